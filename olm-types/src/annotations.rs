@@ -1,0 +1,71 @@
+//! Annotation keys that OLM reads and writes (spec catalog-operator 0.1, olm-operator 0.1).
+//!
+//! Keys are wire contract. The one key with a computed part is built by [`installed_alongside`].
+
+use crate::hash;
+
+/// On CSVs and, through them, on pod templates: name of the OperatorGroup.
+pub const OPERATOR_GROUP: &str = "olm.operatorGroup";
+/// On CSVs and their copies: namespace of the OperatorGroup.
+pub const OPERATOR_NAMESPACE: &str = "olm.operatorNamespace";
+/// On CSVs: sorted, comma-separated target namespaces; empty means all.
+pub const TARGET_NAMESPACES: &str = "olm.targetNamespaces";
+/// On OperatorGroups: sorted, comma-separated `Kind.version.group` of the APIs that members provide.
+pub const PROVIDED_APIS: &str = "olm.providedAPIs";
+
+/// On CSVs: properties and dependencies of the bundle as JSON (see [`crate::properties`]).
+pub const PROPERTIES: &str = "operatorframework.io/properties";
+/// On CSVs: versions that may be upgraded to this one directly.
+pub const SKIP_RANGE: &str = "olm.skipRange";
+/// On Subscriptions that an InstallPlan created: the name of that InstallPlan.
+pub const GENERATED_BY: &str = "olm.generated-by";
+/// Start of the key on CRDs that says which CSVs were installed together with the CRD.
+pub const INSTALLED_ALONGSIDE_PREFIX: &str = "operatorframework.io/installed-alongside-";
+
+/// On serving certificate Secrets and pod templates: hex SHA-256 of the CA's PEM text.
+pub const CA_HASH: &str = "olmcahash";
+/// On CatalogSources: priority class of the catalog pod; overrides the spec.
+pub const PRIORITY_CLASS: &str = "operatorframework.io/priorityclass";
+/// On CatalogSources: template of the image reference.
+pub const CATALOG_IMAGE_TEMPLATE: &str = "olm.catalogImageTemplate";
+/// On catalog pods, with value `true`: the autoscaler may evict them.
+pub const SAFE_TO_EVICT: &str = "cluster-autoscaler.kubernetes.io/safe-to-evict";
+
+/// On OperatorGroups: global catalogs are not used for this namespace.
+pub const EXCLUDE_GLOBAL_NAMESPACE: &str =
+    "olm.operatorframework.io/exclude-global-namespace-resolution";
+/// On OperatorGroups: how long a bundle unpack job may run (Go duration).
+pub const BUNDLE_UNPACK_TIMEOUT: &str = "operatorframework.io/bundle-unpack-timeout";
+/// On OperatorGroups: pause before a failed bundle unpack job is retried (Go duration).
+pub const BUNDLE_UNPACK_RETRY_INTERVAL: &str =
+    "operatorframework.io/bundle-unpack-min-retry-interval";
+
+/// On unpacked bundle ConfigMaps: the image that they come from.
+pub const SOURCE_IMAGE: &str = "olm.sourceImage";
+/// On unpacked bundle ConfigMaps: how their values are encoded.
+pub const CONTENT_ENCODING: &str = "olm.contentEncoding";
+
+/// On token Secrets, set by Kubernetes: name of the ServiceAccount.
+pub const SERVICE_ACCOUNT_NAME: &str = "kubernetes.io/service-account.name";
+/// On token Secrets, set by Kubernetes: UID of the ServiceAccount.
+pub const SERVICE_ACCOUNT_UID: &str = "kubernetes.io/service-account.uid";
+/// Written by kubectl; never copied.
+pub const LAST_APPLIED_CONFIGURATION: &str = "kubectl.kubernetes.io/last-applied-configuration";
+
+/// Key on a CRD that records the CSV `namespace/name` as installed together with it.
+pub fn installed_alongside(namespace: &str, csv: &str) -> String {
+    format!("{INSTALLED_ALONGSIDE_PREFIX}{}", hash::alongside_key(namespace, csv))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn alongside_key_of_the_specification() {
+        assert_eq!(
+            installed_alongside("namespace-0", "name-0"),
+            "operatorframework.io/installed-alongside-69efe9f983f66e80"
+        );
+    }
+}

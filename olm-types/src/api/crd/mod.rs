@@ -1,0 +1,35 @@
+//! The CustomResourceDefinitions, generated from the types of [`api`](crate::api).
+//!
+//! Three steps per version of a kind: the derived JSON schema of spec and status is rewritten as a
+//! structural schema (`structural`), while each type gets the constraints that a Rust type cannot
+//! express (`constraint`, `table`); then names, printer columns and versions go around it
+//! (`definition`, `kinds`). The result depends on nothing but the source: same build, same bytes.
+//!
+//! Fields are required when the type writes them always. Embedded object metadata accepts every
+//! field, and nothing is `nullable`.
+
+mod constraint;
+mod definition;
+mod kinds;
+mod older;
+mod structural;
+mod table;
+#[cfg(test)]
+mod tests;
+
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+
+/// The definitions of all kinds of [`GROUP`](crate::api::GROUP), ordered by name.
+#[must_use]
+pub fn crds() -> Vec<CustomResourceDefinition> {
+    vec![
+        kinds::catalog_source(),
+        kinds::cluster_service_version(),
+        kinds::install_plan(),
+        kinds::olm_config(),
+        kinds::operator_condition(),
+        kinds::operator_group(),
+        kinds::operator(),
+        kinds::subscription(),
+    ]
+}

@@ -1,0 +1,41 @@
+//! How a resolver sees catalogs.
+
+use std::sync::Arc;
+
+use super::{CatalogKey, Entry};
+use crate::gvk::Gvk;
+
+/// One catalog with its rank.
+#[derive(Clone, Debug)]
+pub struct CatalogView {
+    /// Which CatalogSource it is.
+    pub key: CatalogKey,
+    /// `spec.priority`; higher is preferred.
+    pub priority: i64,
+    /// Why the catalog cannot be used now, if so: it then has no entries.
+    pub unavailable: Option<String>,
+}
+
+/// All bundles that may be chosen in one namespace.
+///
+/// Implementations answer from indexes and in a fixed order (package, channel, then catalog
+/// order), so that the same content always gives the same answer.
+pub trait Universe {
+    /// The catalogs, sorted by key.
+    fn catalogs(&self) -> Vec<CatalogView>;
+
+    /// Every entry of a package, in every catalog and channel.
+    fn by_package(&self, package: &str) -> Vec<Arc<Entry>>;
+
+    /// Every entry that provides the API.
+    fn by_gvk(&self, gvk: &Gvk) -> Vec<Arc<Entry>>;
+
+    /// Every entry with the `olm.label` property.
+    fn by_label(&self, label: &str) -> Vec<Arc<Entry>>;
+
+    /// The entries of one channel of one package of one catalog.
+    fn channel(&self, catalog: &CatalogKey, package: &str, channel: &str) -> Vec<Arc<Entry>>;
+
+    /// Every entry, for constraints that no index serves.
+    fn all(&self) -> Vec<Arc<Entry>>;
+}

@@ -1,0 +1,93 @@
+//! Condition types, one module per kind. Types are wire contract: users and tools read them.
+
+/// Conditions in `Subscription.status.conditions` (spec catalog-operator 2.1).
+pub mod subscription {
+    /// A catalog that the Subscription may use is unhealthy, or the one it names is missing.
+    pub const CATALOG_SOURCES_UNHEALTHY: &str = "CatalogSourcesUnhealthy";
+    /// The InstallPlan that the status names does not exist.
+    pub const INSTALL_PLAN_MISSING: &str = "InstallPlanMissing";
+    /// The InstallPlan is not complete.
+    pub const INSTALL_PLAN_PENDING: &str = "InstallPlanPending";
+    /// The InstallPlan failed.
+    pub const INSTALL_PLAN_FAILED: &str = "InstallPlanFailed";
+    /// Nothing that satisfies all Subscriptions of the namespace was found.
+    pub const RESOLUTION_FAILED: &str = "ResolutionFailed";
+    /// Bundles are being unpacked.
+    pub const BUNDLE_UNPACKING: &str = "BundleUnpacking";
+    /// A bundle could not be unpacked.
+    pub const BUNDLE_UNPACK_FAILED: &str = "BundleUnpackFailed";
+    /// Package, channel or installed bundle is deprecated.
+    pub const DEPRECATED: &str = "Deprecated";
+    /// The package is deprecated.
+    pub const PACKAGE_DEPRECATED: &str = "PackageDeprecated";
+    /// The channel is deprecated.
+    pub const CHANNEL_DEPRECATED: &str = "ChannelDeprecated";
+    /// The installed bundle is deprecated.
+    pub const BUNDLE_DEPRECATED: &str = "BundleDeprecated";
+}
+
+/// Conditions in `InstallPlan.status.conditions` (spec catalog-operator 4).
+pub mod install_plan {
+    /// All steps of the plan are done.
+    pub const INSTALLED: &str = "Installed";
+}
+
+/// Conditions in `InstallPlan.status.bundleLookups[].conditions` (spec catalog-operator 5).
+pub mod bundle_lookup {
+    /// The bundle is not unpacked yet.
+    pub const PENDING: &str = "BundleLookupPending";
+    /// Unpacking the bundle failed.
+    pub const FAILED: &str = "BundleLookupFailed";
+    /// The content of the bundle is not yet part of the plan's steps.
+    pub const NOT_PERSISTED: &str = "BundleLookupNotPersisted";
+}
+
+/// Conditions in `CatalogSource.status.conditions` (spec catalog-operator 1.9).
+pub mod catalog_source {
+    /// All variables of the image template have values.
+    pub const TEMPLATES_HAVE_RESOLVED: &str = "TemplatesHaveResolved";
+    /// The image reference that came out of the template.
+    pub const RESOLVED_IMAGE: &str = "ResolvedImage";
+}
+
+/// Conditions in `OperatorGroup.status.conditions` (spec olm-operator 4.4 and 4.8).
+pub mod operator_group {
+    /// The namespace holds more than one OperatorGroup.
+    pub const MULTIPLE_OPERATOR_GROUP: &str = "MultipleOperatorGroup";
+    /// The ServiceAccount that the spec names has a problem.
+    pub const SERVICE_ACCOUNT: &str = "OperatorGroupServiceAccount";
+}
+
+/// Conditions of OperatorConditions (spec olm-operator 6.4).
+pub mod operator_condition {
+    /// Whether the operator may be upgraded now.
+    pub const UPGRADEABLE: &str = "Upgradeable";
+}
+
+/// Conditions in `OLMConfig.status.conditions` (spec olm-operator 5.6).
+pub mod olm_config {
+    /// Whether copied CSVs are switched off and gone.
+    pub const DISABLED_COPIED_CSVS: &str = "DisabledCopiedCSVs";
+}
+
+/// Condition types of Kubernetes' own kinds that OLM reads.
+pub mod kubernetes {
+    /// CustomResourceDefinition: the API is served.
+    pub const ESTABLISHED: &str = "Established";
+    /// CustomResourceDefinition: no other CRD holds its names.
+    pub const NAMES_ACCEPTED: &str = "NamesAccepted";
+    /// Deployment and APIService: usable.
+    pub const AVAILABLE: &str = "Available";
+    /// Deployment: the rollout moves.
+    pub const PROGRESSING: &str = "Progressing";
+    /// Pod: ready to serve.
+    pub const READY: &str = "Ready";
+    /// Pod: has a node.
+    pub const POD_SCHEDULED: &str = "PodScheduled";
+    /// Pod: about to be ended by a disruption.
+    pub const DISRUPTION_TARGET: &str = "DisruptionTarget";
+    /// Job: finished well.
+    pub const COMPLETE: &str = "Complete";
+    /// Job: gave up.
+    pub const FAILED: &str = "Failed";
+}

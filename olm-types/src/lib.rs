@@ -1,0 +1,18 @@
+//! API objects and vocabulary of the Operator Lifecycle Manager.
+//!
+//! Serde only: this crate knows no client, no async runtime and no clock. Everything that other
+//! software can observe (names, labels, annotations, reasons, hashes) is spelled here, once.
+
+pub mod annotations;
+pub mod api;
+pub mod bundle;
+pub mod conditions;
+pub mod finalizers;
+pub mod gvk;
+pub mod hash;
+pub mod labels;
+pub mod names;
+pub mod owner;
+pub mod properties;
+pub mod reasons;
+pub mod version;

@@ -1,0 +1,12 @@
+//! Reasons of Events that no condition carries.
+
+/// On a Namespace: resolution failed (spec catalog-operator 2.3).
+pub const RESOLUTION_FAILED: &str = "ResolutionFailed";
+/// On a Subscription: a bundle could not be unpacked (spec catalog-operator 2.3).
+pub const BUNDLE_UNPACK_FAILED: &str = "BundleUnpackFailed";
+/// On an InstallPlan: the API server warned about a step (spec catalog-operator 4.4).
+pub const APPLIED_WITH_WARNINGS: &str = "AppliedWithWarnings";
+/// On an InstallPlan: existing objects do not fit a new CRD, but a conversion webhook is in place (spec catalog-operator 4.5).
+pub const CRD_VALIDATION: &str = "CRDValidation";
+/// On a CSV: it is not copied to target namespaces (spec olm-operator 5.2).
+pub const DISABLED_COPIED_CSVS: &str = "DisabledCopiedCSVs";
