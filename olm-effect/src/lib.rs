@@ -1,0 +1,20 @@
+//! What may be done to a cluster, as data.
+//!
+//! A decision of a pure crate is a list of [`Effect`]s. Each is one call that an interpreter can
+//! make; the interpreter answers with one [`Outcome`] per effect. Nothing here knows a rule of the
+//! Operator Lifecycle Manager, a client, a clock or a thread.
+//!
+//! Invariant: an effect carries everything that its execution needs. An interpreter never looks up
+//! what an effect "probably meant".
+
+mod action;
+mod effect;
+mod event;
+mod outcome;
+mod target;
+
+pub use action::{Action, Propagation, Subresource};
+pub use effect::{Effect, Identity};
+pub use event::{EventNote, EventType};
+pub use outcome::{Outcome, Refusal};
+pub use target::{Resource, Target};

@@ -1,0 +1,59 @@
+//! Over loopback, with a hand-written client.
+
+use serde_json::json;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio_util::sync::CancellationToken;
+
+use super::*;
+
+async fn get(address: SocketAddr, path: &str) -> (u16, String) {
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    let request = format!("GET {path} HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    (head.split(' ').nth(1).unwrap().parse().unwrap(), body.to_owned())
+}
+
+#[tokio::test]
+async fn endpoints_tell_how_the_process_is() {
+    let tasks = Tasks::new(CancellationToken::new());
+    let gate = tasks.readiness().gate("watch Pod");
+    let admin = Admin::new(Metrics::new().unwrap()).state("queues", || json!({"csv": 2}));
+    let address = admin.serve("127.0.0.1:0", &tasks).await.unwrap();
+
+    assert_eq!(get(address, "/healthz").await, (200, "ok".to_owned()));
+    assert_eq!(get(address, "/readyz").await, (503, "waiting for: watch Pod\n".to_owned()));
+    gate.open();
+    assert_eq!(get(address, "/readyz").await.0, 200);
+    assert_eq!(get(address, "/ready").await.0, 200);
+    let (code, text) = get(address, "/metrics").await;
+    assert!(code == 200 && text.contains("process_resident_memory_bytes"), "{text}");
+    assert_eq!(get(address, "/debug/state").await, (200, r#"{"queues":{"csv":2}}"#.to_owned()));
+    assert_eq!(get(address, "/other").await.0, 404);
+
+    tasks.token().cancel();
+    assert_eq!(tasks.wait().await, Ok(()));
+}
+
+#[tokio::test]
+async fn a_taken_address_is_named() {
+    let taken = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let tasks = Tasks::new(CancellationToken::new());
+    let admin = Admin::new(Metrics::new().unwrap());
+    let error = admin.serve(&address, &tasks).await.unwrap_err();
+    assert_eq!(error.to_string(), format!("cannot listen on {address}"));
+}
+
+#[tokio::test]
+async fn state_is_for_the_same_host_only() {
+    let tasks = Tasks::new(CancellationToken::new());
+    let admin = Admin::new(Metrics::new().unwrap());
+    let shared = Shared { admin, readiness: tasks.readiness().clone() };
+    let caller = ConnectInfo("192.0.2.1:99".parse::<SocketAddr>().unwrap());
+    let response = state(State(Arc::new(shared)), caller).await;
+    assert_eq!(response.status(), StatusCode::FORBIDDEN);
+}

@@ -1,0 +1,132 @@
+//! Takes keys from a queue and has them reconciled.
+//!
+//! A failure, a panic included, is logged, counted and tried again after the key's back-off; it
+//! never ends a worker. On shutdown no new key is taken and running reconciles finish.
+
+mod reconcile;
+#[cfg(test)]
+mod tests;
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Instant;
+
+use futures::FutureExt;
+use futures::future::join_all;
+use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
+
+pub use reconcile::{Conclusion, ReconcileError, Reconciler};
+
+use crate::key::QueueKey;
+use crate::metrics::ControllerMetrics;
+use crate::queue::Queue;
+use crate::tasks::panic_message;
+
+/// A queue, what is done with its keys, and by how many at a time.
+pub struct Controller<Key: QueueKey, R> {
+    name: String,
+    queue: Queue<Key>,
+    reconciler: Arc<R>,
+    workers: usize,
+    metrics: Option<ControllerMetrics>,
+}
+
+/// Runs an unmetered controller until `shutdown` is cancelled; see [`Controller`].
+pub async fn run<Key: QueueKey, R: Reconciler<Key>>(
+    name: &str,
+    queue: Queue<Key>,
+    workers: usize,
+    reconciler: Arc<R>,
+    shutdown: CancellationToken,
+) {
+    Controller::new(name, queue, reconciler).workers(workers).run(shutdown).await;
+}
+
+impl<Key: QueueKey, R: Reconciler<Key>> Controller<Key, R> {
+    /// A controller with two workers, as in version 0.
+    pub fn new(name: &str, queue: Queue<Key>, reconciler: Arc<R>) -> Self {
+        Self { name: name.to_owned(), queue, reconciler, workers: 2, metrics: None }
+    }
+
+    /// How many keys are worked on at the same time; at least one.
+    #[must_use]
+    pub fn workers(mut self, workers: usize) -> Self {
+        self.workers = workers.max(1);
+        self
+    }
+
+    /// Counts into `metrics`.
+    #[must_use]
+    pub fn metrics(mut self, metrics: ControllerMetrics) -> Self {
+        self.metrics = Some(metrics);
+        self
+    }
+
+    /// Works until `shutdown` is cancelled, then finishes what is running.
+    pub async fn run(self, shutdown: CancellationToken) {
+        let controller = &self;
+        let workers = (0..self.workers).map(|_| controller.work(&shutdown));
+        join_all(workers).await;
+    }
+
+    async fn work(&self, shutdown: &CancellationToken) {
+        loop {
+            let key = tokio::select! {
+                biased;
+                () = shutdown.cancelled() => return,
+                key = self.queue.next() => key,
+            };
+            let span = tracing::info_span!(
+                "reconcile",
+                controller = self.name,
+                namespace = key.namespace(),
+                name = key.name(),
+            );
+            self.turn(key, shutdown).instrument(span).await;
+        }
+    }
+
+    /// One reconcile of one key, from taking it to handing it back.
+    async fn turn(&self, key: Key, shutdown: &CancellationToken) {
+        let start = Instant::now();
+        let result = self.reconcile(key.clone()).await;
+        if let Some(metrics) = &self.metrics {
+            metrics.observe(&self.name, start.elapsed(), result.is_err(), self.queue.len());
+        }
+        match result {
+            Ok(conclusion) => self.succeeded(&key, conclusion),
+            Err(error) if shutdown.is_cancelled() => tracing::info!(%error, "not tried again"),
+            Err(error) => self.failed(&key, &error),
+        }
+        self.queue.done(&key);
+    }
+
+    /// Reconciles in a task of its own, so that a panic or a blocked worker stays contained.
+    async fn reconcile(&self, key: Key) -> Result<Conclusion, ReconcileError> {
+        let reconciler = self.reconciler.clone();
+        let work = async move { AssertUnwindSafe(reconciler.reconcile(&key)).catch_unwind().await };
+        match tokio::spawn(work.in_current_span()).await {
+            Ok(Ok(result)) => result,
+            Ok(Err(panic)) => Err(ReconcileError::Panicked(panic_message(&*panic))),
+            Err(join) => Err(ReconcileError::Panicked(join.to_string())),
+        }
+    }
+
+    fn succeeded(&self, key: &Key, conclusion: Conclusion) {
+        self.queue.forget(key);
+        if let Conclusion::RequeueAfter(delay) = conclusion {
+            self.queue.add_after(key.clone(), delay);
+        }
+    }
+
+    fn failed(&self, key: &Key, error: &ReconcileError) {
+        let after = self.queue.retry(key.clone());
+        if error.is_conflict() {
+            tracing::debug!(%error, ?after, "the object changed meanwhile, trying again");
+        } else {
+            let failures = self.queue.failures(key);
+            tracing::warn!(%error, ?after, failures, "reconcile failed, trying again");
+        }
+    }
+}

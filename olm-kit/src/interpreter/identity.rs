@@ -1,0 +1,102 @@
+//! Acting as a service account.
+//!
+//! Spec catalog-operator 4.4: a scoped install uses the account's bearer token, not impersonation.
+//! Version 0 looks for a token Secret first; clusters have not made those since Kubernetes 1.24,
+//! so a token is always requested. One token serves until shortly before it expires.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+use k8s_openapi::api::authentication::v1::{TokenRequest, TokenRequestSpec};
+use k8s_openapi::api::core::v1::ServiceAccount;
+use kube::api::PostParams;
+use kube::{Api, Client};
+use olm_effect::Refusal;
+use parking_lot::Mutex;
+
+use super::answer::refusal_of;
+
+/// A token is replaced this long before it expires, so that no call starts with one that ends
+/// under way.
+const RENEW_BEFORE: Duration = Duration::from_secs(120);
+
+/// Where tokens of service accounts come from.
+#[async_trait]
+pub trait TokenSource: Send + Sync {
+    /// A token of the account.
+    ///
+    /// # Errors
+    /// What the API server said, for example that the account does not exist.
+    async fn token(&self, namespace: &str, name: &str) -> Result<String, Refusal>;
+
+    /// The API server did not accept the token, as happens after the account was created anew.
+    fn reject(&self, namespace: &str, name: &str);
+}
+
+/// Tokens from the TokenRequest API, kept until shortly before they expire.
+pub struct TokenRequests {
+    client: Client,
+    tokens: Mutex<BTreeMap<(String, String), Token>>,
+}
+
+#[derive(Clone)]
+struct Token {
+    text: String,
+    expires: Timestamp,
+}
+
+impl TokenRequests {
+    /// Requests tokens with `client`.
+    pub fn new(client: Client) -> Self {
+        Self { client, tokens: Mutex::default() }
+    }
+
+    /// A kept token that is good for a while yet.
+    fn kept(&self, key: &(String, String), now: Timestamp) -> Option<String> {
+        let mut tokens = self.tokens.lock();
+        tokens.retain(|_, token| token.expires > now + RENEW_BEFORE);
+        tokens.get(key).map(|token| token.text.clone())
+    }
+
+    async fn request(&self, namespace: &str, name: &str) -> Result<Token, Refusal> {
+        // Without audiences and lifetime the API server uses its own audience and one hour.
+        let spec = TokenRequestSpec::default();
+        let request = TokenRequest { spec: Some(spec), ..TokenRequest::default() };
+        let accounts: Api<ServiceAccount> = Api::namespaced(self.client.clone(), namespace);
+        let answer = accounts
+            .create_token_request(name, &PostParams::default(), &request)
+            .await
+            .map_err(|error| refusal_of(&error))?;
+        let issued = answer.status.and_then(|status| {
+            let text = status.token.filter(|text| !text.is_empty())?;
+            Some(Token { text, expires: status.expiration_timestamp?.0 })
+        });
+        issued.ok_or_else(|| Refusal {
+            code: 500,
+            reason: "InternalError".to_owned(),
+            message: format!(
+                "the API server issued no token for service account {namespace}/{name}"
+            ),
+        })
+    }
+}
+
+#[async_trait]
+impl TokenSource for TokenRequests {
+    async fn token(&self, namespace: &str, name: &str) -> Result<String, Refusal> {
+        let key = (namespace.to_owned(), name.to_owned());
+        if let Some(token) = self.kept(&key, Timestamp::now()) {
+            return Ok(token);
+        }
+        let token = self.request(namespace, name).await?;
+        let text = token.text.clone();
+        self.tokens.lock().insert(key, token);
+        Ok(text)
+    }
+
+    fn reject(&self, namespace: &str, name: &str) {
+        self.tokens.lock().remove(&(namespace.to_owned(), name.to_owned()));
+    }
+}

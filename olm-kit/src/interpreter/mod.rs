@@ -1,0 +1,204 @@
+//! The only place that writes to the cluster.
+//!
+//! An [`Interpreter`] executes effects in order and returns one outcome per effect. It stops at
+//! the first refusal; what follows is `Skipped`. An effect that would change nothing is not sent.
+//! Objects that the API server returns go to the registered stores, so that the process sees its
+//! own writes at once. It never looks up what an effect probably meant: everything it needs is in
+//! the effect.
+//!
+//! Events are different: a lost event is logged and never stops anything.
+
+mod answer;
+mod call;
+mod difference;
+mod executed;
+mod identity;
+mod options;
+mod stop;
+mod strategic;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use kube::Client;
+use olm_effect::{Action, Effect, EventNote, Identity, Outcome, Refusal, Resource, Target};
+use parking_lot::RwLock;
+use serde_json::Value;
+
+use crate::events::Recorder;
+use crate::watch::Absorb;
+
+pub use answer::refusal_of;
+pub use executed::Executed;
+pub use identity::{TokenRequests, TokenSource};
+pub use options::InterpreterOptions;
+pub use stop::{CRASH_EXIT_CODE, ExitProcess, StopPoint};
+
+use answer::Answer;
+use call::Call;
+use executed::{action_name, outcome_name};
+use stop::WriteCounter;
+
+/// Executes effects. Clones share the client, the stores and the write counter.
+#[derive(Clone)]
+pub struct Interpreter {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    client: Client,
+    anonymous: Option<Client>,
+    tokens: Option<Arc<dyn TokenSource>>,
+    recorder: Recorder,
+    writes: WriteCounter,
+    stores: RwLock<BTreeMap<Resource, Vec<Arc<dyn Absorb>>>>,
+    options: InterpreterOptions,
+}
+
+impl Interpreter {
+    /// An interpreter that acts with `client`.
+    pub fn new(client: Client, options: InterpreterOptions) -> Self {
+        let recorder = Recorder::new(client.clone(), &options.component);
+        let inner = Inner {
+            client,
+            anonymous: options.anonymous.clone(),
+            tokens: options.tokens.clone(),
+            recorder,
+            writes: WriteCounter::new(options.stop_after_writes, options.stop_point.clone()),
+            stores: RwLock::default(),
+            options,
+        };
+        Self { inner: Arc::new(inner) }
+    }
+
+    /// Hands written objects of `resource` to `store` from now on.
+    #[must_use]
+    pub fn with_store(self, resource: Resource, store: impl Absorb + 'static) -> Self {
+        self.inner.stores.write().entry(resource).or_default().push(Arc::new(store));
+        self
+    }
+
+    /// Executes `effects` in order; one outcome per effect.
+    pub async fn execute(&self, effects: &[Effect]) -> Vec<Outcome> {
+        let executed = self.execute_with_warnings(effects).await;
+        executed.into_iter().map(|executed| executed.outcome).collect()
+    }
+
+    /// The same, with what the API server warned about: the texts of `Warning` headers.
+    pub async fn execute_with_warnings(&self, effects: &[Effect]) -> Vec<Executed> {
+        let mut results = Vec::with_capacity(effects.len());
+        let mut refused = false;
+        for effect in effects {
+            let executed = if refused {
+                Executed::without_write(Outcome::Skipped)
+            } else {
+                self.one(effect).await
+            };
+            refused |= executed.outcome.refusal().is_some();
+            results.push(executed);
+        }
+        results
+    }
+
+    /// Effects that wrote to the cluster since the process began.
+    pub fn writes(&self) -> u64 {
+        self.inner.writes.count()
+    }
+
+    async fn one(&self, effect: &Effect) -> Executed {
+        let executed = match &effect.action {
+            Action::Event(note) => self.record(&effect.target, note).await,
+            action if difference::is_none(action) => Executed::without_write(Outcome::Unchanged),
+            action => self.call(effect, action).await,
+        };
+        self.note(effect, &executed);
+        if executed.wrote {
+            self.inner.writes.wrote(effect);
+        }
+        executed
+    }
+
+    async fn record(&self, target: &Target, note: &EventNote) -> Executed {
+        match self.inner.recorder.record(target, note).await {
+            Some(event) => Executed::writing(Outcome::Created(event)),
+            None => Executed::without_write(Outcome::Unchanged),
+        }
+    }
+
+    async fn call(&self, effect: &Effect, action: &Action) -> Executed {
+        let known = self.known_version(effect);
+        match self.send(effect, action).await {
+            Ok(answer) => {
+                let executed = answer.conclude(action, known.as_deref());
+                if let Outcome::Created(object) | Outcome::Changed(object) = &executed.outcome {
+                    self.absorb(&effect.target.resource, object);
+                }
+                executed
+            }
+            Err(refusal) => Executed::without_write(Outcome::Refused(refusal)),
+        }
+    }
+
+    async fn send(&self, effect: &Effect, action: &Action) -> Result<Answer, Refusal> {
+        let call = Call::new(&effect.target, action, &self.inner.options.field_manager)?;
+        match &effect.identity {
+            Identity::Own => call.send(&self.inner.client, None).await,
+            Identity::ServiceAccount { namespace, name } => {
+                let (anonymous, tokens) = self.inner.accounts()?;
+                let token = tokens.token(namespace, name).await?;
+                let answer = call.send(anonymous, Some(&token)).await?;
+                if answer.is_unauthenticated() {
+                    tokens.reject(namespace, name);
+                }
+                Ok(answer)
+            }
+        }
+    }
+
+    /// The version before the call, by which a write that changed nothing is recognised.
+    fn known_version(&self, effect: &Effect) -> Option<String> {
+        let observed = difference::observed(&effect.action).and_then(difference::version);
+        observed.map(str::to_owned).or_else(|| {
+            let stores = self.inner.stores.read();
+            let mut stores = stores.get(&effect.target.resource)?.iter();
+            stores.find_map(|store| store.version_of(&effect.target))
+        })
+    }
+
+    fn absorb(&self, resource: &Resource, object: &Value) {
+        let stores = self.inner.stores.read().get(resource).cloned().unwrap_or_default();
+        stores.iter().for_each(|store| store.absorb_value(object));
+    }
+
+    fn note(&self, effect: &Effect, executed: &Executed) {
+        let (action, outcome) = (action_name(&effect.action), outcome_name(&executed.outcome));
+        if let Some(metrics) = &self.inner.options.metrics {
+            metrics.observe(&effect.target.resource.kind, action, outcome);
+        }
+        match &executed.outcome {
+            Outcome::Refused(refusal) if refusal.is_conflict() => {
+                tracing::debug!(object = %effect.target, action, %refusal, "conflict");
+            }
+            Outcome::Refused(refusal) => {
+                let (code, reason) = (refusal.code, &refusal.reason);
+                tracing::warn!(object = %effect.target, action, code, reason, %refusal, "refused");
+            }
+            _ => tracing::debug!(object = %effect.target, action, outcome, wrote = executed.wrote),
+        }
+    }
+}
+
+impl Inner {
+    fn accounts(&self) -> Result<(&Client, &dyn TokenSource), Refusal> {
+        match (&self.anonymous, &self.tokens) {
+            (Some(client), Some(tokens)) => Ok((client, tokens.as_ref())),
+            _ => Err(Refusal {
+                code: 403,
+                reason: "Forbidden".to_owned(),
+                message: "this process cannot act as a service account".to_owned(),
+            }),
+        }
+    }
+}

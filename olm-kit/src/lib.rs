@@ -1,0 +1,33 @@
+//! What a controller binary needs to run well in a cluster. Knows no OLM rule.
+//!
+//! A binary is put together from these parts, in this order:
+//!
+//! 1. [`logging`] and [`shutdown`]: how the process talks and how it ends.
+//! 2. [`tasks`]: the set of long-running tasks; the process ends when a critical one does.
+//! 3. [`client`]: a connection to the API server, with one TLS provider, timeouts and retries.
+//! 4. [`watch`]: one watch per kind that keeps a shared, ordered [`watch::Store`] up to date.
+//! 5. [`queue`] and [`controller`]: changes become keys, keys become calls of a
+//!    [`controller::Reconciler`], failures wait with back-off.
+//! 6. [`interpreter`]: the only place that writes; executes [`olm_effect::Effect`]s in order.
+//! 7. [`events`]: Kubernetes events, aggregated and rate-limited.
+//! 8. [`discovery`]: which kinds the API server serves, and under which plural.
+//! 9. [`metrics`] and [`admin`]: what the process says about itself over HTTP.
+
+pub mod admin;
+pub mod client;
+pub mod controller;
+pub mod discovery;
+pub mod events;
+pub mod interpreter;
+pub mod key;
+pub mod logging;
+pub mod metrics;
+mod path;
+pub mod queue;
+#[cfg(test)]
+mod scripted;
+pub mod shutdown;
+pub mod tasks;
+pub mod watch;
+
+pub use key::ObjectKey;

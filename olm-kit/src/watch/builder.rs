@@ -1,0 +1,131 @@
+//! How a watch is set up.
+
+use std::fmt::Debug;
+
+use kube::runtime::watcher;
+use kube::{Api, Client, Resource};
+use serde::de::DeserializeOwned;
+
+use super::follow::Follower;
+use super::intake::{Admits, Intake, Predicate, Strip};
+use super::{Change, Store};
+use crate::metrics::WatchMetrics;
+use crate::tasks::Tasks;
+
+/// Entry point of [`WatchBuilder`].
+#[derive(Debug)]
+pub struct Watch;
+
+/// A watch that is not started yet.
+pub struct WatchBuilder<K: Resource> {
+    client: Client,
+    namespace: Option<String>,
+    dynamic: K::DynamicType,
+    config: watcher::Config,
+    store: Store<K>,
+    strip: Option<Strip<K>>,
+    admits: Option<Predicate<K>>,
+    metrics: Option<WatchMetrics>,
+}
+
+impl Watch {
+    /// A watch on what `api` covers: one namespace or the cluster. `Api<PartialObjectMeta<K>>`
+    /// makes it a metadata-only watch.
+    pub fn builder<K>(api: Api<K>, config: watcher::Config) -> WatchBuilder<K>
+    where
+        K: Resource<DynamicType: Default>,
+    {
+        Self::dynamic(api, K::DynamicType::default(), config)
+    }
+
+    /// A watch on a kind that is only known at run time.
+    pub fn dynamic<K: Resource>(
+        api: Api<K>,
+        dynamic: K::DynamicType,
+        config: watcher::Config,
+    ) -> WatchBuilder<K> {
+        WatchBuilder {
+            namespace: api.namespace().map(str::to_owned),
+            client: api.into_client(),
+            dynamic,
+            config,
+            store: Store::new(),
+            strip: None,
+            admits: None,
+            metrics: None,
+        }
+    }
+}
+
+impl<K: Resource> WatchBuilder<K> {
+    /// Drops what nobody reads before an object is stored. `managedFields` go in any case.
+    #[must_use]
+    pub fn strip(mut self, strip: impl Fn(&mut K) + Send + Sync + 'static) -> Self {
+        self.strip = Some(Box::new(strip));
+        self
+    }
+
+    /// Calls `listener` for every change; see [`Store::on_change`].
+    #[must_use]
+    pub fn on_change(self, listener: impl Fn(&Change<K>) + Send + Sync + 'static) -> Self {
+        self.store.on_change(listener);
+        self
+    }
+
+    /// Says which written objects the selector of this watch matches. Without it, a watch with a
+    /// selector absorbs only new versions of objects it has.
+    #[must_use]
+    pub fn admit(mut self, admits: impl Fn(&K) -> bool + Send + Sync + 'static) -> Self {
+        self.admits = Some(Box::new(admits));
+        self
+    }
+
+    /// Counts into `metrics`.
+    #[must_use]
+    pub fn metrics(mut self, metrics: WatchMetrics) -> Self {
+        self.metrics = Some(metrics);
+        self
+    }
+
+    /// The store that this watch will fill, for listeners of other watches.
+    pub fn store(&self) -> Store<K> {
+        self.store.clone()
+    }
+}
+
+impl<K> WatchBuilder<K>
+where
+    K: Resource<DynamicType: Clone + Send + Sync> + Clone + Debug,
+    K: DeserializeOwned + Send + Sync + 'static,
+{
+    /// Starts the watch as a critical task. Readiness waits for its first list.
+    pub fn start(self, tasks: &Tasks) -> Store<K> {
+        let kind = K::kind(&self.dynamic).into_owned();
+        let name = match &self.config.label_selector {
+            Some(labels) => format!("watch {kind} {labels}"),
+            None => format!("watch {kind}"),
+        };
+        let store = self.store.clone();
+        store.set_intake(Intake { strip: self.strip, admits: admits(self.admits, &self.config) });
+        let follower = Follower {
+            client: self.client,
+            namespace: self.namespace,
+            dynamic: self.dynamic,
+            kind,
+            store: self.store,
+            gate: tasks.readiness().gate(&name),
+            metrics: self.metrics,
+        };
+        tasks.spawn(&name, follower.run(self.config, tasks.token()));
+        store
+    }
+}
+
+fn admits<K>(predicate: Option<Predicate<K>>, config: &watcher::Config) -> Admits<K> {
+    let selective = config.label_selector.is_some() || config.field_selector.is_some();
+    match predicate {
+        Some(predicate) => Admits::If(predicate),
+        None if selective => Admits::Known,
+        None => Admits::All,
+    }
+}

@@ -1,0 +1,134 @@
+//! The task behind a watch: turns watch events into changes of a store.
+
+use std::collections::BTreeSet;
+use std::fmt::Debug;
+use std::pin::pin;
+use std::time::Duration;
+
+use futures::StreamExt;
+use kube::runtime::{WatchStreamExt, watcher};
+use kube::{Api, Client, Resource};
+use serde::de::DeserializeOwned;
+use tokio::time::interval;
+use tokio_util::sync::CancellationToken;
+
+use super::Store;
+use super::cache::Unconfirmed;
+use super::guard::Guarded;
+use crate::metrics::WatchMetrics;
+use crate::tasks::{Gate, chain};
+
+/// An object that the process wrote should come back over the watch within milliseconds. When it
+/// has not after one to two of these, it is read: it may have been deleted during a gap.
+pub(super) const DOUBT_AFTER: Duration = Duration::from_secs(5);
+
+/// A started watch.
+pub(super) struct Follower<K: Resource> {
+    pub(super) client: Client,
+    pub(super) namespace: Option<String>,
+    pub(super) dynamic: K::DynamicType,
+    pub(super) kind: String,
+    pub(super) store: Store<K>,
+    pub(super) gate: Gate,
+    pub(super) metrics: Option<WatchMetrics>,
+}
+
+impl<K> Follower<K>
+where
+    K: Resource<DynamicType: Clone + Send + Sync> + Clone + Debug,
+    K: DeserializeOwned + Send + Sync + 'static,
+{
+    /// Follows until `shutdown` is cancelled. Errors are retried with back-off for ever.
+    pub(super) async fn run(self, config: watcher::Config, shutdown: CancellationToken) {
+        tokio::select! {
+            biased;
+            () = shutdown.cancelled() => {}
+            () = self.follow(config) => {}
+        }
+    }
+
+    async fn follow(&self, config: watcher::Config) {
+        let api = self.api(self.namespace.as_deref());
+        let mut events = pin!(watcher(api, config).default_backoff());
+        let mut ticks = interval(DOUBT_AFTER);
+        let mut waiting = BTreeSet::new();
+        loop {
+            tokio::select! {
+                event = events.next() => match event {
+                    Some(Ok(event)) => self.take(event),
+                    Some(Err(error)) => self.interrupted(&error),
+                    None => return,
+                },
+                _ = ticks.tick() => waiting = self.doubt(&waiting).await,
+            }
+        }
+    }
+
+    fn take(&self, event: watcher::Event<Guarded<K>>) {
+        match event {
+            watcher::Event::Init => self.store.begin_list(),
+            watcher::Event::InitApply(object) => {
+                self.good(object, |object| self.store.list_one(object));
+            }
+            watcher::Event::InitDone => {
+                self.store.end_list();
+                self.gate.open();
+                tracing::debug!(kind = self.kind, objects = self.store.len(), "listed");
+            }
+            watcher::Event::Apply(object) => self.good(object, |object| self.store.apply(object)),
+            watcher::Event::Delete(object) => self.store.delete(object.meta()),
+        }
+        if let Some(metrics) = &self.metrics {
+            metrics.objects(&self.kind, self.store.len(), self.store.malformed_count());
+        }
+    }
+
+    /// Passes on an object that can be read, and tells once per version of one that cannot.
+    fn good(&self, object: Guarded<K>, pass: impl FnOnce(K)) {
+        let (metadata, error) = match object {
+            Guarded::Good(object) => return pass(object),
+            Guarded::Bad { metadata, error } => (metadata, error),
+        };
+        if !self.store.reject(&metadata, error.clone()) {
+            return;
+        }
+        let (namespace, name) =
+            (metadata.namespace.unwrap_or_default(), metadata.name.unwrap_or_default());
+        tracing::warn!(kind = self.kind, namespace, name, error, "skipping a malformed object");
+        if let Some(metrics) = &self.metrics {
+            metrics.rejected(&self.kind);
+        }
+    }
+
+    fn interrupted(&self, error: &watcher::Error) {
+        tracing::warn!(kind = self.kind, error = chain(error), "watch interrupted, trying again");
+        if let Some(metrics) = &self.metrics {
+            metrics.interrupted(&self.kind);
+        }
+    }
+
+    /// Reads the objects that were unconfirmed at the last tick already, and returns those that
+    /// are unconfirmed now.
+    async fn doubt(&self, before: &BTreeSet<Unconfirmed>) -> BTreeSet<Unconfirmed> {
+        let now = self.store.unconfirmed();
+        for suspect in now.intersection(before) {
+            let api = self.api(suspect.key.namespace.as_deref());
+            match api.get_opt(&suspect.key.name).await {
+                Ok(Some(object)) => self.good(object, |object| self.store.apply(object)),
+                Ok(None) => self.store.drop_unconfirmed(suspect),
+                Err(error) => {
+                    let (key, error) = (&suspect.key, chain(&error));
+                    tracing::warn!(kind = self.kind, %key, error, "cannot read, trying again");
+                }
+            }
+        }
+        now
+    }
+
+    fn api(&self, namespace: Option<&str>) -> Api<Guarded<K>> {
+        match namespace {
+            Some(namespace) => Api::namespaced_with(self.client.clone(), namespace, &self.dynamic),
+            None => Api::all_with(self.client.clone(), &self.dynamic),
+        }
+    }
+}
