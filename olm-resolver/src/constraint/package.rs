@@ -1,0 +1,40 @@
+//! `olm.package.required`: another bundle is of a package and its version is in a range.
+
+use std::fmt;
+
+use olm_types::version::Range;
+
+use super::{ConstraintError, Lookup, Requirement, Wanted};
+use crate::problem::Bundle;
+
+/// The bundle is of the package, and one of its versions is in the range: that of an
+/// `olm.package` property or the one that its catalog states.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PackageRequirement {
+    /// Name of the package.
+    pub package: String,
+    /// Versions that will do.
+    pub range: Range,
+}
+
+impl Requirement for PackageRequirement {
+    fn holds(&self, bundle: &Bundle) -> Result<bool, ConstraintError> {
+        let claimed = bundle.packages.iter().filter_map(|(_, version)| version.as_ref());
+        let mut versions = claimed.chain(&bundle.entry.version);
+        Ok(bundle.is_of_package(&self.package) && versions.any(|version| self.range.contains(version)))
+    }
+
+    fn lookup(&self) -> Lookup {
+        Lookup::Package(self.package.clone())
+    }
+
+    fn wanted(&self) -> Wanted {
+        Wanted::Package { name: self.package.clone(), range: self.range.to_string() }
+    }
+}
+
+impl fmt::Display for PackageRequirement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "with package: {} and with version in range: {}", self.package, self.range)
+    }
+}

@@ -1,0 +1,48 @@
+//! Dependency resolution for one namespace: catalogs and Subscriptions in, a set of bundles or an
+//! explanation out.
+//!
+//! A resolution is a pipeline of four parts, each behind a trait:
+//! 1. every [`ConstraintSource`] states rules about bundles (a Subscription wants one of these, a
+//!    bundle needs one of those, one provider per API, ...) in a [`Problem`];
+//! 2. a [`Preference`] orders the candidates of each wish: catalogs, channels, entries of a channel;
+//! 3. a [`Solver`] finds the most preferred set of bundles that keeps every rule;
+//! 4. if there is none, an [`Explainer`] turns a minimal set of rules that contradict each other
+//!    into an [`Explanation`].
+//!
+//! [`Resolver::default`] has the rules of OLM v0 (spec catalog-operator 3). The crate is pure: no
+//! client, no clock, no randomness. The same input gives the same answer, in any input order.
+//!
+//! ```
+//! use olm_resolver::memory::MemoryUniverse;
+//! use olm_resolver::{ResolutionRequest, Resolver};
+//!
+//! let universe = MemoryUniverse::default();
+//! let request = ResolutionRequest::new("team", &universe);
+//! let resolution = Resolver::default().resolve(&request).unwrap();
+//! assert!(resolution.chosen.is_empty());
+//! ```
+
+pub mod cases;
+pub mod constraint;
+mod error;
+pub mod explain;
+mod installed;
+pub mod memory;
+pub mod preference;
+pub mod problem;
+mod request;
+mod resolution;
+mod resolver;
+pub mod solver;
+pub mod source;
+
+pub use error::{CatalogFault, Fault, ResolveError};
+pub use explain::{Explainer, Explanation, Fact};
+pub use installed::{Installed, InstalledBundle, InstalledFault};
+pub use preference::Preference;
+pub use problem::{BundleRef, Problem};
+pub use request::{InstalledCsv, InstalledProperties, ResolutionRequest, SubscriptionFacts};
+pub use resolution::{Chosen, Resolution, WantedBy};
+pub use resolver::Resolver;
+pub use solver::Solver;
+pub use source::{ConstraintSource, Scope};

@@ -1,0 +1,45 @@
+//! Why a rule was stated. Compact: who and what is in the rule itself.
+
+use std::sync::Arc;
+
+use olm_types::gvk::Gvk;
+
+use crate::constraint::Requirement;
+
+/// Why a rule was stated.
+#[derive(Clone, Debug)]
+pub enum Reason {
+    /// A Subscription exists.
+    SubscriptionExists,
+    /// A Subscription asks for something that is not offered.
+    NothingFound(Missing),
+    /// A Subscription wants one of its candidates.
+    SubscriptionRequires,
+    /// A CSV without a Subscription exists and is never touched.
+    OrphanExists,
+    /// A bundle has the property `olm.deprecated`.
+    Deprecated,
+    /// A bundle has a dependency.
+    BundleRequires(Arc<dyn Requirement>),
+    /// An upgrade takes the place of the installed CSV.
+    TakesPlaceOf,
+    /// There can be only one bundle of a package.
+    OnePerPackage(Arc<str>),
+    /// There can be only one provider of an API.
+    OneProvider(Arc<Gvk>),
+    /// Another reason, in words that fit after "constraints not satisfiable: ".
+    Other(String),
+}
+
+/// The first thing that a Subscription asks for and that is not there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Missing {
+    /// The catalog does not exist or is empty.
+    Catalog,
+    /// The catalog has no such package.
+    Package,
+    /// The package has no such channel.
+    Channel,
+    /// The channel has no bundle named by `startingCSV`.
+    StartingCsv,
+}

@@ -1,0 +1,88 @@
+//! Rules as clauses.
+//!
+//! Every clause of a rule may carry a switch: a literal that is false while the rule counts. Rules
+//! without a switch always count.
+
+use super::{Literal, Sat};
+use crate::problem::Rule;
+
+/// Up to this many variables "at most one" is written pair by pair, without further variables.
+const PAIRWISE: usize = 5;
+
+/// Adds the clauses of a rule.
+pub(super) fn add(sat: &mut dyn Sat, rule: &Rule, switch: Option<Literal>) {
+    let mut clauses = Clauses { sat, switch };
+    match rule {
+        Rule::Mandatory(variable) => clauses.add(&[Literal::positive(variable.0)]),
+        Rule::Prohibited(variable) => clauses.add(&[Literal::negative(variable.0)]),
+        Rule::Conflict(one, other) => {
+            clauses.add(&[Literal::negative(one.0), Literal::negative(other.0)]);
+        }
+        Rule::Dependency { of, choices } => {
+            let mut clause = vec![Literal::negative(of.0)];
+            clause.extend(choices.iter().map(|choice| Literal::positive(choice.0)));
+            clauses.add(&clause);
+        }
+        Rule::AtMost { count, of } => {
+            let of: Vec<u32> = of.iter().map(|variable| variable.0).collect();
+            clauses.at_most(*count as usize, &of);
+        }
+    }
+}
+
+struct Clauses<'a> {
+    sat: &'a mut dyn Sat,
+    switch: Option<Literal>,
+}
+
+impl Clauses<'_> {
+    fn add(&mut self, literals: &[Literal]) {
+        let clause: Vec<Literal> = literals.iter().copied().chain(self.switch).collect();
+        self.sat.add_clause(&clause);
+    }
+
+    fn at_most(&mut self, count: usize, of: &[u32]) {
+        if count >= of.len() {
+            return;
+        }
+        match count {
+            0 => of.iter().for_each(|variable| self.add(&[Literal::negative(*variable)])),
+            1 if of.len() <= PAIRWISE => self.pairwise(of),
+            _ => self.counter(count, of),
+        }
+    }
+
+    fn pairwise(&mut self, of: &[u32]) {
+        for (position, one) in of.iter().enumerate() {
+            for other in of.iter().take(position) {
+                self.add(&[Literal::negative(*one), Literal::negative(*other)]);
+            }
+        }
+    }
+
+    /// A sequential counter: `reached[k]` is true once more than `k` of the variables so far are.
+    fn counter(&mut self, count: usize, of: &[u32]) {
+        let mut reached: Vec<u32> = Vec::new();
+        for variable in of {
+            if let Some(full) = reached.get(count - 1) {
+                self.add(&[Literal::negative(*variable), Literal::negative(*full)]);
+            }
+            reached = self.count_further(*variable, &reached, count);
+        }
+    }
+
+    fn count_further(&mut self, variable: u32, before: &[u32], count: usize) -> Vec<u32> {
+        let length = (before.len() + 1).min(count);
+        let after: Vec<u32> = (0..length).map(|_| self.sat.new_variable()).collect();
+        for (old, new) in before.iter().zip(&after) {
+            self.add(&[Literal::negative(*old), Literal::positive(*new)]);
+        }
+        if let Some(first) = after.first() {
+            self.add(&[Literal::negative(variable), Literal::positive(*first)]);
+        }
+        for (old, new) in before.iter().zip(after.iter().skip(1)) {
+            self.add(&[Literal::negative(variable), Literal::negative(*old), Literal::positive(*new)]);
+        }
+        after
+    }
+}

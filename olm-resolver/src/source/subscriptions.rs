@@ -1,0 +1,159 @@
+//! Subscriptions: each wants one of the bundles that it may install or upgrade to.
+//!
+//! A fresh Subscription may take any entry of its channel, newest first. One with an installed CSV
+//! may take what replaces, skips or skip-ranges it, and otherwise keeps it.
+
+use std::sync::Arc;
+
+use olm_types::bundle::{CatalogKey, Entry};
+
+use crate::error::Fault;
+use crate::preference::{ChannelKey, Standpoint};
+use crate::problem::{Bundle, Missing, Problem, Reason, Rule, VariableId};
+use crate::request::SubscriptionFacts;
+use crate::source::{ConstraintSource, Scope};
+
+/// States what every Subscription wants.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Subscriptions;
+
+impl ConstraintSource for Subscriptions {
+    fn roots(&self, scope: &mut Scope<'_>, problem: &mut Problem) -> Result<(), Vec<Fault>> {
+        let mut faults = Vec::new();
+        for subscription in scope.subscriptions().to_vec() {
+            let variable = problem.subscription(&subscription);
+            problem.state(Rule::Mandatory(variable), Reason::SubscriptionExists);
+            if let Err(fault) = want(variable, &subscription, scope, problem) {
+                faults.push(fault);
+            }
+        }
+        if faults.is_empty() { Ok(()) } else { Err(faults) }
+    }
+}
+
+fn want(
+    variable: VariableId,
+    subscription: &SubscriptionFacts,
+    scope: &mut Scope<'_>,
+    problem: &mut Problem,
+) -> Result<(), Fault> {
+    let current = current(subscription, scope);
+    let offers = match offers(subscription, current.is_none(), scope) {
+        Ok(offers) => offers,
+        Err(missing) => {
+            problem.state(Rule::Prohibited(variable), Reason::NothingFound(missing));
+            return Ok(());
+        }
+    };
+    let mut choices = Vec::new();
+    for entry in candidates(subscription, current.as_deref(), &offers, scope)? {
+        let candidate = problem.bundle(&scope.intern(&entry));
+        if !choices.contains(&candidate) {
+            choices.push(candidate);
+        }
+    }
+    if let Some(current) = &current {
+        keep_or_replace(current, &mut choices, problem);
+    }
+    problem.state(Rule::Dependency { of: variable, choices: choices.into() }, Reason::SubscriptionRequires);
+    Ok(())
+}
+
+/// The installed CSV of the Subscription, if it exists.
+fn current(subscription: &SubscriptionFacts, scope: &mut Scope<'_>) -> Option<Arc<Bundle>> {
+    let name = subscription.installed_csv.as_deref()?;
+    let entry = scope.installed().named(name)?.entry.clone();
+    Some(scope.intern(&entry))
+}
+
+/// Each candidate takes the place of the installed CSV, which is itself the last choice.
+fn keep_or_replace(current: &Arc<Bundle>, choices: &mut Vec<VariableId>, problem: &mut Problem) {
+    let kept = problem.bundle(current);
+    for candidate in choices.iter().filter(|candidate| **candidate != kept) {
+        problem.replace(*candidate, &current.entry.name);
+        problem.state(Rule::Conflict(*candidate, kept), Reason::TakesPlaceOf);
+    }
+    choices.push(kept);
+}
+
+/// What the Subscription's catalogs offer for its package and channel, and for `startingCSV` as
+/// long as nothing is installed. Otherwise the first thing that is missing.
+fn offers(
+    subscription: &SubscriptionFacts,
+    fresh: bool,
+    scope: &Scope<'_>,
+) -> Result<Vec<Arc<Entry>>, Missing> {
+    let mut offers = scope.package(subscription.catalog.as_ref(), &subscription.package);
+    if offers.is_empty() {
+        let empty = subscription.catalog.as_ref().is_some_and(|catalog| scope.is_empty(catalog));
+        return Err(if empty { Missing::Catalog } else { Missing::Package });
+    }
+    if let Some(channel) = subscription.channel.as_deref() {
+        offers.retain(|entry| *entry.channel == *channel);
+    }
+    if offers.is_empty() {
+        return Err(Missing::Channel);
+    }
+    if let Some(name) = subscription.starting_csv.as_deref().filter(|_| fresh) {
+        offers.retain(|entry| *entry.name == *name);
+    }
+    if offers.is_empty() { Err(Missing::StartingCsv) } else { Ok(offers) }
+}
+
+/// The offers that may be chosen, most preferred first.
+///
+/// Without a channel a bundle counts in each of its channels as soon as it comes up in one.
+fn candidates(
+    subscription: &SubscriptionFacts,
+    current: Option<&Bundle>,
+    offers: &[Arc<Entry>],
+    scope: &Scope<'_>,
+) -> Result<Vec<Arc<Entry>>, Fault> {
+    let mut candidates = Vec::new();
+    for catalog in catalogs(subscription, offers, scope) {
+        let channels = channels(&catalog, offers, scope);
+        for (_, entries) in &channels {
+            for entry in scope.preference().order_entries(entries)? {
+                if current.is_none_or(|current| is_upgrade(&entry, current)) {
+                    let everywhere = channels.iter().flat_map(|(_, entries)| entries);
+                    candidates.extend(everywhere.filter(|other| other.name == entry.name).cloned());
+                }
+            }
+        }
+    }
+    Ok(candidates)
+}
+
+/// The catalogs of the offers in order of preference; installed CSVs last.
+fn catalogs(subscription: &SubscriptionFacts, offers: &[Arc<Entry>], scope: &Scope<'_>) -> Vec<CatalogKey> {
+    if let Some(catalog) = &subscription.catalog {
+        return vec![catalog.clone()];
+    }
+    let from = Standpoint { namespace: scope.namespace(), catalog: None };
+    let mut keys = scope.catalogs_in_order(&from);
+    keys.sort_by_key(|key| *key == scope.virtual_catalog());
+    keys.retain(|key| offers.iter().any(|entry| entry.catalog == *key));
+    keys
+}
+
+type Channel = (ChannelKey, Vec<Arc<Entry>>);
+
+fn channels(catalog: &CatalogKey, offers: &[Arc<Entry>], scope: &Scope<'_>) -> Vec<Channel> {
+    let own = || offers.iter().filter(|entry| entry.catalog == *catalog);
+    let mut keys: Vec<ChannelKey> = own().map(|entry| ChannelKey::from(&**entry)).collect();
+    scope.preference().order_channels(&mut keys);
+    keys.dedup();
+    let entries = |key: &ChannelKey| own().filter(|entry| ChannelKey::from(&***entry) == *key).cloned().collect();
+    keys.into_iter().map(|key| (key.clone(), entries(&key))).collect()
+}
+
+/// Whether the entry may directly follow the installed CSV.
+fn is_upgrade(entry: &Entry, current: &Bundle) -> bool {
+    let current = &current.entry;
+    let skips_version = entry
+        .skip_range
+        .as_ref()
+        .zip(current.version.as_ref())
+        .is_some_and(|(range, version)| range.contains(version));
+    skips_version || entry.replaces.as_ref() == Some(&current.name) || entry.skips.contains(&current.name)
+}
