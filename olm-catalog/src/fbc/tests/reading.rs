@@ -1,0 +1,184 @@
+//! Files, documents and blobs: what is read, and what is refused with which words.
+
+use std::path::Path;
+
+use insta::assert_snapshot;
+use proptest::prelude::*;
+use rstest::rstest;
+
+use super::{FOO, load_files, load_yaml};
+use crate::fbc::parse::documents;
+use crate::fbc::{Blob, ReadLimits, load};
+
+#[test]
+fn yaml_json_nested_folders_and_several_documents() {
+    let json = br#"{"schema":"olm.package","name":"bar","defaultChannel":"beta"}
+        {"schema":"olm.channel","package":"bar","name":"beta","entries":[{"name":"bar.v1.0.0"}]}"#;
+    let bundle = br#"{"schema":"olm.bundle","package":"bar","name":"bar.v1.0.0","image":"a/bar",
+        "properties":[{"type":"olm.package","value":{"packageName":"bar","version":"1.0.0"}}]}"#;
+    let catalog = load_files(&[
+        ("foo/catalog.yaml", FOO.as_bytes()),
+        ("bar/index.json", json),
+        ("bar/bundles/one", bundle),
+        ("empty.yaml", b"---\n---\n# nothing\n"),
+    ])
+    .unwrap();
+    let heads: Vec<_> = catalog
+        .packages
+        .values()
+        .flat_map(|package| package.channels.values())
+        .map(|channel| channel.head.as_str())
+        .collect();
+    assert_eq!(heads, ["bar.v1.0.0", "foo.v0.1.0"]);
+    assert_eq!(catalog.packages["bar"].origin.to_string(), "bar/index.json, document 1");
+}
+
+#[test]
+fn unknown_schemas_are_kept() {
+    let catalog = load_yaml(&format!(
+        "{FOO}---\n{{schema: custom.operator.io, package: foo, name: x, answer: 42}}\n"
+    ))
+    .unwrap();
+    let meta = &catalog.metas[0];
+    assert_eq!((meta.schema.as_str(), meta.package.as_str()), ("custom.operator.io", "foo"));
+    assert_eq!(meta.value["answer"], 42);
+}
+
+#[rstest]
+#[case::no_yaml("a: [", "catalog.yaml, document 1: ")]
+#[case::broken_second_document("{schema: x}\n---\na: 'b", "catalog.yaml, document 2: ")]
+#[case::no_object(
+    "- a\n- b\n",
+    "catalog.yaml, document 1: expected an object with a field \"schema\", found a list"
+)]
+#[case::text(
+    "hello",
+    "catalog.yaml, document 1: expected an object with a field \"schema\", found the text \"hello\""
+)]
+#[case::no_schema(
+    "name: x",
+    "catalog.yaml, document 1: object '{\"name\":\"x\"}' is missing root schema field: add \"schema\", for example olm.bundle"
+)]
+#[case::schema_of_wrong_type(
+    "schema: 1",
+    "catalog.yaml, document 1: field \"schema\" must be a text, found the number 1 (put it in quotes if it is a text)"
+)]
+#[case::schema_twice(
+    "{schema: a, Schema: b}",
+    "catalog.yaml, document 1: field \"schema\" is given more than once (as \"Schema\" and \"schema\")"
+)]
+#[case::name_of_wrong_type(
+    "{schema: olm.package, name: [foo]}",
+    "catalog.yaml, document 1: field \"name\" must be a text, found a list"
+)]
+#[case::default_channel_of_wrong_type(
+    "{schema: olm.package, name: foo, defaultChannel: 4.1}",
+    "catalog.yaml, document 1 (olm.package \"foo\"): field \"defaultChannel\" must be a text, found the number 4.1 (put it in quotes if it is a text)"
+)]
+#[case::nested_field(
+    "{schema: olm.channel, package: foo, name: a, entries: [{name: x, skips: [a, {}]}]}",
+    "catalog.yaml, document 1 (olm.channel of package \"foo\" \"a\"): field \"entries[0].skips[1]\" must be a text, found an object"
+)]
+#[case::entries_of_wrong_type(
+    "{schema: olm.channel, package: foo, name: a, entries: {name: x}}",
+    "catalog.yaml, document 1 (olm.channel of package \"foo\" \"a\"): field \"entries\" must be a list, found an object"
+)]
+#[case::property_without_type(
+    "{schema: olm.bundle, package: foo, name: x, properties: [{value: 1}]}",
+    "catalog.yaml, document 1 (olm.bundle of package \"foo\" \"x\"): field \"properties[0].type\" is missing"
+)]
+#[case::property_without_value(
+    "{schema: olm.bundle, package: foo, name: x, properties: [{type: a}]}",
+    "catalog.yaml, document 1 (olm.bundle of package \"foo\" \"x\"): field \"properties[0].value\" is missing"
+)]
+fn unreadable(#[case] text: &str, #[case] message: &str) {
+    let error = load_yaml(text).unwrap_err();
+    assert!(error.starts_with(message), "{error}");
+}
+
+#[test]
+fn errors_of_several_files_are_collected() {
+    let error = load_files(&[
+        ("a.yaml", b"{schema: olm.package, name: 1}\n---\n{name: x}"),
+        ("b.json", b"{\"schema\": \"olm.package\", \"name\": \"\xff\"}"),
+        ("README.md", b"# Not a catalog file"),
+        ("sub/c.json", b"{\"schema\": \"olm.package\"} trailing"),
+    ]);
+    assert_snapshot!(error.unwrap_err(), @r#"
+    a.yaml, document 1: field "name" must be a text, found the number 1 (put it in quotes if it is a text)
+    a.yaml, document 2: object '{"name":"x"}' is missing root schema field: add "schema", for example olm.bundle
+    b.json, document 1: invalid unicode code point at line 1 column 36
+    sub/c.json, document 2: expected ident at line 1 column 29
+    "#);
+}
+
+#[test]
+fn deep_nesting_and_alias_bombs_are_refused() {
+    let deep = format!("{{\"schema\": \"x\", \"a\": {}", "[".repeat(100_000));
+    let error = load_files(&[("deep.json", deep.as_bytes())]).unwrap_err();
+    assert!(error.contains("recursion limit exceeded"), "{error}");
+    let deep = format!("schema: x\na: {}", "[".repeat(100_000));
+    let error = load_files(&[("deep.yaml", deep.as_bytes())]).unwrap_err();
+    assert!(error.starts_with("deep.yaml, document 1: "), "{error}");
+    let mut bomb = "schema: x\na0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
+    for level in 1..12 {
+        let alias = format!("*a{}", level - 1);
+        bomb.push_str(&format!("a{level}: &a{level} [{}]\n", [alias.as_str(); 10].join(", ")));
+    }
+    let error = load_yaml(&bomb).unwrap_err();
+    assert!(error.contains("repetition limit exceeded"), "{error}");
+}
+
+#[test]
+fn limits_are_kept() {
+    let root = tempfile::tempdir().unwrap();
+    std::fs::create_dir_all(root.path().join("a/b")).unwrap();
+    std::fs::write(root.path().join("a/one.yaml"), FOO).unwrap();
+    std::fs::write(root.path().join("a/b/two.yaml"), "{schema: x}").unwrap();
+    let limits = ReadLimits::default();
+    let refused = |limits: ReadLimits| load(root.path(), &limits).unwrap_err().to_string();
+    let cases = [
+        (ReadLimits { file_bytes: 20, ..limits }, "a/one.yaml is larger than 20 bytes"),
+        (ReadLimits { total_bytes: 20, ..limits }, "files of the catalog exceed 20 bytes"),
+        (ReadLimits { files: 1, ..limits }, "more than 1 files"),
+        (ReadLimits { depth: 1, ..limits }, "a/b is nested deeper than 1 folders"),
+        (ReadLimits { blobs: 3, ..limits }, "more than 3 objects"),
+    ];
+    for (limits, message) in cases {
+        let error = refused(limits);
+        assert!(error.contains(message), "{error}");
+    }
+}
+
+#[test]
+fn links_may_not_leave_the_catalog() {
+    let (root, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    std::fs::write(root.path().join("catalog.yaml"), FOO).unwrap();
+    std::os::unix::fs::symlink("catalog.yaml", root.path().join("again.yaml")).unwrap();
+    let error = load(root.path(), &ReadLimits::default()).unwrap_err().to_string();
+    assert!(error.contains("duplicate package \"foo\""), "{error}");
+    std::fs::write(outside.path().join("secret"), "x").unwrap();
+    let link = root.path().join("again.yaml");
+    std::fs::remove_file(&link).unwrap();
+    std::os::unix::fs::symlink(outside.path().join("secret"), &link).unwrap();
+    let error = load(root.path(), &ReadLimits::default()).unwrap_err().to_string();
+    assert!(error.ends_with("again.yaml is a link to a file outside the catalog"), "{error}");
+}
+
+#[test]
+fn a_missing_folder_is_an_error() {
+    let error = load(Path::new("/no/such/folder"), &ReadLimits::default()).unwrap_err();
+    assert!(error.to_string().starts_with("read /no/such/folder: "), "{error}");
+}
+
+proptest! {
+    #[test]
+    fn any_file_gives_an_answer(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+        documents(&bytes, |_, document| {
+            if let Ok(value) = document {
+                let _ = Blob::from_value(value);
+            }
+            true
+        });
+    }
+}

@@ -1,0 +1,23 @@
+//! Catalogs: what they hold, how they are served and how a resolver sees them.
+//!
+//! * [`fbc`] reads and validates file-based catalogs,
+//! * [`index`] answers the questions of the registry protocol from a valid catalog,
+//! * [`registry`] is that protocol: generated messages, a client and a server,
+//! * [`snapshot`] keeps what a resolver needs of a served catalog and implements
+//!   [`olm_types::bundle::Universe`],
+//! * [`connection`] is the port through which a controller uses a catalog,
+//! * [`bundle`] turns a bundle folder into a blob of a file-based catalog.
+//!
+//! Nothing here knows Kubernetes' client. Everything that is read comes from strangers: sizes,
+//! counts and depths are bounded, and errors name the blob.
+
+#![forbid(unsafe_code)]
+
+pub mod bundle;
+pub mod connection;
+pub mod fbc;
+pub mod index;
+pub mod registry;
+#[cfg(feature = "server")]
+pub mod server;
+pub mod snapshot;

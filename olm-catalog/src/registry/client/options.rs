@@ -1,0 +1,53 @@
+//! Times and limits of a client.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::resolve::{Resolve, SystemResolver};
+use crate::snapshot::SnapshotLimits;
+
+/// How a client behaves. [`Default`] is right for production.
+#[derive(Clone, Debug)]
+pub struct ClientOptions {
+    /// Longest time to open a TCP connection to one address.
+    pub dial_timeout: Duration,
+    /// Longest time for a health check, dialling included.
+    pub check_timeout: Duration,
+    /// Time between health checks while READY. Lost connections are noticed without them; they
+    /// find peers that vanished silently.
+    pub check_interval: Duration,
+    /// First delay after a failed attempt.
+    pub first_retry: Duration,
+    /// Longest delay between attempts: how late a server that came back may be noticed.
+    pub longest_retry: Duration,
+    /// Longest time for a single answer.
+    pub call_timeout: Duration,
+    /// Longest time to load the whole catalog.
+    pub load_timeout: Duration,
+    /// Packages asked for at the same time while loading.
+    pub parallel_calls: usize,
+    /// Largest message that is accepted, in bytes. A bundle with its manifests is one message.
+    pub message_bytes: usize,
+    /// Bounds of what is kept of a catalog.
+    pub snapshot: SnapshotLimits,
+    /// How host names become addresses.
+    pub resolver: Arc<dyn Resolve>,
+}
+
+impl Default for ClientOptions {
+    fn default() -> Self {
+        Self {
+            dial_timeout: Duration::from_secs(5),
+            check_timeout: Duration::from_secs(10),
+            check_interval: Duration::from_secs(60),
+            first_retry: Duration::from_millis(100),
+            longest_retry: Duration::from_secs(1),
+            call_timeout: Duration::from_secs(30),
+            load_timeout: Duration::from_secs(60),
+            parallel_calls: 8,
+            message_bytes: 32 << 20,
+            snapshot: SnapshotLimits::default(),
+            resolver: Arc::new(SystemResolver),
+        }
+    }
+}

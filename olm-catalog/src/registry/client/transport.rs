@@ -1,0 +1,130 @@
+//! Opens TCP connections for a channel and tells when they end.
+
+use std::future::Future;
+use std::io;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use hyper_util::rt::TokioIo;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+use tokio_util::sync::WaitForCancellationFutureOwned;
+use tonic::transport::Uri;
+use tower::Service;
+
+use super::address::Address;
+use super::link::{Lease, Link};
+use super::resolve::Resolve;
+
+/// Dials one address, whatever URI the channel asks for.
+#[derive(Clone, Debug)]
+pub(super) struct Connector {
+    pub(super) address: Address,
+    pub(super) resolver: Arc<dyn Resolve>,
+    pub(super) dial_timeout: Duration,
+    pub(super) link: Link,
+}
+
+/// A TCP connection that announces its end by dropping a lease, and that can be aborted.
+#[derive(Debug)]
+pub(super) struct Transport {
+    stream: TcpStream,
+    aborted: Pin<Box<WaitForCancellationFutureOwned>>,
+    _lease: Lease,
+}
+
+impl Connector {
+    async fn connect(self) -> io::Result<TokioIo<Transport>> {
+        let addresses = self.resolver.resolve(&self.address).await?;
+        let mut failure = io::Error::new(
+            io::ErrorKind::NotFound,
+            format!("host {:?} has no address", self.address.host()),
+        );
+        for address in addresses {
+            match dial(address, self.dial_timeout).await {
+                Ok(stream) => return Ok(TokioIo::new(Transport::new(stream, self.link.opened()))),
+                Err(error) => failure = error,
+            }
+        }
+        Err(failure)
+    }
+}
+
+impl Service<Uri> for Connector {
+    type Response = TokioIo<Transport>;
+    type Error = io::Error;
+    type Future = Pin<Box<dyn Future<Output = io::Result<Self::Response>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, _: Uri) -> Self::Future {
+        Box::pin(self.clone().connect())
+    }
+}
+
+/// Opens a connection; the error names the address.
+async fn dial(address: SocketAddr, limit: Duration) -> io::Result<TcpStream> {
+    let named =
+        |error: io::Error| io::Error::new(error.kind(), format!("dial tcp {address}: {error}"));
+    let stream = tokio::time::timeout(limit, TcpStream::connect(address))
+        .await
+        .map_err(|_| named(io::Error::new(io::ErrorKind::TimedOut, "i/o timeout")))?
+        .map_err(named)?;
+    stream.set_nodelay(true)?;
+    Ok(stream)
+}
+
+impl Transport {
+    fn new(stream: TcpStream, lease: Lease) -> Self {
+        let aborted = Box::pin(lease.abort().cancelled_owned());
+        Self { stream, aborted, _lease: lease }
+    }
+}
+
+impl AsyncRead for Transport {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        if self.aborted.as_mut().poll(context).is_ready() {
+            return Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into()));
+        }
+        Pin::new(&mut self.stream).poll_read(context, buffer)
+    }
+}
+
+impl AsyncWrite for Transport {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(context, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffers: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write_vectored(context, buffers)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+}

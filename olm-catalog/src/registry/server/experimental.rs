@@ -1,0 +1,46 @@
+//! The call of `api.ExperimentalRegistry`.
+
+use std::sync::Arc;
+
+use futures::stream;
+use tonic::{Request, Response, Status, async_trait};
+
+use super::service::{Answers, RegistryService};
+use crate::fbc::is_key_component;
+use crate::registry::proto;
+use crate::registry::proto::experimental_registry_server::ExperimentalRegistry;
+
+/// Metadata by which a caller accepts that the call may change; without it there are no answers.
+const ACKNOWLEDGE: &str = "x-acknowledge-experimental";
+
+#[async_trait]
+impl ExperimentalRegistry for RegistryService {
+    type ExperimentalListPackageCustomSchemasStream = Answers<prost_types::Struct>;
+
+    async fn experimental_list_package_custom_schemas(
+        &self,
+        request: Request<proto::ExperimentalListPackageCustomSchemasRequest>,
+    ) -> Result<Response<Self::ExperimentalListPackageCustomSchemasStream>, Status> {
+        let acknowledged = request.metadata().get(ACKNOWLEDGE).is_some_and(|text| text == "true");
+        if !acknowledged {
+            return Ok(Response::new(Box::pin(stream::empty())));
+        }
+        let asked = request.get_ref();
+        check(asked)?;
+        let found = self.index.metas(&asked.schema, &asked.package_name).to_vec();
+        let answers = found.into_iter().map(|meta| Ok(Arc::unwrap_or_clone(meta)));
+        Ok(Response::new(Box::pin(stream::iter(answers))))
+    }
+}
+
+fn check(asked: &proto::ExperimentalListPackageCustomSchemasRequest) -> Result<(), Status> {
+    if asked.schema.is_empty() {
+        return Err(Status::invalid_argument("schema is required"));
+    }
+    for (field, text) in [("schema", &asked.schema), ("package", &asked.package_name)] {
+        if !text.is_empty() && !is_key_component(text) {
+            return Err(Status::invalid_argument(format!("invalid {field} {text:?}")));
+        }
+    }
+    Ok(())
+}

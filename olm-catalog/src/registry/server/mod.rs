@@ -1,0 +1,11 @@
+//! Serves an [`Index`](crate::index::Index) over the registry protocol.
+//!
+//! Content never changes while a server runs, as with `opm`. Errors have the code Unknown, which
+//! clients of v0 expect.
+
+mod experimental;
+mod health;
+mod serve;
+mod service;
+
+pub use serve::{ServeError, ServerOptions, serve};

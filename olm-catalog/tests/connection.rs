@@ -1,0 +1,119 @@
+//! The connection of a client through the life of its server.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod support;
+
+use std::time::Duration;
+
+use olm_catalog::connection::ConnectionState::{Ready, Shutdown, TransientFailure};
+use olm_catalog::connection::{CatalogConnection, LoadError};
+use olm_catalog::registry::client::{ClientOptions, RegistryClient};
+use olm_types::bundle::CatalogKey;
+use support::{Place, Server, catalog_folder, client, reach, reach_on};
+use tokio::net::TcpListener;
+
+#[tokio::test]
+async fn becomes_ready() {
+    let server = Server::start("etcd").await;
+    let status = reach(&server.client(), Ready).await;
+    assert_eq!((status.generation, status.reason), (1, None));
+}
+
+#[tokio::test]
+async fn nothing_listens() {
+    let place = Place::reserve();
+    let address = place.address;
+    let client = client(address);
+    let status = reach(&client, TransientFailure).await;
+    let reason = status.reason.unwrap();
+    assert!(reason.starts_with("rpc error: code = Unavailable desc = "), "{reason}");
+    assert!(reason.contains(&format!("dial tcp {address}: ")), "{reason}");
+    let error = client.load().await.unwrap_err();
+    assert!(matches!(error, LoadError::List(_)), "{error}");
+}
+
+#[tokio::test]
+async fn the_server_appears_later() {
+    let place = Place::reserve();
+    let client = client(place.address);
+    reach(&client, TransientFailure).await;
+    let _server = Server::serve(&catalog_folder("etcd"), place.address).await;
+    reach(&client, Ready).await;
+}
+
+#[rstest::rstest]
+#[tokio::test]
+async fn the_server_ends_and_returns(#[values(true, false)] gracefully: bool) {
+    let place = Place::reserve();
+    let server = Server::serve(&catalog_folder("etcd"), place.address).await;
+    let client = server.client();
+    reach(&client, Ready).await;
+    if gracefully {
+        server.stop().await;
+    } else {
+        server.crash().await;
+    }
+    let lost = reach(&client, TransientFailure).await;
+    assert_eq!(lost.generation, 1);
+    let _server = Server::serve(&catalog_folder("etcd"), place.address).await;
+    assert_eq!(reach(&client, Ready).await.generation, 2);
+    assert_eq!(client.load().await.unwrap().entries().len(), 8);
+}
+
+#[tokio::test]
+async fn a_server_replaced_behind_the_address_is_noticed() {
+    let place = Place::reserve();
+    let server = Server::serve(&catalog_folder("etcd"), place.address).await;
+    let client = server.client();
+    let mut statuses = client.status();
+    reach_on(&mut statuses, |status| status.state == Ready).await;
+    server.crash().await;
+    let _other = Server::serve(&catalog_folder("other"), place.address).await;
+    let replaced = reach_on(&mut statuses, |status| status.generation == 2).await;
+    assert_eq!(replaced.state, Ready);
+    assert!(client.load().await.unwrap().packages().contains_key("other"));
+}
+
+#[tokio::test]
+async fn a_peer_that_says_nothing_is_a_failure() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let options =
+        ClientOptions { check_timeout: Duration::from_millis(50), ..ClientOptions::default() };
+    let address = listener.local_addr().unwrap().to_string();
+    let client = RegistryClient::open(CatalogKey::new("a", "b"), &address, options).unwrap();
+    let reason = reach(&client, TransientFailure).await.reason.unwrap();
+    assert_eq!(&*reason, "the server did not answer within 0.05 s");
+    // The silent connection was given up: another one arrives.
+    let _first = listener.accept().await.unwrap();
+    let _second = listener.accept().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_dropped_client_is_shut_down() {
+    let server = Server::start("etcd").await;
+    let client = server.client();
+    let mut statuses = client.status();
+    drop(client);
+    assert_eq!(reach_on(&mut statuses, |status| status.state == Shutdown).await.state, Shutdown);
+}
+
+#[tokio::test]
+async fn bad_addresses_are_refused() {
+    let open = |address| {
+        RegistryClient::open(CatalogKey::new("a", "b"), address, ClientOptions::default())
+    };
+    let message = open("catalog.svc").unwrap_err().to_string();
+    assert_eq!(message, "address catalog.svc: missing port in address");
+}
+
+#[rstest::rstest]
+#[case("127.0.0.1:grpc")]
+#[case("127.0.0.1:70000")]
+#[case("bad host:1")]
+#[tokio::test]
+async fn addresses_that_cannot_be_dialled(#[case] address: &str) {
+    let key = CatalogKey::new("a", "b");
+    let client = RegistryClient::open(key, address, ClientOptions::default()).unwrap();
+    assert!(reach(&client, TransientFailure).await.reason.is_some());
+}
