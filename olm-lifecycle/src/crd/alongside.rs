@@ -1,0 +1,29 @@
+//! Annotations that record which CSVs a definition was installed alongside.
+
+use olm_types::annotations::INSTALLED_ALONGSIDE_PREFIX;
+use serde_json::{Map, Value};
+
+/// Puts into `object` those annotations of `live` that name a CSV which exists, and takes out of
+/// `object` those that do not. The value of such an annotation is `<namespace>/<name>`.
+pub(super) fn merge(object: &mut Value, live: &Value, exists: impl Fn(&str, &str) -> bool) {
+    let stale = |value: &Value| {
+        let csv = value.as_str().and_then(|value| value.split_once('/'));
+        !csv.is_some_and(|(namespace, name)| exists(namespace, name))
+    };
+    let found = annotations(live).filter(|(_, value)| !stale(value));
+    let found: Map<String, Value> =
+        found.map(|(key, value)| (key.clone(), value.clone())).collect();
+    let Some(wanted) = object.pointer_mut("/metadata/annotations").and_then(Value::as_object_mut)
+    else {
+        return;
+    };
+    for (key, value) in found {
+        wanted.entry(key).or_insert(value);
+    }
+}
+
+fn annotations(object: &Value) -> impl Iterator<Item = (&String, &Value)> {
+    let all =
+        object.pointer("/metadata/annotations").and_then(Value::as_object).into_iter().flatten();
+    all.filter(|(key, _)| key.starts_with(INSTALLED_ALONGSIDE_PREFIX))
+}

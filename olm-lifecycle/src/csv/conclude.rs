@@ -1,0 +1,122 @@
+//! Turns the outcomes of a decision's effects into the writes of status and event.
+
+use jiff::Timestamp;
+use olm_effect::{Action, Effect, EventNote, EventType, Outcome, Refusal};
+use olm_types::api::{ClusterServiceVersion, CsvPhase};
+use olm_types::reasons::csv as reasons;
+
+use super::decision::{Decision, OnRefusal, PhaseChange, StatusChange};
+use super::observed::Observed;
+use super::status::changed_status;
+use crate::writes::{status_write, target_of};
+
+/// What is left to do after the effects of a decision.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Conclusion {
+    /// The status write, then the event about it: an event that nobody can verify is worse than
+    /// one that comes a moment later.
+    pub effects: Vec<Effect>,
+    /// The phase that the status write sets, when it sets a new one.
+    pub entered: Option<CsvPhase>,
+    /// When to look again although nothing happened.
+    pub requeue_at: Option<Timestamp>,
+    /// A refusal that calls for another try.
+    pub failure: Option<Refusal>,
+}
+
+/// Concludes a decision from what became of its effects.
+pub fn conclude(
+    observed: &Observed,
+    decision: &Decision,
+    outcomes: &[Outcome],
+    now: Timestamp,
+) -> Conclusion {
+    let refused = outcomes.iter().zip(&decision.effects).find_map(|(outcome, effect)| {
+        refusal(outcome, effect).map(|refusal| (refusal, effect))
+    });
+    match refused {
+        None => write(observed, &decision.status, decision.requeue_at, now),
+        Some((refusal, effect)) => refused_effect(observed, decision, effect, refusal, now),
+    }
+}
+
+/// A create that met an existing object acted on a stale observation, and is tried again.
+fn refusal(outcome: &Outcome, effect: &Effect) -> Option<Refusal> {
+    match (outcome, &effect.action) {
+        (Outcome::AlreadyExists, _) => Some(Refusal {
+            code: 409,
+            reason: "AlreadyExists".to_owned(),
+            message: format!("{} already exists", effect.target),
+        }),
+        (Outcome::NotFound, Action::Delete { .. }) => None,
+        (Outcome::NotFound, _) => Some(Refusal {
+            code: 409,
+            reason: "NotFound".to_owned(),
+            message: format!("{} is gone", effect.target),
+        }),
+        _ => outcome.refusal().cloned(),
+    }
+}
+
+fn refused_effect(
+    observed: &Observed,
+    decision: &Decision,
+    effect: &Effect,
+    refusal: Refusal,
+    now: Timestamp,
+) -> Conclusion {
+    let tried_again = refusal.is_conflict() || refusal.is_transient();
+    if decision.on_refusal == OnRefusal::Retry || tried_again {
+        return Conclusion { failure: Some(refusal), ..Conclusion::default() };
+    }
+    let is_install = !matches!(effect.action, Action::Delete { .. });
+    let phase = if refusal.is_forbidden() && is_install {
+        // The doubled prefix is what v0 writes.
+        let message = format!("install strategy failed: install strategy failed: {refusal}");
+        failed(reasons::INSTALL_COMPONENT_FAILED_NO_RETRY, message)
+    } else {
+        failed(reasons::INSTALL_COMPONENT_FAILED, format!("install strategy failed: {refusal}"))
+    };
+    let status = StatusChange { phase: Some(phase), ..StatusChange::default() };
+    write(observed, &status, decision.requeue_at, now)
+}
+
+fn failed(reason: &'static str, message: String) -> PhaseChange {
+    PhaseChange { phase: CsvPhase::Failed, reason, message }
+}
+
+fn write(
+    observed: &Observed,
+    change: &StatusChange,
+    requeue_at: Option<Timestamp>,
+    now: Timestamp,
+) -> Conclusion {
+    let before = observed.status();
+    let Some(after) = changed_status(&before, change, now) else {
+        return Conclusion { requeue_at, ..Conclusion::default() };
+    };
+    let announced = change.phase.as_ref().filter(|phase| phase.differs_from(&before));
+    let entered = Some(after.phase).filter(|phase| *phase != before.phase);
+    let mut wanted = ClusterServiceVersion::clone(&observed.csv);
+    wanted.status = Some(after);
+    let mut effects: Vec<Effect> = status_write(observed.csv.as_ref(), &wanted).into_iter().collect();
+    if !change.quiet {
+        effects.extend(announced.map(|phase| event(observed.csv.as_ref(), phase)));
+    }
+    Conclusion { effects, entered, requeue_at, failure: None }
+}
+
+fn event(csv: &ClusterServiceVersion, change: &PhaseChange) -> Effect {
+    let event_type = match change.phase {
+        CsvPhase::Failed => EventType::Warning,
+        _ => EventType::Normal,
+    };
+    let note = EventNote {
+        event_type,
+        reason: change.reason.to_owned(),
+        message: change.message.clone(),
+        uid: csv.metadata.uid.clone(),
+        field_path: None,
+    };
+    Effect::event(target_of(csv), note)
+}

@@ -1,0 +1,35 @@
+//! Sends a CSV through the stages.
+
+use jiff::Timestamp;
+
+use super::decision::Decision;
+use super::observed::Observed;
+use super::pass::{Pass, Query};
+use super::stages::{STAGES, Stage, Verdict};
+
+/// The answer of [`decide`].
+#[derive(Clone, Debug, PartialEq)]
+pub enum Step {
+    /// What to do.
+    Decided(Decision),
+    /// What to read first; afterwards decide again.
+    Need(Query),
+}
+
+/// Decides what to do about the observed CSV.
+pub fn decide(observed: &Observed, now: Timestamp) -> Step {
+    decide_with(STAGES, observed, now)
+}
+
+/// Decides with a list of stages of one's own.
+pub fn decide_with(stages: &[&dyn Stage], observed: &Observed, now: Timestamp) -> Step {
+    let pass = Pass::new(observed, now);
+    for stage in stages {
+        match stage.judge(&pass) {
+            Verdict::Continue => {}
+            Verdict::Stop(decision) => return Step::Decided(decision),
+            Verdict::Need(query) => return Step::Need(query),
+        }
+    }
+    Step::Decided(Decision::nothing())
+}

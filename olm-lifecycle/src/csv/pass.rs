@@ -1,0 +1,64 @@
+//! One pass of a CSV through the stages.
+
+use std::cell::OnceCell;
+use std::collections::BTreeSet;
+
+use jiff::Timestamp;
+use olm_types::api::{ClusterServiceVersion, OperatorGroup};
+use olm_types::gvk::Gvk;
+
+use super::chain::Chain;
+use super::observed::Observed;
+use super::requirements::{Evaluation, evaluate};
+
+/// Something that no watch store holds and that must be read before a decision is possible.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Query {
+    /// Which of these APIs the API server serves.
+    Served(BTreeSet<Gvk>),
+}
+
+/// What stages see: the observed value, the time, and what several of them compute from these.
+pub struct Pass<'a> {
+    /// What was observed.
+    pub observed: &'a Observed,
+    /// The time of the decision.
+    pub now: Timestamp,
+    requirements: OnceCell<Evaluation>,
+}
+
+impl<'a> Pass<'a> {
+    /// A pass over `observed`.
+    pub fn new(observed: &'a Observed, now: Timestamp) -> Self {
+        Self { observed, now, requirements: OnceCell::new() }
+    }
+
+    /// The requirements, evaluated once per pass.
+    pub fn requirements(&self) -> &Evaluation {
+        self.requirements.get_or_init(|| evaluate(self.observed))
+    }
+
+    /// The replacement links of the namespace, this CSV included.
+    pub fn chain(&self) -> Chain<'a> {
+        let siblings = self.observed.siblings.iter().map(AsRef::as_ref);
+        Chain::new(siblings.chain([self.observed.csv.as_ref()]))
+    }
+
+    /// The CSV that this one replaces and that is still there.
+    pub fn predecessor(&self) -> Option<&'a ClusterServiceVersion> {
+        self.chain().replaced_by(&self.observed.csv)
+    }
+
+    /// The CSV that replaces this one.
+    pub fn successor(&self) -> Option<&'a ClusterServiceVersion> {
+        self.chain().replacement_of(&self.observed.csv)
+    }
+
+    /// The OperatorGroup of the namespace, if there is exactly one.
+    pub fn group(&self) -> Option<&'a OperatorGroup> {
+        match self.observed.own_groups().as_slice() {
+            [group] => Some(*group),
+            _ => None,
+        }
+    }
+}

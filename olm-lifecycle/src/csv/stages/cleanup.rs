@@ -1,0 +1,67 @@
+//! What no garbage collector removes goes before the CSV does (spec olm-operator 1.9).
+
+use olm_effect::{Action, Effect, Propagation};
+use olm_types::api::ClusterServiceVersion;
+use olm_types::finalizers::CSV_CLEANUP;
+use serde_json::json;
+
+use super::{Stage, Verdict};
+use crate::csv::decision::Decision;
+use crate::csv::observed::{ClusterOwned, Observed};
+use crate::csv::pass::Pass;
+use crate::csv::resources::patch_metadata;
+
+/// Puts the finalizer on a live CSV; on one that is being deleted, removes the cluster-scoped
+/// objects with its labels and then the finalizer.
+pub struct Cleanup;
+
+impl Stage for Cleanup {
+    fn judge(&self, pass: &Pass<'_>) -> Verdict {
+        let observed = pass.observed;
+        let is_going = observed.csv.metadata.deletion_timestamp.is_some();
+        match (is_going, has_finalizer(&observed.csv)) {
+            (false, true) => Verdict::Continue,
+            (false, false) => Verdict::Stop(Decision::act(vec![add_finalizer(&observed.csv)])),
+            (true, true) => Verdict::Stop(clean_up(observed)),
+            (true, false) => Verdict::Stop(Decision::nothing()),
+        }
+    }
+}
+
+/// Deletes what is left. The finalizer goes only in a later pass that finds nothing left.
+fn clean_up(observed: &Observed) -> Decision {
+    if observed.cluster_owned.is_empty() {
+        return Decision::act(vec![remove_finalizer(&observed.csv)]);
+    }
+    let left = observed.cluster_owned.iter().filter(|owned| !owned.is_going);
+    let waiting = observed.cluster_owned.iter().map(|owned| owned.target.to_string());
+    let waiting = format!("waiting to be deleted: {}", waiting.collect::<Vec<_>>().join(", "));
+    Decision::act(left.map(delete).collect()).note(waiting)
+}
+
+fn delete(owned: &ClusterOwned) -> Effect {
+    let action = Action::Delete {
+        uid: owned.uid.clone(),
+        propagation: Propagation::Background,
+        grace_seconds: None,
+    };
+    Effect::new(owned.target.clone(), action)
+}
+
+fn has_finalizer(csv: &ClusterServiceVersion) -> bool {
+    finalizers(csv).any(|name| name == CSV_CLEANUP)
+}
+
+fn finalizers(csv: &ClusterServiceVersion) -> impl Iterator<Item = &str> {
+    csv.metadata.finalizers.iter().flatten().map(String::as_str)
+}
+
+fn add_finalizer(csv: &ClusterServiceVersion) -> Effect {
+    let all: Vec<&str> = finalizers(csv).chain([CSV_CLEANUP]).collect();
+    patch_metadata(csv, json!({"finalizers": all}))
+}
+
+fn remove_finalizer(csv: &ClusterServiceVersion) -> Effect {
+    let rest: Vec<&str> = finalizers(csv).filter(|name| *name != CSV_CLEANUP).collect();
+    patch_metadata(csv, json!({"finalizers": rest}))
+}

@@ -1,0 +1,73 @@
+//! The rules of a CSV's life, one file each, and their order.
+//!
+//! A stage looks at the [`Pass`] and either lets the next stage look, or stops with a decision. To
+//! add a rule, write a file and name it in [`STAGES`]. A binary of one's own can pass another list
+//! to [`super::decide_with`].
+
+mod api_names;
+mod cleanup;
+mod copied;
+mod health;
+mod install;
+mod operator_group;
+mod owner_conflicts;
+mod provided_apis;
+mod replacement;
+mod requirements;
+mod revival;
+mod succession;
+mod unsupported;
+
+pub use api_names::ApiNames;
+pub use cleanup::Cleanup;
+pub use copied::Copied;
+pub use health::Health;
+pub use install::Install;
+pub use operator_group::Membership;
+pub use owner_conflicts::OwnerConflicts;
+pub use provided_apis::ProvidedApis;
+pub use replacement::Replacement;
+pub use requirements::Requirements;
+pub use revival::Revival;
+pub use succession::Succession;
+pub use unsupported::Unsupported;
+
+use super::decision::Decision;
+use super::pass::{Pass, Query};
+
+/// One rule.
+pub trait Stage: Sync {
+    /// Judges the CSV of this pass.
+    fn judge(&self, pass: &Pass<'_>) -> Verdict;
+}
+
+/// What a stage says.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Verdict {
+    /// Nothing to say here: the next stage decides.
+    Continue,
+    /// This is what happens.
+    Stop(Decision),
+    /// Something has to be read before this stage can say anything.
+    Need(Query),
+}
+
+/// All stages in their order.
+///
+/// `Succession` stands before `Requirements` because a CSV makes way for its replacement whether
+/// or not its own requirements still hold.
+pub const STAGES: &[&dyn Stage] = &[
+    &Copied,
+    &Cleanup,
+    &Revival,
+    &ApiNames,
+    &Membership,
+    &ProvidedApis,
+    &Succession,
+    &Requirements,
+    &OwnerConflicts,
+    &Unsupported,
+    &Install,
+    &Health,
+    &Replacement,
+];

@@ -1,0 +1,10 @@
+//! CSVs in a simulated cluster: the tables of spec olm-operator 8.
+
+mod bad_input;
+mod deletion;
+mod groups;
+mod scenarios;
+mod succession;
+mod transitions;
+mod updates;
+pub(crate) mod world;

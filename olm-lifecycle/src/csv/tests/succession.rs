@@ -1,0 +1,166 @@
+//! Replacement: the rows of spec olm-operator 8.1 about it, 8.2, and the upgradeable gate of 8.3.
+
+use super::world::*;
+use rstest::rstest;
+use serde_json::{Value, json};
+
+fn replacing(mut csv: Value, replaced: &str) -> Value {
+    csv["spec"]["replaces"] = json!(replaced);
+    csv
+}
+
+#[test]
+fn a_succeeded_csv_makes_way() {
+    let mut world = World::new();
+    put_installed(&mut world, mk_csv_in("csv1", "Succeeded", "InstallSucceeded"));
+    world.put(replacing(mk_csv("csv2"), "csv1"));
+    assert_eq!(world.next("csv1"), "Replacing/BeingReplaced being replaced by csv: csv2");
+    assert!(world.next("csv2").starts_with("Pending/RequirementsUnknown"));
+}
+
+#[test]
+fn a_replaced_csv_is_deleted_after_its_replacement_succeeded() {
+    let mut world = World::new();
+    world.put(mk_csv_in("csv1", "Replacing", "BeingReplaced"));
+    put_installed(&mut world, replacing(mk_csv_in("csv2", "Installing", "X"), "csv1"));
+    assert_eq!(world.next("csv1"), "Replacing/BeingReplaced m");
+    assert!(world.next("csv2").starts_with("Succeeded/"));
+    assert_eq!(
+        world.next("csv1"),
+        "Deleting/Replaced has been replaced by a newer ClusterServiceVersion that has \
+         successfully installed."
+    );
+    assert_eq!(world.next("csv1"), "gone");
+}
+
+#[test]
+fn only_the_oldest_link_goes() {
+    let mut world = World::new();
+    world.put(mk_csv_in("csv1", "Replacing", "BeingReplaced"));
+    world.put(replacing(mk_csv_in("csv2", "Replacing", "BeingReplaced"), "csv1"));
+    put_installed(&mut world, replacing(mk_csv_in("csv3", "Succeeded", "X"), "csv2"));
+    assert_eq!(world.next("csv1"), "Replacing/BeingReplaced m");
+    assert_eq!(world.next("csv2"), "Replacing/BeingReplaced m");
+    world.remove("ClusterServiceVersion", "csv1");
+    assert!(world.next("csv2").starts_with("Deleting/Replaced"));
+}
+
+/// `strategy` of the group, then phase and reason of csv1 and csv2 (which replaces it).
+#[rstest]
+#[case::enabled("TechPreviewUnsafeFailForward",
+    "Replacing/BeingReplaced Fail Forward is enabled, allowing Failed csv to be replaced by csv: csv2")]
+#[case::disabled("Default", "Pending/RequirementsNotMet requirements not met")]
+fn fail_forward(#[case] strategy: &str, #[case] expected: &str) {
+    let mut world = World::new();
+    let spec = json!({"targetNamespaces": [NS], "upgradeStrategy": strategy});
+    world.put(mk_group("default", spec, &[NS]));
+    let mut first = mk_csv_in("csv1", "Failed", "ComponentUnhealthy");
+    require(&mut first, &["missing.g"]);
+    world.put(first);
+    world.put(replacing(mk_csv("csv2"), "csv1"));
+    assert_eq!(world.next("csv1"), expected);
+}
+
+#[test]
+fn fail_forward_skips_failed_links() {
+    let mut world = World::new();
+    let spec = json!({
+        "targetNamespaces": [NS], "upgradeStrategy": "TechPreviewUnsafeFailForward",
+    });
+    world.put(mk_group("default", spec, &[NS]));
+    world.put(mk_csv_in("csv1", "Replacing", "BeingReplaced"));
+    world.put(replacing(mk_csv_in("csv2", "Failed", "ComponentUnhealthy"), "csv1"));
+    put_installed(&mut world, replacing(mk_csv_in("csv3", "Succeeded", "X"), "csv2"));
+    assert!(world.next("csv2").ends_with("replaced by csv: csv3"));
+    assert!(world.next("csv1").starts_with("Deleting/Replaced"), "the last link succeeded");
+}
+
+#[rstest]
+#[case::enabled("TechPreviewUnsafeFailForward")]
+#[case::disabled("Default")]
+fn a_csv_that_replaces_itself_stays(#[case] strategy: &str) {
+    let mut world = World::new();
+    let spec = json!({"targetNamespaces": [NS], "upgradeStrategy": strategy});
+    world.put(mk_group("default", spec, &[NS]));
+    world.put(replacing(mk_csv_in("csv1", "Replacing", "BeingReplaced"), "csv1"));
+    let decision = world.sync("csv1");
+    assert_eq!(
+        decision.notes,
+        ["marked as replacement, but no replacement CSV found in cluster"]
+    );
+    assert_eq!(world.state("csv1"), "Replacing/BeingReplaced m");
+}
+
+#[rstest]
+#[case::default("Default")]
+#[case::fail_forward("TechPreviewUnsafeFailForward")]
+fn a_cycle_of_replacements_ends_nobody(#[case] strategy: &str) {
+    let mut world = World::new();
+    let spec = json!({"targetNamespaces": [NS], "upgradeStrategy": strategy});
+    world.put(mk_group("default", spec, &[NS]));
+    world.put(replacing(mk_csv_in("a", "Replacing", "BeingReplaced"), "b"));
+    world.put(replacing(mk_csv_in("b", "Replacing", "BeingReplaced"), "a"));
+    for name in ["a", "b", "a", "b"] {
+        assert_eq!(world.next(name), "Replacing/BeingReplaced m");
+    }
+}
+
+#[test]
+fn a_missing_predecessor_does_not_hold_an_install_up() {
+    let mut world = World::new();
+    world.put(replacing(mk_csv_in("csv2", "Pending", "RequirementsUnknown"), "csv1"));
+    assert!(world.next("csv2").starts_with("InstallReady/"));
+}
+
+#[test]
+fn a_failed_predecessor_holds_an_install_up() {
+    let mut world = World::new();
+    world.put(mk_csv_in("csv1", "Failed", "ComponentUnhealthy"));
+    world.put(replacing(mk_csv_in("csv2", "Pending", "RequirementsUnknown"), "csv1"));
+    assert_eq!(world.next("csv2"), "Pending/RequirementsUnknown m");
+    assert!(world.next("csv1").starts_with("Pending/NeedsReinstall"));
+}
+
+#[rstest]
+#[case::none(None, None)]
+#[case::false_(Some(json!({"status": [("False", 1, "busy")]})),
+    Some("the operator is not upgradeable: busy"))]
+#[case::unknown(Some(json!({"status": [("Unknown", 1, "busy")]})), None)]
+#[case::stale(Some(json!({"status": [("True", 0, "")]})),
+    Some("the operatorcondition status \"Upgradeable\"=\"True\" is outdated"))]
+#[case::overridden_true(
+    Some(json!({"overrides": [("True", 0, "")], "status": [("False", 1, "busy")]})), None)]
+#[case::overridden_unknown(Some(json!({"overrides": [("Unknown", 0, "forced")]})),
+    Some("the operator is not upgradeable: forced"))]
+#[case::only_reported(Some(json!({"conditions": [("False", 1, "busy")]})), None)]
+fn the_replaced_operator_may_refuse(#[case] condition: Option<Value>, #[case] detail: Option<&str>) {
+    let mut world = World::new();
+    world.put(mk_csv_in("csv1", "Replacing", "BeingReplaced"));
+    world.put(replacing(mk_csv_in("csv2", "Pending", "RequirementsUnknown"), "csv1"));
+    if let Some(condition) = condition {
+        let list = |name: &str| -> Value {
+            let entries = condition[name].as_array().cloned().unwrap_or_default();
+            let entry = |entry: &Value| {
+                json!({
+                    "type": "Upgradeable", "status": entry[0], "observedGeneration": entry[1],
+                    "message": entry[2], "reason": "R",
+                    "lastTransitionTime": "2026-01-01T00:00:00Z",
+                })
+            };
+            entries.iter().map(entry).collect()
+        };
+        world.put(json!({
+            "apiVersion": "operators.coreos.com/v2", "kind": "OperatorCondition",
+            "metadata": {"name": "csv1", "namespace": NS, "generation": 1},
+            "spec": {"overrides": list("overrides"), "conditions": list("conditions")},
+            "status": {"conditions": list("status")},
+        }));
+    }
+    let expected = match detail {
+        None => "InstallReady/AllRequirementsMet all requirements found, attempting install".to_owned(),
+        Some(detail) => {
+            format!("Pending/OperatorConditionNotUpgradeable operator is not upgradeable: {detail}")
+        }
+    };
+    assert_eq!(world.next("csv2"), expected);
+}

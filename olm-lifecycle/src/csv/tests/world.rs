@@ -1,0 +1,416 @@
+//! A cluster small enough for a test: objects by name, effects applied to them.
+//!
+//! Writes are guarded by `resourceVersion` as an API server guards them, so a decision that would
+//! conflict with itself fails here, too.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
+use k8s_openapi::api::apps::v1::Deployment;
+use k8s_openapi::api::rbac::v1::{ClusterRole, ClusterRoleBinding, Role, RoleBinding};
+use olm_effect::{Action, Effect, Outcome, Refusal, Target};
+use olm_opgroup::{NamespaceSet, select_targets};
+use olm_rbac::{Account, Claimant, Grants, RbacView};
+use olm_types::api::{ClusterServiceVersion, OperatorGroup};
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use crate::csv::{ClusterOwned, Decision, Observed, Step, conclude, decide};
+use crate::install::is_ours;
+
+pub(crate) const NS: &str = "ns";
+
+/// The simulated cluster, with one OperatorGroup `default` that targets `ns`.
+pub(crate) struct World {
+    pub(crate) now: Timestamp,
+    objects: BTreeMap<(String, String), Value>,
+    version: u64,
+    /// What the API server answers to writes of this kind, instead of executing them.
+    pub(crate) refuse: Option<(&'static str, Refusal)>,
+    pub(crate) cluster_changed: bool,
+    /// Events of all passes: `Reason: message`.
+    pub(crate) events: Vec<String>,
+}
+
+impl World {
+    pub(crate) fn new() -> Self {
+        let mut world = Self {
+            now: "2026-01-01T00:00:00Z".parse().unwrap(),
+            objects: BTreeMap::new(),
+            version: 0,
+            refuse: None,
+            cluster_changed: false,
+            events: Vec::new(),
+        };
+        world.put(mk_group("default", json!({"targetNamespaces": [NS]}), &[NS]));
+        world
+    }
+
+    /// Adds or replaces an object, with a new resourceVersion.
+    pub(crate) fn put(&mut self, mut object: Value) {
+        self.version += 1;
+        object["metadata"]["resourceVersion"] = json!(self.version.to_string());
+        self.objects.insert(key(&object), object);
+    }
+
+    pub(crate) fn remove(&mut self, kind: &str, name: &str) {
+        self.objects.remove(&(kind.to_owned(), name.to_owned()));
+    }
+
+    pub(crate) fn get(&self, kind: &str, name: &str) -> Option<&Value> {
+        self.objects.get(&(kind.to_owned(), name.to_owned()))
+    }
+
+    /// Changes an object in place.
+    pub(crate) fn edit(&mut self, kind: &str, name: &str, change: impl FnOnce(&mut Value)) {
+        let mut object = self.get(kind, name).unwrap().clone();
+        change(&mut object);
+        self.put(object);
+    }
+
+    pub(crate) fn sleep(&mut self, seconds: i64) {
+        self.now += SignedDuration::from_secs(seconds);
+    }
+
+    /// One pass of a CSV; what was decided.
+    pub(crate) fn sync(&mut self, name: &str) -> Decision {
+        let mut observed = self.observe(name);
+        let decision = loop {
+            match decide(&observed, self.now) {
+                Step::Decided(decision) => break decision,
+                Step::Need(crate::csv::Query::Served(apis)) => {
+                    for api in apis {
+                        let served = self.get("Served", &api.to_string()).is_some();
+                        observed.served.insert(api, served);
+                    }
+                }
+            }
+        };
+        let outcomes = self.execute(&decision.effects);
+        let conclusion = conclude(&observed, &decision, &outcomes, self.now);
+        let written = self.execute(&conclusion.effects);
+        assert!(written.iter().all(|outcome| outcome.refusal().is_none()), "{written:?}");
+        decision
+    }
+
+    /// A pass after a second; the state that it leads to.
+    pub(crate) fn next(&mut self, name: &str) -> String {
+        self.sleep(1);
+        self.sync(name);
+        self.state(name)
+    }
+
+    /// `Phase/Reason message` of a CSV, `gone` when there is none.
+    pub(crate) fn state(&self, name: &str) -> String {
+        let Some(csv) = self.get("ClusterServiceVersion", name) else { return "gone".to_owned() };
+        let text = |field: &str| csv["status"][field].as_str().unwrap_or_default().to_owned();
+        format!("{}/{} {}", text("phase"), text("reason"), text("message"))
+    }
+
+    pub(crate) fn phase(&self, name: &str) -> String {
+        let state = self.state(name);
+        state.split('/').next().unwrap_or_default().to_owned()
+    }
+
+    /// Makes a Deployment report its state of availability.
+    pub(crate) fn set_available(&mut self, name: &str, status: &str, message: &str) {
+        self.edit("Deployment", name, |deployment| {
+            deployment["status"] = json!({
+                "observedGeneration": deployment["metadata"]["generation"],
+                "replicas": 1, "updatedReplicas": 1,
+                "conditions": [{"type": "Available", "status": status, "message": message}],
+            });
+        });
+    }
+
+    pub(crate) fn observe(&self, name: &str) -> Observed {
+        let csvs: Vec<Arc<ClusterServiceVersion>> = self.all("ClusterServiceVersion");
+        let is_it = |csv: &Arc<ClusterServiceVersion>| csv.metadata.name.as_deref() == Some(name);
+        let csv = csvs.iter().find(|csv| is_it(csv)).unwrap().clone();
+        let is_sibling = |other: &Arc<ClusterServiceVersion>| {
+            !is_it(other) && !crate::csv::is_copied(other)
+        };
+        Observed {
+            siblings: csvs.into_iter().filter(is_sibling).collect(),
+            operator_groups: self.all("OperatorGroup"),
+            selected: self.selected(),
+            deployments: self.named("Deployment"),
+            service_accounts: self.named("ServiceAccount"),
+            grants: self.grants(&csv),
+            crds: self.named("CustomResourceDefinition"),
+            api_services: self.named("APIService"),
+            operator_conditions: self.named("OperatorCondition"),
+            cluster_owned: self.cluster_owned(&csv),
+            server_version: Some("v1.33.2".to_owned()),
+            cluster_changed: self.cluster_changed,
+            csv,
+            ..Observed::default()
+        }
+    }
+
+    fn all<K: DeserializeOwned>(&self, kind: &str) -> Vec<Arc<K>> {
+        let objects = self.objects.iter().filter(|((found, _), _)| found == kind);
+        objects.map(|(_, object)| Arc::new(serde_json::from_value(object.clone()).unwrap())).collect()
+    }
+
+    fn named<K: DeserializeOwned>(&self, kind: &str) -> BTreeMap<String, Arc<K>> {
+        let names = self.objects.keys().filter(|(found, _)| found == kind);
+        names.map(|(_, name)| name.clone()).zip(self.all(kind)).collect()
+    }
+
+    fn selected(&self) -> Option<NamespaceSet> {
+        let groups: Vec<Arc<OperatorGroup>> = self.all("OperatorGroup");
+        let own = |group: &&Arc<OperatorGroup>| group.metadata.namespace.as_deref() == Some(NS);
+        match groups.iter().filter(own).collect::<Vec<_>>().as_slice() {
+            [group] => select_targets(&group.spec, []).ok(),
+            _ => None,
+        }
+    }
+
+    fn grants(&self, csv: &ClusterServiceVersion) -> BTreeMap<String, Grants> {
+        let claimant = Claimant {
+            version: "v1alpha1".to_owned(),
+            kind: "ClusterServiceVersion".to_owned(),
+            name: csv.metadata.name.clone().unwrap_or_default(),
+            uid: csv.metadata.uid.clone().unwrap_or_default(),
+        };
+        let gather = |name: &str| Grants::gather(self, &Account::new(NS, name), NS, &claimant);
+        BTreeMap::from([("sa".to_owned(), gather("sa"))])
+    }
+
+    fn cluster_owned(&self, csv: &ClusterServiceVersion) -> Vec<ClusterOwned> {
+        let roles: Vec<Arc<ClusterRole>> = self.all("ClusterRole");
+        let ours = roles.iter().filter(|role| is_ours(csv, &role.metadata));
+        let owned = |role: &Arc<ClusterRole>| ClusterOwned {
+            target: Target::cluster(
+                crate::writes::resource_of::<ClusterRole>(),
+                role.metadata.name.as_deref().unwrap(),
+            ),
+            uid: role.metadata.uid.clone(),
+            is_going: role.metadata.deletion_timestamp.is_some(),
+        };
+        ours.map(owned).collect()
+    }
+
+    fn execute(&mut self, effects: &[Effect]) -> Vec<Outcome> {
+        let mut outcomes: Vec<Outcome> = Vec::new();
+        for effect in effects {
+            let refused = outcomes.iter().any(|outcome| outcome.refusal().is_some());
+            outcomes.push(if refused { Outcome::Skipped } else { self.apply(effect) });
+        }
+        outcomes
+    }
+
+    fn apply(&mut self, effect: &Effect) -> Outcome {
+        let kind = effect.target.resource.kind.clone();
+        if let Some((refused, refusal)) = self.refuse.as_ref().filter(|(refused, _)| *refused == kind) {
+            assert_eq!(*refused, kind);
+            return Outcome::Refused(refusal.clone());
+        }
+        let present = self.get(&kind, &effect.target.name).cloned();
+        match (&effect.action, present) {
+            (Action::Event(note), _) => {
+                self.events.push(format!("{}: {}", note.reason, note.message));
+                Outcome::Created(Value::Null)
+            }
+            (Action::Create(_), Some(_)) => Outcome::AlreadyExists,
+            (Action::Create(object), None) => self.write(object.clone(), None),
+            (Action::Delete { .. }, _) => {
+                self.remove(&kind, &effect.target.name);
+                Outcome::Deleted
+            }
+            (_, None) => Outcome::NotFound,
+            (Action::Replace { object, .. }, Some(present)) => {
+                self.write(object.clone(), Some(&present))
+            }
+            (Action::MergePatch { patch, .. }, Some(present)) => {
+                if is_stale(patch, &present) {
+                    return conflict();
+                }
+                let mut patched = present.clone();
+                merge(&mut patched, patch);
+                self.write(patched, Some(&present))
+            }
+            (Action::Status { object, .. }, Some(mut present)) => {
+                if is_stale(object, &present) {
+                    return conflict();
+                }
+                present["status"] = object["status"].clone();
+                self.put(present.clone());
+                Outcome::Changed(present)
+            }
+            (other, _) => panic!("not simulated: {other:?}"),
+        }
+    }
+
+    fn write(&mut self, mut object: Value, before: Option<&Value>) -> Outcome {
+        let metadata = &mut object["metadata"];
+        if metadata["uid"].is_null() {
+            metadata["uid"] = json!(format!("uid-{}", metadata["name"].as_str().unwrap()));
+        }
+        if let Some(status) = before.map(|before| &before["status"]).filter(|s| !s.is_null()) {
+            object["status"] = status.clone();
+        }
+        self.put(object.clone());
+        Outcome::Changed(object)
+    }
+}
+
+impl RbacView for World {
+    fn role(&self, _: &str, name: &str) -> Option<Arc<Role>> {
+        self.named("Role").remove(name)
+    }
+
+    fn cluster_role(&self, name: &str) -> Option<Arc<ClusterRole>> {
+        self.named("ClusterRole").remove(name)
+    }
+
+    fn role_bindings(&self, _: &str) -> Vec<Arc<RoleBinding>> {
+        self.all("RoleBinding")
+    }
+
+    fn cluster_role_bindings(&self) -> Vec<Arc<ClusterRoleBinding>> {
+        self.all("ClusterRoleBinding")
+    }
+}
+
+fn key(object: &Value) -> (String, String) {
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    (text(&object["kind"]), text(&object["metadata"]["name"]))
+}
+
+fn is_stale(written: &Value, present: &Value) -> bool {
+    let version = &written["metadata"]["resourceVersion"];
+    !version.is_null() && *version != present["metadata"]["resourceVersion"]
+}
+
+fn conflict() -> Outcome {
+    let text = || "Conflict".to_owned();
+    Outcome::Refused(Refusal { code: 409, reason: text(), message: text() })
+}
+
+/// RFC 7386.
+fn merge(target: &mut Value, patch: &Value) {
+    let Some(patch) = patch.as_object() else {
+        *target = patch.clone();
+        return;
+    };
+    if !target.is_object() {
+        *target = json!({});
+    }
+    for (key, value) in patch {
+        if value.is_null() {
+            target.as_object_mut().unwrap().remove(key);
+        } else {
+            merge(&mut target[key.as_str()], value);
+        }
+    }
+}
+
+/// An OperatorGroup in `ns` whose status lists `namespaces`.
+pub(crate) fn mk_group(name: &str, spec: Value, namespaces: &[&str]) -> Value {
+    json!({
+        "apiVersion": "operators.coreos.com/v1", "kind": "OperatorGroup",
+        "metadata": {"name": name, "namespace": NS, "uid": name},
+        "spec": spec,
+        "status": {"namespaces": namespaces, "lastUpdated": "2026-01-01T00:00:00Z"},
+    })
+}
+
+/// A CSV as the fixtures of spec olm-operator 8 have it: one Deployment `<name>-dep`, all install
+/// modes, the annotations of group `default`, the finalizer.
+pub(crate) fn mk_csv(name: &str) -> Value {
+    let modes = ["OwnNamespace", "SingleNamespace", "MultiNamespace", "AllNamespaces"];
+    let modes = modes.map(|mode| json!({"type": mode, "supported": true}));
+    json!({
+        "apiVersion": "operators.coreos.com/v1alpha1", "kind": "ClusterServiceVersion",
+        "metadata": {
+            "name": name, "namespace": NS, "uid": format!("uid-{name}"), "generation": 1,
+            "finalizers": ["operators.coreos.com/csv-cleanup"],
+            "annotations": {
+                "olm.operatorGroup": "default",
+                "olm.operatorNamespace": NS,
+                "olm.targetNamespaces": NS,
+            },
+        },
+        "spec": {
+            "displayName": name,
+            "minKubeVersion": "0.0.0",
+            "installModes": modes,
+            "install": {"strategy": "deployment", "spec": {
+                "deployments": [{"name": format!("{name}-dep"), "spec": mk_deployment_spec()}],
+            }},
+        },
+    })
+}
+
+pub(crate) fn mk_deployment_spec() -> Value {
+    json!({
+        "replicas": 1,
+        "selector": {"matchLabels": {"app": "a"}},
+        "template": {
+            "metadata": {"labels": {"app": "a"}},
+            "spec": {"serviceAccountName": "sa", "containers": [{"name": "c", "image": "i"}]},
+        },
+    })
+}
+
+/// A CSV in a phase that it entered for a reason.
+pub(crate) fn mk_csv_in(name: &str, phase: &str, reason: &str) -> Value {
+    let mut csv = mk_csv(name);
+    csv["status"] = json!({
+        "phase": phase, "reason": reason, "message": "m",
+        "lastTransitionTime": "2026-01-01T00:00:00Z",
+        "lastUpdateTime": "2026-01-01T00:00:00Z",
+    });
+    csv
+}
+
+pub(crate) fn own(csv: &mut Value, crds: &[&str]) {
+    csv["spec"]["customresourcedefinitions"]["owned"] = mk_descriptions(crds);
+}
+
+pub(crate) fn require(csv: &mut Value, crds: &[&str]) {
+    csv["spec"]["customresourcedefinitions"]["required"] = mk_descriptions(crds);
+}
+
+fn mk_descriptions(crds: &[&str]) -> Value {
+    crds.iter().map(|name| json!({"name": name, "version": "v1", "kind": "K"})).collect()
+}
+
+/// An established CustomResourceDefinition that serves `v1`.
+pub(crate) fn mk_crd(name: &str) -> Value {
+    let (plural, group) = name.split_once('.').unwrap();
+    json!({
+        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": name, "uid": format!("uid-{name}")},
+        "spec": {
+            "group": group, "scope": "Namespaced", "names": {"plural": plural, "kind": "K"},
+            "versions": [{"name": "v1", "served": true, "storage": true}],
+        },
+        "status": {
+            "acceptedNames": {"plural": plural, "kind": "K"}, "storedVersions": ["v1"],
+            "conditions": [
+                {"type": "Established", "status": "True"},
+                {"type": "NamesAccepted", "status": "True"},
+            ],
+        },
+    })
+}
+
+/// A Deployment as an install of `csv` would have made it, available.
+pub(crate) fn mk_installed(csv: &Value) -> Deployment {
+    let csv: ClusterServiceVersion = serde_json::from_value(csv.clone()).unwrap();
+    let entry = &csv.spec.install.spec.as_ref().unwrap().deployments[0];
+    let mut object = crate::install::desired_deployment(&csv, entry).unwrap();
+    object["status"] = json!({"conditions": [{"type": "Available", "status": "True"}]});
+    serde_json::from_value(object).unwrap()
+}
+
+/// Adds a CSV together with what its install would have made.
+pub(crate) fn put_installed(world: &mut World, csv: Value) {
+    let deployment = serde_json::to_value(mk_installed(&csv)).unwrap();
+    world.put(deployment);
+    world.put(csv);
+}

@@ -1,0 +1,134 @@
+//! The Deployment that a strategy entry describes (spec olm-operator 3.3, 3.4).
+//!
+//! The spec stays JSON from the CSV to the API server, so that a field which this build does not
+//! know reaches the cluster. The hash in the label covers the spec exactly as Go would print it,
+//! so that an installation made by v0 is recognised as up to date.
+
+use std::collections::BTreeMap;
+
+use olm_types::api::{ClusterServiceVersion, StrategyDeploymentSpec};
+use olm_types::{hash, labels, owner};
+use serde_json::{Map, Value, json};
+
+use super::shape::{ShapeError, as_object, list_in, object_in};
+
+/// Shape of a Deployment's spec, for Go-compatible JSON.
+const SPEC_SHAPE: &str = "apps/v1.DeploymentSpec";
+
+/// Environment variable by which an operator finds its OperatorCondition.
+const CONDITION_VARIABLE: &str = "OPERATOR_CONDITION_NAME";
+
+/// Old ReplicaSets kept per Deployment; v0 forces this value.
+const REVISION_HISTORY_LIMIT: i32 = 1;
+
+/// Why no Deployment can be built.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DeploymentError {
+    /// A part of the spec has the wrong type.
+    #[error("{0}")]
+    Shape(#[from] ShapeError),
+    /// The spec is not one that the API server would take.
+    #[error("spec.install.spec.deployments[{name}].spec: {reason}")]
+    Spec {
+        /// Name of the strategy entry.
+        name: String,
+        /// What is wrong.
+        reason: String,
+    },
+}
+
+/// The whole Deployment, as it is to be written.
+pub fn desired_deployment(
+    csv: &ClusterServiceVersion,
+    entry: &StrategyDeploymentSpec,
+) -> Result<Value, DeploymentError> {
+    let path = format!("spec.install.spec.deployments[{}].spec", entry.name);
+    let mut spec = entry.spec.clone();
+    complete_spec(csv, &mut spec, &path)?;
+    let encoded = hash::go_json::encode(SPEC_SHAPE, &spec).map_err(|error| {
+        DeploymentError::Spec { name: entry.name.clone(), reason: error.to_string() }
+    })?;
+    let metadata = metadata(csv, entry, &hash::deep_hash(&encoded));
+    Ok(json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata, "spec": spec}))
+}
+
+/// The value of the hash label that a Deployment for this entry must carry.
+pub(super) fn desired_hash(
+    csv: &ClusterServiceVersion,
+    entry: &StrategyDeploymentSpec,
+) -> Result<String, DeploymentError> {
+    let desired = desired_deployment(csv, entry)?;
+    let label = desired.pointer("/metadata/labels").and_then(|all| all.get(labels::DEPLOYMENT_SPEC_HASH));
+    Ok(label.and_then(Value::as_str).unwrap_or_default().to_owned())
+}
+
+fn complete_spec(
+    csv: &ClusterServiceVersion,
+    spec: &mut Value,
+    path: &str,
+) -> Result<(), ShapeError> {
+    let spec = as_object(spec, path)?;
+    spec.insert("revisionHistoryLimit".to_owned(), json!(REVISION_HISTORY_LIMIT));
+    let template = object_in(spec, "template", path)?;
+    let path = format!("{path}.template");
+    annotate(csv, template, &path)?;
+    let pod = object_in(template, "spec", &path)?;
+    let path = format!("{path}.spec");
+    let name = csv.metadata.name.as_deref().unwrap_or_default();
+    for (index, container) in list_in(pod, "containers", &path)?.iter_mut().enumerate() {
+        let path = format!("{path}.containers[{index}]");
+        set_variable(as_object(container, &path)?, CONDITION_VARIABLE, name, &path)?;
+    }
+    Ok(())
+}
+
+/// Every annotation of the CSV goes to the pods, where the operator reads its target namespaces.
+fn annotate(
+    csv: &ClusterServiceVersion,
+    template: &mut Map<String, Value>,
+    path: &str,
+) -> Result<(), ShapeError> {
+    let metadata = object_in(template, "metadata", path)?;
+    let Some(annotations) = csv.metadata.annotations.as_ref().filter(|all| !all.is_empty()) else {
+        return Ok(());
+    };
+    let present = object_in(metadata, "annotations", &format!("{path}.metadata"))?;
+    present.extend(annotations.iter().map(|(key, value)| (key.clone(), json!(value))));
+    Ok(())
+}
+
+/// Sets a variable where it stands, or appends it.
+fn set_variable(
+    container: &mut Map<String, Value>,
+    name: &str,
+    value: &str,
+    path: &str,
+) -> Result<(), ShapeError> {
+    let variables = list_in(container, "env", path)?;
+    let wanted = json!({"name": name, "value": value});
+    let existing = variables.iter_mut().find(|variable| variable.get("name") == Some(&json!(name)));
+    match existing {
+        Some(variable) => *variable = wanted,
+        None => variables.push(wanted),
+    }
+    Ok(())
+}
+
+fn metadata(csv: &ClusterServiceVersion, entry: &StrategyDeploymentSpec, hash: &str) -> Value {
+    let name = csv.metadata.name.as_deref().unwrap_or_default();
+    let namespace = csv.metadata.namespace.as_deref().unwrap_or_default();
+    let uid = csv.metadata.uid.as_deref().unwrap_or_default();
+    let kind = ClusterServiceVersion::KIND;
+    let mut all: BTreeMap<String, String> = entry.label.clone();
+    all.insert(labels::MANAGED.to_owned(), labels::MANAGED_VALUE.to_owned());
+    all.insert(labels::DEPLOYMENT_SPEC_HASH.to_owned(), hash.to_owned());
+    all.extend(owner::owner_labels(name, namespace, kind));
+    json!({
+        "name": entry.name,
+        "namespace": namespace,
+        "labels": all,
+        "ownerReferences": [
+            owner::non_blocking_owner(ClusterServiceVersion::API_VERSION, kind, name, uid)
+        ],
+    })
+}

@@ -1,0 +1,18 @@
+//! The install strategy `deployment`: what a CSV's Deployments look like, and whether they run
+//! (spec olm-operator 3.3-3.5).
+
+mod check;
+mod deployment;
+mod orphans;
+mod rollout;
+mod shape;
+mod strategy;
+
+pub use check::{Unhealthy, UnhealthyReason, check_installed, is_ours};
+pub use deployment::{DeploymentError, desired_deployment};
+pub use orphans::orphans;
+pub use rollout::{Rollout, rollout};
+pub use strategy::{StrategyError, strategy};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,198 @@
+//! Spec olm-operator 3.3, 3.4, 8.23 and the golden hash of section 9.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::*;
+use k8s_openapi::api::apps::v1::Deployment;
+use olm_types::api::{ClusterServiceVersion, StrategyDeploymentSpec};
+use olm_types::hash;
+use serde_json::{Value, json};
+
+fn mk_csv() -> ClusterServiceVersion {
+    serde_json::from_value(json!({
+        "metadata": {
+            "name": "a", "namespace": "ns", "uid": "u",
+            "annotations": {"olm.targetNamespaces": "ns", "shared": "csv"},
+        },
+        "spec": {"install": {"strategy": "deployment", "spec": {"deployments": [
+            {"name": "dep", "label": {"custom": "x"}, "spec": mk_spec()},
+        ]}}},
+    }))
+    .unwrap()
+}
+
+fn mk_spec() -> Value {
+    json!({
+        "replicas": 1,
+        "revisionHistoryLimit": 10,
+        "selector": {"matchLabels": {"app": "d"}},
+        "template": {
+            "metadata": {"labels": {"app": "d"}, "annotations": {"own": "y", "shared": "template"}},
+            "spec": {
+                "initContainers": [{"name": "init", "image": "i"}],
+                "containers": [
+                    {"name": "c1", "image": "i", "env": [
+                        {"name": "OPERATOR_CONDITION_NAME", "value": "old"},
+                        {"name": "B", "value": "b"},
+                    ]},
+                    {"name": "c2", "image": "i", "future": {"field": 1}},
+                ],
+            },
+        },
+    })
+}
+
+fn entry(csv: &ClusterServiceVersion) -> &StrategyDeploymentSpec {
+    &csv.spec.install.spec.as_ref().unwrap().deployments[0]
+}
+
+#[test]
+fn the_golden_spec_hash() {
+    let text = concat!(
+        r#"{"replicas":1,"selector":{"matchLabels":{"app":"d"}},"template":{"metadata":{"#,
+        r#""labels":{"app":"d"}},"spec":{"containers":[{"name":"c","image":"i<&>","resources":{}}],"#,
+        r#""serviceAccountName":"sa"}},"strategy":{},"revisionHistoryLimit":1}"#
+    );
+    let spec: Value = serde_json::from_str(text).unwrap();
+    let encoded = hash::go_json::encode("apps/v1.DeploymentSpec", &spec).unwrap();
+    assert_eq!(hash::deep_hash(&encoded), "2WWGyIRXLLYo758wAnerR0Cv1b6CoWGQpoyzLR");
+}
+
+#[test]
+fn the_deployment_is_complete() {
+    let csv = mk_csv();
+    let object = desired_deployment(&csv, entry(&csv)).unwrap();
+    insta::assert_json_snapshot!(object, @r#"
+    {
+      "apiVersion": "apps/v1",
+      "kind": "Deployment",
+      "metadata": {
+        "labels": {
+          "custom": "x",
+          "olm.deployment-spec-hash": "3YWIPnuyVmO4uh34ujt9oJyWDJLfOe8nwaSAOc",
+          "olm.managed": "true",
+          "olm.owner": "a",
+          "olm.owner.kind": "ClusterServiceVersion",
+          "olm.owner.namespace": "ns"
+        },
+        "name": "dep",
+        "namespace": "ns",
+        "ownerReferences": [
+          {
+            "apiVersion": "operators.coreos.com/v1alpha1",
+            "blockOwnerDeletion": false,
+            "controller": false,
+            "kind": "ClusterServiceVersion",
+            "name": "a",
+            "uid": "u"
+          }
+        ]
+      },
+      "spec": {
+        "replicas": 1,
+        "revisionHistoryLimit": 1,
+        "selector": {
+          "matchLabels": {
+            "app": "d"
+          }
+        },
+        "template": {
+          "metadata": {
+            "annotations": {
+              "olm.targetNamespaces": "ns",
+              "own": "y",
+              "shared": "csv"
+            },
+            "labels": {
+              "app": "d"
+            }
+          },
+          "spec": {
+            "containers": [
+              {
+                "env": [
+                  {
+                    "name": "OPERATOR_CONDITION_NAME",
+                    "value": "a"
+                  },
+                  {
+                    "name": "B",
+                    "value": "b"
+                  }
+                ],
+                "image": "i",
+                "name": "c1"
+              },
+              {
+                "env": [
+                  {
+                    "name": "OPERATOR_CONDITION_NAME",
+                    "value": "a"
+                  }
+                ],
+                "future": {
+                  "field": 1
+                },
+                "image": "i",
+                "name": "c2"
+              }
+            ],
+            "initContainers": [
+              {
+                "image": "i",
+                "name": "init"
+              }
+            ]
+          }
+        }
+      }
+    }
+    "#);
+}
+
+#[test]
+fn an_installed_deployment_is_up_to_date() {
+    let csv = mk_csv();
+    let mut object = desired_deployment(&csv, entry(&csv)).unwrap();
+    object["status"] = json!({"conditions": [{"type": "Available", "status": "True"}]});
+    let deployment: Deployment = serde_json::from_value(object).unwrap();
+    let deployments = BTreeMap::from([("dep".to_owned(), Arc::new(deployment))]);
+    assert_eq!(check_installed(&csv, &deployments), Ok(Ok(())));
+}
+
+#[test]
+fn another_strategy_is_no_strategy() {
+    let mut csv = mk_csv();
+    csv.spec.install.strategy = "helm".to_owned();
+    assert_eq!(strategy(&csv.spec), Err(StrategyError::Unrecognized));
+    assert_eq!(check_installed(&csv, &BTreeMap::new()), Err(StrategyError::Unrecognized));
+}
+
+#[test]
+fn a_strategy_without_deployments_is_installed() {
+    let mut csv = mk_csv();
+    csv.spec.install.spec = None;
+    assert_eq!(check_installed(&csv, &BTreeMap::new()), Ok(Ok(())));
+}
+
+#[test]
+fn orphans_are_ours_by_label_and_by_reference() {
+    let csv = mk_csv();
+    let object = desired_deployment(&csv, entry(&csv)).unwrap();
+    let mk = |name: &str, change: fn(&mut Value)| {
+        let mut object = object.clone();
+        object["metadata"]["name"] = json!(name);
+        change(&mut object);
+        (name.to_owned(), Arc::new(serde_json::from_value::<Deployment>(object).unwrap()))
+    };
+    let deployments = BTreeMap::from([
+        mk("dep", |_| {}),
+        mk("orphan", |_| {}),
+        mk("unlabelled", |object| object["metadata"]["labels"] = json!({})),
+        mk("unreferenced", |object| object["metadata"]["ownerReferences"] = json!([])),
+    ]);
+    let found = orphans(&csv, strategy(&csv.spec).unwrap(), &deployments);
+    let names: Vec<&str> = found.iter().map(|effect| effect.target.name.as_str()).collect();
+    assert_eq!(names, ["orphan"]);
+}

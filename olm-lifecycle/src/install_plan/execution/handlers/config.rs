@@ -1,0 +1,59 @@
+//! Services and ConfigMaps of a bundle: owned by its CSV, made equal to the bundle's manifest.
+
+use olm_effect::{Action, Resource, Target};
+use olm_types::api::{Step, StepResource};
+use serde_json::Value;
+
+use super::draft::{Draft, object_target, patch};
+use super::{Scope, StepError, StepHandler};
+
+/// Handler of Service steps. What the API server allocates (cluster IPs, node ports) is no field
+/// of the manifest and so stays.
+pub(super) const SERVICES: Owned =
+    Owned { kind: "Service", plural: "services", exact: &["spec.selector"] };
+/// Handler of ConfigMap steps.
+pub(super) const CONFIG_MAPS: Owned =
+    Owned { kind: "ConfigMap", plural: "configmaps", exact: &["data", "binaryData"] };
+
+/// Handler of a core kind that the CSV owns.
+pub(super) struct Owned {
+    kind: &'static str,
+    plural: &'static str,
+    /// Fields that become exactly what the step wants.
+    exact: &'static [&'static str],
+}
+
+impl Owned {
+    fn resource(&self) -> Resource {
+        Resource::new("", "v1", self.kind, self.plural)
+    }
+}
+
+impl StepHandler for Owned {
+    fn handles(&self, resource: &StepResource) -> bool {
+        resource.kind == self.kind && resource.group.is_empty()
+    }
+
+    fn target(&self, scope: &Scope, step: &Step, desired: &Value) -> Target {
+        object_target(self.resource(), Some(&scope.namespace), step, desired)
+    }
+
+    fn reads(&self, scope: &Scope, step: &Step, _: &Value) -> Vec<Target> {
+        vec![scope.csv(&step.resolving)]
+    }
+
+    fn desired(&self, scope: &Scope, step: &Step, manifest: Value) -> Result<Value, StepError> {
+        let draft = Draft::new(step, &self.resource(), manifest)?;
+        Ok(draft.place(Some(&scope.namespace))?.owned(scope)?.finish())
+    }
+
+    fn on_existing(
+        &self,
+        _: &Scope,
+        _: &Step,
+        desired: &Value,
+        live: &Value,
+    ) -> Result<Option<Action>, StepError> {
+        Ok(patch(live, desired, self.exact))
+    }
+}

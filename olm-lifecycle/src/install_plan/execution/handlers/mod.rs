@@ -1,0 +1,81 @@
+//! One handler per kind of step, and the list of them.
+//!
+//! To support another kind, add a file with its handler and a line to [`HANDLERS`]. A kind without
+//! a handler is an unsupported resource, as in v0.
+
+mod config;
+mod crd;
+mod csv;
+mod draft;
+mod rbac;
+mod secret;
+mod service_account;
+mod subscription;
+
+use olm_effect::{Action, Identity, Target};
+use olm_types::api::{Step, StepResource, StepStatus};
+use serde_json::Value;
+
+use super::{Scope, StepError};
+
+/// How the steps of a kind are executed.
+pub trait StepHandler: Sync {
+    /// Whether the step is of this handler's kind.
+    fn handles(&self, resource: &StepResource) -> bool;
+
+    /// The object that the step is about; `desired` is null before it is known.
+    fn target(&self, scope: &Scope, step: &Step, desired: &Value) -> Target;
+
+    /// Who makes the calls.
+    fn identity(&self, scope: &Scope) -> Identity {
+        scope.identity.clone()
+    }
+
+    /// Objects that have to be read before [`Self::desired`] can be asked.
+    fn reads(&self, _scope: &Scope, _step: &Step, _manifest: &Value) -> Vec<Target> {
+        Vec::new()
+    }
+
+    /// The object to be created, from the manifest of the step.
+    fn desired(&self, scope: &Scope, step: &Step, manifest: Value) -> Result<Value, StepError>;
+
+    /// Status of the step after the object was created.
+    fn after_create(&self) -> StepStatus {
+        StepStatus::Created
+    }
+
+    /// What has to be written when the object exists already; nothing leaves it as it is.
+    fn on_existing(
+        &self,
+        scope: &Scope,
+        step: &Step,
+        desired: &Value,
+        live: &Value,
+    ) -> Result<Option<Action>, StepError>;
+
+    /// Status of a step that waits for an API, from the live object that announces it.
+    fn serving(&self, _live: Option<&Value>) -> StepStatus {
+        StepStatus::Created
+    }
+}
+
+/// The handlers of all supported kinds.
+pub const HANDLERS: &[&dyn StepHandler] = &[
+    &csv::ClusterServiceVersions,
+    &crd::CustomResourceDefinitions,
+    &subscription::Subscriptions,
+    &service_account::ServiceAccounts,
+    &rbac::ROLES,
+    &rbac::ROLE_BINDINGS,
+    &rbac::CLUSTER_ROLES,
+    &rbac::CLUSTER_ROLE_BINDINGS,
+    &config::SERVICES,
+    &config::CONFIG_MAPS,
+    &secret::PullSecrets,
+    &secret::BundleSecrets,
+];
+
+/// The handler for the kind of `resource`, if the kind is supported.
+pub(super) fn handler_for(resource: &StepResource) -> Option<&'static dyn StepHandler> {
+    HANDLERS.iter().find(|handler| handler.handles(resource)).copied()
+}

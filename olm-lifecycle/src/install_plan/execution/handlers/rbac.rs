@@ -1,0 +1,86 @@
+//! Roles, ClusterRoles and their bindings.
+
+use olm_effect::{Action, Resource, Target};
+use olm_types::api::{Step, StepResource};
+use serde_json::Value;
+
+use super::draft::{Draft, object_target, owning_csvs, patch};
+use super::{Scope, StepError, StepHandler};
+
+const GROUP: &str = "rbac.authorization.k8s.io";
+
+/// Handler of Role steps.
+pub(super) const ROLES: Rbac =
+    Rbac { kind: "Role", plural: "roles", namespaced: true, exact: &["rules"] };
+/// Handler of RoleBinding steps.
+pub(super) const ROLE_BINDINGS: Rbac =
+    Rbac { kind: "RoleBinding", plural: "rolebindings", namespaced: true, exact: &["subjects"] };
+/// Handler of ClusterRole steps.
+pub(super) const CLUSTER_ROLES: Rbac = Rbac {
+    kind: "ClusterRole",
+    plural: "clusterroles",
+    namespaced: false,
+    exact: &["rules", "aggregationRule"],
+};
+/// Handler of ClusterRoleBinding steps.
+pub(super) const CLUSTER_ROLE_BINDINGS: Rbac = Rbac {
+    kind: "ClusterRoleBinding",
+    plural: "clusterrolebindings",
+    namespaced: false,
+    exact: &["subjects"],
+};
+
+/// Handler of one RBAC kind.
+pub(super) struct Rbac {
+    kind: &'static str,
+    plural: &'static str,
+    namespaced: bool,
+    /// Fields that become exactly what the step wants.
+    exact: &'static [&'static str],
+}
+
+impl Rbac {
+    fn resource(&self) -> Resource {
+        Resource::new(GROUP, "v1", self.kind, self.plural)
+    }
+
+    fn namespace<'a>(&self, scope: &'a Scope) -> Option<&'a str> {
+        self.namespaced.then_some(scope.namespace.as_str())
+    }
+}
+
+impl StepHandler for Rbac {
+    fn handles(&self, resource: &StepResource) -> bool {
+        resource.kind == self.kind && resource.group == GROUP
+    }
+
+    fn target(&self, scope: &Scope, step: &Step, desired: &Value) -> Target {
+        object_target(self.resource(), self.namespace(scope), step, desired)
+    }
+
+    fn reads(&self, scope: &Scope, _: &Step, manifest: &Value) -> Vec<Target> {
+        if self.namespaced { owning_csvs(scope, manifest) } else { Vec::new() }
+    }
+
+    /// v0 labels a cluster-scoped object with `olm.owner` only when it finds it in place; since it
+    /// usually executes an automatic plan twice, the label is always there. Here it is set at once.
+    fn desired(&self, scope: &Scope, step: &Step, manifest: Value) -> Result<Value, StepError> {
+        let draft = Draft::new(step, &self.resource(), manifest)?.place(self.namespace(scope))?;
+        let draft = if self.namespaced {
+            draft.refresh_owners(scope)?
+        } else {
+            draft.label(olm_types::labels::OWNER, &step.resolving)?
+        };
+        Ok(draft.finish())
+    }
+
+    fn on_existing(
+        &self,
+        _: &Scope,
+        _: &Step,
+        desired: &Value,
+        live: &Value,
+    ) -> Result<Option<Action>, StepError> {
+        Ok(patch(live, desired, self.exact))
+    }
+}

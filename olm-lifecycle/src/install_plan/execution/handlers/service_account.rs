@@ -1,0 +1,86 @@
+//! ServiceAccounts: what exists is merged, because others (and other steps) use it too.
+
+use olm_effect::{Action, Resource, Target};
+use olm_types::api::{Step, StepResource};
+use serde_json::{Map, Value};
+
+use super::draft::{Draft, object_target, owning_csvs, patch};
+use super::{Scope, StepError, StepHandler};
+
+/// Handler of ServiceAccount steps.
+pub(super) struct ServiceAccounts;
+
+fn resource() -> Resource {
+    Resource::new("", "v1", "ServiceAccount", "serviceaccounts")
+}
+
+impl StepHandler for ServiceAccounts {
+    fn handles(&self, resource: &StepResource) -> bool {
+        resource.kind == "ServiceAccount" && resource.group.is_empty()
+    }
+
+    fn target(&self, scope: &Scope, step: &Step, desired: &Value) -> Target {
+        object_target(resource(), Some(&scope.namespace), step, desired)
+    }
+
+    fn reads(&self, scope: &Scope, _: &Step, manifest: &Value) -> Vec<Target> {
+        owning_csvs(scope, manifest)
+    }
+
+    fn desired(&self, scope: &Scope, step: &Step, manifest: Value) -> Result<Value, StepError> {
+        let draft = Draft::new(step, &resource(), manifest)?.place(Some(&scope.namespace))?;
+        Ok(draft.refresh_owners(scope)?.finish())
+    }
+
+    fn on_existing(
+        &self,
+        _: &Scope,
+        _: &Step,
+        desired: &Value,
+        live: &Value,
+    ) -> Result<Option<Action>, StepError> {
+        Ok(patch(live, &merged(desired, live), &[]))
+    }
+}
+
+/// The desired account with the secrets of the live one, the annotations of both (the desired
+/// ones win) and the owners of both.
+fn merged(desired: &Value, live: &Value) -> Value {
+    let mut merged = desired.clone();
+    let Some(fields) = merged.as_object_mut() else { return merged };
+    // Tokens are written by others; a step never changes them (spec 4.4).
+    fields.remove("secrets");
+    let Some(metadata) = fields.get_mut("metadata").and_then(Value::as_object_mut) else {
+        return merged;
+    };
+    let annotations = both_maps(live.pointer("/metadata/annotations"), metadata.get("annotations"));
+    let owners =
+        both_lists(live.pointer("/metadata/ownerReferences"), metadata.get("ownerReferences"));
+    put(metadata, "annotations", annotations.map(Value::Object));
+    put(metadata, "ownerReferences", owners.map(Value::Array));
+    merged
+}
+
+fn both_maps(live: Option<&Value>, desired: Option<&Value>) -> Option<Map<String, Value>> {
+    let mut all = live.and_then(Value::as_object).cloned().unwrap_or_default();
+    all.extend(desired.and_then(Value::as_object).cloned().unwrap_or_default());
+    (!all.is_empty()).then_some(all)
+}
+
+/// Equal entries once, the live ones first.
+fn both_lists(live: Option<&Value>, desired: Option<&Value>) -> Option<Vec<Value>> {
+    let mut all = live.and_then(Value::as_array).cloned().unwrap_or_default();
+    for entry in desired.and_then(Value::as_array).into_iter().flatten() {
+        if !all.contains(entry) {
+            all.push(entry.clone());
+        }
+    }
+    (!all.is_empty()).then_some(all)
+}
+
+fn put(fields: &mut Map<String, Value>, key: &str, value: Option<Value>) {
+    match value {
+        Some(value) => fields.insert(key.to_owned(), value),
+        None => fields.remove(key),
+    };
+}

@@ -1,0 +1,43 @@
+//! Subscriptions that a plan generates for dependencies: created once, then left to their owner.
+
+use olm_effect::{Action, Target};
+use olm_types::api::{Step, StepResource, Subscription};
+use serde_json::Value;
+
+use super::draft::{Draft, object_target};
+use super::{Scope, StepError, StepHandler};
+use crate::writes::resource_of;
+
+/// Handler of Subscription steps.
+pub(super) struct Subscriptions;
+
+impl StepHandler for Subscriptions {
+    fn handles(&self, resource: &StepResource) -> bool {
+        resource.kind == "Subscription"
+    }
+
+    fn target(&self, scope: &Scope, step: &Step, desired: &Value) -> Target {
+        object_target(resource_of::<Subscription>(), Some(&scope.namespace), step, desired)
+    }
+
+    fn desired(&self, scope: &Scope, step: &Step, manifest: Value) -> Result<Value, StepError> {
+        let draft = Draft::new(step, &resource_of::<Subscription>(), manifest)?
+            .place(Some(&scope.namespace))?;
+        let mut object =
+            draft.annotate(olm_types::annotations::GENERATED_BY, &scope.plan)?.finish();
+        if let Some(fields) = object.as_object_mut() {
+            fields.remove("status");
+        }
+        Ok(object)
+    }
+
+    fn on_existing(
+        &self,
+        _: &Scope,
+        _: &Step,
+        _: &Value,
+        _: &Value,
+    ) -> Result<Option<Action>, StepError> {
+        Ok(None)
+    }
+}

@@ -1,0 +1,21 @@
+//! Execution of the steps of an InstallPlan (spec catalog-operator 4.4), without any I/O.
+//!
+//! An [`Execution`] asks for one call at a time ([`Request`]) and is told what became of it
+//! ([`Reply`]). It goes through the steps strictly in order; each is created first, and where the
+//! object exists already, the rule of its kind decides what to write. The first error ends the
+//! execution; the statuses that were reached are kept, so the next execution goes on from there.
+
+mod difference;
+mod error;
+mod handlers;
+mod machine;
+mod scope;
+
+#[cfg(test)]
+mod tests;
+
+pub use difference::merge_patch;
+pub use error::StepError;
+pub use handlers::{HANDLERS, StepHandler};
+pub use machine::{Execution, Reply, Request};
+pub use scope::Scope;

@@ -1,0 +1,114 @@
+//! A model of an API server, as far as executing steps needs one.
+
+use std::collections::BTreeMap;
+
+use olm_effect::{Action, Effect, Outcome, Refusal};
+use serde_json::{Map, Value, json};
+
+use super::super::{Reply, Request};
+
+/// Objects by kind, namespace and name.
+#[derive(Default)]
+pub(super) struct Cluster {
+    pub(super) objects: BTreeMap<(String, Option<String>, String), Value>,
+    /// How many effects wrote.
+    pub(super) writes: usize,
+    /// A kind that may not be created.
+    pub(super) refuse: Option<&'static str>,
+    /// How many replacements meet a conflict.
+    pub(super) conflicts: usize,
+}
+
+impl Cluster {
+    pub(super) fn answer(&mut self, request: Request) -> Reply {
+        match request {
+            Request::Read(target) => {
+                let key = (target.resource.kind, target.namespace, target.name);
+                Reply::Live(self.objects.get(&key).cloned())
+            }
+            Request::Do(effect) => Reply::Outcome(self.execute(effect)),
+        }
+    }
+
+    /// The object of that kind and name in namespace `ns` or at cluster scope.
+    pub(super) fn get(&self, kind: &str, name: &str) -> &Value {
+        self.objects.iter().find(|(key, _)| is(key, kind, name)).map(|(_, object)| object).unwrap()
+    }
+
+    pub(super) fn put(&mut self, kind: &str, namespace: Option<&str>, name: &str, object: Value) {
+        self.objects
+            .insert((kind.to_owned(), namespace.map(str::to_owned), name.to_owned()), object);
+    }
+
+    pub(super) fn change(&mut self, kind: &str, name: &str, change: impl FnOnce(&mut Value)) {
+        change(
+            self.objects
+                .iter_mut()
+                .find(|(key, _)| is(key, kind, name))
+                .map(|(_, object)| object)
+                .unwrap(),
+        );
+    }
+
+    fn execute(&mut self, effect: Effect) -> Outcome {
+        let kind = effect.target.resource.kind.clone();
+        let key = (kind.clone(), effect.target.namespace.clone(), effect.target.name.clone());
+        match effect.action {
+            Action::Create(_) if self.refuse == Some(kind.as_str()) => {
+                Outcome::Refused(refusal(403, "no rights"))
+            }
+            Action::Create(_) if self.objects.contains_key(&key) => Outcome::AlreadyExists,
+            Action::Create(mut object) => {
+                object["metadata"]["uid"] = json!(format!("uid-{}", effect.target.name));
+                self.write(key, object.clone());
+                Outcome::Created(object)
+            }
+            Action::Replace { .. } if self.conflicts > 0 => {
+                self.conflicts -= 1;
+                Outcome::Refused(refusal(409, "changed"))
+            }
+            Action::Replace { object, .. } => {
+                self.write(key, object.clone());
+                Outcome::Changed(object)
+            }
+            Action::MergePatch { patch, .. } => {
+                let mut object = self.objects.get(&key).cloned().unwrap();
+                merge(&mut object, &patch);
+                self.write(key, object.clone());
+                Outcome::Changed(object)
+            }
+            other => panic!("unexpected {other:?}"),
+        }
+    }
+
+    fn write(&mut self, key: (String, Option<String>, String), object: Value) {
+        self.writes += 1;
+        self.objects.insert(key, object);
+    }
+}
+
+fn is(key: &(String, Option<String>, String), kind: &str, name: &str) -> bool {
+    key.0 == kind && key.2 == name && key.1.as_deref().is_none_or(|namespace| namespace == "ns")
+}
+
+fn refusal(code: u16, message: &str) -> Refusal {
+    Refusal { code, reason: String::new(), message: message.to_owned() }
+}
+
+/// RFC 7386.
+fn merge(target: &mut Value, patch: &Value) {
+    let Value::Object(fields) = patch else {
+        *target = patch.clone();
+        return;
+    };
+    if !target.is_object() {
+        *target = Value::Object(Map::new());
+    }
+    for (key, value) in fields {
+        if value.is_null() {
+            target.as_object_mut().unwrap().remove(key);
+        } else {
+            merge(&mut target[key], value);
+        }
+    }
+}

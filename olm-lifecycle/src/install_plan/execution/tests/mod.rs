@@ -1,0 +1,372 @@
+//! Execution of steps against a model of an API server: the rows of spec 9.7.
+
+mod cluster;
+
+use olm_effect::{Identity, Refusal};
+use olm_types::api::{Step, StepResource, StepStatus};
+use rstest::rstest;
+use serde_json::{Value, json};
+
+use super::*;
+use cluster::Cluster;
+
+fn step(group: &str, kind: &str, object: Value) -> Step {
+    let resource = StepResource {
+        group: group.to_owned(),
+        version: "v1".to_owned(),
+        kind: kind.to_owned(),
+        name: object
+            .pointer("/metadata/name")
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_owned(),
+        manifest: Some(object.to_string()),
+        ..StepResource::default()
+    };
+    Step {
+        resolving: "csv.v1".to_owned(),
+        resource,
+        status: StepStatus::Unknown,
+        ..Step::default()
+    }
+}
+
+fn core(kind: &str, object: Value) -> Step {
+    step("", kind, object)
+}
+
+fn named(name: &str) -> Value {
+    json!({ "metadata": { "name": name } })
+}
+
+fn csv_step() -> Step {
+    step("operators.coreos.com", "ClusterServiceVersion", named("csv.v1"))
+}
+
+fn scope() -> Scope {
+    Scope {
+        namespace: "ns".to_owned(),
+        plan: "install-x".to_owned(),
+        operator_namespace: "olm".to_owned(),
+        csvs: [("ns".to_owned(), "csv.v1".to_owned())].into(),
+        ..Scope::default()
+    }
+}
+
+fn execute(cluster: &mut Cluster, steps: &[Step]) -> (Vec<StepStatus>, Option<String>) {
+    let mut execution = Execution::new(scope(), steps.to_vec());
+    while let Some(request) = execution.next_request() {
+        let reply = cluster.answer(request);
+        execution.absorb(reply);
+    }
+    let (steps, failure) = execution.finish();
+    (steps.into_iter().map(|step| step.status).collect(), failure.map(|error| error.to_string()))
+}
+
+fn owner() -> Value {
+    json!({"apiVersion": "operators.coreos.com/v1alpha1", "kind": "ClusterServiceVersion", "name": "csv.v1", "uid": "uid-csv.v1",
+        "controller": false, "blockOwnerDeletion": false})
+}
+
+#[test]
+fn no_steps_are_done_at_once() {
+    assert_eq!(execute(&mut Cluster::default(), &[]), (vec![], None));
+}
+
+#[rstest]
+#[case::service("Service", "Service")]
+#[case::config_map("ConfigMap", "ConfigMap")]
+#[case::bundle_secret("BundleSecret", "Secret")]
+fn objects_of_a_bundle_belong_to_its_csv(#[case] step_kind: &str, #[case] kind: &str) {
+    let mut cluster = Cluster::default();
+    let done = execute(&mut cluster, &[csv_step(), core(step_kind, named("thing"))]);
+    assert_eq!(done, (vec![StepStatus::Created, StepStatus::Created], None));
+    assert_eq!(
+        cluster.get(kind, "thing")["metadata"],
+        json!({"name": "thing", "namespace": "ns", "uid": "uid-thing", "labels": {"olm.managed": "true"}, "ownerReferences": [owner()]})
+    );
+}
+
+#[test]
+fn an_object_whose_csv_is_absent_is_refused() {
+    let (statuses, error) = execute(&mut Cluster::default(), &[core("Service", named("thing"))]);
+    assert_eq!(statuses, [StepStatus::Unknown]);
+    assert_eq!(
+        error.unwrap(),
+        "error generating ownerrefs for service thing: clusterserviceversions.operators.coreos.com \"csv.v1\" not found"
+    );
+}
+
+#[test]
+fn a_csv_and_a_subscription_are_created_and_then_left_alone() {
+    let subscription = step("operators.coreos.com", "Subscription", named("sub"));
+    let steps = [csv_step(), subscription];
+    let mut cluster = Cluster::default();
+    assert_eq!(execute(&mut cluster, &steps).0, [StepStatus::Created, StepStatus::Created]);
+    assert_eq!(
+        cluster.get("Subscription", "sub")["metadata"]["annotations"],
+        json!({"olm.generated-by": "install-x"})
+    );
+    let writes = cluster.writes;
+    assert_eq!(execute(&mut cluster, &steps).0, [StepStatus::Present, StepStatus::Present]);
+    assert_eq!(cluster.writes, writes);
+}
+
+#[test]
+fn generated_rights_are_owned_by_the_live_csv() {
+    let role = json!({
+        "metadata": {"name": "r", "namespace": "ns", "ownerReferences": [{"kind": "ClusterServiceVersion", "name": "csv.v1", "uid": ""}]},
+        "rules": [{"verbs": ["get"]}],
+    });
+    let mut cluster = Cluster::default();
+    execute(&mut cluster, &[csv_step(), step("rbac.authorization.k8s.io", "Role", role)]);
+    let live = cluster.get("Role", "r");
+    assert_eq!(live["apiVersion"], "rbac.authorization.k8s.io/v1");
+    assert_eq!(live["metadata"]["ownerReferences"][0]["uid"], "uid-csv.v1");
+}
+
+#[test]
+fn an_existing_cluster_role_is_made_equal() {
+    let role = |rules: Value| json!({"metadata": {"name": "r", "namespace": "ns"}, "rules": rules});
+    let step = |rules| step("rbac.authorization.k8s.io", "ClusterRole", role(rules));
+    let mut cluster = Cluster::default();
+    execute(&mut cluster, &[step(json!([{"verbs": ["get"]}]))]);
+    cluster
+        .change("ClusterRole", "r", |object| object["metadata"]["labels"]["foreign"] = json!("1"));
+    assert_eq!(
+        execute(&mut cluster, &[step(json!([{"verbs": ["list"]}]))]).0,
+        [StepStatus::Present]
+    );
+    let live = cluster.get("ClusterRole", "r");
+    assert_eq!(live["rules"], json!([{"verbs": ["list"]}]));
+    assert_eq!(
+        live["metadata"],
+        json!({"name": "r", "uid": "uid-r", "labels": {"olm.managed": "true", "olm.owner": "csv.v1"}})
+    );
+}
+
+#[test]
+fn an_object_that_is_equal_is_not_written() {
+    let steps =
+        [csv_step(), core("ConfigMap", json!({"metadata": {"name": "c"}, "data": {"a": "1"}}))];
+    let mut cluster = Cluster::default();
+    execute(&mut cluster, &steps);
+    let writes = cluster.writes;
+    assert_eq!(execute(&mut cluster, &steps).0, [StepStatus::Present, StepStatus::Present]);
+    assert_eq!(cluster.writes, writes);
+}
+
+#[test]
+fn a_service_account_is_merged() {
+    let account =
+        |annotations: Value| json!({"metadata": {"name": "sa", "annotations": annotations}});
+    let mut cluster = Cluster::default();
+    execute(
+        &mut cluster,
+        &[core("ServiceAccount", account(json!({"existing": "1", "override": "old"})))],
+    );
+    cluster.change("ServiceAccount", "sa", |object| {
+        object["secrets"] = json!([{"name": "token"}]);
+        object["metadata"]["ownerReferences"] = json!([{"uid": "other"}]);
+    });
+    let steps = [core("ServiceAccount", account(json!({"new": "1", "override": "new"})))];
+    assert_eq!(execute(&mut cluster, &steps).0, [StepStatus::Present]);
+    let live = cluster.get("ServiceAccount", "sa");
+    assert_eq!(
+        live["metadata"]["annotations"],
+        json!({"existing": "1", "new": "1", "override": "new"})
+    );
+    assert_eq!(live["metadata"]["ownerReferences"], json!([{"uid": "other"}]));
+    assert_eq!(live["secrets"], json!([{"name": "token"}]));
+}
+
+#[test]
+fn secrets_of_a_manifest_do_not_reach_an_existing_account() {
+    let mut cluster = Cluster::default();
+    execute(
+        &mut cluster,
+        &[core(
+            "ServiceAccount",
+            json!({"metadata": {"name": "sa"}, "secrets": [{"name": "first"}]}),
+        )],
+    );
+    execute(&mut cluster, &[core("ServiceAccount", named("sa"))]);
+    assert_eq!(cluster.get("ServiceAccount", "sa")["secrets"], json!([{"name": "first"}]));
+}
+
+#[test]
+fn a_pull_secret_is_copied_from_the_operators_namespace() {
+    let mut cluster = Cluster::default();
+    let (_, error) = execute(&mut cluster, &[core("Secret", named("s"))]);
+    assert_eq!(error.unwrap(), "secret s does not exist - secrets \"s\" not found");
+    cluster.put("Secret", Some("olm"), "s", json!({"data": {"k": "dg=="}, "type": "Opaque"}));
+    assert_eq!(execute(&mut cluster, &[core("Secret", named("s"))]).0, [StepStatus::Created]);
+    let copy = cluster.get("Secret", "s");
+    assert_eq!((&copy["data"], &copy["type"]), (&json!({"k": "dg=="}), &json!("Opaque")));
+}
+
+#[rstest]
+#[case::unknown_kind(
+    "example.com",
+    "Tree",
+    "{}",
+    "the InstallPlan contains invalid data: step Tree x (example.com): its kind cannot be installed by this version"
+)]
+#[case::other_group_of_a_known_kind(
+    "serving.example.com",
+    "Service",
+    "{}",
+    "the InstallPlan contains invalid data: step Service x (serving.example.com): its kind cannot be installed by this version"
+)]
+#[case::no_json(
+    "",
+    "ConfigMap",
+    "{",
+    "error parsing step manifest: x: EOF while parsing an object at line 1 column 1"
+)]
+#[case::no_object("", "ConfigMap", "[]", "error parsing step manifest: x: is not a JSON object")]
+#[case::bad_metadata(
+    "",
+    "Secret",
+    r#"{"metadata":7}"#,
+    "secret x does not exist - secrets \"x\" not found"
+)]
+#[case::bad_labels(
+    "",
+    "ServiceAccount",
+    r#"{"metadata":{"labels":[]}}"#,
+    "error parsing step manifest: x: metadata.labels is not an object"
+)]
+#[case::old_crd(
+    "apiextensions.k8s.io",
+    "CustomResourceDefinition",
+    r#"{"apiVersion":"apiextensions.k8s.io/v1beta1"}"#,
+    "CRD APIVersion from manifest not supported: apiextensions.k8s.io/v1beta1"
+)]
+fn bad_steps(#[case] group: &str, #[case] kind: &str, #[case] manifest: &str, #[case] text: &str) {
+    let mut bad = step(group, kind, named("x"));
+    bad.resource.manifest = Some(manifest.to_owned());
+    let (_, error) = execute(&mut Cluster::default(), &[bad]);
+    assert_eq!(error.as_deref(), Some(text));
+}
+
+#[test]
+fn an_unsupported_kind_is_marked_and_ends_the_execution() {
+    let steps = [step("example.com", "Tree", named("x")), csv_step()];
+    let (statuses, _) = execute(&mut Cluster::default(), &steps);
+    assert_eq!(statuses, [StepStatus::UnsupportedResource, StepStatus::Unknown]);
+}
+
+#[test]
+fn settled_steps_are_not_touched() {
+    let mut steps = [csv_step(), core("ConfigMap", named("c"))];
+    steps[0].status = StepStatus::Present;
+    steps[1].status = StepStatus::Created;
+    let mut cluster = Cluster::default();
+    assert_eq!(execute(&mut cluster, &steps).0, [StepStatus::Present, StepStatus::Created]);
+    assert_eq!(cluster.writes, 0);
+}
+
+#[test]
+fn a_refusal_names_the_object_and_keeps_what_was_done() {
+    let mut cluster = Cluster { refuse: Some("ConfigMap"), ..Cluster::default() };
+    let (statuses, error) = execute(&mut cluster, &[csv_step(), core("ConfigMap", named("c"))]);
+    assert_eq!(statuses, [StepStatus::Created, StepStatus::Unknown]);
+    assert_eq!(error.unwrap(), "error creating configmap c: no rights");
+}
+
+fn crd(version: &str) -> Step {
+    let object = json!({
+        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": "things.example.com"}, "spec": {"versions": [{"name": version}]},
+    });
+    step("apiextensions.k8s.io", "CustomResourceDefinition", object)
+}
+
+fn crd_with(status: StepStatus) -> Step {
+    Step { status, ..crd("v1") }
+}
+
+#[test]
+fn a_crd_is_awaited_until_it_is_served() {
+    let mut cluster = Cluster::default();
+    assert_eq!(execute(&mut cluster, &[crd("v1")]).0, [StepStatus::WaitingForApi]);
+    let annotation = "operatorframework.io/installed-alongside-";
+    let metadata = &cluster.get("CustomResourceDefinition", "things.example.com")["metadata"];
+    let alongside = metadata["annotations"].as_object().unwrap().iter().next().unwrap();
+    assert!(alongside.0.starts_with(annotation) && alongside.1 == "ns/csv.v1");
+    let waiting = [crd_with(StepStatus::WaitingForApi)];
+    assert_eq!(execute(&mut cluster, &waiting).0, [StepStatus::WaitingForApi]);
+    cluster.change("CustomResourceDefinition", "things.example.com", |object| {
+        object["status"]["conditions"] =
+            json!([{"type": "Established", "status": "True"}, {"type": "NamesAccepted", "status": "True"}]);
+    });
+    assert_eq!(execute(&mut cluster, &waiting).0, [StepStatus::Created]);
+}
+
+#[test]
+fn an_awaited_crd_that_is_gone_is_made_again() {
+    let mut cluster = Cluster::default();
+    assert_eq!(
+        execute(&mut cluster, &[crd_with(StepStatus::WaitingForApi)]).0,
+        [StepStatus::NotPresent]
+    );
+    assert_eq!(
+        execute(&mut cluster, &[crd_with(StepStatus::NotPresent)]).0,
+        [StepStatus::WaitingForApi]
+    );
+}
+
+#[test]
+fn an_existing_crd_is_replaced_or_protected() {
+    let mut cluster = Cluster::default();
+    execute(&mut cluster, &[crd("v1")]);
+    assert_eq!(execute(&mut cluster, &[crd("v2")]).0, [StepStatus::Present]);
+    assert_eq!(
+        cluster.get("CustomResourceDefinition", "things.example.com")["spec"]["versions"][0]["name"],
+        "v2"
+    );
+    cluster.change("CustomResourceDefinition", "things.example.com", |object| {
+        object["status"]["storedVersions"] = json!(["v2"]);
+    });
+    let (_, error) = execute(&mut cluster, &[crd("v3")]);
+    assert_eq!(
+        error.unwrap(),
+        "risk of data loss updating \"things.example.com\": new CRD removes version v2 that is listed as a stored version on the existing CRD"
+    );
+}
+
+#[test]
+fn a_crd_that_changed_meanwhile_is_compared_again() {
+    let mut cluster = Cluster::default();
+    execute(&mut cluster, &[crd("v1")]);
+    cluster.conflicts = 2;
+    assert_eq!(execute(&mut cluster, &[crd("v2")]), (vec![StepStatus::Present], None));
+    cluster.conflicts = 9;
+    assert!(execute(&mut cluster, &[crd("v3")]).1.is_some());
+}
+
+#[test]
+fn crds_are_written_by_the_operator_itself_and_the_rest_by_the_account() {
+    let account = Identity::ServiceAccount { namespace: "ns".to_owned(), name: "sa".to_owned() };
+    let scope = Scope { identity: account.clone(), ..scope() };
+    let first = |step: Step| match Execution::new(scope.clone(), vec![step]).next_request() {
+        Some(Request::Do(effect)) => effect.identity,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(first(crd("v1")), Identity::Own);
+    assert_eq!(first(csv_step()), account);
+}
+
+#[test]
+fn an_answer_out_of_turn_ends_the_execution() {
+    let mut execution = Execution::new(scope(), vec![csv_step()]);
+    assert!(execution.next_request().is_some());
+    execution.absorb(Reply::Unreadable(Refusal {
+        code: 0,
+        reason: String::new(),
+        message: String::new(),
+    }));
+    assert!(execution.next_request().is_none());
+    assert!(execution.finish().1.is_some());
+}

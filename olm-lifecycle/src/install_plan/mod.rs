@@ -1,0 +1,9 @@
+//! InstallPlans: what they hold, how they are created, approved, executed and collected
+//! (spec catalog-operator 3.9, 3.10 and 4).
+
+pub mod attenuation;
+pub mod collect;
+pub mod execution;
+pub mod phase;
+pub mod request;
+pub mod steps;

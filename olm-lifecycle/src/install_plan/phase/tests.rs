@@ -1,0 +1,227 @@
+//! Phases of an InstallPlan: the rows of spec 9.7.
+
+use jiff::ToSpan;
+use olm_effect::{Action, Refusal};
+use olm_types::api::{OperatorGroupSpec, OperatorGroupStatus, StepResource};
+use rstest::rstest;
+
+use super::*;
+
+fn now() -> Timestamp {
+    Timestamp::UNIX_EPOCH
+}
+
+fn step(status: StepStatus) -> Step {
+    Step {
+        resource: StepResource { kind: "ConfigMap".to_owned(), ..StepResource::default() },
+        status,
+        ..Step::default()
+    }
+}
+
+fn group(targets: &[&str]) -> Arc<OperatorGroup> {
+    let mut group = OperatorGroup::new("og", OperatorGroupSpec::default());
+    let namespaces = targets.iter().map(|target| (*target).to_owned()).collect();
+    group.status = Some(OperatorGroupStatus { namespaces, ..OperatorGroupStatus::default() });
+    Arc::new(group)
+}
+
+fn observed(phase: InstallPlanPhase) -> Observed {
+    let mut plan = InstallPlan::new("install-x", Default::default());
+    plan.metadata.namespace = Some("ns".to_owned());
+    plan.status = Some(InstallPlanStatus {
+        phase,
+        plan: vec![step(StepStatus::Unknown)],
+        ..InstallPlanStatus::default()
+    });
+    Observed {
+        plan: Arc::new(plan),
+        groups: vec![group(&["ns"])],
+        csvs: BTreeSet::new(),
+        operator_namespace: "olm".to_owned(),
+        retry_timeout: Duration::from_secs(60),
+    }
+}
+
+fn with_status(observed: &mut Observed, change: impl FnOnce(&mut InstallPlanStatus)) {
+    let plan = Arc::make_mut(&mut observed.plan);
+    change(plan.status.as_mut().unwrap());
+}
+
+/// The status that the effects write, if they write one.
+fn written(effects: &[Effect]) -> Option<InstallPlanStatus> {
+    let object = effects.iter().find_map(|effect| match &effect.action {
+        Action::Status { object, .. } => Some(object.clone()),
+        _ => None,
+    });
+    object.map(|object| serde_json::from_value::<InstallPlan>(object).unwrap().status.unwrap())
+}
+
+fn write_of(decision: Decision) -> (Option<InstallPlanStatus>, Option<String>) {
+    match decision {
+        Decision::Write { effects, problem } => (written(&effects), problem),
+        Decision::Nothing => (None, None),
+        Decision::Execute(_) => panic!("executes"),
+    }
+}
+
+fn refused(code: u16) -> StepError {
+    let cause = Refusal { code, reason: String::new(), message: "no".to_owned() };
+    StepError::Create { thing: "configmap".to_owned(), name: "c".to_owned(), cause }
+}
+
+#[rstest]
+#[case(InstallPlanPhase::Complete)]
+#[case(InstallPlanPhase::Failed)]
+#[case(InstallPlanPhase::None)]
+#[case(InstallPlanPhase::RequiresApproval)]
+fn nothing_happens(#[case] phase: InstallPlanPhase) {
+    assert!(matches!(decide(&observed(phase), now()), Decision::Nothing));
+}
+
+#[test]
+fn a_plan_without_status_is_left_alone() {
+    let mut observed = observed(InstallPlanPhase::Installing);
+    Arc::make_mut(&mut observed.plan).status = None;
+    assert!(matches!(decide(&observed, now()), Decision::Nothing));
+}
+
+#[test]
+fn an_approved_plan_is_installed() {
+    let mut observed = observed(InstallPlanPhase::RequiresApproval);
+    Arc::make_mut(&mut observed.plan).spec.approved = true;
+    let (status, problem) = write_of(decide(&observed, now()));
+    assert_eq!((status.unwrap().phase, problem), (InstallPlanPhase::Installing, None));
+}
+
+#[rstest]
+#[case::none(vec![], "no operator group found that is managing this namespace")]
+#[case::two(vec![group(&["ns"]), group(&["ns"])], "more than one operator group(s) are managing this namespace count=2")]
+fn without_one_group_the_check_fails_once(
+    #[case] groups: Vec<Arc<OperatorGroup>>,
+    #[case] text: &str,
+) {
+    let mut observed = observed(InstallPlanPhase::Installing);
+    observed.groups = groups;
+    let (status, problem) = write_of(decide(&observed, now()));
+    let condition = status.clone().unwrap().conditions.remove(0);
+    assert_eq!(condition.reason.as_deref(), Some("InstallCheckFailed"));
+    assert_eq!(condition.message.as_deref(), Some(text));
+    assert_eq!(problem.unwrap(), format!("attenuated service account query failed - {text}"));
+    with_status(&mut observed, |old| *old = status.unwrap());
+    assert_eq!(write_of(decide(&observed, now() + 1.hour())).0, None);
+}
+
+#[test]
+fn a_check_that_holds_again_is_withdrawn() {
+    let mut observed = observed(InstallPlanPhase::RequiresApproval);
+    with_status(&mut observed, |status| {
+        set_installed(
+            status,
+            "False",
+            Some(reasons::INSTALL_CHECK_FAILED),
+            Some("x".to_owned()),
+            now(),
+        );
+    });
+    let condition = write_of(decide(&observed, now())).0.unwrap().conditions.remove(0);
+    assert_eq!((condition.reason.as_deref(), condition.message), (Some("Unknown"), None));
+}
+
+#[rstest]
+#[case::error_without_time(
+    Some(refused(500)),
+    0,
+    InstallPlanPhase::Failed,
+    Some("error creating configmap c: no")
+)]
+#[case::error_in_time(
+    Some(refused(500)),
+    60,
+    InstallPlanPhase::Installing,
+    Some("retrying execution due to error: error creating configmap c: no")
+)]
+#[case::forbidden_is_always_in_time(
+    Some(refused(403)),
+    0,
+    InstallPlanPhase::Installing,
+    Some("retrying execution due to error: error creating configmap c: no")
+)]
+#[case::success(None, 0, InstallPlanPhase::Complete, None)]
+fn an_execution_ends(
+    #[case] failure: Option<StepError>,
+    #[case] timeout: u64,
+    #[case] phase: InstallPlanPhase,
+    #[case] message: Option<&str>,
+) {
+    let mut observed = observed(InstallPlanPhase::Installing);
+    observed.retry_timeout = Duration::from_secs(timeout);
+    let conclusion = conclude(&observed, vec![step(StepStatus::Created)], failure, now());
+    let status = written(&conclusion.effects).unwrap();
+    assert_eq!((status.phase, status.message.as_deref()), (phase, message));
+    assert_eq!(conclusion.requeue.is_some(), phase == InstallPlanPhase::Installing);
+    assert_eq!(status.start_time, Some(Time(now())));
+    assert_eq!(status.plan[0].status, StepStatus::Created);
+}
+
+#[test]
+fn a_minute_after_the_start_an_error_is_final() {
+    let mut observed = observed(InstallPlanPhase::Installing);
+    with_status(&mut observed, |status| status.start_time = Some(Time(now())));
+    let at = |seconds: i64| {
+        let conclusion = conclude(
+            &observed,
+            vec![step(StepStatus::Unknown)],
+            Some(refused(500)),
+            now() + seconds.seconds(),
+        );
+        written(&conclusion.effects).unwrap()
+    };
+    assert_eq!(at(59).phase, InstallPlanPhase::Installing);
+    let failed = at(60);
+    assert_eq!(failed.phase, InstallPlanPhase::Failed);
+    let condition = &failed.conditions[0];
+    assert_eq!(condition.reason.as_deref(), Some("InstallComponentFailed"));
+    assert_eq!(condition.message.as_deref(), Some("error creating configmap c: no"));
+}
+
+#[test]
+fn a_success_says_no_more_than_that() {
+    let conclusion = conclude(
+        &observed(InstallPlanPhase::Installing),
+        vec![step(StepStatus::Created)],
+        None,
+        now(),
+    );
+    let condition = written(&conclusion.effects).unwrap().conditions.remove(0);
+    assert_eq!(
+        (condition.status.as_deref(), condition.reason, condition.message),
+        (Some("True"), None, None)
+    );
+}
+
+#[test]
+fn a_plan_waits_for_its_apis_and_looks_often_at_first() {
+    let mut observed = observed(InstallPlanPhase::Installing);
+    with_status(&mut observed, |status| status.start_time = Some(Time(now())));
+    let waiting = || vec![step(StepStatus::WaitingForApi)];
+    let soon = conclude(&observed, waiting(), None, now() + 1.second());
+    let later = conclude(&observed, waiting(), None, now() + 1.minute());
+    assert_eq!((soon.requeue, later.requeue), (Some(API_POLL), Some(RETRY)));
+    assert_eq!(written(&soon.effects).unwrap().phase, InstallPlanPhase::Installing);
+}
+
+#[test]
+fn the_same_retry_is_not_written_again() {
+    let mut observed = observed(InstallPlanPhase::Installing);
+    let first = conclude(&observed, vec![step(StepStatus::Unknown)], Some(refused(403)), now());
+    with_status(&mut observed, |status| *status = written(&first.effects).unwrap());
+    let second = conclude(
+        &observed,
+        vec![step(StepStatus::Unknown)],
+        Some(refused(403)),
+        now() + 5.seconds(),
+    );
+    assert!(second.effects.is_empty());
+    assert_eq!(second.requeue, Some(RETRY));
+}

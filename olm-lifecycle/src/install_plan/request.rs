@@ -1,0 +1,143 @@
+//! The InstallPlan that a resolution asks for (spec catalog-operator 4.1).
+//!
+//! A plan is made in two writes: the object, then its status with the steps. Each of the two may
+//! be the last one before a crash, so an unfinished plan is recognised and finished.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use k8s_openapi::api::core::v1::ObjectReference;
+use kube_core::ResourceExt;
+use olm_types::api::{
+    Approval, BundleLookup, InstallPlan, InstallPlanPhase, InstallPlanReference, InstallPlanSpec,
+    InstallPlanStatus, Step, Subscription,
+};
+use olm_types::owner::non_blocking_owner;
+
+/// What shall be installed in a namespace.
+#[derive(Clone, Debug)]
+pub struct PlanRequest {
+    /// The namespace.
+    pub namespace: String,
+    /// Number of the plan in its namespace.
+    pub generation: i64,
+    /// Whether a person has to approve.
+    pub approval: Approval,
+    /// The steps in order.
+    pub steps: Vec<Step>,
+    /// Bundles that have to be unpacked first.
+    pub lookups: Vec<BundleLookup>,
+    /// All Subscriptions of the namespace; they own the plan.
+    pub owners: Vec<Arc<Subscription>>,
+}
+
+impl PlanRequest {
+    /// Whether there is nothing to install.
+    pub fn is_empty(&self) -> bool {
+        self.steps.is_empty() && self.lookups.is_empty()
+    }
+
+    /// The plan as it is created; it has no status yet.
+    pub fn object(&self) -> InstallPlan {
+        let mut plan = InstallPlan { spec: self.spec(), ..InstallPlan::default() };
+        plan.metadata.generate_name = Some("install-".to_owned());
+        plan.metadata.namespace = Some(self.namespace.clone());
+        let owners = self.owners.iter().map(|owner| {
+            let uid = owner.metadata.uid.as_deref().unwrap_or_default();
+            non_blocking_owner(
+                Subscription::API_VERSION,
+                Subscription::KIND,
+                &owner.name_any(),
+                uid,
+            )
+        });
+        plan.metadata.owner_references = Some(owners.collect());
+        plan
+    }
+
+    /// The status that makes a created plan complete.
+    pub fn status(&self) -> InstallPlanStatus {
+        let sources: BTreeSet<_> =
+            self.steps.iter().map(|step| step.resource.source_name.clone()).collect();
+        InstallPlanStatus {
+            phase: match self.approval {
+                Approval::Automatic => InstallPlanPhase::Installing,
+                Approval::Manual => InstallPlanPhase::RequiresApproval,
+            },
+            catalog_sources: sources.into_iter().collect(),
+            plan: self.steps.clone(),
+            bundle_lookups: self.lookups.clone(),
+            ..InstallPlanStatus::default()
+        }
+    }
+
+    /// An existing plan that stands for this request: one of the same generation, or one that
+    /// never got its status and would install the same.
+    pub fn existing<'a>(&self, plans: &'a [Arc<InstallPlan>]) -> Option<&'a Arc<InstallPlan>> {
+        let wanted = self.spec();
+        let generation = plans.iter().find(|plan| plan.spec.generation == Some(self.generation));
+        generation.or_else(|| plans.iter().find(|plan| self.is_unfinished(plan, &wanted)))
+    }
+
+    fn spec(&self) -> InstallPlanSpec {
+        let mut names: Vec<String> = Vec::new();
+        let csvs = self.steps.iter().filter(|step| step.resource.kind == "ClusterServiceVersion");
+        let csvs = csvs.map(|step| &step.resource.name);
+        for name in csvs.chain(self.lookups.iter().map(|lookup| &lookup.identifier)) {
+            if !names.contains(name) {
+                names.push(name.clone());
+            }
+        }
+        InstallPlanSpec {
+            cluster_service_version_names: names,
+            approval: self.approval,
+            approved: self.approval == Approval::Automatic,
+            generation: Some(self.generation),
+            ..InstallPlanSpec::default()
+        }
+    }
+
+    fn is_unfinished(&self, plan: &InstallPlan, wanted: &InstallPlanSpec) -> bool {
+        let owned = |owner: &Arc<Subscription>| {
+            let uid = owner.metadata.uid.as_deref().unwrap_or_default();
+            olm_types::owner::is_owned_by_uid(&plan.metadata, uid)
+        };
+        let same = plan.spec.cluster_service_version_names == wanted.cluster_service_version_names
+            && plan.spec.approval == wanted.approval;
+        is_without_status(plan)
+            && plan.spec.generation.is_some()
+            && same
+            && self.owners.iter().any(owned)
+    }
+}
+
+/// Whether the plan never got its steps.
+pub fn is_without_status(plan: &InstallPlan) -> bool {
+    plan.status
+        .as_ref()
+        .is_none_or(|status| status.plan.is_empty() && status.bundle_lookups.is_empty())
+}
+
+/// Both forms in which a Subscription names its plan.
+pub fn references(plan: &InstallPlan) -> (ObjectReference, InstallPlanReference) {
+    let uid = plan.metadata.uid.clone().unwrap_or_default();
+    let reference = ObjectReference {
+        api_version: Some(InstallPlan::API_VERSION.to_owned()),
+        kind: Some(InstallPlan::KIND.to_owned()),
+        name: plan.metadata.name.clone(),
+        namespace: plan.metadata.namespace.clone(),
+        uid: Some(uid.clone()),
+        resource_version: plan.metadata.resource_version.clone(),
+        ..ObjectReference::default()
+    };
+    let older = InstallPlanReference {
+        api_version: InstallPlan::API_VERSION.to_owned(),
+        kind: InstallPlan::KIND.to_owned(),
+        name: plan.name_any(),
+        uuid: uid,
+    };
+    (reference, older)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,168 @@
+//! From a chosen bundle to the steps of an InstallPlan (spec catalog-operator 3.9 and 3.10).
+//!
+//! A bundle gives its CSV, its other objects in catalog order, then the rights of its CSV. The
+//! steps of all bundles together are ordered CSV, CRD, rest; otherwise they keep their order.
+//! Manifests come from a catalog and are untrusted: what cannot become a step is a [`BundleError`]
+//! that names bundle, object and field.
+
+mod csv;
+mod dependency;
+mod lookup;
+mod objects;
+mod rbac;
+mod shapes;
+mod text;
+
+use std::sync::Arc;
+
+use olm_types::api::{Step, StepResource, StepStatus};
+use olm_types::bundle::{CatalogKey, Entry};
+use olm_types::properties::annotation::{self, AnnotationError};
+
+pub use dependency::{subscription_name, subscription_step};
+pub use lookup::bundle_lookup;
+
+/// A bundle whose manifests are at hand.
+#[derive(Clone, Debug)]
+pub struct BundleInput {
+    /// The place of the bundle in its catalog.
+    pub entry: Arc<Entry>,
+    /// Name of the CSV that it replaces in this namespace, if it replaces one.
+    pub replaces: Option<String>,
+    /// JSON text of the CSV.
+    pub csv_json: String,
+    /// JSON texts of all objects of the bundle, the CSV among them.
+    pub objects: Vec<String>,
+}
+
+/// Why a bundle cannot become steps. None of these goes away by trying again: the catalog has to
+/// change.
+#[derive(Debug, thiserror::Error)]
+pub enum BundleError {
+    /// The CSV is not a JSON object.
+    #[error(
+        "bundle CSV {name} is not a JSON object ({problem}); the catalog that holds it has to be repaired"
+    )]
+    CsvNotAnObject {
+        /// Name of the bundle.
+        name: String,
+        /// What the parser said.
+        problem: String,
+    },
+    /// The CSV lacks `apiVersion`.
+    #[error("bundle CSV {0} missing APIVersion")]
+    MissingApiVersion(String),
+    /// The CSV lacks `kind`.
+    #[error("bundle CSV {0} missing Kind")]
+    MissingKind(String),
+    /// Another object of the bundle is unusable.
+    #[error(
+        "object {index} of bundle {name}: {problem}; the catalog that holds the bundle has to be repaired"
+    )]
+    Object {
+        /// Name of the bundle.
+        name: String,
+        /// Place of the object in the bundle, from 0.
+        index: usize,
+        /// What is wrong, with the field where one is.
+        problem: String,
+    },
+    /// The install strategy cannot be read.
+    #[error(
+        "bundle CSV {name}: spec.install: {problem}; the catalog that holds it has to be repaired"
+    )]
+    Strategy {
+        /// Name of the bundle.
+        name: String,
+        /// What the parser said.
+        problem: String,
+    },
+    /// The properties of the bundle cannot be recorded on its CSV.
+    #[error("bundle {name}: {source}; the catalog that holds it has to be repaired")]
+    Properties {
+        /// Name of the bundle.
+        name: String,
+        /// What is wrong with them.
+        source: AnnotationError,
+    },
+    /// A manifest could not be printed.
+    #[error("step manifest cannot be printed")]
+    Print(#[from] serde_json::Error),
+}
+
+/// The steps of one bundle in namespace `namespace`, in the order of spec 3.10.
+pub fn bundle_steps(bundle: &BundleInput, namespace: &str) -> Result<Vec<Step>, BundleError> {
+    let mut sink = StepSink::new(&bundle.entry.name, &bundle.entry.catalog);
+    let csv = csv::prepare(bundle, namespace)?;
+    sink.push_object("ClusterServiceVersion", &csv.object);
+    objects::append(&mut sink, &bundle.entry.name, &bundle.objects)?;
+    if let Some(strategy) = &csv.strategy {
+        rbac::append(&mut sink, csv.name(&bundle.entry), namespace, strategy)?;
+    }
+    Ok(sink.steps)
+}
+
+/// Orders the steps of all bundles: CSVs, then CRDs, then the rest, each in the order given.
+pub fn order(mut steps: Vec<Step>) -> Vec<Step> {
+    steps.sort_by_key(|step| match step.resource.kind.as_str() {
+        "ClusterServiceVersion" => 0,
+        "CustomResourceDefinition" => 1,
+        _ => 2,
+    });
+    steps
+}
+
+/// The properties annotation of a bundle's CSV.
+fn properties_text(entry: &Entry) -> Result<String, BundleError> {
+    annotation::print(&entry.properties)
+        .map_err(|source| BundleError::Properties { name: entry.name.to_string(), source })
+}
+
+/// Collects steps that share the bundle they resolve and the catalog they come from.
+struct StepSink<'a> {
+    resolving: &'a str,
+    catalog: &'a CatalogKey,
+    steps: Vec<Step>,
+}
+
+impl<'a> StepSink<'a> {
+    fn new(resolving: &'a str, catalog: &'a CatalogKey) -> Self {
+        Self { resolving, catalog, steps: Vec::new() }
+    }
+
+    fn push(&mut self, group: &str, version: &str, kind: &str, name: &str, manifest: String) {
+        let resource = StepResource {
+            source_name: self.catalog.name.to_string(),
+            source_namespace: self.catalog.namespace.to_string(),
+            group: group.to_owned(),
+            version: version.to_owned(),
+            kind: kind.to_owned(),
+            name: name.to_owned(),
+            manifest: Some(manifest),
+        };
+        let step = Step {
+            resolving: self.resolving.to_owned(),
+            resource,
+            status: StepStatus::Unknown,
+            ..Step::default()
+        };
+        self.steps.push(step);
+    }
+
+    /// A step for a free-form object; `kind` is the step's kind, which may differ from the object's.
+    fn push_object(&mut self, kind: &str, object: &serde_json::Value) {
+        let field = |pointer: &str| {
+            object.pointer(pointer).and_then(|value| value.as_str()).unwrap_or_default()
+        };
+        let (group, version) =
+            field("/apiVersion").rsplit_once('/').unwrap_or(("", field("/apiVersion")));
+        let name = match field("/metadata/name") {
+            "" => field("/metadata/generateName"),
+            name => name,
+        };
+        self.push(group, version, kind, name, text::free_form(object));
+    }
+}
+
+#[cfg(test)]
+mod tests;

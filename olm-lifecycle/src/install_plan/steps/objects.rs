@@ -1,0 +1,45 @@
+//! The objects of a bundle besides its CSV.
+
+use serde_json::Value;
+
+use super::{BundleError, StepSink};
+
+/// Step kind of a core Secret that is part of a bundle; plain `Secret` steps are pull secrets.
+const BUNDLE_SECRET: &str = "BundleSecret";
+
+/// Appends a step for every object that is not a CSV.
+pub(super) fn append(
+    sink: &mut StepSink<'_>,
+    bundle: &str,
+    objects: &[String],
+) -> Result<(), BundleError> {
+    for (index, json) in objects.iter().enumerate() {
+        let problem =
+            |problem: String| BundleError::Object { name: bundle.to_owned(), index, problem };
+        let object: Value =
+            serde_json::from_str(json).map_err(|error| problem(error.to_string()))?;
+        let kind = checked_kind(&object).map_err(|text| problem(text.to_owned()))?;
+        if kind != "ClusterServiceVersion" {
+            sink.push_object(step_kind(&object, kind), &object);
+        }
+    }
+    Ok(())
+}
+
+/// The kind of an object that has everything a step needs.
+fn checked_kind(object: &Value) -> Result<&str, &'static str> {
+    let text =
+        |pointer| object.pointer(pointer).and_then(Value::as_str).filter(|text| !text.is_empty());
+    if !object.is_object() {
+        return Err("is not a JSON object");
+    }
+    if text("/apiVersion").is_none() {
+        return Err("apiVersion is missing");
+    }
+    text("/kind").ok_or("kind is missing")
+}
+
+fn step_kind<'a>(object: &Value, kind: &'a str) -> &'a str {
+    let core = object.get("apiVersion").and_then(Value::as_str) == Some("v1");
+    if core && kind == "Secret" { BUNDLE_SECRET } else { kind }
+}

@@ -1,0 +1,59 @@
+//! OperatorGroups: which namespaces they select, what their status says, and the labels that
+//! targeted namespaces carry (spec olm-operator 4.1, 4.4).
+//!
+//! Annotations of member CSVs are not written here: a change of a group wakes its members, and
+//! each member's own pass writes them, so that every object has one writer.
+
+mod namespace;
+mod provided_apis;
+mod status;
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use k8s_openapi::api::core::v1::Namespace;
+use olm_effect::Effect;
+use olm_types::api::{ClusterServiceVersion, OperatorGroup};
+
+pub use namespace::decide_namespace;
+pub use status::{INVALID_TARGETS, INVALID_TARGETS_REASON};
+
+use crate::writes::status_write;
+
+/// A group and its surroundings.
+#[derive(Clone, Debug, Default)]
+pub struct Observed {
+    /// The group.
+    pub group: Arc<OperatorGroup>,
+    /// Number of groups in its namespace, itself included.
+    pub groups_in_namespace: usize,
+    /// All namespaces of the cluster.
+    pub namespaces: Vec<Arc<Namespace>>,
+    /// The CSVs of the group's namespace, copies left out.
+    pub members: Vec<Arc<ClusterServiceVersion>>,
+}
+
+/// What to do about a group.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Decision {
+    /// At most one write: of the status, or once that is true, of the annotation.
+    pub effects: Vec<Effect>,
+    /// Remarks for the log.
+    pub notes: Vec<String>,
+}
+
+/// Brings the group's status, then its annotation of provided APIs, in step with the cluster.
+pub fn decide(observed: &Observed, now: Timestamp) -> Decision {
+    if observed.group.metadata.deletion_timestamp.is_some() {
+        return Decision::default();
+    }
+    let (status, notes) = status::desired(observed, now);
+    let mut wanted = OperatorGroup::clone(&observed.group);
+    wanted.status = status;
+    let write = status_write(observed.group.as_ref(), &wanted);
+    let write = write.or_else(|| provided_apis::prune(observed));
+    Decision { effects: write.into_iter().collect(), notes }
+}
+
+#[cfg(test)]
+mod tests;

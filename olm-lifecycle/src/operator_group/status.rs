@@ -1,0 +1,94 @@
+//! The status that a group should have.
+
+use jiff::Timestamp;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
+use olm_opgroup::{NamespaceSet, TargetError, select_targets};
+use olm_types::api::OperatorGroupStatus;
+use olm_types::conditions::operator_group as conditions;
+use olm_types::reasons::operator_group as reasons;
+
+use super::Observed;
+
+/// Condition of a group whose selection is malformed. v0 reports this only in its log.
+pub const INVALID_TARGETS: &str = "InvalidTargetNamespaces";
+
+/// Reason of [`INVALID_TARGETS`].
+pub const INVALID_TARGETS_REASON: &str = "InvalidSpec";
+
+/// The status, equal to the present one when nothing changed, and remarks for the log.
+pub(super) fn desired(
+    observed: &Observed,
+    now: Timestamp,
+) -> (Option<OperatorGroupStatus>, Vec<String>) {
+    let present = observed.group.status.clone().unwrap_or_default();
+    let mut wanted = present.clone();
+    let selected = selected(observed);
+    if let Ok(selected) = &selected {
+        set_namespaces(&mut wanted, selected);
+    }
+    let now = Time(Timestamp::from_second(now.as_second()).unwrap_or(now));
+    let multiple = (observed.groups_in_namespace > 1).then(|| {
+        let text = "Multiple OperatorGroup found in the same namespace".to_owned();
+        (reasons::MULTIPLE_OPERATOR_GROUPS_FOUND, text)
+    });
+    set_condition(&mut wanted, conditions::MULTIPLE_OPERATOR_GROUP, multiple, &now);
+    let problem = selected.err().map(|error| error.to_string());
+    let invalid = problem.clone().map(|text| (INVALID_TARGETS_REASON, text));
+    set_condition(&mut wanted, INVALID_TARGETS, invalid, &now);
+    let notes = problem.into_iter().collect();
+    if wanted == present {
+        return (observed.group.status.clone(), notes);
+    }
+    wanted.last_updated = Some(now);
+    (Some(wanted), notes)
+}
+
+fn selected(observed: &Observed) -> Result<NamespaceSet, TargetError> {
+    let none = std::collections::BTreeMap::new();
+    let namespaces = observed.namespaces.iter().map(|namespace| {
+        let name = namespace.metadata.name.as_deref().unwrap_or_default();
+        (name, namespace.metadata.labels.as_ref().unwrap_or(&none))
+    });
+    select_targets(&observed.group.spec, namespaces)
+}
+
+/// Replaces the list only when it holds other namespaces: v0 writes it in any order.
+fn set_namespaces(status: &mut OperatorGroupStatus, selected: &NamespaceSet) {
+    let present: NamespaceSet = status.namespaces.iter().cloned().collect();
+    if present != *selected {
+        status.namespaces = selected.names().map(str::to_owned).collect();
+    }
+}
+
+/// Makes a condition true with a reason and a message, or removes it.
+fn set_condition(
+    status: &mut OperatorGroupStatus,
+    type_: &str,
+    wanted: Option<(&str, String)>,
+    now: &Time,
+) {
+    let Some((reason, message)) = wanted else {
+        status.conditions.retain(|condition| condition.type_ != type_);
+        return;
+    };
+    let present = status.conditions.iter_mut().find(|condition| condition.type_ == type_);
+    match present {
+        Some(condition) if condition.status == "True" => {
+            condition.reason = reason.to_owned();
+            condition.message = message;
+        }
+        Some(condition) => *condition = mk_condition(type_, reason, message, now),
+        None => status.conditions.push(mk_condition(type_, reason, message, now)),
+    }
+}
+
+fn mk_condition(type_: &str, reason: &str, message: String, now: &Time) -> Condition {
+    Condition {
+        type_: type_.to_owned(),
+        status: "True".to_owned(),
+        reason: reason.to_owned(),
+        message,
+        last_transition_time: now.clone(),
+        observed_generation: None,
+    }
+}

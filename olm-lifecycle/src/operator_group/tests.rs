@@ -1,0 +1,177 @@
+//! Status, conditions, pruning and namespace labels of groups.
+
+use super::*;
+use olm_effect::Action;
+use rstest::rstest;
+use serde_json::{Value, json};
+
+fn now() -> Timestamp {
+    "2026-01-02T03:04:05Z".parse().unwrap()
+}
+
+fn mk_group(spec: Value, status: Option<Value>, apis: &str) -> Arc<OperatorGroup> {
+    let group = json!({
+        "metadata": {
+            "name": "og", "namespace": "op", "uid": "u", "resourceVersion": "7",
+            "annotations": {"olm.providedAPIs": apis},
+        },
+        "spec": spec,
+        "status": status,
+    });
+    Arc::new(serde_json::from_value(group).unwrap())
+}
+
+fn mk_namespace(name: &str, labels: Value) -> Arc<Namespace> {
+    Arc::new(serde_json::from_value(json!({"metadata": {"name": name, "labels": labels}})).unwrap())
+}
+
+fn mk_member(crd: &str, phase: &str) -> Arc<ClusterServiceVersion> {
+    let csv = json!({
+        "metadata": {"name": "csv", "namespace": "op"},
+        "spec": {"customresourcedefinitions": {
+            "owned": [{"name": crd, "version": "v1", "kind": "A"}]
+        }},
+        "status": {"phase": phase},
+    });
+    Arc::new(serde_json::from_value(csv).unwrap())
+}
+
+/// A group alone in its namespace, in a cluster with namespaces `a` and `c` labelled `env=dev`
+/// and an unlabelled `b`.
+fn mk_observed(group: Arc<OperatorGroup>) -> Observed {
+    let dev = json!({"env": "dev"});
+    Observed {
+        group,
+        groups_in_namespace: 1,
+        namespaces: vec![
+            mk_namespace("c", dev.clone()),
+            mk_namespace("b", json!({})),
+            mk_namespace("a", dev),
+        ],
+        members: Vec::new(),
+    }
+}
+
+fn written_status(decision: &Decision) -> Option<Value> {
+    match decision.effects.as_slice() {
+        [Effect { action: Action::Status { object, .. }, .. }] => Some(object["status"].clone()),
+        _ => None,
+    }
+}
+
+fn written_apis(decision: &Decision) -> Option<Value> {
+    match decision.effects.as_slice() {
+        [Effect { action: Action::MergePatch { patch, .. }, .. }] => {
+            Some(patch["metadata"]["annotations"]["olm.providedAPIs"].clone())
+        }
+        _ => None,
+    }
+}
+
+#[rstest]
+#[case::own(json!({"targetNamespaces": ["op"]}), json!(["op"]))]
+#[case::sorted(json!({"targetNamespaces": ["z", "y"]}), json!(["y", "z"]))]
+#[case::all(json!({}), json!([""]))]
+#[case::selector(json!({"selector": {"matchLabels": {"env": "dev"}}}), json!(["a", "c"]))]
+fn targets_reach_the_status(#[case] spec: Value, #[case] namespaces: Value) {
+    let decision = decide(&mk_observed(mk_group(spec, None, "")), now());
+    let expected = json!({"namespaces": namespaces, "lastUpdated": "2026-01-02T03:04:05Z"});
+    assert_eq!(written_status(&decision), Some(expected));
+}
+
+#[rstest]
+#[case::same(json!({"targetNamespaces": ["y", "z"]}), json!(["y", "z"]))]
+#[case::in_another_order(json!({"targetNamespaces": ["y", "z"]}), json!(["z", "y"]))]
+fn nothing_is_written_when_in_step(#[case] spec: Value, #[case] namespaces: Value) {
+    let status = json!({"namespaces": namespaces, "lastUpdated": "2020-01-01T00:00:00Z"});
+    assert_eq!(decide(&mk_observed(mk_group(spec, Some(status), "")), now()), Decision::default());
+}
+
+#[test]
+fn a_selector_that_fits_nothing_leaves_the_status_empty() {
+    let spec = json!({"selector": {"matchLabels": {"env": "none"}}});
+    assert_eq!(decide(&mk_observed(mk_group(spec, None, "")), now()), Decision::default());
+}
+
+#[test]
+fn a_service_account_reference_survives() {
+    let status = json!({
+        "namespaces": ["x"], "lastUpdated": "2020-01-01T00:00:00Z",
+        "serviceAccountRef": {"kind": "ServiceAccount", "name": "sa"},
+    });
+    let group = mk_group(json!({"targetNamespaces": ["y"]}), Some(status), "");
+    let written = written_status(&decide(&mk_observed(group), now())).unwrap();
+    assert_eq!(written["serviceAccountRef"]["name"], json!("sa"));
+}
+
+#[test]
+fn several_groups_are_reported_until_one_is_left() {
+    let mut observed = mk_observed(mk_group(json!({"targetNamespaces": ["op"]}), None, ""));
+    observed.groups_in_namespace = 2;
+    let status = written_status(&decide(&observed, now())).unwrap();
+    assert_eq!(
+        status["conditions"],
+        json!([{
+            "type": "MultipleOperatorGroup",
+            "status": "True",
+            "reason": "MultipleOperatorGroupsFound",
+            "message": "Multiple OperatorGroup found in the same namespace",
+            "lastTransitionTime": "2026-01-02T03:04:05Z",
+        }])
+    );
+    observed.group = mk_group(json!({"targetNamespaces": ["op"]}), Some(status), "");
+    assert_eq!(decide(&observed, now()), Decision::default());
+    observed.groups_in_namespace = 1;
+    let status = written_status(&decide(&observed, now())).unwrap();
+    assert_eq!(status.get("conditions"), None);
+}
+
+#[test]
+fn a_malformed_selection_is_reported_and_keeps_the_namespaces() {
+    let status = json!({"namespaces": ["x"], "lastUpdated": "2020-01-01T00:00:00Z"});
+    let spec = json!({"selector": {"matchExpressions": [{"key": "k", "operator": "Like"}]}});
+    let decision = decide(&mk_observed(mk_group(spec, Some(status), "")), now());
+    let status = written_status(&decision).unwrap();
+    assert_eq!(status["namespaces"], json!(["x"]));
+    assert_eq!(status["conditions"][0]["type"], json!(INVALID_TARGETS));
+    let message = status["conditions"][0]["message"].as_str().unwrap();
+    assert!(message.contains("\"Like\" is not a valid label selector operator"), "{message}");
+}
+
+const IN_STEP: &str = r#"{"namespaces": ["op"], "lastUpdated": "2020-01-01T00:00:00Z"}"#;
+
+#[rstest]
+#[case::still_provided("A.v1.g.io", mk_member("as.g.io", "Succeeded"), None)]
+#[case::no_longer_provided("A.v1.g.io,B.v1.g.io", mk_member("as.g.io", "Succeeded"),
+    Some(json!("A.v1.g.io")))]
+#[case::nothing_left("B.v1.g.io", mk_member("as.g.io", "Succeeded"), Some(json!("")))]
+#[case::a_member_is_about_to_add("B.v1.g.io", mk_member("as.g.io", "Pending"), None)]
+fn provided_apis_are_pruned(
+    #[case] apis: &str,
+    #[case] member: Arc<ClusterServiceVersion>,
+    #[case] expected: Option<Value>,
+) {
+    let status = serde_json::from_str(IN_STEP).unwrap();
+    let spec = json!({"targetNamespaces": ["op"]});
+    let mut observed = mk_observed(mk_group(spec, Some(status), apis));
+    observed.members = vec![member];
+    assert_eq!(written_apis(&decide(&observed, now())), expected);
+}
+
+#[test]
+fn static_apis_are_never_pruned() {
+    let status = serde_json::from_str(IN_STEP).unwrap();
+    let spec = json!({"targetNamespaces": ["op"], "staticProvidedAPIs": true});
+    let observed = mk_observed(mk_group(spec, Some(status), "missing.fake.api.group"));
+    assert_eq!(decide(&observed, now()), Decision::default());
+}
+
+#[test]
+fn a_targeted_namespace_is_labelled_once() {
+    let status = json!({"namespaces": ["a"], "lastUpdated": "2020-01-01T00:00:00Z"});
+    let group = mk_group(json!({"targetNamespaces": ["a"]}), Some(status), "");
+    let effect = decide_namespace(&mk_namespace("a", json!({})), [group.as_ref()]).unwrap();
+    assert_eq!(effect.target.to_string(), "Namespace a");
+    let labelled = mk_namespace("a", json!({"olm.operatorgroup.uid/u": ""}));
+    assert_eq!(decide_namespace(&labelled, [group.as_ref()]), None);
+}

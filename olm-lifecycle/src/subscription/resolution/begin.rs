@@ -1,0 +1,104 @@
+//! What has to be true before a namespace is resolved.
+
+use jiff::Timestamp;
+use olm_effect::{Effect, EventNote, EventType, Resource, Target};
+use olm_types::annotations::EXCLUDE_GLOBAL_NAMESPACE;
+use olm_types::api::{SubscriptionState, UpgradeStrategy};
+use olm_types::reasons::event::RESOLUTION_FAILED;
+
+use super::{Namespace, state, write};
+
+/// What the OperatorGroup of the namespace says about resolution.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Terms {
+    /// A failed CSV may be replaced by a newer one.
+    pub fail_forward: bool,
+    /// Global catalogs are not used.
+    pub exclude_global: bool,
+}
+
+/// How a resolution begins.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Begin {
+    /// Nobody subscribes to anything here.
+    NothingSubscribed,
+    /// The namespace does not have exactly one OperatorGroup. v0 says so only in its log; the
+    /// event makes it visible to the user.
+    WrongGroups {
+        /// v0's text.
+        message: String,
+        /// The same on the Namespace, with a hint.
+        event: Box<Effect>,
+    },
+    /// Subscriptions have to be brought up to date first; their change starts over.
+    OutOfDate(Vec<Effect>),
+    /// Every Subscription waits for its InstallPlan.
+    AllPending,
+    /// Resolve.
+    Resolve(Terms),
+}
+
+/// Looks at a namespace before it is resolved.
+pub fn begin(namespace: &Namespace, now: Timestamp) -> Begin {
+    if namespace.subscriptions.is_empty() {
+        return Begin::NothingSubscribed;
+    }
+    let [group] = namespace.groups.as_slice() else { return wrong_groups(namespace) };
+    let excluded =
+        group.metadata.annotations.as_ref().and_then(|all| all.get(EXCLUDE_GLOBAL_NAMESPACE));
+    let terms = Terms {
+        fail_forward: group.spec.upgrade_strategy
+            == Some(UpgradeStrategy::TechPreviewUnsafeFailForward),
+        exclude_global: excluded.is_some_and(|value| value == "true"),
+    };
+    let changes = out_of_date(namespace, terms, now);
+    if !changes.is_empty() {
+        Begin::OutOfDate(changes)
+    } else if all_pending(namespace) {
+        Begin::AllPending
+    } else {
+        Begin::Resolve(terms)
+    }
+}
+
+fn out_of_date(namespace: &Namespace, terms: Terms, now: Timestamp) -> Vec<Effect> {
+    let writes = namespace.subscriptions.iter().filter_map(|subscription| {
+        let status = state::up_to_date(namespace, subscription, terms.fail_forward, now)?;
+        write(subscription, status)
+    });
+    writes.collect()
+}
+
+fn all_pending(namespace: &Namespace) -> bool {
+    namespace.subscriptions.iter().all(|subscription| {
+        let status = subscription.status.as_ref();
+        status.is_some_and(|status| {
+            status.install_plan_ref.is_some() && status.state == SubscriptionState::UpgradePending
+        })
+    })
+}
+
+fn wrong_groups(namespace: &Namespace) -> Begin {
+    let count = namespace.groups.len();
+    let message = format!("found {count} operatorGroups, expected 1");
+    let hint = match count {
+        0 => format!("create an OperatorGroup in namespace {}", namespace.name),
+        _ => format!("delete all OperatorGroups but one in namespace {}", namespace.name),
+    };
+    let note = EventNote {
+        event_type: EventType::Warning,
+        reason: RESOLUTION_FAILED.to_owned(),
+        message: format!("{message}: nothing is installed for the Subscriptions here; {hint}"),
+        uid: None,
+        field_path: None,
+    };
+    Begin::WrongGroups {
+        message,
+        event: Box::new(Effect::event(namespace_target(&namespace.name), note)),
+    }
+}
+
+/// The Namespace object that events about a resolution are put on.
+pub(super) fn namespace_target(name: &str) -> Target {
+    Target::cluster(Resource::new("", "v1", "Namespace", "namespaces"), name)
+}

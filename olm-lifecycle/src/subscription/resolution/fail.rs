@@ -1,0 +1,83 @@
+//! What Subscriptions say when their namespace has no plan (spec catalog-operator 2.3, steps 6-8).
+
+use jiff::Timestamp;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use olm_effect::{Effect, EventNote, EventType};
+use olm_types::api::SubscriptionStatus;
+use olm_types::conditions::subscription as types;
+use olm_types::reasons::{event, subscription as reasons};
+
+use super::super::conditions;
+use super::begin::namespace_target;
+use super::{Namespace, write};
+
+/// What went wrong with a resolution.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// There is no solution; only a change of the input helps.
+    NotSatisfiable(String),
+    /// Something else stood in the way; it is tried again.
+    Prevented(String),
+    /// A chosen bundle cannot be used; only another catalog helps.
+    Bundle(String),
+    /// The InstallPlan could not be written; it is tried again. v0 tells this, too, with the type
+    /// of unpacking.
+    Plan(String),
+}
+
+impl Failure {
+    /// Whether the same may succeed later without a change of anything that is watched.
+    pub fn is_retried(&self) -> bool {
+        matches!(self, Self::Prevented(_) | Self::Plan(_))
+    }
+
+    /// The text for people.
+    pub fn message(&self) -> String {
+        match self {
+            Self::NotSatisfiable(text) | Self::Prevented(text) | Self::Bundle(text) => text.clone(),
+            Self::Plan(text) => format!("error ensuring InstallPlan: {text}"),
+        }
+    }
+
+    fn condition(&self) -> (&'static str, &'static str) {
+        match self {
+            Self::NotSatisfiable(_) => {
+                (types::RESOLUTION_FAILED, reasons::CONSTRAINTS_NOT_SATISFIABLE)
+            }
+            Self::Prevented(_) => (types::RESOLUTION_FAILED, reasons::ERROR_PREVENTED_RESOLUTION),
+            Self::Bundle(_) => (types::BUNDLE_UNPACK_FAILED, reasons::ERROR_PREVENTED_UNPACKING),
+            Self::Plan(_) => (types::BUNDLE_UNPACK_FAILED, reasons::ENSURE_INSTALL_PLAN_FAILED),
+        }
+    }
+}
+
+/// Tells the failure on every Subscription of the namespace, and, when that is news, on the
+/// Namespace.
+pub fn fail(namespace: &Namespace, failure: &Failure, now: Timestamp) -> Vec<Effect> {
+    let (kind, reason) = failure.condition();
+    let condition = conditions::holding(kind, reason, Some(failure.message()));
+    let writes = namespace.subscriptions.iter().filter_map(|subscription| {
+        let mut status = subscription.status.clone().unwrap_or_default();
+        if conditions::get(&status, kind).is_some_and(|stored| conditions::same(stored, &condition))
+        {
+            return None;
+        }
+        conditions::set(&mut status, condition.clone());
+        write(subscription, SubscriptionStatus { last_updated: Some(Time(now)), ..status })
+    });
+    let mut effects: Vec<Effect> = writes.collect();
+    if !effects.is_empty() && kind == types::RESOLUTION_FAILED {
+        effects.push(Effect::event(namespace_target(&namespace.name), note(failure)));
+    }
+    effects
+}
+
+fn note(failure: &Failure) -> EventNote {
+    EventNote {
+        event_type: EventType::Warning,
+        reason: event::RESOLUTION_FAILED.to_owned(),
+        message: failure.message(),
+        uid: None,
+        field_path: None,
+    }
+}

@@ -1,0 +1,62 @@
+//! The Subscriptions of a namespace, before and after its resolution (spec catalog-operator 2.3).
+//!
+//! ```text
+//! begin  -> what has to be written first, or: resolve
+//! select -> which bundles of the solution become steps, and which Subscriptions follow them
+//! plan   -> the InstallPlan that this asks for
+//! record -> the writes that finish the plan and point the Subscriptions at it
+//! fail   -> the writes that tell why there is no solution
+//! ```
+//! Every status write is guarded by the resourceVersion that was observed; a conflict means that
+//! the namespace is looked at again, nothing is overwritten.
+
+mod begin;
+mod fail;
+mod plan;
+mod record;
+mod recover;
+mod select;
+mod state;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use olm_effect::Effect;
+use olm_types::api::{InstallPlan, OperatorGroup, Subscription, SubscriptionStatus};
+
+use crate::writes::status_write;
+
+pub use begin::{Begin, Terms, begin};
+pub use fail::{Failure, fail};
+pub use plan::{PlanError, plan};
+pub use record::{record, settle};
+pub use select::{Choice, Selection, select};
+
+/// What is known about a namespace.
+#[derive(Clone, Debug, Default)]
+pub struct Namespace {
+    /// Its name.
+    pub name: String,
+    /// Its Subscriptions, sorted by name.
+    pub subscriptions: Vec<Arc<Subscription>>,
+    /// Its InstallPlans.
+    pub plans: Vec<Arc<InstallPlan>>,
+    /// Names of its CSVs that are not copies.
+    pub csvs: BTreeSet<String>,
+    /// Its OperatorGroups.
+    pub groups: Vec<Arc<OperatorGroup>>,
+}
+
+impl Namespace {
+    fn plan_named(&self, name: &str) -> Option<&Arc<InstallPlan>> {
+        self.plans.iter().find(|plan| plan.metadata.name.as_deref() == Some(name))
+    }
+}
+
+/// The write of a Subscription's status, if it differs.
+fn write(subscription: &Subscription, status: SubscriptionStatus) -> Option<Effect> {
+    status_write(subscription, &Subscription { status: Some(status), ..subscription.clone() })
+}

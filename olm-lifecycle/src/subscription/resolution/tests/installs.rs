@@ -1,0 +1,157 @@
+//! After a resolution that found something.
+
+use olm_types::bundle::BundleContent;
+
+use super::*;
+use crate::install_plan::request::PlanRequest;
+
+/// Selects, plans, creates and records, as the operator does.
+fn install(
+    namespace: &Namespace,
+    choices: &[Choice],
+) -> (Selection, Option<(PlanRequest, Vec<Effect>)>) {
+    let selection = select(namespace, choices);
+    let request = plan(namespace, &selection, &fetch(&selection)).unwrap();
+    let recorded = request.map(|request| {
+        let live = stored(request.object(), "install-1");
+        let effects = record(namespace, &selection, &request, &live, now());
+        (request, effects)
+    });
+    (selection, recorded)
+}
+
+fn step_names(request: &PlanRequest) -> Vec<&str> {
+    request.steps.iter().map(|step| step.resource.name.as_str()).collect()
+}
+
+#[test]
+fn a_new_subscription_gets_a_plan() {
+    let namespace = namespace(vec![subscription("a", "alpha", "")]);
+    let (_, recorded) = install(&namespace, &[choice(entry("a", "alpha", "a.v1"), "")]);
+    let (request, effects) = recorded.unwrap();
+    assert_eq!((request.generation, request.approval), (1, Approval::Automatic));
+    assert_eq!(step_names(&request), ["a.v1"]);
+    assert_eq!(effects[0].target.resource.kind, "InstallPlan");
+    let status = &written(&effects)["a-alpha"];
+    assert_eq!(status.current_csv.as_deref(), Some("a.v1"));
+    assert_eq!(
+        (status.state, status.install_plan_generation),
+        (SubscriptionState::UpgradePending, Some(1))
+    );
+    assert_eq!(status.installplan.as_ref().unwrap().uuid, "uid-install-1");
+    assert_eq!(status.install_plan_ref.as_ref().unwrap().name.as_deref(), Some("install-1"));
+    assert_eq!(status.installed_csv, None);
+}
+
+#[test]
+fn a_subscription_without_channel_follows_any() {
+    let namespace = namespace(vec![subscription("package", "", "")]);
+    let (selection, _) = install(&namespace, &[choice(entry("package", "channel", "bundle"), "")]);
+    assert_eq!(selection.updates, [("package-".to_owned(), "bundle".to_owned())].into());
+}
+
+#[test]
+fn a_dependency_gets_a_subscription_of_its_own() {
+    let namespace = namespace(vec![subscription("a", "alpha", "")]);
+    let choices = [choice(entry("a", "alpha", "a.v1"), ""), choice(entry("b", "beta", "b.v1"), "")];
+    let (request, effects) = install(&namespace, &choices).1.unwrap();
+    assert_eq!(step_names(&request), ["a.v1", "b.v1", "b-beta-catsrc-catsrc-namespace"]);
+    assert_eq!(request.object().spec.cluster_service_version_names, ["a.v1", "b.v1"]);
+    assert_eq!(written(&effects).len(), 1);
+}
+
+#[test]
+fn two_subscriptions_to_one_package_share_the_steps() {
+    let mut twin = subscription("a", "alpha", "");
+    twin.metadata.name = Some("a-alpha-2".to_owned());
+    let namespace = namespace(vec![subscription("a", "alpha", ""), twin]);
+    let (request, effects) =
+        install(&namespace, &[choice(entry("a", "alpha", "a.v1"), "")]).1.unwrap();
+    assert_eq!(step_names(&request), ["a.v1"]);
+    assert_eq!(written(&effects).into_keys().collect::<Vec<_>>(), ["a-alpha", "a-alpha-2"]);
+    assert_eq!(request.object().metadata.owner_references.unwrap().len(), 2);
+}
+
+#[test]
+fn an_upgrade_names_what_it_replaces() {
+    let mut namespace = namespace(vec![subscription("a", "alpha", "a.v1")]);
+    namespace.csvs.insert("a.v1".to_owned());
+    let (request, effects) =
+        install(&namespace, &[choice(entry("a", "alpha", "a.v3"), "a.v1")]).1.unwrap();
+    let csv: serde_json::Value =
+        serde_json::from_str(request.steps[0].resource.manifest.as_deref().unwrap()).unwrap();
+    assert_eq!(csv["spec"]["replaces"], "a.v1");
+    let status = &written(&effects)["a-alpha"];
+    assert_eq!(
+        (status.current_csv.as_deref(), status.installed_csv.as_deref()),
+        (Some("a.v3"), Some("a.v1"))
+    );
+}
+
+#[test]
+fn what_is_installed_is_left_out() {
+    let mut namespace =
+        namespace(vec![subscription("a", "alpha", "a.v1"), subscription("b", "alpha", "")]);
+    namespace.csvs.insert("a.v1".to_owned());
+    let choices =
+        [choice(entry("a", "alpha", "a.v1"), ""), choice(entry("b", "alpha", "b.v1"), "")];
+    let (request, effects) = install(&namespace, &choices).1.unwrap();
+    assert_eq!(step_names(&request), ["b.v1"]);
+    assert_eq!(written(&effects).into_keys().collect::<Vec<_>>(), ["b-alpha"]);
+}
+
+/// As in v0: the CSV was deleted by hand, and nobody follows a new one.
+#[test]
+fn a_csv_that_is_gone_makes_no_plan_of_its_own() {
+    let gone = namespace(vec![subscription("a", "alpha", "a.v1")]);
+    let (selection, recorded) = install(&gone, &[choice(entry("a", "alpha", "a.v1"), "")]);
+    assert_eq!(selection.inline.len(), 1);
+    assert!(recorded.is_none());
+    let with_other =
+        namespace(vec![subscription("a", "alpha", "a.v1"), subscription("b", "alpha", "")]);
+    let choices =
+        [choice(entry("a", "alpha", "a.v1"), ""), choice(entry("b", "alpha", "b.v1"), "")];
+    let (request, effects) = install(&with_other, &choices).1.unwrap();
+    assert_eq!(step_names(&request), ["a.v1", "b.v1"]);
+    assert_eq!(written(&effects).into_keys().collect::<Vec<_>>(), ["b-alpha"]);
+}
+
+#[test]
+fn generations_go_up() {
+    let mut namespace = namespace(vec![subscription("a", "alpha", "")]);
+    let mut old = InstallPlan::default();
+    old.spec.generation = Some(4);
+    namespace.plans = vec![Arc::new(stored(old, "ip"))];
+    let (request, effects) =
+        install(&namespace, &[choice(entry("a", "alpha", "a.v1"), "")]).1.unwrap();
+    assert_eq!(request.generation, 5);
+    assert_eq!(written(&effects)["a-alpha"].install_plan_generation, Some(5));
+}
+
+#[test]
+fn one_manual_subscription_makes_the_plan_manual() {
+    let mut manual = subscription("b", "alpha", "");
+    manual.spec.install_plan_approval = Some(Approval::Manual);
+    let namespace = namespace(vec![subscription("a", "alpha", ""), manual]);
+    let (request, _) = install(&namespace, &[choice(entry("a", "alpha", "a.v1"), "")]).1.unwrap();
+    assert_eq!(request.approval, Approval::Manual);
+}
+
+#[test]
+fn a_bundle_image_is_refused_with_a_remedy() {
+    let mut entry = Arc::unwrap_or_clone(entry("a", "alpha", "a.v1"));
+    entry.content = BundleContent::Image("quay.io/x/y".into());
+    let namespace = namespace(vec![subscription("a", "alpha", "")]);
+    let selection = select(&namespace, &[choice(Arc::new(entry), "")]);
+    let error = plan(&namespace, &selection, &[]).unwrap_err().to_string();
+    assert!(error.contains("bundle a.v1 is in the image quay.io/x/y"), "{error}");
+}
+
+#[test]
+fn nothing_to_do_writes_nothing() {
+    let mut namespace = namespace(vec![subscription("a", "alpha", "a.v1")]);
+    namespace.csvs.insert("a.v1".to_owned());
+    let (selection, recorded) = install(&namespace, &[]);
+    assert!(recorded.is_none());
+    assert_eq!(settle(&namespace, &selection, now()), []);
+}

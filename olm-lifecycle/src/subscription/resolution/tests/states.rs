@@ -1,0 +1,138 @@
+//! Before a resolution.
+
+use rstest::rstest;
+
+use super::*;
+
+fn pending(name: &str) -> Subscription {
+    with_status(subscription("a", "alpha", ""), |status| {
+        status.state = SubscriptionState::UpgradePending;
+        status.current_csv = Some(name.to_owned());
+        status.install_plan_ref = Some(Default::default());
+    })
+}
+
+#[test]
+fn nothing_is_resolved_for_nobody() {
+    assert_eq!(begin(&namespace(vec![]), now()), Begin::NothingSubscribed);
+}
+
+#[test]
+fn a_new_subscription_is_resolved() {
+    let namespace = namespace(vec![subscription("a", "alpha", "")]);
+    assert_eq!(begin(&namespace, now()), Begin::Resolve(Terms::default()));
+}
+
+#[rstest]
+#[case(0, "found 0 operatorGroups, expected 1", "create an OperatorGroup in namespace ns")]
+#[case(
+    2,
+    "found 2 operatorGroups, expected 1",
+    "delete all OperatorGroups but one in namespace ns"
+)]
+fn exactly_one_group_is_needed(#[case] count: usize, #[case] text: &str, #[case] hint: &str) {
+    let mut namespace = namespace(vec![subscription("a", "alpha", "")]);
+    namespace.groups = vec![Arc::clone(&namespace.groups[0]); count];
+    let Begin::WrongGroups { message, event } = begin(&namespace, now()) else { panic!("goes on") };
+    assert_eq!(message, text);
+    let expected = format!(
+        "Namespace ns ResolutionFailed: {text}: nothing is installed for the Subscriptions here; {hint}"
+    );
+    assert_eq!(events(&[*event]), [expected]);
+}
+
+#[test]
+fn the_group_sets_the_terms() {
+    let mut namespace = namespace(vec![subscription("a", "alpha", "")]);
+    let group = Arc::make_mut(&mut namespace.groups[0]);
+    group.spec.upgrade_strategy = Some(UpgradeStrategy::TechPreviewUnsafeFailForward);
+    group.metadata.annotations = Some(
+        [(
+            "olm.operatorframework.io/exclude-global-namespace-resolution".to_owned(),
+            "true".to_owned(),
+        )]
+        .into(),
+    );
+    assert_eq!(
+        begin(&namespace, now()),
+        Begin::Resolve(Terms { fail_forward: true, exclude_global: true })
+    );
+}
+
+#[test]
+fn a_namespace_that_only_waits_is_left_alone() {
+    assert_eq!(begin(&namespace(vec![pending("a.v1")]), now()), Begin::AllPending);
+}
+
+#[test]
+fn a_csv_that_appeared_is_noted() {
+    let mut namespace = namespace(vec![pending("a.v1")]);
+    namespace.csvs.insert("a.v1".to_owned());
+    let Begin::OutOfDate(effects) = begin(&namespace, now()) else { panic!("is up to date") };
+    let status = &written(&effects)["a-alpha"];
+    assert_eq!(
+        (status.state, status.installed_csv.as_deref()),
+        (SubscriptionState::AtLatestKnown, Some("a.v1"))
+    );
+    assert_eq!(status.last_updated, Some(Time(now())));
+}
+
+#[test]
+fn a_csv_that_disappeared_is_noted() {
+    let latest = with_status(subscription("a", "alpha", "a.v1"), |status| {
+        status.state = SubscriptionState::AtLatestKnown
+    });
+    let Begin::OutOfDate(effects) = begin(&namespace(vec![latest]), now()) else {
+        panic!("is up to date")
+    };
+    let status = &written(&effects)["a-alpha"];
+    assert_eq!(
+        (status.state, status.installed_csv.as_deref()),
+        (SubscriptionState::UpgradePending, Some("a.v1"))
+    );
+}
+
+#[rstest]
+#[case(true, SubscriptionState::UpgradeFailed)]
+#[case(false, SubscriptionState::UpgradePending)]
+fn a_failed_plan_counts_only_when_failing_forward(
+    #[case] fail_forward: bool,
+    #[case] state: SubscriptionState,
+) {
+    let waiting = with_status(subscription("a", "alpha", ""), |status| {
+        status.current_csv = Some("a.v1".to_owned());
+        let reference = k8s_openapi::api::core::v1::ObjectReference {
+            name: Some("ip".to_owned()),
+            ..Default::default()
+        };
+        status.install_plan_ref = Some(reference);
+    });
+    let mut namespace = namespace(vec![waiting]);
+    let status =
+        InstallPlanStatus { phase: InstallPlanPhase::Failed, ..InstallPlanStatus::default() };
+    let plan = InstallPlan { status: Some(status), ..InstallPlan::default() };
+    namespace.plans = vec![Arc::new(stored(plan, "ip"))];
+    let strategy = fail_forward.then_some(UpgradeStrategy::TechPreviewUnsafeFailForward);
+    Arc::make_mut(&mut namespace.groups[0]).spec.upgrade_strategy = strategy;
+    let Begin::OutOfDate(effects) = begin(&namespace, now()) else { panic!("is up to date") };
+    assert_eq!(written(&effects)["a-alpha"].state, state);
+}
+
+/// v0 works this out at every look and never stores it, which holds the namespace up until the CSV
+/// exists.
+#[test]
+fn a_generated_subscription_is_linked_once() {
+    let mut generated = subscription("b", "beta", "");
+    generated.metadata.annotations =
+        Some([("olm.generated-by".to_owned(), "ip".to_owned())].into());
+    generated.spec.starting_csv = Some("b.v1".to_owned());
+    let mut namespace = namespace(vec![generated, subscription("c", "alpha", "")]);
+    namespace.plans = vec![Arc::new(stored(InstallPlan::default(), "ip"))];
+    let Begin::OutOfDate(effects) = begin(&namespace, now()) else { panic!("is up to date") };
+    let status = written(&effects).remove("b-beta").unwrap();
+    assert_eq!(status.current_csv.as_deref(), Some("b.v1"));
+    assert_eq!(status.installplan.as_ref().unwrap().name, "ip");
+    assert_eq!(status.state, SubscriptionState::UpgradePending);
+    Arc::make_mut(&mut namespace.subscriptions[0]).status = Some(status);
+    assert_eq!(begin(&namespace, now()), Begin::Resolve(Terms::default()));
+}

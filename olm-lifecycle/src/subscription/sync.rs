@@ -1,0 +1,52 @@
+//! One Subscription by itself (spec catalog-operator 2.2).
+//!
+//! v0 writes the status once per reconciler and may meet its own write as a conflict; here all
+//! changes become one write.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use kube_core::ResourceExt;
+use olm_effect::Effect;
+use olm_types::api::{CatalogSource, Subscription};
+
+use super::health;
+use super::plan_status::{self, ReferencedPlan};
+use crate::writes::status_write;
+
+/// What is known about a Subscription.
+#[derive(Clone, Debug)]
+pub struct Observed {
+    /// The Subscription.
+    pub subscription: Arc<Subscription>,
+    /// The InstallPlan that it names.
+    pub plan: ReferencedPlan,
+    /// The catalogs of its namespace and of the global one, each once.
+    pub catalogs: Vec<Arc<CatalogSource>>,
+}
+
+/// The status write that brings all conditions up to date, if one is needed.
+pub fn decide(observed: &Observed, now: Timestamp) -> Option<Effect> {
+    let subscription = &*observed.subscription;
+    let before = subscription.status.clone().unwrap_or_default();
+    let status = plan_status::reconcile(&before, &observed.plan, now);
+    let status = status.unwrap_or(before);
+    let health =
+        health::reconcile(&status, &subscription.spec, health_of(&observed.catalogs, now), now);
+    let status = health.unwrap_or(status);
+    let wanted = Subscription { status: Some(status), ..subscription.clone() };
+    let empty = wanted.status == Some(Default::default()) && subscription.status.is_none();
+    if empty { None } else { status_write(subscription, &wanted) }
+}
+
+/// Sorted by namespace and name, run together as v0 does it.
+fn health_of(
+    catalogs: &[Arc<CatalogSource>],
+    now: Timestamp,
+) -> Vec<olm_types::api::SubscriptionCatalogHealth> {
+    let mut sorted: Vec<_> = catalogs.iter().collect();
+    sorted.sort_by_key(|catalog| {
+        format!("{}{}", catalog.namespace().unwrap_or_default(), catalog.name_any())
+    });
+    sorted.into_iter().map(|catalog| health::entry(catalog, now)).collect()
+}

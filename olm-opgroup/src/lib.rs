@@ -1,0 +1,24 @@
+//! OperatorGroup rules: which namespaces a group selects, who is a member, which install modes
+//! fit, which APIs a group provides and with which other groups it intersects.
+//!
+//! Everything here is a function of its arguments (spec olm-operator 1.4, 4.1-4.5).
+
+mod install_modes;
+mod intersection;
+mod membership;
+mod namespace_labels;
+mod namespace_set;
+mod provided_apis;
+mod selector;
+mod targets;
+
+pub use install_modes::{
+    DuplicateInstallModes, UnsupportedTargets, check_duplicates, check_support,
+};
+pub use intersection::{ApiReconciliation, GroupSurface, intersecting, reconcile_apis};
+pub use membership::{MemberAnnotations, active_group};
+pub use namespace_labels::{desired_labels, label_patch};
+pub use namespace_set::NamespaceSet;
+pub use provided_apis::{ApiSet, group_apis, provided_apis};
+pub use selector::{SelectorError, matches};
+pub use targets::{TargetError, select_targets};

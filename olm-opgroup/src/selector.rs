@@ -1,0 +1,127 @@
+//! Label selectors on namespaces.
+
+use std::collections::BTreeMap;
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{LabelSelector, LabelSelectorRequirement};
+
+/// Why a selector cannot be evaluated.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SelectorError {
+    /// The operator is none of those that exist.
+    #[error(
+        "spec.selector.matchExpressions: {operator:?} is not a valid label selector operator for \
+         key {key:?}; use In, NotIn, Exists or DoesNotExist"
+    )]
+    UnknownOperator {
+        /// Key of the requirement.
+        key: String,
+        /// The operator as given.
+        operator: String,
+    },
+    /// The number of values does not fit the operator.
+    #[error(
+        "spec.selector.matchExpressions: operator {operator} for key {key:?} {expectation} values"
+    )]
+    Values {
+        /// Key of the requirement.
+        key: String,
+        /// The operator as given.
+        operator: String,
+        /// `needs` or `takes no`.
+        expectation: &'static str,
+    },
+}
+
+/// Whether `labels` fulfil `selector`; an empty selector fits everything.
+pub fn matches(
+    selector: &LabelSelector,
+    labels: &BTreeMap<String, String>,
+) -> Result<bool, SelectorError> {
+    let mut all =
+        selector.match_labels.iter().flatten().all(|(key, value)| labels.get(key) == Some(value));
+    for requirement in selector.match_expressions.iter().flatten() {
+        all &= fulfils(requirement, labels)?;
+    }
+    Ok(all)
+}
+
+fn fulfils(
+    requirement: &LabelSelectorRequirement,
+    labels: &BTreeMap<String, String>,
+) -> Result<bool, SelectorError> {
+    let values = requirement.values.as_deref().unwrap_or_default();
+    let label = labels.get(&requirement.key);
+    let listed = label.is_some_and(|value| values.contains(value));
+    match requirement.operator.as_str() {
+        "In" => expect(requirement, !values.is_empty(), "needs").map(|()| listed),
+        "NotIn" => expect(requirement, !values.is_empty(), "needs").map(|()| !listed),
+        "Exists" => expect(requirement, values.is_empty(), "takes no").map(|()| label.is_some()),
+        "DoesNotExist" => {
+            expect(requirement, values.is_empty(), "takes no").map(|()| label.is_none())
+        }
+        _ => Err(SelectorError::UnknownOperator {
+            key: requirement.key.clone(),
+            operator: requirement.operator.clone(),
+        }),
+    }
+}
+
+fn expect(
+    requirement: &LabelSelectorRequirement,
+    holds: bool,
+    expectation: &'static str,
+) -> Result<(), SelectorError> {
+    if holds {
+        return Ok(());
+    }
+    Err(SelectorError::Values {
+        key: requirement.key.clone(),
+        operator: requirement.operator.clone(),
+        expectation,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rstest::rstest;
+    use serde_json::json;
+
+    fn labels() -> BTreeMap<String, String> {
+        BTreeMap::from([("team".to_owned(), "a".to_owned()), ("env".to_owned(), "dev".to_owned())])
+    }
+
+    fn selector(value: serde_json::Value) -> LabelSelector {
+        serde_json::from_value(value).unwrap()
+    }
+
+    fn expression(operator: &str, key: &str, values: &[&str]) -> LabelSelector {
+        selector(json!({"matchExpressions": [
+            {"key": key, "operator": operator, "values": values}
+        ]}))
+    }
+
+    #[rstest]
+    #[case::empty(selector(json!({})), true)]
+    #[case::label(selector(json!({"matchLabels": {"team": "a"}})), true)]
+    #[case::other_value(selector(json!({"matchLabels": {"team": "b"}})), false)]
+    #[case::one_of_two(selector(json!({"matchLabels": {"team": "a", "x": "y"}})), false)]
+    #[case::contained(expression("In", "team", &["a", "b"]), true)]
+    #[case::not_contained(expression("In", "team", &["b"]), false)]
+    #[case::absent_is_not_in(expression("NotIn", "zone", &["b"]), true)]
+    #[case::listed_is_not_not_in(expression("NotIn", "team", &["a"]), false)]
+    #[case::exists(expression("Exists", "env", &[]), true)]
+    #[case::does_not_exist(expression("DoesNotExist", "env", &[]), false)]
+    fn selections(#[case] selector: LabelSelector, #[case] fits: bool) {
+        assert_eq!(matches(&selector, &labels()), Ok(fits));
+    }
+
+    #[rstest]
+    #[case::unknown(expression("Like", "team", &["a"]), "\"Like\" is not a valid")]
+    #[case::no_values(expression("In", "team", &[]), "operator In for key \"team\" needs values")]
+    #[case::values(expression("Exists", "team", &["a"]), "takes no values")]
+    fn refusals(#[case] selector: LabelSelector, #[case] text: &str) {
+        let error = matches(&selector, &labels()).unwrap_err().to_string();
+        assert!(error.contains(text), "{error}");
+    }
+}
