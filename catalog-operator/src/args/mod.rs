@@ -1,0 +1,167 @@
+//! Command line (spec catalog-operator 8).
+//!
+//! Flags are v0's, so that existing manifests work. Those whose feature is not in this version are
+//! accepted and named in the log.
+
+mod duration;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{ArgAction, Parser};
+
+pub use duration::{DurationError, parse_duration};
+
+/// Installs and upgrades operators from catalogs.
+#[derive(Clone, Debug, Parser)]
+#[command(name = "catalog-operator", version, disable_version_flag = true)]
+pub struct Args {
+    /// Kubeconfig file; KUBECONFIG, ~/.kube/config or the cluster around the process by default.
+    #[arg(long)]
+    pub kubeconfig: Option<PathBuf>,
+
+    /// Namespace of the operator and of global catalogs; GLOBAL_CATALOG_NAMESPACE overrides it.
+    #[arg(long, default_value = "olm")]
+    pub namespace: String,
+
+    /// Where global catalogs are, if not in the operator's namespace.
+    #[arg(skip = std::env::var("GLOBAL_CATALOG_NAMESPACE").ok())]
+    pub global_namespace: Option<String>,
+
+    /// Image of the server for catalogs in ConfigMaps (no effect in this version).
+    #[arg(
+        long = "configmapServerImage",
+        default_value = "quay.io/operator-framework/configmap-operator-registry:latest"
+    )]
+    pub configmap_server_image: String,
+
+    /// Image with the tool that unpacks bundles (no effect in this version).
+    #[arg(long = "opmImage", default_value = "quay.io/operator-framework/opm:latest")]
+    pub opm_image: String,
+
+    /// Image with helper programs (no effect in this version).
+    #[arg(long = "util-image", default_value = "quay.io/operator-framework/olm:latest")]
+    pub util_image: String,
+
+    /// ClusterOperator to report to, on OpenShift (no effect in this version).
+    #[arg(long = "writeStatusName", default_value = "")]
+    pub write_status_name: String,
+
+    /// Run catalog and unpack pods as user 1001 (no effect in this version).
+    #[arg(long = "set-workload-user-id", action = ArgAction::Set, num_args = 0..=1, require_equals = true, default_value = "false", default_missing_value = "true")]
+    pub set_workload_user_id: bool,
+
+    /// Log everything.
+    #[arg(long, action = ArgAction::Set, num_args = 0..=1, require_equals = true, default_value = "false", default_missing_value = "true")]
+    pub debug: bool,
+
+    /// Format of the log: text or json.
+    #[arg(long, default_value = "text")]
+    pub log_format: olm_kit::logging::Format,
+
+    /// Print the version and exit.
+    #[arg(long, action = ArgAction::Version)]
+    pub version: Option<bool>,
+
+    /// Deprecated and without effect.
+    #[arg(long, hide = true, action = ArgAction::Set, num_args = 0..=1, require_equals = true, default_value = "false", default_missing_value = "true")]
+    pub profiling: bool,
+
+    /// Key of the HTTPS endpoint (no effect in this version).
+    #[arg(long = "tls-key", requires = "tls_cert")]
+    pub tls_key: Option<PathBuf>,
+
+    /// Certificate of the HTTPS endpoint (no effect in this version).
+    #[arg(long = "tls-cert", requires = "tls_key")]
+    pub tls_cert: Option<PathBuf>,
+
+    /// CA of clients of the HTTPS endpoint (no effect in this version).
+    #[arg(long = "client-ca")]
+    pub client_ca: Option<PathBuf>,
+
+    /// Resync interval of v0; changes are watched, so nothing is resynced.
+    #[arg(long, default_value = "15m", value_parser = parse_duration)]
+    pub interval: Duration,
+
+    /// How long a bundle may take to unpack; 0 for no limit (no effect in this version).
+    #[arg(long = "bundle-unpack-timeout", default_value = "10m", value_parser = parse_duration)]
+    pub bundle_unpack_timeout: Duration,
+
+    /// How long a failing step of an InstallPlan is tried again.
+    #[arg(long = "install-plan-retry-timeout", default_value = "1m", value_parser = parse_duration)]
+    pub install_plan_retry_timeout: Duration,
+
+    /// Address that health, readiness and metrics are served on.
+    #[arg(long = "admin-address", default_value = "0.0.0.0:8080")]
+    pub admin_address: String,
+
+    /// End the process after this many writes, for crash tests.
+    #[arg(long = "stop-after-writes", hide = true)]
+    pub stop_after_writes: Option<u64>,
+}
+
+impl Args {
+    /// Namespace of catalogs that every namespace may use.
+    pub fn global_catalog_namespace(&self) -> &str {
+        self.global_namespace.as_deref().filter(|name| !name.is_empty()).unwrap_or(&self.namespace)
+    }
+
+    /// Flags that were given and do nothing yet.
+    pub fn without_effect(&self) -> Vec<&'static str> {
+        let given = [
+            ("--writeStatusName", !self.write_status_name.is_empty()),
+            ("--set-workload-user-id", self.set_workload_user_id),
+            ("--tls-key", self.tls_key.is_some()),
+            ("--tls-cert", self.tls_cert.is_some()),
+            ("--client-ca", self.client_ca.is_some()),
+            ("--profiling", self.profiling),
+        ];
+        given.into_iter().filter_map(|(flag, given)| given.then_some(flag)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(flags: &[&str]) -> Args {
+        Args::try_parse_from(std::iter::once("catalog-operator").chain(flags.iter().copied()))
+            .unwrap()
+    }
+
+    #[test]
+    fn flags_of_v0_manifests_are_understood() {
+        let args = parse(&[
+            "--namespace",
+            "operator-lifecycle-manager",
+            "--configmapServerImage=quay.io/x/y:latest",
+            "--util-image",
+            "quay.io/x/z:latest",
+            "--set-workload-user-id=true",
+            "--install-plan-retry-timeout=90s",
+        ]);
+        assert_eq!(args.namespace, "operator-lifecycle-manager");
+        assert_eq!(args.install_plan_retry_timeout, Duration::from_secs(90));
+        assert_eq!(args.without_effect(), ["--set-workload-user-id"]);
+    }
+
+    #[test]
+    fn a_bare_boolean_flag_is_true() {
+        assert!(parse(&["--debug"]).debug);
+        assert!(!parse(&["--debug=false"]).debug);
+    }
+
+    #[test]
+    fn a_key_needs_a_certificate() {
+        assert!(Args::try_parse_from(["catalog-operator", "--tls-key", "k"]).is_err());
+    }
+
+    #[test]
+    fn the_global_namespace_defaults_to_the_own_one() {
+        let mut args = parse(&["--namespace", "olm"]);
+        args.global_namespace = None;
+        assert_eq!(args.global_catalog_namespace(), "olm");
+        args.global_namespace = Some("elsewhere".to_owned());
+        assert_eq!(args.global_catalog_namespace(), "elsewhere");
+    }
+}

@@ -1,0 +1,137 @@
+//! The catalogs that are connected, and what is known of their content.
+//!
+//! One connection and one snapshot per CatalogSource. Changes of a connection and of a snapshot
+//! are told to a listener; nothing polls. A snapshot stays in use while its catalog is away.
+
+mod follow;
+mod served;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use dashmap::DashMap;
+use olm_catalog::connection::{BundleManifests, CatalogConnection};
+use olm_catalog::registry::client::{AddressError, ClientOptions, RegistryClient};
+use olm_catalog::snapshot::CatalogSnapshot;
+use olm_lifecycle::catalog_source::Connection;
+use olm_types::bundle::CatalogKey;
+use serde_json::{Value, json};
+
+use served::Served;
+
+/// What is known of a catalog's content.
+#[derive(Clone, Debug)]
+pub enum Content {
+    /// It is being connected or loaded; a change will be told.
+    Waiting,
+    /// It is loaded.
+    Loaded(Arc<CatalogSnapshot>),
+    /// It cannot be had, and why.
+    Unavailable(String),
+}
+
+/// What changed about a catalog.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CatalogChange {
+    /// The state of its connection.
+    State,
+    /// Its content, or why there is none.
+    Content,
+}
+
+type Listener = Arc<dyn Fn(&CatalogKey, CatalogChange) + Send + Sync>;
+type Connect =
+    dyn Fn(CatalogKey, &str) -> Result<Arc<dyn CatalogConnection>, AddressError> + Send + Sync;
+
+/// All connected catalogs. Clones share them.
+#[derive(Clone)]
+pub struct Catalogs {
+    served: Arc<DashMap<CatalogKey, Served>>,
+    connect: Arc<Connect>,
+    listener: Listener,
+}
+
+impl Catalogs {
+    /// No catalogs yet; `listener` is told of changes and must be quick.
+    pub fn new(listener: impl Fn(&CatalogKey, CatalogChange) + Send + Sync + 'static) -> Self {
+        Self::with_connect(listener, |key, address| {
+            let client = RegistryClient::open(key, address, ClientOptions::default())?;
+            Ok(Arc::new(client) as Arc<dyn CatalogConnection>)
+        })
+    }
+
+    /// The same with another way to connect.
+    pub fn with_connect<L, C>(listener: L, connect: C) -> Self
+    where
+        L: Fn(&CatalogKey, CatalogChange) + Send + Sync + 'static,
+        C: Fn(CatalogKey, &str) -> Result<Arc<dyn CatalogConnection>, AddressError>
+            + Send
+            + Sync
+            + 'static,
+    {
+        Self { served: Arc::default(), connect: Arc::new(connect), listener: Arc::new(listener) }
+    }
+
+    /// Connects a catalog to `address`. A connection that goes there already is left alone.
+    ///
+    /// # Errors
+    /// The address has not the form `host:port`; the catalog is then not connected at all.
+    pub fn connect(&self, key: &CatalogKey, address: &str) -> Result<(), AddressError> {
+        if self.served.get(key).is_some_and(|served| served.address() == address) {
+            return Ok(());
+        }
+        self.disconnect(key);
+        let connection = (self.connect)(key.clone(), address)?;
+        let served = Served::new(address, connection);
+        served.follow(Arc::clone(&self.listener));
+        self.served.insert(key.clone(), served);
+        Ok(())
+    }
+
+    /// Forgets a catalog.
+    pub fn disconnect(&self, key: &CatalogKey) {
+        self.served.remove(key);
+    }
+
+    /// The connection of a catalog, if it has one.
+    pub fn connection(&self, key: &CatalogKey) -> Option<Connection> {
+        self.served.get(key).map(|served| served.connection_state())
+    }
+
+    /// The content of a catalog. A catalog without a connection has none (spec 3.1).
+    pub fn content(&self, key: &CatalogKey) -> Content {
+        match self.served.get(key) {
+            Some(served) => served.content(),
+            None => Content::Unavailable(format!(
+                "no registry client established for catalogsource {key}"
+            )),
+        }
+    }
+
+    /// Fetches the manifests of a bundle.
+    ///
+    /// # Errors
+    /// The catalog is not connected, or its server does not give the bundle; the text says which.
+    pub async fn bundle(
+        &self,
+        key: &CatalogKey,
+        package: &str,
+        channel: &str,
+        name: &str,
+    ) -> Result<BundleManifests, String> {
+        let connection = self.served.get(key).map(|served| served.connection());
+        let Some(connection) = connection else {
+            return Err(format!("no registry client established for catalogsource {key}"));
+        };
+        connection.bundle(package, channel, name).await.map_err(|error| error.to_string())
+    }
+
+    /// What is known, for the diagnostics endpoint.
+    pub fn dump(&self) -> Value {
+        let mut all: Vec<_> =
+            self.served.iter().map(|entry| (entry.key().clone(), entry.value().dump())).collect();
+        all.sort_by(|(a, _), (b, _)| a.cmp(b));
+        all.into_iter().map(|(key, state)| (key.to_string(), json!(state))).collect()
+    }
+}

@@ -1,0 +1,156 @@
+//! Connected catalogs, with a connection that the test steers.
+
+use std::collections::VecDeque;
+use std::sync::Mutex;
+
+use async_trait::async_trait;
+use olm_catalog::connection::{ConnectionState, ConnectionStatus, LoadError, RpcError};
+use olm_catalog::snapshot::{SnapshotBuilder, SnapshotLimits};
+use tokio::sync::{mpsc, watch};
+
+use super::*;
+
+/// A catalog whose server does what the test says.
+struct Steered {
+    key: CatalogKey,
+    status: watch::Sender<ConnectionStatus>,
+    loads: Mutex<VecDeque<Result<(), LoadError>>>,
+}
+
+#[async_trait]
+impl CatalogConnection for Steered {
+    fn key(&self) -> &CatalogKey {
+        &self.key
+    }
+
+    fn status(&self) -> watch::Receiver<ConnectionStatus> {
+        self.status.subscribe()
+    }
+
+    async fn load(&self) -> Result<CatalogSnapshot, LoadError> {
+        let next = self.loads.lock().unwrap().pop_front();
+        let Some(result) = next else { std::future::pending().await };
+        result.map(|()| {
+            SnapshotBuilder::new(self.key.clone(), SnapshotLimits::default())
+                .finish(&Default::default())
+        })
+    }
+
+    async fn bundle(&self, _: &str, _: &str, name: &str) -> Result<BundleManifests, RpcError> {
+        Ok(BundleManifests { name: name.to_owned(), ..BundleManifests::default() })
+    }
+}
+
+/// One catalog, connected, with the changes that are told.
+struct Bench {
+    catalogs: Catalogs,
+    steered: Arc<Steered>,
+    changes: mpsc::UnboundedReceiver<CatalogChange>,
+}
+
+fn key() -> CatalogKey {
+    CatalogKey::new("olm", "community")
+}
+
+fn bench(loads: Vec<Result<(), LoadError>>) -> Bench {
+    let steered = Arc::new(Steered {
+        key: key(),
+        status: watch::Sender::new(ConnectionStatus::default()),
+        loads: Mutex::new(loads.into()),
+    });
+    let (sender, changes) = mpsc::unbounded_channel();
+    let connection = Arc::clone(&steered);
+    let catalogs = Catalogs::with_connect(
+        move |_, change| sender.send(change).unwrap_or_default(),
+        move |_, _| Ok(Arc::clone(&connection) as Arc<dyn CatalogConnection>),
+    );
+    catalogs.connect(&key(), "there:50051").unwrap();
+    Bench { catalogs, steered, changes }
+}
+
+impl Bench {
+    fn become_state(&self, state: ConnectionState, generation: u64) {
+        let reason = (state == ConnectionState::TransientFailure).then(|| "refused".into());
+        self.steered.status.send_replace(ConnectionStatus { state, generation, reason });
+    }
+
+    async fn until(&mut self, change: CatalogChange) {
+        while self.changes.recv().await.unwrap() != change {}
+    }
+
+    fn content(&self) -> String {
+        match self.catalogs.content(&key()) {
+            Content::Waiting => "waiting".to_owned(),
+            Content::Loaded(_) => "loaded".to_owned(),
+            Content::Unavailable(reason) => reason,
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_ready_catalog_is_loaded_and_told() {
+    let mut bench = bench(vec![Ok(())]);
+    assert_eq!(bench.content(), "waiting");
+    bench.become_state(ConnectionState::Ready, 1);
+    bench.until(CatalogChange::Content).await;
+    assert_eq!(bench.content(), "loaded");
+    assert_eq!(bench.catalogs.connection(&key()).unwrap().state, "READY");
+}
+
+#[tokio::test]
+async fn an_unreachable_catalog_says_why() {
+    let mut bench = bench(vec![]);
+    bench.become_state(ConnectionState::TransientFailure, 0);
+    bench.until(CatalogChange::Content).await;
+    assert_eq!(
+        bench.content(),
+        "failed to list bundles: rpc error: code = Unavailable desc = refused"
+    );
+}
+
+#[tokio::test]
+async fn a_snapshot_stays_while_its_catalog_is_away_and_is_renewed_after() {
+    let mut bench = bench(vec![Ok(()), Ok(())]);
+    bench.become_state(ConnectionState::Ready, 1);
+    bench.until(CatalogChange::Content).await;
+    bench.become_state(ConnectionState::TransientFailure, 1);
+    bench.until(CatalogChange::State).await;
+    assert_eq!(bench.content(), "loaded");
+    bench.become_state(ConnectionState::Ready, 2);
+    bench.until(CatalogChange::Content).await;
+    assert_eq!(bench.content(), "loaded");
+    assert!(bench.steered.loads.lock().unwrap().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_listing_that_fails_is_tried_again() {
+    let mut bench =
+        bench(vec![Err(LoadError::Deadline(std::time::Duration::from_secs(60))), Ok(())]);
+    bench.become_state(ConnectionState::Ready, 1);
+    bench.until(CatalogChange::Content).await;
+    assert_eq!(bench.content(), "the catalog was not listed completely within 60 s");
+    bench.until(CatalogChange::Content).await;
+    assert_eq!(bench.content(), "loaded");
+}
+
+#[tokio::test]
+async fn a_catalog_without_connection_has_no_content() {
+    let bench = bench(vec![]);
+    bench.catalogs.disconnect(&key());
+    assert_eq!(bench.content(), "no registry client established for catalogsource olm/community");
+    assert_eq!(bench.catalogs.connection(&key()), None);
+    assert!(bench.catalogs.bundle(&key(), "p", "c", "b").await.is_err());
+}
+
+#[tokio::test]
+async fn a_bundle_is_fetched_through_the_connection() {
+    let bench = bench(vec![]);
+    assert_eq!(bench.catalogs.bundle(&key(), "p", "c", "b.v1").await.unwrap().name, "b.v1");
+}
+
+#[tokio::test]
+async fn an_address_must_have_a_port() {
+    let catalogs = Catalogs::new(|_, _| {});
+    assert!(catalogs.connect(&key(), "nowhere").is_err());
+    assert_eq!(catalogs.connection(&key()), None);
+}

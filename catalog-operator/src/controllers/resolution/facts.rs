@@ -1,0 +1,68 @@
+//! Subscriptions and CSVs as the resolver sees them.
+
+use olm_resolver::{InstalledCsv, InstalledProperties, SubscriptionFacts};
+use olm_types::annotations::PROPERTIES;
+use olm_types::api::{ClusterServiceVersion, CrdDescription, Subscription};
+use olm_types::bundle::CatalogKey;
+use olm_types::gvk::{CrdName, Gvk};
+use olm_types::properties;
+use olm_types::version::Version;
+
+/// What matters of a Subscription.
+pub(super) fn subscription(subscription: &Subscription) -> SubscriptionFacts {
+    let spec = &subscription.spec;
+    let status = subscription.status.as_ref();
+    let text = |text: Option<&String>| text.filter(|text| !text.is_empty()).cloned();
+    let anywhere = spec.source.is_empty() && spec.source_namespace.is_empty();
+    SubscriptionFacts {
+        name: subscription.metadata.name.clone().unwrap_or_default(),
+        package: spec.name.clone(),
+        channel: text(spec.channel.as_ref()),
+        catalog: (!anywhere).then(|| CatalogKey::new(&spec.source_namespace, &spec.source)),
+        starting_csv: text(spec.starting_csv.as_ref()),
+        installed_csv: text(status.and_then(|status| status.installed_csv.as_ref())),
+        current_csv: text(status.and_then(|status| status.current_csv.as_ref())),
+    }
+}
+
+/// What matters of a CSV.
+pub(super) fn installed(csv: &ClusterServiceVersion) -> InstalledCsv {
+    InstalledCsv {
+        name: csv.metadata.name.clone().unwrap_or_default(),
+        version: csv.spec.version.as_deref().and_then(|version| Version::parse(version).ok()),
+        properties: properties_of(csv),
+        phase: csv.status.as_ref().map(|status| status.phase).unwrap_or_default(),
+        replaces: csv.spec.replaces.clone().filter(|name| !name.is_empty()),
+    }
+}
+
+fn properties_of(csv: &ClusterServiceVersion) -> InstalledProperties {
+    match csv.metadata.annotations.as_ref().and_then(|annotations| annotations.get(PROPERTIES)) {
+        Some(text) => match properties::annotation::parse(text) {
+            Ok(properties) => InstalledProperties::Annotated(properties),
+            Err(error) => InstalledProperties::Unreadable(error.to_string()),
+        },
+        None => apis_of(csv).unwrap_or_else(InstalledProperties::Unreadable),
+    }
+}
+
+fn apis_of(csv: &ClusterServiceVersion) -> Result<InstalledProperties, String> {
+    let (mut provided, mut required) = (Vec::new(), Vec::new());
+    if let Some(crds) = &csv.spec.customresourcedefinitions {
+        provided.extend(crds.owned.iter().map(crd).collect::<Result<Vec<_>, _>>()?);
+        required.extend(crds.required.iter().map(crd).collect::<Result<Vec<_>, _>>()?);
+    }
+    if let Some(services) = &csv.spec.apiservicedefinitions {
+        provided
+            .extend(services.owned.iter().map(|api| Gvk::new(&api.group, &api.version, &api.kind)));
+        required.extend(
+            services.required.iter().map(|api| Gvk::new(&api.group, &api.version, &api.kind)),
+        );
+    }
+    Ok(InstalledProperties::Apis { provided, required })
+}
+
+fn crd(description: &CrdDescription) -> Result<Gvk, String> {
+    let name = CrdName::parse(&description.name).map_err(|error| error.to_string())?;
+    Ok(Gvk::new(name.group, &description.version, &description.kind))
+}

@@ -1,0 +1,8 @@
+//! Namespaces: resolution, and the InstallPlan that comes of it (spec catalog-operator 2.3, 3).
+
+mod facts;
+mod observe;
+mod reconcile;
+mod solve;
+
+pub use reconcile::Resolutions;

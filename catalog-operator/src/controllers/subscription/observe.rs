@@ -1,0 +1,60 @@
+//! What is known about a Subscription.
+
+use std::sync::Arc;
+
+use kube::{Client, ResourceExt};
+use olm_effect::{Refusal, Target};
+use olm_lifecycle::subscription::plan_status::ReferencedPlan;
+use olm_lifecycle::subscription::sync::Observed;
+use olm_lifecycle::writes::resource_of;
+use olm_types::api::{CatalogSource, InstallPlan, Subscription};
+
+use crate::live;
+use crate::stores::Stores;
+
+/// Gathers the Subscription's plan and catalogs.
+pub(super) async fn observe(
+    subscription: Arc<Subscription>,
+    stores: &Stores,
+    client: &Client,
+    global_namespace: &str,
+) -> Result<Observed, Refusal> {
+    let plan = plan(&subscription, stores, client).await?;
+    let catalogs = catalogs(&subscription, stores, global_namespace);
+    Ok(Observed { subscription, plan, catalogs })
+}
+
+/// A plan that the store does not have is looked for live before it is called missing: the store
+/// may be behind, and a missing plan is forgotten and made anew.
+async fn plan(
+    subscription: &Subscription,
+    stores: &Stores,
+    client: &Client,
+) -> Result<ReferencedPlan, Refusal> {
+    let reference =
+        subscription.status.as_ref().and_then(|status| status.install_plan_ref.as_ref());
+    let Some(name) = reference.and_then(|reference| reference.name.as_deref()) else {
+        return Ok(ReferencedPlan::None);
+    };
+    let namespace = subscription.namespace().unwrap_or_default();
+    if let Some(plan) = stores.plans.get(Some(&namespace), name) {
+        return Ok(ReferencedPlan::Found(plan));
+    }
+    let target = Target::namespaced(resource_of::<InstallPlan>(), &namespace, name);
+    let found = live::read(client, &target).await?;
+    let plan = found.and_then(|plan| serde_json::from_value::<InstallPlan>(plan).ok());
+    Ok(plan.map_or(ReferencedPlan::Missing, |plan| ReferencedPlan::Found(Arc::new(plan))))
+}
+
+fn catalogs(
+    subscription: &Subscription,
+    stores: &Stores,
+    global_namespace: &str,
+) -> Vec<Arc<CatalogSource>> {
+    let namespace = subscription.namespace().unwrap_or_default();
+    let mut catalogs = stores.catalogs.list_in(&namespace);
+    if namespace != global_namespace {
+        catalogs.extend(stores.catalogs.list_in(global_namespace));
+    }
+    catalogs
+}

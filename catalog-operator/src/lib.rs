@@ -1,0 +1,20 @@
+//! The catalog operator: CatalogSources, Subscriptions, resolution and InstallPlans.
+//!
+//! What should happen is decided by `olm-lifecycle` and `olm-resolver`; this crate observes the
+//! cluster and the catalogs, asks them, and has `olm-kit` carry out the answer. [`wiring`] puts
+//! everything together; [`controllers`] has one folder per kind of work.
+
+pub mod args;
+pub mod backend;
+pub mod catalogs;
+mod clock;
+pub mod controllers;
+mod live;
+mod metrics;
+mod queues;
+mod stores;
+mod triggers;
+pub mod wiring;
+
+pub use args::Args;
+pub use wiring::run;

@@ -1,0 +1,140 @@
+//! Which change asks for which work (spec catalog-operator 1.8, 2.2, 2.3).
+
+use std::collections::BTreeSet;
+
+use kube::ResourceExt;
+use olm_kit::ObjectKey;
+use olm_kit::watch::Change;
+use olm_types::api::{
+    CatalogSource, ClusterServiceVersion, CsvPhase, InstallPlan, InstallPlanPhase, OperatorGroup,
+    Subscription,
+};
+use olm_types::bundle::CatalogKey;
+
+use crate::catalogs::CatalogChange;
+use crate::queues::Queues;
+use crate::stores::Stores;
+
+/// Turns changes into keys.
+#[derive(Clone)]
+pub struct Triggers {
+    stores: Stores,
+    queues: Queues,
+    global_namespace: String,
+}
+
+impl Triggers {
+    /// Triggers that fill `queues`.
+    pub fn new(stores: &Stores, queues: &Queues, global_namespace: &str) -> Self {
+        Self {
+            stores: stores.clone(),
+            queues: queues.clone(),
+            global_namespace: global_namespace.to_owned(),
+        }
+    }
+
+    /// Listens to all stores from now on.
+    pub fn listen(&self) {
+        let stores = &self.stores;
+        let me = self.clone();
+        stores.catalogs.on_change(move |change| me.catalog(change));
+        let me = self.clone();
+        stores.subscriptions.on_change(move |change| me.subscription(change));
+        let me = self.clone();
+        stores.plans.on_change(move |change| me.plan(change));
+        let me = self.clone();
+        stores.groups.on_change(move |change| me.group(change));
+        let me = self.clone();
+        stores.csvs.on_change(move |change| me.csv(change));
+    }
+
+    /// A connection or a snapshot changed. A global catalog concerns every namespace that
+    /// subscribes to anything: a resolution uses all catalogs it can see.
+    pub fn connected_catalog(&self, key: &CatalogKey, change: CatalogChange) {
+        self.queues.catalogs.add(ObjectKey::namespaced(&key.namespace, &key.name));
+        if change == CatalogChange::Content {
+            self.namespaces_of(&key.namespace)
+                .into_iter()
+                .for_each(|namespace| self.queues.namespaces.add(namespace));
+        }
+    }
+
+    fn catalog(&self, change: &Change<CatalogSource>) {
+        let Some(catalog) = change.latest() else { return };
+        self.queues.catalogs.add(ObjectKey::of(&**catalog));
+        let namespace = catalog.namespace().unwrap_or_default();
+        let subscriptions = if namespace == self.global_namespace {
+            self.stores.subscriptions.list()
+        } else {
+            self.stores.subscriptions.list_in(&namespace)
+        };
+        subscriptions
+            .iter()
+            .for_each(|subscription| self.queues.subscriptions.add(ObjectKey::of(&**subscription)));
+    }
+
+    fn subscription(&self, change: &Change<Subscription>) {
+        let Some(subscription) = change.latest() else { return };
+        self.queues.subscriptions.add(ObjectKey::of(&**subscription));
+    }
+
+    fn plan(&self, change: &Change<InstallPlan>) {
+        let Some(plan) = change.latest() else { return };
+        self.queues.plans.add(ObjectKey::of(&**plan));
+        let namespace = plan.namespace().unwrap_or_default();
+        for owner in plan.owner_references().iter().filter(|owner| owner.kind == Subscription::KIND)
+        {
+            self.queues.subscriptions.add(ObjectKey::namespaced(&namespace, &owner.name));
+        }
+    }
+
+    fn group(&self, change: &Change<OperatorGroup>) {
+        let Some(namespace) = change.latest().and_then(|group| group.namespace()) else { return };
+        for plan in self.stores.plans.list_in(&namespace).iter().filter(|plan| is_open(plan)) {
+            self.queues.plans.add(ObjectKey::of(&**plan));
+        }
+        self.queues.namespaces.add(namespace);
+    }
+
+    fn csv(&self, change: &Change<ClusterServiceVersion>) {
+        let phase = |csv: &ClusterServiceVersion| csv.status.as_ref().map(|status| status.phase);
+        let same = |old: &ClusterServiceVersion, new: &ClusterServiceVersion| {
+            settled(phase(old)) == settled(phase(new))
+                && old.spec == new.spec
+                && old.metadata.annotations == new.metadata.annotations
+                && old.metadata.uid == new.metadata.uid
+        };
+        let unchanged =
+            change.old.as_ref().zip(change.new.as_ref()).is_some_and(|(old, new)| same(old, new));
+        if let Some(namespace) =
+            change.latest().and_then(|csv| csv.namespace()).filter(|_| !unchanged)
+        {
+            self.queues.namespaces.add(namespace);
+        }
+    }
+
+    fn namespaces_of(&self, catalog_namespace: &str) -> BTreeSet<String> {
+        if catalog_namespace == self.global_namespace {
+            self.stores
+                .subscriptions
+                .list()
+                .iter()
+                .filter_map(|subscription| subscription.namespace())
+                .collect()
+        } else {
+            BTreeSet::from([catalog_namespace.to_owned()])
+        }
+    }
+}
+
+/// Resolution looks only at whether a CSV failed or is being replaced.
+fn settled(phase: Option<CsvPhase>) -> Option<CsvPhase> {
+    phase.filter(|phase| {
+        matches!(phase, CsvPhase::Failed | CsvPhase::Replacing | CsvPhase::Succeeded)
+    })
+}
+
+fn is_open(plan: &InstallPlan) -> bool {
+    let phase = plan.status.as_ref().map(|status| status.phase);
+    !matches!(phase, Some(InstallPlanPhase::Complete | InstallPlanPhase::Failed))
+}

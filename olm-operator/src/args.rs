@@ -1,0 +1,148 @@
+//! Command line (spec olm-operator 7.1).
+//!
+//! Flags are v0's, so that existing manifests work. Those whose feature is not in this version are
+//! accepted and named in the log.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use clap::{ArgAction, Parser};
+
+/// Runs operators: brings ClusterServiceVersions from created to succeeded.
+#[derive(Clone, Debug, Parser)]
+#[command(name = "olm-operator", version, disable_version_flag = true)]
+pub struct Args {
+    /// Kubeconfig file; KUBECONFIG, ~/.kube/config or the cluster around the process by default.
+    #[arg(long)]
+    pub kubeconfig: Option<PathBuf>,
+
+    /// Namespace of this operator.
+    #[arg(long, default_value = "")]
+    pub namespace: String,
+
+    /// Namespaces whose CSVs and OperatorGroups are looked after, by commas; all when empty.
+    #[arg(long = "watchedNamespaces", default_value = "", value_delimiter = ',')]
+    pub watched_namespaces: Vec<String>,
+
+    /// Namespaces that keep copied CSVs when copying is off (no effect in this version).
+    #[arg(long = "protectedCopiedCSVNamespaces", default_value = "")]
+    pub protected_copied_csv_namespaces: String,
+
+    /// ClusterOperator to report to, on OpenShift (no effect in this version).
+    #[arg(long = "writeStatusName", default_value = "")]
+    pub write_status_name: String,
+
+    /// ClusterOperator of the package server, on OpenShift (no effect in this version).
+    #[arg(long = "writePackageServerStatusName", default_value = "")]
+    pub write_package_server_status_name: String,
+
+    /// Resync interval of v0; changes are watched, so nothing is resynced.
+    #[arg(long, default_value = "5m")]
+    pub interval: String,
+
+    /// Log everything.
+    #[arg(long, action = ArgAction::Set, num_args = 0..=1, require_equals = true, default_value = "false", default_missing_value = "true")]
+    pub debug: bool,
+
+    /// Format of the log: text or json.
+    #[arg(long, default_value = "text")]
+    pub log_format: olm_kit::logging::Format,
+
+    /// Print the version and exit.
+    #[arg(long, action = ArgAction::Version)]
+    pub version: Option<bool>,
+
+    /// Deprecated and without effect.
+    #[arg(long, hide = true, action = ArgAction::Set, num_args = 0..=1, require_equals = true, default_value = "false", default_missing_value = "true")]
+    pub profiling: bool,
+
+    /// Features to switch on or off; v0 has only locked ones (no effect).
+    #[arg(long = "feature-gates", hide = true, default_value = "")]
+    pub feature_gates: String,
+
+    /// Key of the HTTPS endpoint (no effect in this version).
+    #[arg(long = "tls-key", requires = "tls_cert")]
+    pub tls_key: Option<PathBuf>,
+
+    /// Certificate of the HTTPS endpoint (no effect in this version).
+    #[arg(long = "tls-cert", requires = "tls_key")]
+    pub tls_cert: Option<PathBuf>,
+
+    /// CA of clients of the HTTPS endpoint (no effect in this version).
+    #[arg(long = "client-ca")]
+    pub client_ca: Option<PathBuf>,
+
+    /// Address that health, readiness and metrics are served on.
+    #[arg(long = "admin-address", default_value = "0.0.0.0:8080")]
+    pub admin_address: String,
+
+    /// End the process after this many writes, for crash tests.
+    #[arg(long = "stop-after-writes", hide = true)]
+    pub stop_after_writes: Option<u64>,
+}
+
+impl Args {
+    /// The namespaces to look after; `None` for all. One empty name among them means all.
+    pub fn watched(&self) -> Option<BTreeSet<String>> {
+        let named = self.watched_namespaces.iter().map(|name| name.trim().to_owned());
+        let named: BTreeSet<String> = named.collect();
+        (!named.is_empty() && !named.contains("")).then_some(named)
+    }
+
+    /// Flags that were given and do nothing yet.
+    pub fn without_effect(&self) -> Vec<&'static str> {
+        let given = [
+            ("--protectedCopiedCSVNamespaces", !self.protected_copied_csv_namespaces.is_empty()),
+            ("--writeStatusName", !self.write_status_name.is_empty()),
+            ("--writePackageServerStatusName", !self.write_package_server_status_name.is_empty()),
+            ("--tls-key", self.tls_key.is_some()),
+            ("--tls-cert", self.tls_cert.is_some()),
+            ("--client-ca", self.client_ca.is_some()),
+            ("--profiling", self.profiling),
+            ("--feature-gates", !self.feature_gates.is_empty()),
+        ];
+        given.into_iter().filter_map(|(flag, given)| given.then_some(flag)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rstest::rstest;
+
+    fn parse(flags: &[&str]) -> Args {
+        let flags = std::iter::once("olm-operator").chain(flags.iter().copied());
+        Args::try_parse_from(flags).unwrap()
+    }
+
+    #[test]
+    fn flags_of_v0_manifests_are_understood() {
+        let args = parse(&[
+            "--namespace",
+            "operator-lifecycle-manager",
+            "--writeStatusName",
+            "",
+            "--debug=false",
+            "--interval=5m0s",
+            "--protectedCopiedCSVNamespaces=a,b",
+        ]);
+        assert_eq!(args.namespace, "operator-lifecycle-manager");
+        assert_eq!(args.without_effect(), ["--protectedCopiedCSVNamespaces"]);
+        assert!(!args.debug);
+    }
+
+    #[rstest]
+    #[case::unset(&[], None)]
+    #[case::empty(&["--watchedNamespaces="], None)]
+    #[case::two(&["--watchedNamespaces=a,b"], Some(&["a", "b"][..]))]
+    #[case::one_empty_name_is_all(&["--watchedNamespaces=a,"], None)]
+    fn watched(#[case] flags: &[&str], #[case] expected: Option<&[&str]>) {
+        let expected = expected.map(|names| names.iter().copied().map(str::to_owned).collect());
+        assert_eq!(parse(flags).watched(), expected);
+    }
+
+    #[test]
+    fn a_key_needs_a_certificate() {
+        assert!(Args::try_parse_from(["olm-operator", "--tls-key", "k"]).is_err());
+    }
+}

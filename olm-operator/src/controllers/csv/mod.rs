@@ -1,0 +1,6 @@
+//! ClusterServiceVersions.
+
+mod observe;
+mod reconcile;
+
+pub use reconcile::CsvReconciler;

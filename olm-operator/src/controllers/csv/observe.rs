@@ -1,0 +1,132 @@
+//! Assembles what a pass of a CSV looks at. Decides nothing.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use k8s_openapi::api::core::v1::ServiceAccount;
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use k8s_openapi::kube_aggregator::pkg::apis::apiregistration::v1::APIService;
+use kube::Resource as KubeResource;
+use olm_effect::Target;
+use olm_kit::ObjectKey;
+use olm_kit::watch::Store;
+use olm_lifecycle::csv::{ClusterOwned, Observed};
+use olm_lifecycle::install::is_ours;
+use olm_lifecycle::writes::resource_of;
+use olm_opgroup::{NamespaceSet, select_targets};
+use olm_rbac::{Account, Claimant, Grants};
+use olm_types::api::{ClusterServiceVersion, OperatorGroup};
+
+use crate::dependents::account_names;
+use crate::stores::Stores;
+
+/// The CSV of this key and its surroundings; `None` when it is gone.
+pub fn observe(stores: &Stores, key: &ObjectKey) -> Option<Observed> {
+    let csv = stores.csvs.get_key(key)?;
+    let namespace = key.namespace.as_deref().unwrap_or_default();
+    let operator_groups = stores.groups.list();
+    let is_sibling = |other: &Arc<ClusterServiceVersion>| other.metadata.name != csv.metadata.name;
+    Some(Observed {
+        siblings: stores.csvs.list_in(namespace).into_iter().filter(is_sibling).collect(),
+        selected: selected(stores, &operator_groups, namespace),
+        operator_groups,
+        deployments: by_name(stores.deployments.list_in(namespace)),
+        service_accounts: accounts(stores, &csv),
+        grants: grants(stores, &csv),
+        crds: crds(stores, &csv),
+        api_services: api_services(stores, &csv),
+        operator_conditions: by_name(stores.conditions.list_in(namespace)),
+        cluster_owned: cluster_owned(stores, &csv),
+        csv,
+        ..Observed::default()
+    })
+}
+
+fn selected(
+    stores: &Stores,
+    groups: &[Arc<OperatorGroup>],
+    namespace: &str,
+) -> Option<NamespaceSet> {
+    let mut own = groups.iter().filter(|g| g.metadata.namespace.as_deref() == Some(namespace));
+    let (Some(group), None) = (own.next(), own.next()) else { return None };
+    let namespaces = stores.namespaces.list();
+    let none = BTreeMap::new();
+    let labelled = namespaces.iter().map(|namespace| {
+        let name = namespace.metadata.name.as_deref().unwrap_or_default();
+        (name, namespace.metadata.labels.as_ref().unwrap_or(&none))
+    });
+    select_targets(&group.spec, labelled).ok()
+}
+
+fn accounts(stores: &Stores, csv: &ClusterServiceVersion) -> BTreeMap<String, Arc<ServiceAccount>> {
+    let namespace = csv.metadata.namespace.as_deref();
+    account_names(csv)
+        .into_iter()
+        .filter_map(|name| Some((name.to_owned(), stores.accounts.get(namespace, name)?)))
+        .collect()
+}
+
+fn grants(stores: &Stores, csv: &ClusterServiceVersion) -> BTreeMap<String, Grants> {
+    let namespace = csv.metadata.namespace.as_deref().unwrap_or_default();
+    let claimant = Claimant {
+        version: ClusterServiceVersion::version(&()).into_owned(),
+        kind: ClusterServiceVersion::KIND.to_owned(),
+        name: csv.metadata.name.clone().unwrap_or_default(),
+        uid: csv.metadata.uid.clone().unwrap_or_default(),
+    };
+    let gather =
+        |name: &str| Grants::gather(stores, &Account::new(namespace, name), namespace, &claimant);
+    account_names(csv).into_iter().map(|name| (name.to_owned(), gather(name))).collect()
+}
+
+fn crds(
+    stores: &Stores,
+    csv: &ClusterServiceVersion,
+) -> BTreeMap<String, Arc<CustomResourceDefinition>> {
+    let definitions = csv.spec.customresourcedefinitions.iter();
+    let names = definitions.flat_map(|crds| crds.owned.iter().chain(&crds.required));
+    let names = names.map(|crd| crd.name.as_str());
+    names.filter_map(|name| Some((name.to_owned(), stores.crds.get(None, name)?))).collect()
+}
+
+fn api_services(stores: &Stores, csv: &ClusterServiceVersion) -> BTreeMap<String, Arc<APIService>> {
+    let definitions = csv.spec.apiservicedefinitions.iter();
+    let services = definitions.flat_map(|all| all.owned.iter().chain(&all.required));
+    let names = services.map(|service| service.api_service_name());
+    names
+        .filter_map(|name| {
+            let found = stores.api_services.get(None, &name)?;
+            Some((name, found))
+        })
+        .collect()
+}
+
+/// Cluster-scoped objects of the CSV; only looked for when it is being deleted.
+fn cluster_owned(stores: &Stores, csv: &ClusterServiceVersion) -> Vec<ClusterOwned> {
+    if csv.metadata.deletion_timestamp.is_none() {
+        return Vec::new();
+    }
+    let bindings = owned(&stores.cluster_role_bindings, csv);
+    bindings.into_iter().chain(owned(&stores.cluster_roles, csv)).collect()
+}
+
+fn owned<K>(store: &Store<K>, csv: &ClusterServiceVersion) -> Vec<ClusterOwned>
+where
+    K: KubeResource<DynamicType = ()>,
+{
+    let found = store.list_where(|object| is_ours(csv, object.meta()));
+    let to_owned = |object: &Arc<K>| {
+        let name = object.meta().name.as_deref().unwrap_or_default();
+        ClusterOwned {
+            target: Target::cluster(resource_of::<K>(), name),
+            uid: object.meta().uid.clone(),
+            is_going: object.meta().deletion_timestamp.is_some(),
+        }
+    };
+    found.iter().map(to_owned).collect()
+}
+
+fn by_name<K: KubeResource>(objects: Vec<Arc<K>>) -> BTreeMap<String, Arc<K>> {
+    let name = |object: &Arc<K>| object.meta().name.clone().unwrap_or_default();
+    objects.into_iter().map(|object| (name(&object), object)).collect()
+}

@@ -1,0 +1,109 @@
+//! One pass of a CSV: observe, decide, act, conclude.
+
+use async_trait::async_trait;
+use olm_effect::Outcome;
+use olm_kit::ObjectKey;
+use olm_kit::controller::{Conclusion, ReconcileError, Reconciler};
+use olm_kit::discovery::ApiKinds;
+use olm_kit::interpreter::Interpreter;
+use olm_lifecycle::csv::{Decision, Observed, Query, Step, conclude, decide};
+use olm_types::api::CsvPhase;
+
+use super::observe::observe;
+use crate::changes::Changes;
+use crate::clock;
+use crate::metrics::CsvMetrics;
+use crate::server_version::ServerVersion;
+use crate::stores::Stores;
+
+/// Pause before an API that the API server does not serve is looked for again. No watch tells
+/// when an API appears in discovery.
+const DISCOVERY_RETRY: std::time::Duration = std::time::Duration::from_secs(10);
+
+/// Most questions that one pass may ask before it decides.
+const MOST_QUESTIONS: usize = 4;
+
+/// Reconciles ClusterServiceVersions.
+pub struct CsvReconciler {
+    /// Where objects are observed.
+    pub stores: Stores,
+    /// What carries decisions out.
+    pub interpreter: Interpreter,
+    /// Which installs may be tried again at once.
+    pub changes: Changes,
+    /// Which APIs are served.
+    pub kinds: ApiKinds,
+    /// The version of the API server.
+    pub server_version: ServerVersion,
+    /// What is counted.
+    pub metrics: CsvMetrics,
+}
+
+#[async_trait]
+impl Reconciler<ObjectKey> for CsvReconciler {
+    async fn reconcile(&self, key: &ObjectKey) -> Result<Conclusion, ReconcileError> {
+        let Some(mut observed) = observe(&self.stores, key) else { return Ok(Conclusion::Done) };
+        observed.server_version = self.server_version.get().await;
+        observed.cluster_changed = self.changes.take(key);
+        let result = self.pass(&mut observed).await;
+        if result.is_err() && observed.cluster_changed {
+            self.changes.mark(key.clone());
+        }
+        result
+    }
+}
+
+impl CsvReconciler {
+    async fn pass(&self, observed: &mut Observed) -> Result<Conclusion, ReconcileError> {
+        let decision = self.decide(observed).await?;
+        for note in &decision.notes {
+            tracing::debug!(note);
+        }
+        let outcomes = self.interpreter.execute(&decision.effects).await;
+        self.conclude(observed, &decision, &outcomes).await
+    }
+
+    async fn decide(&self, observed: &mut Observed) -> Result<Decision, ReconcileError> {
+        for _ in 0..MOST_QUESTIONS {
+            match decide(observed, clock::now()) {
+                Step::Decided(decision) => return Ok(decision),
+                Step::Need(query) => self.answer(query, observed).await?,
+            }
+        }
+        Err(ReconcileError::message("the decision asked the same question again"))
+    }
+
+    async fn answer(&self, query: Query, observed: &mut Observed) -> Result<(), ReconcileError> {
+        let Query::Served(apis) = query;
+        for api in apis {
+            let found = self.kinds.resolve(&api.group, &api.version, &api.kind).await;
+            let found = found.map_err(ReconcileError::other)?;
+            observed.served.insert(api, found.is_some());
+        }
+        Ok(())
+    }
+
+    async fn conclude(
+        &self,
+        observed: &Observed,
+        decision: &Decision,
+        outcomes: &[Outcome],
+    ) -> Result<Conclusion, ReconcileError> {
+        let conclusion = conclude(observed, decision, outcomes, clock::now());
+        let written = self.interpreter.execute(&conclusion.effects).await;
+        ReconcileError::from_outcomes(&written)?;
+        if let Some(phase) = conclusion.entered {
+            tracing::info!(from = %observed.phase(), to = %phase, "phase changed");
+            if phase == CsvPhase::Replacing {
+                self.metrics.upgraded();
+            }
+        }
+        if let Some(refusal) = conclusion.failure {
+            return Err(refusal.into());
+        }
+        let missing_api = observed.served.values().any(|served| !served);
+        let due = conclusion.requeue_at.map(clock::until);
+        let due = due.into_iter().chain(missing_api.then_some(DISCOVERY_RETRY)).min();
+        Ok(due.map_or(Conclusion::Done, Conclusion::RequeueAfter))
+    }
+}

@@ -1,0 +1,6 @@
+//! Labels of namespaces.
+
+mod observe;
+mod reconcile;
+
+pub use reconcile::NamespaceReconciler;

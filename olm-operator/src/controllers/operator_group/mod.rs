@@ -1,0 +1,6 @@
+//! OperatorGroups.
+
+mod observe;
+mod reconcile;
+
+pub use reconcile::GroupReconciler;

@@ -1,0 +1,22 @@
+//! The OLM operator: ClusterServiceVersions, OperatorGroups and the labels of namespaces.
+//!
+//! What should happen is decided by `olm-lifecycle`; this crate observes the cluster, asks it, and
+//! has `olm-kit` carry out the answer. [`wiring`] puts everything together; [`controllers`] has one
+//! folder per kind of work.
+
+pub mod args;
+mod changes;
+mod clock;
+pub mod controllers;
+mod dependents;
+mod metrics;
+mod queues;
+mod rbac_view;
+mod server_version;
+mod stores;
+mod strip;
+mod triggers;
+pub mod wiring;
+
+pub use args::Args;
+pub use wiring::run;

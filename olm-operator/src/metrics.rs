@@ -1,0 +1,133 @@
+//! Metrics of CSVs with the names and labels of v0 (spec olm-operator 7.4).
+
+use olm_kit::metrics::{IntCounterVec, IntGaugeVec, Metrics, MetricsError};
+use olm_kit::watch::Change;
+use olm_types::api::{ClusterServiceVersion, CsvPhase};
+
+/// What the OLM operator counts. Clones share the metrics.
+#[derive(Clone)]
+pub struct CsvMetrics {
+    count: IntGaugeVec,
+    upgrades: IntCounterVec,
+    succeeded: IntGaugeVec,
+    abnormal: IntGaugeVec,
+}
+
+impl CsvMetrics {
+    /// Registers all of them.
+    ///
+    /// # Errors
+    /// When a name is taken.
+    pub fn register(metrics: &Metrics) -> Result<Self, MetricsError> {
+        let csv = ["namespace", "name", "version"];
+        let state = ["namespace", "name", "version", "phase", "reason"];
+        Ok(Self {
+            count: metrics.gauge("csv_count", "CSVs that are not copies", &[])?,
+            upgrades: metrics.counter(
+                "csv_upgrade_count",
+                "CSVs that began to be replaced",
+                &[],
+            )?,
+            succeeded: metrics.gauge(
+                "csv_succeeded",
+                "1 while a CSV is succeeded, else 0",
+                &csv,
+            )?,
+            abnormal: metrics.gauge("csv_abnormal", "1 while a CSV is not succeeded", &state)?,
+        })
+    }
+
+    /// A CSV began to be replaced.
+    pub fn upgraded(&self) {
+        self.upgrades.with_label_values::<&str>(&[]).inc();
+    }
+
+    /// Follows a change of a CSV; `count` is their number now.
+    pub fn follow(&self, change: &Change<ClusterServiceVersion>, count: usize) {
+        let count = i64::try_from(count).unwrap_or(i64::MAX);
+        self.count.with_label_values::<&str>(&[]).set(count);
+        if let Some(old) = &change.old {
+            let labels = Labels::of(old);
+            // A series that was never set is not an error worth telling.
+            let _ = self.abnormal.remove_label_values(&labels.state());
+            if change.new.as_ref().is_none_or(|new| Labels::of(new).csv() != labels.csv()) {
+                let _ = self.succeeded.remove_label_values(&labels.csv());
+            }
+        }
+        if let Some(new) = &change.new {
+            self.set(&Labels::of(new));
+        }
+    }
+
+    fn set(&self, labels: &Labels<'_>) {
+        let succeeded = labels.phase == CsvPhase::Succeeded;
+        self.succeeded.with_label_values(&labels.csv()).set(i64::from(succeeded));
+        if !succeeded {
+            self.abnormal.with_label_values(&labels.state()).set(1);
+        }
+    }
+}
+
+struct Labels<'a> {
+    namespace: &'a str,
+    name: &'a str,
+    version: &'a str,
+    phase: CsvPhase,
+    reason: &'a str,
+}
+
+impl<'a> Labels<'a> {
+    fn of(csv: &'a ClusterServiceVersion) -> Self {
+        let status = csv.status.as_ref();
+        Self {
+            namespace: csv.metadata.namespace.as_deref().unwrap_or_default(),
+            name: csv.metadata.name.as_deref().unwrap_or_default(),
+            version: csv.spec.version.as_deref().unwrap_or_default(),
+            phase: status.map(|status| status.phase).unwrap_or_default(),
+            reason: status.and_then(|status| status.reason.as_deref()).unwrap_or_default(),
+        }
+    }
+
+    fn csv(&self) -> [&'a str; 3] {
+        [self.namespace, self.name, self.version]
+    }
+
+    fn state(&self) -> [&'a str; 5] {
+        [self.namespace, self.name, self.version, self.phase.as_str(), self.reason]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+    use std::sync::Arc;
+
+    fn mk_csv(phase: &str, reason: &str) -> Arc<ClusterServiceVersion> {
+        let csv = json!({
+            "metadata": {"namespace": "ns", "name": "a"},
+            "spec": {"version": "1.0.0"},
+            "status": {"phase": phase, "reason": reason},
+        });
+        Arc::new(serde_json::from_value(csv).unwrap())
+    }
+
+    #[test]
+    fn a_csv_has_one_series_for_its_present_state() {
+        let metrics = Metrics::new().unwrap();
+        let csvs = CsvMetrics::register(&metrics).unwrap();
+        let (pending, done) = (mk_csv("Pending", "X"), mk_csv("Succeeded", "InstallSucceeded"));
+        csvs.follow(&Change { old: None, new: Some(pending.clone()) }, 1);
+        let text = metrics.encode().unwrap();
+        assert!(text.contains("csv_succeeded{name=\"a\",namespace=\"ns\",version=\"1.0.0\"} 0"));
+        assert!(text.contains("phase=\"Pending\",reason=\"X\",version=\"1.0.0\"} 1"));
+        csvs.follow(&Change { old: Some(pending), new: Some(done.clone()) }, 1);
+        let text = metrics.encode().unwrap();
+        assert!(text.contains("csv_succeeded{name=\"a\",namespace=\"ns\",version=\"1.0.0\"} 1"));
+        assert!(!text.contains("csv_abnormal{"));
+        csvs.follow(&Change { old: Some(done), new: None }, 0);
+        let text = metrics.encode().unwrap();
+        assert!(!text.contains("csv_succeeded{"));
+        assert!(text.contains("csv_count 0"));
+    }
+}

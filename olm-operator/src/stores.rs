@@ -1,0 +1,131 @@
+//! The kinds that are watched, one shared store each.
+
+use k8s_openapi::api::apps::v1::Deployment;
+use k8s_openapi::api::core::v1::{Namespace, ServiceAccount};
+use k8s_openapi::api::rbac::v1::{ClusterRole, ClusterRoleBinding, Role, RoleBinding};
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use k8s_openapi::kube_aggregator::pkg::apis::apiregistration::v1::APIService;
+use kube::{Api, Client, Resource};
+use olm_kit::metrics::WatchMetrics;
+use olm_kit::tasks::Tasks;
+use olm_kit::watch::{Config, Store, Watch, WatchBuilder};
+use olm_types::api::{ClusterServiceVersion, OperatorCondition, OperatorGroup};
+use olm_types::labels::COPIED_FROM;
+
+use crate::strip;
+
+/// One shared store per kind. Clones share the content.
+#[derive(Clone, Default)]
+pub struct Stores {
+    /// ClusterServiceVersions that are not copies.
+    pub csvs: Store<ClusterServiceVersion>,
+    /// OperatorGroups.
+    pub groups: Store<OperatorGroup>,
+    /// OperatorConditions.
+    pub conditions: Store<OperatorCondition>,
+    /// Namespaces.
+    pub namespaces: Store<Namespace>,
+    /// Deployments, ours or not: an install takes over whatever has its name.
+    pub deployments: Store<Deployment>,
+    /// ServiceAccounts.
+    pub accounts: Store<ServiceAccount>,
+    /// Roles.
+    pub roles: Store<Role>,
+    /// RoleBindings.
+    pub role_bindings: Store<RoleBinding>,
+    /// ClusterRoles.
+    pub cluster_roles: Store<ClusterRole>,
+    /// ClusterRoleBindings.
+    pub cluster_role_bindings: Store<ClusterRoleBinding>,
+    /// CustomResourceDefinitions without their schemas.
+    pub crds: Store<CustomResourceDefinition>,
+    /// API services.
+    pub api_services: Store<APIService>,
+}
+
+/// The watches before they start, so that listeners can be added.
+pub struct Watches {
+    csvs: WatchBuilder<ClusterServiceVersion>,
+    groups: WatchBuilder<OperatorGroup>,
+    conditions: WatchBuilder<OperatorCondition>,
+    namespaces: WatchBuilder<Namespace>,
+    deployments: WatchBuilder<Deployment>,
+    accounts: WatchBuilder<ServiceAccount>,
+    roles: WatchBuilder<Role>,
+    role_bindings: WatchBuilder<RoleBinding>,
+    cluster_roles: WatchBuilder<ClusterRole>,
+    cluster_role_bindings: WatchBuilder<ClusterRoleBinding>,
+    crds: WatchBuilder<CustomResourceDefinition>,
+    api_services: WatchBuilder<APIService>,
+}
+
+impl Watches {
+    /// Watches on the whole cluster.
+    pub fn new(client: &Client, metrics: &WatchMetrics) -> Self {
+        let originals = Config::default().labels(&format!("!{COPIED_FROM}"));
+        Self {
+            csvs: with(client, originals, metrics).strip(strip::csv).admit(is_original),
+            groups: all(client, metrics),
+            conditions: all(client, metrics),
+            namespaces: all(client, metrics).strip(strip::namespace),
+            deployments: all(client, metrics).strip(strip::deployment),
+            accounts: all(client, metrics).strip(strip::service_account),
+            roles: all(client, metrics).strip(strip::role),
+            role_bindings: all(client, metrics).strip(strip::role_binding),
+            cluster_roles: all(client, metrics).strip(strip::cluster_role),
+            cluster_role_bindings: all(client, metrics).strip(strip::cluster_role_binding),
+            crds: all(client, metrics).strip(strip::crd),
+            api_services: all(client, metrics).strip(strip::api_service),
+        }
+    }
+
+    /// The stores that these watches will fill.
+    pub fn stores(&self) -> Stores {
+        Stores {
+            csvs: self.csvs.store(),
+            groups: self.groups.store(),
+            conditions: self.conditions.store(),
+            namespaces: self.namespaces.store(),
+            deployments: self.deployments.store(),
+            accounts: self.accounts.store(),
+            roles: self.roles.store(),
+            role_bindings: self.role_bindings.store(),
+            cluster_roles: self.cluster_roles.store(),
+            cluster_role_bindings: self.cluster_role_bindings.store(),
+            crds: self.crds.store(),
+            api_services: self.api_services.store(),
+        }
+    }
+
+    /// Starts all watches.
+    pub fn start(self, tasks: &Tasks) {
+        self.csvs.start(tasks);
+        self.groups.start(tasks);
+        self.conditions.start(tasks);
+        self.namespaces.start(tasks);
+        self.deployments.start(tasks);
+        self.accounts.start(tasks);
+        self.roles.start(tasks);
+        self.role_bindings.start(tasks);
+        self.cluster_roles.start(tasks);
+        self.cluster_role_bindings.start(tasks);
+        self.crds.start(tasks);
+        self.api_services.start(tasks);
+    }
+}
+
+fn all<K: Resource<DynamicType = ()>>(client: &Client, metrics: &WatchMetrics) -> WatchBuilder<K> {
+    with(client, Config::default(), metrics)
+}
+
+fn with<K: Resource<DynamicType = ()>>(
+    client: &Client,
+    config: Config,
+    metrics: &WatchMetrics,
+) -> WatchBuilder<K> {
+    Watch::builder(Api::all(client.clone()), config).metrics(metrics.clone())
+}
+
+fn is_original(csv: &ClusterServiceVersion) -> bool {
+    csv.metadata.labels.as_ref().is_none_or(|labels| !labels.contains_key(COPIED_FROM))
+}

@@ -1,0 +1,105 @@
+//! What is kept of each object: what some decision reads, and nothing else.
+//!
+//! A write never goes back from a stripped object to the cluster's full one: metadata is patched,
+//! and of a status write the API server takes nothing but the status.
+
+use k8s_openapi::api::apps::v1::Deployment;
+use k8s_openapi::api::core::v1::{Namespace, ServiceAccount};
+use k8s_openapi::api::rbac::v1::{ClusterRole, ClusterRoleBinding, Role, RoleBinding};
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{LabelSelector, ObjectMeta};
+use k8s_openapi::kube_aggregator::pkg::apis::apiregistration::v1::APIService;
+use olm_types::annotations::INSTALLED_ALONGSIDE_PREFIX;
+use olm_types::api::{ClusterServiceVersion, CrdDescription};
+
+/// Pictures and prose go; what an install or a requirement reads stays.
+pub fn csv(csv: &mut ClusterServiceVersion) {
+    let spec = &mut csv.spec;
+    spec.description = None;
+    spec.icon.clear();
+    spec.keywords.clear();
+    spec.links.clear();
+    spec.maintainers.clear();
+    spec.related_images.clear();
+    if let Some(crds) = &mut spec.customresourcedefinitions {
+        crds.owned.iter_mut().chain(&mut crds.required).for_each(crd_description);
+    }
+}
+
+fn crd_description(description: &mut CrdDescription) {
+    *description = CrdDescription {
+        name: std::mem::take(&mut description.name),
+        version: std::mem::take(&mut description.version),
+        kind: std::mem::take(&mut description.kind),
+        ..CrdDescription::default()
+    };
+}
+
+/// Of the pod template only the annotations are compared.
+pub fn deployment(deployment: &mut Deployment) {
+    deployment.metadata.annotations = None;
+    if let Some(spec) = &mut deployment.spec {
+        spec.selector = LabelSelector::default();
+        spec.strategy = None;
+        spec.template.spec = None;
+    }
+}
+
+/// Names, served versions and conditions.
+pub fn crd(crd: &mut CustomResourceDefinition) {
+    for version in &mut crd.spec.versions {
+        version.schema = None;
+        version.additional_printer_columns = None;
+        version.selectable_fields = None;
+        version.subresources = None;
+    }
+    crd.spec.conversion = None;
+    if let Some(annotations) = &mut crd.metadata.annotations {
+        annotations.retain(|key, _| key.starts_with(INSTALLED_ALONGSIDE_PREFIX));
+    }
+}
+
+/// Conditions only.
+pub fn api_service(service: &mut APIService) {
+    service.metadata.annotations = None;
+    service.spec = None;
+}
+
+/// Owners only.
+pub fn service_account(account: &mut ServiceAccount) {
+    account.metadata.annotations = None;
+    account.image_pull_secrets = None;
+    account.secrets = None;
+}
+
+/// Rules and owners.
+pub fn role(role: &mut Role) {
+    owners_only(&mut role.metadata);
+}
+
+/// Subjects, role and owners.
+pub fn role_binding(binding: &mut RoleBinding) {
+    owners_only(&mut binding.metadata);
+}
+
+/// Rules and owners.
+pub fn cluster_role(role: &mut ClusterRole) {
+    owners_only(&mut role.metadata);
+    role.aggregation_rule = None;
+}
+
+/// Subjects, role and owners.
+pub fn cluster_role_binding(binding: &mut ClusterRoleBinding) {
+    owners_only(&mut binding.metadata);
+}
+
+/// Labels only.
+pub fn namespace(namespace: &mut Namespace) {
+    namespace.metadata.annotations = None;
+    namespace.spec = None;
+    namespace.status = None;
+}
+
+fn owners_only(metadata: &mut ObjectMeta) {
+    metadata.annotations = None;
+}

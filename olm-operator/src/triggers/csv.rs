@@ -1,0 +1,108 @@
+//! Changes of ClusterServiceVersions and of what belongs to one.
+
+use std::collections::BTreeSet;
+
+use k8s_openapi::api::apps::v1::Deployment;
+use olm_kit::ObjectKey;
+use olm_kit::watch::Change;
+use olm_lifecycle::csv::Chain;
+use olm_opgroup::provided_apis;
+use olm_types::api::{ClusterServiceVersion, OperatorCondition};
+use olm_types::reasons::csv as reasons;
+
+use super::Triggers;
+
+impl Triggers {
+    pub(super) fn csv(&self, change: &Change<ClusterServiceVersion>) {
+        self.dependents.update(change.old.as_deref(), change.new.as_deref());
+        self.metrics.follow(change, self.stores.csvs.len());
+        for csv in change.versions() {
+            self.wake_related(csv);
+        }
+        let Some(latest) = change.latest() else { return };
+        let key = ObjectKey::of(latest.as_ref());
+        match (&change.old, &change.new) {
+            (_, None) => self.changes.forget(&key),
+            (Some(old), Some(new)) if old.metadata.generation != new.metadata.generation => {
+                self.changes.mark(key);
+            }
+            _ => {}
+        }
+        if concerns_group(change) {
+            self.wake_groups_of(latest.metadata.namespace.as_deref().unwrap_or_default());
+        }
+    }
+
+    pub(super) fn deployment(&self, change: &Change<Deployment>) {
+        for deployment in change.versions() {
+            self.wake_owner(&deployment.metadata);
+            let namespace = deployment.metadata.namespace.as_deref().unwrap_or_default();
+            for owner in deployment.metadata.owner_references.iter().flatten() {
+                if owner.kind == ClusterServiceVersion::KIND {
+                    self.queues.add_csv(ObjectKey::namespaced(namespace, &owner.name));
+                }
+            }
+        }
+    }
+
+    pub(super) fn condition(&self, change: &Change<OperatorCondition>) {
+        let Some(condition) = change.latest() else { return };
+        let namespace = condition.metadata.namespace.as_deref().unwrap_or_default();
+        let name = condition.metadata.name.as_deref().unwrap_or_default();
+        for csv in self.stores.csvs.list_in(namespace) {
+            if csv.spec.replaces.as_deref() == Some(name) {
+                self.queues.add_csv(ObjectKey::of(csv.as_ref()));
+            }
+        }
+    }
+
+    /// Wakes the CSV, those linked to it by replacement, and those that failed because another
+    /// one of the namespace owns their APIs.
+    fn wake_related(&self, csv: &ClusterServiceVersion) {
+        let namespace = csv.metadata.namespace.as_deref().unwrap_or_default();
+        let siblings = self.stores.csvs.list_in(namespace);
+        let chain = Chain::new(siblings.iter().map(AsRef::as_ref));
+        let mut names: BTreeSet<&str> = chain.members(csv);
+        names.extend(
+            siblings
+                .iter()
+                .filter(|other| is_in_conflict(other))
+                .filter_map(|other| other.metadata.name.as_deref()),
+        );
+        for name in names {
+            self.queues.add_csv(ObjectKey::namespaced(namespace, name));
+        }
+    }
+
+    fn wake_groups_of(&self, namespace: &str) {
+        for group in self.stores.groups.list_in(namespace) {
+            self.queues.add_group(ObjectKey::of(group.as_ref()));
+        }
+    }
+}
+
+/// Whether the last install was refused, so that a change around it is worth another try.
+pub(super) fn install_failed(csv: &ClusterServiceVersion) -> bool {
+    matches!(
+        reason(csv),
+        reasons::INSTALL_COMPONENT_FAILED | reasons::INSTALL_COMPONENT_FAILED_NO_RETRY
+    )
+}
+
+pub(super) fn reason(csv: &ClusterServiceVersion) -> &str {
+    let reason = csv.status.as_ref().and_then(|status| status.reason.as_deref());
+    reason.unwrap_or_default()
+}
+
+fn is_in_conflict(csv: &ClusterServiceVersion) -> bool {
+    reason(csv) == reasons::OWNER_CONFLICT
+}
+
+/// Whether the change may alter what a group's members provide or are about to provide.
+fn concerns_group(change: &Change<ClusterServiceVersion>) -> bool {
+    let (Some(old), Some(new)) = (&change.old, &change.new) else { return true };
+    let phase = |csv: &ClusterServiceVersion| csv.status.as_ref().map(|status| status.phase);
+    phase(old) != phase(new)
+        || old.metadata.deletion_timestamp != new.metadata.deletion_timestamp
+        || provided_apis(&old.spec) != provided_apis(&new.spec)
+}

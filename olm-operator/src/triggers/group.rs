@@ -1,0 +1,95 @@
+//! Changes of OperatorGroups and namespaces.
+
+use std::collections::BTreeSet;
+
+use k8s_openapi::api::core::v1::Namespace;
+use olm_kit::ObjectKey;
+use olm_kit::watch::Change;
+use olm_opgroup::{ApiSet, group_apis, provided_apis};
+use olm_types::api::{ClusterServiceVersion, OperatorGroup};
+use olm_types::reasons::csv as reasons;
+
+use super::Triggers;
+use super::csv::reason;
+
+impl Triggers {
+    pub(super) fn group(&self, change: &Change<OperatorGroup>) {
+        let Some(latest) = change.latest() else { return };
+        let namespace = latest.metadata.namespace.as_deref().unwrap_or_default();
+        self.queues.add_group(ObjectKey::of(latest.as_ref()));
+        if change.old.is_none() || change.new.is_none() {
+            // The number of groups in the namespace is part of each one's status.
+            for group in self.stores.groups.list_in(namespace) {
+                self.queues.add_group(ObjectKey::of(group.as_ref()));
+            }
+        }
+        for csv in self.stores.csvs.list_in(namespace) {
+            self.queues.add_csv(ObjectKey::of(csv.as_ref()));
+        }
+        if says_something_else(change) {
+            self.mark_failed_installs(namespace);
+            self.wake_contenders(change);
+            self.wake_targets(change);
+        }
+    }
+
+    pub(super) fn namespace(&self, change: &Change<Namespace>) {
+        let Some(latest) = change.latest() else { return };
+        let name = latest.metadata.name.as_deref().unwrap_or_default();
+        self.queues.add_namespace(name);
+        let labels = |namespace: &Option<std::sync::Arc<Namespace>>| {
+            namespace.as_ref().map(|namespace| namespace.metadata.labels.clone())
+        };
+        if labels(&change.old) == labels(&change.new) {
+            return;
+        }
+        for group in self.stores.groups.list_where(selects_by_label) {
+            self.queues.add_group(ObjectKey::of(group.as_ref()));
+            let home = group.metadata.namespace.as_deref().unwrap_or_default();
+            for csv in self.stores.csvs.list_in(home) {
+                self.queues.add_csv(ObjectKey::of(csv.as_ref()));
+            }
+        }
+    }
+
+    /// Wakes CSVs of any namespace that provide an API which the group lists or listed, and those
+    /// that failed because of another group.
+    fn wake_contenders(&self, change: &Change<OperatorGroup>) {
+        let listed: ApiSet = change.versions().flat_map(|group| group_apis(group)).collect();
+        let contends = |csv: &ClusterServiceVersion| {
+            let failed_for_a_group = matches!(
+                reason(csv),
+                reasons::INTER_OPERATOR_GROUP_OWNER_CONFLICT
+                    | reasons::CANNOT_MODIFY_STATIC_OPERATOR_GROUP_PROVIDED_APIS
+            );
+            failed_for_a_group || !provided_apis(&csv.spec).is_disjoint(&listed)
+        };
+        for csv in self.stores.csvs.list_where(contends) {
+            self.queues.add_csv(ObjectKey::of(csv.as_ref()));
+        }
+    }
+
+    /// Wakes the namespaces that the group targets or targeted.
+    fn wake_targets(&self, change: &Change<OperatorGroup>) {
+        let listed = |group: &Option<std::sync::Arc<OperatorGroup>>| -> BTreeSet<String> {
+            let status = group.as_ref().and_then(|group| group.status.as_ref());
+            status.into_iter().flat_map(|status| status.namespaces.clone()).collect()
+        };
+        let (before, after) = (listed(&change.old), listed(&change.new));
+        for name in before.symmetric_difference(&after) {
+            self.queues.add_namespace(name);
+        }
+    }
+}
+
+/// Whether anything changed that another object looks at.
+fn says_something_else(change: &Change<OperatorGroup>) -> bool {
+    let (Some(old), Some(new)) = (&change.old, &change.new) else { return true };
+    old.spec != new.spec
+        || old.status != new.status
+        || old.metadata.annotations != new.metadata.annotations
+}
+
+fn selects_by_label(group: &OperatorGroup) -> bool {
+    group.spec.target_namespaces.is_empty() && group.spec.selector.is_some()
+}
