@@ -1,0 +1,147 @@
+//! The directory of one local cluster, and the record of what runs in it.
+//!
+//! `<cache>/clusters/<name>/` holds everything; `cluster.json` in it is written before a process
+//! starts and after each start, so whoever comes after a killed command knows what to end.
+
+use std::fs::{self, File};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, ensure};
+use serde::{Deserialize, Serialize};
+
+use super::slot::Slot;
+use crate::cluster::tools;
+use crate::process::{Lifetime, Record};
+use crate::progress::Progress;
+
+/// What a directory says about its cluster.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Manifest {
+    /// Ports and addresses.
+    pub slot: Slot,
+    /// How long it is meant to live.
+    pub lifetime: Lifetime,
+    /// Whose command a [`Lifetime::Command`] cluster belongs to.
+    pub owner: Record,
+    /// Every part that was started.
+    pub processes: Vec<Record>,
+    /// Others that end with the cluster.
+    #[serde(default)]
+    pub guests: Vec<Record>,
+    /// Whether `up` came to its end.
+    pub ready: bool,
+}
+
+impl Manifest {
+    /// Whether nobody can still want this cluster.
+    pub(super) fn is_abandoned(&self) -> bool {
+        self.lifetime == Lifetime::Command && !self.owner.is_alive()
+    }
+
+    /// Whether the cluster is complete and all its processes run.
+    pub(super) fn is_up(&self) -> bool {
+        self.ready && !self.processes.is_empty() && self.processes.iter().all(Record::is_alive)
+    }
+
+    /// Ends every process, the last one started first.
+    pub(super) fn stop_processes(&self) {
+        let all = self.processes.iter().chain(&self.guests);
+        all.rev().for_each(Record::stop);
+    }
+}
+
+/// The directory of a cluster.
+#[derive(Clone, Debug)]
+pub(super) struct Home {
+    dir: PathBuf,
+}
+
+impl Home {
+    /// The directory for a name; nothing is created.
+    pub(super) fn of(name: &str) -> Result<Self> {
+        let plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
+        ensure!(
+            !name.is_empty() && name.len() <= 63 && name.chars().all(plain),
+            "the cluster name {name:?} is not usable: letters, digits and dashes, at most 63"
+        );
+        Ok(Self { dir: root()?.join(name) })
+    }
+
+    /// Every cluster directory on this machine.
+    pub(super) fn all() -> Result<Vec<Self>> {
+        let entries = match fs::read_dir(root()?) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(error).context("cannot list clusters"),
+        };
+        let dirs =
+            entries.filter_map(|entry| Some(entry.ok()?.path())).filter(|path| path.is_dir());
+        Ok(dirs.map(|dir| Self { dir }).collect())
+    }
+
+    /// Holds off every other command that takes or gives back a slot, until dropped.
+    pub(super) fn lock(progress: &Progress) -> Result<File> {
+        let root = root()?;
+        fs::create_dir_all(&root).with_context(|| format!("cannot create {}", root.display()))?;
+        tools::lock(&root.join("lock"), progress)
+    }
+
+    /// Holds off other commands that start or end the cluster of this name, until dropped.
+    pub(super) fn lock_name(&self, progress: &Progress) -> Result<File> {
+        let root = root()?;
+        fs::create_dir_all(&root).with_context(|| format!("cannot create {}", root.display()))?;
+        tools::lock(&self.dir.with_extension("lock"), progress)
+    }
+
+    /// Removes the lock file of a name that is not used again.
+    pub(super) fn forget_name(&self) {
+        let _ = fs::remove_file(self.dir.with_extension("lock"));
+    }
+
+    /// A file or directory of the cluster.
+    pub(super) fn path(&self, name: &str) -> PathBuf {
+        self.dir.join(name)
+    }
+
+    /// The same, as an argument of a command line.
+    pub(super) fn arg(&self, name: &str) -> String {
+        self.path(name).to_string_lossy().into_owned()
+    }
+
+    /// The directory itself.
+    pub(super) fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// The record, when there is a readable one.
+    pub(super) fn manifest(&self) -> Option<Manifest> {
+        serde_json::from_slice(&fs::read(self.path("cluster.json")).ok()?).ok()
+    }
+
+    /// Writes the record; a reader sees the old or the new one.
+    pub(super) fn write_manifest(&self, manifest: &Manifest) -> Result<()> {
+        let text = serde_json::to_vec_pretty(manifest).context("cannot encode the record")?;
+        fs::create_dir_all(&self.dir).context("cannot create the cluster's directory")?;
+        fs::write(self.path("cluster.json.new"), text).context("cannot write the record")?;
+        fs::rename(self.path("cluster.json.new"), self.path("cluster.json"))
+            .context("cannot write the record")
+    }
+
+    /// Ends what still runs and removes the directory.
+    pub(super) fn clear(&self) -> Result<()> {
+        if let Some(manifest) = self.manifest() {
+            manifest.stop_processes();
+        }
+        match fs::remove_dir_all(&self.dir) {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                Err(error).with_context(|| format!("cannot remove {}", self.dir.display()))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn root() -> Result<PathBuf> {
+    Ok(tools::cache_dir()?.join("clusters"))
+}

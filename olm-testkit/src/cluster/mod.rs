@@ -1,0 +1,60 @@
+//! Clusters for tests and developer commands.
+//!
+//! A backend brings a cluster up, takes it down and says where its kubeconfig is. [`local`]
+//! starts a real control plane on this machine; [`current`] uses what the kubeconfig points at.
+
+pub mod current;
+pub mod local;
+pub mod tools;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use async_trait::async_trait;
+use kube::config::{KubeConfigOptions, Kubeconfig};
+
+/// Something that can be a Kubernetes cluster.
+#[async_trait]
+pub trait ClusterBackend: Send + Sync {
+    /// Makes the cluster usable; nothing happens when it already is.
+    async fn up(&self) -> Result<()>;
+
+    /// Ends everything that `up` started; nothing happens when there is nothing.
+    async fn down(&self) -> Result<()>;
+
+    /// What runs.
+    async fn status(&self) -> Result<Status>;
+
+    /// The file that clients need.
+    async fn kubeconfig(&self) -> Result<PathBuf>;
+
+    /// Whether pods only seem to run on this backend.
+    fn simulates_pods(&self) -> bool;
+}
+
+/// What a backend knows of its cluster.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Status {
+    /// Whether an API server answers.
+    pub up: bool,
+    /// One line each: parts, addresses, versions.
+    pub details: Vec<String>,
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.up { "up" } else { "down" })?;
+        self.details.iter().try_for_each(|line| write!(f, "\n  {line}"))
+    }
+}
+
+/// A client for the cluster of a kubeconfig.
+pub async fn client(kubeconfig: &Path) -> Result<kube::Client> {
+    let text = Kubeconfig::read_from(kubeconfig)
+        .with_context(|| format!("cannot read {}", kubeconfig.display()))?;
+    let config = kube::Config::from_custom_kubeconfig(text, &KubeConfigOptions::default())
+        .await
+        .with_context(|| format!("cannot use {}", kubeconfig.display()))?;
+    kube::Client::try_from(config).context("cannot make a Kubernetes client")
+}

@@ -1,0 +1,19 @@
+//! Support for tests and developer commands.
+//!
+//! Nothing here ships: only tests and `xtask` may depend on this crate.
+//!
+//! - [`cluster`]: a real Kubernetes API server, started here or found through a kubeconfig;
+//! - [`operators`]: the real binaries of this workspace as child processes of a test;
+//! - [`builders`]: catalogs, bundles and API objects in a few words;
+//! - [`wait`]: waiting for a condition with a deadline and a failure that explains itself;
+//! - [`crds`]: applying `deploy/`;
+//! - [`dump`]: objects in a normal form, for comparisons.
+
+pub mod builders;
+pub mod cluster;
+pub mod crds;
+pub mod dump;
+pub mod operators;
+pub mod process;
+pub mod progress;
+pub mod wait;

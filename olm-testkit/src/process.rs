@@ -1,0 +1,224 @@
+//! Child processes that never outlive their purpose.
+//!
+//! Every child leads its own process group, and everything is ended by group. A child of a
+//! [`Lifetime::Command`] also dies when the process that started it ends in any way, SIGKILL
+//! included: a shell beside it waits on a pipe that only the starter holds open.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use rustix::process::{Pid, Signal, kill_process_group};
+use serde::{Deserialize, Serialize};
+
+/// How long a process may take to end after SIGTERM before it is killed.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// How often a process that should end is looked at.
+const POLL: Duration = Duration::from_millis(20);
+
+/// Replaces the shell by "$@" and leaves a guard in the same process group that kills the group
+/// at the end of standard input. A background list would read /dev/null, hence descriptor 3.
+const GUARDED: &str =
+    r#"exec 3<&0; (read -r _ <&3; kill -s KILL -- -$$) & exec 3<&-; exec "$@" </dev/null"#;
+
+/// When a child ends at the latest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Lifetime {
+    /// With the process that started it.
+    Command,
+    /// When somebody ends it.
+    Kept,
+}
+
+/// What to start.
+#[derive(Clone, Debug)]
+pub struct Launch {
+    /// The name used in messages and records.
+    pub name: String,
+    /// The executable.
+    pub program: PathBuf,
+    /// Its command line.
+    pub args: Vec<String>,
+    /// Variables added to the environment.
+    pub env: Vec<(String, String)>,
+    /// The file that receives standard output and standard error.
+    pub log: PathBuf,
+    /// When it ends at the latest.
+    pub lifetime: Lifetime,
+}
+
+impl Launch {
+    /// Starts the process.
+    pub fn start(&self) -> Result<Running> {
+        let log = File::create(&self.log)
+            .with_context(|| format!("cannot write {}", self.log.display()))?;
+        let child = self
+            .command()
+            .stdout(log.try_clone().context("cannot share the log file")?)
+            .stderr(log)
+            .spawn()
+            .with_context(|| format!("cannot start {}", self.program.display()))?;
+        let record = Record::of(&self.name, child.id());
+        Ok(Running { record, log: self.log.clone(), child })
+    }
+
+    fn command(&self) -> Command {
+        let mut command = match self.lifetime {
+            Lifetime::Kept => Command::new(&self.program),
+            Lifetime::Command => {
+                let mut shell = Command::new("sh");
+                shell.args(["-c", GUARDED, "sh"]).arg(&self.program);
+                shell
+            }
+        };
+        command.args(&self.args).envs(self.env.iter().cloned());
+        command.stdin(match self.lifetime {
+            Lifetime::Kept => Stdio::null(),
+            Lifetime::Command => Stdio::piped(),
+        });
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        command
+    }
+}
+
+/// A child of this process.
+#[derive(Debug)]
+pub struct Running {
+    record: Record,
+    log: PathBuf,
+    child: Child,
+}
+
+impl Running {
+    /// What identifies the process after this one has ended.
+    pub fn record(&self) -> &Record {
+        &self.record
+    }
+
+    /// The file with its output.
+    pub fn log(&self) -> &Path {
+        &self.log
+    }
+
+    /// Fails, with the end of the log, when the process has ended.
+    pub fn check(&mut self) -> Result<()> {
+        match self.child.try_wait().context("cannot ask for the state of a child")? {
+            None => Ok(()),
+            Some(status) => bail!(
+                "{} ended with {status}; the end of {}:\n{}",
+                self.record.name,
+                self.log.display(),
+                tail(&self.log, 15)
+            ),
+        }
+    }
+
+    /// Resident memory in bytes, while the process runs.
+    pub fn resident_memory(&self) -> Option<u64> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.record.pid)).ok()?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+        let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+        Some(kib * 1024)
+    }
+
+    /// Sends SIGTERM and waits; SIGKILL when that takes too long.
+    pub fn stop(mut self) {
+        signal(self.record.pid, Signal::TERM);
+        let deadline = Instant::now() + GRACE;
+        while Instant::now() < deadline && matches!(self.child.try_wait(), Ok(None)) {
+            std::thread::sleep(POLL);
+        }
+        self.kill();
+    }
+
+    /// Kills the process at once, as a crash would.
+    pub fn kill(&mut self) {
+        // The guard is in the group, so this is right even when the child itself has ended.
+        signal(self.record.pid, Signal::KILL);
+        let _ = self.child.wait();
+    }
+}
+
+/// The end of a log, for messages.
+pub fn tail(log: &Path, lines: usize) -> String {
+    let text = std::fs::read(log).unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
+    let all: Vec<&str> = text.lines().collect();
+    all[all.len().saturating_sub(lines)..].join("\n")
+}
+
+/// Identifies a process across restarts of the one that started it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Record {
+    /// The name used in messages.
+    pub name: String,
+    /// The process, which is also its group.
+    pub pid: u32,
+    /// Its start, in clock ticks since boot: process ids are used again, this pair is not.
+    pub started: u64,
+}
+
+impl Record {
+    fn of(name: &str, pid: u32) -> Self {
+        let started = stat(pid).map_or(0, |(_, started)| started);
+        Self { name: name.to_owned(), pid, started }
+    }
+
+    /// The record of the process that asks.
+    pub fn of_this_process() -> Self {
+        Self::of("owner", std::process::id())
+    }
+
+    /// Whether the process still runs.
+    pub fn is_alive(&self) -> bool {
+        stat(self.pid).is_some_and(|(state, started)| state != 'Z' && started == self.started)
+    }
+
+    /// Ends the process and its group, if it still is the one that was recorded.
+    pub fn stop(&self) {
+        if !self.is_alive() {
+            return;
+        }
+        signal(self.pid, Signal::TERM);
+        let deadline = Instant::now() + GRACE;
+        while self.is_alive() && Instant::now() < deadline {
+            std::thread::sleep(POLL);
+        }
+        if self.is_alive() {
+            signal(self.pid, Signal::KILL);
+        }
+    }
+}
+
+/// State letter and start time from /proc; the name in between may hold spaces and brackets.
+fn stat(pid: u32) -> Option<(char, u64)> {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let (_, rest) = text.rsplit_once(')')?;
+    let mut fields = rest.split_whitespace();
+    let state = fields.next()?.chars().next()?;
+    let started = fields.nth(18)?.parse().ok()?;
+    Some((state, started))
+}
+
+fn signal(pid: u32, signal: Signal) {
+    let group = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    if let Some(group) = group {
+        // Fails only when nothing is left to signal.
+        let _ = kill_process_group(group, signal);
+    }
+}
+
+impl Drop for Running {
+    /// Children that must not outlive this process go now; kept ones stay.
+    fn drop(&mut self) {
+        if self.child.stdin.is_some() {
+            self.kill();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,112 @@
+//! Waiting for a condition of an object: by watch, with a deadline, and with a failure that shows
+//! what the object looked like instead.
+
+use std::fmt::Debug;
+use std::time::Duration;
+
+use anyhow::{Context, Result, anyhow};
+use futures::{StreamExt, pin_mut};
+use k8s_openapi::api::core::v1::Event;
+use k8s_openapi::serde::Serialize;
+use k8s_openapi::serde::de::DeserializeOwned;
+use kube::Resource;
+use kube::api::{Api, ListParams};
+use kube::runtime::{WatchStreamExt, watcher};
+use tokio::time::{Instant, timeout_at};
+
+use crate::dump;
+
+/// What tests wait at most, unless they say otherwise: far more than anything takes on an idle
+/// machine, so that a failure means "never" even on a loaded one.
+pub const PATIENCE: Duration = Duration::from_secs(90);
+
+/// An object that can be waited for.
+pub trait Waitable:
+    Resource<DynamicType = ()> + Clone + Debug + DeserializeOwned + Serialize + Send + 'static
+{
+}
+
+impl<K> Waitable for K where
+    K: Resource<DynamicType = ()> + Clone + Debug + DeserializeOwned + Serialize + Send + 'static
+{
+}
+
+/// Waits until the object exists and the condition holds, and returns it.
+///
+/// `what` completes the sentence "waited for <kind> <name> to …".
+pub async fn until<K: Waitable>(
+    api: &Api<K>,
+    name: &str,
+    what: &str,
+    condition: impl Fn(&K) -> bool,
+) -> Result<K> {
+    let found = observe(api, name, PATIENCE, |object| object.is_some_and(&condition)).await;
+    match found {
+        Ok(Some(object)) => Ok(object),
+        Ok(None) => Err(anyhow!("the object is gone")),
+        Err(last) => Err(explain(api, name, what, last).await),
+    }
+}
+
+/// Waits until the object does not exist.
+pub async fn until_gone<K: Waitable>(api: &Api<K>, name: &str) -> Result<()> {
+    match observe(api, name, PATIENCE, |object| object.is_none()).await {
+        Ok(_) => Ok(()),
+        Err(last) => Err(explain(api, name, "be gone", last).await),
+    }
+}
+
+/// Follows an object; the error is its last state.
+async fn observe<K: Waitable>(
+    api: &Api<K>,
+    name: &str,
+    patience: Duration,
+    done: impl Fn(Option<&K>) -> bool,
+) -> Result<Option<K>, Option<K>> {
+    let deadline = Instant::now() + patience;
+    let states = watcher::watch_object(api.clone(), name).default_backoff();
+    pin_mut!(states);
+    let mut last = None;
+    while let Ok(Some(state)) = timeout_at(deadline, states.next()).await {
+        // A watch that fails starts again by itself.
+        let Ok(state) = state else { continue };
+        if done(state.as_ref()) {
+            return Ok(state);
+        }
+        last = state;
+    }
+    Err(last)
+}
+
+async fn explain<K: Waitable>(
+    api: &Api<K>,
+    name: &str,
+    what: &str,
+    last: Option<K>,
+) -> anyhow::Error {
+    let kind = K::kind(&());
+    let state = match &last {
+        Some(object) => dump::yaml(object),
+        None => "it does not exist".to_owned(),
+    };
+    let events = match last.as_ref().and_then(|object| object.meta().namespace.clone()) {
+        Some(namespace) => events_of(api.clone().into_client(), &namespace, name).await,
+        None => Ok(String::new()),
+    };
+    let events = events.unwrap_or_else(|error| format!("events cannot be read: {error:#}"));
+    anyhow!(
+        "waited {} s for {kind} {name} to {what}; last state:\n{state}{events}",
+        PATIENCE.as_secs()
+    )
+}
+
+async fn events_of(client: kube::Client, namespace: &str, name: &str) -> Result<String> {
+    let events: Api<Event> = Api::namespaced(client, namespace);
+    let about = ListParams::default().fields(&format!("involvedObject.name={name}"));
+    let list = events.list(&about).await.context("cannot list events")?;
+    let lines = list.items.iter().map(|event| {
+        let text = |value: &Option<String>| value.clone().unwrap_or_default();
+        format!("\nevent {}: {}", text(&event.reason), text(&event.message))
+    });
+    Ok(lines.collect())
+}

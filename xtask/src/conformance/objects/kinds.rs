@@ -1,0 +1,53 @@
+//! Which objects are compared.
+
+use kube::api::ApiResource;
+use kube::core::GroupVersionKind;
+use serde_json::Value;
+
+const OLM: &str = "operators.coreos.com";
+const CRDS: &str = "apiextensions.k8s.io";
+const RBAC: &str = "rbac.authorization.k8s.io";
+const WEBHOOKS: &str = "admissionregistration.k8s.io";
+
+/// Group, version, kind and plural of everything that an installation may touch. Pods,
+/// ReplicaSets, Endpoints, Events and Leases are of Kubernetes' making and not recorded.
+const KINDS: [(&str, &str, &str, &str); 21] = [
+    (OLM, "v1alpha1", "CatalogSource", "catalogsources"),
+    (OLM, "v1alpha1", "ClusterServiceVersion", "clusterserviceversions"),
+    (OLM, "v1alpha1", "InstallPlan", "installplans"),
+    (OLM, "v1alpha1", "Subscription", "subscriptions"),
+    (OLM, "v1", "OLMConfig", "olmconfigs"),
+    (OLM, "v1", "Operator", "operators"),
+    (OLM, "v2", "OperatorCondition", "operatorconditions"),
+    (OLM, "v1", "OperatorGroup", "operatorgroups"),
+    ("", "v1", "ConfigMap", "configmaps"),
+    ("", "v1", "Namespace", "namespaces"),
+    ("", "v1", "Secret", "secrets"),
+    ("", "v1", "Service", "services"),
+    ("", "v1", "ServiceAccount", "serviceaccounts"),
+    (CRDS, "v1", "CustomResourceDefinition", "customresourcedefinitions"),
+    ("apps", "v1", "Deployment", "deployments"),
+    (RBAC, "v1", "ClusterRole", "clusterroles"),
+    (RBAC, "v1", "ClusterRoleBinding", "clusterrolebindings"),
+    (RBAC, "v1", "Role", "roles"),
+    (RBAC, "v1", "RoleBinding", "rolebindings"),
+    (WEBHOOKS, "v1", "MutatingWebhookConfiguration", "mutatingwebhookconfigurations"),
+    (WEBHOOKS, "v1", "ValidatingWebhookConfiguration", "validatingwebhookconfigurations"),
+];
+
+/// The kinds whose objects are compared.
+pub(super) fn all() -> Vec<ApiResource> {
+    let resource = |(group, version, kind, plural)| {
+        ApiResource::from_gvk_with_plural(&GroupVersionKind::gvk(group, version, kind), plural)
+    };
+    KINDS.into_iter().map(resource).collect()
+}
+
+/// Whether Kubernetes puts the object into every namespace by itself.
+pub(super) fn comes_with_a_namespace(kind: &str, object: &Value) -> bool {
+    let name = object.pointer("/metadata/name").and_then(Value::as_str);
+    matches!((kind, name), ("ServiceAccount", Some("default")) | ("ConfigMap", Some(ROOT_CA)))
+}
+
+/// Holds the certificate authority of the API server.
+const ROOT_CA: &str = "kube-root-ca.crt";

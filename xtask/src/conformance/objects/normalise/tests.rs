@@ -1,0 +1,98 @@
+use serde_json::{Value, json};
+
+use super::*;
+
+const UID: &str = "0b1e4f3a-0000-4000-8000-000000000001";
+const PLAN_UID: &str = "0b1e4f3a-0000-4000-8000-000000000002";
+
+fn normal(object: Value) -> Value {
+    let mut normaliser = Normaliser::default();
+    normaliser.normalise(vec![object]).into_values().next().unwrap()
+}
+
+#[test]
+fn ids_say_whose_they_are_even_in_keys() {
+    let group = json!({"kind": "OperatorGroup", "metadata": {"name": "g", "uid": UID}});
+    let label = format!("olm.operatorgroup.uid/{UID}");
+    let namespace = json!({"kind": "Namespace", "metadata": {"name": "n", "labels": {label: ""}}});
+    let state = Normaliser::default().normalise(vec![group, namespace]);
+    let namespace = state.values().next().unwrap();
+    let label = "olm.operatorgroup.uid/<uid of OperatorGroup/g>";
+    assert_eq!(namespace["metadata"]["labels"], json!({label: ""}));
+}
+
+#[test]
+fn install_plans_are_numbered_by_age_and_keep_their_numbers() {
+    let plan = |name: &str, time: &str, uid: &str| {
+        let metadata = json!({"namespace": "n", "name": name, "creationTimestamp": time, "uid": uid});
+        json!({"kind": "InstallPlan", "metadata": metadata})
+    };
+    let (late, early) = ("2026-01-01T00:00:09Z", "2026-01-01T00:00:01Z");
+    let wish = json!({"kind": "Subscription", "metadata": {"name": "s"}, "status": {
+        "installplan": {"name": "install-zzzzz", "uuid": PLAN_UID},
+    }});
+    let mut normaliser = Normaliser::default();
+    let first = plan("install-zzzzz", early, PLAN_UID);
+    normaliser.normalise(vec![first]);
+    let state = normaliser.normalise(vec![plan("install-aaaaa", late, UID), wish]);
+    assert_eq!(normaliser.install_plan(1), Some(("n", "install-zzzzz")));
+    assert_eq!(normaliser.install_plan(3), None);
+    let names: Vec<_> = state.keys().map(ToString::to_string).collect();
+    assert_eq!(names, ["n/install-2", "s"]);
+    let shown = json!({"name": "install-1", "uuid": "<uid of InstallPlan/install-1>"});
+    assert_eq!(state.values().last().unwrap()["status"]["installplan"], shown);
+}
+
+#[rstest::rstest]
+#[case::server_fields(
+    json!({"kind": "X", "metadata": {"name": "a", "uid": UID, "generation": 2, "labels": {}}}),
+    json!({"kind": "X", "metadata": {"name": "a"}}),
+)]
+#[case::times(
+    json!({"at": "2026-01-02T03:04:05Z", "day": "2021-06-23 00:00:00"}),
+    json!({"at": "<time>", "day": "2021-06-23 00:00:00"}),
+)]
+#[case::csv(
+    json!({"kind": "ClusterServiceVersion", "metadata": {"annotations": {"alm-examples": "[]"}},
+           "spec": {"version": "1.0.0", "install": {}}}),
+    json!({"kind": "ClusterServiceVersion",
+           "metadata": {"annotations": {"alm-examples": "<as in the bundle>"}},
+           "spec": {"<as in the bundle, except>": {"version": "1.0.0"}}}),
+)]
+#[case::crd(
+    json!({"kind": "CustomResourceDefinition",
+           "spec": {"group": "g", "scope": "Cluster",
+                    "versions": [{"name": "v1", "served": true, "storage": true, "schema": {}}]},
+           "status": {"conditions": [], "storedVersions": ["v1"]}}),
+    json!({"kind": "CustomResourceDefinition",
+           "spec": {"group": "g", "versions": [{"name": "v1", "served": true, "storage": true}]},
+           "status": {"storedVersions": ["v1"]}}),
+)]
+#[case::manifests(
+    json!({"kind": "InstallPlan", "status": {"plan": [
+        {"resource": {"kind": "CustomResourceDefinition", "manifest": "{}"}},
+        {"resource": {"kind": "Role", "manifest": "{}"}},
+    ]}}),
+    json!({"kind": "InstallPlan", "status": {"plan": [
+        {"resource": {"kind": "CustomResourceDefinition",
+                      "manifest": "<manifest of CustomResourceDefinition>"}},
+        {"resource": {"kind": "Role", "manifest": "{}"}},
+    ]}}),
+)]
+#[case::secrets_and_addresses(
+    json!({"kind": "Service", "spec": {"clusterIP": "10.0.0.1", "clusterIPs": ["None"]}}),
+    json!({"kind": "Service", "spec": {"clusterIP": "<cluster ip>", "clusterIPs": ["None"]}}),
+)]
+#[case::generated_names(
+    json!({"kind": "X", "metadata": {"generateName": "a-", "name": "a-x7p2q"}}),
+    json!({"kind": "X", "metadata": {"generateName": "a-", "name": "a-<generated>"}}),
+)]
+#[case::resolution_texts(
+    json!({"conditions": [{"type": "ResolutionFailed", "message": "not satisfiable: a, b"},
+                          {"type": "Other", "message": "all: well"}]}),
+    json!({"conditions": [{"type": "ResolutionFailed", "message": "not satisfiable"},
+                          {"type": "Other", "message": "all: well"}]}),
+)]
+fn one_object(#[case] object: Value, #[case] expected: Value) {
+    assert_eq!(normal(object), expected);
+}

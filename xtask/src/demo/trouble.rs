@@ -1,0 +1,45 @@
+//! A wish that cannot be fulfilled, and what a person reads then.
+
+use anyhow::{Context, Result, ensure};
+use kube::api::Api;
+use olm_testkit::wait;
+use olm_types::api::{Subscription, SubscriptionCondition};
+
+use super::install;
+use super::stage::Stage;
+use super::timeline::Timeline;
+
+/// Where the wish is made; it must not disturb the other namespace.
+pub(super) const NAMESPACE: &str = "demo-trouble";
+
+/// A channel that the package does not have.
+const CHANNEL: &str = "nightly";
+
+/// Subscribes to what no catalog has and prints the answer.
+pub(super) async fn show(timeline: &Timeline, stage: &Stage) -> Result<()> {
+    timeline.chapter("A Subscription that cannot be fulfilled");
+    install::prepare_namespace(&stage.client, NAMESPACE).await?;
+    install::subscribe(&stage.client, NAMESPACE, CHANNEL).await?;
+    timeline
+        .event("Subscription", format!("guestbook, channel {CHANNEL}, in namespace {NAMESPACE}"));
+    let condition = answer(stage).await?;
+    let reason = condition.reason.unwrap_or_default();
+    let message = condition.message.unwrap_or_default();
+    timeline.event("Subscription", format!("ResolutionFailed, {reason}:"));
+    timeline.detail(&message);
+    ensure!(reason == "ConstraintsNotSatisfiable", "the reason is {reason}");
+    let named = message.contains(CHANNEL) && message.contains("guestbook");
+    ensure!(named, "the message does not name what is missing");
+    Ok(())
+}
+
+async fn answer(stage: &Stage) -> Result<SubscriptionCondition> {
+    let wishes: Api<Subscription> = Api::namespaced(stage.client.clone(), NAMESPACE);
+    let failed = |wish: &Subscription| {
+        let conditions = wish.status.as_ref().map_or(&[][..], |status| &status.conditions);
+        conditions.iter().find(|c| c.type_ == "ResolutionFailed" && c.status == "True").cloned()
+    };
+    let wish =
+        wait::until(&wishes, "guestbook", "be refused", |wish| failed(wish).is_some()).await?;
+    failed(&wish).context("the condition is gone")
+}

@@ -1,0 +1,54 @@
+//! `cargo xtask test`: everything that must hold before a change is good.
+//!
+//! Every step runs even when an earlier one failed; the last line is the sum of all of them.
+//! One feature set (all of them) serves every step, so that nothing is built twice.
+
+mod cargo_test;
+mod summary;
+
+use anyhow::Result;
+
+use crate::workspace::{cargo, cargo_run};
+use crate::{tidy, workspace};
+use summary::Summary;
+
+/// What every step is built with.
+const EVERYTHING: [&str; 2] = ["--workspace", "--all-features"];
+
+/// Runs every step and fails when one of them did.
+pub fn run() -> Result<()> {
+    let mut summary = Summary::default();
+    heading("tidy");
+    match tidy::check_all() {
+        Ok((passed, failed)) => summary.add(passed, failed),
+        Err(error) => summary.check("tidy", Err(error)),
+    }
+    heading("format");
+    summary.check("cargo fmt", cargo_run(&["fmt", "--all", "--check"]));
+    heading("lints");
+    let clippy = ["clippy", "--all-targets", "--", "-D", "warnings"];
+    summary.check("cargo clippy", cargo_run(&with_everything(&clippy)));
+    heading("documentation");
+    summary.check("cargo doc", documentation());
+    heading("programs that the scenarios start");
+    summary.check("cargo build", cargo_run(&with_everything(&["build"])));
+    heading("unit tests, property tests and scenarios on a real API server");
+    cargo_test::run(&with_everything(&["test", "--no-fail-fast"]), &mut summary);
+    summary.finish()
+}
+
+/// Inserts the feature set after the subcommand.
+fn with_everything<'a>(args: &[&'a str]) -> Vec<&'a str> {
+    let (first, rest) = args.split_at(args.len().min(1));
+    [first, &EVERYTHING, rest].concat()
+}
+
+fn documentation() -> Result<()> {
+    let mut command = cargo();
+    command.args(with_everything(&["doc", "--no-deps"])).env("RUSTDOCFLAGS", "-Dwarnings");
+    workspace::succeed(command)
+}
+
+fn heading(title: &str) {
+    println!("\n== {title}");
+}

@@ -1,0 +1,77 @@
+//! Counting what passed and failed.
+
+use anyhow::{Result, bail};
+
+/// The sum of all steps.
+#[derive(Debug, Default)]
+pub(super) struct Summary {
+    passed: usize,
+    failed: usize,
+    not_run: usize,
+    failures: Vec<String>,
+}
+
+impl Summary {
+    /// Adds results that were printed already.
+    pub(super) fn add(&mut self, passed: usize, failed: usize) {
+        self.passed += passed;
+        self.failed += failed;
+    }
+
+    /// Adds tests that say that they cannot run here.
+    pub(super) fn add_not_run(&mut self, count: usize) {
+        self.not_run += count;
+    }
+
+    /// Adds a step that is one check.
+    pub(super) fn check(&mut self, name: &str, result: Result<()>) {
+        match result {
+            Ok(()) => self.add(1, 0),
+            Err(error) => {
+                println!("{name}: {error:#}");
+                self.failures.push(name.to_owned());
+                self.add(0, 1);
+            }
+        }
+    }
+
+    /// Prints the sum as the last line of all.
+    pub(super) fn finish(self) -> Result<()> {
+        println!();
+        if self.not_run > 0 {
+            println!("{} not run: they say why above", self.not_run);
+        }
+        self.failures.iter().for_each(|name| println!("failed: {name}"));
+        println!("{} passed, {} failed", self.passed, self.failed);
+        match self.failed {
+            0 => Ok(()),
+            // The sum is printed and must stay the last line.
+            _ => std::process::exit(1),
+        }
+    }
+}
+
+/// Reads the last line of a test binary: passed, failed, ignored.
+pub(super) fn result_line(line: &str) -> Result<(usize, usize, usize)> {
+    let count = |word: &str| {
+        let (before, _) = line.split_once(&format!(" {word}"))?;
+        before.rsplit([' ', ';']).next()?.parse().ok()
+    };
+    match (count("passed"), count("failed"), count("ignored")) {
+        (Some(passed), Some(failed), Some(ignored)) => Ok((passed, failed, ignored)),
+        _ => bail!("cannot read {line:?}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::result_line;
+
+    #[test]
+    fn the_line_of_a_test_binary_is_read() {
+        let line =
+            "test result: FAILED. 12 passed; 3 failed; 1 ignored; 0 measured; 0 filtered out";
+        assert_eq!(result_line(line).unwrap(), (12, 3, 1));
+        assert!(result_line("test result: ok.").is_err());
+    }
+}

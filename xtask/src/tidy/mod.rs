@@ -1,0 +1,69 @@
+//! `cargo xtask tidy`: rules of the architecture and of the house style that a program can check.
+//!
+//! Function length is not among them: `clippy.toml` sets `too-many-lines-threshold`, and clippy
+//! runs with warnings denied.
+
+mod arrows;
+mod dependencies;
+mod files;
+mod generated;
+mod licences;
+
+use anyhow::{Result, bail};
+
+use crate::workspace::{self, Package, SourceFile};
+use std::collections::BTreeMap;
+
+/// What the checks look at.
+pub struct Workspace {
+    files: Vec<SourceFile>,
+    packages: BTreeMap<String, Package>,
+}
+
+/// A rule: its statement, and what breaks it (one line each).
+struct Check {
+    rule: &'static str,
+    find: fn(&Workspace) -> Result<Vec<String>>,
+}
+
+const CHECKS: &[Check] = &[
+    Check { rule: "a file has at most 400 lines", find: files::too_long },
+    Check { rule: "a Rust file starts with a //! header", find: files::without_header },
+    Check { rule: "no test is ignored and nothing is left to do", find: files::unfinished },
+    Check { rule: "no path of a developer's machine", find: files::machine_paths },
+    Check { rule: "pure crates read no clock and no randomness", find: files::impure_calls },
+    Check { rule: "crates depend along the allowed arrows", find: arrows::forbidden },
+    Check { rule: "every crate takes the workspace's lints", find: files::without_lints },
+    Check { rule: "pure crates reach no client and no runtime", find: dependencies::impure },
+    Check { rule: "olm-operator links no solver and no CEL", find: dependencies::heavy_operator },
+    Check { rule: "there is one TLS provider", find: dependencies::second_tls_provider },
+    Check {
+        rule: "no package twice but for the list of deny.toml",
+        find: dependencies::duplicates,
+    },
+    Check { rule: "packages come from crates.io only", find: dependencies::foreign_sources },
+    Check { rule: "licences are on the list of deny.toml", find: licences::unlisted },
+    Check { rule: "generated files are fresh", find: generated::stale },
+];
+
+/// Runs every check; fails when one finds something.
+pub fn run() -> Result<()> {
+    let (_, failed) = check_all()?;
+    match failed {
+        0 => Ok(()),
+        _ => bail!("{failed} rules are broken"),
+    }
+}
+
+/// Runs and prints every check; returns how many passed and failed.
+pub fn check_all() -> Result<(usize, usize)> {
+    let workspace = Workspace { files: workspace::files()?, packages: workspace::packages()? };
+    let mut failed = 0;
+    for check in CHECKS {
+        let findings = (check.find)(&workspace).unwrap_or_else(|error| vec![format!("{error:#}")]);
+        println!("{} {}", if findings.is_empty() { "ok    " } else { "BROKEN" }, check.rule);
+        findings.iter().for_each(|finding| println!("         {finding}"));
+        failed += usize::from(!findings.is_empty());
+    }
+    Ok((CHECKS.len() - failed, failed))
+}
