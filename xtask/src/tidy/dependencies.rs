@@ -48,11 +48,10 @@ pub(super) fn second_tls_provider(_: &Workspace) -> Result<Vec<String>> {
 
 /// Packages from elsewhere: they could vanish, or never have been reviewed by anyone.
 pub(super) fn foreign_sources(workspace: &Workspace) -> Result<Vec<String>> {
-    const CRATES_IO: &str = "registry+https://github.com/rust-lang/crates.io-index";
-    let foreign = workspace
-        .packages
-        .values()
-        .filter(|package| package.source.as_ref().is_some_and(|source| source != CRATES_IO));
+    const PUBLIC_INDEX: &str = "registry+https://github.com/rust-lang/";
+    let is_foreign = |source: &String| !source.starts_with(PUBLIC_INDEX);
+    let packages = workspace.packages.values();
+    let foreign = packages.filter(|package| package.source.as_ref().is_some_and(is_foreign));
     Ok(foreign.map(|package| package.name.clone()).collect())
 }
 
