@@ -139,3 +139,48 @@ fn strip_api_services(definitions: ApiServiceDefinitions) -> ApiServiceDefinitio
         required: definitions.required.into_iter().map(strip).collect(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn only_complete_plans_lose_manifests() {
+        let plan = |phase: &str| {
+            let step = |kind: &str| json!({"resource": {"kind": kind, "manifest": "{}"}});
+            let status =
+                json!({"phase": phase, "plan": [step("ClusterServiceVersion"), step("Role")]});
+            let mut plan: InstallPlan = serde_json::from_value(json!({"status": status})).unwrap();
+            strip_plan(&mut plan);
+            plan.status.unwrap().plan.iter().filter(|step| step.resource.manifest.is_some()).count()
+        };
+        assert_eq!((plan("Complete"), plan("Installing"), plan("Failed")), (1, 2, 2));
+    }
+
+    #[test]
+    fn a_csv_keeps_what_resolution_needs() {
+        let mut csv: ClusterServiceVersion = serde_json::from_value(json!({
+            "metadata": {"annotations": {"operatorframework.io/properties": "{}", "alm-examples": "[]"}},
+            "spec": {
+                "version": "1.0.0", "replaces": "a.v0", "displayName": "A", "description": "long",
+                "install": {"strategy": "deployment", "spec": {"deployments": [{"name": "a", "spec": {}}]}},
+                "customresourcedefinitions": {"owned": [{"name": "as.b", "version": "v1", "kind": "A", "description": "x"}]},
+            },
+            "status": {"phase": "Succeeded", "conditions": [{"phase": "Pending"}]},
+        }))
+        .unwrap();
+        strip_csv(&mut csv);
+        let expected: ClusterServiceVersion = serde_json::from_value(json!({
+            "metadata": {"annotations": {"operatorframework.io/properties": "{}"}},
+            "spec": {
+                "version": "1.0.0", "replaces": "a.v0",
+                "customresourcedefinitions": {"owned": [{"name": "as.b", "version": "v1", "kind": "A"}]},
+            },
+            "status": {"phase": "Succeeded"},
+        }))
+        .unwrap();
+        assert_eq!(csv, expected);
+    }
+}

@@ -52,7 +52,7 @@ impl Triggers {
     /// subscribes to anything: a resolution uses all catalogs it can see.
     pub fn connected_catalog(&self, key: &CatalogKey, change: CatalogChange) {
         self.queues.catalogs.add(ObjectKey::namespaced(&key.namespace, &key.name));
-        if change == CatalogChange::Content {
+        if change != CatalogChange::State {
             self.namespaces_of(&key.namespace)
                 .into_iter()
                 .for_each(|namespace| self.queues.namespaces.add(namespace));
@@ -138,3 +138,6 @@ fn is_open(plan: &InstallPlan) -> bool {
     let phase = plan.status.as_ref().map(|status| status.phase);
     !matches!(phase, Some(InstallPlanPhase::Complete | InstallPlanPhase::Failed))
 }
+
+#[cfg(test)]
+mod tests;

@@ -173,7 +173,7 @@ impl Parts {
 fn catalogs(triggers: Triggers, metrics: &CatalogMetrics) -> Catalogs {
     let snapshots = metrics.snapshots.clone();
     Catalogs::new(move |key, change| {
-        if change == CatalogChange::Content {
+        if change == CatalogChange::Loaded {
             snapshots.with_label_values(&[&*key.namespace, &*key.name]).inc();
         }
         triggers.connected_catalog(key, change);

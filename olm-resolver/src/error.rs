@@ -38,6 +38,13 @@ pub enum ResolveError {
     },
 }
 
+impl ResolveError {
+    /// Whether the same question may get an answer later without anybody changing an object.
+    pub fn is_retryable(&self) -> bool {
+        matches!(self, Self::Catalogs(_))
+    }
+}
+
 /// A catalog that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("error using catalogsource {catalog}: {reason}")]
@@ -85,6 +92,9 @@ pub enum Fault {
     },
 }
 
+/// So many messages are joined; the rest is only counted, to keep statuses small.
+const JOINED: usize = 10;
+
 /// One message: itself; several: `[a, b]` without duplicates, as Kubernetes joins errors.
 fn aggregate<E: ToString>(errors: &[E]) -> String {
     let mut texts: Vec<String> = Vec::new();
@@ -92,6 +102,11 @@ fn aggregate<E: ToString>(errors: &[E]) -> String {
         if !texts.contains(&text) {
             texts.push(text);
         }
+    }
+    let more = texts.len().saturating_sub(JOINED);
+    texts.truncate(JOINED);
+    if more > 0 {
+        texts.push(format!("and {more} more"));
     }
     match texts.as_slice() {
         [one] => one.clone(),

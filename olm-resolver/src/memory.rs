@@ -14,8 +14,11 @@ pub struct MemoryUniverse {
     by_package: BTreeMap<Arc<str>, Vec<Arc<Entry>>>,
     by_gvk: BTreeMap<Gvk, Vec<Arc<Entry>>>,
     by_label: BTreeMap<String, Vec<Arc<Entry>>>,
-    by_channel: BTreeMap<(CatalogKey, Arc<str>, Arc<str>), Vec<Arc<Entry>>>,
+    by_channel: BTreeMap<Channel, Vec<Arc<Entry>>>,
 }
+
+/// Catalog, package, channel.
+type Channel = (CatalogKey, Arc<str>, Arc<str>);
 
 impl MemoryUniverse {
     /// Adds a catalog, or changes its priority or availability.
@@ -27,9 +30,11 @@ impl MemoryUniverse {
     pub fn add(&mut self, entry: Entry) {
         let entry = Arc::new(entry);
         let key = entry.catalog.clone();
-        self.catalogs
-            .entry(key.clone())
-            .or_insert_with(|| CatalogView { key: key.clone(), priority: 0, unavailable: None });
+        self.catalogs.entry(key.clone()).or_insert_with(|| CatalogView {
+            key: key.clone(),
+            priority: 0,
+            unavailable: None,
+        });
         for gvk in entry.properties.iter().filter_map(value::gvk) {
             insert(self.by_gvk.entry(gvk).or_default(), &entry);
         }

@@ -23,7 +23,13 @@ pub struct ResolutionRequest<'a> {
 impl<'a> ResolutionRequest<'a> {
     /// A request for a namespace without Subscriptions and CSVs.
     pub fn new(namespace: &'a str, universe: &'a dyn Universe) -> Self {
-        Self { namespace, universe, subscriptions: Vec::new(), installed: Vec::new(), fail_forward: false }
+        Self {
+            namespace,
+            universe,
+            subscriptions: Vec::new(),
+            installed: Vec::new(),
+            fail_forward: false,
+        }
     }
 }
 

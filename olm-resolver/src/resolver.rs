@@ -127,7 +127,10 @@ fn resolution(
 }
 
 /// A chosen bundle must be the only one of its name in channels of this name of its catalog.
-fn check_names(scope: &Scope<'_>, chosen: &[(VariableId, &Arc<Bundle>)]) -> Result<(), ResolveError> {
+fn check_names(
+    scope: &Scope<'_>,
+    chosen: &[(VariableId, &Arc<Bundle>)],
+) -> Result<(), ResolveError> {
     let mut counts: BTreeMap<_, (usize, &Bundle)> = chosen
         .iter()
         .map(|(_, bundle)| {

@@ -6,12 +6,11 @@ use olm_resolver::{ResolveError, Resolver};
 use support::Problem;
 
 fn explain(text: &str) -> String {
-    match Problem::read(text).resolve(&Resolver::default()) {
-        Err(ResolveError::NotSatisfiable(explanation)) => {
-            format!("{explanation}\n{}", explanation.summary())
-        }
-        other => panic!("{}", support::outcome(other)),
-    }
+    let summary = match Problem::read(text).resolve(&Resolver::default()) {
+        Err(ResolveError::NotSatisfiable(explanation)) => explanation.summary(),
+        other => support::outcome(other),
+    };
+    format!("{}\n{summary}", support::failure(text))
 }
 
 #[test]
@@ -110,7 +109,7 @@ fn orphan_csv() {
 fn orphan_with_unmet_requirement() {
     insta::assert_snapshot!(explain("csv mine ?1"), @r#"
     constraints not satisfiable: bundle mine requires an operator providing an API with group: g1, version: v1, kind: k1, clusterserviceversion mine exists and is not referenced by a subscription
-    ClusterServiceVersion mine is in the namespace without a Subscription. the installed mine requires a provider of the API k1 (g1/v1), which no channel of the visible catalogs offers. Delete ClusterServiceVersion mine, or create a Subscription for it whose startingCSV is mine.
+    ClusterServiceVersion mine is in the namespace without a Subscription. The installed mine requires a provider of the API k1 (g1/v1), which no channel of the visible catalogs offers. Delete ClusterServiceVersion mine, or create a Subscription for it whose startingCSV is mine.
     "#);
 }
 

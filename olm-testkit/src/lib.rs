@@ -5,10 +5,12 @@
 //! - [`cluster`]: a real Kubernetes API server, started here or found through a kubeconfig;
 //! - [`operators`]: the real binaries of this workspace as child processes of a test;
 //! - [`builders`]: catalogs, bundles and API objects in a few words;
+//! - [`audit`]: who wrote what, from the log of the API server;
 //! - [`wait`]: waiting for a condition with a deadline and a failure that explains itself;
 //! - [`crds`]: applying `deploy/`;
-//! - [`dump`]: objects in a normal form, for comparisons.
+//! - [`dump`]: objects in a normal form, for comparisons, and everything that a cluster holds.
 
+pub mod audit;
 pub mod builders;
 pub mod cluster;
 pub mod crds;

@@ -3,16 +3,62 @@
 //! They run outside the cluster with its kubeconfig, on loopback ports, with their output in
 //! files, and end when dropped or when this process ends in any way.
 
+use std::fmt;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::time::{Instant, sleep, timeout};
 
 use crate::process::{Launch, Lifetime, Running};
+use crate::wait::PATIENCE;
 
 /// The namespace that OLM regards as its own; catalogs in it are seen everywhere.
 pub const OLM_NAMESPACE: &str = "operator-lifecycle-manager";
+
+/// One of the two operators.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Operator {
+    /// Looks after ClusterServiceVersions and OperatorGroups.
+    Olm,
+    /// Looks after CatalogSources, Subscriptions and InstallPlans.
+    Catalog,
+}
+
+impl Operator {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Olm, Self::Catalog];
+
+    /// The name of the binary, by which audit logs know it, too.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Olm => "olm-operator",
+            Self::Catalog => "catalog-operator",
+        }
+    }
+}
+
+impl fmt::Display for Operator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// What is special about one start of an operator.
+#[derive(Clone, Debug, Default)]
+pub struct Special {
+    /// The name of its log; that of the binary when empty. A second start under the same name
+    /// begins the log anew.
+    pub log: String,
+    /// More flags.
+    pub args: Vec<String>,
+    /// More variables in its environment.
+    pub env: Vec<(String, String)>,
+}
 
 /// Where the binaries are and how they are started.
 #[derive(Clone, Debug)]
@@ -47,12 +93,14 @@ impl Binaries {
 
     /// Starts the operator of ClusterServiceVersions and OperatorGroups.
     pub fn olm_operator(&self, kubeconfig: &Path) -> Result<Running> {
-        self.operator("olm-operator", kubeconfig)
+        let started = self.operator(Operator::Olm, kubeconfig, Special::default())?;
+        Ok(started.0)
     }
 
     /// Starts the operator of CatalogSources, Subscriptions and InstallPlans.
     pub fn catalog_operator(&self, kubeconfig: &Path) -> Result<Running> {
-        self.operator("catalog-operator", kubeconfig)
+        let started = self.operator(Operator::Catalog, kubeconfig, Special::default())?;
+        Ok(started.0)
     }
 
     /// Serves a file-based catalog on a free port and returns its address.
@@ -67,22 +115,35 @@ impl Binaries {
             "--address".into(),
             "127.0.0.1".into(),
         ];
-        let running = self.start("olm-registry", &format!("olm-registry-{name}"), args)?;
+        let running =
+            self.launch("olm-registry", &format!("olm-registry-{name}"), args)?.start()?;
         Ok((running, format!("127.0.0.1:{port}")))
     }
 
-    fn operator(&self, name: &str, kubeconfig: &Path) -> Result<Running> {
+    /// Starts an operator in a special way; the second value serves its health and readiness.
+    pub fn operator(
+        &self,
+        operator: Operator,
+        kubeconfig: &Path,
+        special: Special,
+    ) -> Result<(Running, Admin)> {
         let kubeconfig = kubeconfig.to_string_lossy().into_owned();
+        let admin = Admin { port: free_port()? };
+        let address = format!("127.0.0.1:{}", admin.port);
         let flags = [
             ("--kubeconfig", kubeconfig.as_str()),
             ("--namespace", OLM_NAMESPACE),
-            ("--admin-address", "127.0.0.1:0"),
+            ("--admin-address", address.as_str()),
         ];
         let args = flags.iter().flat_map(|(flag, value)| [*flag, *value].map(str::to_owned));
-        self.start(name, name, args.collect())
+        let args = args.chain(special.args).collect();
+        let name = operator.name();
+        let log = if special.log.is_empty() { name } else { &special.log };
+        let launch = Launch { env: special.env, ..self.launch(name, log, args)? };
+        Ok((launch.start()?, admin))
     }
 
-    fn start(&self, binary: &str, name: &str, args: Vec<String>) -> Result<Running> {
+    fn launch(&self, binary: &str, name: &str, args: Vec<String>) -> Result<Launch> {
         let program = self.dir.join(binary);
         if !program.is_file() {
             bail!(
@@ -91,15 +152,49 @@ impl Binaries {
                 program.display()
             );
         }
-        let launch = Launch {
+        Ok(Launch {
             name: name.to_owned(),
             program,
             args,
             env: Vec::new(),
             log: self.logs.join(format!("{name}.log")),
             lifetime: self.lifetime,
-        };
-        launch.start()
+        })
+    }
+}
+
+/// How often an operator that starts is asked whether it is ready.
+const ASK: Duration = Duration::from_millis(50);
+
+/// What an answer may take.
+const ANSWER: Duration = Duration::from_secs(5);
+
+/// Where an operator serves health and readiness.
+#[derive(Clone, Copy, Debug)]
+pub struct Admin {
+    port: u16,
+}
+
+impl Admin {
+    /// Waits until the operator has read everything that it watches.
+    pub async fn until_ready(self) -> Result<()> {
+        let deadline = Instant::now() + PATIENCE;
+        while !matches!(timeout(ANSWER, self.is_ready()).await, Ok(Ok(true))) {
+            if Instant::now() > deadline {
+                bail!("no operator is ready at port {} after {PATIENCE:?}", self.port);
+            }
+            sleep(ASK).await;
+        }
+        Ok(())
+    }
+
+    async fn is_ready(self) -> Result<bool> {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).await?;
+        stream.write_all(b"GET /readyz HTTP/1.0\r\nHost: localhost\r\n\r\n").await?;
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).await?;
+        let status = answer.split(|byte| *byte == b' ').nth(1);
+        Ok(status == Some(b"200"))
     }
 }
 

@@ -116,6 +116,13 @@ impl Running {
         }
     }
 
+    /// The code with which the process has ended; none while it runs. A process that a signal ended
+    /// has the code -1.
+    pub fn exit_code(&mut self) -> Result<Option<i32>> {
+        let status = self.child.try_wait().context("cannot ask for the state of a child")?;
+        Ok(status.map(|status| status.code().unwrap_or(-1)))
+    }
+
     /// Resident memory in bytes, while the process runs.
     pub fn resident_memory(&self) -> Option<u64> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.record.pid)).ok()?;

@@ -33,7 +33,7 @@ impl<K> Waitable for K where
 
 /// Waits until the object exists and the condition holds, and returns it.
 ///
-/// `what` completes the sentence "waited for <kind> <name> to …".
+/// `what` completes the sentence "waited for a kind and its name to …".
 pub async fn until<K: Waitable>(
     api: &Api<K>,
     name: &str,

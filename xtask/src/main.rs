@@ -3,6 +3,8 @@
 mod bench;
 mod cluster;
 mod codegen;
+mod conformance;
+mod crash;
 mod crds;
 mod demo;
 mod demo_catalog;
@@ -46,6 +48,10 @@ enum Command {
     },
     /// Measures the figures of the project
     Bench(bench::Arguments),
+    /// Compares our operators with recordings of OLM v0
+    Conformance(conformance::Arguments),
+    /// Kills the operators after each of their writes and looks whether it matters
+    Crash(crash::Arguments),
 }
 
 /// Arguments of a command that writes generated files.
@@ -79,5 +85,7 @@ fn run(command: Command) -> Result<()> {
         }
         Command::DemoCatalog { out } => demo_catalog::write(&out),
         Command::Bench(arguments) => bench::run(&arguments),
+        Command::Conformance(arguments) => conformance::run(&arguments),
+        Command::Crash(arguments) => crash::run(&arguments),
     }
 }

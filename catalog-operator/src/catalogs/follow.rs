@@ -66,7 +66,7 @@ impl Follower {
         let lost_content = self.known.note_status(&status);
         self.tell(CatalogChange::State);
         if lost_content {
-            self.tell(CatalogChange::Content);
+            self.tell(CatalogChange::Lost);
         }
         status
     }
@@ -78,7 +78,10 @@ impl Follower {
             result = self.connection.load() => result,
             _ = self.status.changed() => return Attempt::Interrupted,
         };
-        let attempt = if result.is_ok() { Attempt::Loaded } else { Attempt::Failed };
+        let (attempt, change) = match &result {
+            Ok(_) => (Attempt::Loaded, CatalogChange::Loaded),
+            Err(_) => (Attempt::Failed, CatalogChange::Lost),
+        };
         match &result {
             Ok(snapshot) => log_loaded(snapshot),
             Err(error) => {
@@ -86,7 +89,7 @@ impl Follower {
             }
         }
         self.known.note_loaded(result);
-        self.tell(CatalogChange::Content);
+        self.tell(change);
         attempt
     }
 

@@ -36,8 +36,10 @@ pub enum Content {
 pub enum CatalogChange {
     /// The state of its connection.
     State,
-    /// Its content, or why there is none.
-    Content,
+    /// Its content was loaded.
+    Loaded,
+    /// Its content became unavailable.
+    Lost,
 }
 
 type Listener = Arc<dyn Fn(&CatalogKey, CatalogChange) + Send + Sync>;

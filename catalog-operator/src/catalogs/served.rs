@@ -128,6 +128,10 @@ impl Known {
 
 /// What listing the bundles of an unreachable server answers in v0.
 fn unreachable_text(status: &ConnectionStatus) -> String {
-    let reason = status.reason.as_deref().unwrap_or("the connection cannot be established");
-    format!("failed to list bundles: rpc error: code = Unavailable desc = {reason}")
+    match status.reason.as_deref().unwrap_or("the connection cannot be established") {
+        reason if reason.starts_with("rpc error: ") => format!("failed to list bundles: {reason}"),
+        reason => {
+            format!("failed to list bundles: rpc error: code = Unavailable desc = {reason}")
+        }
+    }
 }

@@ -92,7 +92,7 @@ async fn a_ready_catalog_is_loaded_and_told() {
     let mut bench = bench(vec![Ok(())]);
     assert_eq!(bench.content(), "waiting");
     bench.become_state(ConnectionState::Ready, 1);
-    bench.until(CatalogChange::Content).await;
+    bench.until(CatalogChange::Loaded).await;
     assert_eq!(bench.content(), "loaded");
     assert_eq!(bench.catalogs.connection(&key()).unwrap().state, "READY");
 }
@@ -101,7 +101,7 @@ async fn a_ready_catalog_is_loaded_and_told() {
 async fn an_unreachable_catalog_says_why() {
     let mut bench = bench(vec![]);
     bench.become_state(ConnectionState::TransientFailure, 0);
-    bench.until(CatalogChange::Content).await;
+    bench.until(CatalogChange::Lost).await;
     assert_eq!(
         bench.content(),
         "failed to list bundles: rpc error: code = Unavailable desc = refused"
@@ -112,12 +112,12 @@ async fn an_unreachable_catalog_says_why() {
 async fn a_snapshot_stays_while_its_catalog_is_away_and_is_renewed_after() {
     let mut bench = bench(vec![Ok(()), Ok(())]);
     bench.become_state(ConnectionState::Ready, 1);
-    bench.until(CatalogChange::Content).await;
+    bench.until(CatalogChange::Loaded).await;
     bench.become_state(ConnectionState::TransientFailure, 1);
     bench.until(CatalogChange::State).await;
     assert_eq!(bench.content(), "loaded");
     bench.become_state(ConnectionState::Ready, 2);
-    bench.until(CatalogChange::Content).await;
+    bench.until(CatalogChange::Loaded).await;
     assert_eq!(bench.content(), "loaded");
     assert!(bench.steered.loads.lock().unwrap().is_empty());
 }
@@ -127,9 +127,9 @@ async fn a_listing_that_fails_is_tried_again() {
     let mut bench =
         bench(vec![Err(LoadError::Deadline(std::time::Duration::from_secs(60))), Ok(())]);
     bench.become_state(ConnectionState::Ready, 1);
-    bench.until(CatalogChange::Content).await;
+    bench.until(CatalogChange::Lost).await;
     assert_eq!(bench.content(), "the catalog was not listed completely within 60 s");
-    bench.until(CatalogChange::Content).await;
+    bench.until(CatalogChange::Loaded).await;
     assert_eq!(bench.content(), "loaded");
 }
 

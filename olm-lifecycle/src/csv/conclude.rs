@@ -31,9 +31,10 @@ pub fn conclude(
     outcomes: &[Outcome],
     now: Timestamp,
 ) -> Conclusion {
-    let refused = outcomes.iter().zip(&decision.effects).find_map(|(outcome, effect)| {
-        refusal(outcome, effect).map(|refusal| (refusal, effect))
-    });
+    let refused = outcomes
+        .iter()
+        .zip(&decision.effects)
+        .find_map(|(outcome, effect)| refusal(outcome, effect).map(|refusal| (refusal, effect)));
     match refused {
         None => write(observed, &decision.status, decision.requeue_at, now),
         Some((refusal, effect)) => refused_effect(observed, decision, effect, refusal, now),
@@ -99,7 +100,8 @@ fn write(
     let entered = Some(after.phase).filter(|phase| *phase != before.phase);
     let mut wanted = ClusterServiceVersion::clone(&observed.csv);
     wanted.status = Some(after);
-    let mut effects: Vec<Effect> = status_write(observed.csv.as_ref(), &wanted).into_iter().collect();
+    let mut effects: Vec<Effect> =
+        status_write(observed.csv.as_ref(), &wanted).into_iter().collect();
     if !change.quiet {
         effects.extend(announced.map(|phase| event(observed.csv.as_ref(), phase)));
     }

@@ -43,7 +43,8 @@ pub fn check_installed(
     csv: &ClusterServiceVersion,
     deployments: &BTreeMap<String, Arc<Deployment>>,
 ) -> Result<Result<(), Unhealthy>, StrategyError> {
-    let checks = strategy(&csv.spec)?.deployments.iter().map(|entry| check(csv, entry, deployments));
+    let checks =
+        strategy(&csv.spec)?.deployments.iter().map(|entry| check(csv, entry, deployments));
     Ok(checks.collect())
 }
 
@@ -88,7 +89,10 @@ fn check(
     check_hash(csv, entry, deployment)
 }
 
-fn check_annotations(csv: &ClusterServiceVersion, deployment: &Deployment) -> Result<(), Unhealthy> {
+fn check_annotations(
+    csv: &ClusterServiceVersion,
+    deployment: &Deployment,
+) -> Result<(), Unhealthy> {
     let missing = |text: String| trouble(UnhealthyReason::AnnotationsMissing, text);
     let expected = csv.metadata.annotations.iter().flatten();
     let template = deployment.spec.as_ref().and_then(|spec| spec.template.metadata.as_ref());

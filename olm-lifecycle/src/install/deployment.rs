@@ -58,7 +58,8 @@ pub(super) fn desired_hash(
     entry: &StrategyDeploymentSpec,
 ) -> Result<String, DeploymentError> {
     let desired = desired_deployment(csv, entry)?;
-    let label = desired.pointer("/metadata/labels").and_then(|all| all.get(labels::DEPLOYMENT_SPEC_HASH));
+    let label =
+        desired.pointer("/metadata/labels").and_then(|all| all.get(labels::DEPLOYMENT_SPEC_HASH));
     Ok(label.and_then(Value::as_str).unwrap_or_default().to_owned())
 }
 

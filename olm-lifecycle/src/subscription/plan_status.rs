@@ -43,7 +43,7 @@ pub fn reconcile(
         // Times of conditions that say the same stay.
         wanted.conditions.clone_from(&status.conditions);
     }
-    (wanted != *status).then(|| SubscriptionStatus { last_updated: Some(Time(now)), ..wanted })
+    (wanted != *status).then_some(SubscriptionStatus { last_updated: Some(Time(now)), ..wanted })
 }
 
 /// A plan that was deleted before it was done is forgotten, so that a new one is made.

@@ -1,1 +1,205 @@
+//! Who is woken by what.
 
+use std::sync::Arc;
+
+use super::*;
+use crate::metrics::CsvMetrics;
+use olm_kit::metrics::Metrics;
+use olm_kit::watch::{Change, Store};
+use rstest::rstest;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+fn mk<K: DeserializeOwned>(object: Value) -> K {
+    serde_json::from_value(object).unwrap()
+}
+
+/// A CSV that owns `<name>s.g`, gives rights to account `<name>`, and failed if there is a reason.
+fn mk_csv(name: &str, replaces: Option<&str>, reason: &str) -> ClusterServiceVersion {
+    mk(json!({
+        "metadata": {"name": name, "namespace": "ns"},
+        "spec": {
+            "replaces": replaces,
+            "customresourcedefinitions": {
+                "owned": [{"name": format!("{name}s.g"), "version": "v1", "kind": "K"}],
+            },
+            "install": {"strategy": "deployment", "spec": {
+                "permissions": [{"serviceAccountName": name, "rules": []}],
+            }},
+        },
+        "status": {"phase": "Failed", "reason": reason},
+    }))
+}
+
+/// Triggers over CSVs `a`, `b` (replacing `a`) and `c` (a failed install), with RBAC for `a`.
+fn mk_triggers() -> Triggers {
+    let csvs = [
+        mk_csv("a", None, ""),
+        mk_csv("b", Some("a"), ""),
+        mk_csv("c", None, "InstallComponentFailedNoRetry"),
+    ];
+    let role_ref = json!({"apiGroup": "", "kind": "ClusterRole", "name": "r"});
+    let subjects = json!([{"kind": "ServiceAccount", "name": "a", "namespace": "ns"}]);
+    let binding = json!({"metadata": {"name": "r"}, "roleRef": role_ref, "subjects": subjects});
+    let group = json!({"metadata": {"name": "og", "namespace": "ns"}});
+    let dependents = Dependents::default();
+    csvs.iter().for_each(|csv| dependents.update(None, Some(csv)));
+    Triggers {
+        stores: Stores {
+            csvs: Store::with_objects(csvs),
+            groups: Store::with_objects([mk(group)]),
+            cluster_role_bindings: Store::with_objects([mk(binding)]),
+            ..Stores::default()
+        },
+        queues: Queues::new(None),
+        dependents,
+        changes: Changes::default(),
+        metrics: CsvMetrics::register(&Metrics::new().unwrap()).unwrap(),
+    }
+}
+
+fn added<K>(object: K) -> Change<K> {
+    Change { old: None, new: Some(Arc::new(object)) }
+}
+
+fn changed<K>(old: K, new: K) -> Change<K> {
+    Change { old: Some(Arc::new(old)), new: Some(Arc::new(new)) }
+}
+
+/// Names of the CSVs that are due, sorted.
+async fn woken(triggers: &Triggers) -> String {
+    let mut names = Vec::new();
+    while !triggers.queues.csvs.is_empty() {
+        names.push(triggers.queues.csvs.next().await.name);
+    }
+    names.sort();
+    names.join(" ")
+}
+
+#[rstest]
+#[case::crd(|it: &Triggers| it.crd(&added(mk(json!({
+    "metadata": {"name": "as.g"},
+    "spec": {"group": "g", "names": {"plural": "as", "kind": "K"}, "scope": "", "versions": []},
+})))), "a")]
+#[case::foreign_crd(|it: &Triggers| it.crd(&added(mk(json!({
+    "metadata": {"name": "xs.g"},
+    "spec": {"group": "g", "names": {"plural": "xs", "kind": "K"}, "scope": "", "versions": []},
+})))), "")]
+#[case::account(|it: &Triggers| it.account(&added(mk(json!({
+    "metadata": {"name": "b", "namespace": "ns"},
+})))), "b c")]
+#[case::account_elsewhere(|it: &Triggers| it.account(&added(mk(json!({
+    "metadata": {"name": "b", "namespace": "elsewhere"},
+})))), "")]
+#[case::cluster_role(|it: &Triggers| it.cluster_role(&added(mk(json!({
+    "metadata": {"name": "r"},
+})))), "a")]
+#[case::cluster_role_with_the_same_rules(|it: &Triggers| it.cluster_role(&changed(
+    mk(json!({"metadata": {"name": "r"}})), mk(json!({"metadata": {"name": "r", "labels": {}}})),
+)), "")]
+#[case::owned_cluster_role(|it: &Triggers| it.cluster_role(&added(mk(json!({
+    "metadata": {"name": "x", "labels": {
+        "olm.owner": "b", "olm.owner.namespace": "ns", "olm.owner.kind": "ClusterServiceVersion",
+    }},
+})))), "b")]
+#[case::role_binding(|it: &Triggers| it.role_binding(&added(mk(json!({
+    "metadata": {"name": "x", "namespace": "ns"},
+    "roleRef": {"apiGroup": "", "kind": "Role", "name": "r"},
+    "subjects": [{"kind": "ServiceAccount", "name": "b"}],
+})))), "b c")]
+#[case::deployment(|it: &Triggers| it.deployment(&added(mk(json!({
+    "metadata": {"name": "x", "namespace": "ns", "labels": {
+        "olm.owner": "b", "olm.owner.namespace": "ns", "olm.owner.kind": "ClusterServiceVersion",
+    }},
+})))), "b")]
+#[case::foreign_deployment(|it: &Triggers| it.deployment(&added(mk(json!({
+    "metadata": {"name": "x", "namespace": "ns"},
+})))), "")]
+#[case::condition(|it: &Triggers| it.condition(&added(mk(json!({
+    "metadata": {"name": "a", "namespace": "ns"},
+})))), "b")]
+#[case::group(|it: &Triggers| it.group(&added(mk(json!({
+    "metadata": {"name": "og", "namespace": "ns"},
+})))), "a b c")]
+#[case::group_elsewhere_with_the_same_api(|it: &Triggers| it.group(&added(mk(json!({
+    "metadata": {
+        "name": "og", "namespace": "elsewhere", "annotations": {"olm.providedAPIs": "K.v1.g"},
+    },
+})))), "a b c")]
+#[case::group_elsewhere(|it: &Triggers| it.group(&added(mk(json!({
+    "metadata": {"name": "og", "namespace": "elsewhere"},
+})))), "")]
+#[case::linked_csv(|it: &Triggers| it.csv(&added(mk_csv("a", None, ""))), "a b")]
+#[case::other_csv(|it: &Triggers| it.csv(&added(mk_csv("c", None, ""))), "c")]
+#[tokio::test]
+async fn wakes(#[case] change: fn(&Triggers), #[case] expected: &str) {
+    let triggers = mk_triggers();
+    change(&triggers);
+    assert_eq!(woken(&triggers).await, expected);
+}
+
+#[tokio::test]
+async fn a_failed_install_is_marked_by_a_change_around_it() {
+    let triggers = mk_triggers();
+    let key = ObjectKey::namespaced("ns", "c");
+    assert!(triggers.changes.take(&key), "never looked at");
+    assert!(!triggers.changes.take(&key));
+    triggers.role(&added(mk(json!({"metadata": {"name": "x", "namespace": "ns"}}))));
+    assert_eq!(woken(&triggers).await, "c");
+    assert!(triggers.changes.take(&key));
+}
+
+#[tokio::test]
+async fn a_csv_in_conflict_is_woken_by_its_neighbours() {
+    let mut triggers = mk_triggers();
+    triggers.stores.csvs = Store::with_objects([mk_csv("d", None, "OwnerConflict")]);
+    triggers.csv(&Change { old: Some(Arc::new(mk_csv("a", None, ""))), new: None });
+    assert_eq!(woken(&triggers).await, "a d");
+}
+
+#[tokio::test]
+async fn a_group_wakes_the_namespaces_that_it_gains_or_loses() {
+    let triggers = mk_triggers();
+    let group = |namespaces: &[&str]| {
+        mk(json!({
+            "metadata": {"name": "og", "namespace": "ns"},
+            "status": {"namespaces": namespaces, "lastUpdated": "2026-01-01T00:00:00Z"},
+        }))
+    };
+    triggers.group(&changed(group(&["a", "b"]), group(&["b", "c"])));
+    let namespaces = &triggers.queues.namespaces;
+    assert_eq!([namespaces.next().await, namespaces.next().await], ["a", "c"]);
+    assert!(namespaces.is_empty());
+}
+
+#[rstest]
+#[case::unrelated_change(json!({"a": "1"}), json!({"a": "1"}), 0)]
+#[case::label(json!({"a": "1"}), json!({"a": "2"}), 1)]
+#[tokio::test]
+async fn labels_of_a_namespace_wake_groups_with_a_selector(
+    #[case] old: Value,
+    #[case] new: Value,
+    #[case] groups: usize,
+) {
+    let mut triggers = mk_triggers();
+    let selective = json!({
+        "metadata": {"name": "og", "namespace": "ns"},
+        "spec": {"selector": {"matchLabels": {"a": "2"}}},
+    });
+    let named = json!({
+        "metadata": {"name": "named", "namespace": "ns"}, "spec": {"targetNamespaces": ["x"]},
+    });
+    triggers.stores.groups = Store::with_objects([mk(selective), mk(named)]);
+    let namespace = |labels: Value| mk(json!({"metadata": {"name": "x", "labels": labels}}));
+    triggers.namespace(&changed(namespace(old), namespace(new)));
+    assert_eq!(triggers.queues.groups.len(), groups);
+    assert_eq!(triggers.queues.namespaces.len(), 1);
+}
+
+#[tokio::test]
+async fn only_watched_namespaces_are_worked_on() {
+    let mut triggers = mk_triggers();
+    triggers.queues = Queues::new(Some(["elsewhere".to_owned()].into()));
+    triggers.csv(&added(mk_csv("a", None, "")));
+    assert_eq!(woken(&triggers).await, "");
+}

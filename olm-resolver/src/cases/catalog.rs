@@ -23,7 +23,9 @@ pub(super) fn load(
     }
     for channel in &content.channels {
         for place in &channel.entries {
-            if let Some(bundle) = content.bundles.get(&(channel.package.clone(), place.name.clone())) {
+            if let Some(bundle) =
+                content.bundles.get(&(channel.package.clone(), place.name.clone()))
+            {
                 let is_default = content.defaults.get(&channel.package) == Some(&channel.name);
                 universe.add(entry(catalog, channel, place, bundle, is_default));
             }
@@ -68,7 +70,8 @@ fn entry(
 ) -> Entry {
     let properties: Vec<Property> = bundle.properties.iter().map(CaseProperty::property).collect();
     let version = properties.iter().find_map(value::package);
-    let text = |text: &Option<String>| text.as_deref().filter(|text| !text.is_empty()).map(Into::into);
+    let text =
+        |text: &Option<String>| text.as_deref().filter(|text| !text.is_empty()).map(Into::into);
     Entry {
         name: place.name.as_str().into(),
         package: channel.package.as_str().into(),

@@ -169,13 +169,19 @@ impl CaseCsv {
             })
         });
         let properties = match &self.properties {
-            Some(list) => InstalledProperties::Annotated(list.iter().map(CaseProperty::property).collect()),
+            Some(list) => {
+                InstalledProperties::Annotated(list.iter().map(CaseProperty::property).collect())
+            }
             None => InstalledProperties::Apis {
                 provided: self.provided.clone(),
                 required: self.required.clone(),
             },
         };
-        Ok(InstalledCsv { version: version.transpose()?, properties, ..InstalledCsv::new(&self.name) })
+        Ok(InstalledCsv {
+            version: version.transpose()?,
+            properties,
+            ..InstalledCsv::new(&self.name)
+        })
     }
 }
 

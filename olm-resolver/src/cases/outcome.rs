@@ -77,7 +77,9 @@ impl Outcome {
     pub fn agrees_with(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Install(one), Self::Install(other)) => one == other,
-            (Self::Unsatisfiable(_), Self::Unsatisfiable(_)) | (Self::Error(_), Self::Error(_)) => true,
+            (Self::Unsatisfiable(_), Self::Unsatisfiable(_)) | (Self::Error(_), Self::Error(_)) => {
+                true
+            }
             _ => false,
         }
     }
@@ -86,7 +88,9 @@ impl Outcome {
 impl From<Result<Resolution, ResolveError>> for Outcome {
     fn from(result: Result<Resolution, ResolveError>) -> Self {
         match result {
-            Ok(resolution) => Self::Install(resolution.chosen.iter().map(Placement::from).collect()),
+            Ok(resolution) => {
+                Self::Install(resolution.chosen.iter().map(Placement::from).collect())
+            }
             Err(ResolveError::NotSatisfiable(explanation)) => {
                 Self::Unsatisfiable(explanation.facts().iter().map(ToString::to_string).collect())
             }

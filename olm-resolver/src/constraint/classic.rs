@@ -39,7 +39,9 @@ fn compile(constraint: Constraint) -> Result<Arc<dyn Requirement>, ConstraintErr
         Predicate::All(members) => Arc::new(All(compile_all(members)?)),
         Predicate::Any(members) => Arc::new(Any(compile_all(members)?)),
         Predicate::Not(members) => Arc::new(Not(compile_all(members)?)),
-        Predicate::Cel { rule } => Arc::new(CelRequirement::compile(rule, constraint.failure_message)?),
+        Predicate::Cel { rule } => {
+            Arc::new(CelRequirement::compile(rule, constraint.failure_message)?)
+        }
     })
 }
 

@@ -21,7 +21,8 @@ impl Requirement for PackageRequirement {
     fn holds(&self, bundle: &Bundle) -> Result<bool, ConstraintError> {
         let claimed = bundle.packages.iter().filter_map(|(_, version)| version.as_ref());
         let mut versions = claimed.chain(&bundle.entry.version);
-        Ok(bundle.is_of_package(&self.package) && versions.any(|version| self.range.contains(version)))
+        Ok(bundle.is_of_package(&self.package)
+            && versions.any(|version| self.range.contains(version)))
     }
 
     fn lookup(&self) -> Lookup {

@@ -105,7 +105,8 @@ impl Fact {
             (Reason::BundleRequires(requirement), Rule::Dependency { of, choices }) => {
                 let choices = bundles(problem, choices);
                 let wanted = requirement.wanted();
-                let passed_over = if choices.is_empty() { passed_over(scope, &wanted) } else { Vec::new() };
+                let passed_over =
+                    if choices.is_empty() { passed_over(scope, &wanted) } else { Vec::new() };
                 let (bundle, requirement) = (bundle(problem, *of)?, requirement.to_string());
                 Self::BundleRequires { bundle, wanted, requirement, choices, passed_over }
             }
@@ -151,8 +152,12 @@ impl fmt::Display for Fact {
             Self::SubscriptionExists(subscription) => {
                 write!(f, "subscription {} exists", subscription.name)
             }
-            Self::NothingFound { subscription, missing } => nothing_found(f, subscription, *missing),
-            Self::SubscriptionRequires { subscription, choices } => requires(f, &subscription.name, choices),
+            Self::NothingFound { subscription, missing } => {
+                nothing_found(f, subscription, *missing)
+            }
+            Self::SubscriptionRequires { subscription, choices } => {
+                requires(f, &subscription.name, choices)
+            }
             Self::OrphanExists(bundle) => write!(
                 f,
                 "clusterserviceversion {} exists and is not referenced by a subscription",
@@ -162,7 +167,9 @@ impl fmt::Display for Fact {
             Self::BundleRequires { bundle, requirement, .. } => {
                 write!(f, "bundle {} requires an operator {requirement}", bundle.name)
             }
-            Self::TakesPlaceOf { bundle, installed } => write!(f, "{bundle} conflicts with {installed}"),
+            Self::TakesPlaceOf { bundle, installed } => {
+                write!(f, "{bundle} conflicts with {installed}")
+            }
             Self::OnePerPackage { package, bundles } => {
                 write!(f, "{} originate from package {package}", list(bundles, "and"))
             }
@@ -187,10 +194,16 @@ fn nothing_found(
     let CatalogKey { namespace, name: catalog } = subscription.catalog.as_ref().unwrap_or(&nowhere);
     match missing {
         Missing::Catalog => {
-            write!(f, "no operators found from catalog {catalog} in namespace {namespace} referenced by subscription {name}")
+            write!(
+                f,
+                "no operators found from catalog {catalog} in namespace {namespace} referenced by subscription {name}"
+            )
         }
         Missing::Package => {
-            write!(f, "no operators found in package {package} in the catalog referenced by subscription {name}")
+            write!(
+                f,
+                "no operators found in package {package} in the catalog referenced by subscription {name}"
+            )
         }
         Missing::Channel => write!(
             f,
@@ -207,7 +220,9 @@ fn requires(f: &mut fmt::Formatter<'_>, subscription: &str, choices: &[BundleRef
     match choices {
         [] => write!(f, "no operators found matching the criteria of subscription {subscription}"),
         [only] => write!(f, "subscription {subscription} requires {only}"),
-        many => write!(f, "subscription {subscription} requires at least one of {}", list(many, "or")),
+        many => {
+            write!(f, "subscription {subscription} requires at least one of {}", list(many, "or"))
+        }
     }
 }
 

@@ -45,12 +45,22 @@ fn sentence(fact: &Fact, all: &[&Fact]) -> Option<String> {
         Fact::SubscriptionRequires { subscription, choices } => format!(
             "Subscription {} needs {}.",
             subscription.name,
-            if choices.is_empty() { "a bundle, but none qualifies".to_owned() } else { one_of(choices) }
+            if choices.is_empty() {
+                "a bundle, but none qualifies".to_owned()
+            } else {
+                one_of(choices)
+            }
         ),
         Fact::OrphanExists(csv) => {
-            format!("ClusterServiceVersion {} is in the namespace without a Subscription.", csv.name)
+            format!(
+                "ClusterServiceVersion {} is in the namespace without a Subscription.",
+                csv.name
+            )
         }
-        Fact::Deprecated(bundle) => format!("{} is deprecated and must not be installed.", name(bundle)),
+        Fact::Deprecated(bundle) => {
+            let text = format!("{} is deprecated and must not be installed.", name(bundle));
+            capital(&text, std::slice::from_ref(bundle))
+        }
         Fact::BundleRequires { wanted, requirement, choices, passed_over, .. } => {
             let needs = format!("{} {}", who_requires(fact, all), want(wanted, requirement));
             format!("{needs}{}.", supply(wanted, choices, passed_over))
@@ -85,7 +95,9 @@ fn nothing_found(subscription: &SubscriptionFacts, missing: Missing) -> String {
              is not visible in this namespace, or is empty."
         ),
         Missing::Package => {
-            format!("Subscription {name} asks for package {package}, which {catalog} does not hold.")
+            format!(
+                "Subscription {name} asks for package {package}, which {catalog} does not hold."
+            )
         }
         Missing::Channel => format!(
             "Subscription {name} asks for {channel}package {package}, which does not exist in {catalog}."
@@ -111,7 +123,15 @@ fn who_requires(fact: &Fact, all: &[&Fact]) -> String {
     let mut bundles: Vec<BundleRef> = alike.map(|(bundle, ..)| bundle).collect();
     bundles.sort_by(|a, b| b.version.cmp(&a.version).then_with(|| b.name.cmp(&a.name)));
     let verb = if bundles.len() == 1 { "requires" } else { "require" };
-    format!("{} {verb}", names(&bundles, "and"))
+    capital(&format!("{} {verb}", names(&bundles, "and")), &bundles)
+}
+
+/// A sentence that starts with "the installed ..." gets its capital; names keep theirs.
+fn capital(sentence: &str, starts_with: &[BundleRef]) -> String {
+    match (sentence.strip_prefix("the "), starts_with.first()) {
+        (Some(rest), Some(first)) if first.is_installed() => format!("The {rest}"),
+        _ => sentence.to_owned(),
+    }
 }
 
 fn want(wanted: &Wanted, requirement: &str) -> String {
@@ -158,8 +178,12 @@ fn remedy(facts: &[Fact]) -> Option<String> {
 fn remedy_for(fact: &Fact) -> Option<String> {
     match fact {
         Fact::NothingFound { subscription, missing } => Some(match missing {
-            Missing::Catalog => "Create the CatalogSource, or name another one in the Subscription.".to_owned(),
-            Missing::Package => "Correct spec.name, or spec.source, of the Subscription.".to_owned(),
+            Missing::Catalog => {
+                "Create the CatalogSource, or name another one in the Subscription.".to_owned()
+            }
+            Missing::Package => {
+                "Correct spec.name, or spec.source, of the Subscription.".to_owned()
+            }
             Missing::Channel => "Correct spec.channel of the Subscription.".to_owned(),
             Missing::StartingCsv => format!(
                 "Correct spec.startingCSV of Subscription {}, or remove it to start with the newest.",
@@ -167,9 +191,13 @@ fn remedy_for(fact: &Fact) -> Option<String> {
             ),
         }),
         Fact::BundleRequires { choices, wanted, .. } if choices.is_empty() => Some(match wanted {
-            Wanted::Package { name, .. } => format!("Add a CatalogSource that offers such a version of {name}."),
+            Wanted::Package { name, .. } => {
+                format!("Add a CatalogSource that offers such a version of {name}.")
+            }
             Wanted::Api(_) => "Add a CatalogSource that offers a provider.".to_owned(),
-            Wanted::Label(_) | Wanted::Other { .. } => "Add a CatalogSource that offers one.".to_owned(),
+            Wanted::Label(_) | Wanted::Other { .. } => {
+                "Add a CatalogSource that offers one.".to_owned()
+            }
         }),
         Fact::OneProvider { .. } | Fact::OnePerPackage { .. } => {
             Some("Use different namespaces, or delete one of the Subscriptions.".to_owned())
@@ -191,7 +219,11 @@ fn name_and_place(bundle: &BundleRef) -> String {
 }
 
 fn name(bundle: &BundleRef) -> String {
-    if bundle.is_installed() { format!("the installed {}", bundle.name) } else { bundle.name.to_string() }
+    if bundle.is_installed() {
+        format!("the installed {}", bundle.name)
+    } else {
+        bundle.name.to_string()
+    }
 }
 
 fn names(bundles: &[BundleRef], word: &str) -> String {

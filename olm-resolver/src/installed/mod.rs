@@ -90,7 +90,10 @@ impl Installed {
     }
 }
 
-fn bundle(request: &ResolutionRequest<'_>, csv: &InstalledCsv) -> Result<InstalledBundle, InstalledFault> {
+fn bundle(
+    request: &ResolutionRequest<'_>,
+    csv: &InstalledCsv,
+) -> Result<InstalledBundle, InstalledFault> {
     let subscriptions = subscriptions_of(request, &csv.name);
     let properties = properties::of(csv, &subscriptions)
         .map_err(|reason| InstalledFault::Unreadable { csv: csv.name.clone(), reason })?;
@@ -112,7 +115,11 @@ fn bundle(request: &ResolutionRequest<'_>, csv: &InstalledCsv) -> Result<Install
     Ok(InstalledBundle { entry: Arc::new(entry), subscription })
 }
 
-fn subscriptions_of<'a>(request: &'a ResolutionRequest<'_>, csv: &str) -> Vec<&'a SubscriptionFacts> {
-    let owns = |subscription: &&SubscriptionFacts| subscription.installed_csv.as_deref() == Some(csv);
+fn subscriptions_of<'a>(
+    request: &'a ResolutionRequest<'_>,
+    csv: &str,
+) -> Vec<&'a SubscriptionFacts> {
+    let owns =
+        |subscription: &&SubscriptionFacts| subscription.installed_csv.as_deref() == Some(csv);
     request.subscriptions.iter().filter(owns).collect()
 }

@@ -10,7 +10,10 @@ use serde_json::json;
 use crate::request::{InstalledCsv, InstalledProperties, SubscriptionFacts};
 
 /// The properties, or why there are none.
-pub(super) fn of(csv: &InstalledCsv, owners: &[&SubscriptionFacts]) -> Result<Vec<Property>, String> {
+pub(super) fn of(
+    csv: &InstalledCsv,
+    owners: &[&SubscriptionFacts],
+) -> Result<Vec<Property>, String> {
     match &csv.properties {
         InstalledProperties::Annotated(properties) => Ok(properties.clone()),
         InstalledProperties::Unreadable(reason) => Err(reason.clone()),
@@ -32,7 +35,9 @@ pub(super) fn package(properties: &[Property]) -> Option<String> {
 fn apis(kind: &str, apis: &[Gvk]) -> Vec<Property> {
     let values: BTreeSet<String> = apis
         .iter()
-        .map(|api| json!({"group": api.group, "kind": api.kind, "version": api.version}).to_string())
+        .map(|api| {
+            json!({"group": api.group, "kind": api.kind, "version": api.version}).to_string()
+        })
         .collect();
     values.into_iter().map(|value| property(kind, value)).collect()
 }
@@ -45,7 +50,8 @@ fn inferred_package(csv: &InstalledCsv, owners: &[&SubscriptionFacts]) -> Option
         .filter(|name| !name.is_empty())
         .collect();
     let name = names.first().filter(|_| names.len() == 1)?;
-    let version = csv.version.as_ref().map(ToString::to_string).filter(|version| version != "0.0.0");
+    let version =
+        csv.version.as_ref().map(ToString::to_string).filter(|version| version != "0.0.0");
     let value = json!({"packageName": name, "version": version.unwrap_or_default()});
     Some(property("olm.package", value.to_string()))
 }

@@ -29,7 +29,10 @@ fn last_of_chain<'a>(
     let mut current = csv;
     while let Some(next) = replacements.get(current.name.as_str()) {
         if !seen.insert(current.name.as_str()) {
-            return Err(InstalledFault::Circle { namespace: namespace.to_owned(), csv: current.name.clone() });
+            return Err(InstalledFault::Circle {
+                namespace: namespace.to_owned(),
+                csv: current.name.clone(),
+            });
         }
         if current.phase != CsvPhase::Replacing {
             return Err(InstalledFault::NotReplacing {

@@ -56,7 +56,8 @@ mod tests {
         let own = own.map(|text| view(text).key);
         let mut views: Vec<_> = given.iter().map(|text| view(text)).collect();
         order(&Standpoint { namespace: "team", catalog: own.as_ref() }, &mut views);
-        let keys = |views: Vec<CatalogView>| views.into_iter().map(|view| view.key).collect::<Vec<_>>();
+        let keys =
+            |views: Vec<CatalogView>| views.into_iter().map(|view| view.key).collect::<Vec<_>>();
         assert_eq!(keys(views), keys(wanted.iter().map(|text| view(text)).collect()));
     }
 }

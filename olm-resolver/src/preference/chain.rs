@@ -79,7 +79,8 @@ impl<'a> Graph<'a> {
     fn new(entries: &'a [Arc<Entry>]) -> Self {
         let by_name = entries.iter().map(|entry| (&*entry.name, entry)).collect();
         let replaced = entries.iter().filter_map(|entry| entry.replaces.as_deref()).collect();
-        let skipped = entries.iter().flat_map(|entry| entry.skips.iter().map(|skip| &**skip)).collect();
+        let skipped =
+            entries.iter().flat_map(|entry| entry.skips.iter().map(|skip| &**skip)).collect();
         Self { by_name, replaced, skipped }
     }
 
@@ -157,8 +158,14 @@ mod tests {
     #[rstest]
     #[case("b a>b", "a b")]
     #[case("", "")]
-    #[case("a>b b>a", "no channel heads (entries not replaced by another entry) found in channel \"channel\" of package \"package\"")]
-    #[case("a>b b>c c>b", "a cycle exists in the chain of replacement beginning with \"a\" in channel \"channel\" of package \"package\"")]
+    #[case(
+        "a>b b>a",
+        "no channel heads (entries not replaced by another entry) found in channel \"channel\" of package \"package\""
+    )]
+    #[case(
+        "a>b b>c c>b",
+        "a cycle exists in the chain of replacement beginning with \"a\" in channel \"channel\" of package \"package\""
+    )]
     #[case("a>b~b b", "a")]
     #[case("a>b~c b>c c", "a b")]
     #[case("a b>c c", MANY)]

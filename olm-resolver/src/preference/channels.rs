@@ -54,11 +54,19 @@ mod tests {
 
     #[test]
     fn default_channels_first_then_package_then_channel() {
-        let mut keys =
-            [key("a", "z", false), key("a", "b", false), key("x", "stable", true), key("m", "stable", true)];
+        let mut keys = [
+            key("a", "z", false),
+            key("a", "b", false),
+            key("x", "stable", true),
+            key("m", "stable", true),
+        ];
         keys.sort();
-        let wanted =
-            [key("m", "stable", true), key("x", "stable", true), key("a", "b", false), key("a", "z", false)];
+        let wanted = [
+            key("m", "stable", true),
+            key("x", "stable", true),
+            key("a", "b", false),
+            key("a", "z", false),
+        ];
         assert_eq!(keys, wanted);
     }
 }

@@ -30,7 +30,11 @@ impl BatsatCore {
     /// A core without clauses that gives up after so many steps, all calls together.
     pub fn new(limit: u64) -> Self {
         let steps = Steps { limit, taken: Cell::new(0) };
-        Self { batsat: Batsat::new(SolverOpts::default(), steps), variables: Vec::new(), failed: Vec::new() }
+        Self {
+            batsat: Batsat::new(SolverOpts::default(), steps),
+            variables: Vec::new(),
+            failed: Vec::new(),
+        }
     }
 
     /// Literals of unknown variables do not exist.
@@ -55,7 +59,8 @@ impl Sat for BatsatCore {
     }
 
     fn add_clause(&mut self, clause: &[Literal]) {
-        let mut literals: Vec<Lit> = clause.iter().filter_map(|literal| self.literal(*literal)).collect();
+        let mut literals: Vec<Lit> =
+            clause.iter().filter_map(|literal| self.literal(*literal)).collect();
         self.batsat.add_clause_reuse(&mut literals);
     }
 

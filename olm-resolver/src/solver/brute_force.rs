@@ -25,10 +25,15 @@ impl Sat for BruteForce {
     }
 
     fn solve(&mut self, assumptions: &[Literal]) -> Result<Verdict, Exhausted> {
-        let holds = |model: u64, literal: &Literal| ((model >> literal.variable) & 1 == 1) == literal.positive;
+        let holds = |model: u64, literal: &Literal| {
+            ((model >> literal.variable) & 1 == 1) == literal.positive
+        };
         let is_model = |model: &u64| {
             assumptions.iter().all(|literal| holds(*model, literal))
-                && self.clauses.iter().all(|clause| clause.iter().any(|literal| holds(*model, literal)))
+                && self
+                    .clauses
+                    .iter()
+                    .all(|clause| clause.iter().any(|literal| holds(*model, literal)))
         };
         match (0..1_u64 << self.variables).find(is_model) {
             Some(model) => {
@@ -59,7 +64,9 @@ pub(super) fn keeps(set: u64, rule: &Rule) -> bool {
         Rule::Prohibited(variable) => !has(variable),
         Rule::Conflict(one, other) => !(has(one) && has(other)),
         Rule::Dependency { of, choices } => !has(of) || choices.iter().any(has),
-        Rule::AtMost { count, of } => of.iter().filter(|variable| has(variable)).count() <= *count as usize,
+        Rule::AtMost { count, of } => {
+            of.iter().filter(|variable| has(variable)).count() <= *count as usize
+        }
     }
 }
 
@@ -76,7 +83,8 @@ pub(super) fn most_preferred(formula: &Formula) -> Option<u64> {
         .collect();
     let mut taken = 0_u64;
     let dependencies = formula.dependencies();
-    let mut queue: VecDeque<Vec<VariableId>> = formula.anchors().map(|anchor| vec![anchor]).collect();
+    let mut queue: VecDeque<Vec<VariableId>> =
+        formula.anchors().map(|anchor| vec![anchor]).collect();
     while let Some(choice) = queue.pop_front() {
         if sets.is_empty() {
             return None;
@@ -84,7 +92,8 @@ pub(super) fn most_preferred(formula: &Formula) -> Option<u64> {
         if choice.iter().any(|candidate| (taken >> candidate.0) & 1 == 1) {
             continue;
         }
-        let possible = |candidate: &&VariableId| sets.iter().any(|set| (set >> candidate.0) & 1 == 1);
+        let possible =
+            |candidate: &&VariableId| sets.iter().any(|set| (set >> candidate.0) & 1 == 1);
         let candidate = *choice.iter().find(possible)?;
         taken |= 1 << candidate.0;
         sets.retain(|set| (set >> candidate.0) & 1 == 1);

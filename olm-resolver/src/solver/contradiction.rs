@@ -25,8 +25,12 @@ pub(super) fn find(formula: &Formula, sat: &mut dyn Sat) -> Result<Vec<RuleId>, 
     };
     let mut position = 0;
     while position < needed.len() {
-        let rest: Vec<u32> =
-            needed.iter().enumerate().filter(|(i, _)| *i != position).map(|(_, switch)| *switch).collect();
+        let rest: Vec<u32> = needed
+            .iter()
+            .enumerate()
+            .filter(|(i, _)| *i != position)
+            .map(|(_, switch)| *switch)
+            .collect();
         match failed(sat, &rest) {
             Ok(Some(fewer)) => needed = fewer,
             Ok(None) => position += 1,
@@ -34,12 +38,16 @@ pub(super) fn find(formula: &Formula, sat: &mut dyn Sat) -> Result<Vec<RuleId>, 
         }
     }
     let rules = (0..).map(RuleId).zip(switches);
-    Ok(rules.filter(|(_, switch)| needed.binary_search(switch).is_ok()).map(|(rule, _)| rule).collect())
+    Ok(rules
+        .filter(|(_, switch)| needed.binary_search(switch).is_ok())
+        .map(|(rule, _)| rule)
+        .collect())
 }
 
 /// Switches that cannot all be on, out of the given ones; `None` if they can.
 fn failed(sat: &mut dyn Sat, switches: &[u32]) -> Result<Option<Vec<u32>>, Exhausted> {
-    let assumptions: Vec<Literal> = switches.iter().map(|switch| Literal::positive(*switch)).collect();
+    let assumptions: Vec<Literal> =
+        switches.iter().map(|switch| Literal::positive(*switch)).collect();
     match sat.solve(&assumptions)? {
         Verdict::Satisfiable => Ok(None),
         Verdict::Unsatisfiable => Ok(Some(sat.failed())),

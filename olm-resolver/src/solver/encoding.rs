@@ -81,7 +81,11 @@ impl Clauses<'_> {
             self.add(&[Literal::negative(variable), Literal::positive(*first)]);
         }
         for (old, new) in before.iter().zip(after.iter().skip(1)) {
-            self.add(&[Literal::negative(variable), Literal::negative(*old), Literal::positive(*new)]);
+            self.add(&[
+                Literal::negative(variable),
+                Literal::negative(*old),
+                Literal::positive(*new),
+            ]);
         }
         after
     }

@@ -2,9 +2,12 @@
 //!
 //! Choices are visited first in, first out: the mandatory variables, then the dependencies of each
 //! variable that was taken. A choice that an earlier one already meets adds nothing; otherwise the
-//! first of its candidates is taken with which some answer is still possible. v0 finds the same
-//! answer by guessing and backtracking. As each step asks the SAT core whether an answer is still
-//! possible, nothing ever has to be taken back.
+//! first of its candidates is taken with which some answer is still possible. As each step asks the
+//! SAT core whether an answer is still possible, nothing ever has to be taken back.
+//!
+//! v0 guesses and backtracks instead. When it takes back a guess, choices that were tried after it
+//! do not start again at their first candidate; one whose candidates were all tried is then left to
+//! the SAT core, which knows no preference. This forgetting is not copied.
 //!
 //! What was taken is closed under dependencies, and every other rule only forbids: so the taken
 //! variables alone are an answer, and v0's minimisation of further variables is always zero.
@@ -45,7 +48,10 @@ impl Solver for OrderedSearch {
 }
 
 /// The most preferred answer, ascending; `None` if there is none.
-pub(super) fn search(formula: &Formula, sat: &mut dyn Sat) -> Result<Option<Vec<VariableId>>, Exhausted> {
+pub(super) fn search(
+    formula: &Formula,
+    sat: &mut dyn Sat,
+) -> Result<Option<Vec<VariableId>>, Exhausted> {
     for _ in 0..formula.variables {
         sat.new_variable();
     }
@@ -93,7 +99,12 @@ impl<'a> Search<'a> {
                 queue.extend(dependencies.into_iter().flatten().map(|choices| &***choices));
             }
         }
-        Ok((0..).map(VariableId).zip(&self.taken).filter(|(_, taken)| **taken).map(|(id, _)| id).collect())
+        Ok((0..)
+            .map(VariableId)
+            .zip(&self.taken)
+            .filter(|(_, taken)| **taken)
+            .map(|(id, _)| id)
+            .collect())
     }
 
     /// The first candidate that some answer contains together with everything taken.

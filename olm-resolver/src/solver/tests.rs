@@ -9,7 +9,8 @@ use crate::problem::Rule;
 
 /// Reads "a M D(x,y); x; y": variables with their rules, in visiting order.
 fn formula(text: &str) -> (Vec<String>, Formula) {
-    let items: Vec<Vec<&str>> = text.split(';').map(|item| item.split_whitespace().collect()).collect();
+    let items: Vec<Vec<&str>> =
+        text.split(';').map(|item| item.split_whitespace().collect()).collect();
     let names: Vec<String> =
         items.iter().filter_map(|words| words.first()).map(ToString::to_string).collect();
     let id = |name: &str| {
@@ -28,7 +29,10 @@ fn formula(text: &str) -> (Vec<String>, Formula) {
         .iter()
         .filter_map(|words| words.split_first())
         .flat_map(|(of, words)| words.iter().map(|word| rule(of, word)).collect::<Vec<_>>());
-    (names.clone(), Formula { variables: u32::try_from(names.len()).unwrap(), rules: rules.collect() })
+    (
+        names.clone(),
+        Formula { variables: u32::try_from(names.len()).unwrap(), rules: rules.collect() },
+    )
 }
 
 #[rstest]

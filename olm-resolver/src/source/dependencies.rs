@@ -22,7 +22,8 @@ impl Dependencies {
     /// Knows these kinds; a later kind of the same property type replaces an earlier one.
     pub fn new(kinds: impl IntoIterator<Item = Arc<dyn ConstraintKind>>) -> Self {
         let by_type = |kind: Arc<dyn ConstraintKind>| {
-            let types: Vec<String> = kind.property_types().iter().map(ToString::to_string).collect();
+            let types: Vec<String> =
+                kind.property_types().iter().map(ToString::to_string).collect();
             types.into_iter().map(move |name| (name, kind.clone()))
         };
         Self { kinds: kinds.into_iter().flat_map(by_type).collect() }
@@ -49,7 +50,8 @@ impl ConstraintSource for Dependencies {
             let Some(kind) = self.kinds.get(&*property.kind) else { continue };
             match choices(kind.as_ref(), property, bundle, scope) {
                 Ok((requirement, candidates)) => {
-                    let choices = candidates.iter().map(|candidate| problem.bundle(candidate)).collect();
+                    let choices =
+                        candidates.iter().map(|candidate| problem.bundle(candidate)).collect();
                     let rule = Rule::Dependency { of: variable, choices };
                     problem.state(rule, Reason::BundleRequires(requirement));
                 }

@@ -17,7 +17,10 @@ impl ConstraintSource for OnePerPackage {
         for (variable, bundle) in problem.bundles() {
             let identifier = BundleRef::from(&*bundle.entry).to_string();
             for (package, _) in &bundle.packages {
-                members.entry(package.as_str().into()).or_default().push((identifier.clone(), variable));
+                members
+                    .entry(package.as_str().into())
+                    .or_default()
+                    .push((identifier.clone(), variable));
             }
         }
         for (package, members) in members {

@@ -49,7 +49,8 @@ impl<'a> Scope<'a> {
         preference: &'a dyn Preference,
         installed: Installed,
     ) -> Self {
-        let mut subscriptions: Vec<_> = request.subscriptions.iter().cloned().map(Arc::new).collect();
+        let mut subscriptions: Vec<_> =
+            request.subscriptions.iter().cloned().map(Arc::new).collect();
         subscriptions.sort_by(|a, b| a.name.cmp(&b.name));
         let mut catalogs = request.universe.catalogs();
         let key = CatalogKey::new(request.namespace, VIRTUAL_CATALOG);
@@ -120,8 +121,12 @@ impl<'a> Scope<'a> {
 
     /// The bundle of an entry; the same one for the same place.
     pub fn intern(&mut self, entry: &Arc<Entry>) -> Arc<Bundle> {
-        let place =
-            (entry.catalog.clone(), entry.package.clone(), entry.channel.clone(), entry.name.clone());
+        let place = (
+            entry.catalog.clone(),
+            entry.package.clone(),
+            entry.channel.clone(),
+            entry.name.clone(),
+        );
         if let Some(known) = self.known.get(&place).and_then(|id| self.bundles.get(id.index())) {
             return known.clone();
         }
@@ -181,7 +186,10 @@ impl<'a> Scope<'a> {
             let bundle = self.intern(&entry);
             if !fitting.contains(&bundle.id) && requirement.holds(&bundle)? {
                 fitting.insert(bundle.id);
-                channels.entry(entry.catalog.clone()).or_default().insert(ChannelKey::from(&*entry));
+                channels
+                    .entry(entry.catalog.clone())
+                    .or_default()
+                    .insert(ChannelKey::from(&*entry));
             }
         }
         let mut found = Vec::new();
@@ -191,7 +199,8 @@ impl<'a> Scope<'a> {
                 found.extend(self.find_installed(requirement)?);
                 continue;
             }
-            let mut keys: Vec<_> = channels.remove(&catalog).unwrap_or_default().into_iter().collect();
+            let mut keys: Vec<_> =
+                channels.remove(&catalog).unwrap_or_default().into_iter().collect();
             self.preference.order_channels(&mut keys);
             for key in keys {
                 let entries = self.ordered_channel(&catalog, &key)?;
@@ -203,7 +212,10 @@ impl<'a> Scope<'a> {
 
     /// Installed CSVs of one package without a Subscription count as one place, as in v0: only the
     /// first is looked at. With Subscriptions they look like entries of one channel.
-    fn find_installed(&mut self, requirement: &dyn Requirement) -> Result<Vec<Arc<Bundle>>, CandidateError> {
+    fn find_installed(
+        &mut self,
+        requirement: &dyn Requirement,
+    ) -> Result<Vec<Arc<Bundle>>, CandidateError> {
         let mut places = BTreeSet::new();
         let mut channels: BTreeMap<Arc<str>, Vec<Arc<Entry>>> = BTreeMap::new();
         for installed in self.installed.bundles().to_vec() {
@@ -243,7 +255,9 @@ impl<'a> Scope<'a> {
             Lookup::Api(gvk) => universe.by_gvk(gvk),
             Lookup::Label(label) => universe.by_label(label),
             Lookup::AnyOf(lookups) if lookups.contains(&Lookup::Everything) => universe.all(),
-            Lookup::AnyOf(lookups) => lookups.iter().flat_map(|lookup| self.look_up(lookup)).collect(),
+            Lookup::AnyOf(lookups) => {
+                lookups.iter().flat_map(|lookup| self.look_up(lookup)).collect()
+            }
             Lookup::Everything => universe.all(),
         }
     }

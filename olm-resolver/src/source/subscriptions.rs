@@ -55,7 +55,10 @@ fn want(
     if let Some(current) = &current {
         keep_or_replace(current, &mut choices, problem);
     }
-    problem.state(Rule::Dependency { of: variable, choices: choices.into() }, Reason::SubscriptionRequires);
+    problem.state(
+        Rule::Dependency { of: variable, choices: choices.into() },
+        Reason::SubscriptionRequires,
+    );
     Ok(())
 }
 
@@ -125,7 +128,11 @@ fn candidates(
 }
 
 /// The catalogs of the offers in order of preference; installed CSVs last.
-fn catalogs(subscription: &SubscriptionFacts, offers: &[Arc<Entry>], scope: &Scope<'_>) -> Vec<CatalogKey> {
+fn catalogs(
+    subscription: &SubscriptionFacts,
+    offers: &[Arc<Entry>],
+    scope: &Scope<'_>,
+) -> Vec<CatalogKey> {
     if let Some(catalog) = &subscription.catalog {
         return vec![catalog.clone()];
     }
@@ -143,7 +150,9 @@ fn channels(catalog: &CatalogKey, offers: &[Arc<Entry>], scope: &Scope<'_>) -> V
     let mut keys: Vec<ChannelKey> = own().map(|entry| ChannelKey::from(&**entry)).collect();
     scope.preference().order_channels(&mut keys);
     keys.dedup();
-    let entries = |key: &ChannelKey| own().filter(|entry| ChannelKey::from(&***entry) == *key).cloned().collect();
+    let entries = |key: &ChannelKey| {
+        own().filter(|entry| ChannelKey::from(&***entry) == *key).cloned().collect()
+    };
     keys.into_iter().map(|key| (key.clone(), entries(&key))).collect()
 }
 
@@ -155,5 +164,7 @@ fn is_upgrade(entry: &Entry, current: &Bundle) -> bool {
         .as_ref()
         .zip(current.version.as_ref())
         .is_some_and(|(range, version)| range.contains(version));
-    skips_version || entry.replaces.as_ref() == Some(&current.name) || entry.skips.contains(&current.name)
+    skips_version
+        || entry.replaces.as_ref() == Some(&current.name)
+        || entry.skips.contains(&current.name)
 }

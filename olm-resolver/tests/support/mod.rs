@@ -13,10 +13,12 @@
 //! An entry, `sub` or `csv` goes on in indented lines.
 
 #![allow(dead_code, reason = "each test file uses a part of it")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "only tests use it")]
 
 use olm_resolver::memory::MemoryUniverse;
 use olm_resolver::{
-    InstalledCsv, InstalledProperties, Resolution, ResolutionRequest, ResolveError, Resolver, SubscriptionFacts,
+    InstalledCsv, InstalledProperties, Resolution, ResolutionRequest, ResolveError, Resolver,
+    SubscriptionFacts,
 };
 use olm_types::api::CsvPhase;
 use olm_types::bundle::{BundleContent, CatalogKey, CatalogView, Deprecations, Entry, Property};
@@ -45,12 +47,20 @@ impl Problem {
                     catalog = key(name);
                     let priority = rest.first().map_or(0, |text| text.parse().unwrap());
                     let unavailable = rest.get(1).map(|reason| reason.replace('_', " "));
-                    problem.catalogs.push(CatalogView { key: catalog.clone(), priority, unavailable });
+                    problem.catalogs.push(CatalogView {
+                        key: catalog.clone(),
+                        priority,
+                        unavailable,
+                    });
                 }
-                ["sub", name, place, rest @ ..] => problem.subscriptions.push(subscription(name, place, rest)),
+                ["sub", name, place, rest @ ..] => {
+                    problem.subscriptions.push(subscription(name, place, rest))
+                }
                 ["csv", name, rest @ ..] => problem.installed.push(csv(name, rest)),
                 ["fail-forward"] => problem.fail_forward = true,
-                [name, place, rest @ ..] => problem.entries.push(entry(&catalog, name, place, rest)),
+                [name, place, rest @ ..] => {
+                    problem.entries.push(entry(&catalog, name, place, rest))
+                }
                 other => panic!("{other:?}"),
             }
         }
@@ -92,7 +102,8 @@ pub fn failure(text: &str) -> String {
 pub fn outcome(result: Result<Resolution, ResolveError>) -> String {
     match result {
         Ok(resolution) => {
-            let names: Vec<&str> = resolution.chosen.iter().map(|chosen| &*chosen.entry.name).collect();
+            let names: Vec<&str> =
+                resolution.chosen.iter().map(|chosen| &*chosen.entry.name).collect();
             names.join(" ")
         }
         Err(ResolveError::NotSatisfiable(_)) => "unsat".to_owned(),
@@ -160,11 +171,15 @@ fn word_property(word: &str) -> Option<Property> {
     if let Some(label) = word.strip_prefix("label:") {
         return Some(property("olm.label", json!({"label": label})));
     }
-    if let Some((package, range)) = word.strip_prefix("needs:").and_then(|rest| rest.split_once(':')) {
+    if let Some((package, range)) =
+        word.strip_prefix("needs:").and_then(|rest| rest.split_once(':'))
+    {
         let value = json!({"packageName": package, "versionRange": range.replace('_', " ")});
         return Some(property("olm.package.required", value));
     }
-    if let Some((kind, value)) = word.strip_prefix("property:").and_then(|rest| rest.split_once('=')) {
+    if let Some((kind, value)) =
+        word.strip_prefix("property:").and_then(|rest| rest.split_once('='))
+    {
         return Some(Property { kind: kind.into(), value: value.into() });
     }
     match (word, word.strip_prefix('+'), word.strip_prefix('?')) {
@@ -197,13 +212,15 @@ fn subscription(name: &str, place: &str, words: &[&str]) -> SubscriptionFacts {
 fn csv(name: &str, words: &[&str]) -> InstalledCsv {
     let (name, version) = name_and_version(name);
     let after = |mark: &str| words.iter().find_map(|word| word.strip_prefix(mark));
-    let apis = |mark: char| words.iter().filter_map(|word| word.strip_prefix(mark)).map(api).collect();
+    let apis =
+        |mark: char| words.iter().filter_map(|word| word.strip_prefix(mark)).map(api).collect();
     let mut properties = InstalledProperties::Apis { provided: apis('+'), required: apis('?') };
     if let Some(package) = after("of:") {
         let own = json!({"packageName": package, "version": version.unwrap_or("0.0.0")});
         let others = words.iter().filter_map(|word| word_property(word));
-        properties =
-            InstalledProperties::Annotated([property("olm.package", own)].into_iter().chain(others).collect());
+        properties = InstalledProperties::Annotated(
+            [property("olm.package", own)].into_iter().chain(others).collect(),
+        );
     }
     if let Some(reason) = after("unreadable:") {
         properties = InstalledProperties::Unreadable(reason.replace('_', " "));

@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use anyhow::{Result, ensure};
+use anyhow::Result;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use olm_testkit::builders::{Bundle, CatalogDir, Crd, Package, csv};
+use olm_testkit::builders::{Bundle, CatalogDir, Package, csv};
 use olm_testkit::wait;
-use olm_types::api::{CatalogSource, ClusterServiceVersion};
+use olm_types::api::{ClusterServiceVersion, Subscription};
 use serde_json::json;
 
-use crate::scene::Scene;
+use crate::scene::{Scene, conditions};
 
 /// A CSV of nearly the size that etcd takes installs like any other.
 pub async fn a_large_csv(scene: Arc<Scene>) -> Result<()> {
@@ -45,12 +45,9 @@ pub async fn a_crd_without_a_dot(scene: Arc<Scene>) -> Result<()> {
     Ok(())
 }
 
-/// A bundle that holds no CSV breaks neither its catalog nor the other one.
+/// A bundle whose CSV nobody can read breaks neither its catalog nor the other one, and who
+/// subscribes to it reads why.
 pub async fn a_malformed_bundle(scene: Arc<Scene>) -> Result<()> {
-    let small = |name: &str| {
-        let csv = csv(&format!("{name}.v1.0.0"), "1.0.0").deployment(name, "default");
-        Package::single(name, Bundle::new("1.0.0", &csv))
-    };
     let mixed = CatalogDir::of(&[small("neighbour")])?;
     mixed.add_file("broken/catalog.json", &broken_package())?;
     scene.operator_group().await?;
@@ -60,14 +57,39 @@ pub async fn a_malformed_bundle(scene: Arc<Scene>) -> Result<()> {
     scene.subscribe("elsewhere", "sound").await?;
     scene.succeeded("neighbour.v1.0.0").await?;
     scene.succeeded("elsewhere.v1.0.0").await?;
-    let mixed: CatalogSource = scene.api().get("mixed").await?;
-    ensure!(mixed.status.is_some(), "the catalog has no status");
+    scene.subscribe("broken", "mixed").await?;
+    wait::until(&scene.api(), "broken", "say what is wrong", |wish: &Subscription| {
+        let mut troubles = conditions(wish).iter().filter(|c| c.status == "True");
+        troubles.any(|c| c.message.as_deref().is_some_and(|text| text.contains("broken.v1.0.0")))
+    })
+    .await?;
     Ok(())
 }
 
-/// Valid as a catalog; its one manifest is not what anybody can install.
+/// A catalog that cannot be served takes nothing from those who want something else.
+pub async fn a_broken_catalog(scene: Arc<Scene>) -> Result<()> {
+    let broken = CatalogDir::of(&[])?;
+    broken.add_file("catalog.yaml", "schema: olm.package\n\tname: [")?;
+    scene.operator_group().await?;
+    scene.serve("broken", broken).await?;
+    scene.catalog("sound", &[small("elsewhere")]).await?;
+    scene.subscribe("elsewhere", "sound").await?;
+    scene.succeeded("elsewhere.v1.0.0").await.map(drop)
+}
+
+fn small(name: &str) -> Package {
+    let csv = csv(&format!("{name}.v1.0.0"), "1.0.0").deployment(name, "default");
+    Package::single(name, Bundle::new("1.0.0", &csv))
+}
+
+/// Valid as a catalog; its CSV says that its Deployments are the number 7.
 fn broken_package() -> String {
-    let crd = Crd::new("broken.example.com", "v1", "Shard");
+    let csv = json!({
+        "apiVersion": "operators.coreos.com/v1alpha1",
+        "kind": "ClusterServiceVersion",
+        "metadata": {"name": "broken.v1.0.0"},
+        "spec": {"install": {"strategy": "deployment", "spec": {"deployments": 7}}},
+    });
     let blobs = [
         json!({"schema": "olm.package", "name": "broken", "defaultChannel": "stable"}),
         json!({"schema": "olm.channel", "package": "broken", "name": "stable",
@@ -75,8 +97,7 @@ fn broken_package() -> String {
         json!({"schema": "olm.bundle", "package": "broken", "name": "broken.v1.0.0",
         "properties": [
             {"type": "olm.package", "value": {"packageName": "broken", "version": "1.0.0"}},
-            {"type": "olm.gvk", "value": crd.gvk()},
-            {"type": "olm.bundle.object", "value": {"data": STANDARD.encode("{\"kind\": 7}")}},
+            {"type": "olm.bundle.object", "value": {"data": STANDARD.encode(csv.to_string())}},
         ]}),
     ];
     blobs.iter().map(|blob| format!("{blob}\n")).collect()

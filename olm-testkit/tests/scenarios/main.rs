@@ -63,6 +63,7 @@ fn trials(environment: &Arc<Environment>) -> Vec<Trial> {
         trial(environment, "bad_input::a_large_csv", bad_input::a_large_csv),
         trial(environment, "bad_input::a_crd_without_a_dot", bad_input::a_crd_without_a_dot),
         trial(environment, "bad_input::a_malformed_bundle", bad_input::a_malformed_bundle),
+        trial(environment, "bad_input::a_broken_catalog", bad_input::a_broken_catalog),
     ]
 }
 

@@ -41,7 +41,10 @@ const CHECKS: &[Check] = &[
         rule: "no package twice but for the list of deny.toml",
         find: dependencies::duplicates,
     },
-    Check { rule: "packages come from the public registry only", find: dependencies::foreign_sources },
+    Check {
+        rule: "packages come from the public registry only",
+        find: dependencies::foreign_sources,
+    },
     Check { rule: "licences are on the list of deny.toml", find: licences::unlisted },
     Check { rule: "generated files are fresh", find: generated::stale },
 ];

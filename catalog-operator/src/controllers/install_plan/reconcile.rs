@@ -36,8 +36,9 @@ impl Reconciler<ObjectKey> for InstallPlans {
         match phase::decide(&observed, clock::now()) {
             Decision::Nothing => Ok(Conclusion::Done),
             Decision::Write { effects, problem } => {
-                if let Some(problem) = problem {
-                    tracing::warn!(plan = %key, problem);
+                // Told once, when it is written.
+                if let Some(problem) = problem.filter(|_| !effects.is_empty()) {
+                    tracing::warn!(plan = %key, problem, "plan cannot be executed");
                 }
                 act(&self.interpreter, &effects).await?;
                 Ok(Conclusion::Done)
@@ -60,7 +61,9 @@ impl InstallPlans {
         }
         let (steps, failure) = execution.finish();
         let conclusion = phase::conclude(observed, steps, failure, clock::now());
-        if let Some(problem) = &conclusion.problem {
+        if let Some(problem) =
+            conclusion.problem.as_ref().filter(|_| !conclusion.effects.is_empty())
+        {
             tracing::warn!(plan = %key, problem, "step of the plan failed");
         }
         act(&self.interpreter, &conclusion.effects).await?;

@@ -66,3 +66,79 @@ fn crd(description: &CrdDescription) -> Result<Gvk, String> {
     let name = CrdName::parse(&description.name).map_err(|error| error.to_string())?;
     Ok(Gvk::new(name.group, &description.version, &description.kind))
 }
+
+#[cfg(test)]
+mod tests {
+    use olm_types::api::CsvPhase;
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn csv(annotations: Value, spec: Value) -> InstalledCsv {
+        let csv = json!({
+            "metadata": {"name": "a.v1", "annotations": annotations}, "spec": spec, "status": {"phase": "Failed"},
+        });
+        installed(&serde_json::from_value(csv).unwrap())
+    }
+
+    #[test]
+    fn an_annotation_counts_alone() {
+        let text = r#"{"properties":[{"type":"olm.package","value":{"packageName":"a"}}]}"#;
+        let spec = json!({"version": "1.2.3", "replaces": "a.v0", "customresourcedefinitions": {"owned": [{"name": "dotless"}]}});
+        let found = csv(json!({ "operatorframework.io/properties": text }), spec);
+        let InstalledProperties::Annotated(properties) = found.properties else {
+            panic!("inferred")
+        };
+        assert_eq!(&*properties[0].kind, "olm.package");
+        assert_eq!(
+            (found.version.unwrap().to_string(), found.replaces.unwrap()),
+            ("1.2.3".to_owned(), "a.v0".to_owned())
+        );
+        assert_eq!(found.phase, CsvPhase::Failed);
+    }
+
+    #[test]
+    fn without_one_apis_are_inferred() {
+        let spec = json!({
+            "customresourcedefinitions": {
+                "owned": [{"name": "as.example.com", "version": "v1", "kind": "A"}],
+                "required": [{"name": "bs.example.com", "version": "v1", "kind": "B"}],
+            },
+            "apiservicedefinitions": {"owned": [{"name": "cs", "group": "c.io", "version": "v1", "kind": "C"}]},
+        });
+        let InstalledProperties::Apis { provided, required } = csv(Value::Null, spec).properties
+        else {
+            panic!("not inferred")
+        };
+        assert_eq!(provided, [Gvk::new("example.com", "v1", "A"), Gvk::new("c.io", "v1", "C")]);
+        assert_eq!(required, [Gvk::new("example.com", "v1", "B")]);
+    }
+
+    #[test]
+    fn what_does_not_parse_is_told() {
+        let spec = json!({"customresourcedefinitions": {"owned": [{"name": "dotless"}]}});
+        for found in [
+            csv(Value::Null, spec),
+            csv(json!({"operatorframework.io/properties": "["}), json!({})),
+        ] {
+            assert!(matches!(found.properties, InstalledProperties::Unreadable(_)));
+        }
+    }
+
+    #[test]
+    fn empty_texts_of_a_subscription_are_nothing() {
+        let object = json!({
+            "metadata": {"name": "s"}, "spec": {"name": "p", "source": "", "sourceNamespace": "", "channel": ""},
+            "status": {"installedCSV": ""},
+        });
+        let facts = subscription(&serde_json::from_value(object).unwrap());
+        assert_eq!(
+            facts,
+            SubscriptionFacts {
+                name: "s".to_owned(),
+                package: "p".to_owned(),
+                ..SubscriptionFacts::default()
+            }
+        );
+    }
+}

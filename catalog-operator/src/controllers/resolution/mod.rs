@@ -1,6 +1,7 @@
 //! Namespaces: resolution, and the InstallPlan that comes of it (spec catalog-operator 2.3, 3).
 
 mod facts;
+mod install;
 mod observe;
 mod reconcile;
 mod solve;

@@ -1,13 +1,12 @@
 //! Keeps a Subscription's conditions true, then has its namespace resolved.
 
 use async_trait::async_trait;
-use kube::{Client, ResourceExt};
+use kube::Client;
 use olm_kit::ObjectKey;
 use olm_kit::controller::{Conclusion, ReconcileError, Reconciler};
 use olm_kit::interpreter::Interpreter;
 use olm_kit::queue::Queue;
 use olm_lifecycle::subscription::sync;
-use olm_types::api::Subscription;
 
 use super::super::act;
 use super::observe::observe;
@@ -30,32 +29,16 @@ impl Reconciler<ObjectKey> for Subscriptions {
     async fn reconcile(&self, key: &ObjectKey) -> Result<Conclusion, ReconcileError> {
         self.metrics.count_subscriptions(self.stores.subscriptions.len());
         if let Some(subscription) = self.stores.subscriptions.get_key(key) {
-            self.count(&subscription);
+            self.metrics.syncs.count(&subscription);
             let observed =
                 observe(subscription, &self.stores, &self.client, &self.global_namespace).await?;
             let effects: Vec<_> = sync::decide(&observed, clock::now()).into_iter().collect();
             act(&self.interpreter, &effects).await?;
+        } else {
+            self.metrics.syncs.forget(key);
         }
         // The namespace of a deleted Subscription is resolved, too: others may have waited for it.
         self.namespaces.add(key.namespace.clone().unwrap_or_default());
         Ok(Conclusion::Done)
-    }
-}
-
-impl Subscriptions {
-    fn count(&self, subscription: &Subscription) {
-        let spec = &subscription.spec;
-        let installed =
-            subscription.status.as_ref().and_then(|status| status.installed_csv.as_deref());
-        let approval = spec.install_plan_approval.unwrap_or_default();
-        let name = subscription.name_any();
-        let labels = [
-            name.as_str(),
-            installed.unwrap_or_default(),
-            spec.channel.as_deref().unwrap_or_default(),
-            &spec.name,
-            approval.as_str(),
-        ];
-        self.metrics.syncs.with_label_values(&labels).inc();
     }
 }

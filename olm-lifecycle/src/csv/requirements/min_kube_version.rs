@@ -28,8 +28,7 @@ fn compare(minimum: &str, server: Option<&str>) -> Result<String, String> {
     let raw = server.ok_or_else(|| "Server version discovery error".to_owned())?;
     let server = raw.strip_prefix('v').unwrap_or(raw);
     let server = server.split('-').next().unwrap_or_default();
-    let server =
-        Version::parse(server).map_err(|_| "Server version parsing error".to_owned())?;
+    let server = Version::parse(server).map_err(|_| "Server version parsing error".to_owned())?;
     let wanted = Version::parse(minimum.strip_prefix('v').unwrap_or(minimum))
         .map_err(|_| "CSV version parsing error".to_owned())?;
     if wanted > server {
@@ -46,12 +45,23 @@ mod tests {
     use rstest::rstest;
 
     #[rstest]
-    #[case::ok("0.0.0", Some("v1.33.2"),
-        Ok("CSV minKubeVersion (0.0.0) less than server version (v1.33.2)"))]
-    #[case::equal("v1.33.2", Some("v1.33.2-gke.5"),
-        Ok("CSV minKubeVersion (v1.33.2) less than server version (v1.33.2-gke.5)"))]
-    #[case::too_old("999.999.999", Some("v1.33.2"),
-        Err("CSV version requirement not met: minKubeVersion (999.999.999) > server version (1.33.2)"))]
+    #[case::ok(
+        "0.0.0",
+        Some("v1.33.2"),
+        Ok("CSV minKubeVersion (0.0.0) less than server version (v1.33.2)")
+    )]
+    #[case::equal(
+        "v1.33.2",
+        Some("v1.33.2-gke.5"),
+        Ok("CSV minKubeVersion (v1.33.2) less than server version (v1.33.2-gke.5)")
+    )]
+    #[case::too_old(
+        "999.999.999",
+        Some("v1.33.2"),
+        Err(
+            "CSV version requirement not met: minKubeVersion (999.999.999) > server version (1.33.2)"
+        )
+    )]
     #[case::garbage("a.b.c", Some("v1.33.2"), Err("CSV version parsing error"))]
     #[case::short("1.20", Some("v1.33.2"), Err("CSV version parsing error"))]
     #[case::server_garbage("1.20.0", Some("x"), Err("Server version parsing error"))]

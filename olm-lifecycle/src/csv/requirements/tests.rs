@@ -1,7 +1,8 @@
 //! The rows of spec olm-operator 8.12, and the order of entries.
 
 use super::*;
-use crate::csv::tests::world::{self, World, mk_crd, mk_csv_in, own, require};
+use crate::csv::tests::fixtures::{NS, mk_crd, mk_csv_in, own, require};
+use crate::csv::tests::world::World;
 use rstest::rstest;
 use serde_json::{Value, json};
 
@@ -10,7 +11,7 @@ const UID: &str = "uid-csv";
 fn mk_account(owners: &Value) -> Value {
     json!({
         "apiVersion": "v1", "kind": "ServiceAccount",
-        "metadata": {"name": "sa", "namespace": world::NS, "ownerReferences": owners},
+        "metadata": {"name": "sa", "namespace": NS, "ownerReferences": owners},
     })
 }
 
@@ -27,7 +28,7 @@ fn grant(world: &mut World, kind: &str, rules: Value) {
     world.put(json!({
         "apiVersion": api_version, "kind": format!("{kind}Binding"), "metadata": {"name": "r"},
         "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": kind, "name": "r"},
-        "subjects": [{"kind": "ServiceAccount", "name": "sa", "namespace": world::NS}],
+        "subjects": [{"kind": "ServiceAccount", "name": "sa", "namespace": NS}],
     }));
 }
 
@@ -76,8 +77,11 @@ fn permissions(#[case] granted: &str, #[case] met: bool, #[case] expected: &str)
 }
 
 #[rstest]
-#[case::another_csv(mk_owner("ClusterServiceVersion", "other"), false,
-    "ServiceAccount PresentNotSatisfied 0")]
+#[case::another_csv(
+    mk_owner("ClusterServiceVersion", "other"),
+    false,
+    "ServiceAccount PresentNotSatisfied 0"
+)]
 #[case::this_csv(mk_owner("ClusterServiceVersion", UID), true, "ServiceAccount Present 0")]
 #[case::another_kind(mk_owner("ConfigMap", "other"), true, "ServiceAccount Present 0")]
 #[case::nobody(json!([]), true, "ServiceAccount Present 0")]
@@ -166,10 +170,7 @@ fn native_apis_are_asked_for(#[case] served: bool, #[case] status: &str, #[case]
     world.put(csv);
     let mut observed = world.observe("csv");
     let api = Gvk::new("g.io", "v1", "N");
-    assert_eq!(
-        evaluate(&observed),
-        Evaluation::Need(Query::Served(BTreeSet::from([api.clone()])))
-    );
+    assert_eq!(evaluate(&observed), Evaluation::Need(Query::Served(BTreeSet::from([api.clone()]))));
     observed.served.insert(api, served);
     let Evaluation::Known(requirements) = evaluate(&observed) else { panic!("not known") };
     let entry = &requirements.entries[1];

@@ -67,9 +67,11 @@ fn installing(pass: &Pass<'_>) -> Decision {
 fn failed(pass: &Pass<'_>) -> Decision {
     let observed = pass.observed;
     let decision = evaluate(observed, CsvPhase::Pending, reasons::NEEDS_REINSTALL);
-    let reinstalls = decision.status.phase.as_ref().is_some_and(|to| {
-        matches!(to.phase, CsvPhase::Pending | CsvPhase::InstallReady)
-    });
+    let reinstalls = decision
+        .status
+        .phase
+        .as_ref()
+        .is_some_and(|to| matches!(to.phase, CsvPhase::Pending | CsvPhase::InstallReady));
     if !reinstalls || observed.reason() != reasons::INSTALL_COMPONENT_FAILED {
         return decision;
     }

@@ -1,7 +1,8 @@
 //! From "all requirements found" to "waiting for components" (spec olm-operator 1.5, 3.1).
 
-use olm_effect::{Action, Effect};
-use olm_types::api::{CsvPhase, StrategyDeploymentSpec};
+use k8s_openapi::api::apps::v1::Deployment;
+use olm_effect::{Action, Effect, Target};
+use olm_types::api::{ClusterServiceVersion, CsvPhase, StrategyDeploymentSpec};
 use olm_types::reasons::csv as reasons;
 
 use super::{Stage, Verdict};
@@ -11,9 +12,6 @@ use crate::csv::pass::Pass;
 use crate::csv::requirements::Evaluation;
 use crate::install::{StrategyError, desired_deployment, orphans, strategy};
 use crate::writes::resource_of;
-
-use k8s_openapi::api::apps::v1::Deployment;
-use olm_effect::Target;
 
 /// Lets a pending CSV install once the CSV it replaces makes way, and installs it.
 pub struct Install;
@@ -36,7 +34,7 @@ impl Stage for Install {
 
 fn ready(pass: &Pass<'_>) -> Decision {
     let replaced = pass.predecessor();
-    let phase_of = |csv: &olm_types::api::ClusterServiceVersion| {
+    let phase_of = |csv: &ClusterServiceVersion| {
         csv.status.as_ref().map(|status| status.phase).unwrap_or_default()
     };
     let decision = match replaced.filter(|csv| phase_of(csv) != CsvPhase::Replacing) {
@@ -87,8 +85,7 @@ fn effects(observed: &Observed) -> Result<Vec<Effect>, StrategyError> {
 /// Creates the Deployment, or overwrites whatever has its name, as v0 does.
 fn write(observed: &Observed, entry: &StrategyDeploymentSpec) -> Result<Effect, StrategyError> {
     let object = desired_deployment(&observed.csv, entry)?;
-    let target =
-        Target::namespaced(resource_of::<Deployment>(), observed.namespace(), &entry.name);
+    let target = Target::namespaced(resource_of::<Deployment>(), observed.namespace(), &entry.name);
     Ok(match observed.deployments.contains_key(&entry.name) {
         true => Effect::new(target, Action::Replace { object, observed: None }),
         false => Effect::create(target, object),

@@ -21,10 +21,9 @@ impl Stage for Membership {
         let observed = pass.observed;
         let groups = observed.own_groups();
         let decision = match groups.as_slice() {
-            [] => Some(failed(
-                reasons::NO_OPERATOR_GROUP,
-                "csv in namespace with no operatorgroups",
-            )),
+            [] => {
+                Some(failed(reasons::NO_OPERATOR_GROUP, "csv in namespace with no operatorgroups"))
+            }
             [group] => join(observed, group).or_else(|| check_modes(observed)),
             _ => Some(failed(
                 reasons::TOO_MANY_OPERATOR_GROUPS,

@@ -43,9 +43,7 @@ fn has_conflict(pass: &Pass<'_>) -> bool {
     pass.observed
         .siblings
         .iter()
-        .filter(|other| {
-            !related.contains(other.metadata.name.as_deref().unwrap_or_default())
-        })
+        .filter(|other| !related.contains(other.metadata.name.as_deref().unwrap_or_default()))
         .any(|other| !owned_crds(other).is_disjoint(&owned))
 }
 

@@ -24,11 +24,7 @@ impl Stage for Requirements {
                 "requirements not yet checked",
             )),
             CsvPhase::Pending => pending(pass),
-            CsvPhase::Succeeded => check(
-                pass,
-                CsvPhase::Failed,
-                "requirements no longer met",
-            ),
+            CsvPhase::Succeeded => check(pass, CsvPhase::Failed, "requirements no longer met"),
             CsvPhase::Failed => failed(pass),
             CsvPhase::InstallReady
             | CsvPhase::Installing

@@ -1,6 +1,7 @@
 //! CSVs that cannot work: the status says why, nothing panics, nothing loops.
 
-use super::world::*;
+use super::fixtures::*;
+use super::world::World;
 use rstest::rstest;
 use serde_json::{Value, json};
 

@@ -1,6 +1,7 @@
 //! The finalizer of spec olm-operator 1.9.
 
-use super::world::*;
+use super::fixtures::*;
+use super::world::World;
 use serde_json::json;
 
 #[test]

@@ -1,6 +1,7 @@
 //! OperatorGroups around a CSV: the gates of spec olm-operator 1.4 and the intersection of 4.5.
 
-use super::world::*;
+use super::fixtures::*;
+use super::world::World;
 use rstest::rstest;
 use serde_json::{Value, json};
 

@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod deletion;
+pub(crate) mod fixtures;
 mod groups;
 mod scenarios;
 mod succession;

@@ -1,6 +1,7 @@
 //! Replacement: the rows of spec olm-operator 8.1 about it, 8.2, and the upgradeable gate of 8.3.
 
-use super::world::*;
+use super::fixtures::*;
+use super::world::World;
 use rstest::rstest;
 use serde_json::{Value, json};
 
@@ -47,8 +48,10 @@ fn only_the_oldest_link_goes() {
 
 /// `strategy` of the group, then phase and reason of csv1 and csv2 (which replaces it).
 #[rstest]
-#[case::enabled("TechPreviewUnsafeFailForward",
-    "Replacing/BeingReplaced Fail Forward is enabled, allowing Failed csv to be replaced by csv: csv2")]
+#[case::enabled(
+    "TechPreviewUnsafeFailForward",
+    "Replacing/BeingReplaced Fail Forward is enabled, allowing Failed csv to be replaced by csv: csv2"
+)]
 #[case::disabled("Default", "Pending/RequirementsNotMet requirements not met")]
 fn fail_forward(#[case] strategy: &str, #[case] expected: &str) {
     let mut world = World::new();
@@ -84,10 +87,7 @@ fn a_csv_that_replaces_itself_stays(#[case] strategy: &str) {
     world.put(mk_group("default", spec, &[NS]));
     world.put(replacing(mk_csv_in("csv1", "Replacing", "BeingReplaced"), "csv1"));
     let decision = world.sync("csv1");
-    assert_eq!(
-        decision.notes,
-        ["marked as replacement, but no replacement CSV found in cluster"]
-    );
+    assert_eq!(decision.notes, ["marked as replacement, but no replacement CSV found in cluster"]);
     assert_eq!(world.state("csv1"), "Replacing/BeingReplaced m");
 }
 
@@ -133,7 +133,10 @@ fn a_failed_predecessor_holds_an_install_up() {
 #[case::overridden_unknown(Some(json!({"overrides": [("Unknown", 0, "forced")]})),
     Some("the operator is not upgradeable: forced"))]
 #[case::only_reported(Some(json!({"conditions": [("False", 1, "busy")]})), None)]
-fn the_replaced_operator_may_refuse(#[case] condition: Option<Value>, #[case] detail: Option<&str>) {
+fn the_replaced_operator_may_refuse(
+    #[case] condition: Option<Value>,
+    #[case] detail: Option<&str>,
+) {
     let mut world = World::new();
     world.put(mk_csv_in("csv1", "Replacing", "BeingReplaced"));
     world.put(replacing(mk_csv_in("csv2", "Pending", "RequirementsUnknown"), "csv1"));
@@ -157,7 +160,9 @@ fn the_replaced_operator_may_refuse(#[case] condition: Option<Value>, #[case] de
         }));
     }
     let expected = match detail {
-        None => "InstallReady/AllRequirementsMet all requirements found, attempting install".to_owned(),
+        None => {
+            "InstallReady/AllRequirementsMet all requirements found, attempting install".to_owned()
+        }
         Some(detail) => {
             format!("Pending/OperatorConditionNotUpgradeable operator is not upgradeable: {detail}")
         }

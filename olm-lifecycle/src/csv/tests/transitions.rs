@@ -1,6 +1,7 @@
 //! The rows of spec olm-operator 8.1 that need neither webhooks nor owned API services.
 
-use super::world::*;
+use super::fixtures::*;
+use super::world::World;
 use rstest::rstest;
 use serde_json::{Value, json};
 
@@ -8,10 +9,8 @@ use serde_json::{Value, json};
 fn world_with(mut csv: Value, crds: &[&str], present: &[&str]) -> World {
     let mut world = World::new();
     own(&mut csv, crds);
-    let apis: Vec<String> = crds
-        .iter()
-        .map(|name| format!("K.v1.{}", name.split_once('.').unwrap().1))
-        .collect();
+    let apis: Vec<String> =
+        crds.iter().map(|name| format!("K.v1.{}", name.split_once('.').unwrap().1)).collect();
     world.edit("OperatorGroup", "default", |group| {
         group["metadata"]["annotations"] = json!({"olm.providedAPIs": apis.join(",")});
     });

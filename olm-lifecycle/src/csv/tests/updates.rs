@@ -1,7 +1,8 @@
 //! Spec olm-operator 8.4: A is replaced by B, B by C, all created at once. The order in which
 //! they are looked at does not matter.
 
-use super::world::*;
+use super::fixtures::*;
+use super::world::World;
 use rstest::rstest;
 use serde_json::json;
 

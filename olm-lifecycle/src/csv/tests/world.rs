@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
-use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::rbac::v1::{ClusterRole, ClusterRoleBinding, Role, RoleBinding};
 use olm_effect::{Action, Effect, Outcome, Refusal, Target};
 use olm_opgroup::{NamespaceSet, select_targets};
@@ -16,10 +15,9 @@ use olm_types::api::{ClusterServiceVersion, OperatorGroup};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
+use super::fixtures::{NS, mk_group};
 use crate::csv::{ClusterOwned, Decision, Observed, Step, conclude, decide};
 use crate::install::is_ours;
-
-pub(crate) const NS: &str = "ns";
 
 /// The simulated cluster, with one OperatorGroup `default` that targets `ns`.
 pub(crate) struct World {
@@ -128,9 +126,8 @@ impl World {
         let csvs: Vec<Arc<ClusterServiceVersion>> = self.all("ClusterServiceVersion");
         let is_it = |csv: &Arc<ClusterServiceVersion>| csv.metadata.name.as_deref() == Some(name);
         let csv = csvs.iter().find(|csv| is_it(csv)).unwrap().clone();
-        let is_sibling = |other: &Arc<ClusterServiceVersion>| {
-            !is_it(other) && !crate::csv::is_copied(other)
-        };
+        let is_sibling =
+            |other: &Arc<ClusterServiceVersion>| !is_it(other) && !crate::csv::is_copied(other);
         Observed {
             siblings: csvs.into_iter().filter(is_sibling).collect(),
             operator_groups: self.all("OperatorGroup"),
@@ -151,7 +148,9 @@ impl World {
 
     fn all<K: DeserializeOwned>(&self, kind: &str) -> Vec<Arc<K>> {
         let objects = self.objects.iter().filter(|((found, _), _)| found == kind);
-        objects.map(|(_, object)| Arc::new(serde_json::from_value(object.clone()).unwrap())).collect()
+        objects
+            .map(|(_, object)| Arc::new(serde_json::from_value(object.clone()).unwrap()))
+            .collect()
     }
 
     fn named<K: DeserializeOwned>(&self, kind: &str) -> BTreeMap<String, Arc<K>> {
@@ -204,7 +203,9 @@ impl World {
 
     fn apply(&mut self, effect: &Effect) -> Outcome {
         let kind = effect.target.resource.kind.clone();
-        if let Some((refused, refusal)) = self.refuse.as_ref().filter(|(refused, _)| *refused == kind) {
+        if let Some((refused, refusal)) =
+            self.refuse.as_ref().filter(|(refused, _)| *refused == kind)
+        {
             assert_eq!(*refused, kind);
             return Outcome::Refused(refusal.clone());
         }
@@ -306,111 +307,4 @@ fn merge(target: &mut Value, patch: &Value) {
             merge(&mut target[key.as_str()], value);
         }
     }
-}
-
-/// An OperatorGroup in `ns` whose status lists `namespaces`.
-pub(crate) fn mk_group(name: &str, spec: Value, namespaces: &[&str]) -> Value {
-    json!({
-        "apiVersion": "operators.coreos.com/v1", "kind": "OperatorGroup",
-        "metadata": {"name": name, "namespace": NS, "uid": name},
-        "spec": spec,
-        "status": {"namespaces": namespaces, "lastUpdated": "2026-01-01T00:00:00Z"},
-    })
-}
-
-/// A CSV as the fixtures of spec olm-operator 8 have it: one Deployment `<name>-dep`, all install
-/// modes, the annotations of group `default`, the finalizer.
-pub(crate) fn mk_csv(name: &str) -> Value {
-    let modes = ["OwnNamespace", "SingleNamespace", "MultiNamespace", "AllNamespaces"];
-    let modes = modes.map(|mode| json!({"type": mode, "supported": true}));
-    json!({
-        "apiVersion": "operators.coreos.com/v1alpha1", "kind": "ClusterServiceVersion",
-        "metadata": {
-            "name": name, "namespace": NS, "uid": format!("uid-{name}"), "generation": 1,
-            "finalizers": ["operators.coreos.com/csv-cleanup"],
-            "annotations": {
-                "olm.operatorGroup": "default",
-                "olm.operatorNamespace": NS,
-                "olm.targetNamespaces": NS,
-            },
-        },
-        "spec": {
-            "displayName": name,
-            "minKubeVersion": "0.0.0",
-            "installModes": modes,
-            "install": {"strategy": "deployment", "spec": {
-                "deployments": [{"name": format!("{name}-dep"), "spec": mk_deployment_spec()}],
-            }},
-        },
-    })
-}
-
-pub(crate) fn mk_deployment_spec() -> Value {
-    json!({
-        "replicas": 1,
-        "selector": {"matchLabels": {"app": "a"}},
-        "template": {
-            "metadata": {"labels": {"app": "a"}},
-            "spec": {"serviceAccountName": "sa", "containers": [{"name": "c", "image": "i"}]},
-        },
-    })
-}
-
-/// A CSV in a phase that it entered for a reason.
-pub(crate) fn mk_csv_in(name: &str, phase: &str, reason: &str) -> Value {
-    let mut csv = mk_csv(name);
-    csv["status"] = json!({
-        "phase": phase, "reason": reason, "message": "m",
-        "lastTransitionTime": "2026-01-01T00:00:00Z",
-        "lastUpdateTime": "2026-01-01T00:00:00Z",
-    });
-    csv
-}
-
-pub(crate) fn own(csv: &mut Value, crds: &[&str]) {
-    csv["spec"]["customresourcedefinitions"]["owned"] = mk_descriptions(crds);
-}
-
-pub(crate) fn require(csv: &mut Value, crds: &[&str]) {
-    csv["spec"]["customresourcedefinitions"]["required"] = mk_descriptions(crds);
-}
-
-fn mk_descriptions(crds: &[&str]) -> Value {
-    crds.iter().map(|name| json!({"name": name, "version": "v1", "kind": "K"})).collect()
-}
-
-/// An established CustomResourceDefinition that serves `v1`.
-pub(crate) fn mk_crd(name: &str) -> Value {
-    let (plural, group) = name.split_once('.').unwrap();
-    json!({
-        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
-        "metadata": {"name": name, "uid": format!("uid-{name}")},
-        "spec": {
-            "group": group, "scope": "Namespaced", "names": {"plural": plural, "kind": "K"},
-            "versions": [{"name": "v1", "served": true, "storage": true}],
-        },
-        "status": {
-            "acceptedNames": {"plural": plural, "kind": "K"}, "storedVersions": ["v1"],
-            "conditions": [
-                {"type": "Established", "status": "True"},
-                {"type": "NamesAccepted", "status": "True"},
-            ],
-        },
-    })
-}
-
-/// A Deployment as an install of `csv` would have made it, available.
-pub(crate) fn mk_installed(csv: &Value) -> Deployment {
-    let csv: ClusterServiceVersion = serde_json::from_value(csv.clone()).unwrap();
-    let entry = &csv.spec.install.spec.as_ref().unwrap().deployments[0];
-    let mut object = crate::install::desired_deployment(&csv, entry).unwrap();
-    object["status"] = json!({"conditions": [{"type": "Available", "status": "True"}]});
-    serde_json::from_value(object).unwrap()
-}
-
-/// Adds a CSV together with what its install would have made.
-pub(crate) fn put_installed(world: &mut World, csv: Value) {
-    let deployment = serde_json::to_value(mk_installed(&csv)).unwrap();
-    world.put(deployment);
-    world.put(csv);
 }

@@ -34,7 +34,7 @@ pub fn subscription_step(entry: &Entry, namespace: &str) -> Result<Step, BundleE
     let mut sink = StepSink::new(&entry.name, &entry.catalog);
     let manifest = text::shaped(&shape)?;
     sink.push("operators.coreos.com", "v1alpha1", "Subscription", &name, manifest);
-    sink.steps.pop().ok_or_else(|| BundleError::MissingKind(name))
+    sink.steps.pop().ok_or(BundleError::MissingKind(name))
 }
 
 /// Fields in Go's order, like every manifest of a plan.

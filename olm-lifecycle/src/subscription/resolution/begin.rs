@@ -3,9 +3,11 @@
 use jiff::Timestamp;
 use olm_effect::{Effect, EventNote, EventType, Resource, Target};
 use olm_types::annotations::EXCLUDE_GLOBAL_NAMESPACE;
-use olm_types::api::{SubscriptionState, UpgradeStrategy};
+use olm_types::api::{Subscription, SubscriptionState, UpgradeStrategy};
+use olm_types::conditions::subscription::CATALOG_SOURCES_UNHEALTHY;
 use olm_types::reasons::event::RESOLUTION_FAILED;
 
+use super::super::conditions;
 use super::{Namespace, state, write};
 
 /// What the OperatorGroup of the namespace says about resolution.
@@ -30,6 +32,9 @@ pub enum Begin {
         /// The same on the Namespace, with a hint.
         event: Box<Effect>,
     },
+    /// A Subscription was not looked at by itself yet (spec 2.2); that comes first, and brings the
+    /// namespace back here. It keeps conditions in v0's order.
+    NotSynced,
     /// Subscriptions have to be brought up to date first; their change starts over.
     OutOfDate(Vec<Effect>),
     /// Every Subscription waits for its InstallPlan.
@@ -51,6 +56,9 @@ pub fn begin(namespace: &Namespace, now: Timestamp) -> Begin {
             == Some(UpgradeStrategy::TechPreviewUnsafeFailForward),
         exclude_global: excluded.is_some_and(|value| value == "true"),
     };
+    if !namespace.subscriptions.iter().all(|subscription| is_synced(subscription)) {
+        return Begin::NotSynced;
+    }
     let changes = out_of_date(namespace, terms, now);
     if !changes.is_empty() {
         Begin::OutOfDate(changes)
@@ -59,6 +67,11 @@ pub fn begin(namespace: &Namespace, now: Timestamp) -> Begin {
     } else {
         Begin::Resolve(terms)
     }
+}
+
+fn is_synced(subscription: &Subscription) -> bool {
+    let status = subscription.status.as_ref();
+    status.is_some_and(|status| conditions::get(status, CATALOG_SOURCES_UNHEALTHY).is_some())
 }
 
 fn out_of_date(namespace: &Namespace, terms: Terms, now: Timestamp) -> Vec<Effect> {

@@ -25,7 +25,7 @@ pub(super) fn up_to_date(
     recover::link_unrecorded_plan(namespace, subscription, &mut status);
     link_generating_plan(namespace, subscription, &mut status, fail_forward);
     follow_csv(namespace, &mut status, fail_forward);
-    (status != before).then(|| SubscriptionStatus { last_updated: Some(Time(now)), ..status })
+    (status != before).then_some(SubscriptionStatus { last_updated: Some(Time(now)), ..status })
 }
 
 /// A Subscription that a plan generated points at that plan.

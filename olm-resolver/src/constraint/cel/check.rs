@@ -3,7 +3,9 @@
 //! Trees are at most as deep as `lexical` allows. Names that macros make start with `@`.
 
 use ::cel::IdedExpr;
-use ::cel::common::ast::{CallExpr, ComprehensionExpr, EntryExpr, Expr, LiteralValue, SelectExpr, operators};
+use ::cel::common::ast::{
+    CallExpr, ComprehensionExpr, EntryExpr, Expr, LiteralValue, SelectExpr, operators,
+};
 
 use super::standard;
 use super::types::CelType;
@@ -85,7 +87,9 @@ impl Scope {
             | (operators::GREATER | operators::GREATER_EQUALS, [one, other]) => ordered(one, other),
             (operators::INDEX, [container, key]) => index(container, key),
             (operators::IN, [element, container]) => is_in(element, container),
-            (operators::ADD, [CelType::List(_), _] | [_, CelType::List(_)]) => add_lists(&arguments),
+            (operators::ADD, [CelType::List(_), _] | [_, CelType::List(_)]) => {
+                add_lists(&arguments)
+            }
             _ => standard::result(name, call.target.is_some(), &arguments),
         };
         result.ok_or_else(|| no_overload(name, &arguments))
@@ -96,7 +100,11 @@ impl Scope {
             CelType::List(element) => *element,
             CelType::Map(key, _) => *key,
             open if open.is_open() => CelType::Dyn,
-            other => return Err(format!("expression of type '{other}' cannot be range of a comprehension")),
+            other => {
+                return Err(format!(
+                    "expression of type '{other}' cannot be range of a comprehension"
+                ));
+            }
         };
         let start = self.check(&comprehension.accu_init)?;
         let outside = self.names.len();
@@ -142,7 +150,8 @@ fn conditional(condition: &CelType, yes: &CelType, no: &CelType) -> Option<CelTy
 fn ordered(one: &CelType, other: &CelType) -> Option<CelType> {
     use CelType::{Bool, Bytes, Double, Int, String, Uint};
     let number = |of: &CelType| matches!(of, Int | Uint | Double);
-    let comparable = |of: &CelType| number(of) || of.is_open() || matches!(of, Bool | String | Bytes);
+    let comparable =
+        |of: &CelType| number(of) || of.is_open() || matches!(of, Bool | String | Bytes);
     let both = comparable(one) && comparable(other);
     let alike = number(one) && number(other) || one.join(other).is_some();
     (both && alike).then_some(Bool)
@@ -178,7 +187,8 @@ fn add_lists(arguments: &[CelType]) -> Option<CelType> {
 }
 
 fn no_overload(name: &str, arguments: &[CelType]) -> String {
-    let known = standard::exists(name) || name.starts_with('_') || name.starts_with('@') || name == "macro";
+    let known =
+        standard::exists(name) || name.starts_with('_') || name.starts_with('@') || name == "macro";
     if !known {
         return format!("undeclared reference to '{name}' (in container '')");
     }

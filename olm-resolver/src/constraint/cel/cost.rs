@@ -34,7 +34,9 @@ pub(super) fn steps(expression: &IdedExpr, size: &Size) -> u64 {
         }
         Expr::List(list) => all(&list.elements).saturating_add(1),
         Expr::Map(map) => sum(map.entries.iter().map(|entry| entry_steps(&entry.expr, size))),
-        Expr::Struct(object) => sum(object.entries.iter().map(|entry| entry_steps(&entry.expr, size))),
+        Expr::Struct(object) => {
+            sum(object.entries.iter().map(|entry| entry_steps(&entry.expr, size)))
+        }
         Expr::Comprehension(loops) => {
             let once = steps(&loops.loop_cond, size).saturating_add(steps(&loops.loop_step, size));
             length(&loops.iter_range, size)
@@ -47,7 +49,9 @@ pub(super) fn steps(expression: &IdedExpr, size: &Size) -> u64 {
 
 fn entry_steps(entry: &EntryExpr, size: &Size) -> u64 {
     match entry {
-        EntryExpr::MapEntry(entry) => steps(&entry.key, size).saturating_add(steps(&entry.value, size)),
+        EntryExpr::MapEntry(entry) => {
+            steps(&entry.key, size).saturating_add(steps(&entry.value, size))
+        }
         EntryExpr::StructField(field) => steps(&field.value, size),
     }
 }
@@ -60,7 +64,11 @@ fn length(expression: &IdedExpr, size: &Size) -> u64 {
         Expr::Map(map) => map.entries.len() as u64,
         Expr::Ident(name) if name == "properties" => size.properties,
         Expr::Comprehension(loops) => length(&loops.iter_range, size),
-        Expr::Call(call) => call.args.iter().map(|argument| length(argument, size)).fold(unknown, u64::saturating_add),
+        Expr::Call(call) => call
+            .args
+            .iter()
+            .map(|argument| length(argument, size))
+            .fold(unknown, u64::saturating_add),
         _ => unknown,
     }
 }

@@ -32,7 +32,8 @@ impl PropertyValues {
     /// Converts properties. One whose value is no JSON is an empty map, as in v0.
     pub fn new(properties: &[Property]) -> Self {
         let mut size = Size { properties: properties.len() as u64, ..Size::default() };
-        let list: Vec<Value> = properties.iter().map(|property| element(property, &mut size)).collect();
+        let list: Vec<Value> =
+            properties.iter().map(|property| element(property, &mut size)).collect();
         Self { list: Value::List(Arc::new(list)), size }
     }
 
@@ -65,7 +66,8 @@ fn value(json: &serde_json::Value, size: &mut Size) -> Value {
         }
         serde_json::Value::Object(members) => {
             size.longest = size.longest.max(members.len() as u64);
-            let map = members.iter().map(|(name, member)| (key(name), value(member, size))).collect();
+            let map =
+                members.iter().map(|(name, member)| (key(name), value(member, size))).collect();
             Value::Map(Map { map: Arc::new(map) })
         }
     }
@@ -78,14 +80,20 @@ fn key(name: &str) -> Key {
 /// The standard functions and macros, and `semver_compare`.
 pub(super) fn environment() -> Env {
     let mut env = Env::stdlib();
-    let declared =
-        env.add_overload("semver_compare", "semver_compare_any", vec![DYN_TYPE, DYN_TYPE], semver_compare);
+    let declared = env.add_overload(
+        "semver_compare",
+        "semver_compare_any",
+        vec![DYN_TYPE, DYN_TYPE],
+        semver_compare,
+    );
     debug_assert!(declared.is_ok(), "declared once in a new environment");
     env
 }
 
 /// -1, 0 or 1; arguments count as they print, read tolerantly.
-fn semver_compare<'b, 'v>(arguments: Vec<CowVal<'b, 'v>>) -> Result<CowVal<'b, 'v>, ExecutionError> {
+fn semver_compare<'b, 'v>(
+    arguments: Vec<CowVal<'b, 'v>>,
+) -> Result<CowVal<'b, 'v>, ExecutionError> {
     let mut versions = Vec::new();
     for argument in &arguments {
         let text = go_text(&Value::try_from(&**argument)?);

@@ -34,7 +34,8 @@ pub(super) fn exists(name: &str) -> bool {
 
 /// Whether the identifier is the name of a type.
 pub(super) fn is_type_name(name: &str) -> bool {
-    ["bool", "int", "uint", "double", "string", "bytes", "list", "map", "null_type", "type"].contains(&name)
+    ["bool", "int", "uint", "double", "string", "bytes", "list", "map", "null_type", "type"]
+        .contains(&name)
 }
 
 impl Overload {

@@ -9,7 +9,8 @@ use super::*;
 use crate::problem::BundleId;
 
 fn bundle(properties: &[(&str, &str)]) -> Bundle {
-    let property = |(kind, value): &(&str, &str)| Property { kind: (*kind).into(), value: (*value).into() };
+    let property =
+        |(kind, value): &(&str, &str)| Property { kind: (*kind).into(), value: (*value).into() };
     let entry = Entry {
         name: "b.v1".into(),
         package: "b".into(),
@@ -39,13 +40,34 @@ fn sample() -> Bundle {
 }
 
 #[rstest]
-#[case("properties.exists(p, p.type == 'olm.gvk' && p.value == {'group': 'g', 'version': 'v', 'kind': 'k'})", true)]
-#[case("properties.exists(p, p.type == 'olm.gvk' && p.value == {'group': 'g2', 'version': 'v', 'kind': 'k'})", false)]
-#[case("properties.exists(p, p.type == 'olm.package' && p.value.packageName == 'b' && (semver_compare(p.value.version, '1.0.1') == 0))", true)]
-#[case("properties.exists(p, p.type == 'olm.test' && (semver_compare(p.value, '1.0.0') == 0))", true)]
-#[case("properties.exists(p, p.type == 'olm.test' && (semver_compare(p.value, '1.0.1') == 0))", false)]
-#[case("properties.exists(p, p.type == 'olm.test' && (semver_compare(p.value, '1.0.0') < 0))", false)]
-#[case("properties.exists(p, p.type == 'olm.test' && (semver_compare(p.value, '1.0.0') > 0))", false)]
+#[case(
+    "properties.exists(p, p.type == 'olm.gvk' && p.value == {'group': 'g', 'version': 'v', 'kind': 'k'})",
+    true
+)]
+#[case(
+    "properties.exists(p, p.type == 'olm.gvk' && p.value == {'group': 'g2', 'version': 'v', 'kind': 'k'})",
+    false
+)]
+#[case(
+    "properties.exists(p, p.type == 'olm.package' && p.value.packageName == 'b' && (semver_compare(p.value.version, '1.0.1') == 0))",
+    true
+)]
+#[case(
+    "properties.exists(p, p.type == 'olm.test' && (semver_compare(p.value, '1.0.0') == 0))",
+    true
+)]
+#[case(
+    "properties.exists(p, p.type == 'olm.test' && (semver_compare(p.value, '1.0.1') == 0))",
+    false
+)]
+#[case(
+    "properties.exists(p, p.type == 'olm.test' && (semver_compare(p.value, '1.0.0') < 0))",
+    false
+)]
+#[case(
+    "properties.exists(p, p.type == 'olm.test' && (semver_compare(p.value, '1.0.0') > 0))",
+    false
+)]
 #[case("properties.exists(p, semver_compare(p.value, 'v3') == 0)", true)]
 #[case("properties.exists(p, p.value.packageName == 'b')", true)]
 #[case("properties.exists(p, p.type == 'level' && p.value > 2)", true)]
@@ -67,7 +89,10 @@ fn rules(#[case] rule: &str, #[case] holds: bool) {
 
 #[rstest]
 #[case("1", "cel expressions must have type Bool: rule \"1\" has type int")]
-#[case("properties[0].value", "cel expressions must have type Bool: rule \"properties[0].value\" has type dyn")]
+#[case(
+    "properties[0].value",
+    "cel expressions must have type Bool: rule \"properties[0].value\" has type dyn"
+)]
 #[case("dyn(true)", "cel expressions must have type Bool: rule \"dyn(true)\" has type dyn")]
 #[case("bundle.name == 'm'", "undeclared reference to 'bundle' (in container '')")]
 #[case("nothing('a')", "undeclared reference to 'nothing' (in container '')")]
@@ -108,7 +133,8 @@ fn deep_rules_end(#[case] rule: &str) {
 #[test]
 fn nested_macros_are_refused() {
     let list = "[0,1,2,3,4,5,6,7,8,9]";
-    let rule = (0..9).fold("true".to_owned(), |inner, level| format!("{list}.all(x{level}, {inner})"));
+    let rule =
+        (0..9).fold("true".to_owned(), |inner, level| format!("{list}.all(x{level}, {inner})"));
     let requirement = CelRequirement::compile(rule, String::new()).unwrap();
     let error = requirement.holds(&sample()).unwrap_err().to_string();
     assert!(error.contains("it may take more than 1000000 steps"), "{error}");

@@ -114,11 +114,13 @@ impl Components<'_> {
 
     /// Pretends to be a kubelet.
     pub(super) fn kwok(&self) -> Launch {
-        let kubeconfig = format!("--kubeconfig={}", self.home.arg("kubeconfig"));
-        Launch {
-            program: self.tools.kwok(),
-            ..self.launch("kwok", vec![kubeconfig, "--manage-all-nodes=true".into()])
-        }
+        let args = vec![
+            format!("--kubeconfig={}", self.home.arg("kubeconfig")),
+            "--manage-all-nodes=true".into(),
+            // Without leases the node controller calls the node NotReady after 50 seconds.
+            "--node-lease-duration-seconds=40".into(),
+        ];
+        Launch { program: self.tools.kwok(), ..self.launch("kwok", args) }
     }
 
     fn api_server_identity(&self) -> Vec<String> {
@@ -145,7 +147,10 @@ impl Components<'_> {
         vec![
             format!("--audit-policy-file={}", self.home.arg("audit-policy.yaml")),
             format!("--audit-log-path={}", self.home.arg("audit.log")),
-            "--audit-log-mode=batch".into(),
+            // A write is in the log when it is answered: tests count them.
+            "--audit-log-mode=blocking".into(),
+            // Megabytes, more than any test writes: positions in the log stay valid.
+            "--audit-log-maxsize=100000".into(),
         ]
     }
 

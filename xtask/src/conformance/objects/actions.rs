@@ -29,16 +29,8 @@ pub(super) enum Action {
 
 /// Scenario, what its step says, and what that takes.
 const LATER_STEPS: [(&str, &str, Action); 3] = [
-    (
-        "flux-all-namespaces",
-        "a namespace \"later\" was created",
-        Action::CreateNamespace("later"),
-    ),
-    (
-        "flux-all-namespaces",
-        "Subscription and CSV were deleted",
-        Action::DeleteSubscriptionAndCsv,
-    ),
+    ("flux-all-namespaces", "a namespace \"later\" was created", Action::CreateNamespace("later")),
+    ("flux-all-namespaces", "Subscription and CSV were deleted", Action::DeleteSubscriptionAndCsv),
     (
         "kogito-operator-manual-approval-of-startingcsv",
         "InstallPlan 1 was approved, kogito-operator.v1.4.0 settled",

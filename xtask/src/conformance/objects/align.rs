@@ -37,9 +37,8 @@ fn merge<'a>(
 ) -> Vec<Pair<'a>> {
     let mut pairs = Vec::new();
     let mut rest: Vec<_> = right.collect();
-    let mut left = left.peekable();
     let mut alone: Vec<(String, &Value)> = Vec::new();
-    while let Some((name, value)) = left.next() {
+    for (name, value) in left {
         let Some(place) = rest.iter().position(|(other, _)| *other == name) else {
             alone.push((name, value));
             continue;
@@ -76,19 +75,24 @@ fn names(list: &[Value]) -> Vec<String> {
     list.iter().map(|value| name(value).unwrap_or_else(|| value.to_string())).collect()
 }
 
-/// Steps are named by their resource, conditions by type or phase and reason, references by kind
-/// and name.
+/// What names an element, in this order: steps their resource, conditions their type or phase and
+/// reason, references and requirements their kind and name, rights their text.
+const NAMES: [&[&str]; 6] = [
+    &["/resource/kind", "/resource/name"],
+    &["/phase", "/reason"],
+    &["/type"],
+    &["/kind", "/name"],
+    &["/kind", "/message"],
+    &["/key"],
+];
+
 fn name(value: &Value) -> Option<String> {
-    let part = |pointer: &str| value.pointer(pointer).and_then(Value::as_str);
-    let join = |pointers: &[&str]| {
-        let parts: Vec<_> = pointers.iter().filter_map(|pointer| part(pointer)).collect();
-        (!parts.is_empty()).then(|| parts.join(" "))
+    let part = |pointer: &&str| value.pointer(pointer).and_then(Value::as_str);
+    let join = |pointers: &&[&str]| {
+        let parts: Option<Vec<_>> = pointers.iter().map(part).collect();
+        Some(parts?.join(" "))
     };
-    join(&["/resource/kind", "/resource/name"])
-        .or_else(|| join(&["/phase", "/reason"]))
-        .or_else(|| join(&["/type"]))
-        .or_else(|| join(&["/kind", "/name"]))
-        .or_else(|| join(&["/key"]))
+    NAMES.iter().find_map(join)
 }
 
 fn sorted(names: &[String]) -> Vec<&String> {

@@ -20,6 +20,14 @@ impl Path {
         self.field(&format!("[{name}]"))
     }
 
+    /// Whether only elements of lists have other names.
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        let same = |(one, other): (&String, &String)| {
+            one == other || (one.starts_with('[') && other.starts_with('['))
+        };
+        self.0.len() == other.0.len() && self.0.iter().zip(&other.0).all(same)
+    }
+
     /// Whether the last part is `labels` or `annotations`: absent and empty are the same there.
     fn is_map_of_text(&self) -> bool {
         matches!(self.0.last().map(String::as_str), Some("labels" | "annotations"))
@@ -28,11 +36,11 @@ impl Path {
 
 impl fmt::Display for Path {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (part, first) in self.0.iter().zip([true].into_iter().chain(std::iter::repeat(false))) {
+        for (index, part) in self.0.iter().enumerate() {
             match part.as_str() {
                 element if element.starts_with('[') => f.write_str(&cut(element))?,
                 key if key.contains(['.', '/']) => write!(f, "[{key:?}]")?,
-                field if first => f.write_str(field)?,
+                field if index == 0 => f.write_str(field)?,
                 field => write!(f, ".{field}")?,
             }
         }

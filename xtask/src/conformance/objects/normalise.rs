@@ -144,7 +144,8 @@ fn drop_server_fields(object: &mut Value) {
     metadata.remove("uid");
     metadata.remove("selfLink");
     let empty = |value: &Value| value.as_object().is_some_and(Map::is_empty);
-    metadata.retain(|name, value| !(matches!(name.as_str(), "annotations" | "labels") && empty(value)));
+    metadata
+        .retain(|name, value| !(matches!(name.as_str(), "annotations" | "labels") && empty(value)));
 }
 
 /// InstallPlans have a number instead.

@@ -71,6 +71,8 @@ pub(super) struct Recording {
 /// What one event changed.
 #[derive(Clone, Debug)]
 pub(super) struct Step {
+    /// The file and the number of the step, `file/1`.
+    pub at: String,
     /// The event in words.
     pub after: String,
     /// Every object that was touched, as it was then; `None` when it was removed.
@@ -112,19 +114,17 @@ fn read(path: &Path) -> Result<Recording> {
     let text = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
     let file: File = serde_json::from_slice(&text)
         .with_context(|| format!("{} is no recording", path.display()))?;
-    Ok(Recording {
-        file: path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
-        title: file.scenario,
-        inputs: file.inputs,
-        steps: file.steps.into_iter().map(step).collect(),
-    })
+    let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let numbered = file.steps.into_iter().zip(1..);
+    let steps = numbered.map(|(step, number)| self::step(format!("{name}/{number}"), step));
+    Ok(Recording { steps: steps.collect(), file: name, title: file.scenario, inputs: file.inputs })
 }
 
-fn step(step: FileStep) -> Step {
+fn step(at: String, step: FileStep) -> Step {
     let there = step.added.into_iter().chain(step.changed).map(|mut object| {
         normalise::canonical(&mut object);
         (Key::of(&object), Some(object))
     });
     let gone = step.removed.iter().filter_map(|text| Some((Key::parse(text)?, None)));
-    Step { after: step.after, touched: there.chain(gone).collect() }
+    Step { at, after: step.after, touched: there.chain(gone).collect() }
 }

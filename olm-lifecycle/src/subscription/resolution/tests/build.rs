@@ -31,15 +31,27 @@ pub(super) fn subscription(package: &str, channel: &str, current: &str) -> Subsc
     let mut subscription = Subscription::new(&name, spec);
     subscription.metadata.namespace = Some("ns".to_owned());
     subscription.metadata.uid = Some(format!("uid-{name}"));
+    subscription.status =
+        Some(SubscriptionStatus { conditions: vec![healthy()], ..Default::default() });
     if !current.is_empty() {
         let current = Some(current.to_owned());
         subscription.status = Some(SubscriptionStatus {
             current_csv: current.clone(),
             installed_csv: current,
+            conditions: vec![healthy()],
             ..Default::default()
         });
     }
     subscription
+}
+
+/// What the sync of a Subscription by itself says first.
+pub(super) fn healthy() -> SubscriptionCondition {
+    SubscriptionCondition {
+        type_: "CatalogSourcesUnhealthy".to_owned(),
+        status: "False".to_owned(),
+        ..SubscriptionCondition::default()
+    }
 }
 
 pub(super) fn with_status(

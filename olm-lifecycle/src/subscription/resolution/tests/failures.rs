@@ -28,7 +28,7 @@ fn failures_are_told(
     #[case] retried: bool,
 ) {
     let (status, events) = failed(&failure);
-    let condition = &status.conditions[0];
+    let condition = &status.conditions[1];
     assert_eq!((condition.type_.as_str(), condition.status.as_str()), (kind, "True"));
     assert_eq!(
         (condition.reason.as_deref(), condition.message.as_deref()),
@@ -63,5 +63,8 @@ fn a_failure_that_is_over_is_taken_back() {
     Arc::make_mut(&mut namespace.subscriptions[0]).status = told;
     let status =
         written(&settle(&namespace, &Selection::default(), now())).remove("a-alpha").unwrap();
-    assert_eq!((status.conditions, status.installed_csv.as_deref()), (vec![], Some("a.v1")));
+    assert_eq!(
+        (status.conditions, status.installed_csv.as_deref()),
+        (vec![healthy()], Some("a.v1"))
+    );
 }

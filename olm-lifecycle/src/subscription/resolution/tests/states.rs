@@ -23,6 +23,14 @@ fn a_new_subscription_is_resolved() {
     assert_eq!(begin(&namespace, now()), Begin::Resolve(Terms::default()));
 }
 
+#[test]
+fn a_subscription_is_looked_at_by_itself_first() {
+    let mut fresh = subscription("a", "alpha", "");
+    fresh.status = None;
+    let namespace = namespace(vec![subscription("b", "alpha", ""), fresh]);
+    assert_eq!(begin(&namespace, now()), Begin::NotSynced);
+}
+
 #[rstest]
 #[case(0, "found 0 operatorGroups, expected 1", "create an OperatorGroup in namespace ns")]
 #[case(

@@ -24,7 +24,8 @@ fn ids_say_whose_they_are_even_in_keys() {
 #[test]
 fn install_plans_are_numbered_by_age_and_keep_their_numbers() {
     let plan = |name: &str, time: &str, uid: &str| {
-        let metadata = json!({"namespace": "n", "name": name, "creationTimestamp": time, "uid": uid});
+        let metadata =
+            json!({"namespace": "n", "name": name, "creationTimestamp": time, "uid": uid});
         json!({"kind": "InstallPlan", "metadata": metadata})
     };
     let (late, early) = ("2026-01-01T00:00:09Z", "2026-01-01T00:00:01Z");
@@ -69,11 +70,11 @@ fn install_plans_are_numbered_by_age_and_keep_their_numbers() {
            "status": {"storedVersions": ["v1"]}}),
 )]
 #[case::manifests(
-    json!({"kind": "InstallPlan", "status": {"plan": [
+    json!({"kind": "InstallPlan", "metadata": {"name": "install-abcde"}, "status": {"plan": [
         {"resource": {"kind": "CustomResourceDefinition", "manifest": "{}"}},
         {"resource": {"kind": "Role", "manifest": "{}"}},
     ]}}),
-    json!({"kind": "InstallPlan", "status": {"plan": [
+    json!({"kind": "InstallPlan", "metadata": {"name": "install-1"}, "status": {"plan": [
         {"resource": {"kind": "CustomResourceDefinition",
                       "manifest": "<manifest of CustomResourceDefinition>"}},
         {"resource": {"kind": "Role", "manifest": "{}"}},

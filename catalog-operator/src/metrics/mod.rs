@@ -1,6 +1,10 @@
 //! Metrics with the names and labels of v0 (spec catalog-operator 8).
 
+mod syncs;
+
 use olm_kit::metrics::{IntCounterVec, IntGaugeVec, Metrics, MetricsError, SummaryVec};
+
+pub use syncs::SyncCounter;
 
 /// What the catalog operator counts.
 #[derive(Clone)]
@@ -16,7 +20,7 @@ pub struct CatalogMetrics {
     /// `install_plan_count`.
     pub plans: IntGaugeVec,
     /// `subscription_sync_total{name,installed,channel,package,approval}`.
-    pub syncs: IntCounterVec,
+    pub syncs: SyncCounter,
     /// `olm_resolution_duration_seconds{outcome}`.
     pub resolutions: SummaryVec,
 }
@@ -28,7 +32,6 @@ impl CatalogMetrics {
     /// A name is taken.
     pub fn register(metrics: &Metrics) -> Result<Self, MetricsError> {
         let catalog = ["namespace", "name"];
-        let subscription = ["name", "installed", "channel", "package", "approval"];
         Ok(Self {
             ready: metrics.gauge(
                 "catalogsource_ready",
@@ -51,11 +54,11 @@ impl CatalogMetrics {
                 &[],
             )?,
             plans: metrics.gauge("install_plan_count", "InstallPlans in the cluster", &[])?,
-            syncs: metrics.counter(
+            syncs: SyncCounter::new(metrics.counter(
                 "subscription_sync_total",
                 "How often a Subscription was looked at",
-                &subscription,
-            )?,
+                &syncs::LABELS,
+            )?),
             resolutions: metrics.summary(
                 "olm_resolution_duration_seconds",
                 "Seconds that a resolution took",

@@ -1,0 +1,98 @@
+//! From a solution to an InstallPlan: fetch the bundles, create the plan, record it.
+
+use olm_effect::{Effect, Outcome};
+use olm_kit::controller::ReconcileError;
+use olm_lifecycle::install_plan::request::PlanRequest;
+use olm_lifecycle::install_plan::steps::BundleInput;
+use olm_lifecycle::subscription::resolution::{
+    self, Choice, Failure, Namespace, Selection, record, select, settle,
+};
+use olm_lifecycle::writes::target_of;
+use olm_types::api::InstallPlan;
+
+use super::super::act;
+use super::reconcile::Resolutions;
+use crate::clock;
+
+impl Resolutions {
+    /// Turns a solution into a plan. The outer error is a refused write, the inner one is told on
+    /// the Subscriptions.
+    pub(super) async fn install(
+        &self,
+        namespace: &Namespace,
+        choices: &[Choice],
+    ) -> Result<Result<(), Failure>, ReconcileError> {
+        let selection = select(namespace, choices);
+        let bundles = match self.fetch(&selection).await {
+            Ok(bundles) => bundles,
+            Err(failure) => return Ok(Err(failure)),
+        };
+        let request = match resolution::plan(namespace, &selection, &bundles) {
+            Ok(Some(request)) => request,
+            Ok(None) => {
+                return act(&self.interpreter, &settle(namespace, &selection, clock::now()))
+                    .await
+                    .map(Ok);
+            }
+            Err(error) => return Ok(Err(Failure::Bundle(error.to_string()))),
+        };
+        let plan = match self.ensure(namespace, &request).await {
+            Ok(plan) => plan,
+            Err(failure) => return Ok(Err(failure)),
+        };
+        let effects = record(namespace, &selection, &request, &plan, clock::now());
+        act(&self.interpreter, &effects).await.map(Ok)
+    }
+
+    /// Manifests of the bundles that the catalogs hold.
+    async fn fetch(&self, selection: &Selection) -> Result<Vec<BundleInput>, Failure> {
+        let mut bundles = Vec::with_capacity(selection.inline.len());
+        if selection.updates.is_empty() || !selection.images.is_empty() {
+            return Ok(bundles);
+        }
+        for choice in &selection.inline {
+            let entry = &choice.entry;
+            let fetched = self
+                .catalogs
+                .bundle(&entry.catalog, &entry.package, &entry.channel, &entry.name)
+                .await;
+            let manifests = fetched.map_err(|error| {
+                Failure::Prevented(format!(
+                    "error using catalogsource {}: bundle {}: {error}",
+                    entry.catalog, entry.name
+                ))
+            })?;
+            bundles.push(BundleInput {
+                entry: entry.clone(),
+                replaces: choice.replaces.clone(),
+                csv_json: manifests.csv_json,
+                objects: manifests.objects,
+            });
+        }
+        Ok(bundles)
+    }
+
+    /// The plan for the request, created if there is none yet.
+    async fn ensure(
+        &self,
+        namespace: &Namespace,
+        request: &PlanRequest,
+    ) -> Result<InstallPlan, Failure> {
+        if let Some(plan) = request.existing(&namespace.plans) {
+            return Ok(InstallPlan::clone(plan));
+        }
+        let plan = request.object();
+        let manifest =
+            serde_json::to_value(&plan).map_err(|error| Failure::Plan(error.to_string()))?;
+        let mut target = target_of(&plan);
+        target.name.clear();
+        let outcomes = self.interpreter.execute(&[Effect::create(target, manifest)]).await;
+        match outcomes.into_iter().next() {
+            Some(Outcome::Created(live)) => {
+                serde_json::from_value(live).map_err(|error| Failure::Plan(error.to_string()))
+            }
+            Some(Outcome::Refused(refusal)) => Err(Failure::Plan(refusal.message)),
+            other => Err(Failure::Plan(format!("unexpected outcome {other:?}"))),
+        }
+    }
+}

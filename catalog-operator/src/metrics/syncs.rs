@@ -1,0 +1,95 @@
+//! `subscription_sync_total`: one series per Subscription, with what it is subscribed to.
+
+use std::sync::Arc;
+
+use dashmap::DashMap;
+use kube::ResourceExt;
+use olm_kit::ObjectKey;
+use olm_kit::metrics::IntCounterVec;
+use olm_types::api::Subscription;
+
+/// Labels of the family, in the order of [`labels_of`].
+pub(super) const LABELS: [&str; 5] = ["name", "installed", "channel", "package", "approval"];
+
+/// Counts how often each Subscription was looked at. When what it is subscribed to changes, its
+/// series is replaced, so that a Subscription never has two.
+#[derive(Clone)]
+pub struct SyncCounter {
+    family: IntCounterVec,
+    series: Arc<DashMap<ObjectKey, [String; 5]>>,
+}
+
+impl SyncCounter {
+    pub(super) fn new(family: IntCounterVec) -> Self {
+        Self { family, series: Arc::default() }
+    }
+
+    /// Counts one look.
+    pub fn count(&self, subscription: &Subscription) {
+        let labels = labels_of(subscription);
+        let before = self.series.insert(ObjectKey::of(subscription), labels.clone());
+        if let Some(before) = before.filter(|before| *before != labels) {
+            self.drop_series(&before);
+        }
+        self.family.with_label_values(&labels).inc();
+    }
+
+    /// Drops the series of a Subscription that is gone.
+    pub fn forget(&self, key: &ObjectKey) {
+        if let Some((_, labels)) = self.series.remove(key) {
+            self.drop_series(&labels);
+        }
+    }
+
+    fn drop_series(&self, labels: &[String; 5]) {
+        // A twin in another namespace shares the series and may have dropped it already.
+        let _ = self.family.remove_label_values(labels);
+    }
+}
+
+fn labels_of(subscription: &Subscription) -> [String; 5] {
+    let spec = &subscription.spec;
+    let installed = subscription.status.as_ref().and_then(|status| status.installed_csv.clone());
+    [
+        subscription.name_any(),
+        installed.unwrap_or_default(),
+        spec.channel.clone().unwrap_or_default(),
+        spec.name.clone(),
+        spec.install_plan_approval.unwrap_or_default().as_str().to_owned(),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use olm_kit::metrics::Metrics;
+    use olm_types::api::{SubscriptionSpec, SubscriptionStatus};
+
+    use super::*;
+
+    #[test]
+    fn a_subscription_has_one_series() {
+        let metrics = Metrics::new().unwrap();
+        let family = metrics.counter("subscription_sync_total", "x", &LABELS).unwrap();
+        let counter = SyncCounter::new(family);
+        let spec = SubscriptionSpec { name: "keda".to_owned(), ..SubscriptionSpec::default() };
+        let mut subscription = Subscription::new("k", spec);
+        let series = || {
+            let text = metrics.encode().unwrap();
+            let lines = text.lines().filter(|line| line.starts_with("subscription_sync_total{"));
+            lines.map(str::to_owned).collect::<Vec<_>>()
+        };
+        counter.count(&subscription);
+        let installed_csv = Some("keda.v1".to_owned());
+        subscription.status = Some(SubscriptionStatus { installed_csv, ..Default::default() });
+        counter.count(&subscription);
+        counter.count(&subscription);
+        assert_eq!(
+            series(),
+            [
+                r#"subscription_sync_total{approval="Automatic",channel="",installed="keda.v1",name="k",package="keda"} 2"#
+            ]
+        );
+        counter.forget(&ObjectKey::of(&subscription));
+        assert!(series().is_empty());
+    }
+}

@@ -1,0 +1,125 @@
+//! Which change asks for which work.
+
+use std::time::Duration;
+
+use olm_kit::watch::Store;
+use serde_json::{Value, json};
+
+use super::*;
+
+struct Bench {
+    stores: Stores,
+    queues: Queues,
+    triggers: Triggers,
+}
+
+fn bench() -> Bench {
+    let stores = Stores {
+        catalogs: Store::new(),
+        subscriptions: Store::new(),
+        plans: Store::new(),
+        groups: Store::new(),
+        csvs: Store::new(),
+    };
+    let queues = Queues::new();
+    let triggers = Triggers::new(&stores, &queues, "olm");
+    triggers.listen();
+    Bench { stores, queues, triggers }
+}
+
+fn put<K>(store: &Store<K>, version: u64, namespace: &str, name: &str, mut object: Value)
+where
+    K: kube::Resource + serde::de::DeserializeOwned,
+{
+    object["metadata"]["name"] = json!(name);
+    object["metadata"]["namespace"] = json!(namespace);
+    object["metadata"]["uid"] = json!(format!("{namespace}/{name}"));
+    object["metadata"]["resourceVersion"] = json!(version.to_string());
+    store.absorb(serde_json::from_value(object).unwrap());
+}
+
+/// Takes all keys out of a queue.
+async fn drain<K: olm_kit::key::QueueKey>(queue: &olm_kit::queue::Queue<K>) -> Vec<K> {
+    let mut keys = Vec::new();
+    while !queue.is_empty() {
+        let Ok(key) = tokio::time::timeout(Duration::from_secs(1), queue.next()).await else {
+            break;
+        };
+        queue.done(&key);
+        keys.push(key);
+    }
+    keys.sort();
+    keys
+}
+
+fn keys(keys: &[(&str, &str)]) -> Vec<ObjectKey> {
+    keys.iter().map(|(namespace, name)| ObjectKey::namespaced(namespace, name)).collect()
+}
+
+#[tokio::test]
+async fn a_catalog_concerns_the_subscriptions_that_see_it() {
+    let bench = bench();
+    put(&bench.stores.subscriptions, 1, "a", "s", json!({}));
+    put(&bench.stores.subscriptions, 2, "b", "s", json!({}));
+    drain(&bench.queues.subscriptions).await;
+    put(&bench.stores.catalogs, 3, "b", "own", json!({}));
+    assert_eq!(drain(&bench.queues.subscriptions).await, keys(&[("b", "s")]));
+    put(&bench.stores.catalogs, 4, "olm", "global", json!({}));
+    assert_eq!(drain(&bench.queues.subscriptions).await, keys(&[("a", "s"), ("b", "s")]));
+    assert_eq!(drain(&bench.queues.catalogs).await, keys(&[("b", "own"), ("olm", "global")]));
+}
+
+#[tokio::test]
+async fn new_content_has_namespaces_resolved() {
+    let bench = bench();
+    put(&bench.stores.subscriptions, 1, "a", "s", json!({}));
+    bench.triggers.connected_catalog(&CatalogKey::new("olm", "global"), CatalogChange::State);
+    assert!(drain(&bench.queues.namespaces).await.is_empty());
+    bench.triggers.connected_catalog(&CatalogKey::new("olm", "global"), CatalogChange::Loaded);
+    assert_eq!(drain(&bench.queues.namespaces).await, ["a"]);
+    bench.triggers.connected_catalog(&CatalogKey::new("b", "own"), CatalogChange::Lost);
+    assert_eq!(drain(&bench.queues.namespaces).await, ["b"]);
+}
+
+#[tokio::test]
+async fn a_plan_concerns_its_owners() {
+    let bench = bench();
+    let owner =
+        |kind: &str, name: &str| json!({"apiVersion": "v", "kind": kind, "name": name, "uid": "u"});
+    let owners = json!({"metadata": {"ownerReferences": [owner("Subscription", "s"), owner("ConfigMap", "c")]}});
+    put(&bench.stores.plans, 1, "a", "install-x", owners);
+    assert_eq!(drain(&bench.queues.plans).await, keys(&[("a", "install-x")]));
+    assert_eq!(drain(&bench.queues.subscriptions).await, keys(&[("a", "s")]));
+}
+
+#[tokio::test]
+async fn an_operator_group_concerns_open_plans_and_its_namespace() {
+    let bench = bench();
+    put(&bench.stores.plans, 1, "a", "done", json!({"status": {"phase": "Complete"}}));
+    put(&bench.stores.plans, 2, "a", "open", json!({"status": {"phase": "Installing"}}));
+    drain(&bench.queues.plans).await;
+    put(&bench.stores.groups, 3, "a", "og", json!({}));
+    assert_eq!(drain(&bench.queues.plans).await, keys(&[("a", "open")]));
+    assert_eq!(drain(&bench.queues.namespaces).await, ["a"]);
+}
+
+#[tokio::test]
+async fn a_csv_has_its_namespace_resolved_when_that_matters() {
+    let bench = bench();
+    let steps = [
+        ("", true),
+        ("Pending", false),
+        ("InstallReady", false),
+        ("Succeeded", true),
+        ("Succeeded", false),
+        ("Failed", true),
+    ];
+    for (version, (phase, matters)) in (1..).zip(steps) {
+        put(&bench.stores.csvs, version, "a", "x.v1", json!({"status": {"phase": phase}}));
+        assert_eq!(
+            !drain(&bench.queues.namespaces).await.is_empty(),
+            matters,
+            "{phase} at {version}"
+        );
+    }
+}

@@ -1,0 +1,214 @@
+//! Who wrote what, from the audit log of the API server.
+//!
+//! A write is a request that the API server carried out and that could change what it stores:
+//! reviews of rights and requests for tokens are none, events are.
+
+use std::fmt;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use serde::Deserialize;
+use tokio::time::{Instant, sleep};
+
+/// Between two looks at the log.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Groups whose objects are questions: nothing of them is stored.
+const QUESTIONS: [&str; 2] = ["authorization.k8s.io", "authentication.k8s.io"];
+
+/// A request that was carried out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Write {
+    /// The program that asked, as its user agent names it.
+    pub program: String,
+    /// `create`, `update`, `patch`, `delete` or `deletecollection`.
+    pub verb: String,
+    /// Resource, namespace, name and subresource, for a reader.
+    pub object: String,
+}
+
+impl fmt::Display for Write {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {} {}", self.program, self.verb, self.object)
+    }
+}
+
+/// Reads a log from some point on. Each read goes on where the last one ended.
+#[derive(Debug)]
+pub struct AuditLog {
+    path: PathBuf,
+    position: u64,
+}
+
+impl AuditLog {
+    /// Reads from the beginning.
+    pub fn new(path: PathBuf) -> Self {
+        Self { path, position: 0 }
+    }
+
+    /// Passes over everything that was written so far.
+    pub fn skip(&mut self) -> Result<()> {
+        self.read().map(drop)
+    }
+
+    /// The writes of these programs since the last read.
+    pub fn writes(&mut self, programs: &[&str]) -> Result<Vec<Write>> {
+        let text = self.read()?;
+        let mut all = Vec::new();
+        for line in text.lines() {
+            let entry: Entry =
+                serde_json::from_str(line).context("a line of the audit log is no JSON")?;
+            all.extend(entry.write());
+        }
+        all.retain(|write| programs.contains(&write.program.as_str()));
+        Ok(all)
+    }
+
+    /// Waits until these programs have written nothing for `quiet`; returns what they wrote.
+    pub async fn until_quiet(
+        &mut self,
+        programs: &[&str],
+        quiet: Duration,
+        patience: Duration,
+    ) -> Result<Vec<Write>> {
+        let deadline = Instant::now() + patience;
+        let mut all = self.writes(programs)?;
+        let mut since = Instant::now();
+        while since.elapsed() < quiet {
+            if let (true, Some(last)) = (Instant::now() > deadline, all.last()) {
+                bail!("there is no end of writes after {patience:?}; the last one: {last}");
+            }
+            sleep(LOOK).await;
+            let new = self.writes(programs)?;
+            if !new.is_empty() {
+                since = Instant::now();
+                all.extend(new);
+            }
+        }
+        Ok(all)
+    }
+
+    /// Watches for `duration`, and fails when one of these programs writes.
+    pub async fn nothing_for(&mut self, programs: &[&str], duration: Duration) -> Result<()> {
+        let end = Instant::now() + duration;
+        while Instant::now() < end {
+            sleep(LOOK).await;
+            let new = self.writes(programs)?;
+            if !new.is_empty() {
+                let lines: String = new.iter().map(|write| format!("\n{write}")).collect();
+                bail!("there are writes where none were expected:{lines}");
+            }
+        }
+        Ok(())
+    }
+
+    /// The complete lines since the last read.
+    fn read(&mut self) -> Result<String> {
+        let context = || format!("cannot read {}", self.path.display());
+        let mut file = File::open(&self.path).with_context(context)?;
+        file.seek(SeekFrom::Start(self.position)).with_context(context)?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).with_context(context)?;
+        let complete = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+        bytes.truncate(complete);
+        self.position += u64::try_from(complete)?;
+        String::from_utf8(bytes).context("the audit log is no text")
+    }
+}
+
+/// One line of the log, as far as it matters here.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Entry {
+    stage: String,
+    #[serde(rename = "requestURI")]
+    request_uri: String,
+    verb: String,
+    user_agent: String,
+    object_ref: ObjectRef,
+    response_status: ResponseStatus,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct ObjectRef {
+    resource: String,
+    subresource: String,
+    namespace: String,
+    name: String,
+    api_group: String,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct ResponseStatus {
+    code: u16,
+}
+
+impl Entry {
+    fn write(self) -> Option<Write> {
+        let carried_out = self.stage == "ResponseComplete"
+            && (200..300).contains(&self.response_status.code)
+            && !self.request_uri.contains("dryRun=");
+        let question = QUESTIONS.contains(&self.object_ref.api_group.as_str())
+            || self.object_ref.subresource == "token";
+        let program = self.user_agent.split('/').next().unwrap_or_default().to_owned();
+        let write = Write { program, verb: self.verb, object: self.object_ref.to_string() };
+        (carried_out && !question).then_some(write)
+    }
+}
+
+impl fmt::Display for ObjectRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.resource)?;
+        if !self.subresource.is_empty() {
+            write!(f, "/{}", self.subresource)?;
+        }
+        f.write_str(" ")?;
+        if !self.namespace.is_empty() {
+            write!(f, "{}/", self.namespace)?;
+        }
+        f.write_str(&self.name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use serde_json::{Value, json};
+
+    use super::AuditLog;
+
+    fn line(agent: &str, resource: &str, code: u16) -> Value {
+        json!({
+            "stage": "ResponseComplete",
+            "requestURI": "/apis/apps/v1/x",
+            "verb": "patch",
+            "userAgent": agent,
+            "objectRef": {"resource": resource, "namespace": "n", "name": "o", "subresource": "status"},
+            "responseStatus": {"metadata": {}, "code": code},
+        })
+    }
+
+    #[test]
+    fn only_what_was_carried_out_by_the_program_counts_and_only_once() {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        let mut log = AuditLog::new(file.path().to_owned());
+        writeln!(file, "{}", line("olm-operator/0.1.0 (olm-rs)", "deployments", 200)).unwrap();
+        writeln!(file, "{}", line("olm-operator/0.1.0 (olm-rs)", "deployments", 409)).unwrap();
+        writeln!(file, "{}", line("kubectl/v1", "deployments", 200)).unwrap();
+        let mut review = line("olm-operator/0.1.0", "subjectaccessreviews", 201);
+        review["objectRef"]["apiGroup"] = json!("authorization.k8s.io");
+        writeln!(file, "{review}").unwrap();
+        write!(file, "{{\"stage\":").unwrap();
+        let writes = log.writes(&["olm-operator"]).unwrap();
+        let lines: Vec<String> = writes.iter().map(ToString::to_string).collect();
+        assert_eq!(lines, ["olm-operator: patch deployments/status n/o"]);
+        writeln!(file, "\"Panic\"}}").unwrap();
+        assert_eq!(log.writes(&["olm-operator"]).unwrap(), []);
+    }
+}

@@ -1,0 +1,236 @@
+//! Differences that are known: on purpose, or the subject of later work.
+//!
+//! [`list`] holds them, one line each. What is accepted is still counted in the output.
+
+mod list;
+
+use std::fmt;
+
+use serde_json::Value;
+
+use super::compare::{Finding, What};
+use list::ACCEPTED;
+
+/// Why a difference is accepted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Reason {
+    /// It goes when that is built.
+    Later(&'static str),
+    /// It stays.
+    OnPurpose(&'static str),
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Later(what) => write!(f, "left to later: {what}"),
+            Self::OnPurpose(why) => write!(f, "on purpose: {why}"),
+        }
+    }
+}
+
+/// A line of the list. In all texts `*` stands for any text, once.
+#[derive(Clone, Copy)]
+struct Accepted {
+    kind: &'static str,
+    /// The names of the objects.
+    name: &'static str,
+    /// What else tells these objects apart.
+    mark: Mark,
+    /// The start of the path; empty for the object as a whole, whatever differs in it.
+    path: &'static [&'static str],
+    /// What the two sides hold there.
+    sides: Sides,
+    /// Scenario and number of the step, with a slash between.
+    at: &'static str,
+    reason: Reason,
+}
+
+/// What tells objects of a kind apart.
+#[derive(Clone, Copy)]
+enum Mark {
+    Any,
+    /// A label with this key.
+    Label(&'static str),
+    /// An owner of this kind.
+    Owner(&'static str),
+}
+
+/// What the two sides of a difference hold.
+#[derive(Clone, Copy)]
+enum Sides {
+    Any,
+    /// v0 has nothing there.
+    OnlyOurs,
+    /// The text in v0 and ours.
+    Texts(&'static str, &'static str),
+}
+
+/// A line about whole objects.
+const fn object(kind: &'static str, name: &'static str, reason: Reason) -> Accepted {
+    Accepted { kind, name, mark: Mark::Any, path: &[], sides: Sides::Any, at: "*", reason }
+}
+
+/// A line about a field of all objects of a kind.
+const fn field(kind: &'static str, path: &'static [&'static str], reason: Reason) -> Accepted {
+    Accepted { path, ..object(kind, "*", reason) }
+}
+
+impl Accepted {
+    const fn marked(self, mark: Mark) -> Self {
+        Self { mark, ..self }
+    }
+
+    const fn where_sides(self, sides: Sides) -> Self {
+        Self { sides, ..self }
+    }
+
+    const fn at(self, at: &'static str) -> Self {
+        Self { at, ..self }
+    }
+
+    fn covers(&self, at: &str, finding: &Finding) -> bool {
+        matches(self.at, at)
+            && matches(self.kind, &finding.key.kind)
+            && matches(self.name, &finding.key.name)
+            && self.mark.is_on(&finding.object)
+            && self.covers_place(&finding.what)
+    }
+
+    fn covers_place(&self, what: &What) -> bool {
+        match what {
+            What::Missing | What::Extra | What::Left => self.path.is_empty(),
+            What::Field(difference) => {
+                let path = &difference.path.0;
+                let below =
+                    self.path.iter().zip(path).all(|(pattern, part)| matches(pattern, part));
+                below
+                    && self.path.len() <= path.len()
+                    && self.sides.are(difference.v0.as_ref(), difference.ours.as_ref())
+            }
+        }
+    }
+}
+
+impl Mark {
+    fn is_on(self, object: &Value) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Label(pattern) => {
+                let labels = object.pointer("/metadata/labels").and_then(Value::as_object);
+                labels.is_some_and(|labels| labels.keys().any(|key| matches(pattern, key)))
+            }
+            Self::Owner(kind) => {
+                let owners = object.pointer("/metadata/ownerReferences").and_then(Value::as_array);
+                let is = |owner: &Value| owner.get("kind").and_then(Value::as_str) == Some(kind);
+                owners.is_some_and(|owners| owners.iter().any(is))
+            }
+        }
+    }
+}
+
+impl Sides {
+    fn are(self, v0: Option<&Value>, ours: Option<&Value>) -> bool {
+        match self {
+            Self::Any => true,
+            Self::OnlyOurs => v0.is_none(),
+            Self::Texts(left, right) => {
+                v0.and_then(Value::as_str) == Some(left)
+                    && ours.and_then(Value::as_str) == Some(right)
+            }
+        }
+    }
+}
+
+/// Why a finding of a step is accepted, if it is.
+pub(super) fn reason(at: &str, finding: &Finding) -> Option<Reason> {
+    ACCEPTED.iter().find(|line| line.covers(at, finding)).map(|line| line.reason)
+}
+
+/// Whether a text fits a pattern with at most one `*`.
+fn matches(pattern: &str, text: &str) -> bool {
+    match pattern.split_once('*') {
+        None => pattern == text,
+        Some((start, end)) => {
+            text.len() >= start.len() + end.len() && text.starts_with(start) && text.ends_with(end)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+    use serde_json::json;
+
+    use super::super::diff::diff;
+    use super::super::recording::Key;
+    use super::*;
+
+    #[rstest]
+    #[case("a", "a", true)]
+    #[case("a", "b", false)]
+    #[case("*", "", true)]
+    #[case("a*", "abc", true)]
+    #[case("*c", "abc", true)]
+    #[case("a*c", "ac", true)]
+    #[case("aa*a", "aa", false)]
+    fn patterns(#[case] pattern: &str, #[case] text: &str, #[case] fits: bool) {
+        assert_eq!(matches(pattern, text), fits);
+    }
+
+    #[rstest]
+    #[case::object(json!({"kind": "Operator", "metadata": {"name": "a"}}), true)]
+    #[case::labelled(
+        json!({"kind": "ClusterServiceVersion",
+               "metadata": {"name": "a", "labels": {"olm.copiedFrom": "n"}}}),
+        true,
+    )]
+    #[case::not_labelled(
+        json!({"kind": "ClusterServiceVersion", "metadata": {"name": "a"}}),
+        false,
+    )]
+    #[case::owned(
+        json!({"kind": "Role", "metadata": {"ownerReferences": [{"kind": "OperatorCondition"}]}}),
+        true,
+    )]
+    #[case::owned_by_another(
+        json!({"kind": "Role", "metadata": {"ownerReferences": [{"kind": "Subscription"}]}}),
+        false,
+    )]
+    fn missing_objects(#[case] object: Value, #[case] accepted: bool) {
+        let finding = Finding { key: Key::of(&object), object, what: What::Missing };
+        assert_eq!(reason("a/1", &finding).is_some(), accepted);
+    }
+
+    #[test]
+    fn labels() {
+        let label = "operators.coreos.com/a.b";
+        let v0 =
+            json!({"kind": "Service", "metadata": {"name": "s", "labels": {label: "", "b": ""}}});
+        let ours = json!({"kind": "Service", "metadata": {"name": "s"}});
+        let found = diff(&v0, &ours).into_iter().map(|difference| {
+            let what = What::Field(difference);
+            reason("a/1", &Finding { key: Key::of(&v0), object: v0.clone(), what })
+        });
+        assert_eq!(found.collect::<Vec<_>>(), [None, Some(list::COMPONENTS)]);
+    }
+
+    #[rstest]
+    #[case::both("a/1", Some("old"), Some("new"), true)]
+    #[case::other_text("a/1", Some("old"), Some("newer"), false)]
+    #[case::absent("a/1", None, Some("new"), false)]
+    #[case::other_step("a/2", Some("old"), Some("new"), false)]
+    fn texts_of_a_step(
+        #[case] at: &str,
+        #[case] v0: Option<&str>,
+        #[case] ours: Option<&str>,
+        #[case] covered: bool,
+    ) {
+        let line = field("A", &["b"], Reason::OnPurpose("")).at("a/1");
+        let line = line.where_sides(Sides::Texts("old", "new"));
+        let (v0, ours) = (json!({"kind": "A", "b": v0}), json!({"kind": "A", "b": ours}));
+        let difference = diff(&v0, &ours).into_iter().next().unwrap();
+        let finding = Finding { key: Key::of(&v0), object: v0, what: What::Field(difference) };
+        assert_eq!(line.covers(at, &finding), covered);
+    }
+}

@@ -1,0 +1,66 @@
+//! What a scenario needs around it: a fresh cluster, both operators, the catalog.
+
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use kube::Client;
+use kube::api::{Api, PostParams};
+use olm_testkit::cluster::{self, ClusterBackend, local::LocalCluster};
+use olm_testkit::operators::{Binaries, OLM_NAMESPACE};
+use olm_testkit::process::Running;
+use olm_testkit::progress::Progress;
+use olm_testkit::{builders, crds, wait};
+use olm_types::api::CatalogSource;
+
+/// The name of the catalog in the recordings.
+const CATALOG: &str = "community";
+
+/// A cluster with everything that runs for a scenario.
+pub(super) struct Stage {
+    pub client: Client,
+    cluster: LocalCluster,
+    processes: Vec<Running>,
+}
+
+impl Stage {
+    /// Starts everything; the catalog is READY.
+    pub(super) async fn set(binaries: &Path, catalog: &str, logs: Option<&Path>) -> Result<Self> {
+        let silent = Progress::new(|_| {});
+        let cluster = LocalCluster::for_this_command("objects", silent)?;
+        cluster.up().await?;
+        let kubeconfig = cluster.kubeconfig().await?;
+        let client = cluster::client(&kubeconfig).await?;
+        crds::apply_crds(&client).await?;
+        crds::apply_base(&client).await?;
+        let logs = logs.map_or_else(|| cluster.scratch(), Path::to_owned);
+        let binaries = Binaries::in_dir(binaries, &logs);
+        let olm = binaries.olm_operator(&kubeconfig)?;
+        let catalogs = binaries.catalog_operator(&kubeconfig)?;
+        let stage = Self { client, cluster, processes: vec![olm, catalogs] };
+        stage.add_catalog(catalog).await?;
+        Ok(stage)
+    }
+
+    async fn add_catalog(&self, address: &str) -> Result<()> {
+        let catalogs: Api<CatalogSource> = Api::namespaced(self.client.clone(), OLM_NAMESPACE);
+        let source = builders::catalog_source(OLM_NAMESPACE, CATALOG, address);
+        catalogs.create(&PostParams::default(), &source).await.context("cannot add the catalog")?;
+        wait::until(&catalogs, CATALOG, "be READY", |catalog: &CatalogSource| {
+            let state = catalog.status.as_ref().and_then(|status| status.connection_state.as_ref());
+            state.is_some_and(|state| state.last_observed_state == "READY")
+        })
+        .await
+        .map(drop)
+    }
+
+    /// Fails when one of the operators has ended.
+    pub(super) fn check(&mut self) -> Result<()> {
+        self.processes.iter_mut().try_for_each(Running::check)
+    }
+
+    /// Ends everything.
+    pub(super) async fn clear(self) -> Result<()> {
+        self.processes.into_iter().for_each(Running::stop);
+        self.cluster.down().await
+    }
+}

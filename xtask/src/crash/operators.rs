@@ -1,0 +1,130 @@
+//! Both operators as child processes, one of which may crash and come back.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Result, bail, ensure};
+use olm_testkit::operators::{Binaries, Operator, Special};
+use olm_testkit::process::{Running, tail};
+use tokio::time::sleep;
+
+use super::effects::{self, Effect, LOG_FILTER};
+
+/// Exit code of an operator that ended where it was told to; `olm_kit` has it from here on, too.
+const CRASHED: i32 = 86;
+
+/// How often the operators are looked at. A restart is as fast as that of a kubelet at best.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// A write of an operator, after which it ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Point {
+    pub operator: Operator,
+    /// Counted from 1.
+    pub number: usize,
+}
+
+/// The two operators of a cluster.
+#[derive(Clone, Debug)]
+pub(super) struct Starter {
+    pub binaries: Binaries,
+    pub kubeconfig: PathBuf,
+}
+
+/// Two operators that run, or are about to run again.
+pub(super) struct Pair {
+    starter: Starter,
+    processes: Vec<(Operator, Running)>,
+    point: Option<Point>,
+    /// What the crashed operator did before it ended.
+    crashed: Option<Vec<Effect>>,
+}
+
+impl Starter {
+    /// Starts both and waits until they are ready.
+    pub(super) async fn start(&self, point: Option<Point>) -> Result<Pair> {
+        let mut processes = Vec::new();
+        let mut admins = Vec::new();
+        for operator in Operator::ALL {
+            let stop = point.filter(|point| point.operator == operator);
+            let (running, admin) = self.start_one(operator, stop, operator.name())?;
+            processes.push((operator, running));
+            admins.push(admin);
+        }
+        let mut pair = Pair { starter: self.clone(), processes, point, crashed: None };
+        for admin in admins {
+            let ready = admin.until_ready().await;
+            // A dead operator explains best why it is not ready.
+            pair.look()?;
+            ready?;
+        }
+        Ok(pair)
+    }
+
+    fn start_one(
+        &self,
+        operator: Operator,
+        stop: Option<Point>,
+        log: &str,
+    ) -> Result<(Running, olm_testkit::operators::Admin)> {
+        let mut args = vec!["--log-format".to_owned(), "json".to_owned()];
+        if let Some(point) = stop {
+            args.extend(["--stop-after-writes".to_owned(), point.number.to_string()]);
+        }
+        let env = vec![("OLM_LOG".to_owned(), LOG_FILTER.to_owned())];
+        let special = Special { log: log.to_owned(), args, env };
+        self.binaries.operator(operator, &self.kubeconfig, special)
+    }
+}
+
+impl Pair {
+    /// Watches over the operators until dropped, or until one fails.
+    pub(super) async fn supervise(&mut self) -> Result<()> {
+        loop {
+            self.look()?;
+            sleep(LOOK).await;
+        }
+    }
+
+    /// Starts a crashed operator again; fails when one has ended otherwise.
+    fn look(&mut self) -> Result<()> {
+        for (operator, running) in &mut self.processes {
+            let Some(code) = running.exit_code()? else { continue };
+            let expected = self.point.is_some_and(|point| point.operator == *operator);
+            ensure!(
+                code == CRASHED && expected && self.crashed.is_none(),
+                "{operator} ended with code {code}:\n{}",
+                tail(running.log(), 15)
+            );
+            self.crashed = Some(effects::read(running.log())?);
+            let log = format!("{operator}-again");
+            *running = self.starter.start_one(*operator, None, &log)?.0;
+        }
+        Ok(())
+    }
+
+    /// The write after which an operator has ended, when it has.
+    pub(super) fn crashed_after(&self) -> Option<&Effect> {
+        let before = self.point?.number.checked_sub(1)?;
+        self.crashed.as_ref()?.get(before)
+    }
+
+    /// Whether an operator has ended where it was told to.
+    pub(super) fn has_crashed(&self) -> bool {
+        self.crashed.is_some()
+    }
+
+    /// The file with the output of an operator.
+    pub(super) fn log(&self, operator: Operator) -> Result<&Path> {
+        match self.processes.iter().find(|(other, _)| *other == operator) {
+            Some((_, running)) => Ok(running.log()),
+            None => bail!("{operator} does not run"),
+        }
+    }
+
+    /// Ends both.
+    pub(super) fn stop(self) {
+        // What they would write while they drain belongs to no run: they end as in a crash.
+        self.processes.into_iter().for_each(|(_, mut running)| running.kill());
+    }
+}

@@ -1,0 +1,141 @@
+//! What a person reads.
+
+use anyhow::Result;
+use olm_testkit::audit::Write;
+use olm_testkit::dump::Difference;
+use olm_testkit::operators::Operator;
+
+use super::effects::Effect;
+use super::operators::Point;
+use super::run::Undisturbed;
+use super::scenario::Scenario;
+
+/// How a crash point went.
+pub(super) enum Verdict {
+    /// The cluster holds what it should.
+    Converged {
+        /// The write after which the operator ended.
+        after: Effect,
+    },
+    /// It holds something else.
+    Different {
+        /// The write after which the operator ended.
+        after: Effect,
+        /// What is different.
+        differences: Vec<Difference>,
+    },
+    /// The steps did not come to their end.
+    Failed {
+        /// The write after which the operator ended, when it did.
+        after: Option<Effect>,
+        /// What was waited for.
+        error: anyhow::Error,
+    },
+    /// The operator wrote less often than in the undisturbed run, so it did not crash.
+    NotReached,
+}
+
+impl Verdict {
+    pub(super) fn of(after: Effect, differences: Result<Vec<Difference>>) -> Self {
+        match differences {
+            Ok(differences) if differences.is_empty() => Self::Converged { after },
+            Ok(differences) => Self::Different { after, differences },
+            Err(error) => Self::Failed { after: Some(after), error },
+        }
+    }
+}
+
+/// Figures of one or several scenarios.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    points: usize,
+    converged: usize,
+    /// Scenarios in which operators and audit log do not agree, or an end state is not one.
+    doubtful: usize,
+}
+
+impl Tally {
+    pub(super) fn of(undisturbed: &Undisturbed) -> Self {
+        let agreed = undisturbed.effects.len() == undisturbed.audited.len();
+        let quiet = undisturbed.again.is_empty();
+        Self { doubtful: usize::from(!agreed || !quiet), ..Self::default() }
+    }
+
+    pub(super) fn count(&mut self, verdict: &Verdict) {
+        self.points += 1;
+        self.converged += usize::from(matches!(verdict, Verdict::Converged { .. }));
+    }
+
+    pub(super) fn add(&mut self, other: Self) {
+        self.points += other.points;
+        self.converged += other.converged;
+        self.doubtful += other.doubtful;
+    }
+
+    pub(super) fn is_good(&self) -> bool {
+        self.points == self.converged && self.doubtful == 0
+    }
+}
+
+/// Prints the name of a scenario.
+pub(super) fn name(scenario: &dyn Scenario) {
+    println!("{}: {}", scenario.name(), scenario.about());
+}
+
+/// Prints the run that others are compared with.
+pub(super) fn undisturbed(run: &Undisturbed) {
+    let by = |operator| run.effects.iter().filter(|(other, _)| *other == operator).count();
+    println!(
+        "  undisturbed: {} wrote {} times, {} {} times, {} together; the audit log has {} writes",
+        Operator::Olm,
+        by(Operator::Olm),
+        Operator::Catalog,
+        by(Operator::Catalog),
+        run.effects.len(),
+        run.audited.len()
+    );
+    if run.effects.len() != run.audited.len() {
+        println!("  these do not agree; by the audit log:");
+        list(&run.audited);
+        println!("  and by the operators:");
+        run.effects.iter().for_each(|(operator, effect)| println!("    {operator}: {effect}"));
+    }
+    println!("  both started again over the end state: {} writes", run.again.len());
+    list(&run.again);
+}
+
+fn list(writes: &[Write]) {
+    writes.iter().for_each(|write| println!("    {write}"));
+}
+
+/// Prints how a crash point went.
+pub(super) fn verdict(point: Point, verdict: &Verdict) {
+    let start = format!("  {:<16} {:>3}", point.operator, point.number);
+    match verdict {
+        Verdict::Converged { after } => println!("{start}  converged  after {after}"),
+        Verdict::Different { after, differences } => {
+            println!("{start}  DIFFERENT  after {after}");
+            differences.iter().for_each(|one| indented(&one.to_string()));
+        }
+        Verdict::Failed { after, error } => {
+            let after = after.as_ref().map(ToString::to_string);
+            println!("{start}  FAILED     after {}", after.as_deref().unwrap_or("no crash"));
+            indented(&format!("{error:#}"));
+        }
+        Verdict::NotReached => println!("{start}  NOT REACHED: it wrote less often this time"),
+    }
+}
+
+fn indented(text: &str) {
+    text.lines().for_each(|line| println!("      {line}"));
+}
+
+/// Prints the sum of a scenario.
+pub(super) fn scenario(tally: &Tally) {
+    println!("  {} of {} crash points converged", tally.converged, tally.points);
+}
+
+/// Prints the sum of everything.
+pub(super) fn closing(tally: &Tally) {
+    println!("{} crash points, {} converged", tally.points, tally.converged);
+}

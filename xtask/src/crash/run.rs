@@ -1,0 +1,126 @@
+//! One run of a scenario, undisturbed or with a crash.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use olm_testkit::audit::Write;
+use olm_testkit::dump::{Difference, Dump, diff};
+use olm_testkit::operators::Operator;
+use tokio::time::Instant;
+
+use super::effects::{self, Effect};
+use super::operators::{Pair, Point};
+use super::scenario::Scenario;
+use super::scene::Scene;
+use super::stage::Stage;
+
+/// Rest after which the undisturbed run is over: far more than any wait of an operator that
+/// makes progress.
+const LONG_QUIET: Duration = Duration::from_secs(5);
+
+/// Rest after which the objects of a crashed run are looked at.
+const QUIET: Duration = Duration::from_secs(1);
+
+/// How long a crashed run may go on to differ after its steps.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The undisturbed run.
+pub(super) struct Undisturbed {
+    /// What the cluster holds in the end, as far as it did not before.
+    pub objects: Dump,
+    /// What both operators did, by their own account.
+    pub effects: Vec<(Operator, Effect)>,
+    /// What they did by the account of the API server.
+    pub audited: Vec<Write>,
+    /// What they wrote when they were started again over the end state.
+    pub again: Vec<Write>,
+}
+
+/// A run with a crash.
+pub(super) struct Crashed {
+    /// The write after which the operator ended; none when it wrote less than that.
+    pub after: Option<Effect>,
+    /// What differs from the undisturbed run; an error when the steps did not come to their end.
+    pub differences: Result<Vec<Difference>>,
+}
+
+/// Runs a scenario undisturbed.
+pub(super) async fn undisturbed(
+    scenario: &dyn Scenario,
+    scene: &Scene,
+    stage: &mut Stage,
+) -> Result<Undisturbed> {
+    let mut pair = set(scenario, scene, stage, None).await?;
+    supervised(&mut pair, scenario.steps(scene)).await?;
+    let audited = stage.writes_until_quiet(LONG_QUIET).await?;
+    let objects = stage.slate.changes(&stage.client).await?;
+    let mut all = Vec::new();
+    for operator in Operator::ALL {
+        let effects = effects::read(pair.log(operator)?)?;
+        all.extend(effects.into_iter().map(|effect| (operator, effect)));
+    }
+    pair.stop();
+    let pair = stage.starter.start(None).await?;
+    let again = stage.writes_until_quiet(LONG_QUIET).await?;
+    pair.stop();
+    Ok(Undisturbed { objects, effects: all, audited, again })
+}
+
+/// Runs a scenario with a crash and compares the end with that of the undisturbed run.
+pub(super) async fn crashed(
+    scenario: &dyn Scenario,
+    scene: &Scene,
+    stage: &mut Stage,
+    point: Point,
+    expected: &Dump,
+) -> Result<Crashed> {
+    let mut pair = set(scenario, scene, stage, Some(point)).await?;
+    let steps = async {
+        scenario.steps(scene).await?;
+        settle(stage, expected).await
+    };
+    let differences = supervised(&mut pair, steps).await;
+    let after = pair.has_crashed().then(|| pair.crashed_after().cloned());
+    pair.stop();
+    Ok(Crashed { after: after.map(|effect| effect.unwrap_or_default()), differences })
+}
+
+/// Brings a cluster to where the steps of a scenario begin.
+async fn set(
+    scenario: &dyn Scenario,
+    scene: &Scene,
+    stage: &mut Stage,
+    point: Option<Point>,
+) -> Result<Pair> {
+    stage.slate.wipe(&stage.client).await?;
+    if let Some(before) = scenario.before(scene) {
+        let mut pair = stage.starter.start(None).await?;
+        supervised(&mut pair, before).await.context("before the steps")?;
+        stage.writes_until_quiet(QUIET).await?;
+        pair.stop();
+    }
+    let pair = stage.starter.start(point).await?;
+    stage.skip_writes()?;
+    Ok(pair)
+}
+
+/// Waits until nothing differs from the undisturbed run, or patience ends.
+async fn settle(stage: &mut Stage, expected: &Dump) -> Result<Vec<Difference>> {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        stage.writes_until_quiet(QUIET).await?;
+        let found = stage.slate.changes(&stage.client).await?;
+        let differences = diff(expected, &found);
+        if differences.is_empty() || Instant::now() > deadline {
+            return Ok(differences);
+        }
+    }
+}
+
+/// Does something while both operators are looked after.
+async fn supervised<T>(pair: &mut Pair, what: impl Future<Output = Result<T>>) -> Result<T> {
+    tokio::select! {
+        done = what => done,
+        Err(error) = pair.supervise() => Err(error),
+    }
+}

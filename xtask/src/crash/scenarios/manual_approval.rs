@@ -1,0 +1,35 @@
+//! An InstallPlan that waits for a person.
+
+use anyhow::Result;
+use async_trait::async_trait;
+use olm_testkit::builders::Package;
+
+use super::operators;
+use crate::crash::scenario::Scenario;
+use crate::crash::scene::Scene;
+
+pub(super) struct ManualApproval;
+
+#[async_trait]
+impl Scenario for ManualApproval {
+    fn name(&self) -> &'static str {
+        "manual-approval"
+    }
+
+    fn about(&self) -> &'static str {
+        "an InstallPlan waits until a person approves it"
+    }
+
+    fn catalogs(&self) -> Vec<(&'static str, Vec<Package>)> {
+        vec![("kitchen", vec![Package::single("kettle", operators::kettle("1.0.0"))])]
+    }
+
+    async fn steps(&self, scene: &Scene) -> Result<()> {
+        scene.operator_group().await?;
+        scene.catalog("kitchen", "kitchen").await?;
+        scene.subscribe_manually("kettle", "kitchen").await?;
+        scene.approve("kettle").await?;
+        scene.succeeded("kettle.v1.0.0").await?;
+        scene.at_latest("kettle", "kettle.v1.0.0").await
+    }
+}

@@ -1,0 +1,19 @@
+//! The scenarios, one file each.
+
+mod install_with_dependency;
+mod manual_approval;
+mod operators;
+mod uninstall;
+mod upgrade_with_crd_change;
+
+use super::scenario::Scenario;
+
+/// Every scenario, in the order in which they are run.
+pub(super) fn all() -> Vec<Box<dyn Scenario>> {
+    vec![
+        Box::new(install_with_dependency::InstallWithDependency),
+        Box::new(upgrade_with_crd_change::UpgradeWithCrdChange),
+        Box::new(manual_approval::ManualApproval),
+        Box::new(uninstall::Uninstall),
+    ]
+}

@@ -1,0 +1,55 @@
+//! The catalog brings a newer version, whose kind is served and stored in one more version.
+
+use anyhow::Result;
+use async_trait::async_trait;
+use futures::future::BoxFuture;
+use olm_testkit::builders::{Bundle, Crd, Package};
+
+use super::operators;
+use crate::crash::scenario::Scenario;
+use crate::crash::scene::Scene;
+
+pub(super) struct UpgradeWithCrdChange;
+
+#[async_trait]
+impl Scenario for UpgradeWithCrdChange {
+    fn name(&self) -> &'static str {
+        "upgrade-with-crd-change"
+    }
+
+    fn about(&self) -> &'static str {
+        "a newer version in the catalog replaces the installed one and extends its kind"
+    }
+
+    fn catalogs(&self) -> Vec<(&'static str, Vec<Package>)> {
+        let old = operators::kettle("1.0.0");
+        let kind = Crd::new("crash.example.com", "v2", "Kettle");
+        let csv = operators::operator("kettle", "1.1.0", &operators::kettles())
+            .owns(&kind)
+            .replaces("kettle.v1.0.0");
+        let new = Bundle::new("1.1.0", &csv)
+            .replaces("kettle.v1.0.0")
+            .manifest(operators::kettles_with_two_versions())
+            .property("olm.gvk", operators::kettles().gvk())
+            .property("olm.gvk", kind.gvk());
+        let package = |bundles| vec![Package::new("kettle").channel("stable", bundles)];
+        vec![("old", package(vec![old.clone()])), ("new", package(vec![old, new]))]
+    }
+
+    fn before<'a>(&'a self, scene: &'a Scene) -> Option<BoxFuture<'a, Result<()>>> {
+        Some(Box::pin(async move {
+            scene.operator_group().await?;
+            scene.catalog("kitchen", "old").await?;
+            scene.subscribe("kettle", "kitchen").await?;
+            scene.succeeded("kettle.v1.0.0").await?;
+            scene.at_latest("kettle", "kettle.v1.0.0").await
+        }))
+    }
+
+    async fn steps(&self, scene: &Scene) -> Result<()> {
+        scene.move_catalog("kitchen", "new").await?;
+        scene.succeeded("kettle.v1.1.0").await?;
+        scene.csv_gone("kettle.v1.0.0").await?;
+        scene.at_latest("kettle", "kettle.v1.1.0").await
+    }
+}

@@ -1,0 +1,150 @@
+//! The words that scenarios are written in.
+
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+
+use anyhow::{Context, Result};
+use k8s_openapi::NamespaceResourceScope;
+use k8s_openapi::api::apps::v1::Deployment;
+use kube::api::{Api, DeleteParams, Patch, PatchParams, PostParams};
+use kube::{Client, Resource};
+use olm_testkit::builders;
+use olm_testkit::wait;
+use olm_types::api::{
+    Approval, CatalogSource, ClusterServiceVersion, CsvPhase, InstallPlan, InstallPlanPhase,
+    Subscription, SubscriptionState,
+};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::json;
+
+/// The namespace of every scenario; it is there before a run.
+pub(super) const NAMESPACE: &str = "crash";
+
+/// What a scenario acts on.
+pub(super) struct Scene {
+    pub client: Client,
+    /// Where each catalog of the scenario is served.
+    pub addresses: BTreeMap<&'static str, String>,
+}
+
+impl Scene {
+    fn api<K>(&self) -> Api<K>
+    where
+        K: Resource<DynamicType = (), Scope = NamespaceResourceScope>,
+    {
+        Api::namespaced(self.client.clone(), NAMESPACE)
+    }
+
+    async fn create<K>(&self, object: &K) -> Result<()>
+    where
+        K: Resource<DynamicType = (), Scope = NamespaceResourceScope>,
+        K: Clone + Debug + Serialize + DeserializeOwned,
+    {
+        let made = self.api().create(&PostParams::default(), object).await;
+        made.map(drop).with_context(|| format!("the API server refuses a {}", K::kind(&())))
+    }
+
+    /// Deletes an object, as `kubectl delete` does.
+    pub(super) async fn delete<K>(&self, name: &str) -> Result<()>
+    where
+        K: Resource<DynamicType = (), Scope = NamespaceResourceScope>,
+        K: Clone + Debug + DeserializeOwned,
+    {
+        let deleted = self.api::<K>().delete(name, &DeleteParams::background()).await;
+        deleted.map(drop).with_context(|| format!("cannot delete the {} {name}", K::kind(&())))
+    }
+
+    /// An OperatorGroup: the namespace targets itself.
+    pub(super) async fn operator_group(&self) -> Result<()> {
+        self.create(&builders::operator_group(NAMESPACE, "group", &[NAMESPACE])).await
+    }
+
+    /// A CatalogSource with this content.
+    pub(super) async fn catalog(&self, name: &str, content: &str) -> Result<()> {
+        self.create(&builders::catalog_source(NAMESPACE, name, self.address(content)?)).await
+    }
+
+    /// The CatalogSource has another content from now on.
+    pub(super) async fn move_catalog(&self, name: &str, content: &str) -> Result<()> {
+        let patch = Patch::Merge(json!({"spec": {"address": self.address(content)?}}));
+        let catalogs: Api<CatalogSource> = self.api();
+        let moved = catalogs.patch(name, &PatchParams::default(), &patch).await;
+        moved.map(drop).context("cannot change the CatalogSource")
+    }
+
+    fn address(&self, content: &str) -> Result<&str> {
+        let address = self.addresses.get(content).map(String::as_str);
+        address.with_context(|| format!("the scenario has no catalog {content}"))
+    }
+
+    /// A Subscription to the channel `stable`, of the same name as the package.
+    pub(super) async fn subscribe(&self, package: &str, catalog: &str) -> Result<()> {
+        self.create(&builders::subscription(NAMESPACE, package, "stable", catalog)).await
+    }
+
+    /// The same, with InstallPlans that a person approves.
+    pub(super) async fn subscribe_manually(&self, package: &str, catalog: &str) -> Result<()> {
+        let mut wish = builders::subscription(NAMESPACE, package, "stable", catalog);
+        wish.spec.install_plan_approval = Some(Approval::Manual);
+        self.create(&wish).await
+    }
+
+    /// The name of the Subscription that is made for a dependency.
+    pub(super) fn generated(&self, package: &str, catalog: &str) -> String {
+        format!("{package}-stable-{catalog}-{NAMESPACE}")
+    }
+
+    /// Waits for the plan of a Subscription to require approval, and approves it.
+    pub(super) async fn approve(&self, subscription: &str) -> Result<()> {
+        let plan = |wish: &Subscription| {
+            let status = wish.status.as_ref()?;
+            let pending = status.state == SubscriptionState::UpgradePending;
+            status.install_plan_ref.as_ref()?.name.clone().filter(|_| pending)
+        };
+        let wishes = self.api();
+        let wish =
+            wait::until(&wishes, subscription, "have a plan", |wish| plan(wish).is_some()).await?;
+        let name = plan(&wish).context("the Subscription has no plan any more")?;
+        let plans: Api<InstallPlan> = self.api();
+        wait::until(&plans, &name, "require approval", |plan: &InstallPlan| {
+            let phase = plan.status.as_ref().map(|status| &status.phase);
+            phase == Some(&InstallPlanPhase::RequiresApproval)
+        })
+        .await?;
+        let approve = Patch::Merge(json!({"spec": {"approved": true}}));
+        let approved = plans.patch(&name, &PatchParams::default(), &approve).await;
+        approved.map(drop).context("cannot approve the InstallPlan")
+    }
+
+    /// Waits until a ClusterServiceVersion has succeeded.
+    pub(super) async fn succeeded(&self, csv: &str) -> Result<()> {
+        let done = |csv: &ClusterServiceVersion| {
+            csv.status.as_ref().is_some_and(|status| status.phase == CsvPhase::Succeeded)
+        };
+        wait::until(&self.api(), csv, "be Succeeded", done).await.map(drop)
+    }
+
+    /// Waits until a Subscription has this version installed and wants no other.
+    pub(super) async fn at_latest(&self, subscription: &str, csv: &str) -> Result<()> {
+        let what = format!("be at {csv}, the latest version");
+        wait::until(&self.api(), subscription, &what, |wish: &Subscription| {
+            wish.status.as_ref().is_some_and(|status| {
+                status.state == SubscriptionState::AtLatestKnown
+                    && status.installed_csv.as_deref() == Some(csv)
+            })
+        })
+        .await
+        .map(drop)
+    }
+
+    /// Waits until a ClusterServiceVersion does not exist.
+    pub(super) async fn csv_gone(&self, csv: &str) -> Result<()> {
+        wait::until_gone(&self.api::<ClusterServiceVersion>(), csv).await
+    }
+
+    /// Waits until a Deployment does not exist.
+    pub(super) async fn deployment_gone(&self, name: &str) -> Result<()> {
+        wait::until_gone(&self.api::<Deployment>(), name).await
+    }
+}

@@ -1,0 +1,126 @@
+//! The objects of a cluster before a run, what a run makes of them, and the way back.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use kube::Client;
+use kube::api::{Api, DeleteParams, DynamicObject, Patch, PatchParams};
+use olm_testkit::dump::{Dump, Key, Kinds, diff, normalise};
+use serde_json::{Value, json};
+use tokio::time::{Instant, sleep};
+
+/// What the way back may take: garbage collection of Kubernetes is part of it.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Between two looks.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// The state at the beginning of each run.
+pub(super) struct Slate {
+    kinds: Kinds,
+    initial: Dump,
+}
+
+impl Slate {
+    /// Everything is as it should be now.
+    pub(super) async fn record(client: &Client) -> Result<Self> {
+        let kinds = Kinds::discover(client).await?;
+        let initial = normalise(kinds.objects(client).await?);
+        Ok(Self { kinds, initial })
+    }
+
+    /// What is not as in the beginning, in normal form; null where an object has gone.
+    pub(super) async fn changes(&self, client: &Client) -> Result<Dump> {
+        let mut now = normalise(self.kinds.objects(client).await?);
+        let gone = self.initial.keys().filter(|key| !now.contains_key(*key));
+        let gone: Vec<Key> = gone.cloned().collect();
+        now.retain(|key, object| self.initial.get(key) != Some(object));
+        now.extend(gone.into_iter().map(|key| (key, Value::Null)));
+        Ok(now)
+    }
+
+    /// Makes everything as it was in the beginning. No operator may run meanwhile.
+    pub(super) async fn wipe(&self, client: &Client) -> Result<()> {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let changes = self.changes(client).await?;
+            if changes.is_empty() {
+                return Ok(());
+            }
+            if Instant::now() > deadline {
+                let differences = diff(&self.initial_of(&changes), &changes);
+                let lines: String = differences.iter().map(|one| format!("\n{one}")).collect();
+                bail!("a run left something that cannot be taken back:{lines}");
+            }
+            for (key, object) in &changes {
+                self.take_back(client, key, object).await?;
+            }
+            sleep(LOOK).await;
+        }
+    }
+
+    fn initial_of(&self, changes: &Dump) -> Dump {
+        let initial = self.initial.iter().filter(|(key, _)| changes.contains_key(*key));
+        initial.map(|(key, object)| (key.clone(), object.clone())).collect()
+    }
+
+    /// One step back for one object; the next look tells whether it was enough.
+    async fn take_back(&self, client: &Client, key: &Key, object: &Value) -> Result<()> {
+        let Some(resource) = self.kinds.get(&key.kind) else { return Ok(()) };
+        let api: Api<DynamicObject> = match key.namespace.as_str() {
+            "" => Api::all_with(client.clone(), resource),
+            namespace => Api::namespaced_with(client.clone(), namespace, resource),
+        };
+        // Names in normal form are not the real ones.
+        if key.kind == "InstallPlan" {
+            let all = api.delete_collection(&DeleteParams::default(), &Default::default()).await;
+            return all.map(drop).context("cannot delete InstallPlans");
+        }
+        let answer = match self.initial.get(key) {
+            Some(initial) if key.kind == "Namespace" => {
+                let patch = Patch::Merge(labels_back(initial, object));
+                api.patch(&key.name, &PatchParams::default(), &patch).await.map(drop)
+            }
+            // Owners take these with them, controllers of Kubernetes repair those.
+            _ if is_controlled(object) || self.initial.contains_key(key) => Ok(()),
+            None => remove(&api, &key.name, object).await,
+            Some(_) => Ok(()),
+        };
+        match answer {
+            Err(kube::Error::Api(status)) if status.is_not_found() => Ok(()),
+            answer => answer.with_context(|| format!("cannot take {key} back")),
+        }
+    }
+}
+
+async fn remove(api: &Api<DynamicObject>, name: &str, object: &Value) -> kube::Result<()> {
+    let has = |pointer| object.pointer(pointer).is_some();
+    // Whoever set them does not run now. The API server sees to those of definitions itself.
+    let theirs = object.get("kind") == Some(&json!("CustomResourceDefinition"));
+    if has("/metadata/finalizers") && !theirs {
+        let patch = Patch::Merge(json!({"metadata": {"finalizers": null}}));
+        api.patch(name, &PatchParams::default(), &patch).await?;
+    }
+    if has("/metadata/deletionTimestamp") {
+        return Ok(());
+    }
+    api.delete(name, &DeleteParams::background()).await.map(drop)
+}
+
+/// A patch that removes new labels and annotations, and gives old ones their values.
+fn labels_back(initial: &Value, now: &Value) -> Value {
+    let back = |field: &str| {
+        let map = |object: &Value| object["metadata"][field].as_object().cloned();
+        let (old, new) = (map(initial).unwrap_or_default(), map(now).unwrap_or_default());
+        let mut patch: serde_json::Map<String, Value> =
+            new.into_iter().map(|(name, _)| (name, Value::Null)).collect();
+        patch.extend(old);
+        patch
+    };
+    json!({"metadata": {"labels": back("labels"), "annotations": back("annotations")}})
+}
+
+fn is_controlled(object: &Value) -> bool {
+    let owners = object.pointer("/metadata/ownerReferences").and_then(Value::as_array);
+    owners.into_iter().flatten().any(|owner| owner.get("controller") == Some(&Value::Bool(true)))
+}

@@ -1,0 +1,88 @@
+//! A cluster with everything that runs need, used for one run after the other.
+
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use futures::future::try_join_all;
+use k8s_openapi::api::core::v1::Namespace;
+use kube::Client;
+use kube::api::{Api, PostParams};
+use olm_testkit::audit::{AuditLog, Write};
+use olm_testkit::cluster::{self, ClusterBackend, local::LocalCluster};
+use olm_testkit::operators::{Binaries, Operator};
+use olm_testkit::progress::Progress;
+use olm_testkit::{builders, crds};
+
+use super::operators::Starter;
+use super::scene::NAMESPACE;
+use super::slate::Slate;
+
+/// The programs whose writes count.
+const OPERATORS: [&str; 2] = [Operator::Olm.name(), Operator::Catalog.name()];
+
+/// What operators may go on writing before something must be wrong.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A cluster that is the same at the beginning of each run.
+pub(super) struct Stage {
+    pub client: Client,
+    pub starter: Starter,
+    pub slate: Slate,
+    cluster: LocalCluster,
+    audit: AuditLog,
+}
+
+/// Starts clusters side by side.
+pub(super) async fn start(count: usize, binaries: &Path, logs: &Path) -> Result<Vec<Stage>> {
+    let stages = (1..=count).map(|number| async move {
+        let logs = logs.join(format!("cluster-{number}"));
+        std::fs::create_dir_all(&logs).context("cannot create a folder for logs")?;
+        Stage::set(number, Binaries::in_dir(binaries, &logs)).await
+    });
+    try_join_all(stages).await
+}
+
+/// Ends clusters.
+pub(super) async fn stop(stages: Vec<Stage>) -> Result<()> {
+    for stage in stages {
+        stage.cluster.down().await?;
+    }
+    Ok(())
+}
+
+impl Stage {
+    async fn set(number: usize, binaries: Binaries) -> Result<Self> {
+        let cluster =
+            LocalCluster::for_this_command(&format!("crash-{number}"), Progress::to_stderr())?;
+        cluster.up().await?;
+        let kubeconfig = cluster.kubeconfig().await?;
+        let client = cluster::client(&kubeconfig).await?;
+        crds::apply_crds(&client).await?;
+        crds::apply_base(&client).await?;
+        let namespaces: Api<Namespace> = Api::all(client.clone());
+        let namespace = builders::namespace(NAMESPACE);
+        namespaces
+            .create(&PostParams::default(), &namespace)
+            .await
+            .context("cannot create the namespace")?;
+        let starter = Starter { binaries, kubeconfig };
+        let mut audit = AuditLog::new(cluster.audit_log());
+        // What operators write once in an empty cluster belongs to no scenario.
+        let pair = starter.start(None).await?;
+        audit.until_quiet(&OPERATORS, Duration::from_secs(3), PATIENCE).await?;
+        pair.stop();
+        let slate = Slate::record(&client).await?;
+        Ok(Self { client, starter, slate, cluster, audit })
+    }
+
+    /// Writes so far do not count.
+    pub(super) fn skip_writes(&mut self) -> Result<()> {
+        self.audit.skip()
+    }
+
+    /// The operators' writes since the last look, once there were none for `quiet`.
+    pub(super) async fn writes_until_quiet(&mut self, quiet: Duration) -> Result<Vec<Write>> {
+        self.audit.until_quiet(&OPERATORS, quiet, PATIENCE).await
+    }
+}

@@ -1,0 +1,129 @@
+//! All runs of one scenario, spread over the clusters.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Mutex;
+
+use anyhow::{Context, Result, bail};
+use futures::future::try_join_all;
+use olm_testkit::builders::CatalogDir;
+use olm_testkit::operators::Operator;
+use olm_testkit::process::Running;
+
+use super::operators::Point;
+use super::report::{self, Tally, Verdict};
+use super::run::{self, Undisturbed};
+use super::scenario::Scenario;
+use super::scene::Scene;
+use super::stage::Stage;
+
+/// How often a run is tried in which the operator has to write a certain number of times: how
+/// many states in between it gets to see depends on the speed of others.
+const ATTEMPTS: usize = 3;
+
+/// Runs a scenario with every crash, or with one of them.
+pub(super) async fn sweep(
+    scenario: &dyn Scenario,
+    stages: &mut [Stage],
+    only: Option<&str>,
+) -> Result<Tally> {
+    report::name(scenario);
+    let catalogs = Catalogs::serve(scenario, stages)?;
+    let (first, _) = stages.split_first_mut().context("there is no cluster")?;
+    let scene = catalogs.scene(first);
+    let undisturbed = run::undisturbed(scenario, &scene, first).await.context("undisturbed")?;
+    report::undisturbed(&undisturbed);
+    let mut points = points(&undisturbed);
+    if let Some(only) = only {
+        points.retain(|point| format!("{}:{}", point.operator, point.number) == only);
+        if points.is_empty() {
+            bail!("there is no crash point {only:?}");
+        }
+    }
+    let mut tally = Tally::of(&undisturbed);
+    let todo = Mutex::new(VecDeque::from(points));
+    let workers = stages.iter_mut().map(|stage| {
+        let scene = catalogs.scene(stage);
+        work(scenario, scene, stage, &todo, &undisturbed)
+    });
+    for verdicts in try_join_all(workers).await? {
+        verdicts.iter().for_each(|verdict| tally.count(verdict));
+    }
+    report::scenario(&tally);
+    Ok(tally)
+}
+
+/// Takes crash points from the queue until it is empty.
+async fn work(
+    scenario: &dyn Scenario,
+    scene: Scene,
+    stage: &mut Stage,
+    todo: &Mutex<VecDeque<Point>>,
+    undisturbed: &Undisturbed,
+) -> Result<Vec<Verdict>> {
+    let mut verdicts = Vec::new();
+    while let Some(point) = next(todo) {
+        let verdict = judge(scenario, &scene, stage, point, undisturbed).await;
+        let verdict = verdict.with_context(|| format!("{} {}", point.operator, point.number))?;
+        report::verdict(point, &verdict);
+        verdicts.push(verdict);
+    }
+    Ok(verdicts)
+}
+
+fn next(todo: &Mutex<VecDeque<Point>>) -> Option<Point> {
+    todo.lock().ok()?.pop_front()
+}
+
+async fn judge(
+    scenario: &dyn Scenario,
+    scene: &Scene,
+    stage: &mut Stage,
+    point: Point,
+    undisturbed: &Undisturbed,
+) -> Result<Verdict> {
+    for _ in 0..ATTEMPTS {
+        let crashed = run::crashed(scenario, scene, stage, point, &undisturbed.objects).await?;
+        if let Some(after) = crashed.after {
+            return Ok(Verdict::of(after, crashed.differences));
+        }
+        if let Err(error) = crashed.differences {
+            return Ok(Verdict::Failed { after: None, error });
+        }
+    }
+    Ok(Verdict::NotReached)
+}
+
+/// Every write of every operator.
+fn points(undisturbed: &Undisturbed) -> Vec<Point> {
+    let count = |operator: Operator| {
+        undisturbed.effects.iter().filter(|(other, _)| *other == operator).count()
+    };
+    let of = |operator| (1..=count(operator)).map(move |number| Point { operator, number });
+    Operator::ALL.into_iter().flat_map(of).collect()
+}
+
+/// The catalogs of a scenario, served to all clusters.
+struct Catalogs {
+    addresses: BTreeMap<&'static str, String>,
+    /// Served until dropped.
+    _served: Vec<(Running, CatalogDir)>,
+}
+
+impl Catalogs {
+    fn serve(scenario: &dyn Scenario, stages: &[Stage]) -> Result<Self> {
+        let (mut addresses, mut served) = (BTreeMap::new(), Vec::new());
+        let binaries = &stages.first().context("there is no cluster")?.starter.binaries;
+        for (name, packages) in scenario.catalogs() {
+            let dir = CatalogDir::of(&packages)?;
+            let unique = format!("{}-{name}", scenario.name());
+            let (running, address) = binaries.registry(&unique, dir.path())?;
+            addresses.insert(name, address);
+            served.push((running, dir));
+        }
+        Ok(Self { addresses, _served: served })
+    }
+
+    fn scene(&self, stage: &Stage) -> Scene {
+        Scene { client: stage.client.clone(), addresses: self.addresses.clone() }
+    }
+}
