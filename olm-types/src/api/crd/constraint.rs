@@ -5,6 +5,7 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
 };
 use serde_json::Value;
 
+use super::core_defaults;
 use super::table::TABLE;
 
 /// One constraint.
@@ -24,6 +25,8 @@ pub(super) enum Constraint {
     NoFormat,
     /// The text that the API server fills in.
     DefaultText(&'static str),
+    /// The API server fills in `false`.
+    DefaultFalse,
     /// The number that the API server fills in.
     DefaultNumber(i64),
     /// The object with one text field that the API server fills in.
@@ -38,13 +41,27 @@ pub(super) enum Constraint {
     Rule(&'static str, &'static str),
 }
 
-/// Gives a schema the constraints that the table has for its type.
+/// Gives a schema the constraints that the tables have for its type.
 pub(super) fn apply(type_name: &str, schema: &mut JSONSchemaProps) {
     for (_, field, constraint) in TABLE.iter().filter(|(name, ..)| *name == type_name) {
-        if let Some(target) = target(schema, field) {
-            constraint.write(target);
-        }
+        put(schema, field, *constraint);
     }
+    for (field, default) in core_defaults::of(type_name) {
+        put(schema, field, default);
+        // What the API server fills in need not be given.
+        schema.required = schema.required.take().and_then(|names| without(names, field));
+    }
+}
+
+fn put(schema: &mut JSONSchemaProps, field: &str, constraint: Constraint) {
+    if let Some(target) = target(schema, field) {
+        constraint.write(target);
+    }
+}
+
+fn without(mut names: Vec<String>, name: &str) -> Option<Vec<String>> {
+    names.retain(|other| other != name);
+    (!names.is_empty()).then_some(names)
 }
 
 /// The schema of a field; of the type itself when the name is empty.
@@ -66,6 +83,7 @@ impl Constraint {
             Self::Format(format) => schema.format = Some(format.to_owned()),
             Self::NoFormat => schema.format = None,
             Self::DefaultText(text) => schema.default = Some(JSON(Value::from(text))),
+            Self::DefaultFalse => schema.default = Some(JSON(Value::from(false))),
             Self::DefaultNumber(number) => schema.default = Some(JSON(Value::from(number))),
             Self::DefaultObject(field, text) => {
                 schema.default = Some(JSON(serde_json::json!({ field: text })))
