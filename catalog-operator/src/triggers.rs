@@ -78,6 +78,8 @@ impl Triggers {
         self.queues.subscriptions.add(ObjectKey::of(&**subscription));
     }
 
+    /// A plan concerns its owners, and the Subscriptions that it generated: those name it without
+    /// owning it.
     fn plan(&self, change: &Change<InstallPlan>) {
         let Some(plan) = change.latest() else { return };
         self.queues.plans.add(ObjectKey::of(&**plan));
@@ -85,6 +87,10 @@ impl Triggers {
         for owner in plan.owner_references().iter().filter(|owner| owner.kind == Subscription::KIND)
         {
             self.queues.subscriptions.add(ObjectKey::namespaced(&namespace, &owner.name));
+        }
+        let subscriptions = self.stores.subscriptions.list_in(&namespace);
+        for subscription in subscriptions.iter().filter(|subscription| names(subscription, plan)) {
+            self.queues.subscriptions.add(ObjectKey::of(&**subscription));
         }
     }
 
@@ -125,6 +131,12 @@ impl Triggers {
             BTreeSet::from([catalog_namespace.to_owned()])
         }
     }
+}
+
+fn names(subscription: &Subscription, plan: &InstallPlan) -> bool {
+    let status = subscription.status.as_ref();
+    let reference = status.and_then(|status| status.install_plan_ref.as_ref());
+    reference.is_some_and(|reference| reference.name == plan.metadata.name)
 }
 
 /// Resolution looks only at whether a CSV failed or is being replaced.

@@ -28,6 +28,8 @@ pub struct Write {
     pub verb: String,
     /// Resource, namespace, name and subresource, for a reader.
     pub object: String,
+    /// The namespace of the object; empty for objects of the whole cluster.
+    pub namespace: String,
 }
 
 impl fmt::Display for Write {
@@ -41,12 +43,19 @@ impl fmt::Display for Write {
 pub struct AuditLog {
     path: PathBuf,
     position: u64,
+    namespace: Option<String>,
 }
 
 impl AuditLog {
     /// Reads from the beginning.
     pub fn new(path: PathBuf) -> Self {
-        Self { path, position: 0 }
+        Self { path, position: 0, namespace: None }
+    }
+
+    /// Knows only the writes in one namespace from now on.
+    #[must_use]
+    pub fn of_namespace(self, namespace: &str) -> Self {
+        Self { namespace: Some(namespace.to_owned()), ..self }
     }
 
     /// Passes over everything that was written so far.
@@ -63,7 +72,11 @@ impl AuditLog {
                 serde_json::from_str(line).context("a line of the audit log is no JSON")?;
             all.extend(entry.write());
         }
-        all.retain(|write| programs.contains(&write.program.as_str()));
+        all.retain(|write| {
+            let here =
+                self.namespace.as_ref().is_none_or(|namespace| *namespace == write.namespace);
+            here && programs.contains(&write.program.as_str())
+        });
         Ok(all)
     }
 
@@ -156,7 +169,9 @@ impl Entry {
         let question = QUESTIONS.contains(&self.object_ref.api_group.as_str())
             || self.object_ref.subresource == "token";
         let program = self.user_agent.split('/').next().unwrap_or_default().to_owned();
-        let write = Write { program, verb: self.verb, object: self.object_ref.to_string() };
+        let object = self.object_ref.to_string();
+        let namespace = self.object_ref.namespace;
+        let write = Write { program, verb: self.verb, object, namespace };
         (carried_out && !question).then_some(write)
     }
 }
@@ -208,6 +223,11 @@ mod tests {
         let writes = log.writes(&["olm-operator"]).unwrap();
         let lines: Vec<String> = writes.iter().map(ToString::to_string).collect();
         assert_eq!(lines, ["olm-operator: patch deployments/status n/o"]);
+        let in_namespace = |name: &str| {
+            let mut log = AuditLog::new(file.path().to_owned()).of_namespace(name);
+            log.writes(&["olm-operator"]).unwrap().len()
+        };
+        assert_eq!((in_namespace("n"), in_namespace("m")), (1, 0));
         writeln!(file, "\"Panic\"}}").unwrap();
         assert_eq!(log.writes(&["olm-operator"]).unwrap(), []);
     }

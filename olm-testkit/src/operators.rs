@@ -106,18 +106,15 @@ impl Binaries {
     /// Serves a file-based catalog on a free port and returns its address.
     pub fn registry(&self, name: &str, catalog: &Path) -> Result<(Running, String)> {
         let port = free_port()?;
-        let catalog = catalog.to_string_lossy().into_owned();
-        let args = vec![
-            "serve".into(),
-            catalog,
-            "--port".into(),
-            port.to_string(),
-            "--address".into(),
-            "127.0.0.1".into(),
-        ];
-        let running =
-            self.launch("olm-registry", &format!("olm-registry-{name}"), args)?.start()?;
-        Ok((running, format!("127.0.0.1:{port}")))
+        Ok((self.registry_at(name, catalog, port)?, format!("127.0.0.1:{port}")))
+    }
+
+    /// Serves a file-based catalog on a port of the loopback address.
+    pub fn registry_at(&self, name: &str, catalog: &Path, port: u16) -> Result<Running> {
+        let (catalog, port) = (catalog.to_string_lossy(), port.to_string());
+        let args = ["serve", &*catalog, "--port", &*port, "--address", "127.0.0.1"];
+        let args = args.map(str::to_owned).into();
+        self.launch("olm-registry", &format!("olm-registry-{name}"), args)?.start()
     }
 
     /// Starts an operator in a special way; the second value serves its health and readiness.
@@ -179,7 +176,7 @@ impl Admin {
     /// Waits until the operator has read everything that it watches.
     pub async fn until_ready(self) -> Result<()> {
         let deadline = Instant::now() + PATIENCE;
-        while !matches!(timeout(ANSWER, self.is_ready()).await, Ok(Ok(true))) {
+        while !self.is_ready().await {
             if Instant::now() > deadline {
                 bail!("no operator is ready at port {} after {PATIENCE:?}", self.port);
             }
@@ -188,7 +185,12 @@ impl Admin {
         Ok(())
     }
 
-    async fn is_ready(self) -> Result<bool> {
+    /// Whether the operator has read everything that it watches.
+    pub async fn is_ready(self) -> bool {
+        matches!(timeout(ANSWER, self.ask()).await, Ok(Ok(true)))
+    }
+
+    async fn ask(self) -> Result<bool> {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).await?;
         stream.write_all(b"GET /readyz HTTP/1.0\r\nHost: localhost\r\n\r\n").await?;
         let mut answer = Vec::new();
@@ -204,7 +206,7 @@ const PORTS: std::ops::Range<u16> = 23_000..32_000;
 
 /// A port that nobody listens on. Each call gives another one, and other processes start their
 /// search elsewhere.
-fn free_port() -> Result<u16> {
+pub(crate) fn free_port() -> Result<u16> {
     static CALLS: AtomicU32 = AtomicU32::new(0);
     let count = u32::from(PORTS.end - PORTS.start);
     for _ in 0..count {

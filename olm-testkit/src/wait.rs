@@ -48,6 +48,33 @@ pub async fn until<K: Waitable>(
     }
 }
 
+/// Waits until some object with these fields (`path=value,…`) satisfies the condition, and returns
+/// it.
+///
+/// `what` completes the sentence "waited for some kind with these fields to …".
+pub async fn until_some<K: Waitable>(
+    api: &Api<K>,
+    fields: &str,
+    what: &str,
+    condition: impl Fn(&K) -> bool,
+) -> Result<K> {
+    let deadline = Instant::now() + PATIENCE;
+    let selection = watcher::Config::default().fields(fields);
+    let objects = watcher(api.clone(), selection).default_backoff().applied_objects();
+    pin_mut!(objects);
+    let mut seen = String::new();
+    while let Ok(Some(object)) = timeout_at(deadline, objects.next()).await {
+        // A watch that fails starts again by itself.
+        let Ok(object) = object else { continue };
+        if condition(&object) {
+            return Ok(object);
+        }
+        seen = format!("{seen}\n{}", dump::yaml(&object));
+    }
+    let (kind, patience) = (K::kind(&()), PATIENCE.as_secs());
+    Err(anyhow!("waited {patience} s for some {kind} with {fields} to {what}; there were:{seen}"))
+}
+
 /// Waits until the object does not exist.
 pub async fn until_gone<K: Waitable>(api: &Api<K>, name: &str) -> Result<()> {
     match observe(api, name, PATIENCE, |object| object.is_none()).await {

@@ -23,7 +23,7 @@ use served::Served;
 /// What is known of a catalog's content.
 #[derive(Clone, Debug)]
 pub enum Content {
-    /// It is being connected or loaded; a change will be told.
+    /// It was not looked at yet, or is being connected or loaded; a change will be told.
     Waiting,
     /// It is loaded.
     Loaded(Arc<CatalogSnapshot>),
@@ -46,10 +46,11 @@ type Listener = Arc<dyn Fn(&CatalogKey, CatalogChange) + Send + Sync>;
 type Connect =
     dyn Fn(CatalogKey, &str) -> Result<Arc<dyn CatalogConnection>, AddressError> + Send + Sync;
 
-/// All connected catalogs. Clones share them.
+/// All catalogs that were looked at. Clones share them.
 #[derive(Clone)]
 pub struct Catalogs {
-    served: Arc<DashMap<CatalogKey, Served>>,
+    /// The connection, or nothing for a catalog that cannot have one.
+    served: Arc<DashMap<CatalogKey, Option<Served>>>,
     connect: Arc<Connect>,
     listener: Listener,
 }
@@ -80,35 +81,49 @@ impl Catalogs {
     /// # Errors
     /// The address has not the form `host:port`; the catalog is then not connected at all.
     pub fn connect(&self, key: &CatalogKey, address: &str) -> Result<(), AddressError> {
-        if self.served.get(key).is_some_and(|served| served.address() == address) {
+        if self.with(key, |served| served.address() == address) == Some(true) {
             return Ok(());
         }
-        self.disconnect(key);
-        let connection = (self.connect)(key.clone(), address)?;
+        let connection =
+            (self.connect)(key.clone(), address).inspect_err(|_| self.disconnect(key))?;
         let served = Served::new(address, connection);
         served.follow(Arc::clone(&self.listener));
-        self.served.insert(key.clone(), served);
+        self.served.insert(key.clone(), Some(served));
         Ok(())
     }
 
-    /// Forgets a catalog.
+    /// Ends the connection of a catalog that cannot have one any more, or never could.
     pub fn disconnect(&self, key: &CatalogKey) {
+        let before = self.served.insert(key.clone(), None);
+        if !matches!(before, Some(None)) {
+            (self.listener)(key, CatalogChange::Lost);
+        }
+    }
+
+    /// Forgets a catalog that does not exist.
+    pub fn forget(&self, key: &CatalogKey) {
         self.served.remove(key);
     }
 
     /// The connection of a catalog, if it has one.
     pub fn connection(&self, key: &CatalogKey) -> Option<Connection> {
-        self.served.get(key).map(|served| served.connection_state())
+        self.with(key, Served::connection_state)
     }
 
-    /// The content of a catalog. A catalog without a connection has none (spec 3.1).
+    /// The content of a catalog. A catalog without a connection has none (spec 3.1); one that
+    /// exists and was not looked at yet, as after a start of this process, may still get one.
     pub fn content(&self, key: &CatalogKey) -> Content {
-        match self.served.get(key) {
-            Some(served) => served.content(),
-            None => Content::Unavailable(format!(
+        match self.served.get(key).as_deref() {
+            Some(Some(served)) => served.content(),
+            Some(None) => Content::Unavailable(format!(
                 "no registry client established for catalogsource {key}"
             )),
+            None => Content::Waiting,
         }
+    }
+
+    fn with<T>(&self, key: &CatalogKey, read: impl FnOnce(&Served) -> T) -> Option<T> {
+        self.served.get(key)?.as_ref().map(read)
     }
 
     /// Fetches the manifests of a bundle.
@@ -122,7 +137,7 @@ impl Catalogs {
         channel: &str,
         name: &str,
     ) -> Result<BundleManifests, String> {
-        let connection = self.served.get(key).map(|served| served.connection());
+        let connection = self.with(key, Served::connection);
         let Some(connection) = connection else {
             return Err(format!("no registry client established for catalogsource {key}"));
         };
@@ -131,8 +146,9 @@ impl Catalogs {
 
     /// What is known, for the diagnostics endpoint.
     pub fn dump(&self) -> Value {
+        let dump = |served: &Option<Served>| served.as_ref().map(Served::dump);
         let mut all: Vec<_> =
-            self.served.iter().map(|entry| (entry.key().clone(), entry.value().dump())).collect();
+            self.served.iter().map(|entry| (entry.key().clone(), dump(entry.value()))).collect();
         all.sort_by(|(a, _), (b, _)| a.cmp(b));
         all.into_iter().map(|(key, state)| (key.to_string(), json!(state))).collect()
     }

@@ -134,9 +134,17 @@ async fn a_listing_that_fails_is_tried_again() {
 }
 
 #[tokio::test]
-async fn a_catalog_without_connection_has_no_content() {
+async fn a_catalog_that_was_not_looked_at_yet_may_still_get_a_connection() {
     let bench = bench(vec![]);
+    bench.catalogs.forget(&key());
+    assert_eq!(bench.content(), "waiting");
+}
+
+#[tokio::test]
+async fn a_catalog_without_connection_has_no_content() {
+    let mut bench = bench(vec![]);
     bench.catalogs.disconnect(&key());
+    bench.until(CatalogChange::Lost).await;
     assert_eq!(bench.content(), "no registry client established for catalogsource olm/community");
     assert_eq!(bench.catalogs.connection(&key()), None);
     assert!(bench.catalogs.bundle(&key(), "p", "c", "b").await.is_err());

@@ -93,6 +93,18 @@ async fn a_plan_concerns_its_owners() {
 }
 
 #[tokio::test]
+async fn a_plan_concerns_the_subscriptions_that_it_generated() {
+    let bench = bench();
+    let naming = |plan: &str| json!({"status": {"installPlanRef": {"name": plan}}});
+    put(&bench.stores.subscriptions, 1, "a", "generated", naming("install-x"));
+    put(&bench.stores.subscriptions, 2, "a", "other", naming("install-y"));
+    put(&bench.stores.subscriptions, 3, "b", "elsewhere", naming("install-x"));
+    drain(&bench.queues.subscriptions).await;
+    put(&bench.stores.plans, 4, "a", "install-x", json!({}));
+    assert_eq!(drain(&bench.queues.subscriptions).await, keys(&[("a", "generated")]));
+}
+
+#[tokio::test]
 async fn an_operator_group_concerns_open_plans_and_its_namespace() {
     let bench = bench();
     put(&bench.stores.plans, 1, "a", "done", json!({"status": {"phase": "Complete"}}));

@@ -1,5 +1,6 @@
 //! Several catalogs as one universe.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use olm_types::bundle::{CatalogKey, CatalogView, Entry, Universe};
@@ -28,7 +29,7 @@ pub struct SnapshotSet {
 impl SnapshotSet {
     /// A set of catalogs; a later member replaces an earlier one with the same key.
     pub fn new(members: impl IntoIterator<Item = Member>) -> Self {
-        let by_key: std::collections::BTreeMap<_, _> =
+        let by_key: BTreeMap<_, _> =
             members.into_iter().map(|member| (member.key.clone(), member)).collect();
         Self { members: by_key.into_values().collect() }
     }
@@ -42,6 +43,20 @@ impl SnapshotSet {
     pub fn snapshot(&self, key: &CatalogKey) -> Option<&Arc<CatalogSnapshot>> {
         let found = self.members.binary_search_by(|member| member.key.cmp(key)).ok()?;
         self.members.get(found)?.content.as_ref().ok()
+    }
+
+    /// The catalogs that can be used, and why the others cannot.
+    pub fn split(self) -> (Self, BTreeMap<CatalogKey, String>) {
+        let mut unusable = BTreeMap::new();
+        let mut members = self.members;
+        members.retain(|member| match &member.content {
+            Ok(_) => true,
+            Err(reason) => {
+                unusable.insert(member.key.clone(), reason.clone());
+                false
+            }
+        });
+        (Self { members }, unusable)
     }
 
     fn snapshots(&self) -> impl Iterator<Item = &Arc<CatalogSnapshot>> {

@@ -67,6 +67,7 @@ impl Answer {
 
     fn succeeded(self, action: &Action, known: Option<&str>) -> Executed {
         // An unchanged version says that the API server found nothing to write.
+        let known = known.filter(|_| !self.has_ended());
         let same = known.is_some() && difference::version(&self.body) == known;
         match action {
             Action::Delete { .. } => Executed::writing(Outcome::Deleted),
@@ -76,6 +77,14 @@ impl Answer {
             _ if same => Executed::without_write(Outcome::Unchanged),
             _ => Executed::writing(Outcome::Changed(self.body)),
         }
+    }
+
+    /// Whether the object is gone with this call: its last finalizer was removed. The answer then
+    /// carries the version before.
+    fn has_ended(&self) -> bool {
+        let part = |pointer| self.body.pointer(pointer);
+        let finalizers = part("/metadata/finalizers").and_then(Value::as_array);
+        part("/metadata/deletionTimestamp").is_some() && finalizers.is_none_or(Vec::is_empty)
     }
 
     /// Whether the object itself is absent, and not its kind or its namespace.

@@ -140,6 +140,18 @@ async fn a_write_without_effect_is_recognised_by_its_version() {
 }
 
 #[tokio::test]
+async fn removing_the_last_finalizer_is_a_write_although_the_version_stays() {
+    let patch = json!({"metadata": {"finalizers": null}});
+    let mut terminating = object("5", "x");
+    terminating["metadata"]["deletionTimestamp"] = json!("2026-01-02T03:04:05Z");
+    let script = Script::new().answer(&format!("PATCH {ONE}"), 200, terminating.clone());
+    terminating["metadata"]["finalizers"] = json!(["f"]);
+    let interpreter = interpreter(&script);
+    interpreter.execute(&[Effect::merge(target(), patch, Some(terminating))]).await;
+    assert_eq!(interpreter.writes(), 1);
+}
+
+#[tokio::test]
 async fn written_objects_reach_the_stores() {
     let script = Script::new().answer(&format!("POST {ALL}"), 201, object("6", "x"));
     let store: Store<ConfigMap> = Store::new();

@@ -18,8 +18,10 @@ use crate::writes::status_write;
 
 /// State of a connection that failed and is tried again.
 const TRANSIENT_FAILURE: &str = "TRANSIENT_FAILURE";
-/// State of a connection that is being made.
-const CONNECTING: &str = "CONNECTING";
+/// State of a connection over which the catalog can be read.
+const READY: &str = "READY";
+/// States of a connection that is about to be one of the others.
+const UNDER_WAY: [&str; 2] = ["IDLE", "CONNECTING"];
 
 /// The connection to a registry server.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -107,8 +109,9 @@ fn serving(
     status
 }
 
-/// A failing connection goes back and forth between failing and connecting at each attempt; it
-/// is called failing until it is READY, so that an unreachable catalog causes no endless writes.
+/// A failing connection goes back and forth between failing and connecting at each attempt, and
+/// after a restart of ours each connection is made anew: what is recorded stays until the attempt
+/// has another result, so that neither an unreachable catalog nor a restart causes writes.
 fn connection_state(
     recorded: Option<GrpcConnectionState>,
     connection: &Connection,
@@ -121,10 +124,10 @@ fn connection_state(
     let Some(recorded) = recorded.filter(|recorded| recorded.address == wanted.address) else {
         return wanted;
     };
-    let still_failing =
-        recorded.last_observed_state == TRANSIENT_FAILURE && connection.state == CONNECTING;
+    let known = [READY, TRANSIENT_FAILURE].contains(&recorded.last_observed_state.as_str());
+    let undecided = known && UNDER_WAY.contains(&connection.state.as_str());
     let same = recorded.last_observed_state == wanted.last_observed_state;
-    if still_failing || same { recorded } else { wanted }
+    if undecided || same { recorded } else { wanted }
 }
 
 #[cfg(test)]

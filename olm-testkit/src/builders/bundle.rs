@@ -37,15 +37,14 @@ impl Bundle {
     /// Ships a kind and announces it.
     #[must_use]
     pub fn provides(self, crd: &Crd) -> Self {
-        let gvk = crd.gvk();
-        self.manifest(crd.manifest()).property("olm.gvk", gvk)
+        let bundle = self.manifest(crd.manifest());
+        crd.gvks().into_iter().fold(bundle, |bundle, gvk| bundle.property("olm.gvk", gvk))
     }
 
     /// Needs a kind that some other bundle provides.
     #[must_use]
     pub fn requires(self, crd: &Crd) -> Self {
-        let gvk = crd.gvk();
-        self.property("olm.gvk.required", gvk)
+        crd.gvks().into_iter().fold(self, |bundle, gvk| bundle.property("olm.gvk.required", gvk))
     }
 
     /// Needs a package in a range of versions.

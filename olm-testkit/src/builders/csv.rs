@@ -57,15 +57,13 @@ impl CsvBuilder {
     /// A kind that the operator provides.
     #[must_use]
     pub fn owns(self, crd: &Crd) -> Self {
-        let description = crd.description();
-        self.edit(|csv| push(csv, "/spec/customresourcedefinitions", "owned", description))
+        self.describe("owned", crd)
     }
 
     /// A kind that another operator has to provide.
     #[must_use]
     pub fn requires(self, crd: &Crd) -> Self {
-        let description = crd.description();
-        self.edit(|csv| push(csv, "/spec/customresourcedefinitions", "required", description))
+        self.describe("required", crd)
     }
 
     /// The version that this one follows.
@@ -106,6 +104,12 @@ impl CsvBuilder {
     /// The object as it lies in a bundle.
     pub fn manifest(&self) -> Value {
         to_value(&self.csv)
+    }
+
+    fn describe(self, list: &str, crd: &Crd) -> Self {
+        crd.descriptions().into_iter().fold(self, |builder, description| {
+            builder.edit(|csv| push(csv, "/spec/customresourcedefinitions", list, description))
+        })
     }
 
     /// Edits the JSON form, where a list of descriptions is shorter than its many typed fields.

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, anyhow};
 use kube::Client;
 use olm_testkit::cluster::{self, ClusterBackend, local::LocalCluster};
 use olm_testkit::crds;
-use olm_testkit::operators::Binaries;
+use olm_testkit::operators::{Binaries, Operator, Special};
 use olm_testkit::process::Running;
 use olm_testkit::progress::Progress;
 use tokio::runtime::Runtime;
@@ -57,7 +57,8 @@ impl Environment {
     }
 
     async fn started(&self) -> Result<&Started> {
-        let start = || async { Started::new().await.map_err(|error| format!("{error:#}")) };
+        let start =
+            || async { Started::new("scenarios").await.map_err(|error| format!("{error:#}")) };
         let started = self.started.get_or_init(start).await;
         started.as_ref().map_err(|error| anyhow!("nothing to run on: {error}"))
     }
@@ -65,8 +66,7 @@ impl Environment {
     /// Ends operators and cluster.
     pub fn end(&self) {
         if let Some(Ok(started)) = self.started.get() {
-            started.end();
-            if let Err(error) = self.runtime.block_on(started.cluster.down()) {
+            if let Err(error) = self.runtime.block_on(started.end()) {
                 eprintln!("the cluster did not end: {error:#}");
             }
         }
@@ -74,28 +74,62 @@ impl Environment {
 }
 
 impl Started {
-    async fn new() -> Result<Self> {
-        let cluster = LocalCluster::for_this_command("scenarios", Progress::to_stderr())?;
+    /// Starts a cluster, which is named after its purpose, and both operators.
+    pub async fn new(purpose: &str) -> Result<Self> {
+        let cluster = LocalCluster::for_this_command(purpose, Progress::to_stderr())?;
         cluster.up().await?;
         let (client, binaries) = prepare(&cluster).await?;
-        let kubeconfig = cluster.kubeconfig().await?;
-        let operators =
-            vec![binaries.olm_operator(&kubeconfig)?, binaries.catalog_operator(&kubeconfig)?];
-        Ok(Self { cluster, operators: Mutex::new(operators), client, binaries })
+        let started = Self { cluster, operators: Mutex::default(), client, binaries };
+        started.start_operators("").await?;
+        Ok(started)
+    }
+
+    /// Ends both operators as a crash would and starts them again.
+    pub async fn restart_operators(&self) -> Result<()> {
+        if let Ok(mut operators) = self.operators.lock() {
+            operators.drain(..).for_each(|mut operator| operator.kill());
+        }
+        self.start_operators("-again").await
+    }
+
+    /// Starts both and waits until they are ready; their logs have names with this end.
+    async fn start_operators(&self, end: &str) -> Result<()> {
+        let kubeconfig = self.cluster.kubeconfig().await?;
+        let mut admins = Vec::new();
+        for operator in Operator::ALL {
+            let special = Special { log: format!("{operator}{end}"), ..Special::default() };
+            let (running, admin) = self.binaries.operator(operator, &kubeconfig, special)?;
+            admins.push(admin);
+            if let Ok(mut operators) = self.operators.lock() {
+                operators.push(running);
+            }
+        }
+        for admin in admins {
+            let ready = admin.until_ready().await;
+            self.check().and(ready)?;
+        }
+        Ok(())
+    }
+
+    /// The log of the API server.
+    pub fn audit_log(&self) -> PathBuf {
+        self.cluster.audit_log()
     }
 
     /// Fails when an operator has ended.
-    fn check(&self) -> Result<()> {
+    pub fn check(&self) -> Result<()> {
         match self.operators.lock() {
             Ok(mut operators) => operators.iter_mut().try_for_each(Running::check),
             Err(_) => Ok(()),
         }
     }
 
-    fn end(&self) {
+    /// Ends operators and cluster.
+    pub async fn end(&self) -> Result<()> {
         if let Ok(mut operators) = self.operators.lock() {
             operators.drain(..).for_each(Running::stop);
         }
+        self.cluster.down().await
     }
 }
 

@@ -19,7 +19,7 @@ use serde_json::json;
 use crate::scene::{Scene, conditions};
 
 /// An operator with a kind, a Deployment and rights of both sorts.
-fn operator(name: &str, version: &str, crd: &Crd) -> CsvBuilder {
+pub fn operator(name: &str, version: &str, crd: &Crd) -> CsvBuilder {
     let pods = json!([{"apiGroups": [""], "resources": ["pods"], "verbs": ["get", "list"]}]);
     let nodes = json!([{"apiGroups": [""], "resources": ["nodes"], "verbs": ["get"]}]);
     csv(&format!("{name}.v{version}"), version)

@@ -6,13 +6,19 @@
 
 mod alone;
 mod api;
+mod approval;
 mod bad_input;
 mod catalogs;
 mod environment;
+mod idle;
 mod install;
 mod operator_groups;
+mod recovery;
+mod removal;
 mod resolution;
+mod rest;
 mod scene;
+mod upgrades;
 
 use std::future::Future;
 use std::process::ExitCode;
@@ -37,7 +43,9 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    let conclusion = libtest_mimic::run(&arguments, trials(&environment));
+    let mut all = trials(&environment);
+    all.extend(recovery::trials(&environment));
+    let conclusion = libtest_mimic::run(&arguments, all);
     environment.end();
     conclusion.exit_code()
 }
@@ -49,6 +57,40 @@ fn trials(environment: &Arc<Environment>) -> Vec<Trial> {
         trial(environment, "install::an_operator", install::an_operator),
         trial(environment, "install::a_dependency", install::a_dependency),
         trial(environment, "install::manual_approval", install::manual_approval),
+        trial(
+            environment,
+            "upgrades::two_versions_with_a_crd_change",
+            upgrades::replaces::two_versions_with_a_crd_change,
+        ),
+        trial(
+            environment,
+            "upgrades::from_the_starting_csv",
+            upgrades::replaces::from_the_starting_csv,
+        ),
+        trial(
+            environment,
+            "upgrades::a_bad_version_is_passed_over",
+            upgrades::skips::a_bad_version_is_passed_over,
+        ),
+        trial(
+            environment,
+            "upgrades::a_bad_version_is_repaired",
+            upgrades::skips::a_bad_version_is_repaired,
+        ),
+        trial(environment, "upgrades::a_range_of_versions", upgrades::skips::a_range_of_versions),
+        trial(environment, "upgrades::another_channel", upgrades::channels::switch_to_a_faster_one),
+        trial(environment, "upgrades::a_missing_api", upgrades::blocked::a_missing_api),
+        trial(environment, "approval::nothing_happens_before", approval::nothing_happens_before),
+        trial(environment, "approval::a_deleted_plan", approval::a_deleted_plan_is_made_anew),
+        trial(environment, "approval::an_upgrade", approval::an_upgrade_waits_again),
+        trial(environment, "approval::from_the_starting_csv", approval::from_the_starting_csv),
+        trial(environment, "removal::a_subscription", removal::a_subscription),
+        trial(environment, "removal::an_operator", removal::an_operator),
+        trial(
+            environment,
+            "removal::an_operator_that_is_subscribed_to",
+            removal::an_operator_that_is_subscribed_to,
+        ),
         trial(environment, "operator_groups::none", operator_groups::none),
         trial(environment, "operator_groups::two", operator_groups::two),
         trial(environment, "catalogs::the_only_one_is_missing", catalogs::the_only_one_is_missing),
@@ -57,6 +99,7 @@ fn trials(environment: &Arc<Environment>) -> Vec<Trial> {
         trial(environment, "resolution::missing_package", resolution::missing_package),
         trial(environment, "alone::csv_by_hand", alone::csv_by_hand),
         trial(environment, "alone::no_catalog_operator", alone::no_catalog_operator),
+        trial(environment, "idle::no_writes", idle::no_writes),
         trial(environment, "api::every_version_is_served", api::every_version_is_served),
         trial(environment, "api::made_csvs_are_accepted", api::made_csvs_are_accepted),
         corpus.with_ignored_flag(no_corpus),

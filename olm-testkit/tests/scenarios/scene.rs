@@ -1,21 +1,22 @@
 //! One scenario's view of the cluster: a namespace, and the words scenarios are written in.
 
+use std::collections::BTreeMap;
 use std::fmt::Debug;
-use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, anyhow, ensure};
 use k8s_openapi::NamespaceResourceScope;
 use k8s_openapi::api::core::v1::Namespace;
 use kube::api::{Api, PostParams};
 use kube::{Client, Resource};
 use olm_testkit::builders::{self, CatalogDir, Package};
 use olm_testkit::operators::Binaries;
-use olm_testkit::process::Running;
+use olm_testkit::registry::Registry;
 use olm_testkit::wait;
 use olm_types::api::{
     CatalogSource, ClusterServiceVersion, CsvPhase, InstallPlan, Subscription,
-    SubscriptionCondition,
+    SubscriptionCondition, SubscriptionState,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -26,8 +27,10 @@ use crate::environment::Started;
 pub struct Scene {
     pub client: Client,
     pub namespace: String,
+    /// The log of the API server.
+    pub audit: PathBuf,
     binaries: Binaries,
-    registries: Mutex<Vec<(Running, CatalogDir)>>,
+    registries: Mutex<BTreeMap<String, Registry>>,
 }
 
 impl Scene {
@@ -37,6 +40,7 @@ impl Scene {
         let scene = Self {
             client: started.client.clone(),
             namespace,
+            audit: started.audit_log(),
             binaries: started.binaries.clone(),
             registries: Mutex::default(),
         };
@@ -90,14 +94,25 @@ impl Scene {
         self.create(&source).await.map(drop)
     }
 
-    fn registry(&self, name: &str, catalog: CatalogDir) -> Result<String> {
+    /// Serves a directory for a catalog that somebody else creates.
+    pub fn registry(&self, name: &str, catalog: CatalogDir) -> Result<String> {
         let unique = format!("{}-{name}", self.namespace);
-        let path: &Path = catalog.path();
-        let (running, address) = self.binaries.registry(&unique, path)?;
-        if let Ok(mut registries) = self.registries.lock() {
-            registries.push((running, catalog));
-        }
+        let registry = Registry::start(&self.binaries, &unique, catalog)?;
+        let address = registry.address();
+        self.registries()?.insert(name.to_owned(), registry);
         Ok(address)
+    }
+
+    /// Replaces the content of a catalog that is served already: its server restarts.
+    pub fn publish(&self, name: &str, packages: &[Package]) -> Result<()> {
+        let content = CatalogDir::of(packages)?;
+        let mut registries = self.registries()?;
+        registries.get_mut(name).context("no such catalog is served")?.publish(content)
+    }
+
+    /// The servers of the namespace's catalogs, by the catalogs' names.
+    pub fn registries(&self) -> Result<MutexGuard<'_, BTreeMap<String, Registry>>> {
+        self.registries.lock().map_err(|_| anyhow!("another thread failed"))
     }
 
     /// Subscribes to the channel `stable` of a package; the Subscription has the package's name.
@@ -157,6 +172,21 @@ impl Scene {
         wait::until(&self.api(), subscription, &what, |wish: &Subscription| {
             let installed = wish.status.as_ref().and_then(|s| s.installed_csv.as_deref());
             installed == Some(csv)
+        })
+        .await
+    }
+
+    /// Waits until a Subscription has this version installed, wants no other, and nothing of it is
+    /// under way or in trouble.
+    pub async fn at_latest(&self, subscription: &str, csv: &str) -> Result<Subscription> {
+        let what = format!("be at {csv}, the latest version");
+        wait::until(&self.api(), subscription, &what, |wish: &Subscription| {
+            let quiet = conditions(wish).iter().all(|condition| condition.status != "True");
+            quiet
+                && wish.status.as_ref().is_some_and(|status| {
+                    status.state == SubscriptionState::AtLatestKnown
+                        && status.installed_csv.as_deref() == Some(csv)
+                })
         })
         .await
     }

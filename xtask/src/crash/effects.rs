@@ -29,8 +29,8 @@ impl fmt::Display for Effect {
 
 /// The effects that wrote, in their order.
 pub(super) fn read(log: &Path) -> Result<Vec<Effect>> {
-    let text = std::fs::read_to_string(log)
-        .with_context(|| format!("cannot read {}", log.display()))?;
+    let text =
+        std::fs::read_to_string(log).with_context(|| format!("cannot read {}", log.display()))?;
     Ok(parse(&text))
 }
 

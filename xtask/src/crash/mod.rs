@@ -2,9 +2,11 @@
 //!
 //! Each scenario is run once undisturbed on a real API server. Then it is run again for each
 //! write of each operator, with that operator killed right after the write and started again. A
-//! run has converged when the cluster holds the same objects as after the undisturbed one; what
-//! random choice and the clock decide is taken out (see `olm_testkit::dump`), and so are events.
-//! The number of crash points must be that of the operators' writes in the audit log.
+//! run has converged when the cluster holds the same objects as after the undisturbed one. What
+//! chance and the clock decide is taken out (`olm_testkit::dump`), and so is the memory of the
+//! way there: events, earlier phases of a CSV, whether a step of an InstallPlan created its object
+//! or found it. The number of crash points, which may be writes of events, too, must be that of
+//! the operators' writes in the audit log.
 
 mod effects;
 mod operators;

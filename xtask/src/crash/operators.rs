@@ -3,10 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Result, bail, ensure};
-use olm_testkit::operators::{Binaries, Operator, Special};
+use anyhow::{Context, Result, bail, ensure};
+use futures::future::join_all;
+use olm_testkit::operators::{Admin, Binaries, Operator, Special};
 use olm_testkit::process::{Running, tail};
-use tokio::time::sleep;
+use olm_testkit::wait::PATIENCE;
+use tokio::time::{sleep, timeout};
 
 use super::effects::{self, Effect, LOG_FILTER};
 
@@ -34,46 +36,41 @@ pub(super) struct Starter {
 /// Two operators that run, or are about to run again.
 pub(super) struct Pair {
     starter: Starter,
-    processes: Vec<(Operator, Running)>,
+    processes: Vec<Process>,
     point: Option<Point>,
     /// What the crashed operator did before it ended.
     crashed: Option<Vec<Effect>>,
+}
+
+struct Process {
+    operator: Operator,
+    running: Running,
+    admin: Admin,
 }
 
 impl Starter {
     /// Starts both and waits until they are ready.
     pub(super) async fn start(&self, point: Option<Point>) -> Result<Pair> {
         let mut processes = Vec::new();
-        let mut admins = Vec::new();
         for operator in Operator::ALL {
             let stop = point.filter(|point| point.operator == operator);
-            let (running, admin) = self.start_one(operator, stop, operator.name())?;
-            processes.push((operator, running));
-            admins.push(admin);
+            processes.push(self.start_one(operator, stop, operator.name())?);
         }
         let mut pair = Pair { starter: self.clone(), processes, point, crashed: None };
-        for admin in admins {
-            let ready = admin.until_ready().await;
-            // A dead operator explains best why it is not ready.
-            pair.look()?;
-            ready?;
-        }
+        let ready = timeout(PATIENCE, pair.until_ready()).await;
+        ready.context("an operator does not become ready")??;
         Ok(pair)
     }
 
-    fn start_one(
-        &self,
-        operator: Operator,
-        stop: Option<Point>,
-        log: &str,
-    ) -> Result<(Running, olm_testkit::operators::Admin)> {
+    fn start_one(&self, operator: Operator, stop: Option<Point>, log: &str) -> Result<Process> {
         let mut args = vec!["--log-format".to_owned(), "json".to_owned()];
         if let Some(point) = stop {
             args.extend(["--stop-after-writes".to_owned(), point.number.to_string()]);
         }
         let env = vec![("OLM_LOG".to_owned(), LOG_FILTER.to_owned())];
         let special = Special { log: log.to_owned(), args, env };
-        self.binaries.operator(operator, &self.kubeconfig, special)
+        let (running, admin) = self.binaries.operator(operator, &self.kubeconfig, special)?;
+        Ok(Process { operator, running, admin })
     }
 }
 
@@ -88,19 +85,30 @@ impl Pair {
 
     /// Starts a crashed operator again; fails when one has ended otherwise.
     fn look(&mut self) -> Result<()> {
-        for (operator, running) in &mut self.processes {
-            let Some(code) = running.exit_code()? else { continue };
-            let expected = self.point.is_some_and(|point| point.operator == *operator);
+        for process in &mut self.processes {
+            let Some(code) = process.running.exit_code()? else { continue };
+            let operator = process.operator;
+            let expected = self.point.is_some_and(|point| point.operator == operator);
             ensure!(
                 code == CRASHED && expected && self.crashed.is_none(),
                 "{operator} ended with code {code}:\n{}",
-                tail(running.log(), 15)
+                tail(process.running.log(), 15)
             );
-            self.crashed = Some(effects::read(running.log())?);
-            let log = format!("{operator}-again");
-            *running = self.starter.start_one(*operator, None, &log)?.0;
+            self.crashed = Some(effects::read(process.running.log())?);
+            *process = self.starter.start_one(operator, None, &format!("{operator}-again"))?;
         }
         Ok(())
+    }
+
+    async fn until_ready(&mut self) -> Result<()> {
+        loop {
+            self.look()?;
+            let asked = self.processes.iter().map(|process| process.admin.is_ready());
+            if join_all(asked).await.into_iter().all(|ready| ready) {
+                return Ok(());
+            }
+            sleep(LOOK).await;
+        }
     }
 
     /// The write after which an operator has ended, when it has.
@@ -116,8 +124,8 @@ impl Pair {
 
     /// The file with the output of an operator.
     pub(super) fn log(&self, operator: Operator) -> Result<&Path> {
-        match self.processes.iter().find(|(other, _)| *other == operator) {
-            Some((_, running)) => Ok(running.log()),
+        match self.processes.iter().find(|process| process.operator == operator) {
+            Some(process) => Ok(process.running.log()),
             None => bail!("{operator} does not run"),
         }
     }
@@ -125,6 +133,6 @@ impl Pair {
     /// Ends both.
     pub(super) fn stop(self) {
         // What they would write while they drain belongs to no run: they end as in a crash.
-        self.processes.into_iter().for_each(|(_, mut running)| running.kill());
+        self.processes.into_iter().for_each(|mut process| process.running.kill());
     }
 }

@@ -5,14 +5,15 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use futures::future::try_join_all;
-use k8s_openapi::api::core::v1::Namespace;
+use k8s_openapi::api::core::v1::{ConfigMap, Namespace};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
 use kube::Client;
 use kube::api::{Api, PostParams};
 use olm_testkit::audit::{AuditLog, Write};
 use olm_testkit::cluster::{self, ClusterBackend, local::LocalCluster};
 use olm_testkit::operators::{Binaries, Operator};
 use olm_testkit::progress::Progress;
-use olm_testkit::{builders, crds};
+use olm_testkit::{builders, crds, wait};
 
 use super::operators::Starter;
 use super::scene::NAMESPACE;
@@ -66,6 +67,7 @@ impl Stage {
             .create(&PostParams::default(), &namespace)
             .await
             .context("cannot create the namespace")?;
+        until_garbage_is_collected(&client).await?;
         let starter = Starter { binaries, kubeconfig };
         let mut audit = AuditLog::new(cluster.audit_log());
         // What operators write once in an empty cluster belongs to no scenario.
@@ -85,4 +87,25 @@ impl Stage {
     pub(super) async fn writes_until_quiet(&mut self, quiet: Duration) -> Result<Vec<Write>> {
         self.audit.until_quiet(&OPERATORS, quiet, PATIENCE).await
     }
+}
+
+/// The garbage collector of Kubernetes looks for new kinds every 30 seconds. Before it knows ours,
+/// what they own stays.
+async fn until_garbage_is_collected(client: &Client) -> Result<()> {
+    let owner = OwnerReference {
+        api_version: "operators.coreos.com/v1alpha1".to_owned(),
+        kind: "ClusterServiceVersion".to_owned(),
+        name: "gone".to_owned(),
+        uid: "00000000-0000-4000-8000-000000000000".to_owned(),
+        ..OwnerReference::default()
+    };
+    let metadata = ObjectMeta {
+        name: Some("garbage".to_owned()),
+        owner_references: Some(vec![owner]),
+        ..ObjectMeta::default()
+    };
+    let maps: Api<ConfigMap> = Api::namespaced(client.clone(), NAMESPACE);
+    let garbage = ConfigMap { metadata, ..ConfigMap::default() };
+    maps.create(&PostParams::default(), &garbage).await.context("cannot create garbage")?;
+    wait::until_gone(&maps, "garbage").await
 }

@@ -32,7 +32,7 @@ impl Reconciler<ObjectKey> for CatalogSources {
         let catalog_key = CatalogKey::new(namespace, &key.name);
         self.metrics.count_catalogs(self.store.len());
         let Some(catalog) = self.store.get_key(key) else {
-            self.catalogs.disconnect(&catalog_key);
+            self.catalogs.forget(&catalog_key);
             self.metrics.forget_catalog(namespace, &key.name);
             return Ok(Conclusion::Done);
         };

@@ -1,16 +1,19 @@
-//! Resolves a namespace: observe -> begin -> solve -> install (select -> plan -> record).
+//! Resolves a namespace: observe -> begin -> part -> solve -> install (select -> plan -> record).
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use dashmap::DashMap;
+use olm_catalog::snapshot::SnapshotSet;
 use olm_effect::Effect;
 use olm_kit::controller::{Conclusion, ReconcileError, Reconciler};
 use olm_kit::interpreter::Interpreter;
 use olm_lifecycle::install_plan::collect;
 use olm_lifecycle::subscription::resolution::{
-    Begin, Choice, Failure, Namespace, Terms, begin, fail,
+    Begin, Failure, Namespace, Terms, begin, fail, part, upgrade_under_way,
 };
+use olm_types::api::ClusterServiceVersion;
 
 use super::super::act;
 use super::observe;
@@ -55,42 +58,59 @@ impl Reconciler<String> for Resolutions {
 }
 
 impl Resolutions {
+    /// Resolves what can be resolved now, and tells those who wait for a catalog. That there is no
+    /// solution in the middle of an upgrade is no failure.
     async fn resolve(
         &self,
         namespace: &Namespace,
         terms: Terms,
     ) -> Result<Conclusion, ReconcileError> {
-        let Some(choices) = self.choices(namespace, terms).await else {
-            return Ok(Conclusion::Done);
-        };
-        let done = match choices {
-            Ok(choices) => self.install(namespace, &choices).await?,
-            Err(failure) => Err(failure),
-        };
-        match done {
-            Ok(()) => Ok(Conclusion::Done),
-            Err(failure) => self.tell(namespace, &failure).await,
+        // A catalog that is still being loaded brings the namespace back here.
+        let Some(universe) = self.universe(namespace, &terms) else { return Ok(Conclusion::Done) };
+        let (universe, unusable) = universe.split();
+        let parted = part(namespace, &unusable);
+        let mut conclusion = Conclusion::Done;
+        for (catalog, stuck) in &parted.stuck {
+            let reason = unusable.get(catalog).map(String::as_str).unwrap_or_default();
+            conclusion = self.tell(stuck, &Failure::unusable(catalog, reason)).await?;
+        }
+        if parted.able.subscriptions.is_empty() {
+            return Ok(conclusion);
+        }
+        let csvs = self.stores.csvs.list_in(&namespace.name);
+        let upgrade = upgrade_under_way(csvs.iter().map(AsRef::as_ref), clock::now());
+        match (self.solve_and_install(&parted.able, universe, csvs, &terms).await?, upgrade) {
+            (Ok(()), _) => Ok(conclusion),
+            (Err(Failure::NotSatisfiable(_)), Some(rest)) => Ok(Conclusion::RequeueAfter(rest)),
+            (Err(failure), _) => self.tell(&parted.able, &failure.without(&unusable)).await,
         }
     }
 
-    /// The bundles to install; nothing while a catalog is still being loaded.
-    async fn choices(
-        &self,
-        namespace: &Namespace,
-        terms: Terms,
-    ) -> Option<Result<Vec<Choice>, Failure>> {
+    fn universe(&self, namespace: &Namespace, terms: &Terms) -> Option<SnapshotSet> {
         let mut visible = vec![namespace.name.as_str()];
         if !terms.exclude_global && namespace.name != self.global_namespace {
             visible.push(&self.global_namespace);
         }
-        let universe = observe::universe(&visible, &self.stores, &self.catalogs)?;
+        observe::universe(&visible, &self.stores, &self.catalogs)
+    }
+
+    async fn solve_and_install(
+        &self,
+        namespace: &Namespace,
+        universe: SnapshotSet,
+        csvs: Vec<Arc<ClusterServiceVersion>>,
+        terms: &Terms,
+    ) -> Result<Result<(), Failure>, ReconcileError> {
         let question = Question {
             namespace: namespace.clone(),
-            csvs: self.stores.csvs.list_in(&namespace.name),
+            csvs,
             universe,
             fail_forward: terms.fail_forward,
         };
-        Some(solve(question, &self.metrics.resolutions).await)
+        match solve(question, &self.metrics.resolutions).await {
+            Ok(choices) => self.install(namespace, &choices).await,
+            Err(failure) => Ok(Err(failure)),
+        }
     }
 
     /// Tells a failure on the Subscriptions, and has the namespace tried again where that helps.

@@ -118,6 +118,8 @@ fn an_address_that_cannot_be_dialled_is_told() {
 #[case::keeps_failing("TRANSIENT_FAILURE", "CONNECTING", None)]
 #[case::comes_back("TRANSIENT_FAILURE", "READY", Some("READY"))]
 #[case::stays("READY", "READY", None)]
+#[case::is_made_anew("READY", "CONNECTING", None)]
+#[case::is_lost("READY", "TRANSIENT_FAILURE", Some("TRANSIENT_FAILURE"))]
 fn connection_states(
     #[case] recorded: &str,
     #[case] observed: &str,

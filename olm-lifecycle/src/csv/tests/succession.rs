@@ -46,6 +46,20 @@ fn only_the_oldest_link_goes() {
     assert!(world.next("csv2").starts_with("Deleting/Replaced"));
 }
 
+/// However the links are woken, the chain ends: each is seen succeeded by the one before.
+#[test]
+fn a_middle_link_makes_way_after_the_first_is_gone() {
+    let mut world = World::new();
+    world.put(mk_csv_in("csv1", "Replacing", "BeingReplaced"));
+    put_installed(&mut world, replacing(mk_csv_in("csv2", "Succeeded", "X"), "csv1"));
+    world.put(replacing(mk_csv("csv3"), "csv2"));
+    assert!(world.next("csv2").starts_with("Succeeded/"));
+    assert!(world.next("csv1").starts_with("Deleting/Replaced"));
+    assert!(world.next("csv2").starts_with("Succeeded/"));
+    assert_eq!(world.next("csv1"), "gone");
+    assert!(world.next("csv2").starts_with("Replacing/BeingReplaced"));
+}
+
 /// `strategy` of the group, then phase and reason of csv1 and csv2 (which replaces it).
 #[rstest]
 #[case::enabled(

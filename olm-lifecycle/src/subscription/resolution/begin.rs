@@ -6,6 +6,7 @@ use olm_types::annotations::EXCLUDE_GLOBAL_NAMESPACE;
 use olm_types::api::{Subscription, SubscriptionState, UpgradeStrategy};
 use olm_types::conditions::subscription::CATALOG_SOURCES_UNHEALTHY;
 use olm_types::reasons::event::RESOLUTION_FAILED;
+use olm_types::reasons::subscription as reasons;
 
 use super::super::conditions;
 use super::{Namespace, state, write};
@@ -32,8 +33,8 @@ pub enum Begin {
         /// The same on the Namespace, with a hint.
         event: Box<Effect>,
     },
-    /// A Subscription was not looked at by itself yet (spec 2.2); that comes first, and brings the
-    /// namespace back here. It keeps conditions in v0's order.
+    /// A Subscription is still looked at by itself (spec 2.2); that comes first, and brings the
+    /// namespace back here. It keeps conditions in v0's order, and two writes from meeting.
     NotSynced,
     /// Subscriptions have to be brought up to date first; their change starts over.
     OutOfDate(Vec<Effect>),
@@ -69,9 +70,12 @@ pub fn begin(namespace: &Namespace, now: Timestamp) -> Begin {
     }
 }
 
+/// What changed among the catalogs is told for one look only; the next write follows at once.
 fn is_synced(subscription: &Subscription) -> bool {
     let status = subscription.status.as_ref();
-    status.is_some_and(|status| conditions::get(status, CATALOG_SOURCES_UNHEALTHY).is_some())
+    let health = status.and_then(|status| conditions::get(status, CATALOG_SOURCES_UNHEALTHY));
+    let reason = health.map(|condition| condition.reason.as_deref().unwrap_or_default());
+    reason.is_some_and(|reason| !reasons::CATALOG_SOURCES_CHANGED.contains(&reason))
 }
 
 fn out_of_date(namespace: &Namespace, terms: Terms, now: Timestamp) -> Vec<Effect> {

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! begin  -> what has to be written first, or: resolve
+//! part   -> which Subscriptions an unusable catalog stops
 //! select -> which bundles of the solution become steps, and which Subscriptions follow them
 //! plan   -> the InstallPlan that this asks for
 //! record -> the writes that finish the plan and point the Subscriptions at it
@@ -12,6 +13,8 @@
 
 mod begin;
 mod fail;
+mod handover;
+mod part;
 mod plan;
 mod record;
 mod recover;
@@ -31,6 +34,8 @@ use crate::writes::status_write;
 
 pub use begin::{Begin, Terms, begin};
 pub use fail::{Failure, fail};
+pub use handover::upgrade_under_way;
+pub use part::{Parted, Unusable, part};
 pub use plan::{PlanError, plan};
 pub use record::{record, settle};
 pub use select::{Choice, Selection, select};

@@ -28,7 +28,7 @@ pub(super) enum Action {
 }
 
 /// Scenario, what its step says, and what that takes.
-const LATER_STEPS: [(&str, &str, Action); 3] = [
+const LATER_STEPS: &[(&str, &str, Action)] = &[
     ("flux-all-namespaces", "a namespace \"later\" was created", Action::CreateNamespace("later")),
     ("flux-all-namespaces", "Subscription and CSV were deleted", Action::DeleteSubscriptionAndCsv),
     (

@@ -11,7 +11,7 @@ const WEBHOOKS: &str = "admissionregistration.k8s.io";
 
 /// Group, version, kind and plural of everything that an installation may touch. Pods,
 /// ReplicaSets, Endpoints, Events and Leases are of Kubernetes' making and not recorded.
-const KINDS: [(&str, &str, &str, &str); 21] = [
+const KINDS: &[(&str, &str, &str, &str)] = &[
     (OLM, "v1alpha1", "CatalogSource", "catalogsources"),
     (OLM, "v1alpha1", "ClusterServiceVersion", "clusterserviceversions"),
     (OLM, "v1alpha1", "InstallPlan", "installplans"),
@@ -37,10 +37,10 @@ const KINDS: [(&str, &str, &str, &str); 21] = [
 
 /// The kinds whose objects are compared.
 pub(super) fn all() -> Vec<ApiResource> {
-    let resource = |(group, version, kind, plural)| {
+    let resource = |(group, version, kind, plural): &(&str, &str, &str, &str)| {
         ApiResource::from_gvk_with_plural(&GroupVersionKind::gvk(group, version, kind), plural)
     };
-    KINDS.into_iter().map(resource).collect()
+    KINDS.iter().map(resource).collect()
 }
 
 /// Whether Kubernetes puts the object into every namespace by itself.

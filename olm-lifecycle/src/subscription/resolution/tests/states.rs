@@ -32,6 +32,17 @@ fn a_subscription_is_looked_at_by_itself_first() {
 }
 
 #[rstest]
+#[case("CatalogSourcesAdded", Begin::NotSynced)]
+#[case("AllCatalogSourcesHealthy", Begin::Resolve(Terms::default()))]
+#[case("UnhealthyCatalogSourceFound", Begin::Resolve(Terms::default()))]
+fn changed_catalogs_are_told_first(#[case] reason: &str, #[case] expected: Begin) {
+    let told = with_status(subscription("a", "alpha", ""), |status| {
+        status.conditions[0].reason = Some(reason.to_owned());
+    });
+    assert_eq!(begin(&namespace(vec![told]), now()), expected);
+}
+
+#[rstest]
 #[case(0, "found 0 operatorGroups, expected 1", "create an OperatorGroup in namespace ns")]
 #[case(
     2,

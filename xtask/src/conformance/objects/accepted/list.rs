@@ -13,7 +13,6 @@ pub(super) const COMPONENTS: Reason = Later("the label that makes an object a pa
 const CONDITIONS: Reason = Later("OperatorConditions and the rights to write them");
 const WEBHOOKS: Reason = Later("webhooks, their certificates, and CSVs that need them");
 const LIFTED: Reason = Later("rights that are lifted to all namespaces");
-const TARGETS: Reason = Later("labels of the namespaces that an OperatorGroup targets");
 const EXECUTED_TWICE: Reason =
     OnPurpose("v0 executes a plan again when its cache lags, and then calls its own work Present");
 const MOMENT: Reason =
@@ -24,7 +23,7 @@ const PODS_AWAY: Reason =
     OnPurpose("pods were away in the recording, though nothing had changed that concerns them");
 
 /// The list, by subject.
-pub(super) const ACCEPTED: [Accepted; 33] = [
+pub(super) const ACCEPTED: &[Accepted] = &[
     object("ClusterRole", "olm.og.*", GROUP_ROLES),
     object("ClusterRole", "*", API_ROLES)
         .marked(Mark::Label("olm.opgroup.permissions/aggregate-to-*")),
@@ -37,7 +36,6 @@ pub(super) const ACCEPTED: [Accepted; 33] = [
     object("OperatorCondition", "*", CONDITIONS),
     object("Role", "*", CONDITIONS).marked(Mark::Owner("OperatorCondition")),
     object("RoleBinding", "*", CONDITIONS).marked(Mark::Owner("OperatorCondition")),
-    field("Namespace", &["metadata", "labels", "olm.operatorgroup.uid/*"], TARGETS),
     // Webhooks. The CSV of cert-manager is refused as a whole, and nothing of it is installed.
     object("MutatingWebhookConfiguration", "*", WEBHOOKS),
     object("ValidatingWebhookConfiguration", "*", WEBHOOKS),
@@ -52,6 +50,7 @@ pub(super) const ACCEPTED: [Accepted; 33] = [
     field("ClusterServiceVersion", &["status"], WEBHOOKS).at("cert-manager-*"),
     object("ClusterRole", "cert-manager.v1.4.0-cert-*", LIFTED).at("cert-manager-*"),
     object("ClusterRoleBinding", "cert-manager.v1.4.0-cert-*", LIFTED).at("cert-manager-*"),
+    object("ClusterRole", "kogito-operator.v1.4.0-d-*", LIFTED).at("kogito-operator-*"),
     field("InstallPlan", &["status", "plan", "*", "status"], EXECUTED_TWICE)
         .where_sides(Sides::Texts("Present", "Created")),
     field(

@@ -1,3 +1,5 @@
+//! Tables of objects before and after.
+
 use serde_json::{Value, json};
 
 use super::*;

@@ -1,0 +1,88 @@
+//! Where nothing changes, nothing is written: neither by operators that run on nor by operators
+//! that are started again.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use olm_testkit::audit::AuditLog;
+use olm_testkit::builders::{self, Bundle, Crd, Package, csv};
+use olm_testkit::operators::Operator;
+use olm_types::api::CsvPhase;
+
+use crate::environment::Started;
+use crate::scene::Scene;
+
+/// The programs that should be silent. Lease renewals, when there are any, are none of this.
+const OPERATORS: [&str; 2] = [Operator::Olm.name(), Operator::Catalog.name()];
+
+/// The silence that is asserted.
+const SILENCE: Duration = Duration::from_secs(60);
+
+/// The silence after a start: each object is looked at once within it.
+const SILENCE_AFTER_START: Duration = Duration::from_secs(20);
+
+/// Rest after which everything has settled.
+const QUIET: Duration = Duration::from_secs(5);
+
+/// What settling may take.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// An installed operator with a dependency, a resolution that fails, and a namespace with two
+/// OperatorGroups, in a cluster in which nothing else happens.
+pub async fn no_writes(_: Arc<Scene>) -> Result<()> {
+    let started = Started::new("idle").await?;
+    let silent = silence(&started).await;
+    // A dead operator explains a failure better than what was waited for.
+    let silent = started.check().and(silent);
+    started.end().await.and(silent)
+}
+
+async fn silence(started: &Started) -> Result<()> {
+    let mut audit = AuditLog::new(started.audit_log());
+    // Their catalogs are served until the end.
+    let _scenes = [installed(started).await?, unsatisfiable(started).await?, torn(started).await?];
+    audit.until_quiet(&OPERATORS, QUIET, PATIENCE).await?;
+    audit.nothing_for(&OPERATORS, SILENCE).await.context("while nothing changed")?;
+    started.restart_operators().await?;
+    let silent = audit.nothing_for(&OPERATORS, SILENCE_AFTER_START).await;
+    silent.context("after a start of both operators")
+}
+
+async fn installed(started: &Started) -> Result<Arc<Scene>> {
+    let scene = Scene::new(started, "idle::installed").await?;
+    let cups = Crd::new("idle.example.com", "v1", "Cup");
+    let cup = csv("cup.v1.0.0", "1.0.0").owns(&cups).deployment("cup", "default");
+    let tea = csv("tea.v1.0.0", "1.0.0").requires(&cups).deployment("tea", "default");
+    let packages = [
+        Package::single("cup", Bundle::new("1.0.0", &cup).provides(&cups)),
+        Package::single("tea", Bundle::new("1.0.0", &tea).requires(&cups)),
+    ];
+    scene.operator_group().await?;
+    scene.catalog("kitchen", &packages).await?;
+    scene.subscribe("tea", "kitchen").await?;
+    scene.succeeded("cup.v1.0.0").await?;
+    scene.succeeded("tea.v1.0.0").await?;
+    Ok(scene)
+}
+
+async fn unsatisfiable(started: &Started) -> Result<Arc<Scene>> {
+    let scene = Scene::new(started, "idle::unsatisfiable").await?;
+    let rider = csv("rider.v1.0.0", "1.0.0").deployment("rider", "default");
+    let bundle = Bundle::new("1.0.0", &rider).requires_package("unicorn", ">=1.0.0");
+    scene.operator_group().await?;
+    scene.catalog("stable-yard", &[Package::single("rider", bundle)]).await?;
+    scene.subscribe("rider", "stable-yard").await?;
+    scene.condition("rider", "ResolutionFailed", "True", "ConstraintsNotSatisfiable").await?;
+    Ok(scene)
+}
+
+async fn torn(started: &Started) -> Result<Arc<Scene>> {
+    let scene = Scene::new(started, "idle::torn").await?;
+    scene.operator_group().await?;
+    let second = builders::operator_group(&scene.namespace, "second", &[&scene.namespace]);
+    scene.create(&second).await?;
+    scene.create(&csv("torn.v1.0.0", "1.0.0").deployment("torn", "default").build()).await?;
+    scene.csv_phase("torn.v1.0.0", CsvPhase::Failed, "TooManyOperatorGroups").await?;
+    Ok(scene)
+}
