@@ -24,7 +24,13 @@ pub(super) fn changed_status(
     } else if status != *before {
         status.last_update_time = Some(whole_seconds(now));
     }
-    (status != *before).then_some(status)
+    (status != *before).then(|| with_cleanup(status))
+}
+
+/// v0 writes this field, always empty, with every status.
+fn with_cleanup(mut status: ClusterServiceVersionStatus) -> ClusterServiceVersionStatus {
+    status.cleanup.get_or_insert_default();
+    status
 }
 
 /// A time as the API holds it: without fractions of a second.

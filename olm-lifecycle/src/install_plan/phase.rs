@@ -13,8 +13,8 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube_core::ResourceExt;
 use olm_effect::{Effect, Identity};
 use olm_types::api::{
-    InstallPlan, InstallPlanCondition, InstallPlanPhase, InstallPlanStatus, OperatorGroup, Step,
-    StepStatus,
+    Approval, InstallPlan, InstallPlanCondition, InstallPlanPhase, InstallPlanStatus,
+    OperatorGroup, Step, StepStatus,
 };
 use olm_types::conditions::install_plan::INSTALLED;
 use olm_types::reasons::install_plan as reasons;
@@ -151,11 +151,22 @@ pub fn conclude(
         None => {
             status.phase = InstallPlanPhase::Complete;
             status.message = None;
+            if observed.plan.spec.approval == Approval::Automatic {
+                status.plan.iter_mut().for_each(report_as_present);
+            }
             set_installed(&mut status, "True", None, None, now);
         }
     }
     conclusion.effects = status_effects(observed, status);
     conclusion
+}
+
+/// v0 walks an automatically approved plan twice, so that its second pass meets what the first one
+/// created: tools see `Present` there, and `Created` only in a plan that somebody approved.
+fn report_as_present(step: &mut Step) {
+    if step.status == StepStatus::Created {
+        step.status = StepStatus::Present;
+    }
 }
 
 fn execution(

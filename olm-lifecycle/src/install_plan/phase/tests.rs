@@ -161,7 +161,16 @@ fn an_execution_ends(
     assert_eq!((status.phase, status.message.as_deref()), (phase, message));
     assert_eq!(conclusion.requeue.is_some(), phase == InstallPlanPhase::Installing);
     assert_eq!(status.start_time, Some(Time(now())));
-    assert_eq!(status.plan[0].status, StepStatus::Created);
+    let done = phase == InstallPlanPhase::Complete;
+    assert_eq!(status.plan[0].status, if done { StepStatus::Present } else { StepStatus::Created });
+}
+
+#[test]
+fn a_plan_that_somebody_approved_tells_what_it_created() {
+    let mut observed = observed(InstallPlanPhase::Installing);
+    Arc::make_mut(&mut observed.plan).spec.approval = Approval::Manual;
+    let conclusion = conclude(&observed, vec![step(StepStatus::Created)], None, now());
+    assert_eq!(written(&conclusion.effects).unwrap().plan[0].status, StepStatus::Created);
 }
 
 #[test]

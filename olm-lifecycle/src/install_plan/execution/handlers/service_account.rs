@@ -7,6 +7,9 @@ use serde_json::{Map, Value};
 use super::draft::{Draft, object_target, owning_csvs, patch};
 use super::{Scope, StepError, StepHandler};
 
+/// Fields that go when a later step lacks them: v0 writes the whole account.
+const EXACT: &[&str] = &["automountServiceAccountToken", "imagePullSecrets"];
+
 /// Handler of ServiceAccount steps.
 pub(super) struct ServiceAccounts;
 
@@ -39,7 +42,7 @@ impl StepHandler for ServiceAccounts {
         desired: &Value,
         live: &Value,
     ) -> Result<Option<Action>, StepError> {
-        Ok(patch(live, &merged(desired, live), &[]))
+        Ok(patch(live, &merged(desired, live), EXACT))
     }
 }
 
