@@ -65,10 +65,10 @@ impl Environment {
 
     /// Ends operators and cluster.
     pub fn end(&self) {
-        if let Some(Ok(started)) = self.started.get() {
-            if let Err(error) = self.runtime.block_on(started.end()) {
-                eprintln!("the cluster did not end: {error:#}");
-            }
+        if let Some(Ok(started)) = self.started.get()
+            && let Err(error) = self.runtime.block_on(started.end())
+        {
+            eprintln!("the cluster did not end: {error:#}");
         }
     }
 }

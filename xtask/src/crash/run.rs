@@ -156,3 +156,38 @@ async fn supervised<T>(pair: &mut Pair, what: impl Future<Output = Result<T>>) -
         Err(error) = pair.supervise() => Err(error),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{Key, forget_the_way};
+
+    #[rstest::rstest]
+    #[case::last_phase_stays(
+        "ClusterServiceVersion",
+        json!({"status": {"phase": "Succeeded", "conditions": [{"phase": "Pending"}, {"phase": "Succeeded"}]}}),
+        json!({"status": {"phase": "Succeeded", "conditions": [{"phase": "Succeeded"}]}}),
+    )]
+    #[case::done_is_done(
+        "InstallPlan",
+        json!({"status": {"plan": [{"status": "Present"}, {"status": "Created"}, {"status": "NotPresent"}]}}),
+        json!({"status": {"plan": [
+            {"status": "Created or Present"}, {"status": "Created or Present"}, {"status": "NotPresent"},
+        ]}}),
+    )]
+    #[case::conditions_of_others_stay(
+        "Subscription",
+        json!({"status": {"conditions": [{"type": "A"}, {"type": "B"}]}}),
+        json!({"status": {"conditions": [{"type": "A"}, {"type": "B"}]}}),
+    )]
+    fn the_way_is_forgotten(
+        #[case] kind: &str,
+        #[case] mut object: serde_json::Value,
+        #[case] expected: serde_json::Value,
+    ) {
+        let key = Key { kind: kind.to_owned(), namespace: String::new(), name: String::new() };
+        forget_the_way(&key, &mut object);
+        assert_eq!(object, expected);
+    }
+}

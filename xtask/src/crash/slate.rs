@@ -124,3 +124,30 @@ fn is_controlled(object: &Value) -> bool {
     let owners = object.pointer("/metadata/ownerReferences").and_then(Value::as_array);
     owners.into_iter().flatten().any(|owner| owner.get("controller") == Some(&Value::Bool(true)))
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{is_controlled, labels_back};
+
+    #[test]
+    fn labels_get_their_old_values_and_new_ones_go() {
+        let initial = json!({"metadata": {"labels": {"old": "1"}}});
+        let now =
+            json!({"metadata": {"labels": {"old": "2", "new": "x"}, "annotations": {"a": ""}}});
+        let patch = labels_back(&initial, &now);
+        let expected = json!({"labels": {"old": "1", "new": null}, "annotations": {"a": null}});
+        assert_eq!(patch["metadata"], expected);
+    }
+
+    #[test]
+    fn only_a_controller_takes_its_objects_with_it() {
+        let owned = |by: serde_json::Value| json!({"metadata": {"ownerReferences": [by]}});
+        assert!(is_controlled(&owned(json!({"kind": "Deployment", "controller": true}))));
+        assert!(!is_controlled(&owned(
+            json!({"kind": "ClusterServiceVersion", "controller": false})
+        )));
+        assert!(!is_controlled(&json!({"metadata": {}})));
+    }
+}

@@ -138,7 +138,9 @@ pub async fn config_map_deleted(scene: Arc<Scene>) -> Result<()> {
     let phases: Vec<_> =
         plans.iter().filter_map(|plan| Some(plan.status.as_ref()?.phase)).collect();
     ensure!(phases == [InstallPlanPhase::Complete], "InstallPlans are {phases:?}");
-    untouched(&wish, &scene.at_latest("vase", "vase.v1.0.0").await?)?;
+    let plan = |wish: Subscription| wish.status.and_then(|status| status.install_plan_ref);
+    let now = scene.at_latest("vase", "vase.v1.0.0").await?;
+    ensure!(plan(now) == plan(wish), "the Subscription points at another plan");
     scene.at_rest().await
 }
 

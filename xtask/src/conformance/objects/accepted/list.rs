@@ -13,8 +13,6 @@ pub(super) const COMPONENTS: Reason = Later("the label that makes an object a pa
 const CONDITIONS: Reason = Later("OperatorConditions and the rights to write them");
 const WEBHOOKS: Reason = Later("webhooks, their certificates, and CSVs that need them");
 const LIFTED: Reason = Later("rights that are lifted to all namespaces");
-const EXECUTED_TWICE: Reason =
-    OnPurpose("v0 executes a plan again when its cache lags, and then calls its own work Present");
 const MOMENT: Reason =
     OnPurpose("what a CSV waits for first depends on who is faster, not on the operator");
 const RIGHTS_BY_HASH: Reason =
@@ -51,8 +49,6 @@ pub(super) const ACCEPTED: &[Accepted] = &[
     object("ClusterRole", "cert-manager.v1.4.0-cert-*", LIFTED).at("cert-manager-*"),
     object("ClusterRoleBinding", "cert-manager.v1.4.0-cert-*", LIFTED).at("cert-manager-*"),
     object("ClusterRole", "kogito-operator.v1.4.0-d-*", LIFTED).at("kogito-operator-*"),
-    field("InstallPlan", &["status", "plan", "*", "status"], EXECUTED_TWICE)
-        .where_sides(Sides::Texts("Present", "Created")),
     field(
         "ClusterServiceVersion",
         &["status", "conditions", "[Installing InstallWaiting]", "message"],
