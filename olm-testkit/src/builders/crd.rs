@@ -49,6 +49,7 @@ impl Crd {
 
     /// The object itself, with a schema that accepts anything.
     pub fn manifest(&self) -> Value {
+        let versions: Vec<Value> = self.versions.iter().map(|name| self.version(name)).collect();
         json!({
             "apiVersion": "apiextensions.k8s.io/v1",
             "kind": "CustomResourceDefinition",
@@ -62,7 +63,7 @@ impl Crd {
                     "singular": self.kind.to_lowercase(),
                     "listKind": format!("{}List", self.kind),
                 },
-                "versions": self.versions.iter().map(|version| self.version(version)).collect::<Vec<_>>(),
+                "versions": versions,
             },
         })
     }

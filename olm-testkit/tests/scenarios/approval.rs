@@ -38,7 +38,7 @@ pub async fn nothing_happens_before(scene: Arc<Scene>) -> Result<()> {
     let wish = scene.at_latest("kettle", OLD).await?;
     let plan = scene.plan_of(&wish).await?.status.unwrap_or_default();
     ensure!(plan.phase == InstallPlanPhase::Complete, "the plan is {}", plan.phase);
-    scene.at_rest().await
+    Ok(())
 }
 
 /// A plan that is deleted before its approval is made anew.
@@ -63,8 +63,7 @@ pub async fn a_deleted_plan_is_made_anew(scene: Arc<Scene>) -> Result<()> {
         "UpgradePending kettle.v1.0.0 - 2",
         "AtLatestKnown kettle.v1.0.0 kettle.v1.0.0 2",
     ];
-    story.check_subscription("kettle", &way).await?;
-    scene.at_rest().await
+    story.check_subscription("kettle", &way).await
 }
 
 /// An approval is for one plan; the next version waits again, and the old one stays at work.
@@ -91,13 +90,32 @@ pub async fn from_the_starting_csv(scene: Arc<Scene>) -> Result<()> {
     subscribe(&scene, Some(OLD)).await?;
     let first = waiting_plan(&scene, OLD, 1).await?;
     check_nothing(&scene).await?;
+    check_conditions(&scene).await?;
     approve(&scene, &first).await?;
     scene.succeeded(OLD).await?;
 
     let second = waiting_plan(&scene, NEW, 2).await?;
     check_waiting_upgrade(&scene).await?;
+    check_conditions(&scene).await?;
     approve(&scene, &second).await?;
     finish(&scene, &story).await
+}
+
+/// What a Subscription says in v0 while its plan waits, in that order.
+async fn check_conditions(scene: &Scene) -> Result<()> {
+    let expected = [
+        ("CatalogSourcesUnhealthy", "False", "AllCatalogSourcesHealthy"),
+        ("InstallPlanPending", "True", "RequiresApproval"),
+    ];
+    wait::until(&scene.api(), "kettle", "say that its plan waits", |wish: &Subscription| {
+        let told = conditions(wish).iter().map(|condition| {
+            let reason = condition.reason.as_deref().unwrap_or_default();
+            (condition.type_.as_str(), condition.status.as_str(), reason)
+        });
+        told.eq(expected)
+    })
+    .await
+    .map(drop)
 }
 
 /// Two versions; the second replaces the first.
@@ -192,6 +210,5 @@ async fn finish(scene: &Scene, story: &Story) -> Result<()> {
         "UpgradePending kettle.v1.1.0 kettle.v1.0.0 2",
         "AtLatestKnown kettle.v1.1.0 kettle.v1.1.0 2",
     ];
-    story.check_subscription("kettle", &way).await?;
-    scene.at_rest().await
+    story.check_subscription("kettle", &way).await
 }

@@ -38,7 +38,7 @@ impl Environment {
         Ok(Self { runtime, started: OnceCell::new() })
     }
 
-    /// Runs a scenario in a namespace of its own.
+    /// Runs a scenario in a namespace of its own. It ends at rest.
     pub fn run<F, S>(&self, name: &str, scenario: S) -> Result<()>
     where
         F: Future<Output = Result<()>>,
@@ -47,11 +47,11 @@ impl Environment {
         self.runtime.block_on(async {
             let started = self.started().await?;
             let scene = Scene::new(started, name).await?;
-            let result = scenario(scene).await;
+            let result = scenario(Arc::clone(&scene)).await;
             // A dead operator explains a failure better than what was waited for.
             match result {
                 Err(error) => Err(started.check().err().unwrap_or(error)),
-                Ok(()) => started.check(),
+                Ok(()) => started.check().and(scene.at_rest().await),
             }
         })
     }

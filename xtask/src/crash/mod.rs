@@ -5,7 +5,7 @@
 //! run has converged when the cluster holds the same objects as after the undisturbed one. What
 //! chance and the clock decide is taken out (`olm_testkit::dump`), and so is the memory of the
 //! way there: events, earlier phases of a CSV, whether a step of an InstallPlan created its object
-//! or found it. The number of crash points, which may be writes of events, too, must be that of
+//! or found it, which CSVs that are gone a CRD came with. The number of crash points, which may be writes of events, too, must be that of
 //! the operators' writes in the audit log.
 
 mod effects;

@@ -1,11 +1,13 @@
 //! One run of a scenario, undisturbed or with a crash.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 use olm_testkit::audit::Write;
 use olm_testkit::dump::{Difference, Dump, Key, diff};
 use olm_testkit::operators::Operator;
+use olm_types::annotations::INSTALLED_ALONGSIDE_PREFIX;
 use serde_json::Value;
 use tokio::time::Instant;
 
@@ -122,15 +124,18 @@ async fn settle(stage: &mut Stage, expected: &Dump) -> Result<Vec<Difference>> {
 /// What a run has made of a cluster, without the memory of the way there.
 async fn objects(stage: &Stage) -> Result<Dump> {
     let mut objects = stage.slate.changes(&stage.client).await?;
-    objects.iter_mut().for_each(|(key, object)| forget_the_way(key, object));
+    let csvs = objects.keys().filter(|key| key.kind == "ClusterServiceVersion");
+    let csvs = csvs.map(|key| format!("{}/{}", key.namespace, key.name)).collect();
+    objects.iter_mut().for_each(|(key, object)| forget_the_way(key, object, &csvs));
     Ok(objects)
 }
 
 /// The conditions of a CSV are a list of the phases it went through, of which only the last one
 /// is about the present: how many states of a Deployment in between are seen is a matter of
 /// luck. A step of an InstallPlan finds what it was about to create when a crash came between
-/// the object and the plan's status: it is done either way.
-fn forget_the_way(key: &Key, object: &mut Value) {
+/// the object and the plan's status: it is done either way. A CRD names the CSVs that it came
+/// with, and those that are gone until it is written for the next time.
+fn forget_the_way(key: &Key, object: &mut Value, csvs: &BTreeSet<String>) {
     match key.kind.as_str() {
         "ClusterServiceVersion" => {
             let conditions = object.pointer_mut("/status/conditions").and_then(Value::as_array_mut);
@@ -144,6 +149,15 @@ fn forget_the_way(key: &Key, object: &mut Value) {
             statuses
                 .filter(|status| DONE.contains(&status.as_str().unwrap_or_default()))
                 .for_each(|status| *status = DONE.join(" or ").into());
+        }
+        "CustomResourceDefinition" => {
+            let annotations = object.pointer_mut("/metadata/annotations");
+            if let Some(annotations) = annotations.and_then(Value::as_object_mut) {
+                annotations.retain(|name, csv| {
+                    let exists = csv.as_str().is_some_and(|csv| csvs.contains(csv));
+                    exists || !name.starts_with(INSTALLED_ALONGSIDE_PREFIX)
+                });
+            }
         }
         _ => {}
     }
@@ -181,13 +195,23 @@ mod tests {
         json!({"status": {"conditions": [{"type": "A"}, {"type": "B"}]}}),
         json!({"status": {"conditions": [{"type": "A"}, {"type": "B"}]}}),
     )]
+    #[case::definitions_name_csvs_that_exist(
+        "CustomResourceDefinition",
+        json!({"metadata": {"annotations": {
+            "operatorframework.io/installed-alongside-1": "n/here",
+            "operatorframework.io/installed-alongside-2": "n/gone", "other": "n/gone",
+        }}}),
+        json!({"metadata": {"annotations": {
+            "operatorframework.io/installed-alongside-1": "n/here", "other": "n/gone",
+        }}}),
+    )]
     fn the_way_is_forgotten(
         #[case] kind: &str,
         #[case] mut object: serde_json::Value,
         #[case] expected: serde_json::Value,
     ) {
         let key = Key { kind: kind.to_owned(), namespace: String::new(), name: String::new() };
-        forget_the_way(&key, &mut object);
+        forget_the_way(&key, &mut object, &["n/here".to_owned()].into());
         assert_eq!(object, expected);
     }
 }

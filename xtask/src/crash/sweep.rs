@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Mutex;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use futures::future::try_join_all;
 use olm_testkit::builders::CatalogDir;
+use olm_testkit::dump::diff;
 use olm_testkit::operators::Operator;
 use olm_testkit::process::Running;
 
@@ -18,7 +19,7 @@ use super::stage::Stage;
 
 /// How often a run is tried in which the operator has to write a certain number of times: how
 /// many states in between it gets to see depends on the speed of others.
-const ATTEMPTS: usize = 3;
+const ATTEMPTS: usize = 5;
 
 /// Runs a scenario with every crash, or with one of them.
 pub(super) async fn sweep(
@@ -28,9 +29,7 @@ pub(super) async fn sweep(
 ) -> Result<Tally> {
     report::name(scenario);
     let catalogs = Catalogs::serve(scenario, stages)?;
-    let (first, _) = stages.split_first_mut().context("there is no cluster")?;
-    let scene = catalogs.scene(first);
-    let undisturbed = run::undisturbed(scenario, &scene, first).await.context("undisturbed")?;
+    let undisturbed = undisturbed(scenario, stages, &catalogs).await.context("undisturbed")?;
     report::undisturbed(&undisturbed);
     let mut points = points(&undisturbed);
     if let Some(only) = only {
@@ -50,6 +49,29 @@ pub(super) async fn sweep(
     }
     report::scenario(&tally);
     Ok(tally)
+}
+
+/// One undisturbed run per cluster, at the same time. They must agree; the one with the fewest
+/// writes tells the crash points, since each of its writes is in the other runs, too.
+async fn undisturbed(
+    scenario: &dyn Scenario,
+    stages: &mut [Stage],
+    catalogs: &Catalogs,
+) -> Result<Undisturbed> {
+    let runs = stages.iter_mut().map(|stage| {
+        let scene = catalogs.scene(stage);
+        async move { run::undisturbed(scenario, &scene, stage).await }
+    });
+    let mut runs = try_join_all(runs).await?;
+    runs.sort_by_key(|run| run.effects.len());
+    let mut runs = runs.into_iter();
+    let first = runs.next().context("there is no cluster")?;
+    for other in runs {
+        let differences = diff(&first.objects, &other.objects);
+        let lines: String = differences.iter().map(|one| format!("\n{one}")).collect();
+        ensure!(differences.is_empty(), "two undisturbed runs do not agree:{lines}");
+    }
+    Ok(first)
 }
 
 /// Takes crash points from the queue until it is empty.

@@ -69,6 +69,7 @@ where
     let before = scene.succeeded(csv).await?;
     let lost = api.get(name).await.context("there is nothing to delete")?;
     delete(api, name).await?;
+    wait::until_gone(api, name).await?;
     let told = |csv: &ClusterServiceVersion| {
         let status = csv.status.as_ref();
         status.is_some_and(|s| s.phase == CsvPhase::Pending && missing(&s.requirement_status))
@@ -78,7 +79,6 @@ where
     same(status.reason.as_deref(), "RequirementsNotMet")?;
     scene.announced(csv, "RequirementsNotMet", "requirements no longer met").await?;
     check_plan(scene).await?;
-    wait::until_gone(api, name).await?;
     api.create(&PostParams::default(), &anew(lost)).await.context("cannot give it back")?;
     let through = [
         (CsvPhase::Failed, "RequirementsNotMet", "requirements no longer met"),

@@ -29,6 +29,5 @@ pub async fn switch_to_a_faster_one(scene: Arc<Scene>) -> Result<()> {
     wishes.patch("kettle", &PatchParams::default(), &fast).await.context("cannot switch")?;
     scene.at_latest("kettle", "kettle.v2.0.0").await?;
     story.check_succession(&["kettle.v1.0.0", "kettle.v2.0.0"]).await?;
-    story.check_plans(&scene, &["kettle.v1.0.0", "kettle.v2.0.0"]).await?;
-    scene.at_rest().await
+    story.check_plans(&scene, &["kettle.v1.0.0", "kettle.v2.0.0"]).await
 }

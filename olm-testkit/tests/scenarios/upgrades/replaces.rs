@@ -55,8 +55,7 @@ pub async fn two_versions_with_a_crd_change(scene: Arc<Scene>) -> Result<()> {
     check_kind(&scene).await?;
     check_adopted(&scene, &before).await?;
     wait::until_gone(&deployments, "kettle-lid").await?;
-    check_rights(&scene).await?;
-    scene.at_rest().await
+    check_rights(&scene).await
 }
 
 /// The catalog has all versions from the beginning; the Subscription starts with the oldest.
@@ -70,8 +69,7 @@ pub async fn from_the_starting_csv(scene: Arc<Scene>) -> Result<()> {
     scene.at_latest("kettle", VERSIONS[2]).await?;
     story.check_succession(&VERSIONS).await?;
     story.check_subscription("kettle", &WAY).await?;
-    story.check_plans(&scene, &VERSIONS).await?;
-    scene.at_rest().await
+    story.check_plans(&scene, &VERSIONS).await
 }
 
 /// Three versions, each of which replaces the one before.
