@@ -1,28 +1,35 @@
 //! Something that an operator requires is deleted, and given back.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use k8s_openapi::api::core::v1::ServiceAccount;
 use k8s_openapi::api::rbac::v1::RoleBinding;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::ResourceExt;
-use kube::api::{Api, ListParams, PostParams};
+use kube::api::{Api, ApiResource, DynamicObject, ListParams, PostParams};
+use kube::core::GroupVersionKind;
 use olm_testkit::wait;
 use olm_types::api::{
     ClusterServiceVersion, CsvPhase, InstallPlan, InstallPlanPhase, RequirementStatus,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use tokio::time::{Instant, sleep};
 
 use super::words::{anew, delete, kind};
 use crate::scene::{Scene, same};
+
+/// How often it is asked whether a kind can be listed.
+const ASK: Duration = Duration::from_millis(50);
 
 /// The kind that the operator owns.
 pub async fn crd(scene: Arc<Scene>) -> Result<()> {
     let crd = kind(&scene, "Bowl");
     scene.install("bowl", &crd).await?;
     let crds: Api<CustomResourceDefinition> = Api::all(scene.client.clone());
+    is_listed(&scene, &crds.get(&crd.name()).await?).await?;
     let missing =
         |all: &[RequirementStatus]| says(all, &crd.name(), "NotPresent", "CRD is not present");
     lost_and_found(&scene, "bowl.v1.0.0", &crds, &crd.name(), missing).await
@@ -52,6 +59,21 @@ pub async fn binding(scene: Arc<Scene>) -> Result<()> {
         rule && says(all, "jug", "PresentNotSatisfied", message)
     };
     lost_and_found(&scene, "jug.v1.0.0", &bindings, &binding, missing).await
+}
+
+/// Waits until the objects of a kind can be listed. The API server never finishes the deletion of
+/// a kind that nobody listed before when its storage is not ready at that moment.
+async fn is_listed(scene: &Scene, crd: &CustomResourceDefinition) -> Result<()> {
+    let version = crd.spec.versions.first().context("a kind without versions")?;
+    let gvk = GroupVersionKind::gvk(&crd.spec.group, &version.name, &crd.spec.names.kind);
+    let resource = ApiResource::from_gvk_with_plural(&gvk, &crd.spec.names.plural);
+    let objects: Api<DynamicObject> = Api::all_with(scene.client.clone(), &resource);
+    let deadline = Instant::now() + wait::PATIENCE;
+    while let Err(error) = objects.list(&ListParams::default()).await {
+        ensure!(Instant::now() < deadline, "{} cannot be listed: {error}", crd.name_any());
+        sleep(ASK).await;
+    }
+    Ok(())
 }
 
 /// Deletes an object that an InstallPlan made, reads what the CSV says, and applies the object
