@@ -19,7 +19,10 @@ use super::stage::Stage;
 
 /// How often a run is tried in which the operator has to write a certain number of times: how
 /// many states in between it gets to see depends on the speed of others.
-const ATTEMPTS: usize = 5;
+const ATTEMPTS: usize = 10;
+
+/// Undisturbed runs per cluster.
+const ROUNDS: usize = 2;
 
 /// Runs a scenario with every crash, or with one of them.
 pub(super) async fn sweep(
@@ -51,8 +54,8 @@ pub(super) async fn sweep(
     Ok(tally)
 }
 
-/// One undisturbed run per cluster, at the same time. They must agree; the one with the fewest
-/// writes tells the crash points, since each of its writes is in the other runs, too.
+/// Some undisturbed runs, on all clusters at the same time. They must agree; the one with the
+/// fewest writes tells the crash points, since other runs write as often, too.
 async fn undisturbed(
     scenario: &dyn Scenario,
     stages: &mut [Stage],
@@ -60,9 +63,15 @@ async fn undisturbed(
 ) -> Result<Undisturbed> {
     let runs = stages.iter_mut().map(|stage| {
         let scene = catalogs.scene(stage);
-        async move { run::undisturbed(scenario, &scene, stage).await }
+        async move {
+            let mut runs = Vec::new();
+            for _ in 0..ROUNDS {
+                runs.push(run::undisturbed(scenario, &scene, stage).await?);
+            }
+            Ok::<_, anyhow::Error>(runs)
+        }
     });
-    let mut runs = try_join_all(runs).await?;
+    let mut runs = try_join_all(runs).await?.into_iter().flatten().collect::<Vec<_>>();
     runs.sort_by_key(|run| run.effects.len());
     let mut runs = runs.into_iter();
     let first = runs.next().context("there is no cluster")?;
