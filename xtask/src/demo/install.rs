@@ -26,7 +26,7 @@ pub(super) const CATALOG: &str = "demo-catalog";
 pub(super) const NAMESPACE: &str = "demo";
 
 /// What is asked for.
-const PACKAGE: &str = "guestbook";
+pub(super) const PACKAGE: &str = "guestbook";
 const CHANNEL: &str = "stable";
 
 /// What should be installed in the end; the last one is what was asked for.
@@ -105,7 +105,8 @@ async fn resolved(client: &Client) -> Result<InstallPlan> {
     .await
 }
 
-async fn succeeded(client: &Client, name: &str) -> Result<()> {
+/// Waits until a version runs.
+pub(super) async fn succeeded(client: &Client, name: &str) -> Result<()> {
     let csvs: Api<ClusterServiceVersion> = Api::namespaced(client.clone(), NAMESPACE);
     let done = |csv: &ClusterServiceVersion| {
         csv.status.as_ref().is_some_and(|status| status.phase == CsvPhase::Succeeded)

@@ -1,7 +1,7 @@
 //! `cargo xtask demo`: the main job, before your eyes.
 //!
-//! A real API server, the two operators, a catalog, a Subscription, and what becomes of it; then
-//! a wish that cannot be fulfilled. Everything that is printed was read from the API. The command
+//! A real API server, the two operators, a catalog, a Subscription, and what becomes of it; an
+//! upgrade that waits for approval; then a wish that cannot be fulfilled. Everything that is printed was read from the API. The command
 //! fails when anything differs from what it announces.
 
 mod closing;
@@ -11,6 +11,7 @@ mod phases;
 mod stage;
 mod timeline;
 mod trouble;
+mod upgrade;
 
 use anyhow::{Context, Result};
 use clap::Args;
@@ -52,6 +53,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 async fn play(timeline: &Timeline, stage: &mut Stage) -> Result<()> {
     install::catalog(timeline, stage).await?;
     install::operators(timeline, stage).await?;
+    upgrade::approved(timeline, stage).await?;
     trouble::show(timeline, stage).await?;
     closing::memory(timeline, stage)
 }

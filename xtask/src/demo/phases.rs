@@ -5,12 +5,12 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use futures::{StreamExt, pin_mut};
-use kube::api::Api;
+use kube::api::{Api, ListParams};
 use kube::runtime::{WatchStreamExt, watcher};
 use kube::{Client, ResourceExt};
-use olm_types::api::ClusterServiceVersion;
+use olm_types::api::{ClusterServiceVersion, ClusterServiceVersionCondition};
 use tokio::task::JoinHandle;
 use tokio::time::{Duration, timeout};
 
@@ -29,8 +29,27 @@ pub(super) struct Follower {
 
 /// Starts to print the phases of every ClusterServiceVersion of a namespace.
 pub(super) fn follow(timeline: Timeline, client: Client, namespace: &str) -> Follower {
+    follow_after(timeline, Api::namespaced(client, namespace), BTreeMap::new())
+}
+
+/// The same for what happens from now on.
+pub(super) async fn follow_news(
+    timeline: Timeline,
+    client: Client,
+    namespace: &str,
+) -> Result<Follower> {
     let api: Api<ClusterServiceVersion> = Api::namespaced(client, namespace);
-    let printed = Printed::default();
+    let past = api.list(&ListParams::default()).await.context("cannot list the CSVs")?;
+    let past = past.iter().map(|csv| (csv.name_any(), history(csv).len())).collect();
+    Ok(follow_after(timeline, api, past))
+}
+
+fn follow_after(
+    timeline: Timeline,
+    api: Api<ClusterServiceVersion>,
+    past: BTreeMap<String, usize>,
+) -> Follower {
+    let printed: Printed = Arc::new(Mutex::new(past));
     let (watched, seen) = (api.clone(), Arc::clone(&printed));
     let task = tokio::spawn(async move {
         let objects =
@@ -62,7 +81,7 @@ impl Follower {
 
 fn print_new(timeline: Timeline, printed: &Printed, csv: &ClusterServiceVersion) {
     let Ok(mut printed) = printed.lock() else { return };
-    let history = csv.status.as_ref().map_or(&[][..], |status| &status.conditions);
+    let history = history(csv);
     let count = printed.entry(csv.name_any()).or_default();
     for entry in history.iter().skip(*count) {
         let reason = entry.reason.as_deref().unwrap_or_default();
@@ -72,4 +91,8 @@ fn print_new(timeline: Timeline, printed: &Printed, csv: &ClusterServiceVersion)
         timeline.event("CSV", format!("{name:<18} {phase:<12} {reason}: {message}"));
     }
     *count = history.len().max(*count);
+}
+
+fn history(csv: &ClusterServiceVersion) -> &[ClusterServiceVersionCondition] {
+    csv.status.as_ref().map_or(&[][..], |status| &status.conditions)
 }
