@@ -6,6 +6,7 @@ use kube::Client;
 use kube::api::{Api, DeleteParams};
 use olm_testkit::cluster::ClusterBackend;
 use olm_testkit::operators::OLM_NAMESPACE;
+use olm_testkit::wait;
 use olm_types::api::CatalogSource;
 
 use super::install::{self, CATALOG};
@@ -52,6 +53,10 @@ pub(super) async fn remove_objects(client: &Client, cluster: &dyn ClusterBackend
     let namespaces: Api<Namespace> = Api::all(client.clone());
     for name in [install::NAMESPACE, trouble::NAMESPACE] {
         namespaces.delete(name, &now).await.context("cannot remove a namespace")?;
+    }
+    // The operators must still run now: a CSV goes only after its finalizer was taken away.
+    for name in [install::NAMESPACE, trouble::NAMESPACE] {
+        wait::until_gone(&namespaces, name).await?;
     }
     Ok(())
 }
