@@ -1,0 +1,75 @@
+//! What can be set of the Deployments: image, replicas, flags.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Context, Result, ensure};
+use kube::ResourceExt;
+use kube::api::DynamicObject;
+use serde_json::{Value, json};
+
+use crate::operators::Operator;
+
+/// The image that `deploy/base` names: that of this version.
+pub const DEFAULT_IMAGE: &str = concat!("olm-rs.dev/olm-rs:v", env!("CARGO_PKG_VERSION"));
+
+/// How the operators are deployed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// The image of both operators, and of what catalog-operator starts.
+    pub image: String,
+    /// Pods of each operator. 0 stops both; there is no leader election for more than 1.
+    pub replicas: i32,
+    /// Flags that follow those of `deploy/base`.
+    pub extra_args: BTreeMap<Operator, Vec<String>>,
+}
+
+impl Default for Options {
+    /// What `deploy/base` says.
+    fn default() -> Self {
+        Self { image: DEFAULT_IMAGE.to_owned(), replicas: 1, extra_args: BTreeMap::new() }
+    }
+}
+
+impl Options {
+    /// Sets all of it in a Deployment, as `images:`, `replicas:` and patches of a kustomization do.
+    pub(super) fn set_in(&self, deployment: &mut DynamicObject) -> Result<()> {
+        ensure!(self.replicas >= 0, "{} replicas: give 0 or more", self.replicas);
+        let name = deployment.name_any();
+        let spec = deployment.data.pointer_mut("/spec").and_then(Value::as_object_mut);
+        spec.with_context(|| format!("Deployment {name} has no spec"))?
+            .insert("replicas".to_owned(), json!(self.replicas));
+        let containers = deployment.data.pointer_mut("/spec/template/spec/containers");
+        let containers = containers.and_then(Value::as_array_mut);
+        for container in containers.with_context(|| format!("Deployment {name} runs nothing"))? {
+            self.set_image(container);
+            self.add_args(container)?;
+        }
+        Ok(())
+    }
+
+    /// Where `image-fields.yaml` lets kustomize set it.
+    fn set_image(&self, container: &mut Value) {
+        let replace = |field: &mut Value| {
+            if field.as_str() == Some(DEFAULT_IMAGE) {
+                *field = json!(self.image);
+            }
+        };
+        container.get_mut("image").into_iter().for_each(replace);
+        let variables = container.get_mut("env").and_then(Value::as_array_mut);
+        let values = variables.into_iter().flatten().filter_map(|entry| entry.get_mut("value"));
+        values.for_each(replace);
+    }
+
+    /// The containers have the names of the operators.
+    fn add_args(&self, container: &mut Value) -> Result<()> {
+        let name = container.get("name").and_then(Value::as_str).unwrap_or_default();
+        let operator = Operator::ALL.into_iter().find(|operator| operator.name() == name);
+        let Some(extra) = operator.and_then(|operator| self.extra_args.get(&operator)) else {
+            return Ok(());
+        };
+        let context = format!("container {name} has no args");
+        let args = container.get_mut("args").and_then(Value::as_array_mut).context(context)?;
+        args.extend(extra.iter().map(|flag| json!(flag)));
+        Ok(())
+    }
+}

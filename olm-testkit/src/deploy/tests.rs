@@ -1,0 +1,107 @@
+//! `deploy/` against what the code says of it. That a server takes it and that kustomize agrees is
+//! for the scenarios.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::*;
+use crate::operators::Operator;
+
+fn deployment<'a>(objects: &'a [kube::api::DynamicObject], name: &str) -> &'a Value {
+    let found = objects.iter().find(|o| kind(o) == "Deployment" && o.name_any() == name);
+    &found.unwrap().data
+}
+
+fn text<'a>(value: &'a Value, pointer: &str) -> &'a str {
+    value.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
+}
+
+#[test]
+fn the_default_image_is_that_of_this_version() {
+    let objects = objects(&Options::default()).unwrap();
+    for operator in Operator::ALL {
+        let deployment = deployment(&objects, operator.name());
+        let image = text(deployment, "/spec/template/spec/containers/0/image");
+        assert_eq!(image, DEFAULT_IMAGE, "set it in deploy/base/{operator}.yaml");
+    }
+}
+
+#[test]
+fn the_options_are_set() {
+    let image = "registry.example.com:5000/team/olm-rs:v1";
+    let extra_args = [(Operator::Catalog, vec!["--debug".to_owned()])].into();
+    let options = Options { image: image.to_owned(), replicas: 0, extra_args };
+    let objects = objects(&options).unwrap();
+    let rendered = render("", &objects).unwrap();
+    assert!(!rendered.contains(DEFAULT_IMAGE), "the default image is left somewhere");
+    // Both containers, and what catalog-operator starts.
+    assert_eq!(rendered.matches(image).count(), 3);
+    for operator in Operator::ALL {
+        let deployment = deployment(&objects, operator.name());
+        assert_eq!(deployment.pointer("/spec/replicas"), Some(&0.into()));
+        let args = deployment.pointer("/spec/template/spec/containers/0/args").unwrap();
+        let last = args.as_array().unwrap().last().and_then(Value::as_str);
+        assert_eq!(last == Some("--debug"), operator == Operator::Catalog);
+    }
+}
+
+#[test]
+fn replicas_are_not_negative() {
+    let error = objects(&Options { replicas: -1, ..Options::default() }).unwrap_err();
+    assert_eq!(error.to_string(), "-1 replicas: give 0 or more");
+}
+
+#[test]
+fn rendering_is_deterministic_and_can_be_read_again() {
+    let objects = objects(&Options::default()).unwrap();
+    let text = render("one\ntwo", &objects).unwrap();
+    assert_eq!(text, render("one\ntwo", &super::objects(&Options::default()).unwrap()).unwrap());
+    assert!(text.starts_with("# one\n# two\n---\napiVersion: v1\nkind: Namespace\n"));
+    let read = yaml_serde::Deserializer::from_str(&text).map(|document| {
+        <kube::api::DynamicObject as serde::Deserialize>::deserialize(document).unwrap()
+    });
+    assert_eq!(read.collect::<Vec<_>>(), objects);
+}
+
+#[test]
+fn every_definition_is_listed() {
+    let listed: BTreeSet<String> =
+        definitions().unwrap().iter().map(ResourceExt::name_any).collect();
+    let files = std::fs::read_dir(folder().join("crds")).unwrap();
+    let files = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+    let names = files.filter_map(|name| name.strip_suffix(".yaml").map(str::to_owned));
+    let names: BTreeSet<String> = names.filter(|name| name != "kustomization").collect();
+    assert_eq!(listed, names, "list them in deploy/crds/kustomization.yaml");
+}
+
+#[test]
+fn the_names_that_others_rely_on() {
+    let objects = objects(&Options::default()).unwrap();
+    let names: Vec<String> =
+        objects.iter().map(|object| format!("{} {}", kind(object), object.name_any())).collect();
+    let expected = [
+        "Namespace operator-lifecycle-manager",
+        "Namespace operators",
+        "ServiceAccount olm-operator-serviceaccount",
+        "ClusterRole aggregate-olm-edit",
+        "ClusterRole aggregate-olm-view",
+        "ClusterRole system:controller:operator-lifecycle-manager",
+        "ClusterRoleBinding olm-operator-binding-operator-lifecycle-manager",
+        "Service catalog-operator-metrics",
+        "Service olm-operator-metrics",
+        "Deployment catalog-operator",
+        "Deployment olm-operator",
+        "OLMConfig cluster",
+        "OperatorGroup olm-operators",
+        "OperatorGroup global-operators",
+    ];
+    assert_eq!(names, expected);
+    for operator in Operator::ALL {
+        let deployment = deployment(&objects, operator.name());
+        let container = deployment.pointer("/spec/template/spec/containers/0").unwrap();
+        assert_eq!(text(container, "/name"), operator.name());
+        assert_eq!(text(container, "/ports/0/name"), "metrics");
+        assert_eq!(text(deployment, "/spec/template/metadata/labels/app"), operator.name());
+    }
+}
