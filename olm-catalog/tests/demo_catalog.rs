@@ -5,36 +5,61 @@
 use std::path::Path;
 
 use olm_catalog::bundle::write_catalog;
-use olm_catalog::fbc::{self, ReadLimits};
+use olm_catalog::fbc::ReadLimits;
 use olm_catalog::index::Index;
 
-fn demo_index() -> Index {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../demo");
+/// The catalog as it is at first.
+const FIRST: &[&str] = &["first"];
+
+/// The catalog after its update.
+const UPDATED: &[&str] = &["first", "update"];
+
+/// A version of guestbook, a channel that has it, and the versions of its kind.
+const GUESTBOOKS: [(&str, &str, &str); 5] = [
+    ("guestbook.v1.0.0", "stable", "v1alpha1"),
+    ("guestbook.v1.1.0", "stable", "v1alpha1 v1beta1"),
+    ("guestbook.v1.2.0", "stable", "v1 v1alpha1 v1beta1"),
+    ("guestbook.v1.3.0", "candidate", "v1 v1alpha1 v1beta1"),
+    ("guestbook.v2.0.0", "next", "v1 v1alpha1 v1beta1"),
+];
+
+fn demo_index(sources: &[&str]) -> Index {
+    let demo = Path::new(env!("CARGO_MANIFEST_DIR")).join("../demo");
     let out = tempfile::tempdir().unwrap();
-    write_catalog(&source, out.path()).unwrap();
-    Index::new(fbc::load(out.path(), &ReadLimits::default()).unwrap())
+    sources.iter().for_each(|source| write_catalog(&demo.join(source), out.path()).unwrap());
+    Index::build(out.path(), &ReadLimits::default(), None).unwrap()
 }
 
-#[test]
-fn packages_channels_and_heads() {
-    let index = demo_index();
-    let heads: Vec<_> = index
+fn heads(index: &Index) -> Vec<(String, String)> {
+    index
         .packages()
         .flat_map(|package| index.package(&package.name).unwrap().channels)
         .map(|channel| (channel.name, channel.csv_name))
-        .collect();
-    let expected = [
-        ("candidate", "guestbook.v1.2.0"),
-        ("stable", "guestbook.v1.1.0"),
+        .collect()
+}
+
+fn owned<const N: usize>(pairs: [(&str, &str); N]) -> Vec<(String, String)> {
+    pairs.map(|(channel, head)| (channel.to_owned(), head.to_owned())).into()
+}
+
+#[test]
+fn channels_and_heads_before_and_after_the_update() {
+    let first = [("stable", "guestbook.v1.0.0"), ("stable", "kvstore.v1.0.0")];
+    assert_eq!(heads(&demo_index(FIRST)), owned(first));
+    let updated = [
+        ("candidate", "guestbook.v1.3.0"),
+        ("next", "guestbook.v2.0.0"),
+        ("stable", "guestbook.v1.2.0"),
         ("stable", "kvstore.v1.0.0"),
     ];
-    assert_eq!(heads, expected.map(|(channel, head)| (channel.to_owned(), head.to_owned())));
+    assert_eq!(heads(&demo_index(UPDATED)), owned(updated));
 }
 
 #[test]
 fn every_guestbook_requires_what_kvstore_provides() {
-    let index = demo_index();
-    let bundles: Vec<_> = (0..index.len()).filter_map(|place| index.listed(place)).collect();
+    let index = demo_index(UPDATED);
+    let bundles: Vec<_> =
+        (0..index.len()).filter_map(|place| index.listed(place).unwrap()).collect();
     let stores: Vec<_> = bundles
         .iter()
         .filter(|bundle| bundle.package_name == "kvstore")
@@ -47,14 +72,11 @@ fn every_guestbook_requires_what_kvstore_provides() {
 }
 
 #[test]
-fn each_newer_guestbook_provides_one_more_version() {
-    let index = demo_index();
-    let versions = |name: &str| {
-        let channel = if name == "guestbook.v1.0.0" { "stable" } else { "candidate" };
+fn newer_guestbooks_serve_more_versions_of_their_kind() {
+    let index = demo_index(UPDATED);
+    for (name, channel, expected) in GUESTBOOKS {
         let apis = index.bundle("guestbook", channel, name).unwrap().provided_apis;
-        apis.into_iter().map(|api| api.version).collect::<Vec<_>>().join(" ")
-    };
-    assert_eq!(versions("guestbook.v1.0.0"), "v1alpha1");
-    assert_eq!(versions("guestbook.v1.1.0"), "v1alpha1 v1beta1");
-    assert_eq!(versions("guestbook.v1.2.0"), "v1 v1alpha1 v1beta1");
+        let versions: Vec<_> = apis.into_iter().map(|api| api.version).collect();
+        assert_eq!(versions.join(" "), expected, "{name}");
+    }
 }

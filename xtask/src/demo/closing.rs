@@ -1,26 +1,37 @@
 //! The end of the demo: figures, and how to go on.
 
+use std::fmt::Debug;
+
 use anyhow::{Context, Result};
 use k8s_openapi::api::core::v1::Namespace;
-use kube::Client;
-use kube::api::{Api, DeleteParams};
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kube::api::{Api, DeleteParams, ListParams};
+use kube::{Client, ResourceExt};
 use olm_testkit::cluster::ClusterBackend;
 use olm_testkit::operators::OLM_NAMESPACE;
 use olm_testkit::wait;
 use olm_types::api::CatalogSource;
+use serde::de::DeserializeOwned;
 
 use super::install::{self, CATALOG};
 use super::stage::{CLUSTER, Stage};
 use super::timeline::Timeline;
 use super::trouble;
 
-/// Prints what the operators take.
+/// How the groups of the demo's kinds end.
+const GROUPS: &str = ".demo.olm-rs.dev";
+
+/// Prints what the processes take.
 pub(super) fn memory(timeline: &Timeline, stage: &Stage) -> Result<()> {
     timeline.chapter("What it costs");
-    for process in &stage.processes {
-        let bytes = process.resident_memory().context("a process does not run any more")?;
+    let operators = stage.operators.iter();
+    let operators =
+        operators.map(|process| (process.record().name.as_str(), process.resident_memory()));
+    let registry = ("olm-registry", stage.registry.resident_memory());
+    for (name, bytes) in operators.chain([registry]) {
+        let bytes = bytes.with_context(|| format!("{name} does not run any more"))?;
         let mib = bytes as f64 / f64::from(1 << 20);
-        timeline.event("memory", format!("{:<21} {mib:.1} MiB resident", process.record().name));
+        timeline.event("memory", format!("{name:<16} {mib:.1} MiB resident"));
     }
     Ok(())
 }
@@ -47,16 +58,39 @@ pub(super) async fn remove_objects(client: &Client, cluster: &dyn ClusterBackend
     if cluster.simulates_pods() {
         return Ok(()); // the whole cluster goes
     }
-    let now = DeleteParams::default();
     let catalogs: Api<CatalogSource> = Api::namespaced(client.clone(), OLM_NAMESPACE);
-    catalogs.delete(CATALOG, &now).await.context("cannot remove the catalog")?;
+    delete(&catalogs, CATALOG).await?;
     let namespaces: Api<Namespace> = Api::all(client.clone());
     for name in [install::NAMESPACE, trouble::NAMESPACE] {
-        namespaces.delete(name, &now).await.context("cannot remove a namespace")?;
+        delete(&namespaces, name).await?;
     }
     // The operators must still run now: a CSV goes only after its finalizer was taken away.
     for name in [install::NAMESPACE, trouble::NAMESPACE] {
         wait::until_gone(&namespaces, name).await?;
     }
+    remove_kinds(client).await
+}
+
+/// Removes the kinds of the demo's operators. An older version of a kind, with which the next demo
+/// begins, cannot take the place of a newer one.
+async fn remove_kinds(client: &Client) -> Result<()> {
+    let definitions: Api<CustomResourceDefinition> = Api::all(client.clone());
+    let all = definitions.list(&ListParams::default()).await.context("cannot list the kinds")?;
+    let ours = all.iter().filter(|definition| definition.spec.group.ends_with(GROUPS));
+    for name in ours.map(ResourceExt::name_any) {
+        delete(&definitions, &name).await?;
+        wait::until_gone(&definitions, &name).await?;
+    }
     Ok(())
+}
+
+/// Deletes what is there.
+async fn delete<K>(api: &Api<K>, name: &str) -> Result<()>
+where
+    K: Clone + Debug + DeserializeOwned,
+{
+    match api.delete(name, &DeleteParams::default()).await {
+        Err(kube::Error::Api(status)) if status.is_not_found() => Ok(()),
+        answer => answer.map(drop).with_context(|| format!("cannot remove {name}")),
+    }
 }

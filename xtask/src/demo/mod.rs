@@ -1,17 +1,24 @@
 //! `cargo xtask demo`: the main job, before your eyes.
 //!
-//! A real API server, the two operators, a catalog, a Subscription, and what becomes of it; an
-//! upgrade that waits for approval; then a wish that cannot be fulfilled. Everything that is printed was read from the API. The command
-//! fails when anything differs from what it announces.
+//! A real API server, the two operators, a catalog, a Subscription, and what becomes of it; then
+//! upgrades: through several versions, after an approval, and one that gets stuck; at last a wish
+//! that cannot be fulfilled. Everything that is printed was read from the API. The command fails
+//! when anything differs from what it announces.
 
+mod approval;
+mod broken;
 mod closing;
 mod explain;
+mod guests;
 mod install;
 mod phases;
+mod quota;
 mod stage;
+mod subscription;
 mod timeline;
 mod trouble;
-mod upgrade;
+mod update;
+mod workloads;
 
 use anyhow::{Context, Result};
 use clap::Args;
@@ -53,7 +60,9 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 async fn play(timeline: &Timeline, stage: &mut Stage) -> Result<()> {
     install::catalog(timeline, stage).await?;
     install::operators(timeline, stage).await?;
-    upgrade::approved(timeline, stage).await?;
+    update::followed(timeline, stage).await?;
+    approval::given(timeline, stage).await?;
+    broken::stuck_and_repaired(timeline, stage).await?;
     trouble::show(timeline, stage).await?;
     closing::memory(timeline, stage)
 }

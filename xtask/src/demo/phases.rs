@@ -1,96 +1,151 @@
 //! Prints the phases of ClusterServiceVersions while they pass.
 //!
-//! A watch may skip states, the history in the status does not: lines come from the history.
+//! A watch may skip states, the history in the status does not: lines come from the history, one
+//! for each phase.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, anyhow, ensure};
 use futures::{StreamExt, pin_mut};
 use kube::api::{Api, ListParams};
+use kube::runtime::watcher::Event;
 use kube::runtime::{WatchStreamExt, watcher};
 use kube::{Client, ResourceExt};
-use olm_types::api::{ClusterServiceVersion, ClusterServiceVersionCondition};
+use olm_testkit::wait::PATIENCE;
+use olm_types::api::{ClusterServiceVersion, ClusterServiceVersionCondition, CsvPhase};
+use tokio::sync::watch;
 use tokio::task::JoinHandle;
-use tokio::time::{Duration, timeout};
+use tokio::time::timeout;
 
 use super::timeline::Timeline;
 
-/// How many entries of each history were printed, by name.
-type Printed = Arc<Mutex<BTreeMap<String, usize>>>;
-
-/// A watch that prints.
+/// A watch that prints, until dropped.
 pub(super) struct Follower {
     task: JoinHandle<()>,
-    api: Api<ClusterServiceVersion>,
-    printed: Printed,
-    timeline: Timeline,
+    story: watch::Receiver<Story>,
 }
 
-/// Starts to print the phases of every ClusterServiceVersion of a namespace.
-pub(super) fn follow(timeline: Timeline, client: Client, namespace: &str) -> Follower {
-    follow_after(timeline, Api::namespaced(client, namespace), BTreeMap::new())
+/// What was printed.
+#[derive(Default)]
+struct Story {
+    /// How many entries of each history are known, by name, and the phase in the last one.
+    known: BTreeMap<String, (usize, CsvPhase)>,
+    /// Every line: whose phase, and which; none when the object is gone.
+    lines: Vec<(String, Option<CsvPhase>)>,
 }
 
-/// The same for what happens from now on.
-pub(super) async fn follow_news(
+/// Prints what happens to the ClusterServiceVersions of a namespace from now on.
+pub(super) async fn follow(
     timeline: Timeline,
-    client: Client,
+    client: &Client,
     namespace: &str,
 ) -> Result<Follower> {
-    let api: Api<ClusterServiceVersion> = Api::namespaced(client, namespace);
+    let api: Api<ClusterServiceVersion> = Api::namespaced(client.clone(), namespace);
     let past = api.list(&ListParams::default()).await.context("cannot list the CSVs")?;
-    let past = past.iter().map(|csv| (csv.name_any(), history(csv).len())).collect();
-    Ok(follow_after(timeline, api, past))
-}
-
-fn follow_after(
-    timeline: Timeline,
-    api: Api<ClusterServiceVersion>,
-    past: BTreeMap<String, usize>,
-) -> Follower {
-    let printed: Printed = Arc::new(Mutex::new(past));
-    let (watched, seen) = (api.clone(), Arc::clone(&printed));
+    let mut story = Story::default();
+    past.iter().for_each(|csv| story.skip(csv));
+    let (sender, story) = watch::channel(story);
     let task = tokio::spawn(async move {
-        let objects =
-            watcher(watched, watcher::Config::default()).default_backoff().applied_objects();
-        pin_mut!(objects);
-        while let Some(object) = objects.next().await {
-            if let Ok(csv) = object {
-                print_new(timeline, &seen, &csv);
+        let events = watcher(api, watcher::Config::default()).default_backoff();
+        pin_mut!(events);
+        while let Some(event) = events.next().await {
+            match event {
+                Ok(Event::Apply(csv) | Event::InitApply(csv)) => {
+                    sender.send_modify(|story| story.tell(timeline, &csv));
+                }
+                Ok(Event::Delete(csv)) => sender.send_modify(|story| story.end(timeline, &csv)),
+                // A watch that fails starts again by itself.
+                Ok(Event::Init | Event::InitDone) | Err(_) => {}
             }
         }
     });
-    Follower { task, api, printed, timeline }
+    Ok(Follower { task, story })
 }
 
 impl Follower {
-    /// Prints what is still to print and fails when one of the names never appeared.
-    pub(super) async fn finish(self, names: &[&str]) -> Result<()> {
-        self.task.abort();
-        let _ = timeout(Duration::from_secs(1), self.task).await;
-        for name in names {
-            let csv = self.api.get(name).await?;
-            print_new(self.timeline, &self.printed, &csv);
-            let count = self.printed.lock().map_or(0, |all| all.get(*name).copied().unwrap_or(0));
-            ensure!(count > 1, "the history of {name} has {count} entries");
+    /// Waits until it was printed that all of these have succeeded.
+    pub(super) async fn until_succeeded(&self, names: &[&str]) -> Result<()> {
+        let all = |story: &Story| names.iter().all(|name| story.has_succeeded(name));
+        self.until(&format!("{names:?} succeeded"), all).await
+    }
+
+    /// Waits until only the last of these versions is left. Fails when one of the others went
+    /// before the next one had succeeded.
+    pub(super) async fn until_replaced(&self, versions: &[&str]) -> Result<()> {
+        let Some((last, old)) = versions.split_last() else { return Ok(()) };
+        let end = |story: &Story| {
+            story.has_succeeded(last) && old.iter().all(|name| story.place(name, None).is_some())
+        };
+        self.until(&format!("{last} has replaced {old:?}"), end).await?;
+        let story = self.story.borrow();
+        for pair in versions.windows(2) {
+            let [old, new] = pair else { continue };
+            let (gone, done) =
+                (story.place(old, None), story.place(new, Some(CsvPhase::Succeeded)));
+            ensure!(done.is_some() && done < gone, "{old} went before {new} had succeeded");
         }
         Ok(())
     }
+
+    async fn until(&self, what: &str, end: impl Fn(&Story) -> bool) -> Result<()> {
+        let mut story = self.story.clone();
+        let reached = timeout(PATIENCE, story.wait_for(|story| end(story))).await;
+        match reached {
+            Ok(Ok(_)) => Ok(()),
+            _ => Err(anyhow!("nothing told that {what}: {:?}", self.story.borrow().lines)),
+        }
+    }
 }
 
-fn print_new(timeline: Timeline, printed: &Printed, csv: &ClusterServiceVersion) {
-    let Ok(mut printed) = printed.lock() else { return };
-    let history = history(csv);
-    let count = printed.entry(csv.name_any()).or_default();
-    for entry in history.iter().skip(*count) {
-        let reason = entry.reason.as_deref().unwrap_or_default();
-        let message = entry.message.as_deref().unwrap_or_default();
-        let phase = entry.phase.to_string();
-        let name = csv.name_any();
-        timeline.event("CSV", format!("{name:<18} {phase:<12} {reason}: {message}"));
+impl Drop for Follower {
+    fn drop(&mut self) {
+        self.task.abort();
     }
-    *count = history.len().max(*count);
+}
+
+impl Story {
+    /// What happened before is known.
+    fn skip(&mut self, csv: &ClusterServiceVersion) {
+        let history = history(csv);
+        let phase = history.last().map_or(CsvPhase::None, |entry| entry.phase);
+        self.known.insert(csv.name_any(), (history.len(), phase));
+    }
+
+    fn tell(&mut self, timeline: Timeline, csv: &ClusterServiceVersion) {
+        let (name, history) = (csv.name_any(), history(csv));
+        let (count, last) = self.known.entry(name.clone()).or_default();
+        for entry in history.iter().skip(*count) {
+            if entry.phase == *last {
+                continue;
+            }
+            *last = entry.phase;
+            let message = entry.message.as_deref().unwrap_or_default();
+            timeline.short_event("CSV", &line(&name, &entry.phase.to_string(), message));
+            self.lines.push((name.clone(), Some(entry.phase)));
+        }
+        *count = history.len().max(*count);
+    }
+
+    fn end(&mut self, timeline: Timeline, csv: &ClusterServiceVersion) {
+        let name = csv.name_any();
+        timeline.short_event("CSV", &line(&name, "gone", ""));
+        self.known.remove(&name);
+        self.lines.push((name, None));
+    }
+
+    fn has_succeeded(&self, name: &str) -> bool {
+        let last = self.lines.iter().rfind(|(whose, _)| whose == name);
+        last.is_some_and(|(_, phase)| *phase == Some(CsvPhase::Succeeded))
+    }
+
+    /// The first line of this kind.
+    fn place(&self, name: &str, phase: Option<CsvPhase>) -> Option<usize> {
+        self.lines.iter().position(|(whose, what)| whose == name && *what == phase)
+    }
+}
+
+fn line(name: &str, phase: &str, message: &str) -> String {
+    format!("{name:<16} {phase:<12} {message}").trim_end().to_owned()
 }
 
 fn history(csv: &ClusterServiceVersion) -> &[ClusterServiceVersionCondition] {

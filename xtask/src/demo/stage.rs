@@ -4,18 +4,21 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use kube::Client;
+use olm_testkit::builders::CatalogDir;
 use olm_testkit::cluster::{self, ClusterBackend, current::CurrentCluster, local::LocalCluster};
-use olm_testkit::crds;
+use olm_testkit::deploy::{self, Options, With};
 use olm_testkit::operators::Binaries;
 use olm_testkit::process::Running;
 use olm_testkit::progress::Progress;
+use olm_testkit::registry::Registry;
 use tempfile::TempDir;
 
 use super::Arguments;
 use super::closing;
 use super::timeline::Timeline;
 use crate::cluster::Backend;
-use crate::{demo_catalog, workspace};
+use crate::demo_catalog::{self, Edition};
+use crate::workspace;
 
 /// The name of the local cluster, for `cargo xtask cluster --name`.
 pub(super) const CLUSTER: &str = "demo";
@@ -25,11 +28,14 @@ pub(super) struct Stage {
     pub client: Client,
     pub cluster: Played,
     pub kubeconfig: PathBuf,
-    /// Where the catalog is served.
-    pub address: String,
-    /// Both operators and the registry.
-    pub processes: Vec<Running>,
-    files: TempDir,
+    /// Serves the catalog.
+    pub registry: Registry,
+    /// Both operators.
+    pub operators: Vec<Running>,
+    /// Where catalogs and logs are.
+    root: PathBuf,
+    /// Removed at the end.
+    _files: TempDir,
 }
 
 /// Which cluster is used.
@@ -44,6 +50,14 @@ impl Played {
         match self {
             Self::Local(cluster) => cluster,
             Self::Current(cluster) => cluster,
+        }
+    }
+
+    /// Lets a process end with the cluster, when that ends at all.
+    fn adopt(&self, process: &Running) -> Result<()> {
+        match self {
+            Self::Local(cluster) => cluster.adopt(process),
+            Self::Current(_) => Ok(()),
         }
     }
 }
@@ -72,55 +86,36 @@ impl Stage {
         cluster.backend().up().await?;
         let kubeconfig = cluster.backend().kubeconfig().await?;
         let client = cluster::client(&kubeconfig).await?;
-        let definitions = crds::apply_crds(&client).await?;
-        crds::apply_base(&client).await?;
-        timeline.event("deploy", format!("{} kinds of OLM are served", definitions.len()));
+        deploy::apply(&client, &Options::default(), With::Definitions).await?;
+        let kinds = deploy::definitions()?.len();
+        timeline.event("deploy", format!("{kinds} kinds of OLM are served"));
         let files = tempfile::tempdir().context("cannot create a directory")?;
-        let mut stage = Self {
-            client,
-            cluster,
-            kubeconfig,
-            address: String::new(),
-            processes: Vec::new(),
-            files,
+        let root = match &cluster {
+            // What stays must not lie in a temporary folder.
+            Played::Local(cluster) if arguments.keep => cluster.scratch(),
+            _ => files.path().to_owned(),
         };
-        stage.start(timeline, arguments, binaries)?;
-        Ok(stage)
-    }
-
-    fn start(&mut self, timeline: &Timeline, arguments: &Arguments, dir: &Path) -> Result<()> {
-        let (catalog, logs) = self.folders(arguments.keep)?;
-        demo_catalog::write(&catalog)?;
-        let mut binaries = Binaries::in_dir(dir, &logs);
-        if arguments.keep {
-            binaries = binaries.kept();
-        }
-        let (registry, address) = binaries.registry("demo", &catalog)?;
-        let olm = binaries.olm_operator(&self.kubeconfig)?;
-        let catalogs = binaries.catalog_operator(&self.kubeconfig)?;
-        self.address = address;
-        self.processes.extend([olm, catalogs, registry]);
-        if let Played::Local(cluster) = &self.cluster {
-            self.processes.iter().try_for_each(|process| cluster.adopt(process))?;
-        }
+        let binaries = Binaries::in_dir(binaries, &root);
+        let binaries = if arguments.keep { binaries.kept() } else { binaries };
+        let mut registry = Registry::start(&binaries, "demo", catalog(&root, Edition::First)?)?;
+        let operators =
+            vec![binaries.olm_operator(&kubeconfig)?, binaries.catalog_operator(&kubeconfig)?];
+        registry.server().into_iter().try_for_each(|server| cluster.adopt(server))?;
+        operators.iter().try_for_each(|operator| cluster.adopt(operator))?;
         timeline.event("operators", "olm-operator, catalog-operator and olm-registry run");
-        Ok(())
+        Ok(Self { client, cluster, kubeconfig, registry, operators, root, _files: files })
     }
 
-    /// Where catalog and logs go: with `--keep` to the cluster's files, which stay.
-    fn folders(&self, keep: bool) -> Result<(PathBuf, PathBuf)> {
-        let root = match &self.cluster {
-            Played::Local(cluster) if keep => cluster.scratch(),
-            _ => self.files.path().to_owned(),
-        };
-        let catalog = root.join("demo-catalog");
-        std::fs::create_dir_all(&catalog).context("cannot create a folder for the catalog")?;
-        Ok((catalog, root))
+    /// Serves another edition of the catalog at the same address.
+    pub(super) fn publish(&mut self, edition: Edition) -> Result<()> {
+        self.registry.publish(catalog(&self.root, edition)?)?;
+        self.registry.server().into_iter().try_for_each(|server| self.cluster.adopt(server))
     }
 
     /// Fails when one of the processes has ended.
     pub(super) fn check(&mut self) -> Result<()> {
-        self.processes.iter_mut().try_for_each(Running::check)
+        let registry = self.registry.server().into_iter();
+        self.operators.iter_mut().chain(registry).try_for_each(Running::check)
     }
 
     /// Ends everything, or says how to go on.
@@ -131,11 +126,19 @@ impl Stage {
         }
         timeline.chapter("Cleaning up");
         closing::remove_objects(&self.client, self.cluster.backend()).await?;
-        self.processes.drain(..).for_each(Running::stop);
+        self.operators.drain(..).for_each(Running::stop);
+        self.registry.die();
         self.cluster.backend().down().await?;
         timeline.event("cluster", "everything that was started has ended");
         Ok(())
     }
+}
+
+/// An edition of the catalog, in a folder of its own.
+fn catalog(root: &Path, edition: Edition) -> Result<CatalogDir> {
+    let folder = root.join(format!("demo-catalog-{}", edition.name()));
+    demo_catalog::write(edition, &folder)?;
+    Ok(CatalogDir::existing(folder))
 }
 
 fn choose(timeline: &Timeline, arguments: &Arguments) -> Result<Played> {

@@ -7,6 +7,7 @@ use olm_types::api::{Subscription, SubscriptionCondition};
 
 use super::install;
 use super::stage::Stage;
+use super::subscription;
 use super::timeline::Timeline;
 
 /// Where the wish is made; it must not disturb the other namespace.
@@ -19,7 +20,7 @@ const CHANNEL: &str = "nightly";
 pub(super) async fn show(timeline: &Timeline, stage: &Stage) -> Result<()> {
     timeline.chapter("A Subscription that cannot be fulfilled");
     install::prepare_namespace(&stage.client, NAMESPACE).await?;
-    install::subscribe(&stage.client, NAMESPACE, CHANNEL).await?;
+    subscription::subscribe(&stage.client, NAMESPACE, CHANNEL).await?;
     timeline
         .event("Subscription", format!("guestbook, channel {CHANNEL}, in namespace {NAMESPACE}"));
     let condition = answer(stage).await?;

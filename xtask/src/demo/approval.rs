@@ -1,0 +1,54 @@
+//! An upgrade that waits until somebody approves it.
+
+use anyhow::{Context, Result, ensure};
+use kube::api::Api;
+use kube::{Client, ResourceExt};
+use olm_types::api::{ClusterServiceVersion, InstallPlan, InstallPlanPhase};
+use serde_json::json;
+use tokio::time::Instant;
+
+use super::install::{NAMESPACE, PACKAGE};
+use super::phases;
+use super::stage::Stage;
+use super::subscription;
+use super::timeline::Timeline;
+
+/// Where the newer version is.
+const CHANNEL: &str = "candidate";
+
+/// What runs, and what takes its place.
+const OLD: &str = "guestbook.v1.2.0";
+const NEW: &str = "guestbook.v1.3.0";
+
+/// Switches the channel under manual approval, approves, and follows the hand-over.
+pub(super) async fn given(timeline: &Timeline, stage: &Stage) -> Result<()> {
+    timeline.chapter(&format!("An upgrade from channel {CHANNEL}, approval is Manual"));
+    let client = &stage.client;
+    let follower = phases::follow(*timeline, client, NAMESPACE).await?;
+    let spec = json!({"channel": CHANNEL, "installPlanApproval": "Manual"});
+    subscription::change(client, spec).await?;
+    timeline.event("Subscription", format!("{PACKAGE} moved to channel {CHANNEL}"));
+    let plan = subscription::plan(client, NEW, "wait for approval", |plan| {
+        plan.status.as_ref().is_some_and(|s| s.phase == InstallPlanPhase::RequiresApproval)
+    });
+    let plan = plan.await?.name_any();
+    timeline.event("InstallPlan", format!("{plan} waits for approval: {NEW}"));
+    check_nothing_started(client).await?;
+    timeline.detail(format!("{OLD} runs on, nothing was installed"));
+    let started = Instant::now();
+    let plans: Api<InstallPlan> = Api::namespaced(client.clone(), NAMESPACE);
+    subscription::edit(&plans, &plan, json!({"approved": true})).await?;
+    timeline.event("InstallPlan", format!("{plan} was approved"));
+    subscription::at_latest(client, NEW).await?;
+    follower.until_replaced(&[OLD, NEW]).await?;
+    let seconds = started.elapsed().as_secs_f32();
+    timeline.event("done", format!("{seconds:.1} s from approval until {OLD} was gone"));
+    Ok(())
+}
+
+async fn check_nothing_started(client: &Client) -> Result<()> {
+    let csvs: Api<ClusterServiceVersion> = Api::namespaced(client.clone(), NAMESPACE);
+    let early = csvs.get_opt(NEW).await.context("cannot look for the new version")?;
+    ensure!(early.is_none(), "{NEW} was installed without approval");
+    Ok(())
+}

@@ -1,0 +1,32 @@
+//! The catalog brings newer versions, and the operator follows them one after the other.
+
+use anyhow::Result;
+use tokio::time::Instant;
+
+use super::guests;
+use super::install::NAMESPACE;
+use super::phases;
+use super::stage::Stage;
+use super::subscription;
+use super::timeline::Timeline;
+use crate::demo_catalog::Edition;
+
+/// The versions on the way, each of which serves one more version of its kind.
+const WAY: [&str; 3] = ["guestbook.v1.0.0", "guestbook.v1.1.0", "guestbook.v1.2.0"];
+
+/// Publishes them and follows.
+pub(super) async fn followed(timeline: &Timeline, stage: &mut Stage) -> Result<()> {
+    timeline.chapter("The catalog brings newer versions, approval is Automatic");
+    let client = stage.client.clone();
+    guests::open(timeline, &client, "v1alpha1").await?;
+    let follower = phases::follow(*timeline, &client, NAMESPACE).await?;
+    let started = Instant::now();
+    stage.publish(Edition::Update)?;
+    timeline.event("catalog", "serves guestbook 1.1.0 and 1.2.0 in channel stable, too");
+    let [.., newest] = WAY;
+    subscription::at_latest(&client, newest).await?;
+    follower.until_replaced(&WAY).await?;
+    let seconds = started.elapsed().as_secs_f32();
+    timeline.event("done", format!("{seconds:.1} s for both upgrades"));
+    guests::read(timeline, &client, "v1").await
+}
