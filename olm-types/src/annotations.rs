@@ -44,6 +44,21 @@ pub const BUNDLE_UNPACK_RETRY_INTERVAL: &str =
 pub const SOURCE_IMAGE: &str = "olm.sourceImage";
 /// On unpacked bundle ConfigMaps: how their values are encoded.
 pub const CONTENT_ENCODING: &str = "olm.contentEncoding";
+/// Value of [`CONTENT_ENCODING`]: binary data is base64 text of gzip.
+pub const CONTENT_ENCODING_GZIP: &str = "gzip+base64";
+
+/// In `annotations.yaml` of bundles, and on ConfigMaps made from them: folder of the manifests.
+pub const BUNDLE_MANIFESTS: &str = "operators.operatorframework.io.bundle.manifests.v1";
+/// Likewise: format of the bundle.
+pub const BUNDLE_MEDIA_TYPE: &str = "operators.operatorframework.io.bundle.mediatype.v1";
+/// Likewise: folder of the metadata.
+pub const BUNDLE_METADATA: &str = "operators.operatorframework.io.bundle.metadata.v1";
+/// Likewise: package of the bundle.
+pub const BUNDLE_PACKAGE: &str = "operators.operatorframework.io.bundle.package.v1";
+/// Likewise: channels that the bundle is in, separated by commas.
+pub const BUNDLE_CHANNELS: &str = "operators.operatorframework.io.bundle.channels.v1";
+/// Likewise: default channel of the package.
+pub const BUNDLE_DEFAULT_CHANNEL: &str = "operators.operatorframework.io.bundle.channel.default.v1";
 
 /// On token Secrets, set by Kubernetes: name of the ServiceAccount.
 pub const SERVICE_ACCOUNT_NAME: &str = "kubernetes.io/service-account.name";
