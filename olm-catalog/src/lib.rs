@@ -6,18 +6,23 @@
 //! * [`snapshot`] keeps what a resolver needs of a served catalog and implements
 //!   [`olm_types::bundle::Universe`],
 //! * [`connection`] is the port through which a controller uses a catalog,
-//! * [`bundle`] turns a bundle folder into a blob of a file-based catalog.
+//! * [`bundle`] turns a bundle folder into a blob of a file-based catalog, and into a ConfigMap.
 //!
-//! Nothing here knows Kubernetes' client. Everything that is read comes from strangers: sizes,
-//! counts and depths are bounded, and errors name the blob.
+//! Behind features are the programs of the image: `server`, `copy` and `tools`. Only the last knows
+//! Kubernetes' client. Everything that is read comes from strangers: sizes, counts and depths are
+//! bounded, and errors name the blob.
 
 #![forbid(unsafe_code)]
 
 pub mod bundle;
 pub mod connection;
+#[cfg(feature = "copy")]
+pub mod copy;
 pub mod fbc;
 pub mod index;
 pub mod registry;
 #[cfg(feature = "server")]
 pub mod server;
 pub mod snapshot;
+#[cfg(feature = "tools")]
+pub mod tools;

@@ -57,3 +57,128 @@ fn a_missing_folder_is_named() {
     let message = String::from_utf8(output.stderr).unwrap();
     assert!(message.starts_with("Error: read /no/such/folder: "), "{message}");
 }
+
+/// A folder with the catalog `etcd` that may be changed.
+fn own_catalog() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("configs")).unwrap();
+    std::fs::copy(
+        Path::new(&etcd()).join("catalog.yaml"),
+        folder.path().join("configs/catalog.yaml"),
+    )
+    .unwrap();
+    folder
+}
+
+/// Runs `serve` with an index in a folder and the flags, to its end; gives what it complains about.
+fn cache_only(folder: &Path, flags: &[&str]) -> Result<String, String> {
+    let (configs, cache) = (folder.join("configs"), folder.join("cache"));
+    let mut arguments = vec!["serve", configs.to_str().unwrap(), "--cache-only"];
+    arguments.extend(["--cache-dir", cache.to_str().unwrap()]);
+    arguments.extend(flags);
+    let output = registry(&arguments).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    if output.status.success() { Ok(said) } else { Err(said) }
+}
+
+#[test]
+fn an_index_is_made_once_and_used_while_it_is_right() {
+    let folder = own_catalog();
+    let index = folder.path().join("cache/olm-registry.index");
+    assert!(cache_only(folder.path(), &[]).unwrap().contains("the index is made anew"));
+    let made = std::fs::read(&index).unwrap();
+    assert_eq!(cache_only(folder.path(), &[]).unwrap(), "", "an intact index is used");
+    let mut damaged = made.clone();
+    damaged[100] ^= 1;
+    std::fs::write(&index, &damaged).unwrap();
+    let said = cache_only(folder.path(), &[]).unwrap();
+    assert!(said.contains("the index is damaged: its digest is another"), "{said}");
+    assert_eq!(std::fs::read(&index).unwrap(), made, "the same catalog gives the same index");
+}
+
+#[test]
+fn an_index_must_be_right_when_integrity_is_enforced() {
+    let folder = own_catalog();
+    let enforce = ["--cache-enforce-integrity"];
+    let said = cache_only(folder.path(), &enforce).unwrap_err();
+    assert!(said.contains("integrity check failed: read existing cache digest: open "), "{said}");
+    cache_only(folder.path(), &[]).unwrap();
+    assert_eq!(cache_only(folder.path(), &enforce), Ok(String::new()));
+    std::fs::write(folder.path().join("configs/more.yaml"), "schema: a.b").unwrap();
+    let said = cache_only(folder.path(), &enforce).unwrap_err();
+    assert!(said.contains("cache requires rebuild: cache reports digest as \""), "{said}");
+    assert!(cache_only(folder.path(), &["--cache-enforce-integrity=false"]).is_ok());
+    assert_eq!(cache_only(folder.path(), &enforce), Ok(String::new()));
+}
+
+#[test]
+fn a_cache_of_opm_is_left_alone() {
+    let folder = own_catalog();
+    std::fs::create_dir_all(folder.path().join("cache/pogreb.v1/db")).unwrap();
+    let said = cache_only(folder.path(), &["--cache-enforce-integrity"]).unwrap();
+    assert!(said.contains("the cache was made by opm and is not used"), "{said}");
+    assert!(!folder.path().join("cache/olm-registry.index").exists());
+}
+
+#[test]
+fn flags_of_opm_are_taken() {
+    let folder = own_catalog();
+    let log = folder.path().join("termination");
+    let flags = ["--debug", "--pprof-addr", "", "--pprof-capture-profiles=false", "--use-http"];
+    assert!(cache_only(folder.path(), &flags).is_ok());
+    let output = registry(&["serve", &etcd(), "--cache-enforce-integrity", "-t"])
+        .arg(&log)
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(
+        std::fs::read_to_string(&log).unwrap(),
+        "--cache-dir must be specified with --cache-enforce-integrity\n"
+    );
+}
+
+/// What a command prints.
+fn printed(arguments: &[&str]) -> String {
+    let output = registry(arguments).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn validate_says_nothing_about_a_valid_catalog() {
+    assert_eq!(printed(&["validate", &etcd()]), "");
+    let output = registry(&["validate", "/no/such/folder"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+}
+
+#[test]
+fn list_prints_tables() {
+    insta::assert_snapshot!("list_packages", printed(&["list", "packages", &etcd()]));
+    insta::assert_snapshot!("list_channels", printed(&["list", "channels", &etcd()]));
+    insta::assert_snapshot!("list_bundles", printed(&["list", "bundles", &etcd(), "etcd"]));
+}
+
+#[test]
+fn graph_prints_mermaid_and_dot() {
+    let channel = ["graph", &etcd(), "etcd", "--channel", "alpha"];
+    insta::assert_snapshot!("graph_mermaid", printed(&channel));
+    let dot: Vec<&str> = channel.into_iter().chain(["-o", "dot"]).collect();
+    insta::assert_snapshot!("graph_dot", printed(&dot));
+}
+
+#[test]
+fn what_was_rendered_is_the_same_catalog() {
+    let folder = tempfile::tempdir().unwrap();
+    for form in ["json", "yaml"] {
+        let rendered = printed(&["render", &etcd(), "-o", form]);
+        let file = folder.path().join(form);
+        std::fs::write(&file, &rendered).unwrap();
+        let file = file.to_str().unwrap();
+        assert_eq!(printed(&["render", file, "-o", form]), rendered, "{form}");
+        assert_eq!(
+            printed(&["list", "bundles", file]),
+            printed(&["list", "bundles", &etcd()]),
+            "{form}"
+        );
+    }
+}

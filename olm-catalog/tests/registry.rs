@@ -248,7 +248,14 @@ async fn list_bundles() {
 #[case::unknown_package("custom.operator.io", "nope", true, Ok(0))]
 #[case::not_acknowledged("custom.operator.io", "etcd", false, Ok(0))]
 #[case::no_schema("", "etcd", true, Err("schema is required"))]
-#[case::bad_schema("../x", "", true, Err("invalid schema \"../x\""))]
+#[case::bad_schema(
+    "../x",
+    "",
+    true,
+    Err(
+        "invalid custom schema query: invalid schema \"../x\": must match ^[a-zA-Z0-9][a-zA-Z0-9._-]*$"
+    )
+)]
 #[tokio::test]
 async fn custom_schemas(
     #[case] schema: &str,
@@ -274,6 +281,40 @@ async fn custom_schemas(
             assert_eq!(found.len(), count);
         }
         Err(message) => assert_eq!(failure(answer), (Code::InvalidArgument, message.into())),
+    }
+}
+
+#[tokio::test]
+async fn a_large_request_is_refused() {
+    let (_server, client) = etcd().await;
+    let ask = proto::GetPackageRequest { name: "x".repeat(100_000) };
+    let (code, message) = failure(client.calls().get_package(ask).await);
+    assert_eq!(code, Code::OutOfRange);
+    assert!(message.contains("the limit is: 65536 bytes"), "{message}");
+}
+
+#[tokio::test]
+async fn reflection_names_every_service() {
+    use tonic_reflection::pb::v1;
+    use v1::server_reflection_client::ServerReflectionClient;
+    use v1::server_reflection_request::MessageRequest;
+    use v1::server_reflection_response::MessageResponse;
+    let server = Server::start("etcd").await;
+    let channel = tonic::transport::Endpoint::from_shared(format!("http://{}", server.address));
+    let mut client = ServerReflectionClient::new(channel.unwrap().connect().await.unwrap());
+    let asked = v1::ServerReflectionRequest {
+        host: String::new(),
+        message_request: Some(MessageRequest::ListServices(String::new())),
+    };
+    let answers = client.server_reflection_info(futures::stream::iter([asked])).await.unwrap();
+    let answer = answers.into_inner().try_next().await.unwrap().unwrap();
+    let Some(MessageResponse::ListServicesResponse(list)) = answer.message_response else {
+        panic!("another answer: {answer:?}");
+    };
+    let mut names: Vec<_> = list.service.into_iter().map(|service| service.name).collect();
+    names.sort();
+    for name in ["api.ExperimentalRegistry", "api.Registry", "grpc.health.v1.Health"] {
+        assert!(names.iter().any(|known| known == name), "{name} in {names:?}");
     }
 }
 

@@ -1,9 +1,11 @@
 //! `cargo xtask bench`: figures of the project, each with the command that gives it.
 
+mod catalog;
 mod install;
 mod stage;
 mod upgrade;
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
@@ -18,10 +20,21 @@ use crate::demo;
 #[derive(Debug, Args)]
 pub struct Arguments {
     #[command(subcommand)]
-    figure: Figure,
+    subject: Subject,
     /// Measures what would be shipped
     #[arg(long, global = true)]
     release: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum Subject {
+    /// Our registry server against opm: start, memory, throughput
+    Catalog {
+        /// A folder with a file-based catalog; by default a small one of the tests
+        dir: Option<PathBuf>,
+    },
+    #[command(flatten)]
+    OnACluster(Figure),
 }
 
 #[derive(Clone, Copy, Debug, Subcommand)]
@@ -58,8 +71,14 @@ impl Figure {
 
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<()> {
-    let dir = demo::build(arguments.release)?;
-    let figure = arguments.figure;
+    match &arguments.subject {
+        Subject::Catalog { dir } => catalog::run(dir.as_deref()),
+        Subject::OnACluster(figure) => on_a_cluster(*figure, arguments.release),
+    }
+}
+
+fn on_a_cluster(figure: Figure, release: bool) -> Result<()> {
+    let dir = demo::build(release)?;
     let runtime = tokio::runtime::Runtime::new().context("cannot start the async runtime")?;
     runtime.block_on(async {
         let cluster = LocalCluster::for_this_command("bench", Progress::to_stderr())?;

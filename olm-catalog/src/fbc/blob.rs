@@ -57,7 +57,7 @@ pub struct PackageBlob {
     pub description: String,
 }
 
-/// An icon, not looked into.
+/// An icon; the picture itself is not looked into.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Icon {
     /// Base64 text.
@@ -199,7 +199,7 @@ impl PackageBlob {
             default_channel: fields.text("defaultChannel")?,
             icon: fields.object("icon", |mut icon| {
                 Ok(Icon {
-                    base64data: icon.text("base64data")?,
+                    base64data: icon.base64("base64data")?,
                     mediatype: icon.text("mediatype")?,
                 })
             })?,

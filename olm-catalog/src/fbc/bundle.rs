@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::blob::{BundleBlob, Located};
-use super::model::{Bundle, Content};
+use super::model::{Bundle, BundleContent};
 use super::problem::{Problem, Problems};
 use super::properties::{self, PackageValue};
 use super::{image_ref, release};
@@ -20,7 +20,10 @@ struct Report<'a> {
 }
 
 /// Reads the bundle. What is wrong is reported; a bundle whose properties cannot be read is none.
-pub(super) fn read(blob: Located<BundleBlob>, problems: &mut Problems) -> Option<Bundle> {
+pub(super) fn read(
+    blob: Located<BundleBlob>,
+    problems: &mut Problems,
+) -> Option<(Bundle, BundleContent)> {
     let Located { origin, item } = blob;
     let (package, name) = (item.package.clone(), item.name.clone());
     let mut report = Report { package: &package, name: &name, problems: Vec::new() };
@@ -28,17 +31,18 @@ pub(super) fn read(blob: Located<BundleBlob>, problems: &mut Problems) -> Option
     let bundle = match properties::sort(item.properties) {
         Ok((properties, manifests)) => {
             let value = package_value(&properties.packages, &mut report);
-            Some(Bundle {
+            let (objects, csv) = decode_all(&manifests, &mut report);
+            let bundle = Bundle {
                 name: item.name,
                 image: item.image,
                 version: value.version,
                 release: value.release,
-                properties,
-                content: content(&manifests, &mut report),
-                related_images: item.related_images,
+                manifests: objects.len(),
                 deprecation: None,
                 origin: origin.clone(),
-            })
+            };
+            let related_images = item.related_images;
+            Some((bundle, BundleContent { properties, objects, csv, related_images }))
         }
         Err(error) => {
             report.push(format!("parse properties for bundle {name:?}: {error}"));
@@ -111,21 +115,21 @@ struct Kind {
     kind: String,
 }
 
-/// Decodes manifests; the first CSV is remembered.
-fn content(manifests: &[String], report: &mut Report<'_>) -> Content {
-    let mut content = Content::default();
+/// The manifests, and the first CSV among them.
+fn decode_all(manifests: &[String], report: &mut Report<'_>) -> (Vec<String>, Option<String>) {
+    let (mut objects, mut csv) = (Vec::new(), None);
     for (index, manifest) in manifests.iter().enumerate() {
         match decode(manifest) {
             Ok((text, kind)) => {
-                if kind == "ClusterServiceVersion" && content.csv.is_none() {
-                    content.csv = Some(text.clone());
+                if kind == "ClusterServiceVersion" && csv.is_none() {
+                    csv = Some(text.clone());
                 }
-                content.objects.push(text);
+                objects.push(text);
             }
             Err(error) => report.push_named(&format!("object[{index}]: {error}")),
         }
     }
-    content
+    (objects, csv)
 }
 
 /// JSON text and kind of a manifest given as base64 of JSON or YAML. JSON is kept as it is.

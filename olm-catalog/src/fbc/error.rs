@@ -19,6 +19,9 @@ pub enum CatalogError {
     /// The blobs do not make a valid catalog.
     #[error(transparent)]
     Invalid(#[from] Problems),
+    /// What was read cannot be kept.
+    #[error("keep the content of the catalog: {0}")]
+    Contents(#[from] io::Error),
 }
 
 /// A file that cannot be read or understood.
@@ -45,6 +48,15 @@ pub enum ReadError {
     /// A link leads out of the catalog.
     #[error("{} is a link to a file outside the catalog", .0.display())]
     Outside(PathBuf),
+    /// A link leads back to a folder that it is in.
+    #[error("{} is a link to a folder above it", .0.display())]
+    Loop(PathBuf),
+    /// Something that has no content, for example a socket.
+    #[error("{} is neither a file nor a folder", .0.display())]
+    NoFile(PathBuf),
+    /// Files came, went or changed.
+    #[error("{} changed while it was read: try again", .0.display())]
+    Changed(PathBuf),
     /// A document is not JSON or YAML. The rest of the file is not read.
     #[error("{origin}: {message}")]
     Syntax {

@@ -3,6 +3,8 @@
 //! Names are found whatever their case, an exact match first. An absent field and an explicit
 //! null are the same.
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value};
 use thiserror::Error;
 
@@ -79,6 +81,16 @@ impl Fields {
     pub(super) fn text(&mut self, name: &str) -> Result<String, FieldError> {
         let path = self.path_of(name);
         self.take(name).map_or_else(|| Ok(String::new()), |value| text(value, path))
+    }
+
+    /// A text that must be base64, without the line breaks that it may have; empty when absent.
+    pub(super) fn base64(&mut self, name: &str) -> Result<String, FieldError> {
+        let mut text = self.text(name)?;
+        text.retain(|letter| letter != '\n' && letter != '\r');
+        match STANDARD.decode(&text) {
+            Ok(_) => Ok(text),
+            Err(_) => Err(wrong(self.path_of(name), "base64", &Value::String(text))),
+        }
     }
 
     /// A list of texts; empty when absent.

@@ -8,17 +8,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use thiserror::Error;
 
 use super::blob::ChannelEntry;
+use super::names::listed;
 
 /// A channel whose graph makes no sense.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub(super) enum GraphError {
     #[error("no channel head found in graph")]
     NoHead,
-    #[error("multiple channel heads found in graph: {}", .0.join(", "))]
+    #[error("multiple channel heads found in graph: {}", listed(.0, ", "))]
     Heads(Vec<String>),
-    #[error("detected cycle in replaces chain of upgrade graph: {}", .0.join(" -> "))]
+    #[error("detected cycle in replaces chain of upgrade graph: {}", listed(.0, " -> "))]
     Cycle(Vec<String>),
-    #[error("channel contains one or more stranded bundles: {}", .0.join(", "))]
+    #[error("channel contains one or more stranded bundles: {}", listed(.0, ", "))]
     Stranded(Vec<String>),
 }
 

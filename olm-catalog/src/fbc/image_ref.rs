@@ -4,28 +4,40 @@ use thiserror::Error;
 
 /// Longest name without tag and digest, in bytes.
 const LONGEST_NAME: usize = 255;
+/// Shortest digest of any algorithm, in hexadecimal digits.
+const SHORTEST_DIGEST: usize = 32;
 /// Longest tag, in bytes.
 const LONGEST_TAG: usize = 128;
 
-/// A text that is no image reference.
+/// A text that is no image reference. The messages are those that people know from container tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub(super) enum ImageRefError {
+pub enum ImageRefError {
+    /// Something in it is neither a name, a tag nor a digest.
     #[error("invalid reference format")]
     Format,
+    /// Upper-case letters in the path.
     #[error("invalid reference format: repository name must be lowercase")]
     Uppercase,
+    /// More bytes before tag and digest than registries take.
     #[error("repository name must not be more than {LONGEST_NAME} characters")]
     TooLong,
+    /// Another hash function than SHA-256, SHA-384 or SHA-512.
     #[error("unsupported digest algorithm")]
     Algorithm,
+    /// A digest that is cut off, or too long for its algorithm.
     #[error("invalid checksum digest length")]
     DigestLength,
+    /// A digest with other characters than lower-case hexadecimal digits, or without algorithm.
     #[error("invalid checksum digest format")]
     DigestFormat,
 }
 
 /// Checks a reference.
-pub(super) fn check(reference: &str) -> Result<(), ImageRefError> {
+///
+/// # Errors
+///
+/// The text is no image reference.
+pub fn check(reference: &str) -> Result<(), ImageRefError> {
     let (rest, digest) = match reference.split_once('@') {
         Some((rest, digest)) => (rest, Some(digest)),
         None => (reference, None),
@@ -113,7 +125,10 @@ fn check_tag(tag: &str) -> Result<(), ImageRefError> {
 }
 
 fn check_digest(digest: &str) -> Result<(), ImageRefError> {
-    let (algorithm, hex) = digest.split_once(':').ok_or(ImageRefError::DigestFormat)?;
+    let (algorithm, hex) = digest.split_once(':').ok_or(ImageRefError::Format)?;
+    if hex.len() < SHORTEST_DIGEST || !hex.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return Err(ImageRefError::Format);
+    }
     let length = match algorithm {
         "sha256" => 64,
         "sha384" => 96,
@@ -164,8 +179,9 @@ mod tests {
     #[case("quay.io/a___b", Format)]
     #[case("quay.io/A", Uppercase)]
     #[case("a@md5:0123456789abcdef0123456789abcdef", Algorithm)]
-    #[case("a@sha256:0123", DigestLength)]
-    #[case("a@sha256", DigestFormat)]
+    #[case("a@sha256:0123", Format)]
+    #[case("a@sha256", Format)]
+    #[case("a@sha256:00000000000000000000000000000000", DigestLength)]
     fn bad(#[case] reference: &str, #[case] error: ImageRefError) {
         assert_eq!(check(reference), Err(error));
     }

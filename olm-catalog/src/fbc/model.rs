@@ -1,17 +1,19 @@
 //! A whole catalog: packages with their channels and bundles.
+//!
+//! A [`Catalog`] holds what validation needs and nothing more, so that memory does not grow with
+//! the content of bundles. That content is handed on while the catalog is read, see [`Contents`].
 
 use std::collections::BTreeMap;
+use std::io;
 
-use super::blob::{ChannelEntry, Icon, Meta, Origin, RelatedImage};
+use super::blob::{ChannelEntry, Meta, Origin, PackageBlob, RelatedImage};
 use super::properties::TypedProperties;
 
-/// The content of a catalog.
+/// The structure of a catalog.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Catalog {
     /// Packages by name.
     pub packages: BTreeMap<String, Package>,
-    /// Blobs of schemas that have no meaning here.
-    pub metas: Vec<Meta>,
 }
 
 /// A package.
@@ -21,10 +23,6 @@ pub struct Package {
     pub name: String,
     /// Channel of subscriptions that name none.
     pub default_channel: String,
-    /// Text for people.
-    pub description: String,
-    /// Icon for user interfaces.
-    pub icon: Option<Icon>,
     /// Channels by name.
     pub channels: BTreeMap<String, Channel>,
     /// Bundles by name; each is in at least one channel.
@@ -61,25 +59,62 @@ pub struct Bundle {
     pub version: String,
     /// Release within the version; usually empty.
     pub release: String,
-    /// Typed metadata.
-    pub properties: TypedProperties,
-    /// Manifests in the catalog.
-    pub content: Content,
-    /// Images that the operator uses.
-    pub related_images: Vec<RelatedImage>,
+    /// How many manifests the catalog holds.
+    pub manifests: usize,
     /// Message, when the bundle is deprecated.
     pub deprecation: Option<String>,
     /// Where its blob is.
     pub origin: Origin,
 }
 
-/// Manifests of a bundle as far as they are in the catalog (JSON texts).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Content {
-    /// All of them, in catalog order.
+/// What a bundle consists of besides its place in the structure.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct BundleContent {
+    /// Typed metadata.
+    pub properties: TypedProperties,
+    /// Manifests as JSON texts, in catalog order.
     pub objects: Vec<String>,
     /// The first CSV among them.
     pub csv: Option<String>,
+    /// Images that the operator uses.
+    pub related_images: Vec<RelatedImage>,
+}
+
+/// Receives the content of blobs, one at a time, while a catalog is read.
+pub trait Contents {
+    /// Takes what a package consists of.
+    ///
+    /// # Errors
+    /// It cannot be kept.
+    fn package(&mut self, package: PackageBlob) -> io::Result<()>;
+
+    /// Takes what a bundle of `package` consists of. A bundle that turns out to be invalid, or to
+    /// be there twice, may have been handed over.
+    ///
+    /// # Errors
+    /// It cannot be kept.
+    fn bundle(&mut self, package: &str, bundle: &Bundle, content: BundleContent) -> io::Result<()>;
+
+    /// Takes a blob of a schema that has no meaning here.
+    ///
+    /// # Errors
+    /// It cannot be kept.
+    fn meta(&mut self, meta: Meta) -> io::Result<()>;
+}
+
+/// Forgets everything: for validation alone.
+impl Contents for () {
+    fn package(&mut self, _: PackageBlob) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn bundle(&mut self, _: &str, _: &Bundle, _: BundleContent) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn meta(&mut self, _: Meta) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 impl Package {

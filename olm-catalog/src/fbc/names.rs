@@ -22,8 +22,23 @@ pub(super) fn label_problems(text: &str) -> Vec<String> {
     problems
 }
 
-/// Whether a schema or package of an opaque blob may be part of a path:
-/// `^[a-zA-Z0-9][a-zA-Z0-9._-]*$`.
+/// Most names that a message lists.
+const LISTED: usize = 100;
+
+/// Names in a message, with the number of those that are left out when there are very many.
+pub(super) fn listed<T: AsRef<str>>(names: &[T], separator: &str) -> String {
+    let shown: Vec<&str> = names.iter().take(LISTED).map(AsRef::as_ref).collect();
+    let shown = shown.join(separator);
+    match names.len().saturating_sub(LISTED) {
+        0 => shown,
+        more => format!("{shown}{separator}and {more} more"),
+    }
+}
+
+/// What [`is_key_component`] accepts, as messages of `opm` say it.
+pub(crate) const KEY_COMPONENT: &str = "^[a-zA-Z0-9][a-zA-Z0-9._-]*$";
+
+/// Whether a schema or package of an opaque blob may be part of a path, see [`KEY_COMPONENT`].
 pub(crate) fn is_key_component(text: &str) -> bool {
     text.starts_with(|first: char| first.is_ascii_alphanumeric())
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))

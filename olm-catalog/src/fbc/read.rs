@@ -1,77 +1,128 @@
-//! Reads the blobs of all files below a folder.
+//! Reads the blobs of all files below a folder, one at a time.
 
-use std::fs;
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::Value;
 
 use super::blob::{Blob, Located, Meta, Origin};
-use super::error::ReadError;
-use super::parse::documents;
-use super::walk::{ReadLimits, files};
+use super::digest::{SourceDigest, Sources};
+use super::error::{CatalogError, ReadError};
+use super::fields::FieldError;
+use super::limits::ReadLimits;
+use super::pipeline::{Piece, pieces};
+use super::split::SplitError;
+use super::walk::{SourceFile, files};
 
-/// The blobs of every file below `root`, in the order of paths and documents.
+/// Why a document is not taken.
+pub(super) enum Refusal {
+    /// It is no blob; reading goes on.
+    Blob(FieldError),
+    /// Nothing more is wanted.
+    Stop(CatalogError),
+}
+
+/// Gives the blobs of every file below `root` to `visit`, in the order of paths and documents.
 ///
 /// # Errors
-/// A file cannot be read, is too large, is not JSON or YAML, or holds something that is no blob.
-/// Errors of several files and documents are collected.
-pub fn read(root: &Path, limits: &ReadLimits) -> Result<Vec<Located<Blob>>, Vec<ReadError>> {
-    let files = files(root, limits).map_err(|error| vec![error])?;
-    let mut reader = Reader { root, limits, blobs: Vec::new(), errors: Vec::new() };
-    for file in files {
-        if !reader.file(&file) {
-            break;
-        }
+/// A file cannot be read, is too large, is not JSON or YAML, holds something that is no blob, or
+/// changed meanwhile. Errors of several files and documents are collected; an error of `visit`
+/// ends the reading.
+pub fn read(
+    root: &Path,
+    limits: &ReadLimits,
+    visit: &mut dyn FnMut(Located<Blob>) -> Result<(), CatalogError>,
+) -> Result<SourceDigest, CatalogError> {
+    read_documents(root, limits, &mut |Located { origin, item }| {
+        let item = Blob::from_value(item).map_err(Refusal::Blob)?;
+        visit(Located { origin, item }).map_err(Refusal::Stop)
+    })
+}
+
+/// Like [`read`], with documents as they are.
+pub(super) fn read_documents(
+    root: &Path,
+    limits: &ReadLimits,
+    visit: &mut dyn FnMut(Located<Value>) -> Result<(), Refusal>,
+) -> Result<SourceDigest, CatalogError> {
+    let listing = |error| CatalogError::Unreadable(vec![error]);
+    let found = files(root, limits).map_err(listing)?;
+    let mut sources = Sources::default();
+    let mut reader = Reader { limits, visit, blobs: 0, errors: Vec::new(), failure: None };
+    pieces(&found, limits.blob_bytes, |file, piece| reader.piece(file, piece, &mut sources));
+    reader.result()?;
+    if files(root, limits).map_err(listing)? != found {
+        return Err(listing(ReadError::Changed(root.to_owned())));
     }
-    if reader.errors.is_empty() { Ok(reader.blobs) } else { Err(reader.errors) }
+    Ok(sources.finish())
 }
 
 struct Reader<'a> {
-    root: &'a Path,
     limits: &'a ReadLimits,
-    blobs: Vec<Located<Blob>>,
+    visit: &'a mut dyn FnMut(Located<Value>) -> Result<(), Refusal>,
+    blobs: usize,
     errors: Vec<ReadError>,
+    /// Why `visit` wants no more.
+    failure: Option<CatalogError>,
 }
 
 impl Reader<'_> {
-    /// Reads one file; false when reading must stop.
-    fn file(&mut self, path: &Path) -> bool {
-        let bytes = match fs::read(path) {
-            Ok(bytes) => bytes,
-            Err(source) => return self.failed(ReadError::io(path, source)),
-        };
-        let relative: Arc<Path> = path.strip_prefix(self.root).unwrap_or(path).into();
-        let mut goes_on = true;
-        documents(&bytes, |document, content| {
-            let origin = Origin { file: Arc::clone(&relative), document };
-            goes_on = match content {
-                Ok(value) => self.document(origin, value),
-                Err(message) => self.failed(ReadError::Syntax { origin, message }),
-            };
-            goes_on
-        });
-        goes_on
+    fn result(self) -> Result<(), CatalogError> {
+        match self.failure {
+            Some(failure) => Err(failure),
+            None if self.errors.is_empty() => Ok(()),
+            None => Err(CatalogError::Unreadable(self.errors)),
+        }
     }
 
-    fn document(&mut self, origin: Origin, value: Value) -> bool {
-        if self.blobs.len() >= self.limits.blobs {
-            self.errors.push(ReadError::TooManyBlobs(self.limits.blobs));
-            return false;
-        }
-        let blob = title(&value);
-        match Blob::from_value(value) {
-            Ok(item) => {
-                self.blobs.push(Located { origin, item });
-                true
+    fn piece(
+        &mut self,
+        source: &SourceFile,
+        piece: Piece,
+        sources: &mut Sources,
+    ) -> ControlFlow<()> {
+        let origin = |document| Origin { file: Arc::clone(&source.relative), document };
+        match piece {
+            Piece::Document(number, Ok(value)) => self.document(origin(number), value),
+            Piece::Closed(error) | Piece::Document(_, Err(SplitError::Io(error))) => {
+                self.failed(ReadError::io(&source.path, error))
             }
-            Err(source) => self.failed(ReadError::Blob { origin, blob, source }),
+            Piece::Document(number, Err(error)) => {
+                let (origin, message) = (origin(number), error.to_string());
+                self.failed(ReadError::Syntax { origin, message })
+            }
+            Piece::End(digest) => {
+                sources.add(&source.relative, &digest);
+                ControlFlow::Continue(())
+            }
         }
     }
 
-    fn failed(&mut self, error: ReadError) -> bool {
+    fn document(&mut self, origin: Origin, value: Value) -> ControlFlow<()> {
+        if self.blobs >= self.limits.blobs {
+            self.errors.push(ReadError::TooManyBlobs(self.limits.blobs));
+            return ControlFlow::Break(());
+        }
+        self.blobs = self.blobs.saturating_add(1);
+        let blob = title(&value);
+        match (self.visit)(Located { origin: origin.clone(), item: value }) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(Refusal::Blob(source)) => self.failed(ReadError::Blob { origin, blob, source }),
+            Err(Refusal::Stop(failure)) => {
+                self.failure = Some(failure);
+                ControlFlow::Break(())
+            }
+        }
+    }
+
+    fn failed(&mut self, error: ReadError) -> ControlFlow<()> {
         self.errors.push(error);
-        self.errors.len() < self.limits.errors
+        if self.errors.len() < self.limits.errors {
+            ControlFlow::Continue(())
+        } else {
+            ControlFlow::Break(())
+        }
     }
 }
 

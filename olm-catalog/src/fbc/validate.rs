@@ -59,7 +59,7 @@ fn bundle_problems(package: &str, bundle: &Bundle) -> Vec<String> {
     if bundle.name.is_empty() {
         problems.push("name must be set".to_owned());
     }
-    if bundle.image.is_empty() && bundle.content.objects.is_empty() {
+    if bundle.image.is_empty() && bundle.manifests == 0 {
         problems.push("bundle image must be set".to_owned());
     }
     if !bundle.release.is_empty() {

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::fbc::{Bundle, Package};
+use crate::fbc::{Bundle, BundleContent};
 
 /// Fields of the metadata and where they go in `spec`.
 const SPEC_FIELDS: [(&str, &str); 12] = [
@@ -20,36 +20,45 @@ const SPEC_FIELDS: [(&str, &str); 12] = [
     ("provider", "provider"),
 ];
 
-/// JSON text of the CSV, when the bundle has exactly one `olm.csv.metadata` and no real CSV.
-pub(super) fn csv(package: &Package, bundle: &Bundle) -> Option<String> {
-    let [Value::Object(metadata)] = bundle.properties.csv_metadata.as_slice() else {
+/// JSON text of a CSV, cut where fields of `spec` that come from the package belong.
+#[derive(Debug, Default)]
+pub(super) struct MadeCsv {
+    pub(super) front: String,
+    pub(super) back: String,
+    /// There is no description: that of the package is to be used.
+    pub(super) describe: bool,
+}
+
+/// The CSV, when the bundle has exactly one `olm.csv.metadata` and no real CSV.
+pub(super) fn csv(bundle: &Bundle, content: &BundleContent) -> Option<MadeCsv> {
+    let [Value::Object(metadata)] = content.properties.csv_metadata.as_slice() else {
         return None;
     };
-    if bundle.content.csv.is_some() {
+    if content.csv.is_some() {
         return None;
     }
     let mut head = Map::from_iter([("name".to_owned(), json!(bundle.name))]);
     copy(metadata, &[("annotations", "annotations"), ("labels", "labels")], &mut head);
-    let csv = json!({
-        "apiVersion": "operators.coreos.com/v1alpha1",
-        "kind": "ClusterServiceVersion",
-        "metadata": head,
-        "spec": spec(metadata, package, bundle),
-    });
-    Some(csv.to_string())
+    let spec = spec(metadata, bundle, content);
+    let describe = !spec.contains_key("description");
+    let front = format!(
+        "{{\"apiVersion\":\"operators.coreos.com/v1alpha1\",\"kind\":\"ClusterServiceVersion\",\
+         \"metadata\":{},\"spec\":{{",
+        Value::Object(head)
+    );
+    // The spec is never empty, so what is put in front of it may end with a comma.
+    let back = format!("{}}}", Value::Object(spec).to_string().strip_prefix('{')?);
+    Some(MadeCsv { front, back, describe })
 }
 
-fn spec(metadata: &Map<String, Value>, package: &Package, bundle: &Bundle) -> Map<String, Value> {
+fn spec(
+    metadata: &Map<String, Value>,
+    bundle: &Bundle,
+    content: &BundleContent,
+) -> Map<String, Value> {
     let mut spec = Map::new();
     copy(metadata, &SPEC_FIELDS, &mut spec);
-    if !spec.contains_key("description") && !package.description.is_empty() {
-        spec.insert("description".to_owned(), json!(package.description));
-    }
-    if let Some(icon) = &package.icon {
-        let icon = json!([{ "base64data": icon.base64data, "mediatype": icon.mediatype }]);
-        spec.insert("icon".to_owned(), icon);
-    }
-    let images = bundle.related_images.iter();
+    let images = content.related_images.iter();
     let images: Vec<Value> =
         images.map(|image| json!({ "name": image.name, "image": image.image })).collect();
     if !images.is_empty() {

@@ -1,7 +1,20 @@
-//! Questions without an answer. The texts are those of `opm` (spec catalog-operator 6.1).
+//! Indexes that cannot be used, and questions without an answer. The texts are those of `opm` (spec catalog-operator 6.1).
+
+use std::io;
 
 use olm_types::gvk::Gvk;
 use thiserror::Error;
+
+/// An index file cannot be used.
+#[derive(Debug, Error)]
+pub enum IndexError {
+    /// The file system refuses.
+    #[error("read the index: {0}")]
+    Io(#[from] io::Error),
+    /// The file is not what was written.
+    #[error("the index is damaged: {0}")]
+    Damaged(&'static str),
+}
 
 /// There is no answer.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -9,6 +22,9 @@ pub enum QueryError {
     /// Unknown package.
     #[error("package {0:?} not found")]
     NoPackage(String),
+    /// Unknown package, in the question what replaces a bundle.
+    #[error("package {0} not found")]
+    NoReplacedPackage(String),
     /// Unknown channel of a known package.
     #[error("package {package:?}, channel {channel:?} not found")]
     NoChannel {
@@ -44,6 +60,15 @@ pub enum QueryError {
     /// No head of a default channel provides the API.
     #[error("no entry found that provides {}", api(.0))]
     NoDefaultProvider(Gvk),
+    /// The index was damaged since it was opened.
+    #[error("the index cannot be read: {0}")]
+    Unreadable(String),
+}
+
+impl QueryError {
+    pub(super) fn unreadable(error: &dyn std::error::Error) -> Self {
+        Self::Unreadable(error.to_string())
+    }
 }
 
 fn api(gvk: &Gvk) -> String {

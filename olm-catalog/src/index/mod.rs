@@ -1,70 +1,74 @@
-//! What the registry protocol is asked for, answered from a valid catalog.
+//! What the registry protocol is asked for, answered from an index of a valid catalog.
 //!
-//! A bundle is kept once, however many channels it is in; a channel adds its edges. Answers are
-//! messages of the protocol, with the semantics of spec catalog-operator 6.2.
+//! An index is written once, to a file or to memory, while the catalog is read; a server keeps
+//! names and edges in memory and reads the rest by position when it is asked for. A bundle is
+//! kept once, however many channels it is in; a channel adds its edges. Answers are messages of
+//! the protocol, with the semantics of spec catalog-operator 6.2.
 
+mod build;
 mod csv_metadata;
 mod error;
 mod metas;
 mod providers;
 mod record;
 mod replacements;
+mod storage;
+mod table;
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::fs::File;
 
-pub use error::QueryError;
+pub use error::{IndexError, QueryError};
+use prost::Message;
+use prost_types::Struct;
 
-use crate::fbc::{Catalog, Package};
+use crate::fbc::SourceDigest;
 use crate::registry::proto;
-use metas::Metas;
-use record::EntryRecord;
+use record::{Manifests, Presentation};
+use storage::{Span, Storage};
+use table::{BundleRow, ChannelRow, EntryRow, PackageRow, Table};
 
 /// A catalog, ready to be asked.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Index {
-    packages: BTreeMap<String, PackageRecord>,
-    /// Channel, package and name of every entry, in the order of a listing.
-    listing: Vec<(String, String, String)>,
-    metas: Metas,
+    storage: Storage,
+    table: Table,
+    /// Every entry in the order of a listing: places of package, channel and entry.
+    listing: Vec<[u32; 3]>,
 }
 
-#[derive(Debug)]
-struct PackageRecord {
-    default_channel: String,
-    deprecation: Option<proto::Deprecation>,
-    channels: BTreeMap<String, ChannelRecord>,
-}
-
-#[derive(Debug)]
-struct ChannelRecord {
-    head: String,
-    deprecation: Option<proto::Deprecation>,
-    entries: BTreeMap<String, EntryRecord>,
+/// An entry with everything around it.
+struct Found<'a> {
+    package: &'a PackageRow,
+    channel: &'a ChannelRow,
+    entry: &'a EntryRow,
+    bundle: &'a BundleRow,
 }
 
 impl Index {
-    /// Indexes a catalog.
-    pub fn new(catalog: Catalog) -> Self {
-        let packages: BTreeMap<String, PackageRecord> = catalog
-            .packages
-            .into_iter()
-            .map(|(name, package)| (name, package_record(package)))
-            .collect();
-        let mut listing = Vec::new();
-        for (package, record) in &packages {
-            for (channel, record) in &record.channels {
-                let keys = record.entries.keys();
-                listing.extend(keys.map(|name| (channel.clone(), package.clone(), name.clone())));
-            }
-        }
-        listing.sort();
-        Self { packages, listing, metas: Metas::new(catalog.metas) }
+    /// Opens an index that [`Self::build`] wrote, after a look at every byte of it.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is not what was written.
+    pub fn open(file: File) -> Result<Self, IndexError> {
+        let (storage, table) = Storage::open(file)?;
+        let table = serde_json::from_slice(&table)
+            .map_err(|_| IndexError::Damaged("its table of contents has another form"))?;
+        Ok(Self::new(storage, table))
+    }
+
+    fn new(storage: Storage, table: Table) -> Self {
+        let listing = listing(&table);
+        Self { storage, table, listing }
+    }
+
+    /// Digest of the files that the index was made from, if it was made from files.
+    pub fn sources(&self) -> Option<&SourceDigest> {
+        self.table.sources.as_ref()
     }
 
     /// Names of all packages, sorted.
     pub fn packages(&self) -> impl Iterator<Item = proto::PackageName> {
-        self.packages.keys().map(|name| proto::PackageName { name: name.clone() })
+        self.table.packages.iter().map(|row| proto::PackageName { name: row.name.clone() })
     }
 
     /// One package; channels are sorted by name.
@@ -72,17 +76,17 @@ impl Index {
     /// # Errors
     /// There is no such package.
     pub fn package(&self, name: &str) -> Result<proto::Package, QueryError> {
-        let package = self.package_record(name)?;
-        let channels = package.channels.iter().map(|(name, channel)| proto::Channel {
-            name: name.clone(),
+        let package = self.package_row(name)?;
+        let channels = package.channels.iter().map(|channel| proto::Channel {
+            name: channel.name.clone(),
             csv_name: channel.head.clone(),
-            deprecation: channel.deprecation.clone(),
+            deprecation: record::deprecation(channel.deprecation.as_ref()),
         });
         Ok(proto::Package {
             name: name.to_owned(),
             channels: channels.collect(),
             default_channel_name: package.default_channel.clone(),
-            deprecation: package.deprecation.clone(),
+            deprecation: record::deprecation(package.deprecation.as_ref()),
         })
     }
 
@@ -96,78 +100,147 @@ impl Index {
         self.listing.is_empty()
     }
 
-    /// An entry by its place in the listing (by channel, package, name). Manifests are there
-    /// only when the bundle has no image.
-    pub fn listed(&self, place: usize) -> Option<proto::Bundle> {
-        let (channel, package, name) = self.listing.get(place)?;
-        let entry = self.packages.get(package)?.channels.get(channel)?.entries.get(name)?;
-        Some(entry.listed(channel))
+    /// An entry by its place in the listing (by channel, package, name), if there is one. Manifests
+    /// are there only when the bundle has no image.
+    ///
+    /// # Errors
+    /// The index cannot be read.
+    pub fn listed(&self, place: usize) -> Result<Option<proto::Bundle>, QueryError> {
+        let Some(found) = self.listing.get(place).and_then(|places| self.at(*places)) else {
+            return Ok(None);
+        };
+        let mut message = self.message(&found)?;
+        if message.bundle_path.is_empty() {
+            self.add_manifests(&found, &mut message)?;
+        }
+        found.entry.add_edges(&mut message);
+        Ok(Some(message))
     }
 
     /// A bundle with its manifests; its edges are left out, as in `opm`.
     ///
     /// # Errors
-    /// There is no such package, channel or bundle.
+    /// There is no such package, channel or bundle, or the index cannot be read.
     pub fn bundle(
         &self,
         package: &str,
         channel: &str,
         name: &str,
     ) -> Result<proto::Bundle, QueryError> {
-        let record = self.channel_record(package, channel)?;
-        let entry = record.entries.get(name).ok_or_else(|| QueryError::NoBundle {
+        let row = self.package_row(package)?;
+        let channel = channel_row(row, channel)?;
+        let missing = || QueryError::NoBundle {
             package: package.to_owned(),
-            channel: channel.to_owned(),
+            channel: channel.name.clone(),
             bundle: name.to_owned(),
-        })?;
-        Ok(entry.whole(channel))
+        };
+        let entry = row.entry(channel, name).ok_or_else(missing)?;
+        let bundle = row.bundle(entry).ok_or_else(missing)?;
+        self.whole(&Found { package: row, channel, entry, bundle })
     }
 
     /// The head of a channel, like [`Self::bundle`].
     ///
     /// # Errors
-    /// There is no such package or channel.
+    /// There is no such package or channel, or the index cannot be read.
     pub fn head(&self, package: &str, channel: &str) -> Result<proto::Bundle, QueryError> {
-        let head = self.channel_record(package, channel)?.head.as_str();
+        let head = channel_row(self.package_row(package)?, channel)?.head.as_str();
         self.bundle(package, channel, head)
     }
 
-    /// Blobs of a schema without meaning here, of a package or of none.
-    pub fn metas(&self, schema: &str, package: &str) -> &[Arc<prost_types::Struct>] {
-        self.metas.get(schema, package)
+    /// How many blobs there are of a schema without meaning here, of a package or of none.
+    pub fn meta_count(&self, schema: &str, package: &str) -> usize {
+        self.meta_spans(schema, package).len()
     }
 
-    fn package_record(&self, name: &str) -> Result<&PackageRecord, QueryError> {
-        self.packages.get(name).ok_or_else(|| QueryError::NoPackage(name.to_owned()))
+    /// One of these blobs, if there is one, by its place in catalog order.
+    ///
+    /// # Errors
+    /// The index cannot be read.
+    pub fn meta(
+        &self,
+        schema: &str,
+        package: &str,
+        place: usize,
+    ) -> Result<Option<Struct>, QueryError> {
+        let span = self.meta_spans(schema, package).get(place);
+        span.map(|span| self.record(*span)).transpose()
     }
 
-    fn channel_record(&self, package: &str, channel: &str) -> Result<&ChannelRecord, QueryError> {
-        let record = self.package_record(package)?;
-        record.channels.get(channel).ok_or_else(|| QueryError::NoChannel {
-            package: package.to_owned(),
-            channel: channel.to_owned(),
-        })
+    fn meta_spans(&self, schema: &str, package: &str) -> &[Span] {
+        let spans = self.table.metas.get(schema).and_then(|of_schema| of_schema.get(package));
+        spans.map_or(&[], Vec::as_slice)
+    }
+
+    fn package_row(&self, name: &str) -> Result<&PackageRow, QueryError> {
+        self.table.package(name).ok_or_else(|| QueryError::NoPackage(name.to_owned()))
+    }
+
+    fn at(&self, places: [u32; 3]) -> Option<Found<'_>> {
+        let [package, channel, entry] = places.map(|place| place as usize);
+        let package = self.table.packages.get(package)?;
+        let channel = package.channels.get(channel)?;
+        let entry = channel.entries.get(entry)?;
+        Some(Found { package, channel, entry, bundle: package.bundle(entry)? })
+    }
+
+    /// With manifests and without edges.
+    fn whole(&self, found: &Found<'_>) -> Result<proto::Bundle, QueryError> {
+        let mut message = self.message(found)?;
+        self.add_manifests(found, &mut message)?;
+        Ok(message)
+    }
+
+    /// Without manifests and edges.
+    fn message(&self, found: &Found<'_>) -> Result<proto::Bundle, QueryError> {
+        let mut message: proto::Bundle = self.record(found.bundle.listed)?;
+        message.channel_name.clone_from(&found.channel.name);
+        message.skip_range.clone_from(&found.entry.skip_range);
+        message.deprecation = record::deprecation(found.bundle.deprecation.as_ref());
+        Ok(message)
+    }
+
+    fn add_manifests(
+        &self,
+        found: &Found<'_>,
+        message: &mut proto::Bundle,
+    ) -> Result<(), QueryError> {
+        let manifests: Manifests = self.record(found.bundle.manifests)?;
+        let package = if manifests.is_made() {
+            self.record(found.package.presentation)?
+        } else {
+            Presentation::default()
+        };
+        manifests.give(&package, message);
+        Ok(())
+    }
+
+    fn record<T: Message + Default>(&self, span: Span) -> Result<T, QueryError> {
+        let bytes = self.storage.read(span).map_err(|error| QueryError::unreadable(&error))?;
+        T::decode(bytes.as_slice()).map_err(|error| QueryError::unreadable(&error))
     }
 }
 
-fn package_record(mut package: Package) -> PackageRecord {
-    let channels = std::mem::take(&mut package.channels);
-    let bodies = record::bodies(&mut package);
-    let channels = channels.into_iter().map(|(name, channel)| {
-        let entries = channel.entries.into_iter().filter_map(|(name, entry)| {
-            let body = Arc::clone(bodies.get(&name)?);
-            Some((name, EntryRecord::new(entry, body)))
-        });
-        let record = ChannelRecord {
-            head: channel.head,
-            deprecation: record::deprecation(channel.deprecation),
-            entries: entries.collect(),
-        };
-        (name, record)
-    });
-    PackageRecord {
-        default_channel: package.default_channel,
-        channels: channels.collect(),
-        deprecation: record::deprecation(package.deprecation),
+fn channel_row<'a>(package: &'a PackageRow, name: &str) -> Result<&'a ChannelRow, QueryError> {
+    package.channel(name).ok_or_else(|| QueryError::NoChannel {
+        package: package.name.clone(),
+        channel: name.to_owned(),
+    })
+}
+
+/// Places of all entries, by names of channel, package and bundle.
+fn listing(table: &Table) -> Vec<[u32; 3]> {
+    let mut listing = Vec::new();
+    for (p, package) in (0..).zip(&table.packages) {
+        for (c, channel) in (0..).zip(&package.channels) {
+            listing.extend((0..).zip(&channel.entries).map(|(e, _)| [p, c, e]));
+        }
     }
+    let channel = |[p, c, _]: &[u32; 3]| {
+        let package = table.packages.get(*p as usize)?;
+        Some(package.channels.get(*c as usize)?.name.as_str())
+    };
+    // Packages and entries are in the order of their names already.
+    listing.sort_by_key(channel);
+    listing
 }

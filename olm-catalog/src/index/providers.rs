@@ -2,8 +2,8 @@
 
 use olm_types::gvk::Gvk;
 
-use super::record::EntryRecord;
-use super::{ChannelRecord, Index, QueryError};
+use super::table::{ChannelRow, EntryRow, PackageRow};
+use super::{Index, QueryError};
 use crate::registry::proto;
 
 impl Index {
@@ -13,8 +13,8 @@ impl Index {
     /// # Errors
     /// There is none.
     pub fn entries_that_provide(&self, api: &Gvk) -> Result<Vec<proto::ChannelEntry>, QueryError> {
-        let all = |channel: &ChannelRecord| channel.entries.keys().cloned().collect();
-        self.provide(api, all, |_, _| true)
+        let all = |_: &PackageRow, _: &ChannelRow, _: &EntryRow| true;
+        self.provide(api, all, |_, _, _| true)
     }
 
     /// Heads of every channel that provide an API: a row for what each replaces and for each
@@ -23,54 +23,61 @@ impl Index {
     /// # Errors
     /// There is none.
     pub fn heads_that_provide(&self, api: &Gvk) -> Result<Vec<proto::ChannelEntry>, QueryError> {
-        let head = |channel: &ChannelRecord| vec![channel.head.clone()];
-        self.provide(api, head, |channel, older| channel.entries.contains_key(older))
+        let heads = |package: &PackageRow, channel: &ChannelRow, entry: &EntryRow| {
+            package.name_of(entry) == channel.head
+        };
+        self.provide(api, heads, |package, channel, older| package.entry(channel, older).is_some())
     }
 
     /// The head of the default channel of the first package (by name) that provides an API.
     ///
     /// # Errors
-    /// No channel head provides it, or none of a default channel.
+    /// No channel head provides it, or none of a default channel, or the index cannot be read.
     pub fn default_provider(&self, api: &Gvk) -> Result<proto::Bundle, QueryError> {
         let rows = self.heads_that_provide(api)?;
         let default = rows.iter().find(|row| {
-            let package = self.packages.get(&row.package_name);
+            let package = self.table.package(&row.package_name);
             package.is_some_and(|package| package.default_channel == row.channel_name)
         });
         let row = default.ok_or_else(|| QueryError::NoDefaultProvider(api.clone()))?;
         self.bundle(&row.package_name, &row.channel_name, &row.bundle_name)
     }
 
-    /// Rows by package, channel and name. `skips` says which skipped bundles get one.
+    /// Rows by package, channel and name, for the entries that `counts` takes. `skips` says which
+    /// skipped bundles get one.
     fn provide(
         &self,
         api: &Gvk,
-        candidates: impl Fn(&ChannelRecord) -> Vec<String>,
-        skips: impl Fn(&ChannelRecord, &str) -> bool,
+        counts: impl Fn(&PackageRow, &ChannelRow, &EntryRow) -> bool,
+        skips: impl Fn(&PackageRow, &ChannelRow, &str) -> bool,
     ) -> Result<Vec<proto::ChannelEntry>, QueryError> {
         let mut rows = Vec::new();
-        for (package, record) in &self.packages {
-            for (name, channel) in &record.channels {
-                let entries = candidates(channel);
-                let entries = entries.iter().filter_map(|entry| channel.entries.get(entry));
-                for entry in entries.filter(|entry| entry.provides(api)) {
-                    let skips = |older: &str| skips(channel, older);
+        let nothing = || QueryError::NothingProvides(api.clone());
+        let wanted = self.table.apis.binary_search(api).map_err(|_| nothing())?;
+        for package in &self.table.packages {
+            let provides = |entry: &&EntryRow| {
+                package.bundle(entry).is_some_and(|bundle| bundle.provides.contains(&wanted))
+            };
+            for channel in &package.channels {
+                let entries = channel.entries.iter().filter(provides);
+                for entry in entries.filter(|entry| counts(package, channel, entry)) {
+                    let skips = |older: &str| skips(package, channel, older);
                     rows.extend(edges(entry, skips).map(|older| proto::ChannelEntry {
-                        package_name: package.clone(),
-                        channel_name: name.clone(),
-                        bundle_name: entry.name.clone(),
+                        package_name: package.name.clone(),
+                        channel_name: channel.name.clone(),
+                        bundle_name: package.name_of(entry).to_owned(),
                         replaces: older.to_owned(),
                     }));
                 }
             }
         }
-        if rows.is_empty() { Err(QueryError::NothingProvides(api.clone())) } else { Ok(rows) }
+        if rows.is_empty() { Err(nothing()) } else { Ok(rows) }
     }
 }
 
 /// What the entry replaces, even if that is nothing, and the skipped bundles that count.
 fn edges<'a>(
-    entry: &'a EntryRecord,
+    entry: &'a EntryRow,
     skips: impl Fn(&str) -> bool + 'a,
 ) -> impl Iterator<Item = &'a str> {
     let (replaces, skipped) = (entry.older().take(1), entry.older().skip(1));

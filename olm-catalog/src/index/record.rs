@@ -1,110 +1,121 @@
-//! Bundles as messages of the protocol.
-
-use std::collections::BTreeMap;
-use std::sync::Arc;
+//! Bundles as records of an index and as messages of the protocol.
 
 use olm_types::gvk::Gvk;
+use prost::Message;
+use serde_json::{Value, json};
 
 use super::csv_metadata;
-use crate::fbc::{Bundle, ChannelEntry, Package, RawProperty};
+use super::table::EntryRow;
+use crate::fbc::{Bundle, BundleContent, PackageBlob, RawProperty};
 use crate::registry::proto;
 
-/// A bundle in a channel: shared content and the edges of this channel.
-#[derive(Debug)]
-pub(super) struct EntryRecord {
-    pub(super) name: String,
-    pub(super) replaces: String,
-    pub(super) skips: Vec<String>,
-    skip_range: String,
-    body: Arc<proto::Bundle>,
-}
-
-impl EntryRecord {
-    pub(super) fn new(entry: ChannelEntry, body: Arc<proto::Bundle>) -> Self {
-        let ChannelEntry { name, replaces, skips, skip_range } = entry;
-        Self { name, replaces, skips, skip_range, body }
-    }
-
-    /// Names of the entries that this one makes obsolete: what it replaces, then what it skips.
-    pub(super) fn older(&self) -> impl Iterator<Item = &str> {
-        let skips = self.skips.iter().filter(|name| **name != self.replaces);
-        std::iter::once(&self.replaces).chain(skips).map(String::as_str)
-    }
-
-    /// Whether the bundle provides an API.
-    pub(super) fn provides(&self, gvk: &Gvk) -> bool {
-        self.body
-            .provided_apis
-            .iter()
-            .any(|api| api.group == gvk.group && api.version == gvk.version && api.kind == gvk.kind)
-    }
-
-    /// With manifests and without edges.
-    pub(super) fn whole(&self, channel: &str) -> proto::Bundle {
-        proto::Bundle {
-            channel_name: channel.to_owned(),
-            skip_range: self.skip_range.clone(),
-            ..(*self.body).clone()
-        }
-    }
-
-    /// With edges; with manifests only when there is no image.
-    pub(super) fn listed(&self, channel: &str) -> proto::Bundle {
-        let body = &*self.body;
-        let inline = body.bundle_path.is_empty();
-        proto::Bundle {
-            csv_name: body.csv_name.clone(),
-            package_name: body.package_name.clone(),
-            channel_name: channel.to_owned(),
-            csv_json: if inline { body.csv_json.clone() } else { String::new() },
-            object: if inline { body.object.clone() } else { Vec::new() },
-            bundle_path: body.bundle_path.clone(),
-            provided_apis: body.provided_apis.clone(),
-            required_apis: body.required_apis.clone(),
-            version: body.version.clone(),
-            skip_range: self.skip_range.clone(),
-            dependencies: body.dependencies.clone(),
-            properties: body.properties.clone(),
-            replaces: self.replaces.clone(),
-            skips: self.skips.clone(),
-            deprecation: body.deprecation.clone(),
-        }
+/// What a listing shows of a bundle with an image, without anything that belongs to a channel.
+pub(super) fn listed(package: &str, bundle: &Bundle, content: &BundleContent) -> proto::Bundle {
+    let properties = &content.properties;
+    proto::Bundle {
+        csv_name: bundle.name.clone(),
+        package_name: package.to_owned(),
+        bundle_path: bundle.image.clone(),
+        provided_apis: properties.provided.iter().map(api).collect(),
+        required_apis: properties.required.iter().map(api).collect(),
+        version: bundle.version.clone(),
+        dependencies: dependencies(content),
+        properties: properties.all.iter().map(property).collect(),
+        ..proto::Bundle::default()
     }
 }
 
-/// The content of every bundle of a package, without anything that belongs to a channel.
-pub(super) fn bodies(package: &mut Package) -> BTreeMap<String, Arc<proto::Bundle>> {
-    let bundles = std::mem::take(&mut package.bundles);
-    bundles.into_iter().map(|(name, bundle)| (name, Arc::new(body(package, bundle)))).collect()
+/// Description and icon of a package, for the CSVs that are made for its bundles.
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct Presentation {
+    /// Field of a CSV's `spec`, with a comma behind it; may be empty.
+    #[prost(string, tag = "1")]
+    description: String,
+    /// Likewise.
+    #[prost(string, tag = "2")]
+    icon: String,
+}
+
+impl Presentation {
+    pub(super) fn new(package: &PackageBlob) -> Self {
+        let field = |name: &str, value| format!("\"{name}\":{value},");
+        let description = match package.description.as_str() {
+            "" => String::new(),
+            text => field("description", json!(text)),
+        };
+        let icon = package.icon.as_ref().map(|icon| {
+            let icon = json!([{ "base64data": icon.base64data, "mediatype": icon.mediatype }]);
+            field("icon", icon)
+        });
+        Self { description, icon: icon.unwrap_or_default() }
+    }
+}
+
+/// The manifests of a bundle as far as the catalog has them.
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct Manifests {
+    #[prost(string, repeated, tag = "1")]
+    objects: Vec<String>,
+    /// Place of the CSV in `objects`.
+    #[prost(uint64, optional, tag = "2")]
+    csv: Option<u64>,
+    /// A CSV made from metadata, in front of and behind what comes from the package.
+    #[prost(string, tag = "3")]
+    made_front: String,
+    #[prost(string, tag = "4")]
+    made_back: String,
+    /// The description comes from the package.
+    #[prost(bool, tag = "5")]
+    describe: bool,
+}
+
+impl Manifests {
+    pub(super) fn new(bundle: &Bundle, content: BundleContent) -> Self {
+        let made = csv_metadata::csv(bundle, &content).unwrap_or_default();
+        let csv = content.csv.as_ref();
+        let csv = csv.and_then(|csv| content.objects.iter().position(|object| object == csv));
+        Self {
+            csv: csv.and_then(|place| u64::try_from(place).ok()),
+            objects: content.objects,
+            made_front: made.front,
+            made_back: made.back,
+            describe: made.describe,
+        }
+    }
+
+    /// Whether [`Self::give`] needs to know the package.
+    pub(super) fn is_made(&self) -> bool {
+        !self.made_front.is_empty()
+    }
+
+    /// Puts CSV and objects into a message.
+    pub(super) fn give(self, package: &Presentation, message: &mut proto::Bundle) {
+        let place = self.csv.and_then(|place| usize::try_from(place).ok());
+        let csv = place.and_then(|place| self.objects.get(place)).cloned();
+        message.csv_json = csv.unwrap_or_default();
+        message.object = self.objects;
+        if !self.made_front.is_empty() {
+            let description = if self.describe { package.description.as_str() } else { "" };
+            let parts = [&self.made_front, description, &package.icon, &self.made_back];
+            message.csv_json = parts.concat();
+            if message.object.is_empty() {
+                message.object.push(message.csv_json.clone());
+            }
+        }
+    }
+}
+
+impl EntryRow {
+    /// Adds the edges of a channel.
+    pub(super) fn add_edges(&self, message: &mut proto::Bundle) {
+        message.replaces.clone_from(&self.replaces);
+        message.skips.clone_from(&self.skips);
+    }
 }
 
 /// The message of a deprecation.
-pub(super) fn deprecation(message: Option<String>) -> Option<proto::Deprecation> {
-    message.map(|message| proto::Deprecation { message })
-}
-
-fn body(package: &Package, bundle: Bundle) -> proto::Bundle {
-    let synthetic = csv_metadata::csv(package, &bundle);
-    let dependencies = dependencies(&bundle);
-    let mut objects = bundle.content.objects;
-    let csv_json = bundle.content.csv.or(synthetic).unwrap_or_default();
-    if objects.is_empty() && !csv_json.is_empty() {
-        objects.push(csv_json.clone());
-    }
-    proto::Bundle {
-        csv_name: bundle.name,
-        package_name: package.name.clone(),
-        csv_json,
-        object: objects,
-        bundle_path: bundle.image,
-        provided_apis: bundle.properties.provided.iter().map(api).collect(),
-        required_apis: bundle.properties.required.iter().map(api).collect(),
-        version: bundle.version,
-        dependencies,
-        properties: bundle.properties.all.iter().map(property).collect(),
-        deprecation: deprecation(bundle.deprecation),
-        ..proto::Bundle::default()
-    }
+pub(super) fn deprecation(message: Option<&String>) -> Option<proto::Deprecation> {
+    message.map(|message| proto::Deprecation { message: message.clone() })
 }
 
 fn api(gvk: &Gvk) -> proto::GroupVersionKind {
@@ -117,23 +128,28 @@ fn api(gvk: &Gvk) -> proto::GroupVersionKind {
 }
 
 fn property(property: &RawProperty) -> proto::Property {
-    proto::Property { r#type: property.kind.clone(), value: property.value.to_string() }
+    proto::Property { r#type: property.kind.clone(), value: go_text(&property.value) }
+}
+
+/// JSON text as Go writes it, which escapes the line separators of Unicode.
+fn go_text(value: &Value) -> String {
+    value.to_string().replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")
 }
 
 /// Required APIs and packages in the older form, in catalog order.
-fn dependencies(bundle: &Bundle) -> Vec<proto::Dependency> {
-    let mut packages = bundle.properties.required_packages.iter();
+fn dependencies(content: &BundleContent) -> Vec<proto::Dependency> {
+    let mut packages = content.properties.required_packages.iter();
     let mut dependencies = Vec::new();
-    for property in &bundle.properties.all {
+    for property in &content.properties.all {
         let (kind, value) = match property.kind.as_str() {
-            "olm.gvk.required" => ("olm.gvk", property.value.to_string()),
+            "olm.gvk.required" => ("olm.gvk", go_text(&property.value)),
             "olm.package.required" => {
                 let Some(required) = packages.next() else { continue };
-                let value = serde_json::json!({
+                let value = json!({
                     "packageName": required.package_name,
                     "version": required.version_range,
                 });
-                ("olm.package", value.to_string())
+                ("olm.package", go_text(&value))
             }
             _ => continue,
         };

@@ -1,38 +1,154 @@
-//! Arguments, spelled as `opm` spells them.
+//! Arguments, spelled as `opm` spells them: images of catalogs call it by these.
 
 use std::net::IpAddr;
 use std::path::PathBuf;
 
-use clap::{Parser, Subcommand};
+use clap::{Parser, Subcommand, ValueEnum};
 
-/// Validates and serves file-based catalogs.
+/// Validates, shows and serves file-based catalogs.
 #[derive(Debug, Parser)]
-#[command(name = "olm-registry", version)]
+#[command(name = "olm-registry", version, max_term_width = 100)]
 pub struct Arguments {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
+    /// Accepted as by opm; nothing is pulled.
+    #[arg(long, global = true, hide = true, num_args = 0..=1, default_missing_value = "true")]
+    #[arg(require_equals = true, default_value_t = false)]
+    pub skip_tls_verify: bool,
+    /// Accepted as by opm; nothing is pulled.
+    #[arg(long, global = true, hide = true, num_args = 0..=1, default_missing_value = "true")]
+    #[arg(require_equals = true, default_value_t = false)]
+    pub use_http: bool,
 }
 
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Serve a catalog over gRPC until SIGTERM or SIGINT.
+    /// Serve a catalog over gRPC until SIGTERM or SIGINT
     Serve(Serve),
+    /// Say everything that is wrong with a catalog
+    Validate(Validate),
+    /// Print the blobs of catalogs as one stream, in a fixed order
+    Render(Render),
+    /// Print packages, channels or bundles as a table
+    List(List),
+    /// Print the upgrade graph of channels
+    Graph(Graph),
+    /// Commands that Jobs use
+    #[cfg(feature = "tools")]
+    Alpha(crate::tools::Alpha),
+    /// Print the version
+    Version,
 }
 
 /// Arguments of `serve`.
 #[derive(Debug, clap::Args)]
 pub struct Serve {
-    /// Folder with the file-based catalog.
+    /// Folder with the file-based catalog
     pub directory: PathBuf,
-    /// Port to listen on; 0 takes a free one, which is printed.
+    /// Port to listen on; 0 takes a free one, which is printed
     #[arg(short, long, default_value_t = 50051)]
     pub port: u16,
-    /// Address to listen on.
-    #[arg(long, default_value = "0.0.0.0")]
-    pub address: IpAddr,
-    /// Log more.
+    /// Address to listen on; by default every address of this machine
     #[arg(long)]
+    pub address: Option<IpAddr>,
+    /// Log more
+    #[arg(long, num_args = 0..=1, default_missing_value = "true", require_equals = true)]
+    #[arg(default_value_t = false)]
     pub debug: bool,
+    /// Folder in which the index is kept; without it, the index is made anew at each start
+    #[arg(long, default_value = "", hide_default_value = true)]
+    pub cache_dir: String,
+    /// Bring the index in --cache-dir up to date and end
+    #[arg(long, num_args = 0..=1, default_missing_value = "true", require_equals = true)]
+    #[arg(default_value_t = false)]
+    pub cache_only: bool,
+    /// End with an error when the index is missing or wrong, instead of making it anew [default:
+    /// true with --cache-dir and without --cache-only]
+    #[arg(long, num_args = 0..=1, default_missing_value = "true", require_equals = true)]
+    pub cache_enforce_integrity: Option<bool>,
+    /// File that receives the error with which the server ends
+    #[arg(short, long, default_value = super::termination::DEFAULT)]
+    pub termination_log: PathBuf,
+    /// Accepted as by opm; this server has no profiles to serve
+    #[arg(long, default_value = "localhost:6060", hide_default_value = true)]
+    pub pprof_addr: String,
+    /// Accepted as by opm; this server has no profiles to serve
+    #[arg(long, num_args = 0..=1, default_missing_value = "true", require_equals = true)]
+    #[arg(default_value_t = false)]
+    pub pprof_capture_profiles: bool,
+}
+
+/// Arguments of `validate`.
+#[derive(Debug, clap::Args)]
+pub struct Validate {
+    /// Folder with the file-based catalog
+    pub directory: PathBuf,
+}
+
+/// Arguments of `render`.
+#[derive(Debug, clap::Args)]
+pub struct Render {
+    /// Folders with file-based catalogs, or single files of them
+    #[arg(required = true)]
+    pub references: Vec<PathBuf>,
+    /// Form of the output
+    #[arg(short, long, default_value = "json")]
+    pub output: BlobForm,
+}
+
+/// How blobs are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum BlobForm {
+    /// Objects, one after the other
+    Json,
+    /// Documents between lines of dashes
+    Yaml,
+}
+
+/// Arguments of `list`.
+#[derive(Debug, clap::Args)]
+pub struct List {
+    /// What to list
+    pub what: Listed,
+    /// Folder with the file-based catalog
+    pub directory: PathBuf,
+    /// Only this package
+    pub package: Option<String>,
+}
+
+/// What can be listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Listed {
+    /// Packages and their default channels
+    Packages,
+    /// Channels and their heads
+    Channels,
+    /// Bundles in channels, with what they replace and skip
+    Bundles,
+}
+
+/// Arguments of `graph`.
+#[derive(Debug, clap::Args)]
+pub struct Graph {
+    /// Folder with the file-based catalog
+    pub directory: PathBuf,
+    /// Only this package
+    pub package: Option<String>,
+    /// Only this channel
+    #[arg(long)]
+    pub channel: Option<String>,
+    /// Form of the output
+    #[arg(short, long, default_value = "mermaid")]
+    pub output: GraphForm,
+}
+
+/// How a graph is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum GraphForm {
+    /// For pages that render Mermaid
+    Mermaid,
+    /// For Graphviz
+    Dot,
 }

@@ -1,7 +1,17 @@
 //! The command line of `olm-registry`.
 
 mod arguments;
+mod cache;
+mod graph;
+mod list;
+mod render;
 mod run;
+mod serve;
+mod termination;
 
-pub use arguments::Arguments;
+pub use arguments::{Arguments, Command};
 pub use run::run;
+#[cfg(feature = "tools")]
+pub(crate) use serve::{log, serve_index};
+#[cfg(feature = "tools")]
+pub(crate) use termination::{DEFAULT as TERMINATION_LOG, write as write_termination_log};

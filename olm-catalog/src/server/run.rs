@@ -1,17 +1,12 @@
 //! Runs a command.
 
-use std::net::SocketAddr;
-use std::sync::Arc;
+use std::io::{self, Write};
 
-use anyhow::{Context, Result};
-use tokio::net::TcpListener;
-use tokio::signal::unix::{SignalKind, signal};
-use tracing_subscriber::EnvFilter;
+use anyhow::Result;
 
-use super::arguments::{Arguments, Command, Serve};
+use super::arguments::{Arguments, Command};
+use super::{graph, list, render, serve};
 use crate::fbc::{self, ReadLimits};
-use crate::index::Index;
-use crate::registry::server::{ServerOptions, serve};
 
 /// Runs what the arguments ask for, to its end.
 ///
@@ -20,48 +15,42 @@ use crate::registry::server::{ServerOptions, serve};
 /// listened on, or the server fails.
 pub async fn run(arguments: Arguments) -> Result<()> {
     match arguments.command {
-        Command::Serve(arguments) => serve_directory(arguments).await,
+        Command::Serve(arguments) => serve::run(arguments).await,
+        #[cfg(feature = "tools")]
+        Command::Alpha(arguments) => arguments.run().await,
+        Command::Version => {
+            print(|out| writeln!(out, "olm-registry {}", env!("CARGO_PKG_VERSION")))
+        }
+        Command::Validate(arguments) => {
+            fbc::load(&arguments.directory, &ReadLimits::default())?;
+            Ok(())
+        }
+        Command::Render(arguments) => {
+            let blobs = render::blobs(&arguments.references, &ReadLimits::default())?;
+            print(|out| render::print(&blobs, arguments.output, out))
+        }
+        Command::List(arguments) => {
+            let catalog = fbc::load(&arguments.directory, &ReadLimits::default())?;
+            let table = list::table(&catalog, arguments.what, arguments.package.as_deref())?;
+            print(|out| list::print(&table, out))
+        }
+        Command::Graph(arguments) => {
+            let catalog = fbc::load(&arguments.directory, &ReadLimits::default())?;
+            let channels = graph::select(
+                &catalog,
+                arguments.package.as_deref(),
+                arguments.channel.as_deref(),
+            )?;
+            print(|out| graph::print(&channels, arguments.output, out))
+        }
     }
 }
 
-async fn serve_directory(arguments: Serve) -> Result<()> {
-    log(arguments.debug);
-    let directory = arguments.directory.clone();
-    let index = tokio::task::spawn_blocking(move || {
-        let catalog = fbc::load(&arguments.directory, &ReadLimits::default())?;
-        Ok::<_, fbc::CatalogError>(Index::new(catalog))
-    })
-    .await
-    .context("load the catalog")??;
-    let wanted = SocketAddr::new(arguments.address, arguments.port);
-    let listener =
-        TcpListener::bind(wanted).await.with_context(|| format!("listen on {wanted}"))?;
-    let stop = stop_signal()?;
-    println!(
-        "serving {} ({} packages, {} channel entries) on {}",
-        directory.display(),
-        index.packages().count(),
-        index.len(),
-        listener.local_addr()?
-    );
-    serve(listener, Arc::new(index), ServerOptions::default(), stop).await?;
-    Ok(())
-}
-
-/// Resolves at the first SIGTERM or SIGINT.
-fn stop_signal() -> Result<impl Future<Output = ()>> {
-    let mut terminate = signal(SignalKind::terminate()).context("listen for SIGTERM")?;
-    let mut interrupt = signal(SignalKind::interrupt()).context("listen for SIGINT")?;
-    Ok(async move {
-        tokio::select! {
-            _ = terminate.recv() => {}
-            _ = interrupt.recv() => {}
-        }
-    })
-}
-
-fn log(debug: bool) {
-    let default = if debug { "debug" } else { "info" };
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(default));
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+/// Writes to standard output; a reader that wants no more is no error.
+fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    match write(&mut out).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
+        _ => Ok(()),
+    }
 }

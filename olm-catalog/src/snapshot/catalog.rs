@@ -17,6 +17,7 @@ pub struct CatalogSnapshot {
     spans: BTreeMap<Arc<str>, PackageSpan>,
     by_gvk: BTreeMap<Gvk, Vec<usize>>,
     by_label: BTreeMap<Arc<str>, Vec<usize>>,
+    by_name: BTreeMap<Arc<str>, Vec<usize>>,
     skipped: Vec<SkippedBundle>,
     skipped_count: usize,
 }
@@ -80,6 +81,7 @@ impl CatalogSnapshot {
             spans: spans(&entries),
             by_gvk: index_by(&entries, |entry| entry.provided_apis().collect()),
             by_label: index_by(&entries, labels),
+            by_name: index_by(&entries, |entry| vec![Arc::clone(&entry.name)]),
             key,
             entries,
             packages,
@@ -132,6 +134,11 @@ impl CatalogSnapshot {
     /// The entries with a label.
     pub fn labelled<'a>(&'a self, label: &str) -> impl Iterator<Item = &'a Arc<Entry>> + use<'a> {
         self.at(self.by_label.get(label))
+    }
+
+    /// The entries of a bundle, one per channel.
+    pub fn named<'a>(&'a self, name: &str) -> impl Iterator<Item = &'a Arc<Entry>> + use<'a> {
+        self.at(self.by_name.get(name))
     }
 
     fn at<'a>(

@@ -45,18 +45,12 @@ impl SnapshotSet {
         self.members.get(found)?.content.as_ref().ok()
     }
 
-    /// The catalogs that can be used, and why the others cannot.
-    pub fn split(self) -> (Self, BTreeMap<CatalogKey, String>) {
-        let mut unusable = BTreeMap::new();
-        let mut members = self.members;
-        members.retain(|member| match &member.content {
-            Ok(_) => true,
-            Err(reason) => {
-                unusable.insert(member.key.clone(), reason.clone());
-                false
-            }
+    /// Why catalogs cannot be used, by catalog.
+    pub fn unusable(&self) -> BTreeMap<CatalogKey, String> {
+        let reasons = self.members.iter().filter_map(|member| {
+            Some((member.key.clone(), member.content.as_ref().err()?.clone()))
         });
-        (Self { members }, unusable)
+        reasons.collect()
     }
 
     fn snapshots(&self) -> impl Iterator<Item = &Arc<CatalogSnapshot>> {
@@ -93,5 +87,14 @@ impl Universe for SnapshotSet {
 
     fn all(&self) -> Vec<Arc<Entry>> {
         self.snapshots().flat_map(|catalog| catalog.entries()).cloned().collect()
+    }
+
+    fn named(&self, catalog: &CatalogKey, channel: &str, name: &str) -> Vec<Arc<Entry>> {
+        let entries = self.snapshot(catalog).into_iter().flat_map(|catalog| catalog.named(name));
+        entries.filter(|entry| *entry.channel == *channel).cloned().collect()
+    }
+
+    fn has_entries(&self, catalog: &CatalogKey) -> bool {
+        self.snapshot(catalog).is_some_and(|catalog| !catalog.entries().is_empty())
     }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use olm_catalog::connection::{CatalogConnection, ConnectionState, ConnectionStatus};
-use olm_catalog::fbc::{self, ReadLimits};
+use olm_catalog::fbc::ReadLimits;
 use olm_catalog::index::Index;
 use olm_catalog::registry::client::{ClientOptions, RegistryClient};
 use olm_catalog::registry::server::{ServerOptions, serve};
@@ -51,11 +51,11 @@ impl Server {
     }
 
     pub async fn serve(folder: &Path, address: SocketAddr) -> Self {
-        let catalog = fbc::load(folder, &ReadLimits::default()).unwrap();
+        let index = Index::build(folder, &ReadLimits::default(), None).unwrap();
         let listener = TcpListener::bind(address).await.unwrap();
         let address = listener.local_addr().unwrap();
         let stop = CancellationToken::new();
-        let index = Arc::new(Index::new(catalog));
+        let index = Arc::new(index);
         let stopped = stop.clone().cancelled_owned();
         let task = tokio::spawn(async move {
             serve(listener, index, ServerOptions::default(), stopped).await.unwrap();

@@ -6,7 +6,7 @@ use kube::Client;
 use kube::api::{Api, PostParams};
 use olm_testkit::builders::{self, Bundle, CatalogDir, Crd, Package, csv};
 use olm_testkit::cluster::{self, ClusterBackend, local::LocalCluster};
-use olm_testkit::crds;
+use olm_testkit::deploy::{self, Options, With};
 use olm_testkit::operators::{Binaries, OLM_NAMESPACE};
 use olm_testkit::process::Running;
 use olm_testkit::registry::Registry;
@@ -33,8 +33,7 @@ impl Stage {
     ) -> Result<Self> {
         let kubeconfig = cluster.kubeconfig().await?;
         let client = cluster::client(&kubeconfig).await?;
-        crds::apply_crds(&client).await?;
-        crds::apply_base(&client).await?;
+        deploy::apply(&client, &Options::default(), With::Definitions).await?;
         let registry = Registry::start(binaries, CATALOG, CatalogDir::of(packages)?)?;
         let operators =
             vec![binaries.olm_operator(&kubeconfig)?, binaries.catalog_operator(&kubeconfig)?];

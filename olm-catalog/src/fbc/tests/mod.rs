@@ -4,8 +4,11 @@ mod reading;
 mod validation;
 
 use std::fs;
+use std::io;
 
-use super::{Catalog, ReadLimits, load};
+use super::{
+    Bundle, BundleContent, Catalog, Contents, Meta, PackageBlob, ReadLimits, load, load_into,
+};
 
 /// A package, a channel of one bundle and the bundle: the start of most cases.
 const FOO: &str = r#"
@@ -30,6 +33,42 @@ fn load_files(files: &[(&str, &[u8])]) -> Result<Catalog, String> {
     }
     let place = format!("{}/", root.path().display());
     load(root.path(), &ReadLimits::default()).map_err(|error| error.to_string().replace(&place, ""))
+}
+
+/// Keeps everything.
+#[derive(Default)]
+struct Kept {
+    packages: Vec<PackageBlob>,
+    bundles: Vec<BundleContent>,
+    metas: Vec<Meta>,
+}
+
+impl Contents for Kept {
+    fn package(&mut self, package: PackageBlob) -> io::Result<()> {
+        self.packages.push(package);
+        Ok(())
+    }
+
+    fn bundle(&mut self, _: &str, _: &Bundle, content: BundleContent) -> io::Result<()> {
+        self.bundles.push(content);
+        Ok(())
+    }
+
+    fn meta(&mut self, meta: Meta) -> io::Result<()> {
+        self.metas.push(meta);
+        Ok(())
+    }
+}
+
+/// The content of a valid catalog.
+fn keep_files(files: &[(&str, &[u8])]) -> Kept {
+    let root = tempfile::tempdir().unwrap();
+    for (name, content) in files {
+        fs::write(root.path().join(name), content).unwrap();
+    }
+    let mut kept = Kept::default();
+    load_into(root.path(), &ReadLimits::default(), &mut kept).unwrap();
+    kept
 }
 
 /// The catalog in one YAML file.

@@ -1,14 +1,15 @@
 //! Files, documents and blobs: what is read, and what is refused with which words.
 
+use std::ops::ControlFlow;
 use std::path::Path;
 
 use insta::assert_snapshot;
 use proptest::prelude::*;
 use rstest::rstest;
 
-use super::{FOO, load_files, load_yaml};
+use super::{FOO, keep_files, load_files, load_yaml};
 use crate::fbc::parse::documents;
-use crate::fbc::{Blob, ReadLimits, load};
+use crate::fbc::{Blob, ReadLimits, SourceDigest, load, load_into, read};
 
 #[test]
 fn yaml_json_nested_folders_and_several_documents() {
@@ -20,7 +21,9 @@ fn yaml_json_nested_folders_and_several_documents() {
         ("foo/catalog.yaml", FOO.as_bytes()),
         ("bar/index.json", json),
         ("bar/bundles/one", bundle),
-        ("empty.yaml", b"---\n---\n# nothing\n"),
+        ("separated.yaml", b"---\n{\"schema\": \"x\"}\n---\nschema: y\n---\n"),
+        ("separated.json", b"{\"schema\": \"x\"}\n---\n{\"schema\": \"y\"}\n---\n"),
+        ("empty.json", b""),
     ])
     .unwrap();
     let heads: Vec<_> = catalog
@@ -35,11 +38,10 @@ fn yaml_json_nested_folders_and_several_documents() {
 
 #[test]
 fn unknown_schemas_are_kept() {
-    let catalog = load_yaml(&format!(
-        "{FOO}---\n{{schema: custom.operator.io, package: foo, name: x, answer: 42}}\n"
-    ))
-    .unwrap();
-    let meta = &catalog.metas[0];
+    let text =
+        format!("{FOO}---\n{{schema: custom.operator.io, package: foo, name: x, answer: 42}}\n");
+    let kept = keep_files(&[("catalog.yaml", text.as_bytes())]);
+    let meta = &kept.metas[0];
     assert_eq!((meta.schema.as_str(), meta.package.as_str()), ("custom.operator.io", "foo"));
     assert_eq!(meta.value["answer"], 42);
 }
@@ -50,6 +52,22 @@ fn unknown_schemas_are_kept() {
 #[case::no_object(
     "- a\n- b\n",
     "catalog.yaml, document 1: expected an object with a field \"schema\", found a list"
+)]
+#[case::empty_document(
+    "---\n---\n{schema: x}",
+    "catalog.yaml, document 1: expected an object with a field \"schema\", found null"
+)]
+#[case::comments_alone(
+    "# nothing",
+    "catalog.yaml, document 1: expected an object with a field \"schema\", found null"
+)]
+#[case::no_separator(
+    "schema: x\n--- {schema: y}",
+    "catalog.yaml, document 1: a second document begins without a line of --- before it"
+)]
+#[case::icon_that_is_no_base64(
+    "{schema: olm.package, name: foo, icon: {base64data: '%', mediatype: a}}",
+    "catalog.yaml, document 1 (olm.package \"foo\"): field \"icon.base64data\" must be base64, found the text \"%\""
 )]
 #[case::text(
     "hello",
@@ -105,10 +123,11 @@ fn errors_of_several_files_are_collected() {
         ("sub/c.json", b"{\"schema\": \"olm.package\"} trailing"),
     ]);
     assert_snapshot!(error.unwrap_err(), @r#"
+    README.md, document 1: expected an object with a field "schema", found null
     a.yaml, document 1: field "name" must be a text, found the number 1 (put it in quotes if it is a text)
     a.yaml, document 2: object '{"name":"x"}' is missing root schema field: add "schema", for example olm.bundle
     b.json, document 1: invalid unicode code point at line 1 column 36
-    sub/c.json, document 2: expected ident at line 1 column 29
+    sub/c.json, document 2: expected an object with a field "schema", found the text "trailing"
     "#);
 }
 
@@ -138,6 +157,7 @@ fn limits_are_kept() {
     let limits = ReadLimits::default();
     let refused = |limits: ReadLimits| load(root.path(), &limits).unwrap_err().to_string();
     let cases = [
+        (ReadLimits { blob_bytes: 20, ..limits }, "document 1: a document is larger than 20 bytes"),
         (ReadLimits { file_bytes: 20, ..limits }, "a/one.yaml is larger than 20 bytes"),
         (ReadLimits { total_bytes: 20, ..limits }, "files of the catalog exceed 20 bytes"),
         (ReadLimits { files: 1, ..limits }, "more than 1 files"),
@@ -166,6 +186,80 @@ fn links_may_not_leave_the_catalog() {
 }
 
 #[test]
+fn links_inside_the_catalog_are_followed() {
+    let root = tempfile::tempdir().unwrap();
+    let data = root.path().join("..2026_01_01");
+    std::fs::create_dir(&data).unwrap();
+    std::fs::write(data.join("catalog.yaml"), FOO).unwrap();
+    std::os::unix::fs::symlink("..2026_01_01", root.path().join("..data")).unwrap();
+    std::os::unix::fs::symlink("..data", root.path().join("folder")).unwrap();
+    let catalog = load(root.path(), &ReadLimits::default()).unwrap();
+    assert_eq!(
+        catalog.packages["foo"].origin.to_string(),
+        "folder/catalog.yaml, document 1",
+        "what Kubernetes projects is not read twice"
+    );
+    std::os::unix::fs::symlink("..", data.join("loop")).unwrap();
+    let error = load(root.path(), &ReadLimits::default()).unwrap_err().to_string();
+    assert!(error.ends_with("folder/loop is a link to a folder above it"), "{error}");
+}
+
+#[test]
+fn index_ignore_leaves_files_out() {
+    let catalog = load_files(&[
+        (".indexignore", b"*.md\n/drafts\n"),
+        ("README.md", b"# No catalog"),
+        ("drafts/broken.yaml", b"a: ["),
+        ("foo/.indexignore", b"!README.md\nbroken.*\n"),
+        ("foo/broken.yaml", b"a: ["),
+        ("foo/catalog.yaml", FOO.as_bytes()),
+    ])
+    .unwrap();
+    assert_eq!(catalog.packages.keys().collect::<Vec<_>>(), ["foo"]);
+    let error = load_files(&[("foo/.indexignore", b"!x.md\n"), ("foo/x.md", b"# No catalog")]);
+    assert!(error.unwrap_err().starts_with("foo/x.md, document 1: "));
+}
+
+#[test]
+fn what_is_neither_file_nor_folder_is_refused() {
+    let root = tempfile::tempdir().unwrap();
+    let _socket = std::os::unix::net::UnixListener::bind(root.path().join("socket")).unwrap();
+    let error = load(root.path(), &ReadLimits::default()).unwrap_err().to_string();
+    assert!(error.ends_with("socket is neither a file nor a folder"), "{error}");
+}
+
+#[test]
+fn a_catalog_that_changes_while_it_is_read_is_refused() {
+    let root = tempfile::tempdir().unwrap();
+    std::fs::write(root.path().join("a.yaml"), FOO).unwrap();
+    let mut visit = |_| {
+        std::fs::write(root.path().join("b.yaml"), FOO)?;
+        Ok(())
+    };
+    let error = read(root.path(), &ReadLimits::default(), &mut visit).unwrap_err().to_string();
+    assert!(error.ends_with(" changed while it was read: try again"), "{error}");
+}
+
+#[test]
+fn the_digest_depends_on_paths_and_content() {
+    let limits = ReadLimits::default();
+    let root = tempfile::tempdir().unwrap();
+    let file = root.path().join("a.yaml");
+    std::fs::write(&file, FOO).unwrap();
+    let (_, read) = load_into(root.path(), &limits, &mut ()).unwrap();
+    let of = || SourceDigest::of(root.path(), &limits).unwrap();
+    assert_eq!(of(), read);
+    std::fs::write(root.path().join(".indexignore"), "x").unwrap();
+    std::fs::write(root.path().join("x"), "not read").unwrap();
+    assert_eq!(of(), read, "what is left out does not count");
+    std::fs::write(&file, FOO.replace("quay.io", "quay.iO")).unwrap();
+    assert_ne!(of(), read);
+    std::fs::write(&file, FOO).unwrap();
+    std::fs::rename(&file, root.path().join("b.yaml")).unwrap();
+    assert_ne!(of(), read);
+}
+
+#[test]
 fn a_missing_folder_is_an_error() {
     let error = load(Path::new("/no/such/folder"), &ReadLimits::default()).unwrap_err();
     assert!(error.to_string().starts_with("read /no/such/folder: "), "{error}");
@@ -174,11 +268,11 @@ fn a_missing_folder_is_an_error() {
 proptest! {
     #[test]
     fn any_file_gives_an_answer(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
-        documents(&bytes, |_, document| {
+        documents(bytes.as_slice(), 100, |_, document| {
             if let Ok(value) = document {
                 let _ = Blob::from_value(value);
             }
-            true
+            ControlFlow::Continue(())
         });
     }
 }

@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use insta::assert_snapshot;
 use rstest::rstest;
 
-use super::{FOO, load_yaml};
+use super::{FOO, keep_files, load_yaml};
 
 const SHA256: &str = "8ad2d7ddd04e4d4a4d6cba0a3c7e6dfe3d4b0b0f4bf1e3b8c4ad7f8a8d1f0c55";
 
@@ -81,7 +81,7 @@ fn assert_refused(yaml: &str, message: &str) {
 )]
 #[case::meta_that_is_a_path(
     "{schema: ../x}",
-    r#"invalid schema "../x": it must begin with a letter or digit"#
+    r#"invalid custom schema meta: invalid schema "../x": must match ^[a-zA-Z0-9][a-zA-Z0-9._-]*$"#
 )]
 fn references(#[case] more: &str, #[case] message: &str) {
     assert_refused(&and(more), message);
@@ -138,12 +138,12 @@ fn references(#[case] more: &str, #[case] message: &str) {
 #[case::short_digest(
     "foo:v0.1.0",
     "foo@sha256:0123",
-    r#"package "foo" bundle "foo.v0.1.0" image: invalid image pull spec "quay.io/foo/foo@sha256:0123": invalid checksum digest length"#
+    r#"package "foo" bundle "foo.v0.1.0" image: invalid image pull spec "quay.io/foo/foo@sha256:0123": invalid reference format"#
 )]
 #[case::related_image(
     "image: quay",
-    "relatedImages: [{image: ''}, {image: 'a@md5:0'}]\nimage: quay",
-    r#"package "foo" bundle "foo.v0.1.0" relatedImages[1].image: invalid image pull spec "a@md5:0": unsupported digest algorithm"#
+    "relatedImages: [{image: ''}, {image: 'a@md5:d41d8cd98f00b204e9800998ecf8427e'}]\nimage: quay",
+    r#"package "foo" bundle "foo.v0.1.0" relatedImages[1].image: invalid image pull spec "a@md5:d41d8cd98f00b204e9800998ecf8427e": unsupported digest algorithm"#
 )]
 #[case::empty_skip("{name: foo.v0.1.0}", "{name: foo.v0.1.0, skips: ['']}", "skip[0] is empty")]
 #[case::skip_range_with_v(
@@ -243,8 +243,8 @@ fn manifests_instead_of_an_image(#[case] manifest: &str, #[case] json: &str) {
             STANDARD.encode(manifest)
         ),
     );
-    let catalog = load_yaml(&yaml).unwrap();
-    let content = &catalog.packages["foo"].bundles["foo.v0.1.0"].content;
+    let kept = keep_files(&[("catalog.yaml", yaml.as_bytes())]);
+    let content = &kept.bundles[0];
     assert_eq!(content.csv.as_deref(), Some(json));
     assert_eq!(content.objects, [json]);
 }

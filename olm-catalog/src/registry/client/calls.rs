@@ -118,6 +118,7 @@ fn channel(address: Address, options: &ClientOptions, link: Link) -> Channel {
     endpoint.connect_with_connector_lazy(Connector {
         address,
         resolver: Arc::clone(&options.resolver),
+        proxy: options.proxy.clone(),
         dial_timeout: options.dial_timeout,
         link,
     })

@@ -16,10 +16,12 @@ mod link;
 mod load;
 mod monitor;
 mod options;
+mod proxy;
 mod resolve;
 mod transport;
 
 pub use address::{Address, AddressError};
 pub use calls::RegistryClient;
 pub use options::ClientOptions;
+pub use proxy::Proxy;
 pub use resolve::{Resolve, SystemResolver};

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::proxy::Proxy;
 use super::resolve::{Resolve, SystemResolver};
 use crate::snapshot::SnapshotLimits;
 
@@ -32,6 +33,8 @@ pub struct ClientOptions {
     pub snapshot: SnapshotLimits,
     /// How host names become addresses.
     pub resolver: Arc<dyn Resolve>,
+    /// The proxy through which addresses are reached; by default that of the environment.
+    pub proxy: Option<Proxy>,
 }
 
 impl Default for ClientOptions {
@@ -48,6 +51,7 @@ impl Default for ClientOptions {
             message_bytes: 32 << 20,
             snapshot: SnapshotLimits::default(),
             resolver: Arc::new(SystemResolver),
+            proxy: Proxy::from_environment(|name| std::env::var(name).ok()),
         }
     }
 }

@@ -17,6 +17,7 @@ use tower::Service;
 
 use super::address::Address;
 use super::link::{Lease, Link};
+use super::proxy::{Proxy, ProxyServer};
 use super::resolve::Resolve;
 
 /// Dials one address, whatever URI the channel asks for.
@@ -24,6 +25,7 @@ use super::resolve::Resolve;
 pub(super) struct Connector {
     pub(super) address: Address,
     pub(super) resolver: Arc<dyn Resolve>,
+    pub(super) proxy: Option<Proxy>,
     pub(super) dial_timeout: Duration,
     pub(super) link: Link,
 }
@@ -38,14 +40,32 @@ pub(super) struct Transport {
 
 impl Connector {
     async fn connect(self) -> io::Result<TokioIo<Transport>> {
-        let addresses = self.resolver.resolve(&self.address).await?;
+        let proxy = self.proxy.as_ref().map(|proxy| proxy.for_address(&self.address));
+        let stream = match proxy.transpose()?.flatten() {
+            Some(proxy) => self.dial_through(&proxy).await?,
+            None => self.dial(&self.address).await?,
+        };
+        Ok(TokioIo::new(Transport::new(stream, self.link.opened())))
+    }
+
+    async fn dial_through(&self, proxy: &ProxyServer) -> io::Result<TcpStream> {
+        let mut stream = self.dial(&proxy.address).await?;
+        tokio::time::timeout(self.dial_timeout, proxy.tunnel(&mut stream, &self.address))
+            .await
+            .map_err(|_| io::Error::new(io::ErrorKind::TimedOut, "the proxy does not answer"))??;
+        Ok(stream)
+    }
+
+    /// Tries every address of a host.
+    async fn dial(&self, host: &Address) -> io::Result<TcpStream> {
+        let addresses = self.resolver.resolve(host).await?;
         let mut failure = io::Error::new(
             io::ErrorKind::NotFound,
-            format!("host {:?} has no address", self.address.host()),
+            format!("host {:?} has no address", host.host()),
         );
         for address in addresses {
             match dial(address, self.dial_timeout).await {
-                Ok(stream) => return Ok(TokioIo::new(Transport::new(stream, self.link.opened()))),
+                Ok(stream) => return Ok(stream),
                 Err(error) => failure = error,
             }
         }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use futures::stream;
 use tonic::{Request, Response, Status, async_trait};
 
-use super::service::{Answers, RegistryService};
-use crate::fbc::is_key_component;
+use super::service::{Answers, RegistryService, status};
+use crate::fbc::{KEY_COMPONENT, is_key_component};
 use crate::registry::proto;
 use crate::registry::proto::experimental_registry_server::ExperimentalRegistry;
 
@@ -27,8 +27,12 @@ impl ExperimentalRegistry for RegistryService {
         }
         let asked = request.get_ref();
         check(asked)?;
-        let found = self.index.metas(&asked.schema, &asked.package_name).to_vec();
-        let answers = found.into_iter().map(|meta| Ok(Arc::unwrap_or_clone(meta)));
+        let (index, asked) = (Arc::clone(&self.index), request.into_inner());
+        let count = index.meta_count(&asked.schema, &asked.package_name);
+        let answers = (0..count).filter_map(move |place| {
+            let meta = index.meta(&asked.schema, &asked.package_name, place);
+            meta.map_err(status).transpose()
+        });
         Ok(Response::new(Box::pin(stream::iter(answers))))
     }
 }
@@ -37,9 +41,13 @@ fn check(asked: &proto::ExperimentalListPackageCustomSchemasRequest) -> Result<(
     if asked.schema.is_empty() {
         return Err(Status::invalid_argument("schema is required"));
     }
-    for (field, text) in [("schema", &asked.schema), ("package", &asked.package_name)] {
+    for (field, text) in [("schema", &asked.schema), ("packageName", &asked.package_name)] {
         if !text.is_empty() && !is_key_component(text) {
-            return Err(Status::invalid_argument(format!("invalid {field} {text:?}")));
+            let message = format!(
+                "invalid custom schema query: invalid {field} {text:?}: must match \
+                 {KEY_COMPONENT}"
+            );
+            return Err(Status::invalid_argument(message));
         }
     }
     Ok(())

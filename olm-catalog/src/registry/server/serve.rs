@@ -9,10 +9,12 @@ use tokio_util::sync::CancellationToken;
 use tonic::transport::Server;
 use tonic::transport::server::TcpIncoming;
 use tonic_health::pb::health_server::HealthServer;
+use tower::limit::GlobalConcurrencyLimitLayer;
 
 use super::health::AlwaysServing;
 use super::service::RegistryService;
 use crate::index::Index;
+use crate::registry::DESCRIPTORS;
 use crate::registry::proto::experimental_registry_server::ExperimentalRegistryServer;
 use crate::registry::proto::registry_server::RegistryServer;
 
@@ -21,8 +23,14 @@ use crate::registry::proto::registry_server::RegistryServer;
 pub struct ServerOptions {
     /// How long calls may go on after the server was told to stop.
     pub drain: Duration,
-    /// Calls of one connection that are answered at the same time.
-    pub calls_per_connection: usize,
+    /// Calls of one connection that are answered at the same time; more wait.
+    pub calls_per_connection: u32,
+    /// Calls of all connections that are being worked on at the same time; more wait.
+    pub calls: usize,
+    /// How long a call may take until its answer begins.
+    pub call_time: Duration,
+    /// Largest request, in bytes.
+    pub request_bytes: usize,
     /// Time between pings by which vanished clients are found.
     pub keepalive: Duration,
 }
@@ -32,6 +40,9 @@ impl Default for ServerOptions {
         Self {
             drain: Duration::from_secs(10),
             calls_per_connection: 64,
+            calls: 1024,
+            call_time: Duration::from_secs(30),
+            request_bytes: 64 << 10,
             keepalive: Duration::from_secs(60),
         }
     }
@@ -39,8 +50,21 @@ impl Default for ServerOptions {
 
 /// The server ended with an error.
 #[derive(Debug, Error)]
-#[error("the registry server failed")]
-pub struct ServeError(#[from] tonic::transport::Error);
+pub enum ServeError {
+    /// The transport fails.
+    #[error("the registry server failed: {0}")]
+    Transport(#[from] tonic::transport::Error),
+    /// The description of the services is not one.
+    #[error("the services cannot be described: {0}")]
+    Description(#[from] tonic_reflection::server::Error),
+}
+
+/// Tells clients which services and messages there are.
+fn reflection() -> tonic_reflection::server::Builder<'static> {
+    tonic_reflection::server::Builder::configure()
+        .register_encoded_file_descriptor_set(DESCRIPTORS)
+        .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
+}
 
 /// Serves on `listener` until `stop` resolves; then takes no new calls, finishes those under way
 /// within [`ServerOptions::drain`], and returns.
@@ -54,13 +78,22 @@ pub async fn serve(
     stop: impl Future<Output = ()>,
 ) -> Result<(), ServeError> {
     let service = RegistryService { index };
+    let request_bytes = options.request_bytes;
+    let registry = RegistryServer::new(service.clone()).max_decoding_message_size(request_bytes);
+    let experimental =
+        ExperimentalRegistryServer::new(service).max_decoding_message_size(request_bytes);
+    let reflection = (reflection().build_v1()?, reflection().build_v1alpha()?);
     let stopping = CancellationToken::new();
     let server = Server::builder()
-        .concurrency_limit_per_connection(options.calls_per_connection)
+        .max_concurrent_streams(options.calls_per_connection)
+        .layer(GlobalConcurrencyLimitLayer::new(options.calls))
+        .timeout(options.call_time)
         .http2_keepalive_interval(Some(options.keepalive))
-        .add_service(HealthServer::new(AlwaysServing))
-        .add_service(RegistryServer::new(service.clone()))
-        .add_service(ExperimentalRegistryServer::new(service))
+        .add_service(HealthServer::new(AlwaysServing).max_decoding_message_size(request_bytes))
+        .add_service(registry)
+        .add_service(experimental)
+        .add_service(reflection.0)
+        .add_service(reflection.1)
         .serve_with_incoming_shutdown(
             TcpIncoming::from(listener).with_nodelay(Some(true)),
             stopping.clone().cancelled_owned(),

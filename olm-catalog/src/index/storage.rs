@@ -1,0 +1,158 @@
+//! The bytes of an index: written once from front to back, then read by position.
+//!
+//! ```text
+//! magic | records ... | table of contents | place and length of the table | SHA-256 of all before
+//! ```
+
+use std::fs::File;
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::FileExt;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::error::IndexError;
+
+/// Begins every index. The number changes with the form of records and table.
+const MAGIC: &[u8; 16] = b"olm-rs index 01\n";
+
+/// Length of a SHA-256 digest, in bytes.
+const DIGEST: usize = 32;
+
+/// Length of what follows the table of contents, in bytes.
+const TRAILER: usize = 16 + DIGEST;
+
+/// How much is hashed at once, in bytes.
+const CHUNK: usize = 256 << 10;
+
+/// Place and length of a record, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Span(u64, u64);
+
+/// A finished index.
+#[derive(Debug)]
+pub(super) enum Storage {
+    /// The file and its size in bytes.
+    File(File, u64),
+    Memory(Vec<u8>),
+}
+
+impl Storage {
+    /// The bytes of a record.
+    pub(super) fn read(&self, span: Span) -> io::Result<Vec<u8>> {
+        let size = usize::try_from(span.1).map_err(io::Error::other)?;
+        match self {
+            Self::File(_, all) if span.0.checked_add(span.1).is_none_or(|end| end > *all) => {
+                Err(io::ErrorKind::UnexpectedEof.into())
+            }
+            Self::File(file, _) => {
+                let mut bytes = vec![0; size];
+                file.read_exact_at(&mut bytes, span.0)?;
+                Ok(bytes)
+            }
+            Self::Memory(all) => {
+                let start = usize::try_from(span.0).map_err(io::Error::other)?;
+                let bytes = all.get(start..).and_then(|rest| rest.get(..size));
+                Ok(bytes.ok_or(io::ErrorKind::UnexpectedEof)?.to_vec())
+            }
+        }
+    }
+
+    /// Opens an index file after a look at every byte of it; also gives its table of contents.
+    pub(super) fn open(mut file: File) -> Result<(Self, Vec<u8>), IndexError> {
+        let size = file.seek(SeekFrom::End(0))?;
+        let trailer_at = size.checked_sub(TRAILER as u64);
+        let trailer_at = trailer_at.ok_or(IndexError::Damaged("it is too short"))?;
+        let mut trailer = [0; TRAILER];
+        file.read_exact_at(&mut trailer, trailer_at)?;
+        let (table, digest) = trailer.split_at(TRAILER - DIGEST);
+        if hash_file(&mut file, size - DIGEST as u64)? != digest {
+            return Err(IndexError::Damaged("its digest is another"));
+        }
+        let mut magic = [0; MAGIC.len()];
+        file.read_exact_at(&mut magic, 0)?;
+        if magic != *MAGIC {
+            return Err(IndexError::Damaged("it has another form"));
+        }
+        let (at, length) = table.split_at(size_of::<u64>());
+        let table = Span(number(at), number(length));
+        if table.0.checked_add(table.1) != Some(trailer_at) {
+            return Err(IndexError::Damaged("its table of contents is misplaced"));
+        }
+        let storage = Self::File(file, size);
+        let table = storage.read(table)?;
+        Ok((storage, table))
+    }
+}
+
+fn number(bytes: &[u8]) -> u64 {
+    bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte))
+}
+
+fn hash_file(file: &mut File, size: u64) -> io::Result<Vec<u8>> {
+    file.seek(SeekFrom::Start(0))?;
+    let mut hash = Sha256::new();
+    let mut buffer = vec![0; CHUNK];
+    let mut input = file.take(size);
+    loop {
+        let count = input.read(&mut buffer)?;
+        if count == 0 {
+            return Ok(hash.finalize().to_vec());
+        }
+        hash.update(buffer.get(..count).unwrap_or_default());
+    }
+}
+
+/// An index that is being written.
+#[derive(Debug)]
+pub(super) struct Writer {
+    output: Output,
+    at: u64,
+    hash: Sha256,
+}
+
+#[derive(Debug)]
+enum Output {
+    File(BufWriter<File>),
+    Memory(Vec<u8>),
+}
+
+impl Writer {
+    /// Writes to an empty file that can be read, too, or to memory.
+    pub(super) fn new(file: Option<File>) -> io::Result<Self> {
+        let output = match file {
+            Some(file) => Output::File(BufWriter::with_capacity(CHUNK, file)),
+            None => Output::Memory(Vec::new()),
+        };
+        let mut writer = Self { output, at: 0, hash: Sha256::new() };
+        writer.append(MAGIC)?;
+        Ok(writer)
+    }
+
+    /// Adds a record.
+    pub(super) fn append(&mut self, bytes: &[u8]) -> io::Result<Span> {
+        match &mut self.output {
+            Output::File(file) => file.write_all(bytes)?,
+            Output::Memory(memory) => memory.extend_from_slice(bytes),
+        }
+        self.hash.update(bytes);
+        let span = Span(self.at, bytes.len() as u64);
+        self.at = self.at.saturating_add(span.1);
+        Ok(span)
+    }
+
+    /// Adds the table of contents and all that follows it.
+    pub(super) fn finish(mut self, table: &[u8]) -> io::Result<Storage> {
+        let table = self.append(table)?;
+        self.append(&table.0.to_le_bytes())?;
+        self.append(&table.1.to_le_bytes())?;
+        let digest = self.hash.clone().finalize();
+        self.append(&digest)?;
+        Ok(match self.output {
+            Output::File(file) => {
+                Storage::File(file.into_inner().map_err(io::Error::from)?, self.at)
+            }
+            Output::Memory(memory) => Storage::Memory(memory),
+        })
+    }
+}

@@ -1,0 +1,109 @@
+//! `serve`: an index, a listener, and a server until a signal comes.
+
+use std::io::IsTerminal;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::Arc;
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+use tracing_subscriber::EnvFilter;
+
+use super::arguments::Serve;
+use super::cache::Plan;
+use super::termination;
+use crate::fbc::ReadLimits;
+use crate::index::Index;
+use crate::registry::server::{ServerOptions, serve};
+
+/// Serves a catalog, or only brings its index up to date. An error also goes to the termination
+/// log.
+pub(super) async fn run(arguments: Serve) -> Result<()> {
+    log(arguments.debug);
+    let termination_log = arguments.termination_log.clone();
+    let ended = serve_directory(arguments).await;
+    if let Err(error) = &ended {
+        termination::write(&termination_log, &format!("{error:#}\n"));
+    }
+    ended
+}
+
+async fn serve_directory(arguments: Serve) -> Result<()> {
+    if arguments.pprof_capture_profiles {
+        tracing::warn!("--pprof-capture-profiles has no effect: there are no profiles here");
+    }
+    let plan = Plan::of(&arguments)?;
+    let (directory, started) = (arguments.directory.clone(), Instant::now());
+    let index = tokio::task::spawn_blocking(move || {
+        plan.index(&arguments.directory, &ReadLimits::default())
+    })
+    .await
+    .context("load the catalog")??;
+    tracing::debug!(milliseconds = started.elapsed().as_millis(), "the index is ready");
+    if arguments.cache_only {
+        return Ok(());
+    }
+    let title = directory.display().to_string();
+    serve_index(index, &title, arguments.address, arguments.port).await
+}
+
+/// Serves an index until a signal comes. The line that says so calls it by its title.
+pub(crate) async fn serve_index(
+    index: Index,
+    title: &str,
+    address: Option<IpAddr>,
+    port: u16,
+) -> Result<()> {
+    let listener = listen(address, port).await?;
+    let stop = stop_signal()?;
+    announce(title, &index, &listener)?;
+    serve(listener, Arc::new(index), ServerOptions::default(), stop).await?;
+    Ok(())
+}
+
+/// Listens where it is told to; by default on all addresses of both families, or of the one that
+/// this machine has.
+async fn listen(address: Option<IpAddr>, port: u16) -> Result<TcpListener> {
+    if address.is_none() {
+        let everywhere = SocketAddr::new(Ipv6Addr::UNSPECIFIED.into(), port);
+        if let Ok(listener) = TcpListener::bind(everywhere).await {
+            return Ok(listener);
+        }
+    }
+    let wanted = SocketAddr::new(address.unwrap_or(Ipv4Addr::UNSPECIFIED.into()), port);
+    TcpListener::bind(wanted).await.with_context(|| format!("listen on {wanted}"))
+}
+
+fn announce(title: &str, index: &Index, listener: &TcpListener) -> Result<()> {
+    println!(
+        "serving {title} ({} packages, {} channel entries) on {}",
+        index.packages().count(),
+        index.len(),
+        listener.local_addr()?
+    );
+    Ok(())
+}
+
+/// Resolves at the first SIGTERM or SIGINT.
+fn stop_signal() -> Result<impl Future<Output = ()>> {
+    let mut terminate = signal(SignalKind::terminate()).context("listen for SIGTERM")?;
+    let mut interrupt = signal(SignalKind::interrupt()).context("listen for SIGINT")?;
+    Ok(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+    })
+}
+
+/// Logs to standard error; `RUST_LOG` says more precisely what.
+pub(crate) fn log(debug: bool) {
+    let default = if debug { "debug" } else { "info" };
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(default));
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_ansi(std::io::stderr().is_terminal())
+        .with_writer(std::io::stderr)
+        .init();
+}

@@ -1,0 +1,117 @@
+//! Catalogs made to do harm: refused in little time and memory, with a message that names the blob.
+//!
+//! The program runs with a bounded address space, so a catalog that needs more ends it.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+/// Most address space of a program, in KiB. An idle one needs about a third of it.
+const SPACE: u32 = 800 << 10;
+
+/// Far more than it takes, on a machine with other things to do.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What `olm-registry validate` complains about.
+fn refused(catalog: &Path) -> String {
+    let started = Instant::now();
+    let output = Command::new("sh")
+        .args(["-c", &format!("ulimit -v {SPACE}; exec \"$@\""), "sh"])
+        .args([env!("CARGO_BIN_EXE_olm-registry"), "validate"])
+        .arg(catalog)
+        .output()
+        .unwrap();
+    assert!(started.elapsed() < PATIENCE, "{:?}", started.elapsed());
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.len() < 100_000, "{} bytes", said.len());
+    said
+}
+
+fn refused_file(name: &str, content: &[u8]) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join(name), content).unwrap();
+    refused(folder.path())
+}
+
+/// A package with one channel of these entries.
+fn channel(entries: &[String]) -> Vec<u8> {
+    format!(
+        "{{\"schema\":\"olm.package\",\"name\":\"p\",\"defaultChannel\":\"c\"}}\n\
+         {{\"schema\":\"olm.channel\",\"package\":\"p\",\"name\":\"c\",\"entries\":[{}]}}\n",
+        entries.join(",")
+    )
+    .into_bytes()
+}
+
+#[test]
+fn a_field_of_a_gigabyte() {
+    for (name, start) in [
+        ("huge.json", "{\"schema\": \"olm.package\", \"name\": \""),
+        ("huge.yaml", "schema: olm.package\nname: '"),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut file = File::create(folder.path().join(name)).unwrap();
+        file.write_all(start.as_bytes()).unwrap();
+        // The rest reads as zeros and takes no place on the disk.
+        file.set_len(1 << 30).unwrap();
+        let said = refused(folder.path());
+        let expected = format!("{name}, document 1: a document is larger than 67108864 bytes");
+        assert!(said.contains(&expected), "{said}");
+    }
+}
+
+#[test]
+fn channels_of_a_hundred_thousand_entries() {
+    let entry = |number: usize, replaces: usize| {
+        format!("{{\"name\":\"b{number}\",\"replaces\":\"b{replaces}\"}}")
+    };
+    let count = 100_000;
+    let cycle: Vec<_> = (0..count).map(|number| entry(number, (number + 1) % count)).collect();
+    let said = refused_file("cycle.json", &channel(&cycle));
+    assert!(said.contains("no channel head found in graph (cycle.json, document 2)"), "{said}");
+    let behind: Vec<_> = (0..count).map(|number| entry(number, (number + 1).min(5))).collect();
+    let said = refused_file("heads.json", &channel(&behind));
+    assert!(said.contains("multiple channel heads found in graph: b0, b10, "), "{said}");
+    assert!(said.contains(" more (heads.json, document 2)"), "{said}");
+    let twice = vec!["{\"name\":\"b\"}".to_owned(); count];
+    let said = refused_file("twice.json", &channel(&twice));
+    assert!(said.contains("duplicate entry \"b\" (twice.json, document 2)"), "{said}");
+}
+
+#[test]
+fn deep_documents_and_alias_bombs() {
+    let deep = format!("{{\"schema\":\"x\",\"a\":{}", "[".repeat(1_000_000));
+    assert!(refused_file("deep.json", deep.as_bytes()).contains("deep.json, document 1: "));
+    let deep = format!("schema: x\na: {}", "{a: ".repeat(100_000));
+    assert!(refused_file("deep.yaml", deep.as_bytes()).contains("deep.yaml, document 1: "));
+    let deep: String = (0..2000).map(|depth| format!("{}a:\n", " ".repeat(depth))).collect();
+    assert!(refused_file("indent.yaml", deep.as_bytes()).contains("indent.yaml, document 1: "));
+    let mut bomb = "schema: x\na0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
+    for level in 1..30 {
+        let alias = format!("*a{}", level - 1);
+        bomb.push_str(&format!("a{level}: &a{level} [{}]\n", [alias.as_str(); 10].join(", ")));
+    }
+    assert!(refused_file("bomb.yaml", bomb.as_bytes()).contains("bomb.yaml, document 1: "));
+}
+
+#[test]
+fn invalid_utf_8() {
+    for (name, content) in [
+        ("a.json", b"{\"schema\": \"\xff\xfe\"}".as_slice()),
+        ("a.yaml", b"schema: \"\xff\xfe\"".as_slice()),
+    ] {
+        let said = refused_file(name, content);
+        assert!(said.contains(&format!("{name}, document 1: ")), "{said}");
+    }
+}
+
+#[test]
+fn a_hundred_thousand_broken_documents() {
+    let said = refused_file("broken.yaml", "{schema: 1}\n---\n".repeat(100_000).as_bytes());
+    assert_eq!(said.lines().count(), 100, "errors are bounded");
+}

@@ -1,0 +1,81 @@
+//! A catalog that `opm` serves, or anything with its flags: `olm-registry` has them, too.
+
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use tempfile::TempDir;
+
+use crate::operators::free_port;
+use crate::process::{Launch, Lifetime, Running};
+
+/// Longest wait for a server; its start takes seconds on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+/// How often it is tried whether a server listens.
+const POLL: Duration = Duration::from_millis(2);
+
+/// Serves a catalog until dropped.
+#[derive(Debug)]
+pub struct ServedCatalog {
+    address: SocketAddr,
+    running: Running,
+    /// When the process was started.
+    started: Instant,
+    _scratch: TempDir,
+}
+
+impl ServedCatalog {
+    /// Starts `PROGRAM serve` and waits until it listens. `cache` is its `--cache-dir`, which need
+    /// not exist.
+    ///
+    /// # Errors
+    /// It cannot be run, ends early, or takes too long.
+    pub fn start(program: &Path, catalog: &Path, cache: Option<&Path>) -> Result<Self> {
+        let scratch = tempfile::tempdir().context("cannot create a folder for a server")?;
+        let port = free_port()?;
+        let text = |path: &Path| path.to_string_lossy().into_owned();
+        let mut args = vec!["serve".to_owned(), text(catalog), "-p".to_owned(), port.to_string()];
+        args.extend(["--pprof-addr".to_owned(), String::new()]);
+        args.extend(["-t".to_owned(), text(&scratch.path().join("termination"))]);
+        if let Some(cache) = cache {
+            args.extend(["--cache-dir".to_owned(), text(cache)]);
+            args.push("--cache-enforce-integrity=false".to_owned());
+        }
+        let launch = Launch {
+            name: text(program),
+            program: program.to_owned(),
+            args,
+            env: vec![("TMPDIR".to_owned(), text(scratch.path()))],
+            log: scratch.path().join("log"),
+            lifetime: Lifetime::Command,
+        };
+        let started = Instant::now();
+        let mut running = launch.start()?;
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+        while TcpStream::connect(address).is_err() {
+            running.check()?;
+            if started.elapsed() > PATIENCE {
+                bail!("{} does not listen after {} s", program.display(), PATIENCE.as_secs());
+            }
+            std::thread::sleep(POLL);
+        }
+        Ok(Self { address, running, started, _scratch: scratch })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// When the process was started.
+    pub fn started(&self) -> Instant {
+        self.started
+    }
+
+    /// The process.
+    pub fn running(&self) -> &Running {
+        &self.running
+    }
+}
