@@ -184,6 +184,13 @@ impl Record {
         stat(self.pid).is_some_and(|(state, started)| state != 'Z' && started == self.started)
     }
 
+    /// Kills the process and its group at once, if it still is the one that was recorded.
+    pub fn kill(&self) {
+        if self.is_alive() {
+            signal(self.pid, Signal::KILL);
+        }
+    }
+
     /// Ends the process and its group, if it still is the one that was recorded.
     pub fn stop(&self) {
         if !self.is_alive() {

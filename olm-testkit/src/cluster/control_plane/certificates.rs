@@ -1,4 +1,4 @@
-//! Keys, certificates and kubeconfigs of a local cluster.
+//! Keys, certificates and kubeconfigs of a cluster on this machine.
 //!
 //! One authority for servers and clients, one for the API server's own requests to aggregated
 //! APIs, one key pair for ServiceAccount tokens. They live and die with the cluster.
@@ -14,8 +14,9 @@ use rcgen::{
 };
 use serde_json::json;
 
-use super::home::Home;
-use super::slot::Slot;
+use super::Network;
+use crate::cluster::home::Home;
+use crate::cluster::slot::Slot;
 
 /// Clients of the API server: file name of the kubeconfig, user, group.
 const CLIENTS: [(&str, &str, &str); 3] = [
@@ -24,27 +25,33 @@ const CLIENTS: [(&str, &str, &str); 3] = [
     ("scheduler.kubeconfig", "system:kube-scheduler", ""),
 ];
 
-/// Writes every file that the parts of the control plane name on their command lines.
-pub(super) fn write(home: &Home, slot: Slot) -> Result<()> {
+/// Writes every file that the parts of the control plane name on their command lines. The
+/// authority is returned for what a backend needs beyond that.
+pub(in crate::cluster) fn write(home: &Home, slot: Slot, network: &Network) -> Result<Authority> {
     let authority = Authority::new("kubernetes")?;
     put(home, "ca.crt", &authority.certificate)?;
     put(home, "ca.key", &authority.issuer.key().serialize_pem())?;
-    let (certificate, key) = authority.server(&server_names(slot))?;
+    let (certificate, key) = authority.server("kube-apiserver", &server_names(network))?;
     put(home, "apiserver.crt", &certificate)?;
     put(home, "apiserver.key", &key)?;
     write_front_proxy(home)?;
     write_service_account_key(home)?;
-    CLIENTS.iter().try_for_each(|(file, user, group)| {
-        let (certificate, key) = authority.client(user, group)?;
-        put(home, file, &kubeconfig(home, slot, &authority.certificate, &certificate, &key)?)
-    })
+    for (file, user, group) in CLIENTS {
+        authority.write_kubeconfig(home, slot, file, user, group)?;
+    }
+    Ok(authority)
 }
 
-fn server_names(slot: Slot) -> Vec<String> {
+/// Writes one of those files.
+pub(in crate::cluster) fn put(home: &Home, name: &str, content: &str) -> Result<()> {
+    fs::write(home.path(name), content).with_context(|| format!("cannot write {name}"))
+}
+
+fn server_names(network: &Network) -> Vec<String> {
     let names = ["localhost", "127.0.0.1", "kubernetes", "kubernetes.default"];
     let long = ["kubernetes.default.svc", "kubernetes.default.svc.cluster.local"];
     let fixed = names.into_iter().chain(long).map(str::to_owned);
-    fixed.chain([slot.first_service_address()]).collect()
+    fixed.chain(network.server_addresses.iter().cloned()).collect()
 }
 
 fn write_front_proxy(home: &Home) -> Result<()> {
@@ -62,8 +69,7 @@ fn write_service_account_key(home: &Home) -> Result<()> {
 }
 
 fn kubeconfig(home: &Home, slot: Slot, ca: &str, certificate: &str, key: &str) -> Result<String> {
-    let name = home.dir().file_name().unwrap_or_default().to_string_lossy();
-    let name = format!("olm-rs-{name}");
+    let name = format!("olm-rs-{}", home.name());
     let value = json!({
         "apiVersion": "v1",
         "kind": "Config",
@@ -81,12 +87,8 @@ fn kubeconfig(home: &Home, slot: Slot, ca: &str, certificate: &str, key: &str) -
     yaml_serde::to_string(&value).context("cannot encode a kubeconfig")
 }
 
-fn put(home: &Home, name: &str, content: &str) -> Result<()> {
-    fs::write(home.path(name), content).with_context(|| format!("cannot write {name}"))
-}
-
 /// A certificate authority.
-struct Authority {
+pub(in crate::cluster) struct Authority {
     certificate: String,
     issuer: Issuer<'static, KeyPair>,
 }
@@ -102,14 +104,33 @@ impl Authority {
         Ok(Self { certificate, issuer: Issuer::new(params, key) })
     }
 
-    fn server(&self, names: &[String]) -> Result<(String, String)> {
+    /// Certificate and key of a server.
+    pub(in crate::cluster) fn server(
+        &self,
+        server: &str,
+        names: &[String],
+    ) -> Result<(String, String)> {
         let mut params = CertificateParams::new(names).context("bad names for a server")?;
-        params.distinguished_name.push(DnType::CommonName, "kube-apiserver");
+        params.distinguished_name.push(DnType::CommonName, server);
         params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
         self.sign(params)
     }
 
-    fn client(&self, user: &str, group: &str) -> Result<(String, String)> {
+    /// Writes a kubeconfig with a client certificate of its own.
+    pub(in crate::cluster) fn write_kubeconfig(
+        &self,
+        home: &Home,
+        slot: Slot,
+        file: &str,
+        user: &str,
+        group: &str,
+    ) -> Result<()> {
+        let (certificate, key) = self.client(user, group)?;
+        put(home, file, &kubeconfig(home, slot, &self.certificate, &certificate, &key)?)
+    }
+
+    /// Certificate and key of a client; an empty group is none.
+    pub(in crate::cluster) fn client(&self, user: &str, group: &str) -> Result<(String, String)> {
         let mut params = CertificateParams::default();
         params.distinguished_name.push(DnType::CommonName, user);
         if !group.is_empty() {

@@ -1,8 +1,10 @@
-//! The directory of one local cluster, and the record of what runs in it.
+//! The directory of one cluster on this machine, and the record of what runs in it.
 //!
 //! `<cache>/clusters/<name>/` holds everything; `cluster.json` in it is written before a process
 //! starts and after each start, so whoever comes after a killed command knows what to end.
 
+use std::collections::BTreeSet;
+use std::fmt;
 use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -11,13 +13,35 @@ use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 
 use super::slot::Slot;
-use crate::cluster::tools;
+use super::tools;
 use crate::process::{Lifetime, Record};
 use crate::progress::Progress;
+
+/// Which backend a cluster belongs to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Kind {
+    /// A control plane with a simulated node.
+    #[default]
+    Local,
+    /// A control plane with a real node.
+    Real,
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Local => "simulated node",
+            Self::Real => "real node",
+        })
+    }
+}
 
 /// What a directory says about its cluster.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Manifest {
+    /// Who can end it.
+    #[serde(default)]
+    pub kind: Kind,
     /// Ports and addresses.
     pub slot: Slot,
     /// How long it is meant to live.
@@ -65,12 +89,23 @@ impl Home {
             !name.is_empty() && name.len() <= 63 && name.chars().all(plain),
             "the cluster name {name:?} is not usable: letters, digits and dashes, at most 63"
         );
-        Ok(Self { dir: root()?.join(name) })
+        Ok(Self { dir: Self::root()?.join(name) })
+    }
+
+    /// A directory for tests of what is written into one.
+    #[cfg(test)]
+    pub(super) fn at(dir: PathBuf) -> Self {
+        Self { dir }
+    }
+
+    /// The directory of all clusters.
+    pub(super) fn root() -> Result<PathBuf> {
+        Ok(tools::cache_dir()?.join("clusters"))
     }
 
     /// Every cluster directory on this machine.
     pub(super) fn all() -> Result<Vec<Self>> {
-        let entries = match fs::read_dir(root()?) {
+        let entries = match fs::read_dir(Self::root()?) {
             Ok(entries) => entries,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
             Err(error) => return Err(error).context("cannot list clusters"),
@@ -80,16 +115,27 @@ impl Home {
         Ok(dirs.map(|dir| Self { dir }).collect())
     }
 
+    /// The name of the cluster.
+    pub(super) fn name(&self) -> String {
+        self.dir.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    }
+
+    /// The numbers that clusters of this machine hold.
+    pub(super) fn used_slots() -> Result<BTreeSet<Slot>> {
+        let manifests = Self::all()?.into_iter().filter_map(|home| home.manifest());
+        Ok(manifests.map(|manifest| manifest.slot).collect())
+    }
+
     /// Holds off every other command that takes or gives back a slot, until dropped.
     pub(super) fn lock(progress: &Progress) -> Result<File> {
-        let root = root()?;
+        let root = Self::root()?;
         fs::create_dir_all(&root).with_context(|| format!("cannot create {}", root.display()))?;
         tools::lock(&root.join("lock"), progress)
     }
 
     /// Holds off other commands that start or end the cluster of this name, until dropped.
     pub(super) fn lock_name(&self, progress: &Progress) -> Result<File> {
-        let root = root()?;
+        let root = Self::root()?;
         fs::create_dir_all(&root).with_context(|| format!("cannot create {}", root.display()))?;
         tools::lock(&self.dir.with_extension("lock"), progress)
     }
@@ -140,8 +186,4 @@ impl Home {
             _ => Ok(()),
         }
     }
-}
-
-fn root() -> Result<PathBuf> {
-    Ok(tools::cache_dir()?.join("clusters"))
 }

@@ -1,4 +1,8 @@
-//! The command lines of the parts of a local control plane.
+//! The parts of a control plane that every backend on this machine starts, and their command
+//! lines. What a backend needs beyond that comes as a [`Network`].
+
+pub(super) mod certificates;
+pub(super) mod readiness;
 
 use std::fs;
 
@@ -6,12 +10,24 @@ use anyhow::{Context, Result};
 
 use super::home::Home;
 use super::slot::Slot;
-use crate::cluster::tools::Tools;
+use super::tools::Tools;
 use crate::process::{Launch, Lifetime};
 
-/// What the API server announces as its own address. It must not be a loopback address and is
-/// never dialled here, so it is one that is reserved for documentation.
-const ADVERTISED: &str = "192.0.2.1";
+/// How a backend connects its control plane.
+pub(super) struct Network {
+    /// Where the API server listens, besides what kubeconfigs say: 127.0.0.1.
+    pub bind_address: &'static str,
+    /// What the API server announces as its own address; never a loopback address.
+    pub advertised_address: String,
+    /// The range of Service addresses.
+    pub service_range: String,
+    /// Addresses in the API server's certificate, besides 127.0.0.1.
+    pub server_addresses: Vec<String>,
+    /// More arguments of the API server.
+    pub api_server: Vec<String>,
+    /// More arguments of the controller manager.
+    pub controller_manager: Vec<String>,
+}
 
 /// Writes to `audit.log`, without bodies: enough to count who wrote what.
 const AUDIT_POLICY: &str = "\
@@ -31,14 +47,15 @@ pub(super) fn write_configuration(home: &Home) -> Result<()> {
 }
 
 /// Starts parts of one cluster.
-pub(super) struct Components<'a> {
+pub(super) struct ControlPlane<'a> {
     pub home: &'a Home,
     pub slot: Slot,
+    pub network: &'a Network,
     pub tools: &'a Tools,
     pub lifetime: Lifetime,
 }
 
-impl Components<'_> {
+impl ControlPlane<'_> {
     /// The store.
     pub(super) fn etcd(&self) -> Launch {
         let (client, peer) = (self.slot.etcd(), self.slot.etcd_peer());
@@ -64,40 +81,35 @@ impl Components<'_> {
     pub(super) fn api_server(&self) -> Launch {
         let mut args = vec![
             format!("--etcd-servers={}", self.slot.etcd()),
-            "--bind-address=127.0.0.1".into(),
+            format!("--bind-address={}", self.network.bind_address),
             format!("--secure-port={}", self.slot.api_port()),
-            format!("--advertise-address={ADVERTISED}"),
-            format!("--service-cluster-ip-range={}", self.slot.service_range()),
-            "--authorization-mode=RBAC".into(),
+            format!("--advertise-address={}", self.network.advertised_address),
+            format!("--service-cluster-ip-range={}", self.network.service_range),
             "--allow-privileged=true".into(),
             "--shutdown-delay-duration=0s".into(),
         ];
         args.extend(self.api_server_identity());
         args.extend(self.api_server_audit());
+        args.extend(self.network.api_server.iter().cloned());
         self.part("kube-apiserver", args)
     }
 
     /// Turns manifests into dependent objects.
     pub(super) fn controller_manager(&self) -> Launch {
-        let kubeconfig = self.home.arg("controller-manager.kubeconfig");
-        self.part(
-            "kube-controller-manager",
-            vec![
-                format!("--kubeconfig={kubeconfig}"),
-                format!("--root-ca-file={}", self.home.arg("ca.crt")),
-                format!(
-                    "--service-account-private-key-file={}",
-                    self.home.arg("service-account.key")
-                ),
-                format!("--cluster-signing-cert-file={}", self.home.arg("ca.crt")),
-                format!("--cluster-signing-key-file={}", self.home.arg("ca.key")),
-                "--use-service-account-credentials=true".into(),
-                "--leader-elect=false".into(),
-                "--secure-port=0".into(),
-                "--kube-api-qps=300".into(),
-                "--kube-api-burst=600".into(),
-            ],
-        )
+        let mut args = vec![
+            self.file("kubeconfig", "controller-manager.kubeconfig"),
+            self.file("root-ca-file", "ca.crt"),
+            self.file("service-account-private-key-file", "service-account.key"),
+            self.file("cluster-signing-cert-file", "ca.crt"),
+            self.file("cluster-signing-key-file", "ca.key"),
+            "--use-service-account-credentials=true".into(),
+            "--leader-elect=false".into(),
+            "--secure-port=0".into(),
+            "--kube-api-qps=300".into(),
+            "--kube-api-burst=600".into(),
+        ];
+        args.extend(self.network.controller_manager.iter().cloned());
+        self.part("kube-controller-manager", args)
     }
 
     /// Gives pods to the node.
@@ -105,41 +117,29 @@ impl Components<'_> {
         self.part(
             "kube-scheduler",
             vec![
-                format!("--kubeconfig={}", self.home.arg("scheduler.kubeconfig")),
+                self.file("kubeconfig", "scheduler.kubeconfig"),
                 "--leader-elect=false".into(),
                 "--secure-port=0".into(),
             ],
         )
     }
 
-    /// Pretends to be a kubelet.
-    pub(super) fn kwok(&self) -> Launch {
-        let args = vec![
-            format!("--kubeconfig={}", self.home.arg("kubeconfig")),
-            "--manage-all-nodes=true".into(),
-            // Without leases the node controller calls the node NotReady after 50 seconds.
-            "--node-lease-duration-seconds=40".into(),
-        ];
-        Launch { program: self.tools.kwok(), ..self.launch("kwok", args) }
-    }
-
     fn api_server_identity(&self) -> Vec<String> {
-        let file = |flag: &str, name: &str| format!("--{flag}={}", self.home.arg(name));
         vec![
-            file("cert-dir", "."),
-            file("tls-cert-file", "apiserver.crt"),
-            file("tls-private-key-file", "apiserver.key"),
-            file("client-ca-file", "ca.crt"),
+            self.file("cert-dir", "."),
+            self.file("tls-cert-file", "apiserver.crt"),
+            self.file("tls-private-key-file", "apiserver.key"),
+            self.file("client-ca-file", "ca.crt"),
             "--service-account-issuer=https://kubernetes.default.svc".into(),
-            file("service-account-key-file", "service-account.pub"),
-            file("service-account-signing-key-file", "service-account.key"),
-            file("requestheader-client-ca-file", "front-proxy-ca.crt"),
+            self.file("service-account-key-file", "service-account.pub"),
+            self.file("service-account-signing-key-file", "service-account.key"),
+            self.file("requestheader-client-ca-file", "front-proxy-ca.crt"),
             "--requestheader-allowed-names=front-proxy-client".into(),
             "--requestheader-username-headers=X-Remote-User".into(),
             "--requestheader-group-headers=X-Remote-Group".into(),
             "--requestheader-extra-headers-prefix=X-Remote-Extra-".into(),
-            file("proxy-client-cert-file", "front-proxy.crt"),
-            file("proxy-client-key-file", "front-proxy.key"),
+            self.file("proxy-client-cert-file", "front-proxy.crt"),
+            self.file("proxy-client-key-file", "front-proxy.key"),
         ]
     }
 
@@ -154,13 +154,19 @@ impl Components<'_> {
         ]
     }
 
+    /// A flag that names a file of the cluster.
+    fn file(&self, flag: &str, name: &str) -> String {
+        format!("--{flag}={}", self.home.arg(name))
+    }
+
     /// A part of the one binary.
-    fn part(&self, name: &str, args: Vec<String>) -> Launch {
+    pub(super) fn part(&self, name: &str, args: Vec<String>) -> Launch {
         let args = std::iter::once(name.to_owned()).chain(args).collect();
         self.launch(name, args)
     }
 
-    fn launch(&self, name: &str, args: Vec<String>) -> Launch {
+    /// A part with its log file; the program is the one binary.
+    pub(super) fn launch(&self, name: &str, args: Vec<String>) -> Launch {
         Launch {
             name: name.to_owned(),
             program: self.tools.control_plane(),

@@ -1,9 +1,8 @@
 //! What keeps clusters on one machine apart: a number N that no other cluster uses.
 //!
-//! N gives the Service range 127.N.0.0/16 and a block of ports. A range inside 127.0.0.0/8 makes
-//! every ClusterIP an address of this machine, so webhooks and aggregated APIs of processes
-//! outside the cluster are called through their Services. The ports lie below the range from
-//! which the kernel takes those of outgoing connections, so they stay free once found free.
+//! N gives a block of ports, and each backend makes its networks of it. The ports lie below the
+//! range from which the kernel takes those of outgoing connections, so they stay free once found
+//! free.
 
 use std::collections::BTreeSet;
 use std::net::TcpListener;
@@ -25,22 +24,17 @@ const BLOCK: u16 = 10;
 pub(super) struct Slot(u8);
 
 impl Slot {
-    /// The lowest number that no cluster uses and whose ports are free.
-    pub(super) fn choose(used: &BTreeSet<Slot>) -> Result<Self> {
+    /// The lowest number that no cluster uses, whose ports are free and that suits the backend.
+    pub(super) fn choose(used: &BTreeSet<Slot>, suits: impl Fn(Slot) -> bool) -> Result<Self> {
         NUMBERS
             .map(Slot)
-            .find(|slot| !used.contains(slot) && slot.is_free())
+            .find(|slot| !used.contains(slot) && suits(*slot) && slot.is_free())
             .context("no block of ports is free: end clusters with `cargo xtask cluster down`")
     }
 
-    /// The range of Service addresses.
-    pub(super) fn service_range(self) -> String {
-        format!("127.{}.0.0/16", self.0)
-    }
-
-    /// The address of the Service `kubernetes`.
-    pub(super) fn first_service_address(self) -> String {
-        format!("127.{}.0.1", self.0)
+    /// The number itself.
+    pub(super) fn number(self) -> u8 {
+        self.0
     }
 
     /// Where etcd serves clients.
@@ -58,6 +52,11 @@ impl Slot {
         self.port(2)
     }
 
+    /// The port of the image registry, where there is one.
+    pub(super) fn registry_port(self) -> u16 {
+        self.port(3)
+    }
+
     /// The address of the API server.
     pub(super) fn api_server(self) -> String {
         format!("https://127.0.0.1:{}", self.api_port())
@@ -68,7 +67,7 @@ impl Slot {
     }
 
     fn is_free(self) -> bool {
-        (0..3).all(|offset| TcpListener::bind(("127.0.0.1", self.port(offset))).is_ok())
+        (0..4).all(|offset| TcpListener::bind(("127.0.0.1", self.port(offset))).is_ok())
     }
 }
 
@@ -87,10 +86,10 @@ mod tests {
 
     #[test]
     fn a_used_number_and_a_busy_port_are_passed_over() {
-        let first = Slot::choose(&BTreeSet::new()).unwrap();
-        let second = Slot::choose(&BTreeSet::from([first])).unwrap();
+        let first = Slot::choose(&BTreeSet::new(), |_| true).unwrap();
+        let second = Slot::choose(&BTreeSet::from([first]), |_| true).unwrap();
         assert!(first < second);
         let _busy = TcpListener::bind(("127.0.0.1", second.api_port())).unwrap();
-        assert!(second < Slot::choose(&BTreeSet::from([first])).unwrap());
+        assert!(second < Slot::choose(&BTreeSet::from([first]), |_| true).unwrap());
     }
 }

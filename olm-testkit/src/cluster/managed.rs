@@ -1,0 +1,170 @@
+//! What clusters have in common whose processes this project starts and ends.
+//!
+//! A directory, a lock for whoever starts or ends the cluster, a record of its processes, and
+//! the children that hold a test's cluster alive.
+
+use std::path::PathBuf;
+use std::sync::Mutex;
+
+use anyhow::{Context, Result, bail, ensure};
+
+use super::Status;
+use super::home::{Home, Kind, Manifest};
+use super::slot::Slot;
+use crate::process::{Launch, Lifetime, Record, Running};
+use crate::progress::Progress;
+
+/// A named cluster on this machine.
+#[derive(Debug)]
+pub(super) struct Managed {
+    pub kind: Kind,
+    pub home: Home,
+    pub lifetime: Lifetime,
+    pub progress: Progress,
+    /// Children of this process; they hold the pipes that keep a test's cluster alive.
+    children: Mutex<Vec<Running>>,
+}
+
+impl Managed {
+    /// A cluster that stays until it is ended.
+    pub(super) fn kept(kind: Kind, name: &str, progress: Progress) -> Result<Self> {
+        Self::new(kind, name, Lifetime::Kept, progress)
+    }
+
+    /// A cluster for one command: it ends with this process, however that ends.
+    pub(super) fn for_this_command(kind: Kind, purpose: &str, progress: Progress) -> Result<Self> {
+        let name = format!("{purpose}-{}", std::process::id());
+        Self::new(kind, &name, Lifetime::Command, progress)
+    }
+
+    fn new(kind: Kind, name: &str, lifetime: Lifetime, progress: Progress) -> Result<Self> {
+        let home = Home::of(name)?;
+        Ok(Self { kind, home, lifetime, progress, children: Mutex::default() })
+    }
+
+    /// The file with every write that the API server was asked for.
+    pub(super) fn audit_log(&self) -> PathBuf {
+        self.home.path("audit.log")
+    }
+
+    /// A directory for files that should go with the cluster.
+    pub(super) fn scratch(&self) -> PathBuf {
+        self.home.path("logs")
+    }
+
+    /// Lets the end of the cluster end another process. It takes the place of one that had its name
+    /// and has ended.
+    pub(super) fn adopt(&self, guest: &Running) -> Result<()> {
+        let _turn = self.home.lock_name(&self.progress)?;
+        let mut manifest = self.home.manifest().context("the cluster is not up")?;
+        let record = guest.record();
+        manifest.guests.retain(|other| other.name != record.name || other.is_alive());
+        manifest.guests.push(record.clone());
+        self.home.write_manifest(&manifest)
+    }
+
+    /// Fails when the name belongs to a cluster of another backend, which cannot end it.
+    pub(super) fn check_kind(&self) -> Result<()> {
+        let other = self.home.manifest().map(|manifest| manifest.kind);
+        let name = self.home.name();
+        ensure!(
+            other.is_none_or(|other| other == self.kind),
+            "the cluster {name} is one with a {}: {}, or take another name with `--name`",
+            other.unwrap_or_default(),
+            match other.unwrap_or_default() {
+                Kind::Local => "leave out `--real`",
+                Kind::Real => "add `--real`",
+            }
+        );
+        Ok(())
+    }
+
+    /// Takes a slot under the lock, so that two commands never take the same. `clear` ends what
+    /// is left of an earlier cluster of this name, or of one that nobody can still want.
+    pub(super) fn claim(
+        &self,
+        clear: impl Fn(&Home) -> Result<()>,
+        suits: impl Fn(Slot) -> bool,
+    ) -> Result<Manifest> {
+        let lock = Home::lock(&self.progress)?;
+        for home in Home::all()? {
+            let manifest = home.manifest().filter(|manifest| manifest.kind == self.kind);
+            if manifest.is_some_and(|manifest| manifest.is_abandoned()) {
+                clear(&home)?;
+                home.forget_name();
+            }
+        }
+        clear(&self.home)?;
+        let manifest = Manifest {
+            kind: self.kind,
+            slot: Slot::choose(&Home::used_slots()?, suits)?,
+            lifetime: self.lifetime,
+            owner: Record::of_this_process(),
+            processes: Vec::new(),
+            guests: Vec::new(),
+            ready: false,
+        };
+        self.home.write_manifest(&manifest)?;
+        drop(lock);
+        Ok(manifest)
+    }
+
+    /// Starts processes one after the other, each on record before the next.
+    pub(super) fn launch(
+        &self,
+        children: &mut Vec<Running>,
+        manifest: &mut Manifest,
+        launches: &[Launch],
+    ) -> Result<()> {
+        for launch in launches {
+            let running = launch.start()?;
+            manifest.processes.push(running.record().clone());
+            children.push(running);
+            self.home.write_manifest(manifest)?;
+        }
+        Ok(())
+    }
+
+    /// Holds the children from now on, and lets go of those from before.
+    pub(super) fn keep_children(&self, children: Vec<Running>) {
+        if let Ok(mut kept) = self.children.lock() {
+            *kept = children;
+        }
+    }
+
+    /// What runs, after some lines of the backend.
+    pub(super) fn status(&self, lines: impl FnOnce(Slot) -> Vec<String>) -> Status {
+        let Some(manifest) = self.home.manifest() else {
+            return Status { up: false, details: Vec::new() };
+        };
+        let mut details = lines(manifest.slot);
+        details.push(format!("directory   {}", self.home.dir().display()));
+        details.extend(manifest.processes.iter().chain(&manifest.guests).map(|process| {
+            let state = if process.is_alive() { "runs" } else { "does not run" };
+            format!("{} (pid {}) {state}", process.name, process.pid)
+        }));
+        Status { up: manifest.is_up(), details }
+    }
+
+    /// The file that clients need.
+    pub(super) fn kubeconfig(&self) -> Result<PathBuf> {
+        let path = self.home.path("kubeconfig");
+        if !path.is_file() {
+            bail!("the cluster is not up: `cargo xtask cluster up` starts it");
+        }
+        Ok(path)
+    }
+}
+
+/// Every cluster on this machine by name: its kind, and whether it is up.
+pub(super) fn list() -> Result<Vec<(String, Kind, bool)>> {
+    let manifests = Home::all()?.into_iter().map(|home| (home.name(), home.manifest()));
+    let mut all: Vec<_> = manifests
+        .map(|(name, manifest)| {
+            let kind = manifest.as_ref().map(|manifest| manifest.kind).unwrap_or_default();
+            (name, kind, manifest.is_some_and(|manifest| manifest.is_up()))
+        })
+        .collect();
+    all.sort_by(|a, b| a.0.cmp(&b.0));
+    Ok(all)
+}
