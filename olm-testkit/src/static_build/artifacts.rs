@@ -1,0 +1,53 @@
+//! What cargo says it has built.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use serde::Deserialize;
+
+/// An executable that is built.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Executable {
+    pub(super) target: String,
+    pub(super) path: PathBuf,
+}
+
+/// The executables named in cargo's messages, one JSON document per line.
+pub(super) fn executables(messages: &[u8]) -> Result<Vec<Executable>> {
+    #[derive(Deserialize)]
+    struct Message {
+        target: Option<Target>,
+        executable: Option<PathBuf>,
+    }
+    #[derive(Deserialize)]
+    struct Target {
+        name: String,
+    }
+    let messages = serde_json::Deserializer::from_slice(messages).into_iter();
+    let mut found = Vec::new();
+    for message in messages {
+        let message: Message = message.context("cannot read what cargo says")?;
+        if let (Some(target), Some(path)) = (message.target, message.executable) {
+            found.push(Executable { target: target.name, path });
+        }
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn libraries_and_build_scripts_are_passed_over() {
+        let messages = br#"
+            {"reason":"compiler-artifact","target":{"name":"tokio"},"executable":null}
+            {"reason":"build-script-executed","out_dir":"/x"}
+            {"reason":"compiler-artifact","target":{"name":"tool"},"executable":"/t/tool"}
+            {"reason":"build-finished","success":true}
+        "#;
+        let tool = Executable { target: "tool".to_owned(), path: "/t/tool".into() };
+        assert_eq!(executables(messages).unwrap(), [tool]);
+        assert!(executables(b"{").is_err());
+    }
+}
