@@ -4,22 +4,31 @@
 //!
 //! - [`cluster`]: a real Kubernetes API server, started here or found through a kubeconfig;
 //! - [`operators`]: the real binaries of this workspace as child processes of a test;
+//! - [`peer`]: programs of OLM v0 that ours are compared with;
 //! - [`registry`]: catalogs that are served, and change;
 //! - [`builders`]: catalogs, bundles and API objects in a few words;
 //! - [`audit`]: who wrote what, from the log of the API server;
+//! - [`static_build`], [`oci`]: static executables, and images made of them;
+//! - [`workload`]: what the pods of test operators run;
 //! - [`wait`]: waiting for a condition with a deadline and a failure that explains itself;
 //! - [`history`]: everything that happened to the objects of a kind, in order;
-//! - [`crds`]: applying `deploy/`;
+//! - [`deploy`]: what `deploy/` puts into a cluster;
+//! - [`e2e`]: scenarios that know a cluster only through its API;
 //! - [`dump`]: objects in a normal form, for comparisons, and everything that a cluster holds.
 
 pub mod audit;
 pub mod builders;
 pub mod cluster;
-pub mod crds;
+pub mod deploy;
 pub mod dump;
+pub mod e2e;
 pub mod history;
+pub mod oci;
 pub mod operators;
+pub mod peer;
 pub mod process;
 pub mod progress;
 pub mod registry;
+pub mod static_build;
 pub mod wait;
+pub mod workload;

@@ -51,6 +51,11 @@ impl Registry {
         Ok(())
     }
 
+    /// The server, while it should run.
+    pub fn server(&mut self) -> Option<&mut Running> {
+        self.server.as_mut()
+    }
+
     /// Resident memory of the server in bytes, while it runs.
     pub fn resident_memory(&self) -> Option<u64> {
         self.server.as_ref()?.resident_memory()

@@ -8,6 +8,10 @@ mod crash;
 mod crds;
 mod demo;
 mod demo_catalog;
+mod e2e;
+mod image;
+mod manifests;
+mod resolve;
 mod shapes;
 mod test;
 mod tidy;
@@ -32,24 +36,35 @@ enum Command {
     /// Shows the main job: operators installed on a real API server
     Demo(demo::Arguments),
     /// Runs every check and every test; what CI runs
-    Test,
+    Test(test::Arguments),
     /// Checks the rules of the architecture and of the house style
     Tidy,
     /// Starts and ends local clusters
     Cluster(cluster::Arguments),
     /// Writes deploy/crds from the types
     Crds(Generate),
+    /// Writes deploy/ as two files for kubectl apply
+    Manifests(manifests::Arguments),
     /// Writes the code of the registry protocol and the table of Go types
     Codegen(Generate),
     /// Writes the demo's catalog into a folder
     DemoCatalog {
         /// The folder
         out: PathBuf,
+        /// What it holds
+        #[arg(long, value_enum, default_value_t)]
+        edition: demo_catalog::Edition,
     },
     /// Measures the figures of the project
     Bench(bench::Arguments),
-    /// Compares our operators with recordings of OLM v0
+    /// Compares our operators and our resolver with OLM v0
     Conformance(conformance::Arguments),
+    /// Builds the container image of everything that ships
+    Image(image::Arguments),
+    /// Resolves cases from standard input, one outcome per line
+    Resolve(resolve::Arguments),
+    /// Plays scenarios on a cluster, through its API only
+    E2e(e2e::Arguments),
     /// Kills the operators after each of their writes and looks whether it matters
     Crash(crash::Arguments),
 }
@@ -75,17 +90,21 @@ fn main() -> ExitCode {
 fn run(command: Command) -> Result<()> {
     match command {
         Command::Demo(arguments) => demo::run(&arguments),
-        Command::Test => test::run(),
+        Command::Test(arguments) => test::run(&arguments),
         Command::Tidy => tidy::run(),
         Command::Cluster(arguments) => cluster::run(arguments),
         Command::Crds(generate) => crds::run(generate.check),
+        Command::Manifests(arguments) => manifests::run(&arguments),
         Command::Codegen(generate) => {
             codegen::run(generate.check)?;
             shapes::run(generate.check)
         }
-        Command::DemoCatalog { out } => demo_catalog::write(&out),
+        Command::DemoCatalog { out, edition } => demo_catalog::write(edition, &out),
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Conformance(arguments) => conformance::run(&arguments),
+        Command::Image(arguments) => image::run(&arguments),
+        Command::Resolve(arguments) => resolve::run(&arguments),
+        Command::E2e(arguments) => e2e::run(&arguments),
         Command::Crash(arguments) => crash::run(&arguments),
     }
 }

@@ -89,6 +89,11 @@ impl Bundle {
         self
     }
 
+    /// Changes every manifest.
+    pub(super) fn manifests(&mut self, change: impl FnMut(&mut Value)) {
+        self.manifests.iter_mut().for_each(change);
+    }
+
     /// The `olm.bundle` blob.
     pub(super) fn blob(&self, package: &str) -> Value {
         let own = json!({

@@ -1,7 +1,7 @@
-//! File-based catalogs in a temporary directory.
+//! File-based catalogs on disk.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
@@ -38,6 +38,12 @@ impl Package {
         self
     }
 
+    /// Changes every manifest of every bundle.
+    pub fn manifests(&mut self, mut change: impl FnMut(&mut Value)) {
+        let bundles = self.channels.iter_mut().flat_map(|(_, bundles)| bundles);
+        bundles.for_each(|bundle| bundle.manifests(&mut change));
+    }
+
     /// The blobs of the package in the form of a catalog.
     fn blobs(&self) -> Vec<Value> {
         let package = json!({
@@ -61,21 +67,33 @@ impl Package {
     }
 }
 
-/// A catalog on disk, removed when dropped.
+/// A catalog on disk.
 #[derive(Debug)]
 pub struct CatalogDir {
-    dir: TempDir,
+    place: Place,
+}
+
+#[derive(Debug)]
+enum Place {
+    Temporary(TempDir),
+    Existing(PathBuf),
 }
 
 impl CatalogDir {
-    /// Writes one folder per package.
+    /// Writes one folder per package into a new directory, which is removed when dropped.
     pub fn of(packages: &[Package]) -> Result<Self> {
-        let catalog = Self { dir: tempfile::tempdir().context("cannot create a directory")? };
+        let dir = tempfile::tempdir().context("cannot create a directory")?;
+        let catalog = Self { place: Place::Temporary(dir) };
         for package in packages {
             let text: String = package.blobs().iter().map(|blob| format!("{blob}\n")).collect();
             catalog.add_file(&format!("{}/catalog.json", package.name), &text)?;
         }
         Ok(catalog)
+    }
+
+    /// A catalog that somebody else wrote; it stays when dropped.
+    pub fn existing(path: PathBuf) -> Self {
+        Self { place: Place::Existing(path) }
     }
 
     /// Adds a file, whatever it holds.
@@ -89,7 +107,10 @@ impl CatalogDir {
 
     /// The root of the catalog.
     pub fn path(&self) -> &Path {
-        self.dir.path()
+        match &self.place {
+            Place::Temporary(dir) => dir.path(),
+            Place::Existing(path) => path,
+        }
     }
 }
 

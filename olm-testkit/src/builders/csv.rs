@@ -89,6 +89,14 @@ impl CsvBuilder {
         self
     }
 
+    /// A change of the spec of every Deployment.
+    #[must_use]
+    pub fn deployments(mut self, change: impl Fn(&mut Value)) -> Self {
+        let strategy = self.csv.spec.install.spec.get_or_insert_default();
+        strategy.deployments.iter_mut().for_each(|deployment| change(&mut deployment.spec));
+        self
+    }
+
     /// Any other change.
     #[must_use]
     pub fn with(mut self, change: impl FnOnce(&mut ClusterServiceVersion)) -> Self {
@@ -123,6 +131,9 @@ impl CsvBuilder {
     }
 }
 
+/// An image that does not exist. Simulated nodes need none.
+pub const IMAGE: &str = "registry.example.com/manager:1";
+
 /// One replica of one container that needs no image to exist.
 pub fn deployment_spec(name: &str, service_account: &str) -> Value {
     json!({
@@ -132,7 +143,7 @@ pub fn deployment_spec(name: &str, service_account: &str) -> Value {
             "metadata": {"labels": {"app": name}},
             "spec": {
                 "serviceAccountName": service_account,
-                "containers": [{"name": "manager", "image": "registry.example.com/manager:1"}],
+                "containers": [{"name": "manager", "image": IMAGE}],
             },
         },
     })

@@ -12,7 +12,7 @@ mod objects;
 pub use bundle::Bundle;
 pub use catalog::{CatalogDir, Package};
 pub use crd::Crd;
-pub use csv::{CsvBuilder, csv, deployment_spec};
+pub use csv::{CsvBuilder, IMAGE, csv, deployment_spec};
 pub use objects::{
     catalog_source, cluster_role, namespace, operator_group, service_account, subscription,
 };

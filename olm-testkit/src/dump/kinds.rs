@@ -3,7 +3,7 @@
 use anyhow::{Context, Result};
 use kube::Client;
 use kube::api::{Api, ApiResource, DynamicObject, ListParams};
-use kube::discovery::{Discovery, verbs};
+use kube::discovery::{Discovery, Scope, verbs};
 use serde_json::Value;
 
 /// Kinds whose objects come and go by themselves, or have random names.
@@ -24,7 +24,7 @@ const RESTLESS: [&str; 12] = [
 
 /// The kinds that a cluster serves.
 #[derive(Clone, Debug)]
-pub struct Kinds(Vec<ApiResource>);
+pub struct Kinds(Vec<(ApiResource, Scope)>);
 
 impl Kinds {
     /// Asks the API server. Kinds that are defined later are not among them.
@@ -37,14 +37,29 @@ impl Kinds {
             let deleted = capabilities.supports_operation(verbs::DELETE);
             listed && deleted && !RESTLESS.contains(&resource.kind.as_str())
         });
-        Ok(Self(kept.map(|(resource, _)| resource).collect()))
+        Ok(Self(kept.map(|(resource, capabilities)| (resource, capabilities.scope)).collect()))
     }
 
     /// Every object of these kinds, with its kind.
     pub async fn objects(&self, client: &Client) -> Result<Vec<Value>> {
+        let everywhere = |resource: &_| Api::all_with(client.clone(), resource);
+        Self::list(self.0.iter().map(|(resource, _)| resource), everywhere).await
+    }
+
+    /// Every object of these kinds in one namespace, with its kind.
+    pub async fn objects_in(&self, client: &Client, namespace: &str) -> Result<Vec<Value>> {
+        let namespaced = self.0.iter().filter(|(_, scope)| *scope == Scope::Namespaced);
+        let there = |resource: &_| Api::namespaced_with(client.clone(), namespace, resource);
+        Self::list(namespaced.map(|(resource, _)| resource), there).await
+    }
+
+    async fn list(
+        kinds: impl Iterator<Item = &ApiResource>,
+        api: impl Fn(&ApiResource) -> Api<DynamicObject>,
+    ) -> Result<Vec<Value>> {
         let mut all = Vec::new();
-        for resource in &self.0 {
-            let api: Api<DynamicObject> = Api::all_with(client.clone(), resource);
+        for resource in kinds {
+            let api = api(resource);
             let list = api.list(&ListParams::default()).await;
             let list = list.with_context(|| format!("cannot list {}", resource.plural))?;
             for object in list {
@@ -56,7 +71,7 @@ impl Kinds {
 
     /// The kind with a name.
     pub fn get(&self, kind: &str) -> Option<&ApiResource> {
-        self.0.iter().find(|resource| resource.kind == kind)
+        self.0.iter().map(|(resource, _)| resource).find(|resource| resource.kind == kind)
     }
 }
 

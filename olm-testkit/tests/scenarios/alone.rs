@@ -10,13 +10,14 @@ use kube::Client;
 use kube::api::{Api, PostParams};
 use olm_testkit::builders::{self, Crd, csv};
 use olm_testkit::cluster::{ClusterBackend, local::LocalCluster};
+use olm_testkit::e2e::Scene;
+use olm_testkit::e2e::stage::local;
 use olm_testkit::progress::Progress;
 use olm_testkit::wait;
 use olm_types::api::{ClusterServiceVersion, CsvPhase, OperatorGroup};
 use serde_json::json;
 
 use crate::environment;
-use crate::scene::Scene;
 
 /// A person applies CRD, rights and CSV; no Subscription is anywhere near.
 pub async fn csv_by_hand(scene: Arc<Scene>) -> Result<()> {
@@ -35,7 +36,7 @@ pub async fn csv_by_hand(scene: Arc<Scene>) -> Result<()> {
 pub async fn no_catalog_operator(_: Arc<Scene>) -> Result<()> {
     let cluster = LocalCluster::for_this_command("alone", Progress::to_stderr())?;
     cluster.up().await?;
-    let (client, binaries) = environment::prepare(&cluster).await?;
+    let (client, binaries) = local::prepare(&cluster, &environment::places()).await?;
     let mut operator = binaries.olm_operator(&cluster.kubeconfig().await?)?;
     let namespaces: Api<Namespace> = Api::all(client.clone());
     namespaces.create(&PostParams::default(), &builders::namespace("alone")).await?;

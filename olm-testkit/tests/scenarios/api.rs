@@ -12,11 +12,10 @@ use kube::api::{Api, ListParams, PostParams};
 use kube::core::GroupVersionKind;
 use kube::discovery::pinned_kind;
 use olm_testkit::builders::{Crd, csv};
+use olm_testkit::e2e::Scene;
 use olm_types::api::ClusterServiceVersion;
 use serde::Deserialize;
 use serde_json::{Value, json};
-
-use crate::scene::Scene;
 
 /// Requests to the API server under way at once.
 const AT_ONCE: usize = 8;

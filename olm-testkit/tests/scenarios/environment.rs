@@ -2,33 +2,20 @@
 
 use std::future::Future;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use anyhow::{Context, Result, anyhow};
-use kube::Client;
-use olm_testkit::cluster::{self, ClusterBackend, local::LocalCluster};
-use olm_testkit::crds;
-use olm_testkit::operators::{Binaries, Operator, Special};
-use olm_testkit::process::Running;
+use olm_testkit::e2e::stage::local::{Local, Places};
+use olm_testkit::e2e::{Scene, Stage};
 use olm_testkit::progress::Progress;
 use tokio::runtime::Runtime;
 use tokio::sync::OnceCell;
-
-use crate::scene::Scene;
 
 /// Starts when first used, and ends when told to.
 pub struct Environment {
     runtime: Runtime,
     /// One failure to start is the failure of every scenario.
-    started: OnceCell<Result<Started, String>>,
-}
-
-/// A cluster with operators.
-pub struct Started {
-    cluster: LocalCluster,
-    operators: Mutex<Vec<Running>>,
-    pub client: Client,
-    pub binaries: Binaries,
+    started: OnceCell<Result<Arc<Local>, String>>,
 }
 
 impl Environment {
@@ -38,29 +25,39 @@ impl Environment {
         Ok(Self { runtime, started: OnceCell::new() })
     }
 
-    /// Runs a scenario in a namespace of its own. It ends at rest.
-    pub fn run<F, S>(&self, name: &str, scenario: S) -> Result<()>
+    /// Does something with the cluster.
+    pub fn run<F, S>(&self, what: S) -> Result<()>
+    where
+        F: Future<Output = Result<()>>,
+        S: FnOnce(Arc<dyn Stage>) -> F,
+    {
+        self.runtime.block_on(async { what(self.started().await?).await })
+    }
+
+    /// Runs a scenario that is none of the library in a namespace of its own. It ends at rest.
+    pub fn run_own<F, S>(&self, name: &str, scenario: S) -> Result<()>
     where
         F: Future<Output = Result<()>>,
         S: FnOnce(Arc<Scene>) -> F,
     {
-        self.runtime.block_on(async {
-            let started = self.started().await?;
-            let scene = Scene::new(started, name).await?;
+        self.run(|stage| async move {
+            let scene = Scene::new(Arc::clone(&stage), name).await?;
             let result = scenario(Arc::clone(&scene)).await;
             // A dead operator explains a failure better than what was waited for.
             match result {
-                Err(error) => Err(started.check().err().unwrap_or(error)),
-                Ok(()) => started.check().and(scene.at_rest().await),
+                Err(error) => Err(stage.check().err().unwrap_or(error)),
+                Ok(()) => stage.check().and(scene.at_rest().await),
             }
         })
     }
 
-    async fn started(&self) -> Result<&Started> {
-        let start =
-            || async { Started::new("scenarios").await.map_err(|error| format!("{error:#}")) };
+    async fn started(&self) -> Result<Arc<Local>> {
+        let start = || async {
+            let started = start("scenarios").await;
+            started.map(Arc::new).map_err(|error| format!("{error:#}"))
+        };
         let started = self.started.get_or_init(start).await;
-        started.as_ref().map_err(|error| anyhow!("nothing to run on: {error}"))
+        started.clone().map_err(|error| anyhow!("nothing to run on: {error}"))
     }
 
     /// Ends operators and cluster.
@@ -73,80 +70,13 @@ impl Environment {
     }
 }
 
-impl Started {
-    /// Starts a cluster, which is named after its purpose, and both operators.
-    pub async fn new(purpose: &str) -> Result<Self> {
-        let cluster = LocalCluster::for_this_command(purpose, Progress::to_stderr())?;
-        cluster.up().await?;
-        let (client, binaries) = prepare(&cluster).await?;
-        let started = Self { cluster, operators: Mutex::default(), client, binaries };
-        started.start_operators("").await?;
-        Ok(started)
-    }
-
-    /// Ends both operators as a crash would and starts them again.
-    pub async fn restart_operators(&self) -> Result<()> {
-        if let Ok(mut operators) = self.operators.lock() {
-            operators.drain(..).for_each(|mut operator| operator.kill());
-        }
-        self.start_operators("-again").await
-    }
-
-    /// Starts both and waits until they are ready; their logs have names with this end.
-    async fn start_operators(&self, end: &str) -> Result<()> {
-        let kubeconfig = self.cluster.kubeconfig().await?;
-        let mut admins = Vec::new();
-        for operator in Operator::ALL {
-            let special = Special { log: format!("{operator}{end}"), ..Special::default() };
-            let (running, admin) = self.binaries.operator(operator, &kubeconfig, special)?;
-            admins.push(admin);
-            if let Ok(mut operators) = self.operators.lock() {
-                operators.push(running);
-            }
-        }
-        for admin in admins {
-            let ready = admin.until_ready().await;
-            self.check().and(ready)?;
-        }
-        Ok(())
-    }
-
-    /// The log of the API server.
-    pub fn audit_log(&self) -> PathBuf {
-        self.cluster.audit_log()
-    }
-
-    /// Fails when an operator has ended.
-    pub fn check(&self) -> Result<()> {
-        match self.operators.lock() {
-            Ok(mut operators) => operators.iter_mut().try_for_each(Running::check),
-            Err(_) => Ok(()),
-        }
-    }
-
-    /// Ends operators and cluster.
-    pub async fn end(&self) -> Result<()> {
-        if let Ok(mut operators) = self.operators.lock() {
-            operators.drain(..).for_each(Running::stop);
-        }
-        self.cluster.down().await
-    }
-}
-
-/// Applies `deploy/` and finds the binaries.
-pub async fn prepare(cluster: &LocalCluster) -> Result<(Client, Binaries)> {
-    let client = cluster::client(&cluster.kubeconfig().await?).await?;
-    crds::apply_crds(&client).await?;
-    crds::apply_base(&client).await?;
-    Ok((client, Binaries::beside_this_executable(&logs(cluster)?)?))
+/// A cluster, which is named after its purpose, and both operators.
+pub async fn start(purpose: &str) -> Result<Local> {
+    Local::start(purpose, &places(), Progress::to_stderr()).await
 }
 
 /// Logs of a run stay after it in `OLM_SCENARIO_LOGS`, when that is set.
-fn logs(cluster: &LocalCluster) -> Result<PathBuf> {
-    let Some(kept) = std::env::var_os("OLM_SCENARIO_LOGS").map(PathBuf::from) else {
-        return Ok(cluster.scratch());
-    };
-    let dir = kept.join(cluster.name());
-    std::fs::create_dir_all(&dir).context("cannot create OLM_SCENARIO_LOGS")?;
-    Ok(dir)
+pub fn places() -> Places {
+    let logs = std::env::var_os("OLM_SCENARIO_LOGS").map(PathBuf::from);
+    Places { binaries: None, logs }
 }

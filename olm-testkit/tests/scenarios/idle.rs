@@ -7,11 +7,12 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use olm_testkit::audit::AuditLog;
 use olm_testkit::builders::{self, Bundle, Crd, Package, csv};
+use olm_testkit::e2e::stage::local::Local;
+use olm_testkit::e2e::{Scene, Stage};
 use olm_testkit::operators::Operator;
 use olm_types::api::CsvPhase;
 
-use crate::environment::Started;
-use crate::scene::Scene;
+use crate::environment;
 
 /// The programs that should be silent. Lease renewals, when there are any, are none of this.
 const OPERATORS: [&str; 2] = [Operator::Olm.name(), Operator::Catalog.name()];
@@ -31,14 +32,14 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// An installed operator with a dependency, a resolution that fails, and a namespace with two
 /// OperatorGroups, in a cluster in which nothing else happens.
 pub async fn no_writes(_: Arc<Scene>) -> Result<()> {
-    let started = Started::new("idle").await?;
+    let started = Arc::new(environment::start("idle").await?);
     let silent = silence(&started).await;
     // A dead operator explains a failure better than what was waited for.
     let silent = started.check().and(silent);
     started.end().await.and(silent)
 }
 
-async fn silence(started: &Started) -> Result<()> {
+async fn silence(started: &Arc<Local>) -> Result<()> {
     let mut audit = AuditLog::new(started.audit_log());
     // Their catalogs are served until the end.
     let _scenes = [installed(started).await?, unsatisfiable(started).await?, torn(started).await?];
@@ -49,8 +50,8 @@ async fn silence(started: &Started) -> Result<()> {
     silent.context("after a start of both operators")
 }
 
-async fn installed(started: &Started) -> Result<Arc<Scene>> {
-    let scene = Scene::new(started, "idle::installed").await?;
+async fn installed(started: &Arc<Local>) -> Result<Arc<Scene>> {
+    let scene = Scene::new(Arc::clone(started) as Arc<dyn Stage>, "idle::installed").await?;
     let cups = Crd::new("idle.example.com", "v1", "Cup");
     let cup = csv("cup.v1.0.0", "1.0.0").owns(&cups).deployment("cup", "default");
     let tea = csv("tea.v1.0.0", "1.0.0").requires(&cups).deployment("tea", "default");
@@ -66,8 +67,8 @@ async fn installed(started: &Started) -> Result<Arc<Scene>> {
     Ok(scene)
 }
 
-async fn unsatisfiable(started: &Started) -> Result<Arc<Scene>> {
-    let scene = Scene::new(started, "idle::unsatisfiable").await?;
+async fn unsatisfiable(started: &Arc<Local>) -> Result<Arc<Scene>> {
+    let scene = Scene::new(Arc::clone(started) as Arc<dyn Stage>, "idle::unsatisfiable").await?;
     let rider = csv("rider.v1.0.0", "1.0.0").deployment("rider", "default");
     let bundle = Bundle::new("1.0.0", &rider).requires_package("unicorn", ">=1.0.0");
     scene.operator_group().await?;
@@ -77,8 +78,8 @@ async fn unsatisfiable(started: &Started) -> Result<Arc<Scene>> {
     Ok(scene)
 }
 
-async fn torn(started: &Started) -> Result<Arc<Scene>> {
-    let scene = Scene::new(started, "idle::torn").await?;
+async fn torn(started: &Arc<Local>) -> Result<Arc<Scene>> {
+    let scene = Scene::new(Arc::clone(started) as Arc<dyn Stage>, "idle::torn").await?;
     scene.operator_group().await?;
     let second = builders::operator_group(&scene.namespace, "second", &[&scene.namespace]);
     scene.create(&second).await?;

@@ -1,24 +1,21 @@
 //! Scenarios on a real API server.
 //!
+//! Most of them know a cluster only through its API: those are `olm_testkit::e2e::scenarios`,
+//! which `cargo xtask e2e` plays elsewhere, too. Beside them are those that kill processes, count
+//! writes of the whole cluster, or are about our definitions.
+//!
 //! One cluster and one pair of operators serve the whole run; each scenario has a namespace of
 //! its own and they run side by side. The cluster starts with the first scenario that is not
 //! filtered out and ends with the run, however that ends. Arguments are those of any Rust test.
 
 mod alone;
 mod api;
-mod approval;
-mod bad_input;
-mod catalogs;
+mod deploy;
 mod environment;
 mod idle;
-mod install;
-mod operator_groups;
-mod recovery;
-mod removal;
-mod resolution;
-mod rest;
-mod scene;
-mod upgrades;
+mod image_tools;
+mod kubectl;
+mod tenancy;
 
 use std::future::Future;
 use std::process::ExitCode;
@@ -26,9 +23,10 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use libtest_mimic::{Arguments, Failed, Trial};
+use olm_testkit::e2e::stage::local;
+use olm_testkit::e2e::{Scenario, Scene, runner, scenarios};
 
 use environment::Environment;
-use scene::Scene;
 
 /// Scenarios wait most of their time, so more run at once than there are processors.
 const AT_ONCE: usize = 8;
@@ -43,71 +41,53 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    let mut all = trials(&environment);
-    all.extend(recovery::trials(&environment));
+    let shared = scenarios::all().into_iter().map(|scenario| shared(&environment, scenario));
+    let all = shared.chain(own(&environment)).collect();
     let conclusion = libtest_mimic::run(&arguments, all);
     environment.end();
     conclusion.exit_code()
 }
 
-fn trials(environment: &Arc<Environment>) -> Vec<Trial> {
+/// Scenarios that run on this tier only.
+fn own(environment: &Arc<Environment>) -> Vec<Trial> {
     let no_corpus = std::env::var_os("OLM_CORPUS").is_none();
     let corpus = trial(environment, "api::every_csv_of_the_corpus_is_accepted", api::corpus);
     vec![
-        trial(environment, "install::an_operator", install::an_operator),
-        trial(environment, "install::a_dependency", install::a_dependency),
-        trial(environment, "install::manual_approval", install::manual_approval),
-        trial(
-            environment,
-            "upgrades::two_versions_with_a_crd_change",
-            upgrades::replaces::two_versions_with_a_crd_change,
-        ),
-        trial(
-            environment,
-            "upgrades::from_the_starting_csv",
-            upgrades::replaces::from_the_starting_csv,
-        ),
-        trial(
-            environment,
-            "upgrades::a_bad_version_is_passed_over",
-            upgrades::skips::a_bad_version_is_passed_over,
-        ),
-        trial(
-            environment,
-            "upgrades::a_bad_version_is_repaired",
-            upgrades::skips::a_bad_version_is_repaired,
-        ),
-        trial(environment, "upgrades::a_range_of_versions", upgrades::skips::a_range_of_versions),
-        trial(environment, "upgrades::another_channel", upgrades::channels::switch_to_a_faster_one),
-        trial(environment, "upgrades::a_missing_api", upgrades::blocked::a_missing_api),
-        trial(environment, "approval::nothing_happens_before", approval::nothing_happens_before),
-        trial(environment, "approval::a_deleted_plan", approval::a_deleted_plan_is_made_anew),
-        trial(environment, "approval::an_upgrade", approval::an_upgrade_waits_again),
-        trial(environment, "approval::from_the_starting_csv", approval::from_the_starting_csv),
-        trial(environment, "removal::a_subscription", removal::a_subscription),
-        trial(environment, "removal::an_operator", removal::an_operator),
-        trial(
-            environment,
-            "removal::an_operator_that_is_subscribed_to",
-            removal::an_operator_that_is_subscribed_to,
-        ),
-        trial(environment, "operator_groups::none", operator_groups::none),
-        trial(environment, "operator_groups::two", operator_groups::two),
-        trial(environment, "catalogs::the_only_one_is_missing", catalogs::the_only_one_is_missing),
-        trial(environment, "catalogs::one_is_missing", catalogs::one_is_missing),
-        trial(environment, "resolution::missing_api", resolution::missing_api),
-        trial(environment, "resolution::missing_package", resolution::missing_package),
         trial(environment, "alone::csv_by_hand", alone::csv_by_hand),
         trial(environment, "alone::no_catalog_operator", alone::no_catalog_operator),
         trial(environment, "idle::no_writes", idle::no_writes),
+        trial(environment, "tenancy::users", tenancy::users),
+        trial(environment, "tenancy::targets", tenancy::targets),
+        trial(environment, "tenancy::everywhere", tenancy::everywhere),
+        trial(environment, "image_tools::serve_jobs_and_pods", image_tools::serve_jobs_and_pods),
+        trial(
+            environment,
+            "deploy::the_operators_are_admitted",
+            deploy::the_operators_are_admitted,
+        ),
+        trial(environment, "deploy::kubectl_applies_the_files", deploy::kubectl_applies_the_files),
+        trial(environment, "deploy::kustomize_says_the_same", deploy::says_the_same),
+        trial(environment, "deploy::the_flags_are_known", deploy::flags::are_known),
         trial(environment, "api::every_version_is_served", api::every_version_is_served),
         trial(environment, "api::made_csvs_are_accepted", api::made_csvs_are_accepted),
         corpus.with_ignored_flag(no_corpus),
-        trial(environment, "bad_input::a_large_csv", bad_input::a_large_csv),
-        trial(environment, "bad_input::a_crd_without_a_dot", bad_input::a_crd_without_a_dot),
-        trial(environment, "bad_input::a_malformed_bundle", bad_input::a_malformed_bundle),
-        trial(environment, "bad_input::a_broken_catalog", bad_input::a_broken_catalog),
     ]
+}
+
+/// A scenario of the library; one that needs what is not here says so.
+fn shared(environment: &Arc<Environment>, scenario: Scenario) -> Trial {
+    let facts = local::facts();
+    let lacking = scenario.needs.iter().find_map(|need| facts.lacks(*need));
+    if let Some(reason) = &lacking {
+        println!("not run: {}: {reason}", scenario.name);
+    }
+    let environment = Arc::clone(environment);
+    let trial = Trial::test(scenario.name, move || {
+        let played =
+            environment.run(|stage| async move { runner::play(&stage, &scenario, None).await });
+        played.map_err(|error| Failed::from(format!("{error:#}")))
+    });
+    trial.with_ignored_flag(lacking.is_some())
 }
 
 /// A scenario with a namespace named after it.
@@ -118,7 +98,7 @@ where
 {
     let environment = Arc::clone(environment);
     Trial::test(name, move || {
-        let run = environment.run(name, scenario);
+        let run = environment.run_own(name, scenario);
         run.map_err(|error| Failed::from(format!("{error:#}")))
     })
 }

@@ -5,6 +5,8 @@ mod objects;
 use anyhow::Result;
 use clap::{Args, Subcommand};
 
+use crate::resolve::conformance as resolver;
+
 /// Arguments of the command.
 #[derive(Debug, Args)]
 pub struct Arguments {
@@ -16,11 +18,14 @@ pub struct Arguments {
 enum Subject {
     /// Compares the objects that installations leave in a cluster
     Objects(objects::Arguments),
+    /// Compares the outcomes of resolution cases
+    Resolver(resolver::Arguments),
 }
 
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<()> {
     match &arguments.subject {
         Subject::Objects(arguments) => objects::run(arguments),
+        Subject::Resolver(arguments) => resolver::run(arguments),
     }
 }

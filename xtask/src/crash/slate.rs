@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use kube::Client;
-use kube::api::{Api, DeleteParams, DynamicObject, Patch, PatchParams};
+use kube::api::{Api, ApiResource, DeleteParams, DynamicObject, ListParams, Patch, PatchParams};
 use olm_testkit::dump::{Dump, Key, Kinds, diff, normalise};
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
 /// What the way back may take: garbage collection of Kubernetes is part of it.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(180);
 
 /// Between two looks.
 const LOOK: Duration = Duration::from_millis(100);
@@ -83,6 +83,8 @@ impl Slate {
             }
             // Owners take these with them, controllers of Kubernetes repair those.
             _ if is_controlled(object) || self.initial.contains_key(key) => Ok(()),
+            // A definition that goes before its kind was ever served takes minutes to go.
+            None if is_definition(object) && !is_served(client, object).await => Ok(()),
             None => remove(&api, &key.name, object).await,
             Some(_) => Ok(()),
         };
@@ -96,8 +98,7 @@ impl Slate {
 async fn remove(api: &Api<DynamicObject>, name: &str, object: &Value) -> kube::Result<()> {
     let has = |pointer| object.pointer(pointer).is_some();
     // Whoever set them does not run now. The API server sees to those of definitions itself.
-    let theirs = object.get("kind") == Some(&json!("CustomResourceDefinition"));
-    if has("/metadata/finalizers") && !theirs {
+    if has("/metadata/finalizers") && !is_definition(object) {
         let patch = Patch::Merge(json!({"metadata": {"finalizers": null}}));
         api.patch(name, &PatchParams::default(), &patch).await?;
     }
@@ -105,6 +106,24 @@ async fn remove(api: &Api<DynamicObject>, name: &str, object: &Value) -> kube::R
         return Ok(());
     }
     api.delete(name, &DeleteParams::background()).await.map(drop)
+}
+
+fn is_definition(object: &Value) -> bool {
+    object.get("kind") == Some(&json!("CustomResourceDefinition"))
+}
+
+/// Whether objects of a definition's first version can be listed; so they can when it is going.
+async fn is_served(client: &Client, definition: &Value) -> bool {
+    let text = |pointer| definition.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+    let resource = ApiResource {
+        group: text("/spec/group").to_owned(),
+        version: text("/spec/versions/0/name").to_owned(),
+        api_version: format!("{}/{}", text("/spec/group"), text("/spec/versions/0/name")),
+        kind: text("/spec/names/kind").to_owned(),
+        plural: text("/spec/names/plural").to_owned(),
+    };
+    let api: Api<DynamicObject> = Api::all_with(client.clone(), &resource);
+    api.list_metadata(&ListParams::default()).await.is_ok()
 }
 
 /// A patch that removes new labels and annotations, and gives old ones their values.

@@ -11,9 +11,10 @@ use kube::Client;
 use kube::api::{Api, PostParams};
 use olm_testkit::audit::{AuditLog, Write};
 use olm_testkit::cluster::{self, ClusterBackend, local::LocalCluster};
+use olm_testkit::deploy::{self, Options, With};
 use olm_testkit::operators::{Binaries, Operator};
 use olm_testkit::progress::Progress;
-use olm_testkit::{builders, crds, wait};
+use olm_testkit::{builders, wait};
 
 use super::operators::Starter;
 use super::scene::NAMESPACE;
@@ -59,8 +60,7 @@ impl Stage {
         cluster.up().await?;
         let kubeconfig = cluster.kubeconfig().await?;
         let client = cluster::client(&kubeconfig).await?;
-        crds::apply_crds(&client).await?;
-        crds::apply_base(&client).await?;
+        deploy::apply(&client, &Options::default(), With::Definitions).await?;
         let namespaces: Api<Namespace> = Api::all(client.clone());
         let namespace = builders::namespace(NAMESPACE);
         namespaces

@@ -4,19 +4,29 @@
 //! One feature set (all of them) serves every step, so that nothing is built twice.
 
 mod cargo_test;
+mod smoke;
 mod summary;
 
 use anyhow::Result;
+use clap::Args;
 
 use crate::workspace::{cargo, cargo_run};
 use crate::{tidy, workspace};
 use summary::Summary;
 
+/// Arguments of the command.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// Plays an end-to-end scenario on a real node afterwards, where this machine can have one
+    #[arg(long)]
+    smoke: bool,
+}
+
 /// What every step is built with.
 const EVERYTHING: [&str; 2] = ["--workspace", "--all-features"];
 
 /// Runs every step and fails when one of them did.
-pub fn run() -> Result<()> {
+pub fn run(arguments: &Arguments) -> Result<()> {
     let mut summary = Summary::default();
     heading("tidy");
     match tidy::check_all() {
@@ -34,6 +44,10 @@ pub fn run() -> Result<()> {
     summary.check("cargo build", cargo_run(&with_everything(&["build"])));
     heading("unit tests, property tests and scenarios on a real API server");
     cargo_test::run(&with_everything(&["test", "--no-fail-fast"]), &mut summary);
+    if arguments.smoke {
+        heading("end to end on a real node");
+        smoke::run(&mut summary);
+    }
     summary.finish()
 }
 

@@ -35,6 +35,17 @@ impl Summary {
         }
     }
 
+    /// Adds a step that counts for itself: passed, failed, not run.
+    pub(super) fn check_counted(&mut self, name: &str, step: impl FnOnce() -> Result<[usize; 3]>) {
+        match step() {
+            Ok([passed, failed, not_run]) => {
+                self.add(passed, failed);
+                self.add_not_run(not_run);
+            }
+            Err(error) => self.check(name, Err(error)),
+        }
+    }
+
     /// Prints the sum as the last line of all.
     pub(super) fn finish(self) -> Result<()> {
         println!();

@@ -7,7 +7,7 @@ use anyhow::Result;
 use super::Workspace;
 
 /// Every crate with the crates it may use.
-const ARROWS: [(&str, &[&str]); 12] = [
+const ARROWS: [(&str, &[&str]); 13] = [
     ("olm-types", &[]),
     ("olm-effect", &["olm-types"]),
     ("olm-resolver", &["olm-types"]),
@@ -19,6 +19,7 @@ const ARROWS: [(&str, &[&str]); 12] = [
     ("olm-operator", OPERATOR),
     ("catalog-operator", CATALOG_OPERATOR),
     ("olm-testkit", &["olm-types"]),
+    ("olm-workload", &[]),
     ("xtask", &["olm-types", "olm-testkit", "olm-catalog", "olm-resolver", "olm-lifecycle"]),
 ];
 

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use k8s_openapi::api::core::v1::Namespace;
 use kube::Client;
 use kube::api::{Api, DeleteParams, DynamicObject, Patch, PatchParams, PostParams};
-use olm_testkit::{builders, crds};
+use olm_testkit::{builders, deploy};
 use olm_types::api::{ClusterServiceVersion, InstallPlan, Subscription};
 use serde_json::json;
 
@@ -64,7 +64,7 @@ pub(super) async fn perform(
 
 async fn apply_inputs(client: &Client, inputs: &[DynamicObject]) -> Result<()> {
     for input in inputs {
-        crds::apply(client, input).await?;
+        deploy::apply_object(client, input).await?;
     }
     Ok(())
 }

@@ -6,10 +6,11 @@ use anyhow::{Context, Result};
 use kube::Client;
 use kube::api::{Api, PostParams};
 use olm_testkit::cluster::{self, ClusterBackend, local::LocalCluster};
+use olm_testkit::deploy::{self, Options, With};
 use olm_testkit::operators::{Binaries, OLM_NAMESPACE};
 use olm_testkit::process::Running;
 use olm_testkit::progress::Progress;
-use olm_testkit::{builders, crds, wait};
+use olm_testkit::{builders, wait};
 use olm_types::api::CatalogSource;
 
 /// The name of the catalog in the recordings.
@@ -30,8 +31,7 @@ impl Stage {
         cluster.up().await?;
         let kubeconfig = cluster.kubeconfig().await?;
         let client = cluster::client(&kubeconfig).await?;
-        crds::apply_crds(&client).await?;
-        crds::apply_base(&client).await?;
+        deploy::apply(&client, &Options::default(), With::Definitions).await?;
         let logs = logs.map_or_else(|| cluster.scratch(), Path::to_owned);
         let binaries = Binaries::in_dir(binaries, &logs);
         let olm = binaries.olm_operator(&kubeconfig)?;

@@ -1,7 +1,7 @@
 //! The operators of all scenarios: a kettle, and the cups that it may need.
 
 use olm_testkit::builders::{Bundle, Crd, CsvBuilder, Package, csv};
-use serde_json::{Value, json};
+use serde_json::json;
 
 /// The kind that a kettle provides.
 pub(super) fn kettles() -> Crd {
@@ -31,17 +31,4 @@ pub(super) fn operator(name: &str, version: &str, crd: &Crd) -> CsvBuilder {
         .deployment(&format!("{name}-manager"), name)
         .permission(name, pods)
         .cluster_permission(name, nodes)
-}
-
-/// The kind of the kettle with one more version, which becomes the stored one.
-pub(super) fn kettles_with_two_versions() -> Value {
-    let mut manifest = kettles().manifest();
-    let versions = manifest.pointer("/spec/versions").and_then(Value::as_array);
-    if let Some([old]) = versions.map(Vec::as_slice) {
-        let (mut old, mut new) = (old.clone(), old.clone());
-        old["storage"] = json!(false);
-        new["name"] = json!("v2");
-        manifest["spec"]["versions"] = json!([old, new]);
-    }
-    manifest
 }

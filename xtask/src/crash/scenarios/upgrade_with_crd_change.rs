@@ -3,7 +3,7 @@
 use anyhow::Result;
 use async_trait::async_trait;
 use futures::future::BoxFuture;
-use olm_testkit::builders::{Bundle, Crd, Package};
+use olm_testkit::builders::{Bundle, Package};
 
 use super::operators;
 use crate::crash::scenario::Scenario;
@@ -23,15 +23,9 @@ impl Scenario for UpgradeWithCrdChange {
 
     fn catalogs(&self) -> Vec<(&'static str, Vec<Package>)> {
         let old = operators::kettle("1.0.0");
-        let kind = Crd::new("crash.example.com", "v2", "Kettle");
-        let csv = operators::operator("kettle", "1.1.0", &operators::kettles())
-            .owns(&kind)
-            .replaces("kettle.v1.0.0");
-        let new = Bundle::new("1.1.0", &csv)
-            .replaces("kettle.v1.0.0")
-            .manifest(operators::kettles_with_two_versions())
-            .property("olm.gvk", operators::kettles().gvk())
-            .property("olm.gvk", kind.gvk());
+        let kind = operators::kettles().and_version("v2");
+        let csv = operators::operator("kettle", "1.1.0", &kind).replaces("kettle.v1.0.0");
+        let new = Bundle::new("1.1.0", &csv).replaces("kettle.v1.0.0").provides(&kind);
         let package = |bundles| vec![Package::new("kettle").channel("stable", bundles)];
         vec![("old", package(vec![old.clone()])), ("new", package(vec![old, new]))]
     }

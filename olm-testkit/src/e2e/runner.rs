@@ -1,0 +1,131 @@
+//! Plays scenarios side by side, and those that disturb others one by one after them.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, anyhow};
+use futures::{StreamExt, stream};
+use tokio::time::timeout;
+
+use super::{Scenario, Scene, Stage, evidence};
+
+/// No scenario takes longer: each waits for a few conditions, with a deadline for each.
+const LIMIT: Duration = Duration::from_secs(15 * 60);
+
+/// How a scenario went.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The name of the scenario.
+    pub name: &'static str,
+    /// How long it took.
+    pub took: Duration,
+    /// What came out.
+    pub verdict: Verdict,
+}
+
+/// What came out of a scenario.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// All that was expected is true.
+    Passed,
+    /// Something is not.
+    Failed {
+        /// What was expected, and what is there instead.
+        message: String,
+        /// The folder with what the cluster held at that moment.
+        evidence: Option<PathBuf>,
+    },
+    /// The cluster lacks something that the scenario needs.
+    Skipped {
+        /// What it lacks.
+        reason: String,
+    },
+}
+
+/// How scenarios are played.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Scenarios under way at once.
+    pub at_once: usize,
+    /// The folder for what failures leave behind; none when nobody wants it.
+    pub evidence: Option<PathBuf>,
+}
+
+/// Plays scenarios and tells of each when it is over. The outcomes are in the order of the
+/// scenarios.
+pub async fn play_all(
+    stage: &Arc<dyn Stage>,
+    scenarios: Vec<Scenario>,
+    settings: &Settings,
+    tell: impl Fn(&Outcome),
+) -> Vec<Outcome> {
+    let numbered = scenarios.into_iter().enumerate();
+    let (last, first): (Vec<_>, Vec<_>) = numbered.partition(|(_, one)| one.exclusive);
+    let mut outcomes = Vec::new();
+    for (group, at_once) in [(first, settings.at_once.max(1)), (last, 1)] {
+        let runs = group.into_iter().map(|(number, scenario)| async move {
+            (number, outcome(stage, scenario, settings.evidence.as_deref()).await)
+        });
+        let mut runs = stream::iter(runs).buffer_unordered(at_once);
+        while let Some(run) = runs.next().await {
+            tell(&run.1);
+            outcomes.push(run);
+        }
+    }
+    outcomes.sort_by_key(|(number, _)| *number);
+    outcomes.into_iter().map(|(_, outcome)| outcome).collect()
+}
+
+/// Plays a scenario in a namespace of its own. It ends at rest.
+///
+/// # Errors
+///
+/// What was expected and is not true. Where `evidence` names a folder, what the cluster held at
+/// that moment is there.
+pub async fn play(
+    stage: &Arc<dyn Stage>,
+    scenario: &Scenario,
+    evidence: Option<&Path>,
+) -> Result<()> {
+    let scene = Scene::new(Arc::clone(stage), scenario.name).await?;
+    let result = timeout(LIMIT, scenario.play(Arc::clone(&scene))).await;
+    let result = result.unwrap_or_else(|_| Err(anyhow!("it is not over after {LIMIT:?}")));
+    // A dead operator explains a failure better than what was waited for.
+    let result = match result {
+        Err(error) => Err(stage.check().err().unwrap_or(error)),
+        Ok(()) => stage.check().and(scene.at_rest().await),
+    };
+    if let (Err(_), Some(folder)) = (&result, evidence) {
+        evidence::collect(&scene, &**stage, folder).await;
+    }
+    match stage.facts().stays {
+        true => result.and(scene.remove().await),
+        false => result,
+    }
+}
+
+async fn outcome(stage: &Arc<dyn Stage>, scenario: Scenario, evidence: Option<&Path>) -> Outcome {
+    let (name, begun) = (scenario.name, Instant::now());
+    let lacking = scenario.needs.iter().find_map(|need| stage.facts().lacks(*need));
+    let verdict = match lacking {
+        Some(reason) => Verdict::Skipped { reason },
+        None => {
+            let folder = evidence.map(|root| root.join(name.replace("::", "-")));
+            verdict(stage, scenario, folder).await
+        }
+    };
+    Outcome { name, took: begun.elapsed(), verdict }
+}
+
+async fn verdict(stage: &Arc<dyn Stage>, scenario: Scenario, folder: Option<PathBuf>) -> Verdict {
+    let (stage, kept) = (Arc::clone(stage), folder.clone());
+    // In a task of its own, so that a panic is the failure of this scenario alone.
+    let task = tokio::spawn(async move { play(&stage, &scenario, kept.as_deref()).await });
+    let message = match task.await {
+        Ok(Ok(())) => return Verdict::Passed,
+        Ok(Err(error)) => format!("{error:#}"),
+        Err(error) => format!("the scenario itself is broken: {error}"),
+    };
+    Verdict::Failed { message, evidence: folder.filter(|folder| folder.is_dir()) }
+}

@@ -1,0 +1,71 @@
+//! What a scenario is.
+
+use std::fmt;
+use std::sync::Arc;
+
+use anyhow::Result;
+use futures::FutureExt;
+use futures::future::BoxFuture;
+
+use super::Scene;
+
+/// Something that is true on any cluster with OLM, and the steps that show it.
+pub struct Scenario {
+    /// Folder and function, `install::an_operator`.
+    pub name: &'static str,
+    /// One line for a reader.
+    pub about: &'static str,
+    /// What the cluster must be capable of.
+    pub needs: Vec<Need>,
+    /// Whether it disturbs others, so that it runs when no other does.
+    pub exclusive: bool,
+    steps: Steps,
+}
+
+type Steps = Box<dyn Fn(Arc<Scene>) -> BoxFuture<'static, Result<()>> + Send + Sync>;
+
+/// Something that not every cluster has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Need {
+    /// A node that starts containers.
+    Containers,
+    /// An image whose container runs until it is told to end, and serves HTTP.
+    Workload,
+    /// The operators of OLM run as Pods of the cluster.
+    OlmPods,
+}
+
+/// A scenario that needs nothing and disturbs nobody.
+pub fn scenario<F, S>(name: &'static str, about: &'static str, steps: S) -> Scenario
+where
+    F: Future<Output = Result<()>> + Send + 'static,
+    S: Fn(Arc<Scene>) -> F + Send + Sync + 'static,
+{
+    let steps: Steps = Box::new(move |scene| steps(scene).boxed());
+    Scenario { name, about, needs: Vec::new(), exclusive: false, steps }
+}
+
+impl Scenario {
+    /// Runs only where these are there.
+    #[must_use]
+    pub fn needs(self, needs: &[Need]) -> Self {
+        Self { needs: needs.to_vec(), ..self }
+    }
+
+    /// Runs alone.
+    #[must_use]
+    pub fn exclusive(self) -> Self {
+        Self { exclusive: true, ..self }
+    }
+
+    /// Goes through the steps.
+    pub async fn play(&self, scene: Arc<Scene>) -> Result<()> {
+        (self.steps)(scene).await
+    }
+}
+
+impl fmt::Debug for Scenario {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scenario").field("name", &self.name).field("needs", &self.needs).finish()
+    }
+}

@@ -1,0 +1,241 @@
+//! InstallPlans that wait for a person.
+
+use std::sync::Arc;
+
+use anyhow::{Context, Result, ensure};
+use k8s_openapi::api::core::v1::ServiceAccount;
+use k8s_openapi::api::rbac::v1::{ClusterRole, Role};
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kube::ResourceExt;
+use kube::api::{Api, DeleteParams, ListParams, Patch, PatchParams};
+use olm_types::api::{
+    Approval, ClusterServiceVersion, InstallPlan, InstallPlanPhase, StepStatus, Subscription,
+    SubscriptionState,
+};
+use olm_types::labels;
+use serde_json::json;
+
+use crate::builders::{self, Bundle};
+use crate::e2e::scenarios::upgrades::{Story, kettle, kettles, stable};
+use crate::e2e::scene::{Scene, conditions};
+use crate::e2e::{Scenario, scenario};
+use crate::wait;
+
+/// The scenarios of this file.
+pub(super) fn all() -> Vec<Scenario> {
+    vec![
+        scenario(
+            "approval::nothing_happens_before",
+            "before the approval nothing of a plan exists, after it everything does",
+            nothing_happens_before,
+        ),
+        scenario(
+            "approval::a_deleted_plan",
+            "a plan that is deleted before its approval is made anew",
+            a_deleted_plan_is_made_anew,
+        ),
+        scenario(
+            "approval::an_upgrade",
+            "an approval is for one plan, the next version waits again",
+            an_upgrade_waits_again,
+        ),
+        scenario(
+            "approval::from_the_starting_csv",
+            "startingCSV is approved first, what came after it is a plan of its own",
+            from_the_starting_csv,
+        ),
+    ]
+}
+
+const OLD: &str = "kettle.v1.0.0";
+const NEW: &str = "kettle.v1.1.0";
+
+/// Before the approval nothing of the plan exists; after it everything does.
+async fn nothing_happens_before(scene: Arc<Scene>) -> Result<()> {
+    offer(&scene, &versions(&scene)[..1]).await?;
+    subscribe(&scene, None).await?;
+    let plan = waiting_plan(&scene, OLD, 1).await?;
+    let wish = scene.condition("kettle", "InstallPlanPending", "True", "RequiresApproval").await?;
+    ensure!(wish.message.is_none(), "{wish:?}");
+    scene.at_rest().await?;
+    check_nothing(&scene).await?;
+
+    approve(&scene, &plan).await?;
+    scene.succeeded(OLD).await?;
+    let wish = scene.at_latest("kettle", OLD).await?;
+    let plan = scene.plan_of(&wish).await?.status.unwrap_or_default();
+    ensure!(plan.phase == InstallPlanPhase::Complete, "the plan is {}", plan.phase);
+    Ok(())
+}
+
+/// A plan that is deleted before its approval is made anew.
+async fn a_deleted_plan_is_made_anew(scene: Arc<Scene>) -> Result<()> {
+    let story = Story::begin(&scene).await?;
+    offer(&scene, &versions(&scene)[..1]).await?;
+    subscribe(&scene, None).await?;
+    let first = waiting_plan(&scene, OLD, 1).await?;
+    let plans: Api<InstallPlan> = scene.api();
+    plans.delete(&first.name_any(), &DeleteParams::default()).await.context("cannot delete")?;
+
+    let second = waiting_plan(&scene, OLD, 2).await?;
+    ensure!(first.uid() != second.uid(), "the plan is still there");
+    check_nothing(&scene).await?;
+    approve(&scene, &second).await?;
+    scene.succeeded(OLD).await?;
+    scene.at_latest("kettle", OLD).await?;
+    let way = [
+        "- - - -",
+        "UpgradePending kettle.v1.0.0 - 1",
+        "- - - 1",
+        "UpgradePending kettle.v1.0.0 - 2",
+        "AtLatestKnown kettle.v1.0.0 kettle.v1.0.0 2",
+    ];
+    story.check_subscription("kettle", &way).await
+}
+
+/// An approval is for one plan; the next version waits again, and the old one stays at work.
+async fn an_upgrade_waits_again(scene: Arc<Scene>) -> Result<()> {
+    let (story, versions) = (Story::begin(&scene).await?, versions(&scene));
+    offer(&scene, &versions[..1]).await?;
+    subscribe(&scene, None).await?;
+    approve(&scene, &waiting_plan(&scene, OLD, 1).await?).await?;
+    scene.succeeded(OLD).await?;
+    scene.at_latest("kettle", OLD).await?;
+
+    scene.publish("kitchen", &stable(&versions)).await?;
+    let plan = waiting_plan(&scene, NEW, 2).await?;
+    check_waiting_upgrade(&scene).await?;
+    scene.at_rest().await?;
+    approve(&scene, &plan).await?;
+    finish(&scene, &story).await
+}
+
+/// `startingCSV` is approved first, and what came after it is a plan of its own.
+async fn from_the_starting_csv(scene: Arc<Scene>) -> Result<()> {
+    let story = Story::begin(&scene).await?;
+    offer(&scene, &versions(&scene)).await?;
+    subscribe(&scene, Some(OLD)).await?;
+    let first = waiting_plan(&scene, OLD, 1).await?;
+    check_nothing(&scene).await?;
+    check_conditions(&scene).await?;
+    approve(&scene, &first).await?;
+    scene.succeeded(OLD).await?;
+
+    let second = waiting_plan(&scene, NEW, 2).await?;
+    check_waiting_upgrade(&scene).await?;
+    check_conditions(&scene).await?;
+    approve(&scene, &second).await?;
+    finish(&scene, &story).await
+}
+
+/// What a Subscription says in v0 while its plan waits, in that order.
+async fn check_conditions(scene: &Scene) -> Result<()> {
+    let expected = [
+        ("CatalogSourcesUnhealthy", "False", "AllCatalogSourcesHealthy"),
+        ("InstallPlanPending", "True", "RequiresApproval"),
+    ];
+    wait::until(&scene.api(), "kettle", "say that its plan waits", |wish: &Subscription| {
+        let told = conditions(wish).iter().map(|condition| {
+            let reason = condition.reason.as_deref().unwrap_or_default();
+            (condition.type_.as_str(), condition.status.as_str(), reason)
+        });
+        told.eq(expected)
+    })
+    .await
+    .map(drop)
+}
+
+/// Two versions; the second replaces the first.
+fn versions(scene: &Scene) -> [Bundle; 2] {
+    let kind = kettles(scene);
+    [kettle("1.0.0", &kind), kettle("1.1.0", &kind).replaces(OLD)]
+}
+
+async fn offer(scene: &Scene, versions: &[Bundle]) -> Result<()> {
+    scene.operator_group().await?;
+    scene.catalog("kitchen", &stable(versions)).await.map(drop)
+}
+
+async fn subscribe(scene: &Scene, starting_csv: Option<&str>) -> Result<()> {
+    let mut wish = builders::subscription(&scene.namespace, "kettle", "stable", "kitchen");
+    wish.spec.install_plan_approval = Some(Approval::Manual);
+    wish.spec.starting_csv = starting_csv.map(str::to_owned);
+    scene.create(&wish).await.map(drop)
+}
+
+/// Waits until the Subscription waits for the approval of a plan for this version.
+async fn waiting_plan(scene: &Scene, csv: &str, generation: i64) -> Result<InstallPlan> {
+    let what = format!("wait for the approval of {csv}");
+    let wish = wait::until(&scene.api(), "kettle", &what, |wish: &Subscription| {
+        let waits = conditions(wish).iter().any(|condition| {
+            condition.type_ == "InstallPlanPending"
+                && condition.reason.as_deref() == Some("RequiresApproval")
+        });
+        waits
+            && wish.status.as_ref().is_some_and(|status| {
+                status.state == SubscriptionState::UpgradePending
+                    && status.current_csv.as_deref() == Some(csv)
+                    && status.install_plan_generation == Some(generation)
+            })
+    })
+    .await?;
+    let plan = scene.plan_of(&wish).await?;
+    let spec = &plan.spec;
+    ensure!(spec.approval == Approval::Manual && !spec.approved, "{spec:?}");
+    ensure!(spec.generation == Some(generation), "{spec:?}");
+    ensure!(spec.cluster_service_version_names == [csv], "{spec:?}");
+    let status = plan.status.clone().unwrap_or_default();
+    ensure!(status.phase == InstallPlanPhase::RequiresApproval, "the plan is {}", status.phase);
+    let untouched = status.plan.iter().all(|step| step.status == StepStatus::Unknown);
+    ensure!(untouched && !status.plan.is_empty(), "a step was executed");
+    Ok(plan)
+}
+
+async fn approve(scene: &Scene, plan: &InstallPlan) -> Result<()> {
+    let approve = Patch::Merge(json!({"spec": {"approved": true}}));
+    let plans: Api<InstallPlan> = scene.api();
+    let approved = plans.patch(&plan.name_any(), &PatchParams::default(), &approve).await;
+    approved.map(drop).context("cannot approve")
+}
+
+/// No object that a step would make is there.
+async fn check_nothing(scene: &Scene) -> Result<()> {
+    let csvs: Api<ClusterServiceVersion> = scene.api();
+    ensure!(csvs.get_opt(OLD).await?.is_none(), "there is a CSV");
+    let accounts: Api<ServiceAccount> = scene.api();
+    ensure!(accounts.get_opt("kettle").await?.is_none(), "there is a ServiceAccount");
+    let roles = scene.api::<Role>().list(&ListParams::default()).await?.items;
+    ensure!(roles.is_empty(), "there are Roles");
+    let ours = format!("{}={}", labels::OWNER_NAMESPACE, scene.namespace);
+    let ours = ListParams::default().labels(&ours);
+    let cluster_roles = Api::<ClusterRole>::all(scene.client.clone()).list(&ours).await?.items;
+    let by_csv = |role: &&ClusterRole| role.labels().contains_key(labels::PERMISSIONS_HASH);
+    ensure!(cluster_roles.iter().find(by_csv).is_none(), "there are ClusterRoles");
+    let crds: Api<CustomResourceDefinition> = Api::all(scene.client.clone());
+    ensure!(crds.get_opt(&kettles(scene).name()).await?.is_none(), "there is a kind");
+    Ok(())
+}
+
+/// The old version is installed and at work while the plan for the new one waits.
+async fn check_waiting_upgrade(scene: &Scene) -> Result<()> {
+    scene.succeeded(OLD).await?;
+    scene.installed("kettle", OLD).await?;
+    let csvs: Api<ClusterServiceVersion> = scene.api();
+    ensure!(csvs.get_opt(NEW).await?.is_none(), "the upgrade has started");
+    Ok(())
+}
+
+async fn finish(scene: &Scene, story: &Story) -> Result<()> {
+    scene.succeeded(NEW).await?;
+    scene.at_latest("kettle", NEW).await?;
+    story.check_succession(&[OLD, NEW]).await?;
+    story.check_plans(scene, &[OLD, NEW]).await?;
+    let way = [
+        "- - - -",
+        "UpgradePending kettle.v1.0.0 - 1",
+        "AtLatestKnown kettle.v1.0.0 kettle.v1.0.0 1",
+        "UpgradePending kettle.v1.1.0 kettle.v1.0.0 2",
+        "AtLatestKnown kettle.v1.1.0 kettle.v1.1.0 2",
+    ];
+    story.check_subscription("kettle", &way).await
+}

@@ -1,0 +1,131 @@
+//! What is wrong with one object is said at that object, and nothing else suffers.
+
+use std::sync::Arc;
+
+use anyhow::Result;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use olm_types::api::{ClusterServiceVersion, Subscription};
+use serde_json::json;
+
+use crate::builders::{Bundle, Package, csv};
+use crate::e2e::scene::{Scene, conditions};
+use crate::e2e::{Scenario, scenario};
+use crate::wait;
+
+/// The scenarios of this file.
+pub(super) fn all() -> Vec<Scenario> {
+    vec![
+        scenario(
+            "bad_input::a_large_csv",
+            "a CSV of nearly the size that etcd takes installs",
+            a_large_csv,
+        ),
+        scenario(
+            "bad_input::a_crd_without_a_dot",
+            "a CSV names its malformed CRD, its neighbour installs",
+            a_crd_without_a_dot,
+        ),
+        scenario(
+            "bad_input::a_malformed_bundle",
+            "a CSV that nobody can read breaks neither its catalog nor others",
+            a_malformed_bundle,
+        ),
+        scenario(
+            "bad_input::a_broken_catalog",
+            "a catalog that cannot be served takes nothing from others",
+            a_broken_catalog,
+        ),
+    ]
+}
+
+/// A CSV of nearly the size that etcd takes installs like any other.
+async fn a_large_csv(scene: Arc<Scene>) -> Result<()> {
+    scene.operator_group().await?;
+    let large = csv("large.v1.0.0", "1.0.0")
+        .deployment("large", "default")
+        .description("All work and no play. ".repeat(900_000 / 22));
+    scene.create(&large.build()).await?;
+    scene.succeeded("large.v1.0.0").await.map(drop)
+}
+
+/// An owned CRD whose name cannot be one: the CSV says which, its neighbour installs.
+async fn a_crd_without_a_dot(scene: Arc<Scene>) -> Result<()> {
+    scene.operator_group().await?;
+    let wrong = csv("wrong.v1.0.0", "1.0.0").deployment("wrong", "default").with(|csv| {
+        let crds = csv.spec.customresourcedefinitions.get_or_insert_default();
+        crds.owned.push(olm_types::api::CrdDescription {
+            name: "dotless".to_owned(),
+            version: "v1".to_owned(),
+            kind: "Dotless".to_owned(),
+            ..Default::default()
+        });
+    });
+    scene.create(&wrong.build()).await?;
+    scene.create(&csv("right.v1.0.0", "1.0.0").deployment("right", "default").build()).await?;
+    scene.succeeded("right.v1.0.0").await?;
+    let explained = |csv: &ClusterServiceVersion| {
+        let message = csv.status.as_ref().and_then(|status| status.message.as_deref());
+        message.is_some_and(|message| message.contains("dotless"))
+    };
+    wait::until(&scene.api(), "wrong.v1.0.0", "name its malformed CRD", explained).await?;
+    Ok(())
+}
+
+/// A bundle whose CSV nobody can read breaks neither its catalog nor the other one, and who
+/// subscribes to it reads why.
+async fn a_malformed_bundle(scene: Arc<Scene>) -> Result<()> {
+    let mixed = scene.content(&[small("neighbour")])?;
+    mixed.add_file("broken/catalog.json", &broken_package())?;
+    scene.operator_group().await?;
+    scene.serve("mixed", mixed).await?;
+    scene.catalog("sound", &[small("elsewhere")]).await?;
+    scene.subscribe("neighbour", "mixed").await?;
+    scene.subscribe("elsewhere", "sound").await?;
+    scene.succeeded("neighbour.v1.0.0").await?;
+    scene.succeeded("elsewhere.v1.0.0").await?;
+    scene.subscribe("broken", "mixed").await?;
+    wait::until(&scene.api(), "broken", "say what is wrong", |wish: &Subscription| {
+        let mut troubles = conditions(wish).iter().filter(|c| c.status == "True");
+        troubles.any(|c| c.message.as_deref().is_some_and(|text| text.contains("broken.v1.0.0")))
+    })
+    .await?;
+    Ok(())
+}
+
+/// A catalog that cannot be served takes nothing from those who want something else.
+async fn a_broken_catalog(scene: Arc<Scene>) -> Result<()> {
+    let broken = scene.content(&[])?;
+    broken.add_file("catalog.yaml", "schema: olm.package\n\tname: [")?;
+    scene.operator_group().await?;
+    scene.serve("broken", broken).await?;
+    scene.catalog("sound", &[small("elsewhere")]).await?;
+    scene.subscribe("elsewhere", "sound").await?;
+    scene.succeeded("elsewhere.v1.0.0").await.map(drop)
+}
+
+fn small(name: &str) -> Package {
+    let csv = csv(&format!("{name}.v1.0.0"), "1.0.0").deployment(name, "default");
+    Package::single(name, Bundle::new("1.0.0", &csv))
+}
+
+/// Valid as a catalog; its CSV says that its Deployments are the number 7.
+fn broken_package() -> String {
+    let csv = json!({
+        "apiVersion": "operators.coreos.com/v1alpha1",
+        "kind": "ClusterServiceVersion",
+        "metadata": {"name": "broken.v1.0.0"},
+        "spec": {"install": {"strategy": "deployment", "spec": {"deployments": 7}}},
+    });
+    let blobs = [
+        json!({"schema": "olm.package", "name": "broken", "defaultChannel": "stable"}),
+        json!({"schema": "olm.channel", "package": "broken", "name": "stable",
+            "entries": [{"name": "broken.v1.0.0"}]}),
+        json!({"schema": "olm.bundle", "package": "broken", "name": "broken.v1.0.0",
+        "properties": [
+            {"type": "olm.package", "value": {"packageName": "broken", "version": "1.0.0"}},
+            {"type": "olm.bundle.object", "value": {"data": STANDARD.encode(csv.to_string())}},
+        ]}),
+    ];
+    blobs.iter().map(|blob| format!("{blob}\n")).collect()
+}

@@ -1,0 +1,51 @@
+//! The scenarios. A new one is a function and a line in the list of its file.
+
+mod approval;
+mod bad_input;
+mod catalogs;
+mod install;
+mod operator_groups;
+mod recovery;
+mod removal;
+mod resolution;
+mod smoke;
+mod upgrades;
+
+use super::Scenario;
+
+/// Every scenario.
+pub fn all() -> Vec<Scenario> {
+    [
+        install::all(),
+        upgrades::all(),
+        approval::all(),
+        removal::all(),
+        operator_groups::all(),
+        catalogs::all(),
+        resolution::all(),
+        bad_input::all(),
+        recovery::all(),
+        smoke::all(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_name_is_unique_and_makes_a_namespace() {
+        let mut seen = BTreeSet::new();
+        for scenario in super::all() {
+            assert!(seen.insert(scenario.name), "{} is there twice", scenario.name);
+            let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "_:".contains(c);
+            assert!(scenario.name.chars().all(plain), "{}", scenario.name);
+            // The namespace of its catalogs has a longer name.
+            assert!(scenario.name.len() < 50, "{}", scenario.name);
+            assert!(!scenario.about.is_empty() && !scenario.about.ends_with('.'));
+        }
+    }
+}

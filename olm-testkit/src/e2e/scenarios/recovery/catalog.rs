@@ -1,0 +1,105 @@
+//! The server of a catalog is away for a while.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Result, ensure};
+use k8s_openapi::api::apps::v1::Deployment;
+use olm_types::api::CatalogSource;
+use tokio::time::Instant;
+
+use super::words::{operator, untouched};
+use crate::builders::{self, Bundle, Package};
+use crate::e2e::scene::Scene;
+use crate::e2e::{Scenario, scenario};
+use crate::wait;
+
+/// The scenarios of this file.
+pub(super) fn all() -> Vec<Scenario> {
+    vec![
+        scenario(
+            "recovery::catalog::dies_and_returns",
+            "a catalog's server is away: what runs stays, who subscribes reads why nothing comes",
+            dies_and_returns,
+        ),
+        scenario(
+            "recovery::catalog::is_late",
+            "a catalog whose server was never there, and then comes",
+            is_late,
+        ),
+    ]
+}
+
+/// How late a server that came back may be noticed.
+const NOTICED: Duration = Duration::from_secs(5);
+
+/// What runs stays as it is, and who subscribes meanwhile reads why nothing comes, and gets it
+/// when the server is back.
+async fn dies_and_returns(scene: Arc<Scene>) -> Result<()> {
+    scene.operator_group().await?;
+    scene.catalog("shelf", &[package(&scene, "early"), package(&scene, "late")]).await?;
+    scene.subscribe("early", "shelf").await?;
+    scene.at_latest("early", "early.v1.0.0").await?;
+    let csv = scene.succeeded("early.v1.0.0").await?;
+    let deployment: Deployment = scene.api().get("early").await?;
+
+    scene.catalog_dies("shelf").await?;
+    is_in_state(&scene, "TRANSIENT_FAILURE").await?;
+    scene.subscribe("late", "shelf").await?;
+    prevented(&scene, "late", "bundle late.v1.0.0: rpc error: code = Unavailable desc = ").await?;
+
+    scene.catalog_returns("shelf").await?;
+    let resumed = Instant::now();
+    is_in_state(&scene, "READY").await?;
+    let away = resumed.elapsed();
+    ensure!(away < NOTICED, "the server was noticed after {away:?}");
+    scene.succeeded("late.v1.0.0").await?;
+    scene.at_latest("late", "late.v1.0.0").await?;
+    scene.at_latest("early", "early.v1.0.0").await?;
+    untouched(&csv, &scene.succeeded("early.v1.0.0").await?)?;
+    untouched(&deployment, &scene.api().get("early").await?)?;
+    scene.at_rest().await
+}
+
+/// A catalog whose server was never there, and then comes.
+async fn is_late(scene: Arc<Scene>) -> Result<()> {
+    scene.operator_group().await?;
+    let address = scene.registry("shelf", scene.content(&[package(&scene, "patient")])?).await?;
+    scene.catalog_dies("shelf").await?;
+    scene.create(&builders::catalog_source(&scene.namespace, "shelf", &address)).await?;
+    is_in_state(&scene, "TRANSIENT_FAILURE").await?;
+    scene.subscribe("patient", "shelf").await?;
+    let text = "failed to list bundles: rpc error: code = Unavailable desc = ";
+    prevented(&scene, "patient", text).await?;
+    scene.catalog_returns("shelf").await?;
+    scene.succeeded("patient.v1.0.0").await?;
+    scene.at_latest("patient", "patient.v1.0.0").await?;
+    scene.at_rest().await
+}
+
+fn package(scene: &Scene, name: &str) -> Package {
+    let mut initial = name.to_owned();
+    initial.get_mut(..1).map(str::make_ascii_uppercase);
+    let crd = scene.kind(&initial);
+    Package::single(name, Bundle::new("1.0.0", &operator(name, &crd)).provides(&crd))
+}
+
+async fn is_in_state(scene: &Scene, wanted: &str) -> Result<()> {
+    let what = format!("be {wanted}");
+    wait::until(&scene.api(), "shelf", &what, |catalog: &CatalogSource| {
+        let state = catalog.status.as_ref().and_then(|status| status.connection_state.as_ref());
+        state.is_some_and(|state| state.last_observed_state == wanted)
+    })
+    .await?;
+    Ok(())
+}
+
+/// Waits until a Subscription says, in v0's words, that its catalog is the reason, and why.
+async fn prevented(scene: &Scene, subscription: &str, why: &str) -> Result<()> {
+    let failed =
+        scene.condition(subscription, "ResolutionFailed", "True", "ErrorPreventedResolution");
+    let message = failed.await?.message.unwrap_or_default();
+    let expected = format!("error using catalogsource {}/shelf: {why}", scene.namespace);
+    ensure!(message.starts_with(&expected), "found    {message:?}\nexpected {expected:?}");
+    Ok(())
+}

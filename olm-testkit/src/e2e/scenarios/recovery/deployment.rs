@@ -1,0 +1,139 @@
+//! A Deployment whose pods cannot run, or no longer run.
+
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use k8s_openapi::api::core::v1::{Node, Pod, ResourceQuota};
+use kube::ResourceExt;
+use kube::api::{Api, DeleteParams, ListParams, Patch, PatchParams};
+use olm_types::api::CsvPhase;
+use serde_json::{Value, json};
+
+use super::words::not_available;
+use crate::builders::{CsvBuilder, csv};
+use crate::e2e::scene::Scene;
+use crate::e2e::{Scenario, scenario};
+use crate::wait;
+
+/// The scenarios of this file.
+pub(super) fn all() -> Vec<Scenario> {
+    vec![
+        scenario(
+            "recovery::deployment::no_node",
+            "the node that Pods want comes, goes and comes back",
+            no_node,
+        ),
+        scenario(
+            "recovery::deployment::no_quota",
+            "a quota allows no Pod, and then is gone",
+            no_quota,
+        ),
+        scenario(
+            "recovery::deployment::deadline",
+            "a Deployment that has given up succeeds after all",
+            deadline,
+        ),
+    ]
+}
+
+/// The node that the pods want comes, goes and comes back.
+async fn no_node(scene: Arc<Scene>) -> Result<()> {
+    let room = Room::of(&scene);
+    scene.operator_group().await?;
+    let csv = csv("tall.v1.0.0", "1.0.0").deployment("tall", "default");
+    scene.create(&room.wanted_by(csv).build()).await?;
+    let message = not_available("tall");
+    scene.is("tall.v1.0.0", (CsvPhase::Installing, "InstallWaiting", &message)).await?;
+    scene.announced("tall.v1.0.0", "InstallWaiting", &message).await?;
+    room.open().await?;
+    let before = scene.succeeded("tall.v1.0.0").await?;
+
+    room.close().await?;
+    let pods: Api<Pod> = scene.api();
+    let all = ListParams::default().labels("app=tall");
+    pods.delete_collection(&DeleteParams::default(), &all).await.context("cannot delete pods")?;
+    scene.announced("tall.v1.0.0", "ComponentUnhealthy", &message).await?;
+    scene.is("tall.v1.0.0", (CsvPhase::Installing, "InstallWaiting", &message)).await?;
+    room.open().await?;
+    let through = [
+        (CsvPhase::Failed, "ComponentUnhealthy", message.as_str()),
+        (CsvPhase::Pending, "NeedsReinstall", message.as_str()),
+    ];
+    scene.recovered(&before, &through).await?;
+    scene.at_rest().await?;
+    room.close().await
+}
+
+/// A quota allows no pod, and then is gone.
+async fn no_quota(scene: Arc<Scene>) -> Result<()> {
+    let quota: ResourceQuota = serde_json::from_value(json!({
+        "metadata": {"name": "no-pods"}, "spec": {"hard": {"pods": "0"}},
+    }))?;
+    scene.operator_group().await?;
+    scene.create(&quota).await?;
+    wait::until(&scene.api(), "no-pods", "be in force", |quota: &ResourceQuota| {
+        quota.status.as_ref().is_some_and(|status| status.hard.is_some())
+    })
+    .await?;
+    scene.create(&csv("poor.v1.0.0", "1.0.0").deployment("poor", "default").build()).await?;
+    let message = not_available("poor");
+    scene.is("poor.v1.0.0", (CsvPhase::Installing, "InstallWaiting", &message)).await?;
+    scene.delete::<ResourceQuota>("no-pods").await?;
+    scene.succeeded("poor.v1.0.0").await?;
+    scene.at_rest().await
+}
+
+/// The Deployment controller has given up; when its pods can run after all, the CSV succeeds.
+async fn deadline(scene: Arc<Scene>) -> Result<()> {
+    let room = Room::of(&scene);
+    scene.operator_group().await?;
+    let csv = csv("late.v1.0.0", "1.0.0")
+        .deployment("late", "default")
+        .deployments(|spec| spec["progressDeadlineSeconds"] = json!(1));
+    scene.create(&room.wanted_by(csv).build()).await?;
+    let message = "install failed: deployment late not ready before timeout: deployment \"late\" \
+                   exceeded its progress deadline";
+    scene.is("late.v1.0.0", (CsvPhase::Failed, "InstallCheckFailed", message)).await?;
+    scene.announced("late.v1.0.0", "InstallCheckFailed", message).await?;
+    room.open().await?;
+    scene.succeeded("late.v1.0.0").await?;
+    scene.at_rest().await?;
+    room.close().await
+}
+
+/// Room on the node for the pods of one scenario.
+struct Room {
+    nodes: Api<Node>,
+    label: String,
+}
+
+impl Room {
+    fn of(scene: &Scene) -> Self {
+        Self { nodes: Api::all(scene.client.clone()), label: format!("room/{}", scene.namespace) }
+    }
+
+    /// The CSV with a Deployment that runs only here.
+    fn wanted_by(&self, csv: CsvBuilder) -> CsvBuilder {
+        csv.deployments(|spec| {
+            spec["template"]["spec"]["nodeSelector"] = json!({&self.label: "free"});
+        })
+    }
+
+    async fn open(&self) -> Result<()> {
+        self.mark(json!("free")).await
+    }
+
+    async fn close(&self) -> Result<()> {
+        self.mark(Value::Null).await
+    }
+
+    async fn mark(&self, value: Value) -> Result<()> {
+        let mark = Patch::Merge(json!({"metadata": {"labels": {&self.label: value}}}));
+        let nodes = self.nodes.list(&ListParams::default()).await.context("cannot list nodes")?;
+        for node in nodes {
+            let marked = self.nodes.patch(&node.name_any(), &PatchParams::default(), &mark).await;
+            marked.context("cannot label a node")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,95 @@
+//! What is wrong with one CSV is of no concern to the others of its namespace.
+
+use std::sync::Arc;
+
+use anyhow::Result;
+use k8s_openapi::api::apps::v1::Deployment;
+use olm_types::api::{ClusterServiceVersion, CsvPhase, InstallMode};
+use serde_json::json;
+
+use super::words::untouched;
+use crate::builders::{CsvBuilder, csv};
+use crate::e2e::scene::Scene;
+use crate::e2e::{Scenario, scenario};
+use crate::wait;
+
+/// The scenarios of this file.
+pub(super) fn all() -> Vec<Scenario> {
+    vec![scenario(
+        "recovery::neighbours::garbage",
+        "garbage of several sorts disturbs no neighbour",
+        garbage,
+    )]
+}
+
+/// Garbage of several sorts beside a running operator: each says what is wrong with it, the
+/// operator runs on undisturbed and another one still installs. Garbage that is put right succeeds.
+async fn garbage(scene: Arc<Scene>) -> Result<()> {
+    let csv = scene.install("neat", &scene.kind("Neat")).await?;
+    let deployment: Deployment = scene.api().get("neat").await?;
+    for (csv, phase, reason, says) in sorts() {
+        let name = csv.manifest()["metadata"]["name"].as_str().unwrap_or_default().to_owned();
+        scene.create(&csv.build()).await?;
+        let what = format!("be {phase}/{reason} and say {says:?}");
+        wait::until(&scene.api(), &name, &what, |csv: &ClusterServiceVersion| {
+            csv.status.as_ref().is_some_and(|status| {
+                let message = status.message.as_deref().unwrap_or_default();
+                status.phase == phase
+                    && status.reason.as_deref() == Some(reason)
+                    && message.contains(says)
+            })
+        })
+        .await?;
+    }
+    scene.create(&plain("newcomer").build()).await?;
+    scene.succeeded("newcomer.v1.0.0").await?;
+    untouched(&csv, &scene.succeeded("neat.v1.0.0").await?)?;
+    untouched(&deployment, &scene.api().get("neat").await?)?;
+    for name in ["strategy", "selector"] {
+        let repair = json!({"spec": {"install": plain(name).manifest()["spec"]["install"]}});
+        let name = format!("{name}.v1.0.0");
+        scene.edit::<ClusterServiceVersion>(&name, repair).await?;
+        scene.succeeded(&name).await?;
+    }
+    scene.at_rest().await
+}
+
+/// Sorts of garbage, with the phase, the reason and a part of the message that follow.
+fn sorts() -> Vec<(CsvBuilder, CsvPhase, &'static str, &'static str)> {
+    use CsvPhase::{Failed, Pending};
+    let invalid = "InvalidInstallStrategy";
+    let both = json!([{
+        "apiGroups": [""], "resources": ["pods"], "nonResourceURLs": ["/"], "verbs": ["get"],
+    }]);
+    let twice = |csv: &mut ClusterServiceVersion| {
+        let mode = InstallMode { type_: "OwnNamespace".to_owned(), supported: true };
+        csv.spec.install_modes.push(mode);
+    };
+    vec![
+        (
+            plain("strategy").with(|csv| csv.spec.install.strategy = "magic".to_owned()),
+            Failed,
+            invalid,
+            "install strategy invalid: ",
+        ),
+        (plain("rule").permission("default", both), Failed, invalid, "rule invalid: "),
+        (plain("modes").with(twice), Failed, "InvalidInstallModes", "InstallMode list"),
+        (
+            plain("kube").with(|csv| csv.spec.min_kube_version = Some("soon".to_owned())),
+            Pending,
+            "RequirementsNotMet",
+            "one or more requirements couldn't be found",
+        ),
+        (
+            plain("selector")
+                .deployments(|spec| spec["selector"]["matchLabels"]["app"] = json!("another")),
+            Failed,
+            "InstallComponentFailed",
+            "`selector` does not match template `labels`",
+        ),
+    ]
+}
+
+fn plain(name: &str) -> CsvBuilder {
+    csv(&format!("{name}.v1.0.0"), "1.0.0").deployment(name, "default")
+}

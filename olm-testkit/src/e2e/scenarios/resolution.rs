@@ -1,0 +1,88 @@
+//! Resolutions that cannot succeed explain themselves.
+
+use std::sync::Arc;
+
+use anyhow::{Result, ensure};
+use k8s_openapi::api::core::v1::Event;
+use kube::api::{Api, ListParams};
+use olm_types::api::InstallPlan;
+
+use crate::builders::{Bundle, Crd, Package, csv};
+use crate::e2e::scene::Scene;
+use crate::e2e::{Scenario, scenario};
+
+/// The scenarios of this file.
+pub(super) fn all() -> Vec<Scenario> {
+    vec![
+        scenario(
+            "resolution::missing_api",
+            "an operator needs a kind that nobody provides, and says so",
+            missing_api,
+        ),
+        scenario(
+            "resolution::missing_package",
+            "an operator needs a package that no catalog has, and says so",
+            missing_package,
+        ),
+    ]
+}
+
+/// An operator needs a kind that nobody provides.
+async fn missing_api(scene: Arc<Scene>) -> Result<()> {
+    let crd = Crd::new("nowhere.example.com", "v1", "Unicorn");
+    let csv = csv("rider.v1.0.0", "1.0.0").requires(&crd).deployment("rider", "default");
+    let bundle = Bundle::new("1.0.0", &csv).requires(&crd);
+    expect(
+        scene,
+        bundle,
+        "an operator providing an API with group: nowhere.example.com, version: v1, kind: Unicorn",
+    )
+    .await
+}
+
+/// An operator needs a package that no catalog has.
+async fn missing_package(scene: Arc<Scene>) -> Result<()> {
+    let csv = csv("rider.v1.0.0", "1.0.0").deployment("rider", "default");
+    let bundle = Bundle::new("1.0.0", &csv).requires_package("unicorn", ">=1.0.0");
+    expect(scene, bundle, "an operator with package: unicorn and with version in range: >=1.0.0")
+        .await
+}
+
+async fn expect(scene: Arc<Scene>, bundle: Bundle, needed: &str) -> Result<()> {
+    scene.operator_group().await?;
+    scene.catalog("stable-yard", &[Package::single("rider", bundle)]).await?;
+    scene.subscribe("rider", "stable-yard").await?;
+    let condition =
+        scene.condition("rider", "ResolutionFailed", "True", "ConstraintsNotSatisfiable").await?;
+    let expected = format!(
+        "constraints not satisfiable: bundle rider.v1.0.0 requires {needed}, subscription rider \
+         exists, subscription rider requires stable-yard/{}/stable/rider.v1.0.0",
+        scene.namespace
+    );
+    // v0's line comes first; our sentences, with what would help, follow.
+    let message = condition.message.unwrap_or_default();
+    let ours = message.strip_prefix(&expected).unwrap_or_default();
+    ensure!(
+        ours.starts_with(". Subscription rider needs rider.v1.0.0 (channel stable of ")
+            && ours.contains(" What helps: create a CatalogSource that provides "),
+        "the Subscription says {message:?}"
+    );
+    let plans = scene.api::<InstallPlan>().list(&ListParams::default()).await?;
+    ensure!(plans.items.is_empty(), "there is an InstallPlan for an impossible wish");
+    check_event(&scene, &message).await
+}
+
+/// The same text is an event of the namespace.
+async fn check_event(scene: &Scene, message: &str) -> Result<()> {
+    let everywhere: Api<Event> = Api::all(scene.client.clone());
+    let about = format!("reason=ResolutionFailed,involvedObject.name={}", scene.namespace);
+    let deadline = tokio::time::Instant::now() + crate::wait::PATIENCE;
+    loop {
+        let events = everywhere.list(&ListParams::default().fields(&about)).await?;
+        if events.items.iter().any(|event| event.message.as_deref() == Some(message)) {
+            return Ok(());
+        }
+        ensure!(tokio::time::Instant::now() < deadline, "no event says {message:?}");
+        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+    }
+}

@@ -1,0 +1,68 @@
+//! An operator that does nothing but answer requests with its version.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use serde_json::json;
+use tokio::time::{Instant, sleep};
+
+use crate::builders::{Bundle, csv};
+use crate::e2e::Scene;
+use crate::wait::PATIENCE;
+
+/// Where it listens.
+const PORT: u16 = 8080;
+
+/// How often it is asked.
+const ASK: Duration = Duration::from_millis(500);
+
+/// One version, with a kind and a Service.
+pub(super) fn bundle(scene: &Scene, version: &str) -> Bundle {
+    let (kind, args) = (scene.kind("Greeter"), args(version));
+    let pods = json!([{"apiGroups": [""], "resources": ["pods"], "verbs": ["get", "list"]}]);
+    let csv = csv(&format!("greeter.v{version}"), version)
+        .owns(&kind)
+        .deployment("greeter", "greeter")
+        .permission("greeter", pods)
+        .deployments(|spec| {
+            let pod = &mut spec["template"]["spec"];
+            pod["securityContext"] = json!({
+                "runAsNonRoot": true, "seccompProfile": {"type": "RuntimeDefault"},
+            });
+            let container = &mut pod["containers"][0];
+            container["args"] = json!(args);
+            container["readinessProbe"] =
+                json!({"httpGet": {"path": "/", "port": PORT}, "periodSeconds": 1});
+            container["securityContext"] = json!({
+                "allowPrivilegeEscalation": false, "capabilities": {"drop": ["ALL"]},
+            });
+        });
+    let service = json!({
+        "apiVersion": "v1", "kind": "Service", "metadata": {"name": "greeter"},
+        "spec": {"selector": {"app": "greeter"}, "ports": [{"port": 80, "targetPort": PORT}]},
+    });
+    Bundle::new(version, &csv).provides(&kind).manifest(service)
+}
+
+/// Waits until it answers in a version, through its Service and the API server.
+pub(super) async fn answers(scene: &Scene, version: &str) -> Result<()> {
+    let path = format!("/api/v1/namespaces/{}/services/greeter:80/proxy/", scene.namespace);
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        let request = http::Request::get(&path).body(Vec::new()).context("bad request")?;
+        let answer = scene.client.request_text(request).await;
+        match answer {
+            Ok(text) if text.split_whitespace().any(|word| word == version) => return Ok(()),
+            answer if Instant::now() > deadline => {
+                bail!("the operator should answer as {version}, but there is {answer:?}")
+            }
+            _ => sleep(ASK).await,
+        }
+    }
+}
+
+fn args(version: &str) -> Vec<String> {
+    let (port, name) = (PORT.to_string(), "greeter");
+    let words = ["serve", "--port", port.as_str(), "--name", name, "--version", version];
+    words.map(str::to_owned).into()
+}

@@ -1,0 +1,128 @@
+//! The whole of OLM where containers run: a catalog from a Pod, an operator whose Pod answers, an
+//! upgrade, and OLM's own Pods killed in between. It takes a few minutes and is what CI runs on a
+//! real node.
+
+mod greeter;
+mod killed;
+mod restricted;
+
+use std::sync::Arc;
+
+use anyhow::{Result, ensure};
+use k8s_openapi::api::apps::v1::Deployment;
+use killed::kill_olm;
+use kube::ResourceExt;
+use kube::api::ListParams;
+use olm_types::api::{
+    ClusterServiceVersion, CsvPhase, InstallPlan, InstallPlanPhase, Subscription,
+};
+
+use crate::builders::Package;
+use crate::e2e::scenarios::upgrades::Story;
+use crate::e2e::{Need, Scenario, Scene, scenario};
+use crate::wait;
+
+const OLD: &str = "greeter.v1.0.0";
+const NEW: &str = "greeter.v2.0.0";
+
+/// The scenarios of this folder.
+pub(super) fn all() -> Vec<Scenario> {
+    let needs = [Need::Containers, Need::Workload, Need::OlmPods];
+    vec![
+        scenario(
+            "smoke::an_operator_that_runs",
+            "a running operator is installed and upgraded while the Pods of OLM are killed",
+            an_operator_that_runs,
+        )
+        .needs(&needs)
+        .exclusive(),
+    ]
+}
+
+/// The operator runs, answers in its new version after the upgrade, and everything is as it would
+/// be if nobody had killed anything. All of it, OLM included, runs in namespaces with the pod
+/// security standard `restricted`.
+async fn an_operator_that_runs(scene: Arc<Scene>) -> Result<()> {
+    scene.restrict().await?;
+    let story = Story::begin(&scene).await?;
+    scene.operator_group().await?;
+    scene.catalog("kitchen", &catalog(&scene, &["1.0.0"])).await?;
+    install(&scene).await?;
+    greeter::answers(&scene, "1.0.0").await?;
+    upgrade(&scene).await?;
+    greeter::answers(&scene, "2.0.0").await?;
+    story.check_one_at_a_time()?;
+    check_end(&scene).await?;
+    restricted::check_olm(&scene).await
+}
+
+/// A Subscription, and three moments on its way at which OLM is killed.
+async fn install(scene: &Scene) -> Result<()> {
+    scene.subscribe("greeter", "kitchen").await?;
+    kill_olm(scene).await?;
+    wait::until(&scene.api(), "greeter", "have a plan", has_plan).await?;
+    kill_olm(scene).await?;
+    wait::until(&scene.api(), OLD, "exist", |_: &ClusterServiceVersion| true).await?;
+    kill_olm(scene).await?;
+    scene.at_latest("greeter", OLD).await?;
+    scene.succeeded(OLD).await.map(drop)
+}
+
+/// A new version in the catalog, and three moments on the way to it at which OLM is killed.
+async fn upgrade(scene: &Scene) -> Result<()> {
+    scene.publish("kitchen", &catalog(scene, &["1.0.0", "2.0.0"])).await?;
+    kill_olm(scene).await?;
+    wait::until(&scene.api(), NEW, "exist", |_: &ClusterServiceVersion| true).await?;
+    kill_olm(scene).await?;
+    wait::until(&scene.api(), NEW, "be on its way", is_installing).await?;
+    kill_olm(scene).await?;
+    scene.at_latest("greeter", NEW).await?;
+    scene.succeeded(NEW).await?;
+    wait::until_gone(&scene.api::<ClusterServiceVersion>(), OLD).await
+}
+
+/// The versions of the greeter, each of which replaces the one before.
+fn catalog(scene: &Scene, versions: &[&str]) -> [Package; 1] {
+    let bundles = versions.iter().scan(None::<String>, |before, version| {
+        let bundle = greeter::bundle(scene, version);
+        let replaced = before.replace(format!("greeter.v{version}"));
+        Some(match replaced {
+            Some(old) => bundle.replaces(&old),
+            None => bundle,
+        })
+    });
+    [Package::new("greeter").channel("stable", bundles.collect())]
+}
+
+fn has_plan(wish: &Subscription) -> bool {
+    wish.status.as_ref().is_some_and(|status| status.install_plan_ref.is_some())
+}
+
+fn is_installing(csv: &ClusterServiceVersion) -> bool {
+    let phase = csv.status.as_ref().map(|status| status.phase);
+    matches!(phase, Some(CsvPhase::InstallReady | CsvPhase::Installing | CsvPhase::Succeeded))
+}
+
+/// One CSV, one Deployment, a plan for each version, and nothing that is not done.
+async fn check_end(scene: &Scene) -> Result<()> {
+    let all = ListParams::default();
+    let csvs = scene.api::<ClusterServiceVersion>().list(&all).await?;
+    let names: Vec<String> = csvs.iter().map(ResourceExt::name_any).collect();
+    ensure!(names == [NEW], "there are the CSVs {names:?}");
+    let deployments = scene.api::<Deployment>().list(&all).await?;
+    let names: Vec<String> = deployments.iter().map(ResourceExt::name_any).collect();
+    ensure!(names == ["greeter"], "there are the Deployments {names:?}");
+    let mut plans = scene.api::<InstallPlan>().list(&all).await?.items;
+    plans.sort_by_key(|plan| plan.spec.generation);
+    let named: Vec<_> = plans
+        .iter()
+        .map(|plan| {
+            let phase = plan.status.as_ref().map(|status| status.phase);
+            (plan.spec.cluster_service_version_names.join(" "), phase)
+        })
+        .collect();
+    let complete = Some(InstallPlanPhase::Complete);
+    let expected = [(OLD.to_owned(), complete), (NEW.to_owned(), complete)];
+    ensure!(named == expected, "there are the InstallPlans {named:?}");
+    Ok(())
+}

@@ -1,0 +1,72 @@
+//! Upgrades: an installed operator follows its catalog, one version after the other.
+//!
+//! The operator is a kettle. Every scenario has a kind of its own, because a
+//! CustomResourceDefinition belongs to the whole cluster.
+
+mod blocked;
+mod channels;
+mod replaces;
+mod skips;
+mod story;
+
+use crate::builders::{Bundle, Crd, Package};
+use crate::e2e::scenarios::install::operator;
+use crate::e2e::{Scenario, Scene, scenario};
+
+pub use story::Story;
+
+/// All scenarios of this folder.
+pub(super) fn all() -> Vec<Scenario> {
+    vec![
+        scenario(
+            "upgrades::two_versions_with_a_crd_change",
+            "two upgrades in a row, the first of which changes the stored version of a kind",
+            replaces::two_versions_with_a_crd_change,
+        ),
+        scenario(
+            "upgrades::from_the_starting_csv",
+            "startingCSV is installed first, and then what replaces it",
+            replaces::from_the_starting_csv,
+        ),
+        scenario(
+            "upgrades::a_bad_version_is_passed_over",
+            "who does not have a skipped version never gets it",
+            skips::a_bad_version_is_passed_over,
+        ),
+        scenario(
+            "upgrades::a_bad_version_is_repaired",
+            "who has a skipped version gets rid of it",
+            skips::a_bad_version_is_repaired,
+        ),
+        scenario(
+            "upgrades::a_range_of_versions",
+            "a skipRange replaces versions that the catalog does not know any more",
+            skips::a_range_of_versions,
+        ),
+        scenario(
+            "upgrades::another_channel",
+            "a Subscription moves to a faster channel",
+            channels::switch_to_a_faster_one,
+        ),
+        scenario(
+            "upgrades::a_missing_api",
+            "an upgrade that needs a missing kind waits, the old version stays",
+            blocked::a_missing_api,
+        ),
+    ]
+}
+
+/// The kind of the kettles in a scenario.
+pub fn kettles(scene: &Scene) -> Crd {
+    scene.kind("Kettle")
+}
+
+/// A version of the kettle; in its channel it follows nothing.
+pub fn kettle(version: &str, kind: &Crd) -> Bundle {
+    Bundle::new(version, &operator("kettle", version, kind)).provides(kind)
+}
+
+/// The package with one channel, `stable`.
+pub fn stable(versions: &[Bundle]) -> [Package; 1] {
+    [Package::new("kettle").channel("stable", versions.to_vec())]
+}

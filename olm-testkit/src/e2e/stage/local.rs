@@ -1,0 +1,171 @@
+//! A control plane on this machine with a simulated node; operators and registries are processes.
+
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use anyhow::{Context, Result};
+use async_trait::async_trait;
+use kube::Client;
+
+use super::{Facts, ServedCatalog, Stage};
+use crate::builders::CatalogDir;
+use crate::cluster::{self, ClusterBackend, local::LocalCluster};
+use crate::deploy::{self, Options, With};
+use crate::operators::{Binaries, Operator, Special};
+use crate::process::Running;
+use crate::progress::Progress;
+use crate::registry::Registry;
+
+/// Why no container runs.
+const SIMULATED: &str = "the node of this cluster is simulated, no container runs on it";
+
+/// How much of a log is evidence, in bytes.
+const ENOUGH: usize = 2 << 20;
+
+/// What is true of every such cluster, before it is there, too.
+pub fn facts() -> Facts {
+    Facts { no_containers: Some(SIMULATED), ..Facts::default() }
+}
+
+/// Where things of a run are.
+#[derive(Clone, Debug, Default)]
+pub struct Places {
+    /// The binaries; beside the running executable when this is none.
+    pub binaries: Option<PathBuf>,
+    /// The logs, which stay after the run; with the cluster's own files when this is none.
+    pub logs: Option<PathBuf>,
+}
+
+/// A cluster with operators. It ends with [`Local::end`], and with this process in any case.
+pub struct Local {
+    cluster: LocalCluster,
+    operators: Mutex<Vec<Running>>,
+    client: Client,
+    binaries: Binaries,
+    facts: Facts,
+}
+
+impl Local {
+    /// Starts a cluster, which is named after its purpose, and both operators.
+    pub async fn start(purpose: &str, places: &Places, progress: Progress) -> Result<Self> {
+        let cluster = LocalCluster::for_this_command(purpose, progress)?;
+        cluster.up().await?;
+        let (client, binaries) = prepare(&cluster, places).await?;
+        let facts = Facts { audit_log: Some(cluster.audit_log()), ..facts() };
+        let started = Self { cluster, operators: Mutex::default(), client, binaries, facts };
+        started.start_operators("").await?;
+        Ok(started)
+    }
+
+    /// Ends both operators as a crash would and starts them again.
+    pub async fn restart_operators(&self) -> Result<()> {
+        if let Ok(mut operators) = self.operators.lock() {
+            operators.drain(..).for_each(|mut operator| operator.kill());
+        }
+        self.start_operators("-again").await
+    }
+
+    /// Ends operators and cluster.
+    pub async fn end(&self) -> Result<()> {
+        if let Ok(mut operators) = self.operators.lock() {
+            operators.drain(..).for_each(Running::stop);
+        }
+        self.cluster.down().await
+    }
+
+    /// The log of the API server.
+    pub fn audit_log(&self) -> PathBuf {
+        self.cluster.audit_log()
+    }
+
+    /// Starts both and waits until they are ready; their logs have names with this end.
+    async fn start_operators(&self, end: &str) -> Result<()> {
+        let kubeconfig = self.cluster.kubeconfig().await?;
+        let mut admins = Vec::new();
+        for operator in Operator::ALL {
+            let special = Special { log: format!("{operator}{end}"), ..Special::default() };
+            let (running, admin) = self.binaries.operator(operator, &kubeconfig, special)?;
+            admins.push(admin);
+            if let Ok(mut operators) = self.operators.lock() {
+                operators.push(running);
+            }
+        }
+        for admin in admins {
+            let ready = admin.until_ready().await;
+            self.check().and(ready)?;
+        }
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Stage for Local {
+    fn client(&self) -> Client {
+        self.client.clone()
+    }
+
+    fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    async fn serve(
+        &self,
+        namespace: &str,
+        name: &str,
+        content: CatalogDir,
+    ) -> Result<Box<dyn ServedCatalog>> {
+        let unique = format!("{namespace}-{name}");
+        Ok(Box::new(Registry::start(&self.binaries, &unique, content)?))
+    }
+
+    fn check(&self) -> Result<()> {
+        match self.operators.lock() {
+            Ok(mut operators) => operators.iter_mut().try_for_each(Running::check),
+            Err(_) => Ok(()),
+        }
+    }
+
+    async fn logs(&self) -> Vec<(String, String)> {
+        let Ok(operators) = self.operators.lock() else { return Vec::new() };
+        let logs = operators.iter().map(|operator| {
+            let name = operator.record().name.clone();
+            (name, end_of(operator.log()).unwrap_or_else(|error| format!("{error:#}")))
+        });
+        logs.collect()
+    }
+
+    /// Registries are processes.
+    fn beside(&self, _namespace: &str) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Registries end with their scene.
+    async fn clear(&self, _namespace: &str) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// Applies `deploy/` and finds the binaries.
+pub async fn prepare(cluster: &LocalCluster, places: &Places) -> Result<(Client, Binaries)> {
+    let client = cluster::client(&cluster.kubeconfig().await?).await?;
+    deploy::apply(&client, &Options::default(), With::Definitions).await?;
+    let logs = logs(cluster, places)?;
+    let binaries = match &places.binaries {
+        Some(dir) => Binaries::in_dir(dir, &logs),
+        None => Binaries::beside_this_executable(&logs)?,
+    };
+    Ok((client, binaries))
+}
+
+fn logs(cluster: &LocalCluster, places: &Places) -> Result<PathBuf> {
+    let Some(kept) = &places.logs else { return Ok(cluster.scratch()) };
+    let dir = kept.join(cluster.name());
+    std::fs::create_dir_all(&dir).with_context(|| format!("cannot create {}", dir.display()))?;
+    Ok(dir)
+}
+
+fn end_of(log: &Path) -> Result<String> {
+    let bytes = std::fs::read(log).with_context(|| format!("cannot read {}", log.display()))?;
+    let start = bytes.len().saturating_sub(ENOUGH);
+    Ok(String::from_utf8_lossy(bytes.get(start..).unwrap_or_default()).into_owned())
+}

@@ -1,0 +1,123 @@
+//! Clusters on which scenarios are played.
+
+pub mod in_cluster;
+pub mod local;
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use async_trait::async_trait;
+use kube::Client;
+
+use super::Need;
+use crate::builders::CatalogDir;
+use crate::registry::Registry;
+
+/// A cluster in which OLM works.
+#[async_trait]
+pub trait Stage: Send + Sync {
+    /// Asks the API server with the rights of an administrator.
+    fn client(&self) -> Client;
+
+    /// What is special about this cluster.
+    fn facts(&self) -> &Facts;
+
+    /// Serves a catalog so that OLM reaches it, until [`Stage::clear`] or the end of the stage.
+    async fn serve(
+        &self,
+        namespace: &str,
+        name: &str,
+        content: CatalogDir,
+    ) -> Result<Box<dyn ServedCatalog>>;
+
+    /// Fails when OLM has ended and nobody will start it again.
+    fn check(&self) -> Result<()>;
+
+    /// What the programs of OLM have logged, by name.
+    async fn logs(&self) -> Vec<(String, String)>;
+
+    /// The other namespaces of a scenario, beside its own.
+    fn beside(&self, namespace: &str) -> Vec<String>;
+
+    /// Removes what was served for a namespace.
+    async fn clear(&self, namespace: &str) -> Result<()>;
+}
+
+/// What is special about a cluster.
+#[derive(Clone, Debug, Default)]
+pub struct Facts {
+    /// Why containers do not run, where they do not.
+    pub no_containers: Option<&'static str>,
+    /// What containers of test operators run. Without it they name an image that does not exist.
+    pub workload: Option<Workload>,
+    /// The namespace with the Pods of OLM; none where OLM runs outside of the cluster.
+    pub olm_namespace: Option<String>,
+    /// The log of the API server, from which is read who wrote what.
+    pub audit_log: Option<PathBuf>,
+    /// Whether the cluster stays when the scenarios are over, so that they leave nothing behind.
+    pub stays: bool,
+}
+
+/// A container that runs until it is told to end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Workload {
+    /// A reference that the nodes can pull, or have.
+    pub image: String,
+    /// The command line after the image's entry point that only waits.
+    pub waits: Vec<String>,
+}
+
+impl Facts {
+    /// Why a need is not met; none when it is.
+    pub fn lacks(&self, need: Need) -> Option<String> {
+        let absent = |absent: bool, why: &str| absent.then(|| why.to_owned());
+        match need {
+            Need::Containers => self.no_containers.map(str::to_owned),
+            Need::Workload => absent(
+                self.workload.is_none(),
+                "no image of a program that runs is known; --workload names one",
+            ),
+            Need::OlmPods => absent(
+                self.olm_namespace.is_none(),
+                "the operators run outside of the cluster, so they have no Pods",
+            ),
+        }
+    }
+}
+
+/// A catalog that is served, and changes.
+#[async_trait]
+pub trait ServedCatalog: Send {
+    /// What a CatalogSource says in `address`. It stays the same.
+    fn address(&self) -> String;
+
+    /// Serves other content from now on, as a new Pod behind the same Service does.
+    async fn publish(&mut self, content: CatalogDir) -> Result<()>;
+
+    /// Ends the server at once; nobody answers at the address.
+    async fn die(&mut self) -> Result<()>;
+
+    /// Serves again after [`Self::die`].
+    async fn resume(&mut self) -> Result<()>;
+}
+
+/// A process beside the cluster.
+#[async_trait]
+impl ServedCatalog for Registry {
+    fn address(&self) -> String {
+        Self::address(self)
+    }
+
+    async fn publish(&mut self, content: CatalogDir) -> Result<()> {
+        Self::publish(self, content)
+    }
+
+    async fn die(&mut self) -> Result<()> {
+        Self::die(self);
+        Ok(())
+    }
+
+    async fn resume(&mut self) -> Result<()> {
+        Self::resume(self)
+    }
+}

@@ -1,0 +1,43 @@
+//! The real kubectl, which the control plane of local clusters carries.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+use olm_testkit::cluster::tools::Tools;
+
+/// kubectl for a cluster, or for none.
+pub struct Kubectl {
+    program: PathBuf,
+    /// Where it keeps what it learns about the API server.
+    cache: tempfile::TempDir,
+    kubeconfig: Option<PathBuf>,
+}
+
+impl Kubectl {
+    /// For what needs no cluster.
+    pub fn alone() -> Result<Self> {
+        let cache = tempfile::tempdir().context("cannot create a directory")?;
+        Ok(Self { program: Tools::expected()?.control_plane(), cache, kubeconfig: None })
+    }
+
+    /// For the cluster of a kubeconfig.
+    pub fn of(kubeconfig: &Path) -> Result<Self> {
+        Ok(Self { kubeconfig: Some(kubeconfig.to_owned()), ..Self::alone()? })
+    }
+
+    /// What a command prints; fails, with what it complains of, when it fails.
+    pub fn run(&self, args: &[&str]) -> Result<String> {
+        let mut command = Command::new(&self.program);
+        command.arg("kubectl").args(args).arg("--cache-dir").arg(self.cache.path());
+        if let Some(kubeconfig) = &self.kubeconfig {
+            command.arg("--kubeconfig").arg(kubeconfig);
+        }
+        let output = command.output().context("cannot run kubectl")?;
+        if !output.status.success() {
+            let complaint = String::from_utf8_lossy(&output.stderr);
+            bail!("kubectl {} failed:\n{complaint}", args.join(" "));
+        }
+        String::from_utf8(output.stdout).context("kubectl printed something that is not text")
+    }
+}
