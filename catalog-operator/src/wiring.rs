@@ -20,7 +20,7 @@ use crate::backend;
 use crate::catalogs::{CatalogChange, Catalogs};
 use crate::controllers::catalog_source::CatalogSources;
 use crate::controllers::install_plan::InstallPlans;
-use crate::controllers::resolution::Resolutions;
+use crate::controllers::resolution::{Resolutions, Rules};
 use crate::controllers::subscription::Subscriptions;
 use crate::metrics::CatalogMetrics;
 use crate::queues::Queues;
@@ -153,6 +153,10 @@ impl Parts {
             interpreter: self.interpreter.clone(),
             global_namespace: self.args.global_catalog_namespace().to_owned(),
             metrics: self.metrics.clone(),
+            rules: Rules {
+                policy: self.args.resolution,
+                cluster: self.args.check_cluster_version.then(|| self.client.clone()),
+            },
             complaints: DashMap::new(),
         }
     }

@@ -22,12 +22,16 @@
 //! assert!(resolution.chosen.is_empty());
 //! ```
 
+mod answer;
 pub mod cases;
+mod components;
 pub mod constraint;
 mod error;
 pub mod explain;
 mod installed;
 pub mod memory;
+mod pipeline;
+mod policy;
 pub mod preference;
 pub mod problem;
 mod request;
@@ -36,9 +40,11 @@ mod resolver;
 pub mod solver;
 pub mod source;
 
+pub use answer::{Answer, BlockedUpgrade, Refusal};
 pub use error::{CatalogFault, Fault, ResolveError};
-pub use explain::{Explainer, Explanation, Fact};
+pub use explain::{Explainer, Explanation, Fact, Repair};
 pub use installed::{Installed, InstalledBundle, InstalledFault};
+pub use policy::{Policy, UnknownPolicy};
 pub use preference::Preference;
 pub use problem::{BundleRef, Problem};
 pub use request::{InstalledCsv, InstalledProperties, ResolutionRequest, SubscriptionFacts};

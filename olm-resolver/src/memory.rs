@@ -15,9 +15,10 @@ pub struct MemoryUniverse {
     by_gvk: BTreeMap<Gvk, Vec<Arc<Entry>>>,
     by_label: BTreeMap<String, Vec<Arc<Entry>>>,
     by_channel: BTreeMap<Channel, Vec<Arc<Entry>>>,
+    by_name: BTreeMap<Channel, Vec<Arc<Entry>>>,
 }
 
-/// Catalog, package, channel.
+/// Catalog, package and channel; or catalog, channel and bundle.
 type Channel = (CatalogKey, Arc<str>, Arc<str>);
 
 impl MemoryUniverse {
@@ -41,6 +42,8 @@ impl MemoryUniverse {
         for label in entry.properties.iter().filter_map(value::label) {
             insert(self.by_label.entry(label).or_default(), &entry);
         }
+        let name = (key.clone(), entry.channel.clone(), entry.name.clone());
+        insert(self.by_name.entry(name).or_default(), &entry);
         let channel = (key, entry.package.clone(), entry.channel.clone());
         insert(self.by_channel.entry(channel).or_default(), &entry);
         insert(self.by_package.entry(entry.package.clone()).or_default(), &entry);
@@ -57,14 +60,15 @@ impl FromIterator<Entry> for MemoryUniverse {
 
 /// Keeps the list sorted by catalog, channel and name; an entry that is there twice counts once.
 fn insert(list: &mut Vec<Arc<Entry>>, entry: &Arc<Entry>) {
-    if list.iter().any(|known| Arc::ptr_eq(known, entry)) {
-        return;
+    let position = list.partition_point(|known| place(known) <= place(entry));
+    let before = position.checked_sub(1).and_then(|before| list.get(before));
+    if before.is_none_or(|known| !Arc::ptr_eq(known, entry)) {
+        list.insert(position, entry.clone());
     }
-    let key = |entry: &Entry| {
-        (entry.package.clone(), entry.catalog.clone(), entry.channel.clone(), entry.name.clone())
-    };
-    let position = list.partition_point(|known| key(known) <= key(entry));
-    list.insert(position, entry.clone());
+}
+
+fn place(entry: &Entry) -> (&str, &CatalogKey, &str, &str) {
+    (&entry.package, &entry.catalog, &entry.channel, &entry.name)
 }
 
 impl Universe for MemoryUniverse {
@@ -91,5 +95,15 @@ impl Universe for MemoryUniverse {
 
     fn all(&self) -> Vec<Arc<Entry>> {
         self.by_package.values().flatten().cloned().collect()
+    }
+
+    fn named(&self, catalog: &CatalogKey, channel: &str, name: &str) -> Vec<Arc<Entry>> {
+        let key = (catalog.clone(), channel.into(), name.into());
+        self.by_name.get(&key).cloned().unwrap_or_default()
+    }
+
+    fn has_entries(&self, catalog: &CatalogKey) -> bool {
+        let first = (catalog.clone(), "".into(), "".into());
+        self.by_channel.range(first..).next().is_some_and(|((key, ..), _)| key == catalog)
     }
 }

@@ -18,6 +18,9 @@ pub struct ResolutionRequest<'a> {
     pub installed: Vec<InstalledCsv>,
     /// Whether the OperatorGroup allows upgrades past failed CSVs (`TechPreviewUnsafeFailForward`).
     pub fail_forward: bool,
+    /// Version of the Kubernetes API server, without what follows a `-`: bundles that need a newer
+    /// one are not chosen. `None` as in OLM v0: nobody looks.
+    pub cluster_version: Option<Version>,
 }
 
 impl<'a> ResolutionRequest<'a> {
@@ -29,6 +32,7 @@ impl<'a> ResolutionRequest<'a> {
             subscriptions: Vec::new(),
             installed: Vec::new(),
             fail_forward: false,
+            cluster_version: None,
         }
     }
 }

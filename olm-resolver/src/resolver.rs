@@ -1,19 +1,24 @@
 //! The pipeline: constraint sources -> problem -> solver -> resolution or explanation.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::collections::BTreeSet;
 
-use olm_types::bundle::{CatalogKey, Universe};
+use olm_types::bundle::CatalogKey;
 
-use crate::error::{CatalogFault, Fault, ResolveError};
-use crate::explain::{ClassicExplainer, Explainer};
+use crate::answer::{Answer, Refusal};
+use crate::error::{Fault, ResolveError};
+use crate::explain::{ClassicExplainer, Explainer, Explanation, repair};
 use crate::installed::{Installed, VIRTUAL_CATALOG};
+use crate::pipeline::{Isolated, check_catalogs, check_names, collect, resolution};
+use crate::policy::Policy;
 use crate::preference::{ClassicPreference, Preference};
-use crate::problem::{Bundle, BundleRef, Problem, Reason, Rule, Subject, VariableId};
+use crate::problem::Problem;
 use crate::request::ResolutionRequest;
-use crate::resolution::{Chosen, Resolution, WantedBy};
+use crate::resolution::Resolution;
 use crate::solver::{OrderedSearch, Solution, Solver};
 use crate::source::{ConstraintSource, Scope, classic_sources};
+
+/// Most repairs that an explanation lists.
+const REPAIRS: usize = 3;
 
 /// Resolves namespaces with the given rules. Keeps nothing between resolutions.
 pub struct Resolver {
@@ -25,6 +30,9 @@ pub struct Resolver {
     pub solver: Box<dyn Solver>,
     /// What explains that there is none.
     pub explainer: Box<dyn Explainer>,
+    /// How many repairs an explanation lists at most. Each is verified by solving again; 0 looks
+    /// for none.
+    pub repairs: usize,
 }
 
 impl Default for Resolver {
@@ -35,6 +43,7 @@ impl Default for Resolver {
             preference: Box::new(ClassicPreference),
             solver: Box::new(OrderedSearch::default()),
             explainer: Box::new(ClassicExplainer),
+            repairs: REPAIRS,
         }
     }
 }
@@ -46,19 +55,21 @@ impl Resolver {
         self
     }
 
-    /// Finds the bundles to install in a namespace.
+    /// Finds the bundles to install in a namespace, all or nothing, as OLM v0 does.
+    ///
+    /// # Errors
+    /// There is no answer for the namespace as a whole; see [`ResolveError`].
     pub fn resolve(&self, request: &ResolutionRequest<'_>) -> Result<Resolution, ResolveError> {
         check_catalogs(request.universe)?;
-        let installed = Installed::read(request).map_err(|source| {
-            let catalog = CatalogKey::new(request.namespace, VIRTUAL_CATALOG);
-            ResolveError::Faulty(vec![Fault::Installed { catalog, source }])
-        })?;
-        let mut scope = Scope::new(request, self.preference.as_ref(), installed);
-        let problem = self.collect(&mut scope)?;
+        let (scope, problem) = self.state(request, Policy::V0)?;
         match self.solver.solve(problem.formula()) {
-            Ok(Solution::Chosen(chosen)) => resolution(&scope, &problem, &chosen),
+            Ok(Solution::Chosen(chosen)) => {
+                check_names(&scope, &problem, &chosen)?;
+                Ok(resolution(&scope, &problem, &chosen))
+            }
             Ok(Solution::Contradiction(rules)) => {
-                Err(ResolveError::NotSatisfiable(self.explainer.explain(&scope, &problem, &rules)))
+                let explanation = self.explainer.explain(&scope, &problem, &rules);
+                Err(ResolveError::NotSatisfiable(self.with_repairs(&scope, explanation)))
             }
             Err(exhausted) => Err(ResolveError::Exhausted {
                 namespace: request.namespace.to_owned(),
@@ -67,131 +78,70 @@ impl Resolver {
         }
     }
 
-    fn collect(&self, scope: &mut Scope<'_>) -> Result<Problem, ResolveError> {
-        let mut problem = Problem::default();
-        let mut faults = Vec::new();
-        for source in &self.sources {
-            faults.extend(source.roots(scope, &mut problem).err().unwrap_or_default());
+    /// Finds what a namespace gets under a policy, and who is refused.
+    pub fn answer(&self, request: &ResolutionRequest<'_>, policy: Policy) -> Answer {
+        match self.answer_parts(request, policy) {
+            Ok(answer) if policy == Policy::Isolated || answer.refusals.is_empty() => answer,
+            Ok(answer) => {
+                let first = answer.refusals.into_iter().next();
+                let nothing = || ResolveError::NotSatisfiable(Explanation::default());
+                refuse_all(request, first.map_or_else(nothing, |refusal| refusal.error))
+            }
+            Err(error) => refuse_all(request, error),
         }
-        while let Some((variable, bundle)) = problem.next_unvisited() {
-            for source in &self.sources {
-                let stated = source.of_bundle(variable, &bundle, scope, &mut problem);
-                faults.extend(stated.err().unwrap_or_default());
+    }
+
+    fn answer_parts(
+        &self,
+        request: &ResolutionRequest<'_>,
+        policy: Policy,
+    ) -> Result<Answer, ResolveError> {
+        if policy == Policy::V0 {
+            check_catalogs(request.universe)?;
+        }
+        let (scope, problem) = self.state(request, policy)?;
+        Ok(Isolated::new(self, &scope, &problem).answer())
+    }
+
+    /// Names of the Subscriptions and CSVs that are refused under [`Policy::Isolated`]. Cheaper
+    /// than an answer: nothing is explained.
+    pub(crate) fn refused(&self, request: &ResolutionRequest<'_>) -> BTreeSet<String> {
+        match self.state(request, Policy::Isolated) {
+            Ok((scope, problem)) => Isolated::new(self, &scope, &problem).refused(),
+            Err(_) => {
+                let wishes = request.subscriptions.iter();
+                wishes.map(|wish| format!("subscription {}", wish.name)).collect()
             }
         }
-        for source in &self.sources {
-            faults.extend(source.closing(scope, &mut problem).err().unwrap_or_default());
+    }
+
+    /// The explanation with what would help.
+    pub(crate) fn with_repairs(&self, scope: &Scope<'_>, explanation: Explanation) -> Explanation {
+        let repairs = repair::find(self, scope, &explanation);
+        explanation.with_repairs(repairs)
+    }
+
+    fn state<'a>(
+        &'a self,
+        request: &'a ResolutionRequest<'a>,
+        policy: Policy,
+    ) -> Result<(Scope<'a>, Problem), ResolveError> {
+        let installed = Installed::read(request);
+        if let Some(source) = installed.fault().filter(|_| policy == Policy::V0) {
+            let catalog = CatalogKey::new(request.namespace, VIRTUAL_CATALOG);
+            let source = source.clone();
+            return Err(ResolveError::Faulty(vec![Fault::Installed { catalog, source }]));
         }
-        if faults.is_empty() { Ok(problem) } else { Err(ResolveError::Faulty(faults)) }
+        let mut scope = Scope::new(request, self.preference.as_ref(), installed, policy);
+        let problem = collect(&self.sources, &mut scope)?;
+        Ok((scope, problem))
     }
 }
 
-/// One catalog that cannot be read makes every resolution fail, even if nothing needs it.
-fn check_catalogs(universe: &dyn Universe) -> Result<(), ResolveError> {
-    let faults: Vec<CatalogFault> = universe
-        .catalogs()
-        .into_iter()
-        .filter_map(|view| Some(CatalogFault { catalog: view.key, reason: view.unavailable? }))
-        .collect();
-    if faults.is_empty() { Ok(()) } else { Err(ResolveError::Catalogs(faults)) }
-}
-
-fn resolution(
-    scope: &Scope<'_>,
-    problem: &Problem,
-    chosen: &[VariableId],
-) -> Result<Resolution, ResolveError> {
-    let bundles: Vec<(VariableId, &Arc<Bundle>)> = chosen
-        .iter()
-        .filter_map(|variable| match problem.subject(*variable)? {
-            Subject::Bundle(bundle) if !bundle.is_installed() => Some((*variable, bundle)),
-            _ => None,
-        })
-        .collect();
-    check_names(scope, &bundles)?;
-    let mut wanted_by = wanted_by(problem, chosen);
-    let mut result: Vec<Chosen> = bundles
-        .into_iter()
-        .map(|(variable, bundle)| Chosen {
-            entry: bundle.entry.clone(),
-            replaces: problem.replaced_by(variable).or(bundle.entry.replaces.as_ref()).cloned(),
-            starting_csv: starting_csv(scope, bundle),
-            wanted_by: wanted_by.remove(&variable).unwrap_or_default().into_iter().collect(),
-        })
-        .collect();
-    result.sort_by_cached_key(|chosen| {
-        let entry = &chosen.entry;
-        (entry.package.clone(), entry.name.clone(), entry.catalog.clone(), entry.channel.clone())
-    });
-    Ok(Resolution { chosen: result })
-}
-
-/// A chosen bundle must be the only one of its name in channels of this name of its catalog.
-fn check_names(
-    scope: &Scope<'_>,
-    chosen: &[(VariableId, &Arc<Bundle>)],
-) -> Result<(), ResolveError> {
-    let mut counts: BTreeMap<_, (usize, &Bundle)> = chosen
-        .iter()
-        .map(|(_, bundle)| {
-            let entry = &bundle.entry;
-            ((&entry.name, &entry.channel, &entry.catalog), (0, &***bundle))
-        })
-        .collect();
-    let all = if counts.is_empty() { Vec::new() } else { scope.all() };
-    for entry in &all {
-        if let Some((count, _)) = counts.get_mut(&(&entry.name, &entry.channel, &entry.catalog)) {
-            *count += 1;
-        }
-    }
-    let faults: Vec<Fault> = counts
-        .values()
-        .filter(|(count, _)| *count != 1)
-        .map(|(count, bundle)| Fault::Ambiguous {
-            bundle: Box::new(BundleRef::from(&*bundle.entry)),
-            count: *count,
-        })
-        .collect();
-    if faults.is_empty() { Ok(()) } else { Err(ResolveError::Faulty(faults)) }
-}
-
-/// The name of the bundle if a Subscription without an installed CSV starts with it.
-fn starting_csv(scope: &Scope<'_>, bundle: &Bundle) -> Option<String> {
-    scope
-        .subscriptions()
-        .iter()
-        .filter(|subscription| {
-            let installed = subscription.installed_csv.as_deref();
-            installed.is_none_or(|name| scope.installed().named(name).is_none())
-        })
-        .find_map(|subscription| {
-            subscription.starting_csv.clone().filter(|name| *name.as_str() == *bundle.entry.name)
-        })
-}
-
-/// For each chosen variable, who among the chosen ones wanted it.
-fn wanted_by(problem: &Problem, chosen: &[VariableId]) -> BTreeMap<VariableId, BTreeSet<WantedBy>> {
-    let chosen: BTreeSet<VariableId> = chosen.iter().copied().collect();
-    let mut wanted: BTreeMap<VariableId, BTreeSet<WantedBy>> = BTreeMap::new();
-    for (rule, reason) in problem.rules() {
-        let Rule::Dependency { of, choices } = rule else { continue };
-        let Some(who) = problem.subject(*of).filter(|_| chosen.contains(of)) else { continue };
-        for choice in choices.iter().filter(|choice| chosen.contains(choice)) {
-            wanted.entry(*choice).or_default().extend(wish(who, reason));
-        }
-    }
-    wanted
-}
-
-fn wish(who: &Subject, reason: &Reason) -> Option<WantedBy> {
-    match (who, reason) {
-        (Subject::Subscription(subscription), _) => {
-            Some(WantedBy::Subscription(subscription.name.clone()))
-        }
-        (Subject::Bundle(bundle), Reason::BundleRequires(requirement)) => Some(WantedBy::Bundle {
-            name: bundle.entry.name.to_string(),
-            requirement: requirement.to_string(),
-        }),
-        (Subject::Bundle(_), _) => None,
-    }
+fn refuse_all(request: &ResolutionRequest<'_>, error: ResolveError) -> Answer {
+    let names: BTreeSet<String> =
+        request.subscriptions.iter().map(|wish| wish.name.clone()).collect();
+    let csvs = Vec::new();
+    let refusal = Refusal { subscriptions: names.into_iter().collect(), csvs, error };
+    Answer { refusals: vec![refusal], ..Answer::default() }
 }

@@ -1,160 +1,294 @@
-//! What users read when there is no answer: v0's line, then the sentences for people.
+//! What users read when there is no answer: v0's line, then sentences for people with the repairs
+//! that were verified. One snapshot per subject; each problem is printed with its explanation.
 
 mod support;
 
-use olm_resolver::{ResolveError, Resolver};
+use olm_resolver::{Policy, ResolveError, Resolver};
 use support::Problem;
 
-fn explain(text: &str) -> String {
-    let summary = match Problem::read(text).resolve(&Resolver::default()) {
-        Err(ResolveError::NotSatisfiable(explanation)) => explanation.summary(),
-        other => support::outcome(other),
+/// v0's line and our sentences for each problem, all or nothing.
+fn explain(problems: &[(&str, &str)]) -> String {
+    let explained = problems.iter().map(|(title, text)| {
+        let found = match Problem::read(text).resolve(&Resolver::default()) {
+            Err(ResolveError::NotSatisfiable(explanation)) => {
+                format!("v0:   {explanation}\nours: {}", explanation.summary())
+            }
+            other => format!("{title} has an answer: {}", support::outcome(other)),
+        };
+        format!("# {title}\n{found}\n")
+    });
+    explained.collect::<Vec<_>>().join("\n")
+}
+
+fn check(name: &str, text: &str) {
+    insta::with_settings!({omit_expression => true}, { insta::assert_snapshot!(name, text) });
+}
+
+#[test]
+fn subscriptions() {
+    check(
+        "subscriptions",
+        &explain(&[
+            ("missing package", "a.v1 a/alpha\nsub b b/alpha"),
+            (
+                "missing package, another catalog has it",
+                "
+            a.v1 a/alpha
+            catalog olm/other
+            b.v1 b/alpha
+            sub b b/alpha",
+            ),
+            ("missing channel", "a.v1 a/alpha*\na.v1 a/stable\nsub a a/beta"),
+            ("missing catalog", "a.v1 a/alpha\nsub a a/alpha in:olm/nowhere"),
+            (
+                "missing catalog that nobody can replace",
+                "a.v1 a/alpha\nsub b b/alpha in:olm/nowhere",
+            ),
+            ("missing startingCSV", "a.v1 a/alpha\nsub a a/alpha start:a.v9"),
+            (
+                "startingCSV of another channel",
+                "a.v1 a/alpha\na.v2 a/beta\nsub a a/alpha start:a.v2",
+            ),
+            ("any catalog, none has it", "a.v1 a/alpha\nsub b b in:any"),
+            ("installed CSV, its package is gone", "a.v1 a/alpha\ncsv b.v1\nsub b b/alpha is:b.v1"),
+            (
+                "installed CSV, its channel is gone",
+                "
+            a.v1 a/alpha
+            csv a.v1
+            sub a a/beta is:a.v1",
+            ),
+        ]),
+    );
+}
+
+#[test]
+fn dependencies() {
+    check(
+        "dependencies",
+        &explain(&[
+            ("nobody provides an API", "a.v1 a/alpha ?1\nsub a a/alpha"),
+            ("another channel does without", "a.v2 a/alpha ?1\na.v1 a/old\nsub a a/alpha"),
+            ("dependency of a dependency", "a.v1 a/alpha ?1\nb.v1 b/alpha +1 ?2\nsub a a/alpha"),
+            (
+                "version range without candidate",
+                "
+            a.v1 a/alpha needs:b:>=2.0.0
+            b.v1@1.0.0 b/alpha
+            b.v1.5@1.5.0 b/alpha ->b.v1
+            sub a a/alpha",
+            ),
+            ("package that nobody offers", "a.v1 a/alpha needs:b:>=2.0.0\nsub a a/alpha"),
+            ("range that nothing is in", "a.v1 a/alpha needs:b:>2.0.0_<2.0.0\nsub a a/alpha"),
+            ("label", "a.v1 a/alpha ?label:gpu\nb.v1 b/alpha label:cpu\nsub a a/alpha"),
+            (
+                "only a skipped entry provides it",
+                "
+            a.v1 a/alpha ?1
+            b.v1 b/alpha +1
+            b.v2 b/alpha ~b.v1
+            sub a a/alpha",
+            ),
+            (
+                "many candidates",
+                "
+            a.v1 a/alpha ?1
+            a.v2 a/alpha ->a.v1 ?1
+            a.v3 a/alpha ->a.v2 ?1
+            a.v4 a/alpha ->a.v3 ?1
+            a.v5 a/alpha ->a.v4 ?1
+            sub a a/alpha",
+            ),
+            (
+                "installed operator lost its dependency",
+                "
+            a.v1 a/alpha ?1
+            csv a.v1 ?1
+            sub a a/alpha is:a.v1",
+            ),
+        ]),
+    );
+}
+
+/// A Subscription to a bundle with the constraint, beside one of package b that provides API 1.
+fn constraint(json: &str) -> String {
+    let json: String = json.split_whitespace().collect();
+    format!("a.v1 a/alpha {json}\nb.v1@1.0.0 b/alpha +1\nsub a a/alpha")
+}
+
+#[test]
+fn constraints() {
+    check(
+        "constraints",
+        &explain(&[
+            (
+                "CEL",
+                r#"
+            a.v1 a/alpha {"failureMessage":"needs\u0020arm","cel":{"rule":"properties.exists(p,p.type=='arm')"}}
+            sub a a/alpha"#,
+            ),
+            (
+                "message of a gvk",
+                r#"
+            a.v1 a/alpha {"failureMessage":"needs\u0020a\u0020database","gvk":{"group":"g","version":"v1","kind":"Db"}}
+            sub a a/alpha"#,
+            ),
+            (
+                "message of a package",
+                r#"
+            a.v1 a/alpha {"failureMessage":"needs\u0020b","package":{"packageName":"b","versionRange":">=1.0.0"}}
+            sub a a/alpha"#,
+            ),
+            (
+                "messages of all and its members",
+                &constraint(
+                    r#"{"failureMessage":"outer","all":{"constraints":[
+            {"failureMessage":"inner","package":{"packageName":"b","versionRange":">=1.0.0"}},
+            {"gvk":{"group":"g","version":"v1","kind":"Db"}}]}}"#,
+                ),
+            ),
+            (
+                "message of any",
+                &constraint(
+                    r#"{"failureMessage":"either","any":{"constraints":[
+            {"gvk":{"group":"g","version":"v1","kind":"Db"}},
+            {"gvk":{"group":"g","version":"v2","kind":"Db"}}]}}"#,
+                ),
+            ),
+            (
+                "message of not",
+                &constraint(
+                    r#"{"all":{"constraints":[
+            {"package":{"packageName":"b","versionRange":">=1.0.0"}},
+            {"failureMessage":"not-beside-k1",
+             "not":{"constraints":[{"gvk":{"group":"g1","version":"v1","kind":"k1"}}]}}]}}"#,
+                ),
+            ),
+        ]),
+    );
+}
+
+#[test]
+fn conflicts() {
+    check(
+        "conflicts",
+        &explain(&[
+            ("two providers", "a.v1 a/alpha +1\nb.v1 b/alpha +1\nsub a a/alpha\nsub b b/alpha"),
+            (
+                "two channels of a package",
+                "
+            a.v1 a/alpha
+            a.v2 a/beta
+            sub a a/alpha
+            sub b a/beta",
+            ),
+            (
+                "a dependency provides what another operator provides",
+                "
+            a.v1 a/alpha ?2
+            b.v1 b/alpha +1 +2
+            c.v1 c/alpha +1
+            sub a a/alpha
+            sub c c/alpha",
+            ),
+            (
+                "two versions of a dependency",
+                "
+            a.v1 a/alpha needs:c:<2.0.0
+            b.v1 b/alpha needs:c:>=2.0.0
+            c.v1@1.0.0 c/alpha
+            c.v2@2.0.0 c/alpha ->c.v1
+            sub a a/alpha
+            sub b b/alpha",
+            ),
+            ("deprecated", "a.v1 a/alpha deprecated\nsub a a/alpha"),
+            (
+                "deprecated in one channel only",
+                "a.v1 a/alpha deprecated\na.v2 a/beta\nsub a a/alpha",
+            ),
+        ]),
+    );
+}
+
+#[test]
+fn csvs() {
+    check(
+        "csvs",
+        &explain(&[
+            ("orphan CSV", "a.v1 a/alpha +1\ncsv mine +1\nsub a a/alpha"),
+            ("orphan that lacks something", "csv mine ?1"),
+            ("orphan of the same package", "a.v2 a/alpha\ncsv a.v1 of:a\nsub a a/alpha"),
+            ("two orphans", "csv mine +1\ncsv yours +1"),
+            (
+                "failed upgrade leaves two CSVs",
+                "
+            a.v1 a/alpha +1
+            a.v2 a/alpha ->a.v1 +1
+            a.v3 a/alpha ->a.v2 +1
+            csv a.v1 +1 phase:Replacing
+            csv a.v2 ->a.v1 +1 phase:Failed
+            sub a-alpha a/alpha is:a.v2",
+            ),
+        ]),
+    );
+}
+
+#[test]
+fn cluster_version() {
+    check(
+        "cluster_version",
+        &explain(&[
+            (
+                "too old",
+                r#"
+            cluster 1.29.0
+            a.v1 a/alpha property:olm.kubeversion={"version":"1.30.0"}
+            sub a a/alpha"#,
+            ),
+            (
+                "another channel runs on it",
+                r#"
+            cluster 1.29.0
+            a.v2 a/alpha property:olm.csv.metadata={"minKubeVersion":"v1.31.2"}
+            a.v1 a/old property:olm.kubeversion={"version":"1.20"}
+            sub a a/alpha"#,
+            ),
+        ]),
+    );
+}
+
+/// What separate parts say that all or nothing does not.
+#[test]
+fn isolated() {
+    let explain = |text: &str| {
+        let problem = Problem::read(text);
+        let answer = problem.answer(&Resolver::default(), Policy::Isolated);
+        let refusals = answer.refusals.iter().map(|refusal| {
+            let why = match &refusal.error {
+                ResolveError::NotSatisfiable(explanation) => explanation.summary(),
+                error => error.to_string(),
+            };
+            format!(
+                "refused {} {}: {why}\n",
+                refusal.subscriptions.join(" "),
+                refusal.csvs.join(" ")
+            )
+        });
+        let blocked = answer.blocked.iter().map(|upgrade| {
+            let (to, why) = (&upgrade.bundle.name, upgrade.explanation.summary());
+            format!("{} stays at {}, not {to}: {why}\n", upgrade.subscription, upgrade.installed)
+        });
+        let left_out = answer.left_out.iter().map(|fault| format!("left out: {fault}\n"));
+        let all: Vec<String> = refusals.chain(blocked).chain(left_out).collect();
+        format!("install {}\n{}", support::outcome(Ok(answer.resolution.clone())), all.concat())
     };
-    format!("{}\n{summary}", support::failure(text))
-}
-
-#[test]
-fn missing_package() {
-    insta::assert_snapshot!(explain("a.v1 a/alpha\nsub b b/alpha"), @r#"
-    constraints not satisfiable: no operators found in package b in the catalog referenced by subscription b, subscription b exists
-    Subscription b asks for package b, which CatalogSource olm/community does not hold. Correct spec.name, or spec.source, of the Subscription.
-    "#);
-}
-
-#[test]
-fn missing_channel() {
-    insta::assert_snapshot!(explain("a.v1 a/alpha\nsub a a/beta"), @r#"
-    constraints not satisfiable: no operators found in channel beta of package a in the catalog referenced by subscription a, subscription a exists
-    Subscription a asks for channel beta of package a, which does not exist in CatalogSource olm/community. Correct spec.channel of the Subscription.
-    "#);
-}
-
-#[test]
-fn missing_catalog() {
-    insta::assert_snapshot!(explain("a.v1 a/alpha\nsub a a/alpha in:olm/nowhere"), @r#"
-    constraints not satisfiable: no operators found from catalog nowhere in namespace olm referenced by subscription a, subscription a exists
-    Subscription a asks for package a from CatalogSource olm/nowhere, which does not exist, is not visible in this namespace, or is empty. Create the CatalogSource, or name another one in the Subscription.
-    "#);
-}
-
-#[test]
-fn missing_starting_csv() {
-    insta::assert_snapshot!(explain("a.v1 a/alpha\nsub a a/alpha start:a.v9"), @r#"
-    constraints not satisfiable: no operators found with name a.v9 in channel alpha of package a in the catalog referenced by subscription a, subscription a exists
-    Subscription a is to start with a.v9, which is not in channel alpha of package a of CatalogSource olm/community. Correct spec.startingCSV of Subscription a, or remove it to start with the newest.
-    "#);
-}
-
-#[test]
-fn dependency_without_provider() {
-    insta::assert_snapshot!(explain("a.v1 a/alpha ?1\nsub a a/alpha"), @r#"
-    constraints not satisfiable: bundle a.v1 requires an operator providing an API with group: g1, version: v1, kind: k1, subscription a exists, subscription a requires community/olm/alpha/a.v1
-    Subscription a needs a.v1 (channel alpha of olm/community). a.v1 requires a provider of the API k1 (g1/v1), which no channel of the visible catalogs offers. Add a CatalogSource that offers a provider.
-    "#);
-}
-
-#[test]
-fn dependency_of_a_dependency() {
-    insta::assert_snapshot!(explain("a.v1 a/alpha ?1\nb.v1 b/alpha +1 ?2\nsub a a/alpha"), @r#"
-    constraints not satisfiable: bundle a.v1 requires an operator providing an API with group: g1, version: v1, kind: k1, bundle b.v1 requires an operator providing an API with group: g2, version: v2, kind: k2, subscription a exists, subscription a requires community/olm/alpha/a.v1
-    Subscription a needs a.v1 (channel alpha of olm/community). a.v1 requires a provider of the API k1 (g1/v1), which is b.v1. b.v1 requires a provider of the API k2 (g2/v2), which no channel of the visible catalogs offers. Add a CatalogSource that offers a provider.
-    "#);
-}
-
-#[test]
-fn range_without_candidate() {
-    insta::assert_snapshot!(explain("
-        a.v1 a/alpha needs:b:>=2.0.0
-        b.v1@1.0.0 b/alpha
-        b.v1.5@1.5.0 b/alpha ->b.v1
-        sub a a/alpha"), @r#"
-    constraints not satisfiable: bundle a.v1 requires an operator with package: b and with version in range: >=2.0.0, subscription a exists, subscription a requires community/olm/alpha/a.v1
-    Subscription a needs a.v1 (channel alpha of olm/community). a.v1 requires package b in version >=2.0.0, but the catalogs only offer 1.5.0 and 1.0.0. Add a CatalogSource that offers such a version of b.
-    "#);
-}
-
-#[test]
-fn package_that_nobody_offers() {
-    insta::assert_snapshot!(explain("a.v1 a/alpha needs:b:>=2.0.0\nsub a a/alpha"), @r#"
-    constraints not satisfiable: bundle a.v1 requires an operator with package: b and with version in range: >=2.0.0, subscription a exists, subscription a requires community/olm/alpha/a.v1
-    Subscription a needs a.v1 (channel alpha of olm/community). a.v1 requires package b in version >=2.0.0, which no visible catalog holds. Add a CatalogSource that offers such a version of b.
-    "#);
-}
-
-#[test]
-fn two_providers() {
-    insta::assert_snapshot!(explain("a.v1 a/alpha +1\nb.v1 b/alpha +1\nsub a a/alpha\nsub b b/alpha"), @r#"
-    constraints not satisfiable: community/olm/alpha/a.v1 and community/olm/alpha/b.v1 provide k1 (g1/v1), subscription a exists, subscription a requires community/olm/alpha/a.v1, subscription b exists, subscription b requires community/olm/alpha/b.v1
-    Subscription a needs a.v1 (channel alpha of olm/community). Subscription b needs b.v1 (channel alpha of olm/community). Only one provider of the API k1 (g1/v1) can be in a namespace: a.v1 or b.v1. Use different namespaces, or delete one of the Subscriptions.
-    "#);
-}
-
-#[test]
-fn two_channels_of_one_package() {
-    insta::assert_snapshot!(explain("a.v1 a/alpha\na.v2 a/beta\nsub a a/alpha\nsub b a/beta"), @r#"
-    constraints not satisfiable: community/olm/alpha/a.v1 and community/olm/beta/a.v2 originate from package a, subscription a exists, subscription a requires community/olm/alpha/a.v1, subscription b exists, subscription b requires community/olm/beta/a.v2
-    Subscription a needs a.v1 (channel alpha of olm/community). Subscription b needs a.v2 (channel beta of olm/community). Only one bundle of package a can be in a namespace: a.v1 or a.v2. Use different namespaces, or delete one of the Subscriptions.
-    "#);
-}
-
-#[test]
-fn orphan_csv() {
-    insta::assert_snapshot!(explain("a.v1 a/alpha +1\ncsv mine +1\nsub a a/alpha"), @r#"
-    constraints not satisfiable: @existing/olm//mine and community/olm/alpha/a.v1 provide k1 (g1/v1), clusterserviceversion mine exists and is not referenced by a subscription, subscription a exists, subscription a requires community/olm/alpha/a.v1
-    Subscription a needs a.v1 (channel alpha of olm/community). ClusterServiceVersion mine is in the namespace without a Subscription. Only one provider of the API k1 (g1/v1) can be in a namespace: the installed mine or a.v1. Delete ClusterServiceVersion mine, or create a Subscription for it whose startingCSV is mine.
-    "#);
-}
-
-#[test]
-fn orphan_with_unmet_requirement() {
-    insta::assert_snapshot!(explain("csv mine ?1"), @r#"
-    constraints not satisfiable: bundle mine requires an operator providing an API with group: g1, version: v1, kind: k1, clusterserviceversion mine exists and is not referenced by a subscription
-    ClusterServiceVersion mine is in the namespace without a Subscription. The installed mine requires a provider of the API k1 (g1/v1), which no channel of the visible catalogs offers. Delete ClusterServiceVersion mine, or create a Subscription for it whose startingCSV is mine.
-    "#);
-}
-
-#[test]
-fn deprecated_bundle() {
-    insta::assert_snapshot!(explain("a.v1 a/alpha deprecated\nsub a a/alpha"), @r#"
-    constraints not satisfiable: bundle community/olm/alpha/a.v1 is deprecated, subscription a exists, subscription a requires community/olm/alpha/a.v1
-    Subscription a needs a.v1 (channel alpha of olm/community). a.v1 is deprecated and must not be installed.
-    "#);
-}
-
-#[test]
-fn cel_refusal() {
-    insta::assert_snapshot!(explain(r#"
-        a.v1 a/alpha {"failureMessage":"needs\u0020arm","cel":{"rule":"properties.exists(p,p.type=='arm')"}}
-        sub a a/alpha"#), @r#"
-    constraints not satisfiable: bundle a.v1 requires an operator with constraint: "properties.exists(p,p.type=='arm')" and message: "needs arm", subscription a exists, subscription a requires community/olm/alpha/a.v1
-    Subscription a needs a.v1 (channel alpha of olm/community). a.v1 requires a bundle that meets its constraint "needs arm", which no channel of the visible catalogs offers. Add a CatalogSource that offers one.
-    "#);
-}
-
-#[test]
-fn many_candidates() {
-    insta::assert_snapshot!(explain("
-        a.v1 a/alpha ?1
-        a.v2 a/alpha ->a.v1 ?1
-        a.v3 a/alpha ->a.v2 ?1
-        a.v4 a/alpha ->a.v3 ?1
-        a.v5 a/alpha ->a.v4 ?1
-        sub a a/alpha"), @r#"
-    constraints not satisfiable: bundle a.v1 requires an operator providing an API with group: g1, version: v1, kind: k1, bundle a.v2 requires an operator providing an API with group: g1, version: v1, kind: k1, bundle a.v3 requires an operator providing an API with group: g1, version: v1, kind: k1, bundle a.v4 requires an operator providing an API with group: g1, version: v1, kind: k1, bundle a.v5 requires an operator providing an API with group: g1, version: v1, kind: k1, subscription a exists, subscription a requires at least one of community/olm/alpha/a.v5, community/olm/alpha/a.v4, community/olm/alpha/a.v3, community/olm/alpha/a.v2 or community/olm/alpha/a.v1
-    Subscription a needs a.v5 (channel alpha of olm/community), a.v4 (channel alpha of olm/community), a.v3 (channel alpha of olm/community) or 2 more. a.v5, a.v4, a.v3 and 2 more require a provider of the API k1 (g1/v1), which no channel of the visible catalogs offers. Add a CatalogSource that offers a provider.
-    "#);
-}
-
-#[test]
-fn failed_upgrade_leaves_two_csvs() {
-    insta::assert_snapshot!(explain("
-        a.v1 a/alpha +1
-        a.v2 a/alpha ->a.v1 +1
-        a.v3 a/alpha ->a.v2 +1
-        csv a.v1 +1 phase:Replacing
-        csv a.v2 ->a.v1 +1 phase:Failed
-        sub a-alpha a/alpha is:a.v2"), @r#"
-    constraints not satisfiable: @existing/olm//a.v1, @existing/olm//a.v2 and community/olm/alpha/a.v3 provide k1 (g1/v1), clusterserviceversion a.v1 exists and is not referenced by a subscription, subscription a-alpha exists, subscription a-alpha requires at least one of community/olm/alpha/a.v3 or @existing/olm//a.v2
-    Subscription a-alpha needs a.v3 (channel alpha of olm/community) or the installed a.v2. ClusterServiceVersion a.v1 is in the namespace without a Subscription. Only one provider of the API k1 (g1/v1) can be in a namespace: the installed a.v1, the installed a.v2 or a.v3. Delete ClusterServiceVersion a.v1, or create a Subscription for it whose startingCSV is a.v1.
-    "#);
+    let problems = [
+        "good.v1 good/alpha\nsub good good/alpha\nsub bad bad/alpha",
+        "a.v1 a/alpha needs:b:~1\na.v0 a/old\nb.v1 b/alpha\nsub a a/alpha\nsub b b/alpha",
+        "a.v2 a/alpha ->a.v1 needs:b:~1\na.v1 a/alpha\nsub a a/alpha",
+        "a.v2 a/alpha ->a.v1 ?1\na.v1 a/alpha\ncsv a.v1\nsub a a/alpha is:a.v1\ng.v1 g/alpha\nsub g g/alpha",
+        "csv a.v1 unreadable:no_json\ng.v1 g/alpha\nsub g g/alpha\na.v2 a/alpha ->a.v1\nsub a a/alpha is:a.v1",
+        "x.v1 x/alpha\ny.v1 x/alpha\ncsv x.v0 +1\nsub x x/alpha is:x.v0\ng.v1 g/alpha ?1\nh.v1 h/alpha +1\nsub g g/alpha",
+    ];
+    check("isolated", &problems.map(explain).join("\n"));
 }

@@ -51,6 +51,7 @@ fn shuffled(text: &'static str) -> impl Strategy<Value = Problem> {
             installed,
             catalogs,
             fail_forward: false,
+            cluster_version: None,
         })
 }
 

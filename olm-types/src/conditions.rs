@@ -12,6 +12,9 @@ pub mod subscription {
     pub const INSTALL_PLAN_FAILED: &str = "InstallPlanFailed";
     /// Nothing that satisfies all Subscriptions of the namespace was found.
     pub const RESOLUTION_FAILED: &str = "ResolutionFailed";
+    /// There is a newer bundle, and something stands in the way of the upgrade. v0 has no word
+    /// for it.
+    pub const UPGRADE_BLOCKED: &str = "UpgradeBlocked";
     /// Bundles are being unpacked.
     pub const BUNDLE_UNPACKING: &str = "BundleUnpacking";
     /// A bundle could not be unpacked.

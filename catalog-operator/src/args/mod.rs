@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{ArgAction, Parser};
+use olm_resolver::Policy;
 
 pub use duration::{DurationError, parse_duration};
 
@@ -91,6 +92,15 @@ pub struct Args {
     #[arg(long = "install-plan-retry-timeout", default_value = "1m", value_parser = parse_duration)]
     pub install_plan_retry_timeout: Duration,
 
+    /// What a Subscription that cannot be met stops: only what depends on it (isolated), or its
+    /// whole namespace (v0).
+    #[arg(long, default_value = "isolated", value_parser = str::parse::<Policy>)]
+    pub resolution: Policy,
+
+    /// Choose no bundle that needs a newer Kubernetes (`olm.kubeversion`) than the cluster has.
+    #[arg(long = "check-cluster-version", action = ArgAction::Set, num_args = 0..=1, require_equals = true, default_value = "false", default_missing_value = "true")]
+    pub check_cluster_version: bool,
+
     /// Address that health, readiness and metrics are served on.
     #[arg(long = "admin-address", default_value = "0.0.0.0:8080")]
     pub admin_address: String,
@@ -149,6 +159,13 @@ mod tests {
     fn a_bare_boolean_flag_is_true() {
         assert!(parse(&["--debug"]).debug);
         assert!(!parse(&["--debug=false"]).debug);
+    }
+
+    #[test]
+    fn the_policy_is_isolated_unless_told_otherwise() {
+        assert_eq!(parse(&[]).resolution, Policy::Isolated);
+        assert_eq!(parse(&["--resolution=v0"]).resolution, Policy::V0);
+        assert!(Args::try_parse_from(["catalog-operator", "--resolution=none"]).is_err());
     }
 
     #[test]

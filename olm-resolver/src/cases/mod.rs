@@ -16,8 +16,10 @@ use thiserror::Error;
 
 pub use outcome::{Difference, Expectation, Outcome, Placement};
 
+use crate::error::ResolveError;
 use crate::memory::MemoryUniverse;
 use crate::request::{InstalledCsv, InstalledProperties, ResolutionRequest, SubscriptionFacts};
+use crate::resolution::Resolution;
 use crate::resolver::Resolver;
 
 /// One resolution problem.
@@ -64,17 +66,30 @@ impl Case {
         Ok(serde_json::from_str(line)?)
     }
 
-    /// Resolves the case.
+    /// Resolves the case, all or nothing.
     pub fn run(&self, resolver: &Resolver) -> Result<Outcome, CaseError> {
+        Ok(Outcome::from(self.resolve(resolver)?))
+    }
+
+    /// Resolves the case, all or nothing. The outer error is one of the case.
+    pub fn resolve(
+        &self,
+        resolver: &Resolver,
+    ) -> Result<Result<Resolution, ResolveError>, CaseError> {
         let universe = self.universe()?;
-        let request = ResolutionRequest {
-            namespace: &self.namespace,
-            universe: &universe,
+        Ok(resolver.resolve(&self.request(&universe)?))
+    }
+
+    /// The question of the case, about its own catalogs.
+    pub fn request<'a>(
+        &'a self,
+        universe: &'a MemoryUniverse,
+    ) -> Result<ResolutionRequest<'a>, CaseError> {
+        Ok(ResolutionRequest {
             subscriptions: self.subscriptions.iter().map(CaseSubscription::facts).collect(),
             installed: self.installed.iter().map(CaseCsv::facts).collect::<Result<_, _>>()?,
-            fail_forward: false,
-        };
-        Ok(Outcome::from(resolver.resolve(&request)))
+            ..ResolutionRequest::new(&self.namespace, universe)
+        })
     }
 
     /// The catalogs that are visible in the namespace.

@@ -32,6 +32,9 @@ pub struct Placement {
     pub catalog: String,
     /// Its channel.
     pub channel: String,
+    /// Its version, for the reader; not compared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
     /// What it takes the place of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replaces: Option<String>,
@@ -76,13 +79,18 @@ impl Outcome {
     /// Whether both are of the same kind and install the same.
     pub fn agrees_with(&self, other: &Self) -> bool {
         match (self, other) {
-            (Self::Install(one), Self::Install(other)) => one == other,
+            (Self::Install(one), Self::Install(other)) => compared(one) == compared(other),
             (Self::Unsatisfiable(_), Self::Unsatisfiable(_)) | (Self::Error(_), Self::Error(_)) => {
                 true
             }
             _ => false,
         }
     }
+}
+
+/// What counts of the placements.
+fn compared(placements: &BTreeSet<Placement>) -> BTreeSet<Placement> {
+    placements.iter().map(|placement| Placement { version: None, ..placement.clone() }).collect()
 }
 
 impl From<Result<Resolution, ResolveError>> for Outcome {
@@ -107,6 +115,7 @@ impl From<&Chosen> for Placement {
             bundle: entry.name.to_string(),
             catalog: entry.catalog.to_string(),
             channel: entry.channel.to_string(),
+            version: entry.version.as_ref().map(ToString::to_string),
             replaces: chosen.replaces.as_deref().map(str::to_owned),
             starting_csv: chosen.starting_csv.clone(),
         }

@@ -8,7 +8,7 @@ use olm_types::properties::{Constraint, Predicate, Requirement as Demand, kinds}
 
 use super::cel::CelRequirement;
 use super::{All, Any, ApiRequirement, ConstraintError, ConstraintKind, LabelRequirement, Not};
-use super::{PackageRequirement, Requirement};
+use super::{PackageRequirement, Requirement, WithMessage};
 
 /// Reads the four types of properties by which OLM v0 expresses dependencies.
 #[derive(Clone, Copy, Debug, Default)]
@@ -33,16 +33,16 @@ impl ConstraintKind for ClassicConstraints {
 }
 
 fn compile(constraint: Constraint) -> Result<Arc<dyn Requirement>, ConstraintError> {
-    Ok(match constraint.predicate {
+    let message = constraint.failure_message;
+    let requirement: Arc<dyn Requirement> = match constraint.predicate {
         Predicate::Gvk(api) => Arc::new(ApiRequirement(api)),
         Predicate::Package { name, range } => Arc::new(PackageRequirement { package: name, range }),
         Predicate::All(members) => Arc::new(All(compile_all(members)?)),
         Predicate::Any(members) => Arc::new(Any(compile_all(members)?)),
         Predicate::Not(members) => Arc::new(Not(compile_all(members)?)),
-        Predicate::Cel { rule } => {
-            Arc::new(CelRequirement::compile(rule, constraint.failure_message)?)
-        }
-    })
+        Predicate::Cel { rule } => return Ok(Arc::new(CelRequirement::compile(rule, message)?)),
+    };
+    Ok(WithMessage::around(requirement, message))
 }
 
 fn compile_all(members: Vec<Constraint>) -> Result<Vec<Arc<dyn Requirement>>, ConstraintError> {

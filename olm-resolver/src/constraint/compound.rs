@@ -38,7 +38,15 @@ impl Requirement for All {
     }
 
     fn wanted(&self) -> Wanted {
-        Wanted::Other { message: String::new() }
+        Wanted::Other
+    }
+
+    fn messages(&self) -> Vec<&str> {
+        messages(&self.0)
+    }
+
+    fn effort(&self, bundle: &Bundle) -> u64 {
+        effort(&self.0, bundle)
     }
 }
 
@@ -57,7 +65,15 @@ impl Requirement for Any {
     }
 
     fn wanted(&self) -> Wanted {
-        Wanted::Other { message: String::new() }
+        Wanted::Other
+    }
+
+    fn messages(&self) -> Vec<&str> {
+        messages(&self.0)
+    }
+
+    fn effort(&self, bundle: &Bundle) -> u64 {
+        effort(&self.0, bundle)
     }
 }
 
@@ -76,8 +92,24 @@ impl Requirement for Not {
     }
 
     fn wanted(&self) -> Wanted {
-        Wanted::Other { message: String::new() }
+        Wanted::Other
     }
+
+    fn messages(&self) -> Vec<&str> {
+        messages(&self.0)
+    }
+
+    fn effort(&self, bundle: &Bundle) -> u64 {
+        effort(&self.0, bundle)
+    }
+}
+
+fn messages(members: &[Arc<dyn Requirement>]) -> Vec<&str> {
+    members.iter().flat_map(|member| member.messages()).collect()
+}
+
+fn effort(members: &[Arc<dyn Requirement>], bundle: &Bundle) -> u64 {
+    members.iter().fold(0, |sum, member| sum.saturating_add(member.effort(bundle)))
 }
 
 impl fmt::Display for All {

@@ -9,6 +9,7 @@ pub mod cel;
 mod classic;
 mod compound;
 mod label;
+mod message;
 mod package;
 
 use std::fmt;
@@ -23,6 +24,7 @@ pub use api::ApiRequirement;
 pub use classic::ClassicConstraints;
 pub use compound::{All, Any, Not};
 pub use label::LabelRequirement;
+pub use message::WithMessage;
 pub use package::PackageRequirement;
 
 use crate::problem::Bundle;
@@ -39,7 +41,8 @@ pub trait ConstraintKind: Send + Sync {
 
 /// A test of one bundle. Its text continues the sentence "bundle b requires an operator ...".
 pub trait Requirement: fmt::Debug + fmt::Display + Send + Sync {
-    /// Whether the bundle fits. Fails only if the test itself cannot be carried out.
+    /// Whether the bundle fits. Fails only if the test itself cannot be carried out. Must not depend
+    /// on the channel: a bundle in several channels is tested once.
     fn holds(&self, bundle: &Bundle) -> Result<bool, ConstraintError>;
 
     /// Where bundles that may fit are found. Must not miss any.
@@ -47,6 +50,17 @@ pub trait Requirement: fmt::Debug + fmt::Display + Send + Sync {
 
     /// What is wanted, as data, for explanations.
     fn wanted(&self) -> Wanted;
+
+    /// What the authors want to be said if nothing fits, their own words first.
+    fn messages(&self) -> Vec<&str> {
+        Vec::new()
+    }
+
+    /// Most steps that the test of the bundle takes, if it is more than a look at its properties.
+    fn effort(&self, bundle: &Bundle) -> u64 {
+        let _ = bundle;
+        0
+    }
 }
 
 /// An index that finds candidates.
@@ -78,11 +92,8 @@ pub enum Wanted {
     Api(Gvk),
     /// A bundle with a label.
     Label(String),
-    /// Something else; the requirement's text says what. With the author's message if there is one.
-    Other {
-        /// `failureMessage` of the constraint, or empty.
-        message: String,
-    },
+    /// Something else; the requirement's text says what.
+    Other,
 }
 
 /// Why a property is not a requirement, or why it cannot be tested.
@@ -94,6 +105,15 @@ pub enum ConstraintError {
     /// A CEL rule does not compile, or is refused.
     #[error("convert olm.constraint to resolver predicate: {0}")]
     Cel(#[from] CelError),
+    /// The rules of all bundles together take too long.
+    #[error(
+        "the CEL rules of this resolution take more than {limit} steps together: \
+         fewer or simpler rules in the catalogs make it faster"
+    )]
+    TooMuch {
+        /// The bound that was hit.
+        limit: u64,
+    },
     /// A property of a kind that was added to OLM's own.
     #[error("{0}")]
     Other(String),

@@ -4,11 +4,13 @@
 //! on it. [`Explanation::summary`] says the same to people, with the names that they know.
 
 mod fact;
+pub(crate) mod repair;
 mod summary;
 
 use std::fmt;
 
 pub use fact::{Fact, SubscriptionRef};
+pub use repair::Repair;
 
 use crate::problem::{Problem, RuleId};
 use crate::source::Scope;
@@ -34,6 +36,7 @@ impl Explainer for ClassicExplainer {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Explanation {
     facts: Vec<Fact>,
+    repairs: Vec<Repair>,
 }
 
 impl Explanation {
@@ -41,7 +44,12 @@ impl Explanation {
     pub fn new(facts: impl IntoIterator<Item = Fact>) -> Self {
         let mut facts: Vec<Fact> = facts.into_iter().collect();
         facts.sort_by_cached_key(Fact::to_string);
-        Self { facts }
+        Self { facts, repairs: Vec::new() }
+    }
+
+    /// The explanation with changes that help, best first.
+    pub(crate) fn with_repairs(self, repairs: Vec<Repair>) -> Self {
+        Self { repairs, ..self }
     }
 
     /// The facts, sorted by their text.
@@ -49,10 +57,15 @@ impl Explanation {
         &self.facts
     }
 
+    /// Changes that help, each verified by solving again with the change applied.
+    pub fn repairs(&self) -> &[Repair] {
+        &self.repairs
+    }
+
     /// What stands in the way, in sentences for people: who asks, for what, why it cannot be, and
     /// what would help.
     pub fn summary(&self) -> String {
-        summary::of(&self.facts)
+        summary::of(&self.facts, &self.repairs)
     }
 }
 

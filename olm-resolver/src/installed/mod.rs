@@ -28,6 +28,8 @@ pub struct InstalledBundle {
     pub entry: Arc<Entry>,
     /// Name of a Subscription that installed it.
     pub subscription: Option<String>,
+    /// Why the CSV cannot be understood, if so: it then claims nothing.
+    pub fault: Option<InstalledFault>,
 }
 
 /// CSVs of the namespace that cannot be understood.
@@ -63,17 +65,26 @@ pub enum InstalledFault {
 
 impl Installed {
     /// Reads the CSVs of a request.
-    pub fn read(request: &ResolutionRequest<'_>) -> Result<Self, InstalledFault> {
+    pub fn read(request: &ResolutionRequest<'_>) -> Self {
         let csvs: BTreeMap<&str, &InstalledCsv> =
             request.installed.iter().map(|csv| (csv.name.as_str(), csv)).collect();
         let mut bundles = Vec::new();
         for csv in csvs.values() {
-            if request.fail_forward && replacement::is_given_up(request.namespace, csv, &csvs)? {
-                continue;
+            let given_up = if request.fail_forward {
+                replacement::is_given_up(request.namespace, csv, &csvs)
+            } else {
+                Ok(false)
+            };
+            if given_up != Ok(true) {
+                bundles.push(bundle(request, csv, given_up.err()));
             }
-            bundles.push(bundle(request, csv)?);
         }
-        Ok(Self { bundles })
+        Self { bundles }
+    }
+
+    /// What is wrong with the first one that cannot be understood.
+    pub fn fault(&self) -> Option<&InstalledFault> {
+        self.bundles.iter().find_map(|bundle| bundle.fault.as_ref())
     }
 
     /// All of them, sorted by name.
@@ -93,10 +104,15 @@ impl Installed {
 fn bundle(
     request: &ResolutionRequest<'_>,
     csv: &InstalledCsv,
-) -> Result<InstalledBundle, InstalledFault> {
+    fault: Option<InstalledFault>,
+) -> InstalledBundle {
     let subscriptions = subscriptions_of(request, &csv.name);
-    let properties = properties::of(csv, &subscriptions)
-        .map_err(|reason| InstalledFault::Unreadable { csv: csv.name.clone(), reason })?;
+    let (properties, unreadable) = match properties::of(csv, &subscriptions) {
+        Ok(properties) => (properties, None),
+        Err(reason) => {
+            (Vec::new(), Some(InstalledFault::Unreadable { csv: csv.name.clone(), reason }))
+        }
+    };
     let entry = Entry {
         name: csv.name.as_str().into(),
         package: properties::package(&properties).unwrap_or_default().into(),
@@ -112,7 +128,7 @@ fn bundle(
         deprecations: Deprecations::default(),
     };
     let subscription = subscriptions.iter().map(|subscription| subscription.name.clone()).min();
-    Ok(InstalledBundle { entry: Arc::new(entry), subscription })
+    InstalledBundle { entry: Arc::new(entry), subscription, fault: fault.or(unreadable) }
 }
 
 fn subscriptions_of<'a>(

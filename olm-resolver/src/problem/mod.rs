@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 pub use bundle::{Bundle, BundleId, BundleRef};
 pub use formula::{Formula, Rule, RuleId, VariableId};
-pub use reason::{Missing, Reason};
+pub use reason::{ClusterNeed, Missing, Reason};
 
 use crate::request::SubscriptionFacts;
 

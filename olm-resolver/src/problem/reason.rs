@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use olm_types::gvk::Gvk;
+use olm_types::version::Version;
 
 use crate::constraint::Requirement;
 
@@ -19,6 +20,12 @@ pub enum Reason {
     OrphanExists,
     /// A bundle has the property `olm.deprecated`.
     Deprecated,
+    /// A bundle is malformed, and why; it counts as not being there.
+    Ineligible(String),
+    /// A bundle needs a newer Kubernetes.
+    ClusterVersion(Arc<ClusterNeed>),
+    /// The CSV of the Subscription of this name stays, as the Subscription itself cannot be met.
+    Kept(Arc<str>),
     /// A bundle has a dependency.
     BundleRequires(Arc<dyn Requirement>),
     /// An upgrade takes the place of the installed CSV.
@@ -29,6 +36,15 @@ pub enum Reason {
     OneProvider(Arc<Gvk>),
     /// Another reason, in words that fit after "constraints not satisfiable: ".
     Other(String),
+}
+
+/// A version of Kubernetes that is too old for a bundle.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClusterNeed {
+    /// The oldest version that the bundle runs on.
+    pub needed: Version,
+    /// The version of the cluster.
+    pub server: Version,
 }
 
 /// The first thing that a Subscription asks for and that is not there.

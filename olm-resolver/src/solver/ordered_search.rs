@@ -12,13 +12,13 @@
 //! What was taken is closed under dependencies, and every other rule only forbids: so the taken
 //! variables alone are an answer, and v0's minimisation of further variables is always zero.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
 use super::contradiction;
 use super::encoding;
 use super::{BatsatCore, Exhausted, Literal, Sat, Solution, Solver, Verdict};
-use crate::problem::{Formula, VariableId};
+use crate::problem::{Formula, Rule, VariableId};
 
 /// Steps of the SAT core that one resolution may take. Namespaces with a thousand reachable bundles
 /// need a few million; this many take seconds.
@@ -42,7 +42,7 @@ impl Solver for OrderedSearch {
         let new_core = || BatsatCore::new(self.steps);
         match search(formula, &mut new_core())? {
             Some(chosen) => Ok(Solution::Chosen(chosen)),
-            None => Ok(Solution::Contradiction(contradiction::find(formula, &mut new_core())?)),
+            None => Ok(Solution::Contradiction(contradiction::find(formula, new_core)?)),
         }
     }
 }
@@ -55,8 +55,16 @@ pub(super) fn search(
     for _ in 0..formula.variables {
         sat.new_variable();
     }
+    let mut exclusive = HashSet::new();
     for rule in &formula.rules {
-        encoding::add(sat, rule, None);
+        // All versions of a package tend to provide the same APIs: one rule for all of these.
+        let is_new = match rule {
+            Rule::AtMost { count, of } => exclusive.insert((count, of)),
+            _ => true,
+        };
+        if is_new {
+            encoding::add(sat, rule, None);
+        }
     }
     if sat.solve(&[])? == Verdict::Unsatisfiable {
         return Ok(None);

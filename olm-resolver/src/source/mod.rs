@@ -3,6 +3,7 @@
 //! Every source is asked three times: for the roots of the problem, for each bundle that became
 //! reachable, and once more when all bundles are known.
 
+mod cluster_version;
 mod dependencies;
 mod deprecated;
 mod existing;
@@ -13,6 +14,7 @@ mod subscriptions;
 
 use std::sync::Arc;
 
+pub use cluster_version::ClusterVersion;
 pub use dependencies::Dependencies;
 pub use deprecated::Deprecated;
 pub use existing::Existing;
@@ -51,12 +53,14 @@ pub trait ConstraintSource: Send + Sync {
     }
 }
 
-/// The sources of OLM v0, in its order.
+/// The sources of OLM v0, in its order, and the check of the cluster's version, which does nothing
+/// unless the request tells that version.
 pub fn classic_sources() -> Vec<Box<dyn ConstraintSource>> {
     vec![
         Box::new(Existing),
         Box::new(Subscriptions),
         Box::new(Deprecated),
+        Box::new(ClusterVersion),
         Box::new(Dependencies::default()),
         Box::new(OneProvider),
         Box::new(OnePerPackage),

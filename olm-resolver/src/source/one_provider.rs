@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use olm_types::gvk::Gvk;
 
-use super::one_package::several;
+use super::one_package::{references, several};
 use crate::error::Fault;
 use crate::problem::{BundleRef, Problem, Reason, Rule, VariableId};
 use crate::source::{ConstraintSource, Scope};
@@ -16,17 +16,21 @@ pub struct OneProvider;
 
 impl ConstraintSource for OneProvider {
     fn closing(&self, _: &mut Scope<'_>, problem: &mut Problem) -> Result<(), Vec<Fault>> {
-        let mut providers: BTreeMap<Gvk, Vec<(String, VariableId)>> = BTreeMap::new();
-        for (variable, bundle) in problem.bundles() {
-            let identifier = BundleRef::from(&*bundle.entry).to_string();
+        let mut providers: BTreeMap<&Gvk, Vec<(&BundleRef, VariableId)>> = BTreeMap::new();
+        let bundles = references(problem);
+        for (variable, bundle, reference) in &bundles {
             for api in &bundle.apis {
-                providers.entry(api.clone()).or_default().push((identifier.clone(), variable));
+                providers.entry(api).or_default().push((reference, *variable));
             }
         }
-        for (api, providers) in providers {
-            if let Some(of) = several(providers) {
-                problem.state(Rule::AtMost { count: 1, of }, Reason::OneProvider(Arc::new(api)));
-            }
+        let rules: Vec<(Reason, Arc<[VariableId]>)> = providers
+            .into_iter()
+            .filter_map(|(api, providers)| {
+                Some((Reason::OneProvider(Arc::new(api.clone())), several(providers)?))
+            })
+            .collect();
+        for (reason, of) in rules {
+            problem.state(Rule::AtMost { count: 1, of }, reason);
         }
         Ok(())
     }

@@ -3,11 +3,13 @@
 //! A fresh Subscription may take any entry of its channel, newest first. One with an installed CSV
 //! may take what replaces, skips or skip-ranges it, and otherwise keeps it.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use olm_types::bundle::{CatalogKey, Entry};
 
-use crate::error::Fault;
+use crate::error::{Fault, ResolveError};
+use crate::policy::Policy;
 use crate::preference::{ChannelKey, Standpoint};
 use crate::problem::{Bundle, Missing, Problem, Reason, Rule, VariableId};
 use crate::request::SubscriptionFacts;
@@ -21,45 +23,87 @@ impl ConstraintSource for Subscriptions {
     fn roots(&self, scope: &mut Scope<'_>, problem: &mut Problem) -> Result<(), Vec<Fault>> {
         let mut faults = Vec::new();
         for subscription in scope.subscriptions().to_vec() {
-            let variable = problem.subscription(&subscription);
-            problem.state(Rule::Mandatory(variable), Reason::SubscriptionExists);
-            if let Err(fault) = want(variable, &subscription, scope, problem) {
-                faults.push(fault);
+            if scope.policy() == Policy::Isolated {
+                want_or_keep(&subscription, scope, problem);
+            } else {
+                faults.extend(state(&subscription, scope, problem).err());
             }
         }
         if faults.is_empty() { Ok(()) } else { Err(faults) }
     }
 }
 
-fn want(
-    variable: VariableId,
-    subscription: &SubscriptionFacts,
+/// States what a Subscription wants. If that is nothing that can be had, it is refused by itself,
+/// and what it has installed stays.
+fn want_or_keep(
+    subscription: &Arc<SubscriptionFacts>,
     scope: &mut Scope<'_>,
     problem: &mut Problem,
-) -> Result<(), Fault> {
+) {
+    let away = subscription.catalog.as_ref().and_then(|catalog| scope.unavailable(catalog));
+    let kept = match away {
+        Some(fault) => {
+            scope.put_aside(subscription, ResolveError::Catalogs(vec![fault]));
+            true
+        }
+        None => match state(subscription, scope, problem) {
+            Ok(found) => !found,
+            Err(fault) => {
+                scope.put_aside(subscription, ResolveError::Faulty(vec![fault]));
+                true
+            }
+        },
+    };
+    if let Some(current) = current(subscription, scope).filter(|_| kept) {
+        let variable = problem.bundle(&current);
+        problem.state(Rule::Mandatory(variable), Reason::Kept(subscription.name.as_str().into()));
+    }
+}
+
+/// States what a Subscription wants; tells whether there is what it asks for.
+fn state(
+    subscription: &Arc<SubscriptionFacts>,
+    scope: &mut Scope<'_>,
+    problem: &mut Problem,
+) -> Result<bool, Fault> {
     let current = current(subscription, scope);
-    let offers = match offers(subscription, current.is_none(), scope) {
-        Ok(offers) => offers,
+    let wish = match offers(subscription, current.is_none(), scope) {
+        Ok(offers) => Ok(candidates(subscription, current.as_deref(), &offers, scope)?),
+        Err(missing) => Err(missing),
+    };
+    let variable = problem.subscription(subscription);
+    problem.state(Rule::Mandatory(variable), Reason::SubscriptionExists);
+    match wish {
+        Ok(candidates) => {
+            want(variable, &candidates, current.as_ref(), scope, problem);
+            Ok(true)
+        }
         Err(missing) => {
             problem.state(Rule::Prohibited(variable), Reason::NothingFound(missing));
-            return Ok(());
+            Ok(false)
         }
-    };
-    let mut choices = Vec::new();
-    for entry in candidates(subscription, current.as_deref(), &offers, scope)? {
-        let candidate = problem.bundle(&scope.intern(&entry));
-        if !choices.contains(&candidate) {
+    }
+}
+
+fn want(
+    variable: VariableId,
+    candidates: &[Arc<Entry>],
+    current: Option<&Arc<Bundle>>,
+    scope: &mut Scope<'_>,
+    problem: &mut Problem,
+) {
+    let (mut choices, mut known) = (Vec::new(), BTreeSet::new());
+    for entry in candidates {
+        let candidate = problem.bundle(&scope.intern(entry));
+        if known.insert(candidate) {
             choices.push(candidate);
         }
     }
-    if let Some(current) = &current {
+    if let Some(current) = current {
         keep_or_replace(current, &mut choices, problem);
     }
-    problem.state(
-        Rule::Dependency { of: variable, choices: choices.into() },
-        Reason::SubscriptionRequires,
-    );
-    Ok(())
+    let rule = Rule::Dependency { of: variable, choices: choices.into() };
+    problem.state(rule, Reason::SubscriptionRequires);
 }
 
 /// The installed CSV of the Subscription, if it exists.
@@ -110,21 +154,36 @@ fn candidates(
     subscription: &SubscriptionFacts,
     current: Option<&Bundle>,
     offers: &[Arc<Entry>],
-    scope: &Scope<'_>,
+    scope: &mut Scope<'_>,
 ) -> Result<Vec<Arc<Entry>>, Fault> {
-    let mut candidates = Vec::new();
+    let (mut candidates, mut unordered) = (Vec::new(), None);
     for catalog in catalogs(subscription, offers, scope) {
         let channels = channels(&catalog, offers, scope);
+        let mut by_name: BTreeMap<&Arc<str>, Vec<&Arc<Entry>>> = BTreeMap::new();
+        for entry in channels.iter().flat_map(|(_, entries)| entries) {
+            by_name.entry(&entry.name).or_default().push(entry);
+        }
         for (_, entries) in &channels {
-            for entry in scope.preference().order_entries(entries)? {
+            let ordered = match scope.preference().order_entries(entries) {
+                Err(error) if scope.policy() == Policy::Isolated => {
+                    scope.leave_out(Fault::Channel(error.clone()));
+                    unordered = Some(error);
+                    continue;
+                }
+                ordered => ordered?,
+            };
+            for entry in ordered {
                 if current.is_none_or(|current| is_upgrade(&entry, current)) {
-                    let everywhere = channels.iter().flat_map(|(_, entries)| entries);
-                    candidates.extend(everywhere.filter(|other| other.name == entry.name).cloned());
+                    let everywhere = by_name.get(&entry.name).into_iter().flatten();
+                    candidates.extend(everywhere.map(|other| Arc::clone(other)));
                 }
             }
         }
     }
-    Ok(candidates)
+    match unordered {
+        Some(error) if candidates.is_empty() => Err(Fault::Channel(error)),
+        _ => Ok(candidates),
+    }
 }
 
 /// The catalogs of the offers in order of preference; installed CSVs last.

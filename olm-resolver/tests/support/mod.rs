@@ -8,6 +8,7 @@
 //!   needs:b:>=1.0.0_<2.0.0               olm.package.required; _ stands for a space
 //!   label:x ?label:x {"gvk":...}         olm.label, olm.label.required, olm.constraint (\u0020 is a space)
 //! sub a a/alpha in:olm/community is:a.v1 start:a.v1
+//! cluster 1.29.0                       version of Kubernetes, checked only if it is there
 //! csv a.v1@1.0.0 +1 phase:Failed ->a.v0 of:a     "of" writes the annotation with olm.package
 //! ```
 //! An entry, `sub` or `csv` goes on in indented lines.
@@ -17,8 +18,8 @@
 
 use olm_resolver::memory::MemoryUniverse;
 use olm_resolver::{
-    InstalledCsv, InstalledProperties, Resolution, ResolutionRequest, ResolveError, Resolver,
-    SubscriptionFacts,
+    Answer, InstalledCsv, InstalledProperties, Policy, Resolution, ResolutionRequest, ResolveError,
+    Resolver, SubscriptionFacts,
 };
 use olm_types::api::CsvPhase;
 use olm_types::bundle::{BundleContent, CatalogKey, CatalogView, Deprecations, Entry, Property};
@@ -34,6 +35,7 @@ pub struct Problem {
     pub subscriptions: Vec<SubscriptionFacts>,
     pub installed: Vec<InstalledCsv>,
     pub fail_forward: bool,
+    pub cluster_version: Option<Version>,
 }
 
 impl Problem {
@@ -58,6 +60,9 @@ impl Problem {
                 }
                 ["csv", name, rest @ ..] => problem.installed.push(csv(name, rest)),
                 ["fail-forward"] => problem.fail_forward = true,
+                ["cluster", version] => {
+                    problem.cluster_version = Some(Version::parse(version).unwrap())
+                }
                 [name, place, rest @ ..] => {
                     problem.entries.push(entry(&catalog, name, place, rest))
                 }
@@ -74,14 +79,21 @@ impl Problem {
     }
 
     pub fn resolve(&self, resolver: &Resolver) -> Result<Resolution, ResolveError> {
-        let universe = self.universe();
-        resolver.resolve(&ResolutionRequest {
-            namespace: "olm",
-            universe: &universe,
+        resolver.resolve(&self.request(&self.universe()))
+    }
+
+    pub fn answer(&self, resolver: &Resolver, policy: Policy) -> Answer {
+        resolver.answer(&self.request(&self.universe()), policy)
+    }
+
+    fn request<'a>(&self, universe: &'a MemoryUniverse) -> ResolutionRequest<'a> {
+        ResolutionRequest {
             subscriptions: self.subscriptions.clone(),
             installed: self.installed.clone(),
             fail_forward: self.fail_forward,
-        })
+            cluster_version: self.cluster_version.clone(),
+            ..ResolutionRequest::new("olm", universe)
+        }
     }
 }
 

@@ -38,4 +38,19 @@ pub trait Universe {
 
     /// Every entry, for constraints that no index serves.
     fn all(&self) -> Vec<Arc<Entry>>;
+
+    /// The entries of one catalog that have this name, in channels of this name. More than one if
+    /// packages share both names.
+    fn named(&self, catalog: &CatalogKey, channel: &str, name: &str) -> Vec<Arc<Entry>> {
+        let mut all = self.all();
+        all.retain(|entry| {
+            entry.catalog == *catalog && *entry.channel == *channel && *entry.name == *name
+        });
+        all
+    }
+
+    /// Whether the catalog is known and has an entry.
+    fn has_entries(&self, catalog: &CatalogKey) -> bool {
+        self.all().iter().any(|entry| entry.catalog == *catalog)
+    }
 }

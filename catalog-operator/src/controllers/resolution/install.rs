@@ -5,13 +5,14 @@ use olm_kit::controller::ReconcileError;
 use olm_lifecycle::install_plan::request::PlanRequest;
 use olm_lifecycle::install_plan::steps::BundleInput;
 use olm_lifecycle::subscription::resolution::{
-    self, Choice, Failure, Namespace, Selection, record, select, settle,
+    self, Failure, Namespace, Selection, record, select, settle,
 };
 use olm_lifecycle::writes::target_of;
 use olm_types::api::InstallPlan;
 
 use super::super::act;
 use super::reconcile::Resolutions;
+use super::solve::Solved;
 use crate::clock;
 
 impl Resolutions {
@@ -20,9 +21,10 @@ impl Resolutions {
     pub(super) async fn install(
         &self,
         namespace: &Namespace,
-        choices: &[Choice],
+        solved: &Solved,
     ) -> Result<Result<(), Failure>, ReconcileError> {
-        let selection = select(namespace, choices);
+        let selection =
+            Selection { blocked: solved.blocked.clone(), ..select(namespace, &solved.choices) };
         let bundles = match self.fetch(&selection).await {
             Ok(bundles) => bundles,
             Err(failure) => return Ok(Err(failure)),

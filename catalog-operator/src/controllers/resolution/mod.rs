@@ -5,5 +5,7 @@ mod install;
 mod observe;
 mod reconcile;
 mod solve;
+mod words;
 
 pub use reconcile::Resolutions;
+pub use solve::Rules;

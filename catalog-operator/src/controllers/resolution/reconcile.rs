@@ -1,6 +1,5 @@
 //! Resolves a namespace: observe -> begin -> part -> solve -> install (select -> plan -> record).
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -11,13 +10,12 @@ use olm_kit::controller::{Conclusion, ReconcileError, Reconciler};
 use olm_kit::interpreter::Interpreter;
 use olm_lifecycle::install_plan::collect;
 use olm_lifecycle::subscription::resolution::{
-    Begin, Failure, Namespace, Terms, begin, fail, part, upgrade_under_way,
+    Begin, Failure, Namespace, Terms, Unusable, begin, fail, upgrade_under_way,
 };
-use olm_types::api::ClusterServiceVersion;
 
 use super::super::act;
 use super::observe;
-use super::solve::{Question, solve};
+use super::solve::{Question, Refused, Rules, Solved, solve};
 use crate::catalogs::Catalogs;
 use crate::clock;
 use crate::metrics::CatalogMetrics;
@@ -34,6 +32,7 @@ pub struct Resolutions {
     pub(crate) interpreter: Interpreter,
     pub(crate) global_namespace: String,
     pub(crate) metrics: CatalogMetrics,
+    pub(crate) rules: Rules,
     /// What was last said about the OperatorGroups of a namespace; said once, not at every look.
     pub(crate) complaints: DashMap<String, String>,
 }
@@ -58,8 +57,7 @@ impl Reconciler<String> for Resolutions {
 }
 
 impl Resolutions {
-    /// Resolves what can be resolved now, and tells those who wait for a catalog. That there is no
-    /// solution in the middle of an upgrade is no failure.
+    /// Resolves what can be resolved now, and tells those who are refused why.
     async fn resolve(
         &self,
         namespace: &Namespace,
@@ -67,22 +65,56 @@ impl Resolutions {
     ) -> Result<Conclusion, ReconcileError> {
         // A catalog that is still being loaded brings the namespace back here.
         let Some(universe) = self.universe(namespace, &terms) else { return Ok(Conclusion::Done) };
-        let (universe, unusable) = universe.split();
-        let parted = part(namespace, &unusable);
+        let unusable = universe.unusable();
+        let question = Question {
+            namespace: namespace.clone(),
+            csvs: self.stores.csvs.list_in(&namespace.name),
+            universe,
+            fail_forward: terms.fail_forward,
+        };
+        let solved = solve(question, &self.rules, &self.metrics.resolutions).await;
         let mut conclusion = Conclusion::Done;
-        for (catalog, stuck) in &parted.stuck {
-            let reason = unusable.get(catalog).map(String::as_str).unwrap_or_default();
-            conclusion = self.tell(stuck, &Failure::unusable(catalog, reason)).await?;
+        for refused in &solved.refused {
+            let told = self.refuse(namespace, refused, &unusable).await?;
+            conclusion = sooner(conclusion, told);
         }
-        if parted.able.subscriptions.is_empty() {
+        let refused = solved.refused.iter().flat_map(|refused| &refused.subscriptions);
+        let able = namespace.without(&refused.cloned().collect());
+        if able.subscriptions.is_empty() {
             return Ok(conclusion);
         }
+        let installed = self.install_or_tell(&able, &solved).await?;
+        Ok(sooner(conclusion, installed))
+    }
+
+    async fn install_or_tell(
+        &self,
+        able: &Namespace,
+        solved: &Solved,
+    ) -> Result<Conclusion, ReconcileError> {
+        match self.install(able, solved).await? {
+            Ok(()) => Ok(Conclusion::Done),
+            Err(failure) => self.tell(able, &failure).await,
+        }
+    }
+
+    /// Tells those who are refused, except that there is no solution in the middle of an upgrade:
+    /// that is no failure.
+    async fn refuse(
+        &self,
+        namespace: &Namespace,
+        refused: &Refused,
+        unusable: &Unusable,
+    ) -> Result<Conclusion, ReconcileError> {
+        let concerned = namespace.only(&refused.subscriptions);
         let csvs = self.stores.csvs.list_in(&namespace.name);
         let upgrade = upgrade_under_way(csvs.iter().map(AsRef::as_ref), clock::now());
-        match (self.solve_and_install(&parted.able, universe, csvs, &terms).await?, upgrade) {
-            (Ok(()), _) => Ok(conclusion),
-            (Err(Failure::NotSatisfiable(_)), Some(rest)) => Ok(Conclusion::RequeueAfter(rest)),
-            (Err(failure), _) => self.tell(&parted.able, &failure.without(&unusable)).await,
+        match (&refused.failure, upgrade) {
+            (Failure::NotSatisfiable(_), Some(rest)) => Ok(Conclusion::RequeueAfter(rest)),
+            (failure @ Failure::NotSatisfiable(_), None) => {
+                self.tell(&concerned, &failure.clone().without(unusable)).await
+            }
+            (failure, _) => self.tell(&concerned, failure).await,
         }
     }
 
@@ -92,25 +124,6 @@ impl Resolutions {
             visible.push(&self.global_namespace);
         }
         observe::universe(&visible, &self.stores, &self.catalogs)
-    }
-
-    async fn solve_and_install(
-        &self,
-        namespace: &Namespace,
-        universe: SnapshotSet,
-        csvs: Vec<Arc<ClusterServiceVersion>>,
-        terms: &Terms,
-    ) -> Result<Result<(), Failure>, ReconcileError> {
-        let question = Question {
-            namespace: namespace.clone(),
-            csvs,
-            universe,
-            fail_forward: terms.fail_forward,
-        };
-        match solve(question, &self.metrics.resolutions).await {
-            Ok(choices) => self.install(namespace, &choices).await,
-            Err(failure) => Ok(Err(failure)),
-        }
     }
 
     /// Tells a failure on the Subscriptions, and has the namespace tried again where that helps.
@@ -146,5 +159,16 @@ impl Resolutions {
 
     fn withdraw_complaint(&self, name: &str) {
         self.complaints.remove(name);
+    }
+}
+
+/// The one that brings the namespace back earlier.
+fn sooner(one: Conclusion, other: Conclusion) -> Conclusion {
+    match (&one, &other) {
+        (Conclusion::RequeueAfter(first), Conclusion::RequeueAfter(second)) if second < first => {
+            other
+        }
+        (Conclusion::RequeueAfter(_), _) => one,
+        _ => other,
     }
 }

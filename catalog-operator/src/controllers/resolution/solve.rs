@@ -1,15 +1,28 @@
 //! Runs the resolver, and tells what it found.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Instant;
 
+use kube::Client;
 use olm_catalog::snapshot::SnapshotSet;
+use olm_kit::discovery;
 use olm_kit::metrics::SummaryVec;
 use olm_lifecycle::subscription::resolution::{Choice, Failure, Namespace};
-use olm_resolver::{Chosen, Resolution, ResolutionRequest, ResolveError, Resolver};
+use olm_resolver::{Answer, Chosen, Policy, Refusal, ResolutionRequest, ResolveError, Resolver};
 use olm_types::api::ClusterServiceVersion;
+use olm_types::version::Version;
 
-use super::facts;
+use super::{facts, words};
+
+/// How namespaces are resolved.
+#[derive(Clone)]
+pub struct Rules {
+    /// What a failure stops.
+    pub policy: Policy,
+    /// Where the version of the cluster is asked for, if bundles are checked against it.
+    pub cluster: Option<Client>,
+}
 
 /// Everything that a resolution depends on, owned.
 pub(super) struct Question {
@@ -19,31 +32,43 @@ pub(super) struct Question {
     pub(super) fail_forward: bool,
 }
 
-/// Resolves on a thread of its own: a large problem must not hold up other work.
-pub(super) async fn solve(
-    question: Question,
-    durations: &SummaryVec,
-) -> Result<Vec<Choice>, Failure> {
-    let start = Instant::now();
-    let namespace = question.namespace.name.clone();
-    let answer = tokio::task::spawn_blocking(move || answer(&question)).await;
-    let answer =
-        answer.map_err(|error| Failure::Prevented(format!("resolution was aborted: {error}")))?;
-    let outcome = if answer.is_ok() { "succeeded" } else { "failed" };
-    durations.observe(&[outcome], start.elapsed().as_secs_f64());
-    match answer {
-        Ok(resolution) => {
-            resolution.chosen.iter().for_each(|chosen| tell(&namespace, chosen));
-            Ok(resolution.chosen.iter().map(choice).collect())
-        }
-        Err(error @ ResolveError::NotSatisfiable(_)) => {
-            Err(Failure::NotSatisfiable(error.to_string()))
-        }
-        Err(error) => Err(Failure::Prevented(error.to_string())),
-    }
+/// What came of it.
+#[derive(Debug, Default)]
+pub(super) struct Solved {
+    pub(super) choices: Vec<Choice>,
+    pub(super) refused: Vec<Refused>,
+    /// Why upgrades cannot be had, by Subscription.
+    pub(super) blocked: BTreeMap<String, String>,
 }
 
-fn answer(question: &Question) -> Result<Resolution, ResolveError> {
+/// Subscriptions that get nothing, for one reason.
+#[derive(Debug)]
+pub(super) struct Refused {
+    pub(super) subscriptions: BTreeSet<String>,
+    pub(super) failure: Failure,
+}
+
+/// Resolves on a thread of its own: a large problem must not hold up other work.
+pub(super) async fn solve(question: Question, rules: &Rules, durations: &SummaryVec) -> Solved {
+    let start = Instant::now();
+    let (namespace, policy) = (question.namespace.name.clone(), rules.policy);
+    let everybody = question.namespace.names();
+    let version = cluster_version(rules.cluster.as_ref()).await;
+    let answer = tokio::task::spawn_blocking(move || answer(&question, policy, version)).await;
+    let solved = match answer {
+        Ok(answer) => solved(&namespace, &answer),
+        Err(error) => {
+            let failure = Failure::Prevented(format!("resolution was aborted: {error}"));
+            let refused = vec![Refused { subscriptions: everybody, failure }];
+            Solved { refused, ..Solved::default() }
+        }
+    };
+    let outcome = if solved.refused.is_empty() { "succeeded" } else { "failed" };
+    durations.observe(&[outcome], start.elapsed().as_secs_f64());
+    solved
+}
+
+fn answer(question: &Question, policy: Policy, cluster_version: Option<Version>) -> Answer {
     let subscriptions = question.namespace.subscriptions.iter();
     let request = ResolutionRequest {
         subscriptions: subscriptions
@@ -51,9 +76,53 @@ fn answer(question: &Question) -> Result<Resolution, ResolveError> {
             .collect(),
         installed: question.csvs.iter().map(|csv| facts::installed(csv)).collect(),
         fail_forward: question.fail_forward,
+        cluster_version,
         ..ResolutionRequest::new(&question.namespace.name, &question.universe)
     };
-    Resolver::default().resolve(&request)
+    Resolver::default().answer(&request, policy)
+}
+
+/// The version of the cluster, without what follows a `-`; nothing if nobody wants to know, or if
+/// it cannot be read: then nothing is refused because of it.
+async fn cluster_version(client: Option<&Client>) -> Option<Version> {
+    match discovery::server_version(client?).await {
+        Ok(text) => Version::parse_tolerant(text.split('-').next().unwrap_or_default()).ok(),
+        Err(error) => {
+            tracing::warn!(%error, "bundles are not checked against the version of the cluster");
+            None
+        }
+    }
+}
+
+fn solved(namespace: &str, answer: &Answer) -> Solved {
+    let chosen = &answer.resolution.chosen;
+    chosen.iter().for_each(|chosen| tell(namespace, chosen));
+    for fault in &answer.left_out {
+        tracing::warn!(namespace, %fault, "left out of the resolution");
+    }
+    for refusal in answer.refusals.iter().filter(|refusal| refusal.subscriptions.is_empty()) {
+        let (csvs, why) = (refusal.csvs.join(", "), &refusal.error);
+        tracing::warn!(namespace, csvs, %why, "CSVs without a Subscription lack something");
+    }
+    let told = answer.refusals.iter().filter(|refusal| !refusal.subscriptions.is_empty());
+    let blocked = answer.blocked.iter();
+    Solved {
+        choices: chosen.iter().map(choice).collect(),
+        refused: told.map(refused).collect(),
+        blocked: blocked
+            .map(|upgrade| (upgrade.subscription.clone(), words::blocked(upgrade)))
+            .collect(),
+    }
+}
+
+fn refused(refusal: &Refusal) -> Refused {
+    let failure = match &refusal.error {
+        ResolveError::NotSatisfiable(explanation) => {
+            Failure::NotSatisfiable(words::refused(explanation))
+        }
+        error => Failure::Prevented(error.to_string()),
+    };
+    Refused { subscriptions: refusal.subscriptions.iter().cloned().collect(), failure }
 }
 
 fn choice(chosen: &Chosen) -> Choice {

@@ -2,7 +2,6 @@
 //!
 //! ```text
 //! begin  -> what has to be written first, or: resolve
-//! part   -> which Subscriptions an unusable catalog stops
 //! select -> which bundles of the solution become steps, and which Subscriptions follow them
 //! plan   -> the InstallPlan that this asks for
 //! record -> the writes that finish the plan and point the Subscriptions at it
@@ -14,12 +13,12 @@
 mod begin;
 mod fail;
 mod handover;
-mod part;
 mod plan;
 mod record;
 mod recover;
 mod select;
 mod state;
+mod unusable;
 
 #[cfg(test)]
 mod tests;
@@ -27,6 +26,7 @@ mod tests;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use kube_core::ResourceExt;
 use olm_effect::Effect;
 use olm_types::api::{InstallPlan, OperatorGroup, Subscription, SubscriptionStatus};
 
@@ -35,10 +35,10 @@ use crate::writes::status_write;
 pub use begin::{Begin, Terms, begin};
 pub use fail::{Failure, fail};
 pub use handover::upgrade_under_way;
-pub use part::{Parted, Unusable, part};
 pub use plan::{PlanError, plan};
 pub use record::{record, settle};
 pub use select::{Choice, Selection, select};
+pub use unusable::Unusable;
 
 /// What is known about a namespace.
 #[derive(Clone, Debug, Default)]
@@ -56,6 +56,27 @@ pub struct Namespace {
 }
 
 impl Namespace {
+    /// The namespace with these Subscriptions only.
+    pub fn only(&self, names: &BTreeSet<String>) -> Self {
+        self.with(|name| names.contains(name))
+    }
+
+    /// The namespace without these Subscriptions.
+    pub fn without(&self, names: &BTreeSet<String>) -> Self {
+        self.with(|name| !names.contains(name))
+    }
+
+    /// Names of the Subscriptions.
+    pub fn names(&self) -> BTreeSet<String> {
+        self.subscriptions.iter().map(|subscription| subscription.name_any()).collect()
+    }
+
+    fn with(&self, counts: impl Fn(&str) -> bool) -> Self {
+        let mut namespace = self.clone();
+        namespace.subscriptions.retain(|subscription| counts(&subscription.name_any()));
+        namespace
+    }
+
     fn plan_named(&self, name: &str) -> Option<&Arc<InstallPlan>> {
         self.plans.iter().find(|plan| plan.metadata.name.as_deref() == Some(name))
     }

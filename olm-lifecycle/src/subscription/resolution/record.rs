@@ -6,8 +6,9 @@ use kube_core::ResourceExt;
 use olm_effect::Effect;
 use olm_types::api::{InstallPlan, SubscriptionState, SubscriptionStatus};
 use olm_types::conditions::subscription::{
-    BUNDLE_UNPACK_FAILED, BUNDLE_UNPACKING, RESOLUTION_FAILED,
+    BUNDLE_UNPACK_FAILED, BUNDLE_UNPACKING, RESOLUTION_FAILED, UPGRADE_BLOCKED,
 };
+use olm_types::reasons::subscription::CONSTRAINTS_NOT_SATISFIABLE;
 
 use super::super::conditions;
 use super::{Namespace, Selection, state, write};
@@ -47,6 +48,7 @@ fn subscriptions<'a>(
             &mut status,
             &[BUNDLE_UNPACKING, BUNDLE_UNPACK_FAILED, RESOLUTION_FAILED],
         );
+        tell_blocked(&mut status, selection.blocked.get(&subscription.name_any()));
         if let Some(csv) = selection.updates.get(&subscription.name_any()) {
             status.current_csv = Some(csv.clone());
             if let Some(plan) = plan {
@@ -60,6 +62,17 @@ fn subscriptions<'a>(
             })
             .flatten()
     })
+}
+
+/// That an upgrade is blocked is told beside v0's conditions, and taken back when it is not. An
+/// equal condition stays as it is, with its times.
+fn tell_blocked(status: &mut SubscriptionStatus, why: Option<&String>) {
+    let Some(why) = why else { return conditions::remove(status, &[UPGRADE_BLOCKED]) };
+    let told = conditions::holding(UPGRADE_BLOCKED, CONSTRAINTS_NOT_SATISFIABLE, Some(why.clone()));
+    if conditions::get(status, UPGRADE_BLOCKED).is_none_or(|known| !conditions::same(known, &told))
+    {
+        conditions::set(status, told);
+    }
 }
 
 fn follow(status: &mut SubscriptionStatus, plan: &InstallPlan) {

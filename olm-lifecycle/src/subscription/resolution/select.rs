@@ -28,6 +28,8 @@ pub struct Selection {
     pub dependencies: Vec<Arc<Entry>>,
     /// New `currentCSV` of Subscriptions, by name.
     pub updates: BTreeMap<String, String>,
+    /// Why Subscriptions do not get the newest bundle, by name.
+    pub blocked: BTreeMap<String, String>,
 }
 
 /// Sorts the bundles of a solution. A bundle that all its Subscriptions have already is left out.

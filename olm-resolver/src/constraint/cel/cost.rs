@@ -2,13 +2,26 @@
 //! long lists are refused instead of run.
 
 use ::cel::IdedExpr;
-use ::cel::common::ast::{EntryExpr, Expr};
+use ::cel::common::ast::{EntryExpr, Expr, LiteralValue, operators};
 
-/// Most steps that one evaluation may take; about 50 ms.
-pub(super) const LIMIT: u64 = 1_000_000;
+/// Most steps that one evaluation may take; less than 10 ms.
+pub(super) const LIMIT: u64 = 150_000;
+
+/// Steps for a regular expression that is not known before it is run.
+const UNKNOWN_PATTERN: u64 = 20_000;
+
+/// Steps for compiling the smallest regular expression: it is compiled at every call.
+const SMALL_PATTERN: u64 = 500;
+
+/// Steps for a class such as `\w`, which holds hundreds of ranges of characters.
+const CLASS: u64 = 200;
 
 /// So many bytes are compared or copied in one step.
 const BYTES_PER_STEP: u64 = 4_096;
+
+/// So many bytes are written in one step when texts are joined. Less than for reading, as what is
+/// written may be kept.
+const BYTES_PER_JOIN: u64 = 64;
 
 /// How much there is to look at.
 #[derive(Clone, Copy, Debug, Default)]
@@ -23,54 +36,142 @@ pub struct Size {
 
 /// At most so many steps are needed.
 pub(super) fn steps(expression: &IdedExpr, size: &Size) -> u64 {
-    let own = 1 + size.bytes / BYTES_PER_STEP;
-    let all = |expressions: &[IdedExpr]| sum(expressions.iter().map(|inner| steps(inner, size)));
+    let texts = Texts::of(expression);
+    let longest = size.bytes.saturating_add(texts.bytes).max(1);
+    let factor = 1_u64.checked_shl(texts.joins).unwrap_or(u64::MAX);
+    let join = longest.saturating_mul(factor) / BYTES_PER_JOIN;
+    let length = size.longest.max(size.properties).saturating_mul(factor);
+    Bound { size, join, length }.steps(expression)
+}
+
+/// What may make texts and lists longer.
+#[derive(Default)]
+struct Texts {
+    /// How often two of them are joined by `+`. Each may double the longest one.
+    joins: u32,
+    /// Length of those in the rule.
+    bytes: u64,
+}
+
+impl Texts {
+    fn of(expression: &IdedExpr) -> Self {
+        let own = match &expression.expr {
+            Expr::Literal(LiteralValue::String(text)) => {
+                Self { joins: 0, bytes: text.inner().len() as u64 }
+            }
+            Expr::Call(call) if call.func_name == operators::ADD => {
+                Self { joins: u32::from(is_join(&call.args)), bytes: 0 }
+            }
+            _ => Self { joins: 0, bytes: 1 },
+        };
+        children(expression).into_iter().map(Self::of).fold(own, |sum, one| Self {
+            joins: sum.joins.saturating_add(one.joins),
+            bytes: sum.bytes.saturating_add(one.bytes),
+        })
+    }
+}
+
+/// Whether `+` may double something: not with a number, and not when macros append an element.
+fn is_join(arguments: &[IdedExpr]) -> bool {
+    use LiteralValue::{Double, Int, UInt};
+    !arguments.iter().any(|argument| {
+        matches!(&argument.expr, Expr::Literal(Int(_) | UInt(_) | Double(_)) | Expr::List(_))
+    })
+}
+
+fn children(expression: &IdedExpr) -> Vec<&IdedExpr> {
     match &expression.expr {
-        Expr::Ident(_) | Expr::Literal(_) | Expr::Unspecified => 1,
-        Expr::Select(select) => steps(&select.operand, size).saturating_add(1),
-        Expr::Call(call) => {
-            let target = call.target.as_ref().map_or(0, |target| steps(target, size));
-            own.saturating_add(target).saturating_add(all(&call.args))
-        }
-        Expr::List(list) => all(&list.elements).saturating_add(1),
-        Expr::Map(map) => sum(map.entries.iter().map(|entry| entry_steps(&entry.expr, size))),
+        Expr::Ident(_) | Expr::Literal(_) | Expr::Unspecified => Vec::new(),
+        Expr::Select(select) => vec![&select.operand],
+        Expr::Call(call) => call.target.iter().map(|target| &**target).chain(&call.args).collect(),
+        Expr::List(list) => list.elements.iter().collect(),
+        Expr::Map(map) => map.entries.iter().flat_map(|entry| members(&entry.expr)).collect(),
         Expr::Struct(object) => {
-            sum(object.entries.iter().map(|entry| entry_steps(&entry.expr, size)))
+            object.entries.iter().flat_map(|entry| members(&entry.expr)).collect()
         }
-        Expr::Comprehension(loops) => {
-            let once = steps(&loops.loop_cond, size).saturating_add(steps(&loops.loop_step, size));
-            length(&loops.iter_range, size)
-                .saturating_mul(once)
-                .saturating_add(steps(&loops.iter_range, size))
-                .saturating_add(steps(&loops.result, size))
-        }
+        Expr::Comprehension(loops) => vec![
+            &loops.iter_range,
+            &loops.accu_init,
+            &loops.loop_cond,
+            &loops.loop_step,
+            &loops.result,
+        ],
     }
 }
 
-fn entry_steps(entry: &EntryExpr, size: &Size) -> u64 {
+fn members(entry: &EntryExpr) -> Vec<&IdedExpr> {
     match entry {
-        EntryExpr::MapEntry(entry) => {
-            steps(&entry.key, size).saturating_add(steps(&entry.value, size))
-        }
-        EntryExpr::StructField(field) => steps(&field.value, size),
+        EntryExpr::MapEntry(entry) => vec![&entry.key, &entry.value],
+        EntryExpr::StructField(field) => vec![&field.value],
     }
 }
 
-/// At most so many elements.
-fn length(expression: &IdedExpr, size: &Size) -> u64 {
-    let unknown = size.longest.max(size.properties);
-    match &expression.expr {
-        Expr::List(list) => list.elements.len() as u64,
-        Expr::Map(map) => map.entries.len() as u64,
-        Expr::Ident(name) if name == "properties" => size.properties,
-        Expr::Comprehension(loops) => length(&loops.iter_range, size),
-        Expr::Call(call) => call
-            .args
-            .iter()
-            .map(|argument| length(argument, size))
-            .fold(unknown, u64::saturating_add),
-        _ => unknown,
+/// What the bound depends on.
+struct Bound<'a> {
+    size: &'a Size,
+    /// Steps for joining two texts or lists.
+    join: u64,
+    /// Elements of a list that is not written out in the rule.
+    length: u64,
+}
+
+impl Bound<'_> {
+    fn steps(&self, expression: &IdedExpr) -> u64 {
+        let inner = || sum(children(expression).into_iter().map(|child| self.steps(child)));
+        match &expression.expr {
+            Expr::Call(call) => {
+                let own = 1 + self.size.bytes / BYTES_PER_STEP;
+                let more = match call.func_name.as_str() {
+                    "matches" => pattern(call.args.last()),
+                    operators::ADD if is_join(&call.args) => self.join,
+                    _ => 0,
+                };
+                own.saturating_add(more).saturating_add(inner())
+            }
+            Expr::Comprehension(loops) => {
+                let once =
+                    self.steps(&loops.loop_cond).saturating_add(self.steps(&loops.loop_step));
+                self.length(&loops.iter_range)
+                    .saturating_mul(once)
+                    .saturating_add(self.steps(&loops.iter_range))
+                    .saturating_add(self.steps(&loops.result))
+            }
+            _ => inner(),
+        }
     }
+
+    /// At most so many elements.
+    fn length(&self, expression: &IdedExpr) -> u64 {
+        match &expression.expr {
+            Expr::List(list) => list.elements.len() as u64,
+            Expr::Map(map) => map.entries.len() as u64,
+            Expr::Ident(name) if name == "properties" => self.size.properties,
+            Expr::Comprehension(loops) => self.length(&loops.iter_range),
+            Expr::Call(call) => call
+                .args
+                .iter()
+                .map(|argument| self.length(argument))
+                .fold(self.length, u64::saturating_add),
+            _ => self.length,
+        }
+    }
+}
+
+/// Steps for compiling a regular expression: its length, times every count in `{n,m}`.
+fn pattern(argument: Option<&IdedExpr>) -> u64 {
+    let Some(Expr::Literal(LiteralValue::String(text))) = argument.map(|argument| &argument.expr)
+    else {
+        return UNKNOWN_PATTERN;
+    };
+    let text = text.inner();
+    let classes = text.matches('\\').count() as u64;
+    let own = (text.len() as u64).saturating_add(classes.saturating_mul(CLASS));
+    let counts = text.split('{').skip(1).map(|rest| {
+        let inside = rest.split('}').next().unwrap_or_default();
+        let numbers = inside.split(',').filter_map(|number| number.trim().parse::<u64>().ok());
+        numbers.max().unwrap_or(1).max(1)
+    });
+    counts.fold(own, u64::saturating_mul).saturating_add(SMALL_PATTERN)
 }
 
 fn sum(parts: impl Iterator<Item = u64>) -> u64 {

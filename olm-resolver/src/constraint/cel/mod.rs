@@ -13,7 +13,7 @@ mod standard;
 mod types;
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use ::cel::{Env, Program};
 use thiserror::Error;
@@ -91,13 +91,16 @@ impl CelRequirement {
     }
 }
 
+/// The same for all rules, and costly to make.
+static ENVIRONMENT: LazyLock<Arc<Env>> = LazyLock::new(|| Arc::new(evaluate::environment()));
+
 fn parse_and_check(rule: &str) -> Result<(Program, Arc<Env>), CelError> {
-    let env = evaluate::environment();
+    let env = ENVIRONMENT.clone();
     let program = env
         .compile(rule)
         .map_err(|errors| CelError::Syntax { rule: rule.to_owned(), reason: errors.to_string() })?;
     match check::type_of(program.expression()) {
-        Ok(CelType::Bool) => Ok((program, Arc::new(env))),
+        Ok(CelType::Bool) => Ok((program, env)),
         Ok(other) => Err(CelError::NotBool { rule: rule.to_owned(), found: other.to_string() }),
         Err(reason) => Err(CelError::Type { rule: rule.to_owned(), reason }),
     }
@@ -124,7 +127,15 @@ impl Requirement for CelRequirement {
     }
 
     fn wanted(&self) -> Wanted {
-        Wanted::Other { message: self.message.clone() }
+        Wanted::Other
+    }
+
+    fn messages(&self) -> Vec<&str> {
+        Some(self.message.as_str()).filter(|message| !message.is_empty()).into_iter().collect()
+    }
+
+    fn effort(&self, bundle: &Bundle) -> u64 {
+        cost::steps(self.program.expression(), &bundle.cel_values().size()).min(cost::LIMIT)
     }
 }
 

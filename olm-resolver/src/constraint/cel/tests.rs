@@ -81,6 +81,7 @@ fn sample() -> Bundle {
 #[case("properties[99].type == 'x'", false)]
 #[case("size(properties) > 2 ? true : false", true)]
 #[case("type(properties) == list", true)]
+#[case("properties.exists(p, p.type + '/' + p.type == 'level/level')", true)]
 #[case("[1, 2].all(x, x > 0) && 'abc'.matches('^a.c$')", true)]
 fn rules(#[case] rule: &str, #[case] holds: bool) {
     let requirement = CelRequirement::compile(rule.to_owned(), String::new()).unwrap();
@@ -137,7 +138,33 @@ fn nested_macros_are_refused() {
         (0..9).fold("true".to_owned(), |inner, level| format!("{list}.all(x{level}, {inner})"));
     let requirement = CelRequirement::compile(rule, String::new()).unwrap();
     let error = requirement.holds(&sample()).unwrap_err().to_string();
-    assert!(error.contains("it may take more than 1000000 steps"), "{error}");
+    assert!(error.contains("it may take more than 150000 steps"), "{error}");
+}
+
+#[rstest]
+#[case::counts("'a'.matches('((a{1000}){1000}){1000}')")]
+#[case::classes(r"properties.all(p, 'a'.matches('\\w{900}'))")]
+#[case::unknown_patterns("[0,1,2,3,4,5,6,7,8,9].all(x, 'a'.matches(properties[0].type))")]
+fn expensive_patterns_are_refused(#[case] rule: &str) {
+    let requirement = CelRequirement::compile(rule.to_owned(), String::new()).unwrap();
+    let error = requirement.holds(&sample()).unwrap_err();
+    assert!(error.to_string().contains("is too expensive"), "{error}");
+}
+
+#[rstest]
+#[case::texts(&format!("['abcdefgh']{}.size() > 0", ".map(x, x + x)".repeat(40)))]
+#[case::lists(&format!("[properties]{}.size() > 0", ".map(x, x + x)".repeat(40)))]
+fn values_that_grow_are_refused(#[case] rule: &str) {
+    let requirement = CelRequirement::compile(rule.to_owned(), String::new()).unwrap();
+    let error = requirement.holds(&sample()).unwrap_err();
+    assert!(error.to_string().contains("is too expensive"), "{error}");
+}
+
+#[test]
+fn long_strings_are_read_once() {
+    let long = format!("'{}'.size() > 10", "x".repeat(100_000));
+    let requirement = CelRequirement::compile(long, String::new()).unwrap();
+    assert!(requirement.holds(&sample()).unwrap());
 }
 
 #[test]

@@ -1,13 +1,16 @@
 //! One fact of an explanation: a rule with the names of what it is about. Prints as v0 words it.
 
-use std::fmt;
+mod text;
+
 use std::sync::Arc;
 
-use olm_types::bundle::{CatalogKey, Entry};
+use olm_types::bundle::Entry;
 use olm_types::gvk::Gvk;
 
-use crate::constraint::Wanted;
-use crate::problem::{BundleRef, Missing, Problem, Reason, Rule, RuleId, Subject, VariableId};
+use crate::constraint::{Requirement, Wanted};
+use crate::problem::{
+    BundleRef, ClusterNeed, Missing, Problem, Reason, Rule, RuleId, Subject, VariableId,
+};
 use crate::request::SubscriptionFacts;
 use crate::source::Scope;
 
@@ -35,8 +38,29 @@ pub enum Fact {
     },
     /// A CSV without a Subscription exists and stays as it is.
     OrphanExists(BundleRef),
+    /// The CSV of a Subscription that cannot be met stays as it is.
+    Kept {
+        /// The CSV.
+        installed: BundleRef,
+        /// Name of the Subscription.
+        subscription: Arc<str>,
+    },
     /// A bundle is deprecated by its properties.
     Deprecated(BundleRef),
+    /// A bundle is malformed and counts as not being there.
+    Ineligible {
+        /// The bundle.
+        bundle: BundleRef,
+        /// What is malformed.
+        reason: String,
+    },
+    /// A bundle needs a newer Kubernetes.
+    ClusterVersion {
+        /// The bundle.
+        bundle: BundleRef,
+        /// What it needs, and what there is.
+        need: ClusterNeed,
+    },
     /// A bundle needs one of these bundles, most preferred first.
     BundleRequires {
         /// The bundle.
@@ -45,6 +69,8 @@ pub enum Fact {
         wanted: Wanted,
         /// What it needs, in v0's words.
         requirement: String,
+        /// What the bundle's authors say about it (`failureMessage`).
+        messages: Vec<String>,
         /// Bundles that fit.
         choices: Vec<BundleRef>,
         /// If nothing fits: bundles of the wanted package that do not, one per version.
@@ -102,13 +128,19 @@ impl Fact {
             (Reason::Deprecated, Rule::Prohibited(variable)) => {
                 Self::Deprecated(bundle(problem, *variable)?)
             }
+            (Reason::Ineligible(reason), Rule::Prohibited(variable)) => {
+                Self::Ineligible { bundle: bundle(problem, *variable)?, reason: reason.clone() }
+            }
+            (Reason::ClusterVersion(need), Rule::Prohibited(variable)) => {
+                Self::ClusterVersion { bundle: bundle(problem, *variable)?, need: (**need).clone() }
+            }
+            (Reason::Kept(subscription), Rule::Mandatory(variable)) => Self::Kept {
+                installed: bundle(problem, *variable)?,
+                subscription: subscription.clone(),
+            },
             (Reason::BundleRequires(requirement), Rule::Dependency { of, choices }) => {
                 let choices = bundles(problem, choices);
-                let wanted = requirement.wanted();
-                let passed_over =
-                    if choices.is_empty() { passed_over(scope, &wanted) } else { Vec::new() };
-                let (bundle, requirement) = (bundle(problem, *of)?, requirement.to_string());
-                Self::BundleRequires { bundle, wanted, requirement, choices, passed_over }
+                requires(scope, bundle(problem, *of)?, requirement.as_ref(), choices)
             }
             (Reason::TakesPlaceOf, Rule::Conflict(new, old)) => Self::TakesPlaceOf {
                 bundle: bundle(problem, *new)?,
@@ -123,6 +155,24 @@ impl Fact {
             (Reason::Other(text), _) => Self::Other(text.clone()),
             (reason, rule) => Self::Other(format!("{reason:?} {rule:?}")),
         })
+    }
+}
+
+fn requires(
+    scope: &Scope<'_>,
+    bundle: BundleRef,
+    requirement: &dyn Requirement,
+    choices: Vec<BundleRef>,
+) -> Fact {
+    let wanted = requirement.wanted();
+    let passed_over = if choices.is_empty() { passed_over(scope, &wanted) } else { Vec::new() };
+    Fact::BundleRequires {
+        bundle,
+        messages: requirement.messages().into_iter().map(str::to_owned).collect(),
+        requirement: requirement.to_string(),
+        wanted,
+        choices,
+        passed_over,
     }
 }
 
@@ -144,94 +194,4 @@ fn passed_over(scope: &Scope<'_>, wanted: &Wanted) -> Vec<BundleRef> {
     entries.sort_by(|a, b| b.version.cmp(&a.version).then_with(|| a.name.cmp(&b.name)));
     entries.dedup_by(|a, b| a.version == b.version);
     entries.iter().map(|entry| BundleRef::from(&**entry)).collect()
-}
-
-impl fmt::Display for Fact {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::SubscriptionExists(subscription) => {
-                write!(f, "subscription {} exists", subscription.name)
-            }
-            Self::NothingFound { subscription, missing } => {
-                nothing_found(f, subscription, *missing)
-            }
-            Self::SubscriptionRequires { subscription, choices } => {
-                requires(f, &subscription.name, choices)
-            }
-            Self::OrphanExists(bundle) => write!(
-                f,
-                "clusterserviceversion {} exists and is not referenced by a subscription",
-                bundle.name
-            ),
-            Self::Deprecated(bundle) => write!(f, "bundle {bundle} is deprecated"),
-            Self::BundleRequires { bundle, requirement, .. } => {
-                write!(f, "bundle {} requires an operator {requirement}", bundle.name)
-            }
-            Self::TakesPlaceOf { bundle, installed } => {
-                write!(f, "{bundle} conflicts with {installed}")
-            }
-            Self::OnePerPackage { package, bundles } => {
-                write!(f, "{} originate from package {package}", list(bundles, "and"))
-            }
-            Self::OneProvider { api, bundles } => {
-                let Gvk { group, version, kind } = api;
-                write!(f, "{} provide {kind} ({group}/{version})", list(bundles, "and"))
-            }
-            Self::Other(text) => f.write_str(text),
-        }
-    }
-}
-
-fn nothing_found(
-    f: &mut fmt::Formatter<'_>,
-    subscription: &SubscriptionFacts,
-    missing: Missing,
-) -> fmt::Result {
-    let SubscriptionFacts { name, package, .. } = subscription;
-    let channel = subscription.channel.as_deref().unwrap_or_default();
-    let csv = subscription.starting_csv.as_deref().unwrap_or_default();
-    let nowhere = CatalogKey::new("", "");
-    let CatalogKey { namespace, name: catalog } = subscription.catalog.as_ref().unwrap_or(&nowhere);
-    match missing {
-        Missing::Catalog => {
-            write!(
-                f,
-                "no operators found from catalog {catalog} in namespace {namespace} referenced by subscription {name}"
-            )
-        }
-        Missing::Package => {
-            write!(
-                f,
-                "no operators found in package {package} in the catalog referenced by subscription {name}"
-            )
-        }
-        Missing::Channel => write!(
-            f,
-            "no operators found in channel {channel} of package {package} in the catalog referenced by subscription {name}"
-        ),
-        Missing::StartingCsv => write!(
-            f,
-            "no operators found with name {csv} in channel {channel} of package {package} in the catalog referenced by subscription {name}"
-        ),
-    }
-}
-
-fn requires(f: &mut fmt::Formatter<'_>, subscription: &str, choices: &[BundleRef]) -> fmt::Result {
-    match choices {
-        [] => write!(f, "no operators found matching the criteria of subscription {subscription}"),
-        [only] => write!(f, "subscription {subscription} requires {only}"),
-        many => {
-            write!(f, "subscription {subscription} requires at least one of {}", list(many, "or"))
-        }
-    }
-}
-
-/// `A`, `A and B`, `A, B and C`.
-fn list(bundles: &[BundleRef], word: &str) -> String {
-    let names: Vec<String> = bundles.iter().map(BundleRef::to_string).collect();
-    match names.split_last() {
-        None => String::new(),
-        Some((last, [])) => last.clone(),
-        Some((last, rest)) => format!("{} {word} {last}", rest.join(", ")),
-    }
 }

@@ -1,36 +1,46 @@
 //! An explanation for people: who asks for what, what stands in the way, what would help.
 //!
 //! One sentence per fact that says something, in the order of the chain: Subscriptions, bundles and
-//! their dependencies, rules of the namespace; then one sentence with a remedy.
+//! their dependencies, rules of the namespace; then what would help.
 
-use olm_types::gvk::Gvk;
+mod hint;
+mod names;
 
-use super::Fact;
+use names::{api_name, name, names, one_of, some};
+
+use super::{Fact, Repair};
 use crate::constraint::Wanted;
 use crate::problem::{BundleRef, Missing};
 use crate::request::SubscriptionFacts;
 
-/// So many names are listed before "and N more".
-const LISTED: usize = 3;
-
-pub(super) fn of(facts: &[Fact]) -> String {
+pub(super) fn of(facts: &[Fact], repairs: &[Repair]) -> String {
     let mut ordered: Vec<&Fact> = facts.iter().collect();
     ordered.sort_by_key(|fact| rank(fact));
     let mut sentences: Vec<String> = Vec::new();
     for fact in &ordered {
         sentences.extend(sentence(fact, &ordered).filter(|sentence| !sentences.contains(sentence)));
     }
-    sentences.extend(remedy(facts));
+    sentences.extend(help(repairs).or_else(|| hint::hint(facts)));
     sentences.join(" ")
+}
+
+fn help(repairs: &[Repair]) -> Option<String> {
+    let texts: Vec<String> = repairs.iter().map(Repair::to_string).collect();
+    match texts.as_slice() {
+        [] => None,
+        [only] => Some(format!("What helps: {only}.")),
+        several => Some(format!("Each of these helps: {}.", several.join("; "))),
+    }
 }
 
 fn rank(fact: &Fact) -> u8 {
     match fact {
         Fact::SubscriptionExists(_) | Fact::NothingFound { .. } => 0,
         Fact::SubscriptionRequires { .. } => 1,
-        Fact::OrphanExists(_) => 2,
+        Fact::OrphanExists(_) | Fact::Kept { .. } => 2,
         Fact::BundleRequires { choices, .. } if !choices.is_empty() => 3,
         Fact::BundleRequires { .. } | Fact::Deprecated(_) => 4,
+        Fact::Ineligible { .. } | Fact::ClusterVersion { .. } => 4,
         Fact::TakesPlaceOf { .. } | Fact::OnePerPackage { .. } | Fact::OneProvider { .. } => 5,
         Fact::Other(_) => 6,
     }
@@ -61,10 +71,21 @@ fn sentence(fact: &Fact, all: &[&Fact]) -> Option<String> {
             let text = format!("{} is deprecated and must not be installed.", name(bundle));
             capital(&text, std::slice::from_ref(bundle))
         }
-        Fact::BundleRequires { wanted, requirement, choices, passed_over, .. } => {
-            let needs = format!("{} {}", who_requires(fact, all), want(wanted, requirement));
-            format!("{needs}{}.", supply(wanted, choices, passed_over))
+        Fact::Kept { installed, subscription } => format!(
+            "ClusterServiceVersion {} stays, as Subscription {subscription} cannot be met.",
+            installed.name
+        ),
+        Fact::Ineligible { bundle, reason } => {
+            let text = format!("{} is malformed and left out ({reason}).", name(bundle));
+            capital(&text, std::slice::from_ref(bundle))
         }
+        Fact::ClusterVersion { bundle, need } => format!(
+            "{} needs Kubernetes {} or newer, and the cluster has {}.",
+            name(bundle),
+            need.needed,
+            need.server
+        ),
+        Fact::BundleRequires { .. } => return requires(fact, all),
         Fact::TakesPlaceOf { bundle, installed } => {
             format!("{} would take the place of {}.", name(bundle), name(installed))
         }
@@ -81,6 +102,24 @@ fn sentence(fact: &Fact, all: &[&Fact]) -> Option<String> {
     })
 }
 
+/// What a bundle needs, who could provide it, and what its authors say about it.
+fn requires(fact: &Fact, all: &[&Fact]) -> Option<String> {
+    let Fact::BundleRequires { wanted, requirement, messages, choices, passed_over, .. } = fact
+    else {
+        return None;
+    };
+    let who = who_requires(fact, all);
+    let supply = supply(wanted, choices, passed_over);
+    let words = messages.join("; ");
+    Some(match wanted {
+        _ if messages.is_empty() => format!("{who} {}{supply}.", want(wanted, requirement)),
+        Wanted::Other => format!("{who} a bundle that meets its constraint \"{words}\"{supply}."),
+        _ => {
+            format!("{who} {}{supply}. Its authors say: \"{words}\".", want(wanted, requirement))
+        }
+    })
+}
+
 fn nothing_found(subscription: &SubscriptionFacts, missing: Missing) -> String {
     let SubscriptionFacts { name, package, .. } = subscription;
     let channel = subscription.channel.as_deref().map(|channel| format!("channel {channel} of "));
@@ -93,6 +132,9 @@ fn nothing_found(subscription: &SubscriptionFacts, missing: Missing) -> String {
         Missing::Catalog => format!(
             "Subscription {name} asks for package {package} from {catalog}, which does not exist, \
              is not visible in this namespace, or is empty."
+        ),
+        Missing::Package if subscription.catalog.is_none() => format!(
+            "Subscription {name} asks for package {package}, which no visible CatalogSource holds."
         ),
         Missing::Package => {
             format!(
@@ -139,8 +181,7 @@ fn want(wanted: &Wanted, requirement: &str) -> String {
         Wanted::Package { name, range } => format!("package {name} in version {range}"),
         Wanted::Api(api) => format!("a provider of the API {}", api_name(api)),
         Wanted::Label(label) => format!("a bundle with label {label}"),
-        Wanted::Other { message } if message.is_empty() => format!("an operator {requirement}"),
-        Wanted::Other { message } => format!("a bundle that meets its constraint \"{message}\""),
+        Wanted::Other => format!("an operator {requirement}"),
     }
 }
 
@@ -157,99 +198,5 @@ fn supply(wanted: &Wanted, choices: &[BundleRef], passed_over: &[BundleRef]) -> 
         }
         Wanted::Package { .. } => ", which no visible catalog holds".to_owned(),
         _ => ", which no channel of the visible catalogs offers".to_owned(),
-    }
-}
-
-/// What would most likely help.
-fn remedy(facts: &[Fact]) -> Option<String> {
-    let orphan = facts.iter().find_map(|fact| match fact {
-        Fact::OrphanExists(csv) => Some(csv),
-        _ => None,
-    });
-    if let Some(csv) = orphan {
-        return Some(format!(
-            "Delete ClusterServiceVersion {0}, or create a Subscription for it whose startingCSV is {0}.",
-            csv.name
-        ));
-    }
-    facts.iter().find_map(remedy_for)
-}
-
-fn remedy_for(fact: &Fact) -> Option<String> {
-    match fact {
-        Fact::NothingFound { subscription, missing } => Some(match missing {
-            Missing::Catalog => {
-                "Create the CatalogSource, or name another one in the Subscription.".to_owned()
-            }
-            Missing::Package => {
-                "Correct spec.name, or spec.source, of the Subscription.".to_owned()
-            }
-            Missing::Channel => "Correct spec.channel of the Subscription.".to_owned(),
-            Missing::StartingCsv => format!(
-                "Correct spec.startingCSV of Subscription {}, or remove it to start with the newest.",
-                subscription.name
-            ),
-        }),
-        Fact::BundleRequires { choices, wanted, .. } if choices.is_empty() => Some(match wanted {
-            Wanted::Package { name, .. } => {
-                format!("Add a CatalogSource that offers such a version of {name}.")
-            }
-            Wanted::Api(_) => "Add a CatalogSource that offers a provider.".to_owned(),
-            Wanted::Label(_) | Wanted::Other { .. } => {
-                "Add a CatalogSource that offers one.".to_owned()
-            }
-        }),
-        Fact::OneProvider { .. } | Fact::OnePerPackage { .. } => {
-            Some("Use different namespaces, or delete one of the Subscriptions.".to_owned())
-        }
-        _ => None,
-    }
-}
-
-fn one_of(choices: &[BundleRef]) -> String {
-    let from: Vec<String> = choices.iter().map(name_and_place).collect();
-    some(&from, "or")
-}
-
-fn name_and_place(bundle: &BundleRef) -> String {
-    if bundle.is_installed() {
-        return name(bundle);
-    }
-    format!("{} (channel {} of {})", bundle.name, bundle.channel, bundle.catalog)
-}
-
-fn name(bundle: &BundleRef) -> String {
-    if bundle.is_installed() {
-        format!("the installed {}", bundle.name)
-    } else {
-        bundle.name.to_string()
-    }
-}
-
-fn names(bundles: &[BundleRef], word: &str) -> String {
-    some(&bundles.iter().map(name).collect::<Vec<_>>(), word)
-}
-
-fn api_name(api: &Gvk) -> String {
-    format!("{} ({})", api.kind, api.api_version())
-}
-
-/// `A`, `A or B`, `A, B or C`, `A, B, C or 4 more`.
-fn some(texts: &[String], word: &str) -> String {
-    let mut unique: Vec<&str> = Vec::new();
-    for text in texts {
-        if !unique.contains(&text.as_str()) {
-            unique.push(text);
-        }
-    }
-    let hidden = unique.len().saturating_sub(LISTED + 1);
-    let hidden = if hidden > 0 { hidden + 1 } else { 0 };
-    let more = (hidden > 0).then(|| format!("{hidden} more"));
-    let shown = unique.iter().take(unique.len() - hidden).copied();
-    let all: Vec<&str> = shown.chain(more.as_deref()).collect();
-    match all.split_last() {
-        None => String::new(),
-        Some((last, [])) => (*last).to_owned(),
-        Some((last, rest)) => format!("{} {word} {last}", rest.join(", ")),
     }
 }

@@ -1,0 +1,48 @@
+//! What Subscriptions say about a resolution: v0's line, on which tools match, then sentences for
+//! people with what would help.
+
+use olm_resolver::{BlockedUpgrade, Explanation};
+
+/// Longest v0 line, in bytes. It lists every candidate, and large channels have hundreds.
+const LINE: usize = 8_192;
+
+/// Why Subscriptions are refused.
+pub(super) fn refused(explanation: &Explanation) -> String {
+    let line = explanation.to_string();
+    format!("{}. {}", cut(&line), explanation.summary())
+}
+
+/// Why an upgrade cannot be had.
+pub(super) fn blocked(upgrade: &BlockedUpgrade) -> String {
+    format!(
+        "{} is not upgraded to {} (channel {} of {}). {}",
+        upgrade.installed,
+        upgrade.bundle.name,
+        upgrade.bundle.channel,
+        upgrade.bundle.catalog,
+        upgrade.explanation.summary()
+    )
+}
+
+fn cut(line: &str) -> String {
+    if line.len() <= LINE {
+        return line.to_owned();
+    }
+    let end = (0..=LINE).rev().find(|end| line.is_char_boundary(*end)).unwrap_or_default();
+    format!("{}…", line.get(..end).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use olm_resolver::Fact;
+
+    use super::*;
+
+    #[test]
+    fn long_lines_are_cut_between_characters() {
+        let line = refused(&Explanation::new([Fact::Other("ä".repeat(9_000))]));
+        let (v0, ours) = line.split_once("…. ").unwrap();
+        assert!(v0.starts_with("constraints not satisfiable: ää") && v0.len() <= LINE, "{v0}");
+        assert!(ours.starts_with("ää"));
+    }
+}

@@ -1,0 +1,168 @@
+//! Changes that would help: proposed from the facts of an explanation, verified by solving again.
+
+mod apply;
+mod propose;
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use olm_types::bundle::CatalogKey;
+use olm_types::gvk::Gvk;
+use olm_types::version::Version;
+
+use super::{Explanation, Fact};
+use crate::resolver::Resolver;
+use crate::source::Scope;
+
+/// Most changes that are tried for one explanation.
+const TRIED: usize = 6;
+
+/// A change that makes a resolution possible. Prints as an instruction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Repair {
+    /// Take the package from another channel.
+    UseChannel {
+        /// Name of the Subscription.
+        subscription: String,
+        /// Its package.
+        package: String,
+        /// The channel.
+        channel: String,
+    },
+    /// Take the package from another catalog.
+    UseCatalog {
+        /// Name of the Subscription.
+        subscription: String,
+        /// Its package.
+        package: String,
+        /// The catalog.
+        catalog: CatalogKey,
+    },
+    /// Start with the newest bundle.
+    DropStartingCsv {
+        /// Name of the Subscription.
+        subscription: String,
+    },
+    /// Delete a CSV that no Subscription refers to.
+    DeleteCsv {
+        /// Name of the CSV.
+        csv: String,
+    },
+    /// Have another catalog offer what is missing.
+    Offer(Offer),
+    /// Upgrade Kubernetes.
+    UpgradeCluster {
+        /// The oldest version that will do.
+        version: Version,
+    },
+    /// Give up a Subscription and what it installed, for example for another namespace.
+    MoveSubscription {
+        /// Name of the Subscription.
+        subscription: String,
+        /// The CSV that it installed.
+        installed: Option<String>,
+    },
+}
+
+/// What another catalog would have to offer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Offer {
+    /// A version of a package.
+    Package {
+        /// Name of the package.
+        name: String,
+        /// The range, as written.
+        range: String,
+    },
+    /// A provider of an API.
+    Api(Gvk),
+    /// A bundle with a label.
+    Label(String),
+}
+
+/// Up to [`Resolver::repairs`] changes after which none of those who are refused is refused, and
+/// nobody else either.
+pub(crate) fn find(
+    resolver: &Resolver,
+    scope: &Scope<'_>,
+    explanation: &Explanation,
+) -> Vec<Repair> {
+    if resolver.repairs == 0 {
+        return Vec::new();
+    }
+    let request = scope.request();
+    let concerned: BTreeSet<String> = explanation.facts().iter().filter_map(concerned).collect();
+    let mut refused_anyway: Option<BTreeSet<String>> = None;
+    let mut found = Vec::new();
+    for repair in propose::from(scope, explanation.facts()).into_iter().take(TRIED) {
+        let Some(changed) = apply::to(request, &repair) else { continue };
+        let refused = resolver.refused(&changed.request());
+        let anyway = match &mut refused_anyway {
+            _ if refused.is_empty() => None,
+            known => Some(&*known.get_or_insert_with(|| resolver.refused(request))),
+        };
+        let helps = refused.is_disjoint(&concerned)
+            && anyway.is_none_or(|anyway| refused.is_subset(anyway));
+        if helps {
+            found.push(repair);
+        }
+        if found.len() >= resolver.repairs {
+            break;
+        }
+    }
+    found
+}
+
+/// Whom a fact is about, as `Resolver::refused` names them.
+fn concerned(fact: &Fact) -> Option<String> {
+    match fact {
+        Fact::SubscriptionExists(subscription) => {
+            Some(format!("subscription {}", subscription.name))
+        }
+        Fact::OrphanExists(csv) => Some(format!("csv {}", csv.name)),
+        _ => None,
+    }
+}
+
+impl fmt::Display for Repair {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UseChannel { subscription, package, channel } => {
+                write!(
+                    f,
+                    "use channel {channel} of package {package} in Subscription {subscription}"
+                )
+            }
+            Self::UseCatalog { subscription, package, catalog } => write!(
+                f,
+                "take package {package} from CatalogSource {catalog} in Subscription {subscription}"
+            ),
+            Self::DropStartingCsv { subscription } => write!(
+                f,
+                "remove startingCSV from Subscription {subscription}, to start with the newest bundle"
+            ),
+            Self::DeleteCsv { csv } => write!(f, "delete the ClusterServiceVersion {csv}"),
+            Self::Offer(offer) => write!(f, "create a CatalogSource that provides {offer}"),
+            Self::UpgradeCluster { version } => {
+                write!(f, "upgrade the cluster to Kubernetes {version} or newer")
+            }
+            Self::MoveSubscription { subscription, installed: None } => {
+                write!(f, "move Subscription {subscription} to another namespace")
+            }
+            Self::MoveSubscription { subscription, installed: Some(csv) } => write!(
+                f,
+                "move Subscription {subscription} with ClusterServiceVersion {csv} to another namespace"
+            ),
+        }
+    }
+}
+
+impl fmt::Display for Offer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Package { name, range } => write!(f, "package {name} in version {range}"),
+            Self::Api(api) => write!(f, "the API {} ({})", api.kind, api.api_version()),
+            Self::Label(label) => write!(f, "a bundle with label {label}"),
+        }
+    }
+}
