@@ -5,10 +5,13 @@
 //! file, and every function has an answer for bad input.
 
 pub mod catalog_source;
+pub mod copied_csv;
 pub mod crd;
 pub mod csv;
 pub mod install;
 pub mod install_plan;
 pub mod operator_group;
+mod operator_rights;
+mod role_writes;
 pub mod subscription;
 pub mod writes;

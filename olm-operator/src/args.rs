@@ -24,9 +24,9 @@ pub struct Args {
     #[arg(long = "watchedNamespaces", default_value = "", value_delimiter = ',')]
     pub watched_namespaces: Vec<String>,
 
-    /// Namespaces that keep copied CSVs when copying is off (no effect in this version).
-    #[arg(long = "protectedCopiedCSVNamespaces", default_value = "")]
-    pub protected_copied_csv_namespaces: String,
+    /// Namespaces that keep copied CSVs when copying is off, by commas.
+    #[arg(long = "protectedCopiedCSVNamespaces", default_value = "", value_delimiter = ',')]
+    pub protected_copied_csv_namespaces: Vec<String>,
 
     /// ClusterOperator to report to, on OpenShift (no effect in this version).
     #[arg(long = "writeStatusName", default_value = "")]
@@ -89,10 +89,15 @@ impl Args {
         (!named.is_empty() && !named.contains("")).then_some(named)
     }
 
+    /// The namespaces that keep copied CSVs when copying is off.
+    pub fn protected(&self) -> BTreeSet<String> {
+        let names = self.protected_copied_csv_namespaces.iter().map(|name| name.trim());
+        names.filter(|name| !name.is_empty()).map(str::to_owned).collect()
+    }
+
     /// Flags that were given and do nothing yet.
     pub fn without_effect(&self) -> Vec<&'static str> {
         let given = [
-            ("--protectedCopiedCSVNamespaces", !self.protected_copied_csv_namespaces.is_empty()),
             ("--writeStatusName", !self.write_status_name.is_empty()),
             ("--writePackageServerStatusName", !self.write_package_server_status_name.is_empty()),
             ("--tls-key", self.tls_key.is_some()),
@@ -127,7 +132,9 @@ mod tests {
             "--protectedCopiedCSVNamespaces=a,b",
         ]);
         assert_eq!(args.namespace, "operator-lifecycle-manager");
-        assert_eq!(args.without_effect(), ["--protectedCopiedCSVNamespaces"]);
+        assert!(args.without_effect().is_empty());
+        assert_eq!(args.protected(), ["a", "b"].map(str::to_owned).into());
+        assert!(parse(&[]).protected().is_empty());
         assert!(!args.debug);
     }
 

@@ -10,6 +10,7 @@ mod clock;
 pub mod controllers;
 mod dependents;
 mod metrics;
+mod originals;
 mod queues;
 mod rbac_view;
 mod server_version;

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use olm_kit::ObjectKey;
 use olm_kit::queue::Queue;
 
+use crate::controllers::copied_csv::CopyKey;
+
 /// One queue per controller. Clones share them.
 #[derive(Clone, Default)]
 pub struct Queues {
@@ -15,6 +17,10 @@ pub struct Queues {
     pub groups: Queue<ObjectKey>,
     /// Namespaces, for their labels.
     pub namespaces: Queue<String>,
+    /// Copies of CSVs.
+    pub copies: Queue<CopyKey>,
+    /// OLMConfigs, for their status.
+    pub configs: Queue<String>,
     watched: Arc<Option<BTreeSet<String>>>,
 }
 
@@ -43,6 +49,18 @@ impl Queues {
         if !name.is_empty() {
             self.namespaces.add(name.to_owned());
         }
+    }
+
+    /// Asks for a look at copies.
+    pub fn add_copy(&self, key: CopyKey) {
+        if self.looks_after(&key.origin) {
+            self.copies.add(key);
+        }
+    }
+
+    /// Asks for a look at the status of an OLMConfig.
+    pub fn add_config(&self, name: &str) {
+        self.configs.add(name.to_owned());
     }
 
     fn looks_after(&self, key: &ObjectKey) -> bool {

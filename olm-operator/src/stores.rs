@@ -9,9 +9,11 @@ use kube::{Api, Client, Resource};
 use olm_kit::metrics::WatchMetrics;
 use olm_kit::tasks::Tasks;
 use olm_kit::watch::{Config, Store, Watch, WatchBuilder};
-use olm_types::api::{ClusterServiceVersion, OperatorCondition, OperatorGroup};
+use olm_lifecycle::copied_csv::CopiedCsv;
+use olm_types::api::{ClusterServiceVersion, OLMConfig, OperatorCondition, OperatorGroup};
 use olm_types::labels::COPIED_FROM;
 
+use crate::originals::Originals;
 use crate::strip;
 
 /// One shared store per kind. Clones share the content.
@@ -19,6 +21,10 @@ use crate::strip;
 pub struct Stores {
     /// ClusterServiceVersions that are not copies.
     pub csvs: Store<ClusterServiceVersion>,
+    /// Copied ClusterServiceVersions, condensed.
+    pub copies: Store<CopiedCsv>,
+    /// OLMConfigs.
+    pub configs: Store<OLMConfig>,
     /// OperatorGroups.
     pub groups: Store<OperatorGroup>,
     /// OperatorConditions.
@@ -46,6 +52,8 @@ pub struct Stores {
 /// The watches before they start, so that listeners can be added.
 pub struct Watches {
     csvs: WatchBuilder<ClusterServiceVersion>,
+    copies: WatchBuilder<CopiedCsv>,
+    configs: WatchBuilder<OLMConfig>,
     groups: WatchBuilder<OperatorGroup>,
     conditions: WatchBuilder<OperatorCondition>,
     namespaces: WatchBuilder<Namespace>,
@@ -60,11 +68,19 @@ pub struct Watches {
 }
 
 impl Watches {
-    /// Watches on the whole cluster.
-    pub fn new(client: &Client, metrics: &WatchMetrics) -> Self {
-        let originals = Config::default().labels(&format!("!{COPIED_FROM}"));
+    /// Watches on the whole cluster. Whole CSVs are shown to `originals`.
+    pub fn new(client: &Client, metrics: &WatchMetrics, originals: Originals) -> Self {
+        let condense = move |csv: &mut ClusterServiceVersion| {
+            originals.note(csv);
+            strip::csv(csv);
+        };
+        let watched = Config::default().labels(&format!("!{COPIED_FROM}"));
+        let copies = Config::default().labels(COPIED_FROM);
         Self {
-            csvs: with(client, originals, metrics).strip(strip::csv).admit(is_original),
+            csvs: with(client, watched, metrics).strip(condense).admit(is_original),
+            copies: with(client, copies, metrics)
+                .admit(|copy: &CopiedCsv| copy.copied_from.is_some()),
+            configs: all(client, metrics),
             groups: all(client, metrics),
             conditions: all(client, metrics),
             namespaces: all(client, metrics).strip(strip::namespace),
@@ -83,6 +99,8 @@ impl Watches {
     pub fn stores(&self) -> Stores {
         Stores {
             csvs: self.csvs.store(),
+            copies: self.copies.store(),
+            configs: self.configs.store(),
             groups: self.groups.store(),
             conditions: self.conditions.store(),
             namespaces: self.namespaces.store(),
@@ -100,6 +118,8 @@ impl Watches {
     /// Starts all watches.
     pub fn start(self, tasks: &Tasks) {
         self.csvs.start(tasks);
+        self.copies.start(tasks);
+        self.configs.start(tasks);
         self.groups.start(tasks);
         self.conditions.start(tasks);
         self.namespaces.start(tasks);

@@ -10,7 +10,8 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomRe
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{LabelSelector, ObjectMeta};
 use k8s_openapi::kube_aggregator::pkg::apis::apiregistration::v1::APIService;
 use olm_types::annotations::INSTALLED_ALONGSIDE_PREFIX;
-use olm_types::api::{ClusterServiceVersion, CrdDescription};
+use olm_types::api::{ClusterServiceVersion, CrdDescription, OperatorGroup};
+use olm_types::owner::owner_by_label;
 
 /// Pictures and prose go; what an install or a requirement reads stays.
 pub fn csv(csv: &mut ClusterServiceVersion) {
@@ -82,10 +83,14 @@ pub fn role_binding(binding: &mut RoleBinding) {
     owners_only(&mut binding.metadata);
 }
 
-/// Rules and owners.
+/// Rules and owners; what a role collects, if it is one of an OperatorGroup.
 pub fn cluster_role(role: &mut ClusterRole) {
     owners_only(&mut role.metadata);
-    role.aggregation_rule = None;
+    let labels = role.metadata.labels.as_ref();
+    let owner = labels.and_then(|labels| owner_by_label(labels, OperatorGroup::KIND));
+    if owner.is_none() {
+        role.aggregation_rule = None;
+    }
 }
 
 /// Subjects, role and owners.

@@ -2,9 +2,11 @@
 //!
 //! The stages of a CSV are named in `olm_lifecycle::csv::stages::STAGES`.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use anyhow::Context;
+use k8s_openapi::api::rbac::v1::{ClusterRole, ClusterRoleBinding, Role, RoleBinding};
 use kube::Client;
 use olm_kit::admin::Admin;
 use olm_kit::client::Connector;
@@ -20,11 +22,14 @@ use olm_lifecycle::writes::resource_of;
 
 use crate::args::Args;
 use crate::changes::Changes;
+use crate::controllers::copied_csv::CopyReconciler;
 use crate::controllers::csv::CsvReconciler;
 use crate::controllers::namespace::NamespaceReconciler;
+use crate::controllers::olm_config::ConfigReconciler;
 use crate::controllers::operator_group::GroupReconciler;
 use crate::dependents::Dependents;
 use crate::metrics::CsvMetrics;
+use crate::originals::Originals;
 use crate::queues::Queues;
 use crate::server_version::ServerVersion;
 use crate::stores::{Stores, Watches};
@@ -38,6 +43,9 @@ const FIELD_MANAGER: &str = "olm-operator";
 
 /// CSVs that are worked on at the same time.
 const CSV_WORKERS: usize = 4;
+
+/// Sets of copies that are worked on at the same time; each writes to several namespaces at once.
+const COPY_WORKERS: usize = 4;
 
 /// Groups, and namespaces, that are worked on at the same time; v0's number.
 const WORKERS: usize = 2;
@@ -56,7 +64,8 @@ pub async fn run(args: Args) -> anyhow::Result<()> {
     let csv_metrics = CsvMetrics::register(&metrics)?;
     let connector = Connector::load(args.kubeconfig.as_deref()).await?;
     let client = connector.metrics(metrics.requests()).client()?;
-    let watches = Watches::new(&client, &metrics.watches());
+    let originals = Originals::default();
+    let watches = Watches::new(&client, &metrics.watches(), originals.clone());
     let parts = Parts {
         interpreter: interpreter(&args, &client, &watches.stores(), &metrics),
         triggers: Triggers {
@@ -65,10 +74,12 @@ pub async fn run(args: Args) -> anyhow::Result<()> {
             dependents: Dependents::default(),
             changes: Changes::default(),
             metrics: csv_metrics,
+            originals,
         },
         client,
         metrics,
         tasks,
+        protected: args.protected(),
     };
     parts.triggers.listen();
     watches.start(&parts.tasks);
@@ -84,11 +95,13 @@ struct Parts {
     triggers: Triggers,
     metrics: Metrics,
     tasks: Tasks,
+    /// Namespaces that have copies even when copying is off.
+    protected: BTreeSet<String>,
 }
 
 impl Parts {
     fn start_controllers(&self) {
-        let Triggers { stores, queues, changes, metrics, .. } = &self.triggers;
+        let Triggers { stores, queues, changes, metrics, originals, .. } = &self.triggers;
         let csvs = CsvReconciler {
             stores: stores.clone(),
             interpreter: self.interpreter.clone(),
@@ -101,6 +114,21 @@ impl Parts {
             GroupReconciler { stores: stores.clone(), interpreter: self.interpreter.clone() };
         let namespaces =
             NamespaceReconciler { stores: stores.clone(), interpreter: self.interpreter.clone() };
+        let copies = CopyReconciler {
+            stores: stores.clone(),
+            interpreter: self.interpreter.clone(),
+            client: self.client.clone(),
+            originals: originals.clone(),
+            protected: self.protected.clone(),
+            announced: Arc::default(),
+        };
+        let configs = ConfigReconciler {
+            stores: stores.clone(),
+            interpreter: self.interpreter.clone(),
+            protected: self.protected.clone(),
+        };
+        self.start("copiedcsv", &queues.copies, copies, COPY_WORKERS);
+        self.start("olmconfig", &queues.configs, configs, 1);
         self.start("csv", &queues.csvs, csvs, CSV_WORKERS);
         self.start("operatorgroup", &queues.groups, groups, WORKERS);
         self.start("namespace", &queues.namespaces, namespaces, WORKERS);
@@ -135,6 +163,8 @@ fn interpreter(args: &Args, client: &Client, stores: &Stores, metrics: &Metrics)
     options.field_manager = FIELD_MANAGER.to_owned();
     Interpreter::new(client.clone(), options)
         .with_store(resource_of::<olm_types::api::ClusterServiceVersion>(), stores.csvs.clone())
+        .with_store(resource_of::<olm_types::api::ClusterServiceVersion>(), stores.copies.clone())
+        .with_store(resource_of::<olm_types::api::OLMConfig>(), stores.configs.clone())
         .with_store(resource_of::<olm_types::api::OperatorGroup>(), stores.groups.clone())
         .with_store(
             resource_of::<k8s_openapi::api::apps::v1::Deployment>(),
@@ -144,6 +174,10 @@ fn interpreter(args: &Args, client: &Client, stores: &Stores, metrics: &Metrics)
             resource_of::<k8s_openapi::api::core::v1::Namespace>(),
             stores.namespaces.clone(),
         )
+        .with_store(resource_of::<Role>(), stores.roles.clone())
+        .with_store(resource_of::<RoleBinding>(), stores.role_bindings.clone())
+        .with_store(resource_of::<ClusterRole>(), stores.cluster_roles.clone())
+        .with_store(resource_of::<ClusterRoleBinding>(), stores.cluster_role_bindings.clone())
 }
 
 async fn serve(args: &Args, parts: &Parts) -> anyhow::Result<()> {
@@ -153,6 +187,8 @@ async fn serve(args: &Args, parts: &Parts) -> anyhow::Result<()> {
             "csv": queues.csvs.len(),
             "operatorgroup": queues.groups.len(),
             "namespace": queues.namespaces.len(),
+            "copiedcsv": queues.copies.len(),
+            "olmconfig": queues.configs.len(),
         })
     });
     admin.serve(&args.admin_address, &parts.tasks).await?;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::ServiceAccount;
+use k8s_openapi::api::rbac::v1::{ClusterRole, ClusterRoleBinding, Role, RoleBinding};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use k8s_openapi::kube_aggregator::pkg::apis::apiregistration::v1::APIService;
 use olm_effect::Target;
@@ -34,6 +35,15 @@ pub struct Observed {
     pub service_accounts: BTreeMap<String, Arc<ServiceAccount>>,
     /// What the ServiceAccounts of the strategy are granted, by name of the account.
     pub grants: BTreeMap<String, Grants>,
+    /// Roles of the namespace that carry the CSV's owner labels.
+    pub roles: Vec<Arc<Role>>,
+    /// RoleBindings of the namespace that carry the CSV's owner labels.
+    pub role_bindings: Vec<Arc<RoleBinding>>,
+    /// Those ClusterRoles, by name, that are called like one of `roles` or like a role of an API
+    /// that the CSV owns.
+    pub cluster_roles: BTreeMap<String, Arc<ClusterRole>>,
+    /// Those ClusterRoleBindings, by name, that are called like one of `role_bindings`.
+    pub cluster_role_bindings: BTreeMap<String, Arc<ClusterRoleBinding>>,
     /// Those CustomResourceDefinitions that the CSV owns or requires and that exist, by name.
     pub crds: BTreeMap<String, Arc<CustomResourceDefinition>>,
     /// Those API services that the CSV owns or requires and that exist, by name.

@@ -1,21 +1,24 @@
-//! OperatorGroups: which namespaces they select, what their status says, and the labels that
-//! targeted namespaces carry (spec olm-operator 4.1, 4.4).
+//! OperatorGroups: which namespaces they select, what their status says, the labels that targeted
+//! namespaces carry, and the roles for users of their APIs (spec olm-operator 4.1, 4.4, 4.6).
 //!
 //! Annotations of member CSVs are not written here: a change of a group wakes its members, and
 //! each member's own pass writes them, so that every object has one writer.
 
 mod namespace;
 mod provided_apis;
+mod roles;
 mod status;
 
 use std::sync::Arc;
 
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::Namespace;
+use k8s_openapi::api::rbac::v1::ClusterRole;
 use olm_effect::Effect;
 use olm_types::api::{ClusterServiceVersion, OperatorGroup};
 
 pub use namespace::decide_namespace;
+pub use roles::{decide_gone, role_names};
 pub use status::{INVALID_TARGETS, INVALID_TARGETS_REASON};
 
 use crate::writes::status_write;
@@ -31,18 +34,21 @@ pub struct Observed {
     pub namespaces: Vec<Arc<Namespace>>,
     /// The CSVs of the group's namespace, copies left out.
     pub members: Vec<Arc<ClusterServiceVersion>>,
+    /// The ClusterRoles that have the names of the group's roles.
+    pub roles: Vec<Arc<ClusterRole>>,
 }
 
 /// What to do about a group.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Decision {
-    /// At most one write: of the status, or once that is true, of the annotation.
+    /// A write of the status, or once that is true, of the roles and of the annotation.
     pub effects: Vec<Effect>,
     /// Remarks for the log.
     pub notes: Vec<String>,
 }
 
-/// Brings the group's status, then its annotation of provided APIs, in step with the cluster.
+/// Brings the group's status, then its roles and its annotation of provided APIs, in step with the
+/// cluster.
 pub fn decide(observed: &Observed, now: Timestamp) -> Decision {
     if observed.group.metadata.deletion_timestamp.is_some() {
         return Decision::default();
@@ -51,8 +57,11 @@ pub fn decide(observed: &Observed, now: Timestamp) -> Decision {
     let mut wanted = OperatorGroup::clone(&observed.group);
     wanted.status = status;
     let write = status_write(observed.group.as_ref(), &wanted);
-    let write = write.or_else(|| provided_apis::prune(observed));
-    Decision { effects: write.into_iter().collect(), notes }
+    let effects = match write {
+        Some(write) => vec![write],
+        None => roles::ensure(observed).into_iter().chain(provided_apis::prune(observed)).collect(),
+    };
+    Decision { effects, notes }
 }
 
 #[cfg(test)]

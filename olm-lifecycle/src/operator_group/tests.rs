@@ -49,7 +49,32 @@ fn mk_observed(group: Arc<OperatorGroup>) -> Observed {
             mk_namespace("a", dev),
         ],
         members: Vec::new(),
+        roles: Vec::new(),
     }
+}
+
+/// The decision about the group once its roles are there.
+fn decide_with_roles(observed: &Observed) -> Decision {
+    let mut observed = observed.clone();
+    observed.roles = created_roles(&observed);
+    decide(&observed, now())
+}
+
+/// The roles that the first look at the group creates.
+fn created_roles(observed: &Observed) -> Vec<Arc<ClusterRole>> {
+    let role = |effect: Effect| match effect.action {
+        Action::Create(role) => Some(Arc::new(serde_json::from_value(role).unwrap())),
+        _ => None,
+    };
+    decide(observed, now()).effects.into_iter().filter_map(role).collect()
+}
+
+fn mk_settled(apis: &str, members: Vec<Arc<ClusterServiceVersion>>) -> Observed {
+    let status = serde_json::from_str(IN_STEP).unwrap();
+    let spec = json!({"targetNamespaces": ["op"]});
+    let mut observed = mk_observed(mk_group(spec, Some(status), apis));
+    observed.members = members;
+    observed
 }
 
 fn written_status(decision: &Decision) -> Option<Value> {
@@ -84,13 +109,15 @@ fn targets_reach_the_status(#[case] spec: Value, #[case] namespaces: Value) {
 #[case::in_another_order(json!({"targetNamespaces": ["y", "z"]}), json!(["z", "y"]))]
 fn nothing_is_written_when_in_step(#[case] spec: Value, #[case] namespaces: Value) {
     let status = json!({"namespaces": namespaces, "lastUpdated": "2020-01-01T00:00:00Z"});
-    assert_eq!(decide(&mk_observed(mk_group(spec, Some(status), "")), now()), Decision::default());
+    let observed = mk_observed(mk_group(spec, Some(status), ""));
+    assert_eq!(decide_with_roles(&observed), Decision::default());
 }
 
 #[test]
 fn a_selector_that_fits_nothing_leaves_the_status_empty() {
     let spec = json!({"selector": {"matchLabels": {"env": "none"}}});
-    assert_eq!(decide(&mk_observed(mk_group(spec, None, "")), now()), Decision::default());
+    let observed = mk_observed(mk_group(spec, None, ""));
+    assert_eq!(decide_with_roles(&observed), Decision::default());
 }
 
 #[test]
@@ -120,7 +147,7 @@ fn several_groups_are_reported_until_one_is_left() {
         }])
     );
     observed.group = mk_group(json!({"targetNamespaces": ["op"]}), Some(status), "");
-    assert_eq!(decide(&observed, now()), Decision::default());
+    assert_eq!(decide_with_roles(&observed), Decision::default());
     observed.groups_in_namespace = 1;
     let status = written_status(&decide(&observed, now())).unwrap();
     assert_eq!(status.get("conditions"), None);
@@ -155,7 +182,7 @@ fn provided_apis_are_pruned(
     let spec = json!({"targetNamespaces": ["op"]});
     let mut observed = mk_observed(mk_group(spec, Some(status), apis));
     observed.members = vec![member];
-    assert_eq!(written_apis(&decide(&observed, now())), expected);
+    assert_eq!(written_apis(&decide_with_roles(&observed)), expected);
 }
 
 #[test]
@@ -163,7 +190,7 @@ fn static_apis_are_never_pruned() {
     let status = serde_json::from_str(IN_STEP).unwrap();
     let spec = json!({"targetNamespaces": ["op"], "staticProvidedAPIs": true});
     let observed = mk_observed(mk_group(spec, Some(status), "missing.fake.api.group"));
-    assert_eq!(decide(&observed, now()), Decision::default());
+    assert_eq!(decide_with_roles(&observed), Decision::default());
 }
 
 #[test]
@@ -174,4 +201,55 @@ fn a_targeted_namespace_is_labelled_once() {
     assert_eq!(effect.target.to_string(), "Namespace a");
     let labelled = mk_namespace("a", json!({"olm.operatorgroup.uid/u": ""}));
     assert_eq!(decide_namespace(&labelled, [group.as_ref()]), None);
+}
+
+#[test]
+fn a_settled_group_gets_its_three_roles_once() {
+    let observed = mk_settled("", vec![]);
+    let names: Vec<String> =
+        created_roles(&observed).iter().filter_map(|role| role.metadata.name.clone()).collect();
+    let expected: Vec<String> = role_names("op", "og").into_iter().collect();
+    assert_eq!(names, expected);
+    assert_eq!(decide_with_roles(&observed), Decision::default());
+}
+
+#[test]
+fn roles_collect_the_apis_of_members_and_of_the_annotation() {
+    let observed = mk_settled("B.v1.g.io", vec![mk_member("as.g.io", "Failed")]);
+    for role in created_roles(&observed) {
+        let rule = role.aggregation_rule.as_ref().unwrap();
+        assert_eq!(rule.cluster_role_selectors.as_ref().unwrap().len(), 2);
+    }
+}
+
+#[test]
+fn wrong_owner_labels_are_repaired_and_others_are_kept() {
+    let mut observed = mk_settled("", vec![]);
+    observed.roles = created_roles(&observed);
+    let mut role = ClusterRole::clone(&observed.roles[0]);
+    let labels = role.metadata.labels.as_mut().unwrap();
+    labels.insert("olm.owner".to_owned(), "somebody".to_owned());
+    labels.insert("mine".to_owned(), "kept".to_owned());
+    observed.roles[0] = Arc::new(role);
+    let decision = decide(&observed, now());
+    let [Effect { action: Action::MergePatch { patch, .. }, .. }] = decision.effects.as_slice()
+    else {
+        panic!("{decision:?}")
+    };
+    assert_eq!(patch["metadata"]["labels"], json!({"olm.owner": "og"}));
+}
+
+#[test]
+fn roles_go_with_the_group_and_look_alikes_stay() {
+    let mut roles = created_roles(&mk_settled("", vec![]));
+    let mut forged = ClusterRole::clone(&roles[0]);
+    forged.metadata.name = Some("cluster-admin".to_owned());
+    roles.push(Arc::new(forged));
+    let mut unlabelled = ClusterRole::clone(&roles[1]);
+    unlabelled.metadata.labels = None;
+    roles[1] = Arc::new(unlabelled);
+    let effects = decide_gone("op", "og", &roles);
+    let gone: Vec<&str> = effects.iter().map(|effect| effect.target.name.as_str()).collect();
+    let name = |index: usize| roles[index].metadata.name.as_deref().unwrap();
+    assert_eq!(gone, [name(0), name(2)]);
 }

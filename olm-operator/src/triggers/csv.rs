@@ -16,6 +16,7 @@ impl Triggers {
     pub(super) fn csv(&self, change: &Change<ClusterServiceVersion>) {
         self.dependents.update(change.old.as_deref(), change.new.as_deref());
         self.metrics.follow(change, self.stores.csvs.len());
+        self.copies_of(change);
         for csv in change.versions() {
             self.wake_related(csv);
         }

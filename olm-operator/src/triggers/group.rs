@@ -30,6 +30,7 @@ impl Triggers {
             self.mark_failed_installs(namespace);
             self.wake_contenders(change);
             self.wake_targets(change);
+            self.copy_all_of(latest);
         }
     }
 
@@ -37,6 +38,7 @@ impl Triggers {
         let Some(latest) = change.latest() else { return };
         let name = latest.metadata.name.as_deref().unwrap_or_default();
         self.queues.add_namespace(name);
+        self.copies_in(change);
         let labels = |namespace: &Option<std::sync::Arc<Namespace>>| {
             namespace.as_ref().map(|namespace| namespace.metadata.labels.clone())
         };

@@ -3,6 +3,7 @@
 //! Every listener maps the old and the new version of an object to keys. Nothing is polled: a CSV
 //! that waits for something is woken by the change of exactly that.
 
+mod copies;
 mod csv;
 mod dependencies;
 mod group;
@@ -15,6 +16,7 @@ use olm_types::owner::owner_by_label;
 use crate::changes::Changes;
 use crate::dependents::{Dependency, Dependents};
 use crate::metrics::CsvMetrics;
+use crate::originals::Originals;
 use crate::queues::Queues;
 use crate::stores::Stores;
 
@@ -26,6 +28,7 @@ pub struct Triggers {
     pub(crate) dependents: Dependents,
     pub(crate) changes: Changes,
     pub(crate) metrics: CsvMetrics,
+    pub(crate) originals: Originals,
 }
 
 impl Triggers {
@@ -34,6 +37,10 @@ impl Triggers {
         let (stores, me) = (&self.stores, || self.clone());
         let it = me();
         stores.csvs.on_change(move |change| it.csv(change));
+        let it = me();
+        stores.copies.on_change(move |change| it.copy(change));
+        let it = me();
+        stores.configs.on_change(move |change| it.config(change));
         let it = me();
         stores.groups.on_change(move |change| it.group(change));
         let it = me();

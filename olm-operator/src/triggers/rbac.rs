@@ -6,8 +6,12 @@ use k8s_openapi::api::core::v1::ServiceAccount;
 use k8s_openapi::api::rbac::v1::{
     ClusterRole, ClusterRoleBinding, Role, RoleBinding, RoleRef, Subject,
 };
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use olm_kit::ObjectKey;
 use olm_kit::watch::Change;
 use olm_rbac::Account;
+use olm_types::api::OperatorGroup;
+use olm_types::owner::owner_by_label;
 
 use super::Triggers;
 use crate::dependents::Dependency;
@@ -25,6 +29,8 @@ impl Triggers {
         let Some(role) = change.latest() else { return };
         let namespace = role.metadata.namespace.as_deref().unwrap_or_default();
         let name = role.metadata.name.as_deref().unwrap_or_default();
+        self.wake_owner(&role.metadata);
+        self.copies_of_rights(&role.metadata);
         for binding in self.stores.role_bindings.list_in(namespace) {
             if refers_to(&binding.role_ref, "Role", name) {
                 self.wake_subjects(&binding.subjects, Some(namespace));
@@ -37,6 +43,8 @@ impl Triggers {
         let Some(latest) = change.latest() else { return };
         let namespace = latest.metadata.namespace.as_deref().unwrap_or_default();
         for binding in change.versions() {
+            self.wake_owner(&binding.metadata);
+            self.copies_of_rights(&binding.metadata);
             self.wake_subjects(&binding.subjects, Some(namespace));
         }
         self.mark_failed_installs(namespace);
@@ -45,7 +53,10 @@ impl Triggers {
     pub(super) fn cluster_role(&self, change: &Change<ClusterRole>) {
         let Some(role) = change.latest() else { return };
         let name = role.metadata.name.as_deref().unwrap_or_default();
-        self.wake_owner(&role.metadata);
+        for role in change.versions() {
+            self.wake_owner(&role.metadata);
+            self.wake_providers(&role.metadata);
+        }
         let unchanged = change.old.as_ref().zip(change.new.as_ref());
         if unchanged.is_some_and(|(old, new)| old.rules == new.rules) {
             return;
@@ -64,6 +75,26 @@ impl Triggers {
         for binding in change.versions() {
             self.wake_owner(&binding.metadata);
             self.wake_subjects(&binding.subjects, None);
+        }
+    }
+
+    /// Wakes the CSVs that provide the API that owns a role, and the group that a role is of.
+    fn wake_providers(&self, metadata: &ObjectMeta) {
+        for owner in metadata.owner_references.iter().flatten() {
+            match owner.kind.as_str() {
+                "CustomResourceDefinition" => {
+                    self.wake_dependents(&Dependency::Crd(owner.name.clone()));
+                }
+                "APIService" => {
+                    self.wake_dependents(&Dependency::ApiService(owner.name.clone()));
+                }
+                _ => {}
+            }
+        }
+        let labels = metadata.labels.as_ref();
+        let group = labels.and_then(|labels| owner_by_label(labels, OperatorGroup::KIND));
+        if let Some(group) = group {
+            self.queues.add_group(ObjectKey::namespaced(group.namespace, group.name));
         }
     }
 

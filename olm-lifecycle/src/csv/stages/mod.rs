@@ -5,8 +5,10 @@
 //! to [`super::decide_with`].
 
 mod api_names;
+mod api_roles;
 mod cleanup;
 mod copied;
+mod global_rights;
 mod health;
 mod install;
 mod operator_group;
@@ -19,8 +21,10 @@ mod succession;
 mod unsupported;
 
 pub use api_names::ApiNames;
+pub use api_roles::{ApiRoles, api_role_names};
 pub use cleanup::Cleanup;
 pub use copied::Copied;
+pub use global_rights::GlobalRights;
 pub use health::Health;
 pub use install::Install;
 pub use operator_group::Membership;
@@ -63,11 +67,13 @@ pub const STAGES: &[&dyn Stage] = &[
     &ApiNames,
     &Membership,
     &ProvidedApis,
+    &GlobalRights,
     &Succession,
     &Requirements,
     &OwnerConflicts,
     &Unsupported,
     &Install,
+    &ApiRoles,
     &Health,
     &Replacement,
 ];

@@ -135,6 +135,10 @@ impl World {
             deployments: self.named("Deployment"),
             service_accounts: self.named("ServiceAccount"),
             grants: self.grants(&csv),
+            roles: self.owned(&csv, "Role"),
+            role_bindings: self.owned(&csv, "RoleBinding"),
+            cluster_roles: self.named("ClusterRole"),
+            cluster_role_bindings: self.named("ClusterRoleBinding"),
             crds: self.named("CustomResourceDefinition"),
             api_services: self.named("APIService"),
             operator_conditions: self.named("OperatorCondition"),
@@ -156,6 +160,14 @@ impl World {
     fn named<K: DeserializeOwned>(&self, kind: &str) -> BTreeMap<String, Arc<K>> {
         let names = self.objects.keys().filter(|(found, _)| found == kind);
         names.map(|(_, name)| name.clone()).zip(self.all(kind)).collect()
+    }
+
+    fn owned<K>(&self, csv: &ClusterServiceVersion, kind: &str) -> Vec<Arc<K>>
+    where
+        K: DeserializeOwned + kube_core::Resource,
+    {
+        let objects: Vec<Arc<K>> = self.all(kind);
+        objects.into_iter().filter(|object| is_ours(csv, object.meta())).collect()
     }
 
     fn selected(&self) -> Option<NamespaceSet> {

@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use k8s_openapi::api::core::v1::ServiceAccount;
+use k8s_openapi::api::rbac::v1::{ClusterRole, Role};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use k8s_openapi::kube_aggregator::pkg::apis::apiregistration::v1::APIService;
 use kube::Resource as KubeResource;
 use olm_effect::Target;
 use olm_kit::ObjectKey;
 use olm_kit::watch::Store;
+use olm_lifecycle::csv::stages::api_role_names;
 use olm_lifecycle::csv::{ClusterOwned, Observed};
 use olm_lifecycle::install::is_ours;
 use olm_lifecycle::writes::resource_of;
@@ -26,7 +28,13 @@ pub fn observe(stores: &Stores, key: &ObjectKey) -> Option<Observed> {
     let namespace = key.namespace.as_deref().unwrap_or_default();
     let operator_groups = stores.groups.list();
     let is_sibling = |other: &Arc<ClusterServiceVersion>| other.metadata.name != csv.metadata.name;
+    let roles = owned(&stores.roles, &csv, namespace);
+    let role_bindings = owned(&stores.role_bindings, &csv, namespace);
     Some(Observed {
+        cluster_roles: cluster_roles(stores, &csv, &roles),
+        cluster_role_bindings: namesakes(&stores.cluster_role_bindings, names(&role_bindings)),
+        roles,
+        role_bindings,
         siblings: stores.csvs.list_in(namespace).into_iter().filter(is_sibling).collect(),
         selected: selected(stores, &operator_groups, namespace),
         operator_groups,
@@ -106,11 +114,11 @@ fn cluster_owned(stores: &Stores, csv: &ClusterServiceVersion) -> Vec<ClusterOwn
     if csv.metadata.deletion_timestamp.is_none() {
         return Vec::new();
     }
-    let bindings = owned(&stores.cluster_role_bindings, csv);
-    bindings.into_iter().chain(owned(&stores.cluster_roles, csv)).collect()
+    let bindings = in_cluster(&stores.cluster_role_bindings, csv);
+    bindings.into_iter().chain(in_cluster(&stores.cluster_roles, csv)).collect()
 }
 
-fn owned<K>(store: &Store<K>, csv: &ClusterServiceVersion) -> Vec<ClusterOwned>
+fn in_cluster<K>(store: &Store<K>, csv: &ClusterServiceVersion) -> Vec<ClusterOwned>
 where
     K: KubeResource<DynamicType = ()>,
 {
@@ -124,6 +132,40 @@ where
         }
     };
     found.iter().map(to_owned).collect()
+}
+
+/// Objects of the namespace with the CSV's owner labels.
+fn owned<K>(store: &Store<K>, csv: &ClusterServiceVersion, namespace: &str) -> Vec<Arc<K>>
+where
+    K: KubeResource<DynamicType = ()>,
+{
+    let all = store.list_in(namespace).into_iter();
+    all.filter(|object| is_ours(csv, object.meta())).collect()
+}
+
+/// The ClusterRoles that `roles` were lifted to, and those of the CSV's APIs.
+fn cluster_roles(
+    stores: &Stores,
+    csv: &ClusterServiceVersion,
+    roles: &[Arc<Role>],
+) -> BTreeMap<String, Arc<ClusterRole>> {
+    namesakes(&stores.cluster_roles, names(roles).into_iter().chain(api_role_names(csv)))
+}
+
+fn names<K: KubeResource>(objects: &[Arc<K>]) -> Vec<String> {
+    objects.iter().filter_map(|object| object.meta().name.clone()).collect()
+}
+
+/// Those of the names that are taken in the cluster.
+fn namesakes<K>(
+    store: &Store<K>,
+    names: impl IntoIterator<Item = String>,
+) -> BTreeMap<String, Arc<K>>
+where
+    K: KubeResource<DynamicType = ()>,
+{
+    let found = names.into_iter().map(|name| (store.get(None, &name), name));
+    found.filter_map(|(object, name)| Some((name, object?))).collect()
 }
 
 fn by_name<K: KubeResource>(objects: Vec<Arc<K>>) -> BTreeMap<String, Arc<K>> {

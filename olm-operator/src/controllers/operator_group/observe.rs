@@ -1,7 +1,10 @@
 //! Assembles what a look at a group needs. Decides nothing.
 
+use std::sync::Arc;
+
+use k8s_openapi::api::rbac::v1::ClusterRole;
 use olm_kit::ObjectKey;
-use olm_lifecycle::operator_group::Observed;
+use olm_lifecycle::operator_group::{Observed, role_names};
 
 use crate::stores::Stores;
 
@@ -13,5 +16,12 @@ pub fn observe(stores: &Stores, key: &ObjectKey) -> Option<Observed> {
         groups_in_namespace: stores.groups.list_in(namespace).len(),
         namespaces: stores.namespaces.list(),
         members: stores.csvs.list_in(namespace),
+        roles: roles(stores, key),
     })
+}
+
+/// The ClusterRoles that have the names of the group's roles, whether or not the group exists.
+pub fn roles(stores: &Stores, key: &ObjectKey) -> Vec<Arc<ClusterRole>> {
+    let names = role_names(key.namespace.as_deref().unwrap_or_default(), &key.name);
+    names.iter().filter_map(|name| stores.cluster_roles.get(None, name)).collect()
 }

@@ -1,12 +1,12 @@
-//! Brings a group's status and annotation in step with the cluster.
+//! Brings a group's status, roles and annotation in step with the cluster, and cleans up after it.
 
 use async_trait::async_trait;
 use olm_kit::ObjectKey;
 use olm_kit::controller::{Conclusion, ReconcileError, Reconciler};
 use olm_kit::interpreter::Interpreter;
-use olm_lifecycle::operator_group::decide;
+use olm_lifecycle::operator_group::{decide, decide_gone};
 
-use super::observe::observe;
+use super::observe::{observe, roles};
 use crate::clock;
 use crate::stores::Stores;
 
@@ -21,12 +21,18 @@ pub struct GroupReconciler {
 #[async_trait]
 impl Reconciler<ObjectKey> for GroupReconciler {
     async fn reconcile(&self, key: &ObjectKey) -> Result<Conclusion, ReconcileError> {
-        let Some(observed) = observe(&self.stores, key) else { return Ok(Conclusion::Done) };
-        let decision = decide(&observed, clock::now());
-        for note in &decision.notes {
-            tracing::warn!(note);
-        }
-        let outcomes = self.interpreter.execute(&decision.effects).await;
+        let effects = match observe(&self.stores, key) {
+            Some(observed) => {
+                let decision = decide(&observed, clock::now());
+                decision.notes.iter().for_each(|note| tracing::warn!(note));
+                decision.effects
+            }
+            None => {
+                let namespace = key.namespace.as_deref().unwrap_or_default();
+                decide_gone(namespace, &key.name, &roles(&self.stores, key))
+            }
+        };
+        let outcomes = self.interpreter.execute(&effects).await;
         ReconcileError::from_outcomes(&outcomes)?;
         Ok(Conclusion::Done)
     }

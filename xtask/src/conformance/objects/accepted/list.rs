@@ -47,7 +47,7 @@ pub(super) const ACCEPTED: &[Accepted] = &[
     )
     .where_sides(Sides::OnlyOurs),
     Accepted { path: &["rules"], ..object("ClusterRole", "olm.og.*", NO_API_LEFT) }
-        .at("flux-all-namespaces/2"),
+        .at("flux-all-namespaces/3"),
     object("ClusterRole", "kogito-operator.v1.4.0-d-*", HALF_LIFTED).at("kogito-operator-*"),
     object("Operator", "*", OPERATORS),
     field("*", &["metadata", "labels", "operators.coreos.com/*"], COMPONENTS),

@@ -1,0 +1,85 @@
+//! Whether a namespace should have a copy of a CSV (spec olm-operator 5.2-5.4).
+
+use std::collections::BTreeSet;
+
+use olm_opgroup::NamespaceSet;
+use olm_types::annotations;
+use olm_types::api::{ClusterServiceVersion, CsvPhase, OperatorGroup};
+use olm_types::reasons::csv as reasons;
+
+/// What the administrator said about copies of operators that watch all namespaces.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Copying {
+    /// Whether such operators are copied at all.
+    pub enabled: bool,
+    /// Namespaces that have copies even if not.
+    pub protected: BTreeSet<String>,
+}
+
+/// What should become of the copy in a namespace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wish {
+    /// It should exist, in step with the original.
+    Present,
+    /// It should not exist.
+    Absent,
+    /// As it is now: what is observed does not say.
+    Leave,
+}
+
+/// What should become of the copy of `origin` in `target`. `group` is the group that the CSV's
+/// annotations and the group's status agree on.
+pub fn wish(
+    origin: Option<&ClusterServiceVersion>,
+    group: Option<&OperatorGroup>,
+    target: &str,
+    copying: &Copying,
+) -> Wish {
+    let Some(origin) = origin else { return Wish::Absent };
+    if origin.metadata.namespace.as_deref() == Some(target)
+        || origin.metadata.deletion_timestamp.is_some()
+    {
+        return Wish::Leave;
+    }
+    if reason(origin) == reasons::INTER_OPERATOR_GROUP_OWNER_CONFLICT
+        || !annotated_targets(origin).contains(target)
+    {
+        return Wish::Absent;
+    }
+    let Some(group) = group.filter(|_| is_copiable(origin)) else { return Wish::Leave };
+    if is_global(group) && !copying.enabled && !copying.protected.contains(target) {
+        return Wish::Absent;
+    }
+    Wish::Present
+}
+
+/// Whether the group's status lists all namespaces.
+pub fn is_global(group: &OperatorGroup) -> bool {
+    group.status.iter().flat_map(|status| &status.namespaces).any(String::is_empty)
+}
+
+/// The targets that the CSV shows; all namespaces when it shows none.
+fn annotated_targets(csv: &ClusterServiceVersion) -> NamespaceSet {
+    let annotations = csv.metadata.annotations.as_ref();
+    let text = annotations.and_then(|all| all.get(annotations::TARGET_NAMESPACES));
+    NamespaceSet::from_text(text.map(String::as_str).unwrap_or_default())
+}
+
+fn is_copiable(csv: &ClusterServiceVersion) -> bool {
+    let phase = csv.status.as_ref().map(|status| status.phase).unwrap_or_default();
+    let barred = [
+        reasons::COPIED,
+        reasons::INVALID_INSTALL_MODES,
+        reasons::NO_TARGET_NAMESPACES,
+        reasons::UNSUPPORTED_OPERATOR_GROUP,
+        reasons::NO_OPERATOR_GROUP,
+        reasons::TOO_MANY_OPERATOR_GROUPS,
+        reasons::INTER_OPERATOR_GROUP_OWNER_CONFLICT,
+        reasons::CANNOT_MODIFY_STATIC_OPERATOR_GROUP_PROVIDED_APIS,
+    ];
+    phase != CsvPhase::None && !barred.contains(&reason(csv))
+}
+
+fn reason(csv: &ClusterServiceVersion) -> &str {
+    csv.status.as_ref().and_then(|status| status.reason.as_deref()).unwrap_or_default()
+}

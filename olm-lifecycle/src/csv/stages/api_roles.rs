@@ -1,0 +1,68 @@
+//! Users get roles for the APIs of an operator that runs (spec olm-operator 4.6).
+
+use k8s_openapi::api::rbac::v1::ClusterRole;
+use olm_rbac::{api_service_roles, crd_roles};
+use olm_types::api::{ClusterServiceVersion, CsvPhase};
+use olm_types::gvk::{CrdName, Gvk};
+
+use super::{Stage, Verdict};
+use crate::csv::decision::Decision;
+use crate::csv::observed::Observed;
+use crate::csv::pass::Pass;
+use crate::install::check_installed;
+use crate::role_writes;
+
+/// Keeps the roles of the APIs that a healthy, succeeded CSV owns.
+pub struct ApiRoles;
+
+impl Stage for ApiRoles {
+    fn judge(&self, pass: &Pass<'_>) -> Verdict {
+        let observed = pass.observed;
+        let healthy = matches!(check_installed(&observed.csv, &observed.deployments), Ok(Ok(())));
+        if observed.phase() != CsvPhase::Succeeded || !healthy {
+            return Verdict::Continue;
+        }
+        let effects: Vec<_> = wanted(observed)
+            .iter()
+            .filter_map(|role| {
+                let name = role.metadata.name.as_deref().unwrap_or_default();
+                let present = observed.cluster_roles.get(name).map(AsRef::as_ref);
+                role_writes::cluster_role(role, present)
+            })
+            .collect();
+        if effects.is_empty() { Verdict::Continue } else { Verdict::Stop(Decision::act(effects)) }
+    }
+}
+
+/// Names of the roles that the APIs of `csv` have.
+pub fn api_role_names(csv: &ClusterServiceVersion) -> Vec<String> {
+    let roles = crd_apis(csv).flat_map(|(name, version, kind)| crd_roles(&name, version, kind, ""));
+    let served = service_apis(csv).flat_map(|(name, api)| api_service_roles(name, &api, ""));
+    roles.chain(served).filter_map(|role| role.metadata.name).collect()
+}
+
+/// The roles of those APIs whose definition exists; without one the requirements say what lacks.
+fn wanted(observed: &Observed) -> Vec<ClusterRole> {
+    let crds = crd_apis(&observed.csv).filter_map(|(name, version, kind)| {
+        let uid = observed.crds.get(&name.to_string())?.metadata.uid.as_deref()?;
+        Some(crd_roles(&name, version, kind, uid))
+    });
+    let services = service_apis(&observed.csv).filter_map(|(resource, api)| {
+        let service = format!("{}.{}", api.version, api.group);
+        let uid = observed.api_services.get(&service)?.metadata.uid.as_deref()?;
+        Some(api_service_roles(resource, &api, uid))
+    });
+    crds.chain(services).flatten().collect()
+}
+
+fn crd_apis(csv: &ClusterServiceVersion) -> impl Iterator<Item = (CrdName, &str, &str)> {
+    let owned = csv.spec.customresourcedefinitions.iter().flat_map(|crds| &crds.owned);
+    owned.filter_map(|crd| {
+        Some((CrdName::parse(&crd.name).ok()?, crd.version.as_str(), crd.kind.as_str()))
+    })
+}
+
+fn service_apis(csv: &ClusterServiceVersion) -> impl Iterator<Item = (&str, Gvk)> {
+    let owned = csv.spec.apiservicedefinitions.iter().flat_map(|services| &services.owned);
+    owned.map(|api| (api.name.as_str(), Gvk::new(&api.group, &api.version, &api.kind)))
+}

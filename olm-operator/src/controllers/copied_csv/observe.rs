@@ -1,0 +1,152 @@
+//! Assembles what a look at copies needs. Decides nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use kube::Resource;
+use olm_effect::Effect;
+use olm_kit::ObjectKey;
+use olm_kit::watch::Store;
+use olm_lifecycle::copied_csv::{CopiedCsv, Copying, TargetRights};
+use olm_lifecycle::install::is_ours;
+use olm_lifecycle::writes::target_of;
+use olm_opgroup::active_group;
+use olm_rbac::{Account, Claimant, Grants};
+use olm_types::api::{ClusterServiceVersion, OperatorGroup};
+use olm_types::owner::is_owned_by_uid;
+
+use super::CopyKey;
+use crate::dependents::account_names;
+use crate::stores::Stores;
+
+/// An original, what it belongs to, and the namespaces to look at.
+pub struct Observed {
+    /// The original, if it exists.
+    pub origin: Option<Arc<ClusterServiceVersion>>,
+    /// The group that original and group agree on.
+    pub group: Option<Arc<OperatorGroup>>,
+    /// What the OLMConfig says.
+    pub copying: Copying,
+    /// The namespaces to look at, with the copy that is there.
+    pub places: Vec<Place>,
+}
+
+/// A namespace in which there may be a copy.
+pub struct Place {
+    /// Its name.
+    pub namespace: String,
+    /// The object under the name of the original, if it is labelled as a copy.
+    pub copy: Option<Arc<CopiedCsv>>,
+    /// Whether nothing can be created here: the namespace goes, or is gone, or a CSV that is no
+    /// copy has the name.
+    pub is_closed: bool,
+}
+
+/// Name of the only OLMConfig that counts.
+pub const CONFIG: &str = "cluster";
+
+/// What the OLMConfig says about copies.
+pub fn copying(stores: &Stores, protected: &BTreeSet<String>) -> Copying {
+    let config = stores.configs.get(None, CONFIG);
+    let enabled = config.is_none_or(|config| config.copied_csvs_enabled());
+    Copying { enabled, protected: protected.clone() }
+}
+
+/// What the key is about.
+pub fn observe(stores: &Stores, protected: &BTreeSet<String>, key: &CopyKey) -> Observed {
+    let origin = stores.csvs.get_key(&key.origin);
+    let places = match &key.target {
+        Some(target) => vec![place(stores, &key.origin.name, target)],
+        None => all_places(stores, &key.origin),
+    };
+    Observed {
+        group: origin.as_ref().and_then(|origin| group_of(stores, origin)),
+        origin,
+        copying: copying(stores, protected),
+        places,
+    }
+}
+
+/// The group that the CSV's annotations and the group's status agree on.
+pub fn group_of(stores: &Stores, csv: &ClusterServiceVersion) -> Option<Arc<OperatorGroup>> {
+    let namespace = csv.metadata.namespace.as_deref().unwrap_or_default();
+    let groups = stores.groups.list_in(namespace);
+    let annotations = csv.metadata.annotations.as_ref()?;
+    let active = active_group(namespace, annotations, groups.iter().map(AsRef::as_ref))?;
+    groups.iter().find(|group| group.metadata.name == active.metadata.name).cloned()
+}
+
+fn all_places(stores: &Stores, origin: &ObjectKey) -> Vec<Place> {
+    let namespaces = stores.namespaces.list();
+    let mut names: BTreeSet<String> =
+        namespaces.iter().filter_map(|namespace| namespace.metadata.name.clone()).collect();
+    let home = origin.namespace.as_deref().unwrap_or_default();
+    names.remove(home);
+    names.iter().map(|name| place(stores, &origin.name, name)).collect()
+}
+
+fn place(stores: &Stores, csv: &str, namespace: &str) -> Place {
+    let found = stores.namespaces.get(None, namespace);
+    let is_going = found.is_none_or(|found| found.metadata.deletion_timestamp.is_some());
+    let copy = stores.copies.get(Some(namespace), csv);
+    Place {
+        namespace: namespace.to_owned(),
+        copy,
+        is_closed: is_going || stores.csvs.get(Some(namespace), csv).is_some(),
+    }
+}
+
+/// The deletions of a copy and, first, of the Roles and RoleBindings that it owns. The garbage
+/// collector would do that, too, but may take half a minute.
+pub fn deletions(stores: &Stores, place: &Place) -> Vec<Effect> {
+    let Some(copy) = &place.copy else { return Vec::new() };
+    let namespace = place.namespace.as_str();
+    let uid = copy.metadata.uid.as_deref().unwrap_or_default();
+    let bindings = stores.role_bindings.list_in(namespace).into_iter();
+    let bindings = bindings
+        .filter(|binding| is_owned_by_uid(&binding.metadata, uid))
+        .map(|binding| Effect::delete(target_of(binding.as_ref())));
+    let roles = stores.roles.list_in(namespace).into_iter();
+    let roles = roles
+        .filter(|role| is_owned_by_uid(&role.metadata, uid))
+        .map(|role| Effect::delete(target_of(role.as_ref())));
+    bindings.chain(roles).chain([copy.delete()]).collect()
+}
+
+/// The rights of an operator in its own namespace and in a target.
+pub fn rights(stores: &Stores, origin: &ClusterServiceVersion, target: &str) -> TargetRights {
+    let home = origin.metadata.namespace.as_deref().unwrap_or_default();
+    let roles = owned(&stores.roles, origin, home);
+    let bindings = owned(&stores.role_bindings, origin, home);
+    let claimant = Claimant {
+        version: ClusterServiceVersion::version(&()).into_owned(),
+        kind: ClusterServiceVersion::KIND.to_owned(),
+        name: origin.metadata.name.clone().unwrap_or_default(),
+        uid: origin.metadata.uid.clone().unwrap_or_default(),
+    };
+    let gather = |name: &str| Grants::gather(stores, &Account::new(home, name), target, &claimant);
+    let accounts = account_names(origin).into_iter();
+    TargetRights {
+        grants: accounts.map(|name| (name.to_owned(), gather(name))).collect(),
+        present_roles: namesakes(&stores.roles, &roles, target),
+        present_bindings: namesakes(&stores.role_bindings, &bindings, target),
+        roles,
+        bindings,
+    }
+}
+
+fn owned<K>(store: &Store<K>, csv: &ClusterServiceVersion, namespace: &str) -> Vec<Arc<K>>
+where
+    K: Resource<DynamicType = ()>,
+{
+    let all = store.list_in(namespace).into_iter();
+    all.filter(|object| is_ours(csv, object.meta())).collect()
+}
+
+fn namesakes<K>(store: &Store<K>, of: &[Arc<K>], namespace: &str) -> BTreeMap<String, Arc<K>>
+where
+    K: Resource<DynamicType = ()>,
+{
+    let names = of.iter().filter_map(|object| object.meta().name.clone());
+    names.filter_map(|name| Some((name.clone(), store.get(Some(namespace), &name)?))).collect()
+}

@@ -1,0 +1,162 @@
+//! The copies of one original, namespace by namespace.
+
+use std::sync::Arc;
+
+use futures::StreamExt;
+use futures::stream;
+use olm_effect::{Effect, Outcome, Refusal};
+use olm_kit::controller::ReconcileError;
+use olm_kit::interpreter::Interpreter;
+use olm_lifecycle::copied_csv::{CopiedCsv, Fingerprint, Prototype, Wish, decide_rights, wish};
+use olm_rbac::CopyOwner;
+use olm_types::api::ClusterServiceVersion;
+use serde_json::Value;
+
+use super::CopyKey;
+use super::observe::{Observed, Place, rights};
+use crate::stores::Stores;
+
+/// Namespaces that are written to at the same time. More would only wait in the API server.
+pub const AT_ONCE: usize = 8;
+
+/// A namespace that should have a copy.
+pub struct Due<'a> {
+    place: &'a Place,
+    /// Whether the copy has to be written; if not, its rights may.
+    pub is_out_of_step: bool,
+}
+
+impl Due<'_> {
+    /// Name of the namespace.
+    #[cfg(test)]
+    pub fn namespace(&self) -> &str {
+        &self.place.namespace
+    }
+}
+
+/// What follows from the observed: namespaces whose copy has to go, and namespaces that should have one.
+/// `known` is what copies in step look like.
+pub fn due<'a>(
+    key: &CopyKey,
+    observed: &'a Observed,
+    known: Option<Fingerprint>,
+) -> (Vec<&'a Place>, Vec<Due<'a>>) {
+    let home = key.origin.namespace.as_deref().unwrap_or_default();
+    let (mut going, mut dues) = (Vec::new(), Vec::new());
+    for place in &observed.places {
+        let copy = place.copy.as_deref();
+        if copy.is_some_and(|copy| copy.origin() != home) {
+            continue;
+        }
+        // A copy that does not say where its operator is belongs to nobody.
+        let nobodys = copy.is_some_and(|copy| copy.operator_namespace.is_none());
+        let (origin, group) = (observed.origin.as_deref(), observed.group.as_deref());
+        match wish(origin, group, &place.namespace, &observed.copying) {
+            _ if nobodys => going.push(place),
+            Wish::Absent => going.push(place),
+            Wish::Present if !place.is_closed => {
+                let is_out_of_step = copy.map(|copy| copy.fingerprint) != known || known.is_none();
+                dues.push(Due { place, is_out_of_step });
+            }
+            Wish::Present | Wish::Leave => {}
+        }
+    }
+    going.retain(|place| place.copy.as_ref().is_some_and(|copy| is_staying(copy)));
+    (going, dues)
+}
+
+fn is_staying(copy: &CopiedCsv) -> bool {
+    copy.metadata.deletion_timestamp.is_none()
+}
+
+/// How the copies of an original are brought about.
+pub struct Targets<'a> {
+    pub stores: &'a Stores,
+    pub interpreter: &'a Interpreter,
+    pub origin: &'a Arc<ClusterServiceVersion>,
+    /// What a copy looks like; needed where one is out of step.
+    pub prototype: Option<Prototype>,
+    /// Whether rights go with the copies.
+    pub copies_rights: bool,
+}
+
+impl Targets<'_> {
+    /// Brings all copies in step. One that fails does not keep others waiting; the first failure
+    /// is the answer.
+    pub async fn bring_all(&self, dues: &[Due<'_>]) -> Result<(), ReconcileError> {
+        let work: Vec<_> = dues.iter().map(|due| self.bring(due.place)).collect();
+        let results: Vec<_> = stream::iter(work).buffer_unordered(AT_ONCE).collect().await;
+        results.into_iter().collect()
+    }
+
+    async fn bring(&self, place: &Place) -> Result<(), ReconcileError> {
+        let uid = self.bring_copy(place).await?;
+        if !self.copies_rights {
+            return Ok(());
+        }
+        let (Some(uid), Some(strategy)) = (uid, &self.origin.spec.install.spec) else {
+            return Ok(());
+        };
+        let metadata = &self.origin.metadata;
+        let owner = CopyOwner {
+            origin: metadata.namespace.as_deref().unwrap_or_default(),
+            namespace: &place.namespace,
+            name: metadata.name.as_deref().unwrap_or_default(),
+            uid: &uid,
+        };
+        let rights = rights(self.stores, self.origin, &place.namespace);
+        let origin_uid = metadata.uid.as_deref().unwrap_or_default();
+        let effects = decide_rights(strategy, origin_uid, owner, &rights);
+        ReconcileError::from_outcomes(&self.interpreter.execute(&effects).await)
+    }
+
+    /// Writes what differs: first the object, then its status. The uid of the copy.
+    async fn bring_copy(&self, place: &Place) -> Result<Option<String>, ReconcileError> {
+        let seen = place.copy.as_deref();
+        let Some(prototype) = &self.prototype else {
+            return Ok(seen.and_then(|copy| copy.metadata.uid.clone()));
+        };
+        let (wanted, found) = (prototype.fingerprint(), seen.map(|copy| copy.fingerprint));
+        let (uid, version) = match seen {
+            None => written(self.one(prototype.create(&place.namespace)).await?, None)?,
+            Some(copy) if found.is_some_and(|found| found.object != wanted.object) => {
+                written(self.one(prototype.replace(copy)).await?, Some(copy))?
+            }
+            Some(copy) => written(Outcome::Unchanged, Some(copy))?,
+        };
+        if found.is_none_or(|found| found.status != wanted.status) {
+            let outcome = self.one(prototype.status(&place.namespace, &version)).await?;
+            ReconcileError::from_outcomes(&[outcome])?;
+        }
+        Ok(Some(uid))
+    }
+
+    async fn one(&self, effect: Effect) -> Result<Outcome, ReconcileError> {
+        let mut outcomes = self.interpreter.execute(&[effect]).await;
+        outcomes.pop().ok_or_else(|| ReconcileError::message("an effect has no outcome"))
+    }
+}
+
+/// uid and resourceVersion after a write.
+fn written(outcome: Outcome, seen: Option<&CopiedCsv>) -> Result<(String, String), ReconcileError> {
+    let of = |object: &Value, field: &str| {
+        object.pointer(field).and_then(Value::as_str).unwrap_or_default().to_owned()
+    };
+    match (outcome, seen) {
+        (Outcome::Created(object) | Outcome::Changed(object), _) => {
+            Ok((of(&object, "/metadata/uid"), of(&object, "/metadata/resourceVersion")))
+        }
+        (Outcome::Unchanged, Some(copy)) => Ok((
+            copy.metadata.uid.clone().unwrap_or_default(),
+            copy.metadata.resource_version.clone().unwrap_or_default(),
+        )),
+        (Outcome::Refused(refusal), _) => Err(refusal.into()),
+        // Observed too early or too late: the watch is about to tell.
+        (other, _) => Err(Refusal {
+            code: 409,
+            reason: "Conflict".to_owned(),
+            message: format!("the copy is not as it was seen: {other:?}"),
+        }
+        .into()),
+    }
+}

@@ -1,0 +1,6 @@
+//! The OLMConfig.
+
+mod observe;
+mod reconcile;
+
+pub use reconcile::ConfigReconciler;
