@@ -55,7 +55,11 @@ fn image_and_replicas() {
 #[case::empty("", "invalid reference format")]
 #[case::spaces("olm rs", "invalid reference format")]
 #[case::upper_case("registry.example.com/Team/olm", "repository name must be lowercase")]
-#[case::cut_off("registry.example.com/olm@sha256:8ad2", "invalid checksum digest length")]
+#[case::cut_off("registry.example.com/olm@sha256:8ad2", "invalid reference format")]
+#[case::digest_too_short(
+    "registry.example.com/olm@sha256:8ad2d7ddd04e4d4a4d6cba0a3c7e6dfe",
+    "invalid checksum digest length"
+)]
 #[case::url("https://registry.example.com/olm", "invalid reference format")]
 fn unusable_images(#[case] image: &str, #[case] expected: &str) {
     let error = parse(&["--image", image]).unwrap_err();

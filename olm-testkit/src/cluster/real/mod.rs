@@ -1,12 +1,12 @@
 //! A cluster with a real node on this machine: containers run, Services and DNS work.
 //!
 //! The same control plane as [`super::local`], and containerd, a kubelet, kube-proxy, CoreDNS in
-//! a pod and an image registry. Everything runs in namespaces of its own ([`namespaces`]): the
+//! a pod and an image registry. Everything runs in namespaces of its own (`namespaces`): the
 //! machine sees processes, one network device, one cgroup and a directory, and two ports on its
 //! loopback address that lead inside, to the API server and to the registry. Nothing inside has
 //! a route beyond this machine, and every image name means its path in that registry.
 //!
-//! Needs root on Linux and some Debian packages ([`requirements`]).
+//! Needs root on Linux and some Debian packages (`requirements`).
 
 mod borrowed;
 mod cgroups;

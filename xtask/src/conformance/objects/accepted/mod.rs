@@ -173,12 +173,12 @@ mod tests {
     #[rstest]
     #[case::object(json!({"kind": "Operator", "metadata": {"name": "a"}}), true)]
     #[case::labelled(
-        json!({"kind": "ClusterServiceVersion",
-               "metadata": {"name": "a", "labels": {"olm.copiedFrom": "n"}}}),
+        json!({"kind": "ClusterRole", "metadata": {"name": "a", "labels":
+               {"olm.opgroup.permissions/aggregate-to-admin": "n"}}}),
         true,
     )]
     #[case::not_labelled(
-        json!({"kind": "ClusterServiceVersion", "metadata": {"name": "a"}}),
+        json!({"kind": "ClusterRole", "metadata": {"name": "a"}}),
         false,
     )]
     #[case::owned(
@@ -191,7 +191,7 @@ mod tests {
     )]
     fn missing_objects(#[case] object: Value, #[case] accepted: bool) {
         let finding = Finding { key: Key::of(&object), object, what: What::Missing };
-        assert_eq!(reason("a/1", &finding).is_some(), accepted);
+        assert_eq!(reason("cert-manager-a/1", &finding).is_some(), accepted);
     }
 
     #[test]
