@@ -179,7 +179,7 @@ mod tests {
             packages: Vec::new(),
             modules: Vec::new(),
             controllers: Vec::new(),
-            home: "/root/.cache/olm-rs/clusters/real".into(),
+            home: "/var/cache/olm-rs/clusters/real".into(),
         }
     }
 
