@@ -5,15 +5,19 @@
 //! everything together; [`controllers`] has one folder per kind of work.
 
 pub mod args;
-pub mod backend;
 pub mod catalogs;
 mod clock;
 pub mod controllers;
+pub mod digest;
 mod live;
 mod metrics;
+mod packages;
 mod queues;
+mod rights;
+pub mod servers;
 mod stores;
 mod triggers;
+pub mod unpack;
 pub mod wiring;
 
 pub use args::Args;

@@ -8,6 +8,8 @@ use olm_kit::queue::Queue;
 pub struct Queues {
     /// CatalogSources.
     pub catalogs: Queue<ObjectKey>,
+    /// CatalogSources whose packages are shown.
+    pub packages: Queue<ObjectKey>,
     /// Subscriptions, each by itself.
     pub subscriptions: Queue<ObjectKey>,
     /// Namespaces to resolve.
@@ -21,6 +23,7 @@ impl Queues {
     pub fn new() -> Self {
         Self {
             catalogs: Queue::new(),
+            packages: Queue::new(),
             subscriptions: Queue::new(),
             namespaces: Queue::new(),
             plans: Queue::new(),

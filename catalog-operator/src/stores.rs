@@ -1,6 +1,8 @@
 //! The kinds that are watched, and what is kept of them.
 
-use kube::{Api, Client};
+use k8s_openapi::api::batch::v1::Job;
+use k8s_openapi::api::core::v1::Pod;
+use kube::{Api, Client, ResourceExt};
 use olm_kit::metrics::WatchMetrics;
 use olm_kit::tasks::Tasks;
 use olm_kit::watch::{Config, Store, Watch, WatchBuilder};
@@ -10,7 +12,9 @@ use olm_types::api::{
     ClusterServiceVersionSpec, CrdDescription, CustomResourceDefinitions, InstallPlan,
     InstallPlanPhase, OperatorGroup, Subscription,
 };
-use olm_types::labels::COPIED_FROM;
+use olm_types::labels::{BUNDLE_UNPACK_REF, COPIED_FROM};
+
+use crate::servers::{ServerStores, ServerWatches};
 
 /// One shared store per kind.
 #[derive(Clone)]
@@ -25,6 +29,12 @@ pub struct Stores {
     pub groups: Store<OperatorGroup>,
     /// ClusterServiceVersions that are not copies, reduced to what resolution needs.
     pub csvs: Store<ClusterServiceVersion>,
+    /// Jobs that unpack bundles.
+    pub unpack_jobs: Store<Job>,
+    /// Their Pods, reduced to what tells how they are.
+    pub unpack_pods: Store<Pod>,
+    /// What serves catalogs.
+    pub servers: ServerStores,
 }
 
 /// The watches before they start, so that listeners can be added.
@@ -34,6 +44,9 @@ pub struct Watches {
     plans: WatchBuilder<InstallPlan>,
     groups: WatchBuilder<OperatorGroup>,
     csvs: WatchBuilder<ClusterServiceVersion>,
+    unpack_jobs: WatchBuilder<Job>,
+    unpack_pods: WatchBuilder<Pod>,
+    servers: ServerWatches,
 }
 
 impl Watches {
@@ -46,6 +59,9 @@ impl Watches {
             plans: watch(client, Config::default(), metrics).strip(strip_plan),
             groups: watch(client, Config::default(), metrics),
             csvs: watch(client, originals, metrics).strip(strip_csv).admit(is_original),
+            unpack_jobs: watch(client, unpacking(), metrics).admit(unpacks::<Job>),
+            unpack_pods: watch(client, unpacking(), metrics).strip(strip_pod).admit(unpacks::<Pod>),
+            servers: ServerWatches::new(client, metrics),
         }
     }
 
@@ -57,6 +73,9 @@ impl Watches {
             plans: self.plans.store(),
             groups: self.groups.store(),
             csvs: self.csvs.store(),
+            unpack_jobs: self.unpack_jobs.store(),
+            unpack_pods: self.unpack_pods.store(),
+            servers: self.servers.stores(),
         }
     }
 
@@ -67,6 +86,9 @@ impl Watches {
         self.plans.start(tasks);
         self.groups.start(tasks);
         self.csvs.start(tasks);
+        self.unpack_jobs.start(tasks);
+        self.unpack_pods.start(tasks);
+        self.servers.start(tasks);
     }
 }
 
@@ -79,6 +101,20 @@ where
 
 fn is_original(csv: &ClusterServiceVersion) -> bool {
     csv.metadata.labels.as_ref().is_none_or(|labels| !labels.contains_key(COPIED_FROM))
+}
+
+/// Everything about one bundle image has the label, with the same value.
+fn unpacking() -> Config {
+    Config::default().labels(BUNDLE_UNPACK_REF)
+}
+
+fn unpacks<K: ResourceExt>(object: &K) -> bool {
+    object.labels().contains_key(BUNDLE_UNPACK_REF)
+}
+
+fn strip_pod(pod: &mut Pod) {
+    pod.spec = None;
+    pod.metadata.annotations = None;
 }
 
 /// A complete plan is never executed again; only its CSV steps are still looked at.

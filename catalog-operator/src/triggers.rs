@@ -10,9 +10,11 @@ use olm_types::api::{
     Subscription,
 };
 use olm_types::bundle::CatalogKey;
+use olm_types::conditions::subscription::{BUNDLE_UNPACK_FAILED, BUNDLE_UNPACKING};
 
 use crate::catalogs::CatalogChange;
 use crate::queues::Queues;
+use crate::servers;
 use crate::stores::Stores;
 
 /// Turns changes into keys.
@@ -46,22 +48,44 @@ impl Triggers {
         stores.groups.on_change(move |change| me.group(change));
         let me = self.clone();
         stores.csvs.on_change(move |change| me.csv(change));
+        let me = self.clone();
+        stores.unpack_jobs.on_change(move |_| me.bundles_moved());
+        let me = self.clone();
+        stores.unpack_pods.on_change(move |_| me.bundles_moved());
+        servers::listen(&stores.servers, &stores.catalogs, &self.queues.catalogs);
     }
 
     /// A connection or a snapshot changed. A global catalog concerns every namespace that
     /// subscribes to anything: a resolution uses all catalogs it can see.
     pub fn connected_catalog(&self, key: &CatalogKey, change: CatalogChange) {
         self.queues.catalogs.add(ObjectKey::namespaced(&key.namespace, &key.name));
-        if change != CatalogChange::State {
+        if matches!(change, CatalogChange::Loaded | CatalogChange::Lost) {
             self.namespaces_of(&key.namespace)
                 .into_iter()
                 .for_each(|namespace| self.queues.namespaces.add(namespace));
         }
+        if change == CatalogChange::Loaded {
+            self.queues.packages.add(ObjectKey::namespaced(&key.namespace, &key.name));
+            self.subscribers(key)
+                .for_each(|subscription| self.queues.subscriptions.add(subscription));
+        }
+    }
+
+    /// The Subscriptions to a catalog: what they say about deprecations depends on its content.
+    fn subscribers(&self, key: &CatalogKey) -> impl Iterator<Item = ObjectKey> + use<> {
+        let (all, key) = (self.stores.subscriptions.list(), key.clone());
+        all.into_iter()
+            .filter(move |subscription| {
+                *key.name == subscription.spec.source
+                    && *key.namespace == subscription.spec.source_namespace
+            })
+            .map(|subscription| ObjectKey::of(&*subscription))
     }
 
     fn catalog(&self, change: &Change<CatalogSource>) {
         let Some(catalog) = change.latest() else { return };
         self.queues.catalogs.add(ObjectKey::of(&**catalog));
+        self.queues.packages.add(ObjectKey::of(&**catalog));
         let namespace = catalog.namespace().unwrap_or_default();
         let subscriptions = if namespace == self.global_namespace {
             self.stores.subscriptions.list()
@@ -119,6 +143,14 @@ impl Triggers {
         }
     }
 
+    /// What unpacks a bundle got on: whoever waits for a bundle looks at it. It may be for several
+    /// namespaces, and in none of them.
+    pub fn bundles_moved(&self) {
+        for subscription in self.stores.subscriptions.list_where(awaits_bundle) {
+            self.queues.namespaces.add(subscription.namespace().unwrap_or_default());
+        }
+    }
+
     fn namespaces_of(&self, catalog_namespace: &str) -> BTreeSet<String> {
         if catalog_namespace == self.global_namespace {
             self.stores
@@ -144,6 +176,13 @@ fn settled(phase: Option<CsvPhase>) -> Option<CsvPhase> {
     phase.filter(|phase| {
         matches!(phase, CsvPhase::Failed | CsvPhase::Replacing | CsvPhase::Succeeded)
     })
+}
+
+fn awaits_bundle(subscription: &Subscription) -> bool {
+    let conditions = subscription.status.iter().flat_map(|status| &status.conditions);
+    conditions
+        .filter(|condition| condition.status == "True")
+        .any(|condition| [BUNDLE_UNPACKING, BUNDLE_UNPACK_FAILED].contains(&&*condition.type_))
 }
 
 fn is_open(plan: &InstallPlan) -> bool {

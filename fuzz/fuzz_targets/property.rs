@@ -3,15 +3,16 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use olm_fuzz::entry;
 use olm_resolver::memory::MemoryUniverse;
 use olm_resolver::{Policy, ResolutionRequest, Resolver, SubscriptionFacts};
-use olm_types::bundle::{BundleContent, CatalogKey, Deprecations, Entry, Property};
+use olm_types::bundle::Property;
 use olm_types::version::Version;
 
 fuzz_target!(|text: &str| {
     let (kind, value) = text.split_once('\n').unwrap_or(("olm.constraint", text));
     let universe: MemoryUniverse =
-        [entry("a", Property::new(kind, value)), entry("b", Property::new("olm.label", "{}"))]
+        [entry("a", [Property::new(kind, value)]), entry("b", [Property::new("olm.label", "{}")])]
             .into_iter()
             .collect();
     let subscription = SubscriptionFacts {
@@ -31,20 +32,3 @@ fuzz_target!(|text: &str| {
         }
     }
 });
-
-fn entry(package: &str, property: Property) -> Entry {
-    Entry {
-        name: format!("{package}.v1").as_str().into(),
-        package: package.into(),
-        channel: "stable".into(),
-        catalog: CatalogKey::new("olm", "cat"),
-        version: Some(Version::new(1, 0, 0)),
-        replaces: None,
-        skips: Vec::new(),
-        skip_range: None,
-        in_default_channel: true,
-        properties: [property].into(),
-        content: BundleContent::Inline,
-        deprecations: Deprecations::default(),
-    }
-}

@@ -152,6 +152,57 @@ fn validate_says_nothing_about_a_valid_catalog() {
 }
 
 #[test]
+fn validate_tells_programs_its_verdict() {
+    assert_eq!(printed(&["validate", &etcd(), "-o", "json"]), "{\n  \"passed\": true\n}\n");
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("a.yaml"), "schema: olm.package").unwrap();
+    let folder = folder.path().to_str().unwrap();
+    let output = registry(&["validate", folder, "-o", "yaml"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(said.contains("passed: false\n"), "{said}");
+    assert!(said.contains("config contains package with no name (a.yaml, document 1)"), "{said}");
+    let file = format!("{folder}/a.yaml");
+    let output = registry(&["validate", &file]).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(said, format!("Error: {file:?} is not a directory\n"));
+}
+
+#[test]
+fn a_bundle_is_rendered_among_catalogs() {
+    let bundle = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/bundles/foo");
+    let bundle = bundle.to_str().unwrap();
+    let template = "quay.io/{{.Package}}/{{.Name}}:v{{.Version}}";
+    let names = |flags: &[&str]| {
+        let catalog = etcd();
+        let rendered = printed(&[&["render", bundle, &catalog], flags].concat());
+        let blobs = serde_json::Deserializer::from_str(&rendered).into_iter::<serde_json::Value>();
+        let of_foo = blobs.map(Result::unwrap).find(|blob| blob["package"] == "foo").unwrap();
+        let properties = of_foo["properties"].as_array().unwrap().clone();
+        let types: Vec<_> = properties.iter().map(|it| it["type"].to_string()).collect();
+        (of_foo["image"].as_str().unwrap().to_owned(), types.last().unwrap().clone())
+    };
+    assert_eq!(names(&[]), (String::new(), "\"olm.bundle.object\"".to_owned()));
+    let flags = ["--alpha-image-ref-template", template];
+    assert_eq!(names(&flags).0, "quay.io/foo/foo.v1.2.3:v1.2.3");
+    for migrate in ["--migrate", "--migrate-level=bundle-object-to-csv-metadata"] {
+        let flags = [flags[0], flags[1], migrate];
+        assert_eq!(names(&flags).1, "\"olm.csv.metadata\"", "{migrate}");
+    }
+    assert_eq!(names(&["--migrate"]).1, "\"olm.bundle.object\"", "there is no image to pull");
+    let both = ["render", bundle, "--migrate", "--migrate-level", "none"];
+    assert!(!registry(&both).output().unwrap().status.success());
+}
+
+#[test]
+fn what_cannot_be_rendered_is_named() {
+    let output = registry(&["render", "/no/such/folder"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.starts_with("Error: render reference \"/no/such/folder\": "), "{said}");
+}
+
+#[test]
 fn list_prints_tables() {
     insta::assert_snapshot!("list_packages", printed(&["list", "packages", &etcd()]));
     insta::assert_snapshot!("list_channels", printed(&["list", "channels", &etcd()]));

@@ -83,6 +83,80 @@ fn channels_of_a_hundred_thousand_entries() {
     assert!(said.contains("duplicate entry \"b\" (twice.json, document 2)"), "{said}");
 }
 
+/// Graphs that are wrong in a small way.
+#[rstest::rstest]
+#[case::self_replaces(&[("a", "a")], "no channel head found in graph")]
+#[case::self_replaces_behind_the_head(
+    &[("a", "b"), ("b", "b")],
+    "detected cycle in replaces chain of upgrade graph: b -> b"
+)]
+#[case::cycle(&[("a", "b"), ("b", "a")], "no channel head found in graph")]
+#[case::cycle_behind_the_head(
+    &[("a", "b"), ("b", "c"), ("c", "b")],
+    "detected cycle in replaces chain of upgrade graph: b -> c -> b"
+)]
+#[case::two_heads(&[("a", "c"), ("b", "c"), ("c", "")], "multiple channel heads found in graph: a, b")]
+#[case::same_entry_twice(&[("a", ""), ("a", "")], "duplicate entry \"a\"")]
+fn wrong_graphs(#[case] entries: &[(&str, &str)], #[case] message: &str) {
+    let entry = |(name, replaces): &(&str, &str)| {
+        format!("{{\"name\":\"{name}\",\"replaces\":\"{replaces}\"}}")
+    };
+    let entries: Vec<_> = entries.iter().map(entry).collect();
+    let said = refused_file("graph.json", &channel(&entries));
+    assert!(said.contains(&format!("{message} (graph.json, document 2)")), "{said}");
+}
+
+#[rstest::rstest]
+#[case::package("schema: olm.package\nname: p\n", "duplicate package \"p\"")]
+#[case::channel(
+    "schema: olm.channel\npackage: p\nname: c\n",
+    "package \"p\" has duplicate channel \"c\""
+)]
+#[case::bundle(
+    "schema: olm.bundle\npackage: p\nname: b\n",
+    "package \"p\" has duplicate bundle \"b\""
+)]
+fn duplicate_names(#[case] blob: &str, #[case] message: &str) {
+    let package = "---\nschema: olm.package\nname: p\n".to_owned();
+    let text = format!("{package}---\n{blob}---\n{blob}");
+    let text = if blob.contains("olm.package") { text.replacen(&package, "", 1) } else { text };
+    let said = refused_file("twice.yaml", text.as_bytes());
+    assert!(said.contains(&format!("{message} (twice.yaml, document ")), "{said}");
+}
+
+/// Files come and go while the catalog is read, again and again: every verdict is about one state,
+/// or says that there was none.
+#[test]
+fn a_folder_that_changes_while_it_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let filler = "schema: a.b\ntext: xxxxxxxxxxxxxxxxxxxxxxxxxxxx\n---\n".repeat(5000);
+    fs::write(folder.path().join("a.yaml"), &filler).unwrap();
+    let changing = folder.path().join("b.yaml");
+    let done = std::sync::atomic::AtomicBool::new(false);
+    let changed = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !done.load(std::sync::atomic::Ordering::Relaxed) {
+                fs::write(&changing, "schema: a.b\n").unwrap();
+                fs::remove_file(&changing).unwrap();
+            }
+        });
+        let changed = (0..20).any(|_| {
+            let output = Command::new(env!("CARGO_BIN_EXE_olm-registry"))
+                .arg("validate")
+                .arg(folder.path())
+                .output()
+                .unwrap();
+            let said = String::from_utf8(output.stderr).unwrap();
+            let named = said.contains("changed while it was read") || said.contains("b.yaml: ");
+            assert!(output.status.success() || named, "{said}");
+            !output.status.success()
+        });
+        done.store(true, std::sync::atomic::Ordering::Relaxed);
+        changed
+    });
+    assert!(changed, "no run of twenty saw a change");
+}
+
 #[test]
 fn deep_documents_and_alias_bombs() {
     let deep = format!("{{\"schema\":\"x\",\"a\":{}", "[".repeat(1_000_000));

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use olm_catalog::bundle;
+use olm_catalog::bundle::{self, Migration, RegistryV1};
 use olm_catalog::fbc::{self, ReadLimits};
 use olm_catalog::index::Index;
 
@@ -151,4 +151,32 @@ spec: {group: example.org, names: {kind: Foo}, versions: [{name: v1}, {name: v2}
             let _ = bundle::render("foo", &manifests);
         }
     });
+}
+
+/// The metadata of a bundle: whatever is read makes a blob that can be migrated.
+#[test]
+fn metadata_of_bundles() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/bundles/foo");
+    let scratch = tempfile::tempdir().unwrap();
+    for part in ["manifests", "metadata"] {
+        fs::create_dir(scratch.path().join(part)).unwrap();
+    }
+    fs::copy(folder.join("manifests/crd.yaml"), scratch.path().join("manifests/crd.yaml")).unwrap();
+    let files = [
+        "manifests/csv.yaml",
+        "metadata/annotations.yaml",
+        "metadata/dependencies.yaml",
+        "metadata/properties.yaml",
+    ];
+    for changed in files {
+        for file in files {
+            fs::copy(folder.join(file), scratch.path().join(file)).unwrap();
+        }
+        run(changed, &[fs::read(folder.join(changed)).unwrap()], |input| {
+            fs::copy(input.join("input.yaml"), scratch.path().join(changed)).unwrap();
+            if let Ok(mut blob) = RegistryV1::read(scratch.path()).and_then(|it| it.blob()) {
+                let _ = bundle::migrate(&mut blob, Migration::BundleObjectToCsvMetadata);
+            }
+        });
+    }
 }

@@ -101,6 +101,18 @@ impl ApiKinds {
         Ok(found)
     }
 
+    /// Whether the API server serves the group and version, with whatever kinds.
+    ///
+    /// # Errors
+    /// When the API server cannot be asked.
+    pub async fn serves(&self, group: &str, version: &str) -> Result<bool, DiscoveryError> {
+        // No kind has this name, so what is known is fresh afterwards.
+        self.resolve(group, version, "").await?;
+        let known = self.group(&Resource::new(group, version, "", "").api_version());
+        let served = known.lock().await.as_ref().is_some_and(|known| !known.kinds.is_empty());
+        Ok(served)
+    }
+
     fn group(&self, api_version: &str) -> Group {
         let mut groups = self.groups.lock();
         if groups.len() >= REMEMBERED && !groups.contains_key(api_version) {

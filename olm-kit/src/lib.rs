@@ -12,8 +12,12 @@
 //! 7. [`events`]: Kubernetes events, aggregated and rate-limited.
 //! 8. [`discovery`]: which kinds the API server serves, and under which plural.
 //! 9. [`metrics`] and [`admin`]: what the process says about itself over HTTP.
+//! 10. [`certificates`]: issued for servers inside the cluster.
+//! 11. [`aggregated`]: a read-only API that kube-apiserver aggregates.
 
 pub mod admin;
+pub mod aggregated;
+pub mod certificates;
 pub mod client;
 pub mod controller;
 pub mod discovery;

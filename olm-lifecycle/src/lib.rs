@@ -4,14 +4,23 @@
 //! data of `olm-effect` that an interpreter executes. Nothing here reads a cluster, a clock or a
 //! file, and every function has an answer for bad input.
 
+pub mod api_service;
 pub mod catalog_source;
+pub mod certificates;
+pub mod cluster_operator;
 pub mod copied_csv;
 pub mod crd;
 pub mod csv;
 pub mod install;
 pub mod install_plan;
+pub mod labeller;
+pub mod operator;
+pub mod operator_condition;
 pub mod operator_group;
 mod operator_rights;
+pub mod packages_api;
 mod role_writes;
 pub mod subscription;
+pub mod unpack;
+pub mod webhook;
 pub mod writes;

@@ -67,14 +67,25 @@ fn create<K: KubeResource<DynamicType = ()> + Serialize>(wanted: &K) -> Effect {
 fn change<K: KubeResource<DynamicType = ()>>(
     wanted: &K,
     present: &ObjectMeta,
+    patch: Map<String, Value>,
+) -> Option<Effect> {
+    change_of(target(wanted), wanted.meta(), present, patch)
+}
+
+/// The write that gives an object what it lacks of labels and owners beside `patch`; nothing when
+/// there is nothing to write. Guarded by the resourceVersion of what is there.
+pub(crate) fn change_of(
+    target: Target,
+    wanted: &ObjectMeta,
+    present: &ObjectMeta,
     mut patch: Map<String, Value>,
 ) -> Option<Effect> {
     let mut metadata = Map::new();
-    let labels = missing_labels(wanted.meta(), present);
+    let labels = missing_labels(wanted, present);
     if !labels.is_empty() {
         metadata.insert("labels".to_owned(), json!(labels));
     }
-    if let Some(owners) = completed_owners(wanted.meta(), present) {
+    if let Some(owners) = completed_owners(wanted, present) {
         metadata.insert("ownerReferences".to_owned(), json!(owners));
     }
     if metadata.is_empty() && patch.is_empty() {
@@ -82,7 +93,7 @@ fn change<K: KubeResource<DynamicType = ()>>(
     }
     metadata.insert("resourceVersion".to_owned(), json!(present.resource_version));
     patch.insert("metadata".to_owned(), Value::Object(metadata));
-    Some(Effect::merge(target(wanted), Value::Object(patch), None))
+    Some(Effect::merge(target, Value::Object(patch), None))
 }
 
 fn missing_labels<'a>(

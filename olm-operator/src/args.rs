@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use clap::{ArgAction, Parser};
+use olm_opgroup::TenantPolicy;
 
 /// Runs operators: brings ClusterServiceVersions from created to succeeded.
 #[derive(Clone, Debug, Parser)]
@@ -28,11 +29,15 @@ pub struct Args {
     #[arg(long = "protectedCopiedCSVNamespaces", default_value = "", value_delimiter = ',')]
     pub protected_copied_csv_namespaces: Vec<String>,
 
-    /// ClusterOperator to report to, on OpenShift (no effect in this version).
+    /// What owners of namespaces may do with OLM's objects: v0, or strict (docs/security.md).
+    #[arg(long = "tenant-policy", default_value_t)]
+    pub tenant_policy: TenantPolicy,
+
+    /// ClusterOperator to report to, on OpenShift.
     #[arg(long = "writeStatusName", default_value = "")]
     pub write_status_name: String,
 
-    /// ClusterOperator of the package server, on OpenShift (no effect in this version).
+    /// ClusterOperator of the package server, on OpenShift.
     #[arg(long = "writePackageServerStatusName", default_value = "")]
     pub write_package_server_status_name: String,
 
@@ -98,8 +103,6 @@ impl Args {
     /// Flags that were given and do nothing yet.
     pub fn without_effect(&self) -> Vec<&'static str> {
         let given = [
-            ("--writeStatusName", !self.write_status_name.is_empty()),
-            ("--writePackageServerStatusName", !self.write_package_server_status_name.is_empty()),
             ("--tls-key", self.tls_key.is_some()),
             ("--tls-cert", self.tls_cert.is_some()),
             ("--client-ca", self.client_ca.is_some()),

@@ -15,8 +15,22 @@ pub enum Dependency {
     Crd(String),
     /// An API service, by name.
     ApiService(String),
+    /// A version of an API group that somebody else serves.
+    Served {
+        /// The group; empty for the core group.
+        group: String,
+        /// The version.
+        version: String,
+    },
     /// A ServiceAccount.
     Account(Account),
+}
+
+impl Dependency {
+    /// A version of an API group.
+    pub fn served(group: &str, version: &str) -> Self {
+        Self::Served { group: group.to_owned(), version: version.to_owned() }
+    }
 }
 
 /// The CSVs that require something, by what they require. Clones share the content.
@@ -68,7 +82,9 @@ fn dependencies(csv: &ClusterServiceVersion) -> BTreeSet<Dependency> {
         let namespace = csv.metadata.namespace.as_deref().unwrap_or_default();
         Dependency::Account(Account::new(namespace, name))
     });
-    crds.chain(services).chain(accounts).collect()
+    let native = csv.spec.native_apis.iter();
+    let native = native.map(|api| Dependency::served(&api.group, &api.version));
+    crds.chain(services).chain(native).chain(accounts).collect()
 }
 
 /// Names of the ServiceAccounts that the strategy gives rights to.

@@ -7,13 +7,16 @@
 pub mod args;
 mod changes;
 mod clock;
+mod components;
 pub mod controllers;
 mod dependents;
 mod metrics;
 mod originals;
+mod proxy;
 mod queues;
 mod rbac_view;
 mod server_version;
+mod serving;
 mod stores;
 mod strip;
 mod triggers;

@@ -4,6 +4,9 @@ use olm_kit::metrics::{IntCounterVec, IntGaugeVec, Metrics, MetricsError};
 use olm_kit::watch::Change;
 use olm_types::api::{ClusterServiceVersion, CsvPhase};
 
+/// How v0 shows the version of a CSV that has none.
+const NO_VERSION: &str = "0.0.0";
+
 /// What the OLM operator counts. Clones share the metrics.
 #[derive(Clone)]
 pub struct CsvMetrics {
@@ -59,7 +62,11 @@ impl CsvMetrics {
         }
     }
 
+    /// A CSV that nobody has looked at yet has no series, as in v0.
     fn set(&self, labels: &Labels<'_>) {
+        if labels.phase == CsvPhase::None {
+            return;
+        }
         let succeeded = labels.phase == CsvPhase::Succeeded;
         self.succeeded.with_label_values(&labels.csv()).set(i64::from(succeeded));
         if !succeeded {
@@ -82,7 +89,7 @@ impl<'a> Labels<'a> {
         Self {
             namespace: csv.metadata.namespace.as_deref().unwrap_or_default(),
             name: csv.metadata.name.as_deref().unwrap_or_default(),
-            version: csv.spec.version.as_deref().unwrap_or_default(),
+            version: csv.spec.version.as_deref().unwrap_or(NO_VERSION),
             phase: status.map(|status| status.phase).unwrap_or_default(),
             reason: status.and_then(|status| status.reason.as_deref()).unwrap_or_default(),
         }
@@ -98,36 +105,4 @@ impl<'a> Labels<'a> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-    use std::sync::Arc;
-
-    fn mk_csv(phase: &str, reason: &str) -> Arc<ClusterServiceVersion> {
-        let csv = json!({
-            "metadata": {"namespace": "ns", "name": "a"},
-            "spec": {"version": "1.0.0"},
-            "status": {"phase": phase, "reason": reason},
-        });
-        Arc::new(serde_json::from_value(csv).unwrap())
-    }
-
-    #[test]
-    fn a_csv_has_one_series_for_its_present_state() {
-        let metrics = Metrics::new().unwrap();
-        let csvs = CsvMetrics::register(&metrics).unwrap();
-        let (pending, done) = (mk_csv("Pending", "X"), mk_csv("Succeeded", "InstallSucceeded"));
-        csvs.follow(&Change { old: None, new: Some(pending.clone()) }, 1);
-        let text = metrics.encode().unwrap();
-        assert!(text.contains("csv_succeeded{name=\"a\",namespace=\"ns\",version=\"1.0.0\"} 0"));
-        assert!(text.contains("phase=\"Pending\",reason=\"X\",version=\"1.0.0\"} 1"));
-        csvs.follow(&Change { old: Some(pending), new: Some(done.clone()) }, 1);
-        let text = metrics.encode().unwrap();
-        assert!(text.contains("csv_succeeded{name=\"a\",namespace=\"ns\",version=\"1.0.0\"} 1"));
-        assert!(!text.contains("csv_abnormal{"));
-        csvs.follow(&Change { old: Some(done), new: None }, 0);
-        let text = metrics.encode().unwrap();
-        assert!(!text.contains("csv_succeeded{"));
-        assert!(text.contains("csv_count 0"));
-    }
-}
+mod tests;

@@ -1,20 +1,29 @@
 //! The kinds that are watched, one shared store each.
 
 use k8s_openapi::api::apps::v1::Deployment;
-use k8s_openapi::api::core::v1::{Namespace, ServiceAccount};
+use k8s_openapi::api::core::v1::{ConfigMap, Namespace, ServiceAccount};
 use k8s_openapi::api::rbac::v1::{ClusterRole, ClusterRoleBinding, Role, RoleBinding};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use k8s_openapi::kube_aggregator::pkg::apis::apiregistration::v1::APIService;
+use kube::core::PartialObjectMeta;
 use kube::{Api, Client, Resource};
 use olm_kit::metrics::WatchMetrics;
 use olm_kit::tasks::Tasks;
 use olm_kit::watch::{Config, Store, Watch, WatchBuilder};
 use olm_lifecycle::copied_csv::CopiedCsv;
-use olm_types::api::{ClusterServiceVersion, OLMConfig, OperatorCondition, OperatorGroup};
-use olm_types::labels::COPIED_FROM;
+use olm_lifecycle::operator::PlanSummary;
+use olm_types::api::{
+    ClusterServiceVersion, OLMConfig, Operator, OperatorCondition, OperatorGroup, Proxy,
+    Subscription,
+};
+use olm_types::labels::{COPIED_FROM, MANAGED, MANAGED_VALUE};
 
 use crate::originals::Originals;
+use crate::serving::{ServingStores, ServingWatches};
 use crate::strip;
+
+/// InstallPlans of one page: each may be a megabyte, and a page is held as a whole.
+const PLANS: u32 = 20;
 
 /// One shared store per kind. Clones share the content.
 #[derive(Clone, Default)]
@@ -25,6 +34,16 @@ pub struct Stores {
     pub copies: Store<CopiedCsv>,
     /// OLMConfigs.
     pub configs: Store<OLMConfig>,
+    /// Subscriptions.
+    pub subscriptions: Store<Subscription>,
+    /// Proxies; empty in a cluster that knows no such kind.
+    pub proxies: Store<Proxy>,
+    /// Operators.
+    pub operators: Store<Operator>,
+    /// InstallPlans without their plans.
+    pub plans: Store<PlanSummary>,
+    /// Metadata of the ConfigMaps that OLM made.
+    pub config_maps: Store<PartialObjectMeta<ConfigMap>>,
     /// OperatorGroups.
     pub groups: Store<OperatorGroup>,
     /// OperatorConditions.
@@ -47,6 +66,8 @@ pub struct Stores {
     pub crds: Store<CustomResourceDefinition>,
     /// API services.
     pub api_services: Store<APIService>,
+    /// What stands behind servers.
+    pub serving: ServingStores,
 }
 
 /// The watches before they start, so that listeners can be added.
@@ -54,6 +75,11 @@ pub struct Watches {
     csvs: WatchBuilder<ClusterServiceVersion>,
     copies: WatchBuilder<CopiedCsv>,
     configs: WatchBuilder<OLMConfig>,
+    subscriptions: WatchBuilder<Subscription>,
+    proxies: Option<WatchBuilder<Proxy>>,
+    operators: WatchBuilder<Operator>,
+    plans: WatchBuilder<PlanSummary>,
+    config_maps: WatchBuilder<PartialObjectMeta<ConfigMap>>,
     groups: WatchBuilder<OperatorGroup>,
     conditions: WatchBuilder<OperatorCondition>,
     namespaces: WatchBuilder<Namespace>,
@@ -65,6 +91,7 @@ pub struct Watches {
     cluster_role_bindings: WatchBuilder<ClusterRoleBinding>,
     crds: WatchBuilder<CustomResourceDefinition>,
     api_services: WatchBuilder<APIService>,
+    serving: ServingWatches,
 }
 
 impl Watches {
@@ -76,11 +103,18 @@ impl Watches {
         };
         let watched = Config::default().labels(&format!("!{COPIED_FROM}"));
         let copies = Config::default().labels(COPIED_FROM);
+        let plans = Config::default().page_size(PLANS);
+        let managed = Config::default().labels(&format!("{MANAGED}={MANAGED_VALUE}"));
         Self {
             csvs: with(client, watched, metrics).strip(condense).admit(is_original),
             copies: with(client, copies, metrics)
                 .admit(|copy: &CopiedCsv| copy.copied_from.is_some()),
             configs: all(client, metrics),
+            subscriptions: all(client, metrics),
+            proxies: None,
+            operators: all(client, metrics),
+            plans: with(client, plans, metrics).strip(strip::install_plan),
+            config_maps: with(client, managed, metrics).strip(strip::only_relations),
             groups: all(client, metrics),
             conditions: all(client, metrics),
             namespaces: all(client, metrics).strip(strip::namespace),
@@ -92,7 +126,15 @@ impl Watches {
             cluster_role_bindings: all(client, metrics).strip(strip::cluster_role_binding),
             crds: all(client, metrics).strip(strip::crd),
             api_services: all(client, metrics).strip(strip::api_service),
+            serving: ServingWatches::new(client, metrics),
         }
+    }
+
+    /// Also watches the cluster's proxy, a kind that only some clusters know.
+    #[must_use]
+    pub fn with_proxies(mut self, client: &Client, metrics: &WatchMetrics) -> Self {
+        self.proxies = Some(all(client, metrics));
+        self
     }
 
     /// The stores that these watches will fill.
@@ -101,6 +143,11 @@ impl Watches {
             csvs: self.csvs.store(),
             copies: self.copies.store(),
             configs: self.configs.store(),
+            subscriptions: self.subscriptions.store(),
+            proxies: self.proxies.as_ref().map(WatchBuilder::store).unwrap_or_default(),
+            operators: self.operators.store(),
+            plans: self.plans.store(),
+            config_maps: self.config_maps.store(),
             groups: self.groups.store(),
             conditions: self.conditions.store(),
             namespaces: self.namespaces.store(),
@@ -112,6 +159,7 @@ impl Watches {
             cluster_role_bindings: self.cluster_role_bindings.store(),
             crds: self.crds.store(),
             api_services: self.api_services.store(),
+            serving: self.serving.stores(),
         }
     }
 
@@ -120,6 +168,13 @@ impl Watches {
         self.csvs.start(tasks);
         self.copies.start(tasks);
         self.configs.start(tasks);
+        self.subscriptions.start(tasks);
+        if let Some(proxies) = self.proxies {
+            proxies.start(tasks);
+        }
+        self.operators.start(tasks);
+        self.plans.start(tasks);
+        self.config_maps.start(tasks);
         self.groups.start(tasks);
         self.conditions.start(tasks);
         self.namespaces.start(tasks);
@@ -131,6 +186,7 @@ impl Watches {
         self.cluster_role_bindings.start(tasks);
         self.crds.start(tasks);
         self.api_services.start(tasks);
+        self.serving.start(tasks);
     }
 }
 

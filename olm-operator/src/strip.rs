@@ -9,7 +9,9 @@ use k8s_openapi::api::rbac::v1::{ClusterRole, ClusterRoleBinding, Role, RoleBind
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{LabelSelector, ObjectMeta};
 use k8s_openapi::kube_aggregator::pkg::apis::apiregistration::v1::APIService;
-use olm_types::annotations::INSTALLED_ALONGSIDE_PREFIX;
+use kube::core::PartialObjectMeta;
+use olm_lifecycle::operator::PlanSummary;
+use olm_types::annotations::{ALLOWED_TARGETS, INSTALLED_ALONGSIDE_PREFIX};
 use olm_types::api::{ClusterServiceVersion, CrdDescription, OperatorGroup};
 use olm_types::owner::owner_by_label;
 
@@ -46,7 +48,7 @@ pub fn deployment(deployment: &mut Deployment) {
     }
 }
 
-/// Names, served versions and conditions.
+/// Names, served versions, conversion and conditions.
 pub fn crd(crd: &mut CustomResourceDefinition) {
     for version in &mut crd.spec.versions {
         version.schema = None;
@@ -54,16 +56,14 @@ pub fn crd(crd: &mut CustomResourceDefinition) {
         version.selectable_fields = None;
         version.subresources = None;
     }
-    crd.spec.conversion = None;
     if let Some(annotations) = &mut crd.metadata.annotations {
         annotations.retain(|key, _| key.starts_with(INSTALLED_ALONGSIDE_PREFIX));
     }
 }
 
-/// Conditions only.
+/// Who serves it, whom callers trust, and conditions.
 pub fn api_service(service: &mut APIService) {
     service.metadata.annotations = None;
-    service.spec = None;
 }
 
 /// Owners only.
@@ -98,11 +98,23 @@ pub fn cluster_role_binding(binding: &mut ClusterRoleBinding) {
     owners_only(&mut binding.metadata);
 }
 
-/// Labels only.
+/// Labels and conditions.
 pub fn namespace(namespace: &mut Namespace) {
-    namespace.metadata.annotations = None;
+    if let Some(annotations) = &mut namespace.metadata.annotations {
+        annotations.retain(|key, _| key == ALLOWED_TARGETS);
+    }
     namespace.spec = None;
-    namespace.status = None;
+    namespace.status.take_if(|status| status.conditions.is_none());
+}
+
+/// Labels, owners and conditions.
+pub fn install_plan(plan: &mut PlanSummary) {
+    owners_only(&mut plan.metadata);
+}
+
+/// Labels and owners.
+pub fn only_relations<K>(object: &mut PartialObjectMeta<K>) {
+    owners_only(&mut object.metadata);
 }
 
 fn owners_only(metadata: &mut ObjectMeta) {

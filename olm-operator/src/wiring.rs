@@ -2,11 +2,15 @@
 //!
 //! The stages of a CSV are named in `olm_lifecycle::csv::stages::STAGES`.
 
+mod companions;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use anyhow::Context;
 use k8s_openapi::api::rbac::v1::{ClusterRole, ClusterRoleBinding, Role, RoleBinding};
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use k8s_openapi::kube_aggregator::pkg::apis::apiregistration::v1::APIService;
 use kube::Client;
 use olm_kit::admin::Admin;
 use olm_kit::client::Connector;
@@ -19,9 +23,12 @@ use olm_kit::queue::Queue;
 use olm_kit::tasks::Tasks;
 use olm_kit::{logging, shutdown};
 use olm_lifecycle::writes::resource_of;
+use olm_opgroup::TenantPolicy;
 
 use crate::args::Args;
 use crate::changes::Changes;
+use crate::components::ComponentIndex;
+use crate::controllers::cluster_operator::{Report, Successes};
 use crate::controllers::copied_csv::CopyReconciler;
 use crate::controllers::csv::CsvReconciler;
 use crate::controllers::namespace::NamespaceReconciler;
@@ -30,6 +37,7 @@ use crate::controllers::operator_group::GroupReconciler;
 use crate::dependents::Dependents;
 use crate::metrics::CsvMetrics;
 use crate::originals::Originals;
+use crate::proxy;
 use crate::queues::Queues;
 use crate::server_version::ServerVersion;
 use crate::stores::{Stores, Watches};
@@ -62,29 +70,39 @@ pub async fn run(args: Args) -> anyhow::Result<()> {
     let tasks = Tasks::new(shutdown::on_signals()?);
     let metrics = Metrics::new()?;
     let csv_metrics = CsvMetrics::register(&metrics)?;
-    let connector = Connector::load(args.kubeconfig.as_deref()).await?;
-    let client = connector.metrics(metrics.requests()).client()?;
+    let connector = Connector::load(args.kubeconfig.as_deref()).await?.metrics(metrics.requests());
+    let client = connector.client()?;
     let originals = Originals::default();
-    let watches = Watches::new(&client, &metrics.watches(), originals.clone());
+    let mut watches = Watches::new(&client, &metrics.watches(), originals.clone());
+    if proxy::is_known(&ApiKinds::new(client.clone())).await? {
+        watches = watches.with_proxies(&client, &metrics.watches());
+    }
+    let options = interpreter_options(&args, &metrics).with_accounts(&connector)?;
+    let report = companions::report(&args);
     let parts = Parts {
-        interpreter: interpreter(&args, &client, &watches.stores(), &metrics),
+        report: report.clone(),
+        interpreter: interpreter(options, &client, &watches.stores()),
         triggers: Triggers {
             stores: watches.stores(),
-            queues: Queues::new(args.watched()),
+            queues: Queues::new(args.watched()).reporting(report.names.given()),
             dependents: Dependents::default(),
             changes: Changes::default(),
             metrics: csv_metrics,
             originals,
+            components: ComponentIndex::default(),
         },
         client,
         metrics,
         tasks,
         protected: args.protected(),
+        tenant_policy: args.tenant_policy,
     };
     parts.triggers.listen();
     watches.start(&parts.tasks);
     serve(&args, &parts).await?;
     parts.start_controllers();
+    parts.start_companions();
+    parts.start_reports();
     parts.tasks.wait().await.context("a part of the process failed")
 }
 
@@ -95,8 +113,11 @@ struct Parts {
     triggers: Triggers,
     metrics: Metrics,
     tasks: Tasks,
+    report: Report,
     /// Namespaces that have copies even when copying is off.
     protected: BTreeSet<String>,
+    /// How far the owners of namespaces are trusted.
+    tenant_policy: TenantPolicy,
 }
 
 impl Parts {
@@ -106,14 +127,21 @@ impl Parts {
             stores: stores.clone(),
             interpreter: self.interpreter.clone(),
             changes: changes.clone(),
+            client: self.client.clone(),
             kinds: ApiKinds::new(self.client.clone()),
             server_version: ServerVersion::new(self.client.clone()),
             metrics: metrics.clone(),
         };
-        let groups =
-            GroupReconciler { stores: stores.clone(), interpreter: self.interpreter.clone() };
-        let namespaces =
-            NamespaceReconciler { stores: stores.clone(), interpreter: self.interpreter.clone() };
+        let groups = GroupReconciler {
+            stores: stores.clone(),
+            interpreter: self.interpreter.clone(),
+            policy: self.tenant_policy,
+        };
+        let namespaces = NamespaceReconciler {
+            stores: stores.clone(),
+            queues: queues.clone(),
+            interpreter: self.interpreter.clone(),
+        };
         let copies = CopyReconciler {
             stores: stores.clone(),
             interpreter: self.interpreter.clone(),
@@ -129,9 +157,13 @@ impl Parts {
         };
         self.start("copiedcsv", &queues.copies, copies, COPY_WORKERS);
         self.start("olmconfig", &queues.configs, configs, 1);
-        self.start("csv", &queues.csvs, csvs, CSV_WORKERS);
-        self.start("operatorgroup", &queues.groups, groups, WORKERS);
+        self.start("csv", &queues.csvs, self.reported(csvs), CSV_WORKERS);
+        self.start("operatorgroup", &queues.groups, self.reported(groups), WORKERS);
         self.start("namespace", &queues.namespaces, namespaces, WORKERS);
+    }
+
+    fn reported<R>(&self, inner: R) -> Successes<R> {
+        Successes { inner, report: self.report.clone(), queues: self.triggers.queues.clone() }
     }
 
     /// Starts a controller once all stores are filled, so that nothing is decided on a part.
@@ -155,13 +187,17 @@ impl Parts {
     }
 }
 
-/// The interpreter hands what it wrote to the stores that decisions read.
-fn interpreter(args: &Args, client: &Client, stores: &Stores, metrics: &Metrics) -> Interpreter {
+fn interpreter_options(args: &Args, metrics: &Metrics) -> InterpreterOptions {
     let mut options = InterpreterOptions::new(EVENT_SOURCE)
         .stop_after(args.stop_after_writes)
         .metrics(metrics.interpreter());
     options.field_manager = FIELD_MANAGER.to_owned();
-    Interpreter::new(client.clone(), options)
+    options
+}
+
+/// The interpreter hands what it wrote to the stores that decisions read.
+fn interpreter(options: InterpreterOptions, client: &Client, stores: &Stores) -> Interpreter {
+    let interpreter = Interpreter::new(client.clone(), options)
         .with_store(resource_of::<olm_types::api::ClusterServiceVersion>(), stores.csvs.clone())
         .with_store(resource_of::<olm_types::api::ClusterServiceVersion>(), stores.copies.clone())
         .with_store(resource_of::<olm_types::api::OLMConfig>(), stores.configs.clone())
@@ -178,6 +214,9 @@ fn interpreter(args: &Args, client: &Client, stores: &Stores, metrics: &Metrics)
         .with_store(resource_of::<RoleBinding>(), stores.role_bindings.clone())
         .with_store(resource_of::<ClusterRole>(), stores.cluster_roles.clone())
         .with_store(resource_of::<ClusterRoleBinding>(), stores.cluster_role_bindings.clone())
+        .with_store(resource_of::<CustomResourceDefinition>(), stores.crds.clone())
+        .with_store(resource_of::<APIService>(), stores.api_services.clone());
+    companions::with_components(stores.serving.follow(interpreter), stores)
 }
 
 async fn serve(args: &Args, parts: &Parts) -> anyhow::Result<()> {
@@ -189,6 +228,11 @@ async fn serve(args: &Args, parts: &Parts) -> anyhow::Result<()> {
             "namespace": queues.namespaces.len(),
             "copiedcsv": queues.copies.len(),
             "olmconfig": queues.configs.len(),
+            "operator": queues.operators.len(),
+            "adoption_csv": queues.adoptions.len(),
+            "adoption_subscription": queues.subscriptions.len(),
+            "operator_condition": queues.conditions.len(),
+            "labeller": queues.labels.len(),
         })
     });
     admin.serve(&args.admin_address, &parts.tasks).await?;

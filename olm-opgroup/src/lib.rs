@@ -11,6 +11,7 @@ mod namespace_set;
 mod provided_apis;
 mod selector;
 mod targets;
+mod tenant_policy;
 
 pub use install_modes::{
     DuplicateInstallModes, UnsupportedTargets, check_duplicates, check_support,
@@ -22,3 +23,4 @@ pub use namespace_set::NamespaceSet;
 pub use provided_apis::{ApiSet, group_apis, provided_apis};
 pub use selector::{SelectorError, matches};
 pub use targets::{TargetError, select_targets};
+pub use tenant_policy::{TargetsNotAllowed, TenantPolicy, UnknownTenantPolicy};

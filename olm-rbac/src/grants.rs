@@ -9,6 +9,7 @@ use k8s_openapi::api::rbac::v1::{
 use crate::account::Account;
 use crate::coverage::{CoverageError, covers};
 use crate::ownership::Claimant;
+use crate::rule::items;
 
 /// Where RBAC objects come from; a binary implements this on its watch stores.
 pub trait RbacView {
@@ -57,11 +58,12 @@ impl Grants {
         Self { namespaced: gatherer.namespaced(namespace), cluster: gatherer.cluster_wide() }
     }
 
-    /// Whether the account may do everything that `wanted` stands for.
+    /// Whether the account may do everything that `wanted` stands for. URLs are in no namespace,
+    /// so that nothing which is granted in one is about them.
     pub fn satisfy(&self, scope: Scope, wanted: &PolicyRule) -> Result<bool, CoverageError> {
         let local: &[Granted] = match scope {
-            Scope::Namespace => &self.namespaced,
-            Scope::Cluster => &[],
+            Scope::Namespace if items(&wanted.non_resource_urls).is_empty() => &self.namespaced,
+            Scope::Namespace | Scope::Cluster => &[],
         };
         let rules: Vec<&PolicyRule> =
             local.iter().chain(&self.cluster).flat_map(Granted::rules).collect();

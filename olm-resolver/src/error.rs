@@ -7,7 +7,7 @@
 use olm_types::bundle::CatalogKey;
 use thiserror::Error;
 
-use crate::constraint::ConstraintError;
+use crate::constraint::{ConstraintError, Place};
 use crate::explain::Explanation;
 use crate::installed::InstalledFault;
 use crate::preference::ChannelOrderError;
@@ -59,12 +59,14 @@ pub struct CatalogFault {
 #[derive(Clone, Debug, Error)]
 pub enum Fault {
     /// A property that should be a constraint does not parse, or cannot be evaluated.
-    #[error("bundle {bundle}: property {property}: {source}")]
+    #[error("bundle {bundle}: property {property}: {source} ({place})")]
     Property {
         /// The bundle that has the property.
         bundle: Box<BundleRef>,
         /// Type of the property.
         property: String,
+        /// Where it is.
+        place: Place,
         /// What is wrong with its value.
         source: ConstraintError,
     },

@@ -76,6 +76,29 @@ fn malformed_properties(#[case] word: &str, #[case] wanted: &str) {
     assert!(text.contains(wanted), "{text}");
 }
 
+/// Which property, and where in its value. Each is the bundle's second, after `olm.package`.
+#[rstest]
+#[case::range("needs:b:>=1.0.0_~1.0", r#"~1.0"#)]
+#[case::range_of_constraint(
+    r#"{"all":{"constraints":[{"package":{"packageName":"b","versionRange":">=1.0.0\u0020^2"}}]}}"#,
+    r#">=1.0.0\u0020^2"#
+)]
+#[case::second_range(
+    r#"{"any":{"constraints":[{"package":{"packageName":"b","versionRange":"1.0.0"}},{"package":{"packageName":"b","versionRange":"<v2.0.0"}}]}}"#,
+    "<v2.0.0"
+)]
+#[case::member(r#"{"gvk":{"group":"g","versoin":"v"}}"#, r#""versoin""#)]
+#[case::wrong_type(r#"{"cel":{"rule":7}}"#, r#""rule""#)]
+#[case::cel_name(r#"{"cel":{"rule":"1==1&&bundle.name=='m'"}}"#, "bundle.name")]
+#[case::cel_types(r#"{"cel":{"rule":"1==1&&1=='a'"}}"#, "=='a'")]
+fn malformed_places(#[case] word: &str, #[case] part: &str) {
+    let text = format!("a.v1 a/alpha {word}\nb.v1 b/alpha\nsub a a/alpha");
+    let value = support::Problem::read(&text).entries.remove(0).properties[1].value.clone();
+    let place = format!("(property 2, byte {} of its value)", value.find(part).unwrap());
+    let error = failure(&text);
+    assert!(error.ends_with(&place), "{error}\nexpected {place}");
+}
+
 #[test]
 fn malformed_properties_out_of_reach_are_harmless() {
     assert_eq!(answer("a.v1 a/alpha\nb.v1 b/alpha needs:c:~1 +1\nsub a a/alpha"), "a.v1");

@@ -1,8 +1,10 @@
-//! Who wrote what, from the audit log of the API server.
+//! Who wrote and listed what, from the audit log of the API server.
 //!
 //! A write is a request that the API server carried out and that could change what it stores:
-//! reviews of rights and requests for tokens are none, events are.
+//! reviews of rights and requests for tokens are none, events are. A list counts once, however
+//! many pages it has.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -18,6 +20,9 @@ const LOOK: Duration = Duration::from_millis(100);
 
 /// Groups whose objects are questions: nothing of them is stored.
 const QUESTIONS: [&str; 2] = ["authorization.k8s.io", "authentication.k8s.io"];
+
+/// How the log names reads of whole collections.
+const LIST: &str = "list";
 
 /// A request that was carried out.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,19 +70,27 @@ impl AuditLog {
 
     /// The writes of these programs since the last read.
     pub fn writes(&mut self, programs: &[&str]) -> Result<Vec<Write>> {
-        let text = self.read()?;
-        let mut all = Vec::new();
-        for line in text.lines() {
-            let entry: Entry =
-                serde_json::from_str(line).context("a line of the audit log is no JSON")?;
-            all.extend(entry.write());
-        }
+        let entries = self.entries()?.into_iter();
+        let mut all: Vec<Write> = entries.filter_map(Entry::write).collect();
         all.retain(|write| {
             let here =
                 self.namespace.as_ref().is_none_or(|namespace| *namespace == write.namespace);
             here && programs.contains(&write.program.as_str())
         });
         Ok(all)
+    }
+
+    /// How often these programs listed what since the last read; selections of one kind of object
+    /// are told apart.
+    pub fn lists(&mut self, programs: &[&str]) -> Result<BTreeMap<String, usize>> {
+        let mut counts = BTreeMap::new();
+        for entry in self.entries()? {
+            let wanted = programs.contains(&entry.program());
+            if let Some(list) = entry.list().filter(|_| wanted) {
+                *counts.entry(list).or_default() += 1;
+            }
+        }
+        Ok(counts)
     }
 
     /// Waits until these programs have written nothing for `quiet`; returns what they wrote.
@@ -116,6 +129,12 @@ impl AuditLog {
             }
         }
         Ok(())
+    }
+
+    fn entries(&mut self) -> Result<Vec<Entry>> {
+        let text = self.read()?;
+        let entry = |line| serde_json::from_str(line).context("a line of the audit log is no JSON");
+        text.lines().map(entry).collect()
     }
 
     /// The complete lines since the last read.
@@ -163,16 +182,35 @@ struct ResponseStatus {
 
 impl Entry {
     fn write(self) -> Option<Write> {
-        let carried_out = self.stage == "ResponseComplete"
-            && (200..300).contains(&self.response_status.code)
-            && !self.request_uri.contains("dryRun=");
+        let carried_out =
+            self.is_carried_out() && self.verb != LIST && !self.request_uri.contains("dryRun=");
         let question = QUESTIONS.contains(&self.object_ref.api_group.as_str())
             || self.object_ref.subresource == "token";
-        let program = self.user_agent.split('/').next().unwrap_or_default().to_owned();
+        let program = self.program().to_owned();
         let object = self.object_ref.to_string();
         let namespace = self.object_ref.namespace;
         let write = Write { program, verb: self.verb, object, namespace };
         (carried_out && !question).then_some(write)
+    }
+
+    /// What is listed, and by which labels; further pages of a list are none of their own.
+    fn list(self) -> Option<String> {
+        let (_, query) = self.request_uri.split_once('?').unwrap_or_default();
+        let parameter = |name: &str| {
+            let mut values = query.split('&').filter_map(|one| one.split_once('='));
+            values.find(|(key, _)| *key == name).map(|(_, value)| value.to_owned())
+        };
+        let first = self.verb == LIST && self.is_carried_out() && parameter("continue").is_none();
+        let labels = parameter("labelSelector").unwrap_or_default();
+        first.then(|| format!("{} {labels}", self.object_ref).trim_end().to_owned())
+    }
+
+    fn program(&self) -> &str {
+        self.user_agent.split('/').next().unwrap_or_default()
+    }
+
+    fn is_carried_out(&self) -> bool {
+        self.stage == "ResponseComplete" && (200..300).contains(&self.response_status.code)
     }
 }
 
@@ -197,6 +235,24 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::AuditLog;
+
+    #[test]
+    fn a_list_counts_once_whatever_its_pages() {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        let mut log = AuditLog::new(file.path().to_owned());
+        for query in ["limit=500", "limit=500&continue=abc", "labelSelector=%21a&limit=500"] {
+            let mut list = line("olm-operator/0.1.0", "deployments", 200);
+            list["verb"] = json!("list");
+            list["requestURI"] = json!(format!("/apis/apps/v1/deployments?{query}"));
+            list["objectRef"] = json!({"resource": "deployments"});
+            writeln!(file, "{list}").unwrap();
+        }
+        let lists = log.lists(&["olm-operator"]).unwrap();
+        let lists: Vec<_> = lists.iter().map(|(list, count)| (list.as_str(), *count)).collect();
+        assert_eq!(lists, [("deployments", 1), ("deployments %21a", 1)]);
+        let mut again = AuditLog::new(file.path().to_owned());
+        assert_eq!(again.writes(&["olm-operator"]).unwrap(), [], "a list is no write");
+    }
 
     fn line(agent: &str, resource: &str, code: u16) -> Value {
         json!({

@@ -4,7 +4,7 @@
 //! files, and end when dropped or when this process ends in any way.
 
 use std::fmt;
-use std::net::TcpListener;
+use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -91,6 +91,11 @@ impl Binaries {
         Self { lifetime: Lifetime::Kept, ..self }
     }
 
+    /// Where a program is.
+    pub fn program(&self, name: &str) -> PathBuf {
+        self.dir.join(name)
+    }
+
     /// Starts the operator of ClusterServiceVersions and OperatorGroups.
     pub fn olm_operator(&self, kubeconfig: &Path) -> Result<Running> {
         let started = self.operator(Operator::Olm, kubeconfig, Special::default())?;
@@ -111,10 +116,21 @@ impl Binaries {
 
     /// Serves a file-based catalog on a port of the loopback address.
     pub fn registry_at(&self, name: &str, catalog: &Path, port: u16) -> Result<Running> {
-        let (catalog, port) = (catalog.to_string_lossy(), port.to_string());
-        let args = ["serve", &*catalog, "--port", &*port, "--address", "127.0.0.1"];
+        self.registry_on(name, catalog, SocketAddr::from(([127, 0, 0, 1], port)))
+    }
+
+    /// Serves a file-based catalog at an address of this machine.
+    pub fn registry_on(&self, name: &str, catalog: &Path, address: SocketAddr) -> Result<Running> {
+        let (catalog, port) = (catalog.to_string_lossy(), address.port().to_string());
+        let ip = address.ip().to_string();
+        let args = ["serve", &*catalog, "--port", &*port, "--address", &*ip];
         let args = args.map(str::to_owned).into();
         self.launch("olm-registry", &format!("olm-registry-{name}"), args)?.start()
+    }
+
+    /// Starts the program of test operators; `name` is in the name of the log.
+    pub fn workload(&self, name: &str, args: Vec<String>) -> Result<Running> {
+        self.launch("olm-workload", &format!("olm-workload-{name}"), args)?.start()
     }
 
     /// Starts an operator in a special way; the second value serves its health and readiness.
@@ -125,8 +141,8 @@ impl Binaries {
         special: Special,
     ) -> Result<(Running, Admin)> {
         let kubeconfig = kubeconfig.to_string_lossy().into_owned();
-        let admin = Admin { port: free_port()? };
-        let address = format!("127.0.0.1:{}", admin.port);
+        let admin = Admin { address: SocketAddr::from(([127, 0, 0, 1], free_port()?)) };
+        let address = admin.address.to_string();
         let flags = [
             ("--kubeconfig", kubeconfig.as_str()),
             ("--namespace", OLM_NAMESPACE),
@@ -166,19 +182,24 @@ const ASK: Duration = Duration::from_millis(50);
 /// What an answer may take.
 const ANSWER: Duration = Duration::from_secs(5);
 
-/// Where an operator serves health and readiness.
-#[derive(Clone, Copy, Debug)]
+/// Where an operator serves health, readiness and metrics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Admin {
-    port: u16,
+    address: SocketAddr,
 }
 
 impl Admin {
+    /// An operator that somebody else started.
+    pub fn at(address: SocketAddr) -> Self {
+        Self { address }
+    }
+
     /// Waits until the operator has read everything that it watches.
     pub async fn until_ready(self) -> Result<()> {
         let deadline = Instant::now() + PATIENCE;
         while !self.is_ready().await {
             if Instant::now() > deadline {
-                bail!("no operator is ready at port {} after {PATIENCE:?}", self.port);
+                bail!("no operator is ready at {} after {PATIENCE:?}", self.address);
             }
             sleep(ASK).await;
         }
@@ -187,16 +208,56 @@ impl Admin {
 
     /// Whether the operator has read everything that it watches.
     pub async fn is_ready(self) -> bool {
-        matches!(timeout(ANSWER, self.ask()).await, Ok(Ok(true)))
+        matches!(self.get("/readyz").await, Ok((200, _)))
     }
 
-    async fn ask(self) -> Result<bool> {
-        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).await?;
-        stream.write_all(b"GET /readyz HTTP/1.0\r\nHost: localhost\r\n\r\n").await?;
+    /// The metrics in Prometheus' text format.
+    pub async fn metrics(self) -> Result<String> {
+        match self.get("/metrics").await? {
+            (200, text) => Ok(text),
+            (code, text) => bail!("{} answers /metrics with {code}: {text}", self.address),
+        }
+    }
+
+    /// Waits until the metrics satisfy a condition, and returns them.
+    ///
+    /// `what` completes the sentence "waited for the metrics to …".
+    pub async fn until_metrics(
+        self,
+        what: &str,
+        condition: impl Fn(&str) -> bool,
+    ) -> Result<String> {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let text = self.metrics().await?;
+            if condition(&text) {
+                return Ok(text);
+            }
+            if Instant::now() > deadline {
+                bail!("waited {PATIENCE:?} for the metrics to {what}; they are:\n{text}");
+            }
+            sleep(ASK).await;
+        }
+    }
+
+    /// Status code and body.
+    async fn get(self, path: &str) -> Result<(u16, String)> {
+        let answer = timeout(ANSWER, self.ask(path)).await;
+        let answer = answer.with_context(|| format!("{} is silent", self.address))??;
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_default();
+        let code = head.split(' ').nth(1).and_then(|code| code.parse().ok());
+        Ok((code.context("the answer is no HTTP")?, body.to_owned()))
+    }
+
+    async fn ask(self, path: &str) -> Result<String> {
+        let connected = TcpStream::connect(self.address).await;
+        let mut stream =
+            connected.with_context(|| format!("nobody answers at {}", self.address))?;
+        let request = format!("GET {path} HTTP/1.0\r\nHost: localhost\r\n\r\n");
+        stream.write_all(request.as_bytes()).await?;
         let mut answer = Vec::new();
         stream.read_to_end(&mut answer).await?;
-        let status = answer.split(|byte| *byte == b' ').nth(1);
-        Ok(status == Some(b"200"))
+        String::from_utf8(answer).context("the answer is no text")
     }
 }
 

@@ -34,6 +34,9 @@ pub const SAFE_TO_EVICT: &str = "cluster-autoscaler.kubernetes.io/safe-to-evict"
 /// On OperatorGroups: global catalogs are not used for this namespace.
 pub const EXCLUDE_GLOBAL_NAMESPACE: &str =
     "olm.operatorframework.io/exclude-global-namespace-resolution";
+/// On Namespaces, under the strict tenant policy of ours: which namespaces their OperatorGroups may
+/// target, separated by commas; `*` for all.
+pub const ALLOWED_TARGETS: &str = "operators.coreos.com/allowed-target-namespaces";
 /// On OperatorGroups: how long a bundle unpack job may run (Go duration).
 pub const BUNDLE_UNPACK_TIMEOUT: &str = "operatorframework.io/bundle-unpack-timeout";
 /// On OperatorGroups: pause before a failed bundle unpack job is retried (Go duration).

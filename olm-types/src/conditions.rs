@@ -51,6 +51,12 @@ pub mod catalog_source {
     pub const TEMPLATES_HAVE_RESOLVED: &str = "TemplatesHaveResolved";
     /// The image reference that came out of the template.
     pub const RESOLVED_IMAGE: &str = "ResolvedImage";
+    /// Whether resolution uses what the catalog holds now; there only while it is false. v0 has no
+    /// word for it.
+    pub const CONTENT_CURRENT: &str = "ContentCurrent";
+    /// Whether the last look for a newer image succeeded; there only while it is false. v0 has no
+    /// word for it.
+    pub const IMAGE_POLLED: &str = "ImagePolled";
 }
 
 /// Conditions in `OperatorGroup.status.conditions` (spec olm-operator 4.4 and 4.8).

@@ -12,7 +12,9 @@ mod e2e;
 mod image;
 mod manifests;
 mod resolve;
+mod scale;
 mod shapes;
+mod soak;
 mod test;
 mod tidy;
 mod workspace;
@@ -67,6 +69,10 @@ enum Command {
     E2e(e2e::Arguments),
     /// Kills the operators after each of their writes and looks whether it matters
     Crash(crash::Arguments),
+    /// Measures the operators at the size of a busy cluster
+    Scale(scale::Arguments),
+    /// Installs, upgrades and removes everything that a catalog has
+    Soak(soak::Arguments),
 }
 
 /// Arguments of a command that writes generated files.
@@ -106,5 +112,7 @@ fn run(command: Command) -> Result<()> {
         Command::Resolve(arguments) => resolve::run(&arguments),
         Command::E2e(arguments) => e2e::run(&arguments),
         Command::Crash(arguments) => crash::run(&arguments),
+        Command::Scale(arguments) => scale::run(&arguments),
+        Command::Soak(arguments) => soak::run(&arguments),
     }
 }

@@ -11,6 +11,10 @@ use std::time::Duration;
 use clap::{ArgAction, Parser};
 use olm_resolver::Policy;
 
+use crate::catalogs::UnhealthyCatalogs;
+use crate::digest::CatalogPolling;
+use crate::unpack::Unpacker;
+
 pub use duration::{DurationError, parse_duration};
 
 /// Installs and upgrades operators from catalogs.
@@ -29,18 +33,18 @@ pub struct Args {
     #[arg(skip = std::env::var("GLOBAL_CATALOG_NAMESPACE").ok())]
     pub global_namespace: Option<String>,
 
-    /// Image of the server for catalogs in ConfigMaps (no effect in this version).
+    /// Image of the server for catalogs in ConfigMaps.
     #[arg(
         long = "configmapServerImage",
         default_value = "quay.io/operator-framework/configmap-operator-registry:latest"
     )]
     pub configmap_server_image: String,
 
-    /// Image with the tool that unpacks bundles (no effect in this version).
+    /// Image with `opm`, which serves catalogs and unpacks bundles.
     #[arg(long = "opmImage", default_value = "quay.io/operator-framework/opm:latest")]
     pub opm_image: String,
 
-    /// Image with helper programs (no effect in this version).
+    /// Image with the programs that copy files out of other images: `cp`, `cpb`, `copy-content`.
     #[arg(long = "util-image", default_value = "quay.io/operator-framework/olm:latest")]
     pub util_image: String,
 
@@ -48,7 +52,7 @@ pub struct Args {
     #[arg(long = "writeStatusName", default_value = "")]
     pub write_status_name: String,
 
-    /// Run catalog and unpack pods as user 1001 (no effect in this version).
+    /// Run catalog and unpack pods as user 1001.
     #[arg(long = "set-workload-user-id", action = ArgAction::Set, num_args = 0..=1, require_equals = true, default_value = "false", default_missing_value = "true")]
     pub set_workload_user_id: bool,
 
@@ -84,13 +88,36 @@ pub struct Args {
     #[arg(long, default_value = "15m", value_parser = parse_duration)]
     pub interval: Duration,
 
-    /// How long a bundle may take to unpack; 0 for no limit (no effect in this version).
+    /// Address that the packages API is served on over TLS, as `host:port`; not served when empty.
+    #[arg(long = "packages-address", default_value = "")]
+    pub packages_address: String,
+
+    /// What unpacks bundle images: a Job for each, as in v0 (job), or the operator itself (process).
+    #[arg(long = "bundle-unpack", default_value = "job", value_parser = str::parse::<Unpacker>)]
+    pub bundle_unpack: Unpacker,
+
+    /// Registries (host, or host:port) that this process asks without TLS, separated by commas. Those
+    /// on its own machine are in any case.
+    #[arg(long = "insecure-registries", value_delimiter = ',')]
+    pub insecure_registries: Vec<String>,
+
+    /// How long a bundle may take to unpack; 0 for no limit.
     #[arg(long = "bundle-unpack-timeout", default_value = "10m", value_parser = parse_duration)]
     pub bundle_unpack_timeout: Duration,
 
     /// How long a failing step of an InstallPlan is tried again.
     #[arg(long = "install-plan-retry-timeout", default_value = "1m", value_parser = parse_duration)]
     pub install_plan_retry_timeout: Duration,
+
+    /// How newer catalog images are found: a Pod pulls the image (pod), as in v0, or the registry is
+    /// asked for the digest (digest).
+    #[arg(long = "catalog-polling", default_value = "pod", value_parser = str::parse::<CatalogPolling>)]
+    pub catalog_polling: CatalogPolling,
+
+    /// What a catalog that is away does to namespaces that see it: they wait (block), as in v0, or
+    /// go on with what was read last (last-good).
+    #[arg(long = "unhealthy-catalogs", default_value = "last-good", value_parser = str::parse::<UnhealthyCatalogs>)]
+    pub unhealthy_catalogs: UnhealthyCatalogs,
 
     /// What a Subscription that cannot be met stops: only what depends on it (isolated), or its
     /// whole namespace (v0).
@@ -110,17 +137,24 @@ pub struct Args {
     pub stop_after_writes: Option<u64>,
 }
 
+/// The user that v0 runs Pods as when it is asked to set one.
+const WORKLOAD_USER: i64 = 1001;
+
 impl Args {
     /// Namespace of catalogs that every namespace may use.
     pub fn global_catalog_namespace(&self) -> &str {
         self.global_namespace.as_deref().filter(|name| !name.is_empty()).unwrap_or(&self.namespace)
     }
 
+    /// The user of catalog and unpack Pods; nothing to leave it to their images.
+    pub fn workload_user(&self) -> Option<i64> {
+        self.set_workload_user_id.then_some(WORKLOAD_USER)
+    }
+
     /// Flags that were given and do nothing yet.
     pub fn without_effect(&self) -> Vec<&'static str> {
         let given = [
             ("--writeStatusName", !self.write_status_name.is_empty()),
-            ("--set-workload-user-id", self.set_workload_user_id),
             ("--tls-key", self.tls_key.is_some()),
             ("--tls-cert", self.tls_cert.is_some()),
             ("--client-ca", self.client_ca.is_some()),
@@ -149,10 +183,12 @@ mod tests {
             "quay.io/x/z:latest",
             "--set-workload-user-id=true",
             "--install-plan-retry-timeout=90s",
+            "--writeStatusName=operator-lifecycle-manager-catalog",
         ]);
         assert_eq!(args.namespace, "operator-lifecycle-manager");
         assert_eq!(args.install_plan_retry_timeout, Duration::from_secs(90));
-        assert_eq!(args.without_effect(), ["--set-workload-user-id"]);
+        assert_eq!(args.without_effect(), ["--writeStatusName"]);
+        assert_eq!(args.workload_user(), Some(1001));
     }
 
     #[test]
@@ -166,6 +202,25 @@ mod tests {
         assert_eq!(parse(&[]).resolution, Policy::Isolated);
         assert_eq!(parse(&["--resolution=v0"]).resolution, Policy::V0);
         assert!(Args::try_parse_from(["catalog-operator", "--resolution=none"]).is_err());
+    }
+
+    #[test]
+    fn bundles_are_unpacked_by_jobs_unless_told_otherwise() {
+        assert_eq!(parse(&[]).bundle_unpack, Unpacker::Job);
+        assert_eq!(parse(&["--bundle-unpack=process"]).bundle_unpack, Unpacker::Process);
+        assert!(Args::try_parse_from(["catalog-operator", "--bundle-unpack=none"]).is_err());
+    }
+
+    #[test]
+    fn catalogs_are_polled_by_pods_and_stay_in_use_unless_told_otherwise() {
+        let (default, told) =
+            (parse(&[]), parse(&["--catalog-polling=digest", "--unhealthy-catalogs=block"]));
+        assert_eq!(default.catalog_polling, CatalogPolling::Pod);
+        assert_eq!(default.unhealthy_catalogs, UnhealthyCatalogs::LastGood);
+        assert_eq!(told.catalog_polling, CatalogPolling::Digest);
+        assert_eq!(told.unhealthy_catalogs, UnhealthyCatalogs::Block);
+        assert!(Args::try_parse_from(["catalog-operator", "--catalog-polling=never"]).is_err());
+        assert!(Args::try_parse_from(["catalog-operator", "--unhealthy-catalogs=x"]).is_err());
     }
 
     #[test]

@@ -3,16 +3,20 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use olm_catalog::connection::{CatalogConnection, ConnectionState, ConnectionStatus};
+use olm_catalog::connection::{CatalogConnection, ConnectionState, ConnectionStatus, LoadError};
+use olm_catalog::snapshot::CatalogSnapshot;
 use tokio::sync::watch;
 
-use super::served::Known;
+use super::known::Known;
 use super::{CatalogChange, Listener};
 
 /// First pause after a catalog could not be loaded although its server answers.
 const RETRY_START: Duration = Duration::from_secs(1);
 /// Longest such pause.
 const RETRY_CAP: Duration = Duration::from_secs(60);
+/// How long resolution waits for a catalog that is being loaded. Catalogs need less than a second;
+/// one that takes longer must not hold up those who do not need it.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Runs until the connection is given up.
 pub(super) async fn follow(
@@ -22,7 +26,7 @@ pub(super) async fn follow(
 ) {
     let mut follower =
         Follower { status: connection.status(), connection, known, listener, pause: RETRY_START };
-    let mut loaded = None;
+    let (mut loaded, mut retried) = (None, None);
     loop {
         let status = follower.note();
         let due = status.state == ConnectionState::Ready && loaded != Some(status.generation);
@@ -32,12 +36,15 @@ pub(super) async fn follow(
             }
             continue;
         }
-        match follower.load().await {
+        match follower.load(retried == Some(status.generation)).await {
             Attempt::Loaded => {
                 loaded = Some(status.generation);
                 follower.pause = RETRY_START;
             }
-            Attempt::Failed => follower.pause().await,
+            Attempt::Failed => {
+                retried = Some(status.generation);
+                follower.pause().await;
+            }
             Attempt::Interrupted => {}
         }
     }
@@ -71,26 +78,47 @@ impl Follower {
         status
     }
 
-    /// Loads the catalog; gives up when its connection changes.
-    async fn load(&mut self) -> Attempt {
-        self.known.note_loading();
-        let result = tokio::select! {
-            result = self.connection.load() => result,
-            _ = self.status.changed() => return Attempt::Interrupted,
-        };
-        let (attempt, change) = match &result {
-            Ok(_) => (Attempt::Loaded, CatalogChange::Loaded),
-            Err(_) => (Attempt::Failed, CatalogChange::Lost),
-        };
-        match &result {
-            Ok(snapshot) => log_loaded(snapshot),
-            Err(error) => {
-                tracing::warn!(catalog = %self.connection.key(), %error, "catalog could not be loaded")
-            }
+    /// Loads the catalog; gives up when its connection changes. Nobody waits for a second try over
+    /// one connection.
+    async fn load(&mut self, is_retry: bool) -> Attempt {
+        if !is_retry {
+            self.known.note_loading();
         }
-        self.known.note_loaded(result);
+        let Some(result) = self.result().await else {
+            self.known.note_interrupted();
+            return Attempt::Interrupted;
+        };
+        let attempt = match &result {
+            Ok(snapshot) => {
+                log_loaded(snapshot);
+                Attempt::Loaded
+            }
+            Err(error) => {
+                tracing::warn!(catalog = %self.connection.key(), %error, "catalog could not be loaded");
+                Attempt::Failed
+            }
+        };
+        let change = self.known.note_loaded(result);
         self.tell(change);
         attempt
+    }
+
+    /// What loading gives; nothing when the connection changes before.
+    async fn result(&mut self) -> Option<Result<CatalogSnapshot, LoadError>> {
+        let connection = Arc::clone(&self.connection);
+        let load = connection.load();
+        tokio::pin!(load);
+        tokio::select! {
+            result = &mut load => return Some(result),
+            _ = self.status.changed() => return None,
+            () = tokio::time::sleep(PATIENCE) => {}
+        }
+        self.known.note_slow();
+        self.tell(CatalogChange::Lost);
+        tokio::select! {
+            result = &mut load => Some(result),
+            _ = self.status.changed() => None,
+        }
     }
 
     /// Waits before the next attempt, or until the connection changes.
@@ -108,7 +136,7 @@ impl Follower {
     }
 }
 
-fn log_loaded(snapshot: &olm_catalog::snapshot::CatalogSnapshot) {
+fn log_loaded(snapshot: &CatalogSnapshot) {
     let (entries, skipped) = (snapshot.entries().len(), snapshot.skipped_count());
     tracing::info!(catalog = %snapshot.key(), entries, skipped, "catalog loaded");
     for bundle in snapshot.skipped() {

@@ -1,9 +1,12 @@
 //! The catalogs that are connected, and what is known of their content.
 //!
 //! One connection and one snapshot per CatalogSource. Changes of a connection and of a snapshot
-//! are told to a listener; nothing polls. A snapshot stays in use while its catalog is away.
+//! are told to a listener; nothing polls. The last snapshot is kept while its catalog is away;
+//! whether it stays in use is a matter of [`UnhealthyCatalogs`].
 
 mod follow;
+mod known;
+mod policy;
 mod served;
 #[cfg(test)]
 mod tests;
@@ -14,9 +17,11 @@ use dashmap::DashMap;
 use olm_catalog::connection::{BundleManifests, CatalogConnection};
 use olm_catalog::registry::client::{AddressError, ClientOptions, RegistryClient};
 use olm_catalog::snapshot::CatalogSnapshot;
-use olm_lifecycle::catalog_source::Connection;
+use olm_lifecycle::catalog_source::{Connection, Content as ContentFacts};
 use olm_types::bundle::CatalogKey;
 use serde_json::{Value, json};
+
+pub use policy::UnhealthyCatalogs;
 
 use served::Served;
 
@@ -36,8 +41,10 @@ pub enum Content {
 pub enum CatalogChange {
     /// The state of its connection.
     State,
-    /// Its content was loaded.
+    /// Its content was loaded and is another one than before, or somebody waited for it.
     Loaded,
+    /// Its content was loaded and is what it was before.
+    Unchanged,
     /// Its content became unavailable.
     Lost,
 }
@@ -53,15 +60,25 @@ pub struct Catalogs {
     served: Arc<DashMap<CatalogKey, Option<Served>>>,
     connect: Arc<Connect>,
     listener: Listener,
+    unhealthy: UnhealthyCatalogs,
 }
 
 impl Catalogs {
     /// No catalogs yet; `listener` is told of changes and must be quick.
-    pub fn new(listener: impl Fn(&CatalogKey, CatalogChange) + Send + Sync + 'static) -> Self {
-        Self::with_connect(listener, |key, address| {
-            let client = RegistryClient::open(key, address, ClientOptions::default())?;
+    pub fn new(
+        options: ClientOptions,
+        listener: impl Fn(&CatalogKey, CatalogChange) + Send + Sync + 'static,
+    ) -> Self {
+        Self::with_connect(listener, move |key, address| {
+            let client = RegistryClient::open(key, address, options.clone())?;
             Ok(Arc::new(client) as Arc<dyn CatalogConnection>)
         })
+    }
+
+    /// Treats catalogs that are away in another way than by default.
+    #[must_use]
+    pub fn unhealthy(self, unhealthy: UnhealthyCatalogs) -> Self {
+        Self { unhealthy, ..self }
     }
 
     /// The same with another way to connect.
@@ -73,7 +90,12 @@ impl Catalogs {
             + Sync
             + 'static,
     {
-        Self { served: Arc::default(), connect: Arc::new(connect), listener: Arc::new(listener) }
+        Self {
+            served: Arc::default(),
+            connect: Arc::new(connect),
+            listener: Arc::new(listener),
+            unhealthy: UnhealthyCatalogs::default(),
+        }
     }
 
     /// Connects a catalog to `address`. A connection that goes there already is left alone.
@@ -86,7 +108,7 @@ impl Catalogs {
         }
         let connection =
             (self.connect)(key.clone(), address).inspect_err(|_| self.disconnect(key))?;
-        let served = Served::new(address, connection);
+        let served = Served::new(address, connection, self.unhealthy);
         served.follow(Arc::clone(&self.listener));
         self.served.insert(key.clone(), Some(served));
         Ok(())
@@ -108,6 +130,16 @@ impl Catalogs {
     /// The connection of a catalog, if it has one.
     pub fn connection(&self, key: &CatalogKey) -> Option<Connection> {
         self.with(key, Served::connection_state)
+    }
+
+    /// Whether a catalog that cannot be used stops the namespaces that see it.
+    pub fn block(&self) -> bool {
+        self.unhealthy.blocks()
+    }
+
+    /// What the status of a catalog says about its content.
+    pub fn facts(&self, key: &CatalogKey) -> ContentFacts {
+        self.with(key, Served::facts).unwrap_or_default()
     }
 
     /// The content of a catalog. A catalog without a connection has none (spec 3.1); one that

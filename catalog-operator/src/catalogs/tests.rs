@@ -53,6 +53,10 @@ fn key() -> CatalogKey {
 }
 
 fn bench(loads: Vec<Result<(), LoadError>>) -> Bench {
+    bench_with(loads, UnhealthyCatalogs::LastGood)
+}
+
+fn bench_with(loads: Vec<Result<(), LoadError>>, unhealthy: UnhealthyCatalogs) -> Bench {
     let steered = Arc::new(Steered {
         key: key(),
         status: watch::Sender::new(ConnectionStatus::default()),
@@ -63,7 +67,8 @@ fn bench(loads: Vec<Result<(), LoadError>>) -> Bench {
     let catalogs = Catalogs::with_connect(
         move |_, change| sender.send(change).unwrap_or_default(),
         move |_, _| Ok(Arc::clone(&connection) as Arc<dyn CatalogConnection>),
-    );
+    )
+    .unhealthy(unhealthy);
     catalogs.connect(&key(), "there:50051").unwrap();
     Bench { catalogs, steered, changes }
 }
@@ -117,9 +122,62 @@ async fn a_snapshot_stays_while_its_catalog_is_away_and_is_renewed_after() {
     bench.until(CatalogChange::State).await;
     assert_eq!(bench.content(), "loaded");
     bench.become_state(ConnectionState::Ready, 2);
-    bench.until(CatalogChange::Loaded).await;
+    bench.until(CatalogChange::Unchanged).await;
     assert_eq!(bench.content(), "loaded");
     assert!(bench.steered.loads.lock().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn who_waited_for_a_snapshot_is_told_even_when_it_is_the_same() {
+    let mut bench = bench(vec![Ok(())]);
+    bench.become_state(ConnectionState::Ready, 1);
+    bench.until(CatalogChange::Loaded).await;
+    bench.become_state(ConnectionState::Ready, 2);
+    bench.until(CatalogChange::State).await;
+    while bench.content() != "waiting" {
+        tokio::task::yield_now().await;
+    }
+    bench.become_state(ConnectionState::TransientFailure, 2);
+    bench.until(CatalogChange::Lost).await;
+    assert_eq!(bench.content(), "loaded");
+}
+
+#[tokio::test]
+async fn a_catalog_that_is_away_blocks_where_that_is_wanted() {
+    let mut bench = bench_with(vec![Ok(()), Ok(())], UnhealthyCatalogs::Block);
+    bench.become_state(ConnectionState::Ready, 1);
+    bench.until(CatalogChange::Loaded).await;
+    bench.become_state(ConnectionState::TransientFailure, 1);
+    bench.until(CatalogChange::Lost).await;
+    let reason = "failed to list bundles: rpc error: code = Unavailable desc = refused";
+    assert_eq!(bench.content(), reason);
+    assert!(bench.catalogs.facts(&key()).blocks);
+    bench.become_state(ConnectionState::Ready, 2);
+    bench.until(CatalogChange::Loaded).await;
+    assert_eq!(bench.content(), "loaded");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_catalog_that_never_ends_is_not_waited_for() {
+    let mut bench = bench(vec![]);
+    bench.become_state(ConnectionState::Ready, 1);
+    bench.until(CatalogChange::Lost).await;
+    assert_eq!(bench.content(), "it is still being read");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_last_good_snapshot_stays_when_the_next_is_refused() {
+    let mut bench =
+        bench(vec![Ok(()), Err(LoadError::Deadline(std::time::Duration::from_secs(60)))]);
+    bench.become_state(ConnectionState::Ready, 1);
+    bench.until(CatalogChange::Loaded).await;
+    bench.become_state(ConnectionState::Ready, 2);
+    bench.until(CatalogChange::Lost).await;
+    assert_eq!(bench.content(), "loaded");
+    let facts = bench.catalogs.facts(&key());
+    assert!(facts.read_at.is_some());
+    let problem = "the catalog was not listed completely within 60 s";
+    assert_eq!(facts.problem.as_deref(), Some(problem));
 }
 
 #[tokio::test(start_paused = true)]
@@ -158,7 +216,7 @@ async fn a_bundle_is_fetched_through_the_connection() {
 
 #[tokio::test]
 async fn an_address_must_have_a_port() {
-    let catalogs = Catalogs::new(|_, _| {});
+    let catalogs = Catalogs::new(ClientOptions::default(), |_, _| {});
     assert!(catalogs.connect(&key(), "nowhere").is_err());
     assert_eq!(catalogs.connection(&key()), None);
 }

@@ -19,6 +19,8 @@ pub struct CatalogMetrics {
     pub subscriptions: IntGaugeVec,
     /// `install_plan_count`.
     pub plans: IntGaugeVec,
+    /// `installplan_warnings_total`.
+    pub plan_warnings: IntCounterVec,
     /// `subscription_sync_total{name,installed,channel,package,approval}`.
     pub syncs: SyncCounter,
     /// `olm_resolution_duration_seconds{outcome}`.
@@ -54,6 +56,11 @@ impl CatalogMetrics {
                 &[],
             )?,
             plans: metrics.gauge("install_plan_count", "InstallPlans in the cluster", &[])?,
+            plan_warnings: metrics.counter(
+                "installplan_warnings_total",
+                "Steps of InstallPlans for which the API server warned",
+                &[],
+            )?,
             syncs: SyncCounter::new(metrics.counter(
                 "subscription_sync_total",
                 "How often a Subscription was looked at",
@@ -77,6 +84,12 @@ impl CatalogMetrics {
     /// Sets `install_plan_count`.
     pub fn count_plans(&self, count: usize) {
         set(&self.plans, count);
+    }
+
+    /// Adds to `installplan_warnings_total`.
+    pub fn count_plan_warnings(&self, steps: usize) {
+        let none: [&str; 0] = [];
+        self.plan_warnings.with_label_values(&none).inc_by(steps as u64);
     }
 
     /// Sets `catalog_source_count`.

@@ -20,6 +20,9 @@ fn bench() -> Bench {
         plans: Store::new(),
         groups: Store::new(),
         csvs: Store::new(),
+        unpack_jobs: Store::new(),
+        unpack_pods: Store::new(),
+        servers: servers::ServerStores::default(),
     };
     let queues = Queues::new();
     let triggers = Triggers::new(&stores, &queues, "olm");

@@ -57,7 +57,14 @@ impl BundleAnnotations {
         if bytes.len() as u64 > ANNOTATIONS_BYTES {
             return Err(AnnotationsError::TooLarge);
         }
-        let file = first_document(bytes).map_err(AnnotationsError::Syntax)?;
+        Self::of_document(&first_document(bytes).map_err(AnnotationsError::Syntax)?)
+    }
+
+    /// Reads the content of a file that is parsed already.
+    ///
+    /// # Errors
+    /// It has no annotations or has a value of the wrong type.
+    pub(super) fn of_document(file: &Value) -> Result<Self, AnnotationsError> {
         let values = file.get("annotations").and_then(Value::as_object);
         let values = values.ok_or(AnnotationsError::NoAnnotations)?;
         let mut annotations = Self::default();
@@ -69,6 +76,12 @@ impl BundleAnnotations {
             }
         }
         Ok(annotations)
+    }
+
+    /// Whether it names a package or channels, without which it describes no bundle.
+    pub(super) fn says_something(&self) -> bool {
+        let texts = [&self.package, &self.channels, &self.default_channel];
+        texts.into_iter().flatten().any(|text| !text.is_empty())
     }
 
     /// Whether there is not one of them.

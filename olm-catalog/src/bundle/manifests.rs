@@ -9,7 +9,7 @@ use serde_json::Value;
 use thiserror::Error;
 
 /// Largest manifest file, in bytes. An API server takes no larger object.
-const FILE_BYTES: u64 = 3 << 20;
+pub(super) const FILE_BYTES: u64 = 3 << 20;
 
 /// One manifest.
 #[derive(Clone, Debug, PartialEq)]

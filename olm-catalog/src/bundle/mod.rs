@@ -5,9 +5,16 @@ mod annotations;
 pub mod config_map;
 mod manifests;
 mod render;
+#[cfg(feature = "image")]
+mod unpack;
 mod write;
 
 pub use annotations::{ANNOTATIONS_BYTES, AnnotationsError, BundleAnnotations};
 pub use manifests::{Manifest, ManifestError, read_folder};
-pub use render::{RenderError, render};
+pub use render::{
+    BundleError, ImageTemplate, MetadataError, Migration, MigrationError, RegistryV1, RenderError,
+    TemplateError, is_bundle, migrate, render,
+};
+#[cfg(feature = "image")]
+pub use unpack::{UnpackError, unpack};
 pub use write::{WriteError, write_catalog};

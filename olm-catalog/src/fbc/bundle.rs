@@ -20,7 +20,7 @@ struct Report<'a> {
 }
 
 /// Reads the bundle. What is wrong is reported; a bundle whose properties cannot be read is none.
-pub(super) fn read(
+pub(crate) fn read(
     blob: Located<BundleBlob>,
     problems: &mut Problems,
 ) -> Option<(Bundle, BundleContent)> {

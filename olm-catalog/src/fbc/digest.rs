@@ -1,11 +1,15 @@
 //! The digest of a catalog's files: path and content of each, in the order of paths.
+//!
+//! It tells a changed or damaged catalog from the one that an index was made from, at the speed of
+//! memory. It is no defence against forgery: whoever can write one of them can write both. (`opm`
+//! uses FNV with 64 bits.)
 
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use sha2::{Digest, Sha256};
+use xxhash_rust::xxh3::Xxh3Default;
 
 use super::error::ReadError;
 use super::limits::ReadLimits;
@@ -14,7 +18,7 @@ use super::walk::files;
 /// How much of a file is read at once, in bytes.
 const CHUNK: usize = 256 << 10;
 
-/// SHA-256 over everything that a catalog is made from, in hexadecimal.
+/// XXH3 with 128 bits over everything that a catalog is made from, in hexadecimal.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct SourceDigest(String);
 
@@ -44,39 +48,39 @@ impl fmt::Display for SourceDigest {
 
 /// A digest in the making.
 #[derive(Default)]
-pub(super) struct Sources(Sha256);
+pub(super) struct Sources(Xxh3Default);
 
 impl Sources {
     /// Adds a file that was read to its end.
     pub(super) fn add(&mut self, relative: &Path, content: &FileDigest) {
         let name = relative.as_os_str().as_encoded_bytes();
-        self.0.update(name.len().to_le_bytes());
+        self.0.update(&name.len().to_le_bytes());
         self.0.update(name);
-        self.0.update(content.0);
+        self.0.update(&content.0.to_be_bytes());
     }
 
     pub(super) fn finish(self) -> SourceDigest {
-        SourceDigest(hex(&self.0.finalize()))
+        SourceDigest(format!("{:032x}", self.0.digest128()))
     }
 }
 
-/// SHA-256 over the content of one file.
-pub(super) struct FileDigest([u8; 32]);
+/// The digest of the content of one file.
+pub(super) struct FileDigest(u128);
 
 /// Hashes what is read through it.
 pub(super) struct Hashed<R> {
     input: R,
-    hash: Sha256,
+    hash: Xxh3Default,
 }
 
 impl<R> Hashed<R> {
     pub(super) fn new(input: R) -> Self {
-        Self { input, hash: Sha256::new() }
+        Self { input, hash: Xxh3Default::new() }
     }
 
     /// The digest of what was read.
     pub(super) fn finish(self) -> FileDigest {
-        FileDigest(self.hash.finalize().into())
+        FileDigest(self.hash.digest128())
     }
 }
 
@@ -86,8 +90,4 @@ impl<R: Read> Read for Hashed<R> {
         self.hash.update(buffer.get(..count).unwrap_or_default());
         Ok(count)
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

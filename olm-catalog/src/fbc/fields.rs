@@ -46,7 +46,7 @@ impl FieldError {
 
 /// The fields of one object that were not taken yet.
 #[derive(Debug)]
-pub(super) struct Fields {
+pub(crate) struct Fields {
     path: String,
     map: Map<String, Value>,
 }
@@ -58,6 +58,12 @@ impl Fields {
             Value::Object(map) => Ok(Self { path: String::new(), map }),
             other => Err(FieldError::NotAnObject(describe(&other))),
         }
+    }
+
+    /// Refuses what is no object.
+    pub(super) fn check(value: &Value) -> Result<(), FieldError> {
+        let found = value.as_object();
+        found.map(drop).ok_or_else(|| FieldError::NotAnObject(describe(value)))
     }
 
     /// Copies of `schema`, `package` and `name` only, each of which may be given once.
@@ -78,7 +84,7 @@ impl Fields {
     }
 
     /// A text; empty when absent.
-    pub(super) fn text(&mut self, name: &str) -> Result<String, FieldError> {
+    pub(crate) fn text(&mut self, name: &str) -> Result<String, FieldError> {
         let path = self.path_of(name);
         self.take(name).map_or_else(|| Ok(String::new()), |value| text(value, path))
     }
@@ -99,7 +105,7 @@ impl Fields {
     }
 
     /// A list of objects; empty when absent.
-    pub(super) fn objects<T>(
+    pub(crate) fn objects<T>(
         &mut self,
         name: &str,
         read: impl Fn(Self) -> Result<T, FieldError>,
@@ -118,13 +124,13 @@ impl Fields {
     }
 
     /// A value of any type that must be there; it may be null.
-    pub(super) fn required(&mut self, name: &str) -> Result<Value, FieldError> {
+    pub(crate) fn required(&mut self, name: &str) -> Result<Value, FieldError> {
         let key = self.key(name).ok_or_else(|| self.missing(name))?;
         self.map.remove(&key).ok_or_else(|| self.missing(name))
     }
 
     /// The error that says that a field must be there.
-    pub(super) fn missing(&self, name: &str) -> FieldError {
+    pub(crate) fn missing(&self, name: &str) -> FieldError {
         FieldError::Missing(self.path_of(name))
     }
 
@@ -143,7 +149,11 @@ impl Fields {
         indexed.map(|(index, item)| read(item, format!("{path}[{index}]"))).collect()
     }
 
-    fn nested(value: Value, path: String) -> Result<Self, FieldError> {
+    /// The fields of a value at a path.
+    ///
+    /// # Errors
+    /// It is no object.
+    pub(crate) fn nested(value: Value, path: String) -> Result<Self, FieldError> {
         match value {
             Value::Object(map) => Ok(Self { path, map }),
             other => Err(wrong(path, "an object", &other)),
@@ -162,7 +172,8 @@ impl Fields {
         self.map.keys().find(|key| key.eq_ignore_ascii_case(name)).cloned()
     }
 
-    fn path_of(&self, name: &str) -> String {
+    /// The path of a field of this object.
+    pub(crate) fn path_of(&self, name: &str) -> String {
         if self.path.is_empty() { name.to_owned() } else { format!("{}.{name}", self.path) }
     }
 }

@@ -19,12 +19,12 @@ mod error;
 mod fields;
 mod graph;
 mod ignore;
-pub mod image_ref;
 mod limits;
 mod model;
 mod names;
 mod parse;
 mod pipeline;
+mod plain_yaml;
 mod problem;
 mod properties;
 mod read;
@@ -40,13 +40,17 @@ mod tests;
 use std::path::Path;
 
 use assemble::Assembler;
+pub use olm_types::image_ref;
+
 pub use blob::{
     Blob, BundleBlob, ChannelBlob, ChannelEntry, DeprecatedItem, DeprecationsBlob, Icon, Located,
     Meta, Origin, PackageBlob, RawProperty, RelatedImage,
 };
+pub(crate) use bundle::read as read_bundle;
 pub use digest::SourceDigest;
 pub use error::{CatalogError, ReadError};
 pub use fields::FieldError;
+pub(crate) use fields::Fields;
 pub use limits::ReadLimits;
 pub use model::{Bundle, BundleContent, Catalog, Channel, Contents, Package};
 pub(crate) use names::{KEY_COMPONENT, is_key_component};
@@ -54,6 +58,7 @@ pub(crate) use parse::first_document;
 pub use problem::{Problem, Problems};
 pub use properties::TypedProperties;
 pub use read::read;
+pub(crate) use render::MANIFESTS;
 pub use render::{Rendered, render};
 
 /// Reads and validates the catalog below `root`.

@@ -82,7 +82,7 @@ impl TypedProperties {
                 return Ok(());
             }
             "olm.csv.metadata" => {
-                Fields::root(property.value.clone())?;
+                Fields::check(&property.value)?;
                 self.csv_metadata.push(property.value);
                 return Ok(());
             }

@@ -12,6 +12,7 @@ mod metas;
 mod providers;
 mod record;
 mod replacements;
+mod single;
 mod storage;
 mod table;
 
@@ -24,6 +25,7 @@ use prost_types::Struct;
 use crate::fbc::SourceDigest;
 use crate::registry::proto;
 use record::{Manifests, Presentation};
+pub use single::single_bundle;
 use storage::{Span, Storage};
 use table::{BundleRow, ChannelRow, EntryRow, PackageRow, Table};
 
@@ -127,6 +129,19 @@ impl Index {
         channel: &str,
         name: &str,
     ) -> Result<proto::Bundle, QueryError> {
+        decode(&self.encoded_bundle(package, channel, name)?)
+    }
+
+    /// Like [`Self::bundle`], in the encoding of the protocol.
+    ///
+    /// # Errors
+    /// As [`Self::bundle`].
+    pub fn encoded_bundle(
+        &self,
+        package: &str,
+        channel: &str,
+        name: &str,
+    ) -> Result<Vec<u8>, QueryError> {
         let row = self.package_row(package)?;
         let channel = channel_row(row, channel)?;
         let missing = || QueryError::NoBundle {
@@ -136,7 +151,7 @@ impl Index {
         };
         let entry = row.entry(channel, name).ok_or_else(missing)?;
         let bundle = row.bundle(entry).ok_or_else(missing)?;
-        self.whole(&Found { package: row, channel, entry, bundle })
+        self.encoded(&Found { package: row, channel, entry, bundle })
     }
 
     /// The head of a channel, like [`Self::bundle`].
@@ -144,8 +159,16 @@ impl Index {
     /// # Errors
     /// There is no such package or channel, or the index cannot be read.
     pub fn head(&self, package: &str, channel: &str) -> Result<proto::Bundle, QueryError> {
+        decode(&self.encoded_head(package, channel)?)
+    }
+
+    /// Like [`Self::head`], in the encoding of the protocol.
+    ///
+    /// # Errors
+    /// As [`Self::head`].
+    pub fn encoded_head(&self, package: &str, channel: &str) -> Result<Vec<u8>, QueryError> {
         let head = channel_row(self.package_row(package)?, channel)?.head.as_str();
-        self.bundle(package, channel, head)
+        self.encoded_bundle(package, channel, head)
     }
 
     /// How many blobs there are of a schema without meaning here, of a package or of none.
@@ -186,18 +209,24 @@ impl Index {
 
     /// With manifests and without edges.
     fn whole(&self, found: &Found<'_>) -> Result<proto::Bundle, QueryError> {
-        let mut message = self.message(found)?;
-        self.add_manifests(found, &mut message)?;
-        Ok(message)
+        decode(&self.encoded(found)?)
+    }
+
+    /// Like [`Self::whole`]: what the index holds, and behind it the fields that it does not.
+    fn encoded(&self, found: &Found<'_>) -> Result<Vec<u8>, QueryError> {
+        let mut bytes = self.bytes(found.bundle.listed)?;
+        let mut rest = entry_fields(found);
+        self.add_manifests(found, &mut rest)?;
+        bytes.reserve_exact(rest.encoded_len());
+        rest.encode(&mut bytes).map_err(|error| QueryError::unreadable(&error))?;
+        Ok(bytes)
     }
 
     /// Without manifests and edges.
     fn message(&self, found: &Found<'_>) -> Result<proto::Bundle, QueryError> {
-        let mut message: proto::Bundle = self.record(found.bundle.listed)?;
-        message.channel_name.clone_from(&found.channel.name);
-        message.skip_range.clone_from(&found.entry.skip_range);
-        message.deprecation = record::deprecation(found.bundle.deprecation.as_ref());
-        Ok(message)
+        let listed: proto::Bundle = self.record(found.bundle.listed)?;
+        let proto::Bundle { channel_name, skip_range, deprecation, .. } = entry_fields(found);
+        Ok(proto::Bundle { channel_name, skip_range, deprecation, ..listed })
     }
 
     fn add_manifests(
@@ -216,8 +245,25 @@ impl Index {
     }
 
     fn record<T: Message + Default>(&self, span: Span) -> Result<T, QueryError> {
-        let bytes = self.storage.read(span).map_err(|error| QueryError::unreadable(&error))?;
-        T::decode(bytes.as_slice()).map_err(|error| QueryError::unreadable(&error))
+        decode(&self.bytes(span)?)
+    }
+
+    fn bytes(&self, span: Span) -> Result<Vec<u8>, QueryError> {
+        self.storage.read(span).map_err(|error| QueryError::unreadable(&error))
+    }
+}
+
+fn decode<T: Message + Default>(bytes: &[u8]) -> Result<T, QueryError> {
+    T::decode(bytes).map_err(|error| QueryError::unreadable(&error))
+}
+
+/// What an entry adds to its bundle, but for edges.
+fn entry_fields(found: &Found<'_>) -> proto::Bundle {
+    proto::Bundle {
+        channel_name: found.channel.name.clone(),
+        skip_range: found.entry.skip_range.clone(),
+        deprecation: record::deprecation(found.bundle.deprecation.as_ref()),
+        ..proto::Bundle::default()
     }
 }
 

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
+use crate::bundle::{ImageTemplate, Migration};
+
 /// Validates, shows and serves file-based catalogs.
 #[derive(Debug, Parser)]
 #[command(name = "olm-registry", version, max_term_width = 100)]
@@ -85,17 +87,55 @@ pub struct Serve {
 pub struct Validate {
     /// Folder with the file-based catalog
     pub directory: PathBuf,
+    /// Print the verdict in this form, too
+    #[arg(short, long)]
+    pub output: Option<BlobForm>,
 }
 
 /// Arguments of `render`.
 #[derive(Debug, clap::Args)]
 pub struct Render {
-    /// Folders with file-based catalogs, or single files of them
+    /// Folders with file-based catalogs, single files of them, or folders with bundles
     #[arg(required = true)]
     pub references: Vec<PathBuf>,
     /// Form of the output
     #[arg(short, long, default_value = "json")]
     pub output: BlobForm,
+    /// Perform every migration
+    #[arg(long, num_args = 0..=1, default_missing_value = "true", require_equals = true)]
+    #[arg(default_value_t = false, conflicts_with = "migrate_level")]
+    pub migrate: bool,
+    /// Perform the migrations up to this one
+    #[arg(long)]
+    pub migrate_level: Option<MigrateLevel>,
+    /// Image references of bundles that are rendered from folders, for example
+    /// quay.io/org/{{.Package}}:v{{.Version}}; {{.Name}} is that of the ClusterServiceVersion
+    #[arg(long)]
+    pub alpha_image_ref_template: Option<ImageTemplate>,
+}
+
+/// How far blobs are migrated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum MigrateLevel {
+    /// Not at all
+    None,
+    /// Manifests of bundles with an image give way to olm.csv.metadata
+    BundleObjectToCsvMetadata,
+    /// Everything there is
+    All,
+}
+
+impl Render {
+    /// What the flags mean.
+    pub(super) fn migration(&self) -> Migration {
+        match self.migrate_level {
+            _ if self.migrate => Migration::BundleObjectToCsvMetadata,
+            None | Some(MigrateLevel::None) => Migration::None,
+            Some(MigrateLevel::BundleObjectToCsvMetadata | MigrateLevel::All) => {
+                Migration::BundleObjectToCsvMetadata
+            }
+        }
+    }
 }
 
 /// How blobs are printed.

@@ -2,9 +2,10 @@
 
 use std::io::{self, Write};
 
-use anyhow::Result;
+use anyhow::{Result, bail};
+use serde_json::json;
 
-use super::arguments::{Arguments, Command};
+use super::arguments::{Arguments, Command, Validate};
 use super::{graph, list, render, serve};
 use crate::fbc::{self, ReadLimits};
 
@@ -21,12 +22,9 @@ pub async fn run(arguments: Arguments) -> Result<()> {
         Command::Version => {
             print(|out| writeln!(out, "olm-registry {}", env!("CARGO_PKG_VERSION")))
         }
-        Command::Validate(arguments) => {
-            fbc::load(&arguments.directory, &ReadLimits::default())?;
-            Ok(())
-        }
+        Command::Validate(arguments) => validate(&arguments),
         Command::Render(arguments) => {
-            let blobs = render::blobs(&arguments.references, &ReadLimits::default())?;
+            let blobs = render::blobs(&arguments, &ReadLimits::default())?;
             print(|out| render::print(&blobs, arguments.output, out))
         }
         Command::List(arguments) => {
@@ -44,6 +42,24 @@ pub async fn run(arguments: Arguments) -> Result<()> {
             print(|out| graph::print(&channels, arguments.output, out))
         }
     }
+}
+
+/// Says everything that is wrong with a catalog; in a form for programs also that nothing is.
+fn validate(arguments: &Validate) -> Result<()> {
+    let directory = &arguments.directory;
+    if directory.is_file() {
+        bail!("{:?} is not a directory", directory.display());
+    }
+    let verdict = fbc::load(directory, &ReadLimits::default());
+    if let Some(form) = arguments.output {
+        let mut told = json!({ "passed": verdict.is_ok() });
+        if let (Err(error), Some(fields)) = (&verdict, told.as_object_mut()) {
+            fields.insert("error".to_owned(), json!({ "message": error.to_string() }));
+        }
+        print(|out| render::print_one(&told, form, out))?;
+    }
+    verdict?;
+    Ok(())
 }
 
 /// Writes to standard output; a reader that wants no more is no error.

@@ -56,7 +56,7 @@ impl SnapshotBuilder {
     /// The catalog exceeds a limit.
     pub fn add(&mut self, bundle: &proto::Bundle) -> Result<(), LimitExceeded> {
         self.transferred = self.transferred.saturating_add(bundle.encoded_len());
-        if self.entries.len() >= self.limits.entries {
+        if self.entries.len().saturating_add(self.skipped.count) >= self.limits.entries {
             return Err(LimitExceeded::Entries(self.limits.entries));
         }
         match convert::entry(&self.key, bundle, &mut self.interner) {

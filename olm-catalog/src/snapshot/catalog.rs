@@ -90,6 +90,14 @@ impl CatalogSnapshot {
         }
     }
 
+    /// Whether another snapshot of the catalog says the same.
+    pub fn has_content_of(&self, other: &Self) -> bool {
+        self.entries == other.entries
+            && self.packages == other.packages
+            && self.skipped == other.skipped
+            && self.skipped_count == other.skipped_count
+    }
+
     /// Which CatalogSource this is the content of.
     pub fn key(&self) -> &CatalogKey {
         &self.key

@@ -7,6 +7,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod ask;
+mod bundles;
 mod compare;
 #[path = "../support/mod.rs"]
 mod support;
@@ -46,7 +47,7 @@ async fn made_catalogs(#[case] name: &str) {
 #[rstest::rstest]
 fn rendered_blobs(#[values("other", "etcd", "peculiar")] name: &str) {
     let catalog = catalog_folder(name);
-    let theirs = opm().render(&catalog).unwrap();
+    let theirs = opm().render(&catalog, &[]).unwrap();
     let theirs = serde_json::Deserializer::from_slice(&theirs).into_iter::<serde_json::Value>();
     let theirs: Vec<_> = theirs.map(|blob| compare::without_zeros(blob.unwrap())).collect();
     let mut ours = render(&catalog, &ReadLimits::default()).unwrap();

@@ -19,7 +19,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 /// Longest wait for anything; far more than it takes.
-const PATIENCE: Duration = Duration::from_secs(30);
+pub const PATIENCE: Duration = Duration::from_secs(30);
 
 /// An address where nothing listens, kept from other tests: a server may listen on it, more than
 /// once, as long as this lives.

@@ -1,8 +1,9 @@
 //! Acting as a service account.
 //!
 //! Spec catalog-operator 4.4: a scoped install uses the account's bearer token, not impersonation.
-//! Version 0 looks for a token Secret first; clusters have not made those since Kubernetes 1.24,
-//! so a token is always requested. One token serves until shortly before it expires.
+//! A token Secret that somebody made for the account is honoured; clusters have not made those by
+//! themselves since Kubernetes 1.24, so usually a token is requested. One token serves until
+//! shortly before it expires.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -10,9 +11,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 use jiff::Timestamp;
 use k8s_openapi::api::authentication::v1::{TokenRequest, TokenRequestSpec};
-use k8s_openapi::api::core::v1::ServiceAccount;
-use kube::api::PostParams;
-use kube::{Api, Client};
+use k8s_openapi::api::core::v1::{Secret, ServiceAccount};
+use kube::api::{ListParams, PostParams};
+use kube::{Api, Client, ResourceExt};
 use olm_effect::Refusal;
 use parking_lot::Mutex;
 
@@ -21,6 +22,16 @@ use super::answer::refusal_of;
 /// A token is replaced this long before it expires, so that no call starts with one that ends
 /// under way.
 const RENEW_BEFORE: Duration = Duration::from_secs(120);
+
+/// How long the token of a Secret is used before the Secret is read again.
+const SECRET_KEPT: Duration = Duration::from_secs(600);
+
+/// Type of the Secrets that hold tokens.
+const TOKEN_SECRETS: &str = "type=kubernetes.io/service-account-token";
+
+/// Annotations that name the account of a token Secret.
+const ACCOUNT_NAME: &str = "kubernetes.io/service-account.name";
+const ACCOUNT_UID: &str = "kubernetes.io/service-account.uid";
 
 /// Where tokens of service accounts come from.
 #[async_trait]
@@ -35,7 +46,7 @@ pub trait TokenSource: Send + Sync {
     fn reject(&self, namespace: &str, name: &str);
 }
 
-/// Tokens from the TokenRequest API, kept until shortly before they expire.
+/// Tokens from Secrets and from the TokenRequest API, kept until shortly before they expire.
 pub struct TokenRequests {
     client: Client,
     tokens: Mutex<BTreeMap<(String, String), Token>>,
@@ -58,6 +69,28 @@ impl TokenRequests {
         let mut tokens = self.tokens.lock();
         tokens.retain(|_, token| token.expires > now + RENEW_BEFORE);
         tokens.get(key).map(|token| token.text.clone())
+    }
+
+    /// The token in a Secret of the account, if there is such a Secret.
+    async fn stored(&self, namespace: &str, name: &str) -> Result<Option<Token>, Refusal> {
+        let secrets: Api<Secret> = Api::namespaced(self.client.clone(), namespace);
+        let params = ListParams::default().fields(TOKEN_SECRETS);
+        let found = secrets.list(&params).await.map_err(|error| refusal_of(&error))?.items;
+        let of_account = |secret: &&Secret| {
+            secret.annotations().get(ACCOUNT_NAME).is_some_and(|account| account == name)
+        };
+        let candidates: Vec<_> = found.iter().filter(of_account).collect();
+        if candidates.is_empty() {
+            return Ok(None);
+        }
+        let accounts: Api<ServiceAccount> = Api::namespaced(self.client.clone(), namespace);
+        let account = accounts.get(name).await.map_err(|error| refusal_of(&error))?;
+        // The Secret of an account that had the same name is worth nothing.
+        let uid = account.uid().unwrap_or_default();
+        let secret = candidates
+            .into_iter()
+            .find(|secret| secret.annotations().get(ACCOUNT_UID).is_none_or(|owner| *owner == uid));
+        secret.map(|secret| token_in(secret, namespace, name)).transpose()
     }
 
     async fn request(&self, namespace: &str, name: &str) -> Result<Token, Refusal> {
@@ -90,7 +123,10 @@ impl TokenSource for TokenRequests {
         if let Some(token) = self.kept(&key, Timestamp::now()) {
             return Ok(token);
         }
-        let token = self.request(namespace, name).await?;
+        let token = match self.stored(namespace, name).await? {
+            Some(token) => token,
+            None => self.request(namespace, name).await?,
+        };
         let text = token.text.clone();
         self.tokens.lock().insert(key, token);
         Ok(text)
@@ -99,4 +135,22 @@ impl TokenSource for TokenRequests {
     fn reject(&self, namespace: &str, name: &str) {
         self.tokens.lock().remove(&(namespace.to_owned(), name.to_owned()));
     }
+}
+
+fn token_in(secret: &Secret, namespace: &str, name: &str) -> Result<Token, Refusal> {
+    let data = secret.data.as_ref().and_then(|data| data.get("token"));
+    let text = data.and_then(|token| String::from_utf8(token.0.clone()).ok());
+    let kept = Timestamp::now() + RENEW_BEFORE + SECRET_KEPT;
+    text.filter(|text| !text.is_empty()).map(|text| Token { text, expires: kept }).ok_or_else(
+        || {
+            let secret = secret.name_any();
+            Refusal {
+                code: 500,
+                reason: "InternalError".to_owned(),
+                message: format!(
+                    "the secret does not have any API token sa={namespace}/{name} secret={secret}"
+                ),
+            }
+        },
+    )
 }

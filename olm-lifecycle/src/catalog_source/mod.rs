@@ -1,7 +1,26 @@
-//! CatalogSources (spec catalog-operator 1): what their spec asks for and what their status says.
+//! CatalogSources (spec catalog-operator 1): what their spec asks for, what serves them, and what
+//! their status says.
+//!
+//! [`plan`] turns what is known into writes, [`conclude`] turns what came of them into a status.
+//! [`registry`] builds the objects that serve a catalog; `polling` looks for newer images.
 
+mod adoption;
+mod content;
+mod drift;
+mod interval;
+mod observed;
+mod plan;
+mod pods;
+mod polling;
+pub mod registry;
 mod spec;
 mod status;
+mod template;
+mod trouble;
 
-pub use spec::{Backend, SpecProblem, backend, is_healthy};
-pub use status::{Connection, Observed, decide};
+pub use interval::is_poll_due;
+pub use observed::{ConfigMapFound, Connection, Content, Observed, Present, foreign, include};
+pub use plan::{Plan, Step, plan};
+pub use spec::{Backend, SpecProblem, backend, dial_address, is_healthy};
+pub use status::{Conclusion, conclude};
+pub use template::has_template;

@@ -1,7 +1,10 @@
 //! What a CatalogSource asks for.
 
+use kube_core::ResourceExt;
 use olm_types::api::{CatalogSource, source_type};
 use olm_types::reasons::catalog_source as reasons;
+
+use super::registry::{PORT, service_name};
 
 /// What serves a catalog.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,10 +52,29 @@ pub fn backend(catalog: &CatalogSource) -> Result<Backend, SpecProblem> {
     }
 }
 
+/// Where the catalog is asked: at the address that its spec names, else at its Service.
+pub fn dial_address(catalog: &CatalogSource, backend: &Backend) -> String {
+    let address = catalog.spec.address.as_deref().filter(|address| !address.is_empty());
+    if let Some(address) = address {
+        return address.to_owned();
+    }
+    let namespace = catalog.namespace().unwrap_or_default();
+    format!("{}.{namespace}.svc:{PORT}", service_name(catalog, backend))
+}
+
 /// Whether Subscriptions call the catalog healthy: its spec is valid and what serves it is as
 /// wanted. An address is always as wanted; whether anything answers there is told by resolution.
 pub fn is_healthy(catalog: &CatalogSource) -> bool {
-    let reason =
-        catalog.status.as_ref().and_then(|status| status.reason.as_deref()).unwrap_or_default();
-    reason != reasons::SPEC_INVALID_ERROR && matches!(backend(catalog), Ok(Backend::Address(_)))
+    let status = catalog.status.as_ref();
+    let reason = status.and_then(|status| status.reason.as_deref()).unwrap_or_default();
+    let served = status.is_some_and(|status| status.registry_service.is_some());
+    match backend(catalog) {
+        Err(_) => false,
+        Ok(Backend::Address(_)) => reason != reasons::SPEC_INVALID_ERROR,
+        Ok(Backend::Image | Backend::ConfigMap) => served && !UNSERVED.contains(&reason),
+    }
 }
+
+/// Reasons of a catalog whose server is not as wanted.
+const UNSERVED: [&str; 3] =
+    [reasons::SPEC_INVALID_ERROR, reasons::CONFIG_MAP_ERROR, reasons::REGISTRY_SERVER_ERROR];

@@ -1,112 +1,214 @@
 //! The status of a CatalogSource (spec catalog-operator 1.2).
 //!
-//! v0 goes through a chain of steps, each of which may end the sync; for a catalog with an address
-//! the chain always ends in the same status, which is computed here at once.
+//! v0 goes through a chain of steps, each of which may write a status and end the sync; here one
+//! status is computed from everything that was observed and done, and written once.
 
-use std::sync::Arc;
+use std::time::Duration;
 
 use jiff::Timestamp;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
-use olm_effect::Effect;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
+use kube_core::ResourceExt;
+use olm_effect::{Effect, Outcome};
 use olm_types::api::{
-    CatalogSource, CatalogSourceStatus, GrpcConnectionState, RegistryServiceStatus,
+    CatalogSource, CatalogSourceStatus, ConfigMapResourceReference, GrpcConnectionState,
+    RegistryServiceStatus,
 };
+use olm_types::conditions::catalog_source::IMAGE_POLLED;
 use olm_types::reasons::catalog_source as reasons;
 
-use super::spec::{Backend, SpecProblem, backend};
+use super::observed::{Connection, Observed};
+use super::plan::{Course, Plan, Server, recorded};
+use super::polling::PollStep;
+use super::registry::PORT;
+use super::{content, interval, template};
 use crate::writes::status_write;
 
 /// State of a connection that failed and is tried again.
-const TRANSIENT_FAILURE: &str = "TRANSIENT_FAILURE";
+pub(super) const TRANSIENT_FAILURE: &str = "TRANSIENT_FAILURE";
 /// State of a connection over which the catalog can be read.
 const READY: &str = "READY";
 /// States of a connection that is about to be one of the others.
 const UNDER_WAY: [&str; 2] = ["IDLE", "CONNECTING"];
+/// Protocol of every registry server.
+const PROTOCOL: &str = "grpc";
+/// How long after a look at an update Pod the next one comes, should no event come before.
+const UPDATE_PENDING: Duration = Duration::from_secs(30);
 
-/// The connection to a registry server.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Connection {
-    /// Where it goes.
-    pub address: String,
-    /// IDLE, CONNECTING, READY, TRANSIENT_FAILURE or SHUTDOWN.
-    pub state: String,
-    /// Since when it is in that state.
-    pub since: Timestamp,
+/// What follows once the writes of a plan were tried.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Conclusion {
+    /// The write that makes the status true, if it is not.
+    pub status: Option<Effect>,
+    /// When to look again even if nothing changes.
+    pub next: Option<Duration>,
+    /// Why to try again soon.
+    pub error: Option<String>,
 }
 
-/// What is known about a CatalogSource.
-#[derive(Clone, Debug)]
-pub struct Observed {
-    /// The CatalogSource.
-    pub catalog: Arc<CatalogSource>,
-    /// Its connection, if there is one, or why there cannot be one.
-    pub connection: Result<Option<Connection>, String>,
-}
-
-/// The write that makes the status true, if it is not.
-pub fn decide(observed: &Observed, now: Timestamp) -> Option<Effect> {
-    let before = observed.catalog.status.clone().unwrap_or_default();
-    let cleared = CatalogSourceStatus { reason: None, message: None, ..before.clone() };
-    let status = match backend(&observed.catalog) {
-        Err(problem) => invalid(cleared, &problem),
-        Ok(Backend::Address(address)) => match &observed.connection {
-            Ok(connection) => serving(cleared, &address, connection.as_ref(), now),
-            Err(problem) => {
-                server_error(cleared, format!("couldn't connect to registry - {problem}"))
-            }
-        },
-        Ok(Backend::Image) => unsupported(cleared, "a catalog image"),
-        Ok(Backend::ConfigMap) => unsupported(cleared, "a ConfigMap"),
+/// Turns what came of a plan into a status.
+pub fn conclude(
+    observed: &Observed,
+    plan: &Plan,
+    outcomes: &[Outcome],
+    now: Timestamp,
+) -> Conclusion {
+    let catalog = &*observed.catalog;
+    let before = recorded(catalog);
+    let mut status = CatalogSourceStatus { reason: None, message: None, ..before.clone() };
+    let refusal = plan.refusal(outcomes, &catalog.name_any());
+    let error = match refusal {
+        Some(refusal) => Some(refused(&mut status, &plan.course, refusal)),
+        None => succeeded(observed, &plan.course, &mut status, now),
     };
+    let version = observed.server_version.as_deref();
+    if !matches!(plan.course, Course::Renaming) {
+        template::note(catalog, version, &mut status.conditions, now);
+    }
+    connected(observed, &plan.course, &mut status);
+    content::note(observed, &mut status, now);
+    let wanted = CatalogSource { status: Some(status.clone()), ..catalog.clone() };
     let changed = status != before;
-    let wanted = CatalogSource { status: Some(status), ..(*observed.catalog).clone() };
-    changed.then(|| status_write(&*observed.catalog, &wanted)).flatten()
-}
-
-fn invalid(status: CatalogSourceStatus, problem: &SpecProblem) -> CatalogSourceStatus {
-    CatalogSourceStatus {
-        reason: Some(reasons::SPEC_INVALID_ERROR.to_owned()),
-        message: Some(problem.to_string()),
-        ..status
+    Conclusion {
+        status: changed.then(|| status_write(catalog, &wanted)).flatten(),
+        next: next(&wanted, &plan.course, now),
+        error,
     }
 }
 
-/// The spec is valid, so it is the registry server that cannot be had.
-fn unsupported(status: CatalogSourceStatus, what: &str) -> CatalogSourceStatus {
-    let message = format!(
-        "couldn't ensure registry server - serving {what} is not supported by this version yet: \
-         set spec.sourceType to grpc and spec.address to the host:port of a running registry server"
-    );
-    server_error(status, message)
+fn refused(status: &mut CatalogSourceStatus, course: &Course, refusal: String) -> String {
+    match course {
+        Course::Renaming => {}
+        Course::Adopting => set_error(status, reasons::CONFIG_MAP_ERROR, &refusal),
+        _ => {
+            let message = format!("couldn't ensure registry server - {refusal}");
+            set_error(status, reasons::REGISTRY_SERVER_ERROR, &message);
+        }
+    }
+    refusal
 }
 
-fn server_error(status: CatalogSourceStatus, message: String) -> CatalogSourceStatus {
-    CatalogSourceStatus {
-        reason: Some(reasons::REGISTRY_SERVER_ERROR.to_owned()),
-        message: Some(message),
-        ..status
+/// Gives what is to be tried again.
+fn succeeded(
+    observed: &Observed,
+    course: &Course,
+    status: &mut CatalogSourceStatus,
+    now: Timestamp,
+) -> Option<String> {
+    match course {
+        Course::Renaming | Course::Adopting => {
+            let before = recorded(&observed.catalog);
+            (status.reason, status.message) = (before.reason, before.message);
+        }
+        Course::Invalid(problem) => {
+            set_error(status, reasons::SPEC_INVALID_ERROR, &problem.to_string());
+        }
+        Course::NoConfigMap(problem) => {
+            let name = observed.catalog.spec.config_map.as_deref().unwrap_or_default();
+            let message = format!("failed to get catalog config map {name}: {problem}");
+            set_error(status, reasons::CONFIG_MAP_ERROR, &message);
+            return Some(message);
+        }
+        Course::Broken(problem) => {
+            let message = format!("couldn't ensure registry server - {problem}");
+            set_error(status, reasons::REGISTRY_SERVER_ERROR, &message);
+        }
+        Course::Address => {
+            status.registry_service.get_or_insert_with(|| RegistryServiceStatus {
+                protocol: Some(PROTOCOL.to_owned()),
+                created_at: Some(Time(now)),
+                ..RegistryServiceStatus::default()
+            });
+        }
+        Course::Server(server) => {
+            serving(&observed.catalog, server, status, now);
+            config_map(observed, status, now);
+        }
     }
+    None
 }
 
 fn serving(
-    mut status: CatalogSourceStatus,
-    address: &str,
-    connection: Option<&Connection>,
+    catalog: &CatalogSource,
+    server: &Server,
+    status: &mut CatalogSourceStatus,
     now: Timestamp,
-) -> CatalogSourceStatus {
-    if status.registry_service.is_none() {
-        status.registry_service = Some(RegistryServiceStatus {
-            protocol: Some("grpc".to_owned()),
-            created_at: Some(Time(now)),
-            ..RegistryServiceStatus::default()
-        });
+) {
+    let wanted = RegistryServiceStatus {
+        protocol: Some(PROTOCOL.to_owned()),
+        service_name: Some(server.service.clone()),
+        service_namespace: catalog.namespace(),
+        port: Some(PORT.to_string()),
+        created_at: Some(Time(now)),
+    };
+    let told = status.registry_service.as_ref().is_some_and(|told| {
+        RegistryServiceStatus { created_at: told.created_at.clone(), ..wanted.clone() } == *told
+    });
+    if server.made_pod || !told {
+        status.registry_service = Some(wanted);
     }
-    let current = connection.filter(|connection| connection.address == address);
-    if let Some(connection) = current {
-        status.connection_state =
-            Some(connection_state(status.connection_state.take(), connection));
+    if let Some(problem) = interval::polling(catalog).and_then(|interval| interval.problem) {
+        set_error(status, reasons::INVALID_INTERVAL_ERROR, &problem);
     }
-    status
+    polled(&server.poll, status, now);
+}
+
+fn polled(step: &PollStep, status: &mut CatalogSourceStatus, now: Timestamp) {
+    if matches!(step, PollStep::Look | PollStep::Unchanged) {
+        status.latest_image_registry_poll = Some(Time(now));
+    }
+    match step {
+        PollStep::Failed(message) => template::set(
+            &mut status.conditions,
+            Condition {
+                type_: IMAGE_POLLED.to_owned(),
+                status: "False".to_owned(),
+                reason: reasons::UPDATE_POD_FAILED.to_owned(),
+                message: message.clone(),
+                last_transition_time: Time(now),
+                observed_generation: None,
+            },
+        ),
+        // Who did not look lately knows nothing new.
+        PollStep::Rest | PollStep::Pending => {}
+        PollStep::Look | PollStep::Unchanged | PollStep::Same | PollStep::Promote(..) => {
+            status.conditions.retain(|known| known.type_ != IMAGE_POLLED);
+        }
+    }
+}
+
+fn config_map(observed: &Observed, status: &mut CatalogSourceStatus, now: Timestamp) {
+    let Some(metadata) = observed.config_map.metadata() else { return };
+    let told = status.config_map_reference.as_ref().is_some_and(|told| {
+        told.uid == metadata.uid && told.resource_version == metadata.resource_version
+    });
+    if told {
+        return;
+    }
+    status.config_map_reference = Some(ConfigMapResourceReference {
+        name: observed.catalog.spec.config_map.clone().unwrap_or_default(),
+        namespace: observed.catalog.namespace().unwrap_or_default(),
+        uid: metadata.uid.clone(),
+        resource_version: metadata.resource_version.clone(),
+        last_update_time: Some(Time(now)),
+    });
+}
+
+/// Shows the connection, if the spec allows one.
+fn connected(observed: &Observed, course: &Course, status: &mut CatalogSourceStatus) {
+    if matches!(course, Course::Invalid(_)) {
+        return;
+    }
+    match &observed.connection {
+        Ok(Some(connection)) => {
+            let recorded = status.connection_state.take();
+            status.connection_state = Some(connection_state(recorded, connection));
+        }
+        Ok(None) => {}
+        Err(problem) => {
+            let message = format!("couldn't connect to registry - {problem}");
+            set_error(status, reasons::REGISTRY_SERVER_ERROR, &message);
+        }
+    }
 }
 
 /// A failing connection goes back and forth between failing and connecting at each attempt, and
@@ -128,6 +230,21 @@ fn connection_state(
     let undecided = known && UNDER_WAY.contains(&connection.state.as_str());
     let same = recorded.last_observed_state == wanted.last_observed_state;
     if undecided || same { recorded } else { wanted }
+}
+
+fn next(catalog: &CatalogSource, course: &Course, now: Timestamp) -> Option<Duration> {
+    let Course::Server(server) = course else { return None };
+    let interval = interval::polling(catalog)?;
+    let look = interval::next_look(catalog, &interval, now);
+    match server.poll {
+        PollStep::Look | PollStep::Pending => Some(look.min(UPDATE_PENDING)),
+        _ => Some(look),
+    }
+}
+
+fn set_error(status: &mut CatalogSourceStatus, reason: &str, message: &str) {
+    status.reason = Some(reason.to_owned());
+    status.message = Some(message.to_owned());
 }
 
 #[cfg(test)]

@@ -4,11 +4,17 @@ use olm_types::annotations::INSTALLED_ALONGSIDE_PREFIX;
 use serde_json::{Map, Value};
 
 /// Puts into `object` those annotations of `live` that name a CSV which exists, and takes out of
-/// `object` those that do not. The value of such an annotation is `<namespace>/<name>`.
-pub(super) fn merge(object: &mut Value, live: &Value, exists: impl Fn(&str, &str) -> bool) {
+/// `object` those that do not, but for the one of `current`. The value of such an annotation is
+/// `<namespace>/<name>`.
+pub(super) fn merge(
+    object: &mut Value,
+    live: &Value,
+    current: (&str, &str),
+    exists: impl Fn(&str, &str) -> bool,
+) {
     let stale = |value: &Value| {
         let csv = value.as_str().and_then(|value| value.split_once('/'));
-        !csv.is_some_and(|(namespace, name)| exists(namespace, name))
+        !csv.is_some_and(|csv| csv == current || exists(csv.0, csv.1))
     };
     let found = annotations(live).filter(|(_, value)| !stale(value));
     let found: Map<String, Value> =
@@ -17,6 +23,7 @@ pub(super) fn merge(object: &mut Value, live: &Value, exists: impl Fn(&str, &str
     else {
         return;
     };
+    wanted.retain(|key, value| !key.starts_with(INSTALLED_ALONGSIDE_PREFIX) || !stale(value));
     for (key, value) in found {
         wanted.entry(key).or_insert(value);
     }

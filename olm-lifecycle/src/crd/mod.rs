@@ -1,68 +1,48 @@
 //! Upgrade of CustomResourceDefinitions (spec catalog-operator 4.5).
 //!
-//! Checked here: the manifest's version, the stored versions, and which CSVs the definition was
-//! installed alongside. Existing custom resources are not yet validated against the new schema.
+//! ```text
+//! versions         which versions existing objects have to be valid in
+//! schema           whether an object is valid
+//! removal          whether a served version may go
+//! stored_versions  whether a version in which objects may be stored may go
+//! alongside        which CSVs the definition was installed alongside
+//! upgrade          all of it in order, fed page by page
+//! ```
 
 mod alongside;
+mod error;
+mod removal;
+mod schema;
 mod stored_versions;
+mod upgrade;
+mod versions;
 
 use serde_json::Value;
 
-/// Why a CRD is not installed.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum CrdError {
-    /// The manifest has another version than `apiextensions.k8s.io/v1`.
-    #[error("CRD APIVersion from manifest not supported: {0}")]
-    UnsupportedVersion(String),
-    /// Objects may be stored in a version that the new definition does not know.
-    #[error(
-        "risk of data loss updating \"{name}\": new CRD removes version {version} that is listed as a stored \
-         version on the existing CRD"
-    )]
-    StoredVersionRemoved {
-        /// Name of the definition.
-        name: String,
-        /// The version that would be lost.
-        version: String,
-    },
-}
+pub use error::CrdError;
+pub use removal::{CrdOwner, owners};
+pub use upgrade::{Demand, Owners, Upgrade};
 
-/// Accepts manifests of `apiextensions.k8s.io/v1` only. Kubernetes serves no other version since
-/// 1.22.
-pub fn require_v1(manifest: &Value) -> Result<(), CrdError> {
+/// API group of definitions.
+pub const GROUP: &str = "apiextensions.k8s.io";
+
+/// The version of the API that the manifest of a definition is for: `v1`, or `v1beta1`, which
+/// Kubernetes serves no more since 1.22.
+///
+/// # Errors
+/// It is for another one.
+pub fn api_version(manifest: &Value) -> Result<&'static str, CrdError> {
     match text(manifest, "/apiVersion") {
-        "apiextensions.k8s.io/v1" => Ok(()),
+        "apiextensions.k8s.io/v1" => Ok("v1"),
+        "apiextensions.k8s.io/v1beta1" => Ok("v1beta1"),
         other => Err(CrdError::UnsupportedVersion(other.to_owned())),
     }
 }
 
-/// The definition to be written over `live`: `desired` guarded by the resourceVersion of `live`,
-/// with the annotations of both that name CSVs for which `exists(namespace, name)` holds.
-pub fn upgraded(
-    live: &Value,
-    desired: &Value,
-    exists: impl Fn(&str, &str) -> bool,
-) -> Result<Value, CrdError> {
-    stored_versions::check(live, desired)?;
-    let mut object = desired.clone();
-    alongside::merge(&mut object, live, exists);
-    for field in ["resourceVersion", "uid"] {
-        if let (Some(metadata), Some(value)) = (
-            object.pointer_mut("/metadata").and_then(Value::as_object_mut),
-            live.pointer(&format!("/metadata/{field}")),
-        ) {
-            metadata.insert(field.to_owned(), value.clone());
-        }
-    }
-    Ok(object)
-}
-
 /// Whether the API that the definition announces is served: Established and NamesAccepted.
 pub fn is_served(live: &Value) -> bool {
-    let conditions = live.pointer("/status/conditions").and_then(Value::as_array);
     let holds = |kind: &str| {
-        let mut conditions = conditions.into_iter().flatten();
-        conditions.any(|condition| {
+        list(live, "/status/conditions").any(|condition| {
             text(condition, "/type") == kind && text(condition, "/status") == "True"
         })
     };
@@ -73,75 +53,9 @@ fn text<'a>(value: &'a Value, pointer: &str) -> &'a str {
     value.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use rstest::rstest;
-    use serde_json::json;
-
-    fn live(stored: &[&str]) -> Value {
-        json!({
-            "metadata": {"name": "things.example.com", "resourceVersion": "7", "uid": "u", "annotations": {
-                "operatorframework.io/installed-alongside-1": "ns/here", "operatorframework.io/installed-alongside-2": "ns/gone",
-                "other": "dropped",
-            }},
-            "status": {"storedVersions": stored},
-        })
-    }
-
-    fn desired(versions: &[&str]) -> Value {
-        let versions: Vec<_> = versions.iter().map(|name| json!({"name": name})).collect();
-        let annotations =
-            json!({"operatorframework.io/installed-alongside-3": "ns/new", "kept": "1"});
-        json!({"metadata": {"name": "things.example.com", "annotations": annotations}, "spec": {"versions": versions}})
-    }
-
-    #[rstest]
-    #[case::removed(&["v1alpha2"], &["v1alpha3"], Some("v1alpha2"))]
-    #[case::kept(&["v1alpha2", "v1alpha3"], &["v1alpha2", "v1alpha3", "v1alpha4"], None)]
-    #[case::nothing_stored(&[], &["v1"], None)]
-    fn stored_versions_must_stay(
-        #[case] stored: &[&str],
-        #[case] versions: &[&str],
-        #[case] lost: Option<&str>,
-    ) {
-        let result = upgraded(&live(stored), &desired(versions), |_, _| true);
-        let lost = lost.map(|version| CrdError::StoredVersionRemoved {
-            name: "things.example.com".to_owned(),
-            version: version.to_owned(),
-        });
-        assert_eq!(result.err(), lost);
-    }
-
-    #[test]
-    fn annotations_of_csvs_that_exist_are_kept() {
-        let object =
-            upgraded(&live(&[]), &desired(&["v1"]), |_, name| name == "here" || name == "new")
-                .unwrap();
-        assert_eq!(
-            object["metadata"],
-            json!({"name": "things.example.com", "resourceVersion": "7", "uid": "u", "annotations": {
-                "operatorframework.io/installed-alongside-1": "ns/here",
-                "operatorframework.io/installed-alongside-3": "ns/new", "kept": "1",
-            }})
-        );
-    }
-
-    #[rstest]
-    #[case("apiextensions.k8s.io/v1", true)]
-    #[case("apiextensions.k8s.io/v1beta1", false)]
-    #[case("", false)]
-    fn only_v1_manifests(#[case] api_version: &str, #[case] accepted: bool) {
-        assert_eq!(require_v1(&json!({"apiVersion": api_version})).is_ok(), accepted);
-    }
-
-    #[rstest]
-    #[case(&["Established", "NamesAccepted"], true)]
-    #[case(&["NamesAccepted"], false)]
-    #[case(&[], false)]
-    fn served_when_established_and_accepted(#[case] holding: &[&str], #[case] served: bool) {
-        let conditions: Vec<_> =
-            holding.iter().map(|kind| json!({"type": kind, "status": "True"})).collect();
-        assert_eq!(is_served(&json!({"status": {"conditions": conditions}})), served);
-    }
+fn list<'a>(value: &'a Value, pointer: &str) -> impl Iterator<Item = &'a Value> + use<'a> {
+    value.pointer(pointer).and_then(Value::as_array).into_iter().flatten()
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,25 +1,61 @@
 //! No version in which objects may be stored disappears.
+//!
+//! A version may leave `status.storedVersions` when it is neither served nor written any more and
+//! every object was written anew since: then none is stored in it.
 
-use serde_json::Value;
+use olm_effect::{Effect, Resource, Target};
+use serde_json::{Value, json};
 
-use super::{CrdError, text};
+use super::{CrdError, GROUP, list, text, versions};
 
-/// Every version that `live` lists as stored must be a version of `desired`.
-pub(super) fn check(live: &Value, desired: &Value) -> Result<(), CrdError> {
-    let known = |version: &str| {
-        let mut versions = list(desired, "/spec/versions");
-        versions.any(|entry| text(entry, "/name") == version)
-    };
-    let mut stored = list(live, "/status/storedVersions").filter_map(Value::as_str);
-    match stored.find(|version| !known(version)) {
-        Some(version) => Err(CrdError::StoredVersionRemoved {
-            name: text(live, "/metadata/name").to_owned(),
-            version: version.to_owned(),
-        }),
-        None => Ok(()),
+/// The versions that are listed as stored and that the new definition does not have.
+///
+/// # Errors
+/// Objects would be lost: one of them is served, or objects are still written in it.
+pub(super) fn to_retire(live: &Value, desired: &Value) -> Result<Vec<String>, CrdError> {
+    let kept = versions::all(desired);
+    let served = versions::served(live);
+    let stored = list(live, "/status/storedVersions").filter_map(Value::as_str);
+    let mut retired = Vec::new();
+    for version in stored.filter(|version| !kept.contains(version)) {
+        if served.contains(version) || versions::storage(live) == version || served.is_empty() {
+            return Err(lost(live, version));
+        }
+        retired.push(version.to_owned());
     }
+    Ok(retired)
 }
 
-fn list<'a>(value: &'a Value, pointer: &str) -> impl Iterator<Item = &'a Value> {
-    value.pointer(pointer).and_then(Value::as_array).into_iter().flatten()
+/// The status of the definition without those versions.
+pub(super) fn retire(live: &Value, retired: &[String]) -> Effect {
+    let kept: Vec<_> = list(live, "/status/storedVersions")
+        .filter(|version| !retired.iter().any(|retired| version.as_str() == Some(retired)))
+        .collect();
+    let mut object = live.clone();
+    if let Some(status) = object.pointer_mut("/status").and_then(Value::as_object_mut) {
+        status.insert("storedVersions".to_owned(), json!(kept));
+    }
+    let definitions =
+        Resource::new(GROUP, "v1", "CustomResourceDefinition", "customresourcedefinitions");
+    let target = Target::cluster(definitions, text(live, "/metadata/name"));
+    Effect::status(target, object, Some(live.clone()))
+}
+
+/// Writes an object as it is, so that it is stored in the version in which objects are written now.
+pub(super) fn rewrite(resource: &Resource, object: &Value) -> Effect {
+    let namespace = Some(text(object, "/metadata/namespace")).filter(|name| !name.is_empty());
+    let target = Target {
+        resource: resource.clone(),
+        namespace: namespace.map(str::to_owned),
+        name: text(object, "/metadata/name").to_owned(),
+    };
+    // Without an observed object the interpreter sends the patch although it changes nothing.
+    Effect::merge(target, json!({}), None)
+}
+
+fn lost(live: &Value, version: &str) -> CrdError {
+    CrdError::StoredVersionRemoved {
+        name: text(live, "/metadata/name").to_owned(),
+        version: version.to_owned(),
+    }
 }

@@ -64,6 +64,22 @@ impl<'a> Chain<'a> {
         members
     }
 
+    /// The CSVs that replace each other in a circle which is met by following what `csv` replaces,
+    /// each followed by the one that it replaces; empty when there is no such circle.
+    pub fn circle_before(&self, csv: &'a ClusterServiceVersion) -> Vec<&'a str> {
+        let mut walked = vec![name(csv)];
+        let mut current = csv;
+        while let Some(replaced) = self.replaced_by(current) {
+            let again = walked.iter().position(|walked| *walked == name(replaced));
+            if let Some(start) = again {
+                return walked.split_off(start);
+            }
+            walked.push(name(replaced));
+            current = replaced;
+        }
+        Vec::new()
+    }
+
     /// The CSVs after `csv`, nearest first; ends before a CSV that was met already.
     fn replacements(&self, csv: &ClusterServiceVersion) -> Vec<&'a ClusterServiceVersion> {
         let mut seen = BTreeSet::from([name(csv).to_owned()]);
@@ -121,6 +137,18 @@ mod tests {
         let csv = chain.get(of).unwrap();
         assert_eq!(chain.replaced_by(csv).map(name), before);
         assert_eq!(chain.replacement_of(csv).map(name), after);
+    }
+
+    #[rstest]
+    #[case::none(&["a", "a<-b", "b<-c"], "c", &[])]
+    #[case::itself(&["a<-a"], "a", &[])]
+    #[case::pair(&["b<-a", "a<-b"], "a", &["a", "b"])]
+    #[case::three(&["c<-a", "a<-b", "b<-c"], "b", &["b", "a", "c"])]
+    #[case::after_it(&["b<-a", "a<-b", "b<-c"], "c", &["b", "a"])]
+    fn circles(#[case] links: &[&str], #[case] of: &str, #[case] expected: &[&str]) {
+        let csvs = mk_csvs(links);
+        let chain = Chain::new(&csvs);
+        assert_eq!(chain.circle_before(chain.get(of).unwrap()), expected);
     }
 
     #[rstest]

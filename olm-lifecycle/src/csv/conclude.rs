@@ -1,7 +1,7 @@
 //! Turns the outcomes of a decision's effects into the writes of status and event.
 
 use jiff::Timestamp;
-use olm_effect::{Action, Effect, EventNote, EventType, Outcome, Refusal};
+use olm_effect::{Action, Effect, EventNote, EventType, Identity, Outcome, Refusal};
 use olm_types::api::{ClusterServiceVersion, CsvPhase};
 use olm_types::reasons::csv as reasons;
 
@@ -66,12 +66,12 @@ fn refused_effect(
     refusal: Refusal,
     now: Timestamp,
 ) -> Conclusion {
-    let tried_again = refusal.is_conflict() || refusal.is_transient();
+    let tried_again =
+        refusal.is_conflict() || refusal.is_transient() || is_about_account(effect, &refusal);
     if decision.on_refusal == OnRefusal::Retry || tried_again {
         return Conclusion { failure: Some(refusal), ..Conclusion::default() };
     }
-    let is_install = !matches!(effect.action, Action::Delete { .. });
-    let phase = if refusal.is_forbidden() && is_install {
+    let phase = if refusal.is_forbidden() && is_final(effect) {
         // The doubled prefix is what v0 writes.
         let message = format!("install strategy failed: install strategy failed: {refusal}");
         failed(reasons::INSTALL_COMPONENT_FAILED_NO_RETRY, message)
@@ -80,6 +80,26 @@ fn refused_effect(
     };
     let status = StatusChange { phase: Some(phase), ..StatusChange::default() };
     write(observed, &status, decision.requeue_at, now)
+}
+
+/// Whether it is the account that cannot act: it is gone, or its token is not accepted any more.
+/// Nothing that an install writes answers so to an account that can.
+fn is_about_account(effect: &Effect, refusal: &Refusal) -> bool {
+    effect.identity != Identity::Own && matches!(refusal.code, 401 | 404)
+}
+
+/// Whether v0 waits for a change around the CSV after this write was forbidden. It tries again on
+/// its own where services, certificates and their rights are concerned, and deletions.
+fn is_final(effect: &Effect) -> bool {
+    const KINDS: [&str; 5] = [
+        "APIService",
+        "CustomResourceDefinition",
+        "Deployment",
+        "MutatingWebhookConfiguration",
+        "ValidatingWebhookConfiguration",
+    ];
+    let is_deletion = matches!(effect.action, Action::Delete { .. });
+    !is_deletion && KINDS.contains(&effect.target.resource.kind.as_str())
 }
 
 fn failed(reason: &'static str, message: String) -> PhaseChange {

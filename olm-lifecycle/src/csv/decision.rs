@@ -36,8 +36,19 @@ pub struct StatusChange {
     pub phase: Option<PhaseChange>,
     /// The new list of requirements.
     pub requirements: Option<Vec<RequirementStatus>>,
+    /// When certificates were renewed and when they are due; absent when none were.
+    pub certificates: Option<CertificateTimes>,
     /// Whether the new phase is not announced by an event.
     pub quiet: bool,
+}
+
+/// What the status says about certificates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CertificateTimes {
+    /// When they were renewed.
+    pub updated: Timestamp,
+    /// When the first of them is due.
+    pub rotate_at: Timestamp,
 }
 
 /// Phase, reason and message, which are always set together.
@@ -83,10 +94,10 @@ impl Decision {
         self
     }
 
-    /// Look again at that time.
+    /// Look again at that time, or at an earlier one that was asked for before.
     #[must_use]
     pub fn requeue_at(mut self, at: Timestamp) -> Self {
-        self.requeue_at = Some(at);
+        self.requeue_at = Some(self.requeue_at.map_or(at, |known| known.min(at)));
         self
     }
 

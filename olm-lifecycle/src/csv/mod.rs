@@ -8,13 +8,16 @@
 //! The rules are the [`stages::STAGES`], one file each.
 
 mod chain;
+mod components;
 mod conclude;
 mod decide;
 mod decision;
+mod installation;
 mod observed;
 mod pass;
 mod requirements;
 mod resources;
+mod serving;
 pub mod stages;
 mod status;
 mod upgradeable;
@@ -22,7 +25,7 @@ mod upgradeable;
 pub use chain::Chain;
 pub use conclude::{Conclusion, conclude};
 pub use decide::{Step, decide, decide_with};
-pub use decision::{Decision, OnRefusal, PhaseChange, StatusChange};
+pub use decision::{CertificateTimes, Decision, OnRefusal, PhaseChange, StatusChange};
 pub use observed::{ClusterOwned, Observed, is_copied};
 pub use pass::{Pass, Query};
 pub use requirements::{Evaluation, Requirements};

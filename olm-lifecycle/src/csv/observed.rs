@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use k8s_openapi::api::apps::v1::Deployment;
-use k8s_openapi::api::core::v1::ServiceAccount;
+use k8s_openapi::api::core::v1::{Pod, ServiceAccount};
 use k8s_openapi::api::rbac::v1::{ClusterRole, ClusterRoleBinding, Role, RoleBinding};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use k8s_openapi::kube_aggregator::pkg::apis::apiregistration::v1::APIService;
@@ -16,6 +16,9 @@ use olm_types::api::{
 };
 use olm_types::gvk::Gvk;
 use olm_types::{annotations, labels, reasons};
+
+use crate::certificates::ServingObjects;
+use crate::install::Overrides;
 
 /// A CSV and its surroundings, as the watch stores show them at one moment.
 #[derive(Clone, Debug, Default)]
@@ -29,6 +32,9 @@ pub struct Observed {
     /// The namespaces that the only OperatorGroup of the CSV's namespace selects at this moment;
     /// absent when there is not exactly one, or its selection is malformed.
     pub selected: Option<NamespaceSet>,
+    /// What the Subscription that installed the CSV, and the cluster's proxy, change in its
+    /// Deployments.
+    pub overrides: Overrides,
     /// Deployments of the namespace, by name.
     pub deployments: BTreeMap<String, Arc<Deployment>>,
     /// Those ServiceAccounts that the strategy names and that exist, by name.
@@ -48,6 +54,8 @@ pub struct Observed {
     pub crds: BTreeMap<String, Arc<CustomResourceDefinition>>,
     /// Those API services that the CSV owns or requires and that exist, by name.
     pub api_services: BTreeMap<String, Arc<APIService>>,
+    /// What exists of the objects that serving APIs and webhooks takes.
+    pub serving: ServingObjects,
     /// OperatorConditions of the namespace, by name.
     pub operator_conditions: BTreeMap<String, Arc<OperatorCondition>>,
     /// Cluster-scoped objects that carry the CSV's owner labels.
@@ -57,6 +65,8 @@ pub struct Observed {
     /// Whether the API server serves an API; only those that an earlier pass asked for with a
     /// [`super::Query`].
     pub served: BTreeMap<Gvk, bool>,
+    /// Pods of the CSV's Deployments; only when an earlier pass asked for them.
+    pub pods: Option<Vec<Pod>>,
     /// Whether something that a failed install depends on changed since the last pass: the CSV's
     /// spec, rights or service accounts in the namespace, its OperatorGroup.
     pub cluster_changed: bool,

@@ -10,12 +10,18 @@ use olm_types::gvk::Gvk;
 use super::chain::Chain;
 use super::observed::Observed;
 use super::requirements::{Evaluation, evaluate};
+use crate::certificates::CertificateOrder;
+use crate::install::PodLabels;
 
 /// Something that no watch store holds and that must be read before a decision is possible.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Query {
     /// Which of these APIs the API server serves.
     Served(BTreeSet<Gvk>),
+    /// Certificates, which somebody with a source of randomness has to issue.
+    Certificates(CertificateOrder),
+    /// The Pods of the CSV's namespace that carry all of one of these sets of labels.
+    Pods(Vec<PodLabels>),
 }
 
 /// What stages see: the observed value, the time, and what several of them compute from these.
@@ -52,6 +58,19 @@ impl<'a> Pass<'a> {
     /// The CSV that replaces this one.
     pub fn successor(&self) -> Option<&'a ClusterServiceVersion> {
         self.chain().replacement_of(&self.observed.csv)
+    }
+
+    /// What is wrong with the replacements when they lead in a circle, and what would help.
+    pub fn circle(&self) -> Option<String> {
+        let names = self.chain().circle_before(&self.observed.csv);
+        let first = *names.first()?;
+        let replaced = names.iter().skip(1).copied().chain([first]);
+        let links =
+            names.iter().zip(replaced).map(|(name, next)| format!("{name} replaces {next}"));
+        let links = links.collect::<Vec<_>>().join(", ");
+        Some(format!(
+            "spec.replaces leads in a circle: {links}; remove spec.replaces from one of them"
+        ))
     }
 
     /// The OperatorGroup of the namespace, if there is exactly one.

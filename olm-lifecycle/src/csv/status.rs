@@ -19,6 +19,10 @@ pub(super) fn changed_status(
     if let Some(requirements) = &change.requirements {
         status.requirement_status = requirements.clone();
     }
+    if let Some(times) = &change.certificates {
+        status.certs_last_updated = Some(whole_seconds(times.updated));
+        status.certs_rotate_at = Some(whole_seconds(times.rotate_at));
+    }
     if let Some(phase) = change.phase.as_ref().filter(|phase| phase.differs_from(before)) {
         set_phase(&mut status, phase, now);
     } else if status != *before {

@@ -10,6 +10,7 @@ use olm_types::labels;
 use olm_types::owner::{OwnerName, is_owned_by_label};
 
 use super::deployment::desired_hash;
+use super::overrides::Overrides;
 use super::rollout::{Rollout, rollout};
 use super::strategy::{StrategyError, strategy};
 
@@ -41,11 +42,11 @@ pub enum UnhealthyReason {
 /// `deployments` holds those of the CSV's namespace by name.
 pub fn check_installed(
     csv: &ClusterServiceVersion,
+    overrides: &Overrides,
     deployments: &BTreeMap<String, Arc<Deployment>>,
 ) -> Result<Result<(), Unhealthy>, StrategyError> {
-    let checks =
-        strategy(&csv.spec)?.deployments.iter().map(|entry| check(csv, entry, deployments));
-    Ok(checks.collect())
+    let entries = &strategy(&csv.spec)?.deployments;
+    Ok(entries.iter().try_for_each(|entry| check(csv, entry, overrides, deployments)))
 }
 
 /// Whether the labels of an object say that it belongs to this CSV.
@@ -61,6 +62,7 @@ pub fn is_ours(csv: &ClusterServiceVersion, metadata: &ObjectMeta) -> bool {
 fn check(
     csv: &ClusterServiceVersion,
     entry: &StrategyDeploymentSpec,
+    overrides: &Overrides,
     deployments: &BTreeMap<String, Arc<Deployment>>,
 ) -> Result<(), Unhealthy> {
     let name = &entry.name;
@@ -86,7 +88,7 @@ fn check(
         }
     }
     check_annotations(csv, deployment)?;
-    check_hash(csv, entry, deployment)
+    check_hash(csv, entry, overrides, deployment)
 }
 
 fn check_annotations(
@@ -121,6 +123,7 @@ fn check_annotations(
 fn check_hash(
     csv: &ClusterServiceVersion,
     entry: &StrategyDeploymentSpec,
+    overrides: &Overrides,
     deployment: &Deployment,
 ) -> Result<(), Unhealthy> {
     let updated = |text: String| trouble(UnhealthyReason::DeploymentUpdated, text);
@@ -129,7 +132,7 @@ fn check_hash(
         let name = &entry.name;
         return Err(updated(format!("deployment {name} doesn't have a spec hash, update it")));
     };
-    let new = desired_hash(csv, entry)
+    let new = desired_hash(csv, entry, overrides)
         .map_err(|error| updated(format!("couldn't calculate deployment spec hash: {error}")))?;
     if *old == new {
         return Ok(());

@@ -10,6 +10,7 @@ use olm_types::api::{ClusterServiceVersion, StrategyDeploymentSpec};
 use olm_types::{hash, labels, owner};
 use serde_json::{Map, Value, json};
 
+use super::overrides::{Overrides, merge_variables};
 use super::shape::{ShapeError, as_object, list_in, object_in};
 
 /// Shape of a Deployment's spec, for Go-compatible JSON.
@@ -41,14 +42,16 @@ pub enum DeploymentError {
 pub fn desired_deployment(
     csv: &ClusterServiceVersion,
     entry: &StrategyDeploymentSpec,
+    overrides: &Overrides,
 ) -> Result<Value, DeploymentError> {
     let path = format!("spec.install.spec.deployments[{}].spec", entry.name);
     let mut spec = entry.spec.clone();
-    complete_spec(csv, &mut spec, &path)?;
+    complete_spec(csv, overrides, &mut spec, &path)?;
     let encoded = hash::go_json::encode(SPEC_SHAPE, &spec).map_err(|error| {
         DeploymentError::Spec { name: entry.name.clone(), reason: error.to_string() }
     })?;
-    let metadata = metadata(csv, entry, &hash::deep_hash(&encoded));
+    let mut metadata = metadata(csv, entry, &hash::deep_hash(&encoded));
+    overrides.annotate(as_object(&mut metadata, "metadata")?, "metadata")?;
     Ok(json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata, "spec": spec}))
 }
 
@@ -56,15 +59,18 @@ pub fn desired_deployment(
 pub(super) fn desired_hash(
     csv: &ClusterServiceVersion,
     entry: &StrategyDeploymentSpec,
+    overrides: &Overrides,
 ) -> Result<String, DeploymentError> {
-    let desired = desired_deployment(csv, entry)?;
+    let desired = desired_deployment(csv, entry, overrides)?;
     let label =
         desired.pointer("/metadata/labels").and_then(|all| all.get(labels::DEPLOYMENT_SPEC_HASH));
     Ok(label.and_then(Value::as_str).unwrap_or_default().to_owned())
 }
 
+/// Annotations of the CSV first, then what the Subscription asks for, then what no one may change.
 fn complete_spec(
     csv: &ClusterServiceVersion,
+    overrides: &Overrides,
     spec: &mut Value,
     path: &str,
 ) -> Result<(), ShapeError> {
@@ -73,12 +79,14 @@ fn complete_spec(
     let template = object_in(spec, "template", path)?;
     let path = format!("{path}.template");
     annotate(csv, template, &path)?;
+    overrides.apply(template, &path)?;
     let pod = object_in(template, "spec", &path)?;
     let path = format!("{path}.spec");
     let name = csv.metadata.name.as_deref().unwrap_or_default();
+    let variable = [json!({"name": CONDITION_VARIABLE, "value": name})];
     for (index, container) in list_in(pod, "containers", &path)?.iter_mut().enumerate() {
         let path = format!("{path}.containers[{index}]");
-        set_variable(as_object(container, &path)?, CONDITION_VARIABLE, name, &path)?;
+        merge_variables(as_object(container, &path)?, &variable, &path)?;
     }
     Ok(())
 }
@@ -95,23 +103,6 @@ fn annotate(
     };
     let present = object_in(metadata, "annotations", &format!("{path}.metadata"))?;
     present.extend(annotations.iter().map(|(key, value)| (key.clone(), json!(value))));
-    Ok(())
-}
-
-/// Sets a variable where it stands, or appends it.
-fn set_variable(
-    container: &mut Map<String, Value>,
-    name: &str,
-    value: &str,
-    path: &str,
-) -> Result<(), ShapeError> {
-    let variables = list_in(container, "env", path)?;
-    let wanted = json!({"name": name, "value": value});
-    let existing = variables.iter_mut().find(|variable| variable.get("name") == Some(&json!(name)));
-    match existing {
-        Some(variable) => *variable = wanted,
-        None => variables.push(wanted),
-    }
     Ok(())
 }
 

@@ -3,14 +3,18 @@
 
 mod check;
 mod deployment;
+mod disruption;
 mod orphans;
+mod overrides;
 mod rollout;
-mod shape;
+pub(crate) mod shape;
 mod strategy;
 
 pub use check::{Unhealthy, UnhealthyReason, check_installed, is_ours};
 pub use deployment::{DeploymentError, desired_deployment};
+pub use disruption::{PodLabels, is_disrupted, unsettled};
 pub use orphans::orphans;
+pub use overrides::{Overrides, ProxySettings};
 pub use rollout::{Rollout, rollout};
 pub use strategy::{StrategyError, strategy};
 

@@ -62,18 +62,18 @@ fn the_golden_spec_hash() {
 #[test]
 fn the_deployment_is_complete() {
     let csv = mk_csv();
-    let object = desired_deployment(&csv, entry(&csv)).unwrap();
+    let object = desired_deployment(&csv, entry(&csv), &Overrides::default()).unwrap();
     insta::assert_json_snapshot!(object);
 }
 
 #[test]
 fn an_installed_deployment_is_up_to_date() {
     let csv = mk_csv();
-    let mut object = desired_deployment(&csv, entry(&csv)).unwrap();
+    let mut object = desired_deployment(&csv, entry(&csv), &Overrides::default()).unwrap();
     object["status"] = json!({"conditions": [{"type": "Available", "status": "True"}]});
     let deployment: Deployment = serde_json::from_value(object).unwrap();
     let deployments = BTreeMap::from([("dep".to_owned(), Arc::new(deployment))]);
-    assert_eq!(check_installed(&csv, &deployments), Ok(Ok(())));
+    assert_eq!(check_installed(&csv, &Overrides::default(), &deployments), Ok(Ok(())));
 }
 
 #[test]
@@ -81,20 +81,23 @@ fn another_strategy_is_no_strategy() {
     let mut csv = mk_csv();
     csv.spec.install.strategy = "helm".to_owned();
     assert_eq!(strategy(&csv.spec), Err(StrategyError::Unrecognized));
-    assert_eq!(check_installed(&csv, &BTreeMap::new()), Err(StrategyError::Unrecognized));
+    assert_eq!(
+        check_installed(&csv, &Overrides::default(), &BTreeMap::new()),
+        Err(StrategyError::Unrecognized)
+    );
 }
 
 #[test]
 fn a_strategy_without_deployments_is_installed() {
     let mut csv = mk_csv();
     csv.spec.install.spec = None;
-    assert_eq!(check_installed(&csv, &BTreeMap::new()), Ok(Ok(())));
+    assert_eq!(check_installed(&csv, &Overrides::default(), &BTreeMap::new()), Ok(Ok(())));
 }
 
 #[test]
 fn orphans_are_ours_by_label_and_by_reference() {
     let csv = mk_csv();
-    let object = desired_deployment(&csv, entry(&csv)).unwrap();
+    let object = desired_deployment(&csv, entry(&csv), &Overrides::default()).unwrap();
     let mk = |name: &str, change: fn(&mut Value)| {
         let mut object = object.clone();
         object["metadata"]["name"] = json!(name);

@@ -5,5 +5,7 @@ pub mod attenuation;
 pub mod collect;
 pub mod execution;
 pub mod phase;
+mod report;
 pub mod request;
+mod stale;
 pub mod steps;

@@ -3,7 +3,7 @@
 //! `RequiresApproval -> Installing -> Complete | Failed`. While it is Installing, a failing step is
 //! tried again for a minute, without limit when only rights are missing.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,8 +20,10 @@ use olm_types::conditions::install_plan::INSTALLED;
 use olm_types::reasons::install_plan as reasons;
 
 use super::attenuation;
-use super::execution::{Execution, Scope, StepError};
-use super::request::is_without_status;
+use super::execution::{Ended, Execution, Matter, Scope};
+use super::request::{is_without_status, made_by_user};
+use super::{report, stale};
+use crate::crd::CrdOwner;
 use crate::writes::status_write;
 
 /// How long to wait before a plan that is not done is looked at again.
@@ -42,6 +44,10 @@ pub struct Observed {
     pub groups: Vec<Arc<OperatorGroup>>,
     /// `(namespace, name)` of every CSV that is not a copy.
     pub csvs: BTreeSet<(String, String)>,
+    /// CSVs that own a CRD, by name of the CRD.
+    pub crd_owners: BTreeMap<String, BTreeSet<CrdOwner>>,
+    /// Whether rights or accounts of the namespace changed since the plan was looked at last.
+    pub rights_changed: bool,
     /// Namespace of the operator itself.
     pub operator_namespace: String,
     /// How long a failing step is tried again (`--install-plan-retry-timeout`).
@@ -59,6 +65,8 @@ pub enum Decision {
         /// What is wrong, if something is.
         problem: Option<String>,
     },
+    /// A user made it and it has no steps yet: find them, then ask [`super::request::requested`].
+    Resolve,
     /// Execute its steps, then ask [`conclude`].
     Execute(Box<Execution>),
 }
@@ -66,8 +74,10 @@ pub enum Decision {
 /// What follows from an execution.
 #[derive(Debug, Default)]
 pub struct Conclusion {
-    /// The status write, if the status changed.
+    /// Events about the steps, then the status write, if the status changed.
     pub effects: Vec<Effect>,
+    /// For how many steps the API server warned.
+    pub warned: usize,
     /// When to look again.
     pub requeue: Option<Duration>,
     /// What is wrong, if something is.
@@ -78,14 +88,22 @@ pub struct Conclusion {
 pub fn decide(observed: &Observed, now: Timestamp) -> Decision {
     let Some(status) = observed.plan.status.as_ref().filter(|_| !is_without_status(&observed.plan))
     else {
-        return Decision::Nothing;
+        return if made_by_user(&observed.plan) { Decision::Resolve } else { Decision::Nothing };
     };
-    if matches!(status.phase, InstallPlanPhase::Failed | InstallPlanPhase::Complete) {
-        return Decision::Nothing;
+    match status.phase {
+        InstallPlanPhase::Failed => return retry_of_failed(observed, status),
+        InstallPlanPhase::Complete => return Decision::Nothing,
+        InstallPlanPhase::None
+        | InstallPlanPhase::Planning
+        | InstallPlanPhase::RequiresApproval
+        | InstallPlanPhase::Installing => {}
     }
     let account = match attenuation::account(&observed.groups) {
         Ok(account) => account,
-        Err(error) => return check_failed(observed, &error, now),
+        Err(error) => {
+            let problem = format!("attenuated service account query failed - {error}");
+            return check_failed(observed, error.to_string(), problem, now);
+        }
     };
     if account.is_some() && status.attenuated_service_account_ref != account {
         let wanted =
@@ -94,6 +112,9 @@ pub fn decide(observed: &Observed, now: Timestamp) -> Decision {
     }
     match status.phase {
         InstallPlanPhase::RequiresApproval if observed.plan.spec.approved => {
+            if let Some(problem) = stale::problem(&observed.plan) {
+                return check_failed(observed, problem.clone(), problem, now);
+            }
             let wanted = InstallPlanStatus {
                 phase: InstallPlanPhase::Installing,
                 message: None,
@@ -113,18 +134,15 @@ pub fn decide(observed: &Observed, now: Timestamp) -> Decision {
 }
 
 /// Turns the steps as an execution left them into the plan's status.
-pub fn conclude(
-    observed: &Observed,
-    steps: Vec<Step>,
-    failure: Option<StepError>,
-    now: Timestamp,
-) -> Conclusion {
+pub fn conclude(observed: &Observed, ended: Ended, now: Timestamp) -> Conclusion {
     let before = observed.plan.status.clone().unwrap_or_default();
     let mut status = reset(&before, now);
     let start = status.start_time.get_or_insert(Time(now)).0;
-    status.plan = steps;
-    let mut conclusion = Conclusion::default();
-    match failure {
+    let mut effects = report::events(&observed.plan, &ended);
+    let warnings = ended.notes.iter().filter(|note| matches!(note.what, Matter::Warnings(_)));
+    let mut conclusion = Conclusion { warned: warnings.count(), ..Conclusion::default() };
+    status.plan = ended.steps;
+    match ended.failure {
         Some(error) if error.is_forbidden() || since(start, now) < observed.retry_timeout => {
             let message = format!("retrying execution due to error: {error}");
             status.message = Some(message.clone());
@@ -157,8 +175,19 @@ pub fn conclude(
             set_installed(&mut status, "True", None, None, now);
         }
     }
-    conclusion.effects = status_effects(observed, status);
+    effects.extend(status_effects(observed, status));
+    conclusion.effects = effects;
     conclusion
+}
+
+/// A plan that failed under an account is tried again when the account may have more rights. Its
+/// start stays, so that another failure is final at once unless rights are still missing.
+fn retry_of_failed(observed: &Observed, status: &InstallPlanStatus) -> Decision {
+    if !observed.rights_changed || status.attenuated_service_account_ref.is_none() {
+        return Decision::Nothing;
+    }
+    let phase = InstallPlanPhase::Installing;
+    write(observed, InstallPlanStatus { phase, ..status.clone() }, None)
 }
 
 /// v0 walks an automatically approved plan twice, so that its second pass meets what the first one
@@ -180,32 +209,26 @@ fn execution(
         operator_namespace: observed.operator_namespace.clone(),
         identity: account.map_or(Identity::Own, acting_as),
         csvs: observed.csvs.clone(),
+        crd_owners: observed.crd_owners.clone(),
+        wanted: observed.plan.spec.cluster_service_version_names.iter().cloned().collect(),
         ..Scope::default()
     };
     Execution::new(scope, status.plan.clone())
 }
 
-fn acting_as(account: ObjectReference) -> Identity {
+/// The identity of an account that an OperatorGroup names.
+pub(crate) fn acting_as(account: ObjectReference) -> Identity {
     Identity::ServiceAccount {
         namespace: account.namespace.unwrap_or_default(),
         name: account.name.unwrap_or_default(),
     }
 }
 
-fn check_failed(
-    observed: &Observed,
-    error: &attenuation::AttenuationError,
-    now: Timestamp,
-) -> Decision {
+fn check_failed(observed: &Observed, message: String, problem: String, now: Timestamp) -> Decision {
     let mut status = observed.plan.status.clone().unwrap_or_default();
-    set_installed(
-        &mut status,
-        "False",
-        Some(reasons::INSTALL_CHECK_FAILED),
-        Some(error.to_string()),
-        now,
-    );
-    write(observed, status, Some(format!("attenuated service account query failed - {error}")))
+    let reason = Some(reasons::INSTALL_CHECK_FAILED);
+    set_installed(&mut status, "False", reason, Some(message), now);
+    write(observed, status, Some(problem))
 }
 
 fn write(observed: &Observed, status: InstallPlanStatus, problem: Option<String>) -> Decision {

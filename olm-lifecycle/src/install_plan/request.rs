@@ -8,11 +8,16 @@ use std::sync::Arc;
 
 use k8s_openapi::api::core::v1::ObjectReference;
 use kube_core::ResourceExt;
+use olm_effect::Effect;
 use olm_types::api::{
     Approval, BundleLookup, InstallPlan, InstallPlanPhase, InstallPlanReference, InstallPlanSpec,
     InstallPlanStatus, Step, Subscription,
 };
 use olm_types::owner::non_blocking_owner;
+use olm_types::reasons::event::RESOLUTION_FAILED;
+
+use super::report;
+use crate::writes::status_write;
 
 /// What shall be installed in a namespace.
 #[derive(Clone, Debug)]
@@ -116,6 +121,40 @@ pub fn is_without_status(plan: &InstallPlan) -> bool {
     plan.status
         .as_ref()
         .is_none_or(|status| status.plan.is_empty() && status.bundle_lookups.is_empty())
+}
+
+/// Whether a user asks for CSVs with this plan (seed 001, 2.1.4.2). Plans of the operator have a
+/// number, and Subscriptions as owners.
+pub fn made_by_user(plan: &InstallPlan) -> bool {
+    let phase = plan.status.as_ref().map(|status| status.phase).unwrap_or_default();
+    let owners = plan.metadata.owner_references.iter().flatten();
+    phase == InstallPlanPhase::None
+        && plan.metadata.deletion_timestamp.is_none()
+        && !plan.spec.cluster_service_version_names.is_empty()
+        && plan.spec.generation.unwrap_or_default() == 0
+        && !owners.into_iter().any(|owner| owner.kind == Subscription::KIND)
+}
+
+/// The write that gives a user's plan its steps. What the user approved already is installed at
+/// once, as is what needs no approval.
+pub fn requested(plan: &InstallPlan, steps: Vec<Step>) -> Option<Effect> {
+    let request = PlanRequest {
+        namespace: plan.namespace().unwrap_or_default(),
+        generation: 0,
+        approval: plan.spec.approval,
+        steps,
+        lookups: Vec::new(),
+        owners: Vec::new(),
+    };
+    let status = request.status();
+    status_write(plan, &InstallPlan { status: Some(status), ..plan.clone() })
+}
+
+/// The event that says why a user's plan gets no steps. Its status is left alone: who made the
+/// plan may be about to write it.
+pub fn unresolved(plan: &InstallPlan, why: &str) -> Effect {
+    let message = format!("the CSVs that the plan names cannot be resolved: {why}");
+    report::warning(plan, RESOLUTION_FAILED, message, None)
 }
 
 /// Both forms in which a Subscription names its plan.

@@ -7,19 +7,22 @@
 mod namespace;
 mod provided_apis;
 mod roles;
+mod service_account;
 mod status;
 
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use k8s_openapi::api::core::v1::Namespace;
+use k8s_openapi::api::core::v1::{Namespace, ServiceAccount};
 use k8s_openapi::api::rbac::v1::ClusterRole;
 use olm_effect::Effect;
+use olm_opgroup::TenantPolicy;
 use olm_types::api::{ClusterServiceVersion, OperatorGroup};
 
 pub use namespace::decide_namespace;
 pub use roles::{decide_gone, role_names};
-pub use status::{INVALID_TARGETS, INVALID_TARGETS_REASON};
+pub use service_account::names_account;
+pub use status::{INVALID_TARGETS, INVALID_TARGETS_REASON, TARGETS_NOT_ALLOWED_REASON};
 
 use crate::writes::status_write;
 
@@ -36,6 +39,10 @@ pub struct Observed {
     pub members: Vec<Arc<ClusterServiceVersion>>,
     /// The ClusterRoles that have the names of the group's roles.
     pub roles: Vec<Arc<ClusterRole>>,
+    /// How far the owner of the group is trusted.
+    pub policy: TenantPolicy,
+    /// The ServiceAccount that the group names, if it exists.
+    pub service_account: Option<Arc<ServiceAccount>>,
 }
 
 /// What to do about a group.
@@ -56,7 +63,9 @@ pub fn decide(observed: &Observed, now: Timestamp) -> Decision {
     let (status, notes) = status::desired(observed, now);
     let mut wanted = OperatorGroup::clone(&observed.group);
     wanted.status = status;
-    let write = status_write(observed.group.as_ref(), &wanted);
+    // The label comes first: it is a new version of the account, which the reference names.
+    let write =
+        service_account::label(observed).or_else(|| status_write(observed.group.as_ref(), &wanted));
     let effects = match write {
         Some(write) => vec![write],
         None => roles::ensure(observed).into_iter().chain(provided_apis::prune(observed)).collect(),

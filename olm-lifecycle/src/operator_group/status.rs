@@ -1,19 +1,42 @@
 //! The status that a group should have.
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
-use olm_opgroup::{NamespaceSet, TargetError, select_targets};
+use olm_opgroup::{NamespaceSet, TargetError, TargetsNotAllowed, select_targets};
 use olm_types::api::OperatorGroupStatus;
 use olm_types::conditions::operator_group as conditions;
 use olm_types::reasons::operator_group as reasons;
 
-use super::Observed;
+use super::{Observed, service_account};
 
 /// Condition of a group whose selection is malformed. v0 reports this only in its log.
 pub const INVALID_TARGETS: &str = "InvalidTargetNamespaces";
 
-/// Reason of [`INVALID_TARGETS`].
+/// Reason of [`INVALID_TARGETS`]: the selection cannot be read.
 pub const INVALID_TARGETS_REASON: &str = "InvalidSpec";
+
+/// Reason of [`INVALID_TARGETS`]: the strict tenant policy forbids the selection.
+pub const TARGETS_NOT_ALLOWED_REASON: &str = "TargetsNotAllowed";
+
+/// Why the selection of a group does not count.
+#[derive(Debug, thiserror::Error)]
+enum Refused {
+    #[error(transparent)]
+    Malformed(#[from] TargetError),
+    #[error(transparent)]
+    NotAllowed(#[from] TargetsNotAllowed),
+}
+
+impl Refused {
+    fn reason(&self) -> &'static str {
+        match self {
+            Self::Malformed(_) => INVALID_TARGETS_REASON,
+            Self::NotAllowed(_) => TARGETS_NOT_ALLOWED_REASON,
+        }
+    }
+}
 
 /// The status, equal to the present one when nothing changed, and remarks for the log.
 pub(super) fn desired(
@@ -23,19 +46,23 @@ pub(super) fn desired(
     let present = observed.group.status.clone().unwrap_or_default();
     let mut wanted = present.clone();
     let selected = selected(observed);
-    if let Ok(selected) = &selected {
-        set_namespaces(&mut wanted, selected);
+    match &selected {
+        Ok(selected) => set_namespaces(&mut wanted, selected),
+        // What was selected before the policy was strict does not go on.
+        Err(Refused::NotAllowed(_)) => wanted.namespaces.clear(),
+        Err(Refused::Malformed(_)) => {}
     }
-    let now = Time(Timestamp::from_second(now.as_second()).unwrap_or(now));
+    let now = service_account::moment(now);
     let multiple = (observed.groups_in_namespace > 1).then(|| {
         let text = "Multiple OperatorGroup found in the same namespace".to_owned();
         (reasons::MULTIPLE_OPERATOR_GROUPS_FOUND, text)
     });
     set_condition(&mut wanted, conditions::MULTIPLE_OPERATOR_GROUP, multiple, &now);
-    let problem = selected.err().map(|error| error.to_string());
-    let invalid = problem.clone().map(|text| (INVALID_TARGETS_REASON, text));
+    let invalid = selected.err().map(|refused| (refused.reason(), refused.to_string()));
+    let problem = invalid.as_ref().map(|(_, text)| text.clone());
     set_condition(&mut wanted, INVALID_TARGETS, invalid, &now);
-    let notes = problem.into_iter().collect();
+    let missing = service_account::follow(observed, &mut wanted, &now);
+    let notes = problem.into_iter().chain(missing).collect();
     if wanted == present {
         return (observed.group.status.clone(), notes);
     }
@@ -43,13 +70,21 @@ pub(super) fn desired(
     (Some(wanted), notes)
 }
 
-fn selected(observed: &Observed) -> Result<NamespaceSet, TargetError> {
-    let none = std::collections::BTreeMap::new();
+fn selected(observed: &Observed) -> Result<NamespaceSet, Refused> {
+    let none = BTreeMap::new();
     let namespaces = observed.namespaces.iter().map(|namespace| {
         let name = namespace.metadata.name.as_deref().unwrap_or_default();
         (name, namespace.metadata.labels.as_ref().unwrap_or(&none))
     });
-    select_targets(&observed.group.spec, namespaces)
+    let targets = select_targets(&observed.group.spec, namespaces)?;
+    let own = observed.group.metadata.namespace.as_deref().unwrap_or_default();
+    let annotations = observed
+        .namespaces
+        .iter()
+        .find(|namespace| namespace.metadata.name.as_deref() == Some(own))
+        .and_then(|namespace| namespace.metadata.annotations.as_ref());
+    observed.policy.check_targets(own, annotations.unwrap_or(&none), &targets)?;
+    Ok(targets)
 }
 
 /// Replaces the list only when it holds other namespaces: v0 writes it in any order.
@@ -61,7 +96,7 @@ fn set_namespaces(status: &mut OperatorGroupStatus, selected: &NamespaceSet) {
 }
 
 /// Makes a condition true with a reason and a message, or removes it.
-fn set_condition(
+pub(super) fn set_condition(
     status: &mut OperatorGroupStatus,
     type_: &str,
     wanted: Option<(&str, String)>,

@@ -50,6 +50,8 @@ fn mk_observed(group: Arc<OperatorGroup>) -> Observed {
         ],
         members: Vec::new(),
         roles: Vec::new(),
+        policy: TenantPolicy::V0,
+        service_account: None,
     }
 }
 
@@ -120,15 +122,73 @@ fn a_selector_that_fits_nothing_leaves_the_status_empty() {
     assert_eq!(decide_with_roles(&observed), Decision::default());
 }
 
+fn mk_account(labels: Value) -> Arc<k8s_openapi::api::core::v1::ServiceAccount> {
+    let metadata = json!({"name": "sa", "namespace": "op", "uid": "u-sa", "resourceVersion": "3", "labels": labels});
+    Arc::new(serde_json::from_value(json!({ "metadata": metadata })).unwrap())
+}
+
+fn with_account(status: Option<Value>) -> Observed {
+    let spec = json!({"targetNamespaces": ["op"], "serviceAccountName": "sa"});
+    mk_observed(mk_group(spec, status, ""))
+}
+
 #[test]
-fn a_service_account_reference_survives() {
+fn a_missing_account_is_told_until_it_is_there() {
+    let mut observed = with_account(None);
+    let decision = decide(&observed, now());
+    let status = written_status(&decision).unwrap();
+    assert_eq!(
+        status["conditions"],
+        json!([{
+            "type": "OperatorGroupServiceAccount",
+            "status": "True",
+            "reason": "ServiceAccountNotFound",
+            "message": "ServiceAccount sa not found",
+            "lastTransitionTime": "2026-01-02T03:04:05Z",
+        }])
+    );
+    assert_eq!(
+        decision.notes,
+        ["failed to get service account, sa=sa serviceaccounts \"sa\" not found"]
+    );
+    observed = with_account(Some(status));
+    observed.service_account = Some(mk_account(json!({"olm.managed": "true"})));
+    let status = written_status(&decide(&observed, now())).unwrap();
+    assert_eq!(status.get("conditions"), None);
+    assert_eq!(
+        status["serviceAccountRef"],
+        json!({"kind": "ServiceAccount", "apiVersion": "v1", "namespace": "op", "name": "sa",
+            "uid": "u-sa", "resourceVersion": "3"})
+    );
+    let settled = Observed { group: with_account(Some(status)).group, ..observed };
+    assert!(written_status(&decide(&settled, now())).is_none());
+}
+
+#[test]
+fn an_account_is_labelled_before_it_is_referred_to() {
+    let mut observed = with_account(None);
+    observed.service_account = Some(mk_account(json!({})));
+    let effects = decide(&observed, now()).effects;
+    let [Effect { action: Action::Apply { object, manager, force }, .. }] = effects.as_slice()
+    else {
+        panic!("{effects:?}")
+    };
+    assert_eq!((manager.as_str(), force), ("operator-lifecycle-manager", &false));
+    assert_eq!(object["metadata"]["labels"], json!({"olm.managed": "true"}));
+}
+
+#[test]
+fn an_account_that_is_named_no_more_leaves_nothing_behind() {
     let status = json!({
-        "namespaces": ["x"], "lastUpdated": "2020-01-01T00:00:00Z",
+        "namespaces": ["op"], "lastUpdated": "2020-01-01T00:00:00Z",
         "serviceAccountRef": {"kind": "ServiceAccount", "name": "sa"},
+        "conditions": [{"type": "OperatorGroupServiceAccount", "status": "True", "reason": "ServiceAccountNotFound",
+            "message": "x", "lastTransitionTime": "2020-01-01T00:00:00Z"}],
     });
-    let group = mk_group(json!({"targetNamespaces": ["y"]}), Some(status), "");
+    let group = mk_group(json!({"targetNamespaces": ["op"]}), Some(status), "");
     let written = written_status(&decide(&mk_observed(group), now())).unwrap();
-    assert_eq!(written["serviceAccountRef"]["name"], json!("sa"));
+    let expected = json!({"namespaces": ["op"], "lastUpdated": "2026-01-02T03:04:05Z"});
+    assert_eq!(written, expected);
 }
 
 #[test]
@@ -252,4 +312,36 @@ fn roles_go_with_the_group_and_look_alikes_stay() {
     let gone: Vec<&str> = effects.iter().map(|effect| effect.target.name.as_str()).collect();
     let name = |index: usize| roles[index].metadata.name.as_deref().unwrap();
     assert_eq!(gone, [name(0), name(2)]);
+}
+
+#[rstest]
+#[case::own(json!({"targetNamespaces": ["op"]}), "", &["op"], None)]
+#[case::all(json!({}), "", &[], Some("may not target all namespaces"))]
+#[case::all_allowed(json!({}), "*", &[""], None)]
+#[case::another(json!({"targetNamespaces": ["a"]}), "", &[], Some("may not target a: "))]
+#[case::another_allowed(json!({"targetNamespaces": ["a"]}), "a", &["a"], None)]
+#[case::selected(json!({"selector": {"matchLabels": {"env": "dev"}}}), "a", &[], Some("target c: "))]
+fn under_the_strict_policy_targets_are_allowed_by_an_administrator(
+    #[case] spec: Value,
+    #[case] allowed: &str,
+    #[case] expected: &[&str],
+    #[case] refusal: Option<&str>,
+) {
+    let before = json!({"namespaces": ["z"], "lastUpdated": null});
+    let mut observed = mk_observed(mk_group(spec, Some(before), ""));
+    let home = json!({"metadata": {"name": "op", "annotations": {
+        "operators.coreos.com/allowed-target-namespaces": allowed,
+    }}});
+    observed.namespaces.push(Arc::new(serde_json::from_value(home).unwrap()));
+    observed.policy = TenantPolicy::Strict;
+    let (status, notes) = status::desired(&observed, now());
+    let status = status.unwrap();
+    assert_eq!(status.namespaces, expected);
+    let told = status.conditions.iter().find(|condition| condition.type_ == INVALID_TARGETS);
+    assert_eq!(told.is_some(), refusal.is_some());
+    if let (Some(told), Some(refusal)) = (told, refusal) {
+        assert_eq!(told.reason, TARGETS_NOT_ALLOWED_REASON);
+        assert!(told.message.contains(refusal), "{}", told.message);
+        assert_eq!(notes, [told.message.clone()]);
+    }
 }

@@ -1,10 +1,12 @@
 //! Subscriptions (spec catalog-operator 2).
 //!
-//! [`sync`] keeps one Subscription's conditions about its InstallPlan and its catalogs true;
+//! [`sync`] keeps one Subscription's conditions about its InstallPlan, its catalogs and
+//! deprecations true;
 //! [`resolution`] turns the resolution of a namespace into an InstallPlan and into what its
 //! Subscriptions say about it.
 
 mod conditions;
+pub mod deprecations;
 pub mod health;
 pub mod plan_status;
 pub mod resolution;

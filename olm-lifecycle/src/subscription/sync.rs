@@ -9,9 +9,10 @@ use jiff::Timestamp;
 use kube_core::ResourceExt;
 use olm_effect::Effect;
 use olm_types::api::{CatalogSource, Subscription};
+use olm_types::bundle::Entry;
 
-use super::health;
 use super::plan_status::{self, ReferencedPlan};
+use super::{deprecations, health};
 use crate::writes::status_write;
 
 /// What is known about a Subscription.
@@ -23,6 +24,8 @@ pub struct Observed {
     pub plan: ReferencedPlan,
     /// The catalogs of its namespace and of the global one, each once.
     pub catalogs: Vec<Arc<CatalogSource>>,
+    /// The installed bundle in the Subscription's catalog, if that is loaded and has it.
+    pub installed: Option<Arc<Entry>>,
 }
 
 /// The status write that brings all conditions up to date, if one is needed.
@@ -34,6 +37,9 @@ pub fn decide(observed: &Observed, now: Timestamp) -> Option<Effect> {
     let health =
         health::reconcile(&status, &subscription.spec, health_of(&observed.catalogs, now), now);
     let status = health.unwrap_or(status);
+    let entry = observed.installed.as_deref();
+    let deprecations = deprecations::reconcile(&status, &subscription.spec, entry, now);
+    let status = deprecations.unwrap_or(status);
     let wanted = Subscription { status: Some(status), ..subscription.clone() };
     let empty = wanted.status == Some(Default::default()) && subscription.status.is_none();
     if empty { None } else { status_write(subscription, &wanted) }

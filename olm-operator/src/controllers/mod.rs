@@ -1,7 +1,12 @@
 //! One folder per kind: observe, then reconcile.
 
+pub mod adoption;
+pub mod cluster_operator;
 pub mod copied_csv;
 pub mod csv;
+pub mod labeller;
 pub mod namespace;
 pub mod olm_config;
+pub mod operator;
+pub mod operator_condition;
 pub mod operator_group;

@@ -15,8 +15,9 @@ use super::Triggers;
 impl Triggers {
     pub(super) fn csv(&self, change: &Change<ClusterServiceVersion>) {
         self.dependents.update(change.old.as_deref(), change.new.as_deref());
-        self.metrics.follow(change, self.stores.csvs.len());
+        self.measure(change);
         self.copies_of(change);
+        self.companions_of(change);
         for csv in change.versions() {
             self.wake_related(csv);
         }
@@ -34,15 +35,22 @@ impl Triggers {
         }
     }
 
+    /// Other OLM operators of the cluster count the CSVs of their namespaces.
+    fn measure(&self, change: &Change<ClusterServiceVersion>) {
+        let is_ours = |csv: &ClusterServiceVersion| self.queues.looks_after(&ObjectKey::of(csv));
+        if change.latest().is_some_and(|csv| is_ours(csv)) {
+            let count = match self.queues.looks_after_all() {
+                true => self.stores.csvs.len(),
+                false => self.stores.csvs.list_where(is_ours).len(),
+            };
+            self.metrics.follow(change, count);
+        }
+    }
+
     pub(super) fn deployment(&self, change: &Change<Deployment>) {
         for deployment in change.versions() {
             self.wake_owner(&deployment.metadata);
-            let namespace = deployment.metadata.namespace.as_deref().unwrap_or_default();
-            for owner in deployment.metadata.owner_references.iter().flatten() {
-                if owner.kind == ClusterServiceVersion::KIND {
-                    self.queues.add_csv(ObjectKey::namespaced(namespace, &owner.name));
-                }
-            }
+            self.wake_referenced(deployment.as_ref());
         }
     }
 
@@ -50,6 +58,7 @@ impl Triggers {
         let Some(condition) = change.latest() else { return };
         let namespace = condition.metadata.namespace.as_deref().unwrap_or_default();
         let name = condition.metadata.name.as_deref().unwrap_or_default();
+        self.queues.add_condition(ObjectKey::namespaced(namespace, name));
         for csv in self.stores.csvs.list_in(namespace) {
             if csv.spec.replaces.as_deref() == Some(name) {
                 self.queues.add_csv(ObjectKey::of(csv.as_ref()));

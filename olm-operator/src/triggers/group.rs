@@ -6,6 +6,7 @@ use k8s_openapi::api::core::v1::Namespace;
 use olm_kit::ObjectKey;
 use olm_kit::watch::Change;
 use olm_opgroup::{ApiSet, group_apis, provided_apis};
+use olm_types::annotations::ALLOWED_TARGETS;
 use olm_types::api::{ClusterServiceVersion, OperatorGroup};
 use olm_types::reasons::csv as reasons;
 
@@ -39,6 +40,7 @@ impl Triggers {
         let name = latest.metadata.name.as_deref().unwrap_or_default();
         self.queues.add_namespace(name);
         self.copies_in(change);
+        self.wake_groups_at_home(change, name);
         let labels = |namespace: &Option<std::sync::Arc<Namespace>>| {
             namespace.as_ref().map(|namespace| namespace.metadata.labels.clone())
         };
@@ -50,6 +52,19 @@ impl Triggers {
             let home = group.metadata.namespace.as_deref().unwrap_or_default();
             for csv in self.stores.csvs.list_in(home) {
                 self.queues.add_csv(ObjectKey::of(csv.as_ref()));
+            }
+        }
+    }
+
+    /// What the groups of a namespace may target is said on the namespace.
+    fn wake_groups_at_home(&self, change: &Change<Namespace>, name: &str) {
+        let allowed = |namespace: &Option<std::sync::Arc<Namespace>>| {
+            let annotations = namespace.as_ref()?.metadata.annotations.as_ref()?;
+            annotations.get(ALLOWED_TARGETS).cloned()
+        };
+        if allowed(&change.old) != allowed(&change.new) {
+            for group in self.stores.groups.list_in(name) {
+                self.queues.add_group(ObjectKey::of(group.as_ref()));
             }
         }
     }

@@ -3,17 +3,21 @@
 //! Every listener maps the old and the new version of an object to keys. Nothing is polled: a CSV
 //! that waits for something is woken by the change of exactly that.
 
+mod components;
 mod copies;
 mod csv;
 mod dependencies;
 mod group;
+mod overrides;
 mod rbac;
+mod serving;
 
 use olm_kit::ObjectKey;
 use olm_types::api::ClusterServiceVersion;
 use olm_types::owner::owner_by_label;
 
 use crate::changes::Changes;
+use crate::components::ComponentIndex;
 use crate::dependents::{Dependency, Dependents};
 use crate::metrics::CsvMetrics;
 use crate::originals::Originals;
@@ -29,6 +33,7 @@ pub struct Triggers {
     pub(crate) changes: Changes,
     pub(crate) metrics: CsvMetrics,
     pub(crate) originals: Originals,
+    pub(crate) components: ComponentIndex,
 }
 
 impl Triggers {
@@ -62,7 +67,20 @@ impl Triggers {
         let it = me();
         stores.api_services.on_change(move |change| it.api_service(change));
         let it = me();
+        stores.serving.services.on_change(move |change| it.service(change));
+        let it = me();
+        stores.serving.secrets.on_change(move |change| it.secret(change));
+        let it = me();
+        stores.serving.validating.on_change(move |change| it.webhook(change));
+        let it = me();
+        stores.serving.mutating.on_change(move |change| it.webhook(change));
+        let it = me();
         stores.conditions.on_change(move |change| it.condition(change));
+        self.listen_to_components();
+        let it = me();
+        stores.subscriptions.on_change(move |change| it.subscription(change));
+        let it = me();
+        stores.proxies.on_change(move |change| it.proxy(change));
     }
 
     fn wake_dependents(&self, dependency: &Dependency) {

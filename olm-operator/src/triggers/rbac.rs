@@ -9,6 +9,7 @@ use k8s_openapi::api::rbac::v1::{
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use olm_kit::ObjectKey;
 use olm_kit::watch::Change;
+use olm_lifecycle::operator_group::names_account;
 use olm_rbac::Account;
 use olm_types::api::OperatorGroup;
 use olm_types::owner::owner_by_label;
@@ -23,6 +24,11 @@ impl Triggers {
         let name = account.metadata.name.as_deref().unwrap_or_default();
         self.wake_dependents(&Dependency::Account(Account::new(namespace, name)));
         self.mark_failed_installs(namespace);
+        for group in self.stores.groups.list_in(namespace) {
+            if names_account(&group, name) {
+                self.queues.add_group(ObjectKey::of(group.as_ref()));
+            }
+        }
     }
 
     pub(super) fn role(&self, change: &Change<Role>) {
@@ -30,6 +36,7 @@ impl Triggers {
         let namespace = role.metadata.namespace.as_deref().unwrap_or_default();
         let name = role.metadata.name.as_deref().unwrap_or_default();
         self.wake_owner(&role.metadata);
+        self.wake_referenced(role.as_ref());
         self.copies_of_rights(&role.metadata);
         for binding in self.stores.role_bindings.list_in(namespace) {
             if refers_to(&binding.role_ref, "Role", name) {
@@ -44,6 +51,7 @@ impl Triggers {
         let namespace = latest.metadata.namespace.as_deref().unwrap_or_default();
         for binding in change.versions() {
             self.wake_owner(&binding.metadata);
+            self.wake_referenced(binding.as_ref());
             self.copies_of_rights(&binding.metadata);
             self.wake_subjects(&binding.subjects, Some(namespace));
         }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::metrics::CsvMetrics;
+use k8s_openapi::api::admissionregistration::v1::ValidatingWebhookConfiguration;
 use olm_kit::metrics::Metrics;
 use olm_kit::watch::{Change, Store};
 use rstest::rstest;
@@ -14,12 +15,14 @@ fn mk<K: DeserializeOwned>(object: Value) -> K {
     serde_json::from_value(object).unwrap()
 }
 
-/// A CSV that owns `<name>s.g`, gives rights to account `<name>`, and failed if there is a reason.
+/// A CSV that owns `<name>s.g`, needs an API of group `<name>.native`, gives rights to account
+/// `<name>`, and failed if there is a reason.
 fn mk_csv(name: &str, replaces: Option<&str>, reason: &str) -> ClusterServiceVersion {
     mk(json!({
         "metadata": {"name": name, "namespace": "ns"},
         "spec": {
             "replaces": replaces,
+            "nativeAPIs": [{"group": format!("{name}.native"), "version": "v1", "kind": "N"}],
             "customresourcedefinitions": {
                 "owned": [{"name": format!("{name}s.g"), "version": "v1", "kind": "K"}],
             },
@@ -56,6 +59,7 @@ fn mk_triggers() -> Triggers {
         changes: Changes::default(),
         metrics: CsvMetrics::register(&Metrics::new().unwrap()).unwrap(),
         originals: Originals::default(),
+        components: ComponentIndex::default(),
     }
 }
 
@@ -65,6 +69,16 @@ fn added<K>(object: K) -> Change<K> {
 
 fn changed<K>(old: K, new: K) -> Change<K> {
     Change { old: Some(Arc::new(old)), new: Some(Arc::new(new)) }
+}
+
+fn removed<K>(object: K) -> Change<K> {
+    Change { old: Some(Arc::new(object)), new: None }
+}
+
+/// An object in `ns` with an owner reference to CSV `b`.
+fn owned_by_b(name: &str) -> Value {
+    let owner = json!({"apiVersion": "", "kind": "ClusterServiceVersion", "name": "b", "uid": ""});
+    json!({"metadata": {"name": name, "namespace": "ns", "ownerReferences": [owner]}})
 }
 
 /// Names of the CSVs that are due, sorted.
@@ -82,10 +96,66 @@ async fn woken(triggers: &Triggers) -> String {
     "metadata": {"name": "as.g"},
     "spec": {"group": "g", "names": {"plural": "as", "kind": "K"}, "scope": "", "versions": []},
 })))), "a")]
+#[case::crd_that_is_established_now(|it: &Triggers| it.crd(&changed(
+    mk(json!({
+        "metadata": {"name": "as.g"},
+        "spec": {"group": "g", "names": {"plural": "as", "kind": "K"}, "scope": "", "versions": []},
+    })),
+    mk(json!({
+        "metadata": {"name": "as.g"},
+        "spec": {"group": "g", "names": {"plural": "as", "kind": "K"}, "scope": "", "versions": []},
+        "status": {"conditions": [{"type": "Established", "status": "True"}]},
+    })),
+)), "a")]
+#[case::secret(|it: &Triggers| it.secret(&removed(mk(owned_by_b("s")))), "b")]
+#[case::service(|it: &Triggers| it.service(&removed(mk(owned_by_b("s")))), "b")]
+#[case::role_of_a_server(|it: &Triggers| it.role(&removed(mk(owned_by_b("r")))), "b c")]
+#[case::webhook(|it: &Triggers| it.webhook::<ValidatingWebhookConfiguration>(&removed(mk(json!({
+    "metadata": {"name": "x", "labels": {
+        "olm.owner": "b", "olm.owner.namespace": "ns", "olm.owner.kind": "ClusterServiceVersion",
+    }},
+})))), "b")]
 #[case::foreign_crd(|it: &Triggers| it.crd(&added(mk(json!({
     "metadata": {"name": "xs.g"},
     "spec": {"group": "g", "names": {"plural": "xs", "kind": "K"}, "scope": "", "versions": []},
 })))), "")]
+#[case::crd_of_an_api_that_is_there_anyway(|it: &Triggers| it.crd(&added(mk(json!({
+    "metadata": {"name": "ns.b.native"},
+    "spec": {
+        "group": "b.native", "names": {"plural": "ns", "kind": "N"}, "scope": "",
+        "versions": [{"name": "v1", "served": true, "storage": true}],
+    },
+})))), "b")]
+#[case::api_service(|it: &Triggers| it.api_service(&added(mk(json!({
+    "metadata": {"name": "v1.b.native"},
+})))), "b")]
+#[case::api_service_of_another_version(|it: &Triggers| it.api_service(&added(mk(json!({
+    "metadata": {"name": "v2.b.native"},
+})))), "")]
+#[case::owned_api_service(|it: &Triggers| it.api_service(&added(mk(json!({
+    "metadata": {"name": "v1.other", "labels": {
+        "olm.owner": "b", "olm.owner.namespace": "ns", "olm.owner.kind": "ClusterServiceVersion",
+    }},
+})))), "b")]
+#[case::subscription(|it: &Triggers| it.subscription(&added(mk(json!({
+    "metadata": {"name": "x", "namespace": "ns"}, "status": {"installedCSV": "b"},
+})))), "b")]
+#[case::subscription_that_installs_another(|it: &Triggers| it.subscription(&changed(
+    mk(json!({"metadata": {"name": "x", "namespace": "ns"}, "status": {"installedCSV": "a"}})),
+    mk(json!({"metadata": {"name": "x", "namespace": "ns"}, "status": {"installedCSV": "b"}})),
+)), "a b")]
+#[case::new_subscription(|it: &Triggers| it.subscription(&added(mk(json!({
+    "metadata": {"name": "x", "namespace": "ns"},
+})))), "")]
+#[case::proxy(|it: &Triggers| it.proxy(&added(mk(json!({
+    "metadata": {"name": "cluster"}, "status": {"httpProxy": "http://p"},
+})))), "a b c")]
+#[case::proxy_with_the_same_settings(|it: &Triggers| it.proxy(&changed(
+    mk(json!({"metadata": {"name": "cluster"}, "status": {"httpProxy": "http://p"}})),
+    mk(json!({
+        "metadata": {"name": "cluster", "labels": {"a": "b"}}, "status": {"httpProxy": "http://p"},
+    })),
+)), "")]
 #[case::account(|it: &Triggers| it.account(&added(mk(json!({
     "metadata": {"name": "b", "namespace": "ns"},
 })))), "b c")]

@@ -48,6 +48,20 @@ impl Fixture {
         self
     }
 
+    fn cluster_role_here(mut self, name: &str, rules: Vec<PolicyRule>) -> Self {
+        self.cluster_roles.push(ClusterRole {
+            metadata: mk_meta(name, &[]),
+            rules: Some(rules),
+            ..ClusterRole::default()
+        });
+        self.role_bindings.push(RoleBinding {
+            metadata: mk_meta(name, &[]),
+            role_ref: mk_ref("ClusterRole", name),
+            subjects: Some(vec![mk_subject()]),
+        });
+        self
+    }
+
     fn cluster_role(mut self, name: &str, rules: Vec<PolicyRule>) -> Self {
         self.cluster_roles.push(ClusterRole {
             metadata: mk_meta(name, &[]),
@@ -124,12 +138,25 @@ const CSV: &str = "ClusterServiceVersion";
     Fixture::default().cluster_role("c", vec![mk_rule("create", "coffee.io", "cups", "", "")]),
     Scope::Cluster, false)]
 fn rule_checker(#[case] view: Fixture, #[case] scope: Scope, #[case] satisfied: bool) {
+    assert_eq!(gather(&view).satisfy(scope, &coffee()), Ok(satisfied));
+}
+
+fn gather(view: &Fixture) -> Grants {
     let claimant = Claimant {
         version: "v1alpha1".to_owned(),
         kind: CSV.to_owned(),
         name: "ours".to_owned(),
         uid: "ours".to_owned(),
     };
-    let grants = Grants::gather(&view, &Account::new(NS, SA), NS, &claimant);
-    assert_eq!(grants.satisfy(scope, &coffee()), Ok(satisfied));
+    Grants::gather(view, &Account::new(NS, SA), NS, &claimant)
+}
+
+/// The API server looks at no RoleBinding when it is asked for a URL.
+#[rstest]
+fn urls_are_in_no_namespace(#[values(Scope::Namespace, Scope::Cluster)] scope: Scope) {
+    let url = || vec![mk_rule("get", "", "", "", "/menu")];
+    let here = Fixture::default().cluster_role_here("here", url());
+    assert_eq!(gather(&here).satisfy(scope, &mk_rule("get", "", "", "", "/menu")), Ok(false));
+    let everywhere = Fixture::default().cluster_role("everywhere", url());
+    assert_eq!(gather(&everywhere).satisfy(scope, &mk_rule("get", "", "", "", "/menu")), Ok(true));
 }

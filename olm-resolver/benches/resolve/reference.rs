@@ -4,7 +4,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use olm_resolver::constraint::{ClassicConstraints, ConstraintKind, Requirement};
+use olm_resolver::constraint::{
+    ClassicConstraints, ConstraintError, ConstraintKind, Place, Requirement,
+};
 use olm_resolver::preference::{ChannelKey, Standpoint};
 use olm_resolver::problem::{Bundle, BundleId, BundleRef, Reason, Rule, VariableId};
 use olm_resolver::source::{
@@ -116,9 +118,10 @@ impl ConstraintSource for ScanningDependencies {
 type Found = (Arc<dyn Requirement>, Vec<Arc<Entry>>);
 
 fn candidates(property: &Property, of: &Bundle, scope: &Scope<'_>) -> Result<Found, Fault> {
-    let fault = |source| Fault::Property {
+    let fault = |source: ConstraintError| Fault::Property {
         bundle: Box::new(BundleRef::from(&*of.entry)),
         property: property.kind.to_string(),
+        place: Place::of(&source, 0, &property.value),
         source,
     };
     let requirement = ClassicConstraints.read(property).map_err(fault)?;
@@ -157,7 +160,7 @@ type Installed = Result<Vec<Arc<Entry>>, Fault>;
 fn installed(
     requirement: &dyn Requirement,
     scope: &Scope<'_>,
-) -> Result<Installed, olm_resolver::constraint::ConstraintError> {
+) -> Result<Installed, ConstraintError> {
     let (mut places, mut packages) = (BTreeSet::new(), BTreeSet::new());
     let mut fitting: Vec<Arc<Entry>> = Vec::new();
     for csv in scope.installed().bundles() {

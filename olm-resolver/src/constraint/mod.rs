@@ -11,6 +11,7 @@ mod compound;
 mod label;
 mod message;
 mod package;
+mod place;
 
 use std::fmt;
 use std::sync::Arc;
@@ -26,6 +27,7 @@ pub use compound::{All, Any, Not};
 pub use label::LabelRequirement;
 pub use message::WithMessage;
 pub use package::PackageRequirement;
+pub use place::Place;
 
 use crate::problem::Bundle;
 use cel::CelError;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use olm_types::bundle::{CatalogKey, Entry, Property};
+use olm_types::bundle::{CatalogKey, Entry};
 use olm_types::gvk::Gvk;
 use olm_types::properties::value;
 use olm_types::version::Version;
@@ -30,24 +30,36 @@ pub struct Bundle {
     /// The entry as its catalog holds it.
     pub entry: Arc<Entry>,
     /// Its `olm.package` properties: name, and version if it is one.
-    pub packages: Vec<(String, Option<Version>)>,
+    pub packages: Arc<[(String, Option<Version>)]>,
     /// Its `olm.gvk` properties.
-    pub apis: Vec<Gvk>,
+    pub apis: Arc<[Gvk]>,
     /// Its `olm.label` properties.
-    pub labels: Vec<String>,
-    cel_values: OnceLock<PropertyValues>,
+    pub labels: Arc<[String]>,
+    cel_values: Arc<OnceLock<PropertyValues>>,
 }
 
 impl Bundle {
     /// Decodes the properties of an entry. Malformed ones claim nothing.
     pub fn new(id: BundleId, entry: Arc<Entry>) -> Self {
-        let properties = entry.properties.clone();
-        let (packages, apis, labels) = (Vec::new(), Vec::new(), Vec::new());
-        let mut bundle = Self { id, entry, packages, apis, labels, cel_values: OnceLock::new() };
-        for property in properties.iter() {
-            bundle.claim(property);
-        }
-        bundle
+        let properties = &entry.properties;
+        let packages = properties.iter().filter_map(value::package);
+        let packages = packages
+            .map(|package| (package.package_name, Version::parse(&package.version).ok()))
+            .collect();
+        let apis = properties.iter().filter_map(value::gvk).collect();
+        let labels = properties.iter().filter_map(value::label).collect();
+        Self { id, entry, packages, apis, labels, cel_values: Arc::default() }
+    }
+
+    /// The bundle of an entry with the same properties as another one, which were decoded there.
+    pub(crate) fn twin(id: BundleId, entry: Arc<Entry>, other: &Self) -> Self {
+        Self { id, entry, ..other.clone() }
+    }
+
+    /// Whether every requirement that the one fits is one that the other fits.
+    pub(crate) fn is_twin_of(&self, other: &Self) -> bool {
+        let (one, other) = (&self.entry, &other.entry);
+        one.version == other.version && one.properties == other.properties
     }
 
     /// Whether the bundle is a CSV of the namespace rather than an offer of a catalog.
@@ -63,14 +75,6 @@ impl Bundle {
     /// Its properties as CEL values, converted when first needed.
     pub(crate) fn cel_values(&self) -> &PropertyValues {
         self.cel_values.get_or_init(|| PropertyValues::new(&self.entry.properties))
-    }
-
-    fn claim(&mut self, property: &Property) {
-        if let Some(package) = value::package(property) {
-            self.packages.push((package.package_name, Version::parse(&package.version).ok()));
-        }
-        self.apis.extend(value::gvk(property));
-        self.labels.extend(value::label(property));
     }
 }
 

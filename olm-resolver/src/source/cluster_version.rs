@@ -10,7 +10,7 @@ use olm_types::bundle::Property;
 use olm_types::version::Version;
 use serde::Deserialize;
 
-use crate::constraint::ConstraintError;
+use crate::constraint::{ConstraintError, Place};
 use crate::error::Fault;
 use crate::problem::{Bundle, BundleRef, ClusterNeed, Problem, Reason, Rule, VariableId};
 use crate::source::{ConstraintSource, Scope};
@@ -37,7 +37,7 @@ impl ConstraintSource for ClusterVersion {
             return Ok(());
         };
         let mut faults = Vec::new();
-        for property in bundle.entry.properties.iter() {
+        for (index, property) in bundle.entry.properties.iter().enumerate() {
             match needed(property) {
                 Ok(Some(needed)) if needed > *server => {
                     let need = ClusterNeed { needed, server: server.clone() };
@@ -45,7 +45,7 @@ impl ConstraintSource for ClusterVersion {
                     problem.state(Rule::Prohibited(variable), reason);
                 }
                 Ok(_) => {}
-                Err(reason) => faults.push(fault(bundle, property, reason)),
+                Err(reason) => faults.push(fault(bundle, (index, property), reason)),
             }
         }
         if faults.is_empty() { Ok(()) } else { Err(faults) }
@@ -86,10 +86,12 @@ fn needed(property: &Property) -> Result<Option<Version>, String> {
     version.map(Some).map_err(|error| format!("version {text:?} does not parse: {error}"))
 }
 
-fn fault(bundle: &Bundle, property: &Property, reason: String) -> Fault {
+fn fault(bundle: &Bundle, (index, property): (usize, &Property), reason: String) -> Fault {
+    let source = ConstraintError::Other(reason);
     Fault::Property {
         bundle: Box::new(BundleRef::from(&*bundle.entry)),
         property: property.kind.to_string(),
-        source: ConstraintError::Other(reason),
+        place: Place::of(&source, index, &property.value),
+        source,
     }
 }

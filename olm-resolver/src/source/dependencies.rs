@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use olm_types::bundle::Property;
 
-use crate::constraint::{ClassicConstraints, ConstraintError, ConstraintKind, Requirement};
+use crate::constraint::{ClassicConstraints, ConstraintError, ConstraintKind, Place, Requirement};
 use crate::error::Fault;
 use crate::problem::{Bundle, BundleRef, Problem, Reason, Rule, VariableId};
 use crate::source::{CandidateError, ConstraintSource, Scope};
@@ -46,9 +46,9 @@ impl ConstraintSource for Dependencies {
         problem: &mut Problem,
     ) -> Result<(), Vec<Fault>> {
         let mut faults = Vec::new();
-        for property in bundle.entry.properties.iter() {
+        for (index, property) in bundle.entry.properties.iter().enumerate() {
             let Some(kind) = self.kinds.get(&*property.kind) else { continue };
-            match choices(kind.as_ref(), property, bundle, scope) {
+            match choices(kind.as_ref(), (index, property), bundle, scope) {
                 Ok((requirement, candidates)) => {
                     let choices =
                         candidates.iter().map(|candidate| problem.bundle(candidate)).collect();
@@ -66,13 +66,14 @@ type Choices = (Arc<dyn Requirement>, Arc<[Arc<Bundle>]>);
 
 fn choices(
     kind: &dyn ConstraintKind,
-    property: &Property,
+    (index, property): (usize, &Property),
     bundle: &Bundle,
     scope: &mut Scope<'_>,
 ) -> Result<Choices, Fault> {
     let fault = |source: ConstraintError| Fault::Property {
         bundle: Box::new(BundleRef::from(&*bundle.entry)),
         property: property.kind.to_string(),
+        place: Place::of(&source, index, &property.value),
         source,
     };
     let requirement = scope.requirement(kind, property).map_err(fault)?;

@@ -13,11 +13,11 @@ pub struct OnePerPackage;
 
 impl ConstraintSource for OnePerPackage {
     fn closing(&self, _: &mut Scope<'_>, problem: &mut Problem) -> Result<(), Vec<Fault>> {
-        let mut members: BTreeMap<&str, Vec<(&BundleRef, VariableId)>> = BTreeMap::new();
-        let bundles = references(problem);
-        for (variable, bundle, reference) in &bundles {
-            for (package, _) in &bundle.packages {
-                members.entry(package).or_default().push((reference, *variable));
+        let mut members: BTreeMap<&str, Vec<VariableId>> = BTreeMap::new();
+        let bundles = in_order(problem);
+        for (variable, bundle) in &bundles {
+            for (package, _) in bundle.packages.iter() {
+                members.entry(package).or_default().push(*variable);
             }
         }
         let rules: Vec<(Reason, Arc<[VariableId]>)> = members
@@ -33,21 +33,19 @@ impl ConstraintSource for OnePerPackage {
     }
 }
 
-/// Every bundle with its variable and its names.
-pub(super) fn references(problem: &Problem) -> Vec<(VariableId, Arc<Bundle>, BundleRef)> {
+/// Every bundle with its variable, sorted by identifier.
+pub(super) fn in_order(problem: &Problem) -> Vec<(VariableId, Arc<Bundle>)> {
     let bundles = problem.bundles();
+    let mut bundles: Vec<_> =
+        bundles.map(|(variable, bundle)| (variable, bundle.clone())).collect();
+    bundles.sort_by_cached_key(|(variable, bundle)| {
+        (BundleRef::from(&*bundle.entry).to_string(), *variable)
+    });
     bundles
-        .map(|(variable, bundle)| (variable, bundle.clone(), BundleRef::from(&*bundle.entry)))
-        .collect()
 }
 
-/// The variables, sorted by identifier and without repetition, if they are more than one.
-pub(super) fn several(mut members: Vec<(&BundleRef, VariableId)>) -> Option<Arc<[VariableId]>> {
-    members.dedup_by_key(|(_, variable)| *variable);
-    if members.len() < 2 {
-        return None;
-    }
-    members.sort_by_cached_key(|(reference, variable)| (reference.to_string(), *variable));
-    members.dedup_by_key(|(_, variable)| *variable);
-    Some(members.into_iter().map(|(_, variable)| variable).collect())
+/// The variables without repetition, if they are more than one.
+pub(super) fn several(mut members: Vec<VariableId>) -> Option<Arc<[VariableId]>> {
+    members.dedup();
+    (members.len() > 1).then(|| members.into())
 }

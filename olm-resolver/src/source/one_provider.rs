@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use olm_types::gvk::Gvk;
 
-use super::one_package::{references, several};
+use super::one_package::{in_order, several};
 use crate::error::Fault;
-use crate::problem::{BundleRef, Problem, Reason, Rule, VariableId};
+use crate::problem::{Problem, Reason, Rule, VariableId};
 use crate::source::{ConstraintSource, Scope};
 
 /// Lets at most one bundle per `olm.gvk` property into the answer.
@@ -16,11 +16,11 @@ pub struct OneProvider;
 
 impl ConstraintSource for OneProvider {
     fn closing(&self, _: &mut Scope<'_>, problem: &mut Problem) -> Result<(), Vec<Fault>> {
-        let mut providers: BTreeMap<&Gvk, Vec<(&BundleRef, VariableId)>> = BTreeMap::new();
-        let bundles = references(problem);
-        for (variable, bundle, reference) in &bundles {
-            for api in &bundle.apis {
-                providers.entry(api).or_default().push((reference, *variable));
+        let mut providers: BTreeMap<&Gvk, Vec<VariableId>> = BTreeMap::new();
+        let bundles = in_order(problem);
+        for (variable, bundle) in &bundles {
+            for api in bundle.apis.iter() {
+                providers.entry(api).or_default().push(*variable);
             }
         }
         let rules: Vec<(Reason, Arc<[VariableId]>)> = providers

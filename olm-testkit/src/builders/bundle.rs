@@ -2,11 +2,12 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::{Crd, CsvBuilder};
 
-/// A bundle whose manifests lie in the catalog itself, so that no image is needed.
+/// A bundle whose manifests lie in the catalog itself, so that no image is needed, unless it is
+/// [put into one](Bundle::in_image).
 #[derive(Clone, Debug)]
 pub struct Bundle {
     pub(super) name: String,
@@ -16,6 +17,7 @@ pub struct Bundle {
     pub(super) replaces: Option<String>,
     pub(super) skips: Vec<String>,
     pub(super) skip_range: Option<String>,
+    image: Option<String>,
 }
 
 impl Bundle {
@@ -31,7 +33,33 @@ impl Bundle {
             replaces: None,
             skips: Vec::new(),
             skip_range: None,
+            image: None,
         }
+    }
+
+    /// The catalog names an image, and leaves the manifests to it.
+    #[must_use]
+    pub fn in_image(mut self, reference: &str) -> Self {
+        self.image = Some(reference.to_owned());
+        self
+    }
+
+    /// The files of the bundle, by path: what its image holds.
+    pub fn files(&self, package: &str) -> Vec<(String, String)> {
+        let keys = [("manifests", "manifests/"), ("metadata", "metadata/"), ("package", package)];
+        let kind = ("mediatype", "registry+v1");
+        let annotations: Map<String, Value> = keys
+            .into_iter()
+            .chain([kind, ("channels", "stable")])
+            .map(|(key, value)| {
+                (format!("operators.operatorframework.io.bundle.{key}.v1"), json!(value))
+            })
+            .collect();
+        let annotations = json!({ "annotations": annotations }).to_string();
+        let manifests = self.manifests.iter().enumerate();
+        let manifests =
+            manifests.map(|(place, text)| (format!("manifests/{place}.yaml"), text.to_string()));
+        manifests.chain([("metadata/annotations.yaml".to_owned(), annotations)]).collect()
     }
 
     /// Ships a kind and announces it.
@@ -104,14 +132,19 @@ impl Bundle {
             let data = STANDARD.encode(manifest.to_string());
             json!({"type": "olm.bundle.object", "value": {"data": data}})
         });
+        let objects = objects.filter(|_| self.image.is_none());
         let properties: Vec<Value> =
             [own].into_iter().chain(self.properties.iter().cloned()).chain(objects).collect();
-        json!({
+        let mut blob = json!({
             "schema": "olm.bundle",
             "package": package,
             "name": self.name,
             "properties": properties,
-        })
+        });
+        if let Some(image) = &self.image {
+            blob["image"] = json!(image);
+        }
+        blob
     }
 
     /// Its place in a channel.

@@ -15,12 +15,18 @@ pub struct Package {
     name: String,
     default_channel: String,
     channels: Vec<(String, Vec<Bundle>)>,
+    deprecations: Vec<Value>,
 }
 
 impl Package {
     /// A package; its default channel is the first that is added.
     pub fn new(name: &str) -> Self {
-        Self { name: name.to_owned(), default_channel: String::new(), channels: Vec::new() }
+        Self {
+            name: name.to_owned(),
+            default_channel: String::new(),
+            channels: Vec::new(),
+            deprecations: Vec::new(),
+        }
     }
 
     /// A package with one channel, `stable`, and one version.
@@ -35,6 +41,13 @@ impl Package {
             self.default_channel = name.to_owned();
         }
         self.channels.push((name.to_owned(), bundles));
+        self
+    }
+
+    /// Deprecates what `reference` names: `{"schema": …}`, and a name unless it is the package.
+    #[must_use]
+    pub fn deprecated(mut self, reference: Value, message: &str) -> Self {
+        self.deprecations.push(json!({"reference": reference, "message": message}));
         self
     }
 
@@ -63,7 +76,13 @@ impl Package {
                 all.push(bundle.blob(&self.name));
             }
         }
+        all.extend(self.deprecations());
         all
+    }
+
+    fn deprecations(&self) -> Option<Value> {
+        let blob = || json!({"schema": "olm.deprecations", "package": self.name, "entries": self.deprecations});
+        (!self.deprecations.is_empty()).then(blob)
     }
 }
 

@@ -4,6 +4,7 @@ use anyhow::{Context, Result};
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::Namespace;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use k8s_openapi::kube_aggregator::pkg::apis::apiregistration::v1::APIService;
 use kube::api::{Api, DeleteParams, DynamicObject, ListParams};
 use kube::core::GroupVersionKind;
 use kube::discovery::pinned_kind;
@@ -12,7 +13,7 @@ use kube::{Client, Error, ResourceExt};
 use super::server_side::api_of;
 use super::{Options, definitions, kind, objects};
 use crate::operators::{OLM_NAMESPACE, Operator};
-use crate::wait;
+use crate::{packages, wait};
 
 /// Removes all of it, and waits until it is gone. The definitions go first, and with them every
 /// object of OLM's kinds: the operators, wherever they run, can still do their part for those with
@@ -38,12 +39,15 @@ pub async fn delete(client: &Client) -> Result<()> {
     Ok(())
 }
 
-/// Removes the Deployments alone: what [`super::With::Deployments`] adds.
+/// Removes the Deployments and the APIService alone: what [`super::With::Deployments`] adds.
 ///
 /// # Errors
 ///
 /// When the API server refuses, or a Deployment is still there in the end.
 pub async fn delete_deployments(client: &Client) -> Result<()> {
+    let services: Api<APIService> = Api::all(client.clone());
+    gone(services.delete(packages::API_SERVICE, &DeleteParams::default()).await)
+        .context("cannot delete the APIService")?;
     let deployments: Api<Deployment> = Api::namespaced(client.clone(), OLM_NAMESPACE);
     for operator in Operator::ALL {
         let name = operator.name();

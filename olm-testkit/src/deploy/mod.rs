@@ -23,11 +23,14 @@ pub use options::{DEFAULT_IMAGE, Options};
 pub use ready::{is_available, wait_ready};
 pub use server_side::apply_object;
 
+/// Kind of what has the API server pass requests on.
+const API_SERVICE: &str = "APIService";
+
 /// How much of `deploy/` is applied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum With {
-    /// Everything but the Deployments: definitions, namespaces, rights, OperatorGroups. The
-    /// operators run outside the cluster.
+    /// Everything but the Deployments and the APIService: definitions, namespaces, rights,
+    /// OperatorGroups. The operators run outside the cluster.
     Definitions,
     /// The Deployments of both operators, too.
     Deployments,
@@ -41,8 +44,23 @@ pub enum With {
 /// time; the message names it.
 pub async fn apply(client: &Client, options: &Options, with: With) -> Result<()> {
     apply_definitions(client).await?;
-    let wanted = |object: &&_| with == With::Deployments || kind(object) != "Deployment";
+    let running = ["Deployment", API_SERVICE];
+    let wanted = |object: &&_| with == With::Deployments || !running.contains(&kind(object));
     for object in objects(options)?.iter().filter(wanted) {
+        apply_object(client, object).await?;
+    }
+    Ok(())
+}
+
+/// Applies the APIService of the packages API. Nobody should while nobody serves it: an API that does
+/// not answer keeps every namespace from being deleted.
+///
+/// # Errors
+///
+/// When a file of `deploy/` is bad, or the API server refuses.
+pub async fn apply_api_service(client: &Client) -> Result<()> {
+    let all = objects(&Options::default())?;
+    for object in all.iter().filter(|object| kind(object) == API_SERVICE) {
         apply_object(client, object).await?;
     }
     Ok(())

@@ -90,11 +90,13 @@ fn the_names_that_others_rely_on() {
         "ClusterRoleBinding olm-operator-binding-operator-lifecycle-manager",
         "Service catalog-operator-metrics",
         "Service olm-operator-metrics",
+        "Service packageserver-service",
         "Deployment catalog-operator",
         "Deployment olm-operator",
         "OLMConfig cluster",
         "OperatorGroup olm-operators",
         "OperatorGroup global-operators",
+        "APIService v1.packages.operators.coreos.com",
     ];
     assert_eq!(names, expected);
     for operator in Operator::ALL {

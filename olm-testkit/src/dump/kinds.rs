@@ -7,7 +7,7 @@ use kube::discovery::{Discovery, Scope, verbs};
 use serde_json::Value;
 
 /// Kinds whose objects come and go by themselves, or have random names.
-const RESTLESS: [&str; 12] = [
+const RESTLESS: [&str; 11] = [
     "CSINode",
     "Endpoints",
     "EndpointSlice",
@@ -18,7 +18,6 @@ const RESTLESS: [&str; 12] = [
     "Node",
     "Pod",
     "PriorityLevelConfiguration",
-    "APIService",
     "ServiceCIDR",
 ];
 
@@ -40,10 +39,22 @@ impl Kinds {
         Ok(Self(kept.map(|(resource, capabilities)| (resource, capabilities.scope)).collect()))
     }
 
+    /// These kinds. Whether their objects have namespaces is not known, so that
+    /// [`Self::objects_in`] finds none of them.
+    pub fn of(kinds: Vec<ApiResource>) -> Self {
+        Self(kinds.into_iter().map(|resource| (resource, Scope::Cluster)).collect())
+    }
+
     /// Every object of these kinds, with its kind.
     pub async fn objects(&self, client: &Client) -> Result<Vec<Value>> {
         let everywhere = |resource: &_| Api::all_with(client.clone(), resource);
         Self::list(self.0.iter().map(|(resource, _)| resource), everywhere).await
+    }
+
+    /// Every object of one of these kinds, with its kind.
+    pub async fn objects_of(&self, client: &Client, kind: &str) -> Result<Vec<Value>> {
+        let everywhere = |resource: &_| Api::all_with(client.clone(), resource);
+        Self::list(self.get(kind).into_iter(), everywhere).await
     }
 
     /// Every object of these kinds in one namespace, with its kind.
@@ -62,7 +73,7 @@ impl Kinds {
             let api = api(resource);
             let list = api.list(&ListParams::default()).await;
             let list = list.with_context(|| format!("cannot list {}", resource.plural))?;
-            for object in list {
+            for object in list.into_iter().filter(|object| !is_automatic(object)) {
                 all.push(with_kind(resource, &object)?);
             }
         }
@@ -73,6 +84,12 @@ impl Kinds {
     pub fn get(&self, kind: &str) -> Option<&ApiResource> {
         self.0.iter().map(|(resource, _)| resource).find(|resource| resource.kind == kind)
     }
+}
+
+/// Whether Kubernetes makes the object for itself: the APIServices of its own and custom kinds.
+fn is_automatic(object: &DynamicObject) -> bool {
+    let labels = object.metadata.labels.as_ref();
+    labels.is_some_and(|labels| labels.contains_key("kube-aggregator.kubernetes.io/automanaged"))
 }
 
 /// Elements of a list do not say what they are.

@@ -1,8 +1,9 @@
 //! What differs between two runs that did the same, taken out or given a name.
 //!
 //! Times become `<time>`, an id says whose it is, the random end of an InstallPlan's name becomes
-//! its number by age, addresses that the API server draws become `<address>`. Versions and
-//! generations of objects, which count writes of others, too, are left out.
+//! its number by age, addresses that the API server draws become `<address>`, the end of a name
+//! that it draws `<name>`. Certificates and what depends on them become `<certificate>`. Versions
+//! and generations of objects, which count writes of others, too, are left out.
 
 use std::collections::BTreeMap;
 
@@ -16,6 +17,12 @@ const VOLATILE: [&str; 5] =
 
 /// Fields with an address that the API server draws.
 const DRAWN: [&str; 3] = ["clusterIP", "clusterIPs", "nodePort"];
+
+/// Fields with a certificate, a key or the hash of one.
+const CERTIFIED: [&str; 5] = ["caBundle", "olmCAKey", "olmcahash", "tls.crt", "tls.key"];
+
+/// The annotation of pods that show a certificate: a hash of it, on which others depend.
+const CERTIFICATE_OF_PODS: &str = "/spec/template/metadata/annotations/olmcahash";
 
 /// The normal form of objects that belong together: ids and names of one may be in another.
 pub fn normalise(objects: Vec<Value>) -> Dump {
@@ -35,6 +42,7 @@ pub fn normalise(objects: Vec<Value>) -> Dump {
 struct Names {
     uids: BTreeMap<String, String>,
     plans: BTreeMap<String, String>,
+    drawn: BTreeMap<String, String>,
 }
 
 impl Names {
@@ -46,7 +54,8 @@ impl Names {
             let shown = format!("<uid of {} {name}>", key.kind);
             (text(object, "/metadata/uid").to_owned(), shown)
         });
-        Self { uids: uids.filter(|(uid, _)| !uid.is_empty()).collect(), plans }
+        let uids = uids.filter(|(uid, _)| !uid.is_empty()).collect();
+        Self { uids, plans, drawn: drawn(objects) }
     }
 
     fn visit(&self, value: &mut Value) {
@@ -67,6 +76,9 @@ impl Names {
             if DRAWN.contains(&name.as_str()) {
                 value = "<address>".into();
             }
+            if CERTIFIED.contains(&name.as_str()) {
+                value = "<certificate>".into();
+            }
             self.visit(&mut value);
             fields.insert(self.visit_text(&name), value);
         }
@@ -77,13 +89,33 @@ impl Names {
             return "<time>".to_owned();
         }
         let mut shown = text.to_owned();
-        for (random, name) in self.uids.iter().chain(&self.plans) {
+        for (random, name) in self.uids.iter().chain(&self.plans).chain(&self.drawn) {
             if shown.contains(random.as_str()) {
                 shown = shown.replace(random.as_str(), name);
             }
         }
         shown
     }
+}
+
+/// What the API server draws in the names of webhook configurations, and hashes that depend on a
+/// certificate.
+fn drawn(objects: &[Value]) -> BTreeMap<String, String> {
+    let mut drawn = BTreeMap::new();
+    for object in objects {
+        let start = text(object, "/metadata/generateName");
+        if text(object, "/kind").ends_with("WebhookConfiguration") && !start.is_empty() {
+            let name = text(object, "/metadata/name").to_owned();
+            drawn.insert(name, format!("{start}<name>"));
+        }
+        if object.pointer(CERTIFICATE_OF_PODS).is_some() {
+            let labels = ["olm.deployment-spec-hash", "pod-template-hash"];
+            let hashes = labels.map(|label| text(object, &format!("/metadata/labels/{label}")));
+            let hashes = hashes.into_iter().filter(|hash| !hash.is_empty());
+            drawn.extend(hashes.map(|hash| (hash.to_owned(), "<certificate>".to_owned())));
+        }
+    }
+    drawn
 }
 
 /// A name by age for each InstallPlan.
@@ -123,6 +155,23 @@ mod tests {
                 "ownerReferences": [{"kind": "OperatorGroup", "uid": uid}]},
                 "status": {"installPlanRef": {"name": plan, "resourceVersion": time}}}),
         ]
+    }
+
+    #[test]
+    fn certificates_and_what_depends_on_them_are_the_same() {
+        let run = |random: &str| {
+            let template = json!({"metadata": {"annotations": {"olmcahash": random}}});
+            let labels = json!({"olm.deployment-spec-hash": format!("hash-{random}")});
+            vec![
+                json!({"kind": "Secret", "metadata": {"name": "s"}, "data": {"tls.crt": random}}),
+                json!({"kind": "Deployment", "metadata": {"name": "d", "labels": labels},
+                    "spec": {"template": template}}),
+                json!({"kind": "ValidatingWebhookConfiguration", "metadata": {
+                    "generateName": "w-", "name": format!("w-{random}"),
+                }, "webhooks": [{"clientConfig": {"caBundle": random}}]}),
+            ]
+        };
+        assert_eq!(normalise(run("aaaa")), normalise(run("bbbb")));
     }
 
     #[test]

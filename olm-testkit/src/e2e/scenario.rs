@@ -31,6 +31,8 @@ pub enum Need {
     Containers,
     /// An image whose container runs until it is told to end, and serves HTTP.
     Workload,
+    /// A registry of images that tests can push to and nodes pull from.
+    Registry,
     /// The operators of OLM run as Pods of the cluster.
     OlmPods,
 }

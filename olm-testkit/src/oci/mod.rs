@@ -13,6 +13,7 @@ mod document;
 mod layer;
 mod push;
 mod reference;
+pub mod server;
 mod transport;
 
 use std::path::Path;

@@ -73,15 +73,17 @@ impl Opm {
         Ok((!output.status.success()).then_some(message))
     }
 
-    /// The blobs of a catalog as it renders them, as JSON texts one after the other.
+    /// The blobs of a catalog or bundle as it renders them with the flags, as JSON texts one after
+    /// the other.
     ///
     /// # Errors
-    /// It cannot be run, or refuses the catalog.
-    pub fn render(&self, catalog: &Path) -> Result<Vec<u8>> {
+    /// It cannot be run, or refuses what it shall render.
+    pub fn render(&self, reference: &Path, flags: &[&str]) -> Result<Vec<u8>> {
         let mut command = Command::new(&self.program);
         let output = command
             .arg("render")
-            .arg(catalog)
+            .args(flags)
+            .arg(reference)
             .stdin(Stdio::null())
             .output()
             .context("cannot run opm")?;

@@ -20,9 +20,7 @@ const POLL: Duration = Duration::from_millis(2);
 #[derive(Debug)]
 pub struct ServedCatalog {
     address: SocketAddr,
-    running: Running,
-    /// When the process was started.
-    started: Instant,
+    _running: Running,
     _scratch: TempDir,
 }
 
@@ -61,21 +59,11 @@ impl ServedCatalog {
             }
             std::thread::sleep(POLL);
         }
-        Ok(Self { address, running, started, _scratch: scratch })
+        Ok(Self { address, _running: running, _scratch: scratch })
     }
 
     /// Where it listens.
     pub fn address(&self) -> SocketAddr {
         self.address
-    }
-
-    /// When the process was started.
-    pub fn started(&self) -> Instant {
-        self.started
-    }
-
-    /// The process.
-    pub fn running(&self) -> &Running {
-        &self.running
     }
 }

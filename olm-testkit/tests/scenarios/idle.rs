@@ -10,7 +10,8 @@ use olm_testkit::builders::{self, Bundle, Crd, Package, csv};
 use olm_testkit::e2e::stage::local::Local;
 use olm_testkit::e2e::{Scene, Stage};
 use olm_testkit::operators::Operator;
-use olm_types::api::CsvPhase;
+use olm_testkit::wait;
+use olm_types::api::{CatalogSource, CsvPhase};
 
 use crate::environment;
 
@@ -22,6 +23,9 @@ const SILENCE: Duration = Duration::from_secs(60);
 
 /// The silence after a start: each object is looked at once within it.
 const SILENCE_AFTER_START: Duration = Duration::from_secs(20);
+
+/// Catalogs of which nothing is written once they are connected.
+const CATALOGS: usize = 200;
 
 /// Rest after which everything has settled.
 const QUIET: Duration = Duration::from_secs(5);
@@ -42,7 +46,12 @@ pub async fn no_writes(_: Arc<Scene>) -> Result<()> {
 async fn silence(started: &Arc<Local>) -> Result<()> {
     let mut audit = AuditLog::new(started.audit_log());
     // Their catalogs are served until the end.
-    let _scenes = [installed(started).await?, unsatisfiable(started).await?, torn(started).await?];
+    let _scenes = [
+        installed(started).await?,
+        unsatisfiable(started).await?,
+        torn(started).await?,
+        many_catalogs(started).await?,
+    ];
     audit.until_quiet(&OPERATORS, QUIET, PATIENCE).await?;
     audit.nothing_for(&OPERATORS, SILENCE).await.context("while nothing changed")?;
     started.restart_operators().await?;
@@ -85,5 +94,25 @@ async fn torn(started: &Arc<Local>) -> Result<Arc<Scene>> {
     scene.create(&second).await?;
     scene.create(&csv("torn.v1.0.0", "1.0.0").deployment("torn", "default").build()).await?;
     scene.csv_phase("torn.v1.0.0", CsvPhase::Failed, "TooManyOperatorGroups").await?;
+    Ok(scene)
+}
+
+/// Catalogs that nobody subscribes to, each with a connection of its own to one server.
+async fn many_catalogs(started: &Arc<Local>) -> Result<Arc<Scene>> {
+    let scene = Scene::new(Arc::clone(started) as Arc<dyn Stage>, "idle::catalogs").await?;
+    let spoon = csv("spoon.v1.0.0", "1.0.0").deployment("spoon", "default");
+    let content = scene.content(&[Package::single("spoon", Bundle::new("1.0.0", &spoon))])?;
+    let address = scene.registry("shared", content).await?;
+    let names: Vec<String> = (0..CATALOGS).map(|number| format!("shared-{number}")).collect();
+    for name in &names {
+        scene.create(&builders::catalog_source(&scene.namespace, name, &address)).await?;
+    }
+    for name in &names {
+        wait::until(&scene.api(), name, "be READY", |catalog: &CatalogSource| {
+            let state = catalog.status.as_ref().and_then(|status| status.connection_state.as_ref());
+            state.is_some_and(|state| state.last_observed_state == "READY")
+        })
+        .await?;
+    }
     Ok(scene)
 }

@@ -10,12 +10,19 @@
 
 mod alone;
 mod api;
+mod catalog_servers;
 mod deploy;
 mod environment;
 mod idle;
 mod image_tools;
 mod kubectl;
+mod packages;
+mod rbac;
+mod schema;
+mod servers;
+mod side_by_side;
 mod tenancy;
+mod unpack;
 
 use std::future::Future;
 use std::process::ExitCode;
@@ -56,7 +63,23 @@ fn own(environment: &Arc<Environment>) -> Vec<Trial> {
         trial(environment, "alone::csv_by_hand", alone::csv_by_hand),
         trial(environment, "alone::no_catalog_operator", alone::no_catalog_operator),
         trial(environment, "idle::no_writes", idle::no_writes),
+        trial(environment, "side_by_side::no_foreign_writes", side_by_side::no_foreign_writes),
+        trial(environment, "rbac::agrees", rbac::agrees_with_the_api_server),
+        trial(environment, "rbac::escalation", rbac::agrees_about_escalation),
+        trial(environment, "schema::agrees", schema::agrees_with_the_api_server),
+        trial(environment, "catalog_servers::image", catalog_servers::image),
+        trial(environment, "catalog_servers::polling", catalog_servers::polling),
+        trial(environment, "catalog_servers::config_map", catalog_servers::config_map),
+        trial(environment, "packages::for_people", packages::for_people),
+        trial(environment, "packages::nothing_is_known", packages::nothing_is_known),
+        trial(environment, "packages::rotation", packages::rotation),
+        trial(environment, "servers::conversion_on_its_own", servers::conversion),
         trial(environment, "tenancy::users", tenancy::users),
+        trial(environment, "unpack::by_a_job", unpack::by_a_job),
+        trial(environment, "unpack::causes_are_told", unpack::causes_are_told),
+        trial(environment, "unpack::retries", unpack::retries),
+        trial(environment, "unpack::without_a_job", unpack::without_a_job),
+        trial(environment, "unpack::another_bundle", unpack::another_bundle),
         trial(environment, "tenancy::targets", tenancy::targets),
         trial(environment, "tenancy::everywhere", tenancy::everywhere),
         trial(environment, "image_tools::serve_jobs_and_pods", image_tools::serve_jobs_and_pods),

@@ -1,11 +1,21 @@
 //! The command line, read by hand: a parser would be larger than the program.
 
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::str::FromStr;
+
 /// What is printed with a complaint.
 pub const USAGE: &str = "\
 usage: olm-workload pause                    waits for SIGTERM
        olm-workload serve --port N           answers every HTTP request until SIGTERM
                     [--name NAME]            default: variable WORKLOAD_NAME, or olm-workload
                     [--version VERSION]      default: variable WORKLOAD_VERSION, or 0.0.0
+       olm-workload answer --port N          answers the API server over TLS until SIGTERM:
+                                             /validate, /mutate, /convert and an API
+                    --certificate FILE       read anew for each connection
+                    --key FILE               likewise
+                    [--address ADDRESS]      default: every address
+                    [--api VERSION/GROUP/PLURAL/KIND]  default: none
        olm-workload exit --code N            ends at once";
 
 /// What to do.
@@ -20,11 +30,52 @@ pub enum Command {
         /// What is answered.
         identity: Identity,
     },
+    /// Answers the API server.
+    Answer(Answer),
     /// Ends with a code.
     Exit {
         /// The code.
         code: u8,
     },
+}
+
+/// How the API server is answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// Where to listen.
+    pub address: SocketAddr,
+    /// File with the certificate as PEM.
+    pub certificate: PathBuf,
+    /// File with its key as PEM.
+    pub key: PathBuf,
+    /// The kind of an aggregated API.
+    pub api: Option<Api>,
+}
+
+/// A kind that an aggregated API serves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Api {
+    /// Group and version as paths have them: `group/version`.
+    pub group_version: String,
+    /// The last part of the path.
+    pub plural: String,
+    /// The kind.
+    pub kind: String,
+}
+
+impl FromStr for Api {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.split('/').collect::<Vec<_>>().as_slice() {
+            [version, group, plural, kind] => Ok(Self {
+                group_version: format!("{group}/{version}"),
+                plural: (*plural).to_owned(),
+                kind: (*kind).to_owned(),
+            }),
+            _ => Err(format!("--api {text:?} is not VERSION/GROUP/PLURAL/KIND")),
+        }
+    }
 }
 
 /// As whom the server answers.
@@ -59,6 +110,12 @@ impl Command {
                     version: flags.text("version", variable("WORKLOAD_VERSION"), "0.0.0"),
                 },
             },
+            "answer" => Self::Answer(Answer {
+                address: SocketAddr::new(flags.address()?, flags.number("port")?),
+                certificate: flags.required("certificate")?.into(),
+                key: flags.required("key")?.into(),
+                api: flags.take("api").map(|text| text.parse()).transpose()?,
+            }),
             "exit" => Self::Exit { code: flags.number("code")? },
             other => return Err(format!("there is no command {other:?}")),
         };
@@ -90,8 +147,17 @@ impl Flags {
         Some(self.0.remove(at).1)
     }
 
-    fn number<N: std::str::FromStr>(&mut self, name: &str) -> Result<N, String> {
-        let text = self.take(name).ok_or(format!("--{name} is missing"))?;
+    fn required(&mut self, name: &str) -> Result<String, String> {
+        self.take(name).ok_or(format!("--{name} is missing"))
+    }
+
+    fn address(&mut self) -> Result<IpAddr, String> {
+        let Some(text) = self.take("address") else { return Ok(Ipv4Addr::UNSPECIFIED.into()) };
+        text.parse().map_err(|_| format!("--address {text:?} is no IP address"))
+    }
+
+    fn number<N: FromStr>(&mut self, name: &str) -> Result<N, String> {
+        let text = self.required(name)?;
         text.parse().map_err(|_| format!("--{name} {text:?} is not a number in its range"))
     }
 
@@ -132,7 +198,27 @@ mod tests {
         assert_eq!(parse(line), Ok(command));
     }
 
+    #[test]
+    fn a_server_for_the_api_server_has_files_and_perhaps_a_kind() {
+        let line = "answer --port 1 --certificate c --key k --address 127.0.0.2 --api v1/g/as/A";
+        let api =
+            Api { group_version: "g/v1".to_owned(), plural: "as".to_owned(), kind: "A".to_owned() };
+        let expected = Answer {
+            address: "127.0.0.2:1".parse().unwrap(),
+            certificate: "c".into(),
+            key: "k".into(),
+            api: Some(api),
+        };
+        assert_eq!(parse(line), Ok(Command::Answer(expected)));
+    }
+
     #[rstest]
+    #[case("answer --port 1 --key k", "--certificate is missing")]
+    #[case(
+        "answer --port 1 --certificate c --key k --api a",
+        "--api \"a\" is not VERSION/GROUP/PLURAL/KIND"
+    )]
+    #[case("answer --address here", "--address \"here\" is no IP address")]
     #[case("", "no command is given")]
     #[case("sleep", "there is no command \"sleep\"")]
     #[case("serve", "--port is missing")]

@@ -2,7 +2,9 @@
 //!
 //! A package of its own with few dependencies, so that its static build takes seconds.
 
+mod answers;
 mod arguments;
+mod secure;
 mod server;
 
 use std::process::ExitCode;
@@ -45,6 +47,7 @@ async fn run(command: Command) -> std::io::Result<()> {
     };
     match command {
         Command::Serve { port, identity } => server::serve(port, &identity, ended).await,
+        Command::Answer(answer) => secure::serve(answer, ended).await,
         Command::Pause | Command::Exit { .. } => {
             ended.await;
             Ok(())

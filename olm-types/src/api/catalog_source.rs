@@ -75,9 +75,10 @@ pub struct CatalogSourceSpec {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "camelCase")]
 pub struct GrpcPodConfig {
+    // An empty map asks for any node, no map for one with Linux.
     /// Labels that a node must have.
-    #[serde(deserialize_with = "null_is_empty", skip_serializing_if = "BTreeMap::is_empty")]
-    pub node_selector: BTreeMap<String, String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub node_selector: Option<BTreeMap<String, String>>,
     /// Taints that the pod tolerates.
     #[serde(deserialize_with = "null_is_empty", skip_serializing_if = "Vec::is_empty")]
     pub tolerations: Vec<Toleration>,

@@ -25,10 +25,11 @@ pub mod operator;
 pub mod operator_condition;
 pub mod operator_group;
 pub mod package_manifest;
+pub mod proxy;
 pub mod subscription;
 
 pub use catalog_source::*;
-pub use crd::crds;
+pub use crd::{crds, package_manifest_schema};
 pub use csv::*;
 pub use install_plan::*;
 pub use olm_config::*;
@@ -36,6 +37,7 @@ pub use operator::*;
 pub use operator_condition::*;
 pub use operator_group::*;
 pub use package_manifest::*;
+pub use proxy::*;
 pub use subscription::*;
 
 /// Group of the OLM kinds that are stored in the cluster.

@@ -9,6 +9,7 @@ use k8s_openapi::api::core::v1::{
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{LabelSelector, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::Approval;
 use super::absent::null_is_empty;
@@ -43,8 +44,11 @@ pub struct SubscriptionSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub install_plan_approval: Option<Approval>,
     /// Changes to the pods of the operator.
+    // A `SubscriptionConfig` as it was written: an empty map there means something else than none,
+    // quantities may be numbers, and what this build does not know still reaches the pods.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub config: Option<SubscriptionConfig>,
+    #[schemars(with = "Option<SubscriptionConfig>")]
+    pub config: Option<Value>,
 }
 
 /// Changes to the pods of an operator.

@@ -12,3 +12,11 @@ pub const INVALID_INTERVAL_ERROR: &str = "InvalidIntervalError";
 pub const ALL_TEMPLATES_RESOLVED: &str = "AllTemplatesResolved";
 /// Image template: a variable has no value or the result is not an image reference.
 pub const UNABLE_TO_RESOLVE: &str = "UnableToResolve";
+/// Content: the registry server does not answer.
+pub const UNREACHABLE: &str = "CatalogUnreachable";
+/// Content: the registry server answers, and what it gives cannot be used.
+pub const NOT_READABLE: &str = "CatalogNotReadable";
+/// Content: the registry server does not answer because its Pod does not come up.
+pub const POD_FAILING: &str = "RegistryPodFailing";
+/// Polling: the Pod that was to show the newest image did not come up.
+pub const UPDATE_POD_FAILED: &str = "UpdatePodFailed";

@@ -8,5 +8,7 @@ pub const BUNDLE_UNPACK_FAILED: &str = "BundleUnpackFailed";
 pub const APPLIED_WITH_WARNINGS: &str = "AppliedWithWarnings";
 /// On an InstallPlan: existing objects do not fit a new CRD, but a conversion webhook is in place (spec catalog-operator 4.5).
 pub const CRD_VALIDATION: &str = "CRDValidation";
+/// On an InstallPlan: a step changed an object that was there already and was not under OLM's management.
+pub const OBJECT_TAKEN_OVER: &str = "ObjectTakenOver";
 /// On a CSV: it is not copied to target namespaces (spec olm-operator 5.2).
 pub const DISABLED_COPIED_CSVS: &str = "DisabledCopiedCSVs";

@@ -2,18 +2,26 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
+use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use k8s_openapi::NamespaceResourceScope;
 use k8s_openapi::api::apps::v1::Deployment;
+use k8s_openapi::api::batch::v1::Job;
+use k8s_openapi::api::core::v1::ConfigMap;
+use k8s_openapi::api::rbac::v1::RoleBinding;
 use kube::api::{Api, DeleteParams, Patch, PatchParams, PostParams};
 use kube::{Client, Resource};
 use olm_testkit::builders;
+use olm_testkit::kubelet::Kubelet;
+use olm_testkit::operators::Binaries;
+use olm_testkit::stand_in::{Server, StandIn};
 use olm_testkit::wait;
 use olm_types::api::{
     Approval, CatalogSource, ClusterServiceVersion, CsvPhase, InstallPlan, InstallPlanPhase,
     Subscription, SubscriptionState,
 };
+use olm_types::hash::unpack_name;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
@@ -26,6 +34,10 @@ pub(super) struct Scene {
     pub client: Client,
     /// Where each catalog of the scenario is served.
     pub addresses: BTreeMap<&'static str, String>,
+    /// Where the programs are.
+    pub binaries: Binaries,
+    /// A kubeconfig with the rights of an administrator.
+    pub kubeconfig: PathBuf,
 }
 
 impl Scene {
@@ -58,6 +70,46 @@ impl Scene {
     /// An OperatorGroup: the namespace targets itself.
     pub(super) async fn operator_group(&self) -> Result<()> {
         self.create(&builders::operator_group(NAMESPACE, "group", &[NAMESPACE])).await
+    }
+
+    /// The same with an account whose rights are used.
+    pub(super) async fn scoped_group(&self, account: &str) -> Result<()> {
+        let mut group = builders::operator_group(NAMESPACE, "group", &[NAMESPACE]);
+        group.spec.service_account_name = Some(account.to_owned());
+        self.create(&group).await
+    }
+
+    /// A ServiceAccount without rights.
+    pub(super) async fn account(&self, name: &str) -> Result<()> {
+        self.create(&builders::service_account(NAMESPACE, name)).await
+    }
+
+    /// Lets an account do everything in the namespace.
+    pub(super) async fn allow_everything(&self, account: &str) -> Result<()> {
+        let binding: RoleBinding = serde_json::from_value(json!({
+            "metadata": {"name": account, "namespace": NAMESPACE},
+            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "cluster-admin"},
+            "subjects": [{"kind": "ServiceAccount", "name": account, "namespace": NAMESPACE}],
+        }))?;
+        self.create(&binding).await
+    }
+
+    /// A ConfigMap that nobody can change.
+    pub(super) async fn immutable_config_map(&self, name: &str) -> Result<()> {
+        let map: ConfigMap = serde_json::from_value(json!({
+            "metadata": {"name": name, "namespace": NAMESPACE}, "data": {"theirs": "1"}, "immutable": true,
+        }))?;
+        self.create(&map).await
+    }
+
+    /// Waits until a plan of the namespace says something, in its message or a condition.
+    pub(super) async fn some_plan(&self, what: &str, wanted: impl Fn(&str) -> bool) -> Result<()> {
+        let says = |plan: &InstallPlan| {
+            let Some(status) = &plan.status else { return false };
+            let conditions = status.conditions.iter().filter_map(|one| one.message.as_deref());
+            conditions.chain(status.message.as_deref()).any(&wanted)
+        };
+        wait::until_some(&self.api::<InstallPlan>(), "", what, says).await.map(drop)
     }
 
     /// A CatalogSource with this content.
@@ -115,6 +167,22 @@ impl Scene {
         let approve = Patch::Merge(json!({"spec": {"approved": true}}));
         let approved = plans.patch(&name, &PatchParams::default(), &approve).await;
         approved.map(drop).context("cannot approve the InstallPlan")
+    }
+
+    /// Lets something answer the API server in place of a Deployment's Pods.
+    pub(super) async fn stand_in(&self, server: &Server) -> Result<StandIn> {
+        StandIn::start(&self.client, &self.binaries, server).await
+    }
+
+    /// Plays the Pods that unpack bundles from now on.
+    pub(super) async fn kubelet(&self) -> Result<Kubelet> {
+        let program = self.binaries.program("olm-registry");
+        Kubelet::begin(&self.client, NAMESPACE, self.kubeconfig.clone(), program).await
+    }
+
+    /// Waits for the Job that unpacks an image.
+    pub(super) async fn unpack_job(&self, image: &str) -> Result<Job> {
+        wait::until(&self.api(), &unpack_name(image), "be made", |_: &Job| true).await
     }
 
     /// Waits until a ClusterServiceVersion has succeeded.

@@ -72,9 +72,9 @@ impl Slate {
             namespace => Api::namespaced_with(client.clone(), namespace, resource),
         };
         // Names in normal form are not the real ones.
-        if key.kind == "InstallPlan" {
+        if key.kind == "InstallPlan" || key.kind.ends_with("WebhookConfiguration") {
             let all = api.delete_collection(&DeleteParams::default(), &Default::default()).await;
-            return all.map(drop).context("cannot delete InstallPlans");
+            return all.map(drop).with_context(|| format!("cannot delete all of {}", key.kind));
         }
         let answer = match self.initial.get(key) {
             Some(initial) if key.kind == "Namespace" => {

@@ -155,6 +155,8 @@ impl Catalogs {
     }
 
     fn scene(&self, stage: &Stage) -> Scene {
-        Scene { client: stage.client.clone(), addresses: self.addresses.clone() }
+        let (client, binaries) = (stage.client.clone(), stage.starter.binaries.clone());
+        let kubeconfig = stage.starter.kubeconfig.clone();
+        Scene { client, addresses: self.addresses.clone(), binaries, kubeconfig }
     }
 }

@@ -87,7 +87,9 @@ async fn real(arguments: &Arguments) -> Result<Running> {
     let audit_log = Some(cluster.audit_log());
     let prepared = async {
         let images = sources.push(&cluster.registry()?).await?;
-        pods::deploy(&cluster, &images, audit_log).await
+        let deployed = pods::deploy(&cluster, &images, audit_log).await?;
+        let stage = deployed.stage.with_registry(cluster.registry()?);
+        Ok(pods::Deployed { stage, ..deployed })
     };
     or_end(prepared.await, Box::new(cluster)).await
 }

@@ -11,7 +11,7 @@ use anyhow::Result;
 use clap::Args;
 
 use crate::workspace::{cargo, cargo_run};
-use crate::{tidy, workspace};
+use crate::{soak, tidy, workspace};
 use summary::Summary;
 
 /// Arguments of the command.
@@ -44,6 +44,8 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     summary.check("cargo build", cargo_run(&with_everything(&["build"])));
     heading("unit tests, property tests and scenarios on a real API server");
     cargo_test::run(&with_everything(&["test", "--no-fail-fast"]), &mut summary);
+    heading("a small catalog, installed, upgraded and removed");
+    summary.check("soak", soak::run_sample());
     if arguments.smoke {
         heading("end to end on a real node");
         smoke::run(&mut summary);

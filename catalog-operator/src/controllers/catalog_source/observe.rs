@@ -2,48 +2,151 @@
 
 use std::sync::Arc;
 
-use olm_lifecycle::catalog_source::{Connection, Observed, backend};
+use k8s_openapi::api::core::v1::{ConfigMap, ServiceAccount};
+use kube::ResourceExt;
+use kube::core::ObjectMeta;
+use olm_effect::{Refusal, Target};
+use olm_lifecycle::catalog_source::registry::{account_name, config_map_name, service_name};
+use olm_lifecycle::catalog_source::{
+    Backend, ConfigMapFound, Connection, Observed, Present, backend, dial_address, has_template,
+    is_poll_due,
+};
+use olm_lifecycle::writes::resource_of;
 use olm_types::api::CatalogSource;
 use olm_types::bundle::CatalogKey;
+use serde::de::DeserializeOwned;
 
-use crate::backend::CatalogBackend;
-use crate::catalogs::Catalogs;
+use super::reconcile::CatalogSources;
+use crate::digest::DigestRequest;
+use crate::servers::Names;
+use crate::{clock, live};
 
-/// Has the catalog served and connected as its spec asks, and gathers what came of it.
-pub(super) async fn observe(
-    catalog: Arc<CatalogSource>,
-    key: &CatalogKey,
-    backends: &[Box<dyn CatalogBackend>],
-    catalogs: &Catalogs,
-) -> Observed {
-    let connection = match address(&catalog, backends).await {
-        Ok(Some(address)) => connect(catalogs, key, &address),
-        Ok(None) => {
-            catalogs.disconnect(key);
-            Ok(None)
+impl CatalogSources {
+    /// Connects the catalog as its spec asks, and gathers what is known about it.
+    pub(super) async fn observe(
+        &self,
+        catalog: Arc<CatalogSource>,
+        key: &CatalogKey,
+    ) -> Result<Observed, Refusal> {
+        let backend = backend(&catalog).ok();
+        let server = match &backend {
+            Some(backend @ (Backend::Image | Backend::ConfigMap)) => {
+                self.present(&catalog, key, backend).await?
+            }
+            Some(Backend::Address(_)) | None => Present::default(),
+        };
+        let connection = self.connection(&catalog, key, backend.as_ref(), &server);
+        let config_map = match &backend {
+            Some(Backend::ConfigMap) => self.config_map(&catalog, key).await,
+            _ => ConfigMapFound::NotNeeded,
+        };
+        let server_version =
+            if has_template(&catalog) { self.version.current().await } else { None };
+        Ok(Observed {
+            digest: self.digest(&catalog, &server).await,
+            content: self.catalogs.facts(key),
+            server_version,
+            config_map,
+            connection,
+            server,
+            catalog,
+        })
+    }
+
+    /// What the stores have. An account that lacks the label by which accounts are watched is
+    /// somebody else's, and used as it is.
+    async fn present(
+        &self,
+        catalog: &CatalogSource,
+        key: &CatalogKey,
+        backend: &Backend,
+    ) -> Result<Present, Refusal> {
+        let account = account_name(catalog, backend);
+        let mut present = self.servers.present(&Names {
+            namespace: &key.namespace,
+            catalog: &key.name,
+            service: &service_name(catalog, backend),
+            account: &account,
+        });
+        if present.account.is_none() {
+            let target =
+                Target::namespaced(resource_of::<ServiceAccount>(), &key.namespace, &account);
+            present.account = self.read(&target).await?.map(Arc::new);
         }
-        Err(problem) => Err(problem),
-    };
-    Observed { catalog, connection }
-}
+        Ok(present)
+    }
 
-/// Where the catalog is served; nothing when its spec is invalid or no backend serves its type.
-async fn address(
-    catalog: &CatalogSource,
-    backends: &[Box<dyn CatalogBackend>],
-) -> Result<Option<String>, String> {
-    let Ok(wanted) = backend(catalog) else { return Ok(None) };
-    let Some(backend) = backends.iter().find(|backend| backend.serves(&wanted)) else {
-        return Ok(None);
-    };
-    backend.ensure(catalog, &wanted).await.map_err(|error| error.to_string())
-}
+    fn connection(
+        &self,
+        catalog: &CatalogSource,
+        key: &CatalogKey,
+        backend: Option<&Backend>,
+        server: &Present,
+    ) -> Result<Option<Connection>, String> {
+        let Some(backend) = backend else {
+            self.catalogs.disconnect(key);
+            return Ok(None);
+        };
+        let elsewhere = catalog.spec.address.as_ref().is_some_and(|address| !address.is_empty());
+        if !elsewhere && server.service.is_none() {
+            return Ok(self.catalogs.connection(key));
+        }
+        let address = dial_address(catalog, backend);
+        self.catalogs.connect(key, &address).map_err(|error| error.to_string())?;
+        Ok(self.catalogs.connection(key))
+    }
 
-fn connect(
-    catalogs: &Catalogs,
-    key: &CatalogKey,
-    address: &str,
-) -> Result<Option<Connection>, String> {
-    catalogs.connect(key, address).map_err(|error| error.to_string())?;
-    Ok(catalogs.connection(key))
+    /// What is not watched is looked for live: users make ConfigMaps without our label.
+    async fn config_map(&self, catalog: &CatalogSource, key: &CatalogKey) -> ConfigMapFound {
+        let name = config_map_name(catalog);
+        if let Some(found) = self.servers.config_maps.get(Some(&*key.namespace), name) {
+            return ConfigMapFound::Watched(found.metadata.clone());
+        }
+        let target = Target::namespaced(resource_of::<ConfigMap>(), &key.namespace, name);
+        match self.read::<ConfigMap>(&target).await {
+            Ok(Some(found)) => {
+                ConfigMapFound::Unwatched(ObjectMeta { managed_fields: None, ..found.metadata })
+            }
+            Ok(None) => ConfigMapFound::Missing(format!("configmaps \"{name}\" not found")),
+            Err(refusal) => ConfigMapFound::Missing(refusal.to_string()),
+        }
+    }
+
+    /// Asks the registry for the digest of the image when it is time, and nobody else looks already.
+    async fn digest(
+        &self,
+        catalog: &CatalogSource,
+        server: &Present,
+    ) -> Option<Result<String, String>> {
+        let digests = self.digests.as_ref()?;
+        if !is_poll_due(catalog, clock::now()) {
+            return None;
+        }
+        let secrets = server.account.iter().flat_map(|account| &account.image_pull_secrets);
+        let request = DigestRequest {
+            image: catalog.spec.image.clone().unwrap_or_default(),
+            namespace: catalog.namespace().unwrap_or_default(),
+            pull_secrets: secrets.flatten().map(|secret| secret.name.clone()).collect(),
+        };
+        let digest = digests.digest(&request).await;
+        if let Err(error) = &digest {
+            let image = &request.image;
+            tracing::info!(image, error, "the registry does not say its digest, a Pod looks");
+        }
+        Some(digest)
+    }
+
+    /// Reads one object from the API server.
+    pub(super) async fn read<K: DeserializeOwned>(
+        &self,
+        target: &Target,
+    ) -> Result<Option<K>, Refusal> {
+        let found = live::read(&self.client, target).await?;
+        let unreadable = |error: serde_json::Error| Refusal {
+            code: 0,
+            reason: String::new(),
+            message: format!("{target} cannot be read: {error}"),
+        };
+        found.map(serde_json::from_value).transpose().map_err(unreadable)
+    }
 }

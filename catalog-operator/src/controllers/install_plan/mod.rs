@@ -1,6 +1,8 @@
 //! InstallPlans: approval and execution (spec catalog-operator 4.3 and 4.4).
 
+mod calls;
 mod observe;
 mod reconcile;
 
+pub(crate) use calls::Calls;
 pub use reconcile::InstallPlans;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kube::ResourceExt;
+use olm_lifecycle::crd;
 use olm_lifecycle::install_plan::phase::Observed;
 use olm_types::api::InstallPlan;
 
@@ -15,13 +16,16 @@ pub(super) fn observe(
     stores: &Stores,
     operator_namespace: &str,
     retry_timeout: Duration,
+    rights_changed: bool,
 ) -> Observed {
     let namespace = plan.namespace().unwrap_or_default();
     let csvs = stores.csvs.list();
-    let csvs = csvs.iter().map(|csv| (csv.namespace().unwrap_or_default(), csv.name_any()));
+    let names = csvs.iter().map(|csv| (csv.namespace().unwrap_or_default(), csv.name_any()));
     Observed {
         groups: stores.groups.list_in(&namespace),
-        csvs: csvs.collect(),
+        csvs: names.collect(),
+        crd_owners: crd::owners(&csvs),
+        rights_changed,
         operator_namespace: operator_namespace.to_owned(),
         retry_timeout,
         plan,

@@ -3,25 +3,36 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use kube::Client;
-use olm_effect::Outcome;
+use dashmap::DashMap;
 use olm_kit::ObjectKey;
 use olm_kit::controller::{Conclusion, ReconcileError, Reconciler};
-use olm_kit::interpreter::Interpreter;
-use olm_lifecycle::install_plan::execution::{Execution, Reply, Request};
+use olm_lifecycle::install_plan::execution::Execution;
 use olm_lifecycle::install_plan::phase::{self, Decision};
+use olm_lifecycle::install_plan::request::{requested, unresolved};
+use olm_types::api::InstallPlan;
 
 use super::super::act;
+use super::super::resolution::{Resolutions, Unresolved};
+use super::calls::Calls;
 use super::observe::observe;
 use crate::metrics::CatalogMetrics;
+use crate::rights::ChangedRights;
 use crate::stores::Stores;
-use crate::{clock, live};
+use crate::{clock, unpack};
+
+/// How long a user's plan waits before its CSVs are looked for again; a catalog that is being
+/// loaded takes moments.
+const RESOLVE_AGAIN: Duration = Duration::from_secs(15);
+const CATALOG_POLL: Duration = Duration::from_secs(1);
 
 /// Reconciles InstallPlans.
 pub struct InstallPlans {
     pub(crate) stores: Stores,
-    pub(crate) client: Client,
-    pub(crate) interpreter: Interpreter,
+    pub(crate) calls: Calls,
+    pub(crate) resolutions: Resolutions,
+    pub(crate) rights: ChangedRights,
+    /// Why users' plans have no steps, as it was last told; told once, not at every look.
+    pub(crate) complaints: DashMap<ObjectKey, String>,
     pub(crate) operator_namespace: String,
     pub(crate) retry_timeout: Duration,
     pub(crate) metrics: CatalogMetrics,
@@ -31,55 +42,84 @@ pub struct InstallPlans {
 impl Reconciler<ObjectKey> for InstallPlans {
     async fn reconcile(&self, key: &ObjectKey) -> Result<Conclusion, ReconcileError> {
         self.metrics.count_plans(self.stores.plans.len());
-        let Some(plan) = self.stores.plans.get_key(key) else { return Ok(Conclusion::Done) };
-        let observed = observe(plan, &self.stores, &self.operator_namespace, self.retry_timeout);
+        let changed = self.rights.take(key);
+        let result = self.look(key, changed).await;
+        if result.is_err() && changed {
+            self.rights.mark(key.clone());
+        }
+        result
+    }
+}
+
+impl InstallPlans {
+    async fn look(&self, key: &ObjectKey, changed: bool) -> Result<Conclusion, ReconcileError> {
+        let Some(plan) = self.stores.plans.get_key(key) else {
+            self.complaints.remove(key);
+            return Ok(Conclusion::Done);
+        };
+        let (namespace, timeout) = (&self.operator_namespace, self.retry_timeout);
+        let observed = observe(plan, &self.stores, namespace, timeout, changed);
         match phase::decide(&observed, clock::now()) {
             Decision::Nothing => Ok(Conclusion::Done),
+            Decision::Resolve => self.resolve(key, &observed.plan).await,
             Decision::Write { effects, problem } => {
                 // Told once, when it is written.
                 if let Some(problem) = problem.filter(|_| !effects.is_empty()) {
                     tracing::warn!(plan = %key, problem, "plan cannot be executed");
                 }
-                act(&self.interpreter, &effects).await?;
+                act(&self.calls.interpreter, &effects).await?;
                 Ok(Conclusion::Done)
             }
             Decision::Execute(execution) => self.execute(key, &observed, *execution).await,
         }
     }
-}
 
-impl InstallPlans {
+    /// Finds the steps of a plan that a user made.
+    async fn resolve(
+        &self,
+        key: &ObjectKey,
+        plan: &InstallPlan,
+    ) -> Result<Conclusion, ReconcileError> {
+        match self.resolutions.steps_of(plan).await {
+            Ok(steps) => {
+                self.complaints.remove(key);
+                let write = requested(plan, steps);
+                act(&self.calls.interpreter, write.as_slice()).await?;
+                Ok(Conclusion::Done)
+            }
+            Err(Unresolved::Waiting) => Ok(Conclusion::RequeueAfter(CATALOG_POLL)),
+            Err(Unresolved::Because(why)) => {
+                if self.complaints.get(key).is_none_or(|told| *told != why) {
+                    act(&self.calls.interpreter, &[unresolved(plan, &why)]).await?;
+                    self.complaints.insert(key.clone(), why);
+                }
+                Ok(Conclusion::RequeueAfter(RESOLVE_AGAIN))
+            }
+        }
+    }
+
     async fn execute(
         &self,
         key: &ObjectKey,
         observed: &phase::Observed,
         mut execution: Execution,
     ) -> Result<Conclusion, ReconcileError> {
+        for reference in execution.bundles() {
+            let bundle = unpack::stored(&self.calls.client, &reference).await;
+            execution.provide(&reference, bundle);
+        }
         while let Some(request) = execution.next_request() {
-            let reply = self.carry_out(request).await;
+            let reply = self.calls.make(request).await;
             execution.absorb(reply);
         }
-        let (steps, failure) = execution.finish();
-        let conclusion = phase::conclude(observed, steps, failure, clock::now());
+        let conclusion = phase::conclude(observed, execution.finish(), clock::now());
+        self.metrics.count_plan_warnings(conclusion.warned);
         if let Some(problem) =
             conclusion.problem.as_ref().filter(|_| !conclusion.effects.is_empty())
         {
             tracing::warn!(plan = %key, problem, "step of the plan failed");
         }
-        act(&self.interpreter, &conclusion.effects).await?;
+        act(&self.calls.interpreter, &conclusion.effects).await?;
         Ok(conclusion.requeue.map_or(Conclusion::Done, Conclusion::RequeueAfter))
-    }
-
-    async fn carry_out(&self, request: Request) -> Reply {
-        match request {
-            Request::Do(effect) => {
-                let mut outcomes = self.interpreter.execute(std::slice::from_ref(&effect)).await;
-                Reply::Outcome(outcomes.pop().unwrap_or(Outcome::Skipped))
-            }
-            Request::Read(target) => match live::read(&self.client, &target).await {
-                Ok(found) => Reply::Live(found),
-                Err(refusal) => Reply::Unreadable(refusal),
-            },
-        }
     }
 }

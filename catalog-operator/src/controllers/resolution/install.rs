@@ -1,7 +1,7 @@
-//! From a solution to an InstallPlan: fetch the bundles, create the plan, record it.
+//! From a solution to an InstallPlan: unpack and fetch the bundles, create the plan, record it.
 
 use olm_effect::{Effect, Outcome};
-use olm_kit::controller::ReconcileError;
+use olm_kit::controller::{Conclusion, ReconcileError};
 use olm_lifecycle::install_plan::request::PlanRequest;
 use olm_lifecycle::install_plan::steps::BundleInput;
 use olm_lifecycle::subscription::resolution::{
@@ -13,6 +13,7 @@ use olm_types::api::InstallPlan;
 use super::super::act;
 use super::reconcile::Resolutions;
 use super::solve::Solved;
+use super::unpack::Images;
 use crate::clock;
 
 impl Resolutions {
@@ -22,19 +23,24 @@ impl Resolutions {
         &self,
         namespace: &Namespace,
         solved: &Solved,
-    ) -> Result<Result<(), Failure>, ReconcileError> {
+    ) -> Result<Result<Conclusion, Failure>, ReconcileError> {
         let selection =
             Selection { blocked: solved.blocked.clone(), ..select(namespace, &solved.choices) };
+        let unpacked = match self.unpack(namespace, &selection).await? {
+            Ok(Images::Unpacked(unpacked)) => unpacked,
+            Ok(Images::Awaited(conclusion)) => return Ok(Ok(conclusion)),
+            Err(failure) => return Ok(Err(failure)),
+        };
         let bundles = match self.fetch(&selection).await {
             Ok(bundles) => bundles,
             Err(failure) => return Ok(Err(failure)),
         };
-        let request = match resolution::plan(namespace, &selection, &bundles) {
+        let request = match resolution::plan(namespace, &selection, &bundles, &unpacked) {
             Ok(Some(request)) => request,
             Ok(None) => {
                 return act(&self.interpreter, &settle(namespace, &selection, clock::now()))
                     .await
-                    .map(Ok);
+                    .map(|()| Ok(Conclusion::Done));
             }
             Err(error) => return Ok(Err(Failure::Bundle(error.to_string()))),
         };
@@ -43,13 +49,13 @@ impl Resolutions {
             Err(failure) => return Ok(Err(failure)),
         };
         let effects = record(namespace, &selection, &request, &plan, clock::now());
-        act(&self.interpreter, &effects).await.map(Ok)
+        act(&self.interpreter, &effects).await.map(|()| Ok(Conclusion::Done))
     }
 
     /// Manifests of the bundles that the catalogs hold.
-    async fn fetch(&self, selection: &Selection) -> Result<Vec<BundleInput>, Failure> {
+    pub(super) async fn fetch(&self, selection: &Selection) -> Result<Vec<BundleInput>, Failure> {
         let mut bundles = Vec::with_capacity(selection.inline.len());
-        if selection.updates.is_empty() || !selection.images.is_empty() {
+        if selection.updates.is_empty() {
             return Ok(bundles);
         }
         for choice in &selection.inline {

@@ -2,10 +2,13 @@
 
 mod facts;
 mod install;
+mod named;
 mod observe;
 mod reconcile;
 mod solve;
+mod unpack;
 mod words;
 
+pub use named::Unresolved;
 pub use reconcile::Resolutions;
 pub use solve::Rules;

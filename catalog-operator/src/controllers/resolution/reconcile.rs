@@ -1,5 +1,6 @@
 //! Resolves a namespace: observe -> begin -> part -> solve -> install (select -> plan -> record).
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -10,7 +11,7 @@ use olm_kit::controller::{Conclusion, ReconcileError, Reconciler};
 use olm_kit::interpreter::Interpreter;
 use olm_lifecycle::install_plan::collect;
 use olm_lifecycle::subscription::resolution::{
-    Begin, Failure, Namespace, Terms, Unusable, begin, fail, upgrade_under_way,
+    Begin, Failure, Namespace, Terms, Unusable, adopt, begin, fail, upgrade_under_way,
 };
 
 use super::super::act;
@@ -20,6 +21,7 @@ use crate::catalogs::Catalogs;
 use crate::clock;
 use crate::metrics::CatalogMetrics;
 use crate::stores::Stores;
+use crate::unpack::BundleUnpacker;
 
 /// How long to wait before a resolution that something stood in the way of is tried again. What is
 /// watched (Subscriptions, catalogs, CSVs, OperatorGroups) brings a namespace back at once.
@@ -29,6 +31,7 @@ const RETRY: Duration = Duration::from_secs(15);
 pub struct Resolutions {
     pub(crate) stores: Stores,
     pub(crate) catalogs: Catalogs,
+    pub(crate) unpacker: Arc<dyn BundleUnpacker>,
     pub(crate) interpreter: Interpreter,
     pub(crate) global_namespace: String,
     pub(crate) metrics: CatalogMetrics,
@@ -65,14 +68,21 @@ impl Resolutions {
     ) -> Result<Conclusion, ReconcileError> {
         // A catalog that is still being loaded brings the namespace back here.
         let Some(universe) = self.universe(namespace, &terms) else { return Ok(Conclusion::Done) };
+        let csvs = self.stores.csvs.list_in(&namespace.name);
+        let adopted = adopt(namespace, &csvs, &universe, clock::now());
+        if !adopted.is_empty() {
+            act(&self.interpreter, &adopted).await?;
+            return Ok(Conclusion::Done);
+        }
         let unusable = universe.unusable();
         let question = Question {
             namespace: namespace.clone(),
-            csvs: self.stores.csvs.list_in(&namespace.name),
+            csvs,
             universe,
             fail_forward: terms.fail_forward,
         };
-        let solved = solve(question, &self.rules, &self.metrics.resolutions).await;
+        let rules = self.rules.given(self.catalogs.block(), &unusable);
+        let solved = solve(question, &rules, &self.metrics.resolutions).await;
         let mut conclusion = Conclusion::Done;
         for refused in &solved.refused {
             let told = self.refuse(namespace, refused, &unusable).await?;
@@ -93,7 +103,7 @@ impl Resolutions {
         solved: &Solved,
     ) -> Result<Conclusion, ReconcileError> {
         match self.install(able, solved).await? {
-            Ok(()) => Ok(Conclusion::Done),
+            Ok(conclusion) => Ok(conclusion),
             Err(failure) => self.tell(able, &failure).await,
         }
     }
@@ -118,7 +128,7 @@ impl Resolutions {
         }
     }
 
-    fn universe(&self, namespace: &Namespace, terms: &Terms) -> Option<SnapshotSet> {
+    pub(super) fn universe(&self, namespace: &Namespace, terms: &Terms) -> Option<SnapshotSet> {
         let mut visible = vec![namespace.name.as_str()];
         if !terms.exclude_global && namespace.name != self.global_namespace {
             visible.push(&self.global_namespace);

@@ -8,7 +8,7 @@ use kube::Client;
 use olm_catalog::snapshot::SnapshotSet;
 use olm_kit::discovery;
 use olm_kit::metrics::SummaryVec;
-use olm_lifecycle::subscription::resolution::{Choice, Failure, Namespace};
+use olm_lifecycle::subscription::resolution::{Choice, Failure, Namespace, Unusable};
 use olm_resolver::{Answer, Chosen, Policy, Refusal, ResolutionRequest, ResolveError, Resolver};
 use olm_types::api::ClusterServiceVersion;
 use olm_types::version::Version;
@@ -22,6 +22,15 @@ pub struct Rules {
     pub policy: Policy,
     /// Where the version of the cluster is asked for, if bundles are checked against it.
     pub cluster: Option<Client>,
+}
+
+impl Rules {
+    /// The rules for a namespace some of whose catalogs cannot be used: where these block, nothing
+    /// is resolved without them, which is what v0's policy says.
+    pub(super) fn given(&self, block: bool, unusable: &Unusable) -> Self {
+        let policy = if block && !unusable.is_empty() { Policy::V0 } else { self.policy };
+        Self { policy, cluster: self.cluster.clone() }
+    }
 }
 
 /// Everything that a resolution depends on, owned.

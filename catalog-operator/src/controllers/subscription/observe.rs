@@ -4,24 +4,29 @@ use std::sync::Arc;
 
 use kube::{Client, ResourceExt};
 use olm_effect::{Refusal, Target};
+use olm_lifecycle::subscription::deprecations::installed_entry;
 use olm_lifecycle::subscription::plan_status::ReferencedPlan;
 use olm_lifecycle::subscription::sync::Observed;
 use olm_lifecycle::writes::resource_of;
 use olm_types::api::{CatalogSource, InstallPlan, Subscription};
+use olm_types::bundle::{CatalogKey, Entry};
 
+use crate::catalogs::{Catalogs, Content};
 use crate::live;
 use crate::stores::Stores;
 
-/// Gathers the Subscription's plan and catalogs.
+/// Gathers the Subscription's plan, catalogs and installed bundle.
 pub(super) async fn observe(
     subscription: Arc<Subscription>,
     stores: &Stores,
+    connected: &Catalogs,
     client: &Client,
     global_namespace: &str,
 ) -> Result<Observed, Refusal> {
     let plan = plan(&subscription, stores, client).await?;
     let catalogs = catalogs(&subscription, stores, global_namespace);
-    Ok(Observed { subscription, plan, catalogs })
+    let installed = installed(&subscription, connected);
+    Ok(Observed { subscription, plan, catalogs, installed })
 }
 
 /// A plan that the store does not have is looked for live before it is called missing: the store
@@ -57,4 +62,12 @@ fn catalogs(
         catalogs.extend(stores.catalogs.list_in(global_namespace));
     }
     catalogs
+}
+
+fn installed(subscription: &Subscription, connected: &Catalogs) -> Option<Arc<Entry>> {
+    let spec = &subscription.spec;
+    let key = CatalogKey::new(&spec.source_namespace, &spec.source);
+    let Content::Loaded(snapshot) = connected.content(&key) else { return None };
+    let entries = snapshot.package(&spec.name);
+    installed_entry(subscription.status.as_ref(), spec, entries).cloned()
 }

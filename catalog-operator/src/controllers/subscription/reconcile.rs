@@ -10,6 +10,7 @@ use olm_lifecycle::subscription::sync;
 
 use super::super::act;
 use super::observe::observe;
+use crate::catalogs::Catalogs;
 use crate::clock;
 use crate::metrics::CatalogMetrics;
 use crate::stores::Stores;
@@ -17,6 +18,7 @@ use crate::stores::Stores;
 /// Reconciles Subscriptions.
 pub struct Subscriptions {
     pub(crate) stores: Stores,
+    pub(crate) catalogs: Catalogs,
     pub(crate) client: Client,
     pub(crate) interpreter: Interpreter,
     pub(crate) namespaces: Queue<String>,
@@ -30,8 +32,14 @@ impl Reconciler<ObjectKey> for Subscriptions {
         self.metrics.count_subscriptions(self.stores.subscriptions.len());
         if let Some(subscription) = self.stores.subscriptions.get_key(key) {
             self.metrics.syncs.count(&subscription);
-            let observed =
-                observe(subscription, &self.stores, &self.client, &self.global_namespace).await?;
+            let observed = observe(
+                subscription,
+                &self.stores,
+                &self.catalogs,
+                &self.client,
+                &self.global_namespace,
+            )
+            .await?;
             let effects: Vec<_> = sync::decide(&observed, clock::now()).into_iter().collect();
             act(&self.interpreter, &effects).await?;
         } else {

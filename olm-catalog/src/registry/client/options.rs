@@ -15,7 +15,7 @@ pub struct ClientOptions {
     /// Longest time for a health check, dialling included.
     pub check_timeout: Duration,
     /// Time between health checks while READY. Lost connections are noticed without them; they
-    /// find peers that vanished silently.
+    /// find peers that vanished silently, such as a Pod whose node lost its power.
     pub check_interval: Duration,
     /// First delay after a failed attempt.
     pub first_retry: Duration,
@@ -42,7 +42,7 @@ impl Default for ClientOptions {
         Self {
             dial_timeout: Duration::from_secs(5),
             check_timeout: Duration::from_secs(10),
-            check_interval: Duration::from_secs(60),
+            check_interval: Duration::from_secs(15),
             first_retry: Duration::from_millis(100),
             longest_retry: Duration::from_secs(1),
             call_timeout: Duration::from_secs(30),

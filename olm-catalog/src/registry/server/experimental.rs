@@ -33,7 +33,7 @@ impl ExperimentalRegistry for RegistryService {
             let meta = index.meta(&asked.schema, &asked.package_name, place);
             meta.map_err(status).transpose()
         });
-        Ok(Response::new(Box::pin(stream::iter(answers))))
+        self.streams.open(answers).map(Response::new)
     }
 }
 

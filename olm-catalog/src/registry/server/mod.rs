@@ -5,7 +5,9 @@
 
 mod experimental;
 mod health;
+mod ready;
 mod serve;
 mod service;
+mod streams;
 
 pub use serve::{ServeError, ServerOptions, serve};

@@ -12,7 +12,9 @@ use tonic_health::pb::health_server::HealthServer;
 use tower::limit::GlobalConcurrencyLimitLayer;
 
 use super::health::AlwaysServing;
+use super::ready::ReadyBundles;
 use super::service::RegistryService;
+use super::streams::Streams;
 use crate::index::Index;
 use crate::registry::DESCRIPTORS;
 use crate::registry::proto::experimental_registry_server::ExperimentalRegistryServer;
@@ -29,6 +31,10 @@ pub struct ServerOptions {
     pub calls: usize,
     /// How long a call may take until its answer begins.
     pub call_time: Duration,
+    /// Answers of several messages that are being read at the same time; more are refused.
+    pub streams: usize,
+    /// How long the reader of such an answer may stop before it loses its place.
+    pub reader_time: Duration,
     /// Largest request, in bytes.
     pub request_bytes: usize,
     /// Time between pings by which vanished clients are found.
@@ -42,6 +48,9 @@ impl Default for ServerOptions {
             calls_per_connection: 64,
             calls: 1024,
             call_time: Duration::from_secs(30),
+            streams: 1024,
+            // A large message over a slow line takes its time, too.
+            reader_time: Duration::from_secs(120),
             request_bytes: 64 << 10,
             keepalive: Duration::from_secs(60),
         }
@@ -77,9 +86,11 @@ pub async fn serve(
     options: ServerOptions,
     stop: impl Future<Output = ()>,
 ) -> Result<(), ServeError> {
-    let service = RegistryService { index };
+    let streams = Streams::new(options.streams, options.reader_time);
+    let service = RegistryService { index: Arc::clone(&index), streams };
     let request_bytes = options.request_bytes;
-    let registry = RegistryServer::new(service.clone()).max_decoding_message_size(request_bytes);
+    let behind = RegistryServer::new(service.clone()).max_decoding_message_size(request_bytes);
+    let registry = ReadyBundles { index, request_bytes, behind };
     let experimental =
         ExperimentalRegistryServer::new(service).max_decoding_message_size(request_bytes);
     let reflection = (reflection().build_v1()?, reflection().build_v1alpha()?);

@@ -6,10 +6,11 @@
 use std::pin::Pin;
 use std::sync::Arc;
 
-use futures::{Stream, stream};
+use futures::Stream;
 use olm_types::gvk::Gvk;
 use tonic::{Request, Response, Status, async_trait};
 
+use super::streams::Streams;
 use crate::index::{Index, QueryError};
 use crate::registry::proto;
 use crate::registry::proto::registry_server::Registry;
@@ -21,6 +22,7 @@ pub(super) type Answers<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send
 #[derive(Clone, Debug)]
 pub(super) struct RegistryService {
     pub(super) index: Arc<Index>,
+    pub(super) streams: Arc<Streams>,
 }
 
 #[async_trait]
@@ -35,7 +37,7 @@ impl Registry for RegistryService {
         &self,
         _: Request<proto::ListPackageRequest>,
     ) -> Result<Response<Self::ListPackagesStream>, Status> {
-        Ok(all(self.index.packages().collect()))
+        self.all(self.index.packages().collect())
     }
 
     async fn get_package(
@@ -65,7 +67,7 @@ impl Registry for RegistryService {
         &self,
         request: Request<proto::GetAllReplacementsRequest>,
     ) -> Result<Response<Self::GetChannelEntriesThatReplaceStream>, Status> {
-        rows(self.index.entries_that_replace(&request.get_ref().csv_name))
+        self.rows(self.index.entries_that_replace(&request.get_ref().csv_name))
     }
 
     async fn get_bundle_that_replaces(
@@ -83,7 +85,7 @@ impl Registry for RegistryService {
     ) -> Result<Response<Self::GetChannelEntriesThatProvideStream>, Status> {
         let asked = request.into_inner();
         let api = Gvk::new(asked.group, asked.version, asked.kind);
-        rows(self.index.entries_that_provide(&api))
+        self.rows(self.index.entries_that_provide(&api))
     }
 
     async fn get_latest_channel_entries_that_provide(
@@ -92,7 +94,7 @@ impl Registry for RegistryService {
     ) -> Result<Response<Self::GetLatestChannelEntriesThatProvideStream>, Status> {
         let asked = request.into_inner();
         let api = Gvk::new(asked.group, asked.version, asked.kind);
-        rows(self.index.heads_that_provide(&api))
+        self.rows(self.index.heads_that_provide(&api))
     }
 
     async fn get_default_bundle_that_provides(
@@ -110,22 +112,25 @@ impl Registry for RegistryService {
         let index = Arc::clone(&self.index);
         let bundles = (0..index.len())
             .filter_map(move |place| index.listed(place).map_err(status).transpose());
-        Ok(Response::new(Box::pin(stream::iter(bundles))))
+        self.streams.open(bundles).map(Response::new)
+    }
+}
+
+impl RegistryService {
+    fn rows<T: Send + 'static>(
+        &self,
+        answer: Result<Vec<T>, QueryError>,
+    ) -> Result<Response<Answers<T>>, Status> {
+        self.all(answer.map_err(status)?)
+    }
+
+    fn all<T: Send + 'static>(&self, answers: Vec<T>) -> Result<Response<Answers<T>>, Status> {
+        self.streams.open(answers.into_iter().map(Ok)).map(Response::new)
     }
 }
 
 fn one<T>(answer: Result<T, QueryError>) -> Result<Response<T>, Status> {
     answer.map(Response::new).map_err(status)
-}
-
-fn rows<T: Send + 'static>(
-    answer: Result<Vec<T>, QueryError>,
-) -> Result<Response<Answers<T>>, Status> {
-    answer.map(all).map_err(status)
-}
-
-fn all<T: Send + 'static>(answers: Vec<T>) -> Response<Answers<T>> {
-    Response::new(Box::pin(stream::iter(answers.into_iter().map(Ok))))
 }
 
 /// Questions without an answer have the code Unknown, as with `opm`.

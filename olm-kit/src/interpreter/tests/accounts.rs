@@ -4,6 +4,19 @@ use super::*;
 
 const TOKEN: &str = "POST /api/v1/namespaces/ns/serviceaccounts/deployer/token?";
 
+const SECRETS: &str =
+    "GET /api/v1/namespaces/ns/secrets?&fieldSelector=type%3Dkubernetes.io%2Fservice-account-token";
+const ACCOUNT: &str = "GET /api/v1/namespaces/ns/serviceaccounts/deployer";
+
+fn secrets(secrets: Value) -> Value {
+    json!({"apiVersion": "v1", "kind": "SecretList", "metadata": {}, "items": secrets})
+}
+
+fn secret(name: &str, account: &str, uid: &str, token: &str) -> Value {
+    let annotations = json!({"kubernetes.io/service-account.name": account, "kubernetes.io/service-account.uid": uid});
+    json!({"metadata": {"name": name, "annotations": annotations}, "data": {"token": token}})
+}
+
 fn issued(token: &str, seconds: i64) -> Value {
     let expires = jiff::Timestamp::now() + jiff::SignedDuration::from_secs(seconds);
     json!({"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "metadata": {},
@@ -25,7 +38,11 @@ fn scoped(own: &Script, anonymous: &Script) -> Interpreter {
 
 #[tokio::test]
 async fn a_token_is_requested_once_and_sent_without_own_credentials() {
-    let own = Script::new().answer(TOKEN, 201, issued("secret", 3600));
+    let own = Script::new().answer(SECRETS, 200, secrets(json!([]))).answer(
+        TOKEN,
+        201,
+        issued("secret", 3600),
+    );
     let anonymous = Script::new().answer(&format!("POST {ALL}"), 201, object("6", "x")).answer(
         &format!("POST {ALL}"),
         201,
@@ -40,9 +57,13 @@ async fn a_token_is_requested_once_and_sent_without_own_credentials() {
 
 #[tokio::test]
 async fn an_old_or_rejected_token_is_replaced() {
+    let none = || secrets(json!([]));
     let own = Script::new()
+        .answer(SECRETS, 200, none())
         .answer(TOKEN, 201, issued("old", 60))
+        .answer(SECRETS, 200, none())
         .answer(TOKEN, 201, issued("rejected", 3600))
+        .answer(SECRETS, 200, none())
         .answer(TOKEN, 201, issued("good", 3600));
     let anonymous = Script::new()
         .answer(&format!("POST {ALL}"), 201, object("6", "x"))
@@ -58,11 +79,42 @@ async fn an_old_or_rejected_token_is_replaced() {
 
 #[tokio::test]
 async fn an_absent_account_is_a_refusal() {
-    let own =
-        Script::new().refuse(TOKEN, 404, "NotFound", "serviceaccounts \"deployer\" not found");
+    let own = Script::new().answer(SECRETS, 200, secrets(json!([]))).refuse(
+        TOKEN,
+        404,
+        "NotFound",
+        "serviceaccounts \"deployer\" not found",
+    );
     let outcomes = scoped(&own, &Script::new()).execute(&[as_account(create())]).await;
     let refusal = outcomes[0].refusal().unwrap();
     assert_eq!(refusal.message, "serviceaccounts \"deployer\" not found");
     let outcomes = interpreter(&Script::new()).execute(&[as_account(create())]).await;
     assert!(outcomes[0].refusal().unwrap().is_forbidden());
+}
+
+/// The rows of v0's own test on Secrets of accounts: the annotation has to name the account.
+#[rstest::rstest]
+#[case::of_the_account(json!([secret("other", "builder", "b", "bm8="), secret("s", "deployer", "u", "bG9uZw==")]), Some("Bearer long"))]
+#[case::of_an_earlier_account(json!([secret("s", "deployer", "earlier", "bm8=")]), Some("Bearer requested"))]
+#[case::without_a_token(json!([secret("s", "deployer", "u", "")]), None)]
+#[tokio::test]
+async fn a_secret_of_the_account_is_honoured(#[case] found: Value, #[case] bearer: Option<&str>) {
+    let account = json!({"metadata": {"name": "deployer", "namespace": "ns", "uid": "u"}});
+    let own = Script::new()
+        .answer(SECRETS, 200, secrets(found))
+        .answer(ACCOUNT, 200, account)
+        .answer(TOKEN, 201, issued("requested", 3600));
+    let anonymous = Script::new().answer(&format!("POST {ALL}"), 201, object("6", "x"));
+    let outcomes = scoped(&own, &anonymous).execute(&[as_account(create())]).await;
+    let refused = outcomes[0].refusal().map(|refusal| refusal.message.as_str());
+    match bearer {
+        Some(bearer) => {
+            assert_eq!(refused, None);
+            assert_eq!(anonymous.requests()[0].authorization.as_deref(), Some(bearer));
+        }
+        None => assert_eq!(
+            refused,
+            Some("the secret does not have any API token sa=ns/deployer secret=s")
+        ),
+    }
 }

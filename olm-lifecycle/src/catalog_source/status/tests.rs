@@ -1,9 +1,14 @@
-//! Status of CatalogSources: the rows of spec 9.8 that need no pod.
+//! Statuses of CatalogSources: the rows of spec 9.8 that need no server, and connections.
+
+use std::sync::Arc;
 
 use olm_effect::Action;
 use olm_types::api::CatalogSourceSpec;
 use rstest::rstest;
 
+use super::super::observed::Content;
+use super::super::registry::Settings;
+use super::super::{is_healthy, plan};
 use super::*;
 
 fn now() -> Timestamp {
@@ -33,8 +38,25 @@ fn connection(state: &str) -> Result<Option<Connection>, String> {
     }))
 }
 
+fn observed(
+    catalog: Arc<CatalogSource>,
+    connection: Result<Option<Connection>, String>,
+) -> Observed {
+    Observed {
+        catalog,
+        connection,
+        server: Default::default(),
+        config_map: Default::default(),
+        content: Content::default(),
+        digest: None,
+        server_version: None,
+    }
+}
+
 fn status_after(observed: &Observed) -> Option<CatalogSourceStatus> {
-    match decide(observed, now())?.action {
+    let plan = plan(observed, &Settings::default(), now());
+    assert_eq!(plan.steps, [], "an address needs no objects");
+    match conclude(observed, &plan, &[], now()).status?.action {
         Action::Status { object, .. } => {
             serde_json::from_value::<CatalogSource>(object).unwrap().status
         }
@@ -48,31 +70,19 @@ fn status_after(observed: &Observed) -> Option<CatalogSourceStatus> {
 #[case(of_type("internal"), "configmap name unset: must be set for sourcetype: internal")]
 #[case(of_type("configmap"), "configmap name unset: must be set for sourcetype: configmap")]
 fn invalid_specs(#[case] spec: CatalogSourceSpec, #[case] message: &str) {
-    let observed = Observed { catalog: catalog(spec.clone(), None), connection: Ok(None) };
-    let status = status_after(&observed).unwrap();
+    let status = status_after(&observed(catalog(spec.clone(), None), Ok(None))).unwrap();
     assert_eq!(
         (status.reason.as_deref(), status.message.as_deref()),
         (Some("SpecInvalidError"), Some(message))
     );
-    let told = Observed { catalog: catalog(spec, Some(status)), connection: Ok(None) };
+    let told = observed(catalog(spec, Some(status)), Ok(None));
     assert_eq!(status_after(&told), None);
-    assert!(!super::super::is_healthy(&told.catalog));
-}
-
-#[rstest]
-#[case(CatalogSourceSpec { image: Some("i".to_owned()), ..of_type("grpc") })]
-#[case(CatalogSourceSpec { config_map: Some("c".to_owned()), ..of_type("configmap") })]
-fn types_without_backend_say_so(#[case] spec: CatalogSourceSpec) {
-    let status =
-        status_after(&Observed { catalog: catalog(spec, None), connection: Ok(None) }).unwrap();
-    assert_eq!(status.reason.as_deref(), Some("RegistryServerError"));
-    assert!(status.message.unwrap().contains("is not supported by this version yet"));
+    assert!(!is_healthy(&told.catalog));
 }
 
 #[test]
 fn an_address_is_served_and_its_connection_shown() {
-    let mut observed =
-        Observed { catalog: catalog(at("there:50051"), None), connection: connection("READY") };
+    let mut observed = observed(catalog(at("there:50051"), None), connection("READY"));
     let status = status_after(&observed).unwrap();
     insta::assert_json_snapshot!(status, @r#"
     {
@@ -89,6 +99,18 @@ fn an_address_is_served_and_its_connection_shown() {
     "#);
     observed.catalog = catalog(at("there:50051"), Some(status));
     assert_eq!(status_after(&observed), None);
+    assert!(is_healthy(&observed.catalog));
+}
+
+#[test]
+fn an_interval_without_image_says_nothing() {
+    let spec: CatalogSourceSpec = serde_json::from_value(serde_json::json!({
+        "sourceType": "grpc", "address": "there:50051",
+        "updateStrategy": {"registryPoll": {"interval": "soon"}},
+    }))
+    .unwrap();
+    let status = status_after(&observed(catalog(spec, None), connection("READY"))).unwrap();
+    assert_eq!(status.reason, None);
 }
 
 #[test]
@@ -97,16 +119,14 @@ fn a_spec_that_became_valid_loses_its_complaint() {
         reason: Some("SpecInvalidError".to_owned()),
         ..CatalogSourceStatus::default()
     };
-    let observed =
-        Observed { catalog: catalog(at("there:50051"), Some(status)), connection: Ok(None) };
+    let observed = observed(catalog(at("there:50051"), Some(status)), Ok(None));
     assert_eq!(status_after(&observed).unwrap().reason, None);
 }
 
 #[test]
 fn an_address_that_cannot_be_dialled_is_told() {
     let connection = Err("address there: missing port in address".to_owned());
-    let status =
-        status_after(&Observed { catalog: catalog(at("there"), None), connection }).unwrap();
+    let status = status_after(&observed(catalog(at("there"), None), connection)).unwrap();
     assert_eq!(
         status.message.as_deref(),
         Some("couldn't connect to registry - address there: missing port in address")
@@ -120,16 +140,59 @@ fn an_address_that_cannot_be_dialled_is_told() {
 #[case::stays("READY", "READY", None)]
 #[case::is_made_anew("READY", "CONNECTING", None)]
 #[case::is_lost("READY", "TRANSIENT_FAILURE", Some("TRANSIENT_FAILURE"))]
-fn connection_states(
-    #[case] recorded: &str,
-    #[case] observed: &str,
-    #[case] written: Option<&str>,
-) {
-    let first =
-        Observed { catalog: catalog(at("there:50051"), None), connection: connection(recorded) };
+fn connection_states(#[case] recorded: &str, #[case] found: &str, #[case] written: Option<&str>) {
+    let first = observed(catalog(at("there:50051"), None), connection(recorded));
     let told = catalog(at("there:50051"), status_after(&first));
-    let status = status_after(&Observed { catalog: told, connection: connection(observed) });
+    let status = status_after(&observed(told, connection(found)));
     let state =
         status.and_then(|status| status.connection_state).map(|state| state.last_observed_state);
     assert_eq!(state.as_deref(), written);
+}
+
+fn content(read: bool, problem: Option<&str>, blocks: bool) -> Content {
+    Content { read_at: read.then(now), entries: 7, problem: problem.map(str::to_owned), blocks }
+}
+
+#[rstest]
+#[case::current("READY", content(true, None, false), "")]
+#[case::never_answered("TRANSIENT_FAILURE", content(false, None, false), "")]
+#[case::away(
+    "TRANSIENT_FAILURE",
+    content(true, None, false),
+    "CatalogUnreachable: the registry server does not answer; what was read at \
+     1970-01-01T00:00:00Z stays in use (7 channel entries)"
+)]
+#[case::away_and_blocking(
+    "TRANSIENT_FAILURE",
+    content(true, None, true),
+    "CatalogUnreachable: the registry server does not answer; nothing is resolved with what was \
+     read at 1970-01-01T00:00:00Z (--unhealthy-catalogs=block)"
+)]
+#[case::refused(
+    "READY",
+    content(false, Some("too large"), false),
+    "CatalogNotReadable: the catalog is refused: too large; nothing was read before, so none of \
+     its packages can be chosen"
+)]
+#[case::refused_after_good(
+    "READY",
+    content(true, Some("too large"), false),
+    "CatalogNotReadable: the catalog is refused: too large; what was read at \
+     1970-01-01T00:00:00Z stays in use (7 channel entries)"
+)]
+fn what_resolution_uses(#[case] state: &str, #[case] content: Content, #[case] told: &str) {
+    let mut observed = observed(catalog(at("there:50051"), None), connection(state));
+    observed.content = content;
+    let status = status_after(&observed).unwrap();
+    let conditions: Vec<_> = status
+        .conditions
+        .iter()
+        .map(|one| {
+            assert_eq!((&*one.type_, &*one.status), ("ContentCurrent", "False"));
+            format!("{}: {}", one.reason, one.message)
+        })
+        .collect();
+    assert_eq!(conditions.join("\n"), told);
+    observed.catalog = catalog(at("there:50051"), Some(status));
+    assert_eq!(status_after(&observed), None, "written once");
 }

@@ -75,7 +75,7 @@ fn judge(observed: &Observed) -> Result<Vec<Judged>, String> {
 /// Whether every Deployment of the strategy can be built.
 fn check_strategy(observed: &Observed) -> Result<(), StrategyError> {
     for entry in &strategy(&observed.csv.spec)?.deployments {
-        desired_deployment(&observed.csv, entry)?;
+        desired_deployment(&observed.csv, entry, &observed.overrides)?;
     }
     Ok(())
 }

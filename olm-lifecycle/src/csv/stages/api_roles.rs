@@ -6,10 +6,10 @@ use olm_types::api::{ClusterServiceVersion, CsvPhase};
 use olm_types::gvk::{CrdName, Gvk};
 
 use super::{Stage, Verdict};
+use crate::csv::components::{Components, examine};
 use crate::csv::decision::Decision;
 use crate::csv::observed::Observed;
 use crate::csv::pass::Pass;
-use crate::install::check_installed;
 use crate::role_writes;
 
 /// Keeps the roles of the APIs that a healthy, succeeded CSV owns.
@@ -18,7 +18,7 @@ pub struct ApiRoles;
 impl Stage for ApiRoles {
     fn judge(&self, pass: &Pass<'_>) -> Verdict {
         let observed = pass.observed;
-        let healthy = matches!(check_installed(&observed.csv, &observed.deployments), Ok(Ok(())));
+        let healthy = examine(observed) == Ok(Components::Healthy);
         if observed.phase() != CsvPhase::Succeeded || !healthy {
             return Verdict::Continue;
         }

@@ -7,9 +7,10 @@ use serde_json::json;
 
 use super::{Stage, Verdict};
 use crate::csv::decision::Decision;
-use crate::csv::observed::{ClusterOwned, Observed};
+use crate::csv::observed::ClusterOwned;
 use crate::csv::pass::Pass;
 use crate::csv::resources::patch_metadata;
+use crate::webhook::released;
 
 /// Puts the finalizer on a live CSV; on one that is being deleted, removes the cluster-scoped
 /// objects with its labels and then the finalizer.
@@ -22,21 +23,28 @@ impl Stage for Cleanup {
         match (is_going, has_finalizer(&observed.csv)) {
             (false, true) => Verdict::Continue,
             (false, false) => Verdict::Stop(Decision::act(vec![add_finalizer(&observed.csv)])),
-            (true, true) => Verdict::Stop(clean_up(observed)),
+            (true, true) => Verdict::Stop(clean_up(pass)),
             (true, false) => Verdict::Stop(Decision::nothing()),
         }
     }
 }
 
 /// Deletes what is left. The finalizer goes only in a later pass that finds nothing left.
-fn clean_up(observed: &Observed) -> Decision {
-    if observed.cluster_owned.is_empty() {
+///
+/// Definitions stay, and stop calling conversion webhooks that go, unless a replacement is there.
+fn clean_up(pass: &Pass<'_>) -> Decision {
+    let observed = pass.observed;
+    let released = match pass.successor() {
+        None => released(observed, true),
+        Some(_) => Vec::new(),
+    };
+    if observed.cluster_owned.is_empty() && released.is_empty() {
         return Decision::act(vec![remove_finalizer(&observed.csv)]);
     }
     let left = observed.cluster_owned.iter().filter(|owned| !owned.is_going);
     let waiting = observed.cluster_owned.iter().map(|owned| owned.target.to_string());
     let waiting = format!("waiting to be deleted: {}", waiting.collect::<Vec<_>>().join(", "));
-    Decision::act(left.map(delete).collect()).note(waiting)
+    Decision::act(left.map(delete).chain(released).collect()).note(waiting)
 }
 
 fn delete(owned: &ClusterOwned) -> Effect {

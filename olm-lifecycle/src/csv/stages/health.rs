@@ -4,13 +4,15 @@ use jiff::{SignedDuration, Timestamp};
 use olm_types::api::{ClusterServiceVersionStatus, CsvPhase};
 use olm_types::reasons::csv as reasons;
 
+use super::serving::next_look;
 use super::{Stage, Verdict};
+use crate::csv::components::{Components, examine};
 use crate::csv::decision::Decision;
-use crate::csv::observed::Observed;
-use crate::csv::pass::Pass;
+use crate::csv::pass::{Pass, Query};
 use crate::csv::requirements::Evaluation;
+use crate::csv::serving::removed;
 use crate::csv::status::time_in_phase;
-use crate::install::{Unhealthy, UnhealthyReason, check_installed};
+use crate::install::{Unhealthy, UnhealthyReason, is_disrupted, unsettled};
 
 /// How long components may take to become healthy; v0's value.
 const INSTALL_TIMEOUT: SignedDuration = SignedDuration::from_mins(5);
@@ -19,6 +21,9 @@ const INSTALL_TIMEOUT: SignedDuration = SignedDuration::from_mins(5);
 /// times as long, up to [`LONGEST_RETRY_PAUSE`]. v0 retries with its queue's back-off, which a
 /// restart forgets; here the history in the status keeps the count.
 const FIRST_RETRY_PAUSE: SignedDuration = SignedDuration::from_secs(1);
+
+/// Pause before Pods that are on their way back are looked at again; v0's value.
+const POD_PAUSE: SignedDuration = SignedDuration::from_secs(10);
 
 /// Longest pause before a retry of a failed install.
 const LONGEST_RETRY_PAUSE: SignedDuration = SignedDuration::from_mins(10);
@@ -31,9 +36,7 @@ impl Stage for Health {
         let observed = pass.observed;
         let decision = match observed.phase() {
             CsvPhase::Installing => installing(pass),
-            CsvPhase::Succeeded => {
-                evaluate(observed, CsvPhase::Failed, reasons::COMPONENT_UNHEALTHY)
-            }
+            CsvPhase::Succeeded => succeeded(pass),
             CsvPhase::Failed => failed(pass),
             CsvPhase::None
             | CsvPhase::Pending
@@ -42,60 +45,111 @@ impl Stage for Health {
             | CsvPhase::Deleting
             | CsvPhase::Unknown => return Verdict::Continue,
         };
-        Verdict::Stop(with_fresh_requirements(pass, decision))
+        match decision {
+            Ok(decision) => Verdict::Stop(with_fresh_requirements(pass, decision)),
+            Err(query) => Verdict::Need(query),
+        }
     }
 }
 
 /// Waits for health until the timeout.
-fn installing(pass: &Pass<'_>) -> Decision {
+fn installing(pass: &Pass<'_>) -> Result<Decision, Query> {
     let status = pass.observed.status();
-    let decision = evaluate(pass.observed, CsvPhase::Installing, reasons::INSTALL_WAITING);
+    let decision = evaluate(pass, CsvPhase::Installing, reasons::INSTALL_WAITING)?;
     let waits = decision.status.phase.as_ref().is_some_and(|to| to.phase == CsvPhase::Installing);
     if !waits {
-        return decision;
+        return Ok(decision);
     }
     let left = INSTALL_TIMEOUT.saturating_sub(time_in_phase(&status, pass.now));
     if left <= SignedDuration::ZERO {
         let reason = reasons::INSTALL_CHECK_FAILED;
-        return Decision::enter(CsvPhase::Failed, reason, "install timeout");
+        return Ok(Decision::enter(CsvPhase::Failed, reason, "install timeout"));
     }
-    decision.requeue_at(later(pass.now, left))
+    Ok(decision.requeue_at(later(pass.now, left)))
+}
+
+/// Looks again when certificates are due, since nothing else tells.
+fn succeeded(pass: &Pass<'_>) -> Result<Decision, Query> {
+    let decision = evaluate(pass, CsvPhase::Failed, reasons::COMPONENT_UNHEALTHY)?;
+    Ok(match next_look(pass) {
+        Some(at) => decision.requeue_at(at),
+        None => decision,
+    })
 }
 
 /// Recovers on its own when all is healthy; otherwise installs again, after a pause if it was the
 /// install itself that failed.
-fn failed(pass: &Pass<'_>) -> Decision {
-    let observed = pass.observed;
-    let decision = evaluate(observed, CsvPhase::Pending, reasons::NEEDS_REINSTALL);
+fn failed(pass: &Pass<'_>) -> Result<Decision, Query> {
+    let decision = evaluate(pass, CsvPhase::Pending, reasons::NEEDS_REINSTALL)?;
     let reinstalls = decision
         .status
         .phase
         .as_ref()
         .is_some_and(|to| matches!(to.phase, CsvPhase::Pending | CsvPhase::InstallReady));
-    if !reinstalls || observed.reason() != reasons::INSTALL_COMPONENT_FAILED {
-        return decision;
+    Ok(match pause_left(pass).filter(|_| reinstalls) {
+        Some(left) => Decision::nothing()
+            .requeue_at(later(pass.now, left))
+            .note("waiting before the next install"),
+        None => decision,
+    })
+}
+
+/// How long a failed install still waits before it is tried again; nothing when it may be.
+pub(super) fn pause_left(pass: &Pass<'_>) -> Option<SignedDuration> {
+    let observed = pass.observed;
+    let has_failed = observed.phase() == CsvPhase::Failed
+        && observed.reason() == reasons::INSTALL_COMPONENT_FAILED;
+    if !has_failed || observed.cluster_changed {
+        return None;
     }
     let status = observed.status();
     let left = retry_pause(&status).saturating_sub(time_in_phase(&status, pass.now));
-    if observed.cluster_changed || left <= SignedDuration::ZERO {
-        return decision;
-    }
-    Decision::nothing().requeue_at(later(pass.now, left)).note("waiting before the next install")
+    (left > SignedDuration::ZERO).then_some(left)
 }
 
-/// Spec olm-operator 1.6 without API services and webhooks.
-fn evaluate(observed: &Observed, unhealthy: CsvPhase, reason: &'static str) -> Decision {
-    let trouble = match check_installed(&observed.csv, &observed.deployments) {
-        Err(_) => {
-            let message = "calculated deployment install is bad";
-            return Decision::enter(CsvPhase::Pending, reasons::NEEDS_REINSTALL, message);
-        }
-        Ok(Ok(())) => {
+/// Spec olm-operator 1.6. What the CSV does not describe any more is removed on the way.
+fn evaluate(pass: &Pass<'_>, unhealthy: CsvPhase, reason: &'static str) -> Result<Decision, Query> {
+    let observed = pass.observed;
+    let decision = match examine(observed)? {
+        Components::Healthy => {
             let message = "install strategy completed with no errors";
-            return Decision::enter(CsvPhase::Succeeded, reasons::INSTALL_SUCCEEDED, message);
+            Decision::enter(CsvPhase::Succeeded, reasons::INSTALL_SUCCEEDED, message)
         }
-        Ok(Err(trouble)) => trouble,
+        Components::Incomputable(why) => {
+            let message = "calculated deployment install is bad";
+            Decision::enter(CsvPhase::Pending, reasons::NEEDS_REINSTALL, message).note(why)
+        }
+        Components::Deployment(trouble) => in_trouble(trouble, unhealthy, reason),
+        Components::ApiServicesMissing if pods_come_back(pass)? => Decision::nothing()
+            .requeue_at(later(pass.now, POD_PAUSE))
+            .note("APIs are away while pods are replaced"),
+        Components::ApiServicesMissing => {
+            Decision::enter(unhealthy, reason, "apiServices not installed")
+        }
+        Components::WebhookFailed(why) => {
+            let message = format!("Webhook install failed: {why}");
+            Decision::enter(CsvPhase::InstallReady, reason, message)
+        }
+        Components::WebhooksMissing => Decision::enter(unhealthy, reason, "webhooks not installed"),
     };
+    Ok(decision.after(removed(observed)))
+}
+
+/// Whether an API may be away only because Pods of the CSV are on their way back.
+///
+/// # Errors
+/// The question for the Pods, while they are not known.
+fn pods_come_back(pass: &Pass<'_>) -> Result<bool, Query> {
+    let observed = pass.observed;
+    let unsettled = unsettled(&observed.csv, &observed.deployments);
+    if unsettled.is_empty() {
+        return Ok(false);
+    }
+    let pods = observed.pods.as_ref().ok_or(Query::Pods(unsettled))?;
+    Ok(pods.iter().any(|pod| is_disrupted(pod, pass.now)))
+}
+
+fn in_trouble(trouble: Unhealthy, unhealthy: CsvPhase, reason: &'static str) -> Decision {
     let Unhealthy { reason: kind, message } = trouble;
     match kind {
         UnhealthyReason::Timeout => {

@@ -1,17 +1,18 @@
 //! From "all requirements found" to "waiting for components" (spec olm-operator 1.5, 3.1).
 
-use k8s_openapi::api::apps::v1::Deployment;
-use olm_effect::{Action, Effect, Target};
-use olm_types::api::{ClusterServiceVersion, CsvPhase, StrategyDeploymentSpec};
+use jiff::Timestamp;
+use olm_effect::Identity;
+use olm_types::api::{ClusterServiceVersion, CsvPhase};
 use olm_types::reasons::csv as reasons;
 
 use super::{Stage, Verdict};
-use crate::csv::decision::{Decision, OnRefusal};
+use crate::csv::decision::{CertificateTimes, Decision, OnRefusal};
+use crate::csv::installation::{Installation, Obstacle, installation};
 use crate::csv::observed::Observed;
 use crate::csv::pass::Pass;
 use crate::csv::requirements::Evaluation;
-use crate::install::{StrategyError, desired_deployment, orphans, strategy};
-use crate::writes::resource_of;
+use crate::install_plan::attenuation::{AttenuationError, account};
+use crate::install_plan::phase::acting_as;
 
 /// Lets a pending CSV install once the CSV it replaces makes way, and installs it.
 pub struct Install;
@@ -20,7 +21,7 @@ impl Stage for Install {
     fn judge(&self, pass: &Pass<'_>) -> Verdict {
         match pass.observed.phase() {
             CsvPhase::Pending => Verdict::Stop(ready(pass)),
-            CsvPhase::InstallReady => Verdict::Stop(install(pass.observed)),
+            CsvPhase::InstallReady => install(pass),
             CsvPhase::None
             | CsvPhase::Installing
             | CsvPhase::Succeeded
@@ -33,16 +34,8 @@ impl Stage for Install {
 }
 
 fn ready(pass: &Pass<'_>) -> Decision {
-    let replaced = pass.predecessor();
-    let phase_of = |csv: &ClusterServiceVersion| {
-        csv.status.as_ref().map(|status| status.phase).unwrap_or_default()
-    };
-    let decision = match replaced.filter(|csv| phase_of(csv) != CsvPhase::Replacing) {
-        Some(replaced) => {
-            let name = replaced.metadata.name.as_deref().unwrap_or_default();
-            let phase = phase_of(replaced);
-            Decision::nothing().note(format!("waiting for {name} to make way, it is {phase:?}"))
-        }
+    let decision = match pass.predecessor().filter(|csv| phase_of(csv) != CsvPhase::Replacing) {
+        Some(replaced) => wait_for(replaced, pass),
         None => Decision::enter(
             CsvPhase::InstallReady,
             reasons::ALL_REQUIREMENTS_MET,
@@ -55,39 +48,62 @@ fn ready(pass: &Pass<'_>) -> Decision {
     }
 }
 
-fn install(observed: &Observed) -> Decision {
-    match effects(observed) {
-        Ok(effects) => {
-            let message = "waiting for install components to report healthy";
-            let mut decision =
-                Decision::enter(CsvPhase::Installing, reasons::INSTALL_SUCCEEDED, message);
-            decision.on_refusal = OnRefusal::InstallFailed;
-            decision.after(effects)
+/// Says nothing in the status, as v0, unless the wait would never end.
+fn wait_for(replaced: &ClusterServiceVersion, pass: &Pass<'_>) -> Decision {
+    if let Some(circle) = pass.circle() {
+        return Decision::enter(CsvPhase::Pending, reasons::REQUIREMENTS_NOT_MET, circle);
+    }
+    let name = replaced.metadata.name.as_deref().unwrap_or_default();
+    let phase = phase_of(replaced);
+    Decision::nothing().note(format!("waiting for {name} to make way, it is {phase:?}"))
+}
+
+fn phase_of(csv: &ClusterServiceVersion) -> CsvPhase {
+    csv.status.as_ref().map(|status| status.phase).unwrap_or_default()
+}
+
+fn install(pass: &Pass<'_>) -> Verdict {
+    let observed = pass.observed;
+    let identity = match installer(observed) {
+        Ok(identity) => identity,
+        Err(error) => return Verdict::Stop(Decision::nothing().note(error.to_string())),
+    };
+    match installation(observed, pass.now) {
+        Ok(installation) => Verdict::Stop(installing(installation, &identity, pass.now)),
+        Err(Obstacle::Need(query)) => Verdict::Need(query),
+        Err(Obstacle::Strategy(error)) => {
+            let message = format!("install strategy invalid: {error}");
+            fail(reasons::INVALID_INSTALL_STRATEGY, message)
         }
-        Err(error) => Decision::enter(
-            CsvPhase::Failed,
-            reasons::INVALID_INSTALL_STRATEGY,
-            format!("install strategy invalid: {error}"),
-        ),
+        Err(Obstacle::Serving(error)) => {
+            let message = format!("install strategy failed: {error}");
+            fail(reasons::INSTALL_COMPONENT_FAILED, message)
+        }
     }
 }
 
-fn effects(observed: &Observed) -> Result<Vec<Effect>, StrategyError> {
-    let strategy = strategy(&observed.csv.spec)?;
-    let mut effects = Vec::new();
-    for entry in &strategy.deployments {
-        effects.push(write(observed, entry)?);
-    }
-    effects.extend(orphans(&observed.csv, strategy, &observed.deployments));
-    Ok(effects)
+fn installing(installation: Installation, identity: &Identity, now: Timestamp) -> Decision {
+    let Installation { effects, renewed_until } = installation;
+    let scoped = effects.into_iter().map(|effect| effect.acting_as(identity.clone()));
+    let message = "waiting for install components to report healthy";
+    let mut decision = Decision::enter(CsvPhase::Installing, reasons::INSTALL_SUCCEEDED, message);
+    decision.on_refusal = OnRefusal::InstallFailed;
+    decision.status.certificates =
+        renewed_until.map(|rotate_at| CertificateTimes { updated: now, rotate_at });
+    decision.after(scoped.collect())
 }
 
-/// Creates the Deployment, or overwrites whatever has its name, as v0 does.
-fn write(observed: &Observed, entry: &StrategyDeploymentSpec) -> Result<Effect, StrategyError> {
-    let object = desired_deployment(&observed.csv, entry)?;
-    let target = Target::namespaced(resource_of::<Deployment>(), observed.namespace(), &entry.name);
-    Ok(match observed.deployments.contains_key(&entry.name) {
-        true => Effect::new(target, Action::Replace { object, observed: None }),
-        false => Effect::create(target, object),
-    })
+fn fail(reason: &'static str, message: String) -> Verdict {
+    Verdict::Stop(Decision::enter(CsvPhase::Failed, reason, message))
+}
+
+/// Who installs: the account that the OperatorGroup names, else the operator itself.
+pub(super) fn installer(observed: &Observed) -> Result<Identity, AttenuationError> {
+    let groups: Vec<_> = observed
+        .operator_groups
+        .iter()
+        .filter(|group| group.metadata.namespace.as_deref() == Some(observed.namespace()))
+        .cloned()
+        .collect();
+    Ok(account(&groups)?.map_or(Identity::Own, acting_as))
 }

@@ -17,8 +17,9 @@ mod provided_apis;
 mod replacement;
 mod requirements;
 mod revival;
+mod serving;
 mod succession;
-mod unsupported;
+mod webhooks;
 
 pub use api_names::ApiNames;
 pub use api_roles::{ApiRoles, api_role_names};
@@ -33,8 +34,9 @@ pub use provided_apis::ProvidedApis;
 pub use replacement::Replacement;
 pub use requirements::Requirements;
 pub use revival::Revival;
+pub use serving::{Learning, Servers};
 pub use succession::Succession;
-pub use unsupported::Unsupported;
+pub use webhooks::{Placeholders, Webhooks};
 
 use super::decision::Decision;
 use super::pass::{Pass, Query};
@@ -69,9 +71,13 @@ pub const STAGES: &[&dyn Stage] = &[
     &ProvidedApis,
     &GlobalRights,
     &Succession,
+    &Servers::SUCCEEDED,
+    &Placeholders,
     &Requirements,
+    &Webhooks,
     &OwnerConflicts,
-    &Unsupported,
+    &Servers::FAILED,
+    &Learning,
     &Install,
     &ApiRoles,
     &Health,

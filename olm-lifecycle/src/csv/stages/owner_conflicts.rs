@@ -6,10 +6,13 @@ use olm_types::api::{ClusterServiceVersion, CsvPhase};
 use olm_types::reasons::csv as reasons;
 
 use super::{Stage, Verdict};
+use crate::api_service::is_adoptable;
+use crate::certificates::owned_api_services;
 use crate::csv::decision::Decision;
 use crate::csv::pass::Pass;
 
-/// Refuses a CSV that owns a definition which a CSV outside its chain of replacements owns.
+/// Refuses a CSV that owns a definition which a CSV outside its chain of replacements owns, or an
+/// API service of somebody else.
 ///
 /// A CSV that failed for this reason stays so while the conflict lasts, so that nothing loops.
 pub struct OwnerConflicts;
@@ -28,10 +31,14 @@ impl Stage for OwnerConflicts {
             | CsvPhase::Deleting
             | CsvPhase::Unknown => false,
         };
-        if !concerned || !has_conflict(pass) {
+        if !concerned {
             return Verdict::Continue;
         }
-        let message = "conflicting CRD owner in namespace";
+        let message = match (has_conflict(pass), has_foreign_api(pass)) {
+            (true, _) => "conflicting CRD owner in namespace",
+            (false, true) => "unable to adopt APIService",
+            (false, false) => return Verdict::Continue,
+        };
         Verdict::Stop(Decision::enter(CsvPhase::Failed, reasons::OWNER_CONFLICT, message))
     }
 }
@@ -45,6 +52,14 @@ fn has_conflict(pass: &Pass<'_>) -> bool {
         .iter()
         .filter(|other| !related.contains(other.metadata.name.as_deref().unwrap_or_default()))
         .any(|other| !owned_crds(other).is_disjoint(&owned))
+}
+
+/// Whether an API that the CSV owns is served already by somebody who does not make way.
+fn has_foreign_api(pass: &Pass<'_>) -> bool {
+    let observed = pass.observed;
+    let names = owned_api_services(&observed.csv).map(|api| api.api_service_name());
+    let mut present = names.filter_map(|name| observed.api_services.get(&name));
+    present.any(|service| !is_adoptable(observed, service))
 }
 
 fn owned_crds(csv: &ClusterServiceVersion) -> BTreeSet<&str> {

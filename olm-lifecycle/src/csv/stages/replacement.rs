@@ -31,6 +31,11 @@ impl Stage for Replacement {
 }
 
 fn replacing(pass: &Pass<'_>) -> Decision {
+    if let Some(circle) = pass.circle() {
+        let name = pass.successor().and_then(|next| next.metadata.name.as_deref());
+        let message = format!("being replaced by csv: {}; {circle}", name.unwrap_or_default());
+        return Decision::enter(CsvPhase::Replacing, reasons::BEING_REPLACED, message);
+    }
     if pass.predecessor().is_some() {
         return Decision::nothing().note("waiting: not the oldest link of the chain");
     }

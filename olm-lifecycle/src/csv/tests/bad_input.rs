@@ -55,20 +55,25 @@ fn settle(world: &mut World, name: &str) -> String {
     },
     "Failed/InvalidInstallStrategy install strategy invalid: rule invalid: policy rule must have at \
      least one verb")]
-#[case::webhooks(
+#[case::webhook_without_type(
     |csv: &mut Value| csv["spec"]["webhookdefinitions"] = json!([{"generateName": "w"}]),
-    "Failed/InstallComponentFailed install strategy failed: spec.webhookdefinitions: webhooks are \
-     not installed by this version of olm-operator yet; nothing was installed, use a version of the \
-     operator without them")]
-#[case::owned_api_services(
+    "Failed/InvalidWebhookDescription spec.webhookdefinitions[w].type: there is no webhook of type \
+     \"\"; write ValidatingAdmissionWebhook, MutatingAdmissionWebhook or ConversionWebhook")]
+#[case::webhook_without_deployment(
     |csv: &mut Value| {
-        csv["spec"]["apiservicedefinitions"]["owned"] = json!([
-            {"name": "as", "group": "g", "version": "v1", "kind": "A", "deploymentName": "csv-dep"}
+        csv["spec"]["webhookdefinitions"] = json!([
+            {"generateName": "w", "type": "ConversionWebhook", "deploymentName": "nobody"}
         ]);
     },
-    "Failed/InstallComponentFailed install strategy failed: spec.apiservicedefinitions.owned: API \
-     services are not installed by this version of olm-operator yet; nothing was installed, use a \
-     version of the operator without them")]
+    "Failed/InvalidWebhookDescription spec.webhookdefinitions[w].deploymentName: the install \
+     strategy has no deployment \"nobody\"; name one of spec.install.spec.deployments")]
+#[case::api_service_without_deployment(
+    |csv: &mut Value| {
+        csv["spec"]["apiservicedefinitions"]["owned"] = json!([
+            {"name": "as", "group": "g", "version": "v1", "kind": "A", "deploymentName": "nobody"}
+        ]);
+    },
+    "Pending/RequirementsNotMet one or more requirements couldn't be found")]
 fn the_status_names_field_and_remedy(#[case] harm: fn(&mut Value), #[case] expected: &str) {
     let mut world = World::new();
     world.put(json!({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "sa"}}));

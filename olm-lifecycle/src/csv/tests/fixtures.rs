@@ -5,6 +5,7 @@ use olm_types::api::ClusterServiceVersion;
 use serde_json::{Value, json};
 
 use super::world::World;
+use crate::install::Overrides;
 
 /// The namespace of all fixtures.
 pub(crate) const NS: &str = "ns";
@@ -104,7 +105,8 @@ pub(crate) fn mk_crd(name: &str) -> Value {
 pub(crate) fn mk_installed(csv: &Value) -> Deployment {
     let csv: ClusterServiceVersion = serde_json::from_value(csv.clone()).unwrap();
     let entry = &csv.spec.install.spec.as_ref().unwrap().deployments[0];
-    let mut object = crate::install::desired_deployment(&csv, entry).unwrap();
+    let mut object =
+        crate::install::desired_deployment(&csv, entry, &Overrides::default()).unwrap();
     object["status"] = json!({"conditions": [{"type": "Available", "status": "True"}]});
     serde_json::from_value(object).unwrap()
 }

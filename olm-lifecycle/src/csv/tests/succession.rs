@@ -78,6 +78,29 @@ fn fail_forward(#[case] strategy: &str, #[case] expected: &str) {
     assert_eq!(world.next("csv1"), expected);
 }
 
+/// csv1 is Replacing and csv2, which replaces it, Failed; csv3 replaces csv2 and is new.
+#[rstest]
+#[case::enabled(
+    "TechPreviewUnsafeFailForward",
+    "Replacing/BeingReplaced Fail Forward is enabled, allowing Failed csv to be replaced by csv: csv3"
+)]
+#[case::disabled("Default", "Pending/RequirementsNotMet requirements not met")]
+fn fail_forward_in_a_chain(#[case] strategy: &str, #[case] expected: &str) {
+    let mut world = World::new();
+    let spec = json!({"targetNamespaces": [NS], "upgradeStrategy": strategy});
+    world.put(mk_group("default", spec, &[NS]));
+    world.put(mk_csv_in("csv1", "Replacing", "BeingReplaced"));
+    let mut second = replacing(mk_csv_in("csv2", "Failed", "ComponentUnhealthy"), "csv1");
+    require(&mut second, &["missing.g"]);
+    world.put(second);
+    let mut third = replacing(mk_csv("csv3"), "csv2");
+    third["metadata"]["annotations"] = json!({});
+    world.put(third);
+    assert_eq!(world.next("csv1"), "Replacing/BeingReplaced m");
+    assert_eq!(world.next("csv2"), expected);
+    assert_eq!(world.next("csv3"), "/ ", "only annotations are written");
+}
+
 #[test]
 fn fail_forward_skips_failed_links() {
     let mut world = World::new();
@@ -114,9 +137,41 @@ fn a_cycle_of_replacements_ends_nobody(#[case] strategy: &str) {
     world.put(mk_group("default", spec, &[NS]));
     world.put(replacing(mk_csv_in("a", "Replacing", "BeingReplaced"), "b"));
     world.put(replacing(mk_csv_in("b", "Replacing", "BeingReplaced"), "a"));
-    for name in ["a", "b", "a", "b"] {
-        assert_eq!(world.next(name), "Replacing/BeingReplaced m");
+    for (name, other) in [("a", "b"), ("b", "a"), ("a", "b"), ("b", "a")] {
+        assert_eq!(
+            world.next(name),
+            format!(
+                "Replacing/BeingReplaced being replaced by csv: {other}; spec.replaces leads in a \
+                 circle: {name} replaces {other}, {other} replaces {name}; remove spec.replaces \
+                 from one of them"
+            )
+        );
     }
+    assert_eq!(world.events.len(), 2, "said once by each");
+}
+
+/// In v0 nothing tells why CSVs that replace each other stay Pending.
+#[test]
+fn a_circle_of_new_csvs_is_reported_until_it_is_cut() {
+    let mut world = World::new();
+    world.put(replacing(mk_csv("a"), "c"));
+    world.put(replacing(mk_csv("b"), "a"));
+    world.put(replacing(mk_csv("c"), "b"));
+    world.put(replacing(mk_csv("after"), "c"));
+    for name in ["a", "b", "c", "after"] {
+        assert!(world.next(name).starts_with("Pending/RequirementsUnknown"));
+    }
+    assert_eq!(
+        world.next("a"),
+        "Pending/RequirementsNotMet spec.replaces leads in a circle: a replaces c, c replaces b, \
+         b replaces a; remove spec.replaces from one of them"
+    );
+    assert!(world.next("after").starts_with("Pending/RequirementsNotMet spec.replaces leads"));
+    let settled = world.get("ClusterServiceVersion", "a").unwrap().clone();
+    world.next("a");
+    assert_eq!(world.get("ClusterServiceVersion", "a"), Some(&settled), "nothing is written");
+    world.edit("ClusterServiceVersion", "a", |csv| csv["spec"]["replaces"] = Value::Null);
+    assert!(world.next("a").starts_with("InstallReady/AllRequirementsMet"));
 }
 
 #[test]

@@ -3,11 +3,16 @@
 //! Writes are guarded by `resourceVersion` as an API server guards them, so a decision that would
 //! conflict with itself fails here, too.
 
+mod merge;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
+use k8s_openapi::api::admissionregistration::v1::ValidatingWebhookConfiguration;
+use k8s_openapi::api::core::v1::{Pod, ServiceAccount};
 use k8s_openapi::api::rbac::v1::{ClusterRole, ClusterRoleBinding, Role, RoleBinding};
+use k8s_openapi::kube_aggregator::pkg::apis::apiregistration::v1::APIService;
 use olm_effect::{Action, Effect, Outcome, Refusal, Target};
 use olm_opgroup::{NamespaceSet, select_targets};
 use olm_rbac::{Account, Claimant, Grants, RbacView};
@@ -16,8 +21,11 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::fixtures::{NS, mk_group};
+use crate::certificates::ServingObjects;
+use crate::certificates::tests::fixtures as certificates;
 use crate::csv::{ClusterOwned, Decision, Observed, Step, conclude, decide};
-use crate::install::is_ours;
+use crate::install::{Overrides, ProxySettings, is_ours};
+use merge::merge;
 
 /// The simulated cluster, with one OperatorGroup `default` that targets `ns`.
 pub(crate) struct World {
@@ -26,7 +34,11 @@ pub(crate) struct World {
     version: u64,
     /// What the API server answers to writes of this kind, instead of executing them.
     pub(crate) refuse: Option<(&'static str, Refusal)>,
+    /// After how many more calls the process ends; never when absent.
+    pub(crate) stop_after: Option<u32>,
     pub(crate) cluster_changed: bool,
+    /// `spec.config` of the Subscription that installed every CSV.
+    pub(crate) config: Value,
     /// Events of all passes: `Reason: message`.
     pub(crate) events: Vec<String>,
 }
@@ -38,7 +50,9 @@ impl World {
             objects: BTreeMap::new(),
             version: 0,
             refuse: None,
+            stop_after: None,
             cluster_changed: false,
+            config: Value::Null,
             events: Vec::new(),
         };
         world.put(mk_group("default", json!({"targetNamespaces": [NS]}), &[NS]));
@@ -83,13 +97,46 @@ impl World {
                         observed.served.insert(api, served);
                     }
                 }
+                Step::Need(crate::csv::Query::Certificates(order)) => {
+                    observed.serving.issued = Some(certificates::issue(&order));
+                }
+                Step::Need(crate::csv::Query::Pods(_)) => {
+                    let pods: Vec<Arc<Pod>> = self.all("Pod");
+                    observed.pods = Some(pods.iter().map(|pod| Pod::clone(pod)).collect());
+                }
             }
         };
         let outcomes = self.execute(&decision.effects);
+        if self.has_stopped() {
+            return decision;
+        }
         let conclusion = conclude(&observed, &decision, &outcomes, self.now);
         let written = self.execute(&conclusion.effects);
+        if self.has_stopped() {
+            return decision;
+        }
         assert!(written.iter().all(|outcome| outcome.refusal().is_none()), "{written:?}");
         decision
+    }
+
+    /// Whether the process ended; from then on it runs again.
+    fn has_stopped(&mut self) -> bool {
+        let stopped = self.stop_after == Some(0);
+        self.stop_after = self.stop_after.filter(|left| *left > 0);
+        stopped
+    }
+
+    /// All objects of a kind.
+    pub(crate) fn every(&self, kind: &str) -> Vec<&Value> {
+        let objects = self.objects.iter().filter(|((found, _), _)| found == kind);
+        objects.map(|(_, object)| object).collect()
+    }
+
+    /// The object of a kind of which there is one.
+    pub(crate) fn the_only(&self, kind: &str) -> &Value {
+        let all = self.every(kind);
+        assert_eq!(all.len(), 1, "{kind}");
+        all[0]
     }
 
     /// A pass after a second; the state that it leads to.
@@ -132,6 +179,7 @@ impl World {
             siblings: csvs.into_iter().filter(is_sibling).collect(),
             operator_groups: self.all("OperatorGroup"),
             selected: self.selected(),
+            overrides: Overrides::new(Some(&self.config), &ProxySettings::default()),
             deployments: self.named("Deployment"),
             service_accounts: self.named("ServiceAccount"),
             grants: self.grants(&csv),
@@ -141,12 +189,30 @@ impl World {
             cluster_role_bindings: self.named("ClusterRoleBinding"),
             crds: self.named("CustomResourceDefinition"),
             api_services: self.named("APIService"),
+            serving: self.serving(&csv),
             operator_conditions: self.named("OperatorCondition"),
             cluster_owned: self.cluster_owned(&csv),
             server_version: Some("v1.33.2".to_owned()),
             cluster_changed: self.cluster_changed,
             csv,
             ..Observed::default()
+        }
+    }
+
+    fn serving(&self, csv: &ClusterServiceVersion) -> ServingObjects {
+        let accounts: BTreeMap<String, Arc<ServiceAccount>> = self.named("ServiceAccount");
+        ServingObjects {
+            services: self.named("Service"),
+            secrets: self.named("Secret"),
+            roles: self.named("Role"),
+            role_bindings: self.named("RoleBinding"),
+            auth_delegators: self.named("ClusterRoleBinding"),
+            auth_readers: self.named("RoleBinding"),
+            accounts: accounts.into_keys().collect(),
+            validating: self.owned(csv, "ValidatingWebhookConfiguration"),
+            mutating: self.owned(csv, "MutatingWebhookConfiguration"),
+            labelled_api_services: self.owned(csv, "APIService"),
+            ..ServingObjects::default()
         }
     }
 
@@ -191,24 +257,34 @@ impl World {
     }
 
     fn cluster_owned(&self, csv: &ClusterServiceVersion) -> Vec<ClusterOwned> {
-        let roles: Vec<Arc<ClusterRole>> = self.all("ClusterRole");
-        let ours = roles.iter().filter(|role| is_ours(csv, &role.metadata));
-        let owned = |role: &Arc<ClusterRole>| ClusterOwned {
-            target: Target::cluster(
-                crate::writes::resource_of::<ClusterRole>(),
-                role.metadata.name.as_deref().unwrap(),
-            ),
-            uid: role.metadata.uid.clone(),
-            is_going: role.metadata.deletion_timestamp.is_some(),
+        let mut all = self.owned_in_cluster::<ClusterRole>(csv);
+        all.extend(self.owned_in_cluster::<ClusterRoleBinding>(csv));
+        all.extend(self.owned_in_cluster::<APIService>(csv));
+        all.extend(self.owned_in_cluster::<ValidatingWebhookConfiguration>(csv));
+        all
+    }
+
+    fn owned_in_cluster<K>(&self, csv: &ClusterServiceVersion) -> Vec<ClusterOwned>
+    where
+        K: DeserializeOwned + kube_core::Resource<DynamicType = ()>,
+    {
+        let resource = crate::writes::resource_of::<K>();
+        let ours: Vec<Arc<K>> = self.owned(csv, &resource.kind);
+        let owned = |object: &Arc<K>| ClusterOwned {
+            target: Target::cluster(resource.clone(), object.meta().name.as_deref().unwrap()),
+            uid: object.meta().uid.clone(),
+            is_going: object.meta().deletion_timestamp.is_some(),
         };
-        ours.map(owned).collect()
+        ours.iter().map(owned).collect()
     }
 
     fn execute(&mut self, effects: &[Effect]) -> Vec<Outcome> {
         let mut outcomes: Vec<Outcome> = Vec::new();
         for effect in effects {
             let refused = outcomes.iter().any(|outcome| outcome.refusal().is_some());
-            outcomes.push(if refused { Outcome::Skipped } else { self.apply(effect) });
+            let skipped = refused || self.stop_after == Some(0);
+            outcomes.push(if skipped { Outcome::Skipped } else { self.apply(effect) });
+            self.stop_after = self.stop_after.map(|left| left.saturating_sub(1));
         }
         outcomes
     }
@@ -227,11 +303,22 @@ impl World {
                 self.events.push(format!("{}: {}", note.reason, note.message));
                 Outcome::Created(Value::Null)
             }
+            (Action::Create(object), _) if effect.target.name.is_empty() => {
+                let mut object = object.clone();
+                let start = object["metadata"]["generateName"].as_str().unwrap().to_owned();
+                object["metadata"]["name"] = json!(format!("{start}{}", self.version));
+                self.write(object, None)
+            }
             (Action::Create(_), Some(_)) => Outcome::AlreadyExists,
             (Action::Create(object), None) => self.write(object.clone(), None),
             (Action::Delete { .. }, _) => {
                 self.remove(&kind, &effect.target.name);
                 Outcome::Deleted
+            }
+            (Action::Apply { object, .. }, present) => {
+                let mut applied = present.clone().unwrap_or_default();
+                merge(&mut applied, object);
+                self.write(applied, present.as_ref())
             }
             (_, None) => Outcome::NotFound,
             (Action::Replace { object, .. }, Some(present)) => {
@@ -301,22 +388,4 @@ fn is_stale(written: &Value, present: &Value) -> bool {
 fn conflict() -> Outcome {
     let text = || "Conflict".to_owned();
     Outcome::Refused(Refusal { code: 409, reason: text(), message: text() })
-}
-
-/// RFC 7386.
-fn merge(target: &mut Value, patch: &Value) {
-    let Some(patch) = patch.as_object() else {
-        *target = patch.clone();
-        return;
-    };
-    if !target.is_object() {
-        *target = json!({});
-    }
-    for (key, value) in patch {
-        if value.is_null() {
-            target.as_object_mut().unwrap().remove(key);
-        } else {
-            merge(&mut target[key.as_str()], value);
-        }
-    }
 }

@@ -1,6 +1,9 @@
 //! Why a step could not be executed.
 
 use olm_effect::Refusal;
+use olm_types::gvk::Gvk;
+
+use crate::crd::CrdError;
 
 /// An error of one step; its text becomes part of the InstallPlan's message.
 #[derive(Debug, thiserror::Error)]
@@ -16,13 +19,14 @@ pub enum StepError {
         /// What is wrong with it.
         problem: String,
     },
+    /// The bundle that holds the manifest cannot be had from its ConfigMap.
+    #[error("{0}")]
+    Bundle(String),
     /// The CSV that has to own the object cannot be read.
-    #[error("error generating ownerrefs for {thing} {name}: {cause}")]
+    #[error("error generating ownerrefs for {what}: {cause}")]
     Owner {
-        /// Kind of the object in lower case.
-        thing: String,
-        /// Name of the object.
-        name: String,
+        /// The object, in v0's words.
+        what: String,
         /// Why.
         cause: String,
     },
@@ -34,35 +38,45 @@ pub enum StepError {
         /// Why.
         cause: String,
     },
-    /// The API server refused to create the object.
-    #[error("error creating {thing} {name}: {cause}")]
-    Create {
-        /// Kind of the object in lower case.
-        thing: String,
-        /// Name of the object.
-        name: String,
-        /// The API server's answer.
-        #[source]
-        cause: Refusal,
+    /// A CSV that the plan does not name would own what another CSV owns.
+    #[error("pre-existing CRD owners found for owned CRD(s) of dependent CSV {0}")]
+    CompetingOwner(String),
+    /// The same, when several CSVs own it already.
+    #[error(
+        "error checking crd owners for: {csv}: Existing CSVs [{}] in namespace {namespace} all claim to own CRD {crd}",
+        owners.join(" ")
+    )]
+    CompetingOwners {
+        /// Name of the CSV of the step.
+        csv: String,
+        /// CSVs that own the CRD.
+        owners: Vec<String>,
+        /// Their namespace.
+        namespace: String,
+        /// Name of the CRD.
+        crd: String,
     },
-    /// The API server refused to change the object.
-    #[error("error updating {thing} {name}: {cause}")]
-    Update {
-        /// Kind of the object in lower case.
-        thing: String,
-        /// Name of the object.
+    /// The API server has no such kind, though it has its group.
+    #[error("Unable to find GVK in discovery: {} {} {}", .0.group, .0.version, .0.kind)]
+    NoKind(Gvk),
+    /// The API server has no such API.
+    #[error(
+        "api-server resource not found installing {} {name}: GroupVersionKind {} not found on the cluster. This API \
+         may have been deprecated and removed, see \
+         https://kubernetes.io/docs/reference/using-api/deprecation-guide/ for more information.",
+        .api.kind, .api.go_text()
+    )]
+    NoApi {
+        /// Group, version and kind of the step.
+        api: Gvk,
+        /// Name of the step's object.
         name: String,
-        /// The API server's answer.
-        #[source]
-        cause: Refusal,
     },
-    /// The object that exists could not be read.
-    #[error("error reading {thing} {name}: {cause}")]
-    Read {
-        /// Kind of the object in lower case.
-        thing: String,
-        /// Name of the object.
-        name: String,
+    /// The API server refused a call.
+    #[error("{}{cause}", prefix(what))]
+    Refused {
+        /// What was tried, in v0's words; empty where v0 has none.
+        what: String,
         /// The API server's answer.
         #[source]
         cause: Refusal,
@@ -77,7 +91,7 @@ pub enum StepError {
     },
     /// A CRD that must not be changed this way.
     #[error(transparent)]
-    Crd(#[from] crate::crd::CrdError),
+    Crd(#[from] CrdError),
     /// The driver answered something that was not asked.
     #[error("step {0} got an answer that does not belong to its request")]
     OutOfTurn(String),
@@ -87,11 +101,23 @@ impl StepError {
     /// Whether the API server said that the acting account lacks a right: such a step is retried
     /// without a time limit.
     pub fn is_forbidden(&self) -> bool {
+        self.refusal().is_some_and(Refusal::is_forbidden)
+    }
+
+    /// Whether the API server said that something is absent, which may be the API itself.
+    pub fn is_not_found(&self) -> bool {
+        self.refusal().is_some_and(|refusal| refusal.code == 404)
+    }
+
+    fn refusal(&self) -> Option<&Refusal> {
         match self {
-            Self::Create { cause, .. } | Self::Update { cause, .. } | Self::Read { cause, .. } => {
-                cause.is_forbidden()
-            }
-            _ => false,
+            Self::Refused { cause, .. } => Some(cause),
+            Self::Crd(error) => error.refusal(),
+            _ => None,
         }
     }
+}
+
+fn prefix(what: &str) -> String {
+    if what.is_empty() { String::new() } else { format!("{what}: ") }
 }

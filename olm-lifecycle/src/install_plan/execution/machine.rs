@@ -1,14 +1,14 @@
 //! The state machine that takes the steps of a plan one after the other.
 
-use olm_effect::{Effect, Outcome, Refusal, Target};
+use olm_effect::{Effect, Outcome, Refusal, Resource, Target};
 use olm_types::api::{Step, StepStatus};
+use olm_types::gvk::Gvk;
 use serde_json::Value;
 
-use super::handlers::{StepHandler, handler_for};
-use super::{Scope, StepError};
-
-/// How often a write that met a newer object is computed anew before the plan waits.
-const CONFLICT_RETRIES: u8 = 5;
+use super::handlers::{StepHandler, Words, handler_for};
+use super::notes::{Ended, Matter, Note};
+use super::{Scope, Served, StepError};
+use crate::crd::Upgrade;
 
 /// One call that has to be made before the execution can go on.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,32 +17,45 @@ pub enum Request {
     Do(Effect),
     /// Read the object live.
     Read(Target),
+    /// Ask whether and how the API server serves a kind.
+    Resolve(Gvk),
+    /// Read a page of all objects of a kind in all namespaces, after this token; as the operator
+    /// itself.
+    List(Resource, Option<String>),
 }
 
 /// What became of a [`Request`].
 #[derive(Clone, Debug)]
 pub enum Reply {
-    /// The outcome of an effect.
-    Outcome(Outcome),
+    /// The outcome of an effect, and what the API server warned of.
+    Outcome(Outcome, Vec<String>),
     /// The object as it is, or that there is none.
     Live(Option<Value>),
-    /// The object could not be read.
+    /// What the API server says about a kind.
+    Kind(Served),
+    /// A page of objects, and the token of the next one.
+    Page(Vec<Value>, Option<String>),
+    /// What was asked for could not be read.
     Unreadable(Refusal),
 }
 
 /// An execution in progress.
 pub struct Execution {
-    scope: Scope,
-    steps: Vec<Step>,
-    cursor: usize,
-    stage: Stage,
+    pub(super) scope: Scope,
+    pub(super) steps: Vec<Step>,
+    pub(super) cursor: usize,
+    pub(super) stage: Stage,
     failure: Option<StepError>,
+    warnings: Vec<String>,
+    pub(super) notes: Vec<Note>,
 }
 
 /// Where the current step stands.
-enum Stage {
+pub(super) enum Stage {
     /// Nothing was done yet.
     Open,
+    /// It is being asked how a kind is served.
+    Discover { kind: Gvk },
     /// An object that the handler needs is being read.
     Gather { target: Target },
     /// The object is being created.
@@ -51,14 +64,19 @@ enum Stage {
     Compare { desired: Value, conflicts: u8 },
     /// The existing object is being changed.
     Change { desired: Value, conflicts: u8, effect: Effect },
+    /// The objects of an existing CRD are being looked at.
+    Examine { desired: Value, conflicts: u8, upgrade: Box<Upgrade> },
     /// It is being checked whether an API is served.
     Serving { target: Target },
+    /// It is being asked whether the step failed because its API is absent.
+    Doubt { error: StepError },
 }
 
 impl Execution {
     /// Starts at the first step that is not settled.
     pub fn new(scope: Scope, steps: Vec<Step>) -> Self {
-        Self { scope, steps, cursor: 0, stage: Stage::Open, failure: None }
+        let (warnings, notes) = (Vec::new(), Vec::new());
+        Self { scope, steps, cursor: 0, stage: Stage::Open, failure: None, warnings, notes }
     }
 
     /// The next call to make; nothing when all steps were visited or one failed.
@@ -67,7 +85,7 @@ impl Execution {
             match self.request() {
                 Ok(Some(request)) => return Some(request),
                 Ok(None) => self.advance(),
-                Err(error) => self.failure = Some(error),
+                Err(error) => self.fail(error),
             }
         }
         None
@@ -80,18 +98,44 @@ impl Execution {
         match self.digest(reply, &name) {
             Ok(Some(status)) => self.settle(status),
             Ok(None) => {}
-            Err(error) => self.failure = Some(error),
+            Err(error) => self.fail(error),
         }
     }
 
-    /// The steps with the statuses they reached, and the error that ended the execution, if any.
-    pub fn finish(self) -> (Vec<Step>, Option<StepError>) {
-        (self.steps, self.failure)
+    /// What the execution came to.
+    pub fn finish(mut self) -> Ended {
+        self.tell_warnings();
+        Ended { steps: self.steps, failure: self.failure, notes: self.notes }
+    }
+
+    /// Ends the execution, unless it first has to be asked whether an API is absent.
+    fn fail(&mut self, error: StepError) {
+        let doubted = matches!(self.stage, Stage::Doubt { .. });
+        if error.is_not_found() && !doubted {
+            self.stage = Stage::Doubt { error };
+        } else {
+            // What was not changed was not taken over.
+            let (step, what) = (self.cursor, Matter::TakenOver);
+            self.notes.retain(|note| *note != Note { step, what: what.clone() });
+            self.failure = Some(error);
+        }
     }
 
     fn advance(&mut self) {
+        self.tell_warnings();
         self.cursor += 1;
         self.stage = Stage::Open;
+    }
+
+    pub(super) fn tell(&mut self, what: Matter) {
+        self.notes.push(Note { step: self.cursor, what });
+    }
+
+    fn tell_warnings(&mut self) {
+        let warnings = std::mem::take(&mut self.warnings);
+        if !warnings.is_empty() {
+            self.tell(Matter::Warnings(warnings));
+        }
     }
 
     fn settle(&mut self, status: StepStatus) {
@@ -105,6 +149,11 @@ impl Execution {
     fn request(&mut self) -> Result<Option<Request>, StepError> {
         match &self.stage {
             Stage::Open => self.open(),
+            Stage::Discover { kind } => Ok(Some(Request::Resolve(kind.clone()))),
+            Stage::Doubt { .. } => {
+                Ok(self.steps.get(self.cursor).map(|step| Request::Resolve(kind_of(step))))
+            }
+            Stage::Examine { .. } => self.examine().map(Some),
             Stage::Gather { target } | Stage::Serving { target } => {
                 Ok(Some(Request::Read(target.clone())))
             }
@@ -136,7 +185,12 @@ impl Execution {
             step.status = StepStatus::UnsupportedResource;
         }
         let (handler, step) = self.current()?;
-        let manifest = manifest(step)?;
+        let manifest = manifest(&self.scope, step)?;
+        let unknown = handler.kind(&manifest).filter(|kind| !self.scope.kinds.contains_key(kind));
+        if let Some(kind) = unknown {
+            self.stage = Stage::Discover { kind };
+            return self.request();
+        }
         let missing = handler
             .reads(&self.scope, step, &manifest)
             .into_iter()
@@ -161,7 +215,7 @@ impl Execution {
         Ok(Request::Read(target))
     }
 
-    fn current(&self) -> Result<(&'static dyn StepHandler, &Step), StepError> {
+    pub(super) fn current(&self) -> Result<(&'static dyn StepHandler, &Step), StepError> {
         let step = self
             .steps
             .get(self.cursor)
@@ -181,104 +235,90 @@ impl Execution {
                 self.scope.learn(target, Err(refusal));
                 Ok(None)
             }
-            (Stage::Create { desired }, Reply::Outcome(outcome)) => {
-                self.created(desired, outcome, name)
+            (Stage::Discover { kind }, Reply::Kind(served)) => {
+                self.scope.kinds.insert(kind, served);
+                Ok(None)
+            }
+            (Stage::Discover { .. }, Reply::Unreadable(cause)) => {
+                Err(StepError::Refused { what: String::new(), cause })
+            }
+            (Stage::Doubt { error }, reply) => {
+                let error = self.resolved(error, reply);
+                self.stage = Stage::Doubt { error: StepError::OutOfTurn(name.to_owned()) };
+                Err(error)
+            }
+            (Stage::Examine { desired, conflicts, upgrade }, reply) => {
+                self.examined(desired, conflicts, upgrade, reply)
+            }
+            (Stage::Create { desired }, Reply::Outcome(outcome, warnings)) => {
+                self.warnings.extend(warnings);
+                self.created(desired, outcome)
             }
             (Stage::Compare { desired, conflicts }, Reply::Live(live)) => {
                 self.compared(desired, conflicts, live, name)
             }
             (Stage::Compare { .. }, Reply::Unreadable(cause)) => {
-                Err(StepError::Read { thing: self.thing()?, name: name.to_owned(), cause })
+                Err(StepError::Refused { what: self.words(|words| words.read)?, cause })
             }
-            (Stage::Change { desired, conflicts, .. }, Reply::Outcome(outcome)) => {
-                self.changed(desired, conflicts, outcome, name)
+            (Stage::Change { desired, conflicts, .. }, Reply::Outcome(outcome, warnings)) => {
+                self.warnings.extend(warnings);
+                self.changed(desired, conflicts, outcome)
             }
             (Stage::Serving { .. }, Reply::Live(live)) => {
                 let (handler, _) = self.current()?;
                 Ok(Some(handler.serving(live.as_ref())))
             }
             (Stage::Serving { .. }, Reply::Unreadable(cause)) => {
-                Err(StepError::Read { thing: self.thing()?, name: name.to_owned(), cause })
+                Err(StepError::Refused { what: self.words(|words| words.read)?, cause })
             }
             _ => Err(StepError::OutOfTurn(name.to_owned())),
         }
     }
 
-    fn created(
-        &mut self,
-        desired: Value,
-        outcome: Outcome,
-        name: &str,
-    ) -> Result<Option<StepStatus>, StepError> {
-        let (handler, step) = self.current()?;
-        let target = handler.target(&self.scope, step, &desired);
-        match outcome {
-            Outcome::Created(live) => {
-                self.scope.learn(target, Ok(Some(live)));
-                Ok(Some(handler.after_create()))
+    /// The error that ends the execution after something was absent.
+    fn resolved(&self, error: StepError, reply: Reply) -> StepError {
+        let Some(step) = self.steps.get(self.cursor) else { return error };
+        match reply {
+            Reply::Kind(Served::NoKind | Served::NoGroup) => {
+                StepError::NoApi { api: kind_of(step), name: step.resource.name.clone() }
             }
-            Outcome::AlreadyExists => {
-                self.stage = Stage::Compare { desired, conflicts: 0 };
-                Ok(None)
-            }
-            other => {
-                let cause = refusal(other);
-                Err(StepError::Create { thing: self.thing()?, name: name.to_owned(), cause })
-            }
+            Reply::Unreadable(cause) => StepError::Refused { what: String::new(), cause },
+            _ => error,
         }
     }
 
-    fn compared(
-        &mut self,
-        desired: Value,
-        conflicts: u8,
-        live: Option<Value>,
-        name: &str,
-    ) -> Result<Option<StepStatus>, StepError> {
+    /// What was tried, in v0's words.
+    pub(super) fn words(
+        &self,
+        choose: impl Fn(&Words) -> &'static str,
+    ) -> Result<String, StepError> {
         let (handler, step) = self.current()?;
-        let Some(live) = live else {
-            return Err(StepError::Vanished { thing: self.thing()?, name: name.to_owned() });
-        };
-        let Some(action) = handler.on_existing(&self.scope, step, &desired, &live)? else {
-            return Ok(Some(StepStatus::Present));
-        };
-        let target = handler.target(&self.scope, step, &desired);
-        let effect = Effect::new(target, action).acting_as(handler.identity(&self.scope));
-        self.stage = Stage::Change { desired, conflicts, effect };
-        Ok(None)
-    }
-
-    fn changed(
-        &mut self,
-        desired: Value,
-        conflicts: u8,
-        outcome: Outcome,
-        name: &str,
-    ) -> Result<Option<StepStatus>, StepError> {
-        match outcome {
-            Outcome::Changed(_) | Outcome::Unchanged => Ok(Some(StepStatus::Present)),
-            Outcome::Refused(refusal) if refusal.is_conflict() && conflicts < CONFLICT_RETRIES => {
-                self.stage = Stage::Compare { desired, conflicts: conflicts + 1 };
-                Ok(None)
-            }
-            other => {
-                let cause = refusal(other);
-                Err(StepError::Update { thing: self.thing()?, name: name.to_owned(), cause })
-            }
-        }
+        let words = choose(&handler.words());
+        // v0 quotes the names of CRDs.
+        let end = if words.ends_with('"') { "\"" } else { "" };
+        Ok(if words.is_empty() {
+            String::new()
+        } else {
+            format!("{words}{}{end}", step.resource.name)
+        })
     }
 
     /// The kind of the current step as error texts spell it.
-    fn thing(&self) -> Result<String, StepError> {
+    pub(super) fn thing(&self) -> Result<String, StepError> {
         let (_, step) = self.current()?;
         Ok(step.resource.kind.to_lowercase())
     }
 }
 
-fn manifest(step: &Step) -> Result<Value, StepError> {
+fn kind_of(step: &Step) -> Gvk {
+    let resource = &step.resource;
+    Gvk::new(&resource.group, &resource.version, &resource.kind)
+}
+
+fn manifest(scope: &Scope, step: &Step) -> Result<Value, StepError> {
     let problem =
         |problem: String| StepError::Manifest { name: step.resource.name.clone(), problem };
-    let text = step.resource.manifest.as_deref().unwrap_or_default();
+    let text = scope.bundles.manifest(step).map_err(StepError::Bundle)?;
     let object: Value = serde_json::from_str(text).map_err(|error| problem(error.to_string()))?;
     if object.is_object() { Ok(object) } else { Err(problem("is not a JSON object".to_owned())) }
 }
@@ -295,18 +335,4 @@ fn invalid(step: &Step) -> StepError {
         "step {} {} ({}): {what}",
         resource.kind, resource.name, resource.group
     ))
-}
-
-fn refusal(outcome: Outcome) -> Refusal {
-    match outcome {
-        Outcome::Refused(refusal) => refusal,
-        Outcome::NotFound => {
-            Refusal { code: 404, reason: "NotFound".to_owned(), message: "not found".to_owned() }
-        }
-        other => Refusal {
-            code: 0,
-            reason: String::new(),
-            message: format!("unexpected outcome {other:?}"),
-        },
-    }
 }

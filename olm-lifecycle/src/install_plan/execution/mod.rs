@@ -5,11 +5,15 @@
 //! object exists already, the rule of its kind decides what to write. The first error ends the
 //! execution; the statuses that were reached are kept, so the next execution goes on from there.
 
+mod change;
 mod difference;
 mod error;
+mod examine;
 mod handlers;
 mod machine;
+mod notes;
 mod scope;
+mod unpacked;
 
 #[cfg(test)]
 mod tests;
@@ -18,4 +22,5 @@ pub use difference::merge_patch;
 pub use error::StepError;
 pub use handlers::{HANDLERS, StepHandler};
 pub use machine::{Execution, Reply, Request};
-pub use scope::Scope;
+pub use notes::{Ended, Matter, Note};
+pub use scope::{Scope, Served};

@@ -2,10 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use olm_effect::{Identity, Refusal, Target};
+use olm_effect::{Identity, Refusal, Resource, Target};
 use olm_types::api::ClusterServiceVersion;
+use olm_types::gvk::Gvk;
 use serde_json::Value;
 
+use super::unpacked::UnpackedSteps;
+use crate::crd::CrdOwner;
 use crate::writes::resource_of;
 
 /// The surroundings of an execution and what it has read so far.
@@ -21,7 +24,30 @@ pub struct Scope {
     pub identity: Identity,
     /// `(namespace, name)` of every CSV that is not a copy.
     pub csvs: BTreeSet<(String, String)>,
+    /// The steps of bundles whose manifests are in ConfigMaps.
+    pub(in crate::install_plan) bundles: UnpackedSteps,
+    /// CSVs that own a CRD, by name of the CRD.
+    pub crd_owners: BTreeMap<String, BTreeSet<CrdOwner>>,
+    /// Names of the CSVs that the plan was made for; those of others are dependencies.
+    pub wanted: BTreeSet<String>,
+    pub(in crate::install_plan) kinds: BTreeMap<Gvk, Served>,
     pub(in crate::install_plan) known: BTreeMap<Target, Result<Option<Value>, Refusal>>,
+}
+
+/// What the API server says about a kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Served {
+    /// It serves it.
+    Kind {
+        /// The kind.
+        resource: Resource,
+        /// Whether its objects live in namespaces.
+        namespaced: bool,
+    },
+    /// It serves the group and version, without the kind.
+    NoKind,
+    /// It does not serve the group and version.
+    NoGroup,
 }
 
 impl Scope {
@@ -47,6 +73,24 @@ impl Scope {
             Some(Err(refusal)) => Err(refusal.message.clone()),
             Some(Ok(None)) | None => Err(not_found(target)),
         }
+    }
+
+    /// The owners of a CRD, with the CSV that a step is about, which may not be known as one yet.
+    pub fn owners_of(&self, crd: &str, resolving: &str) -> BTreeSet<CrdOwner> {
+        let mut owners = self.crd_owners.get(crd).cloned().unwrap_or_default();
+        let is_known =
+            owners.iter().any(|owner| owner.namespace == self.namespace && owner.name == resolving);
+        if !is_known && !resolving.is_empty() {
+            let csv = self.object(&self.csv(resolving)).ok();
+            let replaces =
+                csv.and_then(|csv| csv.pointer("/spec/replaces")).and_then(Value::as_str);
+            owners.insert(CrdOwner {
+                namespace: self.namespace.clone(),
+                name: resolving.to_owned(),
+                replaces: replaces.unwrap_or_default().to_owned(),
+            });
+        }
+        owners
     }
 
     /// `uid` of a CSV in the plan's namespace.

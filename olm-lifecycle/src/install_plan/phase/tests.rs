@@ -5,7 +5,12 @@ use olm_effect::{Action, Refusal};
 use olm_types::api::{OperatorGroupSpec, OperatorGroupStatus, StepResource};
 use rstest::rstest;
 
+use super::super::execution::{Note, StepError};
 use super::*;
+
+fn ended(status: StepStatus, failure: Option<StepError>) -> Ended {
+    Ended { steps: vec![step(status)], failure, notes: Vec::new() }
+}
 
 fn now() -> Timestamp {
     Timestamp::UNIX_EPOCH
@@ -38,6 +43,8 @@ fn observed(phase: InstallPlanPhase) -> Observed {
         plan: Arc::new(plan),
         groups: vec![group(&["ns"])],
         csvs: BTreeSet::new(),
+        crd_owners: BTreeMap::new(),
+        rights_changed: false,
         operator_namespace: "olm".to_owned(),
         retry_timeout: Duration::from_secs(60),
     }
@@ -61,13 +68,13 @@ fn write_of(decision: Decision) -> (Option<InstallPlanStatus>, Option<String>) {
     match decision {
         Decision::Write { effects, problem } => (written(&effects), problem),
         Decision::Nothing => (None, None),
-        Decision::Execute(_) => panic!("executes"),
+        Decision::Execute(_) | Decision::Resolve => panic!("executes"),
     }
 }
 
 fn refused(code: u16) -> StepError {
     let cause = Refusal { code, reason: String::new(), message: "no".to_owned() };
-    StepError::Create { thing: "configmap".to_owned(), name: "c".to_owned(), cause }
+    StepError::Refused { what: "error creating configmap c".to_owned(), cause }
 }
 
 #[rstest]
@@ -156,7 +163,7 @@ fn an_execution_ends(
 ) {
     let mut observed = observed(InstallPlanPhase::Installing);
     observed.retry_timeout = Duration::from_secs(timeout);
-    let conclusion = conclude(&observed, vec![step(StepStatus::Created)], failure, now());
+    let conclusion = conclude(&observed, ended(StepStatus::Created, failure), now());
     let status = written(&conclusion.effects).unwrap();
     assert_eq!((status.phase, status.message.as_deref()), (phase, message));
     assert_eq!(conclusion.requeue.is_some(), phase == InstallPlanPhase::Installing);
@@ -169,7 +176,7 @@ fn an_execution_ends(
 fn a_plan_that_somebody_approved_tells_what_it_created() {
     let mut observed = observed(InstallPlanPhase::Installing);
     Arc::make_mut(&mut observed.plan).spec.approval = Approval::Manual;
-    let conclusion = conclude(&observed, vec![step(StepStatus::Created)], None, now());
+    let conclusion = conclude(&observed, ended(StepStatus::Created, None), now());
     assert_eq!(written(&conclusion.effects).unwrap().plan[0].status, StepStatus::Created);
 }
 
@@ -180,8 +187,7 @@ fn a_minute_after_the_start_an_error_is_final() {
     let at = |seconds: i64| {
         let conclusion = conclude(
             &observed,
-            vec![step(StepStatus::Unknown)],
-            Some(refused(500)),
+            ended(StepStatus::Unknown, Some(refused(500))),
             now() + seconds.seconds(),
         );
         written(&conclusion.effects).unwrap()
@@ -196,12 +202,8 @@ fn a_minute_after_the_start_an_error_is_final() {
 
 #[test]
 fn a_success_says_no_more_than_that() {
-    let conclusion = conclude(
-        &observed(InstallPlanPhase::Installing),
-        vec![step(StepStatus::Created)],
-        None,
-        now(),
-    );
+    let conclusion =
+        conclude(&observed(InstallPlanPhase::Installing), ended(StepStatus::Created, None), now());
     let condition = written(&conclusion.effects).unwrap().conditions.remove(0);
     assert_eq!(
         (condition.status.as_deref(), condition.reason, condition.message),
@@ -213,9 +215,9 @@ fn a_success_says_no_more_than_that() {
 fn a_plan_waits_for_its_apis_and_looks_often_at_first() {
     let mut observed = observed(InstallPlanPhase::Installing);
     with_status(&mut observed, |status| status.start_time = Some(Time(now())));
-    let waiting = || vec![step(StepStatus::WaitingForApi)];
-    let soon = conclude(&observed, waiting(), None, now() + 1.second());
-    let later = conclude(&observed, waiting(), None, now() + 1.minute());
+    let waiting = || ended(StepStatus::WaitingForApi, None);
+    let soon = conclude(&observed, waiting(), now() + 1.second());
+    let later = conclude(&observed, waiting(), now() + 1.minute());
     assert_eq!((soon.requeue, later.requeue), (Some(API_POLL), Some(RETRY)));
     assert_eq!(written(&soon.effects).unwrap().phase, InstallPlanPhase::Installing);
 }
@@ -223,14 +225,110 @@ fn a_plan_waits_for_its_apis_and_looks_often_at_first() {
 #[test]
 fn the_same_retry_is_not_written_again() {
     let mut observed = observed(InstallPlanPhase::Installing);
-    let first = conclude(&observed, vec![step(StepStatus::Unknown)], Some(refused(403)), now());
+    let first = conclude(&observed, ended(StepStatus::Unknown, Some(refused(403))), now());
     with_status(&mut observed, |status| *status = written(&first.effects).unwrap());
-    let second = conclude(
-        &observed,
-        vec![step(StepStatus::Unknown)],
-        Some(refused(403)),
-        now() + 5.seconds(),
-    );
+    let second =
+        conclude(&observed, ended(StepStatus::Unknown, Some(refused(403))), now() + 5.seconds());
     assert!(second.effects.is_empty());
     assert_eq!(second.requeue, Some(RETRY));
+}
+
+#[test]
+fn a_users_plan_without_steps_is_resolved() {
+    let mut observed = observed(InstallPlanPhase::None);
+    let plan = Arc::make_mut(&mut observed.plan);
+    plan.status = None;
+    plan.spec.cluster_service_version_names = vec!["a.v1".to_owned()];
+    assert!(matches!(decide(&observed, now()), Decision::Resolve));
+    for change in [
+        |plan: &mut InstallPlan| plan.spec.generation = Some(1),
+        |plan: &mut InstallPlan| {
+            plan.metadata.owner_references =
+                Some(vec![olm_types::owner::non_blocking_owner("v1", "Subscription", "s", "u")]);
+        },
+    ] {
+        let mut observed = observed.clone();
+        change(Arc::make_mut(&mut observed.plan));
+        assert!(matches!(decide(&observed, now()), Decision::Nothing), "it is the operator's own");
+    }
+}
+
+#[rstest]
+#[case::automatic(Approval::Automatic, InstallPlanPhase::Installing)]
+#[case::manual(Approval::Manual, InstallPlanPhase::RequiresApproval)]
+fn steps_of_a_users_plan_await_approval_as_usual(
+    #[case] approval: Approval,
+    #[case] phase: InstallPlanPhase,
+) {
+    let mut plan = InstallPlan::new("mine", Default::default());
+    plan.spec.approval = approval;
+    let write = super::super::request::requested(&plan, vec![step(StepStatus::Unknown)]).unwrap();
+    assert_eq!(written(&[write]).unwrap().phase, phase);
+}
+
+#[test]
+fn an_approval_of_a_plan_that_changed_does_not_count() {
+    let mut observed = observed(InstallPlanPhase::RequiresApproval);
+    let plan = Arc::make_mut(&mut observed.plan);
+    plan.spec.approved = true;
+    plan.spec.cluster_service_version_names = vec!["a.v1".to_owned(), "b.v1".to_owned()];
+    let csv = StepResource {
+        kind: "ClusterServiceVersion".to_owned(),
+        name: "a.v1".to_owned(),
+        ..StepResource::default()
+    };
+    with_status(&mut observed, |status| status.plan[0].resource = csv);
+    let status = write_of(decide(&observed, now())).0.unwrap();
+    let condition = &status.conditions[0];
+    assert_eq!(status.phase, InstallPlanPhase::RequiresApproval);
+    assert_eq!(condition.reason.as_deref(), Some("InstallCheckFailed"));
+    assert!(
+        condition
+            .message
+            .as_deref()
+            .unwrap()
+            .contains("names b.v1, for which the plan has no step")
+    );
+    Arc::make_mut(&mut observed.plan).spec.cluster_service_version_names.pop();
+    let status = write_of(decide(&observed, now())).0.unwrap();
+    assert_eq!(status.phase, InstallPlanPhase::Installing);
+}
+
+#[rstest]
+#[case::rights_of_its_account(true, true, Some(InstallPlanPhase::Installing))]
+#[case::no_account(true, false, None)]
+#[case::nothing_changed(false, true, None)]
+fn a_failed_plan_is_tried_again_with_other_rights(
+    #[case] changed: bool,
+    #[case] account: bool,
+    #[case] phase: Option<InstallPlanPhase>,
+) {
+    let mut observed = observed(InstallPlanPhase::Failed);
+    observed.rights_changed = changed;
+    with_status(&mut observed, |status| {
+        status.start_time = Some(Time(now()));
+        status.attenuated_service_account_ref = account.then(ObjectReference::default);
+    });
+    let written = write_of(decide(&observed, now() + 1.hour())).0;
+    assert_eq!(written.as_ref().map(|status| status.phase), phase);
+    assert!(written.is_none_or(|status| status.start_time == Some(Time(now()))));
+}
+
+#[test]
+fn what_is_told_becomes_events_and_a_number() {
+    let notes = vec![
+        Note { step: 0, what: Matter::Warnings(vec!["old".to_owned()]) },
+        Note { step: 0, what: Matter::TakenOver },
+        Note { step: 7, what: Matter::TakenOver },
+    ];
+    let ended = Ended { notes, ..ended(StepStatus::Created, None) };
+    let conclusion = conclude(&observed(InstallPlanPhase::Installing), ended, now());
+    let events = conclusion.effects.iter().filter_map(|effect| match &effect.action {
+        Action::Event(note) => Some((note.reason.as_str(), note.field_path.as_deref())),
+        _ => None,
+    });
+    let events: Vec<_> = events.collect();
+    let step = Some("status.plan[0]");
+    assert_eq!(events, [("AppliedWithWarnings", step), ("ObjectTakenOver", step)]);
+    assert_eq!(conclusion.warned, 1);
 }

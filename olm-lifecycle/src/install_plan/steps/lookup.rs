@@ -3,6 +3,8 @@
 use k8s_openapi::api::core::v1::ObjectReference;
 use olm_types::api::{BundleLookup, BundleLookupCondition};
 use olm_types::bundle::Entry;
+use olm_types::conditions::bundle_lookup::{NOT_PERSISTED, PENDING};
+use olm_types::reasons::install_plan::{BUNDLE_NOT_UNPACKED, JOB_NOT_STARTED};
 
 use super::{BundleError, properties_text};
 
@@ -23,11 +25,11 @@ pub fn bundle_lookup(
         },
         conditions: vec![
             condition(
-                "BundleLookupNotPersisted",
-                "BundleNotUnpacked",
+                NOT_PERSISTED,
+                BUNDLE_NOT_UNPACKED,
                 "bundle contents have not yet been persisted to installplan status",
             ),
-            condition("BundleLookupPending", "JobNotStarted", "unpack job not yet started"),
+            condition(PENDING, JOB_NOT_STARTED, "unpack job not yet started"),
         ],
         properties: Some(properties_text(entry)?),
     })

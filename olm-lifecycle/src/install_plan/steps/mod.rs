@@ -11,7 +11,7 @@ mod lookup;
 mod objects;
 mod rbac;
 mod shapes;
-mod text;
+pub(crate) mod text;
 
 use std::sync::Arc;
 
@@ -21,6 +21,8 @@ use olm_types::properties::annotation::{self, AnnotationError};
 
 pub use dependency::{subscription_name, subscription_step};
 pub use lookup::bundle_lookup;
+pub(crate) use rbac::{binding_hash, rules_hash};
+pub(crate) use text::compact;
 
 /// A bundle whose manifests are at hand.
 #[derive(Clone, Debug)]
@@ -48,6 +50,19 @@ pub enum BundleError {
         name: String,
         /// What the parser said.
         problem: String,
+    },
+    /// A bundle image holds a bundle that its catalog calls otherwise.
+    #[error(
+        "bundle {name}: its image {image} holds {found}; the catalog that names the image has to be \
+         repaired"
+    )]
+    OtherBundle {
+        /// Name of the bundle in its catalog.
+        name: String,
+        /// The image.
+        image: String,
+        /// Name of the CSV in the image.
+        found: String,
     },
     /// The CSV lacks `apiVersion`.
     #[error("bundle CSV {0} missing APIVersion")]

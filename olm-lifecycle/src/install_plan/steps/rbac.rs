@@ -7,6 +7,7 @@
 
 use std::collections::BTreeMap;
 
+use k8s_openapi::api::rbac::v1::{ClusterRoleBinding, PolicyRule};
 use olm_types::api::{StrategyDeploymentPermissions, StrategyDetailsDeployment};
 
 use super::shapes::{
@@ -188,10 +189,36 @@ impl Owner<'_> {
     fn labels(&self, content: &str) -> BTreeMap<String, String> {
         let mut labels =
             olm_types::owner::owner_labels(self.csv, self.namespace, "ClusterServiceVersion");
-        let hash = olm_types::hash::base62_sha224(content.as_bytes());
-        labels.insert(olm_types::labels::PERMISSIONS_HASH.to_owned(), hash);
+        labels.insert(olm_types::labels::PERMISSIONS_HASH.to_owned(), content_hash(content));
         labels
     }
+}
+
+/// The hash that the label of a role with these rules carries.
+pub(crate) fn rules_hash(rules: &[PolicyRule]) -> Option<String> {
+    text::compact(&Rules::from(rules)).ok().map(|content| content_hash(&content))
+}
+
+/// The hash that the label of a binding carries.
+pub(crate) fn binding_hash(binding: &ClusterRoleBinding) -> Option<String> {
+    let reference = &binding.role_ref;
+    let role_ref = RoleRef {
+        api_group: reference.api_group.as_deref().unwrap_or(RBAC_GROUP),
+        kind: &reference.kind,
+        name: &reference.name,
+    };
+    let subjects = binding.subjects.iter().flatten().map(|subject| Subject {
+        kind: &subject.kind,
+        name: &subject.name,
+        namespace: subject.namespace.as_deref().unwrap_or_default(),
+    });
+    let subjects: Vec<Subject<'_>> = subjects.collect();
+    let content = super::shapes::BindingContent { role_ref: &role_ref, subjects: &subjects };
+    text::compact(&content).ok().map(|content| content_hash(&content))
+}
+
+fn content_hash(content: &str) -> String {
+    olm_types::hash::base62_sha224(content.as_bytes())
 }
 
 fn hashed_name(base: &str, input: &str) -> String {

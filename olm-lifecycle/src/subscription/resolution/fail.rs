@@ -20,6 +20,8 @@ pub enum Failure {
     Prevented(String),
     /// A chosen bundle cannot be used; only another catalog helps.
     Bundle(String),
+    /// A bundle could not be unpacked because of something that may pass.
+    Unpack(String),
     /// The InstallPlan could not be written; it is tried again. v0 tells this, too, with the type
     /// of unpacking.
     Plan(String),
@@ -28,13 +30,14 @@ pub enum Failure {
 impl Failure {
     /// Whether the same may succeed later without a change of anything that is watched.
     pub fn is_retried(&self) -> bool {
-        matches!(self, Self::Prevented(_) | Self::Plan(_))
+        matches!(self, Self::Prevented(_) | Self::Unpack(_) | Self::Plan(_))
     }
 
     /// The text for people.
     pub fn message(&self) -> String {
         match self {
             Self::NotSatisfiable(text) | Self::Prevented(text) | Self::Bundle(text) => text.clone(),
+            Self::Unpack(text) => format!("bundle unpacking failed with an error: {text}"),
             Self::Plan(text) => format!("error ensuring InstallPlan: {text}"),
         }
     }
@@ -45,7 +48,9 @@ impl Failure {
                 (types::RESOLUTION_FAILED, reasons::CONSTRAINTS_NOT_SATISFIABLE)
             }
             Self::Prevented(_) => (types::RESOLUTION_FAILED, reasons::ERROR_PREVENTED_RESOLUTION),
-            Self::Bundle(_) => (types::BUNDLE_UNPACK_FAILED, reasons::ERROR_PREVENTED_UNPACKING),
+            Self::Bundle(_) | Self::Unpack(_) => {
+                (types::BUNDLE_UNPACK_FAILED, reasons::ERROR_PREVENTED_UNPACKING)
+            }
             Self::Plan(_) => (types::BUNDLE_UNPACK_FAILED, reasons::ENSURE_INSTALL_PLAN_FAILED),
         }
     }

@@ -2,7 +2,9 @@
 //!
 //! ```text
 //! begin  -> what has to be written first, or: resolve
+//! adopt  -> Subscriptions whose operator is installed already
 //! select -> which bundles of the solution become steps, and which Subscriptions follow them
+//! unpack -> what is told while bundles of the selection are still in their images
 //! plan   -> the InstallPlan that this asks for
 //! record -> the writes that finish the plan and point the Subscriptions at it
 //! fail   -> the writes that tell why there is no solution
@@ -10,6 +12,7 @@
 //! Every status write is guarded by the resourceVersion that was observed; a conflict means that
 //! the namespace is looked at again, nothing is overwritten.
 
+mod adopt;
 mod begin;
 mod fail;
 mod handover;
@@ -18,6 +21,7 @@ mod record;
 mod recover;
 mod select;
 mod state;
+mod unpack;
 mod unusable;
 
 #[cfg(test)]
@@ -32,12 +36,14 @@ use olm_types::api::{InstallPlan, OperatorGroup, Subscription, SubscriptionStatu
 
 use crate::writes::status_write;
 
+pub use adopt::adopt;
 pub use begin::{Begin, Terms, begin};
 pub use fail::{Failure, fail};
 pub use handover::upgrade_under_way;
-pub use plan::{PlanError, plan};
+pub use plan::plan;
 pub use record::{record, settle};
 pub use select::{Choice, Selection, select};
+pub use unpack::{Awaited, unpack_failed, unpacking};
 pub use unusable::Unusable;
 
 /// What is known about a namespace.

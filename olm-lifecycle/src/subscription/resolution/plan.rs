@@ -5,41 +5,18 @@ use olm_types::api::{Approval, Step};
 use super::{Namespace, Selection};
 use crate::install_plan::request::PlanRequest;
 use crate::install_plan::steps::{self, BundleError, BundleInput};
+use crate::unpack::Unpacked;
 
-/// Why a selection cannot become a plan.
-#[derive(Debug, thiserror::Error)]
-pub enum PlanError {
-    /// A bundle is malformed.
-    #[error(transparent)]
-    Bundle(#[from] BundleError),
-    /// A bundle is in an image.
-    #[error(
-        "bundle {bundle} is in the image {image}, and this version does not unpack bundle images; \
-         use a catalog that holds the manifests of its bundles"
-    )]
-    ImageBundle {
-        /// Name of the bundle.
-        bundle: String,
-        /// The image.
-        image: String,
-    },
-}
-
-/// The plan for a selection, whose inline bundles are in `bundles`. Nothing when no Subscription
-/// would follow it: then v0 makes no plan either.
+/// The plan for a selection, whose inline bundles are in `bundles` and whose images were unpacked
+/// into `unpacked`. Nothing when no Subscription would follow it: then v0 makes no plan either.
 ///
-/// One Subscription with manual approval makes the plan of the whole namespace manual.
+/// Steps of unpacked bundles come after all others, each bundle by itself, as in v0. One Subscription with manual approval makes the plan of the whole namespace manual.
 pub fn plan(
     namespace: &Namespace,
     selection: &Selection,
     bundles: &[BundleInput],
-) -> Result<Option<PlanRequest>, PlanError> {
-    if let Some((choice, image)) = selection.images.first() {
-        return Err(PlanError::ImageBundle {
-            bundle: choice.entry.name.to_string(),
-            image: image.clone(),
-        });
-    }
+    unpacked: &[Unpacked],
+) -> Result<Option<PlanRequest>, BundleError> {
     if selection.updates.is_empty() {
         return Ok(None);
     }
@@ -50,12 +27,16 @@ pub fn plan(
     for dependency in &selection.dependencies {
         all.push(steps::subscription_step(dependency, &namespace.name)?);
     }
+    let mut steps = steps::order(all);
+    for bundle in unpacked {
+        steps.extend(bundle.steps(&namespace.name)?);
+    }
     let mut request = PlanRequest {
         namespace: namespace.name.clone(),
         generation: next_generation(namespace),
         approval: approval(namespace),
-        steps: steps::order(all),
-        lookups: Vec::new(),
+        steps,
+        lookups: unpacked.iter().map(|bundle| bundle.lookup.clone()).collect(),
         owners: namespace.subscriptions.clone(),
     };
     if let Some(unfinished) = request.existing(&namespace.plans) {

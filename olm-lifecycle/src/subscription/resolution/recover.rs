@@ -12,6 +12,7 @@ use olm_types::properties::{annotation, value};
 use serde_json::Value;
 
 use super::{Namespace, state};
+use crate::unpack::BundleReference;
 
 /// Points the status at the newest plan that was made for the Subscription and is not recorded.
 pub(super) fn link_unrecorded_plan(
@@ -55,11 +56,16 @@ fn is_of_package(step: &Step, package: &str) -> bool {
     else {
         return false;
     };
-    let Ok(csv) = serde_json::from_str::<Value>(manifest) else { return false };
-    let annotations = csv.pointer("/metadata/annotations");
-    let text = annotations
-        .and_then(|all| all.get(olm_types::annotations::PROPERTIES))
-        .and_then(Value::as_str);
-    let properties = text.and_then(|text| annotation::parse(text).ok()).unwrap_or_default();
+    let text = match BundleReference::parse(manifest) {
+        Some(reference) => Some(reference.properties),
+        None => properties_of(manifest),
+    };
+    let properties = text.and_then(|text| annotation::parse(&text).ok()).unwrap_or_default();
     properties.iter().filter_map(value::package).any(|property| property.package_name == package)
+}
+
+fn properties_of(csv: &str) -> Option<String> {
+    let csv = serde_json::from_str::<Value>(csv).ok()?;
+    let annotations = csv.pointer("/metadata/annotations")?;
+    annotations.get(olm_types::annotations::PROPERTIES)?.as_str().map(str::to_owned)
 }

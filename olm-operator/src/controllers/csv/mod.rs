@@ -1,6 +1,7 @@
 //! ClusterServiceVersions.
 
 mod observe;
+mod pods;
 mod reconcile;
 
 pub use reconcile::CsvReconciler;

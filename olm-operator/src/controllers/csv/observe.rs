@@ -13,13 +13,15 @@ use olm_kit::ObjectKey;
 use olm_kit::watch::Store;
 use olm_lifecycle::csv::stages::api_role_names;
 use olm_lifecycle::csv::{ClusterOwned, Observed};
-use olm_lifecycle::install::is_ours;
+use olm_lifecycle::install::{Overrides, is_ours};
 use olm_lifecycle::writes::resource_of;
 use olm_opgroup::{NamespaceSet, select_targets};
 use olm_rbac::{Account, Claimant, Grants};
-use olm_types::api::{ClusterServiceVersion, OperatorGroup};
+use olm_types::api::{ClusterServiceVersion, OperatorGroup, Subscription};
 
 use crate::dependents::account_names;
+use crate::proxy;
+use crate::serving;
 use crate::stores::Stores;
 
 /// The CSV of this key and its surroundings; `None` when it is gone.
@@ -38,11 +40,13 @@ pub fn observe(stores: &Stores, key: &ObjectKey) -> Option<Observed> {
         siblings: stores.csvs.list_in(namespace).into_iter().filter(is_sibling).collect(),
         selected: selected(stores, &operator_groups, namespace),
         operator_groups,
+        overrides: overrides(stores, &csv),
         deployments: by_name(stores.deployments.list_in(namespace)),
         service_accounts: accounts(stores, &csv),
         grants: grants(stores, &csv),
         crds: crds(stores, &csv),
         api_services: api_services(stores, &csv),
+        serving: serving::observe(stores, &csv),
         operator_conditions: by_name(stores.conditions.list_in(namespace)),
         cluster_owned: cluster_owned(stores, &csv),
         csv,
@@ -64,6 +68,18 @@ fn selected(
         (name, namespace.metadata.labels.as_ref().unwrap_or(&none))
     });
     select_targets(&group.spec, labelled).ok()
+}
+
+/// What the first Subscription by name that installed the CSV asks for, and the cluster's proxy.
+fn overrides(stores: &Stores, csv: &ClusterServiceVersion) -> Overrides {
+    let namespace = csv.metadata.namespace.as_deref().unwrap_or_default();
+    let wishes = stores.subscriptions.list_in(namespace);
+    let installed_it = |wish: &&Arc<Subscription>| {
+        let installed = wish.status.as_ref().and_then(|status| status.installed_csv.as_ref());
+        installed.is_some() && installed == csv.metadata.name.as_ref()
+    };
+    let config = wishes.iter().find(installed_it).and_then(|wish| wish.spec.config.as_ref());
+    Overrides::new(config, &proxy::settings(stores))
 }
 
 fn accounts(stores: &Stores, csv: &ClusterServiceVersion) -> BTreeMap<String, Arc<ServiceAccount>> {
@@ -114,8 +130,11 @@ fn cluster_owned(stores: &Stores, csv: &ClusterServiceVersion) -> Vec<ClusterOwn
     if csv.metadata.deletion_timestamp.is_none() {
         return Vec::new();
     }
-    let bindings = in_cluster(&stores.cluster_role_bindings, csv);
-    bindings.into_iter().chain(in_cluster(&stores.cluster_roles, csv)).collect()
+    let mut owned = in_cluster(&stores.cluster_role_bindings, csv);
+    owned.extend(in_cluster(&stores.cluster_roles, csv));
+    owned.extend(in_cluster(&stores.api_services, csv));
+    owned.extend(serving::cluster_owned(stores, csv));
+    owned
 }
 
 fn in_cluster<K>(store: &Store<K>, csv: &ClusterServiceVersion) -> Vec<ClusterOwned>

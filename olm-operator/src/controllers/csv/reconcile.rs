@@ -1,6 +1,9 @@
 //! One pass of a CSV: observe, decide, act, conclude.
 
+use std::collections::BTreeSet;
+
 use async_trait::async_trait;
+use kube::Client;
 use olm_effect::Outcome;
 use olm_kit::ObjectKey;
 use olm_kit::controller::{Conclusion, ReconcileError, Reconciler};
@@ -8,12 +11,15 @@ use olm_kit::discovery::ApiKinds;
 use olm_kit::interpreter::Interpreter;
 use olm_lifecycle::csv::{Decision, Observed, Query, Step, conclude, decide};
 use olm_types::api::CsvPhase;
+use olm_types::gvk::Gvk;
 
 use super::observe::observe;
+use super::pods;
 use crate::changes::Changes;
 use crate::clock;
 use crate::metrics::CsvMetrics;
 use crate::server_version::ServerVersion;
+use crate::serving;
 use crate::stores::Stores;
 
 /// Pause before an API that the API server does not serve is looked for again. No watch tells
@@ -31,6 +37,8 @@ pub struct CsvReconciler {
     pub interpreter: Interpreter,
     /// Which installs may be tried again at once.
     pub changes: Changes,
+    /// Asks for what is not watched.
+    pub client: Client,
     /// Which APIs are served.
     pub kinds: ApiKinds,
     /// The version of the API server.
@@ -74,7 +82,26 @@ impl CsvReconciler {
     }
 
     async fn answer(&self, query: Query, observed: &mut Observed) -> Result<(), ReconcileError> {
-        let Query::Served(apis) = query;
+        match query {
+            Query::Served(apis) => self.look_for(apis, observed).await,
+            Query::Certificates(order) => {
+                let issued = serving::issue(&order).map_err(ReconcileError::other)?;
+                observed.serving.issued = Some(issued);
+                Ok(())
+            }
+            Query::Pods(wanted) => {
+                let found = pods::list(&self.client, observed.namespace(), &wanted).await?;
+                observed.pods = Some(found);
+                Ok(())
+            }
+        }
+    }
+
+    async fn look_for(
+        &self,
+        apis: BTreeSet<Gvk>,
+        observed: &mut Observed,
+    ) -> Result<(), ReconcileError> {
         for api in apis {
             let found = self.kinds.resolve(&api.group, &api.version, &api.kind).await;
             let found = found.map_err(ReconcileError::other)?;

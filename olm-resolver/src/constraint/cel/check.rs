@@ -10,8 +10,22 @@ use ::cel::common::ast::{
 use super::standard;
 use super::types::CelType;
 
+/// What is wrong with a rule.
+pub(super) struct Wrong {
+    /// Number of the expression, once it is known.
+    pub(super) at: Option<u64>,
+    /// What is wrong.
+    pub(super) reason: String,
+}
+
+impl From<String> for Wrong {
+    fn from(reason: String) -> Self {
+        Self { at: None, reason }
+    }
+}
+
 /// The type of an expression, or what is wrong with it.
-pub(super) fn type_of(expression: &IdedExpr) -> Result<CelType, String> {
+pub(super) fn type_of(expression: &IdedExpr) -> Result<CelType, Wrong> {
     let properties = CelType::list(CelType::map(CelType::String, CelType::Dyn));
     Scope { names: vec![("properties".to_owned(), properties)] }.check(expression)
 }
@@ -22,8 +36,13 @@ struct Scope {
 }
 
 impl Scope {
-    fn check(&mut self, expression: &IdedExpr) -> Result<CelType, String> {
-        match &expression.expr {
+    fn check(&mut self, expression: &IdedExpr) -> Result<CelType, Wrong> {
+        let found = self.check_parts(&expression.expr);
+        found.map_err(|wrong| Wrong { at: wrong.at.or(Some(expression.id)), ..wrong })
+    }
+
+    fn check_parts(&mut self, expression: &Expr) -> Result<CelType, Wrong> {
+        match expression {
             Expr::Ident(name) => self.identifier(name),
             Expr::Literal(literal) => Ok(literal_type(literal)),
             Expr::Select(select) => self.select(select),
@@ -40,22 +59,24 @@ impl Scope {
                 }
                 Ok(CelType::map(keys, values))
             }
-            Expr::Struct(object) => Err(format!("undeclared reference to '{}'", object.type_name)),
-            Expr::Unspecified => Err("empty expression".to_owned()),
+            Expr::Struct(object) => {
+                Err(format!("undeclared reference to '{}'", object.type_name).into())
+            }
+            Expr::Unspecified => Err("empty expression".to_owned().into()),
         }
     }
 
-    fn identifier(&self, name: &str) -> Result<CelType, String> {
+    fn identifier(&self, name: &str) -> Result<CelType, Wrong> {
         let plain = name.trim_start_matches('.');
         match self.names.iter().rev().find(|(known, _)| known == plain) {
             Some((_, known)) => Ok(known.clone()),
             None if standard::is_type_name(plain) => Ok(CelType::Type),
-            None => Err(format!("undeclared reference to '{plain}' (in container '')")),
+            None => Err(format!("undeclared reference to '{plain}' (in container '')").into()),
         }
     }
 
     /// The common type of list elements; `dyn` if they differ.
-    fn common(&mut self, elements: &[IdedExpr]) -> Result<CelType, String> {
+    fn common(&mut self, elements: &[IdedExpr]) -> Result<CelType, Wrong> {
         let mut common = CelType::Free;
         for element in elements {
             common = mixed(&common, &self.check(element)?);
@@ -63,16 +84,16 @@ impl Scope {
         Ok(common)
     }
 
-    fn select(&mut self, select: &SelectExpr) -> Result<CelType, String> {
+    fn select(&mut self, select: &SelectExpr) -> Result<CelType, Wrong> {
         let field = match self.check(&select.operand)? {
             CelType::Map(_, value) => *value,
             open if open.is_open() => CelType::Dyn,
-            other => return Err(format!("type '{other}' does not support field selection")),
+            other => return Err(format!("type '{other}' does not support field selection").into()),
         };
         Ok(if select.test { CelType::Bool } else { field })
     }
 
-    fn call(&mut self, call: &CallExpr) -> Result<CelType, String> {
+    fn call(&mut self, call: &CallExpr) -> Result<CelType, Wrong> {
         let mut arguments = Vec::new();
         for argument in call.target.iter().map(|target| &**target).chain(&call.args) {
             arguments.push(self.check(argument)?);
@@ -92,10 +113,10 @@ impl Scope {
             }
             _ => standard::result(name, call.target.is_some(), &arguments),
         };
-        result.ok_or_else(|| no_overload(name, &arguments))
+        result.ok_or_else(|| no_overload(name, &arguments).into())
     }
 
-    fn comprehension(&mut self, comprehension: &ComprehensionExpr) -> Result<CelType, String> {
+    fn comprehension(&mut self, comprehension: &ComprehensionExpr) -> Result<CelType, Wrong> {
         let element = match self.check(&comprehension.iter_range)? {
             CelType::List(element) => *element,
             CelType::Map(key, _) => *key,
@@ -103,7 +124,8 @@ impl Scope {
             other => {
                 return Err(format!(
                     "expression of type '{other}' cannot be range of a comprehension"
-                ));
+                )
+                .into());
             }
         };
         let start = self.check(&comprehension.accu_init)?;
@@ -114,7 +136,7 @@ impl Scope {
         let step = self.check(&comprehension.loop_step)?;
         self.names.truncate(outside);
         if condition != CelType::Bool && !condition.is_open() {
-            return Err(format!("expected type 'bool' but found '{condition}'"));
+            return Err(format!("expected type 'bool' but found '{condition}'").into());
         }
         let end = start.join(&step).ok_or_else(|| no_overload("macro", &[start, step]))?;
         self.names.push((comprehension.accu_var.clone(), end));

@@ -1,6 +1,9 @@
 //! An upper bound of the steps that evaluating a rule takes, so that rules which nest macros over
 //! long lists are refused instead of run.
 
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
 use ::cel::IdedExpr;
 use ::cel::common::ast::{EntryExpr, Expr, LiteralValue, operators};
 
@@ -24,7 +27,7 @@ const BYTES_PER_STEP: u64 = 4_096;
 const BYTES_PER_JOIN: u64 = 64;
 
 /// How much there is to look at.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Size {
     /// Number of properties.
     pub properties: u64,
@@ -34,8 +37,29 @@ pub struct Size {
     pub bytes: u64,
 }
 
+impl Size {
+    /// The next larger one of few sizes, so that a bound need not be found for every bundle.
+    fn rounded(self) -> Self {
+        let up = |number: u64| number.checked_next_power_of_two().unwrap_or(u64::MAX);
+        Self { properties: up(self.properties), longest: up(self.longest), bytes: up(self.bytes) }
+    }
+}
+
+/// The bounds of one rule for the sizes that it met so far.
+#[derive(Debug, Default)]
+pub(super) struct Bounds(Mutex<BTreeMap<Size, u64>>);
+
+impl Bounds {
+    /// At most so many steps are needed.
+    pub(super) fn steps(&self, expression: &IdedExpr, size: Size) -> u64 {
+        let size = size.rounded();
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        *known.entry(size).or_insert_with(|| steps(expression, &size))
+    }
+}
+
 /// At most so many steps are needed.
-pub(super) fn steps(expression: &IdedExpr, size: &Size) -> u64 {
+fn steps(expression: &IdedExpr, size: &Size) -> u64 {
     let texts = Texts::of(expression);
     let longest = size.bytes.saturating_add(texts.bytes).max(1);
     let factor = 1_u64.checked_shl(texts.joins).unwrap_or(u64::MAX);
@@ -77,6 +101,11 @@ fn is_join(arguments: &[IdedExpr]) -> bool {
     !arguments.iter().any(|argument| {
         matches!(&argument.expr, Expr::Literal(Int(_) | UInt(_) | Double(_)) | Expr::List(_))
     })
+}
+
+/// How deep the tree is.
+pub(super) fn depth(expression: &IdedExpr) -> usize {
+    1 + children(expression).into_iter().map(depth).max().unwrap_or_default()
 }
 
 fn children(expression: &IdedExpr) -> Vec<&IdedExpr> {

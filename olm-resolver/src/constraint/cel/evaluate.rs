@@ -5,8 +5,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread;
 
-use ::cel::common::types::{CelInt, DYN_TYPE};
-use ::cel::common::value::CowVal;
+use ::cel::common::types::{CelInt, CelNull, DYN_TYPE};
+use ::cel::common::value::{CowVal, Val};
+use ::cel::context::VariableResolver;
 use ::cel::objects::{Key, Map};
 use ::cel::{Context, Env, ExecutionError, Program, Value};
 use olm_types::bundle::Property;
@@ -18,13 +19,13 @@ use super::cost::Size;
 /// touched is taken from memory.
 const DEEP_STACK: usize = 64 << 20;
 
-/// Rules up to this depth run on the caller's stack.
-pub(super) const SHALLOW: usize = 48;
+/// Trees up to this depth are worked on with the caller's stack.
+const SHALLOW: usize = 48;
 
-/// The properties of a bundle as CEL values, converted once.
+/// The properties of a bundle as CEL values, converted once and lent to every rule.
 #[derive(Clone, Debug)]
 pub struct PropertyValues {
-    list: Value,
+    list: Arc<dyn Val>,
     size: Size,
 }
 
@@ -34,12 +35,19 @@ impl PropertyValues {
         let mut size = Size { properties: properties.len() as u64, ..Size::default() };
         let list: Vec<Value> =
             properties.iter().map(|property| element(property, &mut size)).collect();
-        Self { list: Value::List(Arc::new(list)), size }
+        let list: Result<Box<dyn Val>, _> = Value::List(Arc::new(list)).try_into();
+        Self { list: list.map_or_else(|_| Arc::new(CelNull) as Arc<dyn Val>, Arc::from), size }
     }
 
     /// How much there is.
     pub fn size(&self) -> Size {
         self.size
+    }
+}
+
+impl VariableResolver for PropertyValues {
+    fn resolve<'b>(&'b self, variable: &str) -> Option<CowVal<'b, 'b>> {
+        (variable == "properties").then(|| CowVal::Borrowed(&*self.list))
     }
 }
 
@@ -121,22 +129,24 @@ fn go_text(value: &Value) -> String {
 /// Whether the rule is true. A failure, or another result than a bool, is false.
 pub(super) fn is_true(program: &Program, env: &Arc<Env>, properties: &PropertyValues) -> bool {
     let mut context = Context::with_env(env.clone());
-    context.add_variable_from_value("properties", properties.list.clone());
+    context.set_variable_resolver(properties);
     matches!(program.execute(&context), Ok(Value::Bool(true)))
 }
 
-/// Runs with a stack that is deep enough for any accepted rule.
-pub(super) fn on_deep_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, String> {
+/// Runs something on a tree of this depth: a deep one on a stack that is deep enough for any
+/// accepted rule. A panic of the CEL library stays here.
+pub(super) fn on_stack<T: Send>(
+    depth: usize,
+    work: impl FnOnce() -> T + Send,
+) -> Result<T, String> {
+    if depth <= SHALLOW {
+        return catch_unwind(AssertUnwindSafe(work)).map_err(|_| PANICKED.to_owned());
+    }
     thread::scope(|scope| {
         let thread = thread::Builder::new().stack_size(DEEP_STACK).spawn_scoped(scope, work);
         let thread = thread.map_err(|error| format!("no thread for it: {error}"))?;
         thread.join().map_err(|_| PANICKED.to_owned())
     })
-}
-
-/// Runs on this stack; a panic of the CEL library stays here.
-pub(super) fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, String> {
-    catch_unwind(AssertUnwindSafe(work)).map_err(|_| PANICKED.to_owned())
 }
 
 const PANICKED: &str = "the CEL library gave up on it";

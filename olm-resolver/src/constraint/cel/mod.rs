@@ -9,6 +9,7 @@ mod check;
 mod cost;
 mod evaluate;
 mod lexical;
+mod screen;
 mod standard;
 mod types;
 
@@ -21,7 +22,10 @@ use thiserror::Error;
 use super::{ConstraintError, Lookup, Requirement, Wanted};
 use crate::problem::Bundle;
 
+use check::Wrong;
+use cost::Bounds;
 pub use evaluate::PropertyValues;
+use screen::Screen;
 use types::CelType;
 
 /// Why a rule is not accepted, or cannot be evaluated.
@@ -36,10 +40,12 @@ pub enum CelError {
         reason: String,
     },
     /// It uses a name or a function that does not exist, or with wrong types.
-    #[error("cel rule {rule:?} does not compile: {reason}")]
+    #[error("cel rule {rule:?} does not compile: {reason} at byte {offset} of the rule")]
     Type {
         /// The rule.
         rule: String,
+        /// Where, in bytes from 0.
+        offset: usize,
         /// What is wrong.
         reason: String,
     },
@@ -61,33 +67,59 @@ pub enum CelError {
     },
 }
 
+impl CelError {
+    /// The rule, or its beginning.
+    pub(super) fn rule(&self) -> &str {
+        match self {
+            Self::Syntax { rule, .. }
+            | Self::Type { rule, .. }
+            | Self::NotBool { rule, .. }
+            | Self::TooExpensive { rule, .. } => rule,
+        }
+    }
+
+    /// What is wrong starts at this byte of the rule, if it is not all of it.
+    pub(super) fn offset(&self) -> Option<usize> {
+        match self {
+            Self::Type { offset, .. } => Some(*offset),
+            Self::Syntax { .. } | Self::NotBool { .. } | Self::TooExpensive { .. } => None,
+        }
+    }
+}
+
 /// The rule is true for the bundle.
 pub struct CelRequirement {
     rule: String,
     message: String,
     program: Program,
     env: Arc<Env>,
-    /// Upper bound of how deep the rule is nested.
+    screen: Screen,
+    bounds: Bounds,
+    /// How deep the rule is nested.
     depth: usize,
 }
 
 impl CelRequirement {
     /// Compiles a rule. `message` is the constraint's `failureMessage`.
     pub fn compile(rule: String, message: String) -> Result<Self, CelError> {
-        let depth = lexical::depth(&rule)?;
-        let (program, env) = evaluate::on_deep_stack(|| parse_and_check(&rule))
+        let compile = || {
+            let (program, env) = parse_and_check(&rule)?;
+            let (screen, depth) =
+                (Screen::of(program.expression()), cost::depth(program.expression()));
+            Ok::<_, CelError>((program, env, screen, depth))
+        };
+        let (program, env, screen, depth) = evaluate::on_stack(lexical::depth(&rule)?, compile)
             .unwrap_or_else(|reason| Err(CelError::Syntax { rule: rule.clone(), reason }))?;
-        Ok(Self { rule, message, program, env, depth })
+        Ok(Self { rule, message, program, env, screen, bounds: Bounds::default(), depth })
     }
 
     fn run(&self, properties: &PropertyValues) -> bool {
         let evaluate = || evaluate::is_true(&self.program, &self.env, properties);
-        let result = if self.depth > evaluate::SHALLOW {
-            evaluate::on_deep_stack(evaluate)
-        } else {
-            evaluate::guarded(evaluate)
-        };
-        result.unwrap_or(false)
+        evaluate::on_stack(self.depth, evaluate).unwrap_or(false)
+    }
+
+    fn steps(&self, properties: &PropertyValues) -> u64 {
+        self.bounds.steps(self.program.expression(), properties.size())
     }
 }
 
@@ -102,15 +134,22 @@ fn parse_and_check(rule: &str) -> Result<(Program, Arc<Env>), CelError> {
     match check::type_of(program.expression()) {
         Ok(CelType::Bool) => Ok((program, env)),
         Ok(other) => Err(CelError::NotBool { rule: rule.to_owned(), found: other.to_string() }),
-        Err(reason) => Err(CelError::Type { rule: rule.to_owned(), reason }),
+        Err(Wrong { at, reason }) => {
+            let start = at.and_then(|id| program.source_info().offset_for(id));
+            let offset = start.and_then(|(start, _)| usize::try_from(start).ok());
+            let offset = offset.unwrap_or_default();
+            Err(CelError::Type { rule: rule.to_owned(), offset, reason })
+        }
     }
 }
 
 impl Requirement for CelRequirement {
     fn holds(&self, bundle: &Bundle) -> Result<bool, ConstraintError> {
+        if !self.screen.lets_pass(&bundle.entry.properties) {
+            return Ok(false);
+        }
         let properties = bundle.cel_values();
-        let steps = cost::steps(self.program.expression(), &properties.size());
-        if steps > cost::LIMIT {
+        if self.steps(properties) > cost::LIMIT {
             let reason = format!(
                 "over the {} properties of {} it may take more than {} steps: nest fewer macros",
                 properties.size().properties,
@@ -135,7 +174,10 @@ impl Requirement for CelRequirement {
     }
 
     fn effort(&self, bundle: &Bundle) -> u64 {
-        cost::steps(self.program.expression(), &bundle.cel_values().size()).min(cost::LIMIT)
+        if !self.screen.lets_pass(&bundle.entry.properties) {
+            return 0;
+        }
+        self.steps(bundle.cel_values()).min(cost::LIMIT)
     }
 }
 

@@ -173,3 +173,40 @@ fn text_is_that_of_v0() {
     let requirement = CelRequirement::compile(rule, "needs a".to_owned()).unwrap();
     insta::assert_snapshot!(requirement, @r#"with constraint: "properties.exists(p, p.type == \"a\")" and message: "needs a""#);
 }
+
+/// On other bundles they are not run, however long they would take.
+#[rstest]
+#[case("properties.exists(p, p.type == 'gone' && SLOW)", true)]
+#[case("SLOW && properties.exists(p, 'gone' == p.type)", true)]
+#[case("properties.exists_one(p, p.type == 'level' && p.value.name == 'gone' && SLOW)", true)]
+#[case("properties.exists(p, p.type == 'gone' || p.value == 'gone2') && SLOW", true)]
+#[case("properties.exists(p, p.type == 'arch' && 'gone' in p.value) && SLOW", true)]
+#[case(
+    "properties.exists(p, p.type == 'gone') || properties.exists(p, p.type == 'gone2' && SLOW)",
+    true
+)]
+#[case("properties.exists(p, p.type == 'arch' && 'arm64' in p.value && SLOW)", false)]
+#[case("properties.exists(p, p.type == 'gone') || SLOW", false)]
+#[case("properties.all(p, p.type == 'gone' && SLOW)", false)]
+#[case("!properties.exists(p, p.type == 'gone' && SLOW)", false)]
+#[case("properties.exists(p, p.type != 'gone' && SLOW)", false)]
+#[case("[properties[0]].exists(p, p.type == 'gone' && SLOW)", false)]
+#[case("properties.exists(p, has(p.type) && SLOW)", false)]
+fn rules_that_cannot_be_true_are_not_run(#[case] rule: &str, #[case] is_skipped: bool) {
+    let list = "[0,1,2,3,4,5,6,7,8,9]";
+    let slow =
+        (0..9).fold("true".to_owned(), |inner, level| format!("{list}.all(x{level}, {inner})"));
+    let rule = rule.replace("SLOW", &slow);
+    let requirement = CelRequirement::compile(rule, String::new()).unwrap();
+    let result = requirement.holds(&sample());
+    assert_eq!(result.is_ok(), is_skipped);
+    assert!(!result.unwrap_or_default());
+}
+
+/// A text that is written with escapes is found, too.
+#[test]
+fn escapes_hide_nothing() {
+    let bundle = bundle(&[("t", r#"{"name":"\u0061b\/c"}"#)]);
+    let rule = "properties.exists(p, p.type == 't' && p.value.name == 'ab/c')".to_owned();
+    assert!(CelRequirement::compile(rule, String::new()).unwrap().holds(&bundle).unwrap());
+}

@@ -29,14 +29,14 @@ pub(super) struct Network {
     pub controller_manager: Vec<String>,
 }
 
-/// Writes to `audit.log`, without bodies: enough to count who wrote what.
+/// Writes and lists to `audit.log`, without bodies: enough to count who wrote and read what.
 const AUDIT_POLICY: &str = "\
 apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived]
 rules:
   - level: Metadata
-    verbs: [create, update, patch, delete, deletecollection]
+    verbs: [create, update, patch, delete, deletecollection, list]
   - level: None
 ";
 

@@ -2,13 +2,21 @@
 
 mod approval;
 mod bad_input;
+mod catalog_images;
 mod catalogs;
+mod companions;
+mod dependencies;
 mod install;
+mod install_plans;
+mod lifecycle;
 mod operator_groups;
 mod recovery;
 mod removal;
 mod resolution;
+pub mod servers;
 mod smoke;
+mod subscriptions;
+mod unpack;
 mod upgrades;
 
 use super::Scenario;
@@ -17,15 +25,23 @@ use super::Scenario;
 pub fn all() -> Vec<Scenario> {
     [
         install::all(),
+        install_plans::all(),
         upgrades::all(),
         approval::all(),
+        subscriptions::all(),
+        lifecycle::all(),
+        companions::all(),
         removal::all(),
         operator_groups::all(),
         catalogs::all(),
+        catalog_images::all(),
+        dependencies::all(),
         resolution::all(),
+        servers::all(),
         bad_input::all(),
         recovery::all(),
         smoke::all(),
+        unpack::all(),
     ]
     .into_iter()
     .flatten()

@@ -10,6 +10,7 @@ mod workload;
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
@@ -25,6 +26,7 @@ use tokio::sync::Mutex;
 
 use super::stage::{Facts, ServedCatalog, Stage};
 use crate::builders::{self, Crd};
+use crate::stand_in::{Server, StandIn};
 use crate::wait;
 
 pub use words::{conditions, same};
@@ -63,6 +65,11 @@ impl Scene {
         self.stage.facts()
     }
 
+    /// A kubeconfig with the rights of an administrator.
+    pub async fn kubeconfig(&self) -> Result<PathBuf> {
+        self.stage.kubeconfig().await
+    }
+
     /// The objects of a kind in the namespace.
     pub fn api<K>(&self) -> Api<K>
     where
@@ -98,6 +105,12 @@ impl Scene {
         let label = Patch::Merge(json!({"metadata": {"labels": label}}));
         let labelled = namespaces.patch(&self.namespace, &PatchParams::default(), &label).await;
         labelled.map(drop).context("cannot restrict the namespace")
+    }
+
+    /// Lets something answer the API server in place of a Deployment's Pods, where no container
+    /// runs; elsewhere they answer themselves.
+    pub async fn stand_in(&self, server: &Server) -> Result<Option<StandIn>> {
+        self.stage.stand_in(server).await
     }
 
     /// JSON in which containers have an image that runs, where containers run.

@@ -12,9 +12,11 @@ use crate::builders::CatalogDir;
 use crate::cluster::{self, ClusterBackend, local::LocalCluster};
 use crate::deploy::{self, Options, With};
 use crate::operators::{Binaries, Operator, Special};
+use crate::packages;
 use crate::process::Running;
 use crate::progress::Progress;
 use crate::registry::Registry;
+use crate::stand_in::{Server, StandIn};
 
 /// Why no container runs.
 const SIMULATED: &str = "the node of this cluster is simulated, no container runs on it";
@@ -43,16 +45,30 @@ pub struct Local {
     client: Client,
     binaries: Binaries,
     facts: Facts,
+    /// More flags for the catalog operator.
+    flags: Vec<String>,
 }
 
 impl Local {
     /// Starts a cluster, which is named after its purpose, and both operators.
     pub async fn start(purpose: &str, places: &Places, progress: Progress) -> Result<Self> {
+        Self::start_with(purpose, places, &[], progress).await
+    }
+
+    /// The same with more flags for the catalog operator.
+    pub async fn start_with(
+        purpose: &str,
+        places: &Places,
+        flags: &[&str],
+        progress: Progress,
+    ) -> Result<Self> {
         let cluster = LocalCluster::for_this_command(purpose, progress)?;
         cluster.up().await?;
         let (client, binaries) = prepare(&cluster, places).await?;
         let facts = Facts { audit_log: Some(cluster.audit_log()), ..facts() };
-        let started = Self { cluster, operators: Mutex::default(), client, binaries, facts };
+        let flags = flags.iter().map(|flag| (*flag).to_owned()).collect();
+        let operators = Mutex::default();
+        let started = Self { cluster, operators, client, binaries, facts, flags };
         started.start_operators("").await?;
         Ok(started)
     }
@@ -83,7 +99,15 @@ impl Local {
         let kubeconfig = self.cluster.kubeconfig().await?;
         let mut admins = Vec::new();
         for operator in Operator::ALL {
-            let special = Special { log: format!("{operator}{end}"), ..Special::default() };
+            let args = match operator {
+                Operator::Olm => Vec::new(),
+                Operator::Catalog => {
+                    let address = packages::address(&self.client).await?;
+                    let flags = ["--packages-address".to_owned(), address.to_string()];
+                    flags.into_iter().chain(self.flags.iter().cloned()).collect()
+                }
+            };
+            let special = Special { log: format!("{operator}{end}"), args, ..Special::default() };
             let (running, admin) = self.binaries.operator(operator, &kubeconfig, special)?;
             admins.push(admin);
             if let Ok(mut operators) = self.operators.lock() {
@@ -94,7 +118,7 @@ impl Local {
             let ready = admin.until_ready().await;
             self.check().and(ready)?;
         }
-        Ok(())
+        packages::announce(&self.client).await
     }
 }
 
@@ -116,6 +140,14 @@ impl Stage for Local {
     ) -> Result<Box<dyn ServedCatalog>> {
         let unique = format!("{namespace}-{name}");
         Ok(Box::new(Registry::start(&self.binaries, &unique, content)?))
+    }
+
+    async fn stand_in(&self, server: &Server) -> Result<Option<StandIn>> {
+        StandIn::start(&self.client, &self.binaries, server).await.map(Some)
+    }
+
+    async fn kubeconfig(&self) -> Result<PathBuf> {
+        self.cluster.kubeconfig().await
     }
 
     fn check(&self) -> Result<()> {

@@ -5,13 +5,14 @@ pub mod local;
 
 use std::path::PathBuf;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use async_trait::async_trait;
 use kube::Client;
 
 use super::Need;
 use crate::builders::CatalogDir;
 use crate::registry::Registry;
+use crate::stand_in::{Server, StandIn};
 
 /// A cluster in which OLM works.
 #[async_trait]
@@ -29,6 +30,16 @@ pub trait Stage: Send + Sync {
         name: &str,
         content: CatalogDir,
     ) -> Result<Box<dyn ServedCatalog>>;
+
+    /// Starts what answers in place of a Deployment's Pods, where no container runs.
+    async fn stand_in(&self, _server: &Server) -> Result<Option<StandIn>> {
+        Ok(None)
+    }
+
+    /// A kubeconfig with the rights of an administrator.
+    async fn kubeconfig(&self) -> Result<PathBuf> {
+        bail!("no kubeconfig of this cluster is known")
+    }
 
     /// Fails when OLM has ended and nobody will start it again.
     fn check(&self) -> Result<()>;
@@ -50,6 +61,8 @@ pub struct Facts {
     pub no_containers: Option<&'static str>,
     /// What containers of test operators run. Without it they name an image that does not exist.
     pub workload: Option<Workload>,
+    /// Where images are pushed (`HOST:PORT`, plain HTTP) that nodes then pull by their repository.
+    pub registry: Option<String>,
     /// The namespace with the Pods of OLM; none where OLM runs outside of the cluster.
     pub olm_namespace: Option<String>,
     /// The log of the API server, from which is read who wrote what.
@@ -76,6 +89,10 @@ impl Facts {
             Need::Workload => absent(
                 self.workload.is_none(),
                 "no image of a program that runs is known; --workload names one",
+            ),
+            Need::Registry => absent(
+                self.registry.is_none(),
+                "no registry of images is known from which the nodes pull",
             ),
             Need::OlmPods => absent(
                 self.olm_namespace.is_none(),

@@ -13,12 +13,15 @@ mod core_defaults;
 mod definition;
 mod kinds;
 mod older;
+mod package;
 mod structural;
 mod table;
 #[cfg(test)]
 mod tests;
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+
+pub use package::package_manifest_schema;
 
 /// The definitions of all kinds of [`GROUP`](crate::api::GROUP), ordered by name.
 #[must_use]

@@ -44,9 +44,12 @@ pub(super) fn all() -> Vec<ApiResource> {
 }
 
 /// Whether Kubernetes puts the object into every namespace by itself.
-pub(super) fn comes_with_a_namespace(kind: &str, object: &Value) -> bool {
-    let name = object.pointer("/metadata/name").and_then(Value::as_str);
-    matches!((kind, name), ("ServiceAccount", Some("default")) | ("ConfigMap", Some(ROOT_CA)))
+pub(super) fn comes_with_a_namespace(object: &Value) -> bool {
+    let text = |pointer| object.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+    matches!(
+        (text("/kind"), text("/metadata/name")),
+        ("ServiceAccount", "default") | ("ConfigMap", ROOT_CA)
+    )
 }
 
 /// Holds the certificate authority of the API server.

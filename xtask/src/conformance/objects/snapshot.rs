@@ -6,7 +6,8 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::Client;
-use kube::api::{Api, ApiResource, DynamicObject, ListParams};
+use kube::api::{Api, DynamicObject, ListParams};
+use olm_testkit::dump::Kinds;
 use serde_json::Value;
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
@@ -40,28 +41,9 @@ pub(super) async fn until_quiet(
 
 /// Every compared object.
 pub(super) async fn objects(client: &Client) -> Result<Vec<Value>> {
-    let mut all = Vec::new();
-    for resource in kinds::all() {
-        let api: Api<DynamicObject> = Api::all_with(client.clone(), &resource);
-        let list = api
-            .list(&ListParams::default())
-            .await
-            .with_context(|| format!("cannot list {}", resource.plural))?;
-        for object in list {
-            all.extend(with_kind(&resource, &object)?);
-        }
-    }
+    let mut all = Kinds::of(kinds::all()).objects(client).await?;
+    all.retain(|object| !kinds::comes_with_a_namespace(object));
     Ok(all)
-}
-
-/// Elements of a list do not say what they are. Objects that are not compared are left out.
-fn with_kind(resource: &ApiResource, object: &DynamicObject) -> Result<Option<Value>> {
-    let mut value = serde_json::to_value(object).context("an object cannot be shown as JSON")?;
-    if let Some(fields) = value.as_object_mut() {
-        fields.insert("apiVersion".to_owned(), resource.api_version.as_str().into());
-        fields.insert("kind".to_owned(), resource.kind.as_str().into());
-    }
-    Ok(Some(value).filter(|value| !kinds::comes_with_a_namespace(&resource.kind, value)))
 }
 
 /// What tells whether anybody writes: the metadata of every object.

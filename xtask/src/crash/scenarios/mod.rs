@@ -1,9 +1,13 @@
 //! The scenarios, one file each.
 
+mod failed_step_repaired;
 mod install_with_dependency;
 mod manual_approval;
 mod operators;
+mod scoped_account;
+mod servers;
 mod uninstall;
+mod unpack;
 mod upgrade_with_crd_change;
 
 use super::scenario::Scenario;
@@ -15,5 +19,10 @@ pub(super) fn all() -> Vec<Box<dyn Scenario>> {
         Box::new(upgrade_with_crd_change::UpgradeWithCrdChange),
         Box::new(manual_approval::ManualApproval),
         Box::new(uninstall::Uninstall),
+        Box::new(servers::WebhookInstall),
+        Box::new(servers::ApiServiceInstall),
+        Box::new(scoped_account::ScopedAccount),
+        Box::new(failed_step_repaired::FailedStepRepaired),
+        Box::new(unpack::Unpack),
     ]
 }

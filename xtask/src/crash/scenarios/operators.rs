@@ -13,6 +13,13 @@ pub(super) fn kettle(version: &str) -> Bundle {
     Bundle::new(version, &operator("kettle", version, &kettles())).provides(&kettles())
 }
 
+/// A spoon: no kind and no rights of its own, and a ConfigMap.
+pub(super) fn spoon() -> Bundle {
+    let operator = csv("spoon.v1.0.0", "1.0.0").deployment("spoon-manager", "default");
+    let settings = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "spoon"}, "data": {"size": "1"}});
+    Bundle::new("1.0.0", &operator).manifest(settings)
+}
+
 /// A kettle that needs cups, and the operator that provides them.
 pub(super) fn kettle_and_cup() -> Vec<Package> {
     let cups = Crd::new("crash.example.com", "v1", "Cup");

@@ -5,15 +5,33 @@ use olm_types::api::{Step, StepResource};
 use serde_json::Value;
 
 use super::draft::{Draft, object_target, patch};
-use super::{Scope, StepError, StepHandler};
+use super::{Scope, StepError, StepHandler, Words};
 
 /// Handler of Service steps. What the API server allocates (cluster IPs, node ports) is no field
 /// of the manifest and so stays.
-pub(super) const SERVICES: Owned =
-    Owned { kind: "Service", plural: "services", exact: &["spec.selector"] };
+pub(super) const SERVICES: Owned = Owned {
+    kind: "Service",
+    plural: "services",
+    exact: &["spec.selector"],
+    words: Words {
+        create: "error updating service: ",
+        read: "error updating service: ",
+        update: "error updating service: ",
+        owner: "service: ",
+    },
+};
 /// Handler of ConfigMap steps.
-pub(super) const CONFIG_MAPS: Owned =
-    Owned { kind: "ConfigMap", plural: "configmaps", exact: &["data", "binaryData"] };
+pub(super) const CONFIG_MAPS: Owned = Owned {
+    kind: "ConfigMap",
+    plural: "configmaps",
+    exact: &["data", "binaryData"],
+    words: Words {
+        create: "error updating configmap: ",
+        read: "error updating configmap: ",
+        update: "error updating configmap: ",
+        owner: "configmap: ",
+    },
+};
 
 /// Handler of a core kind that the CSV owns.
 pub(super) struct Owned {
@@ -21,6 +39,7 @@ pub(super) struct Owned {
     plural: &'static str,
     /// Fields that become exactly what the step wants.
     exact: &'static [&'static str],
+    words: Words,
 }
 
 impl Owned {
@@ -34,6 +53,10 @@ impl StepHandler for Owned {
         resource.kind == self.kind && resource.group.is_empty()
     }
 
+    fn words(&self) -> Words {
+        self.words
+    }
+
     fn target(&self, scope: &Scope, step: &Step, desired: &Value) -> Target {
         object_target(self.resource(), Some(&scope.namespace), step, desired)
     }
@@ -43,7 +66,7 @@ impl StepHandler for Owned {
     }
 
     fn desired(&self, scope: &Scope, step: &Step, manifest: Value) -> Result<Value, StepError> {
-        let draft = Draft::new(step, &self.resource(), manifest)?;
+        let draft = Draft::new(step, &self.resource(), self.words, manifest)?;
         Ok(draft.place(Some(&scope.namespace))?.owned(scope)?.finish())
     }
 

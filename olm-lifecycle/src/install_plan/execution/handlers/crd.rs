@@ -5,19 +5,22 @@ use olm_types::api::{Step, StepResource, StepStatus};
 use serde_json::Value;
 
 use super::draft::{Draft, object_target};
-use super::{Scope, StepError, StepHandler};
+use super::{Scope, StepError, StepHandler, Words};
 use crate::crd;
 
 /// Handler of CRD steps.
 pub(super) struct CustomResourceDefinitions;
 
-fn resource() -> Resource {
-    Resource::new(
-        "apiextensions.k8s.io",
-        "v1",
-        "CustomResourceDefinition",
-        "customresourcedefinitions",
-    )
+/// A refused create goes without words in v0.
+const WORDS: Words = Words {
+    create: "",
+    read: "error finding the CRD ",
+    update: "error updating CRD \"",
+    owner: "crd ",
+};
+
+fn resource(version: &str) -> Resource {
+    Resource::new(crd::GROUP, version, "CustomResourceDefinition", "customresourcedefinitions")
 }
 
 impl StepHandler for CustomResourceDefinitions {
@@ -25,8 +28,12 @@ impl StepHandler for CustomResourceDefinitions {
         resource.kind == "CustomResourceDefinition"
     }
 
+    fn words(&self) -> Words {
+        WORDS
+    }
+
     fn target(&self, _: &Scope, step: &Step, desired: &Value) -> Target {
-        object_target(resource(), None, step, desired)
+        object_target(resource(crd::api_version(desired).unwrap_or("v1")), None, step, desired)
     }
 
     fn identity(&self, _: &Scope) -> Identity {
@@ -34,12 +41,13 @@ impl StepHandler for CustomResourceDefinitions {
     }
 
     fn desired(&self, scope: &Scope, step: &Step, manifest: Value) -> Result<Value, StepError> {
-        crd::require_v1(&manifest)?;
+        let version = resource(crd::api_version(&manifest)?);
         let key = olm_types::hash::alongside_key(&scope.namespace, &step.resolving);
         let annotation = format!("{}{key}", olm_types::annotations::INSTALLED_ALONGSIDE_PREFIX);
         let csv = format!("{}/{}", scope.namespace, step.resolving);
-        let draft =
-            Draft::new(step, &resource(), manifest)?.place(None)?.annotate(&annotation, &csv)?;
+        let draft = Draft::new(step, &version, WORDS, manifest)?
+            .place(None)?
+            .annotate(&annotation, &csv)?;
         let mut object = draft.finish();
         if let Some(fields) = object.as_object_mut() {
             fields.remove("status");
@@ -53,16 +61,16 @@ impl StepHandler for CustomResourceDefinitions {
 
     fn on_existing(
         &self,
-        scope: &Scope,
+        _: &Scope,
         _: &Step,
-        desired: &Value,
-        live: &Value,
+        _: &Value,
+        _: &Value,
     ) -> Result<Option<Action>, StepError> {
-        let exists = |namespace: &str, name: &str| {
-            scope.csvs.contains(&(namespace.to_owned(), name.to_owned()))
-        };
-        let object = crd::upgraded(live, desired, exists)?;
-        Ok(Some(Action::Replace { object, observed: Some(live.clone()) }))
+        Ok(None)
+    }
+
+    fn examines(&self) -> bool {
+        true
     }
 
     /// v0 forgets a CRD that is not served yet; here the plan waits for it.

@@ -8,15 +8,21 @@ use olm_types::api::{ClusterServiceVersion, Step, StepResource};
 use serde_json::Value;
 
 use super::draft::{Draft, object_target};
-use super::{Scope, StepError, StepHandler};
+use super::{Scope, StepError, StepHandler, Words};
 use crate::writes::resource_of;
 
 /// Handler of CSV steps.
 pub(super) struct ClusterServiceVersions;
 
+const WORDS: Words = Words { create: "error creating csv ", read: "", update: "", owner: "csv " };
+
 impl StepHandler for ClusterServiceVersions {
     fn handles(&self, resource: &StepResource) -> bool {
         resource.kind == "ClusterServiceVersion"
+    }
+
+    fn words(&self) -> Words {
+        WORDS
     }
 
     fn target(&self, scope: &Scope, step: &Step, desired: &Value) -> Target {
@@ -24,8 +30,10 @@ impl StepHandler for ClusterServiceVersions {
     }
 
     fn desired(&self, scope: &Scope, step: &Step, manifest: Value) -> Result<Value, StepError> {
-        let draft =
-            Draft::new(step, &resource_of::<ClusterServiceVersion>(), typed(step, manifest)?)?;
+        let csv = typed(step, manifest)?;
+        check_owners(scope, &csv)?;
+        let csv = serde_json::to_value(csv).map_err(|error| malformed(step, &error))?;
+        let draft = Draft::new(step, &resource_of::<ClusterServiceVersion>(), WORDS, csv)?;
         Ok(draft.place(Some(&scope.namespace))?.finish())
     }
 
@@ -40,16 +48,38 @@ impl StepHandler for ClusterServiceVersions {
     }
 }
 
-fn typed(step: &Step, mut manifest: Value) -> Result<Value, StepError> {
-    let malformed = |error: serde_json::Error| StepError::Manifest {
-        name: step.resource.name.clone(),
-        problem: error.to_string(),
-    };
+/// A CSV that the plan was not made for must not own what another CSV owns.
+fn check_owners(scope: &Scope, csv: &ClusterServiceVersion) -> Result<(), StepError> {
+    let name = csv.metadata.name.clone().unwrap_or_default();
+    let owned = csv.spec.customresourcedefinitions.iter().flat_map(|crds| &crds.owned);
+    for crd in owned.filter(|_| !scope.wanted.contains(&name)) {
+        let owners = scope.crd_owners.get(&crd.name).into_iter().flatten();
+        let here = owners.filter(|owner| owner.namespace == scope.namespace);
+        let owners: Vec<_> = here.map(|owner| owner.name.clone()).collect();
+        match owners.as_slice() {
+            [] => {}
+            [owner] if *owner == name => {}
+            [_] => return Err(StepError::CompetingOwner(name)),
+            _ => {
+                let (namespace, crd) = (scope.namespace.clone(), crd.name.clone());
+                return Err(StepError::CompetingOwners { csv: name, owners, namespace, crd });
+            }
+        }
+    }
+    Ok(())
+}
+
+fn malformed(step: &Step, error: &serde_json::Error) -> StepError {
+    StepError::Manifest { name: step.resource.name.clone(), problem: error.to_string() }
+}
+
+fn typed(step: &Step, mut manifest: Value) -> Result<ClusterServiceVersion, StepError> {
     if let Some(metadata) = manifest.get_mut("metadata").and_then(Value::as_object_mut) {
         metadata.remove("creationTimestamp");
     }
-    let mut csv: ClusterServiceVersion = serde_json::from_value(manifest).map_err(malformed)?;
+    let mut csv: ClusterServiceVersion =
+        serde_json::from_value(manifest).map_err(|error| malformed(step, &error))?;
     csv.spec.cleanup.get_or_insert_default();
     csv.status = None;
-    serde_json::to_value(csv).map_err(malformed)
+    Ok(csv)
 }

@@ -5,10 +5,12 @@ use olm_types::api::Step;
 use serde_json::{Map, Value, json};
 
 use super::super::{Scope, StepError, merge_patch};
+use super::Words;
 
 /// A manifest on its way to the object that is created.
 pub(super) struct Draft<'a> {
     step: &'a Step,
+    words: Words,
     fields: Map<String, Value>,
 }
 
@@ -17,6 +19,7 @@ impl<'a> Draft<'a> {
     pub(super) fn new(
         step: &'a Step,
         resource: &Resource,
+        words: Words,
         manifest: Value,
     ) -> Result<Self, StepError> {
         let Value::Object(mut fields) = manifest else {
@@ -24,7 +27,7 @@ impl<'a> Draft<'a> {
         };
         fields.insert("apiVersion".to_owned(), resource.api_version().into());
         fields.insert("kind".to_owned(), resource.kind.as_str().into());
-        let mut draft = Self { step, fields };
+        let mut draft = Self { step, words, fields };
         draft.metadata()?.remove("creationTimestamp");
         draft.set_label(olm_types::labels::MANAGED, "true")?;
         Ok(draft)
@@ -58,7 +61,7 @@ impl<'a> Draft<'a> {
     /// Adds the CSV that the step resolves as a non-blocking owner.
     pub(super) fn owned(mut self, scope: &Scope) -> Result<Self, StepError> {
         let csv = &self.step.resolving;
-        let uid = scope.csv_uid(csv).map_err(|cause| owner_error(self.step, cause))?;
+        let uid = scope.csv_uid(csv).map_err(|cause| self.owner_error(cause))?;
         let owner = json!({
             "apiVersion": "operators.coreos.com/v1alpha1", "kind": "ClusterServiceVersion",
             "name": csv, "uid": uid, "controller": false, "blockOwnerDeletion": false,
@@ -78,7 +81,7 @@ impl<'a> Draft<'a> {
 
     /// Fills in the uids of owning CSVs, which the manifest could not know.
     pub(super) fn refresh_owners(mut self, scope: &Scope) -> Result<Self, StepError> {
-        let step = self.step;
+        let (step, words) = (self.step, self.words);
         let Some(owners) =
             self.metadata()?.get_mut("ownerReferences").and_then(Value::as_array_mut)
         else {
@@ -86,7 +89,7 @@ impl<'a> Draft<'a> {
         };
         for owner in owners.iter_mut().filter(|owner| is_csv(owner)) {
             let name = owner.get("name").and_then(Value::as_str).unwrap_or_default();
-            let uid = scope.csv_uid(name).map_err(|cause| owner_error(step, cause))?;
+            let uid = scope.csv_uid(name).map_err(|cause| owner_error(step, words, cause))?;
             if let Some(owner) = owner.as_object_mut() {
                 owner.insert("uid".to_owned(), uid.into());
             }
@@ -97,6 +100,10 @@ impl<'a> Draft<'a> {
     /// The finished object.
     pub(super) fn finish(self) -> Value {
         Value::Object(self.fields)
+    }
+
+    fn owner_error(&self, cause: String) -> StepError {
+        owner_error(self.step, self.words, cause)
     }
 
     fn set_label(&mut self, key: &str, value: &str) -> Result<(), StepError> {
@@ -162,7 +169,6 @@ fn malformed(step: &Step, field: &str) -> StepError {
     }
 }
 
-fn owner_error(step: &Step, cause: String) -> StepError {
-    let thing = step.resource.kind.to_lowercase();
-    StepError::Owner { thing, name: step.resource.name.clone(), cause }
+fn owner_error(step: &Step, words: Words, cause: String) -> StepError {
+    StepError::Owner { what: format!("{}{}", words.owner, step.resource.name), cause }
 }

@@ -7,6 +7,7 @@ mod config;
 mod crd;
 mod csv;
 mod draft;
+mod other;
 mod rbac;
 mod secret;
 mod service_account;
@@ -14,14 +15,42 @@ mod subscription;
 
 use olm_effect::{Action, Identity, Target};
 use olm_types::api::{Step, StepResource, StepStatus};
+use olm_types::gvk::Gvk;
 use serde_json::Value;
 
 use super::{Scope, StepError};
+
+/// What error texts begin with, before the name of the object. They are v0's, which differ from
+/// kind to kind; empty where v0 puts nothing in front, with a quote at the end where it quotes the name.
+#[derive(Clone, Copy, Debug)]
+pub struct Words {
+    /// A create was refused.
+    pub create: &'static str,
+    /// The existing object cannot be read.
+    pub read: &'static str,
+    /// A change was refused.
+    pub update: &'static str,
+    /// The CSV that owns the object cannot be read.
+    pub owner: &'static str,
+}
 
 /// How the steps of a kind are executed.
 pub trait StepHandler: Sync {
     /// Whether the step is of this handler's kind.
     fn handles(&self, resource: &StepResource) -> bool;
+
+    /// What error texts begin with.
+    fn words(&self) -> Words;
+
+    /// The kind that has to be looked up before the handler can say anything, if one has to.
+    fn kind(&self, _manifest: &Value) -> Option<Gvk> {
+        None
+    }
+
+    /// Whether existing objects are looked at before a change, instead of [`Self::on_existing`].
+    fn examines(&self) -> bool {
+        false
+    }
 
     /// The object that the step is about; `desired` is null before it is known.
     fn target(&self, scope: &Scope, step: &Step, desired: &Value) -> Target;
@@ -73,6 +102,7 @@ pub const HANDLERS: &[&dyn StepHandler] = &[
     &config::CONFIG_MAPS,
     &secret::PullSecrets,
     &secret::BundleSecrets,
+    &other::Others,
 ];
 
 /// The handler for the kind of `resource`, if the kind is supported.

@@ -5,22 +5,48 @@ use olm_types::api::{Step, StepResource};
 use serde_json::Value;
 
 use super::draft::{Draft, object_target, owning_csvs, patch};
-use super::{Scope, StepError, StepHandler};
+use super::{Scope, StepError, StepHandler, Words};
 
 const GROUP: &str = "rbac.authorization.k8s.io";
 
 /// Handler of Role steps.
-pub(super) const ROLES: Rbac =
-    Rbac { kind: "Role", plural: "roles", namespaced: true, exact: &["rules"] };
+pub(super) const ROLES: Rbac = Rbac {
+    kind: "Role",
+    plural: "roles",
+    namespaced: true,
+    exact: &["rules"],
+    words: Words {
+        create: "error creating role ",
+        read: "error updating role ",
+        update: "error updating role ",
+        owner: "role ",
+    },
+};
 /// Handler of RoleBinding steps.
-pub(super) const ROLE_BINDINGS: Rbac =
-    Rbac { kind: "RoleBinding", plural: "rolebindings", namespaced: true, exact: &["subjects"] };
+pub(super) const ROLE_BINDINGS: Rbac = Rbac {
+    kind: "RoleBinding",
+    plural: "rolebindings",
+    namespaced: true,
+    exact: &["subjects"],
+    words: Words {
+        create: "error creating rolebinding ",
+        read: "error updating rolebinding ",
+        update: "error updating rolebinding ",
+        owner: "rolebinding ",
+    },
+};
 /// Handler of ClusterRole steps.
 pub(super) const CLUSTER_ROLES: Rbac = Rbac {
     kind: "ClusterRole",
     plural: "clusterroles",
     namespaced: false,
     exact: &["rules", "aggregationRule"],
+    words: Words {
+        create: "error creating clusterrole ",
+        read: "error updating clusterrole ",
+        update: "error updating clusterrole ",
+        owner: "clusterrole ",
+    },
 };
 /// Handler of ClusterRoleBinding steps.
 pub(super) const CLUSTER_ROLE_BINDINGS: Rbac = Rbac {
@@ -28,6 +54,12 @@ pub(super) const CLUSTER_ROLE_BINDINGS: Rbac = Rbac {
     plural: "clusterrolebindings",
     namespaced: false,
     exact: &["subjects"],
+    words: Words {
+        create: "error creating clusterrolebinding ",
+        read: "error updating clusterrolebinding ",
+        update: "error updating clusterrolebinding ",
+        owner: "clusterrolebinding ",
+    },
 };
 
 /// Handler of one RBAC kind.
@@ -37,6 +69,7 @@ pub(super) struct Rbac {
     namespaced: bool,
     /// Fields that become exactly what the step wants.
     exact: &'static [&'static str],
+    words: Words,
 }
 
 impl Rbac {
@@ -54,6 +87,10 @@ impl StepHandler for Rbac {
         resource.kind == self.kind && resource.group == GROUP
     }
 
+    fn words(&self) -> Words {
+        self.words
+    }
+
     fn target(&self, scope: &Scope, step: &Step, desired: &Value) -> Target {
         object_target(self.resource(), self.namespace(scope), step, desired)
     }
@@ -65,7 +102,8 @@ impl StepHandler for Rbac {
     /// v0 labels a cluster-scoped object with `olm.owner` only when it finds it in place; since it
     /// usually executes an automatic plan twice, the label is always there. Here it is set at once.
     fn desired(&self, scope: &Scope, step: &Step, manifest: Value) -> Result<Value, StepError> {
-        let draft = Draft::new(step, &self.resource(), manifest)?.place(self.namespace(scope))?;
+        let draft = Draft::new(step, &self.resource(), self.words, manifest)?
+            .place(self.namespace(scope))?;
         let draft = if self.namespaced {
             draft.refresh_owners(scope)?
         } else {

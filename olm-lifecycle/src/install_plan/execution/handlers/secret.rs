@@ -5,13 +5,27 @@ use olm_types::api::{Step, StepResource};
 use serde_json::{Map, Value, json};
 
 use super::draft::{Draft, object_target, patch};
-use super::{Scope, StepError, StepHandler};
+use super::{Scope, StepError, StepHandler, Words};
 
 /// Handler of `Secret` steps: the object is a copy of the operator's Secret of the same name.
 pub(super) struct PullSecrets;
 
 /// Handler of `BundleSecret` steps: the object is in the bundle.
 pub(super) struct BundleSecrets;
+
+const COPY_WORDS: Words = Words {
+    create: "error creating secret ",
+    read: "error getting pull secret from olm namespace ",
+    update: "",
+    owner: "secret ",
+};
+
+const BUNDLE_WORDS: Words = Words {
+    create: "error updating secret: ",
+    read: "error updating secret: ",
+    update: "error updating secret: ",
+    owner: "secret ",
+};
 
 fn resource() -> Resource {
     Resource::new("", "v1", "Secret", "secrets")
@@ -20,6 +34,10 @@ fn resource() -> Resource {
 impl StepHandler for PullSecrets {
     fn handles(&self, resource: &StepResource) -> bool {
         resource.kind == "Secret" && resource.group.is_empty()
+    }
+
+    fn words(&self) -> Words {
+        COPY_WORDS
     }
 
     fn target(&self, scope: &Scope, step: &Step, desired: &Value) -> Target {
@@ -43,7 +61,7 @@ impl StepHandler for PullSecrets {
             }
         }
         copy.insert("metadata".to_owned(), json!({ "name": name }));
-        let draft = Draft::new(step, &resource(), Value::Object(copy))?;
+        let draft = Draft::new(step, &resource(), COPY_WORDS, Value::Object(copy))?;
         Ok(draft.place(Some(&scope.namespace))?.finish())
     }
 
@@ -63,6 +81,10 @@ impl StepHandler for BundleSecrets {
         resource.kind == "BundleSecret"
     }
 
+    fn words(&self) -> Words {
+        BUNDLE_WORDS
+    }
+
     fn target(&self, scope: &Scope, step: &Step, desired: &Value) -> Target {
         object_target(resource(), Some(&scope.namespace), step, desired)
     }
@@ -72,7 +94,7 @@ impl StepHandler for BundleSecrets {
     }
 
     fn desired(&self, scope: &Scope, step: &Step, manifest: Value) -> Result<Value, StepError> {
-        let draft = Draft::new(step, &resource(), manifest)?;
+        let draft = Draft::new(step, &resource(), BUNDLE_WORDS, manifest)?;
         Ok(draft.place(Some(&scope.namespace))?.owned(scope)?.finish())
     }
 

@@ -5,13 +5,20 @@ use olm_types::api::{Step, StepResource};
 use serde_json::{Map, Value};
 
 use super::draft::{Draft, object_target, owning_csvs, patch};
-use super::{Scope, StepError, StepHandler};
+use super::{Scope, StepError, StepHandler, Words};
 
 /// Fields that go when a later step lacks them: v0 writes the whole account.
 const EXACT: &[&str] = &["automountServiceAccountToken", "imagePullSecrets"];
 
 /// Handler of ServiceAccount steps.
 pub(super) struct ServiceAccounts;
+
+const WORDS: Words = Words {
+    create: "error creating service account: ",
+    read: "error getting older version of service account: ",
+    update: "error updating service account: ",
+    owner: "service account: ",
+};
 
 fn resource() -> Resource {
     Resource::new("", "v1", "ServiceAccount", "serviceaccounts")
@@ -20,6 +27,10 @@ fn resource() -> Resource {
 impl StepHandler for ServiceAccounts {
     fn handles(&self, resource: &StepResource) -> bool {
         resource.kind == "ServiceAccount" && resource.group.is_empty()
+    }
+
+    fn words(&self) -> Words {
+        WORDS
     }
 
     fn target(&self, scope: &Scope, step: &Step, desired: &Value) -> Target {
@@ -31,7 +42,8 @@ impl StepHandler for ServiceAccounts {
     }
 
     fn desired(&self, scope: &Scope, step: &Step, manifest: Value) -> Result<Value, StepError> {
-        let draft = Draft::new(step, &resource(), manifest)?.place(Some(&scope.namespace))?;
+        let draft =
+            Draft::new(step, &resource(), WORDS, manifest)?.place(Some(&scope.namespace))?;
         Ok(draft.refresh_owners(scope)?.finish())
     }
 

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use olm_effect::{Action, Effect, Outcome, Refusal};
+use olm_effect::{Action, Effect, Outcome, Refusal, Resource};
+use olm_types::gvk::Gvk;
 use serde_json::{Map, Value, json};
 
-use super::super::{Reply, Request};
+use super::super::{Reply, Request, Served};
 
 /// Objects by kind, namespace and name.
 #[derive(Default)]
@@ -17,6 +18,10 @@ pub(super) struct Cluster {
     pub(super) refuse: Option<&'static str>,
     /// How many replacements meet a conflict.
     pub(super) conflicts: usize,
+    /// What a write of an object of that kind warns of.
+    pub(super) warns: Option<(&'static str, &'static str)>,
+    /// Groups that are not served.
+    pub(super) absent: Vec<&'static str>,
 }
 
 impl Cluster {
@@ -26,8 +31,32 @@ impl Cluster {
                 let key = (target.resource.kind, target.namespace, target.name);
                 Reply::Live(self.objects.get(&key).cloned())
             }
-            Request::Do(effect) => Reply::Outcome(self.execute(effect)),
+            Request::Do(effect) => {
+                let warns = self.warns.filter(|(kind, _)| *kind == effect.target.resource.kind);
+                let warnings = warns.map(|(_, text)| text.to_owned()).into_iter().collect();
+                Reply::Outcome(self.execute(effect), warnings)
+            }
+            Request::Resolve(kind) => Reply::Kind(self.resolve(&kind)),
+            Request::List(resource, _) => Reply::Page(self.list(&resource), None),
         }
+    }
+
+    fn resolve(&self, kind: &Gvk) -> Served {
+        let group = kind.group.as_str();
+        if self.absent.contains(&group) || group.ends_with(".gone") || kind.version == "v1beta1" {
+            return Served::NoGroup;
+        }
+        if kind.kind == "Tree" {
+            return Served::NoKind;
+        }
+        let plural = format!("{}s", kind.kind.to_lowercase());
+        let resource = Resource::new(&kind.group, &kind.version, &kind.kind, &plural);
+        Served::Kind { resource, namespaced: kind.kind != "PriorityClass" }
+    }
+
+    fn list(&self, resource: &Resource) -> Vec<Value> {
+        let all = self.objects.iter().filter(|(key, _)| key.0 == resource.kind);
+        all.map(|(_, object)| object.clone()).collect()
     }
 
     /// The object of that kind and name in namespace `ns` or at cluster scope.
@@ -56,6 +85,9 @@ impl Cluster {
         match effect.action {
             Action::Create(_) if self.refuse == Some(kind.as_str()) => {
                 Outcome::Refused(refusal(403, "no rights"))
+            }
+            Action::Create(_) if self.absent.contains(&effect.target.resource.group.as_str()) => {
+                Outcome::Refused(refusal(404, "the server could not find the requested resource"))
             }
             Action::Create(_) if self.objects.contains_key(&key) => Outcome::AlreadyExists,
             Action::Create(mut object) => {

@@ -2,6 +2,9 @@
 
 mod as_v0;
 mod cluster;
+mod kinds;
+mod told;
+mod unpacked;
 
 use olm_effect::{Identity, Refusal};
 use olm_types::api::{Step, StepResource, StepStatus};
@@ -55,13 +58,18 @@ fn scope() -> Scope {
 }
 
 fn execute(cluster: &mut Cluster, steps: &[Step]) -> (Vec<StepStatus>, Option<String>) {
-    let mut execution = Execution::new(scope(), steps.to_vec());
+    let ended = run(cluster, scope(), steps);
+    let statuses = ended.steps.into_iter().map(|step| step.status).collect();
+    (statuses, ended.failure.map(|error| error.to_string()))
+}
+
+fn run(cluster: &mut Cluster, scope: Scope, steps: &[Step]) -> Ended {
+    let mut execution = Execution::new(scope, steps.to_vec());
     while let Some(request) = execution.next_request() {
         let reply = cluster.answer(request);
         execution.absorb(reply);
     }
-    let (steps, failure) = execution.finish();
-    (steps.into_iter().map(|step| step.status).collect(), failure.map(|error| error.to_string()))
+    execution.finish()
 }
 
 fn owner() -> Value {
@@ -94,7 +102,7 @@ fn an_object_whose_csv_is_absent_is_refused() {
     assert_eq!(statuses, [StepStatus::Unknown]);
     assert_eq!(
         error.unwrap(),
-        "error generating ownerrefs for service thing: clusterserviceversions.operators.coreos.com \"csv.v1\" not found"
+        "error generating ownerrefs for service: thing: clusterserviceversions.operators.coreos.com \"csv.v1\" not found"
     );
 }
 
@@ -241,8 +249,8 @@ fn a_pull_secret_is_copied_from_the_operators_namespace() {
 #[case::old_crd(
     "apiextensions.k8s.io",
     "CustomResourceDefinition",
-    r#"{"apiVersion":"apiextensions.k8s.io/v1beta1"}"#,
-    "CRD APIVersion from manifest not supported: apiextensions.k8s.io/v1beta1"
+    r#"{"apiVersion":"apiextensions.k8s.io/v2"}"#,
+    "CRD APIVersion from manifest not supported: apiextensions.k8s.io/v2"
 )]
 fn bad_steps(#[case] group: &str, #[case] kind: &str, #[case] manifest: &str, #[case] text: &str) {
     let mut bad = step(group, kind, named("x"));
@@ -273,13 +281,15 @@ fn a_refusal_names_the_object_and_keeps_what_was_done() {
     let mut cluster = Cluster { refuse: Some("ConfigMap"), ..Cluster::default() };
     let (statuses, error) = execute(&mut cluster, &[csv_step(), core("ConfigMap", named("c"))]);
     assert_eq!(statuses, [StepStatus::Created, StepStatus::Unknown]);
-    assert_eq!(error.unwrap(), "error creating configmap c: no rights");
+    assert_eq!(error.unwrap(), "error updating configmap: c: no rights");
 }
 
 fn crd(version: &str) -> Step {
     let object = json!({
         "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
-        "metadata": {"name": "things.example.com"}, "spec": {"versions": [{"name": version}]},
+        "metadata": {"name": "things.example.com"},
+        "spec": {"group": "example.com", "names": {"kind": "Thing", "plural": "things"},
+            "versions": [{"name": version, "served": true}]},
     });
     step("apiextensions.k8s.io", "CustomResourceDefinition", object)
 }
@@ -369,5 +379,5 @@ fn an_answer_out_of_turn_ends_the_execution() {
         message: String::new(),
     }));
     assert!(execution.next_request().is_none());
-    assert!(execution.finish().1.is_some());
+    assert!(execution.finish().failure.is_some());
 }

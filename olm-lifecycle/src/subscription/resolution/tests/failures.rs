@@ -17,6 +17,10 @@ fn failed(failure: &Failure) -> (SubscriptionStatus, Vec<String>) {
 #[case(Failure::Prevented("some error".to_owned()), "ResolutionFailed", "ErrorPreventedResolution", "some error", true)]
 #[case(Failure::Bundle("bad bundle".to_owned()), "BundleUnpackFailed", "ErrorPreventedUnpacking", "bad bundle", false)]
 #[case(
+    Failure::Unpack("no bundle".to_owned()),
+    "BundleUnpackFailed", "ErrorPreventedUnpacking", "bundle unpacking failed with an error: no bundle", true
+)]
+#[case(
     Failure::Plan("fake install plan create error".to_owned()),
     "BundleUnpackFailed", "EnsureInstallPlanFailed", "error ensuring InstallPlan: fake install plan create error", true
 )]

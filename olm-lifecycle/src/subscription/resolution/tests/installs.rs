@@ -1,7 +1,5 @@
 //! After a resolution that found something.
 
-use olm_types::bundle::BundleContent;
-
 use super::*;
 use crate::install_plan::request::PlanRequest;
 
@@ -11,7 +9,7 @@ fn install(
     choices: &[Choice],
 ) -> (Selection, Option<(PlanRequest, Vec<Effect>)>) {
     let selection = select(namespace, choices);
-    let request = plan(namespace, &selection, &fetch(&selection)).unwrap();
+    let request = plan(namespace, &selection, &fetch(&selection), &[]).unwrap();
     let recorded = request.map(|request| {
         let live = stored(request.object(), "install-1");
         let effects = record(namespace, &selection, &request, &live, now());
@@ -135,16 +133,6 @@ fn one_manual_subscription_makes_the_plan_manual() {
     let namespace = namespace(vec![subscription("a", "alpha", ""), manual]);
     let (request, _) = install(&namespace, &[choice(entry("a", "alpha", "a.v1"), "")]).1.unwrap();
     assert_eq!(request.approval, Approval::Manual);
-}
-
-#[test]
-fn a_bundle_image_is_refused_with_a_remedy() {
-    let mut entry = Arc::unwrap_or_clone(entry("a", "alpha", "a.v1"));
-    entry.content = BundleContent::Image("quay.io/x/y".into());
-    let namespace = namespace(vec![subscription("a", "alpha", "")]);
-    let selection = select(&namespace, &[choice(Arc::new(entry), "")]);
-    let error = plan(&namespace, &selection, &[]).unwrap_err().to_string();
-    assert!(error.contains("bundle a.v1 is in the image quay.io/x/y"), "{error}");
 }
 
 #[test]

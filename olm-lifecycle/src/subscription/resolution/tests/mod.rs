@@ -1,10 +1,12 @@
 //! Namespaces before and after their resolution: the rows of spec 9.2 and 9.6.
 
+mod adoption;
 mod build;
 mod failures;
 mod installs;
 mod recovery;
 mod states;
+mod unpacking;
 mod whole_plan;
 
 use jiff::Timestamp;

@@ -5,7 +5,7 @@ use super::*;
 /// The plan of a fresh installation of `a.v1`, before the Subscription knows it.
 fn made(namespace: &Namespace) -> InstallPlan {
     let selection = select(namespace, &[choice(entry("a", "alpha", "a.v1"), "")]);
-    let request = plan(namespace, &selection, &fetch(&selection)).unwrap().unwrap();
+    let request = plan(namespace, &selection, &fetch(&selection), &[]).unwrap().unwrap();
     InstallPlan { status: Some(request.status()), ..stored(request.object(), "install-1") }
 }
 
@@ -59,7 +59,7 @@ fn a_plan_without_status_is_finished_not_doubled() {
     namespace.plans = vec![Arc::new(unfinished.clone())];
     assert_eq!(begin(&namespace, now()), Begin::Resolve(Terms::default()));
     let selection = select(&namespace, &[choice(entry("a", "alpha", "a.v1"), "")]);
-    let request = plan(&namespace, &selection, &fetch(&selection)).unwrap().unwrap();
+    let request = plan(&namespace, &selection, &fetch(&selection), &[]).unwrap().unwrap();
     assert_eq!(request.generation, 1);
     assert!(request.existing(&namespace.plans).is_some());
     let effects = record(&namespace, &selection, &request, &unfinished, now());

@@ -36,6 +36,13 @@ impl InCluster {
         Self { client, image: image.to_owned(), facts }
     }
 
+    /// The same with a registry near the nodes.
+    #[must_use]
+    pub fn with_registry(mut self, address: String) -> Self {
+        self.facts.registry = Some(address);
+        self
+    }
+
     /// Makes the namespace for the catalogs of a scenario; they need the least of rights.
     async fn make_namespace(&self, name: &str) -> Result<()> {
         let namespaces: Api<Namespace> = Api::all(self.client.clone());

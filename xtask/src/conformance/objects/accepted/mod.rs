@@ -52,8 +52,6 @@ enum Mark {
     Any,
     /// A label with this key.
     Label(&'static str),
-    /// An owner of this kind.
-    Owner(&'static str),
 }
 
 /// What the two sides of a difference hold.
@@ -116,11 +114,6 @@ impl Mark {
                 let labels = object.pointer("/metadata/labels").and_then(Value::as_object);
                 labels.is_some_and(|labels| labels.keys().any(|key| matches(pattern, key)))
             }
-            Self::Owner(kind) => {
-                let owners = object.pointer("/metadata/ownerReferences").and_then(Value::as_array);
-                let is = |owner: &Value| owner.get("kind").and_then(Value::as_str) == Some(kind);
-                owners.is_some_and(|owners| owners.iter().any(is))
-            }
         }
     }
 }
@@ -171,40 +164,29 @@ mod tests {
     }
 
     #[rstest]
-    #[case::object(json!({"kind": "Operator", "metadata": {"name": "a"}}), true)]
     #[case::labelled(
-        json!({"kind": "ClusterRole", "metadata": {"name": "a", "labels":
-               {"olm.opgroup.permissions/aggregate-to-admin": "n"}}}),
+        json!({"kind": "ClusterRole", "metadata": {"name": "a", "labels": {"to-admin": "n"}}}),
         true,
     )]
-    #[case::not_labelled(
-        json!({"kind": "ClusterRole", "metadata": {"name": "a"}}),
-        false,
-    )]
-    #[case::owned(
-        json!({"kind": "Role", "metadata": {"ownerReferences": [{"kind": "OperatorCondition"}]}}),
-        true,
-    )]
-    #[case::owned_by_another(
-        json!({"kind": "Role", "metadata": {"ownerReferences": [{"kind": "Subscription"}]}}),
-        false,
-    )]
-    fn missing_objects(#[case] object: Value, #[case] accepted: bool) {
+    #[case::not_labelled(json!({"kind": "ClusterRole", "metadata": {"name": "a"}}), false)]
+    fn marks_of_missing_objects(#[case] object: Value, #[case] accepted: bool) {
+        let line = super::object("ClusterRole", "*", Reason::OnPurpose(""));
+        let line = line.marked(Mark::Label("to-*"));
         let finding = Finding { key: Key::of(&object), object, what: What::Missing };
-        assert_eq!(reason("cert-manager-a/1", &finding).is_some(), accepted);
+        assert_eq!(line.covers("a/1", &finding), accepted);
     }
 
     #[test]
-    fn labels() {
-        let label = "operators.coreos.com/a.b";
+    fn one_label_of_several() {
         let v0 =
-            json!({"kind": "Service", "metadata": {"name": "s", "labels": {label: "", "b": ""}}});
+            json!({"kind": "Service", "metadata": {"name": "s", "labels": {"a/b": "", "b": ""}}});
         let ours = json!({"kind": "Service", "metadata": {"name": "s"}});
+        let line = field("*", &["metadata", "labels", "a/*"], Reason::OnPurpose(""));
         let found = diff(&v0, &ours).into_iter().map(|difference| {
             let what = What::Field(difference);
-            reason("a/1", &Finding { key: Key::of(&v0), object: v0.clone(), what })
+            line.covers("a/1", &Finding { key: Key::of(&v0), object: v0.clone(), what })
         });
-        assert_eq!(found.collect::<Vec<_>>(), [None, Some(list::COMPONENTS)]);
+        assert_eq!(found.collect::<Vec<_>>(), [false, true]);
     }
 
     #[rstest]

@@ -1,0 +1,134 @@
+//! Bundles of a solution that are in images: unpacked before there is a plan.
+
+use std::time::Duration;
+
+use olm_kit::controller::{Conclusion, ReconcileError};
+use olm_lifecycle::install_plan::steps;
+use olm_lifecycle::subscription::resolution::{
+    Awaited, Choice, Failure, Namespace, Selection, unpack_failed, unpacking,
+};
+use olm_lifecycle::unpack::lookup::{Standing, standing};
+use olm_lifecycle::unpack::{self, Terms, Unpacked};
+
+use super::super::act;
+use super::reconcile::Resolutions;
+use crate::clock;
+use crate::unpack::{Progress, UnpackError};
+
+/// Where the images of a solution stand.
+pub(super) enum Images {
+    /// All are unpacked.
+    Unpacked(Vec<Unpacked>),
+    /// Some are not; that was told.
+    Awaited(Conclusion),
+}
+
+/// What came of one look at every image.
+#[derive(Default)]
+struct Look {
+    unpacked: Vec<Unpacked>,
+    awaited: Vec<Awaited>,
+    problems: Vec<String>,
+    look_again: Option<Duration>,
+}
+
+impl Resolutions {
+    /// Brings every image nearer to being unpacked, and tells how they are. The outer error is a
+    /// refused write, the inner one is told on the Subscriptions.
+    pub(super) async fn unpack(
+        &self,
+        namespace: &Namespace,
+        selection: &Selection,
+    ) -> Result<Result<Images, Failure>, ReconcileError> {
+        if selection.updates.is_empty() || selection.images.is_empty() {
+            return Ok(Ok(Images::Unpacked(Vec::new())));
+        }
+        let terms = match namespace.groups.first().map(|group| unpack::terms(group)).transpose() {
+            Ok(terms) => terms.unwrap_or_default(),
+            Err(error) => return Ok(Err(Failure::Unpack(error.to_string()))),
+        };
+        let mut look = Look::default();
+        for (choice, image) in &selection.images {
+            if let Err(failure) = self.look(&mut look, choice, image, &terms).await? {
+                return Ok(Err(failure));
+            }
+        }
+        if !look.problems.is_empty() {
+            return Ok(Err(Failure::Unpack(aggregate(look.problems))));
+        }
+        if look.awaited.is_empty() {
+            return Ok(Ok(Images::Unpacked(look.unpacked)));
+        }
+        self.tell_awaited(namespace, &look).await.map(|told| Ok(Images::Awaited(told)))
+    }
+
+    async fn look(
+        &self,
+        look: &mut Look,
+        choice: &Choice,
+        image: &str,
+        terms: &Terms,
+    ) -> Result<Result<(), Failure>, ReconcileError> {
+        let entry = &choice.entry;
+        let bad = |error: steps::BundleError| Failure::Bundle(error.to_string());
+        let lookup = match steps::bundle_lookup(entry, image, choice.replaces.as_deref()) {
+            Ok(lookup) => lookup,
+            Err(error) => return Ok(Err(bad(error))),
+        };
+        match self.unpacker.unpack(lookup, terms).await {
+            Ok(Progress::Unpacked(lookup, bundle)) => {
+                match Unpacked::new(lookup, entry.clone(), bundle) {
+                    Ok(unpacked) => look.unpacked.push(unpacked),
+                    Err(error) => return Ok(Err(bad(error))),
+                }
+            }
+            Ok(Progress::Awaited { awaited, look_again }) => {
+                look.awaited.push(awaited);
+                look.look_again = look.look_again.into_iter().chain(look_again).min();
+            }
+            Err(UnpackError::Content(problem)) => look.problems.push(problem),
+            Err(UnpackError::Cluster(error)) => return Err(error),
+        }
+        Ok(Ok(()))
+    }
+
+    async fn tell_awaited(
+        &self,
+        namespace: &Namespace,
+        look: &Look,
+    ) -> Result<Conclusion, ReconcileError> {
+        let failed =
+            look.awaited.iter().any(|awaited| standing(&awaited.lookup) == Standing::Failed);
+        let effects = match failed {
+            true => unpack_failed(namespace, &look.awaited, clock::now()),
+            false => unpacking(namespace, &look.awaited, clock::now()),
+        };
+        if failed && !effects.is_empty() {
+            tracing::warn!(namespace = namespace.name, "a bundle could not be unpacked");
+        }
+        act(&self.interpreter, &effects).await?;
+        Ok(look.look_again.map_or(Conclusion::Done, Conclusion::RequeueAfter))
+    }
+}
+
+/// Several problems in one line, as v0 has them: one as it is, more in brackets, each once.
+fn aggregate(mut problems: Vec<String>) -> String {
+    let mut known = std::collections::BTreeSet::new();
+    problems.retain(|problem| known.insert(problem.clone()));
+    match problems.as_slice() {
+        [problem] => problem.clone(),
+        problems => format!("[{}]", problems.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn problems_are_told_once() {
+        let problems = |texts: &[&str]| aggregate(texts.iter().map(|t| (*t).to_owned()).collect());
+        assert_eq!(problems(&["a", "a"]), "a");
+        assert_eq!(problems(&["b", "a", "b"]), "[b, a]");
+    }
+}

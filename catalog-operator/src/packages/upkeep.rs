@@ -1,0 +1,150 @@
+//! Keeps the certificate of the packages API, and what the cluster says about callers, up to date.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use k8s_openapi::api::core::v1::Secret;
+use k8s_openapi::kube_aggregator::pkg::apis::apiregistration::v1::APIService;
+use kube::{Api, Client};
+use olm_kit::aggregated::{AggregatedApi, Authorities, ServingIdentity};
+use olm_kit::certificates::{Authority, CertificateError, Terms};
+use olm_kit::controller::ReconcileError;
+use olm_kit::interpreter::Interpreter;
+use olm_lifecycle::certificates::{
+    AUTHORITY_PREFIX, CertificateOrder, Issued, IssuedServer, ORGANIZATION,
+};
+use olm_lifecycle::packages_api::{API_SERVICE, Next, Observed, SECRET, Serving, decide, store};
+use tokio::time::sleep;
+
+use crate::clock;
+
+/// Between two looks when nothing is to do.
+const REST: Duration = Duration::from_secs(60);
+
+/// What the API server needs at most to notice a changed APIService, and the pause after a failure.
+const NOTICE: Duration = Duration::from_secs(5);
+
+/// Looks after certificates.
+pub struct Upkeep {
+    client: Client,
+    interpreter: Interpreter,
+    namespace: String,
+    identity: ServingIdentity,
+    authorities: Arc<ArcSwap<Authorities>>,
+    shown: Option<Serving>,
+}
+
+impl Upkeep {
+    /// Looks after those of `api`, served by an operator in `namespace`.
+    pub fn new(
+        client: Client,
+        interpreter: Interpreter,
+        namespace: &str,
+        api: &AggregatedApi,
+    ) -> Self {
+        Self {
+            client,
+            interpreter,
+            namespace: namespace.to_owned(),
+            identity: api.identity(),
+            authorities: api.authorities(),
+            shown: None,
+        }
+    }
+
+    /// Looks again and again; never ends.
+    pub async fn run(mut self) {
+        loop {
+            let pause = match self.look().await {
+                Ok(pause) => pause,
+                Err(error) => {
+                    tracing::warn!(%error, "the packages API cannot be looked after");
+                    NOTICE
+                }
+            };
+            sleep(pause).await;
+        }
+    }
+
+    /// One look; how long until the next.
+    async fn look(&mut self) -> anyhow::Result<Duration> {
+        let known = self.authorities.load_full();
+        let authorities = Authorities::read(&self.client).await?;
+        let changed = !known.is_same(&authorities);
+        if changed {
+            self.authorities.store(Arc::new(authorities));
+            if let Some(serving) = self.shown.clone() {
+                self.show(serving)?;
+            }
+        }
+        let observed = self.observe().await?;
+        match decide(&observed, clock::now()) {
+            Next::Rest => Ok(REST),
+            Next::Issue(order) => self.issue(&observed, &order).await,
+            Next::Announce(effect) => {
+                let outcomes = self.interpreter.execute(&[effect]).await;
+                ReconcileError::from_outcomes(&outcomes)?;
+                Ok(if self.shown.is_some() { NOTICE } else { Duration::ZERO })
+            }
+            Next::Show(serving) => {
+                self.show(serving)?;
+                tracing::info!("the packages API shows a new certificate");
+                Ok(Duration::ZERO)
+            }
+        }
+    }
+
+    async fn observe(&self) -> Result<Observed, kube::Error> {
+        let secrets: Api<Secret> = Api::namespaced(self.client.clone(), &self.namespace);
+        let services: Api<APIService> = Api::all(self.client.clone());
+        Ok(Observed {
+            namespace: self.namespace.clone(),
+            secret: secrets.get_opt(SECRET).await?,
+            api_service: services.get_opt(API_SERVICE).await?,
+            shown: self.shown.clone(),
+        })
+    }
+
+    /// Another replica may have been faster; then its certificate is found at the next look.
+    async fn issue(
+        &self,
+        observed: &Observed,
+        order: &CertificateOrder,
+    ) -> anyhow::Result<Duration> {
+        let issued = issue(order)?;
+        let effect = store(observed, &issued);
+        let outcomes = self.interpreter.execute(effect.as_slice()).await;
+        match ReconcileError::from_outcomes(&outcomes) {
+            Err(error) if !error.is_conflict() => Err(error.into()),
+            _ => Ok(Duration::ZERO),
+        }
+    }
+
+    fn show(&mut self, serving: Serving) -> anyhow::Result<()> {
+        let authorities = self.authorities.load_full();
+        self.identity.set(&serving.certificate, &serving.key, &authorities)?;
+        self.shown = Some(serving);
+        Ok(())
+    }
+}
+
+fn issue(order: &CertificateOrder) -> Result<Issued, CertificateError> {
+    let authority = Authority::new(Terms {
+        organization: ORGANIZATION.to_owned(),
+        authority: AUTHORITY_PREFIX.to_owned(),
+        not_before: order.not_before,
+        not_after: order.not_after,
+    })?;
+    let mut issued = Issued {
+        authority: authority.certificate().to_owned(),
+        not_after: order.not_after,
+        ..Issued::default()
+    };
+    for (secret, hosts) in &order.servers {
+        let serving = authority.serve(hosts)?;
+        let server = IssuedServer { certificate: serving.certificate, key: serving.key };
+        issued.servers.insert(secret.clone(), server);
+    }
+    Ok(issued)
+}

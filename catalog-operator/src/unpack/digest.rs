@@ -1,0 +1,28 @@
+//! Asks registries for the digests of catalog images, with the client that pulls bundles.
+
+use async_trait::async_trait;
+use kube::Client;
+use olm_catalog::image::{ImageReference, Registry};
+
+use super::process::{Account, keychain};
+use crate::digest::{DigestRequest, DigestSource};
+
+/// Asks the registry of each image.
+pub struct RegistryDigests {
+    pub(crate) client: Client,
+    pub(crate) registry: Registry,
+}
+
+#[async_trait]
+impl DigestSource for RegistryDigests {
+    async fn digest(&self, request: &DigestRequest) -> Result<String, String> {
+        let image: ImageReference = request.image.parse().map_err(|error| format!("{error}"))?;
+        let whose = Account {
+            namespace: request.namespace.clone(),
+            secrets: request.pull_secrets.clone(),
+            account: String::new(),
+        };
+        let keychain = keychain(&self.client, &whose).await;
+        self.registry.digest(&image, &keychain).await.map_err(|error| error.to_string())
+    }
+}

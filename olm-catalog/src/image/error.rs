@@ -1,0 +1,152 @@
+//! Why an image cannot be had.
+
+use std::time::Duration;
+
+use thiserror::Error;
+
+/// An image cannot be pulled.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum ImageError {
+    /// The registry cannot be reached, or breaks off.
+    #[error("the registry {host} cannot be reached: {why}")]
+    Unreachable {
+        /// Host of the registry, or of one that it points at.
+        host: String,
+        /// What went wrong.
+        why: String,
+    },
+    /// Nothing came for too long.
+    #[error("the registry {host} sent nothing for {} s", .after.as_secs())]
+    Silent {
+        /// Host of the registry.
+        host: String,
+        /// How long it was waited for.
+        after: Duration,
+    },
+    /// There is no such image.
+    #[error("{0} does not exist in its registry; check its name, and whether it was pushed")]
+    NotFound(String),
+    /// The registry wants other credentials.
+    #[error(
+        "the registry refuses {image}: {why}; name a Secret with credentials for {host} in the \
+         CatalogSource's spec.secrets"
+    )]
+    Unauthorized {
+        /// The image.
+        image: String,
+        /// Host of the registry.
+        host: String,
+        /// What it said, and which credentials there were.
+        why: String,
+    },
+    /// The registry answers with another error.
+    #[error("the registry answers {url} with {code}: {why}")]
+    Status {
+        /// What it was asked for.
+        url: String,
+        /// HTTP status.
+        code: u16,
+        /// What it said.
+        why: String,
+    },
+    /// Something is larger than allowed.
+    #[error("{what} has more than {limit} {unit}")]
+    TooMuch {
+        /// What is too large.
+        what: String,
+        /// Most of it.
+        limit: u64,
+        /// Of what.
+        unit: &'static str,
+    },
+    /// The content is not what its name says.
+    #[error("{what} should have the digest {expected} and has {found}")]
+    Digest {
+        /// Manifest or layer.
+        what: String,
+        /// What it should be.
+        expected: String,
+        /// What it is.
+        found: String,
+    },
+    /// The registry sends what nobody can use.
+    #[error("{what}: {why}")]
+    Malformed {
+        /// Manifest, layer or answer.
+        what: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// A layer cannot be used.
+    #[error("layer {digest}: {source}")]
+    Layer {
+        /// Its digest.
+        digest: String,
+        /// What is wrong with it.
+        source: LayerError,
+    },
+}
+
+/// A layer cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum LayerError {
+    /// It is no archive, or is cut off.
+    #[error("it is no tar archive: {0}")]
+    Archive(String),
+    /// Its parts are compressed too well to be meant well.
+    #[error("it unpacks to more than {0} times its size")]
+    Bomb(u64),
+    /// It holds too much.
+    #[error("it holds more than {limit} {unit}, or the layers before it do")]
+    TooMuch {
+        /// Most of it.
+        limit: u64,
+        /// Of what.
+        unit: &'static str,
+    },
+    /// A path leads out of the image.
+    #[error("the path {0:?} leads out of the image")]
+    Outside(String),
+    /// A path is too long, too deep or empty.
+    #[error("the path {path:?} {why}")]
+    Path {
+        /// The path, cut.
+        path: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// A device, a pipe, or something that no image needs.
+    #[error("{path} is {kind}, which no bundle needs")]
+    Kind {
+        /// The path.
+        path: String,
+        /// What it is.
+        kind: &'static str,
+    },
+    /// A link to nothing.
+    #[error("{path} is a hard link to {target}, which is no file of the image")]
+    Dangling {
+        /// The link.
+        path: String,
+        /// What it should be the same as.
+        target: String,
+    },
+    /// Links go round.
+    #[error("the links on the way to {0} go round in circles")]
+    Circle(String),
+}
+
+impl ImageError {
+    /// The reason in one word, for a condition.
+    pub fn reason(&self) -> &'static str {
+        match self {
+            Self::Unreachable { .. } | Self::Silent { .. } | Self::Status { .. } => {
+                "RegistryUnavailable"
+            }
+            Self::NotFound(_) => "ImageNotFound",
+            Self::Unauthorized { .. } => "ImageUnauthorized",
+            Self::Digest { .. } => "DigestMismatch",
+            Self::TooMuch { .. } | Self::Malformed { .. } | Self::Layer { .. } => "ImageInvalid",
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! What an image is made of: manifests and lists of them (OCI image specification, Docker schema 2).
+
+use serde::Deserialize;
+
+use super::{Compression, ImageError, Limits};
+
+/// What we say we understand.
+pub(super) const ACCEPT: &str = "application/vnd.oci.image.manifest.v1+json, \
+    application/vnd.oci.image.index.v1+json, \
+    application/vnd.docker.distribution.manifest.v2+json, \
+    application/vnd.docker.distribution.manifest.list.v2+json";
+
+/// Most manifests in a list.
+const MANIFESTS: usize = 1_000;
+
+/// Something in a registry.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct Descriptor {
+    media_type: String,
+    pub(super) digest: String,
+    pub(super) size: u64,
+    platform: Option<Platform>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(default)]
+struct Platform {
+    os: String,
+    architecture: String,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Document {
+    schema_version: u64,
+    layers: Option<Vec<Descriptor>>,
+    manifests: Option<Vec<Descriptor>>,
+}
+
+/// A manifest.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Manifest {
+    /// The layers of an image, lowest first.
+    Image(Vec<Descriptor>),
+    /// The digest of the manifest for this machine.
+    Elsewhere(String),
+}
+
+impl Manifest {
+    pub(super) fn parse(bytes: &[u8], limits: &Limits) -> Result<Self, ImageError> {
+        let malformed =
+            |why: String| ImageError::Malformed { what: "the image's manifest".to_owned(), why };
+        let document: Document =
+            serde_json::from_slice(bytes).map_err(|error| malformed(error.to_string()))?;
+        if document.schema_version != 2 {
+            let version = document.schema_version;
+            return Err(malformed(format!("schema version {version} is not supported, 2 is")));
+        }
+        match (document.layers, document.manifests) {
+            (Some(layers), _) => within(layers, limits).map(Self::Image),
+            (None, Some(manifests)) => chosen(&manifests).map(Self::Elsewhere).map_err(malformed),
+            (None, None) => Err(malformed("it names no layers".to_owned())),
+        }
+    }
+}
+
+impl Descriptor {
+    /// How the layer is compressed.
+    pub(super) fn compression(&self) -> Result<Compression, ImageError> {
+        let kind = self.media_type.as_str();
+        if kind.ends_with("tar+gzip") || kind.ends_with("tar.gzip") {
+            Ok(Compression::Gzip)
+        } else if kind.ends_with(".tar") {
+            Ok(Compression::None)
+        } else {
+            let what = format!("layer {}", self.digest);
+            let why = format!("{kind:?} is not supported; gzip and plain tar are");
+            Err(ImageError::Malformed { what, why })
+        }
+    }
+}
+
+fn within(layers: Vec<Descriptor>, limits: &Limits) -> Result<Vec<Descriptor>, ImageError> {
+    let too_much = |limit, unit| ImageError::TooMuch { what: "the image".to_owned(), limit, unit };
+    if layers.len() > limits.layers {
+        return Err(too_much(limits.layers as u64, "layers"));
+    }
+    let sum = layers.iter().fold(0_u64, |sum, layer| sum.saturating_add(layer.size));
+    if sum > limits.transferred {
+        return Err(too_much(limits.transferred, "bytes to transfer"));
+    }
+    Ok(layers)
+}
+
+/// The image for this machine; else the first, as bundles are the same for all.
+fn chosen(manifests: &[Descriptor]) -> Result<String, String> {
+    if manifests.len() > MANIFESTS {
+        return Err(format!("it lists more than {MANIFESTS} manifests"));
+    }
+    let architecture = match std::env::consts::ARCH {
+        "x86_64" => "amd64",
+        "aarch64" => "arm64",
+        "powerpc64" => "ppc64le",
+        other => other,
+    };
+    let ours = |one: &&Descriptor| {
+        one.platform
+            .as_ref()
+            .is_some_and(|place| place.os == "linux" && place.architecture == architecture)
+    };
+    let found = manifests.iter().find(ours).or(manifests.first());
+    found.map(|one| one.digest.clone()).ok_or_else(|| "it lists no manifest".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn parse(document: &Value) -> Result<Manifest, String> {
+        let parsed = Manifest::parse(document.to_string().as_bytes(), &Limits::default());
+        parsed.map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn the_image_for_this_machine_else_the_first() {
+        let one = |digest: &str, architecture: &str| json!({"digest": digest, "platform": {"os": "linux", "architecture": architecture}});
+        let list = |all: Vec<Value>| json!({"schemaVersion": 2, "manifests": all});
+        let ours = if cfg!(target_arch = "x86_64") { "amd64" } else { "arm64" };
+        let found = parse(&list(vec![one("a", "s390x"), one("b", ours)]));
+        assert_eq!(found, Ok(Manifest::Elsewhere("b".to_owned())));
+        let found = parse(&list(vec![one("a", "s390x")]));
+        assert_eq!(found, Ok(Manifest::Elsewhere("a".to_owned())));
+    }
+
+    #[rstest]
+    #[case(json!({"schemaVersion": 1}), "schema version 1 is not supported, 2 is")]
+    #[case(json!({"schemaVersion": 2}), "it names no layers")]
+    #[case(json!({"schemaVersion": 2, "manifests": []}), "it lists no manifest")]
+    #[case(json!({"schemaVersion": 2, "layers": [{"size": -1}]}), "invalid value")]
+    #[case(json!({"schemaVersion": 2, "layers": vec![json!({}); 129]}), "more than 128 layers")]
+    #[case(
+        json!({"schemaVersion": 2, "layers": [{"size": u64::MAX}, {"size": u64::MAX}]}),
+        "more than 134217728 bytes to transfer"
+    )]
+    fn bad_manifests(#[case] document: Value, #[case] expected: &str) {
+        let error = parse(&document).unwrap_err();
+        assert!(error.contains(expected), "{error}");
+    }
+
+    #[rstest]
+    #[case("application/vnd.oci.image.layer.v1.tar+gzip", Some(Compression::Gzip))]
+    #[case("application/vnd.docker.image.rootfs.diff.tar.gzip", Some(Compression::Gzip))]
+    #[case("application/vnd.oci.image.layer.v1.tar", Some(Compression::None))]
+    #[case("application/vnd.oci.image.layer.v1.tar+zstd", None)]
+    #[case("", None)]
+    fn compressions(#[case] kind: &str, #[case] expected: Option<Compression>) {
+        let layer = Descriptor { media_type: kind.to_owned(), ..Descriptor::default() };
+        assert_eq!(layer.compression().ok(), expected);
+    }
+}

@@ -1,0 +1,219 @@
+//! Asks registries (OCI distribution specification, pull).
+//!
+//! Every answer is bounded: in bytes by what it is, in time by how long nothing comes. A registry is
+//! asked over TLS, unless it is on this machine or was named as one without.
+
+mod challenge;
+mod http;
+
+use sha2::{Digest, Sha256};
+
+use super::credentials::Credentials;
+use super::manifest::ACCEPT;
+use super::{ImageError, ImageReference, Keychain};
+use challenge::Challenge;
+use http::{Answer, Http, Question};
+
+/// Most bytes of a manifest; what registries take.
+const MANIFEST: u64 = 4 << 20;
+
+/// A client of registries. Clones share connections.
+#[derive(Clone, Debug)]
+pub struct Registry {
+    http: Http,
+}
+
+/// A registry that let us in, and the manifest it gave us.
+pub(super) struct Session<'a> {
+    registry: &'a Registry,
+    image: &'a ImageReference,
+    authorization: Option<String>,
+    manifest: Vec<u8>,
+}
+
+impl Registry {
+    /// A client that asks these registries (`host` or `host:port`) without TLS.
+    ///
+    /// # Errors
+    /// The system has no usable certificates of authorities.
+    pub fn new(without_tls: impl IntoIterator<Item = String>) -> std::io::Result<Self> {
+        Ok(Self { http: Http::new(without_tls.into_iter().collect())? })
+    }
+
+    /// The digest of an image, for which its layers are not transferred.
+    ///
+    /// # Errors
+    /// The image cannot be had.
+    pub async fn digest(
+        &self,
+        image: &ImageReference,
+        keychain: &Keychain,
+    ) -> Result<String, ImageError> {
+        let session = self.session(image, keychain).await?;
+        Ok(digest_of(session.manifest()))
+    }
+
+    /// Gets the manifest with the credentials that fit, one after the other, and at last without.
+    pub(super) async fn session<'a>(
+        &'a self,
+        image: &'a ImageReference,
+        keychain: &Keychain,
+    ) -> Result<Session<'a>, ImageError> {
+        let candidates = keychain.for_image(image);
+        let candidates = candidates.into_iter().map(Some).chain([None]);
+        let mut refused = None;
+        for credentials in candidates {
+            match self.begin(image, credentials).await {
+                Err(error @ ImageError::Unauthorized { .. }) => {
+                    refused.get_or_insert(error);
+                }
+                other => return other,
+            }
+        }
+        Err(refused.unwrap_or_else(|| ImageError::NotFound(image.to_string())))
+    }
+
+    async fn begin<'a>(
+        &'a self,
+        image: &'a ImageReference,
+        credentials: Option<&Credentials>,
+    ) -> Result<Session<'a>, ImageError> {
+        let url = self.url(image, "manifests", image.version());
+        let question = || Question::get(url.clone(), ACCEPT, image.endpoint());
+        let answer = self.http.ask(question()).await?;
+        let (answer, authorization) = match answer.code() {
+            401 => {
+                let authorization = self.authorize(image, &answer, credentials).await?;
+                let question = question().authorized(&authorization);
+                (self.http.ask(question).await?, Some(authorization))
+            }
+            _ => (answer, None),
+        };
+        let bytes = self.content(answer, image, &image.to_string(), MANIFEST).await?;
+        if let Some(expected) = image.digest() {
+            verify(&format!("the manifest of {image}"), expected, &bytes)?;
+        }
+        Ok(Session { registry: self, image, authorization, manifest: bytes })
+    }
+
+    /// What the registry wants to see: a token from somewhere, or the credentials themselves.
+    async fn authorize(
+        &self,
+        image: &ImageReference,
+        answer: &Answer,
+        credentials: Option<&Credentials>,
+    ) -> Result<String, ImageError> {
+        let refused = |why: &str| unauthorized(image, why);
+        match Challenge::parse(answer.header("www-authenticate")) {
+            Some(Challenge::Basic) => match credentials {
+                Some(credentials) => Ok(credentials.basic()),
+                None => Err(refused("it wants credentials, and there are none")),
+            },
+            Some(Challenge::Bearer { realm, service }) => {
+                let url = challenge::token_url(&realm, service.as_deref(), image.repository());
+                let mut question = Question::get(url, "application/json", image.endpoint());
+                if let Some(credentials) = credentials {
+                    question = question.authorized(&credentials.basic());
+                }
+                let answer = self.http.ask(question).await?;
+                match answer.code() {
+                    200 => challenge::token(&answer.bytes("the token", challenge::TOKEN).await?),
+                    400..=499 => Err(refused("its token server does not accept the credentials")),
+                    _ => Err(answer.failed().await),
+                }
+            }
+            None => Err(refused("it does not say which credentials it wants")),
+        }
+    }
+
+    /// The content of an answer, which is about an image.
+    async fn content(
+        &self,
+        answer: Answer,
+        image: &ImageReference,
+        what: &str,
+        limit: u64,
+    ) -> Result<Vec<u8>, ImageError> {
+        match answer.code() {
+            200 => answer.bytes(what, limit).await,
+            404 => Err(ImageError::NotFound(what.to_owned())),
+            401 | 403 => Err(unauthorized(image, "the credentials have no right to pull it")),
+            _ => Err(answer.failed().await),
+        }
+    }
+
+    fn url(&self, image: &ImageReference, kind: &str, version: &str) -> String {
+        let (host, repository) = (image.endpoint(), image.repository());
+        let scheme = if self.http.is_without_tls(host) { "http" } else { "https" };
+        format!("{scheme}://{host}/v2/{repository}/{kind}/{version}")
+    }
+}
+
+impl Session<'_> {
+    /// The manifest that the image's reference names.
+    pub(super) fn manifest(&self) -> &[u8] {
+        &self.manifest
+    }
+
+    /// Another manifest of the repository.
+    pub(super) async fn manifest_of(&self, digest: &str) -> Result<Vec<u8>, ImageError> {
+        self.fetch("manifests", digest, MANIFEST).await
+    }
+
+    /// A layer of `size` bytes.
+    pub(super) async fn blob(&self, digest: &str, size: u64) -> Result<Vec<u8>, ImageError> {
+        let bytes = self.fetch("blobs", digest, size).await?;
+        if bytes.len() as u64 == size {
+            return Ok(bytes);
+        }
+        let what = format!("layer {digest}");
+        let why = format!("it has {} bytes, and its manifest says {size}", bytes.len());
+        Err(ImageError::Malformed { what, why })
+    }
+
+    async fn fetch(&self, kind: &str, digest: &str, limit: u64) -> Result<Vec<u8>, ImageError> {
+        if !is_sha256(digest) {
+            let what = format!("the manifest of {}", self.image);
+            let why = format!("{digest:?} is no digest by SHA-256");
+            return Err(ImageError::Malformed { what, why });
+        }
+        let url = self.registry.url(self.image, kind, digest);
+        let mut question = Question::get(url, ACCEPT, self.image.endpoint());
+        if let Some(authorization) = &self.authorization {
+            question = question.authorized(authorization);
+        }
+        let answer = self.registry.http.ask(question).await?;
+        let what = format!("{} {digest} of {}", kind.trim_end_matches('s'), self.image);
+        let bytes = self.registry.content(answer, self.image, &what, limit).await?;
+        verify(&what, digest, &bytes)?;
+        Ok(bytes)
+    }
+}
+
+fn verify(what: &str, expected: &str, bytes: &[u8]) -> Result<(), ImageError> {
+    let found = digest_of(bytes);
+    if found == expected {
+        return Ok(());
+    }
+    Err(ImageError::Digest { what: what.to_owned(), expected: expected.to_owned(), found })
+}
+
+fn digest_of(bytes: &[u8]) -> String {
+    let digest = Sha256::digest(bytes);
+    let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("sha256:{hex}")
+}
+
+/// A digest becomes part of an address: it must not be anything else.
+fn is_sha256(text: &str) -> bool {
+    let hex = text.strip_prefix("sha256:");
+    hex.is_some_and(|hex| hex.len() == 64 && hex.bytes().all(|byte| byte.is_ascii_hexdigit()))
+}
+
+fn unauthorized(image: &ImageReference, why: &str) -> ImageError {
+    ImageError::Unauthorized {
+        image: image.to_string(),
+        host: image.host().to_owned(),
+        why: why.to_owned(),
+    }
+}

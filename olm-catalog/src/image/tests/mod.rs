@@ -1,0 +1,7 @@
+//! Layers that mean no good, and registries that lie.
+
+mod layers;
+#[cfg(feature = "pull")]
+mod registries;
+#[cfg(feature = "pull")]
+mod stub;

@@ -1,0 +1,231 @@
+//! What registries may answer.
+
+use std::collections::BTreeMap;
+
+use rstest::rstest;
+use serde_json::json;
+use sha2::{Digest, Sha256};
+use tar::{Builder, Header};
+
+use super::super::{ImageError, ImageReference, Keychain, Limits, Registry, Tree, pull};
+use super::stub::{Answer, answer, ok, serve};
+
+fn digest(bytes: &[u8]) -> String {
+    let hex: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("sha256:{hex}")
+}
+
+/// A layer with the file `a`.
+fn layer() -> Vec<u8> {
+    let mut archive = Builder::new(Vec::new());
+    let mut header = Header::new_ustar();
+    header.set_size(7);
+    archive.append_data(&mut header, "a", &b"content"[..]).unwrap();
+    archive.into_inner().unwrap()
+}
+
+fn manifest(layer: &[u8], size: usize) -> String {
+    let kind = "application/vnd.oci.image.layer.v1.tar";
+    let layer = json!({"mediaType": kind, "digest": digest(layer), "size": size});
+    json!({"schemaVersion": 2, "layers": [layer]}).to_string()
+}
+
+/// The answers of a registry that is all right.
+fn answers() -> BTreeMap<String, Answer> {
+    let layer = layer();
+    BTreeMap::from([
+        ("/v2/b/manifests/v1".to_owned(), ok(manifest(&layer, layer.len()))),
+        (format!("/v2/b/blobs/{}", digest(&layer)), ok(&layer)),
+    ])
+}
+
+async fn pulled(reference: String, keychain: &Keychain) -> Result<Tree, ImageError> {
+    let registry = Registry::new([]).unwrap();
+    let image: ImageReference = reference.parse().unwrap();
+    pull(&registry, &image, keychain, &Limits::default()).await
+}
+
+/// What comes of an image when these answers take the place of the right ones.
+async fn with(changed: &[(&str, Answer)]) -> Result<Tree, ImageError> {
+    let mut answers = answers();
+    answers.extend(changed.iter().map(|(path, answer)| ((*path).to_owned(), answer.clone())));
+    let address = serve(|_| answers.clone()).await;
+    pulled(format!("{address}/b:v1"), &Keychain::default()).await
+}
+
+fn keychain(host: &str, user: &str) -> Keychain {
+    let auths = json!({"auths": {host: {"username": user, "password": "p"}}}).to_string();
+    let mut keychain = Keychain::default();
+    keychain.add(|key| (key == ".dockerconfigjson").then_some(auths.as_bytes())).unwrap();
+    keychain
+}
+
+const BLOB: &str = "/v2/b/blobs/";
+const MANIFEST: &str = "/v2/b/manifests/v1";
+
+fn blob() -> String {
+    format!("{BLOB}{}", digest(&layer()))
+}
+
+#[tokio::test]
+async fn an_image_is_pulled_by_tag_and_by_digest() {
+    assert_eq!(with(&[]).await.unwrap().file("a"), Ok(&b"content"[..]));
+    let layer = layer();
+    let manifest = manifest(&layer, layer.len());
+    let by_digest = format!("/v2/b/manifests/{}", digest(manifest.as_bytes()));
+    let address = serve(|_| {
+        let mut answers = answers();
+        answers.insert(by_digest.clone(), ok(&manifest));
+        answers
+    })
+    .await;
+    let reference = format!("{address}/b@{}", digest(manifest.as_bytes()));
+    assert!(pulled(reference, &Keychain::default()).await.is_ok());
+    let registry = Registry::new([]).unwrap();
+    let image = format!("{address}/b:v1").parse().unwrap();
+    let found = registry.digest(&image, &Keychain::default()).await;
+    assert_eq!(found, Ok(digest(manifest.as_bytes())));
+}
+
+#[tokio::test]
+async fn what_is_not_what_its_digest_says_is_refused() {
+    let mut other = layer();
+    other[600] = 1;
+    let error = with(&[(&blob(), ok(&other))]).await.unwrap_err();
+    assert!(matches!(error, ImageError::Digest { .. }), "{error}");
+    let wrong = format!("sha256:{}", "0".repeat(64));
+    let path = format!("/v2/b/manifests/{wrong}");
+    let manifest = manifest(&layer(), layer().len());
+    let address = serve(|_| BTreeMap::from([(path.clone(), ok(&manifest))])).await;
+    let error = pulled(format!("{address}/b@{wrong}"), &Keychain::default()).await.unwrap_err();
+    assert!(matches!(error, ImageError::Digest { .. }), "{error}");
+    assert_eq!(error.reason(), "DigestMismatch");
+}
+
+/// Neither the length that is announced nor the end is relied on.
+#[tokio::test]
+async fn endless_answers_end() {
+    let endless = || Answer::Endless(b"HTTP/1.1 200 OK\r\n\r\n".to_vec());
+    for path in [MANIFEST.to_owned(), blob()] {
+        let error = with(&[(&path, endless())]).await.unwrap_err();
+        assert!(matches!(error, ImageError::TooMuch { .. }), "{path}: {error}");
+    }
+    let failed = Answer::Endless(b"HTTP/1.1 500 Oh\r\n\r\nbroken ".to_vec());
+    let error = with(&[(MANIFEST, failed)]).await.unwrap_err();
+    assert_eq!(error.reason(), "RegistryUnavailable");
+}
+
+#[rstest]
+#[case::absent(
+    MANIFEST,
+    answer("404 Not Found", "", ""),
+    "ImageNotFound",
+    "does not exist in its registry"
+)]
+#[case::broken(
+    MANIFEST,
+    answer("500 Oh", "", "no\n disk"),
+    "RegistryUnavailable",
+    "with 500: no disk"
+)]
+#[case::forbidden(MANIFEST, answer("403 No", "", ""), "ImageUnauthorized", "no right to pull it")]
+#[case::no_manifest(MANIFEST, ok("<html>"), "ImageInvalid", "manifest: expected value")]
+#[case::foreign_layer(
+    MANIFEST,
+    ok(json!({"schemaVersion": 2, "layers": [{"digest": "../../x", "size": 1}]}).to_string()),
+    "ImageInvalid",
+    "\"../../x\" is no digest by SHA-256"
+)]
+#[case::lies_about_its_length(
+    MANIFEST, ok(manifest(&layer(), 9_999)), "ImageInvalid", "its manifest says 9999"
+)]
+#[case::cut_off(
+    &blob(),
+    Answer::Bytes(b"HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\nshort".to_vec()),
+    "RegistryUnavailable",
+    "cannot be reached"
+)]
+#[case::in_circles(
+    MANIFEST,
+    answer("307 There", &format!("Location: {MANIFEST}\r\n"), ""),
+    "ImageInvalid",
+    "more than 5 redirects"
+)]
+#[case::to_somewhere_inside(
+    &blob(),
+    answer("307 There", "Location: http://127.0.0.1:1/secret\r\n", ""),
+    "ImageInvalid",
+    "not asked over TLS"
+)]
+#[tokio::test]
+async fn bad_answers(
+    #[case] path: &str,
+    #[case] given: Answer,
+    #[case] reason: &str,
+    #[case] text: &str,
+) {
+    let error = with(&[(path, given)]).await.unwrap_err();
+    assert_eq!(error.reason(), reason, "{error}");
+    assert!(error.to_string().contains(text), "{error}");
+}
+
+#[tokio::test]
+async fn nobody_answers() {
+    let error = pulled("127.0.0.1:1/b:v1".to_owned(), &Keychain::default()).await.unwrap_err();
+    assert_eq!(error.reason(), "RegistryUnavailable");
+    assert!(error.to_string().contains("127.0.0.1:1 cannot be reached"), "{error}");
+}
+
+/// `me:p` in base64.
+const ME: &str = "Basic bWU6cA==";
+
+/// The registry sends us for a token, and gives the token only to those whom it knows.
+#[tokio::test]
+async fn tokens_are_fetched_with_credentials() {
+    let address = serve(|address| {
+        let challenge =
+            format!("WWW-Authenticate: Bearer realm=\"http://{address}/token\",service=\"r\"\r\n");
+        let unknown = answer("401 Who", &challenge, "");
+        let token = "/token?service=r&scope=repository:b:pull".to_owned();
+        let known = ok(json!({"token": "T"}).to_string());
+        let stranger = answer("401 No", "", "");
+        let guarded = answers().into_iter().map(|(path, answer)| {
+            (path, Answer::For("Bearer T", Box::new(answer), Box::new(unknown.clone())))
+        });
+        let token = (token, Answer::For(ME, Box::new(known), Box::new(stranger)));
+        guarded.chain([token]).collect()
+    })
+    .await;
+    let image = || format!("{address}/b:v1");
+    assert!(pulled(image(), &keychain(&address, "me")).await.is_ok());
+    let error = pulled(image(), &keychain(&address, "you")).await.unwrap_err();
+    assert_eq!(error.reason(), "ImageUnauthorized");
+    assert!(error.to_string().contains("the CatalogSource's spec.secrets"), "{error}");
+}
+
+/// Credentials do not follow a redirect to somebody else.
+#[tokio::test]
+async fn credentials_stay_with_their_registry() {
+    let layer = layer();
+    let storage = serve(|_| {
+        let taken = answer("400 Bad", "", "credentials of somebody else");
+        let open = Answer::For(ME, Box::new(taken), Box::new(ok(&layer)));
+        BTreeMap::from([("/layer".to_owned(), open)])
+    })
+    .await;
+    let address = serve(|_| {
+        let moved = answer("307 There", &format!("Location: http://{storage}/layer\r\n"), "");
+        let who = answer("401 Who", "WWW-Authenticate: Basic realm=\"r\"\r\n", "");
+        let mut answers = answers();
+        answers.insert(blob(), moved);
+        let guarded = answers
+            .into_iter()
+            .map(|(path, answer)| (path, Answer::For(ME, Box::new(answer), Box::new(who.clone()))));
+        guarded.collect()
+    })
+    .await;
+    let registry = Registry::new([storage]).unwrap();
+    let image = format!("{address}/b:v1").parse().unwrap();
+    let tree = pull(&registry, &image, &keychain(&address, "me"), &Limits::default()).await;
+    assert_eq!(tree.unwrap().file("a"), Ok(&b"content"[..]));
+}

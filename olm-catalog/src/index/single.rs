@@ -1,0 +1,22 @@
+//! A bundle by itself, as a message of the protocol.
+
+use super::record::{self, Manifests, Presentation};
+use crate::fbc::{self, BundleBlob, Located, Problems};
+use crate::registry::proto;
+
+/// The message of a bundle that is in no channel: without the fields that a channel gives it, with
+/// its manifests.
+///
+/// # Errors
+/// Something is wrong with the bundle; all of it is told.
+pub fn single_bundle(blob: Located<BundleBlob>) -> Result<proto::Bundle, Problems> {
+    let package = blob.item.package.clone();
+    let mut problems = Problems::default();
+    let read = fbc::read_bundle(blob, &mut problems);
+    let Some((bundle, content)) = read.filter(|_| problems.is_empty()) else {
+        return Err(problems);
+    };
+    let mut message = record::listed(&package, &bundle, &content);
+    Manifests::new(&bundle, content).give(&Presentation::default(), &mut message);
+    Ok(message)
+}

@@ -1,0 +1,95 @@
+//! Asks a server for everything.
+
+use std::net::SocketAddr;
+use std::time::Instant;
+
+use anyhow::{Context, Result, ensure};
+use futures::{StreamExt, TryStreamExt};
+use prost::Message;
+use tonic::Request;
+use tonic::client::Grpc;
+use tonic::codegen::http::uri::PathAndQuery;
+use tonic::transport::{Channel, Endpoint};
+
+use super::weigh::Weigh;
+use crate::registry::proto::registry_client::RegistryClient;
+use crate::registry::proto::{Bundle, GetBundleRequest, ListBundlesRequest, ListPackageRequest};
+
+/// How many bundles are asked for by themselves.
+pub(super) const SINGLE: usize = 10_000;
+
+/// How many callers there are, each with a connection of its own.
+const CALLERS: usize = 4;
+
+/// How many answers each of them waits for at the same time.
+const PARALLEL: usize = 16;
+
+/// Largest answer that is read, in bytes.
+const ANSWER: usize = 128 << 20;
+
+pub(super) async fn connect(address: SocketAddr) -> Result<RegistryClient<Channel>> {
+    let endpoint = Endpoint::from_shared(format!("http://{address}"))?;
+    Ok(RegistryClient::new(endpoint.connect().await?).max_decoding_message_size(ANSWER))
+}
+
+pub(super) async fn first_package(client: &mut RegistryClient<Channel>) -> Result<()> {
+    let packages = client.list_packages(ListPackageRequest {}).await?;
+    packages.into_inner().next().await.context("the catalog is empty")??;
+    Ok(())
+}
+
+/// Everything that is listed, and how fast in MiB per second; the second listing counts, when both
+/// sides are warm.
+pub(super) async fn list(client: &mut RegistryClient<Channel>) -> Result<(Vec<Bundle>, f64)> {
+    let (mut bundles, mut speed) = (Vec::new(), 0.0);
+    for _ in 0..2 {
+        let started = Instant::now();
+        let answers = client.list_bundles(ListBundlesRequest {}).await?.into_inner();
+        bundles = answers.try_collect().await?;
+        let bytes: usize = bundles.iter().map(Message::encoded_len).sum();
+        speed = bytes as f64 / f64::from(1 << 20) / started.elapsed().as_secs_f64();
+    }
+    Ok((bundles, speed))
+}
+
+/// Asks for single bundles; gives how many there are per second.
+pub(super) async fn get_each(address: SocketAddr, bundles: &[Bundle]) -> Result<f64> {
+    let mut callers = Vec::new();
+    for caller in 0..CALLERS {
+        let channel = Endpoint::from_shared(format!("http://{address}"))?.connect().await?;
+        let mine = bundles.iter().cycle().skip(caller).step_by(CALLERS).take(SINGLE / CALLERS);
+        let requests: Vec<_> = mine.map(request).collect();
+        callers.push((Grpc::new(channel).max_decoding_message_size(ANSWER), requests));
+    }
+    let started = Instant::now();
+    let callers: Vec<_> = callers
+        .into_iter()
+        .map(|(client, requests)| tokio::spawn(call(client, requests)))
+        .collect();
+    for caller in callers {
+        caller.await??;
+    }
+    Ok(SINGLE as f64 / started.elapsed().as_secs_f64())
+}
+
+fn request(bundle: &Bundle) -> GetBundleRequest {
+    GetBundleRequest {
+        pkg_name: bundle.package_name.clone(),
+        channel_name: bundle.channel_name.clone(),
+        csv_name: bundle.csv_name.clone(),
+    }
+}
+
+async fn call(client: Grpc<Channel>, requests: Vec<GetBundleRequest>) -> Result<()> {
+    let calls = requests.into_iter().map(|request| {
+        let mut client = client.clone();
+        async move {
+            client.ready().await.context("the server is gone")?;
+            let path = PathAndQuery::from_static("/api.Registry/GetBundle");
+            let answer = client.unary(Request::new(request), path, Weigh).await?;
+            ensure!(answer.into_inner() > 0, "the server gives an empty bundle");
+            Ok(())
+        }
+    });
+    futures::stream::iter(calls).buffer_unordered(PARALLEL).try_collect::<()>().await
+}

@@ -1,0 +1,127 @@
+//! A package of a snapshot becomes a PackageManifest.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use olm_types::api::{
+    AppLink, ChannelEntry, Deprecation, PackageChannel, PackageManifest, PackageManifestSpec,
+    PackageManifestStatus,
+};
+use olm_types::bundle::{CatalogKey, Entry};
+use olm_types::properties::kinds::DEPRECATED;
+use olm_types::version::Version;
+
+use super::{Head, labels};
+use crate::snapshot::{ChannelSummary, PackageSummary};
+
+/// What packages show of their CatalogSource.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CatalogFacts {
+    /// Which CatalogSource it is.
+    pub key: CatalogKey,
+    /// Its name for people.
+    pub display_name: String,
+    /// Who publishes it.
+    pub publisher: String,
+    /// Its labels.
+    pub labels: BTreeMap<String, String>,
+    /// When it was created.
+    pub created: Option<Time>,
+}
+
+/// The CSVs at the heads of channels, by name of the bundle. Those that cannot be had are missing.
+pub type Heads = BTreeMap<Arc<str>, Head>;
+
+/// No channel of a package has a CSV that can be shown.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("packagemanifest has no valid channels")]
+pub struct NoValidChannels;
+
+/// A package with its channels, sorted by name. A channel whose CSV cannot be had is left out; when
+/// that is the default channel, the first one that is left takes its place.
+///
+/// # Errors
+/// When no channel is left.
+pub fn manifest(
+    catalog: &CatalogFacts,
+    name: &str,
+    package: &PackageSummary,
+    entries: &[Arc<Entry>],
+    heads: &Heads,
+) -> Result<PackageManifest, NoValidChannels> {
+    let entries = by_channel(entries);
+    let usable = package
+        .channels
+        .iter()
+        .filter_map(|(channel, summary)| Some((channel, summary, heads.get(&summary.head)?)));
+    let usable: Vec<_> = usable.collect();
+    let first = usable.first().ok_or(NoValidChannels)?;
+    let default = usable.iter().find(|(channel, ..)| **channel == package.default_channel);
+    let (default_channel, _, default_head) = default.unwrap_or(first);
+    let channels = usable.iter().map(|(name, summary, head)| {
+        channel(name, summary, head, entries.get(*name).cloned().unwrap_or_default())
+    });
+    let status = PackageManifestStatus {
+        catalog_source: catalog.key.name.to_string(),
+        catalog_source_display_name: catalog.display_name.clone(),
+        catalog_source_publisher: catalog.publisher.clone(),
+        catalog_source_namespace: catalog.key.namespace.to_string(),
+        provider: Some(default_head.description.provider.clone().unwrap_or_else(AppLink::default)),
+        package_name: name.to_owned(),
+        deprecation: deprecation(package.deprecation.as_ref()),
+        channels: channels.collect(),
+        default_channel: default_channel.to_string(),
+    };
+    let mut manifest = PackageManifest::new(name, PackageManifestSpec {});
+    manifest.metadata.namespace = Some(catalog.key.namespace.to_string());
+    manifest.metadata.labels = Some(labels::labels(catalog, default_head));
+    manifest.metadata.creation_timestamp.clone_from(&catalog.created);
+    manifest.status = Some(status);
+    Ok(manifest)
+}
+
+fn channel(
+    name: &str,
+    summary: &ChannelSummary,
+    head: &Head,
+    entries: Vec<ChannelEntry>,
+) -> PackageChannel {
+    PackageChannel {
+        name: name.to_owned(),
+        current_csv: head.name.clone(),
+        current_csv_desc: Some(head.description.clone()),
+        deprecation: deprecation(summary.deprecation.as_ref()),
+        entries,
+    }
+}
+
+/// Entries of each channel, highest version first; without a version last. Those with the property
+/// `olm.deprecated` are not shown.
+fn by_channel(entries: &[Arc<Entry>]) -> BTreeMap<Arc<str>, Vec<ChannelEntry>> {
+    let hidden = |entry: &Entry| entry.properties.iter().any(|one| &*one.kind == DEPRECATED);
+    let mut sorted: Vec<_> = entries.iter().filter(|entry| !hidden(entry)).collect();
+    let none = Version::new(0, 0, 0);
+    sorted.sort_by_key(|entry| Reverse(entry.version.clone().unwrap_or_else(|| none.clone())));
+    let mut channels: BTreeMap<Arc<str>, Vec<ChannelEntry>> = BTreeMap::new();
+    let mut seen = BTreeSet::new();
+    for entry in sorted {
+        if seen.insert((Arc::clone(&entry.channel), Arc::clone(&entry.name))) {
+            channels.entry(Arc::clone(&entry.channel)).or_default().push(shown(entry));
+        }
+    }
+    channels
+}
+
+fn shown(entry: &Entry) -> ChannelEntry {
+    ChannelEntry {
+        name: entry.name.to_string(),
+        version: entry.version.as_ref().map(ToString::to_string),
+        deprecation: deprecation(entry.deprecations.bundle.as_ref()),
+    }
+}
+
+fn deprecation(message: Option<&Arc<str>>) -> Option<Deprecation> {
+    message.map(|message| Deprecation { message: message.to_string() })
+}

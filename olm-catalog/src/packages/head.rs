@@ -1,0 +1,87 @@
+//! What the CSV at the head of a channel tells.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use olm_types::api::{ClusterServiceVersion, CsvDescription};
+use serde_json::Value;
+
+/// Why a CSV tells nothing.
+#[derive(Debug, thiserror::Error)]
+pub enum HeadError {
+    /// The catalog gave no CSV: its bundles hold images only and no metadata.
+    #[error("the catalog has no CSV for it")]
+    Missing,
+    /// It is not a CSV.
+    #[error("its CSV cannot be read: {0}")]
+    Malformed(#[from] serde_json::Error),
+}
+
+/// The CSV at the head of a channel.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Head {
+    /// Its name.
+    pub name: String,
+    /// Its labels.
+    pub labels: BTreeMap<String, String>,
+    /// The rest, as packages show it.
+    pub description: CsvDescription,
+}
+
+impl Head {
+    /// Reads the JSON text of a CSV.
+    ///
+    /// # Errors
+    /// The text is empty or no CSV.
+    pub fn read(csv_json: &str) -> Result<Self, HeadError> {
+        if csv_json.is_empty() {
+            return Err(HeadError::Missing);
+        }
+        let csv: ClusterServiceVersion = serde_json::from_str(csv_json)?;
+        let images = images(csv_json)?;
+        Ok(Self {
+            name: csv.metadata.name.clone().unwrap_or_default(),
+            labels: csv.metadata.labels.clone().unwrap_or_default(),
+            description: description(csv, images),
+        })
+    }
+}
+
+fn description(csv: ClusterServiceVersion, related_images: Vec<String>) -> CsvDescription {
+    let spec = csv.spec;
+    let text = |text: String| Some(text).filter(|text| !text.is_empty());
+    CsvDescription {
+        display_name: text(spec.display_name),
+        icon: spec.icon,
+        version: spec.version,
+        provider: spec.provider,
+        annotations: csv.metadata.annotations.unwrap_or_default(),
+        keywords: spec.keywords,
+        links: spec.links,
+        maintainers: spec.maintainers,
+        maturity: spec.maturity,
+        description: spec.description,
+        install_modes: spec.install_modes,
+        customresourcedefinitions: spec.customresourcedefinitions,
+        apiservicedefinitions: spec.apiservicedefinitions,
+        native_apis: spec.native_apis,
+        min_kube_version: spec.min_kube_version,
+        related_images,
+    }
+}
+
+/// The images of the Deployments and of `relatedImages`, sorted. v0 gives them in any order.
+fn images(csv_json: &str) -> Result<Vec<String>, serde_json::Error> {
+    let csv: Value = serde_json::from_str(csv_json)?;
+    let list = |value: &Value, path: &str| -> Vec<Value> {
+        value.pointer(path).and_then(Value::as_array).cloned().unwrap_or_default()
+    };
+    let deployments = list(&csv, "/spec/install/spec/deployments");
+    let containers = deployments.iter().flat_map(|deployment| {
+        ["containers", "initContainers"]
+            .into_iter()
+            .flat_map(|kind| list(deployment, &format!("/spec/template/spec/{kind}")))
+    });
+    let all = containers.chain(list(&csv, "/spec/relatedImages"));
+    let images = all.filter_map(|image| Some(image.get("image")?.as_str()?.to_owned()));
+    Ok(images.collect::<BTreeSet<_>>().into_iter().collect())
+}

@@ -1,0 +1,35 @@
+//! Graphs in DOT, the language of Graphviz.
+
+use super::{Notation, Standing};
+
+/// The notation of DOT.
+pub(super) struct Dot;
+
+impl Notation for Dot {
+    const BEGIN: &str = "digraph catalog {\n  rankdir=LR;\n  node [shape=box];\n";
+    const END: &str = "}\n";
+    const CLOSE: &str = "  }\n";
+
+    fn open(place: usize, title: &str) -> String {
+        format!("  subgraph cluster_{place} {{\n    label={};", quoted(title))
+    }
+
+    fn node(number: usize, label: &str, standing: Standing) -> String {
+        let style = match standing {
+            Standing::Head => ", penwidth=3",
+            Standing::Member => "",
+            Standing::Missing => ", style=dashed",
+        };
+        format!("    b{number} [label={}{style}];", quoted(label))
+    }
+
+    fn edge(older: usize, newer: usize, skipped: bool) -> String {
+        let style = if skipped { " [style=dotted, label=skips]" } else { "" };
+        format!("    b{older} -> b{newer}{style};")
+    }
+}
+
+/// A text in DOT.
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n"))
+}

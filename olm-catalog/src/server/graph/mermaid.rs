@@ -1,0 +1,47 @@
+//! Graphs in Mermaid.
+
+use super::{Notation, Standing};
+
+/// The notation of Mermaid.
+pub(super) struct Mermaid;
+
+impl Notation for Mermaid {
+    const BEGIN: &str = "graph LR\n";
+    const END: &str = "";
+    const CLOSE: &str =
+        "  end\n  classDef head stroke-width:3px\n  classDef missing stroke-dasharray:4\n";
+
+    fn open(place: usize, title: &str) -> String {
+        format!("  subgraph c{place}[\"{}\"]", entities(title))
+    }
+
+    fn node(number: usize, label: &str, standing: Standing) -> String {
+        let class = match standing {
+            Standing::Head => ":::head",
+            Standing::Member => "",
+            Standing::Missing => ":::missing",
+        };
+        format!("    b{number}[\"{}\"]{class}", entities(label))
+    }
+
+    fn edge(older: usize, newer: usize, skipped: bool) -> String {
+        let arrow = if skipped { "-.->|skips|" } else { "-->" };
+        format!("    b{older} {arrow} b{newer}")
+    }
+}
+
+/// Text between quotes in Mermaid, which has no escapes.
+fn entities(text: &str) -> String {
+    let mut out = String::new();
+    for letter in text.chars() {
+        match letter {
+            '"' => out.push_str("#quot;"),
+            '#' => out.push_str("#35;"),
+            '<' => out.push_str("#lt;"),
+            '>' => out.push_str("#gt;"),
+            '\n' => out.push_str("<br/>"),
+            other => out.push(other),
+        }
+    }
+    out
+}

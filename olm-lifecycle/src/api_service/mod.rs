@@ -1,0 +1,17 @@
+//! API services that an operator serves (spec olm-operator 3.7).
+//!
+//! An APIService is cluster-scoped and has no owner reference; its labels say which CSV it belongs
+//! to, and a CSV takes one over only from a CSV that makes way for it.
+
+mod adoption;
+mod availability;
+mod check;
+mod write;
+
+pub use adoption::is_adoptable;
+pub use availability::{are_available, wanted_apis};
+pub use check::{ResourceErrors, check_resources};
+pub use write::{NotAdoptable, authority_of, removed, writes};
+
+#[cfg(test)]
+mod tests;

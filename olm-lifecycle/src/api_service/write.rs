@@ -1,0 +1,115 @@
+//! The APIService objects of a CSV (spec olm-operator 3.7, items 1 and 2).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use k8s_openapi::ByteString;
+use k8s_openapi::kube_aggregator::pkg::apis::apiregistration::v1::APIService;
+use olm_effect::{Action, Effect, Propagation, Target};
+use olm_types::api::{ApiServiceDescription, ClusterServiceVersion};
+use olm_types::{labels, owner};
+use serde_json::{Value, json};
+
+use super::adoption::is_adoptable;
+use crate::certificates::{ServingNames, ServingWrites, api_service_port, owned_api_services};
+use crate::csv::Observed;
+use crate::writes::resource_of;
+
+/// Place of a new group among all groups; v0's value.
+const GROUP_PRIORITY: i32 = 2000;
+
+/// Place of a version in its group; v0's value.
+const VERSION_PRIORITY: i32 = 15;
+
+/// An APIService of this name belongs to somebody else.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("pre-existing APIService {0} is not adoptable")]
+pub struct NotAdoptable(pub String);
+
+/// The writes of all owned API services; `trusted` has whom clients are to trust by the name of
+/// the Deployment.
+///
+/// # Errors
+/// When one exists that the CSV must not write.
+pub fn writes(
+    observed: &Observed,
+    trusted: &BTreeMap<String, Vec<u8>>,
+) -> Result<ServingWrites, NotAdoptable> {
+    let mut writes = ServingWrites::default();
+    for api in owned_api_services(&observed.csv) {
+        let name = api.api_service_name();
+        let target = Target::cluster(resource_of::<APIService>(), &name);
+        let trusted = trusted.get(api.deployment_name.as_deref().unwrap_or_default());
+        let spec = spec(observed, api, trusted.map(Vec::as_slice).unwrap_or_default());
+        match observed.api_services.get(&name) {
+            None => writes.creations.push(create(observed, target, spec)),
+            Some(present) if is_adoptable(observed, present) => {
+                let patch = json!({"metadata": {"labels": labels(observed)}, "spec": spec});
+                let present = serde_json::to_value(present).ok();
+                writes.updates.push(Effect::merge(target, patch, present));
+            }
+            Some(_) => return Err(NotAdoptable(name)),
+        }
+    }
+    Ok(writes)
+}
+
+/// The certificates by which clients recognise the server of an API at this moment.
+pub fn authority_of<'a>(observed: &'a Observed, api: &ApiServiceDescription) -> Option<&'a [u8]> {
+    let spec = observed.api_services.get(&api.api_service_name())?.spec.as_ref()?;
+    spec.ca_bundle.as_ref().map(|ByteString(bytes)| bytes.as_slice())
+}
+
+/// The deletions of API services that are the CSV's and that its spec does not name any more.
+pub fn removed(observed: &Observed) -> Vec<Effect> {
+    let named: BTreeSet<String> =
+        owned_api_services(&observed.csv).map(ApiServiceDescription::api_service_name).collect();
+    let all = observed.serving.labelled_api_services.iter();
+    let strays = all
+        .filter(|service| service.metadata.deletion_timestamp.is_none())
+        .filter(|service| !named.contains(service.metadata.name.as_deref().unwrap_or_default()));
+    strays.map(|service| delete(service)).collect()
+}
+
+fn delete(service: &APIService) -> Effect {
+    let name = service.metadata.name.as_deref().unwrap_or_default();
+    let action = Action::Delete {
+        uid: service.metadata.uid.clone(),
+        propagation: Propagation::Background,
+        grace_seconds: None,
+    };
+    Effect::new(Target::cluster(resource_of::<APIService>(), name), action)
+}
+
+fn create(observed: &Observed, target: Target, mut spec: Value) -> Effect {
+    spec["groupPriorityMinimum"] = json!(GROUP_PRIORITY);
+    spec["versionPriority"] = json!(VERSION_PRIORITY);
+    let object = json!({
+        "apiVersion": target.resource.api_version(),
+        "kind": target.resource.kind,
+        "metadata": {"name": target.name, "labels": labels(observed)},
+        "spec": spec,
+    });
+    Effect::create(target, object)
+}
+
+fn spec(observed: &Observed, api: &ApiServiceDescription, trusted: &[u8]) -> Value {
+    let deployment = api.deployment_name.as_deref().unwrap_or_default();
+    let names = ServingNames::new(observed.namespace(), deployment);
+    json!({
+        "group": api.group,
+        "version": api.version,
+        "service": {
+            "namespace": observed.namespace(),
+            "name": names.service(),
+            "port": api_service_port(api),
+        },
+        "caBundle": ByteString(trusted.to_vec()),
+    })
+}
+
+fn labels(observed: &Observed) -> BTreeMap<String, String> {
+    let kind = ClusterServiceVersion::KIND;
+    let mut all = owner::owner_labels(observed.name(), observed.namespace(), kind);
+    all.insert(labels::MANAGED.to_owned(), labels::MANAGED_VALUE.to_owned());
+    all
+}

@@ -1,0 +1,70 @@
+//! A quantity of memory as Go's runtime wants it: `GOMEMLIMIT` takes `5MiB`, Kubernetes `5Mi`.
+
+use olm_types::hash::{QuantityError, canonical_quantity};
+
+/// Decimal suffixes with their power of a thousand.
+const DECIMAL: [(&str, u32); 6] = [("k", 1), ("M", 2), ("G", 3), ("T", 4), ("P", 5), ("E", 6)];
+/// Powers of 1024, from the first.
+const BINARY: [&str; 6] = ["Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
+
+/// The value of `GOMEMLIMIT` for a quantity: its largest binary unit that leaves a whole number.
+/// What is less than a byte keeps its text, as in v0.
+///
+/// # Errors
+/// The text is no quantity.
+pub(super) fn go_limit(quantity: &str) -> Result<String, QuantityError> {
+    let canonical = canonical_quantity(quantity)?;
+    let text = bytes(&canonical).map_or(canonical, binary);
+    Ok(format!("{text}B"))
+}
+
+/// Whole bytes of a decimal quantity in canonical form.
+fn bytes(canonical: &str) -> Option<u128> {
+    let end = canonical.find(|c: char| !c.is_ascii_digit()).unwrap_or(canonical.len());
+    let (number, suffix) = canonical.split_at(end);
+    let number: u128 = number.parse().ok()?;
+    let exponent = match suffix {
+        "" => 0,
+        _ => match suffix.strip_prefix('e') {
+            Some(exponent) => exponent.parse().ok()?,
+            None => 3 * DECIMAL.iter().find(|(known, _)| *known == suffix)?.1,
+        },
+    };
+    number.checked_mul(10_u128.checked_pow(exponent)?)
+}
+
+fn binary(mut number: u128) -> String {
+    let mut suffix = "";
+    for unit in BINARY {
+        if number == 0 || !number.is_multiple_of(1024) {
+            break;
+        }
+        number /= 1024;
+        suffix = unit;
+    }
+    format!("{number}{suffix}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rstest::rstest;
+
+    #[rstest]
+    #[case("5Mi", "5MiB")]
+    #[case("1.5Gi", "1536MiB")]
+    #[case("50M", "50000000B")]
+    #[case("1024k", "1000KiB")]
+    #[case("2097152", "2MiB")]
+    #[case("1e3", "1000B")]
+    #[case("0", "0B")]
+    #[case("100m", "100mB")]
+    fn limits(#[case] quantity: &str, #[case] limit: &str) {
+        assert_eq!(go_limit(quantity), Ok(limit.to_owned()));
+    }
+
+    #[test]
+    fn no_quantity() {
+        assert!(go_limit("much").is_err());
+    }
+}

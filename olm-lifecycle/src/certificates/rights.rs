@@ -1,0 +1,133 @@
+//! What a server may do: read its Secret, and, as an aggregated API, ask about its callers
+//! (spec olm-operator 3.6).
+
+use k8s_openapi::api::rbac::v1::{ClusterRoleBinding, Role, RoleBinding};
+use kube_core::Resource;
+use olm_effect::{Effect, Target};
+use olm_types::api::ClusterServiceVersion;
+use olm_types::{labels, owner};
+use serde_json::{Value, json};
+
+use super::demand::{Demand, demands};
+use super::observed::ServingObjects;
+use super::writes::{apply, managed, owner_reference, owners};
+use crate::writes::resource_of;
+
+/// Where the rights of aggregated APIs are bound.
+pub const KUBE_SYSTEM: &str = "kube-system";
+
+const RBAC: &str = "rbac.authorization.k8s.io";
+
+/// The writes for one server.
+pub(super) fn rights(
+    csv: &ClusterServiceVersion,
+    demand: &Demand<'_>,
+    objects: &ServingObjects,
+) -> Vec<Effect> {
+    vec![
+        role(csv, demand, objects),
+        role_binding(csv, demand, objects),
+        auth_delegator(csv, demand),
+        auth_reader(demand),
+    ]
+}
+
+fn role(csv: &ClusterServiceVersion, demand: &Demand<'_>, objects: &ServingObjects) -> Effect {
+    let name = demand.names.secret();
+    let content = json!({"rules": [{
+        "verbs": ["get"], "apiGroups": [""], "resources": ["secrets"], "resourceNames": [name],
+    }]});
+    let target = Target::namespaced(resource_of::<Role>(), demand.names.namespace(), &name);
+    created_or_merged(csv, target, objects.roles.get(&name).map(AsRef::as_ref), content)
+}
+
+fn role_binding(
+    csv: &ClusterServiceVersion,
+    demand: &Demand<'_>,
+    objects: &ServingObjects,
+) -> Effect {
+    let name = demand.names.secret();
+    let content = json!({
+        "subjects": [subject(demand)],
+        "roleRef": {"apiGroup": RBAC, "kind": "Role", "name": name},
+    });
+    let target = Target::namespaced(resource_of::<RoleBinding>(), demand.names.namespace(), &name);
+    created_or_merged(csv, target, objects.role_bindings.get(&name).map(AsRef::as_ref), content)
+}
+
+fn auth_delegator(csv: &ClusterServiceVersion, demand: &Demand<'_>) -> Effect {
+    let name = demand.names.auth_delegator();
+    let mut labels = owner::owner_labels(
+        csv.metadata.name.as_deref().unwrap_or_default(),
+        csv.metadata.namespace.as_deref().unwrap_or_default(),
+        ClusterServiceVersion::KIND,
+    );
+    labels.insert(labels::MANAGED.to_owned(), labels::MANAGED_VALUE.to_owned());
+    let object = json!({
+        "metadata": {"name": name, "labels": labels},
+        "subjects": [subject(demand)],
+        "roleRef": {"apiGroup": RBAC, "kind": "ClusterRole", "name": "system:auth-delegator"},
+    });
+    apply(Target::cluster(resource_of::<ClusterRoleBinding>(), &name), object)
+}
+
+/// As in v0 it has no owner labels; it is found by its name when the CSV goes.
+fn auth_reader(demand: &Demand<'_>) -> Effect {
+    let name = demand.names.auth_reader();
+    let object = json!({
+        "metadata": {"name": name, "namespace": KUBE_SYSTEM, "labels": managed()},
+        "subjects": [subject(demand)],
+        "roleRef": {
+            "apiGroup": RBAC, "kind": "Role", "name": "extension-apiserver-authentication-reader",
+        },
+    });
+    apply(Target::namespaced(resource_of::<RoleBinding>(), KUBE_SYSTEM, &name), object)
+}
+
+fn subject(demand: &Demand<'_>) -> Value {
+    json!({
+        "kind": "ServiceAccount", "name": demand.account(), "namespace": demand.names.namespace(),
+    })
+}
+
+/// Creates the object, or merges into the one that is there; that one becomes the CSV's only if a
+/// CSV owns it already.
+fn created_or_merged<K: Resource + serde::Serialize>(
+    csv: &ClusterServiceVersion,
+    target: Target,
+    present: Option<&K>,
+    mut content: Value,
+) -> Effect {
+    let mut metadata = json!({"name": target.name, "labels": managed()});
+    match present {
+        None => {
+            metadata["namespace"] = json!(target.namespace);
+            metadata["ownerReferences"] = json!([owner_reference(csv)]);
+            content["metadata"] = metadata;
+            content["apiVersion"] = json!(target.resource.api_version());
+            content["kind"] = json!(target.resource.kind);
+            Effect::create(target, content)
+        }
+        Some(present) => {
+            metadata["ownerReferences"] = owners(csv, present.meta());
+            content["metadata"] = metadata;
+            Effect::merge(target, content, serde_json::to_value(present).ok())
+        }
+    }
+}
+
+/// Names of the RoleBindings in [`KUBE_SYSTEM`] that go with a CSV: those of its servers, unless
+/// one of `others`, the CSVs that stay in its namespace, has a server of that name.
+pub fn auth_readers<'a>(
+    csv: &ClusterServiceVersion,
+    others: impl Iterator<Item = &'a ClusterServiceVersion>,
+) -> Vec<String> {
+    let mut names: Vec<String> =
+        demands(csv).iter().map(|demand| demand.names.auth_reader()).collect();
+    for other in others {
+        for demand in demands(other) {
+            names.retain(|name| *name != demand.names.auth_reader());
+        }
+    }
+    names
+}

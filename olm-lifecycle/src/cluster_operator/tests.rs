@@ -1,0 +1,189 @@
+//! Reports to OpenShift (spec olm-operator 6.7, 6.8, 8.31).
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use olm_effect::{Action, Effect};
+use olm_types::api::ClusterServiceVersion;
+use rstest::rstest;
+use serde_json::{Value, json};
+
+use super::*;
+
+fn csv(name: &str, extra: Value) -> Arc<ClusterServiceVersion> {
+    let mut csv = json!({
+        "metadata": {"name": name, "namespace": "ns"},
+        "spec": {"version": "1.0.0"},
+    });
+    csv.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
+    Arc::new(serde_json::from_value(csv).unwrap())
+}
+
+/// A CSV whose annotation holds these values of `olm.maxOpenShiftVersion`, as JSON.
+fn limited(name: &str, values: &[&str]) -> Arc<ClusterServiceVersion> {
+    let property =
+        |value: &&str| format!("{{\"type\":\"olm.maxOpenShiftVersion\",\"value\":{value}}}");
+    let properties: Vec<String> = values.iter().map(property).collect();
+    let text = format!("{{\"properties\":[{}]}}", properties.join(","));
+    let metadata = json!({
+        "name": name, "namespace": "ns",
+        "annotations": {"operatorframework.io/properties": text},
+    });
+    csv(name, json!({"metadata": metadata}))
+}
+
+fn told(release: Option<&str>, csvs: &[Arc<ClusterServiceVersion>]) -> Vec<String> {
+    match incompatible_operators(release, csvs.iter().map(AsRef::as_ref)) {
+        Ok(found) => found.iter().map(ToString::to_string).collect(),
+        Err(error) => vec![error.to_string()],
+    }
+}
+
+#[rstest]
+#[case("1.0.0", "\"1.1.0\"", None)]
+#[case("1.0.0", "\"1.1.0+build\"", None)]
+#[case("1.0.0", "\"2.0.0\"", None)]
+#[case("1.0.0", "4.8", None)]
+#[case("1.0.1", "\"1.1\"", None)]
+#[case("1.0.0", "\"1.0.0\"", Some("maximum supported OCP version for ns/a is 1.0"))]
+#[case("1.0.0", "\"0.1.0\"", Some("maximum supported OCP version for ns/a is 0.1"))]
+#[case("1.1.0-pre", "\"1.1.0\"", Some("maximum supported OCP version for ns/a is 1.1"))]
+#[case("4.22.0", "\"4.23\"", None)]
+#[case("4.22.0", "\"5.0\"", None)]
+#[case("4.23.0", "\"5.1\"", None)]
+#[case("4.23.0", "\"4.23\"", Some("maximum supported OCP version for ns/a is 4.23"))]
+#[case("4.23.0", "\"5.0\"", Some("maximum supported OCP version for ns/a is 5.0"))]
+#[case("5.0.0", "\"4.23\"", Some("maximum supported OCP version for ns/a is 4.23"))]
+#[case("5.1.0", "\"5.1\"", Some("maximum supported OCP version for ns/a is 5.1"))]
+#[case("4.16.0-rc1", "\"4.16\"", Some("maximum supported OCP version for ns/a is 4.16"))]
+fn the_next_version(#[case] release: &str, #[case] value: &str, #[case] blocking: Option<&str>) {
+    let expected: Vec<&str> = blocking.into_iter().collect();
+    assert_eq!(told(Some(release), &[limited("a", &[value])]), expected);
+}
+
+#[rstest]
+#[case(&["\"1.1.0-pre\""], "must specify only <major>.<minor> version, got invalid value 1.1.0-pre")]
+#[case(&["\"1.1.2\""], "must specify only <major>.<minor> version, got invalid value 1.1.2")]
+#[case(&["\"\""], "value cannot be \"\" (an empty string)")]
+#[case(&["\"garbage\""], "failed to parse \"garbage\" as semver")]
+#[case(&["\"1.0\"", "\"1.1\""], "defining more than one \"olm.maxOpenShiftVersion\" property is not allowed")]
+fn malformed_limits(#[case] values: &[&str], #[case] error: &str) {
+    let told = told(Some("1.0.0"), &[limited("a", values)]);
+    let start = "ns/a has invalid olm.maxOpenShiftVersion properties: ";
+    assert!(told[0].starts_with(start) && told[0].contains(error), "{told:?}");
+}
+
+#[test]
+fn a_missing_release_is_an_error_and_an_operator_without_a_limit_is_none() {
+    let missing = "desired release version missing from RELEASE_VERSION env variable";
+    assert_eq!(told(None, &[]), [missing]);
+    assert_eq!(told(Some(""), &[]), [missing]);
+    assert_eq!(told(Some("1.0.0"), &[csv("a", json!({}))]), Vec::<String>::new());
+}
+
+/// The status after a write that has to happen.
+fn written(effect: Option<Effect>) -> Value {
+    match effect.map(|effect| effect.action) {
+        Some(Action::Status { object, .. }) => object["status"].clone(),
+        other => panic!("no status is written but {other:?}"),
+    }
+}
+
+fn condition<'a>(status: &'a Value, type_: &str) -> &'a Value {
+    let conditions = status["conditions"].as_array().unwrap();
+    conditions.iter().find(|condition| condition["type"] == type_).unwrap()
+}
+
+fn report() -> OlmReport {
+    OlmReport {
+        name: "operator-lifecycle-manager".to_owned(),
+        live: Some(json!({"metadata": {"name": "operator-lifecycle-manager"}})),
+        namespace: "ns".to_owned(),
+        olm_version: "0.46.0".to_owned(),
+        release: Some("4.18.0".to_owned()),
+        ..OlmReport::default()
+    }
+}
+
+#[test]
+fn a_missing_object_is_created_first() {
+    let effect = decide_olm(&OlmReport { live: None, ..report() }, Timestamp::UNIX_EPOCH);
+    assert!(matches!(effect.unwrap().action, Action::Create(_)));
+}
+
+#[test]
+fn nothing_is_ready_before_the_first_success() {
+    let status = written(decide_olm(&report(), Timestamp::UNIX_EPOCH));
+    insta::assert_json_snapshot!(status);
+}
+
+#[test]
+fn a_working_olm_says_its_version_and_who_blocks_the_next_one() {
+    let csvs =
+        vec![limited("old", &["\"4.17\""]), limited("odd", &["\"\""]), limited("ok", &["4.19"])];
+    let mut report = OlmReport { has_worked: true, csvs, ..report() };
+    let status = written(decide_olm(&report, Timestamp::UNIX_EPOCH));
+    insta::assert_json_snapshot!(status);
+    report.live = Some(json!({"metadata": {"name": "o"}, "status": status}));
+    assert_eq!(
+        decide_olm(&report, Timestamp::UNIX_EPOCH + jiff::SignedDuration::from_secs(60)),
+        None
+    );
+    report.release = None;
+    let status = written(decide_olm(&report, Timestamp::UNIX_EPOCH));
+    assert_eq!(condition(&status, "Upgradeable")["reason"], "ErrorCheckingOperatorCompatibility");
+}
+
+fn package_server(live: Value, csvs: &[Arc<ClusterServiceVersion>]) -> Option<Effect> {
+    let report = PackageServerReport {
+        name: "packageserver".to_owned(),
+        live: Some(live),
+        csvs: csvs.to_vec(),
+        release: Some("4.18.0".to_owned()),
+    };
+    decide_package_server(&report, Timestamp::UNIX_EPOCH)
+}
+
+#[rstest]
+#[case::kept_true(true)]
+#[case::kept_false(false)]
+fn work_in_progress_says_nothing_about_availability(#[case] available: bool) {
+    let available = if available { "True" } else { "False" };
+    let live = json!({"status": {"conditions": [{"type": "Available", "status": available}]}});
+    let installing = csv("p.v1", json!({"status": {"phase": "Installing"}}));
+    let status = written(package_server(live, &[installing]));
+    assert_eq!(condition(&status, "Available")["status"], available);
+    assert_eq!(condition(&status, "Progressing")["message"], "Working toward 1.0.0");
+    assert_eq!(condition(&status, "Degraded")["status"], "False");
+}
+
+#[test]
+fn the_package_server_is_followed_from_waiting_to_uninstalled() {
+    let begun = written(package_server(json!({}), &[]));
+    assert_eq!(
+        condition(&begun, "Progressing")["message"],
+        "waiting for events - source=packageserver"
+    );
+    let old = csv("p.v1", json!({"status": {"phase": "Replacing"}}));
+    let new = csv(
+        "p.v2",
+        json!({
+            "spec": {"version": "2.0.0", "replaces": "p.v1"}, "status": {"phase": "Succeeded"},
+        }),
+    );
+    let done = written(package_server(json!({"status": begun}), &[old, new]));
+    insta::assert_json_snapshot!(done);
+    let gone = written(package_server(json!({"status": done}), &[]));
+    assert_eq!(condition(&gone, "Available")["message"], "Uninstalled version 2.0.0");
+    assert_eq!(gone["versions"], json!([{"name": "operator", "version": "4.18.0"}]));
+}
+
+#[test]
+fn a_failed_package_server_is_not_available() {
+    let failed = csv("p.v1", json!({"status": {"phase": "Failed", "reason": "R", "message": "m"}}));
+    let status = written(package_server(json!({}), &[failed]));
+    let message =
+        "ClusterServiceVersion ns/p.v1 observed in phase Failed with reason: R, message: m";
+    assert_eq!(condition(&status, "Available")["message"], message);
+    assert_eq!(condition(&status, "Progressing")["message"], "Failed to deploy 1.0.0");
+}

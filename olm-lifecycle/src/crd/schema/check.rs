@@ -1,0 +1,201 @@
+//! Applies a schema to a value.
+
+use serde_json::Value;
+
+use super::Schema;
+use super::number::Number;
+use super::path::Path;
+use super::verdict::Verdict;
+
+const INTEGER: &str = "integer";
+const NUMBER: &str = "number";
+
+impl Schema {
+    /// What is wrong with the object; nothing when it is valid.
+    pub(in crate::crd) fn check(&self, object: &Value) -> Vec<String> {
+        self.verdict(&Path::root(), object).into_findings()
+    }
+
+    /// What is wrong with a part of an object.
+    pub(super) fn verdict(&self, path: &Path<'_>, value: &Value) -> Verdict {
+        let mut verdict = Verdict::default();
+        if value.is_null() {
+            self.check_null(&mut verdict, path);
+            return verdict;
+        }
+        if !self.types.is_empty() || !self.format.is_empty() {
+            self.check_type(&mut verdict, path, value);
+        }
+        self.check_alternatives(&mut verdict, path, value);
+        match value {
+            Value::String(text) => {
+                self.string.check(&mut verdict, path, value, text);
+                self.check_format(&mut verdict, path, text);
+            }
+            Value::Number(number) => {
+                self.number.check(&mut verdict, path, value, Number::of(number));
+            }
+            Value::Array(items) => self.array.check(&mut verdict, path, items),
+            Value::Bool(_) | Value::Object(_) | Value::Null => {}
+        }
+        if !self.allowed.is_empty() && !self.allowed.iter().any(|allowed| equal(allowed, value)) {
+            verdict.unsupported(path, value, &self.allowed);
+        }
+        if let Value::Object(fields) = value {
+            self.object.check(&mut verdict, path, fields);
+        }
+        verdict.looked_at += self.rules_for(value);
+        verdict
+    }
+
+    /// Null is a value of its own: only type and list of values are looked at. No list of values
+    /// allows it.
+    fn check_null(&self, verdict: &mut Verdict, path: &Path<'_>) {
+        if !self.types.is_empty() && !self.nullable {
+            let types = self.types.join(",");
+            let detail = format!("{path} in body must be of type {types}: \"null\"");
+            verdict.invalid_word(path, "null", &detail);
+        } else {
+            verdict.looked_at += 1;
+        }
+        if !self.allowed.is_empty() {
+            verdict.unsupported(path, &Value::Null, &self.allowed);
+        }
+    }
+
+    fn check_type(&self, verdict: &mut Verdict, path: &Path<'_>, value: &Value) {
+        let found = type_of(value);
+        let has = |wanted: &str| self.types.iter().any(|allowed| allowed == wanted);
+        let numeric = has(NUMBER) || has(INTEGER);
+        let fits = has(found.0)
+            || match value {
+                Value::Number(number) => match Number::of(number) {
+                    whole @ Number::Float(_) => has(INTEGER) && whole.is_whole(),
+                    Number::Integer(_) => has(NUMBER),
+                },
+                _ => false,
+            };
+        let textual = matches!(value, Value::String(_) | Value::Array(_));
+        let formatted = !self.format.is_empty();
+        if formatted && !textual && !fits && found.1 != self.format {
+            let detail = format!("{path} in body must be of type {}: {:?}", self.format, found.1);
+            verdict.invalid_word(path, found.1, &detail);
+        } else if fits || (formatted && textual && !numeric) {
+            verdict.looked_at += 1;
+        } else {
+            let types = self.types.join(",");
+            let detail = format!("{path} in body must be of type {types}: {:?}", found.0);
+            verdict.invalid_word(path, found.0, &detail);
+        }
+    }
+
+    fn check_format(&self, verdict: &mut Verdict, path: &Path<'_>, text: &str) {
+        if let Some(false) = self.known_format.map(|format| format.matches(text)) {
+            let format = &self.format;
+            let detail = format!("{path} in body must be of type {format}: {text:?}");
+            verdict.invalid_word(path, text, &detail);
+        }
+    }
+
+    fn check_alternatives(&self, verdict: &mut Verdict, path: &Path<'_>, value: &Value) {
+        let place = path.to_string();
+        if !self.any_of.is_empty() {
+            let (best, valid) = best_of(&self.any_of, path, value, true);
+            if valid == 0 {
+                verdict.whole(&format!("{place:?} must validate at least one schema (anyOf)"));
+            }
+            verdict.merge(best);
+        }
+        if !self.one_of.is_empty() {
+            let (best, valid) = best_of(&self.one_of, path, value, false);
+            if valid != 1 {
+                let found = match valid {
+                    0 => "Found none valid".to_owned(),
+                    several => format!("Found {several} valid alternatives"),
+                };
+                let rule = "must validate one and only one schema (oneOf)";
+                verdict.whole(&format!("{place:?} {rule}. {found}"));
+            }
+            if valid < 2 {
+                verdict.merge(best);
+            }
+        }
+        self.check_all_of(verdict, path, value, &place);
+        if self.not.as_ref().is_some_and(|not| not.verdict(path, value).is_valid()) {
+            verdict.whole(&format!("{place:?} must not validate the schema (not)"));
+        }
+        verdict.looked_at += 1;
+    }
+
+    fn check_all_of(&self, verdict: &mut Verdict, path: &Path<'_>, value: &Value, place: &str) {
+        let mut valid = 0;
+        for schema in &self.all_of {
+            let result = schema.verdict(path, value);
+            valid += usize::from(result.is_valid());
+            verdict.merge(result);
+        }
+        if valid != self.all_of.len() {
+            let none = if valid == 0 { ". None validated" } else { "" };
+            verdict.whole(&format!("{place:?} must validate all the schemas (allOf){none}"));
+        }
+    }
+
+    /// How many groups of rules an API server applies to such a value.
+    fn rules_for(&self, value: &Value) -> usize {
+        let of_type = usize::from(!self.types.is_empty() || !self.format.is_empty());
+        let of_kind = match value {
+            Value::String(_) => 1 + usize::from(self.known_format.is_some()),
+            Value::Number(_) | Value::Array(_) => 2,
+            Value::Object(_) => 1,
+            Value::Bool(_) | Value::Null => 0,
+        };
+        of_type + of_kind + 3
+    }
+}
+
+/// The alternative to tell about (the first valid one, or else the one with most rules behind it),
+/// and how many are valid. With `any` the first valid one ends the search.
+fn best_of(schemas: &[Schema], path: &Path<'_>, value: &Value, any: bool) -> (Verdict, usize) {
+    let (mut best, mut valid) = (None::<Verdict>, 0);
+    for schema in schemas {
+        let verdict = schema.verdict(path, value);
+        if verdict.is_valid() {
+            valid += 1;
+            if valid == 1 {
+                best = Some(verdict);
+            }
+            if any {
+                break;
+            }
+        } else if valid == 0 && best.as_ref().is_none_or(|best| verdict.looked_at > best.looked_at)
+        {
+            best = Some(verdict);
+        }
+    }
+    (best.unwrap_or_default(), valid)
+}
+
+/// JSON type and format that API servers give a value.
+fn type_of(value: &Value) -> (&'static str, &'static str) {
+    match value {
+        Value::Null => ("null", ""),
+        Value::Bool(_) => ("boolean", ""),
+        Value::Number(number) => match Number::of(number) {
+            Number::Integer(_) => (INTEGER, "int64"),
+            Number::Float(_) => (NUMBER, "float64"),
+        },
+        Value::String(_) => ("string", ""),
+        Value::Array(_) => ("array", ""),
+        Value::Object(_) => ("object", ""),
+    }
+}
+
+/// Equal, with numbers by their value.
+fn equal(allowed: &Value, value: &Value) -> bool {
+    match (allowed, value) {
+        (Value::Number(allowed), Value::Number(value)) => {
+            allowed == value || allowed.as_f64() == value.as_f64()
+        }
+        _ => allowed == value,
+    }
+}

@@ -1,0 +1,85 @@
+//! Rules for arrays and objects.
+
+use serde_json::{Map, Value};
+
+use super::path::Path;
+use super::verdict::Verdict;
+use super::{Additional, ArrayRules, ObjectRules};
+
+impl ArrayRules {
+    /// Checks an array and its items.
+    pub(super) fn check(&self, verdict: &mut Verdict, path: &Path<'_>, items: &[Value]) {
+        if let Some(schema) = &self.items {
+            for (index, item) in items.iter().enumerate() {
+                verdict.merge(schema.verdict(&path.index(index), item));
+            }
+        }
+        let size = count(items.len());
+        if let Some(min) = self.min_items.filter(|min| size < *min) {
+            let detail = format!("{path} in body should have at least {min} items");
+            verdict.invalid(path, &size.into(), &detail);
+        }
+        if let Some(max) = self.max_items.filter(|max| size > *max) {
+            verdict.too_many(path, size, max);
+        }
+        if self.unique && has_duplicates(items) {
+            verdict.invalid_word(path, "", &format!("{path} in body shouldn't contain duplicates"));
+        }
+    }
+}
+
+impl ObjectRules {
+    /// Checks an object and its fields.
+    pub(super) fn check(
+        &self,
+        verdict: &mut Verdict,
+        path: &Path<'_>,
+        fields: &Map<String, Value>,
+    ) {
+        let size = count(fields.len());
+        if let Some(min) = self.min_properties.filter(|min| size < *min) {
+            let detail = format!("{path} in body should have at least {min} properties");
+            verdict.invalid(path, &size.into(), &detail);
+        }
+        if let Some(max) = self.max_properties.filter(|max| size > *max) {
+            verdict.too_many(path, size, max);
+        }
+        self.check_others(verdict, path, fields);
+        for (name, schema) in &self.properties {
+            if let Some(value) = fields.get(name) {
+                verdict.merge(schema.verdict(&path.field(name), value));
+            }
+        }
+        for name in self.required.iter().filter(|name| !fields.contains_key(*name)) {
+            verdict.required(&path.other(name));
+        }
+    }
+
+    /// Fields without a schema of their own.
+    fn check_others(&self, verdict: &mut Verdict, path: &Path<'_>, fields: &Map<String, Value>) {
+        let others = fields.iter().filter(|(name, _)| !self.properties.contains_key(*name));
+        match &self.additional {
+            Additional::Any => {}
+            Additional::None => others.for_each(|(name, _)| {
+                let detail = format!("{path}.{name} in body is a forbidden property");
+                verdict.invalid_word(path, name, &detail);
+            }),
+            Additional::Like(schema) => {
+                for (name, value) in others {
+                    verdict.merge(schema.verdict(&path.other(name), value));
+                }
+            }
+        }
+    }
+}
+
+fn count(length: usize) -> i64 {
+    i64::try_from(length).unwrap_or(i64::MAX)
+}
+
+/// Structural schemas may not ask for this, so that its cost does not matter.
+fn has_duplicates(items: &[Value]) -> bool {
+    let mut texts: Vec<_> = items.iter().map(Value::to_string).collect();
+    texts.sort_unstable();
+    texts.windows(2).any(|pair| pair.first() == pair.last())
+}

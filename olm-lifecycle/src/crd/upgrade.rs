@@ -1,0 +1,224 @@
+//! The upgrade of one definition that exists, from the first check to the object that is written.
+//!
+//! Existing objects come in pages and are forgotten page by page. What is needed next is a
+//! [`Demand`]; the machine that executes steps meets it.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use olm_effect::{Effect, Outcome, Refusal, Resource};
+use serde_json::Value;
+
+use super::schema::in_words;
+use super::versions::{self, VersionCheck};
+use super::{CrdError, CrdOwner, alongside, removal, stored_versions, text};
+
+/// How often a listing starts anew after the API server forgot where it was.
+const RESTARTS: u8 = 2;
+
+/// What an upgrade needs next.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Demand {
+    /// A page of all objects of a kind, in all namespaces, after this token.
+    Page(Resource, Option<String>),
+    /// A write, made by the operator itself.
+    Write(Effect),
+    /// Nothing: this object may be written.
+    Ready(Value),
+}
+
+/// Who has a say in a definition.
+#[derive(Clone, Debug, Default)]
+pub struct Owners<'a> {
+    /// CSVs that own it.
+    pub owners: BTreeSet<CrdOwner>,
+    /// `(namespace, name)` of the CSV that it is installed alongside.
+    pub current: (&'a str, &'a str),
+    /// `(namespace, name)` of all CSVs that are not copies.
+    pub existing: Option<&'a BTreeSet<(String, String)>>,
+}
+
+/// An upgrade in progress.
+#[derive(Debug)]
+pub struct Upgrade {
+    live: Value,
+    desired: Value,
+    checks: VecDeque<VersionCheck>,
+    retired: Vec<String>,
+    /// Objects of the last page that have to be written anew.
+    to_write: VecDeque<Effect>,
+    /// Whether all objects were written anew.
+    rewritten: bool,
+    token: Option<String>,
+    restarts: u8,
+    warning: Option<String>,
+}
+
+impl Upgrade {
+    /// Begins the upgrade of `live` to `desired`.
+    ///
+    /// # Errors
+    /// It is refused without a look at existing objects.
+    pub fn begin(live: Value, desired: &Value, owners: &Owners<'_>) -> Result<Self, CrdError> {
+        removal::check(&live, desired, &owners.owners)?;
+        let mut object = desired.clone();
+        let exists = |namespace: &str, name: &str| {
+            let csv = (namespace.to_owned(), name.to_owned());
+            owners.existing.is_none_or(|existing| existing.contains(&csv))
+        };
+        alongside::merge(&mut object, &live, owners.current, exists);
+        Ok(Self {
+            checks: versions::to_check(&live, desired).into(),
+            desired: object,
+            live,
+            retired: Vec::new(),
+            to_write: VecDeque::new(),
+            rewritten: false,
+            token: None,
+            restarts: 0,
+            warning: None,
+        })
+    }
+
+    /// What is needed next.
+    ///
+    /// # Errors
+    /// The upgrade is refused.
+    pub fn demand(&mut self) -> Result<Demand, CrdError> {
+        if let Some(check) = self.checks.front() {
+            return Ok(Demand::Page(self.resource(&check.version), self.token.clone()));
+        }
+        if let Some(effect) = self.to_write.front() {
+            return Ok(Demand::Write(effect.clone()));
+        }
+        if self.retired.is_empty() {
+            self.retired = stored_versions::to_retire(&self.live, &self.desired)?;
+        }
+        if self.retired.is_empty() {
+            return Ok(Demand::Ready(self.object()));
+        }
+        Ok(match self.rewritten {
+            true => Demand::Write(stored_versions::retire(&self.live, &self.retired)),
+            false => {
+                Demand::Page(self.resource(versions::readable(&self.live)), self.token.clone())
+            }
+        })
+    }
+
+    /// Takes in a page of objects, and the token of the next one.
+    ///
+    /// # Errors
+    /// One of them is not valid under the new schema.
+    pub fn page(&mut self, items: &[Value], next: Option<String>) -> Result<(), CrdError> {
+        self.token = next.filter(|token| !token.is_empty());
+        let Some(check) = self.checks.front() else {
+            let resource = self.resource(versions::readable(&self.live));
+            self.to_write
+                .extend(items.iter().map(|item| stored_versions::rewrite(&resource, item)));
+            self.rewritten = self.token.is_none();
+            return Ok(());
+        };
+        if let Some(error) = items.iter().find_map(|item| self.violation(check, item)) {
+            return self.tolerate(error);
+        }
+        if self.token.is_none() {
+            self.checks.pop_front();
+        }
+        Ok(())
+    }
+
+    /// Takes in that a page could not be had.
+    ///
+    /// # Errors
+    /// Unless the listing only has to begin anew.
+    pub fn unlisted(&mut self, cause: Refusal) -> Result<(), CrdError> {
+        if cause.code == 410 && self.token.take().is_some() && self.restarts < RESTARTS {
+            self.restarts += 1;
+            return Ok(());
+        }
+        Err(CrdError::Unlisted { name: self.name(), cause })
+    }
+
+    /// Takes in what became of a write.
+    ///
+    /// # Errors
+    /// It was refused.
+    pub fn written(&mut self, outcome: Outcome) -> Result<(), CrdError> {
+        let effect = self.to_write.pop_front();
+        match (outcome, effect) {
+            (Outcome::Refused(cause), effect) => {
+                let object = effect.map_or_else(
+                    || "the definition".to_owned(),
+                    |effect| effect.target.to_string(),
+                );
+                let version = self.retired.first().cloned().unwrap_or_default();
+                Err(CrdError::NotRewritten { name: self.name(), version, object, cause })
+            }
+            (Outcome::Changed(live), None) => {
+                self.live = live;
+                self.retired.clear();
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// What has to be told although the upgrade goes on.
+    pub fn take_warning(&mut self) -> Option<String> {
+        self.warning.take()
+    }
+
+    /// Existing objects will go through the new conversion webhook, which may make them valid.
+    fn tolerate(&mut self, error: CrdError) -> Result<(), CrdError> {
+        if text(&self.desired, "/spec/conversion/strategy") != "Webhook" {
+            return Err(error);
+        }
+        self.warning = Some(format!(
+            "existing objects are not valid under the new schema of CRD {:?}, which is upgraded nevertheless: it \
+             brings a conversion webhook that may make them valid. {error}",
+            self.name()
+        ));
+        self.checks.clear();
+        self.token = None;
+        Ok(())
+    }
+
+    fn violation(&self, check: &VersionCheck, item: &Value) -> Option<CrdError> {
+        let findings = in_words(&check.schema.check(item))?;
+        let group = text(&self.desired, "/spec/group");
+        let kind =
+            format!("{group}/{}, Kind={}", check.version, text(&self.desired, "/spec/names/kind"));
+        let object = match (text(item, "/metadata/namespace"), text(item, "/metadata/name")) {
+            ("", name) => name.to_owned(),
+            (namespace, name) => format!("{namespace}/{name}"),
+        };
+        Some(CrdError::TooRestrictive { name: self.name(), kind, object, findings })
+    }
+
+    /// The definition to be written over the live one, guarded by its resourceVersion.
+    fn object(&self) -> Value {
+        let mut object = self.desired.clone();
+        for field in ["resourceVersion", "uid"] {
+            if let (Some(metadata), Some(value)) = (
+                object.pointer_mut("/metadata").and_then(Value::as_object_mut),
+                self.live.pointer(&format!("/metadata/{field}")),
+            ) {
+                metadata.insert(field.to_owned(), value.clone());
+            }
+        }
+        object
+    }
+
+    fn resource(&self, version: &str) -> Resource {
+        let part = |pointer| text(&self.desired, pointer);
+        Resource::new(
+            part("/spec/group"),
+            version,
+            part("/spec/names/kind"),
+            part("/spec/names/plural"),
+        )
+    }
+
+    fn name(&self) -> String {
+        text(&self.live, "/metadata/name").to_owned()
+    }
+}

@@ -1,0 +1,106 @@
+//! A step's object: created, or compared with what exists and changed.
+
+use olm_effect::{Effect, Outcome, Refusal};
+use olm_types::api::StepStatus;
+use serde_json::Value;
+
+use super::StepError;
+use super::machine::{Execution, Stage};
+use super::notes::{Matter, Note};
+
+/// How often a write that met a newer object is computed anew before the plan waits.
+const CONFLICT_RETRIES: u8 = 5;
+
+impl Execution {
+    pub(super) fn created(
+        &mut self,
+        desired: Value,
+        outcome: Outcome,
+    ) -> Result<Option<StepStatus>, StepError> {
+        let (handler, step) = self.current()?;
+        let target = handler.target(&self.scope, step, &desired);
+        match outcome {
+            Outcome::Created(live) => {
+                self.scope.learn(target, Ok(Some(live)));
+                Ok(Some(handler.after_create()))
+            }
+            Outcome::AlreadyExists => {
+                self.stage = Stage::Compare { desired, conflicts: 0 };
+                Ok(None)
+            }
+            other => {
+                let cause = refusal(other);
+                Err(StepError::Refused { what: self.words(|words| words.create)?, cause })
+            }
+        }
+    }
+
+    pub(super) fn compared(
+        &mut self,
+        desired: Value,
+        conflicts: u8,
+        live: Option<Value>,
+        name: &str,
+    ) -> Result<Option<StepStatus>, StepError> {
+        let (handler, step) = self.current()?;
+        let Some(live) = live else {
+            return Err(StepError::Vanished { thing: self.thing()?, name: name.to_owned() });
+        };
+        if handler.examines() {
+            return self.begin_examination(desired, conflicts, live);
+        }
+        let Some(action) = handler.on_existing(&self.scope, step, &desired, &live)? else {
+            return Ok(Some(StepStatus::Present));
+        };
+        let target = handler.target(&self.scope, step, &desired);
+        let effect = Effect::new(target, action).acting_as(handler.identity(&self.scope));
+        self.stage = Stage::Change { desired, conflicts, effect };
+        self.tell_take_over(&live);
+        Ok(None)
+    }
+
+    /// What nobody put under OLM's management is changed as v0 does it, but not without a word.
+    pub(super) fn tell_take_over(&mut self, live: &Value) {
+        let label =
+            live.pointer("/metadata/labels").and_then(|all| all.get(olm_types::labels::MANAGED));
+        let told = Note { step: self.cursor, what: Matter::TakenOver };
+        if label.and_then(Value::as_str) != Some(olm_types::labels::MANAGED_VALUE)
+            && !self.notes.contains(&told)
+        {
+            self.notes.push(told);
+        }
+    }
+
+    pub(super) fn changed(
+        &mut self,
+        desired: Value,
+        conflicts: u8,
+        outcome: Outcome,
+    ) -> Result<Option<StepStatus>, StepError> {
+        match outcome {
+            Outcome::Changed(_) | Outcome::Unchanged => Ok(Some(StepStatus::Present)),
+            Outcome::Refused(refusal) if refusal.is_conflict() && conflicts < CONFLICT_RETRIES => {
+                self.stage = Stage::Compare { desired, conflicts: conflicts + 1 };
+                Ok(None)
+            }
+            other => {
+                let cause = refusal(other);
+                Err(StepError::Refused { what: self.words(|words| words.update)?, cause })
+            }
+        }
+    }
+}
+
+fn refusal(outcome: Outcome) -> Refusal {
+    match outcome {
+        Outcome::Refused(refusal) => refusal,
+        Outcome::NotFound => {
+            Refusal { code: 404, reason: "NotFound".to_owned(), message: "not found".to_owned() }
+        }
+        other => Refusal {
+            code: 0,
+            reason: String::new(),
+            message: format!("unexpected outcome {other:?}"),
+        },
+    }
+}

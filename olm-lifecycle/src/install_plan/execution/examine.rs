@@ -1,0 +1,72 @@
+//! Existing CRDs: what is in the cluster is looked at before they are changed.
+
+use olm_effect::{Action, Effect};
+use olm_types::api::StepStatus;
+use serde_json::Value;
+
+use super::StepError;
+use super::machine::{Execution, Reply, Request, Stage};
+use super::notes::Matter;
+use crate::crd::{Demand, Owners, Upgrade};
+
+impl Execution {
+    /// Begins to look at the objects of the live definition.
+    pub(super) fn begin_examination(
+        &mut self,
+        desired: Value,
+        conflicts: u8,
+        live: Value,
+    ) -> Result<Option<StepStatus>, StepError> {
+        let (_, step) = self.current()?;
+        let owners = Owners {
+            owners: self.scope.owners_of(&step.resource.name, &step.resolving),
+            current: (&self.scope.namespace, &step.resolving),
+            existing: Some(&self.scope.csvs),
+        };
+        let upgrade = Upgrade::begin(live.clone(), &desired, &owners)?;
+        self.tell_take_over(&live);
+        self.stage = Stage::Examine { desired, conflicts, upgrade: Box::new(upgrade) };
+        Ok(None)
+    }
+
+    /// What the examination needs next, or the change that it ends with.
+    pub(super) fn examine(&mut self) -> Result<Request, StepError> {
+        let Stage::Examine { desired, conflicts, upgrade } = &mut self.stage else {
+            return Err(StepError::OutOfTurn(self.cursor.to_string()));
+        };
+        let object = match upgrade.demand()? {
+            Demand::Page(resource, token) => return Ok(Request::List(resource, token)),
+            Demand::Write(effect) => return Ok(Request::Do(effect)),
+            Demand::Ready(object) => object,
+        };
+        let (desired, conflicts) = (std::mem::take(desired), *conflicts);
+        let (handler, step) = self.current()?;
+        let target = handler.target(&self.scope, step, &object);
+        let effect = Effect::new(target, Action::Replace { object, observed: None });
+        self.stage = Stage::Change { desired, conflicts, effect: effect.clone() };
+        Ok(Request::Do(effect))
+    }
+
+    /// Takes in what the examination asked for.
+    pub(super) fn examined(
+        &mut self,
+        desired: Value,
+        conflicts: u8,
+        mut upgrade: Box<Upgrade>,
+        reply: Reply,
+    ) -> Result<Option<StepStatus>, StepError> {
+        match reply {
+            Reply::Page(items, next) => upgrade.page(&items, next)?,
+            Reply::Outcome(outcome, _) => upgrade.written(outcome)?,
+            Reply::Unreadable(cause) => upgrade.unlisted(cause)?,
+            Reply::Live(_) | Reply::Kind(_) => {
+                return Err(StepError::OutOfTurn(self.cursor.to_string()));
+            }
+        }
+        if let Some(warning) = upgrade.take_warning() {
+            self.tell(Matter::CrdValidation(warning));
+        }
+        self.stage = Stage::Examine { desired, conflicts, upgrade };
+        Ok(None)
+    }
+}

@@ -1,0 +1,60 @@
+//! What has to be told about an execution besides the status of its steps.
+
+use olm_types::api::{Step, StepResource};
+
+use super::StepError;
+
+/// What an execution comes to.
+#[derive(Debug, Default)]
+pub struct Ended {
+    /// The steps with the statuses they reached.
+    pub steps: Vec<Step>,
+    /// The error that ended the execution, if any.
+    pub failure: Option<StepError>,
+    /// What has to be told, in order.
+    pub notes: Vec<Note>,
+}
+
+/// Something to tell about a step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// Place of the step in the plan, from 0.
+    pub step: usize,
+    /// What.
+    pub what: Matter,
+}
+
+/// What there is to tell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Matter {
+    /// The API server warned, for example of a deprecated API.
+    Warnings(Vec<String>),
+    /// Existing objects do not fit a new CRD, which is installed nevertheless.
+    CrdValidation(String),
+    /// An object that was there already and that no one had put under OLM's management was changed.
+    TakenOver,
+}
+
+impl Note {
+    /// The text of the event about the note; `step` is the step that it is about.
+    pub fn text(&self, step: &Step) -> String {
+        let StepResource { kind, name, .. } = &step.resource;
+        match (&self.what, step.resolving.as_str()) {
+            (Matter::Warnings(texts), "") => format!(
+                "{} warning(s) generated during operator installation ({kind} {name:?}): {}",
+                texts.len(),
+                texts.join(", ")
+            ),
+            (Matter::Warnings(texts), resolving) => format!(
+                "{} warning(s) generated during installation of operator {resolving:?} ({kind} {name:?}): {}",
+                texts.len(),
+                texts.join(", ")
+            ),
+            (Matter::CrdValidation(text), _) => text.clone(),
+            (Matter::TakenOver, resolving) => format!(
+                "{kind} {name:?} existed before and was not managed by OLM; it was changed to what {resolving} asks \
+                 for, and OLM manages it from now on"
+            ),
+        }
+    }
+}

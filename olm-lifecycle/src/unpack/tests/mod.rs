@@ -1,0 +1,27 @@
+//! Bundles on their way out of images: the rows of spec 9.10, and what v0 does not test.
+
+mod build;
+mod causes;
+mod jobs;
+mod manifests;
+mod references;
+mod standing;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+use super::*;
+use build::*;
+
+/// `bundle-path`, as v0's tests call it.
+const IMAGE: &str = "bundle-path";
+
+fn now() -> Timestamp {
+    at(1_000)
+}
+
+fn at(second: i64) -> Timestamp {
+    Timestamp::from_second(second).unwrap()
+}

@@ -1,0 +1,69 @@
+//! Steps whose manifests stay in the ConfigMap.
+
+use rstest::rstest;
+use serde_json::json;
+
+use super::*;
+
+fn unpacked() -> Unpacked {
+    Unpacked::new(lookup(), entry("a.v1"), bundle("a.v1")).unwrap()
+}
+
+#[test]
+fn steps_refer_to_the_config_map_in_the_form_of_v0() {
+    let steps = unpacked().steps("ns").unwrap();
+    let names: Vec<_> = steps.iter().map(|step| step.resource.name.as_str()).collect();
+    assert_eq!(names, ["a.v1", "conf"]);
+    let manifest = steps[0].resource.manifest.as_deref().unwrap();
+    assert_eq!(
+        manifest,
+        "{\"kind\":\"ConfigMap\",\
+         \"name\":\"195e02d9c3a64b64444ff569fbc629fb9d91628c45b5b8338300d5cd33b7a8e\",\
+         \"namespace\":\"ns-a\",\"catalogSourceName\":\"src-a\",\
+         \"catalogSourceNamespace\":\"ns-a\",\"replaces\":\"a.v0\",\"properties\":\"{\\\"properties\
+         \\\":[{\\\"type\\\":\\\"olm.package\\\",\\\"value\\\":{\\\"packageName\\\":\\\"a\\\",\
+         \\\"version\\\":\\\"1.0.0\\\"}}]}\"}"
+    );
+    assert_eq!(unpacked().lookup.conditions, []);
+}
+
+/// What a plan is executed with is what its steps were made of.
+#[test]
+fn the_reference_leads_back_to_the_manifests() {
+    let steps = unpacked().steps("ns").unwrap();
+    let reference = BundleReference::parse(steps[0].resource.manifest.as_deref().unwrap()).unwrap();
+    let found = reference.steps(&bundle("a.v1"), "ns").unwrap();
+    let csv = found[0].resource.manifest.as_deref().unwrap();
+    let csv: serde_json::Value = serde_json::from_str(csv).unwrap();
+    assert_eq!(csv["spec"]["replaces"], "a.v0");
+    assert_eq!(csv["metadata"]["namespace"], "ns");
+    let properties = &csv["metadata"]["annotations"]["operatorframework.io/properties"];
+    assert_eq!(properties, unpacked().lookup.properties.as_deref().unwrap());
+    assert_eq!(found[1].resource.name, "conf");
+}
+
+#[rstest]
+#[case::a_config_map(json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}))]
+#[case::incomplete(json!({"kind": "ConfigMap", "name": "a", "namespace": "b", "catalogSourceNamespace": "c"}))]
+#[case::another_kind(json!({
+    "kind": "Secret", "name": "a", "namespace": "b", "catalogSourceName": "c", "catalogSourceNamespace": "d",
+}))]
+#[case::another_type(json!({"kind": 1, "catalogSourceNamespace": "d"}))]
+fn manifests_are_no_references(#[case] manifest: serde_json::Value) {
+    assert_eq!(BundleReference::parse(&manifest.to_string()), None);
+}
+
+#[test]
+fn an_image_with_another_bundle_is_refused() {
+    let error = Unpacked::new(lookup(), entry("a.v1"), bundle("b.v1")).unwrap_err().to_string();
+    assert!(error.starts_with("bundle a.v1: its image bundle-path holds b.v1;"), "{error}");
+}
+
+#[test]
+fn bad_properties_are_told_with_their_bundle() {
+    let steps = unpacked().steps("ns").unwrap();
+    let reference = BundleReference::parse(steps[0].resource.manifest.as_deref().unwrap()).unwrap();
+    let reference = BundleReference { properties: "[".to_owned(), ..reference };
+    let error = reference.steps(&bundle("a.v1"), "ns").unwrap_err();
+    assert!(error.starts_with("failed to load bundle properties for \"a.v1\": "), "{error}");
+}

@@ -1,0 +1,68 @@
+//! Puts labels on what belongs together.
+
+use async_trait::async_trait;
+use olm_effect::{Effect, Outcome};
+use olm_kit::ObjectKey;
+use olm_kit::controller::{Conclusion, ReconcileError, Reconciler};
+use olm_kit::interpreter::Interpreter;
+use olm_lifecycle::operator::{adopt_by_csv, adopt_by_subscription};
+
+use super::observe::{owned, plan_labels};
+use crate::components::ComponentIndex;
+use crate::stores::Stores;
+
+/// Adopts for Subscriptions.
+pub struct SubscriptionAdopter {
+    /// Where objects are observed.
+    pub stores: Stores,
+    /// What carries decisions out.
+    pub interpreter: Interpreter,
+}
+
+#[async_trait]
+impl Reconciler<ObjectKey> for SubscriptionAdopter {
+    async fn reconcile(&self, key: &ObjectKey) -> Result<Conclusion, ReconcileError> {
+        let Some(subscription) = self.stores.subscriptions.get_key(key) else {
+            return Ok(Conclusion::Done);
+        };
+        let namespace = key.namespace.as_deref();
+        let status = subscription.status.as_ref();
+        let csv = status.and_then(|status| status.installed_csv.as_deref());
+        let csv = csv.and_then(|name| self.stores.csvs.get(namespace, name));
+        let plans = plan_labels(&self.stores, namespace.unwrap_or_default());
+        label(&self.interpreter, &adopt_by_subscription(&subscription, csv.as_deref(), &plans))
+            .await
+    }
+}
+
+/// Adopts for CSVs.
+pub struct CsvAdopter {
+    /// Where objects are observed.
+    pub stores: Stores,
+    /// Who belongs to which CSV.
+    pub index: ComponentIndex,
+    /// What carries decisions out.
+    pub interpreter: Interpreter,
+}
+
+#[async_trait]
+impl Reconciler<ObjectKey> for CsvAdopter {
+    async fn reconcile(&self, key: &ObjectKey) -> Result<Conclusion, ReconcileError> {
+        let Some(csv) = self.stores.csvs.get_key(key) else { return Ok(Conclusion::Done) };
+        let owned = owned(&self.stores, &self.index, &csv);
+        label(&self.interpreter, &adopt_by_csv(&csv, &owned)).await
+    }
+}
+
+/// Labels one object after the other; one that cannot be labelled stops no other.
+async fn label(
+    interpreter: &Interpreter,
+    effects: &[Effect],
+) -> Result<Conclusion, ReconcileError> {
+    let mut outcomes: Vec<Outcome> = Vec::new();
+    for effect in effects {
+        outcomes.extend(interpreter.execute(std::slice::from_ref(effect)).await);
+    }
+    ReconcileError::from_outcomes(&outcomes)?;
+    Ok(Conclusion::Done)
+}

@@ -1,0 +1,31 @@
+//! Reads Pods when a decision asks for them. They are not watched: there are many, and they matter
+//! only while an API is away.
+
+use k8s_openapi::api::core::v1::Pod;
+use kube::Client;
+use kube::api::{Api, ListParams};
+use olm_kit::controller::ReconcileError;
+use olm_lifecycle::install::PodLabels;
+
+/// Most Pods that are read for one set of labels. The rule needs one that is on its way.
+const MOST_PODS: u32 = 100;
+
+/// The Pods of a namespace that carry all of one of these sets of labels.
+///
+/// # Errors
+/// When the API server cannot be asked.
+pub async fn list(
+    client: &Client,
+    namespace: &str,
+    wanted: &[PodLabels],
+) -> Result<Vec<Pod>, ReconcileError> {
+    let pods: Api<Pod> = Api::namespaced(client.clone(), namespace);
+    let mut found = Vec::new();
+    for labels in wanted {
+        let selector: Vec<String> =
+            labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        let query = ListParams::default().labels(&selector.join(",")).limit(MOST_PODS);
+        found.extend(pods.list(&query).await.map_err(ReconcileError::other)?);
+    }
+    Ok(found)
+}

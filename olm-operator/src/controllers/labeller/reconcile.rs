@@ -1,0 +1,26 @@
+//! Writes the labels.
+
+use async_trait::async_trait;
+use olm_kit::controller::{Conclusion, ReconcileError, Reconciler};
+use olm_kit::interpreter::Interpreter;
+
+use super::observe::effects;
+use crate::components::ComponentId;
+use crate::stores::Stores;
+
+/// Labels Deployments, ClusterRoles and ClusterRoleBindings.
+pub struct Labeller {
+    /// Where objects are observed.
+    pub stores: Stores,
+    /// What carries decisions out.
+    pub interpreter: Interpreter,
+}
+
+#[async_trait]
+impl Reconciler<ComponentId> for Labeller {
+    async fn reconcile(&self, id: &ComponentId) -> Result<Conclusion, ReconcileError> {
+        let outcomes = self.interpreter.execute(&effects(&self.stores, id)).await;
+        ReconcileError::from_outcomes(&outcomes)?;
+        Ok(Conclusion::Done)
+    }
+}

@@ -1,0 +1,88 @@
+//! The controllers beside that of CSVs: Operators, adoption, OperatorConditions, labels.
+
+use std::sync::atomic::AtomicBool;
+
+use k8s_openapi::api::core::v1::{ConfigMap, ServiceAccount};
+use olm_kit::discovery::ApiKinds;
+use olm_kit::interpreter::Interpreter;
+use olm_lifecycle::writes::resource_of;
+use olm_types::api::{InstallPlan, Operator, OperatorCondition, Subscription};
+
+use super::Parts;
+use crate::args::Args;
+use crate::controllers::adoption::{CsvAdopter, SubscriptionAdopter};
+use crate::controllers::cluster_operator::{ClusterOperatorReconciler, Names, Report};
+use crate::controllers::labeller::Labeller;
+use crate::controllers::operator::OperatorReconciler;
+use crate::controllers::operator_condition::ConditionReconciler;
+use crate::stores::Stores;
+use crate::triggers::Triggers;
+
+/// Keys of each of these controllers that are worked on at the same time.
+const WORKERS: usize = 2;
+
+impl Parts {
+    /// Starts them once all stores are filled.
+    pub(super) fn start_companions(&self) {
+        let Triggers { stores, queues, components, .. } = &self.triggers;
+        let interpreter = &self.interpreter;
+        let operators = OperatorReconciler {
+            stores: stores.clone(),
+            index: components.clone(),
+            interpreter: interpreter.clone(),
+        };
+        let adopter = CsvAdopter {
+            stores: stores.clone(),
+            index: components.clone(),
+            interpreter: interpreter.clone(),
+        };
+        let subscriptions =
+            SubscriptionAdopter { stores: stores.clone(), interpreter: interpreter.clone() };
+        let conditions =
+            ConditionReconciler { stores: stores.clone(), interpreter: interpreter.clone() };
+        let labeller = Labeller { stores: stores.clone(), interpreter: interpreter.clone() };
+        self.start("operator", &queues.operators, operators, WORKERS);
+        self.start("adoption_csv", &queues.adoptions, adopter, WORKERS);
+        self.start("adoption_subscription", &queues.subscriptions, subscriptions, WORKERS);
+        self.start("operator_condition", &queues.conditions, conditions, WORKERS);
+        self.start("labeller", &queues.labels, labeller, 1);
+    }
+
+    /// Starts reporting to OpenShift, where flags ask for it.
+    pub(super) fn start_reports(&self) {
+        let Triggers { stores, queues, .. } = &self.triggers;
+        if self.report.names.given().next().is_none() {
+            return;
+        }
+        let reports = ClusterOperatorReconciler {
+            stores: stores.clone(),
+            client: self.client.clone(),
+            kinds: ApiKinds::new(self.client.clone()),
+            interpreter: self.interpreter.clone(),
+            report: self.report.clone(),
+            told: AtomicBool::default(),
+        };
+        self.start("clusteroperator", &queues.reports, reports, 1);
+        queues.add_reports();
+    }
+}
+
+/// What flags ask to be reported.
+pub(super) fn report(args: &Args) -> Report {
+    let names = Names {
+        olm: args.write_status_name.clone(),
+        package_server: args.write_package_server_status_name.clone(),
+    };
+    Report::new(names, &args.namespace)
+}
+
+/// Hands what is labelled to the stores from which that was decided.
+pub(super) fn with_components(interpreter: Interpreter, stores: &Stores) -> Interpreter {
+    interpreter
+        .with_store(resource_of::<Operator>(), stores.operators.clone())
+        .with_store(resource_of::<OperatorCondition>(), stores.conditions.clone())
+        .with_store(resource_of::<Subscription>(), stores.subscriptions.clone())
+        .with_store(resource_of::<InstallPlan>(), stores.plans.clone())
+        .with_store(resource_of::<ServiceAccount>(), stores.accounts.clone())
+        .with_store(resource_of::<ConfigMap>(), stores.config_maps.clone())
+}

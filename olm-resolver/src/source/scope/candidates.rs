@@ -1,0 +1,250 @@
+//! Which bundles fit a requirement, and in which order they are preferred.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
+
+use olm_types::bundle::{CatalogKey, Entry, Property};
+use thiserror::Error;
+
+use super::Scope;
+use crate::constraint::{ConstraintError, ConstraintKind, Lookup, Requirement};
+use crate::error::Fault;
+use crate::policy::Policy;
+use crate::preference::{ChannelKey, ChannelOrderError, Standpoint};
+use crate::problem::{Bundle, BundleId};
+
+/// Steps that all CEL rules of a resolution may take together; about a second.
+const EFFORT: u64 = 20_000_000;
+
+/// What was found out about requirements so far.
+#[derive(Default)]
+pub(super) struct Known {
+    channels: HashMap<ChannelPlace, OrderedChannel>,
+    requirements: HashMap<Property, Result<Arc<dyn Requirement>, ConstraintError>>,
+    candidates: HashMap<(Property, CatalogKey), Arc<[Arc<Bundle>]>>,
+    fitting: HashMap<Property, Arc<Fitting>>,
+    everything: Option<Arc<[Twins]>>,
+    effort: u64,
+}
+
+/// Catalog, package and channel.
+type ChannelPlace = (CatalogKey, Arc<str>, Arc<str>);
+
+type OrderedChannel = Result<Arc<[Arc<Bundle>]>, ChannelOrderError>;
+
+/// One bundle in all channels that hold it unchanged. Requirements do not depend on the channel.
+type Twins = Vec<Arc<Bundle>>;
+
+/// What fits a requirement.
+#[derive(Default)]
+struct Fitting {
+    bundles: HashSet<BundleId>,
+    channels: BTreeMap<CatalogKey, BTreeSet<ChannelKey>>,
+}
+
+/// Why the candidates of a requirement cannot be listed.
+#[derive(Clone, Debug, Error)]
+pub enum CandidateError {
+    /// The requirement cannot be tested.
+    #[error(transparent)]
+    Constraint(#[from] ConstraintError),
+    /// A channel with a candidate has no order.
+    #[error(transparent)]
+    Channel(#[from] ChannelOrderError),
+}
+
+impl Scope<'_> {
+    /// Reads a property as a requirement.
+    pub fn requirement(
+        &mut self,
+        kind: &dyn ConstraintKind,
+        property: &Property,
+    ) -> Result<Arc<dyn Requirement>, ConstraintError> {
+        if let Some(known) = self.known.requirements.get(property) {
+            return known.clone();
+        }
+        let requirement = kind.read(property);
+        self.known.requirements.insert(property.clone(), requirement.clone());
+        requirement
+    }
+
+    /// The bundles that fit a requirement and may be chosen, most preferred first, as seen from a
+    /// catalog. `property` is what the requirement was read from.
+    pub fn candidates(
+        &mut self,
+        property: &Property,
+        requirement: &dyn Requirement,
+        from: &CatalogKey,
+    ) -> Result<Arc<[Arc<Bundle>]>, CandidateError> {
+        let key = (property.clone(), from.clone());
+        if let Some(known) = self.known.candidates.get(&key) {
+            return Ok(known.clone());
+        }
+        let candidates: Arc<[_]> = self.find(property, requirement, from)?.into();
+        self.known.candidates.insert(key, candidates.clone());
+        Ok(candidates)
+    }
+
+    /// Fitting bundles only count through their channel: skipped entries are never candidates, and
+    /// a channel without order is an error as soon as one of its entries fits.
+    fn find(
+        &mut self,
+        property: &Property,
+        requirement: &dyn Requirement,
+        from: &CatalogKey,
+    ) -> Result<Vec<Arc<Bundle>>, CandidateError> {
+        let fitting = self.fitting(property, requirement)?;
+        let mut found = Vec::new();
+        let standpoint = Standpoint { namespace: self.request.namespace, catalog: Some(from) };
+        for catalog in self.catalogs_in_order(&standpoint) {
+            if catalog == self.virtual_catalog() {
+                found.extend(self.find_installed(requirement)?);
+                continue;
+            }
+            let mut keys: Vec<ChannelKey> =
+                fitting.channels.get(&catalog).into_iter().flatten().cloned().collect();
+            self.preference.order_channels(&mut keys);
+            for key in keys {
+                let entries = match self.ordered_channel(&catalog, &key) {
+                    Err(error) if self.policy == Policy::Isolated => {
+                        self.leave_out(Fault::Channel(error));
+                        continue;
+                    }
+                    entries => entries?,
+                };
+                found.extend(
+                    entries.iter().filter(|bundle| fitting.bundles.contains(&bundle.id)).cloned(),
+                );
+            }
+        }
+        Ok(found)
+    }
+
+    /// The bundles of catalogs that fit a requirement, with their channels.
+    fn fitting(
+        &mut self,
+        property: &Property,
+        requirement: &dyn Requirement,
+    ) -> Result<Arc<Fitting>, ConstraintError> {
+        if let Some(known) = self.known.fitting.get(property) {
+            return Ok(known.clone());
+        }
+        let mut fitting = Fitting::default();
+        for twins in self.look_up(&requirement.lookup()).iter() {
+            let Some(bundle) = twins.first() else { continue };
+            if !self.holds(requirement, bundle)? {
+                continue;
+            }
+            let channels = fitting.channels.entry(bundle.entry.catalog.clone()).or_default();
+            channels.extend(twins.iter().map(|twin| ChannelKey::from(&*twin.entry)));
+            fitting.bundles.extend(twins.iter().map(|twin| twin.id));
+        }
+        let fitting = Arc::new(fitting);
+        self.known.fitting.insert(property.clone(), fitting.clone());
+        Ok(fitting)
+    }
+
+    /// Whether the bundle fits. What all such tests of a resolution may take is bounded.
+    fn holds(
+        &mut self,
+        requirement: &dyn Requirement,
+        bundle: &Bundle,
+    ) -> Result<bool, ConstraintError> {
+        let effort = &mut self.known.effort;
+        *effort = effort.saturating_add(requirement.effort(bundle));
+        if *effort > EFFORT {
+            return Err(ConstraintError::TooMuch { limit: EFFORT });
+        }
+        requirement.holds(bundle)
+    }
+
+    /// Installed CSVs of one package without a Subscription count as one place, as in v0: only the
+    /// first is looked at. With Subscriptions they look like entries of one channel.
+    fn find_installed(
+        &mut self,
+        requirement: &dyn Requirement,
+    ) -> Result<Vec<Arc<Bundle>>, CandidateError> {
+        let mut places = BTreeSet::new();
+        let mut channels: BTreeMap<Arc<str>, Vec<Arc<Entry>>> = BTreeMap::new();
+        for installed in self.installed.bundles().to_vec() {
+            let bundle = self.intern(&installed.entry);
+            let place = (installed.entry.package.clone(), installed.subscription.clone());
+            if self.holds(requirement, &bundle)? && places.insert(place) {
+                channels.entry(installed.entry.package.clone()).or_default().push(installed.entry);
+            }
+        }
+        let mut found = Vec::new();
+        for entries in channels.values() {
+            for entry in self.preference.order_entries(entries)? {
+                found.push(self.intern(&entry));
+            }
+        }
+        Ok(found)
+    }
+
+    fn ordered_channel(&mut self, catalog: &CatalogKey, key: &ChannelKey) -> OrderedChannel {
+        let place = (catalog.clone(), key.package.clone(), key.channel.clone());
+        if let Some(known) = self.known.channels.get(&place) {
+            return known.clone();
+        }
+        let entries = self.request.universe.channel(catalog, &key.package, &key.channel);
+        let ordered = match self.preference.order_entries(&entries) {
+            Ok(entries) => Ok(entries.iter().map(|entry| self.intern(entry)).collect()),
+            Err(error) => Err(error),
+        };
+        self.known.channels.insert(place, ordered.clone());
+        ordered
+    }
+
+    fn look_up(&mut self, lookup: &Lookup) -> Arc<[Twins]> {
+        if !finds_everything(lookup) {
+            return self.twins(&self.entries(lookup));
+        }
+        if let Some(known) = &self.known.everything {
+            return known.clone();
+        }
+        let everything = self.twins(&self.request.universe.all());
+        self.known.everything = Some(everything.clone());
+        everything
+    }
+
+    fn entries(&self, lookup: &Lookup) -> Vec<Arc<Entry>> {
+        let universe = self.request.universe;
+        match lookup {
+            Lookup::Package(name) => universe.by_package(name),
+            Lookup::Api(gvk) => universe.by_gvk(gvk),
+            Lookup::Label(label) => universe.by_label(label),
+            Lookup::AnyOf(lookups) => {
+                lookups.iter().flat_map(|lookup| self.entries(lookup)).collect()
+            }
+            Lookup::Everything => universe.all(),
+        }
+    }
+
+    /// The bundles of entries, those together that differ in their channel only.
+    fn twins(&mut self, entries: &[Arc<Entry>]) -> Arc<[Twins]> {
+        let mut twins: Vec<Twins> = Vec::new();
+        let mut known: HashMap<(&CatalogKey, &str, &str), usize> = HashMap::new();
+        for entry in entries {
+            let bundle = self.intern(entry);
+            let name = (&entry.catalog, &*entry.package, &*entry.name);
+            let own = known.get(&name).and_then(|position| twins.get_mut(*position));
+            match own.filter(|own| own.first().is_some_and(|twin| twin.is_twin_of(&bundle))) {
+                Some(own) => own.push(bundle),
+                None => {
+                    known.insert(name, twins.len());
+                    twins.push(vec![bundle]);
+                }
+            }
+        }
+        twins.into()
+    }
+}
+
+fn finds_everything(lookup: &Lookup) -> bool {
+    match lookup {
+        Lookup::Everything => true,
+        Lookup::AnyOf(lookups) => lookups.iter().any(finds_everything),
+        Lookup::Package(_) | Lookup::Api(_) | Lookup::Label(_) => false,
+    }
+}

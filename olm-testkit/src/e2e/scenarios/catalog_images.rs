@@ -1,0 +1,152 @@
+//! Catalogs that OLM serves itself, in Pods that run: from an image, from a newer image under the
+//! same name, and from a ConfigMap.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context, Result, ensure};
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::api::ObjectMeta;
+use olm_types::api::CatalogSource;
+use olm_types::conditions::catalog_source::CONTENT_CURRENT;
+use serde_json::{Value, json};
+
+use crate::builders::{Bundle, CatalogDir, Package, csv};
+use crate::e2e::{Need, Scenario, Scene, scenario};
+use crate::oci::{self, Image};
+use crate::wait;
+
+const NAME: &str = "shelf";
+const OLD: &str = "kettle.v1.0.0";
+const NEW: &str = "kettle.v2.0.0";
+
+/// The scenarios of this file.
+pub(super) fn all() -> Vec<Scenario> {
+    let (pods, images) = ([Need::Containers, Need::OlmPods], [Need::Workload, Need::Registry]);
+    let everything = [pods, images].concat();
+    vec![
+        scenario(
+            "catalog_images::a_newer_image",
+            "an operator is installed from a catalog image and upgraded from the next one",
+            a_newer_image,
+        )
+        .needs(&everything),
+        scenario(
+            "catalog_images::a_config_map",
+            "an operator is installed from a catalog in a ConfigMap",
+            a_config_map,
+        )
+        .needs(&[pods.to_vec(), vec![Need::Workload]].concat()),
+        scenario(
+            "catalog_images::garbage_in_a_config_map",
+            "a catalog that cannot be served says why",
+            garbage_in_a_config_map,
+        )
+        .needs(&pods),
+    ]
+}
+
+/// The image holds nothing but a catalog, which is taken out of it; its name stays the same.
+async fn a_newer_image(scene: Arc<Scene>) -> Result<()> {
+    let image = push(&scene, &["1.0.0"]).await?;
+    scene.operator_group().await?;
+    let spec = json!({
+        "sourceType": "grpc",
+        "image": image,
+        "grpcPodConfig": {"extractContent": {"catalogDir": "/configs"}},
+        "updateStrategy": {"registryPoll": {"interval": "5s"}},
+    });
+    create(&scene, spec).await?;
+    ready(&scene).await?;
+    scene.subscribe("kettle", NAME).await?;
+    scene.at_latest("kettle", OLD).await?;
+    push(&scene, &["1.0.0", "2.0.0"]).await?;
+    scene.at_latest("kettle", NEW).await?;
+    scene.succeeded(NEW).await.map(drop)
+}
+
+async fn a_config_map(scene: Arc<Scene>) -> Result<()> {
+    let kettle = csv(OLD, "1.0.0").deployment("kettle", "default").manifest();
+    let channels = json!([{"name": "stable", "currentCSV": OLD}]);
+    let lists = [
+        ("customResourceDefinitions", json!([])),
+        ("clusterServiceVersions", json!([scene.dressed(kettle)])),
+        ("packages", json!([{"packageName": "kettle", "channels": channels}])),
+    ];
+    scene.operator_group().await?;
+    scene.create(&holding(lists.map(|(key, list)| (key, list.to_string())))).await?;
+    create(&scene, json!({"sourceType": "configmap", "configMap": NAME})).await?;
+    ready(&scene).await?;
+    scene.subscribe("kettle", NAME).await?;
+    scene.succeeded(OLD).await.map(drop)
+}
+
+async fn garbage_in_a_config_map(scene: Arc<Scene>) -> Result<()> {
+    scene.create(&holding([("packages", "{[".to_owned())])).await?;
+    create(&scene, json!({"sourceType": "configmap", "configMap": NAME})).await?;
+    let says_why = |catalog: &CatalogSource| {
+        let conditions = catalog.status.iter().flat_map(|status| &status.conditions);
+        let mut current = conditions.filter(|condition| condition.type_ == CONTENT_CURRENT);
+        current.any(|condition| condition.message.contains("packages"))
+    };
+    wait::until(&scene.api(), NAME, "say what is wrong with its ConfigMap", says_why)
+        .await
+        .map(drop)
+}
+
+async fn create(scene: &Scene, spec: Value) -> Result<()> {
+    let source = json!({"metadata": {"name": NAME, "namespace": scene.namespace}, "spec": spec});
+    scene.create(&serde_json::from_value::<CatalogSource>(source)?).await.map(drop)
+}
+
+async fn ready(scene: &Scene) -> Result<()> {
+    wait::until(&scene.api(), NAME, "be READY", |catalog: &CatalogSource| {
+        let state = catalog.status.as_ref().and_then(|status| status.connection_state.as_ref());
+        state.is_some_and(|state| state.last_observed_state == "READY")
+    })
+    .await
+    .map(drop)
+}
+
+/// Pushes a catalog with these versions of one operator, under the name that the first push gave.
+async fn push(scene: &Scene, versions: &[&str]) -> Result<String> {
+    let bundles = versions.iter().scan(None::<String>, |before, version| {
+        let name = format!("kettle.v{version}");
+        let csv = csv(&name, version).deployment("kettle", "default");
+        let bundle = Bundle::new(version, &csv);
+        Some(match before.replace(name) {
+            Some(old) => bundle.replaces(&old),
+            None => bundle,
+        })
+    });
+    let packages = [Package::new("kettle").channel("stable", bundles.collect())];
+    let image = image_of(&scene.content(&packages)?)?;
+    let registry = scene.facts().registry.as_deref().context("no registry takes images")?;
+    let repository = format!("catalogs/{}", scene.namespace);
+    oci::push(&image, registry, &repository, "latest").await?;
+    Ok(format!("example.com/{repository}:latest"))
+}
+
+/// An image with a catalog and nothing that runs.
+fn image_of(catalog: &CatalogDir) -> Result<Image> {
+    let mut builder = Image::builder();
+    for entry in fs::read_dir(catalog.path()).context("cannot read a catalog")? {
+        let package = entry.context("cannot read a catalog")?.path();
+        let file = package.join("catalog.json");
+        let bytes = fs::read(&file).context("cannot read a catalog")?;
+        let name = package.file_name().map(Path::new).context("a package without a name")?;
+        builder = builder.file(&format!("/configs/{}/catalog.json", name.display()), bytes, 0o644);
+    }
+    let image = builder.build()?;
+    ensure!(!image.layers().is_empty(), "the catalog is empty");
+    Ok(image)
+}
+
+fn holding<const N: usize>(data: [(&str, String); N]) -> ConfigMap {
+    let data: BTreeMap<String, String> =
+        data.into_iter().map(|(key, text)| (key.to_owned(), text)).collect();
+    let metadata = ObjectMeta { name: Some(NAME.to_owned()), ..ObjectMeta::default() };
+    ConfigMap { metadata, data: Some(data), ..ConfigMap::default() }
+}

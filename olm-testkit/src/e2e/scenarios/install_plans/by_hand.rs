@@ -1,0 +1,82 @@
+//! InstallPlans that a user makes (seed 001, 2.1.4.2).
+
+use std::sync::Arc;
+
+use anyhow::{Result, ensure};
+use kube::ResourceExt;
+use kube::api::{ListParams, Patch, PatchParams};
+use olm_types::api::{Approval, InstallPlan, InstallPlanPhase, InstallPlanSpec, Subscription};
+use serde_json::json;
+
+use super::{event, is_in, plan};
+use crate::builders::{Bundle, Package, csv};
+use crate::e2e::scene::Scene;
+
+/// The CSV that is named, its kind, and the provider of what it requires; nothing before the
+/// approval.
+pub(super) async fn a_users_plan(scene: Arc<Scene>) -> Result<()> {
+    scene.operator_group().await?;
+    let stove = scene.kind("Stove");
+    let pot = scene.kind("Pot");
+    let provider = csv("stove.v1.0.0", "1.0.0").deployment("stove", "default").owns(&stove);
+    let operator =
+        csv("pot.v1.0.0", "1.0.0").deployment("pot", "default").owns(&pot).requires(&stove);
+    let packages = [
+        Package::single("stove", Bundle::new("1.0.0", &provider).provides(&stove)),
+        Package::single("pot", Bundle::new("1.0.0", &operator).provides(&pot).requires(&stove)),
+    ];
+    scene.catalog("kitchen", &packages).await?;
+    make(&scene, "nobody.v1.0.0").await?;
+    make(&scene, "pot.v1.0.0").await?;
+    let plan =
+        plan(&scene, "wait for approval", |plan| is_in(plan, InstallPlanPhase::RequiresApproval))
+            .await?;
+    check_steps(&plan)?;
+    approve(&scene, &plan).await?;
+    scene.succeeded("stove.v1.0.0").await?;
+    scene.succeeded("pot.v1.0.0").await?;
+    let subscriptions = scene.api::<Subscription>().list(&ListParams::default()).await?.items;
+    ensure!(subscriptions.is_empty(), "nobody asked for Subscriptions");
+    check_unknown(&scene).await
+}
+
+async fn make(scene: &Scene, csv: &str) -> Result<()> {
+    let spec = InstallPlanSpec {
+        cluster_service_version_names: vec![csv.to_owned()],
+        approval: Approval::Manual,
+        ..InstallPlanSpec::default()
+    };
+    let name = format!("mine-{}", csv.split('.').next().unwrap_or_default());
+    let mut plan = InstallPlan::new(&name, spec);
+    plan.metadata.namespace = Some(scene.namespace.clone());
+    scene.create(&plan).await.map(drop)
+}
+
+async fn approve(scene: &Scene, plan: &InstallPlan) -> Result<()> {
+    let approve = Patch::Merge(json!({"spec": {"approved": true}}));
+    let plans = scene.api::<InstallPlan>();
+    plans.patch(&plan.name_any(), &PatchParams::default(), &approve).await?;
+    Ok(())
+}
+
+fn check_steps(plan: &InstallPlan) -> Result<()> {
+    let steps = plan.status.iter().flat_map(|status| &status.plan);
+    let mut names: Vec<_> = steps
+        .filter(|step| {
+            ["ClusterServiceVersion", "CustomResourceDefinition", "Subscription"]
+                .contains(&step.resource.kind.as_str())
+        })
+        .map(|step| step.resource.name.split('.').next().unwrap_or_default())
+        .collect();
+    names.sort_unstable();
+    ensure!(names == ["pot", "pots", "stove", "stoves"], "{names:?}");
+    Ok(())
+}
+
+/// A name that no catalog has is told, and the plan is left as it is.
+async fn check_unknown(scene: &Scene) -> Result<()> {
+    let plan: InstallPlan = scene.api().get("mine-nobody").await?;
+    ensure!(plan.status.is_none_or(|status| status.plan.is_empty()), "nobody.v1.0.0 has steps");
+    let text = "the CSVs that the plan names cannot be resolved: no catalog that the namespace sees has a bundle nobody.v1.0.0";
+    event(scene, "say what is unknown", |event| event.message.as_deref() == Some(text)).await
+}

@@ -1,0 +1,113 @@
+//! An OperatorGroup with a ServiceAccount: its operators are installed with that account's rights.
+
+use std::sync::Arc;
+
+use anyhow::{Result, ensure};
+use k8s_openapi::api::core::v1::ServiceAccount;
+use k8s_openapi::api::rbac::v1::{Role, RoleBinding};
+use kube::ResourceExt;
+use kube::api::{Patch, PatchParams};
+use olm_types::api::{CsvPhase, InstallPlanPhase, OperatorGroup};
+use serde_json::{Value, json};
+
+use super::{is_in, message, plan};
+use crate::builders::{self, Bundle, Package, csv};
+use crate::e2e::scene::{Scene, same};
+use crate::wait;
+
+const CSV: &str = "tenant.v1.0.0";
+
+/// The account is missing, then it lacks the rights for the plan, then those for the Deployment.
+pub(super) async fn an_account_gets_its_rights(scene: Arc<Scene>) -> Result<()> {
+    let mut group = builders::operator_group(&scene.namespace, "group", &[&scene.namespace]);
+    group.spec.service_account_name = Some("installer".to_owned());
+    scene.create(&group).await?;
+    check_missing(&scene).await?;
+    let operator = csv(CSV, "1.0.0").deployment("tenant", "default");
+    scene.catalog("shelf", &[Package::single("tenant", Bundle::new("1.0.0", &operator))]).await?;
+    scene.subscribe("tenant", "shelf").await?;
+    check_plan_without_account(&scene).await?;
+
+    scene.create(&builders::service_account(&scene.namespace, "installer")).await?;
+    plan(&scene, "lack the right to create a CSV", |plan| {
+        message(plan)
+            .starts_with("retrying execution due to error: error creating csv tenant.v1.0.0: ")
+            && message(plan).contains("cannot create resource \"clusterserviceversions\"")
+    })
+    .await?;
+    allow(
+        &scene,
+        "steps",
+        json!([{"apiGroups": ["operators.coreos.com"], "resources": ["*"], "verbs": ["*"]}]),
+    )
+    .await?;
+    let done = plan(&scene, "be complete", |plan| is_in(plan, InstallPlanPhase::Complete)).await?;
+    let account = done.status.and_then(|status| status.attenuated_service_account_ref);
+    same(account.and_then(|account| account.name).as_deref(), "installer")?;
+
+    let reason = "InstallComponentFailedNoRetry";
+    let failed = scene.csv_phase(CSV, CsvPhase::Failed, reason).await?;
+    let text = failed.status.and_then(|status| status.message).unwrap_or_default();
+    ensure!(text.contains("cannot create resource \"deployments\""), "{text}");
+    allow(
+        &scene,
+        "deployments",
+        json!([{"apiGroups": ["apps"], "resources": ["deployments"], "verbs": ["*"]}]),
+    )
+    .await?;
+    scene.succeeded(CSV).await?;
+    let account: ServiceAccount = scene.api().get("installer").await?;
+    same(account.labels().get("olm.managed").map(String::as_str), "true")?;
+    give_up_account(&scene).await
+}
+
+async fn check_missing(scene: &Scene) -> Result<()> {
+    let told = |group: &OperatorGroup| {
+        group.status.iter().flat_map(|status| &status.conditions).any(|condition| {
+            condition.type_ == "OperatorGroupServiceAccount"
+                && condition.status == "True"
+                && condition.reason == "ServiceAccountNotFound"
+                && condition.message == "ServiceAccount installer not found"
+        })
+    };
+    wait::until(&scene.api(), "group", "miss its account", told).await.map(drop)
+}
+
+async fn check_plan_without_account(scene: &Scene) -> Result<()> {
+    let text = format!(
+        "please make sure the service account exists. sa=installer operatorgroup={}/group",
+        scene.namespace
+    );
+    let text = text.as_str();
+    plan(scene, "miss the account of its group", move |plan| {
+        plan.status.iter().flat_map(|status| &status.conditions).any(|condition| {
+            condition.reason.as_deref() == Some("InstallCheckFailed")
+                && condition.message.as_deref() == Some(text)
+        })
+    })
+    .await
+    .map(drop)
+}
+
+async fn allow(scene: &Scene, name: &str, rules: Value) -> Result<()> {
+    let role: Role = serde_json::from_value(json!({
+        "metadata": {"name": name, "namespace": scene.namespace}, "rules": rules,
+    }))?;
+    let binding: RoleBinding = serde_json::from_value(json!({
+        "metadata": {"name": name, "namespace": scene.namespace},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": name},
+        "subjects": [{"kind": "ServiceAccount", "name": "installer", "namespace": scene.namespace}],
+    }))?;
+    scene.create(&role).await?;
+    scene.create(&binding).await.map(drop)
+}
+
+/// A group that names no account any more keeps nothing of it.
+async fn give_up_account(scene: &Scene) -> Result<()> {
+    let patch = Patch::Merge(json!({"spec": {"serviceAccountName": null}}));
+    scene.api::<OperatorGroup>().patch("group", &PatchParams::default(), &patch).await?;
+    let forgotten = |group: &OperatorGroup| {
+        group.status.as_ref().is_some_and(|status| status.service_account_ref.is_none())
+    };
+    wait::until(&scene.api(), "group", "forget its account", forgotten).await.map(drop)
+}

@@ -1,0 +1,135 @@
+//! What is installed, and what happens to it.
+
+use std::sync::Arc;
+
+use anyhow::{Context, Result, ensure};
+use k8s_openapi::api::apps::v1::Deployment;
+use k8s_openapi::api::core::v1::Node;
+use kube::ResourceExt;
+use kube::api::{Api, DeleteParams, ListParams, Patch, PatchParams};
+use olm_types::api::CsvPhase;
+use olm_types::{annotations, labels};
+use serde_json::{Value, json};
+
+use super::words::{message, operator, patch_csv, patch_deployment, respec, went_through};
+use crate::e2e::Scene;
+use crate::wait;
+
+const KETTLE: &str = "kettle";
+
+/// A Deployment carries exactly v0's labels, one owner, the annotations of the CSV on its pods,
+/// the name of the OperatorCondition, and keeps one old ReplicaSet.
+pub(super) async fn a_deployment_as_v0_makes_it(scene: Arc<Scene>) -> Result<()> {
+    scene.operator_group().await?;
+    scene.create(&operator(KETTLE).build()).await?;
+    let csv = scene.succeeded(KETTLE).await?;
+    let deployment = scene.api::<Deployment>().get(KETTLE).await?;
+    let mut keys: Vec<&str> = deployment.labels().keys().map(String::as_str).collect();
+    keys.retain(|key| !key.starts_with("operators.coreos.com/"));
+    let expected = [
+        labels::DEPLOYMENT_SPEC_HASH,
+        labels::MANAGED,
+        labels::OWNER,
+        labels::OWNER_KIND,
+        labels::OWNER_NAMESPACE,
+    ];
+    ensure!(keys == expected, "the labels are {keys:?}");
+    let [owner] = deployment.owner_references() else { anyhow::bail!("not one owner") };
+    ensure!(Some(&owner.uid) == csv.metadata.uid.as_ref(), "another owner");
+    let spec = serde_json::to_value(deployment.spec.context("no spec")?)?;
+    ensure!(spec["revisionHistoryLimit"] == json!(1), "the history limit is not 1");
+    let pods = &spec["template"]["metadata"]["annotations"];
+    ensure!(pods[annotations::TARGET_NAMESPACES] == json!(scene.namespace), "pods: {pods}");
+    let env = &spec["template"]["spec"]["containers"][0]["env"];
+    ensure!(*env == json!([{"name": "OPERATOR_CONDITION_NAME", "value": KETTLE}]), "env: {env}");
+    Ok(())
+}
+
+/// What somebody adds to a Deployment stays, as long as it does not make pods go; one that is
+/// deleted is installed again as described.
+pub(super) async fn a_deployment_behind_our_back(scene: Arc<Scene>) -> Result<()> {
+    scene.operator_group().await?;
+    scene.create(&operator(KETTLE).build()).await?;
+    scene.succeeded(KETTLE).await?;
+    patch_deployment(&scene, KETTLE, json!({"metadata": {"labels": {"mine": "x"}}})).await?;
+    scene.at_rest().await?;
+    let deployments: Api<Deployment> = scene.api();
+    ensure!(deployments.get(KETTLE).await?.labels().contains_key("mine"), "it did not stay");
+    deployments.delete(KETTLE, &DeleteParams::background()).await?;
+    let failed = went_through(&scene, KETTLE, CsvPhase::Failed, "ComponentUnhealthy").await?;
+    let why = "installing: missing deployment with name=kettle";
+    ensure!(failed.message.as_deref() == Some(why), "{failed:?}");
+    went_through(&scene, KETTLE, CsvPhase::Pending, "NeedsReinstall").await?;
+    scene.succeeded(KETTLE).await?;
+    ensure!(!deployments.get(KETTLE).await?.labels().contains_key("mine"), "not as described");
+    Ok(())
+}
+
+/// What the CSV says is rolled out when it changes, and what it does not describe any more goes.
+pub(super) async fn a_changed_csv(scene: Arc<Scene>) -> Result<()> {
+    scene.operator_group().await?;
+    let both = operator(KETTLE).deployment("lid", "default");
+    scene.create(&both.build()).await?;
+    scene.succeeded(KETTLE).await?;
+    let variable = json!([{"name": "COLOUR", "value": "red"}]);
+    let paint = |spec: &mut Value| {
+        if let Some(container) = spec.pointer_mut("/template/spec/containers/0") {
+            container["env"] = variable.clone();
+        }
+    };
+    respec(&scene, &operator(KETTLE).deployments(paint)).await?;
+    let updated =
+        went_through(&scene, KETTLE, CsvPhase::InstallReady, "ComponentUnhealthy").await?;
+    let text = updated.message.unwrap_or_default();
+    ensure!(text.starts_with("installing: deployment changed old hash="), "{text}");
+    let deployments: Api<Deployment> = scene.api();
+    wait::until_gone(&deployments, "lid").await?;
+    patch_csv(&scene, KETTLE, json!({"metadata": {"annotations": {"new": "x"}}})).await?;
+    wait::until(&deployments, KETTLE, "show the annotation", |deployment: &Deployment| {
+        let template = deployment.spec.as_ref().and_then(|spec| spec.template.metadata.as_ref());
+        let shown = template.and_then(|metadata| metadata.annotations.as_ref());
+        shown.is_some_and(|all| all.get("new").is_some_and(|value| value == "x"))
+    })
+    .await?;
+    scene.succeeded(KETTLE).await.map(drop)
+}
+
+/// A Deployment that misses its deadline fails the CSV for good; when it recovers, so does the CSV.
+pub(super) async fn a_missed_deadline(scene: Arc<Scene>) -> Result<()> {
+    scene.operator_group().await?;
+    let homeless = |spec: &mut Value| {
+        spec["progressDeadlineSeconds"] = json!(1);
+        spec["template"]["spec"]["nodeSelector"] = json!({HOME: "here"});
+    };
+    scene.create(&operator(KETTLE).deployments(homeless).build()).await?;
+    let text = message(&scene, KETTLE, CsvPhase::Failed, "InstallCheckFailed").await?;
+    let expected = "install failed: deployment kettle not ready before timeout: deployment \
+                    \"kettle\" exceeded its progress deadline";
+    ensure!(text == expected, "{text}");
+    let node = label_a_node(&scene, None, json!("here")).await?;
+    let csv = scene.succeeded(KETTLE).await;
+    label_a_node(&scene, Some(node), Value::Null).await?;
+    let csv = csv?;
+    let status = csv.status.context("no status")?;
+    let last: Vec<CsvPhase> = status.conditions.iter().rev().map(|past| past.phase).collect();
+    ensure!(last.starts_with(&[CsvPhase::Succeeded, CsvPhase::Failed]), "{last:?}");
+    Ok(())
+}
+
+/// Label of the only node that the pods of a scenario go to.
+const HOME: &str = "lifecycle.example.com/home";
+
+/// Labels a node, or takes its label away; the name of the node.
+async fn label_a_node(scene: &Scene, name: Option<String>, value: Value) -> Result<String> {
+    let nodes: Api<Node> = Api::all(scene.client.clone());
+    let name = match name {
+        Some(name) => name,
+        None => {
+            let all = nodes.list(&ListParams::default()).await?;
+            all.iter().next().map(ResourceExt::name_any).context("there is no node")?
+        }
+    };
+    let patch = Patch::Merge(json!({"metadata": {"labels": {HOME: value}}}));
+    nodes.patch(&name, &PatchParams::default(), &patch).await.context("cannot label a node")?;
+    Ok(name)
+}

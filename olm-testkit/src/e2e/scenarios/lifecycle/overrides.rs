@@ -1,0 +1,80 @@
+//! What a Subscription changes in the pods of its operator.
+
+use std::sync::Arc;
+
+use anyhow::{Context, Result, ensure};
+use k8s_openapi::api::apps::v1::Deployment;
+use kube::ResourceExt;
+use kube::api::{Patch, PatchParams};
+use olm_types::api::Subscription;
+use serde_json::{Value, json};
+
+use crate::builders::{self, Bundle, Package, csv};
+use crate::e2e::Scene;
+use crate::wait;
+
+/// The whole configuration reaches the pods; when it changes they follow, and when it goes they are
+/// as the CSV describes them.
+pub(super) async fn of_a_subscription(scene: Arc<Scene>) -> Result<()> {
+    scene.operator_group().await?;
+    let kettle = csv("kettle.v1.0.0", "1.0.0").deployment("kettle", "default");
+    let package = Package::single("kettle", Bundle::new("1.0.0", &kettle));
+    scene.catalog("kitchen", &[package]).await?;
+    let mut wish = builders::subscription(&scene.namespace, "kettle", "stable", "kitchen");
+    wish.spec.config = Some(json!({
+        "env": [{"name": "COLOUR", "value": "red"}],
+        "envFrom": [{"configMapRef": {"name": "settings", "optional": true}}],
+        "volumes": [{"name": "water", "emptyDir": {}}],
+        "volumeMounts": [{"name": "water", "mountPath": "/water"}],
+        "tolerations": [{"key": "hot", "operator": "Exists"}],
+        "resources": {"requests": {"cpu": "1m"}},
+        "nodeSelector": {"kubernetes.io/os": "linux"},
+        "annotations": {"kitchen": "ours"},
+    }));
+    scene.create(&wish).await?;
+    let before = until(&scene, "be as the Subscription says", |pod, container| {
+        container["env"][0]["value"] == "red"
+            && container["envFrom"][0]["configMapRef"]["name"] == "settings"
+            && container["volumeMounts"][0]["mountPath"] == "/water"
+            && container["resources"]["requests"]["cpu"] == "1m"
+            && pod["spec"]["volumes"][0]["name"] == "water"
+            && pod["spec"]["tolerations"][0]["key"] == "hot"
+            && pod["spec"]["nodeSelector"]["kubernetes.io/os"] == "linux"
+            && pod["metadata"]["annotations"]["kitchen"] == "ours"
+    })
+    .await?;
+    ensure!(before.annotations().get("kitchen").is_some_and(|v| v == "ours"), "no annotation");
+    scene.succeeded("kettle.v1.0.0").await?;
+    configure(&scene, json!({"env": [{"name": "COLOUR", "value": "blue"}]})).await?;
+    until(&scene, "turn blue", |_, container| container["env"][0]["value"] == "blue").await?;
+    configure(&scene, Value::Null).await?;
+    until(&scene, "be as the CSV says", |pod, container| {
+        container["env"][0]["name"] == "OPERATOR_CONDITION_NAME"
+            && container["volumeMounts"].is_null()
+            && pod["spec"]["nodeSelector"].is_null()
+    })
+    .await?;
+    scene.at_latest("kettle", "kettle.v1.0.0").await?;
+    scene.succeeded("kettle.v1.0.0").await.map(drop)
+}
+
+async fn configure(scene: &Scene, config: Value) -> Result<()> {
+    let patch = Patch::Merge(json!({"spec": {"config": config}}));
+    let wishes = scene.api::<Subscription>();
+    let patched = wishes.patch("kettle", &PatchParams::default(), &patch).await;
+    patched.map(drop).context("cannot change the Subscription")
+}
+
+/// Waits until the pod template and its first container are so.
+async fn until(
+    scene: &Scene,
+    what: &str,
+    is_so: impl Fn(&Value, &Value) -> bool,
+) -> Result<Deployment> {
+    wait::until(&scene.api(), "kettle", what, |deployment: &Deployment| {
+        let template = deployment.spec.as_ref().map(|spec| &spec.template);
+        let pod = serde_json::to_value(template).unwrap_or_default();
+        is_so(&pod, &pod["spec"]["containers"][0])
+    })
+    .await
+}

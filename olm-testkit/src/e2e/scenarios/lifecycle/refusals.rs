@@ -1,0 +1,156 @@
+//! CSVs that cannot be installed as they are.
+
+use std::sync::Arc;
+
+use anyhow::{Context, Result, ensure};
+use k8s_openapi::api::rbac::v1::{Role, RoleBinding};
+use kube::api::{Patch, PatchParams};
+use olm_types::api::{ClusterServiceVersion, CsvPhase, OperatorGroup};
+use serde_json::{Value, json};
+
+use super::words::{message, operator, respec, went_through};
+use crate::builders;
+use crate::e2e::Scene;
+use crate::wait;
+
+/// What the API server refuses is said at the CSV, with its reason. Its neighbour installs, and it
+/// does, too, once it is repaired.
+pub(super) async fn a_refused_template(scene: Arc<Scene>) -> Result<()> {
+    scene.operator_group().await?;
+    let mislabelled = |spec: &mut Value| {
+        spec["template"]["metadata"]["labels"] = json!({"app": "spaces are no label"});
+    };
+    scene.create(&operator("mislabelled").deployments(mislabelled).build()).await?;
+    let misnamed = builders::csv("misnamed", "1.0.0").deployment("No_Name", "default");
+    scene.create(&misnamed.build()).await?;
+    let unknown = |spec: &mut Value| spec["template"]["spec"]["containers"] = json!([]);
+    scene.create(&operator("empty").deployments(unknown).build()).await?;
+    scene.create(&operator("neighbour").build()).await?;
+    scene.succeeded("neighbour").await?;
+    for (name, why) in [
+        ("mislabelled", "spaces are no label"),
+        ("misnamed", "No_Name"),
+        ("empty", "spec.template.spec.containers: Required value"),
+    ] {
+        // Between two tries the CSV is on its way through other phases.
+        let reason = "InstallComponentFailed";
+        let failed = went_through(&scene, name, CsvPhase::Failed, reason).await?;
+        let text = failed.message.unwrap_or_default();
+        ensure!(text.starts_with("install strategy failed: ") && text.contains(why), "{text}");
+        let sound = builders::csv(name, "1.0.0").deployment(name, "default");
+        respec(&scene, &sound).await?;
+        scene.succeeded(name).await?;
+    }
+    Ok(())
+}
+
+/// With an account in the OperatorGroup, installs are made by that account. What it may not do
+/// stops the install, until it may.
+pub(super) async fn a_scoped_account(scene: Arc<Scene>) -> Result<()> {
+    let namespace = scene.namespace.as_str();
+    let account = scene.create(&builders::service_account(namespace, "scoped")).await?;
+    let mut group = builders::operator_group(namespace, "group", &[namespace]);
+    group.spec.service_account_name = Some("scoped".to_owned());
+    scene.create(&group).await?;
+    wait::until(&scene.api(), "group", "list its namespaces", |group: &OperatorGroup| {
+        group.status.as_ref().is_some_and(|status| !status.namespaces.is_empty())
+    })
+    .await?;
+    refer_to(&scene, &json!({"metadata": account.metadata})).await?;
+    scene.create(&operator("kettle").build()).await?;
+    let reason = "InstallComponentFailedNoRetry";
+    let text = message(&scene, "kettle", CsvPhase::Failed, reason).await?;
+    let expected = format!(
+        "install strategy failed: install strategy failed: deployments.apps is forbidden: User \
+         \"system:serviceaccount:{namespace}:scoped\" cannot create resource"
+    );
+    ensure!(text.starts_with(&expected), "{text}");
+    let (role, binding) = rights(namespace)?;
+    scene.create(&role).await?;
+    scene.create(&binding).await?;
+    let csv = scene.succeeded("kettle").await?;
+    let history = csv.status.context("no status")?.conditions;
+    let revived = history.iter().any(|past| {
+        past.reason.as_deref() == Some("DetectedClusterChange")
+            && past.message.as_deref() == Some("Cluster resources changed state")
+    });
+    ensure!(revived, "{history:?}");
+    Ok(())
+}
+
+/// Names the account in the group's status, as far as nobody else did.
+async fn refer_to(scene: &Scene, account: &Value) -> Result<()> {
+    let metadata = &account["metadata"];
+    let reference = json!({
+        "apiVersion": "v1", "kind": "ServiceAccount", "namespace": metadata["namespace"],
+        "name": metadata["name"], "uid": metadata["uid"],
+    });
+    let patch = Patch::Merge(json!({"status": {"serviceAccountRef": reference}}));
+    let groups = scene.api::<OperatorGroup>();
+    let patched = groups.patch_status("group", &PatchParams::default(), &patch).await;
+    patched.map(drop).context("cannot name the account in the status of the group")
+}
+
+fn rights(namespace: &str) -> Result<(Role, RoleBinding)> {
+    let metadata = json!({"name": "scoped", "namespace": namespace});
+    let role = json!({
+        "metadata": metadata,
+        "rules": [{"apiGroups": ["apps"], "resources": ["deployments"], "verbs": ["*"]}],
+    });
+    let binding = json!({
+        "metadata": metadata,
+        "roleRef": {
+            "apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "scoped",
+        },
+        "subjects": [{"kind": "ServiceAccount", "name": "scoped", "namespace": namespace}],
+    });
+    Ok((serde_json::from_value(role)?, serde_json::from_value(binding)?))
+}
+
+/// A strategy that nobody knows, a rule without verbs, install modes that do not fit or stand
+/// there twice: the CSV says so, stays so, and nothing is written any more.
+pub(super) async fn impossible_wishes(scene: Arc<Scene>) -> Result<()> {
+    scene.operator_group().await?;
+    scene.create(&builders::service_account(&scene.namespace, "sa")).await?;
+    let helm = operator("helm").with(|csv| csv.spec.install.strategy = "helm".to_owned());
+    let verbless =
+        operator("verbless").permission("sa", json!([{"verbs": [], "resources": ["a"]}]));
+    let modeless = operator("modeless").install_modes(&[]);
+    let twice = operator("twice").with(|csv| {
+        let first = csv.spec.install_modes.first().cloned();
+        csv.spec.install_modes.extend(first);
+    });
+    for wish in [helm, verbless, modeless, twice] {
+        scene.create(&wish.build()).await?;
+    }
+    for (name, reason, expected) in [
+        (
+            "helm",
+            "InvalidInstallStrategy",
+            "install strategy invalid: unrecognized install strategy",
+        ),
+        (
+            "verbless",
+            "InvalidInstallStrategy",
+            "install strategy invalid: rule invalid: policy rule must have at least one verb",
+        ),
+        (
+            "modeless",
+            "UnsupportedOperatorGroup",
+            "OwnNamespace InstallModeType not supported, cannot configure to watch own namespace",
+        ),
+        (
+            "twice",
+            "InvalidInstallModes",
+            "InstallMode list contains duplicates, cannot make set: [{OwnNamespace true} \
+             {SingleNamespace true} {MultiNamespace true} {AllNamespaces true} {OwnNamespace true}]",
+        ),
+    ] {
+        let text = message(&scene, name, CsvPhase::Failed, reason).await?;
+        ensure!(text == expected, "{name}: {text}");
+    }
+    scene.at_rest().await?;
+    let none = scene.api::<ClusterServiceVersion>().get("helm").await?;
+    ensure!(none.status.is_some_and(|status| status.phase == CsvPhase::Failed), "helm moved on");
+    Ok(())
+}

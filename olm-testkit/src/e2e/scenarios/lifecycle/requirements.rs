@@ -1,0 +1,94 @@
+//! What CSVs wait for.
+
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use k8s_openapi::api::rbac::v1::{Role, RoleBinding};
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kube::api::{Api, DeleteParams, PostParams};
+use olm_types::api::{ClusterServiceVersion, CsvPhase};
+use serde_json::json;
+
+use super::words::{message, operator, went_through};
+use crate::builders::{self, Crd};
+use crate::e2e::Scene;
+use crate::e2e::scene::same;
+use crate::wait;
+
+const UNMET: &str = "one or more requirements couldn't be found";
+
+/// Of two missing kinds one appears, then the other; when one goes, the CSV fails and waits again.
+pub(super) async fn missing_kinds(scene: Arc<Scene>) -> Result<()> {
+    scene.operator_group().await?;
+    let (cup, tea) = (scene.kind("Cup"), scene.kind("Tea"));
+    scene.create(&operator("kettle").requires(&cup).requires(&tea).build()).await?;
+    let text = message(&scene, "kettle", CsvPhase::Pending, "RequirementsNotMet").await?;
+    same(Some(&text), UNMET)?;
+    until_status(&scene, &[(&cup, "NotPresent"), (&tea, "NotPresent")]).await?;
+    create(&scene, &cup).await?;
+    until_status(&scene, &[(&cup, "Present"), (&tea, "NotPresent")]).await?;
+    create(&scene, &tea).await?;
+    scene.succeeded("kettle").await?;
+    let crds: Api<CustomResourceDefinition> = Api::all(scene.client.clone());
+    crds.delete(&tea.name(), &DeleteParams::background()).await?;
+    let past = went_through(&scene, "kettle", CsvPhase::Failed, "RequirementsNotMet").await?;
+    same(past.message.as_deref(), "requirements no longer met")?;
+    until_status(&scene, &[(&cup, "Present"), (&tea, "NotPresent")]).await?;
+    wait::until_gone(&crds, &tea.name()).await?;
+    create(&scene, &tea).await?;
+    scene.succeeded("kettle").await.map(drop)
+}
+
+async fn create(scene: &Scene, kind: &Crd) -> Result<()> {
+    let crds: Api<CustomResourceDefinition> = Api::all(scene.client.clone());
+    let crd = serde_json::from_value(kind.manifest()).context("a malformed CRD")?;
+    crds.create(&PostParams::default(), &crd).await.map(drop).context("cannot create the CRD")
+}
+
+/// Waits until the list of requirements shows kinds with these states.
+async fn until_status(scene: &Scene, wanted: &[(&Crd, &str)]) -> Result<()> {
+    let what = "show which kinds are there";
+    wait::until(&scene.api(), "kettle", what, |csv: &ClusterServiceVersion| {
+        let listed = csv.status.as_ref().map(|status| status.requirement_status.as_slice());
+        let listed = listed.unwrap_or_default();
+        wanted.iter().all(|(kind, status)| {
+            listed.iter().any(|entry| entry.name == kind.name() && entry.status == *status)
+        })
+    })
+    .await
+    .map(drop)
+}
+
+/// A CSV waits for its account, then for a Role, then for the binding; each wakes it.
+pub(super) async fn missing_rights(scene: Arc<Scene>) -> Result<()> {
+    let namespace = scene.namespace.as_str();
+    scene.operator_group().await?;
+    let rule = json!([{"apiGroups": [""], "resources": ["pods"], "verbs": ["get", "list"]}]);
+    let csv = operator("kettle").permission("kettle", rule.clone());
+    scene.create(&csv.build()).await?;
+    until_account(&scene, "NotPresent", "Service account does not exist").await?;
+    scene.create(&builders::service_account(namespace, "kettle")).await?;
+    let unsatisfied = "Policy rule not satisfied for service account";
+    until_account(&scene, "PresentNotSatisfied", unsatisfied).await?;
+    let metadata = json!({"name": "pods", "namespace": namespace});
+    let role: Role = serde_json::from_value(json!({"metadata": metadata, "rules": rule}))?;
+    scene.create(&role).await?;
+    let binding: RoleBinding = serde_json::from_value(json!({
+        "metadata": metadata,
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "pods"},
+        "subjects": [{"kind": "ServiceAccount", "name": "kettle", "namespace": namespace}],
+    }))?;
+    scene.create(&binding).await?;
+    scene.succeeded("kettle").await.map(drop)
+}
+
+async fn until_account(scene: &Scene, status: &str, text: &str) -> Result<()> {
+    let what = "say what its account lacks";
+    wait::until(&scene.api(), "kettle", what, |csv: &ClusterServiceVersion| {
+        csv.status.iter().flat_map(|all| &all.requirement_status).any(|entry| {
+            entry.kind == "ServiceAccount" && entry.status == status && entry.message == text
+        })
+    })
+    .await
+    .map(drop)
+}

@@ -1,0 +1,138 @@
+//! Operators that the API server calls: webhooks for admission and conversion, and APIs.
+
+mod operator;
+mod rotation;
+mod traffic;
+
+use std::sync::Arc;
+
+use anyhow::{Context, Result, ensure};
+use k8s_openapi::api::admissionregistration::v1::ValidatingWebhookConfiguration;
+use k8s_openapi::api::rbac::v1::{ClusterRoleBinding, RoleBinding};
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use k8s_openapi::kube_aggregator::pkg::apis::apiregistration::v1::APIService;
+use kube::api::{Api, DeleteParams, ListParams, Patch, PatchParams};
+use olm_types::api::{ClusterServiceVersion, CsvPhase};
+use serde_json::json;
+
+use crate::builders;
+use crate::e2e::{Need, Scenario, Scene, scenario};
+use crate::wait;
+use operator::Example;
+use traffic::Traffic;
+
+/// The scenarios of this folder.
+pub(super) fn all() -> Vec<Scenario> {
+    let pods = [Need::Containers, Need::Workload];
+    vec![
+        scenario(
+            "servers::are_called_and_removed",
+            "webhooks and an API of an operator are called, then taken away with its CSV",
+            are_called_and_removed,
+        ),
+        scenario(
+            "servers::conversion",
+            "a definition calls the conversion webhook of an operator, until its CSV is gone",
+            conversion,
+        )
+        .needs(&pods)
+        .exclusive(),
+        scenario(
+            "servers::rotation",
+            "no call fails while certificates are replaced",
+            rotation::no_call_fails,
+        ),
+        scenario(
+            "servers::rotation_of_pods",
+            "no call of Pods that run fails while certificates are replaced",
+            rotation::no_call_of_pods_fails,
+        )
+        .needs(&pods)
+        .exclusive(),
+        scenario(
+            "servers::bad_descriptions",
+            "a CSV with a webhook on everything says so and disturbs nobody",
+            bad_descriptions,
+        ),
+    ]
+}
+
+/// Webhooks for admission and an API.
+async fn are_called_and_removed(scene: Arc<Scene>) -> Result<()> {
+    scene.operator_group().await?;
+    play(&scene, &Example::new(&scene)).await
+}
+
+/// The same with conversion. The operator has to watch all namespaces, and its copies in them
+/// would be in the way of other scenarios.
+///
+/// # Errors
+/// When a call fails, or something is left.
+pub async fn conversion(scene: Arc<Scene>) -> Result<()> {
+    let group = builders::operator_group(&scene.namespace, "group", &[]);
+    scene.create(&group).await?;
+    play(&scene, &Example::new(&scene).converting()).await
+}
+
+/// Each kind of server is called; what is not described any more goes at once, and the rest with
+/// the CSV.
+async fn play(scene: &Scene, example: &Example) -> Result<()> {
+    let stand_in = example.install(scene).await?;
+    let traffic = Traffic::begin(scene, example, stand_in).await?;
+    traffic.until_called(10).await?;
+    traffic.end().await?;
+    example.forget_webhook(scene, "mutate").await?;
+    scene
+        .api::<ClusterServiceVersion>()
+        .delete(example.name(), &DeleteParams::background())
+        .await?;
+    wait::until_gone(&scene.api::<ClusterServiceVersion>(), example.name()).await?;
+    nothing_is_left(scene, example).await
+}
+
+async fn nothing_is_left(scene: &Scene, example: &Example) -> Result<()> {
+    let client = || scene.client.clone();
+    wait::until_gone(&Api::<APIService>::all(client()), &example.api_service()).await?;
+    let configurations: Api<ValidatingWebhookConfiguration> = Api::all(client());
+    let ours = ListParams::default().labels(&format!("olm.owner.namespace={}", scene.namespace));
+    let left = configurations.list(&ours).await.context("cannot list webhook configurations")?;
+    ensure!(left.items.is_empty(), "webhook configurations are left");
+    let bindings: Api<ClusterRoleBinding> = Api::all(client());
+    wait::until_gone(&bindings, &format!("{}-service-system:auth-delegator", example.name()))
+        .await?;
+    let readers: Api<RoleBinding> = Api::namespaced(client(), "kube-system");
+    wait::until_gone(&readers, &format!("{}-service-auth-reader", example.name())).await?;
+    let crds: Api<CustomResourceDefinition> = Api::all(client());
+    wait::until(&crds, &example.kind.name(), "convert nothing", |crd: &CustomResourceDefinition| {
+        crd.spec.conversion.as_ref().is_none_or(|conversion| conversion.strategy == "None")
+    })
+    .await
+    .map(drop)
+}
+
+/// A CSV whose webhook asks for every group says why it fails. A correction lets it succeed.
+async fn bad_descriptions(scene: Arc<Scene>) -> Result<()> {
+    scene.operator_group().await?;
+    let example = Example::new(&scene);
+    let rules = json!([{
+        "apiGroups": ["*"], "apiVersions": ["*"], "resources": ["*"], "operations": ["*"],
+    }]);
+    let rules = serde_json::from_value(rules).context("malformed rules")?;
+    let mut csv = example.csv();
+    csv.spec.apiservicedefinitions = None;
+    csv.spec.webhookdefinitions.truncate(1);
+    let good = csv.spec.webhookdefinitions.clone();
+    csv.spec.webhookdefinitions.iter_mut().for_each(|webhook| webhook.rules = Vec::clone(&rules));
+    example.create_kind(&scene).await?;
+    scene.create(&csv).await?;
+    let failed =
+        scene.csv_phase(example.name(), CsvPhase::Failed, "InvalidWebhookDescription").await?;
+    let message = failed.status.and_then(|status| status.message);
+    ensure!(message.as_deref() == Some("webhook rules cannot include all groups"), "{message:?}");
+    let corrected = Patch::Merge(json!({"spec": {"webhookdefinitions": good}}));
+    scene
+        .api::<ClusterServiceVersion>()
+        .patch(example.name(), &PatchParams::default(), &corrected)
+        .await?;
+    scene.succeeded(example.name()).await.map(drop)
+}

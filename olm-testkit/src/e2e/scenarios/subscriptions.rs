@@ -1,0 +1,120 @@
+//! What a Subscription says about its catalog, and operators that were there before it.
+
+use std::sync::Arc;
+
+use anyhow::{Context, Result, ensure};
+use kube::api::{Api, DeleteParams, ListParams};
+use olm_types::annotations::PROPERTIES;
+use olm_types::api::{InstallPlan, Subscription};
+use serde_json::json;
+
+use crate::builders::{Bundle, Package, csv};
+use crate::e2e::scene::{Scene, conditions, same};
+use crate::e2e::{Scenario, scenario};
+use crate::wait;
+
+/// The scenarios of this file.
+pub(super) fn all() -> Vec<Scenario> {
+    vec![
+        scenario(
+            "subscriptions::deprecated",
+            "a Subscription passes on what its catalog deprecates, as long as it does",
+            deprecated,
+        ),
+        scenario(
+            "subscriptions::made_anew",
+            "a Subscription that was deleted and made anew takes its operator over and upgrades it",
+            made_anew,
+        ),
+        scenario(
+            "subscriptions::applied_by_hand",
+            "a CSV that no catalog vouches for blocks its package, and the Subscription says so",
+            applied_by_hand,
+        ),
+    ]
+}
+
+fn lamp(version: &str) -> Bundle {
+    let csv = csv(&format!("lamp.v{version}"), version).deployment("lamp", "default");
+    Bundle::new(version, &csv)
+}
+
+/// Package, channel and bundle are deprecated; later only the package is.
+async fn deprecated(scene: Arc<Scene>) -> Result<()> {
+    let lamps = || Package::single("lamp", lamp("1.0.0"));
+    let package = json!({"schema": "olm.package"});
+    let all = lamps()
+        .deprecated(package.clone(), "use torches")
+        .deprecated(json!({"schema": "olm.channel", "name": "stable"}), "use fast")
+        .deprecated(json!({"schema": "olm.bundle", "name": "lamp.v1.0.0"}), "it flickers");
+    scene.operator_group().await?;
+    scene.catalog("hall", &[all]).await?;
+    scene.subscribe("lamp", "hall").await?;
+    scene.succeeded("lamp.v1.0.0").await?;
+    let rollup = "olm.package/lamp: use torches; olm.channel/stable: use fast; olm.bundle/lamp.v1.0.0: it flickers";
+    let wish = told(&scene, rollup).await?;
+    let parts = ["PackageDeprecated", "ChannelDeprecated", "BundleDeprecated"];
+    let said = parts.map(|kind| message(&wish, kind).unwrap_or_default().to_owned());
+    ensure!(said.join("; ") == rollup, "the conditions say {said:?}");
+
+    scene.publish("hall", &[lamps().deprecated(package, "use torches")]).await?;
+    let wish = told(&scene, "olm.package/lamp: use torches").await?;
+    ensure!(message(&wish, "BundleDeprecated").is_none(), "the bundle is still deprecated");
+    Ok(())
+}
+
+/// The operator outlives its Subscription; the next one goes on from it.
+async fn made_anew(scene: Arc<Scene>) -> Result<()> {
+    scene.operator_group().await?;
+    scene.catalog("hall", &[Package::single("lamp", lamp("1.0.0"))]).await?;
+    scene.subscribe("lamp", "hall").await?;
+    scene.succeeded("lamp.v1.0.0").await?;
+    scene.at_latest("lamp", "lamp.v1.0.0").await?;
+    let wishes: Api<Subscription> = scene.api();
+    wishes.delete("lamp", &DeleteParams::default()).await.context("cannot delete")?;
+    wait::until_gone(&wishes, "lamp").await?;
+
+    scene.subscribe("lamp", "hall").await?;
+    scene.at_latest("lamp", "lamp.v1.0.0").await?;
+    let newer = lamp("1.1.0").replaces("lamp.v1.0.0");
+    let package = Package::new("lamp").channel("stable", vec![lamp("1.0.0"), newer]);
+    scene.publish("hall", &[package]).await?;
+    scene.at_latest("lamp", "lamp.v1.1.0").await?;
+    scene.succeeded("lamp.v1.1.0").await.map(drop)
+}
+
+/// The channel has no entry of this name, so nothing says that it may be replaced.
+async fn applied_by_hand(scene: Arc<Scene>) -> Result<()> {
+    let properties = json!({"properties": [
+        {"type": "olm.package", "value": {"packageName": "lamp", "version": "0.1.0"}},
+    ]});
+    let annotations = [(PROPERTIES.to_owned(), properties.to_string())].into();
+    let own = csv("lamp.homemade", "0.1.0").deployment("lamp", "default");
+    let own = own.with(|csv| csv.metadata.annotations = Some(annotations)).build();
+    scene.operator_group().await?;
+    scene.create(&own).await?;
+    scene.catalog("hall", &[Package::single("lamp", lamp("1.0.0"))]).await?;
+    scene.subscribe("lamp", "hall").await?;
+    let condition =
+        scene.condition("lamp", "ResolutionFailed", "True", "ConstraintsNotSatisfiable").await?;
+    let message = condition.message.unwrap_or_default();
+    ensure!(message.contains("lamp.homemade"), "nothing names the CSV: {message}");
+    let plans: Api<InstallPlan> = scene.api();
+    ensure!(plans.list(&ListParams::default()).await?.items.is_empty(), "there is a plan");
+    Ok(())
+}
+
+async fn told(scene: &Scene, text: &str) -> Result<Subscription> {
+    let what = format!("say {text:?}");
+    let wish = wait::until(&scene.api(), "lamp", &what, |wish: &Subscription| {
+        message(wish, "Deprecated") == Some(text)
+    })
+    .await?;
+    same(message(&wish, "PackageDeprecated"), "olm.package/lamp: use torches")?;
+    Ok(wish)
+}
+
+fn message<'a>(wish: &'a Subscription, kind: &str) -> Option<&'a str> {
+    let found = conditions(wish).iter().find(|condition| condition.type_ == kind)?;
+    found.message.as_deref()
+}

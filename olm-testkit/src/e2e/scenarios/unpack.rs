@@ -1,0 +1,170 @@
+//! Bundles in images: built here, pushed, unpacked by a Job that really runs, and by the operator
+//! itself.
+
+use std::sync::Arc;
+
+use anyhow::{Context, Result, ensure};
+use k8s_openapi::api::apps::v1::Deployment;
+use k8s_openapi::api::batch::v1::Job;
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::api::{Api, ListParams, Patch, PatchParams};
+use olm_types::api::{InstallPlan, Subscription};
+use olm_types::hash::unpack_name;
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use crate::builders::{Bundle, Package, csv};
+use crate::deploy;
+use crate::e2e::scene::conditions;
+use crate::e2e::{Need, Scenario, Scene, scenario};
+use crate::oci::{self, Image, Pushed};
+use crate::operators::Operator;
+use crate::wait;
+
+/// The scenarios of this file.
+pub(super) fn all() -> Vec<Scenario> {
+    let needs = [Need::Containers, Need::Workload, Need::Registry];
+    vec![
+        scenario(
+            "unpack::a_bundle_image",
+            "a bundle comes out of its image by a Job that runs, a missing image is told",
+            a_bundle_image,
+        )
+        .needs(&needs),
+        scenario(
+            "unpack::by_the_operator",
+            "a bundle comes out of its image without a Pod",
+            by_the_operator,
+        )
+        .needs(&[Need::Containers, Need::Workload, Need::Registry, Need::OlmPods])
+        .exclusive(),
+    ]
+}
+
+/// Subscription, Job, InstallPlan, CSV; beside it an image that is not there, which the condition
+/// names.
+async fn a_bundle_image(scene: Arc<Scene>) -> Result<()> {
+    scene.operator_group().await?;
+    let pushed = push(&scene, "kettle").await?;
+    subscribe(&scene, "kettle", &pushed.pinned()).await?;
+    let begin = Instant::now();
+    let jobs: Api<Job> = scene.api();
+    let name = unpack_name(&pushed.pinned());
+    wait::until(&jobs, &name, "be complete", |job: &Job| {
+        job.status.as_ref().is_some_and(|status| status.succeeded == Some(1))
+    })
+    .await?;
+    unpacked(&scene, begin, "a Job").await?;
+    let map: ConfigMap = scene.api().get(&name).await?;
+    let encoding = map.metadata.annotations.unwrap_or_default().remove("olm.contentEncoding");
+    ensure!(encoding.as_deref() == Some("gzip+base64"), "{encoding:?}");
+    scene.succeeded("kettle.v1.0.0").await?;
+    let missing = pushed.reference.replace(":v1", ":v2");
+    scene
+        .publish("kitchen", &[package("kettle", &pushed.pinned()), package("spoon", &missing)])
+        .await?;
+    scene.subscribe("spoon", "kitchen").await?;
+    wait::until(&scene.api(), "spoon", "name the image", |wish: &Subscription| {
+        conditions(wish).iter().any(|condition| {
+            let message = condition.message.as_deref().unwrap_or_default();
+            condition.type_ == "BundleUnpacking" && message.contains(&missing)
+        })
+    })
+    .await
+    .map(drop)
+}
+
+/// The same with `--bundle-unpack=process`: there is no Job.
+async fn by_the_operator(scene: Arc<Scene>) -> Result<()> {
+    scene.operator_group().await?;
+    let pushed = push(&scene, "ladle").await?;
+    let operator = Changed::begin(&scene).await?;
+    subscribe(&scene, "ladle", &pushed.pinned()).await?;
+    unpacked(&scene, Instant::now(), "the operator").await?;
+    let jobs: Api<Job> = scene.api();
+    ensure!(jobs.list(&ListParams::default()).await?.items.is_empty(), "there is a Job");
+    scene.succeeded("ladle.v1.0.0").await?;
+    operator.end().await
+}
+
+/// The Deployment of the catalog operator, changed for a while.
+struct Changed {
+    deployments: Api<Deployment>,
+    before: Value,
+}
+
+impl Changed {
+    /// In the network of its node it reaches the registry, which listens there only.
+    async fn begin(scene: &Scene) -> Result<Self> {
+        let namespace = scene.facts().olm_namespace.clone().context("OLM is nowhere")?;
+        let deployments: Api<Deployment> = Api::namespaced(scene.client.clone(), &namespace);
+        let name = Operator::Catalog.name();
+        let found = deployments.get(name).await?;
+        let before = serde_json::to_value(&found)?["spec"]["template"]["spec"].take();
+        let mut container = before["containers"][0].clone();
+        let args = container["args"].as_array_mut().context("no arguments")?;
+        args.push(json!("--bundle-unpack=process"));
+        let pod = json!({"hostNetwork": true, "containers": [container]});
+        let changed = Self { deployments, before };
+        changed.patch(scene, pod).await?;
+        Ok(changed)
+    }
+
+    async fn end(self) -> Result<()> {
+        let container = self.before["containers"][0].clone();
+        let pod = json!({"hostNetwork": null, "containers": [container]});
+        let patch = Patch::Merge(json!({"spec": {"template": {"spec": pod}}}));
+        let name = Operator::Catalog.name();
+        self.deployments.patch(name, &PatchParams::default(), &patch).await?;
+        Ok(())
+    }
+
+    async fn patch(&self, scene: &Scene, pod: Value) -> Result<()> {
+        let patch = Patch::Merge(json!({"spec": {"template": {"spec": pod}}}));
+        let name = Operator::Catalog.name();
+        self.deployments.patch(name, &PatchParams::default(), &patch).await?;
+        deploy::wait_ready(&scene.client).await
+    }
+}
+
+/// The image of an operator that runs.
+async fn push(scene: &Scene, name: &str) -> Result<Pushed> {
+    let registry = scene.facts().registry.as_deref().context("no registry")?;
+    let image =
+        bundle(name).files(name).into_iter().fold(Image::builder(), |image, (path, text)| {
+            let text = match serde_json::from_str::<Value>(&text) {
+                Ok(manifest) => scene.dressed(manifest).to_string(),
+                Err(_) => text,
+            };
+            image.file(&format!("/{path}"), text, 0o644)
+        });
+    oci::push(&image.build()?, registry, &format!("bundles/{name}"), "v1").await
+}
+
+async fn subscribe(scene: &Scene, name: &str, image: &str) -> Result<()> {
+    scene.catalog("kitchen", &[package(name, image)]).await?;
+    scene.subscribe(name, "kitchen").await
+}
+
+/// Waits for the InstallPlan, and says how long that took since `begin`.
+async fn unpacked(scene: &Scene, begin: Instant, by: &str) -> Result<()> {
+    let fields = format!("metadata.namespace={}", scene.namespace);
+    let plan = wait::until_some(&scene.api(), &fields, "hold a bundle", |plan: &InstallPlan| {
+        plan.status.as_ref().is_some_and(|status| !status.bundle_lookups.is_empty())
+    })
+    .await?;
+    println!("unpacked by {by} in {:.1} s", begin.elapsed().as_secs_f64());
+    let steps = plan.status.map(|status| status.plan).unwrap_or_default();
+    let manifests = steps.iter().filter_map(|step| step.resource.manifest.as_deref());
+    let referring = manifests.filter(|text| text.starts_with("{\"kind\":\"ConfigMap\"")).count();
+    ensure!(referring == steps.len(), "{referring} of {} steps refer to it", steps.len());
+    Ok(())
+}
+
+fn package(name: &str, image: &str) -> Package {
+    Package::single(name, bundle(name).in_image(image))
+}
+
+fn bundle(name: &str) -> Bundle {
+    Bundle::new("1.0.0", &csv(&format!("{name}.v1.0.0"), "1.0.0").deployment(name, "default"))
+}

@@ -1,0 +1,114 @@
+//! A catalog image: what is made for it, an install from it, and what becomes of those who lose a
+//! part of it.
+
+use std::sync::Arc;
+
+use anyhow::{Result, ensure};
+use k8s_openapi::NamespaceResourceScope;
+use k8s_openapi::api::core::v1::{Pod, Service, ServiceAccount};
+use k8s_openapi::api::networking::v1::NetworkPolicy;
+use kube::api::{Api, DeleteParams, Patch, PatchParams};
+use kube::{Resource, ResourceExt};
+use olm_testkit::builders::{Bundle, CatalogDir, Package, csv};
+use olm_testkit::e2e::Scene;
+use olm_testkit::wait::{self, Waitable};
+use olm_types::api::CatalogSource;
+use olm_types::labels::{CATALOG_SOURCE, MANAGED, SERVICE_SPEC_HASH};
+use serde_json::json;
+
+use super::words::{address, binaries, create, pod, ready, report};
+
+const NAME: &str = "shelf";
+
+/// From the CatalogSource to an installed operator, then everything that can be lost, one by one,
+/// then the CatalogSource.
+pub async fn image(scene: Arc<Scene>) -> Result<()> {
+    let kettle = csv("kettle.v1.0.0", "1.0.0").deployment("kettle", "default");
+    let content = CatalogDir::of(&[Package::single("kettle", Bundle::new("1.0.0", &kettle))])?;
+    scene.operator_group().await?;
+    create(&scene, NAME, json!({"sourceType": "grpc", "image": "example.com/shelf:v1"})).await?;
+    let logs = tempfile::tempdir()?;
+    let address = address(&scene, NAME).await?;
+    let _server = binaries(logs.path())?.registry_on("shelf", content.path(), address)?;
+    let catalog = ready(&scene, NAME).await?;
+    check_status(&scene, &catalog)?;
+    scene.subscribe("kettle", NAME).await?;
+    scene.succeeded("kettle.v1.0.0").await?;
+    lose_pods(&scene).await?;
+    lose_objects(&scene).await?;
+    goes_with_everything(&scene).await
+}
+
+fn check_status(scene: &Scene, catalog: &CatalogSource) -> Result<()> {
+    let status = catalog.status.clone().unwrap_or_default();
+    let service = status.registry_service.unwrap_or_default();
+    ensure!(service.service_name.as_deref() == Some(NAME), "{service:?}");
+    ensure!(service.port.as_deref() == Some("50051"), "{service:?}");
+    let expected = format!("{NAME}.{}.svc:50051", scene.namespace);
+    let address = status.connection_state.and_then(|state| state.address);
+    ensure!(address.as_deref() == Some(expected.as_str()), "connected to {address:?}");
+    ensure!(status.reason.is_none() && status.conditions.is_empty(), "{:?}", status.reason);
+    Ok(())
+}
+
+/// A Pod that is deleted, evicted or whose node is gone is replaced.
+async fn lose_pods(scene: &Scene) -> Result<()> {
+    let pods: Api<Pod> = scene.api();
+    let first = pod(scene, CATALOG_SOURCE, NAME, |_| true).await?.name_any();
+    pods.delete(&first, &DeleteParams::default()).await?;
+    let second = pod(scene, CATALOG_SOURCE, NAME, |pod| pod.name_any() != first).await?;
+    let second = second.name_any();
+    let disrupted =
+        json!({"type": "DisruptionTarget", "status": "True", "reason": "DeletionByTaintManager"});
+    report(scene, &second, json!({"conditions": [disrupted]})).await?;
+    wait::until_gone(&pods, &second).await?;
+    let others = [first, second];
+    let third = pod(scene, CATALOG_SOURCE, NAME, |pod| !others.contains(&pod.name_any())).await?;
+    let owner =
+        third.owner_references().first().map(|owner| (owner.name.as_str(), owner.controller));
+    ensure!(owner == Some((NAME, Some(true))), "the Pod is owned by {owner:?}");
+    Ok(())
+}
+
+/// What is deleted comes back, what is changed is changed back.
+async fn lose_objects(scene: &Scene) -> Result<()> {
+    let there = |object: &ServiceAccount| object.labels().contains_key(MANAGED);
+    deleted(scene, NAME, there).await?;
+    for end in ["grpc-server", "unpack-bundles"] {
+        let there = |policy: &NetworkPolicy| policy.labels().contains_key(CATALOG_SOURCE);
+        deleted(scene, &format!("{NAME}-{end}"), there).await?;
+    }
+    let services: Api<Service> = scene.api();
+    let stray = json!({
+        "metadata": {"labels": {MANAGED: null, SERVICE_SPEC_HASH: "other"}},
+        "spec": {"selector": {"app": "other"}},
+    });
+    services.patch(NAME, &PatchParams::default(), &Patch::Merge(stray)).await?;
+    wait::until(&services, NAME, "be put right", |service: &Service| {
+        let selector = service.spec.as_ref().and_then(|spec| spec.selector.as_ref());
+        let right = selector.is_some_and(|selector| !selector.contains_key("app"));
+        right && service.labels().contains_key(MANAGED)
+    })
+    .await?;
+    ready(scene, NAME).await.map(drop)
+}
+
+async fn deleted<K>(scene: &Scene, name: &str, there: impl Fn(&K) -> bool) -> Result<()>
+where
+    K: Waitable + Resource<Scope = NamespaceResourceScope>,
+{
+    let objects: Api<K> = scene.api();
+    let old = objects.get(name).await?.uid();
+    objects.delete(name, &DeleteParams::default()).await?;
+    let back = |object: &K| object.uid() != old && there(object);
+    wait::until(&objects, name, "come back", back).await.map(drop)
+}
+
+/// The owner goes, and with it what it owns.
+async fn goes_with_everything(scene: &Scene) -> Result<()> {
+    let sources: Api<CatalogSource> = scene.api();
+    sources.delete(NAME, &DeleteParams::background()).await?;
+    wait::until_gone(&scene.api::<Service>(), NAME).await?;
+    wait::until_gone(&scene.api::<ServiceAccount>(), NAME).await?;
+    wait::until_gone(&scene.api::<NetworkPolicy>(), &format!("{NAME}-grpc-server")).await
+}

@@ -1,0 +1,11 @@
+//! Catalogs that are served by Pods of OLM. No container runs on this tier: what a Pod would serve
+//! is served by a process at the address of its Service, which is one of this machine.
+
+mod config_map;
+mod image;
+mod polling;
+mod words;
+
+pub use config_map::config_map;
+pub use image::image;
+pub use polling::polling;

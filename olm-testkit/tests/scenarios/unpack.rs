@@ -1,0 +1,256 @@
+//! Bundles that live in images, unpacked by Jobs whose Pods the test plays.
+//!
+//! Nothing runs on the node of this cluster, and what would run is done here: the last container
+//! of a Pod by the program of our image, with the rights that the Job's account has; the kubelet's
+//! reports by writing them. The Job controller is the real one, so deadlines are.
+
+use std::sync::Arc;
+
+use anyhow::{Context, Result, ensure};
+use k8s_openapi::api::batch::v1::Job;
+use k8s_openapi::api::core::v1::{ConfigMap, Secret};
+use kube::ResourceExt;
+use kube::api::{Api, DeleteParams, ListParams, Patch, PatchParams};
+use olm_testkit::builders::{Bundle, Crd, Package, csv};
+use olm_testkit::e2e::stage::local::Local;
+use olm_testkit::e2e::{Scene, Stage};
+use olm_testkit::kubelet::Kubelet;
+use olm_testkit::oci::server::{ImageRegistry, PASSWORD, USER};
+use olm_testkit::oci::{self, Image};
+use olm_testkit::progress::Progress;
+use olm_testkit::wait;
+use olm_types::api::{
+    CatalogSource, InstallPlan, OperatorGroup, Subscription, SubscriptionCondition,
+};
+use olm_types::hash::unpack_name;
+use serde_json::{Value, json};
+
+use crate::environment::places;
+
+/// A reference that no test pulls.
+const IMAGE: &str = "bundles.example.com/kettle:v1";
+
+/// Subscription, Job, ConfigMap, InstallPlan, CSV: each as v0 has it.
+pub async fn by_a_job(scene: Arc<Scene>) -> Result<()> {
+    let kubelet = kubelet(&scene).await?;
+    subscribe(&scene, "kettle.v1.0.0", IMAGE).await?;
+    let job = job(&scene, IMAGE).await?;
+    told(&scene, "BundleUnpacking", |message| message.is_empty()).await?;
+    check_account(&scene, &job).await?;
+    kubelet.extract(&bundle(&scene, "kettle.v1.0.0"), "kettle", IMAGE).await?;
+    kubelet.end().await?;
+    kubelet.complete(&job).await?;
+    let plan = plan(&scene).await?;
+    check_plan(&plan)?;
+    scene.succeeded("kettle.v1.0.0").await?;
+    let wish: Subscription = scene.api().get("kettle").await?;
+    let conditions = wish.status.unwrap_or_default().conditions;
+    ensure!(!conditions.iter().any(|c| c.type_.contains("Unpack")), "{conditions:?}");
+    Ok(())
+}
+
+/// What the kubelet says about an image outlives the Pod: it is in the condition when the Job has
+/// run out of time.
+pub async fn causes_are_told(scene: Arc<Scene>) -> Result<()> {
+    let kubelet = kubelet(&scene).await?;
+    annotate(&scene, json!({"operatorframework.io/bundle-unpack-timeout": "4s"})).await?;
+    subscribe(&scene, "kettle.v1.0.0", IMAGE).await?;
+    let job = job(&scene, IMAGE).await?;
+    let seconds = job.spec.as_ref().and_then(|spec| spec.active_deadline_seconds);
+    ensure!(seconds == Some(4), "the Job has {seconds:?} seconds");
+    let cause = "manifest for kettle:v1 not found";
+    kubelet.cannot_pull(&job, cause).await?;
+    let v0 = "Bundle image pull failed. Common causes: Missing ICSP";
+    told(&scene, "BundleUnpacking", |text| text.starts_with(v0) && text.contains(cause)).await?;
+    let v0 = "Bundle unpacking failed - DeadlineExceeded: Job was active longer than specified \
+              deadline. Auto-retry in ~5 min after job cleanup (TTL). ";
+    told(&scene, "BundleUnpackFailed", |text| text.starts_with(v0) && text.contains(cause)).await?;
+    ensure!(scene.api::<InstallPlan>().list(&ListParams::default()).await?.items.is_empty());
+    kubelet.end().await
+}
+
+/// A Job that failed is followed by another after the interval that the OperatorGroup names, and by
+/// a first one again when it is gone.
+pub async fn retries(scene: Arc<Scene>) -> Result<()> {
+    let kubelet = kubelet(&scene).await?;
+    subscribe(&scene, "kettle.v1.0.0", IMAGE).await?;
+    let first = job(&scene, IMAGE).await?;
+    kubelet
+        .fail(&first, "BackoffLimitExceeded", "Job has reached the specified backoff limit")
+        .await?;
+    let v0 = "Bundle unpacking failed - BackoffLimitExceeded: Job has reached the specified \
+              backoff limit. Auto-retry";
+    told(&scene, "BundleUnpackFailed", |text| text.starts_with(v0)).await?;
+    // As its time to live does.
+    let jobs: Api<Job> = scene.api();
+    jobs.delete(&first.name_any(), &DeleteParams::background()).await?;
+    let second = wait::until(&jobs, &first.name_any(), "be made again", |job: &Job| {
+        job.metadata.uid != first.metadata.uid
+    })
+    .await?;
+    kubelet.fail(&second, "BackoffLimitExceeded", "again").await?;
+    annotate(&scene, json!({"operatorframework.io/bundle-unpack-min-retry-interval": "1s"}))
+        .await?;
+    let third = another(&jobs, &in_namespace(&scene), &second).await?;
+    let prefix: String = first.name_any().chars().take(58).collect();
+    ensure!(third.name_any().starts_with(&prefix), "{}", third.name_any());
+    kubelet.extract(&bundle(&scene, "kettle.v1.0.0"), "kettle", IMAGE).await?;
+    kubelet.end().await?;
+    kubelet.complete(&third).await?;
+    scene.succeeded("kettle.v1.0.0").await.map(drop)
+}
+
+/// An image that holds another bundle than its catalog says is refused, and that is told.
+pub async fn another_bundle(scene: Arc<Scene>) -> Result<()> {
+    let kubelet = kubelet(&scene).await?;
+    subscribe(&scene, "kettle.v1.0.0", IMAGE).await?;
+    let job = job(&scene, IMAGE).await?;
+    kubelet.extract(&bundle(&scene, "impostor.v1.0.0"), "kettle", IMAGE).await?;
+    kubelet.complete(&job).await?;
+    told(&scene, "BundleUnpackFailed", |text| text.contains("holds impostor.v1.0.0")).await?;
+    kubelet.end().await
+}
+
+/// The operator pulls the image itself, from a registry that wants the credentials in a pull secret
+/// of the CatalogSource; without them it says so, and goes on when they are there.
+pub async fn without_a_job(_: Arc<Scene>) -> Result<()> {
+    if !ImageRegistry::is_available() {
+        println!("not run: there is no docker-registry on this machine");
+        return Ok(());
+    }
+    let flags = ["--bundle-unpack=process"];
+    let local = Local::start_with("process", &places(), &flags, Progress::to_stderr()).await?;
+    let local = Arc::new(local);
+    let scene = Scene::new(Arc::clone(&local) as Arc<dyn Stage>, "without_a_job").await?;
+    let played = pull(&scene).await;
+    local.end().await?;
+    played
+}
+
+async fn pull(scene: &Scene) -> Result<()> {
+    let folder = tempfile::tempdir().context("cannot create a folder")?;
+    let open = ImageRegistry::start(folder.path(), false).await?;
+    let pushed = oci::push(&image(scene)?, open.address(), "a/kettle", "v1").await?;
+    let guarded = ImageRegistry::start(folder.path(), true).await?;
+    let reference = pushed.pinned().replace(open.address(), guarded.address());
+    scene.operator_group().await?;
+    annotate(scene, json!({"operatorframework.io/bundle-unpack-min-retry-interval": "1s"})).await?;
+    subscribe(scene, "kettle.v1.0.0", &reference).await?;
+    let v0 = "Bundle unpacking failed - ImageUnauthorized: the registry refuses ";
+    told(scene, "BundleUnpackFailed", |text| text.starts_with(v0)).await?;
+    let auths = json!({"auths": {guarded.address(): {"username": USER, "password": PASSWORD}}});
+    let secret = json!({
+        "metadata": {"name": "pull"}, "type": "kubernetes.io/dockerconfigjson",
+        "stringData": {".dockerconfigjson": auths.to_string()},
+    });
+    scene.create::<Secret>(&serde_json::from_value(secret)?).await?;
+    let secrets = Patch::Merge(json!({"spec": {"secrets": ["pull"]}}));
+    let catalogs: Api<CatalogSource> = scene.api();
+    catalogs.patch("kitchen", &PatchParams::default(), &secrets).await?;
+    check_plan(&plan(scene).await?)?;
+    scene.succeeded("kettle.v1.0.0").await?;
+    let jobs = scene.api::<Job>().list(&ListParams::default()).await?;
+    ensure!(jobs.items.is_empty(), "there is a Job");
+    Ok(())
+}
+
+/// The bundle as an image.
+fn image(scene: &Scene) -> Result<Image> {
+    let files = bundle(scene, "kettle.v1.0.0").files("kettle");
+    let image = files
+        .into_iter()
+        .fold(Image::builder(), |image, (path, text)| image.file(&format!("/{path}"), text, 0o644));
+    image.build()
+}
+
+/// The OperatorGroup, and nothing that runs by itself.
+async fn kubelet(scene: &Scene) -> Result<Kubelet> {
+    scene.operator_group().await?;
+    let executable = std::env::current_exe().context("cannot find the running executable")?;
+    let built = executable.ancestors().nth(2).context("the executable has no directory")?;
+    let (kubeconfig, program) = (scene.kubeconfig().await?, built.join("olm-registry"));
+    Kubelet::begin(&scene.client, &scene.namespace, kubeconfig, program).await
+}
+
+fn kettles(scene: &Scene) -> Crd {
+    scene.kind("Kettle")
+}
+
+/// The operator in the image.
+fn bundle(scene: &Scene, name: &str) -> Bundle {
+    let csv = csv(name, "1.0.0").owns(&kettles(scene)).deployment("kettle", "kettle");
+    Bundle::new("1.0.0", &csv).provides(&kettles(scene))
+}
+
+async fn subscribe(scene: &Scene, name: &str, image: &str) -> Result<()> {
+    let bundle = bundle(scene, name).in_image(image);
+    scene.catalog("kitchen", &[Package::single("kettle", bundle)]).await?;
+    scene.subscribe("kettle", "kitchen").await.map(drop)
+}
+
+async fn annotate(scene: &Scene, annotations: Value) -> Result<()> {
+    let groups: Api<OperatorGroup> = scene.api();
+    let group = groups.list(&ListParams::default()).await?.items.pop().context("no group")?;
+    let patch = Patch::Merge(json!({"metadata": {"annotations": annotations}}));
+    groups.patch(&group.name_any(), &PatchParams::default(), &patch).await?;
+    Ok(())
+}
+
+async fn job(scene: &Scene, image: &str) -> Result<Job> {
+    wait::until(&scene.api(), &unpack_name(image), "be made", |_: &Job| true).await
+}
+
+/// The Job beside `known`.
+async fn another(jobs: &Api<Job>, fields: &str, known: &Job) -> Result<Job> {
+    let newcomer = |job: &Job| job.metadata.uid != known.metadata.uid;
+    wait::until_some(jobs, fields, "be made beside the failed one", newcomer).await
+}
+
+/// Waits until the Subscription says something under a condition.
+async fn told(scene: &Scene, kind: &str, says: impl Fn(&str) -> bool) -> Result<()> {
+    let holds = |condition: &SubscriptionCondition| {
+        let message = condition.message.as_deref().unwrap_or_default();
+        condition.type_ == kind && condition.status == "True" && says(message)
+    };
+    wait::until(&scene.api(), "kettle", &format!("say {kind}"), |wish: &Subscription| {
+        wish.status.iter().any(|status| status.conditions.iter().any(holds))
+    })
+    .await
+    .map(drop)
+}
+
+/// The Job's account can write its ConfigMap: it belongs to that, and that to the catalog.
+async fn check_account(scene: &Scene, job: &Job) -> Result<()> {
+    let config_map: ConfigMap = scene.api().get(&job.name_any()).await?;
+    let of_map = config_map.owner_references().first().map(|owner| owner.kind.clone());
+    let of_job = job.owner_references().first().map(|owner| owner.uid.clone());
+    ensure!(of_map.as_deref() == Some("CatalogSource"), "{of_map:?}");
+    ensure!(of_job == config_map.metadata.uid, "{of_job:?}");
+    Ok(())
+}
+
+fn in_namespace(scene: &Scene) -> String {
+    format!("metadata.namespace={}", scene.namespace)
+}
+
+async fn plan(scene: &Scene) -> Result<InstallPlan> {
+    let done = |plan: &InstallPlan| {
+        plan.status.as_ref().is_some_and(|status| !status.bundle_lookups.is_empty())
+    };
+    wait::until_some(&scene.api(), &in_namespace(scene), "have a bundle lookup", done).await
+}
+
+/// Steps refer to the ConfigMap, and nothing is left to be said about the lookup.
+fn check_plan(plan: &InstallPlan) -> Result<()> {
+    let status = plan.status.as_ref().context("a plan without status")?;
+    let lookup = status.bundle_lookups.first().context("no lookup")?;
+    ensure!(lookup.identifier == "kettle.v1.0.0" && lookup.conditions.is_empty(), "{lookup:?}");
+    for step in &status.plan {
+        let manifest = step.resource.manifest.as_deref().unwrap_or_default();
+        ensure!(manifest.starts_with("{\"kind\":\"ConfigMap\",\"name\":"), "{manifest}");
+    }
+    let kinds: Vec<_> = status.plan.iter().map(|step| step.resource.kind.as_str()).collect();
+    let expected = ["ClusterServiceVersion", "CustomResourceDefinition", "ServiceAccount"];
+    ensure!(kinds.starts_with(&expected[..2]) && kinds.contains(&expected[2]), "{kinds:?}");
+    Ok(())
+}

@@ -1,0 +1,45 @@
+//! A step of an InstallPlan meets an object that it cannot change, until a person removes that.
+
+use anyhow::Result;
+use async_trait::async_trait;
+use futures::future::BoxFuture;
+use k8s_openapi::api::core::v1::ConfigMap;
+use olm_testkit::builders::Package;
+
+use super::operators;
+use crate::crash::scenario::Scenario;
+use crate::crash::scene::Scene;
+
+pub(super) struct FailedStepRepaired;
+
+#[async_trait]
+impl Scenario for FailedStepRepaired {
+    fn name(&self) -> &'static str {
+        "failed-step-repaired"
+    }
+
+    fn about(&self) -> &'static str {
+        "a step fails until a person removes what stands in its way"
+    }
+
+    fn catalogs(&self) -> Vec<(&'static str, Vec<Package>)> {
+        vec![("kitchen", vec![Package::single("spoon", operators::spoon())])]
+    }
+
+    fn before<'a>(&'a self, scene: &'a Scene) -> Option<BoxFuture<'a, Result<()>>> {
+        Some(Box::pin(async move {
+            scene.operator_group().await?;
+            scene.immutable_config_map("spoon").await?;
+            scene.catalog("kitchen", "kitchen").await
+        }))
+    }
+
+    async fn steps(&self, scene: &Scene) -> Result<()> {
+        scene.subscribe("spoon", "kitchen").await?;
+        let blocked = |told: &str| told.contains("error updating configmap: spoon");
+        scene.some_plan("be blocked", blocked).await?;
+        scene.delete::<ConfigMap>("spoon").await?;
+        scene.succeeded("spoon.v1.0.0").await?;
+        scene.at_latest("spoon", "spoon.v1.0.0").await
+    }
+}

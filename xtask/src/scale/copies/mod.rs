@@ -1,0 +1,184 @@
+//! `cargo xtask scale copies`: operators that watch all namespaces, in a cluster with many.
+//!
+//! One namespace has an OperatorGroup that selects all namespaces, and several CSVs; each of them is
+//! shown in every other namespace by a copy. What is measured: how long until all copies are
+//! there and what that takes, memory and silence afterwards, what a change of one CSV costs, and
+//! how long one more Subscription takes beside all that.
+
+mod arrivals;
+mod load;
+mod newcomer;
+
+use std::time::Duration;
+
+use anyhow::Result;
+use clap::Args;
+use olm_testkit::operators::Operator;
+use tokio::time::{Instant, sleep};
+
+use super::crowd::Crowd;
+use super::requests::Requests;
+use super::stage::Stage;
+use super::table::Table;
+use arrivals::Arrivals;
+use load::Origin;
+
+/// Arguments of the subject.
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    /// How many namespaces, each with a copy of every CSV
+    #[arg(long, default_value_t = 500)]
+    namespaces: usize,
+    /// How many operators watch all of them
+    #[arg(long, default_value_t = 5)]
+    operators: usize,
+    /// Seconds for which nothing may be written
+    #[arg(long, default_value_t = 60)]
+    silence: u64,
+}
+
+/// Megabytes that olm-operator may hold with the copies of 3,000 namespaces.
+const MEMORY: f64 = 50.0;
+
+/// Seconds in which all copies are there, by number of namespaces.
+const SETTLED: [(usize, f64); 2] = [(500, 20.0), (3000, 180.0)];
+
+/// Writes that one change of a CSV costs per copy: the object and its status.
+const WRITES_PER_COPY: f64 = 2.0;
+
+/// Seconds from one more Subscription to its operator.
+const NEWCOMER: f64 = 3.0;
+
+/// What copying may take per namespace before it counts as stuck.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// What it may take at least.
+const LEAST_PATIENCE: Duration = Duration::from_secs(180);
+
+/// Rest before memory is read: an allocator gives back what it has not needed for seconds.
+const REST: Duration = Duration::from_secs(15);
+
+/// Fills the cluster and measures.
+pub(super) async fn measure(arguments: &Arguments, stage: &mut Stage) -> Result<Table> {
+    let crowd = Crowd::new(stage.client.clone(), arguments.namespaces);
+    let measured = with_crowd(arguments, stage, &crowd).await;
+    crowd.dissolve().await.and(measured)
+}
+
+async fn with_crowd(arguments: &Arguments, stage: &Stage, crowd: &Crowd) -> Result<Table> {
+    let mut table = Table::default();
+    crowd.fill(|_| async { Ok(()) }).await?;
+    let mut requests = stage.requests().await?;
+    requests.until_quiet(patience(arguments)).await?;
+    memory("memory before", stage, &mut table).await?;
+    let origin = Origin::create(stage.client.clone(), crowd).await?;
+    let measured = with_origin(arguments, stage, crowd, &origin, &mut requests, &mut table).await;
+    origin.delete().await.and(measured)?;
+    Ok(table)
+}
+
+async fn with_origin(
+    arguments: &Arguments,
+    stage: &Stage,
+    crowd: &Crowd,
+    origin: &Origin,
+    requests: &mut Requests,
+    table: &mut Table,
+) -> Result<()> {
+    copying(arguments, crowd, origin, requests, table).await?;
+    sleep(REST).await;
+    memory("memory at rest", stage, table).await?;
+    silence(arguments, requests, table).await?;
+    change(arguments, crowd, origin, requests, table).await?;
+    newcomer(stage, origin, table).await
+}
+
+async fn copying(
+    arguments: &Arguments,
+    crowd: &Crowd,
+    origin: &Origin,
+    requests: &mut Requests,
+    table: &mut Table,
+) -> Result<()> {
+    let copies = arguments.namespaces * arguments.operators;
+    let mut arrivals = Arrivals::watch(crowd, origin.name()).await?;
+    requests.writes().await?;
+    let started = Instant::now();
+    origin.install(arguments.operators).await?;
+    arrivals.until(copies, patience(arguments)).await?;
+    let took = started.elapsed().as_secs_f64();
+    let name = format!("{copies} copies are there");
+    match SETTLED.iter().find(|(most, _)| arguments.namespaces <= *most) {
+        Some((_, limit)) => table.bounded(&name, took, *limit, "s"),
+        None => table.free(&name, format!("{took:.1} s")),
+    }
+    requests.until_quiet(patience(arguments)).await?;
+    let (writes, _) = requests.writes().await?;
+    table.free(
+        "writes until the end",
+        format!("{writes:.0}, {:.2} per copy", writes / count(copies)),
+    );
+    Ok(())
+}
+
+/// A change that concerns the spec reaches every copy.
+async fn change(
+    arguments: &Arguments,
+    crowd: &Crowd,
+    origin: &Origin,
+    requests: &mut Requests,
+    table: &mut Table,
+) -> Result<()> {
+    requests.writes().await?;
+    let started = Instant::now();
+    origin.change().await?;
+    requests.until_quiet(patience(arguments)).await?;
+    origin.check_change(crowd).await?;
+    let (writes, _) = requests.writes().await?;
+    table.bounded(
+        "writes per copy for a change",
+        writes / count(arguments.namespaces),
+        WRITES_PER_COPY + 0.1,
+        "",
+    );
+    table.free(
+        "a change has settled, rest included",
+        format!("{:.1} s", started.elapsed().as_secs_f64()),
+    );
+    Ok(())
+}
+
+async fn newcomer(stage: &Stage, origin: &Origin, table: &mut Table) -> Result<()> {
+    let name = "one more Subscription to Succeeded";
+    match newcomer::time(stage, origin).await? {
+        Some(took) => table.bounded(name, took.as_secs_f64(), NEWCOMER, "s"),
+        None => table.missing(name, "no catalog can be served to this cluster"),
+    }
+    Ok(())
+}
+
+async fn memory(name: &str, stage: &Stage, table: &mut Table) -> Result<()> {
+    let bytes = stage.memory(Operator::Olm).await?;
+    table.bounded(&format!("olm-operator, {name}"), bytes / 1e6, MEMORY, "MB");
+    let bytes = stage.memory(Operator::Catalog).await?;
+    table.free(&format!("catalog-operator, {name}"), format!("{:.1} MB", bytes / 1e6));
+    Ok(())
+}
+
+async fn silence(arguments: &Arguments, requests: &mut Requests, table: &mut Table) -> Result<()> {
+    requests.writes().await?;
+    sleep(Duration::from_secs(arguments.silence)).await;
+    let (writes, last) = requests.writes().await?;
+    table.bounded(&format!("writes in {} s of rest", arguments.silence), writes, 0.0, "");
+    last.into_iter().for_each(|write| table.free("last write", write));
+    Ok(())
+}
+
+fn patience(arguments: &Arguments) -> Duration {
+    let crowd = u32::try_from(arguments.namespaces).unwrap_or(u32::MAX);
+    PATIENCE.saturating_mul(crowd).max(LEAST_PATIENCE)
+}
+
+fn count(number: usize) -> f64 {
+    u32::try_from(number.max(1)).map_or(f64::INFINITY, f64::from)
+}

@@ -1,0 +1,109 @@
+//! Namespaces by the thousand.
+
+use std::fmt::Debug;
+
+use anyhow::{Context, Result};
+use futures::{StreamExt, TryStreamExt, stream};
+use k8s_openapi::api::core::v1::Namespace;
+use kube::api::{Api, DeleteParams, PostParams};
+use kube::core::NamespaceResourceScope;
+use kube::{Client, Resource};
+use olm_testkit::builders;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// Namespaces that are worked on at the same time.
+const SIDE_BY_SIDE: usize = 16;
+
+/// Namespaces of one run.
+#[derive(Clone)]
+pub(super) struct Crowd {
+    client: Client,
+    names: Vec<String>,
+}
+
+impl Crowd {
+    /// So many namespaces; nothing is created yet.
+    pub(super) fn new(client: Client, count: usize) -> Self {
+        let run = std::process::id();
+        let names = (0..count).map(|number| format!("crowd-{run}-{number}")).collect();
+        Self { client, names }
+    }
+
+    /// The names.
+    pub(super) fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// One of them.
+    pub(super) fn home(&self, name: &str) -> Home {
+        Home { client: self.client(), name: name.to_owned() }
+    }
+
+    /// A client for the cluster.
+    pub(super) fn client(&self) -> Client {
+        self.client.clone()
+    }
+
+    /// Creates every namespace and fills it.
+    pub(super) async fn fill<F, Filled>(&self, fill: F) -> Result<()>
+    where
+        F: Fn(Home) -> Filled,
+        Filled: Future<Output = Result<()>>,
+    {
+        self.each(|home| async {
+            let name = home.name.clone();
+            let namespaces: Api<Namespace> = Api::all(home.client.clone());
+            let made = namespaces.create(&PostParams::default(), &builders::namespace(&name)).await;
+            made.with_context(|| format!("cannot create namespace {name}"))?;
+            fill(home).await.with_context(|| format!("cannot fill namespace {name}"))
+        })
+        .await
+    }
+
+    /// Does something in every namespace, in several at the same time.
+    pub(super) async fn each<F, Done>(&self, act: F) -> Result<()>
+    where
+        F: Fn(Home) -> Done,
+        Done: Future<Output = Result<()>>,
+    {
+        let homes = self.names.iter().map(|name| self.home(name));
+        let all = stream::iter(homes).map(act).buffer_unordered(SIDE_BY_SIDE);
+        all.try_collect::<()>().await
+    }
+
+    /// Lets the cluster remove every namespace, and does not wait for it.
+    pub(super) async fn dissolve(&self) -> Result<()> {
+        self.each(|home| async move {
+            let namespaces: Api<Namespace> = Api::all(home.client);
+            match namespaces.delete(&home.name, &DeleteParams::background()).await {
+                Err(error) if !matches!(&error, kube::Error::Api(status) if status.is_not_found()) => {
+                    Err(error).with_context(|| format!("cannot delete namespace {}", home.name))
+                }
+                _ => Ok(()),
+            }
+        })
+        .await
+    }
+}
+
+/// One of the namespaces.
+#[derive(Clone)]
+pub(super) struct Home {
+    pub client: Client,
+    pub name: String,
+}
+
+impl Home {
+    /// Creates an object in it.
+    pub(super) async fn create<K>(&self, object: &K) -> Result<()>
+    where
+        K: Resource<Scope = NamespaceResourceScope, DynamicType = ()>,
+        K: Clone + Debug + DeserializeOwned + Serialize,
+    {
+        let api: Api<K> = Api::namespaced(self.client.clone(), &self.name);
+        let made = api.create(&PostParams::default(), object).await;
+        made.with_context(|| format!("cannot create a {}", K::kind(&())))?;
+        Ok(())
+    }
+}

@@ -1,0 +1,142 @@
+//! What is left of a package: nothing in its namespace after it was uninstalled, and nothing in the
+//! cluster after its definitions went, too.
+//!
+//! Uninstalling leaves CustomResourceDefinitions, since objects of users may exist, and the
+//! Operator that lists them; as in v0, it leaves what a bundle ships as manifests of its own where
+//! no owner reference reaches or none is set: ServiceAccounts, ClusterRoles and their bindings, and
+//! other objects of the whole cluster. A person deletes all of these.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use kube::Client;
+use kube::api::{Api, DeleteParams, DynamicObject};
+use olm_testkit::dump::{Dump, Key, Kinds, diff, normalise};
+use serde_json::Value;
+use tokio::time::{Instant, sleep};
+
+use super::wishes::Home;
+
+/// What garbage collection may take.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Between two looks.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// What Kubernetes puts into every namespace.
+const OF_KUBERNETES: [(&str, &str); 2] =
+    [("ServiceAccount", "default"), ("ConfigMap", "kube-root-ca.crt")];
+
+/// Kinds that a person deletes after uninstalling.
+const FOR_PEOPLE: [&str; 2] = ["CustomResourceDefinition", "Operator"];
+
+/// Kind and name of what bundles ship.
+type Shipped = BTreeSet<(String, String)>;
+
+/// A cluster before a package came.
+pub(super) struct Before {
+    client: Client,
+    kinds: Kinds,
+    objects: Dump,
+}
+
+impl Before {
+    /// The cluster as it is now.
+    pub(super) async fn look(client: &Client) -> Result<Self> {
+        let kinds = Kinds::discover(client).await?;
+        let objects = normalise(kinds.objects(client).await?);
+        Ok(Self { client: client.clone(), kinds, objects })
+    }
+
+    /// What is in the namespaces of an uninstalled package, once nothing goes away any more.
+    pub(super) async fn uninstalled(&self, home: &Home, shipped: &Shipped) -> Result<Vec<String>> {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let mut left = Vec::new();
+            for namespace in home.namespaces() {
+                let objects = self.kinds.objects_in(&self.client, &namespace).await?;
+                let left_here = objects
+                    .iter()
+                    .filter(|object| !is_of_kubernetes(object) && !stays(object, shipped));
+                left.extend(left_here.map(described));
+            }
+            if left.is_empty() || Instant::now() > deadline {
+                return Ok(left);
+            }
+            sleep(LOOK).await;
+        }
+    }
+
+    /// Deletes what a person deletes after uninstalling, and the namespaces; what differs then.
+    pub(super) async fn removed(
+        &self,
+        client: &Client,
+        home: &Home,
+        shipped: &Shipped,
+    ) -> Result<Vec<String>> {
+        for kind in FOR_PEOPLE {
+            self.delete_new(client, kind, |_| true).await?;
+        }
+        let kinds: BTreeSet<&String> = shipped.iter().map(|(kind, _)| kind).collect();
+        for kind in kinds {
+            let is_shipped = |name: &str| shipped.contains(&(kind.clone(), name.to_owned()));
+            self.delete_new(client, kind, is_shipped).await?;
+        }
+        home.raze().await?;
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let now = normalise(self.kinds.objects(client).await?);
+            let differences = diff(&self.objects, &now);
+            if differences.is_empty() || Instant::now() > deadline {
+                return Ok(differences.iter().map(ToString::to_string).collect());
+            }
+            // An Operator comes back as long as a definition is on its way out.
+            self.delete_new(client, "Operator", |_| true).await?;
+            sleep(LOOK).await;
+        }
+    }
+
+    /// Deletes new objects of the whole cluster; those of namespaces go with these.
+    async fn delete_new(
+        &self,
+        client: &Client,
+        kind: &str,
+        is_wanted: impl Fn(&str) -> bool,
+    ) -> Result<()> {
+        let Some(resource) = self.kinds.get(kind) else { return Ok(()) };
+        let api: Api<DynamicObject> = Api::all_with(client.clone(), resource);
+        let all = normalise(self.kinds.objects_of(client, kind).await?);
+        let new = all.keys().filter(|key| !self.objects.contains_key(*key));
+        for key in new.filter(|key| key.namespace.is_empty() && is_wanted(&key.name)) {
+            let deleted = api.delete(&key.name, &DeleteParams::background()).await;
+            if !matches!(&deleted, Err(kube::Error::Api(status)) if status.is_not_found()) {
+                deleted.with_context(|| format!("cannot delete {key}"))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The object and who keeps it: owners that are gone are a hint, and so is their absence.
+fn described(object: &Value) -> String {
+    let text = |owner: &Value, field: &str| owner[field].as_str().unwrap_or_default().to_owned();
+    let owners = object.pointer("/metadata/ownerReferences").and_then(Value::as_array);
+    let owners = owners.into_iter().flatten();
+    let owners: Vec<String> =
+        owners.map(|owner| format!("{} {}", text(owner, "kind"), text(owner, "name"))).collect();
+    let kept = if owners.is_empty() { "nobody".to_owned() } else { owners.join(", ") };
+    format!("{}: should not exist; owned by {kept}", Key::of(object))
+}
+
+fn is_of_kubernetes(object: &Value) -> bool {
+    let text = |pointer| object.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+    OF_KUBERNETES.contains(&(text("/kind"), text("/metadata/name")))
+}
+
+/// Whether a bundle ships the object and nobody owns it.
+fn stays(object: &Value, shipped: &Shipped) -> bool {
+    let key = Key::of(object);
+    let owned = object.pointer("/metadata/ownerReferences").is_some();
+    !owned && shipped.contains(&(key.kind, key.name))
+}

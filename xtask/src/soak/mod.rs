@@ -1,0 +1,92 @@
+//! `cargo xtask soak CATALOG_DIR`: every version of every package of a catalog, through the real
+//! path.
+//!
+//! On a local cluster a registry serves the catalog, and each package gets a namespace of its own:
+//! the first version of each channel is installed and upgraded to the last; versions that no
+//! upgrade passes are installed by themselves. Then everything is removed, and the cluster must be
+//! what it was before. Bundles need their manifests inline; pods are simulated.
+//!
+//! A version that cannot succeed here because the catalog lacks what it requires is named with the
+//! object and the field that say so; every other one that does not succeed fails the command.
+
+mod follow;
+mod leftovers;
+mod plan;
+mod report;
+mod sample;
+mod stage;
+mod story;
+mod wishes;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+
+use crate::demo;
+use plan::Subject;
+use report::Line;
+use stage::Stage;
+
+/// Arguments of the command.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// A file-based catalog whose bundles have their manifests inline
+    dir: PathBuf,
+    /// Only packages with this in their name
+    #[arg(long, value_name = "NAME")]
+    focus: Option<String>,
+    /// Keeps the operators' logs in this folder
+    #[arg(long, value_name = "FOLDER")]
+    logs: Option<PathBuf>,
+    /// Uses the binaries in this folder instead of building them
+    #[arg(long, value_name = "FOLDER")]
+    binaries: Option<PathBuf>,
+}
+
+/// Runs the command over a small made catalog, for the test suite.
+pub fn run_sample() -> Result<()> {
+    let catalog = sample::catalog()?;
+    let dir = catalog.path().to_owned();
+    run(&Arguments { dir, focus: None, logs: None, binaries: None })
+}
+
+/// Runs the command.
+pub fn run(arguments: &Arguments) -> Result<()> {
+    let mut subjects = plan::read(&arguments.dir)?;
+    if let Some(wanted) = &arguments.focus {
+        subjects.retain(|subject| subject.package.contains(wanted));
+    }
+    if subjects.is_empty() {
+        bail!("no package in {} matches", arguments.dir.display());
+    }
+    let binaries = match &arguments.binaries {
+        Some(dir) => dir.clone(),
+        None => demo::build(false)?,
+    };
+    let runtime = tokio::runtime::Runtime::new().context("cannot start the async runtime")?;
+    let lines = runtime.block_on(play_all(arguments, &binaries, &subjects))?;
+    print!("{}", report::table(&lines));
+    match lines.iter().all(Line::is_good) {
+        true => Ok(()),
+        false => bail!("not everything that is possible here succeeded and went away again"),
+    }
+}
+
+async fn play_all(
+    arguments: &Arguments,
+    binaries: &Path,
+    subjects: &[Subject],
+) -> Result<Vec<Line>> {
+    let mut stage = Stage::set(binaries, &arguments.dir, arguments.logs.as_deref()).await?;
+    let mut lines = Vec::new();
+    for subject in subjects {
+        let played = story::play(subject, &stage).await;
+        // A dead operator explains a failure better than what was waited for.
+        let line = stage.check().and(played)?;
+        println!("{line}");
+        lines.push(line);
+    }
+    stage.strike().await?;
+    Ok(lines)
+}

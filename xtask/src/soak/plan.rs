@@ -1,0 +1,169 @@
+//! What a catalog offers, and in which order it is installed.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::path::Path;
+
+use anyhow::{Context, Result, ensure};
+use olm_catalog::fbc::{
+    self, Bundle, BundleContent, Catalog, Channel, Contents, Meta, PackageBlob,
+};
+use olm_catalog::fbc::{Package, ReadLimits};
+use olm_types::api::InstallModeType;
+use olm_types::gvk::Gvk;
+use serde_json::Value;
+
+/// A package with everything that is to be installed of it.
+#[derive(Clone, Debug)]
+pub(super) struct Subject {
+    pub package: String,
+    pub channels: Vec<Route>,
+    /// All versions, by name of their CSV.
+    pub versions: BTreeMap<String, Version>,
+    /// Kind and name of what bundles ship besides CSVs and definitions.
+    pub shipped: BTreeSet<(String, String)>,
+}
+
+/// The way through a channel.
+#[derive(Clone, Debug)]
+pub(super) struct Route {
+    pub channel: String,
+    /// The entry at the end of the chain of replacements.
+    pub first: String,
+    /// The head.
+    pub last: String,
+    /// Every entry.
+    pub entries: BTreeSet<String>,
+}
+
+/// One version.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Version {
+    /// What its CSV supports.
+    pub modes: BTreeSet<InstallModeType>,
+    /// What it requires and no bundle of the catalog provides: the property that says so.
+    pub missing: Option<String>,
+}
+
+/// Reads a catalog.
+pub(super) fn read(dir: &Path) -> Result<Vec<Subject>> {
+    let mut offer = Offer::default();
+    let read = fbc::load_into(dir, &ReadLimits::default(), &mut offer);
+    let (catalog, _) = read.with_context(|| format!("cannot read {}", dir.display()))?;
+    for (name, content) in &offer.contents {
+        ensure!(
+            content.has_csv,
+            "bundle {name} has no manifests in the catalog: its image would have to be unpacked"
+        );
+    }
+    Ok(catalog.packages.values().map(|package| subject(&catalog, package, &offer)).collect())
+}
+
+/// What the bundles of a catalog say, by name of the bundle.
+#[derive(Default)]
+struct Offer {
+    contents: BTreeMap<String, Content>,
+    provided: BTreeSet<Gvk>,
+}
+
+#[derive(Default)]
+struct Content {
+    has_csv: bool,
+    modes: BTreeSet<InstallModeType>,
+    shipped: Vec<(String, String)>,
+    required: Vec<Gvk>,
+    required_packages: Vec<String>,
+}
+
+impl Contents for Offer {
+    fn package(&mut self, _: PackageBlob) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn bundle(&mut self, _: &str, bundle: &Bundle, content: BundleContent) -> io::Result<()> {
+        self.provided.extend(content.properties.provided.iter().cloned());
+        let packages = content.properties.required_packages.into_iter();
+        let content = Content {
+            has_csv: content.csv.is_some(),
+            modes: content.csv.as_deref().map(modes).unwrap_or_default(),
+            shipped: content.objects.iter().map(|object| kind_and_name(object)).collect(),
+            required: content.properties.required,
+            required_packages: packages.map(|package| package.package_name).collect(),
+        };
+        self.contents.insert(bundle.name.clone(), content);
+        Ok(())
+    }
+
+    fn meta(&mut self, _: Meta) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn modes(csv: &str) -> BTreeSet<InstallModeType> {
+    let csv: Value = serde_json::from_str(csv).unwrap_or_default();
+    let listed = csv.pointer("/spec/installModes").and_then(Value::as_array);
+    let supported = listed.into_iter().flatten().filter(|mode| mode["supported"] == true);
+    let names: Vec<&str> = supported.filter_map(|mode| mode["type"].as_str()).collect();
+    InstallModeType::ALL.into_iter().filter(|mode| names.contains(&mode.as_str())).collect()
+}
+
+fn kind_and_name(object: &str) -> (String, String) {
+    let object: Value = serde_json::from_str(object).unwrap_or_default();
+    let text = |pointer| object.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+    (text("/kind").to_owned(), text("/metadata/name").to_owned())
+}
+
+fn subject(catalog: &Catalog, package: &Package, offer: &Offer) -> Subject {
+    let mut channels: Vec<&Channel> = package.channels.values().collect();
+    // The default channel first.
+    channels.sort_by_key(|channel| channel.name != package.default_channel);
+    let version = |name: &String| {
+        let content = offer.contents.get(name);
+        let modes = content.map(|content| content.modes.clone()).unwrap_or_default();
+        let missing = content.and_then(|content| missing(catalog, content, offer));
+        (name.clone(), Version { modes, missing })
+    };
+    Subject {
+        package: package.name.clone(),
+        channels: channels.into_iter().map(route).collect(),
+        versions: package.bundles.keys().map(version).collect(),
+        shipped: shipped(package, offer),
+    }
+}
+
+fn shipped(package: &Package, offer: &Offer) -> BTreeSet<(String, String)> {
+    let contents = package.bundles.keys().filter_map(|name| offer.contents.get(name));
+    let all = contents.flat_map(|content| content.shipped.iter().cloned());
+    all.filter(|(kind, _)| {
+        !["ClusterServiceVersion", "CustomResourceDefinition"].contains(&&**kind)
+    })
+    .collect()
+}
+
+fn missing(catalog: &Catalog, content: &Content, offer: &Offer) -> Option<String> {
+    let kind = content.required.iter().find(|gvk| !offer.provided.contains(gvk));
+    let kind = kind.map(|gvk| format!("property olm.gvk.required: nothing provides {gvk}"));
+    let packages = &content.required_packages;
+    let package = packages.iter().find(|name| !catalog.packages.contains_key(*name));
+    let package =
+        package.map(|name| format!("property olm.package.required: there is no package {name}"));
+    kind.or(package)
+}
+
+fn route(channel: &Channel) -> Route {
+    let mut first = channel.head.as_str();
+    let mut met = BTreeSet::from([first]);
+    while let Some(entry) = channel.entries.get(first) {
+        let older = entry.replaces.as_str();
+        if !channel.entries.contains_key(older) || !met.insert(older) {
+            break;
+        }
+        first = older;
+    }
+    Route {
+        channel: channel.name.clone(),
+        first: first.to_owned(),
+        last: channel.head.clone(),
+        entries: channel.entries.keys().cloned().collect(),
+    }
+}

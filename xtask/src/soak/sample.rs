@@ -1,0 +1,42 @@
+//! A small catalog for the test suite: an upgrade over three versions, one version that an upgrade
+//! passes over, and an operator that watches another namespace than its own.
+
+use anyhow::Result;
+use olm_testkit::builders::{Bundle, CatalogDir, Crd, Package, csv};
+use olm_types::api::InstallModeType;
+use serde_json::json;
+
+/// Writes it; it is gone when the value is.
+pub(super) fn catalog() -> Result<CatalogDir> {
+    CatalogDir::of(&[ladder(), watchman()])
+}
+
+/// Versions 1, 2 and 4 follow each other, and version 4 skips 3.
+fn ladder() -> Package {
+    let rung = |number: u8| {
+        let (name, version) = (format!("ladder.v{number}.0.0"), format!("{number}.0.0"));
+        let rungs = Crd::new("soak.example.com", "v1", "Rung");
+        let rules = json!([{"apiGroups": [""], "resources": ["nodes"], "verbs": ["get"]}]);
+        let csv = csv(&name, &version)
+            .owns(&rungs)
+            .deployment("ladder", "ladder")
+            .cluster_permission("ladder", rules);
+        Bundle::new(&version, &csv).provides(&rungs)
+    };
+    let versions = vec![
+        rung(1),
+        rung(2).replaces("ladder.v1.0.0"),
+        rung(3).replaces("ladder.v2.0.0"),
+        rung(4).replaces("ladder.v2.0.0").skips(&["ladder.v3.0.0"]),
+    ];
+    Package::new("ladder").channel("stable", versions)
+}
+
+fn watchman() -> Package {
+    let rules = json!([{"apiGroups": [""], "resources": ["pods"], "verbs": ["list"]}]);
+    let csv = csv("watchman.v1.0.0", "1.0.0")
+        .deployment("watchman", "watchman")
+        .permission("watchman", rules)
+        .install_modes(&[InstallModeType::SingleNamespace]);
+    Package::single("watchman", Bundle::new("1.0.0", &csv))
+}

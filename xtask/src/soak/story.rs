@@ -1,0 +1,158 @@
+//! One package: installed, upgraded, removed.
+
+use std::collections::BTreeSet;
+
+use anyhow::{Context, Result};
+use olm_types::api::{Approval, InstallModeType};
+use tokio::time::Instant;
+
+use super::follow::{Seen, follow, refusal};
+use super::leftovers::Before;
+use super::plan::{Route, Subject};
+use super::report::{Line, Trouble};
+use super::stage::Stage;
+use super::wishes::Home;
+
+/// Plays a package to its end; what goes wrong with it is in the line.
+pub(super) async fn play(subject: &Subject, stage: &Stage) -> Result<Line> {
+    let started = Instant::now();
+    let before = Before::look(&stage.client).await?;
+    let home = Home::of(&stage.client, &subject.package);
+    home.build().await?;
+    let mut told = Told::default();
+    for route in &subject.channels {
+        let wanted: BTreeSet<&String> = route.entries.iter().collect();
+        if !wanted.iter().all(|name| told.seen.succeeded.contains(*name)) {
+            told.upgrade(subject, route, &home, &before).await?;
+        }
+    }
+    for (name, route) in missed(subject, &told.seen) {
+        told.alone(subject, route, &name, &home, &before).await?;
+    }
+    told.left.extend(before.removed(&stage.client, &home, &subject.shipped).await?);
+    Ok(told.line(subject, started.elapsed()))
+}
+
+/// The versions that no upgrade passed, each with a channel that has it.
+fn missed<'a>(subject: &'a Subject, seen: &Seen) -> Vec<(String, &'a Route)> {
+    let names = subject.versions.keys().filter(|name| !seen.succeeded.contains(*name));
+    let with_route = names.filter_map(|name| {
+        let route = subject.channels.iter().find(|route| route.entries.contains(name))?;
+        Some((name.clone(), route))
+    });
+    with_route.collect()
+}
+
+/// What came of a package so far.
+#[derive(Default)]
+struct Told {
+    seen: Seen,
+    troubles: Vec<Trouble>,
+    /// What stayed after a removal.
+    left: Vec<String>,
+    upgraded: usize,
+}
+
+impl Told {
+    /// From the first version of a channel to its head.
+    async fn upgrade(
+        &mut self,
+        subject: &Subject,
+        route: &Route,
+        home: &Home,
+        before: &Before,
+    ) -> Result<()> {
+        home.group(&modes(subject, &route.entries)).await?;
+        let (package, channel) = (&subject.package, &route.channel);
+        home.subscribe(package, channel, &route.first, Approval::Automatic).await?;
+        let known = self.seen.succeeded.len();
+        let arrived = follow(home, &route.last, &mut self.seen).await?;
+        self.upgraded += self.seen.succeeded.len().saturating_sub(known + 1);
+        if !arrived {
+            let stuck = self.stuck(route);
+            self.trouble(subject, &stuck, home).await?;
+        }
+        self.remove(subject, home, before).await
+    }
+
+    /// One version by itself.
+    async fn alone(
+        &mut self,
+        subject: &Subject,
+        route: &Route,
+        name: &str,
+        home: &Home,
+        before: &Before,
+    ) -> Result<()> {
+        let lacks = subject.versions.get(name).is_some_and(|version| version.missing.is_some());
+        if lacks && self.troubles.iter().any(|trouble| trouble.version == name) {
+            return Ok(());
+        }
+        home.group(&modes(subject, &BTreeSet::from([name.to_owned()]))).await?;
+        let (package, channel) = (&subject.package, &route.channel);
+        home.subscribe(package, channel, name, Approval::Manual).await?;
+        let approved = home.approve().await.is_ok();
+        if !approved || !follow(home, name, &mut self.seen).await? {
+            self.trouble(subject, name, home).await?;
+        }
+        self.remove(subject, home, before).await
+    }
+
+    /// Where the way through a channel ended: at the newest CSV that was seen and has not
+    /// succeeded, else at the first version.
+    fn stuck(&self, route: &Route) -> String {
+        let open = route.entries.iter().filter(|name| {
+            !self.seen.succeeded.contains(*name) && self.seen.complaint(name).is_some()
+        });
+        open.last().unwrap_or(&route.first).clone()
+    }
+
+    async fn trouble(&mut self, subject: &Subject, version: &str, home: &Home) -> Result<()> {
+        let said = match self.seen.complaint(version) {
+            Some(complaint) => complaint,
+            None => refusal(home).await?.unwrap_or_else(|| "nobody says why".to_owned()),
+        };
+        let missing = subject.versions.get(version).and_then(|version| version.missing.clone());
+        let missing = missing.or_else(|| immutable(&said));
+        let phase = self.seen.phase(version);
+        self.troubles.push(Trouble { version: version.to_owned(), phase, said, missing });
+        Ok(())
+    }
+
+    async fn remove(&mut self, subject: &Subject, home: &Home, before: &Before) -> Result<()> {
+        home.uninstall().await.context("cannot uninstall")?;
+        self.left.extend(before.uninstalled(home, &subject.shipped).await?);
+        Ok(())
+    }
+
+    fn line(self, subject: &Subject, took: std::time::Duration) -> Line {
+        let succeeded =
+            subject.versions.keys().filter(|name| self.seen.succeeded.contains(*name)).count();
+        Line {
+            package: subject.package.clone(),
+            versions: subject.versions.len(),
+            succeeded,
+            upgraded: self.upgraded,
+            troubles: self.troubles,
+            left: self.left,
+            took,
+        }
+    }
+}
+
+/// An upgrade that changes what the API server lets nobody change, in v0 as little as here.
+fn immutable(said: &str) -> Option<String> {
+    said.contains("field is immutable")
+        .then(|| "whose upgrade changes a field that the API server calls immutable".to_owned())
+}
+
+/// The modes that all these versions support.
+fn modes(subject: &Subject, versions: &BTreeSet<String>) -> BTreeSet<InstallModeType> {
+    let mut modes: BTreeSet<InstallModeType> = InstallModeType::ALL.into_iter().collect();
+    for name in versions {
+        if let Some(version) = subject.versions.get(name) {
+            modes.retain(|mode| version.modes.contains(mode));
+        }
+    }
+    modes
+}
