@@ -6,6 +6,8 @@
 //! `olm-resolver`. Rows without a counterpart: `InitHooks` (nothing is registered at run time) and
 //! the instrumented resolver (its one observation is made in `controllers/resolution/solve.rs`).
 
+#![allow(clippy::unwrap_used, reason = "only tests use it")]
+
 #[path = "../../olm-resolver/tests/support/mod.rs"]
 mod support;
 

@@ -2,6 +2,8 @@
 //!
 //! Needs the program `docker-registry`; without it the tests say so and check nothing.
 
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
 use olm_catalog::bundle::unpack;
 use olm_catalog::image::{ImageError, Keychain, Limits, Registry, pull};
 use olm_testkit::oci::server::{ImageRegistry, PASSWORD, USER};

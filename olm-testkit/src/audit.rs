@@ -249,7 +249,7 @@ mod tests {
         }
         let lists = log.lists(&["olm-operator"]).unwrap();
         let lists: Vec<_> = lists.iter().map(|(list, count)| (list.as_str(), *count)).collect();
-        assert_eq!(lists, [("deployments", 1), ("deployments %21a", 1)]);
+        assert_eq!(lists, [("deployments", 1), ("deployments  %21a", 1)]);
         let mut again = AuditLog::new(file.path().to_owned());
         assert_eq!(again.writes(&["olm-operator"]).unwrap(), [], "a list is no write");
     }

@@ -40,7 +40,7 @@ pub async fn address(client: &Client) -> Result<SocketAddr> {
     format!("{ip}:{port}").parse().with_context(|| format!("the Service is at {ip:?}"))
 }
 
-/// Has the API server pass requests on, and waits until it does.
+/// Has the API server pass requests on from the moment at which somebody serves.
 pub async fn announce(client: &Client) -> Result<()> {
     let port = address(client).await?.port();
     let slice = json!({
@@ -54,7 +54,11 @@ pub async fn announce(client: &Client) -> Result<()> {
     let applied = PatchParams::apply("olm-testkit").force();
     let slice = slices.patch(SERVICE, &applied, &Patch::Apply(&slice)).await;
     slice.context("cannot give the Service an endpoint")?;
-    deploy::apply_api_service(client).await?;
+    deploy::apply_api_service(client).await
+}
+
+/// Waits until the API server passes requests on.
+pub async fn until_available(client: &Client) -> Result<()> {
     let services: Api<APIService> = Api::all(client.clone());
     let available = wait::until(&services, API_SERVICE, "be available", |service: &APIService| {
         let conditions =

@@ -80,6 +80,8 @@ impl Upkeep {
         }
         let observed = self.observe().await?;
         match decide(&observed, clock::now()) {
+            // Whoever deploys it wants it to work at once.
+            Next::Rest if observed.api_service.is_none() => Ok(NOTICE),
             Next::Rest => Ok(REST),
             Next::Issue(order) => self.issue(&observed, &order).await,
             Next::Announce(effect) => {

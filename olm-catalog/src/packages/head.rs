@@ -36,8 +36,10 @@ impl Head {
         if csv_json.is_empty() {
             return Err(HeadError::Missing);
         }
-        let csv: ClusterServiceVersion = serde_json::from_str(csv_json)?;
-        let images = images(csv_json)?;
+        let manifest: serde_json::Map<String, Value> = serde_json::from_str(csv_json)?;
+        let manifest = Value::Object(manifest);
+        let images = images(&manifest);
+        let csv: ClusterServiceVersion = serde_json::from_value(manifest)?;
         Ok(Self {
             name: csv.metadata.name.clone().unwrap_or_default(),
             labels: csv.metadata.labels.clone().unwrap_or_default(),
@@ -70,18 +72,17 @@ fn description(csv: ClusterServiceVersion, related_images: Vec<String>) -> CsvDe
 }
 
 /// The images of the Deployments and of `relatedImages`, sorted. v0 gives them in any order.
-fn images(csv_json: &str) -> Result<Vec<String>, serde_json::Error> {
-    let csv: Value = serde_json::from_str(csv_json)?;
+fn images(csv: &Value) -> Vec<String> {
     let list = |value: &Value, path: &str| -> Vec<Value> {
         value.pointer(path).and_then(Value::as_array).cloned().unwrap_or_default()
     };
-    let deployments = list(&csv, "/spec/install/spec/deployments");
+    let deployments = list(csv, "/spec/install/spec/deployments");
     let containers = deployments.iter().flat_map(|deployment| {
         ["containers", "initContainers"]
             .into_iter()
             .flat_map(|kind| list(deployment, &format!("/spec/template/spec/{kind}")))
     });
-    let all = containers.chain(list(&csv, "/spec/relatedImages"));
+    let all = containers.chain(list(csv, "/spec/relatedImages"));
     let images = all.filter_map(|image| Some(image.get("image")?.as_str()?.to_owned()));
-    Ok(images.collect::<BTreeSet<_>>().into_iter().collect())
+    images.collect::<BTreeSet<_>>().into_iter().collect()
 }

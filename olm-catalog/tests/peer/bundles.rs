@@ -179,7 +179,7 @@ async fn rendered_bundles_are_served_alike() {
              {\"schema\":\"olm.channel\",\"package\":\"foo\",\"name\":\"alpha\",\
              \"entries\":[{\"name\":\"foo.v1.2.3\"}]}\n";
         fs::write(catalog.path().join("foo.json"), format!("{rest}{blob}")).unwrap();
-        assert!(super::compare(catalog.path()).await > 10);
+        assert!(compare(catalog.path()).await > 10);
         let index = Index::build(catalog.path(), &ReadLimits::default(), None).unwrap();
         let mut served = index.bundle("foo", "alpha", "foo.v1.2.3").unwrap();
         served.channel_name.clear();

@@ -65,9 +65,10 @@ fn pack(bytes: &[u8]) -> std::io::Result<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use axum::http::HeaderName;
     use rstest::rstest;
 
-    fn headers(name: axum::http::HeaderName, value: &'static str) -> HeaderMap {
+    fn headers(name: HeaderName, value: &'static str) -> HeaderMap {
         [(name, HeaderValue::from_static(value))].into_iter().collect()
     }
 

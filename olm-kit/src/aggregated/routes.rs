@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arc_swap::ArcSwap;
 use axum::Router;
 use axum::extract::{ConnectInfo, Request, State};
-use axum::http::header::{ACCEPT, IF_NONE_MATCH};
+use axum::http::header::{ACCEPT, CONTENT_TYPE, IF_NONE_MATCH};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
@@ -116,6 +116,10 @@ impl Shared {
         let kind = self.resource.kind();
         let document = match target {
             Target::Alive => return Ok("ok".into_response()),
+            Target::Groups if discovery::wants_everything(accept(headers)) => {
+                let text = discovery::everything(kind).to_string();
+                return Ok(([(CONTENT_TYPE, discovery::EVERYTHING)], text).into_response());
+            }
             Target::Groups => discovery::groups(kind),
             Target::Group => discovery::group(kind),
             Target::Resources => discovery::resources(kind),

@@ -80,7 +80,7 @@ fn row(version: &str, item: &dyn Item, include: Include, now: Timestamp) -> Resu
     match include {
         Include::Nothing => {}
         Include::Metadata => row["object"] = partial(version, item),
-        Include::Object => row["object"] = parsed(&*item.object()?)?,
+        Include::Object => row["object"] = parsed(&item.object()?)?,
     }
     Ok(row)
 }

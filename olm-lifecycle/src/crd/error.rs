@@ -68,7 +68,7 @@ pub enum CrdError {
         /// What could not be written.
         object: String,
         /// The API server's answer.
-        cause: Refusal,
+        cause: Box<Refusal>,
     },
 }
 
@@ -76,7 +76,8 @@ impl CrdError {
     /// The answer of the API server behind the error, if there is one.
     pub fn refusal(&self) -> Option<&Refusal> {
         match self {
-            Self::Unlisted { cause, .. } | Self::NotRewritten { cause, .. } => Some(cause),
+            Self::Unlisted { cause, .. } => Some(cause),
+            Self::NotRewritten { cause, .. } => Some(cause),
             Self::UnsupportedVersion(_)
             | Self::TooRestrictive { .. }
             | Self::ServedVersionRemoved { .. }

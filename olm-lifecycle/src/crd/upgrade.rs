@@ -151,7 +151,12 @@ impl Upgrade {
                     |effect| effect.target.to_string(),
                 );
                 let version = self.retired.first().cloned().unwrap_or_default();
-                Err(CrdError::NotRewritten { name: self.name(), version, object, cause })
+                Err(CrdError::NotRewritten {
+                    name: self.name(),
+                    version,
+                    object,
+                    cause: Box::new(cause),
+                })
             }
             (Outcome::Changed(live), None) => {
                 self.live = live;

@@ -122,7 +122,7 @@ fn a_selector_that_fits_nothing_leaves_the_status_empty() {
     assert_eq!(decide_with_roles(&observed), Decision::default());
 }
 
-fn mk_account(labels: Value) -> Arc<k8s_openapi::api::core::v1::ServiceAccount> {
+fn mk_account(labels: Value) -> Arc<ServiceAccount> {
     let metadata = json!({"name": "sa", "namespace": "op", "uid": "u-sa", "resourceVersion": "3", "labels": labels});
     Arc::new(serde_json::from_value(json!({ "metadata": metadata })).unwrap())
 }
@@ -342,6 +342,6 @@ fn under_the_strict_policy_targets_are_allowed_by_an_administrator(
     if let (Some(told), Some(refusal)) = (told, refusal) {
         assert_eq!(told.reason, TARGETS_NOT_ALLOWED_REASON);
         assert!(told.message.contains(refusal), "{}", told.message);
-        assert_eq!(notes, [told.message.clone()]);
+        assert_eq!(notes, std::slice::from_ref(&told.message));
     }
 }

@@ -93,10 +93,10 @@ fn the_names_that_others_rely_on() {
         "Service packageserver-service",
         "Deployment catalog-operator",
         "Deployment olm-operator",
+        "APIService v1.packages.operators.coreos.com",
         "OLMConfig cluster",
         "OperatorGroup olm-operators",
         "OperatorGroup global-operators",
-        "APIService v1.packages.operators.coreos.com",
     ];
     assert_eq!(names, expected);
     for operator in Operator::ALL {

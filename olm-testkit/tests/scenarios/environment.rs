@@ -14,15 +14,16 @@ use tokio::sync::OnceCell;
 /// Starts when first used, and ends when told to.
 pub struct Environment {
     runtime: Runtime,
+    purpose: &'static str,
     /// One failure to start is the failure of every scenario.
     started: OnceCell<Result<Arc<Local>, String>>,
 }
 
 impl Environment {
-    /// Nothing is started yet.
-    pub fn new() -> Result<Self> {
+    /// Nothing is started yet. The cluster is named after its purpose.
+    pub fn new(purpose: &'static str) -> Result<Self> {
         let runtime = Runtime::new().context("cannot start the async runtime")?;
-        Ok(Self { runtime, started: OnceCell::new() })
+        Ok(Self { runtime, purpose, started: OnceCell::new() })
     }
 
     /// Does something with the cluster.
@@ -53,7 +54,7 @@ impl Environment {
 
     async fn started(&self) -> Result<Arc<Local>> {
         let start = || async {
-            let started = start("scenarios").await;
+            let started = start(self.purpose).await;
             started.map(Arc::new).map_err(|error| format!("{error:#}"))
         };
         let started = self.started.get_or_init(start).await;

@@ -5,8 +5,9 @@
 //! writes of the whole cluster, or are about our definitions.
 //!
 //! One cluster and one pair of operators serve the whole run; each scenario has a namespace of
-//! its own and they run side by side. The cluster starts with the first scenario that is not
-//! filtered out and ends with the run, however that ends. Arguments are those of any Rust test.
+//! its own and they run side by side. Scenarios that break an aggregated API for a while have
+//! another cluster: no namespace is deleted while one does not answer. A cluster starts with its
+//! first scenario that is not filtered out and ends with the run, however that ends. Arguments are those of any Rust test.
 
 mod alone;
 mod api;
@@ -41,17 +42,23 @@ const AT_ONCE: usize = 8;
 fn main() -> ExitCode {
     let mut arguments = Arguments::from_args();
     arguments.test_threads.get_or_insert(AT_ONCE);
-    let environment = match Environment::new() {
-        Ok(environment) => Arc::new(environment),
+    let environments = Environment::new("scenarios").and_then(|most| {
+        let servers = Environment::new("servers")?;
+        Ok((Arc::new(most), Arc::new(servers)))
+    });
+    let (most, servers) = match environments {
+        Ok(environments) => environments,
         Err(error) => {
             eprintln!("scenarios cannot run: {error:#}");
             return ExitCode::FAILURE;
         }
     };
-    let shared = scenarios::all().into_iter().map(|scenario| shared(&environment, scenario));
-    let all = shared.chain(own(&environment)).collect();
+    let of = |name: &str| if name.starts_with("servers::") { &servers } else { &most };
+    let shared = scenarios::all().into_iter().map(|one| shared(of(one.name), one));
+    let all = shared.chain(own(&most)).collect();
     let conclusion = libtest_mimic::run(&arguments, all);
-    environment.end();
+    most.end();
+    servers.end();
     conclusion.exit_code()
 }
 

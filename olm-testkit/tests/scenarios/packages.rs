@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use k8s_openapi::api::core::v1::Secret;
 use kube::api::{Api, DeleteParams, ListParams, PostParams};
 use olm_testkit::builders::{self, Bundle, Package, csv};
@@ -50,13 +50,13 @@ pub async fn for_people(scene: Arc<Scene>) -> Result<()> {
     ensure!(everywhere.contains(&scene.namespace), "{everywhere}");
     let explained = kubectl.run(&["explain", "packagemanifests.status.channels"])?;
     ensure!(explained.contains("currentCSVDesc"), "{explained}");
-    let refused = run(&["get", "packagemanifests", "--as", "nobody"]).unwrap_err().to_string();
+    let refused = refusal(run(&["get", "packagemanifests", "--as", "nobody"]))?;
     ensure!(refused.contains("User \"nobody\" cannot list resource"), "{refused}");
     let watched = format!(
         "/apis/packages.operators.coreos.com/v1/namespaces/{}/packagemanifests?watch=true",
         scene.namespace
     );
-    let refused = kubectl.run(&["get", "--raw", &watched]).unwrap_err().to_string();
+    let refused = refusal(kubectl.run(&["get", "--raw", &watched]))?;
     ensure!(refused.contains("watch is not supported"), "{refused}");
 
     let elsewhere: Api<PackageManifest> = Api::namespaced(scene.client.clone(), "default");
@@ -103,6 +103,14 @@ pub async fn rotation(scene: Arc<Scene>) -> Result<()> {
 fn lamp(version: &str) -> Bundle {
     let csv = csv(&format!("lamp.v{version}"), version).deployment("lamp", "default");
     Bundle::new(version, &csv)
+}
+
+/// What a command complains of that must not succeed.
+fn refusal(answer: Result<String>) -> Result<String> {
+    match answer {
+        Ok(text) => bail!("it was allowed: {text}"),
+        Err(error) => Ok(format!("{error:#}")),
+    }
 }
 
 async fn seen(packages: &Api<PackageManifest>, name: &str) -> Result<PackageManifest> {

@@ -178,7 +178,11 @@ fn kettles(scene: &Scene) -> Crd {
 
 /// The operator in the image.
 fn bundle(scene: &Scene, name: &str) -> Bundle {
-    let csv = csv(name, "1.0.0").owns(&kettles(scene)).deployment("kettle", "kettle");
+    let pods = json!([{"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}]);
+    let csv = csv(name, "1.0.0")
+        .owns(&kettles(scene))
+        .deployment("kettle", "kettle")
+        .permission("kettle", pods);
     Bundle::new("1.0.0", &csv).provides(&kettles(scene))
 }
 

@@ -101,10 +101,11 @@ impl Told {
     /// Where the way through a channel ended: at the newest CSV that was seen and has not
     /// succeeded, else at the first version.
     fn stuck(&self, route: &Route) -> String {
-        let open = route.entries.iter().filter(|name| {
+        let mut newest_first = route.entries.iter().rev();
+        let open = newest_first.find(|name| {
             !self.seen.succeeded.contains(*name) && self.seen.complaint(name).is_some()
         });
-        open.last().unwrap_or(&route.first).clone()
+        open.unwrap_or(&route.first).clone()
     }
 
     async fn trouble(&mut self, subject: &Subject, version: &str, home: &Home) -> Result<()> {

@@ -200,10 +200,10 @@ proptest! {
             1 => link(path, target),
             _ => hard_link(path, target),
         }).collect();
-        if let Ok(tree) = tree(&[layer(&entries)]) {
-            if let Ok(content) = tree.file(&path) {
-                prop_assert_eq!(content, &b"ours"[..]);
-            }
+        if let Ok(tree) = tree(&[layer(&entries)])
+            && let Ok(content) = tree.file(&path)
+        {
+            prop_assert_eq!(content, &b"ours"[..]);
         }
     }
 }

@@ -83,9 +83,9 @@ fn lists_become_a_catalog() {
         "package pot (stable)",
         "channel stable: pot.v2>pot.v1/pot.v1-bad+pot.v0/<2.0.0 pot.v1>// pot.v1-bad>//",
         "channel old: pot.v1>//",
-        "clusterServiceVersions, document 1, pot.v1: package gvk bundle.object bundle.object label",
+        "clusterServiceVersions, document 1, pot.v1: gvk package bundle.object bundle.object label",
         "clusterServiceVersions, document 3, pot.v1-bad: package bundle.object",
-        "clusterServiceVersions, document 2, pot.v2: package gvk gvk gvk gvk.required bundle.object bundle.object bundle.object",
+        "clusterServiceVersions, document 2, pot.v2: gvk gvk gvk gvk.required package bundle.object bundle.object bundle.object",
     ];
     assert_eq!(shown(&converted), expected);
 }

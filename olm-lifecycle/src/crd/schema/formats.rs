@@ -195,7 +195,7 @@ fn is_email(text: &str) -> bool {
 
 /// One label, or several of which the last has letters only and is at least two long.
 fn is_hostname(text: &str) -> bool {
-    let letter = |c: char| c.is_alphanumeric() && !(c.is_ascii() && !c.is_ascii_alphanumeric());
+    let letter = |c: char| c.is_alphanumeric();
     let inner = |c: char| letter(c) || c == '-';
     let labels: Vec<_> = text.split('.').collect();
     let sound = |label: &&str| {

@@ -85,7 +85,7 @@ fn findings_come_in_the_order_of_an_api_server() {
 #[case("hexcolor", "#ffF", "#ff")]
 #[case("bsonobjectid", "0123456789abcdef01234567", "x")]
 fn formats_of_strings(#[case] format: &str, #[case] good: &str, #[case] bad: &str) {
-    let format = super::formats::Format::named(format).unwrap();
+    let format = Format::named(format).unwrap();
     assert_eq!((format.matches(good), format.matches(bad)), (true, false));
 }
 

@@ -54,11 +54,13 @@ impl Verdict {
         self.add(format!("[]: Invalid value: \"\": {detail}"));
     }
 
-    /// A value is none of those that are allowed.
+    /// A value is none of those that are allowed. The API server prints objects without their
+    /// fields.
     pub(super) fn unsupported(&mut self, path: &Path<'_>, value: &Value, allowed: &[Value]) {
         let spelled: Vec<_> = allowed.iter().map(|value| format!("{:?}", word(value))).collect();
         let (field, list) = (path.in_errors(), spelled.join(", "));
-        self.add(format!("{field}: Unsupported value: {}: supported values: {list}", shown(value)));
+        let found = if value.is_object() { "{}".to_owned() } else { shown(value) };
+        self.add(format!("{field}: Unsupported value: {found}: supported values: {list}"));
     }
 
     /// A string is too long.

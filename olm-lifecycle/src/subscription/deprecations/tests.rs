@@ -1,3 +1,5 @@
+//! What a Subscription passes on (spec catalog-operator 2.2).
+
 use olm_types::bundle::{BundleContent, CatalogKey, Deprecations};
 use rstest::rstest;
 use serde_json::json;

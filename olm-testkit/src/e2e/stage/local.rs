@@ -96,6 +96,7 @@ impl Local {
 
     /// Starts both and waits until they are ready; their logs have names with this end.
     async fn start_operators(&self, end: &str) -> Result<()> {
+        packages::announce(&self.client).await?;
         let kubeconfig = self.cluster.kubeconfig().await?;
         let mut admins = Vec::new();
         for operator in Operator::ALL {
@@ -118,7 +119,7 @@ impl Local {
             let ready = admin.until_ready().await;
             self.check().and(ready)?;
         }
-        packages::announce(&self.client).await
+        packages::until_available(&self.client).await
     }
 }
 

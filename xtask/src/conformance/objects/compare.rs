@@ -15,8 +15,6 @@ pub(super) type Known = BTreeMap<Key, Option<Value>>;
 #[derive(Clone, Debug)]
 pub(super) struct Finding {
     pub key: Key,
-    /// The object, as it is in v0 if it is there.
-    pub object: Value,
     pub what: What,
 }
 
@@ -51,7 +49,7 @@ pub(super) struct Judged {
     /// What nobody has accepted, by kind and name.
     pub failures: Vec<Finding>,
     /// What somebody has accepted: how often, by reason.
-    pub accepted: BTreeMap<accepted::Reason, usize>,
+    pub accepted: BTreeMap<accepted::OnPurpose, usize>,
 }
 
 /// A step as it was here.
@@ -94,15 +92,15 @@ fn expected<'a>(
 
 fn findings(key: &Key, v0: Option<&Value>, seen: &Seen<'_>) -> Vec<Finding> {
     let ours = seen.after.get(key);
-    let finding = |object: &Value, what| Finding { key: key.clone(), object: object.clone(), what };
+    let finding = |what| Finding { key: key.clone(), what };
     match (v0, ours) {
         (None, None) => Vec::new(),
-        (Some(v0), None) => vec![finding(v0, What::Missing)],
-        (None, Some(ours)) if seen.before.contains_key(key) => vec![finding(ours, What::Left)],
-        (None, Some(ours)) => vec![finding(ours, What::Extra)],
+        (Some(_), None) => vec![finding(What::Missing)],
+        (None, Some(_)) if seen.before.contains_key(key) => vec![finding(What::Left)],
+        (None, Some(_)) => vec![finding(What::Extra)],
         (Some(v0), Some(ours)) => {
             let differences = diff(v0, ours).into_iter();
-            differences.map(|difference| finding(v0, What::Field(difference))).collect()
+            differences.map(|difference| finding(What::Field(difference))).collect()
         }
     }
 }

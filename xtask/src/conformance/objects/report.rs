@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use serde_json::Value;
 
-use super::accepted::Reason;
+use super::accepted::OnPurpose;
 use super::compare::{Finding, Judged, What};
 use super::diff::Difference;
 use super::play::{Outcome, Played};
@@ -40,7 +40,7 @@ impl Verdict {
     }
 
     /// How many differences are accepted, by reason.
-    fn accepted(&self) -> BTreeMap<Reason, usize> {
+    fn accepted(&self) -> BTreeMap<OnPurpose, usize> {
         let mut all = BTreeMap::new();
         for step in self.played.iter().flatten() {
             for (reason, count) in step.judged().into_iter().flat_map(|judged| &judged.accepted) {
@@ -77,25 +77,21 @@ pub(super) fn verdict(verdict: &Verdict) {
 
 /// Prints what is accepted, and how many scenarios went how.
 pub(super) fn closing(verdicts: &[Verdict]) {
-    let mut all: BTreeMap<Reason, usize> = BTreeMap::new();
+    let mut all: BTreeMap<OnPurpose, usize> = BTreeMap::new();
     for (reason, count) in verdicts.iter().flat_map(Verdict::accepted) {
         *all.entry(reason).or_default() += count;
     }
     println!("\nAccepted differences of all scenarios:");
     accepted("  ", &all);
     let passed = verdicts.iter().filter(|verdict| verdict.passed()).count();
-    let later = |reason: &Reason| matches!(reason, Reason::Later(_));
-    let sum = |wanted: bool| {
-        all.iter().filter(|(reason, _)| later(reason) == wanted).map(|(_, count)| count).sum()
-    };
-    let (later, purpose): (usize, usize) = (sum(true), sum(false));
+    let differences: usize = all.values().sum();
     println!(
-        "\n{passed} passed, {} failed ({later} differences left to later, {purpose} on purpose)",
+        "\n{passed} passed, {} failed ({differences} differences on purpose)",
         verdicts.len() - passed
     );
 }
 
-fn accepted(indent: &str, all: &BTreeMap<Reason, usize>) {
+fn accepted(indent: &str, all: &BTreeMap<OnPurpose, usize>) {
     all.iter().for_each(|(reason, count)| println!("{indent}{count:>4}  {reason}"));
 }
 

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use futures::{Stream, StreamExt};
 use kube::ResourceExt;
 use kube::api::{Api, PartialObjectMeta};
-use kube::runtime::watcher::{self, Event, metadata_watcher};
+use kube::runtime::watcher::{self, Event, watcher};
 use olm_types::api::ClusterServiceVersion;
 use olm_types::labels::COPIED_FROM;
 use tokio::time::{Instant, timeout_at};
@@ -28,9 +28,9 @@ pub(super) struct Arrivals {
 impl Arrivals {
     /// Watches from now on, and sees what is there already.
     pub(super) async fn watch(crowd: &Crowd, origin: &str) -> Result<Self> {
-        let csvs: Api<ClusterServiceVersion> = Api::all(crowd.client());
+        let csvs: Api<Copy> = Api::all(crowd.client());
         let copies = watcher::Config::default().labels(&format!("{COPIED_FROM}={origin}"));
-        let events = Box::pin(metadata_watcher(csvs, copies));
+        let events = Box::pin(watcher(csvs, copies));
         let crowd = crowd.names().iter().cloned().collect();
         Ok(Self { events, crowd, seen: BTreeSet::new() })
     }

@@ -64,7 +64,7 @@ impl Policy {
     pub fn error(&self, config_map: &str) -> String {
         let name = &self.name;
         format!(
-            "error creating configmap {config_map}: configmaps \"{config_map}\" is forbidden: \
+            "error updating configmap: {config_map}: configmaps \"{config_map}\" is forbidden: \
              ValidatingAdmissionPolicy '{name}' with binding '{name}' denied request: the shelf \
              is closed"
         )

@@ -188,7 +188,7 @@ async fn no_services(scene: &Scene, name: &str) -> Result<()> {
 
 fn quota_error(quota: &str) -> String {
     format!(
-        "error creating service pot: services \"pot\" is forbidden: exceeded quota: {quota}, \
+        "error updating service: pot: services \"pot\" is forbidden: exceeded quota: {quota}, \
          requested: services=1, used: services=0, limited: services=0"
     )
 }

@@ -2,31 +2,30 @@
 //!
 //! A line needs a reason that a reader can check, and goes when it fits nothing any more.
 
-use super::Reason::OnPurpose;
-use super::{Accepted, Reason, Sides, field, object};
+use super::{Accepted, OnPurpose, Sides, field, object};
 
-const OWNER_KIND: Reason = OnPurpose(
+const OWNER_KIND: OnPurpose = OnPurpose(
     "v0 spells the kind of the owning definition in a way that the garbage collector cannot find",
 );
-const USER_ROLES: Reason =
+const USER_ROLES: OnPurpose =
     OnPurpose("the recordings were made without the roles for users of OLM's own kinds");
-const NO_API_LEFT: Reason =
+const NO_API_LEFT: OnPurpose =
     OnPurpose("v0 leaves its last rules to the roles of a group that provides no API any more");
-const HALF_LIFTED: Reason = OnPurpose(
+const HALF_LIFTED: OnPurpose = OnPurpose(
     "v0 lifts a Role before the cluster permissions, which cover it, are there, and not its binding",
 );
-const MOMENT: Reason =
+const MOMENT: OnPurpose =
     OnPurpose("what a CSV waits for first depends on who is faster, not on the operator");
-const RIGHTS_BY_HASH: Reason =
+const RIGHTS_BY_HASH: OnPurpose =
     OnPurpose("v0 does not list rights that it finds by their hash; ours always lists them");
-const PODS_AWAY: Reason =
+const PODS_AWAY: OnPurpose =
     OnPurpose("pods were away in the recording, though nothing had changed that concerns them");
 
-const CONVERSION: Reason = OnPurpose(
+const CONVERSION: OnPurpose = OnPurpose(
     "an InstallPlan that is not complete writes definitions without their webhook; how often a CSV \
      has to put it back depends on who is faster",
 );
-const AUTHORITY: Reason =
+const AUTHORITY: OnPurpose =
     OnPurpose("it depends on the certificate authority, which is a new one each time");
 
 /// The list, by subject.

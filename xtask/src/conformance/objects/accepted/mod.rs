@@ -1,4 +1,4 @@
-//! Differences that are known: on purpose, or the subject of later work.
+//! Differences that are known, and there on purpose.
 //!
 //! [`list`] holds them, one line each. What is accepted is still counted in the output.
 
@@ -11,21 +11,13 @@ use serde_json::Value;
 use super::compare::{Finding, What};
 use list::ACCEPTED;
 
-/// Why a difference is accepted.
+/// Why a difference is there on purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Reason {
-    /// It goes when that is built.
-    Later(&'static str),
-    /// It stays.
-    OnPurpose(&'static str),
-}
+pub(super) struct OnPurpose(&'static str);
 
-impl fmt::Display for Reason {
+impl fmt::Display for OnPurpose {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Later(what) => write!(f, "left to later: {what}"),
-            Self::OnPurpose(why) => write!(f, "on purpose: {why}"),
-        }
+        f.write_str(self.0)
     }
 }
 
@@ -35,23 +27,13 @@ struct Accepted {
     kind: &'static str,
     /// The names of the objects.
     name: &'static str,
-    /// What else tells these objects apart.
-    mark: Mark,
     /// The start of the path; empty for the object as a whole, whatever differs in it.
     path: &'static [&'static str],
     /// What the two sides hold there.
     sides: Sides,
     /// Scenario and number of the step, with a slash between.
     at: &'static str,
-    reason: Reason,
-}
-
-/// What tells objects of a kind apart.
-#[derive(Clone, Copy)]
-enum Mark {
-    Any,
-    /// A label with this key.
-    Label(&'static str),
+    reason: OnPurpose,
 }
 
 /// What the two sides of a difference hold.
@@ -63,20 +45,16 @@ enum Sides {
 }
 
 /// A line about whole objects.
-const fn object(kind: &'static str, name: &'static str, reason: Reason) -> Accepted {
-    Accepted { kind, name, mark: Mark::Any, path: &[], sides: Sides::Any, at: "*", reason }
+const fn object(kind: &'static str, name: &'static str, reason: OnPurpose) -> Accepted {
+    Accepted { kind, name, path: &[], sides: Sides::Any, at: "*", reason }
 }
 
 /// A line about a field of all objects of a kind.
-const fn field(kind: &'static str, path: &'static [&'static str], reason: Reason) -> Accepted {
+const fn field(kind: &'static str, path: &'static [&'static str], reason: OnPurpose) -> Accepted {
     Accepted { path, ..object(kind, "*", reason) }
 }
 
 impl Accepted {
-    const fn marked(self, mark: Mark) -> Self {
-        Self { mark, ..self }
-    }
-
     const fn where_sides(self, sides: Sides) -> Self {
         Self { sides, ..self }
     }
@@ -89,7 +67,6 @@ impl Accepted {
         matches(self.at, at)
             && matches(self.kind, &finding.key.kind)
             && matches(self.name, &finding.key.name)
-            && self.mark.is_on(&finding.object)
             && self.covers_place(&finding.what)
     }
 
@@ -106,18 +83,6 @@ impl Accepted {
     }
 }
 
-impl Mark {
-    fn is_on(self, object: &Value) -> bool {
-        match self {
-            Self::Any => true,
-            Self::Label(pattern) => {
-                let labels = object.pointer("/metadata/labels").and_then(Value::as_object);
-                labels.is_some_and(|labels| labels.keys().any(|key| matches(pattern, key)))
-            }
-        }
-    }
-}
-
 impl Sides {
     fn are(self, v0: Option<&Value>) -> bool {
         match self {
@@ -128,7 +93,7 @@ impl Sides {
 }
 
 /// Why a finding of a step is accepted, if it is.
-pub(super) fn reason(at: &str, finding: &Finding) -> Option<Reason> {
+pub(super) fn reason(at: &str, finding: &Finding) -> Option<OnPurpose> {
     ACCEPTED.iter().find(|line| line.covers(at, finding)).map(|line| line.reason)
 }
 
@@ -163,30 +128,17 @@ mod tests {
         assert_eq!(matches(pattern, text), fits);
     }
 
-    #[rstest]
-    #[case::labelled(
-        json!({"kind": "ClusterRole", "metadata": {"name": "a", "labels": {"to-admin": "n"}}}),
-        true,
-    )]
-    #[case::not_labelled(json!({"kind": "ClusterRole", "metadata": {"name": "a"}}), false)]
-    fn marks_of_missing_objects(#[case] object: Value, #[case] accepted: bool) {
-        let line = super::object("ClusterRole", "*", Reason::OnPurpose(""));
-        let line = line.marked(Mark::Label("to-*"));
-        let finding = Finding { key: Key::of(&object), object, what: What::Missing };
-        assert_eq!(line.covers("a/1", &finding), accepted);
-    }
-
     #[test]
     fn one_label_of_several() {
         let v0 =
             json!({"kind": "Service", "metadata": {"name": "s", "labels": {"a/b": "", "b": ""}}});
         let ours = json!({"kind": "Service", "metadata": {"name": "s"}});
-        let line = field("*", &["metadata", "labels", "a/*"], Reason::OnPurpose(""));
+        let line = field("*", &["metadata", "labels", "a/*"], OnPurpose(""));
         let found = diff(&v0, &ours).into_iter().map(|difference| {
             let what = What::Field(difference);
-            line.covers("a/1", &Finding { key: Key::of(&v0), object: v0.clone(), what })
+            line.covers("a/1", &Finding { key: Key::of(&v0), what })
         });
-        assert_eq!(found.collect::<Vec<_>>(), [false, true]);
+        assert_eq!(found.collect::<Vec<_>>(), [true, false]);
     }
 
     #[rstest]
@@ -194,11 +146,11 @@ mod tests {
     #[case::both("a/1", Some("old"), false)]
     #[case::other_step("a/2", None, false)]
     fn sides_of_a_step(#[case] at: &str, #[case] v0: Option<&str>, #[case] covered: bool) {
-        let line = field("A", &["b"], Reason::OnPurpose("")).at("a/1");
+        let line = field("A", &["b"], OnPurpose("")).at("a/1");
         let line = line.where_sides(Sides::OnlyOurs);
         let v0 = v0.map_or(json!({"kind": "A"}), |text| json!({"kind": "A", "b": text}));
         let difference = diff(&v0, &json!({"kind": "A", "b": "new"})).into_iter().next().unwrap();
-        let finding = Finding { key: Key::of(&v0), object: v0, what: What::Field(difference) };
+        let finding = Finding { key: Key::of(&v0), what: What::Field(difference) };
         assert_eq!(line.covers(at, &finding), covered);
     }
 }
