@@ -55,7 +55,7 @@ fn main() -> ExitCode {
     };
     let of = |name: &str| if name.starts_with("servers::") { &servers } else { &most };
     let shared = scenarios::all().into_iter().map(|one| shared(of(one.name), one));
-    let all = shared.chain(own(&most)).collect();
+    let all = shared.chain(own(&most, &servers)).collect();
     let conclusion = libtest_mimic::run(&arguments, all);
     most.end();
     servers.end();
@@ -63,7 +63,7 @@ fn main() -> ExitCode {
 }
 
 /// Scenarios that run on this tier only.
-fn own(environment: &Arc<Environment>) -> Vec<Trial> {
+fn own(environment: &Arc<Environment>, servers: &Arc<Environment>) -> Vec<Trial> {
     let no_corpus = std::env::var_os("OLM_CORPUS").is_none();
     let corpus = trial(environment, "api::every_csv_of_the_corpus_is_accepted", api::corpus);
     vec![
@@ -90,11 +90,7 @@ fn own(environment: &Arc<Environment>) -> Vec<Trial> {
         trial(environment, "tenancy::targets", tenancy::targets),
         trial(environment, "tenancy::everywhere", tenancy::everywhere),
         trial(environment, "image_tools::serve_jobs_and_pods", image_tools::serve_jobs_and_pods),
-        trial(
-            environment,
-            "deploy::the_operators_are_admitted",
-            deploy::the_operators_are_admitted,
-        ),
+        trial(servers, "deploy::the_operators_are_admitted", deploy::the_operators_are_admitted),
         trial(environment, "deploy::kubectl_applies_the_files", deploy::kubectl_applies_the_files),
         trial(environment, "deploy::kustomize_says_the_same", deploy::says_the_same),
         trial(environment, "deploy::the_flags_are_known", deploy::flags::are_known),

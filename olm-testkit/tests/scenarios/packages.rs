@@ -36,15 +36,18 @@ pub async fn for_people(scene: Arc<Scene>) -> Result<()> {
     let run = |args: &[&str]| kubectl.run(&[args, &of].concat());
     let table = run(&["get", "packagemanifests"])?;
     let mut lines = table.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
-    ensure!(lines.next() == Some(vec!["NAME", "CATALOG", "AGE"]), "{table}");
-    ensure!(lines.next().is_some_and(|row| row.first() == Some(&"lamp")), "{table}");
+    ensure!(lines.next() == Some(vec!["NAME", "CATALOG", "AGE"]), "a table: {table}");
+    ensure!(lines.next().is_some_and(|row| row.first() == Some(&"lamp")), "a row: {table}");
     let wide = run(&["get", "packagemanifest", "lamp", "-o", "wide"])?;
-    ensure!(wide.contains("lamp"), "{wide}");
+    ensure!(wide.contains("lamp"), "wide: {wide}");
     let json = run(&["get", "packagemanifest", "lamp", "-o", "json"])?;
     ensure!(json.contains("\"currentCSV\": \"lamp.v1.10.0\""), "{json}");
     ensure!(run(&["describe", "packagemanifest", "lamp"])?.contains("Default Channel:"));
     let selected = run(&["get", "packagemanifests", "-l", "catalog=hall", "-o", "name"])?;
-    ensure!(selected.trim() == "packagemanifest.packages.operators.coreos.com/lamp", "{selected}");
+    ensure!(
+        selected.trim() == "packagemanifest.packages.operators.coreos.com/lamp",
+        "selected: {selected}"
+    );
     ensure!(run(&["get", "packagemanifests", "-l", "catalog=kitchen", "-o", "name"])?.is_empty());
     let everywhere = kubectl.run(&["get", "packagemanifests", "-A"])?;
     ensure!(everywhere.contains(&scene.namespace), "{everywhere}");

@@ -3,6 +3,7 @@
 mod calls;
 mod observe;
 mod reconcile;
+mod record;
 
 pub(crate) use calls::Calls;
 pub use reconcile::InstallPlans;

@@ -15,6 +15,7 @@ use super::super::act;
 use super::super::resolution::{Resolutions, Unresolved};
 use super::calls::Calls;
 use super::observe::observe;
+use super::record::record;
 use crate::metrics::CatalogMetrics;
 use crate::rights::ChangedRights;
 use crate::stores::Stores;
@@ -119,7 +120,7 @@ impl InstallPlans {
         {
             tracing::warn!(plan = %key, problem, "step of the plan failed");
         }
-        act(&self.calls.interpreter, &conclusion.effects).await?;
+        record(&self.calls.client, &self.calls.interpreter, &conclusion.effects).await?;
         Ok(conclusion.requeue.map_or(Conclusion::Done, Conclusion::RequeueAfter))
     }
 }
