@@ -33,8 +33,11 @@ impl User {
         Self { name: ANONYMOUS.to_owned(), groups, extra: BTreeMap::new() }
     }
 
+    /// Whoever is known is in the group of those who are; the front proxy does not pass that on for
+    /// the API server itself.
     fn known(mut self) -> Self {
-        if !self.groups.iter().any(|group| group == AUTHENTICATED) {
+        let told = [AUTHENTICATED, UNAUTHENTICATED];
+        if !self.groups.iter().any(|group| told.contains(&group.as_str())) {
             self.groups.push(AUTHENTICATED.to_owned());
         }
         self
@@ -55,7 +58,8 @@ pub(super) async fn identify(
     let subject = chain.first().and_then(subject);
     if let Some(subject) = &subject {
         if authorities.is_front_proxy(chain) && is_allowed(authorities, &subject.name) {
-            return Ok(passed_on(headers, authorities).unwrap_or_else(User::anonymous));
+            let user = passed_on(headers, authorities).map(User::known);
+            return Ok(user.unwrap_or_else(User::anonymous));
         }
         if authorities.is_client(chain) {
             return Ok(subject.clone().known());
@@ -152,8 +156,11 @@ mod tests {
             ("x-remote-group", "ops"),
             ("x-remote-extra-scopes", "read"),
         ]);
-        let user = passed_on(&headers, &authorities).unwrap();
-        assert_eq!((user.name.as_str(), user.groups.len()), ("alice", 2));
+        let user = passed_on(&headers, &authorities).unwrap().known();
+        assert_eq!(user.groups, ["dev", "ops", AUTHENTICATED]);
+        assert_eq!(user.clone().known(), user, "once");
+        assert_eq!(user.name, "alice");
+        assert_eq!(User::anonymous().known(), User::anonymous());
         assert_eq!(user.extra["scopes"], ["read"]);
     }
 

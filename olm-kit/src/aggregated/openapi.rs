@@ -42,19 +42,33 @@ fn info(kind: &Kind) -> Value {
     json!({"title": kind.group, "version": kind.version})
 }
 
-/// The path of one object: what tells clients where a kind is read.
+/// The paths of lists and of one object: what tells clients where a kind is read.
 fn paths(kind: &Kind, answers: &Value, parameter: impl Fn(&str) -> Value) -> Value {
-    let path =
-        format!("/apis/{}/namespaces/{{namespace}}/{}/{{name}}", kind.api_version(), kind.plural);
-    let get = json!({
-        "operationId": format!("readNamespaced{}", kind.kind),
-        "description": format!("read the specified {}", kind.kind),
+    let (version, plural) = (kind.api_version(), kind.plural);
+    let everywhere = format!("/apis/{version}/{plural}");
+    let list = format!("/apis/{version}/namespaces/{{namespace}}/{plural}");
+    let one = format!("{list}/{{name}}");
+    let namespace = || parameter("namespace");
+    json!({
+        everywhere: {"get": operation(kind, "list", "ForAllNamespaces", answers)},
+        list: {"get": operation(kind, "list", "", answers), "parameters": [namespace()]},
+        one: {
+            "get": operation(kind, "get", "", answers),
+            "parameters": [parameter("name"), namespace()],
+        },
+    })
+}
+
+fn operation(kind: &Kind, action: &str, scope: &str, answers: &Value) -> Value {
+    let verb = if action == "get" { "read" } else { action };
+    json!({
+        "operationId": format!("{verb}Namespaced{}{scope}", kind.kind),
+        "description": format!("{verb} objects of kind {}", kind.kind),
         "produces": ["application/json"],
         "responses": answers,
-        "x-kubernetes-action": "get",
+        "x-kubernetes-action": action,
         "x-kubernetes-group-version-kind": gvk(kind),
-    });
-    json!({&path: {"get": get, "parameters": [parameter("name"), parameter("namespace")]}})
+    })
 }
 
 fn schema(kind: &Kind) -> Value {
@@ -88,6 +102,8 @@ mod tests {
         let named = &three["components"]["schemas"]["io.g.v1.Thing"];
         assert_eq!(named["x-kubernetes-group-version-kind"][0]["kind"], "Thing");
         assert_eq!(version2(&kind)["definitions"]["io.g.v1.Thing"], *named);
+        let list = &three["paths"]["/apis/g.io/v1/namespaces/{namespace}/things"]["get"];
+        assert_eq!(list["x-kubernetes-group-version-kind"]["kind"], "Thing");
         let path = "apis/g.io/v1";
         assert_eq!(index(&kind)["paths"][path]["serverRelativeURL"], "/openapi/v3/apis/g.io/v1");
     }

@@ -41,7 +41,7 @@ pub async fn for_people(scene: Arc<Scene>) -> Result<()> {
     let wide = run(&["get", "packagemanifest", "lamp", "-o", "wide"])?;
     ensure!(wide.contains("lamp"), "wide: {wide}");
     let json = run(&["get", "packagemanifest", "lamp", "-o", "json"])?;
-    ensure!(json.contains("\"currentCSV\": \"lamp.v1.10.0\""), "{json}");
+    ensure!(json.contains("\"currentCSV\": \"lamp.v1.10.0\""), "as JSON: {json}");
     ensure!(run(&["describe", "packagemanifest", "lamp"])?.contains("Default Channel:"));
     let selected = run(&["get", "packagemanifests", "-l", "catalog=hall", "-o", "name"])?;
     ensure!(
@@ -50,9 +50,9 @@ pub async fn for_people(scene: Arc<Scene>) -> Result<()> {
     );
     ensure!(run(&["get", "packagemanifests", "-l", "catalog=kitchen", "-o", "name"])?.is_empty());
     let everywhere = kubectl.run(&["get", "packagemanifests", "-A"])?;
-    ensure!(everywhere.contains(&scene.namespace), "{everywhere}");
-    let explained = kubectl.run(&["explain", "packagemanifests.status.channels"])?;
-    ensure!(explained.contains("currentCSVDesc"), "{explained}");
+    ensure!(everywhere.contains(&scene.namespace), "everywhere: {everywhere}");
+    let explained = explained(&kubectl).await?;
+    ensure!(explained.contains("currentCSVDesc"), "explained: {explained}");
     let refused = refusal(run(&["get", "packagemanifests", "--as", "nobody"]))?;
     ensure!(refused.contains("User \"nobody\" cannot list resource"), "{refused}");
     let watched = format!(
@@ -106,6 +106,18 @@ pub async fn rotation(scene: Arc<Scene>) -> Result<()> {
 fn lamp(version: &str) -> Bundle {
     let csv = csv(&format!("lamp.v{version}"), version).deployment("lamp", "default");
     Bundle::new(version, &csv)
+}
+
+/// The API server collects descriptions of aggregated APIs in the background.
+async fn explained(kubectl: &Kubectl) -> Result<String> {
+    let deadline = tokio::time::Instant::now() + wait::PATIENCE;
+    loop {
+        match kubectl.run(&["explain", "packagemanifests.status.channels"]) {
+            Err(error) if tokio::time::Instant::now() > deadline => return Err(error),
+            Err(_) => tokio::time::sleep(std::time::Duration::from_secs(1)).await,
+            explained => return explained,
+        }
+    }
 }
 
 /// What a command complains of that must not succeed.
