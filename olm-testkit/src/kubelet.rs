@@ -128,6 +128,11 @@ impl Kubelet {
         reason: &str,
         message: &str,
     ) -> Result<()> {
+        // The Job controller says when it began, and nobody may say otherwise.
+        crate::wait::until(&self.api(), &job.name_any(), "have begun", |job: &Job| {
+            job.status.as_ref().is_some_and(|status| status.start_time.is_some())
+        })
+        .await?;
         let condition = |kind: &&str| {
             json!({
                 "type": kind, "status": "True", "reason": reason, "message": message,
@@ -135,7 +140,6 @@ impl Kubelet {
             })
         };
         status["conditions"] = conditions.iter().map(condition).collect();
-        status["startTime"] = json!(job.metadata.creation_timestamp);
         status["active"] = json!(0);
         self.report::<Job>(&job.name_any(), json!({ "status": status })).await
     }
