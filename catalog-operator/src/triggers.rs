@@ -6,14 +6,14 @@ use kube::ResourceExt;
 use olm_kit::ObjectKey;
 use olm_kit::watch::Change;
 use olm_types::api::{
-    CatalogSource, ClusterServiceVersion, CsvPhase, InstallPlan, InstallPlanPhase, OperatorGroup,
+    CatalogSource, ClusterServiceVersion, InstallPlan, InstallPlanPhase, OperatorGroup,
     Subscription,
 };
 use olm_types::bundle::CatalogKey;
-use olm_types::conditions::subscription::{BUNDLE_UNPACK_FAILED, BUNDLE_UNPACKING};
 
 use crate::catalogs::CatalogChange;
 use crate::queues::Queues;
+use crate::relevance::{awaits_bundle, same_csv};
 use crate::servers;
 use crate::stores::Stores;
 
@@ -127,15 +127,11 @@ impl Triggers {
     }
 
     fn csv(&self, change: &Change<ClusterServiceVersion>) {
-        let phase = |csv: &ClusterServiceVersion| csv.status.as_ref().map(|status| status.phase);
-        let same = |old: &ClusterServiceVersion, new: &ClusterServiceVersion| {
-            settled(phase(old)) == settled(phase(new))
-                && old.spec == new.spec
-                && old.metadata.annotations == new.metadata.annotations
-                && old.metadata.uid == new.metadata.uid
-        };
-        let unchanged =
-            change.old.as_ref().zip(change.new.as_ref()).is_some_and(|(old, new)| same(old, new));
+        let unchanged = change
+            .old
+            .as_ref()
+            .zip(change.new.as_ref())
+            .is_some_and(|(old, new)| same_csv(old, new));
         if let Some(namespace) =
             change.latest().and_then(|csv| csv.namespace()).filter(|_| !unchanged)
         {
@@ -169,20 +165,6 @@ fn names(subscription: &Subscription, plan: &InstallPlan) -> bool {
     let status = subscription.status.as_ref();
     let reference = status.and_then(|status| status.install_plan_ref.as_ref());
     reference.is_some_and(|reference| reference.name == plan.metadata.name)
-}
-
-/// Resolution looks only at whether a CSV failed or is being replaced.
-fn settled(phase: Option<CsvPhase>) -> Option<CsvPhase> {
-    phase.filter(|phase| {
-        matches!(phase, CsvPhase::Failed | CsvPhase::Replacing | CsvPhase::Succeeded)
-    })
-}
-
-fn awaits_bundle(subscription: &Subscription) -> bool {
-    let conditions = subscription.status.iter().flat_map(|status| &status.conditions);
-    conditions
-        .filter(|condition| condition.status == "True")
-        .any(|condition| [BUNDLE_UNPACKING, BUNDLE_UNPACK_FAILED].contains(&&*condition.type_))
 }
 
 fn is_open(plan: &InstallPlan) -> bool {

@@ -1,43 +1,36 @@
 //! Puts the operator together: client, watches, queues, catalogs, controllers, endpoints.
 
+mod controllers;
+
 use std::sync::Arc;
 
 use anyhow::Context;
-use dashmap::DashMap;
 use olm_catalog::image::Registry;
 use olm_catalog::registry::client::ClientOptions;
 use olm_kit::admin::Admin;
 use olm_kit::aggregated::AggregatedApi;
 use olm_kit::client::Connector;
 use olm_kit::controller::{Controller, Reconciler};
-use olm_kit::discovery::ApiKinds;
 use olm_kit::interpreter::{Interpreter, InterpreterOptions};
 use olm_kit::key::QueueKey;
+use olm_kit::leader::{Candidacy, Leadership};
 use olm_kit::metrics::Metrics;
 use olm_kit::queue::Queue;
 use olm_kit::tasks::Tasks;
-use olm_kit::{logging, shutdown};
-use olm_lifecycle::catalog_source::registry::Settings;
-use olm_lifecycle::unpack::job::Images;
+use olm_kit::{ObjectKey, logging, shutdown};
 use olm_lifecycle::writes::resource_of;
 
 use crate::args::Args;
 use crate::catalogs::{CatalogChange, Catalogs};
-use crate::controllers::catalog_source::{CatalogSources, ServerVersion};
-use crate::controllers::install_plan::{Calls, InstallPlans};
-use crate::controllers::resolution::{Resolutions, Rules};
-use crate::controllers::subscription::Subscriptions;
-use crate::digest::{CatalogPolling, DigestSource};
 use crate::metrics::CatalogMetrics;
-use crate::packages::{PackageCache, Refresh, Upkeep};
+use crate::packages::{PackageCache, Upkeep};
 use crate::queues::Queues;
 use crate::rights::{ChangedRights, Marker, RightsWatches};
 use crate::servers::ServiceResolver;
 use crate::stores::{Stores, Watches};
+use crate::tenancy::Tenancy;
 use crate::triggers::Triggers;
-use crate::unpack::{
-    BundleUnpacker, JobUnpacker, ProcessUnpacker, Pulls, RegistryDigests, Unpacker,
-};
+use crate::unpack::Pulls;
 
 /// Name of the operator in logs, events and metrics.
 const NAME: &str = "catalog-operator";
@@ -59,11 +52,13 @@ pub async fn run(args: Args) -> anyhow::Result<()> {
     Admin::new(metrics)
         .state("catalogs", move || catalogs.dump())
         .state("packages", move || packages.dump())
-        .serve(&args.admin_address, &tasks)
+        .tls(args.tls(), &parts.client)
+        .serve(args.admin_address(), &tasks)
         .await?;
     parts.start();
-    tasks.wait().await?;
-    Ok(())
+    let ended = tasks.wait().await.context("a part of the process failed");
+    parts.candidacy.release().await;
+    ended
 }
 
 /// What the controllers are made of.
@@ -77,6 +72,9 @@ struct Parts {
     stores: Stores,
     queues: Queues,
     rights: ChangedRights,
+    tenancy: Tenancy,
+    /// Whether this replica acts.
+    candidacy: Candidacy,
     catalogs: Catalogs,
     packages: PackageCache,
     registry: Registry,
@@ -89,6 +87,8 @@ impl Parts {
             Connector::load(args.kubeconfig.as_deref()).await?.metrics(kit_metrics.requests());
         let client = connector.client()?;
         let metrics = CatalogMetrics::register(kit_metrics)?;
+        let candidacy = Candidacy::new(args.leader_elect, &client, &args.namespace, NAME)?;
+        let tenancy = Tenancy::assemble(args, &client).await?;
         let watches = Watches::new(&client, &kit_metrics.watches());
         let (stores, queues) = (watches.stores(), Queues::new());
         let triggers = Triggers::new(&stores, &queues, args.global_catalog_namespace());
@@ -100,10 +100,12 @@ impl Parts {
         let catalogs = catalogs(args, &stores, triggers, &metrics);
         let options = InterpreterOptions::new(NAME)
             .with_accounts(&connector)?
+            .led_by(candidacy.leadership().clone())
             .stop_after(args.stop_after_writes)
             .metrics(kit_metrics.interpreter());
         let interpreter = absorbing(Interpreter::new(client.clone(), options), &stores);
         watches.start(tasks);
+        candidacy.start(tasks);
         let rights = ChangedRights::default();
         let marker =
             Marker { stores: stores.clone(), queues: queues.clone(), rights: rights.clone() };
@@ -123,6 +125,8 @@ impl Parts {
             stores,
             queues,
             rights,
+            tenancy,
+            candidacy,
             catalogs,
             packages: PackageCache::new(args.global_catalog_namespace()),
             registry,
@@ -130,32 +134,48 @@ impl Parts {
         })
     }
 
+    /// Catalogs are connected and packages served by every replica; the rest is the leader's.
     fn start(&self) {
-        self.run("catalogsource", &self.queues.catalogs, self.catalog_sources());
+        let (leader, everyone) = (self.candidacy.leadership(), &Leadership::alone());
+        self.run("catalogsource", &self.queues.catalogs, self.catalog_sources(), everyone);
+        self.run("subscription", &self.queues.subscriptions, self.subscriptions(), leader);
+        self.run("resolution", &self.queues.namespaces, self.resolutions(), leader);
+        self.run("installplan", &self.queues.plans, self.install_plans(), leader);
         if !self.args.packages_address.is_empty() {
-            self.run("packages", &self.queues.packages, self.refresh());
+            self.run("packages", &self.queues.packages, self.refresh(), everyone);
         }
-        self.run("subscription", &self.queues.subscriptions, self.subscriptions());
-        self.run("resolution", &self.queues.namespaces, self.resolutions());
-        self.run("installplan", &self.queues.plans, self.install_plans());
+        self.revisit_catalogs();
     }
 
-    /// Starts a controller as soon as all stores are filled.
+    /// A new leader looks at every catalog again: a follower only connected them.
+    fn revisit_catalogs(&self) {
+        let leadership = self.candidacy.leadership().clone();
+        if leadership.is_leader() {
+            return;
+        }
+        let (catalogs, queue) = (self.stores.catalogs.clone(), self.queues.catalogs.clone());
+        let token = self.tasks.token();
+        self.tasks.spawn("catalogs of a new leader", async move {
+            tokio::select! {
+                () = leadership.acquired() => {
+                    catalogs.list().iter().for_each(|one| queue.add(ObjectKey::of(&**one)));
+                    token.cancelled().await;
+                }
+                () = token.cancelled() => {}
+            }
+        });
+    }
+
     fn run<Key: QueueKey, R: Reconciler<Key>>(
         &self,
         name: &str,
         queue: &Queue<Key>,
         reconciler: R,
+        leadership: &Leadership,
     ) {
-        let controller = Controller::new(name, queue.clone(), Arc::new(reconciler))
-            .metrics(self.kit_metrics.controllers());
-        let (readiness, token) = (self.tasks.readiness().clone(), self.tasks.token());
-        self.tasks.spawn(&format!("controller {name}"), async move {
-            tokio::select! {
-                () = readiness.ready() => controller.run(token).await,
-                () = token.cancelled() => {}
-            }
-        });
+        Controller::new(name, queue.clone(), Arc::new(reconciler))
+            .metrics(self.kit_metrics.controllers())
+            .start(&self.tasks, leadership);
     }
 
     /// Serves the packages API, if it has an address.
@@ -165,7 +185,8 @@ impl Parts {
         }
         let api = AggregatedApi::new(Arc::new(self.packages.clone()), self.client.clone());
         let (client, interpreter) = (self.client.clone(), self.interpreter.clone());
-        let upkeep = Upkeep::new(client, interpreter, &self.args.namespace, &api);
+        let leadership = self.candidacy.leadership().clone();
+        let upkeep = Upkeep::new(client, interpreter, leadership, &self.args.namespace, &api);
         api.serve(&self.args.packages_address, &self.tasks).await?;
         let token = self.tasks.token();
         self.tasks.spawn("packages API upkeep", async move {
@@ -175,110 +196,6 @@ impl Parts {
             }
         });
         Ok(())
-    }
-
-    fn refresh(&self) -> Refresh {
-        Refresh {
-            store: self.stores.catalogs.clone(),
-            catalogs: self.catalogs.clone(),
-            packages: self.packages.clone(),
-            made_of: DashMap::new(),
-        }
-    }
-
-    fn catalog_sources(&self) -> CatalogSources {
-        CatalogSources {
-            store: self.stores.catalogs.clone(),
-            servers: self.stores.servers.clone(),
-            catalogs: self.catalogs.clone(),
-            settings: Settings {
-                opm_image: self.args.opm_image.clone(),
-                util_image: self.args.util_image.clone(),
-                config_map_server_image: self.args.configmap_server_image.clone(),
-                user: self.args.workload_user(),
-            },
-            digests: self.digests(),
-            version: ServerVersion::new(self.client.clone()),
-            client: self.client.clone(),
-            interpreter: self.interpreter.clone(),
-            metrics: self.metrics.clone(),
-        }
-    }
-
-    /// Who is asked for the digests of catalog images, if anybody is.
-    fn digests(&self) -> Option<Arc<dyn DigestSource>> {
-        (self.args.catalog_polling == CatalogPolling::Digest).then(|| {
-            let registry = self.registry.clone();
-            Arc::new(RegistryDigests { client: self.client.clone(), registry }) as Arc<_>
-        })
-    }
-
-    fn subscriptions(&self) -> Subscriptions {
-        Subscriptions {
-            stores: self.stores.clone(),
-            catalogs: self.catalogs.clone(),
-            client: self.client.clone(),
-            interpreter: self.interpreter.clone(),
-            namespaces: self.queues.namespaces.clone(),
-            global_namespace: self.args.global_catalog_namespace().to_owned(),
-            metrics: self.metrics.clone(),
-        }
-    }
-
-    fn resolutions(&self) -> Resolutions {
-        Resolutions {
-            stores: self.stores.clone(),
-            catalogs: self.catalogs.clone(),
-            unpacker: self.unpacker(),
-            interpreter: self.interpreter.clone(),
-            global_namespace: self.args.global_catalog_namespace().to_owned(),
-            metrics: self.metrics.clone(),
-            rules: Rules {
-                policy: self.args.resolution,
-                cluster: self.args.check_cluster_version.then(|| self.client.clone()),
-            },
-            complaints: DashMap::new(),
-        }
-    }
-
-    fn unpacker(&self) -> Arc<dyn BundleUnpacker> {
-        match self.args.bundle_unpack {
-            Unpacker::Process => Arc::new(ProcessUnpacker {
-                stores: self.stores.clone(),
-                client: self.client.clone(),
-                interpreter: self.interpreter.clone(),
-                pulls: self.pulls.clone(),
-                timeout: self.args.bundle_unpack_timeout,
-            }),
-            Unpacker::Job => Arc::new(JobUnpacker {
-                stores: self.stores.clone(),
-                client: self.client.clone(),
-                interpreter: self.interpreter.clone(),
-                images: Images {
-                    opm: self.args.opm_image.clone(),
-                    util: self.args.util_image.clone(),
-                    user: self.args.workload_user(),
-                },
-                timeout: self.args.bundle_unpack_timeout,
-            }),
-        }
-    }
-
-    fn install_plans(&self) -> InstallPlans {
-        InstallPlans {
-            stores: self.stores.clone(),
-            calls: Calls {
-                client: self.client.clone(),
-                interpreter: self.interpreter.clone(),
-                kinds: ApiKinds::new(self.client.clone()),
-            },
-            resolutions: self.resolutions(),
-            rights: self.rights.clone(),
-            complaints: DashMap::new(),
-            operator_namespace: self.args.namespace.clone(),
-            retry_timeout: self.args.install_plan_retry_timeout,
-            metrics: self.metrics.clone(),
-        }
     }
 }
 

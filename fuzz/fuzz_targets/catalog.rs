@@ -22,7 +22,8 @@ fuzz_target!(|input: &[u8]| {
         Err(error) => assert!(!error.to_string().is_empty()),
         Ok(index) => {
             for place in 0..index.len() {
-                let listed = index.listed(place).expect("memory can be read").expect("an entry");
+                let listed =
+                    index.listed(place).expect("an entry").message().expect("memory can be read");
                 let (package, channel) = (&listed.package_name, &listed.channel_name);
                 index.bundle(package, channel, &listed.csv_name).expect("what is listed is there");
                 index.head(package, channel).expect("each channel has a head");

@@ -3,11 +3,11 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use olm_resolver::constraint::Requirement;
 use olm_resolver::constraint::cel::CelRequirement;
+use olm_resolver::constraint::{Effort, Requirement};
 
 fuzz_target!(|text: &str| {
     if let Ok(requirement) = CelRequirement::compile(text.to_owned(), String::new()) {
-        let _ = requirement.holds(&olm_fuzz::bundle());
+        let _ = requirement.holds(&olm_fuzz::bundle(), &mut Effort::default());
     }
 });

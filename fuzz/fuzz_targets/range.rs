@@ -7,7 +7,8 @@ use olm_types::version::{Range, Version};
 
 fuzz_target!(|text: &str| {
     let Ok(range) = Range::parse(text) else { return };
-    for version in ["0.0.0", "0.4.9", "1.0.0-rc.1", "1.0.0", "1.2.3+b", "18446744073709551615.0.0"] {
+    for version in ["0.0.0", "0.4.9", "1.0.0-rc.1", "1.0.0", "1.2.3+b", "18446744073709551615.0.0"]
+    {
         if let Ok(version) = Version::parse(version) {
             let _ = range.contains(&version);
         }

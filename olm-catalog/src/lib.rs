@@ -6,12 +6,23 @@
 //! * [`snapshot`] keeps what a resolver needs of a served catalog and implements
 //!   [`olm_types::bundle::Universe`],
 //! * [`connection`] is the port through which a controller uses a catalog,
-//! * `image`, behind features `image` and `pull`, reads layers and pulls images,
-//! * [`bundle`] turns a bundle folder into a blob of a file-based catalog, and into a ConfigMap.
+//! * [`packages`] makes PackageManifests, which people see with kubectl, of snapshots,
+//! * [`bundle`] turns a bundle, from a folder or an image, into a blob of a file-based catalog, and
+//!   into a ConfigMap,
+//! * `image`, behind features `image` and `pull`, reads images from a disk and from registries.
 //!
-//! Behind features are the programs of the image: `server`, `copy` and `tools`. Only the last knows
-//! Kubernetes' client. Feature `load` is a program that measures servers. Everything that is read comes from strangers: sizes, counts and depths are
-//! bounded, and errors name the blob.
+//! ```text
+//! folder --fbc--> catalog --index--> file --registry::server--> gRPC
+//!                        gRPC --registry::client--> snapshot --> resolver
+//!                                                      '-------> packages
+//! ```
+//!
+//! Behind features are programs: `server` is `olm-registry`, `tools` adds what talks to a cluster
+//! (and brings Kubernetes' client), `copy` is `olm-copy`, `load` measures servers.
+//!
+//! Everything that is read comes from strangers: sizes, counts and depths are bounded, and errors
+//! name the blob. Readers are the best place to begin: `fbc::load` says everything that is wrong
+//! with a catalog, `index::Index::build` makes what is served.
 
 #![forbid(unsafe_code)]
 

@@ -58,8 +58,9 @@ fn channels_and_heads_before_and_after_the_update() {
 #[test]
 fn every_guestbook_requires_what_kvstore_provides() {
     let index = demo_index(UPDATED);
-    let bundles: Vec<_> =
-        (0..index.len()).filter_map(|place| index.listed(place).unwrap()).collect();
+    let bundles: Vec<_> = (0..index.len())
+        .filter_map(|place| Some(index.listed(place)?.message().unwrap()))
+        .collect();
     let stores: Vec<_> = bundles
         .iter()
         .filter(|bundle| bundle.package_name == "kvstore")
@@ -75,7 +76,8 @@ fn every_guestbook_requires_what_kvstore_provides() {
 fn newer_guestbooks_serve_more_versions_of_their_kind() {
     let index = demo_index(UPDATED);
     for (name, channel, expected) in GUESTBOOKS {
-        let apis = index.bundle("guestbook", channel, name).unwrap().provided_apis;
+        let apis =
+            index.bundle("guestbook", channel, name).unwrap().message().unwrap().provided_apis;
         let versions: Vec<_> = apis.into_iter().map(|api| api.version).collect();
         assert_eq!(versions.join(" "), expected, "{name}");
     }

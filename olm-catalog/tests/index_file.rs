@@ -5,11 +5,20 @@
 mod support;
 
 use std::fs::{self, File};
+use std::future;
+use std::sync::Arc;
 
+use futures::{StreamExt, TryStreamExt};
 use olm_catalog::fbc::{ReadLimits, SourceDigest};
-use olm_catalog::index::Index;
+use olm_catalog::index::{Index, QueryError};
+use olm_catalog::registry::proto;
+use olm_catalog::registry::proto::registry_client::RegistryClient;
+use olm_catalog::registry::server::{ServerOptions, serve};
 use proptest::prelude::*;
 use support::catalog_folder;
+use tokio::net::TcpListener;
+use tonic::Code;
+use tonic::transport::Endpoint;
 
 /// An index of the catalog `etcd`, and the bytes of its file.
 fn written() -> (Index, Vec<u8>) {
@@ -35,19 +44,20 @@ fn an_index_that_was_closed_answers_as_before() {
     let memory = Index::build(&catalog_folder("etcd"), &ReadLimits::default(), None).unwrap();
     assert_eq!(opened.len(), 8);
     for place in 0..opened.len() {
-        let listed = opened.listed(place).unwrap().unwrap();
-        assert_eq!(built.listed(place).unwrap().as_ref(), Some(&listed));
-        assert_eq!(memory.listed(place).unwrap().as_ref(), Some(&listed));
+        let [of_built, listed, of_memory] =
+            [&built, &opened, &memory].map(|index| index.listed(place).unwrap().message());
+        assert_eq!(of_built, listed);
+        assert_eq!(of_memory, listed);
+        let listed = listed.unwrap();
         let names = (&listed.package_name, &listed.channel_name, &listed.csv_name);
-        let whole = opened.bundle(names.0, names.1, names.2).unwrap();
-        assert_eq!(built.bundle(names.0, names.1, names.2).unwrap(), whole);
-        assert_eq!(memory.bundle(names.0, names.1, names.2).unwrap(), whole);
+        let whole = |index: &Index| index.bundle(names.0, names.1, names.2).unwrap().message();
+        assert_eq!(whole(&opened).unwrap().csv_name, listed.csv_name);
+        assert_eq!(whole(&built), whole(&opened));
+        assert_eq!(whole(&memory), whole(&opened));
     }
-    assert_eq!(opened.listed(opened.len()), Ok(None));
-    assert_eq!(
-        opened.meta("custom.operator.io", "etcd", 1),
-        built.meta("custom.operator.io", "etcd", 1)
-    );
+    assert!(opened.listed(opened.len()).is_none());
+    let meta = |index: &Index| index.meta("custom.operator.io", "etcd", 1).unwrap().message();
+    assert_eq!(meta(&opened), meta(&built));
 }
 
 #[test]
@@ -56,6 +66,29 @@ fn an_index_knows_what_it_was_made_from() {
     let digest = SourceDigest::of(&catalog_folder("etcd"), &ReadLimits::default()).unwrap();
     assert_eq!(built.sources(), Some(&digest));
     assert_eq!(open(&bytes).unwrap().sources(), Some(&digest));
+}
+
+#[tokio::test]
+async fn an_index_that_is_cut_off_while_it_is_served() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("index");
+    let file = File::options().read(true).write(true).create_new(true).open(&path).unwrap();
+    let limits = ReadLimits::default();
+    let index = Index::build(&catalog_folder("etcd"), &limits, Some(file)).unwrap();
+    File::options().write(true).open(&path).unwrap().set_len(100).unwrap();
+    let answer = index.listed(0).unwrap().message();
+    assert!(matches!(answer, Err(QueryError::Unreadable(_))), "{answer:?}");
+
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    let served = serve(listener, Arc::new(index), ServerOptions::default(), future::pending());
+    tokio::spawn(served);
+    let mut client = RegistryClient::new(Endpoint::new(address).unwrap().connect().await.unwrap());
+    let listing = client.list_bundles(proto::ListBundlesRequest {}).await.unwrap().into_inner();
+    let error = listing.try_collect::<Vec<_>>().await.unwrap_err();
+    assert_eq!(error.code(), Code::DataLoss, "{error}");
+    let packages = client.list_packages(proto::ListPackageRequest {}).await.unwrap().into_inner();
+    assert_eq!(packages.count().await, 1, "what is in memory is still there");
 }
 
 #[test]

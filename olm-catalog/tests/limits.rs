@@ -133,6 +133,19 @@ async fn calls_of_one_connection_wait_for_each_other() {
     tokio::time::timeout(PATIENCE, second).await.expect("in time").unwrap().unwrap();
 }
 
+/// Without a place for calls, each waits as long as it may, and is told.
+#[tokio::test]
+async fn calls_of_all_connections_wait_for_each_other_until_their_time_is_up() {
+    let call_time = Duration::from_millis(100);
+    let options = ServerOptions { calls: 0, call_time, ..ServerOptions::default() };
+    let server = Limited::start(options).await;
+    let mut client = server.client.clone();
+    let waiting = client.list_packages(ListPackageRequest {});
+    let answer = tokio::time::timeout(PATIENCE, waiting).await.expect("in time");
+    let code = answer.map(drop).unwrap_err().code();
+    assert!(matches!(code, Code::Cancelled | Code::DeadlineExceeded), "{code:?}");
+}
+
 #[tokio::test]
 async fn streams_beyond_the_limit_are_refused_until_one_ends() {
     let server = Limited::start(ServerOptions { streams: 1, ..ServerOptions::default() }).await;

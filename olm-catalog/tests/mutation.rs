@@ -117,10 +117,10 @@ fn catalogs() {
         if fbc::load(root, &limits).is_ok() {
             let index = Index::build(root, &limits, None).unwrap();
             for place in 0..index.len() {
-                let listed = index.listed(place).unwrap().unwrap();
+                let listed = index.listed(place).unwrap().message().unwrap();
                 let (package, channel) = (&listed.package_name, &listed.channel_name);
-                index.bundle(package, channel, &listed.csv_name).unwrap();
-                index.head(package, channel).unwrap();
+                index.bundle(package, channel, &listed.csv_name).unwrap().message().unwrap();
+                index.head(package, channel).unwrap().message().unwrap();
             }
         }
     });

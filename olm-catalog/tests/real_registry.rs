@@ -1,15 +1,33 @@
 //! Bundle images from a registry that is the real thing, with and without credentials.
 //!
-//! Needs the program `docker-registry`; without it the tests say so and check nothing.
+//! Needs the program `docker-registry`; without it the test is not run, and says so.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+use std::process::ExitCode;
+
+use libtest_mimic::{Arguments, Trial};
 use olm_catalog::bundle::unpack;
 use olm_catalog::image::{ImageError, Keychain, Limits, Registry, pull};
 use olm_testkit::oci::server::{ImageRegistry, PASSWORD, USER};
 use olm_testkit::oci::{self, Image};
 use serde_json::json;
 use tempfile::TempDir;
+
+fn main() -> ExitCode {
+    let lacking = !ImageRegistry::is_available();
+    if lacking {
+        println!("not run: there is no docker-registry on this machine");
+    }
+    let test = || {
+        let runtime = tokio::runtime::Runtime::new().map_err(|error| error.to_string())?;
+        runtime.block_on(a_bundle_image_with_and_without_credentials());
+        Ok(())
+    };
+    let trial = Trial::test("a_bundle_image_with_and_without_credentials", test);
+    let trials = vec![trial.with_ignored_flag(lacking)];
+    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+}
 
 /// A bundle in two layers, the second of which takes a file of the first away.
 fn bundle() -> Image {
@@ -41,12 +59,7 @@ async fn files(reference: &str, keychain: &Keychain) -> Result<Vec<String>, Imag
     Ok(unpack(&tree).unwrap().files.into_iter().map(|file| file.name).collect())
 }
 
-#[tokio::test]
 async fn a_bundle_image_with_and_without_credentials() {
-    if !ImageRegistry::is_available() {
-        println!("not run: there is no docker-registry on this machine");
-        return;
-    }
     let folder = TempDir::new().unwrap();
     let open = ImageRegistry::start(folder.path(), false).await.unwrap();
     let pushed = oci::push(&bundle(), open.address(), "a/kettle", "v1").await.unwrap();

@@ -4,16 +4,20 @@
 //! make; the interpreter answers with one [`Outcome`] per effect. Nothing here knows a rule of the
 //! Operator Lifecycle Manager, a client, a clock or a thread.
 //!
+//! A [`CertificateOrder`] is the one thing that is made rather than written: it takes randomness.
+//!
 //! Invariant: an effect carries everything that its execution needs. An interpreter never looks up
 //! what an effect "probably meant".
 
 mod action;
+mod certificate;
 mod effect;
 mod event;
 mod outcome;
 mod target;
 
 pub use action::{Action, Propagation, Subresource};
+pub use certificate::{CertificateOrder, Issued, IssuedServer};
 pub use effect::{Effect, Identity};
 pub use event::{EventNote, EventType};
 pub use outcome::{Outcome, Refusal};

@@ -19,9 +19,10 @@ use tracing::Instrument;
 pub use reconcile::{Conclusion, ReconcileError, Reconciler};
 
 use crate::key::QueueKey;
+use crate::leader::Leadership;
 use crate::metrics::ControllerMetrics;
 use crate::queue::Queue;
-use crate::tasks::panic_message;
+use crate::tasks::{Tasks, panic_message};
 
 /// A queue, what is done with its keys, and by how many at a time.
 pub struct Controller<Key: QueueKey, R> {
@@ -61,6 +62,23 @@ impl<Key: QueueKey, R: Reconciler<Key>> Controller<Key, R> {
     pub fn metrics(mut self, metrics: ControllerMetrics) -> Self {
         self.metrics = Some(metrics);
         self
+    }
+
+    /// Works as a critical task, from the moment that the process is ready, so that nothing is
+    /// decided on a part of the facts, and leads.
+    pub fn start(self, tasks: &Tasks, leadership: &Leadership) {
+        let (readiness, token) = (tasks.readiness().clone(), tasks.token());
+        let leadership = leadership.clone();
+        tasks.spawn(&format!("controller {}", self.name), async move {
+            let begin = async {
+                readiness.ready().await;
+                leadership.acquired().await;
+            };
+            tokio::select! {
+                () = begin => self.run(token).await,
+                () = token.cancelled() => {}
+            }
+        });
     }
 
     /// Works until `shutdown` is cancelled, then finishes what is running.

@@ -4,6 +4,8 @@
 //! at most once per [`REFRESH_AFTER`], since a CustomResourceDefinition may have been added; a kind
 //! that is there stays known, and the API server answers 404 should it go.
 
+mod server_version;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,6 +17,8 @@ use parking_lot::Mutex;
 use tokio::time::Instant;
 
 use crate::path::segment;
+
+pub use server_version::{BELIEVED_FOR, ServerVersion};
 
 /// Shortest time between two look-ups of one group and version.
 pub const REFRESH_AFTER: Duration = Duration::from_secs(3);

@@ -10,13 +10,18 @@
 //!    [`controller::Reconciler`], failures wait with back-off.
 //! 6. [`interpreter`]: the only place that writes; executes [`olm_effect::Effect`]s in order.
 //! 7. [`events`]: Kubernetes events, aggregated and rate-limited.
-//! 8. [`discovery`]: which kinds the API server serves, and under which plural.
+//! 8. [`discovery`]: which kinds the API server serves, and under which plural; [`live`]: objects
+//!    that no store holds.
 //! 9. [`metrics`] and [`admin`]: what the process says about itself over HTTP.
-//! 10. [`certificates`]: issued for servers inside the cluster.
-//! 11. [`aggregated`]: a read-only API that kube-apiserver aggregates.
+//! 10. [`certificates`]: issued for servers inside the cluster; [`shared_key`]: a key that several
+//!     processes share.
+//! 11. [`aggregated`]: a read-only API that kube-apiserver aggregates; [`tls`] and [`callers`]:
+//!     how endpoints show who they are, and find out who calls.
+//! 12. [`leader`]: which of several replicas acts.
 
 pub mod admin;
 pub mod aggregated;
+pub mod callers;
 pub mod certificates;
 pub mod client;
 pub mod controller;
@@ -24,14 +29,18 @@ pub mod discovery;
 pub mod events;
 pub mod interpreter;
 pub mod key;
+pub mod leader;
+pub mod live;
 pub mod logging;
 pub mod metrics;
 mod path;
 pub mod queue;
 #[cfg(test)]
 mod scripted;
+pub mod shared_key;
 pub mod shutdown;
 pub mod tasks;
+pub mod tls;
 pub mod watch;
 
 pub use key::ObjectKey;

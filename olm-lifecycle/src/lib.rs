@@ -21,6 +21,7 @@ mod operator_rights;
 pub mod packages_api;
 mod role_writes;
 pub mod subscription;
+pub mod tenancy;
 pub mod unpack;
 pub mod webhook;
 pub mod writes;

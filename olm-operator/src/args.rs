@@ -6,7 +6,9 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{ArgAction, Parser};
+use olm_kit::tls::TlsFiles;
 use olm_opgroup::TenantPolicy;
 
 /// Runs operators: brings ClusterServiceVersions from created to succeeded.
@@ -65,21 +67,26 @@ pub struct Args {
     #[arg(long = "feature-gates", hide = true, default_value = "")]
     pub feature_gates: String,
 
-    /// Key of the HTTPS endpoint (no effect in this version).
+    /// Key with which health, readiness and metrics are served over TLS; followed while it changes.
     #[arg(long = "tls-key", requires = "tls_cert")]
     pub tls_key: Option<PathBuf>,
 
-    /// Certificate of the HTTPS endpoint (no effect in this version).
+    /// Certificate with which they are served; followed while it changes.
     #[arg(long = "tls-cert", requires = "tls_key")]
     pub tls_cert: Option<PathBuf>,
 
-    /// CA of clients of the HTTPS endpoint (no effect in this version).
-    #[arg(long = "client-ca")]
+    /// Authorities whose clients are known by their certificates there.
+    #[arg(long = "client-ca", value_parser = OsStringValueParser::new().map(PathBuf::from))]
     pub client_ca: Option<PathBuf>,
 
-    /// Address that health, readiness and metrics are served on.
-    #[arg(long = "admin-address", default_value = "0.0.0.0:8080")]
-    pub admin_address: String,
+    /// Have only one of several replicas act, by a Lease in the operator's namespace.
+    #[arg(long = "leader-elect", action = ArgAction::Set, num_args = 0..=1, require_equals = true, default_value = "false", default_missing_value = "true")]
+    pub leader_elect: bool,
+
+    /// Address that health, readiness and metrics are served on; port 8443 of all addresses with TLS,
+    /// 8080 without, unless told otherwise.
+    #[arg(long = "admin-address")]
+    pub admin_address: Option<String>,
 
     /// End the process after this many writes, for crash tests.
     #[arg(long = "stop-after-writes", hide = true)]
@@ -100,15 +107,22 @@ impl Args {
         names.filter(|name| !name.is_empty()).map(str::to_owned).collect()
     }
 
+    /// What health, readiness and metrics are served with, if over TLS.
+    pub fn tls(&self) -> Option<TlsFiles> {
+        let [certificate, key, clients] = [&self.tls_cert, &self.tls_key, &self.client_ca];
+        TlsFiles::given(certificate.as_deref(), key.as_deref(), clients.as_deref())
+    }
+
+    /// Where they are served; v0's ports unless told otherwise.
+    pub fn admin_address(&self) -> &str {
+        let usual = if self.tls().is_some() { "0.0.0.0:8443" } else { "0.0.0.0:8080" };
+        self.admin_address.as_deref().unwrap_or(usual)
+    }
+
     /// Flags that were given and do nothing yet.
     pub fn without_effect(&self) -> Vec<&'static str> {
-        let given = [
-            ("--tls-key", self.tls_key.is_some()),
-            ("--tls-cert", self.tls_cert.is_some()),
-            ("--client-ca", self.client_ca.is_some()),
-            ("--profiling", self.profiling),
-            ("--feature-gates", !self.feature_gates.is_empty()),
-        ];
+        let given =
+            [("--profiling", self.profiling), ("--feature-gates", !self.feature_gates.is_empty())];
         given.into_iter().filter_map(|(flag, given)| given.then_some(flag)).collect()
     }
 }
@@ -149,6 +163,15 @@ mod tests {
     fn watched(#[case] flags: &[&str], #[case] expected: Option<&[&str]>) {
         let expected = expected.map(|names| names.iter().copied().map(str::to_owned).collect());
         assert_eq!(parse(flags).watched(), expected);
+    }
+
+    #[test]
+    fn with_certificates_the_endpoints_are_where_v0_has_them() {
+        assert_eq!(parse(&[]).admin_address(), "0.0.0.0:8080");
+        let tls = parse(&["--tls-key=k", "--tls-cert=c", "--client-ca="]);
+        assert_eq!(tls.admin_address(), "0.0.0.0:8443");
+        assert_eq!(tls.tls().and_then(|files| files.client_authority), None);
+        assert_eq!(parse(&["--admin-address=127.0.0.1:0"]).admin_address(), "127.0.0.1:0");
     }
 
     #[test]

@@ -15,10 +15,10 @@ mod originals;
 mod proxy;
 mod queues;
 mod rbac_view;
-mod server_version;
 mod serving;
 mod stores;
 mod strip;
+mod tenancy;
 mod triggers;
 pub mod wiring;
 

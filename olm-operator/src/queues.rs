@@ -34,6 +34,8 @@ pub struct Queues {
     pub adoptions: Queue<ObjectKey>,
     /// OperatorConditions and the CSVs of their names.
     pub conditions: Queue<ObjectKey>,
+    /// API services that may be orphans.
+    pub api_services: Queue<String>,
     /// Objects that may lack a label of OLM.
     pub labels: Queue<ComponentId>,
     /// ClusterOperators.
@@ -121,6 +123,13 @@ impl Queues {
     pub fn add_condition(&self, key: ObjectKey) {
         if self.looks_after(&key) {
             self.conditions.add(key);
+        }
+    }
+
+    /// Asks for a look at an API service whose labels name a CSV of that namespace.
+    pub fn add_api_service(&self, name: String, owner: &ObjectKey) {
+        if self.looks_after(owner) {
+            self.api_services.add(name);
         }
     }
 

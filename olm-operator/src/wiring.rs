@@ -15,45 +15,40 @@ use kube::Client;
 use olm_kit::admin::Admin;
 use olm_kit::client::Connector;
 use olm_kit::controller::{Controller, Reconciler};
-use olm_kit::discovery::ApiKinds;
+use olm_kit::discovery::{ApiKinds, ServerVersion};
 use olm_kit::interpreter::{Interpreter, InterpreterOptions};
 use olm_kit::key::QueueKey;
+use olm_kit::leader::Candidacy;
 use olm_kit::metrics::Metrics;
 use olm_kit::queue::Queue;
 use olm_kit::tasks::Tasks;
 use olm_kit::{logging, shutdown};
 use olm_lifecycle::writes::resource_of;
-use olm_opgroup::TenantPolicy;
 
 use crate::args::Args;
 use crate::changes::Changes;
 use crate::components::ComponentIndex;
 use crate::controllers::cluster_operator::{Report, Successes};
-use crate::controllers::copied_csv::CopyReconciler;
 use crate::controllers::csv::CsvReconciler;
 use crate::controllers::namespace::NamespaceReconciler;
-use crate::controllers::olm_config::ConfigReconciler;
 use crate::controllers::operator_group::GroupReconciler;
 use crate::dependents::Dependents;
 use crate::metrics::CsvMetrics;
 use crate::originals::Originals;
 use crate::proxy;
 use crate::queues::Queues;
-use crate::server_version::ServerVersion;
 use crate::stores::{Stores, Watches};
+use crate::tenancy::Tenancy;
 use crate::triggers::Triggers;
 
 /// Source of events, as v0 names it.
 const EVENT_SOURCE: &str = "operator-lifecycle-manager";
 
-/// Field manager of all writes.
-const FIELD_MANAGER: &str = "olm-operator";
+/// Name of the operator: the field manager of all writes, and the Lease of its replicas.
+const NAME: &str = "olm-operator";
 
 /// CSVs that are worked on at the same time.
 const CSV_WORKERS: usize = 4;
-
-/// Sets of copies that are worked on at the same time; each writes to several namespaces at once.
-const COPY_WORKERS: usize = 4;
 
 /// Groups, and namespaces, that are worked on at the same time; v0's number.
 const WORKERS: usize = 2;
@@ -72,12 +67,16 @@ pub async fn run(args: Args) -> anyhow::Result<()> {
     let csv_metrics = CsvMetrics::register(&metrics)?;
     let connector = Connector::load(args.kubeconfig.as_deref()).await?.metrics(metrics.requests());
     let client = connector.client()?;
+    let candidacy = Candidacy::new(args.leader_elect, &client, &args.namespace, NAME)?;
+    let tenancy = Tenancy::assemble(&args, &client).await?;
     let originals = Originals::default();
     let mut watches = Watches::new(&client, &metrics.watches(), originals.clone());
     if proxy::is_known(&ApiKinds::new(client.clone())).await? {
         watches = watches.with_proxies(&client, &metrics.watches());
     }
-    let options = interpreter_options(&args, &metrics).with_accounts(&connector)?;
+    let options = interpreter_options(&args, &metrics)
+        .led_by(candidacy.leadership().clone())
+        .with_accounts(&connector)?;
     let report = companions::report(&args);
     let parts = Parts {
         report: report.clone(),
@@ -95,15 +94,20 @@ pub async fn run(args: Args) -> anyhow::Result<()> {
         metrics,
         tasks,
         protected: args.protected(),
-        tenant_policy: args.tenant_policy,
+        tenancy,
+        candidacy,
     };
     parts.triggers.listen();
     watches.start(&parts.tasks);
+    parts.candidacy.start(&parts.tasks);
     serve(&args, &parts).await?;
     parts.start_controllers();
+    parts.start_copies();
     parts.start_companions();
     parts.start_reports();
-    parts.tasks.wait().await.context("a part of the process failed")
+    let ended = parts.tasks.wait().await.context("a part of the process failed");
+    parts.candidacy.release().await;
+    ended
 }
 
 /// What the controllers share.
@@ -117,12 +121,14 @@ struct Parts {
     /// Namespaces that have copies even when copying is off.
     protected: BTreeSet<String>,
     /// How far the owners of namespaces are trusted.
-    tenant_policy: TenantPolicy,
+    tenancy: Tenancy,
+    /// Whether this replica acts.
+    candidacy: Candidacy,
 }
 
 impl Parts {
     fn start_controllers(&self) {
-        let Triggers { stores, queues, changes, metrics, originals, .. } = &self.triggers;
+        let Triggers { stores, queues, changes, metrics, .. } = &self.triggers;
         let csvs = CsvReconciler {
             stores: stores.clone(),
             interpreter: self.interpreter.clone(),
@@ -130,33 +136,19 @@ impl Parts {
             client: self.client.clone(),
             kinds: ApiKinds::new(self.client.clone()),
             server_version: ServerVersion::new(self.client.clone()),
+            tenancy: self.tenancy.clone(),
             metrics: metrics.clone(),
         };
         let groups = GroupReconciler {
             stores: stores.clone(),
             interpreter: self.interpreter.clone(),
-            policy: self.tenant_policy,
+            policy: self.tenancy.policy,
         };
         let namespaces = NamespaceReconciler {
             stores: stores.clone(),
             queues: queues.clone(),
             interpreter: self.interpreter.clone(),
         };
-        let copies = CopyReconciler {
-            stores: stores.clone(),
-            interpreter: self.interpreter.clone(),
-            client: self.client.clone(),
-            originals: originals.clone(),
-            protected: self.protected.clone(),
-            announced: Arc::default(),
-        };
-        let configs = ConfigReconciler {
-            stores: stores.clone(),
-            interpreter: self.interpreter.clone(),
-            protected: self.protected.clone(),
-        };
-        self.start("copiedcsv", &queues.copies, copies, COPY_WORKERS);
-        self.start("olmconfig", &queues.configs, configs, 1);
         self.start("csv", &queues.csvs, self.reported(csvs), CSV_WORKERS);
         self.start("operatorgroup", &queues.groups, self.reported(groups), WORKERS);
         self.start("namespace", &queues.namespaces, namespaces, WORKERS);
@@ -166,7 +158,7 @@ impl Parts {
         Successes { inner, report: self.report.clone(), queues: self.triggers.queues.clone() }
     }
 
-    /// Starts a controller once all stores are filled, so that nothing is decided on a part.
+    /// Starts a controller once all stores are filled and this replica leads.
     fn start<Key: QueueKey, R: Reconciler<Key>>(
         &self,
         name: &str,
@@ -174,16 +166,10 @@ impl Parts {
         reconciler: R,
         workers: usize,
     ) {
-        let controller = Controller::new(name, queue.clone(), Arc::new(reconciler))
+        Controller::new(name, queue.clone(), Arc::new(reconciler))
             .workers(workers)
-            .metrics(self.metrics.controllers());
-        let (readiness, token) = (self.tasks.readiness().clone(), self.tasks.token());
-        self.tasks.spawn(&format!("controller {name}"), async move {
-            tokio::select! {
-                () = readiness.ready() => controller.run(token).await,
-                () = token.cancelled() => {}
-            }
-        });
+            .metrics(self.metrics.controllers())
+            .start(&self.tasks, self.candidacy.leadership());
     }
 }
 
@@ -191,7 +177,7 @@ fn interpreter_options(args: &Args, metrics: &Metrics) -> InterpreterOptions {
     let mut options = InterpreterOptions::new(EVENT_SOURCE)
         .stop_after(args.stop_after_writes)
         .metrics(metrics.interpreter());
-    options.field_manager = FIELD_MANAGER.to_owned();
+    options.field_manager = NAME.to_owned();
     options
 }
 
@@ -232,9 +218,10 @@ async fn serve(args: &Args, parts: &Parts) -> anyhow::Result<()> {
             "adoption_csv": queues.adoptions.len(),
             "adoption_subscription": queues.subscriptions.len(),
             "operator_condition": queues.conditions.len(),
+            "apiservice": queues.api_services.len(),
             "labeller": queues.labels.len(),
         })
     });
-    admin.serve(&args.admin_address, &parts.tasks).await?;
+    admin.tls(args.tls(), &parts.client).serve(args.admin_address(), &parts.tasks).await?;
     Ok(())
 }

@@ -43,6 +43,12 @@ pub struct TargetsNotAllowed {
 }
 
 impl TenantPolicy {
+    /// Whether a namespace with these annotations may do as under v0's policy: an administrator
+    /// who allows all targets trusts it with the whole cluster.
+    pub fn trusts(self, annotations: &BTreeMap<String, String>) -> bool {
+        self == Self::V0 || allowed(annotations).any(|name| name == "*")
+    }
+
     /// Checks the targets of a group in `namespace`, whose Namespace object has `annotations`.
     ///
     /// # Errors
@@ -53,11 +59,10 @@ impl TenantPolicy {
         annotations: &BTreeMap<String, String>,
         targets: &NamespaceSet,
     ) -> Result<(), TargetsNotAllowed> {
-        let allowed = annotations.get(ALLOWED_TARGETS).map(String::as_str).unwrap_or_default();
-        let allowed: Vec<_> = allowed.split(',').map(str::trim).collect();
-        if self == Self::V0 || allowed.contains(&"*") {
+        if self.trusts(annotations) {
             return Ok(());
         }
+        let allowed: Vec<_> = allowed(annotations).collect();
         let may = |name: &&str| !name.is_empty() && (*name == namespace || allowed.contains(name));
         let refused: Vec<_> =
             targets.names().filter(|name| !may(name)).map(str::to_owned).collect();
@@ -66,6 +71,12 @@ impl TenantPolicy {
         }
         Err(TargetsNotAllowed { namespace: namespace.to_owned(), targets: refused })
     }
+}
+
+/// What the administrator wrote on the namespace.
+fn allowed(annotations: &BTreeMap<String, String>) -> impl Iterator<Item = &str> {
+    let text = annotations.get(ALLOWED_TARGETS).map(String::as_str).unwrap_or_default();
+    text.split(',').map(str::trim)
 }
 
 impl FromStr for TenantPolicy {

@@ -12,6 +12,17 @@
 //! [`Resolver::default`] has the rules of OLM v0 (spec catalog-operator 3). The crate is pure: no
 //! client, no clock, no randomness. The same input gives the same answer, in any input order.
 //!
+//! [`Resolver::resolve`] is all or nothing, as v0 is. [`Resolver::answer`] takes a [`Policy`]: under
+//! [`Policy::Isolated`] Subscriptions that cannot influence each other are resolved separately, each
+//! refusal with its own explanation, and what is malformed is left out instead of stopping a
+//! namespace. Catalogs are seen through [`Universe`](olm_types::bundle::Universe) only, so that they
+//! may be in memory, on disk, or made up by a test ([`memory`]).
+//!
+//! Another crate adds rules without touching this one: a [`constraint::ConstraintKind`] for a
+//! property of its own, or a [`ConstraintSource`] such as a list of admitted packages.
+//! `examples/custom_constraint.rs` has both. [`cases`] reads whole problems from text, for tests and
+//! for bug reports.
+//!
 //! ```
 //! use olm_resolver::memory::MemoryUniverse;
 //! use olm_resolver::{ResolutionRequest, Resolver};

@@ -11,7 +11,7 @@ use crate::installed::{Installed, VIRTUAL_CATALOG};
 use crate::pipeline::{Isolated, check_catalogs, check_names, collect, resolution};
 use crate::policy::Policy;
 use crate::preference::{ClassicPreference, Preference};
-use crate::problem::Problem;
+use crate::problem::{ClaimsCache, Problem};
 use crate::request::ResolutionRequest;
 use crate::resolution::Resolution;
 use crate::solver::{OrderedSearch, Solution, Solver};
@@ -20,7 +20,10 @@ use crate::source::{ConstraintSource, Scope, classic_sources};
 /// Most repairs that an explanation lists.
 const REPAIRS: usize = 3;
 
-/// Resolves namespaces with the given rules. Keeps nothing between resolutions.
+/// Resolves namespaces with the given rules.
+///
+/// Between resolutions it keeps what does not depend on them: decoded properties and compiled rules
+/// of catalogs. So one resolver for all namespaces is faster than one for each.
 pub struct Resolver {
     /// Where rules come from, asked in this order.
     pub sources: Vec<Box<dyn ConstraintSource>>,
@@ -33,6 +36,8 @@ pub struct Resolver {
     /// How many repairs an explanation lists at most. Each is verified by solving again; 0 looks
     /// for none.
     pub repairs: usize,
+    /// What the bundles of catalogs claim to be, remembered from earlier resolutions.
+    pub claims: ClaimsCache,
 }
 
 impl Default for Resolver {
@@ -44,6 +49,7 @@ impl Default for Resolver {
             solver: Box::new(OrderedSearch::default()),
             explainer: Box::new(ClassicExplainer),
             repairs: REPAIRS,
+            claims: ClaimsCache::default(),
         }
     }
 }
@@ -132,7 +138,8 @@ impl Resolver {
             let source = source.clone();
             return Err(ResolveError::Faulty(vec![Fault::Installed { catalog, source }]));
         }
-        let mut scope = Scope::new(request, self.preference.as_ref(), installed, policy);
+        let preference = self.preference.as_ref();
+        let mut scope = Scope::new(request, preference, &self.claims, installed, policy);
         let problem = collect(&self.sources, &mut scope)?;
         Ok((scope, problem))
     }

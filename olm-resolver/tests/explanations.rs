@@ -1,6 +1,8 @@
 //! What users read when there is no answer: v0's line, then sentences for people with the repairs
 //! that were verified. One snapshot per subject; each problem is printed with its explanation.
 
+#![allow(clippy::too_many_lines, reason = "tables of problems")]
+
 mod support;
 
 use olm_resolver::{Policy, ResolveError, Resolver};
@@ -58,6 +60,23 @@ fn subscriptions() {
             csv a.v1
             sub a a/beta is:a.v1",
             ),
+            (
+                "installed CSV, its catalog is gone",
+                "a.v1 a/alpha\ncsv b.v1\nsub b b/alpha in:olm/nowhere is:b.v1",
+            ),
+            (
+                "installed CSV, another catalog has its package",
+                "
+            a.v1 a/alpha
+            catalog olm/other
+            b.v1 b/alpha
+            csv b.v1
+            sub b b/alpha is:b.v1",
+            ),
+            (
+                "startingCSV lacks what a newer one does not need",
+                "a.v1 a/alpha ?1\na.v2 a/alpha ->a.v1\nsub a a/alpha start:a.v1",
+            ),
         ]),
     );
 }
@@ -106,6 +125,24 @@ fn dependencies() {
             csv a.v1 ?1
             sub a a/alpha is:a.v1",
             ),
+            (
+                "the only provider is deprecated",
+                "a.v1 a/alpha ?1\nb.v1 b/alpha +1 deprecated\nsub a a/alpha",
+            ),
+            (
+                "the installed version is too old and has no upgrade",
+                "
+            a.v1 a/alpha needs:b:>=2.0.0
+            b.v1@1.0.0 b/alpha
+            b.v2@2.0.0 b/beta*
+            csv b.v1@1.0.0 of:b
+            sub a a/alpha
+            sub b b/alpha is:b.v1",
+            ),
+            (
+                "two dependencies in one bundle",
+                "a.v1 a/alpha ?1 ?2\nb.v1 b/alpha +1\nsub a a/alpha",
+            ),
         ]),
     );
 }
@@ -153,6 +190,20 @@ fn constraints() {
                     r#"{"failureMessage":"either","any":{"constraints":[
             {"gvk":{"group":"g","version":"v1","kind":"Db"}},
             {"gvk":{"group":"g","version":"v2","kind":"Db"}}]}}"#,
+                ),
+            ),
+            (
+                "CEL without a message",
+                r#"
+            a.v1 a/alpha {"cel":{"rule":"properties.exists(p,p.type=='arm')"}}
+            sub a a/alpha"#,
+            ),
+            (
+                "CEL within all",
+                &constraint(
+                    r#"{"failureMessage":"a-certified-b","all":{"constraints":[
+            {"package":{"packageName":"b","versionRange":">=1.0.0"}},
+            {"failureMessage":"certified","cel":{"rule":"properties.exists(p,p.type=='certified')"}}]}}"#,
                 ),
             ),
             (
@@ -206,6 +257,29 @@ fn conflicts() {
                 "deprecated in one channel only",
                 "a.v1 a/alpha deprecated\na.v2 a/beta\nsub a a/alpha",
             ),
+            (
+                "one package from two catalogs",
+                "
+            a.v1 a/alpha
+            catalog olm/other
+            a.v2 a/alpha
+            sub a a/alpha
+            sub b a/alpha in:olm/other",
+            ),
+            (
+                "the same bundle through two channels",
+                "a.v1 a/alpha\na.v1 a/beta\nsub a a/alpha\nsub b a/beta",
+            ),
+            (
+                "three operators, one API",
+                "
+            a.v1 a/alpha +1
+            b.v1 b/alpha +1
+            c.v1 c/alpha ?1
+            sub a a/alpha
+            sub b b/alpha
+            sub c c/alpha",
+            ),
         ]),
     );
 }
@@ -219,6 +293,19 @@ fn csvs() {
             ("orphan that lacks something", "csv mine ?1"),
             ("orphan of the same package", "a.v2 a/alpha\ncsv a.v1 of:a\nsub a a/alpha"),
             ("two orphans", "csv mine +1\ncsv yours +1"),
+            ("deprecated orphan", "csv mine of:b deprecated"),
+            (
+                "orphan stands in the way of a dependency",
+                "a.v1 a/alpha ?1\nb.v1 b/alpha +1 +2\ncsv mine +2\nsub a a/alpha",
+            ),
+            (
+                "orphan of an older version than needed",
+                "
+            a.v1 a/alpha needs:b:>=2.0.0
+            b.v2@2.0.0 b/alpha
+            csv b.v1@1.0.0 of:b
+            sub a a/alpha",
+            ),
             (
                 "failed upgrade leaves two CSVs",
                 "
@@ -251,6 +338,14 @@ fn cluster_version() {
             cluster 1.29.0
             a.v2 a/alpha property:olm.csv.metadata={"minKubeVersion":"v1.31.2"}
             a.v1 a/old property:olm.kubeversion={"version":"1.20"}
+            sub a a/alpha"#,
+            ),
+            (
+                "a dependency does not run on it",
+                r#"
+            cluster 1.29.0
+            a.v1 a/alpha ?1
+            b.v1 b/alpha +1 property:olm.kubeversion={"version":"1.30.0"}
             sub a a/alpha"#,
             ),
         ]),
@@ -288,6 +383,9 @@ fn isolated() {
         "a.v2 a/alpha ->a.v1 needs:b:~1\na.v1 a/alpha\nsub a a/alpha",
         "a.v2 a/alpha ->a.v1 ?1\na.v1 a/alpha\ncsv a.v1\nsub a a/alpha is:a.v1\ng.v1 g/alpha\nsub g g/alpha",
         "csv a.v1 unreadable:no_json\ng.v1 g/alpha\nsub g g/alpha\na.v2 a/alpha ->a.v1\nsub a a/alpha is:a.v1",
+        "catalog olm/dead 0 no_connection\ncatalog olm/community\ng.v1 g/alpha\nsub a a/alpha in:olm/dead\nsub g g/alpha",
+        "a.v1 a/alpha {\"cel\":{\"rule\":\"nonsense\"}}\nb.v1 b/alpha\nsub a a/alpha\nsub b b/alpha",
+        "b.v1@1.0.0 b/alpha\nb.v2@2.0.0 b/alpha ->b.v1\na.v1 a/alpha needs:b:<2.0.0\ncsv a.v1 of:a needs:b:<2.0.0\ncsv b.v1@1.0.0 of:b\nsub a a/alpha is:a.v1\nsub b b/alpha is:b.v1",
         "x.v1 x/alpha\ny.v1 x/alpha\ncsv x.v0 +1\nsub x x/alpha is:x.v0\ng.v1 g/alpha ?1\nh.v1 h/alpha +1\nsub g g/alpha",
     ];
     check("isolated", &problems.map(explain).join("\n"));

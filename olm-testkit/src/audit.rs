@@ -49,18 +49,26 @@ pub struct AuditLog {
     path: PathBuf,
     position: u64,
     namespace: Option<String>,
+    /// What is not looked at.
+    apart_from: Option<&'static str>,
 }
 
 impl AuditLog {
     /// Reads from the beginning.
     pub fn new(path: PathBuf) -> Self {
-        Self { path, position: 0, namespace: None }
+        Self { path, position: 0, namespace: None, apart_from: None }
     }
 
     /// Knows only the writes in one namespace from now on.
     #[must_use]
     pub fn of_namespace(self, namespace: &str) -> Self {
         Self { namespace: Some(namespace.to_owned()), ..self }
+    }
+
+    /// Does not look at objects of this resource, in the plural.
+    #[must_use]
+    pub fn apart_from(self, resource: &'static str) -> Self {
+        Self { apart_from: Some(resource), ..self }
     }
 
     /// Passes over everything that was written so far.
@@ -75,7 +83,8 @@ impl AuditLog {
         all.retain(|write| {
             let here =
                 self.namespace.as_ref().is_none_or(|namespace| *namespace == write.namespace);
-            here && programs.contains(&write.program.as_str())
+            let other = self.apart_from.is_none_or(|resource| !write.object.starts_with(resource));
+            here && other && programs.contains(&write.program.as_str())
         });
         Ok(all)
     }

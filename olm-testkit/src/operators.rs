@@ -219,6 +219,14 @@ impl Admin {
         }
     }
 
+    /// What the operator tells about its state, as JSON.
+    pub async fn state(self) -> Result<String> {
+        match self.get("/debug/state").await? {
+            (200, text) => Ok(text),
+            (code, text) => bail!("{} answers /debug/state with {code}: {text}", self.address),
+        }
+    }
+
     /// Waits until the metrics satisfy a condition, and returns them.
     ///
     /// `what` completes the sentence "waited for the metrics to …".

@@ -12,6 +12,7 @@ use k8s_openapi::serde::de::DeserializeOwned;
 use kube::Resource;
 use kube::api::{Api, ListParams};
 use kube::runtime::{WatchStreamExt, watcher};
+use olm_types::api::CatalogSource;
 use tokio::time::{Instant, timeout_at};
 
 use crate::dump;
@@ -46,6 +47,15 @@ pub async fn until<K: Waitable>(
         Ok(None) => Err(anyhow!("the object is gone")),
         Err(last) => Err(explain(api, name, what, last).await),
     }
+}
+
+/// Waits until the operator is connected to a catalog.
+pub async fn until_connected(catalogs: &Api<CatalogSource>, name: &str) -> Result<CatalogSource> {
+    until(catalogs, name, "be READY", |catalog| {
+        let state = catalog.status.as_ref().and_then(|status| status.connection_state.as_ref());
+        state.is_some_and(|state| state.last_observed_state == "READY")
+    })
+    .await
 }
 
 /// Waits until some object with these fields (`path=value,…`) satisfies the condition, and returns

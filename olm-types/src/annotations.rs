@@ -37,6 +37,8 @@ pub const EXCLUDE_GLOBAL_NAMESPACE: &str =
 /// On Namespaces, under the strict tenant policy of ours: which namespaces their OperatorGroups may
 /// target, separated by commas; `*` for all.
 pub const ALLOWED_TARGETS: &str = "operators.coreos.com/allowed-target-namespaces";
+/// On CSVs, under the strict tenant policy of ours: shows that a CSV came from a global catalog.
+pub const ATTESTATION: &str = "operators.coreos.com/attestation";
 /// On OperatorGroups: how long a bundle unpack job may run (Go duration).
 pub const BUNDLE_UNPACK_TIMEOUT: &str = "operatorframework.io/bundle-unpack-timeout";
 /// On OperatorGroups: pause before a failed bundle unpack job is retried (Go duration).

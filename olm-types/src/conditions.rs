@@ -33,6 +33,9 @@ pub mod subscription {
 pub mod install_plan {
     /// All steps of the plan are done.
     pub const INSTALLED: &str = "Installed";
+    /// Under the strict tenant policy of ours: the steps are those that the operator found. The
+    /// message is the mark by which it knows them again.
+    pub const STEPS_ATTESTED: &str = "StepsAttested";
 }
 
 /// Conditions in `InstallPlan.status.bundleLookups[].conditions` (spec catalog-operator 5).

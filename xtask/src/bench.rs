@@ -2,6 +2,7 @@
 
 mod catalog;
 mod install;
+mod packages;
 mod stage;
 mod upgrade;
 
@@ -32,6 +33,12 @@ enum Subject {
     Catalog {
         /// A folder with a file-based catalog; by default a small one of the tests
         dir: Option<PathBuf>,
+    },
+    /// The packages API: time and size of lists, memory added
+    Packages {
+        /// Folders with file-based catalogs
+        #[arg(required = true)]
+        folders: Vec<PathBuf>,
     },
     #[command(flatten)]
     OnACluster(Figure),
@@ -73,20 +80,34 @@ impl Figure {
 pub fn run(arguments: &Arguments) -> Result<()> {
     match &arguments.subject {
         Subject::Catalog { dir } => catalog::run(dir.as_deref()),
-        Subject::OnACluster(figure) => on_a_cluster(*figure, arguments.release),
+        Subject::Packages { folders } => {
+            on_a_cluster(arguments.release, async |cluster, binaries| {
+                packages::run(cluster, binaries, folders).await
+            })
+        }
+        Subject::OnACluster(figure) => {
+            let measure = async |cluster: &LocalCluster, binaries: &Binaries| {
+                figure.measure(cluster, binaries).await
+            };
+            print(figure.name(), &mut on_a_cluster(arguments.release, measure)?);
+            Ok(())
+        }
     }
 }
 
-fn on_a_cluster(figure: Figure, release: bool) -> Result<()> {
+/// Measures on a cluster of its own, which is gone afterwards.
+fn on_a_cluster<T>(
+    release: bool,
+    measure: impl AsyncFnOnce(&LocalCluster, &Binaries) -> Result<T>,
+) -> Result<T> {
     let dir = demo::build(release)?;
     let runtime = tokio::runtime::Runtime::new().context("cannot start the async runtime")?;
     runtime.block_on(async {
         let cluster = LocalCluster::for_this_command("bench", Progress::to_stderr())?;
         cluster.up().await?;
-        let times = figure.measure(&cluster, &Binaries::in_dir(&dir, &cluster.scratch())).await;
+        let measured = measure(&cluster, &Binaries::in_dir(&dir, &cluster.scratch())).await;
         cluster.down().await?;
-        print(figure.name(), &mut times?);
-        Ok(())
+        measured
     })
 }
 

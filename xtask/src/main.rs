@@ -9,12 +9,14 @@ mod crds;
 mod demo;
 mod demo_catalog;
 mod e2e;
+mod fuzz;
 mod image;
 mod manifests;
 mod resolve;
 mod scale;
 mod shapes;
 mod soak;
+mod stage;
 mod test;
 mod tidy;
 mod workspace;
@@ -73,6 +75,8 @@ enum Command {
     Scale(scale::Arguments),
     /// Installs, upgrades and removes everything that a catalog has
     Soak(soak::Arguments),
+    /// Runs the fuzz targets under the nightly toolchain, each for a while
+    Fuzz(fuzz::Arguments),
 }
 
 /// Arguments of a command that writes generated files.
@@ -114,5 +118,6 @@ fn run(command: Command) -> Result<()> {
         Command::Crash(arguments) => crash::run(&arguments),
         Command::Scale(arguments) => scale::run(&arguments),
         Command::Soak(arguments) => soak::run(&arguments),
+        Command::Fuzz(arguments) => fuzz::run(&arguments),
     }
 }

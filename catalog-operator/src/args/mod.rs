@@ -8,7 +8,10 @@ mod duration;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{ArgAction, Parser};
+use olm_kit::tls::TlsFiles;
+use olm_lifecycle::tenancy::TenantPolicy;
 use olm_resolver::Policy;
 
 use crate::catalogs::UnhealthyCatalogs;
@@ -72,16 +75,16 @@ pub struct Args {
     #[arg(long, hide = true, action = ArgAction::Set, num_args = 0..=1, require_equals = true, default_value = "false", default_missing_value = "true")]
     pub profiling: bool,
 
-    /// Key of the HTTPS endpoint (no effect in this version).
+    /// Key with which health, readiness and metrics are served over TLS; followed while it changes.
     #[arg(long = "tls-key", requires = "tls_cert")]
     pub tls_key: Option<PathBuf>,
 
-    /// Certificate of the HTTPS endpoint (no effect in this version).
+    /// Certificate with which they are served; followed while it changes.
     #[arg(long = "tls-cert", requires = "tls_key")]
     pub tls_cert: Option<PathBuf>,
 
-    /// CA of clients of the HTTPS endpoint (no effect in this version).
-    #[arg(long = "client-ca")]
+    /// Authorities whose clients are known by their certificates there.
+    #[arg(long = "client-ca", value_parser = OsStringValueParser::new().map(PathBuf::from))]
     pub client_ca: Option<PathBuf>,
 
     /// Resync interval of v0; changes are watched, so nothing is resynced.
@@ -128,9 +131,18 @@ pub struct Args {
     #[arg(long = "check-cluster-version", action = ArgAction::Set, num_args = 0..=1, require_equals = true, default_value = "false", default_missing_value = "true")]
     pub check_cluster_version: bool,
 
-    /// Address that health, readiness and metrics are served on.
-    #[arg(long = "admin-address", default_value = "0.0.0.0:8080")]
-    pub admin_address: String,
+    /// What owners of namespaces may do with OLM's objects: v0, or strict (docs/security.md).
+    #[arg(long = "tenant-policy", default_value_t)]
+    pub tenant_policy: TenantPolicy,
+
+    /// Have only one of several replicas act, by a Lease in the operator's namespace.
+    #[arg(long = "leader-elect", action = ArgAction::Set, num_args = 0..=1, require_equals = true, default_value = "false", default_missing_value = "true")]
+    pub leader_elect: bool,
+
+    /// Address that health, readiness and metrics are served on; port 8443 of all addresses with TLS,
+    /// 8080 without, unless told otherwise.
+    #[arg(long = "admin-address")]
+    pub admin_address: Option<String>,
 
     /// End the process after this many writes, for crash tests.
     #[arg(long = "stop-after-writes", hide = true)]
@@ -151,13 +163,22 @@ impl Args {
         self.set_workload_user_id.then_some(WORKLOAD_USER)
     }
 
+    /// What health, readiness and metrics are served with, if over TLS.
+    pub fn tls(&self) -> Option<TlsFiles> {
+        let [certificate, key, clients] = [&self.tls_cert, &self.tls_key, &self.client_ca];
+        TlsFiles::given(certificate.as_deref(), key.as_deref(), clients.as_deref())
+    }
+
+    /// Where they are served; v0's ports unless told otherwise.
+    pub fn admin_address(&self) -> &str {
+        let usual = if self.tls().is_some() { "0.0.0.0:8443" } else { "0.0.0.0:8080" };
+        self.admin_address.as_deref().unwrap_or(usual)
+    }
+
     /// Flags that were given and do nothing yet.
     pub fn without_effect(&self) -> Vec<&'static str> {
         let given = [
             ("--writeStatusName", !self.write_status_name.is_empty()),
-            ("--tls-key", self.tls_key.is_some()),
-            ("--tls-cert", self.tls_cert.is_some()),
-            ("--client-ca", self.client_ca.is_some()),
             ("--profiling", self.profiling),
         ];
         given.into_iter().filter_map(|(flag, given)| given.then_some(flag)).collect()
@@ -221,6 +242,22 @@ mod tests {
         assert_eq!(told.unhealthy_catalogs, UnhealthyCatalogs::Block);
         assert!(Args::try_parse_from(["catalog-operator", "--catalog-polling=never"]).is_err());
         assert!(Args::try_parse_from(["catalog-operator", "--unhealthy-catalogs=x"]).is_err());
+    }
+
+    #[test]
+    fn tenants_are_trusted_as_in_v0_unless_told_otherwise() {
+        assert_eq!(parse(&[]).tenant_policy, TenantPolicy::V0);
+        assert_eq!(parse(&["--tenant-policy=strict"]).tenant_policy, TenantPolicy::Strict);
+        assert!(Args::try_parse_from(["catalog-operator", "--tenant-policy=lax"]).is_err());
+    }
+
+    #[test]
+    fn with_certificates_the_endpoints_are_where_v0_has_them() {
+        assert_eq!(parse(&[]).admin_address(), "0.0.0.0:8080");
+        let tls = parse(&["--tls-key=k", "--tls-cert=c", "--client-ca="]);
+        assert_eq!(tls.admin_address(), "0.0.0.0:8443");
+        assert_eq!(tls.tls().and_then(|files| files.client_authority), None);
+        assert_eq!(parse(&["--admin-address=127.0.0.1:0"]).admin_address(), "127.0.0.1:0");
     }
 
     #[test]

@@ -7,13 +7,14 @@ use arc_swap::ArcSwap;
 use k8s_openapi::api::core::v1::Secret;
 use k8s_openapi::kube_aggregator::pkg::apis::apiregistration::v1::APIService;
 use kube::{Api, Client};
-use olm_kit::aggregated::{AggregatedApi, Authorities, ServingIdentity};
-use olm_kit::certificates::{Authority, CertificateError, Terms};
+use olm_effect::CertificateOrder;
+use olm_kit::aggregated::AggregatedApi;
+use olm_kit::callers::Authorities;
+use olm_kit::certificates::issue;
 use olm_kit::controller::ReconcileError;
 use olm_kit::interpreter::Interpreter;
-use olm_lifecycle::certificates::{
-    AUTHORITY_PREFIX, CertificateOrder, Issued, IssuedServer, ORGANIZATION,
-};
+use olm_kit::leader::Leadership;
+use olm_kit::tls::ServingIdentity;
 use olm_lifecycle::packages_api::{API_SERVICE, Next, Observed, SECRET, Serving, decide, store};
 use tokio::time::sleep;
 
@@ -29,6 +30,7 @@ const NOTICE: Duration = Duration::from_secs(5);
 pub struct Upkeep {
     client: Client,
     interpreter: Interpreter,
+    leadership: Leadership,
     namespace: String,
     identity: ServingIdentity,
     authorities: Arc<ArcSwap<Authorities>>,
@@ -40,12 +42,14 @@ impl Upkeep {
     pub fn new(
         client: Client,
         interpreter: Interpreter,
+        leadership: Leadership,
         namespace: &str,
         api: &AggregatedApi,
     ) -> Self {
         Self {
             client,
             interpreter,
+            leadership,
             namespace: namespace.to_owned(),
             identity: api.identity(),
             authorities: api.authorities(),
@@ -83,6 +87,8 @@ impl Upkeep {
             // Whoever deploys it wants it to work at once.
             Next::Rest if observed.api_service.is_none() => Ok(NOTICE),
             Next::Rest => Ok(REST),
+            // A follower shows what the leader issued and announced.
+            Next::Issue(_) | Next::Announce(_) if !self.leadership.is_leader() => Ok(NOTICE),
             Next::Issue(order) => self.issue(&observed, &order).await,
             Next::Announce(effect) => {
                 let outcomes = self.interpreter.execute(&[effect]).await;
@@ -129,24 +135,4 @@ impl Upkeep {
         self.shown = Some(serving);
         Ok(())
     }
-}
-
-fn issue(order: &CertificateOrder) -> Result<Issued, CertificateError> {
-    let authority = Authority::new(Terms {
-        organization: ORGANIZATION.to_owned(),
-        authority: AUTHORITY_PREFIX.to_owned(),
-        not_before: order.not_before,
-        not_after: order.not_after,
-    })?;
-    let mut issued = Issued {
-        authority: authority.certificate().to_owned(),
-        not_after: order.not_after,
-        ..Issued::default()
-    };
-    for (secret, hosts) in &order.servers {
-        let serving = authority.serve(hosts)?;
-        let server = IssuedServer { certificate: serving.certificate, key: serving.key };
-        issued.servers.insert(secret.clone(), server);
-    }
-    Ok(issued)
 }

@@ -4,30 +4,48 @@
 //! this process, which pulls the image itself. Either way the bundle ends in a ConfigMap beside its
 //! CatalogSource, from which InstallPlans take their manifests, so that the two can be exchanged.
 
+mod bundles;
+mod cluster;
 mod config_map;
 mod digest;
 mod job;
 mod process;
 
 use std::str::FromStr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use olm_kit::controller::ReconcileError;
 use olm_lifecycle::subscription::resolution::Awaited;
-use olm_lifecycle::unpack::{Terms, UnpackedBundle};
-use olm_types::api::BundleLookup;
+use olm_lifecycle::unpack::UnpackedBundle;
+use olm_types::api::{BundleLookup, CatalogSource};
 
+pub use bundles::Bundles;
+pub use cluster::Cluster;
 pub use config_map::stored;
 pub use digest::RegistryDigests;
 pub use job::JobUnpacker;
 pub use process::{ProcessUnpacker, Pulls};
 
-/// Gets bundles out of images. Called again and again for a bundle until it is there.
+/// A way to get bundles out of images. Called again and again for a bundle until it is there.
 #[async_trait]
 pub trait BundleUnpacker: Send + Sync {
-    /// Brings the bundle of `lookup` one step nearer, and says where it stands.
-    async fn unpack(&self, lookup: BundleLookup, terms: &Terms) -> Result<Progress, UnpackError>;
+    /// Brings the bundle of the order one step nearer, and says where it stands.
+    async fn unpack(&self, cluster: &Cluster, order: Order) -> Result<Progress, UnpackError>;
+}
+
+/// One bundle that is wanted.
+#[derive(Debug)]
+pub struct Order {
+    /// The record of it, which names its image.
+    pub lookup: BundleLookup,
+    /// The catalog that names it.
+    pub catalog: Arc<CatalogSource>,
+    /// How long one attempt may take.
+    pub timeout: Option<Duration>,
+    /// How long after a failure the next attempt is made, where the OperatorGroup says so.
+    pub retry_interval: Option<Duration>,
 }
 
 /// Where a bundle stands.
@@ -43,6 +61,16 @@ pub enum Progress {
         look_again: Option<Duration>,
     },
 }
+
+impl Progress {
+    /// Not there, for this reason if it is known.
+    fn awaited(lookup: BundleLookup, cause: Option<String>, look_again: Duration) -> Self {
+        Self::Awaited { awaited: Awaited { lookup, cause }, look_again: Some(look_again) }
+    }
+}
+
+/// How long a bundle is left alone when nothing is heard of it. What is watched is heard of at once.
+const QUIET: Duration = Duration::from_secs(30);
 
 /// A step could not be made.
 #[derive(Debug, thiserror::Error)]

@@ -7,7 +7,8 @@ use anyhow::Result;
 use clap::Parser;
 use olm_catalog::server::{Arguments, run};
 
-#[tokio::main]
+// One thread: answers come from the page cache, and more threads would mostly wake each other.
+#[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
     match called().await {
         Ok(()) => ExitCode::SUCCESS,

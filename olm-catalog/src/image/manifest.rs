@@ -5,6 +5,7 @@ use serde::Deserialize;
 use super::{Compression, ImageError, Limits};
 
 /// What we say we understand.
+#[cfg(feature = "pull")]
 pub(super) const ACCEPT: &str = "application/vnd.oci.image.manifest.v1+json, \
     application/vnd.oci.image.index.v1+json, \
     application/vnd.docker.distribution.manifest.v2+json, \

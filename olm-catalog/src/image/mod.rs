@@ -1,7 +1,8 @@
-//! Images, pulled and looked into without a container runtime.
+//! Images, pulled or found on a disk, and looked into without a container runtime.
 //!
 //! ```text
 //! reference + credentials --registry--> manifest --pull--> layers --layer--> tree of files
+//!                              path --layout--> manifest --> layers --layer--> tree of files
 //! ```
 //! Everything comes from strangers. What a registry sends is bounded in bytes and time and checked
 //! against its digest; what layers hold is bounded in bytes, entries, depth and compression. Files
@@ -9,10 +10,11 @@
 
 #[cfg(feature = "pull")]
 mod credentials;
+mod digest;
 mod error;
 mod layer;
+mod layout;
 mod limits;
-#[cfg(feature = "pull")]
 mod manifest;
 #[cfg(feature = "pull")]
 mod pull;
@@ -28,6 +30,7 @@ mod tree;
 pub use credentials::{CredentialError, Credentials, Keychain};
 pub use error::{ImageError, LayerError};
 pub use layer::{Compression, apply};
+pub use layout::{is_image, open};
 pub use limits::Limits;
 #[cfg(feature = "pull")]
 pub use pull::pull;

@@ -9,10 +9,11 @@ use olm_types::gvk::Gvk;
 use prost::Message;
 
 use super::Index;
-use super::metas;
-use super::record::{self, Presentation};
 use super::storage::{Span, Writer};
-use super::table::{BundleRow, ChannelRow, EntryRow, PackageRow, Table};
+use super::table::{
+    BundleRow, ChannelRow, EntryRow, ManifestRow, PackageRow, PresentationRow, Table,
+};
+use super::{manifests, metas, record};
 use crate::fbc::{
     self, Blob, Bundle, BundleContent, Catalog, CatalogError, Channel, Contents, Located, Meta,
     Package, PackageBlob, ReadLimits, SourceDigest,
@@ -48,7 +49,7 @@ impl Index {
 /// Writes content as it comes, and remembers where it is.
 struct Builder {
     writer: Writer,
-    packages: BTreeMap<String, Span>,
+    packages: BTreeMap<String, PresentationRow>,
     /// By package and name. A second bundle of the same name makes the catalog invalid.
     bundles: BTreeMap<(String, String), Written>,
     metas: BTreeMap<String, BTreeMap<String, Vec<Span>>>,
@@ -58,15 +59,15 @@ struct Builder {
 #[derive(Default)]
 struct Written {
     listed: Span,
-    manifests: Span,
+    is_without_image: bool,
+    manifests: ManifestRow,
     provides: BTreeSet<Gvk>,
 }
 
 impl Contents for Builder {
     fn package(&mut self, package: PackageBlob) -> io::Result<()> {
-        let name = package.name.clone();
-        let span = self.writer.append(&Presentation::new(&package).encode_to_vec())?;
-        self.packages.insert(name, span);
+        let presentation = manifests::write_presentation(&mut self.writer, &package)?;
+        self.packages.insert(package.name, presentation);
         Ok(())
     }
 
@@ -74,10 +75,10 @@ impl Contents for Builder {
         let listed = record::listed(package, bundle, &content).encode_to_vec();
         let listed = self.writer.append(&listed)?;
         let provides = content.properties.provided.iter().cloned().collect();
-        let manifests = record::Manifests::new(bundle, content).encode_to_vec();
-        let manifests = self.writer.append(&manifests)?;
+        let manifests = manifests::write(&mut self.writer, bundle, &content)?;
         let key = (package.to_owned(), bundle.name.clone());
-        self.bundles.insert(key, Written { listed, manifests, provides });
+        let is_without_image = bundle.image.is_empty();
+        self.bundles.insert(key, Written { listed, is_without_image, manifests, provides });
         Ok(())
     }
 
@@ -133,6 +134,7 @@ impl Builder {
         BundleRow {
             provides: places.collect(),
             listed: written.listed,
+            is_without_image: written.is_without_image,
             manifests: written.manifests,
             deprecation: bundle.deprecation,
             name: key.1,

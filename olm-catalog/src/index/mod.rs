@@ -5,9 +5,11 @@
 //! kept once, however many channels it is in; a channel adds its edges. Answers are messages of
 //! the protocol, with the semantics of spec catalog-operator 6.2.
 
+mod answer;
 mod build;
 mod csv_metadata;
 mod error;
+mod manifests;
 mod metas;
 mod providers;
 mod record;
@@ -17,14 +19,15 @@ mod storage;
 mod table;
 
 use std::fs::File;
+use std::sync::Arc;
 
+pub use answer::Answer;
 pub use error::{IndexError, QueryError};
 use prost::Message;
 use prost_types::Struct;
 
 use crate::fbc::SourceDigest;
 use crate::registry::proto;
-use record::{Manifests, Presentation};
 pub use single::single_bundle;
 use storage::{Span, Storage};
 use table::{BundleRow, ChannelRow, EntryRow, PackageRow, Table};
@@ -32,7 +35,7 @@ use table::{BundleRow, ChannelRow, EntryRow, PackageRow, Table};
 /// A catalog, ready to be asked.
 #[derive(Debug)]
 pub struct Index {
-    storage: Storage,
+    storage: Arc<Storage>,
     table: Table,
     /// Every entry in the order of a listing: places of package, channel and entry.
     listing: Vec<[u32; 3]>,
@@ -60,7 +63,7 @@ impl Index {
 
     fn new(storage: Storage, table: Table) -> Self {
         let listing = listing(&table);
-        Self { storage, table, listing }
+        Self { storage: Arc::new(storage), table, listing }
     }
 
     /// Digest of the files that the index was made from, if it was made from files.
@@ -104,44 +107,26 @@ impl Index {
 
     /// An entry by its place in the listing (by channel, package, name), if there is one. Manifests
     /// are there only when the bundle has no image.
-    ///
-    /// # Errors
-    /// The index cannot be read.
-    pub fn listed(&self, place: usize) -> Result<Option<proto::Bundle>, QueryError> {
-        let Some(found) = self.listing.get(place).and_then(|places| self.at(*places)) else {
-            return Ok(None);
-        };
-        let mut message = self.message(&found)?;
-        if message.bundle_path.is_empty() {
-            self.add_manifests(&found, &mut message)?;
+    pub fn listed(&self, place: usize) -> Option<Answer<proto::Bundle>> {
+        let found = self.at(*self.listing.get(place)?)?;
+        let mut answer = self.without_manifests(&found);
+        if found.bundle.is_without_image {
+            self.add_manifests(&found, &mut answer);
         }
-        found.entry.add_edges(&mut message);
-        Ok(Some(message))
+        answer.hold(found.entry.edges().encode_to_vec());
+        Some(answer)
     }
 
     /// A bundle with its manifests; its edges are left out, as in `opm`.
     ///
     /// # Errors
-    /// There is no such package, channel or bundle, or the index cannot be read.
+    /// There is no such package, channel or bundle.
     pub fn bundle(
         &self,
         package: &str,
         channel: &str,
         name: &str,
-    ) -> Result<proto::Bundle, QueryError> {
-        decode(&self.encoded_bundle(package, channel, name)?)
-    }
-
-    /// Like [`Self::bundle`], in the encoding of the protocol.
-    ///
-    /// # Errors
-    /// As [`Self::bundle`].
-    pub fn encoded_bundle(
-        &self,
-        package: &str,
-        channel: &str,
-        name: &str,
-    ) -> Result<Vec<u8>, QueryError> {
+    ) -> Result<Answer<proto::Bundle>, QueryError> {
         let row = self.package_row(package)?;
         let channel = channel_row(row, channel)?;
         let missing = || QueryError::NoBundle {
@@ -151,24 +136,16 @@ impl Index {
         };
         let entry = row.entry(channel, name).ok_or_else(missing)?;
         let bundle = row.bundle(entry).ok_or_else(missing)?;
-        self.encoded(&Found { package: row, channel, entry, bundle })
+        Ok(self.whole(&Found { package: row, channel, entry, bundle }))
     }
 
     /// The head of a channel, like [`Self::bundle`].
     ///
     /// # Errors
-    /// There is no such package or channel, or the index cannot be read.
-    pub fn head(&self, package: &str, channel: &str) -> Result<proto::Bundle, QueryError> {
-        decode(&self.encoded_head(package, channel)?)
-    }
-
-    /// Like [`Self::head`], in the encoding of the protocol.
-    ///
-    /// # Errors
-    /// As [`Self::head`].
-    pub fn encoded_head(&self, package: &str, channel: &str) -> Result<Vec<u8>, QueryError> {
+    /// There is no such package or channel.
+    pub fn head(&self, package: &str, channel: &str) -> Result<Answer<proto::Bundle>, QueryError> {
         let head = channel_row(self.package_row(package)?, channel)?.head.as_str();
-        self.encoded_bundle(package, channel, head)
+        self.bundle(package, channel, head)
     }
 
     /// How many blobs there are of a schema without meaning here, of a package or of none.
@@ -177,17 +154,11 @@ impl Index {
     }
 
     /// One of these blobs, if there is one, by its place in catalog order.
-    ///
-    /// # Errors
-    /// The index cannot be read.
-    pub fn meta(
-        &self,
-        schema: &str,
-        package: &str,
-        place: usize,
-    ) -> Result<Option<Struct>, QueryError> {
-        let span = self.meta_spans(schema, package).get(place);
-        span.map(|span| self.record(*span)).transpose()
+    pub fn meta(&self, schema: &str, package: &str, place: usize) -> Option<Answer<Struct>> {
+        let span = self.meta_spans(schema, package).get(place)?;
+        let mut answer = Answer::default();
+        answer.store(&self.storage, *span);
+        Some(answer)
     }
 
     fn meta_spans(&self, schema: &str, package: &str) -> &[Span] {
@@ -208,53 +179,23 @@ impl Index {
     }
 
     /// With manifests and without edges.
-    fn whole(&self, found: &Found<'_>) -> Result<proto::Bundle, QueryError> {
-        decode(&self.encoded(found)?)
-    }
-
-    /// Like [`Self::whole`]: what the index holds, and behind it the fields that it does not.
-    fn encoded(&self, found: &Found<'_>) -> Result<Vec<u8>, QueryError> {
-        let mut bytes = self.bytes(found.bundle.listed)?;
-        let mut rest = entry_fields(found);
-        self.add_manifests(found, &mut rest)?;
-        bytes.reserve_exact(rest.encoded_len());
-        rest.encode(&mut bytes).map_err(|error| QueryError::unreadable(&error))?;
-        Ok(bytes)
+    fn whole(&self, found: &Found<'_>) -> Answer<proto::Bundle> {
+        let mut answer = self.without_manifests(found);
+        self.add_manifests(found, &mut answer);
+        answer
     }
 
     /// Without manifests and edges.
-    fn message(&self, found: &Found<'_>) -> Result<proto::Bundle, QueryError> {
-        let listed: proto::Bundle = self.record(found.bundle.listed)?;
-        let proto::Bundle { channel_name, skip_range, deprecation, .. } = entry_fields(found);
-        Ok(proto::Bundle { channel_name, skip_range, deprecation, ..listed })
+    fn without_manifests(&self, found: &Found<'_>) -> Answer<proto::Bundle> {
+        let mut answer = Answer::default();
+        answer.store(&self.storage, found.bundle.listed);
+        answer.hold(entry_fields(found).encode_to_vec());
+        answer
     }
 
-    fn add_manifests(
-        &self,
-        found: &Found<'_>,
-        message: &mut proto::Bundle,
-    ) -> Result<(), QueryError> {
-        let manifests: Manifests = self.record(found.bundle.manifests)?;
-        let package = if manifests.is_made() {
-            self.record(found.package.presentation)?
-        } else {
-            Presentation::default()
-        };
-        manifests.give(&package, message);
-        Ok(())
+    fn add_manifests(&self, found: &Found<'_>, answer: &mut Answer<proto::Bundle>) {
+        found.bundle.manifests.give(&found.package.presentation, &self.storage, answer);
     }
-
-    fn record<T: Message + Default>(&self, span: Span) -> Result<T, QueryError> {
-        decode(&self.bytes(span)?)
-    }
-
-    fn bytes(&self, span: Span) -> Result<Vec<u8>, QueryError> {
-        self.storage.read(span).map_err(|error| QueryError::unreadable(&error))
-    }
-}
-
-fn decode<T: Message + Default>(bytes: &[u8]) -> Result<T, QueryError> {
-    T::decode(bytes).map_err(|error| QueryError::unreadable(&error))
 }
 
 /// What an entry adds to its bundle, but for edges.

@@ -3,7 +3,7 @@
 use olm_types::gvk::Gvk;
 
 use super::table::{ChannelRow, EntryRow, PackageRow};
-use super::{Index, QueryError};
+use super::{Answer, Index, QueryError};
 use crate::registry::proto;
 
 impl Index {
@@ -32,8 +32,8 @@ impl Index {
     /// The head of the default channel of the first package (by name) that provides an API.
     ///
     /// # Errors
-    /// No channel head provides it, or none of a default channel, or the index cannot be read.
-    pub fn default_provider(&self, api: &Gvk) -> Result<proto::Bundle, QueryError> {
+    /// No channel head provides it, or none of a default channel.
+    pub fn default_provider(&self, api: &Gvk) -> Result<Answer<proto::Bundle>, QueryError> {
         let rows = self.heads_that_provide(api)?;
         let default = rows.iter().find(|row| {
             let package = self.table.package(&row.package_name);

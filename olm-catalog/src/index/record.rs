@@ -1,12 +1,10 @@
 //! Bundles as records of an index and as messages of the protocol.
 
 use olm_types::gvk::Gvk;
-use prost::Message;
 use serde_json::{Value, json};
 
-use super::csv_metadata;
 use super::table::EntryRow;
-use crate::fbc::{Bundle, BundleContent, PackageBlob, RawProperty};
+use crate::fbc::{Bundle, BundleContent, RawProperty};
 use crate::registry::proto;
 
 /// What a listing shows of a bundle with an image, without anything that belongs to a channel.
@@ -25,91 +23,14 @@ pub(super) fn listed(package: &str, bundle: &Bundle, content: &BundleContent) ->
     }
 }
 
-/// Description and icon of a package, for the CSVs that are made for its bundles.
-#[derive(Clone, PartialEq, Message)]
-pub(super) struct Presentation {
-    /// Field of a CSV's `spec`, with a comma behind it; may be empty.
-    #[prost(string, tag = "1")]
-    description: String,
-    /// Likewise.
-    #[prost(string, tag = "2")]
-    icon: String,
-}
-
-impl Presentation {
-    pub(super) fn new(package: &PackageBlob) -> Self {
-        let field = |name: &str, value| format!("\"{name}\":{value},");
-        let description = match package.description.as_str() {
-            "" => String::new(),
-            text => field("description", json!(text)),
-        };
-        let icon = package.icon.as_ref().map(|icon| {
-            let icon = json!([{ "base64data": icon.base64data, "mediatype": icon.mediatype }]);
-            field("icon", icon)
-        });
-        Self { description, icon: icon.unwrap_or_default() }
-    }
-}
-
-/// The manifests of a bundle as far as the catalog has them.
-#[derive(Clone, PartialEq, Message)]
-pub(super) struct Manifests {
-    #[prost(string, repeated, tag = "1")]
-    objects: Vec<String>,
-    /// Place of the CSV in `objects`.
-    #[prost(uint64, optional, tag = "2")]
-    csv: Option<u64>,
-    /// A CSV made from metadata, in front of and behind what comes from the package.
-    #[prost(string, tag = "3")]
-    made_front: String,
-    #[prost(string, tag = "4")]
-    made_back: String,
-    /// The description comes from the package.
-    #[prost(bool, tag = "5")]
-    describe: bool,
-}
-
-impl Manifests {
-    pub(super) fn new(bundle: &Bundle, content: BundleContent) -> Self {
-        let made = csv_metadata::csv(bundle, &content).unwrap_or_default();
-        let csv = content.csv.as_ref();
-        let csv = csv.and_then(|csv| content.objects.iter().position(|object| object == csv));
-        Self {
-            csv: csv.and_then(|place| u64::try_from(place).ok()),
-            objects: content.objects,
-            made_front: made.front,
-            made_back: made.back,
-            describe: made.describe,
-        }
-    }
-
-    /// Whether [`Self::give`] needs to know the package.
-    pub(super) fn is_made(&self) -> bool {
-        !self.made_front.is_empty()
-    }
-
-    /// Puts CSV and objects into a message.
-    pub(super) fn give(self, package: &Presentation, message: &mut proto::Bundle) {
-        let place = self.csv.and_then(|place| usize::try_from(place).ok());
-        let csv = place.and_then(|place| self.objects.get(place)).cloned();
-        message.csv_json = csv.unwrap_or_default();
-        message.object = self.objects;
-        if !self.made_front.is_empty() {
-            let description = if self.describe { package.description.as_str() } else { "" };
-            let parts = [&self.made_front, description, &package.icon, &self.made_back];
-            message.csv_json = parts.concat();
-            if message.object.is_empty() {
-                message.object.push(message.csv_json.clone());
-            }
-        }
-    }
-}
-
 impl EntryRow {
-    /// Adds the edges of a channel.
-    pub(super) fn add_edges(&self, message: &mut proto::Bundle) {
-        message.replaces.clone_from(&self.replaces);
-        message.skips.clone_from(&self.skips);
+    /// The edges of a channel, as fields of a bundle.
+    pub(super) fn edges(&self) -> proto::Bundle {
+        proto::Bundle {
+            replaces: self.replaces.clone(),
+            skips: self.skips.clone(),
+            ..proto::Bundle::default()
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Which entries make a bundle obsolete.
 
-use super::{Found, Index, QueryError, channel_row};
+use super::{Answer, Found, Index, QueryError, channel_row};
 use crate::registry::proto;
 
 impl Index {
@@ -30,14 +30,13 @@ impl Index {
     /// A bundle of one channel that replaces or skips another; the first by name.
     ///
     /// # Errors
-    /// There is no such package or channel, or nothing in it replaces the bundle, or the index
-    /// cannot be read.
+    /// There is no such package or channel, or nothing in it replaces the bundle.
     pub fn bundle_that_replaces(
         &self,
         name: &str,
         package: &str,
         channel: &str,
-    ) -> Result<proto::Bundle, QueryError> {
+    ) -> Result<Answer<proto::Bundle>, QueryError> {
         let unknown = || QueryError::NoReplacedPackage(package.to_owned());
         let row = self.table.package(package).ok_or_else(unknown)?;
         let channel = channel_row(row, channel)?;
@@ -48,6 +47,6 @@ impl Index {
         };
         let entry = newer.ok_or_else(missing)?;
         let bundle = row.bundle(entry).ok_or_else(missing)?;
-        self.whole(&Found { package: row, channel, entry, bundle })
+        Ok(self.whole(&Found { package: row, channel, entry, bundle }))
     }
 }

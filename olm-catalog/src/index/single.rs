@@ -1,6 +1,6 @@
 //! A bundle by itself, as a message of the protocol.
 
-use super::record::{self, Manifests, Presentation};
+use super::{csv_metadata, record};
 use crate::fbc::{self, BundleBlob, Located, Problems};
 use crate::registry::proto;
 
@@ -17,6 +17,11 @@ pub fn single_bundle(blob: Located<BundleBlob>) -> Result<proto::Bundle, Problem
         return Err(problems);
     };
     let mut message = record::listed(&package, &bundle, &content);
-    Manifests::new(&bundle, content).give(&Presentation::default(), &mut message);
+    let made = csv_metadata::csv(&bundle, &content).map(|made| made.front + &made.back);
+    message.object = content.objects;
+    if let (Some(csv), true) = (&made, message.object.is_empty()) {
+        message.object.push(csv.clone());
+    }
+    message.csv_json = made.or(content.csv).unwrap_or_default();
     Ok(message)
 }

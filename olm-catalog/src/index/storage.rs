@@ -14,7 +14,7 @@ use xxhash_rust::xxh3::Xxh3Default;
 use super::error::IndexError;
 
 /// Begins every index. The number changes with the form of records and table.
-const MAGIC: &[u8; 16] = b"olm-rs index 02\n";
+const MAGIC: &[u8; 16] = b"olm-rs index 03\n";
 
 /// Length of the digest, in bytes. It finds damage; see `fbc::SourceDigest` for what it does not.
 const DIGEST: usize = 16;
@@ -29,6 +29,29 @@ const CHUNK: usize = 256 << 10;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Span(u64, u64);
 
+impl Span {
+    #[cfg(test)]
+    pub(super) fn new(place: u64, length: u64) -> Self {
+        Self(place, length)
+    }
+
+    /// Length in bytes.
+    pub(super) fn len(self) -> u64 {
+        self.1
+    }
+
+    /// This record and the one that was written next.
+    pub(super) fn joined(self, next: Self) -> Self {
+        if self.1 == 0 { next } else { Self(self.0, self.1.saturating_add(next.1)) }
+    }
+
+    /// Leaves bytes at the front out.
+    pub(super) fn advance(&mut self, count: u64) {
+        self.0 = self.0.saturating_add(count);
+        self.1 = self.1.saturating_sub(count);
+    }
+}
+
 /// A finished index.
 #[derive(Debug)]
 pub(super) enum Storage {
@@ -40,21 +63,32 @@ pub(super) enum Storage {
 impl Storage {
     /// The bytes of a record.
     pub(super) fn read(&self, span: Span) -> io::Result<Vec<u8>> {
-        let size = usize::try_from(span.1).map_err(io::Error::other)?;
+        let end = span.0.checked_add(span.1);
+        if end.is_none_or(|end| end > self.size()) {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        let mut bytes = vec![0; usize::try_from(span.1).map_err(io::Error::other)?];
+        self.read_into(span, &mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// As many bytes of a record, from its front, as the buffer has.
+    pub(super) fn read_into(&self, span: Span, buffer: &mut [u8]) -> io::Result<()> {
         match self {
-            Self::File(_, all) if span.0.checked_add(span.1).is_none_or(|end| end > *all) => {
-                Err(io::ErrorKind::UnexpectedEof.into())
-            }
-            Self::File(file, _) => {
-                let mut bytes = vec![0; size];
-                file.read_exact_at(&mut bytes, span.0)?;
-                Ok(bytes)
-            }
+            Self::File(file, _) => file.read_exact_at(buffer, span.0),
             Self::Memory(all) => {
                 let start = usize::try_from(span.0).map_err(io::Error::other)?;
-                let bytes = all.get(start..).and_then(|rest| rest.get(..size));
-                Ok(bytes.ok_or(io::ErrorKind::UnexpectedEof)?.to_vec())
+                let bytes = all.get(start..).and_then(|rest| rest.get(..buffer.len()));
+                buffer.copy_from_slice(bytes.ok_or(io::ErrorKind::UnexpectedEof)?);
+                Ok(())
             }
+        }
+    }
+
+    fn size(&self) -> u64 {
+        match self {
+            Self::File(_, size) => *size,
+            Self::Memory(all) => all.len() as u64,
         }
     }
 

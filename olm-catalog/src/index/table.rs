@@ -27,12 +27,18 @@ pub(super) struct PackageRow {
     pub(super) name: String,
     pub(super) default_channel: String,
     pub(super) deprecation: Option<String>,
-    /// Text and icon for the CSVs of its bundles.
-    pub(super) presentation: Span,
+    pub(super) presentation: PresentationRow,
     /// By name.
     pub(super) bundles: Vec<BundleRow>,
     /// By name.
     pub(super) channels: Vec<ChannelRow>,
+}
+
+/// Text and icon of a package, for the CSVs that are made for its bundles; each may be empty.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub(super) struct PresentationRow {
+    pub(super) description: Span,
+    pub(super) icon: Span,
 }
 
 /// A bundle, kept once, however many channels it is in.
@@ -41,10 +47,37 @@ pub(super) struct BundleRow {
     pub(super) name: String,
     /// What a listing shows of it.
     pub(super) listed: Span,
-    pub(super) manifests: Span,
+    /// Its manifests are in listings, too.
+    pub(super) is_without_image: bool,
+    pub(super) manifests: ManifestRow,
     /// Places in [`Table::apis`].
     pub(super) provides: Vec<usize>,
     pub(super) deprecation: Option<String>,
+}
+
+/// The manifests of a bundle as far as the catalog has them.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(super) struct ManifestRow {
+    /// All of them, as fields of a message.
+    pub(super) objects: Span,
+    pub(super) csv: CsvRow,
+}
+
+/// Where the text of a CSV is.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(super) enum CsvRow {
+    /// There is none.
+    #[default]
+    None,
+    /// Among the objects.
+    Given(Span),
+    /// Made from metadata: in front of and behind what comes from the package.
+    Made {
+        front: Span,
+        back: Span,
+        /// The description comes from the package.
+        describe: bool,
+    },
 }
 
 #[derive(Debug, Serialize, Deserialize)]

@@ -3,15 +3,12 @@
 use std::net::SocketAddr;
 use std::time::Instant;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use futures::{StreamExt, TryStreamExt};
 use prost::Message;
-use tonic::Request;
-use tonic::client::Grpc;
-use tonic::codegen::http::uri::PathAndQuery;
 use tonic::transport::{Channel, Endpoint};
 
-use super::weigh::Weigh;
+use super::caller::Caller;
 use crate::registry::proto::registry_client::RegistryClient;
 use crate::registry::proto::{Bundle, GetBundleRequest, ListBundlesRequest, ListPackageRequest};
 
@@ -56,15 +53,14 @@ pub(super) async fn list(client: &mut RegistryClient<Channel>) -> Result<(Vec<Bu
 pub(super) async fn get_each(address: SocketAddr, bundles: &[Bundle]) -> Result<f64> {
     let mut callers = Vec::new();
     for caller in 0..CALLERS {
-        let channel = Endpoint::from_shared(format!("http://{address}"))?.connect().await?;
         let mine = bundles.iter().cycle().skip(caller).step_by(CALLERS).take(SINGLE / CALLERS);
         let requests: Vec<_> = mine.map(request).collect();
-        callers.push((Grpc::new(channel).max_decoding_message_size(ANSWER), requests));
+        callers.push((Caller::connect(address).await?, requests));
     }
     let started = Instant::now();
     let callers: Vec<_> = callers
         .into_iter()
-        .map(|(client, requests)| tokio::spawn(call(client, requests)))
+        .map(|(caller, requests)| tokio::spawn(call(caller, requests)))
         .collect();
     for caller in callers {
         caller.await??;
@@ -80,16 +76,7 @@ fn request(bundle: &Bundle) -> GetBundleRequest {
     }
 }
 
-async fn call(client: Grpc<Channel>, requests: Vec<GetBundleRequest>) -> Result<()> {
-    let calls = requests.into_iter().map(|request| {
-        let mut client = client.clone();
-        async move {
-            client.ready().await.context("the server is gone")?;
-            let path = PathAndQuery::from_static("/api.Registry/GetBundle");
-            let answer = client.unary(Request::new(request), path, Weigh).await?;
-            ensure!(answer.into_inner() > 0, "the server gives an empty bundle");
-            Ok(())
-        }
-    });
+async fn call(caller: Caller, requests: Vec<GetBundleRequest>) -> Result<()> {
+    let calls = requests.into_iter().map(|request| caller.clone().get(request));
     futures::stream::iter(calls).buffer_unordered(PARALLEL).try_collect::<()>().await
 }

@@ -3,10 +3,10 @@
 //! It is a program of its own because what developers run is not optimised, and would be slower
 //! than the servers that it measures. `cargo xtask bench catalog` builds and runs it.
 
+mod caller;
 mod calls;
 mod process;
 mod start;
-mod weigh;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,8 @@ pub struct Figures {
     pub anonymous: f64,
     /// Listing, in MiB per second.
     pub listing: f64,
-    /// Single bundles per second, of several callers at the same time.
+    /// Single bundles per second, of several callers at the same time; the server has one processor,
+    /// the callers have the others.
     pub getting: f64,
     /// Single bundles per second that the server computes.
     pub getting_computed: f64,
@@ -54,6 +55,7 @@ async fn measure(program: &Path, catalog: &Path) -> Result<Figures> {
     let mut client = calls::connect(served.address).await?;
     let (bundles, listing) = calls::list(&mut client).await?;
     let (peak, anonymous) = process::memory(served.pid())?;
+    process::separate(served.pid());
     let before = process::computed(served.pid())?;
     let getting = calls::get_each(served.address, &bundles).await?;
     let computed = process::computed(served.pid())? - before;

@@ -1,6 +1,7 @@
-//! What the kernel knows about a process.
+//! What the kernel knows about a process, and where it lets it run.
 
-use std::fs;
+use std::process::{Command, Stdio};
+use std::{fs, thread};
 
 use anyhow::{Context, Result};
 
@@ -25,4 +26,23 @@ pub(super) fn memory(pid: u32) -> Result<(f64, f64)> {
         Some(kib / 1024.0)
     };
     field("VmHWM:").zip(field("RssAnon:")).context("/proc does not tell about memory")
+}
+
+/// Gives the first processor to a process and the others to this one, so that the speed of the one
+/// is not that of the other. With one processor, or without the program `taskset`, they share.
+pub(super) fn separate(pid: u32) {
+    let processors = thread::available_parallelism().map_or(1, usize::from);
+    if processors > 1 {
+        confine(pid, "0");
+        confine(std::process::id(), &format!("1-{}", processors - 1));
+    }
+}
+
+fn confine(pid: u32, processors: &str) {
+    let mut command = Command::new("taskset");
+    command.args(["--all-tasks", "--cpu-list", "--pid", processors, &pid.to_string()]);
+    let status = command.stdin(Stdio::null()).stdout(Stdio::null()).status();
+    if !status.is_ok_and(|status| status.success()) {
+        eprintln!("taskset cannot be used: server and callers share all processors");
+    }
 }

@@ -151,6 +151,27 @@ fn systems_and_architectures_are_assumed(#[case] own: Value, #[case] expected: &
     assert_eq!(found, expected);
 }
 
+/// Of several that set the same label, the CSV counts most and the catalog least.
+#[test]
+fn labels_come_from_the_catalog_and_from_the_csv_of_the_default_channel() {
+    let mut facts = catalog();
+    let own = [("team", "kitchen"), ("catalog", "mine"), ("test", "catalog")];
+    facts.labels = own.map(|(key, value)| (key.to_owned(), value.to_owned())).into();
+    let heads = [
+        ("a".into(), csv("a", json!({"test": "label", "provider": "us"}))),
+        ("b".into(), csv("b", json!({"test": "beta", "beta": "yes"}))),
+    ];
+    let summary = package("alpha", &[("alpha", "a"), ("beta", "b")]);
+    let made = manifest(&facts, "etcd", &summary, &[], &heads.into()).unwrap();
+    let labels = made.metadata.labels.unwrap();
+    let label = |key| labels.get(key).map(String::as_str);
+    assert_eq!(label("team"), Some("kitchen"));
+    assert_eq!(label("catalog"), Some("cool-operators"));
+    assert_eq!(label("test"), Some("label"));
+    assert_eq!(label("provider"), Some("us"));
+    assert_eq!(label("beta"), None);
+}
+
 #[test]
 fn entries_are_sorted_by_version_and_deprecated_ones_hidden() {
     let entries = [

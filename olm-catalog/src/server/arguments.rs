@@ -14,13 +14,21 @@ pub struct Arguments {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
-    /// Accepted as by opm; nothing is pulled.
+    /// How registries are spoken to.
+    #[command(flatten)]
+    pub registries: Registries,
+}
+
+/// How registries are spoken to when an image is pulled.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub struct Registries {
+    /// Accepted as by opm; images are pulled from registries with valid certificates only
     #[arg(long, global = true, hide = true, num_args = 0..=1, default_missing_value = "true")]
     #[arg(require_equals = true, default_value_t = false)]
     pub skip_tls_verify: bool,
-    /// Accepted as by opm; nothing is pulled.
-    #[arg(long, global = true, hide = true, num_args = 0..=1, default_missing_value = "true")]
-    #[arg(require_equals = true, default_value_t = false)]
+    /// Speak HTTP with registries, not HTTPS
+    #[arg(long, global = true, hide = cfg!(not(feature = "pull")), num_args = 0..=1)]
+    #[arg(default_missing_value = "true", require_equals = true, default_value_t = false)]
     pub use_http: bool,
 }
 
@@ -95,7 +103,9 @@ pub struct Validate {
 /// Arguments of `render`.
 #[derive(Debug, clap::Args)]
 pub struct Render {
-    /// Folders with file-based catalogs, single files of them, or folders with bundles
+    /// Folders with file-based catalogs, single files of them, folders with bundles, images of
+    /// bundles on a disk (OCI image layouts as folders or tar files, what `docker save` writes), or
+    /// references to them
     #[arg(required = true)]
     pub references: Vec<PathBuf>,
     /// Form of the output

@@ -4,6 +4,8 @@ mod arguments;
 mod cache;
 mod graph;
 mod list;
+#[cfg(feature = "pull")]
+mod pull;
 mod render;
 mod run;
 mod serve;

@@ -15,6 +15,7 @@ use crate::fbc::{self, ReadLimits};
 /// The catalog is not valid (the error lists everything that is wrong), the address cannot be
 /// listened on, or the server fails.
 pub async fn run(arguments: Arguments) -> Result<()> {
+    let registries = arguments.registries;
     match arguments.command {
         Command::Serve(arguments) => serve::run(arguments).await,
         #[cfg(feature = "tools")]
@@ -24,7 +25,7 @@ pub async fn run(arguments: Arguments) -> Result<()> {
         }
         Command::Validate(arguments) => validate(&arguments),
         Command::Render(arguments) => {
-            let blobs = render::blobs(&arguments, &ReadLimits::default())?;
+            let blobs = render::blobs(&arguments, registries, &ReadLimits::default()).await?;
             print(|out| render::print(&blobs, arguments.output, out))
         }
         Command::List(arguments) => {

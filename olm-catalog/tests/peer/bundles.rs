@@ -181,7 +181,7 @@ async fn rendered_bundles_are_served_alike() {
         fs::write(catalog.path().join("foo.json"), format!("{rest}{blob}")).unwrap();
         assert!(compare(catalog.path()).await > 10);
         let index = Index::build(catalog.path(), &ReadLimits::default(), None).unwrap();
-        let mut served = index.bundle("foo", "alpha", "foo.v1.2.3").unwrap();
+        let mut served = index.bundle("foo", "alpha", "foo.v1.2.3").unwrap().message().unwrap();
         served.channel_name.clear();
         if level == Migration::None {
             let mut bundle = RegistryV1::read(&catalog_folder("../bundles/foo")).unwrap();

@@ -9,6 +9,8 @@
 mod ask;
 mod bundles;
 mod compare;
+#[cfg(feature = "pull")]
+mod images;
 #[path = "../support/mod.rs"]
 mod support;
 mod verdicts;

@@ -1,12 +1,14 @@
-//! What the process says about itself over HTTP/1.1.
+//! What the process says about itself over HTTP/1.1, with TLS or without.
 //!
 //! | path | answer |
 //! |---|---|
 //! | `/healthz` | 200 as long as the process serves |
 //! | `/ready`, `/readyz` | 200 once all gates of [`Readiness`] are open, else 503 and which not |
-//! | `/metrics` | Prometheus text |
-//! | `/debug/state` | JSON of what the binary registered; only to callers on the same host |
+//! | `/metrics` | Prometheus text; over TLS only to those who may `get` that path |
+//! | `/debug/state` | JSON of what the binary registered; only to callers on the same host, or with a certificate that counts |
 
+mod guard;
+mod listen;
 #[cfg(test)]
 mod tests;
 
@@ -16,32 +18,42 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::extract::{ConnectInfo, State};
-use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
+use kube::Client;
 use serde_json::Value;
-use tokio::net::TcpListener;
 
 use crate::metrics::{Metrics, TEXT_FORMAT};
 use crate::tasks::{Readiness, Tasks};
+use crate::tls::{FilesError, TlsFiles};
+
+use guard::{Caller, Guard};
 
 /// Why the endpoints are not served.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot listen on {address}")]
-pub struct AdminError {
-    /// The address as given.
-    pub address: String,
-    /// What the system said.
-    #[source]
-    pub source: io::Error,
+pub enum AdminError {
+    /// The address is taken or invalid.
+    #[error("cannot listen on {address}")]
+    Address {
+        /// The address as given.
+        address: String,
+        /// What the system said.
+        #[source]
+        source: io::Error,
+    },
+    /// The certificates cannot be used.
+    #[error(transparent)]
+    Files(#[from] FilesError),
 }
 
 /// What the endpoints tell.
 pub struct Admin {
     metrics: Metrics,
     states: BTreeMap<String, Dump>,
+    tls: Option<(TlsFiles, Client)>,
 }
 
 type Dump = Box<dyn Fn() -> Value + Send + Sync>;
@@ -49,12 +61,13 @@ type Dump = Box<dyn Fn() -> Value + Send + Sync>;
 struct Shared {
     admin: Admin,
     readiness: Readiness,
+    guard: Guard,
 }
 
 impl Admin {
     /// Endpoints that serve `metrics`.
     pub fn new(metrics: Metrics) -> Self {
-        Self { metrics, states: BTreeMap::new() }
+        Self { metrics, states: BTreeMap::new(), tls: None }
     }
 
     /// Adds a part of `/debug/state`; `dump` is called per request and should be quick.
@@ -64,17 +77,24 @@ impl Admin {
         self
     }
 
+    /// Serves over TLS if there are files for it; `client` asks the cluster about callers.
+    #[must_use]
+    pub fn tls(mut self, files: Option<TlsFiles>, client: &Client) -> Self {
+        self.tls = files.map(|files| (files, client.clone()));
+        self
+    }
+
     /// Listens on `address` (`host:port`, port 0 for any) and serves as a critical task. Returns
     /// the address that it listens on.
     ///
     /// # Errors
-    /// When the address is taken or invalid.
-    pub async fn serve(self, address: &str, tasks: &Tasks) -> Result<SocketAddr, AdminError> {
-        let failed = |source| AdminError { address: address.to_owned(), source };
-        let listener = TcpListener::bind(address).await.map_err(failed)?;
-        let bound = listener.local_addr().map_err(failed)?;
-        let shared = Shared { admin: self, readiness: tasks.readiness().clone() };
-        let service = router(Arc::new(shared)).into_make_service_with_connect_info::<SocketAddr>();
+    /// When the address is taken or invalid, or the certificates cannot be used.
+    pub async fn serve(mut self, address: &str, tasks: &Tasks) -> Result<SocketAddr, AdminError> {
+        let (listener, guard) = listen::bind(address, self.tls.take(), tasks).await?;
+        let bound = axum::serve::Listener::local_addr(&listener)
+            .map_err(|source| AdminError::Address { address: address.to_owned(), source })?;
+        let shared = Shared { admin: self, readiness: tasks.readiness().clone(), guard };
+        let service = router(Arc::new(shared)).into_make_service_with_connect_info::<Caller>();
         let shutdown = tasks.token().cancelled_owned();
         let server = axum::serve(listener, service).with_graceful_shutdown(shutdown);
         tasks.spawn_fallible("admin endpoints", async move { server.await });
@@ -102,22 +122,27 @@ async fn ready(State(shared): State<Arc<Shared>>) -> Response {
     (StatusCode::SERVICE_UNAVAILABLE, text).into_response()
 }
 
-async fn metrics(State(shared): State<Arc<Shared>>) -> Response {
+async fn metrics(
+    State(shared): State<Arc<Shared>>,
+    ConnectInfo(caller): ConnectInfo<Caller>,
+    headers: HeaderMap,
+) -> Response {
+    if let Err(refusal) = shared.guard.may_read(&caller, &headers, "/metrics").await {
+        return refusal.into_response();
+    }
     match shared.admin.metrics.encode() {
         Ok(text) => ([(CONTENT_TYPE, TEXT_FORMAT)], text).into_response(),
         Err(error) => (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()).into_response(),
     }
 }
 
-/// Names of other people's objects are nothing for the network; `kubectl port-forward` arrives
-/// over the loopback interface.
+/// Names of other people's objects are nothing for the network.
 async fn state(
     State(shared): State<Arc<Shared>>,
-    ConnectInfo(caller): ConnectInfo<SocketAddr>,
+    ConnectInfo(caller): ConnectInfo<Caller>,
 ) -> Response {
-    if !caller.ip().to_canonical().is_loopback() {
-        let text = "only from the same host; use kubectl port-forward\n";
-        return (StatusCode::FORBIDDEN, text).into_response();
+    if let Err(refusal) = shared.guard.may_debug(&caller) {
+        return refusal.into_response();
     }
     let states = shared.admin.states.iter();
     Json(states.map(|(name, dump)| (name.clone(), dump())).collect::<Value>()).into_response()

@@ -1,5 +1,7 @@
 //! Over loopback, with a hand-written client.
 
+mod tls;
+
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -40,7 +42,7 @@ async fn endpoints_tell_how_the_process_is() {
 
 #[tokio::test]
 async fn a_taken_address_is_named() {
-    let taken = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let taken = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = taken.local_addr().unwrap().to_string();
     let tasks = Tasks::new(CancellationToken::new());
     let admin = Admin::new(Metrics::new().unwrap());
@@ -52,8 +54,9 @@ async fn a_taken_address_is_named() {
 async fn state_is_for_the_same_host_only() {
     let tasks = Tasks::new(CancellationToken::new());
     let admin = Admin::new(Metrics::new().unwrap());
-    let shared = Shared { admin, readiness: tasks.readiness().clone() };
-    let caller = ConnectInfo("192.0.2.1:99".parse::<SocketAddr>().unwrap());
+    let shared = Shared { admin, readiness: tasks.readiness().clone(), guard: Guard::Open };
+    let address = "192.0.2.1:99".parse().unwrap();
+    let caller = ConnectInfo(Caller { address, chain: Arc::default() });
     let response = state(State(Arc::new(shared)), caller).await;
     assert_eq!(response.status(), StatusCode::FORBIDDEN);
 }

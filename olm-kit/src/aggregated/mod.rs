@@ -2,20 +2,13 @@
 //! and stays in charge of who is who.
 //!
 //! ```text
-//! listen        TLS, with certificates that can be exchanged while it serves
-//! authorities   which certificates of callers count, as the cluster says
-//! identity      who asks: through the front proxy, with a certificate, with a token, nobody
-//! authorize     whether they may: the API server is asked, and its answer kept for seconds
+//! serve         the server: TLS of [`crate::tls`], callers as [`crate::callers`] knows them
 //! routes        discovery, objects, tables, subresources, OpenAPI
 //! ```
 //! What is served comes from a [`Resource`]; nothing here knows what it is about.
 
 mod accept;
-mod authorities;
-mod authorize;
 mod discovery;
-mod identity;
-mod listen;
 mod openapi;
 mod query;
 mod reply;
@@ -26,10 +19,6 @@ mod serve;
 mod status;
 mod table;
 
-pub use authorities::{Authorities, AuthoritiesError};
-pub use authorize::Authorizer;
-pub use identity::User;
-pub use listen::{ListenError, ServingIdentity};
 pub use resource::{Column, Item, Kind, Resource, Subresource};
 pub use selector::{Selection, SelectorError};
 pub use serve::AggregatedApi;

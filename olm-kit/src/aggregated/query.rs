@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::authorize::Wish;
 use super::resource::Kind;
+use crate::callers::Wish;
 
 /// What a path leads to.
 #[derive(Clone, Debug, PartialEq, Eq)]

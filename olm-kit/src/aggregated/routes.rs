@@ -15,16 +15,14 @@ use kube::Client;
 use serde_json::json;
 
 use super::accept::{Form, form};
-use super::authorities::Authorities;
-use super::authorize::{Authorizer, Wish};
-use super::identity::{User, identify};
-use super::listen::Peer;
 use super::query::{Target, parameters};
 use super::resource::{Item, Resource};
 use super::selector::Selection;
 use super::status::Failure;
 use super::table::{Include, partial, table};
 use super::{discovery, openapi, reply};
+use crate::callers::{Authorities, Authorizer, User, Wish, identify};
+use crate::tls::Peer;
 
 /// What answers are made of.
 pub(super) struct Shared {

@@ -6,12 +6,11 @@ use std::sync::Arc;
 use arc_swap::ArcSwap;
 use kube::Client;
 
-use super::authorities::Authorities;
-use super::authorize::Authorizer;
-use super::listen::{ListenError, Peer, ServingIdentity, TlsListener};
 use super::resource::Resource;
 use super::routes::{Shared, router};
+use crate::callers::{Authorities, Authorizer};
 use crate::tasks::Tasks;
+use crate::tls::{ListenError, Peer, ServingIdentity, TlsListener};
 
 /// An aggregated API.
 pub struct AggregatedApi {

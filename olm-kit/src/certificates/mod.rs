@@ -1,9 +1,11 @@
 //! Certificates for servers inside the cluster.
 //!
-//! An [`Authority`] lives as long as one act of issuing: it signs certificates for servers and is
-//! dropped, its key with it. What stays is its certificate, by which clients recognise those that
-//! it signed. Nothing here knows which server needs what; names and times come from the caller.
+//! [`issue`] fills an order. An [`Authority`] lives as long as that: it signs certificates for
+//! servers and is dropped, its key with it. What stays is its certificate, by which clients
+//! recognise those that it signed. Nothing here knows which server needs what; names and times come
+//! from the order.
 
+mod issue;
 mod key;
 #[cfg(test)]
 mod tests;
@@ -12,10 +14,13 @@ use std::time::Duration;
 
 use aws_lc_rs::rand;
 use jiff::Timestamp;
+use olm_effect::{CertificateOrder, IssuedServer};
 use rcgen::{
     BasicConstraints, CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa,
     Issuer, KeyPair, KeyUsagePurpose, SanType, SerialNumber,
 };
+
+pub use issue::issue;
 
 /// Why a certificate could not be issued.
 #[derive(Debug, thiserror::Error)]
@@ -40,49 +45,27 @@ pub enum CertificateError {
     },
 }
 
-/// What all certificates of one act of issuing have in common.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Terms {
-    /// Organization of every subject.
-    pub organization: String,
-    /// Start of the authority's common name; its serial number in hexadecimal digits follows.
-    pub authority: String,
-    /// First moment at which the certificates are valid; fractions of a second are cut.
-    pub not_before: Timestamp,
-    /// Last moment at which they are valid; fractions of a second are cut.
-    pub not_after: Timestamp,
-}
-
-/// A certificate of a server with its key, both as PEM.
-#[derive(Clone, PartialEq, Eq)]
-pub struct ServingCertificate {
-    /// The certificate.
-    pub certificate: String,
-    /// The private key (SEC 1).
-    pub key: String,
-}
-
 /// A certificate authority with a P-256 key that is never written down.
-pub struct Authority {
-    terms: Terms,
+pub struct Authority<'o> {
+    order: &'o CertificateOrder,
     certificate: String,
     issuer: Issuer<'static, KeyPair>,
 }
 
-impl Authority {
-    /// A new authority.
+impl<'o> Authority<'o> {
+    /// A new authority on the terms of an order.
     ///
     /// # Errors
-    /// When the system gives no random numbers or the terms make no certificate.
-    pub fn new(terms: Terms) -> Result<Self, CertificateError> {
+    /// When the system gives no random numbers or the order makes no certificate.
+    pub fn new(order: &'o CertificateOrder) -> Result<Self, CertificateError> {
         let serial = serial()?;
-        let name = format!("{}{serial:x}", terms.authority);
-        let mut params = params(&terms, &name, serial);
+        let name = format!("{}{serial:x}", order.authority);
+        let mut params = params(order, &name, serial);
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         params.key_usages = vec![KeyUsagePurpose::KeyCertSign];
-        let key = KeyPair::generate().map_err(|source| issue(&name, source))?;
-        let certificate = params.self_signed(&key).map_err(|source| issue(&name, source))?.pem();
-        Ok(Self { terms, certificate, issuer: Issuer::new(params, key) })
+        let key = KeyPair::generate().map_err(|source| failed(&name, source))?;
+        let certificate = params.self_signed(&key).map_err(|source| failed(&name, source))?.pem();
+        Ok(Self { order, certificate, issuer: Issuer::new(params, key) })
     }
 
     /// Its own certificate as PEM.
@@ -95,10 +78,10 @@ impl Authority {
     ///
     /// # Errors
     /// When the system gives no random numbers or a name is no DNS name.
-    pub fn serve(&self, hosts: &[String]) -> Result<ServingCertificate, CertificateError> {
+    pub fn serve(&self, hosts: &[String]) -> Result<IssuedServer, CertificateError> {
         let name = hosts.first().map(String::as_str).unwrap_or_default();
-        let fail = |source| issue(name, source);
-        let mut params = params(&self.terms, name, serial()?);
+        let fail = |source| failed(name, source);
+        let mut params = params(self.order, name, serial()?);
         params.is_ca = IsCa::ExplicitNoCa;
         params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
         params.use_authority_key_identifier_extension = true;
@@ -110,17 +93,17 @@ impl Authority {
         let certificate = params.signed_by(&key, &self.issuer).map_err(fail)?.pem();
         let key = key::sec1_pem(&key)
             .ok_or_else(|| CertificateError::Key { subject: name.to_owned() })?;
-        Ok(ServingCertificate { certificate, key })
+        Ok(IssuedServer { certificate, key })
     }
 }
 
-fn params(terms: &Terms, common_name: &str, serial: u64) -> CertificateParams {
+fn params(order: &CertificateOrder, common_name: &str, serial: u64) -> CertificateParams {
     let mut name = DistinguishedName::new();
-    name.push(DnType::OrganizationName, terms.organization.as_str());
+    name.push(DnType::OrganizationName, order.organization.as_str());
     name.push(DnType::CommonName, common_name);
     let mut params = CertificateParams::default();
-    params.not_before = rcgen::date_time_ymd(1970, 1, 1) + seconds(terms.not_before);
-    params.not_after = rcgen::date_time_ymd(1970, 1, 1) + seconds(terms.not_after);
+    params.not_before = rcgen::date_time_ymd(1970, 1, 1) + seconds(order.not_before);
+    params.not_after = rcgen::date_time_ymd(1970, 1, 1) + seconds(order.not_after);
     params.serial_number = Some(SerialNumber::from_slice(&serial.to_be_bytes()));
     params.distinguished_name = name;
     params
@@ -138,6 +121,6 @@ fn seconds(at: Timestamp) -> Duration {
     Duration::from_secs(u64::try_from(at.as_second()).unwrap_or_default())
 }
 
-fn issue(subject: &str, source: rcgen::Error) -> CertificateError {
+fn failed(subject: &str, source: rcgen::Error) -> CertificateError {
     CertificateError::Issue { subject: subject.to_owned(), source: Box::new(source) }
 }

@@ -1,5 +1,7 @@
 //! Certificates as spec olm-operator 3.6 describes them, read back with another library.
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 use x509_parser::extensions::GeneralName;
 use x509_parser::pem::Pem;
@@ -7,11 +9,12 @@ use x509_parser::prelude::X509Certificate;
 
 use super::*;
 
-fn terms() -> Terms {
+fn order() -> CertificateOrder {
     let at = |text: &str| text.parse::<Timestamp>().unwrap();
-    Terms {
+    CertificateOrder {
         organization: "Example, Inc.".to_owned(),
         authority: "example-".to_owned(),
+        servers: BTreeMap::from([("secret".to_owned(), vec!["a.ns".to_owned()])]),
         not_before: at("2026-01-01T00:00:00.7Z"),
         not_after: at("2028-01-01T00:00:00Z"),
     }
@@ -34,7 +37,8 @@ fn names(certificate: &X509Certificate<'_>) -> Vec<String> {
 
 #[test]
 fn the_authority_signs_certificates_and_nothing_else() {
-    let authority = Authority::new(terms()).unwrap();
+    let order = order();
+    let authority = Authority::new(&order).unwrap();
     let pem = pem(authority.certificate());
     let certificate = pem.parse_x509().unwrap();
     let serial = certificate.serial.to_str_radix(16);
@@ -43,14 +47,15 @@ fn the_authority_signs_certificates_and_nothing_else() {
     assert!(certificate.is_ca());
     let usage = certificate.key_usage().unwrap().unwrap().value;
     assert!(usage.key_cert_sign() && !usage.digital_signature() && !usage.crl_sign());
-    assert_eq!(certificate.validity().not_before.timestamp(), terms().not_before.as_second());
-    assert_eq!(certificate.validity().not_after.timestamp(), terms().not_after.as_second());
+    assert_eq!(certificate.validity().not_before.timestamp(), order.not_before.as_second());
+    assert_eq!(certificate.validity().not_after.timestamp(), order.not_after.as_second());
     certificate.verify_signature(None).unwrap();
 }
 
 #[test]
 fn a_server_is_vouched_for_by_its_authority() {
-    let authority = Authority::new(terms()).unwrap();
+    let order = order();
+    let authority = Authority::new(&order).unwrap();
     let hosts = ["a.ns".to_owned(), "a.ns.svc".to_owned()];
     let serving = authority.serve(&hosts).unwrap();
     let (pem, ca) = (pem(&serving.certificate), pem(authority.certificate()));
@@ -67,7 +72,8 @@ fn a_server_is_vouched_for_by_its_authority() {
 
 #[test]
 fn the_key_belongs_to_the_certificate_and_servers_can_read_it() {
-    let serving = Authority::new(terms()).unwrap().serve(&["a.ns".to_owned()]).unwrap();
+    let order = order();
+    let serving = Authority::new(&order).unwrap().serve(&["a.ns".to_owned()]).unwrap();
     assert!(serving.key.starts_with("-----BEGIN EC PRIVATE KEY-----\n"), "{}", serving.key);
     let (certificate, key) = (pem(&serving.certificate), pem(&serving.key));
     let key = rustls::pki_types::PrivateSec1KeyDer::from(key.contents);
@@ -79,14 +85,24 @@ fn the_key_belongs_to_the_certificate_and_servers_can_read_it() {
 
 #[test]
 fn a_name_that_is_no_dns_name_is_refused_by_name() {
-    let authority = Authority::new(terms()).unwrap();
+    let order = order();
+    let authority = Authority::new(&order).unwrap();
     let error = authority.serve(&["ä".to_owned()]).err().unwrap();
     assert_eq!(error.to_string(), "cannot issue a certificate for ä");
 }
 
 #[test]
 fn no_two_authorities_are_alike() {
-    let one = Authority::new(terms()).unwrap();
-    let other = Authority::new(terms()).unwrap();
-    assert_ne!(one.certificate(), other.certificate());
+    let (one, other) = (issue(&order()).unwrap(), issue(&order()).unwrap());
+    assert_ne!(one.authority, other.authority);
+}
+
+#[test]
+fn an_order_is_filled_for_each_server() {
+    let issued = issue(&order()).unwrap();
+    assert_eq!(issued.not_after, order().not_after);
+    let (ca, server) = (pem(&issued.authority), pem(&issued.servers["secret"].certificate));
+    let (ca, server) = (ca.parse_x509().unwrap(), server.parse_x509().unwrap());
+    assert_eq!(server.subject().to_string(), "O=Example, Inc., CN=a.ns");
+    server.verify_signature(Some(ca.public_key())).unwrap();
 }

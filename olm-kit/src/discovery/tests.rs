@@ -50,12 +50,30 @@ async fn an_absent_group_has_no_kinds_and_a_failure_says_nothing() {
     assert_eq!(error.to_string(), "cannot list the kinds of v1");
 }
 
+fn version(text: &str) -> Value {
+    json!({"major": "1", "minor": "33", "gitVersion": text, "gitCommit": "",
+        "gitTreeState": "", "buildDate": "", "goVersion": "", "compiler": "", "platform": ""})
+}
+
 #[tokio::test]
 async fn the_server_has_a_version() {
-    let info = json!({"major": "1", "minor": "33", "gitVersion": "v1.33.1", "gitCommit": "",
-        "gitTreeState": "", "buildDate": "", "goVersion": "", "compiler": "", "platform": ""});
-    let script = Script::new().answer("GET /version", 200, info);
+    let script = Script::new().answer("GET /version", 200, version("v1.33.1"));
     assert_eq!(server_version(&script.client()).await.unwrap(), "v1.33.1");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_version_is_believed_for_a_while_and_while_there_is_no_better_one() {
+    let script = Script::new()
+        .answer("GET /version", 200, version("v1.33.1"))
+        .refuse("GET /version", 500, "InternalError", "down")
+        .answer("GET /version", 200, version("v1.34.0"));
+    let server = ServerVersion::new(script.client());
+    assert_eq!(server.current().await.as_deref(), Some("v1.33.1"));
+    assert_eq!(server.current().await.as_deref(), Some("v1.33.1"));
+    advance(BELIEVED_FOR).await;
+    assert_eq!(server.current().await.as_deref(), Some("v1.33.1"), "nothing better is known");
+    assert_eq!(server.current().await.as_deref(), Some("v1.34.0"));
+    script.finish();
 }
 
 #[tokio::test]

@@ -109,8 +109,14 @@ impl Interpreter {
 
     async fn one(&self, effect: &Effect) -> Executed {
         let executed = match &effect.action {
-            Action::Event(note) => self.record(&effect.target, note).await,
+            Action::Event(note) if self.inner.options.leadership.may_write() => {
+                self.record(&effect.target, note).await
+            }
+            Action::Event(_) => Executed::without_write(Outcome::Unchanged),
             action if difference::is_none(action) => Executed::without_write(Outcome::Unchanged),
+            _ if !self.inner.options.leadership.may_write() => {
+                Executed::without_write(Outcome::Refused(not_leading()))
+            }
             action => self.call(effect, action).await,
         };
         self.note(effect, &executed);
@@ -187,6 +193,15 @@ impl Interpreter {
             }
             _ => tracing::debug!(object = %effect.target, action, outcome, wrote = executed.wrote),
         }
+    }
+}
+
+/// Nothing reaches the cluster from a replica that does not lead, or not any more.
+fn not_leading() -> Refusal {
+    Refusal {
+        code: 503,
+        reason: "NotLeading".to_owned(),
+        message: "this replica does not lead".to_owned(),
     }
 }
 

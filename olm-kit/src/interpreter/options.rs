@@ -8,6 +8,7 @@ use super::identity::TokenSource;
 use super::stop::{ExitProcess, StopPoint};
 use crate::client::{ConnectError, Connector};
 use crate::interpreter::TokenRequests;
+use crate::leader::Leadership;
 use crate::metrics::InterpreterMetrics;
 
 /// What an [`super::Interpreter`] needs besides a client.
@@ -27,6 +28,8 @@ pub struct InterpreterOptions {
     pub tokens: Option<Arc<dyn TokenSource>>,
     /// Where effects are counted.
     pub metrics: Option<InterpreterMetrics>,
+    /// Whether this replica may write; always, unless there are others.
+    pub leadership: Leadership,
 }
 
 impl InterpreterOptions {
@@ -40,6 +43,7 @@ impl InterpreterOptions {
             anonymous: None,
             tokens: None,
             metrics: None,
+            leadership: Leadership::alone(),
         }
     }
 
@@ -57,6 +61,13 @@ impl InterpreterOptions {
     #[must_use]
     pub fn stop_after(mut self, writes: Option<u64>) -> Self {
         self.stop_after_writes = writes;
+        self
+    }
+
+    /// The same, refusing to write while another replica leads.
+    #[must_use]
+    pub fn led_by(mut self, leadership: Leadership) -> Self {
+        self.leadership = leadership;
         self
     }
 

@@ -112,6 +112,11 @@ impl<K: Resource> Store<K> {
         }
     }
 
+    /// Takes an object out of a store that no watch fills, for tests of what listens.
+    pub fn remove(&self, meta: &kube::core::ObjectMeta) {
+        self.delete(meta);
+    }
+
     /// Waits until the first list is complete.
     pub async fn synced(&self) {
         // The sender lives as long as `self`, so waiting cannot fail.

@@ -6,11 +6,15 @@
 mod adoption;
 mod availability;
 mod check;
+mod legacy;
+mod orphan;
 mod write;
 
 pub use adoption::is_adoptable;
 pub use availability::{are_available, wanted_apis};
 pub use check::{ResourceErrors, check_resources};
+pub use legacy::legacy;
+pub use orphan::orphan;
 pub use write::{NotAdoptable, authority_of, removed, writes};
 
 #[cfg(test)]

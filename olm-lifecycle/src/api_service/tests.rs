@@ -13,6 +13,7 @@ use super::*;
 use crate::certificates::tests::fixtures::{days, mk_csv, mk_secret, objects_with};
 use crate::certificates::{ServingSecret, authority_hash};
 use crate::csv::Observed;
+use crate::install::{Overrides, ProxySettings};
 
 fn mk<K: DeserializeOwned>(value: Value) -> Arc<K> {
     Arc::new(serde_json::from_value(value).unwrap())
@@ -218,4 +219,41 @@ fn an_api_that_the_csv_does_not_name_any_more_goes() {
     csv.spec.apiservicedefinitions = None;
     observed.csv = Arc::new(csv);
     assert_eq!(removed(&observed)[0].target.to_string(), "APIService v1.g");
+}
+
+#[test]
+fn a_new_api_gets_the_annotations_of_the_subscription() {
+    let mut observed = mk_observed();
+    let config = json!({"annotations": {"a": "b"}});
+    observed.overrides = Overrides::new(Some(&config), &ProxySettings::default());
+    let updated = writes(&observed, &BTreeMap::new()).unwrap();
+    let Action::MergePatch { patch, .. } = &updated.updates[0].action else { panic!() };
+    assert_eq!(patch["metadata"].get("annotations"), None, "one that is there keeps its own");
+    observed.api_services.clear();
+    let created = writes(&observed, &BTreeMap::new()).unwrap();
+    let Action::Create(object) = &created.creations[0].action else { panic!() };
+    assert_eq!(object["metadata"]["annotations"], json!({"a": "b"}));
+}
+
+#[rstest]
+#[case::gone(false, false, true)]
+#[case::present(true, false, false)]
+#[case::gone_but_another_csv_has_the_api(false, true, false)]
+fn an_orphan_goes(#[case] exists: bool, #[case] is_provided: bool, #[case] expected: bool) {
+    let service = mk_service("csv", b"");
+    let deletion = orphan(&service, |owner| exists && owner.name == "csv", is_provided);
+    assert_eq!(deletion.is_some(), expected);
+}
+
+#[rstest]
+#[case::nobody(json!({"name": "v1.g"}))]
+#[case::another_kind(json!({"name": "v1.g", "labels": {
+    "olm.owner": "og", "olm.owner.namespace": "ns", "olm.owner.kind": "OperatorGroup",
+}}))]
+#[case::going(json!({"name": "v1.g", "deletionTimestamp": "2026-01-01T00:00:00Z", "labels": {
+    "olm.owner": "csv", "olm.owner.namespace": "ns", "olm.owner.kind": "ClusterServiceVersion",
+}}))]
+fn what_is_no_csvs_is_no_orphan(#[case] metadata: Value) {
+    let service: Arc<APIService> = mk(json!({"metadata": metadata}));
+    assert_eq!(orphan(&service, |_| false, false), None);
 }

@@ -80,15 +80,19 @@ fn delete(service: &APIService) -> Effect {
     Effect::new(Target::cluster(resource_of::<APIService>(), name), action)
 }
 
+/// A new one gets the annotations of the Subscription; an existing one keeps its own.
 fn create(observed: &Observed, target: Target, mut spec: Value) -> Effect {
     spec["groupPriorityMinimum"] = json!(GROUP_PRIORITY);
     spec["versionPriority"] = json!(VERSION_PRIORITY);
-    let object = json!({
+    let mut object = json!({
         "apiVersion": target.resource.api_version(),
         "kind": target.resource.kind,
         "metadata": {"name": target.name, "labels": labels(observed)},
         "spec": spec,
     });
+    if let Some(wanted) = observed.overrides.annotations() {
+        object["metadata"]["annotations"] = json!(wanted);
+    }
     Effect::create(target, object)
 }
 

@@ -9,6 +9,8 @@ use x509_parser::certificate::X509Certificate;
 use x509_parser::extensions::GeneralName;
 use x509_parser::pem::Pem;
 
+use super::order::AUTHORITY_PREFIX;
+
 /// Label of a certificate in PEM.
 const LABEL: &str = "CERTIFICATE";
 
@@ -62,6 +64,13 @@ impl Certificate {
             && own.issuer() == ca.subject()
             && own.verify_signature(Some(ca.public_key())).is_ok();
         is_vouched_for && is_for_servers(&own) && has_name(&own, host)
+    }
+
+    /// Whether it is an authority that OLM made for an operator.
+    pub fn is_olms(&self) -> bool {
+        let Some(own) = self.parsed() else { return false };
+        let mut names = own.subject().iter_common_name().filter_map(|name| name.as_str().ok());
+        own.is_ca() && names.any(|name| name.starts_with(AUTHORITY_PREFIX))
     }
 
     fn from_der(der: Vec<u8>) -> Result<Self, CertificateError> {

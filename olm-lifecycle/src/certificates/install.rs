@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::Service;
-use olm_effect::{Effect, Target};
+use olm_effect::{CertificateOrder, Effect, Target};
 use olm_types::api::ClusterServiceVersion;
 use serde_json::json;
 
 use super::demand::{Demand, demands};
 use super::observed::ServingObjects;
-use super::order::CertificateOrder;
+use super::order::order;
 use super::provision::{Choice, Provision, choose};
 use super::rights::rights;
 use super::writes::{apply, managed, owner_reference};
@@ -53,7 +53,7 @@ pub fn plan_serving(
     for (demand, choice) in &all {
         let before = trusted_now(&demand.entry.name);
         let Some(provision) = provision(csv, objects, demand, *choice, &before) else {
-            return Err(CertificateOrder::new(wanted, now));
+            return Err(order(wanted, now));
         };
         plan.surroundings.push(service(csv, demand));
         plan.surroundings.extend(rights(csv, demand, objects));

@@ -2,7 +2,7 @@
 //! Secrets may stay, and what an install and a rotation write (spec olm-operator 3.6).
 //!
 //! Nothing is issued here: a decision that needs a certificate asks for it with a
-//! [`CertificateOrder`] and goes on once [`Issued`] is there.
+//! [`olm_effect::CertificateOrder`] and goes on once [`olm_effect::Issued`] is there.
 //!
 //! A rotation fails no request. Before the certificate of a server ends, the next one is put beside
 //! it and everyone who calls the server learns to trust both authorities; then pods get the new
@@ -33,7 +33,7 @@ pub use judge::{Judgement, RENEWED_BEFORE_END, Unusable, judge, rotate_at};
 pub use mount::with_mounts;
 pub use names::ServingNames;
 pub use observed::ServingObjects;
-pub use order::{AUTHORITY_PREFIX, CertificateOrder, Issued, IssuedServer, ORGANIZATION};
+pub use order::order;
 pub use rights::{KUBE_SYSTEM, auth_readers};
 pub use rotation::{Announcement, Condition, announce, condition, is_announced, trim};
 pub use secret::{Material, ServingSecret, is_serving};

@@ -9,8 +9,7 @@ use k8s_openapi::api::admissionregistration::v1::{
 use k8s_openapi::api::core::v1::{Secret, Service};
 use k8s_openapi::api::rbac::v1::{ClusterRoleBinding, Role, RoleBinding};
 use k8s_openapi::kube_aggregator::pkg::apis::apiregistration::v1::APIService;
-
-use super::order::Issued;
+use olm_effect::Issued;
 
 /// What exists of the objects that serving takes. Empty for a CSV that serves nothing.
 #[derive(Clone, Debug, Default)]

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::Secret;
-use olm_effect::{Effect, Target};
+use olm_effect::{Effect, Issued, IssuedServer, Target};
 use olm_types::annotations::CA_HASH;
 use olm_types::api::ClusterServiceVersion;
 use serde_json::{Value, json};
@@ -18,7 +18,6 @@ use super::bundle::{join, newest};
 use super::certificate::{Certificate, authority_hash};
 use super::demand::Demand;
 use super::judge::{Judgement, judge, rotate_at};
-use super::order::{Issued, IssuedServer};
 use super::secret::{
     AUTHORITY, CERTIFICATE, Material, NEXT_AUTHORITY, NEXT_CERTIFICATE, NEXT_PRIVATE_KEY,
     PREVIOUS_AUTHORITY, PRIVATE_KEY, ServingSecret,

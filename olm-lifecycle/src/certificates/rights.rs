@@ -117,14 +117,14 @@ fn created_or_merged<K: Resource + serde::Serialize>(
 }
 
 /// Names of the RoleBindings in [`KUBE_SYSTEM`] that go with a CSV: those of its servers, unless
-/// one of `others`, the CSVs that stay in its namespace, has a server of that name.
+/// one of `others`, the other CSVs of its namespace, stays and has a server of that name.
 pub fn auth_readers<'a>(
     csv: &ClusterServiceVersion,
     others: impl Iterator<Item = &'a ClusterServiceVersion>,
 ) -> Vec<String> {
     let mut names: Vec<String> =
         demands(csv).iter().map(|demand| demand.names.auth_reader()).collect();
-    for other in others {
+    for other in others.filter(|other| other.metadata.deletion_timestamp.is_none()) {
         for demand in demands(other) {
             names.retain(|name| *name != demand.names.auth_reader());
         }

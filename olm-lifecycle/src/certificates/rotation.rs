@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use olm_effect::Effect;
+use olm_effect::{CertificateOrder, Effect};
 use olm_types::api::ClusterServiceVersion;
 
 use super::bundle::join;
 use super::demand::{Demand, demands};
 use super::judge::{Judgement, Unusable, judge};
 use super::observed::ServingObjects;
-use super::order::CertificateOrder;
+use super::order::order;
 use super::provision;
 use super::secret::ServingSecret;
 
@@ -84,17 +84,17 @@ pub fn announce(
         .collect();
     let new: Vec<&Demand<'_>> =
         due.iter().filter(|demand| !has_good_next(demand, objects, now)).collect();
-    let order = || {
+    let ordered = || {
         let servers = new.iter().map(|demand| (demand.names.secret(), demand.names.hosts()));
-        CertificateOrder::new(servers.collect(), now)
+        order(servers.collect(), now)
     };
     let mut announcement = Announcement::default();
     for demand in demands(csv) {
         let Some(secret) = objects.secrets.get(&demand.names.secret()) else { continue };
         let mut trusted = ServingSecret::new(secret).trusted();
         if new.iter().any(|one| one.names == demand.names) {
-            let issued = objects.issued.as_ref().ok_or_else(order)?;
-            let server = issued.servers.get(&demand.names.secret()).ok_or_else(order)?;
+            let issued = objects.issued.as_ref().ok_or_else(ordered)?;
+            let server = issued.servers.get(&demand.names.secret()).ok_or_else(ordered)?;
             let next = provision::material(issued, server);
             announcement.secrets.push(provision::announce(csv, &demand, secret, next));
             trusted = join([trusted.as_slice(), next.authority]);

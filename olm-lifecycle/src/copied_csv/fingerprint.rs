@@ -18,7 +18,24 @@ pub struct Fingerprint {
     pub status: u64,
 }
 
+/// Which parts of a copy have to be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lack {
+    /// Everything but the status: created where there is no copy, replaced where there is one.
+    pub object: bool,
+    /// The status, which is a write of its own.
+    pub status: bool,
+}
+
 impl Fingerprint {
+    /// What a copy lacks that was found with this fingerprint; all where none was found.
+    pub fn lack(self, found: Option<Self>) -> Lack {
+        Lack {
+            object: found.is_none_or(|found| found.object != self.object),
+            status: found.is_none_or(|found| found.status != self.status),
+        }
+    }
+
     /// The fingerprint of a copy, or of the prototype of one.
     pub fn of(csv: &ClusterServiceVersion) -> Self {
         let metadata = &csv.metadata;
@@ -51,5 +68,30 @@ impl io::Write for Sink {
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rstest::rstest;
+
+    fn print(object: u64, status: u64) -> Fingerprint {
+        Fingerprint { object, status }
+    }
+
+    /// The rows of spec olm-operator 8.19.
+    #[rstest]
+    #[case::missing(None, true, true)]
+    #[case::spec_differs(Some(print(0, 2)), true, false)]
+    #[case::status_differs(Some(print(1, 0)), false, true)]
+    #[case::both_differ(Some(print(0, 0)), true, true)]
+    #[case::equal(Some(print(1, 2)), false, false)]
+    fn copy_to_namespace(
+        #[case] found: Option<Fingerprint>,
+        #[case] object: bool,
+        #[case] status: bool,
+    ) {
+        assert_eq!(print(1, 2).lack(found), Lack { object, status });
     }
 }

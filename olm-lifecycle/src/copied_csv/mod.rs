@@ -12,11 +12,13 @@ mod rights;
 mod wish;
 
 pub use config::{Census, config_status, disabled_note};
-pub use fingerprint::Fingerprint;
+pub use fingerprint::{Fingerprint, Lack};
 pub use prototype::Prototype;
 pub use record::CopiedCsv;
 pub use rights::{TargetRights, decide_rights};
 pub use wish::{Copying, Wish, is_global, wish};
 
+#[cfg(test)]
+mod seeds;
 #[cfg(test)]
 mod tests;

@@ -6,10 +6,12 @@
 //! removal          whether a served version may go
 //! stored_versions  whether a version in which objects may be stored may go
 //! alongside        which CSVs the definition was installed alongside
+//! conversion       who converts until the new version is installed
 //! upgrade          all of it in order, fed page by page
 //! ```
 
 mod alongside;
+mod conversion;
 mod error;
 mod removal;
 mod schema;
@@ -19,6 +21,7 @@ mod versions;
 
 use serde_json::Value;
 
+pub use conversion::without_placeholder;
 pub use error::CrdError;
 pub use removal::{CrdOwner, owners};
 pub use upgrade::{Demand, Owners, Upgrade};

@@ -6,6 +6,8 @@ use serde_json::json;
 
 use super::*;
 
+mod conversion;
+
 fn version(name: &str, served: bool, schema: Value) -> Value {
     json!({"name": name, "served": served, "storage": false, "schema": {"openAPIV3Schema": schema}})
 }

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::schema::in_words;
 use super::versions::{self, VersionCheck};
-use super::{CrdError, CrdOwner, alongside, removal, stored_versions, text};
+use super::{CrdError, CrdOwner, alongside, conversion, removal, stored_versions, text};
 
 /// How often a listing starts anew after the API server forgot where it was.
 const RESTARTS: u8 = 2;
@@ -66,6 +66,7 @@ impl Upgrade {
             owners.existing.is_none_or(|existing| existing.contains(&csv))
         };
         alongside::merge(&mut object, &live, owners.current, exists);
+        conversion::keep(&mut object, &live);
         Ok(Self {
             checks: versions::to_check(&live, desired).into(),
             desired: object,

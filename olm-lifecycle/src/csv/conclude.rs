@@ -6,6 +6,7 @@ use olm_types::api::{ClusterServiceVersion, CsvPhase};
 use olm_types::reasons::csv as reasons;
 
 use super::decision::{Decision, OnRefusal, PhaseChange, StatusChange};
+use super::immutable::in_the_way;
 use super::observed::Observed;
 use super::status::changed_status;
 use crate::writes::{status_write, target_of};
@@ -14,7 +15,7 @@ use crate::writes::{status_write, target_of};
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Conclusion {
     /// The status write, then the event about it: an event that nobody can verify is worse than
-    /// one that comes a moment later.
+    /// one that comes a moment later. With a `failure`, what clears its cause away.
     pub effects: Vec<Effect>,
     /// The phase that the status write sets, when it sets a new one.
     pub entered: Option<CsvPhase>,
@@ -66,6 +67,9 @@ fn refused_effect(
     refusal: Refusal,
     now: Timestamp,
 ) -> Conclusion {
+    if let Some(effects) = in_the_way(observed, effect, &refusal) {
+        return Conclusion { effects, failure: Some(refusal), ..Conclusion::default() };
+    }
     let tried_again =
         refusal.is_conflict() || refusal.is_transient() || is_about_account(effect, &refusal);
     if decision.on_refusal == OnRefusal::Retry || tried_again {

@@ -11,6 +11,7 @@ use olm_types::api::StrategyDeploymentSpec;
 use super::observed::Observed;
 use super::pass::Query;
 use super::serving::{ServingError, callers, trusted_now};
+use crate::api_service::legacy;
 use crate::certificates::{plan_serving, with_mounts};
 use crate::install::{DeploymentError, StrategyError, desired_deployment, orphans, strategy};
 use crate::writes::resource_of;
@@ -45,6 +46,7 @@ pub(super) fn installation(observed: &Observed, now: Timestamp) -> Result<Instal
     let plan = plan_serving(&observed.csv, &observed.serving, trusted, now)
         .map_err(|order| Obstacle::Need(Query::Certificates(order)))?;
     let callers = callers(observed, &plan.trusted).map_err(Obstacle::Serving)?;
+    let legacy = legacy(observed).map_err(|targets| Obstacle::Need(Query::Live(targets)))?;
     let deployments = deployments(observed, &plan.hashes).map_err(Obstacle::Strategy)?;
     let strategy = strategy(&observed.csv.spec).map_err(Obstacle::Strategy)?;
     let mut effects = plan.surroundings;
@@ -52,6 +54,7 @@ pub(super) fn installation(observed: &Observed, now: Timestamp) -> Result<Instal
     effects.extend(plan.secrets);
     effects.extend(deployments);
     effects.extend(callers.creations);
+    effects.extend(legacy);
     effects.extend(orphans(&observed.csv, strategy, &observed.deployments));
     Ok(Installation { effects, renewed_until: plan.renewed_until })
 }

@@ -12,6 +12,7 @@ mod components;
 mod conclude;
 mod decide;
 mod decision;
+mod immutable;
 mod installation;
 mod observed;
 mod pass;

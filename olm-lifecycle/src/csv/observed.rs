@@ -16,9 +16,11 @@ use olm_types::api::{
 };
 use olm_types::gvk::Gvk;
 use olm_types::{annotations, labels, reasons};
+use serde_json::Value;
 
 use crate::certificates::ServingObjects;
 use crate::install::Overrides;
+use crate::tenancy::Trust;
 
 /// A CSV and its surroundings, as the watch stores show them at one moment.
 #[derive(Clone, Debug, Default)]
@@ -65,11 +67,15 @@ pub struct Observed {
     /// Whether the API server serves an API; only those that an earlier pass asked for with a
     /// [`super::Query`].
     pub served: BTreeMap<Gvk, bool>,
+    /// Objects that no store holds; only those that an earlier pass asked for.
+    pub live: BTreeMap<Target, Option<Value>>,
     /// Pods of the CSV's Deployments; only when an earlier pass asked for them.
     pub pods: Option<Vec<Pod>>,
     /// Whether something that a failed install depends on changed since the last pass: the CSV's
     /// spec, rights or service accounts in the namespace, its OperatorGroup.
     pub cluster_changed: bool,
+    /// Who may have something done beyond his namespace.
+    pub trust: Trust,
 }
 
 /// A cluster-scoped object that goes when the CSV goes.

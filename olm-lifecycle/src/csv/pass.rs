@@ -4,13 +4,13 @@ use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
 use jiff::Timestamp;
+use olm_effect::{CertificateOrder, Target};
 use olm_types::api::{ClusterServiceVersion, OperatorGroup};
 use olm_types::gvk::Gvk;
 
 use super::chain::Chain;
 use super::observed::Observed;
 use super::requirements::{Evaluation, evaluate};
-use crate::certificates::CertificateOrder;
 use crate::install::PodLabels;
 
 /// Something that no watch store holds and that must be read before a decision is possible.
@@ -20,6 +20,8 @@ pub enum Query {
     Served(BTreeSet<Gvk>),
     /// Certificates, which somebody with a source of randomness has to issue.
     Certificates(CertificateOrder),
+    /// These objects, as they are now.
+    Live(BTreeSet<Target>),
     /// The Pods of the CSV's namespace that carry all of one of these sets of labels.
     Pods(Vec<PodLabels>),
 }

@@ -14,6 +14,7 @@ pub use check::{Unhealthy, UnhealthyReason, check_installed, is_ours};
 pub use deployment::{DeploymentError, desired_deployment};
 pub use disruption::{PodLabels, is_disrupted, unsettled};
 pub use orphans::orphans;
+pub(crate) use orphans::removal;
 pub use overrides::{Overrides, ProxySettings};
 pub use rollout::{Rollout, rollout};
 pub use strategy::{StrategyError, strategy};

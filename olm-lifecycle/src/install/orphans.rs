@@ -29,11 +29,12 @@ pub fn orphans(
         .filter(|(name, _)| !named.contains(name.as_str()))
         .filter(|(_, found)| is_ours(csv, &found.metadata) && is_owned_by_uid(&found.metadata, uid))
         .filter(|(_, found)| found.metadata.deletion_timestamp.is_none())
-        .map(|(_, found)| delete(found))
+        .map(|(_, found)| removal(found))
         .collect()
 }
 
-fn delete(deployment: &Deployment) -> Effect {
+/// The deletion of a Deployment, pods first.
+pub(crate) fn removal(deployment: &Deployment) -> Effect {
     let action = Action::Delete {
         uid: deployment.metadata.uid.clone(),
         propagation: Propagation::Foreground,

@@ -9,3 +9,4 @@ mod report;
 pub mod request;
 mod stale;
 pub mod steps;
+mod superseded;

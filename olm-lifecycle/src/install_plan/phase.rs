@@ -22,8 +22,9 @@ use olm_types::reasons::install_plan as reasons;
 use super::attenuation;
 use super::execution::{Ended, Execution, Matter, Scope};
 use super::request::{is_without_status, made_by_user};
-use super::{report, stale};
+use super::{report, stale, superseded};
 use crate::crd::CrdOwner;
+use crate::tenancy::StepTrust;
 use crate::writes::status_write;
 
 /// How long to wait before a plan that is not done is looked at again.
@@ -44,6 +45,8 @@ pub struct Observed {
     pub groups: Vec<Arc<OperatorGroup>>,
     /// `(namespace, name)` of every CSV that is not a copy.
     pub csvs: BTreeSet<(String, String)>,
+    /// CSVs that are gone from its namespace, and that one which is there replaces.
+    pub replaced: BTreeSet<String>,
     /// CSVs that own a CRD, by name of the CRD.
     pub crd_owners: BTreeMap<String, BTreeSet<CrdOwner>>,
     /// Whether rights or accounts of the namespace changed since the plan was looked at last.
@@ -52,6 +55,8 @@ pub struct Observed {
     pub operator_namespace: String,
     /// How long a failing step is tried again (`--install-plan-retry-timeout`).
     pub retry_timeout: Duration,
+    /// Which of its steps OLM's own rights may serve.
+    pub trust: StepTrust,
 }
 
 /// What to do with a plan.
@@ -109,6 +114,12 @@ pub fn decide(observed: &Observed, now: Timestamp) -> Decision {
         let wanted =
             InstallPlanStatus { attenuated_service_account_ref: account, ..reset(status, now) };
         return write(observed, wanted, None);
+    }
+    let namespace = observed.plan.namespace().unwrap_or_default();
+    if account.is_none()
+        && let Some(problem) = observed.trust.refusal(&status.plan, &namespace)
+    {
+        return check_failed(observed, problem.clone(), problem, now);
     }
     match status.phase {
         InstallPlanPhase::RequiresApproval if observed.plan.spec.approved => {
@@ -208,12 +219,13 @@ fn execution(
         plan: observed.plan.name_any(),
         operator_namespace: observed.operator_namespace.clone(),
         identity: account.map_or(Identity::Own, acting_as),
+        trust: observed.trust.clone(),
         csvs: observed.csvs.clone(),
         crd_owners: observed.crd_owners.clone(),
         wanted: observed.plan.spec.cluster_service_version_names.iter().cloned().collect(),
         ..Scope::default()
     };
-    Execution::new(scope, status.plan.clone())
+    Execution::new(scope, superseded::settle(&status.plan, &observed.replaced))
 }
 
 /// The identity of an account that an OperatorGroup names.

@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use jiff::Timestamp;
 use k8s_openapi::api::core::v1::ObjectReference;
 use kube_core::ResourceExt;
 use olm_effect::Effect;
@@ -17,6 +18,7 @@ use olm_types::owner::non_blocking_owner;
 use olm_types::reasons::event::RESOLUTION_FAILED;
 
 use super::report;
+use crate::tenancy::Attestor;
 use crate::writes::status_write;
 
 /// What shall be installed in a namespace.
@@ -137,7 +139,12 @@ pub fn made_by_user(plan: &InstallPlan) -> bool {
 
 /// The write that gives a user's plan its steps. What the user approved already is installed at
 /// once, as is what needs no approval.
-pub fn requested(plan: &InstallPlan, steps: Vec<Step>) -> Option<Effect> {
+pub fn requested(
+    plan: &InstallPlan,
+    steps: Vec<Step>,
+    attestor: &Attestor,
+    now: Timestamp,
+) -> Option<Effect> {
     let request = PlanRequest {
         namespace: plan.namespace().unwrap_or_default(),
         generation: 0,
@@ -146,7 +153,7 @@ pub fn requested(plan: &InstallPlan, steps: Vec<Step>) -> Option<Effect> {
         lookups: Vec::new(),
         owners: Vec::new(),
     };
-    let status = request.status();
+    let status = attestor.sign(plan, request.status(), now);
     status_write(plan, &InstallPlan { status: Some(status), ..plan.clone() })
 }
 

@@ -74,4 +74,6 @@ pub fn decide(observed: &Observed, now: Timestamp) -> Decision {
 }
 
 #[cfg(test)]
+mod seeds;
+#[cfg(test)]
 mod tests;

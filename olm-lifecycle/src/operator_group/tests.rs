@@ -1,4 +1,13 @@
 //! Status, conditions, pruning and namespace labels of groups.
+//!
+//! The tables of spec olm-operator 8 that are about groups are in:
+//! - 8.5 olm-opgroup `namespace_labels.rs`, and here; 8.6 here, `csv/tests/{groups,rights}.rs` and,
+//!   on a real API server, `tenancy::targets`, `tenancy::selector`, `tenancy::everywhere`; 8.7 here;
+//! - 8.15, 8.17 and 8.18 olm-opgroup `intersection/tests.rs`, texts of APIs in olm-types `gvk.rs`;
+//!   8.16 olm-opgroup `namespace_set.rs`;
+//! - 8.19 `copied_csv/fingerprint.rs` (which writes) and `copied_csv/tests.rs` (of what, where);
+//! - 8.20 olm-rbac `group_roles.rs` selectors_ascend; 8.26 olm-rbac `grants/tests.rs`;
+//! - 8.29 `install_plan/attenuation.rs`, tokens in olm-kit `interpreter/tests/accounts.rs`.
 
 use super::*;
 use olm_effect::Action;
@@ -271,6 +280,15 @@ fn a_settled_group_gets_its_three_roles_once() {
     let expected: Vec<String> = role_names("op", "og").into_iter().collect();
     assert_eq!(names, expected);
     assert_eq!(decide_with_roles(&observed), Decision::default());
+}
+
+#[test]
+fn roles_of_an_older_olm_are_left_alone() {
+    let old = ["admin", "edit", "view"].map(|level| format!("og-{level}"));
+    assert!(old.iter().all(|name| !role_names("op", "og").contains(name)));
+    let observed = mk_settled("", vec![]);
+    let written = decide(&observed, now()).effects;
+    assert!(written.iter().all(|effect| !old.contains(&effect.target.name)));
 }
 
 #[test]

@@ -14,10 +14,10 @@ use jiff::Timestamp;
 use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::Secret;
 use k8s_openapi::kube_aggregator::pkg::apis::apiregistration::v1::APIService;
-use olm_effect::{Action, Effect, Target};
+use olm_effect::{Action, CertificateOrder, Effect, Issued, Target};
 use serde_json::json;
 
-use crate::certificates::{CertificateOrder, Issued, Judgement, Material, join, judge};
+use crate::certificates::{Judgement, Material, join, judge, order};
 use crate::writes::{resource_of, target_of};
 
 pub use names::{API_SERVICE, PORT, SECRET, SERVICE, hosts};
@@ -76,7 +76,7 @@ pub fn decide(observed: &Observed, now: Timestamp) -> Next {
     let Some(serving) = observed.secret.as_ref().and_then(|secret| usable(secret, &hosts, now))
     else {
         let servers = BTreeMap::from([(SECRET.to_owned(), hosts)]);
-        return Next::Issue(CertificateOrder::new(servers, now));
+        return Next::Issue(order(servers, now));
     };
     if let Some(announcement) = announcement(observed, &serving) {
         return Next::Announce(announcement);

@@ -1,11 +1,12 @@
 //! From nothing to a served certificate, and from one certificate to the next.
 
+use olm_effect::IssuedServer;
 use rcgen::{
     BasicConstraints, CertificateParams, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair, SanType,
 };
 
 use super::*;
-use crate::certificates::{IssuedServer, trusts};
+use crate::certificates::trusts;
 
 fn now() -> Timestamp {
     "2026-03-01T00:00:00Z".parse().unwrap()

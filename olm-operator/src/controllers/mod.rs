@@ -1,6 +1,7 @@
 //! One folder per kind: observe, then reconcile.
 
 pub mod adoption;
+pub mod api_service;
 pub mod cluster_operator;
 pub mod copied_csv;
 pub mod csv;

@@ -24,7 +24,10 @@ impl Triggers {
         let Some(latest) = change.latest() else { return };
         let key = ObjectKey::of(latest.as_ref());
         match (&change.old, &change.new) {
-            (_, None) => self.changes.forget(&key),
+            (_, None) => {
+                self.changes.forget(&key);
+                self.doubt_services_of(latest);
+            }
             (Some(old), Some(new)) if old.metadata.generation != new.metadata.generation => {
                 self.changes.mark(key);
             }
@@ -51,6 +54,22 @@ impl Triggers {
         for deployment in change.versions() {
             self.wake_owner(&deployment.metadata);
             self.wake_referenced(deployment.as_ref());
+        }
+        if let (Some(gone), None) = (&change.old, &change.new) {
+            self.wake_installers(gone);
+        }
+    }
+
+    /// Wakes the CSVs that describe a Deployment of this name: one may wait until it is gone.
+    fn wake_installers(&self, gone: &Deployment) {
+        let namespace = gone.metadata.namespace.as_deref().unwrap_or_default();
+        let name = gone.metadata.name.as_deref().unwrap_or_default();
+        let describes = |csv: &ClusterServiceVersion| {
+            let mut entries = csv.spec.install.spec.iter().flat_map(|spec| &spec.deployments);
+            entries.any(|entry| entry.name == name)
+        };
+        for csv in self.stores.csvs.list_in(namespace).iter().filter(|csv| describes(csv)) {
+            self.queues.add_csv(ObjectKey::of(csv.as_ref()));
         }
     }
 

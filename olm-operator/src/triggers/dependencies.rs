@@ -2,7 +2,11 @@
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use k8s_openapi::kube_aggregator::pkg::apis::apiregistration::v1::APIService;
+use olm_kit::ObjectKey;
 use olm_kit::watch::Change;
+use olm_lifecycle::install::is_ours;
+use olm_types::api::ClusterServiceVersion;
+use olm_types::owner::owner_by_label;
 
 use super::Triggers;
 use crate::dependents::Dependency;
@@ -20,10 +24,27 @@ impl Triggers {
     pub(super) fn api_service(&self, change: &Change<APIService>) {
         change.versions().for_each(|service| self.wake_owner(&service.metadata));
         let Some(service) = change.latest() else { return };
+        self.doubt(service);
         let name = service.metadata.name.clone().unwrap_or_default();
         if let Some((version, group)) = name.split_once('.') {
             self.wake_dependents(&Dependency::served(group, version));
         }
         self.wake_dependents(&Dependency::ApiService(name));
+    }
+
+    /// A CSV is gone: what it served may be nobody's now.
+    pub(super) fn doubt_services_of(&self, csv: &ClusterServiceVersion) {
+        let services = self.stores.api_services.list_where(|found| is_ours(csv, &found.metadata));
+        services.iter().for_each(|service| self.doubt(service));
+    }
+
+    /// Has it looked up whether the CSV that an API service names exists.
+    fn doubt(&self, service: &APIService) {
+        let labels = service.metadata.labels.as_ref();
+        let owner = labels.and_then(|labels| owner_by_label(labels, ClusterServiceVersion::KIND));
+        if let (Some(owner), Some(name)) = (owner, &service.metadata.name) {
+            let owner = ObjectKey::namespaced(owner.namespace, owner.name);
+            self.queues.add_api_service(name.clone(), &owner);
+        }
     }
 }

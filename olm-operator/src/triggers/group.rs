@@ -40,7 +40,7 @@ impl Triggers {
         let name = latest.metadata.name.as_deref().unwrap_or_default();
         self.queues.add_namespace(name);
         self.copies_in(change);
-        self.wake_groups_at_home(change, name);
+        self.wake_inhabitants(change, name);
         let labels = |namespace: &Option<std::sync::Arc<Namespace>>| {
             namespace.as_ref().map(|namespace| namespace.metadata.labels.clone())
         };
@@ -56,8 +56,8 @@ impl Triggers {
         }
     }
 
-    /// What the groups of a namespace may target is said on the namespace.
-    fn wake_groups_at_home(&self, change: &Change<Namespace>, name: &str) {
+    /// What the groups and the CSVs of a namespace may reach is said on the namespace.
+    fn wake_inhabitants(&self, change: &Change<Namespace>, name: &str) {
         let allowed = |namespace: &Option<std::sync::Arc<Namespace>>| {
             let annotations = namespace.as_ref()?.metadata.annotations.as_ref()?;
             annotations.get(ALLOWED_TARGETS).cloned()
@@ -65,6 +65,9 @@ impl Triggers {
         if allowed(&change.old) != allowed(&change.new) {
             for group in self.stores.groups.list_in(name) {
                 self.queues.add_group(ObjectKey::of(group.as_ref()));
+            }
+            for csv in self.stores.csvs.list_in(name) {
+                self.queues.add_csv(ObjectKey::of(csv.as_ref()));
             }
         }
     }

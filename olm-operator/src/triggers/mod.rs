@@ -108,4 +108,6 @@ impl Triggers {
 }
 
 #[cfg(test)]
+mod convergence;
+#[cfg(test)]
 mod tests;

@@ -11,6 +11,8 @@ use rstest::rstest;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
+mod api_services;
+
 fn mk<K: DeserializeOwned>(object: Value) -> K {
     serde_json::from_value(object).unwrap()
 }
@@ -226,6 +228,22 @@ async fn a_csv_in_conflict_is_woken_by_its_neighbours() {
     triggers.stores.csvs = Store::with_objects([mk_csv("d", None, "OwnerConflict")]);
     triggers.csv(&Change { old: Some(Arc::new(mk_csv("a", None, ""))), new: None });
     assert_eq!(woken(&triggers).await, "a d");
+}
+
+#[tokio::test]
+async fn a_deployment_that_is_gone_wakes_whoever_makes_one_of_its_name() {
+    let mut triggers = mk_triggers();
+    let successor = mk(json!({
+        "metadata": {"name": "d", "namespace": "ns"},
+        "spec": {"install": {"strategy": "deployment", "spec": {
+            "deployments": [{"name": "x", "spec": {}}],
+        }}},
+    }));
+    triggers.stores.csvs = Store::with_objects([successor]);
+    triggers.deployment(&removed(mk(json!({"metadata": {"name": "x", "namespace": "ns"}}))));
+    assert_eq!(woken(&triggers).await, "d");
+    triggers.deployment(&removed(mk(json!({"metadata": {"name": "y", "namespace": "ns"}}))));
+    assert_eq!(woken(&triggers).await, "");
 }
 
 #[tokio::test]

@@ -1,5 +1,6 @@
-//! The controllers beside that of CSVs: Operators, adoption, OperatorConditions, labels.
+//! The controllers beside that of CSVs: copies, Operators, adoption, OperatorConditions, labels.
 
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use k8s_openapi::api::core::v1::{ConfigMap, ServiceAccount};
@@ -11,20 +12,46 @@ use olm_types::api::{InstallPlan, Operator, OperatorCondition, Subscription};
 use super::Parts;
 use crate::args::Args;
 use crate::controllers::adoption::{CsvAdopter, SubscriptionAdopter};
+use crate::controllers::api_service::ApiServiceReconciler;
 use crate::controllers::cluster_operator::{ClusterOperatorReconciler, Names, Report};
+use crate::controllers::copied_csv::CopyReconciler;
 use crate::controllers::labeller::Labeller;
+use crate::controllers::olm_config::ConfigReconciler;
 use crate::controllers::operator::OperatorReconciler;
 use crate::controllers::operator_condition::ConditionReconciler;
 use crate::stores::Stores;
 use crate::triggers::Triggers;
 
+/// Sets of copies that are worked on at the same time; each writes to several namespaces at once.
+const COPY_WORKERS: usize = 4;
+
 /// Keys of each of these controllers that are worked on at the same time.
 const WORKERS: usize = 2;
 
 impl Parts {
+    /// Starts what keeps copies of CSVs.
+    pub(super) fn start_copies(&self) {
+        let Triggers { stores, queues, originals, .. } = &self.triggers;
+        let copies = CopyReconciler {
+            stores: stores.clone(),
+            interpreter: self.interpreter.clone(),
+            client: self.client.clone(),
+            originals: originals.clone(),
+            protected: self.protected.clone(),
+            announced: Arc::default(),
+        };
+        let configs = ConfigReconciler {
+            stores: stores.clone(),
+            interpreter: self.interpreter.clone(),
+            protected: self.protected.clone(),
+        };
+        self.start("copiedcsv", &queues.copies, copies, COPY_WORKERS);
+        self.start("olmconfig", &queues.configs, configs, 1);
+    }
+
     /// Starts them once all stores are filled.
     pub(super) fn start_companions(&self) {
-        let Triggers { stores, queues, components, .. } = &self.triggers;
+        let Triggers { stores, queues, components, dependents, .. } = &self.triggers;
         let interpreter = &self.interpreter;
         let operators = OperatorReconciler {
             stores: stores.clone(),
@@ -40,11 +67,17 @@ impl Parts {
             SubscriptionAdopter { stores: stores.clone(), interpreter: interpreter.clone() };
         let conditions =
             ConditionReconciler { stores: stores.clone(), interpreter: interpreter.clone() };
+        let api_services = ApiServiceReconciler {
+            stores: stores.clone(),
+            dependents: dependents.clone(),
+            interpreter: interpreter.clone(),
+        };
         let labeller = Labeller { stores: stores.clone(), interpreter: interpreter.clone() };
         self.start("operator", &queues.operators, operators, WORKERS);
         self.start("adoption_csv", &queues.adoptions, adopter, WORKERS);
         self.start("adoption_subscription", &queues.subscriptions, subscriptions, WORKERS);
         self.start("operator_condition", &queues.conditions, conditions, WORKERS);
+        self.start("apiservice", &queues.api_services, api_services, 1);
         self.start("labeller", &queues.labels, labeller, 1);
     }
 

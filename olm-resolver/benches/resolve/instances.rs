@@ -197,7 +197,7 @@ fn add_package(
 pub fn hostile_rule() -> Result<Instance> {
     let list = "[0,1,2,3,4,5,6,7,8,9]";
     let rule =
-        (0..10).fold("true".to_owned(), |inner, level| format!("{list}.all(x{level}, {inner})"));
+        (0..13).fold("true".to_owned(), |inner, level| format!("{list}.all(x{level}, {inner})"));
     let name = format!("hostile CEL rule of {} bytes", rule.len());
     let properties = json!([{"type": "olm.constraint", "value": {"cel": {"rule": rule}}}]);
     let fbc = json!([

@@ -13,13 +13,17 @@ mod reference;
 use std::error::Error;
 
 use instances::Instance;
-use measure::{Median, resident_kib};
+use measure::{Median, load, resident_kib};
 use olm_resolver::{ResolveError, Resolver};
+
+/// Runs of each instance.
+const RUNS: usize = 31;
 
 fn main() -> Result<(), Box<dyn Error>> {
     memory(&instances::synthetic()?)?;
     check_reference()?;
-    println!("{:<44} {:>10} {:>12} {:>8}", "", "ours", "reference", "ratio");
+    println!("load of the machine: {}", load());
+    println!("{:<44} {:>10} {:>11} {:>12} {:>8}", "", "ours", "processor", "reference", "ratio");
     let mut instances = instances::corpus()?;
     instances.extend(instances::large_cases()?);
     instances.extend(instances::synthetic()?);
@@ -28,7 +32,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         compare(instance)?;
     }
     explanation(&instances::unsatisfiable()?)?;
-    hostile_rule()
+    hostile_rule()?;
+    println!("load of the machine: {}", load());
+    Ok(())
 }
 
 /// Both must have the same answer, or none.
@@ -37,7 +43,7 @@ fn compare(instance: &Instance) -> Result<(), Box<dyn Error>> {
     let theirs = reference::resolver();
     let universe = instance.case.universe()?;
     let request = instance.case.request(&universe)?;
-    let fast = Median::of(15, || ours.resolve(&request));
+    let fast = Median::of(RUNS, || ours.resolve(&request));
     let scanning = reference::Scanning(&universe);
     let slow_request = reference::over(&request, &scanning);
     let slow = Median::of(instance.reference_runs, || theirs.resolve(&slow_request));
@@ -47,9 +53,10 @@ fn compare(instance: &Instance) -> Result<(), Box<dyn Error>> {
         return Err(format!("{}: answers differ", instance.name).into());
     }
     println!(
-        "{:<44} {:>7.2} ms {:>9.1} ms {:>7.0}x",
+        "{:<44} {:>7.2} ms {:>8.2} ms {:>9.1} ms {:>7.0}x",
         instance.name,
         fast.milliseconds,
+        fast.processor,
         slow.milliseconds,
         slow.milliseconds / fast.milliseconds
     );
@@ -60,8 +67,9 @@ fn explanation(instance: &Instance) -> Result<(), Box<dyn Error>> {
     let universe = instance.case.universe()?;
     let request = instance.case.request(&universe)?;
     let solve = Resolver { repairs: 0, ..Resolver::default() };
-    let bare = Median::of(15, || solve.resolve(&request));
-    let explained = Median::of(15, || Resolver::default().resolve(&request));
+    let explain = Resolver::default();
+    let bare = Median::of(RUNS, || solve.resolve(&request));
+    let explained = Median::of(RUNS, || explain.resolve(&request));
     let Some(Err(ResolveError::NotSatisfiable(found))) = explained.last else {
         return Err("the unsatisfiable instance has an answer".into());
     };
@@ -80,7 +88,7 @@ fn hostile_rule() -> Result<(), Box<dyn Error>> {
     let instance = instances::hostile_rule()?;
     let universe = instance.case.universe()?;
     let request = instance.case.request(&universe)?;
-    let run = Median::of(15, || Resolver::default().resolve(&request));
+    let run = Median::of(RUNS, || Resolver::default().resolve(&request));
     if !matches!(run.last, Some(Err(ResolveError::Faulty(_)))) {
         return Err("the hostile rule was not refused".into());
     }

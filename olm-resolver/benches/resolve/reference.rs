@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use olm_resolver::constraint::{
-    ClassicConstraints, ConstraintError, ConstraintKind, Place, Requirement,
+    ClassicConstraints, ConstraintError, ConstraintKind, Effort, Place, Requirement,
 };
 use olm_resolver::preference::{ChannelKey, Standpoint};
 use olm_resolver::problem::{Bundle, BundleId, BundleRef, Reason, Rule, VariableId};
@@ -125,7 +125,9 @@ fn candidates(property: &Property, of: &Bundle, scope: &Scope<'_>) -> Result<Fou
         source,
     };
     let requirement = ClassicConstraints.read(property).map_err(fault)?;
-    let fits = |entry: &Arc<Entry>| requirement.holds(&Bundle::new(BundleId(0), entry.clone()));
+    let fits = |entry: &Arc<Entry>| {
+        requirement.holds(&Bundle::new(BundleId(0), entry.clone()), &mut Effort::default())
+    };
     let mut places: BTreeSet<(CatalogKey, ChannelKey)> = BTreeSet::new();
     for entry in scope.universe().all() {
         if fits(&entry).map_err(fault)? {
@@ -166,7 +168,7 @@ fn installed(
     for csv in scope.installed().bundles() {
         let bundle = Bundle::new(BundleId(0), csv.entry.clone());
         let place = (csv.entry.package.clone(), csv.subscription.clone());
-        if requirement.holds(&bundle)? && places.insert(place) {
+        if requirement.holds(&bundle, &mut Effort::default())? && places.insert(place) {
             packages.insert(csv.entry.package.clone());
             fitting.push(csv.entry.clone());
         }

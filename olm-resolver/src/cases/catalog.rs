@@ -1,6 +1,7 @@
 //! File-based catalog objects of a case as entries: one per package, channel and bundle.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use olm_types::bundle::{BundleContent, CatalogKey, Deprecations, Entry, Property};
 use olm_types::properties::value;
@@ -39,7 +40,7 @@ struct Content {
     defaults: BTreeMap<String, String>,
     channels: Vec<Channel>,
     /// By package and name.
-    bundles: BTreeMap<(String, String), Bundle>,
+    bundles: BTreeMap<(String, String), Offer>,
 }
 
 impl Content {
@@ -53,7 +54,8 @@ impl Content {
             "olm.channel" => self.channels.push(serde_json::from_str(blob)?),
             "olm.bundle" => {
                 let bundle: Bundle = serde_json::from_str(blob)?;
-                self.bundles.insert((bundle.package.clone(), bundle.name.clone()), bundle);
+                let offer = Offer::of(&bundle);
+                self.bundles.insert((bundle.package, bundle.name), offer);
             }
             _ => {}
         }
@@ -61,15 +63,33 @@ impl Content {
     }
 }
 
+/// What a bundle is in each of its channels.
+struct Offer {
+    image: Arc<str>,
+    version: Option<Version>,
+    properties: Arc<[Property]>,
+}
+
+impl Offer {
+    fn of(bundle: &Bundle) -> Self {
+        let properties: Arc<[Property]> =
+            bundle.properties.iter().map(CaseProperty::property).collect();
+        let package = properties.iter().find_map(value::package);
+        Self {
+            image: bundle.image.as_str().into(),
+            version: package.and_then(|package| Version::parse_tolerant(&package.version).ok()),
+            properties,
+        }
+    }
+}
+
 fn entry(
     catalog: &CatalogKey,
     channel: &Channel,
     place: &Place,
-    bundle: &Bundle,
+    offer: &Offer,
     in_default_channel: bool,
 ) -> Entry {
-    let properties: Vec<Property> = bundle.properties.iter().map(CaseProperty::property).collect();
-    let version = properties.iter().find_map(value::package);
     let text =
         |text: &Option<String>| text.as_deref().filter(|text| !text.is_empty()).map(Into::into);
     Entry {
@@ -77,13 +97,13 @@ fn entry(
         package: channel.package.as_str().into(),
         channel: channel.name.as_str().into(),
         catalog: catalog.clone(),
-        version: version.and_then(|package| Version::parse_tolerant(&package.version).ok()),
+        version: offer.version.clone(),
         replaces: text(&place.replaces),
         skips: place.skips.iter().map(|skip| skip.as_str().into()).collect(),
         skip_range: place.skip_range.as_deref().and_then(|range| Range::parse(range).ok()),
         in_default_channel,
-        properties: properties.into(),
-        content: BundleContent::Image(bundle.image.as_str().into()),
+        properties: offer.properties.clone(),
+        content: BundleContent::Image(offer.image.clone()),
         deprecations: Deprecations::default(),
     }
 }

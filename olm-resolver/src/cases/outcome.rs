@@ -122,18 +122,31 @@ impl From<&Chosen> for Placement {
     }
 }
 
-/// So many wanted outcomes are printed.
-const SHOWN: usize = 2;
-
 impl fmt::Display for Difference {
+    /// Of two sets of bundles only what differs, against the outcome that comes closest.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for wanted in self.wanted.iter().take(SHOWN) {
-            writeln!(f, "  wanted {wanted}")?;
-        }
-        if let Some(more) = self.wanted.len().checked_sub(SHOWN).filter(|more| *more > 0) {
-            writeln!(f, "  or one of {more} more")?;
-        }
-        write!(f, "  got    {}", self.got)
+        let Some((wanted, got)) = self.closest() else {
+            self.wanted.iter().take(1).try_for_each(|wanted| writeln!(f, "  wanted {wanted}"))?;
+            return write!(f, "  got    {}", self.got);
+        };
+        wanted.difference(&got).try_for_each(|one| writeln!(f, "  wanted {one}"))?;
+        got.difference(&wanted).try_for_each(|one| writeln!(f, "  got    {one}"))?;
+        let alike = got.intersection(&wanted).count();
+        write!(f, "  {alike} alike, closest of {} outcomes", self.wanted.len())
+    }
+}
+
+impl Difference {
+    /// The wanted bundles that come closest to those that came out, and these.
+    fn closest(&self) -> Option<(BTreeSet<Placement>, BTreeSet<Placement>)> {
+        let Outcome::Install(got) = &self.got else { return None };
+        let got = compared(got);
+        let sets = self.wanted.iter().filter_map(|wanted| match wanted {
+            Outcome::Install(wanted) => Some(compared(wanted)),
+            Outcome::Unsatisfiable(_) | Outcome::Error(_) => None,
+        });
+        let wanted = sets.min_by_key(|wanted| wanted.symmetric_difference(&got).count())?;
+        Some((wanted, got))
     }
 }
 
@@ -160,5 +173,43 @@ impl fmt::Display for Placement {
             write!(f, "(starting {starting})")?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn expected(outcomes: serde_json::Value) -> Expectation {
+        serde_json::from_value(json!({ "outcomes": outcomes })).unwrap()
+    }
+
+    fn installs(names: &[&str]) -> serde_json::Value {
+        let placement = |name: &&str| json!({"package": "p", "bundle": name, "catalog": "olm/c", "channel": "a"});
+        json!({"install": names.iter().map(placement).collect::<Vec<_>>()})
+    }
+
+    fn difference(outcomes: serde_json::Value, got: serde_json::Value) -> String {
+        let got: Outcome = serde_json::from_value(got).unwrap();
+        expected(outcomes).check(&got).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn only_what_differs_is_printed() {
+        let wanted = json!([installs(&["x"]), installs(&["a", "b"])]);
+        let text = difference(wanted, installs(&["a", "c"]));
+        let lines =
+            ["  wanted olm/c/a/b", "  got    olm/c/a/c", "  1 alike, closest of 2 outcomes"];
+        assert_eq!(text, lines.join("\n"));
+    }
+
+    #[test]
+    fn another_kind_is_printed_whole() {
+        let text = difference(json!([installs(&["a"])]), json!({"error": "no catalog"}));
+        assert_eq!(text, "  wanted install olm/c/a/a\n  got    error: no catalog");
+        let text = difference(json!([{"error": "x"}]), installs(&[]));
+        assert_eq!(text, "  wanted error: x\n  got    install");
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use olm_types::gvk::Gvk;
 
-use super::{ConstraintError, Lookup, Requirement, Wanted};
+use super::{ConstraintError, Effort, Lookup, Requirement, Wanted};
 use crate::problem::Bundle;
 
 /// The bundle has an equal `olm.gvk` property.
@@ -15,7 +15,7 @@ pub struct ApiRequirement(
 );
 
 impl Requirement for ApiRequirement {
-    fn holds(&self, bundle: &Bundle) -> Result<bool, ConstraintError> {
+    fn holds(&self, bundle: &Bundle, _: &mut Effort) -> Result<bool, ConstraintError> {
         Ok(bundle.apis.contains(&self.0))
     }
 

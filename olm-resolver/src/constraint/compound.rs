@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::{ConstraintError, Lookup, Requirement, Wanted};
+use super::{ConstraintError, Effort, Lookup, Requirement, Wanted};
 use crate::problem::Bundle;
 
 /// The bundle fits every member; every bundle fits an empty list.
@@ -19,9 +19,9 @@ pub struct Any(pub(super) Vec<Arc<dyn Requirement>>);
 pub struct Not(pub(super) Vec<Arc<dyn Requirement>>);
 
 impl Requirement for All {
-    fn holds(&self, bundle: &Bundle) -> Result<bool, ConstraintError> {
+    fn holds(&self, bundle: &Bundle, effort: &mut Effort) -> Result<bool, ConstraintError> {
         for member in &self.0 {
-            if !member.holds(bundle)? {
+            if !member.holds(bundle, effort)? {
                 return Ok(false);
             }
         }
@@ -44,16 +44,12 @@ impl Requirement for All {
     fn messages(&self) -> Vec<&str> {
         messages(&self.0)
     }
-
-    fn effort(&self, bundle: &Bundle) -> u64 {
-        effort(&self.0, bundle)
-    }
 }
 
 impl Requirement for Any {
-    fn holds(&self, bundle: &Bundle) -> Result<bool, ConstraintError> {
+    fn holds(&self, bundle: &Bundle, effort: &mut Effort) -> Result<bool, ConstraintError> {
         for member in &self.0 {
-            if member.holds(bundle)? {
+            if member.holds(bundle, effort)? {
                 return Ok(true);
             }
         }
@@ -71,16 +67,12 @@ impl Requirement for Any {
     fn messages(&self) -> Vec<&str> {
         messages(&self.0)
     }
-
-    fn effort(&self, bundle: &Bundle) -> u64 {
-        effort(&self.0, bundle)
-    }
 }
 
 impl Requirement for Not {
-    fn holds(&self, bundle: &Bundle) -> Result<bool, ConstraintError> {
+    fn holds(&self, bundle: &Bundle, effort: &mut Effort) -> Result<bool, ConstraintError> {
         for member in &self.0 {
-            if member.holds(bundle)? {
+            if member.holds(bundle, effort)? {
                 return Ok(false);
             }
         }
@@ -98,18 +90,10 @@ impl Requirement for Not {
     fn messages(&self) -> Vec<&str> {
         messages(&self.0)
     }
-
-    fn effort(&self, bundle: &Bundle) -> u64 {
-        effort(&self.0, bundle)
-    }
 }
 
 fn messages(members: &[Arc<dyn Requirement>]) -> Vec<&str> {
     members.iter().flat_map(|member| member.messages()).collect()
-}
-
-fn effort(members: &[Arc<dyn Requirement>], bundle: &Bundle) -> u64 {
-    members.iter().fold(0, |sum, member| sum.saturating_add(member.effort(bundle)))
 }
 
 impl fmt::Display for All {

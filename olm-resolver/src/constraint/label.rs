@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{ConstraintError, Lookup, Requirement, Wanted};
+use super::{ConstraintError, Effort, Lookup, Requirement, Wanted};
 use crate::problem::Bundle;
 
 /// The bundle has the label.
@@ -13,7 +13,7 @@ pub struct LabelRequirement(
 );
 
 impl Requirement for LabelRequirement {
-    fn holds(&self, bundle: &Bundle) -> Result<bool, ConstraintError> {
+    fn holds(&self, bundle: &Bundle, _: &mut Effort) -> Result<bool, ConstraintError> {
         Ok(bundle.labels.contains(&self.0))
     }
 

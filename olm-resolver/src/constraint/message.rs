@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::{ConstraintError, Lookup, Requirement, Wanted};
+use super::{ConstraintError, Effort, Lookup, Requirement, Wanted};
 use crate::problem::Bundle;
 
 /// The same requirement, with words for when nothing fits.
@@ -21,8 +21,8 @@ impl WithMessage {
 }
 
 impl Requirement for WithMessage {
-    fn holds(&self, bundle: &Bundle) -> Result<bool, ConstraintError> {
-        self.inner.holds(bundle)
+    fn holds(&self, bundle: &Bundle, effort: &mut Effort) -> Result<bool, ConstraintError> {
+        self.inner.holds(bundle, effort)
     }
 
     fn lookup(&self) -> Lookup {
@@ -35,10 +35,6 @@ impl Requirement for WithMessage {
 
     fn messages(&self) -> Vec<&str> {
         std::iter::once(self.message.as_str()).chain(self.inner.messages()).collect()
-    }
-
-    fn effort(&self, bundle: &Bundle) -> u64 {
-        self.inner.effort(bundle)
     }
 }
 

@@ -8,6 +8,7 @@ mod api;
 pub mod cel;
 mod classic;
 mod compound;
+mod effort;
 mod label;
 mod message;
 mod package;
@@ -24,6 +25,7 @@ use thiserror::Error;
 pub use api::ApiRequirement;
 pub use classic::ClassicConstraints;
 pub use compound::{All, Any, Not};
+pub use effort::Effort;
 pub use label::LabelRequirement;
 pub use message::WithMessage;
 pub use package::PackageRequirement;
@@ -44,8 +46,9 @@ pub trait ConstraintKind: Send + Sync {
 /// A test of one bundle. Its text continues the sentence "bundle b requires an operator ...".
 pub trait Requirement: fmt::Debug + fmt::Display + Send + Sync {
     /// Whether the bundle fits. Fails only if the test itself cannot be carried out. Must not depend
-    /// on the channel: a bundle in several channels is tested once.
-    fn holds(&self, bundle: &Bundle) -> Result<bool, ConstraintError>;
+    /// on the channel: a bundle in several channels is tested once. What takes more than a look at
+    /// properties is spent from `effort`.
+    fn holds(&self, bundle: &Bundle, effort: &mut Effort) -> Result<bool, ConstraintError>;
 
     /// Where bundles that may fit are found. Must not miss any.
     fn lookup(&self) -> Lookup;
@@ -56,12 +59,6 @@ pub trait Requirement: fmt::Debug + fmt::Display + Send + Sync {
     /// What the authors want to be said if nothing fits, their own words first.
     fn messages(&self) -> Vec<&str> {
         Vec::new()
-    }
-
-    /// Most steps that the test of the bundle takes, if it is more than a look at its properties.
-    fn effort(&self, bundle: &Bundle) -> u64 {
-        let _ = bundle;
-        0
     }
 }
 

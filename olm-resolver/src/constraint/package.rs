@@ -4,7 +4,7 @@ use std::fmt;
 
 use olm_types::version::Range;
 
-use super::{ConstraintError, Lookup, Requirement, Wanted};
+use super::{ConstraintError, Effort, Lookup, Requirement, Wanted};
 use crate::problem::Bundle;
 
 /// The bundle is of the package, and one of its versions is in the range: that of an
@@ -18,7 +18,7 @@ pub struct PackageRequirement {
 }
 
 impl Requirement for PackageRequirement {
-    fn holds(&self, bundle: &Bundle) -> Result<bool, ConstraintError> {
+    fn holds(&self, bundle: &Bundle, _: &mut Effort) -> Result<bool, ConstraintError> {
         let claimed = bundle.packages.iter().filter_map(|(_, version)| version.as_ref());
         let mut versions = claimed.chain(&bundle.entry.version);
         Ok(bundle.is_of_package(&self.package)

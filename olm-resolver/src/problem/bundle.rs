@@ -5,9 +5,9 @@ use std::sync::{Arc, OnceLock};
 
 use olm_types::bundle::{CatalogKey, Entry};
 use olm_types::gvk::Gvk;
-use olm_types::properties::value;
 use olm_types::version::Version;
 
+use super::Claims;
 use crate::constraint::cel::PropertyValues;
 use crate::installed::VIRTUAL_CATALOG;
 
@@ -41,13 +41,13 @@ pub struct Bundle {
 impl Bundle {
     /// Decodes the properties of an entry. Malformed ones claim nothing.
     pub fn new(id: BundleId, entry: Arc<Entry>) -> Self {
-        let properties = &entry.properties;
-        let packages = properties.iter().filter_map(value::package);
-        let packages = packages
-            .map(|package| (package.package_name, Version::parse(&package.version).ok()))
-            .collect();
-        let apis = properties.iter().filter_map(value::gvk).collect();
-        let labels = properties.iter().filter_map(value::label).collect();
+        let claims = Claims::of(&entry.properties);
+        Self::claiming(id, entry, claims)
+    }
+
+    /// The bundle of an entry whose properties were decoded before.
+    pub(crate) fn claiming(id: BundleId, entry: Arc<Entry>, claims: Claims) -> Self {
+        let Claims { packages, apis, labels } = claims;
         Self { id, entry, packages, apis, labels, cel_values: Arc::default() }
     }
 

@@ -4,6 +4,7 @@
 //! bundles that something refers to become variables.
 
 mod bundle;
+mod claims;
 mod formula;
 mod reason;
 
@@ -11,6 +12,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub use bundle::{Bundle, BundleId, BundleRef};
+pub use claims::{Claims, ClaimsCache};
 pub use formula::{Formula, Rule, RuleId, VariableId};
 pub use reason::{ClusterNeed, Missing, Reason};
 

@@ -8,6 +8,7 @@ mod batsat_core;
 mod brute_force;
 mod contradiction;
 mod encoding;
+mod implied;
 mod ordered_search;
 mod sat;
 #[cfg(test)]

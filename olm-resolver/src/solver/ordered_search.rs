@@ -12,13 +12,14 @@
 //! What was taken is closed under dependencies, and every other rule only forbids: so the taken
 //! variables alone are an answer, and v0's minimisation of further variables is always zero.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::contradiction;
 use super::encoding;
+use super::implied;
 use super::{BatsatCore, Exhausted, Literal, Sat, Solution, Solver, Verdict};
-use crate::problem::{Formula, Rule, VariableId};
+use crate::problem::{Formula, VariableId};
 
 /// Steps of the SAT core that one resolution may take. Namespaces with a thousand reachable bundles
 /// need a few million; this many take seconds.
@@ -58,16 +59,9 @@ pub(super) fn search(
     for _ in 0..formula.variables {
         sat.new_variable();
     }
-    let mut exclusive = HashSet::new();
-    for rule in &formula.rules {
-        // All versions of a package tend to provide the same APIs: one rule for all of these.
-        let is_new = match rule {
-            Rule::AtMost { count, of } => exclusive.insert((count, of)),
-            _ => true,
-        };
-        if is_new {
-            encoding::add(sat, rule, None);
-        }
+    let implied = implied::exclusions(formula);
+    for (rule, _) in formula.rules.iter().zip(implied).filter(|(_, implied)| !implied) {
+        encoding::add(sat, rule, None);
     }
     if sat.solve(&[])? == Verdict::Unsatisfiable {
         return Ok(None);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::error::Fault;
-use crate::problem::{Bundle, BundleRef, Problem, Reason, Rule, VariableId};
+use crate::problem::{Problem, Reason, Rule, VariableId};
 use crate::source::{ConstraintSource, Scope};
 
 /// Lets at most one bundle per `olm.package` property into the answer.
@@ -14,10 +14,9 @@ pub struct OnePerPackage;
 impl ConstraintSource for OnePerPackage {
     fn closing(&self, _: &mut Scope<'_>, problem: &mut Problem) -> Result<(), Vec<Fault>> {
         let mut members: BTreeMap<&str, Vec<VariableId>> = BTreeMap::new();
-        let bundles = in_order(problem);
-        for (variable, bundle) in &bundles {
+        for (variable, bundle) in problem.bundles() {
             for (package, _) in bundle.packages.iter() {
-                members.entry(package).or_default().push(*variable);
+                members.entry(package).or_default().push(variable);
             }
         }
         let rules: Vec<(Reason, Arc<[VariableId]>)> = members
@@ -33,19 +32,9 @@ impl ConstraintSource for OnePerPackage {
     }
 }
 
-/// Every bundle with its variable, sorted by identifier.
-pub(super) fn in_order(problem: &Problem) -> Vec<(VariableId, Arc<Bundle>)> {
-    let bundles = problem.bundles();
-    let mut bundles: Vec<_> =
-        bundles.map(|(variable, bundle)| (variable, bundle.clone())).collect();
-    bundles.sort_by_cached_key(|(variable, bundle)| {
-        (BundleRef::from(&*bundle.entry).to_string(), *variable)
-    });
-    bundles
-}
-
-/// The variables without repetition, if they are more than one.
+/// The variables, ascending and without repetition, if they are more than one.
 pub(super) fn several(mut members: Vec<VariableId>) -> Option<Arc<[VariableId]>> {
+    members.sort_unstable();
     members.dedup();
     (members.len() > 1).then(|| members.into())
 }

@@ -163,6 +163,7 @@ fn candidates(
         for entry in channels.iter().flat_map(|(_, entries)| entries) {
             by_name.entry(&entry.name).or_default().push(entry);
         }
+        let mut listed = BTreeSet::new();
         for (_, entries) in &channels {
             let ordered = match scope.preference().order_entries(entries) {
                 Err(error) if scope.policy() == Policy::Isolated => {
@@ -173,7 +174,8 @@ fn candidates(
                 ordered => ordered?,
             };
             for entry in ordered {
-                if current.is_none_or(|current| is_upgrade(&entry, current)) {
+                let may_be_chosen = current.is_none_or(|current| is_upgrade(&entry, current));
+                if may_be_chosen && listed.insert(entry.name.clone()) {
                     let everywhere = by_name.get(&entry.name).into_iter().flatten();
                     candidates.extend(everywhere.map(|other| Arc::clone(other)));
                 }
@@ -205,14 +207,13 @@ fn catalogs(
 type Channel = (ChannelKey, Vec<Arc<Entry>>);
 
 fn channels(catalog: &CatalogKey, offers: &[Arc<Entry>], scope: &Scope<'_>) -> Vec<Channel> {
-    let own = || offers.iter().filter(|entry| entry.catalog == *catalog);
-    let mut keys: Vec<ChannelKey> = own().map(|entry| ChannelKey::from(&**entry)).collect();
+    let mut channels: BTreeMap<ChannelKey, Vec<Arc<Entry>>> = BTreeMap::new();
+    for entry in offers.iter().filter(|entry| entry.catalog == *catalog) {
+        channels.entry(ChannelKey::from(&**entry)).or_default().push(entry.clone());
+    }
+    let mut keys: Vec<ChannelKey> = channels.keys().cloned().collect();
     scope.preference().order_channels(&mut keys);
-    keys.dedup();
-    let entries = |key: &ChannelKey| {
-        own().filter(|entry| ChannelKey::from(&***entry) == *key).cloned().collect()
-    };
-    keys.into_iter().map(|key| (key.clone(), entries(&key))).collect()
+    keys.into_iter().filter_map(|key| channels.remove_entry(&key)).collect()
 }
 
 /// Whether the entry may directly follow the installed CSV.

@@ -37,6 +37,11 @@ impl Bundle {
         }
     }
 
+    /// The name of its CSV.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
     /// The catalog names an image, and leaves the manifests to it.
     #[must_use]
     pub fn in_image(mut self, reference: &str) -> Self {

@@ -19,7 +19,7 @@ use crate::wait;
 
 pub use delete::{delete, delete_deployments};
 pub use manifests::{definitions, folder, kind, objects, render};
-pub use options::{DEFAULT_IMAGE, Options};
+pub use options::{DEFAULT_IMAGE, LEADER_ELECT, Options};
 pub use ready::{is_available, wait_ready};
 pub use server_side::apply_object;
 

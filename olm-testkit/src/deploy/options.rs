@@ -12,12 +12,15 @@ use crate::operators::Operator;
 /// The image that `deploy/base` names: that of this version.
 pub const DEFAULT_IMAGE: &str = concat!("olm-rs.dev/olm-rs:v", env!("CARGO_PKG_VERSION"));
 
+/// The flag by which several Pods have one of them act.
+pub const LEADER_ELECT: &str = "--leader-elect";
+
 /// How the operators are deployed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
     /// The image of both operators, and of what catalog-operator starts.
     pub image: String,
-    /// Pods of each operator. 0 stops both; there is no leader election for more than 1.
+    /// Pods of each operator. 0 stops both; of more than 1 one acts, and they elect it.
     pub replicas: i32,
     /// Flags that follow those of `deploy/base`.
     pub extra_args: BTreeMap<Operator, Vec<String>>,
@@ -38,6 +41,9 @@ impl Options {
         let spec = deployment.data.pointer_mut("/spec").and_then(Value::as_object_mut);
         spec.with_context(|| format!("Deployment {name} has no spec"))?
             .insert("replicas".to_owned(), json!(self.replicas));
+        if self.replicas > 1 {
+            deployment.data["spec"]["strategy"] = json!({"type": "RollingUpdate"});
+        }
         let containers = deployment.data.pointer_mut("/spec/template/spec/containers");
         let containers = containers.and_then(Value::as_array_mut);
         for container in containers.with_context(|| format!("Deployment {name} runs nothing"))? {
@@ -64,12 +70,16 @@ impl Options {
     fn add_args(&self, container: &mut Value) -> Result<()> {
         let name = container.get("name").and_then(Value::as_str).unwrap_or_default();
         let operator = Operator::ALL.into_iter().find(|operator| operator.name() == name);
-        let Some(extra) = operator.and_then(|operator| self.extra_args.get(&operator)) else {
+        let extra = operator.and_then(|operator| self.extra_args.get(&operator));
+        let elect = (self.replicas > 1).then_some(LEADER_ELECT);
+        let flags = extra.into_iter().flatten().map(String::as_str).chain(elect);
+        let flags: Vec<_> = flags.map(|flag| json!(flag)).collect();
+        if flags.is_empty() {
             return Ok(());
-        };
+        }
         let context = format!("container {name} has no args");
         let args = container.get_mut("args").and_then(Value::as_array_mut).context(context)?;
-        args.extend(extra.iter().map(|flag| json!(flag)));
+        args.extend(flags);
         Ok(())
     }
 }

@@ -47,6 +47,17 @@ fn the_options_are_set() {
 }
 
 #[test]
+fn several_pods_elect_one() {
+    let objects = objects(&Options { replicas: 3, ..Options::default() }).unwrap();
+    for deployment in objects.iter().filter(|object| kind(object) == "Deployment") {
+        let data = &deployment.data;
+        let args = data.pointer("/spec/template/spec/containers/0/args").unwrap();
+        assert!(args.as_array().unwrap().contains(&LEADER_ELECT.into()), "{args}");
+        assert_eq!(data.pointer("/spec/strategy/type"), Some(&"RollingUpdate".into()));
+    }
+}
+
+#[test]
 fn replicas_are_not_negative() {
     let error = objects(&Options { replicas: -1, ..Options::default() }).unwrap_err();
     assert_eq!(error.to_string(), "-1 replicas: give 0 or more");

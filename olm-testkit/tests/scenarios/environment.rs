@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, anyhow};
-use olm_testkit::e2e::stage::local::{Local, Places};
+use olm_testkit::e2e::stage::local::{Flags, Local, Places};
 use olm_testkit::e2e::{Scene, Stage};
 use olm_testkit::progress::Progress;
 use tokio::runtime::Runtime;
@@ -15,6 +15,8 @@ use tokio::sync::OnceCell;
 pub struct Environment {
     runtime: Runtime,
     purpose: &'static str,
+    /// More flags of the operators.
+    flags: Flags<'static>,
     /// One failure to start is the failure of every scenario.
     started: OnceCell<Result<Arc<Local>, String>>,
 }
@@ -23,7 +25,13 @@ impl Environment {
     /// Nothing is started yet. The cluster is named after its purpose.
     pub fn new(purpose: &'static str) -> Result<Self> {
         let runtime = Runtime::new().context("cannot start the async runtime")?;
-        Ok(Self { runtime, purpose, started: OnceCell::new() })
+        Ok(Self { runtime, purpose, flags: Flags::default(), started: OnceCell::new() })
+    }
+
+    /// The same with more flags of the operators.
+    #[must_use]
+    pub fn with(self, flags: Flags<'static>) -> Self {
+        Self { flags, ..self }
     }
 
     /// Does something with the cluster.
@@ -54,7 +62,8 @@ impl Environment {
 
     async fn started(&self) -> Result<Arc<Local>> {
         let start = || async {
-            let started = start(self.purpose).await;
+            let progress = Progress::to_stderr();
+            let started = Local::start_with(self.purpose, &places(), self.flags, progress).await;
             started.map(Arc::new).map_err(|error| format!("{error:#}"))
         };
         let started = self.started.get_or_init(start).await;

@@ -1,5 +1,8 @@
 //! Where nothing changes, nothing is written: neither by operators that run on nor by operators
-//! that are started again.
+//! that are started again. Where nothing of importance changes, nothing is resolved.
+
+mod groups;
+mod resolutions;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -33,8 +36,8 @@ const QUIET: Duration = Duration::from_secs(5);
 /// What settling may take.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// An installed operator with a dependency, a resolution that fails, and a namespace with two
-/// OperatorGroups, in a cluster in which nothing else happens.
+/// An installed operator with a dependency, a resolution that fails, a namespace with two
+/// OperatorGroups, and groups that fight over one, in a cluster in which nothing else happens.
 pub async fn no_writes(_: Arc<Scene>) -> Result<()> {
     let started = Arc::new(environment::start("idle").await?);
     let silent = silence(&started).await;
@@ -46,17 +49,21 @@ pub async fn no_writes(_: Arc<Scene>) -> Result<()> {
 async fn silence(started: &Arc<Local>) -> Result<()> {
     let mut audit = AuditLog::new(started.audit_log());
     // Their catalogs are served until the end.
-    let _scenes = [
+    let scenes = [
         installed(started).await?,
         unsatisfiable(started).await?,
         torn(started).await?,
         many_catalogs(started).await?,
+        groups::contested(started).await?,
+        groups::crowded(started).await?,
     ];
     audit.until_quiet(&OPERATORS, QUIET, PATIENCE).await?;
     audit.nothing_for(&OPERATORS, SILENCE).await.context("while nothing changed")?;
     started.restart_operators().await?;
     let silent = audit.nothing_for(&OPERATORS, SILENCE_AFTER_START).await;
-    silent.context("after a start of both operators")
+    silent.context("after a start of both operators")?;
+    let [_, refused, ..] = &scenes;
+    resolutions::only_when_needed(started.admin(Operator::Catalog)?, refused).await
 }
 
 async fn installed(started: &Arc<Local>) -> Result<Arc<Scene>> {

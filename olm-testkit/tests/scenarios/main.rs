@@ -6,19 +6,22 @@
 //!
 //! One cluster and one pair of operators serve the whole run; each scenario has a namespace of
 //! its own and they run side by side. Scenarios that break an aggregated API for a while have
-//! another cluster: no namespace is deleted while one does not answer. A cluster starts with its
-//! first scenario that is not filtered out and ends with the run, however that ends. Arguments are those of any Rust test.
+//! another cluster: no namespace is deleted while one does not answer; so have those about
+//! flags of the operators. A cluster starts with its first scenario that is not filtered
+//! out and ends with the run, however that ends. Arguments are those of any Rust test.
 
 mod alone;
 mod api;
 mod catalog_servers;
 mod deploy;
 mod environment;
+mod flags;
 mod idle;
 mod image_tools;
 mod kubectl;
 mod packages;
 mod rbac;
+mod replicas;
 mod schema;
 mod servers;
 mod side_by_side;
@@ -31,10 +34,12 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use libtest_mimic::{Arguments, Failed, Trial};
-use olm_testkit::e2e::stage::local;
+use olm_lifecycle::tenancy::TenantPolicy;
+use olm_testkit::e2e::stage::local::{self, Flags};
 use olm_testkit::e2e::{Scenario, Scene, runner, scenarios};
 
 use environment::Environment;
+use tenancy::escalation::play;
 
 /// Scenarios wait most of their time, so more run at once than there are processors.
 const AT_ONCE: usize = 8;
@@ -44,9 +49,12 @@ fn main() -> ExitCode {
     arguments.test_threads.get_or_insert(AT_ONCE);
     let environments = Environment::new("scenarios").and_then(|most| {
         let servers = Environment::new("servers")?;
-        Ok((Arc::new(most), Arc::new(servers)))
+        let strict = Flags { both: &["--tenant-policy=strict"], ..Flags::default() };
+        let strict = Environment::new("strict")?.with(strict);
+        let flags = Environment::new("flags")?.with(flags::FLAGS);
+        Ok((Arc::new(most), Arc::new(servers), Arc::new(strict), Arc::new(flags)))
     });
-    let (most, servers) = match environments {
+    let (most, servers, strict, flags) = match environments {
         Ok(environments) => environments,
         Err(error) => {
             eprintln!("scenarios cannot run: {error:#}");
@@ -55,10 +63,13 @@ fn main() -> ExitCode {
     };
     let of = |name: &str| if name.starts_with("servers::") { &servers } else { &most };
     let shared = scenarios::all().into_iter().map(|one| shared(of(one.name), one));
-    let all = shared.chain(own(&most, &servers)).collect();
+    let all = shared.chain(own(&most, &servers)).chain(escalation(&most, &strict));
+    let all = all.chain(flags::all(&flags)).collect();
     let conclusion = libtest_mimic::run(&arguments, all);
     most.end();
     servers.end();
+    strict.end();
+    flags.end();
     conclusion.exit_code()
 }
 
@@ -71,6 +82,7 @@ fn own(environment: &Arc<Environment>, servers: &Arc<Environment>) -> Vec<Trial>
         trial(environment, "alone::no_catalog_operator", alone::no_catalog_operator),
         trial(environment, "idle::no_writes", idle::no_writes),
         trial(environment, "side_by_side::no_foreign_writes", side_by_side::no_foreign_writes),
+        trial(environment, "replicas::take_over", replicas::take_over),
         trial(environment, "rbac::agrees", rbac::agrees_with_the_api_server),
         trial(environment, "rbac::escalation", rbac::agrees_about_escalation),
         trial(environment, "schema::agrees", schema::agrees_with_the_api_server),
@@ -85,9 +97,9 @@ fn own(environment: &Arc<Environment>, servers: &Arc<Environment>) -> Vec<Trial>
         trial(environment, "unpack::by_a_job", unpack::by_a_job),
         trial(environment, "unpack::causes_are_told", unpack::causes_are_told),
         trial(environment, "unpack::retries", unpack::retries),
-        trial(environment, "unpack::without_a_job", unpack::without_a_job),
         trial(environment, "unpack::another_bundle", unpack::another_bundle),
         trial(environment, "tenancy::targets", tenancy::targets),
+        trial(environment, "tenancy::selector", tenancy::selector),
         trial(environment, "tenancy::everywhere", tenancy::everywhere),
         trial(environment, "image_tools::serve_jobs_and_pods", image_tools::serve_jobs_and_pods),
         trial(servers, "deploy::the_operators_are_admitted", deploy::the_operators_are_admitted),
@@ -98,6 +110,15 @@ fn own(environment: &Arc<Environment>, servers: &Arc<Environment>) -> Vec<Trial>
         trial(environment, "api::made_csvs_are_accepted", api::made_csvs_are_accepted),
         corpus.with_ignored_flag(no_corpus),
     ]
+}
+
+/// Each way for tenants to gain rights, under both policies.
+fn escalation(v0: &Arc<Environment>, strict: &Arc<Environment>) -> Vec<Trial> {
+    let both = |&(lax, closed, way)| {
+        let lax = trial(v0, lax, move |scene| play(scene, TenantPolicy::V0, way));
+        [lax, trial(strict, closed, move |scene| play(scene, TenantPolicy::Strict, way))]
+    };
+    tenancy::escalation::WAYS.iter().flat_map(both).collect()
 }
 
 /// A scenario of the library; one that needs what is not here says so.

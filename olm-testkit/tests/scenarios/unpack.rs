@@ -8,24 +8,16 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
 use k8s_openapi::api::batch::v1::Job;
-use k8s_openapi::api::core::v1::{ConfigMap, Secret};
+use k8s_openapi::api::core::v1::ConfigMap;
 use kube::ResourceExt;
 use kube::api::{Api, DeleteParams, ListParams, Patch, PatchParams};
 use olm_testkit::builders::{Bundle, Crd, Package, csv};
-use olm_testkit::e2e::stage::local::Local;
-use olm_testkit::e2e::{Scene, Stage};
+use olm_testkit::e2e::Scene;
 use olm_testkit::kubelet::Kubelet;
-use olm_testkit::oci::server::{ImageRegistry, PASSWORD, USER};
-use olm_testkit::oci::{self, Image};
-use olm_testkit::progress::Progress;
 use olm_testkit::wait;
-use olm_types::api::{
-    CatalogSource, InstallPlan, OperatorGroup, Subscription, SubscriptionCondition,
-};
+use olm_types::api::{InstallPlan, OperatorGroup, Subscription, SubscriptionCondition};
 use olm_types::hash::unpack_name;
 use serde_json::{Value, json};
-
-use crate::environment::places;
 
 /// A reference that no test pulls.
 const IMAGE: &str = "bundles.example.com/kettle:v1";
@@ -111,58 +103,6 @@ pub async fn another_bundle(scene: Arc<Scene>) -> Result<()> {
     kubelet.end().await
 }
 
-/// The operator pulls the image itself, from a registry that wants the credentials in a pull secret
-/// of the CatalogSource; without them it says so, and goes on when they are there.
-pub async fn without_a_job(_: Arc<Scene>) -> Result<()> {
-    if !ImageRegistry::is_available() {
-        println!("not run: there is no docker-registry on this machine");
-        return Ok(());
-    }
-    let flags = ["--bundle-unpack=process"];
-    let local = Local::start_with("process", &places(), &flags, Progress::to_stderr()).await?;
-    let local = Arc::new(local);
-    let scene = Scene::new(Arc::clone(&local) as Arc<dyn Stage>, "without_a_job").await?;
-    let played = pull(&scene).await;
-    local.end().await?;
-    played
-}
-
-async fn pull(scene: &Scene) -> Result<()> {
-    let folder = tempfile::tempdir().context("cannot create a folder")?;
-    let open = ImageRegistry::start(folder.path(), false).await?;
-    let pushed = oci::push(&image(scene)?, open.address(), "a/kettle", "v1").await?;
-    let guarded = ImageRegistry::start(folder.path(), true).await?;
-    let reference = pushed.pinned().replace(open.address(), guarded.address());
-    scene.operator_group().await?;
-    annotate(scene, json!({"operatorframework.io/bundle-unpack-min-retry-interval": "1s"})).await?;
-    subscribe(scene, "kettle.v1.0.0", &reference).await?;
-    let v0 = "Bundle unpacking failed - ImageUnauthorized: the registry refuses ";
-    told(scene, "BundleUnpackFailed", |text| text.starts_with(v0)).await?;
-    let auths = json!({"auths": {guarded.address(): {"username": USER, "password": PASSWORD}}});
-    let secret = json!({
-        "metadata": {"name": "pull"}, "type": "kubernetes.io/dockerconfigjson",
-        "stringData": {".dockerconfigjson": auths.to_string()},
-    });
-    scene.create::<Secret>(&serde_json::from_value(secret)?).await?;
-    let secrets = Patch::Merge(json!({"spec": {"secrets": ["pull"]}}));
-    let catalogs: Api<CatalogSource> = scene.api();
-    catalogs.patch("kitchen", &PatchParams::default(), &secrets).await?;
-    check_plan(&plan(scene).await?)?;
-    scene.succeeded("kettle.v1.0.0").await?;
-    let jobs = scene.api::<Job>().list(&ListParams::default()).await?;
-    ensure!(jobs.items.is_empty(), "there is a Job");
-    Ok(())
-}
-
-/// The bundle as an image.
-fn image(scene: &Scene) -> Result<Image> {
-    let files = bundle(scene, "kettle.v1.0.0").files("kettle");
-    let image = files
-        .into_iter()
-        .fold(Image::builder(), |image, (path, text)| image.file(&format!("/{path}"), text, 0o644));
-    image.build()
-}
-
 /// The OperatorGroup, and nothing that runs by itself.
 async fn kubelet(scene: &Scene) -> Result<Kubelet> {
     scene.operator_group().await?;
@@ -177,7 +117,7 @@ fn kettles(scene: &Scene) -> Crd {
 }
 
 /// The operator in the image.
-fn bundle(scene: &Scene, name: &str) -> Bundle {
+pub fn bundle(scene: &Scene, name: &str) -> Bundle {
     let pods = json!([{"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}]);
     let csv = csv(name, "1.0.0")
         .owns(&kettles(scene))
@@ -186,13 +126,13 @@ fn bundle(scene: &Scene, name: &str) -> Bundle {
     Bundle::new("1.0.0", &csv).provides(&kettles(scene))
 }
 
-async fn subscribe(scene: &Scene, name: &str, image: &str) -> Result<()> {
+pub async fn subscribe(scene: &Scene, name: &str, image: &str) -> Result<()> {
     let bundle = bundle(scene, name).in_image(image);
     scene.catalog("kitchen", &[Package::single("kettle", bundle)]).await?;
     scene.subscribe("kettle", "kitchen").await.map(drop)
 }
 
-async fn annotate(scene: &Scene, annotations: Value) -> Result<()> {
+pub async fn annotate(scene: &Scene, annotations: Value) -> Result<()> {
     let groups: Api<OperatorGroup> = scene.api();
     let group = groups.list(&ListParams::default()).await?.items.pop().context("no group")?;
     let patch = Patch::Merge(json!({"metadata": {"annotations": annotations}}));
@@ -211,7 +151,7 @@ async fn another(jobs: &Api<Job>, fields: &str, known: &Job) -> Result<Job> {
 }
 
 /// Waits until the Subscription says something under a condition.
-async fn told(scene: &Scene, kind: &str, says: impl Fn(&str) -> bool) -> Result<()> {
+pub async fn told(scene: &Scene, kind: &str, says: impl Fn(&str) -> bool) -> Result<()> {
     let holds = |condition: &SubscriptionCondition| {
         let message = condition.message.as_deref().unwrap_or_default();
         condition.type_ == kind && condition.status == "True" && says(message)
@@ -237,7 +177,7 @@ fn in_namespace(scene: &Scene) -> String {
     format!("metadata.namespace={}", scene.namespace)
 }
 
-async fn plan(scene: &Scene) -> Result<InstallPlan> {
+pub async fn plan(scene: &Scene) -> Result<InstallPlan> {
     let done = |plan: &InstallPlan| {
         plan.status.as_ref().is_some_and(|status| !status.bundle_lookups.is_empty())
     };
@@ -245,7 +185,7 @@ async fn plan(scene: &Scene) -> Result<InstallPlan> {
 }
 
 /// Steps refer to the ConfigMap, and nothing is left to be said about the lookup.
-fn check_plan(plan: &InstallPlan) -> Result<()> {
+pub fn check_plan(plan: &InstallPlan) -> Result<()> {
     let status = plan.status.as_ref().context("a plan without status")?;
     let lookup = status.bundle_lookups.first().context("no lookup")?;
     ensure!(lookup.identifier == "kettle.v1.0.0" && lookup.conditions.is_empty(), "{lookup:?}");

@@ -19,3 +19,6 @@ pub const JOB_INCOMPLETE: &str = "JobIncomplete";
 pub const JOB_NOT_STARTED: &str = "JobNotStarted";
 /// BundleLookupNotPersisted: the content of the bundle is not yet among the plan's steps.
 pub const BUNDLE_NOT_UNPACKED: &str = "BundleNotUnpacked";
+
+/// StepsAttested: the operator found the steps itself.
+pub const RESOLVED: &str = "Resolved";

@@ -99,12 +99,7 @@ impl Stage {
         let source = builders::catalog_source(OLM_NAMESPACE, CATALOG, &self.registry.address());
         let made = catalogs.create(&PostParams::default(), &source).await;
         made.context("cannot add the catalog")?;
-        wait::until(&catalogs, CATALOG, "be READY", |catalog: &CatalogSource| {
-            let state = catalog.status.as_ref().and_then(|status| status.connection_state.as_ref());
-            state.is_some_and(|state| state.last_observed_state == "READY")
-        })
-        .await
-        .map(drop)
+        wait::until_connected(&catalogs, CATALOG).await.map(drop)
     }
 }
 

@@ -19,9 +19,10 @@ use olm_testkit::stand_in::{Server, StandIn};
 use olm_testkit::wait;
 use olm_types::api::{
     Approval, CatalogSource, ClusterServiceVersion, CsvPhase, InstallPlan, InstallPlanPhase,
-    Subscription, SubscriptionState,
+    OperatorGroup, Subscription, SubscriptionState,
 };
 use olm_types::hash::unpack_name;
+use olm_types::labels::OWNER;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
@@ -69,7 +70,43 @@ impl Scene {
 
     /// An OperatorGroup: the namespace targets itself.
     pub(super) async fn operator_group(&self) -> Result<()> {
-        self.create(&builders::operator_group(NAMESPACE, "group", &[NAMESPACE])).await
+        self.group_of(&[NAMESPACE]).await
+    }
+
+    /// An OperatorGroup with these targets.
+    pub(super) async fn group_of(&self, targets: &[&str]) -> Result<()> {
+        self.create(&builders::operator_group(NAMESPACE, "group", targets)).await
+    }
+
+    /// The OperatorGroup has other targets from now on.
+    pub(super) async fn retarget(&self, targets: &[&str]) -> Result<()> {
+        let patch = Patch::Merge(json!({"spec": {"targetNamespaces": targets}}));
+        let groups: Api<OperatorGroup> = self.api();
+        let changed = groups.patch("group", &PatchParams::default(), &patch).await;
+        changed.map(drop).context("cannot change the OperatorGroup")
+    }
+
+    /// Waits for a copy that shows its original as succeeded, with the rights that go with it.
+    pub(super) async fn copied_to(&self, namespace: &str, csv: &str) -> Result<()> {
+        let copies: Api<ClusterServiceVersion> = Api::namespaced(self.client.clone(), namespace);
+        let done = |copy: &ClusterServiceVersion| {
+            copy.status.as_ref().is_some_and(|status| status.phase == CsvPhase::Succeeded)
+        };
+        wait::until(&copies, csv, "show its original", done).await?;
+        let bindings: Api<RoleBinding> = Api::namespaced(self.client.clone(), namespace);
+        let what = "bind the operator's account";
+        wait::until_some(&bindings, "", what, |binding: &RoleBinding| {
+            let labels = binding.metadata.labels.as_ref();
+            labels.and_then(|labels| labels.get(OWNER)).is_some_and(|owner| owner == csv)
+        })
+        .await
+        .map(drop)
+    }
+
+    /// Waits until there is no copy.
+    pub(super) async fn copy_gone(&self, namespace: &str, csv: &str) -> Result<()> {
+        let copies: Api<ClusterServiceVersion> = Api::namespaced(self.client.clone(), namespace);
+        wait::until_gone(&copies, csv).await
     }
 
     /// The same with an account whose rights are used.

@@ -44,11 +44,7 @@ pub(super) async fn catalog(timeline: &Timeline, stage: &Stage) -> Result<()> {
     let source = builders::catalog_source(OLM_NAMESPACE, CATALOG, &address);
     catalogs.create(&PostParams::default(), &source).await.context("cannot add the catalog")?;
     timeline.event("CatalogSource", format!("{CATALOG} created, served at {address}"));
-    wait::until(&catalogs, CATALOG, "be READY", |catalog: &CatalogSource| {
-        let state = catalog.status.as_ref().and_then(|status| status.connection_state.as_ref());
-        state.is_some_and(|state| state.last_observed_state == "READY")
-    })
-    .await?;
+    wait::until_connected(&catalogs, CATALOG).await?;
     timeline.event("CatalogSource", format!("{CATALOG} is READY"));
     Ok(())
 }

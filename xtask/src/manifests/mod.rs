@@ -31,7 +31,7 @@ pub struct Arguments {
     /// The image of both operators, and of the Pods that catalog-operator starts
     #[arg(long, value_name = "REF", default_value = DEFAULT_IMAGE, value_parser = image)]
     image: String,
-    /// Pods of each operator: 0 or 1, as there is no leader election for more
+    /// Pods of each operator; of several one acts, and the others are ready to take over
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(i32).range(0..))]
     replicas: i32,
 }
@@ -55,9 +55,6 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     println!("kubectl apply --server-side -f {definitions}");
     println!("kubectl wait --for=condition=Established -f {definitions}");
     println!("kubectl apply -f {objects}");
-    if options.replicas > 1 {
-        eprintln!("note: {} Pods of an operator would all do everything", options.replicas);
-    }
     Ok(())
 }
 

@@ -43,7 +43,10 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let resolver = Resolver { repairs: 0, ..Resolver::default() };
     let mut count = Count::default();
     for file in &files {
+        let before = count.passed;
         compare(file, &resolver, &mut count)?;
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        println!("{name}: {} agree", count.passed - before);
     }
     if count.argued > 0 {
         println!("{} differ as docs/differences.md argues", count.argued);
@@ -69,7 +72,9 @@ fn compare(file: &Path, resolver: &Resolver, count: &mut Count) -> Result<()> {
             Err(difference) => {
                 let known = ARGUED.contains(&case.name.as_str());
                 let verdict = if known { "differs as argued" } else { "differs" };
-                println!("{} {verdict}: {}\n{difference}", case.name, case.why);
+                let why = Some(&case.why).filter(|why| !why.is_empty());
+                let why = why.map(|why| format!(": {why}")).unwrap_or_default();
+                println!("{} {verdict}{why}\n{difference}", case.name);
                 if known { count.argued += 1 } else { count.failed += 1 }
             }
         }

@@ -3,7 +3,9 @@
 //! A subject fills a cluster, lets it settle and measures. The frame is the same for all:
 //! - [`stage`]: a cluster and the operators under test, what they hold in memory, their restart;
 //! - [`crowd`]: namespaces by the thousand, and what is in each, made side by side;
-//! - [`requests`]: what the operators write and list;
+//! - [`offer`]: a catalog that they can see;
+//! - [`requests`]: what the operators ask, write and list;
+//! - [`measures`]: what several subjects measure alike;
 //! - [`table`]: figures, each beside its limit; one above its limit fails the command.
 //!
 //! A further subject is one folder with `Arguments` and a function from a [`Stage`] to a
@@ -13,9 +15,14 @@
 //! somewhere else. Their memory is then read from their metrics (`--metrics`), and what only the
 //! audit log or a restart of a process can tell is said to be not measured.
 
+mod arrivals;
 mod copies;
+mod crds;
 mod crowd;
 mod csvs;
+mod installs;
+mod measures;
+mod offer;
 mod requests;
 mod stage;
 mod table;
@@ -55,6 +62,10 @@ enum Subject {
     Csvs(csvs::Arguments),
     /// Operators that watch all namespaces, in a cluster with many
     Copies(copies::Arguments),
+    /// A Subscription in each of many namespaces, at the same time
+    Installs(installs::Arguments),
+    /// A new version of a CRD with very many objects
+    Crds(crds::Arguments),
 }
 
 impl Subject {
@@ -62,7 +73,7 @@ impl Subject {
     fn operators(&self) -> &'static [Operator] {
         match self {
             Self::Csvs(_) => &[Operator::Olm],
-            Self::Copies(_) => &Operator::ALL,
+            Self::Copies(_) | Self::Installs(_) | Self::Crds(_) => &Operator::ALL,
         }
     }
 
@@ -70,6 +81,8 @@ impl Subject {
         match self {
             Self::Csvs(arguments) => csvs::measure(arguments, stage).await,
             Self::Copies(arguments) => copies::measure(arguments, stage).await,
+            Self::Installs(arguments) => installs::measure(arguments, stage).await,
+            Self::Crds(arguments) => crds::measure(arguments, stage).await,
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use olm_testkit::audit::AuditLog;
 use olm_testkit::operators::{Admin, Operator};
 use tokio::time::sleep;
@@ -13,6 +13,9 @@ const QUIET: Duration = Duration::from_secs(10);
 
 /// Between two looks at counters.
 const LOOK: Duration = Duration::from_secs(1);
+
+/// How clients written in Go count requests.
+const GO_REQUESTS: &str = "rest_client_requests_total{";
 
 /// Counts requests from some point on.
 pub(super) enum Requests {
@@ -71,40 +74,77 @@ impl Requests {
         }
     }
 
-    /// Waits until nothing is written any more.
-    pub(super) async fn until_quiet(&mut self, patience: Duration) -> Result<()> {
+    /// Waits until nothing is written any more; how many writes there were since the last call of
+    /// this or [`Self::writes`].
+    pub(super) async fn until_quiet(&mut self, patience: Duration) -> Result<f64> {
         if let Self::Audit { log, programs } = self {
-            return log.until_quiet(programs, QUIET, patience).await.map(drop);
+            let writes = log.until_quiet(programs, QUIET, patience).await?;
+            return Ok(f64::from(u32::try_from(writes.len())?));
         }
         let started = tokio::time::Instant::now();
-        let mut since = started;
+        let (mut since, mut sum) = (started, 0.0);
         while since.elapsed() < QUIET {
             if started.elapsed() > patience {
                 anyhow::bail!("there is no end of writes after {patience:?}");
             }
             sleep(LOOK).await;
-            if self.writes().await?.0 > 0.0 {
+            let (writes, _) = self.writes().await?;
+            sum += writes;
+            if writes > 0.0 {
                 since = tokio::time::Instant::now();
             }
         }
-        Ok(())
+        Ok(sum)
     }
 }
 
-/// Effects that changed something, of metrics in text form.
+/// All requests, of metrics in text form: ours, or those of Go's client.
+pub(super) fn asked(metrics: &str) -> Result<f64> {
+    let own = values(metrics, "olm_kit_requests_total{", |_| true);
+    let all = own.chain(values(metrics, GO_REQUESTS, |_| true)).collect::<Vec<_>>();
+    ensure!(!all.is_empty(), "the metrics do not tell how many requests there were");
+    Ok(all.into_iter().sum())
+}
+
+/// Effects that changed something, of metrics in text form. Of an operator that does not count
+/// them: requests that are no reads.
 fn written(metrics: &str) -> f64 {
-    let effects = metrics.lines().filter(|line| line.starts_with("olm_kit_effects_total{"));
-    let wrote = effects.filter(|line| {
-        ["created", "changed", "deleted"]
-            .iter()
-            .any(|outcome| line.contains(&format!("outcome=\"{outcome}\"")))
+    let one_of = |line: &str, label: &str, values: &[&str]| {
+        values.iter().any(|value| line.contains(&format!("{label}=\"{value}\"")))
+    };
+    let own = values(metrics, "olm_kit_effects_total{", |line| {
+        one_of(line, "outcome", &["created", "changed", "deleted"])
     });
-    wrote.filter_map(|line| line.rsplit(' ').next()?.parse::<f64>().ok()).sum()
+    let other = values(metrics, GO_REQUESTS, |line| {
+        one_of(line, "method", &["POST", "PUT", "PATCH", "DELETE"])
+    });
+    own.chain(other).sum()
+}
+
+/// The values of a metric, of lines that count.
+fn values<'a>(
+    metrics: &'a str,
+    metric: &'a str,
+    counts: impl Fn(&str) -> bool + 'a,
+) -> impl Iterator<Item = f64> + 'a {
+    let lines = metrics.lines().filter(move |line| line.starts_with(metric) && counts(line));
+    lines.filter_map(|line| line.rsplit(' ').next()?.parse().ok())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::written;
+    use super::{asked, written};
+
+    #[test]
+    fn requests_are_counted_in_either_form() {
+        let text = "\
+            olm_kit_requests_total{code=\"200\",method=\"GET\"} 3\n\
+            rest_client_requests_total{code=\"200\",host=\"h\",method=\"GET\"} 4\n\
+            rest_client_requests_total{code=\"201\",host=\"h\",method=\"POST\"} 5\n";
+        assert!((asked(text).unwrap() - 12.0).abs() < f64::EPSILON);
+        assert!((written(text) - 5.0).abs() < f64::EPSILON);
+        assert!(asked("other_total 9\n").is_err());
+    }
 
     #[test]
     fn unchanged_objects_are_no_writes() {

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
-use kube::{Api, Client};
+use kube::Client;
 use olm_testkit::audit::AuditLog;
 use olm_testkit::builders::CatalogDir;
 use olm_testkit::cluster::current::CurrentCluster;
@@ -17,12 +17,10 @@ use olm_testkit::operators::{Admin, Binaries, Operator, Special};
 use olm_testkit::process::Running;
 use olm_testkit::progress::Progress;
 use olm_testkit::registry::Registry;
-use olm_testkit::wait;
-use olm_types::api::CatalogSource;
 use tokio::time::Instant;
 
 use super::Arguments;
-use super::requests::Requests;
+use super::requests::{Requests, asked};
 use crate::cluster::Backend;
 use crate::demo;
 
@@ -87,6 +85,8 @@ impl Stage {
         let client = cluster::client(&cluster.kubeconfig().await?).await?;
         deploy::apply(&client, &Options::default(), With::Definitions).await?;
         let logs = arguments.logs.clone().unwrap_or_else(|| cluster.scratch());
+        std::fs::create_dir_all(&logs)
+            .with_context(|| format!("cannot create {}", logs.display()))?;
         let binaries = Binaries::in_dir(&dir, &logs);
         let own = Own { cluster, binaries, starts: 0 };
         let mut stage = Self { client, operators: BTreeMap::new(), own: Some(own) };
@@ -129,15 +129,9 @@ impl Stage {
         self.own.as_ref().map(|own| Registry::start(&own.binaries, name, catalog)).transpose()
     }
 
-    /// Waits until a catalog is connected.
-    pub(super) async fn until_ready(&self, namespace: &str, catalog: &str) -> Result<()> {
-        let catalogs: Api<CatalogSource> = Api::namespaced(self.client.clone(), namespace);
-        wait::until(&catalogs, catalog, "be READY", |catalog: &CatalogSource| {
-            let state = catalog.status.as_ref().and_then(|status| status.connection_state.as_ref());
-            state.is_some_and(|state| state.last_observed_state == "READY")
-        })
-        .await
-        .map(drop)
+    /// How many requests an operator has made since its start, as it counts them itself.
+    pub(super) async fn asked(&self, operator: Operator) -> Result<f64> {
+        asked(&self.subject(operator)?.admin.metrics().await?)
     }
 
     /// Counts requests of the operators from now on.

@@ -9,13 +9,14 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use kube::Client;
-use kube::api::{Api, DeleteParams, DynamicObject};
+use kube::api::{Api, ApiResource, DeleteParams, DynamicObject, ListParams};
 use olm_testkit::dump::{Dump, Key, Kinds, diff, normalise};
 use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
+use super::plan::{Shipped, Version};
 use super::wishes::Home;
 
 /// What garbage collection may take.
@@ -32,7 +33,7 @@ const OF_KUBERNETES: [(&str, &str); 2] =
 const FOR_PEOPLE: [&str; 2] = ["CustomResourceDefinition", "Operator"];
 
 /// Kind and name of what bundles ship.
-type Shipped = BTreeSet<(String, String)>;
+type Names = BTreeSet<(String, String)>;
 
 /// A cluster before a package came.
 pub(super) struct Before {
@@ -49,8 +50,19 @@ impl Before {
         Ok(Self { client: client.clone(), kinds, objects })
     }
 
+    /// The object of a bundle that cannot be made here, because the cluster does not serve its kind.
+    pub(super) fn impossible(&self, version: &Version) -> Option<String> {
+        let is_served = |one: &Shipped| {
+            let kinds = self.kinds.get(&one.kind);
+            kinds.is_some_and(|known| known.api_version == one.api_version)
+        };
+        let object = version.objects.iter().find(|one| !is_served(one))?;
+        let Shipped { api_version, kind, name } = object;
+        Some(format!("object {kind} {name}, apiVersion: {api_version} is not served here"))
+    }
+
     /// What is in the namespaces of an uninstalled package, once nothing goes away any more.
-    pub(super) async fn uninstalled(&self, home: &Home, shipped: &Shipped) -> Result<Vec<String>> {
+    pub(super) async fn uninstalled(&self, home: &Home, shipped: &Names) -> Result<Vec<String>> {
         let deadline = Instant::now() + PATIENCE;
         loop {
             let mut left = Vec::new();
@@ -68,47 +80,76 @@ impl Before {
         }
     }
 
-    /// Deletes what a person deletes after uninstalling, and the namespaces; what differs then.
-    pub(super) async fn removed(
-        &self,
-        client: &Client,
-        home: &Home,
-        shipped: &Shipped,
-    ) -> Result<Vec<String>> {
+    /// Deletes what a person deletes after uninstalling, and waits until definitions are gone.
+    pub(super) async fn clear(&self, shipped: &Names) -> Result<()> {
+        for definition in self.new_of("CustomResourceDefinition").await? {
+            self.list_once(&definition).await;
+        }
         for kind in FOR_PEOPLE {
-            self.delete_new(client, kind, |_| true).await?;
+            self.delete_new(kind, |_| true).await?;
         }
         let kinds: BTreeSet<&String> = shipped.iter().map(|(kind, _)| kind).collect();
         for kind in kinds {
             let is_shipped = |name: &str| shipped.contains(&(kind.clone(), name.to_owned()));
-            self.delete_new(client, kind, is_shipped).await?;
+            self.delete_new(kind, is_shipped).await?;
         }
+        let deadline = Instant::now() + PATIENCE;
+        while !self.new_of("CustomResourceDefinition").await?.is_empty() {
+            ensure!(Instant::now() < deadline, "definitions are not gone after {PATIENCE:?}");
+            sleep(LOOK).await;
+        }
+        Ok(())
+    }
+
+    /// Deletes what a person deletes after uninstalling, and the namespaces; what differs then.
+    pub(super) async fn removed(&self, home: &Home, shipped: &Names) -> Result<Vec<String>> {
+        self.clear(shipped).await?;
         home.raze().await?;
         let deadline = Instant::now() + PATIENCE;
         loop {
-            let now = normalise(self.kinds.objects(client).await?);
+            let now = normalise(self.kinds.objects(&self.client).await?);
             let differences = diff(&self.objects, &now);
             if differences.is_empty() || Instant::now() > deadline {
                 return Ok(differences.iter().map(ToString::to_string).collect());
             }
             // An Operator comes back as long as a definition is on its way out.
-            self.delete_new(client, "Operator", |_| true).await?;
+            self.delete_new("Operator", |_| true).await?;
             sleep(LOOK).await;
         }
     }
 
+    /// kube-apiserver takes a minute and more to delete a definition whose kind nobody has listed.
+    async fn list_once(&self, definition: &Value) {
+        let text = |pointer: &str| {
+            definition.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned()
+        };
+        let (group, version) = (text("/spec/group"), text("/spec/versions/0/name"));
+        let resource = ApiResource {
+            api_version: format!("{group}/{version}"),
+            group,
+            version,
+            kind: text("/spec/names/kind"),
+            plural: text("/spec/names/plural"),
+        };
+        let objects: Api<DynamicObject> = Api::all_with(self.client.clone(), &resource);
+        // One that cannot be listed is deleted nevertheless, only later.
+        let _ = objects.list(&ListParams::default().limit(1)).await;
+    }
+
+    /// Objects of a kind that were not there before.
+    async fn new_of(&self, kind: &str) -> Result<Vec<Value>> {
+        let all = self.kinds.objects_of(&self.client, kind).await?;
+        Ok(all.into_iter().filter(|one| !self.objects.contains_key(&Key::of(one))).collect())
+    }
+
     /// Deletes new objects of the whole cluster; those of namespaces go with these.
-    async fn delete_new(
-        &self,
-        client: &Client,
-        kind: &str,
-        is_wanted: impl Fn(&str) -> bool,
-    ) -> Result<()> {
+    async fn delete_new(&self, kind: &str, is_wanted: impl Fn(&str) -> bool) -> Result<()> {
         let Some(resource) = self.kinds.get(kind) else { return Ok(()) };
-        let api: Api<DynamicObject> = Api::all_with(client.clone(), resource);
-        let all = normalise(self.kinds.objects_of(client, kind).await?);
-        let new = all.keys().filter(|key| !self.objects.contains_key(*key));
-        for key in new.filter(|key| key.namespace.is_empty() && is_wanted(&key.name)) {
+        let api: Api<DynamicObject> = Api::all_with(self.client.clone(), resource);
+        let new = self.new_of(kind).await?;
+        for key in
+            new.iter().map(Key::of).filter(|key| key.namespace.is_empty() && is_wanted(&key.name))
+        {
             let deleted = api.delete(&key.name, &DeleteParams::background()).await;
             if !matches!(&deleted, Err(kube::Error::Api(status)) if status.is_not_found()) {
                 deleted.with_context(|| format!("cannot delete {key}"))?;
@@ -135,7 +176,7 @@ fn is_of_kubernetes(object: &Value) -> bool {
 }
 
 /// Whether a bundle ships the object and nobody owns it.
-fn stays(object: &Value, shipped: &Shipped) -> bool {
+fn stays(object: &Value, shipped: &Names) -> bool {
     let key = Key::of(object);
     let owned = object.pointer("/metadata/ownerReferences").is_some();
     !owned && shipped.contains(&(key.kind, key.name))

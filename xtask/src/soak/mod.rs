@@ -6,15 +6,15 @@
 //! upgrade passes are installed by themselves. Then everything is removed, and the cluster must be
 //! what it was before. Bundles need their manifests inline; pods are simulated.
 //!
-//! A version that cannot succeed here because the catalog lacks what it requires is named with the
-//! object and the field that say so; every other one that does not succeed fails the command.
+//! A version that cannot succeed here, because the catalog lacks what it requires or the cluster
+//! does not serve the kind of something that it ships, is named with the object and the field that
+//! say so; every other one that does not succeed fails the command.
 
 mod follow;
 mod leftovers;
 mod plan;
 mod report;
 mod sample;
-mod stage;
 mod story;
 mod wishes;
 
@@ -22,11 +22,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
+use olm_testkit::progress::Progress;
 
 use crate::demo;
+use crate::stage::Stage;
 use plan::Subject;
 use report::Line;
-use stage::Stage;
 
 /// Arguments of the command.
 #[derive(Debug, Args)]
@@ -78,7 +79,9 @@ async fn play_all(
     binaries: &Path,
     subjects: &[Subject],
 ) -> Result<Vec<Line>> {
-    let mut stage = Stage::set(binaries, &arguments.dir, arguments.logs.as_deref()).await?;
+    let logs = arguments.logs.as_deref();
+    let mut stage = Stage::set("soak", Progress::to_stderr(), binaries, logs).await?;
+    stage.serve(wishes::CATALOG, &arguments.dir).await?;
     let mut lines = Vec::new();
     for subject in subjects {
         let played = story::play(subject, &stage).await;

@@ -43,6 +43,17 @@ pub(super) struct Version {
     pub modes: BTreeSet<InstallModeType>,
     /// What it requires and no bundle of the catalog provides: the property that says so.
     pub missing: Option<String>,
+    /// What it ships besides its CSV, of kinds that no bundle of the catalog provides.
+    pub objects: Vec<Shipped>,
+}
+
+/// An object of a bundle.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Shipped {
+    /// `group/version`, or the bare version for the core group.
+    pub api_version: String,
+    pub kind: String,
+    pub name: String,
 }
 
 /// Reads a catalog.
@@ -70,7 +81,7 @@ struct Offer {
 struct Content {
     has_csv: bool,
     modes: BTreeSet<InstallModeType>,
-    shipped: Vec<(String, String)>,
+    shipped: Vec<Shipped>,
     required: Vec<Gvk>,
     required_packages: Vec<String>,
 }
@@ -86,7 +97,7 @@ impl Contents for Offer {
         let content = Content {
             has_csv: content.csv.is_some(),
             modes: content.csv.as_deref().map(modes).unwrap_or_default(),
-            shipped: content.objects.iter().map(|object| kind_and_name(object)).collect(),
+            shipped: content.objects.iter().map(|object| Shipped::read(object)).collect(),
             required: content.properties.required,
             required_packages: packages.map(|package| package.package_name).collect(),
         };
@@ -107,10 +118,19 @@ fn modes(csv: &str) -> BTreeSet<InstallModeType> {
     InstallModeType::ALL.into_iter().filter(|mode| names.contains(&mode.as_str())).collect()
 }
 
-fn kind_and_name(object: &str) -> (String, String) {
-    let object: Value = serde_json::from_str(object).unwrap_or_default();
-    let text = |pointer| object.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
-    (text("/kind").to_owned(), text("/metadata/name").to_owned())
+impl Shipped {
+    fn read(object: &str) -> Self {
+        let object: Value = serde_json::from_str(object).unwrap_or_default();
+        let text = |pointer| {
+            object.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned()
+        };
+        Self { api_version: text("/apiVersion"), kind: text("/kind"), name: text("/metadata/name") }
+    }
+
+    fn gvk(&self) -> Gvk {
+        let (group, version) = self.api_version.split_once('/').unwrap_or(("", &self.api_version));
+        Gvk::new(group, version, &self.kind)
+    }
 }
 
 fn subject(catalog: &Catalog, package: &Package, offer: &Offer) -> Subject {
@@ -121,7 +141,8 @@ fn subject(catalog: &Catalog, package: &Package, offer: &Offer) -> Subject {
         let content = offer.contents.get(name);
         let modes = content.map(|content| content.modes.clone()).unwrap_or_default();
         let missing = content.and_then(|content| missing(catalog, content, offer));
-        (name.clone(), Version { modes, missing })
+        let objects = content.map(|content| unprovided(content, offer)).unwrap_or_default();
+        (name.clone(), Version { modes, missing, objects })
     };
     Subject {
         package: package.name.clone(),
@@ -133,11 +154,15 @@ fn subject(catalog: &Catalog, package: &Package, offer: &Offer) -> Subject {
 
 fn shipped(package: &Package, offer: &Offer) -> BTreeSet<(String, String)> {
     let contents = package.bundles.keys().filter_map(|name| offer.contents.get(name));
-    let all = contents.flat_map(|content| content.shipped.iter().cloned());
-    all.filter(|(kind, _)| {
-        !["ClusterServiceVersion", "CustomResourceDefinition"].contains(&&**kind)
-    })
-    .collect()
+    let all = contents.flat_map(|content| &content.shipped);
+    all.filter(|one| !["ClusterServiceVersion", "CustomResourceDefinition"].contains(&&*one.kind))
+        .map(|one| (one.kind.clone(), one.name.clone()))
+        .collect()
+}
+
+fn unprovided(content: &Content, offer: &Offer) -> Vec<Shipped> {
+    let objects = content.shipped.iter().filter(|one| !offer.provided.contains(&one.gvk()));
+    objects.cloned().collect()
 }
 
 fn missing(catalog: &Catalog, content: &Content, offer: &Offer) -> Option<String> {

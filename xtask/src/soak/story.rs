@@ -10,8 +10,8 @@ use super::follow::{Seen, follow, refusal};
 use super::leftovers::Before;
 use super::plan::{Route, Subject};
 use super::report::{Line, Trouble};
-use super::stage::Stage;
 use super::wishes::Home;
+use crate::stage::Stage;
 
 /// Plays a package to its end; what goes wrong with it is in the line.
 pub(super) async fn play(subject: &Subject, stage: &Stage) -> Result<Line> {
@@ -29,7 +29,7 @@ pub(super) async fn play(subject: &Subject, stage: &Stage) -> Result<Line> {
     for (name, route) in missed(subject, &told.seen) {
         told.alone(subject, route, &name, &home, &before).await?;
     }
-    told.left.extend(before.removed(&stage.client, &home, &subject.shipped).await?);
+    told.left.extend(before.removed(&home, &subject.shipped).await?);
     Ok(told.line(subject, started.elapsed()))
 }
 
@@ -70,7 +70,7 @@ impl Told {
         self.upgraded += self.seen.succeeded.len().saturating_sub(known + 1);
         if !arrived {
             let stuck = self.stuck(route);
-            self.trouble(subject, &stuck, home).await?;
+            self.trouble(subject, &stuck, home, before).await?;
         }
         self.remove(subject, home, before).await
     }
@@ -93,7 +93,7 @@ impl Told {
         home.subscribe(package, channel, name, Approval::Manual).await?;
         let approved = home.approve().await.is_ok();
         if !approved || !follow(home, name, &mut self.seen).await? {
-            self.trouble(subject, name, home).await?;
+            self.trouble(subject, name, home, before).await?;
         }
         self.remove(subject, home, before).await
     }
@@ -108,13 +108,20 @@ impl Told {
         open.unwrap_or(&route.first).clone()
     }
 
-    async fn trouble(&mut self, subject: &Subject, version: &str, home: &Home) -> Result<()> {
+    async fn trouble(
+        &mut self,
+        subject: &Subject,
+        version: &str,
+        home: &Home,
+        before: &Before,
+    ) -> Result<()> {
         let said = match self.seen.complaint(version) {
             Some(complaint) => complaint,
             None => refusal(home).await?.unwrap_or_else(|| "nobody says why".to_owned()),
         };
-        let missing = subject.versions.get(version).and_then(|version| version.missing.clone());
-        let missing = missing.or_else(|| immutable(&said));
+        let known = subject.versions.get(version);
+        let missing = known
+            .and_then(|version| version.missing.clone().or_else(|| before.impossible(version)));
         let phase = self.seen.phase(version);
         self.troubles.push(Trouble { version: version.to_owned(), phase, said, missing });
         Ok(())
@@ -123,7 +130,8 @@ impl Told {
     async fn remove(&mut self, subject: &Subject, home: &Home, before: &Before) -> Result<()> {
         home.uninstall().await.context("cannot uninstall")?;
         self.left.extend(before.uninstalled(home, &subject.shipped).await?);
-        Ok(())
+        // Users of an older version have no definitions of a newer one.
+        before.clear(&subject.shipped).await
     }
 
     fn line(self, subject: &Subject, took: std::time::Duration) -> Line {
@@ -139,12 +147,6 @@ impl Told {
             took,
         }
     }
-}
-
-/// An upgrade that changes what the API server lets nobody change, in v0 as little as here.
-fn immutable(said: &str) -> Option<String> {
-    said.contains("field is immutable")
-        .then(|| "whose upgrade changes a field that the API server calls immutable".to_owned())
 }
 
 /// The modes that all these versions support.

@@ -14,7 +14,8 @@ use olm_types::api::{
 };
 use serde_json::json;
 
-use super::stage::CATALOG;
+/// The name of the catalog.
+pub(super) const CATALOG: &str = "soak";
 
 /// The namespaces of one package.
 pub(super) struct Home {

@@ -2,7 +2,5 @@
 
 mod observe;
 mod reconcile;
-mod version;
 
 pub use reconcile::CatalogSources;
-pub use version::ServerVersion;

@@ -6,6 +6,7 @@ use k8s_openapi::api::core::v1::{ConfigMap, ServiceAccount};
 use kube::ResourceExt;
 use kube::core::ObjectMeta;
 use olm_effect::{Refusal, Target};
+use olm_kit::live;
 use olm_lifecycle::catalog_source::registry::{account_name, config_map_name, service_name};
 use olm_lifecycle::catalog_source::{
     Backend, ConfigMapFound, Connection, Observed, Present, backend, dial_address, has_template,
@@ -17,9 +18,12 @@ use olm_types::bundle::CatalogKey;
 use serde::de::DeserializeOwned;
 
 use super::reconcile::CatalogSources;
+use crate::clock;
 use crate::digest::DigestRequest;
 use crate::servers::Names;
-use crate::{clock, live};
+
+/// What serves a catalog, what is there of it, and its connection or why there is none.
+type Connected = (Option<Backend>, Present, Result<Option<Connection>, String>);
 
 impl CatalogSources {
     /// Connects the catalog as its spec asks, and gathers what is known about it.
@@ -28,14 +32,7 @@ impl CatalogSources {
         catalog: Arc<CatalogSource>,
         key: &CatalogKey,
     ) -> Result<Observed, Refusal> {
-        let backend = backend(&catalog).ok();
-        let server = match &backend {
-            Some(backend @ (Backend::Image | Backend::ConfigMap)) => {
-                self.present(&catalog, key, backend).await?
-            }
-            Some(Backend::Address(_)) | None => Present::default(),
-        };
-        let connection = self.connection(&catalog, key, backend.as_ref(), &server);
+        let (backend, server, connection) = self.connect(&catalog, key).await?;
         let config_map = match &backend {
             Some(Backend::ConfigMap) => self.config_map(&catalog, key).await,
             _ => ConfigMapFound::NotNeeded,
@@ -51,6 +48,24 @@ impl CatalogSources {
             server,
             catalog,
         })
+    }
+
+    /// Connects the catalog as its spec asks: what serves it, what is there of that, and whether it
+    /// answers.
+    pub(super) async fn connect(
+        &self,
+        catalog: &CatalogSource,
+        key: &CatalogKey,
+    ) -> Result<Connected, Refusal> {
+        let backend = backend(catalog).ok();
+        let server = match &backend {
+            Some(backend @ (Backend::Image | Backend::ConfigMap)) => {
+                self.present(catalog, key, backend).await?
+            }
+            Some(Backend::Address(_)) | None => Present::default(),
+        };
+        let connection = self.connection(catalog, key, backend.as_ref(), &server);
+        Ok((backend, server, connection))
     }
 
     /// What the stores have. An account that lacks the label by which accounts are watched is

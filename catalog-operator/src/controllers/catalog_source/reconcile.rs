@@ -9,7 +9,10 @@ use kube::Client;
 use olm_effect::{Outcome, Refusal};
 use olm_kit::ObjectKey;
 use olm_kit::controller::{Conclusion, ReconcileError, Reconciler};
+use olm_kit::discovery::ServerVersion;
 use olm_kit::interpreter::Interpreter;
+use olm_kit::leader::Leadership;
+use olm_kit::live;
 use olm_kit::watch::Store;
 use olm_lifecycle::catalog_source::registry::Settings;
 use olm_lifecycle::catalog_source::{
@@ -20,12 +23,11 @@ use olm_types::bundle::CatalogKey;
 use serde_json::Value;
 
 use super::super::act;
-use super::version::ServerVersion;
 use crate::catalogs::Catalogs;
+use crate::clock;
 use crate::digest::DigestSource;
 use crate::metrics::CatalogMetrics;
 use crate::servers::ServerStores;
-use crate::{clock, live};
 
 /// How often a catalog with an image template is looked at: the version of the cluster may change,
 /// and nobody tells.
@@ -42,6 +44,7 @@ pub struct CatalogSources {
     pub(crate) version: ServerVersion,
     pub(crate) client: Client,
     pub(crate) interpreter: Interpreter,
+    pub(crate) leadership: Leadership,
     pub(crate) metrics: CatalogMetrics,
 }
 
@@ -59,6 +62,9 @@ impl Reconciler<ObjectKey> for CatalogSources {
         if catalog.metadata.deletion_timestamp.is_some() {
             // What serves it goes with it; nothing is made for it any more.
             return Ok(Conclusion::Done);
+        }
+        if !self.leadership.is_leader() {
+            return self.follow(&catalog, &catalog_key).await;
         }
         let observed = self.observe(catalog, &catalog_key).await?;
         let ready =
@@ -82,6 +88,20 @@ impl Reconciler<ObjectKey> for CatalogSources {
 }
 
 impl CatalogSources {
+    /// What a replica does that does not lead: it knows the catalog, so that it can serve its
+    /// packages and take over at once.
+    async fn follow(
+        &self,
+        catalog: &CatalogSource,
+        key: &CatalogKey,
+    ) -> Result<Conclusion, ReconcileError> {
+        let (_, _, connection) = self.connect(catalog, key).await?;
+        match connection {
+            Ok(_) => Ok(Conclusion::Done),
+            Err(why) => Err(ReconcileError::message(why)),
+        }
+    }
+
     /// Carries out the plan. Objects of the catalog that are there without the label by which they
     /// are watched come to light when they cannot be created; then there is a second round.
     async fn serve(

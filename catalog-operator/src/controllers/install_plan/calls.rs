@@ -4,10 +4,9 @@ use kube::Client;
 use olm_effect::{Outcome, Refusal};
 use olm_kit::discovery::{ApiKinds, DiscoveryError};
 use olm_kit::interpreter::{Executed, Interpreter};
+use olm_kit::live;
 use olm_lifecycle::install_plan::execution::{Reply, Request, Served};
 use olm_types::gvk::Gvk;
-
-use crate::live;
 
 /// What calls are made with.
 pub(crate) struct Calls {

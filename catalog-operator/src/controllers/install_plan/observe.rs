@@ -1,11 +1,13 @@
 //! What is known about an InstallPlan.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use kube::ResourceExt;
 use olm_lifecycle::crd;
 use olm_lifecycle::install_plan::phase::Observed;
+use olm_lifecycle::tenancy::StepTrust;
 use olm_types::api::InstallPlan;
 
 use crate::stores::Stores;
@@ -17,17 +19,24 @@ pub(super) fn observe(
     operator_namespace: &str,
     retry_timeout: Duration,
     rights_changed: bool,
+    trust: StepTrust,
 ) -> Observed {
     let namespace = plan.namespace().unwrap_or_default();
     let csvs = stores.csvs.list();
     let names = csvs.iter().map(|csv| (csv.namespace().unwrap_or_default(), csv.name_any()));
+    let names: BTreeSet<_> = names.collect();
+    let here = csvs.iter().filter(|csv| csv.namespace().as_deref() == Some(&*namespace));
+    let replaced = here.filter_map(|csv| csv.spec.replaces.clone());
+    let is_gone = |name: &String| !names.contains(&(namespace.clone(), name.clone()));
     Observed {
         groups: stores.groups.list_in(&namespace),
-        csvs: names.collect(),
+        replaced: replaced.filter(is_gone).collect(),
+        csvs: names,
         crd_owners: crd::owners(&csvs),
         rights_changed,
         operator_namespace: operator_namespace.to_owned(),
         retry_timeout,
+        trust,
         plan,
     }
 }

@@ -19,6 +19,7 @@ use super::record::record;
 use crate::metrics::CatalogMetrics;
 use crate::rights::ChangedRights;
 use crate::stores::Stores;
+use crate::tenancy::Tenancy;
 use crate::{clock, unpack};
 
 /// How long a user's plan waits before its CSVs are looked for again; a catalog that is being
@@ -32,6 +33,7 @@ pub struct InstallPlans {
     pub(crate) calls: Calls,
     pub(crate) resolutions: Resolutions,
     pub(crate) rights: ChangedRights,
+    pub(crate) tenancy: Tenancy,
     /// Why users' plans have no steps, as it was last told; told once, not at every look.
     pub(crate) complaints: DashMap<ObjectKey, String>,
     pub(crate) operator_namespace: String,
@@ -59,17 +61,20 @@ impl InstallPlans {
             return Ok(Conclusion::Done);
         };
         let (namespace, timeout) = (&self.operator_namespace, self.retry_timeout);
-        let observed = observe(plan, &self.stores, namespace, timeout, changed);
+        let trust = self.tenancy.judge(&plan).await?;
+        let observed = observe(plan, &self.stores, namespace, timeout, changed, trust);
         match phase::decide(&observed, clock::now()) {
             Decision::Nothing => Ok(Conclusion::Done),
             Decision::Resolve => self.resolve(key, &observed.plan).await,
             Decision::Write { effects, problem } => {
+                let refused = problem.is_some() && self.tenancy.is_strict();
                 // Told once, when it is written.
                 if let Some(problem) = problem.filter(|_| !effects.is_empty()) {
                     tracing::warn!(plan = %key, problem, "plan cannot be executed");
                 }
                 act(&self.calls.interpreter, &effects).await?;
-                Ok(Conclusion::Done)
+                // No watch tells when an administrator trusts the namespace.
+                Ok(if refused { Conclusion::RequeueAfter(RESOLVE_AGAIN) } else { Conclusion::Done })
             }
             Decision::Execute(execution) => self.execute(key, &observed, *execution).await,
         }
@@ -84,7 +89,8 @@ impl InstallPlans {
         match self.resolutions.steps_of(plan).await {
             Ok(steps) => {
                 self.complaints.remove(key);
-                let write = requested(plan, steps);
+                let attestor = &self.tenancy.attestor;
+                let write = requested(plan, steps, attestor, clock::now());
                 act(&self.calls.interpreter, write.as_slice()).await?;
                 Ok(Conclusion::Done)
             }

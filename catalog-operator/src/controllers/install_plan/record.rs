@@ -8,9 +8,8 @@ use kube::Client;
 use olm_effect::{Action, Effect, Outcome, Refusal};
 use olm_kit::controller::ReconcileError;
 use olm_kit::interpreter::Interpreter;
+use olm_kit::live;
 use serde_json::Value;
-
-use crate::live;
 
 /// How often the record is tried.
 const TRIES: usize = 5;

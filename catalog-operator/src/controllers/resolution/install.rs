@@ -48,7 +48,7 @@ impl Resolutions {
             Ok(plan) => plan,
             Err(failure) => return Ok(Err(failure)),
         };
-        let effects = record(namespace, &selection, &request, &plan, clock::now());
+        let effects = record(namespace, &selection, &request, &plan, &self.attestor, clock::now());
         act(&self.interpreter, &effects).await.map(|()| Ok(Conclusion::Done))
     }
 

@@ -1,6 +1,5 @@
 //! Resolves a namespace: observe -> begin -> part -> solve -> install (select -> plan -> record).
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -11,17 +10,20 @@ use olm_kit::controller::{Conclusion, ReconcileError, Reconciler};
 use olm_kit::interpreter::Interpreter;
 use olm_lifecycle::install_plan::collect;
 use olm_lifecycle::subscription::resolution::{
-    Begin, Failure, Namespace, Terms, Unusable, adopt, begin, fail, upgrade_under_way,
+    Begin, Blocked, Failure, Namespace, Orphans, Terms, Unusable, adopt, begin, fail, tell_orphans,
+    upgrade_under_way,
 };
+use olm_lifecycle::tenancy::Attestor;
 
 use super::super::act;
 use super::observe;
+use super::settled::{Inputs, Settled};
 use super::solve::{Question, Refused, Rules, Solved, solve};
 use crate::catalogs::Catalogs;
 use crate::clock;
 use crate::metrics::CatalogMetrics;
 use crate::stores::Stores;
-use crate::unpack::BundleUnpacker;
+use crate::unpack::Bundles;
 
 /// How long to wait before a resolution that something stood in the way of is tried again. What is
 /// watched (Subscriptions, catalogs, CSVs, OperatorGroups) brings a namespace back at once.
@@ -31,13 +33,19 @@ const RETRY: Duration = Duration::from_secs(15);
 pub struct Resolutions {
     pub(crate) stores: Stores,
     pub(crate) catalogs: Catalogs,
-    pub(crate) unpacker: Arc<dyn BundleUnpacker>,
+    pub(crate) bundles: Bundles,
     pub(crate) interpreter: Interpreter,
+    /// Marks plans whose steps were found here.
+    pub(crate) attestor: Attestor,
     pub(crate) global_namespace: String,
     pub(crate) metrics: CatalogMetrics,
     pub(crate) rules: Rules,
     /// What was last said about the OperatorGroups of a namespace; said once, not at every look.
     pub(crate) complaints: DashMap<String, String>,
+    /// Namespaces in which there is nothing left to be done.
+    pub(crate) settled: Settled,
+    /// What was last said about the CSVs of a namespace that no Subscription refers to.
+    pub(crate) orphans: DashMap<String, Orphans>,
 }
 
 #[async_trait]
@@ -46,7 +54,12 @@ impl Reconciler<String> for Resolutions {
         let namespace = observe::namespace(name, &self.stores);
         act(&self.interpreter, &collect::surplus(&namespace.plans)).await?;
         match begin(&namespace, clock::now()) {
-            Begin::NothingSubscribed | Begin::AllPending => self.withdraw_complaint(name),
+            Begin::NothingSubscribed => {
+                self.withdraw_complaint(name);
+                self.orphans.remove(name);
+                self.settled.forget(name);
+            }
+            Begin::AllPending => self.withdraw_complaint(name),
             Begin::NotSynced => {}
             Begin::WrongGroups { message, event } => self.complain(name, message, *event).await?,
             Begin::OutOfDate(effects) => act(&self.interpreter, &effects).await?,
@@ -74,16 +87,34 @@ impl Resolutions {
             act(&self.interpreter, &adopted).await?;
             return Ok(Conclusion::Done);
         }
-        let unusable = universe.unusable();
         let question = Question {
             namespace: namespace.clone(),
             csvs,
             universe,
             fail_forward: terms.fail_forward,
         };
+        let inputs = Inputs::of(&question);
+        if self.settled.holds(&namespace.name, &inputs) {
+            return Ok(Conclusion::Done);
+        }
+        let conclusion = self.answer(namespace, question).await?;
+        // The version of the cluster is no input: with it, every namespace is resolved every time.
+        if conclusion == Conclusion::Done && self.rules.cluster.is_none() {
+            self.settled.keep(&namespace.name, inputs);
+        }
+        Ok(conclusion)
+    }
+
+    /// Asks the resolver, and does what it says.
+    async fn answer(
+        &self,
+        namespace: &Namespace,
+        question: Question,
+    ) -> Result<Conclusion, ReconcileError> {
+        let unusable = question.universe.unusable();
         let rules = self.rules.given(self.catalogs.block(), &unusable);
         let solved = solve(question, &rules, &self.metrics.resolutions).await;
-        let mut conclusion = Conclusion::Done;
+        let mut conclusion = self.tell_orphans(&namespace.name, &solved.orphans).await?;
         for refused in &solved.refused {
             let told = self.refuse(namespace, refused, &unusable).await?;
             conclusion = sooner(conclusion, told);
@@ -104,7 +135,7 @@ impl Resolutions {
     ) -> Result<Conclusion, ReconcileError> {
         match self.install(able, solved).await? {
             Ok(conclusion) => Ok(conclusion),
-            Err(failure) => self.tell(able, &failure).await,
+            Err(failure) => self.tell(able, &failure, &solved.blocked).await,
         }
     }
 
@@ -122,9 +153,9 @@ impl Resolutions {
         match (&refused.failure, upgrade) {
             (Failure::NotSatisfiable(_), Some(rest)) => Ok(Conclusion::RequeueAfter(rest)),
             (failure @ Failure::NotSatisfiable(_), None) => {
-                self.tell(&concerned, &failure.clone().without(unusable)).await
+                self.tell(&concerned, &failure.clone().without(unusable), &Blocked::new()).await
             }
-            (failure, _) => self.tell(&concerned, failure).await,
+            (failure, _) => self.tell(&concerned, failure, &Blocked::new()).await,
         }
     }
 
@@ -141,8 +172,9 @@ impl Resolutions {
         &self,
         namespace: &Namespace,
         failure: &Failure,
+        blocked: &Blocked,
     ) -> Result<Conclusion, ReconcileError> {
-        let effects = fail(namespace, failure, clock::now());
+        let effects = fail(namespace, failure, blocked, clock::now());
         if !effects.is_empty() {
             let (namespace, why) = (&namespace.name, failure.message());
             tracing::warn!(namespace, why, "nothing is installed");
@@ -150,6 +182,31 @@ impl Resolutions {
         act(&self.interpreter, &effects).await?;
         let retried = failure.is_retried();
         Ok(if retried { Conclusion::RequeueAfter(RETRY) } else { Conclusion::Done })
+    }
+
+    /// Tells what CSVs without a Subscription lack, on these, unless it was said before. An old
+    /// version that is about to go lacks nothing.
+    async fn tell_orphans(
+        &self,
+        namespace: &str,
+        found: &Orphans,
+    ) -> Result<Conclusion, ReconcileError> {
+        if found.is_empty() {
+            self.orphans.remove(namespace);
+            return Ok(Conclusion::Done);
+        }
+        let csvs = self.stores.csvs.list_in(namespace);
+        if let Some(rest) = upgrade_under_way(csvs.iter().map(AsRef::as_ref), clock::now()) {
+            return Ok(Conclusion::RequeueAfter(rest));
+        }
+        let told = self.orphans.get(namespace).map(|told| told.clone()).unwrap_or_default();
+        let effects = tell_orphans(&csvs, found, &told);
+        if !effects.is_empty() {
+            tracing::warn!(namespace, ?found, "CSVs without a Subscription lack something");
+        }
+        act(&self.interpreter, &effects).await?;
+        self.orphans.insert(namespace.to_owned(), found.clone());
+        Ok(Conclusion::Done)
     }
 
     async fn complain(

@@ -1,6 +1,6 @@
 //! Runs the resolver, and tells what it found.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -8,7 +8,9 @@ use kube::Client;
 use olm_catalog::snapshot::SnapshotSet;
 use olm_kit::discovery;
 use olm_kit::metrics::SummaryVec;
-use olm_lifecycle::subscription::resolution::{Choice, Failure, Namespace, Unusable};
+use olm_lifecycle::subscription::resolution::{
+    Blocked, Choice, Failure, Namespace, Orphans, Unusable,
+};
 use olm_resolver::{Answer, Chosen, Policy, Refusal, ResolutionRequest, ResolveError, Resolver};
 use olm_types::api::ClusterServiceVersion;
 use olm_types::version::Version;
@@ -22,6 +24,8 @@ pub struct Rules {
     pub policy: Policy,
     /// Where the version of the cluster is asked for, if bundles are checked against it.
     pub cluster: Option<Client>,
+    /// Shared by all namespaces, as it remembers what it has read in catalogs.
+    pub resolver: Arc<Resolver>,
 }
 
 impl Rules {
@@ -29,7 +33,7 @@ impl Rules {
     /// is resolved without them, which is what v0's policy says.
     pub(super) fn given(&self, block: bool, unusable: &Unusable) -> Self {
         let policy = if block && !unusable.is_empty() { Policy::V0 } else { self.policy };
-        Self { policy, cluster: self.cluster.clone() }
+        Self { policy, ..self.clone() }
     }
 }
 
@@ -46,8 +50,10 @@ pub(super) struct Question {
 pub(super) struct Solved {
     pub(super) choices: Vec<Choice>,
     pub(super) refused: Vec<Refused>,
+    /// What CSVs lack that no Subscription refers to, where that concerns no Subscription.
+    pub(super) orphans: Orphans,
     /// Why upgrades cannot be had, by Subscription.
-    pub(super) blocked: BTreeMap<String, String>,
+    pub(super) blocked: Blocked,
 }
 
 /// Subscriptions that get nothing, for one reason.
@@ -60,10 +66,12 @@ pub(super) struct Refused {
 /// Resolves on a thread of its own: a large problem must not hold up other work.
 pub(super) async fn solve(question: Question, rules: &Rules, durations: &SummaryVec) -> Solved {
     let start = Instant::now();
-    let (namespace, policy) = (question.namespace.name.clone(), rules.policy);
+    let namespace = question.namespace.name.clone();
+    let (policy, resolver) = (rules.policy, rules.resolver.clone());
     let everybody = question.namespace.names();
     let version = cluster_version(rules.cluster.as_ref()).await;
-    let answer = tokio::task::spawn_blocking(move || answer(&question, policy, version)).await;
+    let answer = move || resolver.answer(&request(&question, version), policy);
+    let answer = tokio::task::spawn_blocking(answer).await;
     let solved = match answer {
         Ok(answer) => solved(&namespace, &answer),
         Err(error) => {
@@ -77,9 +85,9 @@ pub(super) async fn solve(question: Question, rules: &Rules, durations: &Summary
     solved
 }
 
-fn answer(question: &Question, policy: Policy, cluster_version: Option<Version>) -> Answer {
+fn request(question: &Question, cluster_version: Option<Version>) -> ResolutionRequest<'_> {
     let subscriptions = question.namespace.subscriptions.iter();
-    let request = ResolutionRequest {
+    ResolutionRequest {
         subscriptions: subscriptions
             .map(|subscription| facts::subscription(subscription))
             .collect(),
@@ -87,8 +95,7 @@ fn answer(question: &Question, policy: Policy, cluster_version: Option<Version>)
         fail_forward: question.fail_forward,
         cluster_version,
         ..ResolutionRequest::new(&question.namespace.name, &question.universe)
-    };
-    Resolver::default().answer(&request, policy)
+    }
 }
 
 /// The version of the cluster, without what follows a `-`; nothing if nobody wants to know, or if
@@ -109,15 +116,13 @@ fn solved(namespace: &str, answer: &Answer) -> Solved {
     for fault in &answer.left_out {
         tracing::warn!(namespace, %fault, "left out of the resolution");
     }
-    for refusal in answer.refusals.iter().filter(|refusal| refusal.subscriptions.is_empty()) {
-        let (csvs, why) = (refusal.csvs.join(", "), &refusal.error);
-        tracing::warn!(namespace, csvs, %why, "CSVs without a Subscription lack something");
-    }
-    let told = answer.refusals.iter().filter(|refusal| !refusal.subscriptions.is_empty());
+    let (orphans, wishes): (Vec<_>, Vec<_>) =
+        answer.refusals.iter().partition(|refusal| refusal.subscriptions.is_empty());
     let blocked = answer.blocked.iter();
     Solved {
         choices: chosen.iter().map(choice).collect(),
-        refused: told.map(refused).collect(),
+        refused: wishes.into_iter().map(refused).collect(),
+        orphans: orphans.into_iter().flat_map(orphaned).collect(),
         blocked: blocked
             .map(|upgrade| (upgrade.subscription.clone(), words::blocked(upgrade)))
             .collect(),
@@ -132,6 +137,14 @@ fn refused(refusal: &Refusal) -> Refused {
         error => Failure::Prevented(error.to_string()),
     };
     Refused { subscriptions: refusal.subscriptions.iter().cloned().collect(), failure }
+}
+
+fn orphaned(refusal: &Refusal) -> impl Iterator<Item = (String, String)> {
+    let why = match &refusal.error {
+        ResolveError::NotSatisfiable(explanation) => explanation.summary(),
+        error => error.to_string(),
+    };
+    refusal.csvs.iter().map(move |csv| (csv.clone(), why.clone()))
 }
 
 fn choice(chosen: &Chosen) -> Choice {

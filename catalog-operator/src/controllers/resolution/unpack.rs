@@ -5,7 +5,7 @@ use std::time::Duration;
 use olm_kit::controller::{Conclusion, ReconcileError};
 use olm_lifecycle::install_plan::steps;
 use olm_lifecycle::subscription::resolution::{
-    Awaited, Choice, Failure, Namespace, Selection, unpack_failed, unpacking,
+    Awaited, Blocked, Choice, Failure, Namespace, Selection, unpack_failed, unpacking,
 };
 use olm_lifecycle::unpack::lookup::{Standing, standing};
 use olm_lifecycle::unpack::{self, Terms, Unpacked};
@@ -59,7 +59,9 @@ impl Resolutions {
         if look.awaited.is_empty() {
             return Ok(Ok(Images::Unpacked(look.unpacked)));
         }
-        self.tell_awaited(namespace, &look).await.map(|told| Ok(Images::Awaited(told)))
+        self.tell_awaited(namespace, &look, &selection.blocked)
+            .await
+            .map(|told| Ok(Images::Awaited(told)))
     }
 
     async fn look(
@@ -75,7 +77,7 @@ impl Resolutions {
             Ok(lookup) => lookup,
             Err(error) => return Ok(Err(bad(error))),
         };
-        match self.unpacker.unpack(lookup, terms).await {
+        match self.bundles.unpack(lookup, terms).await {
             Ok(Progress::Unpacked(lookup, bundle)) => {
                 match Unpacked::new(lookup, entry.clone(), bundle) {
                     Ok(unpacked) => look.unpacked.push(unpacked),
@@ -96,12 +98,13 @@ impl Resolutions {
         &self,
         namespace: &Namespace,
         look: &Look,
+        blocked: &Blocked,
     ) -> Result<Conclusion, ReconcileError> {
         let failed =
             look.awaited.iter().any(|awaited| standing(&awaited.lookup) == Standing::Failed);
         let effects = match failed {
-            true => unpack_failed(namespace, &look.awaited, clock::now()),
-            false => unpacking(namespace, &look.awaited, clock::now()),
+            true => unpack_failed(namespace, &look.awaited, blocked, clock::now()),
+            false => unpacking(namespace, &look.awaited, blocked, clock::now()),
         };
         if failed && !effects.is_empty() {
             tracing::warn!(namespace = namespace.name, "a bundle could not be unpacked");

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use kube::{Client, ResourceExt};
 use olm_effect::{Refusal, Target};
+use olm_kit::live;
 use olm_lifecycle::subscription::deprecations::installed_entry;
 use olm_lifecycle::subscription::plan_status::ReferencedPlan;
 use olm_lifecycle::subscription::sync::Observed;
@@ -12,7 +13,6 @@ use olm_types::api::{CatalogSource, InstallPlan, Subscription};
 use olm_types::bundle::{CatalogKey, Entry};
 
 use crate::catalogs::{Catalogs, Content};
-use crate::live;
 use crate::stores::Stores;
 
 /// Gathers the Subscription's plan, catalogs and installed bundle.

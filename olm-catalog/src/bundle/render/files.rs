@@ -1,5 +1,5 @@
-//! Reads the files of a bundle folder, which comes from strangers: links may lead to files of the
-//! bundle only, and no file may be larger than anything that is meant to be there.
+//! Reads the files of a bundle, which comes from strangers: links may lead to files of the bundle
+//! only, and no file may be larger than anything that is meant to be there.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use crate::bundle::manifests::FILE_BYTES;
+#[cfg(feature = "image")]
+use crate::image::{Tree, Unreadable};
 
 /// Most files in one folder.
 const FILES: usize = 10_000;
@@ -29,11 +31,61 @@ pub enum FileError {
     Outside(PathBuf),
 }
 
-/// The files in a folder, without those in folders below it, in the order of their names.
-///
-/// # Errors
-/// The folder cannot be read or has too many files.
-pub(super) fn list(folder: &Path) -> Result<Vec<PathBuf>, FileError> {
+/// The files of one bundle.
+#[derive(Clone, Debug)]
+pub(super) enum Files<'a> {
+    /// In a folder: as it was named, and without links in its path.
+    Folder(&'a Path, PathBuf),
+    /// In an image.
+    #[cfg(feature = "image")]
+    Image(&'a Tree),
+}
+
+impl<'a> Files<'a> {
+    /// Those in a folder.
+    ///
+    /// # Errors
+    /// There is no such folder.
+    pub(super) fn of_folder(folder: &'a Path) -> Result<Self, FileError> {
+        let root = fs::canonicalize(folder).map_err(|error| FileError::Io(folder.into(), error))?;
+        Ok(Self::Folder(folder, root))
+    }
+
+    /// What a part of the bundle is called.
+    pub(super) fn part(&self, name: &str) -> PathBuf {
+        match self {
+            Self::Folder(folder, _) => folder.join(name),
+            #[cfg(feature = "image")]
+            Self::Image(_) => PathBuf::from(name),
+        }
+    }
+
+    /// The files in a part, without those in folders below it, in the order of their names.
+    ///
+    /// # Errors
+    /// The part cannot be read or has too many files.
+    pub(super) fn list(&self, part: &Path) -> Result<Vec<PathBuf>, FileError> {
+        match self {
+            Self::Folder(..) => list(part),
+            #[cfg(feature = "image")]
+            Self::Image(tree) => list_of_image(tree, part),
+        }
+    }
+
+    /// The content of a file.
+    ///
+    /// # Errors
+    /// It cannot be read, is too large, or is a link that leads out of the bundle.
+    pub(super) fn content(&self, path: &Path) -> Result<Vec<u8>, FileError> {
+        match self {
+            Self::Folder(_, root) => content(root, path),
+            #[cfg(feature = "image")]
+            Self::Image(tree) => content_of_image(tree, path),
+        }
+    }
+}
+
+fn list(folder: &Path) -> Result<Vec<PathBuf>, FileError> {
     let failed = |source| FileError::Io(folder.to_owned(), source);
     let entries = fs::read_dir(folder).map_err(failed)?;
     let paths = entries.take(FILES.saturating_add(1)).map(|entry| entry.map(|it| it.path()));
@@ -47,10 +99,7 @@ pub(super) fn list(folder: &Path) -> Result<Vec<PathBuf>, FileError> {
 }
 
 /// The content of a file below `root`, which has no links in its path.
-///
-/// # Errors
-/// It cannot be read, is too large, or is a link that leads out of the bundle.
-pub(super) fn content(root: &Path, path: &Path) -> Result<Vec<u8>, FileError> {
+fn content(root: &Path, path: &Path) -> Result<Vec<u8>, FileError> {
     let failed = |source| FileError::Io(path.to_owned(), source);
     let real = fs::canonicalize(path).map_err(failed)?;
     if !real.starts_with(root) {
@@ -66,6 +115,28 @@ pub(super) fn content(root: &Path, path: &Path) -> Result<Vec<u8>, FileError> {
         return Err(FileError::TooLarge(path.to_owned()));
     }
     Ok(content)
+}
+
+#[cfg(feature = "image")]
+fn list_of_image(tree: &Tree, folder: &Path) -> Result<Vec<PathBuf>, FileError> {
+    let real = tree.real(&folder.to_string_lossy());
+    let real = real.map_err(|error| FileError::Io(folder.into(), io::Error::other(error)))?;
+    let paths = tree.children(&real).map(|name| folder.join(name));
+    let mut paths: Vec<PathBuf> = paths.take(FILES.saturating_add(1)).collect();
+    if paths.len() > FILES {
+        return Err(FileError::TooMany(folder.to_owned()));
+    }
+    paths.retain(|path| !tree.is_folder(&path.to_string_lossy()));
+    Ok(paths)
+}
+
+#[cfg(feature = "image")]
+fn content_of_image(tree: &Tree, path: &Path) -> Result<Vec<u8>, FileError> {
+    match tree.file(&path.to_string_lossy()) {
+        Ok(content) if content.len() as u64 <= FILE_BYTES => Ok(content.to_vec()),
+        Ok(_) | Err(Unreadable::Large(_)) => Err(FileError::TooLarge(path.to_owned())),
+        Err(Unreadable::Absent) => Err(FileError::Io(path.into(), io::ErrorKind::NotFound.into())),
+    }
 }
 
 /// The name of a file.

@@ -1,26 +1,28 @@
-//! A bundle folder in the format registry+v1: `manifests/` and `metadata/`.
+//! A bundle in the format registry+v1: folders `manifests/` and `metadata/`, on a disk or in an
+//! image.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::Value;
 use thiserror::Error;
 
-use super::files::{self, FileError};
+use super::files::{self, FileError, Files};
 use super::metadata::{self, Metadata, MetadataError};
 use super::properties::released;
 use super::template::ImageTemplate;
 use super::{Parts, RenderError, apis, is_csv};
 use crate::bundle::BundleAnnotations;
 use crate::fbc::{Blob, Fields, Located, Origin, Problems, RawProperty, first_document};
+#[cfg(feature = "image")]
+use crate::image::Tree;
 use crate::index::single_bundle;
 use crate::registry::proto;
 
 /// On a CSV: a list of further properties.
 const PROPERTIES: &str = "olm.properties";
 
-/// A folder makes no bundle.
+/// A folder or an image makes no bundle.
 #[derive(Debug, Error)]
 pub enum BundleError {
     /// A file cannot be read.
@@ -29,6 +31,12 @@ pub enum BundleError {
     /// The metadata cannot be used.
     #[error(transparent)]
     Metadata(#[from] MetadataError),
+    /// An image holds something else.
+    #[error(
+        "the image {0:?} holds no bundle: folders manifests and metadata are not in it. An image \
+         of a catalog is rendered from the folder that was copied out of it"
+    )]
+    NoBundle(String),
     /// There is no manifest.
     #[error("no bundle objects found in {}", .0.display())]
     Empty(PathBuf),
@@ -40,10 +48,11 @@ pub enum BundleError {
     Invalid(Problems),
 }
 
-/// A bundle as its folder describes it.
+/// A bundle as its files describe it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RegistryV1 {
-    folder: PathBuf,
+    /// Where it comes from, as it was named.
+    origin: PathBuf,
     annotations: BundleAnnotations,
     parts: Parts,
 }
@@ -60,13 +69,29 @@ impl RegistryV1 {
     /// # Errors
     /// A file cannot be read, there is no CSV or no annotation, or a file has the wrong form.
     pub fn read(folder: &Path) -> Result<Self, BundleError> {
-        let root =
-            fs::canonicalize(folder).map_err(|source| FileError::Io(folder.to_owned(), source))?;
-        let objects = objects(&root, &folder.join("manifests"))?;
-        let Metadata { annotations, package, dependencies, properties } =
-            metadata::read(&root, &folder.join("metadata"))?;
+        Self::of(&Files::of_folder(folder)?, folder)
+    }
+
+    /// Reads the bundle in an image, like [`Self::read`]. The bundle says that it is in the image
+    /// of this name.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    #[cfg(feature = "image")]
+    pub fn of_image(tree: &Tree, name: &str) -> Result<Self, BundleError> {
+        if !["manifests", "metadata"].iter().all(|part| tree.is_folder(part)) {
+            return Err(BundleError::NoBundle(name.to_owned()));
+        }
+        let mut bundle = Self::of(&Files::Image(tree), Path::new(name))?;
+        bundle.set_image(name);
+        Ok(bundle)
+    }
+
+    fn of(files: &Files<'_>, origin: &Path) -> Result<Self, BundleError> {
+        let objects = objects(files)?;
+        let Metadata { annotations, package, dependencies, properties } = metadata::read(files)?;
         let parts = Parts { package, objects, dependencies, properties, ..Parts::default() };
-        let mut bundle = Self { folder: folder.to_owned(), annotations, parts };
+        let mut bundle = Self { origin: origin.to_owned(), annotations, parts };
         bundle.derive()?;
         Ok(bundle)
     }
@@ -119,7 +144,7 @@ impl RegistryV1 {
         let Blob::Bundle(item) = blob else {
             return Err(self.refused(RenderError::Csvs(0)));
         };
-        let origin = Origin { file: Arc::from(self.folder.as_path()), document: 1 };
+        let origin = Origin { file: Arc::from(self.origin.as_path()), document: 1 };
         single_bundle(Located { origin, item }).map_err(BundleError::Invalid)
     }
 
@@ -143,7 +168,7 @@ impl RegistryV1 {
     }
 
     fn refused(&self, error: RenderError) -> BundleError {
-        BundleError::Render(self.folder.clone(), error)
+        BundleError::Render(self.origin.clone(), error)
     }
 }
 
@@ -156,13 +181,14 @@ fn annotated(text: &str) -> Result<Vec<RawProperty>, String> {
 }
 
 /// The first document of each file that is a Kubernetes object, with one CSV.
-fn objects(root: &Path, folder: &Path) -> Result<Vec<Value>, BundleError> {
+fn objects(files: &Files<'_>) -> Result<Vec<Value>, BundleError> {
+    let folder = files.part("manifests");
     let (mut objects, mut has_csv) = (Vec::new(), false);
-    for path in files::list(folder)? {
+    for path in files.list(&folder)? {
         if files::name(&path).starts_with('.') {
             continue;
         }
-        let document = first_document(&files::content(root, &path)?);
+        let document = first_document(&files.content(&path)?);
         let object = match document {
             Ok(object) if object.get("kind").is_some_and(|kind| kind.is_string()) => object,
             Ok(_) => {
@@ -179,5 +205,5 @@ fn objects(root: &Path, folder: &Path) -> Result<Vec<Value>, BundleError> {
         }
         objects.push(object);
     }
-    if objects.is_empty() { Err(BundleError::Empty(folder.to_owned())) } else { Ok(objects) }
+    if objects.is_empty() { Err(BundleError::Empty(folder)) } else { Ok(objects) }
 }

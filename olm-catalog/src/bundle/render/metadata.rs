@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use thiserror::Error;
 
-use super::files::{self, FileError};
+use super::files::{FileError, Files};
 use crate::bundle::{AnnotationsError, BundleAnnotations};
 use crate::fbc::{FieldError, Fields, RawProperty, first_document};
 
@@ -51,18 +51,19 @@ pub(super) struct Metadata {
     pub(super) properties: Vec<RawProperty>,
 }
 
-/// Reads the files in `folder`, which is below `root`.
+/// Reads the metadata of a bundle.
 ///
 /// # Errors
 /// See [`MetadataError`].
-pub(super) fn read(root: &Path, folder: &Path) -> Result<Metadata, MetadataError> {
+pub(super) fn read(files: &Files<'_>) -> Result<Metadata, MetadataError> {
+    let folder = files.part("metadata");
     let mut metadata = Metadata::default();
     let mut annotated = None;
-    for path in files::list(folder)? {
-        let Some(document) = document(&path, &files::content(root, &path)?)? else { continue };
+    for path in files.list(&folder)? {
+        let Some(document) = document(&path, &files.content(&path)?)? else { continue };
         metadata.take(&path, document, &mut annotated)?;
     }
-    let path = annotated.ok_or_else(|| MetadataError::NoAnnotations(folder.to_owned()))?;
+    let path = annotated.ok_or(MetadataError::NoAnnotations(folder))?;
     metadata.package = metadata.annotations.package.clone().unwrap_or_default();
     if metadata.package.is_empty() { Err(MetadataError::NoPackage(path)) } else { Ok(metadata) }
 }

@@ -6,9 +6,8 @@
 mod challenge;
 mod http;
 
-use sha2::{Digest, Sha256};
-
 use super::credentials::Credentials;
+use super::digest::{digest_of, is_sha256, verify};
 use super::manifest::ACCEPT;
 use super::{ImageError, ImageReference, Keychain};
 use challenge::Challenge;
@@ -188,26 +187,6 @@ impl Session<'_> {
         verify(&what, digest, &bytes)?;
         Ok(bytes)
     }
-}
-
-fn verify(what: &str, expected: &str, bytes: &[u8]) -> Result<(), ImageError> {
-    let found = digest_of(bytes);
-    if found == expected {
-        return Ok(());
-    }
-    Err(ImageError::Digest { what: what.to_owned(), expected: expected.to_owned(), found })
-}
-
-fn digest_of(bytes: &[u8]) -> String {
-    let digest = Sha256::digest(bytes);
-    let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("sha256:{hex}")
-}
-
-/// A digest becomes part of an address: it must not be anything else.
-fn is_sha256(text: &str) -> bool {
-    let hex = text.strip_prefix("sha256:");
-    hex.is_some_and(|hex| hex.len() == 64 && hex.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
 fn unauthorized(image: &ImageReference, why: &str) -> ImageError {

@@ -1,11 +1,12 @@
 //! The call of `api.ExperimentalRegistry`.
 
+use std::pin::Pin;
 use std::sync::Arc;
 
-use futures::stream;
+use futures::{Stream, stream};
 use tonic::{Request, Response, Status, async_trait};
 
-use super::service::{Answers, RegistryService, status};
+use super::calls::Calls;
 use crate::fbc::{KEY_COMPONENT, is_key_component};
 use crate::registry::proto;
 use crate::registry::proto::experimental_registry_server::ExperimentalRegistry;
@@ -14,8 +15,9 @@ use crate::registry::proto::experimental_registry_server::ExperimentalRegistry;
 const ACKNOWLEDGE: &str = "x-acknowledge-experimental";
 
 #[async_trait]
-impl ExperimentalRegistry for RegistryService {
-    type ExperimentalListPackageCustomSchemasStream = Answers<prost_types::Struct>;
+impl ExperimentalRegistry for Calls {
+    type ExperimentalListPackageCustomSchemasStream =
+        Pin<Box<dyn Stream<Item = Result<prost_types::Struct, Status>> + Send>>;
 
     async fn experimental_list_package_custom_schemas(
         &self,
@@ -30,10 +32,11 @@ impl ExperimentalRegistry for RegistryService {
         let (index, asked) = (Arc::clone(&self.index), request.into_inner());
         let count = index.meta_count(&asked.schema, &asked.package_name);
         let answers = (0..count).filter_map(move |place| {
-            let meta = index.meta(&asked.schema, &asked.package_name, place);
-            meta.map_err(status).transpose()
+            let meta = index.meta(&asked.schema, &asked.package_name, place)?;
+            Some(meta.message().map_err(|error| Status::data_loss(error.to_string())))
         });
-        self.streams.open(answers).map(Response::new)
+        let answers = self.streams.open(answers)?;
+        Ok(Response::new(Box::pin(stream::iter(answers))))
     }
 }
 

@@ -3,11 +3,12 @@
 //! Content never changes while a server runs, as with `opm`. Errors have the code Unknown, which
 //! clients of v0 expect.
 
+mod body;
+mod calls;
+mod chunk;
 mod experimental;
 mod health;
-mod ready;
 mod serve;
-mod service;
 mod streams;
 
 pub use serve::{ServeError, ServerOptions, serve};

@@ -6,19 +6,22 @@ use std::time::Duration;
 use thiserror::Error;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
+use tonic::body::Body;
+use tonic::codegen::http;
+use tonic::service::Routes;
 use tonic::transport::Server;
 use tonic::transport::server::TcpIncoming;
 use tonic_health::pb::health_server::HealthServer;
-use tower::limit::GlobalConcurrencyLimitLayer;
+use tower::layer::layer_fn;
+use tower::limit::{ConcurrencyLimit, GlobalConcurrencyLimitLayer};
+use tower::{ServiceExt, service_fn};
 
+use super::calls::Calls;
 use super::health::AlwaysServing;
-use super::ready::ReadyBundles;
-use super::service::RegistryService;
 use super::streams::Streams;
 use crate::index::Index;
 use crate::registry::DESCRIPTORS;
 use crate::registry::proto::experimental_registry_server::ExperimentalRegistryServer;
-use crate::registry::proto::registry_server::RegistryServer;
 
 /// How a server behaves. [`Default`] is right for production.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,16 +90,18 @@ pub async fn serve(
     stop: impl Future<Output = ()>,
 ) -> Result<(), ServeError> {
     let streams = Streams::new(options.streams, options.reader_time);
-    let service = RegistryService { index: Arc::clone(&index), streams };
     let request_bytes = options.request_bytes;
-    let behind = RegistryServer::new(service.clone()).max_decoding_message_size(request_bytes);
-    let registry = ReadyBundles { index, request_bytes, behind };
+    let registry = Calls { index, streams, buffers: Arc::default(), request_bytes };
     let experimental =
-        ExperimentalRegistryServer::new(service).max_decoding_message_size(request_bytes);
+        ExperimentalRegistryServer::new(registry.clone()).max_decoding_message_size(request_bytes);
     let reflection = (reflection().build_v1()?, reflection().build_v1alpha()?);
     let stopping = CancellationToken::new();
     let server = Server::builder()
         .max_concurrent_streams(options.calls_per_connection)
+        // A call waits inside of its own time, not before it begins.
+        .layer(layer_fn(|calls: ConcurrencyLimit<Routes>| {
+            service_fn(move |asked: http::Request<Body>| calls.clone().oneshot(asked))
+        }))
         .layer(GlobalConcurrencyLimitLayer::new(options.calls))
         .timeout(options.call_time)
         .http2_keepalive_interval(Some(options.keepalive))

@@ -9,10 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use futures::stream;
 use tonic::Status;
-
-use super::service::Answers;
 
 /// The streams of one server.
 #[derive(Debug)]
@@ -42,17 +39,16 @@ impl Streams {
     pub(super) fn open<T: Send + 'static>(
         self: &Arc<Self>,
         answers: impl Iterator<Item = Result<T, Status>> + Send + 'static,
-    ) -> Result<Answers<T>, Status> {
+    ) -> Result<impl Iterator<Item = Result<T, Status>> + Send + 'static, Status> {
         let number = self.enter()?;
         let place = Place { streams: Arc::clone(self), number };
-        let answers = answers.scan(Some(place), |place, answer| {
+        Ok(answers.scan(Some(place), |place, answer| {
             if place.as_ref()?.is_kept() {
                 return Some(answer);
             }
             *place = None;
             Some(Err(Status::deadline_exceeded("the reader stopped for too long")))
-        });
-        Ok(Box::pin(stream::iter(answers)))
+        }))
     }
 
     /// Takes a place; if there is none, one of a reader that has stopped.
@@ -104,7 +100,6 @@ impl Drop for Place {
 
 #[cfg(test)]
 mod tests {
-    use futures::StreamExt;
     use tonic::Code;
 
     use super::*;
@@ -113,24 +108,24 @@ mod tests {
         (0..3).map(Ok)
     }
 
-    #[tokio::test]
-    async fn a_place_is_free_again_when_its_stream_ends() {
+    #[test]
+    fn a_place_is_free_again_when_its_stream_ends() {
         let streams = Streams::new(1, Duration::from_secs(3600));
         let first = streams.open(numbers()).unwrap();
         let refused = streams.open(numbers()).err().unwrap();
         assert_eq!(refused.code(), Code::ResourceExhausted);
         assert_eq!(refused.message(), "1 streams are being read: try again later");
-        assert_eq!(first.count().await, 3);
+        assert_eq!(first.count(), 3);
         assert!(streams.open(numbers()).is_ok());
     }
 
-    #[tokio::test]
-    async fn who_stops_loses_the_place_to_others_and_is_told() {
+    #[test]
+    fn who_stops_loses_the_place_to_others_and_is_told() {
         let streams = Streams::new(1, Duration::ZERO);
         let mut stopped = streams.open(numbers()).unwrap();
         let next = streams.open(numbers()).unwrap();
-        assert_eq!(stopped.next().await.unwrap().unwrap_err().code(), Code::DeadlineExceeded);
-        assert!(stopped.next().await.is_none());
+        assert_eq!(stopped.next().unwrap().unwrap_err().code(), Code::DeadlineExceeded);
+        assert!(stopped.next().is_none());
         drop(next);
         assert!(streams.lock().read.is_empty());
     }

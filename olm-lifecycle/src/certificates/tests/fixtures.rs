@@ -7,15 +7,15 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::Secret;
+use olm_effect::{CertificateOrder, Issued, IssuedServer};
 use olm_types::api::ClusterServiceVersion;
 use rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
 };
 use serde_json::json;
 
-use crate::certificates::{
-    CertificateOrder, Issued, IssuedServer, ServingNames, ServingObjects, authority_hash,
-};
+use crate::certificates::order::AUTHORITY_PREFIX;
+use crate::certificates::{ServingNames, ServingObjects, authority_hash};
 
 /// The time of all tests here.
 pub(crate) fn now() -> Timestamp {
@@ -42,7 +42,8 @@ pub(crate) fn mk_authority(
 ) -> (String, Issuer<'static, KeyPair>) {
     let key = KeyPair::generate().unwrap();
     let mut params = params(from, until);
-    params.distinguished_name.push(DnType::CommonName, key.public_key_pem());
+    let name = format!("{AUTHORITY_PREFIX}{}", key.public_key_pem());
+    params.distinguished_name.push(DnType::CommonName, name);
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     let certificate = params.self_signed(&key).unwrap().pem();
     (certificate, Issuer::new(params, key))

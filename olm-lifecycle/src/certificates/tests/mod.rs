@@ -4,4 +4,5 @@ pub(crate) mod fixtures;
 mod judging;
 mod mounts;
 mod planning;
+mod rights;
 mod rotating;

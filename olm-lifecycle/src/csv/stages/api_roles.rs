@@ -1,9 +1,12 @@
 //! Users get roles for the APIs of an operator that runs (spec olm-operator 4.6).
 
 use k8s_openapi::api::rbac::v1::ClusterRole;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use olm_rbac::{api_service_roles, crd_roles};
 use olm_types::api::{ClusterServiceVersion, CsvPhase};
 use olm_types::gvk::{CrdName, Gvk};
+use olm_types::labels::AGGREGATE_PREFIX;
+use olm_types::owner::is_owned_by_uid;
 
 use super::{Stage, Verdict};
 use crate::csv::components::{Components, examine};
@@ -19,7 +22,8 @@ impl Stage for ApiRoles {
     fn judge(&self, pass: &Pass<'_>) -> Verdict {
         let observed = pass.observed;
         let healthy = examine(observed) == Ok(Components::Healthy);
-        if observed.phase() != CsvPhase::Succeeded || !healthy {
+        let trusted = observed.trust.csv(&observed.csv);
+        if observed.phase() != CsvPhase::Succeeded || !healthy || !trusted {
             return Verdict::Continue;
         }
         let effects: Vec<_> = wanted(observed)
@@ -27,11 +31,25 @@ impl Stage for ApiRoles {
             .filter_map(|role| {
                 let name = role.metadata.name.as_deref().unwrap_or_default();
                 let present = observed.cluster_roles.get(name).map(AsRef::as_ref);
-                role_writes::cluster_role(role, present)
+                let ours = present.is_none_or(|present| is_of_same_api(role, present));
+                ours.then(|| role_writes::cluster_role(role, present)).flatten()
             })
             .collect();
         if effects.is_empty() { Verdict::Continue } else { Verdict::Stop(Decision::act(effects)) }
     }
+}
+
+/// Whether a role that has the name was made for the same API: it has the API's label, or its
+/// definition as owner. Names are made of what a CSV says, and can be those of any role.
+fn is_of_same_api(wanted: &ClusterRole, present: &ClusterRole) -> bool {
+    let (wanted, present) = (&wanted.metadata, &present.metadata);
+    let labels = |metadata: &ObjectMeta, key: &str| {
+        metadata.labels.as_ref().is_some_and(|labels| labels.contains_key(key))
+    };
+    let mut keys = wanted.labels.iter().flatten().map(|(key, _)| key);
+    let mut owners = wanted.owner_references.iter().flatten();
+    keys.any(|key| key.starts_with(AGGREGATE_PREFIX) && labels(present, key))
+        || owners.any(|owner| is_owned_by_uid(present, &owner.uid))
 }
 
 /// Names of the roles that the APIs of `csv` have.

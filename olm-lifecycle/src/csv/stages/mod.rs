@@ -19,6 +19,7 @@ mod requirements;
 mod revival;
 mod serving;
 mod succession;
+mod tenants;
 mod webhooks;
 
 pub use api_names::ApiNames;
@@ -36,6 +37,7 @@ pub use requirements::Requirements;
 pub use revival::Revival;
 pub use serving::{Learning, Servers};
 pub use succession::Succession;
+pub use tenants::Tenants;
 pub use webhooks::{Placeholders, Webhooks};
 
 use super::decision::Decision;
@@ -71,6 +73,7 @@ pub const STAGES: &[&dyn Stage] = &[
     &ProvidedApis,
     &GlobalRights,
     &Succession,
+    &Tenants,
     &Servers::SUCCEEDED,
     &Placeholders,
     &Requirements,

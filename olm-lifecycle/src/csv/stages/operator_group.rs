@@ -12,6 +12,7 @@ use crate::csv::decision::Decision;
 use crate::csv::observed::Observed;
 use crate::csv::pass::Pass;
 use crate::csv::resources::patch_metadata;
+use crate::operator_group::{INVALID_TARGETS, TARGETS_NOT_ALLOWED_REASON};
 
 /// Puts the group's annotations on the CSV and checks its install modes against them.
 pub struct Membership;
@@ -38,6 +39,9 @@ impl Stage for Membership {
 fn join(observed: &Observed, group: &OperatorGroup) -> Option<Decision> {
     let listed = group.status.as_ref().map(|status| status.namespaces.len()).unwrap_or_default();
     let selects_nothing = observed.selected.as_ref().is_some_and(|selected| selected.is_empty());
+    if let Some(refusal) = refused_targets(group).filter(|_| listed == 0) {
+        return Some(failed(reasons::NO_TARGET_NAMESPACES, refusal));
+    }
     if listed == 0 && !selects_nothing {
         let note = "waiting for the OperatorGroup's status to list its namespaces";
         return Some(Decision::nothing().note(note));
@@ -55,6 +59,15 @@ fn join(observed: &Observed, group: &OperatorGroup) -> Option<Decision> {
             "no targetNamespaces are matched operatorgroups namespace selection",
         )
     })
+}
+
+/// Why the group may not have the targets that it selects, under the strict tenant policy.
+fn refused_targets(group: &OperatorGroup) -> Option<&str> {
+    let mut conditions = group.status.iter().flat_map(|status| &status.conditions);
+    let refused = conditions.find(|condition| {
+        condition.type_ == INVALID_TARGETS && condition.reason == TARGETS_NOT_ALLOWED_REASON
+    })?;
+    Some(&refused.message)
 }
 
 /// Checks the install modes; `None` when they fit.

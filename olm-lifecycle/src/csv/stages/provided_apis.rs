@@ -48,9 +48,22 @@ impl Stage for ProvidedApis {
 }
 
 fn reconcile(observed: &Observed, group: &OperatorGroup, provided: &ApiSet) -> ApiReconciliation {
-    let all: Vec<GroupSurface> =
-        observed.operator_groups.iter().map(|group| GroupSurface::of(group)).collect();
+    let groups = observed.operator_groups.iter().filter(|other| observed.trust.heeds(group, other));
+    // There are as many groups as tenants, and few that list one of these APIs.
+    let keys: Vec<String> = provided.iter().map(ToString::to_string).collect();
+    let all: Vec<GroupSurface> = groups
+        .filter(|other| may_list(other, &keys))
+        .map(|other| GroupSurface::of(other))
+        .collect();
     reconcile_apis(provided, &GroupSurface::of(group), &all)
+}
+
+/// Whether a group is worth a closer look: its annotation holds one of these texts, be it as a part
+/// of a longer name, or is written with spaces.
+fn may_list(group: &OperatorGroup, keys: &[String]) -> bool {
+    let annotations = group.metadata.annotations.as_ref();
+    let text = annotations.and_then(|all| all.get(annotations::PROVIDED_APIS));
+    text.is_some_and(|text| text.contains(' ') || keys.iter().any(|key| text.contains(key)))
 }
 
 /// Writes the annotation; the change of the group wakes its members for another pass.

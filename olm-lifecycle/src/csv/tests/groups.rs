@@ -141,6 +141,16 @@ fn a_contested_api_is_withdrawn_then_refused() {
     assert_eq!(world.events.len(), 1);
 }
 
+#[rstest]
+#[case::another_api_with_the_same_start("K.v1.g10", false)]
+#[case::among_others("A.v1.a,K.v1.g1,Z.v1.z", true)]
+#[case::spaces("A.v1.a, K .v1.g1", true)]
+fn only_the_api_itself_is_contested(#[case] other_apis: &str, #[case] contested_by: bool) {
+    let mut world = contested("", other_apis, false, mk_csv("csv"));
+    let refused = world.next("csv").starts_with("Failed/InterOperatorGroupOwnerConflict");
+    assert_eq!(refused, contested_by);
+}
+
 #[test]
 fn a_refused_csv_loses_its_deployments() {
     let csv = mk_csv_in("csv", "Succeeded", "InstallSucceeded");

@@ -7,10 +7,14 @@
 //! - 8.12 `csv/requirements/tests.rs`; 8.13 `csv/requirements/min_kube_version.rs`;
 //!   8.14 `csv/requirements/alongside.rs`, and for the annotations `olm-types`;
 //! - 8.21 `install/disruption.rs`;
-//! - 8.8 `rotation` and `certificates/tests`; 8.10 `api_service/tests.rs`; 8.11 `webhook/tests.rs`;
+//! - 3.7, item 6 `legacy`; 8.8 `rotation` and `certificates/tests`; 8.10 `api_service/tests.rs`; 8.11 `webhook/tests.rs`;
 //!   8.27 `certificates/tests`;
 //! - 8.23 `install/tests.rs`; 8.24 `install/rollout.rs`; 8.25 and 8.26 `olm-rbac`;
-//!   8.28 `install/overrides/tests.rs`.
+//!   8.28 `install/overrides/tests.rs`;
+//! - 8.29 `install_plan/attenuation.rs`; 8.30 `operator/tests.rs`, `operator_condition/tests.rs`,
+//!   olm-operator `triggers/components/tests.rs`, and on a real API server the scenarios
+//!   `companions`; 8.31 `cluster_operator/tests.rs`; 8.32 olm-operator `args.rs`, olm-kit `admin`;
+//!   8.33 `csv/status.rs` and the tests of `olm-opgroup` and `olm-types`.
 //!
 //! Rows that cannot be had: 8.22, labels `olm.api.*` of a CSV, which v0 computes for a type that it
 //! never meets, so that no CSV carries them; in 8.23, a strategy of the wrong Go type and a lister
@@ -21,13 +25,16 @@ mod bad_input;
 mod deletion;
 pub(crate) mod fixtures;
 mod groups;
+mod legacy;
 mod overrides;
 mod rights;
 mod rotation;
 mod scenarios;
 mod seeds;
+mod selectors;
 mod servers;
 mod succession;
+mod tenants;
 mod transitions;
 mod updates;
 pub(crate) mod world;

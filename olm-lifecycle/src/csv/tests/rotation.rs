@@ -9,7 +9,7 @@ use super::fixtures::NS;
 use super::servers::{SECRET, become_available, installed, secret, set_phase};
 use super::world::World;
 use crate::certificates::tests::fixtures::{days, mk_authority, mk_server};
-use crate::certificates::{ServingNames, ServingSecret, authority_hash, trusts};
+use crate::certificates::{Certificate, ServingNames, ServingSecret, authority_hash, trusts};
 
 /// Whom the API server trusts when it calls the API and the webhook.
 fn callers(world: &World) -> [Vec<u8>; 2] {
@@ -78,6 +78,28 @@ fn certificates_that_cannot_be_used_are_replaced_at_once(
         assert!(trusts(&bundle, &trusted), "pods show the old certificate until they are gone");
         assert!(trusts(&bundle, ServingSecret::new(&secret(&world)).active().authority));
     }
+}
+
+/// What lies in a Secret may be anything.
+#[rstest]
+#[case::no_pem("certificate", "cert PEM empty")]
+#[case::nothing("", "cert PEM empty")]
+#[case::garbage(
+    "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
+    "a certificate holds a PEM block that is no certificate"
+)]
+fn certificates_that_cannot_be_read_are_replaced(#[case] text: &str, #[case] said: &str) {
+    let mut world = installed();
+    let unreadable = json!(ByteString(text.as_bytes().to_vec()));
+    world.edit("Secret", SECRET, |secret| secret["data"]["tls.crt"] = unreadable);
+    assert_eq!(world.next("csv"), format!("Failed/APIServiceResourceIssue {said}"));
+    assert_eq!(world.next("csv"), format!("Pending/APIServiceResourcesNeedReinstall {said}"));
+    assert!(world.next("csv").starts_with("InstallReady/"));
+    assert!(world.next("csv").starts_with("Installing/"));
+    let secret = secret(&world);
+    assert!(Certificate::read(ServingSecret::new(&secret).active().certificate).is_ok());
+    become_available(&mut world);
+    assert!(world.next("csv").starts_with("Succeeded/"));
 }
 
 #[test]

@@ -247,7 +247,7 @@ fn a_foreign_deployment_of_that_name_is_taken_over() {
     world.put(json!({
         "apiVersion": "apps/v1", "kind": "Deployment",
         "metadata": {"name": "a-dep", "namespace": NS, "labels": {"mine": "x"}},
-        "spec": {"selector": {}, "template": {}},
+        "spec": mk_deployment_spec(),
     }));
     world.put(mk_csv_in("a", "InstallReady", "AllRequirementsMet"));
     assert_eq!(world.next("a"), WAITING);

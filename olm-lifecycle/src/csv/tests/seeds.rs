@@ -1,5 +1,7 @@
 //! What the users' documents 000 (intersection) and 003 (OperatorGroups) promise, sentence by
 //! sentence. Where v0's names differ from theirs, v0's hold; docs/differences.md has the row.
+//! Selection and membership are in olm-opgroup `tests/seed_003.rs`, roles in olm-rbac
+//! `tests/seed_003.rs`, groups and copies in `operator_group/seeds.rs` and `copied_csv/seeds.rs`.
 
 use super::fixtures::*;
 use super::world::World;
@@ -172,4 +174,41 @@ fn seed_003_members_are_annotated() {
         "olm.operatorGroup": "default", "olm.operatorNamespace": NS, "olm.targetNamespaces": NS,
     });
     assert_eq!(csv["metadata"]["annotations"], expected);
+}
+
+/// "This annotation is applied to member Operator's CSV instances and is projected into their
+/// deployments."
+#[test]
+fn seed_003_targets_are_projected_into_deployments() {
+    let mut world = mk_world("K.v1.g1", "", false);
+    world.remove("Deployment", "csv-dep");
+    world.edit("ClusterServiceVersion", "csv", |csv| {
+        csv["status"]["phase"] = json!("InstallReady");
+    });
+    world.next("csv");
+    let deployment = world.get("Deployment", "csv-dep").unwrap();
+    let annotations = &deployment["spec"]["template"]["metadata"]["annotations"];
+    assert_eq!(annotations["olm.targetNamespaces"], json!(NS));
+    assert_eq!(annotations["olm.operatorGroup"], json!("default"));
+}
+
+/// "The following RBAC resources are generated … as long as the CSV … is not in a failed state with
+/// reason InterOperatorGroupOwnerConflict." What of it is bound to AllNamespaces, v0 does for all.
+#[rstest]
+#[case::running("K.v1.g1", "", true)]
+#[case::in_conflict("", "K.v1.g1", false)]
+fn seed_003_roles_for_apis(#[case] own_apis: &str, #[case] other_apis: &str, #[case] made: bool) {
+    let mut world = mk_world(own_apis, other_apis, false);
+    world.next("csv");
+    world.next("csv");
+    assert_eq!(world.get("ClusterRole", "c1.g1-v1-admin").is_some(), made);
+}
+
+/// "If its spec.staticProvidedAPIs field is set to true … OLM does not modify the OperatorGroup's
+/// olm.providedAPIs annotation"; also not to add what a CSV provides.
+#[test]
+fn seed_003_a_static_list_stays() {
+    let mut world = mk_world("Alertmanager.v1.monitoring.coreos.com", "", true);
+    world.next("csv");
+    assert_eq!(listed(&world), json!("Alertmanager.v1.monitoring.coreos.com"));
 }

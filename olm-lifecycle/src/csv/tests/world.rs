@@ -4,6 +4,7 @@
 //! conflict with itself fails here, too.
 
 mod merge;
+mod server;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use k8s_openapi::api::admissionregistration::v1::ValidatingWebhookConfiguration;
 use k8s_openapi::api::core::v1::{Pod, ServiceAccount};
 use k8s_openapi::api::rbac::v1::{ClusterRole, ClusterRoleBinding, Role, RoleBinding};
 use k8s_openapi::kube_aggregator::pkg::apis::apiregistration::v1::APIService;
-use olm_effect::{Action, Effect, Outcome, Refusal, Target};
+use olm_effect::{Refusal, Target};
 use olm_opgroup::{NamespaceSet, select_targets};
 use olm_rbac::{Account, Claimant, Grants, RbacView};
 use olm_types::api::{ClusterServiceVersion, OperatorGroup};
@@ -25,7 +26,6 @@ use crate::certificates::ServingObjects;
 use crate::certificates::tests::fixtures as certificates;
 use crate::csv::{ClusterOwned, Decision, Observed, Step, conclude, decide};
 use crate::install::{Overrides, ProxySettings, is_ours};
-use merge::merge;
 
 /// The simulated cluster, with one OperatorGroup `default` that targets `ns`.
 pub(crate) struct World {
@@ -99,6 +99,12 @@ impl World {
                 }
                 Step::Need(crate::csv::Query::Certificates(order)) => {
                     observed.serving.issued = Some(certificates::issue(&order));
+                }
+                Step::Need(crate::csv::Query::Live(targets)) => {
+                    for target in targets {
+                        let found = self.get(&target.resource.kind, &target.name).cloned();
+                        observed.live.insert(target, found);
+                    }
                 }
                 Step::Need(crate::csv::Query::Pods(_)) => {
                     let pods: Vec<Arc<Pod>> = self.all("Pod");
@@ -277,84 +283,6 @@ impl World {
         };
         ours.iter().map(owned).collect()
     }
-
-    fn execute(&mut self, effects: &[Effect]) -> Vec<Outcome> {
-        let mut outcomes: Vec<Outcome> = Vec::new();
-        for effect in effects {
-            let refused = outcomes.iter().any(|outcome| outcome.refusal().is_some());
-            let skipped = refused || self.stop_after == Some(0);
-            outcomes.push(if skipped { Outcome::Skipped } else { self.apply(effect) });
-            self.stop_after = self.stop_after.map(|left| left.saturating_sub(1));
-        }
-        outcomes
-    }
-
-    fn apply(&mut self, effect: &Effect) -> Outcome {
-        let kind = effect.target.resource.kind.clone();
-        if let Some((refused, refusal)) =
-            self.refuse.as_ref().filter(|(refused, _)| *refused == kind)
-        {
-            assert_eq!(*refused, kind);
-            return Outcome::Refused(refusal.clone());
-        }
-        let present = self.get(&kind, &effect.target.name).cloned();
-        match (&effect.action, present) {
-            (Action::Event(note), _) => {
-                self.events.push(format!("{}: {}", note.reason, note.message));
-                Outcome::Created(Value::Null)
-            }
-            (Action::Create(object), _) if effect.target.name.is_empty() => {
-                let mut object = object.clone();
-                let start = object["metadata"]["generateName"].as_str().unwrap().to_owned();
-                object["metadata"]["name"] = json!(format!("{start}{}", self.version));
-                self.write(object, None)
-            }
-            (Action::Create(_), Some(_)) => Outcome::AlreadyExists,
-            (Action::Create(object), None) => self.write(object.clone(), None),
-            (Action::Delete { .. }, _) => {
-                self.remove(&kind, &effect.target.name);
-                Outcome::Deleted
-            }
-            (Action::Apply { object, .. }, present) => {
-                let mut applied = present.clone().unwrap_or_default();
-                merge(&mut applied, object);
-                self.write(applied, present.as_ref())
-            }
-            (_, None) => Outcome::NotFound,
-            (Action::Replace { object, .. }, Some(present)) => {
-                self.write(object.clone(), Some(&present))
-            }
-            (Action::MergePatch { patch, .. }, Some(present)) => {
-                if is_stale(patch, &present) {
-                    return conflict();
-                }
-                let mut patched = present.clone();
-                merge(&mut patched, patch);
-                self.write(patched, Some(&present))
-            }
-            (Action::Status { object, .. }, Some(mut present)) => {
-                if is_stale(object, &present) {
-                    return conflict();
-                }
-                present["status"] = object["status"].clone();
-                self.put(present.clone());
-                Outcome::Changed(present)
-            }
-            (other, _) => panic!("not simulated: {other:?}"),
-        }
-    }
-
-    fn write(&mut self, mut object: Value, before: Option<&Value>) -> Outcome {
-        let metadata = &mut object["metadata"];
-        if metadata["uid"].is_null() {
-            metadata["uid"] = json!(format!("uid-{}", metadata["name"].as_str().unwrap()));
-        }
-        if let Some(status) = before.map(|before| &before["status"]).filter(|s| !s.is_null()) {
-            object["status"] = status.clone();
-        }
-        self.put(object.clone());
-        Outcome::Changed(object)
-    }
 }
 
 impl RbacView for World {
@@ -378,14 +306,4 @@ impl RbacView for World {
 fn key(object: &Value) -> (String, String) {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     (text(&object["kind"]), text(&object["metadata"]["name"]))
-}
-
-fn is_stale(written: &Value, present: &Value) -> bool {
-    let version = &written["metadata"]["resourceVersion"];
-    !version.is_null() && *version != present["metadata"]["resourceVersion"]
-}
-
-fn conflict() -> Outcome {
-    let text = || "Conflict".to_owned();
-    Outcome::Refused(Refusal { code: 409, reason: text(), message: text() })
 }

@@ -95,7 +95,8 @@ impl Overrides {
         Ok(())
     }
 
-    fn annotations(&self) -> Option<&Map<String, Value>> {
+    /// The annotations that the Subscription wants; `None` when there are none.
+    pub(crate) fn annotations(&self) -> Option<&Map<String, Value>> {
         self.value("annotations")?.as_object().filter(|wanted| !wanted.is_empty())
     }
 

@@ -53,7 +53,7 @@ impl Execution {
             return Ok(Some(StepStatus::Present));
         };
         let target = handler.target(&self.scope, step, &desired);
-        let effect = Effect::new(target, action).acting_as(handler.identity(&self.scope));
+        let effect = Effect::new(target, action).acting_as(handler.identity(&self.scope, step));
         self.stage = Stage::Change { desired, conflicts, effect };
         self.tell_take_over(&live);
         Ok(None)

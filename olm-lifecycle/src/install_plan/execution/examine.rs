@@ -36,13 +36,18 @@ impl Execution {
         };
         let object = match upgrade.demand()? {
             Demand::Page(resource, token) => return Ok(Request::List(resource, token)),
-            Demand::Write(effect) => return Ok(Request::Do(effect)),
+            Demand::Write(effect) => {
+                let (handler, step) = self.current()?;
+                let identity = handler.identity(&self.scope, step);
+                return Ok(Request::Do(effect.acting_as(identity)));
+            }
             Demand::Ready(object) => object,
         };
         let (desired, conflicts) = (std::mem::take(desired), *conflicts);
         let (handler, step) = self.current()?;
         let target = handler.target(&self.scope, step, &object);
-        let effect = Effect::new(target, Action::Replace { object, observed: None });
+        let effect = Effect::new(target, Action::Replace { object, observed: None })
+            .acting_as(handler.identity(&self.scope, step));
         self.stage = Stage::Change { desired, conflicts, effect: effect.clone() };
         Ok(Request::Do(effect))
     }

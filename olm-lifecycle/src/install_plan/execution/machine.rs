@@ -205,7 +205,7 @@ impl Execution {
     fn create(&self, desired: &Value) -> Result<Request, StepError> {
         let (handler, step) = self.current()?;
         let effect = Effect::create(handler.target(&self.scope, step, desired), desired.clone());
-        Ok(Request::Do(effect.acting_as(handler.identity(&self.scope))))
+        Ok(Request::Do(effect.acting_as(handler.identity(&self.scope, step))))
     }
 
     fn check_serving(&mut self) -> Result<Request, StepError> {

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::unpacked::UnpackedSteps;
 use crate::crd::CrdOwner;
+use crate::tenancy::StepTrust;
 use crate::writes::resource_of;
 
 /// The surroundings of an execution and what it has read so far.
@@ -20,8 +21,10 @@ pub struct Scope {
     pub plan: String,
     /// Namespace of the operator itself, where pull secrets are copied from.
     pub operator_namespace: String,
-    /// Who acts (everything but CRD steps).
+    /// Who acts (everything but CRD steps that are trusted).
     pub identity: Identity,
+    /// Which steps OLM's own rights may serve; the others need an account as [`Self::identity`].
+    pub trust: StepTrust,
     /// `(namespace, name)` of every CSV that is not a copy.
     pub csvs: BTreeSet<(String, String)>,
     /// The steps of bundles whose manifests are in ConfigMaps.

@@ -7,6 +7,7 @@ use rstest::rstest;
 
 use super::super::execution::{Note, StepError};
 use super::*;
+use crate::tenancy::Attestor;
 
 fn ended(status: StepStatus, failure: Option<StepError>) -> Ended {
     Ended { steps: vec![step(status)], failure, notes: Vec::new() }
@@ -43,10 +44,12 @@ fn observed(phase: InstallPlanPhase) -> Observed {
         plan: Arc::new(plan),
         groups: vec![group(&["ns"])],
         csvs: BTreeSet::new(),
+        replaced: BTreeSet::new(),
         crd_owners: BTreeMap::new(),
         rights_changed: false,
         operator_namespace: "olm".to_owned(),
         retry_timeout: Duration::from_secs(60),
+        trust: StepTrust::All,
     }
 }
 
@@ -84,6 +87,34 @@ fn refused(code: u16) -> StepError {
 #[case(InstallPlanPhase::RequiresApproval)]
 fn nothing_happens(#[case] phase: InstallPlanPhase) {
     assert!(matches!(decide(&observed(phase), now()), Decision::Nothing));
+}
+
+/// The record of the plan was lost: its steps look as if they had never been executed.
+#[rstest]
+#[case::its_csv_is_to_come("a.v1", &[], true)]
+#[case::another_one_was_replaced("a.v1", &["b.v1"], true)]
+#[case::a_newer_version_took_over("a.v1", &["a.v1"], false)]
+fn a_plan_does_not_bring_back_what_was_replaced(
+    #[case] resolving: &str,
+    #[case] replaced: &[&str],
+    #[case] executed: bool,
+) {
+    let mut observed = observed(InstallPlanPhase::Installing);
+    let manifest = r#"{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "m"}}"#;
+    with_status(&mut observed, |status| {
+        let step = &mut status.plan[0];
+        step.resolving = resolving.to_owned();
+        (step.resource.name, step.resource.version) = ("m".to_owned(), "v1".to_owned());
+        step.resource.manifest = Some(manifest.to_owned());
+    });
+    observed.replaced = replaced.iter().map(|name| (*name).to_owned()).collect();
+    let Decision::Execute(mut execution) = decide(&observed, now()) else { panic!("not executed") };
+    assert_eq!(execution.next_request().is_some(), executed);
+    if !executed {
+        let written = written(&conclude(&observed, execution.finish(), now()).effects).unwrap();
+        assert_eq!(written.phase, InstallPlanPhase::Complete);
+        assert_eq!(written.plan[0].status, StepStatus::Present);
+    }
 }
 
 #[test]
@@ -254,6 +285,25 @@ fn a_users_plan_without_steps_is_resolved() {
 }
 
 #[rstest]
+#[case::while_it_waits(InstallPlanPhase::RequiresApproval)]
+#[case::while_it_is_installed(InstallPlanPhase::Installing)]
+fn steps_that_are_not_trusted_need_an_account(#[case] phase: InstallPlanPhase) {
+    let mut observed = observed(phase);
+    observed.trust = StepTrust::Nothing;
+    let Decision::Write { effects, problem } = decide(&observed, now()) else {
+        panic!("it is executed")
+    };
+    let status = written(&effects).unwrap();
+    assert_eq!(status.phase, phase);
+    assert_eq!(status.conditions[0].reason.as_deref(), Some("InstallCheckFailed"));
+    assert_eq!(status.conditions[0].message, problem);
+    let mut settled = observed.clone();
+    with_status(&mut settled, |present| *present = status);
+    let again = decide(&settled, now());
+    assert!(matches!(again, Decision::Write { effects, .. } if effects.is_empty()), "once");
+}
+
+#[rstest]
 #[case::automatic(Approval::Automatic, InstallPlanPhase::Installing)]
 #[case::manual(Approval::Manual, InstallPlanPhase::RequiresApproval)]
 fn steps_of_a_users_plan_await_approval_as_usual(
@@ -262,7 +312,13 @@ fn steps_of_a_users_plan_await_approval_as_usual(
 ) {
     let mut plan = InstallPlan::new("mine", Default::default());
     plan.spec.approval = approval;
-    let write = super::super::request::requested(&plan, vec![step(StepStatus::Unknown)]).unwrap();
+    let write = super::super::request::requested(
+        &plan,
+        vec![step(StepStatus::Unknown)],
+        &Attestor::default(),
+        now(),
+    )
+    .unwrap();
     assert_eq!(written(&[write]).unwrap().phase, phase);
 }
 

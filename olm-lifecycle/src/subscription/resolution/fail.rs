@@ -9,7 +9,7 @@ use olm_types::reasons::{event, subscription as reasons};
 
 use super::super::conditions;
 use super::begin::namespace_target;
-use super::{Namespace, write};
+use super::{Blocked, Namespace, blocked, write};
 
 /// What went wrong with a resolution.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,21 +57,31 @@ impl Failure {
 }
 
 /// Tells the failure on every Subscription of the namespace, and, when that is news, on the
-/// Namespace.
-pub fn fail(namespace: &Namespace, failure: &Failure, now: Timestamp) -> Vec<Effect> {
+/// Namespace. `blocked` is what the resolution found out before; nothing if it found no solution.
+pub fn fail(
+    namespace: &Namespace,
+    failure: &Failure,
+    blocked: &Blocked,
+    now: Timestamp,
+) -> Vec<Effect> {
     let (kind, reason) = failure.condition();
     let condition = conditions::holding(kind, reason, Some(failure.message()));
-    let writes = namespace.subscriptions.iter().filter_map(|subscription| {
-        let mut status = subscription.status.clone().unwrap_or_default();
-        if conditions::get(&status, kind).is_some_and(|stored| conditions::same(stored, &condition))
+    let (mut effects, mut is_news) = (Vec::new(), false);
+    for subscription in &namespace.subscriptions {
+        let before = subscription.status.clone().unwrap_or_default();
+        let mut status = before.clone();
+        if conditions::get(&status, kind).is_none_or(|stored| !conditions::same(stored, &condition))
         {
-            return None;
+            conditions::set(&mut status, condition.clone());
+            is_news = true;
         }
-        conditions::set(&mut status, condition.clone());
-        write(subscription, SubscriptionStatus { last_updated: Some(Time(now)), ..status })
-    });
-    let mut effects: Vec<Effect> = writes.collect();
-    if !effects.is_empty() && kind == types::RESOLUTION_FAILED {
+        blocked::tell(&mut status, subscription, blocked);
+        if status != before {
+            let status = SubscriptionStatus { last_updated: Some(Time(now)), ..status };
+            effects.extend(write(subscription, status));
+        }
+    }
+    if is_news && kind == types::RESOLUTION_FAILED {
         effects.push(Effect::event(namespace_target(&namespace.name), note(failure)));
     }
     effects

@@ -8,14 +8,17 @@
 //! plan   -> the InstallPlan that this asks for
 //! record -> the writes that finish the plan and point the Subscriptions at it
 //! fail   -> the writes that tell why there is no solution
+//! tell_orphans -> events of CSVs without a Subscription that lack something
 //! ```
 //! Every status write is guarded by the resourceVersion that was observed; a conflict means that
 //! the namespace is looked at again, nothing is overwritten.
 
 mod adopt;
 mod begin;
+mod blocked;
 mod fail;
 mod handover;
+mod orphans;
 mod plan;
 mod record;
 mod recover;
@@ -38,8 +41,10 @@ use crate::writes::status_write;
 
 pub use adopt::adopt;
 pub use begin::{Begin, Terms, begin};
+pub use blocked::Blocked;
 pub use fail::{Failure, fail};
 pub use handover::upgrade_under_way;
+pub use orphans::{Orphans, tell_orphans};
 pub use plan::plan;
 pub use record::{record, settle};
 pub use select::{Choice, Selection, select};

@@ -6,13 +6,13 @@ use kube_core::ResourceExt;
 use olm_effect::Effect;
 use olm_types::api::{InstallPlan, SubscriptionState, SubscriptionStatus};
 use olm_types::conditions::subscription::{
-    BUNDLE_UNPACK_FAILED, BUNDLE_UNPACKING, RESOLUTION_FAILED, UPGRADE_BLOCKED,
+    BUNDLE_UNPACK_FAILED, BUNDLE_UNPACKING, RESOLUTION_FAILED,
 };
-use olm_types::reasons::subscription::CONSTRAINTS_NOT_SATISFIABLE;
 
 use super::super::conditions;
-use super::{Namespace, Selection, state, write};
+use super::{Namespace, Selection, blocked, state, write};
 use crate::install_plan::request::{PlanRequest, is_without_status};
+use crate::tenancy::Attestor;
 use crate::writes::status_write;
 
 /// Finishes the plan that was created (or found) for the request and points the Subscriptions that
@@ -22,10 +22,13 @@ pub fn record(
     selection: &Selection,
     request: &PlanRequest,
     plan: &InstallPlan,
+    attestor: &Attestor,
     now: Timestamp,
 ) -> Vec<Effect> {
-    let status = is_without_status(plan)
-        .then(|| InstallPlan { status: Some(request.status()), ..plan.clone() });
+    let status = is_without_status(plan).then(|| {
+        let status = attestor.sign(plan, request.status(), now);
+        InstallPlan { status: Some(status), ..plan.clone() }
+    });
     let status = status.and_then(|wanted| status_write(plan, &wanted));
     status.into_iter().chain(subscriptions(namespace, selection, Some(plan), now)).collect()
 }
@@ -48,7 +51,7 @@ fn subscriptions<'a>(
             &mut status,
             &[BUNDLE_UNPACKING, BUNDLE_UNPACK_FAILED, RESOLUTION_FAILED],
         );
-        tell_blocked(&mut status, selection.blocked.get(&subscription.name_any()));
+        blocked::tell(&mut status, subscription, &selection.blocked);
         if let Some(csv) = selection.updates.get(&subscription.name_any()) {
             status.current_csv = Some(csv.clone());
             if let Some(plan) = plan {
@@ -62,17 +65,6 @@ fn subscriptions<'a>(
             })
             .flatten()
     })
-}
-
-/// That an upgrade is blocked is told beside v0's conditions, and taken back when it is not. An
-/// equal condition stays as it is, with its times.
-fn tell_blocked(status: &mut SubscriptionStatus, why: Option<&String>) {
-    let Some(why) = why else { return conditions::remove(status, &[UPGRADE_BLOCKED]) };
-    let told = conditions::holding(UPGRADE_BLOCKED, CONSTRAINTS_NOT_SATISFIABLE, Some(why.clone()));
-    if conditions::get(status, UPGRADE_BLOCKED).is_none_or(|known| !conditions::same(known, &told))
-    {
-        conditions::set(status, told);
-    }
 }
 
 fn follow(status: &mut SubscriptionStatus, plan: &InstallPlan) {

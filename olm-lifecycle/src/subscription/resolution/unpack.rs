@@ -17,7 +17,7 @@ use olm_types::reasons::install_plan::JOB_INCOMPLETE;
 use olm_types::reasons::{event, subscription as reasons};
 
 use super::super::conditions;
-use super::{Namespace, write};
+use super::{Blocked, Namespace, blocked, write};
 use crate::unpack::{lookup, waiting::PULL_ADVICE};
 use crate::writes::target_of;
 
@@ -39,21 +39,34 @@ pub struct Awaited {
     pub cause: Option<String>,
 }
 
-/// Tells that bundles are being unpacked.
-pub fn unpacking(namespace: &Namespace, awaited: &[Awaited], now: Timestamp) -> Vec<Effect> {
+/// Tells that bundles are being unpacked, and whose upgrades are blocked.
+pub fn unpacking(
+    namespace: &Namespace,
+    awaited: &[Awaited],
+    blocked: &Blocked,
+    now: Timestamp,
+) -> Vec<Effect> {
     let advice = awaited.iter().any(|awaited| cannot_be_pulled(&awaited.lookup));
     let advice = advice.then(|| format!("Bundle image pull failed. {PULL_ADVICE}"));
     let message = with_cause(advice, cause(awaited));
     let condition = conditions::holding(BUNDLE_UNPACKING, reasons::UNPACKING_IN_PROGRESS, message);
     let writes = namespace.subscriptions.iter().filter_map(|subscription| {
         let mut status = subscription.status.clone().unwrap_or_default();
-        tell(&mut status, condition.clone()).then(|| stamped(subscription, status, now))?
+        tell(&mut status, condition.clone());
+        blocked::tell(&mut status, subscription, blocked);
+        stamped(subscription, status, now)
     });
     writes.collect()
 }
 
-/// Tells that a bundle could not be unpacked, and, where that is news, has an event say so, too.
-pub fn unpack_failed(namespace: &Namespace, awaited: &[Awaited], now: Timestamp) -> Vec<Effect> {
+/// Tells that a bundle could not be unpacked, and, where that is news, has an event say so, too;
+/// and whose upgrades are blocked.
+pub fn unpack_failed(
+    namespace: &Namespace,
+    awaited: &[Awaited],
+    blocked: &Blocked,
+    now: Timestamp,
+) -> Vec<Effect> {
     let failed = awaited.iter().find_map(|awaited| {
         let failure = lookup::get(&awaited.lookup, FAILED).filter(|failure| holds(failure))?;
         Some((failure, awaited.cause.clone()))
@@ -67,6 +80,7 @@ pub fn unpack_failed(namespace: &Namespace, awaited: &[Awaited], now: Timestamp)
             conditions::holding(BUNDLE_UNPACK_FAILED, reasons::BUNDLE_UNPACK_FAILED, Some(told));
         let news = tell(&mut status, condition);
         conditions::remove(&mut status, &[BUNDLE_UNPACKING]);
+        blocked::tell(&mut status, subscription, blocked);
         writes.extend(stamped(subscription, status, now));
         if news {
             events.push(note(subscription, failure));

@@ -1,9 +1,9 @@
 //! Copies of ClusterServiceVersions in the namespaces that their operators watch.
 
 mod key;
-mod observe;
+pub(crate) mod observe;
 mod reconcile;
-mod targets;
+pub(crate) mod targets;
 
 pub use key::CopyKey;
 pub use reconcile::CopyReconciler;

@@ -116,15 +116,15 @@ impl Targets<'_> {
         let Some(prototype) = &self.prototype else {
             return Ok(seen.and_then(|copy| copy.metadata.uid.clone()));
         };
-        let (wanted, found) = (prototype.fingerprint(), seen.map(|copy| copy.fingerprint));
+        let lack = prototype.fingerprint().lack(seen.map(|copy| copy.fingerprint));
         let (uid, version) = match seen {
             None => written(self.one(prototype.create(&place.namespace)).await?, None)?,
-            Some(copy) if found.is_some_and(|found| found.object != wanted.object) => {
+            Some(copy) if lack.object => {
                 written(self.one(prototype.replace(copy)).await?, Some(copy))?
             }
             Some(copy) => written(Outcome::Unchanged, Some(copy))?,
         };
-        if found.is_none_or(|found| found.status != wanted.status) {
+        if lack.status {
             let outcome = self.one(prototype.status(&place.namespace, &version)).await?;
             ReconcileError::from_outcomes(&[outcome])?;
         }

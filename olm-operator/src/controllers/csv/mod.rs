@@ -1,6 +1,6 @@
 //! ClusterServiceVersions.
 
-mod observe;
+pub(crate) mod observe;
 mod pods;
 mod reconcile;
 

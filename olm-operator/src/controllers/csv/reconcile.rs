@@ -6,9 +6,11 @@ use async_trait::async_trait;
 use kube::Client;
 use olm_effect::Outcome;
 use olm_kit::ObjectKey;
+use olm_kit::certificates::issue;
 use olm_kit::controller::{Conclusion, ReconcileError, Reconciler};
-use olm_kit::discovery::ApiKinds;
+use olm_kit::discovery::{ApiKinds, ServerVersion};
 use olm_kit::interpreter::Interpreter;
+use olm_kit::live;
 use olm_lifecycle::csv::{Decision, Observed, Query, Step, conclude, decide};
 use olm_types::api::CsvPhase;
 use olm_types::gvk::Gvk;
@@ -18,9 +20,8 @@ use super::pods;
 use crate::changes::Changes;
 use crate::clock;
 use crate::metrics::CsvMetrics;
-use crate::server_version::ServerVersion;
-use crate::serving;
 use crate::stores::Stores;
+use crate::tenancy::Tenancy;
 
 /// Pause before an API that the API server does not serve is looked for again. No watch tells
 /// when an API appears in discovery.
@@ -43,6 +44,8 @@ pub struct CsvReconciler {
     pub kinds: ApiKinds,
     /// The version of the API server.
     pub server_version: ServerVersion,
+    /// How far the owners of namespaces are trusted.
+    pub tenancy: Tenancy,
     /// What is counted.
     pub metrics: CsvMetrics,
 }
@@ -51,7 +54,8 @@ pub struct CsvReconciler {
 impl Reconciler<ObjectKey> for CsvReconciler {
     async fn reconcile(&self, key: &ObjectKey) -> Result<Conclusion, ReconcileError> {
         let Some(mut observed) = observe(&self.stores, key) else { return Ok(Conclusion::Done) };
-        observed.server_version = self.server_version.get().await;
+        observed.server_version = self.server_version.current().await;
+        observed.trust = self.tenancy.trust(&self.stores);
         observed.cluster_changed = self.changes.take(key);
         let result = self.pass(&mut observed).await;
         if result.is_err() && observed.cluster_changed {
@@ -85,8 +89,15 @@ impl CsvReconciler {
         match query {
             Query::Served(apis) => self.look_for(apis, observed).await,
             Query::Certificates(order) => {
-                let issued = serving::issue(&order).map_err(ReconcileError::other)?;
+                let issued = issue(&order).map_err(ReconcileError::other)?;
                 observed.serving.issued = Some(issued);
+                Ok(())
+            }
+            Query::Live(targets) => {
+                for target in targets {
+                    let found = live::read(&self.client, &target).await?;
+                    observed.live.insert(target, found);
+                }
                 Ok(())
             }
             Query::Pods(wanted) => {

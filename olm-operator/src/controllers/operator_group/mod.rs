@@ -1,6 +1,6 @@
 //! OperatorGroups.
 
-mod observe;
+pub(crate) mod observe;
 mod reconcile;
 
 pub use reconcile::GroupReconciler;

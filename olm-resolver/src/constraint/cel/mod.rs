@@ -19,7 +19,7 @@ use std::sync::{Arc, LazyLock};
 use ::cel::{Env, Program};
 use thiserror::Error;
 
-use super::{ConstraintError, Lookup, Requirement, Wanted};
+use super::{ConstraintError, Effort, Lookup, Requirement, Wanted};
 use crate::problem::Bundle;
 
 use check::Wrong;
@@ -144,12 +144,13 @@ fn parse_and_check(rule: &str) -> Result<(Program, Arc<Env>), CelError> {
 }
 
 impl Requirement for CelRequirement {
-    fn holds(&self, bundle: &Bundle) -> Result<bool, ConstraintError> {
+    fn holds(&self, bundle: &Bundle, effort: &mut Effort) -> Result<bool, ConstraintError> {
         if !self.screen.lets_pass(&bundle.entry.properties) {
             return Ok(false);
         }
         let properties = bundle.cel_values();
-        if self.steps(properties) > cost::LIMIT {
+        let steps = self.steps(properties);
+        if steps > cost::LIMIT {
             let reason = format!(
                 "over the {} properties of {} it may take more than {} steps: nest fewer macros",
                 properties.size().properties,
@@ -158,6 +159,7 @@ impl Requirement for CelRequirement {
             );
             return Err(CelError::TooExpensive { rule: self.rule.clone(), reason }.into());
         }
+        effort.spend(steps)?;
         Ok(self.run(properties))
     }
 
@@ -171,13 +173,6 @@ impl Requirement for CelRequirement {
 
     fn messages(&self) -> Vec<&str> {
         Some(self.message.as_str()).filter(|message| !message.is_empty()).into_iter().collect()
-    }
-
-    fn effort(&self, bundle: &Bundle) -> u64 {
-        if !self.screen.lets_pass(&bundle.entry.properties) {
-            return 0;
-        }
-        self.steps(bundle.cel_values()).min(cost::LIMIT)
     }
 }
 

@@ -28,6 +28,8 @@ pub enum Fact {
         subscription: SubscriptionRef,
         /// The first thing that is missing.
         missing: Missing,
+        /// Name of its CSV that is in the namespace.
+        installed: Option<Arc<str>>,
     },
     /// A Subscription needs one of these bundles, most preferred first.
     SubscriptionRequires {
@@ -114,7 +116,9 @@ impl Fact {
                 Self::SubscriptionExists(subscription(variable)?)
             }
             (Reason::NothingFound(missing), Rule::Prohibited(variable)) => {
-                Self::NothingFound { subscription: subscription(variable)?, missing: *missing }
+                let subscription = subscription(variable)?;
+                let installed = installed(scope, &subscription);
+                Self::NothingFound { subscription, missing: *missing, installed }
             }
             (Reason::SubscriptionRequires, Rule::Dependency { of, choices }) => {
                 Self::SubscriptionRequires {
@@ -147,15 +151,20 @@ impl Fact {
                 installed: bundle(problem, *old)?,
             },
             (Reason::OnePerPackage(package), Rule::AtMost { of, .. }) => {
-                Self::OnePerPackage { package: package.clone(), bundles: bundles(problem, of) }
+                Self::OnePerPackage { package: package.clone(), bundles: sorted(problem, of) }
             }
             (Reason::OneProvider(api), Rule::AtMost { of, .. }) => {
-                Self::OneProvider { api: (**api).clone(), bundles: bundles(problem, of) }
+                Self::OneProvider { api: (**api).clone(), bundles: sorted(problem, of) }
             }
             (Reason::Other(text), _) => Self::Other(text.clone()),
             (reason, rule) => Self::Other(format!("{reason:?} {rule:?}")),
         })
     }
+}
+
+fn installed(scope: &Scope<'_>, subscription: &SubscriptionFacts) -> Option<Arc<str>> {
+    let csv = scope.installed().named(subscription.installed_csv.as_deref()?)?;
+    Some(csv.entry.name.clone())
 }
 
 fn requires(
@@ -185,6 +194,13 @@ fn bundle(problem: &Problem, variable: VariableId) -> Option<BundleRef> {
 
 fn bundles(problem: &Problem, variables: &[VariableId]) -> Vec<BundleRef> {
     variables.iter().filter_map(|variable| bundle(problem, *variable)).collect()
+}
+
+/// Sorted by identifier, as v0 lists them.
+fn sorted(problem: &Problem, variables: &[VariableId]) -> Vec<BundleRef> {
+    let mut bundles = bundles(problem, variables);
+    bundles.sort_by_cached_key(BundleRef::to_string);
+    bundles
 }
 
 /// What there is of a package, one bundle per version, newest first.

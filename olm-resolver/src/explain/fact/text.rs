@@ -15,7 +15,7 @@ impl fmt::Display for Fact {
             Self::SubscriptionExists(subscription) => {
                 write!(f, "subscription {} exists", subscription.name)
             }
-            Self::NothingFound { subscription, missing } => {
+            Self::NothingFound { subscription, missing, .. } => {
                 nothing_found(f, subscription, *missing)
             }
             Self::SubscriptionRequires { subscription, choices } => {

@@ -21,7 +21,7 @@ pub(super) fn hint(facts: &[Fact]) -> Option<String> {
 
 fn hint_for(fact: &Fact) -> Option<String> {
     match fact {
-        Fact::NothingFound { subscription, missing } => Some(match missing {
+        Fact::NothingFound { subscription, missing, .. } => Some(match missing {
             Missing::Catalog => {
                 "Create the CatalogSource, or name another one in the Subscription.".to_owned()
             }
@@ -44,6 +44,10 @@ fn hint_for(fact: &Fact) -> Option<String> {
         Fact::ClusterVersion { need, .. } => {
             Some(format!("Upgrade the cluster to Kubernetes {} or newer.", need.needed))
         }
+        Fact::Deprecated(_) => Some(
+            "Choose another channel or package: the catalog's maintainer has withdrawn the bundle."
+                .to_owned(),
+        ),
         Fact::Ineligible { .. } => {
             Some("Have the catalog's maintainer correct the bundle.".to_owned())
         }

@@ -51,14 +51,20 @@ fn rank(fact: &Fact) -> u8 {
 fn sentence(fact: &Fact, all: &[&Fact]) -> Option<String> {
     Some(match fact {
         Fact::SubscriptionExists(_) => return None,
-        Fact::NothingFound { subscription, missing } => nothing_found(subscription, *missing),
+        Fact::NothingFound { subscription, missing, installed } => {
+            let text = nothing_found(subscription, *missing);
+            match installed {
+                Some(csv) => format!("{text} {csv} stays installed and gets no updates."),
+                None => text,
+            }
+        }
         Fact::SubscriptionRequires { subscription, choices } => format!(
             "Subscription {} needs {}.",
             subscription.name,
             if choices.is_empty() {
                 "a bundle, but none qualifies".to_owned()
             } else {
-                one_of(choices)
+                one_of(choices, "or")
             }
         ),
         Fact::OrphanExists(csv) => {
@@ -181,7 +187,8 @@ fn want(wanted: &Wanted, requirement: &str) -> String {
         Wanted::Package { name, range } => format!("package {name} in version {range}"),
         Wanted::Api(api) => format!("a provider of the API {}", api_name(api)),
         Wanted::Label(label) => format!("a bundle with label {label}"),
-        Wanted::Other => format!("an operator {requirement}"),
+        // A CEL rule of v0 ends with its message, also when it has none.
+        Wanted::Other => format!("an operator {}", requirement.replace(" and message: \"\"", "")),
     }
 }
 

@@ -7,9 +7,9 @@ use crate::problem::BundleRef;
 /// So many names are listed before "and N more".
 const LISTED: usize = 3;
 
-pub(super) fn one_of(choices: &[BundleRef]) -> String {
+pub(super) fn one_of(choices: &[BundleRef], word: &str) -> String {
     let from: Vec<String> = choices.iter().map(name_and_place).collect();
-    some(&from, "or")
+    some(&from, word)
 }
 
 fn name_and_place(bundle: &BundleRef) -> String {
@@ -27,8 +27,11 @@ pub(super) fn name(bundle: &BundleRef) -> String {
     }
 }
 
+/// With their places where the names alone would not tell them apart.
 pub(super) fn names(bundles: &[BundleRef], word: &str) -> String {
-    some(&bundles.iter().map(name).collect::<Vec<_>>(), word)
+    let names: Vec<String> = bundles.iter().map(name).collect();
+    let are_alike = names.iter().all(|name| Some(name) == names.first());
+    if are_alike && names.len() > 1 { one_of(bundles, word) } else { some(&names, word) }
 }
 
 pub(super) fn api_name(api: &Gvk) -> String {

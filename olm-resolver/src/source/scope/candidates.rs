@@ -7,24 +7,20 @@ use olm_types::bundle::{CatalogKey, Entry, Property};
 use thiserror::Error;
 
 use super::Scope;
-use crate::constraint::{ConstraintError, ConstraintKind, Lookup, Requirement};
+use crate::constraint::{ConstraintError, Effort, Lookup, Requirement};
 use crate::error::Fault;
 use crate::policy::Policy;
 use crate::preference::{ChannelKey, ChannelOrderError, Standpoint};
 use crate::problem::{Bundle, BundleId};
 
-/// Steps that all CEL rules of a resolution may take together; about a second.
-const EFFORT: u64 = 20_000_000;
-
 /// What was found out about requirements so far.
 #[derive(Default)]
 pub(super) struct Known {
     channels: HashMap<ChannelPlace, OrderedChannel>,
-    requirements: HashMap<Property, Result<Arc<dyn Requirement>, ConstraintError>>,
     candidates: HashMap<(Property, CatalogKey), Arc<[Arc<Bundle>]>>,
     fitting: HashMap<Property, Arc<Fitting>>,
     everything: Option<Arc<[Twins]>>,
-    effort: u64,
+    effort: Effort,
 }
 
 /// Catalog, package and channel.
@@ -54,20 +50,6 @@ pub enum CandidateError {
 }
 
 impl Scope<'_> {
-    /// Reads a property as a requirement.
-    pub fn requirement(
-        &mut self,
-        kind: &dyn ConstraintKind,
-        property: &Property,
-    ) -> Result<Arc<dyn Requirement>, ConstraintError> {
-        if let Some(known) = self.known.requirements.get(property) {
-            return known.clone();
-        }
-        let requirement = kind.read(property);
-        self.known.requirements.insert(property.clone(), requirement.clone());
-        requirement
-    }
-
     /// The bundles that fit a requirement and may be chosen, most preferred first, as seen from a
     /// catalog. `property` is what the requirement was read from.
     pub fn candidates(
@@ -132,7 +114,7 @@ impl Scope<'_> {
         let mut fitting = Fitting::default();
         for twins in self.look_up(&requirement.lookup()).iter() {
             let Some(bundle) = twins.first() else { continue };
-            if !self.holds(requirement, bundle)? {
+            if !requirement.holds(bundle, &mut self.known.effort)? {
                 continue;
             }
             let channels = fitting.channels.entry(bundle.entry.catalog.clone()).or_default();
@@ -142,20 +124,6 @@ impl Scope<'_> {
         let fitting = Arc::new(fitting);
         self.known.fitting.insert(property.clone(), fitting.clone());
         Ok(fitting)
-    }
-
-    /// Whether the bundle fits. What all such tests of a resolution may take is bounded.
-    fn holds(
-        &mut self,
-        requirement: &dyn Requirement,
-        bundle: &Bundle,
-    ) -> Result<bool, ConstraintError> {
-        let effort = &mut self.known.effort;
-        *effort = effort.saturating_add(requirement.effort(bundle));
-        if *effort > EFFORT {
-            return Err(ConstraintError::TooMuch { limit: EFFORT });
-        }
-        requirement.holds(bundle)
     }
 
     /// Installed CSVs of one package without a Subscription count as one place, as in v0: only the
@@ -169,7 +137,7 @@ impl Scope<'_> {
         for installed in self.installed.bundles().to_vec() {
             let bundle = self.intern(&installed.entry);
             let place = (installed.entry.package.clone(), installed.subscription.clone());
-            if self.holds(requirement, &bundle)? && places.insert(place) {
+            if requirement.holds(&bundle, &mut self.known.effort)? && places.insert(place) {
                 channels.entry(installed.entry.package.clone()).or_default().push(installed.entry);
             }
         }

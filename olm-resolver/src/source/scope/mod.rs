@@ -19,13 +19,14 @@ use crate::error::{CatalogFault, Fault, ResolveError};
 use crate::installed::{Installed, VIRTUAL_CATALOG};
 use crate::policy::Policy;
 use crate::preference::{Preference, Standpoint};
-use crate::problem::Bundle;
+use crate::problem::{Bundle, ClaimsCache};
 use crate::request::{ResolutionRequest, SubscriptionFacts};
 
 /// The view of one resolution.
 pub struct Scope<'a> {
     request: &'a ResolutionRequest<'a>,
     preference: &'a dyn Preference,
+    claims: &'a ClaimsCache,
     policy: Policy,
     installed: Installed,
     subscriptions: Vec<Arc<SubscriptionFacts>>,
@@ -41,6 +42,7 @@ impl<'a> Scope<'a> {
     pub(crate) fn new(
         request: &'a ResolutionRequest<'a>,
         preference: &'a dyn Preference,
+        claims: &'a ClaimsCache,
         installed: Installed,
         policy: Policy,
     ) -> Self {
@@ -53,6 +55,7 @@ impl<'a> Scope<'a> {
         Self {
             request,
             preference,
+            claims,
             policy,
             installed,
             subscriptions,
@@ -168,7 +171,7 @@ impl<'a> Scope<'a> {
 
     /// The bundle of an entry; the same one for the same place.
     pub fn intern(&mut self, entry: &Arc<Entry>) -> Arc<Bundle> {
-        self.bundles.intern(entry)
+        self.bundles.intern(entry, self.claims)
     }
 
     /// The entries of the same catalog with this name, in channels of this name.

@@ -24,6 +24,11 @@ pub(super) fn all() -> Vec<Scenario> {
             "an operator needs a package that no catalog has, and says so",
             missing_package,
         ),
+        scenario(
+            "resolution::orphan",
+            "a CSV without a Subscription lacks something, says so, and stops nobody",
+            orphan,
+        ),
     ]
 }
 
@@ -69,20 +74,44 @@ async fn expect(scene: Arc<Scene>, bundle: Bundle, needed: &str) -> Result<()> {
     );
     let plans = scene.api::<InstallPlan>().list(&ListParams::default()).await?;
     ensure!(plans.items.is_empty(), "there is an InstallPlan for an impossible wish");
-    check_event(&scene, &message).await
+    check_event(&scene, &scene.namespace, &message).await
 }
 
-/// The same text is an event of the namespace.
-async fn check_event(scene: &Scene, message: &str) -> Result<()> {
+/// A CSV that was applied by hand needs a kind that nobody provides. v0 would install nothing
+/// beside it.
+async fn orphan(scene: Arc<Scene>) -> Result<()> {
+    let crd = Crd::new("nowhere.example.com", "v1", "Unicorn");
+    scene.operator_group().await?;
+    let lonely = csv("lonely.v1.0.0", "1.0.0").requires(&crd).deployment("lonely", "default");
+    scene.create(&lonely.build()).await?;
+    let rider = csv("rider.v1.0.0", "1.0.0").deployment("rider", "default");
+    let rider = Package::single("rider", Bundle::new("1.0.0", &rider));
+    scene.catalog("stable-yard", &[rider]).await?;
+    scene.subscribe("rider", "stable-yard").await?;
+    scene.succeeded("rider.v1.0.0").await?;
+    let message = "ClusterServiceVersion lonely.v1.0.0 is in the namespace without a Subscription. \
+                   The installed lonely.v1.0.0 requires a provider of the API Unicorn \
+                   (nowhere.example.com/v1), which no channel of the visible catalogs offers. Each \
+                   of these helps: create a CatalogSource that provides the API Unicorn \
+                   (nowhere.example.com/v1); delete the ClusterServiceVersion lonely.v1.0.0.";
+    check_event(&scene, "lonely.v1.0.0", message).await
+}
+
+/// The text is an event about the object.
+async fn check_event(scene: &Scene, about: &str, message: &str) -> Result<()> {
     let everywhere: Api<Event> = Api::all(scene.client.clone());
-    let about = format!("reason=ResolutionFailed,involvedObject.name={}", scene.namespace);
+    let about = format!("reason=ResolutionFailed,involvedObject.name={about}");
     let deadline = tokio::time::Instant::now() + crate::wait::PATIENCE;
     loop {
         let events = everywhere.list(&ListParams::default().fields(&about)).await?;
-        if events.items.iter().any(|event| event.message.as_deref() == Some(message)) {
+        let said: Vec<_> = events.items.into_iter().filter_map(|event| event.message).collect();
+        if said.iter().any(|said| said == message) {
             return Ok(());
         }
-        ensure!(tokio::time::Instant::now() < deadline, "no event says {message:?}");
+        ensure!(
+            tokio::time::Instant::now() < deadline,
+            "no event says {message:?}, they say {said:?}"
+        );
         tokio::time::sleep(std::time::Duration::from_millis(100)).await;
     }
 }

@@ -12,11 +12,7 @@ impl Scene {
     /// Serves packages as a catalog of the namespace and waits until it is connected.
     pub async fn catalog(&self, name: &str, packages: &[Package]) -> Result<CatalogSource> {
         self.serve(name, self.content(packages)?).await?;
-        wait::until(&self.api(), name, "be READY", |catalog: &CatalogSource| {
-            let state = catalog.status.as_ref().and_then(|status| status.connection_state.as_ref());
-            state.is_some_and(|state| state.last_observed_state == "READY")
-        })
-        .await
+        wait::until_connected(&self.api(), name).await
     }
 
     /// Serves a directory as a catalog of the namespace.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use async_trait::async_trait;
 use kube::Client;
 
@@ -11,7 +11,7 @@ use super::{Facts, ServedCatalog, Stage};
 use crate::builders::CatalogDir;
 use crate::cluster::{self, ClusterBackend, local::LocalCluster};
 use crate::deploy::{self, Options, With};
-use crate::operators::{Binaries, Operator, Special};
+use crate::operators::{Admin, Binaries, Operator, Special};
 use crate::packages;
 use crate::process::Running;
 use crate::progress::Progress;
@@ -41,32 +41,42 @@ pub struct Places {
 /// A cluster with operators. It ends with [`Local::end`], and with this process in any case.
 pub struct Local {
     cluster: LocalCluster,
-    operators: Mutex<Vec<Running>>,
+    operators: Mutex<Vec<(Operator, Running, Admin)>>,
     client: Client,
     binaries: Binaries,
     facts: Facts,
-    /// More flags for the catalog operator.
-    flags: Vec<String>,
+    /// More flags of both operators, and of the catalog operator alone.
+    flags: [Vec<String>; 2],
+}
+
+/// What operators are told beside where they find what they need.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Flags<'a> {
+    /// Both of them.
+    pub both: &'a [&'a str],
+    /// The catalog operator.
+    pub catalog: &'a [&'a str],
 }
 
 impl Local {
     /// Starts a cluster, which is named after its purpose, and both operators.
     pub async fn start(purpose: &str, places: &Places, progress: Progress) -> Result<Self> {
-        Self::start_with(purpose, places, &[], progress).await
+        Self::start_with(purpose, places, Flags::default(), progress).await
     }
 
-    /// The same with more flags for the catalog operator.
+    /// The same with more flags.
     pub async fn start_with(
         purpose: &str,
         places: &Places,
-        flags: &[&str],
+        flags: Flags<'_>,
         progress: Progress,
     ) -> Result<Self> {
         let cluster = LocalCluster::for_this_command(purpose, progress)?;
         cluster.up().await?;
         let (client, binaries) = prepare(&cluster, places).await?;
         let facts = Facts { audit_log: Some(cluster.audit_log()), ..facts() };
-        let flags = flags.iter().map(|flag| (*flag).to_owned()).collect();
+        let owned = |flags: &[&str]| flags.iter().map(|flag| (*flag).to_owned()).collect();
+        let flags = [owned(flags.both), owned(flags.catalog)];
         let operators = Mutex::default();
         let started = Self { cluster, operators, client, binaries, facts, flags };
         started.start_operators("").await?;
@@ -76,7 +86,7 @@ impl Local {
     /// Ends both operators as a crash would and starts them again.
     pub async fn restart_operators(&self) -> Result<()> {
         if let Ok(mut operators) = self.operators.lock() {
-            operators.drain(..).for_each(|mut operator| operator.kill());
+            operators.drain(..).for_each(|(_, mut running, _)| running.kill());
         }
         self.start_operators("-again").await
     }
@@ -84,9 +94,16 @@ impl Local {
     /// Ends operators and cluster.
     pub async fn end(&self) -> Result<()> {
         if let Ok(mut operators) = self.operators.lock() {
-            operators.drain(..).for_each(Running::stop);
+            operators.drain(..).for_each(|(_, running, _)| running.stop());
         }
         self.cluster.down().await
+    }
+
+    /// Where an operator serves its metrics.
+    pub fn admin(&self, operator: Operator) -> Result<Admin> {
+        let operators = self.operators.lock().map_err(|_| anyhow!("a scenario panicked"))?;
+        let found = operators.iter().find(|(started, _, _)| *started == operator);
+        found.map(|(_, _, admin)| *admin).with_context(|| format!("{operator} does not run"))
     }
 
     /// The log of the API server.
@@ -100,19 +117,18 @@ impl Local {
         let kubeconfig = self.cluster.kubeconfig().await?;
         let mut admins = Vec::new();
         for operator in Operator::ALL {
-            let args = match operator {
-                Operator::Olm => Vec::new(),
-                Operator::Catalog => {
-                    let address = packages::address(&self.client).await?;
-                    let flags = ["--packages-address".to_owned(), address.to_string()];
-                    flags.into_iter().chain(self.flags.iter().cloned()).collect()
-                }
-            };
+            let [both, catalog] = &self.flags;
+            let mut args = both.clone();
+            if operator == Operator::Catalog {
+                let address = packages::address(&self.client).await?;
+                args.extend(["--packages-address".to_owned(), address.to_string()]);
+                args.extend(catalog.iter().cloned());
+            }
             let special = Special { log: format!("{operator}{end}"), args, ..Special::default() };
             let (running, admin) = self.binaries.operator(operator, &kubeconfig, special)?;
             admins.push(admin);
             if let Ok(mut operators) = self.operators.lock() {
-                operators.push(running);
+                operators.push((operator, running, admin));
             }
         }
         for admin in admins {
@@ -153,16 +169,18 @@ impl Stage for Local {
 
     fn check(&self) -> Result<()> {
         match self.operators.lock() {
-            Ok(mut operators) => operators.iter_mut().try_for_each(Running::check),
+            Ok(mut operators) => {
+                operators.iter_mut().try_for_each(|(_, running, _)| running.check())
+            }
             Err(_) => Ok(()),
         }
     }
 
     async fn logs(&self) -> Vec<(String, String)> {
         let Ok(operators) = self.operators.lock() else { return Vec::new() };
-        let logs = operators.iter().map(|operator| {
-            let name = operator.record().name.clone();
-            (name, end_of(operator.log()).unwrap_or_else(|error| format!("{error:#}")))
+        let logs = operators.iter().map(|(_, running, _)| {
+            let name = running.record().name.clone();
+            (name, end_of(running.log()).unwrap_or_else(|error| format!("{error:#}")))
         });
         logs.collect()
     }

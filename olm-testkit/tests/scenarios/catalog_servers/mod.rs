@@ -4,7 +4,7 @@
 mod config_map;
 mod image;
 mod polling;
-mod words;
+pub mod words;
 
 pub use config_map::config_map;
 pub use image::image;

@@ -32,6 +32,7 @@ pub async fn says_the_same(_: Arc<Scene>) -> Result<()> {
     compare(&kubectl, &folder.join("crds"), &deploy::definitions()?)?;
     compare(&kubectl, &folder.join("base"), &deploy::objects(&none)?)?;
     compare(&kubectl, &folder.join("example"), &example()?)?;
+    several_pods(&kubectl.run(&["kustomize", &folder.join("ha").to_string_lossy()])?)?;
     for (says, image) in IMAGES {
         let options = Options { image: image.to_owned(), ..none.clone() };
         let says = says.replacen('{', "{name: olm-rs.dev/olm-rs, ", 1);
@@ -40,6 +41,21 @@ pub async fn says_the_same(_: Arc<Scene>) -> Result<()> {
     let stopped = Options { replicas: 0, ..none.clone() };
     let counts = Operator::ALL.map(|operator| format!("{{name: {operator}, count: 0}}"));
     compare_overlay(&kubectl, &format!("replicas: [{}]", counts.join(", ")), &stopped)
+}
+
+/// What `deploy/ha` says: two of each, which elect one of them, and budgets that spare it.
+fn several_pods(rendered: &str) -> Result<()> {
+    let counts = [
+        ("replicas: 2\n", 2),
+        ("- --leader-elect\n", 2),
+        ("type: RollingUpdate\n", 2),
+        ("kind: PodDisruptionBudget\n", 2),
+    ];
+    for (text, expected) in counts {
+        let found = rendered.matches(text).count();
+        ensure!(found == expected, "deploy/ha has {text:?} {found} times");
+    }
+    Ok(())
 }
 
 /// What `deploy/example` sets, set our way.

@@ -15,7 +15,7 @@ pub(super) struct Figures {
     pub(super) anonymous: f64,
     /// Listing, in MiB per second.
     pub(super) listing: f64,
-    /// Single bundles per second, of several callers at the same time.
+    /// Single bundles per second, of several callers at the same time; the server has one processor.
     pub(super) getting: f64,
     /// Single bundles per second that the server computes.
     pub(super) getting_computed: f64,
@@ -30,7 +30,7 @@ const ROWS: [Row; 7] = [
     ("peak memory, MiB", |figures| figures.peak, false),
     ("anonymous memory, MiB", |figures| figures.anonymous, false),
     ("ListBundles, MiB/s", |figures| figures.listing, true),
-    ("GetBundle, calls per second", |figures| figures.getting, true),
+    ("GetBundle, calls/s on one processor", |figures| figures.getting, true),
     ("GetBundle, calls per CPU second", |figures| figures.getting_computed, true),
 ];
 
@@ -56,11 +56,11 @@ impl Figures {
 
 /// Prints both, and how many times better ours is.
 pub(super) fn print(ours: &Figures, opm: &Figures) {
-    println!("{:<34} {:>12} {:>12} {:>8}", "median", "olm-registry", "opm", "ratio");
+    println!("{:<36} {:>12} {:>12} {:>8}", "median", "olm-registry", "opm", "ratio");
     for (name, value, more_is_better) in ROWS {
         let (ours, opm) = (value(ours), value(opm));
         let ratio = if more_is_better { ours / opm } else { opm / ours };
-        println!("{name:<34} {ours:>12.3} {opm:>12.3} {ratio:>7.1}x");
+        println!("{name:<36} {ours:>12.3} {opm:>12.3} {ratio:>7.1}x");
     }
 }
 

@@ -15,7 +15,6 @@ mod play;
 mod recording;
 mod report;
 mod snapshot;
-mod stage;
 
 use std::path::{Path, PathBuf};
 

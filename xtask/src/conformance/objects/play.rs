@@ -5,19 +5,23 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use olm_testkit::progress::Progress;
 use tokio::time::Instant;
 
 use super::compare::{Judged, Known, Seen, judge};
 use super::normalise::Normaliser;
 use super::recording::{Recording, State, Step};
-use super::stage::Stage;
 use super::{actions, snapshot};
+use crate::stage::Stage;
 
 /// Rest after which objects are compared: watches, queues and the simulated node answer sooner.
 const QUIET: Duration = Duration::from_secs(3);
 
 /// Rest after which nothing more is expected, when something differs: back-off may have grown.
 const LONG_QUIET: Duration = Duration::from_secs(10);
+
+/// The name of the catalog in the recordings.
+const CATALOG: &str = "community";
 
 /// What a step may take at most, far more than any needs on an idle machine.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -61,12 +65,14 @@ pub(super) async fn play(recording: &Recording, setting: &Setting<'_>) -> Result
         fs::create_dir_all(folder)
             .with_context(|| format!("cannot create {}", folder.display()))?;
     }
-    let mut stage = Stage::set(setting.binaries, setting.catalog, folder.as_deref()).await?;
+    let silent = Progress::new(|_| {});
+    let mut stage = Stage::set("objects", silent, setting.binaries, folder.as_deref()).await?;
+    stage.add_catalog(CATALOG, setting.catalog).await?;
     let mut scene = Scene { stage: &mut stage, normaliser: Normaliser::default(), setting };
     let played = scene.play(recording, folder.as_deref()).await;
     // A dead operator explains a failure better than what it leads to.
     let played = stage.check().and(played);
-    stage.clear().await?;
+    stage.strike().await?;
     played
 }
 

@@ -1,5 +1,6 @@
 //! The scenarios, one file each.
 
+mod copies;
 mod failed_step_repaired;
 mod install_with_dependency;
 mod manual_approval;
@@ -24,5 +25,6 @@ pub(super) fn all() -> Vec<Box<dyn Scenario>> {
         Box::new(scoped_account::ScopedAccount),
         Box::new(failed_step_repaired::FailedStepRepaired),
         Box::new(unpack::Unpack),
+        Box::new(copies::Copies),
     ]
 }

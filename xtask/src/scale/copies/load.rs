@@ -3,6 +3,7 @@
 use anyhow::{Context, Result, ensure};
 use k8s_openapi::api::core::v1::Namespace;
 use kube::api::{Api, DeleteParams, ListParams, Patch, PatchParams, PostParams};
+use kube::runtime::watcher;
 use kube::{Client, ResourceExt};
 use olm_testkit::builders::{self, csv};
 use olm_types::api::{ClusterServiceVersion, CsvPhase, InstallModeType};
@@ -37,6 +38,11 @@ impl Origin {
     /// Its name.
     pub(super) fn name(&self) -> &str {
         &self.home.name
+    }
+
+    /// Selects the copies of its CSVs.
+    pub(super) fn copies(&self) -> watcher::Config {
+        watcher::Config::default().labels(&format!("{COPIED_FROM}={}", self.name()))
     }
 
     /// The namespace, to put things in.

@@ -5,7 +5,6 @@
 //! there and what that takes, memory and silence afterwards, what a change of one CSV costs, and
 //! how long one more Subscription takes beside all that.
 
-mod arrivals;
 mod load;
 mod newcomer;
 
@@ -16,11 +15,12 @@ use clap::Args;
 use olm_testkit::operators::Operator;
 use tokio::time::{Instant, sleep};
 
+use super::arrivals::Arrivals;
 use super::crowd::Crowd;
+use super::measures::{self, REST, count, patience};
 use super::requests::Requests;
 use super::stage::Stage;
 use super::table::Table;
-use arrivals::Arrivals;
 use load::Origin;
 
 /// Arguments of the subject.
@@ -50,13 +50,7 @@ const WRITES_PER_COPY: f64 = 2.0;
 const NEWCOMER: f64 = 3.0;
 
 /// What copying may take per namespace before it counts as stuck.
-const PATIENCE: Duration = Duration::from_millis(500);
-
-/// What it may take at least.
-const LEAST_PATIENCE: Duration = Duration::from_secs(180);
-
-/// Rest before memory is read: an allocator gives back what it has not needed for seconds.
-const REST: Duration = Duration::from_secs(15);
+const SHARE: Duration = Duration::from_millis(500);
 
 /// Fills the cluster and measures.
 pub(super) async fn measure(arguments: &Arguments, stage: &mut Stage) -> Result<Table> {
@@ -69,8 +63,8 @@ async fn with_crowd(arguments: &Arguments, stage: &Stage, crowd: &Crowd) -> Resu
     let mut table = Table::default();
     crowd.fill(|_| async { Ok(()) }).await?;
     let mut requests = stage.requests().await?;
-    requests.until_quiet(patience(arguments)).await?;
-    memory("memory before", stage, &mut table).await?;
+    requests.until_quiet(patience(SHARE, arguments.namespaces)).await?;
+    memory("before", stage, &mut table).await?;
     let origin = Origin::create(stage.client.clone(), crowd).await?;
     let measured = with_origin(arguments, stage, crowd, &origin, &mut requests, &mut table).await;
     origin.delete().await.and(measured)?;
@@ -87,8 +81,8 @@ async fn with_origin(
 ) -> Result<()> {
     copying(arguments, crowd, origin, requests, table).await?;
     sleep(REST).await;
-    memory("memory at rest", stage, table).await?;
-    silence(arguments, requests, table).await?;
+    memory("at rest", stage, table).await?;
+    measures::silence(arguments.silence, requests, table).await?;
     change(arguments, crowd, origin, requests, table).await?;
     newcomer(stage, origin, table).await
 }
@@ -101,19 +95,18 @@ async fn copying(
     table: &mut Table,
 ) -> Result<()> {
     let copies = arguments.namespaces * arguments.operators;
-    let mut arrivals = Arrivals::watch(crowd, origin.name()).await?;
+    let mut arrivals = Arrivals::watch(crowd, origin.copies());
     requests.writes().await?;
     let started = Instant::now();
     origin.install(arguments.operators).await?;
-    arrivals.until(copies, patience(arguments)).await?;
+    arrivals.until(copies, patience(SHARE, arguments.namespaces)).await?;
     let took = started.elapsed().as_secs_f64();
     let name = format!("{copies} copies are there");
     match SETTLED.iter().find(|(most, _)| arguments.namespaces <= *most) {
         Some((_, limit)) => table.bounded(&name, took, *limit, "s"),
         None => table.free(&name, format!("{took:.1} s")),
     }
-    requests.until_quiet(patience(arguments)).await?;
-    let (writes, _) = requests.writes().await?;
+    let writes = requests.until_quiet(patience(SHARE, arguments.namespaces)).await?;
     table.free(
         "writes until the end",
         format!("{writes:.0}, {:.2} per copy", writes / count(copies)),
@@ -132,9 +125,8 @@ async fn change(
     requests.writes().await?;
     let started = Instant::now();
     origin.change().await?;
-    requests.until_quiet(patience(arguments)).await?;
+    let writes = requests.until_quiet(patience(SHARE, arguments.namespaces)).await?;
     origin.check_change(crowd).await?;
-    let (writes, _) = requests.writes().await?;
     table.bounded(
         "writes per copy for a change",
         writes / count(arguments.namespaces),
@@ -149,36 +141,12 @@ async fn change(
 }
 
 async fn newcomer(stage: &Stage, origin: &Origin, table: &mut Table) -> Result<()> {
-    let name = "one more Subscription to Succeeded";
-    match newcomer::time(stage, origin).await? {
-        Some(took) => table.bounded(name, took.as_secs_f64(), NEWCOMER, "s"),
-        None => table.missing(name, "no catalog can be served to this cluster"),
-    }
+    let took = newcomer::time(stage, origin).await?;
+    table.bounded("one more Subscription to Succeeded", took.as_secs_f64(), NEWCOMER, "s");
     Ok(())
 }
 
-async fn memory(name: &str, stage: &Stage, table: &mut Table) -> Result<()> {
-    let bytes = stage.memory(Operator::Olm).await?;
-    table.bounded(&format!("olm-operator, {name}"), bytes / 1e6, MEMORY, "MB");
-    let bytes = stage.memory(Operator::Catalog).await?;
-    table.free(&format!("catalog-operator, {name}"), format!("{:.1} MB", bytes / 1e6));
-    Ok(())
-}
-
-async fn silence(arguments: &Arguments, requests: &mut Requests, table: &mut Table) -> Result<()> {
-    requests.writes().await?;
-    sleep(Duration::from_secs(arguments.silence)).await;
-    let (writes, last) = requests.writes().await?;
-    table.bounded(&format!("writes in {} s of rest", arguments.silence), writes, 0.0, "");
-    last.into_iter().for_each(|write| table.free("last write", write));
-    Ok(())
-}
-
-fn patience(arguments: &Arguments) -> Duration {
-    let crowd = u32::try_from(arguments.namespaces).unwrap_or(u32::MAX);
-    PATIENCE.saturating_mul(crowd).max(LEAST_PATIENCE)
-}
-
-fn count(number: usize) -> f64 {
-    u32::try_from(number.max(1)).map_or(f64::INFINITY, f64::from)
+async fn memory(when: &str, stage: &Stage, table: &mut Table) -> Result<()> {
+    measures::memory(when, (Operator::Olm, Some(MEMORY)), stage, table).await?;
+    measures::memory(when, (Operator::Catalog, None), stage, table).await
 }

@@ -15,6 +15,7 @@ use olm_testkit::operators::Operator;
 use tokio::time::{Instant, sleep};
 
 use super::crowd::Crowd;
+use super::measures::{self, LEAST_PATIENCE, REST, patience};
 use super::requests::Requests;
 use super::stage::Stage;
 use super::table::{Table, percentile};
@@ -36,6 +37,9 @@ pub(super) struct Arguments {
 /// Megabytes that olm-operator may hold at rest.
 const MEMORY: f64 = 120.0;
 
+/// The operator under test, and what it may hold.
+const OWN: (Operator, Option<f64>) = (Operator::Olm, Some(MEMORY));
+
 /// Seconds from start to ready.
 const READY: f64 = 10.0;
 
@@ -43,13 +47,7 @@ const READY: f64 = 10.0;
 const EFFECT: f64 = 200.0;
 
 /// What settling may take, per namespace; the simulated node is the slow part.
-const PATIENCE: Duration = Duration::from_millis(1500);
-
-/// What settling may take at least.
-const LEAST_PATIENCE: Duration = Duration::from_secs(180);
-
-/// Rest before memory is read: an allocator gives back what it has not needed for seconds.
-const REST: Duration = Duration::from_secs(15);
+const SHARE: Duration = Duration::from_millis(1500);
 
 /// Fills the cluster and measures.
 pub(super) async fn measure(arguments: &Arguments, stage: &mut Stage) -> Result<Table> {
@@ -63,35 +61,18 @@ async fn with_crowd(arguments: &Arguments, stage: &mut Stage, crowd: &Crowd) -> 
     let mut requests = stage.requests().await?;
     let started = Instant::now();
     load::load(crowd).await?;
-    load::until_succeeded(crowd, patience(arguments)).await?;
-    requests.until_quiet(patience(arguments)).await?;
+    load::until_succeeded(crowd, patience(SHARE, arguments.namespaces)).await?;
+    requests.until_quiet(patience(SHARE, arguments.namespaces)).await?;
     let took = format!("{:.0} s", started.elapsed().as_secs_f64());
     table.free(&format!("{} CSVs created and settled", arguments.namespaces), took);
     sleep(REST).await;
-    memory("memory at rest", stage, &mut table).await?;
-    silence(arguments, &mut requests, &mut table).await?;
+    measures::memory("at rest", OWN, stage, &mut table).await?;
+    measures::silence(arguments.silence, &mut requests, &mut table).await?;
     restart(stage, &mut requests, &mut table).await?;
     latency(arguments, crowd, &mut table).await?;
     sleep(REST).await;
-    memory("memory after the changes", stage, &mut table).await?;
+    measures::memory("after the changes", OWN, stage, &mut table).await?;
     Ok(table)
-}
-
-async fn memory(name: &str, stage: &Stage, table: &mut Table) -> Result<()> {
-    let bytes = stage.memory(Operator::Olm).await?;
-    table.bounded(name, bytes / 1e6, MEMORY, "MB");
-    Ok(())
-}
-
-async fn silence(arguments: &Arguments, requests: &mut Requests, table: &mut Table) -> Result<()> {
-    requests.writes().await?;
-    let window = Duration::from_secs(arguments.silence);
-    sleep(window).await;
-    let (writes, last) = requests.writes().await?;
-    let per_minute = writes * 60.0 / window.as_secs_f64().max(1.0);
-    table.bounded("writes per minute at rest", per_minute, 0.0, "");
-    last.into_iter().for_each(|write| table.free("last write", write));
-    Ok(())
 }
 
 async fn restart(stage: &mut Stage, requests: &mut Requests, table: &mut Table) -> Result<()> {
@@ -113,7 +94,7 @@ async fn restart(stage: &mut Stage, requests: &mut Requests, table: &mut Table) 
     }
     requests.until_quiet(LEAST_PATIENCE).await?;
     sleep(REST).await;
-    memory("memory after a restart", stage, table).await
+    measures::memory("after a restart", OWN, stage, table).await
 }
 
 async fn latency(arguments: &Arguments, crowd: &Crowd, table: &mut Table) -> Result<()> {
@@ -123,9 +104,4 @@ async fn latency(arguments: &Arguments, crowd: &Crowd, table: &mut Table) -> Res
     table.free("changed CSV to its effect, median", format!("{:.0} ms", of(50)));
     table.bounded("changed CSV to its effect, p99", of(99), EFFECT, "ms");
     Ok(())
-}
-
-fn patience(arguments: &Arguments) -> Duration {
-    let crowd = u32::try_from(arguments.namespaces).unwrap_or(u32::MAX);
-    PATIENCE.saturating_mul(crowd).max(LEAST_PATIENCE)
 }

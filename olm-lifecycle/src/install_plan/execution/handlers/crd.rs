@@ -36,8 +36,8 @@ impl StepHandler for CustomResourceDefinitions {
         object_target(resource(crd::api_version(desired).unwrap_or("v1")), None, step, desired)
     }
 
-    fn identity(&self, _: &Scope) -> Identity {
-        Identity::Own
+    fn identity(&self, scope: &Scope, step: &Step) -> Identity {
+        if scope.trust.includes(step) { Identity::Own } else { scope.identity.clone() }
     }
 
     fn desired(&self, scope: &Scope, step: &Step, manifest: Value) -> Result<Value, StepError> {
@@ -48,7 +48,7 @@ impl StepHandler for CustomResourceDefinitions {
         let draft = Draft::new(step, &version, WORDS, manifest)?
             .place(None)?
             .annotate(&annotation, &csv)?;
-        let mut object = draft.finish();
+        let mut object = crd::without_placeholder(draft.finish());
         if let Some(fields) = object.as_object_mut() {
             fields.remove("status");
         }

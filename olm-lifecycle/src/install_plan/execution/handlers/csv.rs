@@ -4,6 +4,7 @@
 //! out a field that the CRD wants.
 
 use olm_effect::{Action, Target};
+use olm_types::annotations::ATTESTATION;
 use olm_types::api::{ClusterServiceVersion, Step, StepResource};
 use serde_json::Value;
 
@@ -32,9 +33,14 @@ impl StepHandler for ClusterServiceVersions {
     fn desired(&self, scope: &Scope, step: &Step, manifest: Value) -> Result<Value, StepError> {
         let csv = typed(step, manifest)?;
         check_owners(scope, &csv)?;
+        let mark = scope.trust.mark(&scope.namespace, step, &csv);
         let csv = serde_json::to_value(csv).map_err(|error| malformed(step, &error))?;
         let draft = Draft::new(step, &resource_of::<ClusterServiceVersion>(), WORDS, csv)?;
-        Ok(draft.place(Some(&scope.namespace))?.finish())
+        let draft = draft.place(Some(&scope.namespace))?;
+        Ok(match mark {
+            Some(mark) => draft.annotate(ATTESTATION, &mark)?.finish(),
+            None => draft.finish(),
+        })
     }
 
     fn on_existing(

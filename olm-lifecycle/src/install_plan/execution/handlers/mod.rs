@@ -56,7 +56,7 @@ pub trait StepHandler: Sync {
     fn target(&self, scope: &Scope, step: &Step, desired: &Value) -> Target;
 
     /// Who makes the calls.
-    fn identity(&self, scope: &Scope) -> Identity {
+    fn identity(&self, scope: &Scope, _step: &Step) -> Identity {
         scope.identity.clone()
     }
 

@@ -13,6 +13,9 @@ pub(super) struct PullSecrets;
 /// Handler of `BundleSecret` steps: the object is in the bundle.
 pub(super) struct BundleSecrets;
 
+/// Types of Secrets that hold credentials of registries.
+const PULL_SECRETS: [&str; 2] = ["kubernetes.io/dockerconfigjson", "kubernetes.io/dockercfg"];
+
 const COPY_WORDS: Words = Words {
     create: "error creating secret ",
     read: "error getting pull secret from olm namespace ",
@@ -45,15 +48,25 @@ impl StepHandler for PullSecrets {
     }
 
     fn reads(&self, scope: &Scope, step: &Step, _: &Value) -> Vec<Target> {
-        vec![Target::namespaced(resource(), &scope.operator_namespace, &step.resource.name)]
+        let from = &scope.operator_namespace;
+        let source = Target::namespaced(resource(), from, &step.resource.name);
+        if scope.trust.includes(step) { vec![source] } else { Vec::new() }
     }
 
     fn desired(&self, scope: &Scope, step: &Step, _: Value) -> Result<Value, StepError> {
         let name = &step.resource.name;
-        let source = Target::namespaced(resource(), &scope.operator_namespace, name);
-        let source = scope
-            .object(&source)
-            .map_err(|cause| StepError::PullSecret { name: name.clone(), cause })?;
+        let from = &scope.operator_namespace;
+        let refused = |cause| StepError::PullSecret { name: name.clone(), cause };
+        if !scope.trust.includes(step) {
+            return Err(refused(format!("only steps from global catalogs copy it from {from}")));
+        }
+        let source = Target::namespaced(resource(), from, name);
+        let source = scope.object(&source).map_err(refused)?;
+        if !is_pull_secret(source) {
+            return Err(refused(format!(
+                "the Secret in {from} holds no credentials of registries"
+            )));
+        }
         let mut copy = Map::new();
         for field in ["data", "type"] {
             if let Some(value) = source.get(field) {
@@ -74,6 +87,13 @@ impl StepHandler for PullSecrets {
     ) -> Result<Option<Action>, StepError> {
         Ok(None)
     }
+}
+
+/// Whether a kubelet would take it for one. Plans can be written by hand, and the operator's
+/// namespace holds keys and tokens as well, which are nobody's business.
+fn is_pull_secret(secret: &Value) -> bool {
+    let kind = secret.get("type").and_then(Value::as_str).unwrap_or_default();
+    PULL_SECRETS.contains(&kind)
 }
 
 impl StepHandler for BundleSecrets {

@@ -99,3 +99,29 @@ fn put(fields: &mut Map<String, Value>, key: &str, value: Option<Value>) {
         None => fields.remove(key),
     };
 }
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+    use serde_json::json;
+
+    use super::*;
+
+    /// The rows of spec 9.7 about merged owner references.
+    #[rstest]
+    #[case::nobody(json!([]), json!([]), 0)]
+    #[case::another_uid(json!([{"name": "a", "uid": "1"}]), json!([{"name": "a", "uid": "2"}]), 2)]
+    #[case::another_flag(
+        json!([{"uid": "1", "controller": false}]),
+        json!([{"uid": "1", "controller": true}]),
+        2
+    )]
+    #[case::without_uid(json!([{"name": "a", "uid": "1"}]), json!([{"name": "a"}]), 2)]
+    #[case::the_same(json!([{"uid": "1"}]), json!([{"uid": "1"}]), 1)]
+    fn owners_of_both(#[case] live: Value, #[case] desired: Value, #[case] count: usize) {
+        let account = |owners| json!({"metadata": {"name": "sa", "ownerReferences": owners}});
+        let merged = merged(&account(desired), &account(live));
+        let owners = merged.pointer("/metadata/ownerReferences").and_then(Value::as_array);
+        assert_eq!(owners.map_or(0, Vec::len), count);
+    }
+}

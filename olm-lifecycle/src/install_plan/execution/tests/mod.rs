@@ -3,6 +3,7 @@
 mod as_v0;
 mod cluster;
 mod kinds;
+mod tenants;
 mod told;
 mod unpacked;
 
@@ -201,17 +202,6 @@ fn secrets_of_a_manifest_do_not_reach_an_existing_account() {
     );
     execute(&mut cluster, &[core("ServiceAccount", named("sa"))]);
     assert_eq!(cluster.get("ServiceAccount", "sa")["secrets"], json!([{"name": "first"}]));
-}
-
-#[test]
-fn a_pull_secret_is_copied_from_the_operators_namespace() {
-    let mut cluster = Cluster::default();
-    let (_, error) = execute(&mut cluster, &[core("Secret", named("s"))]);
-    assert_eq!(error.unwrap(), "secret s does not exist - secrets \"s\" not found");
-    cluster.put("Secret", Some("olm"), "s", json!({"data": {"k": "dg=="}, "type": "Opaque"}));
-    assert_eq!(execute(&mut cluster, &[core("Secret", named("s"))]).0, [StepStatus::Created]);
-    let copy = cluster.get("Secret", "s");
-    assert_eq!((&copy["data"], &copy["type"]), (&json!({"k": "dg=="}), &json!("Opaque")));
 }
 
 #[rstest]

@@ -5,7 +5,8 @@ use rstest::rstest;
 use super::*;
 
 fn failed(failure: &Failure) -> (SubscriptionStatus, Vec<String>) {
-    let effects = fail(&namespace(vec![subscription("a", "alpha", "")]), failure, now());
+    let effects =
+        fail(&namespace(vec![subscription("a", "alpha", "")]), failure, &Blocked::new(), now());
     (written(&effects).remove("a-alpha").unwrap(), events(&effects))
 }
 
@@ -49,21 +50,22 @@ fn a_failure_is_told_once_and_on_all() {
     let failure = Failure::Prevented("some error".to_owned());
     let mut namespace =
         namespace(vec![subscription("a", "alpha", ""), subscription("b", "alpha", "")]);
-    let effects = fail(&namespace, &failure, now());
+    let effects = fail(&namespace, &failure, &Blocked::new(), now());
     let told = written(&effects);
     assert_eq!(told.len(), 2);
     for subscription in &mut namespace.subscriptions {
         let status = told[subscription.metadata.name.as_ref().unwrap()].clone();
         Arc::make_mut(subscription).status = Some(status);
     }
-    assert_eq!(fail(&namespace, &failure, now()), []);
+    assert_eq!(fail(&namespace, &failure, &Blocked::new(), now()), []);
 }
 
 #[test]
 fn a_failure_that_is_over_is_taken_back() {
     let mut namespace = namespace(vec![subscription("a", "alpha", "a.v1")]);
     let told =
-        written(&fail(&namespace, &Failure::Prevented("x".to_owned()), now())).remove("a-alpha");
+        written(&fail(&namespace, &Failure::Prevented("x".to_owned()), &Blocked::new(), now()))
+            .remove("a-alpha");
     Arc::make_mut(&mut namespace.subscriptions[0]).status = told;
     let status =
         written(&settle(&namespace, &Selection::default(), now())).remove("a-alpha").unwrap();

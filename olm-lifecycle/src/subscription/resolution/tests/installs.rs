@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::install_plan::request::PlanRequest;
+use crate::tenancy::Attestor;
 
 /// Selects, plans, creates and records, as the operator does.
 fn install(
@@ -12,7 +13,7 @@ fn install(
     let request = plan(namespace, &selection, &fetch(&selection), &[]).unwrap();
     let recorded = request.map(|request| {
         let live = stored(request.object(), "install-1");
-        let effects = record(namespace, &selection, &request, &live, now());
+        let effects = record(namespace, &selection, &request, &live, &Attestor::default(), now());
         (request, effects)
     });
     (selection, recorded)

@@ -1,6 +1,7 @@
 //! Namespaces before and after their resolution: the rows of spec 9.2 and 9.6.
 
 mod adoption;
+mod blocked;
 mod build;
 mod failures;
 mod installs;

@@ -1,6 +1,7 @@
 //! A process that ended between the writes of an installation.
 
 use super::*;
+use crate::tenancy::Attestor;
 
 /// The plan of a fresh installation of `a.v1`, before the Subscription knows it.
 fn made(namespace: &Namespace) -> InstallPlan {
@@ -62,7 +63,8 @@ fn a_plan_without_status_is_finished_not_doubled() {
     let request = plan(&namespace, &selection, &fetch(&selection), &[]).unwrap().unwrap();
     assert_eq!(request.generation, 1);
     assert!(request.existing(&namespace.plans).is_some());
-    let effects = record(&namespace, &selection, &request, &unfinished, now());
+    let effects =
+        record(&namespace, &selection, &request, &unfinished, &Attestor::default(), now());
     assert_eq!(effects[0].target.name, "install-1");
     assert_eq!(written(&effects)["a-alpha"].install_plan_generation, Some(1));
 }

@@ -59,18 +59,22 @@ fn subscribed() -> Namespace {
 #[test]
 fn everybody_in_the_namespace_is_told_once() {
     let namespace = subscribed();
-    let effects = unpacking(&namespace, &pending("unpack job not completed", None), now());
+    let effects =
+        unpacking(&namespace, &pending("unpack job not completed", None), &Blocked::new(), now());
     assert_eq!(written(&effects).len(), 2);
     let namespace = after(&namespace, &effects);
     assert_eq!(told(&namespace), ["BundleUnpacking/UnpackingInProgress: "]);
-    assert_eq!(unpacking(&namespace, &pending("unpack job not completed", None), now()), []);
+    assert_eq!(
+        unpacking(&namespace, &pending("unpack job not completed", None), &Blocked::new(), now()),
+        []
+    );
 }
 
 #[test]
 fn an_image_that_cannot_be_pulled_is_told_with_advice_and_cause() {
     let awaited = pending("x: Reason: ErrImagePull, Message: y", Some("the image z: not found"));
     let namespace = subscribed();
-    let namespace = after(&namespace, &unpacking(&namespace, &awaited, now()));
+    let namespace = after(&namespace, &unpacking(&namespace, &awaited, &Blocked::new(), now()));
     let [told] = told(&namespace).try_into().unwrap();
     let v0 = "BundleUnpacking/UnpackingInProgress: Bundle image pull failed. Common causes: \
               Missing ICSP (ppc64le/s390x/arm64), auth failure, invalid image. Job will retry \
@@ -84,7 +88,12 @@ fn an_image_that_cannot_be_pulled_is_told_with_advice_and_cause() {
 fn a_failure_is_told_as_v0_does_and_with_an_event() {
     let message = "Job was active longer than specified deadline";
     let namespace = subscribed();
-    let effects = unpack_failed(&namespace, &failed("DeadlineExceeded", message, None), now());
+    let effects = unpack_failed(
+        &namespace,
+        &failed("DeadlineExceeded", message, None),
+        &Blocked::new(),
+        now(),
+    );
     let v0 = "Bundle unpacking failed - DeadlineExceeded: Job was active longer than specified \
               deadline. Auto-retry in ~5 min after job cleanup (TTL). Common causes: Missing ICSP \
               (ppc64le/s390x/arm64), auth failure, invalid image. Manual retry: in the \
@@ -97,13 +106,22 @@ fn a_failure_is_told_as_v0_does_and_with_an_event() {
     );
     let namespace = after(&namespace, &effects);
     assert_eq!(told(&namespace), [format!("BundleUnpackFailed/BundleUnpackFailed: {v0}")]);
-    assert_eq!(unpack_failed(&namespace, &failed("DeadlineExceeded", message, None), now()), []);
+    assert_eq!(
+        unpack_failed(
+            &namespace,
+            &failed("DeadlineExceeded", message, None),
+            &Blocked::new(),
+            now()
+        ),
+        []
+    );
 }
 
 #[test]
 fn advice_is_not_given_twice() {
     let awaited = failed("X", "no. Common causes: many", None);
-    let namespace = after(&subscribed(), &unpack_failed(&subscribed(), &awaited, now()));
+    let namespace =
+        after(&subscribed(), &unpack_failed(&subscribed(), &awaited, &Blocked::new(), now()));
     let failed = "BundleUnpackFailed/BundleUnpackFailed: Bundle unpacking failed - X: no. Common \
                   causes: many";
     assert_eq!(told(&namespace), [failed]);
@@ -114,15 +132,17 @@ fn advice_is_not_given_twice() {
 fn the_cause_outlives_the_pods() {
     let waiting = pending("ErrImagePull", Some("the image z: not found"));
     let gone = failed("DeadlineExceeded", "too long", None);
-    let namespace = after(&subscribed(), &unpacking(&subscribed(), &waiting, now()));
-    let namespace = after(&namespace, &unpack_failed(&namespace, &gone, now()));
+    let namespace =
+        after(&subscribed(), &unpacking(&subscribed(), &waiting, &Blocked::new(), now()));
+    let namespace = after(&namespace, &unpack_failed(&namespace, &gone, &Blocked::new(), now()));
     let [told_then] = told(&namespace).try_into().unwrap();
     assert!(told_then.ends_with("failing job. Cause: the image z: not found"), "{told_then}");
-    assert_eq!(unpack_failed(&namespace, &gone, now()), []);
+    assert_eq!(unpack_failed(&namespace, &gone, &Blocked::new(), now()), []);
     // The next try begins without it.
-    let retried = after(&namespace, &unpacking(&namespace, &pending("", None), now()));
+    let retried =
+        after(&namespace, &unpacking(&namespace, &pending("", None), &Blocked::new(), now()));
     assert_eq!(told(&retried).len(), 2);
-    let again = after(&retried, &unpack_failed(&retried, &gone, now()));
+    let again = after(&retried, &unpack_failed(&retried, &gone, &Blocked::new(), now()));
     assert!(!told(&again)[0].contains("Cause: "), "{:?}", told(&again));
 }
 

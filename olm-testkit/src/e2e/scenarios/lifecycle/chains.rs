@@ -41,6 +41,27 @@ pub(super) async fn in_any_order(scene: Arc<Scene>) -> Result<()> {
     Ok(())
 }
 
+/// A version wants another selector, which nobody may change: the Deployment is made anew.
+pub(super) async fn another_selector(scene: Arc<Scene>) -> Result<()> {
+    scene.operator_group().await?;
+    scene.create(&version("old", None).build()).await?;
+    scene.succeeded("old").await?;
+    let first = scene.api::<Deployment>().get("kettle").await?;
+    let selected = json!({"app": "kettle", "lid": "red"});
+    let relabelled = |spec: &mut Value| {
+        spec["selector"] = json!({"matchLabels": selected});
+        spec["template"]["metadata"]["labels"] = selected.clone();
+    };
+    scene.create(&version("new", Some("old")).deployments(relabelled).build()).await?;
+    wait::until_gone(&scene.api::<ClusterServiceVersion>(), "old").await?;
+    scene.succeeded("new").await?;
+    let second = scene.api::<Deployment>().get("kettle").await?;
+    ensure!(first.uid() != second.uid(), "it is the same Deployment");
+    let spec = serde_json::to_value(&second.spec)?;
+    ensure!(spec["selector"]["matchLabels"] == selected, "it selects {}", spec["selector"]);
+    Ok(())
+}
+
 /// Of two versions that replace each other neither would ever go. They say so, until one stops.
 pub(super) async fn a_circle(scene: Arc<Scene>) -> Result<()> {
     scene.operator_group().await?;

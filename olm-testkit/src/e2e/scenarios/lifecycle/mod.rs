@@ -54,6 +54,11 @@ fn refusals() -> Vec<Scenario> {
             refusals::a_scoped_account,
         ),
         scenario(
+            "lifecycle::hundreds_of_deployments",
+            "an operator with hundreds of Deployments installs, and its neighbour does not wait",
+            refusals::hundreds_of_deployments,
+        ),
+        scenario(
             "lifecycle::impossible_wishes",
             "unknown strategies, empty rules and impossible install modes are said at the CSV",
             refusals::impossible_wishes,
@@ -82,6 +87,11 @@ fn chains() -> Vec<Scenario> {
             "lifecycle::a_chain_in_any_order",
             "of three versions that share a Deployment the last one stays",
             chains::in_any_order,
+        ),
+        scenario(
+            "lifecycle::another_selector",
+            "a version that wants another selector gets a new Deployment",
+            chains::another_selector,
         ),
         scenario("lifecycle::a_circle", "CSVs that replace each other say so", chains::a_circle),
         scenario(

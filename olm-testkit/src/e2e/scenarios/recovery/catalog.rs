@@ -3,14 +3,18 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
+use jiff::Timestamp;
 use k8s_openapi::api::apps::v1::Deployment;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use olm_types::api::CatalogSource;
+use olm_types::conditions::catalog_source::CONTENT_CURRENT;
+use olm_types::reasons::catalog_source::UNREACHABLE;
 use tokio::time::Instant;
 
 use super::words::{operator, untouched};
 use crate::builders::{self, Bundle, Package};
-use crate::e2e::scene::Scene;
+use crate::e2e::scene::{Scene, same};
 use crate::e2e::{Scenario, scenario};
 use crate::wait;
 
@@ -21,6 +25,11 @@ pub(super) fn all() -> Vec<Scenario> {
             "recovery::catalog::dies_and_returns",
             "a catalog's server is away: what runs stays, who subscribes reads why nothing comes",
             dies_and_returns,
+        ),
+        scenario(
+            "recovery::catalog::last_good",
+            "what was read of a catalog that is away stays in use, and its status says since when",
+            last_good,
         ),
         scenario(
             "recovery::catalog::is_late",
@@ -59,6 +68,42 @@ async fn dies_and_returns(scene: Arc<Scene>) -> Result<()> {
     untouched(&csv, &scene.succeeded("early.v1.0.0").await?)?;
     untouched(&deployment, &scene.api().get("early").await?)?;
     scene.at_rest().await
+}
+
+/// While one catalog is away, resolution goes on with what was read of it: who subscribes to another
+/// catalog gets what is there. The status says when that was read.
+async fn last_good(scene: Arc<Scene>) -> Result<()> {
+    scene.operator_group().await?;
+    scene.catalog("shelf", &[package(&scene, "early")]).await?;
+    scene.catalog("table", &[package(&scene, "other")]).await?;
+    scene.subscribe("early", "shelf").await?;
+    scene.at_latest("early", "early.v1.0.0").await?;
+    scene.catalog_dies("shelf").await?;
+    is_in_state(&scene, "TRANSIENT_FAILURE").await?;
+    let condition = content_condition(&scene, "shelf").await?;
+    same(Some(&condition.reason), UNREACHABLE)?;
+    let before = "the registry server does not answer; what was read at ";
+    let after = " stays in use (1 channel entries)";
+    let time = condition.message.strip_prefix(before).and_then(|rest| rest.strip_suffix(after));
+    let time = time.with_context(|| format!("{:?}", condition.message))?;
+    time.parse::<Timestamp>().with_context(|| format!("{time} is no time"))?;
+    scene.subscribe("other", "table").await?;
+    scene.at_latest("other", "other.v1.0.0").await?;
+    scene.at_latest("early", "early.v1.0.0").await?;
+    scene.catalog_returns("shelf").await?;
+    is_in_state(&scene, "READY").await?;
+    scene.at_rest().await
+}
+
+/// What the status of a catalog says about content that is not current.
+async fn content_condition(scene: &Scene, catalog: &str) -> Result<Condition> {
+    let find = |catalog: &CatalogSource| {
+        let conditions = catalog.status.iter().flat_map(|status| &status.conditions);
+        conditions.into_iter().find(|condition| condition.type_ == CONTENT_CURRENT).cloned()
+    };
+    let what = "say that its content is not current";
+    let found = wait::until(&scene.api(), catalog, what, |found| find(found).is_some()).await?;
+    find(&found).context("no condition")
 }
 
 /// A catalog whose server was never there, and then comes.

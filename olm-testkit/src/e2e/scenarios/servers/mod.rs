@@ -1,5 +1,6 @@
 //! Operators that the API server calls: webhooks for admission and conversion, and APIs.
 
+mod leftovers;
 mod operator;
 mod rotation;
 mod traffic;
@@ -49,6 +50,16 @@ pub(super) fn all() -> Vec<Scenario> {
         )
         .needs(&pods)
         .exclusive(),
+        scenario(
+            "servers::older_versions",
+            "what an older OLM made for an API goes when its operator is installed",
+            leftovers::of_older_versions,
+        ),
+        scenario(
+            "servers::orphans",
+            "an API whose operator does not exist goes",
+            leftovers::of_nobody,
+        ),
         scenario(
             "servers::bad_descriptions",
             "a CSV with a webhook on everything says so and disturbs nobody",

@@ -52,8 +52,13 @@ pub async fn a_missing_api(scene: Arc<Scene>) -> Result<()> {
     scene.publish("kitchen", &[kettle, small("spoon"), Package::single("tap", tap)]).await?;
     scene.succeeded("tap.v1.0.0").await?;
     scene.succeeded(NEW).await?;
-    scene.at_latest("kettle", NEW).await?;
-    story.check_pair(OLD, NEW).await
+    let kettle = scene.at_latest("kettle", NEW).await?;
+    let conditions = kettle.status.map(|status| status.conditions).unwrap_or_default();
+    ensure!(
+        !conditions.iter().any(|condition| condition.type_ == "UpgradeBlocked"),
+        "the upgrade is done and told as blocked: {conditions:?}"
+    );
+    story.check_chain(&[OLD, NEW]).await
 }
 
 async fn check_nothing_started(scene: &Scene) -> Result<()> {

@@ -5,7 +5,12 @@
 
 mod blocked;
 mod channels;
+mod edited;
+mod many;
+mod moved;
+mod objects;
 mod replaces;
+mod rights;
 mod skips;
 mod story;
 
@@ -17,6 +22,11 @@ pub use story::Story;
 
 /// All scenarios of this folder.
 pub(super) fn all() -> Vec<Scenario> {
+    edges().into_iter().chain(content()).collect()
+}
+
+/// Which version follows which.
+fn edges() -> Vec<Scenario> {
     vec![
         scenario(
             "upgrades::two_versions_with_a_crd_change",
@@ -52,6 +62,42 @@ pub(super) fn all() -> Vec<Scenario> {
             "upgrades::a_missing_api",
             "an upgrade that needs a missing kind waits, the old version stays",
             blocked::a_missing_api,
+        ),
+        scenario(
+            "upgrades::from_every_version",
+            "operators of every age follow the edges of their channels to the newest version",
+            many::from_every_version,
+        ),
+        scenario(
+            "upgrades::absent_names",
+            "what a version replaces and skips need not be in the catalog",
+            many::absent_names,
+        ),
+    ]
+}
+
+/// What a version has that the one before it had not.
+fn content() -> Vec<Scenario> {
+    vec![
+        scenario(
+            "upgrades::other_objects",
+            "objects that a bundle drops go when its version has succeeded, others change in place",
+            objects::renamed_dropped_changed,
+        ),
+        scenario(
+            "upgrades::other_rights",
+            "an operator loses rights and gains others",
+            rights::shrink_and_grow,
+        ),
+        scenario(
+            "upgrades::edited_by_users",
+            "a CSV that users changed is replaced like any other",
+            edited::by_users,
+        ),
+        scenario(
+            "upgrades::a_moved_api",
+            "an API moves from one package to another",
+            moved::to_another_package,
         ),
     ]
 }

@@ -44,11 +44,12 @@ impl Story {
         check_one_active(&story)
     }
 
-    /// The same for two versions among other operators.
-    pub async fn check_pair(&self, old: &str, new: &str) -> Result<()> {
-        let story = self.until_gone(&[old]).await?;
-        check_handover(&story, &[old, new])?;
-        equal(new, &phases(&story, new), &INSTALLED)
+    /// The same for the versions of one operator among others.
+    pub async fn check_chain(&self, versions: &[&str]) -> Result<()> {
+        let Some((last, replaced)) = versions.split_last() else { return Ok(()) };
+        let story = self.until_gone(replaced).await?;
+        versions.windows(2).try_for_each(|pair| check_handover(&story, pair))?;
+        equal(last, &phases(&story, last), &INSTALLED)
     }
 
     /// Checks that no two versions were ever active at once, whatever else happened.

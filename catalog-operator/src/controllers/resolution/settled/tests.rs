@@ -1,0 +1,128 @@
+//! What makes a resolution necessary again.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use olm_catalog::snapshot::{CatalogSnapshot, SnapshotBuilder, SnapshotLimits, SnapshotSet};
+use olm_lifecycle::subscription::resolution::Namespace;
+use rstest::rstest;
+use serde_json::{Value, json};
+
+use super::*;
+
+/// What a question is made of.
+struct World {
+    subscription: Value,
+    csv: Value,
+    catalog: Member,
+    fail_forward: bool,
+}
+
+impl World {
+    fn inputs(&self) -> Inputs {
+        let subscription: Subscription = serde_json::from_value(self.subscription.clone()).unwrap();
+        let csv: ClusterServiceVersion = serde_json::from_value(self.csv.clone()).unwrap();
+        let namespace = Namespace {
+            name: "ns".to_owned(),
+            subscriptions: vec![Arc::new(subscription)],
+            ..Namespace::default()
+        };
+        Inputs::of(&Question {
+            namespace,
+            csvs: vec![Arc::new(csv)],
+            universe: SnapshotSet::new([self.catalog.clone()]),
+            fail_forward: self.fail_forward,
+        })
+    }
+}
+
+fn world(snapshot: &Arc<CatalogSnapshot>) -> World {
+    World {
+        subscription: json!({
+            "metadata": {"name": "s", "namespace": "ns", "uid": "1", "resourceVersion": "1"},
+            "spec": {"name": "p", "source": "c", "sourceNamespace": "ns"},
+            "status": {"state": "AtLatestKnown", "lastUpdated": "2026-01-01T00:00:00Z"},
+        }),
+        csv: json!({
+            "metadata": {"name": "p.v1", "uid": "2"},
+            "spec": {"version": "1.0.0"},
+            "status": {"phase": "Pending"},
+        }),
+        catalog: Member {
+            key: CatalogKey::new("ns", "c"),
+            priority: 0,
+            content: Ok(Arc::clone(snapshot)),
+        },
+        fail_forward: false,
+    }
+}
+
+fn snapshot() -> Arc<CatalogSnapshot> {
+    let builder = SnapshotBuilder::new(CatalogKey::new("ns", "c"), SnapshotLimits::default());
+    Arc::new(builder.finish(&BTreeMap::new()))
+}
+
+type Change = (&'static str, bool, fn(&mut World));
+
+/// What is changed, and whether the namespace is as settled as before.
+const CHANGES: [Change; 18] = [
+    ("nothing", true, |_| {}),
+    ("a label", true, |w| w.subscription["metadata"]["labels"] = json!({"a": "b"})),
+    ("another revision", true, |w| w.subscription["metadata"]["resourceVersion"] = json!("2")),
+    ("a time", true, |w| w.subscription["status"]["lastUpdated"] = json!("2026-01-02T00:00:00Z")),
+    ("an install goes on", true, |w| w.csv["status"]["phase"] = json!("Installing")),
+    ("another channel", false, |w| w.subscription["spec"]["channel"] = json!("fast")),
+    ("made anew", false, |w| w.subscription["metadata"]["uid"] = json!("3")),
+    ("a condition", false, |w| {
+        w.subscription["status"]["conditions"] = json!([{"type": "A", "status": "True"}]);
+    }),
+    ("the state", false, |w| w.subscription["status"]["state"] = json!("UpgradePending")),
+    ("a failed CSV", false, |w| w.csv["status"]["phase"] = json!("Failed")),
+    ("another version", false, |w| w.csv["spec"]["version"] = json!("2.0.0")),
+    ("another CSV", false, |w| w.csv["metadata"]["uid"] = json!("3")),
+    ("properties", false, |w| w.csv["metadata"]["annotations"] = json!({"a": "b"})),
+    ("a priority", false, |w| w.catalog.priority = 1),
+    ("other content", false, |w| w.catalog.content = Ok(snapshot())),
+    ("a catalog is away", false, |w| w.catalog.content = Err("away".to_owned())),
+    ("another catalog", false, |w| w.catalog.key = CatalogKey::new("ns", "d")),
+    ("fail-forward", false, |w| w.fail_forward = true),
+];
+
+#[test]
+fn only_what_the_resolver_sees_counts() {
+    for (what, same, change) in CHANGES {
+        let snapshot = snapshot();
+        let (settled, before) = (Settled::default(), world(&snapshot));
+        settled.keep("ns", before.inputs());
+        let mut after = world(&snapshot);
+        change(&mut after);
+        assert_eq!(settled.holds("ns", &after.inputs()), same, "{what}");
+        assert!(!settled.holds("other", &after.inputs()), "{what}");
+        settled.forget("ns");
+        assert!(!settled.holds("ns", &before.inputs()), "{what}");
+    }
+}
+
+#[rstest]
+#[case::unpacking("BundleUnpacking", "True", false)]
+#[case::not_unpacked("BundleUnpackFailed", "True", false)]
+#[case::over("BundleUnpacking", "False", true)]
+#[case::refused("ResolutionFailed", "True", true)]
+fn whoever_waits_for_a_bundle_is_resolved_every_time(
+    #[case] kind: &str,
+    #[case] status: &str,
+    #[case] kept: bool,
+) {
+    let (settled, mut world) = (Settled::default(), world(&snapshot()));
+    world.subscription["status"]["conditions"] = json!([{"type": kind, "status": status}]);
+    settled.keep("ns", world.inputs());
+    assert_eq!(settled.holds("ns", &world.inputs()), kept);
+}
+
+#[test]
+fn a_catalog_that_is_gone_is_not_kept_alive() {
+    let snapshot = snapshot();
+    let settled = Settled::default();
+    settled.keep("ns", world(&snapshot).inputs());
+    assert_eq!(Arc::strong_count(&snapshot), 1);
+}

@@ -1,0 +1,44 @@
+//! Which differences between two states of an object matter to the resolution of its namespace.
+
+use olm_types::api::{ClusterServiceVersion, CsvPhase, Subscription, SubscriptionStatus};
+use olm_types::conditions::subscription::{BUNDLE_UNPACK_FAILED, BUNDLE_UNPACKING};
+
+/// Whether two states of a CSV are the same to a resolution.
+pub(crate) fn same_csv(old: &ClusterServiceVersion, new: &ClusterServiceVersion) -> bool {
+    let phase = |csv: &ClusterServiceVersion| csv.status.as_ref().map(|status| status.phase);
+    decisive(phase(old)) == decisive(phase(new))
+        && old.spec == new.spec
+        && old.metadata.annotations == new.metadata.annotations
+        && old.metadata.uid == new.metadata.uid
+}
+
+/// Whether two states of a Subscription are the same to a resolution: metadata besides identity, the
+/// health of catalogs and times say nothing to it.
+pub(crate) fn same_subscription(old: &Subscription, new: &Subscription) -> bool {
+    old.metadata.name == new.metadata.name
+        && old.metadata.uid == new.metadata.uid
+        && old.spec == new.spec
+        && relevant(old) == relevant(new)
+}
+
+fn relevant(subscription: &Subscription) -> Option<SubscriptionStatus> {
+    let status = subscription.status.clone();
+    let without_times =
+        |status| SubscriptionStatus { catalog_health: Vec::new(), last_updated: None, ..status };
+    status.map(without_times)
+}
+
+/// Whether a Subscription waits for a bundle: how that is going is not in its own state.
+pub(crate) fn awaits_bundle(subscription: &Subscription) -> bool {
+    let conditions = subscription.status.iter().flat_map(|status| &status.conditions);
+    conditions
+        .filter(|condition| condition.status == "True")
+        .any(|condition| [BUNDLE_UNPACKING, BUNDLE_UNPACK_FAILED].contains(&&*condition.type_))
+}
+
+/// Resolution looks only at whether a CSV failed or is being replaced.
+fn decisive(phase: Option<CsvPhase>) -> Option<CsvPhase> {
+    phase.filter(|phase| {
+        matches!(phase, CsvPhase::Failed | CsvPhase::Replacing | CsvPhase::Succeeded)
+    })
+}

@@ -1,0 +1,45 @@
+//! Bundles as a resolution asks for them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use olm_lifecycle::unpack::{Terms, lookup};
+use olm_types::api::{BundleLookup, CatalogSource};
+
+use super::{BundleUnpacker, Cluster, Order, Progress, QUIET, UnpackError};
+use crate::clock;
+
+/// Gets bundles in one of the ways.
+pub struct Bundles {
+    pub(crate) cluster: Cluster,
+    pub(crate) unpacker: Arc<dyn BundleUnpacker>,
+    /// How long an attempt may take, zero for no limit (`--bundle-unpack-timeout`).
+    pub(crate) timeout: Duration,
+}
+
+impl Bundles {
+    /// Brings the bundle of `lookup` one step nearer, on the terms of its OperatorGroup, and says
+    /// where it stands.
+    ///
+    /// # Errors
+    /// The API server refuses a step, or what was unpacked is no bundle.
+    pub async fn unpack(
+        &self,
+        mut lookup: BundleLookup,
+        terms: &Terms,
+    ) -> Result<Progress, UnpackError> {
+        let Some(catalog) = self.catalog(&lookup) else {
+            lookup::note_missing_catalog(&mut lookup, clock::now());
+            return Ok(Progress::awaited(lookup, None, QUIET));
+        };
+        let timeout = terms.timeout_or(self.timeout);
+        let order = Order { lookup, catalog, timeout, retry_interval: terms.retry_interval };
+        self.unpacker.unpack(&self.cluster, order).await
+    }
+
+    fn catalog(&self, lookup: &BundleLookup) -> Option<Arc<CatalogSource>> {
+        let catalog = &lookup.catalog_source_ref;
+        let catalogs = &self.cluster.stores.catalogs;
+        catalogs.get(catalog.namespace.as_deref(), catalog.name.as_deref()?)
+    }
+}

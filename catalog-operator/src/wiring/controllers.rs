@@ -1,0 +1,127 @@
+//! Each controller with what it needs.
+
+use std::sync::Arc;
+
+use dashmap::DashMap;
+use olm_kit::discovery::{ApiKinds, ServerVersion};
+use olm_lifecycle::catalog_source::registry::Settings;
+use olm_lifecycle::unpack::job::Images;
+
+use super::Parts;
+use crate::controllers::catalog_source::CatalogSources;
+use crate::controllers::install_plan::{Calls, InstallPlans};
+use crate::controllers::resolution::{Resolutions, Rules, Settled};
+use crate::controllers::subscription::Subscriptions;
+use crate::digest::{CatalogPolling, DigestSource};
+use crate::packages::Refresh;
+use crate::unpack::{
+    BundleUnpacker, Bundles, Cluster, JobUnpacker, ProcessUnpacker, RegistryDigests, Unpacker,
+};
+
+impl Parts {
+    pub(super) fn refresh(&self) -> Refresh {
+        Refresh {
+            store: self.stores.catalogs.clone(),
+            catalogs: self.catalogs.clone(),
+            packages: self.packages.clone(),
+            made_of: DashMap::new(),
+        }
+    }
+
+    pub(super) fn catalog_sources(&self) -> CatalogSources {
+        CatalogSources {
+            store: self.stores.catalogs.clone(),
+            servers: self.stores.servers.clone(),
+            catalogs: self.catalogs.clone(),
+            settings: Settings {
+                opm_image: self.args.opm_image.clone(),
+                util_image: self.args.util_image.clone(),
+                config_map_server_image: self.args.configmap_server_image.clone(),
+                user: self.args.workload_user(),
+            },
+            digests: self.digests(),
+            version: ServerVersion::new(self.client.clone()),
+            client: self.client.clone(),
+            interpreter: self.interpreter.clone(),
+            leadership: self.candidacy.leadership().clone(),
+            metrics: self.metrics.clone(),
+        }
+    }
+
+    /// Who is asked for the digests of catalog images, if anybody is.
+    fn digests(&self) -> Option<Arc<dyn DigestSource>> {
+        (self.args.catalog_polling == CatalogPolling::Digest).then(|| {
+            let registry = self.registry.clone();
+            Arc::new(RegistryDigests { client: self.client.clone(), registry }) as Arc<_>
+        })
+    }
+
+    pub(super) fn subscriptions(&self) -> Subscriptions {
+        Subscriptions {
+            stores: self.stores.clone(),
+            catalogs: self.catalogs.clone(),
+            client: self.client.clone(),
+            interpreter: self.interpreter.clone(),
+            namespaces: self.queues.namespaces.clone(),
+            global_namespace: self.args.global_catalog_namespace().to_owned(),
+            metrics: self.metrics.clone(),
+        }
+    }
+
+    pub(super) fn resolutions(&self) -> Resolutions {
+        Resolutions {
+            stores: self.stores.clone(),
+            catalogs: self.catalogs.clone(),
+            bundles: self.bundles(),
+            interpreter: self.interpreter.clone(),
+            attestor: self.tenancy.attestor.clone(),
+            global_namespace: self.args.global_catalog_namespace().to_owned(),
+            metrics: self.metrics.clone(),
+            rules: Rules {
+                policy: self.args.resolution,
+                cluster: self.args.check_cluster_version.then(|| self.client.clone()),
+                resolver: Arc::default(),
+            },
+            complaints: DashMap::new(),
+            settled: Settled::default(),
+            orphans: DashMap::new(),
+        }
+    }
+
+    fn bundles(&self) -> Bundles {
+        let cluster = Cluster {
+            stores: self.stores.clone(),
+            client: self.client.clone(),
+            interpreter: self.interpreter.clone(),
+        };
+        let unpacker: Arc<dyn BundleUnpacker> = match self.args.bundle_unpack {
+            Unpacker::Process => Arc::new(ProcessUnpacker { pulls: self.pulls.clone() }),
+            Unpacker::Job => Arc::new(JobUnpacker {
+                images: Images {
+                    opm: self.args.opm_image.clone(),
+                    util: self.args.util_image.clone(),
+                    user: self.args.workload_user(),
+                },
+            }),
+        };
+        Bundles { cluster, unpacker, timeout: self.args.bundle_unpack_timeout }
+    }
+
+    pub(super) fn install_plans(&self) -> InstallPlans {
+        InstallPlans {
+            stores: self.stores.clone(),
+            calls: Calls {
+                client: self.client.clone(),
+                interpreter: self.interpreter.clone(),
+                kinds: ApiKinds::new(self.client.clone()),
+            },
+            resolutions: self.resolutions(),
+            rights: self.rights.clone(),
+            tenancy: self.tenancy.clone(),
+            complaints: DashMap::new(),
+            operator_namespace: self.args.namespace.clone(),
+            retry_timeout: self.args.install_plan_retry_timeout,
+            metrics: self.metrics.clone(),
+        }
+    }
+}

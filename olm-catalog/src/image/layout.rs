@@ -1,0 +1,189 @@
+//! Images on a disk: OCI image layouts, as a folder or as one tar file, and what `docker save` and
+//! `podman save` write.
+
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use super::digest::{hex, is_sha256, verify};
+use super::layer::{Used, apply_one};
+use super::manifest::{Descriptor, Manifest};
+use super::{Compression, ImageError, Limits, Tree, apply};
+
+/// The file by which a layout is known.
+const MARK: &str = "oci-layout";
+
+/// The file that names the images of a layout.
+const INDEX: &str = "index.json";
+
+/// Most bytes of an index or a manifest.
+const MANIFEST: u64 = 4 << 20;
+
+/// How deep lists of manifests may be.
+const LISTS: usize = 3;
+
+/// What every tar file has, and where, in bytes.
+const TAR: (usize, &[u8]) = (257, b"ustar");
+
+/// How compression by gzip begins.
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+
+/// Whether there is an image at a path: a folder with a layout, or a tar file.
+pub fn is_image(path: &Path) -> bool {
+    if path.is_dir() {
+        return path.join(MARK).is_file();
+    }
+    let mut start = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(512).read_to_end(&mut start));
+    read.is_ok() && start.get(TAR.0..).is_some_and(|rest| rest.starts_with(TAR.1))
+}
+
+/// The files of the image at a path. Of several images, the one for this machine, else the first.
+///
+/// # Errors
+/// There is no image, it is too large, or it is not what its digests say.
+pub fn open(path: &Path, limits: &Limits) -> Result<Tree, ImageError> {
+    let blobs = Blobs::open(path, limits)?;
+    let layers = if blobs.has(INDEX) {
+        blobs.named(&blobs.read(INDEX, MANIFEST)?, limits)?
+    } else {
+        blobs.saved(limits)?
+    };
+    let (mut tree, mut used) = (Tree::default(), Used::default());
+    for layer in layers {
+        let bytes = blobs.read(&layer.path, limits.transferred)?;
+        if let Some(digest) = &layer.digest {
+            verify(&layer.path, digest, &bytes)?;
+        }
+        let compression = layer.compression.unwrap_or_else(|| guessed(&bytes));
+        let applied = apply_one(&mut tree, &mut used, &bytes, compression, limits);
+        applied.map_err(|source| ImageError::Layer { digest: layer.path, source })?;
+    }
+    Ok(tree)
+}
+
+/// A layer and where it is.
+struct Stored {
+    path: String,
+    digest: Option<String>,
+    compression: Option<Compression>,
+}
+
+/// The files of a layout.
+enum Blobs {
+    Folder(PathBuf),
+    Archive(Tree),
+}
+
+/// An image in `manifest.json`, the older form.
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Saved {
+    layers: Vec<String>,
+}
+
+impl Blobs {
+    fn open(path: &Path, limits: &Limits) -> Result<Self, ImageError> {
+        if path.is_dir() {
+            return Ok(Self::Folder(path.to_owned()));
+        }
+        let what = path.display().to_string();
+        let archive = bounded(path, &what, limits.transferred)?;
+        // Here, files are layers.
+        let limits = Limits { file: limits.transferred, kept: limits.transferred, ..*limits };
+        let tree = apply([(archive.as_slice(), Compression::None)], &limits);
+        tree.map(Self::Archive).map_err(|error| malformed(&what, error.to_string()))
+    }
+
+    fn has(&self, path: &str) -> bool {
+        match self {
+            Self::Folder(folder) => folder.join(path).exists(),
+            Self::Archive(tree) => tree.is_file(path),
+        }
+    }
+
+    fn read(&self, path: &str, limit: u64) -> Result<Cow<'_, [u8]>, ImageError> {
+        match self {
+            Self::Folder(folder) => bounded(&folder.join(path), path, limit).map(Cow::Owned),
+            Self::Archive(tree) => {
+                let file = tree.file(path).map_err(|_| missing(path))?;
+                if file.len() as u64 > limit { Err(too_much(path, limit)) } else { Ok(file.into()) }
+            }
+        }
+    }
+
+    /// Layers of the image that an index names.
+    fn named(&self, index: &[u8], limits: &Limits) -> Result<Vec<Stored>, ImageError> {
+        let mut manifest = Manifest::parse(index, limits)?;
+        for _ in 0..LISTS {
+            let digest = match manifest {
+                Manifest::Image(layers) => return layers.iter().map(stored).collect(),
+                Manifest::Elsewhere(digest) => digest,
+            };
+            let bytes = self.read(&blob_path(&digest)?, MANIFEST)?;
+            verify("a manifest", &digest, &bytes)?;
+            manifest = Manifest::parse(&bytes, limits)?;
+        }
+        Err(malformed(INDEX, format!("more than {LISTS} lists inside each other")))
+    }
+
+    /// Layers of the one image of an archive in the older form.
+    fn saved(&self, limits: &Limits) -> Result<Vec<Stored>, ImageError> {
+        const FILE: &str = "manifest.json";
+        let images: Vec<Saved> = serde_json::from_slice(&self.read(FILE, MANIFEST)?)
+            .map_err(|error| malformed(FILE, error.to_string()))?;
+        let [image] = images.as_slice() else {
+            return Err(malformed(FILE, format!("{} images; one is expected", images.len())));
+        };
+        if image.layers.len() > limits.layers {
+            return Err(malformed(FILE, format!("more than {} layers", limits.layers)));
+        }
+        let layer = |path: &String| Stored { path: path.clone(), digest: None, compression: None };
+        Ok(image.layers.iter().map(layer).collect())
+    }
+}
+
+fn stored(layer: &Descriptor) -> Result<Stored, ImageError> {
+    Ok(Stored {
+        path: blob_path(&layer.digest)?,
+        digest: Some(layer.digest.clone()),
+        compression: Some(layer.compression()?),
+    })
+}
+
+fn blob_path(digest: &str) -> Result<String, ImageError> {
+    match hex(digest).filter(|_| is_sha256(digest)) {
+        Some(hex) => Ok(format!("blobs/sha256/{hex}")),
+        None => Err(malformed("a manifest", format!("{digest:?} is no digest by SHA-256"))),
+    }
+}
+
+fn guessed(layer: &[u8]) -> Compression {
+    if layer.starts_with(&GZIP) { Compression::Gzip } else { Compression::None }
+}
+
+fn bounded(path: &Path, what: &str, limit: u64) -> Result<Vec<u8>, ImageError> {
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(|error| match error.kind() {
+        ErrorKind::NotFound => missing(what),
+        _ => malformed(what, error.to_string()),
+    })?;
+    let read = file.take(limit.saturating_add(1)).read_to_end(&mut bytes);
+    read.map_err(|error| malformed(what, error.to_string()))?;
+    if bytes.len() as u64 > limit { Err(too_much(what, limit)) } else { Ok(bytes) }
+}
+
+fn missing(what: &str) -> ImageError {
+    malformed(what, "it is not there".to_owned())
+}
+
+fn too_much(what: &str, limit: u64) -> ImageError {
+    ImageError::TooMuch { what: what.to_owned(), limit, unit: "bytes" }
+}
+
+fn malformed(what: &str, why: String) -> ImageError {
+    ImageError::Malformed { what: what.to_owned(), why }
+}

@@ -1,0 +1,48 @@
+//! Bundles from registries, for `render`.
+
+use std::path::PathBuf;
+use std::{env, fs};
+
+use anyhow::{Context, Result, bail};
+
+use super::arguments::Registries;
+use crate::bundle::RegistryV1;
+use crate::image::{ImageReference, Keychain, Limits, Registry, pull};
+
+/// The bundle in an image, with the credentials of the user.
+pub(super) async fn bundle(name: &str, registries: Registries) -> Result<RegistryV1> {
+    if registries.skip_tls_verify {
+        bail!(
+            "--skip-tls-verify is not supported for pulling: add the registry's authority to those \
+             of the system"
+        );
+    }
+    let image: ImageReference =
+        name.parse().context("there is no such file or folder, and as a reference")?;
+    let without_tls = registries.use_http.then(|| image.endpoint().to_owned());
+    let registry = Registry::new(without_tls).context("read the authorities of the system")?;
+    let tree = pull(&registry, &image, &keychain()?, &Limits::default()).await?;
+    Ok(RegistryV1::of_image(&tree, name)?)
+}
+
+/// What `podman login` or `docker login` wrote.
+fn keychain() -> Result<Keychain> {
+    let mut keychain = Keychain::default();
+    let Some(path) = credentials() else { return Ok(keychain) };
+    let text = fs::read(&path).with_context(|| format!("read {}", path.display()))?;
+    let added = keychain.add(|key| (key == ".dockerconfigjson").then_some(text.as_slice()));
+    added.with_context(|| format!("read credentials in {}", path.display()))?;
+    Ok(keychain)
+}
+
+/// The file with the credentials of the user, if there is one.
+fn credentials() -> Option<PathBuf> {
+    let folder = |variable| env::var_os(variable).map(PathBuf::from);
+    let places = [
+        folder("REGISTRY_AUTH_FILE"),
+        folder("XDG_RUNTIME_DIR").map(|folder| folder.join("containers/auth.json")),
+        folder("DOCKER_CONFIG").map(|folder| folder.join("config.json")),
+        folder("HOME").map(|folder| folder.join(".docker/config.json")),
+    ];
+    places.into_iter().flatten().find(|path| path.is_file())
+}

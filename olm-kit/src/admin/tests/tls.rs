@@ -1,0 +1,207 @@
+//! Over TLS: who may read what, and certificates that change.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use olm_effect::CertificateOrder;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use rustls::{ClientConfig, RootCertStore};
+use serde_json::json;
+use tempfile::TempDir;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+use tokio_util::sync::CancellationToken;
+
+use super::super::*;
+use crate::certificates::Authority;
+use crate::scripted::Script;
+use crate::tls::Followed;
+
+const REVIEW: &str = "POST /apis/authentication.k8s.io/v1/tokenreviews?";
+const RIGHTS: &str = "POST /apis/authorization.k8s.io/v1/subjectaccessreviews?";
+
+/// A server's certificate in files, and who signed it.
+struct Files {
+    folder: TempDir,
+    authority: String,
+}
+
+impl Files {
+    fn new() -> Self {
+        let mut files = Self { folder: TempDir::new().unwrap(), authority: String::new() };
+        files.renew();
+        files
+    }
+
+    /// Writes another certificate, of another authority.
+    fn renew(&mut self) {
+        let order = CertificateOrder {
+            organization: "test".to_owned(),
+            authority: "test-".to_owned(),
+            servers: BTreeMap::new(),
+            not_before: "2026-01-01T00:00:00Z".parse().unwrap(),
+            not_after: "2096-01-01T00:00:00Z".parse().unwrap(),
+        };
+        let authority = Authority::new(&order).unwrap();
+        let issued = authority.serve(&["localhost".to_owned()]).unwrap();
+        fs::write(self.path("tls.crt"), issued.certificate).unwrap();
+        fs::write(self.path("tls.key"), issued.key).unwrap();
+        self.authority = authority.certificate().to_owned();
+    }
+
+    fn path(&self, name: &str) -> std::path::PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn given(&self, clients: Option<&Path>) -> TlsFiles {
+        let (certificate, key) = (self.path("tls.crt"), self.path("tls.key"));
+        TlsFiles::given(Some(&certificate), Some(&key), clients).unwrap()
+    }
+}
+
+/// A certificate of a client, with its key, and who signed it; all PEM.
+fn client(name: &str) -> (String, String, String) {
+    let key = rcgen::KeyPair::generate().unwrap();
+    let mut authority = rcgen::CertificateParams::default();
+    authority.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+    let signed = authority.self_signed(&key).unwrap().pem();
+    let issuer = rcgen::Issuer::new(authority, key);
+    let mut params = rcgen::CertificateParams::default();
+    params.distinguished_name.push(rcgen::DnType::CommonName, name);
+    params.extended_key_usages = vec![rcgen::ExtendedKeyUsagePurpose::ClientAuth];
+    let key = rcgen::KeyPair::generate().unwrap();
+    (params.signed_by(&key, &issuer).unwrap().pem(), key.serialize_pem(), signed)
+}
+
+/// Asks for a path; the status code and the body.
+async fn get(
+    address: SocketAddr,
+    trusted: &str,
+    path: &str,
+    token: Option<&str>,
+    own: Option<(&str, &str)>,
+) -> (u16, String) {
+    let mut roots = RootCertStore::empty();
+    roots.add(CertificateDer::from_pem_slice(trusted.as_bytes()).unwrap()).unwrap();
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let builder = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(roots);
+    let config = match own {
+        Some((certificate, key)) => {
+            let chain = vec![CertificateDer::from_pem_slice(certificate.as_bytes()).unwrap()];
+            let key = PrivateKeyDer::from_pem_slice(key.as_bytes()).unwrap();
+            builder.with_client_auth_cert(chain, key).unwrap()
+        }
+        None => builder.with_no_client_auth(),
+    };
+    let stream = TcpStream::connect(address).await.unwrap();
+    let name = ServerName::try_from("localhost").unwrap();
+    let mut stream = TlsConnector::from(Arc::new(config)).connect(name, stream).await.unwrap();
+    let token = token.map(|token| format!("Authorization: Bearer {token}\r\n"));
+    let token = token.unwrap_or_default();
+    let request =
+        format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n{token}Connection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).await.unwrap();
+    let answer = String::from_utf8(answer).unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    (head.split(' ').nth(1).unwrap().parse().unwrap(), body.to_owned())
+}
+
+fn admin(script: &Script, files: TlsFiles) -> Admin {
+    Admin::new(Metrics::new().unwrap()).tls(Some(files), &script.client())
+}
+
+#[tokio::test]
+async fn metrics_are_for_those_who_may_get_them() {
+    let known = json!({"status": {"authenticated": true, "user": {"username": "prometheus"}}});
+    let unknown = json!({"status": {"authenticated": false}});
+    let answer = |allowed: bool| json!({"spec": {}, "status": {"allowed": allowed}});
+    let spec = json!({});
+    let with_spec = |mut value: Value| {
+        value["spec"] = spec.clone();
+        value
+    };
+    let script = Script::new()
+        .answer(REVIEW, 201, with_spec(known.clone()))
+        .answer(RIGHTS, 201, answer(true))
+        .answer(REVIEW, 201, with_spec(unknown))
+        .answer(
+            REVIEW,
+            201,
+            with_spec(json!({"status": {"authenticated": true, "user": {"username": "guest"}}})),
+        )
+        .answer(RIGHTS, 201, answer(false));
+    let (files, tasks) = (Files::new(), Tasks::new(CancellationToken::new()));
+    let address = admin(&script, files.given(None)).serve("127.0.0.1:0", &tasks).await.unwrap();
+    let ask = async |path, token| get(address, &files.authority, path, token, None).await;
+
+    assert_eq!(ask("/healthz", None).await, (200, "ok".to_owned()));
+    let (code, text) = ask("/metrics", Some("good")).await;
+    assert!(code == 200 && text.contains("process_resident_memory_bytes"), "{text}");
+    assert_eq!(ask("/metrics", Some("bad")).await.0, 401);
+    let refused = (403, "guest may not get /metrics\n".to_owned());
+    assert_eq!(ask("/metrics", Some("guest")).await, refused);
+    let nobody = (401, "a token or a client certificate is needed\n".to_owned());
+    assert_eq!(ask("/metrics", None).await, nobody);
+    let asked = script.finish();
+    assert_eq!(asked[1].body["spec"]["nonResourceAttributes"]["path"], "/metrics");
+    assert_eq!(asked[1].body["spec"]["user"], "prometheus");
+}
+
+#[tokio::test]
+async fn a_client_certificate_says_who_it_is() {
+    let script =
+        Script::new().answer(RIGHTS, 201, json!({"spec": {}, "status": {"allowed": true}}));
+    let (files, tasks) = (Files::new(), Tasks::new(CancellationToken::new()));
+    let (certificate, key, authority) = client("scraper");
+    fs::write(files.path("ca.crt"), authority).unwrap();
+    let given = files.given(Some(&files.path("ca.crt")));
+    let address = admin(&script, given).serve("127.0.0.1:0", &tasks).await.unwrap();
+    let own = Some((certificate.as_str(), key.as_str()));
+    assert_eq!(get(address, &files.authority, "/metrics", None, own).await.0, 200);
+    assert_eq!(script.finish()[0].body["spec"]["user"], "scraper");
+}
+
+#[tokio::test]
+async fn changed_files_are_shown_and_broken_ones_are_not() {
+    let mut files = Files::new();
+    let mut followed = Followed::begin(files.given(None)).await.unwrap();
+    let first = files.authority.clone();
+    fs::write(files.path("tls.crt"), "garbage").unwrap();
+    let error = followed.look().await.unwrap_err().to_string();
+    let path = files.path("tls.crt");
+    assert!(error.starts_with(&format!("cannot serve with {}: ", path.display())), "{error}");
+
+    let tasks = Tasks::new(CancellationToken::new());
+    let identity = followed.identity.clone();
+    let listener = crate::tls::TlsListener::bind("127.0.0.1:0", identity).await.unwrap();
+    let address = axum::serve::Listener::local_addr(&listener).unwrap();
+    let router = Router::new().route("/", get_route());
+    tasks.spawn_fallible("server", async move { axum::serve(listener, router).await });
+    assert_eq!(get(address, &first, "/", None, None).await.0, 200);
+
+    files.renew();
+    followed.look().await.unwrap();
+    assert_ne!(files.authority, first);
+    assert_eq!(get(address, &files.authority, "/", None, None).await.0, 200);
+}
+
+fn get_route() -> axum::routing::MethodRouter {
+    axum::routing::get(async || "ok")
+}
+
+#[tokio::test]
+async fn a_missing_file_is_named() {
+    let (files, tasks) = (Files::new(), Tasks::new(CancellationToken::new()));
+    fs::remove_file(files.path("tls.key")).unwrap();
+    let admin = admin(&Script::new(), files.given(None));
+    let error = admin.serve("127.0.0.1:0", &tasks).await.unwrap_err();
+    assert_eq!(error.to_string(), format!("cannot read {}", files.path("tls.key").display()));
+}

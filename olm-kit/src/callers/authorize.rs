@@ -1,0 +1,120 @@
+//! Whether somebody may: the API server decides, and its answer counts for a few seconds.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use k8s_openapi::api::authorization::v1::{
+    NonResourceAttributes, ResourceAttributes, SubjectAccessReview, SubjectAccessReviewSpec,
+};
+use kube::api::PostParams;
+use kube::{Api, Client};
+use parking_lot::Mutex;
+use tokio::time::Instant;
+
+use super::identity::User;
+
+/// How long an answer counts; as in Kubernetes' own aggregated APIs.
+const KEPT: Duration = Duration::from_secs(10);
+
+/// Answers that are kept; when there are more, all are forgotten.
+const REMEMBERED: usize = 4096;
+
+/// What somebody wants to do.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Wish {
+    /// Read a path that is no object.
+    Path(String),
+    /// Read objects.
+    Objects {
+        group: String,
+        version: String,
+        resource: String,
+        subresource: Option<String>,
+        verb: &'static str,
+        namespace: Option<String>,
+        name: Option<String>,
+    },
+}
+
+/// Asks the API server.
+pub struct Authorizer {
+    client: Client,
+    known: Mutex<BTreeMap<(User, Wish), Answer>>,
+}
+
+#[derive(Clone, Debug)]
+struct Answer {
+    allowed: bool,
+    reason: String,
+    until: Instant,
+}
+
+impl Authorizer {
+    /// Asks with `client`.
+    pub fn new(client: Client) -> Self {
+        Self { client, known: Mutex::default() }
+    }
+
+    /// Whether the user may; if not, the API server's reason.
+    ///
+    /// # Errors
+    /// The API server cannot be asked.
+    pub(crate) async fn allows(
+        &self,
+        user: &User,
+        wish: &Wish,
+    ) -> Result<Result<(), String>, kube::Error> {
+        let key = (user.clone(), wish.clone());
+        let known = self.known.lock().get(&key).filter(|one| one.until > Instant::now()).cloned();
+        let answer = match known {
+            Some(answer) => answer,
+            None => self.ask(key).await?,
+        };
+        Ok(if answer.allowed { Ok(()) } else { Err(answer.reason) })
+    }
+
+    async fn ask(&self, key: (User, Wish)) -> Result<Answer, kube::Error> {
+        let reviews: Api<SubjectAccessReview> = Api::all(self.client.clone());
+        let review = reviews.create(&PostParams::default(), &review(&key.0, &key.1)).await?;
+        let status = review.status.unwrap_or_default();
+        let answer = Answer {
+            allowed: status.allowed,
+            reason: status.reason.unwrap_or_default(),
+            until: Instant::now() + KEPT,
+        };
+        let mut known = self.known.lock();
+        if known.len() >= REMEMBERED {
+            known.clear();
+        }
+        known.insert(key, answer.clone());
+        Ok(answer)
+    }
+}
+
+fn review(user: &User, wish: &Wish) -> SubjectAccessReview {
+    let mut spec = SubjectAccessReviewSpec {
+        user: Some(user.name.clone()),
+        groups: Some(user.groups.clone()),
+        extra: Some(user.extra.clone()),
+        ..SubjectAccessReviewSpec::default()
+    };
+    match wish.clone() {
+        Wish::Path(path) => {
+            spec.non_resource_attributes =
+                Some(NonResourceAttributes { path: Some(path), verb: Some("get".to_owned()) });
+        }
+        Wish::Objects { group, version, resource, subresource, verb, namespace, name } => {
+            spec.resource_attributes = Some(ResourceAttributes {
+                group: Some(group),
+                version: Some(version),
+                resource: Some(resource),
+                subresource,
+                verb: Some(verb.to_owned()),
+                namespace,
+                name,
+                ..ResourceAttributes::default()
+            });
+        }
+    }
+    SubjectAccessReview { spec, ..SubjectAccessReview::default() }
+}

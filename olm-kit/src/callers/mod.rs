@@ -1,0 +1,17 @@
+//! Who calls an endpoint of this process, and whether they may.
+//!
+//! ```text
+//! authorities   which certificates of callers count
+//! identity      who calls: through the front proxy, with a certificate, with a token, nobody
+//! authorize     whether they may: the API server is asked, and its answer kept for seconds
+//! ```
+
+mod authorities;
+mod authorize;
+mod identity;
+
+pub use authorities::{Authorities, AuthoritiesError};
+pub use authorize::Authorizer;
+pub(crate) use authorize::Wish;
+pub use identity::User;
+pub(crate) use identity::identify;

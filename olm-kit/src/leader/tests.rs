@@ -1,0 +1,172 @@
+//! Elections against a scripted API server: who leads, who writes, how it ends.
+
+use http::Method;
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use super::*;
+use crate::scripted::Script;
+use crate::tasks::{TaskError, Tasks};
+
+const PATH: &str = "/apis/coordination.k8s.io/v1/namespaces/olm/leases";
+
+fn options() -> LeaseOptions {
+    LeaseOptions::new("olm", "operator", "me".to_owned())
+}
+
+fn lease(holder: &str, version: &str) -> Value {
+    json!({
+        "apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
+        "metadata": {"name": "operator", "namespace": "olm", "resourceVersion": version},
+        "spec": {"holderIdentity": holder, "leaseDurationSeconds": 15, "leaseTransitions": 1},
+    })
+}
+
+fn get() -> String {
+    format!("GET {PATH}/operator")
+}
+
+fn put() -> String {
+    format!("PUT {PATH}/operator?")
+}
+
+fn started(script: &Script) -> (Election, Tasks) {
+    let election = Election::new(script.client(), options());
+    let tasks = Tasks::new(CancellationToken::new());
+    election.start(&tasks);
+    (election, tasks)
+}
+
+#[test]
+fn a_process_alone_leads() {
+    let leadership = Leadership::alone();
+    assert!(leadership.is_leader() && leadership.may_write());
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_first_creates_the_lease_and_leads() {
+    let script = Script::new()
+        .refuse(&get(), 404, "NotFound", "leases \"operator\" not found")
+        .answer(&format!("POST {PATH}?"), 201, lease("me", "1"));
+    let (election, tasks) = started(&script);
+    election.leadership().acquired().await;
+    assert!(election.leadership().may_write());
+    tasks.readiness().ready().await;
+    assert_eq!(script.finish()[1].body["spec"]["holderIdentity"], "me");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_follower_is_ready_and_takes_over_from_a_silent_leader() {
+    let mut script = Script::new();
+    // At 0, 2, ... 14 s the lease is younger than its 15 s.
+    for _ in 0..8 {
+        script = script.answer(&get(), 200, lease("other", "7"));
+    }
+    let script =
+        script.answer(&get(), 200, lease("other", "7")).answer(&put(), 200, lease("me", "8"));
+    let (election, tasks) = started(&script);
+    tasks.readiness().ready().await;
+    assert!(!election.leadership().is_leader() && !election.leadership().may_write());
+    let start = Instant::now();
+    election.leadership().acquired().await;
+    assert_eq!(start.elapsed().as_secs(), 16);
+    let written = script.finish().pop().unwrap();
+    assert_eq!(written.body["spec"]["leaseTransitions"], 2);
+    assert_eq!(written.body["metadata"]["resourceVersion"], "7");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_follower_waits_again_when_the_leader_renews() {
+    let mut script = Script::new();
+    for version in 0..20 {
+        script = script.answer(&get(), 200, lease("other", &version.to_string()));
+    }
+    let (election, _tasks) = started(&script);
+    tokio::time::sleep(Duration::from_secs(39)).await;
+    assert!(!election.leadership().is_leader());
+    script.finish();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_conflict_is_another_replica_that_was_faster() {
+    let script = Script::new()
+        .answer(&get(), 200, lease("", "1"))
+        .refuse(&put(), 409, "Conflict", "the object has been modified")
+        .answer(&get(), 200, lease("other", "2"));
+    let (election, _tasks) = started(&script);
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    assert!(!election.leadership().is_leader());
+    script.finish();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_leader_that_cannot_renew_stops_writing_and_ends() {
+    let script =
+        Script::new().answer(&get(), 200, lease("", "1")).answer(&put(), 200, lease("me", "2"));
+    let (election, tasks) = started(&script);
+    election.leadership().acquired().await;
+    let start = Instant::now();
+    // Everything after that is refused.
+    let error = tasks.wait().await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "task leader election failed: the lease olm/operator was not renewed for 10s, another \
+         replica may lead now"
+    );
+    assert!(!election.leadership().may_write());
+    assert_eq!(start.elapsed().as_secs(), 10);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_leader_whose_lease_was_taken_ends() {
+    let script = Script::new()
+        .answer(&get(), 200, lease("", "1"))
+        .answer(&put(), 200, lease("me", "2"))
+        .answer(&get(), 200, lease("other", "3"));
+    let (election, tasks) = started(&script);
+    let error = tasks.wait().await.unwrap_err();
+    assert!(
+        matches!(&error, TaskError::Failed { message, .. }
+        if message == "the lease olm/operator was taken by other"),
+        "{error}"
+    );
+    assert!(!election.leadership().may_write());
+}
+
+#[tokio::test(start_paused = true)]
+async fn writes_end_by_time_even_if_the_task_hangs() {
+    let leadership = Leadership::awaited();
+    leadership.renewed(Instant::now(), Duration::from_secs(10));
+    assert!(leadership.may_write());
+    tokio::time::advance(Duration::from_secs(10)).await;
+    assert!(!leadership.may_write() && leadership.is_leader());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_leader_that_ends_lets_others_go_on() {
+    let script = Script::new()
+        .answer(&get(), 200, lease("", "1"))
+        .answer(&put(), 200, lease("me", "2"))
+        .answer(&get(), 200, lease("me", "2"))
+        .answer(&put(), 200, lease("", "3"));
+    let (election, tasks) = started(&script);
+    election.leadership().acquired().await;
+    tasks.token().cancel();
+    tasks.wait().await.unwrap();
+    election.release().await;
+    assert!(!election.leadership().may_write());
+    let released = script.finish().pop().unwrap();
+    assert_eq!(released.line, format!("{} {PATH}/operator?", Method::PUT));
+    assert_eq!(released.body["spec"]["holderIdentity"], "");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_follower_that_ends_leaves_the_lease_alone() {
+    let script = Script::new().answer(&get(), 200, lease("other", "1"));
+    let (election, tasks) = started(&script);
+    tasks.readiness().ready().await;
+    tasks.token().cancel();
+    tasks.wait().await.unwrap();
+    election.release().await;
+    script.finish();
+}

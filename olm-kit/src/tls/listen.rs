@@ -1,0 +1,176 @@
+//! Connections over TLS.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use arc_swap::ArcSwapOption;
+use axum::extract::connect_info::Connected;
+use axum::serve::{IncomingStream, Listener};
+use rustls::ServerConfig;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::server::WebPkiClientVerifier;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{Semaphore, mpsc};
+use tokio::time::{sleep, timeout};
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::server::TlsStream;
+
+use crate::callers::Authorities;
+
+/// How long a handshake may take.
+const HANDSHAKE: Duration = Duration::from_secs(10);
+
+/// Handshakes at the same time; the API server needs a few.
+const AT_ONCE: usize = 64;
+
+/// Pause after the system refused to accept a connection, for lack of file descriptors mostly.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// Why nothing is served.
+#[derive(Debug, thiserror::Error)]
+pub enum ListenError {
+    /// The address is taken or invalid.
+    #[error("cannot listen on {address}")]
+    Address {
+        /// The address as given.
+        address: String,
+        /// What the system said.
+        #[source]
+        source: io::Error,
+    },
+    /// Certificate and key cannot be used.
+    #[error("the serving certificate cannot be used: {0}")]
+    Certificate(String),
+}
+
+/// What the server shows of itself and whom it lets introduce themselves. Clones share it; until it
+/// is set, connections are closed.
+#[derive(Clone, Debug, Default)]
+pub struct ServingIdentity(Arc<ArcSwapOption<ServerConfig>>);
+
+impl ServingIdentity {
+    /// Serves with this certificate chain and key (both PEM) from the next connection on.
+    ///
+    /// # Errors
+    /// They are malformed, or do not belong together.
+    pub fn set(
+        &self,
+        certificate: &[u8],
+        key: &[u8],
+        authorities: &Authorities,
+    ) -> Result<(), ListenError> {
+        let config = config(certificate, key, authorities).map_err(ListenError::Certificate)?;
+        self.0.store(Some(Arc::new(config)));
+        Ok(())
+    }
+
+    fn acceptor(&self) -> Option<TlsAcceptor> {
+        self.0.load_full().map(TlsAcceptor::from)
+    }
+}
+
+fn config(pem: &[u8], key: &[u8], authorities: &Authorities) -> Result<ServerConfig, String> {
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem).collect();
+    let chain = chain.map_err(|error| error.to_string())?;
+    let key = PrivateKeyDer::from_pem_slice(key).map_err(|error| error.to_string())?;
+    let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
+        .with_safe_default_protocol_versions()
+        .map_err(|error| error.to_string())?;
+    let roots = authorities.roots();
+    let builder = if roots.is_empty() {
+        builder.with_no_client_auth()
+    } else {
+        let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider)
+            .allow_unauthenticated()
+            .build()
+            .map_err(|error| error.to_string())?;
+        builder.with_client_cert_verifier(verifier)
+    };
+    let mut config = builder.with_single_cert(chain, key).map_err(|error| error.to_string())?;
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    Ok(config)
+}
+
+/// Connections whose handshake is done.
+pub(crate) struct TlsListener {
+    address: SocketAddr,
+    ready: mpsc::Receiver<(TlsStream<TcpStream>, SocketAddr)>,
+}
+
+impl TlsListener {
+    /// Listens; handshakes happen side by side, so that a slow one holds up nobody.
+    pub(crate) async fn bind(
+        address: &str,
+        identity: ServingIdentity,
+    ) -> Result<Self, ListenError> {
+        let failed = |source| ListenError::Address { address: address.to_owned(), source };
+        let listener = TcpListener::bind(address).await.map_err(failed)?;
+        let bound = listener.local_addr().map_err(failed)?;
+        let (done, ready) = mpsc::channel(AT_ONCE);
+        // Ends with the receiver.
+        tokio::spawn(shake_hands(listener, identity, done));
+        Ok(Self { address: bound, ready })
+    }
+}
+
+async fn shake_hands(
+    listener: TcpListener,
+    identity: ServingIdentity,
+    done: mpsc::Sender<(TlsStream<TcpStream>, SocketAddr)>,
+) {
+    let places = Arc::new(Semaphore::new(AT_ONCE));
+    loop {
+        let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            () = done.closed() => return,
+        };
+        let Ok((stream, caller)) = accepted else {
+            sleep(PAUSE).await;
+            continue;
+        };
+        let Some(acceptor) = identity.acceptor() else { continue };
+        let done = done.clone();
+        tokio::spawn(async move {
+            let _place = place;
+            match timeout(HANDSHAKE, acceptor.accept(stream)).await {
+                // Nobody listens any more when the server ends.
+                Ok(Ok(stream)) => drop(done.send((stream, caller)).await),
+                Ok(Err(error)) => tracing::debug!(%caller, %error, "no TLS handshake"),
+                Err(_) => tracing::debug!(%caller, "TLS handshake takes too long"),
+            }
+        });
+    }
+}
+
+impl Listener for TlsListener {
+    type Io = TlsStream<TcpStream>;
+    type Addr = SocketAddr;
+
+    async fn accept(&mut self) -> (Self::Io, Self::Addr) {
+        match self.ready.recv().await {
+            Some(connection) => connection,
+            None => std::future::pending().await,
+        }
+    }
+
+    fn local_addr(&self) -> io::Result<Self::Addr> {
+        Ok(self.address)
+    }
+}
+
+/// The certificates with which a caller introduced itself; none without.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Peer(pub(crate) Arc<[CertificateDer<'static>]>);
+
+impl Connected<IncomingStream<'_, TlsListener>> for Peer {
+    fn connect_info(stream: IncomingStream<'_, TlsListener>) -> Self {
+        let (_, connection) = stream.io().get_ref();
+        let chain = connection.peer_certificates().unwrap_or_default();
+        Self(chain.iter().map(|certificate| certificate.clone().into_owned()).collect())
+    }
+}

@@ -1,0 +1,85 @@
+//! What the users' document 003 promises about copied CSVs, sentence by sentence.
+
+use std::collections::BTreeSet;
+
+use olm_effect::Action;
+use olm_types::api::{ClusterServiceVersion, OperatorGroup};
+use rstest::rstest;
+use serde_json::{Value, json};
+
+use super::{Copying, Prototype, Wish, wish};
+
+fn mk_origin(targets: &str, phase: &str) -> ClusterServiceVersion {
+    serde_json::from_value(json!({
+        "metadata": {"name": "csv", "namespace": "op", "uid": "u", "annotations": {
+            "olm.operatorGroup": "og", "olm.operatorNamespace": "op",
+            "olm.targetNamespaces": targets,
+        }},
+        "spec": {"displayName": "d"},
+        "status": {"phase": phase, "reason": "R", "message": "m"},
+    }))
+    .unwrap()
+}
+
+fn mk_group(namespaces: &[&str]) -> OperatorGroup {
+    serde_json::from_value(json!({
+        "metadata": {"name": "og", "namespace": "op"},
+        "status": {"namespaces": namespaces},
+    }))
+    .unwrap()
+}
+
+fn wished(origin: Option<&ClusterServiceVersion>, targets: &[&str], namespace: &str) -> Wish {
+    let copying = Copying { enabled: true, protected: BTreeSet::new() };
+    wish(origin, Some(&mk_group(targets)), namespace, &copying)
+}
+
+fn copy_of(origin: &ClusterServiceVersion) -> Value {
+    match Prototype::of(origin).create("a").action {
+        Action::Create(copy) => copy,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// "OLM creates copies of all active member CSVs of an OperatorGroup in each of that
+/// OperatorGroup's target namespaces."
+#[rstest]
+#[case::a_target(&["a", "b"], "a", Wish::Present)]
+#[case::another_target(&["a", "b"], "b", Wish::Present)]
+#[case::of_all_namespaces(&[""], "c", Wish::Present)]
+#[case::no_target(&["a", "b"], "c", Wish::Absent)]
+fn seed_003_targets_have_copies(
+    #[case] targets: &[&str],
+    #[case] namespace: &str,
+    #[case] expected: Wish,
+) {
+    let origin = mk_origin(&targets.join(","), "Succeeded");
+    assert_eq!(wished(Some(&origin), targets, namespace), expected);
+}
+
+/// "Copied CSVs have a status reason Copied and are updated to match the status of their source
+/// CSV."
+#[test]
+fn seed_003_a_copy_has_the_status_of_its_source() {
+    let (before, after) = (mk_origin("a", "Installing"), mk_origin("a", "Succeeded"));
+    assert_eq!(copy_of(&after)["status"]["reason"], json!("Copied"));
+    assert_eq!(copy_of(&after)["status"]["phase"], json!("Succeeded"));
+    let fingerprint = |origin| Prototype::of(origin).fingerprint().status;
+    assert_ne!(fingerprint(&before), fingerprint(&after), "so that the copy is out of step");
+}
+
+/// "The olm.targetNamespaces annotation is stripped from copied CSVs before they are created"; "All
+/// annotations except olm.targetNamespaces are included with copied CSVs."
+#[test]
+fn seed_003_a_copy_does_not_name_the_targets() {
+    let expected = json!({"olm.operatorGroup": "og", "olm.operatorNamespace": "op"});
+    assert_eq!(copy_of(&mk_origin("a", "Succeeded"))["metadata"]["annotations"], expected);
+}
+
+/// "Copied CSVs are deleted when their source CSV no longer exists or the OperatorGroup that their
+/// source CSV belongs to no longer targets the copied CSV's namespace."
+#[test]
+fn seed_003_copies_go() {
+    assert_eq!(wished(None, &["a"], "a"), Wish::Absent);
+    assert_eq!(wished(Some(&mk_origin("b", "Succeeded")), &["b"], "a"), Wish::Absent);
+}

@@ -1,0 +1,56 @@
+//! Deployments of which a new version of an operator changes what nobody may change.
+//!
+//! The API server never lets the selector of a Deployment change. v0 tries the same write for ever,
+//! and the upgrade ends with a failed CSV; here the Deployment is deleted, its pods first, and made
+//! anew. That is done only after the API server had nothing else against the new one.
+
+use olm_effect::{Action, Effect, Refusal};
+use olm_types::api::ClusterServiceVersion;
+use olm_types::owner::owner_by_label;
+
+use super::chain::Chain;
+use super::observed::Observed;
+use crate::install::removal;
+
+/// How the API server begins to say that the selector, and nothing else, stands in the way.
+const SELECTOR: &str = " is invalid: spec.selector: ";
+
+/// How it ends.
+const IMMUTABLE: &str = "field is immutable";
+
+/// What has to go before a refused write can succeed; nothing while it is on its way out already.
+/// `None` when the refusal has another cause, or the Deployment belongs to somebody else.
+pub(super) fn in_the_way(
+    observed: &Observed,
+    refused: &Effect,
+    refusal: &Refusal,
+) -> Option<Vec<Effect>> {
+    if !changes_selector(refused, refusal) {
+        return None;
+    }
+    let found = observed.deployments.get(&refused.target.name)?;
+    let labels = found.metadata.labels.as_ref()?;
+    let owner = owner_by_label(labels, ClusterServiceVersion::KIND)?;
+    if owner.namespace != observed.namespace() || !makes_way(observed, owner.name) {
+        return None;
+    }
+    let present = Some(found).filter(|found| found.metadata.deletion_timestamp.is_none());
+    let removal = present.map(|found| removal(found).acting_as(refused.identity.clone()));
+    Some(removal.into_iter().collect())
+}
+
+fn changes_selector(effect: &Effect, refusal: &Refusal) -> bool {
+    effect.target.resource.kind == "Deployment"
+        && matches!(effect.action, Action::Replace { .. })
+        && refusal.code == 422
+        && refusal.message.contains(SELECTOR)
+        && refusal.message.ends_with(IMMUTABLE)
+}
+
+/// Whether a Deployment of that CSV is this one's to replace: it is its own, that of a version
+/// before or after it, or that of one which is gone.
+fn makes_way(observed: &Observed, owner: &str) -> bool {
+    let siblings = || observed.siblings.iter().map(AsRef::as_ref);
+    let chain = Chain::new(siblings().chain([observed.csv.as_ref()]));
+    chain.members(&observed.csv).contains(owner) || chain.get(owner).is_none()
+}

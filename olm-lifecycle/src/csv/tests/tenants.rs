@@ -1,0 +1,160 @@
+//! CSVs of tenants under the strict policy (docs/security.md).
+
+use super::fixtures::*;
+use super::world::World;
+use crate::csv::{Decision, Step, decide};
+use crate::tenancy::{Attestor, TenantPolicy, Trust};
+use olm_types::annotations::ATTESTATION;
+use olm_types::api::{ClusterServiceVersion, CsvPhase};
+use rstest::rstest;
+use serde_json::{Value, json};
+
+fn strict() -> Trust {
+    let policy = TenantPolicy::Strict;
+    Trust { policy, attestor: Attestor::new(b"key"), ..Trust::default() }
+}
+
+/// What is decided about `csv` under a policy.
+fn judge(world: &World, trust: &Trust) -> Decision {
+    let mut observed = world.observe("csv");
+    observed.trust = trust.clone();
+    match decide(&observed, world.now) {
+        Step::Decided(decision) => decision,
+        Step::Need(query) => panic!("{query:?}"),
+    }
+}
+
+fn mk_hooked(phase: &str) -> Value {
+    let mut csv = mk_csv_in("csv", phase, "AllRequirementsMet");
+    csv["spec"]["webhookdefinitions"] = json!([{
+        "generateName": "w.example.com", "type": "ValidatingAdmissionWebhook",
+        "deploymentName": "csv-dep", "containerPort": 443, "sideEffects": "None",
+        "admissionReviewVersions": ["v1"],
+    }]);
+    csv
+}
+
+fn is_stopped(decision: &Decision) -> bool {
+    let phase = decision.status.phase.as_ref();
+    phase.is_some_and(|change| {
+        change.phase == CsvPhase::Pending && change.reason == "NotAllowedByTenantPolicy"
+    })
+}
+
+#[rstest]
+#[case::pending("Pending", true)]
+#[case::failed("Failed", true)]
+#[case::succeeded("Succeeded", true)]
+#[case::making_way("Replacing", false)]
+fn a_webhook_of_a_tenant_is_not_installed(#[case] phase: &str, #[case] stopped: bool) {
+    let mut world = World::new();
+    put_installed(&mut world, mk_hooked(phase));
+    let decision = judge(&world, &strict());
+    assert_eq!(is_stopped(&decision), stopped, "{decision:?}");
+    if let Some(change) = decision.status.phase.filter(|_| stopped) {
+        assert!(change.message.starts_with("ValidatingAdmissionWebhook w.example.com would be"));
+        assert!(change.message.contains("OperatorGroup in ns"), "{}", change.message);
+        assert!(decision.effects.is_empty());
+    }
+}
+
+#[test]
+fn what_is_trusted_goes_on() {
+    let mut world = World::new();
+    world.put(mk_hooked("Pending"));
+    assert!(!is_stopped(&judge(&world, &Trust::default())), "with v0's policy");
+    let trusted = Trust { namespaces: [NS.to_owned()].into(), ..strict() };
+    assert!(!is_stopped(&judge(&world, &trusted)), "in a trusted namespace");
+    let csv: ClusterServiceVersion = serde_json::from_value(mk_hooked("Pending")).unwrap();
+    let mark = strict().attestor.csv_mark(NS, &csv).unwrap();
+    world.edit("ClusterServiceVersion", "csv", |csv| {
+        csv["metadata"]["annotations"][ATTESTATION] = json!(mark);
+    });
+    assert!(!is_stopped(&judge(&world, &strict())), "from a global catalog");
+    world.edit("ClusterServiceVersion", "csv", |csv| {
+        csv["spec"]["webhookdefinitions"][0]["generateName"] = json!("other.example.com");
+    });
+    assert!(is_stopped(&judge(&world, &strict())), "changed afterwards");
+}
+
+#[test]
+fn an_account_is_left_to_the_api_server() {
+    let mut world = World::new();
+    world.put(mk_hooked("Pending"));
+    world.edit("OperatorGroup", "default", |group| {
+        group["spec"]["serviceAccountName"] = json!("sa");
+        group["status"]["serviceAccountRef"] = json!({"namespace": NS, "name": "sa"});
+    });
+    assert!(!is_stopped(&judge(&world, &strict())));
+}
+
+/// A succeeded CSV that owns a definition.
+fn with_api() -> World {
+    let mut world = World::new();
+    world.edit("OperatorGroup", "default", |group| {
+        group["metadata"]["annotations"] = json!({"olm.providedAPIs": "K.v1.g.io"});
+    });
+    world.put(mk_crd("as.g.io"));
+    let mut csv = mk_csv_in("csv", "Succeeded", "InstallSucceeded");
+    own(&mut csv, &["as.g.io"]);
+    put_installed(&mut world, csv);
+    world
+}
+
+#[test]
+fn who_owns_a_definition_by_his_own_word_gives_no_rights_to_users() {
+    let world = with_api();
+    assert_eq!(judge(&world, &Trust::default()).effects.len(), 4);
+    assert!(judge(&world, &strict()).effects.is_empty());
+}
+
+#[test]
+fn a_role_of_somebody_else_with_the_name_of_an_api_role_is_left_alone() {
+    let mut world = with_api();
+    world.put(json!({
+        "kind": "ClusterRole", "rules": [],
+        "metadata": {"name": "as.g.io-v1-edit", "labels": {"mine": "yes"}},
+    }));
+    let decision = judge(&world, &Trust::default());
+    let written: Vec<&str> = decision.effects.iter().map(|it| it.target.name.as_str()).collect();
+    assert_eq!(written, ["admin", "view", "crdview"].map(|end| format!("as.g.io-v1-{end}")));
+}
+
+#[rstest]
+#[case::a_tenant_claims_it(strict(), false)]
+#[case::under_v0(Trust::default(), true)]
+fn a_claim_of_a_tenant_does_not_stop_a_trusted_operator(
+    #[case] mut trust: Trust,
+    #[case] conflict: bool,
+) {
+    let mut world = with_api();
+    world.edit("OperatorGroup", "default", |group| {
+        group["metadata"]["annotations"] = Value::Null;
+    });
+    let mut claim = mk_group("claim", json!({"staticProvidedAPIs": true}), &[NS]);
+    claim["metadata"]["namespace"] = json!("tenant");
+    claim["metadata"]["annotations"] = json!({"olm.providedAPIs": "K.v1.g.io"});
+    world.put(claim);
+    trust.namespaces = [NS.to_owned()].into();
+    let change = judge(&world, &trust).status.phase;
+    let reason = change.map(|change| change.reason);
+    assert_eq!(reason == Some("InterOperatorGroupOwnerConflict"), conflict, "{reason:?}");
+}
+
+#[test]
+fn a_member_of_a_group_with_refused_targets_says_so() {
+    let mut world = World::new();
+    world.put(mk_csv_in("csv", "Succeeded", "InstallSucceeded"));
+    world.put(mk_group("default", json!({"targetNamespaces": ["foreign"]}), &[]));
+    world.edit("OperatorGroup", "default", |group| {
+        group["status"]["conditions"] = json!([{
+            "type": "InvalidTargetNamespaces", "status": "True", "reason": "TargetsNotAllowed",
+            "message": "namespace ns may not target foreign",
+            "lastTransitionTime": "2026-01-01T00:00:00Z",
+        }]);
+    });
+    let expected = "Failed/NoTargetNamespaces namespace ns may not target foreign";
+    assert_eq!(world.next("csv"), expected);
+    world.put(mk_group("default", json!({"targetNamespaces": [NS]}), &[NS]));
+    assert!(world.next("csv").starts_with("Pending/"));
+}

@@ -1,0 +1,94 @@
+//! The condition about an upgrade that cannot be had is true to the last resolution, whatever came
+//! of the rest of it.
+
+use rstest::rstest;
+
+use super::*;
+use crate::install_plan::steps;
+use crate::unpack::lookup::{note_failed, note_pending};
+
+/// What a resolution leads to.
+#[derive(Clone, Copy, Debug)]
+enum End {
+    Nothing,
+    Unpacking,
+    NotUnpacked,
+    BadBundle,
+    Refused,
+}
+
+fn awaited(note: impl FnOnce(&mut BundleLookup)) -> Vec<Awaited> {
+    let entry = entry("a", "alpha", "a.v2");
+    let mut lookup = steps::bundle_lookup(&entry, "quay.io/a.v2", None).unwrap();
+    note(&mut lookup);
+    vec![Awaited { lookup, cause: None }]
+}
+
+fn effects(end: End, namespace: &Namespace, blocked: &Blocked) -> Vec<Effect> {
+    match end {
+        End::Nothing => {
+            let selection = Selection { blocked: blocked.clone(), ..Selection::default() };
+            settle(namespace, &selection, now())
+        }
+        End::Unpacking => {
+            let awaited = awaited(|lookup| note_pending(lookup, "JobIncomplete", "", now()));
+            unpacking(namespace, &awaited, blocked, now())
+        }
+        End::NotUnpacked => {
+            let awaited = awaited(|lookup| note_failed(lookup, "X", "no", now()));
+            unpack_failed(namespace, &awaited, blocked, now())
+        }
+        End::BadBundle => fail(namespace, &Failure::Bundle("bad".to_owned()), blocked, now()),
+        End::Refused => fail(namespace, &Failure::NotSatisfiable("no".to_owned()), blocked, now()),
+    }
+}
+
+/// The namespace after the end was told: the same end is not told again.
+fn after(end: End, mut namespace: Namespace, blocked: &Blocked) -> Namespace {
+    let written = written(&effects(end, &namespace, blocked));
+    for subscription in &mut namespace.subscriptions {
+        let subscription = Arc::make_mut(subscription);
+        if let Some(status) = written.get(&subscription.name_any()) {
+            subscription.status = Some(status.clone());
+        }
+    }
+    assert_eq!(effects(end, &namespace, blocked), [], "{end:?}");
+    namespace
+}
+
+/// What the Subscriptions say about blocked upgrades.
+fn told(namespace: &Namespace) -> Vec<Option<&str>> {
+    namespace.subscriptions.iter().map(|subscription| why(subscription)).collect()
+}
+
+fn why(subscription: &Subscription) -> Option<&str> {
+    let mut conditions = subscription.status.as_ref()?.conditions.iter();
+    conditions.find(|condition| condition.type_ == "UpgradeBlocked")?.message.as_deref()
+}
+
+#[rstest]
+fn it_comes_and_goes_with_every_end(
+    #[values(End::Nothing, End::Unpacking, End::NotUnpacked, End::BadBundle)] end: End,
+    #[values(End::Nothing, End::Unpacking, End::NotUnpacked, End::BadBundle, End::Refused)]
+    next: End,
+) {
+    let namespace = namespace(vec![subscription("a", "alpha", ""), subscription("b", "alpha", "")]);
+    let because = |why: &str| Blocked::from([("b-alpha".to_owned(), why.to_owned())]);
+    let namespace = after(end, namespace, &because("no provider"));
+    assert_eq!(told(&namespace), [None, Some("no provider")]);
+    let changed = after(next, namespace.clone(), &because("another reason"));
+    assert_eq!(told(&changed), [None, Some("another reason")]);
+    let over = after(next, namespace, &Blocked::new());
+    assert_eq!(told(&over), [None, None]);
+}
+
+#[test]
+fn a_blocked_upgrade_is_no_failure_of_the_namespace() {
+    let namespace = namespace(vec![subscription("a", "alpha", "")]);
+    let failure = Failure::Prevented("x".to_owned());
+    let told = after(End::Refused, namespace, &Blocked::new());
+    let blocked = Blocked::from([("a-alpha".to_owned(), "no provider".to_owned())]);
+    let again = fail(&told, &Failure::NotSatisfiable("no".to_owned()), &blocked, now());
+    assert_eq!((written(&again).len(), events(&again).len()), (1, 0));
+    assert_eq!(events(&fail(&told, &failure, &blocked, now())).len(), 1);
+}

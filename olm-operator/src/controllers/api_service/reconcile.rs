@@ -1,0 +1,29 @@
+//! Deletes API services that nobody serves any more.
+
+use async_trait::async_trait;
+use olm_kit::controller::{Conclusion, ReconcileError, Reconciler};
+use olm_kit::interpreter::Interpreter;
+
+use super::observe::effects;
+use crate::dependents::Dependents;
+use crate::stores::Stores;
+
+/// Reconciles API services by name.
+pub struct ApiServiceReconciler {
+    /// Where objects are observed.
+    pub stores: Stores,
+    /// Which CSVs name which API service.
+    pub dependents: Dependents,
+    /// What carries decisions out.
+    pub interpreter: Interpreter,
+}
+
+#[async_trait]
+impl Reconciler<String> for ApiServiceReconciler {
+    async fn reconcile(&self, name: &String) -> Result<Conclusion, ReconcileError> {
+        let deletion = effects(&self.stores, &self.dependents, name);
+        let outcomes = self.interpreter.execute(deletion.as_slice()).await;
+        ReconcileError::from_outcomes(&outcomes)?;
+        Ok(Conclusion::Done)
+    }
+}

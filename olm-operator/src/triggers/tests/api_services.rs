@@ -1,0 +1,45 @@
+//! API services whose CSV is gone.
+
+use k8s_openapi::kube_aggregator::pkg::apis::apiregistration::v1::APIService;
+
+use super::*;
+use crate::controllers::api_service::effects;
+
+/// An API service of CSV `b`, and one whose CSV never existed.
+fn mk_services() -> [APIService; 2] {
+    [("v1.b", "b"), ("v1.x", "x")].map(|(name, owner)| {
+        mk(json!({"metadata": {"name": name, "labels": {
+            "olm.owner": owner, "olm.owner.namespace": "ns",
+            "olm.owner.kind": "ClusterServiceVersion",
+        }}}))
+    })
+}
+
+#[tokio::test]
+async fn an_api_service_is_doubted_when_it_appears_and_when_its_csv_goes() {
+    let mut triggers = mk_triggers();
+    let [of_b, of_nobody] = mk_services();
+    triggers.stores.api_services = Store::with_objects(mk_services());
+    triggers.api_service(&added(of_nobody));
+    let doubted = &triggers.queues.api_services;
+    assert_eq!(doubted.next().await, "v1.x");
+    triggers.csv(&removed(mk_csv("b", Some("a"), "")));
+    assert_eq!(doubted.next().await, of_b.metadata.name.unwrap());
+    assert!(doubted.is_empty());
+}
+
+#[test]
+fn an_orphan_is_left_to_a_csv_that_has_its_api() {
+    let mut triggers = mk_triggers();
+    triggers.stores.api_services = Store::with_objects(mk_services());
+    let deletion = |it: &Triggers, name: &str| effects(&it.stores, &it.dependents, name).is_some();
+    assert!(!deletion(&triggers, "v1.b"), "its CSV is there");
+    assert!(deletion(&triggers, "v1.x"));
+    let provider: ClusterServiceVersion = mk(json!({
+        "metadata": {"name": "provider", "namespace": "elsewhere"},
+        "spec": {"apiservicedefinitions": {"owned": [{"group": "x", "version": "v1", "kind": "X"}]}},
+    }));
+    triggers.dependents.update(None, Some(&provider));
+    triggers.stores.csvs = Store::with_objects([provider]);
+    assert!(!deletion(&triggers, "v1.x"));
+}

@@ -1,0 +1,51 @@
+//! How much work all tests of a resolution may be.
+
+use super::ConstraintError;
+
+/// Steps of CEL rules for one resolution; about a second.
+const STEPS: u64 = 20_000_000;
+
+/// What the tests of a resolution may still take together, in steps. Rules come from catalogs, and
+/// each is tested on many bundles.
+#[derive(Clone, Debug)]
+pub struct Effort {
+    limit: u64,
+    left: u64,
+}
+
+impl Default for Effort {
+    /// What one resolution may take.
+    fn default() -> Self {
+        Self::new(STEPS)
+    }
+}
+
+impl Effort {
+    /// So many steps.
+    pub fn new(limit: u64) -> Self {
+        Self { limit, left: limit }
+    }
+
+    /// Takes steps, before they are made.
+    ///
+    /// # Errors
+    /// [`ConstraintError::TooMuch`] if fewer are left.
+    pub fn spend(&mut self, steps: u64) -> Result<(), ConstraintError> {
+        self.left =
+            self.left.checked_sub(steps).ok_or(ConstraintError::TooMuch { limit: self.limit })?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_more_than_the_limit_is_spent() {
+        let mut effort = Effort::new(10);
+        assert!(effort.spend(6).is_ok() && effort.spend(4).is_ok() && effort.spend(0).is_ok());
+        let error = effort.spend(1).unwrap_err().to_string();
+        assert!(error.contains("more than 10 steps together"), "{error}");
+    }
+}

@@ -1,0 +1,93 @@
+//! Catalogs that do not have every version, and operators of every age.
+
+use std::sync::Arc;
+
+use anyhow::Result;
+
+use super::{Story, kettle, kettles, stable};
+use crate::builders::{Bundle, Package};
+use crate::e2e::scenarios::install::operator;
+use crate::e2e::scene::Scene;
+
+/// One operator for each age, and the versions that it goes through.
+const WAYS: [(&str, &[&str]); 4] = [
+    ("cup", &["cup.v1.0.0", "cup.v1.1.0", "cup.v1.2.0"]),
+    ("jug", &["jug.v1.1.0", "jug.v1.2.0"]),
+    ("pan", &["pan.v1.2.0"]),
+    // Its fixes replace each other within the minor version, and the last one skips the others.
+    ("pot", &["pot.v1.2.0", "pot.v1.2.2"]),
+];
+
+/// From every version that is installed, the way leads to the newest one by the edges of the channel.
+pub async fn from_every_version(scene: Arc<Scene>) -> Result<()> {
+    let story = Story::begin(&scene).await?;
+    scene.operator_group().await?;
+    let then = WAYS.map(|(name, way)| {
+        let first = way.first().copied().unwrap_or_default();
+        let versions = versions(&scene, name);
+        let known = versions.iter().position(|version| version.name() == first).unwrap_or_default();
+        Package::new(name).channel("stable", versions.get(..=known).unwrap_or_default().to_vec())
+    });
+    scene.catalog("kitchen", &then).await?;
+    for (name, way) in WAYS {
+        scene.subscribe(name, "kitchen").await?;
+        scene.at_latest(name, way.first().copied().unwrap_or_default()).await?;
+    }
+    for (_, way) in WAYS {
+        scene.succeeded(way.first().copied().unwrap_or_default()).await?;
+    }
+
+    let now = WAYS.map(|(name, _)| Package::new(name).channel("stable", versions(&scene, name)));
+    scene.publish("kitchen", &now).await?;
+    for (name, way) in WAYS {
+        scene.at_latest(name, way.last().copied().unwrap_or_default()).await?;
+        story.check_chain(way).await?;
+    }
+    Ok(())
+}
+
+/// What a version replaces and skips need not be in the catalog: it is installed anew, and it
+/// replaces what was installed from an older catalog.
+pub async fn absent_names(scene: Arc<Scene>) -> Result<()> {
+    let (story, kind) = (Story::begin(&scene).await?, kettles(&scene));
+    let old = kettle("1.0.0", &kind);
+    let new =
+        kettle("1.2.0", &kind).replaces("kettle.v1.0.0").skips(&["kettle.v1.1.0", "kettle.v0.9.0"]);
+    let fresh = scene.kind("Cup");
+    let fresh = Bundle::new("2.0.0", &operator("cup", "2.0.0", &fresh))
+        .provides(&fresh)
+        .replaces("cup.v1.0.0")
+        .skips(&["cup.v1.5.0"]);
+    scene.operator_group().await?;
+    scene.catalog("kitchen", &stable(&[old])).await?;
+    scene.subscribe("kettle", "kitchen").await?;
+    scene.at_latest("kettle", "kettle.v1.0.0").await?;
+    scene.succeeded("kettle.v1.0.0").await?;
+
+    let [kettle] = stable(&[new]);
+    scene.publish("kitchen", &[kettle, Package::single("cup", fresh)]).await?;
+    scene.at_latest("kettle", "kettle.v1.2.0").await?;
+    story.check_chain(&["kettle.v1.0.0", "kettle.v1.2.0"]).await?;
+    scene.subscribe("cup", "kitchen").await?;
+    scene.at_latest("cup", "cup.v2.0.0").await?;
+    scene.succeeded("cup.v2.0.0").await.map(drop)
+}
+
+/// The versions of an operator, each with the edges of its channel.
+fn versions(scene: &Scene, name: &str) -> Vec<Bundle> {
+    let mut title = name.to_owned();
+    title.get_mut(..1).map(str::make_ascii_uppercase);
+    let kind = scene.kind(&title);
+    let version =
+        |version: &str| Bundle::new(version, &operator(name, version, &kind)).provides(&kind);
+    let of = |version: &str| format!("{name}.v{version}");
+    if name == "pot" {
+        let last = version("1.2.2").replaces(&of("1.2.0")).skips(&[&of("1.2.1")]);
+        return vec![version("1.2.0"), version("1.2.1").replaces(&of("1.2.0")), last];
+    }
+    vec![
+        version("1.0.0"),
+        version("1.1.0").replaces(&of("1.0.0")),
+        version("1.2.0").replaces(&of("1.1.0")),
+    ]
+}

@@ -1,0 +1,52 @@
+//! `--unhealthy-catalogs=block`: while one catalog is away, its namespace resolves nothing, as in v0.
+
+use std::sync::Arc;
+
+use anyhow::{Result, ensure};
+use kube::api::{Api, ListParams};
+use olm_testkit::builders::{Bundle, Package, csv};
+use olm_testkit::e2e::Scene;
+use olm_testkit::wait;
+use olm_types::api::{CatalogSource, InstallPlan};
+use olm_types::conditions::catalog_source::CONTENT_CURRENT;
+
+/// Nobody gets anything, also who subscribes to another catalog, and everybody reads why. All goes on
+/// when the catalog is back.
+pub async fn stops_a_namespace(scene: Arc<Scene>) -> Result<()> {
+    scene.operator_group().await?;
+    scene.catalog("shelf", &[package("early")]).await?;
+    scene.catalog("table", &[package("other")]).await?;
+    scene.subscribe("early", "shelf").await?;
+    scene.at_latest("early", "early.v1.0.0").await?;
+    scene.catalog_dies("shelf").await?;
+    not_in_use(&scene).await?;
+    scene.subscribe("other", "table").await?;
+    let condition =
+        scene.condition("other", "ResolutionFailed", "True", "ErrorPreventedResolution").await?;
+    let message = condition.message.unwrap_or_default();
+    let cause = format!("error using catalogsource {}/shelf: ", scene.namespace);
+    ensure!(message.starts_with(&cause), "{message:?}");
+    let plans = scene.api::<InstallPlan>().list(&ListParams::default()).await?;
+    ensure!(plans.items.len() == 1, "there are {} plans", plans.items.len());
+    scene.catalog_returns("shelf").await?;
+    scene.at_latest("other", "other.v1.0.0").await?;
+    scene.at_latest("early", "early.v1.0.0").await.map(drop)
+}
+
+/// The status of the catalog says that what was read of it is not used.
+async fn not_in_use(scene: &Scene) -> Result<()> {
+    let catalogs: Api<CatalogSource> = scene.api();
+    let end = "(--unhealthy-catalogs=block)";
+    wait::until(&catalogs, "shelf", "say that it blocks", |catalog: &CatalogSource| {
+        let conditions = catalog.status.iter().flat_map(|status| &status.conditions);
+        let mut content = conditions.filter(|condition| condition.type_ == CONTENT_CURRENT);
+        content.any(|condition| condition.message.ends_with(end))
+    })
+    .await
+    .map(drop)
+}
+
+fn package(name: &str) -> Package {
+    let csv = csv(&format!("{name}.v1.0.0"), "1.0.0").deployment(name, "default");
+    Package::single(name, Bundle::new("1.0.0", &csv))
+}

@@ -1,0 +1,61 @@
+//! `--leader-elect`: a replica that does not lead knows the catalogs all the same, so that it can
+//! show their packages and take over at once.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail, ensure};
+use k8s_openapi::api::coordination::v1::Lease;
+use kube::api::Api;
+use olm_testkit::builders::{Bundle, Package, csv};
+use olm_testkit::deploy::LEADER_ELECT;
+use olm_testkit::e2e::Scene;
+use olm_testkit::operators::{Admin, Binaries, OLM_NAMESPACE, Operator, Special};
+use tokio::time::{Instant, sleep};
+
+/// What connecting a catalog may take.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Between two looks.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// The follower loads a catalog, and the leader stays the leader.
+pub async fn knows_catalogs(scene: Arc<Scene>) -> Result<()> {
+    let leader = leader(&scene).await?;
+    let logs = tempfile::tempdir().context("cannot create a directory")?;
+    let binaries = Binaries::beside_this_executable(logs.path())?;
+    let args = vec![LEADER_ELECT.to_owned()];
+    let special = Special { log: "follower".to_owned(), args, ..Special::default() };
+    let kubeconfig = scene.kubeconfig().await?;
+    let (follower, admin) = binaries.operator(Operator::Catalog, &kubeconfig, special)?;
+    admin.until_ready().await?;
+    let csv = csv("lamp.v1.0.0", "1.0.0").deployment("lamp", "default");
+    let package = Package::single("lamp", Bundle::new("1.0.0", &csv));
+    scene.catalog("hall", &[package]).await?;
+    knows(admin, &format!("{}/hall", scene.namespace)).await?;
+    ensure!(self::leader(&scene).await? == leader, "the follower leads");
+    follower.stop();
+    Ok(())
+}
+
+async fn leader(scene: &Scene) -> Result<Option<String>> {
+    let leases: Api<Lease> = Api::namespaced(scene.client.clone(), OLM_NAMESPACE);
+    let lease = leases.get(Operator::Catalog.name()).await.context("there is no Lease")?;
+    Ok(lease.spec.and_then(|spec| spec.holder_identity))
+}
+
+/// Waits until the catalog is connected.
+async fn knows(admin: Admin, catalog: &str) -> Result<()> {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        let state: serde_json::Value = serde_json::from_str(&admin.state().await?)?;
+        let found = state.pointer("/catalogs").and_then(|catalogs| catalogs.get(catalog));
+        if found.is_some_and(|found| found.to_string().contains("READY")) {
+            return Ok(());
+        }
+        if Instant::now() > deadline {
+            bail!("{catalog} is not READY for the follower: {state}");
+        }
+        sleep(LOOK).await;
+    }
+}

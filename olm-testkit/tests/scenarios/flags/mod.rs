@@ -1,0 +1,38 @@
+//! Flags that choose another way than v0's.
+
+mod block;
+mod digest;
+mod follower;
+mod process;
+
+use std::sync::Arc;
+
+use libtest_mimic::Trial;
+use olm_testkit::deploy::LEADER_ELECT;
+use olm_testkit::e2e::stage::local::Flags;
+use olm_testkit::oci::server::ImageRegistry;
+
+use crate::environment::Environment;
+use crate::trial;
+
+/// All of them at once: none of them is in the way of another.
+pub const FLAGS: Flags<'static> = Flags {
+    both: &[LEADER_ELECT],
+    catalog: &["--bundle-unpack=process", "--unhealthy-catalogs=block", "--catalog-polling=digest"],
+};
+
+/// The scenarios of this folder. Two of them ask a registry of images.
+pub fn all(environment: &Arc<Environment>) -> Vec<Trial> {
+    let lacking = !ImageRegistry::is_available();
+    if lacking {
+        println!("not run: flags::digest, flags::process: there is no docker-registry here");
+    }
+    let digest = trial(environment, "flags::digest", digest::spares_pods);
+    let process = trial(environment, "flags::process", process::pulls_bundles);
+    vec![
+        trial(environment, "flags::block", block::stops_a_namespace),
+        trial(environment, "flags::follower", follower::knows_catalogs),
+        digest.with_ignored_flag(lacking),
+        process.with_ignored_flag(lacking),
+    ]
+}

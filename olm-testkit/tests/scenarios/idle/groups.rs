@@ -1,0 +1,94 @@
+//! OperatorGroups that fight, select nothing, or name thousands of namespaces.
+
+use std::sync::Arc;
+
+use anyhow::{Context, Result, ensure};
+use k8s_openapi::api::core::v1::Namespace;
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kube::api::{Api, PostParams};
+use olm_testkit::builders::{self, Crd, csv};
+use olm_testkit::e2e::stage::local::Local;
+use olm_testkit::e2e::{Scene, Stage};
+use olm_testkit::wait;
+use olm_types::api::{ClusterServiceVersion, CsvPhase, OperatorGroup};
+use serde_json::json;
+
+/// Namespaces in one list; most of them do not exist.
+const MANY: usize = 10_000;
+
+/// Two groups that target one namespace and whose operators own one API, a static group among
+/// them, and a group that selects nothing.
+pub(super) async fn contested(started: &Arc<Local>) -> Result<Arc<Scene>> {
+    let scene = Scene::new(Arc::clone(started) as Arc<dyn Stage>, "idle::contested").await?;
+    let throne = Crd::new("contested.example.com", "v1", "Throne");
+    let crd = serde_json::from_value(throne.manifest()).context("a malformed CRD")?;
+    let crds: Api<CustomResourceDefinition> = Api::all(scene.client.clone());
+    crds.create(&PostParams::default(), &crd).await.context("cannot create the CRD")?;
+    scene.operator_group().await?;
+    let king = csv("king.v1.0.0", "1.0.0").owns(&throne).deployment("king", "default");
+    scene.create(&king.build()).await?;
+    scene.succeeded("king.v1.0.0").await?;
+    let rival = Side::new(&scene, "rival", json!({"targetNamespaces": [scene.namespace]})).await?;
+    let pretender = csv("pretender.v1.0.0", "1.0.0").owns(&throne).deployment("p", "default");
+    rival.fails(&pretender.build(), "InterOperatorGroupOwnerConflict").await?;
+    let fixed = json!({"targetNamespaces": [scene.namespace], "staticProvidedAPIs": true});
+    let fixed = Side::new(&scene, "fixed", fixed).await?;
+    let other = Crd::new("contested.example.com", "v1", "Crown");
+    let modest = csv("modest.v1.0.0", "1.0.0").owns(&other).deployment("m", "default");
+    let reason = "CannotModifyStaticOperatorGroupProvidedAPIs";
+    fixed.fails(&modest.build(), reason).await?;
+    let nothing = json!({"selector": {"matchLabels": {"nobody": "has-this"}}});
+    let nothing = Side::new(&scene, "nothing", nothing).await?;
+    let lonely = csv("lonely.v1.0.0", "1.0.0").deployment("l", "default");
+    nothing.fails(&lonely.build(), "NoTargetNamespaces").await?;
+    Ok(scene)
+}
+
+/// A group that names namespaces by the thousand; two of them exist.
+pub(super) async fn crowded(started: &Arc<Local>) -> Result<Arc<Scene>> {
+    let scene = Scene::new(Arc::clone(started) as Arc<dyn Stage>, "idle::crowded").await?;
+    let mut names: Vec<String> = (0..MANY).map(|number| format!("absent-{number}")).collect();
+    names.push(scene.namespace.clone());
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    scene.create(&builders::operator_group(&scene.namespace, "group", &names)).await?;
+    let listed = |group: &OperatorGroup| {
+        group.status.as_ref().is_some_and(|status| status.namespaces.len() == MANY + 1)
+    };
+    let group = wait::until(&scene.api(), "group", "list its targets", listed).await?;
+    let listed = group.status.map(|status| status.namespaces).unwrap_or_default();
+    ensure!(listed.is_sorted(), "the list is in no order");
+    scene.create(&csv("crowd.v1.0.0", "1.0.0").deployment("crowd", "default").build()).await?;
+    scene.succeeded("crowd.v1.0.0").await?;
+    Ok(scene)
+}
+
+/// Another namespace with a group of its own.
+struct Side {
+    csvs: Api<ClusterServiceVersion>,
+}
+
+impl Side {
+    async fn new(scene: &Scene, name: &str, spec: serde_json::Value) -> Result<Self> {
+        let name = format!("{}-{name}", scene.namespace);
+        let (client, once) = (scene.client.clone(), PostParams::default());
+        let namespaces: Api<Namespace> = Api::all(client.clone());
+        namespaces.create(&once, &builders::namespace(&name)).await?;
+        let groups: Api<OperatorGroup> = Api::namespaced(client.clone(), &name);
+        let mut group = builders::operator_group(&name, "group", &[]);
+        group.spec = serde_json::from_value(spec)?;
+        groups.create(&once, &group).await.context("cannot create a group")?;
+        Ok(Self { csvs: Api::namespaced(client, &name) })
+    }
+
+    async fn fails(&self, csv: &ClusterServiceVersion, reason: &str) -> Result<()> {
+        let name = csv.metadata.name.clone().unwrap_or_default();
+        self.csvs.create(&PostParams::default(), csv).await.context("cannot create a CSV")?;
+        let failed = |csv: &ClusterServiceVersion| {
+            csv.status.as_ref().is_some_and(|status| {
+                status.phase == CsvPhase::Failed && status.reason.as_deref() == Some(reason)
+            })
+        };
+        let what = format!("fail for {reason}");
+        wait::until(&self.csvs, &name, &what, failed).await.map(drop)
+    }
+}

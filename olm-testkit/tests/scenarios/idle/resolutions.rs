@@ -1,0 +1,88 @@
+//! A namespace is resolved when something changes that a resolution depends on, and not because
+//! something else does.
+
+use anyhow::{Context, Result, ensure};
+use futures::future::try_join_all;
+use kube::ResourceExt;
+use kube::api::{Api, ListParams, Patch, PatchParams};
+use olm_testkit::builders;
+use olm_testkit::e2e::Scene;
+use olm_testkit::operators::Admin;
+use olm_types::api::{OperatorGroup, Subscription};
+use serde_json::{Value, json};
+
+/// Subscriptions that come at once.
+const BURST: usize = 20;
+
+/// Resolutions that they may cost: one that has begun when others come, one for all of them, one
+/// that sees what was told, and as much for those whose catalogs were not looked at yet.
+const RESOLUTIONS: f64 = 6.0;
+
+/// Changes of no importance, an important one, and many at once.
+pub async fn only_when_needed(admin: Admin, refused: &Scene) -> Result<()> {
+    let resolved = resolutions(&admin.metrics().await?);
+    for number in 0..3 {
+        let looked = looks(&admin.metrics().await?);
+        relabel(refused, number).await?;
+        admin.until_metrics("count a look", |metrics| looks(metrics) > looked).await?;
+    }
+    let looked = looks(&admin.metrics().await?);
+    annotate_group(refused).await?;
+    let metrics = admin.until_metrics("count a look", |metrics| looks(metrics) > looked).await?;
+    let further = resolutions(&metrics) - resolved;
+    ensure!(further == 0.0, "{further} resolutions for nothing");
+    let text = json!({"spec": {"channel": "other"}});
+    change(refused, &text).await?;
+    admin.until_metrics("count one", |metrics| resolutions(metrics) > resolved).await?;
+    a_burst(admin, refused).await
+}
+
+/// Many Subscriptions at once are resolved together.
+async fn a_burst(admin: Admin, scene: &Scene) -> Result<()> {
+    let resolved = resolutions(&admin.metrics().await?);
+    let names: Vec<String> = (0..BURST).map(|number| format!("absent-{number}")).collect();
+    let wishes = names.iter().map(|name| {
+        let wish = builders::subscription(&scene.namespace, name, "stable", "stable-yard");
+        async move { scene.create(&wish).await.map(drop) }
+    });
+    try_join_all(wishes).await?;
+    for name in &names {
+        scene.condition(name, "ResolutionFailed", "True", "ConstraintsNotSatisfiable").await?;
+    }
+    let further = resolutions(&admin.metrics().await?) - resolved;
+    ensure!(further <= RESOLUTIONS, "{further} resolutions for {BURST} Subscriptions");
+    Ok(())
+}
+
+async fn relabel(scene: &Scene, number: u32) -> Result<()> {
+    change(scene, &json!({"metadata": {"labels": {"number": number.to_string()}}})).await
+}
+
+async fn change(scene: &Scene, patch: &Value) -> Result<()> {
+    let wishes: Api<Subscription> = scene.api();
+    let changed = wishes.patch("rider", &PatchParams::default(), &Patch::Merge(patch)).await;
+    changed.map(drop).context("cannot change a Subscription")
+}
+
+async fn annotate_group(scene: &Scene) -> Result<()> {
+    let groups: Api<OperatorGroup> = scene.api();
+    let group = groups.list(&ListParams::default()).await?.items.pop().context("no group")?;
+    let patch = Patch::Merge(json!({"metadata": {"annotations": {"team": "riders"}}}));
+    let annotated = groups.patch(&group.name_any(), &PatchParams::default(), &patch).await;
+    annotated.map(drop).context("cannot annotate an OperatorGroup")
+}
+
+/// How often namespaces were looked at.
+fn looks(metrics: &str) -> f64 {
+    sum(metrics, "olm_kit_reconciles_total{controller=\"resolution\"")
+}
+
+/// How often they were resolved.
+fn resolutions(metrics: &str) -> f64 {
+    sum(metrics, "olm_resolution_duration_seconds_count{")
+}
+
+fn sum(metrics: &str, start: &str) -> f64 {
+    let lines = metrics.lines().filter(|line| line.starts_with(start));
+    lines.filter_map(|line| line.rsplit(' ').next()?.parse::<f64>().ok()).sum()
+}

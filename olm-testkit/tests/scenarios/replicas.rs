@@ -1,0 +1,120 @@
+//! Two replicas of each operator: one acts, the other takes over when it ends, however it ends.
+//! Nothing is lost and nothing is done twice.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use k8s_openapi::api::coordination::v1::Lease;
+use k8s_openapi::api::core::v1::Namespace;
+use kube::Client;
+use kube::api::{Api, PostParams};
+use olm_testkit::audit::AuditLog;
+use olm_testkit::builders::{self, csv};
+use olm_testkit::cluster::{ClusterBackend, local::LocalCluster};
+use olm_testkit::deploy::LEADER_ELECT;
+use olm_testkit::e2e::Scene;
+use olm_testkit::e2e::stage::local;
+use olm_testkit::operators::{Admin, Binaries, OLM_NAMESPACE, Operator, Special};
+use olm_testkit::process::Running;
+use olm_testkit::progress::Progress;
+use olm_testkit::wait;
+use olm_types::api::{ClusterServiceVersion, CsvPhase, OperatorGroup};
+
+use crate::environment;
+
+/// Rest after which everything has settled.
+const QUIET: Duration = Duration::from_secs(3);
+
+/// What settling may take.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A follower does nothing; it takes over from a leader that ends, and from one that is killed.
+pub async fn take_over(_: Arc<Scene>) -> Result<()> {
+    let cluster = LocalCluster::for_this_command("replicas", Progress::to_stderr())?;
+    cluster.up().await?;
+    let (client, binaries) = local::prepare(&cluster, &environment::places()).await?;
+    let replicas = Replicas { binaries, kubeconfig: cluster.kubeconfig().await? };
+    // A leader renews its Lease all the time.
+    let mut audit = AuditLog::new(cluster.audit_log()).apart_from("leases");
+
+    let (first, admin) = replicas.start("first")?;
+    admin.until_ready().await?;
+    let holder = leader(&client, "").await?;
+    install(&client, "one").await?;
+    let (mut second, admin) = replicas.start("second")?;
+    admin.until_ready().await?;
+    ensure!(leader(&client, "").await? == holder, "the second took over from a living leader");
+    settle(&mut audit).await?;
+
+    first.stop();
+    let next = leader(&client, &holder).await?;
+    nothing_again(&mut audit).await?;
+    install(&client, "two").await?;
+    settle(&mut audit).await?;
+
+    let (mut third, admin) = replicas.start("third")?;
+    admin.until_ready().await?;
+    second.kill();
+    // The Lease of the dead has to run out.
+    leader(&client, &next).await?;
+    nothing_again(&mut audit).await?;
+    install(&client, "three").await?;
+    third.check()?;
+    third.stop();
+    cluster.down().await
+}
+
+/// How replicas are started.
+struct Replicas {
+    binaries: Binaries,
+    kubeconfig: PathBuf,
+}
+
+impl Replicas {
+    fn start(&self, name: &str) -> Result<(Running, Admin)> {
+        let (log, args) = (format!("olm-operator-{name}"), vec![LEADER_ELECT.to_owned()]);
+        let special = Special { log, args, ..Special::default() };
+        self.binaries.operator(Operator::Olm, &self.kubeconfig, special)
+    }
+}
+
+/// Who leads, once it is somebody else than `former`.
+async fn leader(client: &Client, former: &str) -> Result<String> {
+    let leases: Api<Lease> = Api::namespaced(client.clone(), OLM_NAMESPACE);
+    let is_new = |lease: &Lease| holder(lease).is_some_and(|holder| holder != former);
+    let lease = wait::until(&leases, Operator::Olm.name(), "have a new holder", is_new).await?;
+    holder(&lease).context("nobody holds the lease")
+}
+
+fn holder(lease: &Lease) -> Option<String> {
+    let holder = lease.spec.as_ref()?.holder_identity.clone()?;
+    (!holder.is_empty()).then_some(holder)
+}
+
+/// Puts a CSV into a new namespace and waits until it has succeeded.
+async fn install(client: &Client, namespace: &str) -> Result<()> {
+    let once = PostParams::default();
+    let namespaces: Api<Namespace> = Api::all(client.clone());
+    namespaces.create(&once, &builders::namespace(namespace)).await?;
+    let groups: Api<OperatorGroup> = Api::namespaced(client.clone(), namespace);
+    groups.create(&once, &builders::operator_group(namespace, "group", &[namespace])).await?;
+    let csvs: Api<ClusterServiceVersion> = Api::namespaced(client.clone(), namespace);
+    let csv = csv("lamp.v1.0.0", "1.0.0").deployment("lamp", "default").build();
+    csvs.create(&once, &csv).await.context("the API server refuses the CSV")?;
+    let succeeded = |csv: &ClusterServiceVersion| {
+        csv.status.as_ref().is_some_and(|status| status.phase == CsvPhase::Succeeded)
+    };
+    wait::until(&csvs, "lamp.v1.0.0", "succeed", succeeded).await.map(drop)
+}
+
+/// Waits until nothing is written any more.
+async fn settle(audit: &mut AuditLog) -> Result<()> {
+    audit.until_quiet(&[Operator::Olm.name()], QUIET, PATIENCE).await.map(drop)
+}
+
+/// Whoever takes over finds everything done.
+async fn nothing_again(audit: &mut AuditLog) -> Result<()> {
+    audit.nothing_for(&[Operator::Olm.name()], QUIET).await
+}

@@ -1,0 +1,77 @@
+//! CSVs that the tenant writes himself, without any catalog.
+
+use anyhow::{Context, Result, ensure};
+use k8s_openapi::api::admissionregistration::v1::ValidatingWebhookConfiguration;
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kube::api::{Api, ListParams, PostParams};
+use olm_testkit::builders::csv;
+use olm_testkit::wait;
+use olm_types::api::CsvPhase;
+use serde_json::json;
+
+use super::super::review::Request;
+use super::ground::Ground;
+
+const CSV: &str = "snoop.v1.0.0";
+
+/// A webhook would be called for objects at cluster scope, whoever writes them.
+pub async fn webhook(ground: Ground) -> Result<()> {
+    ground.own_group().await?;
+    let hooks = json!([{
+        "type": "ValidatingAdmissionWebhook", "generateName": "snoop.example.com",
+        "deploymentName": "snoop", "containerPort": 443, "failurePolicy": "Ignore",
+        "sideEffects": "None", "admissionReviewVersions": ["v1"], "webhookPath": "/snoop",
+        "rules": [{
+            "apiGroups": [format!("{}.example.com", ground.home())], "apiVersions": ["*"],
+            "operations": ["CREATE"], "resources": ["things"],
+        }],
+    }]);
+    let hooks = serde_json::from_value(hooks)?;
+    let snoop = csv(CSV, "1.0.0").deployment("snoop", "default");
+    ground.create(&snoop.with(|csv| csv.spec.webhookdefinitions = hooks).build()).await?;
+    let all: Api<ValidatingWebhookConfiguration> = Api::all(ground.scene.client.clone());
+    let label = format!("olm.owner={CSV},olm.owner.namespace={}", ground.home());
+    let ours = ListParams::default().labels(&label);
+    if !ground.is_strict() {
+        ground.scene.succeeded(CSV).await?;
+        ensure!(all.list(&ours).await?.items.len() == 1, "v0 installs the webhook");
+        return Ok(());
+    }
+    let waits = ground.scene.csv_phase(CSV, CsvPhase::Pending, "NotAllowedByTenantPolicy").await?;
+    let text = waits.status.and_then(|status| status.message).unwrap_or_default();
+    ensure!(text.starts_with("ValidatingAdmissionWebhook snoop.example.com would be"), "{text}");
+    ensure!(all.list(&ours).await?.items.is_empty(), "a tenant's webhook is installed");
+    // What an administrator allows goes on at once.
+    ground.allow_targets(ground.home(), "*").await?;
+    ground.scene.succeeded(CSV).await.map(drop)
+}
+
+/// Who says that he owns a definition of somebody else gets rights on its objects.
+pub async fn foreign_definition(ground: Ground) -> Result<()> {
+    let kind = ground.scene.kind("Treasure");
+    let crds: Api<CustomResourceDefinition> = Api::all(ground.scene.client.clone());
+    crds.create(&PostParams::default(), &serde_json::from_value(kind.manifest())?).await?;
+    let name = kind.name();
+    let (plural, group) = name.split_once('.').context("a CRD name without a group")?;
+    let read = Request {
+        user: &ground.user,
+        verb: "list",
+        resource: (group, plural),
+        namespace: ground.home(),
+    };
+    read.expect(&ground.scene.client, false).await?;
+    ground.own_group().await?;
+    ground.create(&csv(CSV, "1.0.0").owns(&kind).deployment("snoop", "default").build()).await?;
+    ground.scene.succeeded(CSV).await?;
+    if !ground.is_strict() {
+        return read.expect(&ground.scene.client, true).await;
+    }
+    ground.scene.at_rest().await?;
+    read.expect(&ground.scene.client, false).await?;
+    let roles: Api<k8s_openapi::api::rbac::v1::ClusterRole> = Api::all(ground.scene.client.clone());
+    let role = format!("{name}-v1-view");
+    ensure!(roles.get_opt(&role).await?.is_none(), "a tenant's CSV gives rights to users");
+    ground.allow_targets(ground.home(), "*").await?;
+    wait::until(&roles, &role, "be there", |_| true).await?;
+    read.expect(&ground.scene.client, true).await
+}

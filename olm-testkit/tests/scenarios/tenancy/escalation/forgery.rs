@@ -1,0 +1,121 @@
+//! Objects of the tenant that say they belong to an operator of somebody else.
+
+use anyhow::{Context, Result, ensure};
+use k8s_openapi::api::apps::v1::Deployment;
+use k8s_openapi::api::rbac::v1::{ClusterRole, Role, RoleBinding};
+use kube::ResourceExt;
+use kube::api::{Api, DeleteParams, PostParams};
+use olm_testkit::builders::{self, csv};
+use olm_testkit::wait;
+use olm_types::api::{ClusterServiceVersion, OperatorGroup};
+use serde_json::{Value, json};
+
+use super::ground::{Ground, secrets};
+
+const CSV: &str = "honest.v1.0.0";
+
+/// Neither are foreign objects deleted or taken over, nor does anybody get their rights; this holds
+/// under v0's policy, too.
+pub async fn forged_owners(ground: Ground) -> Result<()> {
+    let before = Honest::install(&ground).await?;
+    let account = ground.account("thief");
+    let theft = ground.theft(&account, &ground.foreign);
+    ground.own_group().await?;
+    forge_rights(&ground).await?;
+    forge_copy(&ground).await?;
+    forge_namesake(&ground).await?;
+    ground.scene.at_rest().await?;
+    theft.expect(&ground.scene.client, false).await?;
+    ground.theft(&account, "kube-system").expect(&ground.scene.client, false).await?;
+    let after = Honest::look(&ground).await?;
+    ensure!(before == after, "{before:?} became {after:?}");
+    Ok(())
+}
+
+/// The uids of what belongs to the operator of somebody else.
+#[derive(Debug, PartialEq)]
+struct Honest {
+    csv: Option<String>,
+    deployment: Option<String>,
+    role: Option<String>,
+}
+
+impl Honest {
+    async fn install(ground: &Ground) -> Result<Self> {
+        let once = PostParams::default();
+        let (client, home) = (&ground.scene.client, ground.foreign.as_str());
+        let groups: Api<OperatorGroup> = Api::namespaced(client.clone(), home);
+        groups.create(&once, &builders::operator_group(home, "group", &[home])).await?;
+        let csvs: Api<ClusterServiceVersion> = Api::namespaced(client.clone(), home);
+        let operator = csv(CSV, "1.0.0").deployment("honest", "default").build();
+        csvs.create(&once, &operator).await.context("cannot create the CSV")?;
+        let role: ClusterRole = serde_json::from_value(json!({
+            "metadata": {"name": role_name(ground), "labels": labels(home)}, "rules": [],
+        }))?;
+        Api::<ClusterRole>::all(client.clone()).create(&once, &role).await?;
+        let succeeded = |csv: &ClusterServiceVersion| {
+            csv.status.as_ref().is_some_and(|status| status.phase.to_string() == "Succeeded")
+        };
+        wait::until(&csvs, CSV, "succeed", succeeded).await?;
+        Self::look(ground).await
+    }
+
+    async fn look(ground: &Ground) -> Result<Self> {
+        let (client, home) = (&ground.scene.client, ground.foreign.as_str());
+        let csvs: Api<ClusterServiceVersion> = Api::namespaced(client.clone(), home);
+        let deployments: Api<Deployment> = Api::namespaced(client.clone(), home);
+        let roles: Api<ClusterRole> = Api::all(client.clone());
+        Ok(Self {
+            csv: csvs.get(CSV).await?.uid(),
+            deployment: deployments.get("honest").await?.uid(),
+            role: roles.get(&role_name(ground)).await?.uid(),
+        })
+    }
+}
+
+/// A Role that says it belongs to the foreign operator, for an account of the tenant.
+async fn forge_rights(ground: &Ground) -> Result<()> {
+    ground.create(&builders::service_account(ground.home(), "thief")).await?;
+    let metadata = json!({"name": "forged", "labels": labels(&ground.foreign)});
+    let role = json!({"metadata": metadata, "rules": secrets()});
+    ground.create::<Role>(&serde_json::from_value(role)?).await?;
+    let binding = json!({
+        "metadata": metadata,
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "forged"},
+        "subjects": [{"kind": "ServiceAccount", "name": "thief", "namespace": ground.home()}],
+    });
+    ground.create::<RoleBinding>(&serde_json::from_value(binding)?).await.map(drop)
+}
+
+/// A copy of the foreign CSV that nobody made: it goes, and the original stays.
+async fn forge_copy(ground: &Ground) -> Result<()> {
+    let mut copy = csv(CSV, "1.0.0").deployment("honest", "default").build();
+    copy.labels_mut().insert("olm.copiedFrom".to_owned(), ground.foreign.clone());
+    let annotations = copy.annotations_mut();
+    annotations.insert("olm.operatorNamespace".to_owned(), ground.foreign.clone());
+    annotations.insert("olm.operatorGroup".to_owned(), "group".to_owned());
+    ground.create(&copy).await?;
+    wait::until_gone(&ground.scene.api::<ClusterServiceVersion>(), CSV).await
+}
+
+/// A CSV with the name of the foreign one, which is deleted again.
+async fn forge_namesake(ground: &Ground) -> Result<()> {
+    let mut namesake = csv(CSV, "1.0.0").deployment("honest", "default").build();
+    *namesake.labels_mut() = serde_json::from_value(labels(&ground.foreign))?;
+    ground.create(&namesake).await?;
+    ground.scene.succeeded(CSV).await?;
+    let csvs: Api<ClusterServiceVersion> = Api::namespaced(ground.tenant.clone(), ground.home());
+    csvs.delete(CSV, &DeleteParams::default()).await.context("the tenant may not delete")?;
+    wait::until_gone(&ground.scene.api::<ClusterServiceVersion>(), CSV).await
+}
+
+fn labels(namespace: &str) -> Value {
+    json!({
+        "olm.owner": CSV, "olm.owner.namespace": namespace,
+        "olm.owner.kind": "ClusterServiceVersion", "olm.managed": "true",
+    })
+}
+
+fn role_name(ground: &Ground) -> String {
+    format!("{}-honest", ground.home())
+}

@@ -1,0 +1,148 @@
+//! InstallPlans that the tenant writes or changes.
+
+use anyhow::{Context, Result, ensure};
+use k8s_openapi::api::core::v1::Secret;
+use kube::ResourceExt;
+use kube::api::{Api, Patch, PatchParams, PostParams};
+use olm_testkit::builders::{self, Bundle, Package, csv};
+use olm_testkit::operators::OLM_NAMESPACE;
+use olm_testkit::wait;
+use olm_types::api::{CatalogSource, InstallPlan};
+use serde_json::{Value, json};
+
+use super::ground::Ground;
+
+/// Waits until a plan says that it is refused, in these words.
+pub async fn refused(ground: &Ground, words: &str) -> Result<()> {
+    let says = |plan: &InstallPlan| {
+        plan.status.iter().flat_map(|status| &status.conditions).any(|condition| {
+            condition.reason.as_deref() == Some("InstallCheckFailed")
+                && condition.message.as_deref().is_some_and(|text| text.contains(words))
+        })
+    };
+    wait::until_some(&ground.scene.api::<InstallPlan>(), "", "be refused", says).await.map(drop)
+}
+
+/// Waits until a plan has a message with these words.
+pub async fn told(ground: &Ground, words: &str) -> Result<()> {
+    let says = |plan: &InstallPlan| {
+        let status = plan.status.as_ref();
+        status.and_then(|status| status.message.as_ref()).is_some_and(|text| text.contains(words))
+    };
+    let what = format!("say {words}");
+    wait::until_some(&ground.scene.api::<InstallPlan>(), "", &what, says).await.map(drop)
+}
+
+/// A plan with a status of the tenant's own: its steps give him the whole cluster.
+pub async fn plan_by_hand(ground: Ground) -> Result<()> {
+    let theft = ground.theft(&ground.user, "kube-system");
+    theft.expect(&ground.scene.client, false).await?;
+    ground.own_group().await?;
+    write_plan(&ground, &crown(&ground)).await?;
+    if !ground.is_strict() {
+        return theft.expect(&ground.scene.client, true).await;
+    }
+    refused(&ground, "are not those that a resolution found").await?;
+    theft.expect(&ground.scene.client, false).await
+}
+
+/// A plan of OLM's that waits for approval gets another step, and is approved.
+pub async fn changed_plan(ground: Ground) -> Result<()> {
+    let theft = ground.theft(&ground.user, "kube-system");
+    let package = format!("{}-good", ground.home());
+    let operator = csv("good.v1.0.0", "1.0.0").deployment("good", "default");
+    let content =
+        ground.scene.content(&[Package::single(&package, Bundle::new("1.0.0", &operator))])?;
+    let address = ground.scene.registry("goods", content).await?;
+    let source = builders::catalog_source(OLM_NAMESPACE, ground.home(), &address);
+    let catalogs: Api<CatalogSource> = Api::namespaced(ground.scene.client.clone(), OLM_NAMESPACE);
+    catalogs.create(&PostParams::default(), &source).await.context("no global catalog")?;
+    wait::until_connected(&catalogs, ground.home()).await?;
+    ground.own_group().await?;
+    let mut wish = builders::subscription(ground.home(), &package, "stable", ground.home());
+    OLM_NAMESPACE.clone_into(&mut wish.spec.source_namespace);
+    wish.spec.install_plan_approval = Some(olm_types::api::Approval::Manual);
+    ground.create(&wish).await?;
+    let waits = |plan: &InstallPlan| {
+        plan.status.as_ref().is_some_and(|status| status.phase.to_string() == "RequiresApproval")
+    };
+    let plans: Api<InstallPlan> = Api::namespaced(ground.tenant.clone(), ground.home());
+    let plan = wait::until_some(&plans, "", "wait for approval", waits).await?;
+    let status = plan.status.as_ref().context("no status")?;
+    let mut steps = serde_json::to_value(&status.plan)?;
+    steps.as_array_mut().context("no steps")?.push(crown(&ground));
+    put(&plans, &plan.name_any(), "status", json!({"status": {"plan": steps}})).await?;
+    put(&plans, &plan.name_any(), "", json!({"spec": {"approved": true}})).await?;
+    if !ground.is_strict() {
+        return theft.expect(&ground.scene.client, true).await;
+    }
+    refused(&ground, "are not those that a resolution found").await?;
+    theft.expect(&ground.scene.client, false).await?;
+    catalogs.delete(ground.home(), &Default::default()).await.map(drop).context("cannot delete")
+}
+
+/// A plan copies a Secret out of OLM's namespace; with neither policy, unless it is a pull secret.
+pub async fn foreign_secret(ground: Ground) -> Result<()> {
+    let secrets: Api<Secret> = Api::namespaced(ground.scene.client.clone(), OLM_NAMESPACE);
+    let name = format!("{}-token", ground.home());
+    let secret: Secret =
+        serde_json::from_value(json!({"metadata": {"name": name}, "stringData": {"token": "x"}}))?;
+    secrets.create(&PostParams::default(), &secret).await.context("no Secret to copy")?;
+    ground.own_group().await?;
+    let step = json!({"resolving": "any.v1.0.0", "status": "Unknown", "resource": {
+        "group": "", "version": "v1", "kind": "Secret", "name": name,
+        "sourceName": "any", "sourceNamespace": OLM_NAMESPACE, "manifest": "{}",
+    }});
+    write_plan(&ground, &step).await?;
+    match ground.is_strict() {
+        true => refused(&ground, "are not those that a resolution found").await?,
+        false => told(&ground, "holds no credentials of registries").await?,
+    }
+    let copy = ground.scene.api::<Secret>().get_opt(&name).await?;
+    ensure!(copy.is_none(), "the tenant reads a Secret of OLM's namespace");
+    Ok(())
+}
+
+/// The step that lets the tenant read every Secret.
+fn crown(ground: &Ground) -> Value {
+    let name = format!("{}-crown", ground.home());
+    let manifest = json!({
+        "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding",
+        "metadata": {"name": name},
+        "roleRef": {
+            "apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "cluster-admin",
+        },
+        "subjects": [{"kind": "ServiceAccount", "name": "any", "namespace": ground.home()},
+            {"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": &ground.user}],
+    });
+    json!({"resolving": "any.v1.0.0", "status": "Unknown", "resource": {
+        "group": "rbac.authorization.k8s.io", "version": "v1", "kind": "ClusterRoleBinding",
+        "name": name, "sourceName": "any", "sourceNamespace": OLM_NAMESPACE,
+        "manifest": manifest.to_string(),
+    }})
+}
+
+async fn write_plan(ground: &Ground, step: &Value) -> Result<()> {
+    let plan: InstallPlan = serde_json::from_value(json!({
+        "metadata": {"name": "by-hand"},
+        "spec": {
+            "approval": "Automatic", "approved": true,
+            "clusterServiceVersionNames": ["any.v1.0.0"],
+        },
+    }))?;
+    let made = ground.create(&plan).await?;
+    let plans: Api<InstallPlan> = Api::namespaced(ground.tenant.clone(), ground.home());
+    let status = json!({"status": {
+        "phase": "Installing", "catalogSources": [], "plan": [step],
+    }});
+    put(&plans, &made.name_any(), "status", status).await
+}
+
+async fn put(plans: &Api<InstallPlan>, name: &str, part: &str, patch: Value) -> Result<()> {
+    let (params, patch) = (PatchParams::default(), Patch::Merge(patch));
+    let done = match part {
+        "status" => plans.patch_status(name, &params, &patch).await,
+        _ => plans.patch(name, &params, &patch).await,
+    };
+    done.map(drop).context("the tenant may not change the plan")
+}

@@ -1,0 +1,165 @@
+//! `cargo xtask bench packages`: what the packages API gives, how fast, and what it costs.
+//!
+//! Each folder is served as a catalog. The operator is started twice, without and with the API, and
+//! asked through the API server, as kubectl asks.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use kube::Client;
+use kube::api::{Api, PostParams};
+use olm_testkit::cluster::{self, ClusterBackend, local::LocalCluster};
+use olm_testkit::deploy::{self, Options, With};
+use olm_testkit::operators::{Admin, Binaries, OLM_NAMESPACE, Operator, Special};
+use olm_testkit::process::Running;
+use olm_testkit::{builders, packages, wait};
+use olm_types::api::CatalogSource;
+use serde_json::Value;
+use tokio::time::{Instant, sleep};
+
+/// Requests of each kind.
+const REQUESTS: usize = 200;
+
+/// Where packages are listed.
+const LIST: &str = "/apis/packages.operators.coreos.com/v1/packagemanifests";
+
+/// What kubectl asks for when it prints a table.
+const TABLE: &str = "application/json;as=Table;v=v1;g=meta.k8s.io";
+
+/// How long after the last catalog memory is looked at.
+const SETTLE: Duration = Duration::from_secs(5);
+
+/// Between two looks whether the operator knows all catalogs.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// Serves the catalogs, measures, and prints.
+pub(super) async fn run(
+    cluster: &LocalCluster,
+    binaries: &Binaries,
+    folders: &[PathBuf],
+) -> Result<()> {
+    ensure!(!folders.is_empty(), "name the folders of catalogs");
+    let kubeconfig = cluster.kubeconfig().await?;
+    let client = cluster::client(&kubeconfig).await?;
+    deploy::apply(&client, &Options::default(), With::Definitions).await?;
+    let _registries = serve(&client, binaries, folders).await?;
+    let (operator, _, without) =
+        started(binaries, &kubeconfig, "without", "", "catalogs", folders.len()).await?;
+    operator.stop();
+    packages::announce(&client).await?;
+    let address = packages::address(&client).await?.to_string();
+    let (operator, state, with) =
+        started(binaries, &kubeconfig, "with", &address, "packages", folders.len()).await?;
+    packages::until_available(&client).await?;
+    print_held(&state);
+    println!("memory of the operator       {with:>8.1} MiB");
+    println!("added by the packages API    {:>8.1} MiB", with - without);
+    println!("{:<28} {:>10} {:>9} {:>9}", "request", "bytes", "p50, ms", "p99, ms");
+    ask(&client, "all packages", LIST, None).await?;
+    ask(&client, "all packages as a table", LIST, Some(TABLE)).await?;
+    let name = first(&client).await?;
+    let one = format!(
+        "/apis/packages.operators.coreos.com/v1/namespaces/{OLM_NAMESPACE}/packagemanifests/{name}"
+    );
+    ask(&client, "one package", &one, None).await?;
+    println!("memory after these requests  {:>8.1} MiB", mib(&operator));
+    operator.stop();
+    Ok(())
+}
+
+/// Each folder as a CatalogSource; the servers run until they are dropped.
+async fn serve(client: &Client, binaries: &Binaries, folders: &[PathBuf]) -> Result<Vec<Running>> {
+    let catalogs: Api<CatalogSource> = Api::namespaced(client.clone(), OLM_NAMESPACE);
+    let mut registries = Vec::new();
+    for (number, folder) in folders.iter().enumerate() {
+        let name = format!("bench-{number}");
+        let (running, address) = binaries.registry(&name, folder)?;
+        registries.push(running);
+        let source = builders::catalog_source(OLM_NAMESPACE, &name, &address);
+        let made = catalogs.create(&PostParams::default(), &source).await;
+        made.context("cannot add a catalog")?;
+    }
+    Ok(registries)
+}
+
+/// Starts the operator and waits until `part` of its state knows so many catalogs; also gives the
+/// state and its memory in MiB.
+async fn started(
+    binaries: &Binaries,
+    kubeconfig: &Path,
+    log: &str,
+    address: &str,
+    part: &str,
+    catalogs: usize,
+) -> Result<(Running, Value, f64)> {
+    let args = vec!["--packages-address".to_owned(), address.to_owned()];
+    let special = Special { log: log.to_owned(), args, ..Special::default() };
+    let (mut running, admin) = binaries.operator(Operator::Catalog, kubeconfig, special)?;
+    admin.until_ready().await?;
+    let deadline = Instant::now() + wait::PATIENCE * 4;
+    while known(&state(admin).await?, part) < catalogs {
+        running.check()?;
+        ensure!(Instant::now() < deadline, "the operator does not know all {part}");
+        sleep(LOOK).await;
+    }
+    sleep(SETTLE).await;
+    let memory = mib(&running);
+    Ok((running, state(admin).await?, memory))
+}
+
+async fn state(admin: Admin) -> Result<Value> {
+    serde_json::from_str(&admin.state().await?).context("the operator's state is no JSON")
+}
+
+/// How many catalogs a part of the state knows, with content.
+fn known(state: &Value, part: &str) -> usize {
+    let catalogs = state.get(part).and_then(Value::as_object);
+    let has_content = |catalog: &&Value| {
+        catalog.is_object() && catalog.get("content").is_none_or(|content| !content.is_null())
+    };
+    catalogs.map_or(0, |catalogs| catalogs.values().filter(has_content).count())
+}
+
+fn print_held(state: &Value) {
+    let catalogs = state.get("packages").and_then(Value::as_object);
+    let sum = |field: &str| -> u64 {
+        let catalogs = catalogs.into_iter().flatten();
+        catalogs.filter_map(|(_, catalog)| catalog.get(field)?.as_u64()).sum()
+    };
+    println!("packages                     {:>8}", sum("packages"));
+    let held = sum("bytes") as f64 / f64::from(1 << 20);
+    println!("held for them, compressed    {held:>8.1} MiB");
+}
+
+fn mib(process: &Running) -> f64 {
+    process.resident_memory().unwrap_or_default() as f64 / f64::from(1 << 20)
+}
+
+async fn first(client: &Client) -> Result<String> {
+    let list: Value = serde_json::from_str(&client.request_text(request(LIST, None)?).await?)?;
+    let name = list.pointer("/items/0/metadata/name").and_then(Value::as_str);
+    Ok(name.context("there is no package")?.to_owned())
+}
+
+fn request(path: &str, accept: Option<&str>) -> Result<http::Request<Vec<u8>>> {
+    let accept = accept.unwrap_or("application/json");
+    Ok(http::Request::get(path).header("accept", accept).body(Vec::new())?)
+}
+
+/// Asks again and again, and prints size and times.
+async fn ask(client: &Client, what: &str, path: &str, accept: Option<&str>) -> Result<()> {
+    let (mut times, mut bytes) = (Vec::new(), 0);
+    for _ in 0..REQUESTS {
+        let started = Instant::now();
+        bytes = client.request_text(request(path, accept)?).await?.len();
+        times.push(started.elapsed());
+    }
+    times.sort();
+    let [p50, p99] = [50, 99].map(|percent| {
+        let time = times.get(REQUESTS * percent / 100).copied().unwrap_or_default();
+        time.as_secs_f64() * 1e3
+    });
+    println!("{what:<28} {bytes:>10} {p50:>9.1} {p99:>9.1}");
+    Ok(())
+}

@@ -1,0 +1,57 @@
+//! CSVs as they appear.
+
+use std::collections::BTreeSet;
+use std::pin::Pin;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use futures::{Stream, StreamExt};
+use kube::ResourceExt;
+use kube::api::{Api, PartialObjectMeta};
+use kube::runtime::watcher::{self, Event, watcher};
+use olm_types::api::ClusterServiceVersion;
+use tokio::time::{Instant, timeout_at};
+
+use super::crowd::Crowd;
+
+type Csv = PartialObjectMeta<ClusterServiceVersion>;
+
+/// Counts CSVs in the namespaces of a crowd. One watch of metadata: the API server has little to do
+/// for it.
+pub(super) struct Arrivals {
+    events: Pin<Box<dyn Stream<Item = Result<Event<Csv>, watcher::Error>> + Send>>,
+    crowd: BTreeSet<String>,
+    seen: BTreeSet<(String, String)>,
+}
+
+impl Arrivals {
+    /// Watches a selection of CSVs from now on, and sees what is there already.
+    pub(super) fn watch(crowd: &Crowd, selection: watcher::Config) -> Self {
+        let csvs: Api<Csv> = Api::all(crowd.client());
+        let events = Box::pin(watcher(csvs, selection));
+        let crowd = crowd.names().iter().cloned().collect();
+        Self { events, crowd, seen: BTreeSet::new() }
+    }
+
+    /// Waits until so many have been seen.
+    pub(super) async fn until(&mut self, wanted: usize, patience: Duration) -> Result<()> {
+        let deadline = Instant::now() + patience;
+        while self.seen.len() < wanted {
+            let Ok(event) = timeout_at(deadline, self.events.next()).await else {
+                bail!("{} of {wanted} CSVs are there after {patience:?}", self.seen.len());
+            };
+            let event = event.context("the watch on CSVs ended")?;
+            if let Event::Apply(csv) | Event::InitApply(csv) = event.context("cannot watch CSVs")? {
+                self.note(&csv);
+            }
+        }
+        Ok(())
+    }
+
+    fn note(&mut self, csv: &Csv) {
+        let namespace = csv.namespace().unwrap_or_default();
+        if self.crowd.contains(&namespace) {
+            self.seen.insert((namespace, csv.name_any()));
+        }
+    }
+}

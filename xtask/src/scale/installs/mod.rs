@@ -1,0 +1,102 @@
+//! `cargo xtask scale installs`: a Subscription in each of many namespaces, at the same time.
+//!
+//! All of them are to one package of one catalog that every namespace sees, and approve by
+//! themselves. What is measured: how long until every namespace has its CSV, what that takes, and
+//! silence afterwards.
+
+mod load;
+
+use std::time::Duration;
+
+use anyhow::Result;
+use clap::Args;
+use kube::runtime::watcher;
+use olm_testkit::builders;
+use olm_testkit::operators::{OLM_NAMESPACE, Operator};
+use tokio::time::Instant;
+
+use super::arrivals::Arrivals;
+use super::crowd::Crowd;
+use super::measures::{self, count, patience};
+use super::offer::Catalog;
+use super::requests::Requests;
+use super::stage::Stage;
+use super::table::Table;
+
+/// Arguments of the subject.
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    /// How many namespaces, each with a Subscription
+    #[arg(long, default_value_t = 100)]
+    namespaces: usize,
+    /// Seconds for which nothing may be written
+    #[arg(long, default_value_t = 60)]
+    silence: u64,
+    /// The namespace whose catalogs are seen everywhere
+    #[arg(long, default_value = OLM_NAMESPACE)]
+    global_namespace: String,
+}
+
+/// Seconds from the first Subscription to the last CSV.
+const CREATED: f64 = 60.0;
+
+/// Requests of catalog-operator for one install.
+const REQUESTS: f64 = 40.0;
+
+/// What an install may take before it counts as stuck.
+const SHARE: Duration = Duration::from_secs(3);
+
+/// Fills the cluster and measures.
+pub(super) async fn measure(arguments: &Arguments, stage: &Stage) -> Result<Table> {
+    let crowd = Crowd::new(stage.client.clone(), arguments.namespaces);
+    let name = format!("installs-{}", std::process::id());
+    let catalog = load::offer().put(stage, &arguments.global_namespace, &name).await?;
+    let measured = with_catalog(arguments, stage, &crowd, &catalog).await;
+    let dissolved = crowd.dissolve().await;
+    catalog.withdraw().await.and(dissolved).and(measured)
+}
+
+async fn with_catalog(
+    arguments: &Arguments,
+    stage: &Stage,
+    crowd: &Crowd,
+    catalog: &Catalog,
+) -> Result<Table> {
+    let mut table = Table::default();
+    let group = |name: &str| builders::operator_group(name, "group", &[name]);
+    crowd.fill(|home| async move { home.create(&group(&home.name)).await }).await?;
+    let mut requests = stage.requests().await?;
+    requests.until_quiet(patience(SHARE, arguments.namespaces)).await?;
+    install(arguments, stage, crowd, catalog, &mut requests, &mut table).await?;
+    measures::silence(arguments.silence, &mut requests, &mut table).await?;
+    for operator in Operator::ALL {
+        measures::memory("at rest", (operator, None), stage, &mut table).await?;
+    }
+    Ok(table)
+}
+
+async fn install(
+    arguments: &Arguments,
+    stage: &Stage,
+    crowd: &Crowd,
+    catalog: &Catalog,
+    requests: &mut Requests,
+    table: &mut Table,
+) -> Result<()> {
+    let (installs, patience) = (arguments.namespaces, patience(SHARE, arguments.namespaces));
+    let named = watcher::Config::default().fields(&format!("metadata.name={}", load::CSV));
+    let mut arrivals = Arrivals::watch(crowd, named);
+    let before = stage.asked(Operator::Catalog).await?;
+    requests.writes().await?;
+    let started = Instant::now();
+    crowd.each(|home| async move { home.create(&catalog.subscription(&home.name)).await }).await?;
+    arrivals.until(installs, patience).await?;
+    let took = started.elapsed().as_secs_f64();
+    table.bounded(&format!("{installs} CSVs are there"), took, CREATED, "s");
+    let writes = requests.until_quiet(patience).await?;
+    let asked = (stage.asked(Operator::Catalog).await? - before) / count(installs);
+    let name = format!("requests of catalog-operator per install of {} objects", load::STEPS);
+    table.bounded(&name, asked, REQUESTS, "");
+    table.free("writes of both operators per install", format!("{:.1}", writes / count(installs)));
+    Ok(())
+}

@@ -1,0 +1,58 @@
+//! What more than one subject measures, and how long each of them waits.
+
+use std::time::Duration;
+
+use anyhow::Result;
+use olm_testkit::operators::Operator;
+use tokio::time::sleep;
+
+use super::requests::Requests;
+use super::stage::Stage;
+use super::table::Table;
+
+/// Rest before memory is read: an allocator gives back what it has not needed for seconds.
+pub(super) const REST: Duration = Duration::from_secs(15);
+
+/// What settling may take at least, however few namespaces there are.
+pub(super) const LEAST_PATIENCE: Duration = Duration::from_secs(180);
+
+/// What settling may take where each of so many namespaces may take its share.
+pub(super) fn patience(share: Duration, namespaces: usize) -> Duration {
+    let namespaces = u32::try_from(namespaces).unwrap_or(u32::MAX);
+    share.saturating_mul(namespaces).max(LEAST_PATIENCE)
+}
+
+/// Megabytes that an operator holds, with a limit where there is one.
+pub(super) async fn memory(
+    when: &str,
+    (operator, limit): (Operator, Option<f64>),
+    stage: &Stage,
+    table: &mut Table,
+) -> Result<()> {
+    let megabytes = stage.memory(operator).await? / 1e6;
+    let name = format!("{operator}, memory {when}");
+    match limit {
+        Some(limit) => table.bounded(&name, megabytes, limit, "MB"),
+        None => table.free(&name, format!("{megabytes:.1} MB")),
+    }
+    Ok(())
+}
+
+/// Writes in so many seconds in which nothing happens: there must be none.
+pub(super) async fn silence(
+    seconds: u64,
+    requests: &mut Requests,
+    table: &mut Table,
+) -> Result<()> {
+    requests.writes().await?;
+    sleep(Duration::from_secs(seconds)).await;
+    let (writes, last) = requests.writes().await?;
+    table.bounded(&format!("writes in {seconds} s of rest"), writes, 0.0, "");
+    last.into_iter().for_each(|write| table.free("last write", write));
+    Ok(())
+}
+
+/// A number to divide by.
+pub(super) fn count(number: usize) -> f64 {
+    u32::try_from(number.max(1)).map_or(f64::INFINITY, f64::from)
+}

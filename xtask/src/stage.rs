@@ -1,0 +1,71 @@
+//! A local cluster with both operators, for commands that play stories with catalogs on it.
+
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use kube::Client;
+use kube::api::{Api, PostParams};
+use olm_testkit::cluster::{self, ClusterBackend, local::LocalCluster};
+use olm_testkit::deploy::{self, Options, With};
+use olm_testkit::operators::{Binaries, OLM_NAMESPACE};
+use olm_testkit::process::Running;
+use olm_testkit::progress::Progress;
+use olm_testkit::{builders, wait};
+use olm_types::api::CatalogSource;
+
+/// A cluster with everything that runs.
+pub(crate) struct Stage {
+    pub(crate) client: Client,
+    cluster: LocalCluster,
+    binaries: Binaries,
+    processes: Vec<Running>,
+}
+
+impl Stage {
+    /// Starts cluster and operators; `name` is that of the command. Without a folder, logs go with
+    /// the cluster.
+    pub(crate) async fn set(
+        name: &str,
+        progress: Progress,
+        binaries: &Path,
+        logs: Option<&Path>,
+    ) -> Result<Self> {
+        let cluster = LocalCluster::for_this_command(name, progress)?;
+        cluster.up().await?;
+        let kubeconfig = cluster.kubeconfig().await?;
+        let client = cluster::client(&kubeconfig).await?;
+        deploy::apply(&client, &Options::default(), With::Definitions).await?;
+        let logs = logs.map_or_else(|| cluster.scratch(), Path::to_owned);
+        let binaries = Binaries::in_dir(binaries, &logs);
+        let processes =
+            vec![binaries.olm_operator(&kubeconfig)?, binaries.catalog_operator(&kubeconfig)?];
+        Ok(Self { client, cluster, binaries, processes })
+    }
+
+    /// Serves a catalog and adds it.
+    pub(crate) async fn serve(&mut self, name: &str, catalog: &Path) -> Result<()> {
+        let catalog = std::path::absolute(catalog).context("cannot resolve the path")?;
+        let (registry, address) = self.binaries.registry(name, &catalog)?;
+        self.processes.push(registry);
+        self.add_catalog(name, &address).await
+    }
+
+    /// Adds a catalog that somebody serves, and waits until it is READY.
+    pub(crate) async fn add_catalog(&self, name: &str, address: &str) -> Result<()> {
+        let catalogs: Api<CatalogSource> = Api::namespaced(self.client.clone(), OLM_NAMESPACE);
+        let source = builders::catalog_source(OLM_NAMESPACE, name, address);
+        catalogs.create(&PostParams::default(), &source).await.context("cannot add the catalog")?;
+        wait::until_connected(&catalogs, name).await.map(drop)
+    }
+
+    /// Fails when one of the processes has ended.
+    pub(crate) fn check(&mut self) -> Result<()> {
+        self.processes.iter_mut().try_for_each(Running::check)
+    }
+
+    /// Ends everything.
+    pub(crate) async fn strike(self) -> Result<()> {
+        self.processes.into_iter().for_each(Running::stop);
+        self.cluster.down().await
+    }
+}
