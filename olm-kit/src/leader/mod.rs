@@ -2,9 +2,9 @@
 //!
 //! The replicas share a `coordination.k8s.io` Lease. Its holder renews it; when it was not renewed
 //! for its duration, another takes it. A replica judges that by its own monotonic clock, from the
-//! moment at which it saw the Lease change, so clocks of nodes may differ. [`turn`] decides, and
-//! [`election`] reads and writes the Lease: the only write outside of the interpreter, because it
-//! must work exactly when the interpreter may not write.
+//! moment at which it saw the Lease change, so clocks of nodes may differ. `turn` decides, and
+//! `election` reads and writes the Lease, not through the interpreter, because it must work exactly
+//! when the interpreter may not write.
 //!
 //! A leader stops writing before others may start: [`Leadership::may_write`] holds for a part of the
 //! Lease's duration after the last renewal, whether or not the renewing task still runs.
