@@ -35,7 +35,11 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// How often the files are looked for while they are not there or do not fit together.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Answers every request until `ended`.
+/// How long calls are answered after the end was asked for: until everybody knows that this Pod is
+/// about to go, calls are sent to it.
+const DRAIN: Duration = Duration::from_secs(3);
+
+/// Answers every request until `ended`, and for a while after it.
 pub async fn serve(answer: Answer, ended: impl Future<Output = ()>) -> Result<()> {
     let listener = TcpListener::bind(answer.address).await?;
     println!("answers at {}", listener.local_addr()?);
@@ -48,8 +52,12 @@ pub async fn serve(answer: Answer, ended: impl Future<Output = ()>) -> Result<()
             }
         }
     };
+    let drained = async {
+        ended.await;
+        sleep(DRAIN).await;
+    };
     tokio::select! {
-        () = ended => Ok(()),
+        () = drained => Ok(()),
         () = accept => Ok(()),
     }
 }

@@ -89,7 +89,7 @@ pub async fn conversion(scene: Arc<Scene>) -> Result<()> {
 /// the CSV.
 async fn play(scene: &Scene, example: &Example) -> Result<()> {
     let stand_in = example.install(scene).await?;
-    let traffic = Traffic::begin(scene, example, stand_in).await?;
+    let mut traffic = Traffic::begin(scene, example, stand_in).await?;
     traffic.until_called(10).await?;
     traffic.end().await?;
     example.forget_webhook(scene, "mutate").await?;

@@ -57,11 +57,14 @@ impl Traffic {
     }
 
     /// Waits for so many more rounds of calls.
-    pub(super) async fn until_called(&self, rounds: u64) -> Result<()> {
+    pub(super) async fn until_called(&mut self, rounds: u64) -> Result<()> {
         let wanted = self.calls.load(Ordering::Relaxed) + rounds;
         let deadline = Instant::now() + PATIENCE;
         while self.calls.load(Ordering::Relaxed) < wanted {
-            ensure!(!self.task.is_finished(), "a call failed");
+            if self.task.is_finished() {
+                let ended = (&mut self.task).await.context("the calls were cancelled")?;
+                return ended.context("a call failed");
+            }
             ensure!(Instant::now() < deadline, "calls take for ever");
             sleep(LOOK).await;
         }
