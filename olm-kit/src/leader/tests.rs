@@ -2,6 +2,7 @@
 
 use http::Method;
 use serde_json::{Value, json};
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::*;
@@ -35,6 +36,11 @@ fn started(script: &Script) -> (Election, Tasks) {
     let tasks = Tasks::new(CancellationToken::new());
     election.start(&tasks);
     (election, tasks)
+}
+
+/// Seconds of the paused clock.
+async fn never_leads_within(election: &Election, seconds: u64) -> bool {
+    timeout(Duration::from_secs(seconds), election.leadership().acquired()).await.is_err()
 }
 
 #[test]
@@ -82,8 +88,7 @@ async fn a_follower_waits_again_when_the_leader_renews() {
         script = script.answer(&get(), 200, lease("other", &version.to_string()));
     }
     let (election, _tasks) = started(&script);
-    tokio::time::sleep(Duration::from_secs(39)).await;
-    assert!(!election.leadership().is_leader());
+    assert!(never_leads_within(&election, 39).await);
     script.finish();
 }
 
@@ -94,8 +99,7 @@ async fn a_conflict_is_another_replica_that_was_faster() {
         .refuse(&put(), 409, "Conflict", "the object has been modified")
         .answer(&get(), 200, lease("other", "2"));
     let (election, _tasks) = started(&script);
-    tokio::time::sleep(Duration::from_secs(3)).await;
-    assert!(!election.leadership().is_leader());
+    assert!(never_leads_within(&election, 3).await);
     script.finish();
 }
 
