@@ -8,6 +8,21 @@
 //!
 //! Invariant: an effect carries everything that its execution needs. An interpreter never looks up
 //! what an effect "probably meant".
+//!
+//! ```
+//! use olm_effect::{Effect, Identity, Resource, Target};
+//! use serde_json::json;
+//!
+//! let accounts = Resource::new("", "v1", "ServiceAccount", "serviceaccounts");
+//! let target = Target::namespaced(accounts, "team", "etcd-operator");
+//! let effect = Effect::create(target, json!({
+//!     "apiVersion": "v1",
+//!     "kind": "ServiceAccount",
+//!     "metadata": {"namespace": "team", "name": "etcd-operator"},
+//! }));
+//! assert_eq!(effect.identity, Identity::Own);
+//! assert_eq!(effect.target.to_string(), "ServiceAccount team/etcd-operator");
+//! ```
 
 mod action;
 mod certificate;

@@ -18,6 +18,24 @@
 //! 11. [`aggregated`]: a read-only API that kube-apiserver aggregates; [`tls`] and [`callers`]:
 //!     how endpoints show who they are, and find out who calls.
 //! 12. [`leader`]: which of several replicas acts.
+//!
+//! ```
+//! use std::time::Duration;
+//!
+//! use olm_kit::ObjectKey;
+//! use olm_kit::queue::Queue;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() {
+//! let queue = Queue::new();
+//! queue.add(ObjectKey::namespaced("team", "etcd"));
+//! queue.add(ObjectKey::namespaced("team", "etcd"));
+//! let key = queue.next().await;
+//! assert_eq!((key.to_string().as_str(), queue.len()), ("team/etcd", 0));
+//! assert_eq!(queue.retry(key.clone()), Duration::from_millis(5));
+//! queue.done(&key);
+//! # }
+//! ```
 
 pub mod admin;
 pub mod aggregated;

@@ -3,6 +3,19 @@
 //! Each module takes a value that says what was observed and the time, and answers with effects:
 //! data of `olm-effect` that an interpreter executes. Nothing here reads a cluster, a clock or a
 //! file, and every function has an answer for bad input.
+//!
+//! ```
+//! use olm_lifecycle::catalog_source::{Backend, backend};
+//! use olm_types::api::CatalogSource;
+//! use serde_json::json;
+//!
+//! let catalog: CatalogSource = serde_json::from_value(json!({
+//!     "metadata": {"name": "community", "namespace": "olm"},
+//!     "spec": {"sourceType": "grpc", "address": "community.olm.svc:50051"},
+//! }))
+//! .unwrap();
+//! assert!(matches!(backend(&catalog), Ok(Backend::Address(_))));
+//! ```
 
 pub mod api_service;
 pub mod catalog_source;

@@ -13,6 +13,9 @@ use crate::controllers::copied_csv::CopyKey;
 /// Pause before a report, so that many changes are reported once.
 const REPORT_PAUSE: Duration = Duration::from_secs(1);
 
+/// Pause before an Operator's components are listed: an install brings a dozen of them at once.
+const COMPONENTS_PAUSE: Duration = Duration::from_millis(300);
+
 /// One queue per controller. Clones share them.
 #[derive(Clone, Default)]
 pub struct Queues {
@@ -97,11 +100,12 @@ impl Queues {
         self.configs.add(name.to_owned());
     }
 
-    /// Asks for a look at an Operator. Its namespace is the last part of its name.
+    /// Asks for a look at an Operator soon; many reasons make one look. Its namespace is the last
+    /// part of its name.
     pub fn add_operator(&self, name: &str) {
         let (_, namespace) = name.rsplit_once('.').unwrap_or_default();
         if self.looks_after(&ObjectKey::namespaced(namespace, name)) {
-            self.operators.add(name.to_owned());
+            self.operators.add_after(name.to_owned(), COMPONENTS_PAUSE);
         }
     }
 

@@ -2,6 +2,21 @@
 //! fit, which APIs a group provides and with which other groups it intersects.
 //!
 //! Everything here is a function of its arguments (spec olm-operator 1.4, 4.1-4.5).
+//!
+//! ```
+//! use std::collections::BTreeMap;
+//!
+//! use olm_opgroup::select_targets;
+//! use olm_types::api::OperatorGroupSpec;
+//!
+//! let spec = OperatorGroupSpec {
+//!     target_namespaces: vec!["b".to_owned(), "a".to_owned()],
+//!     ..OperatorGroupSpec::default()
+//! };
+//! let labels = BTreeMap::new();
+//! let targets = select_targets(&spec, [("a", &labels), ("c", &labels)]).unwrap();
+//! assert_eq!(targets.names().collect::<Vec<_>>(), ["a", "b"]);
+//! ```
 
 mod install_modes;
 mod intersection;

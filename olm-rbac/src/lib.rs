@@ -3,6 +3,21 @@
 //!
 //! Everything here is a function of its arguments. Objects come in through [`RbacView`] or as
 //! values; nothing is read from a cluster and nothing is written.
+//!
+//! ```
+//! use k8s_openapi::api::rbac::v1::PolicyRule;
+//! use olm_rbac::covers;
+//!
+//! let rule = |resources: &[&str], verbs: &[&str]| PolicyRule {
+//!     api_groups: Some(vec![String::new()]),
+//!     resources: Some(resources.iter().map(|one| (*one).to_owned()).collect()),
+//!     verbs: verbs.iter().map(|one| (*one).to_owned()).collect(),
+//!     ..PolicyRule::default()
+//! };
+//! let granted = rule(&["pods", "services"], &["*"]);
+//! assert!(covers(&[&granted], &rule(&["pods"], &["get"])).unwrap());
+//! assert!(!covers(&[&granted], &rule(&["secrets"], &["get"])).unwrap());
+//! ```
 
 mod account;
 mod api_roles;

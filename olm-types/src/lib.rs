@@ -2,6 +2,16 @@
 //!
 //! Serde only: this crate knows no client, no async runtime and no clock. Everything that other
 //! software can observe (names, labels, annotations, reasons, hashes) is spelled here, once.
+//!
+//! ```
+//! use olm_types::labels::component;
+//! use olm_types::version::{Range, Version};
+//!
+//! let range = Range::parse(">=1.2.0 <2.0.0").unwrap();
+//! assert!(range.contains(&Version::parse("1.4.7").unwrap()));
+//! assert!(!range.contains(&Version::parse("2.0.0").unwrap()));
+//! assert_eq!(component("etcd.team").unwrap(), "operators.coreos.com/etcd.team");
+//! ```
 
 pub mod annotations;
 pub mod api;

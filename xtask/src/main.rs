@@ -12,6 +12,7 @@ mod e2e;
 mod fuzz;
 mod image;
 mod manifests;
+mod release;
 mod resolve;
 mod scale;
 mod shapes;
@@ -77,6 +78,8 @@ enum Command {
     Soak(soak::Arguments),
     /// Runs the fuzz targets under the nightly toolchain, each for a while
     Fuzz(fuzz::Arguments),
+    /// Makes everything that a release consists of
+    Release(release::Arguments),
 }
 
 /// Arguments of a command that writes generated files.
@@ -119,5 +122,6 @@ fn run(command: Command) -> Result<()> {
         Command::Scale(arguments) => scale::run(&arguments),
         Command::Soak(arguments) => soak::run(&arguments),
         Command::Fuzz(arguments) => fuzz::run(&arguments),
+        Command::Release(arguments) => release::run(&arguments),
     }
 }

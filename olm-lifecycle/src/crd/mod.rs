@@ -7,6 +7,7 @@
 //! stored_versions  whether a version in which objects may be stored may go
 //! alongside        which CSVs the definition was installed alongside
 //! conversion       who converts until the new version is installed
+//! unchanged        what is left to do when the definition is as desired
 //! upgrade          all of it in order, fed page by page
 //! ```
 
@@ -16,6 +17,7 @@ mod error;
 mod removal;
 mod schema;
 mod stored_versions;
+mod unchanged;
 mod upgrade;
 mod versions;
 

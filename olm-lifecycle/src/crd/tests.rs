@@ -62,7 +62,9 @@ fn owned(
                 }
                 _ => upgrade.written(Outcome::Changed(json!({})))?,
             },
-            Demand::Ready(object) => return Ok((object, upgrade.take_warning())),
+            Demand::Ready(object) | Demand::Touch(object) => {
+                return Ok((object, upgrade.take_warning()));
+            }
         }
     }
 }
@@ -205,7 +207,7 @@ fn an_unserved_version_goes_after_every_object_was_written_anew() {
                 };
                 upgrade.written(Outcome::Changed(written)).unwrap();
             }
-            Demand::Ready(object) => break object,
+            Demand::Ready(object) | Demand::Touch(object) => break object,
         }
     };
     assert_eq!(written["metadata"]["resourceVersion"], "8");

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::schema::in_words;
 use super::versions::{self, VersionCheck};
-use super::{CrdError, CrdOwner, alongside, conversion, removal, stored_versions, text};
+use super::{CrdError, CrdOwner, alongside, conversion, removal, stored_versions, text, unchanged};
 
 /// How often a listing starts anew after the API server forgot where it was.
 const RESTARTS: u8 = 2;
@@ -24,6 +24,8 @@ pub enum Demand {
     Write(Effect),
     /// Nothing: this object may be written.
     Ready(Value),
+    /// Nothing: the definition is as desired, and this merge patch of its metadata may be written.
+    Touch(Value),
 }
 
 /// Who has a say in a definition.
@@ -42,6 +44,8 @@ pub struct Owners<'a> {
 pub struct Upgrade {
     live: Value,
     desired: Value,
+    /// Whether nothing but metadata changes.
+    unchanged: bool,
     checks: VecDeque<VersionCheck>,
     retired: Vec<String>,
     /// Objects of the last page that have to be written anew.
@@ -67,8 +71,12 @@ impl Upgrade {
         };
         alongside::merge(&mut object, &live, owners.current, exists);
         conversion::keep(&mut object, &live);
+        unchanged::keep_component_labels(&mut object, &live);
+        let unchanged = unchanged::is_specified(&live, &object);
+        let checks = if unchanged { Vec::new() } else { versions::to_check(&live, desired) };
         Ok(Self {
-            checks: versions::to_check(&live, desired).into(),
+            checks: checks.into(),
+            unchanged,
             desired: object,
             live,
             retired: Vec::new(),
@@ -85,6 +93,9 @@ impl Upgrade {
     /// # Errors
     /// The upgrade is refused.
     pub fn demand(&mut self) -> Result<Demand, CrdError> {
+        if self.unchanged {
+            return Ok(Demand::Touch(unchanged::metadata_patch(&self.live, &self.desired)));
+        }
         if let Some(check) = self.checks.front() {
             return Ok(Demand::Page(self.resource(&check.version), self.token.clone()));
         }
@@ -166,6 +177,11 @@ impl Upgrade {
             }
             _ => Ok(()),
         }
+    }
+
+    /// The definition as it was found.
+    pub fn live(&self) -> &Value {
+        &self.live
     }
 
     /// What has to be told although the upgrade goes on.

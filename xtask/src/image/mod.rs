@@ -8,7 +8,7 @@ mod programs;
 mod report;
 mod roots;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Context, Result};
@@ -79,6 +79,20 @@ pub fn build(profile: static_build::Profile, progress: &Progress) -> Result<Imag
     let programs = programs::build(profile, progress)?;
     progress.step("image");
     contents::image(programs)
+}
+
+/// Builds the image that ships into an archive.
+///
+/// # Errors
+///
+/// When the static build fails, or the archive cannot be written.
+pub fn write(archive: &Path) -> Result<()> {
+    build(static_build::Profile::Release, &Progress::to_stderr())?.write_archive(archive)
+}
+
+/// The executables that ship.
+pub fn binaries() -> impl Iterator<Item = static_build::Binary> {
+    programs::binaries().into_iter()
 }
 
 /// Where the archive is written.

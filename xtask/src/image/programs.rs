@@ -18,9 +18,12 @@ pub struct Program {
 /// What is built, and under which names OLM v0's manifests and flags call it. A program with
 /// several names looks at the one it is called by.
 const PROGRAMS: [(Binary, &[&str]); 4] = [
-    (Binary { package: "olm-operator", name: "olm-operator", features: &[] }, &["/bin/olm"]),
     (
-        Binary { package: "catalog-operator", name: "catalog-operator", features: &[] },
+        Binary { package: "olm-operator", name: "olm-operator", features: &["jemalloc"] },
+        &["/bin/olm"],
+    ),
+    (
+        Binary { package: "catalog-operator", name: "catalog-operator", features: &["jemalloc"] },
         &["/bin/catalog"],
     ),
     (
@@ -33,14 +36,18 @@ const PROGRAMS: [(Binary, &[&str]); 4] = [
     ),
 ];
 
+/// The executables of all programs.
+pub fn binaries() -> [Binary; 4] {
+    PROGRAMS.map(|(binary, _)| binary)
+}
+
 /// Builds every program.
 ///
 /// # Errors
 ///
 /// When one cannot be built; an image without a program is of no use.
 pub fn build(profile: Profile, progress: &Progress) -> Result<Vec<Program>> {
-    let binaries = PROGRAMS.map(|(binary, _)| binary);
-    let paths = static_build::build(&binaries, profile, progress)?;
+    let paths = static_build::build(&binaries(), profile, progress)?;
     let named = PROGRAMS.iter().zip(paths);
     named
         .map(|((_, names), path)| {

@@ -58,6 +58,15 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
+/// Writes the files with what a user gets who asks for nothing else.
+///
+/// # Errors
+///
+/// As [`run`].
+pub fn write_default(out: &Path) -> Result<()> {
+    write(out, &Options::default())
+}
+
 fn write(out: &Path, options: &Options) -> Result<()> {
     let version = env!("CARGO_PKG_VERSION");
     let head = |what: &str, how: &str| {

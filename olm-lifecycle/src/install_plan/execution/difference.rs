@@ -3,8 +3,9 @@
 //! A merge patch (RFC 7386): fields that the desired object holds are set, and inside the
 //! [`EXACT_METADATA`] maps and the paths that a kind names, what only the live object holds is
 //! deleted. Everything else that only the live object holds stays: defaults, cluster IPs, uid,
-//! finalizers, status.
+//! finalizers, status, and the labels of components.
 
+use olm_types::labels::COMPONENT_PREFIX;
 use serde_json::{Map, Value};
 
 /// Parts of `metadata` that become exactly what is desired.
@@ -70,7 +71,9 @@ fn metadata_patch(live: Option<&Value>, desired: &Value) -> Option<Value> {
     let desired = desired.as_object()?;
     let mut patch = Map::new();
     for key in EXACT_METADATA {
-        let difference = match (live.get(key), desired.get(key).filter(|value| !value.is_null())) {
+        let wanted = desired.get(key).filter(|value| !value.is_null());
+        let kept = with_components(live.get(key), wanted);
+        let difference = match (live.get(key), kept.as_ref().or(wanted)) {
             (Some(_), None) => Some(Value::Null),
             (live, Some(wanted)) => field_patch(live, wanted, Exactness::All),
             (None, None) => None,
@@ -80,6 +83,20 @@ fn metadata_patch(live: Option<&Value>, desired: &Value) -> Option<Value> {
         }
     }
     (!patch.is_empty()).then_some(Value::Object(patch))
+}
+
+/// The desired map with the labels by which Operators know their components, if `live` has such:
+/// taken away, they would only come back.
+fn with_components(live: Option<&Value>, desired: Option<&Value>) -> Option<Value> {
+    let of_components = |(key, _): &(&String, &Value)| key.starts_with(COMPONENT_PREFIX);
+    let found = live.and_then(Value::as_object).into_iter().flatten().filter(of_components);
+    let mut kept: Map<String, Value> =
+        found.map(|(key, value)| (key.clone(), value.clone())).collect();
+    if kept.is_empty() {
+        return None;
+    }
+    kept.extend(desired.and_then(Value::as_object).cloned().unwrap_or_default());
+    Some(Value::Object(kept))
 }
 
 fn field_patch(live: Option<&Value>, desired: &Value, exactness: Exactness<'_>) -> Option<Value> {
@@ -130,6 +147,13 @@ mod tests {
     #[rstest]
     #[case::equal(json!({"rules": [1]}), json!({"rules": [1]}), &["rules"], None)]
     #[case::status_and_type_do_not_count(json!({"kind": "A", "status": {"x": 1}}), json!({"kind": "B", "status": {}}), &[], None)]
+    #[case::labels_of_components_stay(
+        json!({"metadata": {"labels": {"operators.coreos.com/a.ns": "", "old": "1"}}}), json!({"metadata": {"labels": {"new": "1"}}}),
+        &[], Some(json!({"metadata": {"labels": {"new": "1", "old": null}}}))
+    )]
+    #[case::no_label_but_those_of_components(
+        json!({"metadata": {"labels": {"operators.coreos.com/a.ns": ""}}}), json!({"metadata": {}}), &[], None
+    )]
     #[case::array_replaced(json!({"rules": [1, 2]}), json!({"rules": [2]}), &["rules"], Some(json!({"rules": [2]})))]
     #[case::exact_field_deleted(json!({"aggregationRule": {}}), json!({}), &["aggregationRule"], Some(json!({"aggregationRule": null})))]
     #[case::default_stays(json!({"spec": {"type": "ClusterIP", "a": 1}}), json!({"spec": {"a": 2}}), &[], Some(json!({"spec": {"a": 2}})))]

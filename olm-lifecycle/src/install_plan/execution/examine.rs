@@ -1,6 +1,6 @@
 //! Existing CRDs: what is in the cluster is looked at before they are changed.
 
-use olm_effect::{Action, Effect};
+use olm_effect::{Action, Effect, Subresource};
 use olm_types::api::StepStatus;
 use serde_json::Value;
 
@@ -34,20 +34,23 @@ impl Execution {
         let Stage::Examine { desired, conflicts, upgrade } = &mut self.stage else {
             return Err(StepError::OutOfTurn(self.cursor.to_string()));
         };
-        let object = match upgrade.demand()? {
+        let action = match upgrade.demand()? {
             Demand::Page(resource, token) => return Ok(Request::List(resource, token)),
             Demand::Write(effect) => {
                 let (handler, step) = self.current()?;
                 let identity = handler.identity(&self.scope, step);
                 return Ok(Request::Do(effect.acting_as(identity)));
             }
-            Demand::Ready(object) => object,
+            Demand::Ready(object) => Action::Replace { object, observed: None },
+            Demand::Touch(patch) => {
+                let observed = Some(upgrade.live().clone());
+                Action::MergePatch { patch, observed, subresource: Subresource::Main }
+            }
         };
         let (desired, conflicts) = (std::mem::take(desired), *conflicts);
         let (handler, step) = self.current()?;
-        let target = handler.target(&self.scope, step, &object);
-        let effect = Effect::new(target, Action::Replace { object, observed: None })
-            .acting_as(handler.identity(&self.scope, step));
+        let target = handler.target(&self.scope, step, &desired);
+        let effect = Effect::new(target, action).acting_as(handler.identity(&self.scope, step));
         self.stage = Stage::Change { desired, conflicts, effect: effect.clone() };
         Ok(Request::Do(effect))
     }

@@ -1,11 +1,14 @@
 //! A kind with many objects, and two versions of its operator.
 
-use anyhow::{Context, Result};
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
 use futures::{StreamExt, TryStreamExt, stream};
-use kube::api::{Api, ApiResource, DynamicObject, PostParams};
+use kube::api::{Api, ApiResource, DynamicObject, ListParams, PostParams};
 use kube::core::GroupVersionKind;
 use olm_testkit::builders::{Crd, csv};
 use serde_json::{Value, json};
+use tokio::time::{Instant, sleep};
 
 use crate::scale::crowd::Home;
 use crate::scale::offer::Offer;
@@ -15,6 +18,12 @@ pub(super) const CSVS: [&str; 2] = ["store.v1.0.0", "store.v2.0.0"];
 
 /// Objects that are created at the same time.
 const SIDE_BY_SIDE: usize = 32;
+
+/// Until a kind is served.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Between two looks whether it is.
+const LOOK: Duration = Duration::from_millis(200);
 
 /// Bytes of text in each object.
 const TEXT: usize = 1024;
@@ -33,10 +42,11 @@ pub(super) fn new() -> Offer {
     Offer { package: "store", csv, crds: vec![stricter()] }
 }
 
-/// Creates so many objects.
+/// Creates so many objects, once their kind is served.
 pub(super) async fn fill(home: &Home, objects: usize) -> Result<()> {
     let kind = ApiResource::from_gvk(&GroupVersionKind::gvk(GROUP, "v1", "Crate"));
     let api: Api<DynamicObject> = Api::namespaced_with(home.client.clone(), &home.name, &kind);
+    served(&api).await?;
     let text = "x".repeat(TEXT);
     let create = |number: usize| {
         let mut object = DynamicObject::new(&format!("crate-{number}"), &kind);
@@ -46,6 +56,19 @@ pub(super) async fn fill(home: &Home, objects: usize) -> Result<()> {
     };
     let all = stream::iter((0..objects).map(create)).buffer_unordered(SIDE_BY_SIDE);
     all.try_collect::<()>().await.context("cannot create an object")
+}
+
+/// Waits until the kind is served. The API server takes its time after it accepted a CRD.
+async fn served(api: &Api<DynamicObject>) -> Result<()> {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        match api.list(&ListParams::default().limit(1)).await {
+            Err(kube::Error::Api(status)) if status.is_not_found() => {}
+            listed => return listed.map(drop).context("cannot list objects"),
+        }
+        ensure!(Instant::now() < deadline, "the kind is not served after {PATIENCE:?}");
+        sleep(LOOK).await;
+    }
 }
 
 /// The kind in its first version.
