@@ -1,8 +1,8 @@
 //! Entry point of the catalog operator.
 
-use clap::Parser;
+use olm_kit::flags::CommandLine;
 
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
-    catalog_operator::run(catalog_operator::Args::parse()).await
+    catalog_operator::run(CommandLine::of_this_process()).await
 }

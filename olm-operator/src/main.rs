@@ -1,8 +1,8 @@
 //! Entry point of the OLM operator.
 
-use clap::Parser;
+use olm_kit::flags::CommandLine;
 
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
-    olm_operator::run(olm_operator::Args::parse()).await
+    olm_operator::run(CommandLine::of_this_process()).await
 }
