@@ -83,8 +83,9 @@ struct Parts {
 
 impl Parts {
     async fn assemble(args: &Args, kit_metrics: &Metrics, tasks: &Tasks) -> anyhow::Result<Self> {
-        let connector =
-            Connector::load(args.common.kubeconfig.as_deref()).await?.metrics(kit_metrics.requests());
+        let connector = Connector::load(args.common.kubeconfig.as_deref())
+            .await?
+            .metrics(kit_metrics.requests());
         let client = connector.client()?;
         let metrics = CatalogMetrics::register(kit_metrics)?;
         let candidacy = Candidacy::new(args.common.leader_elect, &client, &args.namespace, NAME)?;

@@ -67,10 +67,8 @@ impl Args {
 
 impl Flags for Args {
     fn idle(&self) -> Vec<Idle> {
-        let given = [
-            (self.interval.is_some(), INTERVAL),
-            (!self.feature_gates.is_empty(), FEATURE_GATES),
-        ];
+        let given =
+            [(self.interval.is_some(), INTERVAL), (!self.feature_gates.is_empty(), FEATURE_GATES)];
         let own = given.into_iter().filter_map(|(given, idle)| given.then_some(idle));
         own.chain(self.common.idle()).collect()
     }

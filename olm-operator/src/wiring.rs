@@ -65,7 +65,8 @@ pub async fn run(line: CommandLine<Args>) -> anyhow::Result<()> {
     let tasks = Tasks::new(shutdown::on_signals()?);
     let metrics = Metrics::new()?;
     let csv_metrics = CsvMetrics::register(&metrics)?;
-    let connector = Connector::load(args.common.kubeconfig.as_deref()).await?.metrics(metrics.requests());
+    let connector =
+        Connector::load(args.common.kubeconfig.as_deref()).await?.metrics(metrics.requests());
     let client = connector.client()?;
     let candidacy = Candidacy::new(args.common.leader_elect, &client, &args.namespace, NAME)?;
     let tenancy = Tenancy::assemble(&args, &client).await?;

@@ -92,9 +92,11 @@ pub fn run(arguments: &Arguments) -> Result<()> {
                 packages::run(cluster, binaries, folders).await
             })
         }
-        Subject::Failover { count } => on_a_cluster(arguments.release, async |cluster, binaries| {
-            failover::run(cluster, binaries, *count).await
-        }),
+        Subject::Failover { count } => {
+            on_a_cluster(arguments.release, async |cluster, binaries| {
+                failover::run(cluster, binaries, *count).await
+            })
+        }
         Subject::OnACluster(figure) => {
             let measure = async |cluster: &LocalCluster, binaries: &Binaries| {
                 figure.measure(cluster, binaries).await

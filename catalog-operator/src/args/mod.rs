@@ -134,8 +134,10 @@ impl Flags for Args {
 
 const INTERVAL: Idle =
     Idle { flag: "--interval", why: "changes are watched, nothing is read again after a time" };
-const WRITE_STATUS_NAME: Idle =
-    Idle { flag: "--writeStatusName", why: "no ClusterOperator is reported for catalogs; olm-operator has its own" };
+const WRITE_STATUS_NAME: Idle = Idle {
+    flag: "--writeStatusName",
+    why: "no ClusterOperator is reported for catalogs; olm-operator has its own",
+};
 
 #[cfg(test)]
 mod tests {

@@ -97,7 +97,8 @@ fn is_spelt(given: &OsStr, word: &str) -> bool {
 /// Leaves out a word and, behind a flag, what may be its value: no operator takes bare words.
 fn leave_out(line: &mut Vec<OsString>, at: usize) {
     let flag = line.remove(at);
-    let takes_value = flag.to_string_lossy().starts_with('-') && !flag.to_string_lossy().contains('=');
+    let takes_value =
+        flag.to_string_lossy().starts_with('-') && !flag.to_string_lossy().contains('=');
     if takes_value && line.get(at).is_some_and(|next| !next.to_string_lossy().starts_with('-')) {
         line.remove(at);
     }

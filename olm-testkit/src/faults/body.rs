@@ -24,16 +24,19 @@ where
     answer.map(|body| body.map_err(Into::into).boxed_unsync())
 }
 
-/// The answer with an end after some of its frames, in the middle of the next one.
-pub(super) fn cut<B>(answer: Response<B>, frames: usize) -> Response<AnswerBody>
+/// The answer with an end in the middle of a frame, as soon as `is_last` says so of one.
+pub(super) fn cut_when<B>(
+    answer: Response<B>,
+    mut is_last: impl FnMut() -> bool + Send + 'static,
+) -> Response<AnswerBody>
 where
     B: Body<Data = Bytes, Error: Into<BoxError>> + Send + 'static,
 {
     answer.map(|body| {
-        let data = body.into_data_stream().map_err(Into::into).enumerate();
-        let data = data.flat_map(move |(number, chunk)| {
+        let data = body.into_data_stream().map_err(Into::into);
+        let data = data.flat_map(move |chunk| {
             let parts = match chunk {
-                Ok(chunk) if number >= frames => vec![Ok(half(&chunk)), Err(Cut.into())],
+                Ok(chunk) if is_last() => vec![Ok(half(&chunk)), Err(Cut.into())],
                 other => vec![other],
             };
             futures::stream::iter(parts)

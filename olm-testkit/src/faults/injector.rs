@@ -41,14 +41,28 @@ impl Fault {
         Self::Slow,
     ];
 
-    /// Whether it can happen to such a request.
-    fn suits(self, is_watch: bool) -> bool {
+    /// Whether it can happen there.
+    fn suits(self, moment: Moment) -> bool {
         match self {
-            Self::CutWatch | Self::Gone => is_watch,
-            Self::CutAfter | Self::Slow => !is_watch,
-            Self::TooManyRequests | Self::ServerError | Self::CutBefore | Self::Unauthorized => true,
+            Self::CutWatch => moment == Moment::Event,
+            Self::Gone => moment == Moment::Watch,
+            Self::CutAfter | Self::Slow => moment == Moment::Call,
+            Self::TooManyRequests | Self::ServerError | Self::CutBefore | Self::Unauthorized => {
+                moment != Moment::Event
+            }
         }
     }
+}
+
+/// Where something can go wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Moment {
+    /// A request that is answered at once.
+    Call,
+    /// A request whose answer is a stream of events.
+    Watch,
+    /// An event of such a stream. Streams that began before there was a plan have those, too.
+    Event,
 }
 
 /// What goes wrong, and how often.
@@ -56,7 +70,7 @@ impl Fault {
 pub struct Plan {
     /// The kinds, each as likely as the others.
     pub faults: Vec<Fault>,
-    /// How many of a hundred requests start a burst of faults.
+    /// How many of a hundred requests, or events, start a burst of faults.
     pub percent: u64,
     /// So many requests with the same method and path fail in a row.
     pub burst: u64,
@@ -86,10 +100,12 @@ pub struct Injector {
 struct State {
     plan: Plan,
     /// Requests and faults since the plan was made, by method and path.
-    seen: BTreeMap<(String, String), Counts>,
+    seen: BTreeMap<Key, Counts>,
     /// Faults since the plan was made.
     injected: BTreeMap<Fault, u64>,
 }
+
+type Key = (Moment, String, String);
 
 #[derive(Clone, Copy, Default)]
 struct Counts {
@@ -127,9 +143,8 @@ impl Injector {
         std::mem::take(&mut state.injected)
     }
 
-    pub(super) fn judge<B>(&self, request: &Request<B>) -> Option<Verdict> {
-        let (method, path) = (request.method(), request.uri().path());
-        self.state().judge(self.seed, method, path, is_watch(request))
+    pub(super) fn judge(&self, moment: Moment, method: &Method, path: &str) -> Option<Verdict> {
+        self.state().judge(self.seed, (moment, method.to_string(), path.to_owned()))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -138,14 +153,13 @@ impl Injector {
 }
 
 impl State {
-    fn judge(&mut self, seed: u64, method: &Method, path: &str, is_watch: bool) -> Option<Verdict> {
-        let key = (format!("{method} {is_watch}"), path.to_owned());
+    fn judge(&mut self, seed: u64, key: Key) -> Option<Verdict> {
+        let (faults, moment) = (self.plan.faults.iter().copied(), key.0);
+        let suitable: Vec<Fault> = faults.filter(|fault| fault.suits(moment)).collect();
         let counts = self.seen.entry(key.clone()).or_default();
         let number = counts.requests;
         counts.requests += 1;
         let burst = number / self.plan.burst.max(1);
-        let suitable: Vec<Fault> =
-            self.plan.faults.iter().copied().filter(|fault| fault.suits(is_watch)).collect();
         let hits = throw(seed, (&key, burst, "hits")) % 100 < self.plan.percent;
         if suitable.is_empty() || !hits || counts.faults >= self.plan.most {
             return None;
@@ -159,8 +173,13 @@ impl State {
     }
 }
 
-/// Whether the answer is a stream of events.
-pub(super) fn is_watch<B>(request: &Request<B>) -> bool {
-    let parameters = request.uri().query().unwrap_or_default().split('&');
-    parameters.into_iter().any(|parameter| matches!(parameter, "watch=true" | "watch=1"))
+impl Moment {
+    /// That of a request.
+    pub(super) fn of<B>(request: &Request<B>) -> Self {
+        let mut parameters = request.uri().query().unwrap_or_default().split('&');
+        match parameters.any(|parameter| matches!(parameter, "watch=true" | "watch=1")) {
+            true => Self::Watch,
+            false => Self::Call,
+        }
+    }
 }

@@ -8,17 +8,14 @@ use http::{Request, Response, StatusCode};
 use hyper::body::{Body, Bytes};
 use tower::{BoxError, Layer, Service};
 
-use super::body::{AnswerBody, Cut, cut, expired, passed_on, status};
-use super::injector::{Fault, Injector, Verdict};
+use super::body::{AnswerBody, Cut, cut_when, expired, passed_on, status};
+use super::injector::{Fault, Injector, Moment, Verdict};
 
 /// What comes back through the layer.
 pub type Answer = Response<AnswerBody>;
 
 /// How much longer a slow answer takes at most, in milliseconds.
 const SLOW: u64 = 1500;
-
-/// Events of a watch that pass before it is cut.
-const EVENTS: u64 = 3;
 
 /// Makes requests fail as an injector says.
 #[derive(Clone)]
@@ -62,7 +59,9 @@ where
     }
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
-        let verdict = self.injector.judge(&request);
+        let (injector, moment) = (self.injector.clone(), Moment::of(&request));
+        let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+        let verdict = injector.judge(moment, &method, &path);
         if let Some(refused) = verdict.and_then(refusal) {
             return Box::pin(async move { refused });
         }
@@ -71,14 +70,13 @@ where
             let answer = call.await.map_err(Into::into)?;
             match verdict {
                 Some(Verdict { fault: Fault::CutAfter, .. }) => Err(Cut.into()),
-                Some(Verdict { fault: Fault::CutWatch, detail }) => {
-                    let events = usize::try_from(detail % EVENTS).unwrap_or_default();
-                    Ok(cut(answer, events))
-                }
                 Some(Verdict { fault: Fault::Slow, detail }) => {
                     tokio::time::sleep(Duration::from_millis(detail % SLOW)).await;
                     Ok(passed_on(answer))
                 }
+                _ if moment == Moment::Watch => Ok(cut_when(answer, move || {
+                    injector.judge(Moment::Event, &method, &path).is_some()
+                })),
                 _ => Ok(passed_on(answer)),
             }
         })

@@ -49,7 +49,8 @@ pub(super) async fn kubeconfig(
 async fn token(administrator: &Path, operator: Operator) -> Result<String> {
     let client = cluster::client(administrator).await?;
     let accounts: Api<ServiceAccount> = Api::namespaced(client, OLM_NAMESPACE);
-    let spec = TokenRequestSpec { expiration_seconds: Some(LIFETIME), ..TokenRequestSpec::default() };
+    let spec =
+        TokenRequestSpec { expiration_seconds: Some(LIFETIME), ..TokenRequestSpec::default() };
     let request = TokenRequest { spec: Some(spec), ..TokenRequest::default() };
     let account = operator.account();
     let answer = accounts.create_token_request(account, &PostParams::default(), &request).await;

@@ -14,8 +14,6 @@ pub struct Findings {
     pub missing: BTreeSet<String>,
     /// What is in a row, nobody used, and no reason is given for.
     pub unused: BTreeSet<String>,
-    /// What was used although its row gives a reason why nobody sees it.
-    pub seen: BTreeSet<String>,
 }
 
 /// Compares the table of an operator with what it used in a run.
@@ -31,7 +29,7 @@ impl Findings {
 
     /// Whether nothing is wrong.
     pub fn is_empty(&self) -> bool {
-        self.missing.is_empty() && self.unused.is_empty() && self.seen.is_empty()
+        self.missing.is_empty() && self.unused.is_empty()
     }
 }
 
@@ -40,7 +38,6 @@ impl fmt::Display for Findings {
         let parts = [
             ("missing in the table", &self.missing),
             ("granted and not used; take it away or say why in `unseen`", &self.unused),
-            ("used, though its row says that nobody sees it", &self.seen),
         ];
         for (what, entries) in parts {
             entries.iter().try_for_each(|entry| writeln!(f, "  {what}: {entry}"))?;
@@ -52,7 +49,9 @@ impl fmt::Display for Findings {
 pub(super) fn examine(rights: &[Right], usage: &Usage) -> Findings {
     let mut used = BTreeSet::new();
     let mut findings = Findings::default();
-    findings.missing.extend(usage.refused.iter().map(|one| format!("{one} (refused)")));
+    // An API server that starts refuses what it allows as soon as it has read its roles.
+    let refused = usage.refused.difference(&usage.allowed);
+    findings.missing.extend(refused.map(|one| format!("{one} (refused)")));
     for one in &usage.allowed {
         match rights.iter().position(|right| right.covers(one)) {
             Some(row) => drop(used.insert((row, cell(&rights[row], one)))),
@@ -62,10 +61,8 @@ pub(super) fn examine(rights: &[Right], usage: &Usage) -> Findings {
     for (row, right) in rights.iter().enumerate() {
         for cell in cells(right) {
             let text = format!("{} {}", cell.1, cell.0);
-            match (used.contains(&(row, cell)), right.unseen) {
-                (false, None) => drop(findings.unused.insert(text)),
-                (true, Some(_)) => drop(findings.seen.insert(text)),
-                _ => {}
+            if right.unseen.is_none() && !used.contains(&(row, cell)) {
+                findings.unused.insert(text);
             }
         }
     }

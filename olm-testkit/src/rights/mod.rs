@@ -32,7 +32,7 @@ pub struct Right {
     pub scope: Scope,
     /// What for.
     pub reason: &'static str,
-    /// Why no scenario shows it in use; none for what scenarios show.
+    /// Why scenarios need not show it in use; none for what they do show.
     pub unseen: Option<&'static str>,
 }
 
@@ -77,7 +77,7 @@ impl Right {
         self
     }
 
-    /// The same, which no scenario shows.
+    /// The same, which scenarios need not show.
     const fn unseen(mut self, why: &'static str) -> Self {
         self.unseen = Some(why);
         self
@@ -108,5 +108,6 @@ const WATCH: &[&str] = &["list", "watch"];
 /// Why a right is in no log.
 const ASKED_BY_SERVER: &str = "the API server asks for it inside of another request";
 
-/// Why `get` on what is written is in no log.
-const DOUBT: &str = "only when a watch does not bring back within seconds what was written";
+/// What `get` on what is written is for, and why it may be in no log.
+const DOUBT: &str = "reads again what it wrote and a watch does not show";
+const DOUBT_UNSEEN: &str = "only when a watch does not show within seconds what was written";

@@ -1,8 +1,11 @@
 //! What olm-operator does.
 
-use super::{ASKED_BY_SERVER, DOUBT, OLM, RBAC, Right, WATCH};
+use super::{ASKED_BY_SERVER, DOUBT, DOUBT_UNSEEN, OLM, RBAC, Right, WATCH};
 
-const SEEN_OPENSHIFT: &str = "the kind is one of OpenShift, which scenarios have no cluster of";
+/// Why nobody asks who scrapes.
+const WITHOUT_TLS: &str = "scenarios scrape without TLS; olm-kit admin/tests/tls.rs";
+
+const OPENSHIFT: &str = "the kind is one of OpenShift, which scenarios have no cluster of";
 
 pub(super) const RIGHTS: &[Right] = &[
     // Its own kinds.
@@ -41,9 +44,10 @@ pub(super) const RIGHTS: &[Right] = &[
     Right::new(
         OLM,
         &["operatorconditions", "operators"],
-        &["create", "patch"],
+        &["create"],
         "makes one for each installed operator",
     ),
+    Right::new(OLM, &["operatorconditions"], &["patch"], "keeps it in step with its CSV"),
     Right::new(
         OLM,
         &["installplans", "operatorgroups", "subscriptions"],
@@ -64,13 +68,19 @@ pub(super) const RIGHTS: &[Right] = &[
         &["list", "watch", "create", "update", "patch", "delete"],
         "runs operators, removes what a CSV names no more, and labels components",
     ),
-    Right::new("", &["pods"], &["list"], "tells a restarting API server of an operator from a broken one"),
+    Right::new(
+        "",
+        &["pods"],
+        &["list"],
+        "tells a restarting API server of an operator from a broken one",
+    ),
     Right::new(
         "",
         &["services"],
-        &["list", "watch", "create", "patch", "delete"],
+        &["list", "watch", "patch", "delete"],
         "stand before the webhooks and API servers of operators",
     ),
+    Right::new("", &["services"], &["create"], "are made by being applied").unseen(ASKED_BY_SERVER),
     Right::new(
         "",
         &["secrets"],
@@ -80,7 +90,7 @@ pub(super) const RIGHTS: &[Right] = &[
     Right::new(
         "",
         &["serviceaccounts"],
-        &["get", "list", "watch", "patch"],
+        &["list", "watch", "patch"],
         "are required by CSVs and named by OperatorGroups, and are components",
     ),
     Right::new(
@@ -96,7 +106,8 @@ pub(super) const RIGHTS: &[Right] = &[
         &["get"],
         "whose certificates callers of the metrics show is in kube-system",
     )
-    .named(&["extension-apiserver-authentication"]),
+    .named(&["extension-apiserver-authentication"])
+    .unseen(WITHOUT_TLS),
     Right::new(
         "",
         &["namespaces"],
@@ -105,8 +116,21 @@ pub(super) const RIGHTS: &[Right] = &[
     ),
     Right::new(
         RBAC,
+        &["clusterrolebindings"],
+        &["create"],
+        "lets API servers of operators ask who calls; made by being applied",
+    )
+    .unseen(ASKED_BY_SERVER),
+    Right::new(
+        RBAC,
+        &["roles", "rolebindings", "clusterroles"],
+        &["create"],
+        "operators have rights in all their target namespaces, users have rights on provided APIs",
+    ),
+    Right::new(
+        RBAC,
         &["roles", "rolebindings", "clusterroles", "clusterrolebindings"],
-        &["list", "watch", "create", "patch", "delete"],
+        &["list", "watch", "patch", "delete"],
         "operators have rights in all their target namespaces, users have rights on provided APIs",
     ),
     Right::new(
@@ -134,15 +158,17 @@ pub(super) const RIGHTS: &[Right] = &[
         &["list", "watch", "create", "patch", "delete"],
         "call webhooks of operators",
     ),
-    // About itself.
-    Right::new("", &["events"], &["create", "patch"], "tells users what happened"),
     Right::new(
-        "coordination.k8s.io",
-        &["leases"],
-        &["create"],
-        "one of several replicas acts",
+        "",
+        &["secrets"],
+        &["get"],
+        "holds the key that attests InstallPlans, where that is wanted",
     )
     .at_home(),
+    // About itself.
+    Right::new("", &["events"], &["create", "patch"], "tells users what happened"),
+    Right::new("coordination.k8s.io", &["leases"], &["create"], "one of several replicas acts")
+        .at_home(),
     Right::new(
         "coordination.k8s.io",
         &["leases"],
@@ -157,14 +183,14 @@ pub(super) const RIGHTS: &[Right] = &[
         &["create"],
         "finds out who asks for metrics",
     )
-    .unseen("scenarios scrape metrics without TLS; admin::tests::tls shows the review"),
+    .unseen(WITHOUT_TLS),
     Right::new(
         "authorization.k8s.io",
         &["subjectaccessreviews"],
         &["create"],
         "finds out whether they may",
     )
-    .unseen("scenarios scrape metrics without TLS; admin::tests::tls shows the review"),
+    .unseen(WITHOUT_TLS),
     // OpenShift.
     Right::new(
         "config.openshift.io",
@@ -172,53 +198,59 @@ pub(super) const RIGHTS: &[Right] = &[
         WATCH,
         "operators are told of the proxy of the cluster",
     )
-    .unseen(SEEN_OPENSHIFT),
+    .unseen(OPENSHIFT),
     Right::new(
         "config.openshift.io",
         &["clusteroperators"],
         &["get", "create"],
         "reports to the cluster's own operator, when flags ask for it",
     )
-    .unseen(SEEN_OPENSHIFT),
+    .unseen(OPENSHIFT),
     Right::new(
         "config.openshift.io",
         &["clusteroperators/status"],
         &["update"],
         "reports to the cluster's own operator, when flags ask for it",
     )
-    .unseen(SEEN_OPENSHIFT),
+    .unseen(OPENSHIFT),
     // A watch that lost something.
     Right::new(
         OLM,
-        &["installplans", "olmconfigs", "operatorconditions", "operatorgroups", "operators", "subscriptions"],
+        &[
+            "installplans",
+            "olmconfigs",
+            "operatorconditions",
+            "operatorgroups",
+            "operators",
+            "subscriptions",
+        ],
         &["get"],
-        "reads again what it wrote and a watch does not show",
+        DOUBT,
     )
-    .unseen(DOUBT),
-    Right::new("", &["configmaps", "namespaces", "secrets", "services"], &["get"], "reads again what it wrote and a watch does not show")
-        .unseen(DOUBT),
-    Right::new("apps", &["deployments"], &["get"], "reads again what it wrote and a watch does not show").unseen(DOUBT),
+    .unseen(DOUBT_UNSEEN),
+    Right::new(
+        "",
+        &["configmaps", "namespaces", "secrets", "serviceaccounts", "services"],
+        &["get"],
+        DOUBT,
+    )
+    .unseen(DOUBT_UNSEEN),
+    Right::new("apps", &["deployments"], &["get"], DOUBT).unseen(DOUBT_UNSEEN),
     Right::new(
         RBAC,
         &["roles", "rolebindings", "clusterroles", "clusterrolebindings"],
         &["get"],
-        "reads again what it wrote and a watch does not show",
+        DOUBT,
     )
-    .unseen(DOUBT),
-    Right::new(
-        "apiextensions.k8s.io",
-        &["customresourcedefinitions"],
-        &["get"],
-        "reads again what it wrote and a watch does not show",
-    )
-    .unseen(DOUBT),
-    Right::new("apiregistration.k8s.io", &["apiservices"], &["get"], "reads again what it wrote and a watch does not show")
-        .unseen(DOUBT),
+    .unseen(DOUBT_UNSEEN),
+    Right::new("apiextensions.k8s.io", &["customresourcedefinitions"], &["get"], DOUBT)
+        .unseen(DOUBT_UNSEEN),
+    Right::new("apiregistration.k8s.io", &["apiservices"], &["get"], DOUBT).unseen(DOUBT_UNSEEN),
     Right::new(
         "admissionregistration.k8s.io",
         &["mutatingwebhookconfigurations", "validatingwebhookconfigurations"],
         &["get"],
-        "reads again what it wrote and a watch does not show",
+        DOUBT,
     )
-    .unseen(DOUBT),
+    .unseen(DOUBT_UNSEEN),
 ];

@@ -48,7 +48,9 @@ fn at_home(name: &str) -> String {
 
 fn role(kind: &str, metadata: &str, operator: Operator, scope: Scope) -> String {
     let rules = rules_of(operator, scope);
-    format!("apiVersion: rbac.authorization.k8s.io/v1\nkind: {kind}\nmetadata:\n{metadata}rules:\n{rules}")
+    format!(
+        "apiVersion: rbac.authorization.k8s.io/v1\nkind: {kind}\nmetadata:\n{metadata}rules:\n{rules}"
+    )
 }
 
 fn binding(kind: &str, metadata: &str, role: &str, account: &str) -> String {

@@ -29,7 +29,8 @@ pub fn note(audit_log: &Path) -> Result<()> {
 /// when no scenario was left out.
 pub fn conclude(arguments: &Arguments) -> Conclusion {
     let complete = arguments.filter.is_none() && arguments.skip.is_empty();
-    let name = if complete { "rights::nothing_missing_nothing_unused" } else { "rights::nothing_missing" };
+    let name =
+        if complete { "rights::nothing_missing_nothing_unused" } else { "rights::nothing_missing" };
     let arguments = Arguments { filter: None, exact: false, ..arguments.clone() };
     let trial = Trial::test(name, move || {
         examine(complete).map_err(|error| Failed::from(format!("{error:#}")))

@@ -103,7 +103,8 @@ impl Local {
     /// Ends an operator as a drained node would and starts it again. Fails when it does not end well.
     pub async fn replace_operator(&self, operator: Operator) -> Result<()> {
         let found = {
-            let mut operators = self.operators.lock().map_err(|_| anyhow!("a scenario panicked"))?;
+            let mut operators =
+                self.operators.lock().map_err(|_| anyhow!("a scenario panicked"))?;
             let place = operators.iter().position(|(started, _, _)| *started == operator);
             place.map(|place| operators.remove(place).1)
         };

@@ -71,7 +71,23 @@ fn objects(text: &str) -> Result<BTreeMap<String, Value>> {
         let metadata = &object.metadata;
         let (namespace, name) = (metadata.namespace.as_deref(), metadata.name.as_deref());
         let key = [deploy::kind(&object), namespace.unwrap_or("-"), name.unwrap_or_default()];
-        objects.insert(key.join(" "), serde_json::to_value(&object)?);
+        let key = key.join(" ");
+        objects.insert(key, whole_numbers(serde_json::to_value(&object)?));
     }
     Ok(objects)
+}
+
+/// kustomize writes whole numbers without a point, whatever they had.
+fn whole_numbers(value: Value) -> Value {
+    match value {
+        Value::Number(number) => match number.as_f64() {
+            Some(float) if float.fract() == 0.0 => Value::from(float),
+            _ => Value::Number(number),
+        },
+        Value::Array(items) => items.into_iter().map(whole_numbers).collect(),
+        Value::Object(fields) => {
+            fields.into_iter().map(|(name, value)| (name, whole_numbers(value))).collect()
+        }
+        other => other,
+    }
 }

@@ -6,14 +6,13 @@
 mod outages;
 mod story;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Result, ensure};
 use libtest_mimic::{Failed, Trial};
 use olm_testkit::e2e::Scene;
 use olm_testkit::e2e::stage::local::{Flags, Local};
 use olm_testkit::faults::{Fault, Plan};
-use tokio::sync::Mutex;
 
 use crate::environment::Environment;
 
@@ -21,7 +20,7 @@ use crate::environment::Environment;
 pub const FLAGS: Flags<'static> = Flags { both: &[], catalog: &[], faults: true };
 
 /// Whose turn it is.
-static TURN: Mutex<()> = Mutex::const_new(());
+static TURN: Mutex<()> = Mutex::new(());
 
 /// Each kind of fault alone.
 const ALONE: [(&str, Fault); 8] = [
@@ -48,11 +47,13 @@ pub fn all(environment: &Arc<Environment>) -> Vec<Trial> {
     all
 }
 
-/// A plan that hits every watch of a namespace's objects, and a share of all other requests.
+/// A plan in which a kind of fault happens often, and comes to an end within seconds.
 fn plan(fault: Fault) -> Plan {
     match fault {
-        // Each connection of a watch counts, and there are few.
-        Fault::CutWatch | Fault::Gone => Plan { percent: 60, most: 2, ..Plan::of(&[fault]) },
+        // Watches wait longer after each interruption.
+        Fault::CutWatch => Plan { percent: 40, most: 2, ..Plan::of(&[fault]) },
+        // Only those that begin anew are told so.
+        Fault::Gone => Plan { percent: 60, most: 1, ..Plan::of(&[Fault::CutWatch, Fault::Gone]) },
         // As a server does that protects itself.
         Fault::TooManyRequests => Plan { percent: 10, burst: 2, ..Plan::of(&[fault]) },
         _ => Plan::of(&[fault]),
@@ -72,8 +73,7 @@ async fn under(local: &Local, scene: &Scene, plan: Plan) -> Result<()> {
     println!("faults: {}: {injected:?}", scene.namespace);
     told?;
     let quiet = kinds.iter().find(|kind| !injected.contains_key(*kind));
-    ensure!(kinds.len() > 1 || quiet.is_none(), "nothing went wrong: no {quiet:?}");
-    ensure!(!injected.is_empty(), "nothing went wrong");
+    ensure!(quiet.is_none(), "this never went wrong: {quiet:?}");
     story::check_end(scene).await
 }
 
@@ -83,10 +83,9 @@ where
 {
     let environment = Arc::clone(environment);
     Trial::test(name, move || {
-        let run = environment.run_local(name, async move |local, scene| {
-            let _turn = TURN.lock().await;
-            scenario(local, scene).await
-        });
+        let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+        let run =
+            environment.run_local(name, async move |local, scene| scenario(local, scene).await);
         run.map_err(|error| Failed::from(format!("{error:#}")))
     })
 }

@@ -1,6 +1,7 @@
 //! An install and an upgrade with a change of the kind, and how they end.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use anyhow::{Result, ensure};
 use olm_testkit::builders::{Bundle, Crd, Package, csv};
@@ -9,6 +10,10 @@ use olm_testkit::e2e::Scene;
 use olm_testkit::wait;
 use olm_types::api::ClusterServiceVersion;
 use serde_json::{Value, json};
+use tokio::time::{Instant, sleep};
+
+/// How often the end is looked at.
+const LOOK: Duration = Duration::from_millis(200);
 
 /// The versions of the operator.
 const VERSIONS: [&str; 2] = ["lamp.v1.0.0", "lamp.v1.1.0"];
@@ -63,20 +68,35 @@ pub async fn arrive(scene: &Scene) -> Result<()> {
     wait::until_gone(&scene.api::<ClusterServiceVersion>(), VERSIONS[0]).await
 }
 
-/// Nothing is there twice, nothing is missing, and nothing is half written.
+/// Waits until nothing is there twice, nothing is missing, and nothing is half written: the last
+/// status may follow, and what belonged to the old version is collected as garbage.
 pub async fn check_end(scene: &Scene) -> Result<()> {
     let kinds = Kinds::discover(&scene.client).await?;
-    let objects = kinds.objects_in(&scene.client, &scene.namespace).await?;
-    let mut found: BTreeMap<(String, String), usize> = BTreeMap::new();
-    for object in &objects {
+    let expected = END.map(|(kind, state, count)| ((kind.to_owned(), state.to_owned()), count));
+    let expected = Counts::from(expected);
+    let deadline = Instant::now() + wait::PATIENCE;
+    loop {
+        let found = count(&kinds.objects_in(&scene.client, &scene.namespace).await?);
+        if found == expected {
+            return Ok(());
+        }
+        ensure!(Instant::now() < deadline, "another end: {found:#?}");
+        sleep(LOOK).await;
+    }
+}
+
+/// How many objects there are, by kind and state.
+type Counts = BTreeMap<(String, String), usize>;
+
+fn count(objects: &[Value]) -> Counts {
+    let mut found = Counts::new();
+    for object in objects {
         let kind = object.pointer("/kind").and_then(Value::as_str).unwrap_or_default();
         if !OTHERS.contains(&kind) {
             *found.entry((kind.to_owned(), state(object).to_owned())).or_default() += 1;
         }
     }
-    let expected = END.map(|(kind, state, count)| ((kind.to_owned(), state.to_owned()), count));
-    ensure!(found == BTreeMap::from(expected), "another end: {found:#?}");
-    Ok(())
+    found
 }
 
 fn state(object: &Value) -> &str {
