@@ -11,6 +11,7 @@ use olm_kit::admin::Admin;
 use olm_kit::aggregated::AggregatedApi;
 use olm_kit::client::Connector;
 use olm_kit::controller::{Controller, Reconciler};
+use olm_kit::flags::CommandLine;
 use olm_kit::interpreter::{Interpreter, InterpreterOptions};
 use olm_kit::key::QueueKey;
 use olm_kit::leader::{Candidacy, Leadership};
@@ -39,11 +40,10 @@ const NAME: &str = "catalog-operator";
 ///
 /// # Errors
 /// The cluster cannot be reached, an endpoint cannot be opened, or a part of the operator ended.
-pub async fn run(args: Args) -> anyhow::Result<()> {
-    logging::init(args.log_format, args.debug)?;
-    for flag in args.without_effect() {
-        tracing::warn!(flag, "has no effect in this version");
-    }
+pub async fn run(line: CommandLine<Args>) -> anyhow::Result<()> {
+    logging::init(line.flags.common.log_format, line.flags.common.debug)?;
+    line.warn();
+    let args = line.flags;
     let tasks = Tasks::new(shutdown::on_signals().context("cannot listen for signals")?);
     let metrics = Metrics::new()?;
     let parts = Parts::assemble(&args, &metrics, &tasks).await?;
@@ -52,8 +52,8 @@ pub async fn run(args: Args) -> anyhow::Result<()> {
     Admin::new(metrics)
         .state("catalogs", move || catalogs.dump())
         .state("packages", move || packages.dump())
-        .tls(args.tls(), &parts.client)
-        .serve(args.admin_address(), &tasks)
+        .tls(args.common.tls(), &parts.client)
+        .serve(args.common.admin_address(), &tasks)
         .await?;
     parts.start();
     let ended = tasks.wait().await.context("a part of the process failed");
@@ -83,11 +83,12 @@ struct Parts {
 
 impl Parts {
     async fn assemble(args: &Args, kit_metrics: &Metrics, tasks: &Tasks) -> anyhow::Result<Self> {
-        let connector =
-            Connector::load(args.kubeconfig.as_deref()).await?.metrics(kit_metrics.requests());
+        let connector = Connector::load(args.common.kubeconfig.as_deref())
+            .await?
+            .metrics(kit_metrics.requests());
         let client = connector.client()?;
         let metrics = CatalogMetrics::register(kit_metrics)?;
-        let candidacy = Candidacy::new(args.leader_elect, &client, &args.namespace, NAME)?;
+        let candidacy = Candidacy::new(args.common.leader_elect, &client, &args.namespace, NAME)?;
         let tenancy = Tenancy::assemble(args, &client).await?;
         let watches = Watches::new(&client, &kit_metrics.watches());
         let (stores, queues) = (watches.stores(), Queues::new());
@@ -101,7 +102,7 @@ impl Parts {
         let options = InterpreterOptions::new(NAME)
             .with_accounts(&connector)?
             .led_by(candidacy.leadership().clone())
-            .stop_after(args.stop_after_writes)
+            .stop_after(args.common.stop_after_writes)
             .metrics(kit_metrics.interpreter());
         let interpreter = absorbing(Interpreter::new(client.clone(), options), &stores);
         watches.start(tasks);

@@ -120,6 +120,67 @@ fn a_cache_of_opm_is_left_alone() {
     assert!(!folder.path().join("cache/olm-registry.index").exists());
 }
 
+/// The registry where no file can grow beyond so many blocks of 512 bytes: a disk that gets full.
+fn on_a_full_disk(blocks: usize, arguments: &[&str]) -> Command {
+    let mut command = Command::new("sh");
+    // An ignored signal stays ignored: writes fail, as on a full disk, instead of ending the process.
+    let limited = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$@\"");
+    command.args(["-c", &limited, "sh", env!("CARGO_BIN_EXE_olm-registry")]).args(arguments);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+#[test]
+fn a_full_disk_is_told_and_leaves_nothing_half_written() {
+    let folder = own_catalog();
+    let (configs, cache) = (folder.path().join("configs"), folder.path().join("cache"));
+    let arguments = ["serve", configs.to_str().unwrap(), "--cache-only", "--cache-dir"];
+    let arguments = [&arguments[..], &[cache.to_str().unwrap()]].concat();
+    let output = on_a_full_disk(8, &arguments).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    let cause = format!("make the index in {}: keep the content of the catalog: ", cache.display());
+    assert!(said.contains(&cause), "{said}");
+    assert_eq!(std::fs::read_dir(&cache).unwrap().count(), 0, "nothing is left");
+    assert!(cache_only(folder.path(), &[]).unwrap().contains("the index is made anew"));
+    assert_eq!(cache_only(folder.path(), &["--cache-enforce-integrity"]), Ok(String::new()));
+}
+
+#[test]
+fn where_the_disk_is_full_a_catalog_is_served_from_memory() {
+    let arguments = ["serve", &etcd(), "-p", "0", "--address", "127.0.0.1"];
+    let mut child = on_a_full_disk(8, &arguments).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    assert!(line.contains("(1 packages, 8 channel entries)"), "{line}");
+    let sent = Command::new("kill").args(["-s", "TERM", &child.id().to_string()]).status();
+    assert!(sent.unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success() && said.contains("the index is kept in memory"), "{said}");
+}
+
+/// Every flag of `opm serve` (operator-registry v1.73), each with a value.
+#[test]
+fn every_flag_of_opm_serve_is_taken() {
+    let flags = [
+        "--debug=true",
+        "--termination-log=termination",
+        "--port=0",
+        "--pprof-addr=localhost:6060",
+        "--pprof-capture-profiles=true",
+        "--skip-tls=true",
+        "--skip-tls-verify=true",
+        "--use-http=true",
+    ];
+    for flag in flags {
+        let folder = own_catalog();
+        let said = cache_only(folder.path(), &[flag]).unwrap();
+        let idle = flag.starts_with("--pprof-capture-profiles");
+        assert_eq!(said.contains("has no effect"), idle, "{flag}: {said}");
+    }
+}
+
 #[test]
 fn flags_of_opm_are_taken() {
     let folder = own_catalog();

@@ -2,7 +2,8 @@
 //!
 //! A binary is put together from these parts, in this order:
 //!
-//! 1. [`logging`] and [`shutdown`]: how the process talks and how it ends.
+//! 1. [`flags`], [`logging`] and [`shutdown`]: how the process is told what to do, how it talks and
+//!    how it ends.
 //! 2. [`tasks`]: the set of long-running tasks; the process ends when a critical one does.
 //! 3. [`client`]: a connection to the API server, with one TLS provider, timeouts and retries.
 //! 4. [`watch`]: one watch per kind that keeps a shared, ordered [`watch::Store`] up to date.
@@ -45,6 +46,7 @@ pub mod client;
 pub mod controller;
 pub mod discovery;
 pub mod events;
+pub mod flags;
 pub mod interpreter;
 pub mod key;
 pub mod leader;

@@ -1,23 +1,21 @@
 //! Command line (spec olm-operator 7.1).
 //!
-//! Flags are v0's, so that existing manifests work. Those whose feature is not in this version are
-//! accepted and named in the log.
+//! Flags are v0's, so that existing manifests work. Those that have nothing to do here are accepted,
+//! and the log says why.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
 
-use clap::builder::{OsStringValueParser, TypedValueParser};
-use clap::{ArgAction, Parser};
-use olm_kit::tls::TlsFiles;
+use clap::Parser;
+use olm_kit::flags::{CommonFlags, Flags, Idle};
 use olm_opgroup::TenantPolicy;
 
 /// Runs operators: brings ClusterServiceVersions from created to succeeded.
 #[derive(Clone, Debug, Parser)]
 #[command(name = "olm-operator", version, disable_version_flag = true)]
 pub struct Args {
-    /// Kubeconfig file; KUBECONFIG, ~/.kube/config or the cluster around the process by default.
-    #[arg(long)]
-    pub kubeconfig: Option<PathBuf>,
+    /// What every operator is told.
+    #[command(flatten)]
+    pub common: CommonFlags,
 
     /// Namespace of this operator.
     #[arg(long, default_value = "")]
@@ -43,54 +41,13 @@ pub struct Args {
     #[arg(long = "writePackageServerStatusName", default_value = "")]
     pub write_package_server_status_name: String,
 
-    /// Resync interval of v0; changes are watched, so nothing is resynced.
-    #[arg(long, default_value = "5m")]
-    pub interval: String,
-
-    /// Log everything.
-    #[arg(long, action = ArgAction::Set, num_args = 0..=1, require_equals = true, default_value = "false", default_missing_value = "true")]
-    pub debug: bool,
-
-    /// Format of the log: text or json.
-    #[arg(long, default_value = "text")]
-    pub log_format: olm_kit::logging::Format,
-
-    /// Print the version and exit.
-    #[arg(long, action = ArgAction::Version)]
-    pub version: Option<bool>,
-
-    /// Deprecated and without effect.
-    #[arg(long, hide = true, action = ArgAction::Set, num_args = 0..=1, require_equals = true, default_value = "false", default_missing_value = "true")]
-    pub profiling: bool,
+    /// Resync interval of v0 (no effect).
+    #[arg(long)]
+    pub interval: Option<String>,
 
     /// Features to switch on or off; v0 has only locked ones (no effect).
     #[arg(long = "feature-gates", hide = true, default_value = "")]
     pub feature_gates: String,
-
-    /// Key with which health, readiness and metrics are served over TLS; followed while it changes.
-    #[arg(long = "tls-key", requires = "tls_cert")]
-    pub tls_key: Option<PathBuf>,
-
-    /// Certificate with which they are served; followed while it changes.
-    #[arg(long = "tls-cert", requires = "tls_key")]
-    pub tls_cert: Option<PathBuf>,
-
-    /// Authorities whose clients are known by their certificates there.
-    #[arg(long = "client-ca", value_parser = OsStringValueParser::new().map(PathBuf::from))]
-    pub client_ca: Option<PathBuf>,
-
-    /// Have only one of several replicas act, by a Lease in the operator's namespace.
-    #[arg(long = "leader-elect", action = ArgAction::Set, num_args = 0..=1, require_equals = true, default_value = "false", default_missing_value = "true")]
-    pub leader_elect: bool,
-
-    /// Address that health, readiness and metrics are served on; port 8443 of all addresses with TLS,
-    /// 8080 without, unless told otherwise.
-    #[arg(long = "admin-address")]
-    pub admin_address: Option<String>,
-
-    /// End the process after this many writes, for crash tests.
-    #[arg(long = "stop-after-writes", hide = true)]
-    pub stop_after_writes: Option<u64>,
 }
 
 impl Args {
@@ -106,53 +63,70 @@ impl Args {
         let names = self.protected_copied_csv_namespaces.iter().map(|name| name.trim());
         names.filter(|name| !name.is_empty()).map(str::to_owned).collect()
     }
+}
 
-    /// What health, readiness and metrics are served with, if over TLS.
-    pub fn tls(&self) -> Option<TlsFiles> {
-        let [certificate, key, clients] = [&self.tls_cert, &self.tls_key, &self.client_ca];
-        TlsFiles::given(certificate.as_deref(), key.as_deref(), clients.as_deref())
-    }
-
-    /// Where they are served; v0's ports unless told otherwise.
-    pub fn admin_address(&self) -> &str {
-        let usual = if self.tls().is_some() { "0.0.0.0:8443" } else { "0.0.0.0:8080" };
-        self.admin_address.as_deref().unwrap_or(usual)
-    }
-
-    /// Flags that were given and do nothing yet.
-    pub fn without_effect(&self) -> Vec<&'static str> {
+impl Flags for Args {
+    fn idle(&self) -> Vec<Idle> {
         let given =
-            [("--profiling", self.profiling), ("--feature-gates", !self.feature_gates.is_empty())];
-        given.into_iter().filter_map(|(flag, given)| given.then_some(flag)).collect()
+            [(self.interval.is_some(), INTERVAL), (!self.feature_gates.is_empty(), FEATURE_GATES)];
+        let own = given.into_iter().filter_map(|(given, idle)| given.then_some(idle));
+        own.chain(self.common.idle()).collect()
     }
 }
+
+const INTERVAL: Idle =
+    Idle { flag: "--interval", why: "changes are watched, nothing is read again after a time" };
+const FEATURE_GATES: Idle =
+    Idle { flag: "--feature-gates", why: "OLM v0 has only gates that cannot be switched" };
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use olm_kit::flags::CommandLine;
     use rstest::rstest;
 
+    fn read(flags: &[&str]) -> CommandLine<Args> {
+        CommandLine::read(std::iter::once("olm-operator").chain(flags.iter().copied())).unwrap()
+    }
+
     fn parse(flags: &[&str]) -> Args {
-        let flags = std::iter::once("olm-operator").chain(flags.iter().copied());
-        Args::try_parse_from(flags).unwrap()
+        read(flags).flags
+    }
+
+    /// Every flag of v0.45's `olm`, and what becomes of it: it has an effect, or the log says why
+    /// it has none.
+    #[rstest]
+    #[case("--interval=5m0s", Some("--interval"))]
+    #[case("--watchedNamespaces=a,b", None)]
+    #[case("--writeStatusName=operator-lifecycle-manager", None)]
+    #[case("--writePackageServerStatusName=packageserver", None)]
+    #[case("--debug", None)]
+    #[case("--debug=false", None)]
+    #[case("--namespace=operator-lifecycle-manager", None)]
+    #[case("--protectedCopiedCSVNamespaces=a,b", None)]
+    #[case("--client-ca=/profile-collector-cert/tls.crt", None)]
+    #[case("--profiling=true", Some("--profiling"))]
+    #[case("--feature-gates=OperatorLifecycleManagerV1=true", Some("--feature-gates"))]
+    fn flags_of_v0(#[case] flag: &str, #[case] idle: Option<&str>) {
+        let read = read(&[flag]);
+        let told: Vec<&str> = read.flags.idle().iter().map(|idle| idle.flag).collect();
+        assert_eq!(told, Vec::from_iter(idle));
+        assert_eq!(read.unknown, Vec::<String>::new());
     }
 
     #[test]
-    fn flags_of_v0_manifests_are_understood() {
-        let args = parse(&[
-            "--namespace",
-            "operator-lifecycle-manager",
-            "--writeStatusName",
-            "",
-            "--debug=false",
-            "--interval=5m0s",
-            "--protectedCopiedCSVNamespaces=a,b",
-        ]);
-        assert_eq!(args.namespace, "operator-lifecycle-manager");
-        assert!(args.without_effect().is_empty());
-        assert_eq!(args.protected(), ["a", "b"].map(str::to_owned).into());
-        assert!(parse(&[]).protected().is_empty());
-        assert!(!args.debug);
+    fn flags_of_v0_with_a_partner() {
+        let args = parse(&["--tls-cert=/srv-cert/tls.crt", "--tls-key", "/srv-cert/tls.key"]);
+        assert!(args.common.tls().is_some() && args.idle().is_empty());
+        let version = CommandLine::<Args>::read(["olm-operator", "--version"]).unwrap_err();
+        assert_eq!(version.kind(), clap::error::ErrorKind::DisplayVersion);
+    }
+
+    #[test]
+    fn flags_of_the_log_library_of_v0_are_told() {
+        for flag in olm_kit::flags::OF_KLOG {
+            assert_eq!(read(&[flag, "1"]).unknown, [flag]);
+        }
     }
 
     #[rstest]
@@ -166,16 +140,9 @@ mod tests {
     }
 
     #[test]
-    fn with_certificates_the_endpoints_are_where_v0_has_them() {
-        assert_eq!(parse(&[]).admin_address(), "0.0.0.0:8080");
-        let tls = parse(&["--tls-key=k", "--tls-cert=c", "--client-ca="]);
-        assert_eq!(tls.admin_address(), "0.0.0.0:8443");
-        assert_eq!(tls.tls().and_then(|files| files.client_authority), None);
-        assert_eq!(parse(&["--admin-address=127.0.0.1:0"]).admin_address(), "127.0.0.1:0");
-    }
-
-    #[test]
-    fn a_key_needs_a_certificate() {
-        assert!(Args::try_parse_from(["olm-operator", "--tls-key", "k"]).is_err());
+    fn protected() {
+        let args = parse(&["--protectedCopiedCSVNamespaces=a,b"]);
+        assert_eq!(args.protected(), ["a", "b"].map(str::to_owned).into());
+        assert!(parse(&[]).protected().is_empty());
     }
 }

@@ -1,6 +1,6 @@
 //! Entry point of the OLM operator.
 
-use clap::Parser;
+use olm_kit::flags::CommandLine;
 
 #[cfg(feature = "jemalloc")]
 #[global_allocator]
@@ -8,5 +8,5 @@ static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
-    olm_operator::run(olm_operator::Args::parse()).await
+    olm_operator::run(CommandLine::of_this_process()).await
 }

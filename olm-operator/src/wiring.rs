@@ -16,6 +16,7 @@ use olm_kit::admin::Admin;
 use olm_kit::client::Connector;
 use olm_kit::controller::{Controller, Reconciler};
 use olm_kit::discovery::{ApiKinds, ServerVersion};
+use olm_kit::flags::CommandLine;
 use olm_kit::interpreter::{Interpreter, InterpreterOptions};
 use olm_kit::key::QueueKey;
 use olm_kit::leader::Candidacy;
@@ -57,17 +58,17 @@ const WORKERS: usize = 2;
 ///
 /// # Errors
 /// When the process cannot start, or a task that it needs ended.
-pub async fn run(args: Args) -> anyhow::Result<()> {
-    logging::init(args.log_format, args.debug)?;
-    for flag in args.without_effect() {
-        tracing::warn!(flag, "has no effect in this version");
-    }
+pub async fn run(line: CommandLine<Args>) -> anyhow::Result<()> {
+    logging::init(line.flags.common.log_format, line.flags.common.debug)?;
+    line.warn();
+    let args = line.flags;
     let tasks = Tasks::new(shutdown::on_signals()?);
     let metrics = Metrics::new()?;
     let csv_metrics = CsvMetrics::register(&metrics)?;
-    let connector = Connector::load(args.kubeconfig.as_deref()).await?.metrics(metrics.requests());
+    let connector =
+        Connector::load(args.common.kubeconfig.as_deref()).await?.metrics(metrics.requests());
     let client = connector.client()?;
-    let candidacy = Candidacy::new(args.leader_elect, &client, &args.namespace, NAME)?;
+    let candidacy = Candidacy::new(args.common.leader_elect, &client, &args.namespace, NAME)?;
     let tenancy = Tenancy::assemble(&args, &client).await?;
     let originals = Originals::default();
     let mut watches = Watches::new(&client, &metrics.watches(), originals.clone());
@@ -175,7 +176,7 @@ impl Parts {
 
 fn interpreter_options(args: &Args, metrics: &Metrics) -> InterpreterOptions {
     let mut options = InterpreterOptions::new(EVENT_SOURCE)
-        .stop_after(args.stop_after_writes)
+        .stop_after(args.common.stop_after_writes)
         .metrics(metrics.interpreter());
     options.field_manager = NAME.to_owned();
     options
@@ -222,6 +223,7 @@ async fn serve(args: &Args, parts: &Parts) -> anyhow::Result<()> {
             "labeller": queues.labels.len(),
         })
     });
-    admin.tls(args.tls(), &parts.client).serve(args.admin_address(), &parts.tasks).await?;
+    let flags = &args.common;
+    admin.tls(flags.tls(), &parts.client).serve(flags.admin_address(), &parts.tasks).await?;
     Ok(())
 }

@@ -1,8 +1,10 @@
-//! Who wrote and listed what, from the audit log of the API server.
+//! Who wrote, listed and used what, from the audit log of the API server.
 //!
 //! A write is a request that the API server carried out and that could change what it stores:
 //! reviews of rights and requests for tokens are none, events are. A list counts once, however
 //! many pages it has.
+
+mod usage;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,6 +17,8 @@ use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 use tokio::time::{Instant, sleep};
 
+pub use usage::{Usage, Use};
+
 /// Between two looks at the log.
 const LOOK: Duration = Duration::from_millis(100);
 
@@ -23,6 +27,9 @@ const QUESTIONS: [&str; 2] = ["authorization.k8s.io", "authentication.k8s.io"];
 
 /// How the log names reads of whole collections.
 const LIST: &str = "list";
+
+/// Requests that change nothing.
+const READS: [&str; 3] = ["get", LIST, "watch"];
 
 /// A request that was carried out.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -191,8 +198,9 @@ struct ResponseStatus {
 
 impl Entry {
     fn write(self) -> Option<Write> {
-        let carried_out =
-            self.is_carried_out() && self.verb != LIST && !self.request_uri.contains("dryRun=");
+        let carried_out = self.is_carried_out()
+            && !READS.contains(&self.verb.as_str())
+            && !self.request_uri.contains("dryRun=");
         let question = QUESTIONS.contains(&self.object_ref.api_group.as_str())
             || self.object_ref.subresource == "token";
         let program = self.program().to_owned();

@@ -15,6 +15,8 @@
 //! - [`wait`]: waiting for a condition with a deadline and a failure that explains itself;
 //! - [`history`]: everything that happened to the objects of a kind, in order;
 //! - [`deploy`]: what `deploy/` puts into a cluster;
+//! - [`rights`]: what the operators may do there, and why;
+//! - [`faults`]: what can go wrong between a program and the API server, on purpose;
 //! - [`e2e`]: scenarios that know a cluster only through its API;
 //! - [`dump`]: objects in a normal form, for comparisons, and everything that a cluster holds.
 
@@ -24,6 +26,7 @@ pub mod cluster;
 pub mod deploy;
 pub mod dump;
 pub mod e2e;
+pub mod faults;
 pub mod history;
 pub mod kubelet;
 pub mod oci;
@@ -33,6 +36,7 @@ pub mod peer;
 pub mod process;
 pub mod progress;
 pub mod registry;
+pub mod rights;
 pub mod stand_in;
 pub mod static_build;
 pub mod wait;

@@ -1,21 +1,22 @@
 //! The real binaries of this workspace, as child processes.
 //!
 //! They run outside the cluster with its kubeconfig, on loopback ports, with their output in
-//! files, and end when dropped or when this process ends in any way.
+//! files, and end when dropped or when this process ends in any way. Operators act as their
+//! ServiceAccounts, with the rights that `deploy/` gives them.
+
+mod account;
+mod admin;
 
 use std::fmt;
 use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
-use tokio::time::{Instant, sleep, timeout};
+
+pub use admin::Admin;
 
 use crate::process::{Launch, Lifetime, Running};
-use crate::wait::PATIENCE;
 
 /// The namespace that OLM regards as its own; catalogs in it are seen everywhere.
 pub const OLM_NAMESPACE: &str = "operator-lifecycle-manager";
@@ -40,6 +41,14 @@ impl Operator {
             Self::Catalog => "catalog-operator",
         }
     }
+
+    /// Its ServiceAccount in [`OLM_NAMESPACE`].
+    pub const fn account(self) -> &'static str {
+        match self {
+            Self::Olm => "olm-operator-serviceaccount",
+            Self::Catalog => "catalog-operator-serviceaccount",
+        }
+    }
 }
 
 impl fmt::Display for Operator {
@@ -58,6 +67,8 @@ pub struct Special {
     pub args: Vec<String>,
     /// More variables in its environment.
     pub env: Vec<(String, String)>,
+    /// URL of what it takes for the API server, when that is something in between.
+    pub server: Option<String>,
 }
 
 /// Where the binaries are and how they are started.
@@ -97,14 +108,14 @@ impl Binaries {
     }
 
     /// Starts the operator of ClusterServiceVersions and OperatorGroups.
-    pub fn olm_operator(&self, kubeconfig: &Path) -> Result<Running> {
-        let started = self.operator(Operator::Olm, kubeconfig, Special::default())?;
+    pub async fn olm_operator(&self, kubeconfig: &Path) -> Result<Running> {
+        let started = self.operator(Operator::Olm, kubeconfig, Special::default()).await?;
         Ok(started.0)
     }
 
     /// Starts the operator of CatalogSources, Subscriptions and InstallPlans.
-    pub fn catalog_operator(&self, kubeconfig: &Path) -> Result<Running> {
-        let started = self.operator(Operator::Catalog, kubeconfig, Special::default())?;
+    pub async fn catalog_operator(&self, kubeconfig: &Path) -> Result<Running> {
+        let started = self.operator(Operator::Catalog, kubeconfig, Special::default()).await?;
         Ok(started.0)
     }
 
@@ -133,16 +144,20 @@ impl Binaries {
         self.launch("olm-workload", &format!("olm-workload-{name}"), args)?.start()
     }
 
-    /// Starts an operator in a special way; the second value serves its health and readiness.
-    pub fn operator(
+    /// Starts an operator in a special way; the second value serves its health and readiness. The
+    /// kubeconfig is an administrator's, with which the operator gets one of its account.
+    pub async fn operator(
         &self,
         operator: Operator,
         kubeconfig: &Path,
         special: Special,
     ) -> Result<(Running, Admin)> {
-        let kubeconfig = kubeconfig.to_string_lossy().into_owned();
-        let admin = Admin { address: SocketAddr::from(([127, 0, 0, 1], free_port()?)) };
-        let address = admin.address.to_string();
+        let name = operator.name();
+        let log = if special.log.is_empty() { name } else { &special.log };
+        let own = account::kubeconfig(kubeconfig, operator, log, special.server.as_deref()).await?;
+        let kubeconfig = own.to_string_lossy().into_owned();
+        let address = SocketAddr::from(([127, 0, 0, 1], free_port()?));
+        let (admin, address) = (Admin::at(address), address.to_string());
         let flags = [
             ("--kubeconfig", kubeconfig.as_str()),
             ("--namespace", OLM_NAMESPACE),
@@ -150,8 +165,6 @@ impl Binaries {
         ];
         let args = flags.iter().flat_map(|(flag, value)| [*flag, *value].map(str::to_owned));
         let args = args.chain(special.args).collect();
-        let name = operator.name();
-        let log = if special.log.is_empty() { name } else { &special.log };
         let launch = Launch { env: special.env, ..self.launch(name, log, args)? };
         Ok((launch.start()?, admin))
     }
@@ -173,99 +186,6 @@ impl Binaries {
             log: self.logs.join(format!("{name}.log")),
             lifetime: self.lifetime,
         })
-    }
-}
-
-/// How often an operator that starts is asked whether it is ready.
-const ASK: Duration = Duration::from_millis(50);
-
-/// What an answer may take.
-const ANSWER: Duration = Duration::from_secs(5);
-
-/// Where an operator serves health, readiness and metrics.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Admin {
-    address: SocketAddr,
-}
-
-impl Admin {
-    /// An operator that somebody else started.
-    pub fn at(address: SocketAddr) -> Self {
-        Self { address }
-    }
-
-    /// Waits until the operator has read everything that it watches.
-    pub async fn until_ready(self) -> Result<()> {
-        let deadline = Instant::now() + PATIENCE;
-        while !self.is_ready().await {
-            if Instant::now() > deadline {
-                bail!("no operator is ready at {} after {PATIENCE:?}", self.address);
-            }
-            sleep(ASK).await;
-        }
-        Ok(())
-    }
-
-    /// Whether the operator has read everything that it watches.
-    pub async fn is_ready(self) -> bool {
-        matches!(self.get("/readyz").await, Ok((200, _)))
-    }
-
-    /// The metrics in Prometheus' text format.
-    pub async fn metrics(self) -> Result<String> {
-        match self.get("/metrics").await? {
-            (200, text) => Ok(text),
-            (code, text) => bail!("{} answers /metrics with {code}: {text}", self.address),
-        }
-    }
-
-    /// What the operator tells about its state, as JSON.
-    pub async fn state(self) -> Result<String> {
-        match self.get("/debug/state").await? {
-            (200, text) => Ok(text),
-            (code, text) => bail!("{} answers /debug/state with {code}: {text}", self.address),
-        }
-    }
-
-    /// Waits until the metrics satisfy a condition, and returns them.
-    ///
-    /// `what` completes the sentence "waited for the metrics to …".
-    pub async fn until_metrics(
-        self,
-        what: &str,
-        condition: impl Fn(&str) -> bool,
-    ) -> Result<String> {
-        let deadline = Instant::now() + PATIENCE;
-        loop {
-            let text = self.metrics().await?;
-            if condition(&text) {
-                return Ok(text);
-            }
-            if Instant::now() > deadline {
-                bail!("waited {PATIENCE:?} for the metrics to {what}; they are:\n{text}");
-            }
-            sleep(ASK).await;
-        }
-    }
-
-    /// Status code and body.
-    async fn get(self, path: &str) -> Result<(u16, String)> {
-        let answer = timeout(ANSWER, self.ask(path)).await;
-        let answer = answer.with_context(|| format!("{} is silent", self.address))??;
-        let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_default();
-        let code = head.split(' ').nth(1).and_then(|code| code.parse().ok());
-        Ok((code.context("the answer is no HTTP")?, body.to_owned()))
-    }
-
-    async fn ask(self, path: &str) -> Result<String> {
-        let connected = TcpStream::connect(self.address).await;
-        let mut stream =
-            connected.with_context(|| format!("nobody answers at {}", self.address))?;
-        let request = format!("GET {path} HTTP/1.0\r\nHost: localhost\r\n\r\n");
-        stream.write_all(request.as_bytes()).await?;
-        let mut answer = Vec::new();
-        stream.read_to_end(&mut answer).await?;
-        String::from_utf8(answer).context("the answer is no text")
     }
 }
 

@@ -141,6 +141,24 @@ impl Running {
         self.kill();
     }
 
+    /// Sends SIGTERM and waits; the code with which the process ended by itself.
+    ///
+    /// # Errors
+    ///
+    /// When it did not end in time; it is killed then.
+    pub fn terminate(mut self) -> Result<i32> {
+        signal(self.record.pid, Signal::TERM);
+        let deadline = Instant::now() + GRACE;
+        while Instant::now() < deadline {
+            if let Some(code) = self.exit_code()? {
+                return Ok(code);
+            }
+            std::thread::sleep(POLL);
+        }
+        self.kill();
+        bail!("{} did not end within {GRACE:?} after SIGTERM", self.record.name)
+    }
+
     /// Kills the process at once, as a crash would.
     pub fn kill(&mut self) {
         // The guard is in the group, so this is right even when the child itself has ended.
@@ -188,6 +206,20 @@ impl Record {
     pub fn kill(&self) {
         if self.is_alive() {
             signal(self.pid, Signal::KILL);
+        }
+    }
+
+    /// Stops the process and its group where they are, until [`Self::thaw`].
+    pub fn freeze(&self) {
+        if self.is_alive() {
+            signal(self.pid, Signal::STOP);
+        }
+    }
+
+    /// Lets them go on.
+    pub fn thaw(&self) {
+        if self.is_alive() {
+            signal(self.pid, Signal::CONT);
         }
     }
 

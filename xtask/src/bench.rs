@@ -1,6 +1,7 @@
 //! `cargo xtask bench`: figures of the project, each with the command that gives it.
 
 mod catalog;
+mod failover;
 mod install;
 mod packages;
 mod stage;
@@ -39,6 +40,12 @@ enum Subject {
         /// Folders with file-based catalogs
         #[arg(required = true)]
         folders: Vec<PathBuf>,
+    },
+    /// Two replicas: time without a leader, writes while nothing happens, memory of a standby
+    Failover {
+        /// How often the leader ends, in each of two ways
+        #[arg(long, default_value_t = 20)]
+        count: usize,
     },
     #[command(flatten)]
     OnACluster(Figure),
@@ -83,6 +90,11 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         Subject::Packages { folders } => {
             on_a_cluster(arguments.release, async |cluster, binaries| {
                 packages::run(cluster, binaries, folders).await
+            })
+        }
+        Subject::Failover { count } => {
+            on_a_cluster(arguments.release, async |cluster, binaries| {
+                failover::run(cluster, binaries, *count).await
             })
         }
         Subject::OnACluster(figure) => {

@@ -13,6 +13,7 @@ mod fuzz;
 mod image;
 mod manifests;
 mod release;
+mod rbac;
 mod resolve;
 mod scale;
 mod shapes;
@@ -48,6 +49,8 @@ enum Command {
     Cluster(cluster::Arguments),
     /// Writes deploy/crds from the types
     Crds(Generate),
+    /// Writes the operators' rights from the tables of what they use
+    Rbac(Generate),
     /// Writes deploy/ as two files for kubectl apply
     Manifests(manifests::Arguments),
     /// Writes the code of the registry protocol and the table of Go types
@@ -107,6 +110,7 @@ fn run(command: Command) -> Result<()> {
         Command::Tidy => tidy::run(),
         Command::Cluster(arguments) => cluster::run(arguments),
         Command::Crds(generate) => crds::run(generate.check),
+        Command::Rbac(generate) => rbac::run(generate.check),
         Command::Manifests(arguments) => manifests::run(&arguments),
         Command::Codegen(generate) => {
             codegen::run(generate.check)?;

@@ -37,8 +37,8 @@ impl Stage {
         deploy::apply(&client, &Options::default(), With::Definitions).await?;
         let logs = logs.map_or_else(|| cluster.scratch(), Path::to_owned);
         let binaries = Binaries::in_dir(binaries, &logs);
-        let processes =
-            vec![binaries.olm_operator(&kubeconfig)?, binaries.catalog_operator(&kubeconfig)?];
+        let olm = binaries.olm_operator(&kubeconfig).await?;
+        let processes = vec![olm, binaries.catalog_operator(&kubeconfig).await?];
         Ok(Self { client, cluster, binaries, processes })
     }
 

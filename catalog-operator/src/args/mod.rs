@@ -1,16 +1,14 @@
 //! Command line (spec catalog-operator 8).
 //!
-//! Flags are v0's, so that existing manifests work. Those whose feature is not in this version are
-//! accepted and named in the log.
+//! Flags are v0's, so that existing manifests work. Those that have nothing to do here are accepted,
+//! and the log says why.
 
 mod duration;
 
-use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{ArgAction, Parser};
-use olm_kit::tls::TlsFiles;
+use olm_kit::flags::{CommonFlags, Flags, Idle};
 use olm_lifecycle::tenancy::TenantPolicy;
 use olm_resolver::Policy;
 
@@ -24,9 +22,9 @@ pub use duration::{DurationError, parse_duration};
 #[derive(Clone, Debug, Parser)]
 #[command(name = "catalog-operator", version, disable_version_flag = true)]
 pub struct Args {
-    /// Kubeconfig file; KUBECONFIG, ~/.kube/config or the cluster around the process by default.
-    #[arg(long)]
-    pub kubeconfig: Option<PathBuf>,
+    /// What every operator is told.
+    #[command(flatten)]
+    pub common: CommonFlags,
 
     /// Namespace of the operator and of global catalogs; GLOBAL_CATALOG_NAMESPACE overrides it.
     #[arg(long, default_value = "olm")]
@@ -59,37 +57,9 @@ pub struct Args {
     #[arg(long = "set-workload-user-id", action = ArgAction::Set, num_args = 0..=1, require_equals = true, default_value = "false", default_missing_value = "true")]
     pub set_workload_user_id: bool,
 
-    /// Log everything.
-    #[arg(long, action = ArgAction::Set, num_args = 0..=1, require_equals = true, default_value = "false", default_missing_value = "true")]
-    pub debug: bool,
-
-    /// Format of the log: text or json.
-    #[arg(long, default_value = "text")]
-    pub log_format: olm_kit::logging::Format,
-
-    /// Print the version and exit.
-    #[arg(long, action = ArgAction::Version)]
-    pub version: Option<bool>,
-
-    /// Deprecated and without effect.
-    #[arg(long, hide = true, action = ArgAction::Set, num_args = 0..=1, require_equals = true, default_value = "false", default_missing_value = "true")]
-    pub profiling: bool,
-
-    /// Key with which health, readiness and metrics are served over TLS; followed while it changes.
-    #[arg(long = "tls-key", requires = "tls_cert")]
-    pub tls_key: Option<PathBuf>,
-
-    /// Certificate with which they are served; followed while it changes.
-    #[arg(long = "tls-cert", requires = "tls_key")]
-    pub tls_cert: Option<PathBuf>,
-
-    /// Authorities whose clients are known by their certificates there.
-    #[arg(long = "client-ca", value_parser = OsStringValueParser::new().map(PathBuf::from))]
-    pub client_ca: Option<PathBuf>,
-
-    /// Resync interval of v0; changes are watched, so nothing is resynced.
-    #[arg(long, default_value = "15m", value_parser = parse_duration)]
-    pub interval: Duration,
+    /// Resync interval of v0 (no effect).
+    #[arg(long, value_parser = parse_duration)]
+    pub interval: Option<Duration>,
 
     /// Address that the packages API is served on over TLS, as `host:port`; not served when empty.
     #[arg(long = "packages-address", default_value = "")]
@@ -134,19 +104,6 @@ pub struct Args {
     /// What owners of namespaces may do with OLM's objects: v0, or strict (docs/security.md).
     #[arg(long = "tenant-policy", default_value_t)]
     pub tenant_policy: TenantPolicy,
-
-    /// Have only one of several replicas act, by a Lease in the operator's namespace.
-    #[arg(long = "leader-elect", action = ArgAction::Set, num_args = 0..=1, require_equals = true, default_value = "false", default_missing_value = "true")]
-    pub leader_elect: bool,
-
-    /// Address that health, readiness and metrics are served on; port 8443 of all addresses with TLS,
-    /// 8080 without, unless told otherwise.
-    #[arg(long = "admin-address")]
-    pub admin_address: Option<String>,
-
-    /// End the process after this many writes, for crash tests.
-    #[arg(long = "stop-after-writes", hide = true)]
-    pub stop_after_writes: Option<u64>,
 }
 
 /// The user that v0 runs Pods as when it is asked to set one.
@@ -162,60 +119,71 @@ impl Args {
     pub fn workload_user(&self) -> Option<i64> {
         self.set_workload_user_id.then_some(WORKLOAD_USER)
     }
+}
 
-    /// What health, readiness and metrics are served with, if over TLS.
-    pub fn tls(&self) -> Option<TlsFiles> {
-        let [certificate, key, clients] = [&self.tls_cert, &self.tls_key, &self.client_ca];
-        TlsFiles::given(certificate.as_deref(), key.as_deref(), clients.as_deref())
-    }
-
-    /// Where they are served; v0's ports unless told otherwise.
-    pub fn admin_address(&self) -> &str {
-        let usual = if self.tls().is_some() { "0.0.0.0:8443" } else { "0.0.0.0:8080" };
-        self.admin_address.as_deref().unwrap_or(usual)
-    }
-
-    /// Flags that were given and do nothing yet.
-    pub fn without_effect(&self) -> Vec<&'static str> {
+impl Flags for Args {
+    fn idle(&self) -> Vec<Idle> {
         let given = [
-            ("--writeStatusName", !self.write_status_name.is_empty()),
-            ("--profiling", self.profiling),
+            (self.interval.is_some(), INTERVAL),
+            (!self.write_status_name.is_empty(), WRITE_STATUS_NAME),
         ];
-        given.into_iter().filter_map(|(flag, given)| given.then_some(flag)).collect()
+        let own = given.into_iter().filter_map(|(given, idle)| given.then_some(idle));
+        own.chain(self.common.idle()).collect()
     }
 }
+
+const INTERVAL: Idle =
+    Idle { flag: "--interval", why: "changes are watched, nothing is read again after a time" };
+const WRITE_STATUS_NAME: Idle = Idle {
+    flag: "--writeStatusName",
+    why: "no ClusterOperator is reported for catalogs; olm-operator has its own",
+};
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use olm_kit::flags::CommandLine;
+    use rstest::rstest;
+
+    fn read(flags: &[&str]) -> CommandLine<Args> {
+        CommandLine::read(std::iter::once("catalog-operator").chain(flags.iter().copied())).unwrap()
+    }
 
     fn parse(flags: &[&str]) -> Args {
-        Args::try_parse_from(std::iter::once("catalog-operator").chain(flags.iter().copied()))
-            .unwrap()
+        read(flags).flags
+    }
+
+    /// Every flag of v0.45's `catalog`, and what becomes of it: it has an effect, or the log says
+    /// why it has none.
+    #[rstest]
+    #[case("--kubeconfig=config", None)]
+    #[case("--namespace=operator-lifecycle-manager", None)]
+    #[case("--configmapServerImage=quay.io/x/y:latest", None)]
+    #[case("--opmImage=quay.io/x/z:latest", None)]
+    #[case("--util-image=quay.io/x/z:latest", None)]
+    #[case("--writeStatusName=operator-lifecycle-manager-catalog", Some("--writeStatusName"))]
+    #[case("--set-workload-user-id=true", None)]
+    #[case("--debug", None)]
+    #[case("--profiling", Some("--profiling"))]
+    #[case("--client-ca=/profile-collector-cert/tls.crt", None)]
+    #[case("--interval=15m", Some("--interval"))]
+    #[case("--bundle-unpack-timeout=0", None)]
+    #[case("--install-plan-retry-timeout=90s", None)]
+    fn flags_of_v0(#[case] flag: &str, #[case] idle: Option<&str>) {
+        let read = read(&[flag]);
+        let told: Vec<&str> = read.flags.idle().iter().map(|idle| idle.flag).collect();
+        assert_eq!(told, Vec::from_iter(idle));
+        assert_eq!(read.unknown, Vec::<String>::new());
     }
 
     #[test]
-    fn flags_of_v0_manifests_are_understood() {
-        let args = parse(&[
-            "--namespace",
-            "operator-lifecycle-manager",
-            "--configmapServerImage=quay.io/x/y:latest",
-            "--util-image",
-            "quay.io/x/z:latest",
-            "--set-workload-user-id=true",
-            "--install-plan-retry-timeout=90s",
-            "--writeStatusName=operator-lifecycle-manager-catalog",
-        ]);
-        assert_eq!(args.namespace, "operator-lifecycle-manager");
+    fn values_of_flags_of_v0() {
+        let args = parse(&["--set-workload-user-id=true", "--install-plan-retry-timeout=90s"]);
         assert_eq!(args.install_plan_retry_timeout, Duration::from_secs(90));
-        assert_eq!(args.without_effect(), ["--writeStatusName"]);
         assert_eq!(args.workload_user(), Some(1001));
-    }
-
-    #[test]
-    fn a_bare_boolean_flag_is_true() {
-        assert!(parse(&["--debug"]).debug);
-        assert!(!parse(&["--debug=false"]).debug);
+        assert_eq!(parse(&["--set-workload-user-id=false"]).workload_user(), None);
+        let tls = parse(&["--tls-cert=/srv-cert/tls.crt", "--tls-key", "/srv-cert/tls.key"]);
+        assert!(tls.common.tls().is_some());
     }
 
     #[test]
@@ -249,20 +217,6 @@ mod tests {
         assert_eq!(parse(&[]).tenant_policy, TenantPolicy::V0);
         assert_eq!(parse(&["--tenant-policy=strict"]).tenant_policy, TenantPolicy::Strict);
         assert!(Args::try_parse_from(["catalog-operator", "--tenant-policy=lax"]).is_err());
-    }
-
-    #[test]
-    fn with_certificates_the_endpoints_are_where_v0_has_them() {
-        assert_eq!(parse(&[]).admin_address(), "0.0.0.0:8080");
-        let tls = parse(&["--tls-key=k", "--tls-cert=c", "--client-ca="]);
-        assert_eq!(tls.admin_address(), "0.0.0.0:8443");
-        assert_eq!(tls.tls().and_then(|files| files.client_authority), None);
-        assert_eq!(parse(&["--admin-address=127.0.0.1:0"]).admin_address(), "127.0.0.1:0");
-    }
-
-    #[test]
-    fn a_key_needs_a_certificate() {
-        assert!(Args::try_parse_from(["catalog-operator", "--tls-key", "k"]).is_err());
     }
 
     #[test]

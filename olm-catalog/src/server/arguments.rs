@@ -22,6 +22,10 @@ pub struct Arguments {
 /// How registries are spoken to when an image is pulled.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub struct Registries {
+    /// Accepted as by opm, where it is deprecated
+    #[arg(long, global = true, hide = true, num_args = 0..=1, default_missing_value = "true")]
+    #[arg(require_equals = true, default_value_t = false)]
+    pub skip_tls: bool,
     /// Accepted as by opm; images are pulled from registries with valid certificates only
     #[arg(long, global = true, hide = true, num_args = 0..=1, default_missing_value = "true")]
     #[arg(require_equals = true, default_value_t = false)]

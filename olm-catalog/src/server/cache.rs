@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, anyhow, bail};
 
 use super::arguments::Serve;
-use crate::fbc::{ReadLimits, SourceDigest};
+use crate::fbc::{CatalogError, ReadLimits, SourceDigest};
 use crate::index::Index;
 
 /// Name of the index in its folder.
@@ -105,13 +105,19 @@ fn intact(folder: &Path, root: &Path, limits: &ReadLimits) -> Result<Index> {
 }
 
 /// An index in a file that nobody else sees and that vanishes with this process; in memory where
-/// no file can be written.
+/// no file can be written, as on a full disk.
 fn fresh(root: &Path, limits: &ReadLimits) -> Result<Index> {
-    let file = tempfile::tempfile();
-    if let Err(error) = &file {
-        tracing::warn!(%error, "no temporary file can be written: the index is kept in memory");
+    let built = match tempfile::tempfile() {
+        Ok(file) => Index::build(root, limits, Some(file)),
+        Err(error) => Err(CatalogError::Contents(error)),
+    };
+    match built {
+        Err(CatalogError::Contents(error)) => {
+            tracing::warn!(%error, "no temporary file can be written: the index is kept in memory");
+            Ok(Index::build(root, limits, None)?)
+        }
+        built => Ok(built?),
     }
-    Ok(Index::build(root, limits, file.ok())?)
 }
 
 /// Makes the index in the folder anew; it takes its place when it is complete.
@@ -122,7 +128,8 @@ fn keep(folder: &Path, root: &Path, limits: &ReadLimits) -> Result<Index> {
     };
     let partial = writable().with_context(|| format!("write to {}", folder.display()))?;
     let file = partial.reopen().context("open the index that is being written")?;
-    let index = Index::build(root, limits, Some(file))?;
+    let context = || format!("make the index in {}", folder.display());
+    let index = Index::build(root, limits, Some(file)).with_context(context)?;
     partial.as_file().sync_all().context("write the index")?;
     fs::set_permissions(partial.path(), Permissions::from_mode(MODE))
         .context("let others read the index")?;

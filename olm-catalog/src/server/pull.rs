@@ -11,7 +11,7 @@ use crate::image::{ImageReference, Keychain, Limits, Registry, pull};
 
 /// The bundle in an image, with the credentials of the user.
 pub(super) async fn bundle(name: &str, registries: Registries) -> Result<RegistryV1> {
-    if registries.skip_tls_verify {
+    if registries.skip_tls_verify || registries.skip_tls {
         bail!(
             "--skip-tls-verify is not supported for pulling: add the registry's authority to those \
              of the system"

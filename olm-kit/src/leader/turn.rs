@@ -127,6 +127,23 @@ mod tests {
         }
     }
 
+    /// Neither a clock that jumps nor one that differs from the holder's has a say.
+    #[rstest]
+    #[case::back(-400)]
+    #[case::ahead(400)]
+    fn a_clock_that_jumps_changes_only_what_is_told(#[case] days: i64) {
+        let jumped = NOW + jiff::SignedDuration::from_hours(24 * days);
+        for (spec, unchanged) in [(held("me", Some(15)), 0), (held("other", Some(15)), 14)] {
+            let view = View { spec: Some(&spec), unchanged: Duration::from_secs(unchanged) };
+            let decided = [NOW, jumped].map(|now| turn(view, &options(), now));
+            let told = decided.map(|turn| match turn {
+                Turn::Write(spec) => Turn::Write(LeaseSpec { renew_time: None, ..spec }),
+                follow => follow,
+            });
+            assert_eq!(told[0], told[1]);
+        }
+    }
+
     #[test]
     fn only_the_holder_releases() {
         assert_eq!(released(&held("other", Some(15)), &options()), None);

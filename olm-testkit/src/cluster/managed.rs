@@ -125,6 +125,21 @@ impl Managed {
         Ok(())
     }
 
+    /// Starts a process that takes the place of one of its name, which has ended.
+    pub(super) fn replace(&self, launch: &Launch) -> Result<()> {
+        let _turn = self.home.lock_name(&self.progress)?;
+        let mut manifest = self.home.manifest().context("the cluster is not up")?;
+        let running = launch.start()?;
+        let name = &running.record().name;
+        let place = manifest.processes.iter_mut().find(|process| process.name == *name);
+        let place = place.with_context(|| format!("the cluster has no {name}"))?;
+        *place = running.record().clone();
+        if let Ok(mut kept) = self.children.lock() {
+            kept.push(running);
+        }
+        self.home.write_manifest(&manifest)
+    }
+
     /// Holds the children from now on, and lets go of those from before.
     pub(super) fn keep_children(&self, children: Vec<Running>) {
         if let Ok(mut kept) = self.children.lock() {

@@ -15,11 +15,13 @@ use serde::de::DeserializeOwned;
 use super::Options;
 
 /// Kinds in the order in which kustomize puts them: what others need comes first.
-const ORDER: [&str; 7] = [
+const ORDER: [&str; 9] = [
     "Namespace",
     "CustomResourceDefinition",
     "ServiceAccount",
+    "Role",
     "ClusterRole",
+    "RoleBinding",
     "ClusterRoleBinding",
     "Service",
     "Deployment",

@@ -37,7 +37,7 @@ pub async fn no_catalog_operator(_: Arc<Scene>) -> Result<()> {
     let cluster = LocalCluster::for_this_command("alone", Progress::to_stderr())?;
     cluster.up().await?;
     let (client, binaries) = local::prepare(&cluster, &environment::places()).await?;
-    let mut operator = binaries.olm_operator(&cluster.kubeconfig().await?)?;
+    let mut operator = binaries.olm_operator(&cluster.kubeconfig().await?).await?;
     let namespaces: Api<Namespace> = Api::all(client.clone());
     namespaces.create(&PostParams::default(), &builders::namespace("alone")).await?;
     let groups: Api<OperatorGroup> = Api::namespaced(client.clone(), "alone");

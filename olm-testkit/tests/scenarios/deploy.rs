@@ -1,6 +1,7 @@
 //! `deploy/`: what a cluster, kubectl and kustomize make of it.
 
 pub mod flags;
+pub mod helm;
 mod kustomize;
 
 use std::path::Path;

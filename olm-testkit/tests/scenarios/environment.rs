@@ -11,6 +11,8 @@ use olm_testkit::progress::Progress;
 use tokio::runtime::Runtime;
 use tokio::sync::OnceCell;
 
+use crate::rights;
+
 /// Starts when first used, and ends when told to.
 pub struct Environment {
     runtime: Runtime,
@@ -60,6 +62,16 @@ impl Environment {
         })
     }
 
+    /// The same, for one that does something with the processes of the cluster.
+    pub fn run_local<F, S>(&self, name: &str, scenario: S) -> Result<()>
+    where
+        F: Future<Output = Result<()>>,
+        S: FnOnce(Arc<Local>, Arc<Scene>) -> F,
+    {
+        let local = self.runtime.block_on(self.started())?;
+        self.run_own(name, |scene| scenario(local, scene))
+    }
+
     async fn started(&self) -> Result<Arc<Local>> {
         let start = || async {
             let progress = Progress::to_stderr();
@@ -73,7 +85,7 @@ impl Environment {
     /// Ends operators and cluster.
     pub fn end(&self) {
         if let Some(Ok(started)) = self.started.get()
-            && let Err(error) = self.runtime.block_on(started.end())
+            && let Err(error) = self.runtime.block_on(end(started))
         {
             eprintln!("the cluster did not end: {error:#}");
         }
@@ -83,6 +95,13 @@ impl Environment {
 /// A cluster, which is named after its purpose, and both operators.
 pub async fn start(purpose: &str) -> Result<Local> {
     Local::start(purpose, &places(), Progress::to_stderr()).await
+}
+
+/// Ends operators and cluster, and notes what rights the operators used.
+pub async fn end(started: &Local) -> Result<()> {
+    started.end_operators();
+    let noted = rights::note(&started.audit_log());
+    started.end().await.and(noted)
 }
 
 /// Logs of a run stay after it in `OLM_SCENARIO_LOGS`, when that is set.

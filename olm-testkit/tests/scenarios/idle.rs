@@ -43,7 +43,7 @@ pub async fn no_writes(_: Arc<Scene>) -> Result<()> {
     let silent = silence(&started).await;
     // A dead operator explains a failure better than what was waited for.
     let silent = started.check().and(silent);
-    started.end().await.and(silent)
+    environment::end(&started).await.and(silent)
 }
 
 async fn silence(started: &Arc<Local>) -> Result<()> {

@@ -49,7 +49,8 @@ pub async fn serve_jobs_and_pods(_: Arc<Scene>) -> Result<()> {
     let mut operators = Vec::new();
     for operator in Operator::ALL {
         let kubeconfig = stage.cluster.kubeconfig().await?;
-        operators.push(stage.binaries.operator(operator, &kubeconfig, Special::default())?.0);
+        let started = stage.binaries.operator(operator, &kubeconfig, Special::default());
+        operators.push(started.await?.0);
     }
     stage.install(&server.1).await.context("install from the catalog")?;
     operators.into_iter().for_each(Running::stop);

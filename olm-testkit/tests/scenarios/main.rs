@@ -15,6 +15,7 @@ mod api;
 mod catalog_servers;
 mod deploy;
 mod environment;
+mod faults;
 mod flags;
 mod idle;
 mod image_tools;
@@ -22,6 +23,7 @@ mod kubectl;
 mod packages;
 mod rbac;
 mod replicas;
+mod rights;
 mod schema;
 mod servers;
 mod side_by_side;
@@ -52,25 +54,25 @@ fn main() -> ExitCode {
         let strict = Flags { both: &["--tenant-policy=strict"], ..Flags::default() };
         let strict = Environment::new("strict")?.with(strict);
         let flags = Environment::new("flags")?.with(flags::FLAGS);
-        Ok((Arc::new(most), Arc::new(servers), Arc::new(strict), Arc::new(flags)))
+        let faults = Environment::new("faults")?.with(faults::FLAGS);
+        Ok([most, servers, strict, flags, faults].map(Arc::new))
     });
-    let (most, servers, strict, flags) = match environments {
+    let environments = match environments {
         Ok(environments) => environments,
         Err(error) => {
             eprintln!("scenarios cannot run: {error:#}");
             return ExitCode::FAILURE;
         }
     };
-    let of = |name: &str| if name.starts_with("servers::") { &servers } else { &most };
+    let [most, servers, strict, flags, faults] = &environments;
+    let of = |name: &str| if name.starts_with("servers::") { servers } else { most };
     let shared = scenarios::all().into_iter().map(|one| shared(of(one.name), one));
-    let all = shared.chain(own(&most, &servers)).chain(escalation(&most, &strict));
-    let all = all.chain(flags::all(&flags)).collect();
+    let all = shared.chain(own(most, servers)).chain(escalation(most, strict));
+    let all = all.chain(flags::all(flags)).chain(faults::all(faults)).collect();
     let conclusion = libtest_mimic::run(&arguments, all);
-    most.end();
-    servers.end();
-    strict.end();
-    flags.end();
-    conclusion.exit_code()
+    environments.iter().for_each(|environment| environment.end());
+    let rights = rights::conclude(&arguments);
+    if conclusion.has_failed() { conclusion.exit_code() } else { rights.exit_code() }
 }
 
 /// Scenarios that run on this tier only.
@@ -105,6 +107,7 @@ fn own(environment: &Arc<Environment>, servers: &Arc<Environment>) -> Vec<Trial>
         trial(servers, "deploy::the_operators_are_admitted", deploy::the_operators_are_admitted),
         trial(environment, "deploy::kubectl_applies_the_files", deploy::kubectl_applies_the_files),
         trial(environment, "deploy::kustomize_says_the_same", deploy::says_the_same),
+        trial(environment, "deploy::helm_says_the_same", deploy::helm::says_the_same),
         trial(environment, "deploy::the_flags_are_known", deploy::flags::are_known),
         trial(environment, "api::every_version_is_served", api::every_version_is_served),
         trial(environment, "api::made_csvs_are_accepted", api::made_csvs_are_accepted),

@@ -22,7 +22,7 @@ use olm_testkit::progress::Progress;
 use olm_testkit::wait;
 use olm_types::api::{ClusterServiceVersion, CsvPhase, OperatorGroup};
 
-use crate::environment;
+use crate::{environment, rights};
 
 /// Rest after which everything has settled.
 const QUIET: Duration = Duration::from_secs(3);
@@ -39,11 +39,11 @@ pub async fn take_over(_: Arc<Scene>) -> Result<()> {
     // A leader renews its Lease all the time.
     let mut audit = AuditLog::new(cluster.audit_log()).apart_from("leases");
 
-    let (first, admin) = replicas.start("first")?;
+    let (first, admin) = replicas.start("first").await?;
     admin.until_ready().await?;
     let holder = leader(&client, "").await?;
     install(&client, "one").await?;
-    let (mut second, admin) = replicas.start("second")?;
+    let (mut second, admin) = replicas.start("second").await?;
     admin.until_ready().await?;
     ensure!(leader(&client, "").await? == holder, "the second took over from a living leader");
     settle(&mut audit).await?;
@@ -54,7 +54,7 @@ pub async fn take_over(_: Arc<Scene>) -> Result<()> {
     install(&client, "two").await?;
     settle(&mut audit).await?;
 
-    let (mut third, admin) = replicas.start("third")?;
+    let (mut third, admin) = replicas.start("third").await?;
     admin.until_ready().await?;
     second.kill();
     // The Lease of the dead has to run out.
@@ -63,6 +63,7 @@ pub async fn take_over(_: Arc<Scene>) -> Result<()> {
     install(&client, "three").await?;
     third.check()?;
     third.stop();
+    rights::note(&cluster.audit_log())?;
     cluster.down().await
 }
 
@@ -73,10 +74,10 @@ struct Replicas {
 }
 
 impl Replicas {
-    fn start(&self, name: &str) -> Result<(Running, Admin)> {
+    async fn start(&self, name: &str) -> Result<(Running, Admin)> {
         let (log, args) = (format!("olm-operator-{name}"), vec![LEADER_ELECT.to_owned()]);
         let special = Special { log, args, ..Special::default() };
-        self.binaries.operator(Operator::Olm, &self.kubeconfig, special)
+        self.binaries.operator(Operator::Olm, &self.kubeconfig, special).await
     }
 }
 

@@ -43,20 +43,20 @@ pub async fn no_foreign_writes(_: Arc<Scene>) -> Result<()> {
         fill(&client, namespace).await?;
     }
     let both = Both { binaries, kubeconfig };
-    let (mut left, admin) = both.start("left", &LEFT)?;
+    let (mut left, admin) = both.start("left", &LEFT).await?;
     let mut audit = AuditLog::new(cluster.audit_log());
     let wrote = settled(&client, &mut audit, &LEFT).await?;
     ensure!(wrote.is_disjoint(&names(&RIGHT)), "the left one wrote in {wrote:?}");
     counts(admin, &LEFT, &RIGHT).await?;
     // With both at work, nothing of what the left one settled is written again.
-    let (mut right, other) = both.start("right", &RIGHT)?;
+    let (mut right, other) = both.start("right", &RIGHT).await?;
     let wrote = settled(&client, &mut audit, &RIGHT).await?;
     ensure!(wrote.is_disjoint(&names(&LEFT)), "the right one wrote in {wrote:?}");
     counts(other, &RIGHT, &LEFT).await?;
     left.check()?;
     right.check()?;
     left.kill();
-    let (mut left, admin) = both.start("left-again", &LEFT)?;
+    let (mut left, admin) = both.start("left-again", &LEFT).await?;
     admin.until_ready().await?;
     counts(admin, &LEFT, &RIGHT).await?;
     forgets(&client, admin).await?;
@@ -73,10 +73,10 @@ struct Both {
 }
 
 impl Both {
-    fn start(&self, name: &str, namespaces: &[&str]) -> Result<(Running, Admin)> {
+    async fn start(&self, name: &str, namespaces: &[&str]) -> Result<(Running, Admin)> {
         let args = vec![format!("--watchedNamespaces={}", namespaces.join(","))];
         let special = Special { log: format!("olm-operator-{name}"), args, ..Special::default() };
-        self.binaries.operator(Operator::Olm, &self.kubeconfig, special)
+        self.binaries.operator(Operator::Olm, &self.kubeconfig, special).await
     }
 }
 

@@ -95,7 +95,7 @@ async fn started(
 ) -> Result<(Running, Value, f64)> {
     let args = vec!["--packages-address".to_owned(), address.to_owned()];
     let special = Special { log: log.to_owned(), args, ..Special::default() };
-    let (mut running, admin) = binaries.operator(Operator::Catalog, kubeconfig, special)?;
+    let (mut running, admin) = binaries.operator(Operator::Catalog, kubeconfig, special).await?;
     admin.until_ready().await?;
     let deadline = Instant::now() + wait::PATIENCE * 4;
     while known(&state(admin).await?, part) < catalogs {

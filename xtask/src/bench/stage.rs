@@ -35,8 +35,8 @@ impl Stage {
         let client = cluster::client(&kubeconfig).await?;
         deploy::apply(&client, &Options::default(), With::Definitions).await?;
         let registry = Registry::start(binaries, CATALOG, CatalogDir::of(packages)?)?;
-        let operators =
-            vec![binaries.olm_operator(&kubeconfig)?, binaries.catalog_operator(&kubeconfig)?];
+        let olm = binaries.olm_operator(&kubeconfig).await?;
+        let operators = vec![olm, binaries.catalog_operator(&kubeconfig).await?];
         let stage = Self { client, registry, operators };
         stage.add_catalog().await?;
         Ok(stage)

@@ -54,7 +54,7 @@ impl Starter {
         let mut processes = Vec::new();
         for operator in Operator::ALL {
             let stop = point.filter(|point| point.operator == operator);
-            processes.push(self.start_one(operator, stop, operator.name())?);
+            processes.push(self.start_one(operator, stop, operator.name()).await?);
         }
         let mut pair = Pair { starter: self.clone(), processes, point, crashed: None };
         let ready = timeout(PATIENCE, pair.until_ready()).await;
@@ -62,14 +62,19 @@ impl Starter {
         Ok(pair)
     }
 
-    fn start_one(&self, operator: Operator, stop: Option<Point>, log: &str) -> Result<Process> {
+    async fn start_one(
+        &self,
+        operator: Operator,
+        stop: Option<Point>,
+        log: &str,
+    ) -> Result<Process> {
         let mut args = vec!["--log-format".to_owned(), "json".to_owned()];
         if let Some(point) = stop {
             args.extend(["--stop-after-writes".to_owned(), point.number.to_string()]);
         }
         let env = vec![("OLM_LOG".to_owned(), LOG_FILTER.to_owned())];
-        let special = Special { log: log.to_owned(), args, env };
-        let (running, admin) = self.binaries.operator(operator, &self.kubeconfig, special)?;
+        let special = Special { log: log.to_owned(), args, env, ..Special::default() };
+        let (running, admin) = self.binaries.operator(operator, &self.kubeconfig, special).await?;
         Ok(Process { operator, running, admin })
     }
 }
@@ -78,13 +83,13 @@ impl Pair {
     /// Watches over the operators until dropped, or until one fails.
     pub(super) async fn supervise(&mut self) -> Result<()> {
         loop {
-            self.look()?;
+            self.look().await?;
             sleep(LOOK).await;
         }
     }
 
     /// Starts a crashed operator again; fails when one has ended otherwise.
-    fn look(&mut self) -> Result<()> {
+    async fn look(&mut self) -> Result<()> {
         for process in &mut self.processes {
             let Some(code) = process.running.exit_code()? else { continue };
             let operator = process.operator;
@@ -94,15 +99,17 @@ impl Pair {
                 "{operator} ended with code {code}:\n{}",
                 tail(process.running.log(), 15)
             );
-            self.crashed = Some(effects::read(process.running.log())?);
-            *process = self.starter.start_one(operator, None, &format!("{operator}-again"))?;
+            let crashed = effects::read(process.running.log())?;
+            let log = format!("{operator}-again");
+            *process = self.starter.start_one(operator, None, &log).await?;
+            self.crashed = Some(crashed);
         }
         Ok(())
     }
 
     async fn until_ready(&mut self) -> Result<()> {
         loop {
-            self.look()?;
+            self.look().await?;
             let asked = self.processes.iter().map(|process| process.admin.is_ready());
             if join_all(asked).await.into_iter().all(|ready| ready) {
                 return Ok(());

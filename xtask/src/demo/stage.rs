@@ -98,8 +98,8 @@ impl Stage {
         let binaries = Binaries::in_dir(binaries, &root);
         let binaries = if arguments.keep { binaries.kept() } else { binaries };
         let mut registry = Registry::start(&binaries, "demo", catalog(&root, Edition::First)?)?;
-        let operators =
-            vec![binaries.olm_operator(&kubeconfig)?, binaries.catalog_operator(&kubeconfig)?];
+        let olm = binaries.olm_operator(&kubeconfig).await?;
+        let operators = vec![olm, binaries.catalog_operator(&kubeconfig).await?];
         registry.server().into_iter().try_for_each(|server| cluster.adopt(server))?;
         operators.iter().try_for_each(|operator| cluster.adopt(operator))?;
         timeline.event("operators", "olm-operator, catalog-operator and olm-registry run");

@@ -188,7 +188,7 @@ impl Stage {
         let log = format!("{operator}-{}", own.starts);
         let kubeconfig: PathBuf = own.cluster.kubeconfig().await?;
         let special = Special { log, ..Special::default() };
-        let (process, admin) = own.binaries.operator(operator, &kubeconfig, special)?;
+        let (process, admin) = own.binaries.operator(operator, &kubeconfig, special).await?;
         self.operators.insert(operator, Subject { process: Some(process), admin });
         let ready = admin.until_ready().await;
         self.check().and(ready)

@@ -29,12 +29,15 @@ pub(super) struct Network {
     pub controller_manager: Vec<String>,
 }
 
-/// Writes and lists to `audit.log`, without bodies: enough to count who wrote and read what.
+/// Writes and lists to `audit.log`, without bodies: enough to count who wrote and read what. Of the
+/// operators every request: their rights are compared with what they use.
 const AUDIT_POLICY: &str = "\
 apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived]
 rules:
+  - level: Metadata
+    userGroups: ['system:serviceaccounts:operator-lifecycle-manager']
   - level: Metadata
     verbs: [create, update, patch, delete, deletecollection, list]
   - level: None

@@ -7,6 +7,7 @@
 
 mod network;
 mod node;
+mod outage;
 
 use std::path::PathBuf;
 use std::time::Instant;

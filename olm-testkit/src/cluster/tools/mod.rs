@@ -5,6 +5,7 @@
 //! A build is locked and takes its place by one rename: nobody sees half of one.
 
 mod go;
+mod helm;
 mod node;
 
 use std::fs::{self, File};
@@ -15,6 +16,7 @@ use sha2::{Digest, Sha256};
 
 use crate::progress::Progress;
 use go::Go;
+pub use helm::Helm;
 pub(super) use node::{COREDNS_VERSION, NodePrograms};
 
 /// The Go module of the control plane: name and content of each file.

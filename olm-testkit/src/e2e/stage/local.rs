@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, anyhow, ensure};
 use async_trait::async_trait;
 use kube::Client;
 
@@ -11,9 +11,10 @@ use super::{Facts, ServedCatalog, Stage};
 use crate::builders::CatalogDir;
 use crate::cluster::{self, ClusterBackend, local::LocalCluster};
 use crate::deploy::{self, Options, With};
+use crate::faults::{Injector, Proxy};
 use crate::operators::{Admin, Binaries, Operator, Special};
 use crate::packages;
-use crate::process::Running;
+use crate::process::{Running, tail};
 use crate::progress::Progress;
 use crate::registry::Registry;
 use crate::stand_in::{Server, StandIn};
@@ -47,6 +48,8 @@ pub struct Local {
     facts: Facts,
     /// More flags of both operators, and of the catalog operator alone.
     flags: [Vec<String>; 2],
+    /// What the operators take for the API server, when that is something in between.
+    proxy: Option<Proxy>,
 }
 
 /// What operators are told beside where they find what they need.
@@ -56,6 +59,8 @@ pub struct Flags<'a> {
     pub both: &'a [&'a str],
     /// The catalog operator.
     pub catalog: &'a [&'a str],
+    /// They reach the API server through something that makes requests fail when told to.
+    pub faults: bool,
 }
 
 impl Local {
@@ -68,7 +73,7 @@ impl Local {
     pub async fn start_with(
         purpose: &str,
         places: &Places,
-        flags: Flags<'_>,
+        given: Flags<'_>,
         progress: Progress,
     ) -> Result<Self> {
         let cluster = LocalCluster::for_this_command(purpose, progress)?;
@@ -76,9 +81,13 @@ impl Local {
         let (client, binaries) = prepare(&cluster, places).await?;
         let facts = Facts { audit_log: Some(cluster.audit_log()), ..facts() };
         let owned = |flags: &[&str]| flags.iter().map(|flag| (*flag).to_owned()).collect();
-        let flags = [owned(flags.both), owned(flags.catalog)];
+        let flags = [owned(given.both), owned(given.catalog)];
+        let proxy = match given.faults {
+            true => Some(proxy(&cluster).await?),
+            false => None,
+        };
         let operators = Mutex::default();
-        let started = Self { cluster, operators, client, binaries, facts, flags };
+        let started = Self { cluster, operators, client, binaries, facts, flags, proxy };
         started.start_operators("").await?;
         Ok(started)
     }
@@ -91,12 +100,45 @@ impl Local {
         self.start_operators("-again").await
     }
 
+    /// Ends an operator as a drained node would and starts it again. Fails when it does not end well.
+    pub async fn replace_operator(&self, operator: Operator) -> Result<()> {
+        let found = {
+            let mut operators =
+                self.operators.lock().map_err(|_| anyhow!("a scenario panicked"))?;
+            let place = operators.iter().position(|(started, _, _)| *started == operator);
+            place.map(|place| operators.remove(place).1)
+        };
+        let running = found.with_context(|| format!("{operator} does not run"))?;
+        let (log, code) = (running.log().to_owned(), running.terminate()?);
+        ensure!(code == 0, "{operator} ended with {code}:\n{}", tail(&log, 15));
+        let kubeconfig = self.cluster.kubeconfig().await?;
+        let admin = self.start_operator(operator, &kubeconfig, "-again").await?;
+        let ready = admin.until_ready().await;
+        self.check().and(ready)
+    }
+
+    /// Says what goes wrong between the operators and the API server.
+    pub fn injector(&self) -> Result<&Injector> {
+        let proxy = self.proxy.as_ref().context("nothing is between operators and API server")?;
+        Ok(&proxy.injector)
+    }
+
+    /// The cluster.
+    pub fn cluster(&self) -> &LocalCluster {
+        &self.cluster
+    }
+
     /// Ends operators and cluster.
     pub async fn end(&self) -> Result<()> {
+        self.end_operators();
+        self.cluster.down().await
+    }
+
+    /// Ends the operators. The cluster, and what it says of them, is still there.
+    pub fn end_operators(&self) {
         if let Ok(mut operators) = self.operators.lock() {
             operators.drain(..).for_each(|(_, running, _)| running.stop());
         }
-        self.cluster.down().await
     }
 
     /// Where an operator serves its metrics.
@@ -117,25 +159,35 @@ impl Local {
         let kubeconfig = self.cluster.kubeconfig().await?;
         let mut admins = Vec::new();
         for operator in Operator::ALL {
-            let [both, catalog] = &self.flags;
-            let mut args = both.clone();
-            if operator == Operator::Catalog {
-                let address = packages::address(&self.client).await?;
-                args.extend(["--packages-address".to_owned(), address.to_string()]);
-                args.extend(catalog.iter().cloned());
-            }
-            let special = Special { log: format!("{operator}{end}"), args, ..Special::default() };
-            let (running, admin) = self.binaries.operator(operator, &kubeconfig, special)?;
-            admins.push(admin);
-            if let Ok(mut operators) = self.operators.lock() {
-                operators.push((operator, running, admin));
-            }
+            admins.push(self.start_operator(operator, &kubeconfig, end).await?);
         }
         for admin in admins {
             let ready = admin.until_ready().await;
             self.check().and(ready)?;
         }
         packages::until_available(&self.client).await
+    }
+
+    async fn start_operator(
+        &self,
+        operator: Operator,
+        kubeconfig: &Path,
+        end: &str,
+    ) -> Result<Admin> {
+        let [both, catalog] = &self.flags;
+        let mut args = both.clone();
+        if operator == Operator::Catalog {
+            let address = packages::address(&self.client).await?;
+            args.extend(["--packages-address".to_owned(), address.to_string()]);
+            args.extend(catalog.iter().cloned());
+        }
+        let (log, server) = (format!("{operator}{end}"), self.proxy.as_ref().map(Proxy::url));
+        let special = Special { log, args, server, ..Special::default() };
+        let (running, admin) = self.binaries.operator(operator, kubeconfig, special).await?;
+        if let Ok(mut operators) = self.operators.lock() {
+            operators.push((operator, running, admin));
+        }
+        Ok(admin)
     }
 }
 
@@ -206,6 +258,10 @@ pub async fn prepare(cluster: &LocalCluster, places: &Places) -> Result<(Client,
         None => Binaries::beside_this_executable(&logs)?,
     };
     Ok((client, binaries))
+}
+
+async fn proxy(cluster: &LocalCluster) -> Result<Proxy> {
+    Proxy::start(&cluster.kubeconfig().await?, Injector::from_environment()).await
 }
 
 fn logs(cluster: &LocalCluster, places: &Places) -> Result<PathBuf> {

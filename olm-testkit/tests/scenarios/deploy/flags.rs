@@ -21,7 +21,8 @@ pub async fn are_known(_: Arc<Scene>) -> Result<()> {
         let answer = Command::new(dir.join(operator.name())).args(&flags).arg("--version").output();
         let answer = answer.with_context(|| format!("cannot run {operator}"))?;
         let complaint = String::from_utf8_lossy(&answer.stderr);
-        ensure!(answer.status.success(), "{operator} {}: {complaint}", flags.join(" "));
+        let (known, flags) = (complaint.is_empty(), flags.join(" "));
+        ensure!(answer.status.success() && known, "{operator} {flags}: {complaint}");
     }
     Ok(())
 }

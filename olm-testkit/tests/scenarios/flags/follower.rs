@@ -27,7 +27,7 @@ pub async fn knows_catalogs(scene: Arc<Scene>) -> Result<()> {
     let args = vec![LEADER_ELECT.to_owned()];
     let special = Special { log: "follower".to_owned(), args, ..Special::default() };
     let kubeconfig = scene.kubeconfig().await?;
-    let (follower, admin) = binaries.operator(Operator::Catalog, &kubeconfig, special)?;
+    let (follower, admin) = binaries.operator(Operator::Catalog, &kubeconfig, special).await?;
     admin.until_ready().await?;
     let csv = csv("lamp.v1.0.0", "1.0.0").deployment("lamp", "default");
     let package = Package::single("lamp", Bundle::new("1.0.0", &csv));

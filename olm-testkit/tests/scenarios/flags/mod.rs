@@ -19,6 +19,7 @@ use crate::trial;
 pub const FLAGS: Flags<'static> = Flags {
     both: &[LEADER_ELECT],
     catalog: &["--bundle-unpack=process", "--unhealthy-catalogs=block", "--catalog-polling=digest"],
+    faults: false,
 };
 
 /// The scenarios of this folder. Two of them ask a registry of images.

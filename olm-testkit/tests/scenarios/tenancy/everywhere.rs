@@ -25,7 +25,7 @@ pub async fn everywhere(_: Arc<Scene>) -> Result<()> {
     let cluster = LocalCluster::for_this_command("everywhere", Progress::to_stderr())?;
     cluster.up().await?;
     let (client, binaries) = local::prepare(&cluster, &environment::places()).await?;
-    let mut operator = binaries.olm_operator(&cluster.kubeconfig().await?)?;
+    let mut operator = binaries.olm_operator(&cluster.kubeconfig().await?).await?;
     let result = play(&client).await;
     operator.check()?;
     result?;

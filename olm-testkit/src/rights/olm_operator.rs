@@ -1,0 +1,256 @@
+//! What olm-operator does.
+
+use super::{ASKED_BY_SERVER, DOUBT, DOUBT_UNSEEN, OLM, RBAC, Right, WATCH};
+
+/// Why nobody asks who scrapes.
+const WITHOUT_TLS: &str = "scenarios scrape without TLS; olm-kit admin/tests/tls.rs";
+
+const OPENSHIFT: &str = "the kind is one of OpenShift, which scenarios have no cluster of";
+
+pub(super) const RIGHTS: &[Right] = &[
+    // Its own kinds.
+    Right::new(
+        OLM,
+        &[
+            "clusterserviceversions",
+            "installplans",
+            "olmconfigs",
+            "operatorconditions",
+            "operatorgroups",
+            "operators",
+            "subscriptions",
+        ],
+        WATCH,
+        "every decision reads them from a watch",
+    ),
+    Right::new(
+        OLM,
+        &["clusterserviceversions"],
+        &["get", "create", "update", "patch", "delete"],
+        "copies them into target namespaces, gives them finalizers and annotations, deletes the replaced",
+    ),
+    Right::new(
+        OLM,
+        &[
+            "clusterserviceversions/status",
+            "operatorconditions/status",
+            "operatorgroups/status",
+            "operators/status",
+        ],
+        &["update"],
+        "reports what it found and did",
+    ),
+    Right::new(OLM, &["olmconfigs/status"], &["patch"], "reports whether copies are made"),
+    Right::new(
+        OLM,
+        &["operatorconditions", "operators"],
+        &["create"],
+        "makes one for each installed operator",
+    ),
+    Right::new(OLM, &["operatorconditions"], &["patch"], "keeps it in step with its CSV"),
+    Right::new(
+        OLM,
+        &["installplans", "operatorgroups", "subscriptions"],
+        &["patch"],
+        "labels components of Operators and notes which APIs a group provides",
+    ),
+    Right::new(
+        OLM,
+        &["clusterserviceversions/finalizers", "operatorconditions/finalizers"],
+        &["update"],
+        "makes them owners that block their deletion",
+    )
+    .unseen("asked for by the admission plugin OwnerReferencesPermissionEnforcement"),
+    // What an operator consists of.
+    Right::new(
+        "apps",
+        &["deployments"],
+        &["list", "watch", "create", "update", "patch", "delete"],
+        "runs operators, removes what a CSV names no more, and labels components",
+    ),
+    Right::new(
+        "",
+        &["pods"],
+        &["list"],
+        "tells a restarting API server of an operator from a broken one",
+    ),
+    Right::new(
+        "",
+        &["services"],
+        &["list", "watch", "patch", "delete"],
+        "stand before the webhooks and API servers of operators",
+    ),
+    Right::new("", &["services"], &["create"], "are made by being applied").unseen(ASKED_BY_SERVER),
+    Right::new(
+        "",
+        &["secrets"],
+        &["list", "watch", "create", "patch", "delete"],
+        "hold the certificates of those servers; tokens of accounts under which operators are installed",
+    ),
+    Right::new(
+        "",
+        &["serviceaccounts"],
+        &["list", "watch", "patch"],
+        "are required by CSVs and named by OperatorGroups, and are components",
+    ),
+    Right::new(
+        "",
+        &["serviceaccounts/token"],
+        &["create"],
+        "installs under the account that an OperatorGroup names",
+    ),
+    Right::new("", &["configmaps"], &["list", "watch", "patch"], "are components"),
+    Right::new(
+        "",
+        &["configmaps"],
+        &["get"],
+        "whose certificates callers of the metrics show is in kube-system",
+    )
+    .named(&["extension-apiserver-authentication"])
+    .unseen(WITHOUT_TLS),
+    Right::new(
+        "",
+        &["namespaces"],
+        &["list", "watch", "patch"],
+        "are selected by OperatorGroups, and labelled as their targets",
+    ),
+    Right::new(
+        RBAC,
+        &["clusterrolebindings"],
+        &["create"],
+        "lets API servers of operators ask who calls; made by being applied",
+    )
+    .unseen(ASKED_BY_SERVER),
+    Right::new(
+        RBAC,
+        &["roles", "rolebindings", "clusterroles"],
+        &["create"],
+        "operators have rights in all their target namespaces, users have rights on provided APIs",
+    ),
+    Right::new(
+        RBAC,
+        &["roles", "rolebindings", "clusterroles", "clusterrolebindings"],
+        &["list", "watch", "patch", "delete"],
+        "operators have rights in all their target namespaces, users have rights on provided APIs",
+    ),
+    Right::new(
+        RBAC,
+        &["roles", "clusterroles"],
+        &["escalate", "bind"],
+        "an operator may ask for any right: whoever lets it be installed answers for that",
+    )
+    .unseen(ASKED_BY_SERVER),
+    Right::new(
+        "apiextensions.k8s.io",
+        &["customresourcedefinitions"],
+        &["list", "watch", "patch"],
+        "are required and owned by CSVs, and call conversion webhooks of operators",
+    ),
+    Right::new(
+        "apiregistration.k8s.io",
+        &["apiservices"],
+        &["list", "watch", "create", "patch", "delete"],
+        "are served by operators",
+    ),
+    Right::new(
+        "admissionregistration.k8s.io",
+        &["mutatingwebhookconfigurations", "validatingwebhookconfigurations"],
+        &["list", "watch", "create", "patch", "delete"],
+        "call webhooks of operators",
+    ),
+    Right::new(
+        "",
+        &["secrets"],
+        &["get"],
+        "holds the key that attests InstallPlans, where that is wanted",
+    )
+    .at_home(),
+    // About itself.
+    Right::new("", &["events"], &["create", "patch"], "tells users what happened"),
+    Right::new("coordination.k8s.io", &["leases"], &["create"], "one of several replicas acts")
+        .at_home(),
+    Right::new(
+        "coordination.k8s.io",
+        &["leases"],
+        &["get", "update"],
+        "one of several replicas acts",
+    )
+    .named(&["olm-operator"])
+    .at_home(),
+    Right::new(
+        "authentication.k8s.io",
+        &["tokenreviews"],
+        &["create"],
+        "finds out who asks for metrics",
+    )
+    .unseen(WITHOUT_TLS),
+    Right::new(
+        "authorization.k8s.io",
+        &["subjectaccessreviews"],
+        &["create"],
+        "finds out whether they may",
+    )
+    .unseen(WITHOUT_TLS),
+    // OpenShift.
+    Right::new(
+        "config.openshift.io",
+        &["proxies"],
+        WATCH,
+        "operators are told of the proxy of the cluster",
+    )
+    .unseen(OPENSHIFT),
+    Right::new(
+        "config.openshift.io",
+        &["clusteroperators"],
+        &["get", "create"],
+        "reports to the cluster's own operator, when flags ask for it",
+    )
+    .unseen(OPENSHIFT),
+    Right::new(
+        "config.openshift.io",
+        &["clusteroperators/status"],
+        &["update"],
+        "reports to the cluster's own operator, when flags ask for it",
+    )
+    .unseen(OPENSHIFT),
+    // A watch that lost something.
+    Right::new(
+        OLM,
+        &[
+            "installplans",
+            "olmconfigs",
+            "operatorconditions",
+            "operatorgroups",
+            "operators",
+            "subscriptions",
+        ],
+        &["get"],
+        DOUBT,
+    )
+    .unseen(DOUBT_UNSEEN),
+    Right::new(
+        "",
+        &["configmaps", "namespaces", "secrets", "serviceaccounts", "services"],
+        &["get"],
+        DOUBT,
+    )
+    .unseen(DOUBT_UNSEEN),
+    Right::new("apps", &["deployments"], &["get"], DOUBT).unseen(DOUBT_UNSEEN),
+    Right::new(
+        RBAC,
+        &["roles", "rolebindings", "clusterroles", "clusterrolebindings"],
+        &["get"],
+        DOUBT,
+    )
+    .unseen(DOUBT_UNSEEN),
+    Right::new("apiextensions.k8s.io", &["customresourcedefinitions"], &["get"], DOUBT)
+        .unseen(DOUBT_UNSEEN),
+    Right::new("apiregistration.k8s.io", &["apiservices"], &["get"], DOUBT).unseen(DOUBT_UNSEEN),
+    Right::new(
+        "admissionregistration.k8s.io",
+        &["mutatingwebhookconfigurations", "validatingwebhookconfigurations"],
+        &["get"],
+        DOUBT,
+    )
+    .unseen(DOUBT_UNSEEN),
+];

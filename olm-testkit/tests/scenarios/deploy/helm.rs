@@ -1,0 +1,93 @@
+//! `deploy/chart` gives the objects of `deploy/base` and `deploy/ha`, and follows its values.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use anyhow::{Context, Result, ensure};
+use kube::api::DynamicObject;
+use olm_testkit::cluster::tools::Helm;
+use olm_testkit::deploy;
+use olm_testkit::e2e::Scene;
+use olm_testkit::progress::Progress;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::kubectl::Kubectl;
+
+/// Two replicas of both.
+const SEVERAL: [&str; 2] = ["olm.replicaCount=2", "catalog.replicaCount=2"];
+
+/// Values that change something, and a text that then occurs so often.
+const VALUES: [(&str, &str, usize); 9] = [
+    ("namespace=olm", "namespace: olm\n", 17),
+    ("debug=true", "- --debug\n", 2),
+    ("watchedNamespaces=team", "--watchedNamespaces=team", 1),
+    ("writeStatusName=olm-status", "--writeStatusName=olm-status", 1),
+    ("catalog_namespace=shelf", "value: shelf\n", 1),
+    ("catalog.setWorkloadUserID=true", "--set-workload-user-id=true", 1),
+    ("olm.service.internalPort=9090", "9090", 3),
+    ("package.service.internalPort=6443", "6443", 5),
+    ("olm.tolerations[0].operator=Exists", "operator: Exists\n", 1),
+];
+
+/// Default values, several replicas, and each value alone.
+pub async fn says_the_same(_: Arc<Scene>) -> Result<()> {
+    let helm = tokio::task::spawn_blocking(|| Helm::ensure(&Progress::to_stderr())).await??;
+    let (kubectl, folder) = (Kubectl::alone()?, deploy::folder());
+    let chart = folder.join("chart");
+    helm.lint(&chart)?;
+    let kustomized = |name: &str| kubectl.run(&["kustomize", &folder.join(name).to_string_lossy()]);
+    let crds = kustomized("crds")?;
+    let expected = [crds.clone(), kustomized("base")?].join("---\n");
+    compare(&expected, &helm.template(&chart, &[])?).context("default values")?;
+    let expected = [crds, kustomized("ha")?].join("---\n");
+    compare(&expected, &helm.template(&chart, &SEVERAL)?).context("several replicas")?;
+    for (value, text, times) in VALUES {
+        let rendered = helm.template(&chart, &[value])?;
+        objects(&rendered).with_context(|| value.to_owned())?;
+        let found = rendered.matches(text).count();
+        ensure!(found == times, "with {value}, {text:?} is there {found} times");
+    }
+    Ok(())
+}
+
+fn compare(expected: &str, found: &str) -> Result<()> {
+    let (expected, found) = (objects(expected)?, objects(found)?);
+    let missing = expected.iter().find(|(key, object)| found.get(*key) != Some(object));
+    if let Some((key, object)) = missing {
+        let other = found.get(key).map(Value::to_string).unwrap_or_default();
+        ensure!(*object == Value::Null, "{key}\nexpected {object}\nfound    {other}");
+    }
+    let more: Vec<_> = found.keys().filter(|key| !expected.contains_key(*key)).collect();
+    ensure!(more.is_empty(), "the chart has more: {more:?}");
+    Ok(())
+}
+
+/// By kind, namespace and name.
+fn objects(text: &str) -> Result<BTreeMap<String, Value>> {
+    let mut objects = BTreeMap::new();
+    for document in yaml_serde::Deserializer::from_str(text) {
+        let Some(object) = Option::<DynamicObject>::deserialize(document)? else { continue };
+        let metadata = &object.metadata;
+        let (namespace, name) = (metadata.namespace.as_deref(), metadata.name.as_deref());
+        let key = [deploy::kind(&object), namespace.unwrap_or("-"), name.unwrap_or_default()];
+        let key = key.join(" ");
+        objects.insert(key, whole_numbers(serde_json::to_value(&object)?));
+    }
+    Ok(objects)
+}
+
+/// kustomize writes whole numbers without a point, whatever they had.
+fn whole_numbers(value: Value) -> Value {
+    match value {
+        Value::Number(number) => match number.as_f64() {
+            Some(float) if float.fract() == 0.0 => Value::from(float),
+            _ => Value::Number(number),
+        },
+        Value::Array(items) => items.into_iter().map(whole_numbers).collect(),
+        Value::Object(fields) => {
+            fields.into_iter().map(|(name, value)| (name, whole_numbers(value))).collect()
+        }
+        other => other,
+    }
+}
