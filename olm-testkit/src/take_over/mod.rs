@@ -13,9 +13,11 @@ mod ours;
 mod pods;
 pub mod recording;
 mod state;
+mod writes;
 
 pub use content::{Content, install, serve};
 pub use files::{Files, PACKAGE_SERVER};
-pub use ours::{Ground, Ours, needless};
+pub use ours::{Ground, Ours};
 pub use pods::Pods;
 pub use state::State;
+pub use writes::needless;

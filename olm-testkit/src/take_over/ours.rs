@@ -9,7 +9,6 @@ use kube::api::Api;
 use olm_types::api::ClusterServiceVersion;
 
 use super::{Files, PACKAGE_SERVER};
-use crate::audit::Write;
 use crate::kubectl::Kubectl;
 use crate::operators::{Admin, Binaries, OLM_NAMESPACE, Operator, Special};
 use crate::process::Running;
@@ -83,14 +82,3 @@ impl Ours {
     }
 }
 
-/// The writes that are not about v0's package server: nobody asked for them.
-pub fn needless(writes: &[Write]) -> Vec<String> {
-    let is_needless = |write: &&Write| !is_about_the_package_server(write);
-    writes.iter().filter(is_needless).map(ToString::to_string).collect()
-}
-
-/// Its own objects, those of its API, and the list of APIs of the OperatorGroup it was a member of.
-fn is_about_the_package_server(write: &Write) -> bool {
-    let marks = [PACKAGE_SERVER, "packages.operators.coreos.com", "olm-operators"];
-    marks.iter().any(|mark| write.object.contains(mark))
-}

@@ -122,12 +122,14 @@ fn block(language: &str, lines: &[&str], comment: Option<&str>) -> Result<Option
         ("console", None, Some(reason)) => {
             Some(What::NotRun { reason: reason.to_owned(), commands: commands(lines)? })
         }
-        ("yaml" | "json", Some(name), None) => {
+        (_, Some(name), None) if language != "console" => {
             let text = lines.iter().map(|line| format!("{line}\n")).collect();
             Some(What::File { name: name.to_owned(), text })
         }
-        ("yaml" | "json" | "text", None, None) => None,
-        (_, None, None) => bail!("a block of language {language:?}: take console, yaml, json or text"),
+        ("" | "sh" | "bash" | "shell", None, None) => {
+            bail!("a block of language {language:?}: commands are in blocks of language console")
+        }
+        (_, None, None) => None,
         _ => bail!("the comment before the block does not suit a block of language {language:?}"),
     })
 }

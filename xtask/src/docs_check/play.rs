@@ -16,8 +16,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// Between two tries.
 const PAUSE: Duration = Duration::from_millis(300);
 
-/// Commands that change nothing, so that they can be repeated until the answer is right.
-const QUESTIONS: [&str; 3] = ["kubectl get ", "kubectl describe ", "curl "];
+/// Verbs of kubectl that change nothing, so that they can be repeated until the answer is right.
+const QUESTIONS: [&str; 2] = ["get", "describe"];
 
 /// Plays a page. What follows a failed command on the page is not run: it builds on it.
 pub(super) async fn page(page: &Page, stage: &Stage) -> Result<Vec<Outcome>> {
@@ -47,7 +47,7 @@ pub(super) async fn page(page: &Page, stage: &Stage) -> Result<Vec<Outcome>> {
 
 async fn play(command: &Command, stage: &Stage, place: String) -> Result<Outcome> {
     let begun = Instant::now();
-    let is_question = QUESTIONS.iter().any(|start| command.text.starts_with(start));
+    let is_question = is_question(&command.text);
     loop {
         let (good, output) = stage.run(&command.text)?;
         if good && matches(&command.prints, &output) {
@@ -59,5 +59,33 @@ async fn play(command: &Command, stage: &Stage, place: String) -> Result<Outcome
             return Ok(Outcome::Failed { place, command: command.text.clone(), what });
         }
         sleep(PAUSE).await;
+    }
+}
+
+/// Whether the command asks kubectl, and does nothing with the answer but show it.
+fn is_question(command: &str) -> bool {
+    let mut words = command.split(' ').peekable();
+    let is_kubectl = words.next() == Some("kubectl");
+    if words.peek() == Some(&"-n") {
+        words.nth(1);
+    }
+    let asks = words.next().is_some_and(|verb| QUESTIONS.contains(&verb));
+    is_kubectl && asks && !command.contains("xargs")
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::is_question;
+
+    #[rstest]
+    #[case("kubectl get pods", true)]
+    #[case("kubectl -n shop get pods -o name | sort", true)]
+    #[case("kubectl -n shop delete pod a", false)]
+    #[case("kubectl get pods -o name | xargs kubectl delete", false)]
+    #[case("get pods", false)]
+    fn questions_are_known(#[case] command: &str, #[case] expected: bool) {
+        assert_eq!(is_question(command), expected);
     }
 }

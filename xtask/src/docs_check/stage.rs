@@ -135,12 +135,13 @@ fn furnish(folder: &Path, binaries: &Path) -> Result<()> {
         link(&binaries.join(name), &own.join(name))?;
     }
     let cargo = own.join("cargo");
-    std::fs::write(&cargo, cargo_of(&root)).context("cannot write a program")?;
+    std::fs::write(&cargo, cargo_of(&root)?).context("cannot write a program")?;
     std::fs::set_permissions(&cargo, Permissions::from_mode(0o755)).context("cannot allow it to run")
 }
 
-/// Developer commands are commands of the checkout.
-fn cargo_of(root: &Path) -> String {
-    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
-    format!("#!/bin/sh\ncd '{}' && exec '{cargo}' \"$@\"\n", root.display())
+/// `cargo xtask` in the checkout: this program, which is built already.
+fn cargo_of(root: &Path) -> Result<String> {
+    let xtask = std::env::current_exe().context("cannot find the running executable")?;
+    let (root, xtask) = (root.display(), xtask.display());
+    Ok(format!("#!/bin/sh\nshift\ncd '{root}' && exec '{xtask}' \"$@\"\n"))
 }

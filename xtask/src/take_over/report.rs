@@ -17,9 +17,9 @@ pub(super) struct Report {
     pub restarted: Vec<String>,
     /// Everything that the new operators wrote.
     pub writes: Vec<Write>,
-    /// Those of the writes that are needless.
+    /// Those of the writes that are needless. What v0 writes is its own business.
     pub needless: Vec<String>,
-    /// What is different from before, apart from the package server and OLM's own Deployments.
+    /// What is different from before, apart from OLM's own objects and what is repaired.
     pub differences: Vec<Difference>,
 }
 
@@ -36,7 +36,8 @@ impl fmt::Display for Report {
         writeln!(f, "  {} of {} Pods were restarted", self.restarted.len(), self.pods)?;
         self.restarted.iter().try_for_each(|line| writeln!(f, "    {line}"))?;
         let (all, needless) = (self.writes.len(), self.needless.len());
-        writeln!(f, "  {all} writes, of which {needless} are not about the package server")?;
+        writeln!(f, "  {all} writes, of which {needless} are needless")?;
+        self.needless.iter().try_for_each(|line| writeln!(f, "    {line}"))?;
         for (line, count) in counted(&self.writes) {
             writeln!(f, "    {count:>3} {line}")?;
         }
@@ -45,11 +46,12 @@ impl fmt::Display for Report {
     }
 }
 
-/// The writes without their namespaces and names.
+/// How often who wrote what, without namespaces and names.
 fn counted(writes: &[Write]) -> BTreeMap<String, usize> {
     let mut counts = BTreeMap::new();
-    for write in writes {
-        *counts.entry(write.to_string()).or_default() += 1;
+    for Write { program, verb, object, .. } in writes {
+        let resource = object.split(' ').next().unwrap_or_default();
+        *counts.entry(format!("{program}: {verb} {resource}")).or_default() += 1;
     }
     counts
 }
