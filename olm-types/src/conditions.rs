@@ -68,6 +68,8 @@ pub mod operator_group {
     pub const MULTIPLE_OPERATOR_GROUP: &str = "MultipleOperatorGroup";
     /// The ServiceAccount that the spec names has a problem.
     pub const SERVICE_ACCOUNT: &str = "OperatorGroupServiceAccount";
+    /// The selection of namespaces does not count. v0 reports this only in its log.
+    pub const INVALID_TARGETS: &str = "InvalidTargetNamespaces";
 }
 
 /// Conditions of OperatorConditions (spec olm-operator 6.4).

@@ -8,6 +8,7 @@ mod crash;
 mod crds;
 mod demo;
 mod demo_catalog;
+mod docs_check;
 mod e2e;
 mod fuzz;
 mod image;
@@ -19,6 +20,7 @@ mod scale;
 mod shapes;
 mod soak;
 mod stage;
+mod take_over;
 mod test;
 mod tidy;
 mod workspace;
@@ -79,6 +81,10 @@ enum Command {
     Scale(scale::Arguments),
     /// Installs, upgrades and removes everything that a catalog has
     Soak(soak::Arguments),
+    /// Runs the commands of docs/ as they stand there
+    DocsCheck(docs_check::Arguments),
+    /// Has OLM v0 and ours take over a cluster from each other
+    TakeOver(take_over::Arguments),
     /// Runs the fuzz targets under the nightly toolchain, each for a while
     Fuzz(fuzz::Arguments),
     /// Makes everything that a release consists of
@@ -125,6 +131,8 @@ fn run(command: Command) -> Result<()> {
         Command::Crash(arguments) => crash::run(&arguments),
         Command::Scale(arguments) => scale::run(&arguments),
         Command::Soak(arguments) => soak::run(&arguments),
+        Command::DocsCheck(arguments) => docs_check::run(&arguments),
+        Command::TakeOver(arguments) => take_over::run(&arguments),
         Command::Fuzz(arguments) => fuzz::run(&arguments),
         Command::Release(arguments) => release::run(&arguments),
     }

@@ -1,13 +1,14 @@
-//! Keeps the certificate of the packages API, and what the cluster says about callers, up to date.
+//! Keeps the certificate of the packages API, and what the cluster says about callers, up to date;
+//! retires the package server of v0.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
-use k8s_openapi::api::core::v1::Secret;
+use k8s_openapi::api::core::v1::{Secret, Service};
 use k8s_openapi::kube_aggregator::pkg::apis::apiregistration::v1::APIService;
 use kube::{Api, Client};
-use olm_effect::CertificateOrder;
+use olm_effect::{CertificateOrder, Effect};
 use olm_kit::aggregated::AggregatedApi;
 use olm_kit::callers::Authorities;
 use olm_kit::certificates::issue;
@@ -15,7 +16,10 @@ use olm_kit::controller::ReconcileError;
 use olm_kit::interpreter::Interpreter;
 use olm_kit::leader::Leadership;
 use olm_kit::tls::ServingIdentity;
-use olm_lifecycle::packages_api::{API_SERVICE, Next, Observed, SECRET, Serving, decide, store};
+use olm_lifecycle::packages_api::{
+    API_SERVICE, Next, Observed, PREDECESSOR, SECRET, SERVICE, Serving, decide, store,
+};
+use olm_types::api::ClusterServiceVersion;
 use tokio::time::sleep;
 
 use crate::clock;
@@ -88,11 +92,14 @@ impl Upkeep {
             Next::Rest if observed.api_service.is_none() => Ok(NOTICE),
             Next::Rest => Ok(REST),
             // A follower shows what the leader issued and announced.
-            Next::Issue(_) | Next::Announce(_) if !self.leadership.is_leader() => Ok(NOTICE),
+            Next::Issue(_) | Next::Announce(_) | Next::TakeOver(_)
+                if !self.leadership.is_leader() =>
+            {
+                Ok(NOTICE)
+            }
             Next::Issue(order) => self.issue(&observed, &order).await,
             Next::Announce(effect) => {
-                let outcomes = self.interpreter.execute(&[effect]).await;
-                ReconcileError::from_outcomes(&outcomes)?;
+                self.carry_out(&[effect]).await?;
                 Ok(if self.shown.is_some() { NOTICE } else { Duration::ZERO })
             }
             Next::Show(serving) => {
@@ -100,17 +107,36 @@ impl Upkeep {
                 tracing::info!("the packages API shows a new certificate");
                 Ok(Duration::ZERO)
             }
+            Next::TakeOver(effects) => {
+                self.carry_out(&effects).await?;
+                tracing::info!(csv = PREDECESSOR, "the package server of OLM v0 was retired");
+                Ok(NOTICE)
+            }
         }
     }
 
+    async fn carry_out(&self, effects: &[Effect]) -> Result<(), ReconcileError> {
+        ReconcileError::from_outcomes(&self.interpreter.execute(effects).await)
+    }
+
     async fn observe(&self) -> Result<Observed, kube::Error> {
-        let secrets: Api<Secret> = Api::namespaced(self.client.clone(), &self.namespace);
-        let services: Api<APIService> = Api::all(self.client.clone());
+        let (client, namespace) = (&self.client, &self.namespace);
+        let secrets: Api<Secret> = Api::namespaced(client.clone(), namespace);
+        let api_services: Api<APIService> = Api::all(client.clone());
+        let csvs: Api<ClusterServiceVersion> = Api::namespaced(client.clone(), namespace);
+        let services: Api<Service> = Api::namespaced(client.clone(), namespace);
+        let predecessor = csvs.get_opt(PREDECESSOR).await?;
+        let service = match &predecessor {
+            Some(_) => services.get_opt(SERVICE).await?,
+            None => None,
+        };
         Ok(Observed {
-            namespace: self.namespace.clone(),
+            namespace: namespace.clone(),
             secret: secrets.get_opt(SECRET).await?,
-            api_service: services.get_opt(API_SERVICE).await?,
+            api_service: api_services.get_opt(API_SERVICE).await?,
             shown: self.shown.clone(),
+            predecessor,
+            service,
         })
     }
 

@@ -22,7 +22,6 @@ use olm_types::api::{ClusterServiceVersion, OperatorGroup};
 pub use namespace::decide_namespace;
 pub use roles::{decide_gone, role_names};
 pub use service_account::names_account;
-pub use status::{INVALID_TARGETS, INVALID_TARGETS_REASON, TARGETS_NOT_ALLOWED_REASON};
 
 use crate::writes::status_write;
 

@@ -11,15 +11,6 @@ use olm_types::reasons::operator_group as reasons;
 
 use super::{Observed, service_account};
 
-/// Condition of a group whose selection is malformed. v0 reports this only in its log.
-pub const INVALID_TARGETS: &str = "InvalidTargetNamespaces";
-
-/// Reason of [`INVALID_TARGETS`]: the selection cannot be read.
-pub const INVALID_TARGETS_REASON: &str = "InvalidSpec";
-
-/// Reason of [`INVALID_TARGETS`]: the strict tenant policy forbids the selection.
-pub const TARGETS_NOT_ALLOWED_REASON: &str = "TargetsNotAllowed";
-
 /// Why the selection of a group does not count.
 #[derive(Debug, thiserror::Error)]
 enum Refused {
@@ -32,8 +23,8 @@ enum Refused {
 impl Refused {
     fn reason(&self) -> &'static str {
         match self {
-            Self::Malformed(_) => INVALID_TARGETS_REASON,
-            Self::NotAllowed(_) => TARGETS_NOT_ALLOWED_REASON,
+            Self::Malformed(_) => reasons::INVALID_SPEC,
+            Self::NotAllowed(_) => reasons::TARGETS_NOT_ALLOWED,
         }
     }
 }
@@ -60,7 +51,7 @@ pub(super) fn desired(
     set_condition(&mut wanted, conditions::MULTIPLE_OPERATOR_GROUP, multiple, &now);
     let invalid = selected.err().map(|refused| (refused.reason(), refused.to_string()));
     let problem = invalid.as_ref().map(|(_, text)| text.clone());
-    set_condition(&mut wanted, INVALID_TARGETS, invalid, &now);
+    set_condition(&mut wanted, conditions::INVALID_TARGETS, invalid, &now);
     let missing = service_account::follow(observed, &mut wanted, &now);
     let notes = problem.into_iter().chain(missing).collect();
     if wanted == present {

@@ -11,6 +11,8 @@
 
 use super::*;
 use olm_effect::Action;
+use olm_types::conditions::operator_group::INVALID_TARGETS;
+use olm_types::reasons::operator_group::TARGETS_NOT_ALLOWED;
 use rstest::rstest;
 use serde_json::{Value, json};
 
@@ -358,7 +360,7 @@ fn under_the_strict_policy_targets_are_allowed_by_an_administrator(
     let told = status.conditions.iter().find(|condition| condition.type_ == INVALID_TARGETS);
     assert_eq!(told.is_some(), refusal.is_some());
     if let (Some(told), Some(refusal)) = (told, refusal) {
-        assert_eq!(told.reason, TARGETS_NOT_ALLOWED_REASON);
+        assert_eq!(told.reason, TARGETS_NOT_ALLOWED);
         assert!(told.message.contains(refusal), "{}", told.message);
         assert_eq!(notes, std::slice::from_ref(&told.message));
     }

@@ -2,9 +2,11 @@
 //! the API server in the APIService (spec catalog-operator 7).
 //!
 //! A rotation fails no request: the new authority is announced beside the old one first, and only
-//! then the new certificate is shown.
+//! then the new certificate is shown. Once it is shown, v0's package server is retired
+//! ([`succession`]).
 
 mod names;
+mod succession;
 #[cfg(test)]
 mod tests;
 
@@ -12,15 +14,16 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use k8s_openapi::ByteString;
-use k8s_openapi::api::core::v1::Secret;
+use k8s_openapi::api::core::v1::{Secret, Service};
 use k8s_openapi::kube_aggregator::pkg::apis::apiregistration::v1::APIService;
 use olm_effect::{Action, CertificateOrder, Effect, Issued, Target};
+use olm_types::api::ClusterServiceVersion;
 use serde_json::json;
 
 use crate::certificates::{Judgement, Material, join, judge, order};
 use crate::writes::{resource_of, target_of};
 
-pub use names::{API_SERVICE, PORT, SECRET, SERVICE, hosts};
+pub use names::{API_SERVICE, PODS, PORT, PREDECESSOR, SECRET, SERVICE, hosts};
 
 const CERTIFICATE: &str = "tls.crt";
 const PRIVATE_KEY: &str = "tls.key";
@@ -48,6 +51,10 @@ pub struct Observed {
     pub api_service: Option<APIService>,
     /// What this process shows now.
     pub shown: Option<Serving>,
+    /// The CSV [`PREDECESSOR`] in the namespace of the operator, if there is one.
+    pub predecessor: Option<ClusterServiceVersion>,
+    /// The Service; looked for only when there is a predecessor.
+    pub service: Option<Service>,
 }
 
 /// What comes next.
@@ -59,6 +66,8 @@ pub enum Next {
     Announce(Effect),
     /// The certificate can be shown.
     Show(Serving),
+    /// v0's package server is replaced, by these effects in this order.
+    TakeOver(Vec<Effect>),
     /// Nothing.
     Rest,
 }
@@ -81,7 +90,11 @@ pub fn decide(observed: &Observed, now: Timestamp) -> Next {
     if let Some(announcement) = announcement(observed, &serving) {
         return Next::Announce(announcement);
     }
-    if observed.shown.as_ref() == Some(&serving) { Next::Rest } else { Next::Show(serving) }
+    if observed.shown.as_ref() != Some(&serving) {
+        return Next::Show(serving);
+    }
+    let effects = succession::take_over(observed);
+    if effects.is_empty() { Next::Rest } else { Next::TakeOver(effects) }
 }
 
 /// The write of a new certificate. The authority of what is shown stays trusted. Whoever of several

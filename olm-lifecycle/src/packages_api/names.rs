@@ -16,3 +16,9 @@ pub const PORT: u16 = 5443;
 pub fn hosts(namespace: &str) -> Vec<String> {
     vec![format!("{SERVICE}.{namespace}"), format!("{SERVICE}.{namespace}.svc")]
 }
+
+/// The CSV by which v0 installs its package server, in the namespace of OLM.
+pub const PREDECESSOR: &str = "packageserver";
+
+/// The label of the Pods that serve the API; that of catalog-operator in `deploy/`.
+pub const PODS: (&str, &str) = ("app", "catalog-operator");

@@ -21,6 +21,7 @@ pub use delete::{delete, delete_deployments};
 pub use manifests::{definitions, folder, kind, objects, render};
 pub use options::{DEFAULT_IMAGE, LEADER_ELECT, Options};
 pub use ready::{is_available, wait_ready};
+pub(crate) use server_side::api_of;
 pub use server_side::apply_object;
 
 /// Kind of what has the API server pass requests on.

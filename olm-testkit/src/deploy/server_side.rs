@@ -31,7 +31,7 @@ pub async fn apply_object(client: &Client, object: &DynamicObject) -> Result<Dyn
 }
 
 /// The objects of the same kind and namespace.
-pub(super) async fn api_of(client: &Client, object: &DynamicObject) -> Result<Api<DynamicObject>> {
+pub(crate) async fn api_of(client: &Client, object: &DynamicObject) -> Result<Api<DynamicObject>> {
     let kind = object.types.as_ref().context("an object without apiVersion and kind")?;
     let gvk = GroupVersionKind::try_from(kind).context("a malformed apiVersion")?;
     let (resource, capabilities) = discover(client, &gvk).await?;

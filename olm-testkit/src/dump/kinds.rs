@@ -80,6 +80,11 @@ impl Kinds {
         Ok(all)
     }
 
+    /// Does not look at the kind from now on.
+    pub fn forget(&mut self, kind: &str) {
+        self.0.retain(|(resource, _)| resource.kind != kind);
+    }
+
     /// The kind with a name.
     pub fn get(&self, kind: &str) -> Option<&ApiResource> {
         self.0.iter().map(|(resource, _)| resource).find(|resource| resource.kind == kind)

@@ -17,7 +17,7 @@ use olm_testkit::deploy::{self, Options, With};
 use olm_testkit::operators::{OLM_NAMESPACE, Operator};
 use olm_testkit::progress::Progress;
 
-use crate::kubectl::Kubectl;
+use olm_testkit::kubectl::Kubectl;
 use olm_testkit::e2e::Scene;
 
 pub use kustomize::says_the_same;

@@ -19,7 +19,6 @@ mod faults;
 mod flags;
 mod idle;
 mod image_tools;
-mod kubectl;
 mod packages;
 mod rbac;
 mod replicas;
@@ -27,6 +26,7 @@ mod rights;
 mod schema;
 mod servers;
 mod side_by_side;
+mod take_over;
 mod tenancy;
 mod unpack;
 
@@ -85,6 +85,7 @@ fn own(environment: &Arc<Environment>, servers: &Arc<Environment>) -> Vec<Trial>
         trial(environment, "idle::no_writes", idle::no_writes),
         trial(environment, "side_by_side::no_foreign_writes", side_by_side::no_foreign_writes),
         trial(environment, "replicas::take_over", replicas::take_over),
+        trial(environment, "take_over::from_v0", take_over::from_v0),
         trial(environment, "rbac::agrees", rbac::agrees_with_the_api_server),
         trial(environment, "rbac::escalation", rbac::agrees_about_escalation),
         trial(environment, "schema::agrees", schema::agrees_with_the_api_server),

@@ -13,7 +13,7 @@ use olm_testkit::{packages as served, wait};
 use olm_types::api::PackageManifest;
 use serde_json::{Value, json};
 
-use super::kubectl::Kubectl;
+use olm_testkit::kubectl::Kubectl;
 
 /// Where the operator keeps its certificate.
 const SECRET: &str = "packageserver-service-cert";

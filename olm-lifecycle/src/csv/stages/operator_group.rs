@@ -4,7 +4,9 @@
 use olm_opgroup::{MemberAnnotations, check_duplicates, check_support};
 use olm_types::annotations;
 use olm_types::api::{CsvPhase, OperatorGroup};
+use olm_types::conditions::operator_group::INVALID_TARGETS;
 use olm_types::reasons::csv as reasons;
+use olm_types::reasons::operator_group::TARGETS_NOT_ALLOWED;
 use serde_json::json;
 
 use super::{Stage, Verdict};
@@ -12,7 +14,6 @@ use crate::csv::decision::Decision;
 use crate::csv::observed::Observed;
 use crate::csv::pass::Pass;
 use crate::csv::resources::patch_metadata;
-use crate::operator_group::{INVALID_TARGETS, TARGETS_NOT_ALLOWED_REASON};
 
 /// Puts the group's annotations on the CSV and checks its install modes against them.
 pub struct Membership;
@@ -65,7 +66,7 @@ fn join(observed: &Observed, group: &OperatorGroup) -> Option<Decision> {
 fn refused_targets(group: &OperatorGroup) -> Option<&str> {
     let mut conditions = group.status.iter().flat_map(|status| &status.conditions);
     let refused = conditions.find(|condition| {
-        condition.type_ == INVALID_TARGETS && condition.reason == TARGETS_NOT_ALLOWED_REASON
+        condition.type_ == INVALID_TARGETS && condition.reason == TARGETS_NOT_ALLOWED
     })?;
     Some(&refused.message)
 }

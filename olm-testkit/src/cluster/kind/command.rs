@@ -1,5 +1,7 @@
 //! Running the programs that kind consists of.
 
+use std::path::PathBuf;
+
 use anyhow::{Context, Result, bail};
 use async_trait::async_trait;
 use tokio::process::Command;
@@ -16,14 +18,22 @@ pub trait Commands: Send + Sync {
 }
 
 /// The programs of this machine.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct System;
+#[derive(Clone, Debug, Default)]
+pub struct System {
+    /// Where they are looked for, in place of `PATH`.
+    pub path: Option<PathBuf>,
+}
 
 #[async_trait]
 impl Commands for System {
     async fn run(&self, program: &str, args: &[&str]) -> Result<String> {
-        let run = Command::new(program).args(args).kill_on_drop(true).output().await;
-        let output = run.with_context(|| format!("cannot start `{program}`: is it installed?"))?;
+        let mut command = Command::new(program);
+        command.args(args).kill_on_drop(true);
+        if let Some(path) = &self.path {
+            command.env("PATH", path);
+        }
+        let output = command.output().await;
+        let output = output.with_context(|| format!("cannot start `{program}`: is it installed?"))?;
         if !output.status.success() {
             let complaint = String::from_utf8_lossy(&output.stderr);
             bail!("`{program} {}` failed:\n{}", args.join(" "), complaint.trim_end());

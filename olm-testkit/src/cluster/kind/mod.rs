@@ -41,7 +41,7 @@ impl KindCluster {
     /// When kind would refuse the name, or no folder for its files is known.
     pub fn new(name: &str, progress: Progress) -> Result<Self> {
         let dir = tools::cache_dir()?.join("kind");
-        Self::with(name, &dir, Arc::new(System), progress)
+        Self::with(name, &dir, Arc::new(System::default()), progress)
     }
 
     /// The same with a folder for files, and with whoever runs commands.

@@ -142,6 +142,7 @@ mod tests {
             include_str!("../../../../xtask/cluster/go.mod"),
             include_str!("../../../../xtask/goshapes/go.mod"),
             include_str!("../../../../xtask/opm/go.mod"),
+            include_str!("../../../../xtask/olm/go.mod"),
         ];
         let needs = modules.map(|module| {
             let line = module.lines().find_map(|line| line.strip_prefix("go ")).unwrap();

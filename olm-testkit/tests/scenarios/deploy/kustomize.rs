@@ -9,7 +9,7 @@ use olm_testkit::deploy::{self, Options};
 use olm_testkit::operators::Operator;
 use serde_json::json;
 
-use crate::kubectl::Kubectl;
+use olm_testkit::kubectl::Kubectl;
 use olm_testkit::e2e::Scene;
 
 /// What an overlay says of the image, and the image that it means.

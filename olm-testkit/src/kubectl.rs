@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
-use olm_testkit::cluster::tools::Tools;
+use crate::cluster::tools::Tools;
 
 /// kubectl for a cluster, or for none.
+#[derive(Debug)]
 pub struct Kubectl {
     program: PathBuf,
     /// Where it keeps what it learns about the API server.
@@ -16,17 +17,26 @@ pub struct Kubectl {
 
 impl Kubectl {
     /// For what needs no cluster.
+    ///
+    /// # Errors
+    /// There is no place for what it keeps.
     pub fn alone() -> Result<Self> {
         let cache = tempfile::tempdir().context("cannot create a directory")?;
         Ok(Self { program: Tools::expected()?.control_plane(), cache, kubeconfig: None })
     }
 
     /// For the cluster of a kubeconfig.
+    ///
+    /// # Errors
+    /// There is no place for what it keeps.
     pub fn of(kubeconfig: &Path) -> Result<Self> {
         Ok(Self { kubeconfig: Some(kubeconfig.to_owned()), ..Self::alone()? })
     }
 
-    /// What a command prints; fails, with what it complains of, when it fails.
+    /// What a command prints.
+    ///
+    /// # Errors
+    /// It cannot be run, or fails; the error holds what it complains of.
     pub fn run(&self, args: &[&str]) -> Result<String> {
         let mut command = Command::new(&self.program);
         command.arg("kubectl").args(args).arg("--cache-dir").arg(self.cache.path());

@@ -1,0 +1,84 @@
+//! Our operators, where those of v0 were.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, ensure};
+use k8s_openapi::api::apps::v1::Deployment;
+use kube::Client;
+use kube::api::Api;
+use olm_types::api::ClusterServiceVersion;
+
+use super::{Files, PACKAGE_SERVER};
+use crate::kubectl::Kubectl;
+use crate::operators::{Admin, Binaries, OLM_NAMESPACE, Operator, Special};
+use crate::process::Running;
+use crate::{packages, wait};
+
+/// A local cluster, and what is done to it.
+pub struct Ground {
+    /// The client of an administrator.
+    pub client: Client,
+    /// kubectl with the same rights.
+    pub kubectl: Kubectl,
+    /// Their kubeconfig.
+    pub kubeconfig: PathBuf,
+    /// Our programs.
+    pub binaries: Binaries,
+    /// What is applied.
+    pub files: Files,
+}
+
+/// Both operators at work.
+#[derive(Debug)]
+pub struct Ours {
+    operators: Vec<(Running, Admin)>,
+}
+
+impl Ours {
+    /// Takes over as docs/take-over.md says, from operators that have ended. The Pods that kubectl
+    /// deploys are simulated; the operators run beside the cluster, at the addresses of Services.
+    ///
+    /// # Errors
+    /// kubectl's, or an operator is not ready in time.
+    pub async fn take_over(ground: &Ground) -> Result<Self> {
+        ground.files.stop_operators(&ground.kubectl)?;
+        ground.files.apply(&ground.kubectl)?;
+        let address = packages::address(&ground.client).await?.to_string();
+        let mut ours = Self { operators: Vec::new() };
+        for operator in Operator::ALL {
+            let serves = ["--packages-address".to_owned(), address.clone()];
+            let args = if operator == Operator::Catalog { serves.to_vec() } else { Vec::new() };
+            let special = Special { args, ..Special::default() };
+            let started = ground.binaries.operator(operator, &ground.kubeconfig, special)?;
+            ours.operators.push(started);
+        }
+        for (_, admin) in &ours.operators {
+            admin.until_ready().await?;
+        }
+        Ok(ours)
+    }
+
+    /// Waits until v0's package server is gone and ours answers in its place.
+    ///
+    /// # Errors
+    /// It stays, or the packages API does not answer.
+    pub async fn serve_packages(&mut self, ground: &Ground) -> Result<()> {
+        self.operators.iter_mut().try_for_each(|(running, _)| running.check())?;
+        let (client, name) = (&ground.client, PACKAGE_SERVER);
+        let csvs: Api<ClusterServiceVersion> = Api::namespaced(client.clone(), OLM_NAMESPACE);
+        wait::until_gone(&csvs, name).await?;
+        let deployments: Api<Deployment> = Api::namespaced(client.clone(), OLM_NAMESPACE);
+        wait::until_gone(&deployments, name).await?;
+        packages::until_available(client).await?;
+        let listed = ground.kubectl.run(&["get", "packagemanifests", "-A", "-o", "name"]);
+        let listed = listed.context("the packages API does not answer")?;
+        ensure!(!listed.is_empty(), "the packages API knows no package");
+        Ok(())
+    }
+
+    /// Ends both.
+    pub fn stop(self) {
+        self.operators.into_iter().for_each(|(running, _)| running.stop());
+    }
+}
+

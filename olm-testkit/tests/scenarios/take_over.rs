@@ -1,0 +1,67 @@
+//! A cluster that OLM v0 managed, taken over as docs/take-over.md says.
+//!
+//! Its objects are those that v0 itself left in a cluster; `cargo xtask take-over --record` wrote
+//! them down, and `cargo xtask take-over` plays the same with v0 at work, and the way back.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use olm_testkit::audit::AuditLog;
+use olm_testkit::cluster::{self, ClusterBackend, local::LocalCluster};
+use olm_testkit::e2e::Scene;
+use olm_testkit::kubectl::Kubectl;
+use olm_testkit::operators::{Binaries, Operator};
+use olm_testkit::progress::Progress;
+use olm_testkit::take_over::{Files, Ground, Ours, State, needless, recording, serve};
+
+/// Rest after which everything has settled.
+const QUIET: Duration = Duration::from_secs(3);
+
+/// What settling may take.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// No Pod of an operator restarts, nothing is written that has not to do with the package server, and
+/// what is left is what v0 left.
+pub async fn from_v0(_: Arc<Scene>) -> Result<()> {
+    let cluster = LocalCluster::for_this_command("take-over", Progress::new(|_| {}))?;
+    cluster.up().await?;
+    let folder = tempfile::tempdir().context("cannot create a directory")?;
+    let kubeconfig = cluster.kubeconfig().await?;
+    let ground = Ground {
+        client: cluster::client(&kubeconfig).await?,
+        kubectl: Kubectl::of(&kubeconfig)?,
+        binaries: Binaries::beside_this_executable(&cluster.scratch())?,
+        files: Files::write(folder.path())?,
+        kubeconfig,
+    };
+    let audit = AuditLog::new(cluster.audit_log()).apart_from("leases");
+    let story = story(&ground, audit).await;
+    cluster.down().await.and(story)
+}
+
+async fn story(ground: &Ground, mut audit: AuditLog) -> Result<()> {
+    let registry = serve(&ground.binaries)?;
+    ground.files.apply_definitions(&ground.kubectl)?;
+    recording::restore(&ground.client, recording::recorded()?, &registry.address()).await?;
+    let running = ["wait", "deployment", "--all", "-A", "--for=condition=Available"];
+    ground.kubectl.run(&[&running[..], &["--timeout=90s"]].concat())?;
+    let before = State::now(&ground.client).await?;
+    ensure!(before.pods.count() >= 5, "there are {} Pods of operators", before.pods.count());
+
+    let mut ours = Ours::take_over(ground).await?;
+    ours.serve_packages(ground).await?;
+    let programs = Operator::ALL.map(Operator::name);
+    let writes = audit.until_quiet(&programs, QUIET, PATIENCE).await?;
+    let after = State::now(&ground.client).await?;
+    ours.stop();
+
+    let restarted = after.pods.restarted_since(&before.pods);
+    ensure!(restarted.is_empty(), "restarted:\n{}", restarted.join("\n"));
+    let needless = needless(&writes);
+    ensure!(needless.is_empty(), "written without need:\n{}", needless.join("\n"));
+    let differences: Vec<_> =
+        after.differences(&before).iter().map(ToString::to_string).collect();
+    ensure!(differences.is_empty(), "not what v0 left:\n{}", differences.join("\n"));
+    Ok(())
+}

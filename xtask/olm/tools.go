@@ -1,0 +1,10 @@
+//go:build tools
+
+// Package tools holds no program: it makes go.mod and go.sum cover those that are built from here,
+// the two operators of OLM v0. `cargo xtask take-over` has them and ours take over from each other.
+package tools
+
+import (
+	_ "github.com/operator-framework/operator-lifecycle-manager/cmd/catalog"
+	_ "github.com/operator-framework/operator-lifecycle-manager/cmd/olm"
+)

@@ -1,0 +1,60 @@
+//! Whether output is what a page shows.
+
+/// Stands for any text in a line; a line of its own for any number of lines.
+const ANYTHING: &str = "…";
+
+/// Whether the output has these lines. White space counts as one space: columns move with their
+/// content.
+pub(super) fn matches(shown: &[String], output: &str) -> bool {
+    let shown: Vec<String> = shown.iter().map(|line| squeeze(line)).collect();
+    let output: Vec<String> = output.lines().map(squeeze).collect();
+    lines_match(&shown, &output)
+}
+
+fn lines_match(shown: &[String], output: &[String]) -> bool {
+    match shown.split_first() {
+        None => output.is_empty(),
+        Some((first, rest)) if first == ANYTHING => {
+            (0..=output.len()).any(|skipped| lines_match(rest, &output[skipped..]))
+        }
+        Some((first, rest)) => output
+            .split_first()
+            .is_some_and(|(line, others)| line_matches(first, line) && lines_match(rest, others)),
+    }
+}
+
+fn line_matches(shown: &str, line: &str) -> bool {
+    match shown.split_once(ANYTHING) {
+        None => shown == line,
+        Some((start, rest)) => line.strip_prefix(start).is_some_and(|left| {
+            let ends = left.char_indices().map(|(end, _)| end).chain([left.len()]);
+            ends.into_iter().any(|end| line_matches(rest, &left[end..]))
+        }),
+    }
+}
+
+fn squeeze(line: &str) -> String {
+    line.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::matches;
+
+    #[rstest]
+    #[case(&[], "", true)]
+    #[case(&[], "something", false)]
+    #[case(&["NAME   AGE"], "NAME AGE\n", true)]
+    #[case(&["NAME", "a … 3s"], "NAME\na Succeeded 3s", true)]
+    #[case(&["a…c…e"], "abcde", true)]
+    #[case(&["a…c…e"], "abcd", false)]
+    #[case(&["…", "last"], "one\ntwo\nlast", true)]
+    #[case(&["first", "…"], "first", true)]
+    #[case(&["first", "…"], "second", false)]
+    fn anything_stands_for_anything(#[case] shown: &[&str], #[case] output: &str, #[case] fits: bool) {
+        let shown: Vec<String> = shown.iter().map(|line| (*line).to_owned()).collect();
+        assert_eq!(matches(&shown, output), fits);
+    }
+}

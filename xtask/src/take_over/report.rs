@@ -1,0 +1,57 @@
+//! What a take-over did.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use olm_testkit::audit::Write;
+use olm_testkit::dump::Difference;
+
+/// One way of the two.
+#[derive(Debug)]
+pub(super) struct Report {
+    /// Who took over from whom.
+    pub title: String,
+    /// Pods that were looked at.
+    pub pods: usize,
+    /// A line for each that was restarted.
+    pub restarted: Vec<String>,
+    /// Everything that the new operators wrote.
+    pub writes: Vec<Write>,
+    /// Those of the writes that are needless. What v0 writes is its own business.
+    pub needless: Vec<String>,
+    /// What is different from before, apart from OLM's own objects and what is repaired.
+    pub differences: Vec<Difference>,
+}
+
+impl Report {
+    /// Whether nothing was restarted, written or changed without need.
+    pub(super) fn is_good(&self) -> bool {
+        self.restarted.is_empty() && self.needless.is_empty() && self.differences.is_empty()
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "\n{}", self.title)?;
+        writeln!(f, "  {} of {} Pods were restarted", self.restarted.len(), self.pods)?;
+        self.restarted.iter().try_for_each(|line| writeln!(f, "    {line}"))?;
+        let (all, needless) = (self.writes.len(), self.needless.len());
+        writeln!(f, "  {all} writes, of which {needless} are needless")?;
+        self.needless.iter().try_for_each(|line| writeln!(f, "    {line}"))?;
+        for (line, count) in counted(&self.writes) {
+            writeln!(f, "    {count:>3} {line}")?;
+        }
+        writeln!(f, "  {} differences to what was there before", self.differences.len())?;
+        self.differences.iter().try_for_each(|one| writeln!(f, "    {one}"))
+    }
+}
+
+/// How often who wrote what, without namespaces and names.
+fn counted(writes: &[Write]) -> BTreeMap<String, usize> {
+    let mut counts = BTreeMap::new();
+    for Write { program, verb, object, .. } in writes {
+        let resource = object.split(' ').next().unwrap_or_default();
+        *counts.entry(format!("{program}: {verb} {resource}")).or_default() += 1;
+    }
+    counts
+}

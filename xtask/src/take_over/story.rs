@@ -1,0 +1,161 @@
+//! The cluster, who manages it, and how one follows the other.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use kube::api::Api;
+use olm_testkit::audit::{AuditLog, Write};
+use olm_testkit::cluster::{self, ClusterBackend, local::LocalCluster};
+use olm_testkit::kubectl::Kubectl;
+use olm_testkit::operators::{Binaries, OLM_NAMESPACE, Operator};
+use olm_testkit::peer::{OLM_V0_PROGRAMS, OlmV0};
+use olm_testkit::process::Running;
+use olm_testkit::progress::Progress;
+use olm_testkit::registry::Registry;
+use olm_testkit::stand_in::{Server, StandIn};
+use olm_testkit::take_over::{
+    Content, Files, Ground, Ours, PACKAGE_SERVER, State, install, needless, recording, serve,
+};
+use olm_testkit::wait;
+use olm_types::api::{ClusterServiceVersion, CsvPhase};
+
+use super::report::Report;
+
+/// Rest after which nobody writes any more.
+const QUIET: Duration = Duration::from_secs(6);
+
+/// What that may take.
+const PATIENCE: Duration = Duration::from_secs(240);
+
+/// A cluster that somebody manages.
+pub(super) struct Story {
+    cluster: LocalCluster,
+    ground: Ground,
+    logs: PathBuf,
+    v0: OlmV0,
+    audit: AuditLog,
+    registry: Registry,
+    manager: Manager,
+    _files: tempfile::TempDir,
+}
+
+/// Who manages it.
+enum Manager {
+    V0(Vec<Running>, StandIn),
+    Ours(Ours),
+    Nobody,
+}
+
+impl Story {
+    /// v0 in a new cluster, with operators that it installed, at rest.
+    pub(super) async fn begin(
+        v0: OlmV0,
+        binaries: &Path,
+        logs: Option<&Path>,
+        content: Content,
+    ) -> Result<Self> {
+        let cluster = LocalCluster::for_this_command("take-over", Progress::to_stderr())?;
+        cluster.up().await?;
+        let kubeconfig = cluster.kubeconfig().await?;
+        let client = cluster::client(&kubeconfig).await?;
+        let logs = logs.map_or_else(|| cluster.scratch(), Path::to_owned);
+        std::fs::create_dir_all(&logs).context("cannot create the folder for logs")?;
+        let folder = tempfile::tempdir().context("cannot create a directory")?;
+        let files = Files::write(folder.path())?;
+        files.of_v0(&v0.definitions()?)?;
+        let kubectl = Kubectl::of(&kubeconfig)?;
+        let binaries = Binaries::in_dir(binaries, &logs);
+        let ground = Ground { client, kubectl, kubeconfig, binaries, files };
+        ground.files.apply_v0(&ground.kubectl)?;
+        let manager = start_v0(&v0, &ground, &logs, "").await?;
+        let registry = serve(&ground.binaries)?;
+        install(&ground.client, &registry, content).await?;
+        let mut audit = AuditLog::new(cluster.audit_log()).apart_from("leases");
+        audit.until_quiet(&OLM_V0_PROGRAMS, QUIET, PATIENCE).await?;
+        Ok(Self { cluster, ground, logs, v0, audit, registry, manager, _files: folder })
+    }
+
+    /// What v0 left, written down.
+    pub(super) async fn record(&self) -> Result<String> {
+        recording::record(&self.ground.client, &self.registry.address()).await
+    }
+
+    /// From v0 to ours.
+    pub(super) async fn ours_take_over(&mut self) -> Result<Report> {
+        let before = State::now(&self.ground.client).await?;
+        self.stop();
+        self.audit.skip()?;
+        let mut ours = Ours::take_over(&self.ground).await?;
+        ours.serve_packages(&self.ground).await?;
+        self.manager = Manager::Ours(ours);
+        let programs = Operator::ALL.map(Operator::name);
+        let writes = self.audit.until_quiet(&programs, QUIET, PATIENCE).await?;
+        let title = format!("ours, after v0 {}", OlmV0::version());
+        let needless = needless(&writes);
+        Ok(Report { needless, ..self.report(title, &before, writes).await? })
+    }
+
+    /// From ours to v0, as docs/take-over.md says.
+    pub(super) async fn v0_takes_over(&mut self) -> Result<Report> {
+        let before = State::now(&self.ground.client).await?;
+        self.stop();
+        self.audit.skip()?;
+        let Ground { kubectl, files, .. } = &self.ground;
+        files.stop_operators(kubectl)?;
+        kubectl.run(&["delete", "apiservice", "v1.packages.operators.coreos.com"])?;
+        files.apply_v0(kubectl)?;
+        self.manager = start_v0(&self.v0, &self.ground, &self.logs, "-again").await?;
+        let writes = self.audit.until_quiet(&OLM_V0_PROGRAMS, QUIET, PATIENCE).await?;
+        let title = format!("v0 {}, after ours", OlmV0::version());
+        self.report(title, &before, writes).await
+    }
+
+    /// Ends everything.
+    pub(super) async fn end(mut self) -> Result<()> {
+        self.stop();
+        self.registry.die();
+        self.cluster.down().await
+    }
+
+    fn stop(&mut self) {
+        match std::mem::replace(&mut self.manager, Manager::Nobody) {
+            Manager::V0(operators, stand_in) => {
+                drop(stand_in);
+                operators.into_iter().for_each(Running::stop);
+            }
+            Manager::Ours(ours) => ours.stop(),
+            Manager::Nobody => {}
+        }
+    }
+
+    async fn report(&self, title: String, before: &State, writes: Vec<Write>) -> Result<Report> {
+        let after = State::now(&self.ground.client).await?;
+        Ok(Report {
+            title,
+            pods: before.pods.count(),
+            restarted: after.pods.restarted_since(&before.pods),
+            needless: Vec::new(),
+            writes,
+            differences: after.differences(before),
+        })
+    }
+}
+
+/// v0's operators at work, and its package server, which here is a process in the place of Pods.
+async fn start_v0(v0: &OlmV0, ground: &Ground, logs: &Path, end: &str) -> Result<Manager> {
+    let operators = v0.start(&ground.kubeconfig, logs, end)?;
+    let server = Server {
+        namespace: OLM_NAMESPACE.to_owned(),
+        deployment: PACKAGE_SERVER.to_owned(),
+        port: 5443,
+        api: "v1/packages.operators.coreos.com/packagemanifests/PackageManifest".to_owned(),
+    };
+    let stand_in = StandIn::start(&ground.client, &ground.binaries, &server).await?;
+    let csvs: Api<ClusterServiceVersion> = Api::namespaced(ground.client.clone(), OLM_NAMESPACE);
+    wait::until(&csvs, PACKAGE_SERVER, "succeed", |csv: &ClusterServiceVersion| {
+        csv.status.as_ref().is_some_and(|status| status.phase == CsvPhase::Succeeded)
+    })
+    .await?;
+    Ok(Manager::V0(operators, stand_in))
+}
