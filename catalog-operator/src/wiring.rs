@@ -40,6 +40,9 @@ const NAME: &str = "catalog-operator";
 /// # Errors
 /// The cluster cannot be reached, an endpoint cannot be opened, or a part of the operator ended.
 pub async fn run(args: Args) -> anyhow::Result<()> {
+    if args.list_metrics {
+        return list_metrics();
+    }
     logging::init(args.log_format, args.debug)?;
     for flag in args.without_effect() {
         tracing::warn!(flag, "has no effect in this version");
@@ -49,16 +52,27 @@ pub async fn run(args: Args) -> anyhow::Result<()> {
     let parts = Parts::assemble(&args, &metrics, &tasks).await?;
     parts.serve_packages().await?;
     let (catalogs, packages) = (parts.catalogs.clone(), parts.packages.clone());
+    let candidacy = parts.candidacy.clone();
+    metrics.leader(NAME, candidacy.leadership());
     Admin::new(metrics)
+        .state("leadership", move || candidacy.state())
         .state("catalogs", move || catalogs.dump())
         .state("packages", move || packages.dump())
-        .tls(args.tls(), &parts.client)
+        .tls(args.tls(), args.tls_profile()?, &parts.client)
         .serve(args.admin_address(), &tasks)
         .await?;
     parts.start();
     let ended = tasks.wait().await.context("a part of the process failed");
     parts.candidacy.release().await;
     ended
+}
+
+/// Prints the rows of `docs/metrics.md`, one for each family of metrics.
+fn list_metrics() -> anyhow::Result<()> {
+    let metrics = Metrics::new()?;
+    CatalogMetrics::register(&metrics)?;
+    metrics.families().iter().for_each(|family| println!("{family}"));
+    Ok(())
 }
 
 /// What the controllers are made of.
@@ -93,6 +107,8 @@ impl Parts {
         let (stores, queues) = (watches.stores(), Queues::new());
         let triggers = Triggers::new(&stores, &queues, args.global_catalog_namespace());
         triggers.listen();
+        let abnormal = metrics.abnormal.clone();
+        stores.subscriptions.on_change(move |change| abnormal.follow(change));
         let registry = Registry::new(args.insecure_registries.iter().cloned())
             .context("cannot read the system's certificates of authorities")?;
         let unpack_triggers = triggers.clone();
@@ -183,7 +199,9 @@ impl Parts {
         if self.args.packages_address.is_empty() {
             return Ok(());
         }
-        let api = AggregatedApi::new(Arc::new(self.packages.clone()), self.client.clone());
+        let api = AggregatedApi::new(Arc::new(self.packages.clone()), self.client.clone())
+            .profile(self.args.tls_profile()?);
+        self.kit_metrics.certificate("packages", &api.identity());
         let (client, interpreter) = (self.client.clone(), self.interpreter.clone());
         let leadership = self.candidacy.leadership().clone();
         let upkeep = Upkeep::new(client, interpreter, leadership, &self.args.namespace, &api);

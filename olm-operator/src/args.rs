@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{ArgAction, Parser};
-use olm_kit::tls::TlsFiles;
+use olm_kit::tls::{CipherSuite, ProfileError, TlsFiles, TlsProfile, TlsVersion};
 use olm_opgroup::TenantPolicy;
 
 /// Runs operators: brings ClusterServiceVersions from created to succeeded.
@@ -75,6 +75,14 @@ pub struct Args {
     #[arg(long = "tls-cert", requires = "tls_key")]
     pub tls_cert: Option<PathBuf>,
 
+    /// Oldest version of TLS that the endpoints speak: VersionTLS12, or VersionTLS13.
+    #[arg(long = "tls-min-version", default_value = "", value_parser = str::parse::<TlsVersion>)]
+    pub tls_min_version: TlsVersion,
+
+    /// Cipher suites of TLS 1.2 that the endpoints offer, by commas; all safe ones when empty.
+    #[arg(long = "tls-cipher-suites", value_delimiter = ',', value_parser = str::parse::<CipherSuite>)]
+    pub tls_cipher_suites: Vec<CipherSuite>,
+
     /// Authorities whose clients are known by their certificates there.
     #[arg(long = "client-ca", value_parser = OsStringValueParser::new().map(PathBuf::from))]
     pub client_ca: Option<PathBuf>,
@@ -87,6 +95,10 @@ pub struct Args {
     /// 8080 without, unless told otherwise.
     #[arg(long = "admin-address")]
     pub admin_address: Option<String>,
+
+    /// Print the rows of docs/metrics.md, which tell what may be measured, and exit.
+    #[arg(long = "list-metrics", hide = true)]
+    pub list_metrics: bool,
 
     /// End the process after this many writes, for crash tests.
     #[arg(long = "stop-after-writes", hide = true)]
@@ -111,6 +123,14 @@ impl Args {
     pub fn tls(&self) -> Option<TlsFiles> {
         let [certificate, key, clients] = [&self.tls_cert, &self.tls_key, &self.client_ca];
         TlsFiles::given(certificate.as_deref(), key.as_deref(), clients.as_deref())
+    }
+
+    /// What servers over TLS accept.
+    ///
+    /// # Errors
+    /// With the cipher suites that were named, nobody could connect.
+    pub fn tls_profile(&self) -> Result<TlsProfile, ProfileError> {
+        TlsProfile::given(self.tls_min_version, &self.tls_cipher_suites)
     }
 
     /// Where they are served; v0's ports unless told otherwise.
@@ -177,5 +197,18 @@ mod tests {
     #[test]
     fn a_key_needs_a_certificate() {
         assert!(Args::try_parse_from(["olm-operator", "--tls-key", "k"]).is_err());
+    }
+
+    #[test]
+    fn servers_accept_what_the_flags_of_kubernetes_say() {
+        let profile = |flags: &[&str]| parse(flags).tls_profile();
+        assert_eq!(profile(&[]), Ok(TlsProfile::default()));
+        let suites =
+            "--tls-cipher-suites=TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,TLS_AES_128_GCM_SHA256";
+        assert_ne!(profile(&[suites]), Ok(TlsProfile::default()));
+        assert_ne!(profile(&["--tls-min-version=VersionTLS13"]), Ok(TlsProfile::default()));
+        for wrong in ["--tls-min-version=1.3", "--tls-cipher-suites=NONE"] {
+            assert!(Args::try_parse_from(["olm-operator", wrong]).is_err(), "{wrong}");
+        }
     }
 }

@@ -58,6 +58,9 @@ const WORKERS: usize = 2;
 /// # Errors
 /// When the process cannot start, or a task that it needs ended.
 pub async fn run(args: Args) -> anyhow::Result<()> {
+    if args.list_metrics {
+        return list_metrics();
+    }
     logging::init(args.log_format, args.debug)?;
     for flag in args.without_effect() {
         tracing::warn!(flag, "has no effect in this version");
@@ -205,23 +208,21 @@ fn interpreter(options: InterpreterOptions, client: &Client, stores: &Stores) ->
     companions::with_components(stores.serving.follow(interpreter), stores)
 }
 
+/// Prints the rows of `docs/metrics.md`, one for each family of metrics.
+fn list_metrics() -> anyhow::Result<()> {
+    let metrics = Metrics::new()?;
+    CsvMetrics::register(&metrics)?;
+    metrics.families().iter().for_each(|family| println!("{family}"));
+    Ok(())
+}
+
 async fn serve(args: &Args, parts: &Parts) -> anyhow::Result<()> {
-    let queues = parts.triggers.queues.clone();
-    let admin = Admin::new(parts.metrics.clone()).state("queues", move || {
-        serde_json::json!({
-            "csv": queues.csvs.len(),
-            "operatorgroup": queues.groups.len(),
-            "namespace": queues.namespaces.len(),
-            "copiedcsv": queues.copies.len(),
-            "olmconfig": queues.configs.len(),
-            "operator": queues.operators.len(),
-            "adoption_csv": queues.adoptions.len(),
-            "adoption_subscription": queues.subscriptions.len(),
-            "operator_condition": queues.conditions.len(),
-            "apiservice": queues.api_services.len(),
-            "labeller": queues.labels.len(),
-        })
-    });
-    admin.tls(args.tls(), &parts.client).serve(args.admin_address(), &parts.tasks).await?;
+    let candidacy = parts.candidacy.clone();
+    parts.metrics.leader(NAME, candidacy.leadership());
+    Admin::new(parts.metrics.clone())
+        .state("leadership", move || candidacy.state())
+        .tls(args.tls(), args.tls_profile()?, &parts.client)
+        .serve(args.admin_address(), &parts.tasks)
+        .await?;
     Ok(())
 }

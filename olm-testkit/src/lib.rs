@@ -14,6 +14,7 @@
 //! - [`workload`]: what the pods of test operators run;
 //! - [`wait`]: waiting for a condition with a deadline and a failure that explains itself;
 //! - [`history`]: everything that happened to the objects of a kind, in order;
+//! - [`debian`]: programs of Debian packages;
 //! - [`deploy`]: what `deploy/` puts into a cluster;
 //! - [`e2e`]: scenarios that know a cluster only through its API;
 //! - [`dump`]: objects in a normal form, for comparisons, and everything that a cluster holds.
@@ -21,6 +22,7 @@
 pub mod audit;
 pub mod builders;
 pub mod cluster;
+pub mod debian;
 pub mod deploy;
 pub mod dump;
 pub mod e2e;

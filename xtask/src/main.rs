@@ -12,6 +12,7 @@ mod e2e;
 mod fuzz;
 mod image;
 mod manifests;
+mod metrics;
 mod resolve;
 mod scale;
 mod shapes;
@@ -47,6 +48,8 @@ enum Command {
     Cluster(cluster::Arguments),
     /// Writes deploy/crds from the types
     Crds(Generate),
+    /// Writes docs/metrics.md from what the operators register
+    Metrics(Generate),
     /// Writes deploy/ as two files for kubectl apply
     Manifests(manifests::Arguments),
     /// Writes the code of the registry protocol and the table of Go types
@@ -104,6 +107,7 @@ fn run(command: Command) -> Result<()> {
         Command::Tidy => tidy::run(),
         Command::Cluster(arguments) => cluster::run(arguments),
         Command::Crds(generate) => crds::run(generate.check),
+        Command::Metrics(generate) => metrics::run(generate.check),
         Command::Manifests(arguments) => manifests::run(&arguments),
         Command::Codegen(generate) => {
             codegen::run(generate.check)?;

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{ArgAction, Parser};
-use olm_kit::tls::TlsFiles;
+use olm_kit::tls::{CipherSuite, ProfileError, TlsFiles, TlsProfile, TlsVersion};
 use olm_lifecycle::tenancy::TenantPolicy;
 use olm_resolver::Policy;
 
@@ -83,6 +83,14 @@ pub struct Args {
     #[arg(long = "tls-cert", requires = "tls_key")]
     pub tls_cert: Option<PathBuf>,
 
+    /// Oldest version of TLS that the endpoints speak: VersionTLS12, or VersionTLS13.
+    #[arg(long = "tls-min-version", default_value = "", value_parser = str::parse::<TlsVersion>)]
+    pub tls_min_version: TlsVersion,
+
+    /// Cipher suites of TLS 1.2 that the endpoints offer, by commas; all safe ones when empty.
+    #[arg(long = "tls-cipher-suites", value_delimiter = ',', value_parser = str::parse::<CipherSuite>)]
+    pub tls_cipher_suites: Vec<CipherSuite>,
+
     /// Authorities whose clients are known by their certificates there.
     #[arg(long = "client-ca", value_parser = OsStringValueParser::new().map(PathBuf::from))]
     pub client_ca: Option<PathBuf>,
@@ -144,6 +152,10 @@ pub struct Args {
     #[arg(long = "admin-address")]
     pub admin_address: Option<String>,
 
+    /// Print the rows of docs/metrics.md, which tell what may be measured, and exit.
+    #[arg(long = "list-metrics", hide = true)]
+    pub list_metrics: bool,
+
     /// End the process after this many writes, for crash tests.
     #[arg(long = "stop-after-writes", hide = true)]
     pub stop_after_writes: Option<u64>,
@@ -167,6 +179,14 @@ impl Args {
     pub fn tls(&self) -> Option<TlsFiles> {
         let [certificate, key, clients] = [&self.tls_cert, &self.tls_key, &self.client_ca];
         TlsFiles::given(certificate.as_deref(), key.as_deref(), clients.as_deref())
+    }
+
+    /// What servers over TLS accept.
+    ///
+    /// # Errors
+    /// With the cipher suites that were named, nobody could connect.
+    pub fn tls_profile(&self) -> Result<TlsProfile, ProfileError> {
+        TlsProfile::given(self.tls_min_version, &self.tls_cipher_suites)
     }
 
     /// Where they are served; v0's ports unless told otherwise.
@@ -272,5 +292,18 @@ mod tests {
         assert_eq!(args.global_catalog_namespace(), "olm");
         args.global_namespace = Some("elsewhere".to_owned());
         assert_eq!(args.global_catalog_namespace(), "elsewhere");
+    }
+
+    #[test]
+    fn servers_accept_what_the_flags_of_kubernetes_say() {
+        let profile = |flags: &[&str]| parse(flags).tls_profile();
+        assert_eq!(profile(&[]), Ok(TlsProfile::default()));
+        let suites =
+            "--tls-cipher-suites=TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,TLS_AES_128_GCM_SHA256";
+        assert_ne!(profile(&[suites]), Ok(TlsProfile::default()));
+        assert_ne!(profile(&["--tls-min-version=VersionTLS13"]), Ok(TlsProfile::default()));
+        for wrong in ["--tls-min-version=1.3", "--tls-cipher-suites=NONE"] {
+            assert!(Args::try_parse_from(["catalog-operator", wrong]).is_err(), "{wrong}");
+        }
     }
 }
