@@ -9,8 +9,11 @@ const DURATION: Family = Family::v0(
     "Seconds that a resolution took, by outcome: succeeded or failed",
     &["outcome"],
 );
-const LATENCY: Family =
-    Family::ours("olm_resolution_latency_seconds", "The same as a histogram", &["outcome"]);
+const LATENCY: Family = Family::ours(
+    "olm_resolution_latency_seconds",
+    "Seconds that a resolution took, by outcome, as a histogram",
+    &["outcome"],
+);
 
 /// Both. Clones share them.
 #[derive(Clone)]

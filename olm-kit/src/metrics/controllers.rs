@@ -42,7 +42,7 @@ const UNFINISHED: Family = Family::kubernetes(
 );
 const LONGEST: Family = Family::kubernetes(
     "workqueue_longest_running_processor_seconds",
-    "Seconds for which the longest of them is running",
+    "Seconds for which the longest of the reconciles that have not ended is running",
     NAME,
 );
 const OLDEST: Family = Family::ours(
