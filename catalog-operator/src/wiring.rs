@@ -44,21 +44,35 @@ pub async fn run(line: CommandLine<Args>) -> anyhow::Result<()> {
     logging::init(line.flags.common.log_format, line.flags.common.debug)?;
     line.warn();
     let args = line.flags;
+    if args.common.list_metrics {
+        return list_metrics();
+    }
     let tasks = Tasks::new(shutdown::on_signals().context("cannot listen for signals")?);
     let metrics = Metrics::new()?;
     let parts = Parts::assemble(&args, &metrics, &tasks).await?;
     parts.serve_packages().await?;
     let (catalogs, packages) = (parts.catalogs.clone(), parts.packages.clone());
+    let candidacy = parts.candidacy.clone();
+    metrics.leader(NAME, candidacy.leadership());
     Admin::new(metrics)
+        .state("leadership", move || candidacy.state())
         .state("catalogs", move || catalogs.dump())
         .state("packages", move || packages.dump())
-        .tls(args.common.tls(), &parts.client)
+        .tls(args.common.tls(), args.common.tls_profile()?, &parts.client)
         .serve(args.common.admin_address(), &tasks)
         .await?;
     parts.start();
     let ended = tasks.wait().await.context("a part of the process failed");
     parts.candidacy.release().await;
     ended
+}
+
+/// Prints the rows of `docs/metrics.md`, one for each family of metrics.
+fn list_metrics() -> anyhow::Result<()> {
+    let metrics = Metrics::new()?;
+    CatalogMetrics::register(&metrics)?;
+    metrics.families().iter().for_each(|family| println!("{family}"));
+    Ok(())
 }
 
 /// What the controllers are made of.
@@ -94,6 +108,8 @@ impl Parts {
         let (stores, queues) = (watches.stores(), Queues::new());
         let triggers = Triggers::new(&stores, &queues, args.global_catalog_namespace());
         triggers.listen();
+        let abnormal = metrics.abnormal.clone();
+        stores.subscriptions.on_change(move |change| abnormal.follow(change));
         let registry = Registry::new(args.insecure_registries.iter().cloned())
             .context("cannot read the system's certificates of authorities")?;
         let unpack_triggers = triggers.clone();
@@ -184,7 +200,9 @@ impl Parts {
         if self.args.packages_address.is_empty() {
             return Ok(());
         }
-        let api = AggregatedApi::new(Arc::new(self.packages.clone()), self.client.clone());
+        let api = AggregatedApi::new(Arc::new(self.packages.clone()), self.client.clone())
+            .profile(self.args.common.tls_profile()?);
+        self.kit_metrics.certificate("packages", &api.identity());
         let (client, interpreter) = (self.client.clone(), self.interpreter.clone());
         let leadership = self.candidacy.leadership().clone();
         let upkeep = Upkeep::new(client, interpreter, leadership, &self.args.namespace, &api);

@@ -21,7 +21,7 @@ pub use reconcile::{Conclusion, ReconcileError, Reconciler};
 use crate::key::QueueKey;
 use crate::leader::Leadership;
 use crate::metrics::ControllerMetrics;
-use crate::queue::Queue;
+use crate::queue::{Queue, Taken};
 use crate::tasks::{Tasks, panic_message};
 
 /// A queue, what is done with its keys, and by how many at a time.
@@ -57,9 +57,11 @@ impl<Key: QueueKey, R: Reconciler<Key>> Controller<Key, R> {
         self
     }
 
-    /// Counts into `metrics`.
+    /// Counts into `metrics`, and shows the queue there.
     #[must_use]
     pub fn metrics(mut self, metrics: ControllerMetrics) -> Self {
+        let queue = self.queue.clone();
+        metrics.queue(&self.name, move || queue.figures());
         self.metrics = Some(metrics);
         self
     }
@@ -90,11 +92,14 @@ impl<Key: QueueKey, R: Reconciler<Key>> Controller<Key, R> {
 
     async fn work(&self, shutdown: &CancellationToken) {
         loop {
-            let key = tokio::select! {
+            let Taken { key, waited } = tokio::select! {
                 biased;
                 () = shutdown.cancelled() => return,
-                key = self.queue.next() => key,
+                taken = self.queue.take() => taken,
             };
+            if let Some(metrics) = &self.metrics {
+                metrics.taken(&self.name, waited);
+            }
             let span = tracing::info_span!(
                 "reconcile",
                 controller = self.name,
@@ -110,7 +115,7 @@ impl<Key: QueueKey, R: Reconciler<Key>> Controller<Key, R> {
         let start = Instant::now();
         let result = self.reconcile(key.clone()).await;
         if let Some(metrics) = &self.metrics {
-            metrics.observe(&self.name, start.elapsed(), result.is_err(), self.queue.len());
+            metrics.observe(&self.name, start.elapsed(), result.is_err());
         }
         match result {
             Ok(conclusion) => self.succeeded(&key, conclusion),

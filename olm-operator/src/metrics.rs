@@ -1,11 +1,30 @@
 //! Metrics of CSVs with the names and labels of v0 (spec olm-operator 7.4).
 
-use olm_kit::metrics::{IntCounterVec, IntGaugeVec, Metrics, MetricsError};
+use olm_kit::metrics::{Family, IntCounterVec, IntGaugeVec, Metrics, MetricsError};
 use olm_kit::watch::Change;
 use olm_types::api::{ClusterServiceVersion, CsvPhase};
 
 /// How v0 shows the version of a CSV that has none.
 const NO_VERSION: &str = "0.0.0";
+
+const COUNT: Family = Family::v0("csv_count", "CSVs that are not copies", &[]);
+const UPGRADES: Family = Family::v0("csv_upgrade_count", "CSVs that began to be replaced", &[]);
+const SUCCEEDED: Family = Family::v0(
+    "csv_succeeded",
+    "1 while a CSV is succeeded, else 0",
+    &["namespace", "name", "version"],
+);
+const ABNORMAL: Family = Family::v0(
+    "csv_abnormal",
+    "1 while a CSV is not succeeded",
+    &["namespace", "name", "version", "phase", "reason"],
+);
+const CERTIFICATES: Family = Family::ours(
+    "olm_csv_certificate_rotation_timestamp_seconds",
+    "When the certificates of a CSV are due to be replaced, in seconds since 1970; they are good for \
+     another day",
+    &["namespace", "name"],
+);
 
 /// What the OLM operator counts. Clones share the metrics.
 #[derive(Clone)]
@@ -14,6 +33,7 @@ pub struct CsvMetrics {
     upgrades: IntCounterVec,
     succeeded: IntGaugeVec,
     abnormal: IntGaugeVec,
+    certificates: IntGaugeVec,
 }
 
 impl CsvMetrics {
@@ -22,21 +42,12 @@ impl CsvMetrics {
     /// # Errors
     /// When a name is taken.
     pub fn register(metrics: &Metrics) -> Result<Self, MetricsError> {
-        let csv = ["namespace", "name", "version"];
-        let state = ["namespace", "name", "version", "phase", "reason"];
         Ok(Self {
-            count: metrics.gauge("csv_count", "CSVs that are not copies", &[])?,
-            upgrades: metrics.counter(
-                "csv_upgrade_count",
-                "CSVs that began to be replaced",
-                &[],
-            )?,
-            succeeded: metrics.gauge(
-                "csv_succeeded",
-                "1 while a CSV is succeeded, else 0",
-                &csv,
-            )?,
-            abnormal: metrics.gauge("csv_abnormal", "1 while a CSV is not succeeded", &state)?,
+            count: metrics.gauge(COUNT)?,
+            upgrades: metrics.counter(UPGRADES)?,
+            succeeded: metrics.gauge(SUCCEEDED)?,
+            abnormal: metrics.gauge(ABNORMAL)?,
+            certificates: metrics.gauge(CERTIFICATES)?,
         })
     }
 
@@ -56,9 +67,21 @@ impl CsvMetrics {
             if change.new.as_ref().is_none_or(|new| Labels::of(new).csv() != labels.csv()) {
                 let _ = self.succeeded.remove_label_values(&labels.csv());
             }
+            let _ = self.certificates.remove_label_values(&[labels.namespace, labels.name]);
         }
         if let Some(new) = &change.new {
             self.set(&Labels::of(new));
+            self.date(new);
+        }
+    }
+
+    /// CSVs without certificates have no date.
+    fn date(&self, csv: &ClusterServiceVersion) {
+        let labels = Labels::of(csv);
+        let due = csv.status.as_ref().and_then(|status| status.certs_rotate_at.as_ref());
+        if let Some(due) = due {
+            let gauge = self.certificates.with_label_values(&[labels.namespace, labels.name]);
+            gauge.set(due.0.as_second());
         }
     }
 

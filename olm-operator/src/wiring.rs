@@ -62,6 +62,9 @@ pub async fn run(line: CommandLine<Args>) -> anyhow::Result<()> {
     logging::init(line.flags.common.log_format, line.flags.common.debug)?;
     line.warn();
     let args = line.flags;
+    if args.common.list_metrics {
+        return list_metrics();
+    }
     let tasks = Tasks::new(shutdown::on_signals()?);
     let metrics = Metrics::new()?;
     let csv_metrics = CsvMetrics::register(&metrics)?;
@@ -206,24 +209,21 @@ fn interpreter(options: InterpreterOptions, client: &Client, stores: &Stores) ->
     companions::with_components(stores.serving.follow(interpreter), stores)
 }
 
+/// Prints the rows of `docs/metrics.md`, one for each family of metrics.
+fn list_metrics() -> anyhow::Result<()> {
+    let metrics = Metrics::new()?;
+    CsvMetrics::register(&metrics)?;
+    metrics.families().iter().for_each(|family| println!("{family}"));
+    Ok(())
+}
+
 async fn serve(args: &Args, parts: &Parts) -> anyhow::Result<()> {
-    let queues = parts.triggers.queues.clone();
-    let admin = Admin::new(parts.metrics.clone()).state("queues", move || {
-        serde_json::json!({
-            "csv": queues.csvs.len(),
-            "operatorgroup": queues.groups.len(),
-            "namespace": queues.namespaces.len(),
-            "copiedcsv": queues.copies.len(),
-            "olmconfig": queues.configs.len(),
-            "operator": queues.operators.len(),
-            "adoption_csv": queues.adoptions.len(),
-            "adoption_subscription": queues.subscriptions.len(),
-            "operator_condition": queues.conditions.len(),
-            "apiservice": queues.api_services.len(),
-            "labeller": queues.labels.len(),
-        })
-    });
-    let flags = &args.common;
-    admin.tls(flags.tls(), &parts.client).serve(flags.admin_address(), &parts.tasks).await?;
+    let candidacy = parts.candidacy.clone();
+    parts.metrics.leader(NAME, candidacy.leadership());
+    Admin::new(parts.metrics.clone())
+        .state("leadership", move || candidacy.state())
+        .tls(args.common.tls(), args.common.tls_profile()?, &parts.client)
+        .serve(args.common.admin_address(), &parts.tasks)
+        .await?;
     Ok(())
 }

@@ -16,6 +16,7 @@
 //! - [`workload`]: what the pods of test operators run;
 //! - [`wait`]: waiting for a condition with a deadline and a failure that explains itself;
 //! - [`history`]: everything that happened to the objects of a kind, in order;
+//! - [`debian`]: programs of Debian packages;
 //! - [`deploy`]: what `deploy/` puts into a cluster;
 //! - [`rights`]: what the operators may do there, and why;
 //! - [`faults`]: what can go wrong between a program and the API server, on purpose;
@@ -25,6 +26,7 @@
 pub mod audit;
 pub mod builders;
 pub mod cluster;
+pub mod debian;
 pub mod deploy;
 pub mod dump;
 pub mod e2e;

@@ -13,8 +13,9 @@ mod e2e;
 mod fuzz;
 mod image;
 mod manifests;
-mod release;
+mod metrics;
 mod rbac;
+mod release;
 mod resolve;
 mod scale;
 mod shapes;
@@ -53,6 +54,8 @@ enum Command {
     Crds(Generate),
     /// Writes the operators' rights from the tables of what they use
     Rbac(Generate),
+    /// Writes docs/metrics.md from what the operators register
+    Metrics(Generate),
     /// Writes deploy/ as two files for kubectl apply
     Manifests(manifests::Arguments),
     /// Writes the code of the registry protocol and the table of Go types
@@ -117,6 +120,7 @@ fn run(command: Command) -> Result<()> {
         Command::Cluster(arguments) => cluster::run(arguments),
         Command::Crds(generate) => crds::run(generate.check),
         Command::Rbac(generate) => rbac::run(generate.check),
+        Command::Metrics(generate) => metrics::run(generate.check),
         Command::Manifests(arguments) => manifests::run(&arguments),
         Command::Codegen(generate) => {
             codegen::run(generate.check)?;

@@ -1,10 +1,33 @@
 //! Metrics with the names and labels of v0 (spec catalog-operator 8).
 
+mod abnormal;
+mod resolutions;
 mod syncs;
 
-use olm_kit::metrics::{IntCounterVec, IntGaugeVec, Metrics, MetricsError, SummaryVec};
+use olm_kit::metrics::{Family, IntCounterVec, IntGaugeVec, Metrics, MetricsError};
 
+pub use abnormal::AbnormalSubscriptions;
+pub use resolutions::ResolutionTimes;
 pub use syncs::SyncCounter;
+
+const READY: Family = Family::v0(
+    "catalogsource_ready",
+    "1 while a catalog is READY, otherwise 0",
+    &["namespace", "name"],
+);
+const SNAPSHOTS: Family = Family::v0(
+    "catalog_source_snapshots_total",
+    "How often the content of a catalog was loaded",
+    &["namespace", "name"],
+);
+const CATALOGS: Family = Family::v0("catalog_source_count", "CatalogSources in the cluster", &[]);
+const SUBSCRIPTIONS: Family = Family::v0("subscription_count", "Subscriptions in the cluster", &[]);
+const PLANS: Family = Family::v0("install_plan_count", "InstallPlans in the cluster", &[]);
+const PLAN_WARNINGS: Family = Family::v0(
+    "installplan_warnings_total",
+    "Steps of InstallPlans for which the API server warned",
+    &[],
+);
 
 /// What the catalog operator counts.
 #[derive(Clone)]
@@ -23,8 +46,10 @@ pub struct CatalogMetrics {
     pub plan_warnings: IntCounterVec,
     /// `subscription_sync_total{name,installed,channel,package,approval}`.
     pub syncs: SyncCounter,
-    /// `olm_resolution_duration_seconds{outcome}`.
-    pub resolutions: SummaryVec,
+    /// `olm_resolution_duration_seconds{outcome}`, and the same as a histogram.
+    pub resolutions: ResolutionTimes,
+    /// `olm_subscription_abnormal{namespace,name,package,condition,reason}`.
+    pub abnormal: AbnormalSubscriptions,
 }
 
 impl CatalogMetrics {
@@ -33,44 +58,16 @@ impl CatalogMetrics {
     /// # Errors
     /// A name is taken.
     pub fn register(metrics: &Metrics) -> Result<Self, MetricsError> {
-        let catalog = ["namespace", "name"];
         Ok(Self {
-            ready: metrics.gauge(
-                "catalogsource_ready",
-                "1 while a catalog is READY, otherwise 0",
-                &catalog,
-            )?,
-            snapshots: metrics.counter(
-                "catalog_source_snapshots_total",
-                "How often the content of a catalog was loaded",
-                &catalog,
-            )?,
-            catalogs: metrics.gauge(
-                "catalog_source_count",
-                "CatalogSources in the cluster",
-                &[],
-            )?,
-            subscriptions: metrics.gauge(
-                "subscription_count",
-                "Subscriptions in the cluster",
-                &[],
-            )?,
-            plans: metrics.gauge("install_plan_count", "InstallPlans in the cluster", &[])?,
-            plan_warnings: metrics.counter(
-                "installplan_warnings_total",
-                "Steps of InstallPlans for which the API server warned",
-                &[],
-            )?,
-            syncs: SyncCounter::new(metrics.counter(
-                "subscription_sync_total",
-                "How often a Subscription was looked at",
-                &syncs::LABELS,
-            )?),
-            resolutions: metrics.summary(
-                "olm_resolution_duration_seconds",
-                "Seconds that a resolution took",
-                &["outcome"],
-            )?,
+            ready: metrics.gauge(READY)?,
+            snapshots: metrics.counter(SNAPSHOTS)?,
+            catalogs: metrics.gauge(CATALOGS)?,
+            subscriptions: metrics.gauge(SUBSCRIPTIONS)?,
+            plans: metrics.gauge(PLANS)?,
+            plan_warnings: metrics.counter(PLAN_WARNINGS)?,
+            syncs: SyncCounter::register(metrics)?,
+            resolutions: ResolutionTimes::register(metrics)?,
+            abnormal: AbnormalSubscriptions::register(metrics)?,
         })
     }
 }
@@ -108,4 +105,21 @@ impl CatalogMetrics {
 fn set(gauge: &IntGaugeVec, count: usize) {
     let none: [&str; 0] = [];
     gauge.with_label_values(&none).set(i64::try_from(count).unwrap_or(i64::MAX));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_documentation_lists_every_family() {
+        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/metrics.md");
+        let page = std::fs::read_to_string(page).unwrap();
+        let metrics = Metrics::new().unwrap();
+        CatalogMetrics::register(&metrics).unwrap();
+        for family in metrics.families() {
+            let row = format!("{family}\n");
+            assert!(page.contains(&row), "stale, run `cargo xtask metrics`: {row}");
+        }
+    }
 }

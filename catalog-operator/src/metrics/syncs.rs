@@ -5,11 +5,15 @@ use std::sync::Arc;
 use dashmap::DashMap;
 use kube::ResourceExt;
 use olm_kit::ObjectKey;
-use olm_kit::metrics::IntCounterVec;
+use olm_kit::metrics::{Family, IntCounterVec, Metrics, MetricsError};
 use olm_types::api::Subscription;
 
-/// Labels of the family, in the order of [`labels_of`].
-pub(super) const LABELS: [&str; 5] = ["name", "installed", "channel", "package", "approval"];
+/// Labels are in the order of [`labels_of`].
+const SYNCS: Family = Family::v0(
+    "subscription_sync_total",
+    "How often a Subscription was looked at",
+    &["name", "installed", "channel", "package", "approval"],
+);
 
 /// Counts how often each Subscription was looked at. When what it is subscribed to changes, its
 /// series is replaced, so that a Subscription never has two.
@@ -20,8 +24,8 @@ pub struct SyncCounter {
 }
 
 impl SyncCounter {
-    pub(super) fn new(family: IntCounterVec) -> Self {
-        Self { family, series: Arc::default() }
+    pub(super) fn register(metrics: &Metrics) -> Result<Self, MetricsError> {
+        Ok(Self { family: metrics.counter(SYNCS)?, series: Arc::default() })
     }
 
     /// Counts one look.
@@ -61,7 +65,6 @@ fn labels_of(subscription: &Subscription) -> [String; 5] {
 
 #[cfg(test)]
 mod tests {
-    use olm_kit::metrics::Metrics;
     use olm_types::api::{SubscriptionSpec, SubscriptionStatus};
 
     use super::*;
@@ -69,8 +72,7 @@ mod tests {
     #[test]
     fn a_subscription_has_one_series() {
         let metrics = Metrics::new().unwrap();
-        let family = metrics.counter("subscription_sync_total", "x", &LABELS).unwrap();
-        let counter = SyncCounter::new(family);
+        let counter = SyncCounter::register(&metrics).unwrap();
         let spec = SubscriptionSpec { name: "keda".to_owned(), ..SubscriptionSpec::default() };
         let mut subscription = Subscription::new("k", spec);
         let series = || {

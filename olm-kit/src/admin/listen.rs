@@ -14,21 +14,32 @@ use tokio_util::either::Either;
 
 use super::AdminError;
 use super::guard::{Caller, Guard};
+use crate::metrics::Metrics;
 use crate::tasks::Tasks;
-use crate::tls::{Followed, ListenError, TlsFiles, TlsListener};
+use crate::tls::{Followed, ListenError, TlsFiles, TlsListener, TlsProfile};
+
+/// What is needed to serve over TLS.
+pub(super) struct Tls {
+    pub(super) files: TlsFiles,
+    pub(super) profile: TlsProfile,
+    /// Asks the cluster about callers.
+    pub(super) client: Client,
+}
 
 /// Listens, and says whom to let in.
 pub(super) async fn bind(
     address: &str,
-    tls: Option<(TlsFiles, Client)>,
+    tls: Option<Tls>,
+    metrics: &Metrics,
     tasks: &Tasks,
 ) -> Result<(AnyListener, Guard), AdminError> {
     let failed = |source| AdminError::Address { address: address.to_owned(), source };
-    let Some((files, client)) = tls else {
+    let Some(Tls { files, profile, client }) = tls else {
         let plain = TcpListener::bind(address).await.map_err(failed)?;
         return Ok((AnyListener::Plain(plain), Guard::Open));
     };
-    let followed = Followed::begin(files).await?;
+    let followed = Followed::begin(files, profile).await?;
+    metrics.certificate("admin", &followed.identity);
     let guard = Guard::asking(Arc::clone(&followed.authorities), client);
     let listener = TlsListener::bind(address, followed.identity.clone()).await;
     let listener = listener.map_err(|error| match error {

@@ -5,10 +5,11 @@
 //! | `/healthz` | 200 as long as the process serves |
 //! | `/ready`, `/readyz` | 200 once all gates of [`Readiness`] are open, else 503 and which not |
 //! | `/metrics` | Prometheus text; over TLS only to those who may `get` that path |
-//! | `/debug/state` | JSON of what the binary registered; only to callers on the same host, or with a certificate that counts |
+//! | `/debug/state` | JSON for support: versions, queues, watches, and what the binary adds; to callers on the same host, and over TLS to those who may `get` that path |
 
 mod guard;
 mod listen;
+mod state;
 #[cfg(test)]
 mod tests;
 
@@ -28,9 +29,10 @@ use serde_json::Value;
 
 use crate::metrics::{Metrics, TEXT_FORMAT};
 use crate::tasks::{Readiness, Tasks};
-use crate::tls::{FilesError, TlsFiles};
+use crate::tls::{FilesError, TlsFiles, TlsProfile};
 
 use guard::{Caller, Guard};
+use listen::Tls;
 
 /// Why the endpoints are not served.
 #[derive(Debug, thiserror::Error)]
@@ -53,7 +55,7 @@ pub enum AdminError {
 pub struct Admin {
     metrics: Metrics,
     states: BTreeMap<String, Dump>,
-    tls: Option<(TlsFiles, Client)>,
+    tls: Option<Tls>,
 }
 
 type Dump = Box<dyn Fn() -> Value + Send + Sync>;
@@ -70,17 +72,19 @@ impl Admin {
         Self { metrics, states: BTreeMap::new(), tls: None }
     }
 
-    /// Adds a part of `/debug/state`; `dump` is called per request and should be quick.
+    /// Adds a part of `/debug/state`; `dump` is called per request and should be quick. Support reads
+    /// it: names and numbers, nothing that is secret.
     #[must_use]
     pub fn state(mut self, name: &str, dump: impl Fn() -> Value + Send + Sync + 'static) -> Self {
         self.states.insert(name.to_owned(), Box::new(dump));
         self
     }
 
-    /// Serves over TLS if there are files for it; `client` asks the cluster about callers.
+    /// Serves over TLS if there are files for it, and accepts what `profile` says; `client` asks the
+    /// cluster about callers.
     #[must_use]
-    pub fn tls(mut self, files: Option<TlsFiles>, client: &Client) -> Self {
-        self.tls = files.map(|files| (files, client.clone()));
+    pub fn tls(mut self, files: Option<TlsFiles>, profile: TlsProfile, client: &Client) -> Self {
+        self.tls = files.map(|files| Tls { files, profile, client: client.clone() });
         self
     }
 
@@ -90,7 +94,8 @@ impl Admin {
     /// # Errors
     /// When the address is taken or invalid, or the certificates cannot be used.
     pub async fn serve(mut self, address: &str, tasks: &Tasks) -> Result<SocketAddr, AdminError> {
-        let (listener, guard) = listen::bind(address, self.tls.take(), tasks).await?;
+        let (listener, guard) =
+            listen::bind(address, self.tls.take(), &self.metrics, tasks).await?;
         let bound = axum::serve::Listener::local_addr(&listener)
             .map_err(|source| AdminError::Address { address: address.to_owned(), source })?;
         let shared = Shared { admin: self, readiness: tasks.readiness().clone(), guard };
@@ -136,14 +141,14 @@ async fn metrics(
     }
 }
 
-/// Names of other people's objects are nothing for the network.
+/// Names of other people's objects are nothing for everybody in the network.
 async fn state(
     State(shared): State<Arc<Shared>>,
     ConnectInfo(caller): ConnectInfo<Caller>,
+    headers: HeaderMap,
 ) -> Response {
-    if let Err(refusal) = shared.guard.may_debug(&caller) {
+    if let Err(refusal) = shared.guard.may_debug(&caller, &headers, "/debug/state").await {
         return refusal.into_response();
     }
-    let states = shared.admin.states.iter();
-    Json(states.map(|(name, dump)| (name.clone(), dump())).collect::<Value>()).into_response()
+    Json(state::of(&shared.admin, &shared.readiness)).into_response()
 }

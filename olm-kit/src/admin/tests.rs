@@ -2,12 +2,14 @@
 
 mod tls;
 
+use axum::http::header::AUTHORIZATION;
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio_util::sync::CancellationToken;
 
 use super::*;
+use crate::scripted::Script;
 
 async fn get(address: SocketAddr, path: &str) -> (u16, String) {
     let mut stream = TcpStream::connect(address).await.unwrap();
@@ -23,7 +25,7 @@ async fn get(address: SocketAddr, path: &str) -> (u16, String) {
 async fn endpoints_tell_how_the_process_is() {
     let tasks = Tasks::new(CancellationToken::new());
     let gate = tasks.readiness().gate("watch Pod");
-    let admin = Admin::new(Metrics::new().unwrap()).state("queues", || json!({"csv": 2}));
+    let admin = Admin::new(Metrics::new().unwrap()).state("catalogs", || json!({"a/b": "READY"}));
     let address = admin.serve("127.0.0.1:0", &tasks).await.unwrap();
 
     assert_eq!(get(address, "/healthz").await, (200, "ok".to_owned()));
@@ -33,7 +35,9 @@ async fn endpoints_tell_how_the_process_is() {
     assert_eq!(get(address, "/ready").await.0, 200);
     let (code, text) = get(address, "/metrics").await;
     assert!(code == 200 && text.contains("process_resident_memory_bytes"), "{text}");
-    assert_eq!(get(address, "/debug/state").await, (200, r#"{"queues":{"csv":2}}"#.to_owned()));
+    let (code, text) = get(address, "/debug/state").await;
+    let told: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!((code, &told["catalogs"]), (200, &json!({"a/b": "READY"})));
     assert_eq!(get(address, "/other").await.0, 404);
 
     tasks.token().cancel();
@@ -50,13 +54,35 @@ async fn a_taken_address_is_named() {
     assert_eq!(error.to_string(), format!("cannot listen on {address}"));
 }
 
-#[tokio::test]
-async fn state_is_for_the_same_host_only() {
+/// What somebody who is not on the same host gets.
+async fn from_afar(guard: Guard, headers: HeaderMap) -> StatusCode {
     let tasks = Tasks::new(CancellationToken::new());
     let admin = Admin::new(Metrics::new().unwrap());
-    let shared = Shared { admin, readiness: tasks.readiness().clone(), guard: Guard::Open };
+    let shared = Shared { admin, readiness: tasks.readiness().clone(), guard };
     let address = "192.0.2.1:99".parse().unwrap();
     let caller = ConnectInfo(Caller { address, chain: Arc::default() });
-    let response = state(State(Arc::new(shared)), caller).await;
-    assert_eq!(response.status(), StatusCode::FORBIDDEN);
+    state(State(Arc::new(shared)), caller, headers).await.status()
+}
+
+#[tokio::test]
+async fn without_tls_the_state_is_for_the_same_host_only() {
+    assert_eq!(from_afar(Guard::Open, HeaderMap::new()).await, StatusCode::FORBIDDEN);
+}
+
+#[tokio::test]
+async fn with_tls_the_state_is_for_those_who_may_get_it() {
+    let known = json!({"authenticated": true, "user": {"username": "support"}});
+    let right = |allowed: bool| json!({"spec": {}, "status": {"allowed": allowed}});
+    for (allowed, code) in [(true, StatusCode::OK), (false, StatusCode::FORBIDDEN)] {
+        let script = Script::new()
+            .answer(tls::REVIEW, 201, json!({"spec": {}, "status": known}))
+            .answer(tls::RIGHTS, 201, right(allowed));
+        let guard = Guard::asking(Arc::default(), script.client());
+        let headers = HeaderMap::from_iter([(AUTHORIZATION, "Bearer t".parse().unwrap())]);
+        assert_eq!(from_afar(guard, headers).await, code);
+        let asked = script.finish();
+        assert_eq!(asked[1].body["spec"]["nonResourceAttributes"]["path"], "/debug/state");
+    }
+    let guard = Guard::asking(Arc::default(), Script::new().client());
+    assert_eq!(from_afar(guard, HeaderMap::new()).await, StatusCode::UNAUTHORIZED);
 }

@@ -10,7 +10,7 @@ use super::resource::Resource;
 use super::routes::{Shared, router};
 use crate::callers::{Authorities, Authorizer};
 use crate::tasks::Tasks;
-use crate::tls::{ListenError, Peer, ServingIdentity, TlsListener};
+use crate::tls::{ListenError, Peer, ServingIdentity, TlsListener, TlsProfile};
 
 /// An aggregated API.
 pub struct AggregatedApi {
@@ -25,6 +25,12 @@ impl AggregatedApi {
     /// the identity is set.
     pub fn new(resource: Arc<dyn Resource>, client: Client) -> Self {
         Self { resource, client, identity: ServingIdentity::default(), authorities: Arc::default() }
+    }
+
+    /// Accepts what `profile` says; to be called before [`Self::identity`].
+    #[must_use]
+    pub fn profile(self, profile: TlsProfile) -> Self {
+        Self { identity: ServingIdentity::new(profile), ..self }
     }
 
     /// What is shown to callers, to be set and exchanged.

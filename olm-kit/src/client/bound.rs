@@ -9,6 +9,7 @@ use kube::client::Body;
 use tokio::time::timeout;
 use tower::{BoxError, Layer, Service};
 
+use super::verb::{WATCH, verb};
 use crate::metrics::RequestMetrics;
 
 /// The API server did not answer in time.
@@ -60,7 +61,8 @@ where
 
     fn call(&mut self, request: Request<Body>) -> Self::Future {
         let method = request.method().clone();
-        let limit = (!is_watch(request.uri().query())).then_some(self.layer.limit);
+        let verb = verb(&method, request.uri());
+        let limit = (verb != WATCH).then_some(self.layer.limit);
         let call = self.inner.call(request);
         let metrics = self.layer.metrics.clone();
         Box::pin(async move {
@@ -74,16 +76,11 @@ where
             };
             if let Some(metrics) = metrics {
                 let code = result.as_ref().map_or(0, |response| response.status().as_u16());
-                metrics.observe(method.as_str(), code, start.elapsed());
+                metrics.observe(method.as_str(), verb, code, start.elapsed());
             }
             result
         })
     }
-}
-
-fn is_watch(query: Option<&str>) -> bool {
-    let parameters = query.unwrap_or_default().split('&');
-    parameters.into_iter().any(|parameter| matches!(parameter, "watch=true" | "watch=1"))
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 //! fresh knowledge.
 
 mod bound;
+mod verb;
 
 use std::path::Path;
 use std::time::Duration;

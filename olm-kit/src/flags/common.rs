@@ -7,7 +7,7 @@ use clap::builder::{OsStringValueParser, TypedValueParser};
 
 use super::Idle;
 use crate::logging;
-use crate::tls::TlsFiles;
+use crate::tls::{CipherSuite, ProfileError, TlsFiles, TlsProfile, TlsVersion};
 
 /// Where v0 serves health, readiness and metrics.
 const PLAIN: &str = "0.0.0.0:8080";
@@ -44,6 +44,14 @@ pub struct CommonFlags {
     #[arg(long = "tls-cert", requires = "tls_key")]
     pub tls_cert: Option<PathBuf>,
 
+    /// Oldest version of TLS that the endpoints speak: VersionTLS12, or VersionTLS13.
+    #[arg(long = "tls-min-version", default_value = "", value_parser = str::parse::<TlsVersion>)]
+    pub tls_min_version: TlsVersion,
+
+    /// Cipher suites of TLS 1.2 that the endpoints offer, by commas; all safe ones when empty.
+    #[arg(long = "tls-cipher-suites", value_delimiter = ',', value_parser = str::parse::<CipherSuite>)]
+    pub tls_cipher_suites: Vec<CipherSuite>,
+
     /// Authorities whose clients are known by their certificates there.
     #[arg(long = "client-ca", value_parser = OsStringValueParser::new().map(PathBuf::from))]
     pub client_ca: Option<PathBuf>,
@@ -57,6 +65,10 @@ pub struct CommonFlags {
     #[arg(long = "admin-address")]
     pub admin_address: Option<String>,
 
+    /// Print the rows of docs/metrics.md, which tell what may be measured, and exit.
+    #[arg(long = "list-metrics", hide = true)]
+    pub list_metrics: bool,
+
     /// End the process after this many writes, for crash tests.
     #[arg(long = "stop-after-writes", hide = true)]
     pub stop_after_writes: Option<u64>,
@@ -67,6 +79,14 @@ impl CommonFlags {
     pub fn tls(&self) -> Option<TlsFiles> {
         let [certificate, key, clients] = [&self.tls_cert, &self.tls_key, &self.client_ca];
         TlsFiles::given(certificate.as_deref(), key.as_deref(), clients.as_deref())
+    }
+
+    /// What servers over TLS accept.
+    ///
+    /// # Errors
+    /// With the cipher suites that were named, nobody could connect.
+    pub fn tls_profile(&self) -> Result<TlsProfile, ProfileError> {
+        TlsProfile::given(self.tls_min_version, &self.tls_cipher_suites)
     }
 
     /// Where they are served; v0's ports unless told otherwise.

@@ -1,6 +1,7 @@
 //! Whether a process has rivals at all, as its command line says.
 
 use kube::Client;
+use serde_json::{Value, json};
 
 use super::identity::identity;
 use super::{Election, Leadership, LeaseOptions};
@@ -15,6 +16,7 @@ pub enum CandidacyError {
 }
 
 /// A process without rivals, or a replica that takes part in an election.
+#[derive(Clone)]
 pub struct Candidacy {
     election: Option<Election>,
     leadership: Leadership,
@@ -45,6 +47,14 @@ impl Candidacy {
     /// Whether this replica acts.
     pub fn leadership(&self) -> &Leadership {
         &self.leadership
+    }
+
+    /// Who leads, for `/debug/state`; a process without rivals says that it has none.
+    pub fn state(&self) -> Value {
+        match &self.election {
+            Some(election) => election.state(),
+            None => json!({"lease": null, "leads": true}),
+        }
     }
 
     /// Takes part from now on; see [`Election::start`].

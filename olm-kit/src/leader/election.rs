@@ -1,5 +1,6 @@
 //! Reads and writes the Lease, again and again.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -7,6 +8,8 @@ use k8s_openapi::api::coordination::v1::{Lease, LeaseSpec};
 use kube::api::PostParams;
 use kube::core::ObjectMeta;
 use kube::{Api, Client};
+use parking_lot::Mutex;
+use serde_json::{Value, json};
 use tokio::time::{Instant, sleep, timeout};
 
 use super::turn::{Turn, View, holder, released, turn};
@@ -43,6 +46,8 @@ pub struct Election {
     leases: Api<Lease>,
     options: LeaseOptions,
     leadership: Leadership,
+    /// Who held the Lease at the last look, for people.
+    holder: Arc<Mutex<Option<String>>>,
 }
 
 /// The Lease as it was seen last.
@@ -55,12 +60,23 @@ impl Election {
     /// An election over the Lease of `options`.
     pub fn new(client: Client, options: LeaseOptions) -> Self {
         let leases = Api::namespaced(client, &options.namespace);
-        Self { leases, options, leadership: Leadership::awaited() }
+        Self { leases, options, leadership: Leadership::awaited(), holder: Arc::default() }
     }
 
     /// Whether this replica acts.
     pub fn leadership(&self) -> Leadership {
         self.leadership.clone()
+    }
+
+    /// What is known of the Lease, for people.
+    pub(super) fn state(&self) -> Value {
+        json!({
+            "lease": self.lease(),
+            "identity": self.options.identity,
+            "holder": *self.holder.lock(),
+            "leads": self.leadership.is_leader(),
+            "may_write": self.leadership.may_write(),
+        })
     }
 
     /// Takes part as a critical task: the process ends when a leader loses its Lease. Readiness
@@ -94,7 +110,10 @@ impl Election {
         let mut seen = Seen { lease: None, since: Instant::now() };
         loop {
             match timeout(self.options.deadline, self.round(&mut seen)).await {
-                Ok(Ok(())) => known.open(),
+                Ok(Ok(())) => {
+                    *self.holder.lock() = holder_of(seen.lease.as_ref()).map(str::to_owned);
+                    known.open();
+                }
                 Ok(Err(RoundError::Lost(lost))) => return lost,
                 Ok(Err(RoundError::Api(error))) => {
                     tracing::warn!(lease = self.lease(), %error, "cannot look after the lease");

@@ -1,23 +1,35 @@
 //! What the process counts, in the Prometheus text format.
 //!
 //! Nothing outside of this module names the library behind it, except through the handle types
-//! exported here. Names of domain metrics are those of version 0 and belong to the binaries;
-//! names that start with `olm_kit_` are ours.
+//! exported here. A [`Family`] is declared as a constant and registered from it, so that the list
+//! of all of them ([`Metrics::families`]) is complete. Names of domain metrics are those of version
+//! 0 and belong to the binaries; names that start with `olm_kit_` are ours.
 
-mod handles;
+mod at_scrape;
+mod catalogue;
+mod controllers;
+mod family;
 mod process;
+mod requests;
+mod standing;
 mod summary;
 #[cfg(test)]
 mod tests;
+mod watches;
 
-use prometheus::core::Collector;
-use prometheus::{HistogramOpts, Opts, Registry, TextEncoder};
+use serde_json::{Value, json};
 
-pub use handles::{ControllerMetrics, InterpreterMetrics, RequestMetrics, WatchMetrics};
-pub use prometheus::{
-    Gauge, GaugeVec, Histogram, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec,
-};
+use crate::leader::Leadership;
+use crate::tls::ServingIdentity;
+use catalogue::Catalogue;
+use standing::Standing;
+
+pub use controllers::ControllerMetrics;
+pub use family::{Described, Family, LATENCY, Origin, Type};
+pub use prometheus::{HistogramVec, IntCounterVec, IntGaugeVec};
+pub use requests::{InterpreterMetrics, RequestMetrics};
 pub use summary::SummaryVec;
+pub use watches::{WatchFigures, WatchMetrics};
 
 /// Why a metric could not be set up or written.
 #[derive(Debug, thiserror::Error)]
@@ -37,36 +49,31 @@ pub enum MetricsError {
 }
 
 /// The metrics of one process. Clones share them.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Metrics {
-    registry: Registry,
+    catalogue: Catalogue,
     controllers: ControllerMetrics,
     requests: RequestMetrics,
     watches: WatchMetrics,
     interpreter: InterpreterMetrics,
+    standing: Standing,
 }
 
 impl Metrics {
-    /// A registry with what this crate counts and the process's own figures.
+    /// What this crate counts, and the process's own figures.
     ///
     /// # Errors
     /// When a metric cannot be registered, which would be a defect of this crate.
     pub fn new() -> Result<Self, MetricsError> {
-        Self::with_registry(Registry::new())
-    }
-
-    /// The same, in a registry that is there already.
-    ///
-    /// # Errors
-    /// When `registry` holds a metric of the same name.
-    pub fn with_registry(registry: Registry) -> Result<Self, MetricsError> {
-        register(&registry, "process", Box::new(process::ProcessCollector::new()))?;
+        let catalogue = Catalogue::new();
+        process::register(&catalogue)?;
         Ok(Self {
-            controllers: ControllerMetrics::register(&registry)?,
-            requests: RequestMetrics::register(&registry)?,
-            watches: WatchMetrics::register(&registry)?,
-            interpreter: InterpreterMetrics::register(&registry)?,
-            registry,
+            controllers: ControllerMetrics::register(&catalogue)?,
+            requests: RequestMetrics::register(&catalogue)?,
+            watches: WatchMetrics::register(&catalogue)?,
+            interpreter: InterpreterMetrics::register(&catalogue)?,
+            standing: Standing::register(&catalogue)?,
+            catalogue,
         })
     }
 
@@ -90,59 +97,51 @@ impl Metrics {
         self.interpreter.clone()
     }
 
-    /// Registers a family of counters.
-    ///
-    /// # Errors
-    /// When the name or a label is invalid or the name is taken.
-    pub fn counter(
-        &self,
-        name: &str,
-        help: &str,
-        labels: &[&str],
-    ) -> Result<IntCounterVec, MetricsError> {
-        counter(&self.registry, name, help, labels)
+    /// Tells from now on whether this process leads by the Lease of that name.
+    pub fn leader(&self, lease: &str, leadership: &Leadership) {
+        self.standing.leader(lease, leadership);
     }
 
-    /// Registers a family of gauges.
-    ///
-    /// # Errors
-    /// When the name or a label is invalid or the name is taken.
-    pub fn gauge(
-        &self,
-        name: &str,
-        help: &str,
-        labels: &[&str],
-    ) -> Result<IntGaugeVec, MetricsError> {
-        gauge(&self.registry, name, help, labels)
+    /// Tells from now on when the certificate of a server ends.
+    pub fn certificate(&self, server: &str, identity: &ServingIdentity) {
+        self.standing.certificate(server, identity);
     }
 
-    /// Registers a family of histograms over seconds.
+    /// Registers counters.
     ///
     /// # Errors
     /// When the name or a label is invalid or the name is taken.
-    pub fn histogram(
-        &self,
-        name: &str,
-        help: &str,
-        labels: &[&str],
-        buckets: &[f64],
-    ) -> Result<HistogramVec, MetricsError> {
-        histogram(&self.registry, name, help, labels, buckets)
+    pub fn counter(&self, family: Family) -> Result<IntCounterVec, MetricsError> {
+        self.catalogue.counter(family)
     }
 
-    /// Registers a family of summaries with the quantiles that version 0 reports.
+    /// Registers gauges.
     ///
     /// # Errors
     /// When the name or a label is invalid or the name is taken.
-    pub fn summary(
-        &self,
-        name: &str,
-        help: &str,
-        labels: &[&str],
-    ) -> Result<SummaryVec, MetricsError> {
-        let summary = named(name, SummaryVec::new(name, help, labels))?;
-        register(&self.registry, name, Box::new(summary.clone()))?;
-        Ok(summary)
+    pub fn gauge(&self, family: Family) -> Result<IntGaugeVec, MetricsError> {
+        self.catalogue.gauge(family)
+    }
+
+    /// Registers histograms over seconds, with the bounds [`LATENCY`].
+    ///
+    /// # Errors
+    /// When the name or a label is invalid or the name is taken.
+    pub fn histogram(&self, family: Family) -> Result<HistogramVec, MetricsError> {
+        self.catalogue.histogram(family, &LATENCY)
+    }
+
+    /// Registers summaries with the quantiles that version 0 reports.
+    ///
+    /// # Errors
+    /// When the name or a label is invalid or the name is taken.
+    pub fn summary(&self, family: Family) -> Result<SummaryVec, MetricsError> {
+        self.catalogue.summary(family)
+    }
+
+    /// Every family that may be in a scrape, by name, whether it has values already or not.
+    pub fn families(&self) -> Vec<Described> {
+        self.catalogue.families()
     }
 
     /// All metrics as text.
@@ -150,57 +149,18 @@ impl Metrics {
     /// # Errors
     /// When a collector yields an inconsistent family.
     pub fn encode(&self) -> Result<String, MetricsError> {
-        let families = self.registry.gather();
-        TextEncoder::new().encode_to_string(&families).map_err(MetricsError::Encode)
+        self.catalogue.encode()
+    }
+
+    /// What is measured and easier read by people than in a scrape.
+    pub(crate) fn state(&self) -> Value {
+        json!({
+            "process": self.standing.state(),
+            "queues": self.controllers.figures(),
+            "watches": self.watches.figures(),
+        })
     }
 }
 
 /// Content type of [`Metrics::encode`].
 pub const TEXT_FORMAT: &str = prometheus::TEXT_FORMAT;
-
-fn counter(
-    registry: &Registry,
-    name: &str,
-    help: &str,
-    labels: &[&str],
-) -> Result<IntCounterVec, MetricsError> {
-    let family = named(name, IntCounterVec::new(Opts::new(name, help), labels))?;
-    register(registry, name, Box::new(family.clone()))?;
-    Ok(family)
-}
-
-fn gauge(
-    registry: &Registry,
-    name: &str,
-    help: &str,
-    labels: &[&str],
-) -> Result<IntGaugeVec, MetricsError> {
-    let family = named(name, IntGaugeVec::new(Opts::new(name, help), labels))?;
-    register(registry, name, Box::new(family.clone()))?;
-    Ok(family)
-}
-
-fn histogram(
-    registry: &Registry,
-    name: &str,
-    help: &str,
-    labels: &[&str],
-    buckets: &[f64],
-) -> Result<HistogramVec, MetricsError> {
-    let options = HistogramOpts::new(name, help).buckets(buckets.to_vec());
-    let family = named(name, HistogramVec::new(options, labels))?;
-    register(registry, name, Box::new(family.clone()))?;
-    Ok(family)
-}
-
-fn register(
-    registry: &Registry,
-    name: &str,
-    collector: Box<dyn Collector>,
-) -> Result<(), MetricsError> {
-    named(name, registry.register(collector))
-}
-
-fn named<T>(name: &str, result: prometheus::Result<T>) -> Result<T, MetricsError> {
-    result.map_err(|source| MetricsError::Register { name: name.to_owned(), source })
-}

@@ -1,57 +1,75 @@
-//! Memory, time and open files of this process, from `/proc/self`.
+//! Memory, time, files and traffic of this process, from `/proc`.
 //!
-//! Outside of Linux, or without `/proc`, the family is empty. Names are those of all Prometheus
-//! clients.
+//! What cannot be read, as outside of Linux, is left out. Names are those that Prometheus' client
+//! for Go has, so v0's too.
 
 use std::fs;
 
-use prometheus::core::{Collector, Desc};
-use prometheus::{Opts, proto};
+use super::MetricsError;
+use super::at_scrape::Sample;
+use super::catalogue::Catalogue;
+use super::family::{Family, Type};
 
 /// Ticks per second in `/proc/self/stat`; the same on every architecture that Kubernetes runs on.
 const TICKS: f64 = 100.0;
 
-const RESIDENT: (&str, &str) = ("process_resident_memory_bytes", "Resident memory in bytes");
-const VIRTUAL: (&str, &str) = ("process_virtual_memory_bytes", "Virtual memory in bytes");
-const CPU: (&str, &str) = ("process_cpu_seconds_total", "User and system time in seconds");
-const FILES: (&str, &str) = ("process_open_fds", "Open file descriptors");
-const THREADS: (&str, &str) = ("process_threads", "Threads");
+const RESIDENT: Family =
+    Family::v0("process_resident_memory_bytes", "Resident memory in bytes", &[]);
+const VIRTUAL: Family = Family::v0("process_virtual_memory_bytes", "Virtual memory in bytes", &[]);
+const VIRTUAL_MAX: Family = Family::v0(
+    "process_virtual_memory_max_bytes",
+    "Virtual memory that the process may have, in bytes; -1 without a limit",
+    &[],
+);
+const FILES: Family = Family::v0("process_open_fds", "Open file descriptors", &[]);
+const FILES_MAX: Family =
+    Family::v0("process_max_fds", "File descriptors that the process may have open", &[]);
+const START: Family = Family::v0(
+    "process_start_time_seconds",
+    "When the process started, in seconds since 1970",
+    &[],
+);
+const THREADS: Family = Family::ours("process_threads", "Threads", &[]);
+const CPU: Family = Family::v0("process_cpu_seconds_total", "User and system time in seconds", &[]);
+const RECEIVED: Family = Family::v0(
+    "process_network_receive_bytes_total",
+    "Bytes that the process's network received",
+    &[],
+);
+const SENT: Family = Family::v0(
+    "process_network_transmit_bytes_total",
+    "Bytes that the process's network sent",
+    &[],
+);
 
-/// Reads `/proc/self` at every scrape.
-#[derive(Debug)]
-pub(super) struct ProcessCollector {
-    descs: Vec<Desc>,
+const GAUGES: [Family; 7] = [RESIDENT, VIRTUAL, VIRTUAL_MAX, FILES, FILES_MAX, START, THREADS];
+const COUNTERS: [Family; 3] = [CPU, RECEIVED, SENT];
+
+/// Reads `/proc` at every scrape.
+pub(super) fn register(catalogue: &Catalogue) -> Result<(), MetricsError> {
+    let gauges = GAUGES.map(|family| family.described(Type::Gauge));
+    let counters = COUNTERS.map(|family| family.described(Type::Counter));
+    catalogue.at_scrape(&[&gauges[..], &counters].concat(), samples)
 }
 
-impl ProcessCollector {
-    pub(super) fn new() -> Self {
-        let names = [RESIDENT, VIRTUAL, CPU, FILES, THREADS];
-        let descs = names.iter().filter_map(|(name, help)| {
-            use prometheus::core::Describer;
-            Opts::new(*name, *help).describe().ok()
-        });
-        Self { descs: descs.collect() }
-    }
-}
-
-impl Collector for ProcessCollector {
-    fn desc(&self) -> Vec<&Desc> {
-        self.descs.iter().collect()
-    }
-
-    fn collect(&self) -> Vec<proto::MetricFamily> {
-        let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-        let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
-        let files = fs::read_dir("/proc/self/fd").ok().map(|entries| entries.count());
-        let gauges = [
-            (RESIDENT, kilobytes(&status, "VmRSS:")),
-            (VIRTUAL, kilobytes(&status, "VmSize:")),
-            (THREADS, number(&status, "Threads:")),
-            (FILES, files.and_then(|count| u32::try_from(count).ok()).map(f64::from)),
-        ];
-        let gauges = gauges.into_iter().filter_map(|(name, value)| Some(gauge(name, value?)));
-        gauges.chain(cpu_seconds(&stat).map(|value| counter(CPU, value))).collect()
-    }
+fn samples() -> Vec<Sample> {
+    let read = |path| fs::read_to_string(path).unwrap_or_default();
+    let (status, limits) = (read("/proc/self/status"), read("/proc/self/limits"));
+    let (stat, traffic) = (read("/proc/self/stat"), read("/proc/self/net/netstat"));
+    let files = fs::read_dir("/proc/self/fd").ok().map(|entries| entries.count());
+    let found = [
+        (RESIDENT, kilobytes(&status, "VmRSS:")),
+        (VIRTUAL, kilobytes(&status, "VmSize:")),
+        (VIRTUAL_MAX, limit(&limits, "Max address space")),
+        (FILES, files.and_then(|count| u32::try_from(count).ok()).map(f64::from)),
+        (FILES_MAX, limit(&limits, "Max open files")),
+        (START, start(&stat, &read("/proc/stat"))),
+        (THREADS, number(&status, "Threads:")),
+        (CPU, cpu_seconds(&stat)),
+        (RECEIVED, octets(&traffic, "InOctets")),
+        (SENT, octets(&traffic, "OutOctets")),
+    ];
+    found.into_iter().filter_map(|(family, value)| Some(Sample::new(family, &[], value?))).collect()
 }
 
 fn kilobytes(status: &str, field: &str) -> Option<f64> {
@@ -59,45 +77,41 @@ fn kilobytes(status: &str, field: &str) -> Option<f64> {
 }
 
 /// The first number on the line that starts with `field`.
-fn number(status: &str, field: &str) -> Option<f64> {
-    let line = status.lines().find_map(|line| line.strip_prefix(field))?;
+fn number(text: &str, field: &str) -> Option<f64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(field))?;
     line.split_whitespace().next()?.parse().ok()
 }
 
-/// User and system time; the program's name before them may contain spaces and parentheses.
+/// The soft limit of that name.
+fn limit(limits: &str, name: &str) -> Option<f64> {
+    let line = limits.lines().find_map(|line| line.strip_prefix(name))?;
+    match line.split_whitespace().next()? {
+        "unlimited" => Some(-1.0),
+        number => number.parse().ok(),
+    }
+}
+
+/// User and system time.
 fn cpu_seconds(stat: &str) -> Option<f64> {
-    let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
-    let (user, system): (f64, f64) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
-    Some((user + system) / TICKS)
+    Some((field(stat, 11)? + field(stat, 12)?) / TICKS)
 }
 
-fn gauge(name: (&str, &str), value: f64) -> proto::MetricFamily {
-    let mut gauge = proto::Gauge::default();
-    gauge.set_value(value);
-    let mut metric = proto::Metric::default();
-    metric.set_gauge(gauge);
-    family(name, proto::MetricType::GAUGE, metric)
+/// When the machine started, and how long after that the process did.
+fn start(stat: &str, machine: &str) -> Option<f64> {
+    Some(number(machine, "btime")? + field(stat, 19)? / TICKS)
 }
 
-fn counter(name: (&str, &str), value: f64) -> proto::MetricFamily {
-    let mut counter = proto::Counter::default();
-    counter.set_value(value);
-    let mut metric = proto::Metric::default();
-    metric.set_counter(counter);
-    family(name, proto::MetricType::COUNTER, metric)
+/// A field of `/proc/self/stat`, counted from the one behind the program's name, which may contain
+/// spaces and parentheses.
+fn field(stat: &str, index: usize) -> Option<f64> {
+    stat.rsplit_once(')')?.1.split_whitespace().nth(index)?.parse().ok()
 }
 
-fn family(
-    (name, help): (&str, &str),
-    kind: proto::MetricType,
-    metric: proto::Metric,
-) -> proto::MetricFamily {
-    let mut family = proto::MetricFamily::default();
-    family.set_name(name.to_owned());
-    family.set_help(help.to_owned());
-    family.set_field_type(kind);
-    family.set_metric(vec![metric]);
-    family
+/// A value of the table `IpExt`, which has its names on one line and its values on the next.
+fn octets(traffic: &str, name: &str) -> Option<f64> {
+    let mut lines = traffic.lines().filter_map(|line| line.strip_prefix("IpExt:"));
+    let (names, values) = (lines.next()?.split_whitespace(), lines.next()?.split_whitespace());
+    names.zip(values).find(|(known, _)| *known == name)?.1.parse().ok()
 }
 
 #[cfg(test)]
@@ -110,8 +124,20 @@ mod tests {
         assert_eq!(kilobytes(status, "VmRSS:"), Some(1_024_000.0));
         assert_eq!(number(status, "Threads:"), Some(3.0));
         assert_eq!(number("VmRSS:\n", "VmRSS:"), None);
-        let stat = "7 (a) b (c)) S 1 7 7 0 -1 4194560 100 0 0 0 150 50 0 0 20 0 3 0 100";
+        let stat = "7 (a) b (c)) S 1 7 7 0 -1 4194560 100 0 0 0 150 50 0 0 20 0 3 0 900";
         assert_eq!(cpu_seconds(stat), Some(2.0));
         assert_eq!(cpu_seconds("7 (a) S 1"), None);
+        assert_eq!(start(stat, "cpu 1\nbtime 1000\n"), Some(1009.0));
+    }
+
+    #[test]
+    fn limits_and_traffic_are_read() {
+        let limits = "Limit  Soft Limit  Hard Limit  Units\n\
+            Max open files            1024                 4096                 files\n\
+            Max address space         unlimited            unlimited            bytes\n";
+        assert_eq!(limit(limits, "Max open files"), Some(1024.0));
+        assert_eq!(limit(limits, "Max address space"), Some(-1.0));
+        let traffic = "TcpExt: A\nTcpExt: 1\nIpExt: InOctets OutOctets\nIpExt: 7 8\n";
+        assert_eq!((octets(traffic, "OutOctets"), octets(traffic, "Other")), (Some(8.0), None));
     }
 }

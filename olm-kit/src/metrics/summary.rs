@@ -10,7 +10,10 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use prometheus::core::{Collector, Desc};
-use prometheus::{Opts, proto};
+use prometheus::proto;
+
+use super::at_scrape::{desc, pairs};
+use super::family::Family;
 
 /// The quantiles of version 0.
 const QUANTILES: [f64; 3] = [0.9, 0.95, 0.99];
@@ -24,6 +27,7 @@ const KEPT: usize = 2048;
 /// A family of summaries. Clones share the observations.
 #[derive(Clone, Debug)]
 pub struct SummaryVec {
+    family: Family,
     desc: Desc,
     series: Arc<Mutex<BTreeMap<Vec<String>, Series>>>,
 }
@@ -36,11 +40,8 @@ struct Series {
 }
 
 impl SummaryVec {
-    pub(super) fn new(name: &str, help: &str, labels: &[&str]) -> prometheus::Result<Self> {
-        let options = Opts::new(name, help);
-        let labels = labels.iter().map(|label| (*label).to_owned()).collect();
-        let desc = Desc::new(options.fq_name(), options.help, labels, options.const_labels)?;
-        Ok(Self { desc, series: Arc::default() })
+    pub(super) fn new(family: Family) -> prometheus::Result<Self> {
+        Ok(Self { family, desc: desc(family)?, series: Arc::default() })
     }
 
     /// Adds an observation. Values for labels are given in the order of registration; an
@@ -48,17 +49,6 @@ impl SummaryVec {
     pub fn observe(&self, label_values: &[&str], value: f64) {
         let labels = label_values.iter().map(|value| (*value).to_owned()).collect();
         self.series.lock().entry(labels).or_default().observe(Instant::now(), value);
-    }
-
-    fn labels(&self, values: &[String]) -> Option<Vec<proto::LabelPair>> {
-        let names = &self.desc.variable_labels;
-        let pairs = names.iter().zip(values).map(|(name, value)| {
-            let mut pair = proto::LabelPair::default();
-            pair.set_name(name.clone());
-            pair.set_value(value.clone());
-            pair
-        });
-        (names.len() == values.len()).then(|| pairs.collect())
     }
 }
 
@@ -108,15 +98,16 @@ impl Collector for SummaryVec {
     fn collect(&self) -> Vec<proto::MetricFamily> {
         let now = Instant::now();
         let mut family = proto::MetricFamily::default();
-        family.set_name(self.desc.fq_name.clone());
-        family.set_help(self.desc.help.clone());
+        family.set_name(self.family.name.to_owned());
+        family.set_help(self.family.help.to_owned());
         family.set_field_type(proto::MetricType::SUMMARY);
         let mut series = self.series.lock();
-        let metrics = series.iter_mut().filter_map(|(values, series)| {
-            let labels = self.labels(values)?;
-            let mut metric = proto::Metric::from_label(labels);
+        let names = self.family.labels;
+        let whole = series.iter_mut().filter(|(values, _)| values.len() == names.len());
+        let metrics = whole.map(|(values, series)| {
+            let mut metric = proto::Metric::from_label(pairs(names, values));
             metric.set_summary(series.summary(now));
-            Some(metric)
+            metric
         });
         family.set_metric(metrics.collect());
         vec![family]

@@ -27,6 +27,11 @@ impl<Key: Clone + Eq + Hash> Failures<Key> {
         self.0.remove(key);
     }
 
+    /// Keys with failures.
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
     pub(super) fn count(&self, key: &Key) -> u32 {
         self.0.get(key).map_or(0, |count| *count)
     }

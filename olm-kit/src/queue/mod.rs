@@ -16,6 +16,7 @@ mod tests;
 
 use std::hash::Hash;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -35,6 +36,39 @@ struct Shared<Key: Eq + Hash> {
     state: Mutex<State<Key>>,
     changed: Notify,
     failures: Failures<Key>,
+    retries: AtomicUsize,
+}
+
+/// A key that a worker holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Taken<Key> {
+    /// The key.
+    pub key: Key,
+    /// For how long it was due.
+    pub waited: Duration,
+}
+
+/// How a queue is doing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
+pub struct QueueFigures {
+    /// Keys that are due and not yet taken.
+    pub due: usize,
+    /// Keys that wait for their time.
+    pub delayed: usize,
+    /// Keys that workers hold.
+    pub running: usize,
+    /// Keys whose last try failed.
+    pub failing: usize,
+    /// How often a key became due since the process started.
+    pub adds: usize,
+    /// How often a key was put back after a failure.
+    pub retries: usize,
+    /// For how long the oldest due key is waiting for a worker.
+    pub oldest_seconds: f64,
+    /// For how long workers hold their keys, added up.
+    pub unfinished_seconds: f64,
+    /// For how long the slowest of them holds its key.
+    pub longest_seconds: f64,
 }
 
 impl<Key: Clone + Ord + Hash> Queue<Key> {
@@ -44,13 +78,14 @@ impl<Key: Clone + Ord + Hash> Queue<Key> {
             state: Mutex::new(State::default()),
             changed: Notify::new(),
             failures: Failures::default(),
+            retries: AtomicUsize::new(0),
         };
         Self { shared: Arc::new(shared) }
     }
 
     /// Makes `key` due now.
     pub fn add(&self, key: Key) {
-        self.shared.state.lock().add(key);
+        self.shared.state.lock().add(key, Instant::now());
         self.shared.changed.notify_one();
     }
 
@@ -67,6 +102,7 @@ impl<Key: Clone + Ord + Hash> Queue<Key> {
     /// Counts a failure of `key` and makes it due after its back-off, which is returned.
     pub fn retry(&self, key: Key) -> Duration {
         let delay = self.shared.failures.next_delay(&key);
+        self.shared.retries.fetch_add(1, Ordering::Relaxed);
         self.add_after(key, delay);
         delay
     }
@@ -81,20 +117,26 @@ impl<Key: Clone + Ord + Hash> Queue<Key> {
         self.shared.failures.count(key)
     }
 
+    /// Waits until a key is due and takes it; see [`Self::take`].
+    pub async fn next(&self) -> Key {
+        self.take().await.key
+    }
+
     /// Waits until a key is due and takes it. The caller must hand it back with
     /// [`Self::done`]. Dropping the future loses no key.
-    pub async fn next(&self) -> Key {
+    pub async fn take(&self) -> Taken<Key> {
         loop {
             let changed = self.shared.changed.notified();
             tokio::pin!(changed);
             changed.as_mut().enable();
-            let taken = self.shared.state.lock().take(Instant::now());
+            let now = Instant::now();
+            let taken = self.shared.state.lock().take(now);
             match taken {
-                Take::Key(key, more) => {
+                Take::Key(key, since, more) => {
                     if more {
                         self.shared.changed.notify_one();
                     }
-                    return key;
+                    return Taken { key, waited: now.saturating_duration_since(since) };
                 }
                 Take::Until(due) => tokio::select! {
                     () = changed => {}
@@ -110,6 +152,13 @@ impl<Key: Clone + Ord + Hash> Queue<Key> {
         if self.shared.state.lock().done(key) {
             self.shared.changed.notify_one();
         }
+    }
+
+    /// How it is doing now.
+    pub fn figures(&self) -> QueueFigures {
+        let figures = self.shared.state.lock().figures(Instant::now());
+        let retries = self.shared.retries.load(Ordering::Relaxed);
+        QueueFigures { failing: self.shared.failures.len(), retries, ..figures }
     }
 
     /// Number of keys that are due and not yet taken.

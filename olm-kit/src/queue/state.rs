@@ -4,26 +4,30 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use tokio::time::Instant;
 
+use super::QueueFigures;
+
 /// Which keys are due, taken or waiting.
 #[derive(Debug)]
 pub(super) struct State<Key> {
-    /// Due keys in order; the same keys as `queued`.
-    ready: VecDeque<Key>,
+    /// Due keys in order, and since when; the same keys as `queued`.
+    ready: VecDeque<(Key, Instant)>,
     queued: BTreeSet<Key>,
-    /// Keys that a worker holds.
-    running: BTreeSet<Key>,
-    /// Keys that became due while a worker holds them.
-    dirty: BTreeSet<Key>,
+    /// Keys that a worker holds, and since when.
+    running: BTreeMap<Key, Instant>,
+    /// Keys that became due while a worker holds them, and when.
+    dirty: BTreeMap<Key, Instant>,
     /// Keys by the time at which they become due; the same pairs as `times`.
     waiting: BTreeSet<(Instant, Key)>,
     times: BTreeMap<Key, Instant>,
+    /// How often a key became due.
+    adds: usize,
 }
 
 /// What a worker gets.
 #[derive(Debug, PartialEq)]
 pub(super) enum Take<Key> {
-    /// A key, and whether another worker has a reason to look.
-    Key(Key, bool),
+    /// A key, since when it was due, and whether another worker has a reason to look.
+    Key(Key, Instant, bool),
     /// Nothing before this time.
     Until(Instant),
     /// Nothing until something is added.
@@ -35,20 +39,23 @@ impl<Key> Default for State<Key> {
         Self {
             ready: VecDeque::new(),
             queued: BTreeSet::new(),
-            running: BTreeSet::new(),
-            dirty: BTreeSet::new(),
+            running: BTreeMap::new(),
+            dirty: BTreeMap::new(),
             waiting: BTreeSet::new(),
             times: BTreeMap::new(),
+            adds: 0,
         }
     }
 }
 
 impl<Key: Clone + Ord> State<Key> {
-    pub(super) fn add(&mut self, key: Key) {
-        if self.running.contains(&key) {
-            self.dirty.insert(key);
+    pub(super) fn add(&mut self, key: Key, now: Instant) {
+        if self.running.contains_key(&key) {
+            self.adds += usize::from(!self.dirty.contains_key(&key));
+            self.dirty.entry(key).or_insert(now);
         } else if self.queued.insert(key.clone()) {
-            self.ready.push_back(key);
+            self.adds += 1;
+            self.ready.push_back((key, now));
         }
     }
 
@@ -65,22 +72,37 @@ impl<Key: Clone + Ord> State<Key> {
 
     pub(super) fn take(&mut self, now: Instant) -> Take<Key> {
         self.ripen(now);
-        let Some(key) = self.ready.pop_front() else {
+        let Some((key, since)) = self.ready.pop_front() else {
             return self.waiting.first().map_or(Take::Empty, |(due, _)| Take::Until(*due));
         };
         self.queued.remove(&key);
-        self.running.insert(key.clone());
-        Take::Key(key, !self.ready.is_empty() || !self.waiting.is_empty())
+        self.running.insert(key.clone(), now);
+        Take::Key(key, since, !self.ready.is_empty() || !self.waiting.is_empty())
     }
 
     /// Ends a worker's hold; true when the key is due again.
     pub(super) fn done(&mut self, key: &Key) -> bool {
         self.running.remove(key);
-        let again = self.dirty.remove(key);
-        if again {
-            self.add(key.clone());
+        let Some(since) = self.dirty.remove(key) else { return false };
+        self.queued.insert(key.clone());
+        self.ready.push_back((key.clone(), since));
+        true
+    }
+
+    /// Everything that is counted here.
+    pub(super) fn figures(&self, now: Instant) -> QueueFigures {
+        let age = |since: &Instant| now.saturating_duration_since(*since).as_secs_f64();
+        let due = self.ready.iter().map(|(_, since)| since).chain(self.dirty.values());
+        QueueFigures {
+            due: self.due(),
+            delayed: self.delayed(),
+            running: self.running(),
+            adds: self.adds,
+            oldest_seconds: due.min().map(age).unwrap_or_default(),
+            unfinished_seconds: self.running.values().map(age).sum(),
+            longest_seconds: self.running.values().min().map(age).unwrap_or_default(),
+            ..QueueFigures::default()
         }
-        again
     }
 
     pub(super) fn due(&self) -> usize {
@@ -98,9 +120,9 @@ impl<Key: Clone + Ord> State<Key> {
     /// Moves the keys whose time has come to the due ones.
     fn ripen(&mut self, now: Instant) {
         while self.waiting.first().is_some_and(|(due, _)| *due <= now) {
-            if let Some((_, key)) = self.waiting.pop_first() {
+            if let Some((due, key)) = self.waiting.pop_first() {
                 self.times.remove(&key);
-                self.add(key);
+                self.add(key, due);
             }
         }
     }

@@ -119,3 +119,35 @@ async fn a_dropped_wait_loses_nothing() {
     queue.add("a");
     assert_eq!(now(&queue), Some("a"));
 }
+
+#[tokio::test(start_paused = true)]
+async fn figures_tell_how_long_keys_wait_and_workers_work() {
+    let queue = queue(&["a", "b"]);
+    advance(2 * SECOND).await;
+    let taken = queue.take().now_or_never().unwrap();
+    assert_eq!(taken, Taken { key: "a", waited: 2 * SECOND });
+    queue.add("a");
+    queue.add("a");
+    queue.add_after("c", 60 * SECOND);
+    advance(3 * SECOND).await;
+    let figures = queue.figures();
+    assert_eq!((figures.due, figures.delayed, figures.running, figures.adds), (2, 1, 1, 3));
+    assert_eq!((figures.oldest_seconds, figures.longest_seconds), (5.0, 3.0));
+    assert_eq!(now(&queue), Some("b"));
+    advance(SECOND).await;
+    assert_eq!(queue.figures().unfinished_seconds, 5.0);
+    queue.retry("a");
+    let figures = queue.figures();
+    assert_eq!((figures.failing, figures.retries), (1, 1));
+    queue.done(&"a");
+    let again = queue.take().now_or_never().unwrap();
+    assert_eq!(again, Taken { key: "a", waited: 4 * SECOND });
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_delayed_key_waits_from_its_time_on() {
+    let queue = queue(&[]);
+    queue.add_after("a", SECOND);
+    advance(3 * SECOND).await;
+    assert_eq!(queue.take().now_or_never().unwrap().waited, 2 * SECOND);
+}

@@ -9,7 +9,7 @@ use arc_swap::ArcSwap;
 use tokio::fs;
 use tokio::time::sleep;
 
-use super::ServingIdentity;
+use super::{ServingIdentity, TlsProfile};
 use crate::callers::Authorities;
 
 /// Between two looks at the files. The kubelet exchanges them within a minute or two.
@@ -92,9 +92,9 @@ impl TlsFiles {
 }
 
 impl Followed {
-    /// Reads the files for the first time.
-    pub(crate) async fn begin(files: TlsFiles) -> Result<Self, FilesError> {
-        let (identity, authorities) = (ServingIdentity::default(), Arc::default());
+    /// Reads the files for the first time, for a server that accepts what `profile` says.
+    pub(crate) async fn begin(files: TlsFiles, profile: TlsProfile) -> Result<Self, FilesError> {
+        let (identity, authorities) = (ServingIdentity::new(profile), Arc::default());
         let mut followed = Self { files, shown: Content::default(), identity, authorities };
         followed.look().await?;
         Ok(followed)

@@ -8,6 +8,7 @@ use std::time::Duration;
 use arc_swap::ArcSwapOption;
 use axum::extract::connect_info::Connected;
 use axum::serve::{IncomingStream, Listener};
+use jiff::Timestamp;
 use rustls::ServerConfig;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
@@ -17,7 +18,10 @@ use tokio::sync::{Semaphore, mpsc};
 use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
+use x509_parser::certificate::X509Certificate;
+use x509_parser::prelude::FromDer;
 
+use super::TlsProfile;
 use crate::callers::Authorities;
 
 /// How long a handshake may take.
@@ -49,9 +53,24 @@ pub enum ListenError {
 /// What the server shows of itself and whom it lets introduce themselves. Clones share it; until it
 /// is set, connections are closed.
 #[derive(Clone, Debug, Default)]
-pub struct ServingIdentity(Arc<ArcSwapOption<ServerConfig>>);
+pub struct ServingIdentity {
+    shown: Arc<ArcSwapOption<Shown>>,
+    profile: TlsProfile,
+}
+
+#[derive(Debug)]
+struct Shown {
+    config: Arc<ServerConfig>,
+    /// When the certificate ends.
+    ends: Option<Timestamp>,
+}
 
 impl ServingIdentity {
+    /// One that is to be set, for a server that accepts what `profile` says.
+    pub fn new(profile: TlsProfile) -> Self {
+        Self { profile, ..Self::default() }
+    }
+
     /// Serves with this certificate chain and key (both PEM) from the next connection on.
     ///
     /// # Errors
@@ -62,23 +81,34 @@ impl ServingIdentity {
         key: &[u8],
         authorities: &Authorities,
     ) -> Result<(), ListenError> {
-        let config = config(certificate, key, authorities).map_err(ListenError::Certificate)?;
-        self.0.store(Some(Arc::new(config)));
+        let config = config(certificate, key, authorities, &self.profile);
+        let config = Arc::new(config.map_err(ListenError::Certificate)?);
+        self.shown.store(Some(Arc::new(Shown { config, ends: ends_at(certificate) })));
         Ok(())
     }
 
+    /// When the certificate that is shown ends; nothing while there is none.
+    pub fn ends_at(&self) -> Option<Timestamp> {
+        self.shown.load().as_ref().and_then(|shown| shown.ends)
+    }
+
     fn acceptor(&self) -> Option<TlsAcceptor> {
-        self.0.load_full().map(TlsAcceptor::from)
+        self.shown.load().as_ref().map(|shown| TlsAcceptor::from(Arc::clone(&shown.config)))
     }
 }
 
-fn config(pem: &[u8], key: &[u8], authorities: &Authorities) -> Result<ServerConfig, String> {
-    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+fn config(
+    pem: &[u8],
+    key: &[u8],
+    authorities: &Authorities,
+    profile: &TlsProfile,
+) -> Result<ServerConfig, String> {
+    let provider = Arc::new(profile.provider());
     let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem).collect();
     let chain = chain.map_err(|error| error.to_string())?;
     let key = PrivateKeyDer::from_pem_slice(key).map_err(|error| error.to_string())?;
     let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
-        .with_safe_default_protocol_versions()
+        .with_protocol_versions(&profile.versions())
         .map_err(|error| error.to_string())?;
     let roots = authorities.roots();
     let builder = if roots.is_empty() {
@@ -93,6 +123,13 @@ fn config(pem: &[u8], key: &[u8], authorities: &Authorities) -> Result<ServerCon
     let mut config = builder.with_single_cert(chain, key).map_err(|error| error.to_string())?;
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
     Ok(config)
+}
+
+/// When the first certificate of a chain ends.
+fn ends_at(pem: &[u8]) -> Option<Timestamp> {
+    let certificate = CertificateDer::from_pem_slice(pem).ok()?;
+    let (_, certificate) = X509Certificate::from_der(&certificate).ok()?;
+    Timestamp::from_second(certificate.validity().not_after.timestamp()).ok()
 }
 
 /// Connections whose handshake is done.

@@ -101,11 +101,13 @@ where
     /// Starts the watch as a critical task. Readiness waits for its first list.
     pub fn start(self, tasks: &Tasks) -> Store<K> {
         let kind = K::kind(&self.dynamic).into_owned();
-        let name = match &self.config.label_selector {
-            Some(labels) => format!("watch {kind} {labels}"),
-            None => format!("watch {kind}"),
-        };
+        let selector = self.config.label_selector.as_deref().unwrap_or_default();
+        let name = format!("watch {kind} {selector}").trim_end().to_owned();
         let store = self.store.clone();
+        if let Some(metrics) = &self.metrics {
+            let store = store.clone();
+            metrics.watch(&kind, selector, move || store.figures());
+        }
         store.set_intake(Intake { strip: self.strip, admits: admits(self.admits, &self.config) });
         let follower = Follower {
             client: self.client,

@@ -78,9 +78,6 @@ where
             watcher::Event::Apply(object) => self.good(object, |object| self.store.apply(object)),
             watcher::Event::Delete(object) => self.store.delete(object.meta()),
         }
-        if let Some(metrics) = &self.metrics {
-            metrics.objects(&self.kind, self.store.len(), self.store.malformed_count());
-        }
     }
 
     /// Passes on an object that can be read, and tells once per version of one that cannot.

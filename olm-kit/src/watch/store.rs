@@ -11,6 +11,7 @@ use super::Change;
 use super::cache::{Cache, Malformed, Unconfirmed};
 use super::intake::{Admits, Intake};
 use crate::ObjectKey;
+use crate::metrics::WatchFigures;
 
 /// All objects of one kind that a watch sees, ordered by namespace and name. Clones share the
 /// content. Reading never waits for a listener.
@@ -94,8 +95,10 @@ impl<K: Resource> Store<K> {
         cache.malformed().iter().map(|(key, why)| (key.clone(), why.clone())).collect()
     }
 
-    pub(super) fn malformed_count(&self) -> usize {
-        self.inner.cache.read().malformed().len()
+    pub(super) fn figures(&self) -> WatchFigures {
+        let cache = self.inner.cache.read();
+        let (objects, malformed) = (cache.len(), cache.malformed().len());
+        WatchFigures { objects, malformed, synced: self.is_synced() }
     }
 
     /// Calls `listener` for every change from now on, in order, one call at a time. The listener

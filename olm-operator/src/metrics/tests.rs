@@ -85,3 +85,28 @@ fn a_csv_that_nobody_looked_at_has_no_series() {
     let text = scrape(&metrics);
     assert!(!text.contains('{') && text.contains("csv_count 1"), "{text}");
 }
+
+#[test]
+fn the_date_of_certificates_goes_with_them() {
+    let metrics = Metrics::new().unwrap();
+    let csvs = CsvMetrics::register(&metrics).unwrap();
+    let status = json!({"phase": "Succeeded", "certsRotateAt": "1970-01-02T00:00:00Z"});
+    let (with, without) = (mk_csv("a", None, status), in_phase("Succeeded", "InstallSucceeded"));
+    let line = "olm_csv_certificate_rotation_timestamp_seconds{name=\"a\",namespace=\"ns\"} 86400";
+    csvs.follow(&Change { old: None, new: Some(with.clone()) }, 1);
+    assert!(scrape(&metrics).contains(line));
+    csvs.follow(&Change { old: Some(with), new: Some(without) }, 1);
+    assert!(!scrape(&metrics).contains("rotation_timestamp_seconds{"));
+}
+
+#[test]
+fn the_documentation_lists_every_family() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/metrics.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let metrics = Metrics::new().unwrap();
+    CsvMetrics::register(&metrics).unwrap();
+    for family in metrics.families() {
+        let row = format!("{family}\n");
+        assert!(page.contains(&row), "stale, run `cargo xtask metrics`: {row}");
+    }
+}

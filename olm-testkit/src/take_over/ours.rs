@@ -49,7 +49,7 @@ impl Ours {
             let serves = ["--packages-address".to_owned(), address.clone()];
             let args = if operator == Operator::Catalog { serves.to_vec() } else { Vec::new() };
             let special = Special { args, ..Special::default() };
-            let started = ground.binaries.operator(operator, &ground.kubeconfig, special)?;
+            let started = ground.binaries.operator(operator, &ground.kubeconfig, special).await?;
             ours.operators.push(started);
         }
         for (_, admin) in &ours.operators {
@@ -81,4 +81,3 @@ impl Ours {
         self.operators.into_iter().for_each(|(running, _)| running.stop());
     }
 }
-

@@ -1,8 +1,10 @@
 //! Where nothing changes, nothing is written: neither by operators that run on nor by operators
-//! that are started again. Where nothing of importance changes, nothing is resolved.
+//! that are started again. Where nothing of importance changes, nothing is resolved. What is measured
+//! there is golden.
 
 mod groups;
 mod resolutions;
+mod scrape;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -59,6 +61,7 @@ async fn silence(started: &Arc<Local>) -> Result<()> {
     ];
     audit.until_quiet(&OPERATORS, QUIET, PATIENCE).await?;
     audit.nothing_for(&OPERATORS, SILENCE).await.context("while nothing changed")?;
+    scrape::is_golden(started).await?;
     started.restart_operators().await?;
     let silent = audit.nothing_for(&OPERATORS, SILENCE_AFTER_START).await;
     silent.context("after a start of both operators")?;

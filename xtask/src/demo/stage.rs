@@ -68,8 +68,7 @@ pub(crate) fn build(release: bool) -> Result<PathBuf> {
     args.extend(release.then_some("--release"));
     workspace::cargo_run(&args)?;
     let profile = if release { "release" } else { "debug" };
-    let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
-    Ok(target.unwrap_or_else(|| workspace::root().join("target")).join(profile))
+    Ok(workspace::target().join(profile))
 }
 
 impl Stage {

@@ -5,6 +5,7 @@
 //! - [`crowd`]: namespaces by the thousand, and what is in each, made side by side;
 //! - [`offer`]: a catalog that they can see;
 //! - [`requests`]: what the operators ask, write and list;
+//! - [`latency`]: how long reconciles and resolutions take, by the operators' own histograms;
 //! - [`measures`]: what several subjects measure alike;
 //! - [`table`]: figures, each beside its limit; one above its limit fails the command.
 //!
@@ -21,6 +22,7 @@ mod crds;
 mod crowd;
 mod csvs;
 mod installs;
+mod latency;
 mod measures;
 mod offer;
 mod requests;

@@ -131,7 +131,12 @@ impl Stage {
 
     /// How many requests an operator has made since its start, as it counts them itself.
     pub(super) async fn asked(&self, operator: Operator) -> Result<f64> {
-        asked(&self.subject(operator)?.admin.metrics().await?)
+        asked(&self.metrics(operator).await?)
+    }
+
+    /// What an operator measures, in text form.
+    pub(super) async fn metrics(&self, operator: Operator) -> Result<String> {
+        self.subject(operator)?.admin.metrics().await
     }
 
     /// Counts requests of the operators from now on.

@@ -11,7 +11,7 @@ use anyhow::Result;
 use clap::Args;
 
 use crate::workspace::{cargo, cargo_run};
-use crate::{soak, tidy, workspace};
+use crate::{metrics, soak, tidy, workspace};
 use summary::Summary;
 
 /// Arguments of the command.
@@ -42,6 +42,10 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     summary.check("cargo doc", documentation());
     heading("programs that the scenarios start");
     summary.check("cargo build", cargo_run(&with_everything(&["build"])));
+    heading("the page about metrics");
+    summary.check("metrics", metrics::run(true));
+    heading("alerts, evaluated by Prometheus' own tool");
+    alerts(&mut summary);
     heading("unit tests, property tests and scenarios on a real API server");
     cargo_test::run(&with_everything(&["test", "--no-fail-fast"]), &mut summary);
     heading("a small catalog, installed, upgraded and removed");
@@ -57,6 +61,17 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 fn with_everything<'a>(args: &[&'a str]) -> Vec<&'a str> {
     let (first, rest) = args.split_at(args.len().min(1));
     [first, &EVERYTHING, rest].concat()
+}
+
+/// Where the tool cannot be had, nothing passes and nothing fails.
+fn alerts(summary: &mut Summary) {
+    match metrics::promtool::prepare() {
+        Ok(()) => summary.check("alerts", metrics::promtool::run()),
+        Err(reason) => {
+            println!("not run: the alerts: {reason:#}");
+            summary.add_not_run(1);
+        }
+    }
 }
 
 fn documentation() -> Result<()> {

@@ -7,7 +7,6 @@ use std::time::Instant;
 use kube::Client;
 use olm_catalog::snapshot::SnapshotSet;
 use olm_kit::discovery;
-use olm_kit::metrics::SummaryVec;
 use olm_lifecycle::subscription::resolution::{
     Blocked, Choice, Failure, Namespace, Orphans, Unusable,
 };
@@ -16,6 +15,7 @@ use olm_types::api::ClusterServiceVersion;
 use olm_types::version::Version;
 
 use super::{facts, words};
+use crate::metrics::ResolutionTimes;
 
 /// How namespaces are resolved.
 #[derive(Clone)]
@@ -64,7 +64,7 @@ pub(super) struct Refused {
 }
 
 /// Resolves on a thread of its own: a large problem must not hold up other work.
-pub(super) async fn solve(question: Question, rules: &Rules, durations: &SummaryVec) -> Solved {
+pub(super) async fn solve(question: Question, rules: &Rules, times: &ResolutionTimes) -> Solved {
     let start = Instant::now();
     let namespace = question.namespace.name.clone();
     let (policy, resolver) = (rules.policy, rules.resolver.clone());
@@ -80,8 +80,7 @@ pub(super) async fn solve(question: Question, rules: &Rules, durations: &Summary
             Solved { refused, ..Solved::default() }
         }
     };
-    let outcome = if solved.refused.is_empty() { "succeeded" } else { "failed" };
-    durations.observe(&[outcome], start.elapsed().as_secs_f64());
+    times.observe(start.elapsed(), solved.refused.is_empty());
     solved
 }
 

@@ -5,9 +5,15 @@ use std::fs;
 use std::path::Path;
 
 use olm_effect::CertificateOrder;
+use rustls::crypto::CryptoProvider;
+use rustls::crypto::aws_lc_rs::default_provider;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
-use rustls::{ClientConfig, RootCertStore};
+use rustls::version::{TLS12, TLS13};
+use rustls::{
+    ALL_VERSIONS, CipherSuite, ClientConfig, ProtocolVersion, RootCertStore,
+    SupportedProtocolVersion,
+};
 use serde_json::json;
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -18,10 +24,10 @@ use tokio_util::sync::CancellationToken;
 use super::super::*;
 use crate::certificates::Authority;
 use crate::scripted::Script;
-use crate::tls::Followed;
+use crate::tls::{Followed, TlsVersion};
 
-const REVIEW: &str = "POST /apis/authentication.k8s.io/v1/tokenreviews?";
-const RIGHTS: &str = "POST /apis/authorization.k8s.io/v1/subjectaccessreviews?";
+pub(super) const REVIEW: &str = "POST /apis/authentication.k8s.io/v1/tokenreviews?";
+pub(super) const RIGHTS: &str = "POST /apis/authorization.k8s.io/v1/subjectaccessreviews?";
 
 /// A server's certificate in files, and who signed it.
 struct Files {
@@ -76,19 +82,17 @@ fn client(name: &str) -> (String, String, String) {
     (params.signed_by(&key, &issuer).unwrap().pem(), key.serialize_pem(), signed)
 }
 
-/// Asks for a path; the status code and the body.
-async fn get(
-    address: SocketAddr,
+/// A client that trusts an authority, may introduce itself, and knows some versions of TLS.
+fn connector(
     trusted: &str,
-    path: &str,
-    token: Option<&str>,
     own: Option<(&str, &str)>,
-) -> (u16, String) {
+    provider: CryptoProvider,
+    versions: &[&'static SupportedProtocolVersion],
+) -> TlsConnector {
     let mut roots = RootCertStore::empty();
     roots.add(CertificateDer::from_pem_slice(trusted.as_bytes()).unwrap()).unwrap();
-    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-    let builder = ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
+    let builder = ClientConfig::builder_with_provider(Arc::new(provider))
+        .with_protocol_versions(versions)
         .unwrap()
         .with_root_certificates(roots);
     let config = match own {
@@ -99,9 +103,24 @@ async fn get(
         }
         None => builder.with_no_client_auth(),
     };
+    TlsConnector::from(Arc::new(config))
+}
+
+fn localhost() -> ServerName<'static> {
+    ServerName::try_from("localhost").unwrap()
+}
+
+/// Asks for a path; the status code and the body.
+async fn get(
+    address: SocketAddr,
+    trusted: &str,
+    path: &str,
+    token: Option<&str>,
+    own: Option<(&str, &str)>,
+) -> (u16, String) {
     let stream = TcpStream::connect(address).await.unwrap();
-    let name = ServerName::try_from("localhost").unwrap();
-    let mut stream = TlsConnector::from(Arc::new(config)).connect(name, stream).await.unwrap();
+    let connector = connector(trusted, own, default_provider(), ALL_VERSIONS);
+    let mut stream = connector.connect(localhost(), stream).await.unwrap();
     let token = token.map(|token| format!("Authorization: Bearer {token}\r\n"));
     let token = token.unwrap_or_default();
     let request =
@@ -115,7 +134,7 @@ async fn get(
 }
 
 fn admin(script: &Script, files: TlsFiles) -> Admin {
-    Admin::new(Metrics::new().unwrap()).tls(Some(files), &script.client())
+    Admin::new(Metrics::new().unwrap()).tls(Some(files), TlsProfile::default(), &script.client())
 }
 
 #[tokio::test]
@@ -172,7 +191,7 @@ async fn a_client_certificate_says_who_it_is() {
 #[tokio::test]
 async fn changed_files_are_shown_and_broken_ones_are_not() {
     let mut files = Files::new();
-    let mut followed = Followed::begin(files.given(None)).await.unwrap();
+    let mut followed = Followed::begin(files.given(None), TlsProfile::default()).await.unwrap();
     let first = files.authority.clone();
     fs::write(files.path("tls.crt"), "garbage").unwrap();
     let error = followed.look().await.unwrap_err().to_string();
@@ -204,4 +223,54 @@ async fn a_missing_file_is_named() {
     let admin = admin(&Script::new(), files.given(None));
     let error = admin.serve("127.0.0.1:0", &tasks).await.unwrap_err();
     assert_eq!(error.to_string(), format!("cannot read {}", files.path("tls.key").display()));
+}
+
+/// What a client and the server agree on; nothing when they do not.
+async fn agreed(
+    address: SocketAddr,
+    files: &Files,
+    version: &'static SupportedProtocolVersion,
+) -> Option<(ProtocolVersion, CipherSuite)> {
+    let stream = TcpStream::connect(address).await.unwrap();
+    let connector = connector(&files.authority, None, default_provider(), &[version]);
+    let stream = connector.connect(localhost(), stream).await.ok()?;
+    let (_, connection) = stream.get_ref();
+    let suite = connection.negotiated_cipher_suite().unwrap().suite();
+    Some((connection.protocol_version().unwrap(), suite))
+}
+
+async fn serving(files: &Files, profile: TlsProfile) -> (SocketAddr, Metrics) {
+    let (metrics, tasks) = (Metrics::new().unwrap(), Tasks::new(CancellationToken::new()));
+    let client = Script::new().client();
+    let admin = Admin::new(metrics.clone()).tls(Some(files.given(None)), profile, &client);
+    (admin.serve("127.0.0.1:0", &tasks).await.unwrap(), metrics)
+}
+
+#[tokio::test]
+async fn a_real_client_gets_what_the_profile_allows() {
+    let (files, chacha) = (Files::new(), "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256");
+    let only = [chacha.parse().unwrap()];
+    let chosen = TlsProfile::given(TlsVersion::V12, &only).unwrap();
+    let (address, _) = serving(&files, chosen).await;
+    let (version, suite) = agreed(address, &files, &TLS12).await.unwrap();
+    assert_eq!((version, format!("{suite:?}")), (ProtocolVersion::TLSv1_2, chacha.to_owned()));
+    let (version, _) = agreed(address, &files, &TLS13).await.unwrap();
+    assert_eq!(version, ProtocolVersion::TLSv1_3);
+
+    let newest = TlsProfile::given(TlsVersion::V13, &[]).unwrap();
+    let (address, _) = serving(&files, newest).await;
+    assert_eq!(agreed(address, &files, &TLS12).await, None);
+    assert_eq!(agreed(address, &files, &TLS13).await.unwrap().0, ProtocolVersion::TLSv1_3);
+
+    let (address, _) = serving(&files, TlsProfile::default()).await;
+    assert_eq!(agreed(address, &files, &TLS12).await.unwrap().0, ProtocolVersion::TLSv1_2);
+}
+
+#[tokio::test]
+async fn the_end_of_the_certificate_is_measured() {
+    let (_, metrics) = serving(&Files::new(), TlsProfile::default()).await;
+    let text = metrics.encode().unwrap();
+    // 2096-01-01T00:00:00Z
+    let line = r#"olm_kit_certificate_expiration_timestamp_seconds{server="admin"} 3976214400"#;
+    assert!(text.contains(line), "{text}");
 }

@@ -35,6 +35,7 @@ use super::managed::Managed;
 use super::slot::Slot;
 use super::tools::{KUBERNETES, Tools};
 use super::{ClusterBackend, Status};
+use crate::debian;
 use crate::process::{Lifetime, Record, Running};
 use crate::progress::Progress;
 use images::Images;
@@ -68,7 +69,7 @@ impl RealCluster {
     }
 
     fn new(managed: Managed) -> Self {
-        Self { managed, may_install: requirements::packages::allowed() }
+        Self { managed, may_install: debian::allowed() }
     }
 
     /// Whether missing Debian packages may be installed. `OLM_INSTALL_PACKAGES=1` says so, too.
@@ -122,7 +123,7 @@ impl RealCluster {
         let home = &self.managed.home;
         let facts = Facts::gather(home)?;
         if facts.root && self.may_install && !facts.packages.is_empty() {
-            requirements::packages::install(&facts.packages, &self.managed.progress)?;
+            debian::install(&facts.packages, &self.managed.progress)?;
         }
         if facts.root {
             requirements::load_modules(&facts);

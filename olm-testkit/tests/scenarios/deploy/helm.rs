@@ -12,7 +12,7 @@ use olm_testkit::progress::Progress;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::kubectl::Kubectl;
+use olm_testkit::kubectl::Kubectl;
 
 /// Two replicas of both.
 const SEVERAL: [&str; 2] = ["olm.replicaCount=2", "catalog.replicaCount=2"];

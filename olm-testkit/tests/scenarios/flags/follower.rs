@@ -1,6 +1,7 @@
 //! `--leader-elect`: a replica that does not lead knows the catalogs all the same, so that it can
 //! show their packages and take over at once.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,6 +12,7 @@ use olm_testkit::builders::{Bundle, Package, csv};
 use olm_testkit::deploy::LEADER_ELECT;
 use olm_testkit::e2e::Scene;
 use olm_testkit::operators::{Admin, Binaries, OLM_NAMESPACE, Operator, Special};
+use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
 /// What connecting a catalog may take.
@@ -34,7 +36,31 @@ pub async fn knows_catalogs(scene: Arc<Scene>) -> Result<()> {
     scene.catalog("hall", &[package]).await?;
     knows(admin, &format!("{}/hall", scene.namespace)).await?;
     ensure!(self::leader(&scene).await? == leader, "the follower leads");
+    support_sees_it(admin, leader.as_deref(), &kubeconfig).await?;
     follower.stop();
+    Ok(())
+}
+
+/// The state for support says who leads and what is known, and nothing that is secret.
+async fn support_sees_it(admin: Admin, leader: Option<&str>, kubeconfig: &Path) -> Result<()> {
+    let text = admin.state().await?;
+    let state: Value = serde_json::from_str(&text)?;
+    let leadership = &state["leadership"];
+    ensure!(leadership["holder"].as_str() == leader, "another leads: {leadership}");
+    ensure!(leadership["leads"] == false, "the follower leads: {leadership}");
+    let synced = &state["watches"]["Subscription"]["synced"];
+    ensure!(*synced == true, "Subscriptions are not known: {text}");
+    ensure!(state["queues"]["resolution"]["running"] == 0, "a follower works: {text}");
+    ensure!(text.len() < 256 * 1024, "{} bytes", text.len());
+    let credentials = std::fs::read_to_string(kubeconfig).context("cannot read the kubeconfig")?;
+    let data = credentials.lines().filter_map(|line| line.split_once("-data:"));
+    for (field, secret) in data {
+        ensure!(!text.contains(secret.trim()), "{field} is told");
+    }
+    ensure!(!text.contains("PRIVATE KEY") && !text.contains("Bearer"), "a secret is told");
+    let metrics = admin.metrics().await?;
+    let line = "leader_election_master_status{name=\"catalog-operator\"} 0";
+    ensure!(metrics.contains(line), "the metrics do not say that it waits");
     Ok(())
 }
 
@@ -48,7 +74,7 @@ async fn leader(scene: &Scene) -> Result<Option<String>> {
 async fn knows(admin: Admin, catalog: &str) -> Result<()> {
     let deadline = Instant::now() + PATIENCE;
     loop {
-        let state: serde_json::Value = serde_json::from_str(&admin.state().await?)?;
+        let state: Value = serde_json::from_str(&admin.state().await?)?;
         let found = state.pointer("/catalogs").and_then(|catalogs| catalogs.get(catalog));
         if found.is_some_and(|found| found.to_string().contains("READY")) {
             return Ok(());

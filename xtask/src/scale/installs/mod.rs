@@ -1,8 +1,8 @@
 //! `cargo xtask scale installs`: a Subscription in each of many namespaces, at the same time.
 //!
 //! All of them are to one package of one catalog that every namespace sees, and approve by
-//! themselves. What is measured: how long until every namespace has its CSV, what that takes, and
-//! silence afterwards.
+//! themselves. What is measured: how long until every namespace has its CSV, what that takes, how
+//! long single reconciles and resolutions take, and silence afterwards.
 
 mod load;
 
@@ -17,6 +17,7 @@ use tokio::time::Instant;
 
 use super::arrivals::Arrivals;
 use super::crowd::Crowd;
+use super::latency::Latency;
 use super::measures::{self, count, patience};
 use super::offer::Catalog;
 use super::requests::Requests;
@@ -88,6 +89,7 @@ async fn install(
     let mut arrivals = Arrivals::watch(crowd, named);
     let before = stage.asked(Operator::Catalog).await?;
     requests.writes().await?;
+    let latency = Latency::begin(stage).await?;
     let started = Instant::now();
     crowd.each(|home| async move { home.create(&catalog.subscription(&home.name)).await }).await?;
     arrivals.until(installs, patience).await?;
@@ -98,5 +100,5 @@ async fn install(
     let name = format!("requests of catalog-operator per install of {} objects", load::STEPS);
     table.bounded(&name, asked, REQUESTS, "");
     table.free("writes of both operators per install", format!("{:.1}", writes / count(installs)));
-    Ok(())
+    latency.end(stage, table).await
 }

@@ -3,8 +3,6 @@
 //! [`Facts`] is what was found, [`missing`] a pure function of it: everything at once, each with
 //! the command that helps.
 
-pub(super) mod packages;
-
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,6 +12,7 @@ use anyhow::{Result, bail};
 use super::cgroups::Hierarchies;
 use super::{CNI_PLUGINS, command};
 use crate::cluster::home::Home;
+use crate::debian;
 
 /// Programs, each with the Debian package that brings it.
 const PROGRAMS: [(&str, &str); 10] = [
@@ -65,7 +64,7 @@ pub(super) struct Facts {
 impl Facts {
     /// Looks at this machine.
     pub(super) fn gather(home: &Home) -> Result<Self> {
-        let root = rustix::process::geteuid().is_root();
+        let root = debian::is_root();
         let unshare = ["unshare", "--mount", "--net", "--pid", "--fork", "--mount-proc", "true"];
         let packages = missing_packages();
         Ok(Self {
@@ -142,18 +141,13 @@ pub(super) fn load_modules(facts: &Facts) {
 }
 
 fn missing_packages() -> Vec<&'static str> {
-    let programs = PROGRAMS.iter().filter(|(program, _)| !is_on_path(program));
+    let programs = PROGRAMS.iter().filter(|(program, _)| !debian::is_on_path(program));
     let plugins = PLUGINS.iter().filter(|name| !Path::new(CNI_PLUGINS).join(name).is_file());
     let mut all: Vec<_> = programs.map(|(_, package)| *package).collect();
     all.extend(plugins.map(|_| PLUGINS_PACKAGE));
     all.sort_unstable();
     all.dedup();
     all
-}
-
-fn is_on_path(program: &str) -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).any(|dir| dir.join(program).is_file())
 }
 
 fn missing_modules() -> Vec<&'static str> {
@@ -207,6 +201,5 @@ mod tests {
         let mut once = all.clone();
         once.dedup();
         assert_eq!(all, once);
-        assert!(!is_on_path("no-such-program"));
     }
 }

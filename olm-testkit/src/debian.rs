@@ -1,21 +1,20 @@
-//! Installing Debian packages, where that is allowed.
+//! Programs of Debian packages: found, or installed where that is allowed.
 //!
 //! One attempt with the package lists as they are, and one more after `apt-get update`. Services
-//! that a package starts by itself are ended again: the cluster has its own.
+//! that a package starts by itself are ended again: only its programs are wanted.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
-use super::command;
 use crate::progress::Progress;
 
 /// Set to 1, it allows what `--install` allows.
 const ALLOWED: &str = "OLM_INSTALL_PACKAGES";
 
 /// Services that come with the packages and start by themselves.
-const SERVICES: [&str; 2] = ["containerd", "docker-registry"];
+const SERVICES: [&str; 3] = ["containerd", "docker-registry", "prometheus"];
 
 /// Seconds to wait for another program that installs, and for a mirror that is slow.
 const OPTIONS: [&str; 5] = [
@@ -29,14 +28,29 @@ const OPTIONS: [&str; 5] = [
 /// The longest time that apt may take altogether, in seconds.
 const LIMIT: &str = "900";
 
+/// Whether a program is on PATH.
+pub fn is_on_path(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|dir| dir.join(program).is_file())
+}
+
+/// Whether this process may install at all.
+pub fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
 /// Whether the environment allows to install packages.
-pub(in crate::cluster::real) fn allowed() -> bool {
+pub fn allowed() -> bool {
     std::env::var_os(ALLOWED).is_some_and(|value| value == "1")
 }
 
 /// Installs packages.
-pub(in crate::cluster::real) fn install(packages: &[&str], progress: &Progress) -> Result<()> {
-    if !super::is_on_path("apt-get") {
+///
+/// # Errors
+///
+/// When this is no Debian, or apt fails; the message says what would help.
+pub fn install(packages: &[&str], progress: &Progress) -> Result<()> {
+    if !is_on_path("apt-get") {
         bail!("packages can be installed on Debian and its relatives only: there is no apt-get");
     }
     progress.step(format!("installing {}", packages.join(" ")));
@@ -93,17 +107,24 @@ fn last_lines(said: &str) -> String {
 }
 
 fn runs(service: &str) -> bool {
-    command::succeeds(&["service", service, "status"])
+    succeeds(&["service", service, "status"])
 }
 
 /// Ends a service that was not there before, and keeps it from starting with the machine.
 fn end(service: &str, progress: &Progress) {
-    if runs(service) && command::succeeds(&["service", service, "stop"]) {
+    if runs(service) && succeeds(&["service", service, "stop"]) {
         progress.step(format!("ended the service {service} that its package had started"));
     }
     if Path::new("/run/systemd/system").is_dir() {
-        command::succeeds(&["systemctl", "disable", service]);
+        succeeds(&["systemctl", "disable", service]);
     }
+}
+
+fn succeeds(words: &[&str]) -> bool {
+    let Some((program, args)) = words.split_first() else { return false };
+    let mut command = Command::new(program);
+    command.args(args).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.status().is_ok_and(|status| status.success())
 }
 
 #[cfg(test)]
@@ -121,6 +142,11 @@ mod tests {
     #[case("E: something new", "see what")]
     fn the_words_of_apt_are_explained(#[case] said: &str, #[case] start: &str) {
         assert!(explain(said).starts_with(start), "{}", explain(said));
+    }
+
+    #[test]
+    fn a_program_that_does_not_exist_is_not_found() {
+        assert!(is_on_path("sh") && !is_on_path("no-such-program"));
     }
 
     #[test]

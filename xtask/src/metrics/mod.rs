@@ -1,0 +1,67 @@
+//! `cargo xtask metrics`: writes `docs/metrics.md` from what the operators register, or compares it.
+//!
+//! ```text
+//! document    the page, and the families that it lists
+//! rules       the alerts of deploy/monitoring, and the queries of its dashboard
+//! expression  which metrics a query reads
+//! promtool    has Prometheus' own tool evaluate the alerts
+//! ```
+
+mod document;
+mod expression;
+pub mod promtool;
+mod rules;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+use olm_testkit::operators::Operator;
+
+use crate::{demo, workspace};
+use document::Listed;
+
+/// Writes the page; with `check` fails instead when the committed one is another.
+///
+/// # Errors
+///
+/// When an operator cannot be built or asked, an alert or the dashboard reads what nobody measures,
+/// the page cannot be written, or with `check` is stale.
+pub fn run(check: bool) -> Result<()> {
+    let text = document::render(&ask_operators()?);
+    rules::check(&text)?;
+    let path = page();
+    let committed = fs::read_to_string(&path).unwrap_or_default();
+    match (committed == text, check) {
+        (true, _) => Ok(()),
+        (false, true) => bail!("{} is stale, run `cargo xtask metrics`", path.display()),
+        (false, false) => {
+            fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+            println!("wrote {}", path.display());
+            Ok(())
+        }
+    }
+}
+
+/// The committed page.
+fn page() -> PathBuf {
+    workspace::root().join("docs/metrics.md")
+}
+
+/// What each operator may measure. Asking is quick; no cluster is needed.
+fn ask_operators() -> Result<Vec<Listed>> {
+    let folder = demo::build(false)?;
+    Operator::ALL.iter().map(|operator| ask(&folder, *operator)).collect()
+}
+
+fn ask(folder: &Path, operator: Operator) -> Result<Listed> {
+    let program = folder.join(operator.name());
+    let output = Command::new(&program).arg("--list-metrics").output();
+    let output = output.with_context(|| format!("cannot run {}", program.display()))?;
+    if !output.status.success() {
+        bail!("{operator} --list-metrics: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    let text = String::from_utf8(output.stdout).context("an operator printed no text")?;
+    Ok(Listed { operator: operator.name(), rows: text.lines().map(str::to_owned).collect() })
+}
