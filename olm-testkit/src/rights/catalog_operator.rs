@@ -41,16 +41,18 @@ pub(super) const RIGHTS: &[Right] = &[
     ),
     Right::new(
         OLM,
-        &[
-            "catalogsources/finalizers",
-            "clusterserviceversions/finalizers",
-            "installplans/finalizers",
-            "subscriptions/finalizers",
-        ],
+        &["catalogsources/finalizers"],
         &["update"],
-        "makes them owners that block their deletion",
+        "block the deletion of their owner",
     )
-    .unseen("asked for by the admission plugin OwnerReferencesPermissionEnforcement"),
+    .unseen(ENFORCEMENT),
+    Right::new(
+        "",
+        &["configmaps", "secrets"],
+        &["delete"],
+        "whose owners change with each version",
+    )
+    .unseen(ENFORCEMENT),
     // Servers of catalogs, and Jobs that unpack bundles.
     Right::new(
         "",
@@ -222,3 +224,5 @@ const BY_KIND: &str = "are steps of InstallPlans by their kinds, of whatever gro
 const DRIFT: &str = "makes anew what somebody changed of what serves a catalog";
 const DRIFT_UNSEEN: &str =
     "nobody changes them in a scenario; olm-lifecycle catalog_source/drift.rs";
+const ENFORCEMENT: &str =
+    "asked for by the admission plugin OwnerReferencesPermissionEnforcement, which OpenShift has";

@@ -54,13 +54,6 @@ pub(super) const RIGHTS: &[Right] = &[
         &["patch"],
         "labels components of Operators and notes which APIs a group provides",
     ),
-    Right::new(
-        OLM,
-        &["clusterserviceversions/finalizers", "operatorconditions/finalizers"],
-        &["update"],
-        "makes them owners that block their deletion",
-    )
-    .unseen("asked for by the admission plugin OwnerReferencesPermissionEnforcement"),
     // What an operator consists of.
     Right::new(
         "apps",

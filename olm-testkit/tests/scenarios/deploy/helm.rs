@@ -19,7 +19,8 @@ const SEVERAL: [&str; 2] = ["olm.replicaCount=2", "catalog.replicaCount=2"];
 
 /// Values that change something, and a text that then occurs so often.
 const VALUES: [(&str, &str, usize); 9] = [
-    ("namespace=olm", "namespace: olm\n", 17),
+    // The name of the ClusterRole, and the reference to it.
+    ("namespace=olm", "operator-lifecycle-manager", 2),
     ("debug=true", "- --debug\n", 2),
     ("watchedNamespaces=team", "--watchedNamespaces=team", 1),
     ("writeStatusName=olm-status", "--writeStatusName=olm-status", 1),

@@ -22,24 +22,22 @@ pub const FLAGS: Flags<'static> = Flags { both: &[], catalog: &[], faults: true 
 /// Whose turn it is.
 static TURN: Mutex<()> = Mutex::new(());
 
-/// Each kind of fault alone.
-const ALONE: [(&str, Fault); 8] = [
-    ("faults::too_many_requests", Fault::TooManyRequests),
-    ("faults::server_errors", Fault::ServerError),
-    ("faults::cut_before", Fault::CutBefore),
-    ("faults::cut_after", Fault::CutAfter),
-    ("faults::cut_watches", Fault::CutWatch),
-    ("faults::gone", Fault::Gone),
-    ("faults::unauthorized", Fault::Unauthorized),
-    ("faults::slow", Fault::Slow),
+/// Kinds of faults that have a cause in common.
+const TOGETHER: [(&str, &[Fault]); 5] = [
+    ("faults::busy_server", &[Fault::TooManyRequests, Fault::ServerError]),
+    ("faults::cut_connections", &[Fault::CutBefore, Fault::CutAfter]),
+    ("faults::cut_and_expired_watches", &[Fault::CutWatch, Fault::Gone]),
+    ("faults::expired_token", &[Fault::Unauthorized]),
+    ("faults::slow_answers", &[Fault::Slow]),
 ];
 
 /// The scenarios of this folder.
 pub fn all(environment: &Arc<Environment>) -> Vec<Trial> {
-    let mut all: Vec<Trial> =
-        ALONE.iter().map(|(name, fault)| faulty(environment, name, plan(*fault))).collect();
+    let together = TOGETHER.iter().map(|(name, faults)| faulty(environment, name, plan(faults)));
+    let mixed = Plan { percent: 15, ..plan(&Fault::ALL) };
+    let mut all: Vec<Trial> = together.collect();
     all.extend([
-        faulty(environment, "faults::mixed", Plan { percent: 30, ..Plan::of(&Fault::ALL) }),
+        faulty(environment, "faults::mixed", mixed),
         trial(environment, "faults::api_server_killed", outages::killed),
         trial(environment, "faults::api_server_frozen", outages::frozen),
         trial(environment, "faults::terminated", outages::terminated),
@@ -47,16 +45,12 @@ pub fn all(environment: &Arc<Environment>) -> Vec<Trial> {
     all
 }
 
-/// A plan in which a kind of fault happens often, and comes to an end within seconds.
-fn plan(fault: Fault) -> Plan {
-    match fault {
-        // Watches wait longer after each interruption.
-        Fault::CutWatch => Plan { percent: 40, most: 2, ..Plan::of(&[fault]) },
-        // Only those that begin anew are told so.
-        Fault::Gone => Plan { percent: 60, most: 1, ..Plan::of(&[Fault::CutWatch, Fault::Gone]) },
-        // As a server does that protects itself.
-        Fault::TooManyRequests => Plan { percent: 10, burst: 2, ..Plan::of(&[fault]) },
-        _ => Plan::of(&[fault]),
+/// A plan in which faults are frequent, and come to an end within seconds.
+fn plan(faults: &[Fault]) -> Plan {
+    match faults {
+        // Only watches that begin anew are told that they are too late, so most are cut.
+        [Fault::CutWatch, ..] => Plan { percent: 50, most: 2, ..Plan::of(faults) },
+        _ => Plan { percent: 25, most: 2, ..Plan::of(faults) },
     }
 }
 
@@ -72,8 +66,10 @@ async fn under(local: &Local, scene: &Scene, plan: Plan) -> Result<()> {
     let injected = injector.follow(Plan::calm());
     println!("faults: {}: {injected:?}", scene.namespace);
     told?;
-    let quiet = kinds.iter().find(|kind| !injected.contains_key(*kind));
-    ensure!(quiet.is_none(), "this never went wrong: {quiet:?}");
+    // Of many kinds, chance may leave one out.
+    let quiet = kinds.iter().filter(|kind| !injected.contains_key(*kind)).count();
+    ensure!(quiet == 0 || kinds.len() > 2, "of {kinds:?} only {injected:?} went wrong");
+    ensure!(!injected.is_empty(), "nothing went wrong");
     story::check_end(scene).await
 }
 
