@@ -18,6 +18,8 @@
 //! 11. [`aggregated`]: a read-only API that kube-apiserver aggregates; [`tls`] and [`callers`]:
 //!     how endpoints show who they are, and find out who calls.
 //! 12. [`leader`]: which of several replicas acts.
+//!
+//! Feature `otlp` adds a module of that name: spans for an OpenTelemetry collector.
 
 pub mod admin;
 pub mod aggregated;
@@ -33,6 +35,8 @@ pub mod leader;
 pub mod live;
 pub mod logging;
 pub mod metrics;
+#[cfg(feature = "otlp")]
+pub mod otlp;
 mod path;
 pub mod queue;
 #[cfg(test)]
