@@ -20,6 +20,8 @@
 //!     how endpoints show who they are, and find out who calls.
 //! 12. [`leader`]: which of several replicas acts.
 //!
+//! Feature `otlp` adds a module of that name: spans for an OpenTelemetry collector.
+//!
 //! ```
 //! use std::time::Duration;
 //!
@@ -53,6 +55,8 @@ pub mod leader;
 pub mod live;
 pub mod logging;
 pub mod metrics;
+#[cfg(feature = "otlp")]
+pub mod otlp;
 mod path;
 pub mod queue;
 #[cfg(test)]

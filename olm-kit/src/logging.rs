@@ -8,6 +8,9 @@ use std::str::FromStr;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::fmt::format::JsonFields;
+#[cfg(not(feature = "otlp"))]
+use tracing_subscriber::layer::Identity;
+use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
 /// Environment variable with the filter, in the syntax of `tracing_subscriber::EnvFilter`.
@@ -35,6 +38,10 @@ pub enum LoggingError {
         #[source]
         source: tracing_subscriber::filter::ParseError,
     },
+    /// Spans cannot be exported.
+    #[cfg(feature = "otlp")]
+    #[error(transparent)]
+    Otlp(#[from] crate::otlp::OtlpError),
     /// Logging was set up before.
     #[error("logging is set up already")]
     AlreadySet(#[source] tracing_subscriber::util::TryInitError),
@@ -65,13 +72,34 @@ impl FromStr for Format {
 pub fn init(format: Format, debug: bool) -> Result<(), LoggingError> {
     let fallback = if debug { "debug,hyper_util=info,tower=info,kube_client=info" } else { "info" };
     let filter = std::env::var(FILTER_VARIABLE).unwrap_or_else(|_| fallback.to_owned());
-    let subscriber = subscriber(format, &filter, io::stderr)?;
+    let subscriber = subscriber(format, &filter, io::stderr, spans()?)?;
     subscriber.try_init().map_err(LoggingError::AlreadySet)
 }
 
 type BoxSubscriber = Box<dyn tracing::Subscriber + Send + Sync>;
 
-fn subscriber<W>(format: Format, filter: &str, writer: W) -> Result<BoxSubscriber, LoggingError>
+/// Where spans go besides the log.
+#[cfg(feature = "otlp")]
+type Spans = Option<crate::otlp::SpanExport>;
+#[cfg(not(feature = "otlp"))]
+type Spans = Option<Identity>;
+
+#[cfg(feature = "otlp")]
+fn spans() -> Result<Spans, LoggingError> {
+    Ok(crate::otlp::from_environment()?)
+}
+
+#[cfg(not(feature = "otlp"))]
+fn spans() -> Result<Spans, LoggingError> {
+    Ok(None)
+}
+
+fn subscriber<W>(
+    format: Format,
+    filter: &str,
+    writer: W,
+    spans: Spans,
+) -> Result<BoxSubscriber, LoggingError>
 where
     W: for<'w> MakeWriter<'w> + Send + Sync + 'static,
 {
@@ -80,9 +108,10 @@ where
     let builder =
         tracing_subscriber::fmt().with_env_filter(env_filter).with_writer(writer).with_ansi(false);
     Ok(match format {
-        Format::Text => Box::new(builder.finish()),
+        Format::Text => Box::new(builder.finish().with(spans)),
         Format::Json => {
-            Box::new(builder.fmt_fields(JsonFields::new()).event_format(flat::Flat).finish())
+            let builder = builder.fmt_fields(JsonFields::new()).event_format(flat::Flat);
+            Box::new(builder.finish().with(spans))
         }
     })
 }
@@ -112,7 +141,7 @@ mod tests {
     fn logged(format: Format, filter: &str) -> String {
         let sink = Sink::default();
         let writer = sink.clone();
-        let subscriber = subscriber(format, filter, move || writer.clone()).unwrap();
+        let subscriber = subscriber(format, filter, move || writer.clone(), None).unwrap();
         tracing::subscriber::with_default(subscriber, || {
             tracing::info_span!("reconcile", name = "etcd").in_scope(|| {
                 tracing::info!(phase = "Succeeded", "done");
@@ -141,7 +170,7 @@ mod tests {
 
     #[test]
     fn a_bad_filter_is_named() {
-        let error = subscriber(Format::Text, "a=b=c", io::stderr).err().unwrap();
+        let error = subscriber(Format::Text, "a=b=c", io::stderr, None).err().unwrap();
         assert_eq!(error.to_string(), "invalid log filter \"a=b=c\"");
         assert!("yaml".parse::<Format>().is_err());
     }

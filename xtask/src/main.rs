@@ -55,7 +55,7 @@ enum Command {
     /// Writes the operators' rights from the tables of what they use
     Rbac(Generate),
     /// Writes docs/metrics.md from what the operators register
-    Metrics(Generate),
+    Metrics(metrics::Arguments),
     /// Writes deploy/ as two files for kubectl apply
     Manifests(manifests::Arguments),
     /// Writes the code of the registry protocol and the table of Go types
@@ -120,7 +120,7 @@ fn run(command: Command) -> Result<()> {
         Command::Cluster(arguments) => cluster::run(arguments),
         Command::Crds(generate) => crds::run(generate.check),
         Command::Rbac(generate) => rbac::run(generate.check),
-        Command::Metrics(generate) => metrics::run(generate.check),
+        Command::Metrics(arguments) => metrics::run(&arguments),
         Command::Manifests(arguments) => manifests::run(&arguments),
         Command::Codegen(generate) => {
             codegen::run(generate.check)?;

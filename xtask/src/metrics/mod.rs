@@ -17,10 +17,35 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
+use clap::Args;
 use olm_testkit::operators::Operator;
 
 use crate::{demo, workspace};
 use document::Listed;
+
+/// Arguments of the command.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// Fails when the committed page is stale, and writes nothing
+    #[arg(long)]
+    check: bool,
+    /// Has promtool evaluate the alerts instead, and installs it when it is missing and root asks
+    #[arg(long, conflicts_with = "check")]
+    alerts: bool,
+}
+
+/// Runs the command.
+///
+/// # Errors
+///
+/// As [`page_is_fresh`]; or when `promtool` cannot be had, or finds an alert wrong.
+pub fn run(arguments: &Arguments) -> Result<()> {
+    if arguments.alerts {
+        promtool::prepare()?;
+        return promtool::run();
+    }
+    page_is_fresh(arguments.check)
+}
 
 /// Writes the page; with `check` fails instead when the committed one is another.
 ///
@@ -28,7 +53,7 @@ use document::Listed;
 ///
 /// When an operator cannot be built or asked, an alert or the dashboard reads what nobody measures,
 /// the page cannot be written, or with `check` is stale.
-pub fn run(check: bool) -> Result<()> {
+pub fn page_is_fresh(check: bool) -> Result<()> {
     let text = document::render(&ask_operators()?);
     rules::check(&text)?;
     let path = page();
