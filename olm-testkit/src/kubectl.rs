@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result, bail};
 use crate::cluster::tools::Tools;
+use anyhow::{Context, Result, bail};
 
 /// kubectl for a cluster, or for none.
 #[derive(Debug)]

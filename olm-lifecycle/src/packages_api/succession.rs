@@ -82,8 +82,7 @@ fn redirected(service: &Service, csv: &ClusterServiceVersion) -> Value {
     if selector.is_empty() || !selects(&selector, csv) {
         return json!({});
     }
-    let mut keys: Map<String, Value> =
-        selector.into_keys().map(|key| (key, Value::Null)).collect();
+    let mut keys: Map<String, Value> = selector.into_keys().map(|key| (key, Value::Null)).collect();
     keys.insert(PODS.0.to_owned(), json!(PODS.1));
     json!({ "selector": keys })
 }

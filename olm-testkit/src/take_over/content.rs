@@ -1,8 +1,8 @@
 //! What users of a cluster have installed: one operator of each sort whose objects differ.
 
 use anyhow::{Context, Result};
-use k8s_openapi::api::core::v1::Namespace;
 use k8s_openapi::NamespaceResourceScope;
+use k8s_openapi::api::core::v1::Namespace;
 use kube::api::{Api, Patch, PatchParams, PostParams};
 use kube::{Client, Resource};
 use olm_types::api::{

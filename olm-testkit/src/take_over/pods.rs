@@ -66,7 +66,9 @@ mod tests {
 
     fn pods(all: &[Value]) -> Pods {
         let parse = |value: &Value| serde_json::from_value::<Pod>(value.clone()).unwrap();
-        Pods(all.iter().map(parse).filter(|pod| !is_of_olm(pod)).map(|pod| identity(&pod)).collect())
+        Pods(
+            all.iter().map(parse).filter(|pod| !is_of_olm(pod)).map(|pod| identity(&pod)).collect(),
+        )
     }
 
     fn pod(name: &str, uid: &str, restarts: i32) -> Value {

@@ -16,8 +16,8 @@ use olm_testkit::deploy::{self, Options, With};
 use olm_testkit::operators::{OLM_NAMESPACE, Operator};
 use olm_testkit::progress::Progress;
 
-use olm_testkit::kubectl::Kubectl;
 use olm_testkit::e2e::Scene;
+use olm_testkit::kubectl::Kubectl;
 
 pub use kustomize::says_the_same;
 

@@ -167,7 +167,8 @@ mod tests {
             <!-- not run: needs a node -->\n```console\n$ reboot\n```\n\n```text\nanything\n```\n";
         let page = read("page.md", text).unwrap();
         assert!(page.starts_empty() && page.has_commands());
-        let get = Command { text: "kubectl get pods".to_owned(), prints: vec!["NAME …".to_owned()] };
+        let get =
+            Command { text: "kubectl get pods".to_owned(), prints: vec!["NAME …".to_owned()] };
         let plain = |text: &str| Command { text: text.to_owned(), prints: Vec::new() };
         let expected = [
             What::File { name: "a.yaml".to_owned(), text: "a: 1\n".to_owned() },

@@ -53,7 +53,11 @@ mod tests {
     #[case(&["…", "last"], "one\ntwo\nlast", true)]
     #[case(&["first", "…"], "first", true)]
     #[case(&["first", "…"], "second", false)]
-    fn anything_stands_for_anything(#[case] shown: &[&str], #[case] output: &str, #[case] fits: bool) {
+    fn anything_stands_for_anything(
+        #[case] shown: &[&str],
+        #[case] output: &str,
+        #[case] fits: bool,
+    ) {
         let shown: Vec<String> = shown.iter().map(|line| (*line).to_owned()).collect();
         assert_eq!(matches(&shown, output), fits);
     }

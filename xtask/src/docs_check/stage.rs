@@ -136,7 +136,8 @@ fn furnish(folder: &Path, binaries: &Path) -> Result<()> {
     }
     let cargo = own.join("cargo");
     std::fs::write(&cargo, cargo_of(&root)?).context("cannot write a program")?;
-    std::fs::set_permissions(&cargo, Permissions::from_mode(0o755)).context("cannot allow it to run")
+    std::fs::set_permissions(&cargo, Permissions::from_mode(0o755))
+        .context("cannot allow it to run")
 }
 
 /// `cargo xtask` in the checkout: this program, which is built already.

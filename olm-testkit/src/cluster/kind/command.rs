@@ -33,7 +33,8 @@ impl Commands for System {
             command.env("PATH", path);
         }
         let output = command.output().await;
-        let output = output.with_context(|| format!("cannot start `{program}`: is it installed?"))?;
+        let output =
+            output.with_context(|| format!("cannot start `{program}`: is it installed?"))?;
         if !output.status.success() {
             let complaint = String::from_utf8_lossy(&output.stderr);
             bail!("`{program} {}` failed:\n{}", args.join(" "), complaint.trim_end());

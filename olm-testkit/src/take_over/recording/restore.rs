@@ -29,9 +29,9 @@ pub async fn restore(client: &Client, recorded: Vec<Value>, address: &str) -> Re
     let mut made = BTreeMap::new();
     let mut left = recorded.clone();
     while !left.is_empty() {
-        let (ready, rest): (Vec<_>, Vec<_>) = left
-            .into_iter()
-            .partition(|object| owners(object).all(|uid| made.contains_key(uid) || !known.contains(uid)));
+        let (ready, rest): (Vec<_>, Vec<_>) = left.into_iter().partition(|object| {
+            owners(object).all(|uid| made.contains_key(uid) || !known.contains(uid))
+        });
         if ready.is_empty() {
             bail!("owners of {} objects own each other", rest.len());
         }

@@ -9,8 +9,8 @@ use olm_testkit::deploy::{self, Options};
 use olm_testkit::operators::Operator;
 use serde_json::json;
 
-use olm_testkit::kubectl::Kubectl;
 use olm_testkit::e2e::Scene;
+use olm_testkit::kubectl::Kubectl;
 
 /// What an overlay says of the image, and the image that it means.
 const IMAGES: [(&str, &str); 3] = [
