@@ -5,7 +5,6 @@
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
 use std::process::Command;
 
 /// Makes clusters whose kubeconfig leads nowhere.
@@ -32,8 +31,9 @@ fn a_cluster_that_was_made_is_deleted_whatever_happens() {
     let complaint = String::from_utf8_lossy(&run.stderr);
     assert!(!run.status.success(), "OLM cannot have started");
     assert!(complaint.contains("cannot use"), "the cause is told: {complaint}");
+    let asked = fs::read_to_string(dir.path().join("asked")).unwrap();
     assert_eq!(
-        asked(dir.path(), &cache),
+        asked.replace(&*cache.to_string_lossy(), "CACHE"),
         "\
 kind get clusters
 kind create cluster --name olm-rs-e2e --config CACHE/olm-rs/kind/olm-rs-e2e/config.yaml \
@@ -56,9 +56,4 @@ fn without_kind_the_remedy_is_told() {
         .unwrap();
     let complaint = String::from_utf8_lossy(&run.stderr);
     assert!(!run.status.success() && complaint.contains("`--cluster local` needs neither"));
-}
-
-fn asked(dir: &Path, cache: &Path) -> String {
-    let asked = fs::read_to_string(dir.join("asked")).unwrap();
-    asked.replace(&*cache.to_string_lossy(), "CACHE")
 }

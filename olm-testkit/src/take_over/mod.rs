@@ -17,7 +17,7 @@ mod writes;
 
 pub use content::{Content, install, serve};
 pub use files::{Files, PACKAGE_SERVER};
-pub use ours::{Ground, Ours};
+pub use ours::{Ground, Ours, package_server};
 pub use pods::Pods;
 pub use state::State;
 pub use writes::needless;

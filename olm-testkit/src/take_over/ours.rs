@@ -12,6 +12,7 @@ use super::{Files, PACKAGE_SERVER};
 use crate::kubectl::Kubectl;
 use crate::operators::{Admin, Binaries, OLM_NAMESPACE, Operator, Special};
 use crate::process::Running;
+use crate::stand_in::{Server, StandIn};
 use crate::{packages, wait};
 
 /// A local cluster, and what is done to it.
@@ -26,6 +27,21 @@ pub struct Ground {
     pub binaries: Binaries,
     /// What is applied.
     pub files: Files,
+}
+
+/// Answers in the place of the Pods of v0's package server, until dropped.
+///
+/// # Errors
+/// Its Service does not come, or the process does not start.
+pub async fn package_server(ground: &Ground) -> Result<StandIn> {
+    let server = Server {
+        namespace: OLM_NAMESPACE.to_owned(),
+        deployment: PACKAGE_SERVER.to_owned(),
+        port: 5443,
+        api: "v1/packages.operators.coreos.com/packagemanifests/PackageManifest".to_owned(),
+    };
+    let stand_in = StandIn::start(&ground.client, &ground.binaries, &server).await?;
+    packages::until_available(&ground.client).await.map(|()| stand_in)
 }
 
 /// Both operators at work.

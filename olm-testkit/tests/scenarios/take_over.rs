@@ -13,7 +13,9 @@ use olm_testkit::e2e::Scene;
 use olm_testkit::kubectl::Kubectl;
 use olm_testkit::operators::{Binaries, Operator};
 use olm_testkit::progress::Progress;
-use olm_testkit::take_over::{Files, Ground, Ours, State, needless, recording, serve};
+use olm_testkit::take_over::{
+    Files, Ground, Ours, State, needless, package_server, recording, serve,
+};
 
 /// Rest after which everything has settled.
 const QUIET: Duration = Duration::from_secs(3);
@@ -46,7 +48,9 @@ async fn story(ground: &Ground, mut audit: AuditLog) -> Result<()> {
     recording::restore(&ground.client, recording::recorded()?, &registry.address()).await?;
     let running = ["wait", "deployment", "--all", "-A", "--for=condition=Available"];
     ground.kubectl.run(&[&running[..], &["--timeout=90s"]].concat())?;
+    let answering = package_server(ground).await?;
     let before = State::now(&ground.client).await?;
+    drop(answering);
     ensure!(before.pods.count() >= 5, "there are {} Pods of operators", before.pods.count());
 
     let mut ours = Ours::take_over(ground).await?;

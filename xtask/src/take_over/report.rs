@@ -17,8 +17,8 @@ pub(super) struct Report {
     pub restarted: Vec<String>,
     /// Everything that the new operators wrote.
     pub writes: Vec<Write>,
-    /// Those of the writes that are needless. What v0 writes is its own business.
-    pub needless: Vec<String>,
+    /// Those of the writes that are needless, where that is judged: what v0 writes is its business.
+    pub needless: Option<Vec<String>>,
     /// What is different from before, apart from OLM's own objects and what is repaired.
     pub differences: Vec<Difference>,
 }
@@ -26,7 +26,8 @@ pub(super) struct Report {
 impl Report {
     /// Whether nothing was restarted, written or changed without need.
     pub(super) fn is_good(&self) -> bool {
-        self.restarted.is_empty() && self.needless.is_empty() && self.differences.is_empty()
+        let is_sparing = self.needless.iter().flatten().next().is_none();
+        self.restarted.is_empty() && is_sparing && self.differences.is_empty()
     }
 }
 
@@ -35,9 +36,12 @@ impl fmt::Display for Report {
         writeln!(f, "\n{}", self.title)?;
         writeln!(f, "  {} of {} Pods were restarted", self.restarted.len(), self.pods)?;
         self.restarted.iter().try_for_each(|line| writeln!(f, "    {line}"))?;
-        let (all, needless) = (self.writes.len(), self.needless.len());
-        writeln!(f, "  {all} writes, of which {needless} are needless")?;
-        self.needless.iter().try_for_each(|line| writeln!(f, "    {line}"))?;
+        write!(f, "  {} writes", self.writes.len())?;
+        match &self.needless {
+            Some(needless) => writeln!(f, ", of which {} are needless", needless.len())?,
+            None => writeln!(f)?,
+        }
+        self.needless.iter().flatten().try_for_each(|line| writeln!(f, "    {line}"))?;
         for (line, count) in counted(&self.writes) {
             writeln!(f, "    {count:>3} {line}")?;
         }

@@ -13,9 +13,10 @@ use olm_testkit::peer::{OLM_V0_PROGRAMS, OlmV0};
 use olm_testkit::process::Running;
 use olm_testkit::progress::Progress;
 use olm_testkit::registry::Registry;
-use olm_testkit::stand_in::{Server, StandIn};
+use olm_testkit::stand_in::StandIn;
 use olm_testkit::take_over::{
-    Content, Files, Ground, Ours, PACKAGE_SERVER, State, install, needless, recording, serve,
+    Content, Files, Ground, Ours, PACKAGE_SERVER, State, install, needless, package_server,
+    recording, serve,
 };
 use olm_testkit::wait;
 use olm_types::api::{ClusterServiceVersion, CsvPhase};
@@ -92,7 +93,7 @@ impl Story {
         let programs = Operator::ALL.map(Operator::name);
         let writes = self.audit.until_quiet(&programs, QUIET, PATIENCE).await?;
         let title = format!("ours, after v0 {}", OlmV0::version());
-        let needless = needless(&writes);
+        let needless = Some(needless(&writes));
         Ok(Report { needless, ..self.report(title, &before, writes).await? })
     }
 
@@ -135,7 +136,7 @@ impl Story {
             title,
             pods: before.pods.count(),
             restarted: after.pods.restarted_since(&before.pods),
-            needless: Vec::new(),
+            needless: None,
             writes,
             differences: after.differences(before),
         })
@@ -145,13 +146,7 @@ impl Story {
 /// v0's operators at work, and its package server, which here is a process in the place of Pods.
 async fn start_v0(v0: &OlmV0, ground: &Ground, logs: &Path, end: &str) -> Result<Manager> {
     let operators = v0.start(&ground.kubeconfig, logs, end)?;
-    let server = Server {
-        namespace: OLM_NAMESPACE.to_owned(),
-        deployment: PACKAGE_SERVER.to_owned(),
-        port: 5443,
-        api: "v1/packages.operators.coreos.com/packagemanifests/PackageManifest".to_owned(),
-    };
-    let stand_in = StandIn::start(&ground.client, &ground.binaries, &server).await?;
+    let stand_in = package_server(ground).await?;
     let csvs: Api<ClusterServiceVersion> = Api::namespaced(ground.client.clone(), OLM_NAMESPACE);
     wait::until(&csvs, PACKAGE_SERVER, "succeed", |csv: &ClusterServiceVersion| {
         csv.status.as_ref().is_some_and(|status| status.phase == CsvPhase::Succeeded)
