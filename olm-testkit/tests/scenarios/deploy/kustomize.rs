@@ -33,6 +33,7 @@ pub async fn says_the_same(_: Arc<Scene>) -> Result<()> {
     compare(&kubectl, &folder.join("base"), &deploy::objects(&none)?)?;
     compare(&kubectl, &folder.join("example"), &example()?)?;
     several_pods(&kubectl.run(&["kustomize", &folder.join("ha").to_string_lossy()])?)?;
+    watched(&kubectl.run(&["kustomize", &folder.join("monitoring").to_string_lossy()])?)?;
     for (says, image) in IMAGES {
         let options = Options { image: image.to_owned(), ..none.clone() };
         let says = says.replacen('{', "{name: olm-rs.dev/olm-rs, ", 1);
@@ -51,9 +52,25 @@ fn several_pods(rendered: &str) -> Result<()> {
         ("type: RollingUpdate\n", 2),
         ("kind: PodDisruptionBudget\n", 2),
     ];
+    has("deploy/ha", rendered, &counts)
+}
+
+/// What `deploy/monitoring` says: who is scraped, when somebody is called, and a dashboard that
+/// Grafana finds.
+fn watched(rendered: &str) -> Result<()> {
+    let counts = [
+        ("kind: ServiceMonitor\n", 2),
+        ("kind: PrometheusRule\n", 1),
+        ("    grafana_dashboard: \"1\"\n", 1),
+        ("  olm.json: |", 1),
+    ];
+    has("deploy/monitoring", rendered, &counts)
+}
+
+fn has(folder: &str, rendered: &str, counts: &[(&str, usize)]) -> Result<()> {
     for (text, expected) in counts {
         let found = rendered.matches(text).count();
-        ensure!(found == expected, "deploy/ha has {text:?} {found} times");
+        ensure!(found == *expected, "{folder} has {text:?} {found} times");
     }
     Ok(())
 }
