@@ -105,15 +105,22 @@ pub(super) const RIGHTS: &[Right] = &[
     Right::new(
         RBAC,
         &["roles", "rolebindings"],
-        &["get", "list", "watch", "create", "patch"],
+        &["get", "list", "watch", "create"],
         "give operators the rights that they ask for, and let bundles be unpacked",
     ),
     Right::new(
         RBAC,
         &["clusterroles", "clusterrolebindings"],
-        &["get", "create", "patch"],
+        &["create"],
         "give operators the rights that they ask for",
     ),
+    Right::new(
+        RBAC,
+        &["roles", "rolebindings", "clusterroles", "clusterrolebindings"],
+        &["get", "patch"],
+        "become what a newer version of a bundle says",
+    )
+    .unseen("only when a plan is executed again; olm-lifecycle handlers/rbac.rs"),
     Right::new(
         RBAC,
         &["roles", "clusterroles"],

@@ -66,7 +66,8 @@ pub(super) const RIGHTS: &[Right] = &[
         &["pods"],
         &["list"],
         "tells a restarting API server of an operator from a broken one",
-    ),
+    )
+    .unseen("only while such a server does not answer; olm-operator controllers/csv/pods.rs"),
     Right::new(
         "",
         &["services"],
@@ -77,9 +78,16 @@ pub(super) const RIGHTS: &[Right] = &[
     Right::new(
         "",
         &["secrets"],
-        &["list", "watch", "create", "patch", "delete"],
+        &["list", "watch", "patch", "delete"],
         "hold the certificates of those servers; tokens of accounts under which operators are installed",
     ),
+    Right::new(
+        "",
+        &["secrets"],
+        &["create"],
+        "hold certificates, and the key that attests InstallPlans",
+    )
+    .unseen("certificates are made by being applied, and one of both operators makes the key"),
     Right::new(
         "",
         &["serviceaccounts"],
