@@ -1,3 +1,5 @@
+//! Command lines of other versions: what is taken, what is left out, what is refused.
+
 use clap::Parser;
 use clap::error::ErrorKind;
 use rstest::rstest;

@@ -2,8 +2,8 @@
 //! the API server in the APIService (spec catalog-operator 7).
 //!
 //! A rotation fails no request: the new authority is announced beside the old one first, and only
-//! then the new certificate is shown. Once it is shown, v0's package server is retired
-//! ([`succession`]).
+//! then the new certificate is shown. Once it is shown, v0's package server is retired (file
+//! `succession.rs`).
 
 mod names;
 mod succession;

@@ -1,3 +1,5 @@
+//! Faults are injected as told, and the same seed injects the same.
+
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,3 +1,5 @@
+//! The tables of rights against the files in `deploy/`, and against uses that were made up.
+
 use rstest::rstest;
 
 use super::compare::examine;
