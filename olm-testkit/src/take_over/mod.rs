@@ -1,6 +1,6 @@
 //! Clusters that OLM v0 manages, and what becomes of them when somebody else takes over.
 //!
-//! - [`files`]: what v0 and we apply, as files for kubectl;
+//! - [`Files`]: what v0 and we apply, as files for kubectl;
 //! - [`install`]: what users of such a cluster have installed;
 //! - [`Ours`]: our operators, where those of v0 were;
 //! - [`Pods`]: what runs, and what was restarted;
@@ -16,7 +16,7 @@ mod state;
 mod writes;
 
 pub use content::{Content, install, serve};
-pub use files::{Files, PACKAGE_SERVER};
+pub use files::{Files, PACKAGE_SERVER, PACKAGES};
 pub use ours::{Ground, Ours, package_server};
 pub use pods::Pods;
 pub use state::State;
