@@ -2,8 +2,8 @@
 //! the API server in the APIService (spec catalog-operator 7).
 //!
 //! A rotation fails no request: the new authority is announced beside the old one first, and only
-//! then the new certificate is shown. Once it is shown, v0's package server is retired (file
-//! `succession.rs`).
+//! then the new certificate is shown. Once it is shown, v0's package server is retired
+//! (`succession`).
 
 mod names;
 mod succession;
@@ -24,6 +24,7 @@ use crate::certificates::{Judgement, Material, join, judge, order};
 use crate::writes::{resource_of, target_of};
 
 pub use names::{API_SERVICE, PODS, PORT, PREDECESSOR, SECRET, SERVICE, hosts};
+pub use succession::is_package_server;
 
 const CERTIFICATE: &str = "tls.crt";
 const PRIVATE_KEY: &str = "tls.key";

@@ -37,8 +37,9 @@ pub(super) fn take_over(observed: &Observed) -> Vec<Effect> {
     [service, secret, unclaimed(api)].into_iter().flatten().chain([end(csv)]).collect()
 }
 
-/// A live CSV of the name that provides the API. Another one of that name is somebody else's.
-fn is_package_server(csv: &ClusterServiceVersion) -> bool {
+/// Whether this is v0's package server: a live CSV of the name that provides the API. Another one of
+/// that name is somebody else's.
+pub fn is_package_server(csv: &ClusterServiceVersion) -> bool {
     let apis = csv.spec.apiservicedefinitions.iter().flat_map(|apis| &apis.owned);
     csv.metadata.deletion_timestamp.is_none()
         && csv.metadata.name.as_deref() == Some(PREDECESSOR)

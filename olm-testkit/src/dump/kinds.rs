@@ -28,8 +28,13 @@ pub struct Kinds(Vec<(ApiResource, Scope)>);
 impl Kinds {
     /// Asks the API server. Kinds that are defined later are not among them.
     pub async fn discover(client: &Client) -> Result<Self> {
-        let discovery =
-            Discovery::new(client.clone()).run().await.context("cannot discover the kinds")?;
+        Self::discover_apart_from(client, &[]).await
+    }
+
+    /// The same without the kinds of some groups, whose servers need not answer.
+    pub async fn discover_apart_from(client: &Client, groups: &[&str]) -> Result<Self> {
+        let discovery = Discovery::new(client.clone()).exclude(groups).run().await;
+        let discovery = discovery.context("cannot discover the kinds")?;
         let all = discovery.groups().flat_map(|group| group.resources_by_stability());
         let kept = all.filter(|(resource, capabilities)| {
             let listed = capabilities.supports_operation(verbs::LIST);
@@ -78,11 +83,6 @@ impl Kinds {
             }
         }
         Ok(all)
-    }
-
-    /// Does not look at the kind from now on.
-    pub fn forget(&mut self, kind: &str) {
-        self.0.retain(|(resource, _)| resource.kind != kind);
     }
 
     /// The kind with a name.

@@ -33,6 +33,8 @@ pub(super) const RIGHTS: &[Right] = &[
         "are steps of InstallPlans",
     ),
     Right::new(OLM, &["clusterserviceversions"], &["get"], "own what other steps make"),
+    Right::new(OLM, &["clusterserviceversions"], &["delete"], "retires v0's package server")
+        .unseen("a take-over has a cluster of its own; scenarios take_over"),
     Right::new(
         OLM,
         &["installplans"],

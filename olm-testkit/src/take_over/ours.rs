@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
 use k8s_openapi::api::apps::v1::Deployment;
+use k8s_openapi::api::core::v1::Secret;
 use kube::Client;
 use kube::api::Api;
 use olm_types::api::ClusterServiceVersion;
@@ -14,6 +15,9 @@ use crate::operators::{Admin, Binaries, OLM_NAMESPACE, Operator, Special};
 use crate::process::Running;
 use crate::stand_in::{Server, StandIn};
 use crate::{packages, wait};
+
+/// The Secret with the certificate of the packages API.
+const CERTIFICATE: &str = "packageserver-service-cert";
 
 /// A local cluster, and what is done to it.
 pub struct Ground {
@@ -74,18 +78,34 @@ impl Ours {
         Ok(ours)
     }
 
-    /// Waits until v0's package server is gone and ours answers in its place.
+    /// Waits until v0's package server is gone, and looks whether ours is at its address, with the
+    /// certificate that it had.
     ///
     /// # Errors
-    /// It stays, or the packages API does not answer.
-    pub async fn serve_packages(&mut self, ground: &Ground) -> Result<()> {
+    /// It stays, or nobody shows its certificate.
+    pub async fn retire_package_server(&mut self, ground: &Ground) -> Result<()> {
         self.operators.iter_mut().try_for_each(|(running, _)| running.check())?;
         let (client, name) = (&ground.client, PACKAGE_SERVER);
         let csvs: Api<ClusterServiceVersion> = Api::namespaced(client.clone(), OLM_NAMESPACE);
         wait::until_gone(&csvs, name).await?;
         let deployments: Api<Deployment> = Api::namespaced(client.clone(), OLM_NAMESPACE);
         wait::until_gone(&deployments, name).await?;
-        packages::until_available(client).await?;
+        let secrets: Api<Secret> = Api::namespaced(client.clone(), OLM_NAMESPACE);
+        let secret = secrets.get(CERTIFICATE).await.context("the certificate is gone")?;
+        let authority = secret.data.as_ref().and_then(|data| data.get("olmCAKey"));
+        let authority = authority.context("the certificate has no authority")?;
+        let authority = String::from_utf8(authority.0.clone()).context("it is no PEM")?;
+        let address = packages::address(client).await?;
+        ensure!(packages::is_shown(address, &authority).await?, "nobody shows the certificate");
+        Ok(())
+    }
+
+    /// Waits until the API server has noticed, and asks it for packages.
+    ///
+    /// # Errors
+    /// The packages API does not answer.
+    pub async fn answer(&self, ground: &Ground) -> Result<()> {
+        packages::until_available(&ground.client).await?;
         let listed = ground.kubectl.run(&["get", "packagemanifests", "-A", "-o", "name"]);
         let listed = listed.context("the packages API does not answer")?;
         ensure!(!listed.is_empty(), "the packages API knows no package");

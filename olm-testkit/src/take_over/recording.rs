@@ -13,6 +13,7 @@ use anyhow::{Context, Result};
 use kube::Client;
 use serde_json::{Map, Value};
 
+use super::PACKAGES;
 use crate::dump::Kinds;
 
 pub use restore::restore;
@@ -31,9 +32,6 @@ const OF_OLM: [&str; 2] = ["olm.managed", "olm.copiedFrom"];
 
 /// Kinds that Kubernetes makes of others.
 const DERIVED: [&str; 2] = ["ControllerRevision", "ReplicaSet"];
-
-/// A kind that the package server makes of what catalogs offer.
-const OF_THE_PACKAGE_SERVER: &str = "PackageManifest";
 
 /// Objects that come with each namespace.
 const OF_A_NAMESPACE: [(&str, &str); 2] =
@@ -61,8 +59,7 @@ pub fn file() -> PathBuf {
 /// # Errors
 /// The objects cannot be listed.
 pub async fn record(client: &Client, address: &str) -> Result<String> {
-    let mut kinds = Kinds::discover(client).await?;
-    kinds.forget(OF_THE_PACKAGE_SERVER);
+    let kinds = Kinds::discover_apart_from(client, &[PACKAGES]).await?;
     let mut objects = kinds.objects(client).await?;
     objects.retain(is_wanted);
     objects.sort_by_cached_key(|object| (rank(text(object, "/kind")), name(object)));

@@ -5,16 +5,13 @@ use std::collections::BTreeSet;
 use anyhow::Result;
 use kube::{Client, ResourceExt};
 
-use super::{PACKAGE_SERVER, Pods};
+use super::{PACKAGE_SERVER, PACKAGES, Pods};
 use crate::deploy::{self, Options};
 use crate::dump::{self, Difference, Dump, Key, Kinds};
 
 /// What is around the package server, or generated for the OperatorGroup that it is a member of.
 const OF_THE_PACKAGE_SERVER: [&str; 4] =
-    [PACKAGE_SERVER, "packagemanifest", "packages.operators.coreos.com", "olm-operators"];
-
-/// Kinds whose objects the API server is told by others, and that it does not store.
-const NOT_STORED: &str = "PackageManifest";
+    [PACKAGE_SERVER, "packagemanifest", PACKAGES, "olm-operators"];
 
 /// What ours brings up to date, as kind and part of a path (docs/differences.md).
 const REPAIRED: [(&str, &str); 4] = [
@@ -38,8 +35,7 @@ impl State {
     /// # Errors
     /// The objects cannot be listed, or a file of `deploy/` is bad.
     pub async fn now(client: &Client) -> Result<Self> {
-        let mut kinds = Kinds::discover(client).await?;
-        kinds.forget(NOT_STORED);
+        let kinds = Kinds::discover_apart_from(client, &[PACKAGES]).await?;
         let applied = applied()?;
         let mut objects = dump::normalise(kinds.objects(client).await?);
         objects.retain(|key, _| !applied.contains(key) && !is_of_olm(key));

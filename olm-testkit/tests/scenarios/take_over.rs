@@ -13,9 +13,7 @@ use olm_testkit::e2e::Scene;
 use olm_testkit::kubectl::Kubectl;
 use olm_testkit::operators::{Binaries, Operator};
 use olm_testkit::progress::Progress;
-use olm_testkit::take_over::{
-    Files, Ground, Ours, State, needless, package_server, recording, serve,
-};
+use olm_testkit::take_over::{Files, Ground, Ours, State, needless, recording, serve};
 
 /// Rest after which everything has settled.
 const QUIET: Duration = Duration::from_secs(3);
@@ -48,13 +46,11 @@ async fn story(ground: &Ground, mut audit: AuditLog) -> Result<()> {
     recording::restore(&ground.client, recording::recorded()?, &registry.address()).await?;
     let running = ["wait", "deployment", "--all", "-A", "--for=condition=Available"];
     ground.kubectl.run(&[&running[..], &["--timeout=90s"]].concat())?;
-    let answering = package_server(ground).await?;
     let before = State::now(&ground.client).await?;
-    drop(answering);
     ensure!(before.pods.count() >= 5, "there are {} Pods of operators", before.pods.count());
 
     let mut ours = Ours::take_over(ground).await?;
-    ours.serve_packages(ground).await?;
+    ours.retire_package_server(ground).await?;
     let programs = Operator::ALL.map(Operator::name);
     let writes = audit.until_quiet(&programs, QUIET, PATIENCE).await?;
     let after = State::now(&ground.client).await?;

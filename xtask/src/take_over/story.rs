@@ -88,7 +88,8 @@ impl Story {
         self.stop();
         self.audit.skip()?;
         let mut ours = Ours::take_over(&self.ground).await?;
-        ours.serve_packages(&self.ground).await?;
+        ours.retire_package_server(&self.ground).await?;
+        ours.answer(&self.ground).await?;
         self.manager = Manager::Ours(ours);
         let programs = Operator::ALL.map(Operator::name);
         let writes = self.audit.until_quiet(&programs, QUIET, PATIENCE).await?;

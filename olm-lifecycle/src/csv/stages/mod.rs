@@ -13,6 +13,7 @@ mod health;
 mod install;
 mod operator_group;
 mod owner_conflicts;
+mod package_server;
 mod provided_apis;
 mod replacement;
 mod requirements;
@@ -31,6 +32,7 @@ pub use health::Health;
 pub use install::Install;
 pub use operator_group::Membership;
 pub use owner_conflicts::OwnerConflicts;
+pub use package_server::PackageServer;
 pub use provided_apis::ProvidedApis;
 pub use replacement::Replacement;
 pub use requirements::Requirements;
@@ -67,6 +69,7 @@ pub enum Verdict {
 pub const STAGES: &[&dyn Stage] = &[
     &Copied,
     &Cleanup,
+    &PackageServer,
     &Revival,
     &ApiNames,
     &Membership,
