@@ -1,3 +1,5 @@
+//! Command lines with known, unknown and misspelt flags.
+
 use clap::Parser;
 use clap::error::ErrorKind;
 use rstest::rstest;

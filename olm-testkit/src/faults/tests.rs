@@ -1,3 +1,5 @@
+//! What a program sees of each fault, and that a seed repeats a run.
+
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,3 +1,5 @@
+//! What a table lacks and what it has too much of, and rules that both tables keep.
+
 use rstest::rstest;
 
 use super::compare::examine;
