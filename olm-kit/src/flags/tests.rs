@@ -1,4 +1,4 @@
-//! Command lines of other versions: what is taken, what is left out, what is refused.
+//! Command lines with known, unknown and misspelt flags.
 
 use clap::Parser;
 use clap::error::ErrorKind;

@@ -1,4 +1,4 @@
-//! Faults are injected as told, and the same seed injects the same.
+//! What a program sees of each fault, and that a seed repeats a run.
 
 use std::convert::Infallible;
 use std::sync::Arc;

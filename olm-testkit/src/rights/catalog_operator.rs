@@ -34,6 +34,8 @@ pub(super) const RIGHTS: &[Right] = &[
     ),
     Right::new(OLM, &["clusterserviceversions"], &["get"], "own what other steps make"),
     Right::new(OLM, &["clusterserviceversions"], &["delete"], "retires v0's package server")
+        .named(&["packageserver"])
+        .at_home()
         .unseen("a take-over has a cluster of its own; scenarios take_over"),
     Right::new(
         OLM,

@@ -1,4 +1,4 @@
-//! The tables of rights against the files in `deploy/`, and against uses that were made up.
+//! What a table lacks and what it has too much of, and rules that both tables keep.
 
 use rstest::rstest;
 
