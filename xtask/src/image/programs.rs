@@ -19,11 +19,15 @@ pub struct Program {
 /// several names looks at the one it is called by.
 const PROGRAMS: [(Binary, &[&str]); 4] = [
     (
-        Binary { package: "olm-operator", name: "olm-operator", features: &["jemalloc"] },
+        Binary { package: "olm-operator", name: "olm-operator", features: &["jemalloc", "otlp"] },
         &["/bin/olm"],
     ),
     (
-        Binary { package: "catalog-operator", name: "catalog-operator", features: &["jemalloc"] },
+        Binary {
+            package: "catalog-operator",
+            name: "catalog-operator",
+            features: &["jemalloc", "otlp"],
+        },
         &["/bin/catalog"],
     ),
     (
