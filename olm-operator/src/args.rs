@@ -145,20 +145,4 @@ mod tests {
         assert_eq!(args.protected(), ["a", "b"].map(str::to_owned).into());
         assert!(parse(&[]).protected().is_empty());
     }
-
-    #[test]
-    fn servers_accept_what_the_flags_of_kubernetes_say() {
-        let profile = |flags: &[&str]| parse(flags).common.tls_profile();
-        assert_eq!(profile(&[]), Ok(olm_kit::tls::TlsProfile::default()));
-        let suites =
-            "--tls-cipher-suites=TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,TLS_AES_128_GCM_SHA256";
-        assert_ne!(profile(&[suites]), Ok(olm_kit::tls::TlsProfile::default()));
-        assert_ne!(
-            profile(&["--tls-min-version=VersionTLS13"]),
-            Ok(olm_kit::tls::TlsProfile::default())
-        );
-        for wrong in ["--tls-min-version=1.3", "--tls-cipher-suites=NONE"] {
-            assert!(Args::try_parse_from(["olm-operator", wrong]).is_err(), "{wrong}");
-        }
-    }
 }

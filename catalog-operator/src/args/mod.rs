@@ -227,20 +227,4 @@ mod tests {
         args.global_namespace = Some("elsewhere".to_owned());
         assert_eq!(args.global_catalog_namespace(), "elsewhere");
     }
-
-    #[test]
-    fn servers_accept_what_the_flags_of_kubernetes_say() {
-        let profile = |flags: &[&str]| parse(flags).common.tls_profile();
-        assert_eq!(profile(&[]), Ok(olm_kit::tls::TlsProfile::default()));
-        let suites =
-            "--tls-cipher-suites=TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,TLS_AES_128_GCM_SHA256";
-        assert_ne!(profile(&[suites]), Ok(olm_kit::tls::TlsProfile::default()));
-        assert_ne!(
-            profile(&["--tls-min-version=VersionTLS13"]),
-            Ok(olm_kit::tls::TlsProfile::default())
-        );
-        for wrong in ["--tls-min-version=1.3", "--tls-cipher-suites=NONE"] {
-            assert!(Args::try_parse_from(["catalog-operator", wrong]).is_err(), "{wrong}");
-        }
-    }
 }

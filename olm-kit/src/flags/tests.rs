@@ -5,6 +5,7 @@ use clap::error::ErrorKind;
 use rstest::rstest;
 
 use super::*;
+use crate::tls::TlsProfile;
 
 #[derive(Debug, Parser)]
 #[command(name = "operator", version = "1", disable_version_flag = true)]
@@ -73,4 +74,16 @@ fn what_does_nothing_says_why() {
     let [idle] = read(&["--profiling"]).unwrap().flags.idle()[..] else { panic!() };
     assert_eq!(idle.flag, "--profiling");
     assert!(read(&[]).unwrap().flags.idle().is_empty());
+}
+
+#[test]
+fn servers_accept_what_the_flags_of_kubernetes_say() {
+    let profile = |flags: &[&str]| read(flags).unwrap().flags.common.tls_profile();
+    assert_eq!(profile(&[]), Ok(TlsProfile::default()));
+    let suites = "--tls-cipher-suites=TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,TLS_AES_128_GCM_SHA256";
+    assert_ne!(profile(&[suites]), Ok(TlsProfile::default()));
+    assert_ne!(profile(&["--tls-min-version=VersionTLS13"]), Ok(TlsProfile::default()));
+    for wrong in ["--tls-min-version=1.3", "--tls-cipher-suites=NONE"] {
+        assert!(read(&[wrong]).is_err(), "{wrong}");
+    }
 }
