@@ -3,7 +3,7 @@
 use std::fmt;
 use std::hash::Hash;
 
-use kube::Resource;
+use crate::watch::Cached;
 
 /// What a queue can hold and a controller can log. A key names an object or, for work that is
 /// done per namespace, a namespace.
@@ -36,9 +36,9 @@ impl ObjectKey {
     }
 
     /// Key of `object`.
-    pub fn of<K: Resource>(object: &K) -> Self {
-        let meta = object.meta();
-        Self { namespace: meta.namespace.clone(), name: meta.name.clone().unwrap_or_default() }
+    pub fn of<K: Cached>(object: &K) -> Self {
+        let namespace = object.cached_namespace().map(str::to_owned);
+        Self { namespace, name: object.cached_name().to_owned() }
     }
 }
 

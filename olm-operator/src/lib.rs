@@ -10,6 +10,7 @@ mod clock;
 mod components;
 pub mod controllers;
 mod dependents;
+mod kept_copy;
 mod metrics;
 mod originals;
 mod proxy;

@@ -10,7 +10,6 @@ use kube::{Api, Client, Resource};
 use olm_kit::metrics::WatchMetrics;
 use olm_kit::tasks::Tasks;
 use olm_kit::watch::{Config, Store, Watch, WatchBuilder};
-use olm_lifecycle::copied_csv::CopiedCsv;
 use olm_lifecycle::operator::PlanSummary;
 use olm_types::api::{
     ClusterServiceVersion, OLMConfig, Operator, OperatorCondition, OperatorGroup, Proxy,
@@ -18,6 +17,7 @@ use olm_types::api::{
 };
 use olm_types::labels::{COPIED_FROM, MANAGED, MANAGED_VALUE};
 
+use crate::kept_copy::KeptCopy;
 use crate::originals::Originals;
 use crate::serving::{ServingStores, ServingWatches};
 use crate::strip;
@@ -25,13 +25,16 @@ use crate::strip;
 /// InstallPlans of one page: each may be a megabyte, and a page is held as a whole.
 const PLANS: u32 = 20;
 
+/// Copied CSVs of one page: each is as large as its original, and next to nothing of it is kept.
+const COPIES: u32 = 100;
+
 /// One shared store per kind. Clones share the content.
 #[derive(Clone, Default)]
 pub struct Stores {
     /// ClusterServiceVersions that are not copies.
     pub csvs: Store<ClusterServiceVersion>,
     /// Copied ClusterServiceVersions, condensed.
-    pub copies: Store<CopiedCsv>,
+    pub copies: Store<KeptCopy>,
     /// OLMConfigs.
     pub configs: Store<OLMConfig>,
     /// Subscriptions.
@@ -73,7 +76,7 @@ pub struct Stores {
 /// The watches before they start, so that listeners can be added.
 pub struct Watches {
     csvs: WatchBuilder<ClusterServiceVersion>,
-    copies: WatchBuilder<CopiedCsv>,
+    copies: WatchBuilder<ClusterServiceVersion, KeptCopy>,
     configs: WatchBuilder<OLMConfig>,
     subscriptions: WatchBuilder<Subscription>,
     proxies: Option<WatchBuilder<Proxy>>,
@@ -102,13 +105,14 @@ impl Watches {
             strip::csv(csv);
         };
         let watched = Config::default().labels(&format!("!{COPIED_FROM}"));
-        let copies = Config::default().labels(COPIED_FROM);
+        let copies = Config::default().labels(COPIED_FROM).page_size(COPIES);
         let plans = Config::default().page_size(PLANS);
         let managed = Config::default().labels(&format!("{MANAGED}={MANAGED_VALUE}"));
         Self {
             csvs: with(client, watched, metrics).strip(condense).admit(is_original),
-            copies: with(client, copies, metrics)
-                .admit(|copy: &CopiedCsv| copy.copied_from.is_some()),
+            copies: Watch::condensed(Api::all(client.clone()), copies)
+                .metrics(metrics.clone())
+                .admit(|copy: &KeptCopy| copy.is_labelled),
             configs: all(client, metrics),
             subscriptions: all(client, metrics),
             proxies: None,

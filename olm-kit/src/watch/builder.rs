@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 
 use super::follow::Follower;
 use super::intake::{Admits, Intake, Predicate, Strip};
-use super::{Change, Store};
+use super::{Cached, Change, Store};
 use crate::metrics::WatchMetrics;
 use crate::tasks::Tasks;
 
@@ -16,15 +16,15 @@ use crate::tasks::Tasks;
 #[derive(Debug)]
 pub struct Watch;
 
-/// A watch that is not started yet.
-pub struct WatchBuilder<K: Resource> {
+/// A watch on objects `K`, of each of which a `T` is kept, that is not started yet.
+pub struct WatchBuilder<K: Resource, T = K> {
     client: Client,
     namespace: Option<String>,
     dynamic: K::DynamicType,
     config: watcher::Config,
-    store: Store<K>,
-    strip: Option<Strip<K>>,
-    admits: Option<Predicate<K>>,
+    store: Store<T>,
+    strip: Option<Strip<T>>,
+    admits: Option<Predicate<T>>,
     metrics: Option<WatchMetrics>,
 }
 
@@ -38,13 +38,30 @@ impl Watch {
         Self::dynamic(api, K::DynamicType::default(), config)
     }
 
+    /// A watch that keeps of each object what `T` makes of it.
+    pub fn condensed<K, T: From<K> + Cached>(
+        api: Api<K>,
+        config: watcher::Config,
+    ) -> WatchBuilder<K, T>
+    where
+        K: Resource<DynamicType: Default>,
+    {
+        WatchBuilder::new(api, K::DynamicType::default(), config)
+    }
+
     /// A watch on a kind that is only known at run time.
     pub fn dynamic<K: Resource>(
         api: Api<K>,
         dynamic: K::DynamicType,
         config: watcher::Config,
     ) -> WatchBuilder<K> {
-        WatchBuilder {
+        WatchBuilder::new(api, dynamic, config)
+    }
+}
+
+impl<K: Resource, T: From<K> + Cached> WatchBuilder<K, T> {
+    fn new(api: Api<K>, dynamic: K::DynamicType, config: watcher::Config) -> Self {
+        Self {
             namespace: api.namespace().map(str::to_owned),
             client: api.into_client(),
             dynamic,
@@ -55,19 +72,17 @@ impl Watch {
             metrics: None,
         }
     }
-}
 
-impl<K: Resource> WatchBuilder<K> {
     /// Drops what nobody reads before an object is stored. `managedFields` go in any case.
     #[must_use]
-    pub fn strip(mut self, strip: impl Fn(&mut K) + Send + Sync + 'static) -> Self {
+    pub fn strip(mut self, strip: impl Fn(&mut T) + Send + Sync + 'static) -> Self {
         self.strip = Some(Box::new(strip));
         self
     }
 
     /// Calls `listener` for every change; see [`Store::on_change`].
     #[must_use]
-    pub fn on_change(self, listener: impl Fn(&Change<K>) + Send + Sync + 'static) -> Self {
+    pub fn on_change(self, listener: impl Fn(&Change<T>) + Send + Sync + 'static) -> Self {
         self.store.on_change(listener);
         self
     }
@@ -75,7 +90,7 @@ impl<K: Resource> WatchBuilder<K> {
     /// Says which written objects the selector of this watch matches. Without it, a watch with a
     /// selector absorbs only new versions of objects it has.
     #[must_use]
-    pub fn admit(mut self, admits: impl Fn(&K) -> bool + Send + Sync + 'static) -> Self {
+    pub fn admit(mut self, admits: impl Fn(&T) -> bool + Send + Sync + 'static) -> Self {
         self.admits = Some(Box::new(admits));
         self
     }
@@ -88,18 +103,19 @@ impl<K: Resource> WatchBuilder<K> {
     }
 
     /// The store that this watch will fill, for listeners of other watches.
-    pub fn store(&self) -> Store<K> {
+    pub fn store(&self) -> Store<T> {
         self.store.clone()
     }
 }
 
-impl<K> WatchBuilder<K>
+impl<K, T> WatchBuilder<K, T>
 where
     K: Resource<DynamicType: Clone + Send + Sync> + Clone + Debug,
     K: DeserializeOwned + Send + Sync + 'static,
+    T: From<K> + Cached + Send + Sync + 'static,
 {
     /// Starts the watch as a critical task. Readiness waits for its first list.
-    pub fn start(self, tasks: &Tasks) -> Store<K> {
+    pub fn start(self, tasks: &Tasks) -> Store<T> {
         let kind = K::kind(&self.dynamic).into_owned();
         let selector = self.config.label_selector.as_deref().unwrap_or_default();
         let name = format!("watch {kind} {selector}").trim_end().to_owned();
@@ -123,7 +139,7 @@ where
     }
 }
 
-fn admits<K>(predicate: Option<Predicate<K>>, config: &watcher::Config) -> Admits<K> {
+fn admits<T>(predicate: Option<Predicate<T>>, config: &watcher::Config) -> Admits<T> {
     let selective = config.label_selector.is_some() || config.field_selector.is_some();
     match predicate {
         Some(predicate) => Admits::If(predicate),

@@ -2,14 +2,15 @@
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
 use std::sync::Arc;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use kube::Resource;
 
-use super::Change;
+use super::slot::{Named, Slot};
 use super::tombstones::Tombstones;
 use super::version::compare;
+use super::{Cached, Change};
 use crate::ObjectKey;
 
 /// An object that could not be read.
@@ -24,19 +25,13 @@ pub struct Malformed {
 /// Objects of one kind, with what is needed to keep them right.
 #[derive(Debug)]
 pub(super) struct Cache<K> {
-    entries: BTreeMap<ObjectKey, Entry<K>>,
+    /// Whether the watch has reported this version of the object or a newer one. An absorbed object
+    /// is not confirmed: a list that misses it may be older than the write.
+    confirmed: BTreeMap<Slot<K>, bool>,
     malformed: BTreeMap<ObjectKey, Malformed>,
     tombstones: Tombstones,
     /// Keys listed since the watch began to list; `None` outside of a list.
     listed: Option<BTreeSet<ObjectKey>>,
-}
-
-#[derive(Debug)]
-struct Entry<K> {
-    object: Arc<K>,
-    /// Whether the watch has reported this version or a newer one. An absorbed object is not
-    /// confirmed: a list that misses it may be older than the write.
-    confirmed: bool,
 }
 
 /// A version that the process wrote and the watch has not reported.
@@ -49,7 +44,7 @@ pub(super) struct Unconfirmed {
 impl<K> Default for Cache<K> {
     fn default() -> Self {
         Self {
-            entries: BTreeMap::new(),
+            confirmed: BTreeMap::new(),
             malformed: BTreeMap::new(),
             tombstones: Tombstones::default(),
             listed: None,
@@ -57,25 +52,26 @@ impl<K> Default for Cache<K> {
     }
 }
 
-impl<K: Resource> Cache<K> {
-    pub(super) fn get(&self, key: &ObjectKey) -> Option<&Arc<K>> {
-        self.entries.get(key).map(|entry| &entry.object)
+impl<K: Cached> Cache<K> {
+    pub(super) fn get(&self, place: &dyn Named) -> Option<&Arc<K>> {
+        self.entry(place).map(|(object, _)| object)
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &Arc<K>> {
-        self.entries.values().map(|entry| &entry.object)
+        self.confirmed.keys().map(|slot| &slot.0)
     }
 
     pub(super) fn iter_in<'c>(&'c self, namespace: &'c str) -> impl Iterator<Item = &'c Arc<K>> {
-        let inside = move |key: &ObjectKey| key.namespace.as_deref() == Some(namespace);
-        self.entries
-            .range(ObjectKey::namespaced(namespace, "")..)
-            .take_while(move |(key, _)| inside(key))
-            .map(|(_, entry)| &entry.object)
+        let first = (Some(namespace), "");
+        let from: Bound<&dyn Named> = Bound::Included(&first);
+        self.confirmed
+            .range::<dyn Named, _>((from, Bound::Unbounded))
+            .map(|(slot, _)| &slot.0)
+            .take_while(move |object| object.cached_namespace() == Some(namespace))
     }
 
     pub(super) fn len(&self) -> usize {
-        self.entries.len()
+        self.confirmed.len()
     }
 
     pub(super) fn malformed(&self) -> &BTreeMap<ObjectKey, Malformed> {
@@ -86,25 +82,28 @@ impl<K: Resource> Cache<K> {
     pub(super) fn apply(&mut self, object: K) -> Option<Change<K>> {
         let key = ObjectKey::of(&object);
         self.malformed.remove(&key);
-        if let Some(entry) = self.entries.get_mut(&key) {
-            let order = order(object.meta(), entry.object.meta());
-            if order.is_some_and(Ordering::is_le) {
-                entry.confirmed |= order == Some(Ordering::Equal);
-                return None;
+        let known = self.get(&key).map(|known| order(&object, known));
+        match known.flatten() {
+            Some(Ordering::Less) => None,
+            Some(Ordering::Equal) => {
+                self.confirm(&key);
+                None
             }
+            _ => Some(self.put(object, true)),
         }
-        Some(self.put(key, object, true))
     }
 
     /// The watch saw the object deleted.
     pub(super) fn delete(&mut self, meta: &ObjectMeta) -> Option<Change<K>> {
         let key = key_of(meta);
         self.malformed.remove(&key);
-        self.tombstones.bury(key.clone(), meta);
-        let entry = self.entries.get(&key)?;
-        let known = entry.object.meta();
-        let other = known.uid.is_some() && meta.uid.is_some() && known.uid != meta.uid;
-        if other && order(known, meta) == Some(Ordering::Greater) {
+        let (uid, version) = (meta.uid.clone(), meta.resource_version.clone());
+        self.tombstones.bury(key.clone(), uid, version);
+        let object = self.get(&key)?;
+        let (known, gone) = (object.cached_uid(), meta.uid.as_deref());
+        let other = known.is_some() && gone.is_some() && known != gone;
+        let versions = (object.cached_version(), meta.resource_version.as_deref());
+        if other && compare(versions.0, versions.1) == Some(Ordering::Greater) {
             return None;
         }
         self.take(&key)
@@ -124,11 +123,11 @@ impl<K: Resource> Cache<K> {
     /// The process wrote the object and this is what the API server answered.
     pub(super) fn absorb(&mut self, object: K) -> Option<Change<K>> {
         let key = ObjectKey::of(&object);
-        let stale = match self.entries.get(&key) {
-            Some(entry) => order(object.meta(), entry.object.meta()) != Some(Ordering::Greater),
-            None => self.tombstones.covers(&key, object.meta()),
+        let stale = match self.get(&key) {
+            Some(known) => order(&object, known) != Some(Ordering::Greater),
+            None => self.tombstones.covers(&key, object.cached_uid(), object.cached_version()),
         };
-        if stale { None } else { Some(self.put(key, object, false)) }
+        if stale { None } else { Some(self.put(object, false)) }
     }
 
     /// The watch lists anew.
@@ -144,10 +143,10 @@ impl<K: Resource> Cache<K> {
         if let Some(listed) = &mut self.listed {
             listed.insert(key.clone());
         }
-        match self.entries.get(&key) {
-            Some(entry) if entry.confirmed => {
-                let order = order(object.meta(), entry.object.meta());
-                (order != Some(Ordering::Equal)).then(|| self.put(key, object, true))
+        match self.entry(&key) {
+            Some((known, true)) => {
+                let order = order(&object, known);
+                (order != Some(Ordering::Equal)).then(|| self.put(object, true))
             }
             _ => self.apply(object),
         }
@@ -157,52 +156,69 @@ impl<K: Resource> Cache<K> {
     pub(super) fn end_list(&mut self) -> Vec<Change<K>> {
         let listed = self.listed.take().unwrap_or_default();
         self.malformed.retain(|key, _| listed.contains(key));
-        let missing = self.entries.iter().filter(|(key, _)| !listed.contains(*key));
-        let gone: Vec<_> =
-            missing.filter(|(_, entry)| entry.confirmed).map(|(key, _)| key.clone()).collect();
+        let confirmed = self.confirmed.iter().filter(|(_, confirmed)| **confirmed);
+        let keys = confirmed.map(|(slot, _)| ObjectKey::of(&*slot.0));
+        let gone: Vec<_> = keys.filter(|key| !listed.contains(key)).collect();
         gone.iter().filter_map(|key| self.bury(key)).collect()
     }
 
     /// What the watch should have reported by now, or will never report.
     pub(super) fn unconfirmed(&self) -> BTreeSet<Unconfirmed> {
-        let entries = self.entries.iter().filter(|(_, entry)| !entry.confirmed);
-        let unconfirmed = entries.map(|(key, entry)| Unconfirmed {
-            key: key.clone(),
-            version: entry.object.meta().resource_version.clone(),
+        let entries = self.confirmed.iter().filter(|(_, confirmed)| !**confirmed);
+        let unconfirmed = entries.map(|(Slot(object), _)| Unconfirmed {
+            key: ObjectKey::of(&**object),
+            version: object.cached_version().map(str::to_owned),
         });
         unconfirmed.collect()
     }
 
     /// A read found no such object.
     pub(super) fn drop_unconfirmed(&mut self, suspect: &Unconfirmed) -> Option<Change<K>> {
-        let entry = self.entries.get(&suspect.key)?;
-        let same = entry.object.meta().resource_version == suspect.version;
-        if same && !entry.confirmed { self.bury(&suspect.key) } else { None }
+        let (object, confirmed) = self.entry(&suspect.key)?;
+        let same = object.cached_version() == suspect.version.as_deref();
+        if same && !confirmed { self.bury(&suspect.key) } else { None }
     }
 
-    fn put(&mut self, key: ObjectKey, object: K, confirmed: bool) -> Change<K> {
-        let object = Arc::new(object);
-        let entry = Entry { object: object.clone(), confirmed };
-        let old = self.entries.insert(key, entry).map(|entry| entry.object);
-        Change { old, new: Some(object) }
+    /// The object in this place, and whether it is confirmed.
+    fn entry(&self, place: &dyn Named) -> Option<(&Arc<K>, bool)> {
+        let (slot, confirmed) = self.confirmed.get_key_value(place)?;
+        Some((&slot.0, *confirmed))
     }
 
-    fn take(&mut self, key: &ObjectKey) -> Option<Change<K>> {
-        let entry = self.entries.remove(key)?;
-        Some(Change { old: Some(entry.object), new: None })
+    fn confirm(&mut self, place: &dyn Named) {
+        if let Some(confirmed) = self.confirmed.get_mut(place) {
+            *confirmed = true;
+        }
+    }
+
+    fn put(&mut self, object: K, confirmed: bool) -> Change<K> {
+        let slot = Slot(Arc::new(object));
+        let new = Some(slot.0.clone());
+        // The slot is its own key, and a map keeps the key it has: the old one has to go first.
+        let old = self.confirmed.remove_entry(&slot).map(|(slot, _)| slot.0);
+        self.confirmed.insert(slot, confirmed);
+        Change { old, new }
+    }
+
+    /// Forgets the object in this place.
+    pub(super) fn take(&mut self, place: &dyn Named) -> Option<Change<K>> {
+        let (slot, _) = self.confirmed.remove_entry(place)?;
+        Some(Change { old: Some(slot.0), new: None })
     }
 
     fn bury(&mut self, key: &ObjectKey) -> Option<Change<K>> {
         let change = self.take(key)?;
         if let Some(old) = &change.old {
-            self.tombstones.bury(key.clone(), old.meta());
+            let (uid, version) = (old.cached_uid(), old.cached_version());
+            let owned = |text: Option<&str>| text.map(str::to_owned);
+            self.tombstones.bury(key.clone(), owned(uid), owned(version));
         }
         Some(change)
     }
 }
 
-fn order(left: &ObjectMeta, right: &ObjectMeta) -> Option<Ordering> {
-    compare(left.resource_version.as_deref(), right.resource_version.as_deref())
+fn order<K: Cached>(left: &K, right: &K) -> Option<Ordering> {
+    compare(left.cached_version(), right.cached_version())
 }
 
 fn key_of(meta: &ObjectMeta) -> ObjectKey {

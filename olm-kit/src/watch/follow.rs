@@ -12,9 +12,9 @@ use serde::de::DeserializeOwned;
 use tokio::time::interval;
 use tokio_util::sync::CancellationToken;
 
-use super::Store;
 use super::cache::Unconfirmed;
 use super::guard::Guarded;
+use super::{Cached, Store};
 use crate::metrics::WatchMetrics;
 use crate::tasks::{Gate, chain};
 
@@ -23,20 +23,21 @@ use crate::tasks::{Gate, chain};
 pub(super) const DOUBT_AFTER: Duration = Duration::from_secs(5);
 
 /// A started watch.
-pub(super) struct Follower<K: Resource> {
+pub(super) struct Follower<K: Resource, T> {
     pub(super) client: Client,
     pub(super) namespace: Option<String>,
     pub(super) dynamic: K::DynamicType,
     pub(super) kind: String,
-    pub(super) store: Store<K>,
+    pub(super) store: Store<T>,
     pub(super) gate: Gate,
     pub(super) metrics: Option<WatchMetrics>,
 }
 
-impl<K> Follower<K>
+impl<K, T> Follower<K, T>
 where
     K: Resource<DynamicType: Clone + Send + Sync> + Clone + Debug,
     K: DeserializeOwned + Send + Sync + 'static,
+    T: From<K> + Cached + Send + Sync + 'static,
 {
     /// Follows until `shutdown` is cancelled. Errors are retried with back-off for ever.
     pub(super) async fn run(self, config: watcher::Config, shutdown: CancellationToken) {
@@ -81,9 +82,9 @@ where
     }
 
     /// Passes on an object that can be read, and tells once per version of one that cannot.
-    fn good(&self, object: Guarded<K>, pass: impl FnOnce(K)) {
+    fn good(&self, object: Guarded<K>, pass: impl FnOnce(T)) {
         let (metadata, error) = match object {
-            Guarded::Good(object) => return pass(object),
+            Guarded::Good(object) => return pass(T::from(object)),
             Guarded::Bad { metadata, error } => (metadata, error),
         };
         if !self.store.reject(&metadata, error.clone()) {

@@ -1,11 +1,10 @@
 //! What comes into a store besides what the watch reports, and in which form.
 
-use kube::Resource;
 use olm_effect::Target;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::Store;
+use super::{Cached, Store};
 
 /// Drops what nobody reads.
 pub(super) type Strip<K> = Box<dyn Fn(&mut K) + Send + Sync>;
@@ -39,7 +38,7 @@ pub trait Absorb: Send + Sync {
     fn version_of(&self, target: &Target) -> Option<String>;
 }
 
-impl<K: Resource + DeserializeOwned + Send + Sync> Absorb for Store<K> {
+impl<K: Cached + DeserializeOwned + Send + Sync> Absorb for Store<K> {
     fn absorb_value(&self, object: &Value) {
         if let Ok(object) = K::deserialize(object) {
             self.absorb(object);
@@ -48,6 +47,6 @@ impl<K: Resource + DeserializeOwned + Send + Sync> Absorb for Store<K> {
 
     fn version_of(&self, target: &Target) -> Option<String> {
         let object = self.get(target.namespace.as_deref(), &target.name)?;
-        object.meta().resource_version.clone()
+        object.cached_version().map(str::to_owned)
     }
 }

@@ -10,9 +10,11 @@
 
 mod builder;
 mod cache;
+mod cached;
 mod follow;
 mod guard;
 mod intake;
+mod slot;
 mod store;
 #[cfg(test)]
 mod tests;
@@ -23,6 +25,7 @@ use std::sync::Arc;
 
 pub use builder::{Watch, WatchBuilder};
 pub use cache::Malformed;
+pub use cached::Cached;
 pub use intake::Absorb;
 pub use kube::runtime::watcher::Config;
 pub use store::Store;

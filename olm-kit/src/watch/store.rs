@@ -3,13 +3,12 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
-use kube::Resource;
 use parking_lot::{Mutex, RwLock};
 use tokio::sync::watch;
 
-use super::Change;
 use super::cache::{Cache, Malformed, Unconfirmed};
 use super::intake::{Admits, Intake};
+use super::{Cached, Change};
 use crate::ObjectKey;
 use crate::metrics::WatchFigures;
 
@@ -30,7 +29,7 @@ struct Inner<K> {
     synced: watch::Sender<bool>,
 }
 
-impl<K: Resource> Store<K> {
+impl<K: Cached> Store<K> {
     /// An empty store that no watch fills.
     pub fn new() -> Self {
         let inner = Inner {
@@ -54,8 +53,7 @@ impl<K: Resource> Store<K> {
 
     /// The object of this name; `namespace` is `None` for cluster-scoped kinds.
     pub fn get(&self, namespace: Option<&str>, name: &str) -> Option<Arc<K>> {
-        let key = ObjectKey { namespace: namespace.map(str::to_owned), name: name.to_owned() };
-        self.get_key(&key)
+        self.inner.cache.read().get(&(namespace, name)).cloned()
     }
 
     /// The object of this key.
@@ -116,8 +114,10 @@ impl<K: Resource> Store<K> {
     }
 
     /// Takes an object out of a store that no watch fills, for tests of what listens.
-    pub fn remove(&self, meta: &kube::core::ObjectMeta) {
-        self.delete(meta);
+    pub fn remove(&self, namespace: Option<&str>, name: &str) {
+        let _turn = self.inner.turn.lock();
+        let change = self.inner.cache.write().take(&(namespace, name));
+        self.tell(change.iter());
     }
 
     /// Waits until the first list is complete.
@@ -184,7 +184,7 @@ impl<K: Resource> Store<K> {
     }
 
     fn change(&self, make: impl FnOnce(&mut Cache<K>, K) -> Option<Change<K>>, mut object: K) {
-        object.meta_mut().managed_fields = None;
+        object.drop_managed_fields();
         if let Some(strip) = self.inner.intake.get().and_then(|intake| intake.strip.as_ref()) {
             strip(&mut object);
         }
@@ -204,7 +204,7 @@ impl<K: Resource> Store<K> {
     }
 }
 
-impl<K: Resource> Default for Store<K> {
+impl<K: Cached> Default for Store<K> {
     fn default() -> Self {
         Self::new()
     }

@@ -3,8 +3,6 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, VecDeque};
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-
 use super::version::compare;
 use crate::ObjectKey;
 
@@ -22,14 +20,13 @@ pub(super) struct Tombstones {
 #[derive(Debug)]
 struct Deleted {
     uid: Option<String>,
-    resource_version: Option<String>,
+    version: Option<String>,
 }
 
 impl Tombstones {
-    /// Remembers the deletion of the object with this metadata.
-    pub(super) fn bury(&mut self, key: ObjectKey, meta: &ObjectMeta) {
-        let deleted =
-            Deleted { uid: meta.uid.clone(), resource_version: meta.resource_version.clone() };
+    /// Remembers the deletion of this object at this version.
+    pub(super) fn bury(&mut self, key: ObjectKey, uid: Option<String>, version: Option<String>) {
+        let deleted = Deleted { uid, version };
         if self.deleted.insert(key.clone(), deleted).is_none() {
             self.order.push_back(key);
         }
@@ -40,12 +37,11 @@ impl Tombstones {
         }
     }
 
-    /// Whether an object with this metadata is known to be gone.
-    pub(super) fn covers(&self, key: &ObjectKey, meta: &ObjectMeta) -> bool {
+    /// Whether this version of this object is known to be gone.
+    pub(super) fn covers(&self, key: &ObjectKey, uid: Option<&str>, version: Option<&str>) -> bool {
         self.deleted.get(key).is_some_and(|deleted| {
-            let same = deleted.uid.is_some() && deleted.uid == meta.uid;
-            let version = meta.resource_version.as_deref();
-            let order = compare(version, deleted.resource_version.as_deref());
+            let same = deleted.uid.is_some() && deleted.uid.as_deref() == uid;
+            let order = compare(version, deleted.version.as_deref());
             same || order.is_some_and(Ordering::is_le)
         })
     }
@@ -55,28 +51,28 @@ impl Tombstones {
 mod tests {
     use super::*;
 
-    fn meta(uid: &str, version: &str) -> ObjectMeta {
-        let (uid, resource_version) = (Some(uid.to_owned()), Some(version.to_owned()));
-        ObjectMeta { uid, resource_version, ..ObjectMeta::default() }
+    fn bury(tombstones: &mut Tombstones, key: &ObjectKey, uid: &str, version: &str) {
+        tombstones.bury(key.clone(), Some(uid.to_owned()), Some(version.to_owned()));
     }
 
     #[test]
     fn covers_the_same_object_and_older_ones() {
         let mut tombstones = Tombstones::default();
         let key = ObjectKey::namespaced("ns", "a");
-        tombstones.bury(key.clone(), &meta("uid-1", "20"));
-        assert!(tombstones.covers(&key, &meta("uid-1", "25")), "same object, late answer");
-        assert!(tombstones.covers(&key, &meta("uid-0", "15")), "an older object");
-        assert!(!tombstones.covers(&key, &meta("uid-2", "21")), "created again");
-        assert!(!tombstones.covers(&ObjectKey::cluster("a"), &meta("uid-1", "20")));
+        bury(&mut tombstones, &key, "uid-1", "20");
+        let covers = |uid, version| tombstones.covers(&key, Some(uid), Some(version));
+        assert!(covers("uid-1", "25"), "same object, late answer");
+        assert!(covers("uid-0", "15"), "an older object");
+        assert!(!covers("uid-2", "21"), "created again");
+        assert!(!tombstones.covers(&ObjectKey::cluster("a"), Some("uid-1"), Some("20")));
     }
 
     #[test]
     fn memory_is_bounded() {
         let mut tombstones = Tombstones::default();
         for number in 0..2 * REMEMBERED {
-            tombstones.bury(ObjectKey::cluster(&number.to_string()), &meta("u", "1"));
-            tombstones.bury(ObjectKey::cluster("again"), &meta("u", "1"));
+            bury(&mut tombstones, &ObjectKey::cluster(&number.to_string()), "u", "1");
+            bury(&mut tombstones, &ObjectKey::cluster("again"), "u", "1");
         }
         assert!(tombstones.deleted.len() <= REMEMBERED);
         assert_eq!(tombstones.deleted.len(), tombstones.order.len());

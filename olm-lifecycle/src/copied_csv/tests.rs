@@ -86,7 +86,7 @@ fn a_copy_in_step_has_the_fingerprint_of_the_prototype() {
     let prototype = Prototype::of(&mk_origin("t", ""));
     let copy = mk_copy(&prototype);
     assert_eq!(copy.fingerprint, prototype.fingerprint());
-    assert_eq!((copy.origin(), &copy.metadata.labels), ("op", &None));
+    assert_eq!((&*copy.origin, copy.is_labelled, copy.names_operator), ("op", true, true));
 }
 
 #[rstest]
@@ -119,8 +119,8 @@ fn changes_show_in_the_fingerprint(
 fn writes_are_guarded_by_the_version_that_was_seen() {
     let prototype = Prototype::of(&mk_origin("t", ""));
     let mut copy = mk_copy(&prototype);
-    copy.metadata.resource_version = Some("9".to_owned());
-    copy.metadata.uid = Some("c".to_owned());
+    copy.version = "9".into();
+    copy.uid = "c".into();
     assert_eq!(object_of(&prototype.replace(&copy))["metadata"]["resourceVersion"], "9");
     assert_eq!(object_of(&prototype.status("t", "10"))["metadata"]["resourceVersion"], "10");
     let Action::Delete { uid, .. } = copy.delete().action else { panic!("not a deletion") };

@@ -6,26 +6,25 @@ use k8s_openapi::api::core::v1::Namespace;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use olm_kit::ObjectKey;
 use olm_kit::watch::Change;
-use olm_lifecycle::copied_csv::{CopiedCsv, is_global};
+use olm_lifecycle::copied_csv::is_global;
 use olm_types::api::{ClusterServiceVersion, OLMConfig, OperatorGroup};
 use olm_types::labels;
 use olm_types::owner::owner_by_label;
 
 use super::Triggers;
 use crate::controllers::copied_csv::CopyKey;
+use crate::kept_copy::KeptCopy;
 
 /// Pause before copies are counted, so that many changes are counted once.
 const CENSUS_PAUSE: Duration = Duration::from_secs(1);
 
 impl Triggers {
-    pub(super) fn copy(&self, change: &Change<CopiedCsv>) {
+    pub(super) fn copy(&self, change: &Change<KeptCopy>) {
         for copy in change.versions() {
-            let name = copy.metadata.name.as_deref().unwrap_or_default();
-            let namespace = copy.metadata.namespace.as_deref().unwrap_or_default();
-            let origin = ObjectKey::namespaced(copy.origin(), name);
-            self.queues.add_copy(CopyKey::one(origin, namespace));
+            let origin = ObjectKey::namespaced(&copy.origin, &copy.name);
+            self.queues.add_copy(CopyKey::one(origin, &copy.namespace));
             if change.new.is_none() {
-                self.wake_namesakes(name, namespace);
+                self.wake_namesakes(&copy.name, &copy.namespace);
             }
         }
         if change.old.is_none() || change.new.is_none() {

@@ -7,7 +7,7 @@ use kube::Resource;
 use olm_effect::Effect;
 use olm_kit::ObjectKey;
 use olm_kit::watch::Store;
-use olm_lifecycle::copied_csv::{CopiedCsv, Copying, TargetRights};
+use olm_lifecycle::copied_csv::{Copying, TargetRights};
 use olm_lifecycle::install::is_ours;
 use olm_lifecycle::writes::target_of;
 use olm_opgroup::active_group;
@@ -17,6 +17,7 @@ use olm_types::owner::is_owned_by_uid;
 
 use super::CopyKey;
 use crate::dependents::account_names;
+use crate::kept_copy::KeptCopy;
 use crate::stores::Stores;
 
 /// An original, what it belongs to, and the namespaces to look at.
@@ -36,7 +37,7 @@ pub struct Place {
     /// Its name.
     pub namespace: String,
     /// The object under the name of the original, if it is labelled as a copy.
-    pub copy: Option<Arc<CopiedCsv>>,
+    pub copy: Option<Arc<KeptCopy>>,
     /// Whether nothing can be created here: the namespace goes, or is gone, or a CSV that is no
     /// copy has the name.
     pub is_closed: bool,
@@ -101,14 +102,13 @@ fn place(stores: &Stores, csv: &str, namespace: &str) -> Place {
 pub fn deletions(stores: &Stores, place: &Place) -> Vec<Effect> {
     let Some(copy) = &place.copy else { return Vec::new() };
     let namespace = place.namespace.as_str();
-    let uid = copy.metadata.uid.as_deref().unwrap_or_default();
     let bindings = stores.role_bindings.list_in(namespace).into_iter();
     let bindings = bindings
-        .filter(|binding| is_owned_by_uid(&binding.metadata, uid))
+        .filter(|binding| is_owned_by_uid(&binding.metadata, &copy.uid))
         .map(|binding| Effect::delete(target_of(binding.as_ref())));
     let roles = stores.roles.list_in(namespace).into_iter();
     let roles = roles
-        .filter(|role| is_owned_by_uid(&role.metadata, uid))
+        .filter(|role| is_owned_by_uid(&role.metadata, &copy.uid))
         .map(|role| Effect::delete(target_of(role.as_ref())));
     bindings.chain(roles).chain([copy.delete()]).collect()
 }

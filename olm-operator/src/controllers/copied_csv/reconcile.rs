@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use dashmap::DashMap;
 use futures::{StreamExt, stream};
 use kube::{Api, Client};
-use olm_effect::{Effect, Outcome};
+use olm_effect::Outcome;
 use olm_kit::ObjectKey;
 use olm_kit::controller::{Conclusion, ReconcileError, Reconciler};
 use olm_kit::interpreter::Interpreter;
@@ -16,7 +16,7 @@ use olm_types::api::ClusterServiceVersion;
 
 use super::CopyKey;
 use super::observe::{Observed, Place, deletions, observe};
-use super::targets::{AT_ONCE, Due, Targets, due};
+use super::targets::{AT_HAND, AT_ONCE, Due, Targets, due};
 use crate::originals::Originals;
 use crate::stores::Stores;
 
@@ -55,12 +55,17 @@ impl Reconciler<CopyKey> for CopyReconciler {
 impl CopyReconciler {
     /// Deletes copies, several at a time. One that is refused does not keep others.
     async fn remove(&self, going: &[&Place]) -> Vec<Outcome> {
-        let effects = going.iter().map(|place| deletions(&self.stores, place));
-        let effects: Vec<Vec<Effect>> = effects.collect();
-        let work: Vec<_> =
-            effects.iter().map(|effects| self.interpreter.execute(effects)).collect();
-        let outcomes: Vec<_> = stream::iter(work).buffer_unordered(AT_ONCE).collect().await;
-        outcomes.into_iter().flatten().collect()
+        let mut outcomes = Vec::new();
+        for going in going.chunks(AT_HAND) {
+            let work: Vec<_> = going.iter().map(|place| self.remove_one(place)).collect();
+            let done: Vec<_> = stream::iter(work).buffer_unordered(AT_ONCE).collect().await;
+            outcomes.extend(done.into_iter().flatten());
+        }
+        outcomes
+    }
+
+    async fn remove_one(&self, place: &Place) -> Vec<Outcome> {
+        self.interpreter.execute(&deletions(&self.stores, place)).await
     }
 
     /// Creates and refreshes copies. The whole original is read at most once.

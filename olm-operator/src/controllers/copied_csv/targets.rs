@@ -19,6 +19,10 @@ use crate::stores::Stores;
 /// Namespaces that are written to at the same time. More would only wait in the API server.
 pub const AT_ONCE: usize = 8;
 
+/// Namespaces of which the work is prepared at a time: prepared for thousands, it would need more
+/// memory than all copies.
+pub const AT_HAND: usize = 64;
+
 /// A namespace that should have a copy.
 pub struct Due<'a> {
     place: &'a Place,
@@ -45,11 +49,11 @@ pub fn due<'a>(
     let (mut going, mut dues) = (Vec::new(), Vec::new());
     for place in &observed.places {
         let copy = place.copy.as_deref();
-        if copy.is_some_and(|copy| copy.origin() != home) {
+        if copy.is_some_and(|copy| &*copy.origin != home) {
             continue;
         }
         // A copy that does not say where its operator is belongs to nobody.
-        let nobodys = copy.is_some_and(|copy| copy.operator_namespace.is_none());
+        let nobodys = copy.is_some_and(|copy| !copy.names_operator);
         let (origin, group) = (observed.origin.as_deref(), observed.group.as_deref());
         match wish(origin, group, &place.namespace, &observed.copying) {
             _ if nobodys => going.push(place),
@@ -61,12 +65,8 @@ pub fn due<'a>(
             Wish::Present | Wish::Leave => {}
         }
     }
-    going.retain(|place| place.copy.as_ref().is_some_and(|copy| is_staying(copy)));
+    going.retain(|place| place.copy.as_ref().is_some_and(|copy| !copy.is_going));
     (going, dues)
-}
-
-fn is_staying(copy: &CopiedCsv) -> bool {
-    copy.metadata.deletion_timestamp.is_none()
 }
 
 /// How the copies of an original are brought about.
@@ -84,9 +84,13 @@ impl Targets<'_> {
     /// Brings all copies in step. One that fails does not keep others waiting; the first failure
     /// is the answer.
     pub async fn bring_all(&self, dues: &[Due<'_>]) -> Result<(), ReconcileError> {
-        let work: Vec<_> = dues.iter().map(|due| self.bring(due.place)).collect();
-        let results: Vec<_> = stream::iter(work).buffer_unordered(AT_ONCE).collect().await;
-        results.into_iter().collect()
+        let mut first = Ok(());
+        for dues in dues.chunks(AT_HAND) {
+            let work: Vec<_> = dues.iter().map(|due| self.bring(due.place)).collect();
+            let results: Vec<_> = stream::iter(work).buffer_unordered(AT_ONCE).collect().await;
+            first = results.into_iter().fold(first, Result::and);
+        }
+        first
     }
 
     async fn bring(&self, place: &Place) -> Result<(), ReconcileError> {
@@ -112,9 +116,9 @@ impl Targets<'_> {
 
     /// Writes what differs: first the object, then its status. The uid of the copy.
     async fn bring_copy(&self, place: &Place) -> Result<Option<String>, ReconcileError> {
-        let seen = place.copy.as_deref();
+        let seen: Option<&CopiedCsv> = place.copy.as_deref().map(|kept| &**kept);
         let Some(prototype) = &self.prototype else {
-            return Ok(seen.and_then(|copy| copy.metadata.uid.clone()));
+            return Ok(seen.map(|copy| copy.uid.to_string()));
         };
         let lack = prototype.fingerprint().lack(seen.map(|copy| copy.fingerprint));
         let (uid, version) = match seen {
@@ -146,10 +150,7 @@ fn written(outcome: Outcome, seen: Option<&CopiedCsv>) -> Result<(String, String
         (Outcome::Created(object) | Outcome::Changed(object), _) => {
             Ok((of(&object, "/metadata/uid"), of(&object, "/metadata/resourceVersion")))
         }
-        (Outcome::Unchanged, Some(copy)) => Ok((
-            copy.metadata.uid.clone().unwrap_or_default(),
-            copy.metadata.resource_version.clone().unwrap_or_default(),
-        )),
+        (Outcome::Unchanged, Some(copy)) => Ok((copy.uid.to_string(), copy.version.to_string())),
         (Outcome::Refused(refusal), _) => Err(refusal.into()),
         // Observed too early or too late: the watch is about to tell.
         (other, _) => Err(Refusal {

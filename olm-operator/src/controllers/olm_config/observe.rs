@@ -26,9 +26,8 @@ fn copies(stores: &Stores) -> BTreeMap<(String, String), BTreeSet<String>> {
         }
     }
     for copy in stores.copies.list() {
-        let name = copy.metadata.name.clone().unwrap_or_default();
-        if let Some(found) = copies.get_mut(&(copy.origin().to_owned(), name)) {
-            found.extend(copy.metadata.namespace.clone());
+        if let Some(found) = copies.get_mut(&(copy.origin.to_string(), copy.name.to_string())) {
+            found.insert(copy.namespace.to_string());
         }
     }
     copies

@@ -11,7 +11,7 @@ use olm_effect::{Action, Effect, Outcome};
 use olm_kit::ObjectKey;
 use olm_kit::metrics::Metrics;
 use olm_kit::watch::Store;
-use olm_lifecycle::copied_csv::{CopiedCsv, Prototype};
+use olm_lifecycle::copied_csv::Prototype;
 use olm_lifecycle::csv::stages::{Membership, ProvidedApis, Stage};
 use olm_lifecycle::csv::{Decision, Step, conclude, decide_with};
 use olm_lifecycle::operator_group::{decide, decide_gone, decide_namespace};
@@ -32,6 +32,7 @@ use crate::controllers::copied_csv::targets::due;
 use crate::controllers::csv::observe::observe as observe_csv;
 use crate::controllers::operator_group::observe::{observe as observe_group, roles};
 use crate::dependents::Dependents;
+use crate::kept_copy::KeptCopy;
 use crate::metrics::CsvMetrics;
 use crate::originals::Originals;
 use crate::queues::Queues;
@@ -76,9 +77,9 @@ impl World {
                 self.put(&stores.namespaces, json!({"metadata": {"name": name, "labels": labels}}));
             }
             Event::NoNamespace(name) => {
-                remove(&stores.namespaces, None, name);
+                stores.namespaces.remove(None, name);
                 for copy in stores.copies.list_in(name) {
-                    remove(&stores.copies, Some(name), &copy.name_any());
+                    stores.copies.remove(Some(name), &copy.name);
                 }
             }
             Event::Group((namespace, name), spec) => {
@@ -89,9 +90,9 @@ impl World {
                 group["spec"] = spec.clone();
                 self.put(&stores.groups, group);
             }
-            Event::NoGroup((namespace, name)) => remove(&stores.groups, Some(namespace), name),
+            Event::NoGroup((namespace, name)) => stores.groups.remove(Some(namespace), name),
             Event::Csv(csv) => self.put_csv(*csv),
-            Event::NoCsv((namespace, name, _)) => remove(&stores.csvs, Some(namespace), name),
+            Event::NoCsv((namespace, name, _)) => stores.csvs.remove(Some(namespace), name),
         }
     }
 
@@ -189,7 +190,7 @@ impl World {
         let observed = observe_copies(&stores, &BTreeSet::new(), key);
         let (going, dues) = due(key, &observed, known);
         for place in going {
-            remove(&stores.copies, Some(&place.namespace), &key.origin.name);
+            stores.copies.remove(Some(&place.namespace), &key.origin.name);
         }
         for due in dues.iter().filter(|due| due.is_out_of_step) {
             let Some(Effect { action: Action::Create(object), .. }) =
@@ -198,10 +199,10 @@ impl World {
                 continue;
             };
             let csv: ClusterServiceVersion = serde_json::from_value(object).unwrap();
-            let mut copy = CopiedCsv::from(csv);
+            let mut copy = KeptCopy::from(csv);
             self.version += 1;
-            copy.metadata.resource_version = Some(self.version.to_string());
-            copy.metadata.uid = Some(self.version.to_string());
+            copy.version = self.version.to_string().into();
+            copy.uid = copy.version.clone();
             stores.copies.absorb(copy);
         }
     }
@@ -227,7 +228,7 @@ impl World {
         match &effect.action {
             Action::Create(object) => return self.put(store, object.clone()),
             Action::Delete { .. } => {
-                return remove(store, target.namespace.as_deref(), &target.name);
+                return store.remove(target.namespace.as_deref(), &target.name);
             }
             Action::Status { object: wanted, .. } => object["status"] = wanted["status"].clone(),
             Action::MergePatch { patch, .. } => merge(&mut object, patch),
@@ -311,8 +312,8 @@ impl World {
     pub(super) fn check_copies(&self) -> Result<(), TestCaseError> {
         let stores = &self.triggers.stores;
         for copy in stores.copies.list() {
-            let origin = stores.csvs.get(Some(copy.origin()), &copy.name_any());
-            prop_assert!(origin.is_some(), "a copy of nothing: {:?}", copy.metadata);
+            let origin = stores.csvs.get(Some(&copy.origin), &copy.name);
+            prop_assert!(origin.is_some(), "a copy of nothing: {:?}", copy);
         }
         for csv in stores.csvs.list() {
             let home = csv.namespace().unwrap_or_default();
@@ -329,22 +330,12 @@ impl World {
             let targets = targets.filter(|it| listed.contains("") || listed.contains(it));
             let expected: BTreeSet<String> = targets.filter(|it| *it != home).collect();
             let name = csv.name_any();
-            let copies = stores.copies.list_where(|it| it.name_any() == name);
+            let copies = stores.copies.list_where(|it| *it.name == *name);
             let found: BTreeSet<String> =
-                copies.iter().filter_map(|it| it.metadata.namespace.clone()).collect();
+                copies.iter().map(|it| it.namespace.to_string()).collect();
             prop_assert_eq!(found, expected, "copies of {}/{}", home, name);
         }
         Ok(())
-    }
-}
-
-fn remove<K: kube::Resource<DynamicType = ()>>(
-    store: &Store<K>,
-    namespace: Option<&str>,
-    name: &str,
-) {
-    if let Some(object) = store.get(namespace, name) {
-        store.remove(object.meta());
     }
 }
 
