@@ -79,7 +79,8 @@ impl<'a> Draft<'a> {
         Ok(self)
     }
 
-    /// Fills in the uids of owning CSVs, which the manifest could not know.
+    /// Fills in the uids of owning CSVs, which the manifest could not know. An owner that is named
+    /// more than once is named once.
     pub(super) fn refresh_owners(mut self, scope: &Scope) -> Result<Self, StepError> {
         let (step, words) = (self.step, self.words);
         let Some(owners) =
@@ -94,6 +95,12 @@ impl<'a> Draft<'a> {
                 owner.insert("uid".to_owned(), uid.into());
             }
         }
+        let mut seen = Vec::new();
+        owners.retain(|owner| {
+            let is_new = !seen.contains(owner);
+            seen.push(owner.clone());
+            is_new
+        });
         Ok(self)
     }
 
