@@ -1,5 +1,7 @@
 //! An object being made from the manifest of a step.
 
+use std::collections::BTreeSet;
+
 use olm_effect::{Action, Resource, Subresource, Target};
 use olm_types::api::Step;
 use serde_json::{Map, Value, json};
@@ -95,12 +97,8 @@ impl<'a> Draft<'a> {
                 owner.insert("uid".to_owned(), uid.into());
             }
         }
-        let mut seen = Vec::new();
-        owners.retain(|owner| {
-            let is_new = !seen.contains(owner);
-            seen.push(owner.clone());
-            is_new
-        });
+        let mut seen = BTreeSet::new();
+        owners.retain(|owner| seen.insert(owner.to_string()));
         Ok(self)
     }
 
