@@ -1,10 +1,16 @@
 //! From Subscriptions and catalogs to what an InstallPlan holds: the rows of spec catalog-operator
 //! 9.2 (v0's `ResolveSteps`).
 //!
-//! Rows that are elsewhere: additional objects of a bundle and rights of its CSV are in
-//! `olm-lifecycle/src/install_plan/steps/tests.rs`, the predicate on chains that end in failure in
-//! `olm-resolver`. Rows without a counterpart: `InitHooks` (nothing is registered at run time) and
-//! the instrumented resolver (its one observation is made in `controllers/resolution/solve.rs`).
+//! Rows that are elsewhere: additional objects of a bundle, what a lookup records and rights of its
+//! CSV are in `olm-lifecycle/src/install_plan/steps/tests.rs`, the predicate on chains that end in
+//! failure in `olm-resolver/src/installed/replacement.rs`. Rows on API services are those on
+//! definitions, since a resolution is told of APIs, whoever serves them: that owned and required API
+//! services count is in `controllers/resolution/facts.rs`. `TwoExistingOperatorsWithSameName` is
+//! `no_updates`: a resolution is given the CSVs of one namespace and knows of no other; on a cluster
+//! `cargo xtask scale installs` has one operator in each of many namespaces.
+//!
+//! Rows without a counterpart: `InitHooks` (nothing is registered at run time) and the instrumented
+//! resolver (its one observation is made in `controllers/resolution/solve.rs`).
 
 #![allow(clippy::unwrap_used, reason = "only tests use it")]
 
@@ -324,7 +330,8 @@ fn rows(#[case] text: &str, #[case] expected: &str) {
 #[case::dependency_missing("
     a.v1 a/alpha ?1
     sub a-alpha a/alpha", &["subscription a-alpha requires community/olm/alpha/a.v1",
-    "bundle a.v1 requires an operator providing an API with group: g1, version: v1, kind: k1"])]
+    "bundle a.v1 requires an operator providing an API with group: g1, version: v1, kind: k1",
+    "subscription a-alpha exists"])]
 #[case::second_subscription_conflicts("
     a.v1 a/alpha +1
     b.v1 b/alpha +1
@@ -343,7 +350,17 @@ fn rows(#[case] text: &str, #[case] expected: &str) {
     csv a.v1 +1 phase:Replacing
     csv a.v2 +1 ->a.v1 phase:Failed
     sub a-alpha a/alpha is:a.v2", &["constraints not satisfiable", "provide k1 (g1/v1)",
-    "clusterserviceversion a.v1 exists and is not referenced by a subscription"])]
+    "clusterserviceversion a.v1 exists and is not referenced by a subscription",
+    "subscription a-alpha requires at least one of community/olm/alpha/a.v3 or @existing/olm//a.v2"])]
+#[case::fail_forward_disabled_over_three("
+    a.v1 a/alpha +1
+    a.v2 a/alpha ->a.v1 +1
+    a.v3 a/alpha ->a.v2 +1
+    a.v4 a/alpha ->a.v3 +1
+    csv a.v1 +1 phase:Replacing
+    csv a.v2 +1 ->a.v1 phase:Replacing
+    csv a.v3 +1 ->a.v2 phase:Failed
+    sub a-alpha a/alpha is:a.v3", &["provide k1 (g1/v1)", "exists and is not referenced by a subscription"])]
 #[case::fail_forward_of_a_broken_chain("
     fail-forward
     a.v1 a/alpha +1
@@ -351,7 +368,8 @@ fn rows(#[case] text: &str, #[case] expected: &str) {
     csv a.v1 +1 phase:Failed
     csv a.v2 +1 ->a.v1 phase:Failed
     csv a.v3 +1 ->a.v2 phase:Failed
-    sub a-alpha a/alpha is:a.v3", &["in phase Failed instead of Replacing"])]
+    sub a-alpha a/alpha is:a.v3",
+    &["error using catalogsource olm/@existing: csv", "in phase Failed instead of Replacing"])]
 #[case::fail_forward_with_a_conflicting_provider("
     fail-forward
     a.v1 a/alpha +1

@@ -122,4 +122,14 @@ mod tests {
             assert!(page.contains(&row), "stale, run `cargo xtask metrics`: {row}");
         }
     }
+
+    #[test]
+    fn every_step_that_was_warned_about_counts() {
+        let metrics = Metrics::new().unwrap();
+        let counted = CatalogMetrics::register(&metrics).unwrap();
+        counted.count_plan_warnings(2);
+        counted.count_plan_warnings(1);
+        let text = metrics.encode().unwrap();
+        assert!(text.lines().any(|line| line == "installplan_warnings_total 3"), "{text}");
+    }
 }

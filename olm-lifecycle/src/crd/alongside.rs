@@ -19,10 +19,9 @@ pub(super) fn merge(
     let found = annotations(live).filter(|(_, value)| !stale(value));
     let found: Map<String, Value> =
         found.map(|(key, value)| (key.clone(), value.clone())).collect();
-    let Some(wanted) = object.pointer_mut("/metadata/annotations").and_then(Value::as_object_mut)
-    else {
-        return;
-    };
+    let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) else { return };
+    let wanted = metadata.entry("annotations").or_insert_with(|| Value::Object(Map::new()));
+    let Some(wanted) = wanted.as_object_mut() else { return };
     wanted.retain(|key, value| !key.starts_with(INSTALLED_ALONGSIDE_PREFIX) || !stale(value));
     for (key, value) in found {
         wanted.entry(key).or_insert(value);

@@ -7,6 +7,7 @@ use serde_json::json;
 use super::*;
 
 mod conversion;
+mod rows;
 
 fn version(name: &str, served: bool, schema: Value) -> Value {
     json!({"name": name, "served": served, "storage": false, "schema": {"openAPIV3Schema": schema}})

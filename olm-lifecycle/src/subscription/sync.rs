@@ -56,3 +56,6 @@ fn health_of(
     });
     sorted.into_iter().map(|catalog| health::entry(catalog, now)).collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -96,6 +96,7 @@ fn own(environment: &Arc<Environment>, servers: &Arc<Environment>) -> Vec<Trial>
         trial(environment, "packages::nothing_is_known", packages::nothing_is_known),
         trial(environment, "packages::rotation", packages::rotation),
         trial(environment, "servers::conversion_on_its_own", servers::conversion),
+        trial(environment, "servers::upgrade_on_its_own", servers::conversion_of_an_upgrade),
         trial(environment, "tenancy::users", tenancy::users),
         trial(environment, "unpack::by_a_job", unpack::by_a_job),
         trial(environment, "unpack::causes_are_told", unpack::causes_are_told),

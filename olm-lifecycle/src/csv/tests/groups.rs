@@ -171,6 +171,7 @@ fn a_static_group_is_not_touched(#[case] own_apis: &str, #[case] other_apis: &st
     assert_eq!(world.next("csv"), expected);
     let group = world.get("OperatorGroup", "default").unwrap();
     assert_eq!(group["metadata"]["annotations"]["olm.providedAPIs"], json!(own_apis));
+    assert_eq!(world.events.len(), 1, "said once");
 }
 
 #[test]

@@ -16,6 +16,15 @@
 //!   `companions`; 8.31 `cluster_operator/tests.rs`; 8.32 olm-operator `args.rs`, olm-kit `admin`;
 //!   8.33 `csv/status.rs` and the tests of `olm-opgroup` and `olm-types`.
 //!
+//! The golden values of section 9 are in olm-types `hash/tests.rs`, that of a Deployment in
+//! `install/tests.rs`. The register of section 10 is in `quirks`.
+//!
+//! Scenarios of 8.3 that no real API server plays: 299 and 301 seconds of Installing, which take as
+//! long; rules without verbs that flap and a list of requirements that stays, which are quirks that
+//! are gone; two parts of a server missing at once, since the first is noticed before the second
+//! goes. The others are `lifecycle`, `servers`, `recovery`, `operator_groups` and
+//! `install_plans::scoped`.
+//!
 //! Rows that cannot be had: 8.22, labels `olm.api.*` of a CSV, which v0 computes for a type that it
 //! never meets, so that no CSV carries them; in 8.23, a strategy of the wrong Go type and a lister
 //! that fails, since a store answers always.
@@ -27,6 +36,7 @@ pub(crate) mod fixtures;
 mod groups;
 mod legacy;
 mod overrides;
+mod quirks;
 mod rights;
 mod rotation;
 mod scenarios;

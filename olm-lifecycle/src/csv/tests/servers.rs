@@ -218,6 +218,22 @@ fn a_webhook_that_was_deleted_is_installed_again() {
 }
 
 #[test]
+fn a_conversion_for_some_namespaces_fails_the_install() {
+    let mut world = World::new();
+    let mut csv = mk_csv_in("csv", "InstallReady", "AllRequirementsMet");
+    csv["spec"]["webhookdefinitions"] = json!([{
+        "generateName": "w.example.com", "type": "ConversionWebhook", "deploymentName": "csv-dep",
+        "conversionCRDs": ["things.g"], "sideEffects": "None", "admissionReviewVersions": ["v1"],
+    }]);
+    world.put(csv);
+    assert_eq!(
+        world.next("csv"),
+        "Failed/InstallComponentFailed install strategy failed: unable to manage conversion \
+         webhook: CSVs with conversion webhooks must support only AllNamespaces"
+    );
+}
+
+#[test]
 fn an_install_without_the_right_to_make_an_api_waits_for_it() {
     let mut world = mk_world();
     let refusal = |code, reason: &str| olm_effect::Refusal {

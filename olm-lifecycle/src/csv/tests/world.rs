@@ -14,7 +14,7 @@ use k8s_openapi::api::admissionregistration::v1::ValidatingWebhookConfiguration;
 use k8s_openapi::api::core::v1::{Pod, ServiceAccount};
 use k8s_openapi::api::rbac::v1::{ClusterRole, ClusterRoleBinding, Role, RoleBinding};
 use k8s_openapi::kube_aggregator::pkg::apis::apiregistration::v1::APIService;
-use olm_effect::{Refusal, Target};
+use olm_effect::{Outcome, Refusal, Target};
 use olm_opgroup::{NamespaceSet, select_targets};
 use olm_rbac::{Account, Claimant, Grants, RbacView};
 use olm_types::api::{ClusterServiceVersion, OperatorGroup};
@@ -87,6 +87,15 @@ impl World {
 
     /// One pass of a CSV; what was decided.
     pub(crate) fn sync(&mut self, name: &str) -> Decision {
+        self.pass(name).0
+    }
+
+    /// One pass of a CSV; what became of its writes, its status apart.
+    pub(crate) fn sync_outcomes(&mut self, name: &str) -> Vec<Outcome> {
+        self.pass(name).1
+    }
+
+    fn pass(&mut self, name: &str) -> (Decision, Vec<Outcome>) {
         let mut observed = self.observe(name);
         let decision = loop {
             match decide(&observed, self.now) {
@@ -114,15 +123,15 @@ impl World {
         };
         let outcomes = self.execute(&decision.effects);
         if self.has_stopped() {
-            return decision;
+            return (decision, outcomes);
         }
         let conclusion = conclude(&observed, &decision, &outcomes, self.now);
         let written = self.execute(&conclusion.effects);
         if self.has_stopped() {
-            return decision;
+            return (decision, outcomes);
         }
         assert!(written.iter().all(|outcome| outcome.refusal().is_none()), "{written:?}");
-        decision
+        (decision, outcomes)
     }
 
     /// Whether the process ended; from then on it runs again.

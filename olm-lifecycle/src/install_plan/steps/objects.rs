@@ -26,20 +26,16 @@ pub(super) fn append(
     Ok(())
 }
 
-/// The kind of an object that has everything a step needs.
+/// The kind of an object. Its `apiVersion` may be missing: core kinds are known without.
 fn checked_kind(object: &Value) -> Result<&str, &'static str> {
-    let text =
-        |pointer| object.pointer(pointer).and_then(Value::as_str).filter(|text| !text.is_empty());
     if !object.is_object() {
         return Err("is not a JSON object");
     }
-    if text("/apiVersion").is_none() {
-        return Err("apiVersion is missing");
-    }
-    text("/kind").ok_or("kind is missing")
+    let kind = object.get("kind").and_then(Value::as_str).filter(|text| !text.is_empty());
+    kind.ok_or("kind is missing")
 }
 
 fn step_kind<'a>(object: &Value, kind: &'a str) -> &'a str {
-    let core = object.get("apiVersion").and_then(Value::as_str) == Some("v1");
-    if core && kind == "Secret" { BUNDLE_SECRET } else { kind }
+    let version = object.get("apiVersion").and_then(Value::as_str).unwrap_or_default();
+    if ["", "v1"].contains(&version) && kind == "Secret" { BUNDLE_SECRET } else { kind }
 }

@@ -203,6 +203,17 @@ fn other_objects_keep_their_order_and_kind() {
     assert_eq!(gvk(&steps[3]), (String::new(), "v1".to_owned()));
 }
 
+/// Row `AdditionalBundleObjects/Service` of spec 9.2.
+#[test]
+fn an_object_without_version_is_a_core_object() {
+    let objects = ["Service", "Secret"]
+        .map(|kind| json!({"apiVersion": "", "kind": kind, "metadata": {"name": "test-service"}}));
+    let steps = bundle_steps(&bundle("b.v1", &csv("b.v1", Value::Null), &objects), "ns").unwrap();
+    assert_eq!(names(&steps[1..]), ["Service test-service", "BundleSecret test-service"]);
+    let resource = &steps[1].resource;
+    assert_eq!((resource.group.as_str(), resource.version.as_str()), ("", ""));
+}
+
 #[test]
 fn steps_of_all_bundles_are_ordered() {
     let crd = json!({"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": "a.b"}});
@@ -298,7 +309,7 @@ fn malformed_csvs(#[case] csv_json: &str, #[case] text: &str) {
 #[rstest]
 #[case("{", "object 0 of bundle b.v1: EOF")]
 #[case("7", "object 0 of bundle b.v1: is not a JSON object")]
-#[case(r#"{"kind":"x"}"#, "object 0 of bundle b.v1: apiVersion is missing")]
+#[case(r#"{"apiVersion":"v1","kind":""}"#, "object 0 of bundle b.v1: kind is missing")]
 #[case(r#"{"apiVersion":"v1"}"#, "object 0 of bundle b.v1: kind is missing")]
 fn malformed_objects(#[case] object: &str, #[case] text: &str) {
     let mut input = bundle("b.v1", &csv("b.v1", Value::Null), &[]);

@@ -1,4 +1,5 @@
-//! What Subscriptions say about their plan: the rows of spec 9.5.
+//! What Subscriptions say about their plan: the rows of spec 9.5. Those on reconcilers are in
+//! `subscription/sync/tests.rs`.
 
 use k8s_openapi::api::core::v1::ObjectReference;
 use olm_types::api::{BundleLookupCondition, InstallPlanCondition};
@@ -125,8 +126,10 @@ fn phases(
 )]
 #[case::failed_with_reason(Failed, Some(("InstallComponentFailed", "")), &[], failed("InstallComponentFailed"))]
 #[case::one_lookup(
-    Failed, Some(("InstallComponentFailed", "")), &["unpack job not completed"],
-    condition(INSTALL_PLAN_FAILED, "InstallComponentFailed", "unpack job not completed.")
+    Failed, Some(("InstallComponentFailed", "")),
+    &["unpack job not completed: Unpack pod(olm/c5a4) container(pull) is pending. Reason: ImagePullBackOff, Message: Back-off pulling image"],
+    condition(INSTALL_PLAN_FAILED, "InstallComponentFailed",
+        "unpack job not completed: Unpack pod(olm/c5a4) container(pull) is pending. Reason: ImagePullBackOff, Message: Back-off pulling image.")
 )]
 #[case::two_lookups(
     Failed, Some(("InstallComponentFailed", "")), &["encountered issue foo", "encountered issue bar"],
@@ -139,6 +142,13 @@ fn reasons_and_messages_of_the_plan(
     #[case] expected: SubscriptionCondition,
 ) {
     assert_eq!(told(&status(&[]), &plan(phase, installed, lookups)), Some(vec![expected]));
+}
+
+#[test]
+fn a_failure_with_its_reason_is_told_once() {
+    let plan = plan(Failed, Some(("InstallComponentFailed", "no")), &[]);
+    let before = vec![condition(INSTALL_PLAN_FAILED, "InstallComponentFailed", "no")];
+    assert_eq!(told(&status(&before), &plan), None);
 }
 
 #[rstest]

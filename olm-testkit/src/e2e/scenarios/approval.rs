@@ -40,6 +40,11 @@ pub(super) fn all() -> Vec<Scenario> {
             an_upgrade_waits_again,
         ),
         scenario(
+            "approval::of_a_changed_plan",
+            "an approval of a plan that changed in between counts when the plan is as it was",
+            of_a_changed_plan,
+        ),
+        scenario(
             "approval::from_the_starting_csv",
             "startingCSV is approved first, what came after it is a plan of its own",
             from_the_starting_csv,
@@ -108,6 +113,32 @@ async fn an_upgrade_waits_again(scene: Arc<Scene>) -> Result<()> {
     scene.at_rest().await?;
     approve(&scene, &plan).await?;
     finish(&scene, &story).await
+}
+
+/// Between the look at a plan and its approval somebody writes another CSV into it: the plan says
+/// that it has no step for that one, and nothing is made until it is as it was.
+async fn of_a_changed_plan(scene: Arc<Scene>) -> Result<()> {
+    offer(&scene, &versions(&scene)[..1]).await?;
+    subscribe(&scene, None).await?;
+    let plan = waiting_plan(&scene, OLD, 1).await?.name_any();
+    let names = |names: &[&str]| json!({"spec": {"clusterServiceVersionNames": names}});
+    scene.edit::<InstallPlan>(&plan, names(&[OLD, "stranger.v1.0.0"])).await?;
+    scene.edit::<InstallPlan>(&plan, json!({"spec": {"approved": true}})).await?;
+    let refused = |plan: &InstallPlan| {
+        let conditions = plan.status.iter().flat_map(|status| &status.conditions);
+        let mut failed =
+            conditions.filter(|one| one.reason.as_deref() == Some("InstallCheckFailed"));
+        failed.any(|one| {
+            let text = one.message.as_deref().unwrap_or_default();
+            text.contains("names stranger.v1.0.0, for which the plan has no step")
+        })
+    };
+    wait::until(&scene.api(), &plan, "name the CSV without a step", refused).await?;
+    scene.at_rest().await?;
+    check_nothing(&scene).await?;
+    scene.edit::<InstallPlan>(&plan, names(&[OLD])).await?;
+    scene.succeeded(OLD).await?;
+    scene.at_latest("kettle", OLD).await.map(drop)
 }
 
 /// `startingCSV` is approved first, and what came after it is a plan of its own.

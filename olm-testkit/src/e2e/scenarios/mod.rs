@@ -13,6 +13,7 @@ mod operator_groups;
 mod recovery;
 mod removal;
 mod resolution;
+mod room;
 pub mod servers;
 mod smoke;
 mod subscriptions;

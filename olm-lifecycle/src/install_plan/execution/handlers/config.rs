@@ -4,7 +4,7 @@ use olm_effect::{Action, Resource, Target};
 use olm_types::api::{Step, StepResource};
 use serde_json::Value;
 
-use super::draft::{Draft, object_target, patch};
+use super::draft::{Draft, object_target, owning_csvs, patch};
 use super::{Scope, StepError, StepHandler, Words};
 
 /// Handler of Service steps. What the API server allocates (cluster IPs, node ports) is no field
@@ -61,13 +61,16 @@ impl StepHandler for Owned {
         object_target(self.resource(), Some(&scope.namespace), step, desired)
     }
 
-    fn reads(&self, scope: &Scope, step: &Step, _: &Value) -> Vec<Target> {
-        vec![scope.csv(&step.resolving)]
+    fn reads(&self, scope: &Scope, step: &Step, manifest: &Value) -> Vec<Target> {
+        let mut csvs = owning_csvs(scope, manifest);
+        csvs.push(scope.csv(&step.resolving));
+        csvs
     }
 
     fn desired(&self, scope: &Scope, step: &Step, manifest: Value) -> Result<Value, StepError> {
         let draft = Draft::new(step, &self.resource(), self.words, manifest)?;
-        Ok(draft.place(Some(&scope.namespace))?.owned(scope)?.finish())
+        let draft = draft.place(Some(&scope.namespace))?.refresh_owners(scope)?;
+        Ok(draft.owned(scope)?.finish())
     }
 
     fn on_existing(

@@ -42,12 +42,12 @@ impl StepHandler for CustomResourceDefinitions {
 
     fn desired(&self, scope: &Scope, step: &Step, manifest: Value) -> Result<Value, StepError> {
         let version = resource(crd::api_version(&manifest)?);
-        let key = olm_types::hash::alongside_key(&scope.namespace, &step.resolving);
-        let annotation = format!("{}{key}", olm_types::annotations::INSTALLED_ALONGSIDE_PREFIX);
-        let csv = format!("{}/{}", scope.namespace, step.resolving);
-        let draft = Draft::new(step, &version, WORDS, manifest)?
-            .place(None)?
-            .annotate(&annotation, &csv)?;
+        let draft = Draft::new(step, &version, WORDS, manifest)?.place(None)?;
+        let draft = match step.resolving.as_str() {
+            // A plan that was written by hand may name no CSV.
+            "" => draft,
+            csv => alongside(draft, &scope.namespace, csv)?,
+        };
         let mut object = crd::without_placeholder(draft.finish());
         if let Some(fields) = object.as_object_mut() {
             fields.remove("status");
@@ -81,4 +81,11 @@ impl StepHandler for CustomResourceDefinitions {
             Some(_) => StepStatus::WaitingForApi,
         }
     }
+}
+
+/// Records which CSV the definition is installed alongside.
+fn alongside<'a>(draft: Draft<'a>, namespace: &str, csv: &str) -> Result<Draft<'a>, StepError> {
+    let key = olm_types::hash::alongside_key(namespace, csv);
+    let annotation = format!("{}{key}", olm_types::annotations::INSTALLED_ALONGSIDE_PREFIX);
+    draft.annotate(&annotation, &format!("{namespace}/{csv}"))
 }

@@ -1,5 +1,7 @@
 //! An object being made from the manifest of a step.
 
+use std::collections::BTreeSet;
+
 use olm_effect::{Action, Resource, Subresource, Target};
 use olm_types::api::Step;
 use serde_json::{Map, Value, json};
@@ -79,7 +81,8 @@ impl<'a> Draft<'a> {
         Ok(self)
     }
 
-    /// Fills in the uids of owning CSVs, which the manifest could not know.
+    /// Fills in the uids of owning CSVs, which the manifest could not know. An owner that is named
+    /// more than once is named once.
     pub(super) fn refresh_owners(mut self, scope: &Scope) -> Result<Self, StepError> {
         let (step, words) = (self.step, self.words);
         let Some(owners) =
@@ -94,6 +97,8 @@ impl<'a> Draft<'a> {
                 owner.insert("uid".to_owned(), uid.into());
             }
         }
+        let mut seen = BTreeSet::new();
+        owners.retain(|owner| seen.insert(owner.to_string()));
         Ok(self)
     }
 

@@ -1,5 +1,7 @@
 //! ServiceAccounts: what exists is merged, because others (and other steps) use it too.
 
+use std::collections::BTreeSet;
+
 use olm_effect::{Action, Resource, Target};
 use olm_types::api::{Step, StepResource};
 use serde_json::{Map, Value};
@@ -85,11 +87,9 @@ fn both_maps(live: Option<&Value>, desired: Option<&Value>) -> Option<Map<String
 /// Equal entries once, the live ones first.
 fn both_lists(live: Option<&Value>, desired: Option<&Value>) -> Option<Vec<Value>> {
     let mut all = live.and_then(Value::as_array).cloned().unwrap_or_default();
-    for entry in desired.and_then(Value::as_array).into_iter().flatten() {
-        if !all.contains(entry) {
-            all.push(entry.clone());
-        }
-    }
+    let mut known: BTreeSet<String> = all.iter().map(Value::to_string).collect();
+    let desired = desired.and_then(Value::as_array).into_iter().flatten();
+    all.extend(desired.filter(|entry| known.insert(entry.to_string())).cloned());
     (!all.is_empty()).then_some(all)
 }
 

@@ -1,8 +1,19 @@
 //! Execution of steps against a model of an API server: the rows of spec 9.7.
+//!
+//! Where its other rows are: phases, groups and time in `install_plan/phase/tests.rs`; scoped
+//! querier in `install_plan/attenuation.rs`, Secrets of accounts in olm-kit
+//! `interpreter/tests/accounts.rs`; collection of old plans in `install_plan/collect.rs`;
+//! definitions in `crd/tests.rs`, `crd/tests/rows.rs` and `crd/schema/tests.rs`; merged owners in
+//! `handlers/service_account.rs`, deduplicated ones in `owners`.
+//!
+//! Impossible rows: an account whose `generateName` changes (`old_name` to `new_name`), since an
+//! API server makes a name of it at creation and never looks at it again; an alongside annotation
+//! of an empty namespace, since a plan is in one.
 
 mod as_v0;
 mod cluster;
 mod kinds;
+mod owners;
 mod tenants;
 mod told;
 mod unpacked;

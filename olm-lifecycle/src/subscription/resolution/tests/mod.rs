@@ -1,4 +1,16 @@
-//! Namespaces before and after their resolution: the rows of spec 9.2 and 9.6.
+//! Namespaces before and after their resolution: the rows of spec 9.6, and of 9.2 what follows from
+//! an answer (the answers themselves are in catalog-operator `tests/steps.rs`).
+//!
+//! Where the rows of 9.6 are: new Subscriptions, updates, dependencies and generations in
+//! `installs`; lookups in `unpacking`; errors of plans, unpacking and resolution, and their end, in
+//! `failures`; names without duplicates and one plan per generation in
+//! `install_plan/request/tests.rs`; annotations about unpacking in `unpack/terms.rs`, the number of
+//! OperatorGroups in `states`.
+//!
+//! Impossible rows: `BadObject`, since an object of another type does not reach a typed store; ten
+//! goroutines that ensure one plan, since a namespace is one key, which one worker has at a time
+//! (olm-kit `queue`). An unpacker error leaves the Subscription unchanged in v0 and is told here
+//! (docs/differences.md).
 
 mod adoption;
 mod blocked;

@@ -10,7 +10,7 @@ use olm_types::api::{ClusterServiceVersion, CsvPhase, OperatorCondition};
 use olm_types::labels;
 use serde_json::{Value, json};
 
-use super::words::{message, patch_csv, went_through};
+use super::words::{message, patch_csv, respec, went_through};
 use crate::builders::{CsvBuilder, csv};
 use crate::e2e::Scene;
 use crate::e2e::scene::same;
@@ -39,6 +39,25 @@ pub(super) async fn in_any_order(scene: Arc<Scene>) -> Result<()> {
         deployment.owner_references().iter().map(|owner| owner.name.as_str()).collect();
     ensure!(owners == ["c"], "the owners are {owners:?}");
     Ok(())
+}
+
+/// A version whose predecessor never was is installed. One whose predecessor failed waits without
+/// a word, until that one is repaired.
+pub(super) async fn predecessors(scene: Arc<Scene>) -> Result<()> {
+    scene.operator_group().await?;
+    let heir = csv("heir", "1.0.0").deployment("heir", "default").replaces("nobody");
+    scene.create(&heir.build()).await?;
+    scene.succeeded("heir").await?;
+    let failed = version("old", None).with(|csv| csv.spec.install.strategy = "helm".to_owned());
+    scene.create(&failed.build()).await?;
+    message(&scene, "old", CsvPhase::Failed, "InvalidInstallStrategy").await?;
+    scene.create(&version("new", Some("old")).build()).await?;
+    message(&scene, "new", CsvPhase::Pending, "RequirementsUnknown").await?;
+    scene.at_rest().await?;
+    message(&scene, "new", CsvPhase::Pending, "RequirementsUnknown").await?;
+    respec(&scene, &version("old", None)).await?;
+    wait::until_gone(&scene.api::<ClusterServiceVersion>(), "old").await?;
+    scene.succeeded("new").await.map(drop)
 }
 
 /// A version wants another selector, which nobody may change: the Deployment is made anew.

@@ -98,10 +98,11 @@ pub(super) async fn a_changed_csv(scene: Arc<Scene>) -> Result<()> {
 pub(super) async fn a_missed_deadline(scene: Arc<Scene>) -> Result<()> {
     scene.operator_group().await?;
     let homeless = |spec: &mut Value| {
-        spec["progressDeadlineSeconds"] = json!(1);
+        spec["progressDeadlineSeconds"] = json!(DEADLINE_SECONDS);
         spec["template"]["spec"]["nodeSelector"] = json!({HOME: "here"});
     };
     scene.create(&operator(KETTLE).deployments(homeless).build()).await?;
+    missed_for_good(&scene).await?;
     let text = message(&scene, KETTLE, CsvPhase::Failed, "InstallCheckFailed").await?;
     let expected = "install failed: deployment kettle not ready before timeout: deployment \
                     \"kettle\" exceeded its progress deadline";
@@ -114,6 +115,24 @@ pub(super) async fn a_missed_deadline(scene: Arc<Scene>) -> Result<()> {
     let last: Vec<CsvPhase> = status.conditions.iter().rev().map(|past| past.phase).collect();
     ensure!(last.starts_with(&[CsvPhase::Succeeded, CsvPhase::Failed]), "{last:?}");
     Ok(())
+}
+
+/// Deadline of a Deployment whose pods have nowhere to go.
+const DEADLINE_SECONDS: i64 = 5;
+
+/// Waits until nothing is left that could count as progress but a pod that runs.
+///
+/// A pod that is made after the deadline is progress: the Deployment takes its failure back, the
+/// CSV is installed again, and only then the deadline is missed once more.
+async fn missed_for_good(scene: &Scene) -> Result<()> {
+    let missed = |deployment: &Deployment| {
+        let Some(status) = &deployment.status else { return false };
+        let mut conditions = status.conditions.iter().flatten();
+        status.updated_replicas == Some(1)
+            && conditions.any(|one| one.reason.as_deref() == Some("ProgressDeadlineExceeded"))
+    };
+    wait::until(&scene.api(), KETTLE, "miss its deadline with its pod", missed).await?;
+    scene.at_rest().await
 }
 
 /// Label of the only node that the pods of a scenario go to.

@@ -93,6 +93,11 @@ fn chains() -> Vec<Scenario> {
             "a version that wants another selector gets a new Deployment",
             chains::another_selector,
         ),
+        scenario(
+            "lifecycle::predecessors",
+            "a version replaces one that never was, and waits for one that failed",
+            chains::predecessors,
+        ),
         scenario("lifecycle::a_circle", "CSVs that replace each other say so", chains::a_circle),
         scenario(
             "lifecycle::an_operator_that_is_busy",

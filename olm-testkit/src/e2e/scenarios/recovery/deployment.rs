@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use k8s_openapi::api::core::v1::{Node, Pod, ResourceQuota};
-use kube::ResourceExt;
-use kube::api::{Api, DeleteParams, ListParams, Patch, PatchParams};
+use k8s_openapi::api::core::v1::{Pod, ResourceQuota};
+use kube::api::{Api, DeleteParams, ListParams};
 use olm_types::api::CsvPhase;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::words::not_available;
-use crate::builders::{CsvBuilder, csv};
+use crate::builders::csv;
+use crate::e2e::scenarios::room::Room;
 use crate::e2e::scene::Scene;
 use crate::e2e::{Scenario, scenario};
 use crate::wait;
@@ -99,41 +99,4 @@ async fn deadline(scene: Arc<Scene>) -> Result<()> {
     scene.succeeded("late.v1.0.0").await?;
     scene.at_rest().await?;
     room.close().await
-}
-
-/// Room on the node for the pods of one scenario.
-struct Room {
-    nodes: Api<Node>,
-    label: String,
-}
-
-impl Room {
-    fn of(scene: &Scene) -> Self {
-        Self { nodes: Api::all(scene.client.clone()), label: format!("room/{}", scene.namespace) }
-    }
-
-    /// The CSV with a Deployment that runs only here.
-    fn wanted_by(&self, csv: CsvBuilder) -> CsvBuilder {
-        csv.deployments(|spec| {
-            spec["template"]["spec"]["nodeSelector"] = json!({&self.label: "free"});
-        })
-    }
-
-    async fn open(&self) -> Result<()> {
-        self.mark(json!("free")).await
-    }
-
-    async fn close(&self) -> Result<()> {
-        self.mark(Value::Null).await
-    }
-
-    async fn mark(&self, value: Value) -> Result<()> {
-        let mark = Patch::Merge(json!({"metadata": {"labels": {&self.label: value}}}));
-        let nodes = self.nodes.list(&ListParams::default()).await.context("cannot list nodes")?;
-        for node in nodes {
-            let marked = self.nodes.patch(&node.name_any(), &PatchParams::default(), &mark).await;
-            marked.context("cannot label a node")?;
-        }
-        Ok(())
-    }
 }

@@ -2,8 +2,10 @@
 
 mod leftovers;
 mod operator;
+mod parts;
 mod rotation;
 mod traffic;
+mod upgrade;
 
 use std::sync::Arc;
 
@@ -61,6 +63,33 @@ pub(super) fn all() -> Vec<Scenario> {
             leftovers::of_nobody,
         ),
         scenario(
+            "servers::lost_parts",
+            "what an install made for a server and somebody deleted is named and made again",
+            parts::come_back,
+        ),
+        scenario(
+            "servers::garbage_in_a_secret",
+            "what is no certificate in the Secret of a server is replaced",
+            parts::garbage_is_replaced,
+        ),
+        scenario(
+            "servers::a_required_api",
+            "a CSV waits for the API that another one serves",
+            parts::a_required_api,
+        ),
+        scenario(
+            "servers::conversion_is_for_all",
+            "a CSV with a conversion webhook that can be confined to namespaces says so",
+            parts::conversion_is_for_all,
+        ),
+        scenario(
+            "servers::conversion_of_an_upgrade",
+            "a version that brings conversion is installed while its plan is unfinished",
+            conversion_of_an_upgrade,
+        )
+        .needs(&pods)
+        .exclusive(),
+        scenario(
             "servers::bad_descriptions",
             "a CSV with a webhook on everything says so and disturbs nobody",
             bad_descriptions,
@@ -83,6 +112,15 @@ pub async fn conversion(scene: Arc<Scene>) -> Result<()> {
     let group = builders::operator_group(&scene.namespace, "group", &[]);
     scene.create(&group).await?;
     play(&scene, &Example::new(&scene).converting()).await
+}
+
+/// An upgrade to a version that brings a conversion webhook, with a plan that cannot end and pods
+/// that cannot run for a while.
+///
+/// # Errors
+/// When the plan takes the conversion back, or objects cannot be had.
+pub async fn conversion_of_an_upgrade(scene: Arc<Scene>) -> Result<()> {
+    upgrade::with_an_unfinished_plan(&scene).await
 }
 
 /// Each kind of server is called; what is not described any more goes at once, and the rest with

@@ -1,0 +1,195 @@
+//! The rows of spec 9.5 on reconcilers: a whole look at one Subscription.
+//!
+//! The rows on states are in `subscription/health/tests.rs` and `subscription/plan_status/tests.rs`.
+//! Impossible rows: `CheckReference`, since a reference that is there or not is no state that is
+//! left behind, and the syncer without reconcilers, since the list of them is fixed.
+
+use k8s_openapi::api::core::v1::ObjectReference;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use olm_effect::Action;
+use olm_types::api::{
+    CatalogSourceStatus, InstallPlan, InstallPlanPhase, InstallPlanStatus, SubscriptionCondition,
+    SubscriptionState, SubscriptionStatus,
+};
+use rstest::rstest;
+use serde_json::json;
+
+use super::*;
+
+fn now() -> Timestamp {
+    Timestamp::UNIX_EPOCH
+}
+
+fn catalog(namespace: &str, name: &str, reason: Option<&str>) -> Arc<CatalogSource> {
+    let object = json!({
+        "metadata": {"namespace": namespace, "name": name, "uid": format!("{namespace}/{name}")},
+        "spec": {"sourceType": "grpc", "address": "kitchen:50051"},
+    });
+    let mut catalog: CatalogSource = serde_json::from_value(object).unwrap();
+    let reason = reason.map(str::to_owned);
+    catalog.status = Some(CatalogSourceStatus { reason, ..CatalogSourceStatus::default() });
+    Arc::new(catalog)
+}
+
+fn observed(status: SubscriptionStatus, catalogs: &[Arc<CatalogSource>]) -> Observed {
+    let spec = json!({"source": "cs-0", "sourceNamespace": "ns", "name": "p"});
+    let mut subscription = Subscription::new("sub", serde_json::from_value(spec).unwrap());
+    subscription.metadata.namespace = Some("ns".to_owned());
+    subscription.status = Some(status);
+    Observed {
+        subscription: Arc::new(subscription),
+        plan: ReferencedPlan::None,
+        catalogs: catalogs.to_vec(),
+        installed: None,
+    }
+}
+
+/// The status that is written; nothing when it stays.
+fn written(observed: &Observed) -> Option<SubscriptionStatus> {
+    let effect = decide(observed, now())?;
+    let Action::Status { object, .. } = effect.action else { panic!("{effect:?}") };
+    serde_json::from_value::<Subscription>(object).unwrap().status
+}
+
+/// The status after a look at these catalogs, from nothing.
+fn seen(catalogs: &[Arc<CatalogSource>]) -> SubscriptionStatus {
+    written(&observed(SubscriptionStatus::default(), catalogs)).unwrap()
+}
+
+/// `type status reason: message`.
+fn told(status: &SubscriptionStatus) -> Vec<String> {
+    let line = |one: &SubscriptionCondition| {
+        let text = |text: &Option<String>| text.clone().unwrap_or_default();
+        format!("{} {} {}: {}", one.type_, one.status, text(&one.reason), text(&one.message))
+    };
+    status.conditions.iter().map(line).collect()
+}
+
+#[test]
+fn no_catalogs() {
+    let text = "CatalogSourcesUnhealthy True NoCatalogSourcesFound: dependency resolution requires \
+                at least one catalogsource";
+    let status = seen(&[]);
+    assert_eq!(told(&status), [text]);
+    assert_eq!(status.last_updated, Some(Time(now())));
+}
+
+#[test]
+fn a_catalog_with_an_invalid_spec_is_unhealthy_and_added() {
+    let status = seen(&[catalog("ns", "cs-0", Some("SpecInvalidError"))]);
+    let text = "CatalogSourcesUnhealthy True CatalogSourcesAdded: targeted catalogsource ns/cs-0 \
+                unhealthy";
+    assert_eq!(told(&status), [text]);
+    assert!(!status.catalog_health[0].healthy);
+}
+
+/// `healthy` or not: the second look tells the plain state, and the third changes nothing.
+#[rstest]
+#[case::unhealthy(
+    Some("SpecInvalidError"),
+    "True UnhealthyCatalogSourceFound: targeted catalogsource ns/cs-0 unhealthy"
+)]
+#[case::healthy(None, "False AllCatalogSourcesHealthy: all available catalogsources are healthy")]
+fn no_changes(#[case] reason: Option<&str>, #[case] text: &str) {
+    let catalogs = [catalog("ns", "cs-0", reason), catalog("ns", "cs-1", None)];
+    let settled = written(&observed(seen(&catalogs), &catalogs)).unwrap();
+    assert_eq!(told(&settled), [format!("CatalogSourcesUnhealthy {text}")]);
+    assert_eq!(written(&observed(settled, &catalogs)), None);
+}
+
+#[test]
+fn a_global_catalog_is_added_in_front_of_the_others() {
+    let mut catalogs = vec![catalog("ns", "cs-1", None), catalog("ns", "cs-0", None)];
+    let before = seen(&catalogs);
+    catalogs.push(catalog("global", "cs-g", None));
+    let status = written(&observed(before, &catalogs)).unwrap();
+    let text = "CatalogSourcesUnhealthy False CatalogSourcesAdded: all available catalogsources \
+                are healthy";
+    assert_eq!(told(&status), [text]);
+    let names = status.catalog_health.iter().map(|one| one.catalog_source_ref.uid.clone().unwrap());
+    assert_eq!(names.collect::<Vec<_>>(), ["global/cs-g", "ns/cs-0", "ns/cs-1"]);
+    assert!(status.catalog_health.iter().all(|one| one.healthy));
+}
+
+#[test]
+fn a_catalog_that_becomes_invalid_is_updated() {
+    let before = seen(&[catalog("ns", "cs-0", None)]);
+    let status =
+        written(&observed(before, &[catalog("ns", "cs-0", Some("SpecInvalidError"))])).unwrap();
+    let text = "CatalogSourcesUnhealthy True CatalogSourcesUpdated: targeted catalogsource ns/cs-0 \
+                unhealthy";
+    assert_eq!(told(&status), [text]);
+}
+
+fn settled() -> (SubscriptionStatus, [Arc<CatalogSource>; 1]) {
+    let catalogs = [catalog("ns", "cs-0", None)];
+    (written(&observed(seen(&catalogs), &catalogs)).unwrap(), catalogs)
+}
+
+fn referring(mut status: SubscriptionStatus) -> SubscriptionStatus {
+    let name = Some("ip".to_owned());
+    status.install_plan_ref = Some(ObjectReference { name, ..ObjectReference::default() });
+    status
+}
+
+fn plan(phase: InstallPlanPhase) -> ReferencedPlan {
+    let mut plan = InstallPlan::new("ip", Default::default());
+    plan.status = Some(InstallPlanStatus { phase, ..InstallPlanStatus::default() });
+    ReferencedPlan::Found(Arc::new(plan))
+}
+
+use InstallPlanPhase::{Complete, Failed, Installing, None as NoPhase, Planning, RequiresApproval};
+
+/// What is added behind the condition of the catalogs; a second look adds nothing.
+#[rstest]
+#[case::none(ReferencedPlan::None, None)]
+#[case::missing(
+    ReferencedPlan::Missing,
+    Some("InstallPlanMissing True ReferencedInstallPlanNotFound: ")
+)]
+#[case::fresh(plan(NoPhase), Some("InstallPlanPending True InstallPlanNotYetReconciled: "))]
+#[case::planning(plan(Planning), Some("InstallPlanPending True Planning: "))]
+#[case::installing(plan(Installing), Some("InstallPlanPending True Installing: "))]
+#[case::approval(plan(RequiresApproval), Some("InstallPlanPending True RequiresApproval: "))]
+#[case::failed(plan(Failed), Some("InstallPlanFailed True InstallPlanFailed: "))]
+#[case::complete(plan(Complete), None)]
+fn plans(#[case] plan: ReferencedPlan, #[case] added: Option<&str>) {
+    let (status, catalogs) = settled();
+    let healthy = told(&status).remove(0);
+    let look = |status| Observed { plan: plan.clone(), ..observed(status, &catalogs) };
+    let after = written(&look(referring(status)));
+    assert_eq!(after.is_some(), added.is_some());
+    if let (Some(after), Some(added)) = (after, added) {
+        assert_eq!(told(&after), [healthy, added.to_owned()]);
+        assert_eq!(written(&look(after)), None, "it is told once");
+    }
+}
+
+#[test]
+fn a_complete_plan_is_pending_no_more() {
+    let (status, catalogs) = settled();
+    let look = |plan, status| Observed { plan, ..observed(status, &catalogs) };
+    let pending = written(&look(plan(Installing), referring(status.clone()))).unwrap();
+    let done = written(&look(plan(Complete), pending)).unwrap();
+    assert_eq!(told(&done), told(&status));
+}
+
+#[test]
+fn a_pending_plan_that_is_gone_leaves_nothing_behind() {
+    let (status, catalogs) = settled();
+    let look = |plan, status| Observed { plan, ..observed(status, &catalogs) };
+    let mut pending = written(&look(plan(Installing), referring(status.clone()))).unwrap();
+    pending.state = SubscriptionState::UpgradePending;
+    let after = written(&look(ReferencedPlan::Missing, pending)).unwrap();
+    assert_eq!(told(&after), told(&status));
+    assert_eq!((after.state, after.install_plan_ref), (SubscriptionState::default(), None));
+    assert_eq!(after.last_updated, Some(Time(now())));
+}
+
+/// The syncer of v0, given an empty Subscription.
+#[test]
+fn an_empty_subscription_is_no_error() {
+    let mut empty = observed(SubscriptionStatus::default(), &[]);
+    Arc::make_mut(&mut empty.subscription).status = None;
+    assert!(written(&empty).is_some(), "it is told that there are no catalogs");
+}
