@@ -1,8 +1,8 @@
 //! What snapshots of catalogs cost a controller: memory while they are held, and time to load one
-//! again.
+//! again. What is above its limit fails.
 //!
 //! ```text
-//! cargo run --release --package olm-catalog --example snapshot_figures -- FOLDER...
+//! cargo xtask bench --release snapshots FOLDER...
 //! ```
 //! Each folder is served by a process of its own, so that only the controller's side is measured.
 
@@ -25,6 +25,11 @@ use tokio::net::TcpListener;
 const ROUNDS: usize = 5;
 /// Bytes of a page, in which the system counts memory.
 const PAGE: usize = 4_096;
+
+/// Most that the snapshots may take together, in MB: the two catalogs that people use most.
+const HELD: f64 = 15.0;
+/// Longest time in which one is loaded again, in milliseconds.
+const REFRESH: f64 = 300.0;
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -70,13 +75,22 @@ async fn measure(folders: &[String]) -> Result<(), Failure> {
         held.push(client.load().await?);
     }
     let grown = resident()?.saturating_sub(before);
+    let mut is_within_limits = true;
     for (client, snapshot) in clients.iter().zip(&held) {
-        let refresh = refresh(client).await?;
-        let entries = snapshot.entries().len();
-        println!("{}: {entries} entries, loaded in {} ms", snapshot.key(), refresh.as_millis());
+        let refresh = refresh(client).await?.as_secs_f64() * 1e3;
+        let what = format!("{}: {} entries, loaded in", snapshot.key(), snapshot.entries().len());
+        is_within_limits &= judge(&what, refresh, REFRESH, "ms");
     }
-    println!("held together: {:.1} MB", grown as f64 / 1e6);
-    Ok(())
+    is_within_limits &= judge("held together:", grown as f64 / 1e6, HELD, "MB");
+    if is_within_limits { Ok(()) } else { Err("a figure is above its limit".into()) }
+}
+
+/// Prints a figure; whether it is within its limit.
+fn judge(what: &str, measured: f64, limit: f64, unit: &str) -> bool {
+    let is_within = measured <= limit;
+    let verdict = if is_within { "" } else { "  TOO MUCH" };
+    println!("{what} {measured:.1} {unit}, limit {limit} {unit}{verdict}");
+    is_within
 }
 
 async fn refresh(client: &RegistryClient) -> Result<Duration, Failure> {

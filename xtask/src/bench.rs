@@ -4,19 +4,21 @@ mod catalog;
 mod failover;
 mod install;
 mod packages;
+mod snapshots;
 mod stage;
 mod upgrade;
 
 use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use clap::{Args, Subcommand};
 use olm_testkit::cluster::{ClusterBackend, local::LocalCluster};
 use olm_testkit::operators::Binaries;
 use olm_testkit::progress::Progress;
 
 use crate::demo;
+use crate::scale::table::Table;
 
 /// Arguments of the command.
 #[derive(Debug, Args)]
@@ -34,6 +36,12 @@ enum Subject {
     Catalog {
         /// A folder with a file-based catalog; by default a small one of the tests
         dir: Option<PathBuf>,
+    },
+    /// Snapshots in the catalog operator: memory held, time to load one again
+    Snapshots {
+        /// Folders with file-based catalogs
+        #[arg(required = true)]
+        folders: Vec<PathBuf>,
     },
     /// The packages API: time and size of lists, memory added
     Packages {
@@ -87,10 +95,11 @@ impl Figure {
 pub fn run(arguments: &Arguments) -> Result<()> {
     match &arguments.subject {
         Subject::Catalog { dir } => catalog::run(dir.as_deref()),
+        Subject::Snapshots { folders } => snapshots::run(arguments.release, folders),
         Subject::Packages { folders } => {
-            on_a_cluster(arguments.release, async |cluster, binaries| {
+            within_limits(&on_a_cluster(arguments.release, async |cluster, binaries| {
                 packages::run(cluster, binaries, folders).await
-            })
+            })?)
         }
         Subject::Failover { count } => {
             on_a_cluster(arguments.release, async |cluster, binaries| {
@@ -121,6 +130,13 @@ fn on_a_cluster<T>(
         cluster.down().await?;
         measured
     })
+}
+
+/// Prints figures; one above its limit fails the command.
+fn within_limits(table: &Table) -> Result<()> {
+    print!("{table}");
+    ensure!(table.is_within_limits(), "a figure is above its limit");
+    Ok(())
 }
 
 fn print(what: &str, times: &mut [Duration]) {

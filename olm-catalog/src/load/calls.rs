@@ -60,7 +60,7 @@ pub(super) async fn get_each(address: SocketAddr, bundles: &[Bundle]) -> Result<
     let started = Instant::now();
     let callers: Vec<_> = callers
         .into_iter()
-        .map(|(caller, requests)| tokio::spawn(call(caller, requests)))
+        .map(|(caller, requests)| tokio::spawn(caller.get_all(requests, PARALLEL)))
         .collect();
     for caller in callers {
         caller.await??;
@@ -68,15 +68,10 @@ pub(super) async fn get_each(address: SocketAddr, bundles: &[Bundle]) -> Result<
     Ok(SINGLE as f64 / started.elapsed().as_secs_f64())
 }
 
-fn request(bundle: &Bundle) -> GetBundleRequest {
+pub(super) fn request(bundle: &Bundle) -> GetBundleRequest {
     GetBundleRequest {
         pkg_name: bundle.package_name.clone(),
         channel_name: bundle.channel_name.clone(),
         csv_name: bundle.csv_name.clone(),
     }
-}
-
-async fn call(caller: Caller, requests: Vec<GetBundleRequest>) -> Result<()> {
-    let calls = requests.into_iter().map(|request| caller.clone().get(request));
-    futures::stream::iter(calls).buffer_unordered(PARALLEL).try_collect::<()>().await
 }

@@ -5,6 +5,7 @@
 
 mod caller;
 mod calls;
+mod http2;
 mod process;
 mod start;
 

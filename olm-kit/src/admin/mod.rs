@@ -11,7 +11,7 @@ mod guard;
 mod listen;
 mod state;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::collections::BTreeMap;
 use std::io;

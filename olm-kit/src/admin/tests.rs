@@ -1,6 +1,6 @@
 //! Over loopback, with a hand-written client.
 
-mod tls;
+pub(crate) mod tls;
 
 use axum::http::header::AUTHORIZATION;
 use serde_json::json;

@@ -66,3 +66,79 @@ impl AggregatedApi {
         Ok(bound)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use olm_effect::CertificateOrder;
+    use rustls::ProtocolVersion;
+    use rustls::version::{TLS12, TLS13};
+    use tokio_util::sync::CancellationToken;
+
+    use super::*;
+    use crate::admin::tests::tls::agreed;
+    use crate::aggregated::{Item, Kind, Subresource, query};
+    use crate::certificates::Authority;
+    use crate::scripted::Script;
+    use crate::tls::TlsVersion;
+
+    /// There is nothing.
+    struct Nothing(Kind);
+
+    impl Resource for Nothing {
+        fn kind(&self) -> &Kind {
+            &self.0
+        }
+
+        fn list(&self, _: Option<&str>) -> Vec<Box<dyn Item>> {
+            Vec::new()
+        }
+
+        fn get(&self, _: &str, _: &str) -> Option<Box<dyn Item>> {
+            None
+        }
+
+        fn subresource(&self, _: &str, _: &str, _: &str) -> Option<Subresource> {
+            None
+        }
+    }
+
+    /// Where it listens, and whom to trust. Nothing is agreed on before it has a certificate.
+    async fn serving(profile: TlsProfile, tasks: &Tasks) -> (SocketAddr, String) {
+        let resource = Arc::new(Nothing(query::tests::kind()));
+        let api = AggregatedApi::new(resource, Script::new().client()).profile(profile);
+        let (identity, authorities) = (api.identity(), api.authorities());
+        let address = api.serve("127.0.0.1:0", tasks).await.unwrap();
+        let order = CertificateOrder {
+            organization: "test".to_owned(),
+            authority: "test-".to_owned(),
+            servers: BTreeMap::new(),
+            not_before: "2026-01-01T00:00:00Z".parse().unwrap(),
+            not_after: "2096-01-01T00:00:00Z".parse().unwrap(),
+        };
+        let authority = Authority::new(&order).unwrap();
+        let trusted = authority.certificate().to_owned();
+        assert_eq!(agreed(address, &trusted, &TLS13).await, None);
+        let issued = authority.serve(&["localhost".to_owned()]).unwrap();
+        let (certificate, key) = (issued.certificate.as_bytes(), issued.key.as_bytes());
+        identity.set(certificate, key, &authorities.load()).unwrap();
+        (address, trusted)
+    }
+
+    #[tokio::test]
+    async fn a_client_gets_what_the_profile_allows() {
+        let tasks = Tasks::new(CancellationToken::new());
+        let newest = TlsProfile::given(TlsVersion::V13, &[]).unwrap();
+        let (address, trusted) = serving(newest, &tasks).await;
+        assert_eq!(agreed(address, &trusted, &TLS12).await, None);
+        let version = agreed(address, &trusted, &TLS13).await.unwrap().0;
+        assert_eq!(version, ProtocolVersion::TLSv1_3);
+
+        let suite = "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256";
+        let only = TlsProfile::given(TlsVersion::V12, &[suite.parse().unwrap()]).unwrap();
+        let (address, trusted) = serving(only, &tasks).await;
+        let (version, found) = agreed(address, &trusted, &TLS12).await.unwrap();
+        assert_eq!((version, format!("{found:?}")), (ProtocolVersion::TLSv1_2, suite.to_owned()));
+    }
+}

@@ -1,7 +1,7 @@
 //! `cargo xtask bench packages`: what the packages API gives, how fast, and what it costs.
 //!
 //! Each folder is served as a catalog. The operator is started twice, without and with the API, and
-//! asked through the API server, as kubectl asks.
+//! asked through the API server, as kubectl asks. What the API adds to its memory has a limit.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -18,6 +18,8 @@ use olm_types::api::CatalogSource;
 use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
+use crate::scale::table::{Table, percentile};
+
 /// Requests of each kind.
 const REQUESTS: usize = 200;
 
@@ -27,18 +29,22 @@ const LIST: &str = "/apis/packages.operators.coreos.com/v1/packagemanifests";
 /// What kubectl asks for when it prints a table.
 const TABLE: &str = "application/json;as=Table;v=v1;g=meta.k8s.io";
 
+/// Most that the API may add to the memory of the operator, in MB: what is held for the two catalogs
+/// that people use most, and what it takes to make an answer of it.
+const ADDED: f64 = 10.0;
+
 /// How long after the last catalog memory is looked at.
 const SETTLE: Duration = Duration::from_secs(5);
 
 /// Between two looks whether the operator knows all catalogs.
 const LOOK: Duration = Duration::from_millis(200);
 
-/// Serves the catalogs, measures, and prints.
+/// Serves the catalogs, and measures.
 pub(super) async fn run(
     cluster: &LocalCluster,
     binaries: &Binaries,
     folders: &[PathBuf],
-) -> Result<()> {
+) -> Result<Table> {
     ensure!(!folders.is_empty(), "name the folders of catalogs");
     let kubeconfig = cluster.kubeconfig().await?;
     let client = cluster::client(&kubeconfig).await?;
@@ -52,19 +58,30 @@ pub(super) async fn run(
     let (operator, state, with) =
         started(binaries, &kubeconfig, "with", &address, "packages", folders.len()).await?;
     packages::until_available(&client).await?;
-    print_held(&state);
-    println!("memory of the operator       {with:>8.1} MiB");
-    println!("added by the packages API    {:>8.1} MiB", with - without);
-    println!("{:<28} {:>10} {:>9} {:>9}", "request", "bytes", "p50, ms", "p99, ms");
-    ask(&client, "all packages", LIST, None).await?;
-    ask(&client, "all packages as a table", LIST, Some(TABLE)).await?;
-    let name = first(&client).await?;
+    let mut table = Table::default();
+    held(&state, &mut table);
+    table.free("memory of the operator", format!("{with:.1} MB"));
+    table.bounded("added by the packages API", with - without, ADDED, "MB");
+    requests(&client, &mut table).await?;
+    table.free("memory after these requests", format!("{:.1} MB", megabytes(&operator)));
+    operator.stop();
+    Ok(table)
+}
+
+/// What people and programs ask for most.
+async fn requests(client: &Client, table: &mut Table) -> Result<()> {
+    let name = first(client).await?;
     let one = format!(
         "/apis/packages.operators.coreos.com/v1/namespaces/{OLM_NAMESPACE}/packagemanifests/{name}"
     );
-    ask(&client, "one package", &one, None).await?;
-    println!("memory after these requests  {:>8.1} MiB", mib(&operator));
-    operator.stop();
+    let asked = [
+        ("all packages", LIST, None),
+        ("all packages as a table", LIST, Some(TABLE)),
+        ("one package", &one, None),
+    ];
+    for (what, path, accept) in asked {
+        ask(client, what, path, accept, table).await?;
+    }
     Ok(())
 }
 
@@ -84,7 +101,7 @@ async fn serve(client: &Client, binaries: &Binaries, folders: &[PathBuf]) -> Res
 }
 
 /// Starts the operator and waits until `part` of its state knows so many catalogs; also gives the
-/// state and its memory in MiB.
+/// state and its memory in MB.
 async fn started(
     binaries: &Binaries,
     kubeconfig: &Path,
@@ -104,7 +121,7 @@ async fn started(
         sleep(LOOK).await;
     }
     sleep(SETTLE).await;
-    let memory = mib(&running);
+    let memory = megabytes(&running);
     Ok((running, state(admin).await?, memory))
 }
 
@@ -121,19 +138,18 @@ fn known(state: &Value, part: &str) -> usize {
     catalogs.map_or(0, |catalogs| catalogs.values().filter(has_content).count())
 }
 
-fn print_held(state: &Value) {
+fn held(state: &Value, table: &mut Table) {
     let catalogs = state.get("packages").and_then(Value::as_object);
     let sum = |field: &str| -> u64 {
         let catalogs = catalogs.into_iter().flatten();
         catalogs.filter_map(|(_, catalog)| catalog.get(field)?.as_u64()).sum()
     };
-    println!("packages                     {:>8}", sum("packages"));
-    let held = sum("bytes") as f64 / f64::from(1 << 20);
-    println!("held for them, compressed    {held:>8.1} MiB");
+    table.free("packages", sum("packages").to_string());
+    table.free("held for them, compressed", format!("{:.1} MB", sum("bytes") as f64 / 1e6));
 }
 
-fn mib(process: &Running) -> f64 {
-    process.resident_memory().unwrap_or_default() as f64 / f64::from(1 << 20)
+fn megabytes(process: &Running) -> f64 {
+    process.resident_memory().unwrap_or_default() as f64 / 1e6
 }
 
 async fn first(client: &Client) -> Result<String> {
@@ -147,8 +163,14 @@ fn request(path: &str, accept: Option<&str>) -> Result<http::Request<Vec<u8>>> {
     Ok(http::Request::get(path).header("accept", accept).body(Vec::new())?)
 }
 
-/// Asks again and again, and prints size and times.
-async fn ask(client: &Client, what: &str, path: &str, accept: Option<&str>) -> Result<()> {
+/// Asks again and again: size and times.
+async fn ask(
+    client: &Client,
+    what: &str,
+    path: &str,
+    accept: Option<&str>,
+    table: &mut Table,
+) -> Result<()> {
     let (mut times, mut bytes) = (Vec::new(), 0);
     for _ in 0..REQUESTS {
         let started = Instant::now();
@@ -156,10 +178,7 @@ async fn ask(client: &Client, what: &str, path: &str, accept: Option<&str>) -> R
         times.push(started.elapsed());
     }
     times.sort();
-    let [p50, p99] = [50, 99].map(|percent| {
-        let time = times.get(REQUESTS * percent / 100).copied().unwrap_or_default();
-        time.as_secs_f64() * 1e3
-    });
-    println!("{what:<28} {bytes:>10} {p50:>9.1} {p99:>9.1}");
+    let [p50, p99] = [50, 99].map(|share| percentile(&times, share).as_secs_f64() * 1e3);
+    table.free(what, format!("{bytes} bytes, p50 {p50:.1} ms, p99 {p99:.1} ms"));
     Ok(())
 }

@@ -17,6 +17,7 @@
 //! audit log or a restart of a process can tell is said to be not measured.
 
 mod arrivals;
+mod catalogs;
 mod copies;
 mod crds;
 mod crowd;
@@ -27,7 +28,7 @@ mod measures;
 mod offer;
 mod requests;
 mod stage;
-mod table;
+pub(crate) mod table;
 
 use std::path::PathBuf;
 
@@ -62,6 +63,8 @@ pub struct Arguments {
 enum Subject {
     /// Many namespaces with a settled CSV each
     Csvs(csvs::Arguments),
+    /// Many catalogs with an address, and nothing to do
+    Catalogs(catalogs::Arguments),
     /// Operators that watch all namespaces, in a cluster with many
     Copies(copies::Arguments),
     /// A Subscription in each of many namespaces, at the same time
@@ -75,13 +78,16 @@ impl Subject {
     fn operators(&self) -> &'static [Operator] {
         match self {
             Self::Csvs(_) => &[Operator::Olm],
-            Self::Copies(_) | Self::Installs(_) | Self::Crds(_) => &Operator::ALL,
+            Self::Catalogs(_) | Self::Copies(_) | Self::Installs(_) | Self::Crds(_) => {
+                &Operator::ALL
+            }
         }
     }
 
     async fn measure(&self, stage: &mut Stage) -> Result<Table> {
         match self {
             Self::Csvs(arguments) => csvs::measure(arguments, stage).await,
+            Self::Catalogs(arguments) => catalogs::measure(arguments, stage).await,
             Self::Copies(arguments) => copies::measure(arguments, stage).await,
             Self::Installs(arguments) => installs::measure(arguments, stage).await,
             Self::Crds(arguments) => crds::measure(arguments, stage).await,

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// Measured figures in the order in which they are shown.
 #[derive(Debug, Default)]
-pub(super) struct Table {
+pub(crate) struct Table {
     rows: Vec<Row>,
 }
 
@@ -24,22 +24,22 @@ enum Value {
 
 impl Table {
     /// A figure that must not be above `limit`; both in `unit`.
-    pub(super) fn bounded(&mut self, name: &str, measured: f64, limit: f64, unit: &'static str) {
+    pub(crate) fn bounded(&mut self, name: &str, measured: f64, limit: f64, unit: &'static str) {
         self.push(name, Value::Bounded { measured, limit, unit });
     }
 
     /// A figure to know, without a limit.
-    pub(super) fn free(&mut self, name: &str, value: String) {
+    pub(crate) fn free(&mut self, name: &str, value: String) {
         self.push(name, Value::Free(value));
     }
 
     /// A figure that this run cannot give.
-    pub(super) fn missing(&mut self, name: &str, why: &'static str) {
+    pub(crate) fn missing(&mut self, name: &str, why: &'static str) {
         self.push(name, Value::Missing(why));
     }
 
     /// Whether no figure is above its limit.
-    pub(super) fn is_within_limits(&self) -> bool {
+    pub(crate) fn is_within_limits(&self) -> bool {
         self.rows.iter().all(|row| match row.value {
             Value::Bounded { measured, limit, .. } => measured <= limit,
             Value::Free(_) | Value::Missing(_) => true,
@@ -70,7 +70,7 @@ impl fmt::Display for Table {
 }
 
 /// The smallest of `sorted` that at least `share` of 100 are not above; zero when there is none.
-pub(super) fn percentile<T: Copy + Default>(sorted: &[T], share: usize) -> T {
+pub(crate) fn percentile<T: Copy + Default>(sorted: &[T], share: usize) -> T {
     let rank = (sorted.len() * share).div_ceil(100);
     sorted.get(rank.saturating_sub(1)).copied().unwrap_or_default()
 }

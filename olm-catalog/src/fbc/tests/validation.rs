@@ -30,6 +30,10 @@ fn assert_refused(yaml: &str, message: &str) {
 
 #[rstest]
 #[case::package_without_name("{schema: olm.package}", "config contains package with no name")]
+#[case::package_without_channels(
+    "{schema: olm.package, name: bar}",
+    "package must contain at least one channel"
+)]
 #[case::package_twice("{schema: olm.package, name: foo}", r#"duplicate package "foo""#)]
 #[case::dots(
     "{schema: olm.package, name: foo.bar}",
@@ -260,23 +264,30 @@ fn bad_manifests(#[case] data: &str, #[case] message: &str) {
     assert_refused(&changed("properties: [", &to), &message);
 }
 
-#[test]
-fn versions_are_unique() {
+/// A version with a release is another one than the version alone.
+#[rstest]
+#[case::versions(
+    [("a1", "0.0.1"), ("a2", "0.0.1"), ("b1", "1.0.1"), ("b2", "1.0.1")],
+    "[{0.0.1: [a1, a2]} {1.0.1: [b1, b2]}]"
+)]
+#[case::releases(
+    [("a1", "0.0.1"), ("a2", "0.0.1"), ("b1", "0.0.1, release: '100'"), ("b2", "0.0.1, release: '100'")],
+    "[{0.0.1: [a1, a2]} {0.0.1-100: [b1, b2]}]"
+)]
+fn versions_are_unique(#[case] bundles: [(&str, &str); 4], #[case] duplicates: &str) {
     let bundle = |name: &str, version: &str| {
         format!(
             "---\n{{schema: olm.bundle, package: a, name: {name}, image: i, properties: [{{type: \
              olm.package, value: {{packageName: a, version: {version}}}}}]}}\n"
         )
     };
-    let bundles = [("a1", "0.0.1"), ("a2", "0.0.1"), ("b1", "1.0.1"), ("b2", "1.0.1")];
     let bundles: String = bundles.iter().map(|(name, version)| bundle(name, version)).collect();
     let yaml = format!(
         "---\n{{schema: olm.package, name: a, defaultChannel: c}}\n---\n{{schema: olm.channel, \
          package: a, name: c, entries: [{{name: a1, skips: [a2, b1, b2]}}, {{name: a2}}, \
          {{name: b1}}, {{name: b2}}]}}\n{bundles}"
     );
-    let message = "duplicate versions found in bundles: [{0.0.1: [a1, a2]} {1.0.1: [b1, b2]}]";
-    assert_refused(&yaml, message);
+    assert_refused(&yaml, &format!("duplicate versions found in bundles: {duplicates}"));
 }
 
 #[test]

@@ -226,13 +226,13 @@ async fn a_missing_file_is_named() {
 }
 
 /// What a client and the server agree on; nothing when they do not.
-async fn agreed(
+pub(crate) async fn agreed(
     address: SocketAddr,
-    files: &Files,
+    authority: &str,
     version: &'static SupportedProtocolVersion,
 ) -> Option<(ProtocolVersion, CipherSuite)> {
     let stream = TcpStream::connect(address).await.unwrap();
-    let connector = connector(&files.authority, None, default_provider(), &[version]);
+    let connector = connector(authority, None, default_provider(), &[version]);
     let stream = connector.connect(localhost(), stream).await.ok()?;
     let (_, connection) = stream.get_ref();
     let suite = connection.negotiated_cipher_suite().unwrap().suite();
@@ -252,18 +252,24 @@ async fn a_real_client_gets_what_the_profile_allows() {
     let only = [chacha.parse().unwrap()];
     let chosen = TlsProfile::given(TlsVersion::V12, &only).unwrap();
     let (address, _) = serving(&files, chosen).await;
-    let (version, suite) = agreed(address, &files, &TLS12).await.unwrap();
+    let (version, suite) = agreed(address, &files.authority, &TLS12).await.unwrap();
     assert_eq!((version, format!("{suite:?}")), (ProtocolVersion::TLSv1_2, chacha.to_owned()));
-    let (version, _) = agreed(address, &files, &TLS13).await.unwrap();
+    let (version, _) = agreed(address, &files.authority, &TLS13).await.unwrap();
     assert_eq!(version, ProtocolVersion::TLSv1_3);
 
     let newest = TlsProfile::given(TlsVersion::V13, &[]).unwrap();
     let (address, _) = serving(&files, newest).await;
-    assert_eq!(agreed(address, &files, &TLS12).await, None);
-    assert_eq!(agreed(address, &files, &TLS13).await.unwrap().0, ProtocolVersion::TLSv1_3);
+    assert_eq!(agreed(address, &files.authority, &TLS12).await, None);
+    assert_eq!(
+        agreed(address, &files.authority, &TLS13).await.unwrap().0,
+        ProtocolVersion::TLSv1_3
+    );
 
     let (address, _) = serving(&files, TlsProfile::default()).await;
-    assert_eq!(agreed(address, &files, &TLS12).await.unwrap().0, ProtocolVersion::TLSv1_2);
+    assert_eq!(
+        agreed(address, &files.authority, &TLS12).await.unwrap().0,
+        ProtocolVersion::TLSv1_2
+    );
 }
 
 #[tokio::test]

@@ -21,18 +21,49 @@ pub(super) struct Figures {
     pub(super) getting_computed: f64,
 }
 
-/// Name, value, and whether more is better.
-type Row = (&'static str, fn(&Figures) -> f64, bool);
+/// One line of the table.
+struct Row {
+    name: &'static str,
+    value: fn(&Figures) -> f64,
+    more_is_better: bool,
+    /// How many times better ours is to be over a catalog of a usual size.
+    wanted: Option<f64>,
+}
 
 const ROWS: [Row; 7] = [
-    ("cold start to first answer, s", |figures| figures.cold, false),
-    ("warm start to first answer, s", |figures| figures.warm, false),
-    ("peak memory, MiB", |figures| figures.peak, false),
-    ("anonymous memory, MiB", |figures| figures.anonymous, false),
-    ("ListBundles, MiB/s", |figures| figures.listing, true),
-    ("GetBundle, calls/s on one processor", |figures| figures.getting, true),
-    ("GetBundle, calls per CPU second", |figures| figures.getting_computed, true),
+    less("cold start to first answer, s", |figures| figures.cold, Some(10.0)),
+    less("warm start to first answer, s", |figures| figures.warm, Some(50.0)),
+    less("peak memory, MiB", |figures| figures.peak, Some(8.0)),
+    less("anonymous memory, MiB", |figures| figures.anonymous, None),
+    more("ListBundles, MiB/s", |figures| figures.listing),
+    more("GetBundle, calls/s on one processor", |figures| figures.getting),
+    more("GetBundle, calls per CPU second", |figures| figures.getting_computed),
 ];
+
+const fn less(name: &'static str, value: fn(&Figures) -> f64, wanted: Option<f64>) -> Row {
+    Row { name, value, more_is_better: false, wanted }
+}
+
+/// A throughput: three times as much is wanted.
+const fn more(name: &'static str, value: fn(&Figures) -> f64) -> Row {
+    Row { name, value, more_is_better: true, wanted: Some(3.0) }
+}
+
+impl Row {
+    /// How many times better the first is.
+    fn ratio(&self, ours: &Figures, opm: &Figures) -> f64 {
+        let (ours, opm) = ((self.value)(ours), (self.value)(opm));
+        if self.more_is_better { ours / opm } else { opm / ours }
+    }
+
+    fn verdict(&self, ratio: f64) -> String {
+        match self.wanted {
+            Some(wanted) if ratio >= wanted => format!("  wanted {wanted}x: yes"),
+            Some(wanted) => format!("  wanted {wanted}x: TOO LITTLE"),
+            None => String::new(),
+        }
+    }
+}
 
 impl Figures {
     /// The median of every figure by itself.
@@ -54,14 +85,21 @@ impl Figures {
     }
 }
 
-/// Prints both, and how many times better ours is.
+/// Prints both, and how many times better ours is; says for each whether that is as wanted.
 pub(super) fn print(ours: &Figures, opm: &Figures) {
     println!("{:<36} {:>12} {:>12} {:>8}", "median", "olm-registry", "opm", "ratio");
-    for (name, value, more_is_better) in ROWS {
-        let (ours, opm) = (value(ours), value(opm));
-        let ratio = if more_is_better { ours / opm } else { opm / ours };
-        println!("{name:<36} {ours:>12.3} {opm:>12.3} {ratio:>7.1}x");
+    for row in &ROWS {
+        let (left, right) = ((row.value)(ours), (row.value)(opm));
+        let ratio = row.ratio(ours, opm);
+        let verdict = row.verdict(ratio);
+        println!("{:<36} {left:>12.3} {right:>12.3} {ratio:>7.1}x{verdict}", row.name);
     }
+}
+
+/// Whether every figure is as wanted.
+pub(super) fn are_as_wanted(ours: &Figures, opm: &Figures) -> bool {
+    let reaches = |row: &Row| row.wanted.is_none_or(|wanted| row.ratio(ours, opm) >= wanted);
+    ROWS.iter().all(reaches)
 }
 
 #[cfg(test)]
@@ -73,5 +111,25 @@ mod tests {
         let round = |cold| Figures { cold, ..Figures::default() };
         let median = Figures::median(&[round(9.0), round(1.0), round(2.0)]);
         assert!((median.cold - 2.0).abs() < f64::EPSILON);
+    }
+
+    #[test]
+    fn one_ratio_below_what_is_wanted_is_seen() {
+        let all = |value| Figures {
+            cold: value,
+            warm: value,
+            peak: value,
+            anonymous: value,
+            listing: 1.0 / value,
+            getting: 1.0 / value,
+            getting_computed: 1.0 / value,
+        };
+        let (ours, opm) = (all(1.0), all(60.0));
+        assert!(are_as_wanted(&ours, &opm));
+        assert!(ROWS.iter().all(|row| !row.verdict(row.ratio(&ours, &opm)).contains("TOO")));
+        let slower = Figures { getting: 0.04, ..ours };
+        assert!(!are_as_wanted(&slower, &opm));
+        let verdicts = ROWS.iter().map(|row| row.verdict(row.ratio(&slower, &opm)));
+        assert_eq!(verdicts.filter(|verdict| verdict.contains("TOO LITTLE")).count(), 1);
     }
 }

@@ -1,0 +1,98 @@
+//! `cargo xtask scale catalogs`: many CatalogSources with an address, to which nobody subscribes.
+//!
+//! All of them have the address of one server, each has a connection of its own. What is measured:
+//! how long until all are connected, silence, and what the catalog operator holds.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use clap::Args;
+use futures::{StreamExt, TryStreamExt, stream};
+use kube::Client;
+use kube::api::Api;
+use olm_testkit::builders::{self, Bundle, CatalogDir, Package, csv};
+use olm_testkit::operators::Operator;
+use olm_testkit::wait;
+use olm_types::api::CatalogSource;
+use tokio::time::{Instant, sleep};
+
+use super::crowd::{Crowd, Home};
+use super::measures::{self, REST, patience};
+use super::stage::Stage;
+use super::table::Table;
+
+/// Arguments of the subject.
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    /// How many CatalogSources
+    #[arg(long, default_value_t = 200)]
+    catalogs: usize,
+    /// Seconds for which nothing may be written
+    #[arg(long, default_value_t = 300)]
+    silence: u64,
+    /// A registry server that the operators reach, on --cluster current: HOST:PORT
+    #[arg(long, value_name = "ADDRESS")]
+    address: Option<String>,
+}
+
+/// What settling may take, per catalog.
+const SHARE: Duration = Duration::from_secs(1);
+
+/// CatalogSources that are created at the same time.
+const SIDE_BY_SIDE: usize = 16;
+
+/// Fills the cluster and measures.
+pub(super) async fn measure(arguments: &Arguments, stage: &Stage) -> Result<Table> {
+    let name = "many-catalogs";
+    let spoon = csv("spoon.v1.0.0", "1.0.0").deployment("spoon", "default");
+    let content = CatalogDir::of(&[Package::single("spoon", Bundle::new("1.0.0", &spoon))])?;
+    let registry = stage.serve(name, content)?;
+    let own = registry.as_ref().map(olm_testkit::registry::Registry::address);
+    let address = arguments.address.clone().or(own);
+    let address = address.context("name a server that the operators reach: --address HOST:PORT")?;
+    let crowd = Crowd::new(stage.client.clone(), 1);
+    let measured = with_crowd(arguments, stage, &crowd, &address).await;
+    crowd.dissolve().await.and(measured)
+}
+
+async fn with_crowd(
+    arguments: &Arguments,
+    stage: &Stage,
+    crowd: &Crowd,
+    address: &str,
+) -> Result<Table> {
+    let mut table = Table::default();
+    let mut requests = stage.requests().await?;
+    let started = Instant::now();
+    crowd.fill(|home| async move { connect(&home, arguments.catalogs, address).await }).await?;
+    let took = format!("{:.1} s", started.elapsed().as_secs_f64());
+    table.free(&format!("{} catalogs created and READY", arguments.catalogs), took);
+    requests.until_quiet(patience(SHARE, arguments.catalogs)).await?;
+    measures::silence(arguments.silence, &mut requests, &mut table).await?;
+    sleep(REST).await;
+    measures::memory("at rest", (Operator::Catalog, None), stage, &mut table).await?;
+    Ok(table)
+}
+
+/// Creates so many and waits until all of them are connected.
+async fn connect(home: &Home, catalogs: usize, address: &str) -> Result<()> {
+    let names: Vec<String> = (0..catalogs).map(|number| format!("shared-{number}")).collect();
+    let created = names.iter().map(|name| async move {
+        home.create(&builders::catalog_source(&home.name, name, address)).await
+    });
+    stream::iter(created).buffer_unordered(SIDE_BY_SIDE).try_collect::<()>().await?;
+    for name in &names {
+        ready(&home.client, &home.name, name).await?;
+    }
+    Ok(())
+}
+
+async fn ready(client: &Client, namespace: &str, name: &str) -> Result<()> {
+    let sources: Api<CatalogSource> = Api::namespaced(client.clone(), namespace);
+    wait::until(&sources, name, "be READY", |catalog: &CatalogSource| {
+        let state = catalog.status.as_ref().and_then(|status| status.connection_state.as_ref());
+        state.is_some_and(|state| state.last_observed_state == "READY")
+    })
+    .await
+    .map(drop)
+}
