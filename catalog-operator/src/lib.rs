@@ -22,4 +22,4 @@ pub mod unpack;
 pub mod wiring;
 
 pub use args::Args;
-pub use wiring::run;
+pub use wiring::{run, run_with};

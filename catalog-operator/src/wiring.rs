@@ -1,6 +1,7 @@
 //! Puts the operator together: client, watches, queues, catalogs, controllers, endpoints.
 
 mod controllers;
+mod packages;
 
 use std::sync::Arc;
 
@@ -8,7 +9,6 @@ use anyhow::Context;
 use olm_catalog::image::Registry;
 use olm_catalog::registry::client::ClientOptions;
 use olm_kit::admin::Admin;
-use olm_kit::aggregated::AggregatedApi;
 use olm_kit::client::Connector;
 use olm_kit::controller::{Controller, Reconciler};
 use olm_kit::flags::CommandLine;
@@ -20,11 +20,12 @@ use olm_kit::queue::Queue;
 use olm_kit::tasks::Tasks;
 use olm_kit::{ObjectKey, logging, shutdown};
 use olm_lifecycle::writes::resource_of;
+use olm_resolver::Resolver;
 
 use crate::args::Args;
 use crate::catalogs::{CatalogChange, Catalogs};
 use crate::metrics::CatalogMetrics;
-use crate::packages::{PackageCache, Upkeep};
+use crate::packages::PackageCache;
 use crate::queues::Queues;
 use crate::rights::{ChangedRights, Marker, RightsWatches};
 use crate::servers::ServiceResolver;
@@ -41,6 +42,14 @@ const NAME: &str = "catalog-operator";
 /// # Errors
 /// The cluster cannot be reached, an endpoint cannot be opened, or a part of the operator ended.
 pub async fn run(line: CommandLine<Args>) -> anyhow::Result<()> {
+    run_with(line, Resolver::default()).await
+}
+
+/// The same with a resolver whose rules are not OLM's alone.
+///
+/// # Errors
+/// As [`run`].
+pub async fn run_with(line: CommandLine<Args>, resolver: Resolver) -> anyhow::Result<()> {
     logging::init(line.flags.common.log_format, line.flags.common.debug)?;
     line.warn();
     let args = line.flags;
@@ -49,7 +58,7 @@ pub async fn run(line: CommandLine<Args>) -> anyhow::Result<()> {
     }
     let tasks = Tasks::new(shutdown::on_signals().context("cannot listen for signals")?);
     let metrics = Metrics::new()?;
-    let parts = Parts::assemble(&args, &metrics, &tasks).await?;
+    let parts = Parts::assemble(&args, &metrics, &tasks, resolver).await?;
     parts.serve_packages().await?;
     let (catalogs, packages) = (parts.catalogs.clone(), parts.packages.clone());
     let candidacy = parts.candidacy.clone();
@@ -93,10 +102,17 @@ struct Parts {
     packages: PackageCache,
     registry: Registry,
     pulls: Pulls,
+    /// Shared by all namespaces, as it remembers what it has read in catalogs.
+    resolver: Arc<Resolver>,
 }
 
 impl Parts {
-    async fn assemble(args: &Args, kit_metrics: &Metrics, tasks: &Tasks) -> anyhow::Result<Self> {
+    async fn assemble(
+        args: &Args,
+        kit_metrics: &Metrics,
+        tasks: &Tasks,
+        resolver: Resolver,
+    ) -> anyhow::Result<Self> {
         let connector = Connector::load(args.common.kubeconfig.as_deref())
             .await?
             .metrics(kit_metrics.requests());
@@ -148,6 +164,7 @@ impl Parts {
             packages: PackageCache::new(args.global_catalog_namespace()),
             registry,
             pulls,
+            resolver: Arc::new(resolver),
         })
     }
 
@@ -193,28 +210,6 @@ impl Parts {
         Controller::new(name, queue.clone(), Arc::new(reconciler))
             .metrics(self.kit_metrics.controllers())
             .start(&self.tasks, leadership);
-    }
-
-    /// Serves the packages API, if it has an address.
-    async fn serve_packages(&self) -> anyhow::Result<()> {
-        if self.args.packages_address.is_empty() {
-            return Ok(());
-        }
-        let api = AggregatedApi::new(Arc::new(self.packages.clone()), self.client.clone())
-            .profile(self.args.common.tls_profile()?);
-        self.kit_metrics.certificate("packages", &api.identity());
-        let (client, interpreter) = (self.client.clone(), self.interpreter.clone());
-        let leadership = self.candidacy.leadership().clone();
-        let upkeep = Upkeep::new(client, interpreter, leadership, &self.args.namespace, &api);
-        api.serve(&self.args.packages_address, &self.tasks).await?;
-        let token = self.tasks.token();
-        self.tasks.spawn("packages API upkeep", async move {
-            tokio::select! {
-                () = upkeep.run() => {}
-                () = token.cancelled() => {}
-            }
-        });
-        Ok(())
     }
 }
 

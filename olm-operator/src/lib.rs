@@ -24,4 +24,4 @@ mod triggers;
 pub mod wiring;
 
 pub use args::Args;
-pub use wiring::run;
+pub use wiring::{run, run_with};

@@ -1,6 +1,7 @@
 //! Puts the process together: which kinds are watched, which controllers run, what they share.
 //!
-//! The stages of a CSV are named in `olm_lifecycle::csv::stages::STAGES`.
+//! The stages of a CSV are named in `olm_lifecycle::csv::stages::STAGES`; a binary of one's own adds
+//! to them and calls [`run_with`].
 
 mod companions;
 
@@ -24,6 +25,7 @@ use olm_kit::metrics::Metrics;
 use olm_kit::queue::Queue;
 use olm_kit::tasks::Tasks;
 use olm_kit::{logging, shutdown};
+use olm_lifecycle::csv::stages::Stages;
 use olm_lifecycle::writes::resource_of;
 
 use crate::args::Args;
@@ -59,6 +61,14 @@ const WORKERS: usize = 2;
 /// # Errors
 /// When the process cannot start, or a task that it needs ended.
 pub async fn run(line: CommandLine<Args>) -> anyhow::Result<()> {
+    run_with(line, Stages::default()).await
+}
+
+/// The same, with stages of CSVs that are not OLM's alone.
+///
+/// # Errors
+/// As [`run`].
+pub async fn run_with(line: CommandLine<Args>, stages: Stages) -> anyhow::Result<()> {
     logging::init(line.flags.common.log_format, line.flags.common.debug)?;
     line.warn();
     let args = line.flags;
@@ -98,6 +108,7 @@ pub async fn run(line: CommandLine<Args>) -> anyhow::Result<()> {
         metrics,
         tasks,
         protected: args.protected(),
+        stages,
         tenancy,
         candidacy,
     };
@@ -124,6 +135,8 @@ struct Parts {
     report: Report,
     /// Namespaces that have copies even when copying is off.
     protected: BTreeSet<String>,
+    /// The rules of a CSV's life.
+    stages: Stages,
     /// How far the owners of namespaces are trusted.
     tenancy: Tenancy,
     /// Whether this replica acts.
@@ -140,6 +153,7 @@ impl Parts {
             client: self.client.clone(),
             kinds: ApiKinds::new(self.client.clone()),
             server_version: ServerVersion::new(self.client.clone()),
+            stages: self.stages.clone(),
             tenancy: self.tenancy.clone(),
             metrics: metrics.clone(),
         };

@@ -10,6 +10,8 @@ mod demo;
 mod demo_catalog;
 mod docs_check;
 mod e2e;
+mod examples;
+mod figures;
 mod fuzz;
 mod image;
 mod manifests;
@@ -90,6 +92,10 @@ enum Command {
     TakeOver(take_over::Arguments),
     /// Runs the fuzz targets under the nightly toolchain, each for a while
     Fuzz(fuzz::Arguments),
+    /// Builds and tests the programs of examples/, and plays one of them on a cluster
+    Examples(examples::Arguments),
+    /// Counts lines of code and tests, files, functions, and what is not documented
+    Figures,
     /// Makes everything that a release consists of
     Release(release::Arguments),
 }
@@ -138,6 +144,8 @@ fn run(command: Command) -> Result<()> {
         Command::DocsCheck(arguments) => docs_check::run(&arguments),
         Command::TakeOver(arguments) => take_over::run(&arguments),
         Command::Fuzz(arguments) => fuzz::run(&arguments),
+        Command::Examples(arguments) => examples::run(&arguments),
+        Command::Figures => figures::run(),
         Command::Release(arguments) => release::run(&arguments),
     }
 }

@@ -80,7 +80,7 @@ impl Parts {
             rules: Rules {
                 policy: self.args.resolution,
                 cluster: self.args.check_cluster_version.then(|| self.client.clone()),
-                resolver: Arc::default(),
+                resolver: self.resolver.clone(),
             },
             complaints: DashMap::new(),
             settled: Settled::default(),

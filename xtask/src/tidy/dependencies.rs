@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::Result;
 
 use super::Workspace;
+use crate::examples;
 use crate::workspace::cargo_output;
 
 /// Everything that any target of the workspace is built from.
@@ -76,8 +77,23 @@ pub(super) fn duplicates(workspace: &Workspace) -> Result<Vec<String>> {
     Ok(several.map(|(name, versions)| format!("{name}: {versions:?}")).collect())
 }
 
+/// The example that resolves without a cluster needs no more than a pure crate does.
+pub(super) fn impure_example(_: &Workspace) -> Result<Vec<String>> {
+    reached_in(&["--manifest-path", examples::MANIFEST], "what-if", &ACTING)
+}
+
+/// Examples with other versions are built from what nobody here has tried.
+pub(super) fn example_versions(_: &Workspace) -> Result<Vec<String>> {
+    examples::lock::others()
+}
+
 fn reached(package: &str, unwanted: &[&str]) -> Result<Vec<String>> {
-    let names = tree(&["-p", package, "-e", "normal"], package_name)?;
+    reached_in(&[], package, unwanted)
+}
+
+fn reached_in(workspace: &[&str], package: &str, unwanted: &[&str]) -> Result<Vec<String>> {
+    let selection = [workspace, &["-p", package, "-e", "normal"]].concat();
+    let names = tree(&selection, package_name)?;
     let hits = unwanted.iter().filter(|name| names.contains(**name));
     Ok(hits.map(|name| format!("{package} reaches {name}")).collect())
 }

@@ -56,7 +56,8 @@ pub(super) fn impure_calls(workspace: &Workspace) -> Result<Vec<String>> {
 /// Crates for which `unsafe_code = "forbid"` and the other lints would not hold.
 pub(super) fn without_lints(workspace: &Workspace) -> Result<Vec<String>> {
     let manifests = workspace.files.iter().filter(|file| file.path.ends_with("/Cargo.toml"));
-    let lax = manifests.filter(|file| !file.text.contains("[lints]\nworkspace = true"));
+    let crates = manifests.filter(|file| file.text.contains("[package]"));
+    let lax = crates.filter(|file| !file.text.contains("[lints]\nworkspace = true"));
     let mut found: Vec<String> = lax.map(|file| file.path.clone()).collect();
     let root = workspace.files.iter().find(|file| file.path == "Cargo.toml");
     if !root.is_some_and(|file| file.text.contains("unsafe_code = \"forbid\"")) {

@@ -35,6 +35,14 @@ const CHECKS: &[Check] = &[
     Check { rule: "crates depend along the allowed arrows", find: arrows::forbidden },
     Check { rule: "every crate takes the workspace's lints", find: files::without_lints },
     Check { rule: "pure crates reach no client and no runtime", find: dependencies::impure },
+    Check {
+        rule: "an example resolves without client and runtime",
+        find: dependencies::impure_example,
+    },
+    Check {
+        rule: "examples have the versions of the workspace",
+        find: dependencies::example_versions,
+    },
     Check { rule: "olm-operator links no solver and no CEL", find: dependencies::heavy_operator },
     Check { rule: "there is one TLS provider", find: dependencies::second_tls_provider },
     Check {

@@ -1,8 +1,8 @@
 //! The rules of a CSV's life, one file each, and their order.
 //!
 //! A stage looks at the [`Pass`] and either lets the next stage look, or stops with a decision. To
-//! add a rule, write a file and name it in [`STAGES`]. A binary of one's own can pass another list
-//! to [`super::decide_with`].
+//! add a rule, write a file and name it in [`STAGES`]. A binary of one's own adds its rules to
+//! [`Stages`].
 
 mod api_names;
 mod api_roles;
@@ -11,6 +11,7 @@ mod copied;
 mod global_rights;
 mod health;
 mod install;
+mod list;
 mod operator_group;
 mod owner_conflicts;
 mod package_server;
@@ -30,6 +31,7 @@ pub use copied::Copied;
 pub use global_rights::GlobalRights;
 pub use health::Health;
 pub use install::Install;
+pub use list::Stages;
 pub use operator_group::Membership;
 pub use owner_conflicts::OwnerConflicts;
 pub use package_server::PackageServer;
@@ -42,11 +44,13 @@ pub use succession::Succession;
 pub use tenants::Tenants;
 pub use webhooks::{Placeholders, Webhooks};
 
+use std::any::Any;
+
 use super::decision::Decision;
 use super::pass::{Pass, Query};
 
-/// One rule.
-pub trait Stage: Sync {
+/// One rule. It has a type of its own, by which others find their place beside it.
+pub trait Stage: Any + Sync {
     /// Judges the CSV of this pass.
     fn judge(&self, pass: &Pass<'_>) -> Verdict;
 }

@@ -11,7 +11,8 @@ use olm_kit::controller::{Conclusion, ReconcileError, Reconciler};
 use olm_kit::discovery::{ApiKinds, ServerVersion};
 use olm_kit::interpreter::Interpreter;
 use olm_kit::live;
-use olm_lifecycle::csv::{Decision, Observed, Query, Step, conclude, decide};
+use olm_lifecycle::csv::stages::Stages;
+use olm_lifecycle::csv::{Decision, Observed, Query, Step, conclude, decide_with};
 use olm_types::api::CsvPhase;
 use olm_types::gvk::Gvk;
 
@@ -44,6 +45,8 @@ pub struct CsvReconciler {
     pub kinds: ApiKinds,
     /// The version of the API server.
     pub server_version: ServerVersion,
+    /// The rules of a CSV's life.
+    pub stages: Stages,
     /// How far the owners of namespaces are trusted.
     pub tenancy: Tenancy,
     /// What is counted.
@@ -77,7 +80,7 @@ impl CsvReconciler {
 
     async fn decide(&self, observed: &mut Observed) -> Result<Decision, ReconcileError> {
         for _ in 0..MOST_QUESTIONS {
-            match decide(observed, clock::now()) {
+            match decide_with(&self.stages, observed, clock::now()) {
                 Step::Decided(decision) => return Ok(decision),
                 Step::Need(query) => self.answer(query, observed).await?,
             }

@@ -1,0 +1,32 @@
+//! The packages API: its server, and what keeps the objects around it.
+
+use std::sync::Arc;
+
+use olm_kit::aggregated::AggregatedApi;
+
+use super::Parts;
+use crate::packages::Upkeep;
+
+impl Parts {
+    /// Serves the packages API, if it has an address.
+    pub(super) async fn serve_packages(&self) -> anyhow::Result<()> {
+        if self.args.packages_address.is_empty() {
+            return Ok(());
+        }
+        let api = AggregatedApi::new(Arc::new(self.packages.clone()), self.client.clone())
+            .profile(self.args.common.tls_profile()?);
+        self.kit_metrics.certificate("packages", &api.identity());
+        let (client, interpreter) = (self.client.clone(), self.interpreter.clone());
+        let leadership = self.candidacy.leadership().clone();
+        let upkeep = Upkeep::new(client, interpreter, leadership, &self.args.namespace, &api);
+        api.serve(&self.args.packages_address, &self.tasks).await?;
+        let token = self.tasks.token();
+        self.tasks.spawn("packages API upkeep", async move {
+            tokio::select! {
+                () = upkeep.run() => {}
+                () = token.cancelled() => {}
+            }
+        });
+        Ok(())
+    }
+}
