@@ -1,6 +1,6 @@
 //! Keeps the packages of a catalog in step with its content.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -14,11 +14,12 @@ use olm_kit::controller::{Conclusion, ReconcileError, Reconciler};
 use olm_kit::watch::Store;
 use olm_types::api::CatalogSource;
 use olm_types::bundle::CatalogKey;
+use tokio::task::JoinError;
 
 use super::PackageCache;
 use crate::catalogs::{Catalogs, Content};
 
-/// Bundles that are fetched at the same time from one catalog.
+/// Packages of one catalog that are made at the same time.
 const AT_ONCE: usize = 4;
 
 /// Packs the packages of catalogs.
@@ -61,27 +62,48 @@ impl Refresh {
         if self.made_of.get(&key).is_some_and(|known| known.is_same(&source)) {
             return Ok(());
         }
-        let heads = self.heads(&key, &source.snapshot).await;
-        let packing = source.clone();
-        let packed = tokio::task::spawn_blocking(move || pack(&packing, &heads)).await;
-        let packed = packed.map_err(|error| ReconcileError::message(error.to_string()))?;
-        self.packages.put(key.clone(), packed);
+        let names: Vec<Arc<str>> = source.snapshot.packages().keys().cloned().collect();
+        // One after the other is fetched and packed: unpacked, all together are many times as large.
+        let packed = stream::iter(names).map(async |name| {
+            let packed = self.package(&source, &name).await;
+            (name, packed)
+        });
+        let packed: Vec<_> = packed.buffered(AT_ONCE).collect().await;
+        let (mut shown, mut omitted) = (Vec::new(), Vec::new());
+        for (name, packed) in packed {
+            match packed.map_err(|error| ReconcileError::message(error.to_string()))? {
+                Some(package) => shown.push(package),
+                None => omitted.push(name),
+            }
+        }
+        if !omitted.is_empty() {
+            tracing::warn!(catalog = %key, packages = ?omitted, "packages without a channel are not shown");
+        }
+        self.packages.put(key.clone(), shown);
         self.made_of.insert(key, source);
         Ok(())
     }
 
-    /// The CSVs at the heads of all channels, each once. One that cannot be had is left out, and its
-    /// channel with it.
-    async fn heads(&self, key: &CatalogKey, snapshot: &CatalogSnapshot) -> Heads {
-        let fetched = stream::iter(wanted(snapshot)).map(async |(name, (package, channel))| {
-            let bundle = self.catalogs.bundle(key, &package, &channel, &name).await;
-            let head = bundle
-                .and_then(|bundle| Head::read(&bundle.csv_json).map_err(|error| error.to_string()));
-            (name, head)
-        });
-        let fetched: Vec<_> = fetched.buffer_unordered(AT_ONCE).collect().await;
+    /// A package, packed; nothing when it has no channel that can be shown.
+    async fn package(
+        &self,
+        source: &Source,
+        name: &Arc<str>,
+    ) -> Result<Option<Arc<StoredPackage>>, JoinError> {
+        let heads = self.heads(source, name).await;
+        let (source, name) = (source.clone(), Arc::clone(name));
+        tokio::task::spawn_blocking(move || pack(&source, &name, &heads)).await
+    }
+
+    /// The CSVs at the heads of a package's channels, each once. One that cannot be had is left out,
+    /// and its channel with it.
+    async fn heads(&self, source: &Source, package: &Arc<str>) -> Heads {
+        let key = &source.facts.key;
         let mut heads = Heads::new();
-        for (bundle, head) in fetched {
+        for (bundle, channel) in wanted(&source.snapshot, package) {
+            let found = self.catalogs.bundle(key, package, &channel, &bundle).await;
+            let head = found
+                .and_then(|found| Head::read(&found.csv_json).map_err(|error| error.to_string()));
             match head {
                 Ok(head) => drop(heads.insert(bundle, head)),
                 Err(why) => tracing::warn!(catalog = %key, %bundle, why, "channels are not shown"),
@@ -97,37 +119,21 @@ impl Source {
     }
 }
 
-/// Head bundles with a package and a channel that they are found under.
-fn wanted(snapshot: &CatalogSnapshot) -> BTreeMap<Arc<str>, (Arc<str>, Arc<str>)> {
+/// The bundles at the heads of a package's channels, each with a channel that it is found under.
+fn wanted(snapshot: &CatalogSnapshot, package: &str) -> BTreeMap<Arc<str>, Arc<str>> {
     let mut wanted = BTreeMap::new();
-    for (package, summary) in snapshot.packages() {
-        for (channel, summary) in &summary.channels {
-            wanted
-                .entry(Arc::clone(&summary.head))
-                .or_insert_with(|| (Arc::clone(package), Arc::clone(channel)));
-        }
+    let summary = snapshot.packages().get(package);
+    for (channel, summary) in summary.into_iter().flat_map(|summary| &summary.channels) {
+        wanted.entry(Arc::clone(&summary.head)).or_insert_with(|| Arc::clone(channel));
     }
     wanted
 }
 
-fn pack(source: &Source, heads: &Heads) -> Vec<Arc<StoredPackage>> {
+fn pack(source: &Source, name: &str, heads: &Heads) -> Option<Arc<StoredPackage>> {
     let snapshot = &source.snapshot;
-    let mut omitted = BTreeSet::new();
-    let mut packed = Vec::new();
-    for (name, summary) in snapshot.packages() {
-        let made = manifest(&source.facts, name, summary, snapshot.package(name), heads);
-        let stored = made.map_err(|error| error.to_string());
-        let stored = stored.and_then(|made| StoredPackage::new(made).map_err(|e| e.to_string()));
-        match stored {
-            Ok(stored) => packed.push(Arc::new(stored)),
-            Err(_) => drop(omitted.insert(Arc::clone(name))),
-        }
-    }
-    if !omitted.is_empty() {
-        let catalog = &source.facts.key;
-        tracing::warn!(%catalog, packages = ?omitted, "packages without a channel are not shown");
-    }
-    packed
+    let summary = snapshot.packages().get(name)?;
+    let made = manifest(&source.facts, name, summary, snapshot.package(name), heads).ok()?;
+    StoredPackage::new(made).ok().map(Arc::new)
 }
 
 fn facts(key: CatalogKey, source: &CatalogSource) -> CatalogFacts {

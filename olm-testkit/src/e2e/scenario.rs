@@ -35,6 +35,8 @@ pub enum Need {
     Registry,
     /// The operators of OLM run as Pods of the cluster.
     OlmPods,
+    /// kubectl, and a kubeconfig with the rights of an administrator.
+    Kubectl,
 }
 
 /// A scenario that needs nothing and disturbs nobody.

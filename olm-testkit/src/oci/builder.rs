@@ -17,6 +17,8 @@ use super::{Image, Reference};
 pub struct ImageBuilder {
     reference: Option<Reference>,
     layers: Vec<Vec<Entry>>,
+    /// Archives on top of these.
+    archives: Vec<Vec<u8>>,
     env: BTreeMap<String, String>,
     execution: Execution,
     annotations: BTreeMap<String, String>,
@@ -27,6 +29,7 @@ impl Default for ImageBuilder {
         Self {
             reference: None,
             layers: vec![Vec::new()],
+            archives: Vec::new(),
             env: BTreeMap::new(),
             execution: Execution::default(),
             annotations: BTreeMap::new(),
@@ -64,6 +67,13 @@ impl ImageBuilder {
     /// Begins another layer; what follows goes into it.
     pub fn layer(mut self) -> Self {
         self.layers.push(Vec::new());
+        self
+    }
+
+    /// A layer on top of all others that is a tar archive, whatever that holds: what no good image
+    /// has, for tests of who unpacks it.
+    pub fn archive(mut self, tar: Vec<u8>) -> Self {
+        self.archives.push(tar);
         self
     }
 
@@ -131,8 +141,9 @@ impl ImageBuilder {
     pub fn build(self) -> Result<Image> {
         let mut known = BTreeSet::new();
         let filled = self.layers.into_iter().filter(|entries| !entries.is_empty());
-        let layers: Vec<Layer> =
-            filled.map(|entries| layer::pack(entries, &mut known)).collect::<Result<_>>()?;
+        let packed = filled.map(|entries| layer::pack(entries, &mut known));
+        let archives = self.archives.iter().map(|tar| layer::of_archive(tar));
+        let layers: Vec<Layer> = packed.chain(archives).collect::<Result<_>>()?;
         let env = self.env.iter().map(|(name, value)| format!("{name}={value}")).collect();
         let config = config(Execution { env, ..self.execution }, &layers)?;
         let manifest = manifest(&config, &layers, self.annotations)?;

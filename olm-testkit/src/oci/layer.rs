@@ -72,9 +72,13 @@ pub(super) fn pack(entries: Vec<Entry>, known: &mut BTreeSet<String>) -> Result<
     for entry in &entries {
         append(&mut archive, entry).with_context(|| format!("cannot pack /{}", entry.path))?;
     }
-    let tar = archive.into_inner().context("cannot end the archive of a layer")?;
-    let blob = Blob::new(media_type::LAYER, compress(&tar)?);
-    Ok(Layer { blob, diff_id: sha256(&tar), uncompressed: tar.len() as u64 })
+    of_archive(&archive.into_inner().context("cannot end the archive of a layer")?)
+}
+
+/// A layer of an archive, whatever that holds.
+pub(super) fn of_archive(tar: &[u8]) -> Result<Layer> {
+    let blob = Blob::new(media_type::LAYER, compress(tar)?);
+    Ok(Layer { blob, diff_id: sha256(tar), uncompressed: tar.len() as u64 })
 }
 
 /// Adds missing parents and sorts: whatever an entry needs comes before it.

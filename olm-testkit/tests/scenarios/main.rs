@@ -17,9 +17,9 @@ mod deploy;
 mod environment;
 mod faults;
 mod flags;
+mod hostile;
 mod idle;
 mod image_tools;
-mod packages;
 mod rbac;
 mod replicas;
 mod rights;
@@ -92,9 +92,7 @@ fn own(environment: &Arc<Environment>, servers: &Arc<Environment>) -> Vec<Trial>
         trial(environment, "catalog_servers::image", catalog_servers::image),
         trial(environment, "catalog_servers::polling", catalog_servers::polling),
         trial(environment, "catalog_servers::config_map", catalog_servers::config_map),
-        trial(environment, "packages::for_people", packages::for_people),
-        trial(environment, "packages::nothing_is_known", packages::nothing_is_known),
-        trial(environment, "packages::rotation", packages::rotation),
+        trial(environment, "hostile::registries", hostile::registries),
         trial(environment, "servers::conversion_on_its_own", servers::conversion),
         trial(environment, "servers::upgrade_on_its_own", servers::conversion_of_an_upgrade),
         trial(environment, "tenancy::users", tenancy::users),

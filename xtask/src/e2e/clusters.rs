@@ -89,6 +89,7 @@ async fn real(arguments: &Arguments) -> Result<Running> {
         let images = sources.push(&cluster.registry()?).await?;
         let deployed = pods::deploy(&cluster, &images, audit_log).await?;
         let stage = deployed.stage.with_registry(cluster.registry()?);
+        let stage = stage.with_kubeconfig(cluster.kubeconfig().await?);
         Ok(pods::Deployed { stage, ..deployed })
     };
     or_end(prepared.await, Box::new(cluster)).await

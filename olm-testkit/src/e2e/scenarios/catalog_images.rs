@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use k8s_openapi::api::core::v1::ConfigMap;
@@ -12,6 +13,7 @@ use kube::api::ObjectMeta;
 use olm_types::api::CatalogSource;
 use olm_types::conditions::catalog_source::CONTENT_CURRENT;
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 use crate::builders::{Bundle, CatalogDir, Package, csv};
 use crate::e2e::{Need, Scenario, Scene, scenario};
@@ -22,6 +24,9 @@ const NAME: &str = "shelf";
 const OLD: &str = "kettle.v1.0.0";
 const NEW: &str = "kettle.v2.0.0";
 
+/// How often it is measured how long an image takes.
+const ROUNDS: usize = 5;
+
 /// The scenarios of this file.
 pub(super) fn all() -> Vec<Scenario> {
     let (pods, images) = ([Need::Containers, Need::OlmPods], [Need::Workload, Need::Registry]);
@@ -31,6 +36,12 @@ pub(super) fn all() -> Vec<Scenario> {
             "catalog_images::a_newer_image",
             "an operator is installed from a catalog image and upgraded from the next one",
             a_newer_image,
+        )
+        .needs(&everything),
+        scenario(
+            "catalog_images::time_until_ready",
+            "a catalog image is served soon after its CatalogSource was created",
+            time_until_ready,
         )
         .needs(&everything),
         scenario(
@@ -58,13 +69,40 @@ async fn a_newer_image(scene: Arc<Scene>) -> Result<()> {
         "grpcPodConfig": {"extractContent": {"catalogDir": "/configs"}},
         "updateStrategy": {"registryPoll": {"interval": "5s"}},
     });
-    create(&scene, spec).await?;
-    ready(&scene).await?;
+    create(&scene, NAME, spec).await?;
+    ready(&scene, NAME).await?;
     scene.subscribe("kettle", NAME).await?;
     scene.at_latest("kettle", OLD).await?;
     push(&scene, &["1.0.0", "2.0.0"]).await?;
     scene.at_latest("kettle", NEW).await?;
     scene.succeeded(NEW).await.map(drop)
+}
+
+/// One after the other, so that none waits for another; says what each took, and the median.
+async fn time_until_ready(scene: Arc<Scene>) -> Result<()> {
+    let image = push(&scene, &["1.0.0"]).await?;
+    let mut times = Vec::new();
+    for round in 1..=ROUNDS {
+        let name = format!("{NAME}-{round}");
+        let begun = Instant::now();
+        let spec = json!({
+            "sourceType": "grpc",
+            "image": image,
+            "grpcPodConfig": {"extractContent": {"catalogDir": "/configs"}},
+        });
+        create(&scene, &name, spec).await?;
+        ready(&scene, &name).await?;
+        times.push(begun.elapsed());
+    }
+    times.sort();
+    let shown: Vec<String> = times.iter().map(seconds).collect();
+    let median = times.get(ROUNDS / 2).map(seconds).unwrap_or_default();
+    println!("a catalog image is READY after {} s, median {median} s", shown.join(", "));
+    Ok(())
+}
+
+fn seconds(time: &Duration) -> String {
+    format!("{:.1}", time.as_secs_f64())
 }
 
 async fn a_config_map(scene: Arc<Scene>) -> Result<()> {
@@ -77,15 +115,15 @@ async fn a_config_map(scene: Arc<Scene>) -> Result<()> {
     ];
     scene.operator_group().await?;
     scene.create(&holding(lists.map(|(key, list)| (key, list.to_string())))).await?;
-    create(&scene, json!({"sourceType": "configmap", "configMap": NAME})).await?;
-    ready(&scene).await?;
+    create(&scene, NAME, json!({"sourceType": "configmap", "configMap": NAME})).await?;
+    ready(&scene, NAME).await?;
     scene.subscribe("kettle", NAME).await?;
     scene.succeeded(OLD).await.map(drop)
 }
 
 async fn garbage_in_a_config_map(scene: Arc<Scene>) -> Result<()> {
     scene.create(&holding([("packages", "{[".to_owned())])).await?;
-    create(&scene, json!({"sourceType": "configmap", "configMap": NAME})).await?;
+    create(&scene, NAME, json!({"sourceType": "configmap", "configMap": NAME})).await?;
     let says_why = |catalog: &CatalogSource| {
         let conditions = catalog.status.iter().flat_map(|status| &status.conditions);
         let mut current = conditions.filter(|condition| condition.type_ == CONTENT_CURRENT);
@@ -96,13 +134,13 @@ async fn garbage_in_a_config_map(scene: Arc<Scene>) -> Result<()> {
         .map(drop)
 }
 
-async fn create(scene: &Scene, spec: Value) -> Result<()> {
-    let source = json!({"metadata": {"name": NAME, "namespace": scene.namespace}, "spec": spec});
+async fn create(scene: &Scene, name: &str, spec: Value) -> Result<()> {
+    let source = json!({"metadata": {"name": name, "namespace": scene.namespace}, "spec": spec});
     scene.create(&serde_json::from_value::<CatalogSource>(source)?).await.map(drop)
 }
 
-async fn ready(scene: &Scene) -> Result<()> {
-    wait::until(&scene.api(), NAME, "be READY", |catalog: &CatalogSource| {
+async fn ready(scene: &Scene, name: &str) -> Result<()> {
+    wait::until(&scene.api(), name, "be READY", |catalog: &CatalogSource| {
         let state = catalog.status.as_ref().and_then(|status| status.connection_state.as_ref());
         state.is_some_and(|state| state.last_observed_state == "READY")
     })

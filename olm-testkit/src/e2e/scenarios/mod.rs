@@ -10,6 +10,7 @@ mod install;
 mod install_plans;
 mod lifecycle;
 mod operator_groups;
+mod packages;
 mod recovery;
 mod removal;
 mod resolution;
@@ -36,6 +37,7 @@ pub fn all() -> Vec<Scenario> {
         operator_groups::all(),
         catalogs::all(),
         catalog_images::all(),
+        packages::all(),
         dependencies::all(),
         resolution::all(),
         servers::all(),

@@ -27,7 +27,7 @@ const ENOUGH: usize = 2 << 20;
 
 /// What is true of every such cluster, before it is there, too.
 pub fn facts() -> Facts {
-    Facts { no_containers: Some(SIMULATED), ..Facts::default() }
+    Facts { no_containers: Some(SIMULATED), kubectl: true, ..Facts::default() }
 }
 
 /// Where things of a run are.

@@ -65,6 +65,8 @@ pub struct Facts {
     pub registry: Option<String>,
     /// The namespace with the Pods of OLM; none where OLM runs outside of the cluster.
     pub olm_namespace: Option<String>,
+    /// Whether there is a kubectl, and a kubeconfig for it.
+    pub kubectl: bool,
     /// The log of the API server, from which is read who wrote what.
     pub audit_log: Option<PathBuf>,
     /// Whether the cluster stays when the scenarios are over, so that they leave nothing behind.
@@ -98,6 +100,7 @@ impl Facts {
                 self.olm_namespace.is_none(),
                 "the operators run outside of the cluster, so they have no Pods",
             ),
+            Need::Kubectl => absent(!self.kubectl, "no kubeconfig of this cluster is known"),
         }
     }
 }

@@ -3,6 +3,7 @@
 mod block;
 mod digest;
 mod follower;
+mod hostile;
 mod process;
 
 use std::sync::Arc;
@@ -22,18 +23,22 @@ pub const FLAGS: Flags<'static> = Flags {
     faults: false,
 };
 
-/// The scenarios of this folder. Two of them ask a registry of images.
+/// The scenarios of this folder. Three of them ask a registry of images.
 pub fn all(environment: &Arc<Environment>) -> Vec<Trial> {
     let lacking = !ImageRegistry::is_available();
     if lacking {
-        println!("not run: flags::digest, flags::process: there is no docker-registry here");
+        println!(
+            "not run: flags::digest, flags::process, flags::hostile_images: there is no docker-registry here"
+        );
     }
     let digest = trial(environment, "flags::digest", digest::spares_pods);
     let process = trial(environment, "flags::process", process::pulls_bundles);
+    let hostile = trial(environment, "flags::hostile_images", hostile::images);
     vec![
         trial(environment, "flags::block", block::stops_a_namespace),
         trial(environment, "flags::follower", follower::knows_catalogs),
         digest.with_ignored_flag(lacking),
         process.with_ignored_flag(lacking),
+        hostile.with_ignored_flag(lacking),
     ]
 }

@@ -4,6 +4,8 @@
 mod catalog;
 mod manifests;
 
+use std::path::PathBuf;
+
 use anyhow::{Context, Result};
 use async_trait::async_trait;
 use k8s_openapi::api::core::v1::Namespace;
@@ -28,12 +30,21 @@ pub struct InCluster {
     client: Client,
     image: String,
     facts: Facts,
+    kubeconfig: Option<PathBuf>,
 }
 
 impl InCluster {
     /// Catalogs are served by `opm` of an image.
     pub fn new(client: Client, image: &str, facts: Facts) -> Self {
-        Self { client, image: image.to_owned(), facts }
+        Self { client, image: image.to_owned(), facts, kubeconfig: None }
+    }
+
+    /// The same with a kubeconfig, which the kubectl of the tests understands.
+    #[must_use]
+    pub fn with_kubeconfig(mut self, path: PathBuf) -> Self {
+        self.facts.kubectl = true;
+        self.kubeconfig = Some(path);
+        self
     }
 
     /// The same with a registry near the nodes.
@@ -80,6 +91,10 @@ impl Stage for InCluster {
         self.make_namespace(&namespace).await?;
         let catalog = CatalogPod::start(&self.client, &namespace, name, &self.image, &content);
         Ok(Box::new(catalog.await?))
+    }
+
+    async fn kubeconfig(&self) -> Result<PathBuf> {
+        self.kubeconfig.clone().context("no kubeconfig of this cluster is known")
     }
 
     /// Kubernetes starts them again.

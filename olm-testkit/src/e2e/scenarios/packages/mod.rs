@@ -1,25 +1,49 @@
-//! The packages API, through the real API server.
+//! The packages API: what people type to look at catalogs, while there are some and while there are
+//! none.
+
+mod rotation;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
-use k8s_openapi::api::core::v1::Secret;
 use kube::api::{Api, DeleteParams, ListParams, PostParams};
-use olm_testkit::builders::{self, Bundle, Package, csv};
-use olm_testkit::e2e::Scene;
-use olm_testkit::operators::OLM_NAMESPACE;
-use olm_testkit::{packages as served, wait};
 use olm_types::api::PackageManifest;
 use serde_json::{Value, json};
+use tokio::time::{Instant, sleep};
 
-use olm_testkit::kubectl::Kubectl;
+use crate::builders::{self, Bundle, Package, csv};
+use crate::e2e::{Need, Scenario, Scene, scenario};
+use crate::kubectl::Kubectl;
+use crate::{packages as served, wait};
 
-/// Where the operator keeps its certificate.
-const SECRET: &str = "packageserver-service-cert";
+/// The scenarios of this file.
+pub(super) fn all() -> Vec<Scenario> {
+    vec![
+        scenario(
+            "packages::for_people",
+            "kubectl gets, describes, explains and selects packages; who has no rights is refused",
+            for_people,
+        )
+        .needs(&[Need::Kubectl]),
+        scenario(
+            "packages::nothing_is_known",
+            "while every catalog is down the answer is empty, and a namespace can be deleted",
+            nothing_is_known,
+        )
+        .exclusive(),
+        scenario(
+            "packages::rotation",
+            "a certificate is exchanged while people ask, and no request fails",
+            rotation::no_request_fails,
+        )
+        .exclusive(),
+    ]
+}
 
 /// What people type to look at catalogs.
-pub async fn for_people(scene: Arc<Scene>) -> Result<()> {
+async fn for_people(scene: Arc<Scene>) -> Result<()> {
+    served::until_available(&scene.client).await?;
     let old = lamp("1.0.0");
     let new = lamp("1.10.0").replaces("lamp.v1.0.0");
     let lamps = Package::new("lamp")
@@ -68,7 +92,8 @@ pub async fn for_people(scene: Arc<Scene>) -> Result<()> {
 }
 
 /// The answer is empty while every catalog is down, and namespaces can be deleted.
-pub async fn nothing_is_known(scene: Arc<Scene>) -> Result<()> {
+async fn nothing_is_known(scene: Arc<Scene>) -> Result<()> {
+    served::until_available(&scene.client).await?;
     // Nothing listens on the first port.
     scene.create(&builders::catalog_source(&scene.namespace, "down", "127.0.0.1:1")).await?;
     let packages: Api<PackageManifest> = scene.api();
@@ -81,26 +106,9 @@ pub async fn nothing_is_known(scene: Arc<Scene>) -> Result<()> {
     wait::until_gone(&namespaces, &name).await
 }
 
-/// A certificate is exchanged while somebody asks all the time: no request fails.
-pub async fn rotation(scene: Arc<Scene>) -> Result<()> {
-    scene.catalog("hall", &[Package::single("lamp", lamp("1.0.0"))]).await?;
-    let packages: Api<PackageManifest> = scene.api();
-    seen(&packages, "lamp").await?;
-    let secrets: Api<Secret> = Api::namespaced(scene.client.clone(), OLM_NAMESPACE);
-    let before = secrets.get(SECRET).await.context("there is no certificate")?;
-
-    let (over, asked) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
-    let asking = tokio::spawn(ask(packages.clone(), Arc::clone(&over), Arc::clone(&asked)));
-    secrets.delete(SECRET, &DeleteParams::default()).await?;
-    let renewed = wait::until(&secrets, SECRET, "hold another certificate", |secret: &Secret| {
-        secret.data.is_some() && secret.metadata.uid != before.metadata.uid
-    })
-    .await?;
-    until_shown(&scene, newest(part(&renewed, "olmCAKey"))).await?;
-    over.store(true, Ordering::Relaxed);
-    asking.await.context("the asking ended")??;
-    ensure!(asked.load(Ordering::Relaxed) > 10, "nobody asked");
-    Ok(())
+/// One package.
+async fn catalog(scene: &Scene) -> Result<()> {
+    scene.catalog("hall", &[Package::single("lamp", lamp("1.0.0"))]).await.map(drop)
 }
 
 fn lamp(version: &str) -> Bundle {
@@ -110,11 +118,11 @@ fn lamp(version: &str) -> Bundle {
 
 /// The API server collects descriptions of aggregated APIs in the background.
 async fn explained(kubectl: &Kubectl) -> Result<String> {
-    let deadline = tokio::time::Instant::now() + wait::PATIENCE;
+    let deadline = Instant::now() + wait::PATIENCE;
     loop {
         match kubectl.run(&["explain", "packagemanifests.status.channels"]) {
-            Err(error) if tokio::time::Instant::now() > deadline => return Err(error),
-            Err(_) => tokio::time::sleep(std::time::Duration::from_secs(1)).await,
+            Err(error) if Instant::now() > deadline => return Err(error),
+            Err(_) => sleep(Duration::from_secs(1)).await,
             explained => return explained,
         }
     }
@@ -130,13 +138,13 @@ fn refusal(answer: Result<String>) -> Result<String> {
 
 async fn seen(packages: &Api<PackageManifest>, name: &str) -> Result<PackageManifest> {
     // There is no watch, so it is asked for until it is there.
-    let deadline = tokio::time::Instant::now() + wait::PATIENCE;
+    let deadline = Instant::now() + wait::PATIENCE;
     loop {
         if let Some(package) = packages.get_opt(name).await? {
             return Ok(package);
         }
-        ensure!(tokio::time::Instant::now() < deadline, "the package {name} is never shown");
-        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+        ensure!(Instant::now() < deadline, "the package {name} is never shown");
+        sleep(Duration::from_millis(100)).await;
     }
 }
 
@@ -159,38 +167,4 @@ fn check_package(package: &PackageManifest, namespace: &str) -> Result<()> {
     ]);
     ensure!(channels == expected, "{channels}");
     Ok(())
-}
-
-async fn ask(
-    packages: Api<PackageManifest>,
-    over: Arc<AtomicBool>,
-    asked: Arc<AtomicUsize>,
-) -> Result<()> {
-    while !over.load(Ordering::Relaxed) {
-        packages.get("lamp").await.context("a request failed during the rotation")?;
-        asked.fetch_add(1, Ordering::Relaxed);
-    }
-    Ok(())
-}
-
-/// The first of several certificates.
-fn newest(bundle: &str) -> &str {
-    let end = "-----END CERTIFICATE-----\n";
-    bundle.split_inclusive(end).next().unwrap_or_default()
-}
-
-/// Waits until the server itself shows a certificate of the authority.
-async fn until_shown(scene: &Scene, authority: &str) -> Result<()> {
-    let address = served::address(&scene.client).await?;
-    let deadline = tokio::time::Instant::now() + wait::PATIENCE;
-    while !served::is_shown(address, authority).await? {
-        ensure!(tokio::time::Instant::now() < deadline, "the new certificate is never shown");
-        tokio::time::sleep(std::time::Duration::from_millis(200)).await;
-    }
-    Ok(())
-}
-
-fn part<'a>(secret: &'a Secret, key: &str) -> &'a str {
-    let data = secret.data.as_ref().and_then(|data| data.get(key));
-    data.and_then(|bytes| std::str::from_utf8(&bytes.0).ok()).unwrap_or_default()
 }

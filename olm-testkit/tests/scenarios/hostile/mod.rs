@@ -1,0 +1,66 @@
+//! Registry servers that lie or never end, beside one that does not: each is named at its
+//! CatalogSource, and nobody else suffers.
+
+mod server;
+
+use std::sync::Arc;
+
+use anyhow::{Context, Result, ensure};
+use kube::ResourceExt;
+use kube::api::{Api, ListParams};
+use olm_testkit::builders::{self, Bundle, Package, csv};
+use olm_testkit::e2e::Scene;
+use olm_testkit::wait;
+use olm_types::api::CatalogSource;
+use olm_types::conditions::catalog_source::CONTENT_CURRENT;
+
+use server::{Hostility, Server};
+
+/// Longest message that is read, and one byte more.
+const TOO_LONG: u32 = (32 << 20) + 1;
+
+/// Names of catalogs, what their servers send, and what is said of them.
+const CATALOGS: [(&str, Hostility, &str); 5] = [
+    ("endless", Hostility::Endless, "the catalog has more than 65536 channel entries"),
+    ("short", Hostility::Short, "error encountered while listing bundles: "),
+    ("long", Hostility::Long(TOO_LONG), "message length too large"),
+    ("longest", Hostility::Long(u32::MAX), "message length too large"),
+    ("noise", Hostility::Noise, "error encountered while listing bundles: "),
+];
+
+/// All of them at once; an operator is installed from the sound catalog all the same.
+pub async fn registries(scene: Arc<Scene>) -> Result<()> {
+    let mut servers = Vec::new();
+    for (name, hostility, _) in CATALOGS {
+        let server = Server::start(hostility).await?;
+        let address = server.address.to_string();
+        scene.create(&builders::catalog_source(&scene.namespace, name, &address)).await?;
+        servers.push(server);
+    }
+    let bundle = csv("calm.v1.0.0", "1.0.0").deployment("calm", "default");
+    let calm = Package::single("calm", Bundle::new("1.0.0", &bundle));
+    scene.operator_group().await?;
+    scene.catalog("sound", &[calm]).await?;
+    scene.subscribe("calm", "sound").await?;
+    scene.succeeded("calm.v1.0.0").await?;
+    let catalogs: Api<CatalogSource> = scene.api();
+    for (name, _, said) in CATALOGS {
+        let says = |catalog: &CatalogSource| trouble(catalog).is_some_and(|it| it.contains(said));
+        let found = wait::until(&catalogs, name, &format!("say {said:?}"), says).await;
+        let found = found.with_context(|| format!("catalog {name}"))?;
+        let told = trouble(&found).unwrap_or_default();
+        ensure!(told.starts_with("the catalog is refused: "), "{name}: {told}");
+    }
+    for catalog in catalogs.list(&ListParams::default()).await? {
+        let is_hostile = CATALOGS.iter().any(|(name, ..)| *name == catalog.name_any());
+        ensure!(is_hostile || trouble(&catalog).is_none(), "{}", catalog.name_any());
+    }
+    Ok(())
+}
+
+/// What the status says about content that is not current.
+fn trouble(catalog: &CatalogSource) -> Option<String> {
+    let conditions = &catalog.status.as_ref()?.conditions;
+    let condition = conditions.iter().find(|condition| condition.type_ == CONTENT_CURRENT)?;
+    Some(condition.message.clone())
+}

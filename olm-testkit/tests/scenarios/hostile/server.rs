@@ -1,0 +1,119 @@
+//! A registry server that is up to no good.
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::task::{Context as Turn, Poll};
+
+use anyhow::{Context, Result};
+use futures::future::{Ready, ready};
+use futures::stream::{self, BoxStream, StreamExt};
+use http_body_util::StreamBody;
+use hyper::body::{Bytes, Frame};
+use olm_catalog::registry::proto;
+use prost::Message;
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+use tonic::body::Body;
+use tonic::codegen::{Service, http};
+use tonic::server::NamedService;
+use tonic::transport::server::TcpIncoming;
+use tonic::{Code, Status};
+
+/// What it sends when its bundles are listed.
+#[derive(Clone, Copy, Debug)]
+pub enum Hostility {
+    /// One bundle after the other, each with another name.
+    Endless,
+    /// A message that is shorter than it says.
+    Short,
+    /// A message that says that it has this many bytes.
+    Long(u32),
+    /// Bytes that are no message.
+    Noise,
+}
+
+/// Such a server, until it is dropped.
+pub struct Server {
+    pub address: SocketAddr,
+    task: JoinHandle<Result<(), tonic::transport::Error>>,
+}
+
+impl Server {
+    pub async fn start(hostility: Hostility) -> Result<Self> {
+        let listener = TcpListener::bind("127.0.0.1:0").await.context("cannot listen")?;
+        let address = listener.local_addr()?;
+        let server = tonic::transport::Server::builder().add_service(Registry(hostility));
+        let task = tokio::spawn(server.serve_with_incoming(TcpIncoming::from(listener)));
+        Ok(Self { address, task })
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+/// The service. Whatever it is asked but for its bundles, it does not know.
+#[derive(Clone)]
+struct Registry(Hostility);
+
+impl NamedService for Registry {
+    const NAME: &'static str = "api.Registry";
+}
+
+impl Service<http::Request<Body>> for Registry {
+    type Response = http::Response<Body>;
+    type Error = Infallible;
+    type Future = Ready<Result<Self::Response, Infallible>>;
+
+    fn poll_ready(&mut self, _: &mut Turn<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: http::Request<Body>) -> Self::Future {
+        let unknown = Status::unimplemented("it only lists bundles");
+        ready(Ok(match request.uri().path() {
+            "/api.Registry/ListBundles" => answer(self.0),
+            _ => unknown.into_http(),
+        }))
+    }
+}
+
+fn answer(hostility: Hostility) -> http::Response<Body> {
+    let messages = messages(hostility).map(|bytes| Frame::data(Bytes::from(bytes)));
+    let mut end = http::HeaderMap::new();
+    // An empty text is no bad header.
+    let _ = Status::new(Code::Ok, "").add_header(&mut end);
+    let frames = messages.chain(stream::iter([Frame::trailers(end)]));
+    let mut response = http::Response::new(Body::new(StreamBody::new(frames.map(Ok::<_, Status>))));
+    let kind = http::HeaderValue::from_static("application/grpc");
+    response.headers_mut().insert("content-type", kind);
+    response
+}
+
+fn messages(hostility: Hostility) -> BoxStream<'static, Vec<u8>> {
+    let one = |bytes: Vec<u8>| stream::iter([bytes]).boxed();
+    match hostility {
+        Hostility::Endless => stream::iter(0_u64..).map(bundle).boxed(),
+        Hostility::Short => one(framed(1_000, &[0; 10])),
+        Hostility::Long(length) => one(framed(length, &[0; 1_000])),
+        Hostility::Noise => one(framed(1_000, &[0xff; 1_000])),
+    }
+}
+
+fn bundle(number: u64) -> Vec<u8> {
+    let bundle = proto::Bundle {
+        csv_name: format!("a.v{number}"),
+        package_name: "a".to_owned(),
+        channel_name: "stable".to_owned(),
+        ..proto::Bundle::default()
+    };
+    let bytes = bundle.encode_to_vec();
+    framed(u32::try_from(bytes.len()).unwrap_or(u32::MAX), &bytes)
+}
+
+/// A message behind a length, whether that is its own or not.
+fn framed(length: u32, bytes: &[u8]) -> Vec<u8> {
+    [&[0][..], &length.to_be_bytes(), bytes].concat()
+}
