@@ -31,9 +31,6 @@ pub(super) async fn come_back(scene: Arc<Scene>) -> Result<()> {
         |name: &str| format!("rolebinding.rbac.authorization.k8s.io \"{name}\" not found");
     lost.found(&scene.api::<Role>(), &cert, &role(&cert)).await?;
     lost.found(&scene.api::<RoleBinding>(), &cert, &binding(&cert)).await?;
-    let reader = format!("{service}-auth-reader");
-    let readers: Api<RoleBinding> = Api::namespaced(scene.client.clone(), "kube-system");
-    lost.found(&readers, &reader, &binding(&reader)).await?;
     let delegator = format!("{service}-system:auth-delegator");
     let text = format!("clusterrolebinding.rbac.authorization.k8s.io \"{delegator}\" not found");
     lost.found(&Api::<ClusterRoleBinding>::all(scene.client.clone()), &delegator, &text).await?;
