@@ -108,18 +108,28 @@ fn length(lines: &[&str]) -> usize {
     last.map_or(lines.len(), |last| last + 1)
 }
 
-/// Whether others see it. A module has its words at its own beginning, which tidy looks after.
+/// Whether others see it. A module has its words at its own beginning, which tidy looks after; what
+/// a macro writes gets its words where the macro is used.
 fn is_public(line: &str) -> bool {
     let Some(item) = line.trim_start().strip_prefix("pub ") else { return false };
-    let kinds = ["fn", "async", "struct", "enum", "trait", "type", "const", "static", "macro"];
-    item.split_whitespace().next().is_some_and(|kind| kinds.contains(&kind))
+    let kinds = ["fn", "async", "struct", "enum", "trait", "type", "const", "static"];
+    let mut words = item.split_whitespace();
+    let is_item = words.next().is_some_and(|kind| kinds.contains(&kind));
+    is_item && !words.any(|word| word.starts_with('$'))
 }
 
 /// Whether what stands before an item, apart from its attributes, is documentation.
 fn is_documented(before: &[&str]) -> bool {
     let mut lines = before.iter().rev().map(|line| line.trim());
-    let last = lines.find(|line| !line.starts_with("#[") && !line.ends_with(")]"));
-    last.is_some_and(|line| line.starts_with("///"))
+    while let Some(line) = lines.next() {
+        if line == ")]" {
+            // An attribute of several lines.
+            lines.by_ref().find(|line| line.starts_with("#["));
+        } else if !line.starts_with("#[") {
+            return line.starts_with("///");
+        }
+    }
+    false
 }
 
 #[cfg(test)]
@@ -148,6 +158,18 @@ mod tests {
         let functions = [(5, "olm-x/src/a.rs:5".to_owned()), (1, "olm-x/src/a.rs:11".to_owned())];
         assert_eq!(found.functions, functions);
         assert_eq!(found.undocumented, ["olm-x/src/a.rs:11: pub fn silent() {}"]);
+    }
+
+    #[test]
+    fn attributes_stand_between_words_and_items() {
+        let words = ["/// Says it.", "#[error(", "    \"text\"", ")]", "#[derive(Debug)]"];
+        assert!(is_documented(&words));
+        assert!(!is_documented(words.get(1..).unwrap()));
+        assert!(!is_documented(&["}", ""]));
+        assert!(
+            is_public("    pub const A: u8 = 1;") && !is_public("        pub struct $name(u8);")
+        );
+        assert!(!is_public("    pub field: u8,") && !is_public("pub(crate) fn f() {}"));
     }
 
     #[test]
