@@ -146,6 +146,35 @@ fn a_full_disk_is_told_and_leaves_nothing_half_written() {
     assert_eq!(cache_only(folder.path(), &["--cache-enforce-integrity"]), Ok(String::new()));
 }
 
+/// The registry with its cache on a file system of one page, in a mount namespace of its own. It lists
+/// what is left there at last.
+const ON_A_FULL_FILE_SYSTEM: &str =
+    "mount -t tmpfs -o size=4k tmpfs \"$0\" || exit 99; \"$@\"; code=$?; ls -A \"$0\"; exit $code";
+
+#[test]
+fn a_file_system_that_is_full_is_told_and_nothing_is_left_on_it() {
+    let folder = own_catalog();
+    let (configs, cache) = (folder.path().join("configs"), folder.path().join("cache"));
+    std::fs::create_dir(&cache).unwrap();
+    let output = Command::new("unshare")
+        .args(["--mount", "--map-root-user", "sh", "-c", ON_A_FULL_FILE_SYSTEM])
+        .arg(&cache)
+        .args([env!("CARGO_BIN_EXE_olm-registry"), "serve", "--cache-only", "--cache-dir"])
+        .args([&cache, &configs])
+        .output();
+    let output = match output {
+        Ok(output) if !matches!(output.status.code(), Some(99)) => output,
+        other => return println!("not run: no file system can be mounted here: {other:?}"),
+    };
+    let said = String::from_utf8(output.stderr).unwrap();
+    if said.starts_with("unshare:") {
+        return println!("not run: there are no mount namespaces here: {said}");
+    }
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("No space left on device"), "{said}");
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), "", "nothing is left");
+}
+
 #[test]
 fn where_the_disk_is_full_a_catalog_is_served_from_memory() {
     let arguments = ["serve", &etcd(), "-p", "0", "--address", "127.0.0.1"];

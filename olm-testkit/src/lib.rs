@@ -19,6 +19,7 @@
 //! - [`debian`]: programs of Debian packages;
 //! - [`deploy`]: what `deploy/` puts into a cluster;
 //! - [`rights`]: what the operators may do there, and why;
+//! - [`collector`]: takes the spans that a program sends;
 //! - [`faults`]: what can go wrong between a program and the API server, on purpose;
 //! - [`e2e`]: scenarios that know a cluster only through its API;
 //! - [`dump`]: objects in a normal form, for comparisons, and everything that a cluster holds.
@@ -26,6 +27,7 @@
 pub mod audit;
 pub mod builders;
 pub mod cluster;
+pub mod collector;
 pub mod debian;
 pub mod deploy;
 pub mod dump;

@@ -28,6 +28,9 @@ pub struct Arguments {
     /// Measures what would be shipped
     #[arg(long, global = true)]
     release: bool,
+    /// Uses the binaries in this folder instead of building them
+    #[arg(long, global = true, value_name = "FOLDER")]
+    binaries: Option<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -49,9 +52,9 @@ enum Subject {
         #[arg(required = true)]
         folders: Vec<PathBuf>,
     },
-    /// Two replicas: time without a leader, writes while nothing happens, memory of a standby
+    /// Two replicas of each operator: time without a leader, writes while nothing happens, memory of a standby
     Failover {
-        /// How often the leader ends, in each of two ways
+        /// How often each leader ends, in each of two ways
         #[arg(long, default_value_t = 20)]
         count: usize,
     },
@@ -97,20 +100,18 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         Subject::Catalog { dir } => catalog::run(dir.as_deref()),
         Subject::Snapshots { folders } => snapshots::run(arguments.release, folders),
         Subject::Packages { folders } => {
-            within_limits(&on_a_cluster(arguments.release, async |cluster, binaries| {
+            within_limits(&on_a_cluster(arguments, async |cluster, binaries| {
                 packages::run(cluster, binaries, folders).await
             })?)
         }
-        Subject::Failover { count } => {
-            on_a_cluster(arguments.release, async |cluster, binaries| {
-                failover::run(cluster, binaries, *count).await
-            })
-        }
+        Subject::Failover { count } => on_a_cluster(arguments, async |cluster, binaries| {
+            failover::run(cluster, binaries, *count).await
+        }),
         Subject::OnACluster(figure) => {
             let measure = async |cluster: &LocalCluster, binaries: &Binaries| {
                 figure.measure(cluster, binaries).await
             };
-            print(figure.name(), &mut on_a_cluster(arguments.release, measure)?);
+            print(figure.name(), &mut on_a_cluster(arguments, measure)?);
             Ok(())
         }
     }
@@ -118,10 +119,13 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 
 /// Measures on a cluster of its own, which is gone afterwards.
 fn on_a_cluster<T>(
-    release: bool,
+    arguments: &Arguments,
     measure: impl AsyncFnOnce(&LocalCluster, &Binaries) -> Result<T>,
 ) -> Result<T> {
-    let dir = demo::build(release)?;
+    let dir = match &arguments.binaries {
+        Some(dir) => dir.clone(),
+        None => demo::build(arguments.release)?,
+    };
     let runtime = tokio::runtime::Runtime::new().context("cannot start the async runtime")?;
     runtime.block_on(async {
         let cluster = LocalCluster::for_this_command("bench", Progress::to_stderr())?;

@@ -1,6 +1,9 @@
 {{- /* What both Deployments have in common. Takes the name, the account, the values of the operator
 and all values; the parts that differ are lists: args, env, ports. */ -}}
 {{- define "olm.operator" -}}
+{{- $secure := .all.certManager.enabled }}
+{{- $port := int (ternary .values.service.internalPortHttps .values.service.internalPort $secure) }}
+{{- $usual := ternary 8443 8080 $secure }}
 apiVersion: apps/v1
 kind: Deployment
 metadata:
@@ -56,6 +59,13 @@ spec:
             {{- range .args }}
             - {{ . | quote }}
             {{- end }}
+            {{- if ne $port $usual }}
+            - --admin-address=0.0.0.0:{{ $port }}
+            {{- end }}
+            {{- if $secure }}
+            - --tls-cert=/srv-cert/tls.crt
+            - --tls-key=/srv-cert/tls.key
+            {{- end }}
             {{- if .all.debug }}
             - --debug
             {{- end }}
@@ -73,16 +83,22 @@ spec:
             {{- with .env }}{{ toYaml . | nindent 12 }}{{ end }}
           ports:
             - name: metrics
-              containerPort: {{ .values.service.internalPort }}
+              containerPort: {{ $port }}
             {{- with .ports }}{{ toYaml . | nindent 12 }}{{ end }}
           livenessProbe:
             httpGet:
               path: /healthz
               port: metrics
+              {{- if $secure }}
+              scheme: HTTPS
+              {{- end }}
           readinessProbe:
             httpGet:
               path: /readyz
               port: metrics
+              {{- if $secure }}
+              scheme: HTTPS
+              {{- end }}
           {{- with .values.resources }}
           resources: {{- toYaml . | nindent 12 }}
           {{- end }}
@@ -93,6 +109,16 @@ spec:
               drop:
                 - ALL
           terminationMessagePolicy: FallbackToLogsOnError
+          {{- if $secure }}
+          volumeMounts:
+            - name: srv-cert
+              mountPath: /srv-cert
+              readOnly: true
+      volumes:
+        - name: srv-cert
+          secret:
+            secretName: {{ .all.certManager.certificate.secretName }}
+          {{- end }}
 ---
 apiVersion: v1
 kind: Service
@@ -106,7 +132,7 @@ spec:
     app: {{ .name }}
   ports:
     - name: metrics
-      port: {{ .values.service.internalPort }}
+      port: {{ $port }}
       targetPort: metrics
 {{- if gt (int .values.replicaCount) 1 }}
 ---

@@ -13,6 +13,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use super::Options;
+use crate::operators::OLM_NAMESPACE;
 
 /// Kinds in the order in which kustomize puts them: what others need comes first.
 const ORDER: [&str; 9] = [
@@ -51,7 +52,10 @@ pub fn objects(options: &Options) -> Result<Vec<DynamicObject>> {
     for object in objects.iter_mut().filter(|object| kind(object) == "Deployment") {
         options.set_in(object)?;
     }
-    Ok(objects)
+    if options.namespace == OLM_NAMESPACE {
+        return Ok(objects);
+    }
+    objects.into_iter().map(|object| options.put_in_namespace(object)).collect()
 }
 
 /// YAML for `kubectl apply`: the same text for the same objects.

@@ -1,4 +1,4 @@
-//! What can be set of the Deployments: image, replicas, flags.
+//! What can be set: image, replicas and flags of the Deployments, and the namespace of OLM.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use kube::ResourceExt;
 use kube::api::DynamicObject;
 use serde_json::{Value, json};
 
-use crate::operators::Operator;
+use crate::operators::{OLM_NAMESPACE, Operator};
 
 /// The image that `deploy/base` names: that of this version.
 pub const DEFAULT_IMAGE: &str = concat!("olm-rs.dev/olm-rs:v", env!("CARGO_PKG_VERSION"));
@@ -24,17 +24,31 @@ pub struct Options {
     pub replicas: i32,
     /// Flags that follow those of `deploy/base`.
     pub extra_args: BTreeMap<Operator, Vec<String>>,
+    /// The operators' namespace, in which global catalogs are, too.
+    pub namespace: String,
 }
 
 impl Default for Options {
     /// What `deploy/base` says.
     fn default() -> Self {
-        Self { image: DEFAULT_IMAGE.to_owned(), replicas: 1, extra_args: BTreeMap::new() }
+        Self {
+            image: DEFAULT_IMAGE.to_owned(),
+            replicas: 1,
+            extra_args: BTreeMap::new(),
+            namespace: OLM_NAMESPACE.to_owned(),
+        }
     }
 }
 
 impl Options {
-    /// Sets all of it in a Deployment, as `images:`, `replicas:` and patches of a kustomization do.
+    /// Puts an object into the namespace, or has it refer to it.
+    pub(super) fn put_in_namespace(&self, object: DynamicObject) -> Result<DynamicObject> {
+        let mut value = serde_json::to_value(object).context("cannot read an object")?;
+        rename(&mut value, &self.namespace);
+        serde_json::from_value(value).context("cannot put an object into another namespace")
+    }
+
+    /// Sets the rest in a Deployment, as `images:`, `replicas:` and patches of a kustomization do.
     pub(super) fn set_in(&self, deployment: &mut DynamicObject) -> Result<()> {
         ensure!(self.replicas >= 0, "{} replicas: give 0 or more", self.replicas);
         let name = deployment.name_any();
@@ -81,5 +95,22 @@ impl Options {
         let args = container.get_mut("args").and_then(Value::as_array_mut).context(context)?;
         args.extend(flags);
         Ok(())
+    }
+}
+
+/// Names of bindings end with the namespace, as v0's do.
+fn rename(value: &mut Value, namespace: &str) {
+    match value {
+        Value::String(text) if text == OLM_NAMESPACE => *text = namespace.to_owned(),
+        Value::String(text) => {
+            let binding =
+                text.strip_suffix(OLM_NAMESPACE).filter(|name| name.ends_with("-binding-"));
+            if let Some(binding) = binding {
+                *text = format!("{binding}{namespace}");
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| rename(item, namespace)),
+        Value::Object(fields) => fields.values_mut().for_each(|field| rename(field, namespace)),
+        _ => {}
     }
 }

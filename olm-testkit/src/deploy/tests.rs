@@ -31,7 +31,8 @@ fn the_default_image_is_that_of_this_version() {
 fn the_options_are_set() {
     let image = "registry.example.com:5000/team/olm-rs:v1";
     let extra_args = [(Operator::Catalog, vec!["--debug".to_owned()])].into();
-    let options = Options { image: image.to_owned(), replicas: 0, extra_args };
+    let options =
+        Options { image: image.to_owned(), replicas: 0, extra_args, ..Options::default() };
     let objects = objects(&options).unwrap();
     let rendered = render("", &objects).unwrap();
     assert!(!rendered.contains(DEFAULT_IMAGE), "the default image is left somewhere");

@@ -1,6 +1,7 @@
 //! Decides which requests fail, and how.
 
 use std::collections::BTreeMap;
+use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use http::{Method, Request};
@@ -141,6 +142,11 @@ impl Injector {
         state.plan = plan;
         state.seen.clear();
         std::mem::take(&mut state.injected)
+    }
+
+    /// A number below `limit` that depends on the seed and on what it is for, and on nothing else.
+    pub fn chance(&self, purpose: impl Hash, limit: u64) -> u64 {
+        throw(self.seed, purpose) % limit.max(1)
     }
 
     pub(super) fn judge(&self, moment: Moment, method: &Method, path: &str) -> Option<Verdict> {

@@ -18,17 +18,20 @@ use kube::client::Body;
 use kube::config::{AuthInfo, KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 use tower::{BoxError, ServiceBuilder, service_fn};
 
 use super::{FaultLayer, Injector};
+use crate::operators::free_port;
 
 /// A proxy that ends when dropped.
 pub struct Proxy {
     address: SocketAddr,
     /// Says what goes wrong.
     pub injector: Injector,
-    accepting: JoinHandle<()>,
+    is_away: watch::Sender<bool>,
+    running: JoinHandle<()>,
 }
 
 impl Proxy {
@@ -39,10 +42,23 @@ impl Proxy {
     /// When the kubeconfig is bad or no port is free.
     pub async fn start(kubeconfig: &Path, injector: Injector) -> Result<Self> {
         let server = server(kubeconfig).await?;
-        let listener = TcpListener::bind(("127.0.0.1", 0)).await.context("no port is free")?;
-        let address = listener.local_addr().context("the listener has no address")?;
-        let accepting = tokio::spawn(accept(listener, server, FaultLayer::new(injector.clone())));
-        Ok(Self { address, injector, accepting })
+        // Not one that the kernel gives to connections: the proxy may go away and come back to it.
+        let address = SocketAddr::from(([127, 0, 0, 1], free_port()?));
+        let listener = TcpListener::bind(address).await.context("no port is free")?;
+        let (is_away, away) = watch::channel(false);
+        let faults = FaultLayer::new(injector.clone());
+        let running = tokio::spawn(run(address, listener, Way { server, faults }, away));
+        Ok(Self { address, injector, is_away, running })
+    }
+
+    /// Nobody listens any more, and every connection is cut.
+    pub fn leave(&self) {
+        self.is_away.send_replace(true);
+    }
+
+    /// Somebody listens again.
+    pub fn come_back(&self) {
+        self.is_away.send_replace(false);
     }
 
     /// What a program takes for the API server.
@@ -53,7 +69,7 @@ impl Proxy {
 
 impl Drop for Proxy {
     fn drop(&mut self) {
-        self.accepting.abort();
+        self.running.abort();
     }
 }
 
@@ -68,21 +84,50 @@ async fn server(kubeconfig: &Path) -> Result<Client> {
     Client::try_from(config).context("cannot make a client")
 }
 
+/// Where requests go, and what happens to them on the way.
+#[derive(Clone)]
+struct Way {
+    server: Client,
+    faults: FaultLayer,
+}
+
+/// Serves while it is not away.
+async fn run(
+    address: SocketAddr,
+    mut listener: TcpListener,
+    way: Way,
+    mut away: watch::Receiver<bool>,
+) {
+    loop {
+        tokio::select! {
+            () = accept(listener, &way) => {}
+            Ok(_) = away.wait_for(|away| *away) => {}
+        }
+        if away.wait_for(|away| !away).await.is_err() {
+            return;
+        }
+        listener = match TcpListener::bind(address).await {
+            Ok(listener) => listener,
+            Err(error) => return eprintln!("the proxy cannot come back to {address}: {error}"),
+        };
+    }
+}
+
 /// Serves connections, which end with this.
-async fn accept(listener: TcpListener, server: Client, faults: FaultLayer) {
+async fn accept(listener: TcpListener, way: &Way) {
     let mut connections = JoinSet::new();
     loop {
         tokio::select! {
             accepted = listener.accept() => {
                 let Ok((stream, _)) = accepted else { continue };
-                connections.spawn(serve(stream, server.clone(), faults.clone()));
+                connections.spawn(serve(stream, way.clone()));
             }
             Some(_) = connections.join_next() => {}
         }
     }
 }
 
-async fn serve(stream: TcpStream, server: Client, faults: FaultLayer) {
+async fn serve(stream: TcpStream, Way { server, faults }: Way) {
     let forward = service_fn(move |request| forward(server.clone(), request));
     let service = ServiceBuilder::new().layer(faults).service(forward);
     let service = TowerToHyperService::new(service);

@@ -1,6 +1,6 @@
 //! What catalog-operator does.
 
-use super::{ASKED_BY_SERVER, DOUBT, DOUBT_UNSEEN, OLM, RBAC, Right, WATCH};
+use super::{ESCALATE, EVENTS, NEW_LEASE, OLM, RBAC, Right, TOKENS, WATCH, doubted};
 
 pub(super) const RIGHTS: &[Right] = &[
     // Its own kinds.
@@ -100,12 +100,7 @@ pub(super) const RIGHTS: &[Right] = &[
     Right::new("", &["secrets"], &["update"], "renews the certificate of the packages API")
         .at_home()
         .unseen("a certificate is good for longer than a scenario; olm-lifecycle packages_api"),
-    Right::new(
-        "",
-        &["serviceaccounts/token"],
-        &["create"],
-        "installs under the account that an OperatorGroup names",
-    ),
+    TOKENS,
     Right::new(
         RBAC,
         &["roles", "rolebindings"],
@@ -125,13 +120,7 @@ pub(super) const RIGHTS: &[Right] = &[
         "become what a newer version of a bundle says",
     )
     .unseen("only when a plan is executed again; olm-lifecycle handlers/rbac.rs"),
-    Right::new(
-        RBAC,
-        &["roles", "clusterroles"],
-        &["escalate", "bind"],
-        "an operator may ask for any right: whoever lets it be installed answers for that",
-    )
-    .unseen(ASKED_BY_SERVER),
+    ESCALATE,
     Right::new(
         "apiextensions.k8s.io",
         &["customresourcedefinitions"],
@@ -187,9 +176,8 @@ pub(super) const RIGHTS: &[Right] = &[
         "shows the certificate of the packages API",
     )
     .named(&["v1.packages.operators.coreos.com"]),
-    Right::new("", &["events"], &["create", "patch"], "tells users what happened"),
-    Right::new("coordination.k8s.io", &["leases"], &["create"], "one of several replicas acts")
-        .at_home(),
+    EVENTS,
+    NEW_LEASE,
     Right::new(
         "coordination.k8s.io",
         &["leases"],
@@ -226,9 +214,9 @@ pub(super) const RIGHTS: &[Right] = &[
          they are stored; RBAC has no word for custom resources only",
     ),
     // A watch that lost something.
-    Right::new(OLM, &["catalogsources", "subscriptions"], &["get"], DOUBT).unseen(DOUBT_UNSEEN),
-    Right::new("", &["pods"], &["get"], DOUBT).unseen(DOUBT_UNSEEN),
-    Right::new("networking.k8s.io", &["networkpolicies"], &["get"], DOUBT).unseen(DOUBT_UNSEEN),
+    doubted(OLM, &["catalogsources", "subscriptions"]),
+    doubted("", &["pods"]),
+    doubted("networking.k8s.io", &["networkpolicies"]),
 ];
 
 const BY_KIND: &str = "are steps of InstallPlans by their kinds, of whatever group";

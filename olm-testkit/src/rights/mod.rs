@@ -108,6 +108,32 @@ const WATCH: &[&str] = &["list", "watch"];
 /// Why a right is in no log.
 const ASKED_BY_SERVER: &str = "the API server asks for it inside of another request";
 
-/// What `get` on what is written is for, and why it may be in no log.
-const DOUBT: &str = "reads again what it wrote and a watch does not show";
-const DOUBT_UNSEEN: &str = "only when a watch does not show within seconds what was written";
+/// What a watch that lost something is repaired with: `get` on what is written.
+const fn doubted(group: &'static str, resources: &'static [&'static str]) -> Right {
+    Right::new(group, resources, &["get"], "reads again what it wrote and a watch does not show")
+        .unseen("only when a watch does not show within seconds what was written")
+}
+
+// What both operators do.
+
+const ESCALATE: Right = Right::new(
+    RBAC,
+    &["roles", "clusterroles"],
+    &["escalate", "bind"],
+    "an operator may ask for any right: whoever lets it be installed answers for that",
+)
+.unseen(ASKED_BY_SERVER);
+
+const TOKENS: Right = Right::new(
+    "",
+    &["serviceaccounts/token"],
+    &["create"],
+    "installs under the account that an OperatorGroup names",
+);
+
+const EVENTS: Right =
+    Right::new("", &["events"], &["create", "patch"], "tells users what happened");
+
+const NEW_LEASE: Right =
+    Right::new("coordination.k8s.io", &["leases"], &["create"], "one of several replicas acts")
+        .at_home();

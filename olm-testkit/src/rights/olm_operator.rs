@@ -1,6 +1,8 @@
 //! What olm-operator does.
 
-use super::{ASKED_BY_SERVER, DOUBT, DOUBT_UNSEEN, OLM, RBAC, Right, WATCH};
+use super::{
+    ASKED_BY_SERVER, ESCALATE, EVENTS, NEW_LEASE, OLM, RBAC, Right, TOKENS, WATCH, doubted,
+};
 
 /// Why nobody asks who scrapes.
 const WITHOUT_TLS: &str = "scenarios scrape without TLS; olm-kit admin/tests/tls.rs";
@@ -94,12 +96,7 @@ pub(super) const RIGHTS: &[Right] = &[
         &["list", "watch", "patch"],
         "are required by CSVs and named by OperatorGroups, and are components",
     ),
-    Right::new(
-        "",
-        &["serviceaccounts/token"],
-        &["create"],
-        "installs under the account that an OperatorGroup names",
-    ),
+    TOKENS,
     Right::new("", &["configmaps"], &["list", "watch", "patch"], "are components"),
     Right::new(
         "",
@@ -134,13 +131,7 @@ pub(super) const RIGHTS: &[Right] = &[
         &["list", "watch", "patch", "delete"],
         "operators have rights in all their target namespaces, users have rights on provided APIs",
     ),
-    Right::new(
-        RBAC,
-        &["roles", "clusterroles"],
-        &["escalate", "bind"],
-        "an operator may ask for any right: whoever lets it be installed answers for that",
-    )
-    .unseen(ASKED_BY_SERVER),
+    ESCALATE,
     Right::new(
         "apiextensions.k8s.io",
         &["customresourcedefinitions"],
@@ -167,9 +158,8 @@ pub(super) const RIGHTS: &[Right] = &[
     )
     .at_home(),
     // About itself.
-    Right::new("", &["events"], &["create", "patch"], "tells users what happened"),
-    Right::new("coordination.k8s.io", &["leases"], &["create"], "one of several replicas acts")
-        .at_home(),
+    EVENTS,
+    NEW_LEASE,
     Right::new(
         "coordination.k8s.io",
         &["leases"],
@@ -215,7 +205,7 @@ pub(super) const RIGHTS: &[Right] = &[
     )
     .unseen(OPENSHIFT),
     // A watch that lost something.
-    Right::new(
+    doubted(
         OLM,
         &[
             "installplans",
@@ -225,33 +215,14 @@ pub(super) const RIGHTS: &[Right] = &[
             "operators",
             "subscriptions",
         ],
-        &["get"],
-        DOUBT,
-    )
-    .unseen(DOUBT_UNSEEN),
-    Right::new(
-        "",
-        &["configmaps", "namespaces", "secrets", "serviceaccounts", "services"],
-        &["get"],
-        DOUBT,
-    )
-    .unseen(DOUBT_UNSEEN),
-    Right::new("apps", &["deployments"], &["get"], DOUBT).unseen(DOUBT_UNSEEN),
-    Right::new(
-        RBAC,
-        &["roles", "rolebindings", "clusterroles", "clusterrolebindings"],
-        &["get"],
-        DOUBT,
-    )
-    .unseen(DOUBT_UNSEEN),
-    Right::new("apiextensions.k8s.io", &["customresourcedefinitions"], &["get"], DOUBT)
-        .unseen(DOUBT_UNSEEN),
-    Right::new("apiregistration.k8s.io", &["apiservices"], &["get"], DOUBT).unseen(DOUBT_UNSEEN),
-    Right::new(
+    ),
+    doubted("", &["configmaps", "namespaces", "secrets", "serviceaccounts", "services"]),
+    doubted("apps", &["deployments"]),
+    doubted(RBAC, &["roles", "rolebindings", "clusterroles", "clusterrolebindings"]),
+    doubted("apiextensions.k8s.io", &["customresourcedefinitions"]),
+    doubted("apiregistration.k8s.io", &["apiservices"]),
+    doubted(
         "admissionregistration.k8s.io",
         &["mutatingwebhookconfigurations", "validatingwebhookconfigurations"],
-        &["get"],
-        DOUBT,
-    )
-    .unseen(DOUBT_UNSEEN),
+    ),
 ];

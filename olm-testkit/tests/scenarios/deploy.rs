@@ -31,7 +31,8 @@ pub async fn the_operators_are_admitted(scene: Arc<Scene>) -> Result<()> {
     ready.and(deleted)
 }
 
-/// The rendered files, applied with kubectl twice to a cluster of their own, changed, and removed.
+/// The rendered files, applied with kubectl twice to a cluster of their own, changed, and removed; then
+/// created as v0's are.
 pub async fn kubectl_applies_the_files(_: Arc<Scene>) -> Result<()> {
     let cluster = LocalCluster::for_this_command("deploy", Progress::new(|_| {}))?;
     cluster.up().await?;
@@ -52,7 +53,21 @@ async fn files(cluster: &LocalCluster) -> Result<()> {
     the_second_time_changes_nothing(&client, &kubectl, &definitions, &objects).await?;
     a_warning_would_be_seen(&kubectl, folder.path())?;
     other_flags(&client).await?;
-    nothing_is_left(&client).await
+    nothing_is_left(&client).await?;
+    as_v0s_quickstart(&kubectl, &definitions, &objects)
+}
+
+/// The commands and the namespace of v0's release files, in a cluster without OLM.
+fn as_v0s_quickstart(kubectl: &Kubectl, definitions: &Path, objects: &Path) -> Result<()> {
+    let options = Options { namespace: "olm".to_owned(), ..Options::default() };
+    write(objects, &deploy::render("", &deploy::objects(&options)?)?)?;
+    let (definitions, objects) = (definitions.to_string_lossy(), objects.to_string_lossy());
+    kubectl.run(&["create", "-f", &definitions])?;
+    kubectl.run(&["wait", "--for=condition=Established", "--timeout=90s", "-f", &definitions])?;
+    kubectl.run(&["create", "-f", &objects])?;
+    let both = ["deployment/olm-operator", "deployment/catalog-operator"];
+    let available = ["-n", "olm", "wait", "--for=condition=Available", "--timeout=90s"];
+    kubectl.run(&[&available[..], &both].concat()).map(drop)
 }
 
 fn write(file: &Path, text: &str) -> Result<()> {

@@ -23,6 +23,7 @@ mod image_tools;
 mod rbac;
 mod replicas;
 mod rights;
+mod rolling;
 mod schema;
 mod servers;
 mod side_by_side;
@@ -37,7 +38,7 @@ use std::sync::Arc;
 use anyhow::Result;
 use libtest_mimic::{Arguments, Failed, Trial};
 use olm_lifecycle::tenancy::TenantPolicy;
-use olm_testkit::e2e::stage::local::{self, Flags};
+use olm_testkit::e2e::stage::local::{self, Flags, Local};
 use olm_testkit::e2e::{Scenario, Scene, runner, scenarios};
 
 use environment::Environment;
@@ -55,7 +56,8 @@ fn main() -> ExitCode {
         let strict = Environment::new("strict")?.with(strict);
         let flags = Environment::new("flags")?.with(flags::FLAGS);
         let faults = Environment::new("faults")?.with(faults::FLAGS);
-        Ok([most, servers, strict, flags, faults].map(Arc::new))
+        let rolling = Environment::new("rolling")?.with(rolling::FLAGS);
+        Ok([most, servers, strict, flags, faults, rolling].map(Arc::new))
     });
     let environments = match environments {
         Ok(environments) => environments,
@@ -64,11 +66,12 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    let [most, servers, strict, flags, faults] = &environments;
+    let [most, servers, strict, flags, faults, rolling] = &environments;
     let of = |name: &str| if name.starts_with("servers::") { servers } else { most };
     let shared = scenarios::all().into_iter().map(|one| shared(of(one.name), one));
     let all = shared.chain(own(most, servers)).chain(escalation(most, strict));
-    let all = all.chain(flags::all(flags)).chain(faults::all(faults)).collect();
+    let all = all.chain(flags::all(flags)).chain(faults::all(faults));
+    let all = all.chain([local_trial(rolling, "rolling::update", rolling::update)]).collect();
     let conclusion = libtest_mimic::run(&arguments, all);
     environments.iter().for_each(|environment| environment.end());
     let rights = rights::conclude(&arguments);
@@ -149,6 +152,19 @@ where
     let environment = Arc::clone(environment);
     Trial::test(name, move || {
         let run = environment.run_own(name, scenario);
+        run.map_err(|error| Failed::from(format!("{error:#}")))
+    })
+}
+
+/// The same, for one that does something with the processes of its cluster.
+fn local_trial<F, S>(environment: &Arc<Environment>, name: &'static str, scenario: S) -> Trial
+where
+    F: Future<Output = Result<()>>,
+    S: FnOnce(Arc<Local>, Arc<Scene>) -> F + Send + 'static,
+{
+    let environment = Arc::clone(environment);
+    Trial::test(name, move || {
+        let run = environment.run_local(name, scenario);
         run.map_err(|error| Failed::from(format!("{error:#}")))
     })
 }

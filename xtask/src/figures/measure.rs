@@ -28,14 +28,44 @@ const TESTS: [&str; 4] = ["tests", "benches", "examples", "fuzz_targets"];
 pub(super) fn crates(files: &[SourceFile]) -> Vec<Crate> {
     let mut found: BTreeMap<&str, Crate> = BTreeMap::new();
     let homes: Vec<&str> = files.iter().filter_map(home).collect();
+    let modules: Vec<String> = files.iter().flat_map(test_modules).collect();
     for file in files.iter().filter(|file| file.is_rust() && !file.is_generated()) {
         // Of a crate in a crate, the inner one.
         let around = homes.iter().filter(|home| within(home, &file.path).is_some());
         let Some(home) = around.max_by_key(|home| home.len()) else { continue };
         let empty = || Crate { name: (*home).to_owned(), ..Crate::default() };
-        add(found.entry(home).or_insert_with(empty), home, file);
+        let of = found.entry(home).or_insert_with(empty);
+        let inside = within(home, &file.path).unwrap_or_default();
+        if is_test(inside) || modules.iter().any(|module| is_of(module, &file.path)) {
+            of.tests += file.text.lines().count();
+        } else {
+            add(of, file);
+        }
     }
     found.into_values().collect()
+}
+
+/// Paths, without `.rs`, of the modules that a file declares for tests alone.
+fn test_modules(file: &SourceFile) -> Vec<String> {
+    let folder = match file.path.rsplit_once('/') {
+        Some((folder, "mod.rs" | "lib.rs" | "main.rs")) => folder,
+        _ => file.path.trim_end_matches(".rs"),
+    };
+    let mut before = "";
+    let mut found = Vec::new();
+    for line in file.text.lines() {
+        let name = line.rsplit_once("mod ").and_then(|(_, name)| name.strip_suffix(';'));
+        if let Some(name) = name.filter(|_| before == "#[cfg(test)]") {
+            found.push(format!("{folder}/{name}"));
+        }
+        before = line;
+    }
+    found
+}
+
+/// Whether a file is that of a module, or of one inside of it.
+fn is_of(module: &str, path: &str) -> bool {
+    path.strip_prefix(module).is_some_and(|rest| rest == ".rs" || rest.starts_with('/'))
 }
 
 /// The folder of a crate, if this is its manifest.
@@ -49,12 +79,8 @@ fn within<'a>(home: &str, path: &'a str) -> Option<&'a str> {
     path.strip_prefix(home)?.strip_prefix('/')
 }
 
-fn add(of: &mut Crate, home: &str, file: &SourceFile) {
+fn add(of: &mut Crate, file: &SourceFile) {
     let lines: Vec<&str> = file.text.lines().collect();
-    if is_test(within(home, &file.path).unwrap_or_default()) {
-        of.tests += lines.len();
-        return;
-    }
     let end = end_of_code(&lines);
     let code = lines.get(..end).unwrap_or_default();
     of.code += end;
@@ -108,18 +134,28 @@ fn length(lines: &[&str]) -> usize {
     last.map_or(lines.len(), |last| last + 1)
 }
 
-/// Whether others see it. A module has its words at its own beginning, which tidy looks after.
+/// Whether others see it. A module has its words at its own beginning, which tidy looks after; what
+/// a macro writes gets its words where the macro is used.
 fn is_public(line: &str) -> bool {
     let Some(item) = line.trim_start().strip_prefix("pub ") else { return false };
-    let kinds = ["fn", "async", "struct", "enum", "trait", "type", "const", "static", "macro"];
-    item.split_whitespace().next().is_some_and(|kind| kinds.contains(&kind))
+    let kinds = ["fn", "async", "struct", "enum", "trait", "type", "const", "static"];
+    let mut words = item.split_whitespace();
+    let is_item = words.next().is_some_and(|kind| kinds.contains(&kind));
+    is_item && !words.any(|word| word.starts_with('$'))
 }
 
 /// Whether what stands before an item, apart from its attributes, is documentation.
 fn is_documented(before: &[&str]) -> bool {
     let mut lines = before.iter().rev().map(|line| line.trim());
-    let last = lines.find(|line| !line.starts_with("#[") && !line.ends_with(")]"));
-    last.is_some_and(|line| line.starts_with("///"))
+    while let Some(line) = lines.next() {
+        if line == ")]" {
+            // An attribute of several lines.
+            lines.by_ref().find(|line| line.starts_with("#["));
+        } else if !line.starts_with("#[") {
+            return line.starts_with("///");
+        }
+    }
+    false
 }
 
 #[cfg(test)]
@@ -148,6 +184,32 @@ mod tests {
         let functions = [(5, "olm-x/src/a.rs:5".to_owned()), (1, "olm-x/src/a.rs:11".to_owned())];
         assert_eq!(found.functions, functions);
         assert_eq!(found.undocumented, ["olm-x/src/a.rs:11: pub fn silent() {}"]);
+    }
+
+    #[test]
+    fn a_module_for_tests_alone_is_no_code() {
+        let files = [
+            file("olm-x/Cargo.toml", "[package]\n"),
+            file("olm-x/src/a.rs", "//! A.\n\n#[cfg(test)]\npub(crate) mod world;\nmod real;\n"),
+            file("olm-x/src/a/world.rs", "//! W.\n"),
+            file("olm-x/src/a/world/deep.rs", "//! D.\n"),
+            file("olm-x/src/a/worldly.rs", "//! W.\n"),
+            file("olm-x/src/a/real.rs", "//! R.\n"),
+        ];
+        let [found] = &crates(&files)[..] else { panic!() };
+        assert_eq!((found.code, found.tests), (5 + 1 + 1, 2));
+    }
+
+    #[test]
+    fn attributes_stand_between_words_and_items() {
+        let words = ["/// Says it.", "#[error(", "    \"text\"", ")]", "#[derive(Debug)]"];
+        assert!(is_documented(&words));
+        assert!(!is_documented(words.get(1..).unwrap()));
+        assert!(!is_documented(&["}", ""]));
+        assert!(
+            is_public("    pub const A: u8 = 1;") && !is_public("        pub struct $name(u8);")
+        );
+        assert!(!is_public("    pub field: u8,") && !is_public("pub(crate) fn f() {}"));
     }
 
     #[test]

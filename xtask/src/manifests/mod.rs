@@ -9,10 +9,11 @@ mod tests;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, anyhow, ensure};
 use clap::Args;
 use olm_catalog::fbc::image_ref;
 use olm_testkit::deploy::{self, DEFAULT_IMAGE, Options};
+use olm_testkit::operators::OLM_NAMESPACE;
 
 use crate::workspace;
 
@@ -34,6 +35,9 @@ pub struct Arguments {
     /// Pods of each operator; of several one acts, and the others are ready to take over
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(i32).range(0..))]
     replicas: i32,
+    /// The operators' namespace: where global catalogs are, too. v0's release files have `olm`
+    #[arg(long, value_name = "NAME", default_value = OLM_NAMESPACE, value_parser = namespace)]
+    namespace: String,
 }
 
 /// Writes the files and says how to apply them.
@@ -47,6 +51,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let options = Options {
         image: arguments.image.clone(),
         replicas: arguments.replicas,
+        namespace: arguments.namespace.clone(),
         ..Options::default()
     };
     write(&out, &options)?;
@@ -97,4 +102,16 @@ fn image(reference: &str) -> Result<String> {
     let example = "registry.example.com:5000/team/olm-rs:v1";
     checked.map_err(|error| anyhow!("{error}; an image is named like {example}"))?;
     Ok(reference.to_owned())
+}
+
+/// A name that every cluster takes.
+fn namespace(name: &str) -> Result<String> {
+    let is_fine = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit();
+    let ends_well = name.starts_with(is_fine) && name.ends_with(is_fine);
+    let is_label = name.len() <= 63 && name.chars().all(|letter| is_fine(letter) || letter == '-');
+    ensure!(
+        ends_well && is_label,
+        "the name of a namespace has at most 63 small letters, digits and dashes, and no dash at its ends"
+    );
+    Ok(name.to_owned())
 }

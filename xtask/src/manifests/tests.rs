@@ -51,6 +51,33 @@ fn image_and_replicas() {
     assert_eq!(objects.matches("\n  replicas: 0\n").count(), 2);
 }
 
+/// What is left of the usual name is that of a ClusterRole, which v0 has in every namespace.
+#[test]
+fn the_namespace_of_v0s_release_files() {
+    let (definitions, objects) = rendered(&["--namespace", "olm"]);
+    let (usual_definitions, usual) = rendered(&[]);
+    assert_eq!(definitions, usual_definitions);
+    let left = objects.lines().filter(|line| line.contains(OLM_NAMESPACE));
+    assert!(
+        left.clone().all(|line| line.ends_with("system:controller:operator-lifecycle-manager"))
+    );
+    assert_eq!(left.count(), 2);
+    let count = |text: &str, what: &str| text.lines().filter(|line| line.trim() == what).count();
+    let in_usual = count(&usual, "namespace: operator-lifecycle-manager");
+    assert_eq!(count(&objects, "namespace: olm"), in_usual);
+    assert_eq!((count(&objects, "name: olm"), count(&objects, "- olm")), (1, 1));
+}
+
+#[rstest]
+#[case::capital("Olm")]
+#[case::dash_at_the_end("olm-")]
+#[case::empty("")]
+#[case::two_words("o lm")]
+fn unusable_namespaces(#[case] name: &str) {
+    let error = parse(&["--namespace", name]).unwrap_err();
+    assert!(error.contains("small letters, digits and dashes"), "{error}");
+}
+
 #[rstest]
 #[case::empty("", "invalid reference format")]
 #[case::spaces("olm rs", "invalid reference format")]

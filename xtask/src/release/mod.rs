@@ -1,7 +1,11 @@
 //! `cargo xtask release --dry-run`: everything that a release consists of, in one folder.
 //!
 //! ```text
-//! crates      the library crates as they would be published
+//! crates      the library crates as they would be published, each compiled from its package
+//! examples    programs outside the workspace, built and tested against the crates
+//! image       what every container runs, as an OCI archive
+//! manifests   crds.yaml and olm.yaml for kubectl
+//! chart       the same for Helm
 //! sbom        what the shipped programs are made of
 //! changes     the section of CHANGELOG.md
 //! checksums   SHA256SUMS of all of it
@@ -10,6 +14,7 @@
 //! Nothing leaves the machine. To publish takes rights that a checkout does not have.
 
 mod changes;
+mod chart;
 mod checksums;
 mod crates;
 mod sbom;
@@ -20,7 +25,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 
-use crate::{image, manifests, workspace};
+use crate::{examples, image, manifests, workspace};
 
 /// Arguments of the command.
 #[derive(Debug, Args)]
@@ -31,7 +36,7 @@ pub struct Arguments {
     /// The folder; target/release-VERSION by default
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Does not compile the packaged crates
+    /// Compiles neither the packaged crates nor the examples
     #[arg(long)]
     no_verify: bool,
 }
@@ -62,9 +67,13 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 
 fn make(out: &Path, verify: bool) -> Result<()> {
     crates::package(out, verify).context("cannot package the crates")?;
+    if verify {
+        examples::check().context("the examples do not work")?;
+    }
     image::write(&out.join(format!("olm-rs-{VERSION}.oci.tar")))
         .context("cannot build the image")?;
     manifests::write_default(out).context("cannot write the manifests")?;
+    chart::write(out).context("cannot write the chart")?;
     sbom::write(&out.join(format!("olm-rs-{VERSION}.cdx.json")))
         .context("cannot list what it is made of")?;
     let notes = changes::of(VERSION, &workspace::root().join("CHANGELOG.md"))?;

@@ -95,12 +95,12 @@ fn is_served(observed: &Observed, api: &Gvk) -> bool {
 
 /// Texts of `status` that users and tools know.
 mod outcome {
-    pub const PRESENT: &str = "Present";
-    pub const NOT_PRESENT: &str = "NotPresent";
-    pub const NOT_SATISFIED: &str = "PresentNotSatisfied";
-    pub const NOT_AVAILABLE: &str = "PresentNotAvailable";
-    pub const DEPLOYMENT_FOUND: &str = "DeploymentFound";
-    pub const DEPLOYMENT_NOT_FOUND: &str = "DeploymentNotFound";
+    pub(super) const PRESENT: &str = "Present";
+    pub(super) const NOT_PRESENT: &str = "NotPresent";
+    pub(super) const NOT_SATISFIED: &str = "PresentNotSatisfied";
+    pub(super) const NOT_AVAILABLE: &str = "PresentNotAvailable";
+    pub(super) const DEPLOYMENT_FOUND: &str = "DeploymentFound";
+    pub(super) const DEPLOYMENT_NOT_FOUND: &str = "DeploymentNotFound";
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 //! (docs/security.md).
 
 use olm_effect::Identity;
+use olm_types::annotations::ATTESTATION;
 use olm_types::api::CsvPhase;
 use olm_types::reasons::csv as reasons;
 
@@ -10,6 +11,10 @@ use super::{Stage, Verdict};
 use crate::csv::decision::Decision;
 use crate::csv::pass::Pass;
 use crate::tenancy::Reach;
+
+/// What is added about a CSV that has a mark all the same.
+const VOID: &str = ". Its annotation operators.coreos.com/attestation does not hold here: the CSV was changed \
+    after it was installed, or the operators run with different --namespace and have different keys";
 
 /// Stops a CSV that would have webhooks or API services installed with OLM's own rights, unless it
 /// comes from a global catalog or its namespace is trusted.
@@ -28,7 +33,10 @@ impl Stage for Tenants {
         if installed.is_empty() || !alone {
             return Verdict::Continue;
         }
-        let message = refusal(&installed, observed.namespace());
+        let mut message = refusal(&installed, observed.namespace());
+        if observed.annotation(ATTESTATION).is_some() {
+            message.push_str(VOID);
+        }
         let reason = reasons::NOT_ALLOWED_BY_TENANT_POLICY;
         Verdict::Stop(Decision::enter(CsvPhase::Pending, reason, message))
     }

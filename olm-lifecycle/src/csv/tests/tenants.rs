@@ -53,7 +53,7 @@ fn a_webhook_of_a_tenant_is_not_installed(#[case] phase: &str, #[case] stopped: 
     assert_eq!(is_stopped(&decision), stopped, "{decision:?}");
     if let Some(change) = decision.status.phase.filter(|_| stopped) {
         assert!(change.message.starts_with("ValidatingAdmissionWebhook w.example.com would be"));
-        assert!(change.message.contains("OperatorGroup in ns"), "{}", change.message);
+        assert!(change.message.ends_with("OperatorGroup in ns"), "{}", change.message);
         assert!(decision.effects.is_empty());
     }
 }
@@ -74,7 +74,24 @@ fn what_is_trusted_goes_on() {
     world.edit("ClusterServiceVersion", "csv", |csv| {
         csv["spec"]["webhookdefinitions"][0]["generateName"] = json!("other.example.com");
     });
-    assert!(is_stopped(&judge(&world, &strict())), "changed afterwards");
+    let decision = judge(&world, &strict());
+    assert!(is_stopped(&decision), "changed afterwards");
+    let message = decision.status.phase.unwrap().message;
+    assert!(message.contains("OperatorGroup in ns. Its annotation "), "{message}");
+}
+
+/// As when the operators run in different namespaces, each with a Secret of its own.
+#[test]
+fn a_mark_of_another_key_is_told() {
+    let mut world = World::new();
+    world.put(mk_hooked("Pending"));
+    let csv: ClusterServiceVersion = serde_json::from_value(mk_hooked("Pending")).unwrap();
+    let mark = Attestor::new(b"another key").csv_mark(NS, &csv).unwrap();
+    world.edit("ClusterServiceVersion", "csv", |csv| {
+        csv["metadata"]["annotations"][ATTESTATION] = json!(mark);
+    });
+    let message = judge(&world, &strict()).status.phase.unwrap().message;
+    assert!(message.contains("different --namespace"), "{message}");
 }
 
 #[test]

@@ -1,9 +1,11 @@
 //! A control plane on this machine with a simulated node; operators and registries are processes.
 
+mod operators;
+
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use anyhow::{Context, Result, anyhow, ensure};
+use anyhow::{Context, Result};
 use async_trait::async_trait;
 use kube::Client;
 
@@ -12,9 +14,8 @@ use crate::builders::CatalogDir;
 use crate::cluster::{self, ClusterBackend, local::LocalCluster};
 use crate::deploy::{self, Options, With};
 use crate::faults::{Injector, Proxy};
-use crate::operators::{Admin, Binaries, Operator, Special};
-use crate::packages;
-use crate::process::{Running, tail};
+use crate::operators::{Admin, Binaries, Operator};
+use crate::process::Running;
 use crate::progress::Progress;
 use crate::registry::Registry;
 use crate::stand_in::{Server, StandIn};
@@ -92,35 +93,9 @@ impl Local {
         Ok(started)
     }
 
-    /// Ends both operators as a crash would and starts them again.
-    pub async fn restart_operators(&self) -> Result<()> {
-        if let Ok(mut operators) = self.operators.lock() {
-            operators.drain(..).for_each(|(_, mut running, _)| running.kill());
-        }
-        self.start_operators("-again").await
-    }
-
-    /// Ends an operator as a drained node would and starts it again. Fails when it does not end well.
-    pub async fn replace_operator(&self, operator: Operator) -> Result<()> {
-        let found = {
-            let mut operators =
-                self.operators.lock().map_err(|_| anyhow!("a scenario panicked"))?;
-            let place = operators.iter().position(|(started, _, _)| *started == operator);
-            place.map(|place| operators.remove(place).1)
-        };
-        let running = found.with_context(|| format!("{operator} does not run"))?;
-        let (log, code) = (running.log().to_owned(), running.terminate()?);
-        ensure!(code == 0, "{operator} ended with {code}:\n{}", tail(&log, 15));
-        let kubeconfig = self.cluster.kubeconfig().await?;
-        let admin = self.start_operator(operator, &kubeconfig, "-again").await?;
-        let ready = admin.until_ready().await;
-        self.check().and(ready)
-    }
-
-    /// Says what goes wrong between the operators and the API server.
-    pub fn injector(&self) -> Result<&Injector> {
-        let proxy = self.proxy.as_ref().context("nothing is between operators and API server")?;
-        Ok(&proxy.injector)
+    /// What stands between the operators and the API server.
+    pub fn proxy(&self) -> Result<&Proxy> {
+        self.proxy.as_ref().context("nothing is between operators and API server")
     }
 
     /// The cluster.
@@ -134,60 +109,9 @@ impl Local {
         self.cluster.down().await
     }
 
-    /// Ends the operators. The cluster, and what it says of them, is still there.
-    pub fn end_operators(&self) {
-        if let Ok(mut operators) = self.operators.lock() {
-            operators.drain(..).for_each(|(_, running, _)| running.stop());
-        }
-    }
-
-    /// Where an operator serves its metrics.
-    pub fn admin(&self, operator: Operator) -> Result<Admin> {
-        let operators = self.operators.lock().map_err(|_| anyhow!("a scenario panicked"))?;
-        let found = operators.iter().find(|(started, _, _)| *started == operator);
-        found.map(|(_, _, admin)| *admin).with_context(|| format!("{operator} does not run"))
-    }
-
     /// The log of the API server.
     pub fn audit_log(&self) -> PathBuf {
         self.cluster.audit_log()
-    }
-
-    /// Starts both and waits until they are ready; their logs have names with this end.
-    async fn start_operators(&self, end: &str) -> Result<()> {
-        packages::announce(&self.client).await?;
-        let kubeconfig = self.cluster.kubeconfig().await?;
-        let mut admins = Vec::new();
-        for operator in Operator::ALL {
-            admins.push(self.start_operator(operator, &kubeconfig, end).await?);
-        }
-        for admin in admins {
-            let ready = admin.until_ready().await;
-            self.check().and(ready)?;
-        }
-        packages::until_available(&self.client).await
-    }
-
-    async fn start_operator(
-        &self,
-        operator: Operator,
-        kubeconfig: &Path,
-        end: &str,
-    ) -> Result<Admin> {
-        let [both, catalog] = &self.flags;
-        let mut args = both.clone();
-        if operator == Operator::Catalog {
-            let address = packages::address(&self.client).await?;
-            args.extend(["--packages-address".to_owned(), address.to_string()]);
-            args.extend(catalog.iter().cloned());
-        }
-        let (log, server) = (format!("{operator}{end}"), self.proxy.as_ref().map(Proxy::url));
-        let special = Special { log, args, server, ..Special::default() };
-        let (running, admin) = self.binaries.operator(operator, kubeconfig, special).await?;
-        if let Ok(mut operators) = self.operators.lock() {
-            operators.push((operator, running, admin));
-        }
-        Ok(admin)
     }
 }
 

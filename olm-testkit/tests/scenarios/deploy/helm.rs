@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result, ensure};
 use kube::api::DynamicObject;
 use olm_testkit::cluster::tools::Helm;
-use olm_testkit::deploy;
+use olm_testkit::deploy::{self, Options};
 use olm_testkit::e2e::Scene;
 use olm_testkit::progress::Progress;
 use serde::Deserialize;
@@ -18,7 +18,7 @@ use olm_testkit::kubectl::Kubectl;
 const SEVERAL: [&str; 2] = ["olm.replicaCount=2", "catalog.replicaCount=2"];
 
 /// Values that change something, and a text that then occurs so often.
-const VALUES: [(&str, &str, usize); 9] = [
+const VALUES: [(&str, &str, usize); 14] = [
     // The name of the ClusterRole, and the reference to it.
     ("namespace=olm", "operator-lifecycle-manager", 2),
     ("debug=true", "- --debug\n", 2),
@@ -29,6 +29,12 @@ const VALUES: [(&str, &str, usize); 9] = [
     ("olm.service.internalPort=9090", "9090", 3),
     ("package.service.internalPort=6443", "6443", 5),
     ("olm.tolerations[0].operator=Exists", "operator: Exists\n", 1),
+    // Two probes of each operator; ports of containers and Services.
+    ("certManager.enabled=true", "scheme: HTTPS\n", 4),
+    ("certManager.enabled=true", "port: 8443\n", 2),
+    ("certManager.enabled=true", "secretName: olm-cert\n", 3),
+    ("certManager.enabled=true,monitoring.enabled=true", "scheme: https\n", 2),
+    ("monitoring.enabled=true,monitoring.namespace=watch", "namespace: watch\n", 2),
 ];
 
 /// Default values, several replicas, and each value alone.
@@ -41,8 +47,14 @@ pub async fn says_the_same(_: Arc<Scene>) -> Result<()> {
     let crds = kustomized("crds")?;
     let expected = [crds.clone(), kustomized("base")?].join("---\n");
     compare(&expected, &helm.template(&chart, &[])?).context("default values")?;
-    let expected = [crds, kustomized("ha")?].join("---\n");
+    let expected = [crds.clone(), kustomized("ha")?].join("---\n");
     compare(&expected, &helm.template(&chart, &SEVERAL)?).context("several replicas")?;
+    let monitored = [crds.clone(), kustomized("base")?, kustomized("monitoring")?].join("---\n");
+    compare(&monitored, &helm.template(&chart, &["monitoring.enabled=true"])?)
+        .context("monitoring")?;
+    let options = Options { namespace: "olm".to_owned(), ..Options::default() };
+    let expected = [crds, deploy::render("", &deploy::objects(&options)?)?].join("---\n");
+    compare(&expected, &helm.template(&chart, &["namespace=olm"])?).context("another namespace")?;
     for (value, text, times) in VALUES {
         let rendered = helm.template(&chart, &[value])?;
         objects(&rendered).with_context(|| value.to_owned())?;

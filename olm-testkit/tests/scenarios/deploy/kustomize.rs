@@ -86,6 +86,7 @@ fn example() -> Result<Vec<DynamicObject>> {
             (Operator::Olm, flags(&["--debug"])),
         ]
         .into(),
+        ..Options::default()
     })?;
     // The one thing for which there is no option.
     let memory = objects.iter_mut().find_map(|object| {

@@ -4,7 +4,7 @@
 //! The scenarios share two operators, so each waits for its turn.
 
 mod outages;
-mod story;
+pub mod story;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -40,6 +40,7 @@ pub fn all(environment: &Arc<Environment>) -> Vec<Trial> {
         faulty(environment, "faults::mixed", mixed),
         trial(environment, "faults::api_server_killed", outages::killed),
         trial(environment, "faults::api_server_frozen", outages::frozen),
+        trial(environment, "faults::api_server_away_for_minutes", outages::away),
         trial(environment, "faults::terminated", outages::terminated),
     ]);
     all
@@ -60,7 +61,7 @@ fn faulty(environment: &Arc<Environment>, name: &'static str, plan: Plan) -> Tri
 
 /// The story under a plan of faults, some of which happen.
 async fn under(local: &Local, scene: &Scene, plan: Plan) -> Result<()> {
-    let (injector, kinds) = (local.injector()?, plan.faults.clone());
+    let (injector, kinds) = (&local.proxy()?.injector, plan.faults.clone());
     injector.follow(plan);
     let told = story::play(scene).await;
     let injected = injector.follow(Plan::calm());

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use olm_testkit::cluster::{ClusterBackend, client};
 use olm_testkit::e2e::Scene;
 use olm_testkit::e2e::stage::local::Local;
@@ -15,12 +15,21 @@ use super::story;
 /// How long the API server is away: longer than the retries of one call.
 const AWAY: Duration = Duration::from_secs(4);
 
+/// The same, for minutes: longer than the longest pause between two tries of anything.
+const AWAY_FOR_LONG: Duration = Duration::from_secs(130);
+
+/// What the operators may log in that time, in lines: they try again, and not all the time.
+const MOST_LINES: usize = 4_000;
+
 /// How often the API server is asked whether it is back.
 const ASK: Duration = Duration::from_millis(100);
 
-/// Moments at which an operator is told to end, in milliseconds of its work on an upgrade. An
+/// How often each operator is told to end.
+const ROUNDS: u64 = 3;
+
+/// The operators work for so many milliseconds at most before the next one is told to end. An
 /// upgrade takes about a second.
-const MOMENTS: [u64; 3] = [30, 170, 450];
+const LONGEST: u64 = 600;
 
 /// Nobody listens, while the catalog gets a newer version.
 pub async fn killed(local: Arc<Local>, scene: Arc<Scene>) -> Result<()> {
@@ -48,12 +57,45 @@ pub async fn frozen(local: Arc<Local>, scene: Arc<Scene>) -> Result<()> {
     story::check_end(&scene).await
 }
 
-/// Both operators end when they are told to, whatever they are doing, and others go on.
+/// Connections are refused for minutes. The operators say so, try again now and then, and go on when
+/// it is over, without having been started again.
+pub async fn away(local: Arc<Local>, scene: Arc<Scene>) -> Result<()> {
+    story::begin(&scene).await?;
+    let logs = || -> Result<Vec<String>> {
+        Operator::ALL.iter().map(|operator| local.log(*operator)).collect()
+    };
+    let before = logs()?;
+    let proxy = local.proxy()?;
+    proxy.leave();
+    let back = Instant::now() + AWAY_FOR_LONG;
+    let published = story::publish(&scene).await;
+    tokio::time::sleep_until(back).await;
+    proxy.come_back();
+    published?;
+    let start = Instant::now();
+    story::arrive(&scene).await?;
+    println!(
+        "faults: {:.1} s from its return to the end of the upgrade",
+        start.elapsed().as_secs_f64()
+    );
+    for (log, before) in logs()?.iter().zip(before) {
+        let lines: Vec<&str> = log.lines().skip(before.lines().count()).collect();
+        let told = lines.iter().filter(|line| line.contains("watch interrupted, trying again"));
+        ensure!(told.count() > 0, "nobody said that the API server was away");
+        ensure!(lines.len() < MOST_LINES, "{} lines about it", lines.len());
+    }
+    story::check_end(&scene).await
+}
+
+/// Both operators end when they are told to, whatever they are doing, and others go on. The seed
+/// says when; it was printed.
 pub async fn terminated(local: Arc<Local>, scene: Arc<Scene>) -> Result<()> {
     story::begin(&scene).await?;
     story::publish(&scene).await?;
-    for moment in MOMENTS {
+    let injector = &local.proxy()?.injector;
+    for round in 0..ROUNDS {
         for operator in Operator::ALL {
+            let moment = injector.chance(("terminated", round, operator.name()), LONGEST);
             sleep(Duration::from_millis(moment)).await;
             local.replace_operator(operator).await?;
         }

@@ -9,6 +9,7 @@ use anyhow::{Context, Result, bail, ensure};
 use k8s_openapi::api::coordination::v1::Lease;
 use kube::api::Api;
 use olm_testkit::builders::{Bundle, Package, csv};
+use olm_testkit::collector::Collector;
 use olm_testkit::deploy::LEADER_ELECT;
 use olm_testkit::e2e::Scene;
 use olm_testkit::operators::{Admin, Binaries, OLM_NAMESPACE, Operator, Special};
@@ -27,7 +28,9 @@ pub async fn knows_catalogs(scene: Arc<Scene>) -> Result<()> {
     let logs = tempfile::tempdir().context("cannot create a directory")?;
     let binaries = Binaries::beside_this_executable(logs.path())?;
     let args = vec![LEADER_ELECT.to_owned()];
-    let special = Special { log: "follower".to_owned(), args, ..Special::default() };
+    let collector = Collector::start().await?;
+    let env = vec![("OTEL_EXPORTER_OTLP_ENDPOINT".to_owned(), collector.url())];
+    let special = Special { log: "follower".to_owned(), args, env, ..Special::default() };
     let kubeconfig = scene.kubeconfig().await?;
     let (follower, admin) = binaries.operator(Operator::Catalog, &kubeconfig, special).await?;
     admin.until_ready().await?;
@@ -37,6 +40,8 @@ pub async fn knows_catalogs(scene: Arc<Scene>) -> Result<()> {
     knows(admin, &format!("{}/hall", scene.namespace)).await?;
     ensure!(self::leader(&scene).await? == leader, "the follower leads");
     support_sees_it(admin, leader.as_deref(), &kubeconfig).await?;
+    // Also a follower looks after the connections of catalogs, in a span for each.
+    collector.until_told(&["catalog-operator", "reconcile", "catalogsource", "hall"]).await?;
     follower.stop();
     Ok(())
 }

@@ -1,26 +1,21 @@
-//! Two replicas of olm-operator: how long nobody acts when the leader ends, what they write while
-//! nothing happens, and what a standby needs.
+//! Two replicas of an operator: how long nobody acts when the leader ends, what they write while
+//! nothing happens, and what a standby needs. First olm-operator, then catalog-operator.
+
+mod work;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use k8s_openapi::api::core::v1::Namespace;
-use kube::Client;
-use kube::api::{Api, PostParams};
 use olm_testkit::audit::AuditLog;
-use olm_testkit::builders::{self, csv};
 use olm_testkit::cluster::{self, ClusterBackend, local::LocalCluster};
 use olm_testkit::deploy::{self, LEADER_ELECT, Options, With};
 use olm_testkit::operators::{Binaries, Operator, Special};
 use olm_testkit::process::Running;
-use olm_testkit::wait;
-use olm_types::api::{ClusterServiceVersion, CsvPhase, OperatorGroup};
 use tokio::time::{Instant, sleep};
 
-/// Where the operators have something to do.
-const NAMESPACE: &str = "failover";
+use work::Work;
 
 /// How often the log is looked at: the error of each figure.
 const LOOK: Duration = Duration::from_millis(5);
@@ -48,24 +43,12 @@ pub(super) async fn run(cluster: &LocalCluster, binaries: &Binaries, count: usiz
     let kubeconfig = cluster.kubeconfig().await?;
     let client = cluster::client(&kubeconfig).await?;
     deploy::apply(&client, &Options::default(), With::Definitions).await?;
-    prepare(&client).await?;
-    let mut bench = Bench { cluster, binaries, kubeconfig, client, started: 0, installed: 0 };
-    let leader = bench.replica().await?;
-    let standby = bench.replica().await?;
-    bench.install().await?;
-    bench.idle(&leader, &standby).await?;
-    let mut pair = (leader, standby);
-    for end in [End::Told, End::Killed] {
-        let mut times = Vec::new();
-        for _ in 0..count {
-            let (time, next) = bench.failover(pair, end).await?;
-            times.push(time);
-            pair = next;
-        }
-        print(end, &mut times);
+    for operator in Operator::ALL {
+        let work = Work::of(operator, client.clone(), binaries)?;
+        let mut bench =
+            Bench { cluster, binaries, kubeconfig: kubeconfig.clone(), operator, work, started: 0 };
+        bench.run(count).await.with_context(|| format!("cannot measure {operator}"))?;
     }
-    pair.1.stop();
-    pair.0.stop();
     Ok(())
 }
 
@@ -73,19 +56,42 @@ struct Bench<'a> {
     cluster: &'a LocalCluster,
     binaries: &'a Binaries,
     kubeconfig: PathBuf,
-    client: Client,
+    operator: Operator,
+    work: Work,
     started: usize,
-    installed: usize,
 }
 
 impl Bench<'_> {
+    async fn run(&mut self, count: usize) -> Result<()> {
+        println!("{}", self.operator);
+        let leader = self.replica().await?;
+        let standby = self.replica().await?;
+        self.work.prepare().await?;
+        let first = self.work.create().await?;
+        self.work.done(&first).await?;
+        self.idle(&leader, &standby).await?;
+        let mut pair = (leader, standby);
+        for end in [End::Told, End::Killed] {
+            let mut times = Vec::new();
+            for _ in 0..count {
+                let (time, next) = self.failover(pair, end).await?;
+                times.push(time);
+                pair = next;
+            }
+            print(end, &mut times);
+        }
+        pair.1.stop();
+        pair.0.stop();
+        Ok(())
+    }
+
     /// Starts a replica and waits until it is ready.
     async fn replica(&mut self) -> Result<Running> {
         self.started += 1;
-        let (log, args) = (format!("olm-operator-{}", self.started), vec![LEADER_ELECT.to_owned()]);
-        let special = Special { log, args, ..Special::default() };
-        let (running, admin) =
-            self.binaries.operator(Operator::Olm, &self.kubeconfig, special).await?;
+        let log = format!("{}-{}", self.operator, self.started);
+        let special = Special { log, args: vec![LEADER_ELECT.to_owned()], ..Special::default() };
+        let started = self.binaries.operator(self.operator, &self.kubeconfig, special);
+        let (running, admin) = started.await?;
         admin.until_ready().await?;
         Ok(running)
     }
@@ -97,7 +103,7 @@ impl Bench<'_> {
         end: End,
     ) -> Result<(Duration, (Running, Running))> {
         let mut audit = self.writes();
-        audit.until_quiet(&[Operator::Olm.name()], QUIET, PATIENCE).await?;
+        audit.until_quiet(&[self.operator.name()], QUIET, PATIENCE).await?;
         let ended = match end {
             End::Told => {
                 leader.terminate()?;
@@ -108,26 +114,26 @@ impl Bench<'_> {
                 Instant::now()
             }
         };
-        let name = self.create().await?;
-        while audit.writes(&[Operator::Olm.name()])?.is_empty() {
+        let name = self.work.create().await?;
+        while audit.writes(&[self.operator.name()])?.is_empty() {
             if ended.elapsed() > PATIENCE {
                 bail!("nobody took over within {PATIENCE:?}");
             }
             sleep(LOOK).await;
         }
         let time = ended.elapsed();
-        self.succeeded(&name).await?;
+        self.work.done(&name).await?;
         Ok((time, (standby, self.replica().await?)))
     }
 
     /// What both write within a minute, and their memory.
     async fn idle(&self, leader: &Running, standby: &Running) -> Result<()> {
-        self.writes().until_quiet(&[Operator::Olm.name()], QUIET, PATIENCE).await?;
+        self.writes().until_quiet(&[self.operator.name()], QUIET, PATIENCE).await?;
         let mut audit = AuditLog::new(self.cluster.audit_log());
         audit.skip()?;
         sleep(IDLE).await;
         let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-        for write in audit.writes(&[Operator::Olm.name()])? {
+        for write in audit.writes(&[self.operator.name()])? {
             *counts.entry(write.to_string()).or_default() += 1;
         }
         for (write, count) in counts {
@@ -145,41 +151,6 @@ impl Bench<'_> {
     fn writes(&self) -> AuditLog {
         AuditLog::new(self.cluster.audit_log()).apart_from("leases")
     }
-
-    async fn install(&mut self) -> Result<()> {
-        let name = self.create().await?;
-        self.succeeded(&name).await
-    }
-
-    async fn create(&mut self) -> Result<String> {
-        self.installed += 1;
-        let name = format!("lamp-{}.v1.0.0", self.installed);
-        let deployment = format!("lamp-{}", self.installed);
-        let csv = csv(&name, "1.0.0").deployment(&deployment, "default").build();
-        let made = self.csvs().create(&PostParams::default(), &csv).await;
-        made.context("the API server refuses a CSV")?;
-        Ok(name)
-    }
-
-    async fn succeeded(&self, name: &str) -> Result<()> {
-        let succeeded = |csv: &ClusterServiceVersion| {
-            csv.status.as_ref().is_some_and(|status| status.phase == CsvPhase::Succeeded)
-        };
-        wait::until(&self.csvs(), name, "succeed", succeeded).await.map(drop)
-    }
-
-    fn csvs(&self) -> Api<ClusterServiceVersion> {
-        Api::namespaced(self.client.clone(), NAMESPACE)
-    }
-}
-
-async fn prepare(client: &Client) -> Result<()> {
-    let once = PostParams::default();
-    let namespaces: Api<Namespace> = Api::all(client.clone());
-    namespaces.create(&once, &builders::namespace(NAMESPACE)).await?;
-    let groups: Api<OperatorGroup> = Api::namespaced(client.clone(), NAMESPACE);
-    groups.create(&once, &builders::operator_group(NAMESPACE, "group", &[NAMESPACE])).await?;
-    Ok(())
 }
 
 fn print(end: End, times: &mut [Duration]) {
