@@ -1,5 +1,6 @@
-//! API services whose CSV is gone.
+//! API services whose CSV is gone, and what their servers need in `kube-system`.
 
+use k8s_openapi::api::rbac::v1::RoleBinding;
 use k8s_openapi::kube_aggregator::pkg::apis::apiregistration::v1::APIService;
 
 use super::*;
@@ -42,4 +43,40 @@ fn an_orphan_is_left_to_a_csv_that_has_its_api() {
     triggers.dependents.update(None, Some(&provider));
     triggers.stores.csvs = Store::with_objects([provider]);
     assert!(!deletion(&triggers, "v1.x"));
+}
+
+/// A binding of server `d` for account `sa` of a namespace.
+fn mk_reader(name: &str, namespace: &str, home: &str) -> RoleBinding {
+    mk(json!({
+        "metadata": {"name": name, "namespace": namespace},
+        "roleRef": {"apiGroup": "", "kind": "Role", "name": "r"},
+        "subjects": [{"kind": "ServiceAccount", "name": "sa", "namespace": home}],
+    }))
+}
+
+#[rstest]
+#[case::its_own("d-service-auth-reader", "kube-system", "ns", "server")]
+#[case::of_another_server("e-service-auth-reader", "kube-system", "ns", "")]
+#[case::of_another_namespace("d-service-auth-reader", "kube-system", "far", "")]
+#[case::somewhere_else("d-service-auth-reader", "elsewhere", "ns", "")]
+#[tokio::test]
+async fn a_reader_wakes_the_csv_of_its_server(
+    #[case] name: &str,
+    #[case] namespace: &str,
+    #[case] home: &str,
+    #[case] expected: &str,
+) {
+    let mut triggers = mk_triggers();
+    let deployment = json!({"name": "d", "spec": {"selector": {}, "template": {}}});
+    let api = json!({"group": "g", "version": "v1", "kind": "K", "deploymentName": "d"});
+    let server: ClusterServiceVersion = mk(json!({
+        "metadata": {"name": "server", "namespace": "ns"},
+        "spec": {
+            "apiservicedefinitions": {"owned": [api]},
+            "install": {"strategy": "deployment", "spec": {"deployments": [deployment]}},
+        },
+    }));
+    triggers.stores.csvs = Store::with_objects([server]);
+    triggers.role_binding(&removed(mk_reader(name, namespace, home)));
+    assert_eq!(woken(&triggers).await, expected);
 }
