@@ -26,6 +26,11 @@ use traffic::Traffic;
 
 /// The scenarios of this folder.
 pub(super) fn all() -> Vec<Scenario> {
+    [called(), mended()].into_iter().flatten().collect()
+}
+
+/// Servers that are called.
+fn called() -> Vec<Scenario> {
     let pods = [Need::Containers, Need::Workload];
     vec![
         scenario(
@@ -52,6 +57,19 @@ pub(super) fn all() -> Vec<Scenario> {
         )
         .needs(&pods)
         .exclusive(),
+        scenario(
+            "servers::conversion_of_an_upgrade",
+            "a version that brings conversion is installed while its plan is unfinished",
+            conversion_of_an_upgrade,
+        )
+        .needs(&pods)
+        .exclusive(),
+    ]
+}
+
+/// What stands behind servers, and is wrong or gone.
+fn mended() -> Vec<Scenario> {
+    vec![
         scenario(
             "servers::older_versions",
             "what an older OLM made for an API goes when its operator is installed",
@@ -82,13 +100,6 @@ pub(super) fn all() -> Vec<Scenario> {
             "a CSV with a conversion webhook that can be confined to namespaces says so",
             parts::conversion_is_for_all,
         ),
-        scenario(
-            "servers::conversion_of_an_upgrade",
-            "a version that brings conversion is installed while its plan is unfinished",
-            conversion_of_an_upgrade,
-        )
-        .needs(&pods)
-        .exclusive(),
         scenario(
             "servers::bad_descriptions",
             "a CSV with a webhook on everything says so and disturbs nobody",

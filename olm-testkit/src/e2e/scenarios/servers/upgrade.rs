@@ -35,14 +35,16 @@ const LOOK: std::time::Duration = std::time::Duration::from_millis(100);
 pub(super) async fn with_an_unfinished_plan(scene: &Scene) -> Result<()> {
     let (kettles, room) = (Kettles::of(scene), Room::of(scene));
     scene.create(&builders::operator_group(&scene.namespace, "group", &[])).await?;
-    scene.catalog("kitchen", &kettles.package(&[kettles.old()])).await?;
+    scene.catalog("kitchen", &kettles.package(&[kettles.old_version()])).await?;
     scene.subscribe("kettle", "kitchen").await?;
     scene.succeeded(OLD).await?;
     scene.at_latest("kettle", OLD).await?;
     kettles.make_one().await?;
     kettles.create(&kettles.taken()).await?;
 
-    scene.publish("kitchen", &kettles.package(&[kettles.old(), kettles.new(&room)])).await?;
+    scene
+        .publish("kitchen", &kettles.package(&[kettles.old_version(), kettles.new_version(&room)]))
+        .await?;
     scene.csv_phase(NEW, CsvPhase::Installing, "InstallWaiting").await?;
     let converting = kettles.until_called().await?;
     let plan = kettles.unfinished_plan().await?;
@@ -91,12 +93,12 @@ impl<'a> Kettles<'a> {
         [Package::new("kettle").channel("stable", versions.to_vec())]
     }
 
-    fn old(&self) -> Bundle {
+    fn old_version(&self) -> Bundle {
         let csv = self.operator(OLD, "1.0.0").owns(&self.kind);
         Bundle::new("1.0.0", &csv).provides(&self.kind)
     }
 
-    fn new(&self, room: &Room) -> Bundle {
+    fn new_version(&self, room: &Room) -> Bundle {
         let kind = self.kind.clone().and_version("v2");
         let container = self.server.container();
         let csv = room.wanted_by(self.operator(NEW, "2.0.0")).owns(&kind).replaces(OLD);
