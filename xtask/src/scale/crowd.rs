@@ -1,19 +1,31 @@
 //! Namespaces by the thousand.
 
+use std::collections::BTreeSet;
 use std::fmt::Debug;
+use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use futures::{StreamExt, TryStreamExt, stream};
-use k8s_openapi::api::core::v1::Namespace;
-use kube::api::{Api, DeleteParams, PostParams};
+use k8s_openapi::api::core::v1::{Namespace, ServiceAccount};
+use kube::api::{Api, DeleteParams, ListParams, PostParams};
 use kube::core::NamespaceResourceScope;
-use kube::{Client, Resource};
+use kube::{Client, Resource, ResourceExt};
 use olm_testkit::builders;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use tokio::time::{Instant, sleep};
 
 /// Namespaces that are worked on at the same time.
 const SIDE_BY_SIDE: usize = 16;
+
+/// What the cluster's own controllers may take for a namespace, once they have begun.
+const SETTLING: Duration = Duration::from_millis(500);
+
+/// What they may take to begin.
+const BEGINNING: Duration = Duration::from_secs(30);
+
+/// Pause between two looks at them.
+const PAUSE: Duration = Duration::from_secs(1);
 
 /// Namespaces of one run.
 #[derive(Clone)]
@@ -58,7 +70,26 @@ impl Crowd {
             made.with_context(|| format!("cannot create namespace {name}"))?;
             fill(home).await.with_context(|| format!("cannot fill namespace {name}"))
         })
-        .await
+        .await?;
+        self.settle().await
+    }
+
+    /// Waits until every namespace has its first ServiceAccount. The cluster's own controller makes
+    /// them one after the other, and without it no Pod starts.
+    async fn settle(&self) -> Result<()> {
+        let accounts: Api<ServiceAccount> = Api::all(self.client());
+        let first = ListParams::default().fields("metadata.name=default");
+        let deadline = Instant::now() + BEGINNING + SETTLING * u32::try_from(self.names.len())?;
+        loop {
+            let found = accounts.list_metadata(&first).await?.items.into_iter();
+            let found: BTreeSet<_> = found.filter_map(|account| account.namespace()).collect();
+            let missing = self.names.iter().filter(|name| !found.contains(*name)).count();
+            if missing == 0 {
+                return Ok(());
+            }
+            ensure!(Instant::now() < deadline, "{missing} namespaces have no ServiceAccount yet");
+            sleep(PAUSE).await;
+        }
     }
 
     /// Does something in every namespace, in several at the same time.
