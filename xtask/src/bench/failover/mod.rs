@@ -66,6 +66,11 @@ impl Bench<'_> {
         println!("{}", self.operator);
         let leader = self.replica().await?;
         let standby = self.replica().await?;
+        // Plans wait for an OperatorGroup that somebody looks after.
+        let beside = match self.operator {
+            Operator::Olm => None,
+            Operator::Catalog => Some(self.binaries.olm_operator(&self.kubeconfig).await?),
+        };
         self.work.prepare().await?;
         let first = self.work.create().await?;
         self.work.done(&first).await?;
@@ -80,8 +85,7 @@ impl Bench<'_> {
             }
             print(end, &mut times);
         }
-        pair.1.stop();
-        pair.0.stop();
+        [pair.1, pair.0].into_iter().chain(beside).for_each(Running::stop);
         Ok(())
     }
 
