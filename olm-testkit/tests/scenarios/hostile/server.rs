@@ -19,13 +19,15 @@ use tonic::server::NamedService;
 use tonic::transport::server::TcpIncoming;
 use tonic::{Code, Status};
 
+/// Bundles of one frame. Frames of one small bundle each would be taken for an attack on the
+/// connection, before anybody counts bundles.
+const PER_FRAME: usize = 500;
+
 /// What it sends when its bundles are listed.
 #[derive(Clone, Copy, Debug)]
 pub enum Hostility {
     /// One bundle after the other, each with another name.
     Endless,
-    /// A message that is shorter than it says.
-    Short,
     /// A message that says that it has this many bytes.
     Long(u32),
     /// Bytes that are no message.
@@ -95,8 +97,10 @@ fn answer(hostility: Hostility) -> http::Response<Body> {
 fn messages(hostility: Hostility) -> BoxStream<'static, Vec<u8>> {
     let one = |bytes: Vec<u8>| stream::iter([bytes]).boxed();
     match hostility {
-        Hostility::Endless => stream::iter(0_u64..).map(bundle).boxed(),
-        Hostility::Short => one(framed(1_000, &[0; 10])),
+        Hostility::Endless => {
+            let frames = stream::iter(0_u64..).map(bundle).chunks(PER_FRAME);
+            frames.map(|bundles| bundles.concat()).boxed()
+        }
         Hostility::Long(length) => one(framed(length, &[0; 1_000])),
         Hostility::Noise => one(framed(1_000, &[0xff; 1_000])),
     }
