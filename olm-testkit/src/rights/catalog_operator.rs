@@ -70,9 +70,16 @@ pub(super) const RIGHTS: &[Right] = &[
     Right::new(
         "",
         &["configmaps"],
-        &["get", "list", "watch", "create", "update", "patch"],
+        &["get", "list", "watch", "create", "patch"],
         "hold unpacked bundles and catalogs, and are steps of InstallPlans",
     ),
+    Right::new(
+        "",
+        &["configmaps"],
+        &["update"],
+        "are filled with bundles that are unpacked in process",
+    )
+    .unseen("needs a registry of images; scenario flags::process"),
     Right::new(
         "",
         &["services", "serviceaccounts"],
