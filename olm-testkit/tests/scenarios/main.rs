@@ -74,7 +74,7 @@ fn main() -> ExitCode {
     let all = all.chain([local_trial(rolling, "rolling::update", rolling::update)]).collect();
     let conclusion = libtest_mimic::run(&arguments, all);
     environments.iter().for_each(|environment| environment.end());
-    let rights = rights::conclude(&arguments);
+    let rights = rights::conclude(&arguments, conclusion.has_failed());
     if conclusion.has_failed() { conclusion.exit_code() } else { rights.exit_code() }
 }
 

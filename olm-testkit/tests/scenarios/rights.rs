@@ -26,9 +26,9 @@ pub fn note(audit_log: &Path) -> Result<()> {
 }
 
 /// After all scenarios: nothing used is missing. Whether everything granted was used is known only
-/// when no scenario was left out.
-pub fn conclude(arguments: &Arguments) -> Conclusion {
-    let complete = arguments.filter.is_none() && arguments.skip.is_empty();
+/// when no scenario was left out or ended before its time.
+pub fn conclude(arguments: &Arguments, has_failed: bool) -> Conclusion {
+    let complete = arguments.filter.is_none() && arguments.skip.is_empty() && !has_failed;
     let name =
         if complete { "rights::nothing_missing_nothing_unused" } else { "rights::nothing_missing" };
     let arguments = Arguments { filter: None, exact: false, ..arguments.clone() };

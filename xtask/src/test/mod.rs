@@ -25,6 +25,9 @@ pub struct Arguments {
 /// What every step is built with.
 const EVERYTHING: [&str; 2] = ["--workspace", "--all-features"];
 
+/// Up to this many scenarios that failed are played again.
+const PLAYED_AGAIN: usize = 3;
+
 /// Runs every step and fails when one of them did.
 pub fn run(arguments: &Arguments) -> Result<()> {
     let mut summary = Summary::default();
@@ -47,7 +50,8 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     heading("alerts, evaluated by Prometheus' own tool");
     alerts(&mut summary);
     heading("unit tests, property tests and scenarios on a real API server");
-    cargo_test::run(&with_everything(&["test", "--no-fail-fast"]), &mut summary);
+    let failed = cargo_test::run(&with_everything(&["test", "--no-fail-fast"]), &mut summary);
+    play_again(&failed, &mut summary);
     heading("a small catalog, installed, upgraded and removed");
     summary.check("soak", soak::run_sample());
     if arguments.smoke {
@@ -61,6 +65,22 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 fn with_everything<'a>(args: &[&'a str]) -> Vec<&'a str> {
     let (first, rest) = args.split_at(args.len().min(1));
     [first, &EVERYTHING, rest].concat()
+}
+
+/// Scenarios share one machine with each other; one that failed for that reason passes alone. It
+/// counts as passed then and is named as unsteady. Other tests have no such excuse.
+fn play_again(failed: &[String], summary: &mut Summary) {
+    let scenarios = with_everything(&["test", "--test", "scenarios"]);
+    let few = failed.len() <= PLAYED_AGAIN;
+    for test in failed {
+        if few {
+            heading(&format!("{test} again, alone"));
+        }
+        match few && cargo_test::passes(&scenarios, test) {
+            true => summary.passed_again(test),
+            false => summary.name_failed(test),
+        }
+    }
 }
 
 /// Where the tool cannot be had, nothing passes and nothing fails.
