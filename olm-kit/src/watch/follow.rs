@@ -6,6 +6,8 @@ use std::pin::pin;
 use std::time::Duration;
 
 use futures::StreamExt;
+use kube::runtime::utils::Backoff;
+use kube::runtime::watcher::DefaultBackoff;
 use kube::runtime::{WatchStreamExt, watcher};
 use kube::{Api, Client, Resource};
 use serde::de::DeserializeOwned;
@@ -21,6 +23,9 @@ use crate::tasks::{Gate, chain};
 /// An object that the process wrote should come back over the watch within milliseconds. When it
 /// has not after one to two of these, it is read: it may have been deleted during a gap.
 pub(super) const DOUBT_AFTER: Duration = Duration::from_secs(5);
+
+/// Longest pause before another attempt to watch: an API server that is back is found that soon.
+const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
 /// A started watch.
 pub(super) struct Follower<K: Resource, T> {
@@ -50,7 +55,7 @@ where
 
     async fn follow(&self, config: watcher::Config) {
         let api = self.api(self.namespace.as_deref());
-        let mut events = pin!(watcher(api, config).default_backoff());
+        let mut events = pin!(watcher(api, config).backoff(Pauses::default()));
         let mut ticks = interval(DOUBT_AFTER);
         let mut waiting = BTreeSet::new();
         loop {
@@ -128,5 +133,36 @@ where
             Some(namespace) => Api::namespaced_with(self.client.clone(), namespace, &self.dynamic),
             None => Api::all_with(self.client.clone(), &self.dynamic),
         }
+    }
+}
+
+/// The library's growing pauses, none longer than [`LONGEST_PAUSE`].
+#[derive(Default)]
+struct Pauses(DefaultBackoff);
+
+impl Iterator for Pauses {
+    type Item = Duration;
+
+    fn next(&mut self) -> Option<Duration> {
+        self.0.next().map(|pause| pause.min(LONGEST_PAUSE))
+    }
+}
+
+impl Backoff for Pauses {
+    fn reset(&mut self) {
+        self.0.reset();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LONGEST_PAUSE, Pauses};
+
+    #[tokio::test]
+    async fn pauses_grow_up_to_the_longest_and_never_end() {
+        let pauses: Vec<_> = Pauses::default().take(30).collect();
+        assert!(pauses.first() < pauses.get(2));
+        assert_eq!(pauses.last(), Some(&LONGEST_PAUSE));
+        assert_eq!(pauses.len(), 30);
     }
 }

@@ -12,6 +12,7 @@ use super::link::Link;
 use super::monitor::Monitor;
 use super::options::ClientOptions;
 use super::transport::Connector;
+use super::whole::Whole;
 use crate::connection::{ConnectionEvent, ConnectionStatus, RpcError};
 use crate::registry::proto;
 use crate::registry::proto::registry_client::RegistryClient as Calls;
@@ -52,8 +53,9 @@ impl RegistryClient {
     }
 
     /// All calls of the protocol, without deadlines.
-    pub fn calls(&self) -> Calls<Channel> {
-        Calls::new(self.channel.clone()).max_decoding_message_size(self.options.message_bytes)
+    pub fn calls(&self) -> Calls<Whole<Channel>> {
+        let channel = Whole(self.channel.clone());
+        Calls::new(channel).max_decoding_message_size(self.options.message_bytes)
     }
 
     /// One package.

@@ -19,9 +19,11 @@ mod options;
 mod proxy;
 mod resolve;
 mod transport;
+mod whole;
 
 pub use address::{Address, AddressError};
 pub use calls::RegistryClient;
 pub use options::ClientOptions;
 pub use proxy::Proxy;
 pub use resolve::{Resolve, SystemResolver};
+pub use whole::Whole;

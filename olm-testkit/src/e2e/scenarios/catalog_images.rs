@@ -121,7 +121,9 @@ async fn a_config_map(scene: Arc<Scene>) -> Result<()> {
     scene.succeeded(OLD).await.map(drop)
 }
 
+/// The catalog says what is wrong; an operator comes from its sound neighbour all the same.
 async fn garbage_in_a_config_map(scene: Arc<Scene>) -> Result<()> {
+    scene.operator_group().await?;
     scene.create(&holding([("packages", "{[".to_owned())])).await?;
     create(&scene, NAME, json!({"sourceType": "configmap", "configMap": NAME})).await?;
     let says_why = |catalog: &CatalogSource| {
@@ -129,9 +131,12 @@ async fn garbage_in_a_config_map(scene: Arc<Scene>) -> Result<()> {
         let mut current = conditions.filter(|condition| condition.type_ == CONTENT_CURRENT);
         current.any(|condition| condition.message.contains("packages"))
     };
-    wait::until(&scene.api(), NAME, "say what is wrong with its ConfigMap", says_why)
-        .await
-        .map(drop)
+    let said = "say what is wrong with its ConfigMap";
+    wait::until(&scene.api(), NAME, said, says_why).await?;
+    let bundle = csv(OLD, "1.0.0").deployment("kettle", "default");
+    scene.catalog("sound", &[Package::single("kettle", Bundle::new("1.0.0", &bundle))]).await?;
+    scene.subscribe("kettle", "sound").await?;
+    scene.succeeded(OLD).await.map(drop)
 }
 
 async fn create(scene: &Scene, name: &str, spec: Value) -> Result<()> {

@@ -20,8 +20,9 @@ use server::{Hostility, Server};
 const TOO_LONG: u32 = (32 << 20) + 1;
 
 /// Names of catalogs, what their servers send, and what is said of them.
-const CATALOGS: [(&str, Hostility, &str); 4] = [
+const CATALOGS: [(&str, Hostility, &str); 5] = [
     ("endless", Hostility::Endless, "the catalog has more than 65536 channel entries"),
+    ("short", Hostility::Short, "the answer ends inside a message: 990 bytes of it are missing"),
     ("long", Hostility::Long(TOO_LONG), "message length too large"),
     ("longest", Hostility::Long(u32::MAX), "message length too large"),
     ("noise", Hostility::Noise, "error encountered while listing bundles: "),

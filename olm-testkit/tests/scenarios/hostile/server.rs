@@ -28,6 +28,8 @@ const PER_FRAME: usize = 500;
 pub enum Hostility {
     /// One bundle after the other, each with another name.
     Endless,
+    /// A message that is shorter than it says.
+    Short,
     /// A message that says that it has this many bytes.
     Long(u32),
     /// Bytes that are no message.
@@ -101,6 +103,7 @@ fn messages(hostility: Hostility) -> BoxStream<'static, Vec<u8>> {
             let frames = stream::iter(0_u64..).map(bundle).chunks(PER_FRAME);
             frames.map(|bundles| bundles.concat()).boxed()
         }
+        Hostility::Short => one(framed(1_000, &[0; 10])),
         Hostility::Long(length) => one(framed(length, &[0; 1_000])),
         Hostility::Noise => one(framed(1_000, &[0xff; 1_000])),
     }
