@@ -1,6 +1,6 @@
 //! Nothing is written where nothing changed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 use std::path::Path;
 use std::time::Duration;
@@ -13,14 +13,25 @@ use kube::{Resource, ResourceExt};
 use olm_types::api::{
     CatalogSource, ClusterServiceVersion, InstallPlan, OperatorGroup, Subscription,
 };
+use olm_types::conditions::subscription::CATALOG_SOURCES_UNHEALTHY;
 use olm_types::labels::COPIED_FROM;
+use olm_types::reasons::subscription as reasons;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
 use super::Scene;
 use crate::audit::AuditLog;
+use crate::dump::{Dump, Key, diff};
 use crate::operators::{OLM_NAMESPACE, Operator};
-use crate::wait::PATIENCE;
+use crate::wait::{self, PATIENCE};
+
+/// Reasons that say what changed, and give way to the state at the next look.
+const PASSING: [&str; 3] = [
+    reasons::CATALOG_SOURCES_ADDED,
+    reasons::CATALOG_SOURCES_UPDATED,
+    reasons::CATALOG_SOURCES_DELETED,
+];
 
 const OPERATORS: [&str; 2] = [Operator::Olm.name(), Operator::Catalog.name()];
 
@@ -58,6 +69,7 @@ impl Scene {
     }
 
     async fn rest(&self, log: &Path) -> Result<()> {
+        self.global_catalogs_are_known().await?;
         let mut audit = AuditLog::new(log.to_owned()).of_namespace(&self.namespace);
         audit.until_quiet(&OPERATORS, QUIET, PATIENCE).await?;
         self.touch::<CatalogSource>().await?;
@@ -65,8 +77,52 @@ impl Scene {
         self.touch::<Subscription>().await?;
         self.touch::<InstallPlan>().await?;
         self.touch::<ClusterServiceVersion>().await?;
-        let nothing = audit.nothing_for(&OPERATORS, QUIET).await;
-        nothing.context("the scenario is over and the operators go on writing")
+        let touched = self.reconciled().await?;
+        let Err(writes) = audit.nothing_for(&OPERATORS, QUIET).await else { return Ok(()) };
+        let changes = diff(&touched, &self.reconciled().await?);
+        let changes: Vec<String> = changes.iter().map(ToString::to_string).collect();
+        let changes = changes.join("\n");
+        bail!("the scenario is over and the operators go on writing: {writes}\n{changes}")
+    }
+
+    /// Waits until each Subscription names the global catalogs that there are, and says no longer that
+    /// they changed. On a busy machine that may take longer than [`QUIET`].
+    async fn global_catalogs_are_known(&self) -> Result<()> {
+        let all: Api<CatalogSource> = Api::namespaced(self.client.clone(), OLM_NAMESPACE);
+        let list = all.list(&ListParams::default()).await.context("cannot list global catalogs")?;
+        let catalogs: BTreeSet<_> = list.iter().map(ResourceExt::uid).collect();
+        let subscriptions: Api<Subscription> = self.api();
+        let names = subscriptions.list(&ListParams::default()).await;
+        for name in names.context("cannot list Subscriptions")?.iter().map(ResourceExt::name_any) {
+            let knows = |subscription: &Subscription| knows(subscription, &catalogs);
+            wait::until(&subscriptions, &name, "know all global catalogs", knows).await?;
+        }
+        Ok(())
+    }
+
+    /// The objects that the operators reconcile, as they are.
+    async fn reconciled(&self) -> Result<Dump> {
+        let mut dump = Dump::new();
+        self.add::<CatalogSource>(&mut dump).await?;
+        self.add::<OperatorGroup>(&mut dump).await?;
+        self.add::<Subscription>(&mut dump).await?;
+        self.add::<InstallPlan>(&mut dump).await?;
+        self.add::<ClusterServiceVersion>(&mut dump).await?;
+        Ok(dump)
+    }
+
+    async fn add<K>(&self, dump: &mut Dump) -> Result<()>
+    where
+        K: Resource<DynamicType = (), Scope = NamespaceResourceScope>,
+        K: Clone + Debug + DeserializeOwned + Serialize,
+    {
+        let list = self.api::<K>().list(&ListParams::default()).await;
+        for mut object in list.context("cannot list what is reconciled")? {
+            object.managed_fields_mut().clear();
+            let object = serde_json::to_value(&object)?;
+            dump.insert(Key::of(&object), object);
+        }
+        Ok(())
     }
 
     /// Changes the objects of a kind in a way that means nothing; to a copy of a CSV it would mean
@@ -87,4 +143,14 @@ impl Scene {
         }
         Ok(())
     }
+}
+
+fn knows(subscription: &Subscription, catalogs: &BTreeSet<Option<String>>) -> bool {
+    let Some(status) = &subscription.status else { return false };
+    let recorded = status.catalog_health.iter().map(|entry| &entry.catalog_source_ref);
+    let global = recorded.filter(|one| one.namespace.as_deref() == Some(OLM_NAMESPACE));
+    let known: BTreeSet<Option<String>> = global.map(|one| one.uid.clone()).collect();
+    let condition = status.conditions.iter().find(|it| it.type_ == CATALOG_SOURCES_UNHEALTHY);
+    let reason = condition.and_then(|condition| condition.reason.as_deref());
+    known == *catalogs && reason.is_some_and(|reason| !PASSING.contains(&reason))
 }
