@@ -33,8 +33,8 @@ const TABLE: &str = "application/json;as=Table;v=v1;g=meta.k8s.io";
 /// that people use most, and what it takes to make an answer of it.
 const ADDED: f64 = 10.0;
 
-/// How long after the last catalog memory is looked at.
-const SETTLE: Duration = Duration::from_secs(5);
+/// How long after the last catalog memory is looked at: what reading them took is given back by then.
+const SETTLE: Duration = Duration::from_secs(20);
 
 /// Between two looks whether the operator knows all catalogs.
 const LOOK: Duration = Duration::from_millis(200);

@@ -33,7 +33,10 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let mut summary = Summary::default();
     heading("tidy");
     match tidy::check_all() {
-        Ok((passed, failed)) => summary.add(passed, failed),
+        Ok((passed, broken)) => {
+            summary.add(passed, broken.len());
+            broken.iter().for_each(|rule| summary.name_failed(&format!("tidy: {rule}")));
+        }
         Err(error) => summary.check("tidy", Err(error)),
     }
     heading("format");

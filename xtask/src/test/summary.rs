@@ -54,6 +54,7 @@ impl Summary {
             Ok([passed, failed, not_run]) => {
                 self.add(passed, failed);
                 self.add_not_run(not_run);
+                self.failures.extend((failed > 0).then(|| name.to_owned()));
             }
             Err(error) => self.check(name, Err(error)),
         }

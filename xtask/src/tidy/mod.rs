@@ -59,22 +59,22 @@ const CHECKS: &[Check] = &[
 
 /// Runs every check; fails when one finds something.
 pub fn run() -> Result<()> {
-    let (_, failed) = check_all()?;
-    match failed {
+    let (_, broken) = check_all()?;
+    match broken.len() {
         0 => Ok(()),
-        _ => bail!("{failed} rules are broken"),
+        failed => bail!("{failed} rules are broken"),
     }
 }
 
-/// Runs and prints every check; returns how many passed and failed.
-pub fn check_all() -> Result<(usize, usize)> {
+/// Runs and prints every check; returns how many passed, and the rules that are broken.
+pub fn check_all() -> Result<(usize, Vec<&'static str>)> {
     let workspace = Workspace { files: workspace::files()?, packages: workspace::packages()? };
-    let mut failed = 0;
+    let mut broken = Vec::new();
     for check in CHECKS {
         let findings = (check.find)(&workspace).unwrap_or_else(|error| vec![format!("{error:#}")]);
         println!("{} {}", if findings.is_empty() { "ok    " } else { "BROKEN" }, check.rule);
         findings.iter().for_each(|finding| println!("         {finding}"));
-        failed += usize::from(!findings.is_empty());
+        broken.extend((!findings.is_empty()).then_some(check.rule));
     }
-    Ok((CHECKS.len() - failed, failed))
+    Ok((CHECKS.len() - broken.len(), broken))
 }
