@@ -98,6 +98,7 @@ async fn set(
     stage: &mut Stage,
     point: Option<Point>,
 ) -> Result<Pair> {
+    scene.clear();
     stage.slate.wipe(&stage.client).await?;
     if let Some(before) = scenario.before(scene) {
         let mut pair = stage.starter.start(None).await?;

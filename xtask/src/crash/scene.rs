@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use anyhow::{Context, Result};
 use k8s_openapi::NamespaceResourceScope;
@@ -39,6 +40,8 @@ pub(super) struct Scene {
     pub binaries: Binaries,
     /// A kubeconfig with the rights of an administrator.
     pub kubeconfig: PathBuf,
+    /// What answers in place of Pods, until the next run begins.
+    pub servers: Mutex<Vec<StandIn>>,
 }
 
 impl Scene {
@@ -206,9 +209,21 @@ impl Scene {
         approved.map(drop).context("cannot approve the InstallPlan")
     }
 
-    /// Lets something answer the API server in place of a Deployment's Pods.
-    pub(super) async fn stand_in(&self, server: &Server) -> Result<StandIn> {
-        StandIn::start(&self.client, &self.binaries, server).await
+    /// Lets something answer the API server in place of a Deployment's Pods, until the run has been
+    /// looked at.
+    pub(super) async fn stand_in(&self, server: &Server) -> Result<()> {
+        let server = StandIn::start(&self.client, &self.binaries, server).await?;
+        self.servers().push(server);
+        Ok(())
+    }
+
+    /// Ends what the run before left.
+    pub(super) fn clear(&self) {
+        self.servers().clear();
+    }
+
+    fn servers(&self) -> MutexGuard<'_, Vec<StandIn>> {
+        self.servers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Plays the Pods that unpack bundles from now on.

@@ -157,6 +157,7 @@ impl Catalogs {
     fn scene(&self, stage: &Stage) -> Scene {
         let (client, binaries) = (stage.client.clone(), stage.starter.binaries.clone());
         let kubeconfig = stage.starter.kubeconfig.clone();
-        Scene { client, addresses: self.addresses.clone(), binaries, kubeconfig }
+        let addresses = self.addresses.clone();
+        Scene { client, addresses, binaries, kubeconfig, servers: Mutex::default() }
     }
 }

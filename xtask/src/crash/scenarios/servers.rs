@@ -73,7 +73,7 @@ impl Scenario for ApiServiceInstall {
 
     async fn steps(&self, scene: &Scene) -> Result<()> {
         install(scene).await?;
-        let _stand_in = scene
+        scene
             .stand_in(&Server {
                 namespace: NAMESPACE.to_owned(),
                 deployment: DEPLOYMENT.to_owned(),
