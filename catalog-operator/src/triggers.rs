@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use kube::ResourceExt;
 use olm_kit::ObjectKey;
-use olm_kit::watch::Change;
+use olm_kit::watch::{Cached, Change, Store};
 use olm_types::api::{
     CatalogSource, ClusterServiceVersion, InstallPlan, InstallPlanPhase, OperatorGroup,
     Subscription,
@@ -38,21 +38,20 @@ impl Triggers {
     /// Listens to all stores from now on.
     pub fn listen(&self) {
         let stores = &self.stores;
-        let me = self.clone();
-        stores.catalogs.on_change(move |change| me.catalog(change));
-        let me = self.clone();
-        stores.subscriptions.on_change(move |change| me.subscription(change));
-        let me = self.clone();
-        stores.plans.on_change(move |change| me.plan(change));
-        let me = self.clone();
-        stores.groups.on_change(move |change| me.group(change));
-        let me = self.clone();
-        stores.csvs.on_change(move |change| me.csv(change));
-        let me = self.clone();
-        stores.unpack_jobs.on_change(move |_| me.bundles_moved());
-        let me = self.clone();
-        stores.unpack_pods.on_change(move |_| me.bundles_moved());
+        self.on(&stores.catalogs, Self::catalog);
+        self.on(&stores.subscriptions, Self::subscription);
+        self.on(&stores.plans, Self::plan);
+        self.on(&stores.groups, Self::group);
+        self.on(&stores.csvs, Self::csv);
+        self.on(&stores.unpack_jobs, |me, _| me.bundles_moved());
+        self.on(&stores.unpack_pods, |me, _| me.bundles_moved());
         servers::listen(&stores.servers, &stores.catalogs, &self.queues.catalogs);
+    }
+
+    /// Calls `listener` for every change of a store from now on.
+    fn on<K: Cached + 'static>(&self, store: &Store<K>, listener: fn(&Self, &Change<K>)) {
+        let me = self.clone();
+        store.on_change(move |change| listener(&me, change));
     }
 
     /// A connection or a snapshot changed. A global catalog concerns every namespace that

@@ -131,11 +131,9 @@ impl Parts {
         let unpack_triggers = triggers.clone();
         let pulls = Pulls::new(registry.clone(), move || unpack_triggers.bundles_moved());
         let catalogs = catalogs(args, &stores, triggers, &metrics);
-        let options = InterpreterOptions::new(NAME)
-            .with_accounts(&connector)?
+        let options = interpreter_options(args, kit_metrics)
             .led_by(candidacy.leadership().clone())
-            .stop_after(args.common.stop_after_writes)
-            .metrics(kit_metrics.interpreter());
+            .with_accounts(&connector)?;
         let interpreter = absorbing(Interpreter::new(client.clone(), options), &stores);
         watches.start(tasks);
         candidacy.start(tasks);
@@ -230,6 +228,12 @@ fn catalogs(
         triggers.connected_catalog(key, change);
     });
     catalogs.unhealthy(args.unhealthy_catalogs)
+}
+
+fn interpreter_options(args: &Args, metrics: &Metrics) -> InterpreterOptions {
+    InterpreterOptions::new(NAME)
+        .stop_after(args.common.stop_after_writes)
+        .metrics(metrics.interpreter())
 }
 
 /// The operator sees its own writes at once.

@@ -76,45 +76,7 @@ pub async fn run_with(line: CommandLine<Args>, stages: Stages) -> anyhow::Result
         return list_metrics();
     }
     let tasks = Tasks::new(shutdown::on_signals()?);
-    let metrics = Metrics::new()?;
-    let csv_metrics = CsvMetrics::register(&metrics)?;
-    let connector =
-        Connector::load(args.common.kubeconfig.as_deref()).await?.metrics(metrics.requests());
-    let client = connector.client()?;
-    let candidacy = Candidacy::new(args.common.leader_elect, &client, &args.namespace, NAME)?;
-    let tenancy = Tenancy::assemble(&args, &client).await?;
-    let originals = Originals::default();
-    let mut watches = Watches::new(&client, &metrics.watches(), originals.clone());
-    if proxy::is_known(&ApiKinds::new(client.clone())).await? {
-        watches = watches.with_proxies(&client, &metrics.watches());
-    }
-    let options = interpreter_options(&args, &metrics)
-        .led_by(candidacy.leadership().clone())
-        .with_accounts(&connector)?;
-    let report = companions::report(&args);
-    let parts = Parts {
-        report: report.clone(),
-        interpreter: interpreter(options, &client, &watches.stores()),
-        triggers: Triggers {
-            stores: watches.stores(),
-            queues: Queues::new(args.watched()).reporting(report.names.given()),
-            dependents: Dependents::default(),
-            changes: Changes::default(),
-            metrics: csv_metrics,
-            originals,
-            components: ComponentIndex::default(),
-        },
-        client,
-        metrics,
-        tasks,
-        protected: args.protected(),
-        stages,
-        tenancy,
-        candidacy,
-    };
-    parts.triggers.listen();
-    watches.start(&parts.tasks);
-    parts.candidacy.start(&parts.tasks);
+    let parts = Parts::assemble(&args, tasks, stages).await?;
     serve(&args, &parts).await?;
     parts.start_controllers();
     parts.start_copies();
@@ -144,6 +106,51 @@ struct Parts {
 }
 
 impl Parts {
+    /// Everything that is needed to act; the stores begin to fill.
+    async fn assemble(args: &Args, tasks: Tasks, stages: Stages) -> anyhow::Result<Self> {
+        let metrics = Metrics::new()?;
+        let csv_metrics = CsvMetrics::register(&metrics)?;
+        let connector =
+            Connector::load(args.common.kubeconfig.as_deref()).await?.metrics(metrics.requests());
+        let client = connector.client()?;
+        let candidacy = Candidacy::new(args.common.leader_elect, &client, &args.namespace, NAME)?;
+        let tenancy = Tenancy::assemble(args, &client).await?;
+        let originals = Originals::default();
+        let mut watches = Watches::new(&client, &metrics.watches(), originals.clone());
+        if proxy::is_known(&ApiKinds::new(client.clone())).await? {
+            watches = watches.with_proxies(&client, &metrics.watches());
+        }
+        let options = interpreter_options(args, &metrics)
+            .led_by(candidacy.leadership().clone())
+            .with_accounts(&connector)?;
+        let report = companions::report(args);
+        let triggers = Triggers {
+            stores: watches.stores(),
+            queues: Queues::new(args.watched()).reporting(report.names.given()),
+            dependents: Dependents::default(),
+            changes: Changes::default(),
+            metrics: csv_metrics,
+            originals,
+            components: ComponentIndex::default(),
+        };
+        let interpreter = interpreter(options, &client, &triggers.stores);
+        triggers.listen();
+        watches.start(&tasks);
+        candidacy.start(&tasks);
+        Ok(Self {
+            client,
+            interpreter,
+            triggers,
+            metrics,
+            tasks,
+            report,
+            protected: args.protected(),
+            stages,
+            tenancy,
+            candidacy,
+        })
+    }
+
     fn start_controllers(&self) {
         let Triggers { stores, queues, changes, metrics, .. } = &self.triggers;
         let csvs = CsvReconciler {

@@ -4,6 +4,7 @@
 //! reviews of rights and requests for tokens are none, events are. A list counts once, however
 //! many pages it has.
 
+mod entry;
 mod usage;
 
 use std::collections::BTreeMap;
@@ -14,22 +15,13 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use serde::Deserialize;
 use tokio::time::{Instant, sleep};
 
+use entry::Entry;
 pub use usage::{Usage, Use};
 
 /// Between two looks at the log.
 const LOOK: Duration = Duration::from_millis(100);
-
-/// Groups whose objects are questions: nothing of them is stored.
-const QUESTIONS: [&str; 2] = ["authorization.k8s.io", "authentication.k8s.io"];
-
-/// How the log names reads of whole collections.
-const LIST: &str = "list";
-
-/// Requests that change nothing.
-const READS: [&str; 3] = ["get", LIST, "watch"];
 
 /// A request that was carried out.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -164,84 +156,6 @@ impl AuditLog {
         bytes.truncate(complete);
         self.position += u64::try_from(complete)?;
         String::from_utf8(bytes).context("the audit log is no text")
-    }
-}
-
-/// One line of the log, as far as it matters here.
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct Entry {
-    stage: String,
-    #[serde(rename = "requestURI")]
-    request_uri: String,
-    verb: String,
-    user_agent: String,
-    object_ref: ObjectRef,
-    response_status: ResponseStatus,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct ObjectRef {
-    resource: String,
-    subresource: String,
-    namespace: String,
-    name: String,
-    api_group: String,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct ResponseStatus {
-    code: u16,
-}
-
-impl Entry {
-    fn write(self) -> Option<Write> {
-        let carried_out = self.is_carried_out()
-            && !READS.contains(&self.verb.as_str())
-            && !self.request_uri.contains("dryRun=");
-        let question = QUESTIONS.contains(&self.object_ref.api_group.as_str())
-            || self.object_ref.subresource == "token";
-        let program = self.program().to_owned();
-        let object = self.object_ref.to_string();
-        let namespace = self.object_ref.namespace;
-        let write = Write { program, verb: self.verb, object, namespace };
-        (carried_out && !question).then_some(write)
-    }
-
-    /// What is listed, and by which labels; further pages of a list are none of their own.
-    fn list(self) -> Option<String> {
-        let (_, query) = self.request_uri.split_once('?').unwrap_or_default();
-        let parameter = |name: &str| {
-            let mut values = query.split('&').filter_map(|one| one.split_once('='));
-            values.find(|(key, _)| *key == name).map(|(_, value)| value.to_owned())
-        };
-        let first = self.verb == LIST && self.is_carried_out() && parameter("continue").is_none();
-        let labels = parameter("labelSelector").unwrap_or_default();
-        first.then(|| format!("{} {labels}", self.object_ref).trim_end().to_owned())
-    }
-
-    fn program(&self) -> &str {
-        self.user_agent.split('/').next().unwrap_or_default()
-    }
-
-    fn is_carried_out(&self) -> bool {
-        self.stage == "ResponseComplete" && (200..300).contains(&self.response_status.code)
-    }
-}
-
-impl fmt::Display for ObjectRef {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.resource)?;
-        if !self.subresource.is_empty() {
-            write!(f, "/{}", self.subresource)?;
-        }
-        f.write_str(" ")?;
-        if !self.namespace.is_empty() {
-            write!(f, "{}/", self.namespace)?;
-        }
-        f.write_str(&self.name)
     }
 }
 

@@ -5,6 +5,9 @@
 //! lines, mistakes) is none of this reader's business: it then gives nothing, and the parser reads
 //! the whole document. What it gives is what the parser would; tests hold both side by side.
 
+#[cfg(test)]
+mod tests;
+
 use serde_json::{Map, Value};
 
 /// Most nested maps and lists.
@@ -205,104 +208,4 @@ fn double_quoted(text: &str) -> Option<Value> {
         return Some(Value::String(inner.to_owned()));
     }
     parsed(text).filter(Value::is_string)
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-    use serde_json::json;
-
-    use super::super::parse::parser;
-    use super::*;
-
-    #[test]
-    fn what_programs_write_is_read() {
-        let text = "a: b\nlist:\n- x: 1\n  z: 'it''s'\n- plain text\nmore:\n  text: |\n    one\n\n      two\n\
-                    \n  last: |-\n    three\nempty:\nnone: {}\nno: []\n";
-        assert!(read(text.as_bytes()).is_none(), "the key may be a boolean");
-        let text = text.replace("no: []", "never: []");
-        let expected = json!({
-            "a": "b",
-            "list": [{ "x": 1, "z": "it's" }, "plain text"],
-            "more": { "text": "one\n\n  two\n", "last": "three" },
-            "empty": null,
-            "none": {},
-            "never": [],
-        });
-        assert_eq!(read(text.as_bytes()), Some(expected));
-    }
-
-    #[test]
-    fn depth_is_bounded() {
-        let deep = |depth| -> String {
-            (0..depth).map(|indent| format!("{}a:\n", " ".repeat(indent))).collect()
-        };
-        assert!(read(deep(60).as_bytes()).is_some());
-        assert!(read(deep(100_000 / 100).as_bytes()).is_none());
-    }
-
-    /// Lines that mean something, alone and together.
-    const LINES: [&str; 46] = [
-        "a: b",
-        "b: c d",
-        "key:",
-        "k.x/y-z_1: /v",
-        "- a: b",
-        "- text",
-        "-",
-        "- ",
-        "- - a",
-        "-   c: d",
-        "- |",
-        "t: |",
-        "u: |-",
-        "v: |+",
-        "w: >",
-        "x: |2",
-        "some text",
-        "  more text",
-        "",
-        " ",
-        "    ",
-        "# note",
-        "a: b # note",
-        "a: b#c",
-        "a: 'it''s'",
-        "a: 'it's'",
-        "a: 'open",
-        "a: \"x\\ty\"",
-        "a: \"x\"y\"",
-        "a: \"\\",
-        "a: {}",
-        "b: []",
-        "a: [b]",
-        "a: 1",
-        "b: 1.50",
-        "c: 0x1F",
-        "d: 1e3",
-        "e: true",
-        "f: Null",
-        "yes: no",
-        "a: b: c",
-        "a: b:",
-        "a: é\u{2028}",
-        "a: *x",
-        "---",
-        "a: ' '",
-    ];
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(4000))]
-
-        #[test]
-        fn what_is_read_is_what_the_parser_reads(
-            lines in prop::collection::vec((0..5_usize, prop::sample::select(&LINES[..])), 1..9)
-        ) {
-            let lines = lines.iter().map(|(indent, line)| format!("{}{line}\n", " ".repeat(*indent)));
-            let text: String = lines.collect();
-            if let Some(value) = read(text.as_bytes()) {
-                prop_assert_eq!(parser(text.as_bytes()).ok(), Some(value), "{}", text);
-            }
-        }
-    }
 }

@@ -3,11 +3,13 @@
 //!
 //! ```text
 //! serve         the server: TLS of [`crate::tls`], callers as [`crate::callers`] knows them
-//! routes        discovery, objects, tables, subresources, OpenAPI
+//! routes        what is asked for, who asks, and whether they may
+//! answers       discovery, objects, tables, subresources, OpenAPI
 //! ```
 //! What is served comes from a [`Resource`]; nothing here knows what it is about.
 
 mod accept;
+mod answers;
 mod discovery;
 mod openapi;
 mod query;

@@ -1,4 +1,4 @@
-//! From a request to its answer: what is asked for, who asks, whether they may, what there is.
+//! From a request to its answer: what is asked for, who asks, and whether they may.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,21 +6,15 @@ use std::sync::Arc;
 use arc_swap::ArcSwap;
 use axum::Router;
 use axum::extract::{ConnectInfo, Request, State};
-use axum::http::header::{ACCEPT, CONTENT_TYPE, IF_NONE_MATCH};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, Method, StatusCode};
+use axum::http::{HeaderMap, Method};
 use axum::response::{IntoResponse, Response};
-use jiff::Timestamp;
 use kube::Client;
-use serde_json::json;
 
-use super::accept::{Form, form};
+use super::answers::Answers;
 use super::query::{Target, parameters};
-use super::resource::{Item, Resource};
-use super::selector::Selection;
+use super::resource::Resource;
 use super::status::Failure;
-use super::table::{Include, partial, table};
-use super::{discovery, openapi, reply};
 use crate::callers::{Authorities, Authorizer, User, Wish, identify};
 use crate::tls::Peer;
 
@@ -62,7 +56,8 @@ impl Shared {
         let target = target.ok_or_else(Failure::no_path)?;
         let query = parameters(request.uri.query().unwrap_or_default());
         self.check_verb(&target, &request.method, &query)?;
-        self.give(&target, &query, &request.headers)
+        let resource = &*self.resource;
+        Answers { resource, query: &query, headers: &request.headers }.give(&target)
     }
 
     async fn user(&self, peer: &Peer, headers: &HeaderMap) -> Result<User, Failure> {
@@ -104,135 +99,6 @@ impl Shared {
             false => Err(Failure::no_path()),
         }
     }
-
-    fn give(
-        &self,
-        target: &Target,
-        query: &BTreeMap<String, String>,
-        headers: &HeaderMap,
-    ) -> Result<Response, Failure> {
-        let kind = self.resource.kind();
-        let document = match target {
-            Target::Alive => return Ok("ok".into_response()),
-            Target::Groups if discovery::wants_everything(accept(headers)) => {
-                let text = discovery::everything(kind).to_string();
-                return Ok(([(CONTENT_TYPE, discovery::EVERYTHING)], text).into_response());
-            }
-            Target::Groups => discovery::groups(kind),
-            Target::Group => discovery::group(kind),
-            Target::Resources => discovery::resources(kind),
-            Target::OpenApi2 => openapi::version2(kind),
-            Target::OpenApi3Index => openapi::index(kind),
-            Target::OpenApi3 => openapi::version3(kind),
-            Target::List(namespace) => return self.list(namespace.as_deref(), query, headers),
-            Target::Get { namespace, name } => return self.get(namespace, name, query, headers),
-            Target::Part { namespace, name, part } => {
-                return self.part(namespace, name, part, query, headers);
-            }
-        };
-        Ok(reply::value(&document, headers))
-    }
-
-    fn list(
-        &self,
-        namespace: Option<&str>,
-        query: &BTreeMap<String, String>,
-        headers: &HeaderMap,
-    ) -> Result<Response, Failure> {
-        let text = |name: &str| query.get(name).map(String::as_str).unwrap_or_default();
-        let selection = Selection::parse(text("labelSelector"), text("fieldSelector"))
-            .map_err(|error| Failure::bad_request(error.to_string()))?;
-        let mut items = self.resource.list(namespace);
-        items.retain(|item| selection.matches(item.name(), item.labels()));
-        match form(accept(headers)) {
-            Form::Objects => self.objects(&items, headers),
-            Form::Table(version) => self.table(version, &items, query, headers),
-            Form::Metadata(version) => {
-                let items: Vec<_> = items.iter().map(|item| partial(version, &**item)).collect();
-                let list = json!({
-                    "kind": "PartialObjectMetadataList",
-                    "apiVersion": format!("meta.k8s.io/{version}"), "metadata": {}, "items": items,
-                });
-                Ok(reply::value(&list, headers))
-            }
-        }
-    }
-
-    fn objects(&self, items: &[Box<dyn Item>], headers: &HeaderMap) -> Result<Response, Failure> {
-        let kind = self.resource.kind();
-        let mut text = format!(
-            r#"{{"kind":"{}List","apiVersion":"{}","metadata":{{}},"items":["#,
-            kind.kind,
-            kind.api_version()
-        );
-        for (index, item) in items.iter().enumerate() {
-            if index > 0 {
-                text.push(',');
-            }
-            text.push_str(item.object().map_err(Failure::internal)?.get());
-        }
-        text.push_str("]}");
-        Ok(reply::json(text, headers))
-    }
-
-    fn table(
-        &self,
-        version: &str,
-        items: &[Box<dyn Item>],
-        query: &BTreeMap<String, String>,
-        headers: &HeaderMap,
-    ) -> Result<Response, Failure> {
-        let wanted = query.get("includeObject").map(String::as_str).unwrap_or_default();
-        let include = Include::parse(wanted).ok_or_else(|| {
-            Failure::bad_request(format!("unrecognized includeObject: {wanted:?}"))
-        })?;
-        let table = table(self.resource.kind(), version, items, include, Timestamp::now());
-        Ok(reply::value(&table.map_err(Failure::internal)?, headers))
-    }
-
-    fn get(
-        &self,
-        namespace: &str,
-        name: &str,
-        query: &BTreeMap<String, String>,
-        headers: &HeaderMap,
-    ) -> Result<Response, Failure> {
-        let item = self.resource.get(namespace, name);
-        let item = item.ok_or_else(|| Failure::not_found(self.resource.kind(), name))?;
-        match form(accept(headers)) {
-            Form::Objects => {
-                let object = item.object().map_err(Failure::internal)?;
-                Ok(reply::json(object.get().to_owned(), headers))
-            }
-            Form::Table(version) => self.table(version, &[item], query, headers),
-            Form::Metadata(version) => Ok(reply::value(&partial(version, &*item), headers)),
-        }
-    }
-
-    /// A caller who names the version that it has, in the URL and as If-None-Match, has it.
-    fn part(
-        &self,
-        namespace: &str,
-        name: &str,
-        part: &str,
-        query: &BTreeMap<String, String>,
-        headers: &HeaderMap,
-    ) -> Result<Response, Failure> {
-        let known = headers.get(IF_NONE_MATCH).and_then(|value| value.to_str().ok());
-        let version = query.get("resourceVersion").filter(|version| !version.is_empty());
-        if let (Some(known), Some(version)) = (known, version)
-            && known.trim_matches('"') == version.trim_matches('"')
-        {
-            return Ok(StatusCode::NOT_MODIFIED.into_response());
-        }
-        let found = self.resource.subresource(namespace, name, part);
-        let found = found.ok_or_else(|| Failure::not_found(self.resource.kind(), name))?;
-        Ok(reply::part(found, headers))
-    }
-}
-
-fn accept(headers: &HeaderMap) -> &str {
-    headers.get(ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default()
 }
 
 /// Kubernetes' words.

@@ -69,9 +69,6 @@ impl AggregatedApi {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
-    use olm_effect::CertificateOrder;
     use rustls::ProtocolVersion;
     use rustls::version::{TLS12, TLS13};
     use tokio_util::sync::CancellationToken;
@@ -79,7 +76,7 @@ mod tests {
     use super::*;
     use crate::admin::tests::tls::agreed;
     use crate::aggregated::{Item, Kind, Subresource, query};
-    use crate::certificates::Authority;
+    use crate::certificates::tests::for_localhost;
     use crate::scripted::Script;
     use crate::tls::TlsVersion;
 
@@ -110,17 +107,8 @@ mod tests {
         let api = AggregatedApi::new(resource, Script::new().client()).profile(profile);
         let (identity, authorities) = (api.identity(), api.authorities());
         let address = api.serve("127.0.0.1:0", tasks).await.unwrap();
-        let order = CertificateOrder {
-            organization: "test".to_owned(),
-            authority: "test-".to_owned(),
-            servers: BTreeMap::new(),
-            not_before: "2026-01-01T00:00:00Z".parse().unwrap(),
-            not_after: "2096-01-01T00:00:00Z".parse().unwrap(),
-        };
-        let authority = Authority::new(&order).unwrap();
-        let trusted = authority.certificate().to_owned();
+        let (issued, trusted) = for_localhost();
         assert_eq!(agreed(address, &trusted, &TLS13).await, None);
-        let issued = authority.serve(&["localhost".to_owned()]).unwrap();
         let (certificate, key) = (issued.certificate.as_bytes(), issued.key.as_bytes());
         identity.set(certificate, key, &authorities.load()).unwrap();
         (address, trusted)

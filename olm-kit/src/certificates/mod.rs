@@ -8,7 +8,7 @@
 mod issue;
 mod key;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::time::Duration;
 

@@ -20,6 +20,21 @@ fn order() -> CertificateOrder {
     }
 }
 
+/// For servers that are called in tests: a certificate for `localhost` that does not run out, and
+/// the certificate of the authority that signed it.
+pub(crate) fn for_localhost() -> (IssuedServer, String) {
+    let order = CertificateOrder {
+        organization: "test".to_owned(),
+        authority: "test-".to_owned(),
+        servers: BTreeMap::new(),
+        not_before: "2026-01-01T00:00:00Z".parse().unwrap(),
+        not_after: "2096-01-01T00:00:00Z".parse().unwrap(),
+    };
+    let authority = Authority::new(&order).unwrap();
+    let issued = authority.serve(&["localhost".to_owned()]).unwrap();
+    (issued, authority.certificate().to_owned())
+}
+
 fn pem(text: &str) -> Pem {
     Pem::iter_from_buffer(text.as_bytes()).next().unwrap().unwrap()
 }

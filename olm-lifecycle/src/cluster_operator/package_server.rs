@@ -71,6 +71,7 @@ fn forget(report: &PackageServerReport, status: &mut Status) -> Option<String> {
     gone
 }
 
+/// Tells how far the CSV is.
 fn follow(
     report: &PackageServerReport,
     csv: &ClusterServiceVersion,
@@ -85,10 +86,10 @@ fn follow(
     status.say("Degraded", false, "", "", now);
     status.say("Upgradeable", true, "", "Safe to upgrade", now);
     let seen = csv.status.clone().unwrap_or_default();
+    let observed = format!("ClusterServiceVersion {namespace}/{name} observed in phase");
     match seen.phase {
         CsvPhase::Succeeded => {
-            let message =
-                format!("ClusterServiceVersion {namespace}/{name} observed in phase Succeeded");
+            let message = format!("{observed} Succeeded");
             status.say("Available", true, "ClusterServiceVersionSucceeded", &message, now);
             status.say("Progressing", false, "", &format!("Deployed version {version}"), now);
             status.set_version(OPERATOR, report.release.as_deref().unwrap_or_default());
@@ -96,10 +97,7 @@ fn follow(
         }
         CsvPhase::Failed => {
             let (reason, why) = (seen.reason.unwrap_or_default(), seen.message.unwrap_or_default());
-            let message = format!(
-                "ClusterServiceVersion {namespace}/{name} observed in phase Failed with reason: \
-                 {reason}, message: {why}"
-            );
+            let message = format!("{observed} Failed with reason: {reason}, message: {why}");
             status.say("Available", false, "ClusterServiceVersionNotSucceeded", &message, now);
             status.say("Progressing", false, "", &format!("Failed to deploy {version}"), now);
         }

@@ -3,38 +3,29 @@
 //! `RequiresApproval -> Installing -> Complete | Failed`. While it is Installing, a failing step is
 //! tried again for a minute, without limit when only rights are missing.
 
+mod conclusion;
+mod status;
+#[cfg(test)]
+mod tests;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::ObjectReference;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube_core::ResourceExt;
 use olm_effect::{Effect, Identity};
-use olm_types::api::{
-    Approval, InstallPlan, InstallPlanCondition, InstallPlanPhase, InstallPlanStatus,
-    OperatorGroup, Step, StepStatus,
-};
-use olm_types::conditions::install_plan::INSTALLED;
+use olm_types::api::{InstallPlan, InstallPlanPhase, InstallPlanStatus, OperatorGroup};
 use olm_types::reasons::install_plan as reasons;
 
-use super::attenuation;
-use super::execution::{Ended, Execution, Matter, Scope};
+use super::execution::{Execution, Scope};
 use super::request::{is_without_status, made_by_user};
-use super::{report, stale, superseded};
+use super::{attenuation, stale, superseded};
 use crate::crd::CrdOwner;
 use crate::tenancy::StepTrust;
-use crate::writes::status_write;
-
-/// How long to wait before a plan that is not done is looked at again.
-pub const RETRY: Duration = Duration::from_secs(5);
-
-/// How long to wait for a CRD that was created a moment ago; usually it is served at once.
-pub const API_POLL: Duration = Duration::from_millis(200);
-
-/// How long after its start a plan is looked at again that soon.
-const API_POLL_TIME: Duration = Duration::from_secs(10);
+pub use conclusion::{API_POLL, Conclusion, RETRY, conclude};
+use status::{reset, set_installed, status_effects};
 
 /// What is known about a plan.
 #[derive(Clone, Debug)]
@@ -76,19 +67,6 @@ pub enum Decision {
     Execute(Box<Execution>),
 }
 
-/// What follows from an execution.
-#[derive(Debug, Default)]
-pub struct Conclusion {
-    /// Events about the steps, then the status write, if the status changed.
-    pub effects: Vec<Effect>,
-    /// For how many steps the API server warned.
-    pub warned: usize,
-    /// When to look again.
-    pub requeue: Option<Duration>,
-    /// What is wrong, if something is.
-    pub problem: Option<String>,
-}
-
 /// Decides what to do with a plan now.
 pub fn decide(observed: &Observed, now: Timestamp) -> Decision {
     let Some(status) = observed.plan.status.as_ref().filter(|_| !is_without_status(&observed.plan))
@@ -96,13 +74,18 @@ pub fn decide(observed: &Observed, now: Timestamp) -> Decision {
         return if made_by_user(&observed.plan) { Decision::Resolve } else { Decision::Nothing };
     };
     match status.phase {
-        InstallPlanPhase::Failed => return retry_of_failed(observed, status),
-        InstallPlanPhase::Complete => return Decision::Nothing,
+        InstallPlanPhase::Failed => retry_of_failed(observed, status),
+        InstallPlanPhase::Complete => Decision::Nothing,
         InstallPlanPhase::None
         | InstallPlanPhase::Planning
         | InstallPlanPhase::RequiresApproval
-        | InstallPlanPhase::Installing => {}
+        | InstallPlanPhase::Installing => go_on(observed, status, now),
     }
+}
+
+/// The next step of a plan that has not come to its end: with the account of its group, and only
+/// while what it may use is known.
+fn go_on(observed: &Observed, status: &InstallPlanStatus, now: Timestamp) -> Decision {
     let account = match attenuation::account(&observed.groups) {
         Ok(account) => account,
         Err(error) => {
@@ -123,15 +106,7 @@ pub fn decide(observed: &Observed, now: Timestamp) -> Decision {
     }
     match status.phase {
         InstallPlanPhase::RequiresApproval if observed.plan.spec.approved => {
-            if let Some(problem) = stale::problem(&observed.plan) {
-                return check_failed(observed, problem.clone(), problem, now);
-            }
-            let wanted = InstallPlanStatus {
-                phase: InstallPlanPhase::Installing,
-                message: None,
-                ..reset(status, now)
-            };
-            write(observed, wanted, None)
+            approved(observed, status, now)
         }
         InstallPlanPhase::Installing => {
             Decision::Execute(Box::new(execution(observed, status, account)))
@@ -144,51 +119,14 @@ pub fn decide(observed: &Observed, now: Timestamp) -> Decision {
     }
 }
 
-/// Turns the steps as an execution left them into the plan's status.
-pub fn conclude(observed: &Observed, ended: Ended, now: Timestamp) -> Conclusion {
-    let before = observed.plan.status.clone().unwrap_or_default();
-    let mut status = reset(&before, now);
-    let start = status.start_time.get_or_insert(Time(now)).0;
-    let mut effects = report::events(&observed.plan, &ended);
-    let warnings = ended.notes.iter().filter(|note| matches!(note.what, Matter::Warnings(_)));
-    let mut conclusion = Conclusion { warned: warnings.count(), ..Conclusion::default() };
-    status.plan = ended.steps;
-    match ended.failure {
-        Some(error) if error.is_forbidden() || since(start, now) < observed.retry_timeout => {
-            let message = format!("retrying execution due to error: {error}");
-            status.message = Some(message.clone());
-            conclusion.requeue = Some(RETRY);
-            conclusion.problem = Some(message);
-        }
-        Some(error) => {
-            status.phase = InstallPlanPhase::Failed;
-            status.message = Some(error.to_string());
-            let text = error.to_string();
-            set_installed(
-                &mut status,
-                "False",
-                Some(reasons::INSTALL_COMPONENT_FAILED),
-                Some(text.clone()),
-                now,
-            );
-            conclusion.problem = Some(text);
-        }
-        None if status.plan.iter().any(|step| step.status == StepStatus::WaitingForApi) => {
-            conclusion.requeue =
-                Some(if since(start, now) < API_POLL_TIME { API_POLL } else { RETRY });
-        }
-        None => {
-            status.phase = InstallPlanPhase::Complete;
-            status.message = None;
-            if observed.plan.spec.approval == Approval::Automatic {
-                status.plan.iter_mut().for_each(report_as_present);
-            }
-            set_installed(&mut status, "True", None, None, now);
-        }
+/// An approval counts for the plan that was looked at.
+fn approved(observed: &Observed, status: &InstallPlanStatus, now: Timestamp) -> Decision {
+    if let Some(problem) = stale::problem(&observed.plan) {
+        return check_failed(observed, problem.clone(), problem, now);
     }
-    effects.extend(status_effects(observed, status));
-    conclusion.effects = effects;
-    conclusion
+    let phase = InstallPlanPhase::Installing;
+    let wanted = InstallPlanStatus { phase, message: None, ..reset(status, now) };
+    write(observed, wanted, None)
 }
 
 /// A plan that failed under an account is tried again when the account may have more rights. Its
@@ -199,14 +137,6 @@ fn retry_of_failed(observed: &Observed, status: &InstallPlanStatus) -> Decision 
     }
     let phase = InstallPlanPhase::Installing;
     write(observed, InstallPlanStatus { phase, ..status.clone() }, None)
-}
-
-/// v0 walks an automatically approved plan twice, so that its second pass meets what the first one
-/// created: tools see `Present` there, and `Created` only in a plan that somebody approved.
-fn report_as_present(step: &mut Step) {
-    if step.status == StepStatus::Created {
-        step.status = StepStatus::Present;
-    }
 }
 
 fn execution(
@@ -251,61 +181,3 @@ fn write(observed: &Observed, status: InstallPlanStatus, problem: Option<String>
         Decision::Write { effects, problem }
     }
 }
-
-fn status_effects(observed: &Observed, status: InstallPlanStatus) -> Vec<Effect> {
-    let wanted = InstallPlan { status: Some(status), ..(*observed.plan).clone() };
-    status_write(&*observed.plan, &wanted).into_iter().collect()
-}
-
-/// The status with a failed precondition withdrawn, once it holds again.
-fn reset(status: &InstallPlanStatus, now: Timestamp) -> InstallPlanStatus {
-    let mut status = status.clone();
-    let failed = |condition: &InstallPlanCondition| {
-        condition.reason.as_deref() == Some(reasons::INSTALL_CHECK_FAILED)
-    };
-    if status.conditions.iter().any(failed) {
-        set_installed(&mut status, "False", Some(reasons::UNKNOWN), None, now);
-    }
-    status
-}
-
-/// Sets the condition `Installed`. Its times change only when something else in it does.
-fn set_installed(
-    status: &mut InstallPlanStatus,
-    value: &str,
-    reason: Option<&str>,
-    message: Option<String>,
-    now: Timestamp,
-) {
-    let position = status
-        .conditions
-        .iter()
-        .position(|condition| condition.type_.as_deref() == Some(INSTALLED));
-    let old = position.and_then(|position| status.conditions.get(position)).cloned();
-    let mut new = InstallPlanCondition {
-        type_: Some(INSTALLED.to_owned()),
-        status: Some(value.to_owned()),
-        reason: reason.map(str::to_owned),
-        message,
-        ..old.clone().unwrap_or_default()
-    };
-    if old.as_ref() == Some(&new) {
-        return;
-    }
-    new.last_update_time = Some(Time(now));
-    if old.is_none_or(|old| old.status != new.status) {
-        new.last_transition_time = Some(Time(now));
-    }
-    match position.and_then(|position| status.conditions.get_mut(position)) {
-        Some(condition) => *condition = new,
-        None => status.conditions.push(new),
-    }
-}
-
-/// Time that passed; none for a start in the future.
-fn since(start: Timestamp, now: Timestamp) -> Duration {
-    Duration::try_from(now.duration_since(start)).unwrap_or_default()
-}
-
-#[cfg(test)]
-mod tests;

@@ -37,10 +37,8 @@ impl Triggers {
         self.follow(ComponentKind::Service, &stores.serving.services);
         self.follow(ComponentKind::ServiceAccount, &stores.accounts);
         self.follow(ComponentKind::Subscription, &stores.subscriptions);
-        let me = self.clone();
-        stores.operators.on_change(move |change| me.operator(change));
-        let me = self.clone();
-        stores.subscriptions.on_change(move |change| me.wish(change));
+        self.on(&stores.operators, Self::operator);
+        self.on(&stores.subscriptions, Self::wish);
     }
 
     fn follow<K>(&self, kind: ComponentKind, store: &Store<K>)

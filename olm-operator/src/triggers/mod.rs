@@ -13,6 +13,7 @@ mod rbac;
 mod serving;
 
 use olm_kit::ObjectKey;
+use olm_kit::watch::{Cached, Change, Store};
 use olm_types::api::ClusterServiceVersion;
 use olm_types::owner::owner_by_label;
 
@@ -39,48 +40,34 @@ pub struct Triggers {
 impl Triggers {
     /// Listens to all stores from now on.
     pub fn listen(&self) {
-        let (stores, me) = (&self.stores, || self.clone());
-        let it = me();
-        stores.csvs.on_change(move |change| it.csv(change));
-        let it = me();
-        stores.copies.on_change(move |change| it.copy(change));
-        let it = me();
-        stores.configs.on_change(move |change| it.config(change));
-        let it = me();
-        stores.groups.on_change(move |change| it.group(change));
-        let it = me();
-        stores.namespaces.on_change(move |change| it.namespace(change));
-        let it = me();
-        stores.deployments.on_change(move |change| it.deployment(change));
-        let it = me();
-        stores.accounts.on_change(move |change| it.account(change));
-        let it = me();
-        stores.roles.on_change(move |change| it.role(change));
-        let it = me();
-        stores.role_bindings.on_change(move |change| it.role_binding(change));
-        let it = me();
-        stores.cluster_roles.on_change(move |change| it.cluster_role(change));
-        let it = me();
-        stores.cluster_role_bindings.on_change(move |change| it.cluster_role_binding(change));
-        let it = me();
-        stores.crds.on_change(move |change| it.crd(change));
-        let it = me();
-        stores.api_services.on_change(move |change| it.api_service(change));
-        let it = me();
-        stores.serving.services.on_change(move |change| it.service(change));
-        let it = me();
-        stores.serving.secrets.on_change(move |change| it.secret(change));
-        let it = me();
-        stores.serving.validating.on_change(move |change| it.webhook(change));
-        let it = me();
-        stores.serving.mutating.on_change(move |change| it.webhook(change));
-        let it = me();
-        stores.conditions.on_change(move |change| it.condition(change));
+        let stores = &self.stores;
+        self.on(&stores.csvs, Self::csv);
+        self.on(&stores.copies, Self::copy);
+        self.on(&stores.configs, Self::config);
+        self.on(&stores.groups, Self::group);
+        self.on(&stores.namespaces, Self::namespace);
+        self.on(&stores.deployments, Self::deployment);
+        self.on(&stores.accounts, Self::account);
+        self.on(&stores.roles, Self::role);
+        self.on(&stores.role_bindings, Self::role_binding);
+        self.on(&stores.cluster_roles, Self::cluster_role);
+        self.on(&stores.cluster_role_bindings, Self::cluster_role_binding);
+        self.on(&stores.crds, Self::crd);
+        self.on(&stores.api_services, Self::api_service);
+        self.on(&stores.serving.services, Self::service);
+        self.on(&stores.serving.secrets, Self::secret);
+        self.on(&stores.serving.validating, Self::webhook);
+        self.on(&stores.serving.mutating, Self::webhook);
+        self.on(&stores.conditions, Self::condition);
         self.listen_to_components();
-        let it = me();
-        stores.subscriptions.on_change(move |change| it.subscription(change));
-        let it = me();
-        stores.proxies.on_change(move |change| it.proxy(change));
+        self.on(&stores.subscriptions, Self::subscription);
+        self.on(&stores.proxies, Self::proxy);
+    }
+
+    /// Calls `listener` for every change of a store from now on.
+    fn on<K: Cached + 'static>(&self, store: &Store<K>, listener: fn(&Self, &Change<K>)) {
+        let me = self.clone();
+        store.on_change(move |change| listener(&me, change));
     }
 
     fn wake_dependents(&self, dependency: &Dependency) {

@@ -12,6 +12,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 mod api_services;
+mod copies;
 
 fn mk<K: DeserializeOwned>(object: Value) -> K {
     serde_json::from_value(object).unwrap()
@@ -83,6 +84,24 @@ fn owned_by_b(name: &str) -> Value {
     json!({"metadata": {"name": name, "namespace": "ns", "ownerReferences": [owner]}})
 }
 
+/// The labels of what belongs to a CSV in `ns`.
+fn labels_of(csv: &str) -> Value {
+    json!({
+        "olm.owner": csv, "olm.owner.namespace": "ns", "olm.owner.kind": "ClusterServiceVersion",
+    })
+}
+
+/// A definition of group `g` without versions.
+fn mk_crd(plural: &str, status: Value) -> Value {
+    json!({
+        "metadata": {"name": format!("{plural}.g")},
+        "spec": {
+            "group": "g", "names": {"plural": plural, "kind": "K"}, "scope": "", "versions": [],
+        },
+        "status": status,
+    })
+}
+
 /// Names of the CSVs that are due, sorted.
 async fn woken(triggers: &Triggers) -> String {
     let mut names = Vec::new();
@@ -94,33 +113,18 @@ async fn woken(triggers: &Triggers) -> String {
 }
 
 #[rstest]
-#[case::crd(|it: &Triggers| it.crd(&added(mk(json!({
-    "metadata": {"name": "as.g"},
-    "spec": {"group": "g", "names": {"plural": "as", "kind": "K"}, "scope": "", "versions": []},
-})))), "a")]
+#[case::crd(|it: &Triggers| it.crd(&added(mk(mk_crd("as", Value::Null)))), "a")]
 #[case::crd_that_is_established_now(|it: &Triggers| it.crd(&changed(
-    mk(json!({
-        "metadata": {"name": "as.g"},
-        "spec": {"group": "g", "names": {"plural": "as", "kind": "K"}, "scope": "", "versions": []},
-    })),
-    mk(json!({
-        "metadata": {"name": "as.g"},
-        "spec": {"group": "g", "names": {"plural": "as", "kind": "K"}, "scope": "", "versions": []},
-        "status": {"conditions": [{"type": "Established", "status": "True"}]},
-    })),
+    mk(mk_crd("as", Value::Null)),
+    mk(mk_crd("as", json!({"conditions": [{"type": "Established", "status": "True"}]}))),
 )), "a")]
 #[case::secret(|it: &Triggers| it.secret(&removed(mk(owned_by_b("s")))), "b")]
 #[case::service(|it: &Triggers| it.service(&removed(mk(owned_by_b("s")))), "b")]
 #[case::role_of_a_server(|it: &Triggers| it.role(&removed(mk(owned_by_b("r")))), "b c")]
 #[case::webhook(|it: &Triggers| it.webhook::<ValidatingWebhookConfiguration>(&removed(mk(json!({
-    "metadata": {"name": "x", "labels": {
-        "olm.owner": "b", "olm.owner.namespace": "ns", "olm.owner.kind": "ClusterServiceVersion",
-    }},
+    "metadata": {"name": "x", "labels": labels_of("b")},
 })))), "b")]
-#[case::foreign_crd(|it: &Triggers| it.crd(&added(mk(json!({
-    "metadata": {"name": "xs.g"},
-    "spec": {"group": "g", "names": {"plural": "xs", "kind": "K"}, "scope": "", "versions": []},
-})))), "")]
+#[case::foreign_crd(|it: &Triggers| it.crd(&added(mk(mk_crd("xs", Value::Null)))), "")]
 #[case::crd_of_an_api_that_is_there_anyway(|it: &Triggers| it.crd(&added(mk(json!({
     "metadata": {"name": "ns.b.native"},
     "spec": {
@@ -135,9 +139,7 @@ async fn woken(triggers: &Triggers) -> String {
     "metadata": {"name": "v2.b.native"},
 })))), "")]
 #[case::owned_api_service(|it: &Triggers| it.api_service(&added(mk(json!({
-    "metadata": {"name": "v1.other", "labels": {
-        "olm.owner": "b", "olm.owner.namespace": "ns", "olm.owner.kind": "ClusterServiceVersion",
-    }},
+    "metadata": {"name": "v1.other", "labels": labels_of("b")},
 })))), "b")]
 #[case::subscription(|it: &Triggers| it.subscription(&added(mk(json!({
     "metadata": {"name": "x", "namespace": "ns"}, "status": {"installedCSV": "b"},
@@ -171,9 +173,7 @@ async fn woken(triggers: &Triggers) -> String {
     mk(json!({"metadata": {"name": "r"}})), mk(json!({"metadata": {"name": "r", "labels": {}}})),
 )), "")]
 #[case::owned_cluster_role(|it: &Triggers| it.cluster_role(&added(mk(json!({
-    "metadata": {"name": "x", "labels": {
-        "olm.owner": "b", "olm.owner.namespace": "ns", "olm.owner.kind": "ClusterServiceVersion",
-    }},
+    "metadata": {"name": "x", "labels": labels_of("b")},
 })))), "b")]
 #[case::role_binding(|it: &Triggers| it.role_binding(&added(mk(json!({
     "metadata": {"name": "x", "namespace": "ns"},
@@ -181,9 +181,7 @@ async fn woken(triggers: &Triggers) -> String {
     "subjects": [{"kind": "ServiceAccount", "name": "b"}],
 })))), "b c")]
 #[case::deployment(|it: &Triggers| it.deployment(&added(mk(json!({
-    "metadata": {"name": "x", "namespace": "ns", "labels": {
-        "olm.owner": "b", "olm.owner.namespace": "ns", "olm.owner.kind": "ClusterServiceVersion",
-    }},
+    "metadata": {"name": "x", "namespace": "ns", "labels": labels_of("b")},
 })))), "b")]
 #[case::foreign_deployment(|it: &Triggers| it.deployment(&added(mk(json!({
     "metadata": {"name": "x", "namespace": "ns"},
@@ -283,57 +281,6 @@ async fn labels_of_a_namespace_wake_groups_with_a_selector(
     triggers.namespace(&changed(namespace(old), namespace(new)));
     assert_eq!(triggers.queues.groups.len(), groups);
     assert_eq!(triggers.queues.namespaces.len(), 1);
-}
-
-/// Copies that are due, as `original>namespace`, sorted.
-async fn woken_copies(triggers: &Triggers) -> Vec<String> {
-    let mut keys = Vec::new();
-    while !triggers.queues.copies.is_empty() {
-        let key = triggers.queues.copies.next().await;
-        keys.push(format!("{}>{}", key.origin, key.target.as_deref().unwrap_or("all")));
-    }
-    keys.sort();
-    keys
-}
-
-fn mk_global_group() -> olm_types::api::OperatorGroup {
-    mk(json!({
-        "metadata": {"name": "og", "namespace": "ns"},
-        "status": {"namespaces": [""], "lastUpdated": "2026-01-01T00:00:00Z"},
-    }))
-}
-
-#[rstest]
-#[case::original(|it: &Triggers| it.csv(&added(mk_csv("a", None, ""))), &["ns/a>all"])]
-#[case::copy(|it: &Triggers| it.copy(&added(mk(json!({"metadata": {
-    "name": "a", "namespace": "t", "labels": {"olm.copiedFrom": "ns"},
-}})))), &["ns/a>t"])]
-#[case::role(|it: &Triggers| it.role(&added(mk(json!({"metadata": {
-    "name": "r", "namespace": "ns", "labels": {
-        "olm.owner": "a", "olm.owner.namespace": "ns", "olm.owner.kind": "ClusterServiceVersion",
-    },
-}})))), &["ns/a>all"])]
-#[case::copied_role(|it: &Triggers| it.role(&added(mk(json!({"metadata": {
-    "name": "r", "namespace": "t", "labels": {
-        "olm.owner": "a", "olm.owner.namespace": "t", "olm.owner.kind": "ClusterServiceVersion",
-        "olm.copiedFrom": "ns",
-    },
-}})))), &["ns/a>t"])]
-#[case::new_namespace(|it: &Triggers| it.namespace(&added(mk(json!({"metadata": {"name": "t"}})))),
-    &["ns/a>t", "ns/b>t", "ns/c>t"])]
-#[case::label_of_a_namespace(|it: &Triggers| it.namespace(&changed(
-    mk(json!({"metadata": {"name": "t"}})), mk(json!({"metadata": {"name": "t", "labels": {"l": "1"}}})),
-)), &[])]
-#[case::setting(|it: &Triggers| it.config(&changed(
-    mk(json!({"metadata": {"name": "cluster"}})),
-    mk(json!({"metadata": {"name": "cluster"}, "spec": {"features": {"disableCopiedCSVs": true}}})),
-)), &["ns/a>all", "ns/b>all", "ns/c>all"])]
-#[tokio::test]
-async fn copies_are_woken(#[case] change: fn(&Triggers), #[case] expected: &[&str]) {
-    let mut triggers = mk_triggers();
-    triggers.stores.groups = Store::with_objects([mk_global_group()]);
-    change(&triggers);
-    assert_eq!(woken_copies(&triggers).await, expected);
 }
 
 #[tokio::test]

@@ -27,6 +27,17 @@ use olm_types::gvk::Gvk;
 use olm_types::version::{Range, Version};
 use serde_json::json;
 
+/// Two operators whose new versions each need the other's new version.
+pub const VERSION_DEADLOCK: &str = "
+    a.v1 a/alpha +1 ?2
+    a.v2 a/alpha ->a.v1 +3 ?4
+    b.v1 b/alpha +2 ?1
+    b.v2 b/alpha ->b.v1 +4 ?3
+    csv a.v1 +1 ?2
+    csv b.v1 +2 ?1
+    sub a a/alpha is:a.v1
+    sub b b/alpha is:b.v1";
+
 /// A problem read from text; the namespace is `olm`.
 #[derive(Debug, Default)]
 pub struct Problem {

@@ -3,14 +3,17 @@
 //! A directory, a lock for whoever starts or ends the cluster, a record of its processes, and
 //! the children that hold a test's cluster alive.
 
+use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Mutex;
+use std::time::Instant;
 
 use anyhow::{Context, Result, bail, ensure};
 
 use super::Status;
 use super::home::{Home, Kind, Manifest};
 use super::slot::Slot;
+use super::tools::KUBERNETES;
 use crate::process::{Launch, Lifetime, Record, Running};
 use crate::progress::Progress;
 
@@ -107,6 +110,38 @@ impl Managed {
         self.home.write_manifest(&manifest)?;
         drop(lock);
         Ok(manifest)
+    }
+
+    /// The turn of whoever starts this cluster, until dropped; none when the cluster is up already.
+    pub(super) fn begin(&self) -> Result<Option<File>> {
+        let turn = self.home.lock_name(&self.progress)?;
+        self.check_kind()?;
+        if self.home.manifest().is_some_and(|manifest| manifest.is_up()) {
+            self.progress.step("the cluster is up already");
+            return Ok(None);
+        }
+        Ok(Some(turn))
+    }
+
+    /// Puts on record that everything was started, and tells what is up now. A failed start says
+    /// where the logs are.
+    pub(super) fn complete(
+        &self,
+        mut manifest: Manifest,
+        started: Result<Vec<Running>>,
+        since: Instant,
+        what: &str,
+    ) -> Result<()> {
+        let logs = || format!("logs: {}", self.home.arg("logs"));
+        self.keep_children(started.with_context(logs)?);
+        manifest.ready = true;
+        self.home.write_manifest(&manifest)?;
+        self.progress.step(format!(
+            "Kubernetes {KUBERNETES} at {} is up after {:.1} s ({what})",
+            manifest.slot.api_server(),
+            since.elapsed().as_secs_f32()
+        ));
+        Ok(())
     }
 
     /// Starts processes one after the other, each on record before the next.

@@ -1,4 +1,6 @@
-//! The words that scenarios are written in.
+//! The words that scenarios are written in: what they do (`waiting` has what they wait for).
+
+mod waiting;
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -7,8 +9,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use anyhow::{Context, Result};
 use k8s_openapi::NamespaceResourceScope;
-use k8s_openapi::api::apps::v1::Deployment;
-use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::ConfigMap;
 use k8s_openapi::api::rbac::v1::RoleBinding;
 use kube::api::{Api, DeleteParams, Patch, PatchParams, PostParams};
@@ -19,14 +19,12 @@ use olm_testkit::operators::Binaries;
 use olm_testkit::stand_in::{Server, StandIn};
 use olm_testkit::wait;
 use olm_types::api::{
-    Approval, CatalogSource, ClusterServiceVersion, CsvPhase, InstallPlan, InstallPlanPhase,
-    OperatorGroup, Subscription, SubscriptionState,
+    Approval, CatalogSource, InstallPlan, InstallPlanPhase, OperatorGroup, Subscription,
+    SubscriptionState,
 };
-use olm_types::hash::unpack_name;
-use olm_types::labels::OWNER;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// The namespace of every scenario; it is there before a run.
 pub(super) const NAMESPACE: &str = "crash";
@@ -71,6 +69,16 @@ impl Scene {
         deleted.map(drop).with_context(|| format!("cannot delete the {} {name}", K::kind(&())))
     }
 
+    async fn change<K>(&self, name: &str, patch: Value) -> Result<()>
+    where
+        K: Resource<DynamicType = (), Scope = NamespaceResourceScope>,
+        K: Clone + Debug + DeserializeOwned,
+    {
+        let (params, patch) = (PatchParams::default(), Patch::Merge(patch));
+        let changed = self.api::<K>().patch(name, &params, &patch).await;
+        changed.map(drop).with_context(|| format!("cannot change the {} {name}", K::kind(&())))
+    }
+
     /// An OperatorGroup: the namespace targets itself.
     pub(super) async fn operator_group(&self) -> Result<()> {
         self.group_of(&[NAMESPACE]).await
@@ -83,36 +91,11 @@ impl Scene {
 
     /// The OperatorGroup has other targets from now on.
     pub(super) async fn retarget(&self, targets: &[&str]) -> Result<()> {
-        let patch = Patch::Merge(json!({"spec": {"targetNamespaces": targets}}));
-        let groups: Api<OperatorGroup> = self.api();
-        let changed = groups.patch("group", &PatchParams::default(), &patch).await;
-        changed.map(drop).context("cannot change the OperatorGroup")
+        let patch = json!({"spec": {"targetNamespaces": targets}});
+        self.change::<OperatorGroup>("group", patch).await
     }
 
-    /// Waits for a copy that shows its original as succeeded, with the rights that go with it.
-    pub(super) async fn copied_to(&self, namespace: &str, csv: &str) -> Result<()> {
-        let copies: Api<ClusterServiceVersion> = Api::namespaced(self.client.clone(), namespace);
-        let done = |copy: &ClusterServiceVersion| {
-            copy.status.as_ref().is_some_and(|status| status.phase == CsvPhase::Succeeded)
-        };
-        wait::until(&copies, csv, "show its original", done).await?;
-        let bindings: Api<RoleBinding> = Api::namespaced(self.client.clone(), namespace);
-        let what = "bind the operator's account";
-        wait::until_some(&bindings, "", what, |binding: &RoleBinding| {
-            let labels = binding.metadata.labels.as_ref();
-            labels.and_then(|labels| labels.get(OWNER)).is_some_and(|owner| owner == csv)
-        })
-        .await
-        .map(drop)
-    }
-
-    /// Waits until there is no copy.
-    pub(super) async fn copy_gone(&self, namespace: &str, csv: &str) -> Result<()> {
-        let copies: Api<ClusterServiceVersion> = Api::namespaced(self.client.clone(), namespace);
-        wait::until_gone(&copies, csv).await
-    }
-
-    /// The same with an account whose rights are used.
+    /// An OperatorGroup with an account whose rights are used; the namespace targets itself.
     pub(super) async fn scoped_group(&self, account: &str) -> Result<()> {
         let mut group = builders::operator_group(NAMESPACE, "group", &[NAMESPACE]);
         group.spec.service_account_name = Some(account.to_owned());
@@ -142,16 +125,6 @@ impl Scene {
         self.create(&map).await
     }
 
-    /// Waits until a plan of the namespace says something, in its message or a condition.
-    pub(super) async fn some_plan(&self, what: &str, wanted: impl Fn(&str) -> bool) -> Result<()> {
-        let says = |plan: &InstallPlan| {
-            let Some(status) = &plan.status else { return false };
-            let conditions = status.conditions.iter().filter_map(|one| one.message.as_deref());
-            conditions.chain(status.message.as_deref()).any(&wanted)
-        };
-        wait::until_some(&self.api::<InstallPlan>(), "", what, says).await.map(drop)
-    }
-
     /// A CatalogSource with this content.
     pub(super) async fn catalog(&self, name: &str, content: &str) -> Result<()> {
         self.create(&builders::catalog_source(NAMESPACE, name, self.address(content)?)).await
@@ -159,10 +132,8 @@ impl Scene {
 
     /// The CatalogSource has another content from now on.
     pub(super) async fn move_catalog(&self, name: &str, content: &str) -> Result<()> {
-        let patch = Patch::Merge(json!({"spec": {"address": self.address(content)?}}));
-        let catalogs: Api<CatalogSource> = self.api();
-        let moved = catalogs.patch(name, &PatchParams::default(), &patch).await;
-        moved.map(drop).context("cannot change the CatalogSource")
+        let patch = json!({"spec": {"address": self.address(content)?}});
+        self.change::<CatalogSource>(name, patch).await
     }
 
     fn address(&self, content: &str) -> Result<&str> {
@@ -198,15 +169,12 @@ impl Scene {
         let wish =
             wait::until(&wishes, subscription, "have a plan", |wish| plan(wish).is_some()).await?;
         let name = plan(&wish).context("the Subscription has no plan any more")?;
-        let plans: Api<InstallPlan> = self.api();
-        wait::until(&plans, &name, "require approval", |plan: &InstallPlan| {
+        wait::until(&self.api(), &name, "require approval", |plan: &InstallPlan| {
             let phase = plan.status.as_ref().map(|status| &status.phase);
             phase == Some(&InstallPlanPhase::RequiresApproval)
         })
         .await?;
-        let approve = Patch::Merge(json!({"spec": {"approved": true}}));
-        let approved = plans.patch(&name, &PatchParams::default(), &approve).await;
-        approved.map(drop).context("cannot approve the InstallPlan")
+        self.change::<InstallPlan>(&name, json!({"spec": {"approved": true}})).await
     }
 
     /// Lets something answer the API server in place of a Deployment's Pods, until the run has been
@@ -230,41 +198,5 @@ impl Scene {
     pub(super) async fn kubelet(&self) -> Result<Kubelet> {
         let program = self.binaries.program("olm-registry");
         Kubelet::begin(&self.client, NAMESPACE, self.kubeconfig.clone(), program).await
-    }
-
-    /// Waits for the Job that unpacks an image.
-    pub(super) async fn unpack_job(&self, image: &str) -> Result<Job> {
-        wait::until(&self.api(), &unpack_name(image), "be made", |_: &Job| true).await
-    }
-
-    /// Waits until a ClusterServiceVersion has succeeded.
-    pub(super) async fn succeeded(&self, csv: &str) -> Result<()> {
-        let done = |csv: &ClusterServiceVersion| {
-            csv.status.as_ref().is_some_and(|status| status.phase == CsvPhase::Succeeded)
-        };
-        wait::until(&self.api(), csv, "be Succeeded", done).await.map(drop)
-    }
-
-    /// Waits until a Subscription has this version installed and wants no other.
-    pub(super) async fn at_latest(&self, subscription: &str, csv: &str) -> Result<()> {
-        let what = format!("be at {csv}, the latest version");
-        wait::until(&self.api(), subscription, &what, |wish: &Subscription| {
-            wish.status.as_ref().is_some_and(|status| {
-                status.state == SubscriptionState::AtLatestKnown
-                    && status.installed_csv.as_deref() == Some(csv)
-            })
-        })
-        .await
-        .map(drop)
-    }
-
-    /// Waits until a ClusterServiceVersion does not exist.
-    pub(super) async fn csv_gone(&self, csv: &str) -> Result<()> {
-        wait::until_gone(&self.api::<ClusterServiceVersion>(), csv).await
-    }
-
-    /// Waits until a Deployment does not exist.
-    pub(super) async fn deployment_gone(&self, name: &str) -> Result<()> {
-        wait::until_gone(&self.api::<Deployment>(), name).await
     }
 }

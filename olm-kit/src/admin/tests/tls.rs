@@ -1,10 +1,8 @@
 //! Over TLS: who may read what, and certificates that change.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use olm_effect::CertificateOrder;
 use rustls::crypto::CryptoProvider;
 use rustls::crypto::aws_lc_rs::default_provider;
 use rustls::pki_types::pem::PemObject;
@@ -22,7 +20,7 @@ use tokio_rustls::TlsConnector;
 use tokio_util::sync::CancellationToken;
 
 use super::super::*;
-use crate::certificates::Authority;
+use crate::certificates::tests::for_localhost;
 use crate::scripted::Script;
 use crate::tls::{Followed, TlsVersion};
 
@@ -44,18 +42,10 @@ impl Files {
 
     /// Writes another certificate, of another authority.
     fn renew(&mut self) {
-        let order = CertificateOrder {
-            organization: "test".to_owned(),
-            authority: "test-".to_owned(),
-            servers: BTreeMap::new(),
-            not_before: "2026-01-01T00:00:00Z".parse().unwrap(),
-            not_after: "2096-01-01T00:00:00Z".parse().unwrap(),
-        };
-        let authority = Authority::new(&order).unwrap();
-        let issued = authority.serve(&["localhost".to_owned()]).unwrap();
+        let (issued, authority) = for_localhost();
         fs::write(self.path("tls.crt"), issued.certificate).unwrap();
         fs::write(self.path("tls.key"), issued.key).unwrap();
-        self.authority = authority.certificate().to_owned();
+        self.authority = authority;
     }
 
     fn path(&self, name: &str) -> std::path::PathBuf {

@@ -117,3 +117,16 @@ pub(crate) fn put_installed(world: &mut World, csv: Value) {
     world.put(deployment);
     world.put(csv);
 }
+
+/// A cluster with a succeeded, healthy CSV `csv` that owns `as.g.io`.
+pub(crate) fn with_api() -> World {
+    let mut world = World::new();
+    world.edit("OperatorGroup", "default", |group| {
+        group["metadata"]["annotations"] = json!({"olm.providedAPIs": "K.v1.g.io"});
+    });
+    world.put(mk_crd("as.g.io"));
+    let mut csv = mk_csv_in("csv", "Succeeded", "InstallSucceeded");
+    own(&mut csv, &["as.g.io"]);
+    put_installed(&mut world, csv);
+    world
+}

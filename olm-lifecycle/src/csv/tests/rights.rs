@@ -6,19 +6,6 @@ use super::world::World;
 use rstest::rstest;
 use serde_json::{Value, json};
 
-/// A succeeded, healthy CSV that owns `as.g.io`.
-fn with_api() -> World {
-    let mut world = World::new();
-    world.edit("OperatorGroup", "default", |group| {
-        group["metadata"]["annotations"] = json!({"olm.providedAPIs": "K.v1.g.io"});
-    });
-    world.put(mk_crd("as.g.io"));
-    let mut csv = mk_csv_in("csv", "Succeeded", "InstallSucceeded");
-    own(&mut csv, &["as.g.io"]);
-    put_installed(&mut world, csv);
-    world
-}
-
 #[test]
 fn users_get_roles_for_the_apis_of_an_operator_that_runs() {
     let mut world = with_api();

@@ -105,19 +105,6 @@ fn an_account_is_left_to_the_api_server() {
     assert!(!is_stopped(&judge(&world, &strict())));
 }
 
-/// A succeeded CSV that owns a definition.
-fn with_api() -> World {
-    let mut world = World::new();
-    world.edit("OperatorGroup", "default", |group| {
-        group["metadata"]["annotations"] = json!({"olm.providedAPIs": "K.v1.g.io"});
-    });
-    world.put(mk_crd("as.g.io"));
-    let mut csv = mk_csv_in("csv", "Succeeded", "InstallSucceeded");
-    own(&mut csv, &["as.g.io"]);
-    put_installed(&mut world, csv);
-    world
-}
-
 #[test]
 fn who_owns_a_definition_by_his_own_word_gives_no_rights_to_users() {
     let world = with_api();

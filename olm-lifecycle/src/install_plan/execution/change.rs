@@ -49,7 +49,7 @@ impl Execution {
         if handler.examines() {
             return self.begin_examination(desired, conflicts, live);
         }
-        let Some(action) = handler.on_existing(&self.scope, step, &desired, &live)? else {
+        let Some(action) = handler.on_existing(&desired, &live) else {
             return Ok(Some(StepStatus::Present));
         };
         let target = handler.target(&self.scope, step, &desired);

@@ -1,6 +1,7 @@
 //! Why a step could not be executed.
 
 use olm_effect::Refusal;
+use olm_types::api::{Step, StepStatus};
 use olm_types::gvk::Gvk;
 
 use crate::crd::CrdError;
@@ -107,6 +108,21 @@ impl StepError {
     /// Whether the API server said that something is absent, which may be the API itself.
     pub fn is_not_found(&self) -> bool {
         self.refusal().is_some_and(|refusal| refusal.code == 404)
+    }
+
+    /// The error of a step whose kind or status is none that an execution can take up.
+    pub(super) fn invalid(step: &Step) -> Self {
+        let resource = &step.resource;
+        let what = match step.status {
+            StepStatus::UnsupportedResource | StepStatus::Unknown | StepStatus::NotPresent => {
+                "its kind cannot be installed by this version"
+            }
+            _ => "its status is none that an execution leaves behind",
+        };
+        Self::Invalid(format!(
+            "step {} {} ({}): {what}",
+            resource.kind, resource.name, resource.group
+        ))
     }
 
     fn refusal(&self) -> Option<&Refusal> {

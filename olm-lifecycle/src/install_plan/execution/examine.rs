@@ -5,7 +5,8 @@ use olm_types::api::StepStatus;
 use serde_json::Value;
 
 use super::StepError;
-use super::machine::{Execution, Reply, Request, Stage};
+use super::call::{Reply, Request};
+use super::machine::{Execution, Stage};
 use super::notes::Matter;
 use crate::crd::{Demand, Owners, Upgrade};
 

@@ -1,43 +1,15 @@
 //! The state machine that takes the steps of a plan one after the other.
 
-use olm_effect::{Effect, Outcome, Refusal, Resource, Target};
+use olm_effect::{Effect, Target};
 use olm_types::api::{Step, StepStatus};
 use olm_types::gvk::Gvk;
 use serde_json::Value;
 
+use super::call::{Reply, Request};
 use super::handlers::{StepHandler, Words, handler_for};
 use super::notes::{Ended, Matter, Note};
 use super::{Scope, Served, StepError};
 use crate::crd::Upgrade;
-
-/// One call that has to be made before the execution can go on.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Request {
-    /// Execute the effect.
-    Do(Effect),
-    /// Read the object live.
-    Read(Target),
-    /// Ask whether and how the API server serves a kind.
-    Resolve(Gvk),
-    /// Read a page of all objects of a kind in all namespaces, after this token; as the operator
-    /// itself.
-    List(Resource, Option<String>),
-}
-
-/// What became of a [`Request`].
-#[derive(Clone, Debug)]
-pub enum Reply {
-    /// The outcome of an effect, and what the API server warned of.
-    Outcome(Outcome, Vec<String>),
-    /// The object as it is, or that there is none.
-    Live(Option<Value>),
-    /// What the API server says about a kind.
-    Kind(Served),
-    /// A page of objects, and the token of the next one.
-    Page(Vec<Value>, Option<String>),
-    /// What was asked for could not be read.
-    Unreadable(Refusal),
-}
 
 /// An execution in progress.
 pub struct Execution {
@@ -146,7 +118,7 @@ impl Execution {
     }
 
     /// What the current step needs next; nothing when it is settled.
-    fn request(&mut self) -> Result<Option<Request>, StepError> {
+    pub(super) fn request(&mut self) -> Result<Option<Request>, StepError> {
         match &self.stage {
             Stage::Open => self.open(),
             Stage::Discover { kind } => Ok(Some(Request::Resolve(kind.clone()))),
@@ -166,61 +138,12 @@ impl Execution {
         }
     }
 
-    fn open(&mut self) -> Result<Option<Request>, StepError> {
-        let Some(step) = self.steps.get(self.cursor) else { return Ok(None) };
-        match step.status {
-            StepStatus::Present | StepStatus::Created => Ok(None),
-            StepStatus::WaitingForApi => self.check_serving().map(Some),
-            StepStatus::Unknown | StepStatus::NotPresent => self.prepare(),
-            StepStatus::NotCreated | StepStatus::UnsupportedResource => Err(invalid(step)),
-        }
-    }
-
-    /// Reads what the handler asks for, one object at a time, then makes the desired object.
-    fn prepare(&mut self) -> Result<Option<Request>, StepError> {
-        let cursor = self.cursor;
-        if self.current().is_err()
-            && let Some(step) = self.steps.get_mut(cursor)
-        {
-            step.status = StepStatus::UnsupportedResource;
-        }
-        let (handler, step) = self.current()?;
-        let manifest = manifest(&self.scope, step)?;
-        let unknown = handler.kind(&manifest).filter(|kind| !self.scope.kinds.contains_key(kind));
-        if let Some(kind) = unknown {
-            self.stage = Stage::Discover { kind };
-            return self.request();
-        }
-        let missing = handler
-            .reads(&self.scope, step, &manifest)
-            .into_iter()
-            .find(|target| !self.scope.knows(target));
-        self.stage = match missing {
-            Some(target) => Stage::Gather { target },
-            None => Stage::Create { desired: handler.desired(&self.scope, step, manifest)? },
-        };
-        self.request()
-    }
-
-    fn create(&self, desired: &Value) -> Result<Request, StepError> {
-        let (handler, step) = self.current()?;
-        let effect = Effect::create(handler.target(&self.scope, step, desired), desired.clone());
-        Ok(Request::Do(effect.acting_as(handler.identity(&self.scope, step))))
-    }
-
-    fn check_serving(&mut self) -> Result<Request, StepError> {
-        let (handler, step) = self.current()?;
-        let target = handler.target(&self.scope, step, &Value::Null);
-        self.stage = Stage::Serving { target: target.clone() };
-        Ok(Request::Read(target))
-    }
-
     pub(super) fn current(&self) -> Result<(&'static dyn StepHandler, &Step), StepError> {
         let step = self
             .steps
             .get(self.cursor)
             .ok_or_else(|| StepError::OutOfTurn(self.cursor.to_string()))?;
-        let handler = handler_for(&step.resource).ok_or_else(|| invalid(step))?;
+        let handler = handler_for(&step.resource).ok_or_else(|| StepError::invalid(step))?;
         Ok((handler, step))
     }
 
@@ -257,9 +180,6 @@ impl Execution {
             (Stage::Compare { desired, conflicts }, Reply::Live(live)) => {
                 self.compared(desired, conflicts, live, name)
             }
-            (Stage::Compare { .. }, Reply::Unreadable(cause)) => {
-                Err(StepError::Refused { what: self.words(|words| words.read)?, cause })
-            }
             (Stage::Change { desired, conflicts, .. }, Reply::Outcome(outcome, warnings)) => {
                 self.warnings.extend(warnings);
                 self.changed(desired, conflicts, outcome)
@@ -268,7 +188,7 @@ impl Execution {
                 let (handler, _) = self.current()?;
                 Ok(Some(handler.serving(live.as_ref())))
             }
-            (Stage::Serving { .. }, Reply::Unreadable(cause)) => {
+            (Stage::Compare { .. } | Stage::Serving { .. }, Reply::Unreadable(cause)) => {
                 Err(StepError::Refused { what: self.words(|words| words.read)?, cause })
             }
             _ => Err(StepError::OutOfTurn(name.to_owned())),
@@ -313,26 +233,4 @@ impl Execution {
 fn kind_of(step: &Step) -> Gvk {
     let resource = &step.resource;
     Gvk::new(&resource.group, &resource.version, &resource.kind)
-}
-
-fn manifest(scope: &Scope, step: &Step) -> Result<Value, StepError> {
-    let problem =
-        |problem: String| StepError::Manifest { name: step.resource.name.clone(), problem };
-    let text = scope.bundles.manifest(step).map_err(StepError::Bundle)?;
-    let object: Value = serde_json::from_str(text).map_err(|error| problem(error.to_string()))?;
-    if object.is_object() { Ok(object) } else { Err(problem("is not a JSON object".to_owned())) }
-}
-
-fn invalid(step: &Step) -> StepError {
-    let resource = &step.resource;
-    let what = match step.status {
-        StepStatus::UnsupportedResource | StepStatus::Unknown | StepStatus::NotPresent => {
-            "its kind cannot be installed by this version"
-        }
-        _ => "its status is none that an execution leaves behind",
-    };
-    StepError::Invalid(format!(
-        "step {} {} ({}): {what}",
-        resource.kind, resource.name, resource.group
-    ))
 }

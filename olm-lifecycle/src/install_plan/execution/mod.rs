@@ -5,6 +5,7 @@
 //! object exists already, the rule of its kind decides what to write. The first error ends the
 //! execution; the statuses that were reached are kept, so the next execution goes on from there.
 
+mod call;
 mod change;
 mod difference;
 mod error;
@@ -12,15 +13,17 @@ mod examine;
 mod handlers;
 mod machine;
 mod notes;
+mod opening;
 mod scope;
 mod unpacked;
 
 #[cfg(test)]
 mod tests;
 
+pub use call::{Reply, Request};
 pub use difference::merge_patch;
 pub use error::StepError;
 pub use handlers::{HANDLERS, StepHandler};
-pub use machine::{Execution, Reply, Request};
+pub use machine::Execution;
 pub use notes::{Ended, Matter, Note};
 pub use scope::{Scope, Served};

@@ -1,17 +1,17 @@
-//! Phases of an InstallPlan: the rows of spec 9.7.
+//! Phases of an InstallPlan: the rows of spec 9.7. What executions lead to is in `conclusion`.
+
+mod conclusion;
 
 use jiff::ToSpan;
-use olm_effect::{Action, Refusal};
-use olm_types::api::{OperatorGroupSpec, OperatorGroupStatus, StepResource};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use olm_effect::Action;
+use olm_types::api::{
+    Approval, OperatorGroupSpec, OperatorGroupStatus, Step, StepResource, StepStatus,
+};
 use rstest::rstest;
 
-use super::super::execution::{Note, StepError};
 use super::*;
 use crate::tenancy::Attestor;
-
-fn ended(status: StepStatus, failure: Option<StepError>) -> Ended {
-    Ended { steps: vec![step(status)], failure, notes: Vec::new() }
-}
 
 fn now() -> Timestamp {
     Timestamp::UNIX_EPOCH
@@ -73,11 +73,6 @@ fn write_of(decision: Decision) -> (Option<InstallPlanStatus>, Option<String>) {
         Decision::Nothing => (None, None),
         Decision::Execute(_) | Decision::Resolve => panic!("executes"),
     }
-}
-
-fn refused(code: u16) -> StepError {
-    let cause = Refusal { code, reason: String::new(), message: "no".to_owned() };
-    StepError::Refused { what: "error creating configmap c".to_owned(), cause }
 }
 
 #[rstest]
@@ -164,104 +159,6 @@ fn a_check_that_holds_again_is_withdrawn() {
     });
     let condition = write_of(decide(&observed, now())).0.unwrap().conditions.remove(0);
     assert_eq!((condition.reason.as_deref(), condition.message), (Some("Unknown"), None));
-}
-
-#[rstest]
-#[case::error_without_time(
-    Some(refused(500)),
-    0,
-    InstallPlanPhase::Failed,
-    Some("error creating configmap c: no")
-)]
-#[case::error_in_time(
-    Some(refused(500)),
-    60,
-    InstallPlanPhase::Installing,
-    Some("retrying execution due to error: error creating configmap c: no")
-)]
-#[case::forbidden_is_always_in_time(
-    Some(refused(403)),
-    0,
-    InstallPlanPhase::Installing,
-    Some("retrying execution due to error: error creating configmap c: no")
-)]
-#[case::success(None, 0, InstallPlanPhase::Complete, None)]
-fn an_execution_ends(
-    #[case] failure: Option<StepError>,
-    #[case] timeout: u64,
-    #[case] phase: InstallPlanPhase,
-    #[case] message: Option<&str>,
-) {
-    let mut observed = observed(InstallPlanPhase::Installing);
-    observed.retry_timeout = Duration::from_secs(timeout);
-    let conclusion = conclude(&observed, ended(StepStatus::Created, failure), now());
-    let status = written(&conclusion.effects).unwrap();
-    assert_eq!((status.phase, status.message.as_deref()), (phase, message));
-    assert_eq!(conclusion.requeue.is_some(), phase == InstallPlanPhase::Installing);
-    assert_eq!(status.start_time, Some(Time(now())));
-    let done = phase == InstallPlanPhase::Complete;
-    assert_eq!(status.plan[0].status, if done { StepStatus::Present } else { StepStatus::Created });
-}
-
-#[test]
-fn a_plan_that_somebody_approved_tells_what_it_created() {
-    let mut observed = observed(InstallPlanPhase::Installing);
-    Arc::make_mut(&mut observed.plan).spec.approval = Approval::Manual;
-    let conclusion = conclude(&observed, ended(StepStatus::Created, None), now());
-    assert_eq!(written(&conclusion.effects).unwrap().plan[0].status, StepStatus::Created);
-}
-
-#[test]
-fn a_minute_after_the_start_an_error_is_final() {
-    let mut observed = observed(InstallPlanPhase::Installing);
-    with_status(&mut observed, |status| status.start_time = Some(Time(now())));
-    let at = |seconds: i64| {
-        let conclusion = conclude(
-            &observed,
-            ended(StepStatus::Unknown, Some(refused(500))),
-            now() + seconds.seconds(),
-        );
-        written(&conclusion.effects).unwrap()
-    };
-    assert_eq!(at(59).phase, InstallPlanPhase::Installing);
-    let failed = at(60);
-    assert_eq!(failed.phase, InstallPlanPhase::Failed);
-    let condition = &failed.conditions[0];
-    assert_eq!(condition.reason.as_deref(), Some("InstallComponentFailed"));
-    assert_eq!(condition.message.as_deref(), Some("error creating configmap c: no"));
-}
-
-#[test]
-fn a_success_says_no_more_than_that() {
-    let conclusion =
-        conclude(&observed(InstallPlanPhase::Installing), ended(StepStatus::Created, None), now());
-    let condition = written(&conclusion.effects).unwrap().conditions.remove(0);
-    assert_eq!(
-        (condition.status.as_deref(), condition.reason, condition.message),
-        (Some("True"), None, None)
-    );
-}
-
-#[test]
-fn a_plan_waits_for_its_apis_and_looks_often_at_first() {
-    let mut observed = observed(InstallPlanPhase::Installing);
-    with_status(&mut observed, |status| status.start_time = Some(Time(now())));
-    let waiting = || ended(StepStatus::WaitingForApi, None);
-    let soon = conclude(&observed, waiting(), now() + 1.second());
-    let later = conclude(&observed, waiting(), now() + 1.minute());
-    assert_eq!((soon.requeue, later.requeue), (Some(API_POLL), Some(RETRY)));
-    assert_eq!(written(&soon.effects).unwrap().phase, InstallPlanPhase::Installing);
-}
-
-#[test]
-fn the_same_retry_is_not_written_again() {
-    let mut observed = observed(InstallPlanPhase::Installing);
-    let first = conclude(&observed, ended(StepStatus::Unknown, Some(refused(403))), now());
-    with_status(&mut observed, |status| *status = written(&first.effects).unwrap());
-    let second =
-        conclude(&observed, ended(StepStatus::Unknown, Some(refused(403))), now() + 5.seconds());
-    assert!(second.effects.is_empty());
-    assert_eq!(second.requeue, Some(RETRY));
 }
 
 #[test]
@@ -368,23 +265,4 @@ fn a_failed_plan_is_tried_again_with_other_rights(
     let written = write_of(decide(&observed, now() + 1.hour())).0;
     assert_eq!(written.as_ref().map(|status| status.phase), phase);
     assert!(written.is_none_or(|status| status.start_time == Some(Time(now()))));
-}
-
-#[test]
-fn what_is_told_becomes_events_and_a_number() {
-    let notes = vec![
-        Note { step: 0, what: Matter::Warnings(vec!["old".to_owned()]) },
-        Note { step: 0, what: Matter::TakenOver },
-        Note { step: 7, what: Matter::TakenOver },
-    ];
-    let ended = Ended { notes, ..ended(StepStatus::Created, None) };
-    let conclusion = conclude(&observed(InstallPlanPhase::Installing), ended, now());
-    let events = conclusion.effects.iter().filter_map(|effect| match &effect.action {
-        Action::Event(note) => Some((note.reason.as_str(), note.field_path.as_deref())),
-        _ => None,
-    });
-    let events: Vec<_> = events.collect();
-    let step = Some("status.plan[0]");
-    assert_eq!(events, [("AppliedWithWarnings", step), ("ObjectTakenOver", step)]);
-    assert_eq!(conclusion.warned, 1);
 }

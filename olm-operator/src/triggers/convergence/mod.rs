@@ -4,6 +4,7 @@
 //! Random groups, namespaces, labels and CSVs come, change and go in a small cluster. Only what the
 //! triggers woke is looked at, by the real observers and decisions.
 
+mod view;
 mod world;
 
 use std::collections::{BTreeMap, BTreeSet};

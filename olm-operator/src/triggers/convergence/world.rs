@@ -1,11 +1,8 @@
 //! A cluster of stores, and reconciles without an API server.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::collections::BTreeSet;
 
 use jiff::Timestamp;
-use k8s_openapi::api::core::v1::Namespace;
-use k8s_openapi::api::rbac::v1::ClusterRole;
 use kube::ResourceExt;
 use olm_effect::{Action, Effect, Outcome};
 use olm_kit::ObjectKey;
@@ -17,8 +14,7 @@ use olm_lifecycle::csv::{Decision, Step, conclude, decide_with};
 use olm_lifecycle::operator_group::{decide, decide_gone, decide_namespace};
 use olm_lifecycle::writes::target_of;
 use olm_opgroup::TenantPolicy;
-use olm_types::api::{ClusterServiceVersion, CsvPhase, OperatorGroup};
-use proptest::prelude::*;
+use olm_types::api::{ClusterServiceVersion, CsvPhase};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -39,14 +35,11 @@ use crate::queues::Queues;
 use crate::stores::Stores;
 use crate::triggers::Triggers;
 
-/// Prefix of the labels that groups put on namespaces.
-const UID_LABEL: &str = "olm.operatorgroup.uid/";
-
 /// More rounds than a cluster of this size needs to settle.
 const ROUNDS: usize = 2_000;
 
 pub(super) struct World {
-    triggers: Triggers,
+    pub(super) triggers: Triggers,
     version: u64,
 }
 
@@ -147,7 +140,7 @@ impl World {
         panic!("there is no end of work");
     }
 
-    fn group(&self, key: &ObjectKey) -> Vec<Effect> {
+    pub(super) fn group(&self, key: &ObjectKey) -> Vec<Effect> {
         let stores = &self.triggers.stores;
         match observe_group(stores, key, TenantPolicy::V0) {
             Some(observed) => decide(&observed, Timestamp::UNIX_EPOCH).effects,
@@ -158,7 +151,7 @@ impl World {
         }
     }
 
-    fn namespace(&self, name: &str) -> Option<Effect> {
+    pub(super) fn namespace(&self, name: &str) -> Option<Effect> {
         let stores = &self.triggers.stores;
         let groups = stores.groups.list();
         let namespace = stores.namespaces.get(None, name)?;
@@ -166,7 +159,7 @@ impl World {
     }
 
     /// The part of a CSV's pass that is about groups; the rest of it succeeds.
-    fn csv(&self, key: &ObjectKey) -> Vec<Effect> {
+    pub(super) fn csv(&self, key: &ObjectKey) -> Vec<Effect> {
         let Some(observed) = observe_csv(&self.triggers.stores, key) else { return Vec::new() };
         let now = Timestamp::UNIX_EPOCH;
         let stages: [&dyn Stage; 2] = [&Membership, &ProvidedApis];
@@ -252,99 +245,6 @@ impl World {
         metadata["resourceVersion"] = json!(self.version.to_string());
         store.absorb(serde_json::from_value(object).unwrap());
     }
-
-    /// What a look at everything would do.
-    pub(super) fn fresh_look(&self) -> Vec<String> {
-        let stores = &self.triggers.stores;
-        let groups = stores.groups.list();
-        let groups = groups.iter().flat_map(|it| self.group(&ObjectKey::of(it.as_ref())));
-        let namespaces = stores.namespaces.list();
-        let namespaces = namespaces.iter().filter_map(|it| self.namespace(&it.name_any()));
-        let csvs = stores.csvs.list();
-        let csvs = csvs.iter().flat_map(|it| self.csv(&ObjectKey::of(it.as_ref())));
-        let all = groups.chain(namespaces).chain(csvs);
-        all.map(|effect| format!("{} {:?}", effect.target, effect.action)).collect()
-    }
-
-    /// What the groups' status lists.
-    pub(super) fn targets(&self) -> BTreeMap<(String, String), BTreeSet<String>> {
-        let groups = self.triggers.stores.groups.list();
-        let key = |it: &OperatorGroup| (it.namespace().unwrap_or_default(), it.name_any());
-        let listed = |it: &OperatorGroup| {
-            it.status.iter().flat_map(|status| status.namespaces.clone()).collect()
-        };
-        groups.iter().map(|group| (key(group), listed(group))).collect()
-    }
-
-    /// The groups that each namespace shows, by their names.
-    pub(super) fn labels(&self) -> BTreeMap<String, BTreeSet<String>> {
-        let groups = self.triggers.stores.groups.list();
-        let name = |uid: &str| {
-            let found = groups.iter().find(|group| group.uid().as_deref() == Some(uid));
-            found.map_or_else(|| format!("{uid} is gone"), |group| key_of(group))
-        };
-        let shown = |it: &Arc<Namespace>| {
-            it.labels().keys().filter_map(|key| key.strip_prefix(UID_LABEL)).map(name).collect()
-        };
-        let namespaces = self.triggers.stores.namespaces.list();
-        namespaces.iter().map(|it| (it.name_any(), shown(it))).collect()
-    }
-
-    /// The groups that each namespace should show: those that list it by name.
-    pub(super) fn expected_labels(&self) -> BTreeMap<String, BTreeSet<String>> {
-        let targets = self.targets();
-        let listing = |name: &str| {
-            let groups = targets.iter().filter(|(_, listed)| listed.contains(name));
-            groups.map(|((namespace, group), _)| format!("{namespace}/{group}")).collect()
-        };
-        let namespaces = self.triggers.stores.namespaces.list();
-        namespaces.iter().map(|it| (it.name_any(), listing(&it.name_any()))).collect()
-    }
-
-    /// The ClusterRoles that there are.
-    pub(super) fn roles(&self) -> BTreeSet<String> {
-        let roles: Vec<Arc<ClusterRole>> = self.triggers.stores.cluster_roles.list();
-        roles.iter().map(|role| role.name_any()).collect()
-    }
-
-    /// Each copy belongs to a CSV that is there, and each member of a single group that has no
-    /// quarrel is copied to all of the group's targets, and nowhere else.
-    pub(super) fn check_copies(&self) -> Result<(), TestCaseError> {
-        let stores = &self.triggers.stores;
-        for copy in stores.copies.list() {
-            let origin = stores.csvs.get(Some(&copy.origin), &copy.name);
-            prop_assert!(origin.is_some(), "a copy of nothing: {:?}", copy);
-        }
-        for csv in stores.csvs.list() {
-            let home = csv.namespace().unwrap_or_default();
-            let groups = stores.groups.list_in(&home);
-            let ([group], Some("InstallSucceeded")) = (groups.as_slice(), reason(&csv)) else {
-                continue;
-            };
-            let listed: BTreeSet<String> =
-                group.status.iter().flat_map(|status| status.namespaces.clone()).collect();
-            if listed.is_empty() {
-                continue;
-            }
-            let targets = stores.namespaces.list().into_iter().map(|it| it.name_any());
-            let targets = targets.filter(|it| listed.contains("") || listed.contains(it));
-            let expected: BTreeSet<String> = targets.filter(|it| *it != home).collect();
-            let name = csv.name_any();
-            let copies = stores.copies.list_where(|it| *it.name == *name);
-            let found: BTreeSet<String> =
-                copies.iter().map(|it| it.namespace.to_string()).collect();
-            prop_assert_eq!(found, expected, "copies of {}/{}", home, name);
-        }
-        Ok(())
-    }
-}
-
-fn key_of(group: &OperatorGroup) -> String {
-    format!("{}/{}", group.namespace().unwrap_or_default(), group.name_any())
-}
-
-fn reason(csv: &ClusterServiceVersion) -> Option<&str> {
-    csv.status.as_ref().and_then(|status| status.reason.as_deref())
 }
 
 /// A merge patch (RFC 7386).

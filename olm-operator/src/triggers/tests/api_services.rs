@@ -8,12 +8,8 @@ use crate::controllers::api_service::effects;
 
 /// An API service of CSV `b`, and one whose CSV never existed.
 fn mk_services() -> [APIService; 2] {
-    [("v1.b", "b"), ("v1.x", "x")].map(|(name, owner)| {
-        mk(json!({"metadata": {"name": name, "labels": {
-            "olm.owner": owner, "olm.owner.namespace": "ns",
-            "olm.owner.kind": "ClusterServiceVersion",
-        }}}))
-    })
+    [("v1.b", "b"), ("v1.x", "x")]
+        .map(|(name, owner)| mk(json!({"metadata": {"name": name, "labels": labels_of(owner)}})))
 }
 
 #[tokio::test]

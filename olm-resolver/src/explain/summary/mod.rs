@@ -51,39 +51,30 @@ fn rank(fact: &Fact) -> u8 {
 fn sentence(fact: &Fact, all: &[&Fact]) -> Option<String> {
     Some(match fact {
         Fact::SubscriptionExists(_) => return None,
-        Fact::NothingFound { subscription, missing, installed } => {
+        Fact::NothingFound { subscription, missing, installed: Some(csv) } => {
             let text = nothing_found(subscription, *missing);
-            match installed {
-                Some(csv) => format!("{text} {csv} stays installed and gets no updates."),
-                None => text,
-            }
+            format!("{text} {csv} stays installed and gets no updates.")
         }
-        Fact::SubscriptionRequires { subscription, choices } => format!(
-            "Subscription {} needs {}.",
-            subscription.name,
-            if choices.is_empty() {
-                "a bundle, but none qualifies".to_owned()
-            } else {
-                one_of(choices, "or")
-            }
+        Fact::NothingFound { subscription, missing, installed: None } => {
+            nothing_found(subscription, *missing)
+        }
+        Fact::SubscriptionRequires { subscription, choices } if choices.is_empty() => {
+            format!("Subscription {} needs a bundle, but none qualifies.", subscription.name)
+        }
+        Fact::SubscriptionRequires { subscription, choices } => {
+            format!("Subscription {} needs {}.", subscription.name, one_of(choices, "or"))
+        }
+        Fact::OrphanExists(csv) => format!(
+            "ClusterServiceVersion {} is in the namespace without a Subscription.",
+            csv.name
         ),
-        Fact::OrphanExists(csv) => {
-            format!(
-                "ClusterServiceVersion {} is in the namespace without a Subscription.",
-                csv.name
-            )
-        }
-        Fact::Deprecated(bundle) => {
-            let text = format!("{} is deprecated and must not be installed.", name(bundle));
-            capital(&text, std::slice::from_ref(bundle))
-        }
+        Fact::Deprecated(bundle) => about(bundle, "is deprecated and must not be installed."),
         Fact::Kept { installed, subscription } => format!(
             "ClusterServiceVersion {} stays, as Subscription {subscription} cannot be met.",
             installed.name
         ),
         Fact::Ineligible { bundle, reason } => {
-            let text = format!("{} is malformed and left out ({reason}).", name(bundle));
-            capital(&text, std::slice::from_ref(bundle))
+            about(bundle, &format!("is malformed and left out ({reason})."))
         }
         Fact::ClusterVersion { bundle, need } => format!(
             "{} needs Kubernetes {} or newer, and the cluster has {}.",
@@ -172,6 +163,11 @@ fn who_requires(fact: &Fact, all: &[&Fact]) -> String {
     bundles.sort_by(|a, b| b.version.cmp(&a.version).then_with(|| b.name.cmp(&a.name)));
     let verb = if bundles.len() == 1 { "requires" } else { "require" };
     capital(&format!("{} {verb}", names(&bundles, "and")), &bundles)
+}
+
+/// A sentence that begins with a bundle.
+fn about(bundle: &BundleRef, rest: &str) -> String {
+    capital(&format!("{} {rest}", name(bundle)), std::slice::from_ref(bundle))
 }
 
 /// A sentence that starts with "the installed ..." gets its capital; names keep theirs.

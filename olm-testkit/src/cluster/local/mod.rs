@@ -18,7 +18,7 @@ use async_trait::async_trait;
 use super::control_plane::{self, ControlPlane, certificates, readiness};
 use super::home::{Home, Kind, Manifest};
 use super::managed::Managed;
-use super::tools::{KUBERNETES, Tools};
+use super::tools::Tools;
 use super::{ClusterBackend, Status, client};
 use crate::process::{Lifetime, Running};
 use crate::progress::Progress;
@@ -82,34 +82,17 @@ impl LocalCluster {
 #[async_trait]
 impl ClusterBackend for LocalCluster {
     async fn up(&self) -> Result<()> {
-        let (managed, home) = (&self.managed, &self.managed.home);
-        let _turn = home.lock_name(&managed.progress)?;
-        managed.check_kind()?;
-        if home.manifest().is_some_and(|manifest| manifest.is_up()) {
-            managed.progress.step("the cluster is up already");
-            return Ok(());
-        }
+        let managed = &self.managed;
+        let Some(_turn) = managed.begin()? else { return Ok(()) };
         let progress = managed.progress.clone();
         let tools = tokio::task::spawn_blocking(move || Tools::ensure(&progress))
             .await
             .context("the build of the tools was cancelled")??;
-        let started = Instant::now();
+        let since = Instant::now();
         let mut manifest = managed.claim(Home::clear, |_| true)?;
-        match self.start(&tools, &mut manifest).await {
-            Ok(children) => managed.keep_children(children),
-            Err(error) => {
-                manifest.stop_processes();
-                return Err(error.context(format!("logs: {}", home.arg("logs"))));
-            }
-        }
-        manifest.ready = true;
-        home.write_manifest(&manifest)?;
-        managed.progress.step(format!(
-            "Kubernetes {KUBERNETES} at {} is up after {:.1} s (real API server, simulated node)",
-            manifest.slot.api_server(),
-            started.elapsed().as_secs_f32()
-        ));
-        Ok(())
+        let started = self.start(&tools, &mut manifest).await;
+        let started = started.inspect_err(|_| manifest.stop_processes());
+        managed.complete(manifest, started, since, "real API server, simulated node")
     }
 
     async fn down(&self) -> Result<()> {

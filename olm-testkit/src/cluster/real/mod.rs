@@ -33,7 +33,7 @@ use async_trait::async_trait;
 use super::home::{Home, Kind, Manifest};
 use super::managed::Managed;
 use super::slot::Slot;
-use super::tools::{KUBERNETES, Tools};
+use super::tools::Tools;
 use super::{ClusterBackend, Status};
 use crate::debian;
 use crate::process::{Lifetime, Record, Running};
@@ -157,36 +157,19 @@ impl RealCluster {
 #[async_trait]
 impl ClusterBackend for RealCluster {
     async fn up(&self) -> Result<()> {
-        let (managed, home) = (&self.managed, &self.managed.home);
-        let _turn = home.lock_name(&managed.progress)?;
-        managed.check_kind()?;
-        if home.manifest().is_some_and(|manifest| manifest.is_up()) {
-            managed.progress.step("the cluster is up already");
-            return Ok(());
-        }
+        let managed = &self.managed;
+        let Some(_turn) = managed.begin()? else { return Ok(()) };
         self.prepare_machine()?;
         let progress = managed.progress.clone();
         let build = move || anyhow::Ok((Tools::ensure(&progress)?, Images::build(&progress)?));
         let (tools, images) =
             tokio::task::spawn_blocking(build).await.context("the build was cancelled")??;
-        let started = Instant::now();
+        let since = Instant::now();
         let mut manifest = self.claim()?;
-        match start::run(managed, &tools, &images, &mut manifest).await {
-            Ok(children) => managed.keep_children(children),
-            Err(error) => {
-                manifest.processes.iter().for_each(Record::stop);
-                return Err(error.context(format!("logs: {}", home.arg("logs"))));
-            }
-        }
-        manifest.ready = true;
-        home.write_manifest(&manifest)?;
-        managed.progress.step(format!(
-            "Kubernetes {KUBERNETES} at {} is up after {:.1} s (real node, images at {})",
-            manifest.slot.api_server(),
-            started.elapsed().as_secs_f32(),
-            registry(manifest.slot)
-        ));
-        Ok(())
+        let started = start::run(managed, &tools, &images, &mut manifest).await;
+        let started = started.inspect_err(|_| manifest.processes.iter().for_each(Record::stop));
+        let what = format!("real node, images at {}", registry(manifest.slot));
+        managed.complete(manifest, started, since, &what)
     }
 
     async fn down(&self) -> Result<()> {

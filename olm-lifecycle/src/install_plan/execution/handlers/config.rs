@@ -73,13 +73,7 @@ impl StepHandler for Owned {
         Ok(draft.owned(scope)?.finish())
     }
 
-    fn on_existing(
-        &self,
-        _: &Scope,
-        _: &Step,
-        desired: &Value,
-        live: &Value,
-    ) -> Result<Option<Action>, StepError> {
-        Ok(patch(live, desired, self.exact))
+    fn on_existing(&self, desired: &Value, live: &Value) -> Option<Action> {
+        patch(live, desired, self.exact)
     }
 }

@@ -1,6 +1,6 @@
 //! CustomResourceDefinitions: created with the operator's own rights, upgraded with care.
 
-use olm_effect::{Action, Identity, Resource, Target};
+use olm_effect::{Identity, Resource, Target};
 use olm_types::api::{Step, StepResource, StepStatus};
 use serde_json::Value;
 
@@ -48,25 +48,11 @@ impl StepHandler for CustomResourceDefinitions {
             "" => draft,
             csv => alongside(draft, &scope.namespace, csv)?,
         };
-        let mut object = crd::without_placeholder(draft.finish());
-        if let Some(fields) = object.as_object_mut() {
-            fields.remove("status");
-        }
-        Ok(object)
+        Ok(crd::without_placeholder(draft.without_status().finish()))
     }
 
     fn after_create(&self) -> StepStatus {
         StepStatus::WaitingForApi
-    }
-
-    fn on_existing(
-        &self,
-        _: &Scope,
-        _: &Step,
-        _: &Value,
-        _: &Value,
-    ) -> Result<Option<Action>, StepError> {
-        Ok(None)
     }
 
     fn examines(&self) -> bool {

@@ -3,7 +3,7 @@
 //! What is created went through the type, as in v0: a bundle may name an older API version, or leave
 //! out a field that the CRD wants.
 
-use olm_effect::{Action, Target};
+use olm_effect::Target;
 use olm_types::annotations::ATTESTATION;
 use olm_types::api::{ClusterServiceVersion, Step, StepResource};
 use serde_json::Value;
@@ -41,16 +41,6 @@ impl StepHandler for ClusterServiceVersions {
             Some(mark) => draft.annotate(ATTESTATION, &mark)?.finish(),
             None => draft.finish(),
         })
-    }
-
-    fn on_existing(
-        &self,
-        _: &Scope,
-        _: &Step,
-        _: &Value,
-        _: &Value,
-    ) -> Result<Option<Action>, StepError> {
-        Ok(None)
     }
 }
 

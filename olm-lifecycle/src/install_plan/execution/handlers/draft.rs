@@ -102,6 +102,12 @@ impl<'a> Draft<'a> {
         Ok(self)
     }
 
+    /// Leaves out a status: others write it.
+    pub(super) fn without_status(mut self) -> Self {
+        self.fields.remove("status");
+        self
+    }
+
     /// The finished object.
     pub(super) fn finish(self) -> Value {
         Value::Object(self.fields)

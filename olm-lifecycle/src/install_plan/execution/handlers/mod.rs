@@ -74,13 +74,9 @@ pub trait StepHandler: Sync {
     }
 
     /// What has to be written when the object exists already; nothing leaves it as it is.
-    fn on_existing(
-        &self,
-        scope: &Scope,
-        step: &Step,
-        desired: &Value,
-        live: &Value,
-    ) -> Result<Option<Action>, StepError>;
+    fn on_existing(&self, _desired: &Value, _live: &Value) -> Option<Action> {
+        None
+    }
 
     /// Status of a step that waits for an API, from the live object that announces it.
     fn serving(&self, _live: Option<&Value>) -> StepStatus {

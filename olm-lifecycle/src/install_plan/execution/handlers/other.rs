@@ -94,13 +94,7 @@ impl StepHandler for Others {
         Ok(draft.finish())
     }
 
-    fn on_existing(
-        &self,
-        _: &Scope,
-        _: &Step,
-        desired: &Value,
-        live: &Value,
-    ) -> Result<Option<Action>, StepError> {
+    fn on_existing(&self, desired: &Value, live: &Value) -> Option<Action> {
         let mut object = desired.clone();
         let metadata = object.pointer_mut("/metadata").and_then(Value::as_object_mut);
         if let (Some(metadata), Some(version)) =
@@ -108,7 +102,7 @@ impl StepHandler for Others {
         {
             metadata.insert("resourceVersion".to_owned(), version.clone());
         }
-        Ok(Some(Action::Replace { object, observed: Some(live.clone()) }))
+        Some(Action::Replace { object, observed: Some(live.clone()) })
     }
 }
 

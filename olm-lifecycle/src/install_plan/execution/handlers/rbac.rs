@@ -112,13 +112,7 @@ impl StepHandler for Rbac {
         Ok(draft.finish())
     }
 
-    fn on_existing(
-        &self,
-        _: &Scope,
-        _: &Step,
-        desired: &Value,
-        live: &Value,
-    ) -> Result<Option<Action>, StepError> {
-        Ok(patch(live, desired, self.exact))
+    fn on_existing(&self, desired: &Value, live: &Value) -> Option<Action> {
+        patch(live, desired, self.exact)
     }
 }

@@ -77,16 +77,6 @@ impl StepHandler for PullSecrets {
         let draft = Draft::new(step, &resource(), COPY_WORDS, Value::Object(copy))?;
         Ok(draft.place(Some(&scope.namespace))?.finish())
     }
-
-    fn on_existing(
-        &self,
-        _: &Scope,
-        _: &Step,
-        _: &Value,
-        _: &Value,
-    ) -> Result<Option<Action>, StepError> {
-        Ok(None)
-    }
 }
 
 /// Whether a kubelet would take it for one. Plans can be written by hand, and the operator's
@@ -121,13 +111,7 @@ impl StepHandler for BundleSecrets {
         Ok(draft.owned(scope)?.finish())
     }
 
-    fn on_existing(
-        &self,
-        _: &Scope,
-        _: &Step,
-        desired: &Value,
-        live: &Value,
-    ) -> Result<Option<Action>, StepError> {
-        Ok(patch(live, desired, &["data"]))
+    fn on_existing(&self, desired: &Value, live: &Value) -> Option<Action> {
+        patch(live, desired, &["data"])
     }
 }

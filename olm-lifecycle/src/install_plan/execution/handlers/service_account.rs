@@ -49,14 +49,8 @@ impl StepHandler for ServiceAccounts {
         Ok(draft.refresh_owners(scope)?.finish())
     }
 
-    fn on_existing(
-        &self,
-        _: &Scope,
-        _: &Step,
-        desired: &Value,
-        live: &Value,
-    ) -> Result<Option<Action>, StepError> {
-        Ok(patch(live, &merged(desired, live), EXACT))
+    fn on_existing(&self, desired: &Value, live: &Value) -> Option<Action> {
+        patch(live, &merged(desired, live), EXACT)
     }
 }
 

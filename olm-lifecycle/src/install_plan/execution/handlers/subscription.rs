@@ -1,6 +1,6 @@
 //! Subscriptions that a plan generates for dependencies: created once, then left to their owner.
 
-use olm_effect::{Action, Target};
+use olm_effect::Target;
 use olm_types::api::{Step, StepResource, Subscription};
 use serde_json::Value;
 
@@ -30,21 +30,7 @@ impl StepHandler for Subscriptions {
     fn desired(&self, scope: &Scope, step: &Step, manifest: Value) -> Result<Value, StepError> {
         let draft = Draft::new(step, &resource_of::<Subscription>(), WORDS, manifest)?
             .place(Some(&scope.namespace))?;
-        let mut object =
-            draft.annotate(olm_types::annotations::GENERATED_BY, &scope.plan)?.finish();
-        if let Some(fields) = object.as_object_mut() {
-            fields.remove("status");
-        }
-        Ok(object)
-    }
-
-    fn on_existing(
-        &self,
-        _: &Scope,
-        _: &Step,
-        _: &Value,
-        _: &Value,
-    ) -> Result<Option<Action>, StepError> {
-        Ok(None)
+        let draft = draft.annotate(olm_types::annotations::GENERATED_BY, &scope.plan)?;
+        Ok(draft.without_status().finish())
     }
 }

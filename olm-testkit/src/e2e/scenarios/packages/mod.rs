@@ -56,7 +56,17 @@ async fn for_people(scene: Arc<Scene>) -> Result<()> {
     check_package(&package, &scene.namespace)?;
 
     let kubectl = Kubectl::of(&scene.kubeconfig().await?)?;
-    let of = ["-n", &scene.namespace];
+    check_answers(&kubectl, &scene.namespace).await?;
+    check_refusals(&kubectl, &scene.namespace)?;
+
+    let elsewhere: Api<PackageManifest> = Api::namespaced(scene.client.clone(), "default");
+    ensure!(elsewhere.get_opt("lamp").await?.is_none(), "another namespace sees the catalog");
+    Ok(())
+}
+
+/// What kubectl prints of the package in the ways that people ask for it.
+async fn check_answers(kubectl: &Kubectl, namespace: &str) -> Result<()> {
+    let of = ["-n", namespace];
     let run = |args: &[&str]| kubectl.run(&[args, &of].concat());
     let table = run(&["get", "packagemanifests"])?;
     let mut lines = table.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
@@ -74,20 +84,22 @@ async fn for_people(scene: Arc<Scene>) -> Result<()> {
     );
     ensure!(run(&["get", "packagemanifests", "-l", "catalog=kitchen", "-o", "name"])?.is_empty());
     let everywhere = kubectl.run(&["get", "packagemanifests", "-A"])?;
-    ensure!(everywhere.contains(&scene.namespace), "everywhere: {everywhere}");
-    let explained = explained(&kubectl).await?;
+    ensure!(everywhere.contains(namespace), "everywhere: {everywhere}");
+    let explained = explained(kubectl).await?;
     ensure!(explained.contains("currentCSVDesc"), "explained: {explained}");
-    let refused = refusal(run(&["get", "packagemanifests", "--as", "nobody"]))?;
+    Ok(())
+}
+
+/// Nobody sees packages without a right, and they cannot be watched.
+fn check_refusals(kubectl: &Kubectl, namespace: &str) -> Result<()> {
+    let refused =
+        refusal(kubectl.run(&["get", "packagemanifests", "--as", "nobody", "-n", namespace]))?;
     ensure!(refused.contains("User \"nobody\" cannot list resource"), "{refused}");
     let watched = format!(
-        "/apis/packages.operators.coreos.com/v1/namespaces/{}/packagemanifests?watch=true",
-        scene.namespace
+        "/apis/packages.operators.coreos.com/v1/namespaces/{namespace}/packagemanifests?watch=true"
     );
     let refused = refusal(kubectl.run(&["get", "--raw", &watched]))?;
     ensure!(refused.contains("watch is not supported"), "{refused}");
-
-    let elsewhere: Api<PackageManifest> = Api::namespaced(scene.client.clone(), "default");
-    ensure!(elsewhere.get_opt("lamp").await?.is_none(), "another namespace sees the catalog");
     Ok(())
 }
 

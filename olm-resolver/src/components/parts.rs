@@ -1,0 +1,109 @@
+//! Which variables belong together, and the rules of each part.
+
+use std::collections::BTreeMap;
+
+use super::{Component, alive, is};
+use crate::problem::{Formula, Rule, VariableId};
+
+/// Variables by part, and where each variable is.
+pub(super) struct Parts {
+    variables: Vec<Vec<VariableId>>,
+    hopeless: Vec<bool>,
+    /// Part of a variable and position within it.
+    place: Vec<Option<(usize, u32)>>,
+}
+
+impl Parts {
+    pub(super) fn new(formula: &Formula, dead: &[bool], groups: &mut Groups) -> Self {
+        let mut numbers: BTreeMap<u32, usize> = BTreeMap::new();
+        let mut hopeless = Vec::new();
+        for anchor in formula.anchors() {
+            numbers.entry(groups.name(anchor)).or_insert_with(|| {
+                hopeless.push(false);
+                hopeless.len() - 1
+            });
+        }
+        for anchor in formula.anchors().filter(|anchor| is(dead, *anchor)) {
+            let part = numbers.get(&groups.name(anchor)).copied();
+            if let Some(flag) = part.and_then(|part| hopeless.get_mut(part)) {
+                *flag = true;
+            }
+        }
+        let mut variables: Vec<Vec<VariableId>> = vec![Vec::new(); hopeless.len()];
+        let mut place = vec![None; formula.variables as usize];
+        for variable in (0..formula.variables).map(VariableId) {
+            let part = numbers.get(&groups.name(variable)).copied();
+            let members = part.and_then(|part| Some((part, variables.get_mut(part)?)));
+            if let (Some((part, members)), Some(slot)) = (members, place.get_mut(variable.index()))
+            {
+                *slot = Some((part, u32::try_from(members.len()).unwrap_or(u32::MAX)));
+                members.push(variable);
+            }
+        }
+        Self { variables, hopeless, place }
+    }
+
+    pub(super) fn finish(self, formula: &Formula, gone: &[bool]) -> Vec<Component> {
+        let mut rules: Vec<Vec<Rule>> = vec![Vec::new(); self.variables.len()];
+        for rule in &formula.rules {
+            let first = alive(rule, gone).first().copied();
+            let place = first.and_then(|first| *self.place.get(first.index())?);
+            if let Some(own) = place.and_then(|(part, _)| rules.get_mut(part)) {
+                own.extend(self.translate(rule, gone));
+            }
+        }
+        let parts = self.variables.into_iter().zip(self.hopeless).zip(rules);
+        parts
+            .map(|((variables, is_hopeless), rules)| {
+                let count = u32::try_from(variables.len()).unwrap_or(u32::MAX);
+                Component { variables, formula: Formula { variables: count, rules }, is_hopeless }
+            })
+            .collect()
+    }
+
+    /// The rule about positions; nothing if it says nothing without those that are gone.
+    fn translate(&self, rule: &Rule, gone: &[bool]) -> Option<Rule> {
+        let local = |variable: VariableId| {
+            let (_, position) = (*self.place.get(variable.index())?)?;
+            (!is(gone, variable)).then_some(VariableId(position))
+        };
+        let all = |list: &[VariableId]| list.iter().filter_map(|one| local(*one)).collect();
+        Some(match rule {
+            Rule::Mandatory(variable) => Rule::Mandatory(local(*variable)?),
+            Rule::Prohibited(variable) => Rule::Prohibited(local(*variable)?),
+            Rule::Dependency { of, choices } => {
+                Rule::Dependency { of: local(*of)?, choices: all(choices) }
+            }
+            Rule::Conflict(one, other) => Rule::Conflict(local(*one)?, local(*other)?),
+            Rule::AtMost { count, of } => Rule::AtMost { count: *count, of: all(of) },
+        })
+    }
+}
+
+/// Disjoint sets of variables, each named by its smallest known member.
+pub(super) struct Groups(Vec<u32>);
+
+impl Groups {
+    pub(super) fn new(variables: u32) -> Self {
+        Self((0..variables).collect())
+    }
+
+    fn name(&mut self, variable: VariableId) -> u32 {
+        let mut name = variable.0;
+        while let Some(next) = self.0.get(name as usize).copied().filter(|next| *next != name) {
+            let above = self.0.get(next as usize).copied().unwrap_or(next);
+            if let Some(slot) = self.0.get_mut(name as usize) {
+                *slot = above;
+            }
+            name = next;
+        }
+        name
+    }
+
+    pub(super) fn join(&mut self, one: VariableId, other: VariableId) {
+        let (one, other) = (self.name(one), self.name(other));
+        if let Some(slot) = self.0.get_mut(one.max(other) as usize) {
+            *slot = one.min(other);
+        }
+    }
+}

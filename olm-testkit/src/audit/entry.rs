@@ -1,0 +1,96 @@
+//! One line of the audit log, and whether it tells of a write or of a list.
+
+use std::fmt;
+
+use serde::Deserialize;
+
+use super::Write;
+
+/// Groups whose objects are questions: nothing of them is stored.
+const QUESTIONS: [&str; 2] = ["authorization.k8s.io", "authentication.k8s.io"];
+
+/// How the log names reads of whole collections.
+const LIST: &str = "list";
+
+/// Requests that change nothing.
+const READS: [&str; 3] = ["get", LIST, "watch"];
+
+/// One line of the log, as far as it matters here.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct Entry {
+    stage: String,
+    #[serde(rename = "requestURI")]
+    request_uri: String,
+    verb: String,
+    user_agent: String,
+    object_ref: ObjectRef,
+    response_status: ResponseStatus,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct ObjectRef {
+    pub(super) resource: String,
+    pub(super) subresource: String,
+    pub(super) namespace: String,
+    pub(super) name: String,
+    pub(super) api_group: String,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct ResponseStatus {
+    code: u16,
+}
+
+impl Entry {
+    /// The write that it tells of, if it does.
+    pub(super) fn write(self) -> Option<Write> {
+        let carried_out = self.is_carried_out()
+            && !READS.contains(&self.verb.as_str())
+            && !self.request_uri.contains("dryRun=");
+        let question = QUESTIONS.contains(&self.object_ref.api_group.as_str())
+            || self.object_ref.subresource == "token";
+        let program = self.program().to_owned();
+        let object = self.object_ref.to_string();
+        let namespace = self.object_ref.namespace;
+        let write = Write { program, verb: self.verb, object, namespace };
+        (carried_out && !question).then_some(write)
+    }
+
+    /// What is listed, and by which labels; further pages of a list are none of their own.
+    pub(super) fn list(self) -> Option<String> {
+        let (_, query) = self.request_uri.split_once('?').unwrap_or_default();
+        let parameter = |name: &str| {
+            let mut values = query.split('&').filter_map(|one| one.split_once('='));
+            values.find(|(key, _)| *key == name).map(|(_, value)| value.to_owned())
+        };
+        let first = self.verb == LIST && self.is_carried_out() && parameter("continue").is_none();
+        let labels = parameter("labelSelector").unwrap_or_default();
+        first.then(|| format!("{} {labels}", self.object_ref).trim_end().to_owned())
+    }
+
+    /// The program that asked, as its user agent names it.
+    pub(super) fn program(&self) -> &str {
+        self.user_agent.split('/').next().unwrap_or_default()
+    }
+
+    fn is_carried_out(&self) -> bool {
+        self.stage == "ResponseComplete" && (200..300).contains(&self.response_status.code)
+    }
+}
+
+impl fmt::Display for ObjectRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.resource)?;
+        if !self.subresource.is_empty() {
+            write!(f, "/{}", self.subresource)?;
+        }
+        f.write_str(" ")?;
+        if !self.namespace.is_empty() {
+            write!(f, "{}/", self.namespace)?;
+        }
+        f.write_str(&self.name)
+    }
+}
