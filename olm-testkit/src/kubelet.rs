@@ -4,6 +4,7 @@
 //! test's own Pods ask for nothing, and are held back from the scheduler.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use jiff::Timestamp;
@@ -18,10 +19,15 @@ use olm_types::labels::{BUNDLE_UNPACK_REF, JOB_NAME};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::process::Command;
+use tokio::time::{Instant, sleep};
 
 use crate::builders::Bundle;
+use crate::wait;
 
 const QUOTA: &str = "no-pods";
+
+/// Between two looks whether the quota is enforced.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// Plays the kubelet in one namespace.
 pub struct Kubelet {
@@ -48,7 +54,27 @@ impl Kubelet {
         let quota: ResourceQuota = serde_json::from_value(quota)?;
         let made = kubelet.api().create(&PostParams::default(), &quota).await;
         made.context("cannot keep Pods from being made")?;
+        kubelet.until_enforced().await?;
         Ok(kubelet)
+    }
+
+    /// The API server hears of a quota a moment after it was made, and lets Pods through until then.
+    async fn until_enforced(&self) -> Result<()> {
+        let pod = json!({"metadata": {"name": QUOTA}, "spec": {"containers": [{
+            "name": "probe", "image": "nothing", "resources": {"requests": {"cpu": "1"}},
+        }]}});
+        let pod: Pod = serde_json::from_value(pod)?;
+        let try_only = PostParams { dry_run: true, ..PostParams::default() };
+        let deadline = Instant::now() + wait::PATIENCE;
+        let exceeded = format!("exceeded quota: {QUOTA}");
+        loop {
+            let tried = self.api().create(&try_only, &pod).await;
+            if tried.as_ref().is_err_and(|error| error.to_string().contains(&exceeded)) {
+                return Ok(());
+            }
+            ensure!(Instant::now() < deadline, "the quota for Pods is not enforced: {tried:?}");
+            sleep(LOOK).await;
+        }
     }
 
     /// Pods are made and run again. Whoever was refused one waits longer each time, so this comes
@@ -129,7 +155,7 @@ impl Kubelet {
         message: &str,
     ) -> Result<()> {
         // The Job controller says when it began, and nobody may say otherwise.
-        crate::wait::until(&self.api(), &job.name_any(), "have begun", |job: &Job| {
+        wait::until(&self.api(), &job.name_any(), "have begun", |job: &Job| {
             job.status.as_ref().is_some_and(|status| status.start_time.is_some())
         })
         .await?;

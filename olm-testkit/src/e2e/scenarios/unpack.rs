@@ -6,7 +6,8 @@ use std::sync::Arc;
 use anyhow::{Context, Result, ensure};
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::batch::v1::Job;
-use k8s_openapi::api::core::v1::ConfigMap;
+use k8s_openapi::api::core::v1::{ConfigMap, Namespace};
+use kube::ResourceExt;
 use kube::api::{Api, ListParams, Patch, PatchParams};
 use olm_types::api::{InstallPlan, Subscription};
 use olm_types::hash::unpack_name;
@@ -87,10 +88,16 @@ async fn by_the_operator(scene: Arc<Scene>) -> Result<()> {
     operator.end().await
 }
 
-/// The Deployment of the catalog operator, changed for a while.
+/// What a namespace lets its Pods do.
+const ENFORCED: &str = "pod-security.kubernetes.io/enforce";
+
+/// The Deployment of the catalog operator and what its namespace enforces, changed for a while.
 struct Changed {
     deployments: Api<Deployment>,
     before: Value,
+    namespaces: Api<Namespace>,
+    namespace: String,
+    enforced: Option<String>,
 }
 
 impl Changed {
@@ -105,7 +112,10 @@ impl Changed {
         let args = container["args"].as_array_mut().context("no arguments")?;
         args.push(json!("--bundle-unpack=process"));
         let pod = json!({"hostNetwork": true, "containers": [container]});
-        let changed = Self { deployments, before };
+        let namespaces: Api<Namespace> = Api::all(scene.client.clone());
+        let enforced = namespaces.get(&namespace).await?.labels().get(ENFORCED).cloned();
+        let changed = Self { deployments, before, namespaces, namespace, enforced };
+        changed.enforce(Some("privileged")).await?;
         changed.patch(scene, pod).await?;
         Ok(changed)
     }
@@ -116,6 +126,13 @@ impl Changed {
         let patch = Patch::Merge(json!({"spec": {"template": {"spec": pod}}}));
         let name = Operator::Catalog.name();
         self.deployments.patch(name, &PatchParams::default(), &patch).await?;
+        self.enforce(self.enforced.as_deref()).await
+    }
+
+    /// Only Pods that are made from now on are judged.
+    async fn enforce(&self, level: Option<&str>) -> Result<()> {
+        let patch = Patch::Merge(json!({"metadata": {"labels": {ENFORCED: level}}}));
+        self.namespaces.patch(&self.namespace, &PatchParams::default(), &patch).await?;
         Ok(())
     }
 
