@@ -1,17 +1,22 @@
 //! A local cluster with both operators, for commands that play stories with catalogs on it.
 
 use std::path::Path;
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 use kube::Client;
 use kube::api::{Api, PostParams};
+use olm_testkit::audit::AuditLog;
 use olm_testkit::cluster::{self, ClusterBackend, local::LocalCluster};
 use olm_testkit::deploy::{self, Options, With};
-use olm_testkit::operators::{Binaries, OLM_NAMESPACE};
+use olm_testkit::operators::{Binaries, OLM_NAMESPACE, Operator};
 use olm_testkit::process::Running;
 use olm_testkit::progress::Progress;
 use olm_testkit::{builders, wait};
 use olm_types::api::CatalogSource;
+
+/// So long without a write is the end of them.
+const QUIET: Duration = Duration::from_secs(3);
 
 /// A cluster with everything that runs.
 pub(crate) struct Stage {
@@ -56,6 +61,13 @@ impl Stage {
         let source = builders::catalog_source(OLM_NAMESPACE, name, address);
         catalogs.create(&PostParams::default(), &source).await.context("cannot add the catalog")?;
         wait::until_connected(&catalogs, name).await.map(drop)
+    }
+
+    /// Waits until the operators have written what they write once in an empty cluster.
+    pub(crate) async fn settle(&self) -> Result<()> {
+        let mut audit = AuditLog::new(self.cluster.audit_log());
+        audit.until_quiet(&Operator::ALL.map(Operator::name), QUIET, wait::PATIENCE).await?;
+        Ok(())
     }
 
     /// Fails when one of the processes has ended.

@@ -82,6 +82,7 @@ async fn play_all(
     let logs = arguments.logs.as_deref();
     let mut stage = Stage::set("soak", Progress::to_stderr(), binaries, logs).await?;
     stage.serve(wishes::CATALOG, &arguments.dir).await?;
+    stage.settle().await?;
     let mut lines = Vec::new();
     for subject in subjects {
         let played = story::play(subject, &stage).await;
