@@ -1,6 +1,7 @@
 //! Which change asks for which work (spec catalog-operator 1.8, 2.2, 2.3).
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use kube::ResourceExt;
 use olm_kit::ObjectKey;
@@ -115,14 +116,22 @@ impl Triggers {
         for subscription in subscriptions.iter().filter(|subscription| names(subscription, plan)) {
             self.queues.subscriptions.add(ObjectKey::of(&**subscription));
         }
+        if was_closed(change) {
+            self.open_plans_of(&namespace);
+        }
     }
 
     fn group(&self, change: &Change<OperatorGroup>) {
         let Some(namespace) = change.latest().and_then(|group| group.namespace()) else { return };
-        for plan in self.stores.plans.list_in(&namespace).iter().filter(|plan| is_open(plan)) {
+        self.open_plans_of(&namespace);
+        self.queues.namespaces.add(namespace);
+    }
+
+    /// Has all plans of a namespace looked at that are not done.
+    fn open_plans_of(&self, namespace: &str) {
+        for plan in self.stores.plans.list_in(namespace).iter().filter(|plan| is_open(plan)) {
             self.queues.plans.add(ObjectKey::of(&**plan));
         }
-        self.queues.namespaces.add(namespace);
     }
 
     fn csv(&self, change: &Change<ClusterServiceVersion>) {
@@ -164,6 +173,12 @@ fn names(subscription: &Subscription, plan: &InstallPlan) -> bool {
     let status = subscription.status.as_ref();
     let reference = status.and_then(|status| status.install_plan_ref.as_ref());
     reference.is_some_and(|reference| reference.name == plan.metadata.name)
+}
+
+/// Whether it is the next plan's turn.
+fn was_closed(change: &Change<InstallPlan>) -> bool {
+    let is_open = |plan: &Option<Arc<InstallPlan>>| plan.as_deref().is_some_and(is_open);
+    is_open(&change.old) && !is_open(&change.new)
 }
 
 fn is_open(plan: &InstallPlan) -> bool {

@@ -28,6 +28,15 @@ impl<K: Waitable> Change<K> {
             Self::Is(object) | Self::Gone(object) => object.name_any(),
         }
     }
+
+    /// When it happened: the API server numbers all changes in one row, whatever their kind.
+    pub fn revision(&self) -> Option<u64> {
+        match self {
+            Self::Is(object) | Self::Gone(object) => {
+                object.meta().resource_version.as_deref()?.parse().ok()
+            }
+        }
+    }
 }
 
 /// Records every change of a kind in a namespace, from the moment it is made until dropped.

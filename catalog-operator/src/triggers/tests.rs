@@ -108,6 +108,20 @@ async fn a_plan_concerns_the_subscriptions_that_it_generated() {
 }
 
 #[tokio::test]
+async fn a_plan_that_is_done_gives_way_to_the_next() {
+    let bench = bench();
+    let in_phase = |phase: &str| json!({"status": {"phase": phase}});
+    put(&bench.stores.plans, 1, "a", "first", in_phase("Installing"));
+    put(&bench.stores.plans, 2, "a", "second", in_phase("Installing"));
+    put(&bench.stores.plans, 3, "b", "elsewhere", in_phase("Installing"));
+    drain(&bench.queues.plans).await;
+    put(&bench.stores.plans, 4, "a", "first", in_phase("Complete"));
+    assert_eq!(drain(&bench.queues.plans).await, keys(&[("a", "first"), ("a", "second")]));
+    put(&bench.stores.plans, 5, "a", "first", in_phase("Complete"));
+    assert_eq!(drain(&bench.queues.plans).await, keys(&[("a", "first")]));
+}
+
+#[tokio::test]
 async fn an_operator_group_concerns_open_plans_and_its_namespace() {
     let bench = bench();
     put(&bench.stores.plans, 1, "a", "done", json!({"status": {"phase": "Complete"}}));

@@ -23,6 +23,7 @@ mod versions;
 
 use serde_json::Value;
 
+pub(crate) use alongside::recorded;
 pub use conversion::without_placeholder;
 pub use error::CrdError;
 pub use removal::{CrdOwner, owners};

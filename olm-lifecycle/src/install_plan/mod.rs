@@ -10,3 +10,4 @@ pub mod request;
 mod stale;
 pub mod steps;
 mod superseded;
+mod turn;

@@ -21,7 +21,7 @@ use olm_types::reasons::install_plan as reasons;
 
 use super::execution::{Execution, Scope};
 use super::request::{is_without_status, made_by_user};
-use super::{attenuation, stale, superseded};
+use super::{attenuation, stale, superseded, turn};
 use crate::crd::CrdOwner;
 use crate::tenancy::StepTrust;
 pub use conclusion::{API_POLL, Conclusion, RETRY, conclude};
@@ -32,6 +32,8 @@ use status::{reset, set_installed, status_effects};
 pub struct Observed {
     /// The plan.
     pub plan: Arc<InstallPlan>,
+    /// All plans of its namespace.
+    pub siblings: Vec<Arc<InstallPlan>>,
     /// OperatorGroups of its namespace.
     pub groups: Vec<Arc<OperatorGroup>>,
     /// `(namespace, name)` of every CSV that is not a copy.
@@ -63,6 +65,8 @@ pub enum Decision {
     },
     /// A user made it and it has no steps yet: find them, then ask [`super::request::requested`].
     Resolve,
+    /// It is the turn of an older plan: look again when that is done, at the latest after so long.
+    Wait(Duration),
     /// Execute its steps, then ask [`conclude`].
     Execute(Box<Execution>),
 }
@@ -108,9 +112,7 @@ fn go_on(observed: &Observed, status: &InstallPlanStatus, now: Timestamp) -> Dec
         InstallPlanPhase::RequiresApproval if observed.plan.spec.approved => {
             approved(observed, status, now)
         }
-        InstallPlanPhase::Installing => {
-            Decision::Execute(Box::new(execution(observed, status, account)))
-        }
+        InstallPlanPhase::Installing => execute(observed, status, account, now),
         InstallPlanPhase::RequiresApproval => write(observed, reset(status, now), None),
         InstallPlanPhase::None
         | InstallPlanPhase::Planning
@@ -137,6 +139,20 @@ fn retry_of_failed(observed: &Observed, status: &InstallPlanStatus) -> Decision 
     }
     let phase = InstallPlanPhase::Installing;
     write(observed, InstallPlanStatus { phase, ..status.clone() }, None)
+}
+
+/// A plan waits for its turn before it is executed.
+fn execute(
+    observed: &Observed,
+    status: &InstallPlanStatus,
+    account: Option<ObjectReference>,
+    now: Timestamp,
+) -> Decision {
+    let others = observed.siblings.iter().map(AsRef::as_ref);
+    match turn::wait(&observed.plan, others, observed.retry_timeout, now) {
+        Some(wait) => Decision::Wait(wait),
+        None => Decision::Execute(Box::new(execution(observed, status, account))),
+    }
 }
 
 fn execution(

@@ -53,11 +53,13 @@ pub(super) async fn follow(home: &Home, last: &str, seen: &mut Seen) -> Result<b
         let Ok(csv) = change else { continue };
         let name = csv.metadata.name.unwrap_or_default();
         let status = csv.status.unwrap_or_default();
-        if status.phase == CsvPhase::Succeeded {
+        let succeeded = status.phase == CsvPhase::Succeeded;
+        if succeeded {
             seen.succeeded.insert(name.clone());
         }
         seen.last.insert(name.clone(), status);
-        if name == last && seen.succeeded.contains(last) {
+        // It may have succeeded in another channel before; that does not count here.
+        if name == last && succeeded {
             return Ok(true);
         }
     }

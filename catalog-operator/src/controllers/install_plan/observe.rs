@@ -29,6 +29,7 @@ pub(super) fn observe(
     let replaced = here.filter_map(|csv| csv.spec.replaces.clone());
     let is_gone = |name: &String| !names.contains(&(namespace.clone(), name.clone()));
     Observed {
+        siblings: stores.plans.list_in(&namespace),
         groups: stores.groups.list_in(&namespace),
         replaced: replaced.filter(is_gone).collect(),
         csvs: names,

@@ -76,6 +76,7 @@ impl InstallPlans {
                 // No watch tells when an administrator trusts the namespace.
                 Ok(if refused { Conclusion::RequeueAfter(RESOLVE_AGAIN) } else { Conclusion::Done })
             }
+            Decision::Wait(wait) => Ok(Conclusion::RequeueAfter(wait)),
             Decision::Execute(execution) => self.execute(key, &observed, *execution).await,
         }
     }

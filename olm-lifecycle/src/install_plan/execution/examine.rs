@@ -1,14 +1,20 @@
 //! Existing CRDs: what is in the cluster is looked at before they are changed.
 
-use olm_effect::{Action, Effect, Subresource};
+use std::collections::BTreeSet;
+
+use olm_effect::{Action, Effect, Subresource, Target};
 use olm_types::api::StepStatus;
 use serde_json::Value;
 
-use super::StepError;
 use super::call::{Reply, Request};
 use super::machine::{Execution, Stage};
 use super::notes::Matter;
-use crate::crd::{Demand, Owners, Upgrade};
+use super::scope::csv_in;
+use super::{Scope, StepError};
+use crate::crd::{self, Demand, Owners, Upgrade};
+
+/// How many CSVs that a definition names are looked up; what more it names is kept.
+const RECORDS_ASKED: usize = 20;
 
 impl Execution {
     /// Begins to look at the objects of the live definition.
@@ -19,10 +25,16 @@ impl Execution {
         live: Value,
     ) -> Result<Option<StepStatus>, StepError> {
         let (_, step) = self.current()?;
+        let current = (self.scope.namespace.as_str(), step.resolving.as_str());
+        if let Some(csv) = unknown_record(&self.scope, &live, current) {
+            self.stage = Stage::Recall { desired, conflicts, live, csv };
+            return Ok(None);
+        }
+        let existing = existing_records(&self.scope, &live, &desired);
         let owners = Owners {
             owners: self.scope.owners_of(&step.resource.name, &step.resolving),
-            current: (&self.scope.namespace, &step.resolving),
-            existing: Some(&self.scope.csvs),
+            current,
+            existing: Some(&existing),
         };
         let upgrade = Upgrade::begin(live.clone(), &desired, &owners)?;
         self.tell_take_over(&live);
@@ -78,4 +90,23 @@ impl Execution {
         self.stage = Stage::Examine { desired, conflicts, upgrade };
         Ok(None)
     }
+}
+
+/// A CSV that the live definition names and of which it is not known whether it exists: another plan
+/// may have made it a moment ago, and its record must not be lost.
+fn unknown_record(scope: &Scope, live: &Value, current: (&str, &str)) -> Option<Target> {
+    let absent = |csv: &(&str, &str)| {
+        *csv != current && !scope.csvs.contains(&(csv.0.to_owned(), csv.1.to_owned()))
+    };
+    let mut asked = crd::recorded(live).filter(absent).take(RECORDS_ASKED);
+    let unknown = asked.find(|csv| scope.csv_exists(csv.0, csv.1).is_none())?;
+    Some(csv_in(unknown.0, unknown.1))
+}
+
+/// The CSVs that either definition names, without those that are gone.
+fn existing_records(scope: &Scope, live: &Value, desired: &Value) -> BTreeSet<(String, String)> {
+    let there = crd::recorded(live)
+        .filter(|csv| scope.csv_exists(csv.0, csv.1) != Some(false))
+        .chain(crd::recorded(desired).filter(|csv| scope.csv_exists(csv.0, csv.1) == Some(true)));
+    there.map(|csv| (csv.0.to_owned(), csv.1.to_owned())).collect()
 }

@@ -36,6 +36,8 @@ pub(super) enum Stage {
     Compare { desired: Value, conflicts: u8 },
     /// The existing object is being changed.
     Change { desired: Value, conflicts: u8, effect: Effect },
+    /// It is being asked whether a CSV that an existing CRD names still exists.
+    Recall { desired: Value, conflicts: u8, live: Value, csv: Target },
     /// The objects of an existing CRD are being looked at.
     Examine { desired: Value, conflicts: u8, upgrade: Box<Upgrade> },
     /// It is being checked whether an API is served.
@@ -126,9 +128,9 @@ impl Execution {
                 Ok(self.steps.get(self.cursor).map(|step| Request::Resolve(kind_of(step))))
             }
             Stage::Examine { .. } => self.examine().map(Some),
-            Stage::Gather { target } | Stage::Serving { target } => {
-                Ok(Some(Request::Read(target.clone())))
-            }
+            Stage::Gather { target }
+            | Stage::Serving { target }
+            | Stage::Recall { csv: target, .. } => Ok(Some(Request::Read(target.clone()))),
             Stage::Create { desired } => self.create(desired).map(Some),
             Stage::Compare { desired, .. } => {
                 let (handler, step) = self.current()?;
@@ -150,14 +152,7 @@ impl Execution {
     /// The status that the reply settles the step with; nothing when the step goes on.
     fn digest(&mut self, reply: Reply, name: &str) -> Result<Option<StepStatus>, StepError> {
         match (std::mem::replace(&mut self.stage, Stage::Open), reply) {
-            (Stage::Gather { target }, Reply::Live(found)) => {
-                self.scope.learn(target, Ok(found));
-                Ok(None)
-            }
-            (Stage::Gather { target }, Reply::Unreadable(refusal)) => {
-                self.scope.learn(target, Err(refusal));
-                Ok(None)
-            }
+            (Stage::Gather { target }, reply) => self.learn(target, reply, name).map(|()| None),
             (Stage::Discover { kind }, Reply::Kind(served)) => {
                 self.scope.kinds.insert(kind, served);
                 Ok(None)
@@ -169,6 +164,10 @@ impl Execution {
                 let error = self.resolved(error, reply);
                 self.stage = Stage::Doubt { error: StepError::OutOfTurn(name.to_owned()) };
                 Err(error)
+            }
+            (Stage::Recall { desired, conflicts, live, csv }, reply) => {
+                self.learn(csv, reply, name)?;
+                self.begin_examination(desired, conflicts, live)
             }
             (Stage::Examine { desired, conflicts, upgrade }, reply) => {
                 self.examined(desired, conflicts, upgrade, reply)
@@ -193,6 +192,16 @@ impl Execution {
             }
             _ => Err(StepError::OutOfTurn(name.to_owned())),
         }
+    }
+
+    /// Takes in what a read brought.
+    fn learn(&mut self, target: Target, reply: Reply, name: &str) -> Result<(), StepError> {
+        match reply {
+            Reply::Live(found) => self.scope.learn(target, Ok(found)),
+            Reply::Unreadable(refusal) => self.scope.learn(target, Err(refusal)),
+            _ => return Err(StepError::OutOfTurn(name.to_owned())),
+        }
+        Ok(())
     }
 
     /// The error that ends the execution after something was absent.

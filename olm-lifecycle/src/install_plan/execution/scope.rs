@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use olm_effect::{Identity, Refusal, Resource, Target};
 use olm_types::api::ClusterServiceVersion;
 use olm_types::gvk::Gvk;
+use olm_types::labels::COPIED_FROM;
 use serde_json::Value;
 
 use super::unpacked::UnpackedSteps;
@@ -25,7 +26,7 @@ pub struct Scope {
     pub identity: Identity,
     /// Which steps OLM's own rights may serve; the others need an account as [`Self::identity`].
     pub trust: StepTrust,
-    /// `(namespace, name)` of every CSV that is not a copy.
+    /// `(namespace, name)` of every CSV that is not a copy, as far as it was known at the start.
     pub csvs: BTreeSet<(String, String)>,
     /// The steps of bundles whose manifests are in ConfigMaps.
     pub(in crate::install_plan) bundles: UnpackedSteps,
@@ -56,7 +57,19 @@ pub enum Served {
 impl Scope {
     /// The CSV of that name in the plan's namespace.
     pub fn csv(&self, name: &str) -> Target {
-        Target::namespaced(resource_of::<ClusterServiceVersion>(), &self.namespace, name)
+        csv_in(&self.namespace, name)
+    }
+
+    /// Whether a CSV that is not a copy exists; nothing if the API server has to be asked. One that
+    /// cannot be read counts as existing.
+    pub fn csv_exists(&self, namespace: &str, name: &str) -> Option<bool> {
+        if self.csvs.contains(&(namespace.to_owned(), name.to_owned())) {
+            return Some(true);
+        }
+        match self.known.get(&csv_in(namespace, name))? {
+            Ok(found) => Some(found.as_ref().is_some_and(|csv| !is_copy(csv))),
+            Err(_) => Some(true),
+        }
     }
 
     /// Whether `target` has been read or written in this execution.
@@ -103,6 +116,15 @@ impl Scope {
             csv.pointer("/metadata/uid").and_then(Value::as_str).filter(|uid| !uid.is_empty());
         uid.map(str::to_owned).ok_or_else(|| format!("ClusterServiceVersion {name} has no uid"))
     }
+}
+
+/// The CSV of that name in a namespace.
+pub(super) fn csv_in(namespace: &str, name: &str) -> Target {
+    Target::namespaced(resource_of::<ClusterServiceVersion>(), namespace, name)
+}
+
+fn is_copy(csv: &Value) -> bool {
+    csv.pointer("/metadata/labels").is_some_and(|labels| labels.get(COPIED_FROM).is_some())
 }
 
 /// The text of the API server for an absent object.

@@ -3,7 +3,7 @@
 mod conclusion;
 
 use jiff::ToSpan;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{OwnerReference, Time};
 use olm_effect::Action;
 use olm_types::api::{
     Approval, OperatorGroupSpec, OperatorGroupStatus, Step, StepResource, StepStatus,
@@ -42,6 +42,7 @@ fn observed(phase: InstallPlanPhase) -> Observed {
     });
     Observed {
         plan: Arc::new(plan),
+        siblings: Vec::new(),
         groups: vec![group(&["ns"])],
         csvs: BTreeSet::new(),
         replaced: BTreeSet::new(),
@@ -71,7 +72,7 @@ fn write_of(decision: Decision) -> (Option<InstallPlanStatus>, Option<String>) {
     match decision {
         Decision::Write { effects, problem } => (written(&effects), problem),
         Decision::Nothing => (None, None),
-        Decision::Execute(_) | Decision::Resolve => panic!("executes"),
+        Decision::Execute(_) | Decision::Wait(_) | Decision::Resolve => panic!("executes"),
     }
 }
 
@@ -110,6 +111,27 @@ fn a_plan_does_not_bring_back_what_was_replaced(
         assert_eq!(written.phase, InstallPlanPhase::Complete);
         assert_eq!(written.plan[0].status, StepStatus::Present);
     }
+}
+
+#[test]
+fn the_plan_of_a_next_version_waits_for_the_older_one() {
+    let mut observed = observed(InstallPlanPhase::Installing);
+    let plan = |generation: i64, owner: &str| {
+        let mut plan = (*observed.plan).clone();
+        plan.spec.generation = Some(generation);
+        plan.metadata.creation_timestamp = Some(Time(now()));
+        let (kind, uid) = ("Subscription".to_owned(), owner.to_owned());
+        plan.metadata.owner_references =
+            Some(vec![OwnerReference { kind, uid, ..OwnerReference::default() }]);
+        Arc::new(plan)
+    };
+    let (older, of_another, newer) = (plan(1, "a"), plan(1, "b"), plan(2, "a"));
+    observed.plan = newer.clone();
+    observed.siblings = vec![of_another.clone(), newer.clone()];
+    assert!(matches!(decide(&observed, now()), Decision::Execute(_)));
+    observed.siblings.push(older);
+    assert!(matches!(decide(&observed, now()), Decision::Wait(wait) if wait.as_secs() == 60));
+    assert!(matches!(decide(&observed, now() + 60.seconds()), Decision::Execute(_)));
 }
 
 #[test]

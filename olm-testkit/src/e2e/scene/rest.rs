@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use jiff::Timestamp;
 use k8s_openapi::NamespaceResourceScope;
-use kube::api::{Api, ListParams, Patch, PatchParams};
+use kube::api::{Api, ListParams, ObjectList, Patch, PatchParams};
 use kube::{Resource, ResourceExt};
 use olm_types::api::{
     CatalogSource, ClusterServiceVersion, InstallPlan, OperatorGroup, Subscription,
@@ -62,10 +62,13 @@ impl Scene {
 
     /// What identifies the state of all global catalogs.
     async fn global_catalogs(&self) -> Result<BTreeMap<String, Option<String>>> {
-        let all: Api<CatalogSource> = Api::namespaced(self.client.clone(), OLM_NAMESPACE);
-        let list = all.list(&ListParams::default()).await.context("cannot list global catalogs")?;
         let state = |one: &CatalogSource| (one.name_any(), one.resource_version());
-        Ok(list.iter().map(state).collect())
+        Ok(self.list_global_catalogs().await?.iter().map(state).collect())
+    }
+
+    async fn list_global_catalogs(&self) -> Result<ObjectList<CatalogSource>> {
+        let all: Api<CatalogSource> = Api::namespaced(self.client.clone(), OLM_NAMESPACE);
+        all.list(&ListParams::default()).await.context("cannot list global catalogs")
     }
 
     async fn rest(&self, log: &Path) -> Result<()> {
@@ -88,9 +91,8 @@ impl Scene {
     /// Waits until each Subscription names the global catalogs that there are, and says no longer that
     /// they changed. On a busy machine that may take longer than [`QUIET`].
     async fn global_catalogs_are_known(&self) -> Result<()> {
-        let all: Api<CatalogSource> = Api::namespaced(self.client.clone(), OLM_NAMESPACE);
-        let list = all.list(&ListParams::default()).await.context("cannot list global catalogs")?;
-        let catalogs: BTreeSet<_> = list.iter().map(ResourceExt::uid).collect();
+        let catalogs = self.list_global_catalogs().await?;
+        let catalogs: BTreeSet<_> = catalogs.iter().map(ResourceExt::uid).collect();
         let subscriptions: Api<Subscription> = self.api();
         let names = subscriptions.list(&ListParams::default()).await;
         for name in names.context("cannot list Subscriptions")?.iter().map(ResourceExt::name_any) {

@@ -20,6 +20,7 @@ mod told;
 mod unpacked;
 
 use olm_effect::{Identity, Refusal};
+use olm_types::annotations::INSTALLED_ALONGSIDE_PREFIX;
 use olm_types::api::{Step, StepResource, StepStatus};
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -173,6 +174,28 @@ fn crd(version: &str) -> Step {
             "versions": [{"name": version, "served": true}]},
     });
     step("apiextensions.k8s.io", "CustomResourceDefinition", object)
+}
+
+/// Another plan may have recorded a CSV that was not there when this execution began.
+#[rstest]
+#[case::it_exists(Some(json!({"metadata": {"name": "csv.v2"}})), true)]
+#[case::it_is_gone(None, false)]
+#[case::it_is_a_copy(Some(json!({"metadata": {"name": "csv.v2", "labels": {"olm.copiedFrom": "x"}}})), false)]
+fn a_record_of_a_csv_goes_only_with_the_csv(#[case] csv: Option<Value>, #[case] stays: bool) {
+    let mut cluster = Cluster::default();
+    execute(&mut cluster, &[crd("v1")]);
+    let key = format!("{INSTALLED_ALONGSIDE_PREFIX}2");
+    cluster.change("CustomResourceDefinition", "things.example.com", |object| {
+        object["metadata"]["annotations"][&key] = json!("ns/csv.v2");
+    });
+    if let Some(csv) = csv {
+        cluster.put("ClusterServiceVersion", Some("ns"), "csv.v2", csv);
+    }
+    assert_eq!(execute(&mut cluster, &[crd("v1")]).0, [StepStatus::Present]);
+    let metadata = &cluster.get("CustomResourceDefinition", "things.example.com")["metadata"];
+    let records = metadata["annotations"].as_object().unwrap();
+    assert_eq!(records.contains_key(&key), stays);
+    assert!(records.values().any(|value| value == "ns/csv.v1"));
 }
 
 fn crd_with(status: StepStatus) -> Step {

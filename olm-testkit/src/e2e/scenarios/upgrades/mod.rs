@@ -13,6 +13,7 @@ mod replaces;
 mod rights;
 mod skips;
 mod story;
+mod turns;
 
 use crate::builders::{Bundle, Crd, Package};
 use crate::e2e::scenarios::install::operator;
@@ -62,6 +63,11 @@ fn edges() -> Vec<Scenario> {
             "upgrades::a_missing_api",
             "an upgrade that needs a missing kind waits, the old version stays",
             blocked::a_missing_api,
+        ),
+        scenario(
+            "upgrades::one_plan_at_a_time",
+            "the plan of the next version waits until the older one is done",
+            turns::one_plan_at_a_time,
         ),
         scenario(
             "upgrades::from_every_version",

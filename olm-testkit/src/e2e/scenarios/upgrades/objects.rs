@@ -13,7 +13,6 @@ use super::{kettle, kettles, stable};
 use crate::builders::Bundle;
 use crate::e2e::scene::Scene;
 use crate::history::{Change, History};
-use crate::wait::Waitable;
 
 const OLD: &str = "kettle.v1.0.0";
 const NEW: &str = "kettle.v2.0.0";
@@ -53,7 +52,6 @@ fn map(name: &str, value: &str) -> Value {
     })
 }
 
-/// The API server numbers all changes in one row, whatever their kind.
 async fn went_after_success(
     csvs: &History<ClusterServiceVersion>,
     maps: &History<ConfigMap>,
@@ -74,7 +72,7 @@ fn succeeded_at(story: &[Change<ClusterServiceVersion>]) -> Option<u64> {
     story.iter().find_map(|change| match change {
         Change::Is(csv) if csv.name_any() == NEW => {
             let phase = csv.status.as_ref().map(|status| status.phase);
-            (phase == Some(CsvPhase::Succeeded)).then(|| revision(&**csv)).flatten()
+            (phase == Some(CsvPhase::Succeeded)).then(|| change.revision()).flatten()
         }
         _ => None,
     })
@@ -82,13 +80,9 @@ fn succeeded_at(story: &[Change<ClusterServiceVersion>]) -> Option<u64> {
 
 fn gone_at(story: &[Change<ConfigMap>], name: &str) -> Option<u64> {
     story.iter().find_map(|change| match change {
-        Change::Gone(map) if map.name_any() == name => revision(&**map),
+        Change::Gone(map) if map.name_any() == name => change.revision(),
         _ => None,
     })
-}
-
-fn revision<K: Waitable>(object: &K) -> Option<u64> {
-    object.meta().resource_version.as_deref()?.parse().ok()
 }
 
 async fn is_same(maps: &Api<ConfigMap>, name: &str, before: &ConfigMap, value: &str) -> Result<()> {

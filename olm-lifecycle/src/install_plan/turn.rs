@@ -1,0 +1,126 @@
+//! Plans of one Subscription are executed one after the other.
+//!
+//! As soon as the CSV of a plan exists the next version may be planned, while steps of the older
+//! plan are still to come. Executed side by side, the older plan could put its objects over the
+//! newer ones, or bring back what went away with its CSV; so the newer plan waits. It does not wait
+//! for ever: an older plan that lacks rights, say, may never be done.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use olm_types::api::{InstallPlan, InstallPlanPhase, Subscription};
+
+/// How long the plan waits at most for one of `others` that comes before it; nothing when it is the
+/// plan's turn. An older plan is waited for until it was tried for `patience`.
+pub(super) fn wait<'a>(
+    plan: &InstallPlan,
+    others: impl IntoIterator<Item = &'a InstallPlan>,
+    patience: Duration,
+    now: Timestamp,
+) -> Option<Duration> {
+    let ahead = others.into_iter().filter(|other| {
+        is_running(other) && rank(other) < rank(plan) && of_same_subscription(other, plan)
+    });
+    ahead
+        .filter_map(|other| patience.checked_sub(age(other, now)?))
+        .max()
+        .filter(|wait| !wait.is_zero())
+}
+
+/// Order of creation.
+fn rank(plan: &InstallPlan) -> (Option<i64>, Option<Timestamp>, Option<&str>) {
+    let created = plan.metadata.creation_timestamp.as_ref().map(|time| time.0);
+    (plan.spec.generation, created, plan.metadata.name.as_deref())
+}
+
+fn is_running(plan: &InstallPlan) -> bool {
+    let phase = plan.status.as_ref().map(|status| status.phase).unwrap_or_default();
+    plan.metadata.deletion_timestamp.is_none()
+        && match phase {
+            InstallPlanPhase::Installing => true,
+            InstallPlanPhase::RequiresApproval => plan.spec.approved,
+            InstallPlanPhase::None
+            | InstallPlanPhase::Planning
+            | InstallPlanPhase::Complete
+            | InstallPlanPhase::Failed => false,
+        }
+}
+
+fn of_same_subscription(one: &InstallPlan, other: &InstallPlan) -> bool {
+    subscriptions(one).any(|uid| subscriptions(other).any(|each| each == uid))
+}
+
+/// `uid`s of the Subscriptions that own a plan.
+fn subscriptions(plan: &InstallPlan) -> impl Iterator<Item = &str> {
+    let owners = plan.metadata.owner_references.iter().flatten();
+    owners.filter(|owner| owner.kind == Subscription::KIND).map(|owner| owner.uid.as_str())
+}
+
+/// For how long the plan has been tried; since it was created, if it was never tried.
+fn age(plan: &InstallPlan, now: Timestamp) -> Option<Duration> {
+    let started = plan.status.as_ref().and_then(|status| status.start_time.as_ref());
+    let since = started.or(plan.metadata.creation_timestamp.as_ref())?.0;
+    Some(Duration::try_from(now.duration_since(since)).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rstest::rstest;
+    use serde_json::json;
+
+    fn plan(generation: i64, phase: &str, uid: &str, started: i64) -> InstallPlan {
+        let time = |seconds: i64| Timestamp::from_second(seconds).unwrap().to_string();
+        serde_json::from_value(json!({
+            "metadata": {
+                "name": format!("install-{generation}"), "namespace": "ns",
+                "creationTimestamp": time(0),
+                "ownerReferences": [{
+                    "apiVersion": "operators.coreos.com/v1alpha1", "kind": "Subscription",
+                    "name": uid, "uid": uid,
+                }],
+            },
+            "spec": {
+                "generation": generation, "approval": "Automatic", "approved": true,
+                "clusterServiceVersionNames": [],
+            },
+            "status": {"phase": phase, "startTime": time(started), "catalogSources": []},
+        }))
+        .unwrap()
+    }
+
+    /// Plan 2 of Subscription `a` at second 100, with 60 seconds of patience.
+    #[rstest]
+    #[case::an_older_one_runs(plan(1, "Installing", "a", 90), Some(50))]
+    #[case::an_older_one_is_about_to_run(plan(1, "RequiresApproval", "a", 99), Some(59))]
+    #[case::its_clock_is_ahead(plan(1, "Installing", "a", 101), Some(60))]
+    #[case::an_older_one_does_not_get_on(plan(1, "Installing", "a", 40), None)]
+    #[case::an_older_one_is_done(plan(1, "Complete", "a", 90), None)]
+    #[case::an_older_one_failed(plan(1, "Failed", "a", 90), None)]
+    #[case::a_newer_one_runs(plan(3, "Installing", "a", 90), None)]
+    #[case::that_of_somebody_else_runs(plan(1, "Installing", "b", 90), None)]
+    fn turns(#[case] other: InstallPlan, #[case] expected: Option<u64>) {
+        let mine = plan(2, "Installing", "a", 100);
+        let (patience, now) = (Duration::from_secs(60), Timestamp::from_second(100).unwrap());
+        let waits = wait(&mine, [&mine, &other], patience, now);
+        assert_eq!(waits.map(|wait| wait.as_secs()), expected);
+    }
+
+    #[test]
+    fn an_unapproved_plan_is_not_waited_for() {
+        let mut other = plan(1, "RequiresApproval", "a", 99);
+        other.spec.approved = false;
+        let now = Timestamp::from_second(100).unwrap();
+        let mine = plan(2, "Installing", "a", 100);
+        assert_eq!(wait(&mine, [&other], Duration::from_secs(60), now), None);
+    }
+
+    #[test]
+    fn a_plan_of_nobody_does_not_wait() {
+        let mut mine = plan(2, "Installing", "a", 100);
+        mine.metadata.owner_references = None;
+        let other = plan(1, "Installing", "a", 99);
+        let now = Timestamp::from_second(100).unwrap();
+        assert_eq!(wait(&mine, [&other], Duration::from_secs(60), now), None);
+    }
+}
