@@ -34,6 +34,9 @@ impl Operator {
     /// Both.
     pub const ALL: [Self; 2] = [Self::Olm, Self::Catalog];
 
+    /// The names of both.
+    pub const NAMES: [&str; 2] = [Self::Olm.name(), Self::Catalog.name()];
+
     /// The name of the binary, by which audit logs know it, too.
     pub const fn name(self) -> &'static str {
         match self {

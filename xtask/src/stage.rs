@@ -66,7 +66,7 @@ impl Stage {
     /// Waits until the operators have written what they write once in an empty cluster.
     pub(crate) async fn settle(&self) -> Result<()> {
         let mut audit = AuditLog::new(self.cluster.audit_log());
-        audit.until_quiet(&Operator::ALL.map(Operator::name), QUIET, wait::PATIENCE).await?;
+        audit.until_quiet(&Operator::NAMES, QUIET, wait::PATIENCE).await?;
         Ok(())
     }
 

@@ -51,7 +51,7 @@ async fn story(ground: &Ground, mut audit: AuditLog) -> Result<()> {
 
     let mut ours = Ours::take_over(ground).await?;
     ours.retire_package_server(ground).await?;
-    let programs = Operator::ALL.map(Operator::name);
+    let programs = Operator::NAMES;
     let writes = audit.until_quiet(&programs, QUIET, PATIENCE).await?;
     let after = State::now(&ground.client).await?;
     ours.stop();

@@ -20,9 +20,6 @@ use super::operators::Starter;
 use super::scene::NAMESPACE;
 use super::slate::Slate;
 
-/// The programs whose writes count.
-const OPERATORS: [&str; 2] = [Operator::Olm.name(), Operator::Catalog.name()];
-
 /// What operators may go on writing before something must be wrong.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -72,7 +69,7 @@ impl Stage {
         let mut audit = AuditLog::new(cluster.audit_log());
         // What operators write once in an empty cluster belongs to no scenario.
         let pair = starter.start(None).await?;
-        audit.until_quiet(&OPERATORS, Duration::from_secs(3), PATIENCE).await?;
+        audit.until_quiet(&Operator::NAMES, Duration::from_secs(3), PATIENCE).await?;
         pair.stop();
         let slate = Slate::record(&client).await?;
         Ok(Self { client, starter, slate, cluster, audit })
@@ -85,7 +82,7 @@ impl Stage {
 
     /// The operators' writes since the last look, once there were none for `quiet`.
     pub(super) async fn writes_until_quiet(&mut self, quiet: Duration) -> Result<Vec<Write>> {
-        self.audit.until_quiet(&OPERATORS, quiet, PATIENCE).await
+        self.audit.until_quiet(&Operator::NAMES, quiet, PATIENCE).await
     }
 }
 

@@ -91,7 +91,7 @@ impl Story {
         ours.retire_package_server(&self.ground).await?;
         ours.answer(&self.ground).await?;
         self.manager = Manager::Ours(ours);
-        let programs = Operator::ALL.map(Operator::name);
+        let programs = Operator::NAMES;
         let writes = self.audit.until_quiet(&programs, QUIET, PATIENCE).await?;
         let title = format!("ours, after v0 {}", OlmV0::version());
         let needless = Some(needless(&writes));

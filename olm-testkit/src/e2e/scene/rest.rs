@@ -33,8 +33,6 @@ const PASSING: [&str; 3] = [
     reasons::CATALOG_SOURCES_DELETED,
 ];
 
-const OPERATORS: [&str; 2] = [Operator::Olm.name(), Operator::Catalog.name()];
-
 /// An idle operator answers a change within milliseconds; so long without a write is the end.
 const QUIET: Duration = Duration::from_secs(2);
 
@@ -74,14 +72,14 @@ impl Scene {
     async fn rest(&self, log: &Path) -> Result<()> {
         self.global_catalogs_are_known().await?;
         let mut audit = AuditLog::new(log.to_owned()).of_namespace(&self.namespace);
-        audit.until_quiet(&OPERATORS, QUIET, PATIENCE).await?;
+        audit.until_quiet(&Operator::NAMES, QUIET, PATIENCE).await?;
         self.touch::<CatalogSource>().await?;
         self.touch::<OperatorGroup>().await?;
         self.touch::<Subscription>().await?;
         self.touch::<InstallPlan>().await?;
         self.touch::<ClusterServiceVersion>().await?;
         let touched = self.reconciled().await?;
-        let Err(writes) = audit.nothing_for(&OPERATORS, QUIET).await else { return Ok(()) };
+        let Err(writes) = audit.nothing_for(&Operator::NAMES, QUIET).await else { return Ok(()) };
         let changes = diff(&touched, &self.reconciled().await?);
         let changes: Vec<String> = changes.iter().map(ToString::to_string).collect();
         let changes = changes.join("\n");
