@@ -101,7 +101,8 @@ struct Changed {
 }
 
 impl Changed {
-    /// In the network of its node it reaches the registry, which listens there only.
+    /// In the network of its node it reaches the registry, which listens there only. The names of
+    /// Services stay those of the cluster.
     async fn begin(scene: &Scene) -> Result<Self> {
         let namespace = scene.facts().olm_namespace.clone().context("OLM is nowhere")?;
         let deployments: Api<Deployment> = Api::namespaced(scene.client.clone(), &namespace);
@@ -111,7 +112,9 @@ impl Changed {
         let mut container = before["containers"][0].clone();
         let args = container["args"].as_array_mut().context("no arguments")?;
         args.push(json!("--bundle-unpack=process"));
-        let pod = json!({"hostNetwork": true, "containers": [container]});
+        let pod = json!({
+            "hostNetwork": true, "dnsPolicy": "ClusterFirstWithHostNet", "containers": [container],
+        });
         let namespaces: Api<Namespace> = Api::all(scene.client.clone());
         let enforced = namespaces.get(&namespace).await?.labels().get(ENFORCED).cloned();
         let changed = Self { deployments, before, namespaces, namespace, enforced };
@@ -122,7 +125,8 @@ impl Changed {
 
     async fn end(self) -> Result<()> {
         let container = self.before["containers"][0].clone();
-        let pod = json!({"hostNetwork": null, "containers": [container]});
+        let (network, names) = (&self.before["hostNetwork"], &self.before["dnsPolicy"]);
+        let pod = json!({"hostNetwork": network, "dnsPolicy": names, "containers": [container]});
         let patch = Patch::Merge(json!({"spec": {"template": {"spec": pod}}}));
         let name = Operator::Catalog.name();
         self.deployments.patch(name, &PatchParams::default(), &patch).await?;
