@@ -20,9 +20,6 @@ use olm_types::api::{CatalogSource, CsvPhase};
 
 use crate::environment;
 
-/// The programs that should be silent. Lease renewals, when there are any, are none of this.
-const OPERATORS: [&str; 2] = [Operator::Olm.name(), Operator::Catalog.name()];
-
 /// The silence that is asserted.
 const SILENCE: Duration = Duration::from_secs(60);
 
@@ -59,11 +56,11 @@ async fn silence(started: &Arc<Local>) -> Result<()> {
         groups::contested(started).await?,
         groups::crowded(started).await?,
     ];
-    audit.until_quiet(&OPERATORS, QUIET, PATIENCE).await?;
-    audit.nothing_for(&OPERATORS, SILENCE).await.context("while nothing changed")?;
+    audit.until_quiet(&Operator::NAMES, QUIET, PATIENCE).await?;
+    audit.nothing_for(&Operator::NAMES, SILENCE).await.context("while nothing changed")?;
     scrape::is_golden(started).await?;
     started.restart_operators().await?;
-    let silent = audit.nothing_for(&OPERATORS, SILENCE_AFTER_START).await;
+    let silent = audit.nothing_for(&Operator::NAMES, SILENCE_AFTER_START).await;
     silent.context("after a start of both operators")?;
     let [_, refused, ..] = &scenes;
     resolutions::only_when_needed(started.admin(Operator::Catalog)?, refused).await

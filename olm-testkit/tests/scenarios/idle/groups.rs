@@ -5,12 +5,14 @@ use std::sync::Arc;
 use anyhow::{Context, Result, ensure};
 use k8s_openapi::api::core::v1::Namespace;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kube::ResourceExt;
 use kube::api::{Api, PostParams};
 use olm_testkit::builders::{self, Crd, csv};
 use olm_testkit::e2e::stage::local::Local;
 use olm_testkit::e2e::{Scene, Stage};
 use olm_testkit::wait;
 use olm_types::api::{ClusterServiceVersion, CsvPhase, OperatorGroup};
+use olm_types::labels::operator_group_uid;
 use serde_json::json;
 
 /// Namespaces in one list; most of them do not exist.
@@ -55,6 +57,13 @@ pub(super) async fn crowded(started: &Arc<Local>) -> Result<Arc<Scene>> {
         group.status.as_ref().is_some_and(|status| status.namespaces.len() == MANY + 1)
     };
     let group = wait::until(&scene.api(), "group", "list its targets", listed).await?;
+    // Namespaces are labelled last, which takes a while with so many names.
+    let label = operator_group_uid(&group.uid().unwrap_or_default());
+    let namespaces: Api<Namespace> = Api::all(scene.client.clone());
+    wait::until(&namespaces, &scene.namespace, "have the label of its group", |one: &Namespace| {
+        one.labels().contains_key(&label)
+    })
+    .await?;
     let listed = group.status.map(|status| status.namespaces).unwrap_or_default();
     ensure!(listed.is_sorted(), "the list is in no order");
     scene.create(&csv("crowd.v1.0.0", "1.0.0").deployment("crowd", "default").build()).await?;
