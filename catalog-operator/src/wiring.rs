@@ -1,13 +1,12 @@
 //! Puts the operator together: client, watches, queues, catalogs, controllers, endpoints.
 
+mod content;
 mod controllers;
 mod packages;
 
 use std::sync::Arc;
 
 use anyhow::Context;
-use olm_catalog::image::Registry;
-use olm_catalog::registry::client::ClientOptions;
 use olm_kit::admin::Admin;
 use olm_kit::client::Connector;
 use olm_kit::controller::{Controller, Reconciler};
@@ -23,16 +22,13 @@ use olm_lifecycle::writes::resource_of;
 use olm_resolver::Resolver;
 
 use crate::args::Args;
-use crate::catalogs::{CatalogChange, Catalogs};
 use crate::metrics::CatalogMetrics;
-use crate::packages::PackageCache;
 use crate::queues::Queues;
 use crate::rights::{ChangedRights, Marker, RightsWatches};
-use crate::servers::ServiceResolver;
 use crate::stores::{Stores, Watches};
 use crate::tenancy::Tenancy;
 use crate::triggers::Triggers;
-use crate::unpack::Pulls;
+use content::Content;
 
 /// Name of the operator in logs, events and metrics.
 const NAME: &str = "catalog-operator";
@@ -60,7 +56,7 @@ pub async fn run_with(line: CommandLine<Args>, resolver: Resolver) -> anyhow::Re
     let metrics = Metrics::new()?;
     let parts = Parts::assemble(&args, &metrics, &tasks, resolver).await?;
     parts.serve_packages().await?;
-    let (catalogs, packages) = (parts.catalogs.clone(), parts.packages.clone());
+    let Content { catalogs, packages, .. } = parts.content.clone();
     let candidacy = parts.candidacy.clone();
     metrics.leader(NAME, candidacy.leadership());
     Admin::new(metrics)
@@ -98,10 +94,7 @@ struct Parts {
     tenancy: Tenancy,
     /// Whether this replica acts.
     candidacy: Candidacy,
-    catalogs: Catalogs,
-    packages: PackageCache,
-    registry: Registry,
-    pulls: Pulls,
+    content: Content,
     /// Shared by all namespaces, as it remembers what it has read in catalogs.
     resolver: Arc<Resolver>,
 }
@@ -113,9 +106,7 @@ impl Parts {
         tasks: &Tasks,
         resolver: Resolver,
     ) -> anyhow::Result<Self> {
-        let connector = Connector::load(args.common.kubeconfig.as_deref())
-            .await?
-            .metrics(kit_metrics.requests());
+        let connector = connector(args, kit_metrics).await?;
         let client = connector.client()?;
         let metrics = CatalogMetrics::register(kit_metrics)?;
         let candidacy = Candidacy::new(args.common.leader_elect, &client, &args.namespace, NAME)?;
@@ -124,28 +115,14 @@ impl Parts {
         let (stores, queues) = (watches.stores(), Queues::new());
         let triggers = Triggers::new(&stores, &queues, args.global_catalog_namespace());
         triggers.listen();
-        let abnormal = metrics.abnormal.clone();
-        stores.subscriptions.on_change(move |change| abnormal.follow(change));
-        let registry = Registry::new(args.insecure_registries.iter().cloned())
-            .context("cannot read the system's certificates of authorities")?;
-        let unpack_triggers = triggers.clone();
-        let pulls = Pulls::new(registry.clone(), move || unpack_triggers.bundles_moved());
-        let catalogs = catalogs(args, &stores, triggers, &metrics);
+        metrics.follow(&stores.subscriptions);
+        let content = Content::assemble(args, &stores, triggers, &metrics)?;
         let options = interpreter_options(args, kit_metrics)
             .led_by(candidacy.leadership().clone())
             .with_accounts(&connector)?;
         let interpreter = absorbing(Interpreter::new(client.clone(), options), &stores);
         watches.start(tasks);
         candidacy.start(tasks);
-        let rights = ChangedRights::default();
-        let marker =
-            Marker { stores: stores.clone(), queues: queues.clone(), rights: rights.clone() };
-        RightsWatches::new(&client, &kit_metrics.watches()).start(&marker, tasks);
-        tracing::info!(
-            server = connector.url(),
-            namespace = args.namespace,
-            "catalog operator started"
-        );
         Ok(Self {
             args: args.clone(),
             tasks: tasks.clone(),
@@ -155,13 +132,10 @@ impl Parts {
             interpreter,
             stores,
             queues,
-            rights,
+            rights: ChangedRights::default(),
             tenancy,
             candidacy,
-            catalogs,
-            packages: PackageCache::new(args.global_catalog_namespace()),
-            registry,
-            pulls,
+            content,
             resolver: Arc::new(resolver),
         })
     }
@@ -176,7 +150,18 @@ impl Parts {
         if !self.args.packages_address.is_empty() {
             self.run("packages", &self.queues.packages, self.refresh(), everyone);
         }
+        self.watch_rights();
         self.revisit_catalogs();
+    }
+
+    /// Changed rights wake the plans that failed for want of them.
+    fn watch_rights(&self) {
+        let marker = Marker {
+            stores: self.stores.clone(),
+            queues: self.queues.clone(),
+            rights: self.rights.clone(),
+        };
+        RightsWatches::new(&self.client, &self.kit_metrics.watches()).start(&marker, &self.tasks);
     }
 
     /// A new leader looks at every catalog again: a follower only connected them.
@@ -211,23 +196,12 @@ impl Parts {
     }
 }
 
-/// Catalogs whose changes become keys.
-fn catalogs(
-    args: &Args,
-    stores: &Stores,
-    triggers: Triggers,
-    metrics: &CatalogMetrics,
-) -> Catalogs {
-    let snapshots = metrics.snapshots.clone();
-    let resolver = Arc::new(ServiceResolver::new(stores.servers.services.clone()));
-    let options = ClientOptions { resolver, ..ClientOptions::default() };
-    let catalogs = Catalogs::new(options, move |key, change| {
-        if matches!(change, CatalogChange::Loaded | CatalogChange::Unchanged) {
-            snapshots.with_label_values(&[&*key.namespace, &*key.name]).inc();
-        }
-        triggers.connected_catalog(key, change);
-    });
-    catalogs.unhealthy(args.unhealthy_catalogs)
+/// What reaches the cluster, and says which one it is.
+async fn connector(args: &Args, metrics: &Metrics) -> anyhow::Result<Connector> {
+    let connector = Connector::load(args.common.kubeconfig.as_deref()).await?;
+    let (server, namespace) = (connector.url(), &args.namespace);
+    tracing::info!(server, namespace, "catalog operator started");
+    Ok(connector.metrics(metrics.requests()))
 }
 
 fn interpreter_options(args: &Args, metrics: &Metrics) -> InterpreterOptions {

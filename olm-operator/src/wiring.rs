@@ -109,9 +109,8 @@ impl Parts {
     /// Everything that is needed to act; the stores begin to fill.
     async fn assemble(args: &Args, tasks: Tasks, stages: Stages) -> anyhow::Result<Self> {
         let metrics = Metrics::new()?;
-        let csv_metrics = CsvMetrics::register(&metrics)?;
-        let connector =
-            Connector::load(args.common.kubeconfig.as_deref()).await?.metrics(metrics.requests());
+        let connector = Connector::load(args.common.kubeconfig.as_deref()).await?;
+        let connector = connector.metrics(metrics.requests());
         let client = connector.client()?;
         let candidacy = Candidacy::new(args.common.leader_elect, &client, &args.namespace, NAME)?;
         let tenancy = Tenancy::assemble(args, &client).await?;
@@ -120,19 +119,17 @@ impl Parts {
         if proxy::is_known(&ApiKinds::new(client.clone())).await? {
             watches = watches.with_proxies(&client, &metrics.watches());
         }
-        let options = interpreter_options(args, &metrics)
-            .led_by(candidacy.leadership().clone())
-            .with_accounts(&connector)?;
         let report = companions::report(args);
         let triggers = Triggers {
             stores: watches.stores(),
             queues: Queues::new(args.watched()).reporting(report.names.given()),
             dependents: Dependents::default(),
             changes: Changes::default(),
-            metrics: csv_metrics,
+            metrics: CsvMetrics::register(&metrics)?,
             originals,
             components: ComponentIndex::default(),
         };
+        let options = interpreter_options(args, &metrics, &candidacy).with_accounts(&connector)?;
         let interpreter = interpreter(options, &client, &triggers.stores);
         triggers.listen();
         watches.start(&tasks);
@@ -198,10 +195,15 @@ impl Parts {
     }
 }
 
-fn interpreter_options(args: &Args, metrics: &Metrics) -> InterpreterOptions {
+fn interpreter_options(
+    args: &Args,
+    metrics: &Metrics,
+    candidacy: &Candidacy,
+) -> InterpreterOptions {
     let mut options = InterpreterOptions::new(EVENT_SOURCE)
         .stop_after(args.common.stop_after_writes)
-        .metrics(metrics.interpreter());
+        .metrics(metrics.interpreter())
+        .led_by(candidacy.leadership().clone());
     options.field_manager = NAME.to_owned();
     options
 }

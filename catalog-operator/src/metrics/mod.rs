@@ -5,6 +5,8 @@ mod resolutions;
 mod syncs;
 
 use olm_kit::metrics::{Family, IntCounterVec, IntGaugeVec, Metrics, MetricsError};
+use olm_kit::watch::Store;
+use olm_types::api::Subscription;
 
 pub use abnormal::AbnormalSubscriptions;
 pub use resolutions::ResolutionTimes;
@@ -70,9 +72,13 @@ impl CatalogMetrics {
             abnormal: AbnormalSubscriptions::register(metrics)?,
         })
     }
-}
 
-impl CatalogMetrics {
+    /// From now on, `olm_subscription_abnormal` tells what stands in the way of these Subscriptions.
+    pub fn follow(&self, subscriptions: &Store<Subscription>) {
+        let abnormal = self.abnormal.clone();
+        subscriptions.on_change(move |change| abnormal.follow(change));
+    }
+
     /// Sets `subscription_count`.
     pub fn count_subscriptions(&self, count: usize) {
         set(&self.subscriptions, count);

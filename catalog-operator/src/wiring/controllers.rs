@@ -22,8 +22,8 @@ impl Parts {
     pub(super) fn refresh(&self) -> Refresh {
         Refresh {
             store: self.stores.catalogs.clone(),
-            catalogs: self.catalogs.clone(),
-            packages: self.packages.clone(),
+            catalogs: self.content.catalogs.clone(),
+            packages: self.content.packages.clone(),
             made_of: DashMap::new(),
         }
     }
@@ -32,7 +32,7 @@ impl Parts {
         CatalogSources {
             store: self.stores.catalogs.clone(),
             servers: self.stores.servers.clone(),
-            catalogs: self.catalogs.clone(),
+            catalogs: self.content.catalogs.clone(),
             settings: Settings {
                 opm_image: self.args.opm_image.clone(),
                 util_image: self.args.util_image.clone(),
@@ -51,7 +51,7 @@ impl Parts {
     /// Who is asked for the digests of catalog images, if anybody is.
     fn digests(&self) -> Option<Arc<dyn DigestSource>> {
         (self.args.catalog_polling == CatalogPolling::Digest).then(|| {
-            let registry = self.registry.clone();
+            let registry = self.content.registry.clone();
             Arc::new(RegistryDigests { client: self.client.clone(), registry }) as Arc<_>
         })
     }
@@ -59,7 +59,7 @@ impl Parts {
     pub(super) fn subscriptions(&self) -> Subscriptions {
         Subscriptions {
             stores: self.stores.clone(),
-            catalogs: self.catalogs.clone(),
+            catalogs: self.content.catalogs.clone(),
             client: self.client.clone(),
             interpreter: self.interpreter.clone(),
             namespaces: self.queues.namespaces.clone(),
@@ -71,7 +71,7 @@ impl Parts {
     pub(super) fn resolutions(&self) -> Resolutions {
         Resolutions {
             stores: self.stores.clone(),
-            catalogs: self.catalogs.clone(),
+            catalogs: self.content.catalogs.clone(),
             bundles: self.bundles(),
             interpreter: self.interpreter.clone(),
             attestor: self.tenancy.attestor.clone(),
@@ -95,7 +95,7 @@ impl Parts {
             interpreter: self.interpreter.clone(),
         };
         let unpacker: Arc<dyn BundleUnpacker> = match self.args.bundle_unpack {
-            Unpacker::Process => Arc::new(ProcessUnpacker { pulls: self.pulls.clone() }),
+            Unpacker::Process => Arc::new(ProcessUnpacker { pulls: self.content.pulls.clone() }),
             Unpacker::Job => Arc::new(JobUnpacker {
                 images: Images {
                     opm: self.args.opm_image.clone(),

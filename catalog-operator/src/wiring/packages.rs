@@ -13,7 +13,7 @@ impl Parts {
         if self.args.packages_address.is_empty() {
             return Ok(());
         }
-        let api = AggregatedApi::new(Arc::new(self.packages.clone()), self.client.clone())
+        let api = AggregatedApi::new(Arc::new(self.content.packages.clone()), self.client.clone())
             .profile(self.args.common.tls_profile()?);
         self.kit_metrics.certificate("packages", &api.identity());
         let (client, interpreter) = (self.client.clone(), self.interpreter.clone());

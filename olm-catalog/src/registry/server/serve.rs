@@ -89,12 +89,6 @@ pub async fn serve(
     options: ServerOptions,
     stop: impl Future<Output = ()>,
 ) -> Result<(), ServeError> {
-    let streams = Streams::new(options.streams, options.reader_time);
-    let request_bytes = options.request_bytes;
-    let registry = Calls { index, streams, buffers: Arc::default(), request_bytes };
-    let experimental =
-        ExperimentalRegistryServer::new(registry.clone()).max_decoding_message_size(request_bytes);
-    let reflection = (reflection().build_v1()?, reflection().build_v1alpha()?);
     let stopping = CancellationToken::new();
     let server = Server::builder()
         .max_concurrent_streams(options.calls_per_connection)
@@ -105,11 +99,7 @@ pub async fn serve(
         .layer(GlobalConcurrencyLimitLayer::new(options.calls))
         .timeout(options.call_time)
         .http2_keepalive_interval(Some(options.keepalive))
-        .add_service(HealthServer::new(AlwaysServing).max_decoding_message_size(request_bytes))
-        .add_service(registry)
-        .add_service(experimental)
-        .add_service(reflection.0)
-        .add_service(reflection.1)
+        .add_routes(routes(index, &options)?)
         .serve_with_incoming_shutdown(
             TcpIncoming::from(listener).with_nodelay(Some(true)),
             stopping.clone().cancelled_owned(),
@@ -126,4 +116,19 @@ pub async fn serve(
             Ok(())
         }
     }
+}
+
+/// Everything that is served: the registry, its experimental calls, health, and reflection.
+fn routes(index: Arc<Index>, options: &ServerOptions) -> Result<Routes, ServeError> {
+    let streams = Streams::new(options.streams, options.reader_time);
+    let request_bytes = options.request_bytes;
+    let registry = Calls { index, streams, buffers: Arc::default(), request_bytes };
+    let experimental =
+        ExperimentalRegistryServer::new(registry.clone()).max_decoding_message_size(request_bytes);
+    let health = HealthServer::new(AlwaysServing).max_decoding_message_size(request_bytes);
+    Ok(Routes::new(health)
+        .add_service(registry)
+        .add_service(experimental)
+        .add_service(reflection().build_v1()?)
+        .add_service(reflection().build_v1alpha()?))
 }

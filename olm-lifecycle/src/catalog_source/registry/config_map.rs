@@ -1,5 +1,8 @@
 //! What serves a catalog that is in a ConfigMap (spec catalog-operator 1.7).
 
+use std::collections::BTreeMap;
+
+use k8s_openapi::api::core::v1::Pod;
 use k8s_openapi::api::rbac::v1::{PolicyRule, Role, RoleBinding, RoleRef, Subject};
 use kube_core::ResourceExt;
 use olm_types::api::CatalogSource;
@@ -24,15 +27,33 @@ pub(super) fn wanted(
     settings: &Settings,
     around: &Surroundings,
 ) -> Result<Wanted, PodError> {
-    let image = &settings.config_map_server_image;
-    if image.is_empty() {
-        return Err(PodError::NoImage);
-    }
     let account = account::for_config_map(catalog);
     let account_name = account.metadata.name.clone().unwrap_or_default();
     let mut pod_labels = catalog_labels(catalog);
     let version = around.config_map_version.clone().unwrap_or_default();
     pod_labels.insert(labels::CONFIG_MAP_RESOURCE_VERSION.to_owned(), version);
+    let name = service_name(catalog, &Backend::ConfigMap);
+    let selector = [(labels::CATALOG_SOURCE.to_owned(), catalog.name_any())];
+    Ok(Wanted {
+        pod: server(catalog, settings, around, &pod_labels, &account_name)?,
+        policies: policies::both(catalog, &pod_labels, policies::Egress::ApiServer),
+        service: service::build(catalog, &name, selector.into())?,
+        rights: Some((role(catalog), binding(catalog, &account_name))),
+        account,
+    })
+}
+
+fn server(
+    catalog: &CatalogSource,
+    settings: &Settings,
+    around: &Surroundings,
+    labels: &BTreeMap<String, String>,
+    account: &str,
+) -> Result<Pod, PodError> {
+    let image = &settings.config_map_server_image;
+    if image.is_empty() {
+        return Err(PodError::NoImage);
+    }
     let mut pod = pod::build(&pod::Inputs {
         catalog,
         settings,
@@ -40,7 +61,7 @@ pub(super) fn wanted(
         image,
         account: None,
         pull_secrets: &[],
-        labels: pod_labels.clone(),
+        labels: labels.clone(),
         readiness_delay: 5,
         liveness_delay: 5,
         restricted: around.restricted,
@@ -48,18 +69,10 @@ pub(super) fn wanted(
     pod.metadata.owner_references = Some(vec![pod_owner(catalog)]);
     // v0 hashes the Pod before it has these two.
     if let Some(spec) = &mut pod.spec {
-        spec.service_account_name = Some(account_name.clone());
+        spec.service_account_name = Some(account.to_owned());
         spec.containers.iter_mut().for_each(|container| container.command = Some(command(catalog)));
     }
-    let name = service_name(catalog, &Backend::ConfigMap);
-    let selector = [(labels::CATALOG_SOURCE.to_owned(), catalog.name_any())];
-    Ok(Wanted {
-        policies: policies::both(catalog, &pod_labels, policies::Egress::ApiServer),
-        service: service::build(catalog, &name, selector.into())?,
-        rights: Some((role(catalog), binding(catalog, &account_name))),
-        account,
-        pod,
-    })
+    Ok(pod)
 }
 
 fn command(catalog: &CatalogSource) -> Vec<String> {

@@ -153,13 +153,7 @@ impl Execution {
     fn digest(&mut self, reply: Reply, name: &str) -> Result<Option<StepStatus>, StepError> {
         match (std::mem::replace(&mut self.stage, Stage::Open), reply) {
             (Stage::Gather { target }, reply) => self.learn(target, reply, name).map(|()| None),
-            (Stage::Discover { kind }, Reply::Kind(served)) => {
-                self.scope.kinds.insert(kind, served);
-                Ok(None)
-            }
-            (Stage::Discover { .. }, Reply::Unreadable(cause)) => {
-                Err(StepError::Refused { what: String::new(), cause })
-            }
+            (Stage::Discover { kind }, reply) => self.discovered(kind, reply, name).map(|()| None),
             (Stage::Doubt { error }, reply) => {
                 let error = self.resolved(error, reply);
                 self.stage = Stage::Doubt { error: StepError::OutOfTurn(name.to_owned()) };
@@ -192,6 +186,18 @@ impl Execution {
             }
             _ => Err(StepError::OutOfTurn(name.to_owned())),
         }
+    }
+
+    /// Takes in how a kind is served.
+    fn discovered(&mut self, kind: Gvk, reply: Reply, name: &str) -> Result<(), StepError> {
+        match reply {
+            Reply::Kind(served) => self.scope.kinds.insert(kind, served),
+            Reply::Unreadable(cause) => {
+                return Err(StepError::Refused { what: String::new(), cause });
+            }
+            _ => return Err(StepError::OutOfTurn(name.to_owned())),
+        };
+        Ok(())
     }
 
     /// Takes in what a read brought.

@@ -35,11 +35,7 @@ impl fmt::Display for Fact {
             Self::Ineligible { bundle, reason } => {
                 write!(f, "bundle {bundle} is ineligible: {reason}")
             }
-            Self::ClusterVersion { bundle, need: ClusterNeed { needed, server } } => write!(
-                f,
-                "bundle {} requires Kubernetes {needed} and the cluster has {server}",
-                bundle.name
-            ),
+            Self::ClusterVersion { bundle, need } => needs_newer_cluster(f, bundle, need),
             Self::BundleRequires { bundle, requirement, .. } => {
                 write!(f, "bundle {} requires an operator {requirement}", bundle.name)
             }
@@ -49,10 +45,7 @@ impl fmt::Display for Fact {
             Self::OnePerPackage { package, bundles } => {
                 write!(f, "{} originate from package {package}", list(bundles, "and"))
             }
-            Self::OneProvider { api, bundles } => {
-                let Gvk { group, version, kind } = api;
-                write!(f, "{} provide {kind} ({group}/{version})", list(bundles, "and"))
-            }
+            Self::OneProvider { api, bundles } => one_provider(f, api, bundles),
             Self::Other(text) => f.write_str(text),
         }
     }
@@ -100,6 +93,20 @@ fn requires(f: &mut fmt::Formatter<'_>, subscription: &str, choices: &[BundleRef
             write!(f, "subscription {subscription} requires at least one of {}", list(many, "or"))
         }
     }
+}
+
+fn needs_newer_cluster(
+    f: &mut fmt::Formatter<'_>,
+    bundle: &BundleRef,
+    ClusterNeed { needed, server }: &ClusterNeed,
+) -> fmt::Result {
+    let name = &bundle.name;
+    write!(f, "bundle {name} requires Kubernetes {needed} and the cluster has {server}")
+}
+
+fn one_provider(f: &mut fmt::Formatter<'_>, api: &Gvk, bundles: &[BundleRef]) -> fmt::Result {
+    let Gvk { group, version, kind } = api;
+    write!(f, "{} provide {kind} ({group}/{version})", list(bundles, "and"))
 }
 
 /// `A`, `A and B`, `A, B and C`.

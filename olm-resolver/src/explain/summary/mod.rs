@@ -10,7 +10,7 @@ use names::{api_name, name, names, one_of, some};
 
 use super::{Fact, Repair};
 use crate::constraint::Wanted;
-use crate::problem::{BundleRef, Missing};
+use crate::problem::{BundleRef, ClusterNeed, Missing};
 use crate::request::SubscriptionFacts;
 
 pub(super) fn of(facts: &[Fact], repairs: &[Repair]) -> String {
@@ -51,18 +51,11 @@ fn rank(fact: &Fact) -> u8 {
 fn sentence(fact: &Fact, all: &[&Fact]) -> Option<String> {
     Some(match fact {
         Fact::SubscriptionExists(_) => return None,
-        Fact::NothingFound { subscription, missing, installed: Some(csv) } => {
-            let text = nothing_found(subscription, *missing);
-            format!("{text} {csv} stays installed and gets no updates.")
-        }
-        Fact::NothingFound { subscription, missing, installed: None } => {
-            nothing_found(subscription, *missing)
-        }
-        Fact::SubscriptionRequires { subscription, choices } if choices.is_empty() => {
-            format!("Subscription {} needs a bundle, but none qualifies.", subscription.name)
+        Fact::NothingFound { subscription, missing, installed } => {
+            nothing_found(subscription, *missing) + &stays(installed.as_deref())
         }
         Fact::SubscriptionRequires { subscription, choices } => {
-            format!("Subscription {} needs {}.", subscription.name, one_of(choices, "or"))
+            subscription_requires(&subscription.name, choices)
         }
         Fact::OrphanExists(csv) => format!(
             "ClusterServiceVersion {} is in the namespace without a Subscription.",
@@ -76,27 +69,29 @@ fn sentence(fact: &Fact, all: &[&Fact]) -> Option<String> {
         Fact::Ineligible { bundle, reason } => {
             about(bundle, &format!("is malformed and left out ({reason})."))
         }
-        Fact::ClusterVersion { bundle, need } => format!(
-            "{} needs Kubernetes {} or newer, and the cluster has {}.",
-            name(bundle),
-            need.needed,
-            need.server
+        Fact::ClusterVersion { bundle, need: ClusterNeed { needed, server } } => about(
+            bundle,
+            &format!("needs Kubernetes {needed} or newer, and the cluster has {server}."),
         ),
         Fact::BundleRequires { .. } => return requires(fact, all),
         Fact::TakesPlaceOf { bundle, installed } => {
             format!("{} would take the place of {}.", name(bundle), name(installed))
         }
-        Fact::OnePerPackage { package, bundles } => format!(
-            "Only one bundle of package {package} can be in a namespace: {}.",
-            names(bundles, "or")
-        ),
-        Fact::OneProvider { api, bundles } => format!(
-            "Only one provider of the API {} can be in a namespace: {}.",
-            api_name(api),
-            names(bundles, "or")
-        ),
+        Fact::OnePerPackage { package, bundles } => {
+            only_one(&format!("bundle of package {package}"), bundles)
+        }
+        Fact::OneProvider { api, bundles } => {
+            only_one(&format!("provider of the API {}", api_name(api)), bundles)
+        }
         Fact::Other(text) => format!("{text}."),
     })
+}
+
+fn subscription_requires(subscription: &str, choices: &[BundleRef]) -> String {
+    match choices {
+        [] => format!("Subscription {subscription} needs a bundle, but none qualifies."),
+        _ => format!("Subscription {subscription} needs {}.", one_of(choices, "or")),
+    }
 }
 
 /// What a bundle needs, who could provide it, and what its authors say about it.
@@ -146,6 +141,16 @@ fn nothing_found(subscription: &SubscriptionFacts, missing: Missing) -> String {
             subscription.starting_csv.as_deref().unwrap_or_default()
         ),
     }
+}
+
+/// What becomes of the CSV of a Subscription whose wish is not offered.
+fn stays(installed: Option<&str>) -> String {
+    let text = |csv| format!(" {csv} stays installed and gets no updates.");
+    installed.map(text).unwrap_or_default()
+}
+
+fn only_one(what: &str, bundles: &[BundleRef]) -> String {
+    format!("Only one {what} can be in a namespace: {}.", names(bundles, "or"))
 }
 
 /// Subject and verb of all facts that state the same need.

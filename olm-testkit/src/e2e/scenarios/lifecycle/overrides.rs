@@ -21,16 +21,7 @@ pub(super) async fn of_a_subscription(scene: Arc<Scene>) -> Result<()> {
     let package = Package::single("kettle", Bundle::new("1.0.0", &kettle));
     scene.catalog("kitchen", &[package]).await?;
     let mut wish = builders::subscription(&scene.namespace, "kettle", "stable", "kitchen");
-    wish.spec.config = Some(json!({
-        "env": [{"name": "COLOUR", "value": "red"}],
-        "envFrom": [{"configMapRef": {"name": "settings", "optional": true}}],
-        "volumes": [{"name": "water", "emptyDir": {}}],
-        "volumeMounts": [{"name": "water", "mountPath": "/water"}],
-        "tolerations": [{"key": "hot", "operator": "Exists"}],
-        "resources": {"requests": {"cpu": "1m"}},
-        "nodeSelector": {"kubernetes.io/os": "linux"},
-        "annotations": {"kitchen": "ours"},
-    }));
+    wish.spec.config = Some(configuration());
     scene.create(&wish).await?;
     let before = until(&scene, "be as the Subscription says", |pod, container| {
         container["env"][0]["value"] == "red"
@@ -56,6 +47,19 @@ pub(super) async fn of_a_subscription(scene: Arc<Scene>) -> Result<()> {
     .await?;
     scene.at_latest("kettle", "kettle.v1.0.0").await?;
     scene.succeeded("kettle.v1.0.0").await.map(drop)
+}
+
+fn configuration() -> Value {
+    json!({
+        "env": [{"name": "COLOUR", "value": "red"}],
+        "envFrom": [{"configMapRef": {"name": "settings", "optional": true}}],
+        "volumes": [{"name": "water", "emptyDir": {}}],
+        "volumeMounts": [{"name": "water", "mountPath": "/water"}],
+        "tolerations": [{"key": "hot", "operator": "Exists"}],
+        "resources": {"requests": {"cpu": "1m"}},
+        "nodeSelector": {"kubernetes.io/os": "linux"},
+        "annotations": {"kitchen": "ours"},
+    })
 }
 
 async fn configure(scene: &Scene, config: Value) -> Result<()> {

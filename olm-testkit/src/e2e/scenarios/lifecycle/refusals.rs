@@ -124,6 +124,27 @@ fn rights(namespace: &str) -> Result<(Role, RoleBinding)> {
     Ok((serde_json::from_value(role)?, serde_json::from_value(binding)?))
 }
 
+/// Operators that can never be installed: name, and the reason and message of the CSV.
+const IMPOSSIBLE: [(&str, &str, &str); 4] = [
+    ("helm", "InvalidInstallStrategy", "install strategy invalid: unrecognized install strategy"),
+    (
+        "verbless",
+        "InvalidInstallStrategy",
+        "install strategy invalid: rule invalid: policy rule must have at least one verb",
+    ),
+    (
+        "modeless",
+        "UnsupportedOperatorGroup",
+        "OwnNamespace InstallModeType not supported, cannot configure to watch own namespace",
+    ),
+    (
+        "twice",
+        "InvalidInstallModes",
+        "InstallMode list contains duplicates, cannot make set: [{OwnNamespace true} \
+         {SingleNamespace true} {MultiNamespace true} {AllNamespaces true} {OwnNamespace true}]",
+    ),
+];
+
 /// A strategy that nobody knows, a rule without verbs, install modes that do not fit or stand
 /// there twice: the CSV says so, stays so, and nothing is written any more.
 pub(super) async fn impossible_wishes(scene: Arc<Scene>) -> Result<()> {
@@ -140,29 +161,7 @@ pub(super) async fn impossible_wishes(scene: Arc<Scene>) -> Result<()> {
     for wish in [helm, verbless, modeless, twice] {
         scene.create(&wish.build()).await?;
     }
-    for (name, reason, expected) in [
-        (
-            "helm",
-            "InvalidInstallStrategy",
-            "install strategy invalid: unrecognized install strategy",
-        ),
-        (
-            "verbless",
-            "InvalidInstallStrategy",
-            "install strategy invalid: rule invalid: policy rule must have at least one verb",
-        ),
-        (
-            "modeless",
-            "UnsupportedOperatorGroup",
-            "OwnNamespace InstallModeType not supported, cannot configure to watch own namespace",
-        ),
-        (
-            "twice",
-            "InvalidInstallModes",
-            "InstallMode list contains duplicates, cannot make set: [{OwnNamespace true} \
-             {SingleNamespace true} {MultiNamespace true} {AllNamespaces true} {OwnNamespace true}]",
-        ),
-    ] {
+    for (name, reason, expected) in IMPOSSIBLE {
         let text = message(&scene, name, CsvPhase::Failed, reason).await?;
         ensure!(text == expected, "{name}: {text}");
     }

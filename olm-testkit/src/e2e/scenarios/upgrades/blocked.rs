@@ -36,16 +36,7 @@ pub async fn a_missing_api(scene: Arc<Scene>) -> Result<()> {
     scene.at_latest("spoon", "spoon.v1.0.0").await?;
     scene.installed("kettle", OLD).await?;
     check_nothing_started(&scene).await?;
-    let why = scene
-        .condition("kettle", "UpgradeBlocked", "True", "ConstraintsNotSatisfiable")
-        .await?
-        .message
-        .unwrap_or_default();
-    let expected = format!("{OLD} is not upgraded to {NEW} (channel ");
-    ensure!(
-        why.starts_with(&expected) && why.contains(" requires a provider of the API Tap "),
-        "{why:?}"
-    );
+    check_told(&scene).await?;
     scene.at_rest().await?;
 
     let tap = Bundle::new("1.0.0", &operator("tap", "1.0.0", &taps)).provides(&taps);
@@ -59,6 +50,17 @@ pub async fn a_missing_api(scene: Arc<Scene>) -> Result<()> {
         "the upgrade is done and told as blocked: {conditions:?}"
     );
     story.check_chain(&[OLD, NEW]).await
+}
+
+async fn check_told(scene: &Scene) -> Result<()> {
+    let (condition, reason) = ("UpgradeBlocked", "ConstraintsNotSatisfiable");
+    let told = scene.condition("kettle", condition, "True", reason).await?;
+    let why = told.message.unwrap_or_default();
+    let expected = format!("{OLD} is not upgraded to {NEW} (channel ");
+    let is_told =
+        why.starts_with(&expected) && why.contains(" requires a provider of the API Tap ");
+    ensure!(is_told, "{why:?}");
+    Ok(())
 }
 
 async fn check_nothing_started(scene: &Scene) -> Result<()> {
