@@ -55,6 +55,14 @@ pub fn succeed(mut command: Command) -> Result<()> {
     }
 }
 
+/// The file of this program. A build may have put a new one in its place since it was started: Linux
+/// then marks the path of the one that runs.
+pub fn this_program() -> Result<PathBuf> {
+    let path = std::env::current_exe().context("cannot find the running executable")?;
+    let text = path.to_str().context("the path of the running executable is not UTF-8")?;
+    Ok(PathBuf::from(text.strip_suffix(" (deleted)").unwrap_or(text)))
+}
+
 /// A text file of the checkout.
 #[derive(Clone, Debug)]
 pub struct SourceFile {

@@ -142,7 +142,7 @@ fn furnish(folder: &Path, binaries: &Path) -> Result<()> {
 
 /// `cargo xtask` in the checkout: this program, which is built already.
 fn cargo_of(root: &Path) -> Result<String> {
-    let xtask = std::env::current_exe().context("cannot find the running executable")?;
+    let xtask = workspace::this_program()?;
     let (root, xtask) = (root.display(), xtask.display());
     Ok(format!("#!/bin/sh\nshift\ncd '{root}' && exec '{xtask}' \"$@\"\n"))
 }

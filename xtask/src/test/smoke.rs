@@ -4,7 +4,6 @@
 //! where the machine cannot do it, that is said and counted as not run.
 
 use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
@@ -12,6 +11,7 @@ use olm_testkit::cluster::real::RealCluster;
 use olm_testkit::progress::Progress;
 
 use super::summary::Summary;
+use crate::workspace;
 
 /// Which scenarios.
 const FOCUS: &str = "smoke::";
@@ -35,7 +35,7 @@ fn prepare() -> Result<()> {
 
 /// Passes the output on and returns what the closing line counts: passed, failed, skipped.
 fn play() -> Result<[usize; 3]> {
-    let mut child = Command::new(this_program()?)
+    let mut child = Command::new(workspace::this_program()?)
         .args(["e2e", "--cluster", "real", "--focus", FOCUS])
         .stdout(Stdio::piped())
         .spawn()
@@ -54,14 +54,6 @@ fn play() -> Result<[usize; 3]> {
         Some([_, _, skipped]) if skipped > 0 => bail!("the smoke was skipped on a real node"),
         _ => bail!("the e2e runner ended with {status}"),
     }
-}
-
-/// This program, of which the steps before have put a new build in its place: Linux then marks the
-/// path of the one that runs.
-fn this_program() -> Result<PathBuf> {
-    let path = std::env::current_exe().context("cannot find the running executable")?;
-    let text = path.to_str().context("the path of the running executable is not UTF-8")?;
-    Ok(PathBuf::from(text.strip_suffix(" (deleted)").unwrap_or(text)))
 }
 
 /// Reads `N passed, N failed, N skipped`.
