@@ -42,6 +42,8 @@ pub struct Scene {
     pub namespace: String,
     stage: Arc<dyn Stage>,
     catalogs: Mutex<Catalogs>,
+    /// They answer until the scene is over: OLM has to find them when it comes to rest.
+    servers: Mutex<Vec<StandIn>>,
 }
 
 impl Scene {
@@ -49,7 +51,8 @@ impl Scene {
     pub async fn new(stage: Arc<dyn Stage>, name: &str) -> Result<Arc<Self>> {
         let namespace = format!("e2e-{}", name.replace("::", "-").replace('_', "-"));
         let client = stage.client();
-        let scene = Self { client, namespace, stage, catalogs: Mutex::default() };
+        let (catalogs, servers) = (Mutex::default(), Mutex::default());
+        let scene = Self { client, namespace, stage, catalogs, servers };
         if scene.facts().stays {
             scene.remove().await.context("cannot remove what an earlier run has left")?;
         }
@@ -109,8 +112,15 @@ impl Scene {
 
     /// Lets something answer the API server in place of a Deployment's Pods, where no container
     /// runs; elsewhere they answer themselves.
-    pub async fn stand_in(&self, server: &Server) -> Result<Option<StandIn>> {
-        self.stage.stand_in(server).await
+    pub async fn stand_in(&self, server: &Server) -> Result<()> {
+        let stand_in = self.stage.stand_in(server).await?;
+        self.servers.lock().await.extend(stand_in);
+        Ok(())
+    }
+
+    /// Fails, with the end of its log, when one of them has ended.
+    pub async fn check_servers(&self) -> Result<()> {
+        self.servers.lock().await.iter_mut().try_for_each(StandIn::check)
     }
 
     /// JSON in which containers have an image that runs, where containers run.

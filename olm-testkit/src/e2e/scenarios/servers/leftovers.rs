@@ -37,7 +37,7 @@ pub(super) async fn of_older_versions(scene: Arc<Scene>) -> Result<()> {
     old.make::<RoleBinding>(&system, &reader, binding("Role", &cert)).await?;
     let role = binding("ClusterRole", "system:auth-delegator");
     old.make::<ClusterRoleBinding>(&bindings, &delegator, role).await?;
-    let _stand_in = example.install(&scene).await?;
+    example.install(&scene).await?;
     wait::until_gone(&bindings, &delegator).await?;
     wait::until_gone(&system, &reader).await?;
     gone::<Service>(&scene, &dashed).await?;

@@ -137,8 +137,8 @@ pub async fn conversion_of_an_upgrade(scene: Arc<Scene>) -> Result<()> {
 /// Each kind of server is called; what is not described any more goes at once, and the rest with
 /// the CSV.
 async fn play(scene: &Scene, example: &Example) -> Result<()> {
-    let stand_in = example.install(scene).await?;
-    let mut traffic = Traffic::begin(scene, example, stand_in).await?;
+    example.install(scene).await?;
+    let mut traffic = Traffic::begin(scene, example).await?;
     traffic.until_called(10).await?;
     traffic.end().await?;
     example.forget_webhook(scene, "mutate").await?;

@@ -12,7 +12,7 @@ use tokio::time::{Instant, sleep};
 
 use crate::builders::{Crd, csv};
 use crate::e2e::Scene;
-use crate::stand_in::{Server, StandIn};
+use crate::stand_in::Server;
 use crate::wait::PATIENCE;
 
 /// Where it listens.
@@ -93,12 +93,11 @@ impl Example {
     }
 
     /// Creates kind and CSV, and what answers; waits until the CSV has succeeded.
-    pub(super) async fn install(&self, scene: &Scene) -> Result<Option<StandIn>> {
+    pub(super) async fn install(&self, scene: &Scene) -> Result<()> {
         self.create_kind(scene).await?;
         scene.create(&self.csv()).await?;
-        let stand_in = scene.stand_in(&self.server).await?;
-        scene.succeeded(self.name()).await?;
-        Ok(stand_in)
+        scene.stand_in(&self.server).await?;
+        scene.succeeded(self.name()).await.map(drop)
     }
 
     /// Creates the definition of the kind, as an InstallPlan would have done.

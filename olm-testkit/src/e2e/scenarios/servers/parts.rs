@@ -16,14 +16,13 @@ use super::operator::Example;
 use super::traffic::Traffic;
 use crate::builders;
 use crate::e2e::Scene;
-use crate::stand_in::StandIn;
 use crate::wait::{self, Waitable};
 
 /// Whatever an install made for a server and somebody deletes is named by the CSV and made again.
 pub(super) async fn come_back(scene: Arc<Scene>) -> Result<()> {
     scene.operator_group().await?;
     let example = Example::new(&scene);
-    let stand_in = example.install(&scene).await?;
+    example.install(&scene).await?;
     let lost = Lost { scene: &scene, csv: example.name() };
     let (service, cert) = (format!("{}-service", example.name()), example.secret());
     let role = |name: &str| format!("role.rbac.authorization.k8s.io \"{name}\" not found");
@@ -41,7 +40,7 @@ pub(super) async fn come_back(scene: Arc<Scene>) -> Result<()> {
     lost.found(&scene.api::<Deployment>(), example.name(), &text).await?;
     let text = format!("secret \"{cert}\" not found");
     lost.found(&scene.api::<Secret>(), &cert, &text).await?;
-    is_called(&scene, &example, stand_in).await
+    is_called(&scene, &example).await
 }
 
 /// What is deleted behind the back of a CSV.
@@ -92,14 +91,14 @@ pub(super) async fn garbage_is_replaced(scene: Arc<Scene>) -> Result<()> {
     garbage.metadata.name = Some(name.clone());
     garbage.type_ = Some("kubernetes.io/tls".to_owned());
     scene.create(&garbage).await?;
-    let stand_in = example.install(&scene).await?;
+    example.install(&scene).await?;
     ensure!(is_certificate(&scene.api::<Secret>().get(&name).await?), "the garbage is served");
 
     let spoilt = json!({"data": {"tls.crt": text("more garbage")}});
     scene.edit::<Secret>(&name, spoilt).await?;
     wait::until(&scene.api(), &name, "hold a certificate again", is_certificate).await?;
     scene.succeeded(example.name()).await?;
-    is_called(&scene, &example, stand_in).await
+    is_called(&scene, &example).await
 }
 
 fn is_certificate(secret: &Secret) -> bool {
@@ -108,8 +107,8 @@ fn is_certificate(secret: &Secret) -> bool {
 }
 
 /// The servers answer through the API server.
-async fn is_called(scene: &Scene, example: &Example, stand_in: Option<StandIn>) -> Result<()> {
-    let mut traffic = Traffic::begin(scene, example, stand_in).await?;
+async fn is_called(scene: &Scene, example: &Example) -> Result<()> {
+    let mut traffic = Traffic::begin(scene, example).await?;
     traffic.until_called(1).await?;
     traffic.end().await.map(drop)
 }
@@ -128,13 +127,13 @@ pub(super) async fn a_required_api(scene: Arc<Scene>) -> Result<()> {
         .await?;
     let text = "one or more requirements couldn't be found";
     scene.is("reader", (CsvPhase::Pending, "RequirementsNotMet", text)).await?;
-    let stand_in = example.install(&scene).await?;
+    example.install(&scene).await?;
     scene.succeeded("reader").await?;
     let services: Api<APIService> = Api::all(scene.client.clone());
     let service = services.get(&example.api_service()).await?;
     let owner = service.metadata.labels.as_ref().and_then(|labels| labels.get("olm.owner"));
     ensure!(owner.is_some_and(|owner| owner == example.name()), "it belongs to {owner:?}");
-    is_called(&scene, &example, stand_in).await
+    is_called(&scene, &example).await
 }
 
 /// Conversion is for the whole cluster: a CSV that can be confined to namespaces says so, until it

@@ -39,8 +39,8 @@ async fn rotate(scene: &Scene, due: Duration) -> Result<()> {
     let example = Example::new(scene);
     let (secret, name) = (short_lived(scene, &example, due)?, example.secret());
     scene.create(&secret).await?;
-    let stand_in = example.install(scene).await?;
-    let mut traffic = Traffic::begin(scene, &example, stand_in).await?;
+    example.install(scene).await?;
+    let mut traffic = Traffic::begin(scene, &example).await?;
     traffic.until_called(ROUNDS).await?;
     let kept = scene.api::<Secret>().get(&name).await?;
     ensure!(part(&kept, "tls.crt") == part(&secret, "tls.crt"), "a good certificate was replaced");

@@ -15,28 +15,23 @@ use tokio::time::{Instant, sleep};
 
 use super::operator::Example;
 use crate::e2e::Scene;
-use crate::stand_in::StandIn;
 use crate::wait::PATIENCE;
 
 /// How often the number of calls is looked at.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// Calls that go on until the end, or until one fails.
-pub(super) struct Traffic {
+pub(super) struct Traffic<'a> {
+    scene: &'a Scene,
     calls: Arc<AtomicU64>,
     stop: watch::Sender<bool>,
     task: JoinHandle<Result<()>>,
-    stand_in: Option<StandIn>,
 }
 
-impl Traffic {
+impl<'a> Traffic<'a> {
     /// Waits for the first call that succeeds, since the API server may not know of the servers
     /// yet; from then on none may fail.
-    pub(super) async fn begin(
-        scene: &Scene,
-        example: &Example,
-        stand_in: Option<StandIn>,
-    ) -> Result<Self> {
+    pub(super) async fn begin(scene: &'a Scene, example: &Example) -> Result<Self> {
         let caller = Caller::new(scene, example).await?;
         let deadline = Instant::now() + PATIENCE;
         while let Err(error) = caller.all().await {
@@ -53,7 +48,7 @@ impl Traffic {
             }
             Ok(())
         });
-        Ok(Self { calls, stop, task, stand_in })
+        Ok(Self { scene, calls, stop, task })
     }
 
     /// Waits for so many more rounds of calls.
@@ -72,12 +67,10 @@ impl Traffic {
     }
 
     /// Ends the calls; fails when one has failed. The number of rounds.
-    pub(super) async fn end(mut self) -> Result<u64> {
+    pub(super) async fn end(self) -> Result<u64> {
         // Nobody listens any more when a call has failed.
         let _ = self.stop.send(true);
-        if let Some(stand_in) = &mut self.stand_in {
-            stand_in.check()?;
-        }
+        self.scene.check_servers().await?;
         self.task.await.context("the calls were cancelled")??;
         Ok(self.calls.load(Ordering::Relaxed))
     }

@@ -55,7 +55,7 @@ pub(super) async fn with_an_unfinished_plan(scene: &Scene) -> Result<()> {
     ensure!(!is_done(&scene.api().get(&plan).await?), "the plan has ended");
 
     room.open().await?;
-    let _stand_in = scene.stand_in(&kettles.server).await?;
+    scene.stand_in(&kettles.server).await?;
     kettles.until_converted().await?;
     let crds: Api<CustomResourceDefinition> = Api::all(scene.client.clone());
     crds.delete(&kettles.taken().name(), &DeleteParams::background()).await?;
