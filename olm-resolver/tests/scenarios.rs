@@ -5,7 +5,7 @@ mod support;
 use std::sync::Arc;
 
 use olm_resolver::constraint::ClassicConstraints;
-use olm_resolver::problem::{Bundle, Reason, Rule, VariableId};
+use olm_resolver::problem::{Bundle, Missing, Reason, Rule, VariableId};
 use olm_resolver::{ConstraintSource, Fault, Problem, Resolver, Scope};
 use rstest::rstest;
 use support::{answer, outcome};
@@ -292,6 +292,30 @@ fn policies(#[case] text: &str, #[case] allowed: &'static [&'static str], #[case
         assert!(error.to_string().contains("test-package is not white listed"), "{error}");
     }
     assert_eq!(outcome(result), wanted);
+}
+
+/// A source that gives the reason of a Subscription for what it says of a bundle.
+struct Mistaken;
+
+impl ConstraintSource for Mistaken {
+    fn of_bundle(
+        &self,
+        variable: VariableId,
+        _: &Arc<Bundle>,
+        _: &mut Scope<'_>,
+        problem: &mut Problem,
+    ) -> Result<(), Vec<Fault>> {
+        let reason = Reason::NothingFound(Missing::Package);
+        problem.state(Rule::Prohibited(variable), reason);
+        Ok(())
+    }
+}
+
+#[test]
+fn a_reason_that_does_not_fit_its_rule_is_told_raw() {
+    let resolver = Resolver::default().with_source(Mistaken);
+    let refusal = support::Problem::read(WHITELIST).resolve(&resolver).unwrap_err().to_string();
+    assert!(refusal.contains("NothingFound(Package) Prohibited("), "{refusal}");
 }
 
 /// Spec catalog-operator 9.2: upgrades past a failed CSV.

@@ -14,6 +14,9 @@ impl Fact {
     /// The fact behind a rule; `None` for a rule that is not of this problem.
     pub fn of(scope: &Scope<'_>, problem: &Problem, rule: RuleId) -> Option<Self> {
         let (rule, reason) = problem.rule(rule)?;
+        if let Reason::Other(text) = reason {
+            return Some(Self::Other(text.clone()));
+        }
         let names = Names { scope, problem };
         let fact = match rule {
             Rule::Mandatory(one) => names.mandatory(*one, reason),
@@ -22,10 +25,7 @@ impl Fact {
             Rule::Conflict(new, old) => names.conflict(*new, *old, reason),
             Rule::AtMost { of, .. } => names.at_most(of, reason),
         };
-        Some(fact.unwrap_or_else(|| match reason {
-            Reason::Other(text) => Self::Other(text.clone()),
-            _ => Self::Other(format!("{reason:?} {rule:?}")),
-        }))
+        Some(fact.unwrap_or_else(|| Self::Other(format!("{reason:?} {rule:?}"))))
     }
 }
 
