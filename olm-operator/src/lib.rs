@@ -25,3 +25,14 @@ pub mod wiring;
 
 pub use args::Args;
 pub use wiring::{run, run_with};
+
+use olm_kit::flags::CommandLine;
+
+/// The program: reads the command line and runs until a signal ends it.
+///
+/// # Errors
+/// As [`run`].
+#[tokio::main]
+pub async fn main() -> anyhow::Result<()> {
+    run(CommandLine::of_this_process()).await
+}

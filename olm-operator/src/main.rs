@@ -1,12 +1,9 @@
 //! Entry point of the OLM operator.
 
-use olm_kit::flags::CommandLine;
-
 #[cfg(feature = "jemalloc")]
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
-#[tokio::main]
-async fn main() -> anyhow::Result<()> {
-    olm_operator::run(CommandLine::of_this_process()).await
+fn main() -> impl std::process::Termination {
+    olm_operator::main()
 }

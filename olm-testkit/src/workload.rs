@@ -4,7 +4,7 @@ use anyhow::{Context, Result};
 
 use crate::oci::{Image, Reference};
 use crate::progress::Progress;
-use crate::static_build::{self, Binary, Profile};
+use crate::static_build::{self, Binary};
 
 /// The program: waits, serves HTTP, or ends with a code.
 pub const PROGRAM: Binary = Binary { package: "olm-workload", name: "olm-workload", features: &[] };
@@ -19,9 +19,17 @@ pub const PATH: &str = "/olm-workload";
 ///
 /// When the static build fails.
 pub fn image(progress: &Progress) -> Result<Image> {
-    let built = static_build::build(&[PROGRAM], Profile::Release, progress)?;
+    let built = static_build::build(&[PROGRAM], progress)?;
     let path = built.first().context("nothing was built")?;
-    let program = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+    image_of(std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?)
+}
+
+/// The image with a static executable of the program.
+///
+/// # Errors
+///
+/// A layer cannot be written.
+pub fn image_of(program: Vec<u8>) -> Result<Image> {
     Image::builder()
         .reference(Reference::new("localhost", "olm-workload", env!("CARGO_PKG_VERSION"))?)
         .directory("/tmp", 0o1777)

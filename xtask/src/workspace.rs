@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
-use serde::Deserialize;
+use serde_json::Value;
 
 /// Folders with files that are not ours to check.
 const FOREIGN: [&str; 2] = ["target", ".git"];
@@ -55,12 +55,20 @@ pub fn succeed(mut command: Command) -> Result<()> {
     }
 }
 
-/// The file of this program. A build may have put a new one in its place since it was started: Linux
-/// then marks the path of the one that runs.
-pub fn this_program() -> Result<PathBuf> {
-    let path = std::env::current_exe().context("cannot find the running executable")?;
-    let text = path.to_str().context("the path of the running executable is not UTF-8")?;
-    Ok(PathBuf::from(text.strip_suffix(" (deleted)").unwrap_or(text)))
+/// The program behind `cargo xtask`.
+pub fn xtask() -> PathBuf {
+    target().join("debug/xtask")
+}
+
+/// A folder of the user's cache that belongs to this project.
+///
+/// # Errors
+/// There is neither `XDG_CACHE_HOME` nor `HOME`.
+pub fn cache_dir() -> Result<PathBuf> {
+    let named = std::env::var_os("XDG_CACHE_HOME").filter(|path| !path.is_empty());
+    let home = || Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache"));
+    let dir = named.map(PathBuf::from).or_else(home);
+    Ok(dir.context("there is no place for a cache: set HOME or XDG_CACHE_HOME")?.join("olm-rs"))
 }
 
 /// A text file of the checkout.
@@ -110,8 +118,8 @@ fn read_text(root: &Path, path: &Path) -> Option<SourceFile> {
     Some(SourceFile { path: path.strip_prefix(root).ok()?.to_string_lossy().into_owned(), text })
 }
 
-/// A package of the workspace.
-#[derive(Clone, Debug, Deserialize)]
+/// A package in the dependency graph.
+#[derive(Clone, Debug)]
 pub struct Package {
     /// Its name.
     pub name: String,
@@ -119,12 +127,16 @@ pub struct Package {
     pub license: Option<String>,
     /// Where it comes from; absent for members of the workspace.
     pub source: Option<String>,
+    /// Its folder.
+    pub folder: PathBuf,
     /// What it declares.
     pub dependencies: Vec<Dependency>,
+    /// The names of its features.
+    pub features: Vec<String>,
 }
 
 /// A dependency that a package declares.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug)]
 pub struct Dependency {
     /// The package that is wanted.
     pub name: String,
@@ -133,12 +145,38 @@ pub struct Dependency {
 }
 
 /// Every package in the dependency graph, by name; of several versions the last.
+///
+/// # Errors
+/// Cargo fails, or says what cannot be read.
 pub fn packages() -> Result<BTreeMap<String, Package>> {
-    #[derive(Deserialize)]
-    struct Metadata {
-        packages: Vec<Package>,
-    }
     let text = cargo_output(&["metadata", "--format-version=1", "--all-features", "--locked"])?;
-    let metadata: Metadata = serde_json::from_str(&text).context("cannot read cargo metadata")?;
-    Ok(metadata.packages.into_iter().map(|package| (package.name.clone(), package)).collect())
+    let metadata: Value = serde_json::from_str(&text).context("cannot read cargo metadata")?;
+    let packages = metadata["packages"].as_array().context("cargo metadata names no packages")?;
+    Ok(packages.iter().map(package).map(|package| (package.name.clone(), package)).collect())
+}
+
+fn package(value: &Value) -> Package {
+    let manifest = PathBuf::from(text(&value["manifest_path"]).unwrap_or_default());
+    let dependencies = value["dependencies"].as_array().into_iter().flatten();
+    let dependency = |value: &Value| Dependency {
+        name: text(&value["name"]).unwrap_or_default(),
+        kind: text(&value["kind"]),
+    };
+    Package {
+        name: text(&value["name"]).unwrap_or_default(),
+        license: text(&value["license"]),
+        source: text(&value["source"]),
+        folder: manifest.parent().map(Path::to_owned).unwrap_or_default(),
+        dependencies: dependencies.map(dependency).collect(),
+        features: value["features"]
+            .as_object()
+            .into_iter()
+            .flatten()
+            .map(|(name, _)| name.clone())
+            .collect(),
+    }
+}
+
+fn text(value: &Value) -> Option<String> {
+    value.as_str().map(str::to_owned)
 }

@@ -4,6 +4,7 @@ mod arguments;
 mod cache;
 mod graph;
 mod list;
+mod program;
 #[cfg(feature = "pull")]
 mod pull;
 mod render;
@@ -12,6 +13,7 @@ mod serve;
 mod termination;
 
 pub use arguments::{Arguments, Command};
+pub use program::main;
 pub use run::run;
 #[cfg(feature = "tools")]
 pub(crate) use serve::{log, serve_index};

@@ -18,8 +18,12 @@ const SEGMENT: usize = 56;
 /// The type of the segment that names a dynamic loader.
 const PT_INTERP: u32 = 3;
 
-/// Fails unless the file is an executable that runs without a dynamic loader.
-pub(super) fn check_static(path: &Path) -> Result<()> {
+/// Looks whether a file is an executable that runs without a dynamic loader.
+///
+/// # Errors
+///
+/// It is not, or cannot be read.
+pub fn check_static(path: &Path) -> Result<()> {
     let mut file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
     let is_static = has_no_loader(&mut file);
     if !is_static.with_context(|| format!("cannot read {}", path.display()))? {

@@ -1,4 +1,4 @@
-//! Static executables of this workspace: they run in an image that holds nothing else.
+//! Static executables of this workspace as they ship: they run in an image that holds nothing else.
 //!
 //! They are built for the gnu target with the C library linked in, under the target's own folder
 //! of the target directory, so that ordinary builds stay untouched. No path of the machine gets
@@ -14,6 +14,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::progress::Progress;
+pub use elf::check_static;
 
 /// What executables are built for.
 pub const TARGET: &str = "x86_64-unknown-linux-gnu";
@@ -29,23 +30,6 @@ pub struct Binary {
     pub features: &'static [&'static str],
 }
 
-/// How much the compiler is to optimise.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Profile {
-    /// Quickly built; without debug information, for which an image has no use.
-    Debug,
-    /// What is shipped.
-    Release,
-}
-
-/// What is different from other debug builds: no debug information, which an image would only
-/// carry around, and no paths in C code, which its build script removes when it optimises.
-const DEBUG: [&str; 3] = [
-    "profile.dev.debug=false",
-    "profile.dev.strip=true",
-    "profile.dev.package.aws-lc-sys.opt-level=3",
-];
-
 /// Builds static executables with one call of cargo and returns their paths, in the order asked
 /// for.
 ///
@@ -53,11 +37,11 @@ const DEBUG: [&str; 3] = [
 ///
 /// When the target is not installed, the sources do not compile, or an executable is not static;
 /// the message says what would help.
-pub fn build(binaries: &[Binary], profile: Profile, progress: &Progress) -> Result<Vec<PathBuf>> {
+pub fn build(binaries: &[Binary], progress: &Progress) -> Result<Vec<PathBuf>> {
     check_target()?;
     let names: Vec<&str> = binaries.iter().map(|binary| binary.name).collect();
     progress.step(format!("static build of {}", names.join(", ")));
-    let output = cargo_build(binaries, profile)?
+    let output = cargo_build(binaries)?
         .stdout(Stdio::piped())
         .stderr(Stdio::inherit())
         .output()
@@ -70,19 +54,14 @@ pub fn build(binaries: &[Binary], profile: Profile, progress: &Progress) -> Resu
 fn find(binary: &Binary, built: &[artifacts::Executable]) -> Result<PathBuf> {
     let found = built.iter().find(|built| built.target == binary.name);
     let found = found.with_context(|| format!("cargo has not built {}", binary.name))?;
-    elf::check_static(&found.path)
-        .with_context(|| format!("not usable in an image; {}", needs()))?;
+    check_static(&found.path).with_context(|| format!("not usable in an image; {}", needs()))?;
     Ok(found.path.clone())
 }
 
-fn cargo_build(binaries: &[Binary], profile: Profile) -> Result<Command> {
+fn cargo_build(binaries: &[Binary]) -> Result<Command> {
     let mut command = cargo();
-    command.args(["build", "--locked", "--target", TARGET]);
+    command.args(["build", "--release", "--locked", "--target", TARGET]);
     command.arg("--message-format=json-render-diagnostics");
-    match profile {
-        Profile::Debug => command.args(DEBUG.iter().flat_map(|setting| ["--config", setting])),
-        Profile::Release => command.arg("--release"),
-    };
     for binary in binaries {
         command.args(["--package", binary.package, "--bin", binary.name]);
         for feature in binary.features {

@@ -1,56 +1,7 @@
-//! What the pods of test operators run.
-//!
-//! A package of its own with few dependencies, so that its static build takes seconds.
-
-mod answers;
-mod arguments;
-mod secure;
-mod server;
+//! Entry point of what the pods of test operators run.
 
 use std::process::ExitCode;
 
-use arguments::{Command, USAGE};
-use tokio::signal::unix::{SignalKind, signal};
-
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> ExitCode {
-    match Command::parse(std::env::args().skip(1), |name| std::env::var(name).ok()) {
-        Ok(Command::Exit { code }) => ExitCode::from(code),
-        Ok(command) => finish(run(command).await),
-        Err(problem) => {
-            eprintln!("error: {problem}\n{USAGE}");
-            ExitCode::from(2)
-        }
-    }
-}
-
-fn finish(result: std::io::Result<()>) -> ExitCode {
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::FAILURE
-        }
-    }
-}
-
-/// Runs until somebody wants the end. As the first process of a container it must ask for
-/// SIGTERM: the kernel's default does not apply to it.
-async fn run(command: Command) -> std::io::Result<()> {
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let ended = async {
-        tokio::select! {
-            _ = terminate.recv() => {}
-            _ = interrupt.recv() => {}
-        }
-    };
-    match command {
-        Command::Serve { port, identity } => server::serve(port, &identity, ended).await,
-        Command::Answer(answer) => secure::serve(answer, ended).await,
-        Command::Pause | Command::Exit { .. } => {
-            ended.await;
-            Ok(())
-        }
-    }
+fn main() -> ExitCode {
+    olm_workload::main()
 }

@@ -7,7 +7,7 @@ use anyhow::Result;
 use super::Workspace;
 
 /// Every crate with the crates it may use.
-const ARROWS: [(&str, &[&str]); 13] = [
+const ARROWS: [(&str, &[&str]); 16] = [
     ("olm-types", &[]),
     ("olm-effect", &["olm-types"]),
     ("olm-resolver", &["olm-types"]),
@@ -20,7 +20,13 @@ const ARROWS: [(&str, &[&str]); 13] = [
     ("catalog-operator", CATALOG_OPERATOR),
     ("olm-testkit", &["olm-types"]),
     ("olm-workload", &[]),
-    ("xtask", &["olm-types", "olm-testkit", "olm-catalog", "olm-resolver", "olm-lifecycle"]),
+    ("xtask", &[]),
+    ("xtask-demo", &["xtask", "olm-types", "olm-testkit", "olm-catalog"]),
+    ("xtask-generate", &["xtask", "olm-types", "olm-testkit"]),
+    (
+        "xtask-lab",
+        &["xtask", "xtask-demo", "olm-types", "olm-testkit", "olm-catalog", "olm-resolver"],
+    ),
 ];
 
 const OPERATOR: &[&str] =

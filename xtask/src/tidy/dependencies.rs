@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::Result;
 
 use super::Workspace;
-use crate::examples;
+use crate::examples_lock;
 use crate::workspace::cargo_output;
 
 /// Everything that any target of the workspace is built from.
@@ -79,12 +79,12 @@ pub(super) fn duplicates(workspace: &Workspace) -> Result<Vec<String>> {
 
 /// The example that resolves without a cluster needs no more than a pure crate does.
 pub(super) fn impure_example(_: &Workspace) -> Result<Vec<String>> {
-    reached_in(&["--manifest-path", examples::MANIFEST], "what-if", &ACTING)
+    reached_in(&["--manifest-path", examples_lock::MANIFEST], "what-if", &ACTING)
 }
 
 /// Examples with other versions are built from what nobody here has tried.
 pub(super) fn example_versions(_: &Workspace) -> Result<Vec<String>> {
-    examples::lock::others()
+    examples_lock::others()
 }
 
 fn reached(package: &str, unwanted: &[&str]) -> Result<Vec<String>> {

@@ -5,9 +5,10 @@
 
 mod arrows;
 mod dependencies;
+mod features;
 mod files;
-mod generated;
 mod licences;
+mod scenarios;
 
 use anyhow::{Result, bail};
 
@@ -54,7 +55,9 @@ const CHECKS: &[Check] = &[
         find: dependencies::foreign_sources,
     },
     Check { rule: "licences are on the list of deny.toml", find: licences::unlisted },
-    Check { rule: "generated files are fresh", find: generated::stale },
+    Check { rule: "tests are built with every feature", find: features::left_out },
+    Check { rule: "tests and programs share dependencies", find: features::for_tests_only },
+    Check { rule: "a change is known to concern some scenarios", find: scenarios::gaps },
 ];
 
 /// Runs every check; fails when one finds something.

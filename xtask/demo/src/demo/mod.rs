@@ -1,0 +1,68 @@
+//! `cargo xtask demo`: the main job, before your eyes.
+//!
+//! A real API server, the two operators, a catalog, a Subscription, and what becomes of it; then
+//! upgrades: through several versions, after an approval, and one that gets stuck; at last a wish
+//! that cannot be fulfilled. Everything that is printed was read from the API. The command fails
+//! when anything differs from what it announces.
+
+mod approval;
+mod broken;
+mod closing;
+mod explain;
+mod guests;
+mod install;
+mod phases;
+mod quota;
+mod stage;
+mod subscription;
+mod timeline;
+mod trouble;
+mod update;
+mod workloads;
+
+use anyhow::{Context, Result};
+use clap::Args;
+use xtask::build::programs;
+
+use crate::cluster::Backend;
+use stage::Stage;
+use timeline::Timeline;
+
+/// Arguments of the command.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// Leaves cluster and operators running and says how to use them
+    #[arg(long)]
+    keep: bool,
+    /// What plays the cluster
+    #[arg(long, value_enum, default_value_t)]
+    cluster: Backend,
+    /// Builds and runs the operators as they would be shipped
+    #[arg(long)]
+    release: bool,
+}
+
+/// Runs the demo.
+pub fn run(arguments: &Arguments) -> Result<()> {
+    let timeline = Timeline::start();
+    timeline.chapter("Building the operators");
+    let binaries = programs(arguments.release)?;
+    let runtime = tokio::runtime::Runtime::new().context("cannot start the async runtime")?;
+    runtime.block_on(async {
+        let mut stage = Stage::set(&timeline, arguments, &binaries).await?;
+        let played = play(&timeline, &mut stage).await;
+        // A dead operator explains a failure better than what was waited for.
+        let played = stage.check().and(played);
+        stage.leave(&timeline, arguments.keep).await.and(played)
+    })
+}
+
+async fn play(timeline: &Timeline, stage: &mut Stage) -> Result<()> {
+    install::catalog(timeline, stage).await?;
+    install::operators(timeline, stage).await?;
+    update::followed(timeline, stage).await?;
+    approval::given(timeline, stage).await?;
+    broken::stuck_and_repaired(timeline, stage).await?;
+    trouble::show(timeline, stage).await?;
+    closing::memory(timeline, stage)
+}

@@ -1,0 +1,154 @@
+//! `cargo xtask bench`: figures of the project, each with the command that gives it.
+
+mod catalog;
+mod failover;
+mod install;
+mod packages;
+mod snapshots;
+mod stage;
+mod upgrade;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use clap::{Args, Subcommand};
+use olm_testkit::cluster::{ClusterBackend, local::LocalCluster};
+use olm_testkit::operators::Binaries;
+use olm_testkit::progress::Progress;
+
+use crate::scale::table::Table;
+use xtask::build::programs;
+
+/// Arguments of the command.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    #[command(subcommand)]
+    subject: Subject,
+    /// Measures what would be shipped
+    #[arg(long, global = true)]
+    release: bool,
+    /// Uses the binaries in this folder instead of building them
+    #[arg(long, global = true, value_name = "FOLDER")]
+    binaries: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Subject {
+    /// Our registry server against opm: start, memory, throughput
+    Catalog {
+        /// A folder with a file-based catalog; by default a small one of the tests
+        dir: Option<PathBuf>,
+    },
+    /// Snapshots in the catalog operator: memory held, time to load one again
+    Snapshots {
+        /// Folders with file-based catalogs
+        #[arg(required = true)]
+        folders: Vec<PathBuf>,
+    },
+    /// The packages API: time and size of lists, memory added
+    Packages {
+        /// Folders with file-based catalogs
+        #[arg(required = true)]
+        folders: Vec<PathBuf>,
+    },
+    /// Two replicas of each operator: time without a leader, writes while nothing happens, memory of a standby
+    Failover {
+        /// How often each leader ends, in each of two ways
+        #[arg(long, default_value_t = 20)]
+        count: usize,
+    },
+    #[command(flatten)]
+    OnACluster(Figure),
+}
+
+#[derive(Clone, Copy, Debug, Subcommand)]
+enum Figure {
+    /// From a new Subscription to a Succeeded CSV, each time with a package and a kind of its own
+    Install {
+        /// How many packages are installed, one after the other
+        #[arg(long, default_value_t = 10)]
+        count: usize,
+    },
+    /// From a catalog with a newer version to its Succeeded CSV, approved automatically
+    Upgrade {
+        /// How many packages are upgraded, one after the other
+        #[arg(long, default_value_t = 10)]
+        count: usize,
+    },
+}
+
+impl Figure {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Install { .. } => "install",
+            Self::Upgrade { .. } => "upgrade",
+        }
+    }
+
+    async fn measure(self, cluster: &LocalCluster, binaries: &Binaries) -> Result<Vec<Duration>> {
+        match self {
+            Self::Install { count } => install::measure(cluster, binaries, count).await,
+            Self::Upgrade { count } => upgrade::measure(cluster, binaries, count).await,
+        }
+    }
+}
+
+/// Runs the command.
+pub fn run(arguments: &Arguments) -> Result<()> {
+    match &arguments.subject {
+        Subject::Catalog { dir } => catalog::run(dir.as_deref()),
+        Subject::Snapshots { folders } => snapshots::run(arguments.release, folders),
+        Subject::Packages { folders } => {
+            within_limits(&on_a_cluster(arguments, async |cluster, binaries| {
+                packages::run(cluster, binaries, folders).await
+            })?)
+        }
+        Subject::Failover { count } => on_a_cluster(arguments, async |cluster, binaries| {
+            failover::run(cluster, binaries, *count).await
+        }),
+        Subject::OnACluster(figure) => {
+            let measure = async |cluster: &LocalCluster, binaries: &Binaries| {
+                figure.measure(cluster, binaries).await
+            };
+            print(figure.name(), &mut on_a_cluster(arguments, measure)?);
+            Ok(())
+        }
+    }
+}
+
+/// Measures on a cluster of its own, which is gone afterwards.
+fn on_a_cluster<T>(
+    arguments: &Arguments,
+    measure: impl AsyncFnOnce(&LocalCluster, &Binaries) -> Result<T>,
+) -> Result<T> {
+    let dir = match &arguments.binaries {
+        Some(dir) => dir.clone(),
+        None => programs(arguments.release)?,
+    };
+    let runtime = tokio::runtime::Runtime::new().context("cannot start the async runtime")?;
+    runtime.block_on(async {
+        let cluster = LocalCluster::for_this_command("bench", Progress::to_stderr())?;
+        cluster.up().await?;
+        let measured = measure(&cluster, &Binaries::in_dir(&dir, &cluster.scratch())).await;
+        cluster.down().await?;
+        measured
+    })
+}
+
+/// Prints figures; one above its limit fails the command.
+fn within_limits(table: &Table) -> Result<()> {
+    print!("{table}");
+    ensure!(table.is_within_limits(), "a figure is above its limit");
+    Ok(())
+}
+
+fn print(what: &str, times: &mut [Duration]) {
+    times.iter().zip(1..).for_each(|(time, number)| {
+        println!("{what} {number:<3} {:.2} s", time.as_secs_f32());
+    });
+    times.sort();
+    if let Some(median) = times.get(times.len() / 2) {
+        println!("median of {}: {:.2} s", times.len(), median.as_secs_f32());
+    }
+}

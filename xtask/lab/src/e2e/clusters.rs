@@ -1,0 +1,142 @@
+//! Clusters with OLM in them, one way for each backend.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Result, ensure};
+use olm_testkit::cluster::ClusterBackend;
+use olm_testkit::cluster::current::CurrentCluster;
+use olm_testkit::cluster::kind::KindCluster;
+use olm_testkit::cluster::real::RealCluster;
+use olm_testkit::e2e::Stage;
+use olm_testkit::e2e::figures::Figure;
+use olm_testkit::e2e::stage::local::{Local, Places};
+use olm_testkit::progress::Progress;
+
+use super::images::{self, Sources};
+use super::{Arguments, Cluster, pods};
+use xtask::build::programs;
+
+/// The name of clusters that are made for a run.
+const NAME: &str = "olm-rs-e2e";
+
+/// A cluster with OLM in it, until [`Running::end`].
+pub(super) struct Running {
+    pub stage: Arc<dyn Stage>,
+    /// What was measured while it started.
+    start: Vec<Figure>,
+    cluster: Began,
+}
+
+/// What has to end.
+enum Began {
+    Local(Arc<Local>),
+    Backend(Box<dyn ClusterBackend>),
+    Nothing,
+}
+
+/// Gets what this machine needs for the cluster, which for a real node are Debian packages.
+pub(super) fn prepare(arguments: &Arguments) -> Result<()> {
+    match arguments.cluster {
+        Cluster::Real => real_node()?.prepare_machine(),
+        _ => Ok(()),
+    }
+}
+
+fn real_node() -> Result<RealCluster> {
+    ensure!(cfg!(target_os = "linux"), "a real node needs Linux");
+    RealCluster::for_this_command("e2e", Progress::to_stderr())
+}
+
+/// Starts a cluster, and OLM in it.
+pub(super) async fn start(arguments: &Arguments, report: &Path) -> Result<Running> {
+    match arguments.cluster {
+        Cluster::Local => local(arguments, report).await,
+        Cluster::Real => real(arguments).await,
+        Cluster::Kind => kind(arguments).await,
+        Cluster::Current => current(arguments).await,
+    }
+}
+
+impl Running {
+    /// What was measured. What cannot be measured is said in its place.
+    pub(super) async fn figures(&self) -> Vec<Figure> {
+        let memory = match &self.stage.facts().olm_namespace {
+            Some(namespace) => pods::memory(&self.stage.client(), namespace).await,
+            None => Vec::new(),
+        };
+        self.start.iter().cloned().chain(memory).collect()
+    }
+
+    /// Ends what was started.
+    pub(super) async fn end(self) -> Result<()> {
+        match self.cluster {
+            Began::Local(local) => local.end().await,
+            Began::Backend(cluster) => cluster.down().await,
+            Began::Nothing => Ok(()),
+        }
+    }
+}
+
+async fn local(arguments: &Arguments, report: &Path) -> Result<Running> {
+    let given = arguments.image.is_some() || arguments.workload.is_some();
+    ensure!(!given, "--image and --workload are of no use on local: no container runs there");
+    let binaries = match &arguments.binaries {
+        Some(dir) => dir.clone(),
+        None => programs(false)?,
+    };
+    let places = Places { binaries: Some(binaries), logs: Some(report.join("logs")) };
+    let local = Arc::new(Local::start("e2e", &places, Progress::to_stderr()).await?);
+    let stage = Arc::clone(&local) as Arc<dyn Stage>;
+    Ok(Running { stage, start: Vec::new(), cluster: Began::Local(local) })
+}
+
+async fn real(arguments: &Arguments) -> Result<Running> {
+    let cluster = real_node()?;
+    let sources = Sources::gather(arguments).await?;
+    cluster.up().await?;
+    let audit_log = Some(cluster.audit_log());
+    let prepared = async {
+        let images = sources.push(&cluster.registry()?).await?;
+        let deployed = pods::deploy(&cluster, &images, audit_log).await?;
+        let stage = deployed.stage.with_registry(cluster.registry()?);
+        let stage = stage.with_kubeconfig(cluster.kubeconfig().await?);
+        Ok(pods::Deployed { stage, ..deployed })
+    };
+    or_end(prepared.await, Box::new(cluster)).await
+}
+
+async fn kind(arguments: &Arguments) -> Result<Running> {
+    let cluster = KindCluster::new(NAME, Progress::to_stderr())?;
+    cluster.up().await?;
+    let prepared = async {
+        let images = Sources::gather(arguments).await?.load(&cluster).await?;
+        pods::deploy(&cluster, &images, None).await
+    };
+    or_end(prepared.await, Box::new(cluster)).await
+}
+
+async fn current(arguments: &Arguments) -> Result<Running> {
+    let cluster = CurrentCluster;
+    cluster.up().await?;
+    let stage = pods::find(&cluster, &arguments.olm_namespace, || images::named(arguments)).await?;
+    Ok(Running { stage: Arc::new(stage), start: Vec::new(), cluster: Began::Nothing })
+}
+
+/// A cluster in which OLM does not start is of no use.
+async fn or_end(
+    prepared: Result<pods::Deployed>,
+    cluster: Box<dyn ClusterBackend>,
+) -> Result<Running> {
+    match prepared {
+        Ok(pods::Deployed { stage, start }) => {
+            Ok(Running { stage: Arc::new(stage), start, cluster: Began::Backend(cluster) })
+        }
+        Err(error) => {
+            if let Err(left) = cluster.down().await {
+                eprintln!("the cluster did not end: {left:#}");
+            }
+            Err(error)
+        }
+    }
+}

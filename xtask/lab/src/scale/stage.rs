@@ -1,0 +1,234 @@
+//! A cluster and the operators under test.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+use anyhow::{Context, Result, anyhow, bail, ensure};
+use kube::Client;
+use olm_testkit::audit::AuditLog;
+use olm_testkit::builders::CatalogDir;
+use olm_testkit::cluster::current::CurrentCluster;
+use olm_testkit::cluster::{self, ClusterBackend, local::LocalCluster};
+use olm_testkit::deploy::{self, Options, With};
+use olm_testkit::operators::{Admin, Binaries, Operator, Special};
+use olm_testkit::process::Running;
+use olm_testkit::progress::Progress;
+use olm_testkit::registry::Registry;
+use tokio::time::Instant;
+
+use super::Arguments;
+use super::requests::{Requests, asked};
+use xtask::build::programs;
+use xtask_demo::cluster::Backend;
+
+/// Where an operator that somebody else runs serves its metrics.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Endpoint {
+    operator: Operator,
+    address: SocketAddr,
+}
+
+impl FromStr for Endpoint {
+    type Err = anyhow::Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let (name, address) = text.split_once('=').context("write it as NAME=ADDRESS:PORT")?;
+        let named = Operator::ALL.into_iter().find(|operator| operator.name() == name);
+        let operator = named.with_context(|| format!("there is no operator {name:?}"))?;
+        let address = address.parse().with_context(|| format!("{address:?} is no address"))?;
+        Ok(Self { operator, address })
+    }
+}
+
+/// A cluster in which the operators under test run.
+pub(super) struct Stage {
+    pub client: Client,
+    operators: BTreeMap<Operator, Subject>,
+    own: Option<Own>,
+}
+
+/// One of the operators.
+struct Subject {
+    /// The process, when it is ours.
+    process: Option<Running>,
+    admin: Admin,
+}
+
+/// A cluster that is ours.
+struct Own {
+    cluster: LocalCluster,
+    binaries: Binaries,
+    /// How often operators were started; logs are named after it.
+    starts: usize,
+}
+
+impl Stage {
+    /// Starts the operators in a cluster of their own, or finds them in the current one.
+    pub(super) async fn set(arguments: &Arguments, operators: &[Operator]) -> Result<Self> {
+        match arguments.cluster {
+            Backend::Local => Self::own(arguments, operators).await,
+            Backend::Current => Self::current(arguments, operators).await,
+        }
+    }
+
+    async fn own(arguments: &Arguments, operators: &[Operator]) -> Result<Self> {
+        ensure!(arguments.metrics.is_empty(), "--metrics is for --cluster current");
+        let dir = match &arguments.binaries {
+            Some(dir) => dir.clone(),
+            None => programs(true)?,
+        };
+        let cluster = LocalCluster::for_this_command("scale", Progress::to_stderr())?;
+        cluster.up().await?;
+        let client = cluster::client(&cluster.kubeconfig().await?).await?;
+        deploy::apply(&client, &Options::default(), With::Definitions).await?;
+        let logs = arguments.logs.clone().unwrap_or_else(|| cluster.scratch());
+        std::fs::create_dir_all(&logs)
+            .with_context(|| format!("cannot create {}", logs.display()))?;
+        let binaries = Binaries::in_dir(&dir, &logs);
+        let own = Own { cluster, binaries, starts: 0 };
+        let mut stage = Self { client, operators: BTreeMap::new(), own: Some(own) };
+        for operator in operators {
+            stage.start(*operator).await?;
+        }
+        Ok(stage)
+    }
+
+    async fn current(arguments: &Arguments, operators: &[Operator]) -> Result<Self> {
+        CurrentCluster.up().await?;
+        let client = cluster::client(&CurrentCluster.kubeconfig().await?).await?;
+        let mut found = BTreeMap::new();
+        for operator in operators {
+            let given = arguments.metrics.iter().find(|given| given.operator == *operator);
+            let Some(given) = given else {
+                bail!("say where {operator} serves metrics: --metrics {operator}=ADDRESS:PORT");
+            };
+            let admin = Admin::at(given.address);
+            admin.metrics().await.with_context(|| format!("cannot reach {operator}"))?;
+            found.insert(*operator, Subject { process: None, admin });
+        }
+        Ok(Self { client, operators: found, own: None })
+    }
+
+    /// Resident memory of an operator in bytes.
+    pub(super) async fn memory(&self, operator: Operator) -> Result<f64> {
+        let subject = self.subject(operator)?;
+        match &subject.process {
+            Some(process) => {
+                let bytes = process.resident_memory().context("the process has ended")?;
+                Ok(f64::from(u32::try_from(bytes / 1024)?) * 1024.0)
+            }
+            None => resident(&subject.admin.metrics().await?),
+        }
+    }
+
+    /// Serves a catalog to the operators, where they are ours.
+    pub(super) fn serve(&self, name: &str, catalog: CatalogDir) -> Result<Option<Registry>> {
+        self.own.as_ref().map(|own| Registry::start(&own.binaries, name, catalog)).transpose()
+    }
+
+    /// How many requests an operator has made since its start, as it counts them itself.
+    pub(super) async fn asked(&self, operator: Operator) -> Result<f64> {
+        asked(&self.metrics(operator).await?)
+    }
+
+    /// What an operator measures, in text form.
+    pub(super) async fn metrics(&self, operator: Operator) -> Result<String> {
+        self.subject(operator)?.admin.metrics().await
+    }
+
+    /// Counts requests of the operators from now on.
+    pub(super) async fn requests(&self) -> Result<Requests> {
+        let mut requests = match &self.own {
+            Some(own) => {
+                let operators: Vec<Operator> = self.operators.keys().copied().collect();
+                let mut log = AuditLog::new(own.cluster.audit_log());
+                log.skip()?;
+                Requests::audited(log, &operators)
+            }
+            None => {
+                let endpoints = self.operators.values().map(|subject| subject.admin);
+                Requests::counted(endpoints.collect())
+            }
+        };
+        requests.writes().await?;
+        Ok(requests)
+    }
+
+    /// Kills an operator and starts it again; how long it took to be ready. None when the process
+    /// is somebody else's.
+    pub(super) async fn restart(&mut self, operator: Operator) -> Result<Option<Duration>> {
+        if self.own.is_none() {
+            return Ok(None);
+        }
+        let old = self.operators.remove(&operator).and_then(|subject| subject.process);
+        old.into_iter().for_each(|mut process| process.kill());
+        let started = Instant::now();
+        self.start(operator).await?;
+        Ok(Some(started.elapsed()))
+    }
+
+    /// Fails when one of our operators has ended.
+    pub(super) fn check(&mut self) -> Result<()> {
+        let mut processes = self.operators.values_mut().filter_map(|one| one.process.as_mut());
+        processes.try_for_each(Running::check)
+    }
+
+    /// Ends what was started.
+    pub(super) async fn strike(self) -> Result<()> {
+        let processes = self.operators.into_values().filter_map(|subject| subject.process);
+        processes.for_each(Running::stop);
+        match self.own {
+            Some(own) => own.cluster.down().await,
+            None => Ok(()),
+        }
+    }
+
+    /// Starts an operator and waits until it is ready.
+    async fn start(&mut self, operator: Operator) -> Result<()> {
+        let own = self.own.as_mut().context("the operators of this cluster are not ours")?;
+        own.starts += 1;
+        let log = format!("{operator}-{}", own.starts);
+        let kubeconfig: PathBuf = own.cluster.kubeconfig().await?;
+        let special = Special { log, ..Special::default() };
+        let (process, admin) = own.binaries.operator(operator, &kubeconfig, special).await?;
+        self.operators.insert(operator, Subject { process: Some(process), admin });
+        let ready = admin.until_ready().await;
+        self.check().and(ready)
+    }
+
+    fn subject(&self, operator: Operator) -> Result<&Subject> {
+        self.operators.get(&operator).ok_or_else(|| anyhow!("{operator} is not under test"))
+    }
+}
+
+/// Resident memory in bytes, of metrics in text form.
+fn resident(metrics: &str) -> Result<f64> {
+    let mut lines = metrics.lines();
+    let value = lines.find_map(|line| line.strip_prefix("process_resident_memory_bytes "));
+    let value = value.and_then(|value| value.trim().parse().ok());
+    value.context("the metrics do not tell the resident memory")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_endpoint_names_operator_and_address() {
+        let endpoint: Endpoint = "olm-operator=127.0.0.1:8080".parse().unwrap();
+        assert_eq!((endpoint.operator, endpoint.address.port()), (Operator::Olm, 8080));
+        for wrong in ["olm-operator", "olm=127.0.0.1:80", "olm-operator=here"] {
+            assert!(wrong.parse::<Endpoint>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn memory_is_found_among_other_metrics() {
+        let text = "process_open_fds 9\nprocess_resident_memory_bytes 1048576\n";
+        assert!((resident(text).unwrap() - 1_048_576.0).abs() < f64::EPSILON);
+        assert!(resident("process_open_fds 9").is_err());
+    }
+}

@@ -1,0 +1,77 @@
+//! `cargo xtask take-over`: from OLM v0 to ours and back, on one cluster.
+//!
+//! The real operators of v0 install operators; ours take over, then v0 does again. Nothing that
+//! users installed may restart, and whoever takes over may write nothing but what has to do with
+//! v0's package server. Pods are simulated, the API server and all operators are real.
+
+mod report;
+mod story;
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use olm_testkit::peer::OlmV0;
+use olm_testkit::progress::Progress;
+use olm_testkit::take_over::{Content, recording};
+
+use story::Story;
+use xtask::build::programs;
+
+/// Arguments of the command.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// Writes down what v0 leaves in a cluster, for the scenarios, and takes nothing over
+    #[arg(long)]
+    record: bool,
+    /// Keeps the logs of all operators in this folder
+    #[arg(long, value_name = "FOLDER")]
+    logs: Option<PathBuf>,
+    /// Uses the binaries in this folder instead of building them
+    #[arg(long, value_name = "FOLDER")]
+    binaries: Option<PathBuf>,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// The operators of v0 cannot be built, the cluster cannot be used, or something was restarted or
+/// written that should not have been.
+pub fn run(arguments: &Arguments) -> Result<()> {
+    let v0 = OlmV0::ensure(&Progress::to_stderr())?;
+    let binaries = match &arguments.binaries {
+        Some(dir) => dir.clone(),
+        None => programs(false)?,
+    };
+    let content = if arguments.record { Content::Durable } else { Content::Everything };
+    let runtime = tokio::runtime::Runtime::new().context("cannot start the async runtime")?;
+    runtime.block_on(async {
+        let mut story = Story::begin(v0, &binaries, arguments.logs.as_deref(), content).await?;
+        let told = match arguments.record {
+            true => record(&mut story).await.map(|()| true),
+            false => there_and_back(&mut story).await,
+        };
+        story.end().await?;
+        match told? {
+            true => Ok(()),
+            false => bail!("what should have stayed was restarted or written"),
+        }
+    })
+}
+
+async fn record(story: &mut Story) -> Result<()> {
+    let text = story.record().await?;
+    let file = recording::file();
+    std::fs::write(&file, &text).with_context(|| format!("cannot write {}", file.display()))?;
+    println!("{} objects of {} were written down", text.lines().count() - 2, OlmV0::version());
+    Ok(())
+}
+
+/// Whether both ways are as they should be.
+async fn there_and_back(story: &mut Story) -> Result<bool> {
+    let forth = story.ours_take_over().await?;
+    println!("{forth}");
+    let back = story.v0_takes_over().await?;
+    println!("{back}");
+    Ok(forth.is_good() && back.is_good())
+}

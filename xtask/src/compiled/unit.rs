@@ -1,0 +1,144 @@
+//! Parts of cargo's target folder: a package compiled in one way, its build script, or what that made.
+//!
+//! Each has a name, `PACKAGE-HASH`, and files in three folders: `.fingerprint/NAME` with what cargo
+//! judges by, `deps/*-HASH*`, and `build/NAME`.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File, FileTimes};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+
+use crate::workspace::root;
+
+const FINGERPRINTS: &str = ".fingerprint";
+const DEPS: &str = "deps";
+const BUILD: &str = "build";
+
+/// The names of the packages that come from a registry.
+pub(super) fn packages() -> Result<BTreeSet<String>> {
+    let lock = fs::read_to_string(root().join("Cargo.lock")).context("cannot read Cargo.lock")?;
+    Ok(foreign(&lock))
+}
+
+fn foreign(lock: &str) -> BTreeSet<String> {
+    let packages = lock.split("[[package]]").skip(1);
+    let from_elsewhere = packages.filter(|package| package.contains("\nsource = "));
+    let name = |package: &str| {
+        let mut lines = package.lines();
+        let name = lines.find_map(|line| line.strip_prefix("name = \"")?.strip_suffix('"'))?;
+        Some(name.to_owned())
+    };
+    from_elsewhere.filter_map(name).collect()
+}
+
+/// The names of the parts that a folder holds of some packages.
+pub(super) fn units(folder: &Path, packages: &BTreeSet<String>) -> BTreeSet<String> {
+    let is_of = |name: &String| {
+        name.rsplit_once('-').is_some_and(|(package, _)| packages.contains(package))
+    };
+    names(&folder.join(FINGERPRINTS)).filter(is_of).collect()
+}
+
+/// The hash in the name of a part.
+pub(super) fn hash(name: &str) -> &str {
+    name.rsplit_once('-').map_or("", |(_, hash)| hash)
+}
+
+/// Copies parts with the times of their files, by which cargo judges, too. What cargo looks at first
+/// comes last: a part that is there is there as a whole.
+pub(super) fn copy(from: &Path, to: &Path, units: &BTreeSet<String>) -> Result<()> {
+    let hashes: BTreeSet<&str> = units.iter().map(|unit| hash(unit)).collect();
+    let of_them = |name: &String| hashes.contains(hash(stem(name)));
+    for name in names(&from.join(DEPS)).filter(of_them) {
+        copy_tree(&from.join(DEPS).join(&name), &to.join(DEPS).join(&name))?;
+    }
+    for folder in [BUILD, FINGERPRINTS] {
+        for unit in units {
+            let source = from.join(folder).join(unit);
+            if source.is_dir() {
+                copy_tree(&source, &to.join(folder).join(unit))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A file name without what follows the hash.
+fn stem(name: &str) -> &str {
+    name.split_once('.').map_or(name, |(stem, _)| stem)
+}
+
+fn names(folder: &Path) -> impl Iterator<Item = String> + use<> {
+    let entries = fs::read_dir(folder).into_iter().flatten();
+    entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+}
+
+fn copy_tree(from: &Path, to: &Path) -> Result<()> {
+    let mut pending: Vec<(PathBuf, PathBuf)> = vec![(from.to_owned(), to.to_owned())];
+    while let Some((from, to)) = pending.pop() {
+        if from.is_dir() {
+            fs::create_dir_all(&to).with_context(|| format!("cannot create {}", to.display()))?;
+            let inside = names(&from).map(|name| (from.join(&name), to.join(&name)));
+            pending.extend(inside);
+        } else {
+            copy_file(&from, &to).with_context(|| format!("cannot copy {}", from.display()))?;
+        }
+    }
+    Ok(())
+}
+
+fn copy_file(from: &Path, to: &Path) -> std::io::Result<()> {
+    if let Some(parent) = to.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    fs::copy(from, to)?;
+    let modified = fs::metadata(from)?.modified()?;
+    File::options().write(true).open(to)?.set_times(FileTimes::new().set_modified(modified))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, SystemTime};
+
+    use super::*;
+
+    const LOCK: &str = "version = 4\n\n[[package]]\nname = \"serde\"\nversion = \"1.0.0\"\nsource = \"registry+x\"\n\n[[package]]\nname = \"olm-kit\"\nversion = \"0.1.0\"\n";
+
+    fn write(folder: &Path, path: &str) {
+        let path = folder.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, "content").unwrap();
+    }
+
+    #[test]
+    fn only_parts_of_foreign_packages_are_copied_with_their_times() {
+        let folder = tempfile::tempdir().unwrap();
+        let (from, to) = (folder.path().join("from"), folder.path().join("to"));
+        for path in [
+            ".fingerprint/serde-01/lib-serde",
+            ".fingerprint/olm-kit-02/lib-olm_kit",
+            "deps/libserde-01.rlib",
+            "deps/serde-01.d",
+            "deps/libolm_kit-02.rlib",
+            "build/serde-01/out/x.rs",
+        ] {
+            write(&from, path);
+        }
+        let old = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000);
+        let rlib = File::options().write(true).open(from.join("deps/libserde-01.rlib")).unwrap();
+        rlib.set_times(FileTimes::new().set_modified(old)).unwrap();
+
+        let found = units(&from, &foreign(LOCK));
+        assert_eq!(found, BTreeSet::from(["serde-01".to_owned()]));
+        copy(&from, &to, &found).unwrap();
+        for path in
+            [".fingerprint/serde-01/lib-serde", "deps/serde-01.d", "build/serde-01/out/x.rs"]
+        {
+            assert!(to.join(path).is_file(), "{path}");
+        }
+        assert!(!to.join("deps/libolm_kit-02.rlib").exists());
+        let copied = fs::metadata(to.join("deps/libserde-01.rlib")).unwrap();
+        assert_eq!(copied.modified().unwrap(), old);
+    }
+}

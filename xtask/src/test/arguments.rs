@@ -1,0 +1,47 @@
+//! Arguments of `cargo xtask test`.
+
+use anyhow::{Result, bail};
+
+/// What is to be run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Arguments {
+    /// Only what a change concerns: since a commit, or what is not committed yet.
+    pub changed: Option<Option<String>>,
+}
+
+impl Arguments {
+    /// Reads the words after `test`.
+    ///
+    /// # Errors
+    /// A word is not known.
+    pub fn parse(words: &[String]) -> Result<Self> {
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        match words[..] {
+            [] => Ok(Self::default()),
+            ["--changed"] => Ok(Self { changed: Some(None) }),
+            ["--changed", base] if !base.starts_with('-') => {
+                Ok(Self { changed: Some(Some(base.to_owned())) })
+            }
+            _ => bail!("test takes nothing, or --changed [BASE], and not {}", words.join(" ")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::Arguments;
+
+    #[rstest]
+    #[case(&[], Some(None))]
+    #[case(&["--changed"], Some(Some(None)))]
+    #[case(&["--changed", "main"], Some(Some(Some("main"))))]
+    #[case(&["--changed", "--all"], None)]
+    #[case(&["--smoke"], None)]
+    fn words_are_read(#[case] words: &[&str], #[case] expected: Option<Option<Option<&str>>>) {
+        let words: Vec<String> = words.iter().map(ToString::to_string).collect();
+        let read = Arguments::parse(&words).ok().map(|arguments| arguments.changed);
+        assert_eq!(read, expected.map(|changed| changed.map(|base| base.map(str::to_owned))));
+    }
+}

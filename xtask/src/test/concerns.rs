@@ -1,0 +1,127 @@
+//! Which scenarios a changed file concerns: a table of places in the code and groups of scenarios.
+//!
+//! A group is what stands before `::` in a scenario's name. Of several places the longest counts. A
+//! group that is concerned by nearly every change, such as `idle`, stands with the places that it is
+//! really about; `cargo xtask test` plays everything.
+
+use std::collections::BTreeSet;
+
+/// A place, from the root of the checkout, and the groups of scenarios that are about it.
+pub type Row = (&'static str, &'static [&'static str]);
+
+/// Where scenarios of their own name live: a changed file concerns the group it is named after.
+const SCENARIOS: [&str; 2] = ["olm-testkit/src/e2e/scenarios/", "olm-testkit/tests/scenarios/"];
+
+/// The places. `cargo xtask tidy` looks whether every folder of the crates that ship has one, and
+/// whether every group is named.
+pub const CONCERNS: &[Row] = &[
+    ("olm-types/src", &["install", "lifecycle", "schema"]),
+    ("olm-types/src/api", &["api", "schema", "install"]),
+    ("olm-types/src/hash", &["take_over", "install"]),
+    ("olm-types/src/version", &["resolution", "upgrades"]),
+    ("olm-types/src/bundle", &["resolution", "unpack"]),
+    ("olm-types/src/properties", &["dependencies", "resolution"]),
+    ("olm-effect/src", &["install", "lifecycle", "faults::mixed"]),
+    ("olm-resolver/src", &["resolution", "dependencies", "upgrades"]),
+    ("olm-opgroup/src", &["operator_groups", "tenancy"]),
+    ("olm-rbac/src", &["rbac", "tenancy", "escalation"]),
+    ("olm-lifecycle/src", &["install", "lifecycle"]),
+    ("olm-lifecycle/src/api_service", &["servers"]),
+    ("olm-lifecycle/src/catalog_source", &["catalog_servers", "catalogs", "catalog_images"]),
+    ("olm-lifecycle/src/certificates", &["servers"]),
+    ("olm-lifecycle/src/cluster_operator", &["companions"]),
+    ("olm-lifecycle/src/copied_csv", &["operator_groups", "tenancy"]),
+    ("olm-lifecycle/src/crd", &["upgrades", "servers"]),
+    ("olm-lifecycle/src/csv", &["lifecycle", "alone"]),
+    ("olm-lifecycle/src/csv/requirements", &["lifecycle", "recovery"]),
+    ("olm-lifecycle/src/install", &["lifecycle", "install"]),
+    ("olm-lifecycle/src/install_plan", &["install_plans", "install", "approval"]),
+    ("olm-lifecycle/src/labeller", &["companions", "side_by_side"]),
+    ("olm-lifecycle/src/operator", &["companions"]),
+    ("olm-lifecycle/src/operator_condition", &["companions"]),
+    ("olm-lifecycle/src/operator_group", &["operator_groups", "tenancy"]),
+    ("olm-lifecycle/src/operator_rights.rs", &["rbac", "tenancy"]),
+    ("olm-lifecycle/src/packages_api", &["packages"]),
+    ("olm-lifecycle/src/role_writes", &["rbac", "install_plans"]),
+    ("olm-lifecycle/src/subscription", &["subscriptions", "approval"]),
+    ("olm-lifecycle/src/tenancy", &["tenancy", "escalation"]),
+    ("olm-lifecycle/src/unpack", &["unpack"]),
+    ("olm-lifecycle/src/webhook", &["servers"]),
+    ("olm-catalog/src", &["catalogs", "catalog_servers", "real_registry"]),
+    ("olm-catalog/src/copy", &["image_tools", "catalog_images"]),
+    ("olm-catalog/src/image", &["unpack", "hostile", "flags"]),
+    ("olm-catalog/src/packages", &["packages"]),
+    ("olm-catalog/src/tools", &["image_tools", "catalog_images"]),
+    ("olm-catalog/src/bundle", &["unpack", "hostile"]),
+    ("olm-catalog/src/snapshot", &["resolution", "catalogs"]),
+    ("olm-kit/src", &["faults", "idle", "replicas"]),
+    ("olm-kit/src/admin", &["deploy", "idle"]),
+    ("olm-kit/src/aggregated", &["packages"]),
+    ("olm-kit/src/certificates", &["servers", "deploy"]),
+    ("olm-kit/src/interpreter", &["faults", "install_plans", "lifecycle"]),
+    ("olm-kit/src/leader", &["replicas", "rolling", "flags"]),
+    ("olm-operator/src", &["lifecycle", "operator_groups", "idle"]),
+    ("olm-operator/src/controllers", &["lifecycle", "companions", "operator_groups"]),
+    ("catalog-operator/src", &["install", "subscriptions", "catalogs", "idle"]),
+    ("catalog-operator/src/controllers/catalog_source", &["catalogs", "catalog_servers"]),
+    ("catalog-operator/src/controllers/install_plan", &["install_plans", "approval", "removal"]),
+    ("catalog-operator/src/controllers/resolution", &["resolution", "dependencies"]),
+    ("catalog-operator/src/controllers/subscription", &["subscriptions", "bad_input"]),
+    ("catalog-operator/src/packages", &["packages"]),
+    ("catalog-operator/src/unpack", &["unpack"]),
+    ("deploy", &["deploy", "smoke", "api"]),
+];
+
+/// Groups, or single scenarios, that files concern; nothing when it may be all of them.
+pub(super) fn of(files: &BTreeSet<String>) -> Option<BTreeSet<String>> {
+    let mut found = BTreeSet::new();
+    for file in files {
+        if let Some(own) = SCENARIOS.iter().find_map(|place| file.strip_prefix(place)) {
+            let group = own.split(['/', '.']).next().unwrap_or(own);
+            // What these share concerns all of them.
+            let shared = ["main", "environment", "mod", "room"].contains(&group);
+            found.insert(if shared { return None } else { group.to_owned() });
+        } else if file.starts_with("olm-testkit/src/") || file == "Cargo.lock" {
+            return None;
+        } else {
+            let rows = CONCERNS.iter().filter(|(place, _)| lies_in(file, place));
+            let nearest = rows.max_by_key(|(place, _)| place.len());
+            found.extend(
+                nearest.into_iter().flat_map(|(_, groups)| *groups).map(ToString::to_string),
+            );
+        }
+    }
+    Some(found)
+}
+
+/// Whether a path is that of a place, or below it.
+pub(crate) fn lies_in(path: &str, place: &str) -> bool {
+    let rest = path.strip_prefix(place);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '.']))
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("olm-lifecycle/src/subscription/mod.rs", Some(&["approval", "subscriptions"]))]
+    #[case("olm-lifecycle/src/lib.rs", Some(&["install", "lifecycle"]))]
+    #[case("olm-testkit/src/e2e/scenarios/upgrades/skips.rs", Some(&["upgrades"]))]
+    #[case("olm-testkit/tests/scenarios/alone.rs", Some(&["alone"]))]
+    #[case("README.md", Some(&[]))]
+    #[case("olm-testkit/src/wait.rs", None)]
+    fn the_nearest_place_counts(#[case] file: &str, #[case] expected: Option<&[&str]>) {
+        let found = of(&BTreeSet::from([file.to_owned()]));
+        let expected = expected.map(|names| names.iter().map(ToString::to_string).collect());
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn a_place_is_no_part_of_a_name() {
+        assert!(lies_in("olm-lifecycle/src/crd/mod.rs", "olm-lifecycle/src/crd"));
+        assert!(!lies_in("olm-lifecycle/src/crds/mod.rs", "olm-lifecycle/src/crd"));
+    }
+}

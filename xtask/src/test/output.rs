@@ -1,0 +1,99 @@
+//! What test programs print: how many tests passed, and the names of those that did not.
+
+/// What a test program came to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Results {
+    pub(super) passed: usize,
+    pub(super) failed: usize,
+    pub(super) not_run: usize,
+    /// Names that the list at the end calls failed.
+    pub(super) failures: Vec<String>,
+    in_list: bool,
+}
+
+impl Results {
+    /// Takes a line in.
+    ///
+    /// The list of failures follows a line of its own, indented by four; so does, after an empty line,
+    /// what the tests printed.
+    pub(super) fn read(&mut self, line: &str) {
+        if let Some((passed, failed, not_run)) = result_line(line) {
+            self.passed += passed;
+            self.failed += failed;
+            self.not_run += not_run;
+        }
+        match line.strip_prefix("    ") {
+            _ if line == "failures:" => self.in_list = true,
+            Some(name) if self.in_list => self.failures.push(name.trim().to_owned()),
+            _ => self.in_list = false,
+        }
+    }
+}
+
+/// Reads the last line of a test program: passed, failed, not run.
+fn result_line(line: &str) -> Option<(usize, usize, usize)> {
+    let counts = line.strip_prefix("test result:")?;
+    let count = |word: &str| {
+        let (before, _) = counts.split_once(&format!(" {word}"))?;
+        before.rsplit([' ', ';']).next()?.parse().ok()
+    };
+    Some((count("passed")?, count("failed")?, count("ignored")?))
+}
+
+/// Reads the last line of `e2e`: `N passed, N failed, N skipped`.
+pub(super) fn closing(line: &str) -> Option<[usize; 3]> {
+    let mut counts = line.split(", ");
+    let mut next = |word: &str| counts.next()?.strip_suffix(word)?.trim_end().parse().ok();
+    let found = [next("passed")?, next("failed")?, next("skipped")?];
+    counts.next().is_none().then_some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    const OUTPUT: &str = "test a::b ... FAILED
+
+failures:
+
+---- a::b ----
+    an indented line
+waited 90 s
+
+failures:
+    a::b
+    c
+
+test result: FAILED. 12 passed; 2 failed; 1 ignored; 0 measured; 0 filtered out";
+
+    #[test]
+    fn failed_tests_are_named_by_the_list_at_the_end() {
+        let mut results = Results::default();
+        OUTPUT.lines().for_each(|line| results.read(line));
+        assert_eq!(results.failures, ["a::b", "c"]);
+        assert_eq!((results.passed, results.failed, results.not_run), (12, 2, 1));
+    }
+
+    #[rstest]
+    #[case("test result: ok.", None)]
+    #[case("12 passed; 3 failed; 1 ignored", None)]
+    #[case("test result: ok. 12 passed; 3 failed; 1 ignored; 0 measured", Some((12, 3, 1)))]
+    fn only_the_line_of_a_test_program_counts(
+        #[case] line: &str,
+        #[case] expected: Option<(usize, usize, usize)>,
+    ) {
+        assert_eq!(result_line(line), expected);
+    }
+
+    #[rstest]
+    #[case("3 passed, 1 failed, 12 skipped", Some([3, 1, 12]))]
+    #[case("3 passed, 1 failed", None)]
+    #[case("3 passed, 1 failed, 12 skipped, and more", None)]
+    #[case("passed   12.0 s  smoke::an_operator_that_runs", None)]
+    #[case("", None)]
+    fn only_the_closing_line_counts(#[case] line: &str, #[case] expected: Option<[usize; 3]>) {
+        assert_eq!(closing(line), expected);
+    }
+}

@@ -1,0 +1,144 @@
+//! Runs programs of the workspace, passes their output on, and counts.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, anyhow, ensure};
+
+use super::output::{Results, closing};
+use super::summary::Summary;
+use crate::build::Executable;
+use crate::times;
+use crate::workspace::{cargo, xtask};
+
+/// Runs test programs, two at a time where there are two processors, those that took longest first.
+/// The output of each comes when it is over, as a whole.
+pub(super) fn side_by_side(mut programs: Vec<&Executable>, summary: &mut Summary) {
+    programs.sort_by_key(|program| std::cmp::Reverse(times::last(&remembered(program))));
+    let at_once = thread::available_parallelism().map_or(1, usize::from);
+    let (pending, done) = (Mutex::new(programs.into_iter()), Mutex::new(summary));
+    let work = || {
+        loop {
+            let Some(program) = pending.lock().ok().and_then(|mut it| it.next()) else { return };
+            let (output, results) = captured(program);
+            let Ok(mut summary) = done.lock() else { return };
+            println!("\n{} of {}\n{output}", program.name, program.package);
+            count(program, results, &mut summary);
+        }
+    };
+    thread::scope(|scope| (0..at_once).for_each(|_| drop(scope.spawn(work))));
+}
+
+/// Runs a test program; its output is passed on line by line.
+pub(super) fn streamed(program: &Executable, variables: &[(&str, &str)], summary: &mut Summary) {
+    let mut command = command(program);
+    command.envs(variables.iter().copied());
+    let mut results = Results::default();
+    let ended = lines(command, |line| {
+        println!("{line}");
+        results.read(line);
+    });
+    count(program, ended.map(|_| results), summary);
+}
+
+/// Runs `cargo test` and counts.
+pub(super) fn cargo_test(command: Command, summary: &mut Summary) {
+    let mut results = Results::default();
+    let ended = lines(command, |line| {
+        println!("{line}");
+        results.read(line);
+    });
+    summary.add(results.passed, results.failed);
+    summary.add_not_run(results.not_run);
+    results.failures.iter().for_each(|test| summary.name_failed(test));
+    match ended {
+        Ok(good) if good || results.failed > 0 => {}
+        Ok(_) => summary.check("cargo test", Err(anyhow!("it failed, see above"))),
+        Err(error) => summary.check("cargo test", Err(error)),
+    }
+}
+
+/// Runs a developer command that ends with `N passed, N failed, N skipped`, and counts that.
+///
+/// # Errors
+/// It cannot be run, or ends without such a line.
+pub(super) fn counted(arguments: &[&str], summary: &mut Summary) -> Result<()> {
+    let mut command = Command::new(xtask());
+    command.args(arguments);
+    let mut counts = None;
+    let good = lines(command, |line| {
+        println!("{line}");
+        counts = closing(line).or(counts);
+    })?;
+    let [passed, failed, skipped] =
+        counts.with_context(|| format!("cargo xtask {} counted nothing", arguments.join(" ")))?;
+    ensure!(good || failed > 0, "cargo xtask {} failed", arguments.join(" "));
+    summary.add(passed, failed);
+    summary.add_not_run(skipped);
+    if failed > 0 {
+        summary.name_failed(&format!("{failed} of cargo xtask {}", arguments.join(" ")));
+    }
+    Ok(())
+}
+
+fn count(program: &Executable, results: Result<Results>, summary: &mut Summary) {
+    match results {
+        Ok(results) => {
+            summary.add(results.passed, results.failed);
+            summary.add_not_run(results.not_run);
+            results.failures.iter().for_each(|test| summary.name_failed(test));
+        }
+        Err(error) => summary.check(&program.name, Err(error)),
+    }
+}
+
+fn captured(program: &Executable) -> (String, Result<Results>) {
+    let begun = Instant::now();
+    let mut command = command(program);
+    let output = command.stderr(Stdio::piped()).stdout(Stdio::piped()).output();
+    let output = match output.context("cannot run a test program") {
+        Ok(output) => output,
+        Err(error) => return (String::new(), Err(error)),
+    };
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let (printed, errors) = (text(&output.stdout), text(&output.stderr));
+    let mut results = Results::default();
+    printed.lines().for_each(|line| results.read(line));
+    remember(program, begun.elapsed());
+    let good = output.status.success() || results.failed > 0;
+    let results = match good {
+        true => Ok(results),
+        false => Err(anyhow!("{} ended with {}", program.name, output.status)),
+    };
+    (printed + &errors, results)
+}
+
+/// A test program with what cargo would give it.
+fn command(program: &Executable) -> Command {
+    let mut command = Command::new(&program.path);
+    command.current_dir(&program.folder).stdin(Stdio::null());
+    command.env("CARGO_MANIFEST_DIR", &program.folder).env("CARGO", cargo().get_program());
+    command
+}
+
+/// Runs a command and takes each line of its output in; returns whether it has succeeded.
+fn lines(mut command: Command, mut take: impl FnMut(&str)) -> Result<bool> {
+    let mut child = command.stdout(Stdio::piped()).spawn().context("cannot run a program")?;
+    let output = child.stdout.take().context("a program has no output")?;
+    for line in BufReader::new(output).split(b'\n') {
+        let line = line.context("cannot read the output of a program")?;
+        take(&String::from_utf8_lossy(&line));
+    }
+    Ok(child.wait().context("cannot wait for a program")?.success())
+}
+
+fn remembered(program: &Executable) -> String {
+    format!("tests {} {}", program.package, program.name)
+}
+
+fn remember(program: &Executable, took: Duration) {
+    times::remember(&remembered(program), took);
+}

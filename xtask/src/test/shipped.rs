@@ -1,0 +1,81 @@
+//! Whether the image that ships is made as it was when it was last tried.
+//!
+//! It takes a quarter of an hour to build, so not every run tries it: only one in which what decides
+//! how it is made has changed. A committed file says for which state that was done.
+
+use std::fs;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use sha2::{Digest, Sha256};
+
+use crate::workspace::{self, root};
+
+/// What decides how the image is made: programs and their names, static builds, layers, the manifests
+/// that start it.
+const INPUTS: [&str; 5] = [
+    "deploy/",
+    "olm-testkit/src/oci/",
+    "olm-testkit/src/static_build",
+    "rust-toolchain.toml",
+    "xtask/lab/src/image/",
+];
+
+/// The section of Cargo.toml that does so, too.
+const PROFILE: &str = "[profile.release]";
+
+/// The state that was tried.
+const TRIED: &str = "xtask/lab/image-tried";
+
+/// Whether the image was tried in the state in which it would be made now.
+///
+/// # Errors
+/// Files of the checkout cannot be read.
+pub fn is_tried() -> Result<bool> {
+    let tried = fs::read_to_string(file()).unwrap_or_default();
+    Ok(tried.trim() == state()?)
+}
+
+/// Notes that the image was tried as it would be made now.
+///
+/// # Errors
+/// Files of the checkout cannot be read, or the note not written.
+pub fn note() -> Result<()> {
+    fs::write(file(), format!("{}\n", state()?)).context("cannot note that the image was tried")
+}
+
+fn file() -> PathBuf {
+    root().join(TRIED)
+}
+
+fn state() -> Result<String> {
+    let files = workspace::files()?;
+    let mut hash = Sha256::new();
+    let inputs =
+        files.iter().filter(|file| INPUTS.iter().any(|input| file.path.starts_with(input)));
+    for file in inputs {
+        hash.update(&file.path);
+        hash.update(&file.text);
+    }
+    let manifest = files.iter().find(|file| file.path == "Cargo.toml");
+    hash.update(profile(&manifest.context("there is no Cargo.toml")?.text));
+    Ok(hash.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// The lines of the profile, up to the next section.
+fn profile(manifest: &str) -> &str {
+    let section = manifest.split_once(PROFILE).map_or("", |(_, section)| section);
+    section.split_once("\n[").map_or(section, |(section, _)| section)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::profile;
+
+    #[test]
+    fn only_the_profile_of_releases_counts() {
+        let manifest = "[profile.dev]\ndebug = 0\n\n[profile.release]\nlto = \"thin\"\n\n[x]\n";
+        assert_eq!(profile(manifest), "\nlto = \"thin\"\n");
+        assert_eq!(profile("[profile.dev]\n"), "");
+    }
+}

@@ -1,0 +1,140 @@
+//! The stages of a whole run, in their order.
+
+use anyhow::{Result, bail, ensure};
+
+use super::programs::{counted, side_by_side, streamed};
+use super::run::Run;
+use super::shipped;
+use crate::build::{self, Built, Executable, FEATURES, WORKSPACE};
+use crate::tidy;
+use crate::workspace::{cargo, cargo_run, succeed, xtask};
+
+/// The program with the scenarios on a cluster of its own.
+pub(super) const SCENARIOS: &str = "scenarios";
+
+/// Runs all of them.
+pub(super) fn all(run: &mut Run) {
+    quick(run);
+    let Some(built) = compile(run) else { return };
+    run.check("documentation", |_| documentation());
+    run.stage("tests in the documentation", documented_tests);
+    run.check("machine", |_| command(&["e2e", "--cluster", "real", "--prepare"]));
+    run.check("the page about metrics", |_| command(&["metrics", "--check"]));
+    run.stage("alerts, evaluated by Prometheus' own tool", |run| {
+        played(run, &["metrics", "--alerts"]);
+    });
+    run.stage("unit tests, property tests and snapshots", |run| unit_tests(run, &built, |_| true));
+    run.stage("scenarios on real API servers", |run| scenarios(run, &built, None));
+    run.stage("scenarios on a real node", |run| {
+        played(run, &["e2e", "--cluster", "real", "--needs-node", "--or-skip"]);
+    });
+    run.check("a small catalog, installed, upgraded and removed", |_| {
+        command(&["soak", "--sample"])
+    });
+    run.stage("the image that ships", image);
+}
+
+/// What needs no build.
+pub(super) fn quick(run: &mut Run) {
+    run.stage("rules of the architecture and of the house style", |run| match tidy::check_all() {
+        Ok((passed, broken)) => {
+            run.summary.add(passed, broken.len());
+            broken.iter().for_each(|rule| run.summary.name_failed(&format!("tidy: {rule}")));
+        }
+        Err(error) => run.summary.check("tidy", Err(error)),
+    });
+    run.check("format", |_| cargo_run(&["fmt", "--all", "--check"]));
+}
+
+/// Builds everything with lints; nothing when it does not compile.
+pub(super) fn compile(run: &mut Run) -> Option<Built> {
+    let built = run
+        .stage("programs, tests and lints", |run| build::build(&["--all-targets"], &run.progress));
+    match built {
+        Ok(built) => {
+            run.summary.check("build", Ok(()));
+            run.summary.check("lints", no_warnings(&built));
+            Some(built)
+        }
+        Err(error) => {
+            run.summary.check("build", Err(error));
+            None
+        }
+    }
+}
+
+/// Runs the test programs of some packages, apart from the scenarios.
+pub(super) fn unit_tests(run: &mut Run, built: &Built, wanted: impl Fn(&str) -> bool) {
+    if std::env::var_os("OLM_CORPUS").is_none() {
+        println!("not run: tests over corpora outside this repository (set OLM_CORPUS)");
+    }
+    let programs = built.executables.iter().filter(|one| one.tests && !is_scenarios(one));
+    side_by_side(programs.filter(|one| wanted(&one.package)).collect(), &mut run.summary);
+}
+
+/// Plays scenarios, all of them or those whose names begin so.
+pub(super) fn scenarios(run: &mut Run, built: &Built, only: Option<&str>) {
+    let program = built.executables.iter().find(|one| is_scenarios(one));
+    let variables = only.map(|only| ("OLM_SCENARIOS", only));
+    match program {
+        Some(program) => streamed(program, variables.as_slice(), &mut run.summary),
+        None => run.summary.check(SCENARIOS, Err(anyhow::anyhow!("cargo has not built them"))),
+    }
+}
+
+fn is_scenarios(program: &Executable) -> bool {
+    program.tests && program.name == SCENARIOS
+}
+
+fn no_warnings(built: &Built) -> Result<()> {
+    ensure!(built.warnings == 0, "{} warnings, see above", built.warnings);
+    Ok(())
+}
+
+fn documentation() -> Result<()> {
+    let mut command = cargo();
+    command.args(["doc", "--quiet", "--no-deps", WORKSPACE, FEATURES]);
+    succeed({
+        command.env("RUSTDOCFLAGS", "-Dwarnings");
+        command
+    })
+}
+
+fn documented_tests(run: &mut Run) {
+    let mut command = cargo();
+    command.args(["test", "--quiet", "--doc", WORKSPACE, FEATURES]);
+    command.env("RUSTC_WORKSPACE_WRAPPER", "clippy-driver");
+    super::programs::cargo_test(command, &mut run.summary);
+}
+
+/// Runs a developer command that must succeed.
+fn command(arguments: &[&str]) -> Result<()> {
+    let mut command = std::process::Command::new(xtask());
+    command.args(arguments);
+    let status = command.status()?;
+    match status.success() {
+        true => Ok(()),
+        false => bail!("cargo xtask {} failed", arguments.join(" ")),
+    }
+}
+
+/// Runs a developer command that counts what it plays.
+fn played(run: &mut Run, arguments: &[&str]) {
+    if let Err(error) = counted(arguments, &mut run.summary) {
+        run.summary.check(&arguments.join(" "), Err(error));
+    }
+}
+
+/// Builds, starts and tries the image, where what decides how it is made has changed.
+fn image(run: &mut Run) {
+    match shipped::is_tried() {
+        Ok(true) => println!(
+            "it was tried as it would be made now; `cargo xtask image --try` does so again"
+        ),
+        Ok(false) => played(
+            run,
+            &["e2e", "--cluster", "real", "--release", "--focus", "smoke::", "--or-skip"],
+        ),
+        Err(error) => run.summary.check("the image that ships", Err(error)),
+    }
+}
