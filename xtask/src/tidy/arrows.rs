@@ -7,7 +7,7 @@ use anyhow::Result;
 use super::Workspace;
 
 /// Every crate with the crates it may use.
-const ARROWS: [(&str, &[&str]); 13] = [
+const ARROWS: [(&str, &[&str]); 14] = [
     ("olm-types", &[]),
     ("olm-effect", &["olm-types"]),
     ("olm-resolver", &["olm-types"]),
@@ -18,10 +18,14 @@ const ARROWS: [(&str, &[&str]); 13] = [
     ("olm-kit", &["olm-types", "olm-effect"]),
     ("olm-operator", OPERATOR),
     ("catalog-operator", CATALOG_OPERATOR),
-    ("olm-testkit", &["olm-types"]),
+    ("olm-testkit", &["olm-types", "olm-tools"]),
+    ("olm-tools", &[]),
     ("olm-workload", &[]),
-    ("xtask", &["olm-types", "olm-testkit", "olm-catalog", "olm-resolver", "olm-lifecycle"]),
+    ("xtask", XTASK),
 ];
+
+const XTASK: &[&str] =
+    &["olm-types", "olm-testkit", "olm-tools", "olm-catalog", "olm-resolver", "olm-lifecycle"];
 
 const OPERATOR: &[&str] =
     &["olm-types", "olm-effect", "olm-lifecycle", "olm-opgroup", "olm-rbac", "olm-kit"];
