@@ -22,6 +22,8 @@ func init() {
 // kwok does what its own main function does.
 func kwok(args []string) int {
 	os.Args = args
+	// The packages of the other parts have put flags of theirs there, which every command gets.
+	pflag.CommandLine = pflag.NewFlagSet("kwok", pflag.ContinueOnError)
 	flags := pflag.NewFlagSet("global", pflag.ContinueOnError)
 	flags.ParseErrorsWhitelist.UnknownFlags = true
 	flags.Usage = func() {}
