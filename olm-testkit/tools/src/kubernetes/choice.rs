@@ -90,11 +90,14 @@ mod tests {
         Candidate { part, program, origin, version }
     }
 
+    /// What is on the machine; which of that is used and which passed over; what is missing.
+    type Case<'a> = (&'a [(Part, Origin, &'a str)], &'a [usize], &'a [usize], &'a [Part]);
+
     #[test]
     fn the_first_of_a_right_version_is_used() {
         use Origin::{Assets, Path};
         use Part::{Etcd, KubeApiserver, KubeControllerManager, KubeScheduler, Kwok};
-        let cases: &[(&[(Part, Origin, &str)], &[usize], &[usize], &[Part])] = &[
+        let cases: &[Case<'_>] = &[
             (&[], &[], &[], &Part::CLUSTER),
             (
                 &[(Etcd, Assets, "3.6.4"), (KubeApiserver, Assets, "1.34.1")],
