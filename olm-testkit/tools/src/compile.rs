@@ -22,7 +22,7 @@ pub(crate) fn compile(
     let last = durations::words(durations::last(root, module.name));
     progress.step(format!("building {title} from Go modules, once per machine{last}"));
     let mut reminder = Reminder::new();
-    let total = count(module, workshop, progress, &mut reminder)?;
+    let packages = count(module, workshop, progress, &mut reminder)?;
     if let Some(patch) = &module.patch {
         patch.apply(&workshop.source, || workshop.command())?;
     }
@@ -32,25 +32,45 @@ pub(crate) fn compile(
     command.arg("-o").arg(workshop.output.join("")).args(&module.packages);
     let log = workshop.output.with_extension("log");
     run(command, &log, progress, &mut reminder, |done, seconds| {
-        format!("{title}: {}, {seconds} s so far{last}", stage(done, total))
+        format!("{title}: {}, {seconds} s so far{last}", stage(done, packages.to_compile))
     })
     .with_context(|| format!("{title}: the build failed"))?;
-    durations::remember(root, module.name, began.elapsed());
+    if packages.are_mostly_new() {
+        durations::remember(root, module.name, began.elapsed());
+    }
     progress.step(format!("{title}: built in {} s", began.elapsed().as_secs()));
     Ok(())
 }
 
-/// How many packages have to be compiled. Fetches their modules, which is what takes long here.
+/// What a build is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Packages {
+    all: usize,
+    /// Those that Go has not compiled before.
+    to_compile: usize,
+}
+
+impl Packages {
+    /// Whether this build takes about as long as one from nothing.
+    fn are_mostly_new(self) -> bool {
+        self.to_compile * 2 > self.all
+    }
+}
+
+/// Marks a package in the list that is compiled already.
+const LINE: &str = "{{.ImportPath}}{{if not .Stale}} compiled{{end}}";
+
+/// Counts the packages. Fetches their modules, which is what takes long here.
 fn count(
     module: &Module,
     workshop: &Workshop<'_>,
     progress: &Progress,
     reminder: &mut Reminder,
-) -> Result<usize> {
+) -> Result<Packages> {
     let title = module.title;
     let log = workshop.output.with_extension("log");
     let mut command = workshop.command();
-    command.args(["list", "-deps"]).args(module.flags()).args(&module.packages);
+    command.args(["list", "-deps", "-f", LINE]).args(module.flags()).args(&module.packages);
     run(command, &log, progress, reminder, |fetched, seconds| {
         format!("{title}: downloading modules, {fetched} so far, {seconds} s")
     })
@@ -58,9 +78,11 @@ fn count(
     Ok(packages(&fs::read_to_string(&log).context("cannot read the list of packages")?))
 }
 
-/// The number of packages in what `go list` has written; what it says besides holds spaces.
-fn packages(list: &str) -> usize {
-    list.lines().filter(|line| !line.is_empty() && !line.contains(' ')).count()
+/// The packages in what `go list` has written, among other things that it says.
+fn packages(list: &str) -> Packages {
+    let compiled = list.lines().filter(|line| line.ends_with(" compiled")).count();
+    let to_compile = list.lines().filter(|line| !line.is_empty() && !line.contains(' ')).count();
+    Packages { all: compiled + to_compile, to_compile }
 }
 
 fn stage(done: usize, total: usize) -> String {
@@ -73,8 +95,14 @@ mod tests {
 
     #[test]
     fn what_go_says_besides_is_no_package() {
-        let list = "go: downloading k8s.io/api v0.34.4\nfmt\nk8s.io/api/core/v1\n\n";
-        assert_eq!(packages(list), 2);
+        let list = "go: downloading k8s.io/api v0.34.4\nfmt compiled\nk8s.io/api/core/v1\n\n";
+        assert_eq!(packages(list), Packages { all: 2, to_compile: 1 });
+    }
+
+    #[test]
+    fn a_build_of_little_says_nothing_of_one_from_nothing() {
+        assert!(Packages { all: 2610, to_compile: 2610 }.are_mostly_new());
+        assert!(!Packages { all: 2610, to_compile: 12 }.are_mostly_new());
     }
 
     #[test]
