@@ -57,8 +57,11 @@ impl Packages {
     }
 }
 
-/// Marks a package in the list that is compiled already.
-const LINE: &str = "{{.ImportPath}}{{if not .Stale}} compiled{{end}}";
+/// Marks a package in the list that is compiled already. A program is so, too, when nothing but its
+/// executable is missing.
+const LINE: &str = "{{.ImportPath}}\
+    {{if or (not .Stale) (eq .StaleReason \"not installed but available in build cache\")}} \
+    compiled{{end}}";
 
 /// Counts the packages. Fetches their modules, which is what takes long here.
 fn count(
@@ -109,5 +112,6 @@ mod tests {
     fn the_stage_of_a_build_is_told() {
         assert_eq!(stage(812, 1430), "812 of 1430 packages");
         assert_eq!(stage(1430, 1430), "linking");
+        assert_eq!(stage(0, 0), "linking");
     }
 }

@@ -1,5 +1,6 @@
 //! Looks for programs on the machine and asks them for their versions.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -29,7 +30,10 @@ impl Places {
         let path = path.map(|folder| (Origin::Path, folder));
         // A relative folder would mean another one elsewhere.
         let folders = assets.into_iter().chain(path).filter(|(_, folder)| folder.is_absolute());
-        Self { folders: folders.collect() }
+        // One folder often has several names, such as /bin.
+        let mut seen = BTreeSet::new();
+        let mut is_new = |folder: &Path| seen.insert(folder.canonicalize().unwrap_or_default());
+        Self { folders: folders.filter(|(_, folder)| is_new(folder)).collect() }
     }
 
     /// The programs there that have the names of parts, with what they say of themselves.
@@ -97,7 +101,9 @@ mod tests {
         fake(&first, "kube-apiserver", "echo Kubernetes v1.31.0");
         fake(&second, "kube-apiserver", "echo Kubernetes v1.34.4");
         fake(&second, "kwok", "echo kwok version v0.7.0; exit 1");
-        let path = [first.clone(), "relative".into(), dir.join("missing"), second.clone()];
+        let same = dir.join("same");
+        std::os::unix::fs::symlink(&first, &same).unwrap();
+        let path = [first.clone(), same, "relative".into(), dir.join("missing"), second.clone()];
         let places = Places::new(Some(assets.clone()), path.into_iter());
         let parts = [Part::Etcd, Part::KubeApiserver, Part::Kwok, Part::Kubectl];
         let choice = choose(&parts, places.candidates(&parts));
