@@ -1,10 +1,10 @@
-//! The real kubectl, which the control plane of local clusters carries.
+//! The real kubectl.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::cluster::tools::Tools;
 use anyhow::{Context, Result, bail};
+use olm_tools::{Progress, kubectl};
 
 /// kubectl for a cluster, or for none.
 #[derive(Debug)]
@@ -16,19 +16,19 @@ pub struct Kubectl {
 }
 
 impl Kubectl {
-    /// For what needs no cluster.
+    /// For what needs no cluster. Builds the program when it is missing.
     ///
     /// # Errors
-    /// There is no place for what it keeps.
+    /// The build fails, or there is no place for what it keeps.
     pub fn alone() -> Result<Self> {
         let cache = tempfile::tempdir().context("cannot create a directory")?;
-        Ok(Self { program: Tools::expected()?.control_plane(), cache, kubeconfig: None })
+        Ok(Self { program: kubectl(&Progress::to_stderr())?, cache, kubeconfig: None })
     }
 
     /// For the cluster of a kubeconfig.
     ///
     /// # Errors
-    /// There is no place for what it keeps.
+    /// As [`Self::alone`].
     pub fn of(kubeconfig: &Path) -> Result<Self> {
         Ok(Self { kubeconfig: Some(kubeconfig.to_owned()), ..Self::alone()? })
     }
@@ -39,7 +39,7 @@ impl Kubectl {
     /// It cannot be run, or fails; the error holds what it complains of.
     pub fn run(&self, args: &[&str]) -> Result<String> {
         let mut command = Command::new(&self.program);
-        command.arg("kubectl").args(args).arg("--cache-dir").arg(self.cache.path());
+        command.args(args).arg("--cache-dir").arg(self.cache.path());
         if let Some(kubeconfig) = &self.kubeconfig {
             command.arg("--kubeconfig").arg(kubeconfig);
         }

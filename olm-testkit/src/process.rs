@@ -17,6 +17,7 @@ use anyhow::{Context, Result, bail};
 use rustix::process::Signal;
 use serde::{Deserialize, Serialize};
 
+pub use olm_tools::tail;
 pub use record::Record;
 use record::signal;
 
@@ -172,14 +173,6 @@ impl Running {
         signal(self.record.pid, Signal::KILL);
         let _ = self.child.wait();
     }
-}
-
-/// The end of a log, for messages.
-pub fn tail(log: &Path, lines: usize) -> String {
-    let text = std::fs::read(log).unwrap_or_default();
-    let text = String::from_utf8_lossy(&text);
-    let all: Vec<&str> = text.lines().collect();
-    all[all.len().saturating_sub(lines)..].join("\n")
 }
 
 impl Drop for Running {

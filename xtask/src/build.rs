@@ -14,6 +14,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::commands::Starts;
 use crate::compiled;
+use crate::others::Others;
 use crate::progress::Progress;
 use crate::times;
 use crate::workspace::{cargo, succeed, target};
@@ -46,16 +47,17 @@ pub fn cargo_build(targets: &[&str]) -> Command {
 /// Something does not compile, or the program cannot be run.
 pub fn become_program(program: &str, starts: Starts, arguments: &[String]) -> Result<()> {
     let progress = Progress::new();
+    let others = Others::for_command(starts, &progress);
     let started: &[&str] = if starts == Starts::Operators { &STARTED } else { &[] };
     let bins = started.iter().chain([&program]).flat_map(|name| ["--bin", *name]);
-    let built = build(&bins.collect::<Vec<_>>(), &progress)?;
+    build(&bins.collect::<Vec<_>>(), &progress)?;
+    others.finish()?;
     let folder = target().join("debug");
     let mut command = Command::new(folder.join(program));
     command.args(arguments).env("CARGO", cargo().get_program());
     if starts == Starts::Operators {
         command.env(PROGRAMS, &folder);
     }
-    drop(built);
     Err(command.exec()).with_context(|| format!("cannot run {program}"))
 }
 

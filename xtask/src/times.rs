@@ -6,7 +6,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::workspace::cache_dir;
+use olm_tools::cache_dir;
 
 /// How long something took last time, if that is known.
 pub fn last(name: &str) -> Option<Duration> {

@@ -60,17 +60,6 @@ pub fn xtask() -> PathBuf {
     target().join("debug/xtask")
 }
 
-/// A folder of the user's cache that belongs to this project.
-///
-/// # Errors
-/// There is neither `XDG_CACHE_HOME` nor `HOME`.
-pub fn cache_dir() -> Result<PathBuf> {
-    let named = std::env::var_os("XDG_CACHE_HOME").filter(|path| !path.is_empty());
-    let home = || Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache"));
-    let dir = named.map(PathBuf::from).or_else(home);
-    Ok(dir.context("there is no place for a cache: set HOME or XDG_CACHE_HOME")?.join("olm-rs"))
-}
-
 /// A text file of the checkout.
 #[derive(Clone, Debug)]
 pub struct SourceFile {

@@ -13,7 +13,6 @@ use anyhow::{Context, Result, bail, ensure};
 use super::Status;
 use super::home::{Home, Kind, Manifest};
 use super::slot::Slot;
-use super::tools::KUBERNETES;
 use crate::process::{Launch, Lifetime, Record, Running};
 use crate::progress::Progress;
 
@@ -130,6 +129,7 @@ impl Managed {
         mut manifest: Manifest,
         started: Result<Vec<Running>>,
         since: Instant,
+        version: &str,
         what: &str,
     ) -> Result<()> {
         let logs = || format!("logs: {}", self.home.arg("logs"));
@@ -137,7 +137,7 @@ impl Managed {
         manifest.ready = true;
         self.home.write_manifest(&manifest)?;
         self.progress.step(format!(
-            "Kubernetes {KUBERNETES} at {} is up after {:.1} s ({what})",
+            "Kubernetes {version} at {} is up after {:.1} s ({what})",
             manifest.slot.api_server(),
             since.elapsed().as_secs_f32()
         ));

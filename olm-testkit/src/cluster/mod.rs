@@ -12,7 +12,6 @@ pub mod local;
 mod managed;
 pub mod real;
 mod slot;
-pub mod tools;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -22,6 +21,8 @@ use async_trait::async_trait;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 
 pub use home::Kind;
+/// The programs of clusters.
+pub use olm_tools as tools;
 
 /// Every cluster on this machine by name: which backend it belongs to, and whether it is up.
 pub fn list() -> Result<Vec<(String, Kind, bool)>> {

@@ -1,10 +1,8 @@
-//! Programs of OLM v0 that ours are compared with, built from their Go modules.
+//! Programs of OLM v0 that ours are compared with.
 
-mod go_module;
 mod olm_v0;
-mod opm;
 mod serving;
 
-pub use olm_v0::{OlmV0, PROGRAMS as OLM_V0_PROGRAMS};
-pub use opm::Opm;
+pub use olm_tools::{OlmV0, Opm};
+pub use olm_v0::start as start_olm_v0;
 pub use serving::ServedCatalog;

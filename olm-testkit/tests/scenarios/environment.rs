@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, anyhow};
+use olm_testkit::cluster::tools::kubectl;
 use olm_testkit::e2e::stage::local::{Flags, Local, Places};
 use olm_testkit::e2e::{Scene, Stage};
 use olm_testkit::progress::Progress;
@@ -75,6 +76,8 @@ impl Environment {
     async fn started(&self) -> Result<Arc<Local>> {
         let start = || async {
             let progress = Progress::to_stderr();
+            // Built before anything is timed.
+            prepare_kubectl(progress.clone()).await.map_err(|error| format!("{error:#}"))?;
             let started = Local::start_with(self.purpose, &places(), self.flags, progress).await;
             started.map(Arc::new).map_err(|error| format!("{error:#}"))
         };
@@ -90,6 +93,12 @@ impl Environment {
             eprintln!("the cluster did not end: {error:#}");
         }
     }
+}
+
+/// Builds kubectl when it is missing.
+async fn prepare_kubectl(progress: Progress) -> Result<()> {
+    tokio::task::spawn_blocking(move || kubectl(&progress)).await??;
+    Ok(())
 }
 
 /// A cluster, which is named after its purpose, and both operators.

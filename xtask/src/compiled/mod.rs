@@ -15,9 +15,10 @@ use std::fs::{self, File};
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
+use olm_tools::cache_dir;
 
 use crate::progress::Progress;
-use crate::workspace::{cache_dir, target};
+use crate::workspace::target;
 
 /// What is kept for this workspace.
 #[derive(Debug)]

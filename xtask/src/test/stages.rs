@@ -6,6 +6,7 @@ use super::programs::{counted, side_by_side, streamed};
 use super::run::Run;
 use super::shipped;
 use crate::build::{self, Built, Executable, FEATURES, WORKSPACE};
+use crate::others::Others;
 use crate::tidy;
 use crate::workspace::{cargo, cargo_run, succeed, xtask};
 
@@ -14,8 +15,10 @@ pub(super) const SCENARIOS: &str = "scenarios";
 
 /// Runs all of them.
 pub(super) fn all(run: &mut Run) {
+    let others = Others::for_tests(&run.progress);
     quick(run);
     let Some(built) = compile(run) else { return };
+    run.check("programs of others, as far as they are not built yet", |_| others.finish());
     run.check("documentation", |_| documentation());
     run.stage("tests in the documentation", documented_tests);
     run.check("machine", |_| command(&["e2e", "--cluster", "real", "--prepare"]));

@@ -7,7 +7,7 @@ use anyhow::Result;
 use super::Workspace;
 
 /// Every crate with the crates it may use.
-const ARROWS: [(&str, &[&str]); 16] = [
+const ARROWS: [(&str, &[&str]); 17] = [
     ("olm-types", &[]),
     ("olm-effect", &["olm-types"]),
     ("olm-resolver", &["olm-types"]),
@@ -18,16 +18,20 @@ const ARROWS: [(&str, &[&str]); 16] = [
     ("olm-kit", &["olm-types", "olm-effect"]),
     ("olm-operator", OPERATOR),
     ("catalog-operator", CATALOG_OPERATOR),
-    ("olm-testkit", &["olm-types"]),
+    ("olm-testkit", &["olm-types", "olm-tools"]),
+    ("olm-tools", &[]),
     ("olm-workload", &[]),
-    ("xtask", &[]),
+    ("xtask", &["olm-tools"]),
     ("xtask-demo", &["xtask", "olm-types", "olm-testkit", "olm-catalog"]),
-    ("xtask-generate", &["xtask", "olm-types", "olm-testkit"]),
+    ("xtask-generate", &["xtask", "olm-types", "olm-testkit", "olm-tools"]),
     (
         "xtask-lab",
         &["xtask", "xtask-demo", "olm-types", "olm-testkit", "olm-catalog", "olm-resolver"],
     ),
 ];
+
+const XTASK: &[&str] =
+    &["olm-types", "olm-testkit", "olm-tools", "olm-catalog", "olm-resolver", "olm-lifecycle"];
 
 const OPERATOR: &[&str] =
     &["olm-types", "olm-effect", "olm-lifecycle", "olm-opgroup", "olm-rbac", "olm-kit"];

@@ -5,12 +5,13 @@ pub(super) mod certificates;
 pub(super) mod readiness;
 
 use std::fs;
+use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 
 use super::home::Home;
 use super::slot::Slot;
-use super::tools::Tools;
+use super::tools::{Part, Tools};
 use crate::process::{Launch, Lifetime};
 
 /// How a backend connects its control plane.
@@ -63,7 +64,7 @@ impl ControlPlane<'_> {
     pub(super) fn etcd(&self) -> Launch {
         let (client, peer) = (self.slot.etcd(), self.slot.etcd_peer());
         self.part(
-            "etcd",
+            Part::Etcd,
             vec![
                 "--name=default".into(),
                 format!("--data-dir={}", self.home.arg("etcd")),
@@ -94,7 +95,7 @@ impl ControlPlane<'_> {
         args.extend(self.api_server_identity());
         args.extend(self.api_server_audit());
         args.extend(self.network.api_server.iter().cloned());
-        self.part("kube-apiserver", args)
+        self.part(Part::KubeApiserver, args)
     }
 
     /// Turns manifests into dependent objects.
@@ -112,13 +113,13 @@ impl ControlPlane<'_> {
             "--kube-api-burst=600".into(),
         ];
         args.extend(self.network.controller_manager.iter().cloned());
-        self.part("kube-controller-manager", args)
+        self.part(Part::KubeControllerManager, args)
     }
 
     /// Gives pods to the node.
     pub(super) fn scheduler(&self) -> Launch {
         self.part(
-            "kube-scheduler",
+            Part::KubeScheduler,
             vec![
                 self.file("kubeconfig", "scheduler.kubeconfig"),
                 "--leader-elect=false".into(),
@@ -162,17 +163,16 @@ impl ControlPlane<'_> {
         format!("--{flag}={}", self.home.arg(name))
     }
 
-    /// A part of the one binary.
-    pub(super) fn part(&self, name: &str, args: Vec<String>) -> Launch {
-        let args = std::iter::once(name.to_owned()).chain(args).collect();
-        self.launch(name, args)
+    /// A part of every cluster.
+    pub(super) fn part(&self, part: Part, args: Vec<String>) -> Launch {
+        self.launch(part.name(), self.tools.program(part), args)
     }
 
-    /// A part with its log file; the program is the one binary.
-    pub(super) fn launch(&self, name: &str, args: Vec<String>) -> Launch {
+    /// A program with its log file.
+    pub(super) fn launch(&self, name: &str, program: PathBuf, args: Vec<String>) -> Launch {
         Launch {
             name: name.to_owned(),
-            program: self.tools.control_plane(),
+            program,
             args,
             env: Vec::new(),
             log: self.home.path(&format!("logs/{name}.log")),

@@ -92,7 +92,13 @@ impl ClusterBackend for LocalCluster {
         let mut manifest = managed.claim(Home::clear, |_| true)?;
         let started = self.start(&tools, &mut manifest).await;
         let started = started.inspect_err(|_| manifest.stop_processes());
-        managed.complete(manifest, started, since, "real API server, simulated node")
+        managed.complete(
+            manifest,
+            started,
+            since,
+            tools.kubernetes(),
+            "real API server, simulated node",
+        )
     }
 
     async fn down(&self) -> Result<()> {

@@ -6,6 +6,7 @@ use kube::api::{Api, Patch, PatchParams, PostParams};
 use serde_json::json;
 
 use crate::cluster::control_plane::ControlPlane;
+use crate::cluster::tools::Part;
 use crate::process::Launch;
 
 /// The node that kwok plays.
@@ -19,7 +20,7 @@ pub(super) fn kwok(parts: &ControlPlane<'_>) -> Launch {
         // Without leases the node controller calls the node NotReady after 50 seconds.
         "--node-lease-duration-seconds=40".into(),
     ];
-    Launch { program: parts.tools.kwok(), ..parts.launch("kwok", args) }
+    parts.part(Part::Kwok, args)
 }
 
 /// Makes the node. It exists before kwok starts, which then finds it in its first list.

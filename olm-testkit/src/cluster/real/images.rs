@@ -8,7 +8,6 @@ use anyhow::{Context, Result};
 use super::configuration::PAUSE;
 use crate::cluster::tools::{COREDNS_VERSION, NodePrograms};
 use crate::oci::{self, Image};
-use crate::progress::Progress;
 
 /// Repository of the CoreDNS image; its tag is the version.
 const COREDNS: &str = "coredns/coredns";
@@ -20,9 +19,8 @@ pub(super) struct Images {
 }
 
 impl Images {
-    /// Builds them, and first what is missing of their programs.
-    pub(super) fn build(progress: &Progress) -> Result<Self> {
-        let programs = NodePrograms::ensure(progress)?;
+    /// Builds them.
+    pub(super) fn build(programs: &NodePrograms) -> Result<Self> {
         Ok(Self { pause: image(&programs.pause())?, coredns: image(&programs.coredns())? })
     }
 

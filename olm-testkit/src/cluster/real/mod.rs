@@ -18,6 +18,7 @@ mod images;
 mod namespaces;
 mod network;
 mod parts;
+mod programs;
 mod requirements;
 mod start;
 mod teardown;
@@ -33,13 +34,12 @@ use async_trait::async_trait;
 use super::home::{Home, Kind, Manifest};
 use super::managed::Managed;
 use super::slot::Slot;
-use super::tools::Tools;
 use super::{ClusterBackend, Status};
 use crate::debian;
 use crate::process::{Lifetime, Record, Running};
 use crate::progress::Progress;
-use images::Images;
 use network::Addresses;
+use programs::Programs;
 use requirements::Facts;
 pub use traces::Traces;
 
@@ -161,15 +161,15 @@ impl ClusterBackend for RealCluster {
         let Some(_turn) = managed.begin()? else { return Ok(()) };
         self.prepare_machine()?;
         let progress = managed.progress.clone();
-        let build = move || anyhow::Ok((Tools::ensure(&progress)?, Images::build(&progress)?));
-        let (tools, images) =
+        let build = move || Programs::ensure(&progress);
+        let programs =
             tokio::task::spawn_blocking(build).await.context("the build was cancelled")??;
         let since = Instant::now();
         let mut manifest = self.claim()?;
-        let started = start::run(managed, &tools, &images, &mut manifest).await;
+        let started = start::run(managed, &programs, &mut manifest).await;
         let started = started.inspect_err(|_| manifest.processes.iter().for_each(Record::stop));
         let what = format!("real node, images at {}", registry(manifest.slot));
-        managed.complete(manifest, started, since, &what)
+        managed.complete(manifest, started, since, programs.kubernetes.kubernetes(), &what)
     }
 
     async fn down(&self) -> Result<()> {

@@ -9,6 +9,7 @@ use super::NODE;
 use super::configuration::containerd_socket;
 use super::network::Addresses;
 use crate::cluster::control_plane::ControlPlane;
+use crate::cluster::tools::NodePrograms;
 use crate::process::{Launch, Running};
 
 /// How long containerd may take until it answers.
@@ -17,13 +18,13 @@ const LIMIT: Duration = Duration::from_secs(60);
 /// The image registry. It sees the same files and ports as the node.
 pub(super) fn registry(parts: &ControlPlane<'_>) -> Launch {
     let args = vec!["serve".to_owned(), parts.home.arg("node/registry.json")];
-    Launch { program: "docker-registry".into(), ..parts.launch("registry", args) }
+    parts.launch("registry", "docker-registry".into(), args)
 }
 
 /// Runs containers.
 pub(super) fn containerd(parts: &ControlPlane<'_>) -> Launch {
     let args = vec![format!("--config={}", parts.home.arg("node/containerd.toml"))];
-    Launch { program: "containerd".into(), ..parts.launch("containerd", args) }
+    parts.launch("containerd", "containerd".into(), args)
 }
 
 /// Waits until containerd answers; the kubelet ends when it does not.
@@ -44,10 +45,11 @@ pub(super) async fn containerd_answers(
 }
 
 /// Turns pods into containers.
-pub(super) fn kubelet(parts: &ControlPlane<'_>) -> Launch {
+pub(super) fn kubelet(parts: &ControlPlane<'_>, programs: &NodePrograms) -> Launch {
     let (home, addresses) = (parts.home, Addresses::of(parts.slot));
-    parts.part(
+    parts.launch(
         "kubelet",
+        programs.kubelet(),
         vec![
             format!("--config={}", home.arg("node/kubelet.json")),
             format!("--kubeconfig={}", home.arg("kubelet.kubeconfig")),
@@ -60,9 +62,9 @@ pub(super) fn kubelet(parts: &ControlPlane<'_>) -> Launch {
 }
 
 /// Turns Services into rules of the packet filter.
-pub(super) fn kube_proxy(parts: &ControlPlane<'_>) -> Launch {
+pub(super) fn kube_proxy(parts: &ControlPlane<'_>, programs: &NodePrograms) -> Launch {
     let config = format!("--config={}", parts.home.arg("node/kube-proxy.json"));
-    parts.part("kube-proxy", vec![config])
+    parts.launch("kube-proxy", programs.kube_proxy(), vec![config])
 }
 
 /// A port on the machine's loopback address that leads to the same port of the node.
@@ -71,5 +73,5 @@ pub(super) fn door(parts: &ControlPlane<'_>, name: &str, port: u16) -> Launch {
         format!("TCP-LISTEN:{port},bind=127.0.0.1,reuseaddr,fork,backlog=128,nodelay"),
         format!("TCP:{}:{port},nodelay", Addresses::of(parts.slot).node()),
     ];
-    Launch { program: "socat".into(), ..parts.launch(name, args) }
+    parts.launch(name, "socat".into(), args)
 }

@@ -4,15 +4,14 @@ use std::time::Instant;
 
 use anyhow::Result;
 
-use super::images::Images;
 use super::namespaces::{self, Namespaces};
 use super::network::{self, Addresses};
+use super::programs::Programs;
 use super::{NODE, borrowed, cgroups::Hierarchies, configuration, dns, identities, parts};
 use crate::cluster::client;
 use crate::cluster::control_plane::{self, ControlPlane, certificates, readiness};
 use crate::cluster::home::{Home, Manifest};
 use crate::cluster::managed::Managed;
-use crate::cluster::tools::Tools;
 use crate::process::{Launch, Running};
 use crate::progress::Progress;
 
@@ -28,19 +27,19 @@ pub(super) struct Start<'a> {
 /// Starts everything; returns the children that hold it.
 pub(super) async fn run(
     managed: &Managed,
-    tools: &Tools,
-    images: &Images,
+    programs: &Programs,
     manifest: &mut Manifest,
 ) -> Result<Vec<Running>> {
     let (home, slot) = (&managed.home, manifest.slot);
     let network = &network::control_plane(home, Addresses::of(slot));
-    let parts = ControlPlane { home, slot, network, tools, lifetime: managed.lifetime };
+    let (tools, lifetime) = (&programs.kubernetes, managed.lifetime);
+    let parts = ControlPlane { home, slot, network, tools, lifetime };
     prepare(&parts, &managed.progress)?;
     let children = Vec::new();
     let mut start = Start { managed, parts, manifest, children, began: Instant::now() };
     let inside = start.namespaces().await?;
     start.control_plane(inside).await?;
-    start.node(inside, images).await?;
+    start.node(inside, programs).await?;
     Ok(start.children)
 }
 
@@ -88,11 +87,11 @@ impl Start<'_> {
     }
 
     /// The node, and the first pod on it.
-    async fn node(&mut self, inside: Namespaces, images: &Images) -> Result<()> {
-        let slot = self.parts.slot;
-        images.push(&super::registry(slot)).await?;
+    async fn node(&mut self, inside: Namespaces, programs: &Programs) -> Result<()> {
+        let (slot, node) = (self.parts.slot, &programs.node);
+        programs.images.push(&super::registry(slot)).await?;
         parts::containerd_answers(&self.parts, &mut self.children).await?;
-        let agents = vec![parts::kubelet(&self.parts), parts::kube_proxy(&self.parts)];
+        let agents = vec![parts::kubelet(&self.parts, node), parts::kube_proxy(&self.parts, node)];
         self.launch_inside(inside, agents)?;
         let client = client(&self.home().path("kubeconfig")).await?;
         dns::apply(&client, Addresses::of(slot)).await?;

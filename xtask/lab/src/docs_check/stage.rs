@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::sync::Mutex;
 
 use anyhow::{Context, Result};
-use olm_testkit::cluster::tools::Tools;
+use olm_testkit::cluster::tools::kubectl;
 use olm_testkit::cluster::{ClusterBackend, local::LocalCluster};
 use olm_testkit::e2e::Stage as _;
 use olm_testkit::e2e::stage::local::{Local, Places};
@@ -129,8 +129,7 @@ fn furnish(folder: &Path, binaries: &Path) -> Result<()> {
         link(&root.join(name), &folder.join(name))?;
     }
     std::fs::create_dir(&own).context("cannot create a directory")?;
-    // The control plane is kubectl when it is called so.
-    link(&Tools::expected()?.control_plane(), &own.join("kubectl"))?;
+    link(&kubectl(&Progress::to_stderr())?, &own.join("kubectl"))?;
     for name in OURS {
         link(&binaries.join(name), &own.join(name))?;
     }

@@ -9,7 +9,7 @@ use olm_testkit::audit::{AuditLog, Write};
 use olm_testkit::cluster::{self, ClusterBackend, local::LocalCluster};
 use olm_testkit::kubectl::Kubectl;
 use olm_testkit::operators::{Binaries, OLM_NAMESPACE, Operator};
-use olm_testkit::peer::{OLM_V0_PROGRAMS, OlmV0};
+use olm_testkit::peer::{OlmV0, start_olm_v0};
 use olm_testkit::process::Running;
 use olm_testkit::progress::Progress;
 use olm_testkit::registry::Registry;
@@ -73,7 +73,7 @@ impl Story {
         let registry = serve(&ground.binaries)?;
         install(&ground.client, &registry, content).await?;
         let mut audit = AuditLog::new(cluster.audit_log()).apart_from("leases");
-        audit.until_quiet(&OLM_V0_PROGRAMS, QUIET, PATIENCE).await?;
+        audit.until_quiet(&OlmV0::PROGRAMS, QUIET, PATIENCE).await?;
         Ok(Self { cluster, ground, logs, v0, audit, registry, manager, _files: folder })
     }
 
@@ -108,7 +108,7 @@ impl Story {
         kubectl.run(&["delete", "apiservice", "v1.packages.operators.coreos.com"])?;
         files.apply_v0(kubectl)?;
         self.manager = start_v0(&self.v0, &self.ground, &self.logs, "-again").await?;
-        let writes = self.audit.until_quiet(&OLM_V0_PROGRAMS, QUIET, PATIENCE).await?;
+        let writes = self.audit.until_quiet(&OlmV0::PROGRAMS, QUIET, PATIENCE).await?;
         let title = format!("v0 {}, after ours", OlmV0::version());
         self.report(title, &before, writes).await
     }
@@ -146,7 +146,7 @@ impl Story {
 
 /// v0's operators at work, and its package server, which here is a process in the place of Pods.
 async fn start_v0(v0: &OlmV0, ground: &Ground, logs: &Path, end: &str) -> Result<Manager> {
-    let operators = v0.start(&ground.kubeconfig, logs, end)?;
+    let operators = start_olm_v0(v0, &ground.kubeconfig, logs, end)?;
     let stand_in = package_server(ground).await?;
     let csvs: Api<ClusterServiceVersion> = Api::namespaced(ground.client.clone(), OLM_NAMESPACE);
     wait::until(&csvs, PACKAGE_SERVER, "succeed", |csv: &ClusterServiceVersion| {

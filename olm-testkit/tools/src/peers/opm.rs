@@ -5,22 +5,11 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
-use super::go_module::GoModule;
+use crate::module::Module;
 use crate::progress::Progress;
 
-/// The Go module that pins it.
-pub(super) const MODULE: GoModule = GoModule {
-    name: "opm",
-    files: [
-        ("go.mod", include_str!("../../../xtask/opm/go.mod")),
-        ("go.sum", include_str!("../../../xtask/opm/go.sum")),
-        ("tools.go", include_str!("../../../xtask/opm/tools.go")),
-    ],
-    requires: "github.com/operator-framework/operator-registry",
-    programs: &["cmd/opm"],
-    keeps: None,
-    takes: "about 2 minutes",
-};
+/// Leaves out what would need a C library.
+const TAG: &str = "containers_image_openpgp";
 
 /// The built program.
 #[derive(Clone, Debug)]
@@ -34,7 +23,7 @@ impl Opm {
     /// # Errors
     /// There is no Go, or the build fails; the error ends with what Go says.
     pub fn ensure(progress: &Progress) -> Result<Self> {
-        Ok(Self { program: MODULE.ensure(progress)?.join("opm") })
+        Ok(Self { program: module().ensure(progress, |_| Ok(()))?.join("opm") })
     }
 
     /// The executable.
@@ -76,5 +65,40 @@ impl Opm {
             bail!("opm render: {}", String::from_utf8_lossy(&output.stderr));
         }
         Ok(output.stdout)
+    }
+}
+
+/// The Go module that pins it, and holds a smaller main function than its own.
+fn module() -> Module {
+    Module {
+        name: "opm",
+        title: "opm v1.73.0",
+        files: vec![
+            ("go.mod", include_str!("../../../../xtask/opm/go.mod")),
+            ("go.sum", include_str!("../../../../xtask/opm/go.sum")),
+            ("main.go", include_str!("../../../../xtask/opm/main.go")),
+        ],
+        packages: vec![".".to_owned()],
+        tags: vec![TAG.to_owned()],
+        link: "-s -w",
+        patch: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn its_commands_are_those_of_the_version_that_is_told() {
+        let [(_, go_mod), (_, go_sum), (_, main)] = module().files[..] else { unreachable!() };
+        let version = module().title.strip_prefix("opm ").unwrap();
+        let registry = "github.com/operator-framework/operator-registry";
+        assert!(go_mod.contains("module olm-rs/opm\n"), "the program has another name");
+        assert!(go_mod.contains(&format!("{registry} {version}\n")));
+        assert!(go_sum.contains(&format!("{registry} {version} ")));
+        for command in ["serve", "render", "validate"] {
+            assert!(main.contains(&format!("\"{registry}/cmd/opm/{command}\"")), "{command}");
+        }
     }
 }

@@ -1,17 +1,13 @@
-//! `helm`, which renders charts: built once per machine.
+//! `helm`, which renders charts.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
-use super::go::Go;
-use super::{cache_dir, lock};
+use crate::kubernetes::module;
+use crate::module::Module;
 use crate::progress::Progress;
-
-/// The version that the chart is tried with.
-const VERSION: &str = "v3.19.0";
 
 /// The built program.
 #[derive(Clone, Debug)]
@@ -26,19 +22,8 @@ impl Helm {
     ///
     /// There is no Go, or the build fails.
     pub fn ensure(progress: &Progress) -> Result<Self> {
-        let root = cache_dir()?.join("tools");
-        let dir = root.join(format!("helm-{VERSION}"));
-        let helm = Self { program: dir.join("helm") };
-        if helm.program.is_file() {
-            return Ok(helm);
-        }
-        fs::create_dir_all(&root).with_context(|| format!("cannot create {}", root.display()))?;
-        let lock = lock(&root.join(format!("helm-{VERSION}.lock")), progress)?;
-        if !helm.program.is_file() {
-            build(&root, &dir, progress)?;
-        }
-        drop(lock);
-        Ok(helm)
+        let dir = programs().ensure(progress, |_| Ok(()))?;
+        Ok(Self { program: dir.join("helm") })
     }
 
     /// What a chart gives with these values (`a.b=c`), its definitions included.
@@ -76,12 +61,21 @@ impl Helm {
     }
 }
 
-fn build(root: &Path, dir: &Path, progress: &Progress) -> Result<()> {
-    let go = Go::ensure(root, progress)?;
-    let partial = root.join(format!("helm-{VERSION}.partial"));
-    let _ = fs::remove_dir_all(&partial);
-    fs::create_dir_all(&partial).context("cannot create the build directory")?;
-    progress.step(format!("building helm {VERSION} (about 2 minutes, once per machine)"));
-    go.install(&partial, &format!("helm.sh/helm/v3/cmd/helm@{VERSION}"), progress)?;
-    fs::rename(&partial, dir).context("cannot move helm into place")
+/// Built from the module of the clusters: most of what it needs is compiled there already.
+fn programs() -> Module {
+    let packages = vec!["helm.sh/helm/v3/cmd/helm".to_owned()];
+    Module { packages, ..module::of("helm", "helm v3.19.0", Vec::new()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_version_that_is_told_is_the_one_that_is_built() {
+        let module = programs();
+        let (_, go_mod) = module.files[0];
+        let version = module.title.strip_prefix("helm ").unwrap();
+        assert!(go_mod.contains(&format!("helm.sh/helm/v3 {version}\n")));
+    }
 }

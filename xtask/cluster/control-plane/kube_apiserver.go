@@ -1,0 +1,16 @@
+//go:build !without_kube_apiserver
+
+package main
+
+import (
+	_ "k8s.io/component-base/logs/json/register"
+	_ "k8s.io/component-base/metrics/prometheus/clientgo"
+	_ "k8s.io/component-base/metrics/prometheus/version"
+	"k8s.io/kubernetes/cmd/kube-apiserver/app"
+
+	"olm-rs/cluster/parts"
+)
+
+func init() {
+	parts.AddCommand("kube-apiserver", app.NewAPIServerCommand)
+}
