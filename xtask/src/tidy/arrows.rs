@@ -30,8 +30,6 @@ const ARROWS: [(&str, &[&str]); 17] = [
     ),
 ];
 
-const XTASK: &[&str] =
-    &["olm-types", "olm-testkit", "olm-tools", "olm-catalog", "olm-resolver", "olm-lifecycle"];
 
 const OPERATOR: &[&str] =
     &["olm-types", "olm-effect", "olm-lifecycle", "olm-opgroup", "olm-rbac", "olm-kit"];
