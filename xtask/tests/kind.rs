@@ -1,8 +1,6 @@
 //! `cargo xtask e2e --cluster kind` as a whole, with a `kind` on PATH that only writes down what it is
 //! asked: in which order, and that nothing stays when OLM does not start.
 
-#![allow(clippy::unwrap_used, reason = "only tests use it")]
-
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
