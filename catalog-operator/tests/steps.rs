@@ -12,11 +12,6 @@
 //! Rows without a counterpart: `InitHooks` (nothing is registered at run time) and the instrumented
 //! resolver (its one observation is made in `controllers/resolution/solve.rs`).
 
-#![allow(clippy::unwrap_used, reason = "only tests use it")]
-
-#[path = "../../olm-resolver/tests/support/mod.rs"]
-mod support;
-
 use std::sync::Arc;
 
 use olm_lifecycle::install_plan::steps::{BundleInput, bundle_steps, subscription_name};
@@ -26,7 +21,8 @@ use olm_types::api::Subscription;
 use olm_types::bundle::BundleContent;
 use rstest::rstest;
 use serde_json::{Value, json};
-use support::{Problem, VERSION_DEADLOCK, failure};
+
+use crate::support::{Problem, VERSION_DEADLOCK, failure};
 
 /// CSV steps with what they replace, Subscriptions of dependencies, then what becomes of the
 /// Subscriptions.

@@ -1,8 +1,6 @@
 //! Annotations, dependencies and properties of a bundle in every wrong shape: the message names the
 //! file and the field.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)]
-
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;

@@ -1,7 +1,5 @@
 //! The binary `olm-registry` (feature `server`).
 
-#![allow(clippy::unwrap_used, clippy::expect_used)]
-
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};

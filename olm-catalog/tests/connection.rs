@@ -1,17 +1,14 @@
 //! The connection of a client through the life of its server.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)]
-
-mod support;
-
 use std::time::Duration;
 
 use olm_catalog::connection::ConnectionState::{Ready, Shutdown, TransientFailure};
 use olm_catalog::connection::{CatalogConnection, LoadError};
 use olm_catalog::registry::client::{ClientOptions, RegistryClient};
 use olm_types::bundle::CatalogKey;
-use support::{Place, Server, catalog_folder, client, reach, reach_on};
 use tokio::net::TcpListener;
+
+use crate::support::{Place, Server, catalog_folder, client, reach, reach_on};
 
 #[tokio::test]
 async fn becomes_ready() {

@@ -2,10 +2,6 @@
 //! loads, is valid, can be served, and gives a snapshot without a bundle left out. What the packages
 //! API keeps of all of them together is bounded.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)]
-
-mod support;
-
 use std::path::{Path, PathBuf};
 
 use olm_catalog::connection::CatalogConnection;
@@ -13,7 +9,8 @@ use olm_catalog::packages::{CatalogFacts, Head, Heads, StoredPackage, manifest};
 use olm_catalog::registry::client::RegistryClient;
 use olm_catalog::snapshot::CatalogSnapshot;
 use olm_types::bundle::CatalogKey;
-use support::Server;
+
+use crate::support::Server;
 
 /// Most that packages may take in memory, in bytes.
 const PACKAGES: usize = 10 << 20;

@@ -1,7 +1,5 @@
 //! The catalog of the demo: it is valid and says what demo/README.md says.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)]
-
 use std::path::Path;
 
 use olm_catalog::bundle::write_catalog;

@@ -2,8 +2,6 @@
 //!
 //! The program runs with a bounded address space, so a catalog that needs more ends it.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)]
-
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::Path;

@@ -1,7 +1,5 @@
 //! Registry servers that are up to no good: what they send is bounded in time and bytes, and said.
 
-#![allow(clippy::unwrap_used)]
-
 use std::pin::Pin;
 use std::time::Duration;
 

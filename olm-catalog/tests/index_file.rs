@@ -1,9 +1,5 @@
 //! Indexes in files: the same answers as from memory, and no damage goes unnoticed.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)]
-
-mod support;
-
 use std::fs::{self, File};
 use std::future;
 use std::sync::Arc;
@@ -15,10 +11,11 @@ use olm_catalog::registry::proto;
 use olm_catalog::registry::proto::registry_client::RegistryClient;
 use olm_catalog::registry::server::{ServerOptions, serve};
 use proptest::prelude::*;
-use support::catalog_folder;
 use tokio::net::TcpListener;
 use tonic::Code;
 use tonic::transport::Endpoint;
+
+use crate::support::catalog_folder;
 
 /// An index of the catalog `etcd`, and the bytes of its file.
 fn written() -> (Index, Vec<u8>) {

@@ -1,10 +1,6 @@
 //! Limits of the server: calls and streams at the same time, times, and its end while an
 //! answer is being read.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)]
-
-mod support;
-
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +11,6 @@ use olm_catalog::index::Index;
 use olm_catalog::registry::proto::registry_client::RegistryClient;
 use olm_catalog::registry::proto::{self, ListBundlesRequest, ListPackageRequest};
 use olm_catalog::registry::server::{ServerOptions, serve};
-use support::PATIENCE;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -24,6 +19,8 @@ use tonic::codegen::http::uri::PathAndQuery;
 use tonic::transport::{Channel, Endpoint};
 use tonic::{Code, Request, Status};
 use tonic_prost::ProstCodec;
+
+use crate::support::PATIENCE;
 
 /// How many bundles the catalog has. Together they do not fit into what is sent ahead.
 const BUNDLES: usize = 200;

@@ -2,8 +2,6 @@
 //! be served. `OLM_FUZZ_SECONDS` says how long each target runs; two seconds without it. The seed
 //! of a run is printed and can be given as `OLM_FUZZ_SEED`.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)]
-
 use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};

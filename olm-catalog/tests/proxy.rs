@@ -1,9 +1,5 @@
 //! A registry that is reached through a proxy.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)]
-
-mod support;
-
 use std::io;
 use std::net::SocketAddr;
 
@@ -11,10 +7,11 @@ use olm_catalog::connection::CatalogConnection;
 use olm_catalog::connection::ConnectionState::{Ready, TransientFailure};
 use olm_catalog::registry::client::{ClientOptions, Proxy, RegistryClient};
 use olm_types::bundle::CatalogKey;
-use support::{Server, reach};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
+
+use crate::support::{Server, reach};
 
 /// An HTTP proxy that leads every tunnel to one address, or refuses it; its task ends with the
 /// first line of the first request.

@@ -1,15 +1,12 @@
 //! Every call of the protocol, over a real socket (spec catalog-operator 6.1, 6.2, 9.11).
 
-#![allow(clippy::unwrap_used, clippy::expect_used)]
-
-mod support;
-
 use futures::TryStreamExt;
 use olm_catalog::registry::client::RegistryClient;
 use olm_catalog::registry::proto;
 use rstest::rstest;
-use support::Server;
 use tonic::{Code, Status};
+
+use crate::support::Server;
 
 const GROUP: &str = "etcd.database.coreos.com";
 

@@ -1,7 +1,5 @@
 //! Bundles in images on a disk are rendered as from their folders.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)]
-
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -1,9 +1,5 @@
 //! Snapshots of a served catalog.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)]
-
-mod support;
-
 use std::sync::Arc;
 
 use olm_catalog::connection::{CatalogConnection, LoadError};
@@ -11,7 +7,8 @@ use olm_catalog::registry::client::{ClientOptions, RegistryClient};
 use olm_catalog::snapshot::{LimitExceeded, Member, SnapshotLimits, SnapshotSet};
 use olm_types::bundle::{BundleContent, CatalogKey, Entry, Universe};
 use olm_types::gvk::Gvk;
-use support::Server;
+
+use crate::support::Server;
 
 fn line(entry: &Entry) -> String {
     let image = match &entry.content {

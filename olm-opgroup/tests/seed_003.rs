@@ -2,8 +2,6 @@
 //! membership and intersection, sentence by sentence. The rest is in olm-rbac `tests/seed_003.rs`
 //! and olm-lifecycle `csv/tests/seeds.rs`, `operator_group/seeds.rs`, `copied_csv/seeds.rs`.
 
-#![allow(clippy::unwrap_used, reason = "only tests use it")]
-
 use std::collections::BTreeMap;
 
 use olm_opgroup::{

@@ -1,8 +1,6 @@
 //! What the users' document 003 promises about generated ClusterRoles, sentence by sentence. v0's
 //! names and labels hold where they differ; docs/differences.md has the rows.
 
-#![allow(clippy::unwrap_used, reason = "only tests use it")]
-
 use k8s_openapi::api::rbac::v1::ClusterRole;
 use olm_rbac::{api_service_roles, crd_roles, group_roles};
 use olm_types::gvk::{CrdName, Gvk};

@@ -1,11 +1,10 @@
 //! Bad input ends in bounded time with an error that names the bundle, the property or the channel.
 
-mod support;
-
 use olm_resolver::cases::Case;
 use olm_resolver::{ResolveError, Resolver};
 use rstest::rstest;
-use support::{answer, failure};
+
+use crate::support::{self, answer, failure};
 
 #[rstest]
 #[case::r3_two_chains(

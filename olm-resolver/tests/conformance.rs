@@ -1,7 +1,5 @@
 //! The committed cases, against the default resolver. Prints every difference and a count.
 
-#![allow(clippy::unwrap_used, reason = "only tests use it")]
-
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};

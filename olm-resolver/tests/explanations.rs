@@ -3,10 +3,9 @@
 
 #![allow(clippy::too_many_lines, reason = "tables of problems")]
 
-mod support;
-
 use olm_resolver::{Policy, ResolveError, Resolver};
-use support::Problem;
+
+use crate::support::{self, Problem};
 
 /// v0's line and our sentences for each problem, all or nothing.
 fn explain(problems: &[(&str, &str)]) -> String {

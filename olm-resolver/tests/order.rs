@@ -1,10 +1,9 @@
 //! The order of the input never matters, and answers do not change between runs.
 
-mod support;
-
 use olm_resolver::Resolver;
 use proptest::prelude::*;
-use support::Problem;
+
+use crate::support::{self, Problem};
 
 const MADE: &str = "
     catalog olm/community

@@ -1,14 +1,13 @@
 //! OLM v0's resolver scenarios (spec catalog-operator 9.1, rows R1 to R35).
 
-mod support;
-
 use std::sync::Arc;
 
 use olm_resolver::constraint::ClassicConstraints;
 use olm_resolver::problem::{Bundle, Missing, Reason, Rule, VariableId};
 use olm_resolver::{ConstraintSource, Fault, Problem, Resolver, Scope};
 use rstest::rstest;
-use support::{answer, outcome};
+
+use crate::support::{self, answer, outcome};
 
 #[rstest]
 #[case::r1(

@@ -9,10 +9,9 @@
 //! are `olm-lifecycle/src/crd/tests.rs` and scenarios `install_plans::a_version_retires`,
 //! `objects_that_do_not_fit` and `two_owners`; OperatorGroups (2.3) are those of document 003.
 
-mod support;
-
 use rstest::rstest;
-use support::{VERSION_DEADLOCK, answer, failure};
+
+use crate::support::{VERSION_DEADLOCK, answer, failure};
 
 /// Names of the versions that are installed one after the other, from `first` to the end of the
 /// channel `a/alpha` that `entries` describe.

@@ -1,9 +1,8 @@
 //! What the user's documents 002 and 004 say about dependencies, a sentence each.
 
-mod support;
-
 use rstest::rstest;
-use support::{Problem, VERSION_DEADLOCK, answer, failure};
+
+use crate::support::{Problem, VERSION_DEADLOCK, answer, failure};
 
 /// Seed 002: providers of required APIs, and upgrades that belong together.
 #[rstest]

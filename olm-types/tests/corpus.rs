@@ -5,10 +5,6 @@
 //! API server prunes them, `apiVersion` and `kind`, which the type dictates, and nulls and empty
 //! lists, maps and texts. Specs of Deployments are compared to the letter.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
-
-mod schema;
-
 use std::path::{Path, PathBuf};
 
 use base64::Engine;
@@ -16,6 +12,8 @@ use base64::prelude::BASE64_STANDARD;
 use olm_types::api::ClusterServiceVersion;
 use serde::Deserialize;
 use serde_json::{Map, Value};
+
+use crate::schema;
 
 const INLINE_MANIFEST: &str = "olm.bundle.object";
 

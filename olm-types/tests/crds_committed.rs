@@ -1,7 +1,5 @@
 //! The definitions in `deploy/crds` are those that this build generates.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 

@@ -4,8 +4,6 @@
 //! constraint at its path: `.spec.icon[].mediatype`, `[]` for the items of a list, `{}` for the
 //! values of a map. The generated schemas are walked in the same way and all differences reported.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;

@@ -3,10 +3,6 @@
 //! Objects in which every field is set are made from the generated schemas, so that no field can
 //! be forgotten here. Explicit nulls and empty lists or maps are left out when written.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-mod schema;
-
 use olm_types::api::{
     CatalogSource, ClusterServiceVersion, InstallPlan, OLMConfig, Operator, OperatorCondition,
     OperatorGroup, PackageManifest, Subscription,
@@ -15,6 +11,8 @@ use rstest::rstest;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+
+use crate::schema;
 
 /// Fields whose texts are enumerated by the type though not by the schema.
 const TEXTS: [(&str, &str); 7] = [

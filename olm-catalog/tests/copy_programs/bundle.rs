@@ -4,7 +4,7 @@ use std::fs;
 
 use rstest::rstest;
 
-use crate::Root;
+use super::Root;
 
 const KEY: &str = "operators.operatorframework.io.bundle.manifests.v1";
 

@@ -4,7 +4,7 @@ use std::fs;
 
 use rstest::rstest;
 
-use crate::Root;
+use super::Root;
 
 const CATALOG: &str = "copy-content --catalog.from=configs --catalog.to=out/catalog";
 

@@ -4,7 +4,7 @@ use std::fs;
 
 use rstest::rstest;
 
-use crate::Root;
+use super::Root;
 
 /// What the Job does: our image holds one program under several names.
 #[test]

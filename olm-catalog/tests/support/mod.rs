@@ -1,7 +1,5 @@
 //! Servers and clients on real sockets of this machine.
 
-#![allow(dead_code)]
-
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -8,8 +8,8 @@ use olm_catalog::bundle::config_map::{files, read};
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use crate::Image;
-use crate::api_server::ApiServer;
+use super::Image;
+use super::api_server::ApiServer;
 
 const CSV: &str = "kind: ClusterServiceVersion\nmetadata:\n  name: etcd.v1\n";
 

@@ -10,8 +10,8 @@ use olm_catalog::registry::proto;
 use olm_types::bundle::CatalogKey;
 use serde_json::{Value, json};
 
-use crate::Image;
-use crate::api_server::ApiServer;
+use super::Image;
+use super::api_server::ApiServer;
 
 const CRDS: &str = "
 - apiVersion: apiextensions.k8s.io/v1beta1

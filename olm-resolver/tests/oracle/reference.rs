@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::instance::{Bundle, Instance, Need};
+use super::instance::{Bundle, Instance, Need};
 
 /// Bundles by position: those of the catalogs first, then the CSVs of the namespace.
 pub type Set = u32;

@@ -13,9 +13,6 @@
 //! ```
 //! An entry, `sub` or `csv` goes on in indented lines.
 
-#![allow(dead_code, reason = "each test file uses a part of it")]
-#![allow(clippy::unwrap_used, clippy::panic, reason = "only tests use it")]
-
 use olm_resolver::memory::MemoryUniverse;
 use olm_resolver::{
     Answer, InstalledCsv, InstalledProperties, Policy, Resolution, ResolutionRequest, ResolveError,

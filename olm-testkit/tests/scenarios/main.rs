@@ -21,6 +21,7 @@ mod hostile;
 mod idle;
 mod image_tools;
 mod rbac;
+mod real_registry;
 mod replicas;
 mod rights;
 mod rolling;
@@ -71,7 +72,8 @@ fn main() -> ExitCode {
     let shared = scenarios::all().into_iter().map(|one| shared(of(one.name), one));
     let all = shared.chain(own(most, servers)).chain(escalation(most, strict));
     let all = all.chain(flags::all(flags)).chain(faults::all(faults));
-    let all = all.chain([local_trial(rolling, "rolling::update", rolling::update)]).collect();
+    let all = all.chain([local_trial(rolling, "rolling::update", rolling::update)]);
+    let all = all.chain(real_registry::all()).collect();
     let conclusion = libtest_mimic::run(&arguments, all);
     environments.iter().for_each(|environment| environment.end());
     let rights = rights::conclude(&arguments, conclusion.has_failed());

@@ -30,7 +30,6 @@ const ARROWS: [(&str, &[&str]); 17] = [
     ),
 ];
 
-
 const OPERATOR: &[&str] =
     &["olm-types", "olm-effect", "olm-lifecycle", "olm-opgroup", "olm-rbac", "olm-kit"];
 

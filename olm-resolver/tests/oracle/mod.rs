@@ -1,17 +1,14 @@
 //! The resolver against a reference that tries every set of bundles, over random small problems.
 //! That the answer is the most preferred one is checked beside the solver, against brute force too.
 
-#![allow(clippy::unwrap_used, reason = "only tests use it")]
-
 mod instance;
 mod reference;
-#[path = "../support/mod.rs"]
-mod support;
 
 use olm_resolver::{Fact, Policy, Repair, ResolveError, Resolver};
 use proptest::prelude::*;
 use reference::Rules;
-use support::Problem;
+
+use crate::support::Problem;
 
 fn resolver() -> Resolver {
     Resolver { repairs: 0, ..Resolver::default() }

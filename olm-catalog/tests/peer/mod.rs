@@ -4,15 +4,11 @@
 //! Catalogs of `tests/catalogs` are compared always, those of the folder that
 //! `OLM_CORPUS` names when it is set. `opm` is built from its Go module on first use.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)]
-
 mod ask;
 mod bundles;
 mod compare;
 #[cfg(feature = "pull")]
 mod images;
-#[path = "../support/mod.rs"]
-mod support;
 mod verdicts;
 
 use std::path::Path;
@@ -21,7 +17,7 @@ use olm_catalog::fbc::{ReadLimits, render};
 use olm_testkit::peer::{Opm, ServedCatalog};
 use olm_testkit::progress::Progress;
 
-use support::{Server, catalog_folder};
+use crate::support::{Server, catalog_folder};
 
 fn opm() -> Opm {
     Opm::ensure(&Progress::to_stderr()).unwrap()

@@ -1,7 +1,5 @@
 //! The binary `olm-copy` (feature `copy`), under the names that Jobs and Pods use.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)]
-
 mod bundle;
 mod content;
 mod cp;

@@ -1,7 +1,5 @@
 //! The binary `olm-registry` with the feature `tools`, under the names that Jobs and Pods use.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)]
-
 mod api_server;
 mod extract;
 mod serve;

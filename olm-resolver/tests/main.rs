@@ -1,0 +1,13 @@
+//! Resolution as a whole, through the public items of the library.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "only tests use it")]
+
+mod bad_input;
+mod conformance;
+mod explanations;
+mod oracle;
+mod order;
+mod scenarios;
+mod seed_001;
+mod seeds;
+mod support;

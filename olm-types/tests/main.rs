@@ -1,0 +1,9 @@
+//! The types against their committed definitions, v0's definitions and real objects.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod corpus;
+mod crds_committed;
+mod crds_match_v0;
+mod round_trip;
+mod schema;
