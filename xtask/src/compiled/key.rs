@@ -11,8 +11,7 @@ use crate::workspace::root;
 const FILES: [&str; 3] = ["Cargo.lock", "Cargo.toml", ".cargo/config.toml"];
 
 /// Variables that change what the compilers do.
-const VARIABLES: [&str; 5] =
-    ["RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS", "CARGO_INCREMENTAL", "CC", "CFLAGS"];
+const VARIABLES: [&str; 4] = ["RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS", "CC", "CFLAGS"];
 
 /// The key of this workspace, of this toolchain, and of this environment.
 pub(super) fn of_this_workspace() -> Result<String> {

@@ -11,8 +11,8 @@ use olm_testkit::workload;
 use tokio::task::spawn_blocking;
 
 use super::Arguments;
+use crate::image;
 use crate::image::linked;
-use crate::image::{self, Profile};
 use xtask::workspace;
 
 /// References that the nodes can pull, or have.
@@ -49,11 +49,14 @@ impl Sources {
         let profile = arguments.profile();
         let olm = match &arguments.image {
             Some(given) => Source::Given(given.clone()),
-            None => built(move |progress| image::build(profile, progress)).await?,
+            None => {
+                profile.announce();
+                built(move |progress| image::build(profile, progress)).await?
+            }
         };
         let workload = match &arguments.workload {
             Some(given) => Source::Given(given.clone()),
-            None => built(move |progress| workload_image(profile, progress)).await?,
+            None => built(|_| workload_image()).await?,
         };
         Ok(Self { olm, workload })
     }
@@ -107,7 +110,7 @@ pub(super) fn named(arguments: &Arguments) -> Result<Images> {
         return Ok(Images { olm: arguments.image.clone(), workload });
     }
     let archive = workload_archive();
-    workload::image(&Progress::to_stderr())?.write_archive(&archive)?;
+    workload_image()?.write_archive(&archive)?;
     bail!(
         "test operators need an image that the nodes can pull. It was written to {}: push it to \
          a registry of the cluster, for example with `skopeo copy oci-archive:FILE \
@@ -121,14 +124,10 @@ async fn built(build: impl FnOnce(&Progress) -> Result<Image> + Send + 'static) 
     Ok(Source::Built(image.context("the build of an image was cancelled")??))
 }
 
-fn workload_image(profile: Profile, progress: &Progress) -> Result<Image> {
-    match profile {
-        Profile::Release => workload::image(progress),
-        Profile::Debug => {
-            let program = linked::programs(&[linked::WORKLOAD])?.pop();
-            workload::image_of(program.context("nothing was linked")?)
-        }
-    }
+/// What test operators run does not ship, so it is always what was just built.
+fn workload_image() -> Result<Image> {
+    let program = linked::programs(&[linked::WORKLOAD])?.pop();
+    workload::image_of(program.context("nothing was linked")?)
 }
 
 fn workload_archive() -> PathBuf {

@@ -27,7 +27,7 @@ use clusters::Running;
 use xtask::workspace;
 
 /// Arguments of the command.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub struct Arguments {
     /// What plays the cluster
     #[arg(long, value_enum, default_value_t)]
@@ -127,6 +127,16 @@ fn lacks_something(scenario: &Scenario) -> bool {
 }
 
 impl Arguments {
+    /// The main job, done by the image that ships, on a real node.
+    pub(crate) fn of_the_image_that_ships() -> Self {
+        Self {
+            cluster: Cluster::Real,
+            focus: Some("smoke::".to_owned()),
+            release: true,
+            ..Self::default()
+        }
+    }
+
     fn profile(&self) -> Profile {
         if self.release { Profile::Release } else { Profile::Debug }
     }

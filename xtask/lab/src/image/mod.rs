@@ -18,6 +18,8 @@ use olm_testkit::oci::{self, Image, Reference};
 use olm_testkit::progress::Progress;
 use olm_testkit::static_build;
 
+use crate::e2e;
+use xtask::test::shipped;
 use xtask::workspace;
 
 pub use programs::Profile;
@@ -31,6 +33,10 @@ pub struct Arguments {
     /// What is built: the thing that ships, or one that compiles faster
     #[arg(long, value_enum, default_value_t)]
     profile: Profile,
+    /// Starts what ships on a real node, has it do its main job, and notes for which state of
+    /// everything that decides how it is made that was done
+    #[arg(long = "try", conflicts_with_all = ["push", "profile"])]
+    try_it: bool,
 }
 
 /// Runs the command.
@@ -40,6 +46,9 @@ pub struct Arguments {
 /// When the registry is away, which is looked at first, the static build fails, the archive
 /// cannot be written, or the registry does not take the image.
 pub fn run(arguments: &Arguments) -> Result<()> {
+    if arguments.try_it {
+        return try_it();
+    }
     let runtime = tokio::runtime::Runtime::new().context("cannot start the async runtime")?;
     if let Some(reference) = &arguments.push {
         runtime.block_on(oci::reach(reference.registry()))?;
@@ -55,6 +64,16 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         report::print_pushed(&runtime.block_on(push)?);
     }
     Ok(())
+}
+
+/// Builds the image that ships, has it do its main job on a real node, and notes that.
+///
+/// # Errors
+///
+/// When it cannot be built or started, or does not do it.
+pub fn try_it() -> Result<()> {
+    e2e::run(&e2e::Arguments::of_the_image_that_ships())?;
+    shipped::note()
 }
 
 /// Builds the image; others, such as the e2e runner, hand it to a cluster without an archive.

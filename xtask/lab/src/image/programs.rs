@@ -81,6 +81,19 @@ pub enum Profile {
     Debug,
 }
 
+impl Profile {
+    /// Says what an image of this kind shows, and what it does not.
+    pub fn announce(self) {
+        match self {
+            Self::Release => println!("The image is the one that ships."),
+            Self::Debug => println!(
+                "The image holds the programs that were just built for tests, linked once more; \
+                 `--release` takes what ships."
+            ),
+        }
+    }
+}
+
 /// The executables of all programs.
 pub fn binaries() -> [Binary; 4] {
     PROGRAMS.map(|program| program.binary)

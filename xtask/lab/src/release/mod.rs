@@ -37,7 +37,7 @@ pub struct Arguments {
     /// The folder; target/release-VERSION by default
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Compiles neither the packaged crates nor the examples
+    /// Compiles neither the packaged crates nor the examples, and does not try the image
     #[arg(long)]
     no_verify: bool,
 }
@@ -73,6 +73,9 @@ fn make(out: &Path, verify: bool) -> Result<()> {
     }
     image::write(&out.join(format!("olm-rs-{VERSION}.oci.tar")))
         .context("cannot build the image")?;
+    if verify {
+        image::try_it().context("the image does not do its job")?;
+    }
     manifests::write_default(out).context("cannot write the manifests")?;
     chart::write(out).context("cannot write the chart")?;
     sbom::write(&out.join(format!("olm-rs-{VERSION}.cdx.json")))
