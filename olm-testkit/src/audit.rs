@@ -58,6 +58,13 @@ impl AuditLog {
         Self { path, position: 0, namespace: None, apart_from: None }
     }
 
+    /// Reads what is written from now on.
+    pub fn from_now(path: PathBuf) -> Result<Self> {
+        let mut log = Self::new(path);
+        log.skip()?;
+        Ok(log)
+    }
+
     /// Knows only the writes in one namespace from now on.
     #[must_use]
     pub fn of_namespace(self, namespace: &str) -> Self {
@@ -77,7 +84,7 @@ impl AuditLog {
 
     /// The writes of these programs since the last read.
     pub fn writes(&mut self, programs: &[&str]) -> Result<Vec<Write>> {
-        let entries = self.entries()?.into_iter();
+        let entries = self.entries(programs)?.into_iter();
         let mut all: Vec<Write> = entries.filter_map(Entry::write).collect();
         all.retain(|write| {
             let here =
@@ -92,7 +99,7 @@ impl AuditLog {
     /// are told apart.
     pub fn lists(&mut self, programs: &[&str]) -> Result<BTreeMap<String, usize>> {
         let mut counts = BTreeMap::new();
-        for entry in self.entries()? {
+        for entry in self.entries(programs)? {
             let wanted = programs.contains(&entry.program());
             if let Some(list) = entry.list().filter(|_| wanted) {
                 *counts.entry(list).or_default() += 1;
@@ -139,10 +146,15 @@ impl AuditLog {
         Ok(())
     }
 
-    fn entries(&mut self) -> Result<Vec<Entry>> {
+    /// Of a log of a busy cluster few lines are read closely: those with the name of such a program.
+    fn entries(&mut self, programs: &[&str]) -> Result<Vec<Entry>> {
         let text = self.read()?;
         let entry = |line| serde_json::from_str(line).context("a line of the audit log is no JSON");
-        text.lines().map(entry).collect()
+        let namespace = self.namespace.as_deref().unwrap_or_default();
+        let concerns = |line: &&str| {
+            line.contains(namespace) && programs.iter().any(|program| line.contains(program))
+        };
+        text.lines().filter(concerns).map(entry).collect()
     }
 
     /// The complete lines since the last read.

@@ -57,6 +57,9 @@ impl Usage {
         let mut usage = Self::default();
         for line in BufReader::new(file).lines() {
             let line = line.with_context(|| format!("cannot read {}", log.display()))?;
+            if !line.contains(user) {
+                continue;
+            }
             // The API server may be writing the last line.
             let Ok(entry) = serde_json::from_str::<Entry>(&line) else { continue };
             if entry.user.username == user && !entry.object_ref.resource.is_empty() {

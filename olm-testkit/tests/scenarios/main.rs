@@ -25,6 +25,7 @@ mod real_registry;
 mod replicas;
 mod rights;
 mod rolling;
+mod schedule;
 mod schema;
 mod servers;
 mod side_by_side;
@@ -45,12 +46,8 @@ use olm_testkit::e2e::{Scenario, Scene, runner, scenarios};
 use environment::Environment;
 use tenancy::escalation::play;
 
-/// Scenarios wait most of their time, so more run at once than there are processors.
-const AT_ONCE: usize = 8;
-
 fn main() -> ExitCode {
     let mut arguments = Arguments::from_args();
-    arguments.test_threads.get_or_insert(AT_ONCE);
     let environments = Environment::new("scenarios").and_then(|most| {
         let servers = Environment::new("servers")?;
         let strict = Flags { both: &["--tenant-policy=strict"], ..Flags::default() };
@@ -73,7 +70,11 @@ fn main() -> ExitCode {
     let all = shared.chain(own(most, servers)).chain(escalation(most, strict));
     let all = all.chain(flags::all(flags)).chain(faults::all(faults));
     let all = all.chain([local_trial(rolling, "rolling::update", rolling::update)]);
-    let all = all.chain(real_registry::all()).collect();
+    let mut all: Vec<Trial> = all.chain(real_registry::all()).collect();
+    if let Err(error) = schedule::prepare(&mut arguments, &mut all) {
+        eprintln!("scenarios cannot run: {error:#}");
+        return ExitCode::FAILURE;
+    }
     let conclusion = libtest_mimic::run(&arguments, all);
     environments.iter().for_each(|environment| environment.end());
     let rights = rights::conclude(&arguments, conclusion.has_failed());
@@ -138,6 +139,7 @@ fn shared(environment: &Arc<Environment>, scenario: Scenario) -> Trial {
     }
     let environment = Arc::clone(environment);
     let trial = Trial::test(scenario.name, move || {
+        let _place = schedule::enter(scenario.name);
         let played =
             environment.run(|stage| async move { runner::play(&stage, &scenario, None).await });
         played.map_err(|error| Failed::from(format!("{error:#}")))
@@ -153,6 +155,7 @@ where
 {
     let environment = Arc::clone(environment);
     Trial::test(name, move || {
+        let _place = schedule::enter(name);
         let run = environment.run_own(name, scenario);
         run.map_err(|error| Failed::from(format!("{error:#}")))
     })
@@ -166,6 +169,7 @@ where
 {
     let environment = Arc::clone(environment);
     Trial::test(name, move || {
+        let _place = schedule::enter(name);
         let run = environment.run_local(name, scenario);
         run.map_err(|error| Failed::from(format!("{error:#}")))
     })

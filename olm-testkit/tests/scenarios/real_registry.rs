@@ -12,6 +12,8 @@ use serde_json::json;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
+use crate::schedule;
+
 /// The test, or a line that says why it is not run.
 pub fn all() -> Vec<Trial> {
     let name = "real_registry::a_bundle_image_with_and_without_credentials";
@@ -19,7 +21,8 @@ pub fn all() -> Vec<Trial> {
     if lacking {
         println!("not run: {name}: there is no docker-registry on this machine");
     }
-    let test = || {
+    let test = move || {
+        let _place = schedule::enter(name);
         let runtime = Runtime::new().map_err(|error| error.to_string())?;
         let test = a_bundle_image_with_and_without_credentials();
         runtime.block_on(test).map_err(|error| Failed::from(format!("{error:#}")))

@@ -44,6 +44,10 @@ rules:
   - level: None
 ";
 
+/// The parts collect their garbage three times as rarely as Go's programs usually do, which is a fifth
+/// of the API server's time, unless they would take much more memory than with that.
+const MEMORY: [(&str, &str); 2] = [("GOGC", "300"), ("GOMEMLIMIT", "1GiB")];
+
 /// Writes the files that command lines name, apart from keys.
 pub(super) fn write_configuration(home: &Home) -> Result<()> {
     fs::create_dir_all(home.path("logs")).context("cannot create the log directory")?;
@@ -174,7 +178,7 @@ impl ControlPlane<'_> {
             name: name.to_owned(),
             program,
             args,
-            env: Vec::new(),
+            env: MEMORY.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec(),
             log: self.home.path(&format!("logs/{name}.log")),
             lifetime: self.lifetime,
         }

@@ -71,7 +71,7 @@ impl Scene {
 
     async fn rest(&self, log: &Path) -> Result<()> {
         self.global_catalogs_are_known().await?;
-        let mut audit = AuditLog::new(log.to_owned()).of_namespace(&self.namespace);
+        let mut audit = AuditLog::from_now(log.to_owned())?.of_namespace(&self.namespace);
         audit.until_quiet(&Operator::NAMES, QUIET, PATIENCE).await?;
         self.touch::<CatalogSource>().await?;
         self.touch::<OperatorGroup>().await?;

@@ -15,10 +15,13 @@ use super::story;
 /// How long the API server is away: longer than the retries of one call.
 const AWAY: Duration = Duration::from_secs(4);
 
-/// The same, for minutes: longer than the longest pause between two tries of anything.
-const AWAY_FOR_LONG: Duration = Duration::from_secs(130);
+/// The same, longer than the longest pause between two tries to watch.
+const AWAY_FOR_A_WHILE: Duration = Duration::from_secs(12);
 
-/// What the operators may log in that time, in lines: they try again, and not all the time.
+/// The same, for minutes: longer than the longest pause between two tries of anything.
+const AWAY_FOR_MINUTES: Duration = Duration::from_secs(130);
+
+/// What each operator may log then, in lines: it tries again, and not all the time.
 const MOST_LINES: usize = 4_000;
 
 /// How often the API server is asked whether it is back.
@@ -57,23 +60,33 @@ pub async fn frozen(local: Arc<Local>, scene: Arc<Scene>) -> Result<()> {
     story::check_end(&scene).await
 }
 
-/// Connections are refused for minutes. The operators say so, try again now and then, and go on when
-/// it is over, without having been started again.
+/// Connections are refused for a while.
 pub async fn away(local: Arc<Local>, scene: Arc<Scene>) -> Result<()> {
-    story::begin(&scene).await?;
+    refused(&local, &scene, AWAY_FOR_A_WHILE).await
+}
+
+/// The same for minutes.
+pub async fn away_for_minutes(local: Arc<Local>, scene: Arc<Scene>) -> Result<()> {
+    refused(&local, &scene, AWAY_FOR_MINUTES).await
+}
+
+/// The operators say that nobody answers, try again now and then, and go on when it is over, without
+/// having been started again.
+async fn refused(local: &Local, scene: &Scene, time: Duration) -> Result<()> {
+    story::begin(scene).await?;
     let logs = || -> Result<Vec<String>> {
         Operator::ALL.iter().map(|operator| local.log(*operator)).collect()
     };
     let before = logs()?;
     let proxy = local.proxy()?;
     proxy.leave();
-    let back = Instant::now() + AWAY_FOR_LONG;
-    let published = story::publish(&scene).await;
+    let back = Instant::now() + time;
+    let published = story::publish(scene).await;
     tokio::time::sleep_until(back).await;
     proxy.come_back();
     published?;
     let start = Instant::now();
-    story::arrive(&scene).await?;
+    story::arrive(scene).await?;
     println!(
         "faults: {:.1} s from its return to the end of the upgrade",
         start.elapsed().as_secs_f64()
@@ -84,7 +97,7 @@ pub async fn away(local: Arc<Local>, scene: Arc<Scene>) -> Result<()> {
         ensure!(told.count() > 0, "nobody said that the API server was away");
         ensure!(lines.len() < MOST_LINES, "{} lines about it", lines.len());
     }
-    story::check_end(&scene).await
+    story::check_end(scene).await
 }
 
 /// Both operators end when they are told to, whatever they are doing, and others go on. The seed

@@ -73,11 +73,10 @@ pub async fn changed_plan(ground: Ground) -> Result<()> {
     steps.as_array_mut().context("no steps")?.push(crown(&ground));
     put(&plans, &plan.name_any(), "status", json!({"status": {"plan": steps}})).await?;
     put(&plans, &plan.name_any(), "", json!({"spec": {"approved": true}})).await?;
-    if !ground.is_strict() {
-        return theft.expect(&ground.scene.client, true).await;
+    if ground.is_strict() {
+        refused(&ground, "are not those that a resolution found").await?;
     }
-    refused(&ground, "are not those that a resolution found").await?;
-    theft.expect(&ground.scene.client, false).await?;
+    theft.expect(&ground.scene.client, !ground.is_strict()).await?;
     catalogs.delete(ground.home(), &Default::default()).await.map(drop).context("cannot delete")
 }
 

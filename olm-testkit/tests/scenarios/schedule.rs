@@ -1,0 +1,156 @@
+//! Which scenario begins when: the longest first, as many side by side as is fastest, and those that
+//! share something one after the other.
+//!
+//! The test runner gives every trial a thread of its own; here it waits for its place. So a scenario
+//! that waits for its turn is in nobody's way.
+
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use anyhow::{Result, ensure};
+use libtest_mimic::{Arguments, Trial};
+
+/// Scenarios wait most of their time, so more run at once than there are processors.
+const AT_ONCE: usize = 10;
+
+/// Beginnings of names, and what those scenarios share: of each lane one is played at a time.
+const LANES: &[(&str, &str)] = &[
+    // Two operators, between which and the API server something goes wrong.
+    ("faults::", "faults"),
+    // Catalogs that all namespaces of a cluster see, or the lack of any.
+    ("escalation_v0::changed_plan", "global catalogs"),
+    ("escalation_v0::global_catalog", "global catalogs"),
+    ("packages::nothing_is_known", "global catalogs"),
+];
+
+/// Seconds that scenarios take on two cores, of those that take much longer than most.
+const SECONDS: &[(&str, u32)] = &[
+    ("idle::no_writes", 120),
+    ("faults::api_server_away", 25),
+    ("faults::api_server_frozen", 15),
+    ("faults::api_server_killed", 25),
+    ("faults::busy_server", 20),
+    ("faults::cut_and_expired_watches", 15),
+    ("faults::cut_connections", 15),
+    ("faults::expired_token", 15),
+    ("faults::mixed", 10),
+    ("faults::slow_answers", 15),
+    ("faults::terminated", 10),
+    ("rolling::update", 50),
+    ("replicas::take_over", 45),
+    ("take_over::from_v0", 40),
+    ("deploy::kubectl_applies_the_files", 30),
+    ("side_by_side::no_foreign_writes", 30),
+    ("packages::rotation", 25),
+    ("image_tools::serve_jobs_and_pods", 25),
+    ("flags::block", 20),
+    ("flags::follower", 20),
+    ("servers::conversion_on_its_own", 20),
+    ("servers::upgrade_on_its_own", 20),
+    ("servers::rotation", 20),
+    ("install_plans::objects_that_do_not_fit", 20),
+    ("upgrades::a_missing_api", 20),
+    ("tenancy::everywhere", 20),
+    ("rbac::escalation", 20),
+    ("schema::agrees", 15),
+    ("rbac::agrees", 15),
+    ("upgrades::two_versions_with_a_crd_change", 15),
+    ("lifecycle::a_missed_deadline", 15),
+    ("alone::no_catalog_operator", 15),
+    ("packages::nothing_is_known", 15),
+];
+
+/// Scenarios that wait for a place, and places.
+static WAITING: Mutex<Waiting> =
+    Mutex::new(Waiting { places: 0, queue: BTreeSet::new(), lanes: BTreeSet::new() });
+
+/// Something became free.
+static FREE: Condvar = Condvar::new();
+
+struct Waiting {
+    places: usize,
+    queue: BTreeSet<Entry>,
+    /// Lanes in which a scenario is under way.
+    lanes: BTreeSet<&'static str>,
+}
+
+/// A scenario that waits: how long it takes, its name, its lane.
+type Entry = (Reverse<u32>, &'static str, Option<&'static str>);
+
+/// A place among those that are under way; free again when this is dropped.
+pub struct Place {
+    name: &'static str,
+    lane: Option<&'static str>,
+    since: Instant,
+}
+
+/// Puts the trials in order, and has the test runner begin all of them: it is told here how many are
+/// under way.
+///
+/// # Errors
+///
+/// When the table of times names a scenario that there is not.
+pub fn prepare(arguments: &mut Arguments, trials: &mut [Trial]) -> Result<()> {
+    for (name, _) in SECONDS {
+        ensure!(trials.iter().any(|trial| trial.name() == *name), "there is no scenario {name}");
+    }
+    waiting().places = arguments.test_threads.unwrap_or(AT_ONCE).max(1);
+    arguments.test_threads = Some(trials.len().max(2));
+    trials.sort_by_key(|trial| Reverse(seconds(trial.name())));
+    Ok(())
+}
+
+/// Waits for a place.
+pub fn enter(name: &'static str) -> Place {
+    let lane = lane(name);
+    let entry = (Reverse(seconds(name)), name, lane);
+    let mut state = waiting();
+    state.queue.insert(entry);
+    while state.next() != Some(entry) {
+        state = FREE.wait(state).unwrap_or_else(PoisonError::into_inner);
+    }
+    state.queue.remove(&entry);
+    state.places -= 1;
+    state.lanes.extend(lane);
+    // There may be a place for the next one, too.
+    FREE.notify_all();
+    Place { name, lane, since: Instant::now() }
+}
+
+impl Waiting {
+    /// Who may begin now.
+    fn next(&self) -> Option<Entry> {
+        let may = |(_, _, lane): &&Entry| lane.is_none_or(|lane| !self.lanes.contains(lane));
+        let first = self.queue.iter().find(may).copied();
+        first.filter(|_| self.places > 0)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        println!("{:6.1} s  {}", self.since.elapsed().as_secs_f64(), self.name);
+        let mut state = waiting();
+        state.places += 1;
+        if let Some(lane) = self.lane {
+            state.lanes.remove(lane);
+        }
+        FREE.notify_all();
+    }
+}
+
+fn lane(name: &str) -> Option<&'static str> {
+    LANES.iter().find(|(begin, _)| name.starts_with(begin)).map(|(_, lane)| *lane)
+}
+
+/// What is known of how long a scenario takes, or all of its lane together.
+fn seconds(name: &str) -> u32 {
+    let mine = lane(name);
+    let counts = |known: &str| known == name || mine.is_some() && lane(known) == mine;
+    SECONDS.iter().filter(|(known, _)| counts(known)).map(|(_, seconds)| seconds).sum()
+}
+
+fn waiting() -> MutexGuard<'static, Waiting> {
+    WAITING.lock().unwrap_or_else(PoisonError::into_inner)
+}
