@@ -20,6 +20,7 @@ mod flags;
 mod hostile;
 mod idle;
 mod image_tools;
+mod only;
 mod rbac;
 mod real_registry;
 mod replicas;
@@ -75,9 +76,10 @@ fn main() -> ExitCode {
         eprintln!("scenarios cannot run: {error:#}");
         return ExitCode::FAILURE;
     }
+    let left_out = only::keep(&mut all);
     let conclusion = libtest_mimic::run(&arguments, all);
     environments.iter().for_each(|environment| environment.end());
-    let rights = rights::conclude(&arguments, conclusion.has_failed());
+    let rights = rights::conclude(&arguments, left_out || conclusion.has_failed());
     if conclusion.has_failed() { conclusion.exit_code() } else { rights.exit_code() }
 }
 

@@ -26,9 +26,10 @@ pub fn note(audit_log: &Path) -> Result<()> {
 }
 
 /// After all scenarios: nothing used is missing. Whether everything granted was used is known only
-/// when no scenario was left out or ended before its time.
-pub fn conclude(arguments: &Arguments, has_failed: bool) -> Conclusion {
-    let complete = arguments.filter.is_none() && arguments.skip.is_empty() && !has_failed;
+/// when no scenario was left out or ended before its time, which only the caller knows for those that
+/// were `cut`.
+pub fn conclude(arguments: &Arguments, cut: bool) -> Conclusion {
+    let complete = arguments.filter.is_none() && arguments.skip.is_empty() && !cut;
     let name =
         if complete { "rights::nothing_missing_nothing_unused" } else { "rights::nothing_missing" };
     let arguments = Arguments { filter: None, exact: false, ..arguments.clone() };
