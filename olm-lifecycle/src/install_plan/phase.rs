@@ -24,7 +24,7 @@ use super::request::{is_without_status, made_by_user};
 use super::{attenuation, stale, superseded, turn};
 use crate::crd::CrdOwner;
 use crate::tenancy::StepTrust;
-pub use conclusion::{API_POLL, Conclusion, RETRY, conclude};
+pub use conclusion::{API_POLL, Conclusion, FIRST_RETRY, RETRY, conclude};
 use status::{reset, set_installed, status_effects};
 
 /// What is known about a plan.

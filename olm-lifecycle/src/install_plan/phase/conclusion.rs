@@ -16,6 +16,10 @@ use crate::install_plan::report;
 /// How long to wait before a plan that is not done is looked at again.
 pub const RETRY: Duration = Duration::from_secs(5);
 
+/// The shortest wait before an execution that failed is tried again. It is as long as the plan has been
+/// under way, up to [`RETRY`]: what is repaired soon goes on soon.
+pub const FIRST_RETRY: Duration = Duration::from_secs(1);
+
 /// How long to wait for a CRD that was created a moment ago; usually it is served at once.
 pub const API_POLL: Duration = Duration::from_millis(200);
 
@@ -49,7 +53,7 @@ pub fn conclude(observed: &Observed, ended: Ended, now: Timestamp) -> Conclusion
         Some(error) if error.is_forbidden() || running < observed.retry_timeout => {
             let message = format!("retrying execution due to error: {error}");
             status.message = Some(message.clone());
-            (Some(RETRY), Some(message))
+            (Some(running.clamp(FIRST_RETRY, RETRY)), Some(message))
         }
         Some(error) => {
             fail(&mut status, error.to_string(), now);

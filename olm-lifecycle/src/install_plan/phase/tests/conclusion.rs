@@ -113,6 +113,17 @@ fn the_same_retry_is_not_written_again() {
 }
 
 #[test]
+fn a_failed_execution_is_tried_again_soon_at_first() {
+    let mut observed = observed(InstallPlanPhase::Installing);
+    with_status(&mut observed, |status| status.start_time = Some(Time(now())));
+    let pause = |after: i64| {
+        let failed = ended(StepStatus::Unknown, Some(refused(403)));
+        conclude(&observed, failed, now() + after.seconds()).requeue.map(|pause| pause.as_secs())
+    };
+    assert_eq!([0, 1, 3, 5, 600].map(pause), [1, 1, 3, 5, 5].map(Some));
+}
+
+#[test]
 fn what_is_told_becomes_events_and_a_number() {
     let notes = vec![
         Note { step: 0, what: Matter::Warnings(vec!["old".to_owned()]) },
