@@ -76,7 +76,9 @@ fn main() -> ExitCode {
         return ExitCode::FAILURE;
     }
     let conclusion = libtest_mimic::run(&arguments, all);
-    environments.iter().for_each(|environment| environment.end());
+    std::thread::scope(|scope| {
+        environments.iter().for_each(|environment| drop(scope.spawn(|| environment.end())));
+    });
     let rights = rights::conclude(&arguments, conclusion.has_failed());
     if conclusion.has_failed() { conclusion.exit_code() } else { rights.exit_code() }
 }
