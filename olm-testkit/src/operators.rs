@@ -176,8 +176,8 @@ impl Binaries {
         let program = self.dir.join(binary);
         if !program.is_file() {
             bail!(
-                "{} is not built; run `cargo build --workspace --all-features` first \
-                 (`cargo xtask test` and `cargo xtask demo` do that themselves)",
+                "{} is not built; `cargo xtask` builds what a command starts, and \
+                 `cargo xtask test --scenarios NAME` plays scenarios",
                 program.display()
             );
         }

@@ -78,7 +78,9 @@ fn main() -> ExitCode {
     }
     let left_out = only::keep(&mut all);
     let conclusion = libtest_mimic::run(&arguments, all);
-    environments.iter().for_each(|environment| environment.end());
+    std::thread::scope(|scope| {
+        environments.iter().for_each(|environment| drop(scope.spawn(|| environment.end())));
+    });
     let rights = rights::conclude(&arguments, left_out || conclusion.has_failed());
     if conclusion.has_failed() { conclusion.exit_code() } else { rights.exit_code() }
 }

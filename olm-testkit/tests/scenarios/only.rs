@@ -2,7 +2,8 @@
 
 use libtest_mimic::Trial;
 
-/// Beginnings of names, with commas between them; `cargo xtask test --changed` sets it.
+/// Beginnings of names, with commas between them; `cargo xtask test` sets it for `--changed` and
+/// `--scenarios`.
 const VARIABLE: &str = "OLM_SCENARIOS";
 
 /// Leaves the others out; says whether any was.
@@ -11,4 +12,9 @@ pub fn keep(trials: &mut Vec<Trial>) -> bool {
     let all = trials.len();
     trials.retain(|trial| only.split(',').any(|beginning| trial.name().starts_with(beginning)));
     trials.len() < all
+}
+
+/// Whether this very scenario is asked for by its whole name.
+pub fn names(scenario: &str) -> bool {
+    std::env::var(VARIABLE).is_ok_and(|only| only.split(',').any(|name| name == scenario))
 }

@@ -7,6 +7,8 @@ use anyhow::{Result, bail};
 pub struct Arguments {
     /// Only what a change concerns: since a commit, or what is not committed yet.
     pub changed: Option<Option<String>>,
+    /// Only the scenarios on a simulated node whose names begin so; commas stand between them.
+    pub scenarios: Option<String>,
 }
 
 impl Arguments {
@@ -18,11 +20,17 @@ impl Arguments {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         match words[..] {
             [] => Ok(Self::default()),
-            ["--changed"] => Ok(Self { changed: Some(None) }),
+            ["--changed"] => Ok(Self { changed: Some(None), ..Self::default() }),
             ["--changed", base] if !base.starts_with('-') => {
-                Ok(Self { changed: Some(Some(base.to_owned())) })
+                Ok(Self { changed: Some(Some(base.to_owned())), ..Self::default() })
             }
-            _ => bail!("test takes nothing, or --changed [BASE], and not {}", words.join(" ")),
+            ["--scenarios", names] if !names.starts_with('-') => {
+                Ok(Self { scenarios: Some(names.to_owned()), ..Self::default() })
+            }
+            _ => bail!(
+                "test takes nothing, --changed [BASE] or --scenarios NAMES, and not {}",
+                words.join(" ")
+            ),
         }
     }
 }

@@ -25,9 +25,10 @@ use run::Run;
 /// failed, the process ends here with exit code 1: the sum is the last line.
 pub fn run(arguments: &Arguments) -> Result<()> {
     let mut run = Run::new();
-    match &arguments.changed {
-        Some(base) => changed::run(&mut run, base.as_deref())?,
-        None => stages::all(&mut run),
+    match (&arguments.changed, &arguments.scenarios) {
+        (Some(base), _) => changed::run(&mut run, base.as_deref())?,
+        (None, Some(names)) => stages::some_scenarios(&mut run, names),
+        (None, None) => stages::all(&mut run),
     }
     run.finish()
 }

@@ -37,6 +37,14 @@ pub(super) fn all(run: &mut Run) {
     run.stage("the image that ships", image);
 }
 
+/// Plays scenarios whose names begin in these ways, with what they need.
+pub(super) fn some_scenarios(run: &mut Run, names: &str) {
+    let others = Others::for_tests(&run.progress);
+    let Some(built) = compile(run) else { return };
+    run.check("programs of others, as far as they are not built yet", |_| others.finish());
+    run.stage("scenarios on real API servers", |run| scenarios(run, &built, Some(names)));
+}
+
 /// What needs no build.
 pub(super) fn quick(run: &mut Run) {
     run.stage("rules of the architecture and of the house style", |run| match tidy::check_all() {

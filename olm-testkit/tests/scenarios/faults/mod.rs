@@ -16,6 +16,7 @@ use olm_testkit::faults::{Fault, Plan};
 use olm_testkit::operators::Operator;
 
 use crate::environment::Environment;
+use crate::only;
 use crate::schedule;
 
 /// Something stands between them.
@@ -37,7 +38,10 @@ const TOGETHER: [(&str, &[Fault]); 5] = [
 pub fn all(environment: &Arc<Environment>) -> Vec<Trial> {
     let together = TOGETHER.iter().map(|(name, faults)| faulty(environment, name, plan(faults)));
     let mixed = Plan { percent: 15, ..plan(&Fault::ALL) };
-    println!("not run: {FOR_MINUTES}: it takes minutes; ask for it by name, with --ignored");
+    let asked = only::names(FOR_MINUTES);
+    if !asked {
+        println!("not run: {FOR_MINUTES}: it takes minutes; cargo xtask test --scenarios plays it");
+    }
     let minutes = trial(environment, FOR_MINUTES, outages::away_for_minutes);
     let mut all: Vec<Trial> = together.collect();
     all.extend([
@@ -45,7 +49,7 @@ pub fn all(environment: &Arc<Environment>) -> Vec<Trial> {
         trial(environment, "faults::api_server_killed", outages::killed),
         trial(environment, "faults::api_server_frozen", outages::frozen),
         trial(environment, "faults::api_server_away", outages::away),
-        minutes.with_ignored_flag(true),
+        minutes.with_ignored_flag(!asked),
         trial(environment, "faults::terminated", outages::terminated),
     ]);
     all
