@@ -7,7 +7,7 @@
 mod entry;
 mod usage;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -106,6 +106,36 @@ impl AuditLog {
             }
         }
         Ok(counts)
+    }
+
+    /// What these programs began to watch since the last read, each with its name.
+    pub fn watches(&mut self, programs: &[&str]) -> Result<BTreeSet<String>> {
+        let mut found = BTreeSet::new();
+        for entry in self.entries(programs)? {
+            let program = entry.program().to_owned();
+            let watch = entry.watch().filter(|_| programs.contains(&program.as_str()));
+            found.extend(watch.map(|watch| format!("{program}: {watch}")));
+        }
+        Ok(found)
+    }
+
+    /// Waits until these programs watch all of this again.
+    pub async fn until_watched(
+        &mut self,
+        programs: &[&str],
+        mut missing: BTreeSet<String>,
+        patience: Duration,
+    ) -> Result<()> {
+        let deadline = Instant::now() + patience;
+        loop {
+            let begun = self.watches(programs)?;
+            missing.retain(|watch| !begun.contains(watch));
+            match missing.first() {
+                None => return Ok(()),
+                Some(one) if Instant::now() > deadline => bail!("not watched again: {one}"),
+                Some(_) => sleep(LOOK).await,
+            }
+        }
     }
 
     /// Waits until these programs have written nothing for `quiet`; returns what they wrote.

@@ -12,8 +12,11 @@ const QUESTIONS: [&str; 2] = ["authorization.k8s.io", "authentication.k8s.io"];
 /// How the log names reads of whole collections.
 const LIST: &str = "list";
 
+/// How it names those that go on.
+const WATCH: &str = "watch";
+
 /// Requests that change nothing.
-const READS: [&str; 3] = ["get", LIST, "watch"];
+const READS: [&str; 3] = ["get", LIST, WATCH];
 
 /// One line of the log, as far as it matters here.
 #[derive(Default, Deserialize)]
@@ -61,14 +64,25 @@ impl Entry {
 
     /// What is listed, and by which labels; further pages of a list are none of their own.
     pub(super) fn list(self) -> Option<String> {
+        let first = self.verb == LIST && self.is_carried_out();
+        (first && self.parameter("continue").is_none()).then(|| self.collection())
+    }
+
+    /// What is watched from then on, and by which labels.
+    pub(super) fn watch(self) -> Option<String> {
+        let begun = self.stage == "ResponseStarted" && self.response_status.code == 200;
+        (self.verb == WATCH && begun).then(|| self.collection())
+    }
+
+    fn collection(&self) -> String {
+        let labels = self.parameter("labelSelector").unwrap_or_default();
+        format!("{} {labels}", self.object_ref).trim_end().to_owned()
+    }
+
+    fn parameter(&self, name: &str) -> Option<&str> {
         let (_, query) = self.request_uri.split_once('?').unwrap_or_default();
-        let parameter = |name: &str| {
-            let mut values = query.split('&').filter_map(|one| one.split_once('='));
-            values.find(|(key, _)| *key == name).map(|(_, value)| value.to_owned())
-        };
-        let first = self.verb == LIST && self.is_carried_out() && parameter("continue").is_none();
-        let labels = parameter("labelSelector").unwrap_or_default();
-        first.then(|| format!("{} {labels}", self.object_ref).trim_end().to_owned())
+        let mut values = query.split('&').filter_map(|one| one.split_once('='));
+        values.find(|(key, _)| *key == name).map(|(_, value)| value)
     }
 
     /// The program that asked, as its user agent names it.

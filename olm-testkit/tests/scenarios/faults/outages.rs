@@ -4,10 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
+use olm_testkit::audit::AuditLog;
 use olm_testkit::cluster::{ClusterBackend, client};
 use olm_testkit::e2e::Scene;
 use olm_testkit::e2e::stage::local::Local;
 use olm_testkit::operators::Operator;
+use olm_testkit::wait::PATIENCE;
 use tokio::time::{Instant, sleep};
 
 use super::story;
@@ -34,16 +36,21 @@ const ROUNDS: u64 = 3;
 /// upgrade takes about a second.
 const LONGEST: u64 = 600;
 
-/// Nobody listens, while the catalog gets a newer version.
+/// Nobody listens, while the catalog gets a newer version. What was watched is watched again before
+/// the end is looked at: until then operators decide by what they saw before.
 pub async fn killed(local: Arc<Local>, scene: Arc<Scene>) -> Result<()> {
     story::begin(&scene).await?;
+    let watched = AuditLog::new(local.audit_log()).watches(&Operator::NAMES)?;
+    ensure!(!watched.is_empty(), "nothing was watched");
     local.cluster().kill_api_server()?;
+    let mut audit = AuditLog::from_now(local.audit_log())?;
     let back = Instant::now() + AWAY;
     story::publish(&scene).await?;
     tokio::time::sleep_until(back).await;
     local.cluster().start_api_server()?;
     until_back(&local).await?;
     story::arrive(&scene).await?;
+    audit.until_watched(&Operator::NAMES, watched, PATIENCE).await?;
     story::check_end(&scene).await
 }
 
@@ -119,7 +126,7 @@ pub async fn terminated(local: Arc<Local>, scene: Arc<Scene>) -> Result<()> {
 
 async fn until_back(local: &Local) -> Result<()> {
     let client = client(&local.cluster().kubeconfig().await?).await?;
-    let deadline = Instant::now() + olm_testkit::wait::PATIENCE;
+    let deadline = Instant::now() + PATIENCE;
     loop {
         match client.apiserver_version().await {
             Ok(_) => return Ok(()),
