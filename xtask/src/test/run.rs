@@ -1,7 +1,7 @@
 //! A run of stages: what they came to, and how long each took.
 
 use std::fs;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use anyhow::{Context, Result};
 use serde_json::json;
@@ -13,11 +13,15 @@ use crate::workspace::target;
 /// Where the times are, below the target folder.
 const TIMES: &str = "ci-times.json";
 
+/// When whoever started this began, in seconds since 1970: what came before belongs to the run.
+const BEGAN: &str = "OLM_RUN_BEGAN";
+
 /// Stages under way, or over.
 pub(super) struct Run {
     pub(super) summary: Summary,
     pub(super) progress: Progress,
     begun: Instant,
+    before: Option<Duration>,
     times: Vec<(&'static str, Duration)>,
 }
 
@@ -25,7 +29,9 @@ impl Run {
     /// Nothing has run yet.
     pub(super) fn new() -> Self {
         let (summary, progress) = (Summary::default(), Progress::new());
-        Self { summary, progress, begun: Instant::now(), times: Vec::new() }
+        let (before, mut times) = (before(), Vec::new());
+        times.extend(before.map(|before| ("this program, and what it needs", before)));
+        Self { summary, progress, begun: Instant::now(), before, times }
     }
 
     /// Runs a stage.
@@ -51,7 +57,7 @@ impl Run {
 
     /// Prints and writes the times, prints the sum, and fails when something did.
     pub(super) fn finish(self) -> Result<()> {
-        let total = self.begun.elapsed();
+        let total = self.begun.elapsed() + self.before.unwrap_or_default();
         println!("\n{}", table(&self.times, total));
         let stages =
             self.times.iter().map(|(name, took)| json!({"stage": name, "seconds": seconds(*took)}));
@@ -61,6 +67,12 @@ impl Run {
         fs::write(&file, format!("{document:#}\n")).context("cannot write the table of times")?;
         self.summary.finish()
     }
+}
+
+/// How long ago whoever started this began.
+fn before() -> Option<Duration> {
+    let began = std::env::var(BEGAN).ok()?.parse().ok()?;
+    (UNIX_EPOCH + Duration::from_secs(began)).elapsed().ok()
 }
 
 /// The stages with their seconds.
