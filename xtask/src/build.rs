@@ -33,11 +33,17 @@ const STARTED: [&str; 4] = ["olm-operator", "catalog-operator", "olm-registry", 
 /// Names the folder of programs to a program that was started for a command.
 const PROGRAMS: &str = "OLM_PROGRAMS";
 
+/// Has cargo write what each part of a build took into `target/cargo-timings`.
+const TIMINGS: &str = "OLM_TIMINGS";
+
 /// Everything cargo builds for a command, apart from what it does not name: targets and profile.
 pub fn cargo_build(targets: &[&str]) -> Command {
     let mut command = cargo();
     command.args(["build", "--quiet", "--message-format=json", WORKSPACE, FEATURES]);
     command.args(targets).env("RUSTC_WORKSPACE_WRAPPER", "clippy-driver");
+    if std::env::var_os(TIMINGS).is_some() {
+        command.arg("--timings");
+    }
     command
 }
 
