@@ -67,7 +67,8 @@ fn main() -> ExitCode {
     };
     let [most, servers, strict, flags, faults, rolling] = &environments;
     let of = |name: &str| if name.starts_with("servers::") { servers } else { most };
-    let shared = scenarios::all().into_iter().map(|one| shared(of(one.name), one));
+    let shared = scenarios::all().into_iter().filter(is_for_a_simulated_node);
+    let shared = shared.map(|one| shared(of(one.name), one));
     let all = shared.chain(own(most, servers)).chain(escalation(most, strict));
     let all = all.chain(flags::all(flags)).chain(faults::all(faults));
     let all = all.chain([local_trial(rolling, "rolling::update", rolling::update)]);
@@ -134,21 +135,22 @@ fn escalation(v0: &Arc<Environment>, strict: &Arc<Environment>) -> Vec<Trial> {
     tenancy::escalation::WAYS.iter().flat_map(both).collect()
 }
 
-/// A scenario of the library; one that needs what is not here says so.
-fn shared(environment: &Arc<Environment>, scenario: Scenario) -> Trial {
+/// Whether a simulated node is enough for a scenario. All others are played on a real one, and counted
+/// there, by `cargo xtask e2e --cluster real --needs-node`.
+fn is_for_a_simulated_node(scenario: &Scenario) -> bool {
     let facts = local::facts();
-    let lacking = scenario.needs.iter().find_map(|need| facts.lacks(*need));
-    if let Some(reason) = &lacking {
-        println!("not run: {}: {reason}", scenario.name);
-    }
+    scenario.needs.iter().all(|need| facts.lacks(*need).is_none())
+}
+
+/// A scenario of the library.
+fn shared(environment: &Arc<Environment>, scenario: Scenario) -> Trial {
     let environment = Arc::clone(environment);
-    let trial = Trial::test(scenario.name, move || {
+    Trial::test(scenario.name, move || {
         let _place = schedule::enter(scenario.name);
         let played =
             environment.run(|stage| async move { runner::play(&stage, &scenario, None).await });
         played.map_err(|error| Failed::from(format!("{error:#}")))
-    });
-    trial.with_ignored_flag(lacking.is_some())
+    })
 }
 
 /// A scenario with a namespace named after it.
