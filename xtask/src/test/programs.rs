@@ -1,7 +1,7 @@
 //! Runs programs of the workspace, passes their output on, and counts.
 
 use std::io::{BufRead, BufReader};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -82,6 +82,40 @@ pub(super) fn counted(arguments: &[&str], summary: &mut Summary) -> Result<()> {
         summary.name_failed(&format!("{failed} of cargo xtask {}", arguments.join(" ")));
     }
     Ok(())
+}
+
+/// A developer command that runs while something else does. Its output comes when it is over.
+#[derive(Debug)]
+pub(super) struct Beside {
+    arguments: String,
+    child: Child,
+}
+
+impl Beside {
+    /// Starts it.
+    ///
+    /// # Errors
+    /// It cannot be run.
+    pub(super) fn begin(arguments: &[&str]) -> Result<Self> {
+        let mut command = Command::new(xtask());
+        command.args(arguments).stdin(Stdio::null());
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+        let child = child.context("cannot run a developer command")?;
+        Ok(Self { arguments: arguments.join(" "), child })
+    }
+
+    /// Waits for its end, and prints what it has printed.
+    ///
+    /// # Errors
+    /// It has failed.
+    pub(super) fn finish(self) -> Result<()> {
+        let output = self.child.wait_with_output().context("cannot wait for a command")?;
+        println!("\ncargo xtask {}", self.arguments);
+        print!("{}", String::from_utf8_lossy(&output.stderr));
+        print!("{}", String::from_utf8_lossy(&output.stdout));
+        ensure!(output.status.success(), "cargo xtask {} failed", self.arguments);
+        Ok(())
+    }
 }
 
 fn count(program: &Executable, results: Result<Results>, summary: &mut Summary) {

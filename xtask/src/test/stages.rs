@@ -2,7 +2,7 @@
 
 use anyhow::{Result, bail, ensure};
 
-use super::programs::{counted, side_by_side, streamed};
+use super::programs::{Beside, counted, side_by_side, streamed};
 use super::run::Run;
 use super::shipped;
 use crate::build::{self, Built, Executable, FEATURES, WORKSPACE};
@@ -28,11 +28,12 @@ pub(super) fn all(run: &mut Run) {
     });
     run.stage("unit tests, property tests and snapshots", |run| unit_tests(run, &built, |_| true));
     run.stage("scenarios on real API servers", |run| scenarios(run, &built, None));
-    run.stage("scenarios on a real node", |run| {
+    run.stage("scenarios on a real node, and a small catalog beside them", |run| {
+        // Both wait most of their time: for Pods, and until nothing is written any more.
+        let catalog = Beside::begin(&["soak", "--sample"]);
         played(run, &["e2e", "--cluster", "real", "--needs-node", "--or-skip"]);
-    });
-    run.check("a small catalog, installed, upgraded and removed", |_| {
-        command(&["soak", "--sample"])
+        let result = catalog.and_then(Beside::finish);
+        run.summary.check("a small catalog, installed, upgraded and removed", result);
     });
     run.stage("the image that ships", image);
 }
