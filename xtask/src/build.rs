@@ -10,7 +10,7 @@ use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, ensure};
 
 use crate::commands::Starts;
 use crate::compiled;
@@ -56,7 +56,8 @@ pub fn become_program(program: &str, starts: Starts, arguments: &[String]) -> Re
     let others = Others::for_command(starts, &progress);
     let started: &[&str] = if starts == Starts::Operators { &STARTED } else { &[] };
     let bins = started.iter().chain([&program]).flat_map(|name| ["--bin", *name]);
-    build(&bins.collect::<Vec<_>>(), &progress)?;
+    let what = if started.is_empty() { program } else { "the operators and what plays them" };
+    build(what, &bins.collect::<Vec<_>>(), &progress)?;
     others.finish()?;
     let folder = target().join("debug");
     let mut command = Command::new(folder.join(program));
@@ -67,31 +68,46 @@ pub fn become_program(program: &str, starts: Starts, arguments: &[String]) -> Re
     Err(command.exec()).with_context(|| format!("cannot run {program}"))
 }
 
-/// Builds targets of the workspace, with what was compiled for an earlier checkout.
+/// Builds targets of the workspace, with what was compiled for an earlier checkout. `what` says for
+/// what, for whoever waits.
 ///
 /// # Errors
 /// Something does not compile; the compiler has said what.
-pub fn build(targets: &[&str], progress: &Progress) -> Result<Built> {
+pub fn build(what: &str, targets: &[&str], progress: &Progress) -> Result<Built> {
+    let name = format!("compiling {what}");
+    run(&name, cargo_build(targets), progress).with_context(|| format!("{what} does not compile"))
+}
+
+/// Renders the documentation, with what was compiled for an earlier checkout.
+///
+/// # Errors
+/// It has a warning, or something does not compile.
+pub fn document(progress: &Progress) -> Result<()> {
+    let mut command = cargo();
+    command.args(["doc", "--quiet", "--message-format=json", "--no-deps", WORKSPACE, FEATURES]);
+    command.env("RUSTDOCFLAGS", "-Dwarnings");
+    run("documentation", command, progress).context("the documentation has errors").map(drop)
+}
+
+/// Runs a command of cargo that says in JSON what it does, and keeps compiled dependencies.
+fn run(name: &str, mut command: Command, progress: &Progress) -> Result<Built> {
     let kept = compiled::Kept::of_this_workspace()?;
     kept.bring(progress)?;
-    let task = progress.begin("compiling");
-    let mut child =
-        cargo_build(targets).stdout(Stdio::piped()).spawn().context("cannot run cargo")?;
+    let task = progress.begin(name);
+    let mut child = command.stdout(Stdio::piped()).spawn().context("cannot run cargo")?;
     let output = child.stdout.take().context("cargo has no output")?;
-    let name = format!("parts of {}", targets.join(" "));
-    let expected = times::number(&name);
+    let counted = format!("parts: {name}");
+    let of = times::number(&counted).map(|all| format!(" of {all}")).unwrap_or_default();
     let mut built = Built::default();
     for line in BufReader::new(output).lines() {
         built.read(&line.context("cannot read what cargo says")?, |text| progress.line(text));
-        let of = expected.map(|all| format!(" of {all}")).unwrap_or_default();
         task.far(format!("{}{of} parts, ", built.parts));
     }
     let status = child.wait().context("cannot wait for cargo")?;
-    if !status.success() {
-        bail!("the workspace does not compile");
-    }
-    times::count(&name, built.parts);
-    task.succeeded();
+    ensure!(status.success(), "cargo ended with {status}");
+    times::count(&counted, built.parts);
+    // What was there already says nothing of what the next build takes.
+    task.succeeded(built.fresh * 2 < built.parts);
     kept.keep(&built.hashes, progress)?;
     Ok(built)
 }
@@ -108,7 +124,7 @@ pub fn programs(release: bool) -> Result<PathBuf> {
     }
     let bins: Vec<&str> = STARTED.iter().flat_map(|name| ["--bin", *name]).collect();
     if !release {
-        build(&bins, &Progress::new())?;
+        build("the operators", &bins, &Progress::new())?;
         return Ok(target().join("debug"));
     }
     let mut command = cargo();

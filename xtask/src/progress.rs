@@ -14,6 +14,9 @@ const LINE: Duration = Duration::from_secs(10);
 /// Between two pictures of a line that moves.
 const PICTURE: Duration = Duration::from_millis(500);
 
+/// The end of what was shorter needs no line.
+const SHORT: Duration = Duration::from_secs(2);
+
 /// The longest line that moves, in characters.
 const WIDTH: usize = 110;
 
@@ -100,12 +103,15 @@ impl Task {
         }
     }
 
-    /// It has succeeded: the time that it took is remembered.
-    pub fn succeeded(self) -> Duration {
+    /// It has succeeded; whether the time that it took is remembered, is up to the caller.
+    pub fn succeeded(self, is_typical: bool) {
         let took = self.begun.elapsed();
-        times::remember(&self.name, took);
-        self.progress.line(&format!("{}: done after {} s", self.name, took.as_secs()));
-        took
+        if is_typical {
+            times::remember(&self.name, took);
+        }
+        if took > SHORT {
+            self.progress.line(&format!("{}: done after {} s", self.name, took.as_secs()));
+        }
     }
 }
 

@@ -10,6 +10,8 @@ use serde_json::Value;
 pub struct Built {
     /// How many parts of the graph are there now.
     pub parts: u64,
+    /// How many of them were there already.
+    pub fresh: u64,
     /// Warnings of compiler and lints.
     pub warnings: usize,
     /// The hashes in the names of all that was built or used.
@@ -49,6 +51,7 @@ impl Built {
 
     fn artifact(&mut self, message: &Value) {
         self.parts += 1;
+        self.fresh += u64::from(message["fresh"] == true);
         for file in message["filenames"].as_array().into_iter().flatten() {
             self.note(file.as_str());
         }

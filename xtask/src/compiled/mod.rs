@@ -56,7 +56,7 @@ impl Kept {
         unit::copy(&self.folder, &self.target, &lacking)?;
         sweep::used(&self.folder)?;
         task.far(format!("{} parts, ", lacking.len()));
-        task.succeeded();
+        task.succeeded(true);
         Ok(())
     }
 
@@ -77,7 +77,7 @@ impl Kept {
         unit::copy(&self.target, &self.folder, &fresh)?;
         sweep::used(&self.folder)?;
         sweep::sweep(&self.root, &self.folder)?;
-        task.succeeded();
+        task.succeeded(true);
         Ok(())
     }
 

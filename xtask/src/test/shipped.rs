@@ -13,12 +13,14 @@ use crate::workspace::{self, root};
 
 /// What decides how the image is made: programs and their names, static builds, layers, the manifests
 /// that start it.
-const INPUTS: [&str; 5] = [
+const INPUTS: [&str; 7] = [
     "deploy/",
     "olm-testkit/src/oci/",
     "olm-testkit/src/static_build",
     "rust-toolchain.toml",
-    "xtask/lab/src/image/",
+    "xtask/lab/src/image/contents.rs",
+    "xtask/lab/src/image/programs.rs",
+    "xtask/lab/src/image/roots.rs",
 ];
 
 /// The section of Cargo.toml that does so, too.

@@ -8,7 +8,7 @@ use super::shipped;
 use crate::build::{self, Built, Executable, FEATURES, WORKSPACE};
 use crate::others::Others;
 use crate::tidy;
-use crate::workspace::{cargo, cargo_run, succeed, xtask};
+use crate::workspace::{cargo, cargo_run, xtask};
 
 /// The program with the scenarios on a cluster of its own.
 pub(super) const SCENARIOS: &str = "scenarios";
@@ -19,7 +19,7 @@ pub(super) fn all(run: &mut Run) {
     quick(run);
     let Some(built) = compile(run) else { return };
     run.check("programs of others, as far as they are not built yet", |_| others.finish());
-    run.check("documentation", |_| documentation());
+    run.check("documentation", build::document);
     run.stage("tests in the documentation", documented_tests);
     run.check("machine", |_| command(&["e2e", "--cluster", "real", "--prepare"]));
     run.check("the page about metrics", |_| command(&["metrics", "--check"]));
@@ -60,8 +60,9 @@ pub(super) fn quick(run: &mut Run) {
 
 /// Builds everything with lints; nothing when it does not compile.
 pub(super) fn compile(run: &mut Run) -> Option<Built> {
-    let built = run
-        .stage("programs, tests and lints", |run| build::build(&["--all-targets"], &run.progress));
+    let built = run.stage("programs, tests and lints", |run| {
+        build::build("everything", &["--all-targets"], &run.progress)
+    });
     match built {
         Ok(built) => {
             run.summary.check("build", Ok(()));
@@ -101,15 +102,6 @@ fn is_scenarios(program: &Executable) -> bool {
 fn no_warnings(built: &Built) -> Result<()> {
     ensure!(built.warnings == 0, "{} warnings, see above", built.warnings);
     Ok(())
-}
-
-fn documentation() -> Result<()> {
-    let mut command = cargo();
-    command.args(["doc", "--quiet", "--no-deps", WORKSPACE, FEATURES]);
-    succeed({
-        command.env("RUSTDOCFLAGS", "-Dwarnings");
-        command
-    })
 }
 
 fn documented_tests(run: &mut Run) {

@@ -38,7 +38,7 @@ const EDITION: &str = "--edition=2024";
 /// # Errors
 /// The workspace does not compile, or a program cannot be linked or is not static.
 pub fn programs(wanted: &[Linked]) -> Result<Vec<Vec<u8>>> {
-    let built = build::build(&["--lib", "--bins"], &Progress::new())?;
+    let built = build::build("libraries and programs", &["--lib", "--bins"], &Progress::new())?;
     let folder = target().join("linked");
     fs::create_dir_all(&folder).context("cannot create a folder for static programs")?;
     wanted.iter().map(|program| link(program, &built, &folder)).collect()
