@@ -44,9 +44,8 @@ pub struct Arguments {
 
 /// Runs the demo.
 pub fn run(arguments: &Arguments) -> Result<()> {
-    let timeline = Timeline::start();
-    timeline.chapter("Building the operators");
     let binaries = programs(arguments.release)?;
+    let timeline = Timeline::start();
     let runtime = tokio::runtime::Runtime::new().context("cannot start the async runtime")?;
     runtime.block_on(async {
         let mut stage = Stage::set(&timeline, arguments, &binaries).await?;
