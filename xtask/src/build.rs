@@ -52,7 +52,8 @@ pub fn cargo_build(targets: &[&str]) -> Command {
 /// # Errors
 /// Something does not compile, or the program cannot be run.
 pub fn become_program(program: &str, starts: Starts, arguments: &[String]) -> Result<()> {
-    let progress = Progress::new();
+    let is_inside = std::env::var_os(PROGRAMS).is_some();
+    let progress = if is_inside { Progress::quiet() } else { Progress::new() };
     let others = Others::for_command(starts, &progress);
     let started: &[&str] = if starts == Starts::Operators { &STARTED } else { &[] };
     let bins = started.iter().chain([&program]).flat_map(|name| ["--bin", *name]);

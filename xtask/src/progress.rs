@@ -8,6 +8,9 @@ use std::time::{Duration, Instant};
 
 use crate::times;
 
+/// Before the first line, and between two looks at what is under way, where nothing moves.
+const FIRST: Duration = Duration::from_secs(1);
+
 /// Between two lines where nothing moves.
 const LINE: Duration = Duration::from_secs(10);
 
@@ -20,11 +23,14 @@ const SHORT: Duration = Duration::from_secs(2);
 /// The longest line that moves, in characters.
 const WIDTH: usize = 110;
 
-/// Everything that is under way. Lines go to standard error.
+/// What is under way, one thing inside of the other: the innermost is told of. Lines go to standard
+/// error.
 #[derive(Clone)]
 pub struct Progress {
     running: Arc<Mutex<Vec<Running>>>,
     moves: bool,
+    /// Whether nothing is told but errors.
+    quiet: bool,
 }
 
 /// Something that is under way, until it is dropped.
@@ -39,6 +45,8 @@ struct Running {
     /// How far it is.
     far: String,
     begun: Instant,
+    /// When it was told of.
+    told: Option<Instant>,
     last: Option<Duration>,
 }
 
@@ -46,19 +54,23 @@ impl Progress {
     /// Nothing is under way yet.
     pub fn new() -> Self {
         let moves = std::io::stderr().is_terminal();
-        let progress = Self { running: Arc::default(), moves };
+        let progress = Self { running: Arc::default(), moves, quiet: false };
         let shown = progress.clone();
         // It ends with the process.
         thread::spawn(move || shown.show());
         progress
     }
 
+    /// Tells nothing but errors: for a command inside of another, whose output somebody compares.
+    pub fn quiet() -> Self {
+        Self { running: Arc::default(), moves: false, quiet: true }
+    }
+
     /// Begins something; the name is what its duration is remembered by.
     pub fn begin(&self, name: &str) -> Task {
         let (name, begun, last) = (name.to_owned(), Instant::now(), times::last(name));
-        let running = Running { name: name.clone(), far: String::new(), begun, last };
-        self.line(&format!("{name}{}", expected(last)));
-        self.running().push(running);
+        let (far, told) = (String::new(), None);
+        self.running().push(Running { name: name.clone(), far, begun, told, last });
         Task { progress: self.clone(), name, begun }
     }
 
@@ -70,14 +82,17 @@ impl Progress {
 
     fn show(&self) {
         loop {
-            thread::sleep(if self.moves { PICTURE } else { LINE });
-            let lines: Vec<String> = self.running().iter().map(Running::line).collect();
+            thread::sleep(if self.moves { PICTURE } else { FIRST });
+            let now = Instant::now();
+            let mut running = self.running();
+            let Some(innermost) = running.last_mut() else { continue };
             if self.moves {
-                let picture: String = lines.join(" | ").chars().take(WIDTH).collect();
+                let picture: String = innermost.line().chars().take(WIDTH).collect();
                 eprint!("\r\x1b[2K{picture}");
                 let _ = std::io::stderr().flush();
-            } else {
-                lines.iter().for_each(|line| eprintln!("  … {line}"));
+            } else if innermost.is_due(now) {
+                innermost.told = Some(now);
+                eprintln!("  … {}", innermost.line());
             }
         }
     }
@@ -109,7 +124,7 @@ impl Task {
         if is_typical {
             times::remember(&self.name, took);
         }
-        if took > SHORT {
+        if took > SHORT && !self.progress.quiet {
             self.progress.line(&format!("{}: done after {} s", self.name, took.as_secs()));
         }
     }
@@ -127,10 +142,34 @@ impl Drop for Task {
 impl Running {
     fn line(&self) -> String {
         let so_far = format!("{}{} s so far", self.far, self.begun.elapsed().as_secs());
-        format!("{}: {so_far}{}", self.name, expected(self.last))
+        let last = self.last.map(|last| format!(" (last time {} s)", last.as_secs()));
+        format!("{}: {so_far}{}", self.name, last.unwrap_or_default())
+    }
+
+    /// Whether it is time for a line: a second after the beginning, and from then on now and then.
+    fn is_due(&self, now: Instant) -> bool {
+        let (since, pause) = self.told.map_or((self.begun, FIRST), |told| (told, LINE));
+        now.duration_since(since) >= pause
     }
 }
 
-fn expected(last: Option<Duration>) -> String {
-    last.map(|last| format!(" (last time {} s)", last.as_secs())).unwrap_or_default()
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_comes_after_a_second_and_then_every_ten() {
+        let begun = Instant::now();
+        let told_at = |told: Option<u64>| Running {
+            name: "a build".to_owned(),
+            far: "3 of 9 parts, ".to_owned(),
+            begun,
+            told: told.map(|seconds| begun + Duration::from_secs(seconds)),
+            last: Some(Duration::from_secs(70)),
+        };
+        let due = |told, now| told_at(told).is_due(begun + Duration::from_millis(now));
+        assert!(!due(None, 900) && due(None, 1_000));
+        assert!(!due(Some(1), 10_900) && due(Some(1), 11_000));
+        assert_eq!(told_at(None).line(), "a build: 3 of 9 parts, 0 s so far (last time 70 s)");
+    }
 }

@@ -8,6 +8,7 @@ use serde_json::json;
 
 use super::summary::Summary;
 use crate::progress::Progress;
+use crate::times;
 use crate::workspace::target;
 
 /// Where the times are, below the target folder.
@@ -37,9 +38,12 @@ impl Run {
     /// Runs a stage.
     pub(super) fn stage<T>(&mut self, name: &'static str, stage: impl FnOnce(&mut Self) -> T) -> T {
         println!("\n== {name}");
-        let begun = Instant::now();
+        let (begun, task) = (Instant::now(), self.progress.begin(name));
         let came_to = stage(self);
-        self.times.push((name, begun.elapsed()));
+        let took = begun.elapsed();
+        drop(task);
+        times::remember(name, took);
+        self.times.push((name, took));
         came_to
     }
 
