@@ -67,9 +67,9 @@ fn main() -> ExitCode {
     };
     let [most, servers, strict, flags, faults, rolling] = &environments;
     let of = |name: &str| if name.starts_with("servers::") { servers } else { most };
-    let shared = scenarios::all().into_iter().filter(is_for_a_simulated_node);
-    let shared = shared.map(|one| shared(of(one.name), one));
-    let all = shared.chain(own(most, servers)).chain(escalation(most, strict));
+    let library = scenarios::all().into_iter().filter(is_for_a_simulated_node);
+    let library = library.map(|one| shared(of(one.name), one));
+    let all = library.chain(own(most, servers)).chain(escalation(most, strict));
     let all = all.chain(flags::all(flags)).chain(faults::all(faults));
     let all = all.chain([local_trial(rolling, "rolling::update", rolling::update)]);
     let mut all: Vec<Trial> = all.chain(real_registry::all()).collect();
