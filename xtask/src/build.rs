@@ -27,6 +27,10 @@ pub const WORKSPACE: &str = "--workspace";
 pub const FEATURES: &str = "--features=olm-operator/otlp,catalog-operator/otlp,olm-catalog/tools,\
     olm-catalog/copy,olm-catalog/pull,olm-catalog/load";
 
+/// Everything there is. A benchmark is named, because `--benches` would take every program for one.
+pub const EVERYTHING: [&str; 6] =
+    ["--lib", "--bins", "--examples", "--tests", "--bench", "resolve"];
+
 /// The programs that clusters of tests and demos start.
 const STARTED: [&str; 4] = ["olm-operator", "catalog-operator", "olm-registry", "olm-workload"];
 

@@ -58,14 +58,15 @@ impl Built {
         self.library(message);
         let text = |value: &Value| value.as_str().map(str::to_owned);
         let Some(path) = text(&message["executable"]) else { return };
+        let target = &message["target"];
         let manifest = PathBuf::from(text(&message["manifest_path"]).unwrap_or_default());
         let folder = manifest.parent().map(PathBuf::from).unwrap_or_default();
         self.executables.push(Executable {
             package: package(message["package_id"].as_str().unwrap_or_default()),
-            name: text(&message["target"]["name"]).unwrap_or_default(),
+            name: text(&target["name"]).unwrap_or_default(),
             folder,
             path: path.into(),
-            tests: message["profile"]["test"] == true,
+            tests: message["profile"]["test"] == true && target["kind"][0] != "bench",
         });
     }
 
@@ -116,7 +117,8 @@ mod tests {
     #[test]
     fn executables_and_warnings_are_found() {
         let lines = [
-            r#"{"reason":"compiler-artifact","package_id":"path+file:///o/olm-kit#0.1.0","manifest_path":"/o/olm-kit/Cargo.toml","target":{"name":"olm_kit"},"profile":{"test":true},"executable":"/t/olm_kit-1"}"#,
+            r#"{"reason":"compiler-artifact","package_id":"path+file:///o/olm-kit#0.1.0","manifest_path":"/o/olm-kit/Cargo.toml","target":{"name":"olm_kit","kind":["lib"]},"profile":{"test":true},"executable":"/t/olm_kit-1"}"#,
+            r#"{"reason":"compiler-artifact","package_id":"path+file:///o/olm-kit#0.1.0","manifest_path":"/o/olm-kit/Cargo.toml","target":{"name":"speed","kind":["bench"]},"profile":{"test":true},"executable":"/t/speed-1"}"#,
             r#"{"reason":"compiler-artifact","package_id":"registry+x#tokio@1.0.0","target":{"name":"tokio"},"profile":{"test":false},"executable":null}"#,
             r#"{"reason":"compiler-message","message":{"level":"warning","code":{"code":"dead_code"},"rendered":"warning: x\n"}}"#,
             r#"{"reason":"compiler-message","message":{"level":"warning","code":null,"rendered":"1 warning emitted"}}"#,
@@ -125,7 +127,8 @@ mod tests {
         ];
         let mut built = Built::default();
         lines.iter().for_each(|line| built.read(line, |_| {}));
-        assert_eq!((built.parts, built.warnings), (2, 1));
+        assert_eq!((built.parts, built.warnings), (3, 1));
+        assert!(!built.executables[1].tests, "a benchmark is no test");
         let executable = &built.executables[0];
         assert_eq!((executable.package.as_str(), executable.tests), ("olm-kit", true));
         assert_eq!(executable.folder, PathBuf::from("/o/olm-kit"));

@@ -5,7 +5,7 @@ use anyhow::{Result, bail, ensure};
 use super::programs::{Beside, counted, side_by_side, streamed};
 use super::run::Run;
 use super::shipped;
-use crate::build::{self, Built, Executable, FEATURES, WORKSPACE};
+use crate::build::{self, Built, EVERYTHING, Executable, FEATURES, WORKSPACE};
 use crate::others::Others;
 use crate::tidy;
 use crate::workspace::{cargo, cargo_run, xtask};
@@ -61,7 +61,7 @@ pub(super) fn quick(run: &mut Run) {
 /// Builds everything with lints; nothing when it does not compile.
 pub(super) fn compile(run: &mut Run) -> Option<Built> {
     let built = run.stage("programs, tests and lints", |run| {
-        build::build("everything", &["--all-targets"], &run.progress)
+        build::build("everything", &EVERYTHING, &run.progress)
     });
     match built {
         Ok(built) => {

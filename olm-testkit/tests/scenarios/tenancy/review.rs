@@ -1,11 +1,15 @@
 //! Asking the API server who may do what.
 
+use std::time::Duration;
+
 use anyhow::{Context, Result, ensure};
 use k8s_openapi::api::authorization::v1::{
     ResourceAttributes, SubjectAccessReview, SubjectAccessReviewSpec,
 };
 use kube::Client;
 use kube::api::{Api, PostParams};
+use olm_testkit::wait::PATIENCE;
+use tokio::time::Instant;
 
 /// A request that somebody might make.
 #[derive(Clone, Copy)]
@@ -46,10 +50,12 @@ impl Request<'_> {
     }
 
     /// Fails unless the API server's answer is this one. The authorizer follows changes of roles
-    /// by a watch of its own, so an answer that is about to change is asked for again.
+    /// by a watch of its own, and a role that was made a moment before its owner went is left to the
+    /// garbage collector, so an answer that is about to change is asked for again.
     pub async fn expect(&self, client: &Client, allowed: bool) -> Result<()> {
-        let mut beat = tokio::time::interval(std::time::Duration::from_millis(200));
-        for _ in 0..50 {
+        let mut beat = tokio::time::interval(Duration::from_millis(200));
+        let deadline = Instant::now() + PATIENCE;
+        while Instant::now() < deadline {
             beat.tick().await;
             if self.is_allowed(client).await? == allowed {
                 return Ok(());
