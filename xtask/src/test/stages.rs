@@ -31,7 +31,7 @@ pub(super) fn all(run: &mut Run) {
     run.stage("scenarios on a real node, and a small catalog beside them", |run| {
         // Both wait most of their time: for Pods, and until nothing is written any more.
         let catalog = Beside::begin(&["soak", "--sample"]);
-        played(run, &["e2e", "--cluster", "real", "--needs-node", "--or-skip"]);
+        played(run, &["e2e", "--cluster", "real", "--needs-node", "--or-skip", "--jobs", "6"]);
         let result = catalog.and_then(Beside::finish);
         run.summary.check("a small catalog, installed, upgraded and removed", result);
     });
