@@ -16,13 +16,15 @@ const REPAIRED: [&str; 4] = [
     "clusterroles ",
     // Requirements are those of the last failure.
     "clusterserviceversions/status ",
-    // They show the times of what they consist of.
-    "operators/status ",
+    OPERATOR,
     // A generated one stays InstallPlanPending after its plan is done.
     "subscriptions/status ",
 ];
 
-/// How often one object is repaired at most; what is repaired follows other repairs.
+/// Operators show the times of what they consist of, so they follow the repair of each of that.
+const OPERATOR: &str = "operators/status ";
+
+/// How often another object is repaired at most; what is repaired follows other repairs.
 const TWICE: usize = 2;
 
 /// The writes that nobody needs: those that have nothing to do with v0's package server and repair
@@ -32,10 +34,14 @@ pub fn needless(writes: &[Write]) -> Vec<String> {
     for write in writes {
         *counts.entry(&write.object).or_default() += 1;
     }
+    let is_repair = |object: &str| REPAIRED.iter().any(|repaired| object.starts_with(repaired));
+    let is_followed = |object: &str| is_repair(object) && !object.starts_with(OPERATOR);
+    let followed = writes.iter().filter(|write| is_followed(&write.object)).count();
     let is_needless = |write: &&Write| {
         let object = write.object.as_str();
-        let is_repair = REPAIRED.iter().any(|repaired| object.starts_with(repaired));
-        let is_repeated = counts.get(object).is_some_and(|count| *count > TWICE);
+        let is_repair = is_repair(object);
+        let most = if object.starts_with(OPERATOR) { 1 + followed } else { TWICE };
+        let is_repeated = counts.get(object).is_some_and(|count| *count > most);
         let is_of_the_package_server =
             OF_THE_PACKAGE_SERVER.iter().any(|mark| object.contains(mark));
         !is_of_the_package_server && (!is_repair || is_repeated)
@@ -61,6 +67,10 @@ mod tests {
             write("update", "clusterserviceversions/status n/a"),
         ];
         assert!(needless(&good).is_empty());
+        let status = |object: &str| write("update", &format!("{object}/status n"));
+        let follows = ["subscriptions", "operators", "operators", "operators"].map(status);
+        assert_eq!(needless(&follows).len(), 3, "one repair is followed once");
+        assert!(needless(&follows[..3]).is_empty());
         let bad = [
             write("update", "deployments n/a"),
             write("update", "clusterserviceversions n/a"),
