@@ -23,13 +23,13 @@ const SHORT: Duration = Duration::from_secs(2);
 /// The longest line that moves, in characters.
 const WIDTH: usize = 110;
 
-/// What is under way, one thing inside of the other: the innermost is told of. Lines go to standard
+/// What is under way, one thing inside of the other: lines are about the innermost. Lines go to standard
 /// error.
 #[derive(Clone)]
 pub struct Progress {
     running: Arc<Mutex<Vec<Running>>>,
     moves: bool,
-    /// Whether nothing is told but errors.
+    /// Whether only errors are printed.
     quiet: bool,
 }
 
@@ -45,8 +45,8 @@ struct Running {
     /// How far it is.
     far: String,
     begun: Instant,
-    /// When it was told of.
-    told: Option<Instant>,
+    /// When a line about it was printed.
+    printed: Option<Instant>,
     last: Option<Duration>,
 }
 
@@ -61,7 +61,7 @@ impl Progress {
         progress
     }
 
-    /// Tells nothing but errors: for a command inside of another, whose output somebody compares.
+    /// Prints only errors: for a command inside of another, whose output is compared.
     pub fn quiet() -> Self {
         Self { running: Arc::default(), moves: false, quiet: true }
     }
@@ -69,8 +69,8 @@ impl Progress {
     /// Begins something; the name is what its duration is remembered by.
     pub fn begin(&self, name: &str) -> Task {
         let (name, begun, last) = (name.to_owned(), Instant::now(), times::last(name));
-        let (far, told) = (String::new(), None);
-        self.running().push(Running { name: name.clone(), far, begun, told, last });
+        let (far, printed) = (String::new(), None);
+        self.running().push(Running { name: name.clone(), far, begun, printed, last });
         Task { progress: self.clone(), name, begun }
     }
 
@@ -91,7 +91,7 @@ impl Progress {
                 eprint!("\r\x1b[2K{picture}");
                 let _ = std::io::stderr().flush();
             } else if innermost.is_due(now) {
-                innermost.told = Some(now);
+                innermost.printed = Some(now);
                 eprintln!("  … {}", innermost.line());
             }
         }
@@ -148,7 +148,7 @@ impl Running {
 
     /// Whether it is time for a line: a second after the beginning, and from then on now and then.
     fn is_due(&self, now: Instant) -> bool {
-        let (since, pause) = self.told.map_or((self.begun, FIRST), |told| (told, LINE));
+        let (since, pause) = self.printed.map_or((self.begun, FIRST), |printed| (printed, LINE));
         now.duration_since(since) >= pause
     }
 }
@@ -160,16 +160,16 @@ mod tests {
     #[test]
     fn a_line_comes_after_a_second_and_then_every_ten() {
         let begun = Instant::now();
-        let told_at = |told: Option<u64>| Running {
+        let printed_at = |printed: Option<u64>| Running {
             name: "a build".to_owned(),
             far: "3 of 9 parts, ".to_owned(),
             begun,
-            told: told.map(|seconds| begun + Duration::from_secs(seconds)),
+            printed: printed.map(|seconds| begun + Duration::from_secs(seconds)),
             last: Some(Duration::from_secs(70)),
         };
-        let due = |told, now| told_at(told).is_due(begun + Duration::from_millis(now));
+        let due = |printed, now| printed_at(printed).is_due(begun + Duration::from_millis(now));
         assert!(!due(None, 900) && due(None, 1_000));
         assert!(!due(Some(1), 10_900) && due(Some(1), 11_000));
-        assert_eq!(told_at(None).line(), "a build: 3 of 9 parts, 0 s so far (last time 70 s)");
+        assert_eq!(printed_at(None).line(), "a build: 3 of 9 parts, 0 s so far (last time 70 s)");
     }
 }
