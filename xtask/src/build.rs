@@ -16,9 +16,9 @@ use crate::commands::Starts;
 use crate::compiled;
 use crate::others::Others;
 use crate::progress::Progress;
-use crate::times;
 use crate::workspace::{cargo, succeed, target};
 pub use messages::{Built, Executable};
+use olm_tools::times;
 
 /// What is built: every package, because features depend on which packages are named.
 pub const WORKSPACE: &str = "--workspace";

@@ -48,7 +48,9 @@ const COMMANDS: [Command; 24] = [
         arguments: "\
   --changed [BASE]  only what a change since BASE concerns: tests of the crates that it reaches, and
                     the scenarios that name them; without BASE, what is not committed yet
-  --scenarios NAMES only the scenarios on a simulated node whose names begin so, with commas between
+  --scenarios NAMES [--rounds NUMBER]
+                    only the scenarios on a simulated node whose names begin so, with commas between
+                    (\"\" is all of them), so many times in a row
 ",
     },
     own("tidy", "Checks the rules of the architecture and of the house style"),

@@ -10,7 +10,6 @@ pub mod others;
 pub mod progress;
 pub mod test;
 pub mod tidy;
-pub mod times;
 pub mod workspace;
 
 use std::process::ExitCode;

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::times;
+use olm_tools::times;
 
 /// Before the first line, and between two looks at what is under way, where nothing moves.
 const FIRST: Duration = Duration::from_secs(1);

@@ -1,25 +1,19 @@
 //! One build with Go, and what it says of itself while it goes.
 
 use std::fs;
-use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
-use crate::durations;
 use crate::module::{Module, Workshop};
 use crate::progress::Progress;
 use crate::run::{Reminder, run};
+use crate::times;
 
-/// Builds the programs of a module into the folder of its workshop. `root` remembers how long.
-pub(crate) fn compile(
-    module: &Module,
-    workshop: &Workshop<'_>,
-    root: &Path,
-    progress: &Progress,
-) -> Result<()> {
+/// Builds the programs of a module into the folder of its workshop.
+pub(crate) fn compile(module: &Module, workshop: &Workshop<'_>, progress: &Progress) -> Result<()> {
     let (title, began) = (module.title, Instant::now());
-    let last = durations::words(durations::last(root, module.name));
+    let last = times::last(&remembered(module)).map_or_else(String::new, last_time);
     progress.step(format!("building {title} from Go modules, once per machine{last}"));
     let mut reminder = Reminder::new();
     let packages = count(module, workshop, progress, &mut reminder)?;
@@ -36,10 +30,19 @@ pub(crate) fn compile(
     })
     .with_context(|| format!("{title}: the build failed"))?;
     if packages.are_mostly_new() {
-        durations::remember(root, module.name, began.elapsed());
+        times::remember(&remembered(module), began.elapsed());
     }
     progress.step(format!("{title}: built in {} s", began.elapsed().as_secs()));
     Ok(())
+}
+
+fn remembered(module: &Module) -> String {
+    format!("go {}", module.name)
+}
+
+/// In brackets behind something else.
+fn last_time(took: Duration) -> String {
+    format!(" (last time {} s)", took.as_secs())
 }
 
 /// What a build is made of.

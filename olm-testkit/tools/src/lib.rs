@@ -11,7 +11,6 @@
 
 mod cache;
 mod compile;
-mod durations;
 mod go;
 mod helm;
 mod kubernetes;
@@ -20,6 +19,7 @@ mod patch;
 mod peers;
 mod progress;
 mod run;
+pub mod times;
 
 pub use cache::{cache_dir, lock};
 pub use go::go;

@@ -65,7 +65,7 @@ impl Module {
             let source = output.with_extension("source");
             self.write(&source)?;
             let workshop = Workshop { go: go(progress)?, source, output };
-            compile(self, &workshop, &root, progress)?;
+            compile(self, &workshop, progress)?;
             finish(&workshop)?;
             fs::remove_dir_all(&workshop.source).context("cannot remove the build directory")
         })

@@ -41,13 +41,12 @@ impl Kept {
         Ok(Self { root, folder, target: target().join("debug"), packages: unit::packages()? })
     }
 
-    /// Copies what the target folder lacks into it.
+    /// Copies what the target folder lacks, or has compiled later, into it.
     ///
     /// # Errors
     /// A file cannot be copied.
     pub fn bring(&self, progress: &Progress) -> Result<()> {
-        let lacking =
-            &unit::units(&self.folder, &self.packages) - &unit::units(&self.target, &self.packages);
+        let lacking = unit::to_bring(&self.folder, &self.target, &self.packages);
         if lacking.is_empty() {
             return Ok(());
         }

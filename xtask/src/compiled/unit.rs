@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 use std::fs::{self, File, FileTimes};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use anyhow::{Context, Result};
 
@@ -38,6 +39,25 @@ pub(super) fn units(folder: &Path, packages: &BTreeSet<String>) -> BTreeSet<Stri
         name.rsplit_once('-').is_some_and(|(package, _)| packages.contains(package))
     };
     names(&folder.join(FINGERPRINTS)).filter(is_of).collect()
+}
+
+/// Those of some parts that `from` holds and `to` lacks, or has compiled later. Cargo compiles what
+/// depends on a later part anew, so a part that this program needed and compiled for itself a moment
+/// ago would cost all that was compiled with the earlier one.
+pub(super) fn to_bring(from: &Path, to: &Path, packages: &BTreeSet<String>) -> BTreeSet<String> {
+    let is_later = |unit: &String| match (compiled(from, unit), compiled(to, unit)) {
+        (Some(kept), Some(there)) => kept < there,
+        (kept, None) => kept.is_some(),
+        (None, Some(_)) => false,
+    };
+    units(from, packages).into_iter().filter(is_later).collect()
+}
+
+/// When a part was compiled: the time of the last of what cargo wrote of it.
+fn compiled(folder: &Path, unit: &str) -> Option<SystemTime> {
+    let folder = folder.join(FINGERPRINTS).join(unit);
+    let time = |name: String| fs::metadata(folder.join(name)).ok()?.modified().ok();
+    names(&folder).filter_map(time).max()
 }
 
 /// The hash in the name of a part.
@@ -99,7 +119,7 @@ fn copy_file(from: &Path, to: &Path) -> std::io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use std::time::{Duration, SystemTime};
+    use std::time::Duration;
 
     use super::*;
 
@@ -140,5 +160,27 @@ mod tests {
         assert!(!to.join("deps/libolm_kit-02.rlib").exists());
         let copied = fs::metadata(to.join("deps/libserde-01.rlib")).unwrap();
         assert_eq!(copied.modified().unwrap(), old);
+    }
+
+    #[test]
+    fn what_was_compiled_a_moment_ago_gives_way_to_what_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let (from, to) = (folder.path().join("from"), folder.path().join("to"));
+        let fingerprint = ".fingerprint/serde-01/lib-serde";
+        let at = |folder: &Path, seconds: u64| {
+            write(folder, fingerprint);
+            let file = File::options().write(true).open(folder.join(fingerprint)).unwrap();
+            let time = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
+            file.set_times(FileTimes::new().set_modified(time)).unwrap();
+        };
+        let brought = || !to_bring(&from, &to, &foreign(LOCK)).is_empty();
+        at(&from, 100);
+        assert!(brought(), "it is lacking");
+        at(&to, 200);
+        assert!(brought(), "what depends on it was compiled with the one at 100");
+        at(&to, 100);
+        assert!(!brought(), "it is the same");
+        at(&to, 50);
+        assert!(!brought(), "nothing becomes stale by an earlier one");
     }
 }

@@ -1,14 +1,15 @@
 //! Arguments of `cargo xtask test`.
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 
 /// What is to be run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Arguments {
     /// Only what a change concerns: since a commit, or what is not committed yet.
     pub changed: Option<Option<String>>,
-    /// Only the scenarios on a simulated node whose names begin so; commas stand between them.
-    pub scenarios: Option<String>,
+    /// Only the scenarios on a simulated node whose names begin so (commas stand between them, and
+    /// nothing is all of them), and how many times in a row.
+    pub scenarios: Option<(String, u32)>,
 }
 
 impl Arguments {
@@ -25,10 +26,15 @@ impl Arguments {
                 Ok(Self { changed: Some(Some(base.to_owned())), ..Self::default() })
             }
             ["--scenarios", names] if !names.starts_with('-') => {
-                Ok(Self { scenarios: Some(names.to_owned()), ..Self::default() })
+                Ok(Self { scenarios: Some((names.to_owned(), 1)), ..Self::default() })
+            }
+            ["--scenarios", names, "--rounds", rounds] if !names.starts_with('-') => {
+                let rounds = rounds.parse().context("--rounds takes a number")?;
+                Ok(Self { scenarios: Some((names.to_owned(), rounds)), ..Self::default() })
             }
             _ => bail!(
-                "test takes nothing, --changed [BASE] or --scenarios NAMES, and not {}",
+                "test takes nothing, --changed [BASE] or --scenarios NAMES [--rounds NUMBER], and \
+                 not {}",
                 words.join(" ")
             ),
         }
@@ -51,5 +57,16 @@ mod tests {
         let words: Vec<String> = words.iter().map(ToString::to_string).collect();
         let read = Arguments::parse(&words).ok().map(|arguments| arguments.changed);
         assert_eq!(read, expected.map(|changed| changed.map(|base| base.map(str::to_owned))));
+    }
+
+    #[rstest]
+    #[case(&["--scenarios", "idle,install"], Some(("idle,install", 1)))]
+    #[case(&["--scenarios", "", "--rounds", "5"], Some(("", 5)))]
+    #[case(&["--scenarios", "", "--rounds", "often"], None)]
+    #[case(&["--scenarios"], None)]
+    fn scenarios_are_named(#[case] words: &[&str], #[case] expected: Option<(&str, u32)>) {
+        let words: Vec<String> = words.iter().map(ToString::to_string).collect();
+        let read = Arguments::parse(&words).ok().and_then(|arguments| arguments.scenarios);
+        assert_eq!(read, expected.map(|(names, rounds)| (names.to_owned(), rounds)));
     }
 }

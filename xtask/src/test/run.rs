@@ -8,8 +8,8 @@ use serde_json::json;
 
 use super::summary::Summary;
 use crate::progress::Progress;
-use crate::times;
 use crate::workspace::target;
+use olm_tools::times;
 
 /// Where the times are, below the target folder.
 const TIMES: &str = "ci-times.json";

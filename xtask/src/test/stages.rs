@@ -2,7 +2,7 @@
 
 use anyhow::{Result, bail, ensure};
 
-use super::programs::{Beside, counted, passes_alone, side_by_side, streamed};
+use super::programs::{Beside, counted, side_by_side, streamed};
 use super::run::Run;
 use super::shipped;
 use crate::build::{self, Built, EVERYTHING, Executable, FEATURES, WORKSPACE};
@@ -12,9 +12,6 @@ use crate::workspace::{cargo, cargo_run, xtask};
 
 /// The program with the scenarios on a cluster of its own.
 pub(super) const SCENARIOS: &str = "scenarios";
-
-/// Up to this many scenarios that failed are played again.
-const PLAYED_AGAIN: usize = 3;
 
 /// Runs all of them.
 pub(super) fn all(run: &mut Run) {
@@ -41,12 +38,15 @@ pub(super) fn all(run: &mut Run) {
     run.stage("the image that ships", image);
 }
 
-/// Plays scenarios whose names begin in these ways, with what they need.
-pub(super) fn some_scenarios(run: &mut Run, names: &str) {
+/// Plays scenarios whose names begin in these ways, with what they need, so many times in a row.
+pub(super) fn some_scenarios(run: &mut Run, names: &str, rounds: u32) {
     let others = Others::for_tests(&run.progress);
     let Some(built) = compile(run) else { return };
     run.check("programs of others, as far as they are not built yet", |_| others.finish());
-    run.stage("scenarios on real API servers", |run| scenarios(run, &built, Some(names)));
+    for round in 1..=rounds {
+        println!("round {round} of {rounds}");
+        run.stage("scenarios that were asked for", |run| scenarios(run, &built, Some(names)));
+    }
 }
 
 /// What needs no build.
@@ -93,23 +93,8 @@ pub(super) fn scenarios(run: &mut Run, built: &Built, only: Option<&str>) {
     let program = built.executables.iter().find(|one| is_scenarios(one));
     let variables = only.map(|only| ("OLM_SCENARIOS", only));
     match program {
-        Some(program) => {
-            let failed = streamed(program, variables.as_slice(), &mut run.summary);
-            play_again(run, program, &failed);
-        }
+        Some(program) => streamed(program, variables.as_slice(), &mut run.summary),
         None => run.summary.check(SCENARIOS, Err(anyhow::anyhow!("cargo has not built them"))),
-    }
-}
-
-/// Scenarios share one machine with each other; one that failed for that reason passes alone. It
-/// counts as passed then and is named as unsteady, which is a defect to be looked for.
-fn play_again(run: &mut Run, program: &Executable, failed: &[String]) {
-    let few = failed.len() <= PLAYED_AGAIN;
-    for test in failed {
-        match few && passes_alone(program, test) {
-            true => run.summary.passed_again(test),
-            false => run.summary.name_failed(test),
-        }
     }
 }
 

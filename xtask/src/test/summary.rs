@@ -9,7 +9,6 @@ pub(super) struct Summary {
     failed: usize,
     not_run: usize,
     failures: Vec<String>,
-    unsteady: Vec<String>,
 }
 
 impl Summary {
@@ -22,13 +21,6 @@ impl Summary {
     /// Names a test that is counted as failed already.
     pub(super) fn name_failed(&mut self, test: &str) {
         self.failures.push(test.to_owned());
-    }
-
-    /// A test that was counted as failed passed when it was played again. It stays named.
-    pub(super) fn passed_again(&mut self, test: &str) {
-        self.failed -= 1;
-        self.passed += 1;
-        self.unsteady.push(test.to_owned());
     }
 
     /// Adds tests that say that they cannot run here.
@@ -52,11 +44,6 @@ impl Summary {
     pub(super) fn finish(self) -> Result<()> {
         if self.not_run > 0 {
             println!("{} not run: they say why above", self.not_run);
-        }
-        for name in &self.unsteady {
-            println!(
-                "unsteady: {name} failed beside the others and passed when played again alone"
-            );
         }
         self.failures.iter().for_each(|name| println!("failed: {name}"));
         println!("{} passed, {} failed", self.passed, self.failed);

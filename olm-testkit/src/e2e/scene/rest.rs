@@ -1,14 +1,16 @@
 //! Nothing is written where nothing changed.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::path::Path;
+use std::pin::pin;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use futures::TryStreamExt;
 use jiff::Timestamp;
 use k8s_openapi::NamespaceResourceScope;
-use kube::api::{Api, ListParams, ObjectList, Patch, PatchParams};
+use kube::api::{Api, ListParams, ObjectList, Patch, PatchParams, WatchEvent, WatchParams};
 use kube::{Resource, ResourceExt};
 use olm_types::api::{
     CatalogSource, ClusterServiceVersion, InstallPlan, OperatorGroup, Subscription,
@@ -49,19 +51,27 @@ impl Scene {
     pub async fn at_rest(&self) -> Result<()> {
         let Some(log) = &self.facts().audit_log else { return Ok(()) };
         for _ in 0..DISTURBED {
-            let before = self.global_catalogs().await?;
+            let before = self.list_global_catalogs().await?.metadata.resource_version;
             let rest = self.rest(log).await;
-            if rest.is_ok() || self.global_catalogs().await? == before {
+            if rest.is_ok() || !self.global_catalogs_changed(before).await? {
                 return rest;
             }
         }
         bail!("global catalogs changed {DISTURBED} times while the scenario came to rest")
     }
 
-    /// What identifies the state of all global catalogs.
-    async fn global_catalogs(&self) -> Result<BTreeMap<String, Option<String>>> {
-        let state = |one: &CatalogSource| (one.name_any(), one.resource_version());
-        Ok(self.list_global_catalogs().await?.iter().map(state).collect())
+    /// Whether there was an event of a global catalog since then. One that came and went leaves no
+    /// other trace.
+    async fn global_catalogs_changed(&self, since: Option<String>) -> Result<bool> {
+        let all: Api<CatalogSource> = Api::namespaced(self.client.clone(), OLM_NAMESPACE);
+        // The API server sends past events at once, and ends the watch after a second without any.
+        let parameters = WatchParams::default().disable_bookmarks().timeout(1);
+        let events = all.watch(&parameters, &since.unwrap_or_default()).await;
+        let first = pin!(events.context("cannot watch global catalogs")?).try_next().await;
+        match first.context("cannot read the events of global catalogs")? {
+            Some(WatchEvent::Error(error)) => bail!("cannot watch global catalogs: {error:?}"),
+            event => Ok(event.is_some()),
+        }
     }
 
     async fn list_global_catalogs(&self) -> Result<ObjectList<CatalogSource>> {
