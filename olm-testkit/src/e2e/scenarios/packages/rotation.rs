@@ -26,6 +26,10 @@ const SHOWN: &str = "the packages API shows a new certificate";
 /// How many ask at the same time.
 const PEOPLE: usize = 4;
 
+/// Between two requests of one of them: whoever asks without a pause takes the processor from all other
+/// scenarios.
+const PAUSE: Duration = Duration::from_millis(20);
+
 /// Between two looks.
 const LOOK: Duration = Duration::from_millis(200);
 
@@ -70,6 +74,7 @@ async fn ask(
     while !over.load(Ordering::Relaxed) {
         packages.get("lamp").await.context("a request failed during the rotation")?;
         asked.fetch_add(1, Ordering::Relaxed);
+        sleep(PAUSE).await;
     }
     Ok(())
 }
