@@ -21,6 +21,7 @@ const LANES: &[(&str, &str)] = &[
     ("faults::", "faults"),
     // Catalogs that all namespaces of a cluster see, or the lack of any.
     ("escalation_v0::changed_plan", "global catalogs"),
+    ("escalation_v0::cleared_targets", "global catalogs"),
     ("escalation_v0::global_catalog", "global catalogs"),
     ("packages::nothing_is_known", "global catalogs"),
 ];

@@ -6,17 +6,38 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomRe
 use kube::api::{Api, ListParams, PostParams};
 use olm_testkit::builders::csv;
 use olm_testkit::wait;
-use olm_types::api::CsvPhase;
+use olm_types::api::{ClusterServiceVersion, CsvPhase};
 use serde_json::json;
 
 use super::super::review::Request;
 use super::ground::Ground;
 
-const CSV: &str = "snoop.v1.0.0";
+pub const SNOOP: &str = "snoop.v1.0.0";
 
 /// A webhook would be called for objects at cluster scope, whoever writes them.
 pub async fn webhook(ground: Ground) -> Result<()> {
     ground.own_group().await?;
+    ground.create(&snoop(&ground)?).await?;
+    let all: Api<ValidatingWebhookConfiguration> = Api::all(ground.scene.client.clone());
+    let label = format!("olm.owner={SNOOP},olm.owner.namespace={}", ground.home());
+    let ours = ListParams::default().labels(&label);
+    if !ground.is_strict() {
+        ground.scene.succeeded(SNOOP).await?;
+        ensure!(all.list(&ours).await?.items.len() == 1, "v0 installs the webhook");
+        return Ok(());
+    }
+    let waits =
+        ground.scene.csv_phase(SNOOP, CsvPhase::Pending, "NotAllowedByTenantPolicy").await?;
+    let text = waits.status.and_then(|status| status.message).unwrap_or_default();
+    ensure!(text.starts_with("ValidatingAdmissionWebhook snoop.example.com would be"), "{text}");
+    ensure!(all.list(&ours).await?.items.is_empty(), "a tenant's webhook is installed");
+    // What an administrator allows goes on at once.
+    ground.allow_targets(ground.home(), "*").await?;
+    ground.scene.succeeded(SNOOP).await.map(drop)
+}
+
+/// A CSV with a webhook.
+pub fn snoop(ground: &Ground) -> Result<ClusterServiceVersion> {
     let hooks = json!([{
         "type": "ValidatingAdmissionWebhook", "generateName": "snoop.example.com",
         "deploymentName": "snoop", "containerPort": 443, "failurePolicy": "Ignore",
@@ -27,23 +48,8 @@ pub async fn webhook(ground: Ground) -> Result<()> {
         }],
     }]);
     let hooks = serde_json::from_value(hooks)?;
-    let snoop = csv(CSV, "1.0.0").deployment("snoop", "default");
-    ground.create(&snoop.with(|csv| csv.spec.webhookdefinitions = hooks).build()).await?;
-    let all: Api<ValidatingWebhookConfiguration> = Api::all(ground.scene.client.clone());
-    let label = format!("olm.owner={CSV},olm.owner.namespace={}", ground.home());
-    let ours = ListParams::default().labels(&label);
-    if !ground.is_strict() {
-        ground.scene.succeeded(CSV).await?;
-        ensure!(all.list(&ours).await?.items.len() == 1, "v0 installs the webhook");
-        return Ok(());
-    }
-    let waits = ground.scene.csv_phase(CSV, CsvPhase::Pending, "NotAllowedByTenantPolicy").await?;
-    let text = waits.status.and_then(|status| status.message).unwrap_or_default();
-    ensure!(text.starts_with("ValidatingAdmissionWebhook snoop.example.com would be"), "{text}");
-    ensure!(all.list(&ours).await?.items.is_empty(), "a tenant's webhook is installed");
-    // What an administrator allows goes on at once.
-    ground.allow_targets(ground.home(), "*").await?;
-    ground.scene.succeeded(CSV).await.map(drop)
+    let snoop = csv(SNOOP, "1.0.0").deployment("snoop", "default");
+    Ok(snoop.with(|csv| csv.spec.webhookdefinitions = hooks).build())
 }
 
 /// Who says that he owns a definition of somebody else gets rights on its objects.
@@ -61,8 +67,8 @@ pub async fn foreign_definition(ground: Ground) -> Result<()> {
     };
     read.expect(&ground.scene.client, false).await?;
     ground.own_group().await?;
-    ground.create(&csv(CSV, "1.0.0").owns(&kind).deployment("snoop", "default").build()).await?;
-    ground.scene.succeeded(CSV).await?;
+    ground.create(&csv(SNOOP, "1.0.0").owns(&kind).deployment("snoop", "default").build()).await?;
+    ground.scene.succeeded(SNOOP).await?;
     if !ground.is_strict() {
         return read.expect(&ground.scene.client, true).await;
     }

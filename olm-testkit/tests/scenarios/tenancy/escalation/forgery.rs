@@ -12,7 +12,8 @@ use serde_json::{Value, json};
 
 use super::ground::{Ground, secrets};
 
-const CSV: &str = "honest.v1.0.0";
+/// Name of the CSV of somebody else.
+pub const CSV: &str = "honest.v1.0.0";
 
 /// Neither are foreign objects deleted or taken over, nor does anybody get their rights; this holds
 /// under v0's policy, too.
@@ -34,14 +35,16 @@ pub async fn forged_owners(ground: Ground) -> Result<()> {
 
 /// The uids of what belongs to the operator of somebody else.
 #[derive(Debug, PartialEq)]
-struct Honest {
+pub struct Honest {
     csv: Option<String>,
-    deployment: Option<String>,
+    /// The uid, and what its description counts as.
+    deployment: (Option<String>, Option<i64>),
     role: Option<String>,
 }
 
 impl Honest {
-    async fn install(ground: &Ground) -> Result<Self> {
+    /// Installs the operator.
+    pub async fn install(ground: &Ground) -> Result<Self> {
         let once = PostParams::default();
         let (client, home) = (&ground.scene.client, ground.foreign.as_str());
         let groups: Api<OperatorGroup> = Api::namespaced(client.clone(), home);
@@ -60,14 +63,16 @@ impl Honest {
         Self::look(ground).await
     }
 
-    async fn look(ground: &Ground) -> Result<Self> {
+    /// What is there of it.
+    pub async fn look(ground: &Ground) -> Result<Self> {
         let (client, home) = (&ground.scene.client, ground.foreign.as_str());
         let csvs: Api<ClusterServiceVersion> = Api::namespaced(client.clone(), home);
         let deployments: Api<Deployment> = Api::namespaced(client.clone(), home);
         let roles: Api<ClusterRole> = Api::all(client.clone());
+        let deployment = deployments.get("honest").await?;
         Ok(Self {
             csv: csvs.get(CSV).await?.uid(),
-            deployment: deployments.get("honest").await?.uid(),
+            deployment: (deployment.uid(), deployment.metadata.generation),
             role: roles.get(&role_name(ground)).await?.uid(),
         })
     }

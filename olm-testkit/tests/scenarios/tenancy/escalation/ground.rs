@@ -68,6 +68,29 @@ impl Ground {
         made.with_context(|| format!("the tenant may not create a {}", K::kind(&())))
     }
 
+    /// Changes an object as the tenant.
+    pub async fn put<K>(&self, name: &str, patch: Value) -> Result<()>
+    where
+        K: Resource<DynamicType = (), Scope = NamespaceResourceScope>,
+        K: Clone + Debug + DeserializeOwned,
+    {
+        let api: Api<K> = Api::namespaced(self.tenant.clone(), self.home());
+        let patched = api.patch(name, &PatchParams::default(), &Patch::Merge(patch)).await;
+        patched.map(drop).with_context(|| format!("the tenant may not change a {}", K::kind(&())))
+    }
+
+    /// Changes the status of an object as the tenant.
+    pub async fn put_status<K>(&self, name: &str, status: Value) -> Result<()>
+    where
+        K: Resource<DynamicType = (), Scope = NamespaceResourceScope>,
+        K: Clone + Debug + DeserializeOwned,
+    {
+        let api: Api<K> = Api::namespaced(self.tenant.clone(), self.home());
+        let patch = Patch::Merge(json!({"status": status}));
+        let patched = api.patch_status(name, &PatchParams::default(), &patch).await;
+        patched.map(drop).with_context(|| format!("the tenant may not write a {}", K::kind(&())))
+    }
+
     /// The tenant's own OperatorGroup, which targets his namespace.
     pub async fn own_group(&self) -> Result<()> {
         let group = builders::operator_group(self.home(), "group", &[self.home()]);

@@ -3,11 +3,15 @@
 //! Each way is played under both tenant policies: with v0's it works, where compatibility wants it
 //! to, and under the strict one it does not. The API server says who may do what, before and after.
 
+mod bundles;
 mod catalogs;
 mod claims;
 mod csvs;
+mod forged;
 mod forgery;
 mod ground;
+mod groups;
+mod hooks;
 mod plans;
 mod targets;
 
@@ -55,6 +59,36 @@ pub const WAYS: &[(&str, &str, Play)] = &[
     }),
     ("escalation_v0::forged_owners", "escalation_strict::forged_owners", |ground| {
         Box::pin(forgery::forged_owners(ground))
+    }),
+    ("escalation_v0::forged_account", "escalation_strict::forged_account", |ground| {
+        Box::pin(groups::forged_account(ground))
+    }),
+    ("escalation_v0::forged_targets", "escalation_strict::forged_targets", |ground| {
+        Box::pin(groups::forged_targets(ground))
+    }),
+    ("escalation_v0::going_targets", "escalation_strict::going_targets", |ground| {
+        Box::pin(groups::going_targets(ground))
+    }),
+    ("escalation_v0::going_claim", "escalation_strict::going_claim", |ground| {
+        Box::pin(groups::going_claim(ground))
+    }),
+    ("escalation_v0::cleared_targets", "escalation_strict::cleared_targets", |ground| {
+        Box::pin(hooks::cleared_targets(ground))
+    }),
+    ("escalation_v0::foreign_config_map", "escalation_strict::foreign_config_map", |ground| {
+        Box::pin(bundles::foreign_config_map(ground))
+    }),
+    ("escalation_v0::forged_phase", "escalation_strict::forged_phase", |ground| {
+        Box::pin(forged::forged_phase(ground))
+    }),
+    ("escalation_v0::forged_annotations", "escalation_strict::forged_annotations", |ground| {
+        Box::pin(forged::forged_annotations(ground))
+    }),
+    ("escalation_v0::forged_executor", "escalation_strict::forged_executor", |ground| {
+        Box::pin(forged::forged_executor(ground))
+    }),
+    ("escalation_v0::forged_pointers", "escalation_strict::forged_pointers", |ground| {
+        Box::pin(forged::forged_pointers(ground))
     }),
 ];
 

@@ -33,6 +33,20 @@ pub async fn told(ground: &Ground, words: &str) -> Result<()> {
     wait::until_some(&ground.scene.api::<InstallPlan>(), "", &what, says).await.map(drop)
 }
 
+/// Waits until a plan was executed, or says why not, and fails unless it says this.
+pub async fn concluded(ground: &Ground, words: &str) -> Result<()> {
+    let is_over = |plan: &InstallPlan| {
+        let mut conditions = plan.status.iter().flat_map(|status| &status.conditions);
+        let told = conditions.any(|condition| condition.type_.as_deref() == Some("Installed"));
+        told || plan.status.as_ref().is_some_and(|status| status.message.is_some())
+    };
+    let plans = ground.scene.api::<InstallPlan>();
+    let plan = wait::until_some(&plans, "", "be executed or refused", is_over).await?;
+    let status = serde_json::to_string(&plan.status)?;
+    ensure!(status.contains(words), "not refused: {status}");
+    Ok(())
+}
+
 /// A plan with a status of the tenant's own: its steps give him the whole cluster.
 pub async fn plan_by_hand(ground: Ground) -> Result<()> {
     let theft = ground.theft(&ground.user, "kube-system");
@@ -103,7 +117,7 @@ pub async fn foreign_secret(ground: Ground) -> Result<()> {
 }
 
 /// The step that lets the tenant read every Secret.
-fn crown(ground: &Ground) -> Value {
+pub fn crown(ground: &Ground) -> Value {
     let name = format!("{}-crown", ground.home());
     let manifest = json!({
         "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding",
@@ -121,7 +135,13 @@ fn crown(ground: &Ground) -> Value {
     }})
 }
 
-async fn write_plan(ground: &Ground, step: &Value) -> Result<()> {
+/// The tenant writes a plan and its status, with one step.
+pub async fn write_plan(ground: &Ground, step: &Value) -> Result<()> {
+    write_plan_with(ground, step, json!({})).await
+}
+
+/// The same, with more fields of the status.
+pub async fn write_plan_with(ground: &Ground, step: &Value, more: Value) -> Result<()> {
     let plan: InstallPlan = serde_json::from_value(json!({
         "metadata": {"name": "by-hand"},
         "spec": {
@@ -131,10 +151,10 @@ async fn write_plan(ground: &Ground, step: &Value) -> Result<()> {
     }))?;
     let made = ground.create(&plan).await?;
     let plans: Api<InstallPlan> = Api::namespaced(ground.tenant.clone(), ground.home());
-    let status = json!({"status": {
-        "phase": "Installing", "catalogSources": [], "plan": [step],
-    }});
-    put(&plans, &made.name_any(), "status", status).await
+    let mut status = json!({"phase": "Installing", "catalogSources": [], "plan": [step]});
+    let more = more.as_object().into_iter().flatten();
+    more.for_each(|(field, value)| status[field] = value.clone());
+    put(&plans, &made.name_any(), "status", json!({"status": status})).await
 }
 
 async fn put(plans: &Api<InstallPlan>, name: &str, part: &str, patch: Value) -> Result<()> {

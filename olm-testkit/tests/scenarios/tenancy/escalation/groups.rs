@@ -1,0 +1,160 @@
+//! OperatorGroups whose status the tenant writes himself.
+//!
+//! OLM repairs the status of a group at once, but not that of one that is being deleted, which a
+//! finalizer keeps, nor the list of one whose selector means nothing.
+
+use anyhow::{Context, Result, ensure};
+use k8s_openapi::api::core::v1::{Namespace, ServiceAccount};
+use k8s_openapi::api::rbac::v1::ClusterRoleBinding;
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kube::ResourceExt;
+use kube::api::{Api, DeleteParams, PostParams};
+use olm_testkit::builders::{self, csv};
+use olm_testkit::wait;
+use olm_types::api::{ClusterServiceVersion, OperatorGroup};
+use serde_json::json;
+
+use super::ground::Ground;
+use super::plans::{concluded, crown, write_plan};
+use super::targets::install;
+
+/// Keeps a group that is being deleted.
+const KEEP: &str = "tenant.example.com/keep";
+
+/// The group names an account of somebody else in its status, who may do everything.
+pub async fn forged_account(ground: Ground) -> Result<()> {
+    let theft = ground.theft(&ground.user, "kube-system");
+    theft.expect(&ground.scene.client, false).await?;
+    ruler(&ground).await?;
+    let group = create(&ground, |group| {
+        group.spec.service_account_name = Some("any".to_owned());
+    });
+    group.await?;
+    delete(&ground).await?;
+    let account = json!({
+        "apiVersion": "v1", "kind": "ServiceAccount", "namespace": ground.foreign, "name": "ruler",
+    });
+    ground.put_status::<OperatorGroup>("group", json!({"serviceAccountRef": account})).await?;
+    write_plan(&ground, &crown(&ground)).await?;
+    concluded(&ground, "no operator group found that is managing this namespace").await?;
+    theft.expect(&ground.scene.client, false).await?;
+    release(&ground).await
+}
+
+/// An account with all rights, in a namespace of somebody else.
+pub async fn ruler(ground: &Ground) -> Result<()> {
+    let (client, once) = (&ground.scene.client, PostParams::default());
+    let accounts: Api<ServiceAccount> = Api::namespaced(client.clone(), &ground.foreign);
+    accounts.create(&once, &builders::service_account(&ground.foreign, "ruler")).await?;
+    let binding: ClusterRoleBinding = serde_json::from_value(json!({
+        "metadata": {"name": format!("{}-ruler", ground.home())},
+        "roleRef": {
+            "apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "cluster-admin",
+        },
+        "subjects": [{"kind": "ServiceAccount", "name": "ruler", "namespace": ground.foreign}],
+    }))?;
+    let bindings: Api<ClusterRoleBinding> = Api::all(client.clone());
+    bindings.create(&once, &binding).await.map(drop).context("no ruler")
+}
+
+/// Nothing is selected, since the selector cannot be read, and the status says all namespaces.
+pub async fn forged_targets(ground: Ground) -> Result<()> {
+    let mut group = builders::operator_group(ground.home(), "group", &[]);
+    group.spec = serde_json::from_value(json!({
+        "selector": {"matchExpressions": [{"key": "k", "operator": "Like"}]},
+    }))?;
+    ground.create(&group).await?;
+    let told = |group: &OperatorGroup| {
+        let mut conditions = group.status.iter().flat_map(|status| &status.conditions);
+        conditions.any(|condition| condition.type_ == "InvalidTargetNamespaces")
+    };
+    wait::until(&ground.scene.api(), "group", "say that its selector is wrong", told).await?;
+    ground.put_status::<OperatorGroup>("group", json!({"namespaces": [""]})).await?;
+    install(&ground).await?;
+    nothing_is_gained(&ground).await
+}
+
+/// The status of a group that is being deleted says all namespaces.
+pub async fn going_targets(ground: Ground) -> Result<()> {
+    create(&ground, |_| {}).await?;
+    delete(&ground).await?;
+    ground.put_status::<OperatorGroup>("group", json!({"namespaces": [""]})).await?;
+    install(&ground).await?;
+    nothing_is_gained(&ground).await?;
+    release(&ground).await
+}
+
+/// The account of the tenant's CSV has its rights nowhere else.
+pub async fn nothing_is_gained(ground: &Ground) -> Result<()> {
+    ground.scene.at_rest().await?;
+    let account = ground.account("thief");
+    ground.theft(&account, "kube-system").expect(&ground.scene.client, false).await?;
+    ground.theft(&account, &ground.foreign).expect(&ground.scene.client, false).await
+}
+
+/// The status of a group that is being deleted names the namespace of somebody else, who provides
+/// the APIs that it claims.
+pub async fn going_claim(ground: Ground) -> Result<()> {
+    let kind = ground.scene.kind("Service");
+    let crds: Api<CustomResourceDefinition> = Api::all(ground.scene.client.clone());
+    crds.create(&PostParams::default(), &serde_json::from_value(kind.manifest())?).await?;
+    let apis = kind.gvk();
+    let text = |key: &str| apis[key].as_str().unwrap_or_default();
+    let claim = format!("{}.{}.{}", text("kind"), text("version"), text("group"));
+    let made = create(&ground, |group| {
+        group.spec.static_provided_apis = Some(true);
+        group.annotations_mut().insert("olm.providedAPIs".to_owned(), claim);
+    });
+    let uid = made.await?.uid().context("a group without uid")?;
+    delete(&ground).await?;
+    let listed = json!({"namespaces": [ground.foreign]});
+    ground.put_status::<OperatorGroup>("group", listed).await?;
+    let (client, home) = (&ground.scene.client, ground.foreign.as_str());
+    let once = PostParams::default();
+    let groups: Api<OperatorGroup> = Api::namespaced(client.clone(), home);
+    groups.create(&once, &builders::operator_group(home, "group", &[home])).await?;
+    let operator = csv("honest.v1.0.0", "1.0.0").owns(&kind).deployment("honest", "default");
+    let csvs: Api<ClusterServiceVersion> = Api::namespaced(client.clone(), home);
+    csvs.create(&once, &operator.build()).await.context("cannot create the CSV")?;
+    let ends = |csv: &ClusterServiceVersion| {
+        let phase = csv.status.as_ref().map(|status| status.phase.to_string());
+        matches!(phase.as_deref(), Some("Succeeded" | "Failed"))
+    };
+    let ended = wait::until(&csvs, "honest.v1.0.0", "succeed or fail", ends).await?;
+    let reason = ended.status.and_then(|status| status.reason).unwrap_or_default();
+    ensure!(reason == "InstallSucceeded", "the neighbour's CSV ends with {reason}");
+    let namespaces: Api<Namespace> = Api::all(client.clone());
+    let labels = namespaces.get(home).await?.labels().clone();
+    let label = format!("olm.operatorgroup.uid/{uid}");
+    ensure!(!labels.contains_key(&label), "the neighbour's namespace has {label}");
+    release(&ground).await
+}
+
+/// The tenant's group for his own namespace, which a finalizer will keep.
+pub async fn create(
+    ground: &Ground,
+    change: impl FnOnce(&mut OperatorGroup),
+) -> Result<OperatorGroup> {
+    let mut group = builders::operator_group(ground.home(), "group", &[ground.home()]);
+    group.finalizers_mut().push(KEEP.to_owned());
+    change(&mut group);
+    ground.create(&group).await?;
+    let listed = |group: &OperatorGroup| {
+        group.status.as_ref().is_some_and(|status| !status.namespaces.is_empty())
+    };
+    wait::until(&ground.scene.api(), "group", "list its targets", listed).await
+}
+
+/// Deletes the group, which stays.
+pub async fn delete(ground: &Ground) -> Result<()> {
+    let groups: Api<OperatorGroup> = Api::namespaced(ground.tenant.clone(), ground.home());
+    groups.delete("group", &DeleteParams::default()).await.context("cannot delete the group")?;
+    let going = |group: &OperatorGroup| group.metadata.deletion_timestamp.is_some();
+    wait::until(&groups, "group", "be on its way", going).await.map(drop)
+}
+
+/// Lets the group go.
+pub async fn release(ground: &Ground) -> Result<()> {
+    ground.put::<OperatorGroup>("group", json!({"metadata": {"finalizers": null}})).await?;
+    wait::until_gone(&ground.scene.api::<OperatorGroup>(), "group").await
+}
