@@ -1,5 +1,7 @@
 //! The kinds that are watched, one shared store each.
 
+use std::sync::Arc;
+
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace, ServiceAccount};
 use k8s_openapi::api::rbac::v1::{ClusterRole, ClusterRoleBinding, Role, RoleBinding};
@@ -11,6 +13,7 @@ use olm_kit::metrics::WatchMetrics;
 use olm_kit::tasks::Tasks;
 use olm_kit::watch::{Config, Store, Watch, WatchBuilder};
 use olm_lifecycle::operator::PlanSummary;
+use olm_opgroup::{LiveNamespaces, TenantPolicy};
 use olm_types::api::{
     ClusterServiceVersion, OLMConfig, Operator, OperatorCondition, OperatorGroup, Proxy,
     Subscription,
@@ -71,6 +74,21 @@ pub struct Stores {
     pub api_services: Store<APIService>,
     /// What stands behind servers.
     pub serving: ServingStores,
+    /// How far those who own namespaces are trusted: what a group gives depends on it.
+    pub policy: TenantPolicy,
+}
+
+impl Stores {
+    /// The Namespaces at this moment, from which it follows what groups give.
+    pub fn live_namespaces(&self) -> LiveNamespaces {
+        LiveNamespaces::new(self.policy, self.namespaces.list())
+    }
+
+    /// The groups that give all namespaces.
+    pub fn global_groups(&self) -> Vec<Arc<OperatorGroup>> {
+        let live = self.live_namespaces();
+        self.groups.list_where(|group| live.is_global(group))
+    }
 }
 
 /// The watches before they start, so that listeners can be added.
@@ -95,11 +113,18 @@ pub struct Watches {
     crds: WatchBuilder<CustomResourceDefinition>,
     api_services: WatchBuilder<APIService>,
     serving: ServingWatches,
+    policy: TenantPolicy,
 }
 
 impl Watches {
-    /// Watches on the whole cluster. Whole CSVs are shown to `originals`.
-    pub fn new(client: &Client, metrics: &WatchMetrics, originals: Originals) -> Self {
+    /// Watches on the whole cluster. Whole CSVs are shown to `originals`; `policy` says how far those
+    /// who own namespaces are trusted.
+    pub fn new(
+        client: &Client,
+        metrics: &WatchMetrics,
+        originals: Originals,
+        policy: TenantPolicy,
+    ) -> Self {
         let condense = move |csv: &mut ClusterServiceVersion| {
             originals.note(csv);
             strip::csv(csv);
@@ -131,6 +156,7 @@ impl Watches {
             crds: all(client, metrics).strip(strip::crd),
             api_services: all(client, metrics).strip(strip::api_service),
             serving: ServingWatches::new(client, metrics),
+            policy,
         }
     }
 
@@ -164,6 +190,7 @@ impl Watches {
             crds: self.crds.store(),
             api_services: self.api_services.store(),
             serving: self.serving.stores(),
+            policy: self.policy,
         }
     }
 

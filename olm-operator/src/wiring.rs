@@ -115,7 +115,8 @@ impl Parts {
         let candidacy = Candidacy::new(args.common.leader_elect, &client, &args.namespace, NAME)?;
         let tenancy = Tenancy::assemble(args, &client).await?;
         let originals = Originals::default();
-        let mut watches = Watches::new(&client, &metrics.watches(), originals.clone());
+        let mut watches =
+            Watches::new(&client, &metrics.watches(), originals.clone(), tenancy.policy);
         if proxy::is_known(&ApiKinds::new(client.clone())).await? {
             watches = watches.with_proxies(&client, &metrics.watches());
         }
@@ -161,11 +162,8 @@ impl Parts {
             tenancy: self.tenancy.clone(),
             metrics: metrics.clone(),
         };
-        let groups = GroupReconciler {
-            stores: stores.clone(),
-            interpreter: self.interpreter.clone(),
-            policy: self.tenancy.policy,
-        };
+        let groups =
+            GroupReconciler { stores: stores.clone(), interpreter: self.interpreter.clone() };
         let namespaces = NamespaceReconciler {
             stores: stores.clone(),
             queues: queues.clone(),

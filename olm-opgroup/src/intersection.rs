@@ -2,6 +2,7 @@
 
 use olm_types::api::OperatorGroup;
 
+use crate::live::LiveNamespaces;
 use crate::namespace_set::NamespaceSet;
 use crate::provided_apis::{ApiSet, group_apis};
 
@@ -32,11 +33,13 @@ pub enum ApiReconciliation {
 }
 
 impl GroupSurface {
-    /// The surface of a group as its status and annotation show it.
-    pub fn of(group: &OperatorGroup) -> Self {
+    /// The surface of a group: the namespaces that it gives, and what its annotation lists.
+    pub fn of(group: &OperatorGroup, live: &LiveNamespaces) -> Self {
         let namespace = group.metadata.namespace.clone().unwrap_or_default();
         Self {
-            targets: targets(group, &namespace),
+            targets: live
+                .targets(group)
+                .map_or_else(|_| NamespaceSet::default(), |targets| with_own(targets, &namespace)),
             name: group.metadata.name.clone().unwrap_or_default(),
             apis: group_apis(group),
             namespace,
@@ -75,13 +78,11 @@ pub fn reconcile_apis(
 }
 
 /// A group without selected namespaces is active nowhere, and so intersects nothing.
-fn targets(group: &OperatorGroup, namespace: &str) -> NamespaceSet {
-    let listed = group.status.as_ref().map(|status| status.namespaces.as_slice());
-    match listed.unwrap_or_default() {
-        [] => NamespaceSet::default(),
-        [first, ..] if first.is_empty() => NamespaceSet::all(),
-        several => several.iter().map(String::as_str).chain([namespace]).collect(),
+fn with_own(targets: NamespaceSet, namespace: &str) -> NamespaceSet {
+    if targets.is_empty() || targets.is_all() {
+        return targets;
     }
+    targets.names().chain([namespace]).collect()
 }
 
 #[cfg(test)]

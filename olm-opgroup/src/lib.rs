@@ -20,6 +20,7 @@
 
 mod install_modes;
 mod intersection;
+mod live;
 mod membership;
 mod namespace_labels;
 mod namespace_set;
@@ -32,7 +33,8 @@ pub use install_modes::{
     DuplicateInstallModes, UnsupportedTargets, check_duplicates, check_support,
 };
 pub use intersection::{ApiReconciliation, GroupSurface, intersecting, reconcile_apis};
-pub use membership::{MemberAnnotations, active_group};
+pub use live::{LiveNamespaces, NoTargets};
+pub use membership::{MemberAnnotations, active_targets};
 pub use namespace_labels::{desired_labels, label_patch};
 pub use namespace_set::NamespaceSet;
 pub use provided_apis::{ApiSet, group_apis, provided_apis};

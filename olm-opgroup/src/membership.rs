@@ -5,6 +5,9 @@ use std::collections::BTreeMap;
 use olm_types::annotations;
 use olm_types::api::OperatorGroup;
 
+use crate::live::LiveNamespaces;
+use crate::namespace_set::NamespaceSet;
+
 /// The annotations that a group puts on its member CSVs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemberAnnotations {
@@ -18,12 +21,12 @@ pub struct MemberAnnotations {
 }
 
 impl MemberAnnotations {
-    /// What `group` asks of its members, from its current status.
-    pub fn of(group: &OperatorGroup) -> Self {
+    /// What `group`, which gives these targets, asks of its members.
+    pub fn of(group: &OperatorGroup, targets: &NamespaceSet) -> Self {
         Self {
             operator_namespace: group.metadata.namespace.clone().unwrap_or_default(),
             operator_group: group.metadata.name.clone().unwrap_or_default(),
-            target_namespaces: joined_targets(group),
+            target_namespaces: joined(targets),
         }
     }
 
@@ -44,33 +47,30 @@ impl MemberAnnotations {
     }
 }
 
-/// The group that a CSV in `namespace` with these annotations belongs to, if its annotations are
-/// complete and agree with the group's present status.
-pub fn active_group<'a>(
+/// The targets of the group that a CSV in `namespace` with these annotations belongs to, if its
+/// annotations are complete and agree with what the group gives at this moment.
+pub fn active_targets<'a>(
     namespace: &str,
     present: &BTreeMap<String, String>,
     groups: impl IntoIterator<Item = &'a OperatorGroup>,
-) -> Option<&'a OperatorGroup> {
+    live: &LiveNamespaces,
+) -> Option<NamespaceSet> {
     if present.get(annotations::OPERATOR_NAMESPACE).map(String::as_str) != Some(namespace) {
         return None;
     }
     let name = present.get(annotations::OPERATOR_GROUP)?;
-    let targets = present.get(annotations::TARGET_NAMESPACES)?;
+    let shown = present.get(annotations::TARGET_NAMESPACES)?;
     groups
         .into_iter()
         .filter(|group| group.metadata.namespace.as_deref() == Some(namespace))
         .filter(|group| group.metadata.name.as_ref() == Some(name))
-        .find(|group| joined_targets(group).as_ref() == Some(targets))
+        .filter_map(|group| live.targets(group).ok())
+        .find(|targets| joined(targets).as_ref() == Some(shown))
 }
 
-/// `status.namespaces`, sorted and joined by commas; `None` while there are none.
-fn joined_targets(group: &OperatorGroup) -> Option<String> {
-    let mut namespaces = group.status.as_ref()?.namespaces.clone();
-    if namespaces.is_empty() {
-        return None;
-    }
-    namespaces.sort();
-    Some(namespaces.join(","))
+/// The targets, ascending and joined by commas; `None` while there are none.
+fn joined(targets: &NamespaceSet) -> Option<String> {
+    (!targets.is_empty()).then(|| targets.names().collect::<Vec<_>>().join(","))
 }
 
 #[cfg(test)]
@@ -82,10 +82,13 @@ mod tests {
     fn group(namespaces: &[&str]) -> OperatorGroup {
         serde_json::from_value(json!({
             "metadata": {"name": "og", "namespace": "op"},
-            "spec": {},
-            "status": {"namespaces": namespaces},
+            "spec": {"targetNamespaces": namespaces},
         }))
         .unwrap()
+    }
+
+    fn annotations_for(targets: &[&str]) -> MemberAnnotations {
+        MemberAnnotations::of(&group(targets), &targets.iter().copied().collect())
     }
 
     fn present(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
@@ -100,13 +103,13 @@ mod tests {
 
     #[test]
     fn a_complete_member_needs_nothing() {
-        let wanted = MemberAnnotations::of(&group(&["b", "a"]));
+        let wanted = annotations_for(&["b", "a"]);
         assert!(wanted.missing_from(&present(COMPLETE)).is_empty());
     }
 
     #[test]
     fn a_new_member_gets_all_three() {
-        let wanted = MemberAnnotations::of(&group(&["b", "a"])).missing_from(&BTreeMap::new());
+        let wanted = annotations_for(&["b", "a"]).missing_from(&BTreeMap::new());
         let expected: BTreeMap<&str, String> =
             COMPLETE.iter().map(|(key, value)| (*key, (*value).to_owned())).collect();
         assert_eq!(wanted, expected);
@@ -114,13 +117,13 @@ mod tests {
 
     #[test]
     fn all_namespaces_are_an_empty_text() {
-        let wanted = MemberAnnotations::of(&group(&[""]));
+        let wanted = annotations_for(&[""]);
         assert_eq!(wanted.target_namespaces.as_deref(), Some(""));
     }
 
     #[test]
     fn a_group_without_targets_leaves_stale_targets_alone() {
-        let wanted = MemberAnnotations::of(&group(&[]));
+        let wanted = annotations_for(&[]);
         assert!(wanted.missing_from(&present(COMPLETE)).is_empty());
     }
 
@@ -137,7 +140,7 @@ mod tests {
         false)]
     #[case::no_targets(&[("olm.operatorNamespace", "op"), ("olm.operatorGroup", "og")], false)]
     fn active(#[case] annotations: &[(&str, &str)], #[case] found: bool) {
-        let groups = [group(&["a", "b"])];
-        assert_eq!(active_group("op", &present(annotations), &groups).is_some(), found);
+        let (groups, live) = ([group(&["a", "b"])], LiveNamespaces::default());
+        assert_eq!(active_targets("op", &present(annotations), &groups, &live).is_some(), found);
     }
 }

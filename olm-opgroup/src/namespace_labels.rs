@@ -6,15 +6,17 @@ use olm_types::api::OperatorGroup;
 use olm_types::labels;
 use serde_json::{Value, json};
 
-/// Label keys that the namespace should carry: one per group that lists it and is not for all
-/// namespaces.
+use crate::live::LiveNamespaces;
+
+/// Label keys that the namespace should carry: one per group that gives it by its name.
 pub fn desired_labels<'a>(
     namespace: &str,
     groups: impl IntoIterator<Item = &'a OperatorGroup>,
+    live: &LiveNamespaces,
 ) -> BTreeSet<String> {
     groups
         .into_iter()
-        .filter(|group| lists(group, namespace))
+        .filter(|group| !namespace.is_empty() && live.names(group, namespace))
         .filter_map(|group| group.metadata.uid.as_deref().filter(|uid| !uid.is_empty()))
         .map(labels::operator_group_uid)
         .collect()
@@ -35,11 +37,6 @@ pub fn label_patch(
     (!changes.is_empty()).then(|| json!({"metadata": {"labels": changes}}))
 }
 
-fn lists(group: &OperatorGroup, namespace: &str) -> bool {
-    let namespaces = group.status.iter().flat_map(|status| &status.namespaces);
-    !namespace.is_empty() && namespaces.into_iter().any(|listed| listed == namespace)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -47,8 +44,7 @@ mod tests {
     fn group(uid: &str, namespaces: &[&str]) -> OperatorGroup {
         serde_json::from_value(json!({
             "metadata": {"name": "og", "namespace": "op", "uid": uid},
-            "spec": {},
-            "status": {"namespaces": namespaces},
+            "spec": {"targetNamespaces": namespaces},
         }))
         .unwrap()
     }
@@ -60,7 +56,7 @@ mod tests {
     #[test]
     fn both_groups_are_added_and_the_rest_is_kept() {
         let groups = [group("u1", &["ns"]), group("u2", &["ns", "x"]), group("u3", &["x"])];
-        let desired = desired_labels("ns", &groups);
+        let desired = desired_labels("ns", &groups, &LiveNamespaces::default());
         assert_eq!(
             label_patch(&present(&["kubernetes.io/metadata.name"]), &desired),
             Some(json!({"metadata": {"labels": {
@@ -80,12 +76,13 @@ mod tests {
 
     #[test]
     fn a_group_for_all_namespaces_labels_nothing() {
-        assert!(desired_labels("ns", &[group("u1", &[""])]).is_empty());
+        let live = LiveNamespaces::default();
+        assert!(desired_labels("ns", &[group("u1", &[])], &live).is_empty());
     }
 
     #[test]
     fn nothing_is_written_when_in_step() {
-        let desired = desired_labels("ns", &[group("u1", &["ns"])]);
+        let desired = desired_labels("ns", &[group("u1", &["ns"])], &LiveNamespaces::default());
         assert_eq!(label_patch(&present(&["olm.operatorgroup.uid/u1"]), &desired), None);
     }
 }

@@ -32,10 +32,7 @@ pub fn select_targets<'a>(
         }
         return Ok(spec.target_namespaces.iter().cloned().collect());
     }
-    let Some(selector) = spec.selector.as_ref().filter(|selector| {
-        selector.match_labels.iter().flatten().next().is_some()
-            || selector.match_expressions.iter().flatten().next().is_some()
-    }) else {
+    let Some(selector) = spec.selector.as_ref().filter(|_| requires_labels(spec)) else {
         return Ok(NamespaceSet::all());
     };
     // An invalid selector is an error even while there is no namespace to try it on.
@@ -47,6 +44,15 @@ pub fn select_targets<'a>(
         }
     }
     Ok(selected.into_iter().collect())
+}
+
+/// Whether labels of namespaces decide what `spec` selects.
+pub(crate) fn requires_labels(spec: &OperatorGroupSpec) -> bool {
+    let selector = spec.selector.as_ref().filter(|_| spec.target_namespaces.is_empty());
+    selector.is_some_and(|selector| {
+        selector.match_labels.iter().flatten().next().is_some()
+            || selector.match_expressions.iter().flatten().next().is_some()
+    })
 }
 
 #[cfg(test)]

@@ -5,8 +5,8 @@
 use std::collections::BTreeMap;
 
 use olm_opgroup::{
-    ApiReconciliation, ApiSet, GroupSurface, MemberAnnotations, active_group, check_support,
-    group_apis, intersecting, provided_apis, reconcile_apis, select_targets,
+    ApiReconciliation, ApiSet, GroupSurface, LiveNamespaces, MemberAnnotations, active_targets,
+    check_support, group_apis, intersecting, provided_apis, reconcile_apis, select_targets,
 };
 use olm_types::api::{ClusterServiceVersionSpec, OperatorGroup, OperatorGroupSpec};
 use olm_types::gvk::format_api_keys;
@@ -25,10 +25,13 @@ fn group(namespace: &str, targets: &[&str], apis: &str) -> OperatorGroup {
     serde_json::from_value(json!({
         "metadata": {"name": "my-group", "namespace": namespace,
             "annotations": {"olm.providedAPIs": apis}},
-        "spec": {},
-        "status": {"namespaces": targets},
+        "spec": {"targetNamespaces": targets.iter().filter(|name| !name.is_empty()).collect::<Vec<_>>()},
     }))
     .unwrap()
+}
+
+fn surface(group: &OperatorGroup) -> GroupSurface {
+    GroupSurface::of(group, &LiveNamespaces::default())
 }
 
 /// "Specify the set of namespaces for the OperatorGroup using a label selector".
@@ -81,13 +84,15 @@ fn each_mode_has_its_selection(#[case] mode: &str, #[case] targets: &[&str]) {
 #[test]
 fn a_member_lives_where_its_group_lives() {
     let group = group("home", &["a", "b"], "");
-    let annotations: BTreeMap<String, String> = MemberAnnotations::of(&group)
+    let live = LiveNamespaces::default();
+    let targets = live.targets(&group).unwrap();
+    let annotations: BTreeMap<String, String> = MemberAnnotations::of(&group, &targets)
         .missing_from(&BTreeMap::new())
         .into_iter()
         .map(|(key, value)| (key.to_owned(), value))
         .collect();
-    assert!(active_group("home", &annotations, [&group]).is_some());
-    assert!(active_group("elsewhere", &annotations, [&group]).is_none());
+    assert_eq!(active_targets("home", &annotations, [&group], &live), Some(targets));
+    assert!(active_targets("elsewhere", &annotations, [&group], &live).is_none());
     // "The set of target namespaces is provided by a comma-delimited string".
     assert_eq!(annotations["olm.targetNamespaces"], "a,b");
 }
@@ -123,8 +128,8 @@ fn provided_apis_are_listed_as_text() {
 #[case::other_apis(&["a"], "L.v1.g", false)]
 fn two_groups_intersect(#[case] targets: &[&str], #[case] apis: &str, #[case] conflict: bool) {
     let csv: ApiSet = group_apis(&group("x", &[], "K.v1.g"));
-    let own = GroupSurface::of(&group("one", &["a"], ""));
-    let other = GroupSurface::of(&group("two", targets, apis));
+    let own = surface(&group("one", &["a"], ""));
+    let other = surface(&group("two", targets, apis));
     let result = reconcile_apis(&csv, &own, std::slice::from_ref(&other));
     assert_eq!(result == ApiReconciliation::Conflict, conflict);
 }
@@ -133,7 +138,7 @@ fn two_groups_intersect(#[case] targets: &[&str], #[case] apis: &str, #[case] co
 /// its selected target namespaces."
 #[test]
 fn the_own_namespace_of_a_group_counts() {
-    let own = GroupSurface::of(&group("one", &["a"], ""));
-    let other = GroupSurface::of(&group("two", &["one"], ""));
+    let own = surface(&group("one", &["a"], ""));
+    let other = surface(&group("two", &["one"], ""));
     assert_eq!(intersecting(&own, std::slice::from_ref(&other)).len(), 1);
 }

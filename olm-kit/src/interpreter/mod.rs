@@ -45,6 +45,8 @@ use stop::WriteCounter;
 #[derive(Clone)]
 pub struct Interpreter {
     inner: Arc<Inner>,
+    /// Namespace of the object on whose behalf it acts; only accounts of this one may act.
+    behalf: Option<Arc<str>>,
 }
 
 struct Inner {
@@ -70,7 +72,14 @@ impl Interpreter {
             stores: RwLock::default(),
             options,
         };
-        Self { inner: Arc::new(inner) }
+        Self { inner: Arc::new(inner), behalf: None }
+    }
+
+    /// The same, on behalf of an object of a namespace: accounts of this namespace may act for it.
+    /// Without that no account acts, whatever an effect says.
+    #[must_use]
+    pub fn on_behalf_of(&self, namespace: &str) -> Self {
+        Self { inner: Arc::clone(&self.inner), behalf: Some(namespace.into()) }
     }
 
     /// Hands written objects of `resource` to `store` from now on.
@@ -153,6 +162,9 @@ impl Interpreter {
             Identity::Own => call.send(&self.inner.client, None).await,
             Identity::ServiceAccount { namespace, name } => {
                 let (anonymous, tokens) = self.inner.accounts()?;
+                if self.behalf.as_deref() != Some(namespace) {
+                    return Err(foreign_account(namespace, name, self.behalf.as_deref()));
+                }
                 let token = tokens.token(namespace, name).await?;
                 let answer = call.send(anonymous, Some(&token)).await?;
                 if answer.is_unauthenticated() {
@@ -193,6 +205,19 @@ impl Interpreter {
             }
             _ => tracing::debug!(object = %effect.target, action, outcome, wrote = executed.wrote),
         }
+    }
+}
+
+/// A token is asked for only in the namespace of the object that it acts for.
+fn foreign_account(namespace: &str, name: &str, behalf: Option<&str>) -> Refusal {
+    let behalf = behalf.unwrap_or("the cluster");
+    Refusal {
+        code: 403,
+        reason: "Forbidden".to_owned(),
+        message: format!(
+            "service account {namespace}/{name} may not act for an object of {behalf}; name one of \
+             that namespace in spec.serviceAccountName of its OperatorGroup"
+        ),
     }
 }
 

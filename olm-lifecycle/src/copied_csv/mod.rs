@@ -16,7 +16,7 @@ pub use fingerprint::{Fingerprint, Lack};
 pub use prototype::Prototype;
 pub use record::CopiedCsv;
 pub use rights::{TargetRights, decide_rights};
-pub use wish::{Copying, Wish, is_global, wish};
+pub use wish::{Copying, Wish, wish};
 
 #[cfg(test)]
 mod seeds;

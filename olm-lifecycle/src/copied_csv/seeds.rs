@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use olm_effect::Action;
-use olm_types::api::{ClusterServiceVersion, OperatorGroup};
+use olm_opgroup::NamespaceSet;
+use olm_types::api::ClusterServiceVersion;
 use rstest::rstest;
 use serde_json::{Value, json};
 
@@ -21,17 +22,13 @@ fn mk_origin(targets: &str, phase: &str) -> ClusterServiceVersion {
     .unwrap()
 }
 
-fn mk_group(namespaces: &[&str]) -> OperatorGroup {
-    serde_json::from_value(json!({
-        "metadata": {"name": "og", "namespace": "op"},
-        "status": {"namespaces": namespaces},
-    }))
-    .unwrap()
+fn mk_given(namespaces: &[&str]) -> NamespaceSet {
+    namespaces.iter().copied().collect()
 }
 
 fn wished(origin: Option<&ClusterServiceVersion>, targets: &[&str], namespace: &str) -> Wish {
     let copying = Copying { enabled: true, protected: BTreeSet::new() };
-    wish(origin, Some(&mk_group(targets)), namespace, &copying)
+    wish(origin, Some(&mk_given(targets)), namespace, &copying)
 }
 
 fn copy_of(origin: &ClusterServiceVersion) -> Value {

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use olm_effect::{Action, Effect};
+use olm_opgroup::NamespaceSet;
 use olm_rbac::CopyOwner;
-use olm_types::api::{ClusterServiceVersion, OLMConfig, OperatorGroup, StrategyDetailsDeployment};
+use olm_types::api::{ClusterServiceVersion, OLMConfig, StrategyDetailsDeployment};
 use rstest::rstest;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -35,11 +36,8 @@ fn mk_origin(targets: &str, reason: &str) -> ClusterServiceVersion {
     }))
 }
 
-fn mk_group(namespaces: &[&str]) -> OperatorGroup {
-    mk(json!({
-        "metadata": {"name": "og", "namespace": "op"},
-        "status": {"namespaces": namespaces, "lastUpdated": "2026-01-01T00:00:00Z"},
-    }))
+fn mk_given(namespaces: &[&str]) -> NamespaceSet {
+    namespaces.iter().copied().collect()
 }
 
 fn copying(enabled: bool) -> Copying {
@@ -142,8 +140,8 @@ fn wishes(
     #[case] target: &str,
     #[case] expected: Wish,
 ) {
-    let (origin, group) = (mk_origin(annotation, reason), mk_group(listed));
-    assert_eq!(wish(Some(&origin), Some(&group), target, &copying(true)), expected);
+    let (origin, given) = (mk_origin(annotation, reason), mk_given(listed));
+    assert_eq!(wish(Some(&origin), Some(&given), target, &copying(true)), expected);
 }
 
 #[test]
@@ -160,7 +158,7 @@ fn while_group_and_original_disagree_nothing_happens() {
 fn while_the_original_is_being_deleted_nothing_is_copied() {
     let mut origin = mk_origin("t", "");
     origin.metadata.deletion_timestamp = mk(json!("2026-01-01T00:00:00Z"));
-    assert_eq!(wish(Some(&origin), Some(&mk_group(&["t"])), "t", &copying(true)), Wish::Leave);
+    assert_eq!(wish(Some(&origin), Some(&mk_given(&["t"])), "t", &copying(true)), Wish::Leave);
 }
 
 #[rstest]
@@ -173,8 +171,8 @@ fn copying_can_be_switched_off(
     #[case] target: &str,
     #[case] expected: Wish,
 ) {
-    let (origin, group) = (mk_origin(annotation, ""), mk_group(listed));
-    assert_eq!(wish(Some(&origin), Some(&group), target, &copying(false)), expected);
+    let (origin, given) = (mk_origin(annotation, ""), mk_given(listed));
+    assert_eq!(wish(Some(&origin), Some(&given), target, &copying(false)), expected);
 }
 
 fn mk_census(copies: &[&str]) -> Census {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use olm_opgroup::NamespaceSet;
 use olm_types::annotations;
-use olm_types::api::{ClusterServiceVersion, CsvPhase, OperatorGroup};
+use olm_types::api::{ClusterServiceVersion, CsvPhase};
 use olm_types::reasons::csv as reasons;
 
 /// What the administrator said about copies of operators that watch all namespaces.
@@ -27,11 +27,11 @@ pub enum Wish {
     Leave,
 }
 
-/// What should become of the copy of `origin` in `target`. `group` is the group that the CSV's
-/// annotations and the group's status agree on.
+/// What should become of the copy of `origin` in `target`. `given` are the targets that its group
+/// gives it, if its annotations agree with them.
 pub fn wish(
     origin: Option<&ClusterServiceVersion>,
-    group: Option<&OperatorGroup>,
+    given: Option<&NamespaceSet>,
     target: &str,
     copying: &Copying,
 ) -> Wish {
@@ -46,16 +46,11 @@ pub fn wish(
     {
         return Wish::Absent;
     }
-    let Some(group) = group.filter(|_| is_copiable(origin)) else { return Wish::Leave };
-    if is_global(group) && !copying.enabled && !copying.protected.contains(target) {
+    let Some(given) = given.filter(|_| is_copiable(origin)) else { return Wish::Leave };
+    if given.is_all() && !copying.enabled && !copying.protected.contains(target) {
         return Wish::Absent;
     }
     Wish::Present
-}
-
-/// Whether the group's status lists all namespaces.
-pub fn is_global(group: &OperatorGroup) -> bool {
-    group.status.iter().flat_map(|status| &status.namespaces).any(String::is_empty)
 }
 
 /// The targets that the CSV shows; all namespaces when it shows none.

@@ -9,7 +9,7 @@ use k8s_openapi::api::rbac::v1::{ClusterRole, ClusterRoleBinding, Role, RoleBind
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use k8s_openapi::kube_aggregator::pkg::apis::apiregistration::v1::APIService;
 use olm_effect::Target;
-use olm_opgroup::NamespaceSet;
+use olm_opgroup::LiveNamespaces;
 use olm_rbac::Grants;
 use olm_types::api::{
     ClusterServiceVersion, ClusterServiceVersionStatus, CsvPhase, OperatorCondition, OperatorGroup,
@@ -31,9 +31,8 @@ pub struct Observed {
     pub siblings: Vec<Arc<ClusterServiceVersion>>,
     /// All OperatorGroups of the cluster.
     pub operator_groups: Vec<Arc<OperatorGroup>>,
-    /// The namespaces that the only OperatorGroup of the CSV's namespace selects at this moment;
-    /// absent when there is not exactly one, or its selection is malformed.
-    pub selected: Option<NamespaceSet>,
+    /// The Namespaces, from which it follows what groups give.
+    pub namespaces: LiveNamespaces,
     /// What the Subscription that installed the CSV, and the cluster's proxy, change in its
     /// Deployments.
     pub overrides: Overrides,

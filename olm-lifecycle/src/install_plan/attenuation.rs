@@ -27,28 +27,51 @@ pub enum AttenuationError {
     },
 }
 
-/// The ServiceAccount that executes the steps; none when the operator itself does. `groups` are
-/// the OperatorGroups of the plan's namespace.
+/// The ServiceAccount that acts for the plans and CSVs of a namespace; none when the operator itself
+/// does. `groups` are the OperatorGroups of that namespace.
+///
+/// It is the one that the group's spec names, in the namespace itself. What the group's status says
+/// is waited for, as in v0: that there are targets, and that the account was found. Nothing else is
+/// taken from it, because tenants may write it (docs/security.md).
+///
+/// # Errors
+/// Nobody may act, for now.
 pub fn account<G: AsRef<OperatorGroup>>(
     groups: &[G],
+    namespace: &str,
 ) -> Result<Option<ObjectReference>, AttenuationError> {
+    let here = |group: &&OperatorGroup| group.metadata.namespace.as_deref() == Some(namespace);
     let managing: Vec<&OperatorGroup> =
-        groups.iter().map(AsRef::as_ref).filter(|group| has_targets(group)).collect();
+        groups.iter().map(AsRef::as_ref).filter(here).filter(|group| has_targets(group)).collect();
     let group = match managing.as_slice() {
         [] => return Err(AttenuationError::NoGroup),
+        // A group that is being deleted gives nothing, and least of all the operator's own rights.
+        [group] if group.metadata.deletion_timestamp.is_some() => {
+            return Err(AttenuationError::NoGroup);
+        }
         [group] => group,
         several => return Err(AttenuationError::SeveralGroups(several.len())),
     };
-    let Some(account) = group.spec.service_account_name.as_deref().filter(|name| !name.is_empty())
-    else {
-        return Ok(None);
-    };
-    let reference = group.status.as_ref().and_then(|status| status.service_account_ref.clone());
-    reference.map(Some).ok_or_else(|| AttenuationError::NoAccount {
+    let Some(account) = named_account(group) else { return Ok(None) };
+    let found = reference_to(group, account, namespace);
+    found.map(Some).ok_or_else(|| AttenuationError::NoAccount {
         account: account.to_owned(),
-        namespace: group.metadata.namespace.clone().unwrap_or_default(),
+        namespace: namespace.to_owned(),
         group: group.metadata.name.clone().unwrap_or_default(),
     })
+}
+
+/// Name of the account that a group names, if it names one.
+pub fn named_account(group: &OperatorGroup) -> Option<&str> {
+    group.spec.service_account_name.as_deref().filter(|name| !name.is_empty())
+}
+
+/// The reference to this account in the group's status; none while it is to another one.
+fn reference_to(group: &OperatorGroup, account: &str, namespace: &str) -> Option<ObjectReference> {
+    let reference = group.status.as_ref()?.service_account_ref.as_ref()?;
+    let is_it = reference.name.as_deref() == Some(account)
+        && reference.namespace.as_deref() == Some(namespace);
+    is_it.then(|| reference.clone())
 }
 
 fn has_targets(group: &OperatorGroup) -> bool {
@@ -76,8 +99,11 @@ mod tests {
         group.metadata.namespace = Some("ns".to_owned());
         group.status = Some(OperatorGroupStatus {
             namespaces: targets.iter().map(|target| (*target).to_owned()).collect(),
-            service_account_ref: reference
-                .map(|name| ObjectReference { name: Some(name.to_owned()), ..Default::default() }),
+            service_account_ref: reference.map(|name| ObjectReference {
+                namespace: Some("ns".to_owned()),
+                name: Some(name.to_owned()),
+                ..Default::default()
+            }),
             ..Default::default()
         });
         Arc::new(group)
@@ -95,18 +121,47 @@ mod tests {
         "please make sure the service account exists. sa=sa1 operatorgroup=ns/og"
     )]
     fn refusals(#[case] groups: Vec<Arc<OperatorGroup>>, #[case] text: &str) {
-        assert_eq!(account(&groups).unwrap_err().to_string(), text);
+        assert_eq!(account(&groups, "ns").unwrap_err().to_string(), text);
     }
 
     #[test]
     fn groups_without_targets_do_not_count() {
         let groups = [group(&["ns"], None, None), group(&[], None, None)];
-        assert_eq!(account(&groups), Ok(None));
+        assert_eq!(account(&groups, "ns"), Ok(None));
+        let elsewhere = account(&groups, "other").unwrap_err();
+        assert_eq!(elsewhere, AttenuationError::NoGroup, "groups of other namespaces do not count");
     }
 
     #[test]
     fn a_referenced_account_acts() {
-        let found = account(&[group(&["ns"], Some("sa1"), Some("sa1"))]).unwrap();
+        let found = account(&[group(&["ns"], Some("sa1"), Some("sa1"))], "ns").unwrap();
         assert_eq!(found.unwrap().name.as_deref(), Some("sa1"));
+    }
+
+    /// The status may say anything; the account is the spec's, in the group's namespace, or nobody.
+    #[rstest]
+    #[case::as_it_is("ns", "sa1", false, true)]
+    #[case::of_somebody_else("olm", "olm-operator-serviceaccount", false, false)]
+    #[case::a_namesake_elsewhere("olm", "sa1", false, false)]
+    #[case::another_of_the_namespace("ns", "sa2", false, false)]
+    #[case::of_a_group_that_goes("ns", "sa1", true, false)]
+    fn a_forged_reference_names_nobody(
+        #[case] namespace: &str,
+        #[case] name: &str,
+        #[case] going: bool,
+        #[case] acts: bool,
+    ) {
+        let mut group = OperatorGroup::clone(&group(&["ns"], Some("sa1"), Some(name)));
+        let status = group.status.as_mut().unwrap();
+        status.service_account_ref.as_mut().unwrap().namespace = Some(namespace.to_owned());
+        if going {
+            let since = jiff::Timestamp::UNIX_EPOCH;
+            group.metadata.deletion_timestamp =
+                Some(k8s_openapi::apimachinery::pkg::apis::meta::v1::Time(since));
+        }
+        let found = account(&[Arc::new(group)], "ns");
+        let named = found.as_ref().ok().and_then(|found| found.as_ref()?.name.as_deref());
+        assert_eq!(named, acts.then_some("sa1"));
+        assert_ne!(found, Ok(None), "never the operator itself");
     }
 }

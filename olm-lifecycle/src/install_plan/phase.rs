@@ -90,7 +90,8 @@ pub fn decide(observed: &Observed, now: Timestamp) -> Decision {
 /// The next step of a plan that has not come to its end: with the account of its group, and only
 /// while what it may use is known.
 fn go_on(observed: &Observed, status: &InstallPlanStatus, now: Timestamp) -> Decision {
-    let account = match attenuation::account(&observed.groups) {
+    let namespace = observed.plan.namespace().unwrap_or_default();
+    let account = match attenuation::account(&observed.groups, &namespace) {
         Ok(account) => account,
         Err(error) => {
             let problem = format!("attenuated service account query failed - {error}");
@@ -102,7 +103,6 @@ fn go_on(observed: &Observed, status: &InstallPlanStatus, now: Timestamp) -> Dec
             InstallPlanStatus { attenuated_service_account_ref: account, ..reset(status, now) };
         return write(observed, wanted, None);
     }
-    let namespace = observed.plan.namespace().unwrap_or_default();
     if account.is_none()
         && let Some(problem) = observed.trust.refusal(&status.plan, &namespace)
     {

@@ -13,10 +13,10 @@ mod status;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use k8s_openapi::api::core::v1::{Namespace, ServiceAccount};
+use k8s_openapi::api::core::v1::ServiceAccount;
 use k8s_openapi::api::rbac::v1::ClusterRole;
 use olm_effect::Effect;
-use olm_opgroup::TenantPolicy;
+use olm_opgroup::LiveNamespaces;
 use olm_types::api::{ClusterServiceVersion, OperatorGroup};
 
 pub use namespace::decide_namespace;
@@ -32,14 +32,12 @@ pub struct Observed {
     pub group: Arc<OperatorGroup>,
     /// Number of groups in its namespace, itself included.
     pub groups_in_namespace: usize,
-    /// All namespaces of the cluster.
-    pub namespaces: Vec<Arc<Namespace>>,
+    /// All namespaces of the cluster, and how far the owner of the group is trusted.
+    pub namespaces: LiveNamespaces,
     /// The CSVs of the group's namespace, copies left out.
     pub members: Vec<Arc<ClusterServiceVersion>>,
     /// The ClusterRoles that have the names of the group's roles.
     pub roles: Vec<Arc<ClusterRole>>,
-    /// How far the owner of the group is trusted.
-    pub policy: TenantPolicy,
     /// The ServiceAccount that the group names, if it exists.
     pub service_account: Option<Arc<ServiceAccount>>,
 }

@@ -2,7 +2,7 @@
 
 use k8s_openapi::api::core::v1::Namespace;
 use olm_effect::{Action, Effect, Subresource, Target};
-use olm_opgroup::{desired_labels, label_patch};
+use olm_opgroup::{LiveNamespaces, desired_labels, label_patch};
 use olm_types::api::OperatorGroup;
 
 use crate::writes::resource_of;
@@ -12,6 +12,7 @@ use crate::writes::resource_of;
 pub fn decide_namespace<'a>(
     namespace: &Namespace,
     groups: impl IntoIterator<Item = &'a OperatorGroup>,
+    live: &LiveNamespaces,
 ) -> Option<Effect> {
     if namespace.metadata.deletion_timestamp.is_some() {
         return None;
@@ -19,7 +20,7 @@ pub fn decide_namespace<'a>(
     let name = namespace.metadata.name.as_deref()?;
     let none = std::collections::BTreeMap::new();
     let present = namespace.metadata.labels.as_ref().unwrap_or(&none);
-    let patch = label_patch(present, &desired_labels(name, groups))?;
+    let patch = label_patch(present, &desired_labels(name, groups, live))?;
     let action = Action::MergePatch { patch, observed: None, subresource: Subresource::Main };
     Some(Effect::new(Target::cluster(resource_of::<Namespace>(), name), action))
 }

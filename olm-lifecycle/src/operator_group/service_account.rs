@@ -14,15 +14,11 @@ use serde_json::json;
 
 use super::Observed;
 use super::status::set_condition;
+use crate::install_plan::attenuation::named_account as named;
 use crate::writes::resource_of;
 
 /// Field manager of the label on the account; v0's.
 const FIELD_MANAGER: &str = "operator-lifecycle-manager";
-
-/// Name of the account that the group names, if it names one.
-pub(super) fn named(group: &OperatorGroup) -> Option<&str> {
-    group.spec.service_account_name.as_deref().filter(|name| !name.is_empty())
-}
 
 /// Makes condition and reference say what became of the account; a remark when it is missing.
 pub(super) fn follow(

@@ -1,33 +1,13 @@
 //! The status that a group should have.
 
-use std::collections::BTreeMap;
-
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
-use olm_opgroup::{NamespaceSet, TargetError, TargetsNotAllowed, select_targets};
+use olm_opgroup::{NamespaceSet, NoTargets};
 use olm_types::api::OperatorGroupStatus;
 use olm_types::conditions::operator_group as conditions;
 use olm_types::reasons::operator_group as reasons;
 
 use super::{Observed, service_account};
-
-/// Why the selection of a group does not count.
-#[derive(Debug, thiserror::Error)]
-enum Refused {
-    #[error(transparent)]
-    Malformed(#[from] TargetError),
-    #[error(transparent)]
-    NotAllowed(#[from] TargetsNotAllowed),
-}
-
-impl Refused {
-    fn reason(&self) -> &'static str {
-        match self {
-            Self::Malformed(_) => reasons::INVALID_SPEC,
-            Self::NotAllowed(_) => reasons::TARGETS_NOT_ALLOWED,
-        }
-    }
-}
 
 /// The status, equal to the present one when nothing changed, and remarks for the log.
 pub(super) fn desired(
@@ -36,12 +16,12 @@ pub(super) fn desired(
 ) -> (Option<OperatorGroupStatus>, Vec<String>) {
     let present = observed.group.status.clone().unwrap_or_default();
     let mut wanted = present.clone();
-    let selected = selected(observed);
+    let selected = observed.namespaces.targets(&observed.group);
     match &selected {
         Ok(selected) => set_namespaces(&mut wanted, selected),
         // What was selected before the policy was strict does not go on.
-        Err(Refused::NotAllowed(_)) => wanted.namespaces.clear(),
-        Err(Refused::Malformed(_)) => {}
+        Err(NoTargets::NotAllowed(_)) => wanted.namespaces.clear(),
+        Err(NoTargets::Malformed(_) | NoTargets::Going { .. }) => {}
     }
     let now = service_account::moment(now);
     let multiple = (observed.groups_in_namespace > 1).then(|| {
@@ -49,7 +29,7 @@ pub(super) fn desired(
         (reasons::MULTIPLE_OPERATOR_GROUPS_FOUND, text)
     });
     set_condition(&mut wanted, conditions::MULTIPLE_OPERATOR_GROUP, multiple, &now);
-    let invalid = selected.err().map(|refused| (refused.reason(), refused.to_string()));
+    let invalid = selected.err().map(|refused| (reason(&refused), refused.to_string()));
     let problem = invalid.as_ref().map(|(_, text)| text.clone());
     set_condition(&mut wanted, conditions::INVALID_TARGETS, invalid, &now);
     let missing = service_account::follow(observed, &mut wanted, &now);
@@ -61,21 +41,11 @@ pub(super) fn desired(
     (Some(wanted), notes)
 }
 
-fn selected(observed: &Observed) -> Result<NamespaceSet, Refused> {
-    let none = BTreeMap::new();
-    let namespaces = observed.namespaces.iter().map(|namespace| {
-        let name = namespace.metadata.name.as_deref().unwrap_or_default();
-        (name, namespace.metadata.labels.as_ref().unwrap_or(&none))
-    });
-    let targets = select_targets(&observed.group.spec, namespaces)?;
-    let own = observed.group.metadata.namespace.as_deref().unwrap_or_default();
-    let annotations = observed
-        .namespaces
-        .iter()
-        .find(|namespace| namespace.metadata.name.as_deref() == Some(own))
-        .and_then(|namespace| namespace.metadata.annotations.as_ref());
-    observed.policy.check_targets(own, annotations.unwrap_or(&none), &targets)?;
-    Ok(targets)
+fn reason(refused: &NoTargets) -> &'static str {
+    match refused {
+        NoTargets::NotAllowed(_) => reasons::TARGETS_NOT_ALLOWED,
+        NoTargets::Malformed(_) | NoTargets::Going { .. } => reasons::INVALID_SPEC,
+    }
 }
 
 /// Replaces the list only when it holds other namespaces: v0 writes it in any order.

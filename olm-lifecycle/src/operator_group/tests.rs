@@ -12,7 +12,9 @@
 mod accounts;
 
 use super::*;
+use k8s_openapi::api::core::v1::Namespace;
 use olm_effect::Action;
+use olm_opgroup::TenantPolicy;
 use olm_types::conditions::operator_group::INVALID_TARGETS;
 use olm_types::reasons::operator_group::TARGETS_NOT_ALLOWED;
 use rstest::rstest;
@@ -52,20 +54,19 @@ fn mk_member(crd: &str, phase: &str) -> Arc<ClusterServiceVersion> {
 /// A group alone in its namespace, in a cluster with namespaces `a` and `c` labelled `env=dev`
 /// and an unlabelled `b`.
 fn mk_observed(group: Arc<OperatorGroup>) -> Observed {
-    let dev = json!({"env": "dev"});
     Observed {
         group,
         groups_in_namespace: 1,
-        namespaces: vec![
-            mk_namespace("c", dev.clone()),
-            mk_namespace("b", json!({})),
-            mk_namespace("a", dev),
-        ],
+        namespaces: LiveNamespaces::new(TenantPolicy::V0, mk_namespaces()),
         members: Vec::new(),
         roles: Vec::new(),
-        policy: TenantPolicy::V0,
         service_account: None,
     }
+}
+
+fn mk_namespaces() -> Vec<Arc<Namespace>> {
+    let dev = json!({"env": "dev"});
+    vec![mk_namespace("c", dev.clone()), mk_namespace("b", json!({})), mk_namespace("a", dev)]
 }
 
 /// The decision about the group once its roles are there.
@@ -201,10 +202,11 @@ fn static_apis_are_never_pruned() {
 fn a_targeted_namespace_is_labelled_once() {
     let status = json!({"namespaces": ["a"], "lastUpdated": "2020-01-01T00:00:00Z"});
     let group = mk_group(json!({"targetNamespaces": ["a"]}), Some(status), "");
-    let effect = decide_namespace(&mk_namespace("a", json!({})), [group.as_ref()]).unwrap();
+    let live = LiveNamespaces::default();
+    let effect = decide_namespace(&mk_namespace("a", json!({})), [group.as_ref()], &live).unwrap();
     assert_eq!(effect.target.to_string(), "Namespace a");
     let labelled = mk_namespace("a", json!({"olm.operatorgroup.uid/u": ""}));
-    assert_eq!(decide_namespace(&labelled, [group.as_ref()]), None);
+    assert_eq!(decide_namespace(&labelled, [group.as_ref()], &live), None);
 }
 
 #[test]
@@ -285,8 +287,9 @@ fn under_the_strict_policy_targets_are_allowed_by_an_administrator(
     let home = json!({"metadata": {"name": "op", "annotations": {
         "operators.coreos.com/allowed-target-namespaces": allowed,
     }}});
-    observed.namespaces.push(Arc::new(serde_json::from_value(home).unwrap()));
-    observed.policy = TenantPolicy::Strict;
+    let mut namespaces = mk_namespaces();
+    namespaces.push(Arc::new(serde_json::from_value(home).unwrap()));
+    observed.namespaces = LiveNamespaces::new(TenantPolicy::Strict, namespaces);
     let (status, notes) = status::desired(&observed, now());
     let status = status.unwrap();
     assert_eq!(status.namespaces, expected);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use k8s_openapi::ByteString;
 use olm_effect::{Action, Effect, Propagation, Target};
-use olm_types::api::{ClusterServiceVersion, OperatorGroup, WebhookDescription, webhook_type};
+use olm_types::api::{ClusterServiceVersion, WebhookDescription, webhook_type};
 use olm_types::{hash, labels, owner};
 use serde_json::{Map, Value, json};
 
@@ -18,15 +18,16 @@ use crate::writes::resource_of;
 /// Shape of a description, for Go-compatible JSON.
 const DESCRIPTION_SHAPE: &str = "operators/v1alpha1.WebhookDescription";
 
-/// The writes of all admission webhooks; `trusted` has whom the API server is to trust by the name
-/// of the Deployment. Every configuration that belongs to a description is brought up to date; one
+/// The writes of all admission webhooks, none while no single group says for which namespaces they
+/// are called; `trusted` has whom the API server is to trust by the name of the Deployment. Every configuration that belongs to a description is brought up to date; one
 /// is created where there is none.
 pub fn writes(observed: &Observed, trusted: &BTreeMap<String, Vec<u8>>) -> ServingWrites {
     let mut writes = ServingWrites::default();
+    let Some(namespaces) = namespaces(observed) else { return writes };
     for webhook in &observed.csv.spec.webhookdefinitions {
         let trusted = trusted.get(deployment_of(webhook));
-        let desired =
-            Desired::new(observed, webhook, trusted.map(Vec::as_slice).unwrap_or_default());
+        let trusted = trusted.map(Vec::as_slice).unwrap_or_default();
+        let desired = Desired::new(observed, webhook, &namespaces, trusted);
         match webhook.type_.as_str() {
             webhook_type::VALIDATING => desired.write(&observed.serving.validating, &mut writes),
             webhook_type::MUTATING => desired.write(&observed.serving.mutating, &mut writes),
@@ -84,14 +85,19 @@ struct Desired<'a> {
 }
 
 impl<'a> Desired<'a> {
-    fn new(observed: &Observed, description: &'a WebhookDescription, trusted: &[u8]) -> Self {
+    fn new(
+        observed: &Observed,
+        description: &'a WebhookDescription,
+        namespaces: &Value,
+        trusted: &[u8],
+    ) -> Self {
         let kind = ClusterServiceVersion::KIND;
         let mut all = owner::owner_labels(observed.name(), observed.namespace(), kind);
         let name = description.generate_name.clone();
         all.insert(labels::WEBHOOK_GENERATE_NAME.to_owned(), name);
         all.insert(labels::WEBHOOK_HASH.to_owned(), description_hash(description));
         all.insert(labels::MANAGED.to_owned(), labels::MANAGED_VALUE.to_owned());
-        let webhook = webhook(observed, description, trusted);
+        let webhook = webhook(observed, description, namespaces, trusted);
         Self { description, labels: all, webhook }
     }
 
@@ -129,7 +135,12 @@ impl<'a> Desired<'a> {
     }
 }
 
-fn webhook(observed: &Observed, description: &WebhookDescription, trusted: &[u8]) -> Value {
+fn webhook(
+    observed: &Observed,
+    description: &WebhookDescription,
+    namespaces: &Value,
+    trusted: &[u8],
+) -> Value {
     let mut webhook = Map::new();
     let mut put = |field: &str, value: Value| {
         if !value.is_null() {
@@ -143,7 +154,7 @@ fn webhook(observed: &Observed, description: &WebhookDescription, trusted: &[u8]
     put("failurePolicy", json!(description.failure_policy));
     put("matchPolicy", json!(description.match_policy));
     put("objectSelector", json!(description.object_selector));
-    put("namespaceSelector", namespaces(observed));
+    put("namespaceSelector", namespaces.clone());
     put("sideEffects", json!(description.side_effects));
     put("timeoutSeconds", json!(description.timeout_seconds));
     put("admissionReviewVersions", json!(description.admission_review_versions));
@@ -167,15 +178,19 @@ fn client(observed: &Observed, description: &WebhookDescription, trusted: &[u8])
     json!({"service": service, "caBundle": ByteString(trusted.to_vec())})
 }
 
-/// The namespaces of the OperatorGroup: those that it names carry its label; else its selector;
-/// without either all namespaces.
-fn namespaces(observed: &Observed) -> Value {
+/// The namespaces of the only OperatorGroup: those that it names carry its label; else its selector;
+/// without either all namespaces. Nothing when it gives none.
+///
+/// A selector is a tenant's own word, and would fit namespaces that come later: where he is not
+/// trusted, the label says what his group was given.
+fn namespaces(observed: &Observed) -> Option<Value> {
     let groups = observed.own_groups();
-    let [group] = groups.as_slice() else { return Value::Null };
-    let group: &OperatorGroup = group;
-    if group.spec.target_namespaces.is_empty() {
-        return json!(group.spec.selector);
+    let [group] = groups.as_slice() else { return None };
+    let targets = observed.namespaces.targets(group).ok()?;
+    let own_word = observed.trust.namespace(group.metadata.namespace.as_deref());
+    if group.spec.target_namespaces.is_empty() && (own_word || targets.is_all()) {
+        return Some(json!(group.spec.selector));
     }
     let uid = group.metadata.uid.as_deref().unwrap_or_default();
-    json!({"matchLabels": {labels::operator_group_uid(uid): ""}})
+    Some(json!({"matchLabels": {labels::operator_group_uid(uid): ""}}))
 }

@@ -13,6 +13,8 @@ use serde_json::{Value, json};
 use super::*;
 use crate::certificates::tests::fixtures::{days, mk_authority, mk_csv, now};
 use crate::csv::Observed;
+use crate::tenancy::TenantPolicy;
+use olm_opgroup::LiveNamespaces;
 
 fn mk<K: DeserializeOwned>(value: Value) -> K {
     serde_json::from_value(value).unwrap()
@@ -109,15 +111,54 @@ fn descriptions_are_checked(#[case] webhooks: &[Value], #[case] expected: &str) 
 #[case::names(json!({"targetNamespaces": ["ns"], "selector": {"matchLabels": {"a": "b"}}}),
     json!({"matchLabels": {"olm.operatorgroup.uid/u-1": ""}}))]
 fn a_webhook_sees_the_namespaces_of_its_group(#[case] spec: Value, #[case] expected: Value) {
+    let observed = observed_with(&mk_webhook("ValidatingAdmissionWebhook"), spec);
+    assert_eq!(called_for(&observed), Some(expected));
+}
+
+/// A CSV with a webhook, in a namespace with one group.
+fn observed_with(webhook: &Value, spec: Value) -> Observed {
     let group = json!({"metadata": {"name": "og", "namespace": "ns", "uid": "u-1"}, "spec": spec});
-    let observed = Observed {
-        csv: Arc::new(csv_with(&[mk_webhook("ValidatingAdmissionWebhook")])),
+    Observed {
+        csv: Arc::new(csv_with(std::slice::from_ref(webhook))),
         operator_groups: vec![mk(group)],
         ..Observed::default()
-    };
-    let created = admission_writes(&observed, &trusted()).creations;
-    let Action::Create(object) = &created[0].action else { panic!() };
-    assert_eq!(object["webhooks"][0]["namespaceSelector"], expected);
+    }
+}
+
+/// The namespaces for which the webhook is called; `None` when none is written.
+fn called_for(observed: &Observed) -> Option<Value> {
+    let created = admission_writes(observed, &trusted()).creations;
+    let Action::Create(object) = &created.first()?.action else { panic!() };
+    Some(object["webhooks"][0]["namespaceSelector"].clone())
+}
+
+/// A tenant's selector would fit namespaces that come later.
+#[rstest]
+#[case::a_tenant(false, json!({"matchLabels": {"olm.operatorgroup.uid/u-1": ""}}))]
+#[case::who_is_trusted(true, json!({"matchLabels": {"a": "b"}}))]
+fn a_selector_counts_where_it_is_trusted(#[case] trusted: bool, #[case] expected: Value) {
+    let spec = json!({"selector": {"matchLabels": {"a": "b"}}});
+    let mut observed = observed_with(&mk_webhook("ValidatingAdmissionWebhook"), spec);
+    observed.trust.policy = TenantPolicy::Strict;
+    observed.trust.namespaces.extend(trusted.then(|| "ns".to_owned()));
+    assert_eq!(called_for(&observed), Some(expected));
+}
+
+#[rstest]
+#[case::no_group(|it: &mut Observed| it.operator_groups.clear())]
+#[case::several_groups(|it: &mut Observed| it.operator_groups.extend(it.operator_groups.clone()))]
+#[case::a_group_that_goes(|it: &mut Observed| it.operator_groups = vec![mk(json!({
+    "metadata": {"name": "og", "namespace": "ns", "deletionTimestamp": "2026-01-01T00:00:00Z"},
+    "spec": {"targetNamespaces": ["ns"]}, "status": {"namespaces": ["ns"]},
+}))])]
+#[case::targets_that_are_not_allowed(|it: &mut Observed| {
+    it.namespaces = LiveNamespaces::new(TenantPolicy::Strict, Vec::new());
+})]
+fn without_targets_there_is_no_webhook(#[case] change: fn(&mut Observed)) {
+    let mut observed = observed_with(&mk_webhook("ValidatingAdmissionWebhook"), json!({}));
+    assert_eq!(called_for(&observed), Some(json!(null)));
+    change(&mut observed);
+    assert_eq!(called_for(&observed), None);
 }
 
 /// The description of cert-manager 1.4.0 in the community catalog, and what v0 makes of it.
@@ -138,7 +179,7 @@ fn configurations_are_those_of_v0(#[case] kind: &str, #[case] verb: &str, #[case
     let mut original = webhook.clone();
     original["deploymentName"] = json!("cert-manager-webhook");
     assert_eq!(admission::description_hash(&mk(original)), hash);
-    let observed = Observed { csv: Arc::new(csv_with(&[webhook])), ..Observed::default() };
+    let observed = observed_with(&webhook, json!({}));
     let created = admission_writes(&observed, &trusted()).creations;
     let Action::Create(object) = &created[0].action else { panic!() };
     insta::assert_json_snapshot!(format!("configuration_{verb}"), object);
@@ -200,10 +241,7 @@ fn the_authority_of_a_conversion_is_that_of_its_definition(
 
 #[test]
 fn what_is_there_is_updated_and_what_is_not_described_goes() {
-    let mut observed = Observed {
-        csv: Arc::new(csv_with(&[mk_webhook("ValidatingAdmissionWebhook")])),
-        ..Observed::default()
-    };
+    let mut observed = observed_with(&mk_webhook("ValidatingAdmissionWebhook"), json!({}));
     let configurations =
         [Some("w.example.com"), Some("old"), None].map(|name| mk(mk_configuration(name, None)));
     observed.serving.validating = configurations.to_vec();

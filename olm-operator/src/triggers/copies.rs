@@ -6,7 +6,6 @@ use k8s_openapi::api::core::v1::Namespace;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use olm_kit::ObjectKey;
 use olm_kit::watch::Change;
-use olm_lifecycle::copied_csv::is_global;
 use olm_types::api::{ClusterServiceVersion, OLMConfig, OperatorGroup};
 use olm_types::labels;
 use olm_types::owner::owner_by_label;
@@ -39,7 +38,7 @@ impl Triggers {
             config.as_ref().map(|config| config.copied_csvs_enabled())
         };
         if enabled(&change.old) != enabled(&change.new) {
-            self.global_groups().iter().for_each(|group| self.copy_all_of(group));
+            self.stores.global_groups().iter().for_each(|group| self.copy_all_of(group));
         }
     }
 
@@ -106,10 +105,6 @@ impl Triggers {
         for csv in self.stores.csvs.list_where(is_namesake) {
             self.queues.add_copy(CopyKey::one(ObjectKey::of(csv.as_ref()), namespace));
         }
-    }
-
-    fn global_groups(&self) -> Vec<std::sync::Arc<OperatorGroup>> {
-        self.stores.groups.list_where(is_global)
     }
 
     fn count_copies(&self) {

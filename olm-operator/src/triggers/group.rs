@@ -65,6 +65,9 @@ impl Triggers {
         if allowed(&change.old) != allowed(&change.new) {
             for group in self.stores.groups.list_in(name) {
                 self.queues.add_group(ObjectKey::of(group.as_ref()));
+                for target in self.reach(&group) {
+                    self.queues.add_namespace(&target);
+                }
             }
             for csv in self.stores.csvs.list_in(name) {
                 self.queues.add_csv(ObjectKey::of(csv.as_ref()));
@@ -89,17 +92,33 @@ impl Triggers {
         }
     }
 
-    /// Wakes the namespaces that the group targets or targeted.
+    /// Wakes the namespaces that the group gains or loses by its status, which follows what it gives;
+    /// all that it reaches, when it asks for something else or goes.
     fn wake_targets(&self, change: &Change<OperatorGroup>) {
-        let listed = |group: &Option<std::sync::Arc<OperatorGroup>>| -> BTreeSet<String> {
-            let status = group.as_ref().and_then(|group| group.status.as_ref());
-            status.into_iter().flat_map(|status| status.namespaces.clone()).collect()
+        let (Some(old), Some(new)) = (&change.old, &change.new) else {
+            let reached = change.versions().flat_map(|group| self.reach(group));
+            return reached.for_each(|name| self.queues.add_namespace(&name));
         };
-        let (before, after) = (listed(&change.old), listed(&change.new));
-        for name in before.symmetric_difference(&after) {
-            self.queues.add_namespace(name);
-        }
+        let asks_anew = old.spec != new.spec
+            || old.metadata.deletion_timestamp != new.metadata.deletion_timestamp;
+        let woken: BTreeSet<String> = match asks_anew {
+            true => &self.reach(old) | &self.reach(new),
+            false => &listed(old) ^ &listed(new),
+        };
+        woken.iter().for_each(|name| self.queues.add_namespace(name));
     }
+
+    /// The namespaces that a group lists or asks for, whether or not it gets them.
+    fn reach(&self, group: &OperatorGroup) -> BTreeSet<String> {
+        let asked = self.stores.live_namespaces().selected(&group.spec).unwrap_or_default();
+        let mut all = listed(group);
+        all.extend(asked.names().map(str::to_owned));
+        all
+    }
+}
+
+fn listed(group: &OperatorGroup) -> BTreeSet<String> {
+    group.status.iter().flat_map(|status| status.namespaces.iter().cloned()).collect()
 }
 
 /// Whether anything changed that another object looks at.
@@ -108,6 +127,7 @@ fn says_something_else(change: &Change<OperatorGroup>) -> bool {
     old.spec != new.spec
         || old.status != new.status
         || old.metadata.annotations != new.metadata.annotations
+        || old.metadata.deletion_timestamp != new.metadata.deletion_timestamp
 }
 
 fn selects_by_label(group: &OperatorGroup) -> bool {

@@ -259,6 +259,34 @@ async fn a_group_wakes_the_namespaces_that_it_gains_or_loses() {
     assert!(namespaces.is_empty());
 }
 
+/// Whatever its status says: labels of a group that goes, or asks for something else, go.
+#[rstest]
+#[case::other_targets(&["y"], false, &["x", "y", "z"])]
+#[case::goes(&["x"], true, &["x", "z"])]
+#[case::as_it_was(&["x"], false, &[])]
+#[tokio::test]
+async fn a_group_that_asks_anew_wakes_all_that_it_reaches(
+    #[case] targets: &[&str],
+    #[case] going: bool,
+    #[case] expected: &[&str],
+) {
+    let triggers = mk_triggers();
+    let group = |targets: &[&str], going: bool| {
+        let since = going.then_some("2026-01-01T00:00:00Z");
+        mk(json!({
+            "metadata": {"name": "og", "namespace": "ns", "deletionTimestamp": since},
+            "spec": {"targetNamespaces": targets},
+            "status": {"namespaces": ["z"], "lastUpdated": "2026-01-01T00:00:00Z"},
+        }))
+    };
+    triggers.group(&changed(group(&["x"], false), group(targets, going)));
+    let mut woken = Vec::new();
+    while !triggers.queues.namespaces.is_empty() {
+        woken.push(triggers.queues.namespaces.next().await);
+    }
+    assert_eq!(woken, expected);
+}
+
 #[rstest]
 #[case::unrelated_change(json!({"a": "1"}), json!({"a": "1"}), 0)]
 #[case::label(json!({"a": "1"}), json!({"a": "2"}), 1)]

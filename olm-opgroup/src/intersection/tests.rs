@@ -14,10 +14,18 @@ fn mk_group(namespace: &str, name: &str, targets: &[&str], apis: &str) -> GroupS
         "metadata": {
             "name": name, "namespace": namespace, "annotations": {"olm.providedAPIs": apis}
         },
-        "spec": {},
-        "status": {"namespaces": targets},
+        "spec": spec_of(targets),
     }));
-    GroupSurface::of(&group.unwrap())
+    GroupSurface::of(&group.unwrap(), &LiveNamespaces::default())
+}
+
+/// A spec that selects these: all when there is one without a name, nothing when there is none.
+fn spec_of(targets: &[&str]) -> serde_json::Value {
+    match targets {
+        [] => json!({"selector": {"matchLabels": {"no": "match"}}}),
+        [""] => json!({}),
+        names => json!({"targetNamespaces": names}),
+    }
 }
 
 #[rstest]

@@ -16,12 +16,13 @@ pub(crate) struct Calls {
 }
 
 impl Calls {
-    /// Makes one call.
-    pub(super) async fn make(&self, request: Request) -> Reply {
+    /// Makes one call for a plan of this namespace.
+    pub(super) async fn make(&self, request: Request, namespace: &str) -> Reply {
         match request {
             Request::Do(effect) => {
                 let effects = std::slice::from_ref(&effect);
-                let mut executed = self.interpreter.execute_with_warnings(effects).await;
+                let interpreter = self.interpreter.on_behalf_of(namespace);
+                let mut executed = interpreter.execute_with_warnings(effects).await;
                 match executed.pop() {
                     Some(Executed { outcome, warnings, .. }) => Reply::Outcome(outcome, warnings),
                     None => Reply::Outcome(Outcome::Skipped, Vec::new()),

@@ -112,12 +112,13 @@ impl InstallPlans {
         observed: &phase::Observed,
         mut execution: Execution,
     ) -> Result<Conclusion, ReconcileError> {
+        let namespace = key.namespace.as_deref().unwrap_or_default();
         for reference in execution.bundles() {
             let bundle = unpack::stored(&self.calls.client, &reference).await;
             execution.provide(&reference, bundle);
         }
         while let Some(request) = execution.next_request() {
-            let reply = self.calls.make(request).await;
+            let reply = self.calls.make(request, namespace).await;
             execution.absorb(reply);
         }
         let conclusion = phase::conclude(observed, execution.finish(), clock::now());

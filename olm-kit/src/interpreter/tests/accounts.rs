@@ -33,7 +33,28 @@ fn scoped(own: &Script, anonymous: &Script) -> Interpreter {
     let mut options = InterpreterOptions::new("olm");
     options.tokens = Some(Arc::new(TokenRequests::new(own.client())));
     options.anonymous = Some(anonymous.client());
-    Interpreter::new(own.client(), options)
+    Interpreter::new(own.client(), options).on_behalf_of("ns")
+}
+
+#[rstest::rstest]
+#[case::of_another_namespace(Some("other"), "an object of other;")]
+#[case::of_nobody(None, "an object of the cluster;")]
+#[tokio::test]
+async fn an_account_acts_for_its_own_namespace_alone(
+    #[case] behalf: Option<&str>,
+    #[case] expected: &str,
+) {
+    let (own, anonymous) = (Script::new(), Script::new());
+    let scoped = scoped(&own, &anonymous);
+    let interpreter = match behalf {
+        Some(namespace) => scoped.on_behalf_of(namespace),
+        None => Interpreter { behalf: None, ..scoped },
+    };
+    let outcomes = interpreter.execute(&[as_account(create())]).await;
+    let refusal = outcomes[0].refusal().unwrap();
+    assert!(refusal.is_forbidden() && refusal.message.contains(expected), "{refusal}");
+    own.finish();
+    anonymous.finish();
 }
 
 #[tokio::test]

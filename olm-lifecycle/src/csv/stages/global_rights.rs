@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use k8s_openapi::api::rbac::v1::Role;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use olm_effect::Effect;
-use olm_opgroup::active_group;
+use olm_opgroup::active_targets;
 use olm_rbac::{Scope, lift_binding, lift_role};
 use olm_types::api::StrategyDetailsDeployment;
 
@@ -35,11 +35,10 @@ fn effects(observed: &Observed) -> Vec<Effect> {
     let none = std::collections::BTreeMap::new();
     let annotations = observed.csv.metadata.annotations.as_ref().unwrap_or(&none);
     let groups = observed.operator_groups.iter().map(AsRef::as_ref);
-    let group = active_group(observed.namespace(), annotations, groups);
+    let targets = active_targets(observed.namespace(), annotations, groups, &observed.namespaces);
     let strategy = observed.csv.spec.install.spec.as_ref();
-    let (Some(group), Some(strategy)) = (group, strategy) else { return Vec::new() };
-    let mut targets = group.status.iter().flat_map(|status| &status.namespaces);
-    if targets.any(String::is_empty) { lift(observed, strategy) } else { take_back(observed) }
+    let (Some(targets), Some(strategy)) = (targets, strategy) else { return Vec::new() };
+    if targets.is_all() { lift(observed, strategy) } else { take_back(observed) }
 }
 
 /// Writes for those roles whose rights the operator lacks, or that were lifted before and changed.

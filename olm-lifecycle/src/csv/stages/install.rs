@@ -99,11 +99,6 @@ fn fail(reason: &'static str, message: String) -> Verdict {
 
 /// Who installs: the account that the OperatorGroup names, else the operator itself.
 pub(super) fn installer(observed: &Observed) -> Result<Identity, AttenuationError> {
-    let groups: Vec<_> = observed
-        .operator_groups
-        .iter()
-        .filter(|group| group.metadata.namespace.as_deref() == Some(observed.namespace()))
-        .cloned()
-        .collect();
-    Ok(account(&groups)?.map_or(Identity::Own, acting_as))
+    let account = account(&observed.operator_groups, observed.namespace())?;
+    Ok(account.map_or(Identity::Own, acting_as))
 }

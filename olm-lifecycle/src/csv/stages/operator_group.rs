@@ -1,12 +1,10 @@
 //! A CSV needs exactly one OperatorGroup whose namespaces it supports (spec olm-operator 1.4,
 //! gates 4-7).
 
-use olm_opgroup::{MemberAnnotations, check_duplicates, check_support};
+use olm_opgroup::{MemberAnnotations, NamespaceSet, NoTargets, check_duplicates, check_support};
 use olm_types::annotations;
 use olm_types::api::{CsvPhase, OperatorGroup};
-use olm_types::conditions::operator_group::INVALID_TARGETS;
 use olm_types::reasons::csv as reasons;
-use olm_types::reasons::operator_group::TARGETS_NOT_ALLOWED;
 use serde_json::json;
 
 use super::{Stage, Verdict};
@@ -36,25 +34,25 @@ impl Stage for Membership {
     }
 }
 
-/// Makes the CSV show its group; `None` when it does.
+/// Makes the CSV show its group; `None` when it does. It waits until the group's status says what
+/// the group gives, as v0 does, but shows the latter.
 fn join(observed: &Observed, group: &OperatorGroup) -> Option<Decision> {
-    let listed = group.status.as_ref().map(|status| status.namespaces.len()).unwrap_or_default();
-    let selects_nothing = observed.selected.as_ref().is_some_and(|selected| selected.is_empty());
-    if let Some(refusal) = refused_targets(group).filter(|_| listed == 0) {
-        return Some(failed(reasons::NO_TARGET_NAMESPACES, refusal));
-    }
-    if listed == 0 && !selects_nothing {
+    let targets = match observed.namespaces.targets(group) {
+        Ok(targets) => targets,
+        Err(refused) => return Some(without_targets(&refused)),
+    };
+    if !is_current(group, &targets) {
         let note = "waiting for the OperatorGroup's status to list its namespaces";
         return Some(Decision::nothing().note(note));
     }
     let none = std::collections::BTreeMap::new();
     let present = observed.csv.metadata.annotations.as_ref().unwrap_or(&none);
-    let missing = MemberAnnotations::of(group).missing_from(present);
+    let missing = MemberAnnotations::of(group, &targets).missing_from(present);
     if !missing.is_empty() {
         let patch = patch_metadata(&observed.csv, json!({"annotations": missing}));
         return Some(Decision::act(vec![patch]));
     }
-    selects_nothing.then(|| {
+    targets.is_empty().then(|| {
         failed(
             reasons::NO_TARGET_NAMESPACES,
             "no targetNamespaces are matched operatorgroups namespace selection",
@@ -62,13 +60,20 @@ fn join(observed: &Observed, group: &OperatorGroup) -> Option<Decision> {
     })
 }
 
-/// Why the group may not have the targets that it selects, under the strict tenant policy.
-fn refused_targets(group: &OperatorGroup) -> Option<&str> {
-    let mut conditions = group.status.iter().flat_map(|status| &status.conditions);
-    let refused = conditions.find(|condition| {
-        condition.type_ == INVALID_TARGETS && condition.reason == TARGETS_NOT_ALLOWED
-    })?;
-    Some(&refused.message)
+/// A group whose selection is malformed says so itself; its members stay as they are until it is
+/// mended, as in v0.
+fn without_targets(refused: &NoTargets) -> Decision {
+    match refused {
+        NoTargets::Going { .. } => failed(reasons::NO_OPERATOR_GROUP, &refused.to_string()),
+        NoTargets::NotAllowed(_) => failed(reasons::NO_TARGET_NAMESPACES, &refused.to_string()),
+        NoTargets::Malformed(_) => Decision::nothing().note(refused.to_string()),
+    }
+}
+
+/// Whether the status of a group lists what it gives.
+fn is_current(group: &OperatorGroup, targets: &NamespaceSet) -> bool {
+    let listed = group.status.iter().flat_map(|status| &status.namespaces);
+    listed.cloned().collect::<NamespaceSet>() == *targets
 }
 
 /// Checks the install modes; `None` when they fit.

@@ -53,9 +53,9 @@ fn reconcile(observed: &Observed, group: &OperatorGroup, provided: &ApiSet) -> A
     let keys: Vec<String> = provided.iter().map(ToString::to_string).collect();
     let all: Vec<GroupSurface> = groups
         .filter(|other| may_list(other, &keys))
-        .map(|other| GroupSurface::of(other))
+        .map(|other| GroupSurface::of(other, &observed.namespaces))
         .collect();
-    reconcile_apis(provided, &GroupSurface::of(group), &all)
+    reconcile_apis(provided, &GroupSurface::of(group, &observed.namespaces), &all)
 }
 
 /// Whether a group is worth a closer look: its annotation holds one of these texts, be it as a part

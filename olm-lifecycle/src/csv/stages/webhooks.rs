@@ -31,10 +31,10 @@ impl Stage for Webhooks {
     fn judge(&self, pass: &Pass<'_>) -> Verdict {
         let reason = reasons::INVALID_WEBHOOK_DESCRIPTION;
         let is_concerned = match pass.observed.phase() {
-            CsvPhase::Pending => true,
+            // A phase is what a tenant writes, too: it is looked at again before the install.
+            CsvPhase::Pending | CsvPhase::InstallReady => true,
             CsvPhase::Failed => pass.observed.reason() == reason,
             CsvPhase::None
-            | CsvPhase::InstallReady
             | CsvPhase::Installing
             | CsvPhase::Succeeded
             | CsvPhase::Replacing

@@ -10,8 +10,13 @@ use crate::install::Overrides;
 /// The namespace of all fixtures.
 pub(crate) const NS: &str = "ns";
 
-/// An OperatorGroup in `ns` whose status lists `namespaces`.
-pub(crate) fn mk_group(name: &str, spec: Value, namespaces: &[&str]) -> Value {
+/// An OperatorGroup in `ns` whose status lists `namespaces`, for which it asks unless `spec` says what
+/// it asks for.
+pub(crate) fn mk_group(name: &str, mut spec: Value, namespaces: &[&str]) -> Value {
+    let asks = spec.get("targetNamespaces").is_some() || spec.get("selector").is_some();
+    if !asks && namespaces != [""] {
+        spec["targetNamespaces"] = json!(namespaces);
+    }
     json!({
         "apiVersion": "operators.coreos.com/v1", "kind": "OperatorGroup",
         "metadata": {"name": name, "namespace": NS, "uid": name},

@@ -4,6 +4,7 @@ use super::fixtures::*;
 use super::world::World;
 use crate::csv::{Decision, Step, decide};
 use crate::tenancy::{Attestor, TenantPolicy, Trust};
+use olm_opgroup::LiveNamespaces;
 use olm_types::annotations::ATTESTATION;
 use olm_types::api::{ClusterServiceVersion, CsvPhase};
 use rstest::rstest;
@@ -149,16 +150,82 @@ fn a_claim_of_a_tenant_does_not_stop_a_trusted_operator(
 fn a_member_of_a_group_with_refused_targets_says_so() {
     let mut world = World::new();
     world.put(mk_csv_in("csv", "Succeeded", "InstallSucceeded"));
-    world.put(mk_group("default", json!({"targetNamespaces": ["foreign"]}), &[]));
-    world.edit("OperatorGroup", "default", |group| {
-        group["status"]["conditions"] = json!([{
-            "type": "InvalidTargetNamespaces", "status": "True", "reason": "TargetsNotAllowed",
-            "message": "namespace ns may not target foreign",
-            "lastTransitionTime": "2026-01-01T00:00:00Z",
-        }]);
-    });
-    let expected = "Failed/NoTargetNamespaces namespace ns may not target foreign";
-    assert_eq!(world.next("csv"), expected);
+    // The status says that it has them, and nothing of a refusal.
+    let asked = json!({"targetNamespaces": ["foreign"]});
+    world.put(mk_group("default", asked, &["foreign"]));
+    let change = judge_strictly(&world).status.phase.unwrap();
+    assert_eq!((change.phase, change.reason), (CsvPhase::Failed, "NoTargetNamespaces"));
+    assert!(change.message.starts_with("namespace ns may not target foreign: "));
+    world.put(mk_csv_in("csv", "Failed", "NoTargetNamespaces"));
     world.put(mk_group("default", json!({"targetNamespaces": [NS]}), &[NS]));
-    assert!(world.next("csv").starts_with("Pending/"));
+    assert_eq!(judge_strictly(&world).status.phase.map(|it| it.phase), Some(CsvPhase::Pending));
+}
+
+/// What is decided about `csv` when Namespaces say which targets are allowed.
+fn judge_strictly(world: &World) -> Decision {
+    let mut observed = world.observe("csv");
+    observed.namespaces = LiveNamespaces::new(TenantPolicy::Strict, Vec::new());
+    match decide(&observed, world.now) {
+        Step::Decided(decision) => decision,
+        Step::Need(query) => panic!("{query:?}"),
+    }
+}
+
+#[rstest]
+#[case::nothing_is_selected(json!([]))]
+#[case::all(json!([""]))]
+#[case::somebody_else(json!(["victim"]))]
+fn a_group_that_goes_has_no_members(#[case] listed: Value) {
+    let mut world = World::new();
+    world.put(mk_csv_in("csv", "Succeeded", "InstallSucceeded"));
+    world.edit("OperatorGroup", "default", |group| {
+        group["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:00:00Z");
+        group["status"]["namespaces"] = listed;
+    });
+    let state = world.next("csv");
+    assert!(state.starts_with("Failed/NoOperatorGroup OperatorGroup default is being"), "{state}");
+}
+
+#[rstest]
+#[case::of_everything(json!([""]))]
+#[case::of_somebody_else(json!(["victim"]))]
+fn a_group_with_a_malformed_selector_changes_nothing(#[case] listed: Value) {
+    let mut world = World::new();
+    world.put(mk_csv_in("csv", "Succeeded", "InstallSucceeded"));
+    let selector = json!({"matchExpressions": [{"key": "k", "operator": "Like"}]});
+    world.put(mk_group("default", json!({"selector": selector}), &[]));
+    world.edit("OperatorGroup", "default", |group| group["status"]["namespaces"] = listed);
+    let decision = world.sync("csv");
+    assert!(decision.effects.is_empty() && decision.status.phase.is_none(), "{decision:?}");
+    assert!(decision.notes[0].contains("is not a valid label selector operator"));
+}
+
+#[test]
+fn a_list_that_is_not_what_the_group_gives_is_waited_for() {
+    let mut world = World::new();
+    world.put(mk_csv_in("csv", "Succeeded", "InstallSucceeded"));
+    world.put(mk_group("default", json!({"targetNamespaces": [NS]}), &[""]));
+    let decision = world.sync("csv");
+    assert!(decision.effects.is_empty() && decision.status.phase.is_none(), "{decision:?}");
+}
+
+#[test]
+fn who_says_that_his_csv_is_a_copy_gets_nothing_for_it() {
+    let mut world = World::new();
+    world.put(mk_csv_in("csv", "InstallReady", "Copied"));
+    let decision = judge(&world, &strict());
+    assert!(decision.effects.is_empty() && decision.status.phase.is_none(), "{decision:?}");
+}
+
+/// Neither phase is one in which a webhook that asks for too much is installed.
+#[rstest]
+#[case::pending("Pending")]
+#[case::forged("InstallReady")]
+fn webhooks_are_looked_at_before_every_install(#[case] phase: &str) {
+    let mut world = World::new();
+    let mut csv = mk_hooked(phase);
+    csv["spec"]["webhookdefinitions"][0]["rules"] = json!([{"apiGroups": ["*"]}]);
+    put_installed(&mut world, csv);
+    let change = judge(&world, &Trust::default()).status.phase.unwrap();
+    assert_eq!((change.phase, change.reason), (CsvPhase::Failed, "InvalidWebhookDescription"));
 }

@@ -15,9 +15,9 @@ use k8s_openapi::api::core::v1::{Pod, ServiceAccount};
 use k8s_openapi::api::rbac::v1::{ClusterRole, ClusterRoleBinding, Role, RoleBinding};
 use k8s_openapi::kube_aggregator::pkg::apis::apiregistration::v1::APIService;
 use olm_effect::{Outcome, Refusal, Target};
-use olm_opgroup::{NamespaceSet, select_targets};
+use olm_opgroup::{LiveNamespaces, TenantPolicy};
 use olm_rbac::{Account, Claimant, Grants, RbacView};
-use olm_types::api::{ClusterServiceVersion, OperatorGroup};
+use olm_types::api::ClusterServiceVersion;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
@@ -193,7 +193,7 @@ impl World {
         Observed {
             siblings: csvs.into_iter().filter(is_sibling).collect(),
             operator_groups: self.all("OperatorGroup"),
-            selected: self.selected(),
+            namespaces: LiveNamespaces::new(TenantPolicy::V0, self.all("Namespace")),
             overrides: Overrides::new(Some(&self.config), &ProxySettings::default()),
             deployments: self.named("Deployment"),
             service_accounts: self.named("ServiceAccount"),
@@ -249,15 +249,6 @@ impl World {
     {
         let objects: Vec<Arc<K>> = self.all(kind);
         objects.into_iter().filter(|object| is_ours(csv, object.meta())).collect()
-    }
-
-    fn selected(&self) -> Option<NamespaceSet> {
-        let groups: Vec<Arc<OperatorGroup>> = self.all("OperatorGroup");
-        let own = |group: &&Arc<OperatorGroup>| group.metadata.namespace.as_deref() == Some(NS);
-        match groups.iter().filter(own).collect::<Vec<_>>().as_slice() {
-            [group] => select_targets(&group.spec, []).ok(),
-            _ => None,
-        }
     }
 
     fn grants(&self, csv: &ClusterServiceVersion) -> BTreeMap<String, Grants> {

@@ -27,6 +27,7 @@ fn step(status: StepStatus) -> Step {
 
 fn group(targets: &[&str]) -> Arc<OperatorGroup> {
     let mut group = OperatorGroup::new("og", OperatorGroupSpec::default());
+    group.metadata.namespace = Some("ns".to_owned());
     let namespaces = targets.iter().map(|target| (*target).to_owned()).collect();
     group.status = Some(OperatorGroupStatus { namespaces, ..OperatorGroupStatus::default() });
     Arc::new(group)

@@ -10,9 +10,9 @@ use olm_kit::watch::Store;
 use olm_lifecycle::copied_csv::{Copying, TargetRights};
 use olm_lifecycle::install::is_ours;
 use olm_lifecycle::writes::target_of;
-use olm_opgroup::active_group;
+use olm_opgroup::{NamespaceSet, active_targets};
 use olm_rbac::{Account, Claimant, Grants};
-use olm_types::api::{ClusterServiceVersion, OperatorGroup};
+use olm_types::api::ClusterServiceVersion;
 use olm_types::owner::is_owned_by_uid;
 
 use super::CopyKey;
@@ -24,8 +24,8 @@ use crate::stores::Stores;
 pub struct Observed {
     /// The original, if it exists.
     pub origin: Option<Arc<ClusterServiceVersion>>,
-    /// The group that original and group agree on.
-    pub group: Option<Arc<OperatorGroup>>,
+    /// What the original's group gives it, if its annotations agree.
+    pub given: Option<NamespaceSet>,
     /// What the OLMConfig says.
     pub copying: Copying,
     /// The namespaces to look at, with the copy that is there.
@@ -61,20 +61,20 @@ pub fn observe(stores: &Stores, protected: &BTreeSet<String>, key: &CopyKey) -> 
         None => all_places(stores, &key.origin),
     };
     Observed {
-        group: origin.as_ref().and_then(|origin| group_of(stores, origin)),
+        given: origin.as_ref().and_then(|origin| given(stores, origin)),
         origin,
         copying: copying(stores, protected),
         places,
     }
 }
 
-/// The group that the CSV's annotations and the group's status agree on.
-pub fn group_of(stores: &Stores, csv: &ClusterServiceVersion) -> Option<Arc<OperatorGroup>> {
+/// The targets that a CSV's group gives it, if its annotations agree with them.
+fn given(stores: &Stores, csv: &ClusterServiceVersion) -> Option<NamespaceSet> {
     let namespace = csv.metadata.namespace.as_deref().unwrap_or_default();
     let groups = stores.groups.list_in(namespace);
     let annotations = csv.metadata.annotations.as_ref()?;
-    let active = active_group(namespace, annotations, groups.iter().map(AsRef::as_ref))?;
-    groups.iter().find(|group| group.metadata.name == active.metadata.name).cloned()
+    let groups = groups.iter().map(AsRef::as_ref);
+    active_targets(namespace, annotations, groups, &stores.live_namespaces())
 }
 
 fn all_places(stores: &Stores, origin: &ObjectKey) -> Vec<Place> {

@@ -11,7 +11,8 @@ use olm_effect::Outcome;
 use olm_kit::ObjectKey;
 use olm_kit::controller::{Conclusion, ReconcileError, Reconciler};
 use olm_kit::interpreter::Interpreter;
-use olm_lifecycle::copied_csv::{Prototype, disabled_note, is_global};
+use olm_lifecycle::copied_csv::{Prototype, disabled_note};
+use olm_opgroup::NamespaceSet;
 use olm_types::api::ClusterServiceVersion;
 
 use super::CopyKey;
@@ -86,7 +87,7 @@ impl CopyReconciler {
             },
             false => None,
         };
-        let global = observed.group.as_ref().is_none_or(|group| is_global(group));
+        let global = observed.given.as_ref().is_none_or(NamespaceSet::is_all);
         let targets = Targets {
             stores: &self.stores,
             interpreter: &self.interpreter,
@@ -110,7 +111,7 @@ impl CopyReconciler {
 
     /// Says once that a CSV is not copied because copying is off.
     async fn announce(&self, key: &CopyKey, observed: &Observed) {
-        let global = observed.group.as_ref().is_some_and(|group| is_global(group));
+        let global = observed.given.as_ref().is_some_and(NamespaceSet::is_all);
         let disabled = global && !observed.copying.enabled;
         let Some(origin) = observed.origin.as_ref().filter(|_| disabled) else {
             self.announced.remove(&key.origin);

@@ -54,8 +54,8 @@ pub fn due<'a>(
         }
         // A copy that does not say where its operator is belongs to nobody.
         let nobodys = copy.is_some_and(|copy| !copy.names_operator);
-        let (origin, group) = (observed.origin.as_deref(), observed.group.as_deref());
-        match wish(origin, group, &place.namespace, &observed.copying) {
+        let (origin, given) = (observed.origin.as_deref(), observed.given.as_ref());
+        match wish(origin, given, &place.namespace, &observed.copying) {
             _ if nobodys => going.push(place),
             Wish::Absent => going.push(place),
             Wish::Present if !place.is_closed => {

@@ -15,9 +15,8 @@ use olm_lifecycle::csv::stages::api_role_names;
 use olm_lifecycle::csv::{ClusterOwned, Observed};
 use olm_lifecycle::install::{Overrides, is_ours};
 use olm_lifecycle::writes::resource_of;
-use olm_opgroup::{NamespaceSet, select_targets};
 use olm_rbac::{Account, Claimant, Grants};
-use olm_types::api::{ClusterServiceVersion, OperatorGroup, Subscription};
+use olm_types::api::{ClusterServiceVersion, Subscription};
 
 use crate::dependents::account_names;
 use crate::proxy;
@@ -28,7 +27,6 @@ use crate::stores::Stores;
 pub fn observe(stores: &Stores, key: &ObjectKey) -> Option<Observed> {
     let csv = stores.csvs.get_key(key)?;
     let namespace = key.namespace.as_deref().unwrap_or_default();
-    let operator_groups = stores.groups.list();
     let is_sibling = |other: &Arc<ClusterServiceVersion>| other.metadata.name != csv.metadata.name;
     let roles = owned(&stores.roles, &csv, namespace);
     let role_bindings = owned(&stores.role_bindings, &csv, namespace);
@@ -38,8 +36,8 @@ pub fn observe(stores: &Stores, key: &ObjectKey) -> Option<Observed> {
         roles,
         role_bindings,
         siblings: stores.csvs.list_in(namespace).into_iter().filter(is_sibling).collect(),
-        selected: selected(stores, &operator_groups, namespace),
-        operator_groups,
+        namespaces: stores.live_namespaces(),
+        operator_groups: stores.groups.list(),
         overrides: overrides(stores, &csv),
         deployments: by_name(stores.deployments.list_in(namespace)),
         service_accounts: accounts(stores, &csv),
@@ -52,22 +50,6 @@ pub fn observe(stores: &Stores, key: &ObjectKey) -> Option<Observed> {
         csv,
         ..Observed::default()
     })
-}
-
-fn selected(
-    stores: &Stores,
-    groups: &[Arc<OperatorGroup>],
-    namespace: &str,
-) -> Option<NamespaceSet> {
-    let mut own = groups.iter().filter(|g| g.metadata.namespace.as_deref() == Some(namespace));
-    let (Some(group), None) = (own.next(), own.next()) else { return None };
-    let namespaces = stores.namespaces.list();
-    let none = BTreeMap::new();
-    let labelled = namespaces.iter().map(|namespace| {
-        let name = namespace.metadata.name.as_deref().unwrap_or_default();
-        (name, namespace.metadata.labels.as_ref().unwrap_or(&none))
-    });
-    select_targets(&group.spec, labelled).ok()
 }
 
 /// What the first Subscription by name that installed the CSV asks for, and the cluster's proxy.

@@ -74,7 +74,8 @@ impl CsvReconciler {
         for note in &decision.notes {
             tracing::debug!(note);
         }
-        let outcomes = self.interpreter.execute(&decision.effects).await;
+        let interpreter = self.interpreter.on_behalf_of(observed.namespace());
+        let outcomes = interpreter.execute(&decision.effects).await;
         self.conclude(observed, &decision, &outcomes).await
     }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use k8s_openapi::api::core::v1::Namespace;
 use olm_kit::ObjectKey;
+use olm_opgroup::LiveNamespaces;
 use olm_types::api::OperatorGroup;
 use olm_types::labels::operator_group_uid;
 
@@ -16,6 +17,8 @@ pub struct Observed {
     pub namespace: Arc<Namespace>,
     /// The groups that this one looks after.
     pub groups: Vec<Arc<OperatorGroup>>,
+    /// All Namespaces, from which it follows what groups give.
+    pub live: LiveNamespaces,
 }
 
 /// The namespace of this name and the groups; `None` when it is gone.
@@ -26,7 +29,7 @@ pub fn observe(stores: &Stores, queues: &Queues, name: &str) -> Option<Observed>
     if !foreign.is_empty() {
         namespace = Arc::new(without_labels_of(&foreign, &namespace));
     }
-    Some(Observed { namespace, groups })
+    Some(Observed { namespace, groups, live: stores.live_namespaces() })
 }
 
 fn without_labels_of(groups: &[Arc<OperatorGroup>], namespace: &Namespace) -> Namespace {

@@ -26,7 +26,7 @@ impl Reconciler<String> for NamespaceReconciler {
             return Ok(Conclusion::Done);
         };
         let groups = observed.groups.iter().map(AsRef::as_ref);
-        let effect = decide_namespace(&observed.namespace, groups);
+        let effect = decide_namespace(&observed.namespace, groups, &observed.live);
         let outcomes = self.interpreter.execute(effect.as_slice()).await;
         ReconcileError::from_outcomes(&outcomes)?;
         Ok(Conclusion::Done)

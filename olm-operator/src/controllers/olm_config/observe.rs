@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use olm_lifecycle::copied_csv::{Census, is_global};
+use olm_lifecycle::copied_csv::Census;
 
 use crate::stores::Stores;
 
@@ -18,7 +18,7 @@ pub fn census(stores: &Stores) -> Census {
 
 fn copies(stores: &Stores) -> BTreeMap<(String, String), BTreeSet<String>> {
     let mut copies: BTreeMap<(String, String), BTreeSet<String>> = BTreeMap::new();
-    for group in stores.groups.list_where(is_global) {
+    for group in stores.global_groups() {
         let home = group.metadata.namespace.clone().unwrap_or_default();
         for csv in stores.csvs.list_in(&home) {
             let name = csv.metadata.name.clone().unwrap_or_default();

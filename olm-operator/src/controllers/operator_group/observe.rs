@@ -4,24 +4,23 @@ use std::sync::Arc;
 
 use k8s_openapi::api::rbac::v1::ClusterRole;
 use olm_kit::ObjectKey;
+use olm_lifecycle::install_plan::attenuation::named_account;
 use olm_lifecycle::operator_group::{Observed, role_names};
-use olm_opgroup::TenantPolicy;
 
 use crate::stores::Stores;
 
 /// The group of this key and its surroundings; `None` when it is gone.
-pub fn observe(stores: &Stores, key: &ObjectKey, policy: TenantPolicy) -> Option<Observed> {
+pub fn observe(stores: &Stores, key: &ObjectKey) -> Option<Observed> {
     let namespace = key.namespace.as_deref().unwrap_or_default();
     let group = stores.groups.get_key(key)?;
-    let account = group.spec.service_account_name.as_deref();
+    let account = named_account(&group);
     Some(Observed {
         service_account: account.and_then(|name| stores.accounts.get(Some(namespace), name)),
         group,
         groups_in_namespace: stores.groups.list_in(namespace).len(),
-        namespaces: stores.namespaces.list(),
+        namespaces: stores.live_namespaces(),
         members: stores.csvs.list_in(namespace),
         roles: roles(stores, key),
-        policy,
     })
 }
 

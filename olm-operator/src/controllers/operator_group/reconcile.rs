@@ -5,7 +5,6 @@ use olm_kit::ObjectKey;
 use olm_kit::controller::{Conclusion, ReconcileError, Reconciler};
 use olm_kit::interpreter::Interpreter;
 use olm_lifecycle::operator_group::{decide, decide_gone};
-use olm_opgroup::TenantPolicy;
 
 use super::observe::{observe, roles};
 use crate::clock;
@@ -17,14 +16,12 @@ pub struct GroupReconciler {
     pub stores: Stores,
     /// What carries decisions out.
     pub interpreter: Interpreter,
-    /// How far the owners of groups are trusted.
-    pub policy: TenantPolicy,
 }
 
 #[async_trait]
 impl Reconciler<ObjectKey> for GroupReconciler {
     async fn reconcile(&self, key: &ObjectKey) -> Result<Conclusion, ReconcileError> {
-        let effects = match observe(&self.stores, key, self.policy) {
+        let effects = match observe(&self.stores, key) {
             Some(observed) => {
                 let decision = decide(&observed, clock::now());
                 decision.notes.iter().for_each(|note| tracing::warn!(note));

@@ -53,9 +53,14 @@ impl World {
         namespaces.iter().map(|it| (it.name_any(), shown(it))).collect()
     }
 
-    /// The groups that each namespace should show: those that list it by name.
+    /// The groups that each namespace should show: those that list it by name, and whose selection
+    /// can be read.
     pub(super) fn expected_labels(&self) -> BTreeMap<String, BTreeSet<String>> {
-        let targets = self.targets();
+        let mut targets = self.targets();
+        targets.retain(|(namespace, name), _| {
+            let group = self.triggers.stores.groups.get(Some(namespace), name);
+            group.is_some_and(|group| self.is_readable(&group))
+        });
         let listing = |name: &str| {
             let groups = targets.iter().filter(|(_, listed)| listed.contains(name));
             groups.map(|((namespace, group), _)| format!("{namespace}/{group}")).collect()
@@ -64,14 +69,18 @@ impl World {
         namespaces.iter().map(|it| (it.name_any(), listing(&it.name_any()))).collect()
     }
 
+    fn is_readable(&self, group: &OperatorGroup) -> bool {
+        self.triggers.stores.live_namespaces().selected(&group.spec).is_ok()
+    }
+
     /// The ClusterRoles that there are.
     pub(super) fn roles(&self) -> BTreeSet<String> {
         let roles: Vec<Arc<ClusterRole>> = self.triggers.stores.cluster_roles.list();
         roles.iter().map(|role| role.name_any()).collect()
     }
 
-    /// Each copy belongs to a CSV that is there, and each member of a single group that has no
-    /// quarrel is copied to all of the group's targets, and nowhere else.
+    /// Each copy belongs to a CSV that is there, and each member of a single group that can be read
+    /// and has no quarrel is copied to all of the group's targets, and nowhere else.
     pub(super) fn check_copies(&self) -> Result<(), TestCaseError> {
         let stores = &self.triggers.stores;
         for copy in stores.copies.list() {
@@ -86,7 +95,7 @@ impl World {
             };
             let listed: BTreeSet<String> =
                 group.status.iter().flat_map(|status| status.namespaces.clone()).collect();
-            if listed.is_empty() {
+            if listed.is_empty() || !self.is_readable(group) {
                 continue;
             }
             let targets = stores.namespaces.list().into_iter().map(|it| it.name_any());

@@ -13,7 +13,6 @@ use olm_lifecycle::csv::stages::{Membership, ProvidedApis, Stage};
 use olm_lifecycle::csv::{Decision, Step, conclude, decide_with};
 use olm_lifecycle::operator_group::{decide, decide_gone, decide_namespace};
 use olm_lifecycle::writes::target_of;
-use olm_opgroup::TenantPolicy;
 use olm_types::api::{ClusterServiceVersion, CsvPhase};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -142,7 +141,7 @@ impl World {
 
     pub(super) fn group(&self, key: &ObjectKey) -> Vec<Effect> {
         let stores = &self.triggers.stores;
-        match observe_group(stores, key, TenantPolicy::V0) {
+        match observe_group(stores, key) {
             Some(observed) => decide(&observed, Timestamp::UNIX_EPOCH).effects,
             None => {
                 let namespace = key.namespace.as_deref().unwrap_or_default();
@@ -155,7 +154,7 @@ impl World {
         let stores = &self.triggers.stores;
         let groups = stores.groups.list();
         let namespace = stores.namespaces.get(None, name)?;
-        decide_namespace(&namespace, groups.iter().map(AsRef::as_ref))
+        decide_namespace(&namespace, groups.iter().map(AsRef::as_ref), &stores.live_namespaces())
     }
 
     /// The part of a CSV's pass that is about groups; the rest of it succeeds.
