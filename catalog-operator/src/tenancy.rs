@@ -44,6 +44,12 @@ impl Tenancy {
         self.policy == TenantPolicy::Strict
     }
 
+    /// Where global catalogs are.
+    pub(crate) fn global_namespace(&self) -> &str {
+        let [_, global] = &self.own;
+        global
+    }
+
     /// What is trusted in a plan. What an administrator says on a Namespace is read when it counts.
     ///
     /// # Errors
@@ -56,7 +62,7 @@ impl Tenancy {
                 self.own.contains(&namespace) || self.is_trusted(&namespace).await?
             }
         };
-        let [_, global] = &self.own;
+        let global = self.global_namespace();
         Ok(StepTrust::judge(self.policy, trusted, plan, &self.attestor, global))
     }
 

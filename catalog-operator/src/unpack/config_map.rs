@@ -7,19 +7,32 @@ use kube::{Api, Client, ResourceExt};
 use olm_catalog::bundle::config_map;
 use olm_lifecycle::unpack::{BundleReference, UnpackedBundle};
 
+/// Who asks for a bundle.
+pub struct Reader<'a> {
+    /// Namespace of the InstallPlan.
+    pub plan_namespace: &'a str,
+    /// Namespace of global catalogs.
+    pub global_namespace: &'a str,
+}
+
 /// The bundle that a step of an InstallPlan refers to.
 ///
 /// # Errors
-/// There is no such bundle; the text is v0's.
+/// There is no such bundle; the text is v0's. Or the step has no business with the ConfigMap.
 pub async fn stored(
     client: &Client,
     reference: &BundleReference,
+    reader: &Reader<'_>,
 ) -> Result<UnpackedBundle, String> {
+    reference
+        .check_place(reader.plan_namespace, reader.global_namespace)
+        .map_err(|error| error.to_string())?;
     let config_maps: Api<ConfigMap> = Api::namespaced(client.clone(), &reference.namespace);
     let found = config_maps.get(&reference.name).await;
     let found = found.map_err(|error| {
         format!("error finding unpacked bundle configmap for ref {reference}: {error}")
     })?;
+    reference.check_origin(&found.metadata).map_err(|error| error.to_string())?;
     read(&found).map_err(|error| {
         format!("error loading unpacked bundle configmap for ref {reference}: {error}")
     })

@@ -23,7 +23,7 @@ use olm_types::api::{BundleLookup, CatalogSource};
 
 pub use bundles::Bundles;
 pub use cluster::Cluster;
-pub use config_map::stored;
+pub use config_map::{Reader, stored};
 pub use digest::RegistryDigests;
 pub use job::JobUnpacker;
 pub use process::{ProcessUnpacker, Pulls};

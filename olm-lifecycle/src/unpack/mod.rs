@@ -28,6 +28,6 @@ mod tests;
 
 pub use attempts::{Attempts, Next};
 pub use derived::derives;
-pub use reference::{BundleReference, Unpacked, UnpackedBundle};
+pub use reference::{BundleReference, ForeignConfigMap, Unpacked, UnpackedBundle};
 pub use retry::Pauses;
 pub use terms::{Terms, TermsError, terms};

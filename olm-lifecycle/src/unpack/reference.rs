@@ -2,12 +2,14 @@
 //!
 //! An InstallPlan holds a reference in the place of each manifest, so that it stays small. When
 //! the plan is executed, the bundle is read again and its steps are made again; the one of the same
-//! kind and name has the manifest.
+//! kind and name has the manifest. Whoever writes a plan writes references, too, so only ConfigMaps
+//! that were made for bundles are read (docs/security.md).
 
 use std::fmt;
 use std::sync::Arc;
 
-use olm_types::api::{BundleLookup, Step};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
+use olm_types::api::{BundleLookup, CatalogSource, Step};
 use olm_types::bundle::{BundleContent, CatalogKey, Deprecations, Entry, Property};
 use olm_types::properties::annotation;
 use serde::{Deserialize, Serialize};
@@ -46,6 +48,18 @@ pub struct UnpackedBundle {
     pub objects: Vec<String>,
 }
 
+/// A ConfigMap that no step may read its manifest from.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "ConfigMap {namespace}/{name} is none that OLM unpacked a bundle into for this plan: {why}; delete the \
+     plan, and let a Subscription make another one"
+)]
+pub struct ForeignConfigMap {
+    namespace: String,
+    name: String,
+    why: String,
+}
+
 /// A bundle image that was unpacked for an InstallPlan.
 #[derive(Clone, Debug)]
 pub struct Unpacked {
@@ -71,6 +85,39 @@ impl BundleReference {
         ];
         let complete = reference.kind == "ConfigMap" && named.iter().all(|text| !text.is_empty());
         complete.then_some(reference)
+    }
+
+    /// Whether a plan of `namespace` may read the ConfigMap: a bundle is unpacked beside its
+    /// CatalogSource, which is in the plan's namespace or in that of global catalogs.
+    ///
+    /// # Errors
+    /// It is somewhere else.
+    pub fn check_place(&self, namespace: &str, global: &str) -> Result<(), ForeignConfigMap> {
+        if [namespace, global].contains(&self.namespace.as_str()) {
+            return Ok(());
+        }
+        Err(self.foreign(format!("it is in neither {namespace} nor {global}")))
+    }
+
+    /// Whether the ConfigMap, which has this metadata, was made for a bundle: the CatalogSource of
+    /// the bundle owns it.
+    ///
+    /// # Errors
+    /// It was not.
+    pub fn check_origin(&self, metadata: &ObjectMeta) -> Result<(), ForeignConfigMap> {
+        let mut owners = metadata.owner_references.iter().flatten();
+        let is_catalog = |owner: &OwnerReference| {
+            owner.kind == CatalogSource::KIND && owner.api_version == CatalogSource::API_VERSION
+        };
+        match owners.any(is_catalog) {
+            true => Ok(()),
+            false => Err(self.foreign("no CatalogSource owns it".to_owned())),
+        }
+    }
+
+    fn foreign(&self, why: String) -> ForeignConfigMap {
+        let (namespace, name) = (self.namespace.clone(), self.name.clone());
+        ForeignConfigMap { namespace, name, why }
     }
 
     /// The reference as a step holds it.

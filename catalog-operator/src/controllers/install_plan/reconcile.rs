@@ -113,8 +113,12 @@ impl InstallPlans {
         mut execution: Execution,
     ) -> Result<Conclusion, ReconcileError> {
         let namespace = key.namespace.as_deref().unwrap_or_default();
+        let reader = unpack::Reader {
+            plan_namespace: namespace,
+            global_namespace: self.tenancy.global_namespace(),
+        };
         for reference in execution.bundles() {
-            let bundle = unpack::stored(&self.calls.client, &reference).await;
+            let bundle = unpack::stored(&self.calls.client, &reference, &reader).await;
             execution.provide(&reference, bundle);
         }
         while let Some(request) = execution.next_request() {

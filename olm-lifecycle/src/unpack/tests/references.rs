@@ -53,6 +53,35 @@ fn manifests_are_no_references(#[case] manifest: serde_json::Value) {
     assert_eq!(BundleReference::parse(&manifest.to_string()), None);
 }
 
+#[rstest]
+#[case::of_the_plan("ns-a", "olm", true)]
+#[case::of_global_catalogs("ns", "ns-a", true)]
+#[case::of_somebody_else("ns", "olm", false)]
+fn a_plan_reads_beside_catalogs_that_it_sees(
+    #[case] plan: &str,
+    #[case] global: &str,
+    #[case] allowed: bool,
+) {
+    let reference = unpacked().steps("ns").unwrap()[0].resource.manifest.clone().unwrap();
+    let checked = BundleReference::parse(&reference).unwrap().check_place(plan, global);
+    assert_eq!(checked.is_ok(), allowed);
+    if let Err(error) = checked {
+        let text = error.to_string();
+        assert!(text.starts_with("ConfigMap ns-a/195e02d9c3a64b64444ff569"), "{text}");
+        assert!(text.contains("it is in neither ns nor olm; delete the plan"), "{text}");
+    }
+}
+
+/// What is in OLM's namespace for another purpose is not for plans.
+#[test]
+fn a_plan_reads_what_was_made_for_a_bundle() {
+    let reference = BundleReference { name: "hash".to_owned(), ..BundleReference::default() };
+    let made = objects::config_map(&catalog(), "hash");
+    assert_eq!(reference.check_origin(&made.metadata), Ok(()));
+    let error = reference.check_origin(&Default::default()).unwrap_err().to_string();
+    assert!(error.contains("no CatalogSource owns it"), "{error}");
+}
+
 #[test]
 fn an_image_with_another_bundle_is_refused() {
     let error = Unpacked::new(lookup(), entry("a.v1"), bundle("b.v1")).unwrap_err().to_string();
