@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use olm_lifecycle::cluster_operator::{OlmReport, PackageServerReport};
+use olm_opgroup::TenantPolicy;
 use olm_types::api::ClusterServiceVersion;
 use olm_types::labels::CLUSTER_OPERATOR_NAME;
 use serde_json::Value;
@@ -23,7 +24,8 @@ pub fn olm(stores: &Stores, report: &Report, live: Option<Value>) -> OlmReport {
     }
 }
 
-/// What the CSVs of the package server tell.
+/// What the CSVs of the package server tell: those that are labelled, as in v0; under the strict policy
+/// those in OLM's namespace, since everybody may label his own.
 pub fn package_server(
     stores: &Stores,
     report: &Report,
@@ -32,8 +34,39 @@ pub fn package_server(
     let name = report.names.package_server.clone();
     let is_labelled = |csv: &ClusterServiceVersion| {
         let labels = csv.metadata.labels.as_ref();
-        labels.and_then(|labels| labels.get(CLUSTER_OPERATOR_NAME)) == Some(&name)
+        let is_ours = csv.metadata.namespace.as_ref() == Some(&report.namespace);
+        (stores.policy == TenantPolicy::V0 || is_ours)
+            && labels.and_then(|labels| labels.get(CLUSTER_OPERATOR_NAME)) == Some(&name)
     };
     let csvs: Vec<Arc<ClusterServiceVersion>> = stores.csvs.list_where(is_labelled);
     PackageServerReport { name: name.clone(), live, csvs, release: report.release.clone() }
+}
+
+#[cfg(test)]
+mod tests {
+    use olm_kit::watch::Store;
+    use rstest::rstest;
+    use serde_json::json;
+
+    use super::*;
+    use crate::controllers::cluster_operator::Names;
+
+    #[rstest]
+    #[case::as_in_v0(TenantPolicy::V0, &["olm", "tenant"])]
+    #[case::a_tenant_tells_nothing(TenantPolicy::Strict, &["olm"])]
+    fn who_tells_of_the_package_server(#[case] policy: TenantPolicy, #[case] expected: &[&str]) {
+        let csv = |namespace: &str| {
+            let labels = json!({CLUSTER_OPERATOR_NAME: "packages"});
+            let metadata =
+                json!({"name": "packageserver", "namespace": namespace, "labels": labels});
+            serde_json::from_value(json!({"metadata": metadata, "spec": {}})).unwrap()
+        };
+        let csvs = Store::with_objects([csv("olm"), csv("tenant")]);
+        let stores = Stores { csvs, policy, ..Stores::default() };
+        let names = Names { package_server: "packages".to_owned(), ..Names::default() };
+        let told = package_server(&stores, &Report::new(names, "olm"), None).csvs;
+        let told: Vec<_> =
+            told.iter().filter_map(|csv| csv.metadata.namespace.as_deref()).collect();
+        assert_eq!(told, expected);
+    }
 }
