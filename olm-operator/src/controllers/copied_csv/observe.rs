@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use kube::Resource;
+use kube::core::ObjectMeta;
 use olm_effect::Effect;
 use olm_kit::ObjectKey;
 use olm_kit::watch::Store;
@@ -13,7 +14,8 @@ use olm_lifecycle::writes::target_of;
 use olm_opgroup::{NamespaceSet, active_targets};
 use olm_rbac::{Account, Claimant, Grants};
 use olm_types::api::ClusterServiceVersion;
-use olm_types::owner::is_owned_by_uid;
+use olm_types::labels::COPIED_FROM;
+use olm_types::owner::{OwnerName, is_owned_by_label, is_owned_by_uid};
 
 use super::CopyKey;
 use crate::dependents::account_names;
@@ -41,6 +43,9 @@ pub struct Place {
     /// Whether nothing can be created here: the namespace goes, or is gone, or a CSV that is no
     /// copy has the name.
     pub is_closed: bool,
+    /// Roles and RoleBindings of a copy that is gone; looked for only where one namespace is looked
+    /// at.
+    pub left_over: Vec<Effect>,
 }
 
 /// Name of the only OLMConfig that counts.
@@ -57,7 +62,7 @@ pub fn copying(stores: &Stores, protected: &BTreeSet<String>) -> Copying {
 pub fn observe(stores: &Stores, protected: &BTreeSet<String>, key: &CopyKey) -> Observed {
     let origin = stores.csvs.get_key(&key.origin);
     let places = match &key.target {
-        Some(target) => vec![place(stores, &key.origin.name, target)],
+        Some(target) => vec![with_left_over(stores, &key.origin, target)],
         None => all_places(stores, &key.origin),
     };
     Observed {
@@ -94,23 +99,53 @@ fn place(stores: &Stores, csv: &str, namespace: &str) -> Place {
         namespace: namespace.to_owned(),
         copy,
         is_closed: is_going || stores.csvs.get(Some(namespace), csv).is_some(),
+        left_over: Vec::new(),
     }
 }
 
-/// The deletions of a copy and, first, of the Roles and RoleBindings that it owns. The garbage
-/// collector would do that, too, but may take half a minute.
+/// A namespace with what was made there for a copy while that went: two looks at copies run side by
+/// side, and the one that gives rights may end after the one that takes the copy away.
+fn with_left_over(stores: &Stores, origin: &ObjectKey, namespace: &str) -> Place {
+    let place = place(stores, &origin.name, namespace);
+    if place.copy.is_some() {
+        return place;
+    }
+    let owner =
+        OwnerName { kind: ClusterServiceVersion::KIND, namespace, name: origin.name.as_str() };
+    let home = origin.namespace.as_ref();
+    let is_left = |metadata: &ObjectMeta| {
+        let labels = metadata.labels.as_ref();
+        labels.is_some_and(|labels| {
+            labels.get(COPIED_FROM) == home && is_owned_by_label(labels, owner)
+        })
+    };
+    Place { left_over: deletions_of_rights(stores, namespace, is_left), ..place }
+}
+
+/// The deletions of a copy and, first, of the Roles and RoleBindings that it owns; of those alone
+/// where the copy is gone. The garbage collector would do that, too, but may take half a minute.
 pub fn deletions(stores: &Stores, place: &Place) -> Vec<Effect> {
-    let Some(copy) = &place.copy else { return Vec::new() };
-    let namespace = place.namespace.as_str();
+    let Some(copy) = &place.copy else { return place.left_over.clone() };
+    let is_its = |metadata: &ObjectMeta| is_owned_by_uid(metadata, &copy.uid);
+    let mut all = deletions_of_rights(stores, &place.namespace, is_its);
+    all.push(copy.delete());
+    all
+}
+
+fn deletions_of_rights(
+    stores: &Stores,
+    namespace: &str,
+    is_its: impl Fn(&ObjectMeta) -> bool,
+) -> Vec<Effect> {
     let bindings = stores.role_bindings.list_in(namespace).into_iter();
     let bindings = bindings
-        .filter(|binding| is_owned_by_uid(&binding.metadata, &copy.uid))
+        .filter(|binding| is_its(&binding.metadata))
         .map(|binding| Effect::delete(target_of(binding.as_ref())));
     let roles = stores.roles.list_in(namespace).into_iter();
     let roles = roles
-        .filter(|role| is_owned_by_uid(&role.metadata, &copy.uid))
+        .filter(|role| is_its(&role.metadata))
         .map(|role| Effect::delete(target_of(role.as_ref())));
-    bindings.chain(roles).chain([copy.delete()]).collect()
+    bindings.chain(roles).collect()
 }
 
 /// The rights of an operator in its own namespace and in a target.

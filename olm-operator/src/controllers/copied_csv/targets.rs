@@ -65,7 +65,10 @@ pub fn due<'a>(
             Wish::Present | Wish::Leave => {}
         }
     }
-    going.retain(|place| place.copy.as_ref().is_some_and(|copy| !copy.is_going));
+    going.retain(|place| match &place.copy {
+        Some(copy) => !copy.is_going,
+        None => !place.left_over.is_empty(),
+    });
     (going, dues)
 }
 

@@ -136,6 +136,32 @@ fn what_is_kept_of_a_copy_is_small() {
     assert!(size_of::<Arc<KeptCopy>>() + size_of::<KeptCopy>() <= 128);
 }
 
+/// They are made by a look that ends after the one that took the copy away.
+#[rstest]
+#[case::of_a_copy_that_is_gone(&[], "op", &["RoleBinding a/b", "Role a/r"])]
+#[case::of_a_copy_that_is_there(&[mk_copy("op", "a")], "op", &["ClusterServiceVersion a/csv"])]
+#[case::of_another_original(&[], "other", &[])]
+fn rights_that_come_late_go(
+    #[case] copies: &[Value],
+    #[case] from: &str,
+    #[case] expected: &[&str],
+) {
+    let mut stores = mk_stores(&[], copies);
+    let metadata = |name: &str| {
+        json!({"name": name, "namespace": "a", "labels": {
+            "olm.owner": "csv", "olm.owner.namespace": "a",
+            "olm.owner.kind": "ClusterServiceVersion", "olm.copiedFrom": from,
+        }})
+    };
+    let mine = json!({"metadata": {"name": "mine", "namespace": "a"}});
+    stores.roles = Store::with_objects([mk(json!({"metadata": metadata("r")})), mk(mine)]);
+    let role_ref = json!({"apiGroup": "", "kind": "Role", "name": "r"});
+    let binding = json!({"metadata": metadata("b"), "roleRef": role_ref});
+    stores.role_bindings = Store::with_objects([mk(binding)]);
+    let key = CopyKey::one(ObjectKey::namespaced("op", "csv"), "a");
+    assert_eq!(judge(&stores, &key).1, expected);
+}
+
 #[test]
 fn rights_go_before_the_copy_that_owns_them() {
     let mut stores = mk_stores(&[], &[mk_copy("op", "a")]);

@@ -8,8 +8,10 @@ use k8s_openapi::api::authorization::v1::{
 };
 use kube::Client;
 use kube::api::{Api, PostParams};
-use olm_testkit::wait::PATIENCE;
 use tokio::time::Instant;
+
+/// How long an answer may take to become the expected one: less than the garbage collector does.
+const SETTLES: Duration = Duration::from_secs(10);
 
 /// A request that somebody might make.
 #[derive(Clone, Copy)]
@@ -50,11 +52,10 @@ impl Request<'_> {
     }
 
     /// Fails unless the API server's answer is this one. The authorizer follows changes of roles
-    /// by a watch of its own, and a role that was made a moment before its owner went is left to the
-    /// garbage collector, so an answer that is about to change is asked for again.
+    /// by a watch of its own, so an answer that is about to change is asked for again.
     pub async fn expect(&self, client: &Client, allowed: bool) -> Result<()> {
         let mut beat = tokio::time::interval(Duration::from_millis(200));
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + SETTLES;
         while Instant::now() < deadline {
             beat.tick().await;
             if self.is_allowed(client).await? == allowed {
