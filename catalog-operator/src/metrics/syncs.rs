@@ -59,7 +59,8 @@ fn labels_of(subscription: &Subscription) -> [String; 5] {
         installed.unwrap_or_default(),
         spec.channel.clone().unwrap_or_default(),
         spec.name.clone(),
-        spec.install_plan_approval.unwrap_or_default().as_str().to_owned(),
+        // What is not set is not shown as the default.
+        spec.install_plan_approval.map_or("", |approval| approval.as_str()).to_owned(),
     ]
 }
 
@@ -88,7 +89,7 @@ mod tests {
         assert_eq!(
             series(),
             [
-                r#"subscription_sync_total{approval="Automatic",channel="",installed="keda.v1",name="k",package="keda"} 2"#
+                r#"subscription_sync_total{approval="",channel="",installed="keda.v1",name="k",package="keda"} 2"#
             ]
         );
         counter.forget(&ObjectKey::of(&subscription));
