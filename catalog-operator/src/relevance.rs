@@ -1,6 +1,8 @@
 //! Which differences between two states of an object matter to the resolution of its namespace.
 
-use olm_types::api::{ClusterServiceVersion, CsvPhase, Subscription, SubscriptionStatus};
+use olm_types::api::{
+    CatalogSource, ClusterServiceVersion, CsvPhase, Subscription, SubscriptionStatus,
+};
 use olm_types::conditions::subscription::{BUNDLE_UNPACK_FAILED, BUNDLE_UNPACKING};
 
 /// Whether two states of a CSV are the same to a resolution.
@@ -10,6 +12,23 @@ pub(crate) fn same_csv(old: &ClusterServiceVersion, new: &ClusterServiceVersion)
         && old.spec == new.spec
         && old.metadata.annotations == new.metadata.annotations
         && old.metadata.uid == new.metadata.uid
+}
+
+/// Whether two states of a CatalogSource differ in nothing but when it was connected, which only
+/// people want to know.
+pub(crate) fn same_catalog(old: &CatalogSource, new: &CatalogSource) -> bool {
+    let essence = |catalog: &CatalogSource| {
+        let mut catalog = catalog.clone();
+        catalog.metadata.resource_version = None;
+        catalog.metadata.managed_fields = None;
+        let connection =
+            catalog.status.as_mut().and_then(|status| status.connection_state.as_mut());
+        if let Some(connection) = connection {
+            connection.last_connect = None;
+        }
+        catalog
+    };
+    essence(old) == essence(new)
 }
 
 /// Whether two states of a Subscription are the same to a resolution: metadata besides identity, the

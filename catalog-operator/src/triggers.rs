@@ -14,7 +14,7 @@ use olm_types::bundle::CatalogKey;
 
 use crate::catalogs::CatalogChange;
 use crate::queues::Queues;
-use crate::relevance::{awaits_bundle, same_csv};
+use crate::relevance::{awaits_bundle, same_catalog, same_csv};
 use crate::servers;
 use crate::stores::Stores;
 
@@ -85,6 +85,11 @@ impl Triggers {
     fn catalog(&self, change: &Change<CatalogSource>) {
         let Some(catalog) = change.latest() else { return };
         self.queues.catalogs.add(ObjectKey::of(&**catalog));
+        if let (Some(old), Some(new)) = (&change.old, &change.new)
+            && same_catalog(old, new)
+        {
+            return;
+        }
         self.queues.packages.add(ObjectKey::of(&**catalog));
         let namespace = catalog.namespace().unwrap_or_default();
         let subscriptions = if namespace == self.global_namespace {

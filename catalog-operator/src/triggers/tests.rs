@@ -72,6 +72,27 @@ async fn a_catalog_concerns_the_subscriptions_that_see_it() {
     assert_eq!(drain(&bench.queues.catalogs).await, keys(&[("b", "own"), ("olm", "global")]));
 }
 
+/// After a start every catalog is connected anew: nobody but itself is looked at.
+#[tokio::test]
+async fn a_new_connection_concerns_nobody() {
+    let bench = bench();
+    put(&bench.stores.subscriptions, 1, "a", "s", json!({}));
+    let connected = |state: &str, at: &str| {
+        let state = json!({"lastObservedState": state, "lastConnect": at, "address": "a"});
+        json!({"status": {"connectionState": state}})
+    };
+    put(&bench.stores.catalogs, 2, "olm", "c", connected("READY", "2026-01-01T00:00:00Z"));
+    drain(&bench.queues.subscriptions).await;
+    drain(&bench.queues.packages).await;
+    put(&bench.stores.catalogs, 3, "olm", "c", connected("READY", "2026-01-02T00:00:00Z"));
+    assert!(drain(&bench.queues.subscriptions).await.is_empty());
+    assert!(drain(&bench.queues.packages).await.is_empty());
+    assert!(drain(&bench.queues.namespaces).await.is_empty());
+    assert_eq!(drain(&bench.queues.catalogs).await, keys(&[("olm", "c")]));
+    put(&bench.stores.catalogs, 4, "olm", "c", connected("CONNECTING", "2026-01-02T00:00:00Z"));
+    assert_eq!(drain(&bench.queues.subscriptions).await, keys(&[("a", "s")]));
+}
+
 #[tokio::test]
 async fn new_content_has_namespaces_resolved() {
     let bench = bench();

@@ -1,6 +1,6 @@
 //! Each controller with what it needs.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use dashmap::DashMap;
 use olm_kit::discovery::{ApiKinds, ServerVersion};
@@ -44,6 +44,7 @@ impl Parts {
             client: self.client.clone(),
             interpreter: self.interpreter.clone(),
             leadership: self.candidacy.leadership().clone(),
+            acting_since: OnceLock::new(),
             metrics: self.metrics.clone(),
         }
     }

@@ -24,6 +24,8 @@ pub struct Observed {
     pub config_map: ConfigMapFound,
     /// Its connection, if there is one, or why there cannot be one.
     pub connection: Result<Option<Connection>, String>,
+    /// Since when this operator acts: its start, or when it took the Lease.
+    pub acting_since: Timestamp,
     /// What was read over the connection.
     pub content: Content,
     /// The digest that its image has in the registry, or why that is not known. Only asked for

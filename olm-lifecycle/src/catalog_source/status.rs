@@ -201,7 +201,8 @@ fn connected(observed: &Observed, course: &Course, status: &mut CatalogSourceSta
     match &observed.connection {
         Ok(Some(connection)) => {
             let recorded = status.connection_state.take();
-            status.connection_state = Some(connection_state(recorded, connection));
+            let acting_since = observed.acting_since;
+            status.connection_state = Some(connection_state(recorded, connection, acting_since));
         }
         Ok(None) => {}
         Err(problem) => {
@@ -213,23 +214,32 @@ fn connected(observed: &Observed, course: &Course, status: &mut CatalogSourceSta
 
 /// A failing connection goes back and forth between failing and connecting at each attempt, and
 /// after a restart of ours each connection is made anew: what is recorded stays until the attempt
-/// has another result, so that neither an unreachable catalog nor a restart causes writes.
+/// has a result. So an unreachable catalog causes no writes, and a restart causes one, which says
+/// when this operator connected.
 fn connection_state(
     recorded: Option<GrpcConnectionState>,
     connection: &Connection,
+    acting_since: Timestamp,
 ) -> GrpcConnectionState {
+    let acting_since = whole_seconds(acting_since);
     let wanted = GrpcConnectionState {
         address: Some(connection.address.clone()),
         last_observed_state: connection.state.clone(),
-        last_connect: Some(Time(connection.since)),
+        last_connect: Some(Time(connection.since.max(acting_since))),
     };
     let Some(recorded) = recorded.filter(|recorded| recorded.address == wanted.address) else {
         return wanted;
     };
     let known = [READY, TRANSIENT_FAILURE].contains(&recorded.last_observed_state.as_str());
-    let undecided = known && UNDER_WAY.contains(&connection.state.as_str());
+    let under_way = UNDER_WAY.contains(&connection.state.as_str());
     let same = recorded.last_observed_state == wanted.last_observed_state;
-    if undecided || same { recorded } else { wanted }
+    let ours = recorded.last_connect.as_ref().is_some_and(|time| time.0 >= acting_since);
+    if (known && under_way) || (same && (ours || under_way)) { recorded } else { wanted }
+}
+
+/// As the API server keeps times: one that is compared with a recorded one must not be later by less.
+fn whole_seconds(time: Timestamp) -> Timestamp {
+    Timestamp::from_second(time.as_second()).unwrap_or(time)
 }
 
 fn next(catalog: &CatalogSource, course: &Course, now: Timestamp) -> Option<Duration> {

@@ -10,8 +10,11 @@ use crate::audit::Write;
 const OF_THE_PACKAGE_SERVER: [&str; 3] =
     [PACKAGE_SERVER, "packages.operators.coreos.com", "olm-operators"];
 
-/// What ours brings up to date once, because v0 leaves it wrong (docs/differences.md).
-const REPAIRED: [&str; 4] = [
+/// What ours brings up to date once, because v0 leaves it wrong (docs/differences.md), or because it
+/// says who did something last.
+const REPAIRED: [&str; 5] = [
+    // When the operator connected.
+    "catalogsources/status ",
     // Owners of the roles of an API: v0 spells their kind so that no garbage collector finds them.
     "clusterroles ",
     // Requirements are those of the last failure.

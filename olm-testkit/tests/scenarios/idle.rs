@@ -1,5 +1,5 @@
-//! Where nothing changes, nothing is written: neither by operators that run on nor by operators
-//! that are started again. Where nothing of importance changes, nothing is resolved. What is measured
+//! Where nothing changes, nothing is written: neither by operators that run on nor, but for when
+//! catalogs were connected, by operators that are started again. Where nothing of importance changes, nothing is resolved. What is measured
 //! there is golden.
 
 mod groups;
@@ -9,8 +9,11 @@ mod scrape;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, Result};
-use olm_testkit::audit::AuditLog;
+use anyhow::{Context, Result, ensure};
+use jiff::Timestamp;
+use kube::ResourceExt;
+use kube::api::{Api, ListParams};
+use olm_testkit::audit::{AuditLog, Write};
 use olm_testkit::builders::{self, Bundle, Crd, Package, csv};
 use olm_testkit::e2e::stage::local::Local;
 use olm_testkit::e2e::{Scene, Stage};
@@ -59,11 +62,39 @@ async fn silence(started: &Arc<Local>) -> Result<()> {
     audit.until_quiet(&Operator::NAMES, QUIET, PATIENCE).await?;
     audit.nothing_for(&Operator::NAMES, SILENCE).await.context("while nothing changed")?;
     scrape::is_golden(started).await?;
+    let before = Timestamp::now();
     started.restart_operators().await?;
-    let silent = audit.nothing_for(&Operator::NAMES, SILENCE_AFTER_START).await;
-    silent.context("after a start of both operators")?;
+    let written = audit.until_quiet(&Operator::NAMES, SILENCE_AFTER_START, PATIENCE).await;
+    let written = written.context("after a start of both operators")?;
+    connected_again(started, &written, before).await?;
     let [_, refused, ..] = &scenes;
     resolutions::only_when_needed(started.admin(Operator::Catalog)?, refused).await
+}
+
+/// After a start, each CatalogSource is told once that it was connected, and nothing else is written.
+async fn connected_again(started: &Local, written: &[Write], before: Timestamp) -> Result<()> {
+    let catalogs: Api<CatalogSource> = Api::all(started.client());
+    let catalogs = catalogs.list(&ListParams::default()).await?.items;
+    let mut expected: Vec<_> = catalogs
+        .iter()
+        .map(|one| {
+            let namespace = one.namespace().unwrap_or_default();
+            format!("catalogsources/status {namespace}/{}", one.name_any())
+        })
+        .collect();
+    let mut found: Vec<_> = written.iter().map(|write| write.object.clone()).collect();
+    expected.sort();
+    found.sort();
+    let unexpected: Vec<_> = found.iter().filter(|one| !expected.contains(one)).collect();
+    ensure!(unexpected.is_empty(), "after a start of both operators: {unexpected:?}");
+    ensure!(found == expected, "{} writes for {} catalogs", found.len(), expected.len());
+    for catalog in catalogs {
+        let state = catalog.status.as_ref().and_then(|status| status.connection_state.as_ref());
+        let connected = state.and_then(|state| state.last_connect.as_ref()).map(|time| time.0);
+        let moved = connected.is_some_and(|time| time.as_second() >= before.as_second());
+        ensure!(moved, "{} was connected at {connected:?}", catalog.name_any());
+    }
+    Ok(())
 }
 
 async fn installed(started: &Arc<Local>) -> Result<Arc<Scene>> {

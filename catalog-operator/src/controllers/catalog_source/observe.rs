@@ -40,6 +40,7 @@ impl CatalogSources {
         let server_version =
             if has_template(&catalog) { self.version.current().await } else { None };
         Ok(Observed {
+            acting_since: *self.acting_since.get_or_init(clock::now),
             digest: self.digest(&catalog, &server).await,
             content: self.catalogs.facts(key),
             server_version,

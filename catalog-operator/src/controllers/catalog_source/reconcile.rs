@@ -1,10 +1,11 @@
 //! Keeps a CatalogSource served and connected, and its status true:
 //! observe -> plan -> act -> conclude.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use jiff::Timestamp;
 use kube::Client;
 use olm_effect::{Outcome, Refusal};
 use olm_kit::ObjectKey;
@@ -45,6 +46,8 @@ pub struct CatalogSources {
     pub(crate) client: Client,
     pub(crate) interpreter: Interpreter,
     pub(crate) leadership: Leadership,
+    /// When the first catalog was looked at as the leader.
+    pub(crate) acting_since: OnceLock<Timestamp>,
     pub(crate) metrics: CatalogMetrics,
 }
 
@@ -66,6 +69,7 @@ impl Reconciler<ObjectKey> for CatalogSources {
         if !self.leadership.is_leader() {
             return self.follow(&catalog, &catalog_key).await;
         }
+        self.acting_since.get_or_init(clock::now);
         let observed = self.observe(catalog, &catalog_key).await?;
         let ready =
             matches!(&observed.connection, Ok(Some(connection)) if connection.state == "READY");

@@ -45,6 +45,7 @@ fn observed(
     Observed {
         catalog,
         connection,
+        acting_since: now(),
         server: Default::default(),
         config_map: Default::default(),
         content: Content::default(),
@@ -147,6 +148,41 @@ fn connection_states(#[case] recorded: &str, #[case] found: &str, #[case] writte
     let state =
         status.and_then(|status| status.connection_state).map(|state| state.last_observed_state);
     assert_eq!(state.as_deref(), written);
+}
+
+/// What was recorded at second 100, and what is known after a start at second 200.4: `connected` is
+/// when the connection got its state.
+#[rstest]
+#[case::connects_again("READY", "READY", 201, Some(201))]
+#[case::connected_before_it_took_the_lease("READY", "READY", 150, Some(200))]
+#[case::is_about_to_connect("READY", "CONNECTING", 201, None)]
+#[case::stays_unreachable("TRANSIENT_FAILURE", "TRANSIENT_FAILURE", 202, Some(202))]
+#[case::was_idle_and_is("IDLE", "IDLE", 201, None)]
+fn a_start_is_told_once(
+    #[case] recorded: &str,
+    #[case] found: &str,
+    #[case] connected: i64,
+    #[case] written: Option<i64>,
+) {
+    let second = |second: i64| Timestamp::from_second(second).unwrap();
+    let state = GrpcConnectionState {
+        address: Some("there:50051".to_owned()),
+        last_observed_state: recorded.to_owned(),
+        last_connect: Some(Time(second(100))),
+    };
+    let connection = Connection {
+        address: "there:50051".to_owned(),
+        state: found.to_owned(),
+        since: second(connected),
+    };
+    let start = Timestamp::from_millisecond(200_400).unwrap();
+    let told = connection_state(Some(state.clone()), &connection, start);
+    let at = told.last_connect.as_ref().map(|time| time.0.as_second());
+    assert_eq!(at, Some(written.unwrap_or(100)));
+    // As it comes back from the API server, it is true.
+    let kept = connection_state(Some(told.clone()), &connection, start);
+    assert_eq!(kept, told);
+    assert_eq!(connection_state(Some(state.clone()), &connection, second(50)), state);
 }
 
 fn content(read: bool, problem: Option<&str>, blocks: bool) -> Content {

@@ -38,6 +38,7 @@ pub(super) fn world(spec: Value) -> World {
             server: Present::default(),
             config_map: ConfigMapFound::NotNeeded,
             connection: Ok(None),
+            acting_since: NOW.parse().unwrap(),
             content: Content::default(),
             digest: None,
             server_version: None,
