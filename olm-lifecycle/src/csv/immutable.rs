@@ -4,13 +4,15 @@
 //! and the upgrade ends with a failed CSV; here the Deployment is deleted, its pods first, and made
 //! anew. That is done only after the API server had nothing else against the new one.
 
-use olm_effect::{Action, Effect, Refusal};
+use olm_effect::{Action, Effect, EventNote, EventType, Refusal};
 use olm_types::api::ClusterServiceVersion;
 use olm_types::owner::owner_by_label;
+use olm_types::reasons::event::DEPLOYMENT_RECREATED;
 
 use super::chain::Chain;
 use super::observed::Observed;
 use crate::install::removal;
+use crate::writes::target_of;
 
 /// How the API server begins to say that the selector, and nothing else, stands in the way.
 const SELECTOR: &str = " is invalid: spec.selector: ";
@@ -34,9 +36,25 @@ pub(super) fn in_the_way(
     if owner.namespace != observed.namespace() || !makes_way(observed, owner.name) {
         return None;
     }
-    let present = Some(found).filter(|found| found.metadata.deletion_timestamp.is_none());
-    let removal = present.map(|found| removal(found).acting_as(refused.identity.clone()));
-    Some(removal.into_iter().collect())
+    if found.metadata.deletion_timestamp.is_some() {
+        return Some(Vec::new());
+    }
+    let removal = removal(found).acting_as(refused.identity.clone());
+    Some(vec![removal, told(&observed.csv, &refused.target.name)])
+}
+
+fn told(csv: &ClusterServiceVersion, deployment: &str) -> Effect {
+    let note = EventNote {
+        event_type: EventType::Warning,
+        reason: DEPLOYMENT_RECREATED.to_owned(),
+        message: format!(
+            "Deployment {deployment} was deleted, its pods first, and is made anew: this version changes its selector, \
+             which nobody may change"
+        ),
+        uid: csv.metadata.uid.clone(),
+        field_path: None,
+    };
+    Effect::event(target_of(csv), note)
 }
 
 fn changes_selector(effect: &Effect, refusal: &Refusal) -> bool {

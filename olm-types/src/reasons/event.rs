@@ -10,5 +10,9 @@ pub const APPLIED_WITH_WARNINGS: &str = "AppliedWithWarnings";
 pub const CRD_VALIDATION: &str = "CRDValidation";
 /// On an InstallPlan: a step changed an object that was there already and was not under OLM's management.
 pub const OBJECT_TAKEN_OVER: &str = "ObjectTakenOver";
+/// On a Subscription: it took over a CSV that was installed already.
+pub const CSV_ADOPTED: &str = "CSVAdopted";
+/// On a CSV: a Deployment is deleted and made anew, because nobody may change its selector.
+pub const DEPLOYMENT_RECREATED: &str = "DeploymentRecreated";
 /// On a CSV: it is not copied to target namespaces (spec olm-operator 5.2).
 pub const DISABLED_COPIED_CSVS: &str = "DisabledCopiedCSVs";

@@ -10,16 +10,18 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube_core::ResourceExt;
-use olm_effect::Effect;
+use olm_effect::{Effect, EventNote, EventType};
 use olm_types::annotations::PROPERTIES;
 use olm_types::api::{ClusterServiceVersion, CsvPhase, Subscription, SubscriptionState};
 use olm_types::bundle::{Entry, Universe};
 use olm_types::properties::{annotation, value};
+use olm_types::reasons::event::CSV_ADOPTED;
 use olm_types::version::Version;
 
 use super::{Namespace, write};
+use crate::writes::target_of;
 
-/// The status writes with which Subscriptions take over CSVs; none when there is nothing to take
+/// The writes with which Subscriptions take over CSVs, and the events about them; none when there is nothing to take
 /// over. `csvs` are those of the namespace that are not copies. Their change starts over.
 pub fn adopt(
     namespace: &Namespace,
@@ -100,11 +102,29 @@ fn version(csv: &ClusterServiceVersion) -> Option<Version> {
     Version::parse(csv.spec.version.as_deref()?).ok()
 }
 
-fn take_over(subscription: &Subscription, csv: &str, now: Timestamp) -> Option<Effect> {
+/// The status, then the event about it.
+fn take_over(subscription: &Subscription, csv: &str, now: Timestamp) -> Vec<Effect> {
     let mut status = subscription.status.clone().unwrap_or_default();
     status.installed_csv = Some(csv.to_owned());
     status.current_csv = Some(csv.to_owned());
     status.state = SubscriptionState::AtLatestKnown;
     status.last_updated = Some(Time(now));
-    write(subscription, status)
+    let write = write(subscription, status);
+    let told = write.is_some().then(|| told(subscription, csv));
+    write.into_iter().chain(told).collect()
+}
+
+fn told(subscription: &Subscription, csv: &str) -> Effect {
+    let package = &subscription.spec.name;
+    let note = EventNote {
+        event_type: EventType::Normal,
+        reason: CSV_ADOPTED.to_owned(),
+        message: format!(
+            "ClusterServiceVersion {csv} of package {package} was installed already; this Subscription takes it over \
+             and upgrades it from now on"
+        ),
+        uid: subscription.metadata.uid.clone(),
+        field_path: None,
+    };
+    Effect::event(target_of(subscription), note)
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
+use k8s_openapi::api::core::v1::Event;
 use kube::api::{Api, DeleteParams, ListParams};
 use olm_types::annotations::PROPERTIES;
 use olm_types::api::{InstallPlan, Subscription};
@@ -76,6 +77,8 @@ async fn made_anew(scene: Arc<Scene>) -> Result<()> {
 
     scene.subscribe("lamp", "hall").await?;
     scene.at_latest("lamp", "lamp.v1.0.0").await?;
+    let adopted = |event: &Event| event.reason.as_deref() == Some("CSVAdopted");
+    wait::until_some(&scene.api(), "", "tell the adoption", adopted).await?;
     let newer = lamp("1.1.0").replaces("lamp.v1.0.0");
     let package = Package::new("lamp").channel("stable", vec![lamp("1.0.0"), newer]);
     scene.publish("hall", &[package]).await?;

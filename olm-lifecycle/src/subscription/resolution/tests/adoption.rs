@@ -89,6 +89,22 @@ fn a_csv_is_taken_over_only_without_doubt(
 }
 
 #[test]
+fn an_adoption_is_told() {
+    let namespace = namespace(vec![subscription("a", "alpha", "")]);
+    let catalog = Entries(vec![entry("a", "alpha", "a.v1")]);
+    let effects = adopt(&namespace, &[csv("a.v1", "1.0.0", "a", "Succeeded")], &catalog, now());
+    let [status, event] = effects.as_slice() else { panic!("{effects:?}") };
+    assert!(matches!(status.action, Action::Status { .. }), "{status:?}");
+    let Action::Event(note) = &event.action else { panic!("{event:?}") };
+    assert_eq!((&*event.target.name, &*note.reason), ("a-alpha", "CSVAdopted"));
+    assert_eq!(
+        note.message,
+        "ClusterServiceVersion a.v1 of package a was installed already; this Subscription takes it over and upgrades \
+         it from now on"
+    );
+}
+
+#[test]
 fn the_newest_version_counts() {
     let csvs = [csv("a.v2", "2.0.0", "a", "Succeeded"), csv("a.v1", "1.0.0", "a", "Succeeded")];
     let namespace = namespace(vec![subscription("a", "alpha", "")]);

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
 use k8s_openapi::api::apps::v1::Deployment;
+use k8s_openapi::api::core::v1::Event;
 use kube::ResourceExt;
 use kube::api::{Api, Patch, PatchParams};
 use olm_types::api::{ClusterServiceVersion, CsvPhase, OperatorCondition};
@@ -78,7 +79,8 @@ pub(super) async fn another_selector(scene: Arc<Scene>) -> Result<()> {
     ensure!(first.uid() != second.uid(), "it is the same Deployment");
     let spec = serde_json::to_value(&second.spec)?;
     ensure!(spec["selector"]["matchLabels"] == selected, "it selects {}", spec["selector"]);
-    Ok(())
+    let told = |event: &Event| event.reason.as_deref() == Some("DeploymentRecreated");
+    wait::until_some(&scene.api(), "", "tell of the new Deployment", told).await.map(drop)
 }
 
 /// Of two versions that replace each other neither would ever go. They say so, until one stops.
