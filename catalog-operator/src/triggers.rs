@@ -11,6 +11,7 @@ use olm_types::api::{
     Subscription,
 };
 use olm_types::bundle::CatalogKey;
+use olm_types::reasons::install_plan::INSTALL_CHECK_FAILED;
 
 use crate::catalogs::CatalogChange;
 use crate::queues::Queues;
@@ -105,6 +106,10 @@ impl Triggers {
     fn subscription(&self, change: &Change<Subscription>) {
         let Some(subscription) = change.latest() else { return };
         self.queues.subscriptions.add(ObjectKey::of(&**subscription));
+        if change.new.as_ref().is_none_or(is_going) {
+            // What was made for it may not be executed any more.
+            self.open_plans_of(&subscription.namespace().unwrap_or_default());
+        }
     }
 
     /// A plan concerns its owners, and the Subscriptions that it generated: those name it without
@@ -139,7 +144,21 @@ impl Triggers {
         }
     }
 
+    /// Has the plans of a namespace looked at that must not be executed as things were.
+    fn held_plans_of(&self, namespace: &str) {
+        let held = |plan: &&Arc<InstallPlan>| is_open(plan) && is_held(plan);
+        for plan in self.stores.plans.list_in(namespace).iter().filter(held) {
+            self.queues.plans.add(ObjectKey::of(&**plan));
+        }
+    }
+
+    /// A CSV that was deleted, or is back, matters to the plans that were made for it.
     fn csv(&self, change: &Change<ClusterServiceVersion>) {
+        if is_there(change.old.as_ref()) != is_there(change.new.as_ref())
+            && let Some(namespace) = change.latest().and_then(|csv| csv.namespace())
+        {
+            self.held_plans_of(&namespace);
+        }
         let unchanged = change
             .old
             .as_ref()
@@ -184,6 +203,22 @@ fn names(subscription: &Subscription, plan: &InstallPlan) -> bool {
 fn was_closed(change: &Change<InstallPlan>) -> bool {
     let is_open = |plan: &Option<Arc<InstallPlan>>| plan.as_deref().is_some_and(is_open);
     is_open(&change.old) && !is_open(&change.new)
+}
+
+fn is_going<K: ResourceExt>(object: &Arc<K>) -> bool {
+    object.meta().deletion_timestamp.is_some()
+}
+
+fn is_there<K: ResourceExt>(object: Option<&Arc<K>>) -> bool {
+    object.is_some_and(|object| !is_going(object))
+}
+
+/// Whether a plan waits for something to be as it was.
+fn is_held(plan: &InstallPlan) -> bool {
+    let conditions = plan.status.iter().flat_map(|status| &status.conditions);
+    conditions
+        .filter_map(|condition| condition.reason.as_deref())
+        .any(|reason| reason == INSTALL_CHECK_FAILED)
 }
 
 fn is_open(plan: &InstallPlan) -> bool {

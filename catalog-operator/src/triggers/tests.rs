@@ -93,6 +93,28 @@ async fn a_new_connection_concerns_nobody() {
     assert_eq!(drain(&bench.queues.subscriptions).await, keys(&[("a", "s")]));
 }
 
+/// Whoever waits, is held or is about to be executed is looked at when what it was made for goes.
+#[tokio::test]
+async fn what_goes_concerns_the_plans_that_were_made_for_it() {
+    let bench = bench();
+    let open =
+        |conditions: Value| json!({"status": {"phase": "Installing", "conditions": conditions}});
+    let held = json!([{"type": "Installed", "status": "False", "reason": "InstallCheckFailed"}]);
+    put(&bench.stores.plans, 1, "a", "open", open(json!([])));
+    put(&bench.stores.plans, 2, "a", "held", open(held));
+    put(&bench.stores.plans, 3, "a", "done", json!({"status": {"phase": "Complete"}}));
+    put(&bench.stores.subscriptions, 4, "a", "s", json!({}));
+    put(&bench.stores.csvs, 5, "a", "c", json!({}));
+    drain(&bench.queues.plans).await;
+    let going = json!({"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z"}});
+    put(&bench.stores.subscriptions, 6, "a", "s", json!({"metadata": {"labels": {"a": "b"}}}));
+    assert!(drain(&bench.queues.plans).await.is_empty());
+    put(&bench.stores.subscriptions, 7, "a", "s", going.clone());
+    assert_eq!(drain(&bench.queues.plans).await, keys(&[("a", "held"), ("a", "open")]));
+    put(&bench.stores.csvs, 8, "a", "c", going);
+    assert_eq!(drain(&bench.queues.plans).await, keys(&[("a", "held")]));
+}
+
 #[tokio::test]
 async fn new_content_has_namespaces_resolved() {
     let bench = bench();

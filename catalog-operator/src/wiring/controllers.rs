@@ -122,6 +122,7 @@ impl Parts {
             complaints: DashMap::new(),
             operator_namespace: self.args.namespace.clone(),
             retry_timeout: self.args.install_plan_retry_timeout,
+            keeps_stored_versions: !self.args.retire_stored_versions,
             metrics: self.metrics.clone(),
         }
     }

@@ -11,14 +11,20 @@ use super::{CrdError, GROUP, list, text, versions};
 /// The versions that are listed as stored and that the new definition does not have.
 ///
 /// # Errors
-/// Objects would be lost: one of them is served, or objects are still written in it.
-pub(super) fn to_retire(live: &Value, desired: &Value) -> Result<Vec<String>, CrdError> {
+/// Objects would be lost: one of them is served, or objects are still written in it. Or all are to be
+/// kept, as v0 does it.
+pub(super) fn to_retire(
+    live: &Value,
+    desired: &Value,
+    keep: bool,
+) -> Result<Vec<String>, CrdError> {
     let kept = versions::all(desired);
     let served = versions::served(live);
     let stored = list(live, "/status/storedVersions").filter_map(Value::as_str);
     let mut retired = Vec::new();
     for version in stored.filter(|version| !kept.contains(version)) {
-        if served.contains(version) || versions::storage(live) == version || served.is_empty() {
+        let in_use = served.contains(version) || versions::storage(live) == version;
+        if keep || in_use || served.is_empty() {
             return Err(lost(live, version));
         }
         retired.push(version.to_owned());

@@ -37,6 +37,8 @@ pub struct Owners<'a> {
     pub current: (&'a str, &'a str),
     /// `(namespace, name)` of all CSVs that are not copies.
     pub existing: Option<&'a BTreeSet<(String, String)>>,
+    /// Whether stored versions stay, so that a definition without one of them is refused.
+    pub keeps_stored_versions: bool,
 }
 
 /// An upgrade in progress.
@@ -52,6 +54,11 @@ pub struct Upgrade {
     to_write: VecDeque<Effect>,
     /// Whether all objects were written anew.
     rewritten: bool,
+    /// How many were.
+    count: usize,
+    /// What has to be told of that.
+    told: Option<String>,
+    keeps_stored_versions: bool,
     token: Option<String>,
     restarts: u8,
     warning: Option<String>,
@@ -82,6 +89,9 @@ impl Upgrade {
             retired: Vec::new(),
             to_write: VecDeque::new(),
             rewritten: false,
+            count: 0,
+            told: None,
+            keeps_stored_versions: owners.keeps_stored_versions,
             token: None,
             restarts: 0,
             warning: None,
@@ -103,7 +113,8 @@ impl Upgrade {
             return Ok(Demand::Write(effect.clone()));
         }
         if self.retired.is_empty() {
-            self.retired = stored_versions::to_retire(&self.live, &self.desired)?;
+            let keep = self.keeps_stored_versions;
+            self.retired = stored_versions::to_retire(&self.live, &self.desired, keep)?;
         }
         if self.retired.is_empty() {
             return Ok(Demand::Ready(self.object()));
@@ -172,7 +183,12 @@ impl Upgrade {
             }
             (Outcome::Changed(live), None) => {
                 self.live = live;
+                self.told = Some(self.retirement());
                 self.retired.clear();
+                Ok(())
+            }
+            (_, Some(_)) => {
+                self.count += 1;
                 Ok(())
             }
             _ => Ok(()),
@@ -187,6 +203,20 @@ impl Upgrade {
     /// What has to be told although the upgrade goes on.
     pub fn take_warning(&mut self) -> Option<String> {
         self.warning.take()
+    }
+
+    /// Which objects were written anew, and what for, once that is done.
+    pub fn take_rewritten(&mut self) -> Option<String> {
+        self.told.take()
+    }
+
+    fn retirement(&self) -> String {
+        format!(
+            "{} object(s) of CRD {:?} were written anew, so that none is stored in {}, which the new CRD does not have",
+            self.count,
+            self.name(),
+            self.retired.join(", ")
+        )
     }
 
     /// Existing objects will go through the new conversion webhook, which may make them valid.

@@ -30,7 +30,8 @@ fn age(a: &InstallPlan, b: &InstallPlan) -> Ordering {
     key(a).cmp(&key(b))
 }
 
-fn delete(plan: &InstallPlan) -> Effect {
+/// The deletion of this very plan.
+pub(super) fn delete(plan: &InstallPlan) -> Effect {
     let uid = plan.metadata.uid.clone();
     Effect::new(
         target_of(plan),

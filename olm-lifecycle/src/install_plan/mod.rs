@@ -3,7 +3,9 @@
 
 pub mod attenuation;
 pub mod collect;
+pub mod continuation;
 pub mod execution;
+pub(crate) mod package;
 pub mod phase;
 mod report;
 pub mod request;

@@ -17,14 +17,15 @@ use k8s_openapi::api::core::v1::ObjectReference;
 use kube_core::ResourceExt;
 use olm_effect::{Effect, Identity};
 use olm_types::api::{InstallPlan, InstallPlanPhase, InstallPlanStatus, OperatorGroup};
-use olm_types::reasons::install_plan as reasons;
+use olm_types::reasons::{event, install_plan as reasons};
 
+use super::continuation::{Surroundings, Verdict, judge};
 use super::execution::{Execution, Scope};
 use super::request::{is_without_status, made_by_user};
-use super::{attenuation, stale, superseded, turn};
+use super::{attenuation, collect, report, stale, superseded, turn};
 use crate::crd::CrdOwner;
 use crate::tenancy::StepTrust;
-pub use conclusion::{API_POLL, Conclusion, FIRST_RETRY, RETRY, conclude};
+pub use conclusion::{API_POLL, Conclusion, FIRST_RETRY, RETRY, conclude, interrupt};
 use status::{reset, set_installed, status_effects};
 
 /// What is known about a plan.
@@ -34,7 +35,9 @@ pub struct Observed {
     pub plan: Arc<InstallPlan>,
     /// All plans of its namespace.
     pub siblings: Vec<Arc<InstallPlan>>,
-    /// OperatorGroups of its namespace.
+    /// Whom it was made for, and what became of that.
+    pub around: Surroundings,
+    /// OperatorGroups of its namespace that are not being deleted.
     pub groups: Vec<Arc<OperatorGroup>>,
     /// `(namespace, name)` of every CSV that is not a copy.
     pub csvs: BTreeSet<(String, String)>,
@@ -50,6 +53,8 @@ pub struct Observed {
     pub retry_timeout: Duration,
     /// Which of its steps OLM's own rights may serve.
     pub trust: StepTrust,
+    /// Whether no version of a CRD in which objects may be stored is retired.
+    pub keeps_stored_versions: bool,
 }
 
 /// What to do with a plan.
@@ -65,8 +70,13 @@ pub enum Decision {
     },
     /// A user made it and it has no steps yet: find them, then ask [`super::request::requested`].
     Resolve,
-    /// It is the turn of an older plan: look again when that is done, at the latest after so long.
-    Wait(Duration),
+    /// It is the turn of an older plan: say so, and look again when that is done.
+    Wait {
+        /// The writes; none when the status says it already.
+        effects: Vec<Effect>,
+        /// When to look again at the latest.
+        rest: Duration,
+    },
     /// Execute its steps, then ask [`conclude`].
     Execute(Box<Execution>),
 }
@@ -83,13 +93,41 @@ pub fn decide(observed: &Observed, now: Timestamp) -> Decision {
         InstallPlanPhase::None
         | InstallPlanPhase::Planning
         | InstallPlanPhase::RequiresApproval
-        | InstallPlanPhase::Installing => go_on(observed, status, now),
+        | InstallPlanPhase::Installing => judged(observed, status, now),
     }
+}
+
+/// A plan that would be executed is judged first. One that nobody approved yet does nothing.
+fn judged(observed: &Observed, status: &InstallPlanStatus, now: Timestamp) -> Decision {
+    let executed = status.phase == InstallPlanPhase::Installing || observed.plan.spec.approved;
+    let verdict = match executed {
+        true => judge(&observed.plan, &observed.around),
+        false => Verdict::Go(BTreeSet::new()),
+    };
+    match verdict {
+        Verdict::Go(without) => go_on(observed, status, &without, now),
+        Verdict::Over => Decision::Nothing,
+        Verdict::Held(why) => check_failed(observed, why.clone(), why, now),
+        Verdict::Withdrawn(why) => withdraw(observed, why),
+    }
+}
+
+fn withdraw(observed: &Observed, why: String) -> Decision {
+    let plan = &observed.plan;
+    let message =
+        format!("{why}: the InstallPlan was deleted, and what is still asked for is resolved anew");
+    let told = report::normal(plan, event::INSTALL_PLAN_WITHDRAWN, message);
+    Decision::Write { effects: vec![collect::delete(plan), told], problem: Some(why) }
 }
 
 /// The next step of a plan that has not come to its end: with the account of its group, and only
 /// while what it may use is known.
-fn go_on(observed: &Observed, status: &InstallPlanStatus, now: Timestamp) -> Decision {
+fn go_on(
+    observed: &Observed,
+    status: &InstallPlanStatus,
+    without: &BTreeSet<String>,
+    now: Timestamp,
+) -> Decision {
     let namespace = observed.plan.namespace().unwrap_or_default();
     let account = match attenuation::account(&observed.groups, &namespace) {
         Ok(account) => account,
@@ -112,7 +150,7 @@ fn go_on(observed: &Observed, status: &InstallPlanStatus, now: Timestamp) -> Dec
         InstallPlanPhase::RequiresApproval if observed.plan.spec.approved => {
             approved(observed, status, now)
         }
-        InstallPlanPhase::Installing => execute(observed, status, account, now),
+        InstallPlanPhase::Installing => execute(observed, status, without, account, now),
         InstallPlanPhase::RequiresApproval => write(observed, reset(status, now), None),
         InstallPlanPhase::None
         | InstallPlanPhase::Planning
@@ -145,19 +183,39 @@ fn retry_of_failed(observed: &Observed, status: &InstallPlanStatus) -> Decision 
 fn execute(
     observed: &Observed,
     status: &InstallPlanStatus,
+    without: &BTreeSet<String>,
     account: Option<ObjectReference>,
     now: Timestamp,
 ) -> Decision {
     let others = observed.siblings.iter().map(AsRef::as_ref);
     match turn::wait(&observed.plan, others, observed.retry_timeout, now) {
-        Some(wait) => Decision::Wait(wait),
-        None => Decision::Execute(Box::new(execution(observed, status, account))),
+        Some(wait) => waiting(observed, status, &wait, now),
+        None => Decision::Execute(Box::new(execution(observed, status, without, account))),
     }
+}
+
+/// Says once which plan comes first.
+fn waiting(
+    observed: &Observed,
+    status: &InstallPlanStatus,
+    wait: &turn::Wait,
+    now: Timestamp,
+) -> Decision {
+    let message = Some(wait.message()).filter(|_| status.start_time.is_none());
+    let told = message.is_none() || status.message == message;
+    let message = message.or_else(|| status.message.clone());
+    let mut effects = status_effects(observed, InstallPlanStatus { message, ..reset(status, now) });
+    if !told {
+        let about = report::normal(&observed.plan, event::INSTALL_PLAN_WAITING, wait.message());
+        effects.push(about);
+    }
+    Decision::Wait { effects, rest: wait.rest }
 }
 
 fn execution(
     observed: &Observed,
     status: &InstallPlanStatus,
+    without: &BTreeSet<String>,
     account: Option<ObjectReference>,
 ) -> Execution {
     let scope = Scope {
@@ -167,11 +225,12 @@ fn execution(
         identity: account.map_or(Identity::Own, acting_as),
         trust: observed.trust.clone(),
         csvs: observed.csvs.clone(),
+        keeps_stored_versions: observed.keeps_stored_versions,
         crd_owners: observed.crd_owners.clone(),
         wanted: observed.plan.spec.cluster_service_version_names.iter().cloned().collect(),
         ..Scope::default()
     };
-    Execution::new(scope, superseded::settle(&status.plan, &observed.replaced))
+    Execution::new(scope, superseded::settle(&status.plan, &observed.replaced, without))
 }
 
 /// The identity of an account that an OperatorGroup names.

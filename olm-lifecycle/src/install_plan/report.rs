@@ -16,6 +16,7 @@ pub(super) fn events(plan: &InstallPlan, ended: &Ended) -> Vec<Effect> {
                 (reasons::APPLIED_WITH_WARNINGS, Some(format!("status.plan[{}]", note.step)))
             }
             Matter::CrdValidation(_) => (reasons::CRD_VALIDATION, None),
+            Matter::Rewritten(_) => (reasons::OBJECTS_REWRITTEN, None),
             Matter::TakenOver => {
                 (reasons::OBJECT_TAKEN_OVER, Some(format!("status.plan[{}]", note.step)))
             }
@@ -32,8 +33,23 @@ pub(super) fn warning(
     message: String,
     field_path: Option<String>,
 ) -> Effect {
+    event(plan, EventType::Warning, reason, message, field_path)
+}
+
+/// A Normal event about a plan.
+pub(super) fn normal(plan: &InstallPlan, reason: &str, message: String) -> Effect {
+    event(plan, EventType::Normal, reason, message, None)
+}
+
+fn event(
+    plan: &InstallPlan,
+    event_type: EventType,
+    reason: &str,
+    message: String,
+    field_path: Option<String>,
+) -> Effect {
     let note = EventNote {
-        event_type: EventType::Warning,
+        event_type,
         reason: reason.to_owned(),
         message,
         uid: plan.metadata.uid.clone(),

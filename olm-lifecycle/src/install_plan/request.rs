@@ -21,6 +21,9 @@ use super::report;
 use crate::tenancy::Attestor;
 use crate::writes::status_write;
 
+/// What the names of plans begin with that the operator makes; the API server adds the rest.
+pub(crate) const NAME_PREFIX: &str = "install-";
+
 /// What shall be installed in a namespace.
 #[derive(Clone, Debug)]
 pub struct PlanRequest {
@@ -47,7 +50,7 @@ impl PlanRequest {
     /// The plan as it is created; it has no status yet.
     pub fn object(&self) -> InstallPlan {
         let mut plan = InstallPlan { spec: self.spec(), ..InstallPlan::default() };
-        plan.metadata.generate_name = Some("install-".to_owned());
+        plan.metadata.generate_name = Some(NAME_PREFIX.to_owned());
         plan.metadata.namespace = Some(self.namespace.clone());
         let owners = self.owners.iter().map(|owner| {
             let uid = owner.metadata.uid.as_deref().unwrap_or_default();

@@ -8,23 +8,54 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
-use olm_types::api::{InstallPlan, InstallPlanPhase, Subscription};
+use kube_core::ResourceExt;
+use olm_types::api::{InstallPlan, InstallPlanPhase, InstallPlanStatus};
 
-/// How long the plan waits at most for one of `others` that comes before it; nothing when it is the
-/// plan's turn. An older plan is waited for until it was tried for `patience`.
+use super::continuation::owners;
+
+/// What the message of a plan begins with that waits; so it is known later that it has waited.
+const WAITS: &str = "waiting for InstallPlan ";
+
+/// The plan that comes first, and how long to wait for it at most.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Wait {
+    pub(super) rest: Duration,
+    behind: String,
+}
+
+impl Wait {
+    /// What the plan says while it waits.
+    pub(super) fn message(&self) -> String {
+        format!("{WAITS}{}, which is older, to be done", self.behind)
+    }
+}
+
+/// What the plan waits for of `others` that come before it; nothing when it is the plan's turn. An
+/// older plan is waited for until it was tried for `patience`.
 pub(super) fn wait<'a>(
     plan: &InstallPlan,
     others: impl IntoIterator<Item = &'a InstallPlan>,
     patience: Duration,
     now: Timestamp,
-) -> Option<Duration> {
+) -> Option<Wait> {
     let ahead = others.into_iter().filter(|other| {
         is_running(other) && rank(other) < rank(plan) && of_same_subscription(other, plan)
     });
-    ahead
-        .filter_map(|other| patience.checked_sub(age(other, now)?))
-        .max()
-        .filter(|wait| !wait.is_zero())
+    let waits = ahead.filter_map(|other| {
+        let rest = patience.checked_sub(age(other, now)?).filter(|rest| !rest.is_zero())?;
+        Some(Wait { rest, behind: other.name_any() })
+    });
+    waits.max_by(|one, other| one.rest.cmp(&other.rest).then(other.behind.cmp(&one.behind)))
+}
+
+/// Whether the plan had to wait, and was not tried since.
+pub(super) fn has_waited(status: &InstallPlanStatus) -> bool {
+    status.message.as_deref().is_some_and(|message| message.starts_with(WAITS))
+}
+
+/// A plan whose turn it is does not say any longer that it waits.
+pub(super) fn taken(status: InstallPlanStatus) -> InstallPlanStatus {
+    if has_waited(&status) { InstallPlanStatus { message: None, ..status } } else { status }
 }
 
 /// Order of creation.
@@ -47,13 +78,7 @@ fn is_running(plan: &InstallPlan) -> bool {
 }
 
 fn of_same_subscription(one: &InstallPlan, other: &InstallPlan) -> bool {
-    subscriptions(one).any(|uid| subscriptions(other).any(|each| each == uid))
-}
-
-/// `uid`s of the Subscriptions that own a plan.
-fn subscriptions(plan: &InstallPlan) -> impl Iterator<Item = &str> {
-    let owners = plan.metadata.owner_references.iter().flatten();
-    owners.filter(|owner| owner.kind == Subscription::KIND).map(|owner| owner.uid.as_str())
+    owners(one).any(|uid| owners(other).any(|each| each == uid))
 }
 
 /// For how long the plan has been tried; since it was created, if it was never tried.
@@ -103,7 +128,31 @@ mod tests {
         let mine = plan(2, "Installing", "a", 100);
         let (patience, now) = (Duration::from_secs(60), Timestamp::from_second(100).unwrap());
         let waits = wait(&mine, [&mine, &other], patience, now);
-        assert_eq!(waits.map(|wait| wait.as_secs()), expected);
+        assert_eq!(waits.as_ref().map(|wait| wait.rest.as_secs()), expected);
+        let name = other.metadata.name.unwrap();
+        let message = format!("waiting for InstallPlan {name}, which is older, to be done");
+        assert_eq!(waits.map(|wait| wait.message()), expected.map(|_| message));
+    }
+
+    #[test]
+    fn of_several_the_one_that_takes_longest_is_named() {
+        let (old, older) = (plan(2, "Installing", "a", 90), plan(1, "Installing", "a", 80));
+        let mine = plan(3, "Installing", "a", 100);
+        let now = Timestamp::from_second(100).unwrap();
+        let wait = wait(&mine, [&older, &old], Duration::from_secs(60), now).unwrap();
+        assert_eq!((wait.rest.as_secs(), &*wait.behind), (50, "install-2"));
+    }
+
+    #[test]
+    fn who_waited_is_known_until_it_is_tried() {
+        let wait = Wait { rest: Duration::ZERO, behind: "install-1".to_owned() };
+        let status = InstallPlanStatus { message: Some(wait.message()), ..Default::default() };
+        assert!(has_waited(&status));
+        assert_eq!(taken(status), InstallPlanStatus::default());
+        let message = Some("retrying execution due to error: x".to_owned());
+        let tried = InstallPlanStatus { message, ..Default::default() };
+        assert!(!has_waited(&tried));
+        assert_eq!(taken(tried.clone()), tried);
     }
 
     #[test]

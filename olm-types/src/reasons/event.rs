@@ -10,6 +10,12 @@ pub const APPLIED_WITH_WARNINGS: &str = "AppliedWithWarnings";
 pub const CRD_VALIDATION: &str = "CRDValidation";
 /// On an InstallPlan: a step changed an object that was there already and was not under OLM's management.
 pub const OBJECT_TAKEN_OVER: &str = "ObjectTakenOver";
+/// On an InstallPlan: an older plan of the same Subscription is executed first.
+pub const INSTALL_PLAN_WAITING: &str = "InstallPlanWaiting";
+/// On an InstallPlan: it is deleted, because what it would install is not asked for any more.
+pub const INSTALL_PLAN_WITHDRAWN: &str = "InstallPlanWithdrawn";
+/// On an InstallPlan: objects were written anew, so that a version of their CRD could be retired.
+pub const OBJECTS_REWRITTEN: &str = "ObjectsRewritten";
 /// On a Subscription: it took over a CSV that was installed already.
 pub const CSV_ADOPTED: &str = "CSVAdopted";
 /// On a CSV: a Deployment is deleted and made anew, because nobody may change its selector.

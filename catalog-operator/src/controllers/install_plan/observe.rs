@@ -10,14 +10,23 @@ use olm_lifecycle::install_plan::phase::Observed;
 use olm_lifecycle::tenancy::StepTrust;
 use olm_types::api::InstallPlan;
 
+use super::surroundings;
+use crate::catalogs::Catalogs;
 use crate::stores::Stores;
+
+/// What the command line says about plans.
+pub(super) struct Terms<'a> {
+    pub(super) operator_namespace: &'a str,
+    pub(super) retry_timeout: Duration,
+    pub(super) keeps_stored_versions: bool,
+}
 
 /// Gathers the plan's surroundings.
 pub(super) fn observe(
     plan: Arc<InstallPlan>,
     stores: &Stores,
-    operator_namespace: &str,
-    retry_timeout: Duration,
+    catalogs: &Catalogs,
+    terms: Terms<'_>,
     rights_changed: bool,
     trust: StepTrust,
 ) -> Observed {
@@ -30,13 +39,15 @@ pub(super) fn observe(
     let is_gone = |name: &String| !names.contains(&(namespace.clone(), name.clone()));
     Observed {
         siblings: stores.plans.list_in(&namespace),
-        groups: stores.groups.list_in(&namespace),
+        around: surroundings::stored(&plan, stores, catalogs),
+        groups: surroundings::groups(&namespace, stores),
         replaced: replaced.filter(is_gone).collect(),
         csvs: names,
         crd_owners: crd::owners(&csvs),
         rights_changed,
-        operator_namespace: operator_namespace.to_owned(),
-        retry_timeout,
+        operator_namespace: terms.operator_namespace.to_owned(),
+        retry_timeout: terms.retry_timeout,
+        keeps_stored_versions: terms.keeps_stored_versions,
         trust,
         plan,
     }

@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use dashmap::DashMap;
 use olm_kit::ObjectKey;
 use olm_kit::controller::{Conclusion, ReconcileError, Reconciler};
+use olm_lifecycle::install_plan::continuation::Now;
 use olm_lifecycle::install_plan::execution::Execution;
 use olm_lifecycle::install_plan::phase::{self, Decision};
 use olm_lifecycle::install_plan::request::{requested, unresolved};
@@ -14,7 +15,8 @@ use olm_types::api::InstallPlan;
 use super::super::act;
 use super::super::resolution::{Resolutions, Unresolved};
 use super::calls::Calls;
-use super::observe::observe;
+use super::guard::{Guard, Leave};
+use super::observe::{Terms, observe};
 use super::record::record;
 use crate::metrics::CatalogMetrics;
 use crate::rights::ChangedRights;
@@ -38,6 +40,7 @@ pub struct InstallPlans {
     pub(crate) complaints: DashMap<ObjectKey, String>,
     pub(crate) operator_namespace: String,
     pub(crate) retry_timeout: Duration,
+    pub(crate) keeps_stored_versions: bool,
     pub(crate) metrics: CatalogMetrics,
 }
 
@@ -60,12 +63,32 @@ impl InstallPlans {
             self.complaints.remove(key);
             return Ok(Conclusion::Done);
         };
-        let (namespace, timeout) = (&self.operator_namespace, self.retry_timeout);
+        let terms = Terms {
+            operator_namespace: &self.operator_namespace,
+            retry_timeout: self.retry_timeout,
+            keeps_stored_versions: self.keeps_stored_versions,
+        };
         let trust = self.tenancy.judge(&plan).await?;
-        let observed = observe(plan, &self.stores, namespace, timeout, changed, trust);
+        let catalogs = &self.resolutions.catalogs;
+        let observed = observe(plan, &self.stores, catalogs, terms, changed, trust);
         match phase::decide(&observed, clock::now()) {
+            Decision::Execute(execution) => self.execute(key, &observed, *execution).await,
+            decision => self.carry_out(key, &observed.plan, decision).await,
+        }
+    }
+
+    /// Does what was decided, short of an execution.
+    async fn carry_out(
+        &self,
+        key: &ObjectKey,
+        plan: &InstallPlan,
+        decision: Decision,
+    ) -> Result<Conclusion, ReconcileError> {
+        match decision {
             Decision::Nothing => Ok(Conclusion::Done),
-            Decision::Resolve => self.resolve(key, &observed.plan).await,
+            // The watches are behind what was decided with; they bring the plan back, too.
+            Decision::Execute(_) => Ok(Conclusion::RequeueAfter(phase::FIRST_RETRY)),
+            Decision::Resolve => self.resolve(key, plan).await,
             Decision::Write { effects, problem } => {
                 let refused = problem.is_some() && self.tenancy.is_strict();
                 // Told once, when it is written.
@@ -76,8 +99,10 @@ impl InstallPlans {
                 // No watch tells when an administrator trusts the namespace.
                 Ok(if refused { Conclusion::RequeueAfter(RESOLVE_AGAIN) } else { Conclusion::Done })
             }
-            Decision::Wait(wait) => Ok(Conclusion::RequeueAfter(wait)),
-            Decision::Execute(execution) => self.execute(key, &observed, *execution).await,
+            Decision::Wait { effects, rest } => {
+                act(&self.calls.interpreter, &effects).await?;
+                Ok(Conclusion::RequeueAfter(rest))
+            }
         }
     }
 
@@ -121,11 +146,23 @@ impl InstallPlans {
             let bundle = unpack::stored(&self.calls.client, &reference, &reader).await;
             execution.provide(&reference, bundle);
         }
+        let (calls, stores) = (&self.calls, &self.stores);
+        let mut guard = Guard { calls, stores, observed, given: None };
+        let mut withdrawn = false;
         while let Some(request) = execution.next_request() {
+            match guard.ask(&request).await? {
+                Leave::Given => {}
+                Leave::Refused(now) => return self.decide_again(key, observed, *now).await,
+                Leave::Withdrawn => {
+                    withdrawn = true;
+                    break;
+                }
+            }
             let reply = self.calls.make(request, namespace).await;
             execution.absorb(reply);
         }
-        let conclusion = phase::conclude(observed, execution.finish(), clock::now());
+        let conclude = if withdrawn { phase::interrupt } else { phase::conclude };
+        let conclusion = conclude(observed, execution.finish(), clock::now());
         self.metrics.count_plan_warnings(conclusion.warned);
         if let Some(problem) =
             conclusion.problem.as_ref().filter(|_| !conclusion.effects.is_empty())
@@ -134,5 +171,18 @@ impl InstallPlans {
         }
         record(&self.calls.client, &self.calls.interpreter, &conclusion.effects).await?;
         Ok(conclusion.requeue.map_or(Conclusion::Done, Conclusion::RequeueAfter))
+    }
+
+    /// An execution turned out to rest on what is out of date, before anything was written.
+    async fn decide_again(
+        &self,
+        key: &ObjectKey,
+        observed: &phase::Observed,
+        now: Now,
+    ) -> Result<Conclusion, ReconcileError> {
+        let Some(plan) = now.plan else { return Ok(Conclusion::Done) };
+        let (around, groups) = (now.around, now.groups);
+        let observed = phase::Observed { plan, around, groups, ..observed.clone() };
+        self.carry_out(key, &observed.plan, phase::decide(&observed, clock::now())).await
     }
 }

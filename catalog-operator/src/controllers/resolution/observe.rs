@@ -1,8 +1,11 @@
 //! What is known about a namespace and the catalogs it can use.
 
+use std::sync::Arc;
+
 use kube::ResourceExt;
 use olm_catalog::snapshot::{Member, SnapshotSet};
 use olm_lifecycle::subscription::resolution::Namespace;
+use olm_types::api::Subscription;
 use olm_types::bundle::CatalogKey;
 
 use crate::catalogs::{Catalogs, Content};
@@ -12,11 +15,18 @@ use crate::stores::Stores;
 pub(super) fn namespace(name: &str, stores: &Stores) -> Namespace {
     Namespace {
         name: name.to_owned(),
-        subscriptions: stores.subscriptions.list_in(name),
+        subscriptions: subscriptions(name, stores),
         plans: stores.plans.list_in(name),
         csvs: stores.csvs.list_in(name).iter().map(|csv| csv.name_any()).collect(),
         groups: stores.groups.list_in(name),
     }
+}
+
+/// Whoever deletes a Subscription asks for nothing any more, even while a finalizer keeps it.
+fn subscriptions(namespace: &str, stores: &Stores) -> Vec<Arc<Subscription>> {
+    let mut subscriptions = stores.subscriptions.list_in(namespace);
+    subscriptions.retain(|one| one.metadata.deletion_timestamp.is_none());
+    subscriptions
 }
 
 /// The catalogs of `namespaces`; nothing while one of them is still being connected or loaded.

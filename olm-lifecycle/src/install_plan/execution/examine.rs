@@ -35,6 +35,7 @@ impl Execution {
             owners: self.scope.owners_of(&step.resource.name, &step.resolving),
             current,
             existing: Some(&existing),
+            keeps_stored_versions: self.scope.keeps_stored_versions,
         };
         let upgrade = Upgrade::begin(live.clone(), &desired, &owners)?;
         self.tell_take_over(&live);
@@ -86,6 +87,9 @@ impl Execution {
         }
         if let Some(warning) = upgrade.take_warning() {
             self.tell(Matter::CrdValidation(warning));
+        }
+        if let Some(rewritten) = upgrade.take_rewritten() {
+            self.tell(Matter::Rewritten(rewritten));
         }
         self.stage = Stage::Examine { desired, conflicts, upgrade };
         Ok(None)

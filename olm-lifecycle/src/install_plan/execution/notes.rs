@@ -31,6 +31,8 @@ pub enum Matter {
     Warnings(Vec<String>),
     /// Existing objects do not fit a new CRD, which is installed nevertheless.
     CrdValidation(String),
+    /// Objects were written anew, so that a version of their CRD could be retired.
+    Rewritten(String),
     /// An object that was there already and that no one had put under OLM's management was changed.
     TakenOver,
 }
@@ -50,7 +52,7 @@ impl Note {
                 texts.len(),
                 texts.join(", ")
             ),
-            (Matter::CrdValidation(text), _) => text.clone(),
+            (Matter::CrdValidation(text) | Matter::Rewritten(text), _) => text.clone(),
             (Matter::TakenOver, resolving) => format!(
                 "{kind} {name:?} existed before and was not managed by OLM; it was changed to what {resolving} asks \
                  for, and OLM manages it from now on"

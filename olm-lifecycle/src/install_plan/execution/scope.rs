@@ -30,6 +30,8 @@ pub struct Scope {
     pub csvs: BTreeSet<(String, String)>,
     /// The steps of bundles whose manifests are in ConfigMaps.
     pub(in crate::install_plan) bundles: UnpackedSteps,
+    /// Whether no version of a CRD in which objects may be stored is retired.
+    pub keeps_stored_versions: bool,
     /// CSVs that own a CRD, by name of the CRD.
     pub crd_owners: BTreeMap<String, BTreeSet<CrdOwner>>,
     /// Names of the CSVs that the plan was made for; those of others are dependencies.

@@ -11,7 +11,7 @@ use olm_types::reasons::install_plan as reasons;
 use super::Observed;
 use super::status::{reset, set_installed, status_effects};
 use crate::install_plan::execution::{Ended, Matter};
-use crate::install_plan::report;
+use crate::install_plan::{report, turn};
 
 /// How long to wait before a plan that is not done is looked at again.
 pub const RETRY: Duration = Duration::from_secs(5);
@@ -42,7 +42,7 @@ pub struct Conclusion {
 /// Turns the steps as an execution left them into the plan's status.
 pub fn conclude(observed: &Observed, ended: Ended, now: Timestamp) -> Conclusion {
     let before = observed.plan.status.clone().unwrap_or_default();
-    let mut status = reset(&before, now);
+    let mut status = turn::taken(reset(&before, now));
     let start = status.start_time.get_or_insert(Time(now)).0;
     let running = since(start, now);
     let mut effects = report::events(&observed.plan, &ended);
@@ -69,6 +69,18 @@ pub fn conclude(observed: &Observed, ended: Ended, now: Timestamp) -> Conclusion
     };
     effects.extend(status_effects(observed, status));
     Conclusion { effects, warned, requeue, problem }
+}
+
+/// Records how far an execution came that was given up because what the plan was judged by changed
+/// meanwhile; the plan is looked at again soon.
+pub fn interrupt(observed: &Observed, ended: Ended, now: Timestamp) -> Conclusion {
+    let before = observed.plan.status.clone().unwrap_or_default();
+    let mut status = turn::taken(reset(&before, now));
+    status.start_time.get_or_insert(Time(now));
+    let mut effects = report::events(&observed.plan, &ended);
+    status.plan = ended.steps;
+    effects.extend(status_effects(observed, status));
+    Conclusion { effects, requeue: Some(FIRST_RETRY), ..Conclusion::default() }
 }
 
 fn fail(status: &mut InstallPlanStatus, error: String, now: Timestamp) {

@@ -6,7 +6,8 @@ use jiff::ToSpan;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{OwnerReference, Time};
 use olm_effect::Action;
 use olm_types::api::{
-    Approval, OperatorGroupSpec, OperatorGroupStatus, Step, StepResource, StepStatus,
+    Approval, OperatorGroupSpec, OperatorGroupStatus, Step, StepResource, StepStatus, Subscription,
+    SubscriptionSpec,
 };
 use rstest::rstest;
 
@@ -44,6 +45,7 @@ fn observed(phase: InstallPlanPhase) -> Observed {
     Observed {
         plan: Arc::new(plan),
         siblings: Vec::new(),
+        around: Surroundings::default(),
         groups: vec![group(&["ns"])],
         csvs: BTreeSet::new(),
         replaced: BTreeSet::new(),
@@ -52,6 +54,7 @@ fn observed(phase: InstallPlanPhase) -> Observed {
         operator_namespace: "olm".to_owned(),
         retry_timeout: Duration::from_secs(60),
         trust: StepTrust::All,
+        keeps_stored_versions: false,
     }
 }
 
@@ -73,7 +76,7 @@ fn write_of(decision: Decision) -> (Option<InstallPlanStatus>, Option<String>) {
     match decision {
         Decision::Write { effects, problem } => (written(&effects), problem),
         Decision::Nothing => (None, None),
-        Decision::Execute(_) | Decision::Wait(_) | Decision::Resolve => panic!("executes"),
+        Decision::Execute(_) | Decision::Wait { .. } | Decision::Resolve => panic!("executes"),
     }
 }
 
@@ -114,25 +117,94 @@ fn a_plan_does_not_bring_back_what_was_replaced(
     }
 }
 
+/// Plan 2 of Subscription `a`, with what is around it.
+fn of_subscription_a() -> Observed {
+    let mut observed = observed(InstallPlanPhase::Installing);
+    observed.plan = numbered(&observed, 2, "a");
+    let mut subscription = Subscription::new("a", SubscriptionSpec::default());
+    subscription.metadata.uid = Some("a".to_owned());
+    observed.around.subscriptions.push(Arc::new(subscription));
+    observed
+}
+
+fn numbered(observed: &Observed, generation: i64, owner: &str) -> Arc<InstallPlan> {
+    let mut plan = (*observed.plan).clone();
+    plan.metadata.name = Some(format!("install-{generation}"));
+    plan.spec.generation = Some(generation);
+    plan.metadata.creation_timestamp = Some(Time(now()));
+    let (kind, uid) = (Subscription::KIND.to_owned(), owner.to_owned());
+    plan.metadata.owner_references =
+        Some(vec![OwnerReference { kind, uid, ..OwnerReference::default() }]);
+    Arc::new(plan)
+}
+
 #[test]
 fn the_plan_of_a_next_version_waits_for_the_older_one() {
-    let mut observed = observed(InstallPlanPhase::Installing);
-    let plan = |generation: i64, owner: &str| {
-        let mut plan = (*observed.plan).clone();
-        plan.spec.generation = Some(generation);
-        plan.metadata.creation_timestamp = Some(Time(now()));
-        let (kind, uid) = ("Subscription".to_owned(), owner.to_owned());
-        plan.metadata.owner_references =
-            Some(vec![OwnerReference { kind, uid, ..OwnerReference::default() }]);
-        Arc::new(plan)
-    };
-    let (older, of_another, newer) = (plan(1, "a"), plan(1, "b"), plan(2, "a"));
-    observed.plan = newer.clone();
-    observed.siblings = vec![of_another.clone(), newer.clone()];
+    let mut observed = of_subscription_a();
+    observed.siblings = vec![numbered(&observed, 1, "b"), observed.plan.clone()];
     assert!(matches!(decide(&observed, now()), Decision::Execute(_)));
-    observed.siblings.push(older);
-    assert!(matches!(decide(&observed, now()), Decision::Wait(wait) if wait.as_secs() == 60));
+    observed.siblings.push(numbered(&observed, 1, "a"));
+    let decision = decide(&observed, now());
+    assert!(matches!(decision, Decision::Wait { rest, .. } if rest.as_secs() == 60));
     assert!(matches!(decide(&observed, now() + 60.seconds()), Decision::Execute(_)));
+}
+
+#[test]
+fn a_plan_that_waits_says_once_for_which() {
+    let mut observed = of_subscription_a();
+    observed.siblings = vec![numbered(&observed, 1, "a")];
+    let Decision::Wait { effects, .. } = decide(&observed, now()) else { panic!("does not wait") };
+    let text = "waiting for InstallPlan install-1, which is older, to be done";
+    let status = written(&effects).unwrap();
+    assert_eq!(
+        (status.phase, status.message.as_deref()),
+        (InstallPlanPhase::Installing, Some(text))
+    );
+    let Action::Event(event) = &effects[1].action else { panic!("no event") };
+    assert_eq!((event.reason.as_str(), event.message.as_str()), ("InstallPlanWaiting", text));
+    with_status(&mut observed, |old| *old = status);
+    let Decision::Wait { effects, .. } = decide(&observed, now()) else { panic!("does not wait") };
+    assert_eq!(effects, []);
+    observed.siblings.clear();
+    let Decision::Execute(execution) = decide(&observed, now()) else { panic!("not executed") };
+    let done = written(&interrupt(&observed, execution.finish(), now()).effects).unwrap();
+    assert_eq!((done.message, done.start_time), (None, Some(Time(now()))));
+}
+
+/// A plan whose Subscription is gone, is being deleted, or follows another plan.
+#[test]
+fn a_plan_is_judged_before_it_is_executed() {
+    let mut observed = of_subscription_a();
+    let subscription = Arc::make_mut(&mut observed.around.subscriptions[0]);
+    subscription.metadata.deletion_timestamp = Some(Time(now()));
+    let (status, problem) = write_of(decide(&observed, now()));
+    let why = "the Subscription that this InstallPlan was made for is being deleted";
+    let condition = status.unwrap().conditions.remove(0);
+    assert_eq!((condition.message.as_deref(), problem.as_deref()), (Some(why), Some(why)));
+    observed.around.subscriptions.clear();
+    assert!(matches!(decide(&observed, now()), Decision::Nothing));
+    observed.around.namespace_goes = true;
+    Arc::make_mut(&mut observed.plan).metadata.owner_references = None;
+    assert!(matches!(decide(&observed, now()), Decision::Nothing));
+}
+
+#[test]
+fn a_plan_that_nobody_asks_for_any_more_is_deleted() {
+    let mut observed = of_subscription_a();
+    let properties =
+        r#"{"properties":[{"type":"olm.package","value":{"packageName":"b","version":"1.0.0"}}]}"#;
+    let annotations = serde_json::json!({"operatorframework.io/properties": properties});
+    with_status(&mut observed, |status| {
+        let resource = &mut status.plan[0].resource;
+        (resource.kind, resource.name) = ("ClusterServiceVersion".to_owned(), "b.v1".to_owned());
+        resource.manifest =
+            Some(serde_json::json!({"metadata": {"annotations": annotations}}).to_string());
+    });
+    let Decision::Write { effects, problem } = decide(&observed, now()) else { panic!("kept") };
+    assert_eq!(problem.as_deref(), Some("no Subscription asks for b.v1 any more"));
+    let Action::Event(event) = &effects[1].action else { panic!("no event") };
+    assert_eq!(event.reason, "InstallPlanWithdrawn");
+    assert!(matches!(effects[0].action, Action::Delete { .. }), "{effects:?}");
 }
 
 #[test]

@@ -8,11 +8,9 @@ use std::sync::Arc;
 
 use olm_types::api::{InstallPlan, Step, Subscription, SubscriptionState, SubscriptionStatus};
 use olm_types::owner::is_owned_by_uid;
-use olm_types::properties::{annotation, value};
-use serde_json::Value;
 
 use super::{Namespace, state};
-use crate::unpack::BundleReference;
+use crate::install_plan::package;
 
 /// Points the status at the newest plan that was made for the Subscription and is not recorded.
 pub(super) fn link_unrecorded_plan(
@@ -51,21 +49,6 @@ fn csv_for(plan: &Arc<InstallPlan>, subscription: &Subscription, current: &str) 
 /// Whether the CSV's own properties name the package. The cheap look at the text spares most CSVs
 /// the parser.
 fn is_of_package(step: &Step, package: &str) -> bool {
-    let Some(manifest) =
-        step.resource.manifest.as_deref().filter(|manifest| manifest.contains(package))
-    else {
-        return false;
-    };
-    let text = match BundleReference::parse(manifest) {
-        Some(reference) => Some(reference.properties),
-        None => properties_of(manifest),
-    };
-    let properties = text.and_then(|text| annotation::parse(&text).ok()).unwrap_or_default();
-    properties.iter().filter_map(value::package).any(|property| property.package_name == package)
-}
-
-fn properties_of(csv: &str) -> Option<String> {
-    let csv = serde_json::from_str::<Value>(csv).ok()?;
-    let annotations = csv.pointer("/metadata/annotations")?;
-    annotations.get(olm_types::annotations::PROPERTIES)?.as_str().map(str::to_owned)
+    let manifest = step.resource.manifest.as_deref().unwrap_or_default();
+    manifest.contains(package) && package::of_step(step).is_some_and(|named| named == package)
 }

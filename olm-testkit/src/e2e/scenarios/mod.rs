@@ -18,6 +18,7 @@ mod room;
 pub mod servers;
 mod smoke;
 mod subscriptions;
+mod uninstall;
 mod unpack;
 mod upgrades;
 
@@ -34,6 +35,7 @@ pub fn all() -> Vec<Scenario> {
         lifecycle::all(),
         companions::all(),
         removal::all(),
+        uninstall::all(),
         operator_groups::all(),
         catalogs::all(),
         catalog_images::all(),

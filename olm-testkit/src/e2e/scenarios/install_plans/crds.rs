@@ -12,7 +12,7 @@ use kube::{Api, ResourceExt};
 use olm_types::api::ClusterServiceVersion;
 use serde_json::{Value, json};
 
-use super::{cluster, message, plan};
+use super::{cluster, event, message, plan};
 use crate::builders::{self, Bundle, Crd, Package, csv};
 use crate::e2e::scene::{Scene, same};
 
@@ -106,6 +106,9 @@ pub(super) async fn a_version_retires(scene: Arc<Scene>) -> Result<()> {
     let before = objects(&scene, &kind, "v2").get("big").await?.resource_version();
     scene.publish("shelf", &stable(&steps)).await?;
     scene.succeeded("jar.v1.2.0").await?;
+    let rewritten = "ObjectsRewritten";
+    event(&scene, "tell what was written anew", |event| event.reason.as_deref() == Some(rewritten))
+        .await?;
     let crd = cluster::<CustomResourceDefinition>(&scene).get(&kind.name()).await?;
     let stored = crd.status.and_then(|status| status.stored_versions).unwrap_or_default();
     same(Some(&stored.join(",")), "v2")?;

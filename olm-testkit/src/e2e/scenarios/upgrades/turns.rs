@@ -6,6 +6,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result, ensure};
 use k8s_openapi::api::core::v1::ConfigMap;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use kube::ResourceExt;
 use kube::api::DeleteParams;
 use olm_types::api::{ClusterServiceVersion, InstallPlan, InstallPlanPhase};
 use serde_json::json;
@@ -36,10 +37,14 @@ pub async fn one_plan_at_a_time(scene: Arc<Scene>) -> Result<()> {
     wish.spec.starting_csv = Some(OLD.to_owned());
     scene.create(&wish).await?;
 
-    wait::until_some(&plans, "", "be tried again", |plan| is_for(plan, OLD) && is_retried(plan))
-        .await?;
-    wait::until_some(&plans, "", "plan the newer version", |plan| {
-        is_for(plan, NEW) && phase(plan) == InstallPlanPhase::Installing
+    let older = wait::until_some(&plans, "", "be tried again", |plan| {
+        is_for(plan, OLD) && is_retried(plan)
+    });
+    let waits = format!("waiting for InstallPlan {}, ", older.await?.name_any());
+    wait::until_some(&plans, "", "wait for the older one", |plan| {
+        is_for(plan, NEW)
+            && phase(plan) == InstallPlanPhase::Installing
+            && message(plan).starts_with(&waits)
     })
     .await?;
     ensure!(csvs.get_opt(NEW).await?.is_none(), "the newer plan was executed");
@@ -68,8 +73,11 @@ fn is_for(plan: &InstallPlan, csv: &str) -> bool {
 }
 
 fn is_retried(plan: &InstallPlan) -> bool {
-    let message = plan.status.as_ref().and_then(|status| status.message.as_deref());
-    message.is_some_and(|text| text.starts_with("retrying execution due to error"))
+    message(plan).starts_with("retrying execution due to error")
+}
+
+fn message(plan: &InstallPlan) -> &str {
+    plan.status.as_ref().and_then(|status| status.message.as_deref()).unwrap_or_default()
 }
 
 fn phase(plan: &InstallPlan) -> InstallPlanPhase {

@@ -1,0 +1,113 @@
+//! Everything is deleted without a pause, in one order or another.
+
+use std::sync::Arc;
+
+use anyhow::{Result, ensure};
+use k8s_openapi::api::core::v1::Namespace;
+use kube::api::{Api, DeleteParams, ListParams};
+use kube::{Resource, ResourceExt};
+use olm_types::api::{ClusterServiceVersion, InstallPlan};
+
+use super::two_plans::Thing::{Catalog, Csvs, Group, Plans, Subscription};
+use super::two_plans::{Thing, TwoPlans, delete};
+use crate::e2e::scene::Scene;
+use crate::e2e::{Scenario, scenario};
+use crate::wait;
+
+/// Names of scenarios, what they are about, and the order of deletion. In the last column is
+/// whether the next version may have been there for a moment: while a Subscription is there without
+/// a plan, it gets one.
+const ORDERS: &[(&str, &str, &[Thing], bool)] = &[
+    (
+        "uninstall::subscription_csv_group",
+        "nothing comes back after Subscription, CSV and group were deleted",
+        &[Subscription, Csvs, Group],
+        false,
+    ),
+    (
+        "uninstall::subscription_plans_csv",
+        "nothing comes back after Subscription, plans and CSV were deleted",
+        &[Subscription, Plans, Csvs, Catalog, Group],
+        false,
+    ),
+    (
+        "uninstall::csv_subscription_group",
+        "nothing comes back after CSV, Subscription and group were deleted",
+        &[Csvs, Subscription, Group, Catalog],
+        false,
+    ),
+    (
+        "uninstall::group_csv_subscription",
+        "nothing comes back after group, CSV and Subscription were deleted",
+        &[Group, Csvs, Subscription],
+        false,
+    ),
+    (
+        "uninstall::catalog_group_subscription",
+        "nothing comes back after catalog, group, Subscription and CSV were deleted",
+        &[Catalog, Group, Subscription, Csvs],
+        false,
+    ),
+    (
+        "uninstall::plans_csv_subscription",
+        "nothing comes back after plans, CSV, Subscription and catalog were deleted",
+        &[Plans, Csvs, Subscription, Catalog, Group],
+        true,
+    ),
+    (
+        "uninstall::csv_plans_subscription",
+        "nothing comes back after CSV, plans, group and Subscription were deleted",
+        &[Csvs, Plans, Group, Subscription],
+        true,
+    ),
+];
+
+/// One scenario for each order, and one for the namespace.
+pub(super) fn all() -> Vec<Scenario> {
+    let orders = ORDERS.iter().map(|&(name, about, things, brief)| {
+        scenario(name, about, move |scene| in_order(scene, things, brief))
+    });
+    let namespace = scenario(
+        "uninstall::namespace",
+        "nothing comes back while the namespace is being deleted",
+        the_namespace,
+    );
+    orders.chain([namespace]).collect()
+}
+
+async fn in_order(scene: Arc<Scene>, things: &'static [Thing], brief: bool) -> Result<()> {
+    let plans = TwoPlans::begin(&scene).await?;
+    for thing in things {
+        delete(&scene, *thing).await?;
+    }
+    all_gone::<InstallPlan>(&scene).await?;
+    scene.at_rest().await?;
+    all_gone::<ClusterServiceVersion>(&scene).await?;
+    let left = scene.api::<ClusterServiceVersion>().list(&ListParams::default()).await?.items;
+    let left: Vec<_> = left.iter().map(ResourceExt::name_any).collect();
+    ensure!(left.is_empty(), "{left:?} came back");
+    if brief { Ok(()) } else { plans.next_version_never_came() }
+}
+
+/// The stuck plan may go first of all that is in the namespace.
+async fn the_namespace(scene: Arc<Scene>) -> Result<()> {
+    let plans = TwoPlans::begin(&scene).await?;
+    let namespaces: Api<Namespace> = Api::all(scene.client.clone());
+    namespaces.delete(&scene.namespace, &DeleteParams::default()).await?;
+    scene.api::<InstallPlan>().delete(&plans.older, &DeleteParams::default()).await.ok();
+    wait::until_gone(&namespaces, &scene.namespace).await?;
+    ensure!(!plans.csvs().is_empty(), "nothing was recorded");
+    plans.next_version_never_came()
+}
+
+/// Waits until no object of a kind is left of those that are there now.
+async fn all_gone<K>(scene: &Scene) -> Result<()>
+where
+    K: wait::Waitable + Resource<Scope = k8s_openapi::NamespaceResourceScope>,
+{
+    let api: Api<K> = scene.api();
+    for object in api.list(&ListParams::default()).await? {
+        wait::until_gone(&api, &object.name_any()).await?;
+    }
+    Ok(())
+}
