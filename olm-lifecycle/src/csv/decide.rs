@@ -27,9 +27,19 @@ pub fn decide_with(stages: &[&dyn Stage], observed: &Observed, now: Timestamp) -
     for stage in stages {
         match stage.judge(&pass) {
             Verdict::Continue => {}
-            Verdict::Stop(decision) => return Step::Decided(decision),
+            Verdict::Stop(decision) => return Step::Decided(recorded(&pass, decision)),
             Verdict::Need(query) => return Step::Need(query),
         }
     }
-    Step::Decided(Decision::nothing())
+    Step::Decided(recorded(&pass, Decision::nothing()))
+}
+
+/// The decision with what the requirements were found to be on the way to it, whichever stage made
+/// it: the list in the status stays true even if nothing else changes, and says what there was when a
+/// later stage refuses the CSV.
+fn recorded(pass: &Pass<'_>, decision: Decision) -> Decision {
+    match pass.found_requirements() {
+        Some(found) if decision.status.requirements.is_none() => decision.with_requirements(found),
+        Some(_) | None => decision,
+    }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use jiff::Timestamp;
 use olm_effect::{CertificateOrder, Target};
-use olm_types::api::{ClusterServiceVersion, OperatorGroup};
+use olm_types::api::{ClusterServiceVersion, OperatorGroup, RequirementStatus};
 use olm_types::gvk::Gvk;
 
 use super::chain::Chain;
@@ -44,6 +44,14 @@ impl<'a> Pass<'a> {
     /// The requirements, evaluated once per pass.
     pub fn requirements(&self) -> &Evaluation {
         self.requirements.get_or_init(|| evaluate(self.observed))
+    }
+
+    /// What the requirements are, if a stage of this pass evaluated them.
+    pub(super) fn found_requirements(&self) -> Option<&[RequirementStatus]> {
+        match self.requirements.get()? {
+            Evaluation::Known(requirements) => Some(&requirements.entries),
+            Evaluation::Invalid(_) | Evaluation::Need(_) => None,
+        }
     }
 
     /// The replacement links of the namespace, this CSV included.

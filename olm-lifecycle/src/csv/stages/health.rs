@@ -9,7 +9,6 @@ use super::{Stage, Verdict};
 use crate::csv::components::{Components, examine};
 use crate::csv::decision::Decision;
 use crate::csv::pass::{Pass, Query};
-use crate::csv::requirements::Evaluation;
 use crate::csv::serving::removed;
 use crate::csv::status::time_in_phase;
 use crate::install::{Unhealthy, UnhealthyReason, is_disrupted, unsettled};
@@ -46,7 +45,7 @@ impl Stage for Health {
             | CsvPhase::Unknown => return Verdict::Continue,
         };
         match decision {
-            Ok(decision) => Verdict::Stop(with_fresh_requirements(pass, decision)),
+            Ok(decision) => Verdict::Stop(decision),
             Err(query) => Verdict::Need(query),
         }
     }
@@ -162,18 +161,6 @@ fn in_trouble(trouble: Unhealthy, unhealthy: CsvPhase, reason: &'static str) -> 
         UnhealthyReason::ComponentMissing | UnhealthyReason::Waiting => {
             Decision::enter(unhealthy, reason, format!("installing: {message}"))
         }
-    }
-}
-
-/// In phases that check requirements, the list in the status stays true even if nothing else
-/// changes.
-fn with_fresh_requirements(pass: &Pass<'_>, decision: Decision) -> Decision {
-    let checks = matches!(pass.observed.phase(), CsvPhase::Succeeded | CsvPhase::Failed);
-    match pass.requirements() {
-        Evaluation::Known(requirements) if checks => {
-            decision.with_requirements(&requirements.entries)
-        }
-        Evaluation::Known(_) | Evaluation::Invalid(_) | Evaluation::Need(_) => decision,
     }
 }
 

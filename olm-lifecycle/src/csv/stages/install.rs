@@ -10,7 +10,6 @@ use crate::csv::decision::{CertificateTimes, Decision, OnRefusal};
 use crate::csv::installation::{Installation, Obstacle, installation};
 use crate::csv::observed::Observed;
 use crate::csv::pass::Pass;
-use crate::csv::requirements::Evaluation;
 use crate::install_plan::attenuation::{AttenuationError, account};
 use crate::install_plan::phase::acting_as;
 
@@ -34,17 +33,13 @@ impl Stage for Install {
 }
 
 fn ready(pass: &Pass<'_>) -> Decision {
-    let decision = match pass.predecessor().filter(|csv| phase_of(csv) != CsvPhase::Replacing) {
+    match pass.predecessor().filter(|csv| phase_of(csv) != CsvPhase::Replacing) {
         Some(replaced) => wait_for(replaced, pass),
         None => Decision::enter(
             CsvPhase::InstallReady,
             reasons::ALL_REQUIREMENTS_MET,
             "all requirements found, attempting install",
         ),
-    };
-    match pass.requirements() {
-        Evaluation::Known(requirements) => decision.with_requirements(&requirements.entries),
-        Evaluation::Invalid(_) | Evaluation::Need(_) => decision,
     }
 }
 

@@ -71,10 +71,9 @@ fn check(pass: &Pass<'_>, unmet: CsvPhase, message: &str) -> Verdict {
         Evaluation::Need(query) => Verdict::Need(query.clone()),
         Evaluation::Invalid(error) => invalid(error),
         Evaluation::Known(requirements) if requirements.met => Verdict::Continue,
-        Evaluation::Known(requirements) => Verdict::Stop(
-            Decision::enter(unmet, reasons::REQUIREMENTS_NOT_MET, message)
-                .with_requirements(&requirements.entries),
-        ),
+        Evaluation::Known(_) => {
+            Verdict::Stop(Decision::enter(unmet, reasons::REQUIREMENTS_NOT_MET, message))
+        }
     }
 }
 

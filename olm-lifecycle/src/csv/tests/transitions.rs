@@ -77,11 +77,35 @@ fn a_second_owner_of_a_crd_is_refused_and_stays_so() {
     put_installed(&mut world, first);
     let expected = "Failed/OwnerConflict conflicting CRD owner in namespace";
     assert_eq!(world.next("csv2"), expected);
+    assert_eq!(listed(&world, "csv2"), [("csv2", "Present"), ("c1.g1", "Present")]);
     assert_eq!(world.next("csv2"), expected);
     assert!(world.next("csv1").starts_with("Succeeded/"), "the first owner goes on");
     world.remove("ClusterServiceVersion", "csv1");
     let recovered = "Pending/NeedsReinstall installing: missing deployment with name=csv2-dep";
     assert_eq!(world.next("csv2"), recovered);
+}
+
+/// Names and states in the list of requirements.
+fn listed<'a>(world: &'a World, csv: &str) -> Vec<(&'a str, &'a str)> {
+    let csv = world.get("ClusterServiceVersion", csv).unwrap();
+    let entries = csv["status"]["requirementStatus"].as_array().into_iter().flatten();
+    entries.map(|one| (one["name"].as_str().unwrap(), one["status"].as_str().unwrap())).collect()
+}
+
+/// What was found on the way to it is recorded by the stage that stops, whichever it is.
+#[rstest]
+#[case::waiting("Pending", "RequirementsUnknown")]
+#[case::refused_before("Failed", "InvalidWebhookDescription")]
+fn a_refused_webhook_does_not_hide_what_is_required(#[case] phase: &str, #[case] reason: &str) {
+    let mut csv = mk_csv_in("csv", phase, reason);
+    csv["spec"]["webhookdefinitions"] = json!([{"generateName": "w"}]);
+    let mut world = world_with(csv, &["c1.g1"], &["c1.g1"]);
+    let state = world.next("csv");
+    assert!(state.starts_with("Failed/InvalidWebhookDescription"), "{state}");
+    assert_eq!(listed(&world, "csv"), [("csv", "Present"), ("c1.g1", "Present")]);
+    world.remove("CustomResourceDefinition", "c1.g1");
+    world.next("csv");
+    assert_eq!(listed(&world, "csv")[1], ("c1.g1", "NotPresent"));
 }
 
 #[rstest]

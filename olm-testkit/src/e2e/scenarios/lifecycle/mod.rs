@@ -74,6 +74,11 @@ fn requirements() -> Vec<Scenario> {
             requirements::missing_kinds,
         ),
         scenario(
+            "lifecycle::a_second_owner",
+            "a CSV that is refused after its requirements were found shows them",
+            requirements::a_second_owner,
+        ),
+        scenario(
             "lifecycle::missing_rights",
             "a CSV waits for its account and the rights of that, and is woken by each",
             requirements::missing_rights,

@@ -45,6 +45,31 @@ async fn create(scene: &Scene, kind: &Crd) -> Result<()> {
     crds.create(&PostParams::default(), &crd).await.map(drop).context("cannot create the CRD")
 }
 
+/// A second owner of a kind, and a CSV whose webhook nobody can serve: both fail, and both show the
+/// kind as present.
+pub(super) async fn a_second_owner(scene: Arc<Scene>) -> Result<()> {
+    scene.operator_group().await?;
+    let cup = scene.kind("Cup");
+    create(&scene, &cup).await?;
+    scene.create(&operator("kettle").owns(&cup).build()).await?;
+    scene.succeeded("kettle").await?;
+    scene.create(&operator("pot").owns(&cup).build()).await?;
+    let hooked = operator("hooked").requires(&cup).build();
+    let mut hooked = serde_json::to_value(hooked)?;
+    hooked["spec"]["webhookdefinitions"] = json!([{
+        "generateName": "w.example.com", "type": "ValidatingAdmissionWebhook", "sideEffects": "None",
+        "admissionReviewVersions": ["v1"], "deploymentName": "nobody",
+    }]);
+    scene.create(&serde_json::from_value::<ClusterServiceVersion>(hooked)?).await?;
+    for (name, reason) in [("pot", "OwnerConflict"), ("hooked", "InvalidWebhookDescription")] {
+        let csv = scene.csv_phase(name, CsvPhase::Failed, reason).await?;
+        let listed = csv.status.map(|status| status.requirement_status).unwrap_or_default();
+        let found = listed.iter().find(|entry| entry.name == cup.name());
+        same(found.map(|entry| entry.status.as_str()), "Present").context(name)?;
+    }
+    Ok(())
+}
+
 /// Waits until the list of requirements shows kinds with these states.
 async fn until_status(scene: &Scene, wanted: &[(&Crd, &str)]) -> Result<()> {
     let what = "show which kinds are there";
