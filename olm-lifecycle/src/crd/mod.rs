@@ -21,6 +21,7 @@ mod unchanged;
 mod upgrade;
 mod versions;
 
+use olm_types::gvk::Gvk;
 use serde_json::Value;
 
 pub(crate) use alongside::recorded;
@@ -33,14 +34,15 @@ pub use upgrade::{Demand, Owners, Upgrade};
 pub const GROUP: &str = "apiextensions.k8s.io";
 
 /// The version of the API that the manifest of a definition is for: `v1`, or `v1beta1`, which
-/// Kubernetes serves no more since 1.22.
+/// Kubernetes serves no more since 1.22. Nobody looks at the group, as in v0: a manifest whose
+/// `apiVersion` is the version alone counts as well.
 ///
 /// # Errors
 /// It is for another one.
 pub fn api_version(manifest: &Value) -> Result<&'static str, CrdError> {
-    match text(manifest, "/apiVersion") {
-        "apiextensions.k8s.io/v1" => Ok("v1"),
-        "apiextensions.k8s.io/v1beta1" => Ok("v1beta1"),
+    match Gvk::from_api_version(text(manifest, "/apiVersion"), "").version.as_str() {
+        "v1" => Ok("v1"),
+        "v1beta1" => Ok("v1beta1"),
         other => Err(CrdError::UnsupportedVersion(other.to_owned())),
     }
 }

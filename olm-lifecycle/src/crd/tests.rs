@@ -313,6 +313,8 @@ fn annotations_of_csvs_that_exist_are_kept() {
 #[rstest]
 #[case("apiextensions.k8s.io/v1", Some("v1"))]
 #[case("apiextensions.k8s.io/v1beta1", Some("v1beta1"))]
+#[case::a_manifest_of_a_tool("v1", Some("v1"))]
+#[case("v2", None)]
 #[case("apiextensions.k8s.io/v2", None)]
 #[case("", None)]
 fn versions_of_manifests(#[case] text: &str, #[case] version: Option<&str>) {

@@ -4,9 +4,9 @@ use olm_effect::{Effect, Outcome, Refusal};
 use olm_types::api::StepStatus;
 use serde_json::Value;
 
-use super::StepError;
 use super::machine::{Execution, Stage};
 use super::notes::{Matter, Note};
+use super::{StepError, deletion};
 
 /// How often a write that met a newer object is computed anew before the plan waits.
 const CONFLICT_RETRIES: u8 = 5;
@@ -15,6 +15,7 @@ impl Execution {
     pub(super) fn created(
         &mut self,
         desired: Value,
+        gone: u8,
         outcome: Outcome,
     ) -> Result<Option<StepStatus>, StepError> {
         let (handler, step) = self.current()?;
@@ -25,12 +26,12 @@ impl Execution {
                 Ok(Some(handler.after_create()))
             }
             Outcome::AlreadyExists => {
-                self.stage = Stage::Compare { desired, conflicts: 0 };
+                self.stage = Stage::Compare { desired, conflicts: gone };
                 Ok(None)
             }
             other => {
-                let cause = refusal(other);
-                Err(StepError::Refused { what: self.words(|words| words.create)?, cause })
+                let what = self.words(|words| words.create)?;
+                Err(handler.refused_create(what, refusal(other)))
             }
         }
     }
@@ -42,10 +43,9 @@ impl Execution {
         live: Option<Value>,
         name: &str,
     ) -> Result<Option<StepStatus>, StepError> {
+        let Some(live) = live else { return self.vanished(desired, conflicts, name) };
         let (handler, step) = self.current()?;
-        let Some(live) = live else {
-            return Err(StepError::Vanished { thing: self.thing()?, name: name.to_owned() });
-        };
+        deletion::check(step, &live)?;
         if handler.examines() {
             return self.begin_examination(desired, conflicts, live);
         }
@@ -56,6 +56,21 @@ impl Execution {
         let effect = Effect::new(target, action).acting_as(handler.identity(&self.scope, step));
         self.stage = Stage::Change { desired, conflicts, effect };
         self.tell_take_over(&live);
+        Ok(None)
+    }
+
+    /// The object went between two calls: it is created.
+    fn vanished(
+        &mut self,
+        desired: Value,
+        conflicts: u8,
+        name: &str,
+    ) -> Result<Option<StepStatus>, StepError> {
+        if conflicts >= CONFLICT_RETRIES {
+            return Err(StepError::Vanished { thing: self.thing()?, name: name.to_owned() });
+        }
+        self.forget_take_over();
+        self.stage = Stage::Create { desired, gone: conflicts + 1 };
         Ok(None)
     }
 
@@ -76,9 +91,16 @@ impl Execution {
         desired: Value,
         conflicts: u8,
         outcome: Outcome,
+        name: &str,
     ) -> Result<Option<StepStatus>, StepError> {
         match outcome {
-            Outcome::Changed(_) | Outcome::Unchanged => Ok(Some(StepStatus::Present)),
+            Outcome::Changed(live) => {
+                // Its deletion may have begun after it was read.
+                deletion::check(self.current()?.1, &live)?;
+                Ok(Some(StepStatus::Present))
+            }
+            Outcome::Unchanged => Ok(Some(StepStatus::Present)),
+            Outcome::NotFound => self.vanished(desired, conflicts, name),
             Outcome::Refused(refusal) if refusal.is_conflict() && conflicts < CONFLICT_RETRIES => {
                 self.stage = Stage::Compare { desired, conflicts: conflicts + 1 };
                 Ok(None)

@@ -39,6 +39,14 @@ pub enum StepError {
         /// Why.
         cause: String,
     },
+    /// The copy of a Secret was refused.
+    #[error("{what} - {cause}")]
+    NotCopied {
+        /// What was tried, in v0's words.
+        what: String,
+        /// The API server's words.
+        cause: String,
+    },
     /// A CSV that the plan does not name would own what another CSV owns.
     #[error("pre-existing CRD owners found for owned CRD(s) of dependent CSV {0}")]
     CompetingOwner(String),
@@ -82,7 +90,21 @@ pub enum StepError {
         #[source]
         cause: Refusal,
     },
-    /// The object exists when it is created and is absent when it is read.
+    /// The object that the step brings is on its way out: what is written into it goes with it.
+    #[error(
+        "{kind} {name} is being deleted and has to be gone before it can be created{}",
+        held_by(finalizers)
+    )]
+    BeingDeleted {
+        /// Kind of the object.
+        kind: String,
+        /// Name of the object.
+        name: String,
+        /// What keeps the object until somebody removes it.
+        finalizers: Vec<String>,
+    },
+    /// The object comes and goes: again and again it exists when it is created and is absent when it
+    /// is read or changed.
     #[error("{thing} {name} was deleted while it was being updated")]
     Vanished {
         /// Kind of the object in lower case.
@@ -131,6 +153,13 @@ impl StepError {
             Self::Crd(error) => error.refusal(),
             _ => None,
         }
+    }
+}
+
+fn held_by(finalizers: &[String]) -> String {
+    match finalizers {
+        [] => String::new(),
+        names => format!("; finalizers hold it: {}", names.join(", ")),
     }
 }
 

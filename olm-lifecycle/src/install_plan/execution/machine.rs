@@ -30,9 +30,9 @@ pub(super) enum Stage {
     Discover { kind: Gvk },
     /// An object that the handler needs is being read.
     Gather { target: Target },
-    /// The object is being created.
-    Create { desired: Value },
-    /// The existing object is being read.
+    /// The object is being created; `gone` counts how often it went before it could be changed.
+    Create { desired: Value, gone: u8 },
+    /// The existing object is being read; `conflicts` counts how often it changed or went meanwhile.
     Compare { desired: Value, conflicts: u8 },
     /// The existing object is being changed.
     Change { desired: Value, conflicts: u8, effect: Effect },
@@ -88,9 +88,7 @@ impl Execution {
         if error.is_not_found() && !doubted {
             self.stage = Stage::Doubt { error };
         } else {
-            // What was not changed was not taken over.
-            let (step, what) = (self.cursor, Matter::TakenOver);
-            self.notes.retain(|note| *note != Note { step, what: what.clone() });
+            self.forget_take_over();
             self.failure = Some(error);
         }
     }
@@ -103,6 +101,12 @@ impl Execution {
 
     pub(super) fn tell(&mut self, what: Matter) {
         self.notes.push(Note { step: self.cursor, what });
+    }
+
+    /// What was not changed was not taken over.
+    pub(super) fn forget_take_over(&mut self) {
+        let told = Note { step: self.cursor, what: Matter::TakenOver };
+        self.notes.retain(|note| *note != told);
     }
 
     fn tell_warnings(&mut self) {
@@ -131,7 +135,7 @@ impl Execution {
             Stage::Gather { target }
             | Stage::Serving { target }
             | Stage::Recall { csv: target, .. } => Ok(Some(Request::Read(target.clone()))),
-            Stage::Create { desired } => self.create(desired).map(Some),
+            Stage::Create { desired, .. } => self.create(desired).map(Some),
             Stage::Compare { desired, .. } => {
                 let (handler, step) = self.current()?;
                 Ok(Some(Request::Read(handler.target(&self.scope, step, desired))))
@@ -166,21 +170,18 @@ impl Execution {
             (Stage::Examine { desired, conflicts, upgrade }, reply) => {
                 self.examined(desired, conflicts, upgrade, reply)
             }
-            (Stage::Create { desired }, Reply::Outcome(outcome, warnings)) => {
+            (Stage::Create { desired, gone }, Reply::Outcome(outcome, warnings)) => {
                 self.warnings.extend(warnings);
-                self.created(desired, outcome)
+                self.created(desired, gone, outcome)
             }
             (Stage::Compare { desired, conflicts }, Reply::Live(live)) => {
                 self.compared(desired, conflicts, live, name)
             }
             (Stage::Change { desired, conflicts, .. }, Reply::Outcome(outcome, warnings)) => {
                 self.warnings.extend(warnings);
-                self.changed(desired, conflicts, outcome)
+                self.changed(desired, conflicts, outcome, name)
             }
-            (Stage::Serving { .. }, Reply::Live(live)) => {
-                let (handler, _) = self.current()?;
-                Ok(Some(handler.serving(live.as_ref())))
-            }
+            (Stage::Serving { .. }, Reply::Live(live)) => self.served(live.as_ref()),
             (Stage::Compare { .. } | Stage::Serving { .. }, Reply::Unreadable(cause)) => {
                 Err(StepError::Refused { what: self.words(|words| words.read)?, cause })
             }

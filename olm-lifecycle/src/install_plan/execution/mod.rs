@@ -3,15 +3,18 @@
 //! An [`Execution`] asks for one call at a time ([`Request`]) and is told what became of it
 //! ([`Reply`]). It goes through the steps strictly in order; each is created first, and where the
 //! object exists already, the rule of its kind decides what to write. The first error ends the
-//! execution; the statuses that were reached are kept, so the next execution goes on from there.
+//! execution; the statuses that were reached are kept, so the next execution goes on from there. An
+//! object that is being deleted is such an error: it is created once it is gone.
 
 mod call;
 mod change;
+mod deletion;
 mod difference;
 mod error;
 mod examine;
 mod handlers;
 mod machine;
+mod manifest;
 mod notes;
 mod opening;
 mod scope;
@@ -25,5 +28,6 @@ pub use difference::merge_patch;
 pub use error::StepError;
 pub use handlers::{HANDLERS, StepHandler};
 pub use machine::Execution;
+pub use manifest::Form;
 pub use notes::{Ended, Matter, Note};
 pub use scope::{Scope, Served};

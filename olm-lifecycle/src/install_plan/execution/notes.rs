@@ -54,8 +54,9 @@ impl Note {
             ),
             (Matter::CrdValidation(text) | Matter::Rewritten(text), _) => text.clone(),
             (Matter::TakenOver, resolving) => format!(
-                "{kind} {name:?} existed before and was not managed by OLM; it was changed to what {resolving} asks \
-                 for, and OLM manages it from now on"
+                "{kind} {name:?} existed before and was not managed by OLM; it was changed to what {} asks \
+                 for, and OLM manages it from now on",
+                if resolving.is_empty() { "the plan" } else { resolving }
             ),
         }
     }

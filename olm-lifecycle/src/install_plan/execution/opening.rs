@@ -1,12 +1,12 @@
 //! The beginning of a step: what has to be known before its object is created.
 
 use olm_effect::Effect;
-use olm_types::api::{Step, StepStatus};
+use olm_types::api::StepStatus;
 use serde_json::Value;
 
 use super::call::Request;
 use super::machine::{Execution, Stage};
-use super::{Scope, StepError};
+use super::{StepError, deletion, manifest};
 
 impl Execution {
     /// Where the step is taken up, by the status that it was left with.
@@ -31,7 +31,7 @@ impl Execution {
             step.status = StepStatus::UnsupportedResource;
         }
         let (handler, step) = self.current()?;
-        let manifest = manifest(&self.scope, step)?;
+        let manifest = manifest::read(&self.scope, step, handler.form())?;
         let unknown = handler.kind(&manifest).filter(|kind| !self.scope.kinds.contains_key(kind));
         if let Some(kind) = unknown {
             self.stage = Stage::Discover { kind };
@@ -43,7 +43,10 @@ impl Execution {
             .find(|target| !self.scope.knows(target));
         self.stage = match missing {
             Some(target) => Stage::Gather { target },
-            None => Stage::Create { desired: handler.desired(&self.scope, step, manifest)? },
+            None => {
+                let desired = handler.desired(&self.scope, step, manifest)?;
+                Stage::Create { desired, gone: 0 }
+            }
         };
         self.request()
     }
@@ -55,18 +58,25 @@ impl Execution {
         Ok(Request::Do(effect.acting_as(handler.identity(&self.scope, step))))
     }
 
+    /// Takes in the object of a step that waits for its API; one that is gone is created again.
+    pub(super) fn served(&mut self, live: Option<&Value>) -> Result<Option<StepStatus>, StepError> {
+        let (handler, step) = self.current()?;
+        live.map_or(Ok(()), |live| deletion::check(step, live))?;
+        let status = handler.serving(live);
+        if status != StepStatus::NotPresent {
+            return Ok(Some(status));
+        }
+        let cursor = self.cursor;
+        if let Some(step) = self.steps.get_mut(cursor) {
+            step.status = status;
+        }
+        Ok(None)
+    }
+
     fn check_serving(&mut self) -> Result<Request, StepError> {
         let (handler, step) = self.current()?;
         let target = handler.target(&self.scope, step, &Value::Null);
         self.stage = Stage::Serving { target: target.clone() };
         Ok(Request::Read(target))
     }
-}
-
-fn manifest(scope: &Scope, step: &Step) -> Result<Value, StepError> {
-    let problem =
-        |problem: String| StepError::Manifest { name: step.resource.name.clone(), problem };
-    let text = scope.bundles.manifest(step).map_err(StepError::Bundle)?;
-    let object: Value = serde_json::from_str(text).map_err(|error| problem(error.to_string()))?;
-    if object.is_object() { Ok(object) } else { Err(problem("is not a JSON object".to_owned())) }
 }

@@ -62,9 +62,7 @@ impl StepHandler for Owned {
     }
 
     fn reads(&self, scope: &Scope, step: &Step, manifest: &Value) -> Vec<Target> {
-        let mut csvs = owning_csvs(scope, manifest);
-        csvs.push(scope.csv(&step.resolving));
-        csvs
+        owning_csvs(scope, step, manifest)
     }
 
     fn desired(&self, scope: &Scope, step: &Step, manifest: Value) -> Result<Value, StepError> {

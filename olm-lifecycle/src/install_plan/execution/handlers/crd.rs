@@ -5,7 +5,7 @@ use olm_types::api::{Step, StepResource, StepStatus};
 use serde_json::Value;
 
 use super::draft::{Draft, object_target};
-use super::{Scope, StepError, StepHandler, Words};
+use super::{Form, Scope, StepError, StepHandler, Words};
 use crate::crd;
 
 /// Handler of CRD steps.
@@ -30,6 +30,10 @@ impl StepHandler for CustomResourceDefinitions {
 
     fn words(&self) -> Words {
         WORDS
+    }
+
+    fn form(&self) -> Form {
+        Form::JsonOrYaml
     }
 
     fn target(&self, _: &Scope, step: &Step, desired: &Value) -> Target {

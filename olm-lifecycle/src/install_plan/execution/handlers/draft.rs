@@ -60,9 +60,13 @@ impl<'a> Draft<'a> {
         Ok(self)
     }
 
-    /// Adds the CSV that the step resolves as a non-blocking owner.
+    /// Adds the CSV that the step resolves as a non-blocking owner. A plan that a tool wrote may name
+    /// none: then nothing is added.
     pub(super) fn owned(mut self, scope: &Scope) -> Result<Self, StepError> {
         let csv = &self.step.resolving;
+        if csv.is_empty() {
+            return Ok(self);
+        }
         let uid = scope.csv_uid(csv).map_err(|cause| self.owner_error(cause))?;
         let owner = json!({
             "apiVersion": "operators.coreos.com/v1alpha1", "kind": "ClusterServiceVersion",
@@ -131,11 +135,20 @@ impl<'a> Draft<'a> {
     }
 }
 
-/// CSVs that own the object of a manifest: their uids have to be read.
-pub(super) fn owning_csvs(scope: &Scope, manifest: &Value) -> Vec<Target> {
+/// CSVs whose uids have to be read before the object of a step can be [owned](Draft::owned): those
+/// that the manifest names, and the one that the step resolves, if it names one.
+pub(super) fn owning_csvs(scope: &Scope, step: &Step, manifest: &Value) -> Vec<Target> {
+    let mut csvs = named_csvs(scope, manifest);
+    csvs.extend(Some(&step.resolving).filter(|name| !name.is_empty()).map(|name| scope.csv(name)));
+    csvs
+}
+
+/// CSVs that a manifest names as owners; their uids have to be read.
+pub(super) fn named_csvs(scope: &Scope, manifest: &Value) -> Vec<Target> {
     let owners = manifest.pointer("/metadata/ownerReferences").and_then(Value::as_array);
     let owners = owners.into_iter().flatten().filter(|owner| is_csv(owner));
-    owners.filter_map(|owner| owner.get("name")?.as_str()).map(|name| scope.csv(name)).collect()
+    let names = owners.filter_map(|owner| owner.get("name")?.as_str());
+    names.filter(|name| !name.is_empty()).map(|name| scope.csv(name)).collect()
 }
 
 /// The object of `step`: named by its manifest, unnamed when the API server makes up the name.

@@ -13,12 +13,12 @@ mod secret;
 mod service_account;
 mod subscription;
 
-use olm_effect::{Action, Identity, Target};
+use olm_effect::{Action, Identity, Refusal, Target};
 use olm_types::api::{Step, StepResource, StepStatus};
 use olm_types::gvk::Gvk;
 use serde_json::Value;
 
-use super::{Scope, StepError};
+use super::{Form, Scope, StepError};
 
 /// What error texts begin with, before the name of the object. They are v0's, which differ from
 /// kind to kind; empty where v0 puts nothing in front, with a quote at the end where it quotes the name.
@@ -42,6 +42,11 @@ pub trait StepHandler: Sync {
     /// What error texts begin with.
     fn words(&self) -> Words;
 
+    /// How manifests of this kind are written.
+    fn form(&self) -> Form {
+        Form::Json
+    }
+
     /// The kind that has to be looked up before the handler can say anything, if one has to.
     fn kind(&self, _manifest: &Value) -> Option<Gvk> {
         None
@@ -54,6 +59,11 @@ pub trait StepHandler: Sync {
 
     /// The object that the step is about; `desired` is null before it is known.
     fn target(&self, scope: &Scope, step: &Step, desired: &Value) -> Target;
+
+    /// The error of a create that the API server refused; `what` begins it.
+    fn refused_create(&self, what: String, cause: Refusal) -> StepError {
+        StepError::Refused { what, cause }
+    }
 
     /// Who makes the calls.
     fn identity(&self, scope: &Scope, _step: &Step) -> Identity {

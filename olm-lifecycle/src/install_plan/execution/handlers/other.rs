@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::super::Served;
 use super::draft::{Draft, object_target, owning_csvs};
-use super::{Scope, StepError, StepHandler, Words};
+use super::{Form, Scope, StepError, StepHandler, Words};
 
 /// The kinds, whatever group they are of.
 const KINDS: [&str; 11] = [
@@ -45,6 +45,10 @@ impl StepHandler for Others {
         WORDS
     }
 
+    fn form(&self) -> Form {
+        Form::JsonOrYaml
+    }
+
     fn kind(&self, manifest: &Value) -> Option<Gvk> {
         let text = |field| manifest.get(field).and_then(Value::as_str).unwrap_or_default();
         Some(Gvk::from_api_version(text("apiVersion"), text("kind")))
@@ -65,11 +69,8 @@ impl StepHandler for Others {
     }
 
     fn reads(&self, scope: &Scope, step: &Step, manifest: &Value) -> Vec<Target> {
-        let mut csvs = owning_csvs(scope, manifest);
-        if !step.resolving.is_empty() && self.is_namespaced(scope, manifest) {
-            csvs.push(scope.csv(&step.resolving));
-        }
-        csvs
+        let is_owned = !step.resolving.is_empty() && self.is_namespaced(scope, manifest);
+        if is_owned { owning_csvs(scope, step, manifest) } else { Vec::new() }
     }
 
     fn desired(&self, scope: &Scope, step: &Step, manifest: Value) -> Result<Value, StepError> {

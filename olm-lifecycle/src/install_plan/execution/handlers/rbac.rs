@@ -4,7 +4,7 @@ use olm_effect::{Action, Resource, Target};
 use olm_types::api::{Step, StepResource};
 use serde_json::Value;
 
-use super::draft::{Draft, object_target, owning_csvs, patch};
+use super::draft::{Draft, named_csvs, object_target, patch};
 use super::{Scope, StepError, StepHandler, Words};
 
 const GROUP: &str = "rbac.authorization.k8s.io";
@@ -84,7 +84,8 @@ impl Rbac {
 
 impl StepHandler for Rbac {
     fn handles(&self, resource: &StepResource) -> bool {
-        resource.kind == self.kind && resource.group == GROUP
+        // v0 looks at the kind alone, so a plan that a tool wrote may leave the group out.
+        resource.kind == self.kind && (resource.group == GROUP || resource.group.is_empty())
     }
 
     fn words(&self) -> Words {
@@ -96,7 +97,7 @@ impl StepHandler for Rbac {
     }
 
     fn reads(&self, scope: &Scope, _: &Step, manifest: &Value) -> Vec<Target> {
-        if self.namespaced { owning_csvs(scope, manifest) } else { Vec::new() }
+        if self.namespaced { named_csvs(scope, manifest) } else { Vec::new() }
     }
 
     /// v0 labels a cluster-scoped object with `olm.owner` only when it finds it in place; since it
@@ -104,10 +105,10 @@ impl StepHandler for Rbac {
     fn desired(&self, scope: &Scope, step: &Step, manifest: Value) -> Result<Value, StepError> {
         let draft = Draft::new(step, &self.resource(), self.words, manifest)?
             .place(self.namespace(scope))?;
-        let draft = if self.namespaced {
-            draft.refresh_owners(scope)?
-        } else {
-            draft.label(olm_types::labels::OWNER, &step.resolving)?
+        let draft = match (self.namespaced, step.resolving.as_str()) {
+            (true, _) => draft.refresh_owners(scope)?,
+            (false, "") => draft,
+            (false, csv) => draft.label(olm_types::labels::OWNER, csv)?,
         };
         Ok(draft.finish())
     }

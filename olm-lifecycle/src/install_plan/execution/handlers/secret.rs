@@ -1,11 +1,11 @@
 //! Secrets: those of a bundle, and pull secrets copied from the operator's namespace.
 
-use olm_effect::{Action, Resource, Target};
+use olm_effect::{Action, Refusal, Resource, Target};
 use olm_types::api::{Step, StepResource};
 use serde_json::{Map, Value, json};
 
 use super::draft::{Draft, object_target, owning_csvs, patch};
-use super::{Scope, StepError, StepHandler, Words};
+use super::{Form, Scope, StepError, StepHandler, Words};
 
 /// Handler of `Secret` steps: the object is a copy of the operator's Secret of the same name.
 pub(super) struct PullSecrets;
@@ -41,6 +41,15 @@ impl StepHandler for PullSecrets {
 
     fn words(&self) -> Words {
         COPY_WORDS
+    }
+
+    fn form(&self) -> Form {
+        Form::Ignored
+    }
+
+    /// v0 keeps nothing but the text, so that a missing right is not waited for without a limit.
+    fn refused_create(&self, what: String, cause: Refusal) -> StepError {
+        StepError::NotCopied { what, cause: cause.message }
     }
 
     fn target(&self, scope: &Scope, step: &Step, desired: &Value) -> Target {
@@ -100,9 +109,7 @@ impl StepHandler for BundleSecrets {
     }
 
     fn reads(&self, scope: &Scope, step: &Step, manifest: &Value) -> Vec<Target> {
-        let mut csvs = owning_csvs(scope, manifest);
-        csvs.push(scope.csv(&step.resolving));
-        csvs
+        owning_csvs(scope, step, manifest)
     }
 
     fn desired(&self, scope: &Scope, step: &Step, manifest: Value) -> Result<Value, StepError> {

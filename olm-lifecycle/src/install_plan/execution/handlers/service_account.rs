@@ -6,7 +6,7 @@ use olm_effect::{Action, Resource, Target};
 use olm_types::api::{Step, StepResource};
 use serde_json::{Map, Value};
 
-use super::draft::{Draft, object_target, owning_csvs, patch};
+use super::draft::{Draft, named_csvs, object_target, patch};
 use super::{Scope, StepError, StepHandler, Words};
 
 /// Fields that go when a later step lacks them: v0 writes the whole account.
@@ -40,7 +40,7 @@ impl StepHandler for ServiceAccounts {
     }
 
     fn reads(&self, scope: &Scope, _: &Step, manifest: &Value) -> Vec<Target> {
-        owning_csvs(scope, manifest)
+        named_csvs(scope, manifest)
     }
 
     fn desired(&self, scope: &Scope, step: &Step, manifest: Value) -> Result<Value, StepError> {

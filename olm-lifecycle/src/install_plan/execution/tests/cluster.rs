@@ -20,6 +20,10 @@ pub(super) struct Cluster {
     pub(super) conflicts: usize,
     /// What a write of an object of that kind warns of.
     pub(super) warns: Option<(&'static str, &'static str)>,
+    /// A kind whose objects begin to be deleted once they were read.
+    pub(super) deletes_after_read: Option<&'static str>,
+    /// A kind whose objects go before they are read, once.
+    pub(super) goes_before_read: Option<&'static str>,
     /// Groups that are not served.
     pub(super) absent: Vec<&'static str>,
 }
@@ -28,8 +32,7 @@ impl Cluster {
     pub(super) fn answer(&mut self, request: Request) -> Reply {
         match request {
             Request::Read(target) => {
-                let key = (target.resource.kind, target.namespace, target.name);
-                Reply::Live(self.objects.get(&key).cloned())
+                Reply::Live(self.read((target.resource.kind, target.namespace, target.name)))
             }
             Request::Do(effect) => {
                 let warns = self.warns.filter(|(kind, _)| *kind == effect.target.resource.kind);
@@ -39,6 +42,20 @@ impl Cluster {
             Request::Resolve(kind) => Reply::Kind(self.resolve(&kind)),
             Request::List(resource, _) => Reply::Page(self.list(&resource), None),
         }
+    }
+
+    fn read(&mut self, key: (String, Option<String>, String)) -> Option<Value> {
+        if self.goes_before_read.take_if(|kind| *kind == key.0).is_some() {
+            self.objects.remove(&key);
+        }
+        let found = self.objects.get(&key).cloned();
+        if let Some(object) =
+            self.objects.get_mut(&key).filter(|_| self.deletes_after_read == Some(key.0.as_str()))
+        {
+            object["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:00:00Z");
+            object["metadata"]["finalizers"] = json!(["example.com/held"]);
+        }
+        found
     }
 
     fn resolve(&self, kind: &Gvk) -> Served {

@@ -11,7 +11,9 @@
 //! of an empty namespace, since a plan is in one.
 
 mod as_v0;
+mod by_tools;
 mod cluster;
+mod deletion;
 mod kinds;
 mod objects;
 mod owners;
@@ -132,7 +134,7 @@ fn no_steps_are_done_at_once() {
     "apiextensions.k8s.io",
     "CustomResourceDefinition",
     r#"{"apiVersion":"apiextensions.k8s.io/v2"}"#,
-    "CRD APIVersion from manifest not supported: apiextensions.k8s.io/v2"
+    "CRD APIVersion from manifest not supported: v2"
 )]
 fn bad_steps(#[case] group: &str, #[case] kind: &str, #[case] manifest: &str, #[case] text: &str) {
     let mut bad = step(group, kind, named("x"));
@@ -221,15 +223,12 @@ fn a_crd_is_awaited_until_it_is_served() {
 
 #[test]
 fn an_awaited_crd_that_is_gone_is_made_again() {
-    let mut cluster = Cluster::default();
-    assert_eq!(
-        execute(&mut cluster, &[crd_with(StepStatus::WaitingForApi)]).0,
-        [StepStatus::NotPresent]
-    );
-    assert_eq!(
-        execute(&mut cluster, &[crd_with(StepStatus::NotPresent)]).0,
-        [StepStatus::WaitingForApi]
-    );
+    for status in [StepStatus::WaitingForApi, StepStatus::NotPresent] {
+        let mut cluster = Cluster::default();
+        let done = execute(&mut cluster, &[crd_with(status)]);
+        assert_eq!(done, (vec![StepStatus::WaitingForApi], None));
+        assert_eq!(cluster.writes, 1);
+    }
 }
 
 #[test]

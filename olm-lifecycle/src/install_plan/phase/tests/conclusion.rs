@@ -9,6 +9,12 @@ fn ended(status: StepStatus, failure: Option<StepError>) -> Ended {
     Ended { steps: vec![step(status)], failure, notes: Vec::new() }
 }
 
+/// Somebody deletes the object of the step.
+fn going() -> StepError {
+    let finalizers = ["a/x", "b/y"].map(str::to_owned).into();
+    StepError::BeingDeleted { kind: "Service".to_owned(), name: "s".to_owned(), finalizers }
+}
+
 fn refused(code: u16) -> StepError {
     let cause = Refusal { code, reason: String::new(), message: "no".to_owned() };
     StepError::Refused { what: "error creating configmap c".to_owned(), cause }
@@ -32,6 +38,24 @@ fn refused(code: u16) -> StepError {
     0,
     InstallPlanPhase::Installing,
     Some("retrying execution due to error: error creating configmap c: no")
+)]
+#[case::deletion_in_time(
+    Some(going()),
+    60,
+    InstallPlanPhase::Installing,
+    Some(
+        "retrying execution due to error: Service s is being deleted and has to be gone before it can be \
+         created; finalizers hold it: a/x, b/y"
+    )
+)]
+#[case::deletion_without_time(
+    Some(going()),
+    0,
+    InstallPlanPhase::Failed,
+    Some(
+        "Service s is being deleted and has to be gone before it can be created; finalizers hold it: \
+         a/x, b/y"
+    )
 )]
 #[case::success(None, 0, InstallPlanPhase::Complete, None)]
 fn an_execution_ends(

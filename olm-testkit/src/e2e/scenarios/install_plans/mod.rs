@@ -2,9 +2,12 @@
 //! is told.
 
 mod by_hand;
+mod by_tools;
 mod crds;
+mod deletion;
 mod kinds;
 mod scoped;
+mod tool;
 
 use anyhow::Result;
 use k8s_openapi::api::core::v1::Event;
@@ -28,6 +31,26 @@ pub(super) fn all() -> Vec<Scenario> {
             "install_plans::by_hand",
             "a plan that a user makes finds the CSVs it names and what they need",
             by_hand::a_users_plan,
+        ),
+        scenario(
+            "install_plans::by_tools",
+            "a plan that a tool writes needs no CSV, and its manifests may be YAML where v0 reads it",
+            by_tools::steps_of_no_csv,
+        ),
+        scenario(
+            "install_plans::by_tools_with_an_account",
+            "steps that name no CSV are executed with the rights of the group's account",
+            by_tools::with_an_account,
+        ),
+        scenario(
+            "install_plans::being_deleted",
+            "a step waits until an object that is being deleted is gone, and creates it",
+            deletion::every_kind,
+        ),
+        scenario(
+            "install_plans::a_deleted_kind_of_two_csvs",
+            "of two plans with a kind that is being deleted each leaves its record",
+            deletion::a_kind_of_two_csvs,
         ),
         scenario(
             "install_plans::kinds",

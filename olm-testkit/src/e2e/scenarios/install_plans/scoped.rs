@@ -94,7 +94,8 @@ async fn check_plan_without_account(scene: &Scene) -> Result<()> {
     .map(drop)
 }
 
-async fn allow(scene: &Scene, name: &str, rules: Value) -> Result<()> {
+/// Gives the account these rights in the namespace.
+pub(super) async fn allow(scene: &Scene, name: &str, rules: Value) -> Result<()> {
     let role: Role = serde_json::from_value(json!({
         "metadata": {"name": name, "namespace": scene.namespace}, "rules": rules,
     }))?;

@@ -1,0 +1,149 @@
+//! Plans that tools write (issues of v0's users, and its own tests, do so): steps that name no CSV.
+
+use std::sync::Arc;
+
+use anyhow::{Context, Result, ensure};
+use k8s_openapi::api::core::v1::{ConfigMap, Secret, Service, ServiceAccount};
+use k8s_openapi::api::networking::v1::NetworkPolicy;
+use k8s_openapi::api::rbac::v1::{Role, RoleBinding};
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kube::ResourceExt;
+use olm_types::api::{InstallPlan, InstallPlanPhase, StepStatus};
+use serde_json::{Value, json};
+
+use super::tool::{complete, step, write};
+use super::{cluster, is_in, message, plan, told};
+use crate::builders::{self, Crd};
+use crate::e2e::scene::Scene;
+
+/// A step without a CSV that brings a JSON object.
+fn of_nobody(kind: &str, manifest: Value) -> Value {
+    let name = manifest["metadata"]["name"].as_str().unwrap_or_default().to_owned();
+    step(kind, &name, &manifest.to_string(), "")
+}
+
+fn config_map() -> Value {
+    of_nobody("ConfigMap", json!({"metadata": {"name": "settings"}, "data": {"ours": "1"}}))
+}
+
+fn definition(kind: &Crd) -> Value {
+    let spec = kind.manifest()["spec"].to_string();
+    let name = kind.name();
+    let manifest = format!(
+        "# written by a tool\napiVersion: v1\nkind: CustomResourceDefinition\nmetadata:\n  name: {name}\nspec: {spec}\n"
+    );
+    step("CustomResourceDefinition", &name, &manifest, "")
+}
+
+fn steps(kind: &Crd) -> Vec<Value> {
+    let rights = json!({"metadata": {"name": "thing"}, "rules": [
+        {"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]},
+    ]});
+    let binding = json!({"metadata": {"name": "thing"},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "thing"},
+        "subjects": [{"kind": "ServiceAccount", "name": "thing"}]});
+    let policy = "apiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\nmetadata:\n  name: thing\nspec:\n  podSelector: {}\n";
+    vec![
+        definition(kind),
+        of_nobody("Service", service(80, &json!({}))),
+        config_map(),
+        of_nobody("BundleSecret", json!({"metadata": {"name": "thing"}, "data": {"k": "dg=="}})),
+        of_nobody("ServiceAccount", json!({"metadata": {"name": "thing"}})),
+        of_nobody("Role", rights),
+        of_nobody("RoleBinding", binding),
+        step("NetworkPolicy", "thing", policy, ""),
+    ]
+}
+
+/// A ClusterIP Service with this port and more fields of its specification.
+fn service(port: i32, more: &Value) -> Value {
+    let mut spec = json!({"type": "ClusterIP", "selector": {"port": port.to_string()},
+        "ports": [{"name": "web", "port": port, "targetPort": port}]});
+    if let (Some(spec), Some(more)) = (spec.as_object_mut(), more.as_object()) {
+        spec.extend(more.clone());
+    }
+    json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "thing", "creationTimestamp": null},
+        "spec": spec, "status": {"loadBalancer": {}}})
+}
+
+/// Objects of every kind, without an owner; what was there is taken over in the name of the plan.
+pub(super) async fn steps_of_no_csv(scene: Arc<Scene>) -> Result<()> {
+    scene.operator_group().await?;
+    let theirs: ConfigMap =
+        serde_json::from_value(json!({"metadata": {"name": "settings"}, "data": {"theirs": "1"}}))?;
+    scene.create(&theirs).await?;
+    let kind = scene.kind("Gadget");
+    write(&scene, "first", &steps(&kind)).await?;
+    let done = complete(&scene, "first").await?;
+    let statuses = done.status.iter().flat_map(|status| &status.plan).map(|step| step.status);
+    let statuses: Vec<_> = statuses.collect();
+    ensure!(statuses.iter().all(|status| *status == StepStatus::Present), "{statuses:?}");
+    let crd = cluster::<CustomResourceDefinition>(&scene).get(&kind.name()).await?;
+    of_no_owner(&crd)?;
+    of_no_owner(&scene.api::<Service>().get("thing").await?)?;
+    of_no_owner(&scene.api::<ConfigMap>().get("settings").await?)?;
+    of_no_owner(&scene.api::<Secret>().get("thing").await?)?;
+    of_no_owner(&scene.api::<ServiceAccount>().get("thing").await?)?;
+    of_no_owner(&scene.api::<Role>().get("thing").await?)?;
+    of_no_owner(&scene.api::<RoleBinding>().get("thing").await?)?;
+    of_no_owner(&scene.api::<NetworkPolicy>().get("thing").await?)?;
+    let texts = told(&scene, "ObjectTakenOver").await?;
+    let end = "it was changed to what the plan asks for, and OLM manages it from now on";
+    ensure!(matches!(texts.as_slice(), [text] if text.ends_with(end)), "{texts:?}");
+    a_service_is_updated(&scene).await
+}
+
+fn of_no_owner<K: ResourceExt>(object: &K) -> Result<()> {
+    let managed = object.labels().get("olm.managed").is_some_and(|value| value == "true");
+    ensure!(managed && object.owner_references().is_empty(), "{:?}", object.meta());
+    Ok(())
+}
+
+/// Its address stays, whether the manifest leaves it out, empties it or repeats it.
+async fn a_service_is_updated(scene: &Scene) -> Result<()> {
+    let services = scene.api::<Service>();
+    let address = |service: &Service| service.spec.as_ref()?.cluster_ip.clone();
+    let first = address(&services.get("thing").await?).context("no address")?;
+    let tries = [
+        ("absent", json!({})),
+        ("empty", json!({"clusterIP": ""})),
+        ("same", json!({"clusterIP": first})),
+    ];
+    for (port, (name, more)) in (81..).zip(tries) {
+        write(scene, name, &[of_nobody("Service", service(port, &more))]).await?;
+        complete(scene, name).await?;
+        let live = services.get("thing").await?;
+        ensure!(address(&live).as_deref() == Some(&*first), "{name}: {live:?}");
+        let spec = live.spec.unwrap_or_default();
+        let ports: Vec<_> = spec.ports.iter().flatten().map(|one| one.port).collect();
+        ensure!(ports == [port], "{name}: {ports:?}");
+        let selector = spec.selector.unwrap_or_default();
+        ensure!(selector.values().eq([&port.to_string()]), "{name}: {selector:?}");
+    }
+    Ok(())
+}
+
+/// The account of the group lacks every right, then it has those that the steps need. The kind is
+/// OLM's own to install.
+pub(super) async fn with_an_account(scene: Arc<Scene>) -> Result<()> {
+    let namespace = scene.namespace.as_str();
+    scene.create(&builders::service_account(namespace, "installer")).await?;
+    let mut group = builders::operator_group(namespace, "group", &[namespace]);
+    group.spec.service_account_name = Some("installer".to_owned());
+    scene.create(&group).await?;
+    let kind = scene.kind("Gadget");
+    write(&scene, "scoped", &[definition(&kind), config_map()]).await?;
+    let text = format!(
+        "retrying execution due to error: error updating configmap: settings: configmaps is forbidden: User \
+         \"system:serviceaccount:{namespace}:installer\" cannot create resource \"configmaps\" in API group \"\" \
+         in the namespace \"{namespace}\""
+    );
+    let says = |plan: &InstallPlan| message(plan) == text;
+    let refused = plan(&scene, "lack a right", says).await?;
+    ensure!(is_in(&refused, InstallPlanPhase::Installing), "rights may come at any time");
+    cluster::<CustomResourceDefinition>(&scene).get(&kind.name()).await?;
+    let rules = json!([{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["create"]}]);
+    super::scoped::allow(&scene, "steps", rules).await?;
+    complete(&scene, "scoped").await?;
+    of_no_owner(&scene.api::<ConfigMap>().get("settings").await?)
+}

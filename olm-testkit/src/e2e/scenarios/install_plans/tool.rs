@@ -1,0 +1,38 @@
+//! Plans as tools write them: an object, then a status with steps, and no CSVs in the spec.
+
+use anyhow::{Context, Result};
+use kube::api::{Patch, PatchParams};
+use olm_types::api::{InstallPlan, InstallPlanPhase};
+use serde_json::{Value, json};
+
+use super::is_in;
+use crate::e2e::scene::Scene;
+use crate::wait;
+
+/// A step that brings an object, for a CSV or for none.
+pub(super) fn step(kind: &str, name: &str, manifest: &str, resolving: &str) -> Value {
+    json!({"resolving": resolving, "status": "Unknown", "resource": {
+        "group": "", "version": "v1", "kind": kind, "name": name, "manifest": manifest,
+        "sourceName": "", "sourceNamespace": "",
+    }})
+}
+
+/// Writes a plan with these steps, which is to be executed.
+pub(super) async fn write(scene: &Scene, name: &str, steps: &[Value]) -> Result<()> {
+    let plan: InstallPlan = serde_json::from_value(json!({
+        "metadata": {"name": name},
+        "spec": {"approval": "Automatic", "approved": true, "clusterServiceVersionNames": []},
+    }))?;
+    scene.create(&plan).await?;
+    let status = json!({"phase": "Installing", "catalogSources": [], "plan": steps});
+    let patch = Patch::Merge(json!({ "status": status }));
+    let plans = scene.api::<InstallPlan>();
+    let written = plans.patch_status(name, &PatchParams::default(), &patch).await;
+    written.map(drop).context("the plan gets no status")
+}
+
+/// Waits until a plan is done.
+pub(super) async fn complete(scene: &Scene, name: &str) -> Result<InstallPlan> {
+    let done = |plan: &InstallPlan| is_in(plan, InstallPlanPhase::Complete);
+    wait::until(&scene.api(), name, "be complete", done).await
+}
