@@ -46,6 +46,10 @@ pub async fn run(line: CommandLine<Args>) -> anyhow::Result<()> {
 /// # Errors
 /// As [`run`].
 pub async fn run_with(line: CommandLine<Args>, resolver: Resolver) -> anyhow::Result<()> {
+    if let Some(version) = line.version() {
+        print!("{version}");
+        return Ok(());
+    }
     logging::init(line.flags.common.log_format, line.flags.common.debug)?;
     line.warn();
     let args = line.flags;
@@ -198,7 +202,7 @@ impl Parts {
 
 /// What reaches the cluster, and says which one it is.
 async fn connector(args: &Args, metrics: &Metrics) -> anyhow::Result<Connector> {
-    let connector = Connector::load(args.common.kubeconfig.as_deref()).await?;
+    let connector = Connector::load(args.common.kubeconfig()).await?;
     let (server, namespace) = (connector.url(), &args.namespace);
     tracing::info!(server, namespace, "catalog operator started");
     Ok(connector.metrics(metrics.requests()))

@@ -69,6 +69,10 @@ pub async fn run(line: CommandLine<Args>) -> anyhow::Result<()> {
 /// # Errors
 /// As [`run`].
 pub async fn run_with(line: CommandLine<Args>, stages: Stages) -> anyhow::Result<()> {
+    if let Some(version) = line.version() {
+        print!("{version}");
+        return Ok(());
+    }
     logging::init(line.flags.common.log_format, line.flags.common.debug)?;
     line.warn();
     let args = line.flags;
@@ -109,7 +113,7 @@ impl Parts {
     /// Everything that is needed to act; the stores begin to fill.
     async fn assemble(args: &Args, tasks: Tasks, stages: Stages) -> anyhow::Result<Self> {
         let metrics = Metrics::new()?;
-        let connector = Connector::load(args.common.kubeconfig.as_deref()).await?;
+        let connector = Connector::load(args.common.kubeconfig()).await?;
         let connector = connector.metrics(metrics.requests());
         let client = connector.client()?;
         let candidacy = Candidacy::new(args.common.leader_elect, &client, &args.namespace, NAME)?;

@@ -7,10 +7,11 @@ mod duration;
 
 use std::time::Duration;
 
-use clap::{ArgAction, Parser};
+use clap::Parser;
 use olm_kit::flags::{CommonFlags, Flags, Idle};
 use olm_lifecycle::tenancy::TenantPolicy;
 use olm_resolver::Policy;
+use olm_types::duration::GoDuration;
 
 use crate::catalogs::UnhealthyCatalogs;
 use crate::digest::CatalogPolling;
@@ -54,12 +55,12 @@ pub struct Args {
     pub write_status_name: String,
 
     /// Run catalog and unpack pods as user 1001.
-    #[arg(long = "set-workload-user-id", action = ArgAction::Set, num_args = 0..=1, require_equals = true, default_value = "false", default_missing_value = "true")]
+    #[arg(long = "set-workload-user-id")]
     pub set_workload_user_id: bool,
 
     /// Resync interval of v0 (no effect).
-    #[arg(long, value_parser = parse_duration)]
-    pub interval: Option<Duration>,
+    #[arg(long, value_parser = GoDuration::parse)]
+    pub interval: Option<GoDuration>,
 
     /// Address that the packages API is served on over TLS, as `host:port`; not served when empty.
     #[arg(long = "packages-address", default_value = "")]
@@ -104,7 +105,7 @@ pub struct Args {
     pub resolution: Policy,
 
     /// Choose no bundle that needs a newer Kubernetes (`olm.kubeversion`) than the cluster has.
-    #[arg(long = "check-cluster-version", action = ArgAction::Set, num_args = 0..=1, require_equals = true, default_value = "false", default_missing_value = "true")]
+    #[arg(long = "check-cluster-version")]
     pub check_cluster_version: bool,
 
     /// What owners of namespaces may do with OLM's objects: v0, or strict (docs/security.md).
@@ -128,6 +129,10 @@ impl Args {
 }
 
 impl Flags for Args {
+    fn common(&self) -> &CommonFlags {
+        &self.common
+    }
+
     fn idle(&self) -> Vec<Idle> {
         let given = [
             (self.interval.is_some(), INTERVAL),
@@ -179,7 +184,47 @@ mod tests {
         let read = read(&[flag]);
         let told: Vec<&str> = read.flags.idle().iter().map(|idle| idle.flag).collect();
         assert_eq!(told, Vec::from_iter(idle));
-        assert_eq!(read.unknown, Vec::<String>::new());
+    }
+
+    /// Flags of v0's `package-server`, which catalog-operator replaces, and ours that say the same.
+    #[rstest]
+    #[case("--interval=12h", "--interval=12h")]
+    #[case("--global-namespace=olm", "--namespace=olm")]
+    #[case("--kubeconfig=config", "--kubeconfig=config")]
+    #[case("--debug", "--debug")]
+    #[case("--version", "--version")]
+    #[case("--secure-port=5443", "--packages-address=0.0.0.0:5443")]
+    #[case("--bind-address=10.0.0.1", "--packages-address=10.0.0.1:5443")]
+    #[case("--tls-min-version=VersionTLS13", "--tls-min-version=VersionTLS13")]
+    #[case(
+        "--tls-cipher-suites=TLS_AES_128_GCM_SHA256",
+        "--tls-cipher-suites=TLS_AES_128_GCM_SHA256"
+    )]
+    fn flags_of_the_package_server(#[case] theirs: &str, #[case] ours: &str) {
+        let name = |flag: &str| flag.split('=').next().unwrap().to_owned();
+        let known = CommandLine::<Args>::read(["catalog-operator", theirs]).is_ok();
+        assert_eq!(known, name(theirs) == name(ours));
+        parse(&[ours]);
+    }
+
+    #[rstest]
+    #[case("--interval=soon")]
+    #[case("--interval=")]
+    #[case("--interval=15")]
+    #[case("--bundle-unpack-timeout=10")]
+    #[case("--set-workload-user-id=yes")]
+    #[case("--brand-new")]
+    #[case("--lock-namespace=a")]
+    fn no_flags(#[case] flag: &str) {
+        assert!(CommandLine::<Args>::read(["catalog-operator", flag]).is_err());
+    }
+
+    #[rstest]
+    #[case(&["--set-workload-user-id"], Some(1001))]
+    #[case(&["--set-workload-user-id=T"], Some(1001))]
+    #[case(&["--set-workload-user-id=true", "--set-workload-user-id=false"], None)]
+    fn the_last_word_about_the_user_counts(#[case] flags: &[&str], #[case] user: Option<i64>) {
+        assert_eq!(parse(flags).workload_user(), user);
     }
 
     #[test]
@@ -196,14 +241,14 @@ mod tests {
     fn the_policy_is_isolated_unless_told_otherwise() {
         assert_eq!(parse(&[]).resolution, Policy::Isolated);
         assert_eq!(parse(&["--resolution=v0"]).resolution, Policy::V0);
-        assert!(Args::try_parse_from(["catalog-operator", "--resolution=none"]).is_err());
+        assert!(CommandLine::<Args>::read(["catalog-operator", "--resolution=none"]).is_err());
     }
 
     #[test]
     fn bundles_are_unpacked_by_jobs_unless_told_otherwise() {
         assert_eq!(parse(&[]).bundle_unpack, Unpacker::Job);
         assert_eq!(parse(&["--bundle-unpack=process"]).bundle_unpack, Unpacker::Process);
-        assert!(Args::try_parse_from(["catalog-operator", "--bundle-unpack=none"]).is_err());
+        assert!(CommandLine::<Args>::read(["catalog-operator", "--bundle-unpack=none"]).is_err());
     }
 
     #[test]
@@ -214,15 +259,17 @@ mod tests {
         assert_eq!(default.unhealthy_catalogs, UnhealthyCatalogs::LastGood);
         assert_eq!(told.catalog_polling, CatalogPolling::Digest);
         assert_eq!(told.unhealthy_catalogs, UnhealthyCatalogs::Block);
-        assert!(Args::try_parse_from(["catalog-operator", "--catalog-polling=never"]).is_err());
-        assert!(Args::try_parse_from(["catalog-operator", "--unhealthy-catalogs=x"]).is_err());
+        assert!(
+            CommandLine::<Args>::read(["catalog-operator", "--catalog-polling=never"]).is_err()
+        );
+        assert!(CommandLine::<Args>::read(["catalog-operator", "--unhealthy-catalogs=x"]).is_err());
     }
 
     #[test]
     fn tenants_are_trusted_as_in_v0_unless_told_otherwise() {
         assert_eq!(parse(&[]).tenant_policy, TenantPolicy::V0);
         assert_eq!(parse(&["--tenant-policy=strict"]).tenant_policy, TenantPolicy::Strict);
-        assert!(Args::try_parse_from(["catalog-operator", "--tenant-policy=lax"]).is_err());
+        assert!(CommandLine::<Args>::read(["catalog-operator", "--tenant-policy=lax"]).is_err());
     }
 
     #[test]

@@ -33,7 +33,8 @@ impl Content {
         triggers: Triggers,
         metrics: &CatalogMetrics,
     ) -> anyhow::Result<Self> {
-        let registry = Registry::new(args.insecure_registries.iter().cloned())
+        let insecure = args.insecure_registries.iter().filter(|name| !name.is_empty());
+        let registry = Registry::new(insecure.cloned())
             .context("cannot read the system's certificates of authorities")?;
         let arrivals = triggers.clone();
         Ok(Self {

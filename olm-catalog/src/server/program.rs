@@ -3,7 +3,6 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
-use clap::Parser;
 
 use super::{Arguments, run};
 
@@ -25,7 +24,7 @@ pub async fn main() -> ExitCode {
 async fn called() -> Result<()> {
     #[cfg(feature = "tools")]
     if crate::tools::ConfigMapServer::is_called() {
-        return crate::tools::ConfigMapServer::parse().run().await;
+        return olm_flags::of_this_process::<crate::tools::ConfigMapServer>().run().await;
     }
-    run(Arguments::parse()).await
+    run(olm_flags::of_this_process::<Arguments>()).await
 }

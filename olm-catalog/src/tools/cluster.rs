@@ -81,7 +81,7 @@ impl Place {
 }
 
 async fn config(kubeconfig: Option<&Path>) -> Result<Config> {
-    let mut config = match kubeconfig {
+    let mut config = match kubeconfig.filter(|path| !path.as_os_str().is_empty()) {
         Some(path) => {
             let file = Kubeconfig::read_from(path).context("cluster config failed")?;
             let options = KubeConfigOptions::default();

@@ -1,11 +1,9 @@
 //! The flags that every operator has.
 
-use std::path::PathBuf;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 
-use clap::ArgAction;
-use clap::builder::{OsStringValueParser, TypedValueParser};
-
-use super::Idle;
+use super::{Idle, KlogFlags};
 use crate::logging;
 use crate::tls::{CipherSuite, ProfileError, TlsFiles, TlsProfile, TlsVersion};
 
@@ -18,10 +16,10 @@ const OVER_TLS: &str = "0.0.0.0:8443";
 pub struct CommonFlags {
     /// Kubeconfig file; KUBECONFIG, ~/.kube/config or the cluster around the process by default.
     #[arg(long)]
-    pub kubeconfig: Option<PathBuf>,
+    kubeconfig: Option<PathBuf>,
 
     /// Log everything.
-    #[arg(long, action = ArgAction::Set, num_args = 0..=1, require_equals = true, default_value = "false", default_missing_value = "true")]
+    #[arg(long)]
     pub debug: bool,
 
     /// Format of the log: text or json.
@@ -29,41 +27,41 @@ pub struct CommonFlags {
     pub log_format: logging::Format,
 
     /// Print the version and exit.
-    #[arg(long, action = ArgAction::Version)]
-    pub version: Option<bool>,
+    #[arg(long)]
+    pub(super) version: bool,
 
     /// Deprecated and without effect.
-    #[arg(long, hide = true, action = ArgAction::Set, num_args = 0..=1, require_equals = true, default_value = "false", default_missing_value = "true")]
-    pub profiling: bool,
+    #[arg(long, hide = true)]
+    profiling: bool,
 
     /// Key with which health, readiness and metrics are served over TLS; followed while it changes.
-    #[arg(long = "tls-key", requires = "tls_cert")]
-    pub tls_key: Option<PathBuf>,
+    #[arg(long = "tls-key")]
+    tls_key: Option<PathBuf>,
 
     /// Certificate with which they are served; followed while it changes.
-    #[arg(long = "tls-cert", requires = "tls_key")]
-    pub tls_cert: Option<PathBuf>,
+    #[arg(long = "tls-cert")]
+    tls_cert: Option<PathBuf>,
 
     /// Oldest version of TLS that the endpoints speak: VersionTLS12, or VersionTLS13.
     #[arg(long = "tls-min-version", default_value = "", value_parser = str::parse::<TlsVersion>)]
-    pub tls_min_version: TlsVersion,
+    tls_min_version: TlsVersion,
 
     /// Cipher suites of TLS 1.2 that the endpoints offer, by commas; all safe ones when empty.
-    #[arg(long = "tls-cipher-suites", value_delimiter = ',', value_parser = str::parse::<CipherSuite>)]
-    pub tls_cipher_suites: Vec<CipherSuite>,
+    #[arg(long = "tls-cipher-suites", value_delimiter = ',')]
+    tls_cipher_suites: Vec<String>,
 
     /// Authorities whose clients are known by their certificates there.
-    #[arg(long = "client-ca", value_parser = OsStringValueParser::new().map(PathBuf::from))]
-    pub client_ca: Option<PathBuf>,
+    #[arg(long = "client-ca")]
+    client_ca: Option<PathBuf>,
 
     /// Have only one of several replicas act, by a Lease in the operator's namespace.
-    #[arg(long = "leader-elect", action = ArgAction::Set, num_args = 0..=1, require_equals = true, default_value = "false", default_missing_value = "true")]
+    #[arg(long = "leader-elect")]
     pub leader_elect: bool,
 
     /// Address that health, readiness and metrics are served on; port 8443 of all addresses with TLS,
     /// 8080 without, unless told otherwise.
-    #[arg(long = "admin-address")]
-    pub admin_address: Option<String>,
+    #[arg(long = "admin-address", default_value = "", hide_default_value = true)]
+    admin_address: String,
 
     /// Print the rows of docs/metrics.md, which tell what may be measured, and exit.
     #[arg(long = "list-metrics", hide = true)]
@@ -72,32 +70,79 @@ pub struct CommonFlags {
     /// End the process after this many writes, for crash tests.
     #[arg(long = "stop-after-writes", hide = true)]
     pub stop_after_writes: Option<u64>,
+
+    #[command(flatten)]
+    klog: KlogFlags,
+
+    /// Words that are no flags, which v0 takes and ignores.
+    #[arg(hide = true, value_name = "WORD")]
+    words: Vec<OsString>,
+}
+
+/// Flags that make no sense together, or a value that makes none.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FlagError {
+    /// One of a pair.
+    #[error("both --tls-key and --tls-cert must be provided for TLS to be enabled")]
+    HalfOfAPair,
+    /// With these flags nobody could connect.
+    #[error(transparent)]
+    Profile(#[from] ProfileError),
 }
 
 impl CommonFlags {
+    /// Looks at values that say something together only.
+    ///
+    /// # Errors
+    /// They make no sense.
+    pub(super) fn check(&self) -> Result<(), FlagError> {
+        let [certificate, key] = [&self.tls_cert, &self.tls_key].map(|path| given(path).is_some());
+        if certificate != key {
+            return Err(FlagError::HalfOfAPair);
+        }
+        Ok(self.tls_profile().map(drop)?)
+    }
+
+    /// The kubeconfig, if one was given.
+    pub fn kubeconfig(&self) -> Option<&Path> {
+        given(&self.kubeconfig)
+    }
+
     /// What health, readiness and metrics are served with, if over TLS.
     pub fn tls(&self) -> Option<TlsFiles> {
         let [certificate, key, clients] = [&self.tls_cert, &self.tls_key, &self.client_ca];
-        TlsFiles::given(certificate.as_deref(), key.as_deref(), clients.as_deref())
+        TlsFiles::given(given(certificate), given(key), given(clients))
     }
 
     /// What servers over TLS accept.
     ///
     /// # Errors
-    /// With the cipher suites that were named, nobody could connect.
+    /// There is no such cipher suite, or with those that were named nobody could connect.
     pub fn tls_profile(&self) -> Result<TlsProfile, ProfileError> {
-        TlsProfile::given(self.tls_min_version, &self.tls_cipher_suites)
+        let named = self.tls_cipher_suites.iter().filter(|name| !name.is_empty());
+        let suites = named.map(|name| name.parse()).collect::<Result<Vec<CipherSuite>, _>>()?;
+        TlsProfile::given(self.tls_min_version, &suites)
     }
 
     /// Where they are served; v0's ports unless told otherwise.
     pub fn admin_address(&self) -> &str {
         let usual = if self.tls().is_some() { OVER_TLS } else { PLAIN };
-        self.admin_address.as_deref().unwrap_or(usual)
+        if self.admin_address.is_empty() { usual } else { &self.admin_address }
     }
 
     /// Those that were given and do nothing.
     pub fn idle(&self) -> impl Iterator<Item = Idle> + use<> {
         let profiling = Idle { flag: "--profiling", why: "it is deprecated in OLM v0, too" };
-        self.profiling.then_some(profiling).into_iter()
+        self.profiling.then_some(profiling).into_iter().chain(self.klog.idle())
     }
+
+    /// Words that are no flags.
+    pub(super) fn words(&self) -> &[OsString] {
+        &self.words
+    }
+}
+
+/// An empty path says that there is none.
+fn given(path: &Option<PathBuf>) -> Option<&Path> {
+    path.as_deref().filter(|path| !path.as_os_str().is_empty())
 }

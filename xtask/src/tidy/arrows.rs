@@ -7,15 +7,16 @@ use anyhow::Result;
 use super::Workspace;
 
 /// Every crate with the crates it may use.
-const ARROWS: [(&str, &[&str]); 17] = [
+const ARROWS: [(&str, &[&str]); 18] = [
     ("olm-types", &[]),
     ("olm-effect", &["olm-types"]),
     ("olm-resolver", &["olm-types"]),
     ("olm-opgroup", &["olm-types"]),
     ("olm-rbac", &["olm-types"]),
     ("olm-lifecycle", &["olm-types", "olm-effect", "olm-opgroup", "olm-rbac"]),
-    ("olm-catalog", &["olm-types"]),
-    ("olm-kit", &["olm-types", "olm-effect"]),
+    ("olm-flags", &[]),
+    ("olm-catalog", &["olm-types", "olm-flags"]),
+    ("olm-kit", &["olm-types", "olm-effect", "olm-flags"]),
     ("olm-operator", OPERATOR),
     ("catalog-operator", CATALOG_OPERATOR),
     ("olm-testkit", &["olm-types", "olm-tools"]),

@@ -8,13 +8,14 @@ use anyhow::{Context, Result, ensure};
 use xtask::workspace::{cargo_output, cargo_run, root};
 
 /// Crates that others may build on, each after those that it uses.
-pub(super) const LIBRARIES: [&str; 8] = [
+pub(super) const LIBRARIES: [&str; 9] = [
     "olm-types",
     "olm-effect",
     "olm-resolver",
     "olm-opgroup",
     "olm-rbac",
     "olm-lifecycle",
+    "olm-flags",
     "olm-catalog",
     "olm-kit",
 ];
