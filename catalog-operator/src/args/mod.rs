@@ -86,7 +86,7 @@ pub struct Args {
     /// Write every object anew when a CRD comes without a version in which objects may be stored and that
     /// is not served any more, so that the version can be retired; without it such a CRD is refused, as
     /// in v0.
-    #[arg(long = "retire-stored-versions", action = ArgAction::Set, num_args = 0..=1, require_equals = true, default_value = "true", default_missing_value = "true")]
+    #[arg(long = "retire-stored-versions", action = clap::ArgAction::Set, default_value = "true")]
     pub retire_stored_versions: bool,
 
     /// How newer catalog images are found: a Pod pulls the image (pod), as in v0, or the registry is

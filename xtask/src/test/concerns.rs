@@ -54,7 +54,7 @@ pub const CONCERNS: &[Row] = &[
     ("olm-catalog/src/tools", &["image_tools", "catalog_images"]),
     ("olm-catalog/src/bundle", &["unpack", "hostile"]),
     ("olm-catalog/src/snapshot", &["resolution", "catalogs"]),
-    ("olm-flags/src", &["deploy", "image_tools"]),
+    ("olm-kit/flags/src", &["deploy", "image_tools"]),
     ("olm-kit/src", &["faults", "idle", "replicas"]),
     ("olm-kit/src/admin", &["deploy", "idle"]),
     ("olm-kit/src/aggregated", &["packages"]),
