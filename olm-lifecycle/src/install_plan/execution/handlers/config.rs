@@ -62,16 +62,37 @@ impl StepHandler for Owned {
     }
 
     fn reads(&self, scope: &Scope, step: &Step, manifest: &Value) -> Vec<Target> {
-        owning_csvs(scope, step, manifest)
+        let mut reads = owning_csvs(scope, step, manifest);
+        reads.extend(address(manifest).map(|_| self.target(scope, step, manifest)));
+        reads
     }
 
     fn desired(&self, scope: &Scope, step: &Step, manifest: Value) -> Result<Value, StepError> {
         let draft = Draft::new(step, &self.resource(), self.words, manifest)?;
         let draft = draft.place(Some(&scope.namespace))?.refresh_owners(scope)?;
-        Ok(draft.owned(scope)?.finish())
+        let object = draft.owned(scope)?.finish();
+        let live = scope.object(&self.target(scope, step, &object)).ok();
+        Ok(without_own_address(object, live))
     }
 
     fn on_existing(&self, desired: &Value, live: &Value) -> Option<Action> {
         patch(live, desired, self.exact)
     }
+}
+
+/// The address that the manifest of a Service asks for.
+fn address(manifest: &Value) -> Option<&str> {
+    let address = manifest.pointer("/spec/clusterIP")?.as_str()?;
+    Some(address).filter(|address| !address.is_empty() && *address != "None")
+}
+
+/// A Service that asks for the address it has keeps it without asking: the API server looks at
+/// addresses before names, and would say that this one is taken.
+fn without_own_address(mut object: Value, live: Option<&Value>) -> Value {
+    let is_own = address(&object).is_some() && live.and_then(address) == address(&object);
+    if let Some(spec) = object.get_mut("spec").and_then(Value::as_object_mut).filter(|_| is_own) {
+        spec.remove("clusterIP");
+        spec.remove("clusterIPs");
+    }
+    object
 }

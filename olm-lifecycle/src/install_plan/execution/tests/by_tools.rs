@@ -59,6 +59,28 @@ fn a_take_over_names_the_plan_where_no_csv_is() {
     );
 }
 
+/// Whether the address of a Service is left out, or is the one that it has.
+#[rstest]
+#[case::left_out(json!({}), None)]
+#[case::its_own(json!({"clusterIP": "10.0.0.1", "clusterIPs": ["10.0.0.1"]}), None)]
+#[case::of_another(json!({"clusterIP": "10.0.0.2"}),
+    Some("error updating service: thing: provided IP is already allocated"))]
+fn a_service_with_an_address_is_updated(#[case] more: Value, #[case] error: Option<&str>) {
+    let service = |name: &str, spec: Value| json!({"metadata": {"name": name}, "spec": spec});
+    let mut cluster = Cluster::default();
+    for (name, address) in [("thing", "10.0.0.1"), ("other", "10.0.0.2")] {
+        let live = service(name, json!({"clusterIP": address, "ports": [{"port": 80}]}));
+        cluster.put("Service", Some("ns"), name, live);
+    }
+    let mut wanted = service("thing", more);
+    wanted["spec"]["ports"] = json!([{"port": 81}]);
+    let done = execute(&mut cluster, &[without_csv(core("Service", wanted))]);
+    assert_eq!(done.1.as_deref(), error);
+    let port = if error.is_some() { 80 } else { 81 };
+    let expected = json!({"clusterIP": "10.0.0.1", "ports": [{"port": port}]});
+    assert_eq!(cluster.get("Service", "thing")["spec"], expected);
+}
+
 fn definition(manifest: &str) -> Step {
     let mut step = without_csv(crd("v1"));
     step.resource.manifest = Some(manifest.to_owned());

@@ -106,6 +106,9 @@ impl Cluster {
             Action::Create(_) if self.absent.contains(&effect.target.resource.group.as_str()) => {
                 Outcome::Refused(refusal(404, "the server could not find the requested resource"))
             }
+            Action::Create(object) if self.has_address(&object) => {
+                Outcome::Refused(refusal(422, "provided IP is already allocated"))
+            }
             Action::Create(_) if self.objects.contains_key(&key) => Outcome::AlreadyExists,
             Action::Create(mut object) => {
                 object["metadata"]["uid"] = json!(format!("uid-{}", effect.target.name));
@@ -128,6 +131,13 @@ impl Cluster {
             }
             other => panic!("unexpected {other:?}"),
         }
+    }
+
+    /// Whether a Service has the address that the object asks for; asked before names are looked at.
+    fn has_address(&self, object: &Value) -> bool {
+        let address = |object: &Value| object.pointer("/spec/clusterIP").cloned();
+        let wanted = address(object);
+        wanted.is_some() && self.objects.values().any(|live| address(live) == wanted)
     }
 
     fn write(&mut self, key: (String, Option<String>, String), object: Value) {
