@@ -3,7 +3,7 @@
 use std::thread::{self, JoinHandle};
 
 use anyhow::{Result, anyhow};
-use olm_tools::{Helm, NodePrograms, Opm, Progress as Lines, Tools, kubectl};
+use olm_tools::{ConfigMapServer, Helm, NodePrograms, Opm, Progress as Lines, Tools, kubectl};
 
 use crate::commands::Starts;
 use crate::progress::Progress;
@@ -29,6 +29,7 @@ impl Others {
             Tools::ensure(&lines)?;
             kubectl(&lines)?;
             Opm::ensure(&lines)?;
+            ConfigMapServer::ensure(&lines)?;
             Helm::ensure(&lines)?;
             NodePrograms::ensure(&lines).map(drop)
         })))

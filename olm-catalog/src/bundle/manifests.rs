@@ -4,9 +4,10 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
 use serde_json::Value;
 use thiserror::Error;
+
+use crate::fbc::all_documents;
 
 /// Largest manifest file, in bytes. An API server takes no larger object.
 pub(super) const FILE_BYTES: u64 = 3 << 20;
@@ -31,7 +32,7 @@ pub enum ManifestError {
     TooLarge(PathBuf),
     /// A file is not YAML or JSON.
     #[error("{}, document {}: {}", .0.display(), .1, .2)]
-    Syntax(PathBuf, usize, #[source] yaml_serde::Error),
+    Syntax(PathBuf, usize, String),
     /// A document is no Kubernetes object.
     #[error("{}, document {}: an object needs apiVersion and kind", .0.display(), .1)]
     NoObject(PathBuf, usize),
@@ -78,10 +79,8 @@ fn read_file(path: &Path, file: &str, manifests: &mut Vec<Manifest>) -> Result<(
         return Err(ManifestError::TooLarge(path.to_owned()));
     }
     let bytes = fs::read(path).map_err(failed)?;
-    for (index, document) in yaml_serde::Deserializer::from_slice(&bytes).enumerate() {
-        let number = index.saturating_add(1);
-        let object = Value::deserialize(document)
-            .map_err(|source| ManifestError::Syntax(path.to_owned(), number, source))?;
+    let syntax = |(number, message)| ManifestError::Syntax(path.to_owned(), number, message);
+    for (number, object) in (1..).zip(all_documents(&bytes).map_err(syntax)?) {
         if object.is_null() {
             continue;
         }

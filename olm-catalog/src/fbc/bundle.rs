@@ -4,13 +4,13 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use olm_types::version::Version;
 use serde::Deserialize;
-use serde_json::Value;
 
 use super::blob::{BundleBlob, Located};
 use super::model::{Bundle, BundleContent};
+use super::parse::plain_numbers;
 use super::problem::{Problem, Problems};
 use super::properties::{self, PackageValue};
-use super::{image_ref, release};
+use super::{image_ref, release, yaml};
 
 /// Collects the problems of one bundle.
 struct Report<'a> {
@@ -139,9 +139,9 @@ fn decode(base64: &str) -> Result<(String, String), String> {
     let text = if text.trim_start().starts_with('{') {
         text
     } else {
-        let value: Value = yaml_serde::from_str(&text)
-            .map_err(|error| format!("data is neither JSON nor YAML: {error}"))?;
-        value.to_string()
+        let value =
+            yaml::read(&text).map_err(|error| format!("data is neither JSON nor YAML: {error}"))?;
+        plain_numbers(value).to_string()
     };
     let Kind { kind } = serde_json::from_str(&text)
         .map_err(|error| format!("data is not a Kubernetes object: {error}"))?;

@@ -33,6 +33,7 @@ mod render;
 mod split;
 mod validate;
 mod walk;
+mod yaml;
 
 #[cfg(test)]
 mod tests;
@@ -54,7 +55,7 @@ pub(crate) use fields::Fields;
 pub use limits::ReadLimits;
 pub use model::{Bundle, BundleContent, Catalog, Channel, Contents, Package};
 pub(crate) use names::{KEY_COMPONENT, is_key_component};
-pub(crate) use parse::first_document;
+pub(crate) use parse::{all_documents, first_document};
 pub use problem::{Problem, Problems};
 pub use properties::TypedProperties;
 pub use read::read;

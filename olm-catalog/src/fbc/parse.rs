@@ -1,17 +1,17 @@
 //! Documents as JSON values.
 //!
 //! Both parsers refuse values nested deeper than 128, and the YAML parser bounds what aliases may
-//! expand to. But the YAML scanner needs time in proportion to the brackets that are open, before
-//! anything is refused; so YAML with too many of them is not scanned at all.
+//! expand to. But a YAML scanner looks at all brackets that are open before anything is refused; so
+//! YAML with too many of them is not scanned at all.
 
 use std::io::BufRead;
 use std::ops::ControlFlow;
+use std::str::Utf8Error;
 
-use serde::Deserialize;
 use serde_json::{Number, Value};
 
-use super::plain_yaml;
 use super::split::{Documents, Form, SplitError};
+use super::{plain_yaml, yaml};
 
 /// Most brackets open at the same time in a YAML document. Brackets inside texts count too, so
 /// this is well above the depth that the parser accepts.
@@ -62,6 +62,23 @@ pub(crate) fn first_document(text: &[u8]) -> Result<Value, String> {
     first
 }
 
+/// All documents of a text.
+///
+/// # Errors
+/// One cannot be read; with its number, from 1.
+pub(crate) fn all_documents(text: &[u8]) -> Result<Vec<Value>, (usize, String)> {
+    let mut all = Ok(Vec::new());
+    documents(text, usize::MAX, |number, document| {
+        match (document, &mut all) {
+            (Ok(document), Ok(list)) => list.push(document),
+            (Err(error), _) => all = Err((number, error.to_string())),
+            (Ok(_), Err(_)) => {}
+        }
+        ControlFlow::Continue(())
+    });
+    all
+}
+
 /// Reads on as YAML; when the very first document is none either, the error is that of JSON.
 fn restart(
     mut documents: Documents<impl BufRead>,
@@ -88,7 +105,7 @@ fn each_yaml(
     mut instead: Option<SplitError>,
 ) {
     for number in first.. {
-        let value = yaml(&text).map_err(|error| instead.take().unwrap_or(error));
+        let value = yaml_document(&text).map_err(|error| instead.take().unwrap_or(error));
         instead = None;
         let ends = value.is_err();
         if visit(number, value).is_break() || ends {
@@ -110,7 +127,7 @@ fn json(text: &[u8]) -> Result<Value, SplitError> {
     value.map(plain_numbers).map_err(|error| SplitError::Syntax(error.to_string()))
 }
 
-fn yaml(text: &[u8]) -> Result<Value, SplitError> {
+fn yaml_document(text: &[u8]) -> Result<Value, SplitError> {
     plain_yaml::read(text).map_or_else(|| parser(text), Ok)
 }
 
@@ -120,14 +137,9 @@ pub(super) fn parser(text: &[u8]) -> Result<Value, SplitError> {
         let message = format!("more than {OPEN_BRACKETS} brackets are open at the same time");
         return Err(SplitError::Syntax(message));
     }
-    let failed = |error: yaml_serde::Error| SplitError::Syntax(error.to_string());
-    let mut values = yaml_serde::Deserializer::from_slice(text);
-    let value = values.next().map_or(Ok(Value::Null), Value::deserialize);
-    if values.next().is_some() {
-        let message = "a second document begins without a line of --- before it";
-        return Err(SplitError::Syntax(message.to_owned()));
-    }
-    value.map(plain_numbers).map_err(failed)
+    let failed = |error: Utf8Error| SplitError::Syntax(error.to_string());
+    let text = std::str::from_utf8(text).map_err(failed)?;
+    yaml::read(text).map(plain_numbers).map_err(SplitError::Syntax)
 }
 
 /// Whole numbers without a fraction: 1.0 is 1, as `opm` writes it.

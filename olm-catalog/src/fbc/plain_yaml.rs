@@ -130,7 +130,9 @@ impl<'a> Lines<'a> {
             b'{' if text == "{}" => Some(Value::Object(Map::new())),
             b'[' if text == "[]" => Some(Value::Array(Vec::new())),
             first if !is_plain(text) || !first.is_ascii_alphanumeric() && first != b'/' => None,
-            first if first.is_ascii_digit() || is_word(text) => parsed(text),
+            first if first.is_ascii_digit() || is_word(text) => {
+                super::yaml::plain(text).ok().map(super::parse::plain_numbers)
+            }
             _ => Some(Value::String(text.to_owned())),
         }
     }
@@ -193,7 +195,7 @@ fn is_word(text: &str) -> bool {
 
 /// What the parser makes of a text that stands by itself.
 fn parsed(text: &str) -> Option<Value> {
-    yaml_serde::from_str(text).ok().map(super::parse::plain_numbers)
+    super::yaml::read(text).ok().map(super::parse::plain_numbers)
 }
 
 fn single_quoted(text: &str) -> Option<Value> {

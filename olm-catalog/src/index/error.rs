@@ -60,6 +60,9 @@ pub enum QueryError {
     /// No head of a default channel provides the API.
     #[error("no entry found that provides {}", api(.0))]
     NoDefaultProvider(Gvk),
+    /// There is no answer, in the words of v0's server of ConfigMaps.
+    #[error("{0}")]
+    Nothing(String),
     /// The index was damaged since it was opened.
     #[error("the index cannot be read: {0}")]
     Unreadable(String),

@@ -16,6 +16,6 @@ pub use arguments::{Arguments, Command};
 pub use program::main;
 pub use run::run;
 #[cfg(feature = "tools")]
-pub(crate) use serve::{log, serve_index};
+pub(crate) use serve::{log, serve_source};
 #[cfg(feature = "tools")]
 pub(crate) use termination::{DEFAULT as TERMINATION_LOG, write as write_termination_log};

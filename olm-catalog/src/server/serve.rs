@@ -14,8 +14,7 @@ use super::arguments::Serve;
 use super::cache::Plan;
 use super::termination;
 use crate::fbc::ReadLimits;
-use crate::index::Index;
-use crate::registry::server::{ServerOptions, serve};
+use crate::registry::server::{ServerOptions, Source, serve};
 
 /// Serves a catalog, or only brings its index up to date. An error also goes to the termination
 /// log.
@@ -45,20 +44,20 @@ async fn serve_directory(arguments: Serve) -> Result<()> {
         return Ok(());
     }
     let title = directory.display().to_string();
-    serve_index(index, &title, arguments.address, arguments.port).await
+    serve_source(Arc::new(index), &title, arguments.address, arguments.port).await
 }
 
-/// Serves an index until a signal comes. The line that says so calls it by its title.
-pub(crate) async fn serve_index(
-    index: Index,
+/// Serves a catalog until a signal comes. The line that says so calls it by its title.
+pub(crate) async fn serve_source(
+    source: Arc<dyn Source>,
     title: &str,
     address: Option<IpAddr>,
     port: u16,
 ) -> Result<()> {
     let listener = listen(address, port).await?;
     let stop = stop_signal()?;
-    announce(title, &index, &listener)?;
-    serve(listener, Arc::new(index), ServerOptions::default(), stop).await?;
+    announce(title, &*source, &listener)?;
+    serve(listener, source, ServerOptions::default(), stop).await?;
     Ok(())
 }
 
@@ -75,11 +74,11 @@ async fn listen(address: Option<IpAddr>, port: u16) -> Result<TcpListener> {
     TcpListener::bind(wanted).await.with_context(|| format!("listen on {wanted}"))
 }
 
-fn announce(title: &str, index: &Index, listener: &TcpListener) -> Result<()> {
+fn announce(title: &str, source: &dyn Source, listener: &TcpListener) -> Result<()> {
     println!(
         "serving {title} ({} packages, {} channel entries) on {}",
-        index.packages().count(),
-        index.len(),
+        source.packages().len(),
+        source.len(),
         listener.local_addr()?
     );
     Ok(())

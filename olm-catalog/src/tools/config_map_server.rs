@@ -3,19 +3,17 @@
 //!
 //! The ConfigMap is read once; when it changes, catalog-operator makes another Pod.
 
-use std::collections::BTreeSet;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Result, bail};
 use clap::Parser;
 use k8s_openapi::api::core::v1::ConfigMap;
 
 use super::cluster::Place;
-use super::legacy::{self, Converted};
-use crate::fbc::{Blob, CatalogError, Located, Problems};
-use crate::index::Index;
-use crate::server::{TERMINATION_LOG, log, serve_index, write_termination_log};
+use super::legacy::{self, LegacyCatalog, Loaded};
+use crate::server::{TERMINATION_LOG, log, serve_source, write_termination_log};
 
 /// Name of the program in an image.
 const NAME: &str = "configmap-server";
@@ -79,17 +77,16 @@ impl ConfigMapServer {
     async fn serve(&self) -> Result<()> {
         let (namespace, name) = (&self.config_map_namespace, &self.config_map_name);
         let place = Place::open(self.kubeconfig.as_deref(), namespace, name).await?;
-        let index = index(place.read().await?, self.permissive)?;
+        let catalog = catalog(place.read().await?, self.permissive)?;
         let title = format!("the ConfigMap {namespace}/{name}");
-        serve_index(index, &title, self.address, self.port).await
+        serve_source(Arc::new(catalog), &title, self.address, self.port).await
     }
 }
 
 /// The catalog of a ConfigMap.
-fn index(config_map: ConfigMap, permissive: bool) -> Result<Index> {
-    let data = config_map.data.unwrap_or_default();
-    let Converted { blobs, problems, unused } = legacy::convert(&data);
-    for name in unused {
+fn catalog(config_map: ConfigMap, permissive: bool) -> Result<LegacyCatalog> {
+    let Loaded { catalog, problems } = legacy::load(&config_map.data.unwrap_or_default());
+    for name in catalog.unused() {
         tracing::warn!("no channel leads to the ClusterServiceVersion {name:?}: it is not served");
     }
     if !problems.is_empty() {
@@ -100,31 +97,5 @@ fn index(config_map: ConfigMap, permissive: bool) -> Result<Index> {
         }
         tracing::warn!("permissive mode enabled: {text}");
     }
-    if !permissive {
-        return Ok(Index::of_blobs(blobs)?);
-    }
-    match Index::of_blobs(blobs.clone()) {
-        Err(CatalogError::Invalid(problems)) => {
-            tracing::warn!("permissive mode enabled: {problems}");
-            Ok(Index::of_blobs(without(blobs, &problems))?)
-        }
-        index => Ok(index?),
-    }
-}
-
-/// The blobs of packages that have no problem.
-fn without(mut blobs: Vec<Located<Blob>>, problems: &Problems) -> Vec<Located<Blob>> {
-    let wrong: BTreeSet<&str> =
-        problems.iter().filter_map(|problem| problem.package.as_deref()).collect();
-    blobs.retain(|blob| {
-        let package = match &blob.item {
-            Blob::Package(package) => &package.name,
-            Blob::Channel(channel) => &channel.package,
-            Blob::Bundle(bundle) => &bundle.package,
-            Blob::Deprecations(deprecations) => &deprecations.package,
-            Blob::Other(meta) => &meta.package,
-        };
-        !package.is_empty() && !wrong.contains(package.as_str())
-    });
-    blobs
+    Ok(catalog)
 }

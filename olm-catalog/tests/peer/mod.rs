@@ -7,6 +7,8 @@
 mod ask;
 mod bundles;
 mod compare;
+#[cfg(feature = "tools")]
+mod config_maps;
 #[cfg(feature = "pull")]
 mod images;
 mod verdicts;
@@ -43,7 +45,7 @@ async fn made_catalogs(#[case] name: &str) {
 
 /// The blobs that both render, in the same order.
 #[rstest::rstest]
-fn rendered_blobs(#[values("other", "etcd", "peculiar")] name: &str) {
+fn rendered_blobs(#[values("other", "etcd", "peculiar", "scalars")] name: &str) {
     let catalog = catalog_folder(name);
     let theirs = opm().render(&catalog, &[]).unwrap();
     let theirs = serde_json::Deserializer::from_slice(&theirs).into_iter::<serde_json::Value>();

@@ -1,6 +1,6 @@
 //! The binary `olm-registry` with the feature `tools`, under the names that Jobs and Pods use.
 
-mod api_server;
+pub mod api_server;
 mod extract;
 mod serve;
 

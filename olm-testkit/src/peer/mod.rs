@@ -3,6 +3,6 @@
 mod olm_v0;
 mod serving;
 
-pub use olm_tools::{OlmV0, Opm};
+pub use olm_tools::{ConfigMapServer, OlmV0, Opm};
 pub use olm_v0::start as start_olm_v0;
 pub use serving::ServedCatalog;

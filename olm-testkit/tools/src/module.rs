@@ -38,6 +38,8 @@ pub(crate) struct Module {
     pub link: &'static str,
     /// What is changed in another module first.
     pub patch: Option<Patch>,
+    /// Variables of the build.
+    pub env: &'static [(&'static str, &'static str)],
 }
 
 /// A module while it is built.
@@ -48,6 +50,8 @@ pub(crate) struct Workshop<'a> {
     pub source: PathBuf,
     /// The folder with its programs.
     pub output: &'a Path,
+    /// Variables of the build.
+    pub env: &'static [(&'static str, &'static str)],
 }
 
 impl Module {
@@ -64,7 +68,7 @@ impl Module {
         once(&root, &self.folder(), progress, |output| {
             let source = output.with_extension("source");
             self.write(&source)?;
-            let workshop = Workshop { go: go(progress)?, source, output };
+            let workshop = Workshop { go: go(progress)?, source, output, env: self.env };
             compile(self, &workshop, progress)?;
             finish(&workshop)?;
             fs::remove_dir_all(&workshop.source).context("cannot remove the build directory")
@@ -78,7 +82,8 @@ impl Module {
         let texts = files.chain(self.packages.iter().map(String::as_str));
         let texts = texts.chain(self.tags.iter().map(String::as_str)).chain(FLAGS);
         let patch = self.patch.into_iter().flat_map(|patch| [patch.file, patch.from, patch.to]);
-        texts.chain([self.link]).chain(patch).for_each(|text| {
+        let env = self.env.iter().flat_map(|(name, value)| [*name, *value]);
+        texts.chain([self.link]).chain(patch).chain(env).for_each(|text| {
             hash.update(text.len().to_le_bytes());
             hash.update(text);
         });
@@ -108,7 +113,9 @@ impl Module {
 impl Workshop<'_> {
     /// `go` in the module.
     pub(crate) fn command(&self) -> Command {
-        go::command(&self.go, &self.source)
+        let mut command = go::command(&self.go, &self.source);
+        command.envs(self.env.iter().copied());
+        command
     }
 }
 
@@ -125,6 +132,7 @@ mod tests {
             tags: Vec::new(),
             link: "-s",
             patch: None,
+            env: &[],
         }
     }
 
@@ -139,6 +147,7 @@ mod tests {
             Module { tags: vec!["without_etcd".to_owned()], ..module() },
             Module { link: "-w", ..module() },
             Module { patch: Some(patch), ..module() },
+            Module { env: &[("CGO_ENABLED", "1")], ..module() },
         ];
         assert!(others.iter().all(|other| other.folder() != module().folder()));
     }

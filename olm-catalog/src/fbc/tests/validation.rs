@@ -186,7 +186,7 @@ fn packages(#[case] from: &str, #[case] to: &str, #[case] message: &str) {
     r#"schema must be set for deprecation entry [0] for package "foo""#
 )]
 #[case(
-    "{package: foo, entries: [{reference: {schema: olm.package}, message: x}, {reference: {schema: olm.package}, message: y}]}",
+    "{package: foo, entries: [{reference: {schema: olm.package}, message: x}, {reference: {schema: olm.package}, message: z}]}",
     r#"duplicate deprecation entry declcfg.PackageScopedReference{Schema:"olm.package", Name:""} for package "foo""#
 )]
 #[case(

@@ -1,7 +1,7 @@
 //! The calls of `api.Registry`.
 //!
 //! Answers are sent as the index holds them: the generated server would decode a message to encode
-//! it again, which takes longer than all the rest. The index is read where a call is answered: its
+//! it again, which takes longer than all the rest. An index is read where a call is answered: its
 //! records lie in the page cache, and reading one takes less time than handing the work to another
 //! thread.
 
@@ -22,17 +22,18 @@ use tonic_prost::ProstDecoder;
 
 use super::body;
 use super::chunk::Buffers;
+use super::source::Source;
 use super::streams::Streams;
-use crate::index::{Answer, Index, QueryError};
+use crate::index::{Answer, QueryError};
 use crate::registry::proto;
 use crate::registry::proto::registry_server::SERVICE_NAME;
 
 type Response = http::Response<Body>;
 
-/// Answers from an index.
+/// Answers from a source.
 #[derive(Clone, Debug)]
 pub(super) struct Calls {
-    pub(super) index: Arc<Index>,
+    pub(super) source: Arc<dyn Source>,
     pub(super) streams: Arc<Streams>,
     pub(super) buffers: Arc<Buffers>,
     /// Largest request, in bytes.
@@ -95,36 +96,36 @@ impl Calls {
     }
 
     fn list_packages(&self, _: proto::ListPackageRequest) -> Result<Response, Status> {
-        self.all(self.index.packages().collect())
+        self.all(self.source.packages())
     }
 
     fn get_package(&self, asked: proto::GetPackageRequest) -> Result<Response, Status> {
-        self.one(self.index.package(&asked.name).map(|package| Answer::of(&package)))
+        self.one(self.source.package(&asked.name).map(|package| Answer::of(&package)))
     }
 
     fn get_bundle(&self, asked: proto::GetBundleRequest) -> Result<Response, Status> {
-        self.one(self.index.bundle(&asked.pkg_name, &asked.channel_name, &asked.csv_name))
+        self.one(self.source.bundle(&asked.pkg_name, &asked.channel_name, &asked.csv_name))
     }
 
     fn get_bundle_for_channel(
         &self,
         asked: proto::GetBundleInChannelRequest,
     ) -> Result<Response, Status> {
-        self.one(self.index.head(&asked.pkg_name, &asked.channel_name))
+        self.one(self.source.head(&asked.pkg_name, &asked.channel_name))
     }
 
     fn replacing(&self, asked: proto::GetAllReplacementsRequest) -> Result<Response, Status> {
-        self.all(self.index.entries_that_replace(&asked.csv_name).map_err(status)?)
+        self.all(self.source.entries_that_replace(&asked.csv_name).map_err(status)?)
     }
 
     fn replacement(&self, asked: proto::GetReplacementRequest) -> Result<Response, Status> {
         let proto::GetReplacementRequest { csv_name, pkg_name, channel_name } = &asked;
-        self.one(self.index.bundle_that_replaces(csv_name, pkg_name, channel_name))
+        self.one(self.source.bundle_that_replaces(csv_name, pkg_name, channel_name))
     }
 
     fn providing(&self, asked: proto::GetAllProvidersRequest) -> Result<Response, Status> {
         let api = Gvk::new(asked.group, asked.version, asked.kind);
-        self.all(self.index.entries_that_provide(&api).map_err(status)?)
+        self.all(self.source.entries_that_provide(&api).map_err(status)?)
     }
 
     fn latest_providing(
@@ -132,17 +133,17 @@ impl Calls {
         asked: proto::GetLatestProvidersRequest,
     ) -> Result<Response, Status> {
         let api = Gvk::new(asked.group, asked.version, asked.kind);
-        self.all(self.index.heads_that_provide(&api).map_err(status)?)
+        self.all(self.source.heads_that_provide(&api).map_err(status)?)
     }
 
     fn provider(&self, asked: proto::GetDefaultProviderRequest) -> Result<Response, Status> {
         let api = Gvk::new(asked.group, asked.version, asked.kind);
-        self.one(self.index.default_provider(&api))
+        self.one(self.source.default_provider(&api))
     }
 
     fn list_bundles(&self, _: proto::ListBundlesRequest) -> Result<Response, Status> {
-        let index = Arc::clone(&self.index);
-        let bundles = (0..index.len()).filter_map(move |place| index.listed(place));
+        let source = Arc::clone(&self.source);
+        let bundles = (0..source.len()).filter_map(move |place| source.listed(place));
         Ok(body::response(self.streams.open(bundles.map(Ok))?, &self.buffers))
     }
 

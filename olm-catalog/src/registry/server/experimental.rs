@@ -29,10 +29,10 @@ impl ExperimentalRegistry for Calls {
         }
         let asked = request.get_ref();
         check(asked)?;
-        let (index, asked) = (Arc::clone(&self.index), request.into_inner());
-        let count = index.meta_count(&asked.schema, &asked.package_name);
+        let (source, asked) = (Arc::clone(&self.source), request.into_inner());
+        let count = source.meta_count(&asked.schema, &asked.package_name);
         let answers = (0..count).filter_map(move |place| {
-            let meta = index.meta(&asked.schema, &asked.package_name, place)?;
+            let meta = source.meta(&asked.schema, &asked.package_name, place)?;
             Some(meta.message().map_err(|error| Status::data_loss(error.to_string())))
         });
         let answers = self.streams.open(answers)?;

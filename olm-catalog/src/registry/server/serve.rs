@@ -18,8 +18,8 @@ use tower::{ServiceExt, service_fn};
 
 use super::calls::Calls;
 use super::health::AlwaysServing;
+use super::source::Source;
 use super::streams::Streams;
-use crate::index::Index;
 use crate::registry::DESCRIPTORS;
 use crate::registry::proto::experimental_registry_server::ExperimentalRegistryServer;
 
@@ -85,7 +85,7 @@ fn reflection() -> tonic_reflection::server::Builder<'static> {
 /// The transport fails.
 pub async fn serve(
     listener: TcpListener,
-    index: Arc<Index>,
+    source: Arc<dyn Source>,
     options: ServerOptions,
     stop: impl Future<Output = ()>,
 ) -> Result<(), ServeError> {
@@ -99,7 +99,7 @@ pub async fn serve(
         .layer(GlobalConcurrencyLimitLayer::new(options.calls))
         .timeout(options.call_time)
         .http2_keepalive_interval(Some(options.keepalive))
-        .add_routes(routes(index, &options)?)
+        .add_routes(routes(source, &options)?)
         .serve_with_incoming_shutdown(
             TcpIncoming::from(listener).with_nodelay(Some(true)),
             stopping.clone().cancelled_owned(),
@@ -119,10 +119,10 @@ pub async fn serve(
 }
 
 /// Everything that is served: the registry, its experimental calls, health, and reflection.
-fn routes(index: Arc<Index>, options: &ServerOptions) -> Result<Routes, ServeError> {
+fn routes(source: Arc<dyn Source>, options: &ServerOptions) -> Result<Routes, ServeError> {
     let streams = Streams::new(options.streams, options.reader_time);
     let request_bytes = options.request_bytes;
-    let registry = Calls { index, streams, buffers: Arc::default(), request_bytes };
+    let registry = Calls { source, streams, buffers: Arc::default(), request_bytes };
     let experimental =
         ExperimentalRegistryServer::new(registry.clone()).max_decoding_message_size(request_bytes);
     let health = HealthServer::new(AlwaysServing).max_decoding_message_size(request_bytes);

@@ -3,21 +3,17 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::{CRDS, CSVS, LegacyProblem, PACKAGES};
-use crate::bundle::Manifest;
+use super::{CRDS, CSVS, LegacyProblem, PACKAGES, crds, go};
 use crate::fbc::first_document;
 
-/// What could be read.
-#[derive(Debug, Default)]
-pub(super) struct Lists {
-    /// CRDs by name.
-    pub(super) crds: BTreeMap<String, Manifest>,
-    /// CSVs by name, with their numbers.
-    pub(super) csvs: BTreeMap<String, (usize, Manifest)>,
-    /// Packages with their numbers.
-    pub(super) packages: Vec<(usize, LegacyPackage)>,
+/// A CSV as v0 has it: type, metadata and `spec`.
+#[derive(Clone, Debug)]
+pub(super) struct Csv {
+    pub(super) object: Value,
+    /// Whether there is a `spec` at all.
+    pub(super) has_spec: bool,
 }
 
 /// An element of the list of packages.
@@ -25,7 +21,7 @@ pub(super) struct Lists {
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct LegacyPackage {
     pub(super) package_name: String,
-    pub(super) channels: Vec<LegacyChannel>,
+    pub(super) channels: Option<Vec<LegacyChannel>>,
     pub(super) default_channel: String,
 }
 
@@ -39,84 +35,76 @@ pub(super) struct LegacyChannel {
     pub(super) current_csv: String,
 }
 
-/// Reads all three. What is wrong is reported and left out.
-pub(super) fn read(data: &BTreeMap<String, String>, problems: &mut Vec<LegacyProblem>) -> Lists {
-    let mut lists = Lists::default();
-    for (number, element) in elements(data, CRDS, problems) {
-        match manifest(element, "CustomResourceDefinition") {
-            Ok(crd) if lists.crds.contains_key(crd.name()) => {
-                let message = "can't add the same CRD twice in one configmap";
-                problems.push(LegacyProblem::of_element(CRDS, number, crd.name(), message));
-            }
-            Ok(crd) => drop(lists.crds.insert(crd.name().to_owned(), with_versions(crd))),
-            Err(message) => problems.push(LegacyProblem::of_element(CRDS, number, "", message)),
-        }
+impl Csv {
+    /// The name of the CSV; empty when it has none.
+    pub(super) fn name(&self) -> &str {
+        self.object.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default()
     }
-    for (number, element) in elements(data, CSVS, problems) {
-        match manifest(element, "ClusterServiceVersion") {
-            Ok(csv) if lists.csvs.contains_key(csv.name()) => {
-                let message = "there is another ClusterServiceVersion of this name before it";
-                problems.push(LegacyProblem::of_element(CSVS, number, csv.name(), message));
-            }
-            Ok(csv) => drop(lists.csvs.insert(csv.name().to_owned(), (number, csv))),
-            Err(message) => problems.push(LegacyProblem::of_element(CSVS, number, "", message)),
-        }
+
+    /// One of its annotations.
+    pub(super) fn annotation(&self, name: &str) -> Option<&str> {
+        self.object.pointer("/metadata/annotations")?.get(name)?.as_str()
     }
-    for (number, element) in elements(data, PACKAGES, problems) {
-        match LegacyPackage::deserialize(element) {
-            Ok(package) => lists.packages.push((number, package)),
-            Err(error) => {
-                problems.push(LegacyProblem::of_element(PACKAGES, number, "", error.to_string()));
-            }
-        }
-    }
-    lists
 }
 
-/// The elements of a list, with numbers from 1.
-fn elements(
+/// The CRDs.
+///
+/// # Errors
+/// There is no list, or an element that is no CRD.
+pub(super) fn crds(data: &BTreeMap<String, String>) -> Result<Vec<Value>, LegacyProblem> {
+    elements(data, CRDS, crds::typed).map(|crds| crds.into_iter().map(|(_, crd)| crd).collect())
+}
+
+/// The CSVs, with numbers from 1.
+///
+/// # Errors
+/// There is no list, or an element that is no object.
+pub(super) fn csvs(data: &BTreeMap<String, String>) -> Result<Vec<(usize, Csv)>, LegacyProblem> {
+    elements(data, CSVS, |value| {
+        let has_spec = value.get("spec").is_some();
+        Ok(Csv { object: go::csv(value)?, has_spec })
+    })
+}
+
+/// The packages, with numbers from 1.
+///
+/// # Errors
+/// There is no list, or an element that is no package.
+pub(super) fn packages(
+    data: &BTreeMap<String, String>,
+) -> Result<Vec<(usize, LegacyPackage)>, LegacyProblem> {
+    elements(data, PACKAGES, |value| {
+        LegacyPackage::deserialize(go::typed("Package", value)?).map_err(|error| error.to_string())
+    })
+}
+
+/// The elements of a list. One of another type spoils the list, as in v0.
+fn elements<T>(
     data: &BTreeMap<String, String>,
     key: &'static str,
-    problems: &mut Vec<LegacyProblem>,
-) -> Vec<(usize, Value)> {
-    let parsed = match data.get(key) {
-        None => Err(format!("couldn't find expected key {key} in configmap")),
-        Some(text) => first_document(text.as_bytes()),
-    };
-    let list = match parsed {
+    read: impl Fn(&Value) -> Result<T, String>,
+) -> Result<Vec<(usize, T)>, LegacyProblem> {
+    let missing =
+        || LegacyProblem::of_list(key, format!("couldn't find expected key {key} in configmap"));
+    let text = data.get(key).ok_or_else(missing)?;
+    let list = match first_document(text.as_bytes()) {
         Ok(Value::Array(list)) => list,
         Ok(Value::Null) => Vec::new(),
-        Ok(_) => {
-            problems.push(LegacyProblem::of_list(key, "the value must be a list in YAML or JSON"));
-            Vec::new()
-        }
-        Err(message) => {
-            problems.push(LegacyProblem::of_list(key, message));
-            Vec::new()
-        }
+        Ok(_) => return Err(LegacyProblem::of_list(key, "the value must be a list")),
+        Err(message) => return Err(LegacyProblem::of_list(key, message)),
     };
-    (1..).zip(list).collect()
+    let element = |(number, value): (usize, &Value)| {
+        let wrong = |message: String| {
+            let name = value.pointer("/metadata/name").or_else(|| value.get("packageName"));
+            let name = name.and_then(Value::as_str).unwrap_or_default();
+            LegacyProblem::of_element(key, number, name, trimmed(&message))
+        };
+        Ok((number, read(value).map_err(wrong)?))
+    };
+    (1..).zip(&list).map(element).collect()
 }
 
-/// An element as a manifest. Its kind may be missing, since the list says what it is.
-fn manifest(mut object: Value, kind: &str) -> Result<Manifest, String> {
-    let Some(fields) = object.as_object_mut() else { return Err("no object".to_owned()) };
-    fields.entry("kind").or_insert_with(|| json!(kind));
-    let manifest = Manifest { file: String::new(), object };
-    if manifest.kind() != kind {
-        return Err(format!("the kind is {:?} and must be {kind:?}", manifest.kind()));
-    }
-    if manifest.name().is_empty() { Err("it has no name".to_owned()) } else { Ok(manifest) }
-}
-
-/// The oldest form of CRDs has one version, outside the list of versions.
-fn with_versions(mut crd: Manifest) -> Manifest {
-    if let Some(spec) = crd.object.get_mut("spec").and_then(Value::as_object_mut)
-        && !spec.contains_key("versions")
-        && let Some(version) = spec.get("version").cloned()
-    {
-        let versions = json!([{ "name": version, "served": true, "storage": true }]);
-        spec.insert("versions".to_owned(), versions);
-    }
-    crd
+/// A message whose path is empty begins with what stands behind the path.
+fn trimmed(message: &str) -> String {
+    message.strip_prefix(": ").unwrap_or(message).to_owned()
 }

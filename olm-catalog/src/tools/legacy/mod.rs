@@ -2,24 +2,30 @@
 //! catalog-operator 1.7).
 //!
 //! ```text
-//! customResourceDefinitions  clusterServiceVersions  packages
-//!          \_______________________|___________________/
-//!                               convert --> blobs of a file-based catalog, problems
+//! customResourceDefinitions -> clusterServiceVersions -> packages
+//!            lists                    bundles            channels
+//!                  \____________________|___________________/
+//!                             load --> catalog, problems
 //! ```
-//! Pure. A channel of a package names its newest CSV; the others are found by following `replaces`.
+//! What is taken, refused and left out is what v0's loader takes, refuses and leaves out
+//! (operator-registry v1.73, `pkg/sqlite/configmap.go` and `load.go`), and the catalog answers as its
+//! database does. So the rules of file-based catalogs are none of these: a package may have any name,
+//! two bundles may have one version, and a CSV that no channel leads to is there for nobody.
 
-mod chain;
+mod answers;
+mod bundles;
+mod catalog;
+mod channels;
+mod crds;
+mod go;
 mod lists;
-mod packages;
 #[cfg(test)]
 mod tests;
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::Path;
-use std::sync::Arc;
 
-use crate::fbc::{Blob, Located, Origin};
+pub use catalog::LegacyCatalog;
 
 /// Key of the list of CRDs.
 pub const CRDS: &str = "customResourceDefinitions";
@@ -29,14 +35,12 @@ pub const CSVS: &str = "clusterServiceVersions";
 pub const PACKAGES: &str = "packages";
 
 /// What a ConfigMap holds.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Converted {
-    /// Blobs of the packages that are whole.
-    pub blobs: Vec<Located<Blob>>,
-    /// What is wrong with the others.
+#[derive(Debug, Default)]
+pub struct Loaded {
+    /// What could be read.
+    pub catalog: LegacyCatalog,
+    /// What is wrong with the rest; v0 serves nothing then, unless it is told to be permissive.
     pub problems: Vec<LegacyProblem>,
-    /// Names of CSVs that no channel leads to.
-    pub unused: Vec<String>,
 }
 
 /// Something that is wrong with a list, or with an element of one.
@@ -52,12 +56,38 @@ pub struct LegacyProblem {
     pub message: String,
 }
 
-/// Reads the lists in `data`, the data of a ConfigMap.
-pub fn convert(data: &BTreeMap<String, String>) -> Converted {
-    let mut converted = Converted::default();
-    let lists = lists::read(data, &mut converted.problems);
-    packages::convert(&lists, &mut converted);
-    converted
+/// Reads the lists in `data`, the data of a ConfigMap. A list that cannot be read ends that.
+pub fn load(data: &BTreeMap<String, String>) -> Loaded {
+    let mut loaded = Loaded::default();
+    let Loaded { catalog, problems } = &mut loaded;
+    // The loader stops where there is no list; what it has by then stays.
+    let _ = load_into(data, catalog, problems).map_err(|problem| problems.push(problem));
+    catalog.finish();
+    loaded
+}
+
+fn load_into(
+    data: &BTreeMap<String, String>,
+    catalog: &mut LegacyCatalog,
+    problems: &mut Vec<LegacyProblem>,
+) -> Result<(), LegacyProblem> {
+    let crds = crds::read(lists::crds(data)?, problems);
+    for (number, csv) in lists::csvs(data)? {
+        let name = csv.name().to_owned();
+        let wrong = |message| LegacyProblem::of_element(CSVS, number, &name, message);
+        let bundle = bundles::read(&csv, &crds, |message| problems.push(wrong(message)));
+        if let Err(message) = bundle.and_then(|bundle| catalog.add_bundle(bundle)) {
+            problems.push(wrong(message));
+        }
+    }
+    for (number, package) in lists::packages(data)? {
+        for message in catalog.add_package(&package).err().unwrap_or_default() {
+            let problem =
+                LegacyProblem::of_element(PACKAGES, number, &package.package_name, message);
+            problems.push(problem);
+        }
+    }
+    Ok(())
 }
 
 impl LegacyProblem {
@@ -87,9 +117,4 @@ impl fmt::Display for LegacyProblem {
         }
         write!(f, ": {}", self.message)
     }
-}
-
-/// The place of an element, for problems that are found later.
-fn origin(key: &str, number: usize) -> Origin {
-    Origin { file: Arc::from(Path::new(key)), document: number }
 }

@@ -1,44 +1,36 @@
-//! Lists that make a catalog, and lists that do not.
-
-use std::collections::BTreeMap;
+//! Lists that make a catalog, and lists that do not. That v0 says the same is in `tests/peer`.
 
 use rstest::rstest;
 
 use super::*;
+use crate::registry::server::Source;
 
 const CRDS_TEXT: &str = "
 - apiVersion: apiextensions.k8s.io/v1beta1
   kind: CustomResourceDefinition
   metadata: {name: pots.example.com}
   spec: {group: example.com, version: v1, names: {kind: Pot, plural: pots}}
-- metadata: {name: lids.example.com}
-  spec: {group: example.com, versions: [{name: v1}, {name: v2}], names: {kind: Lid}}
 ";
 
 const CSVS_TEXT: &str = r#"
 - apiVersion: operators.coreos.com/v1alpha1
   kind: ClusterServiceVersion
-  metadata:
-    name: pot.v1
-    annotations: {olm.properties: '[{"type": "olm.label", "value": {"label": "blue"}}]'}
+  metadata: {name: pot.v1}
   spec:
     version: 1.0.0
     customresourcedefinitions: {owned: [{name: pots.example.com, version: v1, kind: Pot}]}
-- metadata: {name: pot.v2, annotations: {olm.skipRange: '<2.0.0'}}
-  spec:
-    version: 2.0.0
-    replaces: pot.v1
-    skips: [pot.v1-bad, pot.v0]
-    customresourcedefinitions:
-      owned: [{name: pots.example.com}, {name: lids.example.com}]
-      required: [{name: cups.example.com, version: v1, kind: Cup}]
-- metadata: {name: pot.v1-bad}
-  spec: {version: 1.0.1}
-- metadata: {name: other}
+- kind: ClusterServiceVersion
+  metadata: {name: pot.v2, annotations: {olm.skipRange: '<2.0.0'}}
+  spec: {version: 2.0.0, replaces: pot.v1, skips: [pot.v1-bad, pot.v0]}
+- kind: ClusterServiceVersion
+  metadata: {name: pot.v1-bad}
+  spec: {version: 1.0.0}
+- kind: ClusterServiceVersion
+  metadata: {name: other}
   spec: {version: 1.0.0}
 "#;
 
-const PACKAGES_TEXT: &str = "[{packageName: pot, channels: [{name: stable, currentCSV: pot.v2}, {name: old, currentCSV: pot.v1}], defaultChannel: stable}]";
+const PACKAGES_TEXT: &str = "[{packageName: Pot, channels: [{name: stable, currentCSV: pot.v2}, {name: old, currentCSV: pot.v1}], defaultChannel: stable}]";
 
 fn data(lists: &[(&str, &str)]) -> BTreeMap<String, String> {
     let mut data =
@@ -49,99 +41,94 @@ fn data(lists: &[(&str, &str)]) -> BTreeMap<String, String> {
 }
 
 fn problems(lists: &[(&str, &str)]) -> Vec<String> {
-    convert(&data(lists)).problems.iter().map(ToString::to_string).collect()
+    load(&data(lists)).problems.iter().map(ToString::to_string).collect()
 }
 
-/// The blobs, one per line.
-fn shown(converted: &Converted) -> Vec<String> {
-    let line = |blob: &Located<Blob>| match &blob.item {
-        Blob::Package(package) => format!("package {} ({})", package.name, package.default_channel),
-        Blob::Channel(channel) => {
-            let entries = channel.entries.iter();
-            let entries = entries.map(|entry| {
-                let skips = entry.skips.join("+");
-                format!("{}>{}/{skips}/{}", entry.name, entry.replaces, entry.skip_range)
-            });
-            format!("channel {}: {}", channel.name, entries.collect::<Vec<_>>().join(" "))
-        }
-        Blob::Bundle(bundle) => {
-            let kinds = bundle.properties.iter().map(|property| property.kind.as_str());
-            let kinds = kinds.collect::<Vec<_>>().join(" ").replace("olm.", "");
-            format!("{}, {}: {kinds}", blob.origin, bundle.name)
-        }
-        other => format!("{other:?}"),
+/// The listing, one entry per line.
+fn listed(catalog: &LegacyCatalog) -> Vec<String> {
+    let entries = (0..catalog.len()).filter_map(|place| catalog.listed(place)?.message().ok());
+    let line = |entry: crate::registry::proto::Bundle| {
+        let (package, channel, name) = (entry.package_name, entry.channel_name, entry.csv_name);
+        let (replaces, skips) = (entry.replaces, entry.skips.join("+"));
+        format!("{package}/{channel} {name} > {replaces}/{skips}/{}", entry.skip_range)
     };
-    converted.blobs.iter().map(line).collect()
+    entries.map(line).collect()
 }
 
 #[test]
 fn lists_become_a_catalog() {
-    let converted = convert(&data(&[]));
-    assert_eq!(converted.problems, []);
-    assert_eq!(converted.unused, ["other"]);
+    let Loaded { catalog, problems } = load(&data(&[]));
+    assert_eq!(problems, []);
+    assert_eq!(catalog.unused(), ["other"]);
     let expected = [
-        "package pot (stable)",
-        "channel stable: pot.v2>pot.v1/pot.v1-bad+pot.v0/<2.0.0 pot.v1>// pot.v1-bad>//",
-        "channel old: pot.v1>//",
-        "clusterServiceVersions, document 1, pot.v1: gvk package bundle.object bundle.object label",
-        "clusterServiceVersions, document 3, pot.v1-bad: package bundle.object",
-        "clusterServiceVersions, document 2, pot.v2: gvk gvk gvk gvk.required package bundle.object bundle.object bundle.object",
+        "Pot/old pot.v1 > //",
+        "Pot/stable pot.v1 > //",
+        "Pot/stable pot.v1-bad > //",
+        "Pot/stable pot.v2 > pot.v1/pot.v1-bad+pot.v0/<2.0.0",
     ];
-    assert_eq!(shown(&converted), expected);
-}
-
-#[test]
-fn the_only_channel_is_the_default_one() {
-    for said in ["", ", defaultChannel: other"] {
-        let channel = "{name: stable, currentCSV: pot.v1}";
-        let package = format!("[{{packageName: pot, channels: [{channel}]{said}}}]");
-        let converted = convert(&data(&[(PACKAGES, &package)]));
-        assert_eq!(shown(&converted)[0], "package pot (stable)");
-    }
+    assert_eq!(listed(&catalog), expected);
 }
 
 #[rstest]
-#[case(&[(CRDS, "gone"), (PACKAGES, "")], "customResourceDefinitions: couldn't find expected key customResourceDefinitions in configmap")]
-#[case(&[(PACKAGES, "{}")], "packages: the value must be a list in YAML or JSON")]
-#[case(&[(PACKAGES, "[{packageName: []}]")], "packages, element 1: invalid type: sequence, expected a string")]
-#[case(&[(CRDS, "[{metadata: {name: a.b}}, 7]"), (PACKAGES, "")], "customResourceDefinitions, element 2: no object")]
-#[case(&[(CRDS, "[{metadata: {name: a.b}}, {metadata: {name: a.b}}]"), (PACKAGES, "")], "customResourceDefinitions, element 2 (\"a.b\"): can't add the same CRD twice in one configmap")]
-#[case(&[(CSVS, "[{kind: Pod, metadata: {name: a}}]"), (PACKAGES, "")], "clusterServiceVersions, element 1: the kind is \"Pod\" and must be \"ClusterServiceVersion\"")]
-#[case(&[(CSVS, "[{metadata: {name: a}}, {metadata: {name: a}}]"), (PACKAGES, "")], "clusterServiceVersions, element 2 (\"a\"): there is another ClusterServiceVersion of this name before it")]
-#[case(&[(CRDS, "")], "clusterServiceVersions, element 1 (\"pot.v1\"): the ClusterServiceVersion owns the CRD \"pots.example.com\", of which there is no manifest")]
-#[case(&[(CSVS, "[{metadata: {name: pot.v2}, spec: {version: 2.0.0, replaces: pot.v1}}]")], "packages, element 1 (\"pot\"): Invalid bundle pot.v2, replaces nonexistent bundle pot.v1")]
-#[case(&[(CSVS, "[]")], "packages, element 1 (\"pot\"): channel \"stable\" names the currentCSV \"pot.v2\", which is not in the list clusterServiceVersions")]
-#[case(&[(CSVS, "[{metadata: {name: pot.v2}, spec: {replaces: pot.v2}}]")], "packages, element 1 (\"pot\"): Cycle detected, pot.v2 replaces pot.v2")]
-#[case(&[(PACKAGES, "[{packageName: pot, channels: [{name: a}]}]")], "packages, element 1 (\"pot\"): channel \"a\" names no currentCSV")]
+#[case(&[(CRDS, "gone")], "customResourceDefinitions: couldn't find expected key customResourceDefinitions in configmap")]
+#[case(&[(PACKAGES, "{}")], "packages: the value must be a list")]
+#[case(&[(PACKAGES, "[{packageName: []}]")], "packages, element 1: .packageName: there is a list, and must be a text")]
+#[case(&[(CRDS, "[{metadata: {name: a.b}}, 7]")], "customResourceDefinitions, element 2: there is a number, and must be a map")]
+#[case(&[(CRDS, "[{metadata: {name: a.b}, spec: {versions: [{name: v1}, {name: v1}]}}]"), (CSVS, ""), (PACKAGES, "")], "customResourceDefinitions, element 1 (\"a.b\"): can't add the same CRD twice in one configmap: /v1/ ()")]
+#[case(&[(CSVS, "[{kind: Pod, metadata: {name: a}, spec: {}}]"), (PACKAGES, "")], "clusterServiceVersions, element 1 (\"a\"): error adding operator bundle a: csv name not found: kind \"Pod\", name \"a\"")]
+#[case(&[(CSVS, "[{kind: ClusterServiceVersion, metadata: {name: a}, spec: {}}, {kind: ClusterServiceVersion, metadata: {name: a}, spec: {}}]"), (PACKAGES, "")], "clusterServiceVersions, element 2 (\"a\"): there is another ClusterServiceVersion of this name before it")]
+#[case(&[(CSVS, "[{kind: ClusterServiceVersion, metadata: {name: a}, spec: {customresourcedefinitions: {owned: [null]}}}]"), (PACKAGES, "")], "clusterServiceVersions, element 1 (\"a\"): an owned or required API is null")]
+#[case(&[(CRDS, "")], "clusterServiceVersions, element 1 (\"pot.v1\"): couldn't find owned CRD in crd list example.com/v1/Pot (pots)")]
+#[case(&[(PACKAGES, "[{packageName: p, channels: [{name: a}]}]")], "packages, element 1 (\"p\"): channel \"a\": the currentCSV \"\" is not in the list clusterServiceVersions")]
 fn what_is_wrong_is_named(#[case] lists: &[(&str, &str)], #[case] message: &str) {
     assert_eq!(problems(lists), [message]);
 }
 
+/// v0 has a type for `v1beta1` alone: it serves `JSONPath`, without which `v1` has no columns, and
+/// drops the webhook.
 #[test]
-fn properties_that_are_no_list_are_refused() {
-    let csvs =
-        CSVS_TEXT.replace("[{\"type\": \"olm.label\", \"value\": {\"label\": \"blue\"}}]", "7");
-    let found = problems(&[(CSVS, &csvs)]);
-    let start = "clusterServiceVersions, element 1 (\"pot.v1\"): annotation olm.properties: ";
-    assert!(found.len() == 1 && found[0].starts_with(start), "{found:?}");
+fn what_v1_alone_has_is_kept() {
+    let crds = "[{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: pots.example.com}, spec: {group: example.com, names: {kind: Pot, plural: pots}, conversion: {strategy: Webhook, webhook: {conversionReviewVersions: [v1]}}, versions: [{name: v1, additionalPrinterColumns: [{name: Size, type: integer, jsonPath: .spec.size}]}]}}]";
+    let Loaded { catalog, problems } = load(&data(&[(CRDS, crds)]));
+    assert_eq!(problems, []);
+    let bundle = catalog.bundle("Pot", "old", "pot.v1").unwrap().message().unwrap();
+    let crd: serde_json::Value = serde_json::from_str(&bundle.object[1]).unwrap();
+    let column = crd.pointer("/spec/versions/0/additionalPrinterColumns/0/jsonPath");
+    assert_eq!(column, Some(&".spec.size".into()));
+    let webhook = crd.pointer("/spec/conversion/webhook/conversionReviewVersions/0");
+    assert_eq!(webhook, Some(&"v1".into()));
 }
 
+/// v0 takes any of them: they are keys of a map of Go.
 #[test]
-fn copies_of_csvs_are_bounded() {
-    let package = "{packageName: p, channels: [{name: a, currentCSV: pot.v1}]}";
-    let packages = format!("[{}]", vec![package; 17].join(","));
-    let expected =
-        "packages, element 17 (\"p\"): the packages share CSVs: each may be in 4, on average";
-    assert_eq!(problems(&[(PACKAGES, &packages)]), [expected]);
+fn of_several_plurals_in_a_csv_the_first_by_name_counts() {
+    let csvs = "[{kind: ClusterServiceVersion, metadata: {name: pot.v2}, spec: {customresourcedefinitions: {required: [{name: cupz.b.c, version: v1, kind: Cup}, {name: cups.b.c, version: v1, kind: Cup}]}}}]";
+    let packages = "[{packageName: p, channels: [{name: a, currentCSV: pot.v2}]}]";
+    let Loaded { catalog, .. } = load(&data(&[(CSVS, csvs), (PACKAGES, packages)]));
+    let bundle = catalog.bundle("p", "a", "pot.v2").unwrap().message().unwrap();
+    let plurals: Vec<_> = bundle.required_apis.iter().map(|api| api.plural.as_str()).collect();
+    assert_eq!(plurals, ["cups"]);
 }
 
+/// Each package makes rows of its own for the CSVs that it shares with others.
 #[test]
-fn a_broken_package_does_not_touch_another() {
-    let packages = format!(
-        "{}, {}]",
-        PACKAGES_TEXT.trim_end_matches(']'),
-        "{packageName: q, channels: [{name: a, currentCSV: b}]}"
+fn rows_of_channels_are_bounded() {
+    let csv = |number: usize| {
+        let replaces = number.checked_sub(1).map(|older| format!("c{older}")).unwrap_or_default();
+        format!(
+            "- {{kind: ClusterServiceVersion, metadata: {{name: c{number}}}, spec: {{replaces: {replaces}}}}}\n"
+        )
+    };
+    let csvs: String = (0..600).map(csv).collect();
+    let package = |number| {
+        format!("- {{packageName: p{number}, channels: [{{name: a, currentCSV: c599}}]}}\n")
+    };
+    let packages: String = (0..500).map(package).collect();
+    let problems = problems(&[(CSVS, &csvs), (PACKAGES, &packages)]);
+    let message = format!(
+        "channel \"a\": all channels together have more than {} entries",
+        channels::ENTRIES
     );
-    let converted = convert(&data(&[(PACKAGES, &packages)]));
-    assert_eq!((converted.blobs.len(), converted.problems.len()), (6, 1));
+    assert_eq!(problems.len(), 500 - channels::ENTRIES / 600);
+    assert!(problems.iter().all(|problem| problem.ends_with(&message)), "{}", problems[0]);
 }

@@ -44,7 +44,7 @@ pub(crate) fn of(name: &'static str, title: &'static str, files: Vec<Source>) ->
         .collect();
     packages.dedup();
     let files = COMMON.into_iter().chain(files).collect();
-    Module { name, title, files, packages, tags: Vec::new(), link: LINK, patch: None }
+    Module { name, title, files, packages, tags: Vec::new(), link: LINK, patch: None, env: &[] }
 }
 
 #[cfg(test)]

@@ -76,6 +76,7 @@ fn module() -> Module {
         tags: vec!["containers_image_openpgp".to_owned()],
         link: "-s -w",
         patch: None,
+        env: &[],
     }
 }
 

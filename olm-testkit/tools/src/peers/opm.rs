@@ -82,6 +82,7 @@ fn module() -> Module {
         tags: vec![TAG.to_owned()],
         link: "-s -w",
         patch: None,
+        env: &[],
     }
 }
 
