@@ -1,4 +1,4 @@
-//! Bundles in images on a disk are rendered as from their folders.
+//! Catalogs and bundles in images on a disk are rendered as from their folders.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -127,12 +127,39 @@ fn bad_layouts(#[case] index: serde_json::Value, #[case] expected: &str) {
     assert!(said.contains(expected), "{said}");
 }
 
-/// The flag of `opm` that leaves certificates unchecked has no effect that could be relied on.
-#[cfg(feature = "pull")]
+/// An image as `opm generate dockerfile` makes it: a label names the folder.
+fn catalog_image(label: (&str, &str)) -> Image {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/catalogs/etcd/catalog.yaml");
+    let content = fs::read(file).unwrap();
+    let image = Image::builder().file("/configs/etcd/catalog.yaml", content, 0o644);
+    let image = image.file("/bin/opm", "program", 0o755).label(label.0, label.1);
+    image.build().unwrap()
+}
+
 #[test]
-fn certificates_are_always_checked() {
-    let output = render(&["--skip-tls-verify", "127.0.0.1:1/a/b:v1"]);
-    assert_eq!(output.status.code(), Some(1));
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("--skip-tls-verify is not supported"), "{said}");
+fn a_catalog_in_an_image_is_that_of_its_folder() {
+    let folder = TempDir::new().unwrap();
+    let label = ("operators.operatorframework.io.index.configs.v1", "/configs");
+    let archive = archive(folder.path(), &catalog_image(label));
+    let layout = unpacked(&archive, &folder.path().join("layout"));
+    let catalog = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/catalogs/etcd");
+    let of_folder = render(&[text(&catalog)]);
+    for path in [&archive, &layout] {
+        let of_image = render(&[text(path)]);
+        assert!(of_image.status.success(), "{}", String::from_utf8_lossy(&of_image.stderr));
+        assert_eq!(String::from_utf8(of_image.stdout), String::from_utf8(of_folder.stdout.clone()));
+    }
+}
+
+#[rstest]
+#[case("operators.operatorframework.io.index.configs.v1", "/nope", "which is not there")]
+#[case("operators.operatorframework.io.index.database.v1", "/database/index.db", "SQLite")]
+fn a_catalog_that_cannot_be_read_is_refused(
+    #[case] label: &str,
+    #[case] value: &str,
+    #[case] expected: &str,
+) {
+    let folder = TempDir::new().unwrap();
+    let said = refusal(&archive(folder.path(), &catalog_image((label, value))));
+    assert!(said.contains(expected), "{said}");
 }

@@ -61,6 +61,8 @@ pub use properties::TypedProperties;
 pub use read::read;
 pub(crate) use render::MANIFESTS;
 pub use render::{Rendered, render};
+#[cfg(feature = "server")]
+pub(crate) use yaml::write_yaml;
 
 /// Reads and validates the catalog below `root`.
 ///

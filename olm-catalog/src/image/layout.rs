@@ -9,9 +9,10 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::digest::{hex, is_sha256, verify};
+use super::labels::{CONFIG, labels as labels_of};
 use super::layer::{Used, apply_one};
 use super::manifest::{Descriptor, Manifest};
-use super::{Compression, ImageError, Limits, Tree, apply};
+use super::{Compression, ImageError, Labels, Limits, Tree, apply};
 
 /// The file by which a layout is known.
 const MARK: &str = "oci-layout";
@@ -47,11 +48,7 @@ pub fn is_image(path: &Path) -> bool {
 /// There is no image, it is too large, or it is not what its digests say.
 pub fn open(path: &Path, limits: &Limits) -> Result<Tree, ImageError> {
     let blobs = Blobs::open(path, limits)?;
-    let layers = if blobs.has(INDEX) {
-        blobs.named(&blobs.read(INDEX, MANIFEST)?, limits)?
-    } else {
-        blobs.saved(limits)?
-    };
+    let (layers, _) = blobs.image(limits)?;
     let (mut tree, mut used) = (Tree::default(), Used::default());
     for layer in layers {
         let bytes = blobs.read(&layer.path, limits.transferred)?;
@@ -63,6 +60,19 @@ pub fn open(path: &Path, limits: &Limits) -> Result<Tree, ImageError> {
         applied.map_err(|source| ImageError::Layer { digest: layer.path, source })?;
     }
     Ok(tree)
+}
+
+/// The labels of the image that [`open`] opens.
+///
+/// # Errors
+/// There is no image, or it is not what its digests say.
+pub fn labels(path: &Path, limits: &Limits) -> Result<Labels, ImageError> {
+    let blobs = Blobs::open(path, limits)?;
+    let (_, config) = blobs.image(limits)?;
+    match config.filter(|config| blobs.has(config)) {
+        Some(config) => labels_of(&blobs.read(&config, CONFIG)?),
+        None => Ok(Labels::default()),
+    }
 }
 
 /// A layer and where it is.
@@ -82,6 +92,8 @@ enum Blobs {
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct Saved {
+    #[serde(default)]
+    config: Option<String>,
     layers: Vec<String>,
 }
 
@@ -96,6 +108,15 @@ impl Blobs {
         let limits = Limits { file: limits.transferred, kept: limits.transferred, ..*limits };
         let tree = apply([(archive.as_slice(), Compression::None)], &limits);
         tree.map(Self::Archive).map_err(|error| malformed(&what, error.to_string()))
+    }
+
+    /// Layers of the image, and the file that says more about it.
+    fn image(&self, limits: &Limits) -> Result<(Vec<Stored>, Option<String>), ImageError> {
+        if self.has(INDEX) {
+            self.named(&self.read(INDEX, MANIFEST)?, limits)
+        } else {
+            self.saved(limits)
+        }
     }
 
     fn has(&self, path: &str) -> bool {
@@ -116,11 +137,19 @@ impl Blobs {
     }
 
     /// Layers of the image that an index names.
-    fn named(&self, index: &[u8], limits: &Limits) -> Result<Vec<Stored>, ImageError> {
+    fn named(
+        &self,
+        index: &[u8],
+        limits: &Limits,
+    ) -> Result<(Vec<Stored>, Option<String>), ImageError> {
         let mut manifest = Manifest::parse(index, limits)?;
         for _ in 0..LISTS {
             let digest = match manifest {
-                Manifest::Image(layers) => return layers.iter().map(stored).collect(),
+                Manifest::Image { layers, config } => {
+                    let layers = layers.iter().map(stored).collect::<Result<_, _>>()?;
+                    let config = config.map(|config| blob_path(&config.digest));
+                    return Ok((layers, config.transpose()?));
+                }
                 Manifest::Elsewhere(digest) => digest,
             };
             let bytes = self.read(&blob_path(&digest)?, MANIFEST)?;
@@ -131,7 +160,7 @@ impl Blobs {
     }
 
     /// Layers of the one image of an archive in the older form.
-    fn saved(&self, limits: &Limits) -> Result<Vec<Stored>, ImageError> {
+    fn saved(&self, limits: &Limits) -> Result<(Vec<Stored>, Option<String>), ImageError> {
         const FILE: &str = "manifest.json";
         let images: Vec<Saved> = serde_json::from_slice(&self.read(FILE, MANIFEST)?)
             .map_err(|error| malformed(FILE, error.to_string()))?;
@@ -142,7 +171,7 @@ impl Blobs {
             return Err(malformed(FILE, format!("more than {} layers", limits.layers)));
         }
         let layer = |path: &String| Stored { path: path.clone(), digest: None, compression: None };
-        Ok(image.layers.iter().map(layer).collect())
+        Ok((image.layers.iter().map(layer).collect(), image.config.clone()))
     }
 }
 

@@ -35,6 +35,7 @@ struct Platform {
 #[serde(default, rename_all = "camelCase")]
 struct Document {
     schema_version: u64,
+    config: Option<Descriptor>,
     layers: Option<Vec<Descriptor>>,
     manifests: Option<Vec<Descriptor>>,
 }
@@ -42,8 +43,8 @@ struct Document {
 /// A manifest.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Manifest {
-    /// The layers of an image, lowest first.
-    Image(Vec<Descriptor>),
+    /// The layers of an image, lowest first, and what says more about it, if anything does.
+    Image { layers: Vec<Descriptor>, config: Option<Descriptor> },
     /// The digest of the manifest for this machine.
     Elsewhere(String),
 }
@@ -59,7 +60,9 @@ impl Manifest {
             return Err(malformed(format!("schema version {version} is not supported, 2 is")));
         }
         match (document.layers, document.manifests) {
-            (Some(layers), _) => within(layers, limits).map(Self::Image),
+            (Some(layers), _) => {
+                Ok(Self::Image { layers: within(layers, limits)?, config: document.config })
+            }
             (None, Some(manifests)) => chosen(&manifests).map(Self::Elsewhere).map_err(malformed),
             (None, None) => Err(malformed("it names no layers".to_owned())),
         }

@@ -12,6 +12,7 @@
 mod credentials;
 mod digest;
 mod error;
+mod labels;
 mod layer;
 mod layout;
 mod limits;
@@ -29,11 +30,12 @@ mod tree;
 #[cfg(feature = "pull")]
 pub use credentials::{CredentialError, Credentials, Keychain};
 pub use error::{ImageError, LayerError};
+pub use labels::Labels;
 pub use layer::{Compression, apply};
-pub use layout::{is_image, open};
+pub use layout::{is_image, labels as labels_on_disk, open};
 pub use limits::Limits;
 #[cfg(feature = "pull")]
-pub use pull::pull;
+pub use pull::{labels, pull};
 #[cfg(feature = "pull")]
 pub use reference::{ImageReference, ReferenceError};
 #[cfg(feature = "pull")]

@@ -22,13 +22,13 @@ pub struct Arguments {
 /// How registries are spoken to when an image is pulled.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub struct Registries {
-    /// Accepted as by opm, where it is deprecated
+    /// The older name of --skip-tls-verify
     #[arg(long, global = true, hide = true, num_args = 0..=1, default_missing_value = "true")]
     #[arg(require_equals = true, default_value_t = false)]
     pub skip_tls: bool,
-    /// Accepted as by opm; images are pulled from registries with valid certificates only
-    #[arg(long, global = true, hide = true, num_args = 0..=1, default_missing_value = "true")]
-    #[arg(require_equals = true, default_value_t = false)]
+    /// Pull images from registries whatever their certificates: what comes may come from anybody
+    #[arg(long, global = true, hide = cfg!(not(feature = "pull")), num_args = 0..=1)]
+    #[arg(default_missing_value = "true", require_equals = true, default_value_t = false)]
     pub skip_tls_verify: bool,
     /// Speak HTTP with registries, not HTTPS
     #[arg(long, global = true, hide = cfg!(not(feature = "pull")), num_args = 0..=1)]
@@ -108,7 +108,7 @@ pub struct Validate {
 #[derive(Debug, clap::Args)]
 pub struct Render {
     /// Folders with file-based catalogs, single files of them, folders with bundles, images of
-    /// bundles on a disk (OCI image layouts as folders or tar files, what `docker save` writes), or
+    /// catalogs or bundles on a disk (OCI image layouts as folders or tar files, what `docker save` writes), or
     /// references to them
     #[arg(required = true)]
     pub references: Vec<PathBuf>,

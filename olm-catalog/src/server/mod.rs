@@ -2,6 +2,7 @@
 
 mod arguments;
 mod cache;
+mod catalog_image;
 mod graph;
 mod list;
 mod program;

@@ -1,28 +1,38 @@
-//! Bundles from registries, for `render`.
+//! Catalogs and bundles from registries, for `render`.
 
 use std::path::PathBuf;
 use std::{env, fs};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 
 use super::arguments::Registries;
+use super::catalog_image;
+use super::render::Content;
 use crate::bundle::RegistryV1;
-use crate::image::{ImageReference, Keychain, Limits, Registry, pull};
+use crate::fbc::ReadLimits;
+use crate::image::{ImageReference, Keychain, Limits, Registry, labels, pull};
 
-/// The bundle in an image, with the credentials of the user.
-pub(super) async fn bundle(name: &str, registries: Registries) -> Result<RegistryV1> {
-    if registries.skip_tls_verify || registries.skip_tls {
-        bail!(
-            "--skip-tls-verify is not supported for pulling: add the registry's authority to those \
-             of the system"
-        );
-    }
+/// The catalog or bundle in an image, with the credentials of the user.
+pub(super) async fn content(
+    name: &str,
+    registries: Registries,
+    limits: &ReadLimits,
+) -> Result<Content> {
     let image: ImageReference =
         name.parse().context("there is no such file or folder, and as a reference")?;
     let without_tls = registries.use_http.then(|| image.endpoint().to_owned());
-    let registry = Registry::new(without_tls).context("read the authorities of the system")?;
-    let tree = pull(&registry, &image, &keychain()?, &Limits::default()).await?;
-    Ok(RegistryV1::of_image(&tree, name)?)
+    let registry = match registries.skip_tls_verify || registries.skip_tls {
+        true => Registry::unverified(without_tls).context("set up TLS")?,
+        false => Registry::new(without_tls).context("read the authorities of the system")?,
+    };
+    let keychain = keychain()?;
+    let labels = labels(&registry, &image, &keychain, &catalog_image::LIMITS).await?;
+    if let Some(folder) = catalog_image::folder(&labels)? {
+        let tree = pull(&registry, &image, &keychain, &catalog_image::LIMITS).await?;
+        return Ok(Content::Catalog(catalog_image::rendered(&tree, folder, limits)?));
+    }
+    let tree = pull(&registry, &image, &keychain, &Limits::default()).await?;
+    Ok(Content::Bundle(Box::new(RegistryV1::of_image(&tree, name)?)))
 }
 
 /// What `podman login` or `docker login` wrote.

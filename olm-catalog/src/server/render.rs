@@ -7,8 +7,9 @@ use anyhow::{Context, Result};
 use serde_json::Value;
 
 use super::arguments::{BlobForm, Registries, Render};
+use super::catalog_image;
 use crate::bundle::{RegistryV1, is_bundle, migrate};
-use crate::fbc::{ReadLimits, Rendered, render};
+use crate::fbc::{ReadLimits, Rendered, render, write_yaml};
 use crate::image::{self, Limits, is_image};
 
 /// The blobs of folders, files and images, sorted: by package its `olm.package`, channels, bundles,
@@ -40,18 +41,18 @@ async fn read(
     registries: Registries,
     limits: &ReadLimits,
 ) -> Result<Vec<Rendered>> {
-    let mut bundle = if is_bundle(reference) {
-        RegistryV1::read(reference)?
+    let content = if is_bundle(reference) {
+        Content::Bundle(Box::new(RegistryV1::read(reference)?))
     } else if is_image(reference) {
-        let name = reference.display().to_string();
-        let mut bundle = RegistryV1::of_image(&image::open(reference, &Limits::default())?, &name)?;
-        // A path is no reference; what is one, only the template says.
-        bundle.set_image("");
-        bundle
+        on_disk(reference, limits)?
     } else if reference.exists() {
-        return Ok(render(reference, limits)?);
+        Content::Catalog(render(reference, limits)?)
     } else {
-        pulled(reference, registries).await?
+        pulled(reference, registries, limits).await?
+    };
+    let mut bundle = match content {
+        Content::Catalog(blobs) => return Ok(blobs),
+        Content::Bundle(bundle) => *bundle,
     };
     if let Some(template) = &arguments.alpha_image_ref_template {
         bundle.set_image_by(template)?;
@@ -59,15 +60,35 @@ async fn read(
     Ok(vec![Rendered::new(bundle.blob()?)?])
 }
 
-/// A bundle from a registry.
+/// What is at a reference.
+pub(super) enum Content {
+    Catalog(Vec<Rendered>),
+    Bundle(Box<RegistryV1>),
+}
+
+/// What is in an image on a disk.
+fn on_disk(path: &Path, limits: &ReadLimits) -> Result<Content> {
+    let labels = image::labels_on_disk(path, &catalog_image::LIMITS)?;
+    if let Some(folder) = catalog_image::folder(&labels)? {
+        let tree = image::open(path, &catalog_image::LIMITS)?;
+        return Ok(Content::Catalog(catalog_image::rendered(&tree, folder, limits)?));
+    }
+    let tree = image::open(path, &Limits::default())?;
+    let mut bundle = RegistryV1::of_image(&tree, &path.display().to_string())?;
+    // A path is no reference; what is one, only the template says.
+    bundle.set_image("");
+    Ok(Content::Bundle(Box::new(bundle)))
+}
+
+/// What is in an image of a registry.
 #[cfg(feature = "pull")]
-async fn pulled(reference: &Path, registries: Registries) -> Result<RegistryV1> {
+async fn pulled(reference: &Path, registries: Registries, limits: &ReadLimits) -> Result<Content> {
     let name = reference.to_str().context("the reference is not UTF-8")?;
-    super::pull::bundle(name, registries).await
+    super::pull::content(name, registries, limits).await
 }
 
 #[cfg(not(feature = "pull"))]
-async fn pulled(_: &Path, _: Registries) -> Result<RegistryV1> {
+async fn pulled(_: &Path, _: Registries, _: &ReadLimits) -> Result<Content> {
     anyhow::bail!(
         "there is no such file or folder, and this program pulls no images: it was built without \
          the feature `pull`"
@@ -83,9 +104,6 @@ pub(super) fn print(blobs: &[Value], form: BlobForm, out: &mut dyn Write) -> io:
 pub(super) fn print_one(blob: &Value, form: BlobForm, out: &mut dyn Write) -> io::Result<()> {
     match form {
         BlobForm::Json => writeln!(out, "{blob:#}"),
-        BlobForm::Yaml => {
-            let text = yaml_serde::to_string(blob).map_err(io::Error::other)?;
-            write!(out, "---\n{text}")
-        }
+        BlobForm::Yaml => write!(out, "---\n{}", write_yaml(blob)),
     }
 }

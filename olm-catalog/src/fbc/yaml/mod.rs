@@ -8,6 +8,8 @@
 mod scalar;
 #[cfg(test)]
 mod tests;
+#[cfg(feature = "server")]
+mod write;
 
 use std::collections::BTreeMap;
 
@@ -15,6 +17,8 @@ use granit_parser::{Event, Parser, ScalarStyle, Tag};
 use serde_json::{Map, Value};
 
 pub(super) use scalar::plain;
+#[cfg(feature = "server")]
+pub(crate) use write::write_yaml;
 
 /// Most nested maps and lists.
 const DEPTH: usize = 128;

@@ -16,7 +16,7 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use tokio::time::timeout;
 
-use super::ImageError;
+use super::{ImageError, trust};
 
 /// Most redirects; registries send clients to where layers are.
 const REDIRECTS: usize = 5;
@@ -30,6 +30,16 @@ const ERROR: usize = 2 << 10;
 pub(super) struct Http {
     client: Client<HttpsConnector<HttpConnector>, Empty<Bytes>>,
     without_tls: BTreeSet<String>,
+    trust: Trust,
+}
+
+/// Whose certificates are good.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Trust {
+    /// Those that an authority of the system has signed.
+    Verified,
+    /// All.
+    Anybody,
 }
 
 /// What is asked for.
@@ -59,23 +69,25 @@ impl Question {
 }
 
 impl Http {
-    pub(super) fn new(without_tls: BTreeSet<String>) -> io::Result<Self> {
+    pub(super) fn new(without_tls: BTreeSet<String>, trust: Trust) -> io::Result<Self> {
         let provider = rustls::crypto::aws_lc_rs::default_provider();
-        let connector = HttpsConnectorBuilder::new()
-            .with_provider_and_native_roots(provider)?
-            .https_or_http()
-            .enable_http1()
-            .build();
+        let builder = HttpsConnectorBuilder::new();
+        let builder = match trust {
+            Trust::Verified => builder.with_provider_and_native_roots(provider)?,
+            Trust::Anybody => builder.with_tls_config(trust::unverified(provider)?),
+        };
+        let connector = builder.https_or_http().enable_http1().build();
         let client = Client::builder(TokioExecutor::new()).build(connector);
-        Ok(Self { client, without_tls })
+        Ok(Self { client, without_tls, trust })
     }
 
-    /// Whether the registry is asked without TLS: it was named, or is on this machine.
+    /// Whether the registry is asked without TLS: it was named, or is on this machine and
+    /// certificates would be looked at.
     pub(super) fn is_without_tls(&self, authority: &str) -> bool {
         let host = authority.rsplit_once(':').map_or(authority, |(host, _)| host);
         let host = host.trim_matches(['[', ']']);
         let local = host == "localhost" || host.parse().is_ok_and(|ip: IpAddr| ip.is_loopback());
-        local || self.without_tls.contains(authority)
+        local && self.trust == Trust::Verified || self.without_tls.contains(authority)
     }
 
     /// Asks, and follows redirects. Credentials go to nobody but whom they were meant for.

@@ -5,13 +5,14 @@
 
 mod challenge;
 mod http;
+mod trust;
 
 use super::credentials::Credentials;
 use super::digest::{digest_of, is_sha256, verify};
 use super::manifest::ACCEPT;
 use super::{ImageError, ImageReference, Keychain};
 use challenge::Challenge;
-use http::{Answer, Http, Question};
+use http::{Answer, Http, Question, Trust};
 
 /// Most bytes of a manifest; what registries take.
 const MANIFEST: u64 = 4 << 20;
@@ -36,7 +37,16 @@ impl Registry {
     /// # Errors
     /// The system has no usable certificates of authorities.
     pub fn new(without_tls: impl IntoIterator<Item = String>) -> std::io::Result<Self> {
-        Ok(Self { http: Http::new(without_tls.into_iter().collect())? })
+        Ok(Self { http: Http::new(without_tls.into_iter().collect(), Trust::Verified)? })
+    }
+
+    /// The same, but nobody looks at certificates: what comes may come from anybody. Registries on
+    /// this machine are asked over TLS, too.
+    ///
+    /// # Errors
+    /// There is no TLS of a version that is safe.
+    pub fn unverified(without_tls: impl IntoIterator<Item = String>) -> std::io::Result<Self> {
+        Ok(Self { http: Http::new(without_tls.into_iter().collect(), Trust::Anybody)? })
     }
 
     /// The digest of an image, for which its layers are not transferred.
