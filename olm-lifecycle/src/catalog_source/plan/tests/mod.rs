@@ -55,6 +55,19 @@ fn an_address_beside_an_image_changes_only_where_it_is_asked() {
     assert_eq!(address, "img-catalog.ns.svc:50051");
 }
 
+/// Whoever may write a CatalogSource may write its status, too (docs/security.md).
+#[test]
+fn a_forged_status_moves_no_catalog() {
+    let world = of_image();
+    let mut forged = (*world.observed.catalog).clone();
+    let service = json!({"serviceName": "catalog", "serviceNamespace": "olm", "port": "1"});
+    let status = json!({"registryService": service});
+    forged.status = serde_json::from_value(status).unwrap();
+    let backend = backend(&forged).unwrap();
+    let address = super::super::dial_address(&forged, &backend);
+    assert_eq!(address, "img-catalog.ns.svc:50051");
+}
+
 #[test]
 fn a_config_map_gets_a_server_that_may_read_it() {
     let mut world = of_config_map();
