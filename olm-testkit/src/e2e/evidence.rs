@@ -22,9 +22,8 @@ pub(super) async fn collect(scene: &Scene, stage: &dyn Stage, folder: &Path) {
     let client = &scene.client;
     let logs = stage.logs().await.into_iter();
     let mut files: Vec<_> = logs.map(|(name, log)| (format!("olm-{name}.log"), log)).collect();
-    let beside = stage.beside(&scene.namespace);
-    for namespace in [&scene.namespace].into_iter().chain(&beside) {
-        let end = namespace.strip_prefix(&scene.namespace).unwrap_or_default();
+    for (namespace, end) in namespaces(scene, stage) {
+        let namespace = namespace.as_str();
         files.push((format!("objects{end}.yaml"), told(objects(client, namespace).await)));
         files.push((format!("events{end}.txt"), told(events(client, namespace).await)));
         let logs = pod_logs(client, namespace, "").await;
@@ -35,6 +34,17 @@ pub(super) async fn collect(scene: &Scene, stage: &dyn Stage, folder: &Path) {
     if let Err(error) = write(folder, &files) {
         eprintln!("what is known about a failure cannot be kept: {error:#}");
     }
+}
+
+/// The namespaces that a scenario has to do with, and how names of files about them end.
+fn namespaces(scene: &Scene, stage: &dyn Stage) -> Vec<(String, String)> {
+    let own = [scene.namespace.clone()].into_iter().chain(stage.beside(&scene.namespace));
+    let own = own.map(|namespace| {
+        let end = namespace.strip_prefix(&scene.namespace).unwrap_or_default().to_owned();
+        (namespace, end)
+    });
+    let olm = scene.facts().olm_namespace.clone().map(|namespace| (namespace, "-olm".to_owned()));
+    own.chain(olm).collect()
 }
 
 /// The logs of every container of a namespace's Pods with these labels, by Pod and container. A

@@ -8,6 +8,7 @@
 
 mod archive;
 mod builder;
+mod derive;
 mod digest;
 mod document;
 mod layer;
@@ -21,6 +22,7 @@ use std::path::Path;
 use anyhow::Result;
 
 pub use builder::ImageBuilder;
+pub use derive::push_on;
 pub use layer::Layer;
 pub use push::{Pushed, push, reach};
 pub use reference::Reference;

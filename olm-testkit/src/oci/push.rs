@@ -56,13 +56,14 @@ pub async fn reach(registry: &str) -> Result<()> {
     Ok(())
 }
 
-struct Push<'a> {
-    registry: Registry,
-    repository: &'a str,
+/// The way into one repository.
+pub(super) struct Push<'a> {
+    pub(super) registry: Registry,
+    pub(super) repository: &'a str,
 }
 
 impl Push<'_> {
-    async fn blob(&self, blob: &Blob) -> Result<()> {
+    pub(super) async fn blob(&self, blob: &Blob) -> Result<()> {
         let path = format!("/v2/{}/blobs/{}", self.repository, blob.digest);
         let head = self.registry.send(Method::HEAD, &path, None, Bytes::new()).await?;
         match head.status {
@@ -89,7 +90,7 @@ impl Push<'_> {
         Ok(())
     }
 
-    async fn manifest(&self, manifest: &Blob, tag: &str) -> Result<()> {
+    pub(super) async fn manifest(&self, manifest: &Blob, tag: &str) -> Result<()> {
         let path = format!("/v2/{}/manifests/{tag}", self.repository);
         let header = Some((CONTENT_TYPE, manifest.media_type));
         let sent = self.registry.send(Method::PUT, &path, header, manifest.bytes.clone()).await?;

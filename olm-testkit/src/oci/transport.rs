@@ -19,7 +19,7 @@ const CONNECT: Duration = Duration::from_secs(5);
 /// How long a request with its body may take.
 const ANSWER: Duration = Duration::from_secs(120);
 
-/// The longest answer that is read; registries answer pushes with at most a few errors.
+/// The longest answer that is read: a document of an image, or a few errors.
 const LONGEST_ANSWER: usize = 64 * 1024;
 
 /// A registry that is spoken to without TLS.
@@ -134,6 +134,11 @@ impl Answer {
             _ => "",
         };
         bail!("the registry answered {} to {what}{hint}: {said:?}", self.status)
+    }
+
+    /// What it says.
+    pub(super) fn body(&self) -> &[u8] {
+        &self.body
     }
 
     /// A header as text.

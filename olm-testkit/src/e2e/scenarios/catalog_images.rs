@@ -1,5 +1,5 @@
-//! Catalogs that OLM serves itself, in Pods that run: from an image, from a newer image under the
-//! same name, and from a ConfigMap.
+//! Catalogs that OLM serves itself, in Pods that run: how soon they are, and what a broken one says. What
+//! users do with them is played by `smoke::a_global_…`, in OLM's own namespace.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -22,7 +22,6 @@ use crate::wait;
 
 const NAME: &str = "shelf";
 const OLD: &str = "kettle.v1.0.0";
-const NEW: &str = "kettle.v2.0.0";
 
 /// How often it is measured how long an image takes.
 const ROUNDS: usize = 5;
@@ -33,23 +32,11 @@ pub(super) fn all() -> Vec<Scenario> {
     let everything = [pods, images].concat();
     vec![
         scenario(
-            "catalog_images::a_newer_image",
-            "an operator is installed from a catalog image and upgraded from the next one",
-            a_newer_image,
-        )
-        .needs(&everything),
-        scenario(
             "catalog_images::time_until_ready",
             "a catalog image is served soon after its CatalogSource was created",
             time_until_ready,
         )
         .needs(&everything),
-        scenario(
-            "catalog_images::a_config_map",
-            "an operator is installed from a catalog in a ConfigMap",
-            a_config_map,
-        )
-        .needs(&[pods.to_vec(), vec![Need::Workload]].concat()),
         scenario(
             "catalog_images::garbage_in_a_config_map",
             "a catalog that cannot be served says why",
@@ -59,28 +46,11 @@ pub(super) fn all() -> Vec<Scenario> {
     ]
 }
 
-/// The image holds nothing but a catalog, which is taken out of it; its name stays the same.
-async fn a_newer_image(scene: Arc<Scene>) -> Result<()> {
-    let image = push(&scene, &["1.0.0"]).await?;
-    scene.operator_group().await?;
-    let spec = json!({
-        "sourceType": "grpc",
-        "image": image,
-        "grpcPodConfig": {"extractContent": {"catalogDir": "/configs"}},
-        "updateStrategy": {"registryPoll": {"interval": "5s"}},
-    });
-    create(&scene, NAME, spec).await?;
-    ready(&scene, NAME).await?;
-    scene.subscribe("kettle", NAME).await?;
-    scene.at_latest("kettle", OLD).await?;
-    push(&scene, &["1.0.0", "2.0.0"]).await?;
-    scene.at_latest("kettle", NEW).await?;
-    scene.succeeded(NEW).await.map(drop)
-}
-
 /// One after the other, so that none waits for another; says what each took, and the median.
+/// Pods are admitted as in OLM's namespace.
 async fn time_until_ready(scene: Arc<Scene>) -> Result<()> {
-    let image = push(&scene, &["1.0.0"]).await?;
+    scene.restrict().await?;
+    let image = push(&scene).await?;
     let mut times = Vec::new();
     for round in 1..=ROUNDS {
         let name = format!("{NAME}-{round}");
@@ -103,22 +73,6 @@ async fn time_until_ready(scene: Arc<Scene>) -> Result<()> {
 
 fn seconds(time: &Duration) -> String {
     format!("{:.1}", time.as_secs_f64())
-}
-
-async fn a_config_map(scene: Arc<Scene>) -> Result<()> {
-    let kettle = csv(OLD, "1.0.0").deployment("kettle", "default").manifest();
-    let channels = json!([{"name": "stable", "currentCSV": OLD}]);
-    let lists = [
-        ("customResourceDefinitions", json!([])),
-        ("clusterServiceVersions", json!([scene.dressed(kettle)])),
-        ("packages", json!([{"packageName": "kettle", "channels": channels}])),
-    ];
-    scene.operator_group().await?;
-    scene.create(&holding(lists.map(|(key, list)| (key, list.to_string())))).await?;
-    create(&scene, NAME, json!({"sourceType": "configmap", "configMap": NAME})).await?;
-    ready(&scene, NAME).await?;
-    scene.subscribe("kettle", NAME).await?;
-    scene.succeeded(OLD).await.map(drop)
 }
 
 /// The catalog says what is wrong; an operator comes from its sound neighbour all the same.
@@ -153,18 +107,10 @@ async fn ready(scene: &Scene, name: &str) -> Result<()> {
     .map(drop)
 }
 
-/// Pushes a catalog with these versions of one operator, under the name that the first push gave.
-async fn push(scene: &Scene, versions: &[&str]) -> Result<String> {
-    let bundles = versions.iter().scan(None::<String>, |before, version| {
-        let name = format!("kettle.v{version}");
-        let csv = csv(&name, version).deployment("kettle", "default");
-        let bundle = Bundle::new(version, &csv);
-        Some(match before.replace(name) {
-            Some(old) => bundle.replaces(&old),
-            None => bundle,
-        })
-    });
-    let packages = [Package::new("kettle").channel("stable", bundles.collect())];
+/// Pushes a catalog with one operator.
+async fn push(scene: &Scene) -> Result<String> {
+    let kettle = csv(OLD, "1.0.0").deployment("kettle", "default");
+    let packages = [Package::single("kettle", Bundle::new("1.0.0", &kettle))];
     let image = image_of(&scene.content(&packages)?)?;
     let registry = scene.facts().registry.as_deref().context("no registry takes images")?;
     let repository = format!("catalogs/{}", scene.namespace);

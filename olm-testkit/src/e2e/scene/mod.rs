@@ -1,9 +1,10 @@
 //! One scenario's view of the cluster: a namespace, and the words scenarios are written in.
 //!
 //! Everything that a scenario makes lies in its namespace or has the namespace in its name, so
-//! scenarios run side by side.
+//! scenarios run side by side; what is made for every namespace is labelled with it.
 
 mod catalogs;
+mod everywhere;
 mod rest;
 mod words;
 mod workload;
@@ -138,6 +139,7 @@ impl Scene {
             namespaces.delete(&self.namespace, &DeleteParams::background()).await?;
             wait::until_gone(&namespaces, &self.namespace).await?;
         }
+        self.remove_from_everywhere().await?;
         self.catalogs.lock().await.clear();
         self.stage.clear(&self.namespace).await?;
         let crds: Api<CustomResourceDefinition> = Api::all(self.client.clone());

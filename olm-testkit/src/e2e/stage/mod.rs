@@ -65,6 +65,8 @@ pub struct Facts {
     pub registry: Option<String>,
     /// The namespace with the Pods of OLM; none where OLM runs outside of the cluster.
     pub olm_namespace: Option<String>,
+    /// The image of those Pods, `REGISTRY/NAME:TAG`.
+    pub olm_image: Option<String>,
     /// Whether there is a kubectl, and a kubeconfig for it.
     pub kubectl: bool,
     /// The log of the API server, from which is read who wrote what.

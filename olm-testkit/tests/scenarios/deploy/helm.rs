@@ -25,7 +25,7 @@ const VALUES: [(&str, &str, usize); 14] = [
     ("watchedNamespaces=team", "--watchedNamespaces=team", 1),
     ("writeStatusName=olm-status", "--writeStatusName=olm-status", 1),
     ("catalog_namespace=shelf", "value: shelf\n", 1),
-    ("catalog.setWorkloadUserID=true", "--set-workload-user-id=true", 1),
+    ("catalog.setWorkloadUserID=false", "--set-workload-user-id", 0),
     ("olm.service.internalPort=9090", "9090", 3),
     ("package.service.internalPort=6443", "6443", 5),
     ("olm.tolerations[0].operator=Exists", "operator: Exists\n", 1),

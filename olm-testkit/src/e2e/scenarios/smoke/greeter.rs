@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::json;
 use tokio::time::{Instant, sleep};
 
-use crate::builders::{Bundle, csv};
+use crate::builders::{Bundle, Crd, CsvBuilder, csv};
 use crate::e2e::Scene;
 use crate::wait::PATIENCE;
 
@@ -18,10 +18,24 @@ const ASK: Duration = Duration::from_millis(500);
 
 /// One version, with a kind and a Service.
 pub(super) fn bundle(scene: &Scene, version: &str) -> Bundle {
-    let (kind, args) = (scene.kind("Greeter"), args(version));
+    let service = json!({
+        "apiVersion": "v1", "kind": "Service", "metadata": {"name": "greeter"},
+        "spec": {"selector": {"app": "greeter"}, "ports": [{"port": 80, "targetPort": PORT}]},
+    });
+    Bundle::new(version, &version_of(scene, version)).provides(&kind(scene)).manifest(service)
+}
+
+/// The kind that it owns.
+pub(super) fn kind(scene: &Scene) -> Crd {
+    scene.kind("Greeter")
+}
+
+/// The ClusterServiceVersion of one version, whose Pod may run anywhere.
+pub(super) fn version_of(scene: &Scene, version: &str) -> CsvBuilder {
+    let args = args(version);
     let pods = json!([{"apiGroups": [""], "resources": ["pods"], "verbs": ["get", "list"]}]);
-    let csv = csv(&format!("greeter.v{version}"), version)
-        .owns(&kind)
+    csv(&format!("greeter.v{version}"), version)
+        .owns(&kind(scene))
         .deployment("greeter", "greeter")
         .permission("greeter", pods)
         .deployments(|spec| {
@@ -36,12 +50,7 @@ pub(super) fn bundle(scene: &Scene, version: &str) -> Bundle {
             container["securityContext"] = json!({
                 "allowPrivilegeEscalation": false, "capabilities": {"drop": ["ALL"]},
             });
-        });
-    let service = json!({
-        "apiVersion": "v1", "kind": "Service", "metadata": {"name": "greeter"},
-        "spec": {"selector": {"app": "greeter"}, "ports": [{"port": 80, "targetPort": PORT}]},
-    });
-    Bundle::new(version, &csv).provides(&kind).manifest(service)
+        })
 }
 
 /// Waits until it answers in a version, through its Service and the API server.

@@ -1,7 +1,8 @@
-//! The whole of OLM where containers run: a catalog from a Pod, an operator whose Pod answers, an
-//! upgrade, and OLM's own Pods killed in between. It takes a few minutes and is what CI runs on a
-//! real node.
+//! The whole of OLM where containers run, as `deploy/` has it: catalogs from Pods, operators whose Pods
+//! answer, upgrades, and OLM's own Pods killed in between. It takes a few minutes and is what the image
+//! that ships is tried with.
 
+mod global;
 mod greeter;
 mod killed;
 mod restricted;
@@ -28,15 +29,12 @@ const NEW: &str = "greeter.v2.0.0";
 /// The scenarios of this folder.
 pub(super) fn all() -> Vec<Scenario> {
     let needs = [Need::Containers, Need::Workload, Need::OlmPods];
-    vec![
-        scenario(
-            "smoke::an_operator_that_runs",
-            "a running operator is installed and upgraded while the Pods of OLM are killed",
-            an_operator_that_runs,
-        )
-        .needs(&needs)
-        .exclusive(),
-    ]
+    let runs = scenario(
+        "smoke::an_operator_that_runs",
+        "a running operator is installed and upgraded while the Pods of OLM are killed",
+        an_operator_that_runs,
+    );
+    [runs.needs(&needs).exclusive()].into_iter().chain(global::all()).collect()
 }
 
 /// The operator runs, answers in its new version after the upgrade, and everything is as it would

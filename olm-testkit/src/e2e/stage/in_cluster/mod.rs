@@ -34,8 +34,9 @@ pub struct InCluster {
 }
 
 impl InCluster {
-    /// Catalogs are served by `opm` of an image.
+    /// Catalogs are served by `opm` of the image of OLM.
     pub fn new(client: Client, image: &str, facts: Facts) -> Self {
+        let facts = Facts { olm_image: Some(image.to_owned()), ..facts };
         Self { client, image: image.to_owned(), facts, kubeconfig: None }
     }
 

@@ -1,0 +1,104 @@
+//! Catalogs that every namespace sees, as users have them: a CatalogSource in OLM's own namespace, whose
+//! content comes from an image or from a ConfigMap. OLM is what `deploy/` makes of it, so everything
+//! that it starts for them has to be let into a namespace with the pod security standard `restricted`.
+
+mod documented;
+mod images;
+mod leftovers;
+mod lists;
+mod path;
+
+use std::sync::Arc;
+
+use anyhow::Result;
+use olm_types::api::CatalogSource;
+use serde_json::{Value, json};
+
+use super::{NEW, OLD};
+use crate::e2e::{Need, Scenario, Scene, scenario};
+use images::Server;
+use leftovers::Leftovers;
+
+/// The name of the catalog of each scenario.
+const SHELF: &str = "shelf";
+
+/// The scenarios of this folder. Every Subscription sees their catalogs, so each runs alone.
+pub(super) fn all() -> Vec<Scenario> {
+    let pods = [Need::Containers, Need::Workload, Need::OlmPods];
+    let images = [pods.to_vec(), vec![Need::Registry]].concat();
+    vec![
+        scenario(
+            "smoke::a_global_catalog_image",
+            "the catalog of docs/install.md is served by its image, polled, and removed",
+            a_catalog_image,
+        )
+        .needs(&images)
+        .exclusive(),
+        scenario(
+            "smoke::a_global_catalog_in_an_image",
+            "a global catalog is taken out of its image, polled, and removed",
+            a_catalog_in_an_image,
+        )
+        .needs(&images)
+        .exclusive(),
+        scenario(
+            "smoke::a_global_config_map",
+            "a global catalog in a ConfigMap is served, changes, and is removed",
+            a_config_map,
+        )
+        .needs(&pods)
+        .exclusive(),
+    ]
+}
+
+/// The catalog that docs/install.md shows: its image serves it.
+async fn a_catalog_image(scene: Arc<Scene>) -> Result<()> {
+    let server = Server::Itself;
+    let image = images::push(&scene, &["1.0.0"], server).await?;
+    let catalog = documented::catalog(SHELF, &image)?;
+    from_an_image(&scene, catalog, server).await
+}
+
+/// An image that holds nothing but a catalog, which our own image serves; how its Pod is secured follows
+/// from the namespace.
+async fn a_catalog_in_an_image(scene: Arc<Scene>) -> Result<()> {
+    let server = Server::Olm;
+    let image = images::push(&scene, &["1.0.0"], server).await?;
+    let spec = json!({
+        "sourceType": "grpc",
+        "image": image,
+        "grpcPodConfig": {"extractContent": {"catalogDir": "/configs"}},
+        "updateStrategy": {"registryPoll": {"interval": "5s"}},
+    });
+    let catalog = json!({"metadata": {"name": SHELF}, "spec": spec});
+    from_an_image(&scene, catalog, server).await
+}
+
+/// Bundles are in images, too. The newer catalog has the name of the older one.
+async fn from_an_image(scene: &Scene, catalog: Value, server: Server) -> Result<()> {
+    let before = Leftovers::of(scene).await?;
+    scene.create_for_all::<CatalogSource>(catalog).await?;
+    path::install(scene, OLD).await?;
+    super::greeter::answers(scene, "1.0.0").await?;
+    images::is_unpacked(scene, "1.0.0").await?;
+    images::push(scene, &["1.0.0", "2.0.0"], server).await?;
+    path::upgrade(scene, NEW).await?;
+    super::greeter::answers(scene, "2.0.0").await?;
+    path::remove(scene, NEW).await?;
+    before.are_all(scene).await
+}
+
+/// The ConfigMap is in OLM's namespace as well, gets a newer version, and goes with the catalog, which
+/// owns it.
+async fn a_config_map(scene: Arc<Scene>) -> Result<()> {
+    let before = Leftovers::of(&scene).await?;
+    lists::create(&scene, &["1.0.0"]).await?;
+    let spec = json!({"sourceType": "configmap", "configMap": SHELF});
+    let catalog = json!({"metadata": {"name": SHELF}, "spec": spec});
+    scene.create_for_all::<CatalogSource>(catalog).await?;
+    path::install(&scene, OLD).await?;
+    lists::replace(&scene, &["1.0.0", "2.0.0"]).await?;
+    path::upgrade(&scene, NEW).await?;
+    path::remove(&scene, NEW).await?;
+    before.are_all(&scene).await
+}
