@@ -5,5 +5,6 @@
 mod corpus;
 mod crds_committed;
 mod crds_match_v0;
+mod crds_nodes;
 mod round_trip;
 mod schema;

@@ -59,7 +59,12 @@ const COMMANDS: [Command; 24] = [
     with(DEMO, Starts::Nothing, "demo-catalog", "Writes the demo's catalog into a folder"),
     with(GENERATE, Starts::Nothing, "crds", "Writes deploy/crds from the types"),
     with(GENERATE, Starts::Nothing, "rbac", "Writes the operators' rights from what they use"),
-    with(GENERATE, Starts::Nothing, "codegen", "Writes the registry protocol's code, and Go types"),
+    with(
+        GENERATE,
+        Starts::Nothing,
+        "codegen",
+        "Writes the registry protocol's code, Go types and v0's schemas",
+    ),
     with(
         LAB,
         Starts::Nothing,

@@ -4,6 +4,7 @@
 mod codegen;
 mod crds;
 mod rbac;
+mod schemas;
 mod shapes;
 
 use std::process::ExitCode;
@@ -25,7 +26,7 @@ enum Command {
     Crds(Generate),
     /// Writes the operators' rights from the tables of what they use
     Rbac(Generate),
-    /// Writes the code of the registry protocol and the table of Go types
+    /// Writes the code of the registry protocol, the table of Go types and the schemas of v0
     Codegen(Generate),
 }
 
@@ -47,7 +48,8 @@ fn run(command: Command) -> Result<()> {
         Command::Rbac(generate) => rbac::run(generate.check),
         Command::Codegen(generate) => {
             codegen::run(generate.check)?;
-            shapes::run(generate.check)
+            shapes::run(generate.check)?;
+            schemas::run(generate.check)
         }
     }
 }
@@ -71,6 +73,11 @@ mod tests {
     #[test]
     fn the_registry_protocol_is_fresh() {
         super::codegen::run(true).unwrap();
+    }
+
+    #[test]
+    fn the_schemas_of_v0_are_fresh() {
+        super::schemas::run(true).unwrap();
     }
 
     #[test]

@@ -5,8 +5,11 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
 };
 use serde_json::Value;
 
-use super::core_defaults;
 use super::table::TABLE;
+use super::{core_defaults, core_merge};
+
+/// Names of types of Kubernetes' core group start like this.
+const CORE: &str = "io.k8s.api.core.v1.";
 
 /// One constraint.
 #[derive(Clone, Copy, Debug)]
@@ -33,8 +36,8 @@ pub(super) enum Constraint {
     DefaultObject(&'static str, &'static str),
     /// How server-side apply merges a list: `atomic` or `set`.
     List(&'static str),
-    /// The list is merged by this field, which is unique in it.
-    ListByKey(&'static str),
+    /// The list is merged by these fields, which are together unique in it.
+    ListByKeys(&'static [&'static str]),
     /// Server-side apply replaces the object as a whole.
     AtomicMap,
     /// A CEL rule and what to say when it is broken.
@@ -46,10 +49,14 @@ pub(super) fn apply(type_name: &str, schema: &mut JSONSchemaProps) {
     for (_, field, constraint) in TABLE.iter().filter(|(name, ..)| *name == type_name) {
         put(schema, field, *constraint);
     }
-    for (field, default) in core_defaults::of(type_name) {
+    let Some(core) = type_name.strip_prefix(CORE) else { return };
+    for (field, default) in core_defaults::of(core) {
         put(schema, field, default);
         // What the API server fills in need not be given.
         schema.required = schema.required.take().and_then(|names| without(names, field));
+    }
+    for (field, rule) in core_merge::of(core) {
+        put(schema, field, rule);
     }
 }
 
@@ -89,9 +96,10 @@ impl Constraint {
                 schema.default = Some(JSON(serde_json::json!({ field: text })))
             }
             Self::List(kind) => schema.x_kubernetes_list_type = Some(kind.to_owned()),
-            Self::ListByKey(key) => {
+            Self::ListByKeys(keys) => {
+                let keys = keys.iter().map(|key| (*key).to_owned()).collect();
                 schema.x_kubernetes_list_type = Some("map".to_owned());
-                schema.x_kubernetes_list_map_keys = Some(vec![key.to_owned()]);
+                schema.x_kubernetes_list_map_keys = Some(keys);
             }
             Self::AtomicMap => schema.x_kubernetes_map_type = Some("atomic".to_owned()),
             Self::Rule(rule, message) => {

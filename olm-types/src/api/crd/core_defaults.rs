@@ -4,9 +4,6 @@
 
 use super::constraint::Constraint::{self, DefaultFalse, DefaultText};
 
-/// Prefix of the names of these types.
-const CORE: &str = "io.k8s.api.core.v1.";
-
 /// Defaults by type (without its prefix) and field.
 const TABLE: &[(&str, &str, Constraint)] = &[
     ("AzureDiskVolumeSource", "fsType", DefaultText("ext4")),
@@ -18,7 +15,6 @@ const TABLE: &[(&str, &str, Constraint)] = &[
     ("ContainerPort", "protocol", DefaultText("TCP")),
     ("FileKeySelector", "optional", DefaultFalse),
     ("GRPCAction", "service", DefaultText("")),
-    ("HostAlias", "ip", DefaultText("")),
     ("ISCSIVolumeSource", "iscsiInterface", DefaultText("default")),
     ("LocalObjectReference", "name", DefaultText("")),
     ("RBDVolumeSource", "keyring", DefaultText("/etc/ceph/keyring")),
@@ -31,8 +27,10 @@ const TABLE: &[(&str, &str, Constraint)] = &[
     ("SecretProjection", "name", DefaultText("")),
 ];
 
-/// The defaults of a type, by field.
-pub(super) fn of(type_name: &str) -> impl Iterator<Item = (&'static str, Constraint)> {
-    let short = type_name.strip_prefix(CORE).unwrap_or_default();
-    TABLE.iter().filter(move |(name, ..)| *name == short).map(|(_, field, value)| (*field, *value))
+/// The defaults of a type of Kubernetes' core group, by field.
+pub(super) fn of(short_name: &str) -> impl Iterator<Item = (&'static str, Constraint)> {
+    TABLE
+        .iter()
+        .filter(move |(name, ..)| *name == short_name)
+        .map(|(_, field, value)| (*field, *value))
 }

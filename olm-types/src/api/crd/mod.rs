@@ -2,14 +2,15 @@
 //!
 //! Three steps per version of a kind: the derived JSON schema of spec and status is rewritten as a
 //! structural schema (`structural`), while each type gets the constraints that a Rust type cannot
-//! express (`constraint`, `table`, `core_defaults`); then names, printer columns and versions go around it
-//! (`definition`, `kinds`). The result depends on nothing but the source: same build, same bytes.
+//! express (`constraint`, `table`, `core_defaults`, `core_merge`); then names, printer columns and versions go
+//! around it (`definition`, `kinds`). The result depends on nothing but the source: same build, same bytes.
 //!
 //! Fields are required when the type writes them always. Embedded object metadata accepts every
 //! field, and nothing is `nullable`.
 
 mod constraint;
 mod core_defaults;
+mod core_merge;
 mod definition;
 mod kinds;
 mod older;

@@ -2,7 +2,7 @@
 
 use super::constraint::Constraint::{
     self, AtomicMap, DefaultNumber, DefaultObject, DefaultText, Enum, Format, Length, List,
-    ListByKey, NoFormat, Pattern, Range, Rule,
+    ListByKeys, NoFormat, Pattern, Range, Rule,
 };
 
 const CONDITION: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.Condition";
@@ -70,7 +70,7 @@ pub(super) const TABLE: &[(&str, &str, Constraint)] = &[
     // CatalogSource.
     ("CatalogSourceSpec", "priority", NoFormat),
     ("GrpcPodConfig", "securityContextConfig", Enum(&["legacy", "restricted"])),
-    ("CatalogSourceStatus", "conditions", ListByKey("type")),
+    ("CatalogSourceStatus", "conditions", ListByKeys(&["type"])),
     // InstallPlan and Subscription.
     ("InstallPlanSpec", "generation", NoFormat),
     ("SubscriptionStatus", "installPlanGeneration", NoFormat),
