@@ -19,6 +19,19 @@ pub struct Answer {
     pub left_out: Vec<Fault>,
 }
 
+impl Answer {
+    /// What is installed if nobody was refused.
+    ///
+    /// # Errors
+    /// Why the first one was refused.
+    pub fn into_resolution(self) -> Result<Resolution, ResolveError> {
+        match self.refusals.into_iter().next() {
+            Some(refusal) => Err(refusal.error),
+            None => Ok(self.resolution),
+        }
+    }
+}
+
 /// Subscriptions and CSVs that influence each other and have no answer together.
 #[derive(Clone, Debug)]
 pub struct Refusal {

@@ -9,11 +9,12 @@ use thiserror::Error;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Policy {
     /// All or nothing, as in OLM v0: one Subscription that cannot be met, one malformed property
-    /// that is reached or one catalog that is away stops the whole namespace.
+    /// that is reached or one catalog that is away stops the whole namespace. What is chosen is what
+    /// v0 chooses, also where its search misses the most preferred answer.
     V0,
     /// Subscriptions and CSVs that cannot influence each other are resolved separately, and a
-    /// bundle that is malformed is left out. Finds the answer of [`Policy::V0`] wherever that has
-    /// one.
+    /// bundle that is malformed is left out. Finds the most preferred answer wherever
+    /// [`Policy::V0`] has one.
     #[default]
     Isolated,
 }

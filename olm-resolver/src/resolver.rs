@@ -14,7 +14,7 @@ use crate::preference::{ClassicPreference, Preference};
 use crate::problem::{ClaimsCache, Problem};
 use crate::request::ResolutionRequest;
 use crate::resolution::Resolution;
-use crate::solver::{OrderedSearch, Solution, Solver};
+use crate::solver::{GuessingSearch, OrderedSearch, Solution, Solver};
 use crate::source::{ConstraintSource, Scope, classic_sources};
 
 /// Most repairs that an explanation lists.
@@ -29,8 +29,10 @@ pub struct Resolver {
     pub sources: Vec<Box<dyn ConstraintSource>>,
     /// What is preferred.
     pub preference: Box<dyn Preference>,
-    /// What finds the answer.
+    /// What finds the most preferred answer.
     pub solver: Box<dyn Solver>,
+    /// What finds the answer of [`Policy::V0`]; it has one where `solver` has one.
+    pub solver_of_v0: Box<dyn Solver>,
     /// What explains that there is none.
     pub explainer: Box<dyn Explainer>,
     /// How many repairs an explanation lists at most. Each is verified by solving again; 0 looks
@@ -47,6 +49,7 @@ impl Default for Resolver {
             sources: classic_sources(),
             preference: Box::new(ClassicPreference),
             solver: Box::new(OrderedSearch::default()),
+            solver_of_v0: Box::new(GuessingSearch::default()),
             explainer: Box::new(ClassicExplainer),
             repairs: REPAIRS,
             claims: ClaimsCache::default(),
@@ -61,7 +64,7 @@ impl Resolver {
         self
     }
 
-    /// Finds the bundles to install in a namespace, all or nothing, as OLM v0 does.
+    /// Finds the most preferred bundles to install in a namespace, all or nothing.
     ///
     /// # Errors
     /// There is no answer for the namespace as a whole; see [`ResolveError`].
@@ -106,7 +109,15 @@ impl Resolver {
             check_catalogs(request.universe)?;
         }
         let (scope, problem) = self.state(request, policy)?;
-        Ok(Isolated::new(self, &scope, &problem).answer())
+        let parts = Isolated::new(self, &scope, &problem);
+        if policy == Policy::V0
+            && let Ok(Solution::Chosen(chosen)) = self.solver_of_v0.solve(problem.formula())
+        {
+            // The problem is not taken apart: what v0's search takes back in one part, others may lose.
+            check_names(&scope, &problem, &chosen)?;
+            return Ok(parts.answer_with(&chosen));
+        }
+        Ok(parts.answer())
     }
 
     /// Names of the Subscriptions and CSVs that are refused under [`Policy::Isolated`]. Cheaper

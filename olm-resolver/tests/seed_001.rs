@@ -210,3 +210,24 @@ fn two_replacements_are_none() {
     let told = failure(&problem(channel, "sub a a/alpha"));
     assert!(told.contains("a unique replacement chain"), "{told}");
 }
+
+/// "Channel head in another source that is visible to the Subscription" and "the next Operator that
+/// replaces the current one in any source visible": the third and fourth row of the order of precedence.
+/// v0 looks in the Subscription's own source alone, and so do we.
+#[rstest]
+#[case::the_head_of_another_source("a.v9@9.0.0 a/alpha range:<9.0.0", "a.v9")]
+#[case::the_next_of_another_source("a.v2@2.0.0 a/alpha ->a.v1", "a.v2")]
+fn another_source_is_not_looked_at(#[case] newer: &str, #[case] name: &str) {
+    let namespace = "csv a.v1@1.0.0\nsub a a/alpha in:olm/own is:a.v1";
+    let own = "catalog olm/own\na.v1@1.0.0 a/alpha";
+    assert_eq!(answer(&format!("{own}\n{newer}\n{namespace}")), name);
+    assert_eq!(answer(&format!("{own}\ncatalog olm/other\n{newer}\n{namespace}")), "");
+}
+
+/// "Precedence" of catalogs where a Subscription names none: v0 usually refuses to choose ("2 replacement
+/// chains"); ours takes the order that dependencies have.
+#[test]
+fn a_subscription_without_a_catalog_takes_the_preferred_one() {
+    let text = "catalog olm/low 1\nlow.v1 a/alpha\ncatalog olm/high 2\nhigh.v1 a/alpha\nsub a a/alpha in:any";
+    assert_eq!(answer(text), "high.v1");
+}

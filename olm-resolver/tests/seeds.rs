@@ -149,6 +149,22 @@ fn constraints(#[case] constraint: &str, #[case] wanted: &str) {
     assert_eq!(answer(&text), wanted);
 }
 
+/// "This GVK cannot be provided by any bundle in the result set": v0 asks one candidate alone, and so do
+/// we. Others may provide it.
+#[test]
+fn a_negation_concerns_one_candidate_only() {
+    let blue_without_k2 = r#"{"all":{"constraints":[{"package":{"packageName":"blue","versionRange":">=1.0.0"}},{"not":{"constraints":[{"gvk":{"group":"g2","version":"v2","kind":"k2"}}]}}]}}"#;
+    let text = format!(
+        "
+        red.v1 red/alpha {blue_without_k2}
+        blue.v1@1.2.0 blue/alpha +1
+        green.v1@1.0.0 green/alpha +2
+        sub green green/alpha
+        sub red red/alpha"
+    );
+    assert_eq!(answer(&text), "blue.v1 green.v1 red.v1");
+}
+
 /// The document writes `name` for the package; v0 knows only `packageName`, and so do we.
 #[test]
 fn the_documents_name_of_a_package_is_refused_as_in_v0() {

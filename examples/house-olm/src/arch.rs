@@ -60,6 +60,7 @@ fn text(property: &Property) -> Result<String, serde_json::Error> {
 
 #[cfg(test)]
 mod tests {
+    use olm_resolver::Policy;
     use olm_resolver::cases::{Case, Outcome};
 
     use super::*;
@@ -82,7 +83,7 @@ mod tests {
             r#"{{"name":"c","namespace":"n","catalogs":[{{"name":"c","namespace":"n","fbc":[{camera},{driver}]}}],
             "subscriptions":[{{"name":"camera","package":"camera"}}]}}"#
         );
-        Case::parse(&case).unwrap().run(&resolver()).unwrap()
+        Case::parse(&case).unwrap().run(&resolver(), Policy::V0).unwrap()
     }
 
     #[test]

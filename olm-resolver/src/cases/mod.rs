@@ -18,6 +18,7 @@ pub use outcome::{Difference, Expectation, Outcome, Placement};
 
 use crate::error::ResolveError;
 use crate::memory::MemoryUniverse;
+use crate::policy::Policy;
 use crate::request::{InstalledCsv, InstalledProperties, ResolutionRequest, SubscriptionFacts};
 use crate::resolution::Resolution;
 use crate::resolver::Resolver;
@@ -66,12 +67,14 @@ impl Case {
         Ok(serde_json::from_str(line)?)
     }
 
-    /// Resolves the case, all or nothing.
-    pub fn run(&self, resolver: &Resolver) -> Result<Outcome, CaseError> {
-        Ok(Outcome::from(self.resolve(resolver)?))
+    /// Resolves the case under a policy. Of several refusals the first one counts.
+    pub fn run(&self, resolver: &Resolver, policy: Policy) -> Result<Outcome, CaseError> {
+        let universe = self.universe()?;
+        let answer = resolver.answer(&self.request(&universe)?, policy);
+        Ok(Outcome::from(answer.into_resolution()))
     }
 
-    /// Resolves the case, all or nothing. The outer error is one of the case.
+    /// The most preferred answer, all or nothing. The outer error is one of the case.
     pub fn resolve(
         &self,
         resolver: &Resolver,

@@ -58,6 +58,19 @@ impl<'a> Isolated<'a> {
         answer
     }
 
+    /// The answer when the variables that are chosen are known.
+    pub(crate) fn answer_with(&self, chosen: &[VariableId]) -> Answer {
+        let blocked = self.components.iter().flat_map(|part| self.blocked(part, chosen));
+        let mut blocked: Vec<BlockedUpgrade> = blocked.collect();
+        blocked.sort_by(|a, b| a.subscription.cmp(&b.subscription));
+        Answer {
+            resolution: resolution(self.scope, self.problem, chosen),
+            blocked,
+            left_out: self.scope.left_out(),
+            ..Answer::default()
+        }
+    }
+
     /// Names of the Subscriptions and CSVs that are refused, without asking why.
     pub(crate) fn refused(&self) -> BTreeSet<String> {
         let mut refused = BTreeSet::new();

@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use batsat::{Callbacks, Lit, Solver as Batsat, SolverInterface, SolverOpts, Var, lbool};
 
-use super::{Exhausted, Literal, Sat, Verdict};
+use super::{ClauseSet, Exhausted, Literal, Sat, Verdict};
 
 /// A conflict-driven SAT core. Variables are first tried as false, so that models are small.
 pub struct BatsatCore {
@@ -51,7 +51,7 @@ impl BatsatCore {
     }
 }
 
-impl Sat for BatsatCore {
+impl ClauseSet for BatsatCore {
     fn new_variable(&mut self) -> u32 {
         let number = u32::try_from(self.variables.len()).unwrap_or(u32::MAX);
         self.variables.push(self.batsat.new_var(lbool::FALSE, true));
@@ -63,7 +63,9 @@ impl Sat for BatsatCore {
             clause.iter().filter_map(|literal| self.literal(*literal)).collect();
         self.batsat.add_clause_reuse(&mut literals);
     }
+}
 
+impl Sat for BatsatCore {
     fn solve(&mut self, assumptions: &[Literal]) -> Result<Verdict, Exhausted> {
         let assumptions: Vec<Lit> =
             assumptions.iter().filter_map(|literal| self.literal(*literal)).collect();

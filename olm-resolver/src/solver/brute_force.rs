@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::{Exhausted, Literal, Sat, Verdict};
+use super::{ClauseSet, Exhausted, Literal, Sat, Verdict};
 use crate::problem::{Formula, Rule, VariableId};
 
 /// A SAT core that tries every assignment.
@@ -14,7 +14,7 @@ pub(super) struct BruteForce {
     failed: Vec<u32>,
 }
 
-impl Sat for BruteForce {
+impl ClauseSet for BruteForce {
     fn new_variable(&mut self) -> u32 {
         self.variables += 1;
         self.variables - 1
@@ -23,7 +23,9 @@ impl Sat for BruteForce {
     fn add_clause(&mut self, clause: &[Literal]) {
         self.clauses.push(clause.to_vec());
     }
+}
 
+impl Sat for BruteForce {
     fn solve(&mut self, assumptions: &[Literal]) -> Result<Verdict, Exhausted> {
         let holds = |model: u64, literal: &Literal| {
             ((model >> literal.variable) & 1 == 1) == literal.positive

@@ -3,14 +3,14 @@
 //! Every clause of a rule may carry a switch: a literal that is false while the rule counts. Rules
 //! without a switch always count.
 
-use super::{Literal, Sat};
+use super::{ClauseSet, Literal};
 use crate::problem::Rule;
 
 /// Up to this many variables "at most one" is written pair by pair, without further variables.
 const PAIRWISE: usize = 5;
 
 /// Adds the clauses of a rule.
-pub(super) fn add(sat: &mut dyn Sat, rule: &Rule, switch: Option<Literal>) {
+pub(super) fn add(sat: &mut dyn ClauseSet, rule: &Rule, switch: Option<Literal>) {
     let mut clauses = Clauses { sat, switch };
     match rule {
         Rule::Mandatory(variable) => clauses.add(&[Literal::positive(variable.0)]),
@@ -31,7 +31,7 @@ pub(super) fn add(sat: &mut dyn Sat, rule: &Rule, switch: Option<Literal>) {
 }
 
 struct Clauses<'a> {
-    sat: &'a mut dyn Sat,
+    sat: &'a mut dyn ClauseSet,
     switch: Option<Literal>,
 }
 

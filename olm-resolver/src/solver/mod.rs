@@ -1,27 +1,32 @@
 //! Finding the answer of a [`Formula`].
 //!
 //! [`Solver`] is what the resolver needs: the most preferred answer, or rules that contradict each
-//! other. [`OrderedSearch`] gives it with any [`Sat`] core.
+//! other. [`OrderedSearch`] gives it with any [`Sat`] core; [`GuessingSearch`] gives the one that OLM v0
+//! finds, which is nearly always the same.
 
 mod batsat_core;
 #[cfg(test)]
 mod brute_force;
 mod contradiction;
 mod encoding;
+mod guessing_search;
 mod implied;
+mod learning;
 mod ordered_search;
+mod propagation;
 mod sat;
 #[cfg(test)]
 mod tests;
 
 pub use batsat_core::BatsatCore;
+pub use guessing_search::GuessingSearch;
 pub use ordered_search::OrderedSearch;
-pub use sat::{Literal, Sat, Verdict};
+pub use sat::{ClauseSet, Literal, Sat, Verdict};
 use thiserror::Error;
 
 use crate::problem::{Formula, RuleId, VariableId};
 
-/// Finds the most preferred answer of a formula.
+/// Finds an answer of a formula.
 pub trait Solver: Send + Sync {
     /// The same formula always has the same solution.
     fn solve(&self, formula: &Formula) -> Result<Solution, Exhausted>;

@@ -1,13 +1,11 @@
-//! The most preferred answer, as OLM v0 defines it (spec catalog-operator 3.7).
+//! The most preferred answer by the order of choices that OLM v0 defines (spec catalog-operator 3.7).
 //!
 //! Choices are visited first in, first out: the mandatory variables, then the dependencies of each
 //! variable that was taken. A choice that an earlier one already meets adds nothing; otherwise the
 //! first of its candidates is taken with which some answer is still possible. As each step asks the
 //! SAT core whether an answer is still possible, nothing ever has to be taken back.
 //!
-//! v0 guesses and backtracks instead. When it takes back a guess, choices that were tried after it
-//! do not start again at their first candidate; one whose candidates were all tried is then left to
-//! the SAT core, which knows no preference. This forgetting is not copied.
+//! v0 guesses and backtracks instead, and may miss that answer: [`GuessingSearch`](super::GuessingSearch).
 //!
 //! What was taken is closed under dependencies, and every other rule only forbids: so the taken
 //! variables alone are an answer, and v0's minimisation of further variables is always zero.

@@ -32,14 +32,17 @@ pub enum Verdict {
     Unsatisfiable,
 }
 
-/// An incremental SAT core. Deterministic.
-pub trait Sat {
+/// What takes clauses.
+pub trait ClauseSet {
     /// Makes a variable, numbered by how many there were.
     fn new_variable(&mut self) -> u32;
 
     /// Adds a clause: one of the literals holds.
     fn add_clause(&mut self, clause: &[Literal]);
+}
 
+/// An incremental SAT core. Deterministic.
+pub trait Sat: ClauseSet {
     /// Decides whether the clauses and the assumptions can hold together.
     fn solve(&mut self, assumptions: &[Literal]) -> Result<Verdict, Exhausted>;
 

@@ -59,16 +59,39 @@ fn formula(text: &str) -> (Vec<String>, Formula) {
 )]
 #[case("a M D(x1,x2) D(y1,y2); x1; x2; y1; y2", "a x1 y1")]
 fn table(#[case] text: &str, #[case] wanted: &str) {
+    assert_eq!(solved(text, &OrderedSearch::default()), wanted);
+    assert_eq!(solved(text, &GuessingSearch::default()), wanted, "as v0");
+}
+
+/// Names of what is chosen, or the numbers of the rules that contradict each other.
+fn solved(text: &str, solver: &dyn Solver) -> String {
     let (names, formula) = formula(text);
-    let got = match OrderedSearch::default().solve(&formula).unwrap() {
+    match solver.solve(&formula).unwrap() {
         Solution::Chosen(chosen) => {
             chosen.iter().map(|id| names[id.index()].clone()).collect::<Vec<_>>().join(" ")
         }
         Solution::Contradiction(rules) => {
             rules.iter().fold("unsat".to_owned(), |text, rule| format!("{text} {}", rule.0))
         }
-    };
-    assert_eq!(got, wanted);
+    }
+}
+
+/// That x1 leads nowhere shows only after y1 was chosen, which has nothing to do with it.
+#[rstest]
+#[case::the_next_candidate("b M D(y1,y2)", "a b x2 y2", "a b x2 y1")]
+#[case::none_is_left("b M D(y1)", "a b x2 y1", "a b x2 y1")]
+fn v0_does_not_start_again_with_choices_that_it_takes_back(
+    #[case] b: &str,
+    #[case] v0: &str,
+    #[case] preferred: &str,
+) {
+    let text = format!(
+        "a M D(x1,x2); {b}; x1 D(u1,u2) D(w1,w2); x2; y1; y2; u1 C(w1) C(w2); u2 C(w1) C(w2); w1; w2"
+    );
+    assert_eq!(solved(&text, &GuessingSearch::default()), v0);
+    assert_eq!(solved(&text, &OrderedSearch::default()), preferred);
+    let impatient = GuessingSearch { steps: 3, ..GuessingSearch::default() };
+    assert_eq!(solved(&text, &impatient), preferred, "when it takes too long");
 }
 
 const VARIABLES: u32 = 9;
@@ -123,6 +146,20 @@ proptest! {
                     rest.remove(left_out);
                     prop_assert!(brute_force::is_satisfiable(VARIABLES, &rest), "rule {} is not needed", left_out);
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn answers_of_v0_are_answers(formula in formula_of(rule())) {
+        let keeps = |set: u64| formula.rules.iter().all(|rule| brute_force::keeps(set, rule));
+        match GuessingSearch::default().solve(&formula).unwrap() {
+            Solution::Chosen(chosen) => {
+                let set = chosen.iter().fold(0_u64, |set, id| set | 1 << id.0);
+                prop_assert!(keeps(set));
+            }
+            Solution::Contradiction(_) => {
+                prop_assert!(!brute_force::is_satisfiable(VARIABLES, &formula.rules));
             }
         }
     }

@@ -9,12 +9,16 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 use clap::Args;
 use olm_resolver::cases::{Case, CaseError, Outcome};
-use olm_resolver::{Explanation, Resolution, ResolveError, Resolver};
+use olm_resolver::{Explanation, Policy, Resolution, ResolveError, Resolver};
 use serde_json::{Map, Value, json};
 
 /// Arguments of the command.
 #[derive(Debug, Args)]
 pub struct Arguments {
+    /// How to resolve: "v0", all or nothing as OLM v0 does, or "isolated", the operators' default
+    #[arg(long, default_value_t = Policy::V0)]
+    resolution: Policy,
+
     /// Adds why there is no answer, in sentences, and the repairs that were verified
     #[arg(long)]
     explain: bool,
@@ -44,7 +48,7 @@ fn outcome(line: &str, resolver: &Resolver, arguments: &Arguments) -> Map<String
     let mut members = Map::new();
     let answered = Case::parse(line).and_then(|case| {
         members.insert("name".to_owned(), json!(case.name));
-        resolve(&case, resolver)
+        resolve(&case, resolver, arguments.resolution)
     });
     let (result, microseconds) = match answered {
         Ok(answered) => answered,
@@ -70,12 +74,12 @@ fn outcome(line: &str, resolver: &Resolver, arguments: &Arguments) -> Map<String
 type Answered = (Result<Resolution, ResolveError>, u64);
 
 /// The answer and the microseconds that it took.
-fn resolve(case: &Case, resolver: &Resolver) -> Result<Answered, CaseError> {
+fn resolve(case: &Case, resolver: &Resolver, policy: Policy) -> Result<Answered, CaseError> {
     let universe = case.universe()?;
     let request = case.request(&universe)?;
     let start = Instant::now();
-    let result = resolver.resolve(&request);
-    Ok((result, u64::try_from(start.elapsed().as_micros()).unwrap_or(u64::MAX)))
+    let answer = resolver.answer(&request, policy);
+    Ok((answer.into_resolution(), u64::try_from(start.elapsed().as_micros()).unwrap_or(u64::MAX)))
 }
 
 fn explain(explanation: &Explanation, members: &mut Map<String, Value>) {
@@ -96,7 +100,7 @@ mod tests {
         "subscriptions":[{"name":"s","package":"p","channel":"CHANNEL","catalog":"k","catalogNamespace":"n"}]}"#;
 
     fn run(line: &str, explain: bool, time: bool) -> Value {
-        let arguments = Arguments { explain, time };
+        let arguments = Arguments { resolution: Policy::V0, explain, time };
         Value::Object(outcome(line, &Resolver::default(), &arguments))
     }
 
