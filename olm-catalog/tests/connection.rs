@@ -7,6 +7,8 @@ use olm_catalog::connection::{CatalogConnection, LoadError};
 use olm_catalog::registry::client::{ClientOptions, RegistryClient};
 use olm_types::bundle::CatalogKey;
 use tokio::net::TcpListener;
+use tonic::transport::server::TcpIncoming;
+use tonic_health::ServingStatus;
 
 use crate::support::{Place, Server, catalog_folder, client, reach, reach_on};
 
@@ -28,6 +30,24 @@ async fn nothing_listens() {
     assert!(reason.contains(&format!("dial tcp {address}: ")), "{reason}");
     let error = client.load().await.unwrap_err();
     assert!(matches!(error, LoadError::List(_)), "{error}");
+}
+
+/// v0 does not look at the answer.
+#[tokio::test]
+async fn a_server_that_does_not_serve_is_no_good() {
+    let (reporter, health) = tonic_health::server::health_reporter();
+    reporter.set_service_status("Registry", ServingStatus::NotServing).await;
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let client = client(listener.local_addr().unwrap());
+    let server = tonic::transport::Server::builder()
+        .add_service(health)
+        .serve_with_incoming(TcpIncoming::from(listener));
+    let server = tokio::spawn(server);
+    let reason = reach(&client, TransientFailure).await.reason.unwrap();
+    assert_eq!(&*reason, "the server says NOT_SERVING");
+    reporter.set_service_status("Registry", ServingStatus::Serving).await;
+    reach(&client, Ready).await;
+    server.abort();
 }
 
 #[tokio::test]

@@ -174,4 +174,5 @@ async fn a_message_beyond_the_limit_is_not_read() {
     let options = ClientOptions { message_bytes: 1_024, ..ClientOptions::default() };
     let error = load(Hostility::Huge, options).await.to_string();
     assert!(error.contains("message length too large"), "{error}");
+    assert_eq!(ClientOptions::default().message_bytes, 32 << 20, "v0 reads 4 MiB");
 }

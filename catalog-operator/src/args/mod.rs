@@ -233,6 +233,7 @@ mod tests {
         assert_eq!(args.install_plan_retry_timeout, Duration::from_secs(90));
         assert_eq!(args.workload_user(), Some(1001));
         assert_eq!(parse(&["--set-workload-user-id=false"]).workload_user(), None);
+        assert_eq!(parse(&[]).workload_user(), None);
         let tls = parse(&["--tls-cert=/srv-cert/tls.crt", "--tls-key", "/srv-cert/tls.key"]);
         assert!(tls.common.tls().is_some());
     }

@@ -195,3 +195,16 @@ async fn a_csv_has_its_namespace_resolved_when_that_matters() {
         );
     }
 }
+
+#[tokio::test]
+async fn what_unpacks_a_bundle_concerns_who_waits_for_one() {
+    let bench = bench();
+    let waiting = json!({"type": "BundleUnpacking", "status": "True"});
+    put(&bench.stores.subscriptions, 1, "a", "s", json!({"status": {"conditions": [waiting]}}));
+    put(&bench.stores.subscriptions, 2, "b", "s", json!({}));
+    drain(&bench.queues.namespaces).await;
+    put(&bench.stores.unpack_jobs, 3, "olm", "job", json!({}));
+    assert_eq!(drain(&bench.queues.namespaces).await, ["a"]);
+    put(&bench.stores.unpack_pods, 4, "olm", "pod", json!({}));
+    assert_eq!(drain(&bench.queues.namespaces).await, ["a"]);
+}

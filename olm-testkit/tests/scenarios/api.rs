@@ -8,12 +8,12 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use futures::{StreamExt, TryStreamExt, stream};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use kube::api::{Api, ListParams, PostParams};
+use kube::api::{Api, ListParams, Patch, PatchParams, PostParams};
 use kube::core::GroupVersionKind;
 use kube::discovery::pinned_kind;
 use olm_testkit::builders::{Crd, csv};
 use olm_testkit::e2e::Scene;
-use olm_types::api::ClusterServiceVersion;
+use olm_types::api::{ClusterServiceVersion, Subscription};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -54,6 +54,52 @@ pub async fn made_csvs_are_accepted(scene: Arc<Scene>) -> Result<()> {
         dry_run(&scene, csv.manifest()).await?;
     }
     Ok(())
+}
+
+/// Where v0's definitions say so, the entries of two managers stand side by side in a list, each key
+/// stands once, and other lists belong to one manager as a whole.
+pub async fn lists_are_merged_by_their_keys(scene: Arc<Scene>) -> Result<()> {
+    let claims = |name: &str| json!({"resources": {"claims": [{"name": name}]}});
+    let spec = json!({"name": "p", "source": "none", "sourceNamespace": scene.namespace});
+    let mut first = spec.clone();
+    first["config"] = claims("one");
+    apply(&scene, "one", first).await.context("the first manager")?;
+    let merged = apply(&scene, "two", json!({"config": claims("two")})).await;
+    let merged = merged.context("the second manager")?;
+    let found = &merged["spec"]["config"]["resources"]["claims"];
+    ensure!(*found == json!([{"name": "one"}, {"name": "two"}]), "claims are {found}");
+    let tolerations = json!({"config": {"tolerations": [{"key": "one"}]}});
+    apply(&scene, "one", merge(spec, &tolerations)).await?;
+    let theirs = json!({"config": {"tolerations": [{"key": "two"}]}});
+    let conflict = apply(&scene, "two", theirs).await.err().map(|error| format!("{error:#}"));
+    ensure!(conflict.is_some_and(|text| text.contains("conflict")), "a list of one manager");
+    let variable = json!({"name": "A", "value": "1"});
+    let mut twice = csv("twice.v1.0.0", "1.0.0").deployment("manager", "default").manifest();
+    let containers = "/spec/install/spec/deployments/0/spec/template/spec/containers/0";
+    let container = twice.pointer_mut(containers).context("the CSV has no container")?;
+    container["env"] = json!([variable, variable]);
+    let refused = dry_run(&scene, twice).await.err().map(|error| format!("{error:#}"));
+    ensure!(refused.as_ref().is_some_and(|text| text.contains("Duplicate value")), "{refused:?}");
+    Ok(())
+}
+
+/// Applies the spec of Subscription `s` as a manager of fields; the object that comes of it.
+async fn apply(scene: &Scene, manager: &str, spec: Value) -> Result<Value> {
+    let object = json!({
+        "apiVersion": "operators.coreos.com/v1alpha1", "kind": "Subscription",
+        "metadata": {"name": "s"}, "spec": spec,
+    });
+    let api: Api<Subscription> = scene.api();
+    let applied = api.patch("s", &PatchParams::apply(manager), &Patch::Apply(&object)).await?;
+    Ok(serde_json::to_value(applied)?)
+}
+
+/// An object with the fields of another one.
+fn merge(mut object: Value, more: &Value) -> Value {
+    if let (Some(object), Some(more)) = (object.as_object_mut(), more.as_object()) {
+        object.extend(more.clone());
+    }
+    object
 }
 
 /// CSVs that people have published.

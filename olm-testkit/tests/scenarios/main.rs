@@ -122,6 +122,11 @@ fn own(environment: &Arc<Environment>, servers: &Arc<Environment>) -> Vec<Trial>
         trial(environment, "deploy::the_flags_are_known", deploy::flags::are_known),
         trial(environment, "api::every_version_is_served", api::every_version_is_served),
         trial(environment, "api::made_csvs_are_accepted", api::made_csvs_are_accepted),
+        trial(
+            environment,
+            "api::lists_are_merged_by_their_keys",
+            api::lists_are_merged_by_their_keys,
+        ),
         corpus.with_ignored_flag(no_corpus),
     ]
 }

@@ -5,6 +5,7 @@
 
 mod arrows;
 mod dependencies;
+mod differences;
 mod features;
 mod files;
 mod licences;
@@ -19,6 +20,14 @@ use std::collections::BTreeMap;
 pub struct Workspace {
     files: Vec<SourceFile>,
     packages: BTreeMap<String, Package>,
+}
+
+impl Workspace {
+    /// The folder of a package, from the root of the workspace.
+    fn path_of(&self, package: &Package) -> String {
+        let folder = package.folder.strip_prefix(workspace::root()).unwrap_or(&package.folder);
+        folder.to_string_lossy().into_owned()
+    }
 }
 
 /// A rule: its statement, and what breaks it (one line each).
@@ -58,6 +67,10 @@ const CHECKS: &[Check] = &[
     Check { rule: "tests are built with every feature", find: features::left_out },
     Check { rule: "tests and programs share dependencies", find: features::for_tests_only },
     Check { rule: "a change is known to concern some scenarios", find: scenarios::gaps },
+    Check {
+        rule: "each difference from v0 names tests that exist",
+        find: differences::without_test,
+    },
 ];
 
 /// Runs every check; fails when one finds something.

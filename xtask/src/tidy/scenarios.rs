@@ -53,7 +53,7 @@ fn begins(name: &str, group: &str) -> bool {
 }
 
 /// The names of scenarios: literals of the form `group::name` where scenarios are listed.
-fn names(workspace: &Workspace) -> BTreeSet<String> {
+pub(super) fn names(workspace: &Workspace) -> BTreeSet<String> {
     let listing = workspace.files.iter().filter(|file| file.is_rust());
     let listing = listing.filter(|file| SCENARIOS.iter().any(|place| lies_in(&file.path, place)));
     listing.flat_map(|file| literals(&file.text)).collect()

@@ -40,7 +40,7 @@ impl Resolutions {
         namespace: &Namespace,
         selection: &Selection,
     ) -> Result<Result<Images, Failure>, ReconcileError> {
-        if selection.updates.is_empty() || selection.images.is_empty() {
+        if !selection.needs_images() {
             return Ok(Ok(Images::Unpacked(Vec::new())));
         }
         let terms = match namespace.groups.first().map(|group| unpack::terms(group)).transpose() {

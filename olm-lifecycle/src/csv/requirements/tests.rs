@@ -177,3 +177,22 @@ fn native_apis_are_asked_for(#[case] served: bool, #[case] status: &str, #[case]
     assert_eq!((requirements.met, entry.name.as_str()), (served, "v1.g.io"));
     assert_eq!((entry.status.as_str(), entry.message.as_str()), (status, message));
 }
+
+/// v0 lists them in the order of a Go map, and leaves out those whose rights it finds by their labels.
+#[test]
+fn every_account_is_listed_by_name() {
+    let mut world = World::new();
+    let accounts = ["zoe", "sa", "ann"];
+    let permissions: Vec<Value> =
+        accounts.iter().map(|name| json!({"serviceAccountName": name, "rules": []})).collect();
+    for name in accounts {
+        let mut account = mk_account(&json!([]));
+        account["metadata"]["name"] = json!(name);
+        world.put(account);
+    }
+    let csv = mk_csv_with_permissions(json!(permissions), json!([]));
+    let requirements = evaluate_csv(&mut world, csv);
+    let names: Vec<&str> =
+        requirements.entries.iter().skip(1).map(|entry| entry.name.as_str()).collect();
+    assert_eq!((requirements.met, names), (true, vec!["ann", "sa", "zoe"]));
+}

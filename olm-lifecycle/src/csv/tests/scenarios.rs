@@ -3,7 +3,8 @@
 
 use super::fixtures::*;
 use super::world::World;
-use olm_effect::Refusal;
+use crate::csv::{Step, conclude, decide};
+use olm_effect::{Action, Outcome, Refusal};
 use rstest::rstest;
 use serde_json::{Value, json};
 
@@ -16,6 +17,24 @@ fn succeeded() -> World {
     let mut world = World::new();
     put_installed(&mut world, mk_csv_in("a", "Succeeded", "InstallSucceeded"));
     world
+}
+
+/// v0 sends it before, and once more when the write meets a conflict.
+#[test]
+fn an_event_follows_the_status_write_that_it_is_about() {
+    let mut world = World::new();
+    world.put(mk_csv("a"));
+    assert!(world.next("a").starts_with("Pending/RequirementsUnknown"));
+    let observed = world.observe("a");
+    let Step::Decided(decision) = decide(&observed, world.now) else { panic!("asks first") };
+    let outcomes = vec![Outcome::Unchanged; decision.effects.len()];
+    let effects = conclude(&observed, &decision, &outcomes, world.now).effects;
+    let kinds = effects.iter().map(|effect| match &effect.action {
+        Action::Status { .. } => "status",
+        Action::Event(_) => "event",
+        _ => "another",
+    });
+    assert_eq!(kinds.collect::<Vec<_>>(), ["status", "event"]);
 }
 
 #[test]

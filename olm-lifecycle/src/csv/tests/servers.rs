@@ -217,6 +217,27 @@ fn a_webhook_that_was_deleted_is_installed_again() {
     assert!(!world.every("ValidatingWebhookConfiguration").is_empty());
 }
 
+/// v0 looks after the Services of API services alone.
+#[test]
+fn the_service_of_a_webhook_that_was_deleted_is_installed_again() {
+    let mut world = World::new();
+    let mut csv = mk_csv_in("csv", "InstallReady", "AllRequirementsMet");
+    csv["spec"]["webhookdefinitions"] = json!([{
+        "generateName": "w.example.com", "type": "ValidatingAdmissionWebhook",
+        "deploymentName": "csv-dep", "containerPort": 443, "sideEffects": "None",
+        "admissionReviewVersions": ["v1"],
+    }]);
+    world.put(csv);
+    assert!(world.next("csv").starts_with("Installing/"));
+    world.set_available("csv-dep", "True", "");
+    assert!(world.next("csv").starts_with("Succeeded/"));
+    world.remove("Service", "csv-dep-service");
+    assert_eq!(world.next("csv"), "Pending/NeedsReinstall calculated deployment install is bad");
+    assert!(world.next("csv").starts_with("InstallReady/"));
+    assert!(world.next("csv").starts_with("Installing/"));
+    assert!(world.get("Service", "csv-dep-service").is_some());
+}
+
 #[test]
 fn a_conversion_for_some_namespaces_fails_the_install() {
     let mut world = World::new();

@@ -32,6 +32,13 @@ pub struct Selection {
     pub blocked: Blocked,
 }
 
+impl Selection {
+    /// Whether bundles have to be unpacked: where no Subscription would follow, nothing is.
+    pub fn needs_images(&self) -> bool {
+        !self.updates.is_empty() && !self.images.is_empty()
+    }
+}
+
 /// Sorts the bundles of a solution. A bundle that all its Subscriptions have already is left out.
 pub fn select(namespace: &Namespace, choices: &[Choice]) -> Selection {
     let mut selection = Selection::default();

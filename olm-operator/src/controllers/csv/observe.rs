@@ -56,12 +56,18 @@ pub fn observe(stores: &Stores, key: &ObjectKey) -> Option<Observed> {
 fn overrides(stores: &Stores, csv: &ClusterServiceVersion) -> Overrides {
     let namespace = csv.metadata.namespace.as_deref().unwrap_or_default();
     let wishes = stores.subscriptions.list_in(namespace);
-    let installed_it = |wish: &&Arc<Subscription>| {
-        let installed = wish.status.as_ref().and_then(|status| status.installed_csv.as_ref());
-        installed.is_some() && installed == csv.metadata.name.as_ref()
-    };
-    let config = wishes.iter().find(installed_it).and_then(|wish| wish.spec.config.as_ref());
+    let config = csv.metadata.name.as_deref().and_then(|csv| installer(&wishes, csv));
+    let config = config.and_then(|wish| wish.spec.config.as_ref());
     Overrides::new(config, &proxy::settings(stores))
+}
+
+/// Of the Subscriptions that say that they installed a CSV the first by name.
+fn installer<'a>(wishes: &'a [Arc<Subscription>], csv: &str) -> Option<&'a Arc<Subscription>> {
+    let installed_it = |wish: &&Arc<Subscription>| {
+        let status = wish.status.as_ref();
+        status.and_then(|status| status.installed_csv.as_deref()) == Some(csv)
+    };
+    wishes.iter().filter(installed_it).min_by_key(|wish| wish.metadata.name.clone())
 }
 
 fn accounts(stores: &Stores, csv: &ClusterServiceVersion) -> BTreeMap<String, Arc<ServiceAccount>> {
@@ -172,4 +178,31 @@ where
 fn by_name<K: KubeResource>(objects: Vec<Arc<K>>) -> BTreeMap<String, Arc<K>> {
     let name = |object: &Arc<K>| object.meta().name.clone().unwrap_or_default();
     objects.into_iter().map(|object| (name(&object), object)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn wish(name: &str, installed: Option<&str>) -> Arc<Subscription> {
+        let status = json!({"installedCSV": installed, "lastUpdated": "2026-01-01T00:00:00Z"});
+        let spec = json!({"name": "p", "source": "c", "sourceNamespace": "olm"});
+        let object = json!({"metadata": {"name": name}, "spec": spec, "status": status});
+        Arc::new(serde_json::from_value(object).unwrap())
+    }
+
+    #[test]
+    fn of_several_subscriptions_the_first_by_name_configures_a_csv() {
+        let wishes = [
+            wish("c", Some("x.v1")),
+            wish("b", Some("x.v1")),
+            wish("a", Some("y.v1")),
+            wish("0", None),
+        ];
+        let named = |csv| installer(&wishes, csv).and_then(|wish| wish.metadata.name.as_deref());
+        assert_eq!(named("x.v1"), Some("b"));
+        assert_eq!(named("z.v1"), None);
+    }
 }

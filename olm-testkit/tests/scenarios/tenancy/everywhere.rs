@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use k8s_openapi::api::core::v1::Namespace;
+use k8s_openapi::api::core::v1::{Event, Namespace};
 use kube::Client;
 use kube::api::{Api, DeleteParams, Patch, PatchParams, PostParams};
 use olm_testkit::builders::{self, csv};
@@ -43,6 +43,9 @@ async fn play(client: &Client) -> Result<()> {
     wait::until_gone(&copies(client, "default"), CSV).await?;
     wait::until_gone(&copies(client, "late"), CSV).await?;
     says(client, "True", "CopiedCSVsDisabled").await?;
+    let events: Api<Event> = Api::namespaced(client.clone(), "home");
+    let told = |event: &Event| event.reason.as_deref() == Some("DisabledCopiedCSVs");
+    wait::until_some(&events, "", "say that nothing is copied", told).await?;
     configure(client, json!({"disableCopiedCSVs": false})).await?;
     copy_in(client, "late").await?;
     says(client, "False", "CopiedCSVsEnabled").await?;

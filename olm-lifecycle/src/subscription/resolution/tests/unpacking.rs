@@ -172,3 +172,14 @@ fn a_plan_of_unpacked_bundles_refers_to_them_and_says_so() {
         request.steps[1].resource.manifest.as_deref().unwrap().contains("\"kind\":\"ConfigMap\"")
     );
 }
+
+/// A Subscription that is at the bundle already while its CSV is away.
+#[test]
+fn what_no_subscription_would_follow_is_not_unpacked() {
+    let choices = [choice(image_entry("a", "a.v1"), "")];
+    let fresh = namespace(vec![subscription("a", "alpha", "")]);
+    assert!(select(&fresh, &choices).needs_images());
+    let followed = namespace(vec![subscription("a", "alpha", "a.v1")]);
+    let selection = select(&followed, &choices);
+    assert_eq!((selection.images.len(), selection.needs_images()), (1, false));
+}
