@@ -27,14 +27,18 @@ pub(crate) struct Stage {
 }
 
 impl Stage {
-    /// Starts cluster and operators; `name` is that of the command. Without a folder, logs go with
-    /// the cluster.
+    /// Starts cluster and operators; `name` is that of the command. Logs go into a folder, which is
+    /// made where there is none; without one, they go with the cluster.
     pub(crate) async fn set(
         name: &str,
         progress: Progress,
         binaries: &Path,
         logs: Option<&Path>,
     ) -> Result<Self> {
+        if let Some(folder) = logs {
+            let made = std::fs::create_dir_all(folder);
+            made.with_context(|| format!("cannot make {} for logs", folder.display()))?;
+        }
         let cluster = LocalCluster::for_this_command(name, progress)?;
         cluster.up().await?;
         let kubeconfig = cluster.kubeconfig().await?;

@@ -7,6 +7,7 @@ use anyhow::{Context, Result};
 use futures::{StreamExt, pin_mut};
 use kube::api::ListParams;
 use kube::runtime::{WatchStreamExt, watcher};
+use olm_testkit::progress::Progress;
 use olm_types::api::{ClusterServiceVersion, ClusterServiceVersionStatus, CsvPhase, Subscription};
 use tokio::time::timeout;
 
@@ -16,13 +17,42 @@ use super::wishes::Home;
 const SILENCE: Duration = Duration::from_secs(45);
 
 /// The CSVs that were seen, and how far each got.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Seen {
     pub succeeded: BTreeSet<String>,
     last: BTreeMap<String, ClusterServiceVersionStatus>,
+    progress: Progress,
 }
 
 impl Seen {
+    /// Nothing yet; each new phase of a CSV is a line of `progress`.
+    pub(super) fn new(progress: Progress) -> Self {
+        Self { succeeded: BTreeSet::new(), last: BTreeMap::new(), progress }
+    }
+
+    /// Takes in what is there now; gives the names of what has succeeded.
+    pub(super) async fn look(&mut self, home: &Home) -> Result<Vec<String>> {
+        let csvs = home.api::<ClusterServiceVersion>().list(&ListParams::default()).await;
+        let csvs = csvs.context("cannot list CSVs")?.items.into_iter();
+        let seen = csvs.map(|csv| self.take(csv));
+        Ok(seen.filter(|(_, succeeded)| *succeeded).map(|(name, _)| name).collect())
+    }
+
+    /// Takes in a CSV; gives its name and whether it has succeeded.
+    fn take(&mut self, csv: ClusterServiceVersion) -> (String, bool) {
+        let name = csv.metadata.name.unwrap_or_default();
+        let status = csv.status.unwrap_or_default();
+        let succeeded = status.phase == CsvPhase::Succeeded;
+        if succeeded {
+            self.succeeded.insert(name.clone());
+        }
+        if self.last.get(&name).is_none_or(|last| last.phase != status.phase) {
+            self.progress.step(format!("  {name} {}", status.phase));
+        }
+        self.last.insert(name.clone(), status);
+        (name, succeeded)
+    }
+
     /// The last phase of a CSV.
     pub(super) fn phase(&self, csv: &str) -> CsvPhase {
         self.last.get(csv).map(|status| status.phase).unwrap_or_default()
@@ -51,13 +81,7 @@ pub(super) async fn follow(home: &Home, last: &str, seen: &mut Seen) -> Result<b
     while let Ok(Some(change)) = timeout(SILENCE, changes.next()).await {
         // A watch that fails starts again by itself.
         let Ok(csv) = change else { continue };
-        let name = csv.metadata.name.unwrap_or_default();
-        let status = csv.status.unwrap_or_default();
-        let succeeded = status.phase == CsvPhase::Succeeded;
-        if succeeded {
-            seen.succeeded.insert(name.clone());
-        }
-        seen.last.insert(name.clone(), status);
+        let (name, succeeded) = seen.take(csv);
         // It may have succeeded in another channel before; that does not count here.
         if name == last && succeeded {
             return Ok(true);

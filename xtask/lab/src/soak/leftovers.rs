@@ -16,6 +16,7 @@ use olm_testkit::dump::{Dump, Key, Kinds, diff, normalise};
 use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
+use super::nodes::Nodes;
 use super::plan::{Shipped, Version};
 use super::wishes::Home;
 
@@ -39,6 +40,7 @@ type Names = BTreeSet<(String, String)>;
 pub(super) struct Before {
     client: Client,
     kinds: Kinds,
+    nodes: Nodes,
     objects: Dump,
 }
 
@@ -47,11 +49,17 @@ impl Before {
     pub(super) async fn look(client: &Client) -> Result<Self> {
         let kinds = Kinds::discover(client).await?;
         let objects = normalise(kinds.objects(client).await?);
-        Ok(Self { client: client.clone(), kinds, objects })
+        let nodes = Nodes::look(client).await?;
+        Ok(Self { client: client.clone(), kinds, nodes, objects })
     }
 
-    /// The object of a bundle that cannot be made here, because the cluster does not serve its kind.
+    /// What of a bundle cannot be here: an object whose kind the cluster does not serve, or Pods that
+    /// ask for a node that there is not.
     pub(super) fn impossible(&self, version: &Version) -> Option<String> {
+        self.unserved(version).or_else(|| self.nodes.unmet(&version.pods))
+    }
+
+    fn unserved(&self, version: &Version) -> Option<String> {
         let is_served = |one: &Shipped| {
             let kinds = self.kinds.get(&one.kind);
             kinds.is_some_and(|known| known.api_version == one.api_version)

@@ -2,21 +2,25 @@
 //! path.
 //!
 //! On a local cluster a registry serves the catalog, and each package gets a namespace of its own:
-//! the first version of each channel is installed and upgraded to the last; versions that no
-//! upgrade passes are installed by themselves. Then everything is removed, and the cluster must be
+//! the first version of each channel is installed and upgraded to the last, with an OperatorGroup for
+//! each stretch of the channel whose versions share an install mode; versions that no upgrade passes
+//! are installed by themselves. Then everything is removed, and the cluster must be
 //! what it was before. Bundles need their manifests inline; pods are simulated.
 //!
-//! A version that cannot succeed here, because the catalog lacks what it requires or the cluster
-//! does not serve the kind of something that it ships, is named with the object and the field that
+//! A version that cannot succeed here, because the catalog lacks what it requires, the cluster does
+//! not serve the kind of something that it ships, or no node meets its node selector, is named with the object and the field that
 //! say so; every other one that does not succeed fails the command.
 
 mod follow;
 mod leftovers;
+mod nodes;
 mod plan;
 mod report;
 mod sample;
 mod story;
+mod stretches;
 mod wishes;
+mod within;
 
 use std::path::{Path, PathBuf};
 
@@ -85,12 +89,18 @@ async fn play_all(
     binaries: &Path,
     subjects: &[Subject],
 ) -> Result<Vec<Line>> {
-    let mut stage = Stage::set("soak", Progress::to_stderr(), binaries, logs).await?;
+    let progress = Progress::to_stderr();
+    let mut stage = Stage::set("soak", progress.clone(), binaries, logs).await?;
     stage.serve(wishes::CATALOG, dir).await?;
     stage.settle().await?;
     let mut lines = Vec::new();
-    for subject in subjects {
-        let played = story::play(subject, &stage).await;
+    for (number, subject) in (1..).zip(subjects) {
+        let versions = subject.versions.len();
+        let place = format!("{} ({number} of {})", subject.package, subjects.len());
+        progress.step(format!("{place}, {versions} versions"));
+        let steps = progress.clone();
+        let told = Progress::new(move |line| steps.step(format!("{place}: {line}")));
+        let played = story::play(subject, &stage, &told).await;
         // A dead operator explains a failure better than what was waited for.
         let line = stage.check().and(played)?;
         println!("{line}");

@@ -34,6 +34,8 @@ pub(super) struct Route {
     pub last: String,
     /// Every entry.
     pub entries: BTreeSet<String>,
+    /// The chain of replacements, from the first to the head.
+    pub chain: Vec<String>,
 }
 
 /// One version.
@@ -45,6 +47,18 @@ pub(super) struct Version {
     pub missing: Option<String>,
     /// What it ships besides its CSV, of kinds that no bundle of the catalog provides.
     pub objects: Vec<Shipped>,
+    /// Where the Pods of its Deployments may run.
+    pub pods: Vec<Pods>,
+}
+
+/// Where the Pods of a Deployment may run.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Pods {
+    pub deployment: String,
+    /// `nodeSelector`.
+    pub selector: Value,
+    /// `affinity.nodeAffinity`.
+    pub affinity: Value,
 }
 
 /// An object of a bundle.
@@ -81,6 +95,7 @@ struct Offer {
 struct Content {
     has_csv: bool,
     modes: BTreeSet<InstallModeType>,
+    pods: Vec<Pods>,
     shipped: Vec<Shipped>,
     required: Vec<Gvk>,
     required_packages: Vec<String>,
@@ -94,9 +109,12 @@ impl Contents for Offer {
     fn bundle(&mut self, _: &str, bundle: &Bundle, content: BundleContent) -> io::Result<()> {
         self.provided.extend(content.properties.provided.iter().cloned());
         let packages = content.properties.required_packages.into_iter();
+        let csv = content.csv.as_deref().map(serde_json::from_str::<Value>);
+        let csv = csv.and_then(Result::ok).unwrap_or_default();
         let content = Content {
             has_csv: content.csv.is_some(),
-            modes: content.csv.as_deref().map(modes).unwrap_or_default(),
+            modes: modes(&csv),
+            pods: pods(&csv),
             shipped: content.objects.iter().map(|object| Shipped::read(object)).collect(),
             required: content.properties.required,
             required_packages: packages.map(|package| package.package_name).collect(),
@@ -110,12 +128,24 @@ impl Contents for Offer {
     }
 }
 
-fn modes(csv: &str) -> BTreeSet<InstallModeType> {
-    let csv: Value = serde_json::from_str(csv).unwrap_or_default();
+fn modes(csv: &Value) -> BTreeSet<InstallModeType> {
     let listed = csv.pointer("/spec/installModes").and_then(Value::as_array);
     let supported = listed.into_iter().flatten().filter(|mode| mode["supported"] == true);
     let names: Vec<&str> = supported.filter_map(|mode| mode["type"].as_str()).collect();
     InstallModeType::ALL.into_iter().filter(|mode| names.contains(&mode.as_str())).collect()
+}
+
+fn pods(csv: &Value) -> Vec<Pods> {
+    let deployments = csv.pointer("/spec/install/spec/deployments").and_then(Value::as_array);
+    let pods = deployments.into_iter().flatten().map(|deployment| {
+        let spec = &deployment["spec"]["template"]["spec"];
+        Pods {
+            deployment: deployment["name"].as_str().unwrap_or_default().to_owned(),
+            selector: spec["nodeSelector"].clone(),
+            affinity: spec["affinity"]["nodeAffinity"].clone(),
+        }
+    });
+    pods.collect()
 }
 
 impl Shipped {
@@ -142,7 +172,8 @@ fn subject(catalog: &Catalog, package: &Package, offer: &Offer) -> Subject {
         let modes = content.map(|content| content.modes.clone()).unwrap_or_default();
         let missing = content.and_then(|content| missing(catalog, content, offer));
         let objects = content.map(|content| unprovided(content, offer)).unwrap_or_default();
-        (name.clone(), Version { modes, missing, objects })
+        let pods = content.map(|content| content.pods.clone()).unwrap_or_default();
+        (name.clone(), Version { modes, missing, objects, pods })
     };
     Subject {
         package: package.name.clone(),
@@ -176,19 +207,20 @@ fn missing(catalog: &Catalog, content: &Content, offer: &Offer) -> Option<String
 }
 
 fn route(channel: &Channel) -> Route {
-    let mut first = channel.head.as_str();
-    let mut met = BTreeSet::from([first]);
-    while let Some(entry) = channel.entries.get(first) {
-        let older = entry.replaces.as_str();
-        if !channel.entries.contains_key(older) || !met.insert(older) {
-            break;
-        }
-        first = older;
+    let mut chain = vec![channel.head.clone()];
+    let mut met = BTreeSet::from([channel.head.as_str()]);
+    let mut older = channel.entries.get(&channel.head);
+    while let Some(entry) = older {
+        let name = entry.replaces.as_str();
+        older = channel.entries.get(name).filter(|_| met.insert(name));
+        chain.extend(older.map(|_| name.to_owned()));
     }
+    chain.reverse();
     Route {
         channel: channel.name.clone(),
-        first: first.to_owned(),
+        first: chain.first().cloned().unwrap_or_default(),
         last: channel.head.clone(),
         entries: channel.entries.keys().cloned().collect(),
+        chain,
     }
 }

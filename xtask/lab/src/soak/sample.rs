@@ -1,5 +1,6 @@
 //! A small catalog for the test suite: an upgrade over three versions, one version that an upgrade
-//! passes over, and an operator that watches another namespace than its own.
+//! passes over, an operator that watches another namespace than its own, and one whose versions do not
+//! all fit one OperatorGroup.
 
 use anyhow::Result;
 use olm_testkit::builders::{Bundle, CatalogDir, Crd, Package, csv};
@@ -8,7 +9,7 @@ use serde_json::json;
 
 /// Writes it; it is gone when the value is.
 pub(super) fn catalog() -> Result<CatalogDir> {
-    CatalogDir::of(&[ladder(), watchman()])
+    CatalogDir::of(&[ladder(), nomad(), watchman()])
 }
 
 /// Versions 1, 2 and 4 follow each other, and version 4 skips 3.
@@ -30,6 +31,19 @@ fn ladder() -> Package {
         rung(4).replaces("ladder.v2.0.0").skips(&["ladder.v3.0.0"]),
     ];
     Package::new("ladder").channel("stable", versions)
+}
+
+/// Two versions watch their own namespace, the next two another one.
+fn nomad() -> Package {
+    use InstallModeType::{OwnNamespace, SingleNamespace};
+    let modes: [&[InstallModeType]; 4] =
+        [&[OwnNamespace], &[OwnNamespace, SingleNamespace], &[SingleNamespace], &[SingleNamespace]];
+    let versions = (1..).zip(modes).map(|(number, modes): (u8, _)| {
+        let (name, version) = (format!("nomad.v{number}.0.0"), format!("{number}.0.0"));
+        let csv = csv(&name, &version).deployment("nomad", "default").install_modes(modes);
+        Bundle::new(&version, &csv).replaces(&format!("nomad.v{}.0.0", number - 1))
+    });
+    Package::new("nomad").channel("stable", versions.collect())
 }
 
 fn watchman() -> Package {

@@ -3,32 +3,41 @@
 use std::collections::BTreeSet;
 
 use anyhow::{Context, Result};
-use olm_types::api::{Approval, InstallModeType};
+use olm_testkit::progress::Progress;
+use olm_types::api::Approval;
 use tokio::time::Instant;
 
 use super::follow::{Seen, follow, refusal};
 use super::leftovers::Before;
 use super::plan::{Route, Subject};
 use super::report::{Line, Trouble};
+use super::stretches::{Stretch, shared, stretches};
 use super::wishes::Home;
+use super::within::follow_within;
 use crate::stage::Stage;
 
-/// Plays a package to its end; what goes wrong with it is in the line.
-pub(super) async fn play(subject: &Subject, stage: &Stage) -> Result<Line> {
+/// Plays a package to its end; what goes wrong with it is in the line. Where it is, it tells as
+/// `progress`.
+pub(super) async fn play(subject: &Subject, stage: &Stage, progress: &Progress) -> Result<Line> {
     let started = Instant::now();
     let before = Before::look(&stage.client).await?;
     let home = Home::of(&stage.client, &subject.package);
     home.build().await?;
-    let mut told = Told::default();
+    let mut told = Told::new(progress);
     for route in &subject.channels {
-        let wanted: BTreeSet<&String> = route.entries.iter().collect();
-        if !wanted.iter().all(|name| told.seen.succeeded.contains(*name)) {
-            told.upgrade(subject, route, &home, &before).await?;
+        for stretch in stretches(subject, route) {
+            if !stretch.versions.is_subset(&told.seen.succeeded) {
+                let Stretch { first, last, .. } = &stretch;
+                progress.step(format!("channel {}, from {first} to {last}", route.channel));
+                told.upgrade(subject, route, &stretch, &home, &before).await?;
+            }
         }
     }
     for (name, route) in missed(subject, &told.seen) {
+        progress.step(format!("{name} by itself"));
         told.alone(subject, route, &name, &home, &before).await?;
     }
+    progress.step("everything is removed");
     told.left.extend(before.removed(&home, &subject.shipped).await?);
     Ok(told.line(subject, started.elapsed()))
 }
@@ -44,7 +53,6 @@ fn missed<'a>(subject: &'a Subject, seen: &Seen) -> Vec<(String, &'a Route)> {
 }
 
 /// What came of a package so far.
-#[derive(Default)]
 struct Told {
     seen: Seen,
     troubles: Vec<Trouble>,
@@ -54,22 +62,32 @@ struct Told {
 }
 
 impl Told {
-    /// From the first version of a channel to its head.
+    fn new(progress: &Progress) -> Self {
+        let seen = Seen::new(progress.clone());
+        Self { seen, troubles: Vec::new(), left: Vec::new(), upgraded: 0 }
+    }
+
+    /// From the first version of a stretch of a channel to its last.
     async fn upgrade(
         &mut self,
         subject: &Subject,
         route: &Route,
+        stretch: &Stretch,
         home: &Home,
         before: &Before,
     ) -> Result<()> {
-        home.group(&modes(subject, &route.entries)).await?;
+        home.group(&stretch.modes).await?;
         let (package, channel) = (&subject.package, &route.channel);
-        home.subscribe(package, channel, &route.first, Approval::Automatic).await?;
+        let approval = if stretch.is_whole { Approval::Automatic } else { Approval::Manual };
+        home.subscribe(package, channel, &stretch.first, approval).await?;
         let known = self.seen.succeeded.len();
-        let arrived = follow(home, &route.last, &mut self.seen).await?;
+        let arrived = match stretch.is_whole {
+            true => follow(home, &stretch.last, &mut self.seen).await?,
+            false => follow_within(home, stretch, &subject.versions, &mut self.seen).await?,
+        };
         self.upgraded += self.seen.succeeded.len().saturating_sub(known + 1);
         if !arrived {
-            let stuck = self.stuck(route);
+            let stuck = self.stuck(stretch);
             self.trouble(subject, &stuck, home, before).await?;
         }
         self.remove(subject, home, before).await
@@ -84,11 +102,13 @@ impl Told {
         home: &Home,
         before: &Before,
     ) -> Result<()> {
-        let lacks = subject.versions.get(name).is_some_and(|version| version.missing.is_some());
+        let lacks = subject.versions.get(name).is_some_and(|version| {
+            version.missing.is_some() || before.impossible(version).is_some()
+        });
         if lacks && self.troubles.iter().any(|trouble| trouble.version == name) {
             return Ok(());
         }
-        home.group(&modes(subject, &BTreeSet::from([name.to_owned()]))).await?;
+        home.group(&shared(subject, &BTreeSet::from([name.to_owned()]))).await?;
         let (package, channel) = (&subject.package, &route.channel);
         home.subscribe(package, channel, name, Approval::Manual).await?;
         let approved = home.approve().await.is_ok();
@@ -98,14 +118,14 @@ impl Told {
         self.remove(subject, home, before).await
     }
 
-    /// Where the way through a channel ended: at the newest CSV that was seen and has not
+    /// Where the way through a stretch ended: at the newest CSV that was seen and has not
     /// succeeded, else at the first version.
-    fn stuck(&self, route: &Route) -> String {
-        let mut newest_first = route.entries.iter().rev();
+    fn stuck(&self, stretch: &Stretch) -> String {
+        let mut newest_first = stretch.versions.iter().rev();
         let open = newest_first.find(|name| {
             !self.seen.succeeded.contains(*name) && self.seen.complaint(name).is_some()
         });
-        open.unwrap_or(&route.first).clone()
+        open.unwrap_or(&stretch.first).clone()
     }
 
     async fn trouble(
@@ -147,15 +167,4 @@ impl Told {
             took,
         }
     }
-}
-
-/// The modes that all these versions support.
-fn modes(subject: &Subject, versions: &BTreeSet<String>) -> BTreeSet<InstallModeType> {
-    let mut modes: BTreeSet<InstallModeType> = InstallModeType::ALL.into_iter().collect();
-    for name in versions {
-        if let Some(version) = subject.versions.get(name) {
-            modes.retain(|mode| version.modes.contains(mode));
-        }
-    }
-    modes
 }
