@@ -4,6 +4,8 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
+use olm_testkit::not_run::not_run;
+
 fn registry(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_olm-registry"));
     command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -162,11 +164,11 @@ fn a_file_system_that_is_full_is_told_and_nothing_is_left_on_it() {
         .output();
     let output = match output {
         Ok(output) if !matches!(output.status.code(), Some(99)) => output,
-        other => return println!("not run: no file system can be mounted here: {other:?}"),
+        other => return not_run(format!("no file system can be mounted here: {other:?}")),
     };
     let said = String::from_utf8(output.stderr).unwrap();
     if said.starts_with("unshare:") {
-        return println!("not run: there are no mount namespaces here: {said}");
+        return not_run(format!("there are no mount namespaces here: {said}"));
     }
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(said.contains("No space left on device"), "{said}");

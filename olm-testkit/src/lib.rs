@@ -36,6 +36,7 @@ pub mod faults;
 pub mod history;
 pub mod kubectl;
 pub mod kubelet;
+pub mod not_run;
 pub mod oci;
 pub mod operators;
 pub mod packages;

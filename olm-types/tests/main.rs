@@ -6,5 +6,7 @@ mod corpus;
 mod crds_committed;
 mod crds_match_v0;
 mod crds_nodes;
+#[path = "../../olm-testkit/src/not_run.rs"]
+mod not_run;
 mod round_trip;
 mod schema;

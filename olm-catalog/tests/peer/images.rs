@@ -8,6 +8,7 @@ use std::process::Command;
 
 use olm_catalog::bundle::RegistryV1;
 use olm_catalog::image::{Keychain, Limits, Registry, pull};
+use olm_testkit::not_run::not_run;
 use olm_testkit::oci::server::ImageRegistry;
 use olm_testkit::oci::{self, Image};
 use olm_testkit::process::{Launch, Lifetime, Running};
@@ -73,8 +74,7 @@ fn ours() -> &'static Path {
 #[tokio::test(flavor = "multi_thread")]
 async fn both_render_an_image_the_same() {
     if !ImageRegistry::is_available() {
-        println!("not run: there is no docker-registry on this machine");
-        return;
+        return not_run("there is no docker-registry on this machine");
     }
     let folder = TempDir::new().unwrap();
     let registry = ImageRegistry::start(folder.path(), false).await.unwrap();

@@ -1,5 +1,7 @@
 //! What test programs print: how many tests passed, and the names of those that did not.
 
+use std::collections::BTreeSet;
+
 /// What a test program came to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Results {
@@ -8,6 +10,14 @@ pub(super) struct Results {
     pub(super) not_run: usize,
     /// Names that the list at the end calls failed.
     pub(super) failures: Vec<String>,
+    /// Why tests were not run: name and reason.
+    pub(super) reasons: Vec<String>,
+    /// What tests say that their program counts as passed and that were not run.
+    lacking: Vec<String>,
+    /// What a program says about tests that it counts as ignored, or leaves out altogether.
+    told: Vec<String>,
+    /// Names of tests that the program counts as ignored.
+    ignored: BTreeSet<String>,
     in_list: bool,
 }
 
@@ -22,12 +32,38 @@ impl Results {
             self.failed += failed;
             self.not_run += not_run;
         }
+        for (prefix, list) in [
+            ("not run: ", &mut self.lacking),
+            ("ignored: ", &mut self.told),
+            ("skipped: ", &mut self.reasons),
+        ] {
+            list.extend(line.strip_prefix(prefix).map(|said| said.trim().to_owned()));
+        }
+        self.ignored.extend(ignored(line).map(str::to_owned));
         match line.strip_prefix("    ") {
             _ if line == "failures:" => self.in_list = true,
             Some(name) if self.in_list => self.failures.push(name.trim().to_owned()),
             _ => self.in_list = false,
         }
     }
+
+    /// The counts, once the program has ended: what a test says decides whether it was run, even where
+    /// its program counts it as passed.
+    pub(super) fn settled(mut self) -> Self {
+        let is_there =
+            |said: &str| said.split_once(": ").is_some_and(|(name, _)| self.ignored.contains(name));
+        self.told.retain(|said| is_there(said));
+        self.passed = self.passed.saturating_sub(self.lacking.len());
+        self.not_run += self.lacking.len();
+        self.reasons = [self.reasons, self.lacking.split_off(0), self.told.split_off(0)].concat();
+        self
+    }
+}
+
+/// The test of a line that calls it ignored.
+fn ignored(line: &str) -> Option<&str> {
+    let (name, verdict) = line.strip_prefix("test ")?.split_once(" ... ")?;
+    verdict.starts_with("ignored").then(|| name.trim())
 }
 
 /// Reads the last line of a test program: passed, failed, not run.
@@ -74,6 +110,25 @@ test result: FAILED. 12 passed; 2 failed; 1 ignored; 0 measured; 0 filtered out"
         OUTPUT.lines().for_each(|line| results.read(line));
         assert_eq!(results.failures, ["a::b", "c"]);
         assert_eq!((results.passed, results.failed, results.not_run), (12, 2, 1));
+    }
+
+    const LACKING: &str = "not run: corpus::all: OLM_CORPUS is unset
+test corpus::all ... ok
+ignored: images::pull: there is no docker-registry
+ignored: images::other: it is left out
+test images::pull   ... ignored
+test units ... ok
+test result: ok. 2 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out";
+
+    #[test]
+    fn a_test_that_says_that_it_is_not_run_has_not_passed() {
+        let mut results = Results::default();
+        LACKING.lines().for_each(|line| results.read(line));
+        let results = results.settled();
+        assert_eq!((results.passed, results.failed, results.not_run), (1, 0, 2));
+        let reasons =
+            ["corpus::all: OLM_CORPUS is unset", "images::pull: there is no docker-registry"];
+        assert_eq!(results.reasons, reasons);
     }
 
     #[rstest]

@@ -51,8 +51,9 @@ pub(super) fn cargo_test(command: Command, summary: &mut Summary) {
         println!("{line}");
         results.read(line);
     });
+    let results = results.settled();
     summary.add(results.passed, results.failed);
-    summary.add_not_run(results.not_run);
+    summary.add_not_run(results.not_run, &results.reasons);
     results.failures.iter().for_each(|test| summary.name_failed(test));
     match ended {
         Ok(good) if good || results.failed > 0 => {}
@@ -68,16 +69,17 @@ pub(super) fn cargo_test(command: Command, summary: &mut Summary) {
 pub(super) fn counted(arguments: &[&str], summary: &mut Summary) -> Result<()> {
     let mut command = Command::new(xtask());
     command.args(arguments);
-    let mut counts = None;
+    let (mut counts, mut results) = (None, Results::default());
     let good = lines(command, |line| {
         println!("{line}");
         counts = closing(line).or(counts);
+        results.read(line);
     })?;
     let [passed, failed, skipped] =
         counts.with_context(|| format!("cargo xtask {} counted nothing", arguments.join(" ")))?;
     ensure!(good || failed > 0, "cargo xtask {} failed", arguments.join(" "));
     summary.add(passed, failed);
-    summary.add_not_run(skipped);
+    summary.add_not_run(skipped, &results.reasons);
     if failed > 0 {
         summary.name_failed(&format!("{failed} of cargo xtask {}", arguments.join(" ")));
     }
@@ -121,8 +123,9 @@ impl Beside {
 fn count(program: &Executable, results: Result<Results>, summary: &mut Summary) {
     match results {
         Ok(results) => {
+            let results = results.settled();
             summary.add(results.passed, results.failed);
-            summary.add_not_run(results.not_run);
+            summary.add_not_run(results.not_run, &results.reasons);
             results.failures.iter().for_each(|test| summary.name_failed(test));
         }
         Err(error) => summary.check(&program.name, Err(error)),

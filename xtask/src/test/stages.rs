@@ -81,9 +81,6 @@ pub(super) fn compile(run: &mut Run) -> Option<Built> {
 
 /// Runs the test programs of some packages, apart from the scenarios.
 pub(super) fn unit_tests(run: &mut Run, built: &Built, wanted: impl Fn(&str) -> bool) {
-    if std::env::var_os("OLM_CORPUS").is_none() {
-        println!("not run: tests over corpora outside this repository (set OLM_CORPUS)");
-    }
     let programs = built.executables.iter().filter(|one| one.tests && !is_scenarios(one));
     side_by_side(programs.filter(|one| wanted(&one.package)).collect(), &mut run.summary);
 }

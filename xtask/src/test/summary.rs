@@ -8,6 +8,7 @@ pub(super) struct Summary {
     passed: usize,
     failed: usize,
     not_run: usize,
+    reasons: Vec<String>,
     failures: Vec<String>,
 }
 
@@ -23,9 +24,10 @@ impl Summary {
         self.failures.push(test.to_owned());
     }
 
-    /// Adds tests that say that they cannot run here.
-    pub(super) fn add_not_run(&mut self, count: usize) {
+    /// Adds tests that cannot run here, with what they say about it.
+    pub(super) fn add_not_run(&mut self, count: usize, reasons: &[String]) {
         self.not_run += count;
+        self.reasons.extend_from_slice(reasons);
     }
 
     /// Adds something that is one check.
@@ -43,7 +45,8 @@ impl Summary {
     /// Prints the sum as the last line of all.
     pub(super) fn finish(self) -> Result<()> {
         if self.not_run > 0 {
-            println!("{} not run: they say why above", self.not_run);
+            self.reasons.iter().for_each(|reason| println!("not run: {reason}"));
+            println!("{} not run", self.not_run);
         }
         self.failures.iter().for_each(|name| println!("failed: {name}"));
         println!("{} passed, {} failed", self.passed, self.failed);

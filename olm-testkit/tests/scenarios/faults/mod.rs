@@ -40,7 +40,7 @@ pub fn all(environment: &Arc<Environment>) -> Vec<Trial> {
     let mixed = Plan { percent: 15, ..plan(&Fault::ALL) };
     let asked = only::names(FOR_MINUTES);
     if !asked {
-        println!("not run: {FOR_MINUTES}: it takes minutes; cargo xtask test --scenarios plays it");
+        println!("ignored: {FOR_MINUTES}: it takes minutes; cargo xtask test --scenarios plays it");
     }
     let minutes = trial(environment, FOR_MINUTES, outages::away_for_minutes);
     let mut all: Vec<Trial> = together.collect();

@@ -14,7 +14,7 @@ const MARK: &str = "report.json";
 
 /// Says why nothing was played, and counts.
 pub(super) fn not_run(scenarios: &[Scenario], reason: &anyhow::Error) {
-    scenarios.iter().for_each(|scenario| println!("not run: {}: {reason:#}", scenario.name));
+    scenarios.iter().for_each(|scenario| println!("skipped: {}: {reason:#}", scenario.name));
     println!("0 passed, 0 failed, {} skipped", scenarios.len());
 }
 
