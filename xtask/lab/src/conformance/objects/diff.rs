@@ -66,6 +66,14 @@ pub(super) struct Difference {
     pub ours: Option<Value>,
 }
 
+impl Difference {
+    /// Whether it is a field of this name, or an object of ours that has it.
+    pub(super) fn is_about(&self, field: &str) -> bool {
+        let is_field = self.path.0.last().is_some_and(|last| last == field);
+        is_field || self.ours.as_ref().is_some_and(|ours| ours.get(field).is_some())
+    }
+}
+
 /// Every difference, in the order of the fields.
 pub(super) fn diff(v0: &Value, ours: &Value) -> Vec<Difference> {
     let mut found = Vec::new();

@@ -1,5 +1,7 @@
 //! Which objects are compared.
 
+use std::collections::BTreeSet;
+
 use kube::api::ApiResource;
 use kube::core::GroupVersionKind;
 use serde_json::Value;
@@ -26,7 +28,10 @@ const KINDS: &[(&str, &str, &str, &str)] = &[
     ("", "v1", "Service", "services"),
     ("", "v1", "ServiceAccount", "serviceaccounts"),
     (CRDS, "v1", "CustomResourceDefinition", "customresourcedefinitions"),
+    ("apiregistration.k8s.io", "v1", "APIService", "apiservices"),
     ("apps", "v1", "Deployment", "deployments"),
+    ("batch", "v1", "Job", "jobs"),
+    ("networking.k8s.io", "v1", "NetworkPolicy", "networkpolicies"),
     (RBAC, "v1", "ClusterRole", "clusterroles"),
     (RBAC, "v1", "ClusterRoleBinding", "clusterrolebindings"),
     (RBAC, "v1", "Role", "roles"),
@@ -43,14 +48,24 @@ pub(super) fn all() -> Vec<ApiResource> {
     KINDS.iter().map(resource).collect()
 }
 
-/// Whether Kubernetes puts the object into every namespace by itself.
-pub(super) fn comes_with_a_namespace(object: &Value) -> bool {
-    let text = |pointer| object.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
-    matches!(
-        (text("/kind"), text("/metadata/name")),
-        ("ServiceAccount", "default") | ("ConfigMap", ROOT_CA)
-    )
+/// The names of these kinds.
+pub(super) fn names() -> BTreeSet<String> {
+    KINDS.iter().map(|(_, _, kind, _)| (*kind).to_owned()).collect()
 }
+
+/// Whether Kubernetes makes the object by itself: in every namespace, or for each version of a group
+/// of definitions.
+pub(super) fn is_of_kubernetes(object: &Value) -> bool {
+    let text = |pointer| object.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+    match (text("/kind"), text("/metadata/name")) {
+        ("ServiceAccount", "default") | ("ConfigMap", ROOT_CA) => true,
+        ("APIService", _) => object.pointer(AUTOMATIC).is_some(),
+        _ => false,
+    }
+}
+
+/// The label of APIServices that the API server keeps.
+const AUTOMATIC: &str = "/metadata/labels/kube-aggregator.kubernetes.io~1automanaged";
 
 /// Holds the certificate authority of the API server.
 const ROOT_CA: &str = "kube-root-ca.crt";

@@ -11,6 +11,7 @@ mod compare;
 mod diff;
 mod kinds;
 mod normalise;
+mod owners;
 mod play;
 mod recording;
 mod report;

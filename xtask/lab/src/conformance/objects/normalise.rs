@@ -11,10 +11,11 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use super::recording::{Key, State};
+use super::{kinds, owners};
 
 /// Fields that the API server or the order of writes decides, wherever they are.
-const VOLATILE: [&str; 5] =
-    ["creationTimestamp", "generation", "managedFields", "observedGeneration", "resourceVersion"];
+const VOLATILE: [&str; 4] =
+    ["creationTimestamp", "managedFields", "observedGeneration", "resourceVersion"];
 
 /// The length of a unique id, dashes included.
 const UID_LENGTH: usize = 36;
@@ -31,6 +32,7 @@ pub(super) struct Normaliser {
 impl Normaliser {
     /// The objects of a cluster in normal form.
     pub(super) fn normalise(&mut self, mut objects: Vec<Value>) -> State {
+        owners::mark_wrong(&mut objects, &kinds::names());
         self.number_install_plans(&objects);
         for object in &objects {
             self.learn_uid(object);
@@ -141,6 +143,8 @@ fn drop_volatile(value: &mut Value) {
 /// Empty maps go as well: `kubectl apply` leaves one behind when its annotation is taken out.
 fn drop_server_fields(object: &mut Value) {
     let Some(Value::Object(metadata)) = object.get_mut("metadata") else { return };
+    // That of a spec is OLM's own: it numbers the InstallPlans of a namespace.
+    metadata.remove("generation");
     metadata.remove("uid");
     metadata.remove("selfLink");
     let empty = |value: &Value| value.as_object().is_some_and(Map::is_empty);

@@ -117,7 +117,33 @@ fn read(path: &Path) -> Result<Recording> {
     let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let numbered = file.steps.into_iter().zip(1..);
     let steps = numbered.map(|(step, number)| self::step(format!("{name}/{number}"), step));
-    Ok(Recording { steps: steps.collect(), file: name, title: file.scenario, inputs: file.inputs })
+    let mut steps: Vec<Step> = steps.collect();
+    number_plans(&mut steps);
+    Ok(Recording { steps, file: name, title: file.scenario, inputs: file.inputs })
+}
+
+/// The recordings were made without `spec.generation` of InstallPlans. The Subscription that names a
+/// plan has the number, too.
+fn number_plans(steps: &mut [Step]) {
+    let mut numbers: BTreeMap<(String, String), Value> = BTreeMap::new();
+    for step in steps {
+        let there = step.touched.values().flatten();
+        for status in there.filter(|one| one["kind"] == "Subscription").map(|one| &one["status"]) {
+            let plan = ["namespace", "name"].map(|field| status["installPlanRef"][field].as_str());
+            if let [Some(namespace), Some(name)] = plan {
+                let number = status["installPlanGeneration"].clone();
+                numbers.entry((namespace.to_owned(), name.to_owned())).or_insert(number);
+            }
+        }
+        let objects = step.touched.iter_mut();
+        for (key, object) in objects.filter(|(key, _)| key.kind == "InstallPlan") {
+            let number = numbers.get(&(key.namespace.clone(), key.name.clone()));
+            let spec = object.as_mut().and_then(|object| object.get_mut("spec"));
+            if let (Some(Value::Object(spec)), Some(number)) = (spec, number) {
+                spec.entry("generation").or_insert_with(|| number.clone());
+            }
+        }
+    }
 }
 
 fn step(at: String, step: FileStep) -> Step {
@@ -127,4 +153,41 @@ fn step(at: String, step: FileStep) -> Step {
     });
     let gone = step.removed.iter().filter_map(|text| Some((Key::parse(text)?, None)));
     Step { at, after: step.after, touched: there.chain(gone).collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn plans_have_the_number_that_their_subscription_had_first() {
+        let wish = |name: &str, number: i32| {
+            json!({"kind": "Subscription", "metadata": {"name": "s"}, "status": {
+                "installPlanRef": {"namespace": "n", "name": name},
+                "installPlanGeneration": number,
+            }})
+        };
+        let plan = |name: &str| json!({"kind": "InstallPlan", "metadata": {"namespace": "n", "name": name}, "spec": {}});
+        let step = |objects: &[Value]| Step {
+            at: String::new(),
+            after: String::new(),
+            touched: objects.iter().map(|one| (Key::of(one), Some(one.clone()))).collect(),
+        };
+        let mut steps = [
+            step(&[wish("install-1", 1), plan("install-1")]),
+            step(&[wish("install-2", 2), plan("install-2"), plan("install-1")]),
+        ];
+        number_plans(&mut steps);
+        let plans = steps.iter().flat_map(|step| step.touched.iter());
+        let numbers: Vec<_> = plans
+            .filter(|(key, _)| key.kind == "InstallPlan")
+            .map(|(key, object)| {
+                (key.name.as_str(), object.as_ref().unwrap()["spec"]["generation"].as_i64())
+            })
+            .collect();
+        let expected = [("install-1", Some(1)), ("install-1", Some(1)), ("install-2", Some(2))];
+        assert_eq!(numbers, expected);
+    }
 }

@@ -42,7 +42,7 @@ pub(super) async fn until_quiet(
 /// Every compared object.
 pub(super) async fn objects(client: &Client) -> Result<Vec<Value>> {
     let mut all = Kinds::of(kinds::all()).objects(client).await?;
-    all.retain(|object| !kinds::comes_with_a_namespace(object));
+    all.retain(|object| !kinds::is_of_kubernetes(object));
     Ok(all)
 }
 

@@ -9,6 +9,7 @@ use std::fmt;
 use serde_json::Value;
 
 use super::compare::{Finding, What};
+use super::owners;
 use list::ACCEPTED;
 
 /// Why a difference is there on purpose.
@@ -92,8 +93,13 @@ impl Sides {
     }
 }
 
-/// Why a finding of a step is accepted, if it is.
+/// Why a finding of a step is accepted, if it is. A reference that does not name the owner never is.
 pub(super) fn reason(at: &str, finding: &Finding) -> Option<OnPurpose> {
+    if let What::Field(difference) = &finding.what
+        && difference.is_about(owners::WRONG)
+    {
+        return None;
+    }
     ACCEPTED.iter().find(|line| line.covers(at, finding)).map(|line| line.reason)
 }
 
