@@ -50,7 +50,7 @@ pub(super) fn all() -> Vec<Scenario> {
 /// Pods are admitted as in OLM's namespace.
 async fn time_until_ready(scene: Arc<Scene>) -> Result<()> {
     scene.restrict().await?;
-    let image = push(&scene).await?;
+    let image = push(&scene, &["1.0.0"]).await?;
     let mut times = Vec::new();
     for round in 1..=ROUNDS {
         let name = format!("{NAME}-{round}");
@@ -107,10 +107,18 @@ async fn ready(scene: &Scene, name: &str) -> Result<()> {
     .map(drop)
 }
 
-/// Pushes a catalog with one operator.
-async fn push(scene: &Scene) -> Result<String> {
-    let kettle = csv(OLD, "1.0.0").deployment("kettle", "default");
-    let packages = [Package::single("kettle", Bundle::new("1.0.0", &kettle))];
+/// Pushes a catalog with these versions of one operator, under the name that the first push gave.
+pub(super) async fn push(scene: &Scene, versions: &[&str]) -> Result<String> {
+    let bundles = versions.iter().scan(None::<String>, |before, version| {
+        let name = format!("kettle.v{version}");
+        let csv = csv(&name, version).deployment("kettle", "default");
+        let bundle = Bundle::new(version, &csv);
+        Some(match before.replace(name) {
+            Some(old) => bundle.replaces(&old),
+            None => bundle,
+        })
+    });
+    let packages = [Package::new("kettle").channel("stable", bundles.collect())];
     let image = image_of(&scene.content(&packages)?)?;
     let registry = scene.facts().registry.as_deref().context("no registry takes images")?;
     let repository = format!("catalogs/{}", scene.namespace);

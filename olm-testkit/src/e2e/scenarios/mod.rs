@@ -18,6 +18,7 @@ mod room;
 pub mod servers;
 mod smoke;
 mod subscriptions;
+mod tools;
 mod uninstall;
 mod unpack;
 mod upgrades;
@@ -43,6 +44,7 @@ pub fn all() -> Vec<Scenario> {
         dependencies::all(),
         resolution::all(),
         servers::all(),
+        tools::all(),
         bad_input::all(),
         recovery::all(),
         smoke::all(),
