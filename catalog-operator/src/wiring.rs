@@ -17,6 +17,7 @@ use olm_kit::leader::{Candidacy, Leadership};
 use olm_kit::metrics::Metrics;
 use olm_kit::queue::Queue;
 use olm_kit::tasks::Tasks;
+use olm_kit::tls;
 use olm_kit::{ObjectKey, logging, shutdown};
 use olm_lifecycle::writes::resource_of;
 use olm_resolver::Resolver;
@@ -59,7 +60,8 @@ pub async fn run_with(line: CommandLine<Args>, resolver: Resolver) -> anyhow::Re
     let tasks = Tasks::new(shutdown::on_signals().context("cannot listen for signals")?);
     let metrics = Metrics::new()?;
     let parts = Parts::assemble(&args, &metrics, &tasks, resolver).await?;
-    parts.serve_packages().await?;
+    let profile = tls::follow(args.common.tls_flags()?, &parts.client, &tasks).await?;
+    parts.serve_packages(profile.clone()).await?;
     let Content { catalogs, packages, .. } = parts.content.clone();
     let candidacy = parts.candidacy.clone();
     metrics.leader(NAME, candidacy.leadership());
@@ -67,7 +69,7 @@ pub async fn run_with(line: CommandLine<Args>, resolver: Resolver) -> anyhow::Re
         .state("leadership", move || candidacy.state())
         .state("catalogs", move || catalogs.dump())
         .state("packages", move || packages.dump())
-        .tls(args.common.tls(), args.common.tls_profile()?, &parts.client)
+        .tls(args.common.tls(), profile, &parts.client)
         .serve(args.common.admin_address(), &tasks)
         .await?;
     parts.start();
@@ -156,6 +158,17 @@ impl Parts {
         }
         self.watch_rights();
         self.revisit_catalogs();
+        self.report(leader);
+    }
+
+    /// Reports to OpenShift, where a flag asks for it.
+    fn report(&self, leader: &Leadership) {
+        let name = &self.args.write_status_name;
+        if !name.is_empty() {
+            let queue = Queue::new();
+            queue.add(name.clone());
+            self.run("clusteroperator", &queue, self.cluster_operators(), leader);
+        }
     }
 
     /// Changed rights wake the plans that failed for want of them.

@@ -4,6 +4,7 @@
 //! at most once per [`REFRESH_AFTER`], since a CustomResourceDefinition may have been added; a kind
 //! that is there stays known, and the API server answers 404 should it go.
 
+mod optional;
 mod server_version;
 
 use std::collections::BTreeMap;
@@ -18,6 +19,7 @@ use tokio::time::Instant;
 
 use crate::path::segment;
 
+pub use optional::Optional;
 pub use server_version::{BELIEVED_FOR, ServerVersion};
 
 /// Shortest time between two look-ups of one group and version.
@@ -31,6 +33,17 @@ pub enum DiscoveryError {
     Kinds {
         /// `group/version`, or the bare version for the core group.
         api_version: String,
+        /// What went wrong.
+        #[source]
+        source: Box<kube::Error>,
+    },
+    /// An object cannot be read.
+    #[error("cannot read {kind} {name}")]
+    Object {
+        /// Its kind.
+        kind: String,
+        /// Its name.
+        name: String,
         /// What went wrong.
         #[source]
         source: Box<kube::Error>,

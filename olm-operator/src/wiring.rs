@@ -24,6 +24,7 @@ use olm_kit::leader::Candidacy;
 use olm_kit::metrics::Metrics;
 use olm_kit::queue::Queue;
 use olm_kit::tasks::Tasks;
+use olm_kit::tls;
 use olm_kit::{logging, shutdown};
 use olm_lifecycle::csv::stages::Stages;
 use olm_lifecycle::writes::resource_of;
@@ -245,9 +246,10 @@ fn list_metrics() -> anyhow::Result<()> {
 async fn serve(args: &Args, parts: &Parts) -> anyhow::Result<()> {
     let candidacy = parts.candidacy.clone();
     parts.metrics.leader(NAME, candidacy.leadership());
+    let profile = tls::follow(args.common.tls_flags()?, &parts.client, &parts.tasks).await?;
     Admin::new(parts.metrics.clone())
         .state("leadership", move || candidacy.state())
-        .tls(args.common.tls(), args.common.tls_profile()?, &parts.client)
+        .tls(args.common.tls(), profile, &parts.client)
         .serve(args.common.admin_address(), &parts.tasks)
         .await?;
     Ok(())

@@ -50,7 +50,7 @@ pub struct Args {
     #[arg(long = "util-image", default_value = "quay.io/operator-framework/olm:latest")]
     pub util_image: String,
 
-    /// ClusterOperator to report to, on OpenShift (no effect in this version).
+    /// ClusterOperator to report to, on OpenShift.
     #[arg(long = "writeStatusName", default_value = "")]
     pub write_status_name: String,
 
@@ -134,21 +134,13 @@ impl Flags for Args {
     }
 
     fn idle(&self) -> Vec<Idle> {
-        let given = [
-            (self.interval.is_some(), INTERVAL),
-            (!self.write_status_name.is_empty(), WRITE_STATUS_NAME),
-        ];
-        let own = given.into_iter().filter_map(|(given, idle)| given.then_some(idle));
+        let own = self.interval.is_some().then_some(INTERVAL).into_iter();
         own.chain(self.common.idle()).collect()
     }
 }
 
 const INTERVAL: Idle =
     Idle { flag: "--interval", why: "changes are watched, nothing is read again after a time" };
-const WRITE_STATUS_NAME: Idle = Idle {
-    flag: "--writeStatusName",
-    why: "no ClusterOperator is reported for catalogs; olm-operator has its own",
-};
 
 #[cfg(test)]
 mod tests {
@@ -172,7 +164,7 @@ mod tests {
     #[case("--configmapServerImage=quay.io/x/y:latest", None)]
     #[case("--opmImage=quay.io/x/z:latest", None)]
     #[case("--util-image=quay.io/x/z:latest", None)]
-    #[case("--writeStatusName=operator-lifecycle-manager-catalog", Some("--writeStatusName"))]
+    #[case("--writeStatusName=operator-lifecycle-manager-catalog", None)]
     #[case("--set-workload-user-id=true", None)]
     #[case("--debug", None)]
     #[case("--profiling", Some("--profiling"))]

@@ -2,6 +2,7 @@
 //! what follows, has it carried out and concludes.
 
 pub mod catalog_source;
+pub mod cluster_operator;
 pub mod install_plan;
 pub mod resolution;
 pub mod subscription;

@@ -1,6 +1,7 @@
 //! Each controller with what it needs.
 
 use std::sync::{Arc, OnceLock};
+use std::sync::atomic::AtomicBool;
 
 use dashmap::DashMap;
 use olm_kit::discovery::{ApiKinds, ServerVersion};
@@ -9,6 +10,7 @@ use olm_lifecycle::unpack::job::Images;
 
 use super::Parts;
 use crate::controllers::catalog_source::CatalogSources;
+use crate::controllers::cluster_operator::ClusterOperators;
 use crate::controllers::install_plan::{Calls, InstallPlans};
 use crate::controllers::resolution::{Resolutions, Rules, Settled};
 use crate::controllers::subscription::Subscriptions;
@@ -46,6 +48,17 @@ impl Parts {
             leadership: self.candidacy.leadership().clone(),
             acting_since: OnceLock::new(),
             metrics: self.metrics.clone(),
+        }
+    }
+
+    pub(super) fn cluster_operators(&self) -> ClusterOperators {
+        ClusterOperators {
+            stores: self.stores.clone(),
+            kinds: ApiKinds::new(self.client.clone()),
+            interpreter: self.interpreter.clone(),
+            namespace: self.args.namespace.clone(),
+            release: std::env::var("RELEASE_VERSION").ok(),
+            told: AtomicBool::default(),
         }
     }
 

@@ -3,18 +3,19 @@
 use std::sync::Arc;
 
 use olm_kit::aggregated::AggregatedApi;
+use olm_kit::tls::SharedProfile;
 
 use super::Parts;
 use crate::packages::Upkeep;
 
 impl Parts {
-    /// Serves the packages API, if it has an address.
-    pub(super) async fn serve_packages(&self) -> anyhow::Result<()> {
+    /// Serves the packages API, if it has an address, to whoever speaks TLS as `profile` says.
+    pub(super) async fn serve_packages(&self, profile: SharedProfile) -> anyhow::Result<()> {
         if self.args.packages_address.is_empty() {
             return Ok(());
         }
         let api = AggregatedApi::new(Arc::new(self.content.packages.clone()), self.client.clone())
-            .profile(self.args.common.tls_profile()?);
+            .profile(profile);
         self.kit_metrics.certificate("packages", &api.identity());
         let (client, interpreter) = (self.client.clone(), self.interpreter.clone());
         let leadership = self.candidacy.leadership().clone();

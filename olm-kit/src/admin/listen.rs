@@ -16,12 +16,12 @@ use super::AdminError;
 use super::guard::{Caller, Guard};
 use crate::metrics::Metrics;
 use crate::tasks::Tasks;
-use crate::tls::{Followed, ListenError, TlsFiles, TlsListener, TlsProfile};
+use crate::tls::{Followed, ListenError, SharedProfile, TlsFiles, TlsListener};
 
 /// What is needed to serve over TLS.
 pub(super) struct Tls {
     pub(super) files: TlsFiles,
-    pub(super) profile: TlsProfile,
+    pub(super) profile: SharedProfile,
     /// Asks the cluster about callers.
     pub(super) client: Client,
 }

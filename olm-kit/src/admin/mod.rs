@@ -29,7 +29,7 @@ use serde_json::Value;
 
 use crate::metrics::{Metrics, TEXT_FORMAT};
 use crate::tasks::{Readiness, Tasks};
-use crate::tls::{FilesError, TlsFiles, TlsProfile};
+use crate::tls::{FilesError, SharedProfile, TlsFiles};
 
 use guard::{Caller, Guard};
 use listen::Tls;
@@ -83,8 +83,14 @@ impl Admin {
     /// Serves over TLS if there are files for it, and accepts what `profile` says; `client` asks the
     /// cluster about callers.
     #[must_use]
-    pub fn tls(mut self, files: Option<TlsFiles>, profile: TlsProfile, client: &Client) -> Self {
-        self.tls = files.map(|files| Tls { files, profile, client: client.clone() });
+    pub fn tls(
+        mut self,
+        files: Option<TlsFiles>,
+        profile: impl Into<SharedProfile>,
+        client: &Client,
+    ) -> Self {
+        let (profile, client) = (profile.into(), client.clone());
+        self.tls = files.map(|files| Tls { files, profile, client });
         self
     }
 

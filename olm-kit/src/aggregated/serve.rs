@@ -10,7 +10,7 @@ use super::resource::Resource;
 use super::routes::{Shared, router};
 use crate::callers::{Authorities, Authorizer};
 use crate::tasks::Tasks;
-use crate::tls::{ListenError, Peer, ServingIdentity, TlsListener, TlsProfile};
+use crate::tls::{ListenError, Peer, ServingIdentity, SharedProfile, TlsListener};
 
 /// An aggregated API.
 pub struct AggregatedApi {
@@ -29,7 +29,7 @@ impl AggregatedApi {
 
     /// Accepts what `profile` says; to be called before [`Self::identity`].
     #[must_use]
-    pub fn profile(self, profile: TlsProfile) -> Self {
+    pub fn profile(self, profile: impl Into<SharedProfile>) -> Self {
         Self { identity: ServingIdentity::new(profile), ..self }
     }
 
@@ -78,7 +78,7 @@ mod tests {
     use crate::aggregated::{Item, Kind, Subresource, query};
     use crate::certificates::tests::for_localhost;
     use crate::scripted::Script;
-    use crate::tls::TlsVersion;
+    use crate::tls::{TlsProfile, TlsVersion};
 
     /// There is nothing.
     struct Nothing(Kind);
@@ -102,7 +102,7 @@ mod tests {
     }
 
     /// Where it listens, and whom to trust. Nothing is agreed on before it has a certificate.
-    async fn serving(profile: TlsProfile, tasks: &Tasks) -> (SocketAddr, String) {
+    async fn serving(profile: impl Into<SharedProfile>, tasks: &Tasks) -> (SocketAddr, String) {
         let resource = Arc::new(Nothing(query::tests::kind()));
         let api = AggregatedApi::new(resource, Script::new().client()).profile(profile);
         let (identity, authorities) = (api.identity(), api.authorities());
@@ -128,5 +128,20 @@ mod tests {
         let (address, trusted) = serving(only, &tasks).await;
         let (version, found) = agreed(address, &trusted, &TLS12).await.unwrap();
         assert_eq!((version, format!("{found:?}")), (ProtocolVersion::TLSv1_2, suite.to_owned()));
+    }
+
+    #[tokio::test]
+    async fn a_profile_that_changes_counts_from_the_next_connection_on() {
+        let tasks = Tasks::new(CancellationToken::new());
+        let profile = SharedProfile::default();
+        let (address, trusted) = serving(profile.clone(), &tasks).await;
+        let version = agreed(address, &trusted, &TLS12).await.unwrap().0;
+        assert_eq!(version, ProtocolVersion::TLSv1_2);
+        assert!(profile.set(TlsProfile::given(TlsVersion::V13, &[]).unwrap()));
+        assert_eq!(agreed(address, &trusted, &TLS12).await, None);
+        let version = agreed(address, &trusted, &TLS13).await.unwrap().0;
+        assert_eq!(version, ProtocolVersion::TLSv1_3);
+        assert!(profile.set(TlsProfile::default()));
+        assert!(agreed(address, &trusted, &TLS12).await.is_some());
     }
 }

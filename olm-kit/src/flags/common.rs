@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Idle, KlogFlags};
 use crate::logging;
-use crate::tls::{CipherSuite, ProfileError, TlsFiles, TlsProfile, TlsVersion};
+use crate::tls::{ProfileError, TlsFiles, TlsFlags};
 
 /// Where v0 serves health, readiness and metrics.
 const PLAIN: &str = "0.0.0.0:8080";
@@ -42,11 +42,13 @@ pub struct CommonFlags {
     #[arg(long = "tls-cert")]
     tls_cert: Option<PathBuf>,
 
-    /// Oldest version of TLS that the endpoints speak: VersionTLS12, or VersionTLS13.
-    #[arg(long = "tls-min-version", default_value = "", value_parser = str::parse::<TlsVersion>)]
-    tls_min_version: TlsVersion,
+    /// Oldest version of TLS that the endpoints speak: VersionTLS12, or VersionTLS13; what the cluster
+    /// says when empty, on OpenShift.
+    #[arg(long = "tls-min-version", default_value = "", hide_default_value = true)]
+    tls_min_version: String,
 
-    /// Cipher suites of TLS 1.2 that the endpoints offer, by commas; all safe ones when empty.
+    /// Cipher suites of TLS 1.2 that the endpoints offer, by commas; when empty all safe ones, or what the
+    /// cluster says, on OpenShift.
     #[arg(long = "tls-cipher-suites", value_delimiter = ',')]
     tls_cipher_suites: Vec<String>,
 
@@ -100,7 +102,7 @@ impl CommonFlags {
         if certificate != key {
             return Err(FlagError::HalfOfAPair);
         }
-        Ok(self.tls_profile().map(drop)?)
+        Ok(self.tls_flags()?.profile().map(drop)?)
     }
 
     /// The kubeconfig, if one was given.
@@ -114,14 +116,17 @@ impl CommonFlags {
         TlsFiles::given(given(certificate), given(key), given(clients))
     }
 
-    /// What servers over TLS accept.
+    /// What they say of servers over TLS.
     ///
     /// # Errors
-    /// There is no such cipher suite, or with those that were named nobody could connect.
-    pub fn tls_profile(&self) -> Result<TlsProfile, ProfileError> {
+    /// There is no such version or cipher suite.
+    pub fn tls_flags(&self) -> Result<TlsFlags, ProfileError> {
+        let oldest = Some(self.tls_min_version.as_str()).filter(|version| !version.is_empty());
         let named = self.tls_cipher_suites.iter().filter(|name| !name.is_empty());
-        let suites = named.map(|name| name.parse()).collect::<Result<Vec<CipherSuite>, _>>()?;
-        TlsProfile::given(self.tls_min_version, &suites)
+        Ok(TlsFlags {
+            oldest: oldest.map(str::parse).transpose()?,
+            suites: named.map(|name| name.parse()).collect::<Result<_, _>>()?,
+        })
     }
 
     /// Where they are served; v0's ports unless told otherwise.

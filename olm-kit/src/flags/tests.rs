@@ -5,7 +5,7 @@ use clap::error::ErrorKind;
 use rstest::rstest;
 
 use super::*;
-use crate::tls::TlsProfile;
+use crate::tls::{TlsFlags, TlsProfile};
 
 #[derive(Debug, Parser)]
 #[command(name = "operator", version = "1", disable_version_flag = true)]
@@ -96,7 +96,7 @@ fn empty_values_are_none() {
     assert_eq!(empty.admin_address(), "0.0.0.0:8080");
     let empty = common(&["--admin-address=", "--tls-cipher-suites=", "--tls-min-version="]);
     assert_eq!(empty.admin_address(), "0.0.0.0:8080");
-    assert_eq!(empty.tls_profile(), Ok(TlsProfile::default()));
+    assert_eq!(empty.tls_flags(), Ok(TlsFlags::default()));
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn what_does_nothing_says_why() {
 
 #[test]
 fn servers_accept_what_the_flags_of_kubernetes_say() {
-    let profile = |flags: &[&str]| common(flags).tls_profile();
+    let profile = |flags: &[&str]| common(flags).tls_flags().unwrap().profile();
     assert_eq!(profile(&[]), Ok(TlsProfile::default()));
     let suites = "--tls-cipher-suites=TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,TLS_AES_128_GCM_SHA256";
     assert_ne!(profile(&[suites]), Ok(TlsProfile::default()));

@@ -9,7 +9,7 @@ use arc_swap::ArcSwap;
 use tokio::fs;
 use tokio::time::sleep;
 
-use super::{ServingIdentity, TlsProfile};
+use super::{ServingIdentity, SharedProfile};
 use crate::callers::Authorities;
 
 /// Between two looks at the files. The kubelet exchanges them within a minute or two.
@@ -93,7 +93,7 @@ impl TlsFiles {
 
 impl Followed {
     /// Reads the files for the first time, for a server that accepts what `profile` says.
-    pub(crate) async fn begin(files: TlsFiles, profile: TlsProfile) -> Result<Self, FilesError> {
+    pub(crate) async fn begin(files: TlsFiles, profile: SharedProfile) -> Result<Self, FilesError> {
         let (identity, authorities) = (ServingIdentity::new(profile), Arc::default());
         let mut followed = Self { files, shown: Content::default(), identity, authorities };
         followed.look().await?;

@@ -1,5 +1,6 @@
 //! Connections over TLS.
 
+use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -21,7 +22,7 @@ use tokio_rustls::server::TlsStream;
 use x509_parser::certificate::X509Certificate;
 use x509_parser::prelude::FromDer;
 
-use super::TlsProfile;
+use super::{SharedProfile, TlsProfile};
 use crate::callers::Authorities;
 
 /// How long a handshake may take.
@@ -55,20 +56,52 @@ pub enum ListenError {
 #[derive(Clone, Debug, Default)]
 pub struct ServingIdentity {
     shown: Arc<ArcSwapOption<Shown>>,
-    profile: TlsProfile,
+    profile: SharedProfile,
 }
 
 #[derive(Debug)]
 struct Shown {
     config: Arc<ServerConfig>,
-    /// When the certificate ends.
-    ends: Option<Timestamp>,
+    /// The profile that it was made for.
+    profile: Arc<TlsProfile>,
+    material: Arc<Material>,
+}
+
+/// What a configuration is made of.
+struct Material {
+    certificate: Vec<u8>,
+    key: Vec<u8>,
+    authorities: Authorities,
+}
+
+/// The key is nobody's business.
+impl fmt::Debug for Material {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Material").finish_non_exhaustive()
+    }
+}
+
+impl Shown {
+    fn new(material: Arc<Material>, profile: Arc<TlsProfile>) -> Result<Self, String> {
+        let Material { certificate, key, authorities } = &*material;
+        let config = Arc::new(config(certificate, key, authorities, &profile)?);
+        Ok(Self { config, profile, material })
+    }
+
+    /// The same for another profile; what was agreed on before stays when that one cannot be used.
+    fn anew(&self, profile: Arc<TlsProfile>) -> Self {
+        let material = Arc::clone(&self.material);
+        Self::new(Arc::clone(&material), Arc::clone(&profile)).unwrap_or_else(|error| {
+            tracing::warn!(error, "the TLS profile cannot be used");
+            Self { config: Arc::clone(&self.config), profile, material }
+        })
+    }
 }
 
 impl ServingIdentity {
     /// One that is to be set, for a server that accepts what `profile` says.
-    pub fn new(profile: TlsProfile) -> Self {
-        Self { profile, ..Self::default() }
+    pub fn new(profile: impl Into<SharedProfile>) -> Self {
+        Self { profile: profile.into(), ..Self::default() }
     }
 
     /// Serves with this certificate chain and key (both PEM) from the next connection on.
@@ -81,19 +114,29 @@ impl ServingIdentity {
         key: &[u8],
         authorities: &Authorities,
     ) -> Result<(), ListenError> {
-        let config = config(certificate, key, authorities, &self.profile);
-        let config = Arc::new(config.map_err(ListenError::Certificate)?);
-        self.shown.store(Some(Arc::new(Shown { config, ends: ends_at(certificate) })));
+        let (certificate, key) = (certificate.to_vec(), key.to_vec());
+        let material = Material { certificate, key, authorities: authorities.clone() };
+        let shown = Shown::new(Arc::new(material), self.profile.get());
+        self.shown.store(Some(Arc::new(shown.map_err(ListenError::Certificate)?)));
         Ok(())
     }
 
     /// When the certificate that is shown ends; nothing while there is none.
     pub fn ends_at(&self) -> Option<Timestamp> {
-        self.shown.load().as_ref().and_then(|shown| shown.ends)
+        self.shown.load().as_ref().and_then(|shown| ends_at(&shown.material.certificate))
     }
 
+    /// What accepts connections now: by the profile that counts now.
     fn acceptor(&self) -> Option<TlsAcceptor> {
-        self.shown.load().as_ref().map(|shown| TlsAcceptor::from(Arc::clone(&shown.config)))
+        let mut shown = self.shown.load_full()?;
+        let profile = self.profile.get();
+        if !Arc::ptr_eq(&shown.profile, &profile) {
+            let anew = Arc::new(shown.anew(profile));
+            // Whoever has set another certificate meanwhile is not overruled.
+            self.shown.compare_and_swap(&Some(shown), Some(Arc::clone(&anew)));
+            shown = anew;
+        }
+        Some(TlsAcceptor::from(Arc::clone(&shown.config)))
     }
 }
 

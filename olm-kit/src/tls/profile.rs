@@ -106,6 +106,29 @@ impl FromStr for CipherSuite {
     }
 }
 
+impl CipherSuite {
+    /// Whether a server may offer it to a client that speaks TLS 1.2.
+    pub(super) fn is_for_tls12(&self) -> bool {
+        usable().contains(&self.0)
+    }
+}
+
+/// The suite that OpenSSL, and so OpenShift, calls by this name, if it is a safe one. Those of TLS 1.3
+/// have one name everywhere.
+pub(super) fn of_openssl(name: &str) -> Option<CipherSuite> {
+    let go = match name {
+        "ECDHE-ECDSA-AES128-GCM-SHA256" => "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256",
+        "ECDHE-RSA-AES128-GCM-SHA256" => "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256",
+        "ECDHE-ECDSA-AES256-GCM-SHA384" => "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384",
+        "ECDHE-RSA-AES256-GCM-SHA384" => "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384",
+        "ECDHE-ECDSA-CHACHA20-POLY1305" => "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256",
+        "ECDHE-RSA-CHACHA20-POLY1305" => "TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256",
+        name if OF_TLS13.contains(&name) => name,
+        _ => return None,
+    };
+    Some(CipherSuite(go.to_owned()))
+}
+
 impl fmt::Display for CipherSuite {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)

@@ -1,14 +1,16 @@
-//! ClusterOperators: how OpenShift shows the state of OLM (spec olm-operator 6.7, 6.8).
+//! ClusterOperators: how OpenShift shows the state of OLM (spec olm-operator 6.7, 6.8; catalog-operator 8).
 //!
 //! The kind exists on OpenShift only, so it has no type of its own here: [`Status`] reads what is
 //! needed of an object and puts it back beside whatever else is there. Nothing is written unless
 //! a flag names the object.
 
+mod catalog;
 mod compatibility;
 mod object;
 mod olm;
 mod package_server;
 
+pub use catalog::{CatalogReport, decide_catalog};
 pub use compatibility::{Incompatible, ReleaseError, incompatible_operators};
 pub use object::{API, Condition, RelatedObject, Status, VersionEntry};
 pub use olm::{OlmReport, decide_olm};

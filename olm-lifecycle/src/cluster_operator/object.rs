@@ -119,6 +119,21 @@ impl Status {
         }
     }
 
+    /// Says something under a type; the time changes with what is said to be true alone.
+    pub fn settle(&mut self, type_: &str, status: bool, message: &str, now: Timestamp) {
+        let known = |status: &Self| {
+            let found = status.conditions.iter().find(|condition| condition.type_ == type_);
+            found.map(|found| (found.status.clone(), found.last_transition_time.clone()))
+        };
+        let before = known(self);
+        self.say(type_, status, "", message, now);
+        let same = before.filter(|(before, _)| known(self).is_some_and(|(now, _)| now == *before));
+        let condition = self.conditions.iter_mut().find(|condition| condition.type_ == type_);
+        if let (Some((_, since)), Some(condition)) = (same, condition) {
+            condition.last_transition_time = since;
+        }
+    }
+
     /// Sets the version of something.
     pub fn set_version(&mut self, name: &str, version: &str) {
         match self.versions.iter_mut().find(|entry| entry.name == name) {

@@ -187,3 +187,78 @@ fn a_failed_package_server_is_not_available() {
     assert_eq!(condition(&status, "Available")["message"], message);
     assert_eq!(condition(&status, "Progressing")["message"], "Failed to deploy 1.0.0");
 }
+
+fn catalog() -> CatalogReport {
+    CatalogReport {
+        name: "operator-lifecycle-manager-catalog".to_owned(),
+        live: Some(json!({"metadata": {"name": "operator-lifecycle-manager-catalog"}})),
+        namespace: "ns".to_owned(),
+        olm_version: "0.46.0".to_owned(),
+        release: Some("4.18.0".to_owned()),
+        ..CatalogReport::default()
+    }
+}
+
+/// The report after one that has led to a status.
+fn after(status: &Value) -> CatalogReport {
+    CatalogReport { live: Some(json!({"metadata": {"name": "o"}, "status": status})), ..catalog() }
+}
+
+#[test]
+fn a_catalog_operator_is_available_and_progresses_until_its_release_is_told() {
+    let missing = decide_catalog(&CatalogReport { live: None, ..catalog() }, Timestamp::UNIX_EPOCH);
+    assert!(matches!(missing.unwrap().action, Action::Create(_)));
+    let first = written(decide_catalog(&catalog(), Timestamp::UNIX_EPOCH));
+    assert_eq!(condition(&first, "Progressing")["status"], "True");
+    let later = Timestamp::UNIX_EPOCH + jiff::SignedDuration::from_secs(30);
+    let second = written(decide_catalog(&after(&first), later));
+    insta::assert_json_snapshot!(second);
+    assert_eq!(decide_catalog(&after(&second), later), None);
+    let newer = CatalogReport { release: Some("4.19.0".to_owned()), ..after(&second) };
+    let third = written(decide_catalog(&newer, later));
+    assert_eq!(condition(&third, "Progressing")["status"], "True");
+    assert_eq!(third["versions"][0]["version"], "4.19.0");
+}
+
+#[test]
+fn without_a_release_a_catalog_operator_tells_no_versions() {
+    let unknown = CatalogReport { release: Some(String::new()), ..catalog() };
+    let status = written(decide_catalog(&unknown, Timestamp::UNIX_EPOCH));
+    assert_eq!(status["versions"], json!([]));
+    assert_eq!(condition(&status, "Progressing")["status"], "False");
+}
+
+#[test]
+fn a_time_is_that_of_the_last_turn_not_of_the_last_message() {
+    let status = written(decide_catalog(
+        &after(&json!({"conditions": [
+        {"type": "Progressing", "status": "False", "message": "Deployed 0.45.0",
+         "lastTransitionTime": "1970-01-01T00:00:07Z"},
+    ], "versions": [{"name": "operator", "version": "4.18.0"}]})),
+        Timestamp::UNIX_EPOCH,
+    ));
+    let progressing = condition(&status, "Progressing");
+    assert_eq!(progressing["message"], "Deployed 0.46.0");
+    assert_eq!(progressing["lastTransitionTime"], "1970-01-01T00:00:07Z");
+}
+
+#[test]
+fn what_installs_operators_beside_olm_is_listed() {
+    let subscription = json!({"metadata": {"name": "s", "namespace": "ns"},
+        "spec": {"source": "c", "sourceNamespace": "ns", "name": "p"}});
+    let plan = json!({"metadata": {"name": "install-1", "namespace": "ns"},
+        "spec": {"approval": "Automatic", "approved": true, "clusterServiceVersionNames": []}});
+    let report = CatalogReport {
+        subscriptions: vec![Arc::new(serde_json::from_value(subscription).unwrap())],
+        plans: vec![Arc::new(serde_json::from_value(plan).unwrap())],
+        ..catalog()
+    };
+    let status = written(decide_catalog(&report, Timestamp::UNIX_EPOCH));
+    let group = "operators.coreos.com";
+    let expected = json!([
+        {"group": group, "resource": "subscriptions", "namespace": "ns", "name": "s"},
+        {"group": group, "resource": "installplans", "namespace": "ns", "name": "install-1"},
+        {"group": "", "resource": "namespaces", "name": "ns"},
+    ]);
+    assert_eq!(status["relatedObjects"], expected);
+}

@@ -89,7 +89,6 @@ impl Parts {
         }
         let reports = ClusterOperatorReconciler {
             stores: stores.clone(),
-            client: self.client.clone(),
             kinds: ApiKinds::new(self.client.clone()),
             interpreter: self.interpreter.clone(),
             report: self.report.clone(),

@@ -220,6 +220,28 @@ pub(super) const RIGHTS: &[Right] = &[
         "stores custom resources anew, unchanged, before a definition drops the version in which \
          they are stored; RBAC has no word for custom resources only",
     ),
+    // OpenShift.
+    Right::new(
+        "config.openshift.io",
+        &["apiservers"],
+        &["get"],
+        "endpoints over TLS follow the profile of the cluster",
+    )
+    .unseen(OPENSHIFT),
+    Right::new(
+        "config.openshift.io",
+        &["clusteroperators"],
+        &["get", "create"],
+        "reports to the cluster's own operator, when a flag asks for it",
+    )
+    .unseen(OPENSHIFT),
+    Right::new(
+        "config.openshift.io",
+        &["clusteroperators/status"],
+        &["update"],
+        "reports to the cluster's own operator, when a flag asks for it",
+    )
+    .unseen(OPENSHIFT),
     // A watch that lost something.
     doubted(OLM, &["catalogsources", "subscriptions"]),
     doubted("", &["pods"]),
@@ -227,6 +249,7 @@ pub(super) const RIGHTS: &[Right] = &[
 ];
 
 const BY_KIND: &str = "are steps of InstallPlans by their kinds, of whatever group";
+const OPENSHIFT: &str = "the kind is one of OpenShift, which scenarios have no cluster of";
 const DRIFT: &str = "makes anew what somebody changed of what serves a catalog";
 const DRIFT_UNSEEN: &str =
     "nobody changes them in a scenario; olm-lifecycle catalog_source/drift.rs";

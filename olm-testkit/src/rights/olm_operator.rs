@@ -204,6 +204,13 @@ pub(super) const RIGHTS: &[Right] = &[
         "reports to the cluster's own operator, when flags ask for it",
     )
     .unseen(OPENSHIFT),
+    Right::new(
+        "config.openshift.io",
+        &["apiservers"],
+        &["get"],
+        "endpoints over TLS follow the profile of the cluster",
+    )
+    .unseen(OPENSHIFT),
     // A watch that lost something.
     doubted(
         OLM,

@@ -22,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 use super::super::*;
 use crate::certificates::tests::for_localhost;
 use crate::scripted::Script;
-use crate::tls::{Followed, TlsVersion};
+use crate::tls::{Followed, TlsProfile, TlsVersion};
 
 pub(super) const REVIEW: &str = "POST /apis/authentication.k8s.io/v1/tokenreviews?";
 pub(super) const RIGHTS: &str = "POST /apis/authorization.k8s.io/v1/subjectaccessreviews?";
@@ -181,7 +181,8 @@ async fn a_client_certificate_says_who_it_is() {
 #[tokio::test]
 async fn changed_files_are_shown_and_broken_ones_are_not() {
     let mut files = Files::new();
-    let mut followed = Followed::begin(files.given(None), TlsProfile::default()).await.unwrap();
+    let mut followed =
+        Followed::begin(files.given(None), TlsProfile::default().into()).await.unwrap();
     let first = files.authority.clone();
     fs::write(files.path("tls.crt"), "garbage").unwrap();
     let error = followed.look().await.unwrap_err().to_string();

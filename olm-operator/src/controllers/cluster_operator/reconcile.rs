@@ -4,12 +4,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use kube::Client;
-use kube::api::{Api, ApiResource, DynamicObject};
-use kube::core::GroupVersionKind;
 use olm_effect::Effect;
 use olm_kit::controller::{Conclusion, ReconcileError, Reconciler};
-use olm_kit::discovery::ApiKinds;
+use olm_kit::discovery::{ApiKinds, Optional};
 use olm_kit::interpreter::Interpreter;
 use olm_lifecycle::cluster_operator::{API, decide_olm, decide_package_server};
 use serde_json::Value;
@@ -29,8 +26,6 @@ const LOOK: Duration = Duration::from_secs(60);
 pub struct ClusterOperatorReconciler {
     /// Where CSVs are observed.
     pub stores: Stores,
-    /// Reads the object itself.
-    pub client: Client,
     /// Which APIs are served.
     pub kinds: ApiKinds,
     /// What carries decisions out.
@@ -44,19 +39,21 @@ pub struct ClusterOperatorReconciler {
 #[async_trait]
 impl Reconciler<String> for ClusterOperatorReconciler {
     async fn reconcile(&self, name: &String) -> Result<Conclusion, ReconcileError> {
-        let (group, version, kind) = API;
-        let served = self.kinds.resolve(group, version, kind).await;
-        let Some(served) = served.map_err(ReconcileError::other)? else {
-            if !self.told.swap(true, Ordering::Relaxed) {
-                tracing::warn!(
-                    name,
-                    "this cluster knows no ClusterOperators (config.openshift.io/v1), so there is \
-                     nothing to report to; it is looked for every minute"
-                );
+        let found = self.kinds.look_for(API, name).await.map_err(ReconcileError::other)?;
+        let live = match found {
+            Optional::NoSuchKind => {
+                if !self.told.swap(true, Ordering::Relaxed) {
+                    tracing::warn!(
+                        name,
+                        "this cluster knows no ClusterOperators (config.openshift.io/v1), so there \
+                         is nothing to report to; it is looked for every minute"
+                    );
+                }
+                return Ok(Conclusion::RequeueAfter(PROBE));
             }
-            return Ok(Conclusion::RequeueAfter(PROBE));
+            Optional::NoSuchObject => None,
+            Optional::Is(object) => Some(object),
         };
-        let live = self.read(name, &served.resource.plural).await?;
         let effects = self.decide(name, live);
         let outcomes = self.interpreter.execute(&effects).await;
         ReconcileError::from_outcomes(&outcomes)?;
@@ -78,14 +75,5 @@ impl ClusterOperatorReconciler {
             ),
         };
         effect.into_iter().collect()
-    }
-
-    async fn read(&self, name: &str, plural: &str) -> Result<Option<Value>, ReconcileError> {
-        let (group, version, kind) = API;
-        let gvk = GroupVersionKind::gvk(group, version, kind);
-        let resource = ApiResource::from_gvk_with_plural(&gvk, plural);
-        let api: Api<DynamicObject> = Api::all_with(self.client.clone(), &resource);
-        let found = api.get_opt(name).await.map_err(ReconcileError::other)?;
-        found.map(|object| serde_json::to_value(object).map_err(ReconcileError::other)).transpose()
     }
 }

@@ -18,12 +18,13 @@ use olm_testkit::kubectl::Kubectl;
 const SEVERAL: [&str; 2] = ["olm.replicaCount=2", "catalog.replicaCount=2"];
 
 /// Values that change something, and a text that then occurs so often.
-const VALUES: [(&str, &str, usize); 14] = [
+const VALUES: [(&str, &str, usize); 15] = [
     // The name of the ClusterRole, and the reference to it.
     ("namespace=olm", "operator-lifecycle-manager", 2),
     ("debug=true", "- --debug\n", 2),
     ("watchedNamespaces=team", "--watchedNamespaces=team", 1),
-    ("writeStatusName=olm-status", "--writeStatusName=olm-status", 1),
+    ("writeStatusName=olm-status", "--writeStatusName=olm-status\"\n", 1),
+    ("writeStatusName=olm-status", "--writeStatusName=olm-status-catalog\"\n", 1),
     ("catalog_namespace=shelf", "value: shelf\n", 1),
     ("catalog.setWorkloadUserID=false", "--set-workload-user-id", 0),
     ("olm.service.internalPort=9090", "9090", 3),

@@ -1,0 +1,77 @@
+//! The ClusterOperator, on OpenShift and when a flag names it. A reconcile means that everything that
+//! is watched was read and that this replica acts: what v0 reports as available.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use olm_kit::controller::{Conclusion, ReconcileError, Reconciler};
+use olm_kit::discovery::{ApiKinds, Optional};
+use olm_kit::interpreter::Interpreter;
+use olm_lifecycle::cluster_operator::{API, CatalogReport, decide_catalog};
+use serde_json::Value;
+
+use super::act;
+use crate::clock;
+use crate::stores::Stores;
+
+/// Pause before the kind is looked for again, as in v0.
+const PROBE: Duration = Duration::from_secs(60);
+
+/// Pause before the next report, as in v0: neither the object nor what it lists wakes this.
+const LOOK: Duration = Duration::from_secs(30);
+
+/// Reconciles the ClusterOperator, by name.
+pub struct ClusterOperators {
+    /// Where Subscriptions and InstallPlans are observed.
+    pub stores: Stores,
+    /// Which APIs are served.
+    pub kinds: ApiKinds,
+    /// What carries decisions out.
+    pub interpreter: Interpreter,
+    /// Namespace of OLM.
+    pub namespace: String,
+    /// Version of OpenShift, if the environment tells it.
+    pub release: Option<String>,
+    /// Whether the log says already that the kind is missing.
+    pub told: AtomicBool,
+}
+
+#[async_trait]
+impl Reconciler<String> for ClusterOperators {
+    async fn reconcile(&self, name: &String) -> Result<Conclusion, ReconcileError> {
+        let found = self.kinds.look_for(API, name).await.map_err(ReconcileError::other)?;
+        let live = match found {
+            Optional::NoSuchKind => {
+                if !self.told.swap(true, Ordering::Relaxed) {
+                    tracing::warn!(
+                        name,
+                        "this cluster knows no ClusterOperators (config.openshift.io/v1), so there \
+                         is nothing to report to; it is looked for every minute"
+                    );
+                }
+                return Ok(Conclusion::RequeueAfter(PROBE));
+            }
+            Optional::NoSuchObject => None,
+            Optional::Is(object) => Some(object),
+        };
+        let pause = if live.is_some() { LOOK } else { Duration::ZERO };
+        let effect = decide_catalog(&self.report(name, live), clock::now());
+        act(&self.interpreter, effect.as_slice()).await?;
+        Ok(Conclusion::RequeueAfter(pause))
+    }
+}
+
+impl ClusterOperators {
+    fn report(&self, name: &str, live: Option<Value>) -> CatalogReport {
+        CatalogReport {
+            name: name.to_owned(),
+            live,
+            subscriptions: self.stores.subscriptions.list_in(&self.namespace),
+            plans: self.stores.plans.list_in(&self.namespace),
+            namespace: self.namespace.clone(),
+            release: self.release.clone(),
+            olm_version: env!("CARGO_PKG_VERSION").to_owned(),
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! Objects of kinds that not every cluster has.
+
+use kube::api::{Api, ApiResource, DynamicObject};
+use kube::core::GroupVersionKind;
+use serde_json::Value;
+
+use super::{ApiKinds, DiscoveryError};
+
+/// What a look for such an object finds.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Optional {
+    /// The API server does not serve the kind.
+    NoSuchKind,
+    /// It does, and there is no such object.
+    NoSuchObject,
+    /// The object.
+    Is(Value),
+}
+
+impl ApiKinds {
+    /// Looks for an object of the whole cluster by group, version and kind, and by name.
+    ///
+    /// # Errors
+    /// When the API server cannot be asked, or refuses to say.
+    pub async fn look_for(
+        &self,
+        (group, version, kind): (&str, &str, &str),
+        name: &str,
+    ) -> Result<Optional, DiscoveryError> {
+        let Some(served) = self.resolve(group, version, kind).await? else {
+            return Ok(Optional::NoSuchKind);
+        };
+        let gvk = GroupVersionKind::gvk(group, version, kind);
+        let resource = ApiResource::from_gvk_with_plural(&gvk, &served.resource.plural);
+        let api: Api<DynamicObject> = Api::all_with(self.client.clone(), &resource);
+        let failed = |source| DiscoveryError::Object {
+            kind: kind.to_owned(),
+            name: name.to_owned(),
+            source: Box::new(source),
+        };
+        let found = api.get_opt(name).await.map_err(failed)?;
+        let object = found.map(serde_json::to_value).transpose();
+        let object = object.map_err(|error| failed(kube::Error::SerdeError(error)))?;
+        Ok(object.map_or(Optional::NoSuchObject, Optional::Is))
+    }
+}
