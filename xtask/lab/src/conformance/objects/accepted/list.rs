@@ -50,38 +50,142 @@ pub(super) const ACCEPTED: &[Accepted] = &[
     .where_sides(Sides::OnlyOurs),
     Accepted { path: &["rules"], ..object("ClusterRole", "olm.og.*", NO_API_LEFT) }
         .at("flux-all-namespaces/3"),
-    object("ClusterRole", "kogito-operator.v1.4.0-d-*", HALF_LIFTED).at("kogito-operator-*"),
+    object("ClusterRole", "kogito-operator.v1.4.0-d-*", HALF_LIFTED)
+        .where_sides(Sides::OnlyV0)
+        .at("kogito-operator-manual-approval-of-startingcsv/2"),
     field(
         "Operator",
         &["status", "components", "refs", "[ClusterRole kogito-operator.v1.4.0-d-*"],
         HALF_LIFTED,
     )
-    .at("kogito-operator-*"),
+    .where_sides(Sides::OnlyV0)
+    .at("kogito-operator-manual-approval-of-startingcsv/2"),
     field(
         "ClusterServiceVersion",
         &["status", "conditions", "[Installing InstallWaiting]", "message"],
         MOMENT,
-    ),
+    )
+    .where_sides(Sides::Are(WAITING, WAITING)),
     field(
         "ClusterServiceVersion",
         &["status", "requirementStatus", "[ServiceAccount *"],
         RIGHTS_BY_HASH,
     )
     .where_sides(Sides::OnlyOurs),
-    field("ClusterServiceVersion", &["status", "conditions"], CONVERSION).at("cert-manager-*"),
-    field("Deployment", &["metadata", "labels", "olm.deployment-spec-hash"], AUTHORITY)
-        .at("cert-manager-*"),
-    field("Deployment", &["status", "conditions", "[Progressing]", "message"], AUTHORITY)
-        .at("cert-manager-*"),
-    field("Operator", &["status", "components", "refs"], AUTHORITY).at("cert-manager-*"),
-    field("Deployment", &["status"], PODS_AWAY).at("flux-all-namespaces/2"),
-    field("Operator", &["status", "components", "refs", "[Deployment *"], PODS_AWAY)
-        .at("flux-all-namespaces/2"),
-    field("Operator", &["status", "components", "refs", "[ClusterServiceVersion *"], PODS_AWAY)
-        .at("flux-all-namespaces/2"),
-    field("ClusterServiceVersion", &["status", "conditions"], PODS_AWAY)
-        .at("flux-all-namespaces/2"),
-    field("ClusterServiceVersion", &["status", "message"], PODS_AWAY).at("flux-all-namespaces/2"),
-    field("ClusterServiceVersion", &["status", "phase"], PODS_AWAY).at("flux-all-namespaces/2"),
-    field("ClusterServiceVersion", &["status", "reason"], PODS_AWAY).at("flux-all-namespaces/2"),
+    field(
+        "ClusterServiceVersion",
+        &["status", "conditions", "[InstallReady InstallWaiting]"],
+        CONVERSION,
+    )
+    .where_sides(Sides::OnlyV0)
+    .at("cert-manager-*"),
+    field(
+        "ClusterServiceVersion",
+        &["status", "conditions", "[Installing InstallSucceeded]"],
+        CONVERSION,
+    )
+    .where_sides(Sides::OnlyV0)
+    .at("cert-manager-*"),
+    Accepted {
+        path: &["metadata", "labels", "olm.deployment-spec-hash"],
+        ..object("Deployment", "cert-manager-webhook", AUTHORITY)
+    },
+    Accepted {
+        path: &["status", "conditions", "[Progressing]", "message"],
+        ..object("Deployment", "cert-manager-webhook", AUTHORITY)
+    }
+    .where_sides(Sides::Are(WEBHOOKS_PROGRESS, WEBHOOKS_PROGRESS)),
+    field("Operator", WEBHOOK_LISTED, AUTHORITY)
+        .where_sides(Sides::Are(WEBHOOKS_PROGRESS, WEBHOOKS_PROGRESS)),
+    field("Deployment", &["status", "availableReplicas"], PODS_AWAY).in_flux("-", "1"),
+    field("Deployment", &["status", "readyReplicas"], PODS_AWAY).in_flux("-", "1"),
+    field("Deployment", &["status", "unavailableReplicas"], PODS_AWAY).in_flux("1", "-"),
+    field("Deployment", &["status", "conditions", "(order)"], PODS_AWAY).in_flux(AWAY[0], AWAY[1]),
+    field("Deployment", &["status", "conditions", "[Available]", "status"], PODS_AWAY)
+        .in_flux("\"False\"", "\"True\""),
+    field("Deployment", &["status", "conditions", "[Available]", "reason"], PODS_AWAY)
+        .in_flux(REASON[0], REASON[1]),
+    field("Deployment", &["status", "conditions", "[Available]", "message"], PODS_AWAY)
+        .in_flux(MESSAGE[0], MESSAGE[1]),
+    listed(&["status", "components", "refs", "[Deployment *", "conditions", "(order)"])
+        .in_flux(AWAY[0], AWAY[1]),
+    listed(&[
+        "status",
+        "components",
+        "refs",
+        "[Deployment *",
+        "conditions",
+        "[Available]",
+        "status",
+    ])
+    .in_flux("\"False\"", "\"True\""),
+    listed(&[
+        "status",
+        "components",
+        "refs",
+        "[Deployment *",
+        "conditions",
+        "[Available]",
+        "reason",
+    ])
+    .in_flux(REASON[0], REASON[1]),
+    listed(&[
+        "status",
+        "components",
+        "refs",
+        "[Deployment *",
+        "conditions",
+        "[Available]",
+        "message",
+    ])
+    .in_flux(MESSAGE[0], MESSAGE[1]),
+    listed(&["status", "components", "refs", FLUX_CSV, "conditions", "[Installing]"])
+        .in_flux("*", "-"),
+    listed(&["status", "components", "refs", FLUX_CSV, "conditions", "[Succeeded]"])
+        .in_flux("-", "*"),
+    field("ClusterServiceVersion", &["status", "conditions"], PODS_AWAY).in_flux("*", "-"),
+    field("ClusterServiceVersion", &["status", "phase"], PODS_AWAY)
+        .in_flux("\"Installing\"", "\"Succeeded\""),
+    field("ClusterServiceVersion", &["status", "reason"], PODS_AWAY)
+        .in_flux("\"InstallWaiting\"", "\"InstallSucceeded\""),
+    field("ClusterServiceVersion", &["status", "message"], PODS_AWAY)
+        .in_flux(WAITING, "\"install strategy completed with no errors\""),
 ];
+
+/// What a CSV waits for.
+const WAITING: &str = "\"installing: waiting for deployment *\"";
+
+/// The Deployment whose Pods carry the hash of their certificate authority.
+const WEBHOOKS_PROGRESS: &str =
+    "\"ReplicaSet \\\"cert-manager-webhook-*\\\" has successfully progressed.\"";
+const WEBHOOK_LISTED: &[&str] = &[
+    "status",
+    "components",
+    "refs",
+    "[Deployment cert-manager-webhook]",
+    "conditions",
+    "[Progressing]",
+    "message",
+];
+
+const FLUX_CSV: &str = "[ClusterServiceVersion flux.v0.16.1]";
+
+/// What a Deployment says in v0 while its Pods are away, and here.
+const AWAY: [&str; 2] = ["[\"Progressing\",\"Available\"]", "[\"Available\",\"Progressing\"]"];
+const REASON: [&str; 2] = ["\"MinimumReplicasUnavailable\"", "\"MinimumReplicasAvailable\""];
+const MESSAGE: [&str; 2] = [
+    "\"Deployment does not have minimum availability.\"",
+    "\"Deployment has minimum availability.\"",
+];
+
+/// A line about what the Operator of flux lists.
+const fn listed(path: &'static [&'static str]) -> Accepted {
+    field("Operator", path, PODS_AWAY)
+}
+
+impl Accepted {
+    /// Only when Pods were away in the recording, and only these values.
+    const fn in_flux(self, v0: &'static str, ours: &'static str) -> Self {
+        self.where_sides(Sides::Are(v0, ours)).at("flux-all-namespaces/2")
+    }
+}

@@ -43,6 +43,10 @@ enum Sides {
     Any,
     /// v0 has nothing there.
     OnlyOurs,
+    /// We have nothing there.
+    OnlyV0,
+    /// JSON of v0's value and of ours, as patterns; `-` where there is nothing.
+    Are(&'static str, &'static str),
 }
 
 /// A line about whole objects.
@@ -73,22 +77,28 @@ impl Accepted {
 
     fn covers_place(&self, what: &What) -> bool {
         match what {
-            What::Missing | What::Extra | What::Left => self.path.is_empty(),
+            What::Missing => self.path.is_empty() && self.sides.fit(Some(&Value::Null), None),
+            What::Extra => self.path.is_empty() && self.sides.fit(None, Some(&Value::Null)),
+            What::Left => self.path.is_empty() && matches!(self.sides, Sides::Any),
             What::Field(difference) => {
                 let path = &difference.path.0;
                 let below =
                     self.path.iter().zip(path).all(|(pattern, part)| matches(pattern, part));
-                below && self.path.len() <= path.len() && self.sides.are(difference.v0.as_ref())
+                let (v0, ours) = (difference.v0.as_ref(), difference.ours.as_ref());
+                below && self.path.len() <= path.len() && self.sides.fit(v0, ours)
             }
         }
     }
 }
 
 impl Sides {
-    fn are(self, v0: Option<&Value>) -> bool {
+    fn fit(self, v0: Option<&Value>, ours: Option<&Value>) -> bool {
+        let shown = |value: Option<&Value>| value.map_or_else(|| "-".to_owned(), Value::to_string);
         match self {
             Self::Any => true,
             Self::OnlyOurs => v0.is_none(),
+            Self::OnlyV0 => ours.is_none(),
+            Self::Are(left, right) => matches(left, &shown(v0)) && matches(right, &shown(ours)),
         }
     }
 }
@@ -148,12 +158,21 @@ mod tests {
     }
 
     #[rstest]
-    #[case::ours_alone("a/1", None, true)]
-    #[case::both("a/1", Some("old"), false)]
-    #[case::other_step("a/2", None, false)]
-    fn sides_of_a_step(#[case] at: &str, #[case] v0: Option<&str>, #[case] covered: bool) {
+    #[case::ours_alone(Sides::OnlyOurs, "a/1", None, true)]
+    #[case::both(Sides::OnlyOurs, "a/1", Some("old"), false)]
+    #[case::other_step(Sides::OnlyOurs, "a/2", None, false)]
+    #[case::v0_alone(Sides::OnlyV0, "a/1", Some("old"), false)]
+    #[case::exactly(Sides::Are("\"o*\"", "\"new\""), "a/1", Some("old"), true)]
+    #[case::nearly(Sides::Are("\"o*\"", "\"newer\""), "a/1", Some("old"), false)]
+    #[case::nothing(Sides::Are("-", "\"new\""), "a/1", None, true)]
+    fn sides_of_a_step(
+        #[case] sides: Sides,
+        #[case] at: &str,
+        #[case] v0: Option<&str>,
+        #[case] covered: bool,
+    ) {
         let line = field("A", &["b"], OnPurpose("")).at("a/1");
-        let line = line.where_sides(Sides::OnlyOurs);
+        let line = line.where_sides(sides);
         let v0 = v0.map_or(json!({"kind": "A"}), |text| json!({"kind": "A", "b": text}));
         let difference = diff(&v0, &json!({"kind": "A", "b": "new"})).into_iter().next().unwrap();
         let finding = Finding { key: Key::of(&v0), what: What::Field(difference) };
