@@ -1,7 +1,7 @@
 //! Bad input ends in bounded time with an error that names the bundle, the property or the channel.
 
 use olm_resolver::cases::Case;
-use olm_resolver::{ResolveError, Resolver};
+use olm_resolver::{Policy, ResolveError, Resolver};
 use rstest::rstest;
 
 use crate::support::{self, answer, failure};
@@ -153,6 +153,6 @@ fn lines_that_are_no_cases(#[case] line: &str, #[case] wanted: &str) {
 fn csv_versions_of_cases_are_checked() {
     let line = r#"{"name":"a","namespace":"n","catalogs":[],"subscriptions":[],
         "installed":[{"name":"a.v1","version":"one"}]}"#;
-    let error = Case::parse(line).unwrap().run(&Resolver::default()).unwrap_err();
+    let error = Case::parse(line).unwrap().run(&Resolver::default(), Policy::V0).unwrap_err();
     assert!(error.to_string().starts_with("version \"one\" of a.v1 does not parse: "), "{error}");
 }

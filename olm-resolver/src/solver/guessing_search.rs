@@ -129,8 +129,7 @@ impl<'a> Search<'a> {
         // One without candidates cannot be guessed.
         let brought = dependencies.into_iter().flatten().filter(|choices| !choices.is_empty());
         let before = self.choices.len();
-        self.choices
-            .extend(brought.map(|candidates| Choice { candidates: &***candidates, next: 0 }));
+        self.choices.extend(brought.map(|candidates| Choice { candidates, next: 0 }));
         let brought = self.choices.len() - before;
         self.guesses.push(Guess { choice, assumed, brought });
         let Some(variable) = assumed else { return Ok(Known::Nothing) };
