@@ -1,7 +1,7 @@
 //! Each controller with what it needs.
 
-use std::sync::{Arc, OnceLock};
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, OnceLock};
 
 use dashmap::DashMap;
 use olm_kit::discovery::{ApiKinds, ServerVersion};
