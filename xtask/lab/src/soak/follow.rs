@@ -30,14 +30,6 @@ impl Seen {
         Self { succeeded: BTreeSet::new(), last: BTreeMap::new(), progress }
     }
 
-    /// Takes in what is there now; gives the names of what has succeeded.
-    pub(super) async fn look(&mut self, home: &Home) -> Result<Vec<String>> {
-        let csvs = home.api::<ClusterServiceVersion>().list(&ListParams::default()).await;
-        let csvs = csvs.context("cannot list CSVs")?.items.into_iter();
-        let seen = csvs.map(|csv| self.take(csv));
-        Ok(seen.filter(|(_, succeeded)| *succeeded).map(|(name, _)| name).collect())
-    }
-
     /// Takes in a CSV; gives its name and whether it has succeeded.
     fn take(&mut self, csv: ClusterServiceVersion) -> (String, bool) {
         let name = csv.metadata.name.unwrap_or_default();
@@ -46,8 +38,8 @@ impl Seen {
         if succeeded {
             self.succeeded.insert(name.clone());
         }
-        if self.last.get(&name).is_none_or(|last| last.phase != status.phase) {
-            self.progress.step(format!("  {name} {}", status.phase));
+        if self.phase(&name) != status.phase {
+            self.progress.step(format!("{name} is {}", status.phase));
         }
         self.last.insert(name.clone(), status);
         (name, succeeded)
