@@ -19,7 +19,7 @@ use super::client::{Tool, text, until};
 use super::operator_sdk::{
     BundleImage, Registry, clean_up, content_dir, run_bundle, upgrade_bundle,
 };
-use crate::builders::{Bundle, CatalogDir, Package};
+use crate::builders::{Bundle, CatalogDir, IMAGE, Package};
 use crate::e2e::Scene;
 use crate::e2e::scenarios::install::operator;
 use crate::e2e::scenarios::upgrades::kettles;
@@ -31,14 +31,14 @@ const OLD: &str = "kettle.v1.0.0";
 const NEW: &str = "kettle.v1.1.0";
 const CATALOG: &str = "kettle-catalog";
 
-/// Beside the cluster somebody serves what the tool's Pods would, which do not run.
+/// Somebody else serves what the tool's Pods would.
 pub(super) async fn through_the_api(scene: Arc<Scene>) -> Result<()> {
     let tool = Tool::new(&scene, "operator-sdk");
     let versions = [kettle(&scene, "1.0.0"), kettle(&scene, "1.1.0").replaces(OLD)];
     let mut registries = Vec::new();
     for (name, offered) in [("first", &versions[..1]), ("second", &versions[..])] {
         let content = scene.content(&[package(offered)])?;
-        let registry = simulated(&content)?;
+        let registry = beside(&scene, &content)?;
         let address = Some(scene.registry(name, content).await?);
         registries.push(Registry { address, ..registry });
     }
@@ -132,12 +132,13 @@ fn package(versions: &[Bundle]) -> Package {
     Package::new("kettle").channel("stable", versions.to_vec())
 }
 
-/// What the tool's Pod is where no Pod runs.
-fn simulated(content: &CatalogDir) -> Result<Registry> {
+/// A registry whose Pod is never asked: where containers run, it only waits.
+fn beside(scene: &Scene, content: &CatalogDir) -> Result<Registry> {
     let serve = format!("opm serve {} -p 50051", content_dir(CATALOG));
+    let waits = scene.facts().workload.is_some();
     Ok(Registry {
-        image: "quay.io/operator-framework/opm:latest".to_owned(),
-        command: json!(["sh", "-c", serve]),
+        image: IMAGE.to_owned(),
+        command: if waits { Value::Null } else { json!(["sh", "-c", serve]) },
         content: documents(content)?,
         address: None,
     })

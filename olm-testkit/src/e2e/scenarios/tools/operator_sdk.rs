@@ -40,7 +40,7 @@ pub(super) struct Registry {
     pub(super) command: Value,
     /// The catalog of the bundle and those before it, as YAML.
     pub(super) content: String,
-    /// Where this is served, when the Pod does not run.
+    /// Where this is served, when not by the Pod.
     pub(super) address: Option<String>,
 }
 
@@ -135,7 +135,8 @@ async fn serve(
         object.metadata.owner_references = Some(vec![owner(source)]);
         object
     };
-    let pod = tool.object::<Pod>(&name, json!({"spec": pod(source, &map, registry)}));
+    let spec = tool.scene.dressed(pod(source, &map, registry));
+    let pod = tool.object::<Pod>(&name, json!({ "spec": spec }));
     tool.create::<Pod>(&owned(pod)).await?;
     let runs = |found: Option<&DynamicObject>| {
         found.is_some_and(|pod| text(pod, "/status/phase") == "Running")

@@ -13,6 +13,7 @@ use olm_types::api::{
     AppLink, CatalogSource, ClusterServiceVersion, InstallModeType, InstallPlan, Operator,
     OperatorCondition, OperatorGroup, Subscription,
 };
+use serde_json::json;
 
 use super::client::{Tool, items, text, until};
 use super::kubectl_operator::{
@@ -136,7 +137,7 @@ pub(super) async fn a_catalog(scene: Arc<Scene>) -> Result<()> {
     let tool = Tool::new(&scene, "kubectl-operator");
     let image = catalog_images::push(&scene, &["1.0.0"]).await?;
     // The images of these tests hold a catalog and nothing that serves it.
-    let extracted = serde_json::json!({
+    let extracted = json!({
         "grpcPodConfig": {"extractContent": {"catalogDir": "/configs"}},
     });
     add_catalog(&tool, "kitchen", &image, &extracted).await?;
@@ -196,13 +197,14 @@ async fn listed(tool: &Tool<'_>, expected: &str) -> Result<()> {
     Ok(())
 }
 
-/// Waits until the Operator lists the CSV as Succeeded, from where the tool knows what to uninstall.
+/// Waits until the Operator lists this CSV and no other, as Succeeded: the tool believes the first one.
 async fn lists_its_csv(tool: &Tool<'_>, csv: &str) -> Result<()> {
     let name = format!("kettle.{}", tool.namespace());
     let lists = |found: Option<&DynamicObject>| {
         let parts = found.map_or(&[][..], |one| items(&one.data, "/status/components/refs"));
-        let mut csvs = parts.iter().filter(|part| part["kind"] == "ClusterServiceVersion");
-        csvs.any(|part| part["name"] == csv && part["conditions"][0]["type"] == "Succeeded")
+        let csvs = parts.iter().filter(|part| part["kind"] == "ClusterServiceVersion");
+        let told = csvs.map(|part| (&part["name"], &part["conditions"][0]["type"]));
+        told.eq([(&json!(csv), &json!("Succeeded"))])
     };
     let operators = tool.cluster_api::<Operator>();
     until(&operators, &name, &format!("list {csv}"), lists).await.map(drop)
