@@ -19,6 +19,7 @@ mod mutation;
 mod peer;
 mod proxy;
 mod registry;
+mod registry_order;
 #[cfg(feature = "server")]
 mod rendered_images;
 mod snapshot;
