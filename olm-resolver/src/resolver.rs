@@ -111,7 +111,7 @@ impl Resolver {
         let (scope, problem) = self.state(request, policy)?;
         let parts = Isolated::new(self, &scope, &problem);
         if policy == Policy::V0
-            && let Ok(Solution::Chosen(chosen)) = self.solver_of_v0.solve(problem.formula())
+            && let Ok(Solution::Chosen(chosen)) = self.solver_of_v0.solve(&problem.formula_of_v0())
         {
             // The problem is not taken apart: what v0's search takes back in one part, others may lose.
             check_names(&scope, &problem, &chosen)?;

@@ -81,6 +81,32 @@ impl Problem {
         &self.formula
     }
 
+    /// The formula as OLM v0 states it: the members of each "at most" in the order of their names. They
+    /// mean the same, and v0's search depends on their order.
+    pub(crate) fn formula_of_v0(&self) -> Formula {
+        let rules = self.formula.rules.iter().map(|rule| match rule {
+            Rule::AtMost { count, of } => {
+                let mut of = of.to_vec();
+                of.sort_by_cached_key(|variable| self.name_in_v0(*variable));
+                Rule::AtMost { count: *count, of: of.into() }
+            }
+            rule => rule.clone(),
+        });
+        Formula { variables: self.formula.variables, rules: rules.collect() }
+    }
+
+    fn name_in_v0(&self, variable: VariableId) -> String {
+        match self.subject(variable) {
+            Some(Subject::Bundle(bundle)) => {
+                let entry = &bundle.entry;
+                let catalog = &entry.catalog;
+                format!("{}/{}/{}/{}", catalog.name, catalog.namespace, entry.channel, entry.name)
+            }
+            Some(Subject::Subscription(subscription)) => format!("subscription:{}", subscription.name),
+            None => String::new(),
+        }
+    }
+
     /// What a variable stands for.
     pub fn subject(&self, variable: VariableId) -> Option<&Subject> {
         self.subjects.get(variable.index())

@@ -4,7 +4,8 @@
 //! each other, the last one is taken back and its choice goes on with the next candidate. Choices that are
 //! taken back on the way to the guess at fault go on, too, instead of starting again at their first
 //! candidate, even when they have nothing to do with it. A choice that has no candidate left is decided by
-//! the SAT core, which knows no preference; of what it adds, as little as possible is kept.
+//! the SAT core, which knows no preference. v0 then leaves out what the core chose, so that its answer may
+//! break a rule; here as little as possible of it is kept.
 //!
 //! So an answer may be less preferred than the one of [`OrderedSearch`]; whether there is one is the same.
 //! Where guessing takes too long (v0 knows no bound), the answer is that of [`OrderedSearch`].
@@ -12,6 +13,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use super::circuit::Circuit;
 use super::propagation::{Known, Propagation};
 use super::{
     BatsatCore, ClauseSet, Exhausted, Literal, OrderedSearch, Sat, Solution, Solver, Verdict,
@@ -39,13 +41,23 @@ impl Default for GuessingSearch {
 
 impl Solver for GuessingSearch {
     fn solve(&self, formula: &Formula) -> Result<Solution, Exhausted> {
-        match Search::new(formula, self.steps).run() {
-            Ok(Some(found)) => {
-                Ok(Solution::Chosen(fewest(formula, &found, BatsatCore::new(self.steps))?))
-            }
-            Ok(None) | Err(_) => self.ordered.solve(formula),
+        let mut sat = BatsatCore::new(self.ordered.steps);
+        add(formula, &mut sat);
+        if sat.solve(&[])? == Verdict::Satisfiable
+            && let Ok(Some(found)) = Search::new(formula, self.steps).run()
+        {
+            return Ok(Solution::Chosen(fewest(formula, &found, sat)?));
         }
+        self.ordered.solve(formula)
     }
+}
+
+/// The variables and rules of a formula.
+fn add(formula: &Formula, sat: &mut BatsatCore) {
+    for _ in 0..formula.variables {
+        sat.new_variable();
+    }
+    formula.rules.iter().for_each(|rule| encoding::add(sat, rule, None));
 }
 
 /// An answer, and which of its variables were guessed.
@@ -73,6 +85,8 @@ struct Guess<'a> {
 
 struct Search<'a> {
     known: Propagation,
+    /// What is assumed before anything is guessed.
+    rules: Vec<Literal>,
     dependencies: Vec<Vec<&'a Arc<[VariableId]>>>,
     choices: VecDeque<Choice<'a>>,
     guesses: Vec<Guess<'a>>,
@@ -82,16 +96,15 @@ struct Search<'a> {
 impl<'a> Search<'a> {
     fn new(formula: &'a Formula, steps: u64) -> Self {
         let mut known = Propagation::new(steps);
-        for _ in 0..formula.variables {
-            known.new_variable();
-        }
-        formula.rules.iter().for_each(|rule| encoding::add(&mut known, rule, None));
+        let circuit = Circuit::new(formula);
+        circuit.add_to(&mut known);
         let anchors = formula.rules.iter().filter_map(|rule| match rule {
             Rule::Mandatory(anchor) => Some(std::slice::from_ref(anchor)),
             _ => None,
         });
         Self {
             known,
+            rules: circuit.rules().to_vec(),
             dependencies: formula.dependencies(),
             choices: anchors.map(|candidates| Choice { candidates, next: 0 }).collect(),
             guesses: Vec::new(),
@@ -101,7 +114,7 @@ impl<'a> Search<'a> {
 
     /// An answer; none if there is none.
     fn run(mut self) -> Result<Option<Found>, Exhausted> {
-        let mut state = self.known.start()?;
+        let mut state = self.known.open(&self.rules)?;
         loop {
             if self.choices.is_empty() && state == Known::Nothing {
                 state = self.known.solve()?;
@@ -134,7 +147,7 @@ impl<'a> Search<'a> {
         self.guesses.push(Guess { choice, assumed, brought });
         let Some(variable) = assumed else { return Ok(Known::Nothing) };
         self.mark(variable, true);
-        self.known.assume(Literal::positive(variable.0))
+        self.known.open(&[Literal::positive(variable.0)])
     }
 
     /// Takes the last guess back, and puts its choice in front of all others.
@@ -147,7 +160,7 @@ impl<'a> Search<'a> {
         };
         self.choices.push_front(Choice { next: guess.choice.next + 1, ..guess.choice });
         self.mark(variable, false);
-        self.known.retract()
+        self.known.close()
     }
 
     fn mark(&mut self, variable: VariableId, guessed: bool) {
@@ -168,10 +181,6 @@ fn fewest(
     if extras.is_empty() {
         return Ok(found.chosen.clone());
     }
-    for _ in 0..formula.variables {
-        sat.new_variable();
-    }
-    formula.rules.iter().for_each(|rule| encoding::add(&mut sat, rule, None));
     fix(formula, found, &mut sat);
     for count in 0..u32::try_from(extras.len()).unwrap_or(u32::MAX) {
         // On while no more than `count` of the extras are wanted.

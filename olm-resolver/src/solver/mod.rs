@@ -7,8 +7,10 @@
 mod batsat_core;
 #[cfg(test)]
 mod brute_force;
+mod circuit;
 mod contradiction;
 mod encoding;
+mod facts;
 mod guessing_search;
 mod implied;
 mod learning;
