@@ -215,7 +215,10 @@ fn two_replacements_are_none() {
 /// replaces the current one in any source visible": the third and fourth row of the order of precedence.
 /// v0 looks in the Subscription's own source alone, and so do we.
 #[rstest]
-#[case::the_head_of_another_source("a.v5@5.0.0 a/alpha ->a.v1\na.v9@9.0.0 a/alpha ->a.v5 range:<9.0.0", "a.v9")]
+#[case::the_head_of_another_source(
+    "a.v5@5.0.0 a/alpha ->a.v1\na.v9@9.0.0 a/alpha ->a.v5 range:<9.0.0",
+    "a.v9"
+)]
 #[case::the_next_of_another_source("a.v2@2.0.0 a/alpha ->a.v1", "a.v2")]
 fn another_source_is_not_looked_at(#[case] newer: &str, #[case] name: &str) {
     let namespace = "csv a.v1@1.0.0\nsub a a/alpha in:olm/own is:a.v1";

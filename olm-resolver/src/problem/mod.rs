@@ -102,7 +102,9 @@ impl Problem {
                 let catalog = &entry.catalog;
                 format!("{}/{}/{}/{}", catalog.name, catalog.namespace, entry.channel, entry.name)
             }
-            Some(Subject::Subscription(subscription)) => format!("subscription:{}", subscription.name),
+            Some(Subject::Subscription(subscription)) => {
+                format!("subscription:{}", subscription.name)
+            }
             None => String::new(),
         }
     }

@@ -30,6 +30,11 @@ impl Summary {
         self.reasons.extend_from_slice(reasons);
     }
 
+    /// How many tests failed or were not run.
+    pub(super) fn not_good(&self) -> usize {
+        self.failed + self.not_run
+    }
+
     /// Adds something that is one check.
     pub(super) fn check(&mut self, name: &str, result: Result<()>) {
         match result {
