@@ -74,7 +74,8 @@ impl Story {
         let end = |story: &[Change<_>]| states(story, name, summary).last().cloned();
         let last = expected.last().map(|line| (*line).to_owned());
         let story = self.wishes.until("come to its end", |story| end(story) == last).await?;
-        ensure!(!story.iter().any(has_failed), "{name} told of a failed resolution");
+        let failure = story.iter().find_map(failure);
+        ensure!(failure.is_none(), "{name} told of a failed resolution: {failure:?}");
         let (found, expected) = (states(&story, name, summary), expected.iter().copied());
         let found: Vec<_> = found.into_iter().filter(|state| !is_first_pending(state)).collect();
         let expected: Vec<_> = expected.filter(|state| !is_first_pending(state)).collect();
@@ -166,13 +167,14 @@ fn phase(csv: &ClusterServiceVersion) -> CsvPhase {
     csv.status.as_ref().map_or(CsvPhase::None, |status| status.phase)
 }
 
-fn has_failed(change: &Change<Subscription>) -> bool {
-    let failed = |condition: &SubscriptionCondition| {
+/// What a Subscription says of a resolution that failed.
+fn failure(change: &Change<Subscription>) -> Option<SubscriptionCondition> {
+    let failed = |condition: &&SubscriptionCondition| {
         condition.type_ == RESOLUTION_FAILED && condition.status == "True"
     };
     match change {
-        Change::Is(wish) => conditions(wish).iter().any(failed),
-        Change::Gone(_) => false,
+        Change::Is(wish) => conditions(wish).iter().find(failed).cloned(),
+        Change::Gone(_) => None,
     }
 }
 
