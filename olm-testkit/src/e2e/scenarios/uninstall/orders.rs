@@ -15,8 +15,8 @@ use crate::e2e::{Scenario, scenario};
 use crate::wait;
 
 /// Names of scenarios, what they are about, and the order of deletion. In the last column is
-/// whether the next version may have been there for a moment: while a Subscription is there without
-/// a plan, it gets one.
+/// whether the next version may have been installed meanwhile: while a Subscription is there without
+/// a plan, it gets one. What came so is deleted once more.
 const ORDERS: &[(&str, &str, &[Thing], bool)] = &[
     (
         "uninstall::subscription_csv_group",
@@ -82,7 +82,11 @@ async fn in_order(scene: Arc<Scene>, things: &'static [Thing], brief: bool) -> R
     }
     all_gone::<InstallPlan>(&scene).await?;
     scene.at_rest().await?;
+    if brief {
+        delete(&scene, Csvs).await?;
+    }
     all_gone::<ClusterServiceVersion>(&scene).await?;
+    scene.at_rest().await?;
     let left = scene.api::<ClusterServiceVersion>().list(&ListParams::default()).await?.items;
     let left: Vec<_> = left.iter().map(ResourceExt::name_any).collect();
     ensure!(left.is_empty(), "{left:?} came back");
