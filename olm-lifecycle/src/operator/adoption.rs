@@ -2,8 +2,12 @@
 //!
 //! A Subscription labels itself, the CSV that it installed and its present InstallPlan; a CSV
 //! passes its labels on to what it owns. Every write is a merge patch of labels alone.
+//!
+//! Subscriptions to one package share one label: the present plan of each keeps it, or each of them
+//! would for ever take it from the plans of the others.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use olm_effect::{Effect, Resource, Target};
@@ -42,9 +46,10 @@ pub struct Owned {
 }
 
 /// Labels the Subscription, its CSV and its InstallPlan, and takes the label from older plans.
-/// `csv` is the installed one, if it exists.
+/// `csv` is the installed one, if it exists; `subscriptions` are those of the namespace.
 pub fn adopt_by_subscription(
     subscription: &Subscription,
+    subscriptions: &[Arc<Subscription>],
     csv: Option<&ClusterServiceVersion>,
     plans: &InstallPlanLabels,
 ) -> Vec<Effect> {
@@ -56,7 +61,9 @@ pub fn adopt_by_subscription(
     };
     let own = add(target_of(subscription), &subscription.metadata, &key);
     let csv = csv.and_then(|csv| add(target_of(csv), &csv.metadata, &key));
-    let plans = label_plans(current_plan(subscription), plans, namespace, &key);
+    let same_package = subscriptions.iter().filter(|one| one.spec.name == subscription.spec.name);
+    let present = same_package.filter_map(|one| current_plan(one)).collect();
+    let plans = label_plans(current_plan(subscription), &present, plans, namespace, &key);
     own.into_iter().chain(csv).chain(plans).collect()
 }
 
@@ -89,15 +96,17 @@ fn current_plan(subscription: &Subscription) -> Option<&str> {
 
 fn label_plans(
     current: Option<&str>,
+    present: &BTreeSet<&str>,
     plans: &InstallPlanLabels,
     namespace: &str,
     key: &str,
 ) -> Vec<Effect> {
     let Some(current) = current else { return Vec::new() };
     let change = |(name, labels): (&String, &BTreeMap<String, String>)| {
-        let value = match (name == current, labels.contains_key(key)) {
-            (true, false) => json!(""),
-            (false, true) => Value::Null,
+        let is_older = name != current && !present.contains(name.as_str());
+        let value = match labels.contains_key(key) {
+            false if name == current => json!(""),
+            true if is_older => Value::Null,
             _ => return None,
         };
         let target = Target::namespaced(resource_of::<InstallPlan>(), namespace, name);

@@ -121,7 +121,7 @@ fn a_subscription_labels_itself_its_csv_and_its_present_plan() {
         ("old".to_owned(), labelled.clone()),
         ("other".to_owned(), BTreeMap::new()),
     ]);
-    let effects = adopt_by_subscription(&subscription, Some(&csv), &plans);
+    let effects = adopt_by_subscription(&subscription, &[], Some(&csv), &plans);
     let expected = [
         ("Subscription ns/s", json!({KEY: ""})),
         ("ClusterServiceVersion ns/csv", json!({KEY: ""})),
@@ -129,8 +129,48 @@ fn a_subscription_labels_itself_its_csv_and_its_present_plan() {
         ("InstallPlan ns/old", json!({KEY: null})),
     ];
     assert_eq!(patched(&effects), expected.map(|(target, patch)| (target.to_owned(), patch)));
-    let missing = adopt_by_subscription(&subscription, None, &BTreeMap::new());
+    let missing = adopt_by_subscription(&subscription, &[], None, &BTreeMap::new());
     assert_eq!(missing.len(), 1, "objects that do not exist are passed over");
+}
+
+fn to_poultry(name: &str, plan: &str) -> Arc<Subscription> {
+    Arc::new(object(json!({
+        "metadata": {"name": name, "namespace": "ns", "labels": {KEY: ""}},
+        "spec": {"name": "poultry", "source": "c", "sourceNamespace": "ns"},
+        "status": {"installPlanRef": {"name": plan}, "lastUpdated": null},
+    })))
+}
+
+/// Carries the patches of InstallPlans out.
+fn apply(plans: &mut InstallPlanLabels, effects: &[Effect]) {
+    for (target, patch) in patched(effects) {
+        let Some(name) = target.strip_prefix("InstallPlan ns/") else { continue };
+        let labels = plans.get_mut(name).unwrap();
+        match patch[KEY].is_null() {
+            true => drop(labels.remove(KEY)),
+            false => drop(labels.insert(KEY.to_owned(), String::new())),
+        }
+    }
+}
+
+#[test]
+fn two_subscriptions_to_one_package_come_to_rest() {
+    let both = [to_poultry("one", "first"), to_poultry("two", "second")];
+    let labelled = BTreeMap::from([(KEY.to_owned(), String::new())]);
+    let mut plans = BTreeMap::from([
+        ("first".to_owned(), BTreeMap::new()),
+        ("second".to_owned(), BTreeMap::new()),
+        ("older".to_owned(), labelled.clone()),
+    ]);
+    for one in &both {
+        let effects = adopt_by_subscription(one, &both, None, &plans);
+        apply(&mut plans, &effects);
+    }
+    for one in &both {
+        assert_eq!(adopt_by_subscription(one, &both, None, &plans), []);
+    }
+    let expected = [("first", labelled.clone()), ("older", BTreeMap::new()), ("second", labelled)];
+    assert_eq!(plans, BTreeMap::from(expected.map(|(name, labels)| (name.to_owned(), labels))));
 }
 
 #[rstest]
@@ -138,7 +178,7 @@ fn a_subscription_labels_itself_its_csv_and_its_present_plan() {
 #[case::no_label_can_be_made(json!({"name": "-".repeat(80), "source": "c", "sourceNamespace": "ns"}))]
 fn a_subscription_without_an_operator_labels_nothing(#[case] spec: Value) {
     let subscription = object(json!({"metadata": {"name": "s", "namespace": "ns"}, "spec": spec}));
-    assert_eq!(adopt_by_subscription(&subscription, None, &BTreeMap::new()), []);
+    assert_eq!(adopt_by_subscription(&subscription, &[], None, &BTreeMap::new()), []);
 }
 
 fn owned(kind: &str, name: &str, labels: &[&str]) -> Owned {

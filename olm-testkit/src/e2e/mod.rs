@@ -21,6 +21,6 @@ pub mod scene;
 pub mod stage;
 
 pub use runner::{Outcome, Verdict};
-pub use scenario::{Need, Scenario, scenario};
+pub use scenario::{Beside, Need, Scenario, scenario};
 pub use scene::Scene;
 pub use stage::Stage;

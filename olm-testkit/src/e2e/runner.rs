@@ -1,6 +1,8 @@
-//! Plays scenarios side by side, and those that disturb others one by one after them.
+//! Plays scenarios side by side, those with global catalogs one by one among them, and those that
+//! disturb others one by one after them.
 
 use std::path::{Path, PathBuf};
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -8,7 +10,7 @@ use anyhow::{Result, anyhow};
 use futures::{StreamExt, stream};
 use tokio::time::timeout;
 
-use super::{Scenario, Scene, Stage, evidence};
+use super::{Beside, Scenario, Scene, Stage, evidence};
 
 /// No scenario takes longer: each waits for a few conditions, with a deadline for each.
 const LIMIT: Duration = Duration::from_secs(15 * 60);
@@ -60,18 +62,26 @@ pub async fn play_all(
     settings: &Settings,
     tell: impl Fn(&Outcome),
 ) -> Vec<Outcome> {
-    let numbered = scenarios.into_iter().enumerate();
-    let (last, first): (Vec<_>, Vec<_>) = numbered.partition(|(_, one)| one.exclusive);
-    let mut outcomes = Vec::new();
-    for (group, at_once) in [(first, settings.at_once.max(1)), (last, 1)] {
-        let runs = group.into_iter().map(|(number, scenario)| async move {
+    let mut groups = [Vec::new(), Vec::new(), Vec::new()];
+    for (number, scenario) in scenarios.into_iter().enumerate() {
+        let [others, global, alone] = &mut groups;
+        let group = match scenario.beside {
+            Beside::Others => others,
+            Beside::OthersWithoutGlobalCatalogs => global,
+            Beside::None => alone,
+        };
+        group.push(async move {
             (number, outcome(stage, scenario, settings.evidence.as_deref()).await)
         });
-        let mut runs = stream::iter(runs).buffer_unordered(at_once);
-        while let Some(run) = runs.next().await {
-            tell(&run.1);
-            outcomes.push(run);
-        }
+    }
+    let [others, global, alone] = groups.map(stream::iter);
+    let others = others.buffer_unordered(settings.at_once.max(1));
+    let beside = stream::select(global.buffer_unordered(1), others);
+    let mut runs = pin!(beside.chain(alone.buffer_unordered(1)));
+    let mut outcomes = Vec::new();
+    while let Some(run) = runs.next().await {
+        tell(&run.1);
+        outcomes.push(run);
     }
     outcomes.sort_by_key(|(number, _)| *number);
     outcomes.into_iter().map(|(_, outcome)| outcome).collect()

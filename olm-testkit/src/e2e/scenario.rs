@@ -17,9 +17,20 @@ pub struct Scenario {
     pub about: &'static str,
     /// What the cluster must be capable of.
     pub needs: Vec<Need>,
-    /// Whether it disturbs others, so that it runs when no other does.
-    pub exclusive: bool,
+    /// Which others may run at the same time.
+    pub beside: Beside,
     steps: Steps,
+}
+
+/// Which scenarios may run at the same time as one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Beside {
+    /// All that do not run alone.
+    Others,
+    /// The same, but none that makes global catalogs, too.
+    OthersWithoutGlobalCatalogs,
+    /// None: it disturbs them.
+    None,
 }
 
 type Steps = Box<dyn Fn(Arc<Scene>) -> BoxFuture<'static, Result<()>> + Send + Sync>;
@@ -46,7 +57,7 @@ where
     S: Fn(Arc<Scene>) -> F + Send + Sync + 'static,
 {
     let steps: Steps = Box::new(move |scene| steps(scene).boxed());
-    Scenario { name, about, needs: Vec::new(), exclusive: false, steps }
+    Scenario { name, about, needs: Vec::new(), beside: Beside::Others, steps }
 }
 
 impl Scenario {
@@ -59,7 +70,13 @@ impl Scenario {
     /// Runs alone.
     #[must_use]
     pub fn exclusive(self) -> Self {
-        Self { exclusive: true, ..self }
+        Self { beside: Beside::None, ..self }
+    }
+
+    /// Makes catalogs that every namespace sees: only one such scenario runs at a time.
+    #[must_use]
+    pub fn makes_global_catalogs(self) -> Self {
+        Self { beside: Beside::OthersWithoutGlobalCatalogs, ..self }
     }
 
     /// Goes through the steps.

@@ -1,5 +1,6 @@
 //! Resolves a namespace: observe -> begin -> part -> solve -> install (select -> plan -> record).
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -14,6 +15,7 @@ use olm_lifecycle::subscription::resolution::{
     upgrade_under_way,
 };
 use olm_lifecycle::tenancy::Attestor;
+use olm_types::api::ClusterServiceVersion;
 
 use super::super::act;
 use super::observe;
@@ -113,10 +115,13 @@ impl Resolutions {
     ) -> Result<Conclusion, ReconcileError> {
         let unusable = question.universe.unusable();
         let rules = self.rules.given(self.catalogs.block(), &unusable);
+        // An answer is about the CSVs that were asked about, and not about those that are there when
+        // it comes: the old version may be gone by then, and the answer not be true any more.
+        let csvs = question.csvs.clone();
         let solved = solve(question, &rules, &self.metrics.resolutions).await;
-        let mut conclusion = self.tell_orphans(&namespace.name, &solved.orphans).await?;
+        let mut conclusion = self.tell_orphans(&namespace.name, &csvs, &solved.orphans).await?;
         for refused in &solved.refused {
-            let told = self.refuse(namespace, refused, &unusable).await?;
+            let told = self.refuse(namespace, &csvs, refused, &unusable).await?;
             conclusion = sooner(conclusion, told);
         }
         let refused = solved.refused.iter().flat_map(|refused| &refused.subscriptions);
@@ -144,11 +149,11 @@ impl Resolutions {
     async fn refuse(
         &self,
         namespace: &Namespace,
+        csvs: &[Arc<ClusterServiceVersion>],
         refused: &Refused,
         unusable: &Unusable,
     ) -> Result<Conclusion, ReconcileError> {
         let concerned = namespace.only(&refused.subscriptions);
-        let csvs = self.stores.csvs.list_in(&namespace.name);
         let upgrade = upgrade_under_way(csvs.iter().map(AsRef::as_ref), clock::now());
         match (&refused.failure, upgrade) {
             (Failure::NotSatisfiable(_), Some(rest)) => Ok(Conclusion::RequeueAfter(rest)),
@@ -189,18 +194,18 @@ impl Resolutions {
     async fn tell_orphans(
         &self,
         namespace: &str,
+        csvs: &[Arc<ClusterServiceVersion>],
         found: &Orphans,
     ) -> Result<Conclusion, ReconcileError> {
         if found.is_empty() {
             self.orphans.remove(namespace);
             return Ok(Conclusion::Done);
         }
-        let csvs = self.stores.csvs.list_in(namespace);
         if let Some(rest) = upgrade_under_way(csvs.iter().map(AsRef::as_ref), clock::now()) {
             return Ok(Conclusion::RequeueAfter(rest));
         }
         let told = self.orphans.get(namespace).map(|told| told.clone()).unwrap_or_default();
-        let effects = tell_orphans(&csvs, found, &told);
+        let effects = tell_orphans(csvs, found, &told);
         if !effects.is_empty() {
             tracing::warn!(namespace, ?found, "CSVs without a Subscription lack something");
         }

@@ -8,6 +8,7 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomRe
 use kube::ResourceExt;
 use kube::api::{Api, DeleteParams, Patch, PatchParams};
 use olm_types::api::{Operator, OperatorCondition, RichReference};
+use olm_types::owner::is_owned_by_uid;
 use serde_json::json;
 
 use crate::builders::{Bundle, Package, csv};
@@ -106,7 +107,7 @@ async fn a_condition_and_its_rights(scene: Arc<Scene>) -> Result<()> {
             && condition.spec.service_accounts == ["lantern", "lantern"]
     };
     let made = wait::until(&conditions, LANTERN, "name its parts", has_parts).await?;
-    rights_return(&scene).await?;
+    rights_return(&scene, &made).await?;
     let busy = json!({"spec": {"conditions": [{
         "type": "Upgradeable", "status": "False", "reason": "Busy", "message": "in use",
         "lastTransitionTime": "2026-01-01T00:00:00Z",
@@ -121,22 +122,28 @@ async fn a_condition_and_its_rights(scene: Arc<Scene>) -> Result<()> {
     wait::until(&conditions, LANTERN, "acknowledge what the operator said", acknowledged).await?;
     conditions.delete(LANTERN, &DeleteParams::default()).await?;
     let other = |condition: &OperatorCondition| condition.uid() != made.uid();
-    wait::until(&conditions, LANTERN, "be made anew", other).await?;
-    rights_return(&scene).await
+    let anew = wait::until(&conditions, LANTERN, "be made anew", other).await?;
+    rights_return(&scene, &anew).await
 }
 
 /// Role and RoleBinding come back when they are deleted, and are set right when they are changed.
-async fn rights_return(scene: &Scene) -> Result<()> {
+/// Those that a deleted OperatorCondition owned may be collected at any time: not these.
+async fn rights_return(scene: &Scene, condition: &OperatorCondition) -> Result<()> {
     let (roles, bindings): (Api<Role>, Api<RoleBinding>) = (scene.api(), scene.api());
+    let uid = condition.uid().unwrap_or_default();
     let allows = |role: &Role| {
         let rule = role.rules.iter().flatten().next();
         rule.is_some_and(|rule| rule.verbs == ["get", "update", "patch"])
+            && is_owned_by_uid(&role.metadata, &uid)
     };
     wait::until(&roles, LANTERN, "allow to write the OperatorCondition", allows).await?;
     let changed = Patch::Merge(json!({"rules": []}));
     roles.patch(LANTERN, &PatchParams::default(), &changed).await?;
     wait::until(&roles, LANTERN, "be set right", allows).await?;
-    let named = |binding: &RoleBinding| binding.subjects.iter().flatten().count() == 2;
+    let named = |binding: &RoleBinding| {
+        let accounts = binding.subjects.iter().flatten().count();
+        accounts == 2 && is_owned_by_uid(&binding.metadata, &uid)
+    };
     let before = wait::until(&bindings, LANTERN, "name the accounts", named).await?;
     bindings.delete(LANTERN, &DeleteParams::default()).await.context("cannot delete")?;
     let other = |binding: &RoleBinding| binding.uid() != before.uid() && named(binding);

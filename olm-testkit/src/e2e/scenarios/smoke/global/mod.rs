@@ -22,7 +22,7 @@ use leftovers::Leftovers;
 /// The name of the catalog of each scenario.
 const SHELF: &str = "shelf";
 
-/// The scenarios of this folder. Every Subscription sees their catalogs, so each runs alone.
+/// The scenarios of this folder. Every Subscription sees their catalogs, so one is there at a time.
 pub(super) fn all() -> Vec<Scenario> {
     let pods = [Need::Containers, Need::Workload, Need::OlmPods];
     let images = [pods.to_vec(), vec![Need::Registry]].concat();
@@ -33,21 +33,21 @@ pub(super) fn all() -> Vec<Scenario> {
             a_catalog_image,
         )
         .needs(&images)
-        .exclusive(),
+        .makes_global_catalogs(),
         scenario(
             "smoke::a_global_catalog_in_an_image",
             "a global catalog is taken out of its image, polled, and removed",
             a_catalog_in_an_image,
         )
         .needs(&images)
-        .exclusive(),
+        .makes_global_catalogs(),
         scenario(
             "smoke::a_global_config_map",
             "a global catalog in a ConfigMap is served, changes, and is removed",
             a_config_map,
         )
         .needs(&pods)
-        .exclusive(),
+        .makes_global_catalogs(),
     ]
 }
 
