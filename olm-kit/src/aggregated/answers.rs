@@ -6,14 +6,14 @@ use axum::http::header::{ACCEPT, CONTENT_TYPE, IF_NONE_MATCH};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use jiff::Timestamp;
-use serde_json::json;
 
 use super::accept::{Form, form};
+use super::list::List;
 use super::query::Target;
 use super::resource::{Item, Resource};
 use super::selector::Selection;
 use super::status::Failure;
-use super::table::{Include, partial, table};
+use super::table::{self, Include, partial};
 use super::{discovery, openapi, reply};
 
 /// What an answer depends on, beside the path.
@@ -25,7 +25,7 @@ pub(super) struct Answers<'a> {
 
 impl Answers<'_> {
     /// What stands behind a path.
-    pub(super) fn give(&self, target: &Target) -> Result<Response, Failure> {
+    pub(super) async fn give(&self, target: &Target) -> Result<Response, Failure> {
         let kind = self.resource.kind();
         let document = match target {
             Target::Alive => return Ok("ok".into_response()),
@@ -39,68 +39,56 @@ impl Answers<'_> {
             Target::OpenApi2 => openapi::version2(kind),
             Target::OpenApi3Index => openapi::index(kind),
             Target::OpenApi3 => openapi::version3(kind),
-            Target::List(namespace) => return self.list(namespace.as_deref()),
-            Target::Get { namespace, name } => return self.get(namespace, name),
+            Target::List(namespace) => return self.list(namespace.as_deref()).await,
+            Target::Get { namespace, name } => return self.get(namespace, name).await,
             Target::Part { namespace, name, part } => return self.part(namespace, name, part),
         };
         Ok(reply::value(&document, self.headers))
     }
 
-    fn list(&self, namespace: Option<&str>) -> Result<Response, Failure> {
+    async fn list(&self, namespace: Option<&str>) -> Result<Response, Failure> {
         let (labels, fields) = (self.parameter("labelSelector"), self.parameter("fieldSelector"));
         let selection = Selection::parse(labels, fields)
             .map_err(|error| Failure::bad_request(error.to_string()))?;
         let mut items = self.resource.list(namespace);
         items.retain(|item| selection.matches(item.name(), item.labels()));
-        match form(self.accept()) {
-            Form::Objects => self.objects(&items),
-            Form::Table(version) => self.table(version, &items),
+        let list = match form(self.accept()) {
+            Form::Objects => self.objects(items),
+            Form::Table(version) => self.table(version, items)?,
             Form::Metadata(version) => {
-                let items: Vec<_> = items.iter().map(|item| partial(version, &**item)).collect();
-                let list = json!({
-                    "kind": "PartialObjectMetadataList",
-                    "apiVersion": format!("meta.k8s.io/{version}"), "metadata": {}, "items": items,
-                });
-                Ok(reply::value(&list, self.headers))
+                let start = start_of_list("PartialObjectMetadata", &format!("meta.k8s.io/{version}"));
+                List::new(start, items, move |item| Ok(partial(version, item).to_string()))
             }
-        }
+        };
+        list.answer(self.headers).await
     }
 
-    fn objects(&self, items: &[Box<dyn Item>]) -> Result<Response, Failure> {
+    fn objects(&self, items: Vec<Box<dyn Item>>) -> List {
         let kind = self.resource.kind();
-        let mut text = format!(
-            r#"{{"kind":"{}List","apiVersion":"{}","metadata":{{}},"items":["#,
-            kind.kind,
-            kind.api_version()
-        );
-        for (index, item) in items.iter().enumerate() {
-            if index > 0 {
-                text.push(',');
-            }
-            text.push_str(item.object().map_err(Failure::internal)?.get());
-        }
-        text.push_str("]}");
-        Ok(reply::json(text, self.headers))
+        let start = start_of_list(kind.kind, &kind.api_version());
+        List::new(start, items, |item| Ok(item.object()?.get().to_owned()))
     }
 
-    fn table(&self, version: &str, items: &[Box<dyn Item>]) -> Result<Response, Failure> {
+    fn table(&self, version: &'static str, items: Vec<Box<dyn Item>>) -> Result<List, Failure> {
         let wanted = self.parameter("includeObject");
         let include = Include::parse(wanted).ok_or_else(|| {
             Failure::bad_request(format!("unrecognized includeObject: {wanted:?}"))
         })?;
-        let table = table(self.resource.kind(), version, items, include, Timestamp::now());
-        Ok(reply::value(&table.map_err(Failure::internal)?, self.headers))
+        let (start, now) = (table::start(self.resource.kind(), version), Timestamp::now());
+        Ok(List::new(start, items, move |item| {
+            Ok(table::row(version, item, include, now)?.to_string())
+        }))
     }
 
-    fn get(&self, namespace: &str, name: &str) -> Result<Response, Failure> {
+    async fn get(&self, namespace: &str, name: &str) -> Result<Response, Failure> {
         let item = self.resource.get(namespace, name);
         let item = item.ok_or_else(|| Failure::not_found(self.resource.kind(), name))?;
         match form(self.accept()) {
             Form::Objects => {
                 let object = item.object().map_err(Failure::internal)?;
-                Ok(reply::json(object.get().to_owned(), self.headers))
+                Ok(reply::json(object.get().as_bytes().to_vec(), self.headers))
             }
-            Form::Table(version) => self.table(version, &[item]),
+            Form::Table(version) => self.table(version, vec![item])?.answer(self.headers).await,
             Form::Metadata(version) => Ok(reply::value(&partial(version, &*item), self.headers)),
         }
     }
@@ -127,4 +115,9 @@ impl Answers<'_> {
     fn parameter(&self, name: &str) -> &str {
         self.query.get(name).map(String::as_str).unwrap_or_default()
     }
+}
+
+/// A list of objects of a kind, up to the objects.
+fn start_of_list(kind: &str, api_version: &str) -> String {
+    format!(r#"{{"kind":"{kind}List","apiVersion":"{api_version}","metadata":{{}},"items":["#)
 }

@@ -16,22 +16,30 @@ use super::resource::Subresource;
 use super::status::Failure;
 
 /// Bytes from which an answer is packed, as kube-apiserver does it.
-const PACKED_FROM: usize = 128 * 1024;
+pub(super) const PACKED_FROM: usize = 128 * 1024;
 
 /// JSON, packed when it is large and the caller understands that.
-pub(super) fn json(text: String, headers: &HeaderMap) -> Response {
+pub(super) fn json(text: Vec<u8>, headers: &HeaderMap) -> Response {
+    let is_large = understands_gzip(headers) && text.len() >= PACKED_FROM;
+    match is_large.then(|| pack(&text)) {
+        Some(Ok(bytes)) => described(bytes.into(), true),
+        _ => described(text.into(), false),
+    }
+}
+
+/// Whether the caller takes packed answers.
+pub(super) fn understands_gzip(headers: &HeaderMap) -> bool {
     let understood = headers.get(ACCEPT_ENCODING).and_then(|value| value.to_str().ok());
-    let understood = understood.is_some_and(|value| value.contains("gzip"));
-    let packed = (understood && text.len() >= PACKED_FROM).then(|| pack(text.as_bytes()));
-    let mut response = match packed {
-        Some(Ok(bytes)) => {
-            let mut response = Body::from(bytes).into_response();
-            response.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
-            response
-        }
-        _ => Body::from(text).into_response(),
-    };
+    understood.is_some_and(|value| value.contains("gzip"))
+}
+
+/// A body of JSON with what callers have to know of it.
+pub(super) fn described(body: Body, is_packed: bool) -> Response {
+    let mut response = body.into_response();
     let headers = response.headers_mut();
+    if is_packed {
+        headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    }
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     headers.insert(VARY, HeaderValue::from_static("Accept-Encoding, Accept"));
     response
@@ -39,7 +47,7 @@ pub(super) fn json(text: String, headers: &HeaderMap) -> Response {
 
 /// The same of a value.
 pub(super) fn value(value: &Value, headers: &HeaderMap) -> Response {
-    json(value.to_string(), headers)
+    json(value.to_string().into_bytes(), headers)
 }
 
 /// A part of an object; only that it has not changed, when the caller has it.
@@ -98,7 +106,7 @@ mod tests {
         #[case] understood: &'static str,
         #[case] expected: bool,
     ) {
-        let response = json("1".repeat(length), &headers(ACCEPT_ENCODING, understood));
+        let response = json("1".repeat(length).into_bytes(), &headers(ACCEPT_ENCODING, understood));
         assert_eq!(response.headers().contains_key(CONTENT_ENCODING), expected);
         assert_eq!(response.headers()[CONTENT_TYPE], "application/json");
     }

@@ -57,7 +57,7 @@ impl Shared {
         let query = parameters(request.uri.query().unwrap_or_default());
         self.check_verb(&target, &request.method, &query)?;
         let resource = &*self.resource;
-        Answers { resource, query: &query, headers: &request.headers }.give(&target)
+        Answers { resource, query: &query, headers: &request.headers }.give(&target).await
     }
 
     async fn user(&self, peer: &Peer, headers: &HeaderMap) -> Result<User, Failure> {

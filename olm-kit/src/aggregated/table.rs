@@ -29,25 +29,12 @@ impl Include {
     }
 }
 
-/// The table: name, the columns of the kind, age.
-///
-/// # Errors
-/// A text for the caller, when an object cannot be given.
-pub(super) fn table(
-    kind: &Kind,
-    version: &str,
-    items: &[Box<dyn Item>],
-    include: Include,
-    now: Timestamp,
-) -> Result<Value, String> {
-    let rows = items.iter().map(|item| row(version, &**item, include, now));
-    Ok(json!({
-        "kind": "Table",
-        "apiVersion": format!("meta.k8s.io/{version}"),
-        "metadata": {},
-        "columnDefinitions": columns(kind),
-        "rows": rows.collect::<Result<Vec<_>, _>>()?,
-    }))
+/// The table up to its rows: name, the columns of the kind, age.
+pub(super) fn start(kind: &Kind, version: &str) -> String {
+    let columns = Value::Array(columns(kind));
+    format!(
+        r#"{{"kind":"Table","apiVersion":"meta.k8s.io/{version}","metadata":{{}},"columnDefinitions":{columns},"rows":["#
+    )
 }
 
 /// The metadata of an object, as an object of its own.
@@ -72,7 +59,16 @@ fn columns(kind: &Kind) -> Vec<Value> {
     std::iter::once(name).chain(own).chain([age]).collect()
 }
 
-fn row(version: &str, item: &dyn Item, include: Include, now: Timestamp) -> Result<Value, String> {
+/// The row of an object.
+///
+/// # Errors
+/// A text for the caller, when the object cannot be given.
+pub(super) fn row(
+    version: &str,
+    item: &dyn Item,
+    include: Include,
+    now: Timestamp,
+) -> Result<Value, String> {
     let mut cells = vec![item.name().to_owned()];
     cells.extend(item.cells());
     cells.push(age(item, now));
