@@ -106,11 +106,12 @@ async fn a_catalog_beyond_the_limits_is_refused() {
     let limits = SnapshotLimits::default();
     let entries = load(SnapshotLimits { entries: 7, ..limits }).await;
     assert_eq!(entries, LoadError::TooLarge(LimitExceeded::Entries(7)));
-    let text = load(SnapshotLimits { text_bytes: 100, ..limits }).await;
-    assert_eq!(text, LoadError::TooLarge(LimitExceeded::TextBytes(100)));
+    let text = load(SnapshotLimits { kept_bytes: 100, ..limits }).await;
+    assert_eq!(text, LoadError::TooLarge(LimitExceeded::KeptBytes(100)));
     let transfer = load(SnapshotLimits { transfer_bytes: 100, ..limits }).await;
     assert_eq!(
         transfer.to_string(),
-        "error encountered while listing bundles: the list of bundles exceeds 100 bytes"
+        "error encountered while listing bundles: the bundles and packages of the catalog exceed \
+         100 bytes: split the catalog"
     );
 }

@@ -133,8 +133,17 @@ impl Running {
 
     /// Resident memory in bytes, while the process runs.
     pub fn resident_memory(&self) -> Option<u64> {
+        self.memory("VmRSS:")
+    }
+
+    /// The most resident memory that there was so far, in bytes, while the process runs.
+    pub fn peak_memory(&self) -> Option<u64> {
+        self.memory("VmHWM:")
+    }
+
+    fn memory(&self, field: &str) -> Option<u64> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.record.pid)).ok()?;
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+        let line = status.lines().find_map(|line| line.strip_prefix(field))?;
         let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
         Some(kib * 1024)
     }

@@ -57,6 +57,9 @@ pub mod catalog_source {
     /// Whether resolution uses what the catalog holds now; there only while it is false. v0 has no
     /// word for it.
     pub const CONTENT_CURRENT: &str = "ContentCurrent";
+    /// Whether the packages API shows all that the catalog holds; there only while it is false. v0 has
+    /// no word for it.
+    pub const PACKAGES_SHOWN: &str = "PackagesShown";
     /// Whether the last look for a newer image succeeded; there only while it is false. v0 has no
     /// word for it.
     pub const IMAGE_POLLED: &str = "ImagePolled";

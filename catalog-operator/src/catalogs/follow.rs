@@ -7,6 +7,7 @@ use olm_catalog::connection::{CatalogConnection, ConnectionState, ConnectionStat
 use olm_catalog::snapshot::CatalogSnapshot;
 use tokio::sync::watch;
 
+use super::budget::{Budget, Part};
 use super::known::Known;
 use super::{CatalogChange, Listener};
 
@@ -22,10 +23,12 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub(super) async fn follow(
     connection: Arc<dyn CatalogConnection>,
     known: Arc<Known>,
+    budget: Arc<Budget>,
     listener: Listener,
 ) {
-    let mut follower =
-        Follower { status: connection.status(), connection, known, listener, pause: RETRY_START };
+    let status = connection.status();
+    let pause = RETRY_START;
+    let mut follower = Follower { connection, status, known, budget, listener, pause };
     let (mut loaded, mut retried) = (None, None);
     loop {
         let status = follower.note();
@@ -62,6 +65,7 @@ struct Follower {
     connection: Arc<dyn CatalogConnection>,
     status: watch::Receiver<ConnectionStatus>,
     known: Arc<Known>,
+    budget: Arc<Budget>,
     listener: Listener,
     pause: Duration,
 }
@@ -88,6 +92,7 @@ impl Follower {
             self.known.note_interrupted();
             return Attempt::Interrupted;
         };
+        let result = result.map_err(|error| error.to_string()).and_then(|read| self.keep(read));
         let attempt = match &result {
             Ok(snapshot) => {
                 log_loaded(snapshot);
@@ -101,6 +106,12 @@ impl Follower {
         let change = self.known.note_loaded(result);
         self.tell(change);
         attempt
+    }
+
+    /// What was read, if there is room for it.
+    fn keep(&self, read: CatalogSnapshot) -> Result<CatalogSnapshot, String> {
+        let kept = self.budget.keep(self.connection.key(), Part::Content, read.bytes());
+        kept.map(|()| read).map_err(|error| error.to_string())
     }
 
     /// What loading gives; nothing when the connection changes before.

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
-use olm_catalog::connection::{ConnectionState, ConnectionStatus, LoadError};
+use olm_catalog::connection::{ConnectionState, ConnectionStatus};
 use olm_catalog::snapshot::CatalogSnapshot;
 use olm_lifecycle::catalog_source::{Connection, Content as ContentFacts};
 use serde_json::{Value, json};
@@ -26,6 +26,8 @@ struct Facts {
     snapshot: Option<(Arc<CatalogSnapshot>, Timestamp)>,
     /// Why it could not be read since.
     problem: Option<String>,
+    /// Why not all of its packages are shown.
+    hidden: Option<String>,
     /// Whether it is being read for the first time since the connection was made, so that what was
     /// read before may be stale.
     fresh: bool,
@@ -78,7 +80,7 @@ impl Known {
 
     /// Takes in the result of loading, and says what changed. A snapshot whose content is the same
     /// stays: nobody has to look at it again.
-    pub(super) fn note_loaded(&self, result: Result<CatalogSnapshot, LoadError>) -> CatalogChange {
+    pub(super) fn note_loaded(&self, result: Result<CatalogSnapshot, String>) -> CatalogChange {
         let mut facts = self.facts();
         let troubled = facts.problem.is_some() || std::mem::take(&mut facts.awaited);
         facts.fresh = false;
@@ -93,10 +95,18 @@ impl Known {
                 if changed { CatalogChange::Loaded } else { CatalogChange::Unchanged }
             }
             Err(error) => {
-                facts.problem = Some(error.to_string());
+                facts.problem = Some(error);
                 CatalogChange::Lost
             }
         }
+    }
+
+    /// Takes in why packages are not shown, or that all are. Says whether that is another answer.
+    pub(super) fn note_hidden(&self, reason: Option<String>) -> bool {
+        let mut facts = self.facts();
+        let changed = facts.hidden != reason;
+        facts.hidden = reason;
+        changed
     }
 
     pub(super) fn connection(&self) -> Connection {
@@ -125,6 +135,7 @@ impl Known {
             entries: facts.snapshot.as_ref().map_or(0, |(snapshot, _)| snapshot.entries().len()),
             problem: facts.problem.clone(),
             blocks: self.unhealthy.blocks(),
+            hidden: facts.hidden.clone(),
         }
     }
 
@@ -134,6 +145,7 @@ impl Known {
             json!({
                 "entries": snapshot.entries().len(),
                 "skipped": snapshot.skipped_count(),
+                "bytes": snapshot.bytes(),
                 "readAt": at.to_string(),
             })
         });

@@ -4,6 +4,7 @@
 //! are told to a listener; nothing polls. The last snapshot is kept while its catalog is away;
 //! whether it stays in use is a matter of [`UnhealthyCatalogs`].
 
+mod budget;
 mod follow;
 mod known;
 mod policy;
@@ -21,6 +22,7 @@ use olm_lifecycle::catalog_source::{Connection, Content as ContentFacts};
 use olm_types::bundle::CatalogKey;
 use serde_json::{Value, json};
 
+pub use budget::{Budget, BudgetLimits, OverBudget, Part};
 pub use policy::UnhealthyCatalogs;
 
 use served::Served;
@@ -61,6 +63,7 @@ pub struct Catalogs {
     connect: Arc<Connect>,
     listener: Listener,
     unhealthy: UnhealthyCatalogs,
+    budget: Arc<Budget>,
 }
 
 impl Catalogs {
@@ -81,6 +84,12 @@ impl Catalogs {
         Self { unhealthy, ..self }
     }
 
+    /// Keeps what `budget` allows.
+    #[must_use]
+    pub fn budget(self, budget: Arc<Budget>) -> Self {
+        Self { budget, ..self }
+    }
+
     /// The same with another way to connect.
     pub fn with_connect<L, C>(listener: L, connect: C) -> Self
     where
@@ -95,6 +104,7 @@ impl Catalogs {
             connect: Arc::new(connect),
             listener: Arc::new(listener),
             unhealthy: UnhealthyCatalogs::default(),
+            budget: Arc::new(Budget::new(BudgetLimits::default(), "")),
         }
     }
 
@@ -109,7 +119,8 @@ impl Catalogs {
         let connection =
             (self.connect)(key.clone(), address).inspect_err(|_| self.disconnect(key))?;
         let served = Served::new(address, connection, self.unhealthy);
-        served.follow(Arc::clone(&self.listener));
+        self.budget.release(key, Part::Content);
+        served.follow(Arc::clone(&self.budget), Arc::clone(&self.listener));
         self.served.insert(key.clone(), Some(served));
         Ok(())
     }
@@ -117,6 +128,7 @@ impl Catalogs {
     /// Ends the connection of a catalog that cannot have one any more, or never could.
     pub fn disconnect(&self, key: &CatalogKey) {
         let before = self.served.insert(key.clone(), None);
+        self.budget.release(key, Part::Content);
         if !matches!(before, Some(None)) {
             (self.listener)(key, CatalogChange::Lost);
         }
@@ -125,6 +137,27 @@ impl Catalogs {
     /// Forgets a catalog that does not exist.
     pub fn forget(&self, key: &CatalogKey) {
         self.served.remove(key);
+        self.budget.release(key, Part::Content);
+    }
+
+    /// Makes room for the packages of a catalog.
+    ///
+    /// # Errors
+    /// There is not so much.
+    pub fn keep_packages(&self, key: &CatalogKey, bytes: usize) -> Result<(), OverBudget> {
+        self.budget.keep(key, Part::Packages, bytes)
+    }
+
+    /// The packages of a catalog are not kept any more.
+    pub fn release_packages(&self, key: &CatalogKey) {
+        self.budget.release(key, Part::Packages);
+    }
+
+    /// Says at a catalog why packages of it are not shown; nothing when all are.
+    pub fn note_hidden(&self, key: &CatalogKey, reason: Option<String>) {
+        if self.with(key, |served| served.note_hidden(reason)) == Some(true) {
+            (self.listener)(key, CatalogChange::State);
+        }
     }
 
     /// The connection of a catalog, if it has one.

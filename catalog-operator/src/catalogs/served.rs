@@ -7,6 +7,7 @@ use olm_lifecycle::catalog_source::{Connection, Content as ContentFacts};
 use serde_json::Value;
 use tokio::task::AbortHandle;
 
+use super::budget::Budget;
 use super::known::Known;
 use super::{Content, Listener, UnhealthyCatalogs, follow};
 
@@ -29,8 +30,9 @@ impl Served {
     }
 
     /// Starts the task that keeps state and snapshot current.
-    pub(super) fn follow(&self, listener: Listener) {
-        let task = follow::follow(Arc::clone(&self.connection), Arc::clone(&self.known), listener);
+    pub(super) fn follow(&self, budget: Arc<Budget>, listener: Listener) {
+        let (connection, known) = (Arc::clone(&self.connection), Arc::clone(&self.known));
+        let task = follow::follow(connection, known, budget, listener);
         *self.task.lock().unwrap_or_else(PoisonError::into_inner) =
             Some(tokio::spawn(task).abort_handle());
     }
@@ -49,6 +51,10 @@ impl Served {
 
     pub(super) fn content(&self) -> Content {
         self.known.content()
+    }
+
+    pub(super) fn note_hidden(&self, reason: Option<String>) -> bool {
+        self.known.note_hidden(reason)
     }
 
     pub(super) fn facts(&self) -> ContentFacts {

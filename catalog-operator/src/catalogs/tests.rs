@@ -31,8 +31,7 @@ impl CatalogConnection for Steered {
         let next = self.loads.lock().unwrap().pop_front();
         let Some(result) = next else { std::future::pending().await };
         result.map(|()| {
-            SnapshotBuilder::new(self.key.clone(), SnapshotLimits::default())
-                .finish(&Default::default())
+            SnapshotBuilder::new(self.key.clone(), SnapshotLimits::default()).finish()
         })
     }
 

@@ -1,13 +1,17 @@
 //! Keeps the packages of a catalog in step with its content.
 
 use std::collections::BTreeMap;
+use std::pin::pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use dashmap::DashMap;
 use futures::{StreamExt, stream};
 use kube::ResourceExt;
-use olm_catalog::packages::{CatalogFacts, Head, Heads, StoredPackage, manifest};
+use olm_catalog::packages::{
+    CatalogFacts, Head, Heads, SHOWN_BYTES, StoredPackage, manifest,
+};
 use olm_catalog::snapshot::CatalogSnapshot;
 use olm_kit::ObjectKey;
 use olm_kit::controller::{Conclusion, ReconcileError, Reconciler};
@@ -22,6 +26,9 @@ use crate::catalogs::{Catalogs, Content};
 /// Packages of one catalog that are made at the same time.
 const AT_ONCE: usize = 4;
 
+/// Until it is tried again whether there is room for packages that are not shown.
+const ROOM: Duration = Duration::from_secs(300);
+
 /// Packs the packages of catalogs.
 pub struct Refresh {
     pub(crate) store: Store<CatalogSource>,
@@ -29,6 +36,34 @@ pub struct Refresh {
     pub(crate) packages: PackageCache,
     /// What the packages in the cache were made of.
     pub(crate) made_of: DashMap<CatalogKey, Source>,
+}
+
+/// Packages of a catalog, in the order of their names.
+#[derive(Default)]
+struct Made {
+    shown: Vec<Arc<StoredPackage>>,
+    bytes: usize,
+    /// Why the rest is not shown.
+    hidden: Option<String>,
+}
+
+impl Made {
+    /// Adds a package if there is room for it.
+    fn add(&mut self, catalogs: &Catalogs, key: &CatalogKey, package: &Arc<StoredPackage>) -> bool {
+        let bytes = self.bytes.saturating_add(package.bytes());
+        match catalogs.keep_packages(key, bytes) {
+            Ok(()) => {
+                self.bytes = bytes;
+                self.shown.push(Arc::clone(package));
+                true
+            }
+            Err(over) => {
+                let name = package.name();
+                self.hidden = Some(format!("packages from {name} on are not shown: {over}"));
+                false
+            }
+        }
+    }
 }
 
 /// What packages are made of.
@@ -45,22 +80,25 @@ impl Reconciler<ObjectKey> for Refresh {
         let catalog = CatalogKey::new(namespace, &key.name);
         let Some(source) = self.store.get_key(key) else {
             self.packages.forget(&catalog);
+            self.catalogs.release_packages(&catalog);
             self.made_of.remove(&catalog);
             return Ok(Conclusion::Done);
         };
         // A catalog that is away keeps what was last known of it.
-        if let Content::Loaded(snapshot) = self.catalogs.content(&catalog) {
-            self.refresh(Source { snapshot, facts: facts(catalog, &source) }).await?;
+        match self.catalogs.content(&catalog) {
+            Content::Loaded(snapshot) => {
+                self.refresh(Source { snapshot, facts: facts(catalog, &source) }).await
+            }
+            _ => Ok(Conclusion::Done),
         }
-        Ok(Conclusion::Done)
     }
 }
 
 impl Refresh {
-    async fn refresh(&self, source: Source) -> Result<(), ReconcileError> {
+    async fn refresh(&self, source: Source) -> Result<Conclusion, ReconcileError> {
         let key = source.facts.key.clone();
         if self.made_of.get(&key).is_some_and(|known| known.is_same(&source)) {
-            return Ok(());
+            return Ok(Conclusion::Done);
         }
         let names: Vec<Arc<str>> = source.snapshot.packages().keys().cloned().collect();
         // One after the other is fetched and packed: unpacked, all together are many times as large.
@@ -68,20 +106,33 @@ impl Refresh {
             let packed = self.package(&source, &name).await;
             (name, packed)
         });
-        let packed: Vec<_> = packed.buffered(AT_ONCE).collect().await;
-        let (mut shown, mut omitted) = (Vec::new(), Vec::new());
-        for (name, packed) in packed {
+        let mut packed = pin!(packed.buffered(AT_ONCE));
+        // What was shown is replaced: it does not count twice.
+        self.catalogs.release_packages(&key);
+        let (mut made, mut omitted) = (Made::default(), Vec::new());
+        while let Some((name, packed)) = packed.next().await {
             match packed.map_err(|error| ReconcileError::message(error.to_string()))? {
-                Some(package) => shown.push(package),
+                Some(package) if made.add(&self.catalogs, &key, &package) => {}
+                Some(_) => break,
                 None => omitted.push(name),
             }
         }
         if !omitted.is_empty() {
             tracing::warn!(catalog = %key, packages = ?omitted, "packages without a channel are not shown");
         }
-        self.packages.put(key.clone(), shown);
+        Ok(self.put(source.clone(), made))
+    }
+
+    /// Shows packages in place of those that were shown, and says what is not shown.
+    fn put(&self, source: Source, made: Made) -> Conclusion {
+        let key = source.facts.key.clone();
+        self.packages.put(key.clone(), made.shown);
+        self.catalogs.note_hidden(&key, made.hidden.clone());
+        if made.hidden.is_some() {
+            return Conclusion::RequeueAfter(ROOM);
+        }
         self.made_of.insert(key, source);
-        Ok(())
+        Conclusion::Done
     }
 
     /// A package, packed; nothing when it has no channel that can be shown.
@@ -99,13 +150,20 @@ impl Refresh {
     /// and its channel with it.
     async fn heads(&self, source: &Source, package: &Arc<str>) -> Heads {
         let key = &source.facts.key;
-        let mut heads = Heads::new();
+        let (mut heads, mut bytes) = (Heads::new(), 0_usize);
         for (bundle, channel) in wanted(&source.snapshot, package) {
+            if bytes >= SHOWN_BYTES {
+                tracing::warn!(catalog = %key, package = %package, "not all channels are shown: their CSVs are too large");
+                break;
+            }
             let found = self.catalogs.bundle(key, package, &channel, &bundle).await;
             let head = found
                 .and_then(|found| Head::read(&found.csv_json).map_err(|error| error.to_string()));
             match head {
-                Ok(head) => drop(heads.insert(bundle, head)),
+                Ok(head) => {
+                    bytes = bytes.saturating_add(head.bytes);
+                    heads.insert(bundle, head);
+                }
                 Err(why) => tracing::warn!(catalog = %key, %bundle, why, "channels are not shown"),
             }
         }

@@ -9,7 +9,7 @@ use olm_kit::metrics::IntCounterVec;
 use olm_types::bundle::CatalogKey;
 
 use crate::args::Args;
-use crate::catalogs::{CatalogChange, Catalogs};
+use crate::catalogs::{Budget, BudgetLimits, CatalogChange, Catalogs};
 use crate::metrics::CatalogMetrics;
 use crate::packages::PackageCache;
 use crate::servers::ServiceResolver;
@@ -60,7 +60,8 @@ fn catalogs(
         count(&snapshots, key, change);
         triggers.connected_catalog(key, change);
     });
-    catalogs.unhealthy(args.unhealthy_catalogs)
+    let budget = Budget::new(BudgetLimits::default(), args.global_catalog_namespace());
+    catalogs.unhealthy(args.unhealthy_catalogs).budget(Arc::new(budget))
 }
 
 /// The series of a catalog is there from the first state of its connection on, as in v0.

@@ -31,6 +31,9 @@ pub enum LoadError {
     /// The catalog is larger than allowed.
     #[error("error encountered while listing bundles: {0}")]
     TooLarge(#[from] LimitExceeded),
+    /// What was listed could not be indexed.
+    #[error("the catalog could not be indexed: {0}")]
+    Index(String),
     /// The catalog took too long.
     #[error("the catalog was not listed completely within {} s", .0.as_secs())]
     Deadline(Duration),

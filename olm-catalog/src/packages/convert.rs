@@ -34,13 +34,18 @@ pub struct CatalogFacts {
 /// The CSVs at the heads of channels, by name of the bundle. Those that cannot be had are missing.
 pub type Heads = BTreeMap<Arc<str>, Head>;
 
+/// Most that a package shows, in bytes of the CSVs at the heads of its channels, each counted for every
+/// channel that shows it. The packages of published catalogs show a tenth of it.
+pub const SHOWN_BYTES: usize = 32 << 20;
+
 /// No channel of a package has a CSV that can be shown.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("packagemanifest has no valid channels")]
 pub struct NoValidChannels;
 
-/// A package with its channels, sorted by name. A channel whose CSV cannot be had is left out; when
-/// that is the default channel, the first one that is left takes its place.
+/// A package with its channels, sorted by name. A channel whose CSV cannot be had is left out, and so are
+/// those beyond [`SHOWN_BYTES`], the default channel last; when that one is left out, the first one that
+/// is left takes its place.
 ///
 /// # Errors
 /// When no channel is left.
@@ -56,7 +61,7 @@ pub fn manifest(
         .channels
         .iter()
         .filter_map(|(channel, summary)| Some((channel, summary, heads.get(&summary.head)?)));
-    let usable: Vec<_> = usable.collect();
+    let usable = within(usable.collect(), &package.default_channel);
     let first = usable.first().ok_or(NoValidChannels)?;
     let default = usable.iter().find(|(channel, ..)| **channel == package.default_channel);
     let (default_channel, _, default_head) = default.unwrap_or(first);
@@ -80,6 +85,24 @@ pub fn manifest(
     manifest.metadata.creation_timestamp.clone_from(&catalog.created);
     manifest.status = Some(status);
     Ok(manifest)
+}
+
+/// A channel, what the catalog says of it, and the CSV at its head.
+type Usable<'a> = (&'a Arc<str>, &'a ChannelSummary, &'a Head);
+
+/// The channels that may be shown together: the default one, and then as many as there is room for.
+fn within<'a>(usable: Vec<Usable<'a>>, default: &str) -> Vec<Usable<'a>> {
+    let is_default = |channel: &Usable<'_>| **channel.0 == *default;
+    let own = usable.iter().find(|channel| is_default(channel)).map_or(0, |found| found.2.bytes);
+    let mut left = SHOWN_BYTES.saturating_sub(own);
+    let mut fits = |bytes: usize| match left.checked_sub(bytes) {
+        Some(rest) => {
+            left = rest;
+            true
+        }
+        None => false,
+    };
+    usable.into_iter().filter(|channel| is_default(channel) || fits(channel.2.bytes)).collect()
 }
 
 fn channel(

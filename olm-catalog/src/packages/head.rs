@@ -5,12 +5,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use olm_types::api::{ClusterServiceVersion, CsvDescription};
 use serde_json::Value;
 
+/// Largest CSV that is looked at, in bytes. The API server takes no object of that size.
+const LARGEST: usize = 4 << 20;
+
 /// Why a CSV tells nothing.
 #[derive(Debug, thiserror::Error)]
 pub enum HeadError {
     /// The catalog gave no CSV: its bundles hold images only and no metadata.
     #[error("the catalog has no CSV for it")]
     Missing,
+    /// It is too large.
+    #[error("its CSV has {0} bytes, more than {LARGEST}: no API server takes it")]
+    TooLarge(usize),
     /// It is not a CSV.
     #[error("its CSV cannot be read: {0}")]
     Malformed(#[from] serde_json::Error),
@@ -25,16 +31,21 @@ pub struct Head {
     pub labels: BTreeMap<String, String>,
     /// The rest, as packages show it.
     pub description: CsvDescription,
+    /// Bytes of its text, each of which every channel shows whose head it is.
+    pub bytes: usize,
 }
 
 impl Head {
     /// Reads the JSON text of a CSV.
     ///
     /// # Errors
-    /// The text is empty or no CSV.
+    /// The text is empty, too large or no CSV.
     pub fn read(csv_json: &str) -> Result<Self, HeadError> {
         if csv_json.is_empty() {
             return Err(HeadError::Missing);
+        }
+        if csv_json.len() > LARGEST {
+            return Err(HeadError::TooLarge(csv_json.len()));
         }
         let manifest: serde_json::Map<String, Value> = serde_json::from_str(csv_json)?;
         let manifest = Value::Object(manifest);
@@ -44,6 +55,7 @@ impl Head {
             name: csv.metadata.name.clone().unwrap_or_default(),
             labels: csv.metadata.labels.clone().unwrap_or_default(),
             description: description(csv, images),
+            bytes: csv_json.len(),
         })
     }
 }

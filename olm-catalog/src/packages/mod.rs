@@ -16,7 +16,7 @@ mod stored;
 #[cfg(test)]
 mod tests;
 
-pub use convert::{CatalogFacts, Heads, NoValidChannels, manifest};
+pub use convert::{CatalogFacts, Heads, NoValidChannels, SHOWN_BYTES, manifest};
 pub use head::{Head, HeadError};
 pub use icon::{DEFAULT_ICON, Icon};
 pub use stored::{StoredError, StoredPackage};

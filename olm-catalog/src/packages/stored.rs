@@ -1,7 +1,7 @@
 //! A package at rest: small, and quick to turn into text.
 
 use std::collections::BTreeMap;
-use std::io::{Read, Write};
+use std::io::Read;
 
 use flate2::Compression;
 use flate2::read::ZlibDecoder;
@@ -12,6 +12,9 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::icon::{self, Icon};
+
+/// What a label takes beside its bytes.
+const ALLOCATIONS: usize = 48;
 
 /// Why a package cannot be packed or unpacked.
 #[derive(Debug, thiserror::Error)]
@@ -49,7 +52,7 @@ impl StoredPackage {
             description.icon.clear();
         }
         let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
-        encoder.write_all(&serde_json::to_vec(&status)?)?;
+        serde_json::to_writer(&mut encoder, &status)?;
         Ok(Self {
             name: package.metadata.name.unwrap_or_default(),
             catalog_display_name: status.catalog_source_display_name,
@@ -87,9 +90,10 @@ impl StoredPackage {
 
     /// Bytes that it takes in memory, roughly.
     pub fn bytes(&self) -> usize {
-        let labels: usize = self.labels.iter().map(|(key, value)| key.len() + value.len()).sum();
+        let label = |(key, value): (&String, &String)| key.len() + value.len() + ALLOCATIONS;
+        let labels: usize = self.labels.iter().map(label).sum();
         let icon = self.icon.as_ref().map_or(0, |icon| icon.data.len());
-        self.name.len() + labels + self.status.len() + icon
+        size_of::<Self>() + self.name.len() + labels + self.status.len() + icon
     }
 
     /// Its metadata as an object of `namespace`.

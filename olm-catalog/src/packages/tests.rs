@@ -228,3 +228,20 @@ fn bad_heads_say_what_is_wrong(#[case] text: &str, #[case] expected: &str) {
     let error = Head::read(text).unwrap_err().to_string();
     assert!(error.starts_with(expected), "{error}");
 }
+
+/// Every channel shows the CSV at its head: a thousand channels with one head are a thousand copies.
+#[test]
+fn a_package_shows_what_there_is_room_for() {
+    let large = Head { bytes: SHOWN_BYTES / 2, ..csv("h", json!({})) };
+    let heads: Heads = [("h".into(), large)].into();
+    let names: Vec<String> = (0..1_000).map(|number| format!("c{number:03}")).collect();
+    let all: Vec<_> = names.iter().map(|name| (name.as_str(), "h")).collect();
+    assert_eq!(channels(&made(&package("c900", &all), &[], &heads)), ["c000", "c900"]);
+    assert_eq!(channels(&made(&package("none", &all), &[], &heads)), ["c000", "c001"]);
+}
+
+#[test]
+fn a_csv_that_no_api_server_takes_is_not_read() {
+    let error = Head::read(&format!("{{{}", " ".repeat(4 << 20))).unwrap_err();
+    assert!(matches!(error, HeadError::TooLarge(_)), "{error}");
+}

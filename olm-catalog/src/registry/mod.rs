@@ -1,6 +1,7 @@
 //! The registry protocol (spec catalog-operator 6.1): messages, client and server.
 
 pub mod client;
+pub(crate) mod decoded;
 pub mod server;
 
 /// The protocol as an encoded set of file descriptors, made with [`proto`].

@@ -1,24 +1,27 @@
 //! Collects the records of one listing into a snapshot.
 //!
 //! Bundles come first, in the order of the listing; the packages they belong to are asked for
-//! afterwards and given to [`SnapshotBuilder::finish`]. One bad bundle is left out with a reason;
-//! a catalog beyond the limits is refused as a whole.
+//! afterwards, and each is given to [`SnapshotBuilder::add_package`]. One bad bundle is left out with
+//! a reason; a catalog beyond the limits is refused as a whole, as soon as it is.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::sync::Arc;
 
 use olm_types::bundle::{CatalogKey, Entry};
-use prost::Message;
 
 use super::catalog::{CatalogSnapshot, ChannelSummary, PackageSummary, SkippedBundle};
-use super::convert;
 use super::intern::Interner;
 use super::limits::{LimitExceeded, SnapshotLimits};
+use super::{convert, cost};
+use crate::registry::decoded::{bundle_bytes, package_bytes};
 use crate::registry::proto;
 
 /// Most reasons kept for bundles that were left out; more are only counted.
 const KEPT_REASONS: usize = 100;
+
+/// Most bytes of a name or a reason that is kept for a bundle that was left out.
+const REASON_BYTES: usize = 1024;
 
 /// A snapshot in the making.
 #[derive(Debug)]
@@ -27,7 +30,11 @@ pub struct SnapshotBuilder {
     limits: SnapshotLimits,
     interner: Interner,
     entries: Vec<Entry>,
+    packages: BTreeMap<Arc<str>, Result<PackageSummary, String>>,
+    /// Bytes of decoded messages so far.
     transferred: usize,
+    /// Bytes kept so far beside those of the interner.
+    kept: usize,
     skipped: Skipped,
 }
 
@@ -45,7 +52,9 @@ impl SnapshotBuilder {
             limits,
             interner: Interner::default(),
             entries: Vec::new(),
+            packages: BTreeMap::new(),
             transferred: 0,
+            kept: 0,
             skipped: Skipped::default(),
         }
     }
@@ -55,15 +64,18 @@ impl SnapshotBuilder {
     /// # Errors
     /// The catalog exceeds a limit.
     pub fn add(&mut self, bundle: &proto::Bundle) -> Result<(), LimitExceeded> {
-        self.transferred = self.transferred.saturating_add(bundle.encoded_len());
         if self.entries.len().saturating_add(self.skipped.count) >= self.limits.entries {
             return Err(LimitExceeded::Entries(self.limits.entries));
         }
+        self.transfer(bundle_bytes(bundle))?;
         match convert::entry(&self.key, bundle, &mut self.interner) {
-            Ok(entry) => self.entries.push(entry),
-            Err(error) => self.skipped.push(bundle, with_causes(&error)),
+            Ok(entry) => {
+                self.kept = self.kept.saturating_add(cost::entry(&entry));
+                self.entries.push(entry);
+            }
+            Err(error) => self.skipped.push(bundle, &with_causes(&error)),
         }
-        self.check_bytes()
+        self.check_kept()
     }
 
     /// Names of the packages that the bundles so far belong to.
@@ -71,62 +83,88 @@ impl SnapshotBuilder {
         self.entries.iter().map(|entry| Arc::clone(&entry.package)).collect()
     }
 
-    /// The snapshot. Bundles whose package is an error here, or missing, are left out.
-    pub fn finish(
-        mut self,
-        packages: &BTreeMap<Arc<str>, Result<proto::Package, String>>,
-    ) -> CatalogSnapshot {
-        let mut summaries = BTreeMap::new();
-        for (name, answer) in packages {
-            if let Ok(package) = answer {
-                summaries.insert(Arc::clone(name), summary(package, &mut self.interner));
+    /// Adds what the catalog says about a package, or why it says nothing.
+    ///
+    /// # Errors
+    /// The catalog exceeds a limit.
+    pub fn add_package(
+        &mut self,
+        name: Arc<str>,
+        answer: Result<proto::Package, String>,
+    ) -> Result<(), LimitExceeded> {
+        let summary = match answer {
+            Ok(package) => {
+                self.transfer(package_bytes(&package))?;
+                let summary = summary(&package, &mut self.interner);
+                self.kept = self.kept.saturating_add(cost::package(&summary));
+                Ok(summary)
             }
-        }
+            Err(reason) => Err(shortened(&reason).to_owned()),
+        };
+        self.packages.insert(name, summary);
+        self.check_kept()
+    }
+
+    /// The snapshot. Bundles whose package was refused, or was not asked for, are left out.
+    pub fn finish(mut self) -> CatalogSnapshot {
         let mut entries = Vec::with_capacity(self.entries.len());
         for mut entry in std::mem::take(&mut self.entries) {
-            match summaries.get(&entry.package) {
-                Some(package) => {
+            match self.packages.get(&entry.package) {
+                Some(Ok(package)) => {
                     complete(&mut entry, package);
                     entries.push(Arc::new(entry));
                 }
-                None => self.skipped.push_entry(&entry, packages.get(&entry.package)),
+                refused => self.skipped.push_entry(&entry, refused),
             }
         }
-        CatalogSnapshot::new(self.key, entries, summaries, self.skipped.kept, self.skipped.count)
+        let bytes = self.bytes();
+        let packages = self.packages.into_iter();
+        let packages = packages.filter_map(|(name, summary)| Some((name, summary.ok()?))).collect();
+        CatalogSnapshot::new(self.key, entries, packages, self.skipped.kept, self.skipped.count)
+            .taking(bytes)
     }
 
-    fn check_bytes(&self) -> Result<(), LimitExceeded> {
-        if self.transferred > self.limits.transfer_bytes {
-            return Err(LimitExceeded::TransferBytes(self.limits.transfer_bytes));
+    fn transfer(&mut self, bytes: usize) -> Result<(), LimitExceeded> {
+        self.transferred = self.transferred.saturating_add(bytes);
+        match self.transferred > self.limits.transfer_bytes {
+            true => Err(LimitExceeded::TransferBytes(self.limits.transfer_bytes)),
+            false => Ok(()),
         }
-        if self.interner.bytes() > self.limits.text_bytes {
-            return Err(LimitExceeded::TextBytes(self.limits.text_bytes));
+    }
+
+    fn check_kept(&self) -> Result<(), LimitExceeded> {
+        match self.bytes() > self.limits.kept_bytes {
+            true => Err(LimitExceeded::KeptBytes(self.limits.kept_bytes)),
+            false => Ok(()),
         }
-        Ok(())
+    }
+
+    fn bytes(&self) -> usize {
+        self.interner.bytes().saturating_add(self.kept)
     }
 }
 
 impl Skipped {
-    fn push(&mut self, bundle: &proto::Bundle, reason: String) {
+    fn push(&mut self, bundle: &proto::Bundle, reason: &str) {
         self.record(&bundle.package_name, &bundle.channel_name, &bundle.csv_name, reason);
     }
 
-    fn push_entry(&mut self, entry: &Entry, answer: Option<&Result<proto::Package, String>>) {
+    fn push_entry(&mut self, entry: &Entry, answer: Option<&Result<PackageSummary, String>>) {
         let reason = match answer {
             Some(Err(reason)) => format!("the catalog did not give its package: {reason}"),
             _ => "the catalog was not asked for its package".to_owned(),
         };
-        self.record(&entry.package, &entry.channel, &entry.name, reason);
+        self.record(&entry.package, &entry.channel, &entry.name, &reason);
     }
 
-    fn record(&mut self, package: &str, channel: &str, name: &str, reason: String) {
+    fn record(&mut self, package: &str, channel: &str, name: &str, reason: &str) {
         self.count = self.count.saturating_add(1);
         if self.kept.len() < KEPT_REASONS {
             self.kept.push(SkippedBundle {
-                package: package.to_owned(),
-                channel: channel.to_owned(),
-                name: name.to_owned(),
-                reason,
+                package: shortened(package).to_owned(),
+                channel: shortened(channel).to_owned(),
+                name: shortened(name).to_owned(),
+                reason: shortened(reason).to_owned(),
             });
         }
     }
@@ -153,6 +191,11 @@ fn complete(entry: &mut Entry, package: &PackageSummary) {
     entry.deprecations.package = package.deprecation.clone();
     entry.deprecations.channel =
         package.channels.get(&entry.channel).and_then(|channel| channel.deprecation.clone());
+}
+
+/// The beginning of a text of a catalog, which may be of any length.
+fn shortened(text: &str) -> &str {
+    text.get(..text.floor_char_boundary(REASON_BYTES)).unwrap_or(text)
 }
 
 /// An error followed by its causes, as `a: b: c`.

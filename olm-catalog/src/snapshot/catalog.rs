@@ -1,6 +1,6 @@
 //! The content of one catalog, with its indexes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -20,6 +20,7 @@ pub struct CatalogSnapshot {
     by_name: BTreeMap<Arc<str>, Vec<usize>>,
     skipped: Vec<SkippedBundle>,
     skipped_count: usize,
+    bytes: usize,
 }
 
 /// What a catalog says about a package as a whole.
@@ -79,15 +80,26 @@ impl CatalogSnapshot {
         entries.sort_by(|a, b| (&a.package, &a.channel).cmp(&(&b.package, &b.channel)));
         Self {
             spans: spans(&entries),
-            by_gvk: index_by(&entries, |entry| entry.provided_apis().collect()),
-            by_label: index_by(&entries, labels),
+            by_gvk: index_shared(&entries, |entry| entry.provided_apis().collect()),
+            by_label: index_shared(&entries, labels),
             by_name: index_by(&entries, |entry| vec![Arc::clone(&entry.name)]),
             key,
             entries,
             packages,
             skipped,
             skipped_count,
+            bytes: 0,
         }
+    }
+
+    /// The same, with what it takes in memory.
+    pub(super) fn taking(self, bytes: usize) -> Self {
+        Self { bytes, ..self }
+    }
+
+    /// What it takes in memory, in bytes, roughly.
+    pub fn bytes(&self) -> usize {
+        self.bytes
     }
 
     /// Whether another snapshot of the catalog says the same.
@@ -177,7 +189,7 @@ fn spans(entries: &[Arc<Entry>]) -> BTreeMap<Arc<str>, PackageSpan> {
 /// Positions by key; an entry that names a key twice is listed once.
 fn index_by<K: Ord>(
     entries: &[Arc<Entry>],
-    keys: impl Fn(&Entry) -> Vec<K>,
+    mut keys: impl FnMut(&Entry) -> Vec<K>,
 ) -> BTreeMap<K, Vec<usize>> {
     let mut index: BTreeMap<K, Vec<usize>> = BTreeMap::new();
     for (position, entry) in entries.iter().enumerate() {
@@ -189,6 +201,18 @@ fn index_by<K: Ord>(
         }
     }
     index
+}
+
+/// Positions by a key that follows from properties. Those of a list that entries share are read once.
+fn index_shared<K: Ord + Clone>(
+    entries: &[Arc<Entry>],
+    keys: impl Fn(&Entry) -> Vec<K>,
+) -> BTreeMap<K, Vec<usize>> {
+    let mut known: HashMap<usize, Vec<K>> = HashMap::new();
+    index_by(entries, |entry| {
+        let list = Arc::as_ptr(&entry.properties).addr();
+        known.entry(list).or_insert_with(|| keys(entry)).clone()
+    })
 }
 
 fn labels(entry: &Entry) -> Vec<Arc<str>> {

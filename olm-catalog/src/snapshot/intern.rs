@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use olm_types::bundle::Property;
 
+use super::cost;
+
 /// Shares equal strings and equal property lists: a bundle in five channels keeps one list.
 #[derive(Debug, Default)]
 pub(super) struct Interner {
@@ -20,7 +22,7 @@ impl Interner {
             return Arc::clone(known);
         }
         let shared: Arc<str> = text.into();
-        self.bytes = self.bytes.saturating_add(text.len());
+        self.bytes = self.bytes.saturating_add(cost::text(text.len()));
         self.texts.insert(Arc::clone(&shared));
         shared
     }
@@ -35,13 +37,13 @@ impl Interner {
         if let Some(known) = self.properties.get(list.as_slice()) {
             return Arc::clone(known);
         }
-        self.bytes = self.bytes.saturating_add(size_of_val(list.as_slice()));
+        self.bytes = self.bytes.saturating_add(cost::properties(&list));
         let shared: Arc<[Property]> = list.into();
         self.properties.insert(Arc::clone(&shared));
         shared
     }
 
-    /// Bytes of distinct content so far.
+    /// Bytes that distinct content takes so far.
     pub(super) fn bytes(&self) -> usize {
         self.bytes
     }

@@ -8,16 +8,17 @@ use thiserror::Error;
 pub struct SnapshotLimits {
     /// Most entries, that is bundles counted once per channel.
     pub entries: usize,
-    /// Most bytes of distinct text kept: names, versions, properties.
-    pub text_bytes: usize,
-    /// Most bytes of all messages of one listing, manifests included.
+    /// Most bytes kept: distinct names, versions and properties, entries, channels, what is skipped,
+    /// and the indexes.
+    pub kept_bytes: usize,
+    /// Most bytes of all decoded messages of one load together, manifests included.
     pub transfer_bytes: usize,
 }
 
 impl Default for SnapshotLimits {
     /// Several times what the largest published catalogs need.
     fn default() -> Self {
-        Self { entries: 65_536, text_bytes: 64 << 20, transfer_bytes: 1 << 30 }
+        Self { entries: 65_536, kept_bytes: 64 << 20, transfer_bytes: 1 << 30 }
     }
 }
 
@@ -27,10 +28,13 @@ pub enum LimitExceeded {
     /// Too many entries.
     #[error("the catalog has more than {0} channel entries")]
     Entries(usize),
-    /// Too much text to keep.
-    #[error("names and properties of the catalog exceed {0} bytes")]
-    TextBytes(usize),
+    /// Too much to keep.
+    #[error(
+        "names, properties and channels of the catalog exceed {0} bytes: serve fewer bundles, or \
+         split the catalog"
+    )]
+    KeptBytes(usize),
     /// Too much to transfer.
-    #[error("the list of bundles exceeds {0} bytes")]
+    #[error("the bundles and packages of the catalog exceed {0} bytes: split the catalog")]
     TransferBytes(usize),
 }

@@ -9,6 +9,7 @@
 mod builder;
 mod catalog;
 mod convert;
+mod cost;
 mod dependencies;
 mod intern;
 mod limits;

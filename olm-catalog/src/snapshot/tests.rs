@@ -1,12 +1,9 @@
 //! From records of the protocol to entries (spec catalog-operator 3.2).
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
 use olm_types::bundle::{BundleContent, CatalogKey};
 use rstest::rstest;
 
-use super::{CatalogSnapshot, SnapshotBuilder, SnapshotLimits};
+use super::{CatalogSnapshot, LimitExceeded, SnapshotBuilder, SnapshotLimits};
 use crate::registry::proto;
 
 /// A snapshot of these bundles, which are all in package `p`, channel `c`.
@@ -21,9 +18,10 @@ fn snapshot(bundles: Vec<proto::Bundle>) -> CatalogSnapshot {
         default_channel_name: "c".into(),
         ..proto::Package::default()
     };
-    let packages = builder.packages().into_iter().map(|name| (name, Ok(package.clone())));
-    let packages: BTreeMap<_, _> = packages.collect();
-    builder.finish(&packages)
+    for name in builder.packages() {
+        builder.add_package(name, Ok(package.clone())).unwrap();
+    }
+    builder.finish()
 }
 
 fn named(name: &str) -> proto::Bundle {
@@ -146,8 +144,8 @@ fn bundles_of_a_refused_package_are_left_out() {
         let bundle = proto::Bundle { package_name: package.into(), ..named("a") };
         builder.add(&bundle).unwrap();
     }
-    let packages = BTreeMap::from([(Arc::from("refused"), Err("gone".to_owned()))]);
-    let snapshot = builder.finish(&packages);
+    builder.add_package("refused".into(), Err("gone".to_owned())).unwrap();
+    let snapshot = builder.finish();
     let reasons: Vec<_> = snapshot.skipped().iter().map(|it| it.reason.as_str()).collect();
     let expected =
         ["the catalog did not give its package: gone", "the catalog was not asked for its package"];
@@ -160,4 +158,33 @@ fn reasons_are_bounded_and_all_are_counted() {
     let bad = proto::Bundle { dependencies: vec![dependency("olm.gvk", "{")], ..named("bad") };
     let snapshot = snapshot(vec![bad; 250]);
     assert_eq!((snapshot.skipped().len(), snapshot.skipped_count()), (100, 250));
+}
+
+/// Skips, APIs of a shared list, and channels are kept for each entry or package: they count.
+#[test]
+fn what_is_kept_again_and_again_is_counted() {
+    let limits = SnapshotLimits { kept_bytes: 1 << 20, ..SnapshotLimits::default() };
+    let added = |bundle: &dyn Fn(usize) -> proto::Bundle| {
+        let mut builder = SnapshotBuilder::new(CatalogKey::new("ns", "cat"), limits);
+        (0..10_000).take_while(|number| builder.add(&bundle(*number)).is_ok()).count()
+    };
+    assert!((1_000..5_000).contains(&added(&|_| named("a"))), "entries");
+    let skips = |_| proto::Bundle { skips: vec![String::new(); 1_000], ..named("a") };
+    assert!((1..100).contains(&added(&skips)), "skips");
+    let apis = |_| proto::Bundle { provided_apis: vec![api("A"); 1_000], ..named("a") };
+    assert!((1..100).contains(&added(&apis)), "positions in an index");
+    let mut builder = SnapshotBuilder::new(CatalogKey::new("ns", "cat"), limits);
+    let channel = |number: usize| proto::Channel { name: number.to_string(), ..Default::default() };
+    let channels = (0..20_000).map(channel).collect();
+    let package = proto::Package { channels, ..proto::Package::default() };
+    let exceeded = builder.add_package("p".into(), Ok(package)).unwrap_err();
+    assert_eq!(exceeded, LimitExceeded::KeptBytes(1 << 20));
+}
+
+#[test]
+fn reasons_are_short() {
+    let long = "x".repeat(5_000);
+    let bad = proto::Bundle { dependencies: vec![dependency("olm.gvk", "{")], ..named(&long) };
+    let snapshot = snapshot(vec![bad]);
+    assert_eq!(snapshot.skipped()[0].name.len(), 1024);
 }

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use kube_core::ResourceExt;
 use olm_types::api::{CatalogSourceStatus, GrpcConnectionState};
-use olm_types::conditions::catalog_source::CONTENT_CURRENT;
+use olm_types::conditions::catalog_source::{CONTENT_CURRENT, PACKAGES_SHOWN};
 use olm_types::reasons::catalog_source as reasons;
 
 use super::observed::{Content, Observed};
@@ -13,16 +13,29 @@ use super::status::TRANSIENT_FAILURE;
 use super::template::set;
 use super::trouble::of_pods;
 
-/// Sets or removes the condition.
+/// Sets or removes the conditions.
 pub(super) fn note(observed: &Observed, status: &mut CatalogSourceStatus, now: Timestamp) {
     let pods = of_pods(&observed.catalog.name_any(), &observed.server.pods);
     let state = status.connection_state.as_ref();
-    match trouble(&observed.content, pods, state) {
-        None => status.conditions.retain(|known| known.type_ != CONTENT_CURRENT),
+    let trouble = trouble(&observed.content, pods, state);
+    let hidden = observed.content.hidden.clone().map(|hidden| (reasons::TOO_LARGE, hidden));
+    note_one(CONTENT_CURRENT, trouble, &mut status.conditions, now);
+    note_one(PACKAGES_SHOWN, hidden, &mut status.conditions, now);
+}
+
+/// A condition is there while there is a reason for it.
+fn note_one(
+    kind: &str,
+    trouble: Option<(&str, String)>,
+    conditions: &mut Vec<Condition>,
+    now: Timestamp,
+) {
+    match trouble {
+        None => conditions.retain(|known| known.type_ != kind),
         Some((reason, message)) => set(
-            &mut status.conditions,
+            conditions,
             Condition {
-                type_: CONTENT_CURRENT.to_owned(),
+                type_: kind.to_owned(),
                 status: "False".to_owned(),
                 reason: reason.to_owned(),
                 message,

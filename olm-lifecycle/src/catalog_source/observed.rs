@@ -90,6 +90,8 @@ pub struct Content {
     pub problem: Option<String>,
     /// Whether nothing is resolved with what was read before (`--unhealthy-catalogs=block`).
     pub blocks: bool,
+    /// Why the packages API does not show all of it.
+    pub hidden: Option<String>,
 }
 
 /// Whether an object that stands under the name of one of ours belongs to somebody else.

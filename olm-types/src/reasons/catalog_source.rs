@@ -18,5 +18,7 @@ pub const UNREACHABLE: &str = "CatalogUnreachable";
 pub const NOT_READABLE: &str = "CatalogNotReadable";
 /// Content: the registry server does not answer because its Pod does not come up.
 pub const POD_FAILING: &str = "RegistryPodFailing";
+/// Packages: there is no memory for more of them.
+pub const TOO_LARGE: &str = "PackagesTooLarge";
 /// Polling: the Pod that was to show the newest image did not come up.
 pub const UPDATE_POD_FAILED: &str = "UpdatePodFailed";

@@ -5,9 +5,13 @@ use std::sync::Arc;
 use olm_types::bundle::CatalogKey;
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
+use tonic::client::Grpc;
+use tonic::codegen::http::uri::PathAndQuery;
 use tonic::transport::{Channel, Endpoint};
+use tonic::{Request, Status, Streaming};
 
 use super::address::{Address, AddressError};
+use super::counted::Counted;
 use super::link::Link;
 use super::monitor::Monitor;
 use super::options::ClientOptions;
@@ -16,6 +20,10 @@ use super::whole::Whole;
 use crate::connection::{ConnectionEvent, ConnectionStatus, RpcError};
 use crate::registry::proto;
 use crate::registry::proto::registry_client::RegistryClient as Calls;
+
+const GET_PACKAGE: &str = "/api.Registry/GetPackage";
+const GET_BUNDLE: &str = "/api.Registry/GetBundle";
+const LIST_BUNDLES: &str = "/api.Registry/ListBundles";
 
 /// Client of the server of one catalog. Dropping it closes the connection and ends its task.
 #[derive(Debug)]
@@ -52,7 +60,8 @@ impl RegistryClient {
         Ok(Self { key, options, channel, status, monitor })
     }
 
-    /// All calls of the protocol, without deadlines.
+    /// All calls of the protocol, without deadlines, for programs that trust their server: what an
+    /// answer takes in memory is not counted.
     pub fn calls(&self) -> Calls<Whole<Channel>> {
         let channel = Whole(self.channel.clone());
         Calls::new(channel).max_decoding_message_size(self.options.message_bytes)
@@ -63,8 +72,9 @@ impl RegistryClient {
     /// # Errors
     /// The server does not have it or cannot be asked in time.
     pub async fn package(&self, name: &str) -> Result<proto::Package, RpcError> {
-        let request = proto::GetPackageRequest { name: name.to_owned() };
-        self.in_time(async { self.calls().get_package(request).await }).await
+        let request = Request::new(proto::GetPackageRequest { name: name.to_owned() });
+        let codec = Counted::new(self.options.package_bytes);
+        self.in_time(async { self.ready().await?.unary(request, path(GET_PACKAGE), codec).await }).await
     }
 
     /// One bundle of one channel.
@@ -82,7 +92,16 @@ impl RegistryClient {
             channel_name: channel.to_owned(),
             csv_name: name.to_owned(),
         };
-        self.in_time(async { self.calls().get_bundle(request).await }).await
+        let (request, codec) = (Request::new(request), Counted::new(self.options.bundle_bytes));
+        self.in_time(async { self.ready().await?.unary(request, path(GET_BUNDLE), codec).await }).await
+    }
+
+    /// All bundles.
+    pub(super) async fn list_bundles(&self) -> Result<Streaming<proto::Bundle>, Status> {
+        let request = Request::new(proto::ListBundlesRequest {});
+        let codec = Counted::new(self.options.bundle_bytes);
+        let answer = self.ready().await?.server_streaming(request, path(LIST_BUNDLES), codec).await?;
+        Ok(answer.into_inner())
     }
 
     /// The state of the connection.
@@ -90,9 +109,18 @@ impl RegistryClient {
         self.status.subscribe()
     }
 
+    /// What calls with a codec of their own are made with.
+    async fn ready(&self) -> Result<Grpc<Whole<Channel>>, Status> {
+        let mut calls = Grpc::new(Whole(self.channel.clone()))
+            .max_decoding_message_size(self.options.message_bytes);
+        let failed = |error| Status::unknown(format!("Service was not ready: {error}"));
+        calls.ready().await.map_err(failed)?;
+        Ok(calls)
+    }
+
     async fn in_time<T>(
         &self,
-        call: impl Future<Output = Result<tonic::Response<T>, tonic::Status>>,
+        call: impl Future<Output = Result<tonic::Response<T>, Status>>,
     ) -> Result<T, RpcError> {
         let limit = self.options.call_timeout;
         match tokio::time::timeout(limit, call).await {
@@ -110,6 +138,10 @@ impl Drop for RegistryClient {
         self.monitor.abort();
         self.status.send_modify(|status| *status = status.after(&ConnectionEvent::Closed));
     }
+}
+
+fn path(call: &'static str) -> PathAndQuery {
+    PathAndQuery::from_static(call)
 }
 
 /// A channel that connects on first use. A host that no URI can hold is still dialled; then only

@@ -1,6 +1,6 @@
 //! The client as the port that controllers use.
 
-use std::collections::BTreeMap;
+use std::pin::pin;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -12,8 +12,7 @@ use super::calls::RegistryClient;
 use crate::connection::{
     BundleManifests, CatalogConnection, ConnectionStatus, LoadError, RpcError,
 };
-use crate::registry::proto;
-use crate::snapshot::{CatalogSnapshot, SnapshotBuilder};
+use crate::snapshot::{CatalogSnapshot, LimitExceeded, SnapshotBuilder};
 
 #[async_trait]
 impl CatalogConnection for RegistryClient {
@@ -51,30 +50,30 @@ impl CatalogConnection for RegistryClient {
 impl RegistryClient {
     async fn load_all(&self) -> Result<CatalogSnapshot, LoadError> {
         let mut builder = SnapshotBuilder::new(self.key.clone(), self.options.snapshot);
-        let mut bundles = self
-            .calls()
-            .list_bundles(proto::ListBundlesRequest {})
-            .await
-            .map_err(|status| LoadError::List(status.into()))?
-            .into_inner();
+        let mut bundles =
+            self.list_bundles().await.map_err(|status| LoadError::List(status.into()))?;
         while let Some(bundle) =
             bundles.message().await.map_err(|status| LoadError::Stream(status.into()))?
         {
             builder.add(&bundle)?;
         }
-        let packages = self.packages(builder.packages()).await;
-        Ok(builder.finish(&packages))
+        self.add_packages(&mut builder).await?;
+        let finished = tokio::task::spawn_blocking(move || builder.finish()).await;
+        finished.map_err(|error| LoadError::Index(error.to_string()))
     }
 
-    /// Asks for each package; a refusal concerns only that package.
-    async fn packages(
-        &self,
-        names: impl IntoIterator<Item = Arc<str>>,
-    ) -> BTreeMap<Arc<str>, Result<proto::Package, String>> {
+    /// Asks for each package; a refusal concerns only that package. An answer is condensed when it
+    /// is there: those of a hostile server are large, and many.
+    async fn add_packages(&self, builder: &mut SnapshotBuilder) -> Result<(), LimitExceeded> {
         let ask = |name: Arc<str>| async move {
             let answer = self.package(&name).await.map_err(|error| error.to_string());
             (name, answer)
         };
-        stream::iter(names).map(ask).buffer_unordered(self.options.parallel_calls).collect().await
+        let answers = stream::iter(builder.packages()).map(ask);
+        let mut answers = pin!(answers.buffered(self.options.parallel_calls));
+        while let Some((name, answer)) = answers.next().await {
+            builder.add_package(name, answer)?;
+        }
+        Ok(())
     }
 }

@@ -12,6 +12,7 @@
 mod address;
 mod backoff;
 mod calls;
+mod counted;
 mod link;
 mod load;
 mod monitor;

@@ -29,6 +29,10 @@ pub struct ClientOptions {
     pub parallel_calls: usize,
     /// Largest message that is accepted, in bytes. A bundle with its manifests is one message.
     pub message_bytes: usize,
+    /// Most that one bundle may take in memory when it is decoded, in bytes.
+    pub bundle_bytes: usize,
+    /// The same of one package. Several are decoded at the same time.
+    pub package_bytes: usize,
     /// Bounds of what is kept of a catalog.
     pub snapshot: SnapshotLimits,
     /// How host names become addresses.
@@ -49,6 +53,8 @@ impl Default for ClientOptions {
             load_timeout: Duration::from_secs(60),
             parallel_calls: 8,
             message_bytes: 32 << 20,
+            bundle_bytes: 64 << 20,
+            package_bytes: 4 << 20,
             snapshot: SnapshotLimits::default(),
             resolver: Arc::new(SystemResolver),
             proxy: Proxy::from_environment(|name| std::env::var(name).ok()),

@@ -186,11 +186,17 @@ fn a_start_is_told_once(
 }
 
 fn content(read: bool, problem: Option<&str>, blocks: bool) -> Content {
-    Content { read_at: read.then(now), entries: 7, problem: problem.map(str::to_owned), blocks }
+    let problem = problem.map(str::to_owned);
+    Content { read_at: read.then(now), entries: 7, problem, blocks, hidden: None }
+}
+
+fn hiding(hidden: &str) -> Content {
+    Content { hidden: Some(hidden.to_owned()), ..content(true, None, false) }
 }
 
 #[rstest]
 #[case::current("READY", content(true, None, false), "")]
+#[case::packages("READY", hiding("too large"), "PackagesTooLarge: too large")]
 #[case::never_answered("TRANSIENT_FAILURE", content(false, None, false), "")]
 #[case::away(
     "TRANSIENT_FAILURE",
@@ -224,7 +230,8 @@ fn what_resolution_uses(#[case] state: &str, #[case] content: Content, #[case] t
         .conditions
         .iter()
         .map(|one| {
-            assert_eq!((&*one.type_, &*one.status), ("ContentCurrent", "False"));
+            assert!(["ContentCurrent", "PackagesShown"].contains(&&*one.type_), "{}", one.type_);
+            assert_eq!(one.status, "False");
             format!("{}: {}", one.reason, one.message)
         })
         .collect();

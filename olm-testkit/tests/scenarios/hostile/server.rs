@@ -34,6 +34,16 @@ pub enum Hostility {
     Long(u32),
     /// Bytes that are no message.
     Noise,
+    /// One bundle with this many empty `providedApis`, of two bytes each.
+    EmptyApis(usize),
+    /// Bundles that skip a hundred thousand others each, which have no name.
+    Skips,
+    /// As many bundles as there may be, with the same three thousand `providedApis` each.
+    SameApis,
+    /// Bundles of 500 packages; asked for a package, fifteen thousand channels of the same name.
+    Channels,
+    /// Bundles with this many bytes of distinct text.
+    Text(usize),
 }
 
 /// Such a server, until it is dropped.
@@ -78,14 +88,15 @@ impl Service<http::Request<Body>> for Registry {
     fn call(&mut self, request: http::Request<Body>) -> Self::Future {
         let unknown = Status::unimplemented("it only lists bundles");
         ready(Ok(match request.uri().path() {
-            "/api.Registry/ListBundles" => answer(self.0),
+            "/api.Registry/ListBundles" => answer(messages(self.0)),
+            "/api.Registry/GetPackage" => answer(stream::iter([package(self.0)]).boxed()),
             _ => unknown.into_http(),
         }))
     }
 }
 
-fn answer(hostility: Hostility) -> http::Response<Body> {
-    let messages = messages(hostility).map(|bytes| Frame::data(Bytes::from(bytes)));
+fn answer(messages: BoxStream<'static, Vec<u8>>) -> http::Response<Body> {
+    let messages = messages.map(|bytes| Frame::data(Bytes::from(bytes)));
     let mut end = http::HeaderMap::new();
     // An empty text is no bad header.
     let _ = Status::new(Code::Ok, "").add_header(&mut end);
@@ -106,18 +117,71 @@ fn messages(hostility: Hostility) -> BoxStream<'static, Vec<u8>> {
         Hostility::Short => one(framed(1_000, &[0; 10])),
         Hostility::Long(length) => one(framed(length, &[0; 1_000])),
         Hostility::Noise => one(framed(1_000, &[0xff; 1_000])),
+        // Field 7 with nothing in it.
+        Hostility::EmptyApis(count) => one(whole(&[0x3a, 0].repeat(count))),
+        Hostility::Skips => endless(|number| proto::Bundle {
+            skips: vec![String::new(); 100_000],
+            ..named(number)
+        }),
+        Hostility::SameApis => endless(|number| proto::Bundle {
+            provided_apis: vec![proto::GroupVersionKind::default(); 3_000],
+            ..named(number)
+        }),
+        Hostility::Channels => {
+            let in_package = |number| proto::Bundle {
+                package_name: format!("p{number}"),
+                ..named(number)
+            };
+            let bundles = (0..500).map(in_package).map(|bundle| whole(&bundle.encode_to_vec()));
+            stream::iter(bundles).boxed()
+        }
+        Hostility::Text(bytes) => {
+            let text = |number: u64| proto::Property {
+                r#type: "text".to_owned(),
+                value: format!("{number:x>TEXT$}"),
+            };
+            let with_text = move |number| proto::Bundle {
+                properties: vec![text(number)],
+                ..named(number)
+            };
+            let count = u64::try_from(bytes / TEXT).unwrap_or(u64::MAX);
+            let bundles = (0..count).map(with_text).map(|bundle| whole(&bundle.encode_to_vec()));
+            stream::iter(bundles).boxed()
+        }
     }
 }
 
+/// Bytes of the text of one bundle.
+const TEXT: usize = 64 << 10;
+
+/// The answer about any package.
+fn package(hostility: Hostility) -> Vec<u8> {
+    let channel = proto::Channel { name: "stable".to_owned(), ..proto::Channel::default() };
+    let count = if matches!(hostility, Hostility::Channels) { 15_000 } else { 1 };
+    let package = proto::Package { channels: vec![channel; count], ..proto::Package::default() };
+    whole(&package.encode_to_vec())
+}
+
+fn endless(bundle: impl Fn(u64) -> proto::Bundle + Send + 'static) -> BoxStream<'static, Vec<u8>> {
+    stream::iter(0_u64..).map(move |number| whole(&bundle(number).encode_to_vec())).boxed()
+}
+
 fn bundle(number: u64) -> Vec<u8> {
-    let bundle = proto::Bundle {
+    whole(&named(number).encode_to_vec())
+}
+
+fn named(number: u64) -> proto::Bundle {
+    proto::Bundle {
         csv_name: format!("a.v{number}"),
         package_name: "a".to_owned(),
         channel_name: "stable".to_owned(),
         ..proto::Bundle::default()
-    };
-    let bytes = bundle.encode_to_vec();
-    framed(u32::try_from(bytes.len()).unwrap_or(u32::MAX), &bytes)
+    }
+}
+
+/// A message behind its length.
+fn whole(bytes: &[u8]) -> Vec<u8> {
+    framed(u32::try_from(bytes.len()).unwrap_or(u32::MAX), bytes)
 }
 
 /// A message behind a length, whether that is its own or not.

@@ -1,6 +1,5 @@
 //! What makes a resolution necessary again.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use olm_catalog::snapshot::{CatalogSnapshot, SnapshotBuilder, SnapshotLimits, SnapshotSet};
@@ -59,7 +58,7 @@ fn world(snapshot: &Arc<CatalogSnapshot>) -> World {
 
 fn snapshot() -> Arc<CatalogSnapshot> {
     let builder = SnapshotBuilder::new(CatalogKey::new("ns", "c"), SnapshotLimits::default());
-    Arc::new(builder.finish(&BTreeMap::new()))
+    Arc::new(builder.finish())
 }
 
 type Change = (&'static str, bool, fn(&mut World));

@@ -70,6 +70,14 @@ impl Local {
         found.map(|(_, _, admin)| *admin).with_context(|| format!("{operator} does not run"))
     }
 
+    /// The most resident memory that an operator had so far, in bytes.
+    pub fn peak_memory(&self, operator: Operator) -> Result<u64> {
+        let operators = self.operators.lock().map_err(|_| anyhow!("a scenario panicked"))?;
+        let found = operators.iter().find(|(started, _, _)| *started == operator);
+        let peak = found.and_then(|(_, running, _)| running.peak_memory());
+        peak.with_context(|| format!("{operator} does not run"))
+    }
+
     /// The log of an operator so far.
     pub fn log(&self, operator: Operator) -> Result<String> {
         let operators = self.operators.lock().map_err(|_| anyhow!("a scenario panicked"))?;
