@@ -4,6 +4,7 @@
 //! runs with warnings denied.
 
 mod arrows;
+mod citations;
 mod dependencies;
 mod differences;
 mod features;
@@ -67,6 +68,7 @@ const CHECKS: &[Check] = &[
     Check { rule: "tests are built with every feature", find: features::left_out },
     Check { rule: "tests and programs share dependencies", find: features::for_tests_only },
     Check { rule: "a change is known to concern some scenarios", find: scenarios::gaps },
+    Check { rule: "a cited section of docs/spec exists", find: citations::dangling },
     Check {
         rule: "each difference from v0 names tests that exist",
         find: differences::without_test,
