@@ -1,5 +1,5 @@
-//! What the user's documents say, a sentence each.
+//! What the documents for users say about rights, a sentence each.
 
 #![allow(clippy::unwrap_used, reason = "only tests use it")]
 
-mod seed_003;
+mod roles;

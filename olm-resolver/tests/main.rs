@@ -4,10 +4,10 @@
 
 mod bad_input;
 mod conformance;
+mod dependencies;
 mod explanations;
 mod oracle;
 mod order;
 mod scenarios;
-mod seed_001;
-mod seeds;
 mod support;
+mod upgrades;

@@ -175,8 +175,9 @@ impl Catalogs {
         self.with(key, Served::facts).unwrap_or_default()
     }
 
-    /// The content of a catalog. A catalog without a connection has none (spec 3.1); one that
-    /// exists and was not looked at yet, as after a start of this process, may still get one.
+    /// The content of a catalog. A catalog without a connection has none (spec catalog-operator
+    /// 3.1); one that exists and was not looked at yet, as after a start of this process, may still
+    /// get one.
     pub fn content(&self, key: &CatalogKey) -> Content {
         match self.served.get(key).as_deref() {
             Some(Some(served)) => served.content(),

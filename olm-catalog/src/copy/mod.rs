@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | `cp` | our image | puts another program into a volume |
 //! | `cpb` | a bundle image | copies the bundle into a volume (spec catalog-operator 5) |
-//! | `copy-content` | a catalog image | copies catalog and cache into a volume (spec 1.4) |
+//! | `copy-content` | a catalog image | copies catalog and cache into a volume (spec catalog-operator 1.4) |
 //!
 //! They are one binary, `olm-copy`, that goes by the name it is called by, and need nothing of the
 //! image that they run in: no shell, no library, no file. What a bundle image holds is untrusted;

@@ -3,7 +3,7 @@
 //! | called as | what it does |
 //! |---|---|
 //! | `opm alpha bundle extract` | puts a bundle folder into a ConfigMap (spec catalog-operator 5) |
-//! | `configmap-server` | serves the catalog in a ConfigMap (spec 1.7) |
+//! | `configmap-server` | serves the catalog in a ConfigMap (spec catalog-operator 1.7) |
 //!
 //! The rules are pure: [`crate::bundle::config_map`] and [`legacy`].
 

@@ -111,8 +111,8 @@ mod tests {
         catalog
     }
 
-    /// The rows of spec 9.9. Where v0 waits for a whole interval after each look, we wait for the
-    /// rest of it.
+    /// The rows of spec catalog-operator 9.9. Where v0 waits for a whole interval after each look,
+    /// we wait for the rest of it.
     #[rstest]
     #[case::whole("10m", "0s", None, "10m")]
     #[case::whole_of_the_longest("15m", "0s", None, "15m")]

@@ -31,8 +31,9 @@ pub enum SpecProblem {
     UnknownType(String),
 }
 
-/// The backend that a CatalogSource asks for (spec 1.2 step 1 and 1.3). An address wins over an
-/// image only as the target of connections; with an image a server is made all the same.
+/// The backend that a CatalogSource asks for (spec catalog-operator 1.2 step 1 and 1.3). An address
+/// wins over an image only as the target of connections; with an image a server is made all the
+/// same.
 pub fn backend(catalog: &CatalogSource) -> Result<Backend, SpecProblem> {
     let spec = &catalog.spec;
     let set = |field: &Option<String>| {

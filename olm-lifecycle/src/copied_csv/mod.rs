@@ -19,6 +19,4 @@ pub use rights::{TargetRights, decide_rights};
 pub use wish::{Copying, Wish, wish};
 
 #[cfg(test)]
-mod seeds;
-#[cfg(test)]
 mod tests;

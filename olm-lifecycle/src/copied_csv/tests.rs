@@ -1,5 +1,7 @@
 //! What copies look like, where they are, and what an OLMConfig says about them.
 
+mod copies;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 

@@ -2,7 +2,7 @@
 //!
 //! One operator may do with its definition what it likes: its old CSV makes way for its new one.
 //! When several operators own a definition, a version may go only after an upgrade that stopped
-//! serving it (seed 001, 2.2.2.2).
+//! serving it (docs/differences.md).
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,5 @@
-//! Upgrades of definitions: the rows of spec 9.7 on CRDs, and the rules of seed 001.
+//! Upgrades of definitions: the rows of spec catalog-operator 9.7 on CRDs, and the rules of
+//! OpenShift's guide to OLM (docs/differences.md).
 
 use olm_effect::{Outcome, Refusal};
 use rstest::rstest;
@@ -180,7 +181,7 @@ fn stored_versions_must_stay(
     assert_eq!(upgraded(live, &desired, &[]).err(), lost);
 }
 
-/// Seed 001, 2.2.2.2: first not served, then not stored, then gone.
+/// A version goes as the guide says: first not served, then not stored, then gone.
 #[test]
 fn an_unserved_version_goes_after_every_object_was_written_anew() {
     let mut old = version("v1", false, json!({}));

@@ -128,7 +128,7 @@ pub fn is_without_status(plan: &InstallPlan) -> bool {
         .is_none_or(|status| status.plan.is_empty() && status.bundle_lookups.is_empty())
 }
 
-/// Whether a user asks for CSVs with this plan (seed 001, 2.1.4.2). Plans of the operator have a
+/// Whether a user asks for CSVs with this plan (docs/differences.md). Plans of the operator have a
 /// number, and Subscriptions as owners.
 pub fn made_by_user(plan: &InstallPlan) -> bool {
     let phase = plan.status.as_ref().map(|status| status.phase).unwrap_or_default();

@@ -71,6 +71,4 @@ pub fn decide(observed: &Observed, now: Timestamp) -> Decision {
 }
 
 #[cfg(test)]
-mod seeds;
-#[cfg(test)]
 mod tests;

@@ -10,6 +10,7 @@
 //! - 8.29 `install_plan/attenuation.rs`, tokens in olm-kit `interpreter/tests/accounts.rs`.
 
 mod accounts;
+mod sync;
 
 use super::*;
 use k8s_openapi::api::core::v1::Namespace;

@@ -1,5 +1,5 @@
 //! What a Subscription says about deprecations in its catalog (spec catalog-operator 2.2,
-//! Deprecations; seed 001).
+//! Deprecations).
 
 use std::sync::Arc;
 

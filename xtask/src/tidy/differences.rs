@@ -206,7 +206,7 @@ mod tests {
 
     fn findings(cell: &str) -> Vec<String> {
         let file = |path: &str, text: &str| SourceFile { path: path.into(), text: text.into() };
-        let rows = "| subject | seed | v0 | ours | asserted by |\n|---|---|---|---|---|\n";
+        let rows = "| subject | documents | v0 | ours | asserted by |\n|---|---|---|---|---|\n";
         let files = vec![
             file(DOCUMENT, &format!("{rows}| a \\| b | – | c | d | {cell} |\n")),
             file("olm-kit/src/queue/tests.rs", CODE),

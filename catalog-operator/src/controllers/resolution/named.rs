@@ -1,4 +1,4 @@
-//! CSVs that a user's InstallPlan names (seed 001, 2.1.4.2): each is found in the catalogs that the
+//! CSVs that a user's InstallPlan names (docs/differences.md): each is found in the catalogs that the
 //! namespace sees, together with the providers of what it requires.
 //!
 //! A name is looked for as if somebody subscribed to its package from that version on. What is

@@ -1,4 +1,5 @@
-//! Names, labels, probes and hashes of the objects that serve a catalog (spec 1.4, 1.5, 1.7, 9.9).
+//! Names, labels, probes and hashes of the objects that serve a catalog (spec catalog-operator 1.4,
+//! 1.5, 1.7, 9.9).
 
 use olm_types::annotations;
 use olm_types::api::CatalogSourceSpec;
@@ -39,8 +40,8 @@ fn image(spec: Value) -> CatalogSource {
     catalog("test", all)
 }
 
-/// The vectors of spec 9.9 are hashes of Pods that no CatalogSource gives exactly: another name for
-/// the container, no delays.
+/// The vectors of spec catalog-operator 9.9 are hashes of Pods that no CatalogSource gives exactly:
+/// another name for the container, no delays.
 #[rstest]
 #[case::plain(json!({}), "cBESV2Miwqi3TX1KELgXItd7j206e4q6b21BnP")]
 #[case::memory_target(json!({"memoryTarget": "5Mi"}), "22OBIOEoFxFjed27eJvvYzqL0TfdXsuapKoxsE")]

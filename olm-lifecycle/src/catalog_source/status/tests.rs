@@ -1,4 +1,5 @@
-//! Statuses of CatalogSources: the rows of spec 9.8 that need no server, and connections.
+//! Statuses of CatalogSources: the rows of spec catalog-operator 9.8 that need no server, and
+//! connections.
 
 use std::sync::Arc;
 

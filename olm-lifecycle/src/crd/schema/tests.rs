@@ -55,7 +55,7 @@ fn keywords(#[case] schema: Value, #[case] value: Value, #[case] expected: &str)
     assert_eq!(told(spec(schema), json!({"spec": value})), expected);
 }
 
-/// The MachinePool of Hive, from v0's own tests (spec 9.7).
+/// The MachinePool of Hive, from v0's own tests (spec catalog-operator 9.7).
 #[test]
 fn findings_come_in_the_order_of_an_api_server() {
     let reference = json!({"type": "object"});

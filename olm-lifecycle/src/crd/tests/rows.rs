@@ -1,4 +1,5 @@
-//! The rows of spec 9.7 on the compatibility of definitions, with the objects of v0's own test files.
+//! The rows of spec catalog-operator 9.7 on the compatibility of definitions, with the objects of
+//! v0's own test files.
 
 use olm_types::annotations::INSTALLED_ALONGSIDE_PREFIX;
 

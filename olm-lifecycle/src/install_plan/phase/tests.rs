@@ -1,4 +1,5 @@
-//! Phases of an InstallPlan: the rows of spec 9.7. What executions lead to is in `conclusion`.
+//! Phases of an InstallPlan: the rows of spec catalog-operator 9.7. What executions lead to is in
+//! `conclusion`.
 
 mod conclusion;
 

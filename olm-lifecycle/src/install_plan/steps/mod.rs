@@ -105,7 +105,7 @@ pub enum BundleError {
     Print(#[from] serde_json::Error),
 }
 
-/// The steps of one bundle in namespace `namespace`, in the order of spec 3.10.
+/// The steps of one bundle in namespace `namespace`, in the order of spec catalog-operator 3.10.
 pub fn bundle_steps(bundle: &BundleInput, namespace: &str) -> Result<Vec<Step>, BundleError> {
     let mut sink = StepSink::new(&bundle.entry.name, &bundle.entry.catalog);
     let csv = csv::prepare(bundle, namespace)?;

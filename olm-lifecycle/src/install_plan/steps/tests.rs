@@ -63,7 +63,7 @@ fn manifest(step: &Step) -> Value {
     serde_json::from_str(step.resource.manifest.as_deref().unwrap()).unwrap()
 }
 
-/// The worked example of spec 0.2.
+/// The worked example of spec catalog-operator 0.2.
 fn worked_example(account: &str) -> Vec<Step> {
     let permission = json!([{"serviceAccountName": account, "rules": [
         {"verbs": ["get"], "apiGroups": [""], "resources": ["pods"]},
@@ -203,7 +203,7 @@ fn other_objects_keep_their_order_and_kind() {
     assert_eq!(gvk(&steps[3]), (String::new(), "v1".to_owned()));
 }
 
-/// Row `AdditionalBundleObjects/Service` of spec 9.2.
+/// Row `AdditionalBundleObjects/Service` of spec catalog-operator 9.2.
 #[test]
 fn an_object_without_version_is_a_core_object() {
     let objects = ["Service", "Secret"]

@@ -1,5 +1,5 @@
-//! Health of catalogs on Subscriptions: the rows of spec 9.5. Those on reconcilers are in
-//! `subscription/sync/tests.rs`.
+//! Health of catalogs on Subscriptions: the rows of spec catalog-operator 9.5. Those on reconcilers
+//! are in `subscription/sync/tests.rs`.
 
 use rstest::rstest;
 

@@ -1,5 +1,5 @@
-//! What Subscriptions say about their plan: the rows of spec 9.5. Those on reconcilers are in
-//! `subscription/sync/tests.rs`.
+//! What Subscriptions say about their plan: the rows of spec catalog-operator 9.5. Those on
+//! reconcilers are in `subscription/sync/tests.rs`.
 
 use k8s_openapi::api::core::v1::ObjectReference;
 use olm_types::api::{BundleLookupCondition, InstallPlanCondition};

@@ -33,8 +33,9 @@ pub enum Begin {
         /// The same on the Namespace, with a hint.
         event: Box<Effect>,
     },
-    /// A Subscription is still looked at by itself (spec 2.2); that comes first, and brings the
-    /// namespace back here. It keeps conditions in v0's order, and two writes from meeting.
+    /// A Subscription is still looked at by itself (spec catalog-operator 2.2); that comes first,
+    /// and brings the namespace back here. It keeps conditions in v0's order, and two writes from
+    /// meeting.
     NotSynced,
     /// Subscriptions have to be brought up to date first; their change starts over.
     OutOfDate(Vec<Effect>),

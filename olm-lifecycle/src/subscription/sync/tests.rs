@@ -1,4 +1,4 @@
-//! The rows of spec 9.5 on reconcilers: a whole look at one Subscription.
+//! The rows of spec catalog-operator 9.5 on reconcilers: a whole look at one Subscription.
 //!
 //! The rows on states are in `subscription/health/tests.rs` and `subscription/plan_status/tests.rs`.
 //! Impossible rows: `CheckReference`, since a reference that is there or not is no state that is

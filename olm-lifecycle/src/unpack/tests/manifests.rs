@@ -46,7 +46,7 @@ fn the_config_map_and_its_account() {
     insta::assert_yaml_snapshot!("role_binding", manifest(&binding(&config_map)));
 }
 
-/// Row 2 of spec 9.10: timeout of two minutes, a pull secret, user 1001.
+/// Row 2 of spec catalog-operator 9.10: timeout of two minutes, a pull secret, user 1001.
 #[test]
 fn the_job() {
     insta::assert_yaml_snapshot!("job", manifest(&wanted()));

@@ -1,4 +1,5 @@
-//! Bundles on their way out of images: the rows of spec 9.10, and what v0 does not test.
+//! Bundles on their way out of images: the rows of spec catalog-operator 9.10, and what v0 does not
+//! test.
 
 mod build;
 mod causes;

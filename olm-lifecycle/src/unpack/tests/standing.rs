@@ -1,4 +1,4 @@
-//! Rows of spec 9.10 about what is recorded.
+//! Rows of spec catalog-operator 9.10 about what is recorded.
 
 use olm_types::api::BundleLookupCondition;
 use olm_types::hash::unpack_name;

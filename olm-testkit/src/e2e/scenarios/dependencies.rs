@@ -1,5 +1,5 @@
 //! Operators that depend on each other are never left in a set that does not work (the examples of
-//! seeds 001 and 004, "Example dependency resolution scenarios").
+//! OpenShift's page on dependencies, "Example dependency resolution scenarios").
 
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ pub(super) fn all() -> Vec<Scenario> {
     ]
 }
 
-/// Seeds 001 and 004, first example: B's provider updates to provide C and drops B, which A's
+/// First example: B's provider updates to provide C and drops B, which A's
 /// provider depends on.
 async fn deprecating_dependent_apis(scene: Arc<Scene>) -> Result<()> {
     let [a, b, c] = ["Apple", "Bowl", "Cellar"].map(|kind| scene.kind(kind));
@@ -57,7 +57,7 @@ async fn a_removed_version(scene: Arc<Scene>) -> Result<()> {
     held_back(&scene, "bowl", "bowl.v1.0.0", "bowl.v2.0.0").await
 }
 
-/// Seeds 001 and 004, second example: each new version requires the other's new API and drops the
+/// Second example: each new version requires the other's new API and drops the
 /// old one. One at a time nobody could move.
 async fn version_deadlock(scene: Arc<Scene>) -> Result<()> {
     let [a, b, a2, b2] = ["Apple", "Bowl", "Applet", "Bowler"].map(|kind| scene.kind(kind));

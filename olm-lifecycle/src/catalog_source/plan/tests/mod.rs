@@ -1,5 +1,5 @@
-//! Catalogs that are served by a Pod of ours: the rows of spec 9.8 and 9.9, played on a small
-//! cluster that does what the plan says.
+//! Catalogs that are served by a Pod of ours: the rows of spec catalog-operator 9.8 and 9.9, played
+//! on a small cluster that does what the plan says.
 
 mod drift;
 mod polls;

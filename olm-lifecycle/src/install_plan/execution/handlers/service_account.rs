@@ -59,7 +59,7 @@ impl StepHandler for ServiceAccounts {
 fn merged(desired: &Value, live: &Value) -> Value {
     let mut merged = desired.clone();
     let Some(fields) = merged.as_object_mut() else { return merged };
-    // Tokens are written by others; a step never changes them (spec 4.4).
+    // Tokens are written by others; a step never changes them (spec catalog-operator 4.4).
     fields.remove("secrets");
     let Some(metadata) = fields.get_mut("metadata").and_then(Value::as_object_mut) else {
         return merged;
@@ -101,7 +101,7 @@ mod tests {
 
     use super::*;
 
-    /// The rows of spec 9.7 about merged owner references.
+    /// The rows of spec catalog-operator 9.7 about merged owner references.
     #[rstest]
     #[case::nobody(json!([]), json!([]), 0)]
     #[case::another_uid(json!([{"name": "a", "uid": "1"}]), json!([{"name": "a", "uid": "2"}]), 2)]

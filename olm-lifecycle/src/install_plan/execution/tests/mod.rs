@@ -1,4 +1,4 @@
-//! Execution of steps against a model of an API server: the rows of spec 9.7.
+//! Execution of steps against a model of an API server: the rows of spec catalog-operator 9.7.
 //!
 //! Where its other rows are: phases, groups and time in `install_plan/phase/tests.rs`; scoped
 //! querier in `install_plan/attenuation.rs`, Secrets of accounts in olm-kit

@@ -62,8 +62,8 @@ fn other_owners_stay_beside_the_csv() {
     );
 }
 
-/// Row `TestDedupe` of spec 9.7: v0 counts references in Go, of which three equal ones become
-/// fewer. What a plan adds is there once, whatever the manifest says.
+/// Row `TestDedupe` of spec catalog-operator 9.7: v0 counts references in Go, of which three equal
+/// ones become fewer. What a plan adds is there once, whatever the manifest says.
 #[test]
 fn the_csv_is_named_once() {
     let mut service = claimed("csv.v1");

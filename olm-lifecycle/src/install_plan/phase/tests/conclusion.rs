@@ -1,4 +1,4 @@
-//! What executions lead to: the rows of spec 9.7 about errors and time.
+//! What executions lead to: the rows of spec catalog-operator 9.7 about errors and time.
 
 use olm_effect::Refusal;
 

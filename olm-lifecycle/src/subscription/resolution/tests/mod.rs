@@ -1,5 +1,5 @@
-//! Namespaces before and after their resolution: the rows of spec 9.6, and of 9.2 what follows from
-//! an answer (the answers themselves are in catalog-operator `tests/steps.rs`).
+//! Namespaces before and after their resolution: the rows of spec catalog-operator 9.6, and of 9.2
+//! what follows from an answer (the answers themselves are in catalog-operator `tests/steps.rs`).
 //!
 //! Where the rows of 9.6 are: new Subscriptions, updates, dependencies and generations in
 //! `installs`; lookups in `unpacking`; errors of plans, unpacking and resolution, and their end, in

@@ -1,4 +1,4 @@
-//! InstallPlans that a user makes (seed 001, 2.1.4.2).
+//! InstallPlans that a user makes (docs/differences.md).
 
 use std::sync::Arc;
 

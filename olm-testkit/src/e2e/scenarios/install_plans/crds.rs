@@ -1,4 +1,4 @@
-//! Upgrades of CustomResourceDefinitions (spec catalog-operator 4.5, seed 001 2.2.2).
+//! Upgrades of CustomResourceDefinitions (spec catalog-operator 4.5).
 
 use std::sync::Arc;
 

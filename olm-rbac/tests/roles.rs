@@ -1,5 +1,5 @@
-//! What the users' document 003 promises about generated ClusterRoles, sentence by sentence. v0's
-//! names and labels hold where they differ; docs/differences.md has the rows.
+//! What OpenShift's page on OperatorGroups promises about generated ClusterRoles (spec olm-operator 4.6),
+//! sentence by sentence. v0's names and labels hold where they differ; docs/differences.md has the rows.
 
 use k8s_openapi::api::rbac::v1::ClusterRole;
 use olm_rbac::{api_service_roles, crd_roles, group_roles};

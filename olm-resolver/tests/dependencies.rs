@@ -1,10 +1,11 @@
-//! What the user's documents 002 and 004 say about dependencies, a sentence each.
+//! What the documents for users say about dependencies, a sentence each: OLM's page on dependency
+//! resolution, and OpenShift's on dependencies and upgrades of definitions.
 
 use rstest::rstest;
 
 use crate::support::{Problem, VERSION_DEADLOCK, answer, failure};
 
-/// Seed 002: providers of required APIs, and upgrades that belong together.
+/// OLM's page: providers of required APIs, and upgrades that belong together.
 #[rstest]
 #[case::a_required_api_is_searched_in_the_catalogs(
     "a.v1 a/alpha ?1\nb.v1 b/alpha +1\nsub a a/alpha",
@@ -51,7 +52,7 @@ fn dependencies(#[case] text: &str, #[case] wanted: &str) {
     assert_eq!(answer(text), wanted);
 }
 
-/// Seed 004: how one of several options is chosen.
+/// How one of several options is chosen.
 #[rstest]
 #[case::higher_priority(
     "
@@ -107,7 +108,7 @@ fn preferences(#[case] text: &str, #[case] wanted: &str) {
     assert_eq!(answer(text), wanted);
 }
 
-/// Seed 004: `olm.constraint` of bundle `red`, beside packages blue and green.
+/// `olm.constraint` of bundle `red`, beside packages blue and green.
 #[rstest]
 #[case::cel_over_properties(
     r#"{"cel":{"rule":"properties.exists(p,p.type=='certified')"}}"#,
@@ -173,7 +174,7 @@ fn the_documents_name_of_a_package_is_refused_as_in_v0() {
     assert!(text.contains("json: unknown field \"name\""), "{text}");
 }
 
-/// Seed 004: ranges, with its own example.
+/// Ranges, with the page's own example.
 #[rstest]
 #[case(">0.27.0", "b.v3")]
 #[case("0.5.2", "b.v0")]
@@ -193,7 +194,7 @@ fn ranges(#[case] range: &str, #[case] wanted: &str) {
     assert_eq!(answer(&text), format!("a.v1 {wanted}"));
 }
 
-/// Seed 004: `olm.kubeversion` matters where the version of the cluster is known.
+/// `olm.kubeversion` matters where the version of the cluster is known.
 #[rstest]
 #[case::old_enough("cluster 1.16.0", "a.v2")]
 #[case::too_old("cluster 1.15.9", "a.v1")]
@@ -203,7 +204,7 @@ fn the_version_of_kubernetes(#[case] cluster: &str, #[case] wanted: &str) {
     assert_eq!(answer(&format!("{cluster}\na.v1 a/alpha\n{new}\nsub a a/alpha")), wanted);
 }
 
-/// Seed 004: what never is together in a namespace.
+/// What never is together in a namespace.
 #[rstest]
 #[case::two_bundles_of_a_package("a.v1 a/alpha\na.v2 a/beta\nsub a a/alpha\nsub b a/beta")]
 #[case::two_providers_of_an_api("a.v1 a/alpha +1\nb.v1 b/alpha +1\nsub a a/alpha\nsub b b/alpha")]

@@ -1,4 +1,5 @@
-//! What the users' document 003 promises about copied CSVs, sentence by sentence.
+//! What OpenShift's page on OperatorGroups promises about copied CSVs (spec olm-operator 5.2-5.4),
+//! sentence by sentence.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +9,7 @@ use olm_types::api::ClusterServiceVersion;
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use super::{Copying, Prototype, Wish, wish};
+use crate::copied_csv::{Copying, Prototype, Wish, wish};
 
 fn mk_origin(targets: &str, phase: &str) -> ClusterServiceVersion {
     serde_json::from_value(json!({
@@ -45,7 +46,7 @@ fn copy_of(origin: &ClusterServiceVersion) -> Value {
 #[case::another_target(&["a", "b"], "b", Wish::Present)]
 #[case::of_all_namespaces(&[""], "c", Wish::Present)]
 #[case::no_target(&["a", "b"], "c", Wish::Absent)]
-fn seed_003_targets_have_copies(
+fn targets_have_copies(
     #[case] targets: &[&str],
     #[case] namespace: &str,
     #[case] expected: Wish,
@@ -57,7 +58,7 @@ fn seed_003_targets_have_copies(
 /// "Copied CSVs have a status reason Copied and are updated to match the status of their source
 /// CSV."
 #[test]
-fn seed_003_a_copy_has_the_status_of_its_source() {
+fn a_copy_has_the_status_of_its_source() {
     let (before, after) = (mk_origin("a", "Installing"), mk_origin("a", "Succeeded"));
     assert_eq!(copy_of(&after)["status"]["reason"], json!("Copied"));
     assert_eq!(copy_of(&after)["status"]["phase"], json!("Succeeded"));
@@ -68,7 +69,7 @@ fn seed_003_a_copy_has_the_status_of_its_source() {
 /// "The olm.targetNamespaces annotation is stripped from copied CSVs before they are created"; "All
 /// annotations except olm.targetNamespaces are included with copied CSVs."
 #[test]
-fn seed_003_a_copy_does_not_name_the_targets() {
+fn a_copy_does_not_name_the_targets() {
     let expected = json!({"olm.operatorGroup": "og", "olm.operatorNamespace": "op"});
     assert_eq!(copy_of(&mk_origin("a", "Succeeded"))["metadata"]["annotations"], expected);
 }
@@ -76,7 +77,7 @@ fn seed_003_a_copy_does_not_name_the_targets() {
 /// "Copied CSVs are deleted when their source CSV no longer exists or the OperatorGroup that their
 /// source CSV belongs to no longer targets the copied CSV's namespace."
 #[test]
-fn seed_003_copies_go() {
+fn copies_go() {
     assert_eq!(wished(None, &["a"], "a"), Wish::Absent);
     assert_eq!(wished(Some(&mk_origin("b", "Succeeded")), &["b"], "a"), Wish::Absent);
 }

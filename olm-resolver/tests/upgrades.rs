@@ -1,13 +1,14 @@
-//! What the user's document 001 says about upgrades and dependencies, a sentence each; its examples
-//! of deadlock and deprecation are those of document 004, too. On a cluster they are the scenarios
-//! `upgrades` and `dependencies`.
+//! What OpenShift 4.3's guide to OLM says about upgrades and dependencies, a sentence each; its examples
+//! of deadlock and deprecation are those of its page on dependencies, too (`dependencies`). On a cluster
+//! they are the scenarios `upgrades` and `dependencies`.
 //!
 //! Its other sentences: an OLM Operator beside others (2.1.4.1) is scenario `side_by_side`, required
 //! resources that users create are `alone::csv_by_hand`, membership as a condition of installs is
 //! `olm-lifecycle/src/csv/tests/groups.rs`; InstallPlans that users create (2.1.4.2) are scenario
 //! `install_plans::by_hand`; metrics (2.1.5) are `idle::no_writes`; upgrades of definitions (2.2.2)
 //! are `olm-lifecycle/src/crd/tests.rs` and scenarios `install_plans::a_version_retires`,
-//! `objects_that_do_not_fit` and `two_owners`; OperatorGroups (2.3) are those of document 003.
+//! `objects_that_do_not_fit` and `two_owners`; OperatorGroups (2.3) are in olm-opgroup
+//! `tests/groups.rs`.
 
 use rstest::rstest;
 

@@ -1,4 +1,5 @@
-//! What the users' documents 000 and 003 promise about the sync of an OperatorGroup.
+//! What OpenShift's pages on OperatorGroups and their intersection promise about the sync of a group
+//! (spec olm-operator 4.4 to 4.6).
 
 use std::sync::Arc;
 
@@ -8,7 +9,7 @@ use olm_types::api::{ClusterServiceVersion, OperatorGroup};
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use super::{Decision, Observed, decide};
+use crate::operator_group::{Decision, Observed, decide};
 
 /// A group in `op` that lists `apis`, with the targets that it had.
 fn mk_observed(spec: Value, namespaces: Value, apis: &str) -> Observed {
@@ -47,7 +48,7 @@ fn settled(mut observed: Observed) -> Decision {
 
 /// "A global OperatorGroup's status.namespace contains the empty string".
 #[test]
-fn seed_003_a_global_group_lists_the_empty_string() {
+fn a_global_group_lists_the_empty_string() {
     let observed = mk_observed(json!({}), json!([]), "");
     let decision = decide(&observed, Timestamp::UNIX_EPOCH);
     let [Effect { action: Action::Status { object, .. }, .. }] = decision.effects.as_slice() else {
@@ -58,7 +59,7 @@ fn seed_003_a_global_group_lists_the_empty_string() {
 
 /// "When an OperatorGroup is created, three ClusterRoles are generated."
 #[test]
-fn seed_003_a_group_gets_three_roles() {
+fn a_group_gets_three_roles() {
     let observed = mk_observed(json!({"targetNamespaces": ["op"]}), json!(["op"]), "");
     let decision = decide(&observed, Timestamp::UNIX_EPOCH);
     let created = decision.effects.iter().filter(|effect| {
@@ -69,11 +70,11 @@ fn seed_003_a_group_gets_three_roles() {
 
 /// "The set of provided APIs from active member CSVs is calculated from the cluster … if
 /// olm.providedAPIs contains any extra APIs, then those APIs are pruned." Of a static group they
-/// are not (003).
+/// are not.
 #[rstest]
 #[case::extra(json!({"targetNamespaces": ["op"]}), Some("A.v1.g.io"))]
 #[case::of_a_static_group(json!({"targetNamespaces": ["op"], "staticProvidedAPIs": true}), None)]
-fn seed_000_extra_apis_are_pruned(#[case] spec: Value, #[case] written: Option<&str>) {
+fn extra_apis_are_pruned(#[case] spec: Value, #[case] written: Option<&str>) {
     let mut observed = mk_observed(spec, json!(["op"]), "A.v1.g.io,Extra.v1.g.io");
     observed.members = vec![mk_member("as.g.io")];
     let decision = settled(observed);

@@ -1,6 +1,7 @@
-//! What the users' documents 003 (OperatorGroups) and 000 (intersection) promise about selection,
-//! membership and intersection, sentence by sentence. The rest is in olm-rbac `tests/seed_003.rs`
-//! and olm-lifecycle `csv/tests/seeds.rs`, `operator_group/seeds.rs`, `copied_csv/seeds.rs`.
+//! What OpenShift's pages on OperatorGroups and their intersection promise about selection,
+//! membership and intersection (spec olm-operator 4.1, 4.2, 4.5), sentence by sentence. The rest is in
+//! olm-rbac `tests/roles.rs` and olm-lifecycle `csv/tests/group_rules.rs`,
+//! `operator_group/tests/sync.rs`, `copied_csv/tests/copies.rs`.
 
 use std::collections::BTreeMap;
 

@@ -1,7 +1,8 @@
-//! What the users' documents 000 (intersection) and 003 (OperatorGroups) promise, sentence by
-//! sentence. Where v0's names differ from theirs, v0's hold; docs/differences.md has the row.
-//! Selection and membership are in olm-opgroup `tests/seed_003.rs`, roles in olm-rbac
-//! `tests/seed_003.rs`, groups and copies in `operator_group/seeds.rs` and `copied_csv/seeds.rs`.
+//! What OpenShift's pages on OperatorGroups and their intersection promise (spec olm-operator 1.4, 4.2,
+//! 4.5), sentence by sentence. Where v0's names differ from theirs, v0's hold; docs/differences.md has
+//! the row. Selection and membership are in olm-opgroup `tests/groups.rs`, roles in olm-rbac
+//! `tests/roles.rs`, groups and copies in `operator_group/tests/sync.rs` and
+//! `copied_csv/tests/copies.rs`.
 
 use super::fixtures::*;
 use super::world::World;
@@ -38,7 +39,7 @@ fn listed(world: &World) -> Value {
 /// "If true and the CSV's provided APIs are a subset of the Operator group's: continue
 /// transitioning."
 #[rstest]
-fn seed_000_no_intersection_and_a_subset(#[values(false, true)] is_static: bool) {
+fn no_intersection_and_a_subset(#[values(false, true)] is_static: bool) {
     let mut world = mk_world("B.v1.g,K.v1.g1", "C.v1.g", is_static);
     assert!(world.next("csv").starts_with("Succeeded/"));
     assert_eq!(listed(&world), json!("B.v1.g,K.v1.g1"));
@@ -50,7 +51,7 @@ fn seed_000_no_intersection_and_a_subset(#[values(false, true)] is_static: bool)
 #[rstest]
 #[case::no_intersection_and_no_subset("B.v1.g", "")]
 #[case::intersection_and_a_subset("K.v1.g1", "K.v1.g1")]
-fn seed_000_static_groups_are_not_modified(#[case] own_apis: &str, #[case] other_apis: &str) {
+fn static_groups_are_not_modified(#[case] own_apis: &str, #[case] other_apis: &str) {
     let mut world = mk_world(own_apis, other_apis, true);
     assert!(world.next("csv").starts_with(STATIC));
     assert_eq!(world.get("Deployment", "csv-dep"), None);
@@ -60,7 +61,7 @@ fn seed_000_static_groups_are_not_modified(#[case] own_apis: &str, #[case] other
 /// "If the Operator group is not static: replace the Operator group's olm.providedAPIs annotation
 /// with the union of itself and the CSV's provided APIs."
 #[test]
-fn seed_000_the_union_is_listed() {
+fn the_union_is_listed() {
     let mut world = mk_world("B.v1.g", "", false);
     world.next("csv");
     assert_eq!(listed(&world), json!("B.v1.g,K.v1.g1"));
@@ -70,7 +71,7 @@ fn seed_000_the_union_is_listed() {
 /// deployments that belong to the CSV, transition the CSV to a failed state with status reason
 /// InterOperatorGroupOwnerConflict."
 #[rstest]
-fn seed_000_intersection_and_no_subset(#[values(false, true)] is_static: bool) {
+fn intersection_and_no_subset(#[values(false, true)] is_static: bool) {
     let mut world = mk_world("", "K.v1.g1", is_static);
     assert!(world.next("csv").starts_with(CONFLICT));
     assert_eq!(world.get("Deployment", "csv-dep"), None);
@@ -79,7 +80,7 @@ fn seed_000_intersection_and_no_subset(#[values(false, true)] is_static: bool) {
 /// "If false and … a subset …: if the Operator group is not static: replace the Operator group's
 /// olm.providedAPIs annotation with the difference between itself and the CSV's provided APIs."
 #[test]
-fn seed_000_the_difference_is_listed() {
+fn the_difference_is_listed() {
     let mut world = mk_world("B.v1.g,K.v1.g1", "K.v1.g1", false);
     world.next("csv");
     assert_eq!(listed(&world), json!("B.v1.g"));
@@ -88,7 +89,7 @@ fn seed_000_the_difference_is_listed() {
 /// "When checking intersection rules, an Operator group namespace is always included as part of
 /// its selected target namespaces."
 #[test]
-fn seed_000_a_groups_namespace_counts_as_its_target() {
+fn a_groups_namespace_counts_as_its_target() {
     let mut world = mk_world("", "K.v1.g1", false);
     world.put(mk_group("default", json!({"targetNamespaces": ["far"]}), &["far"]));
     world.edit("ClusterServiceVersion", "csv", |csv| {
@@ -101,7 +102,7 @@ fn seed_000_a_groups_namespace_counts_as_its_target() {
 #[rstest]
 #[case::conflict(CONFLICT, "", "K.v1.g1", false)]
 #[case::of_a_static_group(STATIC, "B.v1.g", "", true)]
-fn seed_000_failures_heal(
+fn failures_heal(
     #[case] state: &str,
     #[case] own_apis: &str,
     #[case] other_apis: &str,
@@ -120,7 +121,7 @@ fn seed_000_failures_heal(
 /// will transition to a failure state with the reason TooManyOperatorGroups … will transition to
 /// pending once the number of OperatorGroups in their namespaces reaches one."
 #[test]
-fn seed_003_too_many_groups() {
+fn too_many_groups() {
     let mut world = mk_world("K.v1.g1", "", false);
     world.put(mk_group("second", json!({}), &[""]));
     assert!(world.next("csv").starts_with("Failed/TooManyOperatorGroups"));
@@ -135,7 +136,7 @@ fn seed_003_too_many_groups() {
 #[rstest]
 #[case::the_selection_changes(true)]
 #[case::the_modes_change(false)]
-fn seed_003_unsupported_groups(#[case] by_selection: bool) {
+fn unsupported_groups(#[case] by_selection: bool) {
     let mut world = mk_world("K.v1.g1", "", false);
     let modes = |mode: &str| json!([{"type": mode, "supported": true}]);
     world.edit("ClusterServiceVersion", "csv", |csv| {
@@ -157,7 +158,7 @@ fn seed_003_unsupported_groups(#[case] by_selection: bool) {
 
 /// "If a CSV's spec omits an entry of InstallModeType, then that type is considered unsupported".
 #[test]
-fn seed_003_an_omitted_mode_is_unsupported() {
+fn an_omitted_mode_is_unsupported() {
     let mut world = mk_world("K.v1.g1", "", false);
     world.edit("ClusterServiceVersion", "csv", |csv| csv["spec"]["installModes"] = json!([]));
     assert!(world.next("csv").starts_with("Failed/UnsupportedOperatorGroup"));
@@ -165,7 +166,7 @@ fn seed_003_an_omitted_mode_is_unsupported() {
 
 /// "Member CSVs of an OperatorGroup have the following annotations".
 #[test]
-fn seed_003_members_are_annotated() {
+fn members_are_annotated() {
     let mut world = mk_world("K.v1.g1", "", false);
     world.edit("ClusterServiceVersion", "csv", |csv| csv["metadata"]["annotations"] = json!({}));
     world.next("csv");
@@ -179,7 +180,7 @@ fn seed_003_members_are_annotated() {
 /// "This annotation is applied to member Operator's CSV instances and is projected into their
 /// deployments."
 #[test]
-fn seed_003_targets_are_projected_into_deployments() {
+fn targets_are_projected_into_deployments() {
     let mut world = mk_world("K.v1.g1", "", false);
     world.remove("Deployment", "csv-dep");
     world.edit("ClusterServiceVersion", "csv", |csv| {
@@ -197,7 +198,7 @@ fn seed_003_targets_are_projected_into_deployments() {
 #[rstest]
 #[case::running("K.v1.g1", "", true)]
 #[case::in_conflict("", "K.v1.g1", false)]
-fn seed_003_roles_for_apis(#[case] own_apis: &str, #[case] other_apis: &str, #[case] made: bool) {
+fn roles_for_apis(#[case] own_apis: &str, #[case] other_apis: &str, #[case] made: bool) {
     let mut world = mk_world(own_apis, other_apis, false);
     world.next("csv");
     world.next("csv");
@@ -207,7 +208,7 @@ fn seed_003_roles_for_apis(#[case] own_apis: &str, #[case] other_apis: &str, #[c
 /// "If its spec.staticProvidedAPIs field is set to true … OLM does not modify the OperatorGroup's
 /// olm.providedAPIs annotation"; also not to add what a CSV provides.
 #[test]
-fn seed_003_a_static_list_stays() {
+fn a_static_list_stays() {
     let mut world = mk_world("Alertmanager.v1.monitoring.coreos.com", "", true);
     world.next("csv");
     assert_eq!(listed(&world), json!("Alertmanager.v1.monitoring.coreos.com"));
