@@ -63,6 +63,27 @@ fn a_field_of_a_gigabyte() {
     }
 }
 
+/// A megabyte that would be 30 GB. The scalars keep the rule content by which v0 counts values.
+#[test]
+fn a_hundred_thousand_aliases_of_a_long_text() {
+    let text = format!(
+        "schema: x\ntext: &a {}\nothers: [{}]\ncopies: [{}]\n",
+        "x".repeat(300_000),
+        vec!["0"; 150_000].join(","),
+        vec!["*a"; 100_000].join(",")
+    );
+    let said = refused_file("aliases.yaml", text.as_bytes());
+    assert!(said.contains("aliases.yaml, document 1: the values take more than"), "{said}");
+}
+
+/// 64 MiB of maps that would be 6 GB.
+#[test]
+fn millions_of_small_maps() {
+    let text = format!("{{\"schema\":\"x\",\"maps\":[{}]}}", vec!["{\"\":0}"; 8_000_000].join(","));
+    let said = refused_file("maps.json", text.as_bytes());
+    assert!(said.contains("maps.json, document 1: the values take more than"), "{said}");
+}
+
 #[test]
 fn channels_of_a_hundred_thousand_entries() {
     let entry = |number: usize, replaces: usize| {

@@ -19,6 +19,7 @@
 //! 11. [`aggregated`]: a read-only API that kube-apiserver aggregates; [`tls`] and [`callers`]:
 //!     how endpoints show who they are, and find out who calls.
 //! 12. [`leader`]: which of several replicas acts.
+//! 13. [`blocking`]: work on large texts, off the async threads.
 //!
 //! Feature `otlp` adds a module of that name: spans for an OpenTelemetry collector.
 //!
@@ -42,6 +43,7 @@
 
 pub mod admin;
 pub mod aggregated;
+pub mod blocking;
 pub mod callers;
 pub mod certificates;
 pub mod client;

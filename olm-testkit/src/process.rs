@@ -136,7 +136,7 @@ impl Running {
         self.memory("VmRSS:")
     }
 
-    /// The most resident memory that there was so far, in bytes, while the process runs.
+    /// The most resident memory so far in bytes, while the process runs.
     pub fn peak_memory(&self) -> Option<u64> {
         self.memory("VmHWM:")
     }

@@ -1,6 +1,6 @@
 //! API objects and vocabulary of the Operator Lifecycle Manager.
 //!
-//! Serde only: this crate knows no client, no async runtime and no clock. Everything that other
+//! Serde and a YAML scanner only: this crate knows no client, no async runtime and no clock. Everything that other
 //! software can observe (names, labels, annotations, reasons, hashes) is spelled here, once.
 //!
 //! ```
@@ -17,6 +17,7 @@ pub mod annotations;
 pub mod api;
 pub mod bundle;
 pub mod conditions;
+pub mod document;
 pub mod duration;
 pub mod finalizers;
 pub mod gvk;

@@ -1,15 +1,18 @@
-//! Real ClusterServiceVersions survive being read and written.
+//! Real ClusterServiceVersions survive being read and written, and nothing in a published catalog costs as much
+//! as it may.
 //!
 //! `OLM_CORPUS` names a directory of file-based catalogs whose bundles hold their manifests
 //! (`olm.bundle.object`). Left out of the comparison are fields that v0 does not know, because the
 //! API server prunes them, `apiVersion` and `kind`, which the type dictates, and nulls and empty
 //! lists, maps and texts. Specs of Deployments are compared to the letter.
 
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use olm_types::api::ClusterServiceVersion;
+use olm_types::document::{self, Budget, Meter};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -129,4 +132,81 @@ fn corpus_csvs_round_trip() {
     }
     println!("{count} ClusterServiceVersions survived");
     assert!(count > 0, "{} holds no ClusterServiceVersion", Path::new(&corpus).display());
+}
+
+/// The most that anything of a kind costs.
+#[derive(Debug, Default)]
+struct Most {
+    bytes: usize,
+    values: usize,
+    memory: usize,
+}
+
+impl Most {
+    fn note(&mut self, bytes: usize, meter: &Meter) {
+        self.bytes = self.bytes.max(bytes);
+        self.values = self.values.max(meter.values());
+        self.memory = self.memory.max(meter.memory());
+    }
+
+    /// Whether twice as much would still be within the budget.
+    fn fits(&self, budget: &Budget) -> bool {
+        2 * self.bytes < budget.bytes
+            && 2 * self.values < budget.values
+            && 2 * self.memory < budget.memory
+    }
+}
+
+/// The texts of the manifests that a blob holds.
+fn manifests(blob: &Value) -> Vec<Vec<u8>> {
+    let properties = blob["properties"].as_array().into_iter().flatten();
+    let inline = properties.filter(|property| property["type"] == INLINE_MANIFEST);
+    let data = inline.filter_map(|property| property["value"]["data"].as_str());
+    data.map(|data| BASE64_STANDARD.decode(data).unwrap()).collect()
+}
+
+/// Documents, bundles, manifests and properties of every catalog cost less than half of what they may.
+#[test]
+fn published_catalogs_need_a_part_of_their_budgets() {
+    let Some(corpus) = std::env::var_os("OLM_CORPUS") else {
+        return not_run("OLM_CORPUS is unset");
+    };
+    let [mut documents, mut bundles, mut objects, mut properties] = <[Most; 4]>::default();
+    for path in catalogs(Path::new(&corpus)) {
+        let mut meter = Meter::per_document(Budget::CATALOG);
+        let text = std::fs::read(&path).unwrap();
+        document::documents(text.as_slice(), &mut meter, |_, blob| {
+            let blob = blob.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+            let text = blob.to_string();
+            let mut meter = Meter::in_all(Budget::CATALOG);
+            document::json(text.as_bytes(), &mut meter).unwrap();
+            documents.note(text.len(), &meter);
+            let (mut all, mut bytes) = (Meter::in_all(Budget::BUNDLE), 0);
+            for manifest in manifests(&blob) {
+                let mut meter = Meter::in_all(Budget::OBJECT);
+                document::first(&manifest, &mut meter).unwrap();
+                objects.note(manifest.len(), &meter);
+                document::first(&manifest, &mut all).unwrap();
+                bytes += manifest.len();
+            }
+            bundles.note(bytes, &all);
+            for property in blob["properties"].as_array().into_iter().flatten() {
+                let text = property["value"].to_string();
+                let mut meter = Meter::in_all(Budget::PROPERTY);
+                if property["type"] != INLINE_MANIFEST {
+                    document::json(text.as_bytes(), &mut meter).unwrap();
+                    properties.note(text.len(), &meter);
+                }
+            }
+            ControlFlow::Continue(())
+        });
+    }
+    println!(
+        "documents {documents:?}\nbundles {bundles:?}\nobjects {objects:?}\nproperties {properties:?}"
+    );
+    assert!(documents.fits(&Budget::CATALOG), "{documents:?}");
+    assert!(bundles.fits(&Budget::BUNDLE), "{bundles:?}");
+    assert!(objects.fits(&Budget::OBJECT), "{objects:?}");
+    assert!(properties.fits(&Budget::PROPERTY), "{properties:?}");
+    assert!(documents.values > 0 && properties.values > 0);
 }

@@ -14,6 +14,7 @@ use olm_catalog::packages::{
 };
 use olm_catalog::snapshot::CatalogSnapshot;
 use olm_kit::ObjectKey;
+use olm_kit::blocking;
 use olm_kit::controller::{Conclusion, ReconcileError, Reconciler};
 use olm_kit::watch::Store;
 use olm_types::api::CatalogSource;
@@ -157,8 +158,10 @@ impl Refresh {
                 break;
             }
             let found = self.catalogs.bundle(key, package, &channel, &bundle).await;
-            let head = found
-                .and_then(|found| Head::read(&found.csv_json).map_err(|error| error.to_string()));
+            let head = found.and_then(|found| {
+                let read = || Head::read(&found.csv_json).map_err(|error| error.to_string());
+                blocking::read(found.csv_json.len(), read)
+            });
             match head {
                 Ok(head) => {
                     bytes = bytes.saturating_add(head.bytes);

@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 
 use olm_types::annotations as keys;
+use olm_types::document::{self, Budget, Meter};
 use serde_json::Value;
 use thiserror::Error;
-
-use crate::fbc::first_document;
 
 /// Largest file with annotations, in bytes. Real ones have about a thousand.
 pub const ANNOTATIONS_BYTES: u64 = 256 << 10;
@@ -57,7 +56,9 @@ impl BundleAnnotations {
         if bytes.len() as u64 > ANNOTATIONS_BYTES {
             return Err(AnnotationsError::TooLarge);
         }
-        Self::of_document(&first_document(bytes).map_err(AnnotationsError::Syntax)?)
+        let read = document::first(bytes, &mut Meter::in_all(Budget::PROPERTY));
+        let read = read.map_err(|error| AnnotationsError::Syntax(error.to_string()))?;
+        Self::of_document(&read)
     }
 
     /// Reads the content of a file that is parsed already.

@@ -4,10 +4,9 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use olm_types::document::{self, Budget, DocumentError, Meter};
 use serde_json::Value;
 use thiserror::Error;
-
-use crate::fbc::all_documents;
 
 /// Largest manifest file, in bytes. An API server takes no larger object.
 pub(super) const FILE_BYTES: u64 = 3 << 20;
@@ -32,7 +31,7 @@ pub enum ManifestError {
     TooLarge(PathBuf),
     /// A file is not YAML or JSON.
     #[error("{}, document {}: {}", .0.display(), .1, .2)]
-    Syntax(PathBuf, usize, String),
+    Syntax(PathBuf, usize, #[source] DocumentError),
     /// A document is no Kubernetes object.
     #[error("{}, document {}: an object needs apiVersion and kind", .0.display(), .1)]
     NoObject(PathBuf, usize),
@@ -54,7 +53,8 @@ impl Manifest {
 /// names.
 ///
 /// # Errors
-/// A file cannot be read or holds something that is no Kubernetes object.
+/// A file cannot be read or holds something that is no Kubernetes object, or all together cost more
+/// than a bundle may.
 pub fn read_folder(folder: &Path) -> Result<Vec<Manifest>, ManifestError> {
     let failed = |source| ManifestError::Io(folder.to_owned(), source);
     let entries = fs::read_dir(folder).map_err(failed)?;
@@ -63,24 +63,29 @@ pub fn read_folder(folder: &Path) -> Result<Vec<Manifest>, ManifestError> {
         .collect::<Result<_, _>>()
         .map_err(failed)?;
     paths.sort();
-    let mut manifests = Vec::new();
+    let (mut manifests, mut meter) = (Vec::new(), Meter::in_all(Budget::BUNDLE));
     for path in paths {
         let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         if path.is_file() && !file.starts_with('.') {
-            read_file(&path, &file, &mut manifests)?;
+            read_file(&path, &file, &mut meter, &mut manifests)?;
         }
     }
     Ok(manifests)
 }
 
-fn read_file(path: &Path, file: &str, manifests: &mut Vec<Manifest>) -> Result<(), ManifestError> {
+fn read_file(
+    path: &Path,
+    file: &str,
+    meter: &mut Meter,
+    manifests: &mut Vec<Manifest>,
+) -> Result<(), ManifestError> {
     let failed = |source| ManifestError::Io(path.to_owned(), source);
     if fs::metadata(path).map_err(failed)?.len() > FILE_BYTES {
         return Err(ManifestError::TooLarge(path.to_owned()));
     }
     let bytes = fs::read(path).map_err(failed)?;
     let syntax = |(number, message)| ManifestError::Syntax(path.to_owned(), number, message);
-    for (number, object) in (1..).zip(all_documents(&bytes).map_err(syntax)?) {
+    for (number, object) in (1..).zip(document::all(&bytes, meter).map_err(syntax)?) {
         if object.is_null() {
             continue;
         }

@@ -2,15 +2,15 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use olm_types::document::{self, Budget, Meter, plain_numbers};
 use olm_types::version::Version;
 use serde::Deserialize;
 
 use super::blob::{BundleBlob, Located};
 use super::model::{Bundle, BundleContent};
-use super::parse::plain_numbers;
 use super::problem::{Problem, Problems};
 use super::properties::{self, PackageValue};
-use super::{image_ref, release, yaml};
+use super::{image_ref, release};
 
 /// Collects the problems of one bundle.
 struct Report<'a> {
@@ -118,8 +118,9 @@ struct Kind {
 /// The manifests, and the first CSV among them.
 fn decode_all(manifests: &[String], report: &mut Report<'_>) -> (Vec<String>, Option<String>) {
     let (mut objects, mut csv) = (Vec::new(), None);
+    let mut meter = Meter::in_all(Budget::BUNDLE);
     for (index, manifest) in manifests.iter().enumerate() {
-        match decode(manifest) {
+        match decode(manifest, &mut meter) {
             Ok((text, kind)) => {
                 if kind == "ClusterServiceVersion" && csv.is_none() {
                     csv = Some(text.clone());
@@ -133,17 +134,17 @@ fn decode_all(manifests: &[String], report: &mut Report<'_>) -> (Vec<String>, Op
 }
 
 /// JSON text and kind of a manifest given as base64 of JSON or YAML. JSON is kept as it is.
-fn decode(base64: &str) -> Result<(String, String), String> {
+fn decode(base64: &str, meter: &mut Meter) -> Result<(String, String), String> {
     let bytes = STANDARD.decode(base64).map_err(|error| format!("data is not base64: {error}"))?;
     let text = String::from_utf8(bytes).map_err(|error| format!("data is not UTF-8: {error}"))?;
     let text = if text.trim_start().starts_with('{') {
         text
     } else {
-        let value =
-            yaml::read(&text).map_err(|error| format!("data is neither JSON nor YAML: {error}"))?;
+        let value = document::yaml(&text, meter)
+            .map_err(|error| format!("data is neither JSON nor YAML: {error}"))?;
         plain_numbers(value).to_string()
     };
-    let Kind { kind } = serde_json::from_str(&text)
+    let Kind { kind } = document::json_as(&text, &Budget::OBJECT)
         .map_err(|error| format!("data is not a Kubernetes object: {error}"))?;
     Ok((text, kind))
 }

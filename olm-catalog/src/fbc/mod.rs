@@ -22,17 +22,15 @@ mod ignore;
 mod limits;
 mod model;
 mod names;
-mod parse;
 mod pipeline;
-mod plain_yaml;
 mod problem;
 mod properties;
 mod read;
 mod release;
 mod render;
-mod split;
 mod validate;
 mod walk;
+#[cfg(feature = "server")]
 mod yaml;
 
 #[cfg(test)]
@@ -55,7 +53,6 @@ pub(crate) use fields::Fields;
 pub use limits::ReadLimits;
 pub use model::{Bundle, BundleContent, Catalog, Channel, Contents, Package};
 pub(crate) use names::{KEY_COMPONENT, is_key_component};
-pub(crate) use parse::{all_documents, first_document};
 pub use problem::{Problem, Problems};
 pub use properties::TypedProperties;
 pub use read::read;

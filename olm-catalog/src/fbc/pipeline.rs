@@ -11,11 +11,10 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
+use olm_types::document::{Budget, DocumentError, Meter, documents};
 use serde_json::Value;
 
 use super::digest::{FileDigest, Hashed};
-use super::parse::documents;
-use super::split::SplitError;
 use super::walk::SourceFile;
 
 /// Most threads that parse.
@@ -29,7 +28,7 @@ const CHUNK: usize = 256 << 10;
 
 /// What comes out of a file: documents with their numbers, then its end.
 pub(super) enum Piece {
-    Document(usize, Result<Value, SplitError>),
+    Document(usize, Result<Value, DocumentError>),
     /// The file was read to its end or to its first error.
     End(FileDigest),
     /// The file cannot be opened.
@@ -37,10 +36,10 @@ pub(super) enum Piece {
 }
 
 /// Gives the pieces of every file to `visit`, in the order of files and documents, until it says
-/// that it wants no more. Documents have at most `limit` bytes.
+/// that it wants no more. Each document may cost `budget`.
 pub(super) fn pieces(
     files: &[SourceFile],
-    limit: usize,
+    budget: Budget,
     mut visit: impl FnMut(&SourceFile, Piece) -> ControlFlow<()>,
 ) {
     let (senders, receivers): (Vec<SyncSender<Piece>>, Vec<Receiver<Piece>>) =
@@ -55,7 +54,7 @@ pub(super) fn pieces(
                     if stop.load(Ordering::Relaxed) {
                         return;
                     }
-                    parse(file, limit, &sender);
+                    parse(file, budget, &sender);
                 }
             });
         }
@@ -74,7 +73,7 @@ fn threads() -> usize {
 }
 
 /// Sends what is in a file; ends early when nobody listens any more.
-fn parse(source: &SourceFile, limit: usize, sender: &SyncSender<Piece>) {
+fn parse(source: &SourceFile, budget: Budget, sender: &SyncSender<Piece>) {
     let file = match File::open(&source.path) {
         Ok(file) => file,
         Err(error) => {
@@ -83,7 +82,7 @@ fn parse(source: &SourceFile, limit: usize, sender: &SyncSender<Piece>) {
         }
     };
     let mut input = BufReader::with_capacity(CHUNK, Hashed::new(file));
-    documents(&mut input, limit, |number, document| {
+    documents(&mut input, &mut Meter::per_document(budget), |number, document| {
         match sender.send(Piece::Document(number, document)) {
             Ok(()) => ControlFlow::Continue(()),
             Err(_) => ControlFlow::Break(()),

@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
+use olm_types::document::{Budget, DocumentError};
 use serde_json::Value;
 
 use super::blob::{Blob, Located, Meta, Origin};
@@ -12,7 +13,6 @@ use super::error::{CatalogError, ReadError};
 use super::fields::FieldError;
 use super::limits::ReadLimits;
 use super::pipeline::{Piece, pieces};
-use super::split::SplitError;
 use super::walk::{SourceFile, files};
 
 /// Why a document is not taken.
@@ -50,7 +50,8 @@ pub(super) fn read_documents(
     let found = files(root, limits).map_err(listing)?;
     let mut sources = Sources::default();
     let mut reader = Reader { limits, visit, blobs: 0, errors: Vec::new(), failure: None };
-    pieces(&found, limits.blob_bytes, |file, piece| reader.piece(file, piece, &mut sources));
+    let budget = Budget { bytes: limits.blob_bytes, ..Budget::CATALOG };
+    pieces(&found, budget, |file, piece| reader.piece(file, piece, &mut sources));
     reader.result()?;
     if files(root, limits).map_err(listing)? != found {
         return Err(listing(ReadError::Changed(root.to_owned())));
@@ -85,7 +86,7 @@ impl Reader<'_> {
         let origin = |document| Origin { file: Arc::clone(&source.relative), document };
         match piece {
             Piece::Document(number, Ok(value)) => self.document(origin(number), value),
-            Piece::Closed(error) | Piece::Document(_, Err(SplitError::Io(error))) => {
+            Piece::Closed(error) | Piece::Document(_, Err(DocumentError::Io(error))) => {
                 self.failed(ReadError::io(&source.path, error))
             }
             Piece::Document(number, Err(error)) => {

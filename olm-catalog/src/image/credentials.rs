@@ -5,6 +5,7 @@ use std::fmt;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use olm_types::document::{Budget, json_as};
 use serde::Deserialize;
 use thiserror::Error;
 
@@ -165,8 +166,10 @@ fn split_port(authority: &str) -> (&str, Option<String>) {
 }
 
 fn parse<'a, T: Deserialize<'a>>(key: &'static str, text: &'a [u8]) -> Result<T, CredentialError> {
-    serde_json::from_slice(text)
-        .map_err(|error| CredentialError::Json(key, error.line(), error.column()))
+    json_as(text, &Budget::PROPERTY).map_err(|error| {
+        let (line, column) = error.at().unwrap_or_default();
+        CredentialError::Json(key, line, column)
+    })
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use olm_types::document::{Budget, json_as};
 use serde::Deserialize;
 
 use super::ImageError;
@@ -27,7 +28,7 @@ struct Execution {
 
 /// The labels in a config.
 pub(super) fn labels(config: &[u8]) -> Result<Labels, ImageError> {
-    let document: Document = serde_json::from_slice(config).map_err(|error| {
+    let document: Document = json_as(config, &Budget::PROPERTY).map_err(|error| {
         let what = "the image's config".to_owned();
         ImageError::Malformed { what, why: error.to_string() }
     })?;

@@ -6,6 +6,7 @@ use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
+use olm_types::document::{Budget, json_as};
 use serde::Deserialize;
 
 use super::digest::{hex, is_sha256, verify};
@@ -162,7 +163,7 @@ impl Blobs {
     /// Layers of the one image of an archive in the older form.
     fn saved(&self, limits: &Limits) -> Result<(Vec<Stored>, Option<String>), ImageError> {
         const FILE: &str = "manifest.json";
-        let images: Vec<Saved> = serde_json::from_slice(&self.read(FILE, MANIFEST)?)
+        let images: Vec<Saved> = json_as(&self.read(FILE, MANIFEST)?, &Budget::PROPERTY)
             .map_err(|error| malformed(FILE, error.to_string()))?;
         let [image] = images.as_slice() else {
             return Err(malformed(FILE, format!("{} images; one is expected", images.len())));

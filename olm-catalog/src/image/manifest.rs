@@ -1,5 +1,6 @@
 //! What an image is made of: manifests and lists of them (OCI image specification, Docker schema 2).
 
+use olm_types::document::{Budget, json_as};
 use serde::Deserialize;
 
 use super::{Compression, ImageError, Limits};
@@ -54,7 +55,7 @@ impl Manifest {
         let malformed =
             |why: String| ImageError::Malformed { what: "the image's manifest".to_owned(), why };
         let document: Document =
-            serde_json::from_slice(bytes).map_err(|error| malformed(error.to_string()))?;
+            json_as(bytes, &Budget::PROPERTY).map_err(|error| malformed(error.to_string()))?;
         if document.schema_version != 2 {
             let version = document.schema_version;
             return Err(malformed(format!("schema version {version} is not supported, 2 is")));

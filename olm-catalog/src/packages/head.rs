@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use olm_types::api::{ClusterServiceVersion, CsvDescription};
+use olm_types::document::{Budget, DocumentError, json_as};
 use serde_json::Value;
 
 /// Largest CSV that is looked at, in bytes. The API server takes no object of that size.
@@ -19,7 +20,7 @@ pub enum HeadError {
     TooLarge(usize),
     /// It is not a CSV.
     #[error("its CSV cannot be read: {0}")]
-    Malformed(#[from] serde_json::Error),
+    Malformed(#[from] DocumentError),
 }
 
 /// The CSV at the head of a channel.
@@ -47,10 +48,11 @@ impl Head {
         if csv_json.len() > LARGEST {
             return Err(HeadError::TooLarge(csv_json.len()));
         }
-        let manifest: serde_json::Map<String, Value> = serde_json::from_str(csv_json)?;
+        let manifest: serde_json::Map<String, Value> = json_as(csv_json, &Budget::OBJECT)?;
         let manifest = Value::Object(manifest);
         let images = images(&manifest);
-        let csv: ClusterServiceVersion = serde_json::from_value(manifest)?;
+        let csv: ClusterServiceVersion =
+            serde_json::from_value(manifest).map_err(DocumentError::Json)?;
         Ok(Self {
             name: csv.metadata.name.clone().unwrap_or_default(),
             labels: csv.metadata.labels.clone().unwrap_or_default(),

@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use olm_types::bundle::{CatalogKey, Entry};
+use olm_types::document::{Budget, json_as};
 use olm_types::gvk::Gvk;
 use serde::Deserialize;
 
@@ -218,7 +219,7 @@ fn index_shared<K: Ord + Clone>(
 fn labels(entry: &Entry) -> Vec<Arc<str>> {
     let labels = entry.properties.iter().filter(|property| &*property.kind == "olm.label");
     labels
-        .filter_map(|property| serde_json::from_str::<Label>(&property.value).ok())
+        .filter_map(|property| json_as::<Label>(&*property.value, &Budget::PROPERTY).ok())
         .map(|value| value.label.into())
         .collect()
 }

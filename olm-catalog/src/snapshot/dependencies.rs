@@ -1,6 +1,7 @@
 //! Properties from the older forms of the registry protocol: dependencies and API lists.
 
 use olm_types::bundle::Property;
+use olm_types::document::{Budget, DocumentError, json_as};
 use olm_types::gvk::Gvk;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -15,7 +16,7 @@ pub(super) struct DependencyError {
     index: usize,
     kind: String,
     #[source]
-    source: serde_json::Error,
+    source: DocumentError,
 }
 
 /// Value of an `olm.package` dependency.
@@ -83,21 +84,21 @@ pub(super) fn package_property(package: &str, version: &str, interner: &mut Inte
 
 fn translate(
     dependency: &proto::Dependency,
-) -> Result<Option<(&'static str, String)>, serde_json::Error> {
+) -> Result<Option<(&'static str, String)>, DocumentError> {
     let value = dependency.value.as_str();
     Ok(Some(match dependency.r#type.as_str() {
         "olm.gvk" => {
-            let api: Gvk = serde_json::from_str(value)?;
-            ("olm.gvk.required", serde_json::to_string(&api)?)
+            let api: Gvk = json_as(value, &Budget::PROPERTY)?;
+            ("olm.gvk.required", serde_json::to_string(&api).map_err(DocumentError::Json)?)
         }
         "olm.package" => {
-            let PackageDependency { package_name, version } = serde_json::from_str(value)?;
+            let PackageDependency { package_name, version } = json_as(value, &Budget::PROPERTY)?;
             let required = PackageRequired { package_name, version_range: version };
-            ("olm.package.required", serde_json::to_string(&required)?)
+            ("olm.package.required", serde_json::to_string(&required).map_err(DocumentError::Json)?)
         }
         "olm.label" => {
-            let label: LabelValue = serde_json::from_str(value)?;
-            ("olm.label.required", serde_json::to_string(&label)?)
+            let label: LabelValue = json_as(value, &Budget::PROPERTY)?;
+            ("olm.label.required", serde_json::to_string(&label).map_err(DocumentError::Json)?)
         }
         "olm.constraint" => ("olm.constraint", value.to_owned()),
         _ => return Ok(None),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use olm_types::annotations::PROPERTIES;
 use olm_types::api::Step;
+use olm_types::document::{Budget, json_as};
 use olm_types::properties::{annotation, value};
 use serde::Deserialize;
 use serde_json::Value;
@@ -34,6 +35,6 @@ struct Metadata {
 }
 
 fn properties_of(csv: &str) -> Option<String> {
-    let csv: Csv = serde_json::from_str(csv).ok()?;
+    let csv: Csv = json_as(csv, &Budget::OBJECT).ok()?;
     csv.metadata.annotations.get(PROPERTIES)?.as_str().map(str::to_owned)
 }

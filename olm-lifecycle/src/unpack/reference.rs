@@ -11,6 +11,7 @@ use std::sync::Arc;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
 use olm_types::api::{BundleLookup, CatalogSource, Step};
 use olm_types::bundle::{BundleContent, CatalogKey, Deprecations, Entry, Property};
+use olm_types::document::{Budget, json_as};
 use olm_types::properties::annotation;
 use serde::{Deserialize, Serialize};
 
@@ -69,6 +70,13 @@ pub struct Unpacked {
     pub input: BundleInput,
 }
 
+impl UnpackedBundle {
+    /// How many bytes its objects have.
+    pub fn bytes(&self) -> usize {
+        self.objects.iter().map(String::len).fold(self.csv_json.len(), usize::saturating_add)
+    }
+}
+
 impl BundleReference {
     /// The reference in a step's manifest; nothing when that is a manifest. A ConfigMap that is one
     /// names no CatalogSource.
@@ -76,7 +84,7 @@ impl BundleReference {
         if !manifest.contains("catalogSourceNamespace") {
             return None;
         }
-        let reference: Self = serde_json::from_str(manifest).ok()?;
+        let reference: Self = json_as(manifest, &Budget::OBJECT).ok()?;
         let named = [
             &reference.name,
             &reference.namespace,

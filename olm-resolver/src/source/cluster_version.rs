@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use olm_types::bundle::Property;
+use olm_types::document::{Budget, json_as};
 use olm_types::version::Version;
 use serde::Deserialize;
 
@@ -69,11 +70,11 @@ struct CsvMetadata {
 fn needed(property: &Property) -> Result<Option<Version>, String> {
     let text = match &*property.kind {
         KUBE_VERSION => {
-            let value: KubeVersion = serde_json::from_str(&property.value)
+            let value: KubeVersion = json_as(&*property.value, &Budget::PROPERTY)
                 .map_err(|error| format!("{error}: it must be like {{\"version\":\"1.29.0\"}}"))?;
             value.version
         }
-        CSV_METADATA => match serde_json::from_str::<CsvMetadata>(&property.value) {
+        CSV_METADATA => match json_as::<CsvMetadata>(&*property.value, &Budget::PROPERTY) {
             Ok(value) => value.min_kube_version,
             Err(error) => return Err(error.to_string()),
         },

@@ -20,7 +20,7 @@ use olm_types::hash::unpack_name;
 use serde_json::{Value, json};
 
 /// A reference that no test pulls.
-const IMAGE: &str = "bundles.example.com/kettle:v1";
+pub const IMAGE: &str = "bundles.example.com/kettle:v1";
 
 /// Subscription, Job, ConfigMap, InstallPlan, CSV: each as v0 has it.
 pub async fn by_a_job(scene: Arc<Scene>) -> Result<()> {
@@ -104,7 +104,7 @@ pub async fn another_bundle(scene: Arc<Scene>) -> Result<()> {
 }
 
 /// The OperatorGroup, and nothing that runs by itself.
-async fn kubelet(scene: &Scene) -> Result<Kubelet> {
+pub async fn kubelet(scene: &Scene) -> Result<Kubelet> {
     scene.operator_group().await?;
     let executable = std::env::current_exe().context("cannot find the running executable")?;
     let built = executable.ancestors().nth(2).context("the executable has no directory")?;
@@ -140,7 +140,7 @@ pub async fn annotate(scene: &Scene, annotations: Value) -> Result<()> {
     Ok(())
 }
 
-async fn job(scene: &Scene, image: &str) -> Result<Job> {
+pub async fn job(scene: &Scene, image: &str) -> Result<Job> {
     wait::until(&scene.api(), &unpack_name(image), "be made", |_: &Job| true).await
 }
 

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::document::{Budget, json_as};
 use crate::gvk::Gvk;
 use crate::version::{Range, Version};
 
@@ -100,7 +101,7 @@ impl Entry {
         self.properties
             .iter()
             .filter(|property| &*property.kind == "olm.gvk")
-            .filter_map(|property| serde_json::from_str(&property.value).ok())
+            .filter_map(|property| json_as(&*property.value, &Budget::PROPERTY).ok())
     }
 }
 

@@ -6,6 +6,7 @@ use serde_json::value::RawValue;
 use thiserror::Error;
 
 use crate::bundle::Property;
+use crate::document::{Budget, DocumentError, json_as};
 use crate::hash::go_json::{compact, write_compact, write_string};
 
 /// Why properties and annotation text do not convert.
@@ -17,14 +18,14 @@ pub enum AnnotationError {
         /// Type of the property.
         kind: String,
         /// What the JSON reader says.
-        source: serde_json::Error,
+        source: DocumentError,
     },
     /// The annotation is not what [`print()`] makes.
     #[error(
         "failed to unmarshal properties annotation: {0}: it must be \
          {{\"properties\":[{{\"type\":\"…\",\"value\":…}}]}}"
     )]
-    Text(#[source] serde_json::Error),
+    Text(#[source] DocumentError),
 }
 
 /// The annotation text of properties, in their order: byte for byte what Go writes. No properties
@@ -52,12 +53,13 @@ pub fn print(properties: &[Property]) -> Result<String, AnnotationError> {
 /// # Errors
 /// When the text is not JSON of the right form.
 pub fn parse(text: &str) -> Result<Vec<Property>, AnnotationError> {
-    let annotation: Annotation<'_> = serde_json::from_str(text).map_err(AnnotationError::Text)?;
+    let annotation: Annotation<'_> =
+        json_as(text, &Budget::PROPERTY).map_err(AnnotationError::Text)?;
     Ok(annotation.properties.unwrap_or_default().iter().map(Entry::property).collect())
 }
 
 fn print_property(out: &mut String, property: &Property) -> Result<(), AnnotationError> {
-    let value: &RawValue = serde_json::from_str(&property.value)
+    let value: &RawValue = json_as(&*property.value, &Budget::PROPERTY)
         .map_err(|source| AnnotationError::Value { kind: property.kind.to_string(), source })?;
     out.push_str(r#"{"type":"#);
     write_string(out, &property.kind);

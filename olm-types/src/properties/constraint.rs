@@ -8,6 +8,7 @@ use serde_json::Value;
 use thiserror::Error;
 
 use super::fields::Fields;
+use crate::document::{self, Budget, DocumentError, Meter};
 use crate::gvk::Gvk;
 use crate::version::{Range, RangeError};
 
@@ -66,7 +67,7 @@ pub enum ConstraintError {
     TooDeep,
     /// The text is not JSON.
     #[error("parse olm.constraint: {0}")]
-    Json(#[source] serde_json::Error),
+    Json(#[source] DocumentError),
     /// A member does not exist in its place.
     #[error("parse olm.constraint: json: unknown field {0:?}")]
     UnknownField(String),
@@ -100,7 +101,8 @@ impl Constraint {
         if depth(text) > MAX_DEPTH {
             return Err(ConstraintError::TooDeep);
         }
-        let value = serde_json::from_str(text).map_err(ConstraintError::Json)?;
+        let read = document::json(text.as_bytes(), &mut Meter::in_all(Budget::PROPERTY));
+        let value = read.map_err(ConstraintError::Json)?;
         Raw::read(&value)?.convert()
     }
 }

@@ -6,6 +6,7 @@ use thiserror::Error;
 use super::value::{LabelProperty, PackageRequired};
 use super::{Constraint, ConstraintError, kinds};
 use crate::bundle::Property;
+use crate::document::{Budget, DocumentError, json_as};
 use crate::gvk::Gvk;
 use crate::version::{Range, RangeError};
 
@@ -36,7 +37,7 @@ pub enum RequirementError {
         /// Type of the property.
         kind: &'static str,
         /// What the JSON reader says.
-        source: serde_json::Error,
+        source: DocumentError,
         /// A well-formed value.
         example: &'static str,
     },
@@ -85,5 +86,9 @@ fn read<T: DeserializeOwned>(
     kind: &'static str,
     example: &'static str,
 ) -> Result<T, RequirementError> {
-    serde_json::from_str(value).map_err(|source| RequirementError::Value { kind, source, example })
+    json_as(value, &Budget::PROPERTY).map_err(|source| RequirementError::Value {
+        kind,
+        source,
+        example,
+    })
 }

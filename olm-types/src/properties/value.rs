@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::kinds;
 use crate::bundle::Property;
+use crate::document::{Budget, json_as};
 use crate::gvk::Gvk;
 
 /// Value of `olm.package`: what a bundle is.
@@ -57,5 +58,5 @@ fn typed<T: DeserializeOwned>(property: &Property, kind: &str) -> Option<T> {
     if &*property.kind != kind {
         return None;
     }
-    serde_json::from_str(&property.value).ok()
+    json_as(&*property.value, &Budget::PROPERTY).ok()
 }

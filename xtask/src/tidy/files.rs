@@ -13,6 +13,51 @@ const LONGEST: usize = 400;
 const IMPURE: [&str; 6] =
     ["SystemTime::now", "Instant::now", "Timestamp::now", "Zoned::now", "rand::", "Uuid::new"];
 
+/// Readers that take as much memory as a text makes them take.
+const UNBOUNDED: [&str; 6] = [
+    "serde_json::from_str",
+    "serde_json::from_slice",
+    "serde_json::from_reader",
+    "serde_json::Deserializer",
+    "yaml_serde::",
+    "granit_parser::",
+];
+
+/// What ships.
+const SHIPPED: [&str; 9] = [
+    "olm-types/src/",
+    "olm-resolver/src/",
+    "olm-opgroup/src/",
+    "olm-rbac/src/",
+    "olm-lifecycle/src/",
+    "olm-catalog/src/",
+    "olm-kit/src/",
+    "olm-operator/src/",
+    "catalog-operator/src/",
+];
+
+/// Where such readers may be: what is read there comes from ourselves or the API server, or is bounded
+/// already.
+const READERS: [&str; 11] = [
+    // The reader with a budget.
+    "olm-types/src/document/",
+    // A table in the program, and one in a file that our server writes.
+    "olm-types/src/hash/go_json/shape.rs",
+    "olm-catalog/src/index/mod.rs",
+    // Cases of tests and benchmarks.
+    "olm-resolver/src/cases/",
+    // One text of a constraint that was read already.
+    "olm-resolver/src/constraint/place.rs",
+    // Answers of the API server, and its ConfigMap with authorities, which only it writes.
+    "olm-kit/src/interpreter/answer.rs",
+    "olm-kit/src/callers/authorities.rs",
+    "olm-kit/src/aggregated/table.rs",
+    // Our own log lines, and a scripted API server of tests.
+    "olm-kit/src/logging",
+    "olm-kit/src/scripted.rs",
+    "olm-kit/src/admin/tests.rs",
+];
+
 /// Files over the limit. Generated ones, prose and data are not read as a whole.
 pub(super) fn too_long(workspace: &Workspace) -> Result<Vec<String>> {
     let long = rust(workspace).filter(|file| !file.is_generated());
@@ -53,6 +98,21 @@ pub(super) fn impure_calls(workspace: &Workspace) -> Result<Vec<String>> {
     Ok(rust(workspace).filter(pure).flat_map(|file| lines_with(file, &IMPURE)).collect())
 }
 
+/// Texts of others that are read without a budget. Tests stand at the end of a file.
+pub(super) fn unbounded_readers(workspace: &Workspace) -> Result<Vec<String>> {
+    let starts = |file: &SourceFile, places: &[&str]| {
+        places.iter().any(|place| file.path.starts_with(place))
+    };
+    let is_test =
+        |file: &SourceFile| file.path.ends_with("tests.rs") || file.path.contains("/tests/");
+    let shipped = rust(workspace).filter(|file| starts(file, &SHIPPED) && !starts(file, &READERS));
+    let code = shipped.filter(|file| !is_test(file)).map(|file| {
+        let text = file.text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+        SourceFile { path: file.path.clone(), text: text.to_owned() }
+    });
+    Ok(code.flat_map(|file| lines_with(&file, &UNBOUNDED)).collect())
+}
+
 /// Crates for which `unsafe_code = "forbid"` and the other lints would not hold.
 pub(super) fn without_lints(workspace: &Workspace) -> Result<Vec<String>> {
     let manifests = workspace.files.iter().filter(|file| file.path.ends_with("/Cargo.toml"));
@@ -91,6 +151,19 @@ mod tests {
         let found = impure_calls(&workspace("olm-rbac/src/rule.rs", text)).unwrap();
         assert_eq!(found, ["olm-rbac/src/rule.rs:2: fn f() { jiff::Timestamp::now(); }"]);
         assert!(impure_calls(&workspace("olm-kit/src/rule.rs", text)).unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_reader_without_a_budget_is_found_outside_of_tests() {
+        let text = "//! Header.\nlet a = serde_json::from_str(text);\n#[cfg(test)]\nmod tests {\n\
+                    let b = serde_json::from_str(text);\n}\n";
+        let found = unbounded_readers(&workspace("olm-lifecycle/src/a.rs", text)).unwrap();
+        assert_eq!(found, ["olm-lifecycle/src/a.rs:2: let a = serde_json::from_str(text);"]);
+        for path in
+            ["olm-lifecycle/src/a/tests.rs", "olm-types/src/document/json.rs", "xtask/src/a.rs"]
+        {
+            assert!(unbounded_readers(&workspace(path, text)).unwrap().is_empty(), "{path}");
+        }
     }
 
     #[test]

@@ -43,6 +43,7 @@ const CHECKS: &[Check] = &[
     Check { rule: "no test is ignored and nothing is left to do", find: files::unfinished },
     Check { rule: "no path of a developer's machine", find: files::machine_paths },
     Check { rule: "pure crates read no clock and no randomness", find: files::impure_calls },
+    Check { rule: "texts of others are read with a budget", find: files::unbounded_readers },
     Check { rule: "crates depend along the allowed arrows", find: arrows::forbidden },
     Check { rule: "every crate takes the workspace's lints", find: files::without_lints },
     Check { rule: "pure crates reach no client and no runtime", find: dependencies::impure },

@@ -5,11 +5,13 @@ use std::time::Duration;
 use async_trait::async_trait;
 use dashmap::DashMap;
 use olm_kit::ObjectKey;
+use olm_kit::blocking;
 use olm_kit::controller::{Conclusion, ReconcileError, Reconciler};
 use olm_lifecycle::install_plan::continuation::Now;
 use olm_lifecycle::install_plan::execution::Execution;
 use olm_lifecycle::install_plan::phase::{self, Decision};
 use olm_lifecycle::install_plan::request::{requested, unresolved};
+use olm_lifecycle::unpack::UnpackedBundle;
 use olm_types::api::InstallPlan;
 
 use super::super::act;
@@ -144,12 +146,14 @@ impl InstallPlans {
         };
         for reference in execution.bundles() {
             let bundle = unpack::stored(&self.calls.client, &reference, &reader).await;
-            execution.provide(&reference, bundle);
+            let bytes = bundle.as_ref().map_or(0, UnpackedBundle::bytes);
+            blocking::read(bytes, || execution.provide(&reference, bundle));
         }
+        let bytes = execution.bytes();
         let (calls, stores) = (&self.calls, &self.stores);
         let mut guard = Guard { calls, stores, observed, given: None };
         let mut withdrawn = false;
-        while let Some(request) = execution.next_request() {
+        while let Some(request) = blocking::read(bytes, || execution.next_request()) {
             match guard.ask(&request).await? {
                 Leave::Given => {}
                 Leave::Refused(now) => return self.decide_again(key, observed, *now).await,

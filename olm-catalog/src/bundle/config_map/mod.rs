@@ -13,5 +13,5 @@ mod tests;
 mod write;
 
 pub use gzip::GzipError;
-pub use read::{ReadError, Skipped, UnpackedBundle, UnpackedObject, files, read};
+pub use read::{ReadError, Skipped, UnpackedBundle, UnpackedObject, bytes, files, read};
 pub use write::{BundleFile, BundleFolder, DATA_BYTES, Encoding, Options, WriteError, write};

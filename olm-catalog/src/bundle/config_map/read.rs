@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 
 use k8s_openapi::api::core::v1::ConfigMap;
 use olm_types::annotations;
+use olm_types::document::{self, Budget, DocumentError, Exceeded, Meter};
 use serde_json::Value;
 use thiserror::Error;
 
 use super::gzip::{self, GzipError};
 use crate::bundle::BundleAnnotations;
-use crate::fbc::first_document;
 
 /// Most bytes of all values together, decompressed. A bundle whose compressed form fills a
 /// ConfigMap has a fraction of that.
@@ -53,24 +53,35 @@ pub struct Skipped {
     pub reason: String,
 }
 
-/// There is no bundle to be had from a ConfigMap. The text up to the key is v0's.
+/// There is no bundle to be had from a ConfigMap.
 #[derive(Debug, Error)]
-#[error(
-    "failed to extract bundle from configmap - error decoding gzip-encoded bundle data: key {key:?}: \
-     {source}"
-)]
-pub struct ReadError {
-    /// The key whose value cannot be decoded.
-    pub key: String,
-    /// What is wrong with it.
-    pub source: GzipError,
+pub enum ReadError {
+    /// A value cannot be decoded. The text up to the key is v0's.
+    #[error(
+        "failed to extract bundle from configmap - error decoding gzip-encoded bundle data: key \
+         {key:?}: {source}"
+    )]
+    Gzip {
+        /// The key whose value cannot be decoded.
+        key: String,
+        /// What is wrong with it.
+        source: GzipError,
+    },
+    /// The objects cost more than those of a bundle may.
+    #[error("failed to extract bundle from configmap - key {key:?}: {source}")]
+    Exceeded {
+        /// The key at which they do.
+        key: String,
+        /// Which bound was passed.
+        source: Exceeded,
+    },
 }
 
 /// Reads a bundle. Without a bundle the result has no objects.
 ///
 /// # Errors
-/// A value cannot be decompressed, or all together are too large. Values that are no objects are
-/// no error, but are listed as skipped.
+/// A value cannot be decompressed, or all together are too large or make too much. Values that are no
+/// objects are no error, but are listed as skipped.
 pub fn read(config_map: &ConfigMap) -> Result<UnpackedBundle, ReadError> {
     let notes = config_map.metadata.annotations.as_ref();
     let mut bundle = UnpackedBundle {
@@ -81,13 +92,23 @@ pub fn read(config_map: &ConfigMap) -> Result<UnpackedBundle, ReadError> {
         annotations: notes.map(BundleAnnotations::from_map).unwrap_or_default(),
         ..UnpackedBundle::default()
     };
+    let mut meter = Meter::in_all(Budget::BUNDLE);
     for (key, content) in files(config_map)? {
-        match object(&content) {
-            Ok((text, value)) => bundle.add(UnpackedObject { key: key.to_owned(), text, value }),
-            Err(reason) => bundle.skipped.push(Skipped { key: key.to_owned(), reason }),
+        let key = key.to_owned();
+        match object(&content, &mut meter) {
+            Ok((text, value)) => bundle.add(UnpackedObject { key, text, value }),
+            Err(NoObject::Exceeded(source)) => return Err(ReadError::Exceeded { key, source }),
+            Err(NoObject::Because(reason)) => bundle.skipped.push(Skipped { key, reason }),
         }
     }
     Ok(bundle)
+}
+
+/// How many bytes all values have, compressed ones counted as they are.
+pub fn bytes(config_map: &ConfigMap) -> usize {
+    let plain = config_map.data.iter().flatten().map(|(_, text)| text.len());
+    let binary = config_map.binary_data.iter().flatten().map(|(_, value)| value.0.len());
+    plain.chain(binary).fold(0, usize::saturating_add)
 }
 
 /// The content of every file in a ConfigMap, by key.
@@ -104,7 +125,7 @@ pub fn files(config_map: &ConfigMap) -> Result<BTreeMap<&str, Cow<'_, [u8]>>, Re
     let mut left = CONTENT_BYTES;
     let mut files = BTreeMap::new();
     for (key, value) in config_map.binary_data.iter().flatten() {
-        let content = gzip::decode(&value.0, left).map_err(|source| ReadError {
+        let content = gzip::decode(&value.0, left).map_err(|source| ReadError::Gzip {
             key: key.clone(),
             source: match source {
                 GzipError::TooLarge(_) => GzipError::TooLarge(CONTENT_BYTES),
@@ -134,12 +155,30 @@ fn is_compressed(config_map: &ConfigMap) -> bool {
     encoding.is_some_and(|encoding| encoding == annotations::CONTENT_ENCODING_GZIP)
 }
 
+/// Why a value is no object of the bundle.
+enum NoObject {
+    /// It costs too much: no more values are read.
+    Exceeded(Exceeded),
+    /// It is something else.
+    Because(String),
+}
+
+impl From<DocumentError> for NoObject {
+    fn from(error: DocumentError) -> Self {
+        match error {
+            DocumentError::Exceeded(exceeded) => Self::Exceeded(exceeded),
+            other => Self::Because(other.to_string()),
+        }
+    }
+}
+
 /// The first document of a file; as in v0, it must have a kind and nothing else.
-fn object(content: &[u8]) -> Result<(String, Value), String> {
-    let text = std::str::from_utf8(content).map_err(|error| format!("not UTF-8: {error}"))?;
-    let value = first_document(content)?;
+fn object(content: &[u8], meter: &mut Meter) -> Result<(String, Value), NoObject> {
+    let text = std::str::from_utf8(content);
+    let text = text.map_err(|error| NoObject::Because(format!("not UTF-8: {error}")))?;
+    let value = document::first(content, meter)?;
     match value.get("kind").and_then(Value::as_str) {
         Some(kind) if !kind.is_empty() => Ok((text.to_owned(), value)),
-        _ => Err("no Kubernetes object: it has no kind".to_owned()),
+        _ => Err(NoObject::Because("no Kubernetes object: it has no kind".to_owned())),
     }
 }

@@ -170,3 +170,40 @@ proptest! {
         prop_assert_eq!(bundle.objects.len() + bundle.skipped.len(), 1);
     }
 }
+
+/// A text of `bytes`, as often as there are `aliases`; as many other scalars keep v0's own rule about
+/// aliases content.
+fn multiplied(bytes: usize, aliases: usize) -> String {
+    let text = "x".repeat(bytes);
+    format!(
+        "kind: A\ntext: &a {text}\nothers: [{}]\ncopies: [{}]\n",
+        vec!["0"; aliases].join(","),
+        vec!["*a"; aliases].join(",")
+    )
+}
+
+/// 60 KB would be 160 MB: the same shape with 150,000 scalars and 100,000 aliases is a ConfigMap that
+/// would be 40 GB. The whole bundle is refused, as half of one would do harm.
+#[test]
+fn aliases_of_a_long_text_are_bounded() {
+    let text = multiplied(40_000, 4_000);
+    assert!(text.len() < 64 << 10, "{} bytes", text.len());
+    let error = read(&plain(&[("a", CSV), ("b", &text)])).unwrap_err().to_string();
+    let start = "failed to extract bundle from configmap - key \"b\": the values take more than \
+                 134217728 bytes of memory, an alias as much as what it stands for: use fewer aliases";
+    assert!(error.starts_with(start) && error.contains("(line 4, column "), "{error}");
+}
+
+/// Many keys share one budget, so that a bundle of a thousand keys costs no more than one of one.
+#[test]
+fn all_keys_together_are_bounded() {
+    let text = multiplied(10_000, 1_000);
+    let keys: Vec<String> = (0..20).map(|number| format!("k{number:02}")).collect();
+    let data: Vec<(&str, &str)> = keys.iter().map(|key| (key.as_str(), text.as_str())).collect();
+    assert_eq!(read(&plain(&data[..10])).unwrap().objects.len(), 10);
+    let error = read(&plain(&data)).unwrap_err().to_string();
+    assert!(
+        error.starts_with("failed to extract bundle from configmap - key \"k13\": the values take"),
+        "{error}"
+    );
+}

@@ -3,6 +3,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use olm_types::api::csv::ClusterServiceVersionSpec;
+use olm_types::document::{self, Budget, Meter};
 use serde_json::{Map, Value, json};
 use thiserror::Error;
 
@@ -55,7 +56,7 @@ fn csv(property: &Value) -> Option<Value> {
         return None;
     }
     let data = STANDARD.decode(property.pointer("/value/data")?.as_str()?).ok()?;
-    let object: Value = serde_json::from_slice(&data).ok()?;
+    let object = document::json(&data, &mut Meter::in_all(Budget::OBJECT)).ok()?;
     (text(&object, "kind") == "ClusterServiceVersion").then_some(object)
 }
 

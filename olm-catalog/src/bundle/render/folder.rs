@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use olm_types::document::{self, Budget, Meter};
 use serde_json::Value;
 use thiserror::Error;
 
@@ -13,7 +14,7 @@ use super::properties::released;
 use super::template::ImageTemplate;
 use super::{Parts, RenderError, apis, is_csv};
 use crate::bundle::BundleAnnotations;
-use crate::fbc::{Blob, Fields, Located, Origin, Problems, RawProperty, first_document};
+use crate::fbc::{Blob, Fields, Located, Origin, Problems, RawProperty};
 #[cfg(feature = "image")]
 use crate::image::Tree;
 use crate::index::single_bundle;
@@ -174,7 +175,8 @@ impl RegistryV1 {
 
 /// The properties in the annotation of a CSV.
 fn annotated(text: &str) -> Result<Vec<RawProperty>, String> {
-    let list: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    let list = document::json(text.as_bytes(), &mut Meter::in_all(Budget::PROPERTY));
+    let list = list.map_err(|error| error.to_string())?;
     let object = Value::Object([(PROPERTIES.to_owned(), list)].into_iter().collect());
     let mut fields = Fields::nested(object, String::new()).map_err(|error| error.to_string())?;
     metadata::typed_values(&mut fields, PROPERTIES).map_err(|error| error.to_string())
@@ -184,11 +186,12 @@ fn annotated(text: &str) -> Result<Vec<RawProperty>, String> {
 fn objects(files: &Files<'_>) -> Result<Vec<Value>, BundleError> {
     let folder = files.part("manifests");
     let (mut objects, mut has_csv) = (Vec::new(), false);
+    let mut meter = Meter::in_all(Budget::BUNDLE);
     for path in files.list(&folder)? {
         if files::name(&path).starts_with('.') {
             continue;
         }
-        let document = first_document(&files.content(&path)?);
+        let document = document::first(&files.content(&path)?, &mut meter);
         let object = match document {
             Ok(object) if object.get("kind").is_some_and(|kind| kind.is_string()) => object,
             Ok(_) => {
@@ -196,7 +199,7 @@ fn objects(files: &Files<'_>) -> Result<Vec<Value>, BundleError> {
                 continue;
             }
             Err(error) => {
-                tracing::warn!(file = %path.display(), error, "it cannot be read and is left out");
+                tracing::warn!(file = %path.display(), %error, "it cannot be read and is left out");
                 continue;
             }
         };

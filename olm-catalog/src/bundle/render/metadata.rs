@@ -6,12 +6,13 @@
 
 use std::path::{Path, PathBuf};
 
+use olm_types::document::{self, Budget, Meter};
 use serde_json::Value;
 use thiserror::Error;
 
 use super::files::{FileError, Files};
 use crate::bundle::{AnnotationsError, BundleAnnotations};
-use crate::fbc::{FieldError, Fields, RawProperty, first_document};
+use crate::fbc::{FieldError, Fields, RawProperty};
 
 /// Fields of documents, each of which has a file that is named after it.
 const ANNOTATIONS: &str = "annotations";
@@ -76,11 +77,11 @@ fn document(path: &Path, content: &[u8]) -> Result<Option<Value>, MetadataError>
         }
         _ => Ok(None),
     };
-    match first_document(content) {
+    match document::first(content, &mut Meter::in_all(Budget::PROPERTY)) {
         Ok(Value::Null) => Ok(None),
         Ok(document @ Value::Object(_)) => Ok(Some(document)),
         Ok(_) => wrong("expected an object".to_owned()),
-        Err(message) => wrong(message),
+        Err(error) => wrong(error.to_string()),
     }
 }
 

@@ -1,5 +1,6 @@
 //! How a registry asks for credentials (Docker registry token authentication).
 
+use olm_types::document::{Budget, json_as};
 use serde::Deserialize;
 
 use super::ImageError;
@@ -58,7 +59,8 @@ pub(super) fn token(answer: &[u8]) -> Result<String, ImageError> {
         why: why.to_owned(),
     };
     // What is in it is secret, and not repeated.
-    let answer: Token = serde_json::from_slice(answer).map_err(|_| malformed("it is no JSON"))?;
+    let answer: Token =
+        json_as(answer, &Budget::PROPERTY).map_err(|_| malformed("it is no JSON"))?;
     let token = answer.token.or(answer.access_token).filter(|token| !token.is_empty());
     token.map(|token| format!("Bearer {token}")).ok_or_else(|| malformed("it has no token"))
 }

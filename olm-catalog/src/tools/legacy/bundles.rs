@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use olm_types::annotations::SKIP_RANGE;
+use olm_types::document::{self, Budget, DocumentError, Meter};
 use olm_types::gvk::Gvk;
 use olm_types::hash::go_json;
 use serde::Deserialize;
@@ -212,7 +213,7 @@ fn properties(
     let Some(text) = csv.annotation(PROPERTIES) else { return Ok(properties) };
     let wrong = |error: String| format!("failed to add properties : {PROPERTIES}: {error}");
     let list: Option<Vec<Option<Property<'_>>>> =
-        serde_json::from_str(text).map_err(|error| wrong(error.to_string()))?;
+        document::json_as(text, &Budget::PROPERTY).map_err(|error| wrong(error.to_string()))?;
     for property in list.unwrap_or_default().into_iter().map(Option::unwrap_or_default) {
         properties.insert(further(property).map_err(wrong)?);
     }
@@ -230,7 +231,7 @@ fn further(property: Property<'_>) -> Result<(String, String), String> {
         _ => None,
     };
     if let Some(form) = form {
-        let value = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        let value = property_value(text).map_err(|error| error.to_string())?;
         go::typed(form, &value).map_err(|error| format!("{kind}{error}"))?;
     }
     Ok((kind, go::compact(text)))
@@ -243,7 +244,11 @@ pub(super) fn gvk_text(api: &Gvk) -> String {
 
 /// The API in the value of a property, if it is one.
 pub(super) fn gvk_of(text: &str) -> Option<Gvk> {
-    let value = go::typed("Gvk", &serde_json::from_str(text).ok()?).ok()?;
+    let value = go::typed("Gvk", &property_value(text).ok()?).ok()?;
     let field = |name| value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
     Some(Gvk::new(field("group"), field("version"), field("kind")))
+}
+
+fn property_value(text: &str) -> Result<Value, DocumentError> {
+    document::json(text.as_bytes(), &mut Meter::in_all(Budget::PROPERTY))
 }

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use olm_types::document::{self, Budget, Meter};
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::{CRDS, CSVS, LegacyProblem, PACKAGES, crds, go};
-use crate::fbc::first_document;
 
 /// A CSV as v0 has it: type, metadata and `spec`.
 #[derive(Clone, Debug)]
@@ -87,11 +87,11 @@ fn elements<T>(
     let missing =
         || LegacyProblem::of_list(key, format!("couldn't find expected key {key} in configmap"));
     let text = data.get(key).ok_or_else(missing)?;
-    let list = match first_document(text.as_bytes()) {
+    let list = match document::first(text.as_bytes(), &mut Meter::in_all(Budget::BUNDLE)) {
         Ok(Value::Array(list)) => list,
         Ok(Value::Null) => Vec::new(),
         Ok(_) => return Err(LegacyProblem::of_list(key, "the value must be a list")),
-        Err(message) => return Err(LegacyProblem::of_list(key, message)),
+        Err(error) => return Err(LegacyProblem::of_list(key, error.to_string())),
     };
     let element = |(number, value): (usize, &Value)| {
         let wrong = |message: String| {

@@ -132,3 +132,15 @@ fn rows_of_channels_are_bounded() {
     assert_eq!(problems.len(), 500 - channels::ENTRIES / 600);
     assert!(problems.iter().all(|problem| problem.ends_with(&message)), "{}", problems[0]);
 }
+
+#[test]
+fn aliases_of_a_long_text_are_bounded() {
+    let csvs = format!(
+        "- text: &a {}\n  others: [{}]\n  copies: [{}]\n",
+        "x".repeat(40_000),
+        vec!["0"; 6_000].join(","),
+        vec!["*a"; 6_000].join(",")
+    );
+    let said = problems(&[(CSVS, &csvs)]).join("\n");
+    assert!(said.contains("the values take more than"), "{said}");
+}

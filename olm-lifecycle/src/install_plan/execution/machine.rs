@@ -53,6 +53,13 @@ impl Execution {
         Self { scope, steps, cursor: 0, stage: Stage::Open, failure: None, warnings, notes }
     }
 
+    /// How many bytes the manifests have that the calls will be made of.
+    pub fn bytes(&self) -> usize {
+        let open = self.steps.get(self.cursor..).unwrap_or_default();
+        let texts = open.iter().filter_map(|step| self.scope.bundles.manifest(step).ok());
+        texts.map(str::len).fold(0, usize::saturating_add)
+    }
+
     /// The next call to make; nothing when all steps were visited or one failed.
     pub fn next_request(&mut self) -> Option<Request> {
         while self.failure.is_none() && self.cursor < self.steps.len() {

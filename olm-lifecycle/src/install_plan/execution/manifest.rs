@@ -1,8 +1,10 @@
 //! The manifest of a step as it is written: JSON, for some kinds YAML as well (spec catalog-operator
 //! 4.4, 4.5).
 
+use std::ops::ControlFlow;
+
 use olm_types::api::Step;
-use serde::Deserialize;
+use olm_types::document::{self, Budget, Meter};
 use serde_json::{Map, Value};
 
 use super::{Scope, StepError};
@@ -17,9 +19,6 @@ pub enum Form {
     /// Anything: the object is made from the name of the step alone.
     Ignored,
 }
-
-/// Most brackets open at the same time in YAML: the scanner takes time for every one of them.
-const OPEN_BRACKETS: usize = 512;
 
 /// The object that the manifest of a step describes; empty where it is ignored.
 ///
@@ -36,38 +35,24 @@ pub(super) fn read(scope: &Scope, step: &Step, form: Form) -> Result<Value, Step
 }
 
 fn json(text: &str) -> Result<Value, String> {
-    let object: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    let object = document::json(text.as_bytes(), &mut Meter::in_all(Budget::OBJECT));
+    let object = object.map_err(|error| error.to_string())?;
     object.is_object().then_some(object).ok_or_else(|| "is not a JSON object".to_owned())
 }
 
 /// The first document that is not empty, as Kubernetes reads it.
 fn yaml(text: &str) -> Result<Value, String> {
-    if open_brackets(text) > OPEN_BRACKETS {
-        return Err(format!("more than {OPEN_BRACKETS} brackets are open at the same time"));
-    }
-    for document in yaml_serde::Deserializer::from_str(text) {
-        match Value::deserialize(document) {
-            Ok(Value::Null) => {}
-            Ok(object @ Value::Object(_)) => return Ok(object),
-            Ok(_) => break,
-            Err(error) => return Err(error.to_string()),
+    let mut found = Err("is neither a JSON nor a YAML object".to_owned());
+    document::documents(text.as_bytes(), &mut Meter::in_all(Budget::OBJECT), |_, document| {
+        match document {
+            Ok(Value::Null) => return ControlFlow::Continue(()),
+            Ok(object @ Value::Object(_)) => found = Ok(object),
+            Ok(_) => {}
+            Err(error) => found = Err(error.to_string()),
         }
-    }
-    Err("is neither a JSON nor a YAML object".to_owned())
-}
-
-/// The most brackets that are open at any place, wherever they stand.
-fn open_brackets(text: &str) -> usize {
-    let (mut open, mut most) = (0_usize, 0);
-    for byte in text.bytes() {
-        match byte {
-            b'[' | b'{' => open = open.saturating_add(1),
-            b']' | b'}' => open = open.saturating_sub(1),
-            _ => {}
-        }
-        most = most.max(open);
-    }
-    most
+        ControlFlow::Break(())
+    });
+    found
 }
 
 #[cfg(test)]
@@ -117,6 +102,11 @@ mod tests {
         let link = |n: u8| format!("k{n}: &k{n} [{}]\n", format!("*k{},", n - 1).repeat(20));
         format!("k0: &k0 [1]\n{}", (1..20).map(link).collect::<String>())
     })]
+    #[case::aliases_of_a_long_text({
+        let (others, copies) = (vec!["0"; 4_000].join(","), vec!["*a"; 4_000].join(","));
+        format!("a: &a {}\nb: [{others}]\nc: [{copies}]\n", "x".repeat(40_000))
+    })]
+    #[case::small_maps(format!("a: [{}]", vec!["{a: 0}"; 400_000].join(",")))]
     fn hostile_yaml_is_refused(#[case] text: String) {
         assert!(manifest(Form::JsonOrYaml, &text).is_err());
     }

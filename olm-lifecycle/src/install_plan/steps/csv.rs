@@ -2,6 +2,7 @@
 
 use olm_types::api::{NamedInstallStrategy, StrategyDetailsDeployment};
 use olm_types::bundle::Entry;
+use olm_types::document::{self, Budget, Meter};
 use serde_json::{Map, Value};
 
 use super::{BundleError, BundleInput, properties_text};
@@ -46,7 +47,7 @@ pub(super) fn prepare(bundle: &BundleInput, namespace: &str) -> Result<Prepared,
 }
 
 fn parse(name: &str, json: &str) -> Result<Map<String, Value>, BundleError> {
-    let problem = match serde_json::from_str(json) {
+    let problem = match document::json(json.as_bytes(), &mut Meter::in_all(Budget::OBJECT)) {
         Ok(Value::Object(fields)) => return Ok(fields),
         Ok(_) => "another JSON type".to_owned(),
         Err(error) => error.to_string(),

@@ -37,6 +37,13 @@ pub struct BundleInput {
     pub objects: Vec<String>,
 }
 
+impl BundleInput {
+    /// How many bytes its manifests have.
+    pub fn bytes(&self) -> usize {
+        self.objects.iter().map(String::len).fold(self.csv_json.len(), usize::saturating_add)
+    }
+}
+
 /// Why a bundle cannot become steps. None of these goes away by trying again: the catalog has to
 /// change.
 #[derive(Debug, thiserror::Error)]

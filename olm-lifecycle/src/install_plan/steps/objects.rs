@@ -1,5 +1,6 @@
 //! The objects of a bundle besides its CSV.
 
+use olm_types::document::{self, Budget, Meter};
 use serde_json::Value;
 
 use super::{BundleError, StepSink};
@@ -13,11 +14,12 @@ pub(super) fn append(
     bundle: &str,
     objects: &[String],
 ) -> Result<(), BundleError> {
+    let mut meter = Meter::per_document(Budget::OBJECT);
     for (index, json) in objects.iter().enumerate() {
         let problem =
             |problem: String| BundleError::Object { name: bundle.to_owned(), index, problem };
-        let object: Value =
-            serde_json::from_str(json).map_err(|error| problem(error.to_string()))?;
+        let object = document::json(json.as_bytes(), &mut meter);
+        let object = object.map_err(|error| problem(error.to_string()))?;
         let kind = checked_kind(&object).map_err(|text| problem(text.to_owned()))?;
         if kind != "ClusterServiceVersion" {
             sink.push_object(step_kind(&object, kind), &object);

@@ -11,6 +11,7 @@ use ::cel::context::VariableResolver;
 use ::cel::objects::{Key, Map};
 use ::cel::{Context, Env, ExecutionError, Program, Value};
 use olm_types::bundle::Property;
+use olm_types::document::{self, Budget, Meter};
 use olm_types::version::Version;
 
 use super::cost::Size;
@@ -54,7 +55,8 @@ impl VariableResolver for PropertyValues {
 fn element(property: &Property, size: &mut Size) -> Value {
     size.bytes += property.value.len() as u64;
     let mut map = HashMap::new();
-    if let Ok(json) = serde_json::from_str(&property.value) {
+    let read = document::json(property.value.as_bytes(), &mut Meter::in_all(Budget::PROPERTY));
+    if let Ok(json) = read {
         map.insert(key("type"), Value::from(&*property.kind));
         map.insert(key("value"), value(&json, size));
     }

@@ -70,12 +70,13 @@ impl Local {
         found.map(|(_, _, admin)| *admin).with_context(|| format!("{operator} does not run"))
     }
 
-    /// The most resident memory that an operator had so far, in bytes.
-    pub fn peak_memory(&self, operator: Operator) -> Result<u64> {
+    /// Process id of an operator, and the most resident memory that it had so far, in bytes.
+    pub fn process(&self, operator: Operator) -> Result<(u32, u64)> {
         let operators = self.operators.lock().map_err(|_| anyhow!("a scenario panicked"))?;
         let found = operators.iter().find(|(started, _, _)| *started == operator);
-        let peak = found.and_then(|(_, running, _)| running.peak_memory());
-        peak.with_context(|| format!("{operator} does not run"))
+        let (_, running, _) = found.with_context(|| format!("{operator} does not run"))?;
+        let peak = running.peak_memory().with_context(|| format!("{operator} has ended"))?;
+        Ok((running.record().pid, peak))
     }
 
     /// The log of an operator so far.

@@ -11,7 +11,7 @@ const YAML: &str = "tag:yaml.org,2002:";
 ///
 /// # Errors
 /// It is no number and infinity, which JSON does not have.
-pub(in crate::fbc) fn plain(text: &str) -> Result<Value, String> {
+pub fn plain(text: &str) -> Result<Value, String> {
     if let Some(value) = word(text) {
         return value;
     }

@@ -3,9 +3,8 @@
 
 use std::fmt::Write;
 
+use olm_types::document::plain;
 use serde_json::{Map, Value};
-
-use super::plain;
 
 /// Characters that mean something at the beginning of a plain scalar, or may.
 const INDICATORS: &[char] = &[
@@ -141,11 +140,16 @@ fn pad(out: &mut String, indent: usize) {
 
 #[cfg(test)]
 mod tests {
+    use olm_types::document::{self, Budget, Meter};
     use proptest::prelude::*;
     use serde_json::json;
 
-    use super::super::read;
     use super::*;
+
+    fn read(text: &str) -> Result<Value, String> {
+        let mut meter = Meter::in_all(Budget::OBJECT);
+        document::yaml(text, &mut meter).map_err(|error| error.to_string())
+    }
 
     #[test]
     fn what_would_be_something_else_is_quoted() {

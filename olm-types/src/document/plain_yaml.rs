@@ -10,23 +10,26 @@ mod tests;
 
 use serde_json::{Map, Value};
 
-/// Most nested maps and lists.
+use super::budget::Meter;
+
+/// Most nested maps and lists; what is deeper is left to the parser.
 const DEPTH: usize = 64;
 
 /// Plain texts that mean something else in some version of YAML; the parser knows.
 const WORDS: [&str; 12] =
     ["null", "true", "false", "yes", "no", "on", "off", "y", "n", "nan", "inf", "infinity"];
 
-/// The document, when it is written plainly.
-pub(super) fn read(text: &[u8]) -> Option<Value> {
+/// The document, when it is written plainly and the budget suffices; the meter knows which of both.
+pub(super) fn read(text: &[u8], meter: &mut Meter) -> Option<Value> {
     let text = std::str::from_utf8(text).ok()?;
     if !text.ends_with('\n') || !text.bytes().all(is_simple) && !text.chars().all(is_printable) {
         return None;
     }
-    let mut lines = Lines { rest: text, next: None };
+    let depth = DEPTH.min(meter.budget().depth);
+    let mut lines = Lines { rest: text, next: None, meter };
     lines.advance();
     lines.next?;
-    let value = lines.map(0, DEPTH)?;
+    let value = lines.map(0, depth)?;
     lines.next.is_none().then_some(value)
 }
 
@@ -51,13 +54,14 @@ struct Line<'a> {
 }
 
 /// Lines that are still to be read.
-struct Lines<'a> {
+struct Lines<'a, 'm> {
     /// Behind the next line.
     rest: &'a str,
     next: Option<Line<'a>>,
+    meter: &'m mut Meter,
 }
 
-impl<'a> Lines<'a> {
+impl<'a> Lines<'a, '_> {
     /// Goes on to the next line that is not blank.
     fn advance(&mut self) {
         self.next = loop {
@@ -73,9 +77,11 @@ impl<'a> Lines<'a> {
 
     /// The map whose keys have this indentation.
     fn map(&mut self, indent: usize, depth: usize) -> Option<Value> {
+        self.meter.value(0).ok()?;
         let mut map = Map::new();
         while let Some(line) = self.next.filter(|line| line.indent >= indent) {
             let (key, value) = entry(line.body).filter(|_| line.indent == indent)?;
+            self.meter.entry(key.len(), map.is_empty()).ok()?;
             let value = match value {
                 "" => self.below(indent, depth)?,
                 _ => self.scalar(value, indent)?,
@@ -94,12 +100,13 @@ impl<'a> Lines<'a> {
                 self.list(line.indent, depth)
             }
             Some(line) if line.indent > indent => self.map(line.indent, depth),
-            _ => Some(Value::Null),
+            _ => self.meter.value(0).ok().map(|()| Value::Null),
         }
     }
 
     /// The list whose dashes have this indentation.
     fn list(&mut self, indent: usize, depth: usize) -> Option<Value> {
+        self.meter.value(0).ok()?;
         let mut list = Vec::new();
         while let Some(line) = self.next.filter(|line| line.indent >= indent) {
             if line.indent > indent {
@@ -121,17 +128,20 @@ impl<'a> Lines<'a> {
     /// A text, number or the like that begins in the current line.
     fn scalar(&mut self, text: &str, indent: usize) -> Option<Value> {
         if let "|" | "|-" = text {
-            return self.literal(indent, text == "|").map(Value::String);
+            let text = self.literal(indent, text == "|")?;
+            self.meter.value(text.len()).ok()?;
+            return Some(Value::String(text));
         }
+        self.meter.value(text.len()).ok()?;
         self.advance();
         match text.bytes().next()? {
             b'\'' => single_quoted(text),
-            b'"' => double_quoted(text),
+            b'"' => double_quoted(text, self.meter),
             b'{' if text == "{}" => Some(Value::Object(Map::new())),
             b'[' if text == "[]" => Some(Value::Array(Vec::new())),
             first if !is_plain(text) || !first.is_ascii_alphanumeric() && first != b'/' => None,
             first if first.is_ascii_digit() || is_word(text) => {
-                super::yaml::plain(text).ok().map(super::parse::plain_numbers)
+                super::yaml::plain(text).ok().map(super::plain_numbers)
             }
             _ => Some(Value::String(text.to_owned())),
         }
@@ -193,21 +203,16 @@ fn is_word(text: &str) -> bool {
     WORDS.iter().any(|word| text.eq_ignore_ascii_case(word))
 }
 
-/// What the parser makes of a text that stands by itself.
-fn parsed(text: &str) -> Option<Value> {
-    super::yaml::read(text).ok().map(super::parse::plain_numbers)
-}
-
 fn single_quoted(text: &str) -> Option<Value> {
     let inner = text.get(1..)?.strip_suffix('\'')?;
     let unpaired = inner.split("''").any(|part| part.contains('\''));
     (!unpaired).then(|| Value::String(inner.replace("''", "'")))
 }
 
-fn double_quoted(text: &str) -> Option<Value> {
+fn double_quoted(text: &str, meter: &mut Meter) -> Option<Value> {
     let inner = text.get(1..)?.strip_suffix('"')?;
     if !inner.contains(['"', '\\']) {
         return Some(Value::String(inner.to_owned()));
     }
-    parsed(text).filter(Value::is_string)
+    super::yaml::within(text, meter).ok().filter(Value::is_string)
 }

@@ -3,7 +3,12 @@
 use rstest::rstest;
 use serde_json::json;
 
+use super::super::budget::{Bound, Budget};
 use super::*;
+
+fn read(text: &str) -> Result<Value, String> {
+    super::read(text, &mut Meter::in_all(Budget::OBJECT)).map_err(|error| error.to_string())
+}
 
 #[rstest]
 #[case("[y, Yes, on, TRUE, yEs, 'yes', \"on\"]", json!([true, true, true, true, "yEs", "yes", "on"]))]
@@ -39,8 +44,8 @@ fn refusals(#[case] text: &str, #[case] message: &str) {
 #[test]
 fn depth_is_bounded() {
     let lists = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
-    assert!(read(&lists(DEPTH)).is_ok());
-    assert!(read(&lists(DEPTH + 1)).is_err_and(|error| error.contains("nested")));
+    assert!(read(&lists(120)).is_ok());
+    assert!(read(&lists(121)).is_err_and(|error| error.contains("nested")));
 }
 
 /// Nine levels of nine aliases each would be a thousand million texts.
@@ -52,4 +57,34 @@ fn aliases_are_bounded() {
         text += &format!("a{level}: &a{level} [{}]\n", [alias.as_str(); 9].join(", "));
     }
     assert_eq!(read(&text), Err("document contains excessive aliasing".to_owned()));
+}
+
+/// What a budget bounds: one long text, many values, and a value within a value within a value, each of
+/// which an alias may stand for.
+#[rstest]
+#[case::texts(format!("[&a {}, {}]", "x".repeat(9_000), ["*a,0"; 20].join(",")), Bound::Memory)]
+#[case::copies_for_aliases(
+    format!("{}[{}]{}", "&a [".repeat(100), ["x"; 100].join(","), "]".repeat(100)),
+    Bound::Memory
+)]
+#[case::merged(
+    format!("a: &a {{{}}}\nb: [{}]\n", ["k: 0"; 9].join(","), ["{<<: *a}"; 250].join(",")),
+    Bound::Memory
+)]
+#[case::values(format!("a: &a [{}]\nb: [{}]\n", ["0"; 150].join(","), ["*a"; 9].join(",")), Bound::Values)]
+#[case::small_maps(["- {a: 0}\n"; 200].concat(), Bound::Memory)]
+#[case::depth(format!("{}{}", "[".repeat(9), "]".repeat(9)), Bound::Depth)]
+#[case::depth_in_blocks("- ".repeat(9), Bound::Depth)]
+fn what_is_made_is_bounded(#[case] text: String, #[case] bound: Bound) {
+    let budget = Budget { bytes: 20_000, values: 500, memory: 100_000, depth: 8 };
+    let budget = if bound == Bound::Depth { budget } else { Budget { depth: 120, ..budget } };
+    let error = super::read(&text, &mut Meter::in_all(budget)).unwrap_err();
+    assert_eq!(error.exceeded().map(|it| it.bound), Some(bound), "{error}");
+}
+
+#[test]
+fn the_place_is_named() {
+    let budget = Budget { values: 2, ..Budget::OBJECT };
+    let error = super::read("a: 1\nb: 2\n", &mut Meter::in_all(budget)).unwrap_err();
+    insta::assert_snapshot!(error, @"more than 2 values, an alias counted with all that it stands for: use fewer aliases, or leave out what is not needed (line 2, column 1)");
 }

@@ -3,8 +3,17 @@
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::super::parse::parser;
+use super::super::stream;
+use super::super::{Bound, Budget};
 use super::*;
+
+fn read(text: &[u8]) -> Option<Value> {
+    super::read(text, &mut Meter::in_all(Budget::OBJECT))
+}
+
+fn parser(text: &[u8]) -> Option<Value> {
+    stream::parser(text, &mut Meter::in_all(Budget::OBJECT)).ok()
+}
 
 #[test]
 fn what_programs_write_is_read() {
@@ -30,6 +39,18 @@ fn depth_is_bounded() {
     };
     assert!(read(deep(60).as_bytes()).is_some());
     assert!(read(deep(100_000 / 100).as_bytes()).is_none());
+}
+
+/// What costs too much is not left to the parser, which would pay for it again.
+#[test]
+fn the_budget_is_kept() {
+    let budget = Budget { memory: 100_000, ..Budget::OBJECT };
+    for text in ["- a: b\n".repeat(200), format!("a: {}\n", "x".repeat(100_000))] {
+        let mut meter = Meter::in_all(budget);
+        let text = format!("list:\n{text}");
+        assert_eq!(super::read(text.as_bytes(), &mut meter), None);
+        assert_eq!(meter.exceeded().map(|it| it.bound), Some(Bound::Memory));
+    }
 }
 
 /// Lines that mean something, alone and together.
@@ -92,7 +113,7 @@ proptest! {
         let lines = lines.iter().map(|(indent, line)| format!("{}{line}\n", " ".repeat(*indent)));
         let text: String = lines.collect();
         if let Some(value) = read(text.as_bytes()) {
-            prop_assert_eq!(parser(text.as_bytes()).ok(), Some(value), "{}", text);
+            prop_assert_eq!(parser(text.as_bytes()), Some(value), "{}", text);
         }
     }
 }

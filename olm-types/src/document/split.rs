@@ -6,22 +6,10 @@
 
 use std::io::{self, BufRead, Cursor, Read};
 
-use thiserror::Error;
+use super::{Bound, DocumentError, Exceeded};
 
 /// What separates YAML documents, at the beginning of a line.
 const SEPARATOR: &[u8] = b"---";
-
-/// A document cannot be had, or is not what it should be.
-#[derive(Debug, Error)]
-pub(super) enum SplitError {
-    #[error(transparent)]
-    Io(#[from] io::Error),
-    #[error("a document is larger than {0} bytes: split it, or leave out what is not needed")]
-    TooLarge(usize),
-    /// What a parser says.
-    #[error("{0}")]
-    Syntax(String),
-}
 
 /// How a stream is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,7 +35,7 @@ impl<R: BufRead> Documents<R> {
     }
 
     /// Reads the next document into `text`, which is cleared; none at the end.
-    pub(super) fn next(&mut self, text: &mut Vec<u8>) -> Result<Option<Form>, SplitError> {
+    pub(super) fn next(&mut self, text: &mut Vec<u8>) -> Result<Option<Form>, DocumentError> {
         text.clear();
         let form = match self.form {
             Some(form) => form,
@@ -72,7 +60,7 @@ impl<R: BufRead> Documents<R> {
     }
 
     /// JSON when the first character that is no white space says so; the space goes to `text`.
-    fn guess(&mut self, text: &mut Vec<u8>) -> Result<Form, SplitError> {
+    fn guess(&mut self, text: &mut Vec<u8>) -> Result<Form, DocumentError> {
         Ok(match self.skip_space(text)? {
             Some(b'{') => Form::Json,
             _ => Form::Yaml,
@@ -80,7 +68,7 @@ impl<R: BufRead> Documents<R> {
     }
 
     /// Moves white space to `text`; gives the character behind it.
-    fn skip_space(&mut self, text: &mut Vec<u8>) -> Result<Option<u8>, SplitError> {
+    fn skip_space(&mut self, text: &mut Vec<u8>) -> Result<Option<u8>, DocumentError> {
         loop {
             let available = self.input.fill_buf()?;
             let space = available.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
@@ -95,7 +83,7 @@ impl<R: BufRead> Documents<R> {
     }
 
     /// A JSON object, or anything up to white space where there is none.
-    fn json(&mut self, text: &mut Vec<u8>) -> Result<bool, SplitError> {
+    fn json(&mut self, text: &mut Vec<u8>) -> Result<bool, DocumentError> {
         if self.skip_space(text)?.is_none() {
             return Ok(false);
         }
@@ -117,7 +105,7 @@ impl<R: BufRead> Documents<R> {
     }
 
     /// Lines up to a separator, which is left out.
-    fn yaml(&mut self, text: &mut Vec<u8>) -> Result<bool, SplitError> {
+    fn yaml(&mut self, text: &mut Vec<u8>) -> Result<bool, DocumentError> {
         let mut found = !text.is_empty();
         loop {
             let start = text.len();
@@ -138,8 +126,9 @@ impl<R: BufRead> Documents<R> {
         }
     }
 
-    fn check(&self, text: &[u8]) -> Result<(), SplitError> {
-        if text.len() > self.limit { Err(SplitError::TooLarge(self.limit)) } else { Ok(()) }
+    fn check(&self, text: &[u8]) -> Result<(), DocumentError> {
+        let exceeded = Exceeded { bound: Bound::Bytes, limit: self.limit, at: None };
+        if text.len() > self.limit { Err(exceeded.into()) } else { Ok(()) }
     }
 }
 
@@ -216,7 +205,7 @@ mod tests {
         for text in ["{\"a\": \"xxxxxxxxxxxxxxx\"}", "a: xxxxxxxxxxxxxxxxx", "              {"] {
             let mut documents = Documents::new(text.as_bytes(), 10);
             let error = documents.next(&mut Vec::new()).unwrap_err();
-            assert!(matches!(error, SplitError::TooLarge(10)), "{text}: {error}");
+            assert!(matches!(error, DocumentError::Exceeded(_)), "{text}: {error}");
         }
     }
 }

@@ -1,0 +1,133 @@
+//! A ConfigMap of a megabyte that would be 30 GB: 150,000 scalars, a text, and 100,000 aliases of it. The
+//! scalars keep the rule content by which v0 counts values.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Instant;
+
+use anyhow::{Result, ensure};
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::api::{Api, ObjectMeta, Patch, PatchParams, PostParams};
+use olm_testkit::builders::{Bundle, Package, csv};
+use olm_testkit::e2e::Scene;
+use olm_testkit::e2e::stage::local::Local;
+use olm_testkit::operators::Operator;
+use olm_testkit::wait;
+use olm_types::api::{CatalogSource, InstallPlan};
+use olm_types::hash::unpack_name;
+use serde_json::json;
+
+use crate::unpack::{IMAGE, job, kubelet, subscribe, told};
+
+/// Most memory that catalog-operator may have had at any time, in bytes; other scenarios run beside.
+const PEAK: u64 = 600 << 20;
+
+/// What is said of it.
+const SAID: &str = "the values take more than";
+
+/// As a bundle that was unpacked, as the manifest of a step, and as a catalog: each is refused where it
+/// is, catalog-operator goes on as the same process, and an operator of another namespace is installed.
+pub async fn multiplying_aliases(local: Arc<Local>, scene: Arc<Scene>) -> Result<()> {
+    let (process, _) = local.process(Operator::Catalog)?;
+    let kubelet = kubelet(&scene).await?;
+    subscribe(&scene, "kettle.v1.0.0", IMAGE).await?;
+    let job = job(&scene, IMAGE).await?;
+    fill(&scene, &unpack_name(IMAGE)).await?;
+    kubelet.complete(&job).await?;
+    step(&scene).await?;
+    catalog(&scene).await?;
+    told(&scene, "BundleUnpackFailed", |text| text.contains(SAID) && text.contains("bomb.yaml"))
+        .await?;
+    refused_step(&scene).await?;
+    healthy(&local).await?;
+    let (now, peak) = local.process(Operator::Catalog)?;
+    println!("catalog-operator had {} MiB at most", peak >> 20);
+    ensure!(now == process, "catalog-operator was process {process} and is {now}");
+    ensure!(peak < PEAK, "catalog-operator had {peak} bytes of memory");
+    kubelet.end().await
+}
+
+/// A bit less than the MiB that an API server takes.
+fn bomb() -> String {
+    format!(
+        "kind: ConfigMap\napiVersion: v1\nmetadata: {{name: bomb}}\ntext: &a {}\nothers: [{}]\ncopies: [{}]\n",
+        "x".repeat(300_000),
+        vec!["0"; 150_000].join(","),
+        vec!["*a"; 100_000].join(",")
+    )
+}
+
+/// What the Pod of the Job could have written.
+async fn fill(scene: &Scene, name: &str) -> Result<()> {
+    let patch = Patch::Merge(json!({"data": {"bomb.yaml": bomb()}}));
+    scene.api::<ConfigMap>().patch(name, &PatchParams::default(), &patch).await?;
+    Ok(())
+}
+
+/// An approved plan of a user, whose step may be YAML.
+async fn step(scene: &Scene) -> Result<()> {
+    let plans: Api<InstallPlan> = scene.api();
+    let plan = json!({
+        "apiVersion": "operators.coreos.com/v1alpha1",
+        "kind": "InstallPlan",
+        "metadata": {"name": "bomb", "namespace": scene.namespace},
+        "spec": {"approval": "Automatic", "approved": true, "clusterServiceVersionNames": []},
+    });
+    plans.create(&PostParams::default(), &serde_json::from_value(plan)?).await?;
+    let resource = json!({
+        "group": "", "version": "v1", "kind": "ConfigMap", "name": "bomb", "manifest": bomb(),
+        "sourceName": "", "sourceNamespace": "",
+    });
+    let step = json!({"resolving": "bomb", "resource": resource, "status": "Unknown"});
+    let status = json!({"status": {"phase": "Installing", "catalogSources": [], "plan": [step]}});
+    plans.patch_status("bomb", &PatchParams::default(), &Patch::Merge(status)).await?;
+    Ok(())
+}
+
+async fn refused_step(scene: &Scene) -> Result<()> {
+    let says = |plan: &InstallPlan| {
+        let conditions = plan.status.iter().flat_map(|status| &status.conditions);
+        conditions
+            .into_iter()
+            .any(|it| it.message.as_deref().is_some_and(|text| text.contains(SAID)))
+    };
+    wait::until(&scene.api(), "bomb", "refuse its step", says).await.map(drop)
+}
+
+/// A catalog whose ConfigMap the operator looks at before it has a server.
+async fn catalog(scene: &Scene) -> Result<()> {
+    let lists = ["customResourceDefinitions", "clusterServiceVersions", "packages"];
+    scene
+        .create(&ConfigMap {
+            metadata: ObjectMeta { name: Some("lists".to_owned()), ..ObjectMeta::default() },
+            data: Some(BTreeMap::from([(lists[1].to_owned(), bomb())])),
+            ..ConfigMap::default()
+        })
+        .await?;
+    let object = json!({
+        "apiVersion": "operators.coreos.com/v1alpha1",
+        "kind": "CatalogSource",
+        "metadata": {"name": "bomb"},
+        "spec": {"sourceType": "configmap", "configMap": "lists"},
+    });
+    let catalog: CatalogSource = serde_json::from_value(object)?;
+    scene.create(&catalog).await?;
+    let served = |catalog: &CatalogSource| {
+        catalog.status.as_ref().is_some_and(|status| status.registry_service.is_some())
+    };
+    wait::until(&scene.api(), "bomb", "have a Service", served).await.map(drop)
+}
+
+/// An operator of another namespace, and how long it takes.
+async fn healthy(local: &Arc<Local>) -> Result<()> {
+    let scene = Scene::new(Arc::clone(local) as _, "hostile::neighbour").await?;
+    let bundle = csv("calm.v1.0.0", "1.0.0").deployment("calm", "default");
+    let calm = Package::single("calm", Bundle::new("1.0.0", &bundle));
+    scene.operator_group().await?;
+    scene.catalog("sound", &[calm]).await?;
+    let begun = Instant::now();
+    scene.subscribe("calm", "sound").await?;
+    scene.succeeded("calm.v1.0.0").await?;
+    println!("the operator of another namespace took {:.1} s", begun.elapsed().as_secs_f64());
+    scene.remove().await
+}
