@@ -3,6 +3,7 @@
 //! Every stage runs even when an earlier one has failed, and takes its place in the table of times at
 //! the end. The last line is the sum of all.
 
+mod advisories;
 mod arguments;
 mod changed;
 pub mod concerns;

@@ -2,6 +2,7 @@
 
 use anyhow::{Result, bail, ensure};
 
+use super::advisories;
 use super::programs::{Beside, counted, side_by_side, streamed};
 use super::run::Run;
 use super::shipped;
@@ -17,6 +18,7 @@ pub(super) const SCENARIOS: &str = "scenarios";
 pub(super) fn all(run: &mut Run) {
     let others = Others::for_tests(&run.progress);
     quick(run);
+    run.stage("advisories about dependencies", |run| advisories::check(&mut run.summary));
     let Some(built) = compile(run) else { return };
     run.check("programs of others, as far as they are not built yet", |_| others.finish());
     run.check("documentation", build::document);
