@@ -18,6 +18,7 @@ pub mod servers;
 mod stores;
 mod tenancy;
 mod triggers;
+mod turns;
 pub mod unpack;
 pub mod wiring;
 

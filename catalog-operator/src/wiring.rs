@@ -9,7 +9,7 @@ use std::sync::Arc;
 use anyhow::Context;
 use olm_kit::admin::Admin;
 use olm_kit::client::Connector;
-use olm_kit::controller::{Controller, Reconciler};
+use olm_kit::controller::{Controller, Places, Reconciler};
 use olm_kit::flags::CommandLine;
 use olm_kit::interpreter::{Interpreter, InterpreterOptions};
 use olm_kit::key::QueueKey;
@@ -200,6 +200,7 @@ impl Parts {
         });
     }
 
+    /// Global catalogs, and what lies beside them, have places of their own.
     fn run<Key: QueueKey, R: Reconciler<Key>>(
         &self,
         name: &str,
@@ -207,7 +208,9 @@ impl Parts {
         reconciler: R,
         leadership: &Leadership,
     ) {
+        let first = Some(self.args.global_catalog_namespace().to_owned());
         Controller::new(name, queue.clone(), Arc::new(reconciler))
+            .beside(Places { first, ..Places::default() })
             .metrics(self.kit_metrics.controllers())
             .start(&self.tasks, leadership);
     }

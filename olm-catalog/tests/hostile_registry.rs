@@ -230,6 +230,16 @@ async fn a_server_that_sends_nothing_is_given_up() {
     assert_eq!(load(Hostility::Silent, options).await, LoadError::Deadline(limit));
 }
 
+/// Long before the time for the whole catalog is over.
+#[tokio::test]
+async fn a_server_that_falls_silent_is_given_up() {
+    let load_silence = Duration::from_millis(50);
+    let options = ClientOptions { load_silence, ..ClientOptions::default() };
+    let error = load(Hostility::Silent, options).await.to_string();
+    let expected = "error encountered while listing bundles: rpc error: code = DeadlineExceeded";
+    assert!(error.starts_with(expected), "{error}");
+}
+
 #[tokio::test]
 async fn a_message_beyond_the_limit_is_not_read() {
     let options = ClientOptions { message_bytes: 1_024, ..ClientOptions::default() };

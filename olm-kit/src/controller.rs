@@ -2,7 +2,10 @@
 //!
 //! A failure, a panic included, is logged, counted and tried again after the key's back-off; it
 //! never ends a worker. On shutdown no new key is taken and running reconciles finish.
+//! Reconciles that wait for servers of others go on beside the workers, where a controller has
+//! [`Places`] for them.
 
+mod places;
 mod reconcile;
 #[cfg(test)]
 mod tests;
@@ -13,9 +16,14 @@ use std::time::Instant;
 
 use futures::FutureExt;
 use futures::future::join_all;
+use parking_lot::Mutex;
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
-use tracing::Instrument;
+use tokio_util::task::TaskTracker;
+use tracing::{Instrument, Span};
 
+pub use places::Places;
+use places::{Beside, Place};
 pub use reconcile::{Conclusion, ReconcileError, Reconciler};
 
 use crate::key::QueueKey;
@@ -31,6 +39,9 @@ pub struct Controller<Key: QueueKey, R> {
     reconciler: Arc<R>,
     workers: usize,
     metrics: Option<ControllerMetrics>,
+    beside: Option<Beside<Key>>,
+    /// Reconciles under way that may go on beside the workers.
+    turns: TaskTracker,
 }
 
 /// Runs an unmetered controller until `shutdown` is cancelled; see [`Controller`].
@@ -47,13 +58,28 @@ pub async fn run<Key: QueueKey, R: Reconciler<Key>>(
 impl<Key: QueueKey, R: Reconciler<Key>> Controller<Key, R> {
     /// A controller with two workers, as in version 0.
     pub fn new(name: &str, queue: Queue<Key>, reconciler: Arc<R>) -> Self {
-        Self { name: name.to_owned(), queue, reconciler, workers: 2, metrics: None }
+        Self {
+            name: name.to_owned(),
+            queue,
+            reconciler,
+            workers: 2,
+            metrics: None,
+            beside: None,
+            turns: TaskTracker::new(),
+        }
     }
 
     /// How many keys are worked on at the same time; at least one.
     #[must_use]
     pub fn workers(mut self, workers: usize) -> Self {
         self.workers = workers.max(1);
+        self
+    }
+
+    /// Reconciles that take long go on beside the workers, where there are places.
+    #[must_use]
+    pub fn beside(mut self, places: Places) -> Self {
+        self.beside = Some(Beside::new(places, &self.queue));
         self
     }
 
@@ -85,18 +111,24 @@ impl<Key: QueueKey, R: Reconciler<Key>> Controller<Key, R> {
 
     /// Works until `shutdown` is cancelled, then finishes what is running.
     pub async fn run(self, shutdown: CancellationToken) {
-        let controller = &self;
-        let workers = (0..self.workers).map(|_| controller.work(&shutdown));
+        let controller = Arc::new(self);
+        let workers = (0..controller.workers).map(|_| controller.work(&shutdown));
         join_all(workers).await;
+        controller.turns.close();
+        controller.turns.wait().await;
     }
 
-    async fn work(&self, shutdown: &CancellationToken) {
+    async fn work(self: &Arc<Self>, shutdown: &CancellationToken) {
         loop {
             let Taken { key, waited } = tokio::select! {
                 biased;
                 () = shutdown.cancelled() => return,
                 taken = self.queue.take() => taken,
             };
+            if self.beside.as_ref().is_some_and(|beside| beside.park(&key)) {
+                self.queue.done(&key);
+                continue;
+            }
             if let Some(metrics) = &self.metrics {
                 metrics.taken(&self.name, waited);
             }
@@ -106,7 +138,35 @@ impl<Key: QueueKey, R: Reconciler<Key>> Controller<Key, R> {
                 namespace = key.namespace(),
                 name = key.name(),
             );
-            self.turn(key, shutdown).instrument(span).await;
+            match &self.beside {
+                None => self.turn(key, shutdown).instrument(span).await,
+                Some(beside) => self.begin(key, shutdown, beside, span).await,
+            }
+        }
+    }
+
+    /// Begins a turn and waits with it, until patience is at an end and a place beside the workers
+    /// is free.
+    async fn begin(
+        self: &Arc<Self>,
+        key: Key,
+        shutdown: &CancellationToken,
+        beside: &Beside<Key>,
+        span: Span,
+    ) {
+        let place: Arc<Mutex<Option<Place<Key>>>> = Arc::default();
+        let (me, owned, shutdown) = (Arc::clone(self), key.clone(), shutdown.clone());
+        let taken = Arc::clone(&place);
+        let turn = async move {
+            me.turn(owned, &shutdown).await;
+            drop(taken);
+        };
+        let mut turn = self.turns.spawn(turn.instrument(span));
+        while timeout(beside.patience(), &mut turn).await.is_err() {
+            if let Some(free) = beside.enter(&key) {
+                *place.lock() = Some(free);
+                return;
+            }
         }
     }
 

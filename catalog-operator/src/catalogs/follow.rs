@@ -10,6 +10,7 @@ use tokio::sync::watch;
 use super::budget::{Budget, Part};
 use super::known::Known;
 use super::{CatalogChange, Listener};
+use crate::turns::Turns;
 
 /// First pause after a catalog could not be loaded although its server answers.
 const RETRY_START: Duration = Duration::from_secs(1);
@@ -25,10 +26,10 @@ pub(super) async fn follow(
     known: Arc<Known>,
     budget: Arc<Budget>,
     listener: Listener,
+    turns: Turns,
 ) {
-    let status = connection.status();
-    let pause = RETRY_START;
-    let mut follower = Follower { connection, status, known, budget, listener, pause };
+    let (status, pause) = (connection.status(), RETRY_START);
+    let mut follower = Follower { status, connection, known, budget, listener, turns, pause };
     let (mut loaded, mut retried) = (None, None);
     loop {
         let status = follower.note();
@@ -67,6 +68,7 @@ struct Follower {
     known: Arc<Known>,
     budget: Arc<Budget>,
     listener: Listener,
+    turns: Turns,
     pause: Duration,
 }
 
@@ -116,8 +118,11 @@ impl Follower {
 
     /// What loading gives; nothing when the connection changes before.
     async fn result(&mut self) -> Option<Result<CatalogSnapshot, LoadError>> {
-        let connection = Arc::clone(&self.connection);
-        let load = connection.load();
+        let (connection, turns) = (Arc::clone(&self.connection), self.turns.clone());
+        let load = async {
+            let _turn = turns.wait(&connection.key().namespace).await;
+            connection.load().await
+        };
         tokio::pin!(load);
         tokio::select! {
             result = &mut load => return Some(result),

@@ -13,19 +13,31 @@ mod served;
 mod tests;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use dashmap::DashMap;
+use futures::{StreamExt, TryStreamExt, stream};
 use olm_catalog::connection::{BundleManifests, CatalogConnection};
 use olm_catalog::registry::client::{AddressError, ClientOptions, RegistryClient};
 use olm_catalog::snapshot::CatalogSnapshot;
 use olm_lifecycle::catalog_source::{Connection, Content as ContentFacts};
-use olm_types::bundle::CatalogKey;
+use olm_types::bundle::{CatalogKey, Entry};
 use serde_json::{Value, json};
+use tokio::time::{Instant, timeout_at};
 
 pub use budget::{Budget, BudgetLimits, OverBudget, Part};
 pub use policy::UnhealthyCatalogs;
 
+use crate::turns::{Most, Turns};
 use served::Served;
+
+/// Catalogs that are read at the same time.
+const READ_AT_ONCE: Most = Most { each: 2, all: 16, global: 16 };
+
+/// How long all bundles of one plan may take together.
+const BUNDLES: Duration = Duration::from_secs(60);
+/// Bundles of one plan that are fetched at the same time.
+const AT_ONCE: usize = 4;
 
 /// What is known of a catalog's content.
 #[derive(Clone, Debug)]
@@ -64,6 +76,7 @@ pub struct Catalogs {
     listener: Listener,
     unhealthy: UnhealthyCatalogs,
     budget: Arc<Budget>,
+    turns: Turns,
 }
 
 impl Catalogs {
@@ -90,6 +103,12 @@ impl Catalogs {
         Self { budget, ..self }
     }
 
+    /// The catalogs of this namespace are seen everywhere, and do not wait for others to be read.
+    #[must_use]
+    pub fn global_namespace(self, namespace: &str) -> Self {
+        Self { turns: Turns::new(namespace, READ_AT_ONCE), ..self }
+    }
+
     /// The same with another way to connect.
     pub fn with_connect<L, C>(listener: L, connect: C) -> Self
     where
@@ -105,6 +124,7 @@ impl Catalogs {
             listener: Arc::new(listener),
             unhealthy: UnhealthyCatalogs::default(),
             budget: Arc::new(Budget::new(BudgetLimits::default(), "")),
+            turns: Turns::new("", READ_AT_ONCE),
         }
     }
 
@@ -120,7 +140,7 @@ impl Catalogs {
             (self.connect)(key.clone(), address).inspect_err(|_| self.disconnect(key))?;
         let served = Served::new(address, connection, self.unhealthy);
         self.budget.release(key, Part::Content);
-        served.follow(Arc::clone(&self.budget), Arc::clone(&self.listener));
+        served.follow(Arc::clone(&self.budget), Arc::clone(&self.listener), self.turns.clone());
         self.served.insert(key.clone(), Some(served));
         Ok(())
     }
@@ -210,6 +230,28 @@ impl Catalogs {
         connection.bundle(package, channel, name).await.map_err(|error| error.to_string())
     }
 
+    /// Fetches the manifests of bundles, in this order; all of them share one deadline.
+    ///
+    /// # Errors
+    /// As [`Self::bundle`], of the first bundle that there is none of; the text names it. Or the
+    /// time is over.
+    pub async fn bundles(&self, entries: Vec<Arc<Entry>>) -> Result<Vec<BundleManifests>, String> {
+        let deadline = Instant::now() + BUNDLES;
+        let fetch = |entry: Arc<Entry>| {
+            let me = self.clone();
+            async move { me.bundle_of(&entry, deadline).await }
+        };
+        stream::iter(entries).map(fetch).buffered(AT_ONCE).try_collect().await
+    }
+
+    async fn bundle_of(&self, entry: &Entry, deadline: Instant) -> Result<BundleManifests, String> {
+        let (catalog, name) = (&entry.catalog, &entry.name);
+        let fetched = self.bundle(catalog, &entry.package, &entry.channel, name);
+        let fetched = timeout_at(deadline, fetched).await.unwrap_or_else(|_| Err(late()));
+        fetched
+            .map_err(|error| format!("error using catalogsource {catalog}: bundle {name}: {error}"))
+    }
+
     /// What is known, for the diagnostics endpoint.
     pub fn dump(&self) -> Value {
         let dump = |served: &Option<Served>| served.as_ref().map(Served::dump);
@@ -218,4 +260,11 @@ impl Catalogs {
         all.sort_by(|(a, _), (b, _)| a.cmp(b));
         all.into_iter().map(|(key, state)| (key.to_string(), json!(state))).collect()
     }
+}
+
+fn late() -> String {
+    format!(
+        "its server is too slow: the bundles of a plan may take {} s together",
+        BUNDLES.as_secs()
+    )
 }

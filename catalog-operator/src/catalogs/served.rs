@@ -10,6 +10,7 @@ use tokio::task::AbortHandle;
 use super::budget::Budget;
 use super::known::Known;
 use super::{Content, Listener, UnhealthyCatalogs, follow};
+use crate::turns::Turns;
 
 /// A connection, what is known over it, and the task that keeps both current. Dropping it ends the
 /// task.
@@ -30,9 +31,9 @@ impl Served {
     }
 
     /// Starts the task that keeps state and snapshot current.
-    pub(super) fn follow(&self, budget: Arc<Budget>, listener: Listener) {
+    pub(super) fn follow(&self, budget: Arc<Budget>, listener: Listener, turns: Turns) {
         let (connection, known) = (Arc::clone(&self.connection), Arc::clone(&self.known));
-        let task = follow::follow(connection, known, budget, listener);
+        let task = follow::follow(connection, known, budget, listener, turns);
         *self.task.lock().unwrap_or_else(PoisonError::into_inner) =
             Some(tokio::spawn(task).abort_handle());
     }

@@ -6,9 +6,13 @@ use std::sync::Mutex;
 use async_trait::async_trait;
 use olm_catalog::connection::{ConnectionState, ConnectionStatus, LoadError, RpcError};
 use olm_catalog::snapshot::{SnapshotBuilder, SnapshotLimits};
+use olm_types::bundle::{BundleContent, Deprecations};
 use tokio::sync::{mpsc, watch};
 
 use super::*;
+
+/// How long the bundle `slow` takes.
+const CALL: Duration = Duration::from_secs(29);
 
 /// A catalog whose server does what the test says.
 struct Steered {
@@ -36,6 +40,9 @@ impl CatalogConnection for Steered {
     }
 
     async fn bundle(&self, _: &str, _: &str, name: &str) -> Result<BundleManifests, RpcError> {
+        if name == "slow" {
+            tokio::time::sleep(CALL).await;
+        }
         Ok(BundleManifests { name: name.to_owned(), ..BundleManifests::default() })
     }
 }
@@ -166,8 +173,7 @@ async fn a_catalog_that_never_ends_is_not_waited_for() {
 
 #[tokio::test(start_paused = true)]
 async fn the_last_good_snapshot_stays_when_the_next_is_refused() {
-    let mut bench =
-        bench(vec![Ok(()), Err(LoadError::Deadline(std::time::Duration::from_secs(60)))]);
+    let mut bench = bench(vec![Ok(()), Err(LoadError::Deadline(Duration::from_secs(60)))]);
     bench.become_state(ConnectionState::Ready, 1);
     bench.until(CatalogChange::Loaded).await;
     bench.become_state(ConnectionState::Ready, 2);
@@ -181,8 +187,7 @@ async fn the_last_good_snapshot_stays_when_the_next_is_refused() {
 
 #[tokio::test(start_paused = true)]
 async fn a_listing_that_fails_is_tried_again() {
-    let mut bench =
-        bench(vec![Err(LoadError::Deadline(std::time::Duration::from_secs(60))), Ok(())]);
+    let mut bench = bench(vec![Err(LoadError::Deadline(Duration::from_secs(60))), Ok(())]);
     bench.become_state(ConnectionState::Ready, 1);
     bench.until(CatalogChange::Lost).await;
     assert_eq!(bench.content(), "the catalog was not listed completely within 60 s");
@@ -218,4 +223,63 @@ async fn an_address_must_have_a_port() {
     let catalogs = Catalogs::new(ClientOptions::default(), |_, _| {});
     assert!(catalogs.connect(&key(), "nowhere").is_err());
     assert_eq!(catalogs.connection(&key()), None);
+}
+
+fn entry(name: &str) -> Arc<Entry> {
+    Arc::new(Entry {
+        name: name.into(),
+        package: "p".into(),
+        channel: "c".into(),
+        catalog: key(),
+        version: None,
+        replaces: None,
+        skips: Vec::new(),
+        skip_range: None,
+        in_default_channel: true,
+        properties: [].into(),
+        content: BundleContent::Inline,
+        deprecations: Deprecations::default(),
+    })
+}
+
+#[tokio::test(start_paused = true)]
+async fn bundles_of_one_plan_share_one_deadline() {
+    let bench = bench(vec![]);
+    let names = |bundles: Result<Vec<BundleManifests>, String>| {
+        bundles.map(|bundles| bundles.into_iter().map(|bundle| bundle.name).collect::<Vec<_>>())
+    };
+    let few = vec![entry("slow"), entry("b.v1"), entry("a.v1")];
+    let few = names(bench.catalogs.bundles(few).await);
+    assert_eq!(few.unwrap(), ["slow", "b.v1", "a.v1"]);
+    let start = Instant::now();
+    let many = bench.catalogs.bundles(vec![entry("slow"); 1_000]).await.unwrap_err();
+    assert!(start.elapsed() >= BUNDLES && start.elapsed() < BUNDLES + CALL);
+    let expected = "error using catalogsource olm/community: bundle slow: its server is too slow: ";
+    assert!(many.starts_with(expected), "{many}");
+}
+
+/// Two catalogs that never end take the turns of their namespace, and of no other.
+#[tokio::test(start_paused = true)]
+async fn silent_catalogs_hold_up_their_namespace_alone() {
+    let (sender, mut changes) = mpsc::unbounded_channel();
+    let listener = move |key: &CatalogKey, change| {
+        if change == CatalogChange::Loaded {
+            sender.send(key.to_string()).unwrap_or_default();
+        }
+    };
+    let catalogs = Catalogs::with_connect(listener, |key, _| {
+        let silent = key.name.starts_with("silent");
+        let ready = ConnectionStatus { state: ConnectionState::Ready, generation: 1, reason: None };
+        let loads = if silent { VecDeque::new() } else { VecDeque::from([Ok(())]) };
+        let (status, loads) = (watch::Sender::new(ready), Mutex::new(loads));
+        Ok(Arc::new(Steered { key, status, loads }) as Arc<dyn CatalogConnection>)
+    });
+    for (namespace, name) in [("a", "silent1"), ("a", "silent2"), ("a", "next"), ("b", "x")] {
+        catalogs.connect(&CatalogKey::new(namespace, name), "there:50051").unwrap();
+    }
+    assert_eq!(changes.recv().await.unwrap(), "b/x");
+    let later = tokio::time::timeout(Duration::from_secs(60), changes.recv()).await;
+    assert!(later.is_err(), "{later:?} was read although its namespace has no turn left");
+    catalogs.forget(&CatalogKey::new("a", "silent1"));
+    assert_eq!(changes.recv().await.unwrap(), "a/next");
 }

@@ -40,11 +40,15 @@ impl PackageCache {
         self.catalogs.remove(catalog);
     }
 
+    /// What the packages of a catalog take in memory, in bytes.
+    pub fn bytes(&self, catalog: &CatalogKey) -> usize {
+        self.catalogs.get(catalog).map_or(0, |packages| bytes(&packages))
+    }
+
     /// What is held, for the diagnostics endpoint.
     pub fn dump(&self) -> Value {
         let catalogs = self.catalogs.iter().map(|entry| {
-            let bytes: usize = entry.value().iter().map(|package| package.bytes()).sum();
-            let held = json!({"packages": entry.value().len(), "bytes": bytes});
+            let held = json!({"packages": entry.value().len(), "bytes": bytes(entry.value())});
             (entry.key().to_string(), held)
         });
         json!(catalogs.collect::<BTreeMap<_, _>>())
@@ -145,6 +149,10 @@ impl Item for Seen {
     fn object(&self) -> Result<Box<RawValue>, String> {
         self.package.object(&self.namespace).map_err(|error| error.to_string())
     }
+}
+
+fn bytes(packages: &[Arc<StoredPackage>]) -> usize {
+    packages.iter().map(|package| package.bytes()).sum()
 }
 
 #[cfg(test)]

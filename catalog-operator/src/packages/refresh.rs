@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -20,12 +21,19 @@ use olm_kit::watch::Store;
 use olm_types::api::CatalogSource;
 use olm_types::bundle::CatalogKey;
 use tokio::task::JoinError;
+use tokio::time::{Instant, timeout_at};
 
 use super::PackageCache;
 use crate::catalogs::{Catalogs, Content};
 
 /// Packages of one catalog that are made at the same time.
 const AT_ONCE: usize = 4;
+/// How long one bundle may take before its catalog is given up for now.
+const BUNDLE: Duration = Duration::from_secs(10);
+/// How long all bundles of a catalog may take together.
+const PASS: Duration = Duration::from_secs(120);
+/// When a catalog that was given up is asked again.
+const AGAIN: Duration = Duration::from_secs(300);
 
 /// Until it is tried again whether there is room for packages that are not shown.
 const ROOM: Duration = Duration::from_secs(300);
@@ -67,6 +75,12 @@ impl Made {
     }
 }
 
+/// One look at the bundles of a catalog: given up as soon as the catalog is too slow.
+struct Pass {
+    deadline: Instant,
+    given_up: AtomicBool,
+}
+
 /// What packages are made of.
 #[derive(Clone)]
 pub struct Source {
@@ -86,11 +100,8 @@ impl Reconciler<ObjectKey> for Refresh {
             return Ok(Conclusion::Done);
         };
         // A catalog that is away keeps what was last known of it.
-        match self.catalogs.content(&catalog) {
-            Content::Loaded(snapshot) => {
-                self.refresh(Source { snapshot, facts: facts(catalog, &source) }).await
-            }
-            _ => Ok(Conclusion::Done),
+        if let Content::Loaded(snapshot) = self.catalogs.content(&catalog) {
+            return self.refresh(Source { snapshot, facts: facts(catalog, &source) }).await;
         }
     }
 }
@@ -101,10 +112,11 @@ impl Refresh {
         if self.made_of.get(&key).is_some_and(|known| known.is_same(&source)) {
             return Ok(Conclusion::Done);
         }
+        let pass = Pass::new();
         let names: Vec<Arc<str>> = source.snapshot.packages().keys().cloned().collect();
         // One after the other is fetched and packed: unpacked, all together are many times as large.
         let packed = stream::iter(names).map(async |name| {
-            let packed = self.package(&source, &name).await;
+            let packed = self.package(&source, &name, &pass).await;
             (name, packed)
         });
         let mut packed = pin!(packed.buffered(AT_ONCE));
@@ -121,7 +133,25 @@ impl Refresh {
         if !omitted.is_empty() {
             tracing::warn!(catalog = %key, packages = ?omitted, "packages without a channel are not shown");
         }
+        if pass.is_given_up() {
+            tracing::warn!(catalog = %key, "the catalog is too slow to show all of its packages");
+            return Ok(self.put_part(key, made));
+        }
         Ok(self.put(source.clone(), made))
+    }
+
+    /// Shows packages of a catalog that is too slow to give the rest. What is shown already is of more
+    /// use than a part.
+    fn put_part(&self, key: CatalogKey, made: Made) -> Conclusion {
+        if !self.made_of.contains_key(&key) {
+            self.packages.put(key, made.shown);
+            return Conclusion::RequeueAfter(AGAIN);
+        }
+        if self.catalogs.keep_packages(&key, self.packages.bytes(&key)).is_err() {
+            self.packages.put(key.clone(), made.shown);
+            self.made_of.remove(&key);
+        }
+        Conclusion::RequeueAfter(AGAIN)
     }
 
     /// Shows packages in place of those that were shown, and says what is not shown.
@@ -141,15 +171,16 @@ impl Refresh {
         &self,
         source: &Source,
         name: &Arc<str>,
+        pass: &Pass,
     ) -> Result<Option<Arc<StoredPackage>>, JoinError> {
-        let heads = self.heads(source, name).await;
+        let heads = self.heads(source, name, pass).await;
         let (source, name) = (source.clone(), Arc::clone(name));
         tokio::task::spawn_blocking(move || pack(&source, &name, &heads)).await
     }
 
     /// The CSVs at the heads of a package's channels, each once. One that cannot be had is left out,
     /// and its channel with it.
-    async fn heads(&self, source: &Source, package: &Arc<str>) -> Heads {
+    async fn heads(&self, source: &Source, package: &Arc<str>, pass: &Pass) -> Heads {
         let key = &source.facts.key;
         let (mut heads, mut bytes) = (Heads::new(), 0_usize);
         for (bundle, channel) in wanted(&source.snapshot, package) {
@@ -157,7 +188,7 @@ impl Refresh {
                 tracing::warn!(catalog = %key, package = %package, "not all channels are shown: their CSVs are too large");
                 break;
             }
-            let found = self.catalogs.bundle(key, package, &channel, &bundle).await;
+            let found = pass.within(self.catalogs.bundle(key, package, &channel, &bundle)).await;
             let head = found.and_then(|found| {
                 let read = || Head::read(&found.csv_json).map_err(|error| error.to_string());
                 blocking::read(found.csv_json.len(), read)
@@ -171,6 +202,29 @@ impl Refresh {
             }
         }
         heads
+    }
+}
+
+impl Pass {
+    fn new() -> Self {
+        Self { deadline: Instant::now() + PASS, given_up: AtomicBool::new(false) }
+    }
+
+    /// What a call gives, if the catalog is not given up before it or for it.
+    async fn within<T>(&self, call: impl Future<Output = Result<T, String>>) -> Result<T, String> {
+        let late = || "its server is too slow".to_owned();
+        if self.is_given_up() {
+            return Err(late());
+        }
+        let deadline = self.deadline.min(Instant::now() + BUNDLE);
+        timeout_at(deadline, call).await.unwrap_or_else(|_| {
+            self.given_up.store(true, Ordering::Relaxed);
+            Err(late())
+        })
+    }
+
+    fn is_given_up(&self) -> bool {
+        self.given_up.load(Ordering::Relaxed)
     }
 }
 

@@ -38,7 +38,9 @@ impl Content {
             .context("cannot read the system's certificates of authorities")?;
         let arrivals = triggers.clone();
         Ok(Self {
-            pulls: Pulls::new(registry.clone(), move || arrivals.bundles_moved()),
+            pulls: Pulls::new(registry.clone(), args.global_catalog_namespace(), move || {
+                arrivals.bundles_moved();
+            }),
             registry,
             packages: PackageCache::new(args.global_catalog_namespace()),
             catalogs: catalogs(args, stores, triggers, metrics),
@@ -60,8 +62,9 @@ fn catalogs(
         count(&snapshots, key, change);
         triggers.connected_catalog(key, change);
     });
-    let budget = Budget::new(BudgetLimits::default(), args.global_catalog_namespace());
-    catalogs.unhealthy(args.unhealthy_catalogs).budget(Arc::new(budget))
+    let global = args.global_catalog_namespace();
+    let budget = Arc::new(Budget::new(BudgetLimits::default(), global));
+    catalogs.unhealthy(args.unhealthy_catalogs).global_namespace(global).budget(budget)
 }
 
 /// The series of a catalog is there from the first state of its connection on, as in v0.

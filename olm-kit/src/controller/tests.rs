@@ -1,5 +1,7 @@
 //! Controllers with a scripted reconciler; time is paused.
 
+mod places;
+
 use std::time::Duration;
 
 use async_trait::async_trait;

@@ -30,6 +30,7 @@ mod schedule;
 mod schema;
 mod servers;
 mod side_by_side;
+mod slow;
 mod take_over;
 mod tenancy;
 mod unpack;
@@ -74,6 +75,7 @@ fn main() -> ExitCode {
     let library = library.map(|one| shared(of(one.name), one));
     let all = library.chain(own(most, servers)).chain(escalation(most, strict));
     let all = all.chain(flags::all(flags)).chain(faults::all(faults));
+    let all = all.chain(slow::all(most, flags));
     let all = all.chain([local_trial(rolling, "rolling::update", rolling::update)]);
     let mut all: Vec<Trial> = all.chain(real_registry::all()).collect();
     if let Err(error) = schedule::prepare(&mut arguments, &mut all) {

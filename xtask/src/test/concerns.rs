@@ -63,12 +63,13 @@ pub const CONCERNS: &[Row] = &[
     ("olm-kit/src/admin", &["deploy", "idle"]),
     ("olm-kit/src/aggregated", &["packages"]),
     ("olm-kit/src/certificates", &["servers", "deploy"]),
+    ("olm-kit/src/controller", &["slow", "faults"]),
     ("olm-kit/src/interpreter", &["faults", "install_plans", "lifecycle"]),
     ("olm-kit/src/leader", &["replicas", "rolling", "flags"]),
     ("olm-operator/src", &["lifecycle", "operator_groups", "idle"]),
     ("olm-operator/src/controllers", &["lifecycle", "companions", "operator_groups"]),
     ("catalog-operator/src", &["install", "subscriptions", "catalogs", "idle"]),
-    ("catalog-operator/src/catalogs", &["catalogs", "recovery", "hostile"]),
+    ("catalog-operator/src/catalogs", &["catalogs", "recovery", "hostile", "slow"]),
     ("catalog-operator/src/controllers/catalog_source", &["catalogs", "catalog_servers"]),
     (
         "catalog-operator/src/controllers/install_plan",
@@ -76,8 +77,8 @@ pub const CONCERNS: &[Row] = &[
     ),
     ("catalog-operator/src/controllers/resolution", &["resolution", "dependencies"]),
     ("catalog-operator/src/controllers/subscription", &["subscriptions", "bad_input"]),
-    ("catalog-operator/src/packages", &["packages", "tools"]),
-    ("catalog-operator/src/unpack", &["unpack"]),
+    ("catalog-operator/src/packages", &["packages", "slow", "tools"]),
+    ("catalog-operator/src/unpack", &["unpack", "slow"]),
     ("deploy", &["deploy", "rights", "smoke", "api"]),
 ];
 

@@ -1,6 +1,7 @@
 //! What is known about a CatalogSource.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use k8s_openapi::api::core::v1::{ConfigMap, ServiceAccount};
 use kube::ResourceExt;
@@ -16,11 +17,15 @@ use olm_lifecycle::writes::resource_of;
 use olm_types::api::CatalogSource;
 use olm_types::bundle::CatalogKey;
 use serde::de::DeserializeOwned;
+use tokio::time::timeout;
 
 use super::reconcile::CatalogSources;
 use crate::clock;
 use crate::digest::DigestRequest;
 use crate::servers::Names;
+
+/// How long a registry may take to say the digest of an image, credentials and redirects included.
+const DIGEST: Duration = Duration::from_secs(20);
 
 /// What serves a catalog, what is there of it, and its connection or why there is none.
 type Connected = (Option<Backend>, Present, Result<Option<Connection>, String>);
@@ -144,7 +149,10 @@ impl CatalogSources {
             namespace: catalog.namespace().unwrap_or_default(),
             pull_secrets: secrets.flatten().map(|secret| secret.name.clone()).collect(),
         };
-        let digest = digests.digest(&request).await;
+        let digest = timeout(DIGEST, digests.digest(&request)).await;
+        let digest = digest.unwrap_or_else(|_| {
+            Err(format!("the registry did not say it within {} s", DIGEST.as_secs()))
+        });
         if let Err(error) = &digest {
             let image = &request.image;
             tracing::info!(image, error, "the registry does not say its digest, a Pod looks");

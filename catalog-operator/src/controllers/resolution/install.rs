@@ -58,30 +58,20 @@ impl Resolutions {
 
     /// Manifests of the bundles that the catalogs hold.
     pub(super) async fn fetch(&self, selection: &Selection) -> Result<Vec<BundleInput>, Failure> {
-        let mut bundles = Vec::with_capacity(selection.inline.len());
         if selection.updates.is_empty() {
-            return Ok(bundles);
+            return Ok(Vec::new());
         }
-        for choice in &selection.inline {
-            let entry = &choice.entry;
-            let fetched = self
-                .catalogs
-                .bundle(&entry.catalog, &entry.package, &entry.channel, &entry.name)
-                .await;
-            let manifests = fetched.map_err(|error| {
-                Failure::Prevented(format!(
-                    "error using catalogsource {}: bundle {}: {error}",
-                    entry.catalog, entry.name
-                ))
-            })?;
-            bundles.push(BundleInput {
-                entry: entry.clone(),
+        let entries = selection.inline.iter().map(|choice| choice.entry.clone()).collect();
+        let fetched = self.catalogs.bundles(entries).await.map_err(Failure::Prevented)?;
+        let bundles = selection.inline.iter().zip(fetched);
+        Ok(bundles
+            .map(|(choice, manifests)| BundleInput {
+                entry: choice.entry.clone(),
                 replaces: choice.replaces.clone(),
                 csv_json: manifests.csv_json,
                 objects: manifests.objects,
-            });
-        }
-        Ok(bundles)
+            })
+            .collect())
     }
 
     /// The plan for the request, created if there is none yet.

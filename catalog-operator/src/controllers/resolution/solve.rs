@@ -13,6 +13,7 @@ use olm_lifecycle::subscription::resolution::{
 use olm_resolver::{Answer, Chosen, Policy, Refusal, ResolutionRequest, ResolveError, Resolver};
 use olm_types::api::ClusterServiceVersion;
 use olm_types::version::Version;
+use tokio::sync::Semaphore;
 
 use super::{facts, words};
 use crate::metrics::ResolutionTimes;
@@ -63,6 +64,9 @@ pub(super) struct Refused {
     pub(super) failure: Failure,
 }
 
+/// Problems that are solved at the same time: each takes a processor, and memory.
+static SOLVING: Semaphore = Semaphore::const_new(4);
+
 /// Resolves on a thread of its own: a large problem must not hold up other work.
 pub(super) async fn solve(question: Question, rules: &Rules, times: &ResolutionTimes) -> Solved {
     let start = Instant::now();
@@ -70,8 +74,10 @@ pub(super) async fn solve(question: Question, rules: &Rules, times: &ResolutionT
     let (policy, resolver) = (rules.policy, rules.resolver.clone());
     let everybody = question.namespace.names();
     let version = cluster_version(rules.cluster.as_ref()).await;
+    let turn = SOLVING.acquire().await;
     let answer = move || resolver.answer(&request(&question, version), policy);
     let answer = tokio::task::spawn_blocking(answer).await;
+    drop(turn);
     let solved = match answer {
         Ok(answer) => solved(&namespace, &answer),
         Err(error) => {

@@ -10,15 +10,22 @@ use olm_catalog::bundle::unpack;
 use olm_catalog::image::{ImageError, ImageReference, Keychain, Limits, Registry, pull};
 use olm_lifecycle::unpack::Pauses;
 use olm_types::api::CatalogSource;
-use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
+use crate::turns::{Most, Turns};
+
 /// Pulls at a time: each may need as much memory as an image may hold.
-const AT_ONCE: usize = 2;
+const AT_ONCE: Most = Most { each: 1, all: 3, global: 2 };
+
+/// Longest pull, whatever an OperatorGroup allows: others wait for its turn.
+const LONGEST: Duration = Duration::from_secs(30 * 60);
 
 /// How long what was pulled counts as new, where an image has no digest: as long as a Job that is
 /// done stays.
 const FRESH: Duration = Duration::from_secs(300);
+
+/// How long a failure is remembered that was not asked for again; at least, and twice its pause.
+const REMEMBERED: Duration = Duration::from_secs(3_600);
 
 /// Namespace of the CatalogSource, and reference of the image.
 type Key = (String, String);
@@ -27,7 +34,7 @@ type Key = (String, String);
 #[derive(Clone)]
 pub struct Pulls {
     registry: Registry,
-    running: Arc<Semaphore>,
+    turns: Turns,
     attempts: Arc<DashMap<Key, Attempt>>,
     ended: Arc<dyn Fn() + Send + Sync>,
 }
@@ -56,14 +63,21 @@ pub(super) enum State {
 struct Attempt {
     failures: u32,
     result: Option<(Instant, Result<Arc<BundleFolder>, Failure>)>,
+    /// When it is forgotten, unless it is asked for again.
+    until: Instant,
 }
 
 impl Pulls {
-    /// No pulls yet; `ended` is called after each, and must be quick.
-    pub fn new(registry: Registry, ended: impl Fn() + Send + Sync + 'static) -> Self {
+    /// No pulls yet; `ended` is called after each, and must be quick. Pulls for catalogs in
+    /// `global_namespace` do not wait for those of others.
+    pub fn new(
+        registry: Registry,
+        global_namespace: &str,
+        ended: impl Fn() + Send + Sync + 'static,
+    ) -> Self {
         Self {
             registry,
-            running: Arc::new(Semaphore::new(AT_ONCE)),
+            turns: Turns::new(global_namespace, AT_ONCE),
             attempts: Arc::default(),
             ended: Arc::new(ended),
         }
@@ -71,7 +85,10 @@ impl Pulls {
 
     /// Where the image stands.
     pub(super) fn state(&self, catalog: &CatalogSource, image: &str, pauses: Pauses) -> State {
-        let Some(attempt) = self.attempts.get(&key(catalog, image)) else { return State::Idle };
+        let Some(mut attempt) = self.attempts.get_mut(&key(catalog, image)) else {
+            return State::Idle;
+        };
+        attempt.remember(pauses);
         match &attempt.result {
             None => State::Pulling,
             Some((_, Ok(_))) if attempt.is_stale() => State::Idle,
@@ -94,11 +111,24 @@ impl Pulls {
         let key = key(catalog, image);
         let failures = self.attempts.get(&key).map_or(0, |attempt| attempt.failures);
         self.attempts.retain(|_, attempt| !attempt.is_stale());
-        self.attempts.insert(key.clone(), Attempt { failures, result: None });
+        self.attempts.insert(key.clone(), Attempt::new(failures));
+        let (me, (namespace, image)) = (self.clone(), key.clone());
+        self.run(key, async move { me.pull(&namespace, &image, &keychain, timeout).await });
+    }
+
+    /// Pulls in the background. A panic is a failure like any other.
+    fn run(
+        &self,
+        key: Key,
+        pull: impl Future<Output = Result<BundleFolder, Failure>> + Send + 'static,
+    ) {
         let me = self.clone();
         tokio::spawn(async move {
-            let result = me.pull(&key.1, &keychain, timeout).await;
-            me.note(key, result);
+            let pulled = tokio::spawn(pull).await;
+            let broken = |error: tokio::task::JoinError| {
+                Err(Failure::bundle(format!("unpacking it failed in the operator: {error}")))
+            };
+            me.note(key, pulled.unwrap_or_else(broken));
             (me.ended)();
         });
     }
@@ -116,43 +146,53 @@ impl Pulls {
         self.attempts.get(&key).map_or(Duration::ZERO, |attempt| pauses.after(attempt.failures))
     }
 
+    /// The time runs from the turn of the pull on.
     async fn pull(
         &self,
+        namespace: &str,
         image: &str,
         keychain: &Keychain,
         timeout: Option<Duration>,
     ) -> Result<BundleFolder, Failure> {
-        let pulled = async {
-            let turn = self.running.acquire().await;
-            let reference: ImageReference =
-                image.parse().map_err(|error| Failure::bundle(format!("{error}")))?;
-            let pulled = pull(&self.registry, &reference, keychain, &Limits::default()).await;
-            drop(turn);
-            let tree = pulled.map_err(|error| Failure::image(&error))?;
-            unpack(&tree).map_err(|error| Failure::bundle(error.to_string()))
-        };
-        match timeout {
-            None => pulled.await,
-            Some(timeout) => {
-                let late = |_| Failure::late(image, timeout);
-                tokio::time::timeout(timeout, pulled).await.map_err(late)?
-            }
-        }
+        let reference: ImageReference =
+            image.parse().map_err(|error| Failure::bundle(format!("{error}")))?;
+        let _turn = self.turns.wait(namespace).await;
+        let timeout = timeout.unwrap_or(LONGEST).min(LONGEST);
+        let limits = Limits::default();
+        let pulled = pull(&self.registry, &reference, keychain, &limits);
+        let pulled = tokio::time::timeout(timeout, pulled).await;
+        let pulled = pulled.map_err(|_| Failure::late(image, timeout))?;
+        let tree = pulled.map_err(|error| Failure::image(&error))?;
+        unpack(&tree).map_err(|error| Failure::bundle(error.to_string()))
     }
 
     fn note(&self, key: Key, result: Result<BundleFolder, Failure>) {
         if let Err(Failure { reason, message }) = &result {
             tracing::warn!(image = key.1, reason, message, "bundle could not be unpacked");
         }
-        let mut attempt = self.attempts.entry(key).or_insert(Attempt { failures: 0, result: None });
+        let mut attempt = self.attempts.entry(key).or_insert(Attempt::new(0));
         attempt.failures = if result.is_ok() { 0 } else { attempt.failures.saturating_add(1) };
         attempt.result = Some((Instant::now(), result.map(Arc::new)));
     }
 }
 
 impl Attempt {
+    fn new(failures: u32) -> Self {
+        Self { failures, result: None, until: Instant::now() + REMEMBERED }
+    }
+
+    fn remember(&mut self, pauses: Pauses) {
+        let pause = pauses.after(self.failures).saturating_mul(2).max(REMEMBERED);
+        // An OperatorGroup may ask for a pause that no clock can hold.
+        self.until = Instant::now().checked_add(pause).unwrap_or(self.until);
+    }
+
     fn is_stale(&self) -> bool {
-        self.result.as_ref().is_some_and(|(at, result)| result.is_ok() && at.elapsed() >= FRESH)
+        match &self.result {
+            None => false,
+            Some((at, Ok(_))) => at.elapsed() >= FRESH,
+            Some((_, Err(_))) => self.until <= Instant::now(),
+        }
     }
 }
 
@@ -190,7 +230,7 @@ mod tests {
     fn pulls() -> (Pulls, mpsc::UnboundedReceiver<()>) {
         let (sender, receiver) = mpsc::unbounded_channel();
         let ended = move || sender.send(()).unwrap();
-        (Pulls::new(Registry::new([]).unwrap(), ended), receiver)
+        (Pulls::new(Registry::new([]).unwrap(), "olm", ended), receiver)
     }
 
     fn catalog() -> CatalogSource {
@@ -232,5 +272,51 @@ mod tests {
             ended.recv().await.unwrap();
             assert_eq!(failed(&pulls, image).0.reason, reason);
         }
+    }
+    #[tokio::test]
+    async fn a_panic_is_a_failure_and_frees_the_image() {
+        let (pulls, mut ended) = pulls();
+        let key = key(&catalog(), NOWHERE);
+        pulls.attempts.insert(key.clone(), Attempt::new(0));
+        pulls.run(key, async { panic!("a defect") });
+        ended.recv().await.unwrap();
+        let (failure, _) = failed(&pulls, NOWHERE);
+        assert!(failure.message.contains("a defect"), "{failure:?}");
+        let pauses = Pauses { interval: Some(Duration::ZERO) };
+        assert!(matches!(pulls.state(&catalog(), NOWHERE, pauses), State::Idle));
+    }
+
+    /// Images of one namespace are pulled one after the other, so the second one has to wait.
+    #[tokio::test]
+    async fn the_time_of_a_pull_begins_with_its_turn() {
+        let (pulls, mut ended) = pulls();
+        let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = silent.local_addr().unwrap();
+        let images = ["a", "b"].map(|name| format!("{address}/a/{name}:v1"));
+        let start = Instant::now();
+        for image in &images {
+            let soon = Some(Duration::from_millis(300));
+            pulls.start(&catalog(), image, Keychain::default(), soon);
+        }
+        for _ in &images {
+            ended.recv().await.unwrap();
+        }
+        assert!(start.elapsed() >= Duration::from_millis(600), "{:?}", start.elapsed());
+        let reasons = images.map(|image| failed(&pulls, &image).0.reason);
+        assert_eq!(reasons, ["DeadlineExceeded"; 2]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn failures_are_forgotten_when_they_are_not_asked_for() {
+        let (pulls, _) = pulls();
+        pulls.fail(&catalog(), NOWHERE, Failure::bundle(String::new()), Pauses::default());
+        tokio::time::advance(REMEMBERED / 2).await;
+        assert!(matches!(pulls.state(&catalog(), NOWHERE, Pauses::default()), State::Idle));
+        tokio::time::advance(REMEMBERED / 2).await;
+        pulls.attempts.retain(|_, attempt| !attempt.is_stale());
+        assert_eq!(pulls.attempts.len(), 1, "it was asked for meanwhile");
+        tokio::time::advance(REMEMBERED).await;
+        pulls.attempts.retain(|_, attempt| !attempt.is_stale());
+        assert!(pulls.attempts.is_empty());
     }
 }

@@ -7,6 +7,7 @@ use async_trait::async_trait;
 use futures::{StreamExt, stream};
 use olm_types::bundle::CatalogKey;
 use tokio::sync::watch;
+use tonic::{Code, Status};
 
 use super::calls::RegistryClient;
 use crate::connection::{
@@ -50,16 +51,31 @@ impl CatalogConnection for RegistryClient {
 impl RegistryClient {
     async fn load_all(&self) -> Result<CatalogSnapshot, LoadError> {
         let mut builder = SnapshotBuilder::new(self.key.clone(), self.options.snapshot);
-        let mut bundles =
-            self.list_bundles().await.map_err(|status| LoadError::List(status.into()))?;
+        let bundles = self.in_silence(self.list_bundles()).await;
+        let mut bundles = bundles.map_err(LoadError::List)?;
         while let Some(bundle) =
-            bundles.message().await.map_err(|status| LoadError::Stream(status.into()))?
+            self.in_silence(bundles.message()).await.map_err(LoadError::Stream)?
         {
             builder.add(&bundle)?;
         }
         self.add_packages(&mut builder).await?;
         let finished = tokio::task::spawn_blocking(move || builder.finish()).await;
         finished.map_err(|error| LoadError::Index(error.to_string()))
+    }
+
+    /// What the server says next, if it says something soon.
+    async fn in_silence<T>(
+        &self,
+        next: impl Future<Output = Result<T, Status>>,
+    ) -> Result<T, RpcError> {
+        let limit = self.options.load_silence;
+        match tokio::time::timeout(limit, next).await {
+            Ok(said) => Ok(said?),
+            Err(_) => Err(RpcError {
+                code: Code::DeadlineExceeded,
+                message: format!("the server sent nothing for {} s", limit.as_secs()),
+            }),
+        }
     }
 
     /// Asks for each package; a refusal concerns only that package. An answer is condensed when it

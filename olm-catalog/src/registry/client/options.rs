@@ -25,6 +25,8 @@ pub struct ClientOptions {
     pub call_timeout: Duration,
     /// Longest time to load the whole catalog.
     pub load_timeout: Duration,
+    /// Longest time between two bundles of the catalog.
+    pub load_silence: Duration,
     /// Packages asked for at the same time while loading.
     pub parallel_calls: usize,
     /// Largest message that is accepted, in bytes. A bundle with its manifests is one message.
@@ -51,6 +53,7 @@ impl Default for ClientOptions {
             longest_retry: Duration::from_secs(1),
             call_timeout: Duration::from_secs(30),
             load_timeout: Duration::from_secs(60),
+            load_silence: Duration::from_secs(15),
             parallel_calls: 8,
             message_bytes: 32 << 20,
             bundle_bytes: 64 << 20,

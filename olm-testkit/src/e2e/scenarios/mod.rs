@@ -10,7 +10,7 @@ mod install;
 mod install_plans;
 mod lifecycle;
 mod operator_groups;
-mod packages;
+pub mod packages;
 mod recovery;
 mod removal;
 mod resolution;

@@ -149,7 +149,8 @@ fn refusal(answer: Result<String>) -> Result<String> {
     }
 }
 
-async fn seen(packages: &Api<PackageManifest>, name: &str) -> Result<PackageManifest> {
+/// Waits until the packages API shows a package.
+pub async fn seen(packages: &Api<PackageManifest>, name: &str) -> Result<PackageManifest> {
     // There is no watch, so it is asked for until it is there.
     let deadline = Instant::now() + wait::PATIENCE;
     loop {

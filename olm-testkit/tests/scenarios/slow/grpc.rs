@@ -1,0 +1,120 @@
+//! A proxy before a real registry server that takes its time with bundles.
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::task::{Context as Turn, Poll};
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use futures::future::{BoxFuture, poll_fn};
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use tonic::Status;
+use tonic::body::Body;
+use tonic::codegen::{Service, http};
+use tonic::server::NamedService;
+use tonic::transport::server::TcpIncoming;
+use tonic::transport::{Channel, Endpoint};
+
+/// The call that is slow.
+const GET_BUNDLE: &str = "/api.Registry/GetBundle";
+
+/// Such a proxy, until it is dropped.
+pub struct SlowRegistry {
+    pub address: SocketAddr,
+    held: watch::Receiver<usize>,
+    task: JoinHandle<Result<(), tonic::transport::Error>>,
+}
+
+impl SlowRegistry {
+    /// Answers as the server at `server` does, bundles only after `delay`.
+    pub async fn before(server: &str, delay: Duration) -> Result<Self> {
+        let listener = TcpListener::bind("127.0.0.1:0").await.context("cannot listen")?;
+        let address = listener.local_addr()?;
+        let server = Endpoint::from_shared(format!("http://{server}"))?.connect_lazy();
+        let (count, held) = watch::channel(0);
+        let proxy = Proxy { server, delay, held: Arc::new(count) };
+        let router = tonic::transport::Server::builder().add_service(proxy);
+        let task = tokio::spawn(router.serve_with_incoming(TcpIncoming::from(listener)));
+        Ok(Self { address, held, task })
+    }
+
+    /// How many calls are kept waiting now.
+    pub fn held(&self) -> usize {
+        *self.held.borrow()
+    }
+
+    /// Waits until so many calls are kept waiting.
+    pub async fn until_held(&self, calls: usize) -> Result<()> {
+        let mut held = self.held.clone();
+        let enough = held.wait_for(|held| *held >= calls);
+        let waited = tokio::time::timeout(olm_testkit::wait::PATIENCE, enough).await;
+        waited.context("no bundle is asked for")?.context("the proxy ended").map(drop)
+    }
+}
+
+impl Drop for SlowRegistry {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+#[derive(Clone)]
+struct Proxy {
+    server: Channel,
+    delay: Duration,
+    held: Arc<watch::Sender<usize>>,
+}
+
+impl Proxy {
+    async fn pass(mut self, request: http::Request<Body>) -> http::Response<Body> {
+        if request.uri().path() == GET_BUNDLE {
+            let _held = Held::new(&self.held);
+            tokio::time::sleep(self.delay).await;
+        }
+        let answer = async {
+            poll_fn(|turn| self.server.poll_ready(turn)).await?;
+            self.server.call(request).await
+        };
+        answer.await.unwrap_or_else(|error: tonic::transport::Error| {
+            Status::unavailable(error.to_string()).into_http()
+        })
+    }
+}
+
+impl NamedService for Proxy {
+    const NAME: &'static str = "api.Registry";
+}
+
+impl Service<http::Request<Body>> for Proxy {
+    type Response = http::Response<Body>;
+    type Error = Infallible;
+    type Future = BoxFuture<'static, Result<Self::Response, Infallible>>;
+
+    fn poll_ready(&mut self, _: &mut Turn<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: http::Request<Body>) -> Self::Future {
+        let me = self.clone();
+        Box::pin(async move { Ok(me.pass(request).await) })
+    }
+}
+
+/// A call that is kept waiting; one whose client left is not.
+struct Held(Arc<watch::Sender<usize>>);
+
+impl Held {
+    fn new(count: &Arc<watch::Sender<usize>>) -> Self {
+        count.send_modify(|held| *held += 1);
+        Self(Arc::clone(count))
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.0.send_modify(|held| *held -= 1);
+    }
+}

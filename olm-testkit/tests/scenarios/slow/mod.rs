@@ -1,0 +1,205 @@
+//! Servers of one tenant that are slow on purpose: meanwhile a Subscription of another namespace is
+//! served as if they were not there.
+//!
+//! Each scenario begins when the slow servers keep the operator waiting, ends while they still do,
+//! and prints how long the Subscription took.
+
+mod grpc;
+mod images;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use libtest_mimic::{Failed, Trial};
+use olm_testkit::builders::{self, Bundle, Package, csv};
+use olm_testkit::e2e::scenarios::packages;
+use olm_testkit::e2e::{Scene, Stage};
+use olm_testkit::oci::server::ImageRegistry;
+use olm_testkit::oci::{self, Image};
+use olm_testkit::wait;
+use olm_types::api::{Approval, CatalogSource, InstallPlan, InstallPlanSpec};
+use serde_json::json;
+
+use crate::environment::Environment;
+use crate::schedule;
+use crate::unpack::{bundle, subscribe};
+use grpc::SlowRegistry;
+use images::DrippingRegistry;
+
+/// Just less than what one call may take.
+const SLOW: Duration = Duration::from_secs(29);
+/// Longer than any call may take.
+const SILENT: Duration = Duration::from_secs(3_600);
+/// Bundles that each of two plans names.
+const BUNDLES: usize = 500;
+
+/// The scenarios of this folder: with the flags of most others, and with `--bundle-unpack=process` and
+/// `--catalog-polling=digest`.
+pub fn all(most: &Arc<Environment>, flags: &Arc<Environment>) -> Vec<Trial> {
+    let lacking = !ImageRegistry::is_available();
+    if lacking {
+        println!("ignored: slow::pulls: there is no docker-registry on this machine");
+    }
+    vec![
+        trial(most, "slow::plans_of_a_user", plans_of_a_user),
+        trial(most, "slow::silent_catalogs", silent_catalogs),
+        trial(flags, "slow::digests", digests),
+        trial(flags, "slow::pulls", pulls).with_ignored_flag(lacking),
+    ]
+}
+
+/// Two plans that name 1,000 bundles, each of which takes 29 s.
+async fn plans_of_a_user(stage: Arc<dyn Stage>) -> Result<()> {
+    let slow = Scene::new(Arc::clone(&stage), "slow-plans").await?;
+    let packages: Vec<_> = (0..2 * BUNDLES).map(|number| package(&format!("p{number}"))).collect();
+    let server = slow.registry("many", slow.content(&packages)?).await?;
+    let server = SlowRegistry::before(&server, SLOW).await?;
+    catalog(&slow, "many", &server).await?;
+    slow.operator_group().await?;
+    // What shows its packages asks first.
+    server.until_held(1).await?;
+    let before = server.held();
+    for (name, start) in [("first", 0), ("second", BUNDLES)] {
+        let names = (start..start + BUNDLES).map(|number| format!("p{number}.v1.0.0"));
+        plan(&slow, name, names.collect()).await?;
+    }
+    server.until_held(before + 2).await?;
+    let healthy = healthy(&stage, "slow-plans-healthy").await?;
+    packages::seen(&healthy.api(), "calm").await?;
+    ensure!(server.held() > 0, "nothing is slow any more");
+    slow.catalog_dies("many").await
+}
+
+/// Two catalogs, each of another namespace, list bundles and never give one.
+async fn silent_catalogs(stage: Arc<dyn Stage>) -> Result<()> {
+    let mut silent = Vec::new();
+    for name in ["slow-silent-one", "slow-silent-two"] {
+        let scene = Scene::new(Arc::clone(&stage), name).await?;
+        let server = scene.registry("silent", scene.content(&[package("mute")])?).await?;
+        let server = SlowRegistry::before(&server, SILENT).await?;
+        scene.operator_group().await?;
+        catalog(&scene, "silent", &server).await?;
+        scene.subscribe("mute", "silent").await?;
+        silent.push((scene, server));
+    }
+    for (_, server) in &silent {
+        // One who shows packages, and one who resolves.
+        server.until_held(2).await?;
+    }
+    let healthy = healthy(&stage, "slow-silent-healthy").await?;
+    ensure!(silent.iter().all(|(_, server)| server.held() > 0), "nothing is silent any more");
+    packages::seen(&healthy.api(), "calm").await?;
+    for (scene, _) in &silent {
+        scene.catalog_dies("silent").await?;
+    }
+    Ok(())
+}
+
+/// Four catalogs whose images are in a registry that sends a byte a second, looked at every second.
+async fn digests(stage: Arc<dyn Stage>) -> Result<()> {
+    let slow = Scene::new(Arc::clone(&stage), "slow-digests").await?;
+    let registry = DrippingRegistry::start().await?;
+    for name in ["a", "b", "c", "d"] {
+        let poll = json!({"registryPoll": {"interval": "1s"}});
+        let image = format!("{}/a/{name}:v1", registry.address);
+        let spec = json!({"sourceType": "grpc", "image": image, "updateStrategy": poll});
+        let metadata = json!({"name": name, "namespace": slow.namespace});
+        let source = json!({"metadata": metadata, "spec": spec});
+        slow.create(&serde_json::from_value::<CatalogSource>(source)?).await?;
+    }
+    registry.until_held(2).await?;
+    healthy(&stage, "slow-digests-healthy").await?;
+    ensure!(registry.held() > 0, "nothing is slow any more");
+    Ok(())
+}
+
+/// Four bundles in images of such a registry; the healthy one is in an image, too.
+async fn pulls(stage: Arc<dyn Stage>) -> Result<()> {
+    let slow = Scene::new(Arc::clone(&stage), "slow-pulls").await?;
+    let registry = DrippingRegistry::start().await?;
+    let names = ["a", "b", "c", "d"];
+    let packages = names.map(|name| {
+        let csv = csv(&format!("{name}.v1.0.0"), "1.0.0").deployment(name, "default");
+        let image = format!("{}/a/{name}:v1", registry.address);
+        Package::single(name, Bundle::new("1.0.0", &csv).in_image(&image))
+    });
+    slow.operator_group().await?;
+    slow.catalog("dripping", &packages).await?;
+    for name in names {
+        slow.subscribe(name, "dripping").await?;
+    }
+    registry.until_held(1).await?;
+    let healthy = Scene::new(stage, "slow-pulls-healthy").await?;
+    let folder = tempfile::tempdir().context("cannot create a folder")?;
+    let sound = ImageRegistry::start(folder.path(), false).await?;
+    let pushed = oci::push(&image(&healthy)?, sound.address(), "a/kettle", "v1").await?;
+    healthy.operator_group().await?;
+    let start = Instant::now();
+    subscribe(&healthy, "kettle.v1.0.0", &pushed.pinned()).await?;
+    healthy.succeeded("kettle.v1.0.0").await?;
+    report(&healthy, start);
+    ensure!(registry.held() > 0, "nothing is slow any more");
+    Ok(())
+}
+
+/// Subscribes to an operator in a namespace of its own, waits until it is there, and says how long
+/// that took.
+async fn healthy(stage: &Arc<dyn Stage>, name: &str) -> Result<Arc<Scene>> {
+    let scene = Scene::new(Arc::clone(stage), name).await?;
+    scene.operator_group().await?;
+    let start = Instant::now();
+    scene.catalog("sound", &[package("calm")]).await?;
+    scene.subscribe("calm", "sound").await?;
+    scene.succeeded("calm.v1.0.0").await?;
+    report(&scene, start);
+    Ok(scene)
+}
+
+fn report(scene: &Scene, start: Instant) {
+    println!("{}: succeeded after {:.2} s", scene.namespace, start.elapsed().as_secs_f64());
+}
+
+fn package(name: &str) -> Package {
+    let csv = csv(&format!("{name}.v1.0.0"), "1.0.0").deployment(name, "default");
+    Package::single(name, Bundle::new("1.0.0", &csv))
+}
+
+async fn catalog(scene: &Scene, name: &str, server: &SlowRegistry) -> Result<()> {
+    let address = server.address.to_string();
+    let source = builders::catalog_source(&scene.namespace, name, &address);
+    scene.create(&source).await?;
+    wait::until_connected(&scene.api(), name).await.map(drop)
+}
+
+async fn plan(scene: &Scene, name: &str, csvs: Vec<String>) -> Result<()> {
+    let spec = InstallPlanSpec {
+        cluster_service_version_names: csvs,
+        approval: Approval::Manual,
+        ..InstallPlanSpec::default()
+    };
+    let mut plan = InstallPlan::new(name, spec);
+    plan.metadata.namespace = Some(scene.namespace.clone());
+    scene.create(&plan).await.map(drop)
+}
+
+/// The bundle of the healthy namespace as an image.
+fn image(scene: &Scene) -> Result<Image> {
+    let files = bundle(scene, "kettle.v1.0.0").files("kettle").into_iter();
+    let add = |image: oci::ImageBuilder, (path, text)| image.file(&format!("/{path}"), text, 0o644);
+    files.fold(Image::builder(), add).build()
+}
+
+/// A scenario that makes its namespaces itself.
+fn trial<F, S>(environment: &Arc<Environment>, name: &'static str, scenario: S) -> Trial
+where
+    F: Future<Output = Result<()>>,
+    S: FnOnce(Arc<dyn Stage>) -> F + Send + 'static,
+{
+    let environment = Arc::clone(environment);
+    Trial::test(name, move || {
+        let _place = schedule::enter(name);
+        let played = environment.run(scenario);
+        played.map_err(|error| Failed::from(format!("{error:#}")))
+    })
+}
