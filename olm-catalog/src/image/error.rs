@@ -15,9 +15,13 @@ pub enum ImageError {
         /// What went wrong.
         why: String,
     },
-    /// Nothing came for too long.
-    #[error("the registry {host} sent nothing for {} s", .after.as_secs())]
-    Silent {
+    /// Too little came for too long.
+    #[error(
+        "the registry {host} is too slow: an answer has to begin within {} s, and each mebibyte of \
+         it to come in that time",
+        .after.as_secs()
+    )]
+    Slow {
         /// Host of the registry.
         host: String,
         /// How long it was waited for.
@@ -40,14 +44,23 @@ pub enum ImageError {
         why: String,
     },
     /// The registry answers with another error.
-    #[error("the registry answers {url} with {code}: {why}")]
+    #[error("the registry answers {url} with {code}{}", said(.error.as_deref()))]
     Status {
         /// What it was asked for.
         url: String,
         /// HTTP status.
         code: u16,
-        /// What it said.
-        why: String,
+        /// Its error code, if it gave one; no more of what it said.
+        error: Option<String>,
+    },
+    /// A registry in public refers to somebody who is not.
+    #[error(
+        "the registry refers to {host}, whose address is not public as its own is; use a registry \
+         that gives its content itself"
+    )]
+    NotPublic {
+        /// Host that it refers to.
+        host: String,
     },
     /// Something is larger than allowed.
     #[error("{what} has more than {limit} {unit}")]
@@ -140,13 +153,20 @@ impl ImageError {
     /// The reason in one word, for a condition.
     pub fn reason(&self) -> &'static str {
         match self {
-            Self::Unreachable { .. } | Self::Silent { .. } | Self::Status { .. } => {
+            Self::Unreachable { .. } | Self::Slow { .. } | Self::Status { .. } => {
                 "RegistryUnavailable"
             }
             Self::NotFound(_) => "ImageNotFound",
             Self::Unauthorized { .. } => "ImageUnauthorized",
             Self::Digest { .. } => "DigestMismatch",
-            Self::TooMuch { .. } | Self::Malformed { .. } | Self::Layer { .. } => "ImageInvalid",
+            Self::NotPublic { .. }
+            | Self::TooMuch { .. }
+            | Self::Malformed { .. }
+            | Self::Layer { .. } => "ImageInvalid",
         }
     }
+}
+
+fn said(error: Option<&str>) -> String {
+    error.map(|error| format!(": {error}")).unwrap_or_default()
 }

@@ -1,6 +1,6 @@
 //! What an image is made of: manifests and lists of them (OCI image specification, Docker schema 2).
 
-use olm_types::document::{Budget, json_as};
+use olm_types::document::{Budget, DocumentError, json_as};
 use serde::Deserialize;
 
 use super::{Compression, ImageError, Limits};
@@ -55,10 +55,9 @@ impl Manifest {
         let malformed =
             |why: String| ImageError::Malformed { what: "the image's manifest".to_owned(), why };
         let document: Document =
-            json_as(bytes, &Budget::PROPERTY).map_err(|error| malformed(error.to_string()))?;
+            json_as(bytes, &Budget::PROPERTY).map_err(|error| malformed(position(&error)))?;
         if document.schema_version != 2 {
-            let version = document.schema_version;
-            return Err(malformed(format!("schema version {version} is not supported, 2 is")));
+            return Err(malformed("its schema version is not supported, 2 is".to_owned()));
         }
         match (document.layers, document.manifests) {
             (Some(layers), _) => {
@@ -80,9 +79,21 @@ impl Descriptor {
             Ok(Compression::None)
         } else {
             let what = format!("layer {}", self.digest);
-            let why = format!("{kind:?} is not supported; gzip and plain tar are");
+            let why = "its media type is not supported; gzip and plain tar are".to_owned();
             Err(ImageError::Malformed { what, why })
         }
+    }
+}
+
+/// Where a text is no manifest. What stands there is not repeated: it may be none of a registry.
+fn position(error: &DocumentError) -> String {
+    match error {
+        DocumentError::Json(error) => {
+            let what = if error.is_data() { "it is no manifest" } else { "it is no JSON" };
+            format!("{what} (line {}, column {})", error.line(), error.column())
+        }
+        DocumentError::Exceeded(exceeded) => exceeded.to_string(),
+        DocumentError::Io(_) | DocumentError::Syntax(_) => "it is no JSON".to_owned(),
     }
 }
 
@@ -142,10 +153,10 @@ mod tests {
     }
 
     #[rstest]
-    #[case(json!({"schemaVersion": 1}), "schema version 1 is not supported, 2 is")]
+    #[case(json!({"schemaVersion": 1}), "its schema version is not supported, 2 is")]
     #[case(json!({"schemaVersion": 2}), "it names no layers")]
     #[case(json!({"schemaVersion": 2, "manifests": []}), "it lists no manifest")]
-    #[case(json!({"schemaVersion": 2, "layers": [{"size": -1}]}), "invalid value")]
+    #[case(json!({"schemaVersion": 2, "layers": [{"size": -1}]}), "it is no manifest (line 1, column ")]
     #[case(json!({"schemaVersion": 2, "layers": vec![json!({}); 129]}), "more than 128 layers")]
     #[case(
         json!({"schemaVersion": 2, "layers": [{"size": u64::MAX}, {"size": u64::MAX}]}),

@@ -1,34 +1,39 @@
-//! HTTP with bounds: redirects, bytes, and how long nothing comes.
+//! HTTP with bounds: redirects, bytes, how long an answer takes, and who is connected to.
 
 use std::collections::BTreeSet;
 use std::fmt;
 use std::io;
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use ::http::header::{ACCEPT, AUTHORIZATION, LOCATION, USER_AGENT};
 use ::http::{Request, Response, Uri};
 use http_body_util::{BodyExt, Empty};
-use hyper::body::{Bytes, Incoming};
-use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
-use hyper_util::client::legacy::Client;
-use hyper_util::client::legacy::connect::HttpConnector;
-use hyper_util::rt::TokioExecutor;
-use tokio::time::timeout;
+use hyper::body::Incoming;
+use serde::Deserialize;
+use tokio::time::{Instant, timeout_at};
 
-use super::{ImageError, trust};
+use super::ImageError;
+use super::clients::Clients;
+use super::dial::{DialError, Network};
 
 /// Most redirects; registries send clients to where layers are.
 const REDIRECTS: usize = 5;
-/// How long nothing may come.
-const SILENCE: Duration = Duration::from_secs(30);
-/// Most bytes of an error's text that are read, and repeated.
-const ERROR: usize = 2 << 10;
+/// How long an answer may take to begin, redirects included, and then each [`STEP`] of it, or what
+/// is left.
+const SLOWEST: Duration = Duration::from_secs(30);
+/// Bytes that have to come in that time; so a server that sends a byte now and then is left.
+const STEP: usize = 1 << 20;
+/// Most bytes of an error that are read.
+const ERROR: usize = 8 << 10;
+/// Longest error code of a registry.
+const CODE: usize = 64;
 
 /// A client. Clones share connections.
 #[derive(Clone)]
 pub(super) struct Http {
-    client: Client<HttpsConnector<HttpConnector>, Empty<Bytes>>,
+    clients: Clients,
     without_tls: BTreeSet<String>,
     trust: Trust,
 }
@@ -69,16 +74,12 @@ impl Question {
 }
 
 impl Http {
-    pub(super) fn new(without_tls: BTreeSet<String>, trust: Trust) -> io::Result<Self> {
-        let provider = rustls::crypto::aws_lc_rs::default_provider();
-        let builder = HttpsConnectorBuilder::new();
-        let builder = match trust {
-            Trust::Verified => builder.with_provider_and_native_roots(provider)?,
-            Trust::Anybody => builder.with_tls_config(trust::unverified(provider)?),
-        };
-        let connector = builder.https_or_http().enable_http1().build();
-        let client = Client::builder(TokioExecutor::new()).build(connector);
-        Ok(Self { client, without_tls, trust })
+    pub(super) fn new(
+        without_tls: BTreeSet<String>,
+        trust: Trust,
+        network: Arc<dyn Network>,
+    ) -> io::Result<Self> {
+        Ok(Self { clients: Clients::new(trust, network)?, without_tls, trust })
     }
 
     /// Whether the registry is asked without TLS: it was named, or is on this machine and
@@ -94,8 +95,11 @@ impl Http {
     pub(super) async fn ask(&self, question: Question) -> Result<Answer, ImageError> {
         let mut url = self.checked(&question.url, &question.home)?;
         let mut authorization = question.authorization;
+        let deadline = Instant::now() + SLOWEST;
         for _ in 0..=REDIRECTS {
-            let answer = self.once(&url, question.accept, authorization.as_deref()).await?;
+            let (home, accept) = (&question.home, question.accept);
+            let answer = self.once(&url, home, accept, authorization.as_deref());
+            let answer = timeout_at(deadline, answer).await.map_err(|_| slow(&url))??;
             if !answer.response.status().is_redirection() {
                 return Ok(answer);
             }
@@ -112,6 +116,7 @@ impl Http {
     async fn once(
         &self,
         url: &Uri,
+        home: &str,
         accept: &str,
         authorization: Option<&str>,
     ) -> Result<Answer, ImageError> {
@@ -122,19 +127,18 @@ impl Http {
         };
         let request =
             request.body(Empty::new()).map_err(|error| malformed(url, &error.to_string()))?;
-        match timeout(SILENCE, self.client.request(request)).await {
-            Ok(Ok(response)) => Ok(Answer { url: url.clone(), response }),
-            Ok(Err(error)) => Err(unreachable(url, &error)),
-            Err(_) => Err(silent(url)),
-        }
+        let client = self.clients.of(home).await.map_err(|error| unreachable(url, &error))?;
+        let response = client.request(request).await;
+        let response = response.map_err(|error| unreachable(url, &error))?;
+        Ok(Answer { url: url.clone(), response })
     }
 
     /// An address that may be asked: over TLS, or without where that is known to be right. What
     /// listens on this machine is nothing that a registry may refer to, unless it does so itself.
     fn checked(&self, url: &str, home: &str) -> Result<Uri, ImageError> {
         let parsed: Uri = url.parse().map_err(|_| ImageError::Malformed {
-            what: format!("the address {url:?}"),
-            why: "a registry refers to it, and it is none".to_owned(),
+            what: format!("a reference of the registry {home}"),
+            why: "it is no URL".to_owned(),
         })?;
         let authority = parsed.authority().map(|authority| authority.as_str()).unwrap_or_default();
         match parsed.scheme_str() {
@@ -168,15 +172,12 @@ impl Answer {
         if whole { Ok(bytes) } else { Err(too_much()) }
     }
 
-    /// The error that this answer is.
+    /// The error that this answer is. Of its content only a registry's error code is repeated: the
+    /// server may be one that only this process can ask.
     pub(super) async fn failed(self) -> ImageError {
-        let (url, code) = (self.url.to_string(), self.code());
+        let (url, code) = (shown(&self.url), self.code());
         match self.read(ERROR).await {
-            Ok((bytes, _)) => {
-                let text = String::from_utf8_lossy(&bytes);
-                let why = text.split_whitespace().collect::<Vec<_>>().join(" ");
-                ImageError::Status { url, code, why }
-            }
+            Ok((bytes, _)) => ImageError::Status { url, code, error: error_code(&bytes) },
             Err(error) => error,
         }
     }
@@ -185,11 +186,16 @@ impl Answer {
     async fn read(self, limit: usize) -> Result<(Vec<u8>, bool), ImageError> {
         let (url, mut body) = (self.url, self.response.into_body());
         let mut bytes = Vec::new();
+        let (mut step, mut deadline) = (0, Instant::now() + SLOWEST);
         loop {
-            let frame = timeout(SILENCE, body.frame()).await.map_err(|_| silent(&url))?;
+            let frame = timeout_at(deadline, body.frame()).await.map_err(|_| slow(&url))?;
             let Some(frame) = frame else { return Ok((bytes, true)) };
             let frame = frame.map_err(|error| unreachable(&url, &error))?;
             let Ok(data) = frame.into_data() else { continue };
+            step += data.len();
+            if step >= STEP {
+                (step, deadline) = (0, Instant::now() + SLOWEST);
+            }
             let room = limit.saturating_sub(bytes.len());
             bytes.extend_from_slice(data.get(..room.min(data.len())).unwrap_or_default());
             if data.len() > room {
@@ -213,16 +219,41 @@ fn host(url: &Uri) -> String {
     url.authority().map(ToString::to_string).unwrap_or_default()
 }
 
-fn malformed(url: &Uri, why: &str) -> ImageError {
-    ImageError::Malformed { what: url.to_string(), why: why.to_owned() }
+/// The first error code in an answer (OCI distribution specification, error codes).
+fn error_code(answer: &[u8]) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Errors {
+        errors: Vec<Code>,
+    }
+    #[derive(Deserialize)]
+    struct Code {
+        code: String,
+    }
+    let errors: Errors = serde_json::from_slice(answer).ok()?;
+    let code = errors.errors.into_iter().next()?.code;
+    let is_word = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
+    (!code.is_empty() && code.len() <= CODE && code.bytes().all(is_word)).then_some(code)
 }
 
-fn silent(url: &Uri) -> ImageError {
-    ImageError::Silent { host: host(url), after: SILENCE }
+/// A URL without its query, which may hold a secret.
+fn shown(url: &Uri) -> String {
+    format!("{}://{}{}", url.scheme_str().unwrap_or_default(), host(url), url.path())
+}
+
+fn malformed(url: &Uri, why: &str) -> ImageError {
+    ImageError::Malformed { what: shown(url), why: why.to_owned() }
+}
+
+fn slow(url: &Uri) -> ImageError {
+    ImageError::Slow { host: host(url), after: SLOWEST }
 }
 
 /// With what is behind the error, which says more than the error.
-fn unreachable(url: &Uri, error: &dyn std::error::Error) -> ImageError {
+fn unreachable(url: &Uri, error: &(dyn std::error::Error + 'static)) -> ImageError {
+    let mut chain = std::iter::successors(Some(error), |error| error.source());
+    if chain.any(|error| matches!(error.downcast_ref(), Some(DialError::NotPublic))) {
+        return ImageError::NotPublic { host: host(url) };
+    }
     let mut why = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {

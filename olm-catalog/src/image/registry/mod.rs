@@ -1,18 +1,28 @@
 //! Asks registries (OCI distribution specification, pull).
 //!
-//! Every answer is bounded: in bytes by what it is, in time by how long nothing comes. A registry is
-//! asked over TLS, unless it is on this machine or was named as one without.
+//! Every answer is bounded: in bytes by what it is, in time as a whole. A registry is asked over TLS,
+//! unless it is on this machine or was named as one without. One that lies in public has nobody
+//! connected to who does not, whomever it refers to.
 
 mod challenge;
+mod clients;
+mod dial;
 mod http;
+mod place;
 mod trust;
+
+use std::sync::Arc;
 
 use super::credentials::Credentials;
 use super::digest::{digest_of, is_sha256, verify};
 use super::manifest::ACCEPT;
 use super::{ImageError, ImageReference, Keychain};
 use challenge::Challenge;
+use dial::System;
 use http::{Answer, Http, Question, Trust};
+
+#[cfg(test)]
+pub(super) use dial::Network;
 
 /// Most bytes of a manifest; what registries take.
 const MANIFEST: u64 = 4 << 20;
@@ -37,7 +47,7 @@ impl Registry {
     /// # Errors
     /// The system has no usable certificates of authorities.
     pub fn new(without_tls: impl IntoIterator<Item = String>) -> std::io::Result<Self> {
-        Ok(Self { http: Http::new(without_tls.into_iter().collect(), Trust::Verified)? })
+        Self::with(without_tls, Trust::Verified)
     }
 
     /// The same, but nobody looks at certificates: what comes may come from anybody. Registries on
@@ -46,7 +56,22 @@ impl Registry {
     /// # Errors
     /// There is no TLS of a version that is safe.
     pub fn unverified(without_tls: impl IntoIterator<Item = String>) -> std::io::Result<Self> {
-        Ok(Self { http: Http::new(without_tls.into_iter().collect(), Trust::Anybody)? })
+        Self::with(without_tls, Trust::Anybody)
+    }
+
+    fn with(without_tls: impl IntoIterator<Item = String>, trust: Trust) -> std::io::Result<Self> {
+        let network = Arc::new(System);
+        Ok(Self { http: Http::new(without_tls.into_iter().collect(), trust, network)? })
+    }
+
+    /// A client on a network that a test makes up.
+    #[cfg(test)]
+    pub(super) fn on(
+        network: Arc<dyn Network>,
+        without_tls: impl IntoIterator<Item = String>,
+    ) -> Self {
+        let without_tls = without_tls.into_iter().collect();
+        Self { http: Http::new(without_tls, Trust::Verified, network).unwrap() }
     }
 
     /// The digest of an image, for which its layers are not transferred.
@@ -183,7 +208,7 @@ impl Session<'_> {
     async fn fetch(&self, kind: &str, digest: &str, limit: u64) -> Result<Vec<u8>, ImageError> {
         if !is_sha256(digest) {
             let what = format!("the manifest of {}", self.image);
-            let why = format!("{digest:?} is no digest by SHA-256");
+            let why = "what it names as a digest is none by SHA-256".to_owned();
             return Err(ImageError::Malformed { what, why });
         }
         let url = self.registry.url(self.image, kind, digest);

@@ -2,6 +2,7 @@
 
 mod layers;
 #[cfg(feature = "pull")]
+mod places;
 mod registries;
 #[cfg(feature = "pull")]
 mod stub;

@@ -31,7 +31,7 @@ fn manifest(layer: &[u8], size: usize) -> String {
 }
 
 /// The answers of a registry that is all right.
-fn answers() -> BTreeMap<String, Answer> {
+pub(super) fn answers() -> BTreeMap<String, Answer> {
     let layer = layer();
     BTreeMap::from([
         ("/v2/b/manifests/v1".to_owned(), ok(manifest(&layer, layer.len()))),
@@ -63,7 +63,7 @@ fn keychain(host: &str, user: &str) -> Keychain {
 const BLOB: &str = "/v2/b/blobs/";
 const MANIFEST: &str = "/v2/b/manifests/v1";
 
-fn blob() -> String {
+pub(super) fn blob() -> String {
     format!("{BLOB}{}", digest(&layer()))
 }
 
@@ -115,6 +115,18 @@ async fn endless_answers_end() {
     assert_eq!(error.reason(), "RegistryUnavailable");
 }
 
+/// A byte a second, from the beginning or of a layer; the clock is the test's.
+#[tokio::test(start_paused = true)]
+async fn answers_that_drip_end() {
+    for path in [MANIFEST.to_owned(), blob()] {
+        let head = b"HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n".to_vec();
+        let start = tokio::time::Instant::now();
+        let error = with(&[(&path, Answer::Dripping(head))]).await.unwrap_err();
+        assert!(matches!(error, ImageError::Slow { .. }), "{path}: {error}");
+        assert!(start.elapsed().as_secs() <= 31, "{:?}", start.elapsed());
+    }
+}
+
 #[rstest]
 #[case::absent(
     MANIFEST,
@@ -124,17 +136,22 @@ async fn endless_answers_end() {
 )]
 #[case::broken(
     MANIFEST,
-    answer("500 Oh", "", "no\n disk"),
+    answer("500 Oh", "", r#"{"errors": [{"code": "UNKNOWN", "message": "no disk"}]}"#),
     "RegistryUnavailable",
-    "with 500: no disk"
+    "with 500: UNKNOWN"
 )]
 #[case::forbidden(MANIFEST, answer("403 No", "", ""), "ImageUnauthorized", "no right to pull it")]
-#[case::no_manifest(MANIFEST, ok("<html>"), "ImageInvalid", "manifest: expected value")]
+#[case::no_manifest(
+    MANIFEST,
+    ok("<html>"),
+    "ImageInvalid",
+    "manifest: it is no JSON (line 1, column 1)"
+)]
 #[case::foreign_layer(
     MANIFEST,
     ok(json!({"schemaVersion": 2, "layers": [{"digest": "../../x", "size": 1}]}).to_string()),
     "ImageInvalid",
-    "\"../../x\" is no digest by SHA-256"
+    "what it names as a digest is none by SHA-256"
 )]
 #[case::lies_about_its_length(
     MANIFEST, ok(manifest(&layer(), 9_999)), "ImageInvalid", "its manifest says 9999"

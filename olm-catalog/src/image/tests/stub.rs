@@ -16,6 +16,8 @@ pub(super) enum Answer {
     Bytes(Vec<u8>),
     /// These bytes, then zeros for ever.
     Endless(Vec<u8>),
+    /// These bytes, then another one each second for ever.
+    Dripping(Vec<u8>),
     /// The first to those who say this in `Authorization`, else the second.
     For(&'static str, Box<Answer>, Box<Answer>),
 }
@@ -71,6 +73,13 @@ async fn give(stream: &mut TcpStream, answer: &Answer, head: &str) -> std::io::R
             stream.write_all(start).await?;
             loop {
                 stream.write_all(&[0; 4_096]).await?;
+            }
+        }
+        Answer::Dripping(start) => {
+            stream.write_all(start).await?;
+            loop {
+                stream.write_all(b" ").await?;
+                tokio::time::sleep(std::time::Duration::from_secs(1)).await;
             }
         }
         Answer::For(who, yes, no) => {
