@@ -10,11 +10,9 @@ mod reconcile;
 #[cfg(test)]
 mod tests;
 
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Instant;
 
-use futures::FutureExt;
 use futures::future::join_all;
 use parking_lot::Mutex;
 use tokio::time::timeout;
@@ -30,7 +28,7 @@ use crate::key::QueueKey;
 use crate::leader::Leadership;
 use crate::metrics::ControllerMetrics;
 use crate::queue::{Queue, Taken};
-use crate::tasks::{Tasks, panic_message};
+use crate::tasks::{Panicked, Tasks, isolated};
 
 /// A queue, what is done with its keys, and by how many at a time.
 pub struct Controller<Key: QueueKey, R> {
@@ -188,11 +186,10 @@ impl<Key: QueueKey, R: Reconciler<Key>> Controller<Key, R> {
     /// Reconciles in a task of its own, so that a panic or a blocked worker stays contained.
     async fn reconcile(&self, key: Key) -> Result<Conclusion, ReconcileError> {
         let reconciler = self.reconciler.clone();
-        let work = async move { AssertUnwindSafe(reconciler.reconcile(&key)).catch_unwind().await };
-        match tokio::spawn(work.in_current_span()).await {
-            Ok(Ok(result)) => result,
-            Ok(Err(panic)) => Err(ReconcileError::Panicked(panic_message(&*panic))),
-            Err(join) => Err(ReconcileError::Panicked(join.to_string())),
+        let work = async move { reconciler.reconcile(&key).await };
+        match isolated(work.in_current_span()).await {
+            Ok(result) => result,
+            Err(Panicked(message)) => Err(ReconcileError::Panicked(message)),
         }
     }
 

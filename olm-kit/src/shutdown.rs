@@ -6,6 +6,8 @@ use futures::{Stream, StreamExt};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
+use crate::tasks::concluded;
+
 /// Exit code after a second signal.
 pub const FORCED_EXIT_CODE: i32 = 1;
 
@@ -23,7 +25,15 @@ pub fn on_signals() -> io::Result<CancellationToken> {
         terminate.poll_recv(context).map(|received| received.map(|()| "SIGTERM"))
     });
     let token = CancellationToken::new();
-    tokio::spawn(listen(signals, token.clone(), |code| std::process::exit(code)));
+    let (listening, unheard) = (token.clone(), token.clone());
+    let listener = listen(signals, listening, |code| std::process::exit(code));
+    // A process that hears no signal any more drains while it can.
+    concluded(listener, move |ended| {
+        if let Err(error) = ended {
+            tracing::error!(%error, "signals are not heard any more, draining");
+            unheard.cancel();
+        }
+    });
     Ok(token)
 }
 

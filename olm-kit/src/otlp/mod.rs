@@ -22,6 +22,7 @@ use std::path::Path;
 use tokio::sync::mpsc;
 use tonic::transport::Endpoint;
 
+use crate::tasks::contained;
 use message::{InstrumentationScope, KeyValue, Resource};
 pub use spans::SpanExport;
 
@@ -70,7 +71,7 @@ fn start(endpoint: &str, service: &str) -> Result<SpanExport, OtlpError> {
             version: env!("CARGO_PKG_VERSION").to_owned(),
         },
     };
-    // Ends with the last sender.
-    tokio::spawn(export::run(collector.connect_lazy(), origin, receiver));
+    // Ends with the last sender. Without it spans are dropped, and nothing else suffers.
+    contained("span export", export::run(collector.connect_lazy(), origin, receiver));
     Ok(sender)
 }

@@ -1,8 +1,11 @@
 //! The long-running tasks of a process.
 //!
-//! Every task here is critical: a watch or a controller that ends on its own would leave a process
-//! that looks alive and does nothing, so the whole process ends with an error that names the task.
-//! On shutdown the tasks get the same token cancelled and a bounded time to finish.
+//! Every task of [`Tasks`] is critical: a watch, a controller or an accept loop that ends on its own
+//! would leave a process that looks alive and does nothing, so the whole process ends with an error
+//! that names the task. On shutdown the tasks get the same token cancelled and a bounded time to finish.
+//!
+//! Tasks that handle one tenant's input must not end the process of all: they start with the functions
+//! of `olm-tasks`, which are here, too.
 
 mod readiness;
 #[cfg(test)]
@@ -19,6 +22,10 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+pub use olm_tasks::{
+    Cause, Panicked, Pauses, Restart, Task, blocking, concluded, contained, isolated,
+    panic_message, restarted,
+};
 pub use readiness::{Gate, Readiness};
 
 /// How long tasks may take to finish after a shutdown request; a Deployment's default grace
@@ -133,13 +140,6 @@ impl Tasks {
         self.failure.lock().get_or_insert(error);
         self.token.cancel();
     }
-}
-
-/// The text of a panic's payload.
-pub(crate) fn panic_message(panic: &(dyn Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    text.or_else(|| panic.downcast_ref::<String>().cloned())
-        .unwrap_or_else(|| "no message".to_owned())
 }
 
 /// An error and its causes on one line.

@@ -7,7 +7,7 @@ use anyhow::Result;
 use super::Workspace;
 
 /// Every crate with the crates it may use.
-const ARROWS: [(&str, &[&str]); 18] = [
+const ARROWS: [(&str, &[&str]); 19] = [
     ("olm-types", &[]),
     ("olm-effect", &["olm-types"]),
     ("olm-resolver", &["olm-types"]),
@@ -15,8 +15,9 @@ const ARROWS: [(&str, &[&str]); 18] = [
     ("olm-rbac", &["olm-types"]),
     ("olm-lifecycle", &["olm-types", "olm-effect", "olm-opgroup", "olm-rbac"]),
     ("olm-flags", &[]),
-    ("olm-catalog", &["olm-types", "olm-flags"]),
-    ("olm-kit", &["olm-types", "olm-effect", "olm-flags"]),
+    ("olm-tasks", &[]),
+    ("olm-catalog", &["olm-types", "olm-flags", "olm-tasks"]),
+    ("olm-kit", &["olm-types", "olm-effect", "olm-flags", "olm-tasks"]),
     ("olm-operator", OPERATOR),
     ("catalog-operator", CATALOG_OPERATOR),
     ("olm-testkit", &["olm-types", "olm-tools"]),
