@@ -54,6 +54,7 @@ pub mod flags;
 pub mod interpreter;
 pub mod key;
 pub mod leader;
+mod listen;
 pub mod live;
 pub mod logging;
 pub mod metrics;

@@ -1,22 +1,13 @@
 //! Who may read what (spec olm-operator 7.2).
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use axum::http::{HeaderMap, StatusCode};
 use kube::Client;
-use rustls::pki_types::CertificateDer;
 
 use crate::callers::{Authorities, Authorizer, Wish, identify};
-
-/// A caller.
-#[derive(Clone, Debug)]
-pub(super) struct Caller {
-    pub(super) address: SocketAddr,
-    /// The certificates with which it introduced itself; none without.
-    pub(super) chain: Arc<[CertificateDer<'static>]>,
-}
+use crate::listen::Caller;
 
 /// Whom to let in.
 pub(super) enum Guard {

@@ -27,11 +27,12 @@ use axum::{Json, Router};
 use kube::Client;
 use serde_json::Value;
 
+use crate::listen::Caller;
 use crate::metrics::{Metrics, TEXT_FORMAT};
 use crate::tasks::{Readiness, Tasks};
 use crate::tls::{FilesError, SharedProfile, TlsFiles};
 
-use guard::{Caller, Guard};
+use guard::Guard;
 use listen::Tls;
 
 /// Why the endpoints are not served.
@@ -100,15 +101,10 @@ impl Admin {
     /// # Errors
     /// When the address is taken or invalid, or the certificates cannot be used.
     pub async fn serve(mut self, address: &str, tasks: &Tasks) -> Result<SocketAddr, AdminError> {
-        let (listener, guard) =
-            listen::bind(address, self.tls.take(), &self.metrics, tasks).await?;
-        let bound = axum::serve::Listener::local_addr(&listener)
-            .map_err(|source| AdminError::Address { address: address.to_owned(), source })?;
+        let (server, guard) = listen::bind(address, self.tls.take(), &self.metrics, tasks).await?;
+        let bound = server.address();
         let shared = Shared { admin: self, readiness: tasks.readiness().clone(), guard };
-        let service = router(Arc::new(shared)).into_make_service_with_connect_info::<Caller>();
-        let shutdown = tasks.token().cancelled_owned();
-        let server = axum::serve(listener, service).with_graceful_shutdown(shutdown);
-        tasks.spawn_fallible("admin endpoints", async move { server.await });
+        server.serve("admin endpoints", router(Arc::new(shared)), tasks);
         tracing::info!(address = %bound, "serving health, readiness and metrics");
         Ok(bound)
     }

@@ -22,6 +22,8 @@ mod selector;
 mod serve;
 mod status;
 mod table;
+#[cfg(test)]
+mod tests;
 
 pub use resource::{Column, Item, Kind, Resource, Subresource};
 pub use selector::{Selection, SelectorError};

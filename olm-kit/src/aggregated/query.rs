@@ -5,6 +5,10 @@ use std::collections::BTreeMap;
 use super::resource::Kind;
 use crate::callers::Wish;
 
+/// Longest names of a namespace and of an object, in bytes: Kubernetes has no longer ones.
+const NAMESPACE: usize = 63;
+const NAME: usize = 253;
+
 /// What a path leads to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Target {
@@ -61,7 +65,9 @@ impl Target {
         match rest {
             [] => Some(Self::Resources),
             [plural] if *plural == kind.plural => Some(Self::List(None)),
-            ["namespaces", namespace, plural, object @ ..] if *plural == kind.plural => {
+            ["namespaces", namespace, plural, object @ ..]
+                if *plural == kind.plural && namespace.len() <= NAMESPACE =>
+            {
                 Self::in_namespace(namespace, object, kind)
             }
             _ => None,
@@ -70,6 +76,9 @@ impl Target {
 
     fn in_namespace(namespace: &str, object: &[&str], kind: &Kind) -> Option<Self> {
         let namespace = namespace.to_owned();
+        if object.first().is_some_and(|name| name.len() > NAME) {
+            return None;
+        }
         match object {
             [] => Some(Self::List(Some(namespace))),
             [name] => Some(Self::Get { namespace, name: (*name).to_owned() }),

@@ -16,7 +16,7 @@ use super::query::{Target, parameters};
 use super::resource::Resource;
 use super::status::Failure;
 use crate::callers::{Authorities, Authorizer, User, Wish, identify};
-use crate::tls::Peer;
+use crate::listen::Caller;
 
 /// What answers are made of.
 pub(super) struct Shared {
@@ -33,24 +33,30 @@ pub(super) fn router(shared: Arc<Shared>) -> Router {
 
 async fn answer(
     State(shared): State<Arc<Shared>>,
-    ConnectInfo(peer): ConnectInfo<Peer>,
+    ConnectInfo(caller): ConnectInfo<Caller>,
     request: Request,
 ) -> Response {
     let (request, _) = request.into_parts();
-    match shared.answer(&peer, &request).await {
+    match shared.answer(&caller, &request).await {
         Ok(response) => response,
         Err(failure) => failure.into_response(),
     }
 }
 
 impl Shared {
-    async fn answer(&self, peer: &Peer, request: &Parts) -> Result<Response, Failure> {
+    async fn answer(&self, caller: &Caller, request: &Parts) -> Result<Response, Failure> {
         let (kind, path) = (self.resource.kind(), request.uri.path());
         let target = Target::parse(path, kind);
         if target == Some(Target::Alive) {
             return Ok("ok".into_response());
         }
-        let user = self.user(peer, &request.headers).await?;
+        let user = self.user(caller, &request.headers).await?;
+        // Paths without an end can be made up: an unknown caller is not worth a question for each.
+        if target.is_none() && user.is_anonymous() {
+            return Err(Failure::unauthorized(
+                "a token or a client certificate is needed".to_owned(),
+            ));
+        }
         let wish = target.as_ref().and_then(|target| target.wish(path, kind));
         self.check(&user, &wish.unwrap_or_else(|| Wish::Path(path.to_owned()))).await?;
         let target = target.ok_or_else(Failure::no_path)?;
@@ -60,9 +66,9 @@ impl Shared {
         Answers { resource, query: &query, headers: &request.headers }.give(&target).await
     }
 
-    async fn user(&self, peer: &Peer, headers: &HeaderMap) -> Result<User, Failure> {
+    async fn user(&self, caller: &Caller, headers: &HeaderMap) -> Result<User, Failure> {
         let authorities = self.authorities.load_full();
-        let user = identify(&peer.0, headers, &authorities, &self.client).await;
+        let user = identify(&caller.chain, headers, &authorities, &self.client).await;
         user.map_err(Failure::unauthorized)
     }
 

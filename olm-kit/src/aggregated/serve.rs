@@ -9,8 +9,9 @@ use kube::Client;
 use super::resource::Resource;
 use super::routes::{Shared, router};
 use crate::callers::{Authorities, Authorizer};
+use crate::listen::{Server, Tls};
 use crate::tasks::Tasks;
-use crate::tls::{ListenError, Peer, ServingIdentity, SharedProfile, TlsListener};
+use crate::tls::{ListenError, ServingIdentity, SharedProfile};
 
 /// An aggregated API.
 pub struct AggregatedApi {
@@ -49,26 +50,23 @@ impl AggregatedApi {
     /// # Errors
     /// When the address is taken or invalid.
     pub async fn serve(self, address: &str, tasks: &Tasks) -> Result<SocketAddr, ListenError> {
-        let listener = TlsListener::bind(address, self.identity).await?;
-        let bound = axum::serve::Listener::local_addr(&listener)
-            .map_err(|source| ListenError::Address { address: address.to_owned(), source })?;
+        let tls = Tls { identity: self.identity, authorities: Arc::clone(&self.authorities) };
+        let server = Server::bind(address, Some(tls)).await?;
+        let bound = server.address();
         let shared = Shared {
             resource: self.resource,
             authorizer: Authorizer::new(self.client.clone()),
             authorities: self.authorities,
             client: self.client,
         };
-        let service = router(Arc::new(shared)).into_make_service_with_connect_info::<Peer>();
-        let shutdown = tasks.token().cancelled_owned();
-        let server = axum::serve(listener, service).with_graceful_shutdown(shutdown);
-        tasks.spawn_fallible("aggregated API", async move { server.await });
+        server.serve("aggregated API", router(Arc::new(shared)), tasks);
         tracing::info!(address = %bound, "serving an aggregated API");
         Ok(bound)
     }
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use rustls::ProtocolVersion;
     use rustls::version::{TLS12, TLS13};
     use tokio_util::sync::CancellationToken;
@@ -81,7 +79,7 @@ mod tests {
     use crate::tls::{TlsProfile, TlsVersion};
 
     /// There is nothing.
-    struct Nothing(Kind);
+    pub(in crate::aggregated) struct Nothing(pub(in crate::aggregated) Kind);
 
     impl Resource for Nothing {
         fn kind(&self) -> &Kind {

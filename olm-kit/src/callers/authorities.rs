@@ -11,6 +11,7 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, UnixTime};
 use rustls::server::WebPkiClientVerifier;
 use rustls::server::danger::ClientCertVerifier;
+use x509_parser::prelude::{FromDer, X509Certificate};
 
 /// Where the cluster says it.
 const NAMESPACE: &str = "kube-system";
@@ -43,7 +44,7 @@ pub struct Authorities {
     front_proxy: Option<Verifier>,
     clients: Option<Verifier>,
     /// Common names that the front proxy may have; any when empty.
-    pub(crate) allowed_names: Vec<String>,
+    allowed_names: Vec<String>,
     /// Headers that name the user.
     pub(crate) user_headers: Vec<String>,
     /// Headers that name a group each.
@@ -121,16 +122,28 @@ impl Authorities {
         roots
     }
 
-    /// Whether the certificate is vouched for by the front proxy's authority. Its name is another
-    /// question.
-    pub(crate) fn is_front_proxy(&self, chain: &[CertificateDer<'static>]) -> bool {
+    /// Whether the certificate is the front proxy's: its authority vouches for it, and its name is one
+    /// of those that the front proxy may have.
+    pub(crate) fn is_the_front_proxy(&self, chain: &[CertificateDer<'static>]) -> bool {
+        let name = || chain.first().and_then(common_name);
         is_vouched_for(self.front_proxy.as_ref(), chain)
+            && name().is_some_and(|it| self.allows(&it))
+    }
+
+    fn allows(&self, name: &str) -> bool {
+        self.allowed_names.is_empty() || self.allowed_names.iter().any(|one| one == name)
     }
 
     /// Whether the certificate is that of a user of the cluster.
     pub(crate) fn is_client(&self, chain: &[CertificateDer<'static>]) -> bool {
         is_vouched_for(self.clients.as_ref(), chain)
     }
+}
+
+/// The common name of a certificate.
+fn common_name(certificate: &CertificateDer<'static>) -> Option<String> {
+    let (_, certificate) = X509Certificate::from_der(certificate).ok()?;
+    Some(certificate.subject().iter_common_name().next()?.as_str().ok()?.to_owned())
 }
 
 fn is_vouched_for(verifier: Option<&Verifier>, chain: &[CertificateDer<'static>]) -> bool {

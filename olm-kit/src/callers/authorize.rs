@@ -9,6 +9,7 @@ use k8s_openapi::api::authorization::v1::{
 use kube::api::PostParams;
 use kube::{Api, Client};
 use parking_lot::Mutex;
+use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
 use super::identity::User;
@@ -18,6 +19,14 @@ const KEPT: Duration = Duration::from_secs(10);
 
 /// Answers that are kept; when there are more, all are forgotten.
 const REMEMBERED: usize = 4096;
+
+/// Bytes of a question whose answer is kept: a longer one is asked each time, so that no caller fills
+/// memory with what it makes up.
+const KEPT_BYTES: usize = 4096;
+
+/// Questions about anonymous callers at the same time, of all that the API server answers for this
+/// process.
+static ANONYMOUS: Semaphore = Semaphore::const_new(4);
 
 /// What somebody wants to do.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -34,6 +43,18 @@ pub(crate) enum Wish {
         namespace: Option<String>,
         name: Option<String>,
     },
+}
+
+impl Wish {
+    /// Bytes of what a caller chose.
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Path(path) => path.len(),
+            Self::Objects { namespace, name, .. } => {
+                [namespace, name].into_iter().flatten().map(String::len).sum()
+            }
+        }
+    }
 }
 
 /// Asks the API server.
@@ -75,6 +96,7 @@ impl Authorizer {
 
     async fn ask(&self, key: (User, Wish)) -> Result<Answer, kube::Error> {
         let reviews: Api<SubjectAccessReview> = Api::all(self.client.clone());
+        let _turn = if key.0.is_anonymous() { Some(ANONYMOUS.acquire().await) } else { None };
         let review = reviews.create(&PostParams::default(), &review(&key.0, &key.1)).await?;
         let status = review.status.unwrap_or_default();
         let answer = Answer {
@@ -82,6 +104,9 @@ impl Authorizer {
             reason: status.reason.unwrap_or_default(),
             until: Instant::now() + KEPT,
         };
+        if key.0.bytes() + key.1.bytes() > KEPT_BYTES {
+            return Ok(answer);
+        }
         let mut known = self.known.lock();
         if known.len() >= REMEMBERED {
             known.clear();

@@ -1,7 +1,7 @@
 //! TLS with certificates that can be exchanged while it serves.
 //!
 //! ```text
-//! listen   connections whose handshake is done, with the certificates of callers
+//! identity what a server shows of itself, exchanged from the next connection on
 //! files    certificates in files, followed while they change
 //! cluster  what the cluster says of versions and cipher suites, on OpenShift
 //! profile  which versions and cipher suites are accepted
@@ -9,14 +9,13 @@
 
 mod cluster;
 mod files;
-mod listen;
+mod identity;
 mod profile;
 mod shared;
 
 pub use cluster::{TlsFlags, follow};
 pub(crate) use files::Followed;
 pub use files::{FilesError, TlsFiles};
-pub use listen::{ListenError, ServingIdentity};
-pub(crate) use listen::{Peer, TlsListener};
+pub use identity::{ListenError, ServingIdentity};
 pub use profile::{CipherSuite, ProfileError, TlsProfile, TlsVersion};
 pub use shared::SharedProfile;

@@ -28,6 +28,11 @@ impl Admin {
         Self { address }
     }
 
+    /// Where it listens.
+    pub fn address(self) -> SocketAddr {
+        self.address
+    }
+
     /// Waits until the operator has read everything that it watches.
     pub async fn until_ready(self) -> Result<()> {
         let deadline = Instant::now() + PATIENCE;

@@ -30,6 +30,7 @@ mod schedule;
 mod schema;
 mod servers;
 mod side_by_side;
+mod silence;
 mod slow;
 mod take_over;
 mod tenancy;
@@ -76,7 +77,10 @@ fn main() -> ExitCode {
     let all = library.chain(own(most, servers)).chain(escalation(most, strict));
     let all = all.chain(flags::all(flags)).chain(faults::all(faults));
     let all = all.chain(slow::all(most, flags));
-    let all = all.chain([local_trial(rolling, "rolling::update", rolling::update)]);
+    let all = all.chain([
+        local_trial(rolling, "rolling::update", rolling::update),
+        local_trial(servers, "silence::idle_callers", silence::idle_callers),
+    ]);
     let mut all: Vec<Trial> = all.chain(real_registry::all()).collect();
     if let Err(error) = schedule::prepare(&mut arguments, &mut all) {
         eprintln!("scenarios cannot run: {error:#}");

@@ -29,6 +29,7 @@ const LANES: &[(&str, &str)] = &[
 /// Seconds that scenarios take on two cores, of those that take much longer than most.
 const SECONDS: &[(&str, u32)] = &[
     ("idle::no_writes", 120),
+    ("silence::idle_callers", 70),
     ("faults::api_server_away", 25),
     ("faults::api_server_frozen", 15),
     ("faults::api_server_killed", 25),

@@ -25,7 +25,7 @@ use crate::scripted::Script;
 use crate::tls::{Followed, TlsProfile, TlsVersion};
 
 pub(super) const REVIEW: &str = "POST /apis/authentication.k8s.io/v1/tokenreviews?";
-pub(super) const RIGHTS: &str = "POST /apis/authorization.k8s.io/v1/subjectaccessreviews?";
+pub(crate) const RIGHTS: &str = "POST /apis/authorization.k8s.io/v1/subjectaccessreviews?";
 
 /// A server's certificate in files, and who signed it.
 struct Files {
@@ -59,7 +59,7 @@ impl Files {
 }
 
 /// A certificate of a client, with its key, and who signed it; all PEM.
-fn client(name: &str) -> (String, String, String) {
+pub(crate) fn client(name: &str) -> (String, String, String) {
     let key = rcgen::KeyPair::generate().unwrap();
     let mut authority = rcgen::CertificateParams::default();
     authority.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
@@ -73,7 +73,7 @@ fn client(name: &str) -> (String, String, String) {
 }
 
 /// A client that trusts an authority, may introduce itself, and knows some versions of TLS.
-fn connector(
+pub(crate) fn connector(
     trusted: &str,
     own: Option<(&str, &str)>,
     provider: CryptoProvider,
@@ -96,7 +96,7 @@ fn connector(
     TlsConnector::from(Arc::new(config))
 }
 
-fn localhost() -> ServerName<'static> {
+pub(crate) fn localhost() -> ServerName<'static> {
     ServerName::try_from("localhost").unwrap()
 }
 
@@ -191,10 +191,10 @@ async fn changed_files_are_shown_and_broken_ones_are_not() {
 
     let tasks = Tasks::new(CancellationToken::new());
     let identity = followed.identity.clone();
-    let listener = crate::tls::TlsListener::bind("127.0.0.1:0", identity).await.unwrap();
-    let address = axum::serve::Listener::local_addr(&listener).unwrap();
-    let router = Router::new().route("/", get_route());
-    tasks.spawn_fallible("server", async move { axum::serve(listener, router).await });
+    let shown = crate::listen::Tls { identity, authorities: Arc::default() };
+    let server = crate::listen::Server::bind("127.0.0.1:0", Some(shown)).await.unwrap();
+    let address = server.address();
+    server.serve("server", Router::new().route("/", get_route()), &tasks);
     assert_eq!(get(address, &first, "/", None, None).await.0, 200);
 
     files.renew();

@@ -1,38 +1,21 @@
-//! Connections over TLS.
+//! What a server shows of itself over TLS.
 
 use std::fmt;
 use std::io;
-use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
-use axum::extract::connect_info::Connected;
-use axum::serve::{IncomingStream, Listener};
 use jiff::Timestamp;
 use rustls::ServerConfig;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::WebPkiClientVerifier;
-use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, mpsc};
-use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsAcceptor;
-use tokio_rustls::server::TlsStream;
 use x509_parser::certificate::X509Certificate;
 use x509_parser::prelude::FromDer;
 
 use super::{SharedProfile, TlsProfile};
 use crate::callers::Authorities;
-
-/// How long a handshake may take.
-const HANDSHAKE: Duration = Duration::from_secs(10);
-
-/// Handshakes at the same time; the API server needs a few.
-const AT_ONCE: usize = 64;
-
-/// Pause after the system refused to accept a connection, for lack of file descriptors mostly.
-const PAUSE: Duration = Duration::from_millis(100);
 
 /// Why nothing is served.
 #[derive(Debug, thiserror::Error)]
@@ -127,7 +110,7 @@ impl ServingIdentity {
     }
 
     /// What accepts connections now: by the profile that counts now.
-    fn acceptor(&self) -> Option<TlsAcceptor> {
+    pub(crate) fn acceptor(&self) -> Option<TlsAcceptor> {
         let mut shown = self.shown.load_full()?;
         let profile = self.profile.get();
         if !Arc::ptr_eq(&shown.profile, &profile) {
@@ -173,84 +156,4 @@ fn ends_at(pem: &[u8]) -> Option<Timestamp> {
     let certificate = CertificateDer::from_pem_slice(pem).ok()?;
     let (_, certificate) = X509Certificate::from_der(&certificate).ok()?;
     Timestamp::from_second(certificate.validity().not_after.timestamp()).ok()
-}
-
-/// Connections whose handshake is done.
-pub(crate) struct TlsListener {
-    address: SocketAddr,
-    ready: mpsc::Receiver<(TlsStream<TcpStream>, SocketAddr)>,
-}
-
-impl TlsListener {
-    /// Listens; handshakes happen side by side, so that a slow one holds up nobody.
-    pub(crate) async fn bind(
-        address: &str,
-        identity: ServingIdentity,
-    ) -> Result<Self, ListenError> {
-        let failed = |source| ListenError::Address { address: address.to_owned(), source };
-        let listener = TcpListener::bind(address).await.map_err(failed)?;
-        let bound = listener.local_addr().map_err(failed)?;
-        let (done, ready) = mpsc::channel(AT_ONCE);
-        // Ends with the receiver.
-        tokio::spawn(shake_hands(listener, identity, done));
-        Ok(Self { address: bound, ready })
-    }
-}
-
-async fn shake_hands(
-    listener: TcpListener,
-    identity: ServingIdentity,
-    done: mpsc::Sender<(TlsStream<TcpStream>, SocketAddr)>,
-) {
-    let places = Arc::new(Semaphore::new(AT_ONCE));
-    loop {
-        let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
-        let accepted = tokio::select! {
-            accepted = listener.accept() => accepted,
-            () = done.closed() => return,
-        };
-        let Ok((stream, caller)) = accepted else {
-            sleep(PAUSE).await;
-            continue;
-        };
-        let Some(acceptor) = identity.acceptor() else { continue };
-        let done = done.clone();
-        tokio::spawn(async move {
-            let _place = place;
-            match timeout(HANDSHAKE, acceptor.accept(stream)).await {
-                // Nobody listens any more when the server ends.
-                Ok(Ok(stream)) => drop(done.send((stream, caller)).await),
-                Ok(Err(error)) => tracing::debug!(%caller, %error, "no TLS handshake"),
-                Err(_) => tracing::debug!(%caller, "TLS handshake takes too long"),
-            }
-        });
-    }
-}
-
-impl Listener for TlsListener {
-    type Io = TlsStream<TcpStream>;
-    type Addr = SocketAddr;
-
-    async fn accept(&mut self) -> (Self::Io, Self::Addr) {
-        match self.ready.recv().await {
-            Some(connection) => connection,
-            None => std::future::pending().await,
-        }
-    }
-
-    fn local_addr(&self) -> io::Result<Self::Addr> {
-        Ok(self.address)
-    }
-}
-
-/// The certificates with which a caller introduced itself; none without.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Peer(pub(crate) Arc<[CertificateDer<'static>]>);
-
-impl Connected<IncomingStream<'_, TlsListener>> for Peer {
-    fn connect_info(stream: IncomingStream<'_, TlsListener>) -> Self {
-        let (_, connection) = stream.io().get_ref();
-        let chain = connection.peer_certificates().unwrap_or_default();
-        Self(chain.iter().map(|certificate| certificate.clone().into_owned()).collect())
-    }
 }
