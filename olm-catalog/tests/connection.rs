@@ -1,10 +1,16 @@
 //! The connection of a client through the life of its server.
 
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
+use async_trait::async_trait;
 use olm_catalog::connection::ConnectionState::{Ready, Shutdown, TransientFailure};
 use olm_catalog::connection::{CatalogConnection, LoadError};
-use olm_catalog::registry::client::{ClientOptions, RegistryClient};
+use olm_catalog::registry::client::{Address, ClientOptions, RegistryClient, Resolve};
 use olm_types::bundle::CatalogKey;
 use tokio::net::TcpListener;
 use tonic::transport::server::TcpIncoming;
@@ -104,6 +110,32 @@ async fn a_peer_that_says_nothing_is_a_failure() {
     // The silent connection was given up: another one arrives.
     let _first = listener.accept().await.unwrap();
     let _second = listener.accept().await.unwrap();
+}
+
+/// Looks names up only after it has panicked so many times.
+#[derive(Debug)]
+struct Panics(AtomicUsize, SocketAddr);
+
+#[async_trait]
+impl Resolve for Panics {
+    async fn resolve(&self, _: &Address) -> io::Result<Vec<SocketAddr>> {
+        let left = self.0.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1));
+        assert!(left.is_err(), "injected");
+        Ok(vec![self.1])
+    }
+}
+
+#[tokio::test]
+async fn a_panic_over_a_connection_is_said_and_the_connection_is_made_later() {
+    let server = Server::start("etcd").await;
+    let resolver = Arc::new(Panics(AtomicUsize::new(2), server.address));
+    let pause = Duration::from_millis(10);
+    let options = ClientOptions { resolver, first_retry: pause, ..ClientOptions::default() };
+    let client = RegistryClient::open(CatalogKey::new("a", "b"), "c:1", options).unwrap();
+    let reason = reach(&client, TransientFailure).await.reason.unwrap();
+    assert!(reason.contains("panicked: injected"), "{reason}");
+    reach(&client, Ready).await;
+    assert_eq!(client.load().await.unwrap().entries().len(), 8);
 }
 
 #[tokio::test]

@@ -30,7 +30,7 @@ pub(super) async fn follow(
 ) {
     let (status, pause) = (connection.status(), RETRY_START);
     let mut follower = Follower { status, connection, known, budget, listener, turns, pause };
-    let (mut loaded, mut retried) = (None, None);
+    let mut loaded = None;
     loop {
         let status = follower.note();
         let due = status.state == ConnectionState::Ready && loaded != Some(status.generation);
@@ -40,15 +40,12 @@ pub(super) async fn follow(
             }
             continue;
         }
-        match follower.load(retried == Some(status.generation)).await {
+        match follower.load(status.generation).await {
             Attempt::Loaded => {
                 loaded = Some(status.generation);
                 follower.pause = RETRY_START;
             }
-            Attempt::Failed => {
-                retried = Some(status.generation);
-                follower.pause().await;
-            }
+            Attempt::Failed => follower.pause().await,
             Attempt::Interrupted => {}
         }
     }
@@ -86,10 +83,8 @@ impl Follower {
 
     /// Loads the catalog; gives up when its connection changes. Nobody waits for a second try over
     /// one connection.
-    async fn load(&mut self, is_retry: bool) -> Attempt {
-        if !is_retry {
-            self.known.note_loading();
-        }
+    async fn load(&mut self, generation: u64) -> Attempt {
+        self.known.note_loading(generation);
         let Some(result) = self.result().await else {
             self.known.note_interrupted();
             return Attempt::Interrupted;

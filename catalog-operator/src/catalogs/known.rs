@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use jiff::Timestamp;
 use olm_catalog::connection::{ConnectionState, ConnectionStatus};
 use olm_catalog::snapshot::CatalogSnapshot;
+use olm_kit::tasks::Cause;
 use olm_lifecycle::catalog_source::{Connection, Content as ContentFacts};
 use serde_json::{Value, json};
 
@@ -31,6 +32,8 @@ struct Facts {
     /// Whether it is being read for the first time since the connection was made, so that what was
     /// read before may be stale.
     fresh: bool,
+    /// Generation of the connection over which it was tried to read it last.
+    tried: Option<u64>,
     /// Whether somebody asked meanwhile, and was told to wait.
     awaited: bool,
 }
@@ -59,9 +62,27 @@ impl Known {
         awaited || (facts.trouble(self.unhealthy).is_some() && !before)
     }
 
-    /// Loading begins after the connection was made: resolution waits for the result.
-    pub(super) fn note_loading(&self) {
-        self.facts().fresh = true;
+    /// Loading begins over a connection of this generation. Resolution waits for the result of the
+    /// first attempt over one.
+    pub(super) fn note_loading(&self, generation: u64) {
+        let mut facts = self.facts();
+        facts.fresh = facts.tried.replace(generation) != Some(generation);
+    }
+
+    /// What follows the catalog does not run until its next start.
+    pub(super) fn note_failed(&self, cause: &Cause) {
+        let mut facts = self.facts();
+        (facts.fresh, facts.awaited) = (false, false);
+        facts.problem = Some(match cause {
+            Cause::Panicked(panicked) => {
+                format!(
+                    "reading it {panicked} (an error of the operator); it is read again after a pause"
+                )
+            }
+            Cause::Ended => {
+                "reading it ended unexpectedly; it is read again after a pause".to_owned()
+            }
+        });
     }
 
     /// Loading ended because the connection did.

@@ -3,13 +3,13 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use olm_catalog::connection::CatalogConnection;
+use olm_kit::tasks::{Pauses, Task, restarted};
 use olm_lifecycle::catalog_source::{Connection, Content as ContentFacts};
 use serde_json::Value;
-use tokio::task::AbortHandle;
 
 use super::budget::Budget;
 use super::known::Known;
-use super::{Content, Listener, UnhealthyCatalogs, follow};
+use super::{CatalogChange, Content, Listener, UnhealthyCatalogs, follow};
 use crate::turns::Turns;
 
 /// A connection, what is known over it, and the task that keeps both current. Dropping it ends the
@@ -17,7 +17,7 @@ use crate::turns::Turns;
 pub(super) struct Served {
     connection: Arc<dyn CatalogConnection>,
     known: Arc<Known>,
-    task: Mutex<Option<AbortHandle>>,
+    task: Mutex<Option<Task>>,
 }
 
 impl Served {
@@ -30,12 +30,23 @@ impl Served {
         Self { connection, known, task: Mutex::default() }
     }
 
-    /// Starts the task that keeps state and snapshot current.
+    /// Starts the task that keeps state and snapshot current. When it panics, the catalog says so until
+    /// it was read again.
     pub(super) fn follow(&self, budget: Arc<Budget>, listener: Listener, turns: Turns) {
         let (connection, known) = (Arc::clone(&self.connection), Arc::clone(&self.known));
-        let task = follow::follow(connection, known, budget, listener, turns);
-        *self.task.lock().unwrap_or_else(PoisonError::into_inner) =
-            Some(tokio::spawn(task).abort_handle());
+        let name = format!("follower of catalog {}", connection.key());
+        let (lost, told) = (Arc::clone(&connection), Arc::clone(&listener));
+        let failed = Arc::clone(&known);
+        let start = move || {
+            let (connection, known) = (Arc::clone(&connection), Arc::clone(&known));
+            let (budget, listener) = (Arc::clone(&budget), Arc::clone(&listener));
+            follow::follow(connection, known, budget, listener, turns.clone())
+        };
+        let task = restarted(&name, Pauses::default(), start, move |restart| {
+            failed.note_failed(&restart.cause);
+            told(lost.key(), CatalogChange::Lost);
+        });
+        *self.task.lock().unwrap_or_else(PoisonError::into_inner) = Some(task);
     }
 
     pub(super) fn address(&self) -> &str {
@@ -64,13 +75,5 @@ impl Served {
 
     pub(super) fn dump(&self) -> Value {
         self.known.dump()
-    }
-}
-
-impl Drop for Served {
-    fn drop(&mut self) {
-        if let Some(task) = self.task.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            task.abort();
-        }
     }
 }

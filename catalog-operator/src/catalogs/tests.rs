@@ -13,6 +13,8 @@ use super::*;
 
 /// How long the bundle `slow` takes.
 const CALL: Duration = Duration::from_secs(29);
+/// A load with this result panics.
+const BROKEN: LoadError = LoadError::Deadline(std::time::Duration::ZERO);
 
 /// A catalog whose server does what the test says.
 struct Steered {
@@ -34,6 +36,7 @@ impl CatalogConnection for Steered {
     async fn load(&self) -> Result<CatalogSnapshot, LoadError> {
         let next = self.loads.lock().unwrap().pop_front();
         let Some(result) = next else { std::future::pending().await };
+        assert_ne!(result, Err(BROKEN), "injected");
         result.map(|()| {
             SnapshotBuilder::new(self.key.clone(), SnapshotLimits::default()).finish()
         })
@@ -193,6 +196,28 @@ async fn a_listing_that_fails_is_tried_again() {
     assert_eq!(bench.content(), "the catalog was not listed completely within 60 s");
     bench.until(CatalogChange::Loaded).await;
     assert_eq!(bench.content(), "loaded");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_catalog_whose_reading_panics_says_so_and_is_read_again_after_pauses_that_grow() {
+    let mut bench = bench(vec![Err(BROKEN), Err(BROKEN), Ok(()), Err(BROKEN), Ok(())]);
+    let begun = tokio::time::Instant::now();
+    bench.become_state(ConnectionState::Ready, 1);
+    for _ in 0..2 {
+        bench.until(CatalogChange::Lost).await;
+        let problem = bench.content();
+        assert!(problem.starts_with("reading it panicked: "), "{problem}");
+        assert!(problem.contains("injected"), "{problem}");
+        assert_eq!(bench.catalogs.facts(&key()).problem, Some(problem));
+    }
+    bench.until(CatalogChange::Loaded).await;
+    assert_eq!(begun.elapsed().as_secs(), 1 + 2, "pauses");
+    assert_eq!((bench.content().as_str(), bench.catalogs.facts(&key()).problem), ("loaded", None));
+    bench.become_state(ConnectionState::Ready, 2);
+    bench.until(CatalogChange::Lost).await;
+    assert_eq!(bench.content(), "loaded", "what was read before stays");
+    bench.until(CatalogChange::Loaded).await;
+    assert_eq!(bench.catalogs.facts(&key()).problem, None);
 }
 
 #[tokio::test]

@@ -17,10 +17,10 @@ use olm_catalog::snapshot::CatalogSnapshot;
 use olm_kit::ObjectKey;
 use olm_kit::blocking;
 use olm_kit::controller::{Conclusion, ReconcileError, Reconciler};
+use olm_kit::tasks::{Panicked, blocking};
 use olm_kit::watch::Store;
 use olm_types::api::CatalogSource;
 use olm_types::bundle::CatalogKey;
-use tokio::task::JoinError;
 use tokio::time::{Instant, timeout_at};
 
 use super::PackageCache;
@@ -172,10 +172,10 @@ impl Refresh {
         source: &Source,
         name: &Arc<str>,
         pass: &Pass,
-    ) -> Result<Option<Arc<StoredPackage>>, JoinError> {
+    ) -> Result<Option<Arc<StoredPackage>>, Panicked> {
         let heads = self.heads(source, name, pass).await;
         let (source, name) = (source.clone(), Arc::clone(name));
-        tokio::task::spawn_blocking(move || pack(&source, &name, &heads)).await
+        blocking(move || pack(&source, &name, &heads)).await
     }
 
     /// The CSVs at the heads of a package's channels, each once. One that cannot be had is left out,

@@ -1,5 +1,7 @@
 //! Pulls an image: manifest, then layer by layer.
 
+use olm_tasks::blocking;
+
 use super::labels::{CONFIG, labels as labels_of};
 use super::layer::{Used, apply_one};
 use super::manifest::{Descriptor, Manifest};
@@ -73,7 +75,7 @@ async fn applied(
 ) -> Result<(Tree, Used), ImageError> {
     let compression = layer.compression()?;
     let digest = layer.digest.clone();
-    let work = tokio::task::spawn_blocking(move || {
+    let work = blocking(move || {
         apply_one(&mut tree, &mut used, &bytes, compression, &limits)
             .map(|()| (tree, used))
             .map_err(|source| ImageError::Layer { digest, source })

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 use futures::{StreamExt, TryStreamExt};
+use olm_tasks::isolated;
 use prost::Message;
 use tonic::transport::{Channel, Endpoint};
 
@@ -60,7 +61,7 @@ pub(super) async fn get_each(address: SocketAddr, bundles: &[Bundle]) -> Result<
     let started = Instant::now();
     let callers: Vec<_> = callers
         .into_iter()
-        .map(|(caller, requests)| tokio::spawn(caller.get_all(requests, PARALLEL)))
+        .map(|(caller, requests)| isolated(caller.get_all(requests, PARALLEL)))
         .collect();
     for caller in callers {
         caller.await??;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
+use olm_tasks::blocking;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
@@ -34,11 +35,8 @@ async fn serve_directory(arguments: Serve) -> Result<()> {
     }
     let plan = Plan::of(&arguments)?;
     let (directory, started) = (arguments.directory.clone(), Instant::now());
-    let index = tokio::task::spawn_blocking(move || {
-        plan.index(&arguments.directory, &ReadLimits::default())
-    })
-    .await
-    .context("load the catalog")??;
+    let index = blocking(move || plan.index(&arguments.directory, &ReadLimits::default()));
+    let index = index.await.context("load the catalog")??;
     tracing::debug!(milliseconds = started.elapsed().as_millis(), "the index is ready");
     if arguments.cache_only {
         return Ok(());

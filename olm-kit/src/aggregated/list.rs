@@ -58,7 +58,7 @@ impl List {
 
     /// Writes items until there is a piece, away from the threads that others wait for.
     async fn advance(mut self) -> Result<(Self, Vec<u8>), String> {
-        let work = tokio::task::spawn_blocking(move || {
+        let work = crate::tasks::blocking(move || {
             let piece = self.piece()?;
             Ok((self, piece))
         });

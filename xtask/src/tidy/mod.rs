@@ -11,6 +11,7 @@ mod features;
 mod files;
 mod licences;
 mod scenarios;
+mod tasks;
 
 use anyhow::{Result, bail};
 
@@ -42,6 +43,7 @@ const CHECKS: &[Check] = &[
     Check { rule: "a Rust file starts with a //! header", find: files::without_header },
     Check { rule: "no test is ignored and nothing is left to do", find: files::unfinished },
     Check { rule: "no path of a developer's machine", find: files::machine_paths },
+    Check { rule: "tasks start where a panic is looked after", find: tasks::bare },
     Check { rule: "pure crates read no clock and no randomness", find: files::impure_calls },
     Check { rule: "texts of others are read with a budget", find: files::unbounded_readers },
     Check { rule: "crates depend along the allowed arrows", find: arrows::forbidden },

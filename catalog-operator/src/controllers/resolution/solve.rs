@@ -7,6 +7,7 @@ use std::time::Instant;
 use kube::Client;
 use olm_catalog::snapshot::SnapshotSet;
 use olm_kit::discovery;
+use olm_kit::tasks::blocking;
 use olm_lifecycle::subscription::resolution::{
     Blocked, Choice, Failure, Namespace, Orphans, Unusable,
 };
@@ -76,7 +77,7 @@ pub(super) async fn solve(question: Question, rules: &Rules, times: &ResolutionT
     let version = cluster_version(rules.cluster.as_ref()).await;
     let turn = SOLVING.acquire().await;
     let answer = move || resolver.answer(&request(&question, version), policy);
-    let answer = tokio::task::spawn_blocking(answer).await;
+    let answer = blocking(answer).await;
     drop(turn);
     let solved = match answer {
         Ok(answer) => solved(&namespace, &answer),

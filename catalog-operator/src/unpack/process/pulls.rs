@@ -8,6 +8,7 @@ use kube::ResourceExt;
 use olm_catalog::bundle::config_map::BundleFolder;
 use olm_catalog::bundle::unpack;
 use olm_catalog::image::{ImageError, ImageReference, Keychain, Limits, Registry, pull};
+use olm_kit::tasks::{Panicked, concluded};
 use olm_lifecycle::unpack::Pauses;
 use olm_types::api::CatalogSource;
 use tokio::time::Instant;
@@ -116,19 +117,16 @@ impl Pulls {
         self.run(key, async move { me.pull(&namespace, &image, &keychain, timeout).await });
     }
 
-    /// Pulls in the background. A panic is a failure like any other.
+    /// Works in the background; a panic is how it ended, too.
     fn run(
         &self,
         key: Key,
-        pull: impl Future<Output = Result<BundleFolder, Failure>> + Send + 'static,
+        work: impl Future<Output = Result<BundleFolder, Failure>> + Send + 'static,
     ) {
         let me = self.clone();
-        tokio::spawn(async move {
-            let pulled = tokio::spawn(pull).await;
-            let broken = |error: tokio::task::JoinError| {
-                Err(Failure::bundle(format!("unpacking it failed in the operator: {error}")))
-            };
-            me.note(key, pulled.unwrap_or_else(broken));
+        concluded(work, move |ended| {
+            let result = ended.unwrap_or_else(|panicked| Err(Failure::panicked(&key.1, &panicked)));
+            me.note(key, result);
             (me.ended)();
         });
     }
@@ -207,6 +205,11 @@ impl Failure {
         Self { reason: "BundleInvalid", message }
     }
 
+    /// An error of this program; as the API server calls its own.
+    fn panicked(image: &str, panicked: &Panicked) -> Self {
+        Self { reason: "InternalError", message: format!("unpacking {image} {panicked}") }
+    }
+
     /// It took too long; as a Job would say it.
     fn late(image: &str, timeout: Duration) -> Self {
         let message = format!("{image} was not unpacked within {} s", timeout.as_secs());
@@ -259,6 +262,28 @@ mod tests {
         }
         let pauses = Pauses { interval: Some(Duration::ZERO) };
         assert!(matches!(pulls.state(&catalog(), NOWHERE, pauses), State::Idle));
+    }
+
+    #[tokio::test]
+    async fn a_panic_is_said_and_frees_the_image_and_its_turn() {
+        let (pulls, mut ended) = pulls();
+        let key = key(&catalog(), NOWHERE);
+        for _ in 0..=AT_ONCE {
+            pulls.attempts.insert(key.clone(), Attempt { failures: 0, result: None });
+            let turns = Arc::clone(&pulls.running);
+            pulls.run(key.clone(), async move {
+                let _turn = turns.acquire().await;
+                panic!("injected")
+            });
+            ended.recv().await.unwrap();
+            let (failure, rest) = failed(&pulls, NOWHERE);
+            let message = format!("unpacking {NOWHERE} panicked: injected");
+            assert_eq!(failure, Failure { reason: "InternalError", message });
+            assert!(!rest.is_zero());
+        }
+        pulls.start(&catalog(), NOWHERE, Keychain::default(), None);
+        ended.recv().await.unwrap();
+        assert_eq!(failed(&pulls, NOWHERE).0.reason, "RegistryUnavailable");
     }
 
     #[tokio::test]

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use olm_tasks::{Pauses, Restart, Task, restarted};
 use olm_types::bundle::CatalogKey;
 use tokio::sync::watch;
-use tokio::task::AbortHandle;
 use tonic::client::Grpc;
 use tonic::codegen::http::uri::PathAndQuery;
 use tonic::transport::{Channel, Endpoint};
@@ -32,7 +32,7 @@ pub struct RegistryClient {
     pub(super) options: ClientOptions,
     channel: Channel,
     status: Arc<watch::Sender<ConnectionStatus>>,
-    monitor: AbortHandle,
+    monitor: Option<Task>,
 }
 
 impl RegistryClient {
@@ -56,7 +56,11 @@ impl RegistryClient {
             options: options.clone(),
             status: Arc::clone(&status),
         };
-        let monitor = tokio::spawn(monitor.run()).abort_handle();
+        let task = format!("connection of catalog {key}");
+        let (running, reporting) = (monitor.clone(), monitor);
+        let start = move || running.clone().run();
+        let report = move |restart: &Restart| reporting.failed(restart);
+        let monitor = Some(restarted(&task, Pauses::default(), start, report));
         Ok(Self { key, options, channel, status, monitor })
     }
 
@@ -135,7 +139,7 @@ impl RegistryClient {
 
 impl Drop for RegistryClient {
     fn drop(&mut self) {
-        self.monitor.abort();
+        self.monitor.take();
         self.status.send_modify(|status| *status = status.after(&ConnectionEvent::Closed));
     }
 }

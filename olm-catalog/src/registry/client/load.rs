@@ -59,7 +59,7 @@ impl RegistryClient {
             builder.add(&bundle)?;
         }
         self.add_packages(&mut builder).await?;
-        let finished = tokio::task::spawn_blocking(move || builder.finish()).await;
+        let finished = olm_tasks::blocking(move || builder.finish()).await;
         finished.map_err(|error| LoadError::Index(error.to_string()))
     }
 

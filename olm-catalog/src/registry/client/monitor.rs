@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use olm_tasks::Restart;
 use tokio::sync::watch;
 use tonic::Code;
 use tonic::transport::Channel;
@@ -17,7 +18,8 @@ use crate::connection::{ConnectionEvent, ConnectionStatus, RpcError};
 /// The service whose health v0 asks for.
 const SERVICE: &str = "Registry";
 
-/// The task behind a client. It ends when it is dropped.
+/// The task behind a client. It ends when it is dropped, and starts again when it panics.
+#[derive(Clone)]
 pub(super) struct Monitor {
     pub(super) channel: Channel,
     pub(super) link: Link,
@@ -82,6 +84,13 @@ impl Monitor {
                 Err(format!("the server did not answer within {limit} s").into())
             }
         }
+    }
+
+    /// Has the status say that the connection is not looked after until the next start.
+    pub(super) fn failed(&self, restart: &Restart) {
+        self.link.abort();
+        let reason = format!("looking after the connection {restart}");
+        self.publish(&ConnectionEvent::Failed(reason.into()));
     }
 
     fn publish(&self, event: &ConnectionEvent) {

@@ -9,6 +9,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use hyper_util::rt::TokioIo;
+use olm_tasks::caught;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_util::sync::WaitForCancellationFutureOwned;
@@ -83,7 +84,9 @@ impl Service<Uri> for Connector {
     }
 
     fn call(&mut self, _: Uri) -> Self::Future {
-        Box::pin(self.clone().connect())
+        // A panic would end the channel's own task, and with it the channel for good.
+        let connecting = caught(self.clone().connect());
+        Box::pin(async move { connecting.await.unwrap_or_else(|it| Err(io::Error::other(it))) })
     }
 }
 
