@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use k8s_openapi::api::core::v1::Namespace;
 use kube::{Api, Client, ResourceExt};
 use olm_kit::controller::ReconcileError;
-use olm_kit::shared_key::{SharedKeyError, shared_key};
+use olm_kit::leader::Leadership;
+use olm_kit::shared_key::{SharedKey, SharedKeyError};
 use olm_lifecycle::tenancy::{ATTESTATION_KEY, Attestor, StepTrust, TenantPolicy};
 use olm_types::api::InstallPlan;
 
@@ -16,27 +17,46 @@ use crate::args::Args;
 pub(crate) struct Tenancy {
     client: Client,
     policy: TenantPolicy,
-    /// Makes the marks of plans; has no key under v0's policy, and makes none then.
-    pub(crate) attestor: Attestor,
+    /// That of marks; none under v0's policy.
+    key: Option<SharedKey>,
     /// Namespaces of the installation itself: the operator's, and that of global catalogs.
     own: [String; 2],
 }
 
 impl Tenancy {
-    /// As the command line says. The key of marks is made by the operator that needs it first.
-    pub(crate) async fn assemble(args: &Args, client: &Client) -> Result<Self, SharedKeyError> {
-        let attestor = match args.tenant_policy {
-            TenantPolicy::V0 => Attestor::default(),
+    /// As the command line says. The key of marks is made by the operator that needs it first, and
+    /// acts.
+    pub(crate) async fn assemble(
+        args: &Args,
+        client: &Client,
+        leadership: &Leadership,
+    ) -> Result<Self, SharedKeyError> {
+        let key = match args.tenant_policy {
+            TenantPolicy::V0 => None,
             TenantPolicy::Strict => {
-                Attestor::new(&shared_key(client, &args.namespace, ATTESTATION_KEY).await?)
+                let key = SharedKey::new(client, &args.namespace, ATTESTATION_KEY);
+                key.look(leadership).await?;
+                Some(key)
             }
         };
         Ok(Self {
             client: client.clone(),
             policy: args.tenant_policy,
-            attestor,
+            key,
             own: [args.namespace.clone(), args.global_catalog_namespace().to_owned()],
         })
+    }
+
+    /// Makes and checks marks; has no key under v0's policy. The replica that acts makes the key if it
+    /// is not there.
+    ///
+    /// # Errors
+    /// There is no key, and none can be made.
+    pub(crate) async fn attestor(&self) -> Result<Attestor, ReconcileError> {
+        match &self.key {
+            Some(key) => Ok(Attestor::new(key.get().await.map_err(ReconcileError::other)?)),
+            None => Ok(Attestor::default()),
+        }
     }
 
     /// Whether tenants are trusted less than in v0.
@@ -63,7 +83,8 @@ impl Tenancy {
             }
         };
         let global = self.global_namespace();
-        Ok(StepTrust::judge(self.policy, trusted, plan, &self.attestor, global))
+        let attestor = self.attestor().await?;
+        Ok(StepTrust::judge(self.policy, trusted, plan, &attestor, global))
     }
 
     async fn is_trusted(&self, namespace: &str) -> Result<bool, ReconcileError> {

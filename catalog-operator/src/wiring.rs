@@ -113,10 +113,12 @@ impl Parts {
         resolver: Resolver,
     ) -> anyhow::Result<Self> {
         let connector = connector(args, kit_metrics).await?;
+        let elect = args.common.leader_elect;
+        let candidacy = Candidacy::new(elect, &connector, &args.namespace, NAME)?;
+        let connector = connector.led_by(candidacy.leadership());
         let client = connector.client()?;
         let metrics = CatalogMetrics::register(kit_metrics)?;
-        let candidacy = Candidacy::new(args.common.leader_elect, &client, &args.namespace, NAME)?;
-        let tenancy = Tenancy::assemble(args, &client).await?;
+        let tenancy = Tenancy::assemble(args, &client, candidacy.leadership()).await?;
         let watches = Watches::new(&client, &kit_metrics.watches());
         let (stores, queues) = (watches.stores(), Queues::new());
         let triggers = Triggers::new(&stores, &queues, args.global_catalog_namespace());

@@ -10,7 +10,10 @@ use kube::Client;
 use kube::client::Body;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
-use tower::BoxError;
+use tower::{BoxError, Layer};
+
+use crate::client::fence::FenceLayer;
+use crate::leader::Leadership;
 
 /// Expected requests with their answers, and the requests that came.
 #[derive(Clone, Default)]
@@ -86,9 +89,14 @@ impl Script {
 
     /// A client that talks to this script.
     pub(crate) fn client(&self) -> Client {
+        self.client_led_by(&Leadership::alone())
+    }
+
+    /// The same, writing only under this leadership.
+    pub(crate) fn client_led_by(&self, leadership: &Leadership) -> Client {
         let script = self.clone();
         let service = tower::service_fn(move |request| script.clone().serve(request));
-        Client::new(service, "default")
+        Client::new(FenceLayer::new(leadership.clone()).layer(service), "default")
     }
 
     /// The requests that came so far.

@@ -1,12 +1,16 @@
 //! A key that several processes of an installation share: random bytes in a Secret.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use aws_lc_rs::rand;
 use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::Secret;
 use kube::api::{Api, ObjectMeta, PostParams};
 use kube::{Client, Error};
+use tokio::sync::OnceCell;
+
+use crate::leader::Leadership;
 
 /// Field of the Secret.
 const FIELD: &str = "key";
@@ -43,36 +47,87 @@ pub enum SharedKeyError {
     },
 }
 
-/// The key in this Secret, which is made if it is not there. Whoever comes first makes it.
-///
-/// # Errors
-/// The Secret is unreadable, or holds no key.
-pub async fn shared_key(
-    client: &Client,
-    namespace: &str,
-    name: &str,
-) -> Result<Vec<u8>, SharedKeyError> {
-    let secrets: Api<Secret> = Api::namespaced(client.clone(), namespace);
-    let refused = |cause| SharedKeyError::Refused {
-        namespace: namespace.to_owned(),
-        name: name.to_owned(),
-        cause: Box::new(cause),
-    };
-    let secret = match secrets.get_opt(name).await.map_err(refused)? {
-        Some(secret) => secret,
-        None => match secrets.create(&PostParams::default(), &fresh(name)?).await {
-            Ok(created) => created,
+/// The key in a Secret. Only a process that acts makes it; whoever comes first does. Clones share what
+/// was read.
+#[derive(Clone)]
+pub struct SharedKey {
+    secrets: Api<Secret>,
+    namespace: String,
+    name: String,
+    key: Arc<OnceCell<Vec<u8>>>,
+}
+
+impl SharedKey {
+    /// That of this Secret; reads nothing yet. `client` decides whether this process may write.
+    pub fn new(client: &Client, namespace: &str, name: &str) -> Self {
+        Self {
+            secrets: Api::namespaced(client.clone(), namespace),
+            namespace: namespace.to_owned(),
+            name: name.to_owned(),
+            key: Arc::default(),
+        }
+    }
+
+    /// Looks for the key when a process starts, so that a Secret that holds none is reported then. A
+    /// process without rivals makes it.
+    ///
+    /// # Errors
+    /// The Secret is unreadable, or holds no key.
+    pub async fn look(&self, leadership: &Leadership) -> Result<(), SharedKeyError> {
+        if leadership.may_write() {
+            return self.get().await.map(drop);
+        }
+        if let Some(key) = self.read().await? {
+            // Somebody else of this process was faster, with the same key.
+            let _ = self.key.set(key);
+        }
+        Ok(())
+    }
+
+    /// The key, which is made if it is not there.
+    ///
+    /// # Errors
+    /// The Secret is unreadable, holds no key, or is absent and this process may not write.
+    pub async fn get(&self) -> Result<&[u8], SharedKeyError> {
+        self.key.get_or_try_init(|| self.read_or_make()).await.map(Vec::as_slice)
+    }
+
+    async fn read_or_make(&self) -> Result<Vec<u8>, SharedKeyError> {
+        if let Some(key) = self.read().await? {
+            return Ok(key);
+        }
+        match self.secrets.create(&PostParams::default(), &fresh(&self.name)?).await {
+            Ok(created) => self.key_in(created),
             Err(Error::Api(status)) if status.code == 409 => {
-                secrets.get(name).await.map_err(refused)?
+                let found = self.secrets.get(&self.name).await;
+                self.key_in(found.map_err(|cause| self.refused(cause))?)
             }
-            Err(cause) => return Err(refused(cause)),
-        },
-    };
-    let key = secret.data.and_then(|mut data| data.remove(FIELD)).map(|bytes| bytes.0);
-    key.filter(|key| key.len() >= BYTES).ok_or_else(|| SharedKeyError::Malformed {
-        namespace: namespace.to_owned(),
-        name: name.to_owned(),
-    })
+            Err(cause) => Err(self.refused(cause)),
+        }
+    }
+
+    /// The key, if its Secret is there.
+    async fn read(&self) -> Result<Option<Vec<u8>>, SharedKeyError> {
+        let found = self.secrets.get_opt(&self.name).await;
+        let found = found.map_err(|cause| self.refused(cause))?;
+        found.map(|secret| self.key_in(secret)).transpose()
+    }
+
+    fn key_in(&self, secret: Secret) -> Result<Vec<u8>, SharedKeyError> {
+        let key = secret.data.and_then(|mut data| data.remove(FIELD)).map(|bytes| bytes.0);
+        key.filter(|key| key.len() >= BYTES).ok_or_else(|| SharedKeyError::Malformed {
+            namespace: self.namespace.clone(),
+            name: self.name.clone(),
+        })
+    }
+
+    fn refused(&self, cause: Error) -> SharedKeyError {
+        SharedKeyError::Refused {
+            namespace: self.namespace.clone(),
+            name: self.name.clone(),
+            cause: Box::new(cause),
+        }
+    }
 }
 
 fn fresh(name: &str) -> Result<Secret, SharedKeyError> {
@@ -84,4 +139,72 @@ fn fresh(name: &str) -> Result<Secret, SharedKeyError> {
         immutable: Some(true),
         ..Secret::default()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+    use serde_json::{Value, json};
+    use tokio::time::Instant;
+
+    use super::*;
+    use crate::scripted::Script;
+
+    const SECRETS: &str = "/api/v1/namespaces/olm/secrets";
+
+    fn secret(bytes: usize) -> Value {
+        let data = json!({"key": ByteString(vec![7; bytes])});
+        json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "k"}, "data": data})
+    }
+
+    fn key(script: &Script, leadership: &Leadership) -> SharedKey {
+        SharedKey::new(&script.client_led_by(leadership), "olm", "k")
+    }
+
+    fn absent() -> Script {
+        Script::new().refuse(&format!("GET {SECRETS}/k"), 404, "NotFound", "not found")
+    }
+
+    #[tokio::test]
+    async fn a_process_without_rivals_makes_the_key_when_it_starts() {
+        let script = absent().answer(&format!("POST {SECRETS}?"), 201, secret(32));
+        let alone = Leadership::alone();
+        let key = key(&script, &alone);
+        key.look(&alone).await.unwrap();
+        assert_eq!(key.get().await.unwrap(), [7; 32]);
+        script.finish();
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_replica_makes_the_key_once_it_leads() {
+        let post = format!("POST {SECRETS}?");
+        let script = absent();
+        let replica = Leadership::awaited();
+        let waiting = key(&script, &replica);
+        waiting.look(&replica).await.unwrap();
+        assert!(script.finish().iter().all(|seen| seen.line.starts_with("GET ")));
+        let script = absent();
+        let waiting = key(&script, &replica);
+        assert!(matches!(waiting.get().await, Err(SharedKeyError::Refused { .. })));
+        script.finish();
+        replica.renewed(Instant::now(), std::time::Duration::from_secs(10));
+        let script = absent().answer(&post, 201, secret(32));
+        assert_eq!(key(&script, &replica).get().await.unwrap(), [7; 32]);
+        script.finish();
+    }
+
+    #[rstest]
+    #[case::alone(Leadership::alone())]
+    #[case::a_replica(Leadership::awaited())]
+    #[tokio::test]
+    async fn what_is_there_is_read_and_a_short_one_is_an_error(#[case] leadership: Leadership) {
+        let script = Script::new().answer(&format!("GET {SECRETS}/k"), 200, secret(32));
+        let found = key(&script, &leadership);
+        found.look(&leadership).await.unwrap();
+        assert_eq!(found.get().await.unwrap(), [7; 32]);
+        script.finish();
+        let script = Script::new().answer(&format!("GET {SECRETS}/k"), 200, secret(31));
+        let error = key(&script, &leadership).look(&leadership).await.unwrap_err();
+        assert!(matches!(error, SharedKeyError::Malformed { .. }), "{error}");
+    }
 }

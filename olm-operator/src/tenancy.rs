@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use kube::{Client, ResourceExt};
-use olm_kit::shared_key::{SharedKeyError, shared_key};
+use olm_kit::controller::ReconcileError;
+use olm_kit::leader::Leadership;
+use olm_kit::shared_key::{SharedKey, SharedKeyError};
 use olm_lifecycle::tenancy::{ATTESTATION_KEY, Attestor, TenantPolicy, Trust};
 
 use crate::args::Args;
@@ -14,39 +16,49 @@ use crate::stores::Stores;
 pub struct Tenancy {
     /// How far the owners of namespaces are trusted.
     pub policy: TenantPolicy,
-    attestor: Attestor,
+    /// That of marks; none under v0's policy.
+    key: Option<SharedKey>,
     home: String,
 }
 
 impl Tenancy {
-    /// As the command line says. The key of marks is made by the operator that needs it first.
+    /// As the command line says. The key of marks is made by the operator that needs it first, and
+    /// acts.
     ///
     /// # Errors
-    /// The key cannot be had.
-    pub async fn assemble(args: &Args, client: &Client) -> Result<Self, SharedKeyError> {
-        let attestor = match args.tenant_policy {
-            TenantPolicy::V0 => Attestor::default(),
+    /// The Secret of the key is unreadable, or holds none.
+    pub async fn assemble(
+        args: &Args,
+        client: &Client,
+        leadership: &Leadership,
+    ) -> Result<Self, SharedKeyError> {
+        let key = match args.tenant_policy {
+            TenantPolicy::V0 => None,
             TenantPolicy::Strict => {
-                Attestor::new(&shared_key(client, &args.namespace, ATTESTATION_KEY).await?)
+                let key = SharedKey::new(client, &args.namespace, ATTESTATION_KEY);
+                key.look(leadership).await?;
+                Some(key)
             }
         };
-        Ok(Self { policy: args.tenant_policy, attestor, home: args.namespace.clone() })
+        Ok(Self { policy: args.tenant_policy, key, home: args.namespace.clone() })
     }
 
     /// Whom to trust at this moment.
-    pub fn trust(&self, stores: &Stores) -> Trust {
-        if self.policy == TenantPolicy::V0 {
-            return Trust::default();
-        }
+    ///
+    /// # Errors
+    /// There is no key of marks, and none can be made.
+    pub async fn trust(&self, stores: &Stores) -> Result<Trust, ReconcileError> {
+        let Some(key) = &self.key else { return Ok(Trust::default()) };
+        let attestor = Attestor::new(key.get().await.map_err(ReconcileError::other)?);
         let none = BTreeMap::new();
         let trusted = stores.namespaces.list_where(|namespace| {
             self.policy.trusts(namespace.metadata.annotations.as_ref().unwrap_or(&none))
         });
         let names = trusted.iter().map(|namespace| namespace.name_any());
-        Trust {
+        Ok(Trust {
             policy: self.policy,
             namespaces: names.chain([self.home.clone()]).collect(),
-            attestor: self.attestor.clone(),
-        }
+            attestor,
+        })
     }
 }

@@ -116,9 +116,11 @@ impl Parts {
         let metrics = Metrics::new()?;
         let connector = Connector::load(args.common.kubeconfig()).await?;
         let connector = connector.metrics(metrics.requests());
+        let elect = args.common.leader_elect;
+        let candidacy = Candidacy::new(elect, &connector, &args.namespace, NAME)?;
+        let connector = connector.led_by(candidacy.leadership());
         let client = connector.client()?;
-        let candidacy = Candidacy::new(args.common.leader_elect, &client, &args.namespace, NAME)?;
-        let tenancy = Tenancy::assemble(args, &client).await?;
+        let tenancy = Tenancy::assemble(args, &client, candidacy.leadership()).await?;
         let originals = Originals::default();
         let mut watches =
             Watches::new(&client, &metrics.watches(), originals.clone(), tenancy.policy);

@@ -15,6 +15,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use jiff::Timestamp;
 use tokio::time::{Instant, sleep};
 
 use entry::Entry;
@@ -28,12 +29,18 @@ const LOOK: Duration = Duration::from_millis(100);
 pub struct Write {
     /// The program that asked, as its user agent names it.
     pub program: String,
+    /// The whole user agent.
+    pub agent: String,
     /// `create`, `update`, `patch`, `delete` or `deletecollection`.
     pub verb: String,
     /// Resource, namespace, name and subresource, for a reader.
     pub object: String,
     /// The namespace of the object; empty for objects of the whole cluster.
     pub namespace: String,
+    /// When the API server got the request.
+    pub received: Timestamp,
+    /// When it had answered it.
+    pub done: Timestamp,
 }
 
 impl fmt::Display for Write {

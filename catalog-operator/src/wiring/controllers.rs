@@ -88,7 +88,7 @@ impl Parts {
             catalogs: self.content.catalogs.clone(),
             bundles: self.bundles(),
             interpreter: self.interpreter.clone(),
-            attestor: self.tenancy.attestor.clone(),
+            tenancy: self.tenancy.clone(),
             global_namespace: self.args.global_catalog_namespace().to_owned(),
             metrics: self.metrics.clone(),
             rules: Rules {

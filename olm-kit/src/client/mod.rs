@@ -3,9 +3,10 @@
 //! One TLS provider for the whole process, no client-side rate limit (API Priority and Fairness on
 //! the server decides), a bound on every call that is not a watch, and few, short retries: kube's
 //! default would hold a write back for up to a quarter of an hour, while our queues try again with
-//! fresh knowledge.
+//! fresh knowledge. Of several replicas only the leader writes: `fence` looks at every attempt.
 
 mod bound;
+pub(crate) mod fence;
 mod verb;
 
 use std::path::Path;
@@ -20,8 +21,10 @@ use kube::{Client, Config};
 use tower::buffer::BufferLayer;
 use tower::retry::RetryLayer;
 
+use crate::leader::Leadership;
 use crate::metrics::RequestMetrics;
 use bound::BoundLayer;
+use fence::FenceLayer;
 
 /// Longest wait for the head of an answer that is not a watch; kube-apiserver itself gives up
 /// after 60 s, and webhooks have 30 s at most.
@@ -75,6 +78,7 @@ pub async fn connect(kubeconfig: Option<&Path>) -> Result<Client, ConnectError> 
 pub struct Connector {
     config: Config,
     metrics: Option<RequestMetrics>,
+    leadership: Leadership,
 }
 
 impl Connector {
@@ -92,13 +96,21 @@ impl Connector {
             }
             None => Config::infer().await.map_err(ConnectError::Infer)?,
         };
-        Ok(Self { config, metrics: None })
+        Ok(Self { config, metrics: None, leadership: Leadership::alone() })
     }
 
     /// Counts the calls of the clients that are made from now on.
     #[must_use]
     pub fn metrics(mut self, metrics: RequestMetrics) -> Self {
         self.metrics = Some(metrics);
+        self
+    }
+
+    /// Lets the clients that are made from now on write only while this replica leads, whoever uses
+    /// them.
+    #[must_use]
+    pub fn led_by(mut self, leadership: &Leadership) -> Self {
+        self.leadership = leadership.clone();
         self
     }
 
@@ -112,7 +124,7 @@ impl Connector {
     /// # Errors
     /// When the configuration does not make a client.
     pub fn client(&self) -> Result<Client, ConnectError> {
-        build(self.config.clone(), self.metrics.clone())
+        self.build(self.config.clone())
     }
 
     /// A client that trusts the same server but carries no credentials, for calls that bring a
@@ -123,7 +135,26 @@ impl Connector {
     pub fn anonymous(&self) -> Result<Client, ConnectError> {
         let mut config = self.config.clone();
         config.auth_info = AuthInfo::default();
-        build(config, self.metrics.clone())
+        self.build(config)
+    }
+
+    fn build(&self, mut config: Config) -> Result<Client, ConnectError> {
+        install_tls_provider();
+        config.default_retry = false;
+        config.read_timeout = Some(READ_TIMEOUT);
+        config.reset_reader_on_write = true;
+        config.headers.push((USER_AGENT, user_agent()));
+        let url = config.cluster_url.to_string();
+        let retry =
+            RetryPolicy::new(RETRY_START, RETRY_CAP, RETRIES, true).map_err(ConnectError::Retry)?;
+        let stack = ClientBuilder::try_from(config)
+            .map_err(|source| ConnectError::Build { url, source: Box::new(source) })?;
+        let stack = stack
+            .with_layer(&BoundLayer::new(REQUEST_TIMEOUT, self.metrics.clone()))
+            .with_layer(&FenceLayer::new(self.leadership.clone()))
+            .with_layer(&BufferLayer::new(CALL_BUFFER))
+            .with_layer(&RetryLayer::new(retry));
+        Ok(stack.build())
     }
 }
 
@@ -131,24 +162,6 @@ impl Connector {
 pub fn install_tls_provider() {
     // An error means that a provider is there, which is all we want.
     let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
-}
-
-fn build(mut config: Config, metrics: Option<RequestMetrics>) -> Result<Client, ConnectError> {
-    install_tls_provider();
-    config.default_retry = false;
-    config.read_timeout = Some(READ_TIMEOUT);
-    config.reset_reader_on_write = true;
-    config.headers.push((USER_AGENT, user_agent()));
-    let url = config.cluster_url.to_string();
-    let retry =
-        RetryPolicy::new(RETRY_START, RETRY_CAP, RETRIES, true).map_err(ConnectError::Retry)?;
-    let stack = ClientBuilder::try_from(config)
-        .map_err(|source| ConnectError::Build { url, source: Box::new(source) })?;
-    let stack = stack
-        .with_layer(&BoundLayer::new(REQUEST_TIMEOUT, metrics))
-        .with_layer(&BufferLayer::new(CALL_BUFFER))
-        .with_layer(&RetryLayer::new(retry));
-    Ok(stack.build())
 }
 
 /// Name of the binary and version, as audit logs show it.

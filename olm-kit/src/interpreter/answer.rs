@@ -9,6 +9,7 @@ use tokio::time::timeout;
 
 use super::{Executed, difference};
 use crate::client::REQUEST_TIMEOUT;
+use crate::client::fence::Fenced;
 use crate::tasks::chain;
 
 /// An answer that was read to its end.
@@ -112,8 +113,16 @@ impl Answer {
 pub fn refusal_of(error: &kube::Error) -> Refusal {
     match error {
         kube::Error::Api(status) => refusal_of_status(status),
+        kube::Error::Service(cause) if cause.downcast_ref() == Some(&Fenced::NotSent) => {
+            not_leading()
+        }
         other => no_answer(chain(other)),
     }
+}
+
+/// Nothing reaches the cluster from a replica that does not lead, or not any more.
+pub(super) fn not_leading() -> Refusal {
+    Refusal { code: 503, reason: "NotLeading".to_owned(), message: Fenced::NotSent.to_string() }
 }
 
 fn refusal_of_status(status: &Status) -> Refusal {

@@ -36,7 +36,7 @@ pub use identity::{TokenRequests, TokenSource};
 pub use options::InterpreterOptions;
 pub use stop::{CRASH_EXIT_CODE, ExitProcess, StopPoint};
 
-use answer::Answer;
+use answer::{Answer, not_leading};
 use call::Call;
 use executed::{action_name, outcome_name};
 use stop::WriteCounter;
@@ -218,15 +218,6 @@ fn foreign_account(namespace: &str, name: &str, behalf: Option<&str>) -> Refusal
             "service account {namespace}/{name} may not act for an object of {behalf}; name one of \
              that namespace in spec.serviceAccountName of its OperatorGroup"
         ),
-    }
-}
-
-/// Nothing reaches the cluster from a replica that does not lead, or not any more.
-fn not_leading() -> Refusal {
-    Refusal {
-        code: 503,
-        reason: "NotLeading".to_owned(),
-        message: "this replica does not lead".to_owned(),
     }
 }
 

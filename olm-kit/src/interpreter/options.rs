@@ -28,7 +28,8 @@ pub struct InterpreterOptions {
     pub tokens: Option<Arc<dyn TokenSource>>,
     /// Where effects are counted.
     pub metrics: Option<InterpreterMetrics>,
-    /// Whether this replica may write; always, unless there are others.
+    /// Whether this replica may write; always, unless there are others. What is refused for want of it
+    /// is refused before anything is asked; clients look at it once more with every attempt.
     pub leadership: Leadership,
 }
 

@@ -1,19 +1,27 @@
 //! Whether a process has rivals at all, as its command line says.
 
-use kube::Client;
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
 use super::identity::identity;
-use super::{Election, Leadership, LeaseOptions};
+use super::{Election, LeaderError, Leadership, LeaseOptions};
+use crate::client::{ConnectError, Connector};
 use crate::tasks::Tasks;
 
 /// Why a process cannot take part in an election.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 pub enum CandidacyError {
     /// Nobody knows where the Lease is.
     #[error("--leader-elect needs --namespace, where the replicas share a Lease")]
     NoNamespace,
+    /// There is no client for the Lease.
+    #[error(transparent)]
+    Connect(#[from] ConnectError),
 }
+
+/// Exit code of a replica that lost its Lease.
+pub const DEPOSED_EXIT_CODE: i32 = 1;
 
 /// A process without rivals, or a replica that takes part in an election.
 #[derive(Clone)]
@@ -23,13 +31,14 @@ pub struct Candidacy {
 }
 
 impl Candidacy {
-    /// That of the operator `name`, installed in `namespace`; alone unless `elect`.
+    /// That of the operator `name`, installed in `namespace`; alone unless `elect`. The Lease has a
+    /// client of its own, which writes without leading.
     ///
     /// # Errors
-    /// An election needs a namespace.
+    /// An election needs a namespace, and a configuration that makes a client.
     pub fn new(
         elect: bool,
-        client: &Client,
+        connector: &Connector,
         namespace: &str,
         name: &str,
     ) -> Result<Self, CandidacyError> {
@@ -40,7 +49,7 @@ impl Candidacy {
             return Err(CandidacyError::NoNamespace);
         }
         let options = LeaseOptions::new(namespace, name, identity());
-        let election = Election::new(client.clone(), options);
+        let election = Election::new(connector.client()?, options);
         Ok(Self { leadership: election.leadership(), election: Some(election) })
     }
 
@@ -57,10 +66,11 @@ impl Candidacy {
         }
     }
 
-    /// Takes part from now on; see [`Election::start`].
+    /// Takes part from now on; see [`Election::start`]. The process ends at once when it loses its
+    /// Lease: what goes on in it was decided by a leader, and another one is there.
     pub fn start(&self, tasks: &Tasks) {
         if let Some(election) = &self.election {
-            election.start(tasks);
+            election.start(tasks, Arc::new(deposed));
         }
     }
 
@@ -70,4 +80,10 @@ impl Candidacy {
             election.release().await;
         }
     }
+}
+
+/// Ends the process; nothing is drained, as nothing may be written.
+fn deposed(lost: &LeaderError) {
+    tracing::error!(error = %lost, "ending at once");
+    std::process::exit(DEPOSED_EXIT_CODE);
 }

@@ -19,6 +19,9 @@ use crate::tasks::{Gate, Tasks};
 /// Name of the task, and of the gate of readiness that opens once the Lease is known.
 const NAME: &str = "leader election";
 
+/// What a replica does once it has lost its Lease; a program ends.
+pub type Ending = Arc<dyn Fn(&LeaderError) + Send + Sync>;
+
 /// Why a replica ends.
 #[derive(Debug, thiserror::Error)]
 pub enum LeaderError {
@@ -79,16 +82,23 @@ impl Election {
         })
     }
 
-    /// Takes part as a critical task: the process ends when a leader loses its Lease. Readiness
-    /// waits until the Lease was seen.
-    pub fn start(&self, tasks: &Tasks) {
+    /// Takes part as a critical task, and calls `ending` when a leader loses its Lease, while tasks
+    /// are drained, too. Readiness waits until the Lease was seen.
+    pub fn start(&self, tasks: &Tasks, ending: Ending) {
         let (election, token) = (self.clone(), tasks.token());
         let known = tasks.readiness().gate(NAME);
         tasks.spawn_fallible(NAME, async move {
-            tokio::select! {
-                lost = election.run(&known) => Err(lost),
-                () = token.cancelled() => Ok(()),
-            }
+            let lost = tokio::select! {
+                biased;
+                lost = election.lapse() => lost,
+                lost = election.run(&known) => lost,
+                () = token.cancelled() => {
+                    tokio::spawn(async move { election.drain(&ending).await });
+                    return Ok(());
+                }
+            };
+            ending(&lost);
+            Err(lost)
         });
     }
 
@@ -105,7 +115,24 @@ impl Election {
         }
     }
 
-    /// Never ends while nothing goes wrong.
+    /// Ends when this replica led and its Lease ran out.
+    async fn lapse(&self) -> LeaderError {
+        self.leadership.acquired().await;
+        self.leadership.lapsed().await;
+        LeaderError::Silent { lease: self.lease(), deadline: self.options.deadline }
+    }
+
+    /// The Lease is not renewed while tasks are drained: when it runs out, that is over, too.
+    async fn drain(&self, ending: &Ending) {
+        if self.leadership.may_write() {
+            let lapsed = self.lapse().await;
+            if !self.leadership.has_given_up() {
+                ending(&lapsed);
+            }
+        }
+    }
+
+    /// Ends when another replica took the Lease of this one.
     async fn run(&self, known: &Gate) -> LeaderError {
         let mut seen = Seen { lease: None, since: Instant::now() };
         loop {
@@ -119,12 +146,6 @@ impl Election {
                     tracing::warn!(lease = self.lease(), %error, "cannot look after the lease");
                 }
                 Err(_) => tracing::warn!(lease = self.lease(), "the API server does not answer"),
-            }
-            if self.leadership.is_leader() && !self.leadership.may_write() {
-                return LeaderError::Silent {
-                    lease: self.lease(),
-                    deadline: self.options.deadline,
-                };
             }
             sleep(self.options.retry).await;
         }

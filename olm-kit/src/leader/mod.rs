@@ -7,7 +7,9 @@
 //! when the interpreter may not write.
 //!
 //! A leader stops writing before others may start: [`Leadership::may_write`] holds for a part of the
-//! Lease's duration after the last renewal, whether or not the renewing task still runs.
+//! Lease's duration after the last renewal, whether or not the renewing task still runs. Clients that
+//! a [`crate::client::Connector`] makes under a leadership write only while it holds, and the process
+//! ends at once when it does not hold any more.
 
 mod candidacy;
 mod election;
@@ -21,10 +23,10 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use tokio::sync::watch;
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep_until};
 
 pub use candidacy::{Candidacy, CandidacyError};
-pub use election::{Election, LeaderError};
+pub use election::{Election, Ending, LeaderError};
 
 /// Which Lease is fought for, by whom, and how fast.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,7 +76,7 @@ impl Leadership {
     }
 
     /// That of a replica which has to be elected.
-    fn awaited() -> Self {
+    pub(crate) fn awaited() -> Self {
         Self { leading: Arc::new(watch::Sender::new(false)), until: Arc::default(), alone: false }
     }
 
@@ -90,15 +92,34 @@ impl Leadership {
         let _ = self.leading.subscribe().wait_for(|leading| *leading).await;
     }
 
-    /// Whether nobody else can be the leader now.
+    /// Whether no other replica can be the leader now.
     pub fn may_write(&self) -> bool {
         self.alone || self.until.lock().is_some_and(|until| Instant::now() < until)
     }
 
+    /// Waits until this replica, which may write now, may not any more.
+    pub(crate) async fn lapsed(&self) {
+        if self.alone {
+            return std::future::pending().await;
+        }
+        loop {
+            let until = *self.until.lock();
+            match until {
+                Some(until) if Instant::now() < until => sleep_until(until).await,
+                _ => return,
+            }
+        }
+    }
+
     /// The Lease was renewed by a request sent at `sent`.
-    fn renewed(&self, sent: Instant, deadline: Duration) {
+    pub(crate) fn renewed(&self, sent: Instant, deadline: Duration) {
         *self.until.lock() = Some(sent + deadline);
         self.leading.send_if_modified(|leading| !std::mem::replace(leading, true));
+    }
+
+    /// Whether the Lease was given back, or taken by another replica.
+    fn has_given_up(&self) -> bool {
+        self.until.lock().is_none()
     }
 
     /// Ends all writing.

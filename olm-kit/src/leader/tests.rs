@@ -1,6 +1,8 @@
 //! Elections against a scripted API server: who leads, who writes, how it ends.
 
-use http::Method;
+use http::{Method, Request, Response};
+use kube::Client;
+use kube::client::Body;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
@@ -31,10 +33,23 @@ fn put() -> String {
     format!("PUT {PATH}/operator?")
 }
 
+/// An election whose API server never answers, and when this replica was ended.
+fn silent(tasks: &Tasks) -> (Election, Arc<Mutex<Option<Instant>>>) {
+    let silence = tower::service_fn(|_: Request<Body>| async {
+        std::future::pending::<()>().await;
+        Ok::<_, std::io::Error>(Response::new(Body::empty()))
+    });
+    let election = Election::new(Client::new(silence, "default"), options());
+    let ended: Arc<Mutex<Option<Instant>>> = Arc::default();
+    let end = Arc::clone(&ended);
+    election.start(tasks, Arc::new(move |_| *end.lock() = Some(Instant::now())));
+    (election, ended)
+}
+
 fn started(script: &Script) -> (Election, Tasks) {
     let election = Election::new(script.client(), options());
     let tasks = Tasks::new(CancellationToken::new());
-    election.start(&tasks);
+    election.start(&tasks, Arc::new(|_| ()));
     (election, tasks)
 }
 
@@ -119,6 +134,37 @@ async fn a_leader_that_cannot_renew_stops_writing_and_ends() {
     );
     assert!(!election.leadership().may_write());
     assert_eq!(start.elapsed().as_secs(), 10);
+}
+
+/// The end of a request that is never answered is not waited for.
+#[tokio::test(start_paused = true)]
+async fn a_leader_ends_at_the_moment_at_which_its_lease_runs_out() {
+    let tasks = Tasks::new(CancellationToken::new());
+    let (election, ended) = silent(&tasks);
+    let renewed = Instant::now();
+    tokio::time::advance(Duration::from_secs(3)).await;
+    election.leadership().renewed(renewed, options().deadline);
+    tasks.wait().await.unwrap_err();
+    assert_eq!(*ended.lock(), Some(renewed + options().deadline));
+}
+
+#[rstest::rstest]
+#[case::it_takes_too_long(false)]
+#[case::it_was_given_back(true)]
+#[tokio::test(start_paused = true)]
+async fn draining_ends_with_the_lease(#[case] is_released: bool) {
+    let tasks = Tasks::new(CancellationToken::new());
+    let (election, ended) = silent(&tasks);
+    let renewed = Instant::now();
+    election.leadership().renewed(renewed, options().deadline);
+    tasks.token().cancel();
+    tasks.wait().await.unwrap();
+    if is_released {
+        election.release().await;
+    }
+    tokio::time::sleep(Duration::from_secs(20)).await;
+    let expected = (!is_released).then(|| renewed + options().deadline);
+    assert_eq!(*ended.lock(), expected);
 }
 
 #[tokio::test(start_paused = true)]

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use jiff::Timestamp;
 use serde::Deserialize;
 
 use super::Write;
@@ -29,6 +30,8 @@ pub(super) struct Entry {
     user_agent: String,
     object_ref: ObjectRef,
     response_status: ResponseStatus,
+    request_received_timestamp: Timestamp,
+    stage_timestamp: Timestamp,
 }
 
 #[derive(Default, Deserialize)]
@@ -58,7 +61,9 @@ impl Entry {
         let program = self.program().to_owned();
         let object = self.object_ref.to_string();
         let namespace = self.object_ref.namespace;
-        let write = Write { program, verb: self.verb, object, namespace };
+        let agent = self.user_agent;
+        let (received, done) = (self.request_received_timestamp, self.stage_timestamp);
+        let write = Write { program, agent, verb: self.verb, object, namespace, received, done };
         (carried_out && !question).then_some(write)
     }
 

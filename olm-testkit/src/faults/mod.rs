@@ -7,15 +7,18 @@
 //!
 //! Which request fails depends on a seed, the request, and how often it came before; so a run can be
 //! repeated although requests race. An [`Injector`] says when, and counts.
+//! A proxy can hold all requests, too, as long as a test says, and count what became of writes.
 
 mod body;
 mod dice;
+mod hold;
 mod injector;
 mod layer;
 mod proxy;
 #[cfg(test)]
 mod tests;
 
+pub use hold::HeldWrites;
 pub use injector::{Fault, Injector, Plan};
 pub use layer::{Answer, FaultLayer};
 pub use proxy::Proxy;

@@ -5,10 +5,11 @@
 
 use std::net::SocketAddr;
 use std::path::Path;
+use std::time::Duration;
 
 use anyhow::{Context, Result};
-use http::header::HOST;
-use http::{Request, Response};
+use http::header::{HOST, USER_AGENT};
+use http::{HeaderMap, HeaderValue, Request, Response};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -22,6 +23,7 @@ use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 use tower::{BoxError, ServiceBuilder, service_fn};
 
+use super::hold::{HeldWrites, Hold};
 use super::{FaultLayer, Injector};
 use crate::operators::free_port;
 
@@ -30,6 +32,7 @@ pub struct Proxy {
     address: SocketAddr,
     /// Says what goes wrong.
     pub injector: Injector,
+    hold: Hold,
     is_away: watch::Sender<bool>,
     running: JoinHandle<()>,
 }
@@ -41,14 +44,37 @@ impl Proxy {
     ///
     /// When the kubeconfig is bad or no port is free.
     pub async fn start(kubeconfig: &Path, injector: Injector) -> Result<Self> {
+        Self::start_as(kubeconfig, injector, "").await
+    }
+
+    /// The same; the user agent of what passes ends with `name`, by which audit logs know replicas of
+    /// one program apart.
+    ///
+    /// # Errors
+    ///
+    /// As [`Proxy::start`].
+    pub async fn start_as(kubeconfig: &Path, injector: Injector, name: &str) -> Result<Self> {
         let server = server(kubeconfig).await?;
         // Not one that the kernel gives to connections: the proxy may go away and come back to it.
         let address = SocketAddr::from(([127, 0, 0, 1], free_port()?));
         let listener = TcpListener::bind(address).await.context("no port is free")?;
         let (is_away, away) = watch::channel(false);
         let faults = FaultLayer::new(injector.clone());
-        let running = tokio::spawn(run(address, listener, Way { server, faults }, away));
-        Ok(Self { address, injector, is_away, running })
+        let hold = Hold::default();
+        let way = Way { server, faults, hold: hold.clone(), name: name.to_owned() };
+        let running = tokio::spawn(run(address, listener, way, away));
+        Ok(Self { address, injector, hold, is_away, running })
+    }
+
+    /// Requests that come from now on wait so long before they are passed on; those whose client
+    /// hangs up meanwhile never are. What is answered already, as watches are, goes on.
+    pub fn hold(&self, delay: Duration) {
+        self.hold.set(Some(delay));
+    }
+
+    /// What became of the writes that were held.
+    pub fn held_writes(&self) -> HeldWrites {
+        self.hold.writes()
     }
 
     /// Nobody listens any more, and every connection is cut.
@@ -89,6 +115,9 @@ async fn server(kubeconfig: &Path) -> Result<Client> {
 struct Way {
     server: Client,
     faults: FaultLayer,
+    hold: Hold,
+    /// Ends the user agent, if there is one.
+    name: String,
 }
 
 /// Serves while it is not away.
@@ -127,17 +156,80 @@ async fn accept(listener: TcpListener, way: &Way) {
     }
 }
 
-async fn serve(stream: TcpStream, Way { server, faults }: Way) {
-    let forward = service_fn(move |request| forward(server.clone(), request));
+async fn serve(stream: TcpStream, way: Way) {
+    let faults = way.faults.clone();
+    let forward = service_fn(move |request| forward(way.clone(), request));
     let service = ServiceBuilder::new().layer(faults).service(forward);
     let service = TowerToHyperService::new(service);
     // An error is a connection that was cut, by the faults or by the program.
     let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
 }
 
-async fn forward(server: Client, request: Request<Incoming>) -> Result<Response<Body>, BoxError> {
+/// Dropped by the server when the client hangs up, which is noticed once its body was read.
+async fn forward(way: Way, request: Request<Incoming>) -> Result<Response<Body>, BoxError> {
     let (mut head, body) = request.into_parts();
     head.headers.remove(HOST);
     let body = body.collect().await?.to_bytes();
-    Ok(server.send(Request::from_parts(head, Body::from(body))).await?)
+    way.hold.wait(&head.method).await;
+    sign(&mut head.headers, &way.name)?;
+    Ok(way.server.send(Request::from_parts(head, Body::from(body))).await?)
+}
+
+/// Adds a name to the user agent.
+fn sign(headers: &mut HeaderMap, name: &str) -> Result<(), BoxError> {
+    if let (false, Some(agent)) = (name.is_empty(), headers.get(USER_AGENT)) {
+        let signed = HeaderValue::from_str(&format!("{} {name}", agent.to_str()?))?;
+        headers.insert(USER_AGENT, signed);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    use super::*;
+
+    const DELAY: Duration = Duration::from_millis(300);
+
+    /// A proxy before a server that counts what it gets.
+    async fn held(seen: &Arc<AtomicUsize>) -> (SocketAddr, Hold) {
+        let count = Arc::clone(seen);
+        let server = service_fn(move |_: Request<Body>| {
+            count.fetch_add(1, Ordering::SeqCst);
+            async { Ok::<_, BoxError>(Response::new(Body::from(b"done".to_vec()))) }
+        });
+        let faults = FaultLayer::new(Injector::new(1));
+        let hold = Hold::default();
+        hold.set(Some(DELAY));
+        let server = Client::new(server, "default");
+        let way = Way { server, faults, hold: hold.clone(), name: String::new() };
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+        let address = listener.local_addr().unwrap();
+        tokio::spawn(async move { accept(listener, &way).await });
+        (address, hold)
+    }
+
+    async fn post(address: SocketAddr) -> TcpStream {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        let request = "POST /x HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\n{}";
+        stream.write_all(request.as_bytes()).await.unwrap();
+        stream
+    }
+
+    #[tokio::test]
+    async fn what_is_held_is_passed_on_unless_its_client_hangs_up() {
+        let seen = Arc::new(AtomicUsize::new(0));
+        let (address, hold) = held(&seen).await;
+        drop(post(address).await);
+        let mut stream = post(address).await;
+        let mut answer = [0; 12];
+        stream.read_exact(&mut answer).await.unwrap();
+        assert_eq!(&answer, b"HTTP/1.1 200");
+        assert_eq!(hold.writes(), HeldWrites { waiting: 0, passed_on: 1, hung_up: 1 });
+        assert_eq!(seen.load(Ordering::SeqCst), 1);
+    }
 }

@@ -108,6 +108,7 @@ fn own(environment: &Arc<Environment>, servers: &Arc<Environment>) -> Vec<Trial>
         trial(environment, "idle::no_writes", idle::no_writes),
         trial(environment, "side_by_side::no_foreign_writes", side_by_side::no_foreign_writes),
         trial(environment, "replicas::take_over", replicas::take_over),
+        trial(environment, "replicas::deposed", replicas::deposed),
         trial(environment, "take_over::from_v0", take_over::from_v0),
         trial(environment, "rbac::agrees", rbac::agrees_with_the_api_server),
         trial(environment, "rbac::escalation", rbac::agrees_about_escalation),

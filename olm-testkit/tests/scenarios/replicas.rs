@@ -1,5 +1,7 @@
 //! Two replicas of each operator: one acts, the other takes over when it ends, however it ends.
-//! Nothing is lost and nothing is done twice.
+//! Nothing is lost and nothing is done twice, and a leader that was deposed writes nothing any more.
+
+mod deposed;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -24,6 +26,8 @@ use olm_types::api::{ClusterServiceVersion, CsvPhase, OperatorGroup};
 
 use crate::{environment, rights};
 
+pub use deposed::deposed;
+
 /// Rest after which everything has settled.
 const QUIET: Duration = Duration::from_secs(3);
 
@@ -41,15 +45,16 @@ pub async fn take_over(_: Arc<Scene>) -> Result<()> {
 
     let (first, admin) = replicas.start("first").await?;
     admin.until_ready().await?;
-    let holder = leader(&client, "").await?;
+    let holder = leader(&client, Operator::Olm, "").await?;
     install(&client, "one").await?;
     let (mut second, admin) = replicas.start("second").await?;
     admin.until_ready().await?;
-    ensure!(leader(&client, "").await? == holder, "the second took over from a living leader");
+    let now = leader(&client, Operator::Olm, "").await?;
+    ensure!(now == holder, "the second took over from a living leader");
     settle(&mut audit).await?;
 
     first.stop();
-    let next = leader(&client, &holder).await?;
+    let next = leader(&client, Operator::Olm, &holder).await?;
     nothing_again(&mut audit).await?;
     install(&client, "two").await?;
     settle(&mut audit).await?;
@@ -58,7 +63,7 @@ pub async fn take_over(_: Arc<Scene>) -> Result<()> {
     admin.until_ready().await?;
     second.kill();
     // The Lease of the dead has to run out.
-    leader(&client, &next).await?;
+    leader(&client, Operator::Olm, &next).await?;
     nothing_again(&mut audit).await?;
     install(&client, "three").await?;
     third.check()?;
@@ -81,11 +86,11 @@ impl Replicas {
     }
 }
 
-/// Who leads, once it is somebody else than `former`.
-async fn leader(client: &Client, former: &str) -> Result<String> {
+/// Which replica of the operator leads, once it is another than `former`.
+async fn leader(client: &Client, operator: Operator, former: &str) -> Result<String> {
     let leases: Api<Lease> = Api::namespaced(client.clone(), OLM_NAMESPACE);
     let is_new = |lease: &Lease| holder(lease).is_some_and(|holder| holder != former);
-    let lease = wait::until(&leases, Operator::Olm.name(), "have a new holder", is_new).await?;
+    let lease = wait::until(&leases, operator.name(), "have a new holder", is_new).await?;
     holder(&lease).context("nobody holds the lease")
 }
 

@@ -45,6 +45,7 @@ const SECONDS: &[(&str, u32)] = &[
     ("tools::operator_sdk", 55),
     ("rolling::update", 50),
     ("replicas::take_over", 45),
+    ("replicas::deposed", 40),
     ("take_over::from_v0", 40),
     ("deploy::kubectl_applies_the_files", 30),
     ("side_by_side::no_foreign_writes", 30),

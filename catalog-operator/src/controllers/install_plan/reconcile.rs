@@ -117,8 +117,8 @@ impl InstallPlans {
         match self.resolutions.steps_of(plan).await {
             Ok(steps) => {
                 self.complaints.remove(key);
-                let attestor = &self.tenancy.attestor;
-                let write = requested(plan, steps, attestor, clock::now());
+                let attestor = self.tenancy.attestor().await?;
+                let write = requested(plan, steps, &attestor, clock::now());
                 act(&self.calls.interpreter, write.as_slice()).await?;
                 Ok(Conclusion::Done)
             }

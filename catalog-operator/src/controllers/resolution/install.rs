@@ -52,7 +52,8 @@ impl Resolutions {
             Ok(plan) => plan,
             Err(failure) => return Ok(Err(failure)),
         };
-        let effects = record(namespace, &selection, &request, &plan, &self.attestor, clock::now());
+        let attestor = self.tenancy.attestor().await?;
+        let effects = record(namespace, &selection, &request, &plan, &attestor, clock::now());
         act(&self.interpreter, &effects).await.map(|()| Ok(Conclusion::Done))
     }
 

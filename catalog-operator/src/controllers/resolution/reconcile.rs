@@ -14,7 +14,6 @@ use olm_lifecycle::subscription::resolution::{
     Begin, Blocked, Failure, Namespace, Orphans, Terms, Unusable, adopt, begin, fail, tell_orphans,
     upgrade_under_way,
 };
-use olm_lifecycle::tenancy::Attestor;
 use olm_types::api::ClusterServiceVersion;
 
 use super::super::act;
@@ -25,6 +24,7 @@ use crate::catalogs::Catalogs;
 use crate::clock;
 use crate::metrics::CatalogMetrics;
 use crate::stores::Stores;
+use crate::tenancy::Tenancy;
 use crate::unpack::Bundles;
 
 /// How long to wait before a resolution that something stood in the way of is tried again. What is
@@ -38,7 +38,7 @@ pub struct Resolutions {
     pub(crate) bundles: Bundles,
     pub(crate) interpreter: Interpreter,
     /// Marks plans whose steps were found here.
-    pub(crate) attestor: Attestor,
+    pub(crate) tenancy: Tenancy,
     pub(crate) global_namespace: String,
     pub(crate) metrics: CatalogMetrics,
     pub(crate) rules: Rules,

@@ -1,6 +1,7 @@
 //! Acting as a service account.
 
 use super::*;
+use crate::leader::Leadership;
 
 const TOKEN: &str = "POST /api/v1/namespaces/ns/serviceaccounts/deployer/token?";
 
@@ -55,6 +56,33 @@ async fn an_account_acts_for_its_own_namespace_alone(
     assert!(refusal.is_forbidden() && refusal.message.contains(expected), "{refusal}");
     own.finish();
     anonymous.finish();
+}
+
+/// A token that comes when the Lease has run out.
+struct LateToken;
+
+#[async_trait::async_trait]
+impl TokenSource for LateToken {
+    async fn token(&self, _: &str, _: &str) -> Result<String, Refusal> {
+        tokio::time::sleep(std::time::Duration::from_secs(11)).await;
+        Ok("secret".to_owned())
+    }
+
+    fn reject(&self, _: &str, _: &str) {}
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_is_sent_when_the_lease_ran_out_before_the_token_came() {
+    let script = Script::new();
+    let leadership = Leadership::awaited();
+    leadership.renewed(tokio::time::Instant::now(), std::time::Duration::from_secs(10));
+    let mut options = InterpreterOptions::new("olm").led_by(leadership.clone());
+    options.tokens = Some(Arc::new(LateToken));
+    options.anonymous = Some(script.client_led_by(&leadership));
+    let interpreter = Interpreter::new(script.client(), options).on_behalf_of("ns");
+    let outcomes = interpreter.execute(&[as_account(create())]).await;
+    assert_eq!(outcomes[0].refusal().unwrap().reason, "NotLeading");
+    assert!(script.finish().is_empty());
 }
 
 #[tokio::test]

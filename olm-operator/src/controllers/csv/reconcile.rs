@@ -58,7 +58,7 @@ impl Reconciler<ObjectKey> for CsvReconciler {
     async fn reconcile(&self, key: &ObjectKey) -> Result<Conclusion, ReconcileError> {
         let Some(mut observed) = observe(&self.stores, key) else { return Ok(Conclusion::Done) };
         observed.server_version = self.server_version.current().await;
-        observed.trust = self.tenancy.trust(&self.stores);
+        observed.trust = self.tenancy.trust(&self.stores).await?;
         observed.cluster_changed = self.changes.take(key);
         let result = self.pass(&mut observed).await;
         if result.is_err() && observed.cluster_changed {
