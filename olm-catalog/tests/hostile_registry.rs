@@ -88,10 +88,8 @@ impl Registry for Hostility {
             }
             Self::SameApis => {
                 let provided_apis = vec![proto::GroupVersionKind::default(); 100];
-                let apis = move |bundle| proto::Bundle {
-                    provided_apis: provided_apis.clone(),
-                    ..bundle
-                };
+                let apis =
+                    move |bundle| proto::Bundle { provided_apis: provided_apis.clone(), ..bundle };
                 stream::iter(bundles.map(apis).map(Ok)).boxed()
             }
             Self::Channels => {

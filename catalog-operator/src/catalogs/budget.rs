@@ -158,9 +158,11 @@ impl Budget {
                 namespace: Arc::clone(&key.namespace),
                 limit: if key.namespace == self.global { global } else { own },
             },
-            Exceeded::Namespaces => {
-                OverBudget::Namespaces { bytes, global: Arc::clone(&self.global), limit: namespaces }
-            }
+            Exceeded::Namespaces => OverBudget::Namespaces {
+                bytes,
+                global: Arc::clone(&self.global),
+                limit: namespaces,
+            },
         }
     }
 

@@ -14,7 +14,7 @@ use super::*;
 /// How long the bundle `slow` takes.
 const CALL: Duration = Duration::from_secs(29);
 /// A load with this result panics.
-const BROKEN: LoadError = LoadError::Deadline(std::time::Duration::ZERO);
+const BROKEN: LoadError = LoadError::Deadline(Duration::ZERO);
 
 /// A catalog whose server does what the test says.
 struct Steered {
@@ -37,9 +37,7 @@ impl CatalogConnection for Steered {
         let next = self.loads.lock().unwrap().pop_front();
         let Some(result) = next else { std::future::pending().await };
         assert_ne!(result, Err(BROKEN), "injected");
-        result.map(|()| {
-            SnapshotBuilder::new(self.key.clone(), SnapshotLimits::default()).finish()
-        })
+        result.map(|()| SnapshotBuilder::new(self.key.clone(), SnapshotLimits::default()).finish())
     }
 
     async fn bundle(&self, _: &str, _: &str, name: &str) -> Result<BundleManifests, RpcError> {
@@ -201,7 +199,7 @@ async fn a_listing_that_fails_is_tried_again() {
 #[tokio::test(start_paused = true)]
 async fn a_catalog_whose_reading_panics_says_so_and_is_read_again_after_pauses_that_grow() {
     let mut bench = bench(vec![Err(BROKEN), Err(BROKEN), Ok(()), Err(BROKEN), Ok(())]);
-    let begun = tokio::time::Instant::now();
+    let begun = Instant::now();
     bench.become_state(ConnectionState::Ready, 1);
     for _ in 0..2 {
         bench.until(CatalogChange::Lost).await;

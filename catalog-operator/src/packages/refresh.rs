@@ -10,9 +10,7 @@ use async_trait::async_trait;
 use dashmap::DashMap;
 use futures::{StreamExt, stream};
 use kube::ResourceExt;
-use olm_catalog::packages::{
-    CatalogFacts, Head, Heads, SHOWN_BYTES, StoredPackage, manifest,
-};
+use olm_catalog::packages::{CatalogFacts, Head, Heads, SHOWN_BYTES, StoredPackage, manifest};
 use olm_catalog::snapshot::CatalogSnapshot;
 use olm_kit::ObjectKey;
 use olm_kit::blocking;
@@ -103,6 +101,7 @@ impl Reconciler<ObjectKey> for Refresh {
         if let Content::Loaded(snapshot) = self.catalogs.content(&catalog) {
             return self.refresh(Source { snapshot, facts: facts(catalog, &source) }).await;
         }
+        Ok(Conclusion::Done)
     }
 }
 

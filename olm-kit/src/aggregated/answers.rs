@@ -56,7 +56,8 @@ impl Answers<'_> {
             Form::Objects => self.objects(items),
             Form::Table(version) => self.table(version, items)?,
             Form::Metadata(version) => {
-                let start = start_of_list("PartialObjectMetadata", &format!("meta.k8s.io/{version}"));
+                let start =
+                    start_of_list("PartialObjectMetadata", &format!("meta.k8s.io/{version}"));
                 List::new(start, items, move |item| Ok(partial(version, item).to_string()))
             }
         };

@@ -170,7 +170,8 @@ mod tests {
     }
 
     fn list(sizes: &[usize], written: &Arc<AtomicUsize>) -> List {
-        let items = sizes.iter().map(|size| Box::new(Sized(*size, BTreeMap::new())) as Box<dyn Item>);
+        let items =
+            sizes.iter().map(|size| Box::new(Sized(*size, BTreeMap::new())) as Box<dyn Item>);
         let written = Arc::clone(written);
         List::new("{\"items\":[".to_owned(), items.collect(), move |item| {
             written.fetch_add(1, Ordering::Relaxed);
@@ -222,7 +223,8 @@ mod tests {
         assert!(list(&[0], &Arc::default()).answer(&gzip(false)).await.is_err());
         let sizes = [200_000, 200_000, 200_000, 0];
         let answer = list(&sizes, &Arc::default()).answer(&gzip(false)).await.unwrap();
-        let pieces: Result<Vec<Bytes>, _> = answer.into_body().into_data_stream().try_collect().await;
+        let pieces: Result<Vec<Bytes>, _> =
+            answer.into_body().into_data_stream().try_collect().await;
         assert!(pieces.is_err());
     }
 }

@@ -137,9 +137,10 @@ fn sections(word: &str) -> Vec<&str> {
     let word = word.trim_end_matches([',', ';', '.', ':', ')', '"', '`']);
     let ends: Vec<&str> = word.split(['-', '–']).collect();
     let is_number = |end: &&str| {
-        end.split('.').all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
+        end.split('.')
+            .all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
     };
-    if ends.iter().all(|end| is_number(end)) { ends } else { Vec::new() }
+    if ends.iter().all(is_number) { ends } else { Vec::new() }
 }
 
 #[cfg(test)]
@@ -157,7 +158,8 @@ mod tests {
     fn every_form_is_read() {
         let olm = |text: &str| {
             let text = format!("//! Rules ({OLM} {text}");
-            let all: Vec<String> = cited(&text).iter().map(|(_, name)| (*name).to_owned()).collect();
+            let all: Vec<String> =
+                cited(&text).iter().map(|(_, name)| (*name).to_owned()).collect();
             all.join(" ")
         };
         assert_eq!(olm("2)."), "2");
@@ -173,7 +175,8 @@ mod tests {
 
     #[test]
     fn a_citation_goes_on_in_the_next_line_and_with_the_other_operator() {
-        let text = format!("/// Why (Spec\n/// catalog-operator 0.1,\n{}", "/// olm-operator 0.2).");
+        let text =
+            format!("/// Why (Spec\n/// catalog-operator 0.1,\n{}", "/// olm-operator 0.2).");
         assert_eq!(cited(&text), [("catalog-operator", "0.1"), ("olm-operator", "0.2")]);
         assert_eq!(citations(&text)[1].line, 3);
         let none: [(&str, &str); 0] = [];

@@ -268,11 +268,11 @@ mod tests {
     async fn a_panic_is_said_and_frees_the_image_and_its_turn() {
         let (pulls, mut ended) = pulls();
         let key = key(&catalog(), NOWHERE);
-        for _ in 0..=AT_ONCE {
-            pulls.attempts.insert(key.clone(), Attempt { failures: 0, result: None });
-            let turns = Arc::clone(&pulls.running);
+        for _ in 0..=AT_ONCE.all {
+            pulls.attempts.insert(key.clone(), Attempt::new(0));
+            let turns = pulls.turns.clone();
             pulls.run(key.clone(), async move {
-                let _turn = turns.acquire().await;
+                let _turn = turns.wait("ns").await;
                 panic!("injected")
             });
             ended.recv().await.unwrap();
@@ -297,18 +297,6 @@ mod tests {
             ended.recv().await.unwrap();
             assert_eq!(failed(&pulls, image).0.reason, reason);
         }
-    }
-    #[tokio::test]
-    async fn a_panic_is_a_failure_and_frees_the_image() {
-        let (pulls, mut ended) = pulls();
-        let key = key(&catalog(), NOWHERE);
-        pulls.attempts.insert(key.clone(), Attempt::new(0));
-        pulls.run(key, async { panic!("a defect") });
-        ended.recv().await.unwrap();
-        let (failure, _) = failed(&pulls, NOWHERE);
-        assert!(failure.message.contains("a defect"), "{failure:?}");
-        let pauses = Pauses { interval: Some(Duration::ZERO) };
-        assert!(matches!(pulls.state(&catalog(), NOWHERE, pauses), State::Idle));
     }
 
     /// Images of one namespace are pulled one after the other, so the second one has to wait.

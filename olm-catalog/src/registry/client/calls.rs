@@ -78,7 +78,8 @@ impl RegistryClient {
     pub async fn package(&self, name: &str) -> Result<proto::Package, RpcError> {
         let request = Request::new(proto::GetPackageRequest { name: name.to_owned() });
         let codec = Counted::new(self.options.package_bytes);
-        self.in_time(async { self.ready().await?.unary(request, path(GET_PACKAGE), codec).await }).await
+        self.in_time(async { self.ready().await?.unary(request, path(GET_PACKAGE), codec).await })
+            .await
     }
 
     /// One bundle of one channel.
@@ -97,14 +98,16 @@ impl RegistryClient {
             csv_name: name.to_owned(),
         };
         let (request, codec) = (Request::new(request), Counted::new(self.options.bundle_bytes));
-        self.in_time(async { self.ready().await?.unary(request, path(GET_BUNDLE), codec).await }).await
+        self.in_time(async { self.ready().await?.unary(request, path(GET_BUNDLE), codec).await })
+            .await
     }
 
     /// All bundles.
     pub(super) async fn list_bundles(&self) -> Result<Streaming<proto::Bundle>, Status> {
         let request = Request::new(proto::ListBundlesRequest {});
         let codec = Counted::new(self.options.bundle_bytes);
-        let answer = self.ready().await?.server_streaming(request, path(LIST_BUNDLES), codec).await?;
+        let answer =
+            self.ready().await?.server_streaming(request, path(LIST_BUNDLES), codec).await?;
         Ok(answer.into_inner())
     }
 

@@ -46,11 +46,7 @@ fn copy_of(origin: &ClusterServiceVersion) -> Value {
 #[case::another_target(&["a", "b"], "b", Wish::Present)]
 #[case::of_all_namespaces(&[""], "c", Wish::Present)]
 #[case::no_target(&["a", "b"], "c", Wish::Absent)]
-fn targets_have_copies(
-    #[case] targets: &[&str],
-    #[case] namespace: &str,
-    #[case] expected: Wish,
-) {
+fn targets_have_copies(#[case] targets: &[&str], #[case] namespace: &str, #[case] expected: Wish) {
     let origin = mk_origin(&targets.join(","), "Succeeded");
     assert_eq!(wished(Some(&origin), targets, namespace), expected);
 }

@@ -119,19 +119,16 @@ fn messages(hostility: Hostility) -> BoxStream<'static, Vec<u8>> {
         Hostility::Noise => one(framed(1_000, &[0xff; 1_000])),
         // Field 7 with nothing in it.
         Hostility::EmptyApis(count) => one(whole(&[0x3a, 0].repeat(count))),
-        Hostility::Skips => endless(|number| proto::Bundle {
-            skips: vec![String::new(); 100_000],
-            ..named(number)
-        }),
+        Hostility::Skips => {
+            endless(|number| proto::Bundle { skips: vec![String::new(); 100_000], ..named(number) })
+        }
         Hostility::SameApis => endless(|number| proto::Bundle {
             provided_apis: vec![proto::GroupVersionKind::default(); 3_000],
             ..named(number)
         }),
         Hostility::Channels => {
-            let in_package = |number| proto::Bundle {
-                package_name: format!("p{number}"),
-                ..named(number)
-            };
+            let in_package =
+                |number| proto::Bundle { package_name: format!("p{number}"), ..named(number) };
             let bundles = (0..500).map(in_package).map(|bundle| whole(&bundle.encode_to_vec()));
             stream::iter(bundles).boxed()
         }
@@ -140,10 +137,8 @@ fn messages(hostility: Hostility) -> BoxStream<'static, Vec<u8>> {
                 r#type: "text".to_owned(),
                 value: format!("{number:x>TEXT$}"),
             };
-            let with_text = move |number| proto::Bundle {
-                properties: vec![text(number)],
-                ..named(number)
-            };
+            let with_text =
+                move |number| proto::Bundle { properties: vec![text(number)], ..named(number) };
             let count = u64::try_from(bytes / TEXT).unwrap_or(u64::MAX);
             let bundles = (0..count).map(with_text).map(|bundle| whole(&bundle.encode_to_vec()));
             stream::iter(bundles).boxed()

@@ -66,9 +66,13 @@ pub(super) const ACCEPTED: &[Accepted] = &[
         MOMENT,
     )
     .where_sides(Sides::Are(WAITING, WAITING)),
-    field("ClusterServiceVersion", &["status", "conditions", "[Pending RequirementsNotMet]"], MOMENT)
-        .where_sides(Sides::OnlyV0)
-        .at("kogito-operator-manual-approval-of-startingcsv/2"),
+    field(
+        "ClusterServiceVersion",
+        &["status", "conditions", "[Pending RequirementsNotMet]"],
+        MOMENT,
+    )
+    .where_sides(Sides::OnlyV0)
+    .at("kogito-operator-manual-approval-of-startingcsv/2"),
     field(
         "ClusterServiceVersion",
         &["status", "requirementStatus", "[ServiceAccount *"],
