@@ -70,6 +70,9 @@ pub enum Fault {
         /// What is wrong with its value.
         source: ConstraintError,
     },
+    /// The constraints of all bundles together take too much.
+    #[error(transparent)]
+    TooMuch(ConstraintError),
     /// The entries of a channel have no unique order.
     #[error(transparent)]
     Channel(#[from] ChannelOrderError),

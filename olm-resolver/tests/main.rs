@@ -5,6 +5,7 @@
 mod bad_input;
 mod conformance;
 mod dependencies;
+mod effort;
 mod explanations;
 mod oracle;
 mod order;

@@ -94,7 +94,8 @@ impl Known {
     pub(super) fn note_slow(&self) {
         let mut facts = self.facts();
         facts.fresh = false;
-        if facts.snapshot.is_none() {
+        // What is wrong with it stays said while it is tried again.
+        if facts.snapshot.is_none() && facts.problem.is_none() {
             facts.problem = Some("it is still being read".to_owned());
         }
     }

@@ -9,7 +9,9 @@ mod dead;
 mod parts;
 mod reasons;
 
-use crate::problem::{Formula, Rule, VariableId};
+use std::collections::HashMap;
+
+use crate::problem::{Formula, Rule, VariableId, list_address};
 use dead::dead;
 use parts::{Groups, Parts};
 pub(crate) use reasons::with_reasons;
@@ -37,12 +39,17 @@ pub(crate) fn split(formula: &Formula, present: &[bool]) -> Vec<Component> {
         }
     }
     let mut groups = Groups::new(formula.variables);
+    // One of each list of choices whose members are joined already.
+    let mut joined: HashMap<usize, Option<VariableId>> = HashMap::new();
     for rule in &formula.rules {
-        let alive = alive(rule, &gone);
-        for pair in alive.windows(2) {
-            if let [one, other] = pair {
-                groups.join(*one, *other);
+        match rule {
+            Rule::Dependency { of, .. } if is(&gone, *of) => {}
+            Rule::Dependency { of, choices } => {
+                let join = || groups.join_all(choices.iter().filter(|one| !is(&gone, **one)));
+                let one = *joined.entry(list_address(choices)).or_insert_with(join);
+                one.into_iter().for_each(|one| groups.join(*of, one));
             }
+            rule => drop(groups.join_all(alive(rule, &gone))),
         }
     }
     Parts::new(formula, &dead, &mut groups).finish(formula, &gone)
@@ -52,19 +59,16 @@ fn is(flags: &[bool], variable: VariableId) -> bool {
     flags.get(variable.index()).copied().unwrap_or(false)
 }
 
-/// The variables of a rule that count; none if the rule is about a bundle that does not.
-fn alive(rule: &Rule, gone: &[bool]) -> Vec<VariableId> {
-    let mut variables = match rule {
-        Rule::Mandatory(variable) | Rule::Prohibited(variable) => vec![*variable],
-        Rule::Dependency { of, .. } if is(gone, *of) => Vec::new(),
-        Rule::Dependency { of, choices } => {
-            std::iter::once(of).chain(choices.iter()).copied().collect()
-        }
-        Rule::Conflict(one, other) => vec![*one, *other],
-        Rule::AtMost { of, .. } => of.to_vec(),
+/// The variables of a rule that count, without the choices of a dependency; none if the rule is about a
+/// bundle that does not.
+fn alive<'a>(rule: &'a Rule, gone: &'a [bool]) -> impl Iterator<Item = &'a VariableId> {
+    let (one, other, all): (_, _, &[VariableId]) = match rule {
+        Rule::Mandatory(variable) | Rule::Prohibited(variable) => (Some(variable), None, &[]),
+        Rule::Dependency { of, .. } => (Some(of), None, &[]),
+        Rule::Conflict(one, other) => (Some(one), Some(other), &[]),
+        Rule::AtMost { of, .. } => (None, None, of),
     };
-    variables.retain(|variable| !is(gone, *variable));
-    variables
+    one.into_iter().chain(other).chain(all).filter(|variable| !is(gone, **variable))
 }
 
 #[cfg(test)]

@@ -1,9 +1,10 @@
 //! Which variables belong together, and the rules of each part.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use super::{Component, alive, is};
-use crate::problem::{Formula, Rule, VariableId};
+use crate::problem::{Formula, Rule, VariableId, list_address};
 
 /// Variables by part, and where each variable is.
 pub(super) struct Parts {
@@ -45,11 +46,12 @@ impl Parts {
 
     pub(super) fn finish(self, formula: &Formula, gone: &[bool]) -> Vec<Component> {
         let mut rules: Vec<Vec<Rule>> = vec![Vec::new(); self.variables.len()];
+        let mut lists = HashMap::new();
         for rule in &formula.rules {
-            let first = alive(rule, gone).first().copied();
+            let first = alive(rule, gone).next().copied();
             let place = first.and_then(|first| *self.place.get(first.index())?);
             if let Some(own) = place.and_then(|(part, _)| rules.get_mut(part)) {
-                own.extend(self.translate(rule, gone));
+                own.extend(self.translate(rule, gone, &mut lists));
             }
         }
         let parts = self.variables.into_iter().zip(self.hopeless).zip(rules);
@@ -62,17 +64,24 @@ impl Parts {
     }
 
     /// The rule about positions; nothing if it says nothing without those that are gone.
-    fn translate(&self, rule: &Rule, gone: &[bool]) -> Option<Rule> {
+    /// Lists that rules share, they share afterwards.
+    fn translate(
+        &self,
+        rule: &Rule,
+        gone: &[bool],
+        lists: &mut HashMap<usize, Arc<[VariableId]>>,
+    ) -> Option<Rule> {
         let local = |variable: VariableId| {
             let (_, position) = (*self.place.get(variable.index())?)?;
             (!is(gone, variable)).then_some(VariableId(position))
         };
-        let all = |list: &[VariableId]| list.iter().filter_map(|one| local(*one)).collect();
+        let all = |list: &[VariableId]| list.iter().filter_map(|one| local(*one)).collect::<Arc<[_]>>();
         Some(match rule {
             Rule::Mandatory(variable) => Rule::Mandatory(local(*variable)?),
             Rule::Prohibited(variable) => Rule::Prohibited(local(*variable)?),
             Rule::Dependency { of, choices } => {
-                Rule::Dependency { of: local(*of)?, choices: all(choices) }
+                let list = lists.entry(list_address(choices)).or_insert_with(|| all(choices));
+                Rule::Dependency { of: local(*of)?, choices: list.clone() }
             }
             Rule::Conflict(one, other) => Rule::Conflict(local(*one)?, local(*other)?),
             Rule::AtMost { count, of } => Rule::AtMost { count: *count, of: all(of) },
@@ -98,6 +107,16 @@ impl Groups {
             name = next;
         }
         name
+    }
+
+    /// Joins all of these; gives one of them.
+    pub(super) fn join_all<'a>(
+        &mut self,
+        mut all: impl Iterator<Item = &'a VariableId>,
+    ) -> Option<VariableId> {
+        let first = *all.next()?;
+        all.for_each(|other| self.join(first, *other));
+        Some(first)
     }
 
     pub(super) fn join(&mut self, one: VariableId, other: VariableId) {

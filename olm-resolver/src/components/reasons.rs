@@ -1,8 +1,8 @@
 //! Why a part has no answer: the rules that could have to do with it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
-use crate::problem::{Formula, Rule, RuleId, VariableId};
+use crate::problem::{Formula, Rule, RuleId, VariableId, list_address};
 
 /// The formula with the mandatory variables of one part only, for explaining why it has no answer;
 /// and the rules of the whole formula that its rules are. `also` is mandatory in addition.
@@ -31,9 +31,11 @@ pub(crate) fn with_reasons(
 fn reached(formula: &Formula, from: &BTreeSet<VariableId>) -> BTreeSet<VariableId> {
     let dependencies = formula.dependencies();
     let mut reached = from.clone();
+    let mut walked = HashSet::new();
     let mut open: Vec<VariableId> = from.iter().copied().collect();
     while let Some(variable) = open.pop() {
         let choices = dependencies.get(variable.index()).into_iter().flatten();
+        let choices = choices.filter(|choices| walked.insert(list_address(choices)));
         for choice in choices.flat_map(|choices| choices.iter()) {
             if reached.insert(*choice) {
                 open.push(*choice);

@@ -15,7 +15,8 @@ pub struct ApiRequirement(
 );
 
 impl Requirement for ApiRequirement {
-    fn holds(&self, bundle: &Bundle, _: &mut Effort) -> Result<bool, ConstraintError> {
+    fn holds(&self, bundle: &Bundle, effort: &mut Effort) -> Result<bool, ConstraintError> {
+        effort.look(bundle.apis.len())?;
         Ok(bundle.apis.contains(&self.0))
     }
 

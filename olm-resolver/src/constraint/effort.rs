@@ -1,12 +1,15 @@
-//! How much work all tests of a resolution may be.
+//! How much work a resolution may be before it is solved: tests of bundles, and lists of them.
 
 use super::ConstraintError;
 
-/// Steps of CEL rules for one resolution; about a second.
+/// Steps for one resolution; about a second of CEL rules, or a hundred MB of lists.
 const STEPS: u64 = 20_000_000;
 
-/// What the tests of a resolution may still take together, in steps. Rules come from catalogs, and
-/// each is tested on many bundles.
+/// So many properties are compared in one step.
+const LOOK: u64 = 16;
+
+/// What a resolution may still take, in steps. Constraints come from catalogs: each is tested on many
+/// bundles, and those that fit are listed for each.
 #[derive(Clone, Debug)]
 pub struct Effort {
     limit: u64,
@@ -24,6 +27,14 @@ impl Effort {
     /// So many steps.
     pub fn new(limit: u64) -> Self {
         Self { limit, left: limit }
+    }
+
+    /// Takes what a look at so many properties is.
+    ///
+    /// # Errors
+    /// [`ConstraintError::TooMuch`] if less is left.
+    pub fn look(&mut self, properties: usize) -> Result<(), ConstraintError> {
+        self.spend(1 + properties as u64 / LOOK)
     }
 
     /// Takes steps, before they are made.

@@ -13,7 +13,8 @@ pub struct LabelRequirement(
 );
 
 impl Requirement for LabelRequirement {
-    fn holds(&self, bundle: &Bundle, _: &mut Effort) -> Result<bool, ConstraintError> {
+    fn holds(&self, bundle: &Bundle, effort: &mut Effort) -> Result<bool, ConstraintError> {
+        effort.look(bundle.labels.len())?;
         Ok(bundle.labels.contains(&self.0))
     }
 

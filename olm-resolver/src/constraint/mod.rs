@@ -47,7 +47,7 @@ pub trait ConstraintKind: Send + Sync {
 pub trait Requirement: fmt::Debug + fmt::Display + Send + Sync {
     /// Whether the bundle fits. Fails only if the test itself cannot be carried out. Must not depend
     /// on the channel: a bundle in several channels is tested once. What takes more than a look at
-    /// properties is spent from `effort`.
+    /// a few properties is spent from `effort`.
     fn holds(&self, bundle: &Bundle, effort: &mut Effort) -> Result<bool, ConstraintError>;
 
     /// Where bundles that may fit are found. Must not miss any.
@@ -63,7 +63,7 @@ pub trait Requirement: fmt::Debug + fmt::Display + Send + Sync {
 }
 
 /// An index that finds candidates.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Lookup {
     /// Bundles of a package.
     Package(String),
@@ -104,10 +104,10 @@ pub enum ConstraintError {
     /// A CEL rule does not compile, or is refused.
     #[error("convert olm.constraint to resolver predicate: {0}")]
     Cel(#[from] CelError),
-    /// The rules of all bundles together take too long.
+    /// The constraints of all bundles together take too much.
     #[error(
-        "the CEL rules of this resolution take more than {limit} steps together: \
-         fewer or simpler rules in the catalogs make it faster"
+        "the constraints of this resolution take more than {limit} steps together: \
+         fewer or simpler constraints, or fewer bundles that meet them, in the catalogs make it smaller"
     )]
     TooMuch {
         /// The bound that was hit.

@@ -18,7 +18,8 @@ pub struct PackageRequirement {
 }
 
 impl Requirement for PackageRequirement {
-    fn holds(&self, bundle: &Bundle, _: &mut Effort) -> Result<bool, ConstraintError> {
+    fn holds(&self, bundle: &Bundle, effort: &mut Effort) -> Result<bool, ConstraintError> {
+        effort.look(bundle.packages.len())?;
         let claimed = bundle.packages.iter().filter_map(|(_, version)| version.as_ref());
         let mut versions = claimed.chain(&bundle.entry.version);
         Ok(bundle.is_of_package(&self.package)

@@ -49,6 +49,11 @@ pub enum Rule {
     },
 }
 
+/// Which list this is: rules that share one list are about the same choices.
+pub(crate) fn list_address(list: &Arc<[VariableId]>) -> usize {
+    list.as_ptr().addr()
+}
+
 /// Variables and rules. Mandatory variables are visited in the order of their rules, the
 /// dependencies of a variable in the order of theirs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

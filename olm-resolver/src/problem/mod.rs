@@ -8,11 +8,12 @@ mod claims;
 mod formula;
 mod reason;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 pub use bundle::{Bundle, BundleId, BundleRef};
 pub use claims::{Claims, ClaimsCache};
+pub(crate) use formula::list_address;
 pub use formula::{Formula, Rule, RuleId, VariableId};
 pub use reason::{ClusterNeed, Missing, Reason};
 
@@ -27,6 +28,9 @@ pub enum Subject {
     Subscription(Arc<SubscriptionFacts>),
 }
 
+/// A list of bundles and their variables.
+type Choices = (Arc<[Arc<Bundle>]>, Arc<[VariableId]>);
+
 /// Variables, rules and reasons of one resolution.
 #[derive(Debug, Default)]
 pub struct Problem {
@@ -34,6 +38,9 @@ pub struct Problem {
     reasons: Vec<Reason>,
     subjects: Vec<Subject>,
     of_bundle: Vec<Option<VariableId>>,
+    /// Lists of bundles by their address, with their variables. They are held, so that no address is
+    /// used twice.
+    lists: HashMap<usize, Choices>,
     replaced: BTreeMap<VariableId, Arc<str>>,
     visited: usize,
 }
@@ -53,6 +60,19 @@ impl Problem {
             *slot = Some(variable);
         }
         variable
+    }
+
+    /// The variables of a list of bundles; the same list for the same one, so that bundles which all
+    /// need one of the same thousands share them.
+    pub fn choices(&mut self, bundles: &Arc<[Arc<Bundle>]>) -> Arc<[VariableId]> {
+        let address = bundles.as_ptr().addr();
+        if let Some((_, known)) = self.lists.get(&address) {
+            return known.clone();
+        }
+        let choices: Arc<[VariableId]> =
+            bundles.iter().map(|bundle| self.bundle(bundle)).collect();
+        self.lists.insert(address, (bundles.clone(), choices.clone()));
+        choices
     }
 
     /// A variable for a Subscription.

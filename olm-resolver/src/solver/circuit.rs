@@ -35,6 +35,21 @@ impl Circuit {
         circuit
     }
 
+    /// How many gates the circuit of a formula has at most, roughly.
+    pub(super) fn gates(formula: &Formula) -> usize {
+        let sorted = |inputs: usize| {
+            let layers = inputs.next_power_of_two().ilog2() as usize;
+            inputs.saturating_mul(layers * (layers + 1) / 2)
+        };
+        let gates = formula.rules.iter().map(|rule| match rule {
+            Rule::Mandatory(_) | Rule::Prohibited(_) => 0,
+            Rule::Conflict(..) => 1,
+            Rule::Dependency { choices, .. } => choices.len(),
+            Rule::AtMost { of, .. } => sorted(of.len()),
+        });
+        gates.fold(0, usize::saturating_add)
+    }
+
     /// What has to be assumed.
     pub(super) fn rules(&self) -> &[Literal] {
         &self.rules

@@ -5,9 +5,12 @@
 //! each rule is left out once, in the order of the rules, to see whether it is needed. If the core
 //! gives up half-way, what was found so far still is a contradiction, just not a minimal one.
 
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
 use super::encoding;
 use super::{Exhausted, Literal, Sat, Verdict};
-use crate::problem::{Formula, Rule, RuleId, VariableId};
+use crate::problem::{Formula, Rule, RuleId, VariableId, list_address};
 
 /// Rules of a formula without an answer that cannot all hold, ascending. `new_sat` makes an empty
 /// SAT core.
@@ -51,17 +54,22 @@ impl Switches {
     fn new(formula: &Formula, rules: &[RuleId], sat: &mut dyn Sat) -> Self {
         let named = || rules.iter().filter_map(|id| Some((*id, formula.rules.get(id.index())?)));
         let mut names: Vec<Option<VariableId>> = vec![None; formula.variables as usize];
-        for variable in named().flat_map(|(_, rule)| variables(rule)) {
+        let mut seen = HashSet::new();
+        for variable in named().flat_map(|(_, rule)| variables(rule, &mut seen)) {
             if let Some(name @ None) = names.get_mut(variable.index()) {
                 *name = Some(VariableId(sat.new_variable()));
             }
         }
-        let switches = named().map(|(id, rule)| {
+        let mut known = HashMap::new();
+        let renamed: Vec<(RuleId, Option<Rule>)> =
+            named().map(|(id, rule)| (id, renamed(rule, &names, &mut known))).collect();
+        let mut lists = encoding::Lists::of(renamed.iter().filter_map(|(_, rule)| rule.as_ref()));
+        let switches = renamed.iter().map(|(id, rule)| {
             let switch = sat.new_variable();
-            if let Some(rule) = renamed(rule, &names) {
-                encoding::add(sat, &rule, Some(Literal::negative(switch)));
+            if let Some(rule) = rule {
+                lists.add(sat, rule, Some(Literal::negative(switch)));
             }
-            (id, switch)
+            (*id, switch)
         });
         Self { of: switches.collect() }
     }
@@ -87,9 +95,11 @@ impl Switches {
     }
 }
 
-fn variables(rule: &Rule) -> Vec<VariableId> {
+/// The variables of a rule, without those of a list of choices that was seen before.
+fn variables(rule: &Rule, seen: &mut HashSet<usize>) -> Vec<VariableId> {
     match rule {
         Rule::Mandatory(variable) | Rule::Prohibited(variable) => vec![*variable],
+        Rule::Dependency { of, choices } if !seen.insert(list_address(choices)) => vec![*of],
         Rule::Dependency { of, choices } => {
             std::iter::once(of).chain(choices.iter()).copied().collect()
         }
@@ -98,16 +108,22 @@ fn variables(rule: &Rule) -> Vec<VariableId> {
     }
 }
 
-/// The rule with the names that its variables have in a core.
-fn renamed(rule: &Rule, names: &[Option<VariableId>]) -> Option<Rule> {
+/// The rule with the names that its variables have in a core. Lists that rules share, they share
+/// afterwards.
+fn renamed(
+    rule: &Rule,
+    names: &[Option<VariableId>],
+    known: &mut HashMap<usize, Arc<[VariableId]>>,
+) -> Option<Rule> {
     let name = |variable: &VariableId| names.get(variable.index()).copied().flatten();
-    let all = |list: &[VariableId]| list.iter().filter_map(name).collect();
+    let all = |list: &[VariableId]| list.iter().filter_map(name).collect::<Arc<[_]>>();
     Some(match rule {
         Rule::Mandatory(variable) => Rule::Mandatory(name(variable)?),
         Rule::Prohibited(variable) => Rule::Prohibited(name(variable)?),
         Rule::Conflict(one, other) => Rule::Conflict(name(one)?, name(other)?),
         Rule::Dependency { of, choices } => {
-            Rule::Dependency { of: name(of)?, choices: all(choices) }
+            let list = known.entry(list_address(choices)).or_insert_with(|| all(choices));
+            Rule::Dependency { of: name(of)?, choices: list.clone() }
         }
         Rule::AtMost { count, of } => Rule::AtMost { count: *count, of: all(of) },
     })

@@ -3,11 +3,79 @@
 //! Every clause of a rule may carry a switch: a literal that is false while the rule counts. Rules
 //! without a switch always count.
 
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
 use super::{ClauseSet, Literal};
-use crate::problem::Rule;
+use crate::problem::{Rule, VariableId, list_address};
 
 /// Up to this many variables "at most one" is written pair by pair, without further variables.
 const PAIRWISE: usize = 5;
+
+/// Lists of choices that are longer, and that several rules share, are written once.
+const LONG: usize = 64;
+
+/// Lists that are longer are written in parts, whoever has them: a SAT core looks through a clause again
+/// and again.
+const LONGEST: usize = 1_024;
+
+/// Rules with the lists that they share.
+#[derive(Default)]
+pub(super) struct Lists {
+    shared: HashSet<usize>,
+    /// By list the variable that says that one of its members is chosen.
+    any_of: HashMap<usize, u32>,
+}
+
+impl Lists {
+    /// The lists that more than one of these rules have.
+    pub(super) fn of<'a>(rules: impl IntoIterator<Item = &'a Rule>) -> Self {
+        let (mut seen, mut lists) = (HashSet::new(), Self::default());
+        for rule in rules {
+            if let Rule::Dependency { choices, .. } = rule
+                && choices.len() > LONG
+                && !seen.insert(list_address(choices))
+            {
+                lists.shared.insert(list_address(choices));
+            }
+        }
+        lists
+    }
+
+    /// Adds the clauses of a rule.
+    pub(super) fn add(&mut self, sat: &mut dyn ClauseSet, rule: &Rule, switch: Option<Literal>) {
+        match rule {
+            Rule::Dependency { of, choices } if self.is_apart(choices) => {
+                let any = self.any_of.entry(list_address(choices)).or_insert_with(|| {
+                    any_of(sat, choices.iter().map(|one| Literal::positive(one.0)).collect())
+                });
+                Clauses { sat, switch }.add(&[Literal::negative(of.0), Literal::positive(*any)]);
+            }
+            rule => add(sat, rule, switch),
+        }
+    }
+
+    fn is_apart(&self, choices: &Arc<[VariableId]>) -> bool {
+        choices.len() > LONGEST || self.shared.contains(&list_address(choices))
+    }
+}
+
+/// A variable that is true only if one of these is, by way of groups of a few.
+fn any_of(sat: &mut dyn ClauseSet, mut members: Vec<Literal>) -> u32 {
+    while members.len() > LONG {
+        let groups = members.chunks(LONG).map(|group| Literal::positive(one_of(sat, group)));
+        members = groups.collect();
+    }
+    one_of(sat, &members)
+}
+
+fn one_of(sat: &mut dyn ClauseSet, members: &[Literal]) -> u32 {
+    let any = sat.new_variable();
+    let clause: Vec<Literal> =
+        std::iter::once(Literal::negative(any)).chain(members.iter().copied()).collect();
+    sat.add_clause(&clause);
+    any
+}
 
 /// Adds the clauses of a rule.
 pub(super) fn add(sat: &mut dyn ClauseSet, rule: &Rule, switch: Option<Literal>) {

@@ -8,7 +8,7 @@
 //! break a rule; here as little as possible of it is kept.
 //!
 //! So an answer may be less preferred than the one of [`OrderedSearch`]; whether there is one is the same.
-//! Where guessing takes too long (v0 knows no bound), the answer is that of [`OrderedSearch`].
+//! Where guessing takes too long, or v0's form of the rules is too large (v0 knows no bound), the answer is that of [`OrderedSearch`].
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -23,6 +23,9 @@ use crate::problem::{Formula, Rule, VariableId};
 
 /// Clauses that may be looked at in one resolution.
 const STEPS: u64 = 50_000_000;
+
+/// Gates of a formula with which v0's form of it is written; some hundred bytes each.
+const GATES: usize = 500_000;
 
 /// Searches as v0 does.
 #[derive(Clone, Copy, Debug)]
@@ -41,6 +44,9 @@ impl Default for GuessingSearch {
 
 impl Solver for GuessingSearch {
     fn solve(&self, formula: &Formula) -> Result<Solution, Exhausted> {
+        if Circuit::gates(formula) > GATES {
+            return self.ordered.solve(formula);
+        }
         let mut sat = BatsatCore::new(self.ordered.steps);
         add(formula, &mut sat);
         if sat.solve(&[])? == Verdict::Satisfiable
@@ -57,7 +63,8 @@ fn add(formula: &Formula, sat: &mut BatsatCore) {
     for _ in 0..formula.variables {
         sat.new_variable();
     }
-    formula.rules.iter().for_each(|rule| encoding::add(sat, rule, None));
+    let mut lists = encoding::Lists::of(&formula.rules);
+    formula.rules.iter().for_each(|rule| lists.add(sat, rule, None));
 }
 
 /// An answer, and which of its variables were guessed.

@@ -3,15 +3,20 @@
 //! The versions of a package tend to provide the same APIs: "one of these" for each API then follows
 //! from "one of these" for the package. Leaving them out makes the SAT problem several times smaller.
 
+use std::cell::Cell;
 use std::cmp::Reverse;
 use std::sync::Arc;
 
 use crate::problem::{Formula, Rule, VariableId};
 
+/// After so many looks rules are stated without asking whether another one says the same.
+const LOOKS: usize = 50_000_000;
+
 /// For each rule whether it is an "at most one" about variables that another one names, too.
 pub(super) fn exclusions(formula: &Formula) -> Vec<bool> {
     let mut implied = vec![false; formula.rules.len()];
-    let mut stated = Stated { by_variable: vec![Vec::new(); formula.variables as usize] };
+    let by_variable = vec![Vec::new(); formula.variables as usize];
+    let mut stated = Stated { by_variable, looks: Cell::new(0) };
     let mut largest_first: Vec<(usize, &Arc<[VariableId]>)> = at_most_one(formula).collect();
     largest_first.sort_by_key(|(_, of)| Reverse(of.len()));
     for (position, of) in largest_first {
@@ -33,15 +38,20 @@ fn at_most_one(formula: &Formula) -> impl Iterator<Item = (usize, &Arc<[Variable
 /// The rules that are stated, by the variables that they name.
 struct Stated {
     by_variable: Vec<Vec<usize>>,
+    /// How often a list of rules was looked through.
+    looks: Cell<usize>,
 }
 
 impl Stated {
     /// Whether one rule names all of these.
     fn covers(&self, of: &[VariableId]) -> bool {
         let Some((first, rest)) = of.split_first() else { return true };
+        if self.looks.get() > LOOKS {
+            return false;
+        }
         self.rules(*first)
             .iter()
-            .any(|rule| rest.iter().all(|variable| self.rules(*variable).contains(rule)))
+            .any(|rule| rest.iter().all(|variable| self.looked(*variable).contains(rule)))
     }
 
     fn add(&mut self, rule: usize, of: &[VariableId]) {
@@ -50,6 +60,12 @@ impl Stated {
                 rules.push(rule);
             }
         }
+    }
+
+    fn looked(&self, variable: VariableId) -> &[usize] {
+        let rules = self.rules(variable);
+        self.looks.set(self.looks.get().saturating_add(1 + rules.len()));
+        rules
     }
 
     fn rules(&self, variable: VariableId) -> &[usize] {

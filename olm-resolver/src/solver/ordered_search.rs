@@ -58,8 +58,9 @@ pub(super) fn search(
         sat.new_variable();
     }
     let implied = implied::exclusions(formula);
+    let mut lists = encoding::Lists::of(&formula.rules);
     for (rule, _) in formula.rules.iter().zip(implied).filter(|(_, implied)| !implied) {
-        encoding::add(sat, rule, None);
+        lists.add(sat, rule, None);
     }
     if sat.solve(&[])? == Verdict::Unsatisfiable {
         return Ok(None);

@@ -10,15 +10,20 @@ use crate::error::Fault;
 use crate::problem::{Problem, Reason, Rule, VariableId};
 use crate::source::{ConstraintSource, Scope};
 
+/// What a bundle in such a rule takes, in steps: the solver counts with three clauses.
+const COUNTED: u64 = 8;
+
 /// Lets at most one bundle per `olm.gvk` property into the answer.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OneProvider;
 
 impl ConstraintSource for OneProvider {
-    fn closing(&self, _: &mut Scope<'_>, problem: &mut Problem) -> Result<(), Vec<Fault>> {
+    fn closing(&self, scope: &mut Scope<'_>, problem: &mut Problem) -> Result<(), Vec<Fault>> {
         let lists = by_list(problem);
         let mut providers: HashMap<&Gvk, Vec<VariableId>> = HashMap::new();
         for (apis, members) in &lists {
+            let pairs = (apis.len() as u64).saturating_mul(members.len() as u64);
+            scope.spend(pairs.saturating_mul(COUNTED)).map_err(|fault| vec![fault])?;
             for api in apis.iter() {
                 providers.entry(api).or_default().extend(members);
             }

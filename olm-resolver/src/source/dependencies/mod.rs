@@ -55,8 +55,7 @@ impl ConstraintSource for Dependencies {
             let read = self.known.requirement(kind.as_ref(), property);
             match choices(read, (index, property), bundle, scope) {
                 Ok((requirement, candidates)) => {
-                    let choices =
-                        candidates.iter().map(|candidate| problem.bundle(candidate)).collect();
+                    let choices = problem.choices(&candidates);
                     let rule = Rule::Dependency { of: variable, choices };
                     problem.state(rule, Reason::BundleRequires(requirement));
                 }

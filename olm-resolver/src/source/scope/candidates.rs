@@ -13,13 +13,16 @@ use crate::policy::Policy;
 use crate::preference::{ChannelKey, ChannelOrderError, Standpoint};
 use crate::problem::{Bundle, BundleId};
 
+/// What a bundle in a list takes, in steps: with its place in the problem and for the solver.
+const LISTED: u64 = 2;
+
 /// What was found out about requirements so far.
 #[derive(Default)]
 pub(super) struct Known {
     channels: HashMap<ChannelPlace, OrderedChannel>,
     candidates: HashMap<(Property, CatalogKey), Arc<[Arc<Bundle>]>>,
     fitting: HashMap<Property, Arc<Fitting>>,
-    everything: Option<Arc<[Twins]>>,
+    found: HashMap<Lookup, Arc<[Twins]>>,
     effort: Effort,
 }
 
@@ -77,6 +80,7 @@ impl Scope<'_> {
     ) -> Result<Vec<Arc<Bundle>>, CandidateError> {
         let fitting = self.fitting(property, requirement)?;
         let mut found = Vec::new();
+        self.known.effort.spend(LISTED * fitting.bundles.len() as u64)?;
         let standpoint = Standpoint { namespace: self.request.namespace, catalog: Some(from) };
         for catalog in self.catalogs_in_order(&standpoint) {
             if catalog == self.virtual_catalog() {
@@ -94,6 +98,7 @@ impl Scope<'_> {
                     }
                     entries => entries?,
                 };
+                self.known.effort.spend(entries.len() as u64)?;
                 found.extend(
                     entries.iter().filter(|bundle| fitting.bundles.contains(&bundle.id)).cloned(),
                 );
@@ -112,11 +117,14 @@ impl Scope<'_> {
             return Ok(known.clone());
         }
         let mut fitting = Fitting::default();
-        for twins in self.look_up(&requirement.lookup()).iter() {
+        let found = self.look_up(&requirement.lookup())?;
+        self.known.effort.spend(found.len() as u64)?;
+        for twins in found.iter() {
             let Some(bundle) = twins.first() else { continue };
             if !requirement.holds(bundle, &mut self.known.effort)? {
                 continue;
             }
+            self.known.effort.spend(LISTED * twins.len() as u64)?;
             let channels = fitting.channels.entry(bundle.entry.catalog.clone()).or_default();
             channels.extend(twins.iter().map(|twin| ChannelKey::from(&*twin.entry)));
             fitting.bundles.extend(twins.iter().map(|twin| twin.id));
@@ -164,29 +172,44 @@ impl Scope<'_> {
         ordered
     }
 
-    fn look_up(&mut self, lookup: &Lookup) -> Arc<[Twins]> {
-        if !finds_everything(lookup) {
-            return self.twins(&self.entries(lookup));
-        }
-        if let Some(known) = &self.known.everything {
-            return known.clone();
-        }
-        let everything = self.twins(&self.request.universe.all());
-        self.known.everything = Some(everything.clone());
-        everything
+    /// Takes steps of what the resolution may take.
+    ///
+    /// # Errors
+    /// Fewer are left.
+    pub fn spend(&mut self, steps: u64) -> Result<(), Fault> {
+        self.known.effort.spend(steps).map_err(Fault::TooMuch)
     }
 
-    fn entries(&self, lookup: &Lookup) -> Vec<Arc<Entry>> {
-        let universe = self.request.universe;
-        match lookup {
-            Lookup::Package(name) => universe.by_package(name),
-            Lookup::Api(gvk) => universe.by_gvk(gvk),
-            Lookup::Label(label) => universe.by_label(label),
-            Lookup::AnyOf(lookups) => {
-                lookups.iter().flat_map(|lookup| self.entries(lookup)).collect()
-            }
-            Lookup::Everything => universe.all(),
+    /// What an index finds, looked up once.
+    fn look_up(&mut self, lookup: &Lookup) -> Result<Arc<[Twins]>, ConstraintError> {
+        let lookup = if finds_everything(lookup) { &Lookup::Everything } else { lookup };
+        if let Some(known) = self.known.found.get(lookup) {
+            return Ok(known.clone());
         }
+        let universe = self.request.universe;
+        let found = match lookup {
+            Lookup::Package(name) => self.twins(&universe.by_package(name)),
+            Lookup::Api(gvk) => self.twins(&universe.by_gvk(gvk)),
+            Lookup::Label(label) => self.twins(&universe.by_label(label)),
+            Lookup::AnyOf(lookups) => self.any_of(lookups)?,
+            Lookup::Everything => self.twins(&universe.all()),
+        };
+        self.known.found.insert(lookup.clone(), found.clone());
+        Ok(found)
+    }
+
+    /// What any of these finds, once.
+    fn any_of(&mut self, lookups: &[Lookup]) -> Result<Arc<[Twins]>, ConstraintError> {
+        let (mut all, mut known) = (Vec::new(), HashSet::new());
+        for lookup in lookups {
+            let found = self.look_up(lookup)?;
+            self.known.effort.spend(1 + found.len() as u64)?;
+            let new = found.iter().filter(|twins| {
+                twins.first().is_some_and(|twin| known.insert(twin.id))
+            });
+            all.extend(new.cloned());
+        }
+        Ok(all.into())
     }
 
     /// The bundles of entries, those together that differ in their channel only.

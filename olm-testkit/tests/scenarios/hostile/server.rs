@@ -38,8 +38,6 @@ pub enum Hostility {
     EmptyApis(usize),
     /// Bundles that skip a hundred thousand others each, which have no name.
     Skips,
-    /// As many bundles as there may be, with the same three thousand `providedApis` each.
-    SameApis,
     /// Bundles of 500 packages; asked for a package, fifteen thousand channels of the same name.
     Channels,
     /// Bundles with this many bytes of distinct text.
@@ -119,11 +117,8 @@ fn messages(hostility: Hostility) -> BoxStream<'static, Vec<u8>> {
         Hostility::Noise => one(framed(1_000, &[0xff; 1_000])),
         // Field 7 with nothing in it.
         Hostility::EmptyApis(count) => one(whole(&[0x3a, 0].repeat(count))),
-        Hostility::Skips => {
-            endless(|number| proto::Bundle { skips: vec![String::new(); 100_000], ..named(number) })
-        }
-        Hostility::SameApis => endless(|number| proto::Bundle {
-            provided_apis: vec![proto::GroupVersionKind::default(); 3_000],
+        Hostility::Skips => endless(|number| proto::Bundle {
+            skips: vec![String::new(); 100_000],
             ..named(number)
         }),
         Hostility::Channels => {
@@ -135,7 +130,7 @@ fn messages(hostility: Hostility) -> BoxStream<'static, Vec<u8>> {
         Hostility::Text(bytes) => {
             let text = |number: u64| proto::Property {
                 r#type: "text".to_owned(),
-                value: format!("{number:x>TEXT$}"),
+                value: format!("{number}{}", "x".repeat(TEXT)),
             };
             let with_text =
                 move |number| proto::Bundle { properties: vec![text(number)], ..named(number) };
