@@ -1,5 +1,6 @@
 //! Over loopback, with a hand-written client.
 
+mod silence;
 pub(crate) mod tls;
 
 use axum::http::header::AUTHORIZATION;

@@ -28,13 +28,13 @@ pub(super) const REVIEW: &str = "POST /apis/authentication.k8s.io/v1/tokenreview
 pub(crate) const RIGHTS: &str = "POST /apis/authorization.k8s.io/v1/subjectaccessreviews?";
 
 /// A server's certificate in files, and who signed it.
-struct Files {
+pub(super) struct Files {
     folder: TempDir,
-    authority: String,
+    pub(super) authority: String,
 }
 
 impl Files {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let mut files = Self { folder: TempDir::new().unwrap(), authority: String::new() };
         files.renew();
         files
@@ -52,7 +52,7 @@ impl Files {
         self.folder.path().join(name)
     }
 
-    fn given(&self, clients: Option<&Path>) -> TlsFiles {
+    pub(super) fn given(&self, clients: Option<&Path>) -> TlsFiles {
         let (certificate, key) = (self.path("tls.crt"), self.path("tls.key"));
         TlsFiles::given(Some(&certificate), Some(&key), clients).unwrap()
     }
@@ -101,7 +101,7 @@ pub(crate) fn localhost() -> ServerName<'static> {
 }
 
 /// Asks for a path; the status code and the body.
-async fn get(
+pub(super) async fn get(
     address: SocketAddr,
     trusted: &str,
     path: &str,
@@ -123,7 +123,7 @@ async fn get(
     (head.split(' ').nth(1).unwrap().parse().unwrap(), body.to_owned())
 }
 
-fn admin(script: &Script, files: TlsFiles) -> Admin {
+pub(super) fn admin(script: &Script, files: TlsFiles) -> Admin {
     Admin::new(Metrics::new().unwrap()).tls(Some(files), TlsProfile::default(), &script.client())
 }
 
