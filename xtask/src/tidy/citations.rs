@@ -48,7 +48,7 @@ fn page_of<'a>(workspace: &'a Workspace, page: &str) -> Option<&'a str> {
 }
 
 /// The names that a page gives to its sections: `<a id="6.2"></a>`.
-fn anchors(text: &str) -> BTreeSet<&str> {
+pub(super) fn anchors(text: &str) -> BTreeSet<&str> {
     text.split("<a id=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect()
 }
 
@@ -75,16 +75,16 @@ impl Citation<'_> {
 fn citations(text: &str) -> Vec<Citation<'_>> {
     let words = words(text);
     let mut found = Vec::new();
-    for (position, (line, word)) in words.iter().enumerate() {
+    for (position, &(line, word)) in words.iter().enumerate() {
         if !word.trim_start_matches(OPENING).eq_ignore_ascii_case("spec") {
             continue;
         }
         let rest = words.get(position + 1..).unwrap_or_default();
         match rest.first() {
-            Some((_, page)) if PAGES.contains(page) => read(rest, &mut found),
-            Some((_, number)) => {
+            Some(&(_, page)) if PAGES.contains(&page) => read(rest, &mut found),
+            Some(&(_, number)) => {
                 let sections = sections(number).into_iter().filter(|name| name.contains('.'));
-                found.extend(sections.map(|section| Citation { line: *line, page: None, section }));
+                found.extend(sections.map(|section| Citation { line, page: None, section }));
             }
             None => {}
         }
@@ -109,21 +109,21 @@ fn words(text: &str) -> Vec<(usize, &str)> {
 /// Adds the sections of a citation, whose first word is the name of an operator.
 fn read<'a>(words: &[(usize, &'a str)], found: &mut Vec<Citation<'a>>) {
     let (mut page, mut in_part, mut in_title) = (None, false, false);
-    for (line, word) in words {
+    for &(line, word) in words {
         let core = word.trim_end_matches([',', ';', '.', ':', ')', '"', '`', '\'']);
         if in_title || word.starts_with('"') {
             in_title = !word.trim_start_matches('"').contains('"');
-        } else if let Some(name) = PAGES.iter().find(|name| **name == *word) {
+        } else if let Some(name) = PAGES.iter().find(|name| **name == word) {
             (page, in_part) = (Some(*name), false);
         } else if PARTS.contains(&core) {
             in_part = true;
-        } else if !["and", "to"].contains(word) {
+        } else if !["and", "to"].contains(&word) {
             let all = sections(core);
             if all.is_empty() {
                 return;
             }
-            let cited = all.iter().filter(|section| !in_part || section.contains('.'));
-            found.extend(cited.map(|section| Citation { line: *line, page, section }));
+            let cited = all.into_iter().filter(|section| !in_part || section.contains('.'));
+            found.extend(cited.map(|section| Citation { line, page, section }));
             in_part &= !core.contains('.');
         }
         if word.ends_with(['.', ')', ':']) {
@@ -137,8 +137,8 @@ fn sections(word: &str) -> Vec<&str> {
     let word = word.trim_end_matches([',', ';', '.', ':', ')', '"', '`']);
     let ends: Vec<&str> = word.split(['-', '–']).collect();
     let is_number = |end: &&str| {
-        end.split('.')
-            .all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
+        let mut parts = end.split('.');
+        parts.all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
     };
     if ends.iter().all(is_number) { ends } else { Vec::new() }
 }

@@ -11,6 +11,7 @@ mod features;
 mod files;
 mod licences;
 mod scenarios;
+mod spec_links;
 mod tasks;
 
 use anyhow::{Result, bail};
@@ -72,6 +73,7 @@ const CHECKS: &[Check] = &[
     Check { rule: "tests and programs share dependencies", find: features::for_tests_only },
     Check { rule: "a change is known to concern some scenarios", find: scenarios::gaps },
     Check { rule: "a cited section of docs/spec exists", find: citations::dangling },
+    Check { rule: "links of docs/spec lead somewhere", find: spec_links::broken },
     Check {
         rule: "each difference from v0 names tests that exist",
         find: differences::without_test,

@@ -1,0 +1,170 @@
+//! Links in the pages of docs/spec lead to sections and to rows of docs/differences.md that exist.
+//!
+//! A link to a row is `[beginning of its subject][label]`, where the page defines the label as a table
+//! of docs/differences.md.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::Result;
+
+use super::Workspace;
+use super::citations::anchors;
+use crate::workspace::SourceFile;
+
+/// Where the pages are.
+const FOLDER: &str = "docs/spec/";
+
+/// The document with the rows, and how a page refers to one of its tables.
+const DIFFERENCES: &str = "docs/differences.md";
+const TABLE: &str = "../differences.md#";
+
+/// Links to sections, tables and rows that do not exist.
+pub(super) fn broken(workspace: &Workspace) -> Result<Vec<String>> {
+    let pages: Vec<&SourceFile> =
+        workspace.files.iter().filter(|file| file.path.starts_with(FOLDER)).collect();
+    let known = Known {
+        sections: pages.iter().map(|page| (page.path.as_str(), anchors(&page.text))).collect(),
+        tables: workspace
+            .files
+            .iter()
+            .find(|file| file.path == DIFFERENCES)
+            .map_or_else(BTreeMap::new, |file| subjects(&file.text)),
+    };
+    let problems = pages.iter().flat_map(|page| {
+        let all = known.without_section(page).into_iter().chain(known.without_row(page));
+        all.map(|(at, problem)| format!("{}:{}: {problem}", page.path, line(&page.text, at)))
+    });
+    Ok(problems.collect())
+}
+
+/// What a page can link to.
+struct Known<'a> {
+    /// The sections of each page.
+    sections: BTreeMap<&'a str, BTreeSet<&'a str>>,
+    /// The subjects of each table, by the anchor of its heading.
+    tables: BTreeMap<String, Vec<&'a str>>,
+}
+
+impl Known<'_> {
+    /// Where a page links to a section that its own or another page does not have.
+    fn without_section(&self, page: &SourceFile) -> Vec<(usize, String)> {
+        let links = page.text.match_indices("](").filter_map(|(at, mark)| {
+            let target = page.text[at + mark.len()..].split(')').next()?;
+            let (file, section) = target.split_once('#')?;
+            let path = if file.is_empty() { page.path.clone() } else { format!("{FOLDER}{file}") };
+            let sections = self.sections.get(path.as_str())?;
+            (!sections.contains(section)).then(|| (at, format!("{path} has no section {section}")))
+        });
+        links.collect()
+    }
+
+    /// Where a page links to a table or a row of docs/differences.md that is not there.
+    fn without_row(&self, page: &SourceFile) -> Vec<(usize, String)> {
+        let mut found = Vec::new();
+        for (label, table) in tables_of(&page.text) {
+            let mark = format!("][{label}]");
+            for (at, _) in page.text.match_indices(&mark) {
+                let text = link_text(&page.text[..at]);
+                let subject = text.split_whitespace().collect::<Vec<_>>().join(" ");
+                let rows = self.tables.get(table).into_iter().flatten();
+                if !rows.clone().any(|row| row.starts_with(&subject)) {
+                    found.push((at, format!("{DIFFERENCES}#{table} has no row \"{subject}\"")));
+                }
+            }
+        }
+        found
+    }
+}
+
+/// The end of a text from the bracket that is still open; brackets in a link's text are in pairs.
+fn link_text(before: &str) -> &str {
+    let mut open = 1_usize;
+    for (at, character) in before.char_indices().rev() {
+        match character {
+            ']' => open += 1,
+            '[' => open -= 1,
+            _ => {}
+        }
+        if open == 0 {
+            return &before[at + 1..];
+        }
+    }
+    before
+}
+
+/// The labels that a page defines for tables of docs/differences.md.
+fn tables_of(text: &str) -> Vec<(&str, &str)> {
+    let defined = text.lines().filter_map(|line| line.strip_prefix('[')?.split_once("]: "));
+    defined.filter_map(|(label, target)| Some((label, target.strip_prefix(TABLE)?))).collect()
+}
+
+/// The first cells of the rows below each heading.
+fn subjects(text: &str) -> BTreeMap<String, Vec<&str>> {
+    let mut tables: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    let mut heading = String::new();
+    for line in text.lines() {
+        if let Some(title) = line.strip_prefix("## ") {
+            heading = anchor(title);
+        } else if let Some((subject, _)) =
+            line.strip_prefix("| ").and_then(|row| row.split_once(" | "))
+        {
+            tables.entry(heading.clone()).or_default().push(subject);
+        }
+    }
+    tables
+}
+
+/// The anchor that GitHub gives to a heading.
+fn anchor(title: &str) -> String {
+    let kept = title.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-'));
+    kept.collect::<String>().to_lowercase().replace(' ', "-")
+}
+
+/// The number of the line of a position.
+fn line(text: &str, at: usize) -> usize {
+    text[..at].matches('\n').count() + 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ROWS: &str = "## Running: CSVs\n\n| subject | v0 |\n|---|---|\n| two CSVs own one CRD | a |\n\
+        | a dash (`[-]`) in YAML | b |\n";
+
+    fn findings(page: &str) -> Vec<String> {
+        let file = |path: &str, text: &str| SourceFile { path: path.into(), text: text.into() };
+        let text = format!("<a id=\"1.2\"></a>\n{page}\n\n[running]: {TABLE}running-csvs\n");
+        let files = vec![
+            file(DIFFERENCES, ROWS),
+            file("docs/spec/one.md", &text),
+            file("docs/spec/two.md", "<a id=\"7\"></a>\n"),
+        ];
+        broken(&Workspace { files, packages: BTreeMap::new() }).unwrap()
+    }
+
+    #[test]
+    fn what_exists_is_found() {
+        let none: [&str; 0] = [];
+        assert_eq!(
+            findings("[1.2](#1.2), [two](two.md#7), [elsewhere](../install.md#flags)"),
+            none
+        );
+        assert_eq!(findings("[two CSVs own\none CRD][running], [two CSVs][running]"), none);
+        assert_eq!(findings("[a dash (`[-]`) in YAML][running]"), none);
+    }
+
+    #[test]
+    fn what_does_not_exist_is_named_with_its_line() {
+        assert_eq!(
+            findings("[1.3](#1.3)"),
+            ["docs/spec/one.md:2: docs/spec/one.md has no section 1.3"]
+        );
+        assert_eq!(
+            findings("\n[8](two.md#8)"),
+            ["docs/spec/one.md:3: docs/spec/two.md has no section 8"]
+        );
+        let row = "docs/spec/one.md:2: docs/differences.md#running-csvs has no row \"one CSV\"";
+        assert_eq!(findings("[one CSV][running]"), [row]);
+    }
+}
