@@ -9,14 +9,16 @@ use crate::problem::{Formula, Rule, VariableId, list_address};
 pub(super) fn dead(formula: &Formula) -> Vec<bool> {
     let mut dead = vec![false; formula.variables as usize];
     let mut open: Vec<VariableId> = Vec::new();
-    let mut lists = Lists { chosen_by: vec![Vec::new(); formula.variables as usize], all: Vec::new() };
+    let mut lists =
+        Lists { chosen_by: vec![Vec::new(); formula.variables as usize], all: Vec::new() };
     let mut known: HashMap<usize, usize> = HashMap::new();
     for rule in &formula.rules {
         match rule {
             Rule::Prohibited(variable) => open.push(*variable),
             Rule::Dependency { of, choices } if choices.is_empty() => open.push(*of),
             Rule::Dependency { of, choices } => {
-                let list = *known.entry(list_address(choices)).or_insert_with(|| lists.add(choices));
+                let list =
+                    *known.entry(list_address(choices)).or_insert_with(|| lists.add(choices));
                 lists.all.get_mut(list).into_iter().for_each(|list| list.needed_by.push(*of));
             }
             _ => {}

@@ -75,7 +75,8 @@ impl Parts {
             let (_, position) = (*self.place.get(variable.index())?)?;
             (!is(gone, variable)).then_some(VariableId(position))
         };
-        let all = |list: &[VariableId]| list.iter().filter_map(|one| local(*one)).collect::<Arc<[_]>>();
+        let all =
+            |list: &[VariableId]| list.iter().filter_map(|one| local(*one)).collect::<Arc<[_]>>();
         Some(match rule {
             Rule::Mandatory(variable) => Rule::Mandatory(local(*variable)?),
             Rule::Prohibited(variable) => Rule::Prohibited(local(*variable)?),

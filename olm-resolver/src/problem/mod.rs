@@ -69,8 +69,7 @@ impl Problem {
         if let Some((_, known)) = self.lists.get(&address) {
             return known.clone();
         }
-        let choices: Arc<[VariableId]> =
-            bundles.iter().map(|bundle| self.bundle(bundle)).collect();
+        let choices: Arc<[VariableId]> = bundles.iter().map(|bundle| self.bundle(bundle)).collect();
         self.lists.insert(address, (bundles.clone(), choices.clone()));
         choices
     }

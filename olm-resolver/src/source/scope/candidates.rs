@@ -204,9 +204,9 @@ impl Scope<'_> {
         for lookup in lookups {
             let found = self.look_up(lookup)?;
             self.known.effort.spend(1 + found.len() as u64)?;
-            let new = found.iter().filter(|twins| {
-                twins.first().is_some_and(|twin| known.insert(twin.id))
-            });
+            let new = found
+                .iter()
+                .filter(|twins| twins.first().is_some_and(|twin| known.insert(twin.id)));
             all.extend(new.cloned());
         }
         Ok(all.into())

@@ -30,8 +30,16 @@ const CATALOGS: [(&str, Hostility, &str); 8] = [
     ("long", Hostility::Long(TOO_LONG), "message length too large"),
     ("longest", Hostility::Long(u32::MAX), "message length too large"),
     ("noise", Hostility::Noise, "error encountered while listing bundles: "),
-    ("apis", Hostility::EmptyApis(2 << 20), "bytes in memory, with 2097152 providedApis, more than"),
-    ("skips", Hostility::Skips, "names, properties and channels of the catalog exceed 67108864 bytes"),
+    (
+        "apis",
+        Hostility::EmptyApis(2 << 20),
+        "bytes in memory, with 2097152 providedApis, more than",
+    ),
+    (
+        "skips",
+        Hostility::Skips,
+        "names, properties and channels of the catalog exceed 67108864 bytes",
+    ),
     ("channels", Hostility::Channels, "the bundles and packages of the catalog exceed 1073741824"),
 ];
 

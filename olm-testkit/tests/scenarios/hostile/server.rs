@@ -117,10 +117,9 @@ fn messages(hostility: Hostility) -> BoxStream<'static, Vec<u8>> {
         Hostility::Noise => one(framed(1_000, &[0xff; 1_000])),
         // Field 7 with nothing in it.
         Hostility::EmptyApis(count) => one(whole(&[0x3a, 0].repeat(count))),
-        Hostility::Skips => endless(|number| proto::Bundle {
-            skips: vec![String::new(); 100_000],
-            ..named(number)
-        }),
+        Hostility::Skips => {
+            endless(|number| proto::Bundle { skips: vec![String::new(); 100_000], ..named(number) })
+        }
         Hostility::Channels => {
             let in_package =
                 |number| proto::Bundle { package_name: format!("p{number}"), ..named(number) };
