@@ -75,7 +75,8 @@ async fn step(scene: &Scene) -> Result<()> {
     });
     plans.create(&PostParams::default(), &serde_json::from_value(plan)?).await?;
     let resource = json!({
-        "group": "", "version": "v1", "kind": "ConfigMap", "name": "bomb", "manifest": bomb(),
+        "group": "apiextensions.k8s.io", "version": "v1", "kind": "CustomResourceDefinition", "name": "bomb",
+        "manifest": bomb(),
         "sourceName": "", "sourceNamespace": "",
     });
     let step = json!({"resolving": "bomb", "resource": resource, "status": "Unknown"});
@@ -84,14 +85,15 @@ async fn step(scene: &Scene) -> Result<()> {
     Ok(())
 }
 
+/// It is tried again for a minute before it fails; what is wrong with it is said at once.
 async fn refused_step(scene: &Scene) -> Result<()> {
-    let says = |plan: &InstallPlan| {
-        let conditions = plan.status.iter().flat_map(|status| &status.conditions);
-        conditions
-            .into_iter()
-            .any(|it| it.message.as_deref().is_some_and(|text| text.contains(SAID)))
+    let says = |text: &Option<String>| text.as_deref().is_some_and(|text| text.contains(SAID));
+    let refused = |plan: &InstallPlan| {
+        let status = plan.status.iter();
+        status.clone().any(|status| says(&status.message))
+            || status.flat_map(|it| &it.conditions).any(|condition| says(&condition.message))
     };
-    wait::until(&scene.api(), "bomb", "refuse its step", says).await.map(drop)
+    wait::until(&scene.api(), "bomb", "refuse its step", refused).await.map(drop)
 }
 
 /// A catalog whose ConfigMap the operator looks at before it has a server.
@@ -112,10 +114,11 @@ async fn catalog(scene: &Scene) -> Result<()> {
     });
     let catalog: CatalogSource = serde_json::from_value(object)?;
     scene.create(&catalog).await?;
-    let served = |catalog: &CatalogSource| {
-        catalog.status.as_ref().is_some_and(|status| status.registry_service.is_some())
+    // It has come as far as the Pod of the server, which the namespace of the test does not admit.
+    let seen = |catalog: &CatalogSource| {
+        catalog.status.as_ref().is_some_and(|status| status.message.is_some())
     };
-    wait::until(&scene.api(), "bomb", "have a Service", served).await.map(drop)
+    wait::until(&scene.api(), "bomb", "be looked at", seen).await.map(drop)
 }
 
 /// An operator of another namespace, and how long it takes.
