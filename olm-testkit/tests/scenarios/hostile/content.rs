@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use anyhow::{Result, ensure};
 use k8s_openapi::api::core::v1::ConfigMap;
-use kube::api::{Api, ObjectMeta, Patch, PatchParams, PostParams};
+use kube::api::{Api, DeleteParams, ObjectMeta, Patch, PatchParams, PostParams};
 use olm_testkit::builders::{Bundle, Package, csv};
 use olm_testkit::e2e::Scene;
 use olm_testkit::e2e::stage::local::Local;
@@ -118,7 +118,11 @@ async fn catalog(scene: &Scene) -> Result<()> {
     let seen = |catalog: &CatalogSource| {
         catalog.status.as_ref().is_some_and(|status| status.message.is_some())
     };
-    wait::until(&scene.api(), "bomb", "be looked at", seen).await.map(drop)
+    let catalogs: Api<CatalogSource> = scene.api();
+    wait::until(&catalogs, "bomb", "be looked at", seen).await?;
+    // Its Pod would be tried again and again.
+    catalogs.delete("bomb", &DeleteParams::default()).await?;
+    Ok(())
 }
 
 /// An operator of another namespace, and how long it takes.
