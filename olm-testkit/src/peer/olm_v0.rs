@@ -8,19 +8,28 @@ use olm_tools::OlmV0;
 use crate::operators::OLM_NAMESPACE;
 use crate::process::{Launch, Lifetime, Running};
 
-/// Starts both operators beside a cluster. Their logs are in a folder, under names with this end.
+/// Starts both operators beside a cluster. Their logs are in a folder, under names with this end. They
+/// reach catalogs through the proxy at this URL.
 ///
 /// They serve health and metrics at ports that no flag sets, and go on without when these are taken.
 ///
 /// # Errors
 /// One cannot be started.
-pub fn start(v0: &OlmV0, kubeconfig: &Path, logs: &Path, end: &str) -> Result<Vec<Running>> {
+pub fn start(
+    v0: &OlmV0,
+    kubeconfig: &Path,
+    logs: &Path,
+    end: &str,
+    proxy: &str,
+) -> Result<Vec<Running>> {
     let start = |program: &str| {
         let launch = Launch {
             name: format!("v0's {program}"),
             program: v0.program(program),
             args: vec!["--namespace".to_owned(), OLM_NAMESPACE.to_owned()],
-            env: vec![("KUBECONFIG".to_owned(), kubeconfig.to_string_lossy().into_owned())],
+            env: [("KUBECONFIG", &*kubeconfig.to_string_lossy()), ("GRPC_PROXY", proxy)]
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .to_vec(),
             log: logs.join(format!("v0-{program}{end}.log")),
             lifetime: Lifetime::Command,
         };

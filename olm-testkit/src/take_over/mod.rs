@@ -4,20 +4,28 @@
 //! - [`install`]: what users of such a cluster have installed;
 //! - [`Ours`]: our operators, where those of v0 were;
 //! - [`Pods`]: what runs, and what was restarted;
-//! - [`State`]: what must stay as it is;
+//! - [`ImageCatalog`]: a catalog that is served by a Pod of OLM, and [`ServiceProxy`], by which v0
+//!   reaches it;
+//! - [`State`]: what is there, and [`Changes`] of it with their reasons;
 //! - [`recording`]: what v0 leaves in a cluster, written down and put into another cluster.
 
+mod accepted;
 mod content;
 mod files;
+mod image_catalog;
 mod ours;
 mod pods;
 pub mod recording;
+mod service_proxy;
 mod state;
 mod writes;
 
+pub use accepted::{Accepted, Changes};
 pub use content::{Content, install, serve};
 pub use files::{Files, PACKAGE_SERVER, PACKAGES};
+pub use image_catalog::ImageCatalog;
 pub use ours::{Ground, Ours, package_server};
 pub use pods::Pods;
+pub use service_proxy::ServiceProxy;
 pub use state::State;
 pub use writes::needless;

@@ -60,7 +60,7 @@ async fn story(ground: &Ground, mut audit: AuditLog) -> Result<()> {
     ensure!(restarted.is_empty(), "restarted:\n{}", restarted.join("\n"));
     let needless = needless(&writes);
     ensure!(needless.is_empty(), "written without need:\n{}", needless.join("\n"));
-    let differences: Vec<_> = after.differences(&before).iter().map(ToString::to_string).collect();
-    ensure!(differences.is_empty(), "not what v0 left:\n{}", differences.join("\n"));
+    let changes = after.changes(&before)?;
+    ensure!(changes.unexplained.is_empty(), "not what v0 left:\n{changes}");
     Ok(())
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use olm_testkit::audit::Write;
-use olm_testkit::dump::Difference;
+use olm_testkit::take_over::Changes;
 
 /// One way of the two.
 #[derive(Debug)]
@@ -19,15 +19,15 @@ pub(super) struct Report {
     pub writes: Vec<Write>,
     /// Those of the writes that are needless, where that is judged: what v0 writes is its business.
     pub needless: Option<Vec<String>>,
-    /// What is different from before, apart from OLM's own objects and what is repaired.
-    pub differences: Vec<Difference>,
+    /// What is different from before, with the reasons.
+    pub changes: Changes,
 }
 
 impl Report {
     /// Whether nothing was restarted, written or changed without need.
     pub(super) fn is_good(&self) -> bool {
         let is_sparing = self.needless.iter().flatten().next().is_none();
-        self.restarted.is_empty() && is_sparing && self.differences.is_empty()
+        self.restarted.is_empty() && is_sparing && self.changes.unexplained.is_empty()
     }
 }
 
@@ -45,8 +45,7 @@ impl fmt::Display for Report {
         for (line, count) in counted(&self.writes) {
             writeln!(f, "    {count:>3} {line}")?;
         }
-        writeln!(f, "  {} differences to what was there before", self.differences.len())?;
-        self.differences.iter().try_for_each(|one| writeln!(f, "    {one}"))
+        write!(f, "{}", self.changes)
     }
 }
 

@@ -15,8 +15,8 @@ use olm_testkit::progress::Progress;
 use olm_testkit::registry::Registry;
 use olm_testkit::stand_in::StandIn;
 use olm_testkit::take_over::{
-    Content, Files, Ground, Ours, PACKAGE_SERVER, State, install, needless, package_server,
-    recording, serve,
+    Content, Files, Ground, ImageCatalog, Ours, PACKAGE_SERVER, ServiceProxy, State, install,
+    needless, package_server, recording, serve,
 };
 use olm_testkit::wait;
 use olm_types::api::{ClusterServiceVersion, CsvPhase};
@@ -37,6 +37,9 @@ pub(super) struct Story {
     v0: OlmV0,
     audit: AuditLog,
     registry: Registry,
+    /// Only where everything is installed.
+    image: Option<ImageCatalog>,
+    proxy: ServiceProxy,
     manager: Manager,
     _files: tempfile::TempDir,
 }
@@ -69,12 +72,30 @@ impl Story {
         let binaries = Binaries::in_dir(binaries, &logs);
         let ground = Ground { client, kubectl, kubeconfig, binaries, files };
         ground.files.apply_v0(&ground.kubectl)?;
-        let manager = start_v0(&v0, &ground, &logs, "").await?;
+        let proxy = ServiceProxy::start(ground.client.clone()).await?;
+        let manager = start_v0(&v0, &ground, &logs, ("", &proxy)).await?;
         let registry = serve(&ground.binaries)?;
         install(&ground.client, &registry, content).await?;
+        let image = match content {
+            Content::Everything => {
+                Some(ImageCatalog::install(&ground.client, &ground.binaries).await?)
+            }
+            Content::Durable => None,
+        };
         let mut audit = AuditLog::new(cluster.audit_log()).apart_from("leases");
         audit.until_quiet(&OlmV0::PROGRAMS, QUIET, PATIENCE).await?;
-        Ok(Self { cluster, ground, logs, v0, audit, registry, manager, _files: folder })
+        Ok(Self {
+            cluster,
+            ground,
+            logs,
+            v0,
+            audit,
+            registry,
+            image,
+            proxy,
+            manager,
+            _files: folder,
+        })
     }
 
     /// What v0 left, written down.
@@ -107,7 +128,8 @@ impl Story {
         files.stop_operators(kubectl)?;
         kubectl.run(&["delete", "apiservice", "v1.packages.operators.coreos.com"])?;
         files.apply_v0(kubectl)?;
-        self.manager = start_v0(&self.v0, &self.ground, &self.logs, "-again").await?;
+        self.manager =
+            start_v0(&self.v0, &self.ground, &self.logs, ("-again", &self.proxy)).await?;
         let writes = self.audit.until_quiet(&OlmV0::PROGRAMS, QUIET, PATIENCE).await?;
         let title = format!("v0 {}, after ours", OlmV0::version());
         self.report(title, &before, writes).await
@@ -117,6 +139,9 @@ impl Story {
     pub(super) async fn end(mut self) -> Result<()> {
         self.stop();
         self.registry.die();
+        if let Some(image) = self.image.take() {
+            image.stop();
+        }
         self.cluster.down().await
     }
 
@@ -139,14 +164,19 @@ impl Story {
             restarted: after.pods.restarted_since(&before.pods),
             needless: None,
             writes,
-            differences: after.differences(before),
+            changes: after.changes(before)?,
         })
     }
 }
 
 /// v0's operators at work, and its package server, which here is a process in the place of Pods.
-async fn start_v0(v0: &OlmV0, ground: &Ground, logs: &Path, end: &str) -> Result<Manager> {
-    let operators = start_olm_v0(v0, &ground.kubeconfig, logs, end)?;
+async fn start_v0(
+    v0: &OlmV0,
+    ground: &Ground,
+    logs: &Path,
+    (end, proxy): (&str, &ServiceProxy),
+) -> Result<Manager> {
+    let operators = start_olm_v0(v0, &ground.kubeconfig, logs, end, &proxy.url())?;
     let stand_in = package_server(ground).await?;
     let csvs: Api<ClusterServiceVersion> = Api::namespaced(ground.client.clone(), OLM_NAMESPACE);
     wait::until(&csvs, PACKAGE_SERVER, "succeed", |csv: &ClusterServiceVersion| {

@@ -1,0 +1,194 @@
+//! Every change that a take-over may make, by object and field, with its reason.
+//!
+//! What no row covers is unexplained, and a row that covers nothing in either direction is out of date:
+//! `cargo xtask take-over` fails on both.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use super::{PACKAGE_SERVER, PACKAGES};
+use crate::dump::{Difference, Key};
+
+/// Changes that are accepted for one reason.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Accepted {
+    /// Which objects.
+    objects: Objects,
+    /// A part of the path of the field; empty for every field, and for the whole object.
+    field: &'static str,
+    /// Why.
+    reason: &'static str,
+}
+
+/// Which objects a row is about.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Objects {
+    /// Those that the manifests of both apply.
+    Applied,
+    /// Those of a kind whose names have this part.
+    Of(&'static str, &'static str),
+    /// Those of every kind whose names have this part.
+    Named(&'static str),
+}
+
+use Objects::{Applied, Named, Of};
+
+const MANIFESTS: &str = "the manifests of whoever takes over apply it";
+const SERVER: &str =
+    "v0's package server is a CSV with what OLM makes for it; here catalog-operator serves";
+const REQUIREMENTS: &str = "v0 keeps the requirements of the last failure";
+const MEMBERS: &str = "an Operator shows what it consists of, with the repairs of that";
+
+/// The rows; the first that covers a change is its reason.
+const ACCEPTED: [Accepted; 12] = [
+    row(Applied, "", MANIFESTS),
+    row(Of("CustomResourceDefinition", "operators.coreos.com"), "", MANIFESTS),
+    row(Of("ReplicaSet", "olm-operator-"), "", "it belongs to a Deployment of the manifests"),
+    row(Of("ReplicaSet", "catalog-operator-"), "", "it belongs to a Deployment of the manifests"),
+    row(Named(PACKAGE_SERVER), "", SERVER),
+    row(Named(PACKAGES), "", SERVER),
+    row(Named("packagemanifest"), "", SERVER),
+    row(Named("olm-operators"), "", "the package server was a member of this OperatorGroup"),
+    row(
+        Of("ClusterRole", ""),
+        "ownerReferences[0].kind",
+        "v0 spells the kind of the owner so that no garbage collector finds it",
+    ),
+    row(Of("ClusterServiceVersion", ""), "status.requirementStatus", REQUIREMENTS),
+    row(Of("Operator", ""), "status.components", MEMBERS),
+    row(
+        Of("Subscription", ""),
+        "status.conditions",
+        "v0 leaves InstallPlanPending on Subscriptions that OLM made",
+    ),
+];
+
+const fn row(objects: Objects, field: &'static str, reason: &'static str) -> Accepted {
+    Accepted { objects, field, reason }
+}
+
+/// What a take-over changed.
+#[derive(Debug, Default)]
+pub struct Changes {
+    /// With the row that explains it.
+    pub accepted: Vec<(Difference, &'static Accepted)>,
+    /// What no row covers.
+    pub unexplained: Vec<Difference>,
+}
+
+impl Changes {
+    /// Looks for the reason of each; `applied` are the objects of the manifests.
+    pub(super) fn explain(all: Vec<Difference>, applied: &BTreeSet<Key>) -> Self {
+        let mut changes = Self::default();
+        for one in all {
+            match ACCEPTED.iter().find(|row| row.covers(&one, applied)) {
+                Some(row) => changes.accepted.push((one, row)),
+                None => changes.unexplained.push(one),
+            }
+        }
+        changes
+    }
+
+    /// The rows that cover nothing in any of these.
+    pub fn out_of_date(all: &[&Self]) -> Vec<&'static Accepted> {
+        let used: BTreeSet<_> =
+            all.iter().flat_map(|one| &one.accepted).map(|(_, row)| *row).collect();
+        ACCEPTED.iter().filter(|row| !used.contains(row)).collect()
+    }
+}
+
+impl Accepted {
+    fn covers(&self, one: &Difference, applied: &BTreeSet<Key>) -> bool {
+        let Key { kind, name, .. } = &one.object;
+        let is_of = match self.objects {
+            Applied => applied.contains(&one.object),
+            Of(of, part) => *kind == of && name.contains(part),
+            Named(part) => name.contains(part),
+        };
+        is_of && one.path.contains(self.field)
+    }
+}
+
+impl fmt::Display for Accepted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.objects {
+            Applied => f.write_str("objects of the manifests")?,
+            Of(kind, "") => f.write_str(kind)?,
+            Of(kind, part) => write!(f, "{kind} …{part}…")?,
+            Named(part) => write!(f, "…{part}…")?,
+        }
+        let field = if self.field.is_empty() { "any field" } else { self.field };
+        write!(f, ", {field}: {}", self.reason)
+    }
+}
+
+/// Each row with what it covers: object and fields. Whole definitions are counted.
+impl fmt::Display for Changes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut rows: BTreeMap<_, BTreeMap<_, Vec<_>>> = BTreeMap::new();
+        for (one, row) in &self.accepted {
+            rows.entry(*row).or_default().entry(&one.object).or_default().push(one);
+        }
+        let (accepted, unexplained) = (self.accepted.len(), self.unexplained.len());
+        writeln!(f, "  {accepted} accepted changes, {unexplained} unexplained")?;
+        for (row, objects) in rows {
+            writeln!(f, "    {row}")?;
+            for (object, changes) in objects {
+                writeln!(f, "      {object}: {}", fields(&changes))?;
+            }
+        }
+        self.unexplained.iter().try_for_each(|one| writeln!(f, "    unexplained: {one}"))
+    }
+}
+
+/// Most fields of one object that are named.
+const NAMED: usize = 12;
+
+fn fields(changes: &[&Difference]) -> String {
+    if let [Difference { path, expected, .. }] = changes
+        && path.is_empty()
+    {
+        return if expected.is_some() { "gone" } else { "new" }.to_owned();
+    }
+    let named: Vec<&str> = changes.iter().take(NAMED).map(|one| one.path.as_str()).collect();
+    match changes.len().saturating_sub(NAMED) {
+        0 => named.join(", "),
+        more => format!("{}, and {more} fields more", named.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn change(kind: &str, name: &str, path: &str) -> Difference {
+        let object = Key { kind: kind.to_owned(), namespace: String::new(), name: name.to_owned() };
+        Difference { object, path: path.to_owned(), expected: Some("a".into()), found: None }
+    }
+
+    #[test]
+    fn each_change_has_a_reason_or_is_unexplained() {
+        let applied = [change("Deployment", "catalog-operator", "").object].into();
+        let all = vec![
+            change("Deployment", "catalog-operator", "spec.replicas"),
+            change("Deployment", "tea", "spec.replicas"),
+            change("ClusterServiceVersion", "tea.v1", "status.requirementStatus[0].status"),
+            change("ClusterServiceVersion", "tea.v1", "status.phase"),
+            change("ClusterServiceVersion", "packageserver", ""),
+        ];
+        let changes = Changes::explain(all, &applied);
+        let lost: Vec<String> = changes.unexplained.iter().map(ToString::to_string).collect();
+        assert_eq!(lost.len(), 2, "{lost:?}");
+        let text = changes.to_string();
+        assert!(text.starts_with("  3 accepted changes, 2 unexplained\n"), "{text}");
+        assert!(text.contains("ClusterServiceVersion packageserver: gone"), "{text}");
+        assert!(text.contains("Deployment catalog-operator: spec.replicas"), "{text}");
+    }
+
+    #[test]
+    fn rows_that_cover_nothing_are_out_of_date() {
+        let used =
+            Changes::explain(vec![change("Operator", "tea", "status.components")], &[].into());
+        assert_eq!(Changes::out_of_date(&[&used]).len(), ACCEPTED.len() - 1);
+    }
+}

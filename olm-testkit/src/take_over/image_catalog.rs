@@ -1,0 +1,93 @@
+//! A catalog by image, and an operator from it.
+//!
+//! No container runs in these clusters: a process serves at the address of the Service that OLM makes.
+//! Ours look the address up by themselves; v0 asks for the Service by name, and reaches it through a
+//! [`super::ServiceProxy`], which its variable `GRPC_PROXY` names.
+
+use std::net::{IpAddr, SocketAddr};
+
+use anyhow::{Context, Result};
+use k8s_openapi::api::core::v1::{Namespace, Service};
+use kube::Client;
+use kube::api::{Api, PostParams};
+use olm_types::api::{CatalogSource, ClusterServiceVersion, CsvPhase, OperatorGroup, Subscription};
+
+use crate::builders::{self, Bundle, CatalogDir, Package, csv};
+use crate::operators::{Binaries, OLM_NAMESPACE};
+use crate::process::Running;
+use crate::wait;
+
+/// Name of the CatalogSource, and of its Service.
+const NAME: &str = "shelf";
+
+/// The namespace of the operator that comes from it, and its package.
+const PACKAGE: &str = "kettle";
+
+/// Where registries serve.
+const PORT: u16 = 50_051;
+
+/// What the Pod of the catalog would serve, until dropped.
+#[derive(Debug)]
+pub struct ImageCatalog {
+    _content: CatalogDir,
+    running: Running,
+}
+
+impl ImageCatalog {
+    /// Adds the catalog and installs an operator from it.
+    ///
+    /// # Errors
+    /// The API server refuses something, or a part is not there in time.
+    pub async fn install(client: &Client, binaries: &Binaries) -> Result<Self> {
+        let once = PostParams::default();
+        let mut source = builders::catalog_source(OLM_NAMESPACE, NAME, "");
+        source.spec.address = None;
+        source.spec.image = Some(format!("registry.example.com/{NAME}:v1"));
+        let sources: Api<CatalogSource> = Api::namespaced(client.clone(), OLM_NAMESPACE);
+        sources.create(&once, &source).await.context("the API server refuses the catalog")?;
+        let catalog = Self::serve(client, binaries).await?;
+        wait::until_connected(&sources, NAME).await?;
+        subscribe(client).await?;
+        Ok(catalog)
+    }
+
+    /// Ends the server.
+    pub fn stop(self) {
+        self.running.stop();
+    }
+
+    async fn serve(client: &Client, binaries: &Binaries) -> Result<Self> {
+        let services: Api<Service> = Api::namespaced(client.clone(), OLM_NAMESPACE);
+        let has_address = |service: &Service| address(service).is_some();
+        let service = wait::until(&services, NAME, "have an address", has_address).await?;
+        let ip = address(&service).context("the Service lost its address")?;
+        let kettle = csv("kettle.v1.0.0", "1.0.0").deployment(PACKAGE, "default");
+        let content = CatalogDir::of(&[Package::single(PACKAGE, Bundle::new("1.0.0", &kettle))])?;
+        let running = binaries.registry_on(NAME, content.path(), SocketAddr::new(ip, PORT))?;
+        Ok(Self { _content: content, running })
+    }
+}
+
+/// Subscribes to the package, and waits until it is installed.
+async fn subscribe(client: &Client) -> Result<()> {
+    let once = PostParams::default();
+    let namespaces: Api<Namespace> = Api::all(client.clone());
+    namespaces.create(&once, &builders::namespace(PACKAGE)).await?;
+    let groups: Api<OperatorGroup> = Api::namespaced(client.clone(), PACKAGE);
+    groups.create(&once, &builders::operator_group(PACKAGE, "group", &[PACKAGE])).await?;
+    let mut subscription = builders::subscription(PACKAGE, PACKAGE, "stable", NAME);
+    OLM_NAMESPACE.clone_into(&mut subscription.spec.source_namespace);
+    let subscriptions: Api<Subscription> = Api::namespaced(client.clone(), PACKAGE);
+    subscriptions.create(&once, &subscription).await?;
+    let csvs: Api<ClusterServiceVersion> = Api::namespaced(client.clone(), PACKAGE);
+    wait::until(&csvs, "kettle.v1.0.0", "succeed", |csv: &ClusterServiceVersion| {
+        csv.status.as_ref().is_some_and(|status| status.phase == CsvPhase::Succeeded)
+    })
+    .await
+    .map(drop)
+}
+
+/// The address of a Service.
+pub(super) fn address(service: &Service) -> Option<IpAddr> {
+    service.spec.as_ref()?.cluster_ip.as_deref()?.parse().ok()
+}
