@@ -26,7 +26,7 @@ pub fn start(
         let launch = Launch {
             name: format!("v0's {program}"),
             program: v0.program(program),
-            args: vec!["--namespace".to_owned(), OLM_NAMESPACE.to_owned()],
+            args: arguments(program),
             env: [("KUBECONFIG", &*kubeconfig.to_string_lossy()), ("GRPC_PROXY", proxy)]
                 .map(|(name, value)| (name.to_owned(), value.to_owned()))
                 .to_vec(),
@@ -36,4 +36,11 @@ pub fn start(
         launch.start()
     };
     OlmV0::PROGRAMS.into_iter().map(start).collect()
+}
+
+/// As in v0's chart.
+fn arguments(program: &str) -> Vec<String> {
+    let user = (program == "catalog").then_some("--set-workload-user-id=true");
+    let all = ["--namespace", OLM_NAMESPACE].into_iter().chain(user);
+    all.map(str::to_owned).collect()
 }

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use super::{PACKAGE_SERVER, PACKAGES};
+use super::PACKAGE_SERVER;
 use crate::dump::{Difference, Key};
 
 /// Changes that are accepted for one reason.
@@ -40,14 +40,12 @@ const REQUIREMENTS: &str = "v0 keeps the requirements of the last failure";
 const MEMBERS: &str = "an Operator shows what it consists of, with the repairs of that";
 
 /// The rows; the first that covers a change is its reason.
-const ACCEPTED: [Accepted; 12] = [
+const ACCEPTED: [Accepted; 10] = [
     row(Applied, "", MANIFESTS),
     row(Of("CustomResourceDefinition", "operators.coreos.com"), "", MANIFESTS),
     row(Of("ReplicaSet", "olm-operator-"), "", "it belongs to a Deployment of the manifests"),
     row(Of("ReplicaSet", "catalog-operator-"), "", "it belongs to a Deployment of the manifests"),
     row(Named(PACKAGE_SERVER), "", SERVER),
-    row(Named(PACKAGES), "", SERVER),
-    row(Named("packagemanifest"), "", SERVER),
     row(Named("olm-operators"), "", "the package server was a member of this OperatorGroup"),
     row(
         Of("ClusterRole", ""),

@@ -34,11 +34,11 @@ pub struct ImageCatalog {
 }
 
 impl ImageCatalog {
-    /// Adds the catalog and installs an operator from it.
+    /// Adds the catalog, and waits until it is connected.
     ///
     /// # Errors
-    /// The API server refuses something, or a part is not there in time.
-    pub async fn install(client: &Client, binaries: &Binaries) -> Result<Self> {
+    /// The API server refuses it, or a part is not there in time.
+    pub async fn add(client: &Client, binaries: &Binaries) -> Result<Self> {
         let once = PostParams::default();
         let mut source = builders::catalog_source(OLM_NAMESPACE, NAME, "");
         source.spec.address = None;
@@ -47,7 +47,6 @@ impl ImageCatalog {
         sources.create(&once, &source).await.context("the API server refuses the catalog")?;
         let catalog = Self::serve(client, binaries).await?;
         wait::until_connected(&sources, NAME).await?;
-        subscribe(client).await?;
         Ok(catalog)
     }
 
@@ -68,8 +67,11 @@ impl ImageCatalog {
     }
 }
 
-/// Subscribes to the package, and waits until it is installed.
-async fn subscribe(client: &Client) -> Result<()> {
+/// Subscribes to the package of the catalog, and waits until it is installed.
+///
+/// # Errors
+/// The API server refuses something, or the CSV does not succeed in time.
+pub async fn install_from_image(client: &Client) -> Result<()> {
     let once = PostParams::default();
     let namespaces: Api<Namespace> = Api::all(client.clone());
     namespaces.create(&once, &builders::namespace(PACKAGE)).await?;

@@ -66,7 +66,9 @@ impl Ours {
         let address = packages::address(&ground.client).await?.to_string();
         let mut ours = Self { operators: Vec::new() };
         for operator in Operator::ALL {
-            let serves = ["--packages-address".to_owned(), address.clone()];
+            // As in `deploy/`, and in v0's chart.
+            let user = "--set-workload-user-id=true".to_owned();
+            let serves = ["--packages-address".to_owned(), address.clone(), user];
             let args = if operator == Operator::Catalog { serves.to_vec() } else { Vec::new() };
             let special = Special { args, ..Special::default() };
             let started = ground.binaries.operator(operator, &ground.kubeconfig, special).await?;

@@ -12,7 +12,12 @@ use crate::operators::OLM_NAMESPACE;
 /// The `app` labels of OLM's own Pods, which may stop when somebody else takes over.
 const OF_OLM: [&str; 3] = ["catalog-operator", "olm-operator", "packageserver"];
 
-/// The Pods of a cluster apart from OLM's own: which ones, and how often they were restarted.
+/// The label of the Pods that serve catalogs. Those in OLM's namespace are made anew once: the manifests
+/// of v0 and ours say different Pod security for that namespace, from which these Pods take theirs.
+const OF_A_CATALOG: &str = "olm.catalogSource";
+
+/// The Pods of a cluster apart from OLM's own, and those of catalogs in its namespace: which ones, and how
+/// often they were restarted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pods(BTreeMap<String, String>);
 
@@ -47,7 +52,8 @@ impl Pods {
 
 fn is_of_olm(pod: &Pod) -> bool {
     let app = pod.labels().get("app").map(String::as_str).unwrap_or_default();
-    pod.namespace().as_deref() == Some(OLM_NAMESPACE) && OF_OLM.contains(&app)
+    let serves = pod.labels().contains_key(OF_A_CATALOG);
+    pod.namespace().as_deref() == Some(OLM_NAMESPACE) && (serves || OF_OLM.contains(&app))
 }
 
 /// Its name; and its uid with the restarts of its containers.

@@ -12,17 +12,25 @@ const OF_THE_PACKAGE_SERVER: [&str; 3] =
 
 /// What ours brings up to date once, because v0 leaves it wrong (docs/differences.md), or because it
 /// says who did something last.
-const REPAIRED: [&str; 5] = [
+const REPAIRED: [&str; 6] = [
     // When the operator connected.
-    "catalogsources/status ",
+    CATALOG,
     // Owners of the roles of an API: v0 spells their kind so that no garbage collector finds them.
     "clusterroles ",
     // Requirements are those of the last failure.
     "clusterserviceversions/status ",
     OPERATOR,
+    // The Pod of a catalog in OLM's namespace, whose Pod security changes with the manifests.
+    "pods operator-lifecycle-manager/",
     // A generated one stays InstallPlanPending after its plan is done.
-    "subscriptions/status ",
+    SUBSCRIPTION,
 ];
+
+/// Subscriptions show the health of catalogs, so they follow each change of one.
+const SUBSCRIPTION: &str = "subscriptions/status ";
+
+/// Status of catalogs.
+const CATALOG: &str = "catalogsources/status ";
 
 /// Operators show the times of what they consist of, so they follow the repair of each of that.
 const OPERATOR: &str = "operators/status ";
@@ -38,12 +46,17 @@ pub fn needless(writes: &[Write]) -> Vec<String> {
         *counts.entry(&write.object).or_default() += 1;
     }
     let is_repair = |object: &str| REPAIRED.iter().any(|repaired| object.starts_with(repaired));
+    let of_catalogs = writes.iter().filter(|write| write.object.starts_with(CATALOG)).count();
     let is_followed = |object: &str| is_repair(object) && !object.starts_with(OPERATOR);
     let followed = writes.iter().filter(|write| is_followed(&write.object)).count();
     let is_needless = |write: &&Write| {
         let object = write.object.as_str();
         let is_repair = is_repair(object);
-        let most = if object.starts_with(OPERATOR) { 1 + followed } else { TWICE };
+        let most = match object {
+            _ if object.starts_with(OPERATOR) => 1 + followed,
+            _ if object.starts_with(SUBSCRIPTION) => TWICE + of_catalogs,
+            _ => TWICE,
+        };
         let is_repeated = counts.get(object).is_some_and(|count| *count > most);
         let is_of_the_package_server =
             OF_THE_PACKAGE_SERVER.iter().any(|mark| object.contains(mark));

@@ -16,7 +16,7 @@ use olm_testkit::registry::Registry;
 use olm_testkit::stand_in::StandIn;
 use olm_testkit::take_over::{
     Content, Files, Ground, ImageCatalog, Ours, PACKAGE_SERVER, ServiceProxy, State, install,
-    needless, package_server, recording, serve,
+    install_from_image, needless, package_server, recording, serve,
 };
 use olm_testkit::wait;
 use olm_types::api::{ClusterServiceVersion, CsvPhase};
@@ -75,13 +75,14 @@ impl Story {
         let proxy = ServiceProxy::start(ground.client.clone()).await?;
         let manager = start_v0(&v0, &ground, &logs, ("", &proxy)).await?;
         let registry = serve(&ground.binaries)?;
-        install(&ground.client, &registry, content).await?;
         let image = match content {
-            Content::Everything => {
-                Some(ImageCatalog::install(&ground.client, &ground.binaries).await?)
-            }
+            Content::Everything => Some(ImageCatalog::add(&ground.client, &ground.binaries).await?),
             Content::Durable => None,
         };
+        install(&ground.client, &registry, content).await?;
+        if image.is_some() {
+            install_from_image(&ground.client).await?;
+        }
         let mut audit = AuditLog::new(cluster.audit_log()).apart_from("leases");
         audit.until_quiet(&OlmV0::PROGRAMS, QUIET, PATIENCE).await?;
         Ok(Self {
