@@ -42,7 +42,7 @@ struct Known<'a> {
     /// The sections of each page.
     sections: BTreeMap<&'a str, BTreeSet<&'a str>>,
     /// The subjects of each table, by the anchor of its heading.
-    tables: BTreeMap<String, Vec<&'a str>>,
+    tables: BTreeMap<String, Vec<String>>,
 }
 
 impl Known<'_> {
@@ -98,9 +98,9 @@ fn tables_of(text: &str) -> Vec<(&str, &str)> {
     defined.filter_map(|(label, target)| Some((label, target.strip_prefix(TABLE)?))).collect()
 }
 
-/// The first cells of the rows below each heading.
-fn subjects(text: &str) -> BTreeMap<String, Vec<&str>> {
-    let mut tables: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+/// The first cells of the rows below each heading; a bar in a cell is written `\|`.
+fn subjects(text: &str) -> BTreeMap<String, Vec<String>> {
+    let mut tables: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut heading = String::new();
     for line in text.lines() {
         if let Some(title) = line.strip_prefix("## ") {
@@ -108,7 +108,7 @@ fn subjects(text: &str) -> BTreeMap<String, Vec<&str>> {
         } else if let Some((subject, _)) =
             line.strip_prefix("| ").and_then(|row| row.split_once(" | "))
         {
-            tables.entry(heading.clone()).or_default().push(subject);
+            tables.entry(heading.clone()).or_default().push(subject.replace("\\|", "|"));
         }
     }
     tables
@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     const ROWS: &str = "## Running: CSVs\n\n| subject | v0 |\n|---|---|\n| two CSVs own one CRD | a |\n\
-        | a dash (`[-]`) in YAML | b |\n";
+        | a dash (`[-]`) \\|\\| in YAML | b |\n";
 
     fn findings(page: &str) -> Vec<String> {
         let file = |path: &str, text: &str| SourceFile { path: path.into(), text: text.into() };
@@ -151,7 +151,7 @@ mod tests {
             none
         );
         assert_eq!(findings("[two CSVs own\none CRD][running], [two CSVs][running]"), none);
-        assert_eq!(findings("[a dash (`[-]`) in YAML][running]"), none);
+        assert_eq!(findings("[a dash (`[-]`) || in YAML][running]"), none);
     }
 
     #[test]
