@@ -43,7 +43,6 @@
 
 pub mod admin;
 pub mod aggregated;
-pub mod blocking;
 pub mod callers;
 pub mod certificates;
 pub mod client;

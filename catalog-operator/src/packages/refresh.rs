@@ -13,9 +13,8 @@ use kube::ResourceExt;
 use olm_catalog::packages::{CatalogFacts, Head, Heads, SHOWN_BYTES, StoredPackage, manifest};
 use olm_catalog::snapshot::CatalogSnapshot;
 use olm_kit::ObjectKey;
-use olm_kit::blocking;
 use olm_kit::controller::{Conclusion, ReconcileError, Reconciler};
-use olm_kit::tasks::{Panicked, blocking};
+use olm_kit::tasks::{Panicked, blocking, in_place};
 use olm_kit::watch::Store;
 use olm_types::api::CatalogSource;
 use olm_types::bundle::CatalogKey;
@@ -190,7 +189,7 @@ impl Refresh {
             let found = pass.within(self.catalogs.bundle(key, package, &channel, &bundle)).await;
             let head = found.and_then(|found| {
                 let read = || Head::read(&found.csv_json).map_err(|error| error.to_string());
-                blocking::read(found.csv_json.len(), read)
+                in_place::read(found.csv_json.len(), read)
             });
             match head {
                 Ok(head) => {

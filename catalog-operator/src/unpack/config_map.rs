@@ -5,7 +5,7 @@
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{Api, Client, ResourceExt};
 use olm_catalog::bundle::config_map;
-use olm_kit::blocking;
+use olm_kit::tasks::in_place;
 use olm_lifecycle::unpack::{BundleReference, UnpackedBundle};
 
 /// Who asks for a bundle.
@@ -41,7 +41,7 @@ pub async fn stored(
 
 /// The bundle in a ConfigMap, without objects when there is none.
 pub(super) fn read(found: &ConfigMap) -> Result<UnpackedBundle, config_map::ReadError> {
-    blocking::read(config_map::bytes(found), || read_now(found))
+    in_place::read(config_map::bytes(found), || read_now(found))
 }
 
 fn read_now(found: &ConfigMap) -> Result<UnpackedBundle, config_map::ReadError> {

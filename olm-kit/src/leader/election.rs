@@ -14,7 +14,7 @@ use tokio::time::{Instant, sleep, timeout};
 
 use super::turn::{Turn, View, holder, released, turn};
 use super::{Leadership, LeaseOptions};
-use crate::tasks::{Gate, Tasks};
+use crate::tasks::{Gate, Tasks, contained};
 
 /// Name of the task, and of the gate of readiness that opens once the Lease is known.
 const NAME: &str = "leader election";
@@ -93,7 +93,7 @@ impl Election {
                 lost = election.lapse() => lost,
                 lost = election.run(&known) => lost,
                 () = token.cancelled() => {
-                    tokio::spawn(async move { election.drain(&ending).await });
+                    contained(NAME, async move { election.drain(&ending).await });
                     return Ok(());
                 }
             };

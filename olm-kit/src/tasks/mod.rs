@@ -23,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 pub use olm_tasks::{
-    Cause, Panicked, Pauses, Restart, Task, blocking, concluded, contained, isolated,
+    Cause, Panicked, Pauses, Restart, Task, blocking, concluded, contained, in_place, isolated,
     panic_message, restarted,
 };
 pub use readiness::{Gate, Readiness};

@@ -5,12 +5,14 @@
 //! | handles one tenant's input for as long as there is some | [`restarted`] | that is reported, and it starts again after a growing pause |
 //! | handles one piece of such input in the background | [`concluded`] | that is its result |
 //! | computes what is awaited | [`isolated`], [`blocking`]; [`caught`] without a task | that is its result |
+//! | reads a large text at once, beside other tasks | [`in_place::read`] | that of the task that reads |
 //! | serves one caller | [`contained`] | that is logged, and the caller's connection ends |
 //!
 //! What the whole process shares (an accept loop, a watch, a controller) is a critical task of
 //! `olm_kit::tasks::Tasks`: the process ends with the cause. Nothing else starts tasks; `cargo xtask
 //! tidy` checks that.
 
+pub mod in_place;
 mod restarted;
 
 use std::any::Any;

@@ -5,8 +5,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use dashmap::DashMap;
 use olm_kit::ObjectKey;
-use olm_kit::blocking;
 use olm_kit::controller::{Conclusion, ReconcileError, Reconciler};
+use olm_kit::tasks::in_place;
 use olm_lifecycle::install_plan::continuation::Now;
 use olm_lifecycle::install_plan::execution::Execution;
 use olm_lifecycle::install_plan::phase::{self, Decision};
@@ -147,13 +147,13 @@ impl InstallPlans {
         for reference in execution.bundles() {
             let bundle = unpack::stored(&self.calls.client, &reference, &reader).await;
             let bytes = bundle.as_ref().map_or(0, UnpackedBundle::bytes);
-            blocking::read(bytes, || execution.provide(&reference, bundle));
+            in_place::read(bytes, || execution.provide(&reference, bundle));
         }
         let bytes = execution.bytes();
         let (calls, stores) = (&self.calls, &self.stores);
         let mut guard = Guard { calls, stores, observed, given: None };
         let mut withdrawn = false;
-        while let Some(request) = blocking::read(bytes, || execution.next_request()) {
+        while let Some(request) = in_place::read(bytes, || execution.next_request()) {
             match guard.ask(&request).await? {
                 Leave::Given => {}
                 Leave::Refused(now) => return self.decide_again(key, observed, *now).await,

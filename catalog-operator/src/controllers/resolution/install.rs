@@ -1,8 +1,8 @@
 //! From a solution to an InstallPlan: unpack and fetch the bundles, create the plan, record it.
 
 use olm_effect::{Effect, Outcome};
-use olm_kit::blocking;
 use olm_kit::controller::{Conclusion, ReconcileError};
+use olm_kit::tasks::in_place;
 use olm_lifecycle::install_plan::request::PlanRequest;
 use olm_lifecycle::install_plan::steps::BundleInput;
 use olm_lifecycle::subscription::resolution::{
@@ -39,7 +39,7 @@ impl Resolutions {
         let inputs = bundles.iter().chain(unpacked.iter().map(|unpacked| &unpacked.input));
         let bytes = inputs.map(BundleInput::bytes).fold(0, usize::saturating_add);
         let plan = || resolution::plan(namespace, &selection, &bundles, &unpacked);
-        let request = match blocking::read(bytes, plan) {
+        let request = match in_place::read(bytes, plan) {
             Ok(Some(request)) => request,
             Ok(None) => {
                 return act(&self.interpreter, &settle(namespace, &selection, clock::now()))

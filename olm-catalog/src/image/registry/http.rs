@@ -11,6 +11,7 @@ use ::http::header::{ACCEPT, AUTHORIZATION, LOCATION, USER_AGENT};
 use ::http::{Request, Response, Uri};
 use http_body_util::{BodyExt, Empty};
 use hyper::body::Incoming;
+use olm_types::document::{Budget, json_as};
 use serde::Deserialize;
 use tokio::time::{Instant, timeout_at};
 
@@ -229,7 +230,7 @@ fn error_code(answer: &[u8]) -> Option<String> {
     struct Code {
         code: String,
     }
-    let errors: Errors = serde_json::from_slice(answer).ok()?;
+    let errors: Errors = json_as(answer, &Budget::PROPERTY).ok()?;
     let code = errors.errors.into_iter().next()?.code;
     let is_word = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
     (!code.is_empty() && code.len() <= CODE && code.bytes().all(is_word)).then_some(code)
