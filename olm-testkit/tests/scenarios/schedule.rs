@@ -19,6 +19,8 @@ const AT_ONCE: usize = 10;
 const LANES: &[(&str, &str)] = &[
     // Two operators, between which and the API server something goes wrong.
     ("faults::", "faults"),
+    // What takes much memory of catalog-operator, which each of them looks at.
+    ("hostile::", "memory"),
     // Catalogs that all namespaces of a cluster see, or the lack of any.
     ("escalation_v0::changed_plan", "global catalogs"),
     ("escalation_v0::cleared_targets", "global catalogs"),
@@ -29,6 +31,11 @@ const LANES: &[(&str, &str)] = &[
 /// Seconds that scenarios take on two cores, of those that take much longer than most.
 const SECONDS: &[(&str, u32)] = &[
     ("idle::no_writes", 120),
+    ("silence::idle_callers", 65),
+    ("replicas::deposed", 45),
+    ("hostile::multiplying_aliases", 25),
+    ("hostile::many", 15),
+    ("hostile::registries", 15),
     ("silence::idle_callers", 70),
     ("faults::api_server_away", 25),
     ("faults::api_server_frozen", 15),

@@ -17,10 +17,8 @@ use olm_types::api::{CatalogSource, InstallPlan};
 use olm_types::hash::unpack_name;
 use serde_json::json;
 
+use super::within_memory;
 use crate::unpack::{IMAGE, job, kubelet, subscribe, told};
-
-/// Most memory that catalog-operator may have had at any time, in bytes; other scenarios run beside.
-const PEAK: u64 = 600 << 20;
 
 /// What is said of it.
 const SAID: &str = "the values take more than";
@@ -40,10 +38,9 @@ pub async fn multiplying_aliases(local: Arc<Local>, scene: Arc<Scene>) -> Result
         .await?;
     refused_step(&scene).await?;
     healthy(&local).await?;
-    let (now, peak) = local.process(Operator::Catalog)?;
-    println!("catalog-operator had {} MiB at most", peak >> 20);
+    let (now, _) = local.process(Operator::Catalog)?;
     ensure!(now == process, "catalog-operator was process {process} and is {now}");
-    ensure!(peak < PEAK, "catalog-operator had {peak} bytes of memory");
+    within_memory(&local)?;
     kubelet.end().await
 }
 

@@ -49,6 +49,8 @@ pub(super) async fn every_kind(scene: Arc<Scene>) -> Result<()> {
     scene.catalog("shed", &bundle(objects)).await?;
     scene.subscribe("tools", "shed").await?;
     scene.succeeded(CSV).await?;
+    // The operator runs before the last step is done.
+    plan(&scene, "be complete", |plan| is_in(plan, InstallPlanPhase::Complete)).await?;
     let policy: NetworkPolicy = scene.api().get("tools").await?;
     let budget: PodDisruptionBudget = scene.api().get("tools").await?;
     let service: Service = scene.api().get("headless").await?;
