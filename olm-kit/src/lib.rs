@@ -19,7 +19,7 @@
 //! 11. [`aggregated`]: a read-only API that kube-apiserver aggregates; [`tls`] and [`callers`]:
 //!     how endpoints show who they are, and find out who calls.
 //! 12. [`leader`]: which of several replicas acts.
-//! 13. [`blocking`]: work on large texts, off the async threads.
+//! 13. [`tasks::in_place`]: work on large texts, beside the tasks that wait for the same thread.
 //!
 //! Feature `otlp` adds a module of that name: spans for an OpenTelemetry collector.
 //!
