@@ -114,10 +114,12 @@ impl Follower {
     /// What loading gives; nothing when the connection changes before.
     async fn result(&mut self) -> Option<Result<CatalogSnapshot, LoadError>> {
         let (connection, turns) = (Arc::clone(&self.connection), self.turns.clone());
-        let load = async {
-            let _turn = turns.wait(&connection.key().namespace).await;
-            connection.load().await
+        // While others of its namespace are read, nothing is wrong with this one.
+        let _turn = tokio::select! {
+            turn = turns.wait(&connection.key().namespace) => turn,
+            _ = self.status.changed() => return None,
         };
+        let load = connection.load();
         tokio::pin!(load);
         tokio::select! {
             result = &mut load => return Some(result),

@@ -32,7 +32,7 @@ use crate::turns::{Most, Turns};
 use served::Served;
 
 /// Catalogs that are read at the same time.
-const READ_AT_ONCE: Most = Most { each: 2, all: 16, global: 16 };
+const READ_AT_ONCE: Most = Most { each: 4, all: 16, global: 16 };
 
 /// How long all bundles of one plan may take together.
 const BUNDLES: Duration = Duration::from_secs(60);
