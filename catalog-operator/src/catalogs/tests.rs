@@ -281,7 +281,7 @@ async fn bundles_of_one_plan_share_one_deadline() {
     assert!(many.starts_with(expected), "{many}");
 }
 
-/// Two catalogs that never end take the turns of their namespace, and of no other.
+/// Catalogs that never end take the turns of their namespace, and of no other.
 #[tokio::test(start_paused = true)]
 async fn silent_catalogs_hold_up_their_namespace_alone() {
     let (sender, mut changes) = mpsc::unbounded_channel();
@@ -297,8 +297,10 @@ async fn silent_catalogs_hold_up_their_namespace_alone() {
         let (status, loads) = (watch::Sender::new(ready), Mutex::new(loads));
         Ok(Arc::new(Steered { key, status, loads }) as Arc<dyn CatalogConnection>)
     });
-    for (namespace, name) in [("a", "silent1"), ("a", "silent2"), ("a", "next"), ("b", "x")] {
-        catalogs.connect(&CatalogKey::new(namespace, name), "there:50051").unwrap();
+    let silent = (1..=READ_AT_ONCE.each).map(|number| ("a", format!("silent{number}")));
+    let others = [("a", "next".to_owned()), ("b", "x".to_owned())];
+    for (namespace, name) in silent.chain(others) {
+        catalogs.connect(&CatalogKey::new(namespace, &name), "there:50051").unwrap();
     }
     assert_eq!(changes.recv().await.unwrap(), "b/x");
     let later = tokio::time::timeout(Duration::from_secs(60), changes.recv()).await;
