@@ -135,7 +135,9 @@ impl CsvReconciler {
         let written = self.interpreter.execute(&conclusion.effects).await;
         ReconcileError::from_outcomes(&written)?;
         if let Some(phase) = conclusion.entered {
-            tracing::info!(from = %observed.phase(), to = %phase, "phase changed");
+            let why = decision.status.phase.as_ref().map(|to| to.message.as_str());
+            let unmet = unmet(decision);
+            tracing::info!(from = %observed.phase(), to = %phase, why, ?unmet, "phase changed");
             if phase == CsvPhase::Replacing {
                 self.metrics.upgraded();
             }
@@ -148,4 +150,17 @@ impl CsvReconciler {
         let due = due.into_iter().chain(missing_api.then_some(DISCOVERY_RETRY)).min();
         Ok(due.map_or(Conclusion::Done, Conclusion::RequeueAfter))
     }
+}
+
+/// What was required and not found, for the log: the status says so only until the next look.
+fn unmet(decision: &Decision) -> Vec<String> {
+    let requirements = decision.status.requirements.iter().flatten();
+    // `NotPresent`, `PresentNotSatisfied`, `PresentNotAvailable`, `DeploymentNotFound`.
+    let unmet = requirements.filter(|one| one.status.contains("Not"));
+    let named = unmet.map(|one| {
+        let rules = one.dependents.iter().filter(|rule| rule.status.contains("Not"));
+        let rules: Vec<&str> = rules.filter_map(|rule| rule.message.as_deref()).collect();
+        format!("{} {}: {} {}", one.kind, one.name, one.message, rules.join("; "))
+    });
+    named.collect()
 }
