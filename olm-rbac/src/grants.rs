@@ -46,8 +46,8 @@ enum Granted {
 }
 
 impl Grants {
-    /// Gathers what `account` holds in `namespace` and cluster-wide. Objects that belong to
-    /// another object of the claimant's kind are hidden.
+    /// Gathers what `account` holds in `namespace` and cluster-wide. Objects on
+    /// which the claimant may not rely are hidden.
     pub fn gather(
         view: &impl RbacView,
         account: &Account,
@@ -92,7 +92,7 @@ impl<V: RbacView> Gatherer<'_, V> {
         let bindings = self.view.role_bindings(namespace);
         bindings
             .iter()
-            .filter(|binding| !self.claimant.is_foreign(&binding.metadata))
+            .filter(|binding| self.claimant.may_rely_on(&binding.metadata))
             .filter(|binding| self.binds(&binding.subjects, Some(namespace)))
             .filter_map(|binding| self.resolve(&binding.role_ref, Some(namespace)))
             .collect()
@@ -102,7 +102,7 @@ impl<V: RbacView> Gatherer<'_, V> {
         let bindings = self.view.cluster_role_bindings();
         bindings
             .iter()
-            .filter(|binding| !self.claimant.is_foreign(&binding.metadata))
+            .filter(|binding| self.claimant.may_rely_on(&binding.metadata))
             .filter(|binding| self.binds(&binding.subjects, None))
             .filter_map(|binding| self.resolve(&binding.role_ref, None))
             .collect()
@@ -117,12 +117,12 @@ impl<V: RbacView> Gatherer<'_, V> {
             ("Role", Some(namespace)) => self
                 .view
                 .role(namespace, &role_ref.name)
-                .filter(|role| !self.claimant.is_foreign(&role.metadata))
+                .filter(|role| self.claimant.may_rely_on(&role.metadata))
                 .map(Granted::Role),
             ("ClusterRole", _) => self
                 .view
                 .cluster_role(&role_ref.name)
-                .filter(|role| !self.claimant.is_foreign(&role.metadata))
+                .filter(|role| self.claimant.may_rely_on(&role.metadata))
                 .map(Granted::ClusterRole),
             _ => None,
         }

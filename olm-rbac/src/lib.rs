@@ -36,5 +36,5 @@ pub use generated::Level;
 pub use grants::{Grants, RbacView, Scope};
 pub use group_roles::{GROUP_KIND, group_role_name, group_roles};
 pub use lift::{CopyOwner, copy_binding, copy_role, lift_binding, lift_role};
-pub use ownership::Claimant;
+pub use ownership::{Claimant, Replaced};
 pub use rule::{RuleError, combinations, validate};

@@ -52,16 +52,21 @@ impl<'a> Chain<'a> {
     /// Names of all CSVs that are linked to `csv` by replacements in either direction, itself
     /// included.
     pub fn members(&self, csv: &'a ClusterServiceVersion) -> BTreeSet<&'a str> {
-        let mut members: BTreeSet<&str> =
-            self.replacements(csv).into_iter().map(name).chain([name(csv)]).collect();
-        let mut current = csv;
-        while let Some(replaced) = self.replaced_by(current) {
-            if !members.insert(name(replaced)) {
-                break;
-            }
-            current = replaced;
+        let linked = self.replacements(csv).into_iter().chain(self.ancestors(csv));
+        linked.map(name).chain([name(csv)]).collect()
+    }
+
+    /// The CSVs that `csv` replaces, directly or through others, nearest first; ends before a CSV
+    /// that was met already.
+    pub fn ancestors(&self, csv: &ClusterServiceVersion) -> Vec<&'a ClusterServiceVersion> {
+        let mut seen = BTreeSet::from([name(csv).to_owned()]);
+        let mut found = Vec::new();
+        let mut next = self.replaced_by(csv);
+        while let Some(replaced) = next.filter(|replaced| seen.insert(name(replaced).to_owned())) {
+            found.push(replaced);
+            next = self.replaced_by(replaced);
         }
-        members
+        found
     }
 
     /// The CSVs that replace each other in a circle which is met by following what `csv` replaces,
@@ -169,5 +174,18 @@ mod tests {
         assert_eq!(chain.last_replacement_of(csv).map(name), last);
         assert_eq!(chain.is_cyclic(csv), cyclic);
         assert_eq!(chain.members(csv), members.iter().copied().collect());
+    }
+
+    #[rstest]
+    #[case::none(&["a", "a<-b"], "a", &[])]
+    #[case::itself(&["a<-a"], "a", &[])]
+    #[case::two(&["a", "a<-b", "b<-c"], "c", &["b", "a"])]
+    #[case::pair(&["b<-a", "a<-b"], "a", &["b"])]
+    fn ancestors(#[case] links: &[&str], #[case] of: &str, #[case] expected: &[&str]) {
+        let csvs = mk_csvs(links);
+        let chain = Chain::new(&csvs);
+        let found: Vec<&str> =
+            chain.ancestors(chain.get(of).unwrap()).into_iter().map(name).collect();
+        assert_eq!(found, expected);
     }
 }

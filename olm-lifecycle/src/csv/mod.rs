@@ -8,6 +8,7 @@
 //! The rules are the [`stages::STAGES`], one file each.
 
 mod chain;
+mod claimant;
 mod components;
 mod conclude;
 mod decide;
@@ -24,6 +25,7 @@ mod status;
 mod upgradeable;
 
 pub use chain::Chain;
+pub use claimant::claimant;
 pub use conclude::{Conclusion, conclude};
 pub use decide::{Step, decide, decide_with};
 pub use decision::{CertificateTimes, Decision, OnRefusal, PhaseChange, StatusChange};

@@ -3,6 +3,8 @@
 //! A plan is made in two writes: the object, then its status with the steps. Each of the two may
 //! be the last one before a crash, so an unfinished plan is recognised and finished.
 
+mod name;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -20,9 +22,7 @@ use olm_types::reasons::event::RESOLUTION_FAILED;
 use super::report;
 use crate::tenancy::Attestor;
 use crate::writes::status_write;
-
-/// What the names of plans begin with that the operator makes; the API server adds the rest.
-pub(crate) const NAME_PREFIX: &str = "install-";
+pub(crate) use name::NAME_PREFIX;
 
 /// What shall be installed in a namespace.
 #[derive(Clone, Debug)]
@@ -47,9 +47,12 @@ impl PlanRequest {
         self.steps.is_empty() && self.lookups.is_empty()
     }
 
-    /// The plan as it is created; it has no status yet.
-    pub fn object(&self) -> InstallPlan {
+    /// The plan as it is created beside `plans`, all of its namespace; it has no status yet. Its
+    /// name follows from the request: who asks for the same twice, or at the same time, is answered
+    /// that it exists.
+    pub fn object(&self, plans: &[Arc<InstallPlan>]) -> InstallPlan {
         let mut plan = InstallPlan { spec: self.spec(), ..InstallPlan::default() };
+        plan.metadata.name = Some(name::name(self, plans));
         plan.metadata.generate_name = Some(NAME_PREFIX.to_owned());
         plan.metadata.namespace = Some(self.namespace.clone());
         let owners = self.owners.iter().map(|owner| {

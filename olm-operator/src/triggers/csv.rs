@@ -55,15 +55,16 @@ impl Triggers {
             self.wake_owner(&deployment.metadata);
             self.wake_referenced(deployment.as_ref());
         }
-        if let (Some(gone), None) = (&change.old, &change.new) {
-            self.wake_installers(gone);
+        if let Some(latest) = change.latest() {
+            self.wake_installers(latest);
         }
     }
 
-    /// Wakes the CSVs that describe a Deployment of this name: one may wait until it is gone.
-    fn wake_installers(&self, gone: &Deployment) {
-        let namespace = gone.metadata.namespace.as_deref().unwrap_or_default();
-        let name = gone.metadata.name.as_deref().unwrap_or_default();
+    /// Wakes the CSVs that describe a Deployment of this name, whoever owns it: one may wait until
+    /// it is gone, or until it is ready although another version of the operator wrote it last.
+    fn wake_installers(&self, deployment: &Deployment) {
+        let namespace = deployment.metadata.namespace.as_deref().unwrap_or_default();
+        let name = deployment.metadata.name.as_deref().unwrap_or_default();
         let describes = |csv: &ClusterServiceVersion| {
             let mut entries = csv.spec.install.spec.iter().flat_map(|spec| &spec.deployments);
             entries.any(|entry| entry.name == name)

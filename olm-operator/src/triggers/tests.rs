@@ -30,6 +30,7 @@ fn mk_csv(name: &str, replaces: Option<&str>, reason: &str) -> ClusterServiceVer
                 "owned": [{"name": format!("{name}s.g"), "version": "v1", "kind": "K"}],
             },
             "install": {"strategy": "deployment", "spec": {
+                "deployments": [{"name": format!("{name}-manager"), "spec": {}}],
                 "permissions": [{"serviceAccountName": name, "rules": []}],
             }},
         },
@@ -186,6 +187,9 @@ async fn woken(triggers: &Triggers) -> String {
 #[case::foreign_deployment(|it: &Triggers| it.deployment(&added(mk(json!({
     "metadata": {"name": "x", "namespace": "ns"},
 })))), "")]
+#[case::deployment_that_another_version_wrote(|it: &Triggers| it.deployment(&added(mk(json!({
+    "metadata": {"name": "a-manager", "namespace": "ns", "labels": labels_of("b")},
+})))), "a b")]
 #[case::condition(|it: &Triggers| it.condition(&added(mk(json!({
     "metadata": {"name": "a", "namespace": "ns"},
 })))), "b")]

@@ -147,6 +147,7 @@ fn gather(view: &Fixture) -> Grants {
         kind: CSV.to_owned(),
         name: "ours".to_owned(),
         uid: "ours".to_owned(),
+        replaced: Vec::new(),
     };
     Grants::gather(view, &Account::new(NS, SA), NS, &claimant)
 }

@@ -79,6 +79,7 @@ fn main() -> ExitCode {
     let all = all.chain(slow::all(most, flags));
     let all = all.chain([
         local_trial(rolling, "rolling::update", rolling::update),
+        local_trial(rolling, "rolling::two_at_work", rolling::two_at_work),
         local_trial(servers, "silence::idle_callers", silence::idle_callers),
     ]);
     let mut all: Vec<Trial> = all.chain(real_registry::all()).collect();

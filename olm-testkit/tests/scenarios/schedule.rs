@@ -19,6 +19,8 @@ const AT_ONCE: usize = 10;
 const LANES: &[(&str, &str)] = &[
     // Two operators, between which and the API server something goes wrong.
     ("faults::", "faults"),
+    // Two operators that are replaced, or get a second program beside them.
+    ("rolling::", "replaced operators"),
     // What takes much memory of catalog-operator, which each of them looks at.
     ("hostile::", "memory"),
     // Catalogs that all namespaces of a cluster see, or the lack of any.

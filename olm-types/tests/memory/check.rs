@@ -8,8 +8,9 @@ use serde::Deserialize;
 /// what a scanner keeps of it.
 const PER_BYTE: usize = 24;
 
-/// Bytes of memory that readers take for any text.
-const FIXED: usize = 64 << 10;
+/// Bytes of memory that readers take for any text: 1,024 characters may be the key of a map in YAML,
+/// and until that is known a scanner keeps a token for each of them.
+const FIXED: usize = 1 << 20;
 
 /// What a typed reader makes of a list of maps.
 #[derive(Debug, Default, Deserialize)]

@@ -1,6 +1,7 @@
 //! From a solution to an InstallPlan: unpack and fetch the bundles, create the plan, record it.
 
-use olm_effect::{Effect, Outcome};
+use kube::ResourceExt;
+use olm_effect::{Effect, Outcome, Refusal};
 use olm_kit::controller::{Conclusion, ReconcileError};
 use olm_kit::tasks::in_place;
 use olm_lifecycle::install_plan::request::PlanRequest;
@@ -48,7 +49,7 @@ impl Resolutions {
             }
             Err(error) => return Ok(Err(Failure::Bundle(error.to_string()))),
         };
-        let plan = match self.ensure(namespace, &request).await {
+        let plan = match self.ensure(namespace, &request).await? {
             Ok(plan) => plan,
             Err(failure) => return Ok(Err(failure)),
         };
@@ -75,27 +76,35 @@ impl Resolutions {
             .collect())
     }
 
-    /// The plan for the request, created if there is none yet.
+    /// The plan for the request, created if there is none yet. A plan that the watch has not
+    /// reported yet, made by another process, is a conflict: the next look sees it.
     async fn ensure(
         &self,
         namespace: &Namespace,
         request: &PlanRequest,
-    ) -> Result<InstallPlan, Failure> {
+    ) -> Result<Result<InstallPlan, Failure>, ReconcileError> {
         if let Some(plan) = request.existing(&namespace.plans) {
-            return Ok(InstallPlan::clone(plan));
+            return Ok(Ok(InstallPlan::clone(plan)));
         }
-        let plan = request.object();
-        let manifest =
-            serde_json::to_value(&plan).map_err(|error| Failure::Plan(error.to_string()))?;
-        let mut target = target_of(&plan);
-        target.name.clear();
+        let plan = request.object(&namespace.plans);
+        let manifest = match serde_json::to_value(&plan) {
+            Ok(manifest) => manifest,
+            Err(error) => return Ok(Err(Failure::Plan(error.to_string()))),
+        };
+        let target = target_of(&plan);
         let outcomes = self.interpreter.execute(&[Effect::create(target, manifest)]).await;
-        match outcomes.into_iter().next() {
+        Ok(match outcomes.into_iter().next() {
             Some(Outcome::Created(live)) => {
                 serde_json::from_value(live).map_err(|error| Failure::Plan(error.to_string()))
             }
+            Some(Outcome::AlreadyExists) => return Err(made_already(&plan).into()),
             Some(Outcome::Refused(refusal)) => Err(Failure::Plan(refusal.message)),
             other => Err(Failure::Plan(format!("unexpected outcome {other:?}"))),
-        }
+        })
     }
+}
+
+fn made_already(plan: &InstallPlan) -> Refusal {
+    let message = format!("InstallPlan {} was made at the same time", plan.name_any());
+    Refusal { code: 409, reason: "Conflict".to_owned(), message }
 }

@@ -20,16 +20,9 @@ pub(super) fn ancestors_alongside<'a>(
         return BTreeSet::new();
     }
     let chain = Chain::new(observed.siblings.iter().map(AsRef::as_ref));
-    let mut ancestors = BTreeSet::new();
-    let mut current = observed.csv.as_ref();
-    while let Some(replaced) = chain.replaced_by(current) {
-        let name = replaced.metadata.name.as_deref().unwrap_or_default();
-        if !recorded.contains(name) || !ancestors.insert(name) {
-            break;
-        }
-        current = replaced;
-    }
-    ancestors
+    let names = chain.ancestors(&observed.csv).into_iter();
+    let names = names.map(|csv| csv.metadata.name.as_deref().unwrap_or_default());
+    names.take_while(|name| recorded.contains(name)).collect()
 }
 
 /// The names recorded for a namespace; values that are not `namespace/name` are ignored.

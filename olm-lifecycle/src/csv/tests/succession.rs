@@ -34,6 +34,37 @@ fn a_replaced_csv_is_deleted_after_its_replacement_succeeded() {
     assert_eq!(world.next("csv1"), "gone");
 }
 
+/// The rights of the old version go with it: they are none of the new one's.
+#[rstest]
+#[case::of_the_old_version("csv1", false)]
+#[case::of_the_new_version("csv2", true)]
+#[case::of_another("csv0", true)]
+fn rights_of_a_replaced_csv_do_not_count(#[case] owner: &str, #[case] enough: bool) {
+    let mut world = World::new();
+    world.put(mk_csv_in("csv1", "Replacing", "BeingReplaced"));
+    let mut csv = replacing(mk_csv_in("csv2", "Pending", "RequirementsUnknown"), "csv1");
+    let rules = json!([{"apiGroups": [""], "resources": ["nodes"], "verbs": ["get"]}]);
+    csv["spec"]["install"]["spec"]["clusterPermissions"] =
+        json!([{"serviceAccountName": "sa", "rules": rules}]);
+    world.put(csv);
+    world.put(json!({
+        "apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "sa", "namespace": NS},
+    }));
+    let metadata = json!({"name": "rights", "labels": {
+        "olm.owner": owner, "olm.owner.namespace": NS, "olm.owner.kind": "ClusterServiceVersion",
+    }});
+    world.put(json!({"kind": "ClusterRole", "metadata": metadata, "rules": rules}));
+    world.put(json!({
+        "kind": "ClusterRoleBinding", "metadata": metadata,
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "rights"},
+        "subjects": [{"kind": "ServiceAccount", "name": "sa", "namespace": NS}],
+    }));
+    let expected =
+        if enough { "InstallReady/AllRequirementsMet" } else { "Pending/RequirementsNotMet" };
+    let found = world.next("csv2");
+    assert!(found.starts_with(expected), "{found}");
+}
+
 #[test]
 fn only_the_oldest_link_goes() {
     let mut world = World::new();

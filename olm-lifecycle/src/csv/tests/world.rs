@@ -16,7 +16,7 @@ use k8s_openapi::api::rbac::v1::{ClusterRole, ClusterRoleBinding, Role, RoleBind
 use k8s_openapi::kube_aggregator::pkg::apis::apiregistration::v1::APIService;
 use olm_effect::{Outcome, Refusal, Target};
 use olm_opgroup::{LiveNamespaces, TenantPolicy};
-use olm_rbac::{Account, Claimant, Grants, RbacView};
+use olm_rbac::{Account, Grants, RbacView};
 use olm_types::api::ClusterServiceVersion;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -24,7 +24,7 @@ use serde_json::{Value, json};
 use super::fixtures::{NS, mk_group};
 use crate::certificates::ServingObjects;
 use crate::certificates::tests::fixtures as certificates;
-use crate::csv::{ClusterOwned, Decision, Observed, Step, conclude, decide};
+use crate::csv::{ClusterOwned, Decision, Observed, Step, claimant, conclude, decide};
 use crate::install::{Overrides, ProxySettings, is_ours};
 
 /// The simulated cluster, with one OperatorGroup `default` that targets `ns`.
@@ -252,12 +252,8 @@ impl World {
     }
 
     fn grants(&self, csv: &ClusterServiceVersion) -> BTreeMap<String, Grants> {
-        let claimant = Claimant {
-            version: "v1alpha1".to_owned(),
-            kind: "ClusterServiceVersion".to_owned(),
-            name: csv.metadata.name.clone().unwrap_or_default(),
-            uid: csv.metadata.uid.clone().unwrap_or_default(),
-        };
+        let siblings: Vec<Arc<ClusterServiceVersion>> = self.all("ClusterServiceVersion");
+        let claimant = claimant(csv, siblings.iter().map(AsRef::as_ref));
         let gather = |name: &str| Grants::gather(self, &Account::new(NS, name), NS, &claimant);
         BTreeMap::from([("sa".to_owned(), gather("sa"))])
     }

@@ -39,12 +39,13 @@ fn request(approval: Approval) -> PlanRequest {
 
 #[test]
 fn the_object_that_is_created() {
-    insta::assert_json_snapshot!(request(Approval::Manual).object(), @r#"
+    insta::assert_json_snapshot!(request(Approval::Manual).object(&[]), @r#"
     {
       "apiVersion": "operators.coreos.com/v1alpha1",
       "kind": "InstallPlan",
       "metadata": {
         "generateName": "install-",
+        "name": "install-00000",
         "namespace": "ns",
         "ownerReferences": [
           {
@@ -85,7 +86,7 @@ fn the_status_follows_the_approval() {
     assert_eq!(automatic.catalog_sources, ["other", "src"]);
     assert_eq!(automatic.plan.len(), 3);
     assert_eq!(request(Approval::Manual).status().phase, InstallPlanPhase::RequiresApproval);
-    assert!(request(Approval::Automatic).object().spec.approved);
+    assert!(request(Approval::Automatic).object(&[]).spec.approved);
 }
 
 #[test]
@@ -93,11 +94,11 @@ fn a_lookup_for_a_csv_with_a_step_is_named_once() {
     let mut request = request(Approval::Automatic);
     request.lookups =
         vec![BundleLookup { identifier: "csv.v2".to_owned(), ..BundleLookup::default() }];
-    assert_eq!(request.object().spec.cluster_service_version_names, ["csv.v2", "dep.v1"]);
+    assert_eq!(request.object(&[]).spec.cluster_service_version_names, ["csv.v2", "dep.v1"]);
 }
 
 fn stored(request: &PlanRequest, change: impl FnOnce(&mut InstallPlan)) -> Vec<Arc<InstallPlan>> {
-    let mut plan = request.object();
+    let mut plan = request.object(&[]);
     plan.metadata.name = Some("install-x".to_owned());
     change(&mut plan);
     vec![Arc::new(plan)]
@@ -126,4 +127,31 @@ fn an_unfinished_plan_is_taken_up() {
     assert!(!unfinished(&|plan| plan.spec.approval = Approval::Manual));
     assert!(!unfinished(&|plan| plan.metadata.owner_references = None));
     assert!(!unfinished(&|plan| plan.spec.generation = None));
+}
+
+/// The name says what was asked for, and nothing else: not what was chosen, nor who approves.
+#[test]
+fn the_name_follows_from_generation_and_owners() {
+    let wanted = request(Approval::Automatic);
+    let name = |request: &PlanRequest| request.object(&[]).name_any();
+    assert_eq!(
+        name(&wanted),
+        name(&PlanRequest { steps: Vec::new(), ..request(Approval::Manual) })
+    );
+    assert_ne!(name(&wanted), name(&PlanRequest { generation: 4, ..wanted.clone() }));
+    assert_ne!(name(&wanted), name(&PlanRequest { owners: Vec::new(), ..wanted.clone() }));
+    assert_eq!(name(&wanted).len(), "install-".len() + 5);
+}
+
+/// A plan that has the name already, whoever made it, does not stand in the way.
+#[test]
+fn a_name_that_is_taken_is_left_alone() {
+    let wanted = request(Approval::Automatic);
+    let mut names = BTreeSet::new();
+    let mut plans = Vec::new();
+    for _ in 0..20 {
+        let plan = wanted.object(&plans);
+        assert!(names.insert(plan.name_any()));
+        plans.push(Arc::new(plan));
+    }
 }

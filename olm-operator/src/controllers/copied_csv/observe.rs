@@ -9,10 +9,11 @@ use olm_effect::Effect;
 use olm_kit::ObjectKey;
 use olm_kit::watch::Store;
 use olm_lifecycle::copied_csv::{Copying, TargetRights};
+use olm_lifecycle::csv::claimant;
 use olm_lifecycle::install::is_ours;
 use olm_lifecycle::writes::target_of;
 use olm_opgroup::{NamespaceSet, active_targets};
-use olm_rbac::{Account, Claimant, Grants};
+use olm_rbac::{Account, Grants};
 use olm_types::api::ClusterServiceVersion;
 use olm_types::labels::COPIED_FROM;
 use olm_types::owner::{OwnerName, is_owned_by_label, is_owned_by_uid};
@@ -153,12 +154,8 @@ pub fn rights(stores: &Stores, origin: &ClusterServiceVersion, target: &str) -> 
     let home = origin.metadata.namespace.as_deref().unwrap_or_default();
     let roles = owned(&stores.roles, origin, home);
     let bindings = owned(&stores.role_bindings, origin, home);
-    let claimant = Claimant {
-        version: ClusterServiceVersion::version(&()).into_owned(),
-        kind: ClusterServiceVersion::KIND.to_owned(),
-        name: origin.metadata.name.clone().unwrap_or_default(),
-        uid: origin.metadata.uid.clone().unwrap_or_default(),
-    };
+    let siblings = stores.csvs.list_in(home);
+    let claimant = claimant(origin, siblings.iter().map(AsRef::as_ref));
     let gather = |name: &str| Grants::gather(stores, &Account::new(home, name), target, &claimant);
     let accounts = account_names(origin).into_iter();
     TargetRights {

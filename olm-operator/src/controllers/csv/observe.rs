@@ -12,10 +12,10 @@ use olm_effect::Target;
 use olm_kit::ObjectKey;
 use olm_kit::watch::Store;
 use olm_lifecycle::csv::stages::api_role_names;
-use olm_lifecycle::csv::{ClusterOwned, Observed};
+use olm_lifecycle::csv::{ClusterOwned, Observed, claimant};
 use olm_lifecycle::install::{Overrides, is_ours};
 use olm_lifecycle::writes::resource_of;
-use olm_rbac::{Account, Claimant, Grants};
+use olm_rbac::{Account, Grants};
 use olm_types::api::{ClusterServiceVersion, Subscription};
 
 use crate::dependents::account_names;
@@ -28,6 +28,7 @@ pub fn observe(stores: &Stores, key: &ObjectKey) -> Option<Observed> {
     let csv = stores.csvs.get_key(key)?;
     let namespace = key.namespace.as_deref().unwrap_or_default();
     let is_sibling = |other: &Arc<ClusterServiceVersion>| other.metadata.name != csv.metadata.name;
+    let siblings: Vec<_> = stores.csvs.list_in(namespace).into_iter().filter(is_sibling).collect();
     let roles = owned(&stores.roles, &csv, namespace);
     let role_bindings = owned(&stores.role_bindings, &csv, namespace);
     Some(Observed {
@@ -35,13 +36,13 @@ pub fn observe(stores: &Stores, key: &ObjectKey) -> Option<Observed> {
         cluster_role_bindings: namesakes(&stores.cluster_role_bindings, names(&role_bindings)),
         roles,
         role_bindings,
-        siblings: stores.csvs.list_in(namespace).into_iter().filter(is_sibling).collect(),
         namespaces: stores.live_namespaces(),
         operator_groups: stores.groups.list(),
         overrides: overrides(stores, &csv),
         deployments: by_name(stores.deployments.list_in(namespace)),
         service_accounts: accounts(stores, &csv),
-        grants: grants(stores, &csv),
+        grants: grants(stores, &csv, &siblings),
+        siblings,
         crds: crds(stores, &csv),
         api_services: api_services(stores, &csv),
         serving: serving::observe(stores, &csv),
@@ -78,14 +79,13 @@ fn accounts(stores: &Stores, csv: &ClusterServiceVersion) -> BTreeMap<String, Ar
         .collect()
 }
 
-fn grants(stores: &Stores, csv: &ClusterServiceVersion) -> BTreeMap<String, Grants> {
+fn grants(
+    stores: &Stores,
+    csv: &ClusterServiceVersion,
+    siblings: &[Arc<ClusterServiceVersion>],
+) -> BTreeMap<String, Grants> {
     let namespace = csv.metadata.namespace.as_deref().unwrap_or_default();
-    let claimant = Claimant {
-        version: ClusterServiceVersion::version(&()).into_owned(),
-        kind: ClusterServiceVersion::KIND.to_owned(),
-        name: csv.metadata.name.clone().unwrap_or_default(),
-        uid: csv.metadata.uid.clone().unwrap_or_default(),
-    };
+    let claimant = claimant(csv, siblings.iter().map(AsRef::as_ref));
     let gather =
         |name: &str| Grants::gather(stores, &Account::new(namespace, name), namespace, &claimant);
     account_names(csv).into_iter().map(|name| (name.to_owned(), gather(name))).collect()

@@ -131,5 +131,5 @@ where
 /// A claimant that owns nothing and to whom nothing is hidden.
 fn nobody() -> Claimant {
     let text = String::new;
-    Claimant { version: text(), kind: text(), name: text(), uid: text() }
+    Claimant { version: text(), kind: text(), name: text(), uid: text(), replaced: Vec::new() }
 }

@@ -12,7 +12,7 @@ fn install(
     let selection = select(namespace, choices);
     let request = plan(namespace, &selection, &fetch(&selection), &[]).unwrap();
     let recorded = request.map(|request| {
-        let live = stored(request.object(), "install-1");
+        let live = stored(request.object(&[]), "install-1");
         let effects = record(namespace, &selection, &request, &live, &Attestor::default(), now());
         (request, effects)
     });
@@ -55,7 +55,7 @@ fn a_dependency_gets_a_subscription_of_its_own() {
     let choices = [choice(entry("a", "alpha", "a.v1"), ""), choice(entry("b", "beta", "b.v1"), "")];
     let (request, effects) = install(&namespace, &choices).1.unwrap();
     assert_eq!(step_names(&request), ["a.v1", "b.v1", "b-beta-catsrc-catsrc-namespace"]);
-    assert_eq!(request.object().spec.cluster_service_version_names, ["a.v1", "b.v1"]);
+    assert_eq!(request.object(&[]).spec.cluster_service_version_names, ["a.v1", "b.v1"]);
     assert_eq!(written(&effects).len(), 1);
 }
 
@@ -68,7 +68,7 @@ fn two_subscriptions_to_one_package_share_the_steps() {
         install(&namespace, &[choice(entry("a", "alpha", "a.v1"), "")]).1.unwrap();
     assert_eq!(step_names(&request), ["a.v1"]);
     assert_eq!(written(&effects).into_keys().collect::<Vec<_>>(), ["a-alpha", "a-alpha-2"]);
-    assert_eq!(request.object().metadata.owner_references.unwrap().len(), 2);
+    assert_eq!(request.object(&[]).metadata.owner_references.unwrap().len(), 2);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use crate::tenancy::Attestor;
 fn made(namespace: &Namespace) -> InstallPlan {
     let selection = select(namespace, &[choice(entry("a", "alpha", "a.v1"), "")]);
     let request = plan(namespace, &selection, &fetch(&selection), &[]).unwrap().unwrap();
-    InstallPlan { status: Some(request.status()), ..stored(request.object(), "install-1") }
+    InstallPlan { status: Some(request.status()), ..stored(request.object(&[]), "install-1") }
 }
 
 #[test]

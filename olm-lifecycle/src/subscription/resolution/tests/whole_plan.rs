@@ -47,6 +47,6 @@ fn the_plan_for_one_bundle() {
     let selection = select(&namespace, &[choice(entry("cache", "stable", "cache.v1.0.0"), "")]);
     let bundles: Vec<_> = selection.inline.iter().map(bundle).collect();
     let request = plan(&namespace, &selection, &bundles, &[]).unwrap().unwrap();
-    let plan = InstallPlan { status: Some(request.status()), ..request.object() };
+    let plan = InstallPlan { status: Some(request.status()), ..request.object(&[]) };
     insta::assert_json_snapshot!("install_plan", plan);
 }

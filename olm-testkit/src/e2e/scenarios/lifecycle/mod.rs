@@ -83,6 +83,11 @@ fn requirements() -> Vec<Scenario> {
             "a CSV waits for its account and the rights of that, and is woken by each",
             requirements::missing_rights,
         ),
+        scenario(
+            "lifecycle::rights_of_the_old_version",
+            "a new version waits for rights of its own, and never fails when those of the old one go",
+            requirements::rights_of_the_old_version,
+        ),
     ]
 }
 

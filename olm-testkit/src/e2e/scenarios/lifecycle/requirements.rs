@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use k8s_openapi::api::rbac::v1::{Role, RoleBinding};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kube::ResourceExt;
 use kube::api::{Api, DeleteParams, PostParams};
 use olm_types::api::{ClusterServiceVersion, CsvPhase};
-use serde_json::json;
+use olm_types::owner::non_blocking_owner;
+use serde_json::{Value, json};
 
 use super::words::{message, operator, went_through};
 use crate::builders::{self, Crd};
@@ -88,28 +90,87 @@ async fn until_status(scene: &Scene, wanted: &[(&Crd, &str)]) -> Result<()> {
 pub(super) async fn missing_rights(scene: Arc<Scene>) -> Result<()> {
     let namespace = scene.namespace.as_str();
     scene.operator_group().await?;
-    let rule = json!([{"apiGroups": [""], "resources": ["pods"], "verbs": ["get", "list"]}]);
-    let csv = operator("kettle").permission("kettle", rule.clone());
+    let csv = operator("kettle").permission("kettle", rules());
     scene.create(&csv.build()).await?;
-    until_account(&scene, "NotPresent", "Service account does not exist").await?;
+    let missing = "Service account does not exist";
+    until_account(&scene, "kettle", "NotPresent", missing).await?;
     scene.create(&builders::service_account(namespace, "kettle")).await?;
-    let unsatisfied = "Policy rule not satisfied for service account";
-    until_account(&scene, "PresentNotSatisfied", unsatisfied).await?;
+    until_account(&scene, "kettle", "PresentNotSatisfied", UNSATISFIED).await?;
     let metadata = json!({"name": "pods", "namespace": namespace});
-    let role: Role = serde_json::from_value(json!({"metadata": metadata, "rules": rule}))?;
-    scene.create(&role).await?;
-    let binding: RoleBinding = serde_json::from_value(json!({
-        "metadata": metadata,
-        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "pods"},
-        "subjects": [{"kind": "ServiceAccount", "name": "kettle", "namespace": namespace}],
-    }))?;
-    scene.create(&binding).await?;
+    scene.create(&role(&metadata)?).await?;
+    scene.create(&binding(&metadata)?).await?;
     scene.succeeded("kettle").await.map(drop)
 }
 
-async fn until_account(scene: &Scene, status: &str, text: &str) -> Result<()> {
+/// The InstallPlan of an upgrade brings the new version first, and its rights later. Those of the
+/// old version, which are deleted with it, are as good as none.
+pub(super) async fn rights_of_the_old_version(scene: Arc<Scene>) -> Result<()> {
+    scene.operator_group().await?;
+    scene.create(&builders::service_account(&scene.namespace, "kettle")).await?;
+    let old = operator("old").permission("kettle", rules()).build();
+    let old = scene.create(&old).await?;
+    give_rights(&scene, &old).await?;
+    scene.succeeded("old").await?;
+    let new = operator("new").permission("kettle", rules()).replaces("old").build();
+    let new = scene.create(&new).await?;
+    until_account(&scene, "new", "PresentNotSatisfied", UNSATISFIED).await?;
+    scene.at_rest().await?;
+    scene.csv_phase("old", CsvPhase::Replacing, "BeingReplaced").await?;
+    give_rights(&scene, &new).await?;
+    scene.succeeded("new").await?;
+    wait::until_gone(&scene.api::<ClusterServiceVersion>(), "old").await?;
+    wait::until_gone(&scene.api::<RoleBinding>(), "old-rights").await?;
+    scene.at_rest().await?;
+    let end = scene.succeeded("new").await?;
+    let status = end.status.unwrap_or_default();
+    let failed = status.conditions.iter().find(|past| past.phase == CsvPhase::Failed);
+    ensure!(failed.is_none(), "it failed on its way: {failed:?}");
+    Ok(())
+}
+
+/// A Role and its binding that belong to the CSV, as an InstallPlan makes them.
+async fn give_rights(scene: &Scene, csv: &ClusterServiceVersion) -> Result<()> {
+    let (name, uid) = (csv.name_any(), csv.uid().context("a CSV without UID")?);
+    let owner = non_blocking_owner(
+        ClusterServiceVersion::API_VERSION,
+        ClusterServiceVersion::KIND,
+        &name,
+        &uid,
+    );
+    let metadata = json!({
+        "name": format!("{name}-rights"), "namespace": scene.namespace, "ownerReferences": [owner],
+    });
+    scene.create(&role(&metadata)?).await?;
+    scene.create(&binding(&metadata)?).await.map(drop)
+}
+
+const UNSATISFIED: &str = "Policy rule not satisfied for service account";
+
+/// What the account may do.
+fn rules() -> Value {
+    json!([{"apiGroups": [""], "resources": ["pods"], "verbs": ["get", "list"]}])
+}
+
+fn role(metadata: &Value) -> Result<Role> {
+    Ok(serde_json::from_value(json!({"metadata": metadata, "rules": rules()}))?)
+}
+
+/// Gives the Role of the same name to the account.
+fn binding(metadata: &Value) -> Result<RoleBinding> {
+    Ok(serde_json::from_value(json!({
+        "metadata": metadata,
+        "roleRef": {
+            "apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": metadata["name"],
+        },
+        "subjects": [{
+            "kind": "ServiceAccount", "name": "kettle", "namespace": metadata["namespace"],
+        }],
+    }))?)
+}
+
+async fn until_account(scene: &Scene, csv: &str, status: &str, text: &str) -> Result<()> {
     let what = "say what its account lacks";
-    wait::until(&scene.api(), "kettle", what, |csv: &ClusterServiceVersion| {
+    wait::until(&scene.api(), csv, what, |csv: &ClusterServiceVersion| {
         csv.status.iter().flat_map(|all| &all.requirement_status).any(|entry| {
             entry.kind == "ServiceAccount" && entry.status == status && entry.message == text
         })

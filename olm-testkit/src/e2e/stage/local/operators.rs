@@ -36,6 +36,15 @@ impl Local {
         self.check().and(ready)
     }
 
+    /// Starts another program of an operator, without election, beside the one that runs.
+    pub async fn start_beside(&self, operator: Operator) -> Result<Running> {
+        let kubeconfig = self.cluster.kubeconfig().await?;
+        let special = Special { log: format!("{operator}-beside"), ..Special::default() };
+        let (running, admin) = self.binaries.operator(operator, &kubeconfig, special).await?;
+        admin.until_ready().await?;
+        Ok(running)
+    }
+
     /// Ends an operator after another one was started and is ready, as a rolling update does. The new
     /// one does not serve the packages API, as both have one address here. Fails when the old one does
     /// not end well.
