@@ -45,7 +45,7 @@ fn the_object_that_is_created() {
       "kind": "InstallPlan",
       "metadata": {
         "generateName": "install-",
-        "name": "install-00000",
+        "name": "install-cw78b",
         "namespace": "ns",
         "ownerReferences": [
           {
