@@ -1,5 +1,7 @@
 //! What a resolution is asked: the facts about one namespace, as values.
 
+mod objects;
+
 use olm_types::api::CsvPhase;
 use olm_types::bundle::{CatalogKey, Property, Universe};
 use olm_types::gvk::Gvk;
@@ -37,7 +39,7 @@ impl<'a> ResolutionRequest<'a> {
     }
 }
 
-/// What matters of a Subscription. Empty strings of the object are `None` here.
+/// What matters of a Subscription, from which it is made with `From`. Empty strings of the object are `None` here.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SubscriptionFacts {
     /// `metadata.name`.
@@ -56,7 +58,8 @@ pub struct SubscriptionFacts {
     pub current_csv: Option<String>,
 }
 
-/// What matters of a ClusterServiceVersion that is in the namespace.
+/// What matters of a ClusterServiceVersion that is in the namespace, from which it is made with
+/// `From`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InstalledCsv {
     /// `metadata.name`.

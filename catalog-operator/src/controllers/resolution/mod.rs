@@ -1,6 +1,5 @@
 //! Namespaces: resolution, and the InstallPlan that comes of it (spec catalog-operator 2.3, 3).
 
-mod facts;
 mod install;
 mod named;
 mod observe;

@@ -11,12 +11,15 @@ use olm_kit::tasks::blocking;
 use olm_lifecycle::subscription::resolution::{
     Blocked, Choice, Failure, Namespace, Orphans, Unusable,
 };
-use olm_resolver::{Answer, Chosen, Policy, Refusal, ResolutionRequest, ResolveError, Resolver};
+use olm_resolver::{
+    Answer, Chosen, InstalledCsv, Policy, Refusal, ResolutionRequest, ResolveError, Resolver,
+    SubscriptionFacts,
+};
 use olm_types::api::ClusterServiceVersion;
 use olm_types::version::Version;
 use tokio::sync::Semaphore;
 
-use super::{facts, words};
+use super::words;
 use crate::metrics::ResolutionTimes;
 
 /// How namespaces are resolved.
@@ -94,10 +97,8 @@ pub(super) async fn solve(question: Question, rules: &Rules, times: &ResolutionT
 fn request(question: &Question, cluster_version: Option<Version>) -> ResolutionRequest<'_> {
     let subscriptions = question.namespace.subscriptions.iter();
     ResolutionRequest {
-        subscriptions: subscriptions
-            .map(|subscription| facts::subscription(subscription))
-            .collect(),
-        installed: question.csvs.iter().map(|csv| facts::installed(csv)).collect(),
+        subscriptions: subscriptions.map(|one| SubscriptionFacts::from(&**one)).collect(),
+        installed: question.csvs.iter().map(|csv| InstalledCsv::from(&**csv)).collect(),
         fail_forward: question.fail_forward,
         cluster_version,
         ..ResolutionRequest::new(&question.namespace.name, &question.universe)

@@ -1,6 +1,5 @@
-//! Subscriptions and CSVs as the resolver sees them.
+//! Subscriptions and CSVs, as they are in a cluster, as the resolver sees them.
 
-use olm_resolver::{InstalledCsv, InstalledProperties, SubscriptionFacts};
 use olm_types::annotations::PROPERTIES;
 use olm_types::api::{ClusterServiceVersion, CrdDescription, Subscription};
 use olm_types::bundle::CatalogKey;
@@ -8,31 +7,39 @@ use olm_types::gvk::{CrdName, Gvk};
 use olm_types::properties;
 use olm_types::version::Version;
 
-/// What matters of a Subscription.
-pub(super) fn subscription(subscription: &Subscription) -> SubscriptionFacts {
-    let spec = &subscription.spec;
-    let status = subscription.status.as_ref();
-    let text = |text: Option<&String>| text.filter(|text| !text.is_empty()).cloned();
-    let anywhere = spec.source.is_empty() && spec.source_namespace.is_empty();
-    SubscriptionFacts {
-        name: subscription.metadata.name.clone().unwrap_or_default(),
-        package: spec.name.clone(),
-        channel: text(spec.channel.as_ref()),
-        catalog: (!anywhere).then(|| CatalogKey::new(&spec.source_namespace, &spec.source)),
-        starting_csv: text(spec.starting_csv.as_ref()),
-        installed_csv: text(status.and_then(|status| status.installed_csv.as_ref())),
-        current_csv: text(status.and_then(|status| status.current_csv.as_ref())),
+use super::{InstalledCsv, InstalledProperties, SubscriptionFacts};
+
+impl From<&Subscription> for SubscriptionFacts {
+    /// What matters of a Subscription. One that names neither a catalog nor a namespace of catalogs
+    /// may be served by any visible catalog.
+    fn from(subscription: &Subscription) -> Self {
+        let spec = &subscription.spec;
+        let status = subscription.status.as_ref();
+        let text = |text: Option<&String>| text.filter(|text| !text.is_empty()).cloned();
+        let anywhere = spec.source.is_empty() && spec.source_namespace.is_empty();
+        Self {
+            name: subscription.metadata.name.clone().unwrap_or_default(),
+            package: spec.name.clone(),
+            channel: text(spec.channel.as_ref()),
+            catalog: (!anywhere).then(|| CatalogKey::new(&spec.source_namespace, &spec.source)),
+            starting_csv: text(spec.starting_csv.as_ref()),
+            installed_csv: text(status.and_then(|status| status.installed_csv.as_ref())),
+            current_csv: text(status.and_then(|status| status.current_csv.as_ref())),
+        }
     }
 }
 
-/// What matters of a CSV.
-pub(super) fn installed(csv: &ClusterServiceVersion) -> InstalledCsv {
-    InstalledCsv {
-        name: csv.metadata.name.clone().unwrap_or_default(),
-        version: csv.spec.version.as_deref().and_then(|version| Version::parse(version).ok()),
-        properties: properties_of(csv),
-        phase: csv.status.as_ref().map(|status| status.phase).unwrap_or_default(),
-        replaces: csv.spec.replaces.clone().filter(|name| !name.is_empty()),
+impl From<&ClusterServiceVersion> for InstalledCsv {
+    /// What matters of a CSV. A version that does not parse counts as none; properties that do not
+    /// parse are [`InstalledProperties::Unreadable`] (spec catalog-operator 3.2).
+    fn from(csv: &ClusterServiceVersion) -> Self {
+        Self {
+            name: csv.metadata.name.clone().unwrap_or_default(),
+            version: csv.spec.version.as_deref().and_then(|version| Version::parse(version).ok()),
+            properties: properties_of(csv),
+            phase: csv.status.as_ref().map(|status| status.phase).unwrap_or_default(),
+            replaces: csv.spec.replaces.clone().filter(|name| !name.is_empty()),
+        }
     }
 }
 
@@ -78,7 +85,8 @@ mod tests {
         let csv = json!({
             "metadata": {"name": "a.v1", "annotations": annotations}, "spec": spec, "status": {"phase": "Failed"},
         });
-        installed(&serde_json::from_value(csv).unwrap())
+        let csv: ClusterServiceVersion = serde_json::from_value(csv).unwrap();
+        InstalledCsv::from(&csv)
     }
 
     #[test]
@@ -115,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_parse_is_told() {
+    fn what_does_not_parse_is_unreadable() {
         let spec = json!({"customresourcedefinitions": {"owned": [{"name": "dotless"}]}});
         for found in [
             csv(Value::Null, spec),
@@ -131,9 +139,9 @@ mod tests {
             "metadata": {"name": "s"}, "spec": {"name": "p", "source": "", "sourceNamespace": "", "channel": ""},
             "status": {"installedCSV": ""},
         });
-        let facts = subscription(&serde_json::from_value(object).unwrap());
+        let subscription: Subscription = serde_json::from_value(object).unwrap();
         assert_eq!(
-            facts,
+            SubscriptionFacts::from(&subscription),
             SubscriptionFacts {
                 name: "s".to_owned(),
                 package: "p".to_owned(),
