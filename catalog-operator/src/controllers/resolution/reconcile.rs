@@ -82,7 +82,7 @@ impl Resolutions {
         terms: Terms,
     ) -> Result<Conclusion, ReconcileError> {
         // A catalog that is still being loaded brings the namespace back here.
-        let Some(universe) = self.universe(namespace, &terms) else { return Ok(Conclusion::Done) };
+        let Some(universe) = self.universe(namespace) else { return Ok(Conclusion::Done) };
         let csvs = self.stores.csvs.list_in(&namespace.name);
         let adopted = adopt(namespace, &csvs, &universe, clock::now());
         if !adopted.is_empty() {
@@ -164,11 +164,8 @@ impl Resolutions {
         }
     }
 
-    pub(super) fn universe(&self, namespace: &Namespace, terms: &Terms) -> Option<SnapshotSet> {
-        let mut visible = vec![namespace.name.as_str()];
-        if !terms.exclude_global && namespace.name != self.global_namespace {
-            visible.push(&self.global_namespace);
-        }
+    pub(super) fn universe(&self, namespace: &Namespace) -> Option<SnapshotSet> {
+        let visible = namespace.visible(&self.global_namespace);
         observe::universe(&visible, &self.stores, &self.catalogs)
     }
 

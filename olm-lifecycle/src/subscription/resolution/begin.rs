@@ -2,7 +2,6 @@
 
 use jiff::Timestamp;
 use olm_effect::{Effect, EventNote, EventType, Resource, Target};
-use olm_types::annotations::EXCLUDE_GLOBAL_NAMESPACE;
 use olm_types::api::{Subscription, SubscriptionState, UpgradeStrategy};
 use olm_types::conditions::subscription::CATALOG_SOURCES_UNHEALTHY;
 use olm_types::reasons::event::RESOLUTION_FAILED;
@@ -11,13 +10,12 @@ use olm_types::reasons::subscription as reasons;
 use super::super::conditions;
 use super::{Namespace, state, write};
 
-/// What the OperatorGroup of the namespace says about resolution.
+/// What the OperatorGroup of the namespace says about resolution, beside which catalogs it sees
+/// ([`Namespace::visible`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Terms {
     /// A failed CSV may be replaced by a newer one.
     pub fail_forward: bool,
-    /// Global catalogs are not used.
-    pub exclude_global: bool,
 }
 
 /// How a resolution begins.
@@ -51,12 +49,9 @@ pub fn begin(namespace: &Namespace, now: Timestamp) -> Begin {
         return Begin::NothingSubscribed;
     }
     let [group] = namespace.groups.as_slice() else { return wrong_groups(namespace) };
-    let excluded =
-        group.metadata.annotations.as_ref().and_then(|all| all.get(EXCLUDE_GLOBAL_NAMESPACE));
     let terms = Terms {
         fail_forward: group.spec.upgrade_strategy
             == Some(UpgradeStrategy::TechPreviewUnsafeFailForward),
-        exclude_global: excluded.is_some_and(|value| value == "true"),
     };
     if !namespace.subscriptions.iter().all(|subscription| is_synced(subscription)) {
         return Begin::NotSynced;

@@ -6,6 +6,7 @@
 //! select -> which bundles of the solution become steps, and which Subscriptions follow them
 //! unpack -> what is told while bundles of the selection are still in their images
 //! plan   -> the InstallPlan that this asks for
+//! named  -> the same for the CSVs that a user's InstallPlan names
 //! record -> the writes that finish the plan and point the Subscriptions at it
 //! fail   -> the writes that tell why there is no solution
 //! tell_orphans -> events of CSVs without a Subscription that lack something
@@ -18,6 +19,7 @@ mod begin;
 mod blocked;
 mod fail;
 mod handover;
+mod named;
 mod orphans;
 mod plan;
 mod record;
@@ -35,6 +37,7 @@ use std::sync::Arc;
 
 use kube_core::ResourceExt;
 use olm_effect::Effect;
+use olm_types::annotations::EXCLUDE_GLOBAL_NAMESPACE;
 use olm_types::api::{InstallPlan, OperatorGroup, Subscription, SubscriptionStatus};
 
 use crate::writes::status_write;
@@ -44,6 +47,7 @@ pub use begin::{Begin, Terms, begin};
 pub use blocked::Blocked;
 pub use fail::{Failure, fail};
 pub use handover::upgrade_under_way;
+pub use named::{NamedError, named_steps, named_subscriptions, select_named};
 pub use orphans::{Orphans, tell_orphans};
 pub use plan::plan;
 pub use record::{record, settle};
@@ -75,6 +79,17 @@ impl Namespace {
     /// The namespace without these Subscriptions.
     pub fn without(&self, names: &BTreeSet<String>) -> Self {
         self.with(|name| !names.contains(name))
+    }
+
+    /// The namespaces whose catalogs are used here: its own, and the one of global catalogs
+    /// (`global`) unless an OperatorGroup excludes it (spec catalog-operator 3.1).
+    pub fn visible<'a>(&'a self, global: &'a str) -> Vec<&'a str> {
+        let excludes = |group: &Arc<OperatorGroup>| {
+            let annotation = group.annotations().get(EXCLUDE_GLOBAL_NAMESPACE);
+            annotation.is_some_and(|value| value == "true")
+        };
+        let has_global = self.name != global && !self.groups.iter().any(excludes);
+        std::iter::once(self.name.as_str()).chain(has_global.then_some(global)).collect()
     }
 
     /// Names of the Subscriptions.

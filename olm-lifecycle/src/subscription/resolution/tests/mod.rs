@@ -17,6 +17,7 @@ mod blocked;
 mod build;
 mod failures;
 mod installs;
+mod named;
 mod recovery;
 mod states;
 mod unpacking;

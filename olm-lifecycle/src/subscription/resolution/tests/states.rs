@@ -72,10 +72,35 @@ fn the_group_sets_the_terms() {
         )]
         .into(),
     );
-    assert_eq!(
-        begin(&namespace, now()),
-        Begin::Resolve(Terms { fail_forward: true, exclude_global: true })
-    );
+    assert_eq!(begin(&namespace, now()), Begin::Resolve(Terms { fail_forward: true }));
+    assert_eq!(namespace.visible("olm"), ["ns"]);
+}
+
+#[rstest]
+#[case::without_a_group("ns", None, &["ns", "olm"])]
+#[case::included("ns", Some("false"), &["ns", "olm"])]
+#[case::excluded("ns", Some("true"), &["ns"])]
+#[case::global_itself("olm", None, &["olm"])]
+fn the_catalogs_of_its_own_and_the_global_namespace_are_seen(
+    #[case] name: &str,
+    #[case] excluded: Option<&str>,
+    #[case] expected: &[&str],
+) {
+    let mut namespace = Namespace { name: name.to_owned(), ..namespace(Vec::new()) };
+    let annotation = excluded.map(|value| {
+        [(
+            "olm.operatorframework.io/exclude-global-namespace-resolution".to_owned(),
+            value.to_owned(),
+        )]
+        .into()
+    });
+    match annotation {
+        Some(annotation) => {
+            Arc::make_mut(&mut namespace.groups[0]).metadata.annotations = Some(annotation);
+        }
+        None => namespace.groups.clear(),
+    }
+    assert_eq!(namespace.visible("olm"), expected);
 }
 
 #[test]
