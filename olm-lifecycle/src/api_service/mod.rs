@@ -14,7 +14,7 @@ pub use adoption::is_adoptable;
 pub use availability::{are_available, wanted_apis};
 pub use check::{ResourceErrors, check_resources};
 pub use legacy::legacy;
-pub use orphan::orphan;
+pub use orphan::{Provided, labelled_owner, orphan};
 pub use write::{NotAdoptable, authority_of, removed, writes};
 
 #[cfg(test)]

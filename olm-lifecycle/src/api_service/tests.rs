@@ -235,14 +235,27 @@ fn a_new_api_gets_the_annotations_of_the_subscription() {
     assert_eq!(object["metadata"]["annotations"], json!({"a": "b"}));
 }
 
+/// An API service whose CSV is gone, and which no CSV names.
+fn mk_orphan(service: Arc<APIService>) -> Provided {
+    Provided { service, owner: None, named_by: Vec::new() }
+}
+
 #[rstest]
-#[case::gone(false, false, true)]
-#[case::present(true, false, false)]
-#[case::gone_but_another_csv_has_the_api(false, true, false)]
-fn an_orphan_goes(#[case] exists: bool, #[case] is_provided: bool, #[case] expected: bool) {
-    let service = mk_service("csv", b"");
-    let deletion = orphan(&service, |owner| exists && owner.name == "csv", is_provided);
-    assert_eq!(deletion.is_some(), expected);
+#[case::gone(|_: &mut Provided| {}, true)]
+#[case::present(|o: &mut Provided| o.owner = Some(Arc::new(mk_csv())), false)]
+#[case::gone_but_another_csv_has_the_api(
+    |o: &mut Provided| o.named_by = vec![Arc::new(mk_csv())], false)]
+#[case::gone_and_another_csv_requires_the_api(
+    |o: &mut Provided| {
+        let mut csv = mk_csv();
+        let apis = csv.spec.apiservicedefinitions.as_mut().unwrap();
+        apis.required = std::mem::take(&mut apis.owned);
+        o.named_by = vec![Arc::new(csv)];
+    }, true)]
+fn an_orphan_goes(#[case] change: fn(&mut Provided), #[case] expected: bool) {
+    let mut observed = mk_orphan(mk_service("csv", b""));
+    change(&mut observed);
+    assert_eq!(orphan(&observed).is_some(), expected);
 }
 
 #[rstest]
@@ -254,6 +267,5 @@ fn an_orphan_goes(#[case] exists: bool, #[case] is_provided: bool, #[case] expec
     "olm.owner": "csv", "olm.owner.namespace": "ns", "olm.owner.kind": "ClusterServiceVersion",
 }}))]
 fn what_is_no_csvs_is_no_orphan(#[case] metadata: Value) {
-    let service: Arc<APIService> = mk(json!({"metadata": metadata}));
-    assert_eq!(orphan(&service, |_| false, false), None);
+    assert_eq!(orphan(&mk_orphan(mk(json!({"metadata": metadata})))), None);
 }

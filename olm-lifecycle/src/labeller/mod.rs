@@ -5,6 +5,8 @@
 //! labelled when it is seen. Both labels are written by server-side apply under v0's names of field
 //! managers, so that a later v0 finds them as its own.
 
+use std::sync::Arc;
+
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::rbac::v1::{ClusterRole, ClusterRoleBinding};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
@@ -31,20 +33,29 @@ const OWNERS: [&str; 4] = [
     "operators.coreos.com/v2",
 ];
 
-/// Labels a Deployment of OLM that has no label of it.
-pub fn label_deployment(deployment: &Deployment) -> Vec<Effect> {
-    label::<Deployment>(&deployment.metadata, None)
+/// An object of a kind that olm-operator labels; those of other kinds are catalog-operator's.
+#[derive(Clone, Debug)]
+pub enum Labelled {
+    /// Gets [`MANAGED`].
+    Deployment(Arc<Deployment>),
+    /// Gets the hash of its rules, too.
+    ClusterRole(Arc<ClusterRole>),
+    /// Gets the hash of its role and subjects, too.
+    ClusterRoleBinding(Arc<ClusterRoleBinding>),
 }
 
-/// Labels a ClusterRole of OLM that has no label of it.
-pub fn label_cluster_role(role: &ClusterRole) -> Vec<Effect> {
-    let hash = || rules_hash(role.rules.as_deref().unwrap_or_default());
-    label::<ClusterRole>(&role.metadata, Some(&hash))
-}
-
-/// Labels a ClusterRoleBinding of OLM that has no label of it.
-pub fn label_cluster_role_binding(binding: &ClusterRoleBinding) -> Vec<Effect> {
-    label::<ClusterRoleBinding>(&binding.metadata, Some(&|| binding_hash(binding)))
+/// Labels an object of OLM that has no label of it; none for others.
+pub fn labels(object: &Labelled) -> Vec<Effect> {
+    match object {
+        Labelled::Deployment(deployment) => label::<Deployment>(&deployment.metadata, None),
+        Labelled::ClusterRole(role) => {
+            let hash = || rules_hash(role.rules.as_deref().unwrap_or_default());
+            label::<ClusterRole>(&role.metadata, Some(&hash))
+        }
+        Labelled::ClusterRoleBinding(binding) => {
+            label::<ClusterRoleBinding>(&binding.metadata, Some(&|| binding_hash(binding)))
+        }
+    }
 }
 
 /// Whether OLM made the object and has not labelled it.
@@ -101,8 +112,8 @@ mod tests {
     use rstest::rstest;
     use serde::de::DeserializeOwned;
 
-    fn object<K: DeserializeOwned>(value: Value) -> K {
-        serde_json::from_value(value).unwrap()
+    fn object<K: DeserializeOwned>(value: Value) -> Arc<K> {
+        Arc::new(serde_json::from_value(value).unwrap())
     }
 
     fn owned(labels: Value) -> Value {
@@ -135,8 +146,7 @@ mod tests {
         {"apiVersion": "apps/v1", "kind": "Deployment", "name": "g", "uid": "u"},
     ]}), false)]
     fn what_is_labelled(#[case] metadata: Value, #[case] labelled: bool) {
-        let deployment: Deployment = object(json!({"metadata": metadata}));
-        let effects = label_deployment(&deployment);
+        let effects = labels(&Labelled::Deployment(object(json!({"metadata": metadata}))));
         assert_eq!(!effects.is_empty(), labelled);
         if labelled {
             let label = json!({"olm.managed": "true"});
@@ -153,10 +163,10 @@ mod tests {
             ("olm-hash-labeller".to_owned(), json!({"olm.permissions.hash": hash})),
             ("olm-ownership-labeller".to_owned(), json!({"olm.managed": "true"})),
         ];
-        assert_eq!(written(&label_cluster_role(&role)), expected);
+        assert_eq!(written(&labels(&Labelled::ClusterRole(role))), expected);
         let known = owned(json!({"olm.permissions.hash": "h"}));
         let role = object(json!({"metadata": known, "rules": rules}));
-        assert_eq!(written(&label_cluster_role(&role)).len(), 1);
+        assert_eq!(written(&labels(&Labelled::ClusterRole(role))).len(), 1);
     }
 
     #[test]
@@ -167,7 +177,7 @@ mod tests {
             "subjects": [{"kind": "ServiceAccount", "name": "sa", "namespace": "ns"}],
         }));
         let hash = "5xasUEoevBXLH8uOQsXTr3GPmeI0H06RYE4fKm";
-        let written = written(&label_cluster_role_binding(&binding));
+        let written = written(&labels(&Labelled::ClusterRoleBinding(binding)));
         assert_eq!(written[0].1, json!({"olm.permissions.hash": hash}));
     }
 }

@@ -4,5 +4,5 @@ mod observe;
 mod reconcile;
 
 #[cfg(test)]
-pub(crate) use observe::effects;
+pub(crate) use observe::observe;
 pub use reconcile::ApiServiceReconciler;

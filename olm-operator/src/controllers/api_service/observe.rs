@@ -1,28 +1,16 @@
-//! Finds an API service and who provides it, and asks what to do about it.
+//! Finds an API service and the CSVs that may need it.
 
-use olm_effect::Effect;
-use olm_kit::ObjectKey;
-use olm_lifecycle::api_service::orphan;
-use olm_lifecycle::certificates::owned_api_services;
+use olm_lifecycle::api_service::{Provided, labelled_owner};
 
 use crate::dependents::{Dependency, Dependents};
 use crate::stores::Stores;
 
-/// The deletion of the API service of this name, if it is an orphan.
-pub fn effects(stores: &Stores, dependents: &Dependents, name: &str) -> Option<Effect> {
+/// The API service of this name with its CSVs, if it exists.
+pub fn observe(stores: &Stores, dependents: &Dependents, name: &str) -> Option<Provided> {
     let service = stores.api_services.get(None, name)?;
-    orphan(
-        &service,
-        |owner| stores.csvs.get(Some(owner.namespace), owner.name).is_some(),
-        is_provided(stores, dependents, name),
-    )
-}
-
-fn is_provided(stores: &Stores, dependents: &Dependents, name: &str) -> bool {
-    let concerned = dependents.of(&Dependency::ApiService(name.to_owned()));
-    let owns = |key: &ObjectKey| {
-        let csv = stores.csvs.get_key(key);
-        csv.is_some_and(|csv| owned_api_services(&csv).any(|api| api.api_service_name() == name))
-    };
-    concerned.iter().any(owns)
+    let owner = labelled_owner(&service)
+        .and_then(|owner| stores.csvs.get(Some(owner.namespace), owner.name));
+    let named_by = dependents.of(&Dependency::ApiService(name.to_owned()));
+    let named_by = named_by.iter().filter_map(|key| stores.csvs.get_key(key)).collect();
+    Some(Provided { service, owner, named_by })
 }

@@ -3,8 +3,9 @@
 use async_trait::async_trait;
 use olm_kit::controller::{Conclusion, ReconcileError, Reconciler};
 use olm_kit::interpreter::Interpreter;
+use olm_lifecycle::api_service::orphan;
 
-use super::observe::effects;
+use super::observe::observe;
 use crate::dependents::Dependents;
 use crate::stores::Stores;
 
@@ -21,7 +22,8 @@ pub struct ApiServiceReconciler {
 #[async_trait]
 impl Reconciler<String> for ApiServiceReconciler {
     async fn reconcile(&self, name: &String) -> Result<Conclusion, ReconcileError> {
-        let deletion = effects(&self.stores, &self.dependents, name);
+        let observed = observe(&self.stores, &self.dependents, name);
+        let deletion = observed.as_ref().and_then(orphan);
         let outcomes = self.interpreter.execute(deletion.as_slice()).await;
         ReconcileError::from_outcomes(&outcomes)?;
         Ok(Conclusion::Done)

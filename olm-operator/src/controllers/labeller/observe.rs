@@ -1,25 +1,19 @@
-//! Finds the object that may lack a label, and asks what to do about it.
+//! Finds the object that may lack a label.
 
-use olm_effect::Effect;
-use olm_lifecycle::labeller;
+use olm_lifecycle::labeller::Labelled;
 
 use crate::components::{ComponentId, ComponentKind};
 use crate::stores::Stores;
 
-/// The kinds that this operator labels; those of other kinds are the catalog operator's.
-pub fn effects(stores: &Stores, id: &ComponentId) -> Vec<Effect> {
-    let found = match id.kind {
-        ComponentKind::Deployment => {
-            stores.deployments.get_key(&id.key).map(|found| labeller::label_deployment(&found))
+/// The object, if it exists and is of a kind that this operator labels.
+pub(super) fn observe(stores: &Stores, id: &ComponentId) -> Option<Labelled> {
+    let key = &id.key;
+    match id.kind {
+        ComponentKind::Deployment => stores.deployments.get_key(key).map(Labelled::Deployment),
+        ComponentKind::ClusterRole => stores.cluster_roles.get_key(key).map(Labelled::ClusterRole),
+        ComponentKind::ClusterRoleBinding => {
+            stores.cluster_role_bindings.get_key(key).map(Labelled::ClusterRoleBinding)
         }
-        ComponentKind::ClusterRole => {
-            stores.cluster_roles.get_key(&id.key).map(|found| labeller::label_cluster_role(&found))
-        }
-        ComponentKind::ClusterRoleBinding => stores
-            .cluster_role_bindings
-            .get_key(&id.key)
-            .map(|found| labeller::label_cluster_role_binding(&found)),
         _ => None,
-    };
-    found.unwrap_or_default()
+    }
 }

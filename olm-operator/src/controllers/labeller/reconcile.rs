@@ -3,8 +3,9 @@
 use async_trait::async_trait;
 use olm_kit::controller::{Conclusion, ReconcileError, Reconciler};
 use olm_kit::interpreter::Interpreter;
+use olm_lifecycle::labeller::labels;
 
-use super::observe::effects;
+use super::observe::observe;
 use crate::components::ComponentId;
 use crate::stores::Stores;
 
@@ -19,7 +20,8 @@ pub struct Labeller {
 #[async_trait]
 impl Reconciler<ComponentId> for Labeller {
     async fn reconcile(&self, id: &ComponentId) -> Result<Conclusion, ReconcileError> {
-        let outcomes = self.interpreter.execute(&effects(&self.stores, id)).await;
+        let Some(object) = observe(&self.stores, id) else { return Ok(Conclusion::Done) };
+        let outcomes = self.interpreter.execute(&labels(&object)).await;
         ReconcileError::from_outcomes(&outcomes)?;
         Ok(Conclusion::Done)
     }

@@ -2,9 +2,10 @@
 
 use k8s_openapi::api::rbac::v1::RoleBinding;
 use k8s_openapi::kube_aggregator::pkg::apis::apiregistration::v1::APIService;
+use olm_lifecycle::api_service::orphan;
 
 use super::*;
-use crate::controllers::api_service::effects;
+use crate::controllers::api_service::observe;
 
 /// An API service of CSV `b`, and one whose CSV never existed.
 fn mk_services() -> [APIService; 2] {
@@ -29,7 +30,9 @@ async fn an_api_service_is_doubted_when_it_appears_and_when_its_csv_goes() {
 fn an_orphan_is_left_to_a_csv_that_has_its_api() {
     let mut triggers = mk_triggers();
     triggers.stores.api_services = Store::with_objects(mk_services());
-    let deletion = |it: &Triggers, name: &str| effects(&it.stores, &it.dependents, name).is_some();
+    let deletion = |it: &Triggers, name: &str| {
+        observe(&it.stores, &it.dependents, name).as_ref().and_then(orphan).is_some()
+    };
     assert!(!deletion(&triggers, "v1.b"), "its CSV is there");
     assert!(deletion(&triggers, "v1.x"));
     let provider: ClusterServiceVersion = mk(json!({
