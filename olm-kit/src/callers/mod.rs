@@ -12,6 +12,6 @@ mod identity;
 
 pub use authorities::{Authorities, AuthoritiesError};
 pub use authorize::Authorizer;
-pub(crate) use authorize::Wish;
+pub(crate) use authorize::Access;
 pub use identity::User;
 pub(crate) use identity::identify;

@@ -1,6 +1,6 @@
 //! Copies of CSVs: how the users of a namespace see which operators watch it (spec olm-operator 5).
 //!
-//! [`wish`] says whether a namespace should have a copy, [`Prototype`] what it looks like. Of the
+//! [`desired`] says whether a namespace should have a copy, [`Prototype`] what it looks like. Of the
 //! copies that exist only a [`CopiedCsv`] is kept: where it is, whence it came, and a fingerprint
 //! that tells whether it is still in step.
 
@@ -9,14 +9,14 @@ mod fingerprint;
 mod prototype;
 mod record;
 mod rights;
-mod wish;
+mod desired;
 
 pub use config::{Census, config_status, disabled_note};
 pub use fingerprint::{Fingerprint, Lack};
 pub use prototype::Prototype;
 pub use record::CopiedCsv;
 pub use rights::{TargetRights, decide_rights};
-pub use wish::{Copying, Wish, wish};
+pub use desired::{Copying, Desired, desired};
 
 #[cfg(test)]
 mod tests;

@@ -35,8 +35,8 @@ pub async fn by_a_job(scene: Arc<Scene>) -> Result<()> {
     let plan = plan(&scene).await?;
     check_plan(&plan)?;
     scene.succeeded("kettle.v1.0.0").await?;
-    let wish: Subscription = scene.api().get("kettle").await?;
-    let conditions = wish.status.unwrap_or_default().conditions;
+    let subscription: Subscription = scene.api().get("kettle").await?;
+    let conditions = subscription.status.unwrap_or_default().conditions;
     ensure!(!conditions.iter().any(|c| c.type_.contains("Unpack")), "{conditions:?}");
     Ok(())
 }
@@ -156,8 +156,8 @@ pub async fn told(scene: &Scene, kind: &str, says: impl Fn(&str) -> bool) -> Res
         let message = condition.message.as_deref().unwrap_or_default();
         condition.type_ == kind && condition.status == "True" && says(message)
     };
-    wait::until(&scene.api(), "kettle", &format!("say {kind}"), |wish: &Subscription| {
-        wish.status.iter().any(|status| status.conditions.iter().any(holds))
+    wait::until(&scene.api(), "kettle", &format!("say {kind}"), |subscription: &Subscription| {
+        subscription.status.iter().any(|status| status.conditions.iter().any(holds))
     })
     .await
     .map(drop)

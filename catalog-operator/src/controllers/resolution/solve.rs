@@ -122,12 +122,12 @@ fn solved(namespace: &str, answer: &Answer) -> Solved {
     for fault in &answer.left_out {
         tracing::warn!(namespace, %fault, "left out of the resolution");
     }
-    let (orphans, wishes): (Vec<_>, Vec<_>) =
+    let (orphans, refusals): (Vec<_>, Vec<_>) =
         answer.refusals.iter().partition(|refusal| refusal.subscriptions.is_empty());
     let blocked = answer.blocked.iter();
     Solved {
         choices: chosen.iter().map(choice).collect(),
-        refused: wishes.into_iter().map(refused).collect(),
+        refused: refusals.into_iter().map(refused).collect(),
         orphans: orphans.into_iter().flat_map(orphaned).collect(),
         blocked: blocked
             .map(|upgrade| (upgrade.subscription.clone(), words::blocked(upgrade)))

@@ -27,7 +27,7 @@
 //! | 23 | F | `groups` a_static_group_is_not_touched |
 //! | 24 | F | `copied_csv/tests.rs` a_protected_home_needs_no_copy |
 //! | 25 | F | `operator_condition/tests.rs` its_accounts_may_write_it_and_nothing_is_written_twice |
-//! | 26 | K | here: the_wish_to_be_cleaned_up_after_changes_nothing |
+//! | 26 | K | here: cleanup_of_the_spec_changes_nothing |
 //! | 27 | K | here: a_blocked_replacement_is_made_way_for |
 //! | 28 | K | `succession` a_failed_predecessor_holds_an_install_up; scenario `lifecycle::predecessors` |
 //! | 29 | F | `operator_group/tests.rs` targets_reach_the_status; `csv/requirements/permissions.rs` |
@@ -86,7 +86,7 @@ fn a_webhook_that_may_not_go_goes_later() {
 
 /// Quirk 26: `spec.cleanup` is in the API, and nobody reads it.
 #[rstest]
-fn the_wish_to_be_cleaned_up_after_changes_nothing(#[values(false, true)] enabled: bool) {
+fn cleanup_of_the_spec_changes_nothing(#[values(false, true)] enabled: bool) {
     let mut world = World::new();
     let mut csv = mk_csv_in("csv", "Succeeded", "InstallSucceeded");
     csv["spec"]["cleanup"] = json!({"enabled": enabled});

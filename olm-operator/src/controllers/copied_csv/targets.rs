@@ -7,7 +7,7 @@ use futures::stream;
 use olm_effect::{Effect, Outcome, Refusal};
 use olm_kit::controller::ReconcileError;
 use olm_kit::interpreter::Interpreter;
-use olm_lifecycle::copied_csv::{CopiedCsv, Fingerprint, Prototype, Wish, decide_rights, wish};
+use olm_lifecycle::copied_csv::{CopiedCsv, Fingerprint, Prototype, Desired, decide_rights, desired};
 use olm_rbac::CopyOwner;
 use olm_types::api::ClusterServiceVersion;
 use serde_json::Value;
@@ -55,14 +55,14 @@ pub fn due<'a>(
         // A copy that does not say where its operator is belongs to nobody.
         let nobodys = copy.is_some_and(|copy| !copy.names_operator);
         let (origin, given) = (observed.origin.as_deref(), observed.given.as_ref());
-        match wish(origin, given, &place.namespace, &observed.copying) {
+        match desired(origin, given, &place.namespace, &observed.copying) {
             _ if nobodys => going.push(place),
-            Wish::Absent => going.push(place),
-            Wish::Present if !place.is_closed => {
+            Desired::Absent => going.push(place),
+            Desired::Present if !place.is_closed => {
                 let is_out_of_step = copy.map(|copy| copy.fingerprint) != known || known.is_none();
                 dues.push(Due { place, is_out_of_step });
             }
-            Wish::Present | Wish::Leave => {}
+            Desired::Present | Desired::Leave => {}
         }
     }
     going.retain(|place| match &place.copy {

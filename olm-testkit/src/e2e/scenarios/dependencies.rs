@@ -110,12 +110,12 @@ async fn installed(scene: &Scene, bundles: &[Bundle; 2], names: &[&str; 2]) -> R
 }
 
 /// The Subscription says why it stays at the old version, and nothing has started.
-async fn held_back(scene: &Scene, wish: &str, old: &str, new: &str) -> Result<()> {
-    let why = scene.condition(wish, "UpgradeBlocked", "True", "ConstraintsNotSatisfiable").await?;
+async fn held_back(scene: &Scene, subscription: &str, old: &str, new: &str) -> Result<()> {
+    let why = scene.condition(subscription, "UpgradeBlocked", "True", "ConstraintsNotSatisfiable").await?;
     let why = why.message.unwrap_or_default();
     ensure!(why.starts_with(&format!("{old} is not upgraded to {new} ")), "{why:?}");
     ensure!(why.contains("apple"), "who requires it is not named: {why:?}");
-    scene.installed(wish, old).await?;
+    scene.installed(subscription, old).await?;
     scene.succeeded(old).await?;
     scene.succeeded("apple.v1.0.0").await?;
     let csvs: Api<ClusterServiceVersion> = scene.api();
@@ -127,7 +127,7 @@ async fn held_back(scene: &Scene, wish: &str, old: &str, new: &str) -> Result<()
     Ok(())
 }
 
-fn plan(wish: &Subscription) -> Result<&str> {
-    let reference = wish.status.as_ref().and_then(|status| status.install_plan_ref.as_ref());
+fn plan(subscription: &Subscription) -> Result<&str> {
+    let reference = subscription.status.as_ref().and_then(|status| status.install_plan_ref.as_ref());
     reference.and_then(|plan| plan.name.as_deref()).context("a Subscription without a plan")
 }

@@ -73,7 +73,7 @@ async fn expect(scene: Arc<Scene>, bundle: Bundle, needed: &str) -> Result<()> {
         "the Subscription says {message:?}"
     );
     let plans = scene.api::<InstallPlan>().list(&ListParams::default()).await?;
-    ensure!(plans.items.is_empty(), "there is an InstallPlan for an impossible wish");
+    ensure!(plans.items.is_empty(), "there is an InstallPlan for a Subscription that was refused");
     check_event(&scene, &scene.namespace, &message).await
 }
 

@@ -65,8 +65,8 @@ async fn a_bundle_image(scene: Arc<Scene>) -> Result<()> {
         .publish("kitchen", &[package("kettle", &pushed.pinned()), package("spoon", &missing)])
         .await?;
     scene.subscribe("spoon", "kitchen").await?;
-    wait::until(&scene.api(), "spoon", "name the image", |wish: &Subscription| {
-        conditions(wish).iter().any(|condition| {
+    wait::until(&scene.api(), "spoon", "name the image", |subscription: &Subscription| {
+        conditions(subscription).iter().any(|condition| {
             let message = condition.message.as_deref().unwrap_or_default();
             condition.type_ == "BundleUnpacking" && message.contains(&missing)
         })

@@ -68,7 +68,7 @@ fn entry(path: &str, kind: EntryType) -> Result<Vec<u8>> {
 
 /// Removes the Subscription, so that the next one may come.
 async fn forget(scene: &Scene) -> Result<()> {
-    let wishes: Api<Subscription> = scene.api();
-    wishes.delete("kettle", &DeleteParams::default()).await?;
-    wait::until_gone(&wishes, "kettle").await
+    let subscriptions: Api<Subscription> = scene.api();
+    subscriptions.delete("kettle", &DeleteParams::default()).await?;
+    wait::until_gone(&subscriptions, "kettle").await
 }

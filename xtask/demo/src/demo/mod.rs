@@ -1,9 +1,9 @@
 //! `cargo xtask demo`: the main job, before your eyes.
 //!
 //! A real API server, the two operators, a catalog, a Subscription, and what becomes of it; then
-//! upgrades: through several versions, after an approval, and one that gets stuck; at last a wish
-//! that cannot be fulfilled. Everything that is printed was read from the API. The command fails
-//! when anything differs from what it announces.
+//! upgrades: through several versions, after an approval, and one that gets stuck; at last a
+//! Subscription that cannot be resolved. Everything that is printed was read from the API. The
+//! command fails when anything differs from what it announces.
 
 mod approval;
 mod broken;

@@ -18,7 +18,7 @@ use tokio::time::{Instant, sleep};
 
 use super::nodes::Nodes;
 use super::plan::{Shipped, Version};
-use super::wishes::Home;
+use super::subscriptions::Home;
 
 /// What garbage collection may take.
 const PATIENCE: Duration = Duration::from_secs(60);

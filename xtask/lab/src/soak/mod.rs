@@ -19,7 +19,7 @@ mod report;
 mod sample;
 mod story;
 mod stretches;
-mod wishes;
+mod subscriptions;
 mod within;
 
 use std::path::{Path, PathBuf};
@@ -91,7 +91,7 @@ async fn play_all(
 ) -> Result<Vec<Line>> {
     let progress = Progress::to_stderr();
     let mut stage = Stage::set("soak", progress.clone(), binaries, logs).await?;
-    stage.serve(wishes::CATALOG, dir).await?;
+    stage.serve(subscriptions::CATALOG, dir).await?;
     stage.settle().await?;
     let mut lines = Vec::new();
     for (number, subject) in (1..).zip(subjects) {

@@ -12,7 +12,7 @@ use super::leftovers::Before;
 use super::plan::{Route, Subject};
 use super::report::{Line, Trouble};
 use super::stretches::{Stretch, shared, stretches};
-use super::wishes::Home;
+use super::subscriptions::Home;
 use super::within::follow_within;
 use crate::stage::Stage;
 

@@ -59,9 +59,9 @@ fn refusals() -> Vec<Scenario> {
             refusals::hundreds_of_deployments,
         ),
         scenario(
-            "lifecycle::impossible_wishes",
+            "lifecycle::invalid_csvs",
             "unknown strategies, empty rules and impossible install modes are said at the CSV",
-            refusals::impossible_wishes,
+            refusals::invalid_csvs,
         ),
     ]
 }

@@ -147,7 +147,7 @@ const IMPOSSIBLE: [(&str, &str, &str); 4] = [
 
 /// A strategy that nobody knows, a rule without verbs, install modes that do not fit or stand
 /// there twice: the CSV says so, stays so, and nothing is written any more.
-pub(super) async fn impossible_wishes(scene: Arc<Scene>) -> Result<()> {
+pub(super) async fn invalid_csvs(scene: Arc<Scene>) -> Result<()> {
     scene.operator_group().await?;
     scene.create(&builders::service_account(&scene.namespace, "sa")).await?;
     let helm = operator("helm").with(|csv| csv.spec.install.strategy = "helm".to_owned());
@@ -158,8 +158,8 @@ pub(super) async fn impossible_wishes(scene: Arc<Scene>) -> Result<()> {
         let first = csv.spec.install_modes.first().cloned();
         csv.spec.install_modes.extend(first);
     });
-    for wish in [helm, verbless, modeless, twice] {
-        scene.create(&wish.build()).await?;
+    for csv in [helm, verbless, modeless, twice] {
+        scene.create(&csv.build()).await?;
     }
     for (name, reason, expected) in IMPOSSIBLE {
         let text = message(&scene, name, CsvPhase::Failed, reason).await?;

@@ -190,8 +190,8 @@ impl<'a> Kettles<'a> {
 
     /// The plan of the new version, which waits for a kind.
     async fn unfinished_plan(&self) -> Result<String> {
-        let wish: Subscription = self.scene.api().get("kettle").await?;
-        let plan = self.scene.plan_of(&wish).await?.name_any();
+        let subscription: Subscription = self.scene.api().get("kettle").await?;
+        let plan = self.scene.plan_of(&subscription).await?.name_any();
         let waits = |plan: &InstallPlan| {
             let steps = plan.status.iter().flat_map(|status| &status.plan);
             let mut waiting = steps.filter(|step| step.status == StepStatus::WaitingForApi);

@@ -92,8 +92,8 @@ fn catalog(scene: &Scene, versions: &[&str]) -> [Package; 1] {
     [Package::new("greeter").channel("stable", bundles.collect())]
 }
 
-fn has_plan(wish: &Subscription) -> bool {
-    wish.status.as_ref().is_some_and(|status| status.install_plan_ref.is_some())
+fn has_plan(subscription: &Subscription) -> bool {
+    subscription.status.as_ref().is_some_and(|status| status.install_plan_ref.is_some())
 }
 
 fn is_installing(csv: &ClusterServiceVersion) -> bool {

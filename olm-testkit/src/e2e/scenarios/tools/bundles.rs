@@ -86,8 +86,8 @@ async fn upgraded_and_cleaned(tool: &Tool<'_>, address: Option<&str>) -> Result<
     wait::until_gone(&scene.api::<ConfigMap>(), &map).await?;
     scene.at_rest().await?;
     let csvs = tool.list::<ClusterServiceVersion>().await?;
-    let wishes = tool.list::<Subscription>().await?;
-    ensure!(csvs.is_empty() && wishes.is_empty(), "the operator is back");
+    let subscriptions = tool.list::<Subscription>().await?;
+    ensure!(csvs.is_empty() && subscriptions.is_empty(), "the operator is back");
     let crds: Api<CustomResourceDefinition> = Api::all(scene.client.clone());
     ensure!(crds.get_opt(&kettles(scene).name()).await?.is_none(), "the kind is back");
     Ok(())

@@ -30,7 +30,7 @@ pub async fn a_missing_api(scene: Arc<Scene>) -> Result<()> {
 
     let [kettle] = stable(&kettles);
     scene.publish("kitchen", &[kettle.clone(), small("spoon")]).await?;
-    // The namespace was resolved with the new catalog when another wish from there has come true.
+    // The namespace was resolved with the new catalog when another Subscription to it is installed.
     scene.subscribe("spoon", "kitchen").await?;
     scene.succeeded("spoon.v1.0.0").await?;
     scene.at_latest("spoon", "spoon.v1.0.0").await?;

@@ -33,9 +33,9 @@ pub async fn one_plan_at_a_time(scene: Arc<Scene>) -> Result<()> {
     scene.operator_group().await?;
     scene.create(&chalk(&scene.namespace)).await?;
     scene.catalog("kitchen", &stable(&[old, new])).await?;
-    let mut wish = builders::subscription(&scene.namespace, "kettle", "stable", "kitchen");
-    wish.spec.starting_csv = Some(OLD.to_owned());
-    scene.create(&wish).await?;
+    let mut subscription = builders::subscription(&scene.namespace, "kettle", "stable", "kitchen");
+    subscription.spec.starting_csv = Some(OLD.to_owned());
+    scene.create(&subscription).await?;
 
     let older = wait::until_some(&plans, "", "be tried again", |plan| {
         is_for(plan, OLD) && is_retried(plan)

@@ -64,9 +64,9 @@ pub async fn global_catalog(ground: Ground) -> Result<()> {
     catalogs.create(&PostParams::default(), &source).await.context("no global catalog")?;
     wait::until_connected(&catalogs, &catalog).await?;
     ground.own_group().await?;
-    let mut wish = builders::subscription(ground.home(), &package, "stable", &catalog);
-    OLM_NAMESPACE.clone_into(&mut wish.spec.source_namespace);
-    ground.create(&wish).await?;
+    let mut subscription = builders::subscription(ground.home(), &package, "stable", &catalog);
+    OLM_NAMESPACE.clone_into(&mut subscription.spec.source_namespace);
+    ground.create(&subscription).await?;
     let succeeded = ground.scene.succeeded(&name).await?;
     let marked = succeeded.annotations().contains_key("operators.coreos.com/attestation");
     ensure!(marked == ground.is_strict(), "marks are for the strict policy");

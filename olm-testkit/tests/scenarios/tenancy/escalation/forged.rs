@@ -85,9 +85,9 @@ pub async fn forged_executor(ground: Ground) -> Result<()> {
 pub async fn forged_pointers(ground: Ground) -> Result<()> {
     let before = Honest::install(&ground).await?;
     ground.own_group().await?;
-    let mut wish = builders::subscription(ground.home(), "any", "stable", "none");
-    wish.spec.config = Some(json!({"env": [{"name": "STOLEN", "value": "yes"}]}));
-    ground.create(&wish).await?;
+    let mut subscription = builders::subscription(ground.home(), "any", "stable", "none");
+    subscription.spec.config = Some(json!({"env": [{"name": "STOLEN", "value": "yes"}]}));
+    ground.create(&subscription).await?;
     let plan = json!({
         "apiVersion": "operators.coreos.com/v1alpha1", "kind": "InstallPlan",
         "namespace": ground.foreign, "name": "any",

@@ -73,10 +73,10 @@ pub async fn changed_plan(ground: Ground) -> Result<()> {
     catalogs.create(&PostParams::default(), &source).await.context("no global catalog")?;
     wait::until_connected(&catalogs, ground.home()).await?;
     ground.own_group().await?;
-    let mut wish = builders::subscription(ground.home(), &package, "stable", ground.home());
-    OLM_NAMESPACE.clone_into(&mut wish.spec.source_namespace);
-    wish.spec.install_plan_approval = Some(olm_types::api::Approval::Manual);
-    ground.create(&wish).await?;
+    let mut subscription = builders::subscription(ground.home(), &package, "stable", ground.home());
+    OLM_NAMESPACE.clone_into(&mut subscription.spec.source_namespace);
+    subscription.spec.install_plan_approval = Some(olm_types::api::Approval::Manual);
+    ground.create(&subscription).await?;
     let waits = |plan: &InstallPlan| {
         plan.status.as_ref().is_some_and(|status| status.phase.to_string() == "RequiresApproval")
     };
