@@ -52,7 +52,7 @@ pub(super) struct Manifest {
     pub processes: Vec<Record>,
     /// Others that end with the cluster.
     #[serde(default)]
-    pub guests: Vec<Record>,
+    pub adopted: Vec<Record>,
     /// Whether `up` came to its end.
     pub ready: bool,
 }
@@ -70,7 +70,7 @@ impl Manifest {
 
     /// Ends every process, the last one started first.
     pub(super) fn stop_processes(&self) {
-        let all = self.processes.iter().chain(&self.guests);
+        let all = self.processes.iter().chain(&self.adopted);
         all.rev().for_each(Record::stop);
     }
 }

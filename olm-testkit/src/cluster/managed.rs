@@ -56,12 +56,12 @@ impl Managed {
 
     /// Lets the end of the cluster end another process. It takes the place of one that had its name
     /// and has ended.
-    pub(super) fn adopt(&self, guest: &Running) -> Result<()> {
+    pub(super) fn adopt(&self, process: &Running) -> Result<()> {
         let _turn = self.home.lock_name(&self.progress)?;
         let mut manifest = self.home.manifest().context("the cluster is not up")?;
-        let record = guest.record();
-        manifest.guests.retain(|other| other.name != record.name || other.is_alive());
-        manifest.guests.push(record.clone());
+        let record = process.record();
+        manifest.adopted.retain(|other| other.name != record.name || other.is_alive());
+        manifest.adopted.push(record.clone());
         self.home.write_manifest(&manifest)
     }
 
@@ -103,7 +103,7 @@ impl Managed {
             lifetime: self.lifetime,
             owner: Record::of_this_process(),
             processes: Vec::new(),
-            guests: Vec::new(),
+            adopted: Vec::new(),
             ready: false,
         };
         self.home.write_manifest(&manifest)?;
@@ -189,7 +189,7 @@ impl Managed {
         };
         let mut details = lines(manifest.slot);
         details.push(format!("directory   {}", self.home.dir().display()));
-        details.extend(manifest.processes.iter().chain(&manifest.guests).map(|process| {
+        details.extend(manifest.processes.iter().chain(&manifest.adopted).map(|process| {
             let state = if process.is_alive() { "runs" } else { "does not run" };
             format!("{} (pid {}) {state}", process.name, process.pid)
         }));

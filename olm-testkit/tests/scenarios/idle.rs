@@ -57,7 +57,7 @@ async fn silence(started: &Arc<Local>) -> Result<()> {
         torn(started).await?,
         many_catalogs(started).await?,
         groups::contested(started).await?,
-        groups::crowded(started).await?,
+        groups::many_targets(started).await?,
     ];
     audit.until_quiet(&Operator::NAMES, QUIET, PATIENCE).await?;
     audit.nothing_for(&Operator::NAMES, SILENCE).await.context("while nothing changed")?;

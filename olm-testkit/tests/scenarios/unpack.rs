@@ -146,8 +146,8 @@ pub async fn job(scene: &Scene, image: &str) -> Result<Job> {
 
 /// The Job beside `known`.
 async fn another(jobs: &Api<Job>, fields: &str, known: &Job) -> Result<Job> {
-    let newcomer = |job: &Job| job.metadata.uid != known.metadata.uid;
-    wait::until_some(jobs, fields, "be made beside the failed one", newcomer).await
+    let another = |job: &Job| job.metadata.uid != known.metadata.uid;
+    wait::until_some(jobs, fields, "be made beside the failed one", another).await
 }
 
 /// Waits until the Subscription says something under a condition.

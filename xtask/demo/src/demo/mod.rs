@@ -9,7 +9,7 @@ mod approval;
 mod broken;
 mod closing;
 mod explain;
-mod guests;
+mod guestbooks;
 mod install;
 mod phases;
 mod quota;

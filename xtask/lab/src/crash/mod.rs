@@ -15,7 +15,7 @@ mod run;
 mod scenario;
 mod scenarios;
 mod scene;
-mod slate;
+mod baseline;
 mod stage;
 mod sweep;
 

@@ -99,7 +99,7 @@ async fn set(
     point: Option<Point>,
 ) -> Result<Pair> {
     scene.clear();
-    stage.slate.wipe(&stage.client).await?;
+    stage.baseline.wipe(&stage.client).await?;
     if let Some(before) = scenario.before(scene) {
         let mut pair = stage.starter.start(None).await?;
         supervised(&mut pair, before).await.context("before the steps")?;
@@ -124,7 +124,7 @@ async fn settle(stage: &mut Stage, expected: &Dump) -> Result<Vec<Difference>> {
 
 /// What a run has made of a cluster, without the memory of the way there.
 async fn objects(stage: &Stage) -> Result<Dump> {
-    let mut objects = stage.slate.changes(&stage.client).await?;
+    let mut objects = stage.baseline.changes(&stage.client).await?;
     let csvs = objects.keys().filter(|key| key.kind == "ClusterServiceVersion");
     let csvs = csvs.map(|key| format!("{}/{}", key.namespace, key.name)).collect();
     objects.iter_mut().for_each(|(key, object)| forget_the_way(key, object, &csvs));

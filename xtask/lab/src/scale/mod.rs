@@ -2,7 +2,7 @@
 //!
 //! A subject fills a cluster, lets it settle and measures. The frame is the same for all:
 //! - [`stage`]: a cluster and the operators under test, what they hold in memory, their restart;
-//! - [`crowd`]: namespaces by the thousand, and what is in each, made side by side;
+//! - [`namespaces`]: namespaces by the thousand, and what is in each, made side by side;
 //! - [`offer`]: a catalog that they can see;
 //! - [`requests`]: what the operators ask, write and list;
 //! - [`latency`]: how long reconciles and resolutions take, by the operators' own histograms;
@@ -20,7 +20,7 @@ mod arrivals;
 mod catalogs;
 mod copies;
 mod crds;
-mod crowd;
+mod namespaces;
 mod csvs;
 mod installs;
 mod latency;

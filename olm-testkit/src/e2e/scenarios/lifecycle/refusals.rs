@@ -45,20 +45,20 @@ pub(super) async fn a_refused_template(scene: Arc<Scene>) -> Result<()> {
 }
 
 /// Deployments of one operator: a bundle that holds more of them would hardly fit into an object.
-const CROWD: usize = 200;
+const DEPLOYMENTS: usize = 200;
 
 /// An operator with hundreds of Deployments is installed like any other; its neighbour is there
 /// long before.
 pub(super) async fn hundreds_of_deployments(scene: Arc<Scene>) -> Result<()> {
     scene.operator_group().await?;
-    let crowd = (0..CROWD).fold(builders::csv("crowd", "1.0.0"), |csv, number| {
-        csv.deployment(&format!("crowd-{number}"), "default")
+    let large = (0..DEPLOYMENTS).fold(builders::csv("large", "1.0.0"), |csv, number| {
+        csv.deployment(&format!("large-{number}"), "default")
     });
-    let crowd = crowd.deployments(|spec| spec["replicas"] = json!(0));
-    scene.create(&crowd.build()).await?;
+    let large = large.deployments(|spec| spec["replicas"] = json!(0));
+    scene.create(&large.build()).await?;
     scene.create(&operator("neighbour").build()).await?;
     scene.succeeded("neighbour").await?;
-    scene.succeeded("crowd").await.map(drop)
+    scene.succeeded("large").await.map(drop)
 }
 
 /// With an account in the OperatorGroup, installs are made by that account. What it may not do

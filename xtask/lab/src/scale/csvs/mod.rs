@@ -14,7 +14,7 @@ use clap::Args;
 use olm_testkit::operators::Operator;
 use tokio::time::{Instant, sleep};
 
-use super::crowd::Crowd;
+use super::namespaces::Namespaces;
 use super::measures::{self, LEAST_PATIENCE, REST, patience};
 use super::requests::Requests;
 use super::stage::Stage;
@@ -51,17 +51,17 @@ const SHARE: Duration = Duration::from_millis(1500);
 
 /// Fills the cluster and measures.
 pub(super) async fn measure(arguments: &Arguments, stage: &mut Stage) -> Result<Table> {
-    let crowd = Crowd::new(stage.client.clone(), arguments.namespaces);
-    let measured = with_crowd(arguments, stage, &crowd).await;
-    crowd.dissolve().await.and(measured)
+    let namespaces = Namespaces::new(stage.client.clone(), arguments.namespaces);
+    let measured = with_namespaces(arguments, stage, &namespaces).await;
+    namespaces.dissolve().await.and(measured)
 }
 
-async fn with_crowd(arguments: &Arguments, stage: &mut Stage, crowd: &Crowd) -> Result<Table> {
+async fn with_namespaces(arguments: &Arguments, stage: &mut Stage, namespaces: &Namespaces) -> Result<Table> {
     let mut table = Table::default();
     let mut requests = stage.requests().await?;
     let started = Instant::now();
-    load::load(crowd).await?;
-    load::until_succeeded(crowd, patience(SHARE, arguments.namespaces)).await?;
+    load::load(namespaces).await?;
+    load::until_succeeded(namespaces, patience(SHARE, arguments.namespaces)).await?;
     requests.until_quiet(patience(SHARE, arguments.namespaces)).await?;
     let took = format!("{:.0} s", started.elapsed().as_secs_f64());
     table.free(&format!("{} CSVs created and settled", arguments.namespaces), took);
@@ -69,7 +69,7 @@ async fn with_crowd(arguments: &Arguments, stage: &mut Stage, crowd: &Crowd) -> 
     measures::memory("at rest", OWN, stage, &mut table).await?;
     measures::silence(arguments.silence, &mut requests, &mut table).await?;
     restart(stage, &mut requests, &mut table).await?;
-    latency(arguments, crowd, &mut table).await?;
+    latency(arguments, namespaces, &mut table).await?;
     sleep(REST).await;
     measures::memory("after the changes", OWN, stage, &mut table).await?;
     Ok(table)
@@ -97,8 +97,8 @@ async fn restart(stage: &mut Stage, requests: &mut Requests, table: &mut Table) 
     measures::memory("after a restart", OWN, stage, table).await
 }
 
-async fn latency(arguments: &Arguments, crowd: &Crowd, table: &mut Table) -> Result<()> {
-    let mut times = latency::times(crowd, arguments.changes).await?;
+async fn latency(arguments: &Arguments, namespaces: &Namespaces, table: &mut Table) -> Result<()> {
+    let mut times = latency::times(namespaces, arguments.changes).await?;
     times.sort();
     let of = |share| percentile(&times, share).as_secs_f64() * 1000.0;
     table.free("changed CSV to its effect, median", format!("{:.0} ms", of(50)));

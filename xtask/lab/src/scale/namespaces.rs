@@ -29,16 +29,16 @@ const PAUSE: Duration = Duration::from_secs(1);
 
 /// Namespaces of one run.
 #[derive(Clone)]
-pub(super) struct Crowd {
+pub(super) struct Namespaces {
     client: Client,
     names: Vec<String>,
 }
 
-impl Crowd {
+impl Namespaces {
     /// So many namespaces; nothing is created yet.
     pub(super) fn new(client: Client, count: usize) -> Self {
         let run = std::process::id();
-        let names = (0..count).map(|number| format!("crowd-{run}-{number}")).collect();
+        let names = (0..count).map(|number| format!("scale-{run}-{number}")).collect();
         Self { client, names }
     }
 

@@ -16,12 +16,12 @@ const PATIENCE: Duration = Duration::from_secs(180);
 const LOOK: Duration = Duration::from_millis(100);
 
 /// The state at the beginning of each run.
-pub(super) struct Slate {
+pub(super) struct Baseline {
     kinds: Kinds,
     initial: Dump,
 }
 
-impl Slate {
+impl Baseline {
     /// Everything is as it should be now.
     pub(super) async fn record(client: &Client) -> Result<Self> {
         let kinds = Kinds::discover(client).await?;
