@@ -8,8 +8,8 @@
 mod cache;
 mod kind;
 mod refresh;
-mod upkeep;
+mod maintenance;
 
 pub use cache::PackageCache;
 pub use refresh::Refresh;
-pub use upkeep::Upkeep;
+pub use maintenance::Maintenance;

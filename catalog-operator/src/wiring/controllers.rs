@@ -45,7 +45,7 @@ impl Parts {
             version: ServerVersion::new(self.client.clone()),
             client: self.client.clone(),
             interpreter: self.interpreter.clone(),
-            leadership: self.candidacy.leadership().clone(),
+            leadership: self.participant.leadership().clone(),
             acting_since: OnceLock::new(),
             metrics: self.metrics.clone(),
         }

@@ -11,7 +11,7 @@
 //! a [`crate::client::Connector`] makes under a leadership write only while it holds, and the process
 //! ends at once when it does not hold any more.
 
-mod candidacy;
+mod participant;
 mod election;
 mod identity;
 #[cfg(test)]
@@ -25,7 +25,7 @@ use parking_lot::Mutex;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
-pub use candidacy::{Candidacy, CandidacyError};
+pub use participant::{Participant, ParticipantError};
 pub use election::{Election, Ending, LeaderError};
 
 /// Which Lease is fought for, by whom, and how fast.
