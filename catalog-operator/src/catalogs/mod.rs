@@ -46,7 +46,7 @@ pub enum Content {
     Waiting,
     /// It is loaded.
     Loaded(Arc<CatalogSnapshot>),
-    /// It cannot be had, and why.
+    /// It is unavailable, and why.
     Unavailable(String),
 }
 

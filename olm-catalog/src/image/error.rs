@@ -1,4 +1,4 @@
-//! Why an image cannot be had.
+//! Why an image is unavailable.
 
 use std::time::Duration;
 

@@ -64,7 +64,7 @@ pub enum ConfigMapFound {
     Watched(ObjectMeta),
     /// It lacks that label.
     Unwatched(ObjectMeta),
-    /// It cannot be had, and why.
+    /// It is unavailable, and why.
     Missing(String),
 }
 

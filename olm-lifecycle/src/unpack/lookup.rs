@@ -17,7 +17,7 @@ use super::{attempts, waiting};
 pub enum Standing {
     /// Nothing is there yet.
     Pending,
-    /// It cannot be had for now.
+    /// It is unavailable for now.
     Failed,
     /// It is not waited for any more.
     Settled,
@@ -73,7 +73,7 @@ pub fn note_pending(lookup: &mut BundleLookup, reason: &str, message: &str, now:
     set(lookup, PENDING, reason, message, now);
 }
 
-/// The bundle cannot be had for now, and why.
+/// The bundle is unavailable for now, and why.
 pub fn note_failed(lookup: &mut BundleLookup, reason: &str, message: &str, now: Timestamp) {
     set(lookup, FAILED, reason, message, now);
 }

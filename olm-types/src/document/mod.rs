@@ -24,7 +24,7 @@ pub use yaml::{plain, read as yaml};
 /// A text cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum DocumentError {
-    /// It cannot be had in full.
+    /// It cannot be read in full.
     #[error(transparent)]
     Io(#[from] io::Error),
     /// It costs more than it may.

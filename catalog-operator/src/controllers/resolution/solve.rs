@@ -54,7 +54,7 @@ pub(super) struct Solved {
     pub(super) refused: Vec<Refused>,
     /// What CSVs lack that no Subscription refers to, where that concerns no Subscription.
     pub(super) orphans: Orphans,
-    /// Why upgrades cannot be had, by Subscription.
+    /// Why upgrades are blocked, by Subscription.
     pub(super) blocked: Blocked,
 }
 

@@ -195,7 +195,7 @@ impl Attempt {
 }
 
 impl Failure {
-    /// The image cannot be had.
+    /// The image is unavailable.
     fn image(error: &ImageError) -> Self {
         Self { reason: error.reason(), message: error.to_string() }
     }

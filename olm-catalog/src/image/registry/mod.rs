@@ -77,7 +77,7 @@ impl Registry {
     /// The digest of an image, for which its layers are not transferred.
     ///
     /// # Errors
-    /// The image cannot be had.
+    /// The image is unavailable.
     pub async fn digest(
         &self,
         image: &ImageReference,

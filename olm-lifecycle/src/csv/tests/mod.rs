@@ -25,7 +25,7 @@
 //! goes. The others are `lifecycle`, `servers`, `recovery`, `operator_groups` and
 //! `install_plans::scoped`.
 //!
-//! Rows that cannot be had: 8.22, labels `olm.api.*` of a CSV, which v0 computes for a type that it
+//! Rows that cannot be tested: 8.22, labels `olm.api.*` of a CSV, which v0 computes for a type that it
 //! never meets, so that no CSV carries them; in 8.23, a strategy of the wrong Go type and a lister
 //! that fails, since a store answers always.
 

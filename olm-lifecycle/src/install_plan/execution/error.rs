@@ -20,7 +20,7 @@ pub enum StepError {
         /// What is wrong with it.
         problem: String,
     },
-    /// The bundle that holds the manifest cannot be had from its ConfigMap.
+    /// The bundle that holds the manifest cannot be read from its ConfigMap.
     #[error("{0}")]
     Bundle(String),
     /// The CSV that has to own the object cannot be read.

@@ -1,4 +1,4 @@
-//! Upgrades that cannot be had, told beside v0's conditions.
+//! Upgrades that are blocked, reported beside v0's conditions.
 //!
 //! The condition says what the last resolution found: it comes and goes with every write about a
 //! resolution, also while bundles are unpacked and when the rest of the resolution fails.

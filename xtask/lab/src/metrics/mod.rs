@@ -38,7 +38,7 @@ pub struct Arguments {
 ///
 /// # Errors
 ///
-/// As [`page_is_fresh`]; or when `promtool` cannot be had, or finds an alert wrong.
+/// As [`page_is_fresh`]; or when `promtool` is not found, or finds an alert wrong.
 pub fn run(arguments: &Arguments) -> Result<()> {
     if arguments.alerts {
         return alerts();

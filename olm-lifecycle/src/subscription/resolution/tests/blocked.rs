@@ -1,4 +1,4 @@
-//! The condition about an upgrade that cannot be had is true to the last resolution, whatever came
+//! The condition about an upgrade that is blocked is true to the last resolution, whatever came
 //! of the rest of it.
 
 use rstest::rstest;

@@ -129,7 +129,7 @@ pub async fn conversion(scene: Arc<Scene>) -> Result<()> {
 /// that cannot run for a while.
 ///
 /// # Errors
-/// When the plan takes the conversion back, or objects cannot be had.
+/// When the plan takes the conversion back, or objects cannot be read.
 pub async fn conversion_of_an_upgrade(scene: Arc<Scene>) -> Result<()> {
     upgrade::with_an_unfinished_plan(&scene).await
 }
