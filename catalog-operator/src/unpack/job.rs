@@ -109,7 +109,7 @@ fn watch(
         Standing::Failed => {
             Ok(Progress::awaited(lookup, cause, retry_in.unwrap_or(FAILED).min(FAILED)))
         }
-        Standing::Settled => {
+        Standing::Done => {
             let bundle =
                 config_map::read(into).map_err(|error| UnpackError::Content(error.to_string()))?;
             Ok(match bundle.objects.is_empty() {

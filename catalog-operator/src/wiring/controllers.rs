@@ -12,7 +12,7 @@ use super::Parts;
 use crate::controllers::catalog_source::CatalogSources;
 use crate::controllers::cluster_operator::ClusterOperators;
 use crate::controllers::install_plan::{Calls, InstallPlans};
-use crate::controllers::resolution::{Resolutions, Rules, Settled};
+use crate::controllers::resolution::{Resolutions, Rules, Unchanged};
 use crate::controllers::subscription::Subscriptions;
 use crate::digest::{CatalogPolling, DigestSource};
 use crate::packages::Refresh;
@@ -97,7 +97,7 @@ impl Parts {
                 resolver: self.resolver.clone(),
             },
             complaints: DashMap::new(),
-            settled: Settled::default(),
+            unchanged: Unchanged::default(),
             orphans: DashMap::new(),
         }
     }

@@ -230,7 +230,7 @@ fn execution(
         wanted: observed.plan.spec.cluster_service_version_names.iter().cloned().collect(),
         ..Scope::default()
     };
-    Execution::new(scope, superseded::settle(&status.plan, &observed.replaced, without))
+    Execution::new(scope, superseded::skip(&status.plan, &observed.replaced, without))
 }
 
 /// The identity of an account that an OperatorGroup names.

@@ -20,7 +20,7 @@ pub enum Standing {
     /// It is unavailable for now.
     Failed,
     /// It is not waited for any more.
-    Settled,
+    Done,
 }
 
 /// Where the bundle of a lookup stands.
@@ -29,7 +29,7 @@ pub fn standing(lookup: &BundleLookup) -> Standing {
     match (holds(FAILED), holds(PENDING)) {
         (true, _) => Standing::Failed,
         (false, true) => Standing::Pending,
-        (false, false) => Standing::Settled,
+        (false, false) => Standing::Done,
     }
 }
 
@@ -57,7 +57,7 @@ pub fn note_job(
         return Standing::Failed;
     }
     if attempts::is_complete(job) {
-        return Standing::Settled;
+        return Standing::Done;
     }
     let pods = waiting::waiting(job, pods);
     let message = match pods.as_str() {

@@ -19,7 +19,7 @@ use crate::operators::Operator;
 use crate::wait;
 
 /// How long a container runs before what it needs is that of one at rest.
-const SETTLED: SignedDuration = SignedDuration::from_secs(20);
+const WARM_UP: SignedDuration = SignedDuration::from_secs(20);
 
 /// Measured values in the order in which they are shown.
 #[derive(Clone, Debug, Default)]
@@ -76,10 +76,10 @@ pub async fn memory(client: &Client, namespace: &str) -> Result<Vec<Figure>> {
         for pod in summary(client, &node).await?.pods {
             let ours = pod.pod_ref.namespace == namespace
                 && list.iter().any(|one| one.name_any() == pod.pod_ref.name);
-            let settled = |container: &ContainerStats| {
-                container.memory.time.duration_since(pod.start_time) >= SETTLED
+            let is_warm = |container: &ContainerStats| {
+                container.memory.time.duration_since(pod.start_time) >= WARM_UP
             };
-            for container in pod.containers.into_iter().filter(|one| ours && settled(one)) {
+            for container in pod.containers.into_iter().filter(|one| ours && is_warm(one)) {
                 let name = format!("resident memory of {}, at rest", container.name);
                 figures.insert((name, pod.pod_ref.name.clone()), container.memory.to_string());
             }

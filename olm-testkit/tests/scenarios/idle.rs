@@ -32,10 +32,10 @@ const SILENCE_AFTER_START: Duration = Duration::from_secs(20);
 /// Catalogs of which nothing is written once they are connected.
 const CATALOGS: usize = 200;
 
-/// Rest after which everything has settled.
+/// Rest after which everything has converged.
 const QUIET: Duration = Duration::from_secs(5);
 
-/// What settling may take.
+/// What converging may take.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// An installed operator with a dependency, a resolution that fails, a namespace with two

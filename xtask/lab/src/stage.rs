@@ -68,7 +68,7 @@ impl Stage {
     }
 
     /// Waits until the operators have written what they write once in an empty cluster.
-    pub(crate) async fn settle(&self) -> Result<()> {
+    pub(crate) async fn until_quiet(&self) -> Result<()> {
         let mut audit = AuditLog::new(self.cluster.audit_log());
         audit.until_quiet(&Operator::NAMES, QUIET, wait::PATIENCE).await?;
         Ok(())

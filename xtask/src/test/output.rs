@@ -49,7 +49,7 @@ impl Results {
 
     /// The counts, once the program has ended: what a test says decides whether it was run, even where
     /// its program counts it as passed.
-    pub(super) fn settled(mut self) -> Self {
+    pub(super) fn counted(mut self) -> Self {
         let is_there =
             |said: &str| said.split_once(": ").is_some_and(|(name, _)| self.ignored.contains(name));
         self.told.retain(|said| is_there(said));
@@ -130,7 +130,7 @@ test result: ok. 2 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out";
     fn a_test_that_says_that_it_is_not_run_has_not_passed() {
         let mut results = Results::default();
         LACKING.lines().for_each(|line| results.read(line));
-        let results = results.settled();
+        let results = results.counted();
         assert_eq!((results.passed, results.failed, results.not_run), (1, 0, 2));
         let reasons =
             ["corpus::all: OLM_CORPUS is unset", "images::pull: there is no docker-registry"];

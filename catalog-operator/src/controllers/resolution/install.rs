@@ -7,7 +7,7 @@ use olm_kit::tasks::in_place;
 use olm_lifecycle::install_plan::request::PlanRequest;
 use olm_lifecycle::install_plan::steps::BundleInput;
 use olm_lifecycle::subscription::resolution::{
-    self, Failure, Namespace, Selection, record, select, settle,
+    self, Failure, Namespace, Selection, clear_failures, record, select,
 };
 use olm_lifecycle::writes::target_of;
 use olm_types::api::InstallPlan;
@@ -43,7 +43,7 @@ impl Resolutions {
         let request = match in_place::read(bytes, plan) {
             Ok(Some(request)) => request,
             Ok(None) => {
-                return act(&self.interpreter, &settle(namespace, &selection, clock::now()))
+                return act(&self.interpreter, &clear_failures(namespace, &selection, clock::now()))
                     .await
                     .map(|()| Ok(Conclusion::Done));
             }

@@ -18,7 +18,7 @@ use olm_types::api::ClusterServiceVersion;
 
 use super::super::act;
 use super::observe;
-use super::settled::{Inputs, Settled};
+use super::unchanged::{Inputs, Unchanged};
 use super::solve::{Question, Refused, Rules, Solved, solve};
 use crate::catalogs::Catalogs;
 use crate::clock;
@@ -45,7 +45,7 @@ pub struct Resolutions {
     /// What was last said about the OperatorGroups of a namespace; said once, not at every look.
     pub(crate) complaints: DashMap<String, String>,
     /// Namespaces in which there is nothing left to be done.
-    pub(crate) settled: Settled,
+    pub(crate) unchanged: Unchanged,
     /// What was last said about the CSVs of a namespace that no Subscription refers to.
     pub(crate) orphans: DashMap<String, Orphans>,
 }
@@ -59,7 +59,7 @@ impl Reconciler<String> for Resolutions {
             Begin::NothingSubscribed => {
                 self.withdraw_complaint(name);
                 self.orphans.remove(name);
-                self.settled.forget(name);
+                self.unchanged.forget(name);
             }
             Begin::AllPending => self.withdraw_complaint(name),
             Begin::NotSynced => {}
@@ -96,13 +96,13 @@ impl Resolutions {
             fail_forward: terms.fail_forward,
         };
         let inputs = Inputs::of(&question);
-        if self.settled.holds(&namespace.name, &inputs) {
+        if self.unchanged.holds(&namespace.name, &inputs) {
             return Ok(Conclusion::Done);
         }
         let conclusion = self.answer(namespace, question).await?;
         // The version of the cluster is no input: with it, every namespace is resolved every time.
         if conclusion == Conclusion::Done && self.rules.cluster.is_none() {
-            self.settled.keep(&namespace.name, inputs);
+            self.unchanged.keep(&namespace.name, inputs);
         }
         Ok(conclusion)
     }

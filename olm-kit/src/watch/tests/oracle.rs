@@ -89,7 +89,7 @@ impl Server {
         store.end_list();
     }
 
-    fn settle(&mut self, store: &Store<ConfigMap>) {
+    fn converge(&mut self, store: &Store<ConfigMap>) {
         while !self.answers.is_empty() {
             self.answer(store);
         }
@@ -128,7 +128,7 @@ proptest! {
                 Step::Relist(answers) => server.relist(&store, answers),
             }
         }
-        server.settle(&store);
+        server.converge(&store);
         let held: Vec<_> = store.list().iter().map(|map| (**map).clone()).collect();
         let expected: Vec<_> = server.objects.into_values().collect();
         prop_assert_eq!(&held, &expected);

@@ -11,7 +11,7 @@ use crate::csv::decision::Decision;
 use crate::csv::pass::{Pass, Query};
 use crate::csv::serving::removed;
 use crate::csv::status::time_in_phase;
-use crate::install::{Unhealthy, UnhealthyReason, is_disrupted, unsettled};
+use crate::install::{Unhealthy, UnhealthyReason, incomplete, is_disrupted};
 
 /// How long components may take to become healthy; v0's value.
 const INSTALL_TIMEOUT: SignedDuration = SignedDuration::from_mins(5);
@@ -140,11 +140,11 @@ fn evaluate(pass: &Pass<'_>, unhealthy: CsvPhase, reason: &'static str) -> Resul
 /// The question for the Pods, while they are not known.
 fn pods_come_back(pass: &Pass<'_>) -> Result<bool, Query> {
     let observed = pass.observed;
-    let unsettled = unsettled(&observed.csv, &observed.deployments);
-    if unsettled.is_empty() {
+    let incomplete = incomplete(&observed.csv, &observed.deployments);
+    if incomplete.is_empty() {
         return Ok(false);
     }
-    let pods = observed.pods.as_ref().ok_or(Query::Pods(unsettled))?;
+    let pods = observed.pods.as_ref().ok_or(Query::Pods(incomplete))?;
     Ok(pods.iter().any(|pod| is_disrupted(pod, pass.now)))
 }
 

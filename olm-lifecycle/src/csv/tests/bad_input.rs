@@ -6,7 +6,7 @@ use rstest::rstest;
 use serde_json::{Value, json};
 
 /// Passes until the state stays, which must be soon; the state.
-fn settle(world: &mut World, name: &str) -> String {
+fn converge(world: &mut World, name: &str) -> String {
     for _ in 0..12 {
         let before = world.get("ClusterServiceVersion", name).unwrap().clone();
         world.next(name);
@@ -84,7 +84,7 @@ fn the_status_names_field_and_remedy(#[case] harm: fn(&mut Value), #[case] expec
     let mut csv = mk_csv("csv");
     harm(&mut csv);
     world.put(csv);
-    assert_eq!(settle(&mut world, "csv"), expected);
+    assert_eq!(converge(&mut world, "csv"), expected);
     assert_eq!(world.get("Deployment", "csv-dep"), None);
 }
 

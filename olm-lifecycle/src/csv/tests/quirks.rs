@@ -64,9 +64,9 @@ fn waiting_makes_no_haste(#[case] phase: &str, #[case] again: Option<u64>) {
     let decision = world.sync("old");
     let due = decision.requeue_at.map(|at| at.duration_since(world.now).as_secs());
     assert_eq!(due, again.map(|seconds| i64::try_from(seconds).unwrap()));
-    let settled = world.get("ClusterServiceVersion", "old").unwrap().clone();
+    let converged = world.get("ClusterServiceVersion", "old").unwrap().clone();
     world.sync("old");
-    assert_eq!(world.get("ClusterServiceVersion", "old"), Some(&settled), "nothing is written");
+    assert_eq!(world.get("ClusterServiceVersion", "old"), Some(&converged), "nothing is written");
 }
 
 /// Quirk 22: v0 forgets why a configuration that nothing describes could not be deleted.

@@ -198,9 +198,9 @@ fn a_circle_of_new_csvs_is_reported_until_it_is_cut() {
          b replaces a; remove spec.replaces from one of them"
     );
     assert!(world.next("after").starts_with("Pending/RequirementsNotMet spec.replaces leads"));
-    let settled = world.get("ClusterServiceVersion", "a").unwrap().clone();
+    let converged = world.get("ClusterServiceVersion", "a").unwrap().clone();
     world.next("a");
-    assert_eq!(world.get("ClusterServiceVersion", "a"), Some(&settled), "nothing is written");
+    assert_eq!(world.get("ClusterServiceVersion", "a"), Some(&converged), "nothing is written");
     world.edit("ClusterServiceVersion", "a", |csv| csv["spec"]["replaces"] = Value::Null);
     assert!(world.next("a").starts_with("InstallReady/AllRequirementsMet"));
 }

@@ -16,7 +16,7 @@ pub(super) struct Csv<'a> {
     /// Its package; none when its manifest does not say.
     package: Option<String>,
     /// Whether its step is done.
-    settled: bool,
+    done: bool,
 }
 
 /// What becomes of a CSV.
@@ -63,7 +63,7 @@ fn csv_of(step: &Step) -> Csv<'_> {
     Csv {
         name: &step.resource.name,
         package: package::of_step(step),
-        settled: matches!(step.status, StepStatus::Created | StepStatus::Present),
+        done: matches!(step.status, StepStatus::Created | StepStatus::Present),
     }
 }
 
@@ -100,7 +100,7 @@ impl View<'_> {
         if self.is_there(csv.name) {
             return None;
         }
-        if csv.settled {
+        if csv.done {
             return (!self.was_replaced(csv.name)).then(|| {
                 format!(
                     "ClusterServiceVersion {}, which this InstallPlan installed, was deleted",

@@ -47,7 +47,7 @@ pub(super) enum Stage {
 }
 
 impl Execution {
-    /// Starts at the first step that is not settled.
+    /// Starts at the first step that is not done.
     pub fn new(scope: Scope, steps: Vec<Step>) -> Self {
         let (warnings, notes) = (Vec::new(), Vec::new());
         Self { scope, steps, cursor: 0, stage: Stage::Open, failure: None, warnings, notes }
@@ -77,7 +77,7 @@ impl Execution {
         let Some(step) = self.steps.get(self.cursor) else { return };
         let name = step.resource.name.clone();
         match self.digest(reply, &name) {
-            Ok(Some(status)) => self.settle(status),
+            Ok(Some(status)) => self.end_step(status),
             Ok(None) => {}
             Err(error) => self.fail(error),
         }
@@ -123,14 +123,14 @@ impl Execution {
         }
     }
 
-    fn settle(&mut self, status: StepStatus) {
+    fn end_step(&mut self, status: StepStatus) {
         if let Some(step) = self.steps.get_mut(self.cursor) {
             step.status = status;
         }
         self.advance();
     }
 
-    /// What the current step needs next; nothing when it is settled.
+    /// What the current step needs next; nothing when it is done.
     pub(super) fn request(&mut self) -> Result<Option<Request>, StepError> {
         match &self.stage {
             Stage::Open => self.open(),
@@ -160,7 +160,7 @@ impl Execution {
         Ok((handler, step))
     }
 
-    /// The status that the reply settles the step with; nothing when the step goes on.
+    /// The status with which the reply ends the step; nothing when the step goes on.
     fn digest(&mut self, reply: Reply, name: &str) -> Result<Option<StepStatus>, StepError> {
         match (std::mem::replace(&mut self.stage, Stage::Open), reply) {
             (Stage::Gather { target }, reply) => self.learn(target, reply, name).map(|()| None),

@@ -46,7 +46,7 @@ pub use fail::{Failure, fail};
 pub use handover::upgrade_under_way;
 pub use orphans::{Orphans, tell_orphans};
 pub use plan::plan;
-pub use record::{record, settle};
+pub use record::{clear_failures, record};
 pub use select::{Choice, Selection, select};
 pub use unpack::{Awaited, unpack_failed, unpacking};
 pub use unusable::Unusable;

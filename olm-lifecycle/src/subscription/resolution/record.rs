@@ -33,8 +33,8 @@ pub fn record(
     status.into_iter().chain(subscriptions(namespace, selection, Some(plan), now)).collect()
 }
 
-/// Takes back what an earlier resolution complained about when there is nothing to install.
-pub fn settle(namespace: &Namespace, selection: &Selection, now: Timestamp) -> Vec<Effect> {
+/// Removes the failures that an earlier resolution reported, when there is nothing to install.
+pub fn clear_failures(namespace: &Namespace, selection: &Selection, now: Timestamp) -> Vec<Effect> {
     subscriptions(namespace, selection, None, now).collect()
 }
 

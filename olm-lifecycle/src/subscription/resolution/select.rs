@@ -48,10 +48,10 @@ pub fn select(namespace: &Namespace, choices: &[Choice]) -> Selection {
             .iter()
             .filter(|subscription| matches(subscription, &choice.entry))
             .collect();
-        let settled = |subscription: &&Arc<Subscription>| {
+        let has_it = |subscription: &&Arc<Subscription>| {
             is_installed(namespace, subscription, &choice.entry.name)
         };
-        if !subscribers.is_empty() && subscribers.iter().all(settled) {
+        if !subscribers.is_empty() && subscribers.iter().all(has_it) {
             continue;
         }
         match &choice.entry.content {

@@ -92,9 +92,9 @@ fn a_catalog_with_an_invalid_spec_is_unhealthy_and_added() {
 #[case::healthy(None, "False AllCatalogSourcesHealthy: all available catalogsources are healthy")]
 fn no_changes(#[case] reason: Option<&str>, #[case] text: &str) {
     let catalogs = [catalog("ns", "cs-0", reason), catalog("ns", "cs-1", None)];
-    let settled = written(&observed(seen(&catalogs), &catalogs)).unwrap();
-    assert_eq!(told(&settled), [format!("CatalogSourcesUnhealthy {text}")]);
-    assert_eq!(written(&observed(settled, &catalogs)), None);
+    let status = written(&observed(seen(&catalogs), &catalogs)).unwrap();
+    assert_eq!(told(&status), [format!("CatalogSourcesUnhealthy {text}")]);
+    assert_eq!(written(&observed(status, &catalogs)), None);
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn a_catalog_that_becomes_invalid_is_updated() {
     assert_eq!(told(&status), [text]);
 }
 
-fn settled() -> (SubscriptionStatus, [Arc<CatalogSource>; 1]) {
+fn converged() -> (SubscriptionStatus, [Arc<CatalogSource>; 1]) {
     let catalogs = [catalog("ns", "cs-0", None)];
     (written(&observed(seen(&catalogs), &catalogs)).unwrap(), catalogs)
 }
@@ -154,7 +154,7 @@ use InstallPlanPhase::{Complete, Failed, Installing, None as NoPhase, Planning, 
 #[case::failed(plan(Failed), Some("InstallPlanFailed True InstallPlanFailed: "))]
 #[case::complete(plan(Complete), None)]
 fn plans(#[case] plan: ReferencedPlan, #[case] added: Option<&str>) {
-    let (status, catalogs) = settled();
+    let (status, catalogs) = converged();
     let healthy = told(&status).remove(0);
     let look = |status| Observed { plan: plan.clone(), ..observed(status, &catalogs) };
     let after = written(&look(referring(status)));
@@ -167,7 +167,7 @@ fn plans(#[case] plan: ReferencedPlan, #[case] added: Option<&str>) {
 
 #[test]
 fn a_complete_plan_is_pending_no_more() {
-    let (status, catalogs) = settled();
+    let (status, catalogs) = converged();
     let look = |plan, status| Observed { plan, ..observed(status, &catalogs) };
     let pending = written(&look(plan(Installing), referring(status.clone()))).unwrap();
     let done = written(&look(plan(Complete), pending)).unwrap();
@@ -176,7 +176,7 @@ fn a_complete_plan_is_pending_no_more() {
 
 #[test]
 fn a_pending_plan_that_is_gone_leaves_nothing_behind() {
-    let (status, catalogs) = settled();
+    let (status, catalogs) = converged();
     let look = |plan, status| Observed { plan, ..observed(status, &catalogs) };
     let mut pending = written(&look(plan(Installing), referring(status.clone()))).unwrap();
     pending.state = SubscriptionState::UpgradePending;

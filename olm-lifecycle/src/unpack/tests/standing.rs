@@ -42,10 +42,10 @@ fn a_new_bundle() {
 fn a_complete_job() {
     let mut lookup = lookup();
     let job = with_condition(live("job", 10), "Complete", "", 20);
-    assert_eq!(note_job(&mut lookup, &job, &[], now()), Standing::Settled);
+    assert_eq!(note_job(&mut lookup, &job, &[], now()), Standing::Done);
     note_unpacked(&mut lookup);
     assert!(get(&lookup, PENDING).is_none());
-    assert_eq!(standing(&lookup), Standing::Settled);
+    assert_eq!(standing(&lookup), Standing::Done);
 }
 
 #[test]

@@ -101,8 +101,8 @@ async fn says(client: &Client, status: &str, reason: &str) -> Result<()> {
     let says = |config: &OLMConfig| {
         let conditions = config.status.iter().flat_map(|status| &status.conditions);
         conditions.into_iter().any(|found| {
-            let settled = !found.message.contains("missing");
-            found.status == status && found.reason == reason && settled
+            let complete = !found.message.contains("missing");
+            found.status == status && found.reason == reason && complete
         })
     };
     wait::until(&configs, "cluster", &what, says).await.map(drop)

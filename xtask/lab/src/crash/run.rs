@@ -83,7 +83,7 @@ pub(super) async fn crashed(
     let mut pair = set(scenario, scene, stage, Some(point)).await?;
     let steps = async {
         scenario.steps(scene).await?;
-        settle(stage, expected).await
+        until_converged(stage, expected).await
     };
     let differences = supervised(&mut pair, steps).await;
     let after = pair.has_crashed().then(|| pair.crashed_after().cloned());
@@ -111,7 +111,7 @@ async fn set(
 }
 
 /// Waits until nothing differs from the undisturbed run, or patience ends.
-async fn settle(stage: &mut Stage, expected: &Dump) -> Result<Vec<Difference>> {
+async fn until_converged(stage: &mut Stage, expected: &Dump) -> Result<Vec<Difference>> {
     let deadline = Instant::now() + PATIENCE;
     loop {
         stage.writes_until_quiet(QUIET).await?;

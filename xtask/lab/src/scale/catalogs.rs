@@ -35,7 +35,7 @@ pub(super) struct Arguments {
     address: Option<String>,
 }
 
-/// What settling may take, per catalog.
+/// What converging may take, per catalog.
 const SHARE: Duration = Duration::from_secs(1);
 
 /// CatalogSources that are created at the same time.

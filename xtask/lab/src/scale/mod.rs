@@ -1,6 +1,6 @@
 //! `cargo xtask scale`: the operators at the size of a busy cluster.
 //!
-//! A subject fills a cluster, lets it settle and measures. The frame is the same for all:
+//! A subject fills a cluster, lets it converge and measures. The frame is the same for all:
 //! - [`stage`]: a cluster and the operators under test, what they hold in memory, their restart;
 //! - [`namespaces`]: namespaces by the thousand, and what is in each, made side by side;
 //! - [`offer`]: a catalog that they can see;
@@ -61,7 +61,7 @@ pub struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Subject {
-    /// Many namespaces with a settled CSV each
+    /// Many namespaces with a converged CSV each
     Csvs(csvs::Arguments),
     /// Many catalogs with an address, and nothing to do
     Catalogs(catalogs::Arguments),

@@ -8,7 +8,7 @@ use olm_testkit::audit::AuditLog;
 use olm_testkit::operators::{Admin, Operator};
 use tokio::time::sleep;
 
-/// Rest after which everything has settled.
+/// Rest after which everything has converged.
 const QUIET: Duration = Duration::from_secs(10);
 
 /// Between two looks at counters.

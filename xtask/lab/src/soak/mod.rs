@@ -92,7 +92,7 @@ async fn play_all(
     let progress = Progress::to_stderr();
     let mut stage = Stage::set("soak", progress.clone(), binaries, logs).await?;
     stage.serve(subscriptions::CATALOG, dir).await?;
-    stage.settle().await?;
+    stage.until_quiet().await?;
     let mut lines = Vec::new();
     for (number, subject) in (1..).zip(subjects) {
         let versions = subject.versions.len();

@@ -151,7 +151,7 @@ fn an_unsupported_kind_is_marked_and_ends_the_execution() {
 }
 
 #[test]
-fn settled_steps_are_not_touched() {
+fn finished_steps_are_not_touched() {
     let mut steps = [csv_step(), core("ConfigMap", named("c"))];
     steps[0].status = StepStatus::Present;
     steps[1].status = StepStatus::Created;

@@ -61,7 +61,7 @@ fn the_manifest_comes_from_the_bundle() {
 }
 
 #[test]
-fn settled_steps_need_no_bundle() {
+fn finished_steps_need_no_bundle() {
     assert_eq!(execution("a.v1", StepStatus::Present).bundles(), [].into());
 }
 

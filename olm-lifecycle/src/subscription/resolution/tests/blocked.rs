@@ -28,7 +28,7 @@ fn effects(end: End, namespace: &Namespace, blocked: &Blocked) -> Vec<Effect> {
     match end {
         End::Nothing => {
             let selection = Selection { blocked: blocked.clone(), ..Selection::default() };
-            settle(namespace, &selection, now())
+            clear_failures(namespace, &selection, now())
         }
         End::Unpacking => {
             let awaited = awaited(|lookup| note_pending(lookup, "JobIncomplete", "", now()));

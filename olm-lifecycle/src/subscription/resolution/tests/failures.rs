@@ -68,7 +68,7 @@ fn a_failure_that_is_over_is_taken_back() {
             .remove("a-alpha");
     Arc::make_mut(&mut namespace.subscriptions[0]).status = told;
     let status =
-        written(&settle(&namespace, &Selection::default(), now())).remove("a-alpha").unwrap();
+        written(&clear_failures(&namespace, &Selection::default(), now())).remove("a-alpha").unwrap();
     assert_eq!(
         (status.conditions, status.installed_csv.as_deref()),
         (vec![healthy()], Some("a.v1"))

@@ -142,5 +142,5 @@ fn nothing_to_do_writes_nothing() {
     namespace.csvs.insert("a.v1".to_owned());
     let (selection, recorded) = install(&namespace, &[]);
     assert!(recorded.is_none());
-    assert_eq!(settle(&namespace, &selection, now()), []);
+    assert_eq!(clear_failures(&namespace, &selection, now()), []);
 }

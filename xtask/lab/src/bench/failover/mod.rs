@@ -20,10 +20,10 @@ use work::Work;
 /// How often the log is looked at: the error of each figure.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// Rest after which everything has settled.
+/// Rest after which everything has converged.
 const QUIET: Duration = Duration::from_secs(3);
 
-/// What settling and taking over may take.
+/// What converging and taking over may take.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// How long writes are counted while nothing happens.

@@ -41,7 +41,7 @@ pub(super) struct Arguments {
 const MEMORY: f64 = 50.0;
 
 /// Seconds in which all copies are there, by number of namespaces.
-const SETTLED: [(usize, f64); 2] = [(500, 20.0), (3000, 180.0)];
+const CONVERGED: [(usize, f64); 2] = [(500, 20.0), (3000, 180.0)];
 
 /// Writes that one change of a CSV costs per copy: the object and its status.
 const WRITES_PER_COPY: f64 = 2.0;
@@ -102,7 +102,7 @@ async fn copying(
     arrivals.until(copies, patience(SHARE, arguments.namespaces)).await?;
     let took = started.elapsed().as_secs_f64();
     let name = format!("{copies} copies are there");
-    match SETTLED.iter().find(|(most, _)| arguments.namespaces <= *most) {
+    match CONVERGED.iter().find(|(most, _)| arguments.namespaces <= *most) {
         Some((_, limit)) => table.bounded(&name, took, *limit, "s"),
         None => table.free(&name, format!("{took:.1} s")),
     }
@@ -134,7 +134,7 @@ async fn change(
         "",
     );
     table.free(
-        "a change has settled, rest included",
+        "a change has converged, rest included",
         format!("{:.1} s", started.elapsed().as_secs_f64()),
     );
     Ok(())

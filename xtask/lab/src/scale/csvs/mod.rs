@@ -1,4 +1,4 @@
-//! `cargo xtask scale csvs`: many namespaces, a settled CSV in each.
+//! `cargo xtask scale csvs`: many namespaces, a CSV that has succeeded in each.
 //!
 //! Each namespace has an OperatorGroup, a ServiceAccount with rights, and a CSV with a Deployment
 //! that provides a kind. What is measured: memory at rest, silence, a restart, and how soon a
@@ -46,7 +46,7 @@ const READY: f64 = 10.0;
 /// Milliseconds from a change of a CSV to its effect, for 99 of 100.
 const EFFECT: f64 = 200.0;
 
-/// What settling may take, per namespace; the simulated node is the slow part.
+/// What converging may take, per namespace; the simulated node is the slow part.
 const SHARE: Duration = Duration::from_millis(1500);
 
 /// Fills the cluster and measures.
@@ -64,7 +64,7 @@ async fn with_namespaces(arguments: &Arguments, stage: &mut Stage, namespaces: &
     load::until_succeeded(namespaces, patience(SHARE, arguments.namespaces)).await?;
     requests.until_quiet(patience(SHARE, arguments.namespaces)).await?;
     let took = format!("{:.0} s", started.elapsed().as_secs_f64());
-    table.free(&format!("{} CSVs created and settled", arguments.namespaces), took);
+    table.free(&format!("{} CSVs created and converged", arguments.namespaces), took);
     sleep(REST).await;
     measures::memory("at rest", OWN, stage, &mut table).await?;
     measures::silence(arguments.silence, &mut requests, &mut table).await?;
