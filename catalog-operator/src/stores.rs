@@ -23,7 +23,7 @@ pub struct Stores {
     pub catalogs: Store<CatalogSource>,
     /// Subscriptions.
     pub subscriptions: Store<Subscription>,
-    /// InstallPlans; complete ones without the manifests that nobody reads any more.
+    /// InstallPlans; complete ones without the manifests that are not read any more.
     pub plans: Store<InstallPlan>,
     /// OperatorGroups.
     pub groups: Store<OperatorGroup>,

@@ -74,7 +74,7 @@ pub struct ApiKinds {
 }
 
 /// What is known of one group and version. Locked during a look-up, so that many who miss the same
-/// kind cause one look-up, and a group that does not answer holds up nobody else.
+/// kind cause one look-up, and a group that does not answer holds up no other.
 type Group = Arc<tokio::sync::Mutex<Option<Known>>>;
 
 struct Known {

@@ -85,7 +85,7 @@ impl CsvMetrics {
         }
     }
 
-    /// A CSV that nobody has looked at yet has no series, as in v0.
+    /// A CSV that was not reconciled yet has no series, as in v0.
     fn set(&self, labels: &Labels<'_>) {
         if labels.phase == CsvPhase::None {
             return;

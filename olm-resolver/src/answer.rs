@@ -20,7 +20,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// What is installed if nobody was refused.
+    /// What is installed if no Subscription was refused.
     ///
     /// # Errors
     /// Why the first one was refused.

@@ -81,7 +81,7 @@ impl Follower {
         status
     }
 
-    /// Loads the catalog; gives up when its connection changes. Nobody waits for a second try over
+    /// Loads the catalog; gives up when its connection changes. There is no second try over
     /// one connection.
     async fn load(&mut self, generation: u64) -> Attempt {
         self.known.note_loading(generation);

@@ -34,7 +34,7 @@ struct Facts {
     fresh: bool,
     /// Generation of the connection over which it was tried to read it last.
     tried: Option<u64>,
-    /// Whether somebody asked meanwhile, and was told to wait.
+    /// Whether a resolution asked for it meanwhile, and waits.
     awaited: bool,
 }
 
@@ -49,7 +49,7 @@ impl Known {
     }
 
     /// Takes in a state of the connection. Says whether the content became unavailable with it, or
-    /// somebody waited for what will not come now.
+    /// a resolution waited for what will not come now.
     pub(super) fn note_status(&self, status: &ConnectionStatus) -> bool {
         let mut facts = self.facts();
         let before = facts.trouble(self.unhealthy).is_some();
@@ -101,7 +101,7 @@ impl Known {
     }
 
     /// Takes in the result of loading, and says what changed. A snapshot whose content is the same
-    /// stays: nobody has to look at it again.
+    /// stays: it is not looked at again.
     pub(super) fn note_loaded(&self, result: Result<CatalogSnapshot, String>) -> CatalogChange {
         let mut facts = self.facts();
         let troubled = facts.problem.is_some() || std::mem::take(&mut facts.awaited);

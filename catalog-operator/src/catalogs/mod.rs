@@ -55,7 +55,7 @@ pub enum Content {
 pub enum CatalogChange {
     /// The state of its connection.
     State,
-    /// Its content was loaded and is another one than before, or somebody waited for it.
+    /// Its content was loaded and is another one than before, or a resolution waited for it.
     Loaded,
     /// Its content was loaded and is what it was before.
     Unchanged,

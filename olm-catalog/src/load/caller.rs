@@ -192,10 +192,10 @@ mod tests {
         let requests = listed.iter().cycle().take(CALLS).map(request).collect();
         Caller::connect(address).await.unwrap().get_all(requests, 16).await.unwrap();
         let mut unknown = request(&listed[0]);
-        unknown.csv_name = "nobody".to_owned();
+        unknown.csv_name = "unknown".to_owned();
         let caller = Caller::connect(address).await.unwrap();
         let refused = caller.get_all(vec![unknown], 1).await.unwrap_err();
-        assert_eq!(refused.to_string(), "nobody: no whole answer, 0 bytes");
+        assert_eq!(refused.to_string(), "unknown: no whole answer, 0 bytes");
         server.abort();
     }
 }

@@ -17,7 +17,7 @@ pub(super) enum Guard {
     Asking { authorities: Arc<ArcSwap<Authorities>>, client: Client, authorizer: Authorizer },
 }
 
-/// Why somebody may not.
+/// Why a caller may not.
 type Refused = (StatusCode, String);
 
 impl Guard {

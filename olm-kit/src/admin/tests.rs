@@ -55,7 +55,7 @@ async fn a_taken_address_is_named() {
     assert_eq!(error.to_string(), format!("cannot listen on {address}"));
 }
 
-/// What somebody who is not on the same host gets.
+/// What a caller who is not on the same host gets.
 async fn from_afar(guard: Guard, headers: HeaderMap) -> StatusCode {
     let tasks = Tasks::new(CancellationToken::new());
     let admin = Admin::new(Metrics::new().unwrap());

@@ -89,7 +89,7 @@ impl Target {
         }
     }
 
-    /// What somebody needs to be allowed; nothing for what anybody may.
+    /// What a caller needs to be allowed; nothing for what every caller may.
     pub(super) fn access(&self, path: &str, kind: &Kind) -> Option<Access> {
         let (verb, namespace, name, part) = match self {
             Self::Alive => return None,

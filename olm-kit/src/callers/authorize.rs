@@ -1,4 +1,4 @@
-//! Whether somebody may: the API server decides, and its answer counts for a few seconds.
+//! Whether a caller may: the API server decides, and its answer counts for a few seconds.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -87,7 +87,7 @@ pub enum FlagError {
     /// One of a pair.
     #[error("both --tls-key and --tls-cert must be provided for TLS to be enabled")]
     HalfOfAPair,
-    /// With these flags nobody could connect.
+    /// With these flags no client could connect.
     #[error(transparent)]
     Profile(#[from] ProfileError),
 }

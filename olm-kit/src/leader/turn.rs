@@ -22,7 +22,7 @@ pub(super) struct View<'a> {
 pub(super) enum Turn {
     /// Write this: it is taken or renewed.
     Write(LeaseSpec),
-    /// Somebody else leads.
+    /// Another replica leads.
     Follow {
         /// Who.
         holder: String,
@@ -102,7 +102,7 @@ mod tests {
 
     /// `None` follows, `Some(n)` writes with n transitions.
     #[rstest]
-    #[case::nobody_had_it(None, 0, Some(0))]
+    #[case::never_held(None, 0, Some(0))]
     #[case::mine_is_renewed(Some(held("me", Some(15))), 0, Some(3))]
     #[case::mine_is_renewed_however_old(Some(held("me", Some(15))), 60, Some(3))]
     #[case::released_is_taken_at_once(Some(held("", Some(1))), 0, Some(4))]

@@ -34,7 +34,7 @@ impl TlsFlags {
     /// What they say where no cluster says anything.
     ///
     /// # Errors
-    /// With the suites that were named, nobody could connect.
+    /// With the suites that were named, no client could connect.
     pub fn profile(&self) -> Result<TlsProfile, ProfileError> {
         TlsProfile::given(self.oldest.unwrap_or_default(), &self.suites)
     }

@@ -22,7 +22,7 @@ pub struct TlsFiles {
     pub certificate: PathBuf,
     /// Its key, PEM.
     pub key: PathBuf,
-    /// Authorities whose clients are known by their certificates, PEM; nobody's if absent.
+    /// Authorities whose clients are known by their certificates, PEM; none if absent.
     pub client_authority: Option<PathBuf>,
 }
 

@@ -42,7 +42,7 @@ pub enum ProfileError {
     /// There is no such suite.
     #[error("cipher suite {0:?} does not exist; these can be used: {known}", known = usable().join(", "))]
     Suite(String),
-    /// With what was allowed nobody could connect over TLS 1.2.
+    /// With what was allowed no client could connect over TLS 1.2.
     #[error(
         "none of the cipher suites {0} is safe; add one of {known}, or set --tls-min-version=VersionTLS13",
         known = usable().join(", ")

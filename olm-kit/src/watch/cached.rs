@@ -19,7 +19,7 @@ pub trait Cached {
     /// The `resourceVersion` that was seen.
     fn cached_version(&self) -> Option<&str>;
 
-    /// Drops `managedFields`, which nobody reads and which may be as large as the object.
+    /// Drops `managedFields`, which is not read and which may be as large as the object.
     fn drop_managed_fields(&mut self);
 }
 

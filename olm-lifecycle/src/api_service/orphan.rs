@@ -8,7 +8,7 @@ use olm_types::owner::{OwnerName, owner_by_label};
 use crate::writes::resource_of;
 
 /// The deletion of an API service that says whose it is, when that CSV does not exist. While it
-/// stays, namespaces cannot be deleted: nobody answers for its API.
+/// stays, namespaces cannot be deleted: no server answers for its API.
 ///
 /// One that a CSV has in its spec is left to that CSV, which takes it over.
 pub fn orphan(

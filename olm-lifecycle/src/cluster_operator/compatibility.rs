@@ -41,7 +41,7 @@ pub struct Incompatible {
 enum Why {
     /// It works up to this version.
     Maximum(Minor),
-    /// Nobody knows.
+    /// It is unknown.
     Invalid(String),
 }
 

@@ -273,7 +273,7 @@ fn an_object_that_cannot_be_written_anew_keeps_its_version() {
 }
 
 #[rstest]
-#[case::nobody(&[], true)]
+#[case::no_caller(&[], true)]
 #[case::one(&[("ns", "a.v1", "")], true)]
 #[case::one_chain(&[("ns", "a.v1", ""), ("ns", "a.v2", "a.v1")], true)]
 #[case::two_operators(&[("ns", "a.v1", ""), ("other", "b.v1", "")], false)]

@@ -3,7 +3,7 @@
 //!
 //! A plan waits for its turn, for rights or for an API, and meanwhile a user may remove what it was
 //! made for. What was removed stays removed: a plan whose Subscriptions are gone is over, and CSVs
-//! that somebody deleted are not brought back by the rest of their plan, nor replaced by a newer
+//! that were deleted are not created again by the rest of their plan, nor replaced by a newer
 //! one. Plans that users and tools write have no Subscription to ask.
 
 mod csvs;

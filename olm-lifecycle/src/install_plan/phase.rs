@@ -97,7 +97,7 @@ pub fn decide(observed: &Observed, now: Timestamp) -> Decision {
     }
 }
 
-/// A plan that would be executed is judged first. One that nobody approved yet does nothing.
+/// A plan that would be executed is judged first. One that is not approved yet does nothing.
 fn judged(observed: &Observed, status: &InstallPlanStatus, now: Timestamp) -> Decision {
     let executed = status.phase == InstallPlanPhase::Installing || observed.plan.spec.approved;
     let verdict = match executed {

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use olm_types::api::{Step, StepStatus};
 
 /// The steps as they are to be executed. `replaced` names the CSVs that are gone from the namespace
-/// of the plan, and that one which is there replaces; `unwanted` those that somebody removed.
+/// of the plan, and that one which is there replaces; `unwanted` those that a user removed.
 pub(super) fn skip(
     steps: &[Step],
     replaced: &BTreeSet<String>,

@@ -244,7 +244,7 @@ fn wrong_owner_labels_are_repaired_and_others_are_kept() {
     observed.roles = created_roles(&observed);
     let mut role = ClusterRole::clone(&observed.roles[0]);
     let labels = role.metadata.labels.as_mut().unwrap();
-    labels.insert("olm.owner".to_owned(), "somebody".to_owned());
+    labels.insert("olm.owner".to_owned(), "another-group".to_owned());
     labels.insert("mine".to_owned(), "kept".to_owned());
     observed.roles[0] = Arc::new(role);
     let decision = decide(&observed, now());

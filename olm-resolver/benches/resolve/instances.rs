@@ -130,7 +130,7 @@ pub fn synthetic() -> Result<Vec<Instance>> {
     Ok(vec![chains("1,000 bundles", 10, 20, true)?, chains("10,000 bundles", 100, 20, true)?])
 }
 
-/// Chains whose last packages need an API that nobody provides.
+/// Chains whose last packages need an API that no bundle provides.
 pub fn unsatisfiable() -> Result<Instance> {
     chains("1,000 bundles, unsatisfiable", 10, 20, false)
 }

@@ -74,7 +74,7 @@ proptest! {
         prop_assert!(fits, "installed {:?}, refused {refused:?}\n{text}", names(&answer.resolution));
     }
 
-    /// A repair, applied to the problem as its words say, leaves nobody refused whom the
+    /// A repair, applied to the problem as its words say, leaves none refused whom the
     /// explanation is about.
     #[test]
     fn repairs_help(instance in instance::instance()) {

@@ -58,7 +58,7 @@ pub(super) struct Manifest {
 }
 
 impl Manifest {
-    /// Whether nobody can still want this cluster.
+    /// Whether no process uses this cluster any more.
     pub(super) fn is_abandoned(&self) -> bool {
         self.lifetime == Lifetime::Command && !self.owner.is_alive()
     }

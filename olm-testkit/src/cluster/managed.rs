@@ -82,7 +82,7 @@ impl Managed {
     }
 
     /// Takes a slot under the lock, so that two commands never take the same. `clear` ends what
-    /// is left of an earlier cluster of this name, or of one that nobody can still want.
+    /// is left of an earlier cluster of this name, or of one that no process uses any more.
     pub(super) fn claim(
         &self,
         clear: impl Fn(&Home) -> Result<()>,

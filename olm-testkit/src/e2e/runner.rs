@@ -50,7 +50,7 @@ pub enum Verdict {
 pub struct Settings {
     /// Scenarios under way at once.
     pub at_once: usize,
-    /// The folder for what failures leave behind; none when nobody wants it.
+    /// The folder for what failures leave behind; none when it is not wanted.
     pub evidence: Option<PathBuf>,
 }
 

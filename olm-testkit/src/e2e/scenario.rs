@@ -50,7 +50,7 @@ pub enum Need {
     Kubectl,
 }
 
-/// A scenario that needs nothing and disturbs nobody.
+/// A scenario that needs nothing and disturbs no other.
 pub fn scenario<F, S>(name: &'static str, about: &'static str, steps: S) -> Scenario
 where
     F: Future<Output = Result<()>> + Send + 'static,

@@ -210,7 +210,7 @@ fn rules(group: &str, resource: &str) -> Value {
     json!([{"apiGroups": [group], "resources": [resource], "verbs": ["get", "list", "watch"]}])
 }
 
-/// A webhook that nobody's objects pass.
+/// A webhook that no object passes.
 fn webhooks(kind: &Crd) -> Vec<WebhookDescription> {
     let name = kind.name();
     let (plural, group) = name.split_once('.').unwrap_or_default();

@@ -9,7 +9,7 @@ use kube::{Client, ResourceExt};
 
 use crate::operators::OLM_NAMESPACE;
 
-/// The `app` labels of OLM's own Pods, which may stop when somebody else takes over.
+/// The `app` labels of OLM's own Pods, which may stop when another implementation takes over.
 const OF_OLM: [&str; 3] = ["catalog-operator", "olm-operator", "packageserver"];
 
 /// The label of the Pods that serve catalogs. Those in OLM's namespace are made anew once: the manifests

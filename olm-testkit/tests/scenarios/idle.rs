@@ -135,7 +135,7 @@ async fn torn(started: &Arc<Local>) -> Result<Arc<Scene>> {
     Ok(scene)
 }
 
-/// Catalogs that nobody subscribes to, each with a connection of its own to one server.
+/// Catalogs without Subscriptions, each with a connection of its own to one server.
 async fn many_catalogs(started: &Arc<Local>) -> Result<Arc<Scene>> {
     let scene = Scene::new(Arc::clone(started) as Arc<dyn Stage>, "idle::catalogs").await?;
     let spoon = csv("spoon.v1.0.0", "1.0.0").deployment("spoon", "default");

@@ -91,7 +91,7 @@ async fn leader(client: &Client, operator: Operator, former: &str) -> Result<Str
     let leases: Api<Lease> = Api::namespaced(client.clone(), OLM_NAMESPACE);
     let is_new = |lease: &Lease| holder(lease).is_some_and(|holder| holder != former);
     let lease = wait::until(&leases, operator.name(), "have a new holder", is_new).await?;
-    holder(&lease).context("nobody holds the lease")
+    holder(&lease).context("the lease has no holder")
 }
 
 fn holder(lease: &Lease) -> Option<String> {

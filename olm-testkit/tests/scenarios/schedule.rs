@@ -2,7 +2,7 @@
 //! share something one after the other.
 //!
 //! The test runner gives every trial a thread of its own; here it waits for its place. So a scenario
-//! that waits for its turn is in nobody's way.
+//! that waits for its turn blocks no other.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;

@@ -59,7 +59,7 @@ impl Stage {
         self.add_catalog(name, &address).await
     }
 
-    /// Adds a catalog that somebody serves, and waits until it is READY.
+    /// Adds a catalog that is served already, and waits until it is READY.
     pub(crate) async fn add_catalog(&self, name: &str, address: &str) -> Result<()> {
         let catalogs: Api<CatalogSource> = Api::namespaced(self.client.clone(), OLM_NAMESPACE);
         let source = builders::catalog_source(OLM_NAMESPACE, name, address);

@@ -104,7 +104,7 @@ fn request(question: &Question, cluster_version: Option<Version>) -> ResolutionR
     }
 }
 
-/// The version of the cluster, without what follows a `-`; nothing if nobody wants to know, or if
+/// The version of the cluster, without what follows a `-`; nothing if no rule needs it, or if
 /// it cannot be read: then nothing is refused because of it.
 async fn cluster_version(client: Option<&Client>) -> Option<Version> {
     match discovery::server_version(client?).await {

@@ -227,7 +227,7 @@ mod tests {
 
     use super::*;
 
-    /// Nobody listens there.
+    /// No server listens there.
     const NOWHERE: &str = "127.0.0.1:1/a/b:v1";
 
     fn pulls() -> (Pulls, mpsc::UnboundedReceiver<()>) {

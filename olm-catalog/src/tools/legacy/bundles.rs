@@ -191,7 +191,7 @@ fn required(spec: &Spec<'_>) -> Result<BTreeSet<ApiKey>, String> {
     Ok(all)
 }
 
-/// Images are served to nobody, but what cannot be looked through for them is refused.
+/// Images are not served, but what cannot be looked through for them is refused.
 fn check_images(spec: &Spec<'_>) -> Result<(), String> {
     let images = |message| format!("unable to obtain images : {message}");
     spec.field("relatedImages", "[]RelatedImage").map_err(images)?;

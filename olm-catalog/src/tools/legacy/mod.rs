@@ -10,7 +10,7 @@
 //! What is taken, refused and left out is what v0's loader takes, refuses and leaves out
 //! (operator-registry v1.73, `pkg/sqlite/configmap.go` and `load.go`), and the catalog answers as its
 //! database does. So the rules of file-based catalogs are none of these: a package may have any name,
-//! two bundles may have one version, and a CSV that no channel leads to is there for nobody.
+//! two bundles may have one version, and a CSV that no channel leads to is not offered.
 
 mod answers;
 mod bundles;

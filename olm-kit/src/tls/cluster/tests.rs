@@ -42,7 +42,7 @@ fn profiles(#[case] says: Value, #[case] oldest: TlsVersion, #[case] suites: &[&
 #[rstest]
 #[case::no_safe_suite(custom_of("VersionTLS12", &["DHE-RSA-AES128-GCM-SHA256"]))]
 #[case::no_version(custom_of("1.2", &[]))]
-fn what_nobody_could_follow(#[case] says: Value) {
+fn what_no_client_could_follow(#[case] says: Value) {
     assert!(merge(&TlsFlags::default(), &says).is_err());
 }
 

@@ -13,7 +13,7 @@ use crate::ObjectKey;
 enum Step {
     /// The process writes an object; the answer arrives later.
     Write(u8),
-    /// Somebody deletes an object.
+    /// A client deletes an object.
     Delete(u8),
     /// The answer to the oldest write arrives.
     Answer,

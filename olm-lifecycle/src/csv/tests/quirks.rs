@@ -84,7 +84,7 @@ fn a_webhook_that_may_not_go_goes_later() {
     assert!(world.every("ValidatingWebhookConfiguration").is_empty());
 }
 
-/// Quirk 26: `spec.cleanup` is in the API, and nobody reads it.
+/// Quirk 26: `spec.cleanup` is in the API, and is never read.
 #[rstest]
 fn cleanup_of_the_spec_changes_nothing(#[values(false, true)] enabled: bool) {
     let mut world = World::new();

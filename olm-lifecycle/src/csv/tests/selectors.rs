@@ -52,7 +52,7 @@ fn one_that_is_on_its_way_out_is_waited_for() {
 }
 
 #[test]
-fn one_of_somebody_else_stays() {
+fn one_of_another_owner_stays() {
     let owners: [fn(&mut Value); 3] = [
         |labels| *labels = json!({}),
         |labels| labels["olm.owner.namespace"] = json!("elsewhere"),

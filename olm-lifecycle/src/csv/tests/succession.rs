@@ -162,7 +162,7 @@ fn a_csv_that_replaces_itself_stays(#[case] strategy: &str) {
 #[rstest]
 #[case::default("Default")]
 #[case::fail_forward("TechPreviewUnsafeFailForward")]
-fn a_cycle_of_replacements_ends_nobody(#[case] strategy: &str) {
+fn a_cycle_of_replacements_ends_no_csv(#[case] strategy: &str) {
     let mut world = World::new();
     let spec = json!({"targetNamespaces": [NS], "upgradeStrategy": strategy});
     world.put(mk_group("default", spec, &[NS]));

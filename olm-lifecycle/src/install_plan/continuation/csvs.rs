@@ -24,7 +24,7 @@ pub(super) struct Csv<'a> {
 pub(super) enum Fate {
     /// Its steps are executed.
     Wanted,
-    /// Nobody asks for it any more, and why.
+    /// No Subscription asks for it any more, and why.
     Unwanted(String),
     /// It, or what it would replace, was deleted; says which.
     Deleted(String),

@@ -175,7 +175,7 @@ fn nothing_comes_back_in_any_order_of_deletion() {
     }
 }
 
-/// Plans that nobody's Subscription owns: written by users and tools, restored from a backup, or
+/// Plans that no Subscription owns: written by users and tools, restored from a backup, or
 /// orphaned.
 #[rstest]
 #[case::by_a_user(json!({"name": "mine"}), 0, false, true)]

@@ -74,7 +74,7 @@ impl Execution {
         Ok(None)
     }
 
-    /// What nobody put under OLM's management is changed as v0 does it, but not without a word.
+    /// What was not put under OLM's management is changed as v0 does it, but not without a word.
     pub(super) fn tell_take_over(&mut self, live: &Value) {
         let label =
             live.pointer("/metadata/labels").and_then(|all| all.get(olm_types::labels::MANAGED));

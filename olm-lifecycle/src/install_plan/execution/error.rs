@@ -100,7 +100,7 @@ pub enum StepError {
         kind: String,
         /// Name of the object.
         name: String,
-        /// What keeps the object until somebody removes it.
+        /// What keeps the object until a user removes it.
         finalizers: Vec<String>,
     },
     /// The object comes and goes: again and again it exists when it is created and is absent when it

@@ -190,7 +190,7 @@ fn a_plan_is_judged_before_it_is_executed() {
 }
 
 #[test]
-fn a_plan_that_nobody_asks_for_any_more_is_deleted() {
+fn a_plan_that_no_subscription_asks_for_any_more_is_deleted() {
     let mut observed = of_subscription_a();
     let properties =
         r#"{"properties":[{"type":"olm.package","value":{"packageName":"b","version":"1.0.0"}}]}"#;

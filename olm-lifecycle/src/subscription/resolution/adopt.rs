@@ -1,6 +1,6 @@
 //! A Subscription to a package whose operator is installed already.
 //!
-//! Somebody deleted the Subscription and made it anew, or applied the CSV by hand. To v0 such a CSV
+//! A user deleted the Subscription and made it anew, or applied the CSV by hand. To v0 such a CSV
 //! stands in the way of its own package for ever. Here the Subscription takes it over when there
 //! is no doubt that they belong together: the CSV's `olm.package` property names the package, and
 //! the subscribed channel has an entry of the CSV's name.

@@ -23,7 +23,7 @@ pub struct Terms {
 /// How a resolution begins.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Begin {
-    /// Nobody subscribes to anything here.
+    /// There is no Subscription here.
     NothingSubscribed,
     /// The namespace does not have exactly one OperatorGroup. v0 says so only in its log; the
     /// event makes it visible to the user.

@@ -29,7 +29,7 @@ pub fn upgrade_under_way<'a>(
 }
 
 /// An install that has begun ends by itself, in success or in failure. What comes before may wait
-/// for something that nobody brings.
+/// for something that is not coming.
 fn patience(new: &ClusterServiceVersion, now: Timestamp) -> Option<Duration> {
     match phase(new) {
         CsvPhase::None | CsvPhase::Pending => {
@@ -75,7 +75,7 @@ mod tests {
     #[rstest]
     #[case::just_created("Succeeded", "", 0, Some(60))]
     #[case::waits_for_its_plan("Replacing", "Pending", 20, Some(40))]
-    #[case::waits_for_nobody("Replacing", "Pending", 60, None)]
+    #[case::waits_for_no_other("Replacing", "Pending", 60, None)]
     #[case::installs("Replacing", "Installing", 200, Some(60))]
     #[case::done("Deleting", "Succeeded", 0, Some(60))]
     #[case::broken("Replacing", "Failed", 0, None)]

@@ -24,7 +24,7 @@ pub struct Selection {
     pub inline: Vec<Choice>,
     /// Bundles that have to be unpacked from the image named beside them.
     pub images: Vec<(Choice, String)>,
-    /// Entries that nobody subscribes to: each gets a Subscription.
+    /// Entries without a Subscription: each gets a Subscription.
     pub dependencies: Vec<Arc<Entry>>,
     /// New `currentCSV` of Subscriptions, by name.
     pub updates: BTreeMap<String, String>,

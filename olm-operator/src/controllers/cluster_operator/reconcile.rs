@@ -19,7 +19,7 @@ use crate::stores::Stores;
 /// Pause before the kind is looked for again, as in v0.
 const PROBE: Duration = Duration::from_secs(60);
 
-/// Pause before somebody else's change of the object is noticed: it is not watched.
+/// Pause before another client's change of the object is noticed: it is not watched.
 const LOOK: Duration = Duration::from_secs(60);
 
 /// Reconciles ClusterOperators, by name.

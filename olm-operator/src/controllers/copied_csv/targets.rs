@@ -52,11 +52,11 @@ pub fn due<'a>(
         if copy.is_some_and(|copy| &*copy.origin != home) {
             continue;
         }
-        // A copy that does not say where its operator is belongs to nobody.
-        let nobodys = copy.is_some_and(|copy| !copy.names_operator);
+        // A copy that does not say where its operator is has no owner.
+        let is_orphan = copy.is_some_and(|copy| !copy.names_operator);
         let (origin, given) = (observed.origin.as_deref(), observed.given.as_ref());
         match desired(origin, given, &place.namespace, &observed.copying) {
-            _ if nobodys => going.push(place),
+            _ if is_orphan => going.push(place),
             Desired::Absent => going.push(place),
             Desired::Present if !place.is_closed => {
                 let is_out_of_step = copy.map(|copy| copy.fingerprint) != known || known.is_none();

@@ -115,7 +115,7 @@ async fn an_upgrade_waits_again(scene: Arc<Scene>) -> Result<()> {
     finish(&scene, &story).await
 }
 
-/// Between the look at a plan and its approval somebody writes another CSV into it: the plan says
+/// Between the look at a plan and its approval a user writes another CSV into it: the plan says
 /// that it has no step for that one, and nothing is made until it is as it was.
 async fn of_a_changed_plan(scene: Arc<Scene>) -> Result<()> {
     offer(&scene, &versions(&scene)[..1]).await?;

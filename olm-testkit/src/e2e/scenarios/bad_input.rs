@@ -28,7 +28,7 @@ pub(super) fn all() -> Vec<Scenario> {
         ),
         scenario(
             "bad_input::a_malformed_bundle",
-            "a CSV that nobody can read breaks neither its catalog nor others",
+            "a CSV that cannot be read breaks neither its catalog nor others",
             a_malformed_bundle,
         ),
         scenario(
@@ -72,7 +72,7 @@ async fn a_crd_without_a_dot(scene: Arc<Scene>) -> Result<()> {
     Ok(())
 }
 
-/// A bundle whose CSV nobody can read breaks neither its catalog nor the other one, and who
+/// A bundle whose CSV cannot be read breaks neither its catalog nor the other one, and who
 /// subscribes to it reads why.
 async fn a_malformed_bundle(scene: Arc<Scene>) -> Result<()> {
     let mixed = scene.content(&[small("neighbour")])?;

@@ -58,7 +58,7 @@ async fn a_removed_version(scene: Arc<Scene>) -> Result<()> {
 }
 
 /// Second example: each new version requires the other's new API and drops the
-/// old one. One at a time nobody could move.
+/// old one. One at a time none could move.
 async fn version_deadlock(scene: Arc<Scene>) -> Result<()> {
     let [a, b, a2, b2] = ["Apple", "Bowl", "Applet", "Bowler"].map(|kind| scene.kind(kind));
     let old = [provider("apple", "1.0.0", &a, &[&b]), provider("bowl", "1.0.0", &b, &[&a])];

@@ -34,7 +34,7 @@ pub(super) fn all() -> Vec<Scenario> {
         ),
         scenario(
             "removal::an_operator_that_is_subscribed_to",
-            "a CSV that is deleted under its Subscription is not brought back",
+            "a CSV that is deleted under its Subscription is not created again",
             an_operator_that_is_subscribed_to,
         ),
     ]
@@ -84,7 +84,7 @@ async fn an_operator(scene: Arc<Scene>) -> Result<()> {
     Ok(())
 }
 
-/// A ClusterServiceVersion that is deleted under its Subscription is not brought back: whoever
+/// A ClusterServiceVersion that is deleted under its Subscription is not created again: whoever
 /// deletes it wants it gone. The Subscription says that it is not there.
 async fn an_operator_that_is_subscribed_to(scene: Arc<Scene>) -> Result<()> {
     install(&scene).await?;

@@ -36,7 +36,7 @@ const ROUNDS: u64 = 3;
 /// upgrade takes about a second.
 const LONGEST: u64 = 600;
 
-/// Nobody listens, while the catalog gets a newer version. What was watched is watched again before
+/// No server listens, while the catalog gets a newer version. What was watched is watched again before
 /// the end is looked at: until then operators decide by what they saw before.
 pub async fn killed(local: Arc<Local>, scene: Arc<Scene>) -> Result<()> {
     story::begin(&scene).await?;
@@ -54,7 +54,7 @@ pub async fn killed(local: Arc<Local>, scene: Arc<Scene>) -> Result<()> {
     story::check_end(&scene).await
 }
 
-/// Connections stay, and nobody answers.
+/// Connections stay, and no server answers.
 pub async fn frozen(local: Arc<Local>, scene: Arc<Scene>) -> Result<()> {
     story::begin(&scene).await?;
     local.cluster().freeze_api_server()?;
@@ -77,7 +77,7 @@ pub async fn away_for_minutes(local: Arc<Local>, scene: Arc<Scene>) -> Result<()
     refused(&local, &scene, AWAY_FOR_MINUTES).await
 }
 
-/// The operators say that nobody answers, try again now and then, and go on when it is over, without
+/// The operators say that no server answers, try again now and then, and go on when it is over, without
 /// having been started again.
 async fn refused(local: &Local, scene: &Scene, time: Duration) -> Result<()> {
     story::begin(scene).await?;
@@ -101,7 +101,7 @@ async fn refused(local: &Local, scene: &Scene, time: Duration) -> Result<()> {
     for (log, before) in logs()?.iter().zip(before) {
         let lines: Vec<&str> = log.lines().skip(before.lines().count()).collect();
         let told = lines.iter().filter(|line| line.contains("watch interrupted, trying again"));
-        ensure!(told.count() > 0, "nobody said that the API server was away");
+        ensure!(told.count() > 0, "no operator reported that the API server was away");
         ensure!(lines.len() < MOST_LINES, "{} lines about it", lines.len());
     }
     story::check_end(scene).await

@@ -1,5 +1,5 @@
 //! `--bundle-unpack=process`: images that are meant to do harm are refused, each with what is wrong
-//! with it at the Subscription, and nobody else suffers.
+//! with it at the Subscription, and no other Subscription suffers.
 
 use std::sync::Arc;
 

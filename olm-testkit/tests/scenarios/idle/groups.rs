@@ -39,7 +39,7 @@ pub(super) async fn contested(started: &Arc<Local>) -> Result<Arc<Scene>> {
     let modest = csv("modest.v1.0.0", "1.0.0").owns(&other).deployment("m", "default");
     let reason = "CannotModifyStaticOperatorGroupProvidedAPIs";
     fixed.fails(&modest.build(), reason).await?;
-    let nothing = json!({"selector": {"matchLabels": {"nobody": "has-this"}}});
+    let nothing = json!({"selector": {"matchLabels": {"no-namespace": "has-this"}}});
     let nothing = Side::new(&scene, "nothing", nothing).await?;
     let lonely = csv("lonely.v1.0.0", "1.0.0").deployment("l", "default");
     nothing.fails(&lonely.build(), "NoTargetNamespaces").await?;

@@ -13,7 +13,7 @@ use tokio::time::Instant;
 /// How long an answer may take to become the expected one: less than the garbage collector does.
 const CONVERGES: Duration = Duration::from_secs(10);
 
-/// A request that somebody might make.
+/// A request that a user might make.
 #[derive(Clone, Copy)]
 pub struct Request<'a> {
     /// Name of the user.

@@ -128,7 +128,7 @@ mod tests {
                 &[0, 1, 2],
                 &Part::CLUSTER,
             ),
-            // Nobody asked for it.
+            // It was not asked for.
             (&[(Part::Kubectl, Path, "1.34.4")], &[], &[], &Part::CLUSTER),
         ];
         for (given, used, passed_over, missing) in cases {

@@ -117,7 +117,7 @@ impl Scene {
         self.create(&binding).await
     }
 
-    /// A ConfigMap that nobody can change.
+    /// A ConfigMap that cannot be changed.
     pub(super) async fn immutable_config_map(&self, name: &str) -> Result<()> {
         let map: ConfigMap = serde_json::from_value(json!({
             "metadata": {"name": name, "namespace": NAMESPACE}, "data": {"theirs": "1"}, "immutable": true,

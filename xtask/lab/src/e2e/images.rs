@@ -37,7 +37,7 @@ pub(super) struct Sources {
     workload: Source,
 }
 
-/// An image that somebody named, or one that was built.
+/// An image that the command line names, or one that was built.
 enum Source {
     Given(String),
     Built(Image),

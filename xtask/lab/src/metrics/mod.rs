@@ -61,7 +61,7 @@ fn alerts() -> Result<()> {
 ///
 /// # Errors
 ///
-/// When an operator cannot be built or asked, an alert or the dashboard reads what nobody measures,
+/// When an operator cannot be built or asked, an alert or the dashboard reads what is not measured,
 /// the page cannot be written, or with `check` is stale.
 fn page_is_fresh(check: bool) -> Result<()> {
     let text = document::render(&ask_operators()?);

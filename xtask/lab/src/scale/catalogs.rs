@@ -1,4 +1,4 @@
-//! `cargo xtask scale catalogs`: many CatalogSources with an address, to which nobody subscribes.
+//! `cargo xtask scale catalogs`: many CatalogSources with an address, without Subscriptions.
 //!
 //! All of them have the address of one server, each has a connection of its own. What is measured:
 //! how long until all are connected, silence, and what the catalog operator holds.

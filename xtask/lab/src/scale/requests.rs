@@ -66,7 +66,7 @@ impl Requests {
         }
     }
 
-    /// How often what was listed since the last call; none when nobody knows.
+    /// How often what was listed since the last call; none when it is unknown.
     pub(super) fn lists(&mut self) -> Result<Option<BTreeMap<String, usize>>> {
         match self {
             Self::Audit { log, programs } => Ok(Some(log.lists(programs)?)),

@@ -137,7 +137,7 @@ impl Told {
     ) -> Result<()> {
         let said = match self.seen.complaint(version) {
             Some(complaint) => complaint,
-            None => refusal(home).await?.unwrap_or_else(|| "nobody says why".to_owned()),
+            None => refusal(home).await?.unwrap_or_else(|| "no condition says why".to_owned()),
         };
         let known = subject.versions.get(version);
         let missing = known

@@ -1,4 +1,4 @@
-//! What becomes of objects that somebody changed, removed or added.
+//! What becomes of objects that other clients changed, removed or added.
 
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use super::super::super::observed::Present;
 use super::EVERYTHING;
 use super::world::{NOW, of_config_map, of_image};
 
-/// What somebody changed or removed is put right, and nothing else is touched.
+/// What another client changed or removed is put right, and nothing else is touched.
 #[rstest]
 #[case::service_hash("Service", "img-catalog", json!({"metadata": {"labels": {"olm.service-spec-hash": "x"}}}), &["patch Service img-catalog"])]
 #[case::service_selector("Service", "img-catalog", json!({"spec": {"selector": {"app": "mine"}}}), &["patch Service img-catalog"])]
@@ -89,7 +89,7 @@ fn of_two_pods_the_newer_one_stays() {
 }
 
 #[test]
-fn an_account_of_somebody_else_is_used_as_it_is() {
+fn an_account_of_another_owner_is_used_as_it_is() {
     let mut world = of_image();
     let account = json!({"metadata": {"name": "img-catalog", "namespace": "ns"}, "imagePullSecrets": [{"name": "theirs"}]});
     world.put("ServiceAccount", account);

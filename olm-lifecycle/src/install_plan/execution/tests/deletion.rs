@@ -117,7 +117,7 @@ fn an_object_that_goes_meanwhile_is_created() {
     assert_eq!(cluster.get("ConfigMap", "thing")["metadata"]["ownerReferences"], json!([owner()]));
 }
 
-/// Nobody's object that goes is no object that was taken over.
+/// An object without an owner that goes is no object that was taken over.
 #[test]
 fn what_goes_is_not_taken_over() {
     let mut cluster = Cluster::default();

@@ -111,7 +111,7 @@ fn old_crds_have_no_api_in_new_clusters() {
 
 /// The rows of v0's own test: a CSV called turkey that owns feathers.
 #[rstest]
-#[case::nobody(&[], &["feathers"], None)]
+#[case::no_owner(&[], &["feathers"], None)]
 #[case::itself(&[("feathers", "turkey")], &["feathers"], None)]
 #[case::another(&[("feathers", "seagull")], &["feathers"],
     Some("pre-existing CRD owners found for owned CRD(s) of dependent CSV turkey"))]

@@ -1,4 +1,4 @@
-//! What is told about steps: warnings, objects that were somebody else's, CRDs that are upgraded
+//! What is told about steps: warnings, objects that were another owner's, CRDs that are upgraded
 //! although objects do not fit.
 
 use super::*;
@@ -32,7 +32,7 @@ fn a_step_of_no_operator_is_told_without_one() {
 }
 
 #[test]
-fn an_object_of_somebody_else_is_not_taken_over_silently() {
+fn an_object_of_another_owner_is_not_taken_over_silently() {
     let mut cluster = Cluster::default();
     let theirs = json!({"metadata": {"name": "c", "namespace": "ns"}, "data": {"theirs": "1"}});
     cluster.put("ConfigMap", Some("ns"), "c", theirs);
@@ -48,7 +48,7 @@ fn an_object_of_somebody_else_is_not_taken_over_silently() {
 }
 
 #[test]
-fn an_object_that_somebody_else_has_and_that_stays_is_not_told() {
+fn an_object_that_another_owner_has_and_that_stays_is_not_reported() {
     let mut cluster = Cluster::default();
     cluster.put("Subscription", Some("ns"), "sub", named("sub"));
     let step = step("operators.coreos.com", "Subscription", named("sub"));

@@ -112,7 +112,7 @@ fn the_newest_version_counts() {
 }
 
 #[test]
-fn what_somebody_has_is_not_taken() {
+fn what_another_subscription_has_is_not_taken() {
     let csvs = [csv("a.v1", "1.0.0", "a", "Succeeded")];
     let other = subscription("a", "beta", "a.v1");
     assert!(adopted(&namespace(vec![other, subscription("a", "alpha", "")]), &csvs).is_empty());

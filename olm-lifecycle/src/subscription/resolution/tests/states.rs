@@ -13,7 +13,7 @@ fn pending(name: &str) -> Subscription {
 }
 
 #[test]
-fn nothing_is_resolved_for_nobody() {
+fn nothing_is_resolved_without_subscriptions() {
     assert_eq!(begin(&namespace(vec![]), now()), Begin::NothingSubscribed);
 }
 

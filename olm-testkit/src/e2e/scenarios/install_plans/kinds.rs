@@ -55,8 +55,8 @@ pub(super) async fn every_kind(scene: Arc<Scene>) -> Result<()> {
     let budget: PodDisruptionBudget = scene.api().get("tools").await?;
     let service: Service = scene.api().get("headless").await?;
     let settings: ConfigMap = scene.api().get("settings").await?;
-    ensure!(is_owned_by(&policy, CSV) && is_owned_by(&budget, CSV), "nobody owns them");
-    ensure!(is_owned_by(&service, CSV) && is_owned_by(&settings, CSV), "nobody owns them");
+    ensure!(is_owned_by(&policy, CSV) && is_owned_by(&budget, CSV), "they have no owner");
+    ensure!(is_owned_by(&service, CSV) && is_owned_by(&settings, CSV), "they have no owner");
     let classes = cluster::<PriorityClass>(&scene);
     let labels = classes.get(&class).await?.metadata.labels.unwrap_or_default();
     classes.delete(&class, &DeleteParams::default()).await?;

@@ -95,7 +95,7 @@ pub(super) async fn a_scoped_account(scene: Arc<Scene>) -> Result<()> {
     Ok(())
 }
 
-/// Names the account in the group's status, as far as nobody else did.
+/// Names the account in the group's status, unless it is named already.
 async fn refer_to(scene: &Scene, account: &Value) -> Result<()> {
     let metadata = &account["metadata"];
     let reference = json!({
@@ -145,7 +145,7 @@ const IMPOSSIBLE: [(&str, &str, &str); 4] = [
     ),
 ];
 
-/// A strategy that nobody knows, a rule without verbs, install modes that do not fit or stand
+/// A strategy that is unknown, a rule without verbs, install modes that do not fit or stand
 /// there twice: the CSV says so, stays so, and nothing is written any more.
 pub(super) async fn invalid_csvs(scene: Arc<Scene>) -> Result<()> {
     scene.operator_group().await?;

@@ -84,7 +84,7 @@ async fn binding(scene: Arc<Scene>) -> Result<()> {
 }
 
 /// Waits until the objects of a kind can be listed. The API server never finishes the deletion of
-/// a kind that nobody listed before when its storage is not ready at that moment.
+/// a kind that was not listed before when its storage is not ready at that moment.
 async fn is_listed(scene: &Scene, crd: &CustomResourceDefinition) -> Result<()> {
     let version = crd.spec.versions.first().context("a kind without versions")?;
     let gvk = GroupVersionKind::gvk(&crd.spec.group, &version.name, &crd.spec.names.kind);

@@ -78,11 +78,11 @@ fn mended() -> Vec<Scenario> {
         scenario(
             "servers::orphans",
             "an API whose operator does not exist goes",
-            leftovers::of_nobody,
+            leftovers::of_no_csv,
         ),
         scenario(
             "servers::lost_parts",
-            "what an install made for a server and somebody deleted is named and made again",
+            "what an install made for a server and a user deleted is named and made again",
             parts::come_back,
         ),
         scenario(
@@ -102,7 +102,7 @@ fn mended() -> Vec<Scenario> {
         ),
         scenario(
             "servers::bad_descriptions",
-            "a CSV with a webhook on everything says so and disturbs nobody",
+            "a CSV with a webhook on everything says so and disturbs no other",
             bad_descriptions,
         ),
     ]

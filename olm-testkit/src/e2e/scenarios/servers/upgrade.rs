@@ -155,7 +155,7 @@ impl<'a> Kettles<'a> {
         Api::namespaced_with(self.scene.client.clone(), &self.scene.namespace, &resource)
     }
 
-    /// Somebody uses the first version.
+    /// A user uses the first version.
     async fn make_one(&self) -> Result<()> {
         let object = serde_json::from_value(json!({
             "apiVersion": format!("{}.example.com/v1", self.scene.namespace), "kind": "Kettle",
@@ -225,7 +225,7 @@ impl<'a> Kettles<'a> {
         let mine = loop {
             match self.objects("v2").get("mine").await {
                 Ok(mine) => break mine,
-                Err(error) => ensure!(Instant::now() < deadline, "nobody converts: {error}"),
+                Err(error) => ensure!(Instant::now() < deadline, "no webhook converts: {error}"),
             }
             sleep(LOOK).await;
         };

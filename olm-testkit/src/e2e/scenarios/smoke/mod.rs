@@ -38,7 +38,7 @@ pub(super) fn all() -> Vec<Scenario> {
 }
 
 /// The operator runs, answers in its new version after the upgrade, and everything is as it would
-/// be if nobody had killed anything. All of it, OLM included, runs in namespaces with the pod
+/// be if nothing had been killed. All of it, OLM included, runs in namespaces with the pod
 /// security standard `restricted`.
 async fn an_operator_that_runs(scene: Arc<Scene>) -> Result<()> {
     scene.restrict().await?;

@@ -31,7 +31,7 @@ const OLD: &str = "kettle.v1.0.0";
 const NEW: &str = "kettle.v1.1.0";
 const CATALOG: &str = "kettle-catalog";
 
-/// Somebody else serves what the tool's Pods would.
+/// Another process serves what the tool's Pods would.
 pub(super) async fn through_the_api(scene: Arc<Scene>) -> Result<()> {
     let tool = Tool::new(&scene, "operator-sdk");
     let versions = [kettle(&scene, "1.0.0"), kettle(&scene, "1.1.0").replaces(OLD)];

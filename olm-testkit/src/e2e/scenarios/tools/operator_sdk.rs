@@ -229,7 +229,7 @@ async fn install(tool: &Tool<'_>, subscription: &DynamicObject, csv: &str) -> Re
     csv.context("the CSV is gone")
 }
 
-/// As controller-runtime's `SetOwnerReference` makes it: nobody's controller.
+/// As controller-runtime's `SetOwnerReference` makes it: no controller.
 fn owner(source: &DynamicObject) -> OwnerReference {
     OwnerReference {
         api_version: "operators.coreos.com/v1alpha1".to_owned(),

@@ -91,7 +91,7 @@ fn objects(scene: &Scene, version: &str) -> Api<DynamicObject> {
     Api::namespaced_with(scene.client.clone(), &scene.namespace, &resource)
 }
 
-/// Somebody uses the first version.
+/// A user uses the first version.
 async fn boil(scene: &Scene) -> Result<()> {
     let kettle = serde_json::from_value(json!({
         "apiVersion": format!("{}.example.com/v1", scene.namespace),

@@ -54,7 +54,7 @@ pub async fn one_plan_at_a_time(scene: Arc<Scene>) -> Result<()> {
     check_order(&history.0.so_far(), &history.1.so_far())
 }
 
-/// A ConfigMap that nobody can change.
+/// A ConfigMap that cannot be changed.
 fn chalk(namespace: &str) -> ConfigMap {
     ConfigMap {
         metadata: ObjectMeta {

@@ -46,7 +46,7 @@ async fn no_webhook(ground: &Ground, phase: &str) -> Result<()> {
     Ok(())
 }
 
-/// The CSV says that its group gives all namespaces, and that of somebody else.
+/// The CSV says that its group gives all namespaces, and that of another user.
 pub async fn forged_annotations(ground: Ground) -> Result<()> {
     ground.own_group().await?;
     install(&ground).await?;
@@ -60,11 +60,11 @@ pub async fn forged_annotations(ground: Ground) -> Result<()> {
     let csvs: Api<ClusterServiceVersion> =
         Api::namespaced(ground.scene.client.clone(), &ground.foreign);
     let copy = csvs.get_opt(&name).await.context("cannot look for a copy")?;
-    ensure!(copy.is_none(), "the CSV is copied into a namespace of somebody else");
+    ensure!(copy.is_none(), "the CSV is copied into a namespace of another user");
     Ok(())
 }
 
-/// The plan says that an account of somebody else executes it; the account of the group does.
+/// The plan says that an account of another user executes it; the account of the group does.
 pub async fn forged_executor(ground: Ground) -> Result<()> {
     ruler(&ground).await?;
     installer(&ground).await?;
@@ -80,7 +80,7 @@ pub async fn forged_executor(ground: Ground) -> Result<()> {
     Ok(())
 }
 
-/// A Subscription says that it installed the operator of somebody else, and names his plan: the
+/// A Subscription says that it installed the operator of another user, and names his plan: the
 /// operator is not configured by it, and keeps its Deployment.
 pub async fn forged_pointers(ground: Ground) -> Result<()> {
     let before = Honest::install(&ground).await?;

@@ -1,4 +1,4 @@
-//! Two replicas of an operator: how long nobody acts when the leader ends, what they write while
+//! Two replicas of an operator: how long no replica acts when the leader ends, what they write while
 //! nothing happens, and what a standby needs. First olm-operator, then catalog-operator.
 
 mod work;
@@ -66,7 +66,7 @@ impl Bench<'_> {
         println!("{}", self.operator);
         let leader = self.replica().await?;
         let standby = self.replica().await?;
-        // Plans wait for an OperatorGroup that somebody looks after.
+        // Plans wait for an OperatorGroup that has a controller.
         let beside = match self.operator {
             Operator::Olm => None,
             Operator::Catalog => Some(self.binaries.olm_operator(&self.kubeconfig).await?),
@@ -121,7 +121,7 @@ impl Bench<'_> {
         let name = self.work.create().await?;
         while audit.writes(&[self.operator.name()])?.is_empty() {
             if ended.elapsed() > PATIENCE {
-                bail!("nobody took over within {PATIENCE:?}");
+                bail!("no replica took over within {PATIENCE:?}");
             }
             sleep(LOOK).await;
         }

@@ -38,7 +38,7 @@ const LATER_STEPS: &[(&str, &str, Action)] = &[
     ),
 ];
 
-/// What leads to a step; `None` when nobody has written it down here.
+/// What leads to a step; `None` when it is not written down here.
 pub(super) fn action(file: &str, number: usize, after: &str) -> Option<Action> {
     if number == 0 {
         return Some(Action::ApplyInputs);

@@ -61,7 +61,7 @@ async fn versions(client: &Client) -> Result<Versions> {
     Ok(versions)
 }
 
-/// The state of a cluster as far as it takes to see a change; equal as long as nobody writes.
+/// The state of a cluster as far as it takes to see a change; equal as long as no client writes.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Versions {
     kinds: BTreeSet<String>,
