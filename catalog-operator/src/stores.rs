@@ -31,7 +31,7 @@ pub struct Stores {
     pub csvs: Store<ClusterServiceVersion>,
     /// Jobs that unpack bundles.
     pub unpack_jobs: Store<Job>,
-    /// Their Pods, reduced to what tells how they are.
+    /// Their Pods, reduced to what shows how they are.
     pub unpack_pods: Store<Pod>,
     /// What serves catalogs.
     pub servers: ServerStores,

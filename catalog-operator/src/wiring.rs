@@ -34,7 +34,7 @@ use content::Content;
 /// Name of the operator in logs, events and metrics.
 const NAME: &str = "catalog-operator";
 
-/// Runs the operator until it is told to end.
+/// Runs the operator until it is asked to end.
 ///
 /// # Errors
 /// The cluster cannot be reached, an endpoint cannot be opened, or a part of the operator ended.

@@ -151,7 +151,7 @@ impl ApiKinds {
         };
         match answer {
             Ok(list) => Ok(kinds(group, version, list)),
-            // An absent group is answered in plain text, so only the code tells.
+            // An absent group is answered in plain text, so only the code counts.
             Err(kube::Error::Api(status)) if status.code == 404 => Ok(BTreeMap::new()),
             Err(source) => Err(DiscoveryError::Kinds {
                 api_version: api_version.to_owned(),

@@ -1,4 +1,4 @@
-//! `olm_subscription_abnormal`: what stands in the way of Subscriptions, as `csv_abnormal` tells it
+//! `olm_subscription_abnormal`: what stands in the way of Subscriptions, as `csv_abnormal` reports it
 //! of CSVs.
 
 use kube::ResourceExt;
@@ -39,7 +39,7 @@ impl AbnormalSubscriptions {
     pub fn follow(&self, change: &Change<Subscription>) {
         if let Some(subscription) = &change.old {
             troubles(subscription).for_each(|labels| {
-                // A series that was never set is not an error worth telling.
+                // A series that was never set is not an error worth reporting.
                 let _ = self.0.remove_label_values(&labels);
             });
         }

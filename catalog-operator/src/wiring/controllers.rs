@@ -58,7 +58,7 @@ impl Parts {
             interpreter: self.interpreter.clone(),
             namespace: self.args.namespace.clone(),
             release: std::env::var("RELEASE_VERSION").ok(),
-            told: AtomicBool::default(),
+            reported: AtomicBool::default(),
         }
     }
 

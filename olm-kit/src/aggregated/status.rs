@@ -1,4 +1,4 @@
-//! Errors as Kubernetes tells them.
+//! Errors as Kubernetes reports them.
 
 use axum::Json;
 use axum::http::StatusCode;

@@ -53,8 +53,8 @@ impl User {
     /// Whoever is known is in the group of those who are; the front proxy does not pass that on for
     /// the API server itself.
     fn known(mut self) -> Self {
-        let told = [AUTHENTICATED, UNAUTHENTICATED];
-        if !self.groups.iter().any(|group| told.contains(&group.as_str())) {
+        let reported = [AUTHENTICATED, UNAUTHENTICATED];
+        if !self.groups.iter().any(|group| reported.contains(&group.as_str())) {
             self.groups.push(AUTHENTICATED.to_owned());
         }
         self

@@ -198,7 +198,7 @@ impl Election {
         };
         match written {
             Ok(lease) => Ok(Some(lease)),
-            // It was changed or created meanwhile: the next look tells by whom.
+            // It was changed or created meanwhile: the next look shows by whom.
             Err(kube::Error::Api(status)) if status.code == 409 => Ok(None),
             Err(error) => Err(error),
         }

@@ -42,7 +42,7 @@ pub enum Type {
     Gauge,
     /// Counts observations below upper bounds.
     Histogram,
-    /// Tells quantiles of recent observations.
+    /// Reports quantiles of recent observations.
     Summary,
 }
 

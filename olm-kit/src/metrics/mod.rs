@@ -97,12 +97,12 @@ impl Metrics {
         self.interpreter.clone()
     }
 
-    /// Tells from now on whether this process leads by the Lease of that name.
+    /// Reports from now on whether this process leads by the Lease of that name.
     pub fn leader(&self, lease: &str, leadership: &Leadership) {
         self.standing.leader(lease, leadership);
     }
 
-    /// Tells from now on when the certificate of a server ends.
+    /// Reports from now on when the certificate of a server ends.
     pub fn certificate(&self, server: &str, identity: &ServingIdentity) {
         self.standing.certificate(server, identity);
     }

@@ -26,7 +26,7 @@ const EXPIRY: Family = Family::ours(
 /// Version of the program.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// What is told about the process as such. Clones share it.
+/// What is reported about the process as such. Clones share it.
 #[derive(Clone)]
 pub(super) struct Standing {
     leaders: Probes<String, bool>,

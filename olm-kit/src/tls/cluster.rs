@@ -58,7 +58,7 @@ pub async fn follow(
         return Ok(shared);
     }
     let kinds = ApiKinds::new(client.clone());
-    let mut follower = Follower { flags, kinds, shared: shared.clone(), said: None, told: None };
+    let mut follower = Follower { flags, kinds, shared: shared.clone(), said: None, reported: None };
     if !follower.look().await {
         return Ok(shared);
     }
@@ -79,7 +79,7 @@ struct Follower {
     /// What the object said last.
     said: Option<Value>,
     /// The trouble that the log has already.
-    told: Option<String>,
+    reported: Option<String>,
 }
 
 impl Follower {
@@ -98,10 +98,10 @@ impl Follower {
             Ok(Optional::Is(object)) => self.apply(&object).err().map(|error| error.to_string()),
             Err(error) => Some(chain(&error)),
         };
-        if let Some(trouble) = trouble.as_ref().filter(|_| trouble != self.told) {
+        if let Some(trouble) = trouble.as_ref().filter(|_| trouble != self.reported) {
             tracing::warn!(trouble, "the TLS profile of the cluster is not followed");
         }
-        self.told = trouble;
+        self.reported = trouble;
         true
     }
 

@@ -100,17 +100,17 @@ impl Followed {
         Ok(followed)
     }
 
-    /// Looks again and again; never ends. What is wrong is told once, and the last good content
+    /// Looks again and again; never ends. What is wrong is reported once, and the last good content
     /// goes on being shown.
     pub(crate) async fn follow(mut self) {
-        let mut told = None;
+        let mut reported = None;
         loop {
             sleep(LOOK).await;
             let trouble = self.look().await.err().map(|error| crate::tasks::chain(&error));
-            if let Some(trouble) = trouble.as_ref().filter(|_| trouble != told) {
+            if let Some(trouble) = trouble.as_ref().filter(|_| trouble != reported) {
                 tracing::warn!(trouble, "the certificate of this process cannot be exchanged");
             }
-            told = trouble;
+            reported = trouble;
         }
     }
 

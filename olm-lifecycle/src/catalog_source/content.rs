@@ -46,7 +46,7 @@ fn note_one(
     }
 }
 
-/// A catalog that was never read and does not answer is told by its connection alone, as in v0,
+/// A catalog that was never read and does not answer is judged by its connection alone, as in v0,
 /// unless its Pod says why.
 fn trouble(
     content: &Content,

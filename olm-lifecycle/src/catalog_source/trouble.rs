@@ -1,6 +1,6 @@
 //! Why the Pod of a registry does not serve: an image that cannot be pulled, a program that ends.
 //!
-//! The words do not change from one try to the next, so that a Pod that never comes up is told
+//! The words do not change from one try to the next, so that a Pod that never comes up is reported
 //! once.
 
 use std::sync::Arc;
@@ -101,8 +101,8 @@ mod tests {
     #[case::starts_again(container(json!({"running": {}}), json!({"terminated": {"exitCode": 1, "message": "no catalog"}})), Some(ENDED))]
     #[case::waits_to_start_again(container(json!({"waiting": {"reason": "CrashLoopBackOff"}}), json!({"terminated": {"exitCode": 1, "message": "no catalog"}})), Some(ENDED))]
     #[case::restarted_in_order(container(json!({"running": {}}), json!({"terminated": {"exitCode": 0}})), None)]
-    fn troubles(#[case] status: Value, #[case] told: Option<&str>) {
-        assert_eq!(of_pods("c", &[pod(status)]).as_deref(), told);
+    fn troubles(#[case] status: Value, #[case] reported: Option<&str>) {
+        assert_eq!(of_pods("c", &[pod(status)]).as_deref(), reported);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::object::{RelatedObject, Status, VersionEntry, create, write};
 
-/// Under which name the version of OLM is told, whatever the name of the ClusterOperator.
+/// Under which name the version of OLM is reported, whatever the name of the ClusterOperator.
 const OLM: &str = "operator-lifecycle-manager";
 
 /// The version of the cluster that OLM belongs to.
@@ -29,7 +29,7 @@ pub struct CatalogReport {
     pub plans: Vec<Arc<InstallPlan>>,
     /// Namespace of OLM.
     pub namespace: String,
-    /// Version of OpenShift, as the environment tells it.
+    /// Version of OpenShift, as the environment says it.
     pub release: Option<String>,
     /// Version of OLM.
     pub olm_version: String,
@@ -51,7 +51,7 @@ pub fn decide_catalog(report: &CatalogReport, now: Timestamp) -> Option<Effect> 
     write(&report.name, live, &status)
 }
 
-/// Whether the status tells this version of the cluster already.
+/// Whether the status reports this version of the cluster already.
 fn says(status: &Status, release: &str) -> bool {
     status.versions.iter().any(|entry| entry.name == OPERATOR && entry.version == release)
 }

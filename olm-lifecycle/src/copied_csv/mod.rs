@@ -2,7 +2,7 @@
 //!
 //! [`desired`] says whether a namespace should have a copy, [`Prototype`] what it looks like. Of the
 //! copies that exist only a [`CopiedCsv`] is kept: where it is, whence it came, and a fingerprint
-//! that tells whether it is still in step.
+//! that says whether it is still in step.
 
 mod config;
 mod fingerprint;

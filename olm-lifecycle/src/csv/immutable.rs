@@ -40,10 +40,10 @@ pub(super) fn in_the_way(
         return Some(Vec::new());
     }
     let removal = removal(found).acting_as(refused.identity.clone());
-    Some(vec![removal, told(&observed.csv, &refused.target.name)])
+    Some(vec![removal, reported(&observed.csv, &refused.target.name)])
 }
 
-fn told(csv: &ClusterServiceVersion, deployment: &str) -> Effect {
+fn reported(csv: &ClusterServiceVersion, deployment: &str) -> Effect {
     let note = EventNote {
         event_type: EventType::Warning,
         reason: DEPLOYMENT_RECREATED.to_owned(),

@@ -294,11 +294,11 @@ fn under_the_strict_policy_targets_are_allowed_by_an_administrator(
     let (status, notes) = status::desired(&observed, now());
     let status = status.unwrap();
     assert_eq!(status.namespaces, expected);
-    let told = status.conditions.iter().find(|condition| condition.type_ == INVALID_TARGETS);
-    assert_eq!(told.is_some(), refusal.is_some());
-    if let (Some(told), Some(refusal)) = (told, refusal) {
-        assert_eq!(told.reason, TARGETS_NOT_ALLOWED);
-        assert!(told.message.contains(refusal), "{}", told.message);
-        assert_eq!(notes, std::slice::from_ref(&told.message));
+    let reported = status.conditions.iter().find(|condition| condition.type_ == INVALID_TARGETS);
+    assert_eq!(reported.is_some(), refusal.is_some());
+    if let (Some(reported), Some(refusal)) = (reported, refusal) {
+        assert_eq!(reported.reason, TARGETS_NOT_ALLOWED);
+        assert!(reported.message.contains(refusal), "{}", reported.message);
+        assert_eq!(notes, std::slice::from_ref(&reported.message));
     }
 }

@@ -106,7 +106,7 @@ fn trouble(container: &ContainerStatus) -> Option<String> {
     Some(format!("container {name} failed with code {}: {message}", terminated.exit_code))
 }
 
-/// What the runtime said, without how the kubelet tells of a pause before the next try.
+/// What the runtime said, without how the kubelet reports a pause before the next try.
 fn pull(message: &str) -> String {
     let said = message.split_once("ErrImagePull: ").map_or(message, |(_, said)| said);
     shortened(said)

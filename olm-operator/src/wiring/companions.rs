@@ -92,7 +92,7 @@ impl Parts {
             kinds: ApiKinds::new(self.client.clone()),
             interpreter: self.interpreter.clone(),
             report: self.report.clone(),
-            told: AtomicBool::default(),
+            reported: AtomicBool::default(),
         };
         self.start("clusteroperator", &queues.reports, reports, 1);
         queues.add_reports();

@@ -60,7 +60,7 @@ fn want_or_keep(
     }
 }
 
-/// States what a Subscription wants; tells whether there is what it asks for.
+/// States what a Subscription wants; says whether there is what it asks for.
 fn state(
     subscription: &Arc<SubscriptionFacts>,
     scope: &mut Scope<'_>,

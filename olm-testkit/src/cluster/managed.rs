@@ -122,7 +122,7 @@ impl Managed {
         Ok(Some(turn))
     }
 
-    /// Puts on record that everything was started, and tells what is up now. A failed start says
+    /// Puts on record that everything was started, and reports what is up now. A failed start says
     /// where the logs are.
     pub(super) fn complete(
         &self,

@@ -65,7 +65,7 @@ async fn start(deployments: Api<Deployment>, operator: Operator) -> Result<Figur
     Ok(Figure::new(format!("cold start of {name}"), format!("{took:.1} s")))
 }
 
-/// Resident memory of each container in a namespace, as the kubelets of its nodes tell. They look
+/// Resident memory of each container in a namespace, as the kubelets of its nodes report. They look
 /// every 10 to 15 seconds; what they saw while a container was starting is left out.
 pub async fn memory(client: &Client, namespace: &str) -> Result<Vec<Figure>> {
     let pods: Api<Pod> = Api::namespaced(client.clone(), namespace);
@@ -92,7 +92,7 @@ async fn summary(client: &Client, node: &str) -> Result<Summary> {
     let path = format!("/api/v1/nodes/{node}/proxy/stats/summary");
     let request = http::Request::get(path).body(Vec::new()).context("bad request")?;
     let read = client.request(request).await;
-    read.with_context(|| format!("the kubelet of {node} does not tell what its Pods need"))
+    read.with_context(|| format!("the kubelet of {node} does not report what its Pods need"))
 }
 
 /// What a kubelet knows, as far as it matters here.

@@ -40,7 +40,7 @@ type Steps = Box<dyn Fn(Arc<Scene>) -> BoxFuture<'static, Result<()>> + Send + S
 pub enum Need {
     /// A node that starts containers.
     Containers,
-    /// An image whose container runs until it is told to end, and serves HTTP.
+    /// An image whose container runs until it is asked to end, and serves HTTP.
     Workload,
     /// A registry of images that tests can push to and nodes pull from.
     Registry,

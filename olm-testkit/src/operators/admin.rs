@@ -58,7 +58,7 @@ impl Admin {
         }
     }
 
-    /// What the operator tells about its state, as JSON.
+    /// What the operator says about its state, as JSON.
     pub async fn state(self) -> Result<String> {
         match self.get("/debug/state").await? {
             (200, text) => Ok(text),

@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_of_restart_is_told() {
+    fn every_kind_of_restart_is_reported() {
         let own = json!({"metadata": {"namespace": OLM_NAMESPACE, "name": "o", "labels": {"app": "olm-operator"}}});
         let before = pods(&[pod("a", "1", 0), pod("b", "2", 0), pod("c", "3", 0), own]);
         assert_eq!(before.count(), 3, "OLM's own Pods may stop");

@@ -109,7 +109,7 @@ pub struct Place {
     since: Instant,
 }
 
-/// Puts the trials in order, and has the test runner begin all of them: it is told here how many are
+/// Puts the trials in order, and has the test runner begin all of them: it learns here how many are
 /// under way.
 ///
 /// # Errors

@@ -33,7 +33,7 @@ const QUIET: Duration = Duration::from_secs(3);
 /// What converging may take.
 const PATIENCE: Duration = Duration::from_secs(90);
 
-/// One operator writes only where it was told to look, and so does the other.
+/// One operator writes only where it is configured to look, and so does the other.
 pub async fn no_foreign_writes(_: Arc<Scene>) -> Result<()> {
     let cluster = LocalCluster::for_this_command("side-by-side", Progress::to_stderr())?;
     cluster.up().await?;

@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_exist_is_told() {
+    fn what_does_not_exist_is_reported() {
         let missing = |word| [format!("there is no test {word} where it is looked for")];
         assert_eq!(findings("olm-kit `queue/tests.rs` on"), missing("on"));
         assert_eq!(findings("olm-kit `queue/tests.rs` helper"), missing("helper"));

@@ -11,7 +11,7 @@ use olm_kit::controller::{Conclusion, ReconcileError, Reconciler};
 use olm_kit::interpreter::Interpreter;
 use olm_lifecycle::install_plan::collect;
 use olm_lifecycle::subscription::resolution::{
-    Begin, Blocked, Failure, Namespace, Orphans, Terms, Unusable, adopt, begin, fail, tell_orphans,
+    Begin, Blocked, Failure, Namespace, Orphans, Terms, Unusable, adopt, begin, fail, report_orphans,
     upgrade_under_way,
 };
 use olm_types::api::ClusterServiceVersion;
@@ -75,7 +75,7 @@ impl Reconciler<String> for Resolutions {
 }
 
 impl Resolutions {
-    /// Resolves what can be resolved now, and tells those who are refused why.
+    /// Resolves what can be resolved now, and reports to those who are refused why.
     async fn resolve(
         &self,
         namespace: &Namespace,
@@ -119,32 +119,32 @@ impl Resolutions {
         // it comes: the old version may be gone by then, and the answer not be true any more.
         let csvs = question.csvs.clone();
         let solved = solve(question, &rules, &self.metrics.resolutions).await;
-        let mut conclusion = self.tell_orphans(&namespace.name, &csvs, &solved.orphans).await?;
+        let mut conclusion = self.report_orphans(&namespace.name, &csvs, &solved.orphans).await?;
         for refused in &solved.refused {
-            let told = self.refuse(namespace, &csvs, refused, &unusable).await?;
-            conclusion = sooner(conclusion, told);
+            let reported = self.refuse(namespace, &csvs, refused, &unusable).await?;
+            conclusion = sooner(conclusion, reported);
         }
         let refused = solved.refused.iter().flat_map(|refused| &refused.subscriptions);
         let able = namespace.without(&refused.cloned().collect());
         if able.subscriptions.is_empty() {
             return Ok(conclusion);
         }
-        let installed = self.install_or_tell(&able, &solved).await?;
+        let installed = self.install_or_report(&able, &solved).await?;
         Ok(sooner(conclusion, installed))
     }
 
-    async fn install_or_tell(
+    async fn install_or_report(
         &self,
         able: &Namespace,
         solved: &Solved,
     ) -> Result<Conclusion, ReconcileError> {
         match self.install(able, solved).await? {
             Ok(conclusion) => Ok(conclusion),
-            Err(failure) => self.tell(able, &failure, &solved.blocked).await,
+            Err(failure) => self.report(able, &failure, &solved.blocked).await,
         }
     }
 
-    /// Tells those who are refused, except that there is no solution in the middle of an upgrade:
+    /// Reports to those who are refused, except that there is no solution in the middle of an upgrade:
     /// that is no failure.
     async fn refuse(
         &self,
@@ -158,9 +158,9 @@ impl Resolutions {
         match (&refused.failure, upgrade) {
             (Failure::NotSatisfiable(_), Some(rest)) => Ok(Conclusion::RequeueAfter(rest)),
             (failure @ Failure::NotSatisfiable(_), None) => {
-                self.tell(&concerned, &failure.clone().without(unusable), &Blocked::new()).await
+                self.report(&concerned, &failure.clone().without(unusable), &Blocked::new()).await
             }
-            (failure, _) => self.tell(&concerned, failure, &Blocked::new()).await,
+            (failure, _) => self.report(&concerned, failure, &Blocked::new()).await,
         }
     }
 
@@ -172,8 +172,8 @@ impl Resolutions {
         observe::universe(&visible, &self.stores, &self.catalogs)
     }
 
-    /// Tells a failure on the Subscriptions, and has the namespace tried again where that helps.
-    async fn tell(
+    /// Reports a failure on the Subscriptions, and has the namespace tried again where that helps.
+    async fn report(
         &self,
         namespace: &Namespace,
         failure: &Failure,
@@ -189,9 +189,9 @@ impl Resolutions {
         Ok(if retried { Conclusion::RequeueAfter(RETRY) } else { Conclusion::Done })
     }
 
-    /// Tells what CSVs without a Subscription lack, on these, unless it was said before. An old
+    /// Reports what CSVs without a Subscription lack, on these, unless it was said before. An old
     /// version that is about to go lacks nothing.
-    async fn tell_orphans(
+    async fn report_orphans(
         &self,
         namespace: &str,
         csvs: &[Arc<ClusterServiceVersion>],
@@ -204,8 +204,8 @@ impl Resolutions {
         if let Some(rest) = upgrade_under_way(csvs.iter().map(AsRef::as_ref), clock::now()) {
             return Ok(Conclusion::RequeueAfter(rest));
         }
-        let told = self.orphans.get(namespace).map(|told| told.clone()).unwrap_or_default();
-        let effects = tell_orphans(csvs, found, &told);
+        let reported = self.orphans.get(namespace).map(|reported| reported.clone()).unwrap_or_default();
+        let effects = report_orphans(csvs, found, &reported);
         if !effects.is_empty() {
             tracing::warn!(namespace, ?found, "CSVs without a Subscription lack something");
         }

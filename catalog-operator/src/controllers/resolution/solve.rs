@@ -1,4 +1,4 @@
-//! Runs the resolver, and tells what it found.
+//! Runs the resolver, and reports what it found.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -118,7 +118,7 @@ async fn cluster_version(client: Option<&Client>) -> Option<Version> {
 
 fn solved(namespace: &str, answer: &Answer) -> Solved {
     let chosen = &answer.resolution.chosen;
-    chosen.iter().for_each(|chosen| tell(namespace, chosen));
+    chosen.iter().for_each(|chosen| report(namespace, chosen));
     for fault in &answer.left_out {
         tracing::warn!(namespace, %fault, "left out of the resolution");
     }
@@ -161,7 +161,7 @@ fn choice(chosen: &Chosen) -> Choice {
 }
 
 /// One line per chosen bundle: what, from where, instead of what, and why.
-fn tell(namespace: &str, chosen: &Chosen) {
+fn report(namespace: &str, chosen: &Chosen) {
     let entry = &chosen.entry;
     let why: Vec<_> = chosen.wanted_by.iter().map(ToString::to_string).collect();
     tracing::info!(

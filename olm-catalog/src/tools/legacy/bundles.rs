@@ -49,16 +49,16 @@ struct Property<'a> {
     value: Option<&'a RawValue>,
 }
 
-/// The bundle of a CSV. An owned CRD that is not there is told to `tell`; the bundle lacks it.
+/// The bundle of a CSV. An owned CRD that is not there is reported to `report`; the bundle lacks it.
 ///
 /// # Errors
 /// The CSV is no bundle.
-pub(super) fn read(csv: &Csv, crds: &Crds, tell: impl FnMut(String)) -> Result<Bundle, String> {
+pub(super) fn read(csv: &Csv, crds: &Crds, report: impl FnMut(String)) -> Result<Bundle, String> {
     if !csv.has_spec {
         return Err("it has no spec".to_owned());
     }
     let spec = Spec::of(csv)?;
-    let owned = owned(&spec, crds, tell)?;
+    let owned = owned(&spec, crds, report)?;
     let adding =
         |message: String| format!("error adding operator bundle {}: {message}", csv.name());
     bundle(csv, &spec, &owned).map_err(adding)
@@ -120,17 +120,17 @@ fn of_crd(api: &ApiKey) -> Option<ApiKey> {
 fn owned(
     spec: &Spec<'_>,
     crds: &Crds,
-    mut tell: impl FnMut(String),
+    mut report: impl FnMut(String),
 ) -> Result<Vec<Arc<Crd>>, String> {
     let mut found = Vec::new();
     for api in spec.definitions("customresourcedefinitions", "owned")? {
         let Some(key) = of_crd(&api) else {
-            tell(format!("error parsing owned name: {:?} is not PLURAL.GROUP", api.plural));
+            report(format!("error parsing owned name: {:?} is not PLURAL.GROUP", api.plural));
             continue;
         };
         match crds.get(&key) {
             Some(crd) => found.push(Arc::clone(crd)),
-            None => tell(format!("couldn't find owned CRD in crd list {key}")),
+            None => report(format!("couldn't find owned CRD in crd list {key}")),
         }
     }
     Ok(found)

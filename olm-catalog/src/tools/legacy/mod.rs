@@ -39,7 +39,7 @@ pub const PACKAGES: &str = "packages";
 pub struct Loaded {
     /// What could be read.
     pub catalog: LegacyCatalog,
-    /// What is wrong with the rest; v0 serves nothing then, unless it is told to be permissive.
+    /// What is wrong with the rest; v0 serves nothing then, unless it is run as permissive.
     pub problems: Vec<LegacyProblem>,
 }
 

@@ -117,7 +117,7 @@ proptest! {
                 Some(new) => seen.lock().insert(key, new.clone()),
                 None => seen.lock().remove(&key),
             };
-            assert_eq!(known, change.old, "a listener was told something else before");
+            assert_eq!(known, change.old, "a listener was notified of something else before");
         });
         for step in steps {
             match step {
@@ -132,7 +132,7 @@ proptest! {
         let held: Vec<_> = store.list().iter().map(|map| (**map).clone()).collect();
         let expected: Vec<_> = server.objects.into_values().collect();
         prop_assert_eq!(&held, &expected);
-        let told: Vec<_> = listeners.lock().values().map(|map| (**map).clone()).collect();
-        prop_assert_eq!(told, expected);
+        let reported: Vec<_> = listeners.lock().values().map(|map| (**map).clone()).collect();
+        prop_assert_eq!(reported, expected);
     }
 }

@@ -67,7 +67,7 @@ fn installing(pass: &Pass<'_>) -> Result<Decision, Query> {
     Ok(decision.requeue_at(later(pass.now, left)))
 }
 
-/// Looks again when certificates are due, since nothing else tells.
+/// Looks again when certificates are due, since no event says so.
 fn succeeded(pass: &Pass<'_>) -> Result<Decision, Query> {
     let decision = evaluate(pass, CsvPhase::Failed, reasons::COMPONENT_UNHEALTHY)?;
     Ok(match next_look(pass) {

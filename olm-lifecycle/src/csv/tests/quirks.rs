@@ -12,7 +12,7 @@
 //! | 8 | F | here: waiting_makes_no_haste |
 //! | 9 | F | scenario `side_by_side::no_foreign_writes` |
 //! | 10 | D done | `servers` an_api_that_is_away_while_pods_are_replaced_is_no_failure |
-//! | 11 | F | `operator_group/tests/accounts.rs` a_missing_account_is_told_until_it_is_there; `accounts` |
+//! | 11 | F | `operator_group/tests/accounts.rs` a_missing_account_is_reported_until_it_is_there; `accounts` |
 //! | 12 | F | `scenarios` a_forbidden_install_waits_for_a_change; olm-operator `triggers/tests.rs` |
 //! | 13 | F | olm-operator `triggers/tests.rs` labels_of_a_namespace_wake_groups_with_a_selector |
 //! | 14 | F | olm-operator `triggers/tests.rs` a_group_wakes_the_namespaces_that_it_gains_or_loses |
@@ -33,7 +33,7 @@
 //! | 29 | F | `operator_group/tests.rs` targets_reach_the_status; `csv/requirements/permissions.rs` |
 //! | 30 | D `--leader-elect` | scenario `replicas::take_over` |
 //! | 31 | F | `deletion` the_finalizer_is_added_first_and_keeps_others; here: no_write_meets_its_own |
-//! | 32 | D as v0 | `operator_group/tests/accounts.rs` a_missing_account_is_told_until_it_is_there |
+//! | 32 | D as v0 | `operator_group/tests/accounts.rs` a_missing_account_is_reported_until_it_is_there |
 //! | 33 | F | `webhook/tests.rs` definitions_stop_calling_what_goes; scenario `servers::conversion` |
 //! | 34 | D woken by index | as 6; scenario `lifecycle::missing_rights` |
 

@@ -181,7 +181,7 @@ fn a_cycle_of_replacements_ends_no_csv(#[case] strategy: &str) {
     assert_eq!(world.events.len(), 2, "said once by each");
 }
 
-/// In v0 nothing tells why CSVs that replace each other stay Pending.
+/// In v0 nothing says why CSVs that replace each other stay Pending.
 #[test]
 fn a_circle_of_new_csvs_is_reported_until_it_is_cut() {
     let mut world = World::new();

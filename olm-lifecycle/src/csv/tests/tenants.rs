@@ -83,7 +83,7 @@ fn what_is_trusted_goes_on() {
 
 /// As when the operators run in different namespaces, each with a Secret of its own.
 #[test]
-fn a_mark_of_another_key_is_told() {
+fn a_mark_of_another_key_is_reported() {
     let mut world = World::new();
     world.put(mk_hooked("Pending"));
     let csv: ClusterServiceVersion = serde_json::from_value(mk_hooked("Pending")).unwrap();

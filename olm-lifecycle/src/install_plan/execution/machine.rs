@@ -85,7 +85,7 @@ impl Execution {
 
     /// What the execution came to.
     pub fn finish(mut self) -> Ended {
-        self.tell_warnings();
+        self.report_warnings();
         Ended { steps: self.steps, failure: self.failure, notes: self.notes }
     }
 
@@ -101,25 +101,25 @@ impl Execution {
     }
 
     fn advance(&mut self) {
-        self.tell_warnings();
+        self.report_warnings();
         self.cursor += 1;
         self.stage = Stage::Open;
     }
 
-    pub(super) fn tell(&mut self, what: Matter) {
+    pub(super) fn report(&mut self, what: Matter) {
         self.notes.push(Note { step: self.cursor, what });
     }
 
     /// What was not changed was not taken over.
     pub(super) fn forget_take_over(&mut self) {
-        let told = Note { step: self.cursor, what: Matter::TakenOver };
-        self.notes.retain(|note| *note != told);
+        let reported = Note { step: self.cursor, what: Matter::TakenOver };
+        self.notes.retain(|note| *note != reported);
     }
 
-    fn tell_warnings(&mut self) {
+    fn report_warnings(&mut self) {
         let warnings = std::mem::take(&mut self.warnings);
         if !warnings.is_empty() {
-            self.tell(Matter::Warnings(warnings));
+            self.report(Matter::Warnings(warnings));
         }
     }
 

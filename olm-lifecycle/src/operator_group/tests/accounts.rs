@@ -13,7 +13,7 @@ fn with_account(status: Option<Value>) -> Observed {
 }
 
 #[test]
-fn a_missing_account_is_told_until_it_is_there() {
+fn a_missing_account_is_reported_until_it_is_there() {
     let mut observed = with_account(None);
     let decision = decide(&observed, now());
     let status = written_status(&decision).unwrap();

@@ -110,11 +110,11 @@ fn take_over(subscription: &Subscription, csv: &str, now: Timestamp) -> Vec<Effe
     status.state = SubscriptionState::AtLatestKnown;
     status.last_updated = Some(Time(now));
     let write = write(subscription, status);
-    let told = write.is_some().then(|| told(subscription, csv));
-    write.into_iter().chain(told).collect()
+    let reported = write.is_some().then(|| reported(subscription, csv));
+    write.into_iter().chain(reported).collect()
 }
 
-fn told(subscription: &Subscription, csv: &str) -> Effect {
+fn reported(subscription: &Subscription, csv: &str) -> Effect {
     let package = &subscription.spec.name;
     let note = EventNote {
         event_type: EventType::Normal,

@@ -71,7 +71,7 @@ pub fn begin(namespace: &Namespace, now: Timestamp) -> Begin {
     }
 }
 
-/// What changed among the catalogs is told for one look only; the next write follows at once.
+/// What changed among the catalogs is reported for one look only; the next write follows at once.
 fn is_synced(subscription: &Subscription) -> bool {
     let status = subscription.status.as_ref();
     let health = status.and_then(|status| conditions::get(status, CATALOG_SOURCES_UNHEALTHY));

@@ -14,16 +14,16 @@ use super::super::conditions;
 /// Why Subscriptions do not get the newest bundle, by name.
 pub type Blocked = BTreeMap<String, String>;
 
-/// Tells whether the upgrade of the Subscription is blocked. An equal condition stays as it is,
+/// Reports whether the upgrade of the Subscription is blocked. An equal condition stays as it is,
 /// with its times.
-pub(super) fn tell(status: &mut SubscriptionStatus, subscription: &Subscription, found: &Blocked) {
+pub(super) fn report(status: &mut SubscriptionStatus, subscription: &Subscription, found: &Blocked) {
     let name = subscription.metadata.name.as_deref().unwrap_or_default();
     let Some(why) = found.get(name) else {
         return conditions::remove(status, &[UPGRADE_BLOCKED]);
     };
-    let told = conditions::holding(UPGRADE_BLOCKED, CONSTRAINTS_NOT_SATISFIABLE, Some(why.clone()));
-    if conditions::get(status, UPGRADE_BLOCKED).is_none_or(|known| !conditions::same(known, &told))
+    let reported = conditions::holding(UPGRADE_BLOCKED, CONSTRAINTS_NOT_SATISFIABLE, Some(why.clone()));
+    if conditions::get(status, UPGRADE_BLOCKED).is_none_or(|known| !conditions::same(known, &reported))
     {
-        conditions::set(status, told);
+        conditions::set(status, reported);
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! From the creation of a new version until the old one is gone, both CSVs are in the namespace and
 //! only the new one belongs to a Subscription. The two contradict each other, so there is no
-//! solution until the old one is gone. v0 tells that as a failed resolution during every upgrade;
-//! here it is told when the upgrade does not go on.
+//! solution until the old one is gone. v0 reports that as a failed resolution during every upgrade;
+//! here it is reported when the upgrade does not go on.
 
 use std::time::Duration;
 

@@ -4,11 +4,11 @@
 //! begin  -> what has to be written first, or: resolve
 //! adopt  -> Subscriptions whose operator is installed already
 //! select -> which bundles of the solution become steps, and which Subscriptions follow them
-//! unpack -> what is told while bundles of the selection are still in their images
+//! unpack -> what is reported while bundles of the selection are still in their images
 //! plan   -> the InstallPlan that this asks for
 //! record -> the writes that finish the plan and point the Subscriptions at it
-//! fail   -> the writes that tell why there is no solution
-//! tell_orphans -> events of CSVs without a Subscription that lack something
+//! fail   -> the writes that say why there is no solution
+//! report_orphans -> events of CSVs without a Subscription that lack something
 //! ```
 //! Every status write is guarded by the resourceVersion that was observed; a conflict means that
 //! the namespace is looked at again, nothing is overwritten.
@@ -44,7 +44,7 @@ pub use begin::{Begin, Terms, begin};
 pub use blocked::Blocked;
 pub use fail::{Failure, fail};
 pub use handover::upgrade_under_way;
-pub use orphans::{Orphans, tell_orphans};
+pub use orphans::{Orphans, report_orphans};
 pub use plan::plan;
 pub use record::{clear_failures, record};
 pub use select::{Choice, Selection, select};

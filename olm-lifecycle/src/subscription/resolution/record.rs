@@ -51,7 +51,7 @@ fn subscriptions<'a>(
             &mut status,
             &[BUNDLE_UNPACKING, BUNDLE_UNPACK_FAILED, RESOLUTION_FAILED],
         );
-        blocked::tell(&mut status, subscription, &selection.blocked);
+        blocked::report(&mut status, subscription, &selection.blocked);
         if let Some(csv) = selection.updates.get(&subscription.name_any()) {
             status.current_csv = Some(csv.clone());
             if let Some(plan) = plan {

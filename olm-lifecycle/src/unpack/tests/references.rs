@@ -89,7 +89,7 @@ fn an_image_with_another_bundle_is_refused() {
 }
 
 #[test]
-fn bad_properties_are_told_with_their_bundle() {
+fn bad_properties_are_reported_with_their_bundle() {
     let steps = unpacked().steps("ns").unwrap();
     let reference = BundleReference::parse(steps[0].resource.manifest.as_deref().unwrap()).unwrap();
     let reference = BundleReference { properties: "[".to_owned(), ..reference };

@@ -155,7 +155,7 @@ fn written(outcome: Outcome, seen: Option<&CopiedCsv>) -> Result<(String, String
         }
         (Outcome::Unchanged, Some(copy)) => Ok((copy.uid.to_string(), copy.version.to_string())),
         (Outcome::Refused(refusal), _) => Err(refusal.into()),
-        // Observed too early or too late: the watch is about to tell.
+        // Observed too early or too late: the watch will report it.
         (other, _) => Err(Refusal {
             code: 409,
             reason: "Conflict".to_owned(),

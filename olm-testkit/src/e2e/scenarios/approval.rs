@@ -166,11 +166,11 @@ async fn check_conditions(scene: &Scene) -> Result<()> {
         ("InstallPlanPending", "True", "RequiresApproval"),
     ];
     wait::until(&scene.api(), "kettle", "say that its plan waits", |subscription: &Subscription| {
-        let told = conditions(subscription).iter().map(|condition| {
+        let reported = conditions(subscription).iter().map(|condition| {
             let reason = condition.reason.as_deref().unwrap_or_default();
             (condition.type_.as_str(), condition.status.as_str(), reason)
         });
-        told.eq(expected)
+        reported.eq(expected)
     })
     .await
     .map(drop)

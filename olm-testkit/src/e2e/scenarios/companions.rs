@@ -87,7 +87,7 @@ const PARTS: [&str; 11] = [
     "Subscription",
 ];
 
-/// Whether every part is listed, in the order of their kinds, and the CSV tells its phase.
+/// Whether every part is listed, in the order of their kinds, and the CSV reports its phase.
 fn is_complete(operator: &Operator) -> bool {
     let status = operator.status.clone().unwrap_or_default();
     let refs = status.components.unwrap_or_default().refs;

@@ -114,7 +114,7 @@ async fn check_cluster(scene: &Scene, crd: &Crd) -> Result<()> {
     let template = deployment.spec.and_then(|spec| spec.template.metadata).unwrap_or_default();
     let targets = template.annotations.unwrap_or_default();
     let targets = targets.get(annotations::TARGET_NAMESPACES);
-    ensure!(targets == Some(&scene.namespace), "the operator is told to watch {targets:?}");
+    ensure!(targets == Some(&scene.namespace), "the operator is configured to watch {targets:?}");
     scene.api::<ServiceAccount>().get("kettle").await.context("no ServiceAccount")?;
     let crds: Api<CustomResourceDefinition> = Api::all(scene.client.clone());
     let made = crds.get(&crd.name()).await.context("no CustomResourceDefinition")?;

@@ -53,13 +53,13 @@ async fn deprecated(scene: Arc<Scene>) -> Result<()> {
     scene.subscribe("lamp", "hall").await?;
     scene.succeeded("lamp.v1.0.0").await?;
     let rollup = "olm.package/lamp: use torches; olm.channel/stable: use fast; olm.bundle/lamp.v1.0.0: it flickers";
-    let subscription = told(&scene, rollup).await?;
+    let subscription = reported(&scene, rollup).await?;
     let parts = ["PackageDeprecated", "ChannelDeprecated", "BundleDeprecated"];
     let said = parts.map(|kind| message(&subscription, kind).unwrap_or_default().to_owned());
     ensure!(said.join("; ") == rollup, "the conditions say {said:?}");
 
     scene.publish("hall", &[lamps().deprecated(package, "use torches")]).await?;
-    let subscription = told(&scene, "olm.package/lamp: use torches").await?;
+    let subscription = reported(&scene, "olm.package/lamp: use torches").await?;
     ensure!(message(&subscription, "BundleDeprecated").is_none(), "the bundle is still deprecated");
     Ok(())
 }
@@ -78,7 +78,7 @@ async fn made_anew(scene: Arc<Scene>) -> Result<()> {
     scene.subscribe("lamp", "hall").await?;
     scene.at_latest("lamp", "lamp.v1.0.0").await?;
     let adopted = |event: &Event| event.reason.as_deref() == Some("CSVAdopted");
-    wait::until_some(&scene.api(), "", "tell the adoption", adopted).await?;
+    wait::until_some(&scene.api(), "", "report the adoption", adopted).await?;
     let newer = lamp("1.1.0").replaces("lamp.v1.0.0");
     let package = Package::new("lamp").channel("stable", vec![lamp("1.0.0"), newer]);
     scene.publish("hall", &[package]).await?;
@@ -107,7 +107,7 @@ async fn applied_by_hand(scene: Arc<Scene>) -> Result<()> {
     Ok(())
 }
 
-async fn told(scene: &Scene, text: &str) -> Result<Subscription> {
+async fn reported(scene: &Scene, text: &str) -> Result<Subscription> {
     let what = format!("say {text:?}");
     let subscription = wait::until(&scene.api(), "lamp", &what, |subscription: &Subscription| {
         message(subscription, "Deprecated") == Some(text)

@@ -28,7 +28,7 @@ pub(super) fn all() -> Vec<Scenario> {
     vec![
         scenario(
             "unpack::a_bundle_image",
-            "a bundle comes out of its image by a Job that runs, a missing image is told",
+            "a bundle comes out of its image by a Job that runs, a missing image is reported",
             a_bundle_image,
         )
         .needs(&needs),

@@ -75,7 +75,7 @@ pub struct Facts {
     pub stays: bool,
 }
 
-/// A container that runs until it is told to end.
+/// A container that runs until it is asked to end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Workload {
     /// A reference that the nodes can pull, or have.

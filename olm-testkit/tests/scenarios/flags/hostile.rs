@@ -13,7 +13,7 @@ use olm_testkit::wait;
 use olm_types::api::{CatalogSource, Subscription};
 use tar::{EntryType, Header};
 
-use crate::unpack::{bundle, told};
+use crate::unpack::{bundle, reported};
 
 /// A bomb, ways out, a device; then an operator from another catalog.
 pub async fn images(scene: Arc<Scene>) -> Result<()> {
@@ -29,7 +29,7 @@ pub async fn images(scene: Arc<Scene>) -> Result<()> {
         scene.subscribe("kettle", name).await?;
         let start = "Bundle unpacking failed - ImageInvalid: ";
         let says = |text: &str| text.starts_with(start) && text.contains(wrong);
-        told(&scene, "BundleUnpackFailed", says).await.with_context(|| name.to_owned())?;
+        reported(&scene, "BundleUnpackFailed", says).await.with_context(|| name.to_owned())?;
         forget(&scene).await?;
     }
     scene.subscribe("calm", "sound").await?;

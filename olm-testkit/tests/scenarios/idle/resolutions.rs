@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 const BURST: usize = 20;
 
 /// Resolutions that they may cost: one that has begun when others come, one for all of them, one
-/// that sees what was told, and as much for those whose catalogs were not looked at yet.
+/// that sees what was reported, and as much for those whose catalogs were not looked at yet.
 const RESOLUTIONS: f64 = 6.0;
 
 /// Changes of no importance, an important one, and many at once.

@@ -30,7 +30,7 @@ const RULES: usize = 12;
 /// Questions that are under way at once.
 const AT_ONCE: usize = 16;
 
-/// Fewest answers of each sort, so that a comparison tells something.
+/// Fewest answers of each sort, so that a comparison shows something.
 const LEAST: usize = 30;
 
 /// A question about an account, and our answer.

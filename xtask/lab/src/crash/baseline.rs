@@ -64,7 +64,7 @@ impl Baseline {
         initial.map(|(key, object)| (key.clone(), object.clone())).collect()
     }
 
-    /// One step back for one object; the next look tells whether it was enough.
+    /// One step back for one object; the next look shows whether it was enough.
     async fn take_back(&self, client: &Client, key: &Key, object: &Value) -> Result<()> {
         let Some(resource) = self.kinds.get(&key.kind) else { return Ok(()) };
         let api: Api<DynamicObject> = match key.namespace.as_str() {

@@ -25,7 +25,7 @@ pub(super) struct Images {
 }
 
 impl Images {
-    /// What test operators run until they are told to end.
+    /// What test operators run until they are asked to end.
     pub(super) fn waiting(&self) -> Workload {
         Workload { image: self.workload.clone(), waits: vec!["pause".to_owned()] }
     }

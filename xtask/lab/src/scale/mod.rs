@@ -14,7 +14,7 @@
 //!
 //! The load goes through the API alone, so `--cluster current` works with operators that run
 //! somewhere else. Their memory is then read from their metrics (`--metrics`), and what only the
-//! audit log or a restart of a process can tell is said to be not measured.
+//! audit log or a restart of a process can measure is said to be not measured.
 
 mod arrivals;
 mod catalogs;

@@ -102,7 +102,7 @@ impl Requests {
 pub(super) fn asked(metrics: &str) -> Result<f64> {
     let own = values(metrics, "olm_kit_requests_total{", |_| true);
     let all = own.chain(values(metrics, GO_REQUESTS, |_| true)).collect::<Vec<_>>();
-    ensure!(!all.is_empty(), "the metrics do not tell how many requests there were");
+    ensure!(!all.is_empty(), "the metrics do not report how many requests there were");
     Ok(all.into_iter().sum())
 }
 

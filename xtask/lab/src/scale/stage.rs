@@ -209,7 +209,7 @@ fn resident(metrics: &str) -> Result<f64> {
     let mut lines = metrics.lines();
     let value = lines.find_map(|line| line.strip_prefix("process_resident_memory_bytes "));
     let value = value.and_then(|value| value.trim().parse().ok());
-    value.context("the metrics do not tell the resident memory")
+    value.context("the metrics do not have the resident memory")
 }
 
 #[cfg(test)]

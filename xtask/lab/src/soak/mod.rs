@@ -99,8 +99,8 @@ async fn play_all(
         let place = format!("{} ({number} of {})", subject.package, subjects.len());
         progress.step(format!("{place}, {versions} versions"));
         let steps = progress.clone();
-        let told = Progress::new(move |line| steps.step(format!("{place}: {line}")));
-        let played = story::play(subject, &stage, &told).await;
+        let reported = Progress::new(move |line| steps.step(format!("{place}: {line}")));
+        let played = story::play(subject, &stage, &reported).await;
         // A dead operator explains a failure better than what was waited for.
         let line = stage.check().and(played)?;
         println!("{line}");

@@ -16,30 +16,30 @@ use super::subscriptions::Home;
 use super::within::follow_within;
 use crate::stage::Stage;
 
-/// Plays a package to its end; what goes wrong with it is in the line. Where it is, it tells as
+/// Plays a package to its end; what goes wrong with it is in the line. Where it is, it reports as
 /// `progress`.
 pub(super) async fn play(subject: &Subject, stage: &Stage, progress: &Progress) -> Result<Line> {
     let started = Instant::now();
     let before = Before::look(&stage.client).await?;
     let home = Home::of(&stage.client, &subject.package);
     home.build().await?;
-    let mut told = Told::new(progress);
+    let mut reported = Reported::new(progress);
     for route in &subject.channels {
         for stretch in stretches(subject, route) {
-            if !stretch.versions.is_subset(&told.seen.succeeded) {
+            if !stretch.versions.is_subset(&reported.seen.succeeded) {
                 let Stretch { first, last, .. } = &stretch;
                 progress.step(format!("channel {}, from {first} to {last}", route.channel));
-                told.upgrade(subject, route, &stretch, &home, &before).await?;
+                reported.upgrade(subject, route, &stretch, &home, &before).await?;
             }
         }
     }
-    for (name, route) in missed(subject, &told.seen) {
+    for (name, route) in missed(subject, &reported.seen) {
         progress.step(format!("{name} by itself"));
-        told.alone(subject, route, &name, &home, &before).await?;
+        reported.alone(subject, route, &name, &home, &before).await?;
     }
     progress.step("everything is removed");
-    told.left.extend(before.removed(&home, &subject.shipped).await?);
-    Ok(told.line(subject, started.elapsed()))
+    reported.left.extend(before.removed(&home, &subject.shipped).await?);
+    Ok(reported.line(subject, started.elapsed()))
 }
 
 /// The versions that no upgrade passed, each with a channel that has it.
@@ -53,7 +53,7 @@ fn missed<'a>(subject: &'a Subject, seen: &Seen) -> Vec<(String, &'a Route)> {
 }
 
 /// What came of a package so far.
-struct Told {
+struct Reported {
     seen: Seen,
     troubles: Vec<Trouble>,
     /// What stayed after a removal.
@@ -61,7 +61,7 @@ struct Told {
     upgraded: usize,
 }
 
-impl Told {
+impl Reported {
     fn new(progress: &Progress) -> Self {
         let seen = Seen::new(progress.clone());
         Self { seen, troubles: Vec::new(), left: Vec::new(), upgraded: 0 }

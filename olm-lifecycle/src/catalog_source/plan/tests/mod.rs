@@ -147,14 +147,14 @@ fn a_config_map_that_is_missing_is_named() {
     "no",
     "error ensuring grpc server network policy for catalog source img-catalog: no"
 )]
-fn refusals(#[case] kind: &'static str, #[case] message: &'static str, #[case] told: &str) {
+fn refusals(#[case] kind: &'static str, #[case] message: &'static str, #[case] reported: &str) {
     let mut world = of_image();
     world.refuse = Some((kind, message));
     let (_, conclusion) = world.look();
-    assert_eq!(conclusion.error.as_deref(), Some(told));
+    assert_eq!(conclusion.error.as_deref(), Some(reported));
     let status = world.status();
     assert_eq!(status.reason.as_deref(), Some("RegistryServerError"));
-    assert_eq!(status.message, Some(format!("couldn't ensure registry server - {told}")));
+    assert_eq!(status.message, Some(format!("couldn't ensure registry server - {reported}")));
     assert!(!is_healthy(&world.observed.catalog));
     assert_eq!(world.look().1.status, None, "written once");
     world.refuse = None;
@@ -163,7 +163,7 @@ fn refusals(#[case] kind: &'static str, #[case] message: &'static str, #[case] t
 }
 
 #[test]
-fn a_name_that_is_taken_is_told() {
+fn a_name_that_is_taken_is_reported() {
     let world = of_image();
     let plan = plan(&world.observed, &world.settings, world.now);
     let taken = vec![Outcome::AlreadyExists; plan.steps.len()];
@@ -198,7 +198,7 @@ fn a_wrong_record_of_the_service_is_put_right() {
 }
 
 #[test]
-fn what_cannot_be_built_is_told_and_waits_for_the_spec() {
+fn what_cannot_be_built_is_reported_and_waits_for_the_spec() {
     let mut world = of_image();
     world.set_spec(json!({"grpcPodConfig": {"memoryTarget": "much"}}));
     let (writes, conclusion) = world.look();

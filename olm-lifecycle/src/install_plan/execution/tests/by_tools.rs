@@ -137,7 +137,7 @@ fn a_pull_secret_needs_no_manifest() {
 #[rstest]
 #[case::secret("Secret", "error creating secret thing - no rights", false)]
 #[case::config_map("ConfigMap", "error updating configmap: thing: no rights", true)]
-fn a_missing_right_is_told_in_the_words_of_the_api_server(
+fn a_missing_right_is_reported_in_the_words_of_the_api_server(
     #[case] kind: &'static str,
     #[case] text: &str,
     #[case] forever: bool,

@@ -18,7 +18,7 @@ mod kinds;
 mod objects;
 mod owners;
 mod tenants;
-mod told;
+mod reported;
 mod unpacked;
 
 use olm_effect::{Identity, Refusal};

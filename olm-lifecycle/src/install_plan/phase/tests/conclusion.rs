@@ -148,7 +148,7 @@ fn a_failed_execution_is_tried_again_soon_at_first() {
 }
 
 #[test]
-fn what_is_told_becomes_events_and_a_number() {
+fn what_is_reported_becomes_events_and_a_number() {
     let notes = vec![
         Note { step: 0, what: Matter::Warnings(vec!["old".to_owned()]) },
         Note { step: 0, what: Matter::TakenOver },

@@ -73,7 +73,7 @@ fn check_steps(plan: &InstallPlan) -> Result<()> {
     Ok(())
 }
 
-/// A name that no catalog has is told, and the plan is left as it is.
+/// A name that no catalog has is reported, and the plan is left as it is.
 async fn check_unknown(scene: &Scene) -> Result<()> {
     let plan: InstallPlan = scene.api().get("mine-unknown").await?;
     ensure!(plan.status.is_none_or(|status| status.plan.is_empty()), "unknown.v1.0.0 has steps");

@@ -12,7 +12,7 @@ use olm_types::api::{InstallPlan, InstallPlanPhase, StepStatus};
 use serde_json::{Value, json};
 
 use super::tool::{complete, step, write};
-use super::{cluster, is_in, message, plan, told};
+use super::{cluster, is_in, message, plan, reported};
 use crate::builders::{self, Crd};
 use crate::e2e::scene::Scene;
 
@@ -87,7 +87,7 @@ pub(super) async fn steps_of_no_csv(scene: Arc<Scene>) -> Result<()> {
     of_no_owner(&scene.api::<Role>().get("thing").await?)?;
     of_no_owner(&scene.api::<RoleBinding>().get("thing").await?)?;
     of_no_owner(&scene.api::<NetworkPolicy>().get("thing").await?)?;
-    let texts = told(&scene, "ObjectTakenOver").await?;
+    let texts = reported(&scene, "ObjectTakenOver").await?;
     let end = "it was changed to what the plan asks for, and OLM manages it from now on";
     ensure!(matches!(texts.as_slice(), [text] if text.ends_with(end)), "{texts:?}");
     a_service_is_updated(&scene).await

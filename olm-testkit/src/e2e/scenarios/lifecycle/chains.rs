@@ -79,8 +79,8 @@ pub(super) async fn another_selector(scene: Arc<Scene>) -> Result<()> {
     ensure!(first.uid() != second.uid(), "it is the same Deployment");
     let spec = serde_json::to_value(&second.spec)?;
     ensure!(spec["selector"]["matchLabels"] == selected, "it selects {}", spec["selector"]);
-    let told = |event: &Event| event.reason.as_deref() == Some("DeploymentRecreated");
-    wait::until_some(&scene.api(), "", "tell of the new Deployment", told).await.map(drop)
+    let reported = |event: &Event| event.reason.as_deref() == Some("DeploymentRecreated");
+    wait::until_some(&scene.api(), "", "report the new Deployment", reported).await.map(drop)
 }
 
 /// Of two versions that replace each other neither would ever go. They say so, until one stops.

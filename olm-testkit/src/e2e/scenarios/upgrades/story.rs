@@ -66,7 +66,7 @@ impl Story {
     }
 
     /// Checks what a Subscription said one after the other: state, `currentCSV`, `installedCSV`
-    /// and generation of the InstallPlan; `-` where it says nothing. It never had a failure to tell.
+    /// and generation of the InstallPlan; `-` where it says nothing. It never had a failure to report.
     ///
     /// That a version is on the way need not be seen: the write conflicts with that of its catalogs'
     /// health now and then, and when it is tried again the version may be installed already.
@@ -75,7 +75,7 @@ impl Story {
         let last = expected.last().map(|line| (*line).to_owned());
         let story = self.subscriptions.until("come to its end", |story| end(story) == last).await?;
         let failure = story.iter().find_map(failure);
-        ensure!(failure.is_none(), "{name} told of a failed resolution: {failure:?}");
+        ensure!(failure.is_none(), "{name} reported a failed resolution: {failure:?}");
         let (found, expected) = (states(&story, name, summary), expected.iter().copied());
         let found: Vec<_> = found.into_iter().filter(|state| !is_first_pending(state)).collect();
         let is_seen = |state: &&str| !is_pending(state) || found.iter().any(|one| one == state);

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::super::review::Request;
 use super::ground::{Ground, secrets};
-use super::plans::{refused, told};
+use super::plans::{refused, reported};
 
 const CSV: &str = "thief.v1.0.0";
 
@@ -42,7 +42,7 @@ pub async fn local_catalog(ground: Ground) -> Result<()> {
     let name = Patch::Merge(json!({"spec": {"serviceAccountName": "installer"}}));
     let groups: Api<OperatorGroup> = Api::namespaced(ground.tenant.clone(), ground.home());
     groups.patch("group", &PatchParams::default(), &name).await?;
-    told(&ground, "cannot create resource \"clusterroles\"").await?;
+    reported(&ground, "cannot create resource \"clusterroles\"").await?;
     theft.expect(&ground.scene.client, false).await
 }
 

@@ -12,7 +12,7 @@ use super::csvs::{SNOOP, snoop};
 use super::forgery::{CSV as HONEST, Honest};
 use super::ground::Ground;
 use super::groups::{nothing_is_gained, ruler};
-use super::plans::{crown, told, write_plan_with};
+use super::plans::{crown, reported, write_plan_with};
 use super::targets::{install, thief};
 
 /// A phase says what was looked at already: none lets a webhook in that is not allowed. Under v0's
@@ -71,7 +71,7 @@ pub async fn forged_executor(ground: Ground) -> Result<()> {
     let account = json!({"namespace": ground.foreign, "name": "ruler"});
     let forged = json!({"attenuatedServiceAccountRef": account});
     write_plan_with(&ground, &crown(&ground), forged).await?;
-    told(&ground, "cannot create resource \"clusterrolebindings\"").await?;
+    reported(&ground, "cannot create resource \"clusterrolebindings\"").await?;
     ground.theft(&ground.user, "kube-system").expect(&ground.scene.client, false).await?;
     let plan = ground.scene.api::<InstallPlan>().get("by-hand").await?;
     let named = plan.status.and_then(|status| status.attenuated_service_account_ref);

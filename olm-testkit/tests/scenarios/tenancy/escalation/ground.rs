@@ -23,7 +23,7 @@ use super::super::review::Request;
 pub struct Ground {
     /// The tenant's namespace, as an administrator sees it.
     pub scene: Arc<Scene>,
-    /// What the operators were told about tenants.
+    /// How the operators are configured about tenants.
     pub policy: TenantPolicy,
     /// Asks the API server as the tenant.
     pub tenant: Client,

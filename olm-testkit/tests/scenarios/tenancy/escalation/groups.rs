@@ -64,11 +64,11 @@ pub async fn forged_targets(ground: Ground) -> Result<()> {
         "selector": {"matchExpressions": [{"key": "k", "operator": "Like"}]},
     }))?;
     ground.create(&group).await?;
-    let told = |group: &OperatorGroup| {
+    let reported = |group: &OperatorGroup| {
         let mut conditions = group.status.iter().flat_map(|status| &status.conditions);
         conditions.any(|condition| condition.type_ == "InvalidTargetNamespaces")
     };
-    wait::until(&ground.scene.api(), "group", "say that its selector is wrong", told).await?;
+    wait::until(&ground.scene.api(), "group", "say that its selector is wrong", reported).await?;
     ground.put_status::<OperatorGroup>("group", json!({"namespaces": [""]})).await?;
     install(&ground).await?;
     nothing_is_gained(&ground).await

@@ -32,8 +32,8 @@ const IDLE: Duration = Duration::from_secs(60);
 /// How a leader ends.
 #[derive(Clone, Copy, Debug)]
 enum End {
-    /// It is told to, and gives its Lease back.
-    Told,
+    /// It is asked to, and gives its Lease back.
+    Asked,
     /// It is killed, and its Lease has to run out.
     Killed,
 }
@@ -76,7 +76,7 @@ impl Bench<'_> {
         self.work.done(&first).await?;
         self.idle(&leader, &standby).await?;
         let mut pair = (leader, standby);
-        for end in [End::Told, End::Killed] {
+        for end in [End::Asked, End::Killed] {
             let mut times = Vec::new();
             for _ in 0..count {
                 let (time, next) = self.failover(pair, end).await?;
@@ -109,7 +109,7 @@ impl Bench<'_> {
         let mut audit = self.writes();
         audit.until_quiet(&[self.operator.name()], QUIET, PATIENCE).await?;
         let ended = match end {
-            End::Told => {
+            End::Asked => {
                 leader.terminate()?;
                 Instant::now()
             }
@@ -164,7 +164,7 @@ fn print(end: End, times: &mut [Duration]) {
         times.get(rank).copied().unwrap_or_default().as_secs_f64()
     };
     let how = match end {
-        End::Told => "leader told to end",
+        End::Asked => "leader asked to end",
         End::Killed => "leader killed",
     };
     println!(

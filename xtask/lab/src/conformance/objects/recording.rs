@@ -15,7 +15,7 @@ use super::normalise;
 /// Objects in normal form.
 pub(super) type State = BTreeMap<Key, Value>;
 
-/// What tells an object apart. The kind comes first, so that a sorted list is grouped by it.
+/// What distinguishes an object. The kind comes first, so that a sorted list is grouped by it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Key {
     pub kind: String,

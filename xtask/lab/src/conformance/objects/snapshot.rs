@@ -46,7 +46,7 @@ pub(super) async fn objects(client: &Client) -> Result<Vec<Value>> {
     Ok(all)
 }
 
-/// What tells whether anybody writes: the metadata of every object.
+/// What shows whether any client writes: the metadata of every object.
 async fn versions(client: &Client) -> Result<Versions> {
     let mut versions = Versions::default();
     for resource in kinds::all() {
