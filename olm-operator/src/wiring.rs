@@ -3,7 +3,7 @@
 //! The stages of a CSV are named in `olm_lifecycle::csv::stages::STAGES`; a binary of one's own adds
 //! to them and calls [`run_with`].
 
-mod companions;
+mod related;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -85,7 +85,7 @@ pub async fn run_with(line: CommandLine<Args>, stages: Stages) -> anyhow::Result
     serve(&args, &parts).await?;
     parts.start_controllers();
     parts.start_copies();
-    parts.start_companions();
+    parts.start_related();
     parts.start_reports();
     let ended = parts.tasks.wait().await.context("a part of the process failed");
     parts.participant.release().await;
@@ -127,7 +127,7 @@ impl Parts {
         if proxy::is_known(&ApiKinds::new(client.clone())).await? {
             watches = watches.with_proxies(&client, &metrics.watches());
         }
-        let report = companions::report(args);
+        let report = related::report(args);
         let triggers = Triggers {
             stores: watches.stores(),
             queues: Queues::new(args.watched()).reporting(report.names.given()),
@@ -234,7 +234,7 @@ fn interpreter(options: InterpreterOptions, client: &Client, stores: &Stores) ->
         .with_store(resource_of::<ClusterRoleBinding>(), stores.cluster_role_bindings.clone())
         .with_store(resource_of::<CustomResourceDefinition>(), stores.crds.clone())
         .with_store(resource_of::<APIService>(), stores.api_services.clone());
-    companions::with_components(stores.serving.follow(interpreter), stores)
+    related::with_components(stores.serving.follow(interpreter), stores)
 }
 
 /// Prints the rows of `docs/metrics.md`, one for each family of metrics.

@@ -1,5 +1,5 @@
-//! Sends spans in batches. A batch that the collector does not take is dropped, and that is reported
-//! once until it takes one again.
+//! Sends spans in batches. A batch that the collector does not take is dropped, and that is
+//! reported once until it takes one again.
 
 use std::time::Duration;
 

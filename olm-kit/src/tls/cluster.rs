@@ -78,7 +78,7 @@ struct Follower {
     shared: SharedProfile,
     /// What the object said last.
     said: Option<Value>,
-    /// The trouble that the log has already.
+    /// The problem that the log has already.
     reported: Option<String>,
 }
 
@@ -92,16 +92,16 @@ impl Follower {
 
     /// Reads the object; false where there is no such kind.
     async fn look(&mut self) -> bool {
-        let trouble = match self.kinds.look_for(API, NAME).await {
+        let problem = match self.kinds.look_for(API, NAME).await {
             Ok(Optional::NoSuchKind) => return false,
             Ok(Optional::NoSuchObject) => Some(format!("there is no APIServer {NAME}")),
             Ok(Optional::Is(object)) => self.apply(&object).err().map(|error| error.to_string()),
             Err(error) => Some(chain(&error)),
         };
-        if let Some(trouble) = trouble.as_ref().filter(|_| trouble != self.reported) {
-            tracing::warn!(trouble, "the TLS profile of the cluster is not followed");
+        if let Some(problem) = problem.as_ref().filter(|_| problem != self.reported) {
+            tracing::warn!(problem, "the TLS profile of the cluster is not followed");
         }
-        self.reported = trouble;
+        self.reported = problem;
         true
     }
 

@@ -106,11 +106,11 @@ impl Followed {
         let mut reported = None;
         loop {
             sleep(LOOK).await;
-            let trouble = self.look().await.err().map(|error| crate::tasks::chain(&error));
-            if let Some(trouble) = trouble.as_ref().filter(|_| trouble != reported) {
-                tracing::warn!(trouble, "the certificate of this process cannot be exchanged");
+            let problem = self.look().await.err().map(|error| crate::tasks::chain(&error));
+            if let Some(problem) = problem.as_ref().filter(|_| problem != reported) {
+                tracing::warn!(problem, "the certificate of this process cannot be exchanged");
             }
-            reported = trouble;
+            reported = problem;
         }
     }
 

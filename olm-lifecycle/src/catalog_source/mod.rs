@@ -16,7 +16,7 @@ pub mod registry;
 mod spec;
 mod status;
 mod template;
-mod trouble;
+mod pod_problem;
 
 pub use interval::is_poll_due;
 pub use observed::{ConfigMapFound, Connection, Content, Observed, Present, foreign, include};

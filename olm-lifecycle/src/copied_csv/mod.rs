@@ -1,8 +1,8 @@
 //! Copies of CSVs: how the users of a namespace see which operators watch it (spec olm-operator 5).
 //!
-//! [`desired`] says whether a namespace should have a copy, [`Prototype`] what it looks like. Of the
-//! copies that exist only a [`CopiedCsv`] is kept: where it is, whence it came, and a fingerprint
-//! that says whether it is still in step.
+//! [`desired`] says whether a namespace should have a copy, [`Prototype`] what it looks like. Of
+//! the copies that exist only a [`CopiedCsv`] is kept: where it is, whence it came, and a
+//! fingerprint that says whether it is still in step.
 
 mod config;
 mod fingerprint;

@@ -222,7 +222,8 @@ fn an_unserved_version_goes_after_every_object_was_written_anew() {
     assert!(matches!(error, CrdError::StoredVersionRemoved { .. }), "still written in v1");
 }
 
-/// What is written anew is reported; with the switch nothing is, and the upgrade is refused as in v0.
+/// What is written anew is reported; with the switch nothing is, and the upgrade is refused as in
+/// v0.
 #[rstest]
 #[case::retired(false)]
 #[case::kept(true)]

@@ -1,9 +1,9 @@
 //! Steps for a CSV that another one has replaced in the meantime.
 //!
 //! A plan whose record was lost is executed from its first step again. When the version that it
-//! installed is gone by then, because a newer one took over, the same steps would create it again and
-//! put its older objects in the place of the newer ones. Such steps count as done, and so do those
-//! for a CSV that is not wanted any more.
+//! installed is gone by then, because a newer one took over, the same steps would create it again
+//! and put its older objects in the place of the newer ones. Such steps count as done, and so do
+//! those for a CSV that is not wanted any more.
 
 use std::collections::BTreeSet;
 

@@ -14,7 +14,7 @@ use super::{attempts, waiting};
 
 /// Where a bundle stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum LookupState {
     /// Nothing is there yet.
     Pending,
     /// It is unavailable for now.
@@ -24,12 +24,12 @@ pub enum Standing {
 }
 
 /// Where the bundle of a lookup stands.
-pub fn standing(lookup: &BundleLookup) -> Standing {
+pub fn state(lookup: &BundleLookup) -> LookupState {
     let holds = |kind| get(lookup, kind).is_some_and(|condition| condition.status == "True");
     match (holds(FAILED), holds(PENDING)) {
-        (true, _) => Standing::Failed,
-        (false, true) => Standing::Pending,
-        (false, false) => Standing::Done,
+        (true, _) => LookupState::Failed,
+        (false, true) => LookupState::Pending,
+        (false, false) => LookupState::Done,
     }
 }
 
@@ -50,14 +50,14 @@ pub fn note_job(
     job: &Job,
     pods: &[Arc<Pod>],
     now: Timestamp,
-) -> Standing {
+) -> LookupState {
     if let Some(failure) = attempts::failure(job) {
         let text = |text: &Option<String>| text.clone().unwrap_or_default();
         note_failed(lookup, &text(&failure.reason), &text(&failure.message), now);
-        return Standing::Failed;
+        return LookupState::Failed;
     }
     if attempts::is_complete(job) {
-        return Standing::Done;
+        return LookupState::Done;
     }
     let pods = waiting::waiting(job, pods);
     let message = match pods.as_str() {
@@ -65,7 +65,7 @@ pub fn note_job(
         pods => waiting::advised(&format!("unpack job not completed: {pods}")),
     };
     note_pending(lookup, JOB_INCOMPLETE, &message, now);
-    Standing::Pending
+    LookupState::Pending
 }
 
 /// The bundle is waited for, and why.

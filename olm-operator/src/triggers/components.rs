@@ -142,7 +142,7 @@ impl Triggers {
     }
 
     /// A CSV changed: its OperatorCondition may have to, and what it adopts.
-    pub(super) fn companions_of(&self, change: &Change<ClusterServiceVersion>) {
+    pub(super) fn wake_related_of(&self, change: &Change<ClusterServiceVersion>) {
         self.queues.add_reports();
         let Some(csv) = change.latest() else { return };
         let generation =

@@ -71,7 +71,8 @@ async fn silence(started: &Arc<Local>) -> Result<()> {
     resolutions::only_when_needed(started.admin(Operator::Catalog)?, refused).await
 }
 
-/// After a start, each CatalogSource is reported once that it was connected, and nothing else is written.
+/// After a start, each CatalogSource is reported once that it was connected, and nothing else is
+/// written.
 async fn connected_again(started: &Local, written: &[Write], before: Timestamp) -> Result<()> {
     let catalogs: Api<CatalogSource> = Api::all(started.client());
     let catalogs = catalogs.list(&ListParams::default()).await?.items;

@@ -47,7 +47,7 @@ impl DocumentError {
         }
     }
 
-    /// Line and column of the trouble, both from 1, as far as they are known.
+    /// Line and column of the problem, both from 1, as far as they are known.
     pub fn at(&self) -> Option<(usize, usize)> {
         match self {
             Self::Exceeded(exceeded) => exceeded.at,

@@ -133,7 +133,8 @@ impl CatalogSources {
         }
     }
 
-    /// Asks the registry for the digest of the image when it is time, and no other task looks already.
+    /// Asks the registry for the digest of the image when it is time, and no other task looks
+    /// already.
     async fn digest(
         &self,
         catalog: &CatalogSource,

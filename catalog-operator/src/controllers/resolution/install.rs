@@ -19,8 +19,8 @@ use super::unpack::Images;
 use crate::clock;
 
 impl Resolutions {
-    /// Turns a solution into a plan. The outer error is a refused write, the inner one is reported on
-    /// the Subscriptions.
+    /// Turns a solution into a plan. The outer error is a refused write, the inner one is reported
+    /// on the Subscriptions.
     pub(super) async fn install(
         &self,
         namespace: &Namespace,

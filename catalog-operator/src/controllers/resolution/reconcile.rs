@@ -144,8 +144,8 @@ impl Resolutions {
         }
     }
 
-    /// Reports to those who are refused, except that there is no solution in the middle of an upgrade:
-    /// that is no failure.
+    /// Reports to those who are refused, except that there is no solution in the middle of an
+    /// upgrade: that is no failure.
     async fn refuse(
         &self,
         namespace: &Namespace,

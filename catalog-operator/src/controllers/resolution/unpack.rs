@@ -7,7 +7,7 @@ use olm_lifecycle::install_plan::steps;
 use olm_lifecycle::subscription::resolution::{
     Awaited, Blocked, Choice, Failure, Namespace, Selection, unpack_failed, unpacking,
 };
-use olm_lifecycle::unpack::lookup::{Standing, standing};
+use olm_lifecycle::unpack::lookup::{LookupState, state};
 use olm_lifecycle::unpack::{self, Terms, Unpacked};
 
 use super::super::act;
@@ -101,7 +101,7 @@ impl Resolutions {
         blocked: &Blocked,
     ) -> Result<Conclusion, ReconcileError> {
         let failed =
-            look.awaited.iter().any(|awaited| standing(&awaited.lookup) == Standing::Failed);
+            look.awaited.iter().any(|awaited| state(&awaited.lookup) == LookupState::Failed);
         let effects = match failed {
             true => unpack_failed(namespace, &look.awaited, blocked, clock::now()),
             false => unpacking(namespace, &look.awaited, blocked, clock::now()),

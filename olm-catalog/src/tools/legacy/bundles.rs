@@ -49,7 +49,8 @@ struct Property<'a> {
     value: Option<&'a RawValue>,
 }
 
-/// The bundle of a CSV. An owned CRD that is not there is reported to `report`; the bundle lacks it.
+/// The bundle of a CSV. An owned CRD that is not there is reported to `report`; the bundle lacks
+/// it.
 ///
 /// # Errors
 /// The CSV is no bundle.

@@ -1,5 +1,5 @@
-//! What is valid and what is reported, keyword by keyword. The same objects meet a real API server in
-//! the scenarios of olm-testkit.
+//! What is valid and what is reported, keyword by keyword. The same objects meet a real API server
+//! in the scenarios of olm-testkit.
 
 use proptest::prelude::*;
 use rstest::rstest;

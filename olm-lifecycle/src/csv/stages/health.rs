@@ -118,7 +118,7 @@ fn evaluate(pass: &Pass<'_>, unhealthy: CsvPhase, reason: &'static str) -> Resul
             let message = "calculated deployment install is bad";
             Decision::enter(CsvPhase::Pending, reasons::NEEDS_REINSTALL, message).note(why)
         }
-        Components::Deployment(trouble) => in_trouble(trouble, unhealthy, reason),
+        Components::Deployment(problem) => with_problem(problem, unhealthy, reason),
         Components::ApiServicesMissing if pods_come_back(pass)? => Decision::nothing()
             .requeue_at(later(pass.now, POD_PAUSE))
             .note("APIs are away while pods are replaced"),
@@ -148,8 +148,8 @@ fn pods_come_back(pass: &Pass<'_>) -> Result<bool, Query> {
     Ok(pods.iter().any(|pod| is_disrupted(pod, pass.now)))
 }
 
-fn in_trouble(trouble: Unhealthy, unhealthy: CsvPhase, reason: &'static str) -> Decision {
-    let Unhealthy { reason: kind, message } = trouble;
+fn with_problem(problem: Unhealthy, unhealthy: CsvPhase, reason: &'static str) -> Decision {
+    let Unhealthy { reason: kind, message } = problem;
     match kind {
         UnhealthyReason::Timeout => {
             let message = format!("install failed: {message}");

@@ -6,7 +6,7 @@ mod causes;
 mod jobs;
 mod manifests;
 mod references;
-mod standing;
+mod lookup_states;
 
 use std::sync::Arc;
 use std::time::Duration;

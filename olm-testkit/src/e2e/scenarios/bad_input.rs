@@ -86,8 +86,8 @@ async fn a_malformed_bundle(scene: Arc<Scene>) -> Result<()> {
     scene.succeeded("elsewhere.v1.0.0").await?;
     scene.subscribe("broken", "mixed").await?;
     wait::until(&scene.api(), "broken", "say what is wrong", |subscription: &Subscription| {
-        let mut troubles = conditions(subscription).iter().filter(|c| c.status == "True");
-        troubles.any(|c| c.message.as_deref().is_some_and(|text| text.contains("broken.v1.0.0")))
+        let mut problems = conditions(subscription).iter().filter(|c| c.status == "True");
+        problems.any(|c| c.message.as_deref().is_some_and(|text| text.contains("broken.v1.0.0")))
     })
     .await?;
     Ok(())

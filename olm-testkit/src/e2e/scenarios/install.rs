@@ -69,8 +69,8 @@ async fn converged(scene: &Scene, name: &str, csv: &str) -> Result<Subscription>
     scene.installed(name, csv).await?;
     let healthy = |subscription: &Subscription| {
         let state = subscription.status.as_ref().map(|status| &status.state);
-        let troubled = conditions(subscription).iter().any(|condition| condition.status == "True");
-        state == Some(&SubscriptionState::AtLatestKnown) && !troubled
+        let unhealthy = conditions(subscription).iter().any(|condition| condition.status == "True");
+        state == Some(&SubscriptionState::AtLatestKnown) && !unhealthy
     };
     let subscription = wait::until(&scene.api(), name, "be at the latest version", healthy).await?;
     let health = conditions(&subscription).iter().find(|c| c.type_ == "CatalogSourcesUnhealthy");

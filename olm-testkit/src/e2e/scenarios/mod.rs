@@ -4,7 +4,7 @@ mod approval;
 mod bad_input;
 mod catalog_images;
 mod catalogs;
-mod companions;
+mod related_objects;
 mod dependencies;
 mod install;
 mod install_plans;
@@ -34,7 +34,7 @@ pub fn all() -> Vec<Scenario> {
         approval::all(),
         subscriptions::all(),
         lifecycle::all(),
-        companions::all(),
+        related_objects::all(),
         removal::all(),
         uninstall::all(),
         operator_groups::all(),

@@ -79,7 +79,7 @@ impl Scene {
     }
 
     /// Waits until a Subscription has this version installed, wants no other, and nothing of it is
-    /// under way or in trouble.
+    /// under way or unhealthy.
     pub async fn at_latest(&self, subscription: &str, csv: &str) -> Result<Subscription> {
         let what = format!("be at {csv}, the latest version");
         wait::until(&self.api(), subscription, &what, |subscription: &Subscription| {

@@ -36,8 +36,8 @@ const ROUNDS: u64 = 3;
 /// upgrade takes about a second.
 const LONGEST: u64 = 600;
 
-/// No server listens, while the catalog gets a newer version. What was watched is watched again before
-/// the end is looked at: until then operators decide by what they saw before.
+/// No server listens, while the catalog gets a newer version. What was watched is watched again
+/// before the end is looked at: until then operators decide by what they saw before.
 pub async fn killed(local: Arc<Local>, scene: Arc<Scene>) -> Result<()> {
     story::begin(&scene).await?;
     let watched = AuditLog::new(local.audit_log()).watches(&Operator::NAMES)?;
@@ -77,8 +77,8 @@ pub async fn away_for_minutes(local: Arc<Local>, scene: Arc<Scene>) -> Result<()
     refused(&local, &scene, AWAY_FOR_MINUTES).await
 }
 
-/// The operators say that no server answers, try again now and then, and go on when it is over, without
-/// having been started again.
+/// The operators say that no server answers, try again now and then, and go on when it is over,
+/// without having been started again.
 async fn refused(local: &Local, scene: &Scene, time: Duration) -> Result<()> {
     story::begin(scene).await?;
     let logs = || -> Result<Vec<String>> {

@@ -16,7 +16,7 @@ mod quota;
 mod stage;
 mod subscription;
 mod timeline;
-mod trouble;
+mod refused;
 mod update;
 mod workloads;
 
@@ -62,6 +62,6 @@ async fn play(timeline: &Timeline, stage: &mut Stage) -> Result<()> {
     update::followed(timeline, stage).await?;
     approval::given(timeline, stage).await?;
     broken::stuck_and_repaired(timeline, stage).await?;
-    trouble::show(timeline, stage).await?;
+    refused::show(timeline, stage).await?;
     closing::memory(timeline, stage)
 }

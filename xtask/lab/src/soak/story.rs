@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use super::follow::{Seen, follow, refusal};
 use super::leftovers::Before;
 use super::plan::{Route, Subject};
-use super::report::{Line, Trouble};
+use super::report::{Line, Problem};
 use super::stretches::{Stretch, shared, stretches};
 use super::subscriptions::Home;
 use super::within::follow_within;
@@ -55,7 +55,7 @@ fn missed<'a>(subject: &'a Subject, seen: &Seen) -> Vec<(String, &'a Route)> {
 /// What came of a package so far.
 struct Reported {
     seen: Seen,
-    troubles: Vec<Trouble>,
+    problems: Vec<Problem>,
     /// What stayed after a removal.
     left: Vec<String>,
     upgraded: usize,
@@ -64,7 +64,7 @@ struct Reported {
 impl Reported {
     fn new(progress: &Progress) -> Self {
         let seen = Seen::new(progress.clone());
-        Self { seen, troubles: Vec::new(), left: Vec::new(), upgraded: 0 }
+        Self { seen, problems: Vec::new(), left: Vec::new(), upgraded: 0 }
     }
 
     /// From the first version of a stretch of a channel to its last.
@@ -88,7 +88,7 @@ impl Reported {
         self.upgraded += self.seen.succeeded.len().saturating_sub(known + 1);
         if !arrived {
             let stuck = self.stuck(stretch);
-            self.trouble(subject, &stuck, home, before).await?;
+            self.problem(subject, &stuck, home, before).await?;
         }
         self.remove(subject, home, before).await
     }
@@ -105,7 +105,7 @@ impl Reported {
         let lacks = subject.versions.get(name).is_some_and(|version| {
             version.missing.is_some() || before.impossible(version).is_some()
         });
-        if lacks && self.troubles.iter().any(|trouble| trouble.version == name) {
+        if lacks && self.problems.iter().any(|problem| problem.version == name) {
             return Ok(());
         }
         home.group(&shared(subject, &BTreeSet::from([name.to_owned()]))).await?;
@@ -113,7 +113,7 @@ impl Reported {
         home.subscribe(package, channel, name, Approval::Manual).await?;
         let approved = home.approve().await.is_ok();
         if !approved || !follow(home, name, &mut self.seen).await? {
-            self.trouble(subject, name, home, before).await?;
+            self.problem(subject, name, home, before).await?;
         }
         self.remove(subject, home, before).await
     }
@@ -128,7 +128,7 @@ impl Reported {
         open.unwrap_or(&stretch.first).clone()
     }
 
-    async fn trouble(
+    async fn problem(
         &mut self,
         subject: &Subject,
         version: &str,
@@ -143,7 +143,7 @@ impl Reported {
         let missing = known
             .and_then(|version| version.missing.clone().or_else(|| before.impossible(version)));
         let phase = self.seen.phase(version);
-        self.troubles.push(Trouble { version: version.to_owned(), phase, said, missing });
+        self.problems.push(Problem { version: version.to_owned(), phase, said, missing });
         Ok(())
     }
 
@@ -162,7 +162,7 @@ impl Reported {
             versions: subject.versions.len(),
             succeeded,
             upgraded: self.upgraded,
-            troubles: self.troubles,
+            problems: self.problems,
             left: self.left,
             took,
         }

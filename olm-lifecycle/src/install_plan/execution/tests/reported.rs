@@ -1,5 +1,5 @@
-//! What is reported about steps: warnings, objects that were another owner's, CRDs that are upgraded
-//! although objects do not fit.
+//! What is reported about steps: warnings, objects that were another owner's, CRDs that are
+//! upgraded although objects do not fit.
 
 use super::*;
 

@@ -152,8 +152,8 @@ async fn deployment_edited(
     Ok(after)
 }
 
-/// A plan that is done stays done: its ConfigMap is not made again, and no reconcile waits for it. What
-/// the CSV requires is missed, and nothing is missed that it does not name.
+/// A plan that is done stays done: its ConfigMap is not made again, and no reconcile waits for it.
+/// What the CSV requires is missed, and nothing is missed that it does not name.
 async fn config_map_deleted(scene: Arc<Scene>) -> Result<()> {
     let crd = scene.kind("Vase");
     let settings = json!({

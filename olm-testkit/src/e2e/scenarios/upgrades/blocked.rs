@@ -14,8 +14,8 @@ use crate::e2e::scene::Scene;
 const OLD: &str = "kettle.v1.0.0";
 const NEW: &str = "kettle.v1.1.0";
 
-/// The newer version needs a kind that no operator provides: the old one stays at work, no plan is made,
-/// and the Subscription says why. The upgrade follows once an operator provides the kind.
+/// The newer version needs a kind that no operator provides: the old one stays at work, no plan is
+/// made, and the Subscription says why. The upgrade follows once an operator provides the kind.
 pub async fn a_missing_api(scene: Arc<Scene>) -> Result<()> {
     let (story, kind) = (Story::begin(&scene).await?, kettles(&scene));
     let taps = scene.kind("Tap");

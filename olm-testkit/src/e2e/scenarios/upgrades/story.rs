@@ -66,7 +66,8 @@ impl Story {
     }
 
     /// Checks what a Subscription said one after the other: state, `currentCSV`, `installedCSV`
-    /// and generation of the InstallPlan; `-` where it says nothing. It never had a failure to report.
+    /// and generation of the InstallPlan; `-` where it says nothing. It never had a failure to
+    /// report.
     ///
     /// That a version is on the way need not be seen: the write conflicts with that of its catalogs'
     /// health now and then, and when it is tried again the version may be installed already.

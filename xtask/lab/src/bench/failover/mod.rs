@@ -1,5 +1,5 @@
-//! Two replicas of an operator: how long no replica acts when the leader ends, what they write while
-//! nothing happens, and what a standby needs. First olm-operator, then catalog-operator.
+//! Two replicas of an operator: how long no replica acts when the leader ends, what they write
+//! while nothing happens, and what a standby needs. First olm-operator, then catalog-operator.
 
 mod work;
 

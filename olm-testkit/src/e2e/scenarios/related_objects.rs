@@ -20,13 +20,13 @@ use crate::wait;
 pub(super) fn all() -> Vec<Scenario> {
     vec![
         scenario(
-            "companions::an_operator_lists_its_parts",
+            "related_objects::an_operator_lists_its_parts",
             "an Operator lists what belongs to it, comes back while it has parts, and its parts \
              keep their label",
             an_operator_lists_its_parts,
         ),
         scenario(
-            "companions::a_condition_and_its_rights",
+            "related_objects::a_condition_and_its_rights",
             "each CSV has an OperatorCondition that its accounts may write, and what they write is \
              acknowledged",
             a_condition_and_its_rights,

@@ -11,7 +11,7 @@ use super::subscription;
 use super::timeline::Timeline;
 
 /// Where the Subscription is created; it must not disturb the other namespace.
-pub(super) const NAMESPACE: &str = "demo-trouble";
+pub(super) const NAMESPACE: &str = "demo-refused";
 
 /// A channel that the package does not have.
 const CHANNEL: &str = "nightly";

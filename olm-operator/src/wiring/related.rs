@@ -50,7 +50,7 @@ impl Parts {
     }
 
     /// Starts them once all stores are filled.
-    pub(super) fn start_companions(&self) {
+    pub(super) fn start_related(&self) {
         let Triggers { stores, queues, components, dependents, .. } = &self.triggers;
         let interpreter = &self.interpreter;
         let operators = OperatorReconciler {
