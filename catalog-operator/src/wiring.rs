@@ -13,7 +13,7 @@ use olm_kit::controller::{Controller, Places, Reconciler};
 use olm_kit::flags::CommandLine;
 use olm_kit::interpreter::{Interpreter, InterpreterOptions};
 use olm_kit::key::QueueKey;
-use olm_kit::leader::{Participant, Leadership};
+use olm_kit::leader::{Leadership, Participant};
 use olm_kit::metrics::Metrics;
 use olm_kit::queue::Queue;
 use olm_kit::tasks::Tasks;

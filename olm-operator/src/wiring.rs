@@ -137,7 +137,8 @@ impl Parts {
             originals,
             components: ComponentIndex::default(),
         };
-        let options = interpreter_options(args, &metrics, &participant).with_accounts(&connector)?;
+        let options =
+            interpreter_options(args, &metrics, &participant).with_accounts(&connector)?;
         let interpreter = interpreter(options, &client, &triggers.stores);
         triggers.listen();
         watches.start(&tasks);

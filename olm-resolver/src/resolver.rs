@@ -127,7 +127,9 @@ impl Resolver {
             Ok((scope, problem)) => Isolated::new(self, &scope, &problem).refused(),
             Err(_) => {
                 let subscriptions = request.subscriptions.iter();
-                subscriptions.map(|subscription| format!("subscription {}", subscription.name)).collect()
+                subscriptions
+                    .map(|subscription| format!("subscription {}", subscription.name))
+                    .collect()
             }
         }
     }

@@ -41,10 +41,7 @@ fn subscriptions() {
             ),
             ("missing channel", "a.v1 a/alpha*\na.v1 a/stable\nsub a a/beta"),
             ("missing catalog", "a.v1 a/alpha\nsub a a/alpha in:olm/nowhere"),
-            (
-                "missing catalog without a replacement",
-                "a.v1 a/alpha\nsub b b/alpha in:olm/nowhere",
-            ),
+            ("missing catalog without a replacement", "a.v1 a/alpha\nsub b b/alpha in:olm/nowhere"),
             ("missing startingCSV", "a.v1 a/alpha\nsub a a/alpha start:a.v9"),
             (
                 "startingCSV of another channel",

@@ -58,7 +58,8 @@ impl Collector {
         let holds = |taken: &Vec<u8>| texts.iter().all(|text| contains(taken, text.as_bytes()));
         let mut taken = self.taken.clone();
         let reported = timeout(PATIENCE, taken.wait_for(holds)).await;
-        reported.with_context(|| format!("the collector did not get {texts:?}"))?
+        reported
+            .with_context(|| format!("the collector did not get {texts:?}"))?
             .context("the collector has ended")?;
         Ok(())
     }

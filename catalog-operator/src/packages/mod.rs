@@ -7,9 +7,9 @@
 
 mod cache;
 mod kind;
-mod refresh;
 mod maintenance;
+mod refresh;
 
 pub use cache::PackageCache;
-pub use refresh::Refresh;
 pub use maintenance::Maintenance;
+pub use refresh::Refresh;

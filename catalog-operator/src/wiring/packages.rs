@@ -19,7 +19,8 @@ impl Parts {
         self.kit_metrics.certificate("packages", &api.identity());
         let (client, interpreter) = (self.client.clone(), self.interpreter.clone());
         let leadership = self.participant.leadership().clone();
-        let maintenance = Maintenance::new(client, interpreter, leadership, &self.args.namespace, &api);
+        let maintenance =
+            Maintenance::new(client, interpreter, leadership, &self.args.namespace, &api);
         api.serve(&self.args.packages_address, &self.tasks).await?;
         let token = self.tasks.token();
         self.tasks.spawn("packages API maintenance", async move {

@@ -6,7 +6,7 @@ use arc_swap::ArcSwap;
 use axum::http::{HeaderMap, StatusCode};
 use kube::Client;
 
-use crate::callers::{Authorities, Authorizer, Access, identify};
+use crate::callers::{Access, Authorities, Authorizer, identify};
 use crate::listen::Caller;
 
 /// Whom to let in.

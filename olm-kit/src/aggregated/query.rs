@@ -202,7 +202,8 @@ pub(super) mod tests {
     #[test]
     fn parts_need_rights_of_their_own() {
         let target = Target::parse("/apis/g.io/v1/namespaces/a/things/b/icon", &kind()).unwrap();
-        let Some(Access::Objects { subresource, verb, name, .. }) = target.access("", &kind()) else {
+        let Some(Access::Objects { subresource, verb, name, .. }) = target.access("", &kind())
+        else {
             panic!("no objects")
         };
         assert_eq!(

@@ -15,7 +15,7 @@ use super::answers::Answers;
 use super::query::{Target, parameters};
 use super::resource::Resource;
 use super::status::Failure;
-use crate::callers::{Authorities, Authorizer, User, Access, identify};
+use crate::callers::{Access, Authorities, Authorizer, User, identify};
 use crate::listen::Caller;
 
 /// What answers are made of.

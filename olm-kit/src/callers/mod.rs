@@ -11,7 +11,7 @@ mod authorize;
 mod identity;
 
 pub use authorities::{Authorities, AuthoritiesError};
-pub use authorize::Authorizer;
 pub(crate) use authorize::Access;
+pub use authorize::Authorizer;
 pub use identity::User;
 pub(crate) use identity::identify;

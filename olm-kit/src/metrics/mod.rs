@@ -9,9 +9,9 @@ mod at_scrape;
 mod catalogue;
 mod controllers;
 mod family;
+mod health;
 mod process;
 mod requests;
-mod health;
 mod summary;
 #[cfg(test)]
 mod tests;

@@ -58,7 +58,8 @@ pub async fn follow(
         return Ok(shared);
     }
     let kinds = ApiKinds::new(client.clone());
-    let mut follower = Follower { flags, kinds, shared: shared.clone(), said: None, reported: None };
+    let mut follower =
+        Follower { flags, kinds, shared: shared.clone(), said: None, reported: None };
     if !follower.look().await {
         return Ok(shared);
     }

@@ -9,9 +9,9 @@ use olm_types::conditions::catalog_source::{CONTENT_CURRENT, PACKAGES_SHOWN};
 use olm_types::reasons::catalog_source as reasons;
 
 use super::observed::{Content, Observed};
+use super::pod_problem::of_pods;
 use super::status::TRANSIENT_FAILURE;
 use super::template::set;
-use super::pod_problem::of_pods;
 
 /// Sets or removes the conditions.
 pub(super) fn note(observed: &Observed, status: &mut CatalogSourceStatus, now: Timestamp) {

@@ -141,7 +141,8 @@ fn serving(
         created_at: Some(Time(now)),
     };
     let reported = status.registry_service.as_ref().is_some_and(|reported| {
-        RegistryServiceStatus { created_at: reported.created_at.clone(), ..wanted.clone() } == *reported
+        RegistryServiceStatus { created_at: reported.created_at.clone(), ..wanted.clone() }
+            == *reported
     });
     if server.made_pod || !reported {
         status.registry_service = Some(wanted);

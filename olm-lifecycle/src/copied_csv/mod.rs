@@ -5,18 +5,18 @@
 //! fingerprint that says whether it is still in step.
 
 mod config;
+mod desired;
 mod fingerprint;
 mod prototype;
 mod record;
 mod rights;
-mod desired;
 
 pub use config::{Census, config_status, disabled_note};
+pub use desired::{Copying, Desired, desired};
 pub use fingerprint::{Fingerprint, Lack};
 pub use prototype::Prototype;
 pub use record::CopiedCsv;
 pub use rights::{TargetRights, decide_rights};
-pub use desired::{Copying, Desired, desired};
 
 #[cfg(test)]
 mod tests;

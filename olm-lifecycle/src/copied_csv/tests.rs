@@ -160,7 +160,10 @@ fn while_group_and_original_disagree_nothing_happens() {
 fn while_the_original_is_being_deleted_nothing_is_copied() {
     let mut origin = mk_origin("t", "");
     origin.metadata.deletion_timestamp = mk(json!("2026-01-01T00:00:00Z"));
-    assert_eq!(desired(Some(&origin), Some(&mk_given(&["t"])), "t", &copying(true)), Desired::Leave);
+    assert_eq!(
+        desired(Some(&origin), Some(&mk_given(&["t"])), "t", &copying(true)),
+        Desired::Leave
+    );
 }
 
 #[rstest]

@@ -62,7 +62,9 @@ pub fn judge(plan: &InstallPlan, around: &Surroundings) -> Verdict {
         Some(_) if !subscriptions.iter().any(|subscription| owns(subscription, plan)) => {
             return without_owner(plan, around);
         }
-        Some(_) => subscriptions.into_iter().filter(|one| owns(one, plan) || refers(one, plan)).collect(),
+        Some(_) => {
+            subscriptions.into_iter().filter(|one| owns(one, plan) || refers(one, plan)).collect()
+        }
         None => subscriptions.into_iter().filter(|one| refers(one, plan)).collect(),
     };
     if subscriptions.is_empty() {
@@ -134,7 +136,11 @@ fn is_begun(status: &InstallPlanStatus) -> bool {
 }
 
 /// The plan by what becomes of each CSV that it was made for; dependencies share its fate.
-fn of_csvs(plan: &InstallPlan, around: &Surroundings, subscriptions: &[&Arc<Subscription>]) -> Verdict {
+fn of_csvs(
+    plan: &InstallPlan,
+    around: &Surroundings,
+    subscriptions: &[&Arc<Subscription>],
+) -> Verdict {
     let Some(status) = &plan.status else { return Verdict::Go(BTreeSet::new()) };
     let (begun, waited) = (is_begun(status), turn::has_waited(status));
     let view = csvs::View {

@@ -131,7 +131,9 @@ impl Component for ClusterServiceVersion {
 }
 
 /// What all condition types have in common; fields that only some have are left out.
-fn reported<'a, C: Serialize + 'a>(conditions: impl Iterator<Item = &'a C>) -> Vec<ComponentCondition> {
+fn reported<'a, C: Serialize + 'a>(
+    conditions: impl Iterator<Item = &'a C>,
+) -> Vec<ComponentCondition> {
     let values = conditions.filter_map(|condition| serde_json::to_value(condition).ok());
     values.filter_map(|value| serde_json::from_value(value).ok()).collect()
 }

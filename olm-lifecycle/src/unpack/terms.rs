@@ -85,7 +85,11 @@ mod tests {
     #[case("2m", Some(120), Some(120))]
     #[case("0", Some(0), None)]
     #[case("-1m", None, Some(600))]
-    fn timeouts(#[case] value: &str, #[case] reported: Option<u64>, #[case] effective: Option<u64>) {
+    fn timeouts(
+        #[case] value: &str,
+        #[case] reported: Option<u64>,
+        #[case] effective: Option<u64>,
+    ) {
         let terms = terms(&group(BUNDLE_UNPACK_TIMEOUT, value)).unwrap();
         assert_eq!(terms.timeout, reported.map(Duration::from_secs));
         let flag = Duration::from_secs(600);

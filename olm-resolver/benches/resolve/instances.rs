@@ -61,7 +61,11 @@ fn with_subscriptions(
     });
     let subscriptions: Vec<Value> = subscriptions.collect();
     let name = format!("real catalogs, {count} Subscriptions");
-    Ok(Instance { case: case(&name, json!(catalogs), json!(subscriptions))?, name, reference_runs: 3 })
+    Ok(Instance {
+        case: case(&name, json!(catalogs), json!(subscriptions))?,
+        name,
+        reference_runs: 3,
+    })
 }
 
 fn read_blobs(folder: &Path, blobs: &mut Vec<Value>) -> Result<()> {
@@ -205,7 +209,8 @@ pub fn hostile_rule() -> Result<Instance> {
         {"schema": "olm.channel", "package": "p", "name": "a", "entries": [{"name": "p.v1"}]},
         {"schema": "olm.bundle", "package": "p", "name": "p.v1", "properties": properties},
     ]);
-    let subscriptions = json!([{"name": "s", "package": "p", "catalog": "k", "catalogNamespace": "olm"}]);
+    let subscriptions =
+        json!([{"name": "s", "package": "p", "catalog": "k", "catalogNamespace": "olm"}]);
     let case = case(&name, json!([{"name": "k", "namespace": "olm", "fbc": fbc}]), subscriptions)?;
     Ok(Instance { name, case, reference_runs: 0 })
 }

@@ -185,8 +185,11 @@ impl<'a> Isolated<'a> {
         choices: &[VariableId],
     ) -> Option<BlockedUpgrade> {
         let (newest, kept) = (*choices.first()?, *choices.last()?);
-        let (Subject::Subscription(subscription), Subject::Bundle(bundle), Subject::Bundle(installed)) =
-            (self.problem.subject(of)?, self.problem.subject(newest)?, self.problem.subject(kept)?)
+        let (
+            Subject::Subscription(subscription),
+            Subject::Bundle(bundle),
+            Subject::Bundle(installed),
+        ) = (self.problem.subject(of)?, self.problem.subject(newest)?, self.problem.subject(kept)?)
         else {
             return None;
         };

@@ -137,8 +137,10 @@ impl Instance {
             lines.push(line(bundle));
         }
         for subscription in &self.subscriptions {
-            let catalog = subscription.catalog.map_or("any".to_owned(), |name| format!("olm/{name}"));
-            let mut line = format!("sub {} {}/stable in:{catalog}", subscription.name, subscription.package);
+            let catalog =
+                subscription.catalog.map_or("any".to_owned(), |name| format!("olm/{name}"));
+            let mut line =
+                format!("sub {} {}/stable in:{catalog}", subscription.name, subscription.package);
             if let Some(bundle) = subscription.installed.map(|position| &self.bundles[position]) {
                 line += &format!(" is:{}", bundle.name);
                 lines.push(csv(bundle));

@@ -114,7 +114,8 @@ impl Installation {
             let group = builders::operator_group(self.namespace, "group", targets);
             create(client, self.namespace, &group).await?;
         }
-        let mut subscription = builders::subscription(self.namespace, self.package, "stable", CATALOG);
+        let mut subscription =
+            builders::subscription(self.namespace, self.package, "stable", CATALOG);
         OLM_NAMESPACE.clone_into(&mut subscription.spec.source_namespace);
         if let Some(pinned) = self.pinned {
             subscription.spec.starting_csv = Some(pinned.to_owned());

@@ -53,10 +53,12 @@ pub async fn causes_are_reported(scene: Arc<Scene>) -> Result<()> {
     let cause = "manifest for kettle:v1 not found";
     kubelet.cannot_pull(&job, cause).await?;
     let v0 = "Bundle image pull failed. Common causes: Missing ICSP";
-    reported(&scene, "BundleUnpacking", |text| text.starts_with(v0) && text.contains(cause)).await?;
+    reported(&scene, "BundleUnpacking", |text| text.starts_with(v0) && text.contains(cause))
+        .await?;
     let v0 = "Bundle unpacking failed - DeadlineExceeded: Job was active longer than specified \
               deadline. Auto-retry in ~5 min after job cleanup (TTL). ";
-    reported(&scene, "BundleUnpackFailed", |text| text.starts_with(v0) && text.contains(cause)).await?;
+    reported(&scene, "BundleUnpackFailed", |text| text.starts_with(v0) && text.contains(cause))
+        .await?;
     ensure!(scene.api::<InstallPlan>().list(&ListParams::default()).await?.items.is_empty());
     kubelet.end().await
 }

@@ -55,7 +55,8 @@ impl Results {
         self.reported.retain(|said| is_there(said));
         self.passed = self.passed.saturating_sub(self.lacking.len());
         self.not_run += self.lacking.len();
-        self.reasons = [self.reasons, self.lacking.split_off(0), self.reported.split_off(0)].concat();
+        self.reasons =
+            [self.reasons, self.lacking.split_off(0), self.reported.split_off(0)].concat();
         self
     }
 }

@@ -99,7 +99,8 @@ fn unoffered(
     subscriptions: &[Arc<Subscription>],
     catalogs: &Catalogs,
 ) -> BTreeSet<String> {
-    let lost = followers(plan, subscriptions).filter(|(csv, subscription)| !offers(catalogs, subscription, csv));
+    let lost = followers(plan, subscriptions)
+        .filter(|(csv, subscription)| !offers(catalogs, subscription, csv));
     lost.map(|(csv, _)| csv.to_owned()).collect()
 }
 

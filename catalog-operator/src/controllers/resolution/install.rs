@@ -43,9 +43,12 @@ impl Resolutions {
         let request = match in_place::read(bytes, plan) {
             Ok(Some(request)) => request,
             Ok(None) => {
-                return act(&self.interpreter, &clear_failures(namespace, &selection, clock::now()))
-                    .await
-                    .map(|()| Ok(Conclusion::Done));
+                return act(
+                    &self.interpreter,
+                    &clear_failures(namespace, &selection, clock::now()),
+                )
+                .await
+                .map(|()| Ok(Conclusion::Done));
             }
             Err(error) => return Ok(Err(Failure::Bundle(error.to_string()))),
         };

@@ -5,12 +5,12 @@ mod install;
 mod named;
 mod observe;
 mod reconcile;
-mod unchanged;
 mod solve;
+mod unchanged;
 mod unpack;
 mod words;
 
 pub use named::Unresolved;
 pub use reconcile::Resolutions;
-pub(crate) use unchanged::Unchanged;
 pub use solve::Rules;
+pub(crate) use unchanged::Unchanged;

@@ -11,15 +11,15 @@ use olm_kit::controller::{Conclusion, ReconcileError, Reconciler};
 use olm_kit::interpreter::Interpreter;
 use olm_lifecycle::install_plan::collect;
 use olm_lifecycle::subscription::resolution::{
-    Begin, Blocked, Failure, Namespace, Orphans, Terms, Unusable, adopt, begin, fail, report_orphans,
-    upgrade_under_way,
+    Begin, Blocked, Failure, Namespace, Orphans, Terms, Unusable, adopt, begin, fail,
+    report_orphans, upgrade_under_way,
 };
 use olm_types::api::ClusterServiceVersion;
 
 use super::super::act;
 use super::observe;
-use super::unchanged::{Inputs, Unchanged};
 use super::solve::{Question, Refused, Rules, Solved, solve};
+use super::unchanged::{Inputs, Unchanged};
 use crate::catalogs::Catalogs;
 use crate::clock;
 use crate::metrics::CatalogMetrics;
@@ -204,7 +204,8 @@ impl Resolutions {
         if let Some(rest) = upgrade_under_way(csvs.iter().map(AsRef::as_ref), clock::now()) {
             return Ok(Conclusion::RequeueAfter(rest));
         }
-        let reported = self.orphans.get(namespace).map(|reported| reported.clone()).unwrap_or_default();
+        let reported =
+            self.orphans.get(namespace).map(|reported| reported.clone()).unwrap_or_default();
         let effects = report_orphans(csvs, found, &reported);
         if !effects.is_empty() {
             tracing::warn!(namespace, ?found, "CSVs without a Subscription lack something");

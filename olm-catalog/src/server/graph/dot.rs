@@ -1,6 +1,6 @@
 //! Graphs in DOT, the language of Graphviz.
 
-use super::{Notation, EntryKind};
+use super::{EntryKind, Notation};
 
 /// The notation of DOT.
 pub(super) struct Dot;

@@ -1,6 +1,6 @@
 //! Graphs in Mermaid.
 
-use super::{Notation, EntryKind};
+use super::{EntryKind, Notation};
 
 /// The notation of Mermaid.
 pub(super) struct Mermaid;

@@ -9,7 +9,7 @@ use olm_types::api::ClusterServiceVersion;
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use crate::copied_csv::{Copying, Prototype, Desired, desired};
+use crate::copied_csv::{Copying, Desired, Prototype, desired};
 
 fn mk_origin(targets: &str, phase: &str) -> ClusterServiceVersion {
     serde_json::from_value(json!({
@@ -27,7 +27,11 @@ fn mk_given(namespaces: &[&str]) -> NamespaceSet {
     namespaces.iter().copied().collect()
 }
 
-fn desired_with(origin: Option<&ClusterServiceVersion>, targets: &[&str], namespace: &str) -> Desired {
+fn desired_with(
+    origin: Option<&ClusterServiceVersion>,
+    targets: &[&str],
+    namespace: &str,
+) -> Desired {
     let copying = Copying { enabled: true, protected: BTreeSet::new() };
     desired(origin, Some(&mk_given(targets)), namespace, &copying)
 }
@@ -46,7 +50,11 @@ fn copy_of(origin: &ClusterServiceVersion) -> Value {
 #[case::another_target(&["a", "b"], "b", Desired::Present)]
 #[case::of_all_namespaces(&[""], "c", Desired::Present)]
 #[case::no_target(&["a", "b"], "c", Desired::Absent)]
-fn targets_have_copies(#[case] targets: &[&str], #[case] namespace: &str, #[case] expected: Desired) {
+fn targets_have_copies(
+    #[case] targets: &[&str],
+    #[case] namespace: &str,
+    #[case] expected: Desired,
+) {
     let origin = mk_origin(&targets.join(","), "Succeeded");
     assert_eq!(desired_with(Some(&origin), targets, namespace), expected);
 }

@@ -33,7 +33,11 @@ fn the_deployment_is_made_anew() {
     assert_eq!(world.get("Deployment", "a-dep"), None);
     let reported =
         "DeploymentRecreated: Deployment a-dep was deleted, its pods first, and is made anew: ";
-    assert!(world.events.last().is_some_and(|event| event.starts_with(reported)), "{:?}", world.events);
+    assert!(
+        world.events.last().is_some_and(|event| event.starts_with(reported)),
+        "{:?}",
+        world.events
+    );
     assert!(world.next("b").starts_with("Installing/InstallSucceeded"));
     let made = world.get("Deployment", "a-dep").unwrap();
     assert_eq!(made["spec"]["selector"], json!({"matchLabels": {"app": "b"}}));

@@ -70,7 +70,8 @@ fn csv_of(step: &Step) -> Csv<'_> {
 impl View<'_> {
     /// What becomes of a CSV of the plan.
     pub(super) fn fate(&self, csv: &Csv<'_>) -> Fate {
-        let asking: Vec<_> = self.subscriptions.iter().filter(|subscription| asks(subscription, csv)).collect();
+        let asking: Vec<_> =
+            self.subscriptions.iter().filter(|subscription| asks(subscription, csv)).collect();
         if asking.is_empty() {
             return Fate::Unwanted(format!("no Subscription asks for {} any more", csv.name));
         }

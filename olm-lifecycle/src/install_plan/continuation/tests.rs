@@ -193,7 +193,8 @@ fn plans_without_owner(
     plan["metadata"] = metadata;
     plan["metadata"]["namespace"] = json!("ns");
     let mut subscription = subscription("s", "kettle");
-    subscription["status"]["installPlanRef"] = json!({"name": if named { "install-2" } else { "other" }});
+    subscription["status"]["installPlanRef"] =
+        json!({"name": if named { "install-2" } else { "other" }});
     let around = around(&[subscription], &[csv(OLD, "")]);
     let expected = match goes {
         true => Verdict::Go(BTreeSet::new()),

@@ -70,7 +70,10 @@ fn plan(
 }
 
 /// The conditions without times, or nothing when nothing is written.
-fn reported(before: &SubscriptionStatus, plan: &ReferencedPlan) -> Option<Vec<SubscriptionCondition>> {
+fn reported(
+    before: &SubscriptionStatus,
+    plan: &ReferencedPlan,
+) -> Option<Vec<SubscriptionCondition>> {
     let after = reconcile(before, plan, now())?;
     assert_eq!(after.last_updated, Some(Time(now())));
     let untimed = |condition: SubscriptionCondition| SubscriptionCondition {

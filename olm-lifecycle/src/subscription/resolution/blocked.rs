@@ -16,13 +16,19 @@ pub type Blocked = BTreeMap<String, String>;
 
 /// Reports whether the upgrade of the Subscription is blocked. An equal condition stays as it is,
 /// with its times.
-pub(super) fn report(status: &mut SubscriptionStatus, subscription: &Subscription, found: &Blocked) {
+pub(super) fn report(
+    status: &mut SubscriptionStatus,
+    subscription: &Subscription,
+    found: &Blocked,
+) {
     let name = subscription.metadata.name.as_deref().unwrap_or_default();
     let Some(why) = found.get(name) else {
         return conditions::remove(status, &[UPGRADE_BLOCKED]);
     };
-    let reported = conditions::holding(UPGRADE_BLOCKED, CONSTRAINTS_NOT_SATISFIABLE, Some(why.clone()));
-    if conditions::get(status, UPGRADE_BLOCKED).is_none_or(|known| !conditions::same(known, &reported))
+    let reported =
+        conditions::holding(UPGRADE_BLOCKED, CONSTRAINTS_NOT_SATISFIABLE, Some(why.clone()));
+    if conditions::get(status, UPGRADE_BLOCKED)
+        .is_none_or(|known| !conditions::same(known, &reported))
     {
         conditions::set(status, reported);
     }

@@ -76,8 +76,11 @@ pub fn unpack_failed(
     for subscription in &namespace.subscriptions {
         let mut status = subscription.status.clone().unwrap_or_default();
         let reported = reported(&status, failure, cause.clone());
-        let condition =
-            conditions::holding(BUNDLE_UNPACK_FAILED, reasons::BUNDLE_UNPACK_FAILED, Some(reported));
+        let condition = conditions::holding(
+            BUNDLE_UNPACK_FAILED,
+            reasons::BUNDLE_UNPACK_FAILED,
+            Some(reported),
+        );
         let news = report(&mut status, condition);
         conditions::remove(&mut status, &[BUNDLE_UNPACKING]);
         blocked::report(&mut status, subscription, blocked);

@@ -7,7 +7,9 @@ use futures::stream;
 use olm_effect::{Effect, Outcome, Refusal};
 use olm_kit::controller::ReconcileError;
 use olm_kit::interpreter::Interpreter;
-use olm_lifecycle::copied_csv::{CopiedCsv, Fingerprint, Prototype, Desired, decide_rights, desired};
+use olm_lifecycle::copied_csv::{
+    CopiedCsv, Desired, Fingerprint, Prototype, decide_rights, desired,
+};
 use olm_rbac::CopyOwner;
 use olm_types::api::ClusterServiceVersion;
 use serde_json::Value;

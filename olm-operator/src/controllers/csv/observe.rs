@@ -63,12 +63,18 @@ fn overrides(stores: &Stores, csv: &ClusterServiceVersion) -> Overrides {
 }
 
 /// Of the Subscriptions that say that they installed a CSV the first by name.
-fn installer<'a>(subscriptions: &'a [Arc<Subscription>], csv: &str) -> Option<&'a Arc<Subscription>> {
+fn installer<'a>(
+    subscriptions: &'a [Arc<Subscription>],
+    csv: &str,
+) -> Option<&'a Arc<Subscription>> {
     let installed_it = |subscription: &&Arc<Subscription>| {
         let status = subscription.status.as_ref();
         status.and_then(|status| status.installed_csv.as_deref()) == Some(csv)
     };
-    subscriptions.iter().filter(installed_it).min_by_key(|subscription| subscription.metadata.name.clone())
+    subscriptions
+        .iter()
+        .filter(installed_it)
+        .min_by_key(|subscription| subscription.metadata.name.clone())
 }
 
 fn accounts(stores: &Stores, csv: &ClusterServiceVersion) -> BTreeMap<String, Arc<ServiceAccount>> {
@@ -201,7 +207,10 @@ mod tests {
             subscription("a", Some("y.v1")),
             subscription("0", None),
         ];
-        let named = |csv| installer(&subscriptions, csv).and_then(|subscription| subscription.metadata.name.as_deref());
+        let named = |csv| {
+            installer(&subscriptions, csv)
+                .and_then(|subscription| subscription.metadata.name.as_deref())
+        };
         assert_eq!(named("x.v1"), Some("b"));
         assert_eq!(named("z.v1"), None);
     }

@@ -60,7 +60,8 @@ async fn nothing_happens_before(scene: Arc<Scene>) -> Result<()> {
     offer(&scene, &versions(&scene)[..1]).await?;
     subscribe(&scene, None).await?;
     let plan = waiting_plan(&scene, OLD, 1).await?;
-    let subscription = scene.condition("kettle", "InstallPlanPending", "True", "RequiresApproval").await?;
+    let subscription =
+        scene.condition("kettle", "InstallPlanPending", "True", "RequiresApproval").await?;
     ensure!(subscription.message.is_none(), "{subscription:?}");
     scene.at_rest().await?;
     check_nothing(&scene).await?;

@@ -111,7 +111,9 @@ async fn installed(scene: &Scene, bundles: &[Bundle; 2], names: &[&str; 2]) -> R
 
 /// The Subscription says why it stays at the old version, and nothing has started.
 async fn held_back(scene: &Scene, subscription: &str, old: &str, new: &str) -> Result<()> {
-    let why = scene.condition(subscription, "UpgradeBlocked", "True", "ConstraintsNotSatisfiable").await?;
+    let why = scene
+        .condition(subscription, "UpgradeBlocked", "True", "ConstraintsNotSatisfiable")
+        .await?;
     let why = why.message.unwrap_or_default();
     ensure!(why.starts_with(&format!("{old} is not upgraded to {new} ")), "{why:?}");
     ensure!(why.contains("apple"), "who requires it is not named: {why:?}");
@@ -128,6 +130,7 @@ async fn held_back(scene: &Scene, subscription: &str, old: &str, new: &str) -> R
 }
 
 fn plan(subscription: &Subscription) -> Result<&str> {
-    let reference = subscription.status.as_ref().and_then(|status| status.install_plan_ref.as_ref());
+    let reference =
+        subscription.status.as_ref().and_then(|status| status.install_plan_ref.as_ref());
     reference.and_then(|plan| plan.name.as_deref()).context("a Subscription without a plan")
 }

@@ -61,11 +61,16 @@ impl Scene {
                 && condition.status == status
                 && condition.reason.as_deref() == Some(reason)
         };
-        let subscription = wait::until(&self.api(), subscription, &what, |subscription: &Subscription| {
-            conditions(subscription).iter().any(matches)
-        })
-        .await?;
-        conditions(&subscription).iter().find(|c| matches(c)).cloned().context("the condition is gone")
+        let subscription =
+            wait::until(&self.api(), subscription, &what, |subscription: &Subscription| {
+                conditions(subscription).iter().any(matches)
+            })
+            .await?;
+        conditions(&subscription)
+            .iter()
+            .find(|c| matches(c))
+            .cloned()
+            .context("the condition is gone")
     }
 
     /// Waits until a Subscription has this version installed.
@@ -95,7 +100,8 @@ impl Scene {
 
     /// The InstallPlan that a Subscription points at.
     pub async fn plan_of(&self, subscription: &Subscription) -> Result<InstallPlan> {
-        let reference = subscription.status.as_ref().and_then(|status| status.install_plan_ref.as_ref());
+        let reference =
+            subscription.status.as_ref().and_then(|status| status.install_plan_ref.as_ref());
         let name = reference.and_then(|reference| reference.name.as_deref());
         let name = name.context("the Subscription points at no InstallPlan")?;
         self.api().get(name).await.with_context(|| format!("cannot read the InstallPlan {name}"))

@@ -12,7 +12,7 @@ use olm_testkit::oci::{self, Image};
 use olm_types::api::CatalogSource;
 use serde_json::json;
 
-use crate::unpack::{annotate, bundle, check_plan, plan, subscribe, reported};
+use crate::unpack::{annotate, bundle, check_plan, plan, reported, subscribe};
 
 /// From a registry that wants the credentials in a pull secret of the CatalogSource; without them it
 /// says so, and goes on when they are there.

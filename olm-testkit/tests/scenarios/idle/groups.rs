@@ -66,7 +66,9 @@ pub(super) async fn many_targets(started: &Arc<Local>) -> Result<Arc<Scene>> {
     .await?;
     let listed = group.status.map(|status| status.namespaces).unwrap_or_default();
     ensure!(listed.is_sorted(), "the list is in no order");
-    scene.create(&csv("everywhere.v1.0.0", "1.0.0").deployment("everywhere", "default").build()).await?;
+    scene
+        .create(&csv("everywhere.v1.0.0", "1.0.0").deployment("everywhere", "default").build())
+        .await?;
     scene.succeeded("everywhere.v1.0.0").await?;
     Ok(scene)
 }

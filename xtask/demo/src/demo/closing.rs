@@ -14,9 +14,9 @@ use olm_types::api::CatalogSource;
 use serde::de::DeserializeOwned;
 
 use super::install::{self, CATALOG};
+use super::refused;
 use super::stage::{CLUSTER, Stage};
 use super::timeline::Timeline;
-use super::refused;
 
 /// How the groups of the demo's kinds end.
 const GROUPS: &str = ".demo.olm-rs.dev";

@@ -16,7 +16,8 @@ pub(super) async fn resolution(
     plan: &InstallPlan,
 ) -> Result<()> {
     let subscriptions: Api<Subscription> = Api::namespaced(client.clone(), namespace);
-    let subscriptions = subscriptions.list(&ListParams::default()).await.context("cannot list Subscriptions")?;
+    let subscriptions =
+        subscriptions.list(&ListParams::default()).await.context("cannot list Subscriptions")?;
     let csvs = csvs(plan)?;
     timeline
         .event("InstallPlan", format!("{}: {} operators resolved", plan.name_any(), csvs.len()));
@@ -43,8 +44,9 @@ fn csvs(plan: &InstallPlan) -> Result<Vec<ClusterServiceVersion>> {
 
 /// A Subscription that a person made and that this version answers.
 fn asked_for(csv: &ClusterServiceVersion, subscriptions: &[Subscription]) -> Option<String> {
-    let by_a_person =
-        |subscription: &&Subscription| !subscription.annotations().contains_key(annotations::GENERATED_BY);
+    let by_a_person = |subscription: &&Subscription| {
+        !subscription.annotations().contains_key(annotations::GENERATED_BY)
+    };
     let answers = |subscription: &&Subscription| {
         let current = subscription.status.as_ref().and_then(|status| status.current_csv.as_deref());
         current == csv.metadata.name.as_deref()

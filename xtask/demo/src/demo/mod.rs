@@ -13,10 +13,10 @@ mod guestbooks;
 mod install;
 mod phases;
 mod quota;
+mod refused;
 mod stage;
 mod subscription;
 mod timeline;
-mod refused;
 mod update;
 mod workloads;
 

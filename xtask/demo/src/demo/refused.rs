@@ -40,7 +40,9 @@ async fn answer(stage: &Stage) -> Result<SubscriptionCondition> {
         let conditions = subscription.status.as_ref().map_or(&[][..], |status| &status.conditions);
         conditions.iter().find(|c| c.type_ == "ResolutionFailed" && c.status == "True").cloned()
     };
-    let subscription =
-        wait::until(&subscriptions, "guestbook", "be refused", |subscription| failed(subscription).is_some()).await?;
+    let subscription = wait::until(&subscriptions, "guestbook", "be refused", |subscription| {
+        failed(subscription).is_some()
+    })
+    .await?;
     failed(&subscription).context("the condition is gone")
 }

@@ -19,7 +19,10 @@ pub(super) async fn subscribe(client: &Client, namespace: &str, channel: &str) -
     let subscriptions: Api<Subscription> = Api::namespaced(client.clone(), namespace);
     let mut subscription = builders::subscription(namespace, PACKAGE, channel, CATALOG);
     subscription.spec.source_namespace = OLM_NAMESPACE.to_owned();
-    subscriptions.create(&PostParams::default(), &subscription).await.context("cannot subscribe")?;
+    subscriptions
+        .create(&PostParams::default(), &subscription)
+        .await
+        .context("cannot subscribe")?;
     Ok(())
 }
 

@@ -167,7 +167,10 @@ impl Scene {
         };
         let subscriptions = self.api();
         let subscription =
-            wait::until(&subscriptions, subscription, "have a plan", |subscription| plan(subscription).is_some()).await?;
+            wait::until(&subscriptions, subscription, "have a plan", |subscription| {
+                plan(subscription).is_some()
+            })
+            .await?;
         let name = plan(&subscription).context("the Subscription has no plan any more")?;
         wait::until(&self.api(), &name, "require approval", |plan: &InstallPlan| {
             let phase = plan.status.as_ref().map(|status| &status.phase);

@@ -16,9 +16,9 @@ use olm_testkit::operators::{Binaries, Operator};
 use olm_testkit::progress::Progress;
 use olm_testkit::{builders, wait};
 
+use super::baseline::Baseline;
 use super::operators::Starter;
 use super::scene::NAMESPACE;
-use super::baseline::Baseline;
 
 /// What operators may go on writing before something must be wrong.
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -16,8 +16,8 @@ use olm_testkit::wait;
 use olm_types::api::CatalogSource;
 use tokio::time::{Instant, sleep};
 
-use super::namespaces::{Namespaces, Home};
 use super::measures::{self, REST, patience};
+use super::namespaces::{Home, Namespaces};
 use super::stage::Stage;
 use super::table::Table;
 
@@ -64,7 +64,9 @@ async fn with_namespaces(
     let mut table = Table::default();
     let mut requests = stage.requests().await?;
     let started = Instant::now();
-    namespaces.fill(|home| async move { connect(&home, arguments.catalogs, address).await }).await?;
+    namespaces
+        .fill(|home| async move { connect(&home, arguments.catalogs, address).await })
+        .await?;
     let took = format!("{:.1} s", started.elapsed().as_secs_f64());
     table.free(&format!("{} catalogs created and READY", arguments.catalogs), took);
     requests.until_quiet(patience(SHARE, arguments.catalogs)).await?;

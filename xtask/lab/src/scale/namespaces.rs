@@ -79,7 +79,8 @@ impl Namespaces {
     async fn until_ready(&self) -> Result<()> {
         let accounts: Api<ServiceAccount> = Api::all(self.client());
         let first = ListParams::default().fields("metadata.name=default");
-        let deadline = Instant::now() + BEGINNING + PER_NAMESPACE * u32::try_from(self.names.len())?;
+        let deadline =
+            Instant::now() + BEGINNING + PER_NAMESPACE * u32::try_from(self.names.len())?;
         loop {
             let found = accounts.list_metadata(&first).await?.items.into_iter();
             let found: BTreeSet<_> = found.filter_map(|account| account.namespace()).collect();

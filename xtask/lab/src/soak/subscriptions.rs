@@ -92,7 +92,10 @@ impl Home {
         subscription.spec.starting_csv = Some(first.to_owned());
         subscription.spec.install_plan_approval = Some(approval);
         let subscriptions = self.api::<Subscription>();
-        subscriptions.create(&PostParams::default(), &subscription).await.context("cannot subscribe")?;
+        subscriptions
+            .create(&PostParams::default(), &subscription)
+            .await
+            .context("cannot subscribe")?;
         Ok(())
     }
 

@@ -17,8 +17,8 @@ mod deletion;
 mod kinds;
 mod objects;
 mod owners;
-mod tenants;
 mod reported;
+mod tenants;
 mod unpacked;
 
 use olm_effect::{Identity, Refusal};

@@ -67,8 +67,9 @@ fn a_failure_that_is_over_is_taken_back() {
         written(&fail(&namespace, &Failure::Prevented("x".to_owned()), &Blocked::new(), now()))
             .remove("a-alpha");
     Arc::make_mut(&mut namespace.subscriptions[0]).status = reported;
-    let status =
-        written(&clear_failures(&namespace, &Selection::default(), now())).remove("a-alpha").unwrap();
+    let status = written(&clear_failures(&namespace, &Selection::default(), now()))
+        .remove("a-alpha")
+        .unwrap();
     assert_eq!(
         (status.conditions, status.installed_csv.as_deref()),
         (vec![healthy()], Some("a.v1"))

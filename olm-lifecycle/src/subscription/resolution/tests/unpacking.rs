@@ -136,7 +136,10 @@ fn the_cause_outlives_the_pods() {
         after(&subscribed(), &unpacking(&subscribed(), &waiting, &Blocked::new(), now()));
     let namespace = after(&namespace, &unpack_failed(&namespace, &gone, &Blocked::new(), now()));
     let [reported_then] = reported(&namespace).try_into().unwrap();
-    assert!(reported_then.ends_with("failing job. Cause: the image z: not found"), "{reported_then}");
+    assert!(
+        reported_then.ends_with("failing job. Cause: the image z: not found"),
+        "{reported_then}"
+    );
     assert_eq!(unpack_failed(&namespace, &gone, &Blocked::new(), now()), []);
     // The next try begins without it.
     let retried =

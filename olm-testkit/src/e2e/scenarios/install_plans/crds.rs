@@ -107,8 +107,10 @@ pub(super) async fn a_version_retires(scene: Arc<Scene>) -> Result<()> {
     scene.publish("shelf", &stable(&steps)).await?;
     scene.succeeded("jar.v1.2.0").await?;
     let rewritten = "ObjectsRewritten";
-    event(&scene, "report what was written anew", |event| event.reason.as_deref() == Some(rewritten))
-        .await?;
+    event(&scene, "report what was written anew", |event| {
+        event.reason.as_deref() == Some(rewritten)
+    })
+    .await?;
     let crd = cluster::<CustomResourceDefinition>(&scene).get(&kind.name()).await?;
     let stored = crd.status.and_then(|status| status.stored_versions).unwrap_or_default();
     same(Some(&stored.join(",")), "v2")?;

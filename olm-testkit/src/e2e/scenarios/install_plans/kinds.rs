@@ -65,8 +65,10 @@ pub(super) async fn every_kind(scene: Arc<Scene>) -> Result<()> {
 }
 
 async fn check_reported(scene: &Scene) -> Result<()> {
-    event(scene, "report a warning", |event| event.reason.as_deref() == Some("AppliedWithWarnings"))
-        .await?;
+    event(scene, "report a warning", |event| {
+        event.reason.as_deref() == Some("AppliedWithWarnings")
+    })
+    .await?;
     let texts = reported(scene, "AppliedWithWarnings").await?;
     let start = "1 warning(s) generated during installation of operator \"tools.v1.0.0\" (Service \"headless\"): ";
     ensure!(texts.iter().any(|text| text.starts_with(start)), "{texts:?}");

@@ -181,7 +181,8 @@ async fn config_map_deleted(scene: Arc<Scene>) -> Result<()> {
     let phases: Vec<_> =
         plans.iter().filter_map(|plan| Some(plan.status.as_ref()?.phase)).collect();
     ensure!(phases == [InstallPlanPhase::Complete], "InstallPlans are {phases:?}");
-    let plan = |subscription: Subscription| subscription.status.and_then(|status| status.install_plan_ref);
+    let plan =
+        |subscription: Subscription| subscription.status.and_then(|status| status.install_plan_ref);
     let now = scene.at_latest("vase", "vase.v1.0.0").await?;
     ensure!(plan(now) == plan(subscription), "the Subscription points at another plan");
     scene.at_rest().await
@@ -194,7 +195,8 @@ async fn subscription_wiped(scene: Arc<Scene>) -> Result<()> {
     scene.edit_status::<Subscription>("rug", Value::Null).await?;
     let after = scene.at_latest("rug", "rug.v1.0.0").await?;
     ensure!(scene.plan_of(&after).await?.uid() == scene.plan_of(&before).await?.uid());
-    let generation = |subscription: &Subscription| subscription.status.as_ref()?.install_plan_generation;
+    let generation =
+        |subscription: &Subscription| subscription.status.as_ref()?.install_plan_generation;
     ensure!(generation(&after) == generation(&before), "{:?}", generation(&after));
     untouched(&csv, &scene.succeeded("rug.v1.0.0").await?)?;
     scene.at_rest().await

@@ -46,11 +46,12 @@ async fn deleted(scene: Arc<Scene>) -> Result<()> {
     scene.delete::<ClusterServiceVersion>("fan.v1.0.0").await?;
     wait::until_gone(&scene.api::<ClusterServiceVersion>(), "fan.v1.0.0").await?;
     wait::until_gone(&scene.api::<Deployment>(), "fan").await?;
-    let pending = wait::until(&scene.api(), "fan", "wait for its CSV", |subscription: &Subscription| {
-        let state = subscription.status.as_ref().map(|status| &status.state);
-        state == Some(&SubscriptionState::UpgradePending)
-    })
-    .await?;
+    let pending =
+        wait::until(&scene.api(), "fan", "wait for its CSV", |subscription: &Subscription| {
+            let state = subscription.status.as_ref().map(|status| &status.state);
+            state == Some(&SubscriptionState::UpgradePending)
+        })
+        .await?;
     let status = pending.status.clone().unwrap_or_default();
     same(status.current_csv.as_deref(), "fan.v1.0.0")?;
     scene.at_rest().await?;

@@ -113,11 +113,15 @@ async fn subscribe(scene: &Scene, name: &str) -> Result<()> {
 
 /// The name of the plan that a Subscription points at.
 async fn plan(scene: &Scene, subscription: &str) -> Result<String> {
-    let reference =
-        |subscription: &Subscription| subscription.status.as_ref()?.install_plan_ref.as_ref()?.name.clone();
-    let found = wait::until(&scene.api(), subscription, "point at a plan", |subscription: &Subscription| {
-        reference(subscription).is_some()
-    })
+    let reference = |subscription: &Subscription| {
+        subscription.status.as_ref()?.install_plan_ref.as_ref()?.name.clone()
+    };
+    let found = wait::until(
+        &scene.api(),
+        subscription,
+        "point at a plan",
+        |subscription: &Subscription| reference(subscription).is_some(),
+    )
     .await?;
     reference(&found).context("the Subscription points at no plan")
 }

@@ -77,7 +77,8 @@ pub(super) async fn install(tool: &Tool<'_>, wanted: &Install<'_>) -> Result<Dyn
     let name = wanted.package;
     let has_plan =
         |found: Option<&DynamicObject>| found.is_some_and(|one| !plan_of(one).is_empty());
-    let subscription = until(&tool.api::<Subscription>(), name, "have an InstallPlan", has_plan).await?;
+    let subscription =
+        until(&tool.api::<Subscription>(), name, "have an InstallPlan", has_plan).await?;
     let subscription = subscription.context("the Subscription is gone")?;
     let namespace = text(&subscription, "/status/installPlanRef/namespace");
     ensure!(namespace == tool.namespace(), "the plan is in {namespace:?}");

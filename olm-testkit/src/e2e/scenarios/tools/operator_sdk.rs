@@ -214,13 +214,19 @@ async fn ensure_operator_group(tool: &Tool<'_>, bundle: &BundleImage) -> Result<
 
 /// Waits until the Subscription names another plan than before, approves it, and waits until the CSV
 /// has succeeded.
-async fn install(tool: &Tool<'_>, subscription: &DynamicObject, csv: &str) -> Result<DynamicObject> {
+async fn install(
+    tool: &Tool<'_>,
+    subscription: &DynamicObject,
+    csv: &str,
+) -> Result<DynamicObject> {
     let before = plan_of(subscription);
     let has_other = |found: Option<&DynamicObject>| {
         found.is_some_and(|one| !plan_of(one).is_empty() && plan_of(one) != before)
     };
     let subscriptions = tool.api::<Subscription>();
-    let subscription = until(&subscriptions, &subscription.name_any(), "name another InstallPlan", has_other).await?;
+    let subscription =
+        until(&subscriptions, &subscription.name_any(), "name another InstallPlan", has_other)
+            .await?;
     approve(tool, plan_of(&subscription.context("the Subscription is gone")?)).await?;
     let succeeded = |found: Option<&DynamicObject>| {
         found.is_some_and(|one| text(one, "/status/phase") == "Succeeded")

@@ -37,7 +37,8 @@ impl TwoPlans {
         let new = kettle("1.1.0", &kind).replaces(OLD);
         scene.operator_group().await?;
         scene.catalog("kitchen", &stable(&[old, new])).await?;
-        let mut subscription = builders::subscription(&scene.namespace, "kettle", "stable", "kitchen");
+        let mut subscription =
+            builders::subscription(&scene.namespace, "kettle", "stable", "kitchen");
         subscription.spec.starting_csv = Some(OLD.to_owned());
         scene.create(&subscription).await?;
         let plans = scene.api::<InstallPlan>();

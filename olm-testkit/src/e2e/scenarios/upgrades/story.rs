@@ -29,7 +29,10 @@ pub struct Story {
 impl Story {
     /// Begins before anything happens.
     pub async fn begin(scene: &Scene) -> Result<Self> {
-        Ok(Self { csvs: History::of(scene.api()).await?, subscriptions: History::of(scene.api()).await? })
+        Ok(Self {
+            csvs: History::of(scene.api()).await?,
+            subscriptions: History::of(scene.api()).await?,
+        })
     }
 
     /// Waits until only the last of these versions is left, and checks that each took its turn:

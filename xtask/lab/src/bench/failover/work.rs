@@ -60,7 +60,10 @@ impl Work {
             let mut subscription = builders::subscription(&name, PACKAGE, "stable", CATALOG);
             subscription.spec.source_namespace = OLM_NAMESPACE.to_owned();
             let subscriptions: Api<Subscription> = Api::namespaced(self.client.clone(), &name);
-            subscriptions.create(&once, &subscription).await.context("the API server refuses a Subscription")?;
+            subscriptions
+                .create(&once, &subscription)
+                .await
+                .context("the API server refuses a Subscription")?;
         } else {
             let made = self.csvs(&name).create(&once, &lamp().build()).await;
             made.context("the API server refuses a CSV")?;

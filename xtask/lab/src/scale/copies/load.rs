@@ -10,7 +10,7 @@ use olm_types::api::{ClusterServiceVersion, CsvPhase, InstallModeType};
 use olm_types::labels::COPIED_FROM;
 use serde_json::json;
 
-use crate::scale::namespaces::{Namespaces, Home};
+use crate::scale::namespaces::{Home, Namespaces};
 
 /// Bytes of prose in each CSV; real ones have several thousand.
 const PROSE: usize = 8 * 1024;
@@ -27,8 +27,8 @@ impl Origin {
     /// Creates the namespace with its OperatorGroup.
     pub(super) async fn create(client: Client, namespaces: &Namespaces) -> Result<Self> {
         let name = format!("origin-{}", namespaces.names().first().map_or("0", String::as_str));
-        let namespaces: Api<Namespace> = Api::all(client);
-        let made = namespaces.create(&PostParams::default(), &builders::namespace(&name)).await;
+        let api: Api<Namespace> = Api::all(client);
+        let made = api.create(&PostParams::default(), &builders::namespace(&name)).await;
         made.context("cannot create the namespace of the operators")?;
         let origin = Self { home: namespaces.home(&name) };
         origin.home.create(&builders::operator_group(&name, "everywhere", &[])).await?;

@@ -16,8 +16,8 @@ use olm_testkit::operators::Operator;
 use tokio::time::{Instant, sleep};
 
 use super::arrivals::Arrivals;
-use super::namespaces::Namespaces;
 use super::measures::{self, REST, count, patience};
+use super::namespaces::Namespaces;
 use super::requests::Requests;
 use super::stage::Stage;
 use super::table::Table;
@@ -59,14 +59,19 @@ pub(super) async fn measure(arguments: &Arguments, stage: &mut Stage) -> Result<
     namespaces.dissolve().await.and(measured)
 }
 
-async fn with_namespaces(arguments: &Arguments, stage: &Stage, namespaces: &Namespaces) -> Result<Table> {
+async fn with_namespaces(
+    arguments: &Arguments,
+    stage: &Stage,
+    namespaces: &Namespaces,
+) -> Result<Table> {
     let mut table = Table::default();
     namespaces.fill(|_| async { Ok(()) }).await?;
     let mut requests = stage.requests().await?;
     requests.until_quiet(patience(SHARE, arguments.namespaces)).await?;
     memory("before", stage, &mut table).await?;
     let origin = Origin::create(stage.client.clone(), namespaces).await?;
-    let measured = with_origin(arguments, stage, namespaces, &origin, &mut requests, &mut table).await;
+    let measured =
+        with_origin(arguments, stage, namespaces, &origin, &mut requests, &mut table).await;
     origin.delete().await.and(measured)?;
     Ok(table)
 }

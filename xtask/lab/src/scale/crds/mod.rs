@@ -18,8 +18,8 @@ use olm_types::api::{ClusterServiceVersion, Subscription};
 use serde_json::json;
 use tokio::time::{Instant, interval, sleep};
 
-use super::namespaces::{Namespaces, Home};
 use super::measures::REST;
+use super::namespaces::{Home, Namespaces};
 use super::offer::Catalog;
 use super::stage::Stage;
 use super::table::Table;

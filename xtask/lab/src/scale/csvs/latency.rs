@@ -16,7 +16,7 @@ use serde_json::json;
 use tokio::time::{Instant, timeout_at};
 
 use super::load::{CSV, WORKER};
-use crate::scale::namespaces::{Namespaces, Home};
+use crate::scale::namespaces::{Home, Namespaces};
 
 /// What one effect may take before the operator counts as stuck.
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -13,7 +13,7 @@ use olm_types::api::{ClusterServiceVersion, CsvPhase};
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
-use crate::scale::namespaces::{Namespaces, Home};
+use crate::scale::namespaces::{Home, Namespaces};
 
 /// The CSV of every namespace.
 pub(super) const CSV: &str = "worker.v1.0.0";
@@ -107,8 +107,11 @@ async fn waiting(namespaces: &Namespaces) -> Result<Vec<(String, String)>> {
     let csvs: Api<ClusterServiceVersion> = Api::all(namespaces.client());
     let named = ListParams::default().fields(&format!("metadata.name={CSV}"));
     let found = csvs.list(&named).await.context("cannot list CSVs")?;
-    let mut waiting: BTreeMap<String, String> =
-        namespaces.names().iter().map(|name| (name.clone(), "it is not there".to_owned())).collect();
+    let mut waiting: BTreeMap<String, String> = namespaces
+        .names()
+        .iter()
+        .map(|name| (name.clone(), "it is not there".to_owned()))
+        .collect();
     for csv in found {
         let namespace = csv.metadata.namespace.unwrap_or_default();
         let status = csv.status.unwrap_or_default();

@@ -14,8 +14,8 @@ use clap::Args;
 use olm_testkit::operators::Operator;
 use tokio::time::{Instant, sleep};
 
-use super::namespaces::Namespaces;
 use super::measures::{self, LEAST_PATIENCE, REST, patience};
+use super::namespaces::Namespaces;
 use super::requests::Requests;
 use super::stage::Stage;
 use super::table::{Table, percentile};
@@ -56,7 +56,11 @@ pub(super) async fn measure(arguments: &Arguments, stage: &mut Stage) -> Result<
     namespaces.dissolve().await.and(measured)
 }
 
-async fn with_namespaces(arguments: &Arguments, stage: &mut Stage, namespaces: &Namespaces) -> Result<Table> {
+async fn with_namespaces(
+    arguments: &Arguments,
+    stage: &mut Stage,
+    namespaces: &Namespaces,
+) -> Result<Table> {
     let mut table = Table::default();
     let mut requests = stage.requests().await?;
     let started = Instant::now();

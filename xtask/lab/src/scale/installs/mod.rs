@@ -16,9 +16,9 @@ use olm_testkit::operators::{OLM_NAMESPACE, Operator};
 use tokio::time::Instant;
 
 use super::arrivals::Arrivals;
-use super::namespaces::Namespaces;
 use super::latency::Latency;
 use super::measures::{self, count, patience};
+use super::namespaces::Namespaces;
 use super::offer::Catalog;
 use super::requests::Requests;
 use super::stage::Stage;
@@ -91,7 +91,9 @@ async fn install(
     requests.writes().await?;
     let latency = Latency::begin(stage).await?;
     let started = Instant::now();
-    namespaces.each(|home| async move { home.create(&catalog.subscription(&home.name)).await }).await?;
+    namespaces
+        .each(|home| async move { home.create(&catalog.subscription(&home.name)).await })
+        .await?;
     arrivals.until(installs, patience).await?;
     let took = started.elapsed().as_secs_f64();
     table.bounded(&format!("{installs} CSVs are there"), took, CREATED, "s");
