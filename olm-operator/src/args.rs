@@ -14,7 +14,7 @@ use olm_types::duration::GoDuration;
 #[derive(Clone, Debug, Parser)]
 #[command(name = "olm-operator", version, disable_version_flag = true)]
 pub struct Args {
-    /// What every operator is reported.
+    /// What every operator takes.
     #[command(flatten)]
     pub common: CommonFlags,
 

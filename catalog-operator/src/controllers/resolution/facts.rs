@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_parse_is_told() {
+    fn what_does_not_parse_is_reported() {
         let spec = json!({"customresourcedefinitions": {"owned": [{"name": "dotless"}]}});
         for found in [
             csv(Value::Null, spec),

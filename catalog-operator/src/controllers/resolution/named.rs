@@ -1,7 +1,7 @@
 //! CSVs that a user's InstallPlan names (docs/differences.md): each is found in the catalogs that the
 //! namespace sees, together with the providers of what it requires.
 //!
-//! A name is looked for as if somebody subscribed to its package from that version on. What is
+//! A name is looked for as if a user subscribed to its package from that version on. What is
 //! installed already stays as it is.
 
 use std::sync::Arc;
@@ -46,7 +46,7 @@ impl Resolutions {
         if let Some(refused) = solved.refused.first() {
             return Err(Unresolved::Because(refused.failure.message()));
         }
-        // Nobody subscribed to anything, so dependencies get no Subscriptions either.
+        // There is no Subscription, so dependencies get no Subscriptions either.
         let selection =
             Selection { dependencies: Vec::new(), ..select(&namespace, &solved.choices) };
         self.steps_for(&namespace, &selection).await
