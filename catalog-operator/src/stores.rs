@@ -23,7 +23,7 @@ pub struct Stores {
     pub catalogs: Store<CatalogSource>,
     /// Subscriptions.
     pub subscriptions: Store<Subscription>,
-    /// InstallPlans; complete ones without the manifests that nobody reads any more.
+    /// InstallPlans; complete ones without the manifests that are not read any more.
     pub plans: Store<InstallPlan>,
     /// OperatorGroups.
     pub groups: Store<OperatorGroup>,
@@ -31,7 +31,7 @@ pub struct Stores {
     pub csvs: Store<ClusterServiceVersion>,
     /// Jobs that unpack bundles.
     pub unpack_jobs: Store<Job>,
-    /// Their Pods, reduced to what tells how they are.
+    /// Their Pods, reduced to what shows how they are.
     pub unpack_pods: Store<Pod>,
     /// What serves catalogs.
     pub servers: ServerStores,

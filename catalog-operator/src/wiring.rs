@@ -13,7 +13,7 @@ use olm_kit::controller::{Controller, Places, Reconciler};
 use olm_kit::flags::CommandLine;
 use olm_kit::interpreter::{Interpreter, InterpreterOptions};
 use olm_kit::key::QueueKey;
-use olm_kit::leader::{Candidacy, Leadership};
+use olm_kit::leader::{Leadership, Participant};
 use olm_kit::metrics::Metrics;
 use olm_kit::queue::Queue;
 use olm_kit::tasks::Tasks;
@@ -34,7 +34,7 @@ use content::Content;
 /// Name of the operator in logs, events and metrics.
 const NAME: &str = "catalog-operator";
 
-/// Runs the operator until it is told to end.
+/// Runs the operator until it is asked to end.
 ///
 /// # Errors
 /// The cluster cannot be reached, an endpoint cannot be opened, or a part of the operator ended.
@@ -63,10 +63,10 @@ pub async fn run_with(line: CommandLine<Args>, resolver: Resolver) -> anyhow::Re
     let profile = tls::follow(args.common.tls_flags()?, &parts.client, &tasks).await?;
     parts.serve_packages(profile.clone()).await?;
     let Content { catalogs, packages, .. } = parts.content.clone();
-    let candidacy = parts.candidacy.clone();
-    metrics.leader(NAME, candidacy.leadership());
+    let participant = parts.participant.clone();
+    metrics.leader(NAME, participant.leadership());
     Admin::new(metrics)
-        .state("leadership", move || candidacy.state())
+        .state("leadership", move || participant.state())
         .state("catalogs", move || catalogs.dump())
         .state("packages", move || packages.dump())
         .tls(args.common.tls(), profile, &parts.client)
@@ -74,7 +74,7 @@ pub async fn run_with(line: CommandLine<Args>, resolver: Resolver) -> anyhow::Re
         .await?;
     parts.start();
     let ended = tasks.wait().await.context("a part of the process failed");
-    parts.candidacy.release().await;
+    parts.participant.release().await;
     ended
 }
 
@@ -99,7 +99,7 @@ struct Parts {
     rights: ChangedRights,
     tenancy: Tenancy,
     /// Whether this replica acts.
-    candidacy: Candidacy,
+    participant: Participant,
     content: Content,
     /// Shared by all namespaces, as it remembers what it has read in catalogs.
     resolver: Arc<Resolver>,
@@ -114,11 +114,11 @@ impl Parts {
     ) -> anyhow::Result<Self> {
         let connector = connector(args, kit_metrics).await?;
         let elect = args.common.leader_elect;
-        let candidacy = Candidacy::new(elect, &connector, &args.namespace, NAME)?;
-        let connector = connector.led_by(candidacy.leadership());
+        let participant = Participant::new(elect, &connector, &args.namespace, NAME)?;
+        let connector = connector.led_by(participant.leadership());
         let client = connector.client()?;
         let metrics = CatalogMetrics::register(kit_metrics)?;
-        let tenancy = Tenancy::assemble(args, &client, candidacy.leadership()).await?;
+        let tenancy = Tenancy::assemble(args, &client, participant.leadership()).await?;
         let watches = Watches::new(&client, &kit_metrics.watches());
         let (stores, queues) = (watches.stores(), Queues::new());
         let triggers = Triggers::new(&stores, &queues, args.global_catalog_namespace());
@@ -126,11 +126,11 @@ impl Parts {
         metrics.follow(&stores.subscriptions);
         let content = Content::assemble(args, &stores, triggers, &metrics)?;
         let options = interpreter_options(args, kit_metrics)
-            .led_by(candidacy.leadership().clone())
+            .led_by(participant.leadership().clone())
             .with_accounts(&connector)?;
         let interpreter = absorbing(Interpreter::new(client.clone(), options), &stores);
         watches.start(tasks);
-        candidacy.start(tasks);
+        participant.start(tasks);
         Ok(Self {
             args: args.clone(),
             tasks: tasks.clone(),
@@ -142,7 +142,7 @@ impl Parts {
             queues,
             rights: ChangedRights::default(),
             tenancy,
-            candidacy,
+            participant,
             content,
             resolver: Arc::new(resolver),
         })
@@ -150,7 +150,7 @@ impl Parts {
 
     /// Catalogs are connected and packages served by every replica; the rest is the leader's.
     fn start(&self) {
-        let (leader, everyone) = (self.candidacy.leadership(), &Leadership::alone());
+        let (leader, everyone) = (self.participant.leadership(), &Leadership::alone());
         self.run("catalogsource", &self.queues.catalogs, self.catalog_sources(), everyone);
         self.run("subscription", &self.queues.subscriptions, self.subscriptions(), leader);
         self.run("resolution", &self.queues.namespaces, self.resolutions(), leader);
@@ -185,7 +185,7 @@ impl Parts {
 
     /// A new leader looks at every catalog again: a follower only connected them.
     fn revisit_catalogs(&self) {
-        let leadership = self.candidacy.leadership().clone();
+        let leadership = self.participant.leadership().clone();
         if leadership.is_leader() {
             return;
         }

@@ -4,7 +4,7 @@
 //! Rows that are elsewhere: additional objects of a bundle, what a lookup records and rights of its
 //! CSV are in `olm-lifecycle/src/install_plan/steps/tests.rs`, the predicate on chains that end in
 //! failure in `olm-resolver/src/installed/replacement.rs`. Rows on API services are those on
-//! definitions, since a resolution is told of APIs, whoever serves them: that owned and required API
+//! definitions, since a resolution knows of APIs, whoever serves them: that owned and required API
 //! services count is in `olm-resolver/src/request/objects.rs`. `TwoExistingOperatorsWithSameName` is
 //! `no_updates`: a resolution is given the CSVs of one namespace and knows of no other; on a cluster
 //! `cargo xtask scale installs` has one operator in each of many namespaces.

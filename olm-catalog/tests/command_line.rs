@@ -131,7 +131,7 @@ fn on_a_full_disk(blocks: usize, arguments: &[&str]) -> Command {
 }
 
 #[test]
-fn a_full_disk_is_told_and_leaves_nothing_half_written() {
+fn a_full_disk_is_reported_and_leaves_nothing_half_written() {
     let folder = own_catalog();
     let (configs, cache) = (folder.path().join("configs"), folder.path().join("cache"));
     let arguments = ["serve", configs.to_str().unwrap(), "--cache-only", "--cache-dir"];
@@ -152,7 +152,7 @@ const ON_A_FULL_FILE_SYSTEM: &str =
     "mount -t tmpfs -o size=4k tmpfs \"$0\" || exit 99; \"$@\"; code=$?; ls -A \"$0\"; exit $code";
 
 #[test]
-fn a_file_system_that_is_full_is_told_and_nothing_is_left_on_it() {
+fn a_file_system_that_is_full_is_reported_and_nothing_is_left_on_it() {
     let folder = own_catalog();
     let (configs, cache) = (folder.path().join("configs"), folder.path().join("cache"));
     std::fs::create_dir(&cache).unwrap();
@@ -242,7 +242,7 @@ fn validate_says_nothing_about_a_valid_catalog() {
 }
 
 #[test]
-fn validate_tells_programs_its_verdict() {
+fn validate_reports_its_verdict_to_programs() {
     assert_eq!(printed(&["validate", &etcd(), "-o", "json"]), "{\n  \"passed\": true\n}\n");
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("a.yaml"), "schema: olm.package").unwrap();

@@ -21,7 +21,7 @@ type Answers<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send>>;
 enum Hostility {
     /// One bundle after the other, each with another name.
     Endless,
-    /// The same, and nobody can make anything of them.
+    /// The same, and they cannot be used.
     EndlessRubbish,
     /// Nothing, for ever.
     Silent,

@@ -130,7 +130,7 @@ async fn calls_of_one_connection_wait_for_each_other() {
     tokio::time::timeout(PATIENCE, second).await.expect("in time").unwrap().unwrap();
 }
 
-/// Without a place for calls, each waits as long as it may, and is told.
+/// Without a place for calls, each waits as long as it may, and gets an error.
 #[tokio::test]
 async fn calls_of_all_connections_wait_for_each_other_until_their_time_is_up() {
     let call_time = Duration::from_millis(100);
@@ -157,7 +157,7 @@ async fn streams_beyond_the_limit_are_refused_until_one_ends() {
 }
 
 #[tokio::test]
-async fn a_reader_that_stops_for_too_long_is_told() {
+async fn a_reader_that_stops_for_too_long_is_reported() {
     let options =
         ServerOptions { streams: 1, reader_time: Duration::ZERO, ..ServerOptions::default() };
     let server = Limited::start(options).await;

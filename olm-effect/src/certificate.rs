@@ -1,4 +1,4 @@
-//! Certificates that somebody with a source of randomness has to issue.
+//! Certificates that a caller with a source of randomness has to issue.
 
 use std::collections::BTreeMap;
 use std::fmt;

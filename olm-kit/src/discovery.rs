@@ -74,7 +74,7 @@ pub struct ApiKinds {
 }
 
 /// What is known of one group and version. Locked during a look-up, so that many who miss the same
-/// kind cause one look-up, and a group that does not answer holds up nobody else.
+/// kind cause one look-up, and a group that does not answer holds up no other.
 type Group = Arc<tokio::sync::Mutex<Option<Known>>>;
 
 struct Known {
@@ -151,7 +151,7 @@ impl ApiKinds {
         };
         match answer {
             Ok(list) => Ok(kinds(group, version, list)),
-            // An absent group is answered in plain text, so only the code tells.
+            // An absent group is answered in plain text, so only the code counts.
             Err(kube::Error::Api(status)) if status.code == 404 => Ok(BTreeMap::new()),
             Err(source) => Err(DiscoveryError::Kinds {
                 api_version: api_version.to_owned(),

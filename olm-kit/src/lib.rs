@@ -2,7 +2,7 @@
 //!
 //! A binary is put together from these parts, in this order:
 //!
-//! 1. [`flags`], [`logging`] and [`shutdown`]: how the process is told what to do, how it talks and
+//! 1. [`flags`], [`logging`] and [`shutdown`]: how the process is configured, how it talks and
 //!    how it ends.
 //! 2. [`tasks`]: the set of long-running tasks; the process ends when a critical one does.
 //! 3. [`client`]: a connection to the API server, with one TLS provider, timeouts and retries.

@@ -78,7 +78,7 @@ impl SharedKey {
             return self.get().await.map(drop);
         }
         if let Some(key) = self.read().await? {
-            // Somebody else of this process was faster, with the same key.
+            // Another thread of this process was faster, with the same key.
             let _ = self.key.set(key);
         }
         Ok(())

@@ -18,7 +18,7 @@ pub(crate) fn is_asked_for(strategy: &StrategyDetailsDeployment, role: &Role) ->
 }
 
 /// Whether the binding gives one of `roles` to accounts of `namespace` that the CSV names, and to
-/// nobody else.
+/// no other account.
 pub(crate) fn is_for_operator(
     strategy: &StrategyDetailsDeployment,
     namespace: &str,

@@ -21,7 +21,7 @@ pub(crate) fn cluster_role(wanted: &ClusterRole, present: Option<&ClusterRole>) 
     if wanted.aggregation_rule != present.aggregation_rule {
         patch.insert("aggregationRule".to_owned(), json!(wanted.aggregation_rule));
         if wanted.aggregation_rule.is_none() {
-            // Nobody else takes away what was filled in before.
+            // No other part removes what was filled in before.
             patch.insert("rules".to_owned(), Value::Null);
         }
     }

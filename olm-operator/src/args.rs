@@ -14,7 +14,7 @@ use olm_types::duration::GoDuration;
 #[derive(Clone, Debug, Parser)]
 #[command(name = "olm-operator", version, disable_version_flag = true)]
 pub struct Args {
-    /// What every operator is told.
+    /// What every operator takes.
     #[command(flatten)]
     pub common: CommonFlags,
 
@@ -114,8 +114,8 @@ mod tests {
     #[case("--feature-gates=OperatorLifecycleManagerV1=true", Some("--feature-gates"))]
     fn flags_of_v0(#[case] flag: &str, #[case] idle: Option<&str>) {
         let read = read(&[flag]);
-        let told: Vec<&str> = read.flags.idle().iter().map(|idle| idle.flag).collect();
-        assert_eq!(told, Vec::from_iter(idle));
+        let reported: Vec<&str> = read.flags.idle().iter().map(|idle| idle.flag).collect();
+        assert_eq!(reported, Vec::from_iter(idle));
     }
 
     #[test]

@@ -15,7 +15,7 @@ pub enum Dependency {
     Crd(String),
     /// An API service, by name.
     ApiService(String),
-    /// A version of an API group that somebody else serves.
+    /// A version of an API group that another server serves.
     Served {
         /// The group; empty for the core group.
         group: String,

@@ -62,7 +62,7 @@ impl CsvMetrics {
         self.count.with_label_values::<&str>(&[]).set(count);
         if let Some(old) = &change.old {
             let labels = Labels::of(old);
-            // A series that was never set is not an error worth telling.
+            // A series that was never set is not an error worth reporting.
             let _ = self.abnormal.remove_label_values(&labels.state());
             if change.new.as_ref().is_none_or(|new| Labels::of(new).csv() != labels.csv()) {
                 let _ = self.succeeded.remove_label_values(&labels.csv());
@@ -85,7 +85,7 @@ impl CsvMetrics {
         }
     }
 
-    /// A CSV that nobody has looked at yet has no series, as in v0.
+    /// A CSV that was not reconciled yet has no series, as in v0.
     fn set(&self, labels: &Labels<'_>) {
         if labels.phase == CsvPhase::None {
             return;

@@ -3,7 +3,7 @@
 //! The stages of a CSV are named in `olm_lifecycle::csv::stages::STAGES`; a binary of one's own adds
 //! to them and calls [`run_with`].
 
-mod companions;
+mod related;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use olm_kit::discovery::{ApiKinds, ServerVersion};
 use olm_kit::flags::CommandLine;
 use olm_kit::interpreter::{Interpreter, InterpreterOptions};
 use olm_kit::key::QueueKey;
-use olm_kit::leader::Candidacy;
+use olm_kit::leader::Participant;
 use olm_kit::metrics::Metrics;
 use olm_kit::queue::Queue;
 use olm_kit::tasks::Tasks;
@@ -85,10 +85,10 @@ pub async fn run_with(line: CommandLine<Args>, stages: Stages) -> anyhow::Result
     serve(&args, &parts).await?;
     parts.start_controllers();
     parts.start_copies();
-    parts.start_companions();
+    parts.start_related();
     parts.start_reports();
     let ended = parts.tasks.wait().await.context("a part of the process failed");
-    parts.candidacy.release().await;
+    parts.participant.release().await;
     ended
 }
 
@@ -107,7 +107,7 @@ struct Parts {
     /// How far the owners of namespaces are trusted.
     tenancy: Tenancy,
     /// Whether this replica acts.
-    candidacy: Candidacy,
+    participant: Participant,
 }
 
 impl Parts {
@@ -117,17 +117,17 @@ impl Parts {
         let connector = Connector::load(args.common.kubeconfig()).await?;
         let connector = connector.metrics(metrics.requests());
         let elect = args.common.leader_elect;
-        let candidacy = Candidacy::new(elect, &connector, &args.namespace, NAME)?;
-        let connector = connector.led_by(candidacy.leadership());
+        let participant = Participant::new(elect, &connector, &args.namespace, NAME)?;
+        let connector = connector.led_by(participant.leadership());
         let client = connector.client()?;
-        let tenancy = Tenancy::assemble(args, &client, candidacy.leadership()).await?;
+        let tenancy = Tenancy::assemble(args, &client, participant.leadership()).await?;
         let originals = Originals::default();
         let mut watches =
             Watches::new(&client, &metrics.watches(), originals.clone(), tenancy.policy);
         if proxy::is_known(&ApiKinds::new(client.clone())).await? {
             watches = watches.with_proxies(&client, &metrics.watches());
         }
-        let report = companions::report(args);
+        let report = related::report(args);
         let triggers = Triggers {
             stores: watches.stores(),
             queues: Queues::new(args.watched()).reporting(report.names.given()),
@@ -137,11 +137,12 @@ impl Parts {
             originals,
             components: ComponentIndex::default(),
         };
-        let options = interpreter_options(args, &metrics, &candidacy).with_accounts(&connector)?;
+        let options =
+            interpreter_options(args, &metrics, &participant).with_accounts(&connector)?;
         let interpreter = interpreter(options, &client, &triggers.stores);
         triggers.listen();
         watches.start(&tasks);
-        candidacy.start(&tasks);
+        participant.start(&tasks);
         Ok(Self {
             client,
             interpreter,
@@ -152,7 +153,7 @@ impl Parts {
             protected: args.protected(),
             stages,
             tenancy,
-            candidacy,
+            participant,
         })
     }
 
@@ -196,19 +197,19 @@ impl Parts {
         Controller::new(name, queue.clone(), Arc::new(reconciler))
             .workers(workers)
             .metrics(self.metrics.controllers())
-            .start(&self.tasks, self.candidacy.leadership());
+            .start(&self.tasks, self.participant.leadership());
     }
 }
 
 fn interpreter_options(
     args: &Args,
     metrics: &Metrics,
-    candidacy: &Candidacy,
+    participant: &Participant,
 ) -> InterpreterOptions {
     let mut options = InterpreterOptions::new(EVENT_SOURCE)
         .stop_after(args.common.stop_after_writes)
         .metrics(metrics.interpreter())
-        .led_by(candidacy.leadership().clone());
+        .led_by(participant.leadership().clone());
     options.field_manager = NAME.to_owned();
     options
 }
@@ -234,7 +235,7 @@ fn interpreter(options: InterpreterOptions, client: &Client, stores: &Stores) ->
         .with_store(resource_of::<ClusterRoleBinding>(), stores.cluster_role_bindings.clone())
         .with_store(resource_of::<CustomResourceDefinition>(), stores.crds.clone())
         .with_store(resource_of::<APIService>(), stores.api_services.clone());
-    companions::with_components(stores.serving.follow(interpreter), stores)
+    related::with_components(stores.serving.follow(interpreter), stores)
 }
 
 /// Prints the rows of `docs/metrics.md`, one for each family of metrics.
@@ -246,11 +247,11 @@ fn list_metrics() -> anyhow::Result<()> {
 }
 
 async fn serve(args: &Args, parts: &Parts) -> anyhow::Result<()> {
-    let candidacy = parts.candidacy.clone();
-    parts.metrics.leader(NAME, candidacy.leadership());
+    let participant = parts.participant.clone();
+    parts.metrics.leader(NAME, participant.leadership());
     let profile = tls::follow(args.common.tls_flags()?, &parts.client, &parts.tasks).await?;
     Admin::new(parts.metrics.clone())
-        .state("leadership", move || candidacy.state())
+        .state("leadership", move || participant.state())
         .tls(args.common.tls(), profile, &parts.client)
         .serve(args.common.admin_address(), &parts.tasks)
         .await?;

@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[rstest]
-    #[case::nobody(vec![], false)]
+    #[case::no_owner(vec![], false)]
     #[case::ours(vec![mk_owner("v1alpha1", "ClusterServiceVersion", "a")], false)]
     #[case::another(vec![mk_owner("v1alpha1", "ClusterServiceVersion", "b")], true)]
     #[case::shared(vec![

@@ -12,7 +12,7 @@ pub struct Answer {
     pub resolution: Resolution,
     /// Groups without an answer. They share no Subscription and no CSV.
     pub refusals: Vec<Refusal>,
-    /// Upgrades that exist and cannot be had, sorted by Subscription.
+    /// Upgrades that exist and are blocked, sorted by Subscription.
     pub blocked: Vec<BlockedUpgrade>,
     /// What is malformed and was left out, without repetition. Empty under
     /// [`Policy::V0`](crate::Policy::V0), where it is an error.
@@ -20,7 +20,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// What is installed if nobody was refused.
+    /// What is installed if no Subscription was refused.
     ///
     /// # Errors
     /// Why the first one was refused.

@@ -4,7 +4,8 @@
 //! A resolution is a pipeline of four parts, each behind a trait:
 //! 1. every [`ConstraintSource`] states rules about bundles (a Subscription wants one of these, a
 //!    bundle needs one of those, one provider per API, ...) in a [`Problem`];
-//! 2. a [`Preference`] orders the candidates of each wish: catalogs, channels, entries of a channel;
+//! 2. a [`Preference`] orders the candidates of each Subscription and dependency: catalogs,
+//!    channels, entries of a channel;
 //! 3. a [`Solver`] finds the most preferred set of bundles that keeps every rule;
 //! 4. if there is none, an [`Explainer`] turns a minimal set of rules that contradict each other
 //!    into an [`Explanation`].

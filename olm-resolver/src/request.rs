@@ -21,7 +21,7 @@ pub struct ResolutionRequest<'a> {
     /// Whether the OperatorGroup allows upgrades past failed CSVs (`TechPreviewUnsafeFailForward`).
     pub fail_forward: bool,
     /// Version of the Kubernetes API server, without what follows a `-`: bundles that need a newer
-    /// one are not chosen. `None` as in OLM v0: nobody looks.
+    /// one are not chosen. `None` as in OLM v0: it is not checked.
     pub cluster_version: Option<Version>,
 }
 

@@ -126,8 +126,10 @@ impl Resolver {
         match self.state(request, Policy::Isolated) {
             Ok((scope, problem)) => Isolated::new(self, &scope, &problem).refused(),
             Err(_) => {
-                let wishes = request.subscriptions.iter();
-                wishes.map(|wish| format!("subscription {}", wish.name)).collect()
+                let subscriptions = request.subscriptions.iter();
+                subscriptions
+                    .map(|subscription| format!("subscription {}", subscription.name))
+                    .collect()
             }
         }
     }
@@ -158,7 +160,7 @@ impl Resolver {
 
 fn refuse_all(request: &ResolutionRequest<'_>, error: ResolveError) -> Answer {
     let names: BTreeSet<String> =
-        request.subscriptions.iter().map(|wish| wish.name.clone()).collect();
+        request.subscriptions.iter().map(|subscription| subscription.name.clone()).collect();
     let csvs = Vec::new();
     let refusal = Refusal { subscriptions: names.into_iter().collect(), csvs, error };
     Answer { refusals: vec![refusal], ..Answer::default() }

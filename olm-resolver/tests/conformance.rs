@@ -20,7 +20,7 @@ fn random_cases() {
 }
 
 /// Wherever all or nothing has an answer, separate parts have the same one; and where it has none,
-/// somebody is refused.
+/// a Subscription is refused.
 #[test]
 fn policies_agree_where_v0_has_an_answer() {
     let resolver = Resolver { repairs: 0, ..Resolver::default() };

@@ -198,7 +198,7 @@ fn ranges(#[case] range: &str, #[case] wanted: &str) {
 #[rstest]
 #[case::old_enough("cluster 1.16.0", "a.v2")]
 #[case::too_old("cluster 1.15.9", "a.v1")]
-#[case::nobody_looks("", "a.v2")]
+#[case::not_checked("", "a.v2")]
 fn the_version_of_kubernetes(#[case] cluster: &str, #[case] wanted: &str) {
     let new = r#"a.v2 a/alpha ->a.v1 property:olm.kubeversion={"version":"1.16.0"}"#;
     assert_eq!(answer(&format!("{cluster}\na.v1 a/alpha\n{new}\nsub a a/alpha")), wanted);

@@ -41,10 +41,7 @@ fn subscriptions() {
             ),
             ("missing channel", "a.v1 a/alpha*\na.v1 a/stable\nsub a a/beta"),
             ("missing catalog", "a.v1 a/alpha\nsub a a/alpha in:olm/nowhere"),
-            (
-                "missing catalog that nobody can replace",
-                "a.v1 a/alpha\nsub b b/alpha in:olm/nowhere",
-            ),
+            ("missing catalog without a replacement", "a.v1 a/alpha\nsub b b/alpha in:olm/nowhere"),
             ("missing startingCSV", "a.v1 a/alpha\nsub a a/alpha start:a.v9"),
             (
                 "startingCSV of another channel",
@@ -85,7 +82,7 @@ fn dependencies() {
     check(
         "dependencies",
         &explain(&[
-            ("nobody provides an API", "a.v1 a/alpha ?1\nsub a a/alpha"),
+            ("no bundle provides an API", "a.v1 a/alpha ?1\nsub a a/alpha"),
             ("another channel does without", "a.v2 a/alpha ?1\na.v1 a/old\nsub a a/alpha"),
             ("dependency of a dependency", "a.v1 a/alpha ?1\nb.v1 b/alpha +1 ?2\nsub a a/alpha"),
             (
@@ -96,7 +93,7 @@ fn dependencies() {
             b.v1.5@1.5.0 b/alpha ->b.v1
             sub a a/alpha",
             ),
-            ("package that nobody offers", "a.v1 a/alpha needs:b:>=2.0.0\nsub a a/alpha"),
+            ("package that no catalog offers", "a.v1 a/alpha needs:b:>=2.0.0\nsub a a/alpha"),
             ("range that nothing is in", "a.v1 a/alpha needs:b:>2.0.0_<2.0.0\nsub a a/alpha"),
             ("label", "a.v1 a/alpha ?label:gpu\nb.v1 b/alpha label:cpu\nsub a a/alpha"),
             (

@@ -311,7 +311,7 @@ impl ConstraintSource for Mistaken {
 }
 
 #[test]
-fn a_reason_that_does_not_fit_its_rule_is_told_raw() {
+fn a_reason_that_does_not_fit_its_rule_is_reported_raw() {
     let resolver = Resolver::default().with_source(Mistaken);
     let refusal = support::Problem::read(WHITELIST).resolve(&resolver).unwrap_err().to_string();
     assert!(refusal.contains("NothingFound(Package) Prohibited("), "{refusal}");

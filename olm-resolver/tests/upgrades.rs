@@ -131,11 +131,11 @@ fn z_streams(#[case] installed: &str, #[case] then: &[&str]) {
 
 /// "OLM must never … install a set of Operators that require APIs that cannot be provided".
 #[rstest]
-#[case::nobody_provides_it("a.v1 a/alpha ?1\nsub a a/alpha")]
+#[case::no_bundle_provides_it("a.v1 a/alpha ?1\nsub a a/alpha")]
 #[case::nor_for_a_dependency("a.v1 a/alpha ?1\nb.v1 b/alpha +1 ?2\nsub a a/alpha")]
 fn nothing_is_installed_that_cannot_work(#[case] text: &str) {
-    let told = failure(text);
-    assert!(told.contains("requires an operator providing an API with group"), "{told}");
+    let reported = failure(text);
+    assert!(reported.contains("requires an operator providing an API with group"), "{reported}");
 }
 
 /// "… or update an Operator in a way that breaks another that depends upon it": the examples of
@@ -188,7 +188,7 @@ fn nothing_is_installed_that_cannot_work(#[case] text: &str) {
     sub b b/alpha is:b.v1",
     ""
 )]
-#[case::a_new_version_requires_what_nobody_provides(
+#[case::a_new_version_requires_what_no_bundle_provides(
     "
     a.v1 a/alpha
     a.v2 a/alpha ->a.v1 ?9
@@ -196,7 +196,7 @@ fn nothing_is_installed_that_cannot_work(#[case] text: &str) {
     sub a a/alpha is:a.v1",
     ""
 )]
-fn an_update_breaks_nobody(#[case] text: &str, #[case] wanted: &str) {
+fn an_update_breaks_no_bundle(#[case] text: &str, #[case] wanted: &str) {
     assert_eq!(answer(text), wanted);
 }
 
@@ -208,8 +208,8 @@ fn two_replacements_are_none() {
         a.v1.0.0@1.0.0 a/alpha
         a.v1.1.0@1.1.0 a/alpha ->a.v1.0.0
         a.v1.2.0@1.2.0 a/alpha ->a.v1.0.0";
-    let told = failure(&problem(channel, "sub a a/alpha"));
-    assert!(told.contains("a unique replacement chain"), "{told}");
+    let reported = failure(&problem(channel, "sub a a/alpha"));
+    assert!(reported.contains("a unique replacement chain"), "{reported}");
 }
 
 /// "Channel head in another source that is visible to the Subscription" and "the next Operator that

@@ -103,7 +103,7 @@ impl AuditLog {
     }
 
     /// How often these programs listed what since the last read; selections of one kind of object
-    /// are told apart.
+    /// are distinguished.
     pub fn lists(&mut self, programs: &[&str]) -> Result<BTreeMap<String, usize>> {
         let mut counts = BTreeMap::new();
         for entry in self.entries(programs)? {

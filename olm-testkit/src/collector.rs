@@ -54,11 +54,12 @@ impl Collector {
     /// # Errors
     ///
     /// One of them does not come in time.
-    pub async fn until_told(&self, texts: &[&str]) -> Result<()> {
+    pub async fn until_reported(&self, texts: &[&str]) -> Result<()> {
         let holds = |taken: &Vec<u8>| texts.iter().all(|text| contains(taken, text.as_bytes()));
         let mut taken = self.taken.clone();
-        let told = timeout(PATIENCE, taken.wait_for(holds)).await;
-        told.with_context(|| format!("the collector was not told {texts:?}"))?
+        let reported = timeout(PATIENCE, taken.wait_for(holds)).await;
+        reported
+            .with_context(|| format!("the collector did not get {texts:?}"))?
             .context("the collector has ended")?;
         Ok(())
     }

@@ -80,7 +80,7 @@ fn apt(action: &str, packages: &[&str]) -> Result<()> {
     bail!("`apt-get {action}` failed: {}\n{}", explain(&said), last_lines(&said))
 }
 
-/// What the messages of apt mean for somebody who wants to go on.
+/// What the messages of apt mean for a person who wants to go on.
 fn explain(said: &str) -> &'static str {
     let has = |part: &str| said.contains(part);
     if has("Could not get lock") || has("Unable to acquire the dpkg") {

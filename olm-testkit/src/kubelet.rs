@@ -154,7 +154,7 @@ impl Kubelet {
         reason: &str,
         message: &str,
     ) -> Result<()> {
-        // The Job controller says when it began, and nobody may say otherwise.
+        // The Job controller says when it began, and no other client may change that.
         wait::until(&self.api(), &job.name_any(), "have begun", |job: &Job| {
             job.status.as_ref().is_some_and(|status| status.start_time.is_some())
         })

@@ -196,7 +196,7 @@ impl Binaries {
 /// ports that the kernel gives to outgoing connections.
 const PORTS: std::ops::Range<u16> = 23_000..32_000;
 
-/// A port that nobody listens on. Each call gives another one, and other processes start their
+/// A port that no process listens on. Each call gives another one, and other processes start their
 /// search elsewhere.
 pub(crate) fn free_port() -> Result<u16> {
     static CALLS: AtomicU32 = AtomicU32::new(0);

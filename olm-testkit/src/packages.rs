@@ -27,7 +27,7 @@ pub const API_SERVICE: &str = "v1.packages.operators.coreos.com";
 /// Name of the Service.
 pub const SERVICE: &str = "packageserver-service";
 
-/// An address that is reserved for documentation; nobody dials it.
+/// An address that is reserved for documentation; it is never dialled.
 const SOMEWHERE: &str = "192.0.2.2";
 
 /// Where the API server looks for the packages API: what `--packages-address` has to say.
@@ -40,7 +40,7 @@ pub async fn address(client: &Client) -> Result<SocketAddr> {
     format!("{ip}:{port}").parse().with_context(|| format!("the Service is at {ip:?}"))
 }
 
-/// Has the API server pass requests on from the moment at which somebody serves.
+/// Has the API server pass requests on from the moment at which a server listens.
 pub async fn announce(client: &Client) -> Result<()> {
     let port = address(client).await?.port();
     let slice = json!({

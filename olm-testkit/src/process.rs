@@ -37,7 +37,7 @@ const GUARDED: &str =
 pub enum Lifetime {
     /// With the process that started it.
     Command,
-    /// When somebody ends it.
+    /// When another process ends it.
     Kept,
 }
 

@@ -37,7 +37,7 @@ impl Registry {
         self.resume()
     }
 
-    /// Ends the server at once; nobody answers at the address.
+    /// Ends the server at once; no process answers at the address.
     pub fn die(&mut self) {
         if let Some(mut server) = self.server.take() {
             server.kill();

@@ -64,7 +64,7 @@ mod tests {
     const OURS: &str = "version = 4\n\n[[package]]\nname = \"a\"\nversion = \"1.0.0\"\nsource = \"registry+x\"\n\n[[package]]\nname = \"own\"\nversion = \"0.1.0\"\n";
 
     #[test]
-    fn only_packages_from_elsewhere_in_other_versions_are_told() {
+    fn only_packages_from_elsewhere_in_other_versions_are_reported() {
         assert!(difference(OURS, OURS).is_empty());
         let theirs = OURS.replace("1.0.0", "1.0.1").replace("\"own\"", "\"example\"");
         assert_eq!(difference(OURS, &theirs), ["a 1.0.1"]);

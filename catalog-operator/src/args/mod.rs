@@ -23,7 +23,7 @@ pub use duration::{DurationError, parse_duration};
 #[derive(Clone, Debug, Parser)]
 #[command(name = "catalog-operator", version, disable_version_flag = true)]
 pub struct Args {
-    /// What every operator is told.
+    /// What every operator takes.
     #[command(flatten)]
     pub common: CommonFlags,
 
@@ -174,8 +174,8 @@ mod tests {
     #[case("--install-plan-retry-timeout=90s", None)]
     fn flags_of_v0(#[case] flag: &str, #[case] idle: Option<&str>) {
         let read = read(&[flag]);
-        let told: Vec<&str> = read.flags.idle().iter().map(|idle| idle.flag).collect();
-        assert_eq!(told, Vec::from_iter(idle));
+        let reported: Vec<&str> = read.flags.idle().iter().map(|idle| idle.flag).collect();
+        assert_eq!(reported, Vec::from_iter(idle));
     }
 
     /// Flags of v0's `package-server`, which catalog-operator replaces, and ours that say the same.
@@ -231,27 +231,27 @@ mod tests {
     }
 
     #[test]
-    fn the_policy_is_isolated_unless_told_otherwise() {
+    fn the_policy_is_isolated_by_default() {
         assert_eq!(parse(&[]).resolution, Policy::Isolated);
         assert_eq!(parse(&["--resolution=v0"]).resolution, Policy::V0);
         assert!(CommandLine::<Args>::read(["catalog-operator", "--resolution=none"]).is_err());
     }
 
     #[test]
-    fn bundles_are_unpacked_by_jobs_unless_told_otherwise() {
+    fn bundles_are_unpacked_by_jobs_by_default() {
         assert_eq!(parse(&[]).bundle_unpack, Unpacker::Job);
         assert_eq!(parse(&["--bundle-unpack=process"]).bundle_unpack, Unpacker::Process);
         assert!(CommandLine::<Args>::read(["catalog-operator", "--bundle-unpack=none"]).is_err());
     }
 
     #[test]
-    fn catalogs_are_polled_by_pods_and_stay_in_use_unless_told_otherwise() {
-        let (default, told) =
+    fn catalogs_are_polled_by_pods_and_stay_in_use_by_default() {
+        let (default, given) =
             (parse(&[]), parse(&["--catalog-polling=digest", "--unhealthy-catalogs=block"]));
         assert_eq!(default.catalog_polling, CatalogPolling::Pod);
         assert_eq!(default.unhealthy_catalogs, UnhealthyCatalogs::LastGood);
-        assert_eq!(told.catalog_polling, CatalogPolling::Digest);
-        assert_eq!(told.unhealthy_catalogs, UnhealthyCatalogs::Block);
+        assert_eq!(given.catalog_polling, CatalogPolling::Digest);
+        assert_eq!(given.unhealthy_catalogs, UnhealthyCatalogs::Block);
         assert!(
             CommandLine::<Args>::read(["catalog-operator", "--catalog-polling=never"]).is_err()
         );
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn tenants_are_trusted_as_in_v0_unless_told_otherwise() {
+    fn tenants_are_trusted_as_in_v0_by_default() {
         assert_eq!(parse(&[]).tenant_policy, TenantPolicy::V0);
         assert_eq!(parse(&["--tenant-policy=strict"]).tenant_policy, TenantPolicy::Strict);
         assert!(CommandLine::<Args>::read(["catalog-operator", "--tenant-policy=lax"]).is_err());

@@ -74,14 +74,14 @@ impl Follower {
     fn note(&mut self) -> ConnectionStatus {
         let status = self.status.borrow_and_update().clone();
         let lost_content = self.known.note_status(&status);
-        self.tell(CatalogChange::State);
+        self.report(CatalogChange::State);
         if lost_content {
-            self.tell(CatalogChange::Lost);
+            self.report(CatalogChange::Lost);
         }
         status
     }
 
-    /// Loads the catalog; gives up when its connection changes. Nobody waits for a second try over
+    /// Loads the catalog; gives up when its connection changes. There is no second try over
     /// one connection.
     async fn load(&mut self, generation: u64) -> Attempt {
         self.known.note_loading(generation);
@@ -101,7 +101,7 @@ impl Follower {
             }
         };
         let change = self.known.note_loaded(result);
-        self.tell(change);
+        self.report(change);
         attempt
     }
 
@@ -127,7 +127,7 @@ impl Follower {
             () = tokio::time::sleep(PATIENCE) => {}
         }
         self.known.note_slow();
-        self.tell(CatalogChange::Lost);
+        self.report(CatalogChange::Lost);
         tokio::select! {
             result = &mut load => Some(result),
             _ = self.status.changed() => None,
@@ -144,7 +144,7 @@ impl Follower {
         }
     }
 
-    fn tell(&self, change: CatalogChange) {
+    fn report(&self, change: CatalogChange) {
         (self.listener)(self.connection.key(), change);
     }
 }

@@ -34,7 +34,7 @@ struct Facts {
     fresh: bool,
     /// Generation of the connection over which it was tried to read it last.
     tried: Option<u64>,
-    /// Whether somebody asked meanwhile, and was told to wait.
+    /// Whether a resolution asked for it meanwhile, and waits.
     awaited: bool,
 }
 
@@ -49,17 +49,17 @@ impl Known {
     }
 
     /// Takes in a state of the connection. Says whether the content became unavailable with it, or
-    /// somebody waited for what will not come now.
+    /// a resolution waited for what will not come now.
     pub(super) fn note_status(&self, status: &ConnectionStatus) -> bool {
         let mut facts = self.facts();
-        let before = facts.trouble(self.unhealthy).is_some();
+        let before = facts.unavailable(self.unhealthy).is_some();
         if facts.status.state != status.state {
             facts.since = clock::now();
         }
         facts.status = status.clone();
         let failed = status.state == ConnectionState::TransientFailure;
         let awaited = failed && std::mem::take(&mut facts.awaited);
-        awaited || (facts.trouble(self.unhealthy).is_some() && !before)
+        awaited || (facts.unavailable(self.unhealthy).is_some() && !before)
     }
 
     /// Loading begins over a connection of this generation. Resolution waits for the result of the
@@ -101,16 +101,16 @@ impl Known {
     }
 
     /// Takes in the result of loading, and says what changed. A snapshot whose content is the same
-    /// stays: nobody has to look at it again.
+    /// stays: it is not looked at again.
     pub(super) fn note_loaded(&self, result: Result<CatalogSnapshot, String>) -> CatalogChange {
         let mut facts = self.facts();
-        let troubled = facts.problem.is_some() || std::mem::take(&mut facts.awaited);
+        let recovered = facts.problem.is_some() || std::mem::take(&mut facts.awaited);
         facts.fresh = false;
         match result {
             Ok(snapshot) => {
                 let known = facts.snapshot.take().map(|(known, _)| known);
                 let same = known.filter(|known| known.has_content_of(&snapshot));
-                let changed = same.is_none() || troubled || self.unhealthy.blocks();
+                let changed = same.is_none() || recovered || self.unhealthy.blocks();
                 let snapshot = same.unwrap_or_else(|| Arc::new(snapshot));
                 facts.snapshot = Some((snapshot, clock::now()));
                 facts.problem = None;
@@ -143,7 +143,7 @@ impl Known {
             facts.awaited = true;
             return Content::Waiting;
         }
-        match (facts.trouble(self.unhealthy), &facts.snapshot) {
+        match (facts.unavailable(self.unhealthy), &facts.snapshot) {
             (Some(reason), _) => Content::Unavailable(reason),
             (None, Some((snapshot, _))) => Content::Loaded(Arc::clone(snapshot)),
             (None, None) => Content::Waiting,
@@ -185,7 +185,7 @@ impl Known {
 
 impl Facts {
     /// Why there is no content to be used.
-    fn trouble(&self, unhealthy: UnhealthyCatalogs) -> Option<String> {
+    fn unavailable(&self, unhealthy: UnhealthyCatalogs) -> Option<String> {
         if self.snapshot.is_some() && !unhealthy.blocks() {
             return None;
         }

@@ -1,7 +1,7 @@
 //! The catalogs that are connected, and what is known of their content.
 //!
 //! One connection and one snapshot per CatalogSource. Changes of a connection and of a snapshot
-//! are told to a listener; nothing polls. The last snapshot is kept while its catalog is away;
+//! are reported to a listener; nothing polls. The last snapshot is kept while its catalog is away;
 //! whether it stays in use is a matter of [`UnhealthyCatalogs`].
 
 mod budget;
@@ -42,11 +42,11 @@ const AT_ONCE: usize = 4;
 /// What is known of a catalog's content.
 #[derive(Clone, Debug)]
 pub enum Content {
-    /// It was not looked at yet, or is being connected or loaded; a change will be told.
+    /// It was not looked at yet, or is being connected or loaded; a change will be reported.
     Waiting,
     /// It is loaded.
     Loaded(Arc<CatalogSnapshot>),
-    /// It cannot be had, and why.
+    /// It is unavailable, and why.
     Unavailable(String),
 }
 
@@ -55,7 +55,7 @@ pub enum Content {
 pub enum CatalogChange {
     /// The state of its connection.
     State,
-    /// Its content was loaded and is another one than before, or somebody waited for it.
+    /// Its content was loaded and is another one than before, or a resolution waited for it.
     Loaded,
     /// Its content was loaded and is what it was before.
     Unchanged,
@@ -80,7 +80,7 @@ pub struct Catalogs {
 }
 
 impl Catalogs {
-    /// No catalogs yet; `listener` is told of changes and must be quick.
+    /// No catalogs yet; `listener` is notified of changes and must be quick.
     pub fn new(
         options: ClientOptions,
         listener: impl Fn(&CatalogKey, CatalogChange) + Send + Sync + 'static,

@@ -35,7 +35,7 @@ impl Served {
     pub(super) fn follow(&self, budget: Arc<Budget>, listener: Listener, turns: Turns) {
         let (connection, known) = (Arc::clone(&self.connection), Arc::clone(&self.known));
         let name = format!("follower of catalog {}", connection.key());
-        let (lost, told) = (Arc::clone(&connection), Arc::clone(&listener));
+        let (lost, reported) = (Arc::clone(&connection), Arc::clone(&listener));
         let failed = Arc::clone(&known);
         let start = move || {
             let (connection, known) = (Arc::clone(&connection), Arc::clone(&known));
@@ -44,7 +44,7 @@ impl Served {
         };
         let task = restarted(&name, Pauses::default(), start, move |restart| {
             failed.note_failed(&restart.cause);
-            told(lost.key(), CatalogChange::Lost);
+            reported(lost.key(), CatalogChange::Lost);
         });
         *self.task.lock().unwrap_or_else(PoisonError::into_inner) = Some(task);
     }

@@ -48,7 +48,7 @@ impl CatalogConnection for Steered {
     }
 }
 
-/// One catalog, connected, with the changes that are told.
+/// One catalog, connected, with the changes that are reported.
 struct Bench {
     catalogs: Catalogs,
     steered: Arc<Steered>,
@@ -100,7 +100,7 @@ impl Bench {
 }
 
 #[tokio::test]
-async fn a_ready_catalog_is_loaded_and_told() {
+async fn a_ready_catalog_is_loaded_and_reported() {
     let mut bench = bench(vec![Ok(())]);
     assert_eq!(bench.content(), "waiting");
     bench.become_state(ConnectionState::Ready, 1);
@@ -135,7 +135,7 @@ async fn a_snapshot_stays_while_its_catalog_is_away_and_is_renewed_after() {
 }
 
 #[tokio::test]
-async fn who_waited_for_a_snapshot_is_told_even_when_it_is_the_same() {
+async fn who_waited_for_a_snapshot_is_notified_even_when_it_is_the_same() {
     let mut bench = bench(vec![Ok(())]);
     bench.become_state(ConnectionState::Ready, 1);
     bench.until(CatalogChange::Loaded).await;

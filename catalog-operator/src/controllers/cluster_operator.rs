@@ -31,10 +31,10 @@ pub struct ClusterOperators {
     pub interpreter: Interpreter,
     /// Namespace of OLM.
     pub namespace: String,
-    /// Version of OpenShift, if the environment tells it.
+    /// Version of OpenShift, if the environment says it.
     pub release: Option<String>,
     /// Whether the log says already that the kind is missing.
-    pub told: AtomicBool,
+    pub reported: AtomicBool,
 }
 
 #[async_trait]
@@ -43,7 +43,7 @@ impl Reconciler<String> for ClusterOperators {
         let found = self.kinds.look_for(API, name).await.map_err(ReconcileError::other)?;
         let live = match found {
             Optional::NoSuchKind => {
-                if !self.told.swap(true, Ordering::Relaxed) {
+                if !self.reported.swap(true, Ordering::Relaxed) {
                     tracing::warn!(
                         name,
                         "this cluster knows no ClusterOperators (config.openshift.io/v1), so there \

@@ -1,5 +1,5 @@
-//! `olm_subscription_abnormal`: what stands in the way of Subscriptions, as `csv_abnormal` tells it
-//! of CSVs.
+//! `olm_subscription_abnormal`: what stands in the way of Subscriptions, as `csv_abnormal` reports
+//! it of CSVs.
 
 use kube::ResourceExt;
 use olm_kit::metrics::{Family, IntGaugeVec, Metrics, MetricsError};
@@ -17,7 +17,7 @@ const ABNORMAL: Family = Family::ours(
 );
 
 /// Conditions that do so while they are true. One that waits for approval is not among them.
-const TROUBLES: [&str; 6] = [
+const PROBLEMS: [&str; 6] = [
     BUNDLE_UNPACK_FAILED,
     CATALOG_SOURCES_UNHEALTHY,
     INSTALL_PLAN_FAILED,
@@ -38,20 +38,20 @@ impl AbnormalSubscriptions {
     /// Takes in a change.
     pub fn follow(&self, change: &Change<Subscription>) {
         if let Some(subscription) = &change.old {
-            troubles(subscription).for_each(|labels| {
-                // A series that was never set is not an error worth telling.
+            problems(subscription).for_each(|labels| {
+                // A series that was never set is not an error worth reporting.
                 let _ = self.0.remove_label_values(&labels);
             });
         }
         if let Some(subscription) = &change.new {
-            troubles(subscription).for_each(|labels| self.0.with_label_values(&labels).set(1));
+            problems(subscription).for_each(|labels| self.0.with_label_values(&labels).set(1));
         }
     }
 }
 
-fn troubles(subscription: &Subscription) -> impl Iterator<Item = [String; 5]> {
+fn problems(subscription: &Subscription) -> impl Iterator<Item = [String; 5]> {
     let conditions = subscription.status.iter().flat_map(|status| &status.conditions);
-    conditions.filter(|condition| is_trouble(condition)).map(|condition| {
+    conditions.filter(|condition| is_problem(condition)).map(|condition| {
         [
             subscription.namespace().unwrap_or_default(),
             subscription.name_any(),
@@ -62,8 +62,8 @@ fn troubles(subscription: &Subscription) -> impl Iterator<Item = [String; 5]> {
     })
 }
 
-fn is_trouble(condition: &SubscriptionCondition) -> bool {
-    condition.status == "True" && TROUBLES.contains(&condition.type_.as_str())
+fn is_problem(condition: &SubscriptionCondition) -> bool {
+    condition.status == "True" && PROBLEMS.contains(&condition.type_.as_str())
 }
 
 #[cfg(test)]
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trouble_has_a_series_while_it_lasts() {
+    fn a_problem_has_a_series_while_it_lasts() {
         let metrics = Metrics::new().unwrap();
         let abnormal = AbnormalSubscriptions::register(&metrics).unwrap();
         let series = || {

@@ -73,7 +73,8 @@ impl CatalogMetrics {
         })
     }
 
-    /// From now on, `olm_subscription_abnormal` tells what stands in the way of these Subscriptions.
+    /// From now on, `olm_subscription_abnormal` reports what stands in the way of these
+    /// Subscriptions.
     pub fn follow(&self, subscriptions: &Store<Subscription>) {
         let abnormal = self.abnormal.clone();
         subscriptions.on_change(move |change| abnormal.follow(change));

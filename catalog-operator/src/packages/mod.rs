@@ -7,9 +7,9 @@
 
 mod cache;
 mod kind;
+mod maintenance;
 mod refresh;
-mod upkeep;
 
 pub use cache::PackageCache;
+pub use maintenance::Maintenance;
 pub use refresh::Refresh;
-pub use upkeep::Upkeep;

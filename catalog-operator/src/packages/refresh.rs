@@ -176,8 +176,8 @@ impl Refresh {
         blocking(move || pack(&source, &name, &heads)).await
     }
 
-    /// The CSVs at the heads of a package's channels, each once. One that cannot be had is left out,
-    /// and its channel with it.
+    /// The CSVs at the heads of a package's channels, each once. One that is unavailable is left
+    /// out, and its channel with it.
     async fn heads(&self, source: &Source, package: &Arc<str>, pass: &Pass) -> Heads {
         let key = &source.facts.key;
         let (mut heads, mut bytes) = (Heads::new(), 0_usize);

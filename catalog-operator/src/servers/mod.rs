@@ -1,7 +1,7 @@
 //! The objects that serve catalogs, as they are in the cluster.
 //!
 //! Everything that OLM makes has the label `olm.managed`, by which it is watched; of what does not
-//! belong to a CatalogSource, and of what nobody compares, as little as possible is kept.
+//! belong to a CatalogSource, and of what is not compared, as little as possible is kept.
 
 mod listen;
 mod resolver;

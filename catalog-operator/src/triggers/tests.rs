@@ -72,9 +72,9 @@ async fn a_catalog_concerns_the_subscriptions_that_see_it() {
     assert_eq!(drain(&bench.queues.catalogs).await, keys(&[("b", "own"), ("olm", "global")]));
 }
 
-/// After a start every catalog is connected anew: nobody but itself is looked at.
+/// After a start every catalog is connected anew: no namespace but its own is looked at.
 #[tokio::test]
-async fn a_new_connection_concerns_nobody() {
+async fn a_new_connection_concerns_no_namespace() {
     let bench = bench();
     put(&bench.stores.subscriptions, 1, "a", "s", json!({}));
     let connected = |state: &str, at: &str| {

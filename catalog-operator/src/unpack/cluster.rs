@@ -40,7 +40,7 @@ impl Cluster {
                 serde_json::from_value(live).map_err(ReconcileError::other)
             }
             other => Err(ReconcileError::message(format!(
-                "ConfigMap {} was made by somebody else just now ({other:?})",
+                "ConfigMap {} was made by another client just now ({other:?})",
                 wanted.name_any()
             ))),
         }

@@ -10,7 +10,7 @@ use kube::{Api, ResourceExt};
 use olm_effect::{Effect, Outcome};
 use olm_kit::controller::ReconcileError;
 use olm_lifecycle::unpack::job::{self, Images};
-use olm_lifecycle::unpack::lookup::{self, Standing};
+use olm_lifecycle::unpack::lookup::{self, LookupState};
 use olm_lifecycle::unpack::{Attempts, Next, objects, waiting};
 use olm_types::api::{BundleLookup, CatalogSource};
 use olm_types::hash::unpack_name;
@@ -105,11 +105,11 @@ fn watch(
         cluster.stores.unpack_pods.list_in(&job.namespace().unwrap_or_default());
     let cause = waiting::cause(job, &pods);
     match lookup::note_job(&mut lookup, job, &pods, clock::now()) {
-        Standing::Pending => Ok(Progress::awaited(lookup, cause, QUIET)),
-        Standing::Failed => {
+        LookupState::Pending => Ok(Progress::awaited(lookup, cause, QUIET)),
+        LookupState::Failed => {
             Ok(Progress::awaited(lookup, cause, retry_in.unwrap_or(FAILED).min(FAILED)))
         }
-        Standing::Settled => {
+        LookupState::Done => {
             let bundle =
                 config_map::read(into).map_err(|error| UnpackError::Content(error.to_string()))?;
             Ok(match bundle.objects.is_empty() {

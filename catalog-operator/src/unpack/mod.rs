@@ -75,7 +75,7 @@ const QUIET: Duration = Duration::from_secs(30);
 /// A step could not be made.
 #[derive(Debug, thiserror::Error)]
 pub enum UnpackError {
-    /// The API server refuses, or cannot be asked; nothing is told to users, it is tried again.
+    /// The API server refuses, or cannot be asked; nothing is reported to users, it is tried again.
     #[error(transparent)]
     Cluster(#[from] ReconcileError),
     /// What is in the ConfigMap is no bundle.

@@ -12,7 +12,7 @@ use super::Parts;
 use crate::controllers::catalog_source::CatalogSources;
 use crate::controllers::cluster_operator::ClusterOperators;
 use crate::controllers::install_plan::{Calls, InstallPlans};
-use crate::controllers::resolution::{Resolutions, Rules, Settled};
+use crate::controllers::resolution::{Resolutions, Rules, Unchanged};
 use crate::controllers::subscription::Subscriptions;
 use crate::digest::{CatalogPolling, DigestSource};
 use crate::packages::Refresh;
@@ -45,7 +45,7 @@ impl Parts {
             version: ServerVersion::new(self.client.clone()),
             client: self.client.clone(),
             interpreter: self.interpreter.clone(),
-            leadership: self.candidacy.leadership().clone(),
+            leadership: self.participant.leadership().clone(),
             acting_since: OnceLock::new(),
             metrics: self.metrics.clone(),
         }
@@ -58,7 +58,7 @@ impl Parts {
             interpreter: self.interpreter.clone(),
             namespace: self.args.namespace.clone(),
             release: std::env::var("RELEASE_VERSION").ok(),
-            told: AtomicBool::default(),
+            reported: AtomicBool::default(),
         }
     }
 
@@ -97,7 +97,7 @@ impl Parts {
                 resolver: self.resolver.clone(),
             },
             complaints: DashMap::new(),
-            settled: Settled::default(),
+            unchanged: Unchanged::default(),
             orphans: DashMap::new(),
         }
     }

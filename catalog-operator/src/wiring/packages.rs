@@ -6,7 +6,7 @@ use olm_kit::aggregated::AggregatedApi;
 use olm_kit::tls::SharedProfile;
 
 use super::Parts;
-use crate::packages::Upkeep;
+use crate::packages::Maintenance;
 
 impl Parts {
     /// Serves the packages API, if it has an address, to whoever speaks TLS as `profile` says.
@@ -18,13 +18,14 @@ impl Parts {
             .profile(profile);
         self.kit_metrics.certificate("packages", &api.identity());
         let (client, interpreter) = (self.client.clone(), self.interpreter.clone());
-        let leadership = self.candidacy.leadership().clone();
-        let upkeep = Upkeep::new(client, interpreter, leadership, &self.args.namespace, &api);
+        let leadership = self.participant.leadership().clone();
+        let maintenance =
+            Maintenance::new(client, interpreter, leadership, &self.args.namespace, &api);
         api.serve(&self.args.packages_address, &self.tasks).await?;
         let token = self.tasks.token();
-        self.tasks.spawn("packages API upkeep", async move {
+        self.tasks.spawn("packages API maintenance", async move {
             tokio::select! {
-                () = upkeep.run() => {}
+                () = maintenance.run() => {}
                 () = token.cancelled() => {}
             }
         });

@@ -1,7 +1,7 @@
 //! An OLM with two rules of the house: `house-olm olm-operator FLAG…` and
 //! `house-olm catalog-operator FLAG…`.
 //!
-//! - Nothing is installed before somebody has reviewed it: [`reviewed::Reviewed`], a stage of CSVs.
+//! - Nothing is installed before a person has reviewed it: [`reviewed::Reviewed`], a stage of CSVs.
 //! - A bundle may ask for another one that is built for an architecture: [`arch::ArchKind`], a kind of
 //!   constraint.
 //!

@@ -1,4 +1,4 @@
-//! A stage: a CSV that nobody has reviewed waits.
+//! A stage: a CSV that has not been reviewed waits.
 
 use olm_lifecycle::csv::stages::{Stage, Verdict};
 use olm_lifecycle::csv::{Decision, Pass};
@@ -23,7 +23,7 @@ impl Stage for Reviewed {
         }
         let name = observed.name();
         let message =
-            format!("nobody has reviewed {name}: the annotation {REVIEWED_BY} names who did");
+            format!("{name} has not been reviewed: the annotation {REVIEWED_BY} names who did");
         Verdict::Stop(Decision::enter(CsvPhase::Pending, REASON, message))
     }
 }

@@ -1,4 +1,4 @@
-//! Tells what a namespace would get: `what-if CASE.json`.
+//! Reports what a namespace would get: `what-if CASE.json`.
 //!
 //! A case is a namespace with its Subscriptions, installed CSVs and the catalogs that it sees, in the
 //! form of [`olm_resolver::cases`]; `case.json` beside this folder is one. The same resolver answers
@@ -14,12 +14,12 @@ fn main() -> Result<()> {
     let path = std::env::args_os().nth(1).context("usage: what-if CASE.json")?;
     let text = std::fs::read_to_string(&path)
         .with_context(|| format!("cannot read {}", path.display()))?;
-    print!("{}", told(&text)?);
+    print!("{}", reported(&text)?);
     Ok(())
 }
 
 /// What happens in the namespace of a case.
-fn told(case: &str) -> Result<String> {
+fn reported(case: &str) -> Result<String> {
     let case = Case::parse(case)?;
     let universe = case.universe()?;
     let request = case.request(&universe)?;
@@ -56,9 +56,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_gets_two_bundles_and_the_other_is_told_why_not() {
-        let told = told(include_str!("../case.json")).unwrap();
-        let lines: Vec<&str> = told.lines().filter(|line| !line.starts_with(' ')).collect();
+    fn one_gets_two_bundles_and_the_other_learns_why_not() {
+        let reported = reported(include_str!("../case.json")).unwrap();
+        let lines: Vec<&str> = reported.lines().filter(|line| !line.starts_with(' ')).collect();
         assert_eq!(
             lines,
             [
@@ -67,11 +67,11 @@ mod tests {
                 "nothing for printer",
             ]
         );
-        assert!(told.contains("stable"), "it says which channel would help:\n{told}");
+        assert!(reported.contains("stable"), "it says which channel would help:\n{reported}");
     }
 
     #[test]
-    fn what_is_no_case_is_told() {
-        assert!(told("{}").unwrap_err().to_string().contains("missing field"));
+    fn what_is_no_case_is_reported() {
+        assert!(reported("{}").unwrap_err().to_string().contains("missing field"));
     }
 }

@@ -44,7 +44,7 @@ pub trait CatalogConnection: Send + Sync {
 }
 
 /// What has to be applied to a cluster to install a bundle, as the catalog gave it: JSON texts
-/// that nobody has looked into yet.
+/// whose content has not been read yet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BundleManifests {
     /// Name of the bundle.

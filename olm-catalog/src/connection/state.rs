@@ -29,7 +29,7 @@ pub struct ConnectionStatus {
     /// The state.
     pub state: ConnectionState,
     /// How often the state became READY. It grows when the server was replaced by another one
-    /// behind the same address, even if nobody saw the short loss.
+    /// behind the same address, even if the short loss went unseen.
     pub generation: u64,
     /// Why it is not READY, for people.
     pub reason: Option<Arc<str>>,

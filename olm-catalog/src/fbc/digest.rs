@@ -1,8 +1,8 @@
 //! The digest of a catalog's files: path and content of each, in the order of paths.
 //!
-//! It tells a changed or damaged catalog from the one that an index was made from, at the speed of
-//! memory. It is no defence against forgery: whoever can write one of them can write both. (`opm`
-//! uses FNV with 64 bits.)
+//! It distinguishes a changed or damaged catalog from the one that an index was made from, at the
+//! speed of memory. It is no defence against forgery: whoever can write one of them can write both.
+//! (`opm` uses FNV with 64 bits.)
 
 use std::fmt;
 use std::fs::File;

@@ -72,7 +72,7 @@ fn threads() -> usize {
     thread::available_parallelism().map_or(1, usize::from).min(THREADS)
 }
 
-/// Sends what is in a file; ends early when nobody listens any more.
+/// Sends what is in a file; ends early when no receiver is left.
 fn parse(source: &SourceFile, budget: Budget, sender: &SyncSender<Piece>) {
     let file = match File::open(&source.path) {
         Ok(file) => file,

@@ -127,7 +127,7 @@ impl Reader<'_> {
     }
 }
 
-/// Schema, package and name of a blob, as far as they can be told.
+/// Schema, package and name of a blob, as far as they can be read.
 fn title(value: &Value) -> String {
     let Ok(heading) = Meta::heading(value) else {
         return String::new();

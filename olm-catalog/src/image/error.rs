@@ -1,4 +1,4 @@
-//! Why an image cannot be had.
+//! Why an image is unavailable.
 
 use std::time::Duration;
 
@@ -53,7 +53,7 @@ pub enum ImageError {
         /// Its error code, if it gave one; no more of what it said.
         error: Option<String>,
     },
-    /// A registry in public refers to somebody who is not.
+    /// A registry in public refers to a host that is not.
     #[error(
         "the registry refers to {host}, whose address is not public as its own is; use a registry \
          that gives its content itself"
@@ -82,7 +82,7 @@ pub enum ImageError {
         /// What it is.
         found: String,
     },
-    /// The registry sends what nobody can use.
+    /// The registry sends what cannot be used.
     #[error("{what}: {why}")]
     Malformed {
         /// Manifest, layer or answer.

@@ -11,7 +11,7 @@ use super::{ImageError, ImageReference, Keychain, Labels, Limits, Registry, Tree
 /// Pulls the image and applies its layers.
 ///
 /// # Errors
-/// The image cannot be had, is too large, or is not what its digest says.
+/// The image is unavailable, is too large, or is not what its digest says.
 pub async fn pull(
     registry: &Registry,
     image: &ImageReference,
@@ -31,7 +31,7 @@ pub async fn pull(
 /// The labels of the image, for which its layers are not transferred.
 ///
 /// # Errors
-/// The image cannot be had, or is not what its digest says.
+/// The image is unavailable, or is not what its digest says.
 pub async fn labels(
     registry: &Registry,
     image: &ImageReference,

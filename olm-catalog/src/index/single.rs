@@ -8,7 +8,7 @@ use crate::registry::proto;
 /// its manifests.
 ///
 /// # Errors
-/// Something is wrong with the bundle; all of it is told.
+/// Something is wrong with the bundle; all of it is reported.
 pub fn single_bundle(blob: Located<BundleBlob>) -> Result<proto::Bundle, Problems> {
     let package = blob.item.package.clone();
     let mut problems = Problems::default();

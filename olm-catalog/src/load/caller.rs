@@ -15,7 +15,7 @@ use crate::registry::proto::GetBundleRequest;
 /// How much is taken from the socket at once, in bytes.
 const READ: usize = 512 << 10;
 
-/// After so many bytes the server is told that it may send as many again.
+/// After so many bytes the server is notified that it may send as many again.
 const TAKEN: u32 = 1 << 28;
 
 /// Length of what stands in front of a message, in bytes: whether it is compressed, its length.
@@ -35,7 +35,7 @@ struct Calls {
     open: BTreeMap<u32, Answer>,
     /// How much the server takes before it says more, in bytes.
     credit: u32,
-    /// What was taken since the server was told, in bytes.
+    /// What was taken since the last notification, in bytes.
     taken: u32,
     /// What is to be sent.
     out: Vec<u8>,
@@ -192,10 +192,10 @@ mod tests {
         let requests = listed.iter().cycle().take(CALLS).map(request).collect();
         Caller::connect(address).await.unwrap().get_all(requests, 16).await.unwrap();
         let mut unknown = request(&listed[0]);
-        unknown.csv_name = "nobody".to_owned();
+        unknown.csv_name = "unknown".to_owned();
         let caller = Caller::connect(address).await.unwrap();
         let refused = caller.get_all(vec![unknown], 1).await.unwrap_err();
-        assert_eq!(refused.to_string(), "nobody: no whole answer, 0 bytes");
+        assert_eq!(refused.to_string(), "unknown: no whole answer, 0 bytes");
         server.abort();
     }
 }

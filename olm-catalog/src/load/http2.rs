@@ -10,7 +10,7 @@ const HEAD: usize = 9;
 /// The largest window there is, in bytes.
 const LARGEST_WINDOW: u32 = (1 << 31) - 1;
 
-/// The window that there is when nobody says anything, in bytes.
+/// The window that there is when neither side sets one, in bytes.
 pub(super) const FIRST_WINDOW: u32 = (1 << 16) - 1;
 
 /// Types of frames.

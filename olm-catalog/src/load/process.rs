@@ -25,7 +25,7 @@ pub(super) fn memory(pid: u32) -> Result<(f64, f64)> {
         let kib: f64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
         Some(kib / 1024.0)
     };
-    field("VmHWM:").zip(field("RssAnon:")).context("/proc does not tell about memory")
+    field("VmHWM:").zip(field("RssAnon:")).context("/proc says nothing about memory")
 }
 
 /// Gives the first processor to a process and the others to this one, so that the speed of the one

@@ -72,7 +72,7 @@ pub(super) async fn start(
     }
 }
 
-/// A port that nobody listens on. The programs cannot be asked for one.
+/// A port that no server listens on. The programs cannot be asked for one.
 fn free_address() -> Result<SocketAddr> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).context("find a free port")?;
     listener.local_addr().context("find a free port")

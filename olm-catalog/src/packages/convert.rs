@@ -31,7 +31,8 @@ pub struct CatalogFacts {
     pub created: Option<Time>,
 }
 
-/// The CSVs at the heads of channels, by name of the bundle. Those that cannot be had are missing.
+/// The CSVs at the heads of channels, by name of the bundle. Those that are unavailable are
+/// missing.
 pub type Heads = BTreeMap<Arc<str>, Head>;
 
 /// Most that a package shows, in bytes of the CSVs at the heads of its channels, each counted for every
@@ -43,9 +44,9 @@ pub const SHOWN_BYTES: usize = 32 << 20;
 #[error("packagemanifest has no valid channels")]
 pub struct NoValidChannels;
 
-/// A package with its channels, sorted by name. A channel whose CSV cannot be had is left out, and so are
-/// those beyond [`SHOWN_BYTES`], the default channel last; when that one is left out, the first one that
-/// is left takes its place.
+/// A package with its channels, sorted by name. A channel whose CSV is unavailable is left out, and
+/// so are those beyond [`SHOWN_BYTES`], the default channel last; when that one is left out, the
+/// first one that is left takes its place.
 ///
 /// # Errors
 /// When no channel is left.

@@ -1,4 +1,4 @@
-//! What the CSV at the head of a channel tells.
+//! What the CSV at the head of a channel says.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 /// Largest CSV that is looked at, in bytes. The API server takes no object of that size.
 const LARGEST: usize = 4 << 20;
 
-/// Why a CSV tells nothing.
+/// Why a CSV says nothing.
 #[derive(Debug, thiserror::Error)]
 pub enum HeadError {
     /// The catalog gave no CSV: its bundles hold images only and no metadata.

@@ -2,7 +2,7 @@
 //! of its channels (spec catalog-operator 7).
 //!
 //! ```text
-//! Head::read            what a CSV tells about itself
+//! Head::read            what a CSV says about itself
 //! manifest              a package of a catalog, with its channels
 //! StoredPackage::new    the same, packed: descriptions are most of it, and compress well
 //! ```

@@ -104,8 +104,8 @@ fn intact(folder: &Path, root: &Path, limits: &ReadLimits) -> Result<Index> {
     Ok(index)
 }
 
-/// An index in a file that nobody else sees and that vanishes with this process; in memory where
-/// no file can be written, as on a full disk.
+/// An index in a file that no other process sees and that vanishes with this process; in memory
+/// where no file can be written, as on a full disk.
 fn fresh(root: &Path, limits: &ReadLimits) -> Result<Index> {
     let built = match tempfile::tempfile() {
         Ok(file) => Index::build(root, limits, Some(file)),

@@ -53,11 +53,11 @@ fn validate(arguments: &Validate) -> Result<()> {
     }
     let verdict = fbc::load(directory, &ReadLimits::default());
     if let Some(form) = arguments.output {
-        let mut told = json!({ "passed": verdict.is_ok() });
-        if let (Err(error), Some(fields)) = (&verdict, told.as_object_mut()) {
+        let mut reported = json!({ "passed": verdict.is_ok() });
+        if let (Err(error), Some(fields)) = (&verdict, reported.as_object_mut()) {
             fields.insert("error".to_owned(), json!({ "message": error.to_string() }));
         }
-        print(|out| render::print_one(&told, form, out))?;
+        print(|out| render::print_one(&reported, form, out))?;
     }
     verdict?;
     Ok(())

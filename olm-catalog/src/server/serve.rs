@@ -59,7 +59,7 @@ pub(crate) async fn serve_source(
     Ok(())
 }
 
-/// Listens where it is told to; by default on all addresses of both families, or of the one that
+/// Listens where the flags say; by default on all addresses of both families, or of the one that
 /// this machine has.
 async fn listen(address: Option<IpAddr>, port: u16) -> Result<TcpListener> {
     if address.is_none() {

@@ -4,7 +4,7 @@ use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::Path;
 
-/// Where it is when nobody says otherwise. It exists in containers, and is not made elsewhere.
+/// Where it is by default. It exists in containers, and is not made elsewhere.
 pub(crate) const DEFAULT: &str = "/dev/termination-log";
 
 /// Longest text that Kubernetes takes, in bytes.

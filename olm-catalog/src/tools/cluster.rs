@@ -49,7 +49,7 @@ impl Place {
         got.map_err(|error| self.failed("read", &error))
     }
 
-    /// Reads it, changes it and writes it; all of that again when somebody else wrote meanwhile.
+    /// Reads it, changes it and writes it; all of that again when another client wrote meanwhile.
     pub(super) async fn change(&self, change: impl Fn(&mut ConfigMap) -> Result<()>) -> Result<()> {
         for attempt in 1.. {
             let mut config_map = self.read().await?;

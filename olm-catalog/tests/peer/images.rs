@@ -112,7 +112,7 @@ async fn both_render_a_catalog_in_an_image_the_same() {
     assert_eq!(blobs(ours(), &arguments, folder.path()).unwrap(), theirs);
 }
 
-/// A registry with a certificate that nobody has signed, with the images of another one.
+/// A registry with a certificate that no authority has signed, with the images of another one.
 fn registry_with_tls(folder: &Path) -> (Place, Running) {
     let place = Place::reserve();
     let certified = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();

@@ -29,7 +29,7 @@ impl Image {
         self.dir.path()
     }
 
-    /// A call that finds no cluster but the one it is told of.
+    /// A call that finds no cluster but the one that it is given.
     fn command(&self, line: &str) -> Command {
         let mut words = line.split_whitespace();
         let mut command = Command::new(self.path().join(words.next().unwrap()));

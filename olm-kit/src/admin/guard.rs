@@ -6,7 +6,7 @@ use arc_swap::ArcSwap;
 use axum::http::{HeaderMap, StatusCode};
 use kube::Client;
 
-use crate::callers::{Authorities, Authorizer, Wish, identify};
+use crate::callers::{Access, Authorities, Authorizer, identify};
 use crate::listen::Caller;
 
 /// Whom to let in.
@@ -17,7 +17,7 @@ pub(super) enum Guard {
     Asking { authorities: Arc<ArcSwap<Authorities>>, client: Client, authorizer: Authorizer },
 }
 
-/// Why somebody may not.
+/// Why a caller may not.
 type Refused = (StatusCode, String);
 
 impl Guard {
@@ -41,7 +41,7 @@ impl Guard {
             let text = "a token or a client certificate is needed\n".to_owned();
             return Err((StatusCode::UNAUTHORIZED, text));
         }
-        match authorizer.allows(&user, &Wish::Path(path.to_owned())).await {
+        match authorizer.allows(&user, &Access::Path(path.to_owned())).await {
             Ok(Ok(())) => Ok(()),
             Ok(Err(_)) => {
                 let text = format!("{} may not get {path}\n", user.name);

@@ -52,7 +52,7 @@ pub enum AdminError {
     Files(#[from] FilesError),
 }
 
-/// What the endpoints tell.
+/// What the endpoints say.
 pub struct Admin {
     metrics: Metrics,
     states: BTreeMap<String, Dump>,

@@ -1,4 +1,4 @@
-//! What `/debug/state` tells: facts for support, of bounded size.
+//! What `/debug/state` says: facts for support, of bounded size.
 //!
 //! Parts give names and numbers. However many objects a cluster has, a list is cut after
 //! [`ENTRIES`] and a text after [`TEXT`], so that an answer stays small.
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_parts_tell_the_answer_is_small() {
+    fn whatever_parts_report_the_answer_is_small() {
         let (metrics, tasks) = (Metrics::new().unwrap(), Tasks::new(CancellationToken::new()));
         let names = || (0..100_000).map(|n| (format!("ns/{n}"), json!("x"))).collect::<Value>();
         let admin = Admin::new(metrics)

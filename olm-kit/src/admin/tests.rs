@@ -23,7 +23,7 @@ async fn get(address: SocketAddr, path: &str) -> (u16, String) {
 }
 
 #[tokio::test]
-async fn endpoints_tell_how_the_process_is() {
+async fn endpoints_report_how_the_process_is() {
     let tasks = Tasks::new(CancellationToken::new());
     let gate = tasks.readiness().gate("watch Pod");
     let admin = Admin::new(Metrics::new().unwrap()).state("catalogs", || json!({"a/b": "READY"}));
@@ -37,8 +37,8 @@ async fn endpoints_tell_how_the_process_is() {
     let (code, text) = get(address, "/metrics").await;
     assert!(code == 200 && text.contains("process_resident_memory_bytes"), "{text}");
     let (code, text) = get(address, "/debug/state").await;
-    let told: Value = serde_json::from_str(&text).unwrap();
-    assert_eq!((code, &told["catalogs"]), (200, &json!({"a/b": "READY"})));
+    let reported: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!((code, &reported["catalogs"]), (200, &json!({"a/b": "READY"})));
     assert_eq!(get(address, "/other").await.0, 404);
 
     tasks.token().cancel();
@@ -55,7 +55,7 @@ async fn a_taken_address_is_named() {
     assert_eq!(error.to_string(), format!("cannot listen on {address}"));
 }
 
-/// What somebody who is not on the same host gets.
+/// What a caller who is not on the same host gets.
 async fn from_afar(guard: Guard, headers: HeaderMap) -> StatusCode {
     let tasks = Tasks::new(CancellationToken::new());
     let admin = Admin::new(Metrics::new().unwrap());

@@ -42,7 +42,7 @@ fn info(kind: &Kind) -> Value {
     json!({"title": kind.group, "version": kind.version})
 }
 
-/// The paths of lists and of one object: what tells clients where a kind is read.
+/// The paths of lists and of one object: what shows clients where a kind is read.
 fn paths(kind: &Kind, answers: &Value, parameter: impl Fn(&str) -> Value) -> Value {
     let (version, plural) = (kind.api_version(), kind.plural);
     let everywhere = format!("/apis/{version}/{plural}");

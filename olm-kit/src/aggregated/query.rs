@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::resource::Kind;
-use crate::callers::Wish;
+use crate::callers::Access;
 
 /// Longest names of a namespace and of an object, in bytes: Kubernetes has no longer ones.
 const NAMESPACE: usize = 63;
@@ -89,8 +89,8 @@ impl Target {
         }
     }
 
-    /// What somebody needs to be allowed; nothing for what anybody may.
-    pub(super) fn wish(&self, path: &str, kind: &Kind) -> Option<Wish> {
+    /// What a caller needs to be allowed; nothing for what every caller may.
+    pub(super) fn access(&self, path: &str, kind: &Kind) -> Option<Access> {
         let (verb, namespace, name, part) = match self {
             Self::Alive => return None,
             Self::List(namespace) => ("list", namespace.clone(), None, None),
@@ -98,9 +98,9 @@ impl Target {
             Self::Part { namespace, name, part } => {
                 ("get", Some(namespace.clone()), Some(name), Some(part))
             }
-            _ => return Some(Wish::Path(path.to_owned())),
+            _ => return Some(Access::Path(path.to_owned())),
         };
-        Some(Wish::Objects {
+        Some(Access::Objects {
             group: kind.group.to_owned(),
             version: kind.version.to_owned(),
             resource: kind.plural.to_owned(),
@@ -202,7 +202,8 @@ pub(super) mod tests {
     #[test]
     fn parts_need_rights_of_their_own() {
         let target = Target::parse("/apis/g.io/v1/namespaces/a/things/b/icon", &kind()).unwrap();
-        let Some(Wish::Objects { subresource, verb, name, .. }) = target.wish("", &kind()) else {
+        let Some(Access::Objects { subresource, verb, name, .. }) = target.access("", &kind())
+        else {
             panic!("no objects")
         };
         assert_eq!(

@@ -15,7 +15,7 @@ use super::answers::Answers;
 use super::query::{Target, parameters};
 use super::resource::Resource;
 use super::status::Failure;
-use crate::callers::{Authorities, Authorizer, User, Wish, identify};
+use crate::callers::{Access, Authorities, Authorizer, User, identify};
 use crate::listen::Caller;
 
 /// What answers are made of.
@@ -57,8 +57,8 @@ impl Shared {
                 "a token or a client certificate is needed".to_owned(),
             ));
         }
-        let wish = target.as_ref().and_then(|target| target.wish(path, kind));
-        self.check(&user, &wish.unwrap_or_else(|| Wish::Path(path.to_owned()))).await?;
+        let access = target.as_ref().and_then(|target| target.access(path, kind));
+        self.check(&user, &access.unwrap_or_else(|| Access::Path(path.to_owned()))).await?;
         let target = target.ok_or_else(Failure::no_path)?;
         let query = parameters(request.uri.query().unwrap_or_default());
         self.check_verb(&target, &request.method, &query)?;
@@ -72,11 +72,11 @@ impl Shared {
         user.map_err(Failure::unauthorized)
     }
 
-    async fn check(&self, user: &User, wish: &Wish) -> Result<(), Failure> {
-        let answer = self.authorizer.allows(user, wish).await;
+    async fn check(&self, user: &User, access: &Access) -> Result<(), Failure> {
+        let answer = self.authorizer.allows(user, access).await;
         let answer = answer
             .map_err(|error| Failure::internal(format!("rights cannot be checked: {error}")))?;
-        answer.map_err(|reason| Failure::forbidden(refusal(user, wish, &reason)))
+        answer.map_err(|reason| Failure::forbidden(refusal(user, access, &reason)))
     }
 
     /// Objects can be read and nothing else.
@@ -108,13 +108,13 @@ impl Shared {
 }
 
 /// Kubernetes' words.
-fn refusal(user: &User, wish: &Wish, reason: &str) -> String {
+fn refusal(user: &User, access: &Access, reason: &str) -> String {
     let reason = if reason.is_empty() { String::new() } else { format!(": {reason}") };
-    match wish {
-        Wish::Path(path) => {
+    match access {
+        Access::Path(path) => {
             format!("forbidden: User \"{}\" cannot get path \"{path}\"{reason}", user.name)
         }
-        Wish::Objects { group, resource, verb, namespace, name, .. } => {
+        Access::Objects { group, resource, verb, namespace, name, .. } => {
             let name = name.as_deref().map(|name| format!(" \"{name}\"")).unwrap_or_default();
             let place = match namespace {
                 Some(namespace) => format!("in the namespace \"{namespace}\""),

@@ -1,4 +1,4 @@
-//! Errors as Kubernetes tells them.
+//! Errors as Kubernetes reports them.
 
 use axum::Json;
 use axum::http::StatusCode;
@@ -44,7 +44,7 @@ impl Failure {
         Self::new(StatusCode::METHOD_NOT_ALLOWED, "MethodNotAllowed", message)
     }
 
-    /// Nobody knows who asks.
+    /// The caller is not known.
     pub(super) fn unauthorized(message: String) -> Self {
         Self::new(StatusCode::UNAUTHORIZED, "Unauthorized", message)
     }

@@ -80,7 +80,7 @@ impl Served {
     }
 }
 
-/// Addresses of the API server, and of somebody's Pod.
+/// Addresses of the API server, and of a user's Pod.
 const API: &str = "127.0.0.1";
 const POD: &str = "127.0.0.2";
 
@@ -101,7 +101,7 @@ async fn is_closed(stream: &mut TlsStream<TcpStream>) -> bool {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn silent_connections_keep_nobody_out() {
+async fn silent_connections_keep_no_caller_out() {
     let served = Served::start(&Script::new()).await;
     let mut pooled = served.connect(Some(&served.front_proxy), API).await;
     assert_eq!(ask(&mut pooled, "/healthz").await, 200);

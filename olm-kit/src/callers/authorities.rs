@@ -66,7 +66,7 @@ impl Authorities {
         Self::parse(map.data.unwrap_or_default())
     }
 
-    /// Understands the content of the ConfigMap. Without an authority for the front proxy nobody
+    /// Understands the content of the ConfigMap. Without an authority for the front proxy no caller
     /// is believed to be it.
     ///
     /// # Errors
@@ -93,7 +93,7 @@ impl Authorities {
         })
     }
 
-    /// The authorities of clients in `pem`; nobody is believed to be a front proxy.
+    /// The authorities of clients in `pem`; no caller is believed to be a front proxy.
     ///
     /// # Errors
     /// What is wrong with the certificates.

@@ -1,4 +1,4 @@
-//! Whether somebody may: the API server decides, and its answer counts for a few seconds.
+//! Whether a caller may: the API server decides, and its answer counts for a few seconds.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -28,9 +28,9 @@ const KEPT_BYTES: usize = 4096;
 /// process.
 static ANONYMOUS: Semaphore = Semaphore::const_new(4);
 
-/// What somebody wants to do.
+/// What a caller wants to do.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Wish {
+pub(crate) enum Access {
     /// Read a path that is no object.
     Path(String),
     /// Read objects.
@@ -45,7 +45,7 @@ pub(crate) enum Wish {
     },
 }
 
-impl Wish {
+impl Access {
     /// Bytes of what a caller chose.
     fn bytes(&self) -> usize {
         match self {
@@ -60,7 +60,7 @@ impl Wish {
 /// Asks the API server.
 pub struct Authorizer {
     client: Client,
-    known: Mutex<BTreeMap<(User, Wish), Answer>>,
+    known: Mutex<BTreeMap<(User, Access), Answer>>,
 }
 
 #[derive(Clone, Debug)]
@@ -83,9 +83,9 @@ impl Authorizer {
     pub(crate) async fn allows(
         &self,
         user: &User,
-        wish: &Wish,
+        access: &Access,
     ) -> Result<Result<(), String>, kube::Error> {
-        let key = (user.clone(), wish.clone());
+        let key = (user.clone(), access.clone());
         let known = self.known.lock().get(&key).filter(|one| one.until > Instant::now()).cloned();
         let answer = match known {
             Some(answer) => answer,
@@ -94,7 +94,7 @@ impl Authorizer {
         Ok(if answer.allowed { Ok(()) } else { Err(answer.reason) })
     }
 
-    async fn ask(&self, key: (User, Wish)) -> Result<Answer, kube::Error> {
+    async fn ask(&self, key: (User, Access)) -> Result<Answer, kube::Error> {
         let reviews: Api<SubjectAccessReview> = Api::all(self.client.clone());
         let _turn = if key.0.is_anonymous() { Some(ANONYMOUS.acquire().await) } else { None };
         let review = reviews.create(&PostParams::default(), &review(&key.0, &key.1)).await?;
@@ -116,19 +116,19 @@ impl Authorizer {
     }
 }
 
-fn review(user: &User, wish: &Wish) -> SubjectAccessReview {
+fn review(user: &User, access: &Access) -> SubjectAccessReview {
     let mut spec = SubjectAccessReviewSpec {
         user: Some(user.name.clone()),
         groups: Some(user.groups.clone()),
         extra: Some(user.extra.clone()),
         ..SubjectAccessReviewSpec::default()
     };
-    match wish.clone() {
-        Wish::Path(path) => {
+    match access.clone() {
+        Access::Path(path) => {
             spec.non_resource_attributes =
                 Some(NonResourceAttributes { path: Some(path), verb: Some("get".to_owned()) });
         }
-        Wish::Objects { group, version, resource, subresource, verb, namespace, name } => {
+        Access::Objects { group, version, resource, subresource, verb, namespace, name } => {
             spec.resource_attributes = Some(ResourceAttributes {
                 group: Some(group),
                 version: Some(version),

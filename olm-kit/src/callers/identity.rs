@@ -21,7 +21,7 @@ const AUTHENTICATED: &str = "system:authenticated";
 /// server does for this process.
 static REVIEWS: Semaphore = Semaphore::const_new(8);
 
-/// Somebody who asks.
+/// A caller.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct User {
     /// Name.
@@ -33,7 +33,7 @@ pub struct User {
 }
 
 impl User {
-    /// Whether nobody knows who it is.
+    /// Whether the caller is not known.
     pub fn is_anonymous(&self) -> bool {
         self.name == ANONYMOUS
     }
@@ -53,8 +53,8 @@ impl User {
     /// Whoever is known is in the group of those who are; the front proxy does not pass that on for
     /// the API server itself.
     fn known(mut self) -> Self {
-        let told = [AUTHENTICATED, UNAUTHENTICATED];
-        if !self.groups.iter().any(|group| told.contains(&group.as_str())) {
+        let reported = [AUTHENTICATED, UNAUTHENTICATED];
+        if !self.groups.iter().any(|group| reported.contains(&group.as_str())) {
             self.groups.push(AUTHENTICATED.to_owned());
         }
         self
@@ -62,7 +62,7 @@ impl User {
 }
 
 /// Finds out who asks: whoever the front proxy names, the owner of a certificate of the cluster,
-/// the owner of a token, or nobody. Headers of anybody but the front proxy mean nothing.
+/// the owner of a token, or anonymous. Headers of other callers than the front proxy mean nothing.
 ///
 /// # Errors
 /// A text for the caller: the token or the certificate is not valid, or the token cannot be checked.

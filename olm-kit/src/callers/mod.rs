@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! authorities   which certificates of callers count
-//! identity      who calls: through the front proxy, with a certificate, with a token, nobody
+//! identity      who calls: through the front proxy, with a certificate, with a token, anonymous
 //! authorize     whether they may: the API server is asked, and its answer kept for seconds
 //! ```
 
@@ -11,7 +11,7 @@ mod authorize;
 mod identity;
 
 pub use authorities::{Authorities, AuthoritiesError};
+pub(crate) use authorize::Access;
 pub use authorize::Authorizer;
-pub(crate) use authorize::Wish;
 pub use identity::User;
 pub(crate) use identity::identify;

@@ -61,11 +61,11 @@ pub struct CommonFlags {
     pub leader_elect: bool,
 
     /// Address that health, readiness and metrics are served on; port 8443 of all addresses with TLS,
-    /// 8080 without, unless told otherwise.
+    /// 8080 without, by default.
     #[arg(long = "admin-address", default_value = "", hide_default_value = true)]
     admin_address: String,
 
-    /// Print the rows of docs/metrics.md, which tell what may be measured, and exit.
+    /// Print the rows of docs/metrics.md, which say what may be measured, and exit.
     #[arg(long = "list-metrics", hide = true)]
     pub list_metrics: bool,
 
@@ -87,7 +87,7 @@ pub enum FlagError {
     /// One of a pair.
     #[error("both --tls-key and --tls-cert must be provided for TLS to be enabled")]
     HalfOfAPair,
-    /// With these flags nobody could connect.
+    /// With these flags no client could connect.
     #[error(transparent)]
     Profile(#[from] ProfileError),
 }
@@ -129,7 +129,7 @@ impl CommonFlags {
         })
     }
 
-    /// Where they are served; v0's ports unless told otherwise.
+    /// Where they are served; v0's ports by default.
     pub fn admin_address(&self) -> &str {
         let usual = if self.tls().is_some() { OVER_TLS } else { PLAIN };
         if self.admin_address.is_empty() { usual } else { &self.admin_address }

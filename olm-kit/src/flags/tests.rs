@@ -50,7 +50,7 @@ fn what_makes_no_sense_ends_the_process(#[case] flags: &[&str], #[case] kind: Er
 }
 
 #[test]
-fn a_misspelt_flag_is_told_with_the_right_one() {
+fn a_misspelt_flag_is_reported_with_the_right_one() {
     let error = read(&["--tenant-polcy=strict"]).unwrap_err().to_string();
     assert!(error.contains("'--tenant-policy'"), "{error}");
 }
@@ -73,12 +73,12 @@ fn a_misspelt_flag_is_told_with_the_right_one() {
 #[case(&["--skip_headers=True"], "--skip_headers")]
 #[case(&["--skip_log_headers"], "--skip_log_headers")]
 #[case(&["--stderrthreshold", "2"], "--stderrthreshold")]
-fn flags_of_the_log_library_do_nothing(#[case] flags: &[&str], #[case] told: &str) {
+fn flags_of_the_log_library_do_nothing(#[case] flags: &[&str], #[case] reported: &str) {
     let flags = [flags, &["--debug"]].concat();
     let line = read(&flags).unwrap();
     assert!(line.flags.common.debug && line.flags.common.words().is_empty());
     let idle: Vec<&str> = line.flags.idle().iter().map(|idle| idle.flag).collect();
-    assert_eq!(idle, [told]);
+    assert_eq!(idle, [reported]);
 }
 
 #[test]

@@ -19,7 +19,7 @@ pub(super) struct Call {
     path: String,
     content_type: &'static str,
     body: Value,
-    /// Name of the object, to tell its absence from the absence of its kind or namespace.
+    /// Name of the object, to distinguish its absence from the absence of its kind or namespace.
     name: String,
 }
 

@@ -1,8 +1,8 @@
 //! Whether an effect would change what its decision observed.
 //!
 //! What the API server manages is not compared: a decision cannot set it, so it cannot be a reason
-//! to write. Where this module cannot tell, the effect is sent and the `resourceVersion` of the
-//! answer tells.
+//! to write. Where this module cannot decide, the effect is sent and the `resourceVersion` of the
+//! answer decides.
 
 use olm_effect::{Action, Subresource};
 use serde_json::{Map, Value};

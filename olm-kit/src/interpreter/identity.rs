@@ -1,9 +1,9 @@
 //! Acting as a service account.
 //!
 //! Spec catalog-operator 4.4: a scoped install uses the account's bearer token, not impersonation.
-//! A token Secret that somebody made for the account is honoured; clusters have not made those by
-//! themselves since Kubernetes 1.24, so usually a token is requested. One token serves until
-//! shortly before it expires.
+//! A token Secret that an administrator made for the account is honoured; clusters have not made
+//! those by themselves since Kubernetes 1.24, so usually a token is requested. One token serves
+//! until shortly before it expires.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

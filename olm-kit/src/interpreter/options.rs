@@ -18,7 +18,7 @@ pub struct InterpreterOptions {
     pub component: String,
     /// Field manager of every write that does not name its own.
     pub field_manager: String,
-    /// After how many effects that wrote the stop point is told; never when absent.
+    /// After how many effects that wrote the stop point is notified; never when absent.
     pub stop_after_writes: Option<u64>,
     /// What happens then; ends the process at once by default.
     pub stop_point: Arc<dyn StopPoint>,

@@ -8,10 +8,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use olm_effect::Effect;
 
-/// Exit code of a process that was told to stop after a write.
+/// Exit code of a process that was asked to stop after a write.
 pub const CRASH_EXIT_CODE: i32 = 86;
 
-/// Told when the chosen write has happened.
+/// Notified when the chosen write has happened.
 pub trait StopPoint: Send + Sync {
     /// `writes` effects wrote to the cluster, `effect` was the last.
     fn reached(&self, writes: u64, effect: &Effect);
@@ -23,7 +23,7 @@ pub struct ExitProcess;
 
 impl StopPoint for ExitProcess {
     fn reached(&self, writes: u64, effect: &Effect) {
-        tracing::error!(writes, object = %effect.target, "stopping after this write, as told");
+        tracing::error!(writes, object = %effect.target, "stopping after this write, as configured");
         std::process::exit(CRASH_EXIT_CODE);
     }
 }

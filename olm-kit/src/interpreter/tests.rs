@@ -161,7 +161,7 @@ async fn written_objects_reach_the_stores() {
 }
 
 #[tokio::test]
-async fn the_stop_point_is_told_after_the_chosen_write() {
+async fn the_stop_point_is_notified_after_the_chosen_write() {
     #[derive(Default)]
     struct Noted(Mutex<Vec<(u64, String)>>);
     impl StopPoint for Noted {

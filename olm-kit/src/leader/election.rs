@@ -33,7 +33,7 @@ pub enum LeaderError {
         /// The time that was over.
         deadline: Duration,
     },
-    /// Somebody else holds the Lease that this replica held.
+    /// Another replica holds the Lease that this replica held.
     #[error("the lease {lease} was taken by {holder}")]
     Taken {
         /// Namespace and name.
@@ -198,7 +198,7 @@ impl Election {
         };
         match written {
             Ok(lease) => Ok(Some(lease)),
-            // It was changed or created meanwhile: the next look tells by whom.
+            // It was changed or created meanwhile: the next look shows by whom.
             Err(kube::Error::Api(status)) if status.code == 409 => Ok(None),
             Err(error) => Err(error),
         }
@@ -224,7 +224,7 @@ impl Seen {
         if version(lease.as_ref()) != version(self.lease.as_ref()) {
             let (former, holder) = (holder_of(self.lease.as_ref()), holder_of(lease.as_ref()));
             if holder != former {
-                tracing::info!(holder = holder.unwrap_or("nobody"), "the lease has a new holder");
+                tracing::info!(holder = holder.unwrap_or("none"), "the lease has a new holder");
             }
             self.since = now;
         }

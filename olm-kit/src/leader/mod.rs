@@ -11,9 +11,9 @@
 //! a [`crate::client::Connector`] makes under a leadership write only while it holds, and the process
 //! ends at once when it does not hold any more.
 
-mod candidacy;
 mod election;
 mod identity;
+mod participant;
 #[cfg(test)]
 mod tests;
 mod turn;
@@ -25,8 +25,8 @@ use parking_lot::Mutex;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
-pub use candidacy::{Candidacy, CandidacyError};
 pub use election::{Election, Ending, LeaderError};
+pub use participant::{Participant, ParticipantError};
 
 /// Which Lease is fought for, by whom, and how fast.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -22,14 +22,14 @@ pub(super) struct View<'a> {
 pub(super) enum Turn {
     /// Write this: it is taken or renewed.
     Write(LeaseSpec),
-    /// Somebody else leads.
+    /// Another replica leads.
     Follow {
         /// Who.
         holder: String,
     },
 }
 
-/// Decides. `now` is only told to readers of the Lease.
+/// Decides. `now` is only shown to readers of the Lease.
 pub(super) fn turn(view: View<'_>, options: &LeaseOptions, now: Timestamp) -> Turn {
     let Some(spec) = view.spec else { return Turn::Write(taken(None, options, now)) };
     match holder(spec) {
@@ -102,7 +102,7 @@ mod tests {
 
     /// `None` follows, `Some(n)` writes with n transitions.
     #[rstest]
-    #[case::nobody_had_it(None, 0, Some(0))]
+    #[case::never_held(None, 0, Some(0))]
     #[case::mine_is_renewed(Some(held("me", Some(15))), 0, Some(3))]
     #[case::mine_is_renewed_however_old(Some(held("me", Some(15))), 60, Some(3))]
     #[case::released_is_taken_at_once(Some(held("", Some(1))), 0, Some(4))]
@@ -131,16 +131,16 @@ mod tests {
     #[rstest]
     #[case::back(-400)]
     #[case::ahead(400)]
-    fn a_clock_that_jumps_changes_only_what_is_told(#[case] days: i64) {
+    fn a_clock_that_jumps_changes_only_what_is_reported(#[case] days: i64) {
         let jumped = NOW + jiff::SignedDuration::from_hours(24 * days);
         for (spec, unchanged) in [(held("me", Some(15)), 0), (held("other", Some(15)), 14)] {
             let view = View { spec: Some(&spec), unchanged: Duration::from_secs(unchanged) };
             let decided = [NOW, jumped].map(|now| turn(view, &options(), now));
-            let told = decided.map(|turn| match turn {
+            let reported = decided.map(|turn| match turn {
                 Turn::Write(spec) => Turn::Write(LeaseSpec { renew_time: None, ..spec }),
                 follow => follow,
             });
-            assert_eq!(told[0], told[1]);
+            assert_eq!(reported[0], reported[1]);
         }
     }
 

@@ -111,7 +111,7 @@ impl Places {
 }
 
 impl State {
-    /// Who has to go; as an error, when somebody may.
+    /// Who has to go; as an error, when some may go.
     fn victim(&self, grace: Duration) -> Result<u64, Instant> {
         let now = Instant::now();
         let mut holds: BTreeMap<IpAddr, usize> = BTreeMap::new();

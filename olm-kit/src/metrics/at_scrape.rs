@@ -1,4 +1,4 @@
-//! Figures that are read from where they are when somebody scrapes, so that none of them is stale.
+//! Figures that are read from where they are at each scrape, so that none of them is stale.
 
 use std::sync::Arc;
 

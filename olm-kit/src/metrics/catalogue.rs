@@ -58,7 +58,7 @@ impl Catalogue {
         self.add(family.described(Type::Summary), SummaryVec::new(family))
     }
 
-    /// Families whose values are read when somebody scrapes.
+    /// Families whose values are read at each scrape.
     pub(super) fn at_scrape(
         &self,
         families: &[Described],

@@ -47,7 +47,7 @@ const LONGEST: Family = Family::kubernetes(
 );
 const OLDEST: Family = Family::ours(
     "olm_kit_queue_oldest_key_seconds",
-    "Seconds for which the oldest key that nobody has taken is due",
+    "Seconds for which the oldest key that no worker has taken is due",
     NAME,
 );
 const FAILING: Family =

@@ -9,7 +9,7 @@ use std::fmt;
 pub const LATENCY: [f64; 15] =
     [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0];
 
-/// A family of metrics: what somebody who reads a scrape has to know about it.
+/// A family of metrics: what a person who reads a scrape has to know about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Family {
     /// Name, without the suffixes that histograms and summaries add.
@@ -42,7 +42,7 @@ pub enum Type {
     Gauge,
     /// Counts observations below upper bounds.
     Histogram,
-    /// Tells quantiles of recent observations.
+    /// Reports quantiles of recent observations.
     Summary,
 }
 

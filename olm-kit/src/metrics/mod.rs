@@ -9,9 +9,9 @@ mod at_scrape;
 mod catalogue;
 mod controllers;
 mod family;
+mod health;
 mod process;
 mod requests;
-mod standing;
 mod summary;
 #[cfg(test)]
 mod tests;
@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 use crate::leader::Leadership;
 use crate::tls::ServingIdentity;
 use catalogue::Catalogue;
-use standing::Standing;
+use health::Health;
 
 pub use controllers::ControllerMetrics;
 pub use family::{Described, Family, LATENCY, Origin, Type};
@@ -56,7 +56,7 @@ pub struct Metrics {
     requests: RequestMetrics,
     watches: WatchMetrics,
     interpreter: InterpreterMetrics,
-    standing: Standing,
+    health: Health,
 }
 
 impl Metrics {
@@ -72,7 +72,7 @@ impl Metrics {
             requests: RequestMetrics::register(&catalogue)?,
             watches: WatchMetrics::register(&catalogue)?,
             interpreter: InterpreterMetrics::register(&catalogue)?,
-            standing: Standing::register(&catalogue)?,
+            health: Health::register(&catalogue)?,
             catalogue,
         })
     }
@@ -97,14 +97,14 @@ impl Metrics {
         self.interpreter.clone()
     }
 
-    /// Tells from now on whether this process leads by the Lease of that name.
+    /// Reports from now on whether this process leads by the Lease of that name.
     pub fn leader(&self, lease: &str, leadership: &Leadership) {
-        self.standing.leader(lease, leadership);
+        self.health.leader(lease, leadership);
     }
 
-    /// Tells from now on when the certificate of a server ends.
+    /// Reports from now on when the certificate of a server ends.
     pub fn certificate(&self, server: &str, identity: &ServingIdentity) {
-        self.standing.certificate(server, identity);
+        self.health.certificate(server, identity);
     }
 
     /// Registers counters.
@@ -155,7 +155,7 @@ impl Metrics {
     /// What is measured and easier read by people than in a scrape.
     pub(crate) fn state(&self) -> Value {
         json!({
-            "process": self.standing.state(),
+            "process": self.health.state(),
             "queues": self.controllers.figures(),
             "watches": self.watches.figures(),
         })

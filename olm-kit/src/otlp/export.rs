@@ -1,5 +1,5 @@
-//! Sends spans in batches. A batch that the collector does not take is dropped, and that is told
-//! once until it takes one again.
+//! Sends spans in batches. A batch that the collector does not take is dropped, and that is
+//! reported once until it takes one again.
 
 use std::time::Duration;
 
@@ -37,7 +37,7 @@ pub(super) struct Origin {
 /// Sends until there is no sender of spans any more.
 pub(super) async fn run(channel: Channel, origin: Origin, mut spans: mpsc::Receiver<Span>) {
     let mut client = Grpc::new(channel);
-    let mut told = false;
+    let mut reported = false;
     while let Some(first) = spans.recv().await {
         sleep(PAUSE).await;
         let mut batch = vec![first];
@@ -52,10 +52,10 @@ pub(super) async fn run(channel: Channel, origin: Origin, mut spans: mpsc::Recei
             Ok(Err(status)) => Some(status.to_string()),
             Err(_) => Some(format!("no answer within {PATIENCE:?}")),
         };
-        if let Some(error) = failed.as_ref().filter(|_| !told) {
+        if let Some(error) = failed.as_ref().filter(|_| !reported) {
             tracing::warn!(error, "the collector takes no spans, they are dropped");
         }
-        told = failed.is_some();
+        reported = failed.is_some();
     }
 }
 

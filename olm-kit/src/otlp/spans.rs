@@ -13,7 +13,7 @@ use tracing_subscriber::registry::LookupSpan;
 
 use super::message::{Event, KeyValue, Span, Status, Value};
 
-/// Crates whose spans are exported: those of others would tell about the export itself.
+/// Crates whose spans are exported: those of others would describe the export itself.
 const OURS: [&str; 2] = ["olm_", "catalog_operator"];
 
 /// Attributes of a span or an event, and events of a span.

@@ -106,7 +106,7 @@ async fn a_collector_gets_spans_with_their_relations_and_what_happened_in_them()
 }
 
 #[tokio::test]
-async fn nobody_waits_for_a_collector_that_is_away() {
+async fn no_request_waits_for_a_collector_that_is_away() {
     let (sender, mut waiting) = mpsc::channel(3);
     let subscriber = tracing_subscriber::registry().with(SpanExport::new(sender));
     tracing::subscriber::with_default(subscriber, || {

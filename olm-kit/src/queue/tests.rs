@@ -121,7 +121,7 @@ async fn a_dropped_wait_loses_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn figures_tell_how_long_keys_wait_and_workers_work() {
+async fn figures_report_how_long_keys_wait_and_workers_work() {
     let queue = queue(&["a", "b"]);
     advance(2 * SECOND).await;
     let taken = queue.take().now_or_never().unwrap();

@@ -34,7 +34,7 @@ impl TlsFlags {
     /// What they say where no cluster says anything.
     ///
     /// # Errors
-    /// With the suites that were named, nobody could connect.
+    /// With the suites that were named, no client could connect.
     pub fn profile(&self) -> Result<TlsProfile, ProfileError> {
         TlsProfile::given(self.oldest.unwrap_or_default(), &self.suites)
     }
@@ -58,7 +58,8 @@ pub async fn follow(
         return Ok(shared);
     }
     let kinds = ApiKinds::new(client.clone());
-    let mut follower = Follower { flags, kinds, shared: shared.clone(), said: None, told: None };
+    let mut follower =
+        Follower { flags, kinds, shared: shared.clone(), said: None, reported: None };
     if !follower.look().await {
         return Ok(shared);
     }
@@ -78,8 +79,8 @@ struct Follower {
     shared: SharedProfile,
     /// What the object said last.
     said: Option<Value>,
-    /// The trouble that the log has already.
-    told: Option<String>,
+    /// The problem that the log has already.
+    reported: Option<String>,
 }
 
 impl Follower {
@@ -92,16 +93,16 @@ impl Follower {
 
     /// Reads the object; false where there is no such kind.
     async fn look(&mut self) -> bool {
-        let trouble = match self.kinds.look_for(API, NAME).await {
+        let problem = match self.kinds.look_for(API, NAME).await {
             Ok(Optional::NoSuchKind) => return false,
             Ok(Optional::NoSuchObject) => Some(format!("there is no APIServer {NAME}")),
             Ok(Optional::Is(object)) => self.apply(&object).err().map(|error| error.to_string()),
             Err(error) => Some(chain(&error)),
         };
-        if let Some(trouble) = trouble.as_ref().filter(|_| trouble != self.told) {
-            tracing::warn!(trouble, "the TLS profile of the cluster is not followed");
+        if let Some(problem) = problem.as_ref().filter(|_| problem != self.reported) {
+            tracing::warn!(problem, "the TLS profile of the cluster is not followed");
         }
-        self.told = trouble;
+        self.reported = problem;
         true
     }
 

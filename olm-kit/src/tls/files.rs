@@ -22,7 +22,7 @@ pub struct TlsFiles {
     pub certificate: PathBuf,
     /// Its key, PEM.
     pub key: PathBuf,
-    /// Authorities whose clients are known by their certificates, PEM; nobody's if absent.
+    /// Authorities whose clients are known by their certificates, PEM; none if absent.
     pub client_authority: Option<PathBuf>,
 }
 
@@ -100,17 +100,17 @@ impl Followed {
         Ok(followed)
     }
 
-    /// Looks again and again; never ends. What is wrong is told once, and the last good content
+    /// Looks again and again; never ends. What is wrong is reported once, and the last good content
     /// goes on being shown.
     pub(crate) async fn follow(mut self) {
-        let mut told = None;
+        let mut reported = None;
         loop {
             sleep(LOOK).await;
-            let trouble = self.look().await.err().map(|error| crate::tasks::chain(&error));
-            if let Some(trouble) = trouble.as_ref().filter(|_| trouble != told) {
-                tracing::warn!(trouble, "the certificate of this process cannot be exchanged");
+            let problem = self.look().await.err().map(|error| crate::tasks::chain(&error));
+            if let Some(problem) = problem.as_ref().filter(|_| problem != reported) {
+                tracing::warn!(problem, "the certificate of this process cannot be exchanged");
             }
-            told = trouble;
+            reported = problem;
         }
     }
 

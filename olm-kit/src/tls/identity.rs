@@ -57,7 +57,7 @@ struct Material {
     authorities: Authorities,
 }
 
-/// The key is nobody's business.
+/// The key is private.
 impl fmt::Debug for Material {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Material").finish_non_exhaustive()

@@ -25,7 +25,7 @@ pub enum TlsVersion {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CipherSuite(String);
 
-/// What a TLS server accepts; as much as is safe unless told otherwise.
+/// What a TLS server accepts; as much as is safe by default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TlsProfile {
     oldest: TlsVersion,
@@ -42,7 +42,7 @@ pub enum ProfileError {
     /// There is no such suite.
     #[error("cipher suite {0:?} does not exist; these can be used: {known}", known = usable().join(", "))]
     Suite(String),
-    /// With what was allowed nobody could connect over TLS 1.2.
+    /// With what was allowed no client could connect over TLS 1.2.
     #[error(
         "none of the cipher suites {0} is safe; add one of {known}, or set --tls-min-version=VersionTLS13",
         known = usable().join(", ")
@@ -136,7 +136,7 @@ impl fmt::Display for CipherSuite {
 }
 
 impl TlsProfile {
-    /// What two flags say. Suites that are not safe are told and left out.
+    /// What two flags say. Suites that are not safe are reported and left out.
     ///
     /// # Errors
     /// When suites were named, none of them is safe, and TLS 1.2 needs one.
@@ -231,7 +231,7 @@ mod tests {
     #[case("1.2", &[], "there is no TLS version")]
     #[case("", &["TLS_NONE"], "cipher suite \"TLS_NONE\" does not exist; these can be used: TLS_ECDHE")]
     #[case("", &["TLS_RSA_WITH_RC4_128_SHA"], "none of the cipher suites TLS_RSA_WITH_RC4_128_SHA is")]
-    fn mistakes_are_told(#[case] oldest: &str, #[case] suites: &[&str], #[case] start: &str) {
+    fn mistakes_are_reported(#[case] oldest: &str, #[case] suites: &[&str], #[case] start: &str) {
         let error = profile(oldest, suites).unwrap_err().to_string();
         assert!(error.starts_with(start), "{error}");
     }

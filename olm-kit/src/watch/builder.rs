@@ -73,7 +73,7 @@ impl<K: Resource, T: From<K> + Cached> WatchBuilder<K, T> {
         }
     }
 
-    /// Drops what nobody reads before an object is stored. `managedFields` go in any case.
+    /// Drops what is not read before an object is stored. `managedFields` go in any case.
     #[must_use]
     pub fn strip(mut self, strip: impl Fn(&mut T) + Send + Sync + 'static) -> Self {
         self.strip = Some(Box::new(strip));

@@ -1,6 +1,6 @@
 //! What a cache has to know of the objects that it keeps.
 //!
-//! Every API object tells it by its metadata. A condensed record, of which there are many, tells
+//! Every API object shows it by its metadata. A condensed record, of which there are many, shows
 //! it without carrying a whole `ObjectMeta`.
 
 use kube::Resource;
@@ -13,13 +13,13 @@ pub trait Cached {
     /// Name; empty for an object that no API server has stored.
     fn cached_name(&self) -> &str;
 
-    /// What tells the object from an earlier one of the same name.
+    /// What distinguishes the object from an earlier one of the same name.
     fn cached_uid(&self) -> Option<&str>;
 
     /// The `resourceVersion` that was seen.
     fn cached_version(&self) -> Option<&str>;
 
-    /// Drops `managedFields`, which nobody reads and which may be as large as the object.
+    /// Drops `managedFields`, which is not read and which may be as large as the object.
     fn drop_managed_fields(&mut self);
 }
 

@@ -86,7 +86,7 @@ where
         }
     }
 
-    /// Passes on an object that can be read, and tells once per version of one that cannot.
+    /// Passes on an object that can be read, and reports once per version of one that cannot.
     fn good(&self, object: Guarded<K>, pass: impl FnOnce(T)) {
         let (metadata, error) = match object {
             Guarded::Good(object) => return pass(T::from(object)),

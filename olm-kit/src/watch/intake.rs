@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{Cached, Store};
 
-/// Drops what nobody reads.
+/// Drops what is not read.
 pub(super) type Strip<K> = Box<dyn Fn(&mut K) + Send + Sync>;
 
 /// Says whether an object belongs here.

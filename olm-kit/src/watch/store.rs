@@ -22,7 +22,7 @@ type Listener<K> = Box<dyn Fn(&Change<K>) + Send + Sync>;
 
 struct Inner<K> {
     cache: RwLock<Cache<K>>,
-    /// Held while a change is made and told, so that listeners see changes in order.
+    /// Held while a change is made and reported, so that listeners see changes in order.
     turn: Mutex<()>,
     listeners: RwLock<Vec<Listener<K>>>,
     intake: OnceLock<Intake<K>>,
@@ -117,7 +117,7 @@ impl<K: Cached> Store<K> {
     pub fn remove(&self, namespace: Option<&str>, name: &str) {
         let _turn = self.inner.turn.lock();
         let change = self.inner.cache.write().take(&(namespace, name));
-        self.tell(change.iter());
+        self.report(change.iter());
     }
 
     /// Waits until the first list is complete.
@@ -147,7 +147,7 @@ impl<K: Cached> Store<K> {
     pub(super) fn delete(&self, meta: &kube::core::ObjectMeta) {
         let _turn = self.inner.turn.lock();
         let change = self.inner.cache.write().delete(meta);
-        self.tell(change.iter());
+        self.report(change.iter());
     }
 
     pub(super) fn reject(&self, meta: &kube::core::ObjectMeta, error: String) -> bool {
@@ -161,7 +161,7 @@ impl<K: Cached> Store<K> {
     pub(super) fn end_list(&self) {
         let _turn = self.inner.turn.lock();
         let gone = self.inner.cache.write().end_list();
-        self.tell(gone.iter());
+        self.report(gone.iter());
         self.inner.synced.send_replace(true);
     }
 
@@ -172,7 +172,7 @@ impl<K: Cached> Store<K> {
     pub(super) fn drop_unconfirmed(&self, suspect: &Unconfirmed) {
         let _turn = self.inner.turn.lock();
         let change = self.inner.cache.write().drop_unconfirmed(suspect);
-        self.tell(change.iter());
+        self.report(change.iter());
     }
 
     fn admits(&self, object: &K) -> bool {
@@ -190,10 +190,10 @@ impl<K: Cached> Store<K> {
         }
         let _turn = self.inner.turn.lock();
         let change = make(&mut self.inner.cache.write(), object);
-        self.tell(change.iter());
+        self.report(change.iter());
     }
 
-    fn tell<'c>(&self, changes: impl Iterator<Item = &'c Change<K>>)
+    fn report<'c>(&self, changes: impl Iterator<Item = &'c Change<K>>)
     where
         K: 'c,
     {

@@ -146,7 +146,7 @@ fn a_malformed_version_keeps_the_last_good_one() {
     let (store, log) = logged([object("a", "u", 5)]);
     let bad = object("a", "u", 6).metadata;
     assert!(store.reject(&bad, "spec: wrong".to_owned()));
-    assert!(!store.reject(&bad, "spec: wrong".to_owned()), "told once");
+    assert!(!store.reject(&bad, "spec: wrong".to_owned()), "reported once");
     assert_eq!((store.len(), store.malformed().len()), (1, 1));
     store.begin_list();
     store.reject(&bad, "spec: wrong".to_owned());

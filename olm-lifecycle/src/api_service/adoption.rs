@@ -7,7 +7,7 @@ use olm_types::owner::owner_by_label;
 use crate::csv::Observed;
 
 /// Whether the CSV may write the APIService: it has been its own, or that of a CSV which makes way
-/// for another, or that of a CSV which is gone. One without owner labels is somebody else's.
+/// for another, or that of a CSV which is gone. One without owner labels belongs to another owner.
 pub fn is_adoptable(observed: &Observed, service: &APIService) -> bool {
     let labels = service.metadata.labels.as_ref();
     let owner = labels.and_then(|labels| owner_by_label(labels, ClusterServiceVersion::KIND));

@@ -10,7 +10,7 @@ use crate::certificates::owned_api_services;
 use crate::csv::Observed;
 
 /// Whether every owned APIService is available and its kind is served. The second is known only
-/// after somebody asked for the [`wanted_apis`].
+/// after the caller asked for the [`wanted_apis`].
 pub fn are_available(observed: &Observed) -> bool {
     owned_api_services(&observed.csv).all(|api| {
         let service = observed.api_services.get(&api.api_service_name());

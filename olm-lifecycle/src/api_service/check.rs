@@ -22,7 +22,7 @@ pub struct ResourceErrors {
 }
 
 impl ResourceErrors {
-    /// Whether an install would mend it: nothing of it belongs to somebody else.
+    /// Whether an install would mend it: nothing of it belongs to another owner.
     pub fn is_actionable(&self) -> bool {
         !self.unadoptable
     }

@@ -27,7 +27,7 @@ pub fn labelled_owner(service: &APIService) -> Option<OwnerName<'_>> {
 }
 
 /// The deletion of an API service whose labels name a CSV that does not exist. While it stays,
-/// namespaces cannot be deleted: nothing serves its API.
+/// namespaces cannot be deleted: no server answers for its API.
 ///
 /// One that a CSV owns by its spec is left to that CSV, which takes it over.
 pub fn orphan(observed: &Provided) -> Option<Effect> {

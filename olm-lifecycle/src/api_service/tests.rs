@@ -126,7 +126,7 @@ fn edit(observed: &mut Observed, change: fn(&mut Value)) {
 }
 
 #[test]
-fn an_api_of_somebody_else_is_no_matter_of_installing_again() {
+fn an_api_of_another_owner_is_no_matter_of_installing_again() {
     let mut observed = mk_observed();
     observed.api_services.insert("v1.g".to_owned(), mk_service("other", b""));
     let errors = check_resources(&observed).unwrap_err();
@@ -152,7 +152,7 @@ fn while_two_authorities_are_trusted_the_hash_is_that_of_the_active_one() {
 #[case::makes_way("ancient", Some("Replacing"), true)]
 #[case::goes("ancient", Some("Deleting"), true)]
 #[case::stays("ancient", Some("Succeeded"), false)]
-#[case::unknown("nobody", None, false)]
+#[case::unknown("unknown", None, false)]
 fn an_api_is_taken_over_from_those_who_make_way(
     #[case] owner: &str,
     #[case] phase: Option<&str>,
@@ -176,14 +176,14 @@ fn an_api_is_taken_over_from_those_who_make_way(
 fn labels_decide_whose_an_api_is() {
     let mut observed = mk_observed();
     let bare: Arc<APIService> = mk(json!({"metadata": {"name": "v1.g"}}));
-    assert!(!is_adoptable(&observed, &bare), "nobody's is not ours");
+    assert!(!is_adoptable(&observed, &bare), "one without an owner is not ours");
     let mut elsewhere = mk_service("csv", b"").as_ref().clone();
     let labels = elsewhere.metadata.labels.as_mut().unwrap();
     labels.insert("olm.owner.namespace".to_owned(), "elsewhere".to_owned());
     assert!(!is_adoptable(&observed, &elsewhere));
     observed.serving.abandoned_api_services.insert("v1.g".to_owned());
     assert!(is_adoptable(&observed, &elsewhere), "its owner is gone");
-    assert!(!is_adoptable(&observed, &bare), "nobody ever owned it");
+    assert!(!is_adoptable(&observed, &bare), "it never had an owner");
 }
 
 #[test]
@@ -202,7 +202,7 @@ fn a_new_api_is_created_and_one_that_is_there_brought_up_to_date() {
 }
 
 #[test]
-fn an_api_of_somebody_else_is_not_written() {
+fn an_api_of_another_owner_is_not_written() {
     let mut observed = mk_observed();
     observed.api_services.insert("v1.g".to_owned(), mk_service("other", b""));
     let error = writes(&observed, &BTreeMap::new()).unwrap_err();
@@ -259,7 +259,7 @@ fn an_orphan_goes(#[case] change: fn(&mut Provided), #[case] expected: bool) {
 }
 
 #[rstest]
-#[case::nobody(json!({"name": "v1.g"}))]
+#[case::no_owner(json!({"name": "v1.g"}))]
 #[case::another_kind(json!({"name": "v1.g", "labels": {
     "olm.owner": "og", "olm.owner.namespace": "ns", "olm.owner.kind": "OperatorGroup",
 }}))]

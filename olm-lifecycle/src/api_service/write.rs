@@ -20,7 +20,7 @@ const GROUP_PRIORITY: i32 = 2000;
 /// Place of a version in its group; v0's value.
 const VERSION_PRIORITY: i32 = 15;
 
-/// An APIService of this name belongs to somebody else.
+/// An APIService of this name belongs to another owner.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("pre-existing APIService {0} is not adoptable")]
 pub struct NotAdoptable(pub String);

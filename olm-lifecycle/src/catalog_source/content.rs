@@ -9,28 +9,28 @@ use olm_types::conditions::catalog_source::{CONTENT_CURRENT, PACKAGES_SHOWN};
 use olm_types::reasons::catalog_source as reasons;
 
 use super::observed::{Content, Observed};
+use super::pod_problem::of_pods;
 use super::status::TRANSIENT_FAILURE;
 use super::template::set;
-use super::trouble::of_pods;
 
 /// Sets or removes the conditions.
 pub(super) fn note(observed: &Observed, status: &mut CatalogSourceStatus, now: Timestamp) {
     let pods = of_pods(&observed.catalog.name_any(), &observed.server.pods);
     let state = status.connection_state.as_ref();
-    let trouble = trouble(&observed.content, pods, state);
+    let problem = problem(&observed.content, pods, state);
     let hidden = observed.content.hidden.clone().map(|hidden| (reasons::TOO_LARGE, hidden));
-    note_one(CONTENT_CURRENT, trouble, &mut status.conditions, now);
+    note_one(CONTENT_CURRENT, problem, &mut status.conditions, now);
     note_one(PACKAGES_SHOWN, hidden, &mut status.conditions, now);
 }
 
 /// A condition is there while there is a reason for it.
 fn note_one(
     kind: &str,
-    trouble: Option<(&str, String)>,
+    problem: Option<(&str, String)>,
     conditions: &mut Vec<Condition>,
     now: Timestamp,
 ) {
-    match trouble {
+    match problem {
         None => conditions.retain(|known| known.type_ != kind),
         Some((reason, message)) => set(
             conditions,
@@ -46,9 +46,9 @@ fn note_one(
     }
 }
 
-/// A catalog that was never read and does not answer is told by its connection alone, as in v0,
+/// A catalog that was never read and does not answer is judged by its connection alone, as in v0,
 /// unless its Pod says why.
-fn trouble(
+fn problem(
     content: &Content,
     pods: Option<String>,
     state: Option<&GrpcConnectionState>,

@@ -23,7 +23,7 @@ pub(super) fn policy(wanted: &NetworkPolicy, present: Option<&NetworkPolicy>) ->
 }
 
 /// The write that makes a ServiceAccount as wanted. Pull secrets that others added stay; those that
-/// the CatalogSource lost stay, too, since nobody knows whose they are. An account that somebody
+/// the CatalogSource lost stay, too, since their owner is unknown. An account that a user
 /// else made under this name is used as it is.
 pub(super) fn account(wanted: &ServiceAccount, present: Option<&ServiceAccount>) -> Vec<Effect> {
     if present.is_some_and(|present| {

@@ -24,7 +24,7 @@ pub(super) struct Interval {
     pub(super) problem: Option<String>,
 }
 
-/// Whether a newer image is looked for at all: that takes an image, and the wish.
+/// Whether a newer image is looked for at all: that takes an image, and a poll interval.
 pub(super) fn polling(catalog: &CatalogSource) -> Option<Interval> {
     let spec = &catalog.spec;
     let poll = spec.update_strategy.as_ref().and_then(|strategy| strategy.registry_poll.as_ref());

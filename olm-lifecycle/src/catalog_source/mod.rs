@@ -10,13 +10,13 @@ mod drift;
 mod interval;
 mod observed;
 mod plan;
+mod pod_problem;
 mod pods;
 mod polling;
 pub mod registry;
 mod spec;
 mod status;
 mod template;
-mod trouble;
 
 pub use interval::is_poll_due;
 pub use observed::{ConfigMapFound, Connection, Content, Observed, Present, foreign, include};

@@ -64,7 +64,7 @@ pub enum ConfigMapFound {
     Watched(ObjectMeta),
     /// It lacks that label.
     Unwatched(ObjectMeta),
-    /// It cannot be had, and why.
+    /// It is unavailable, and why.
     Missing(String),
 }
 
@@ -94,7 +94,7 @@ pub struct Content {
     pub hidden: Option<String>,
 }
 
-/// Whether an object that stands under the name of one of ours belongs to somebody else.
+/// Whether an object that stands under the name of one of ours belongs to another owner.
 pub fn foreign(object: &Value, catalog: &CatalogSource) -> bool {
     let uid = catalog.metadata.uid.as_deref().unwrap_or_default();
     let metadata = object.get("metadata").and_then(|value| ObjectMeta::deserialize(value).ok());

@@ -41,7 +41,7 @@ pub(super) enum Course {
     Renaming,
     /// The ConfigMap is made one that is watched; that brings the CatalogSource back, too.
     Adopting,
-    /// The ConfigMap cannot be had.
+    /// The ConfigMap is unavailable.
     NoConfigMap(String),
     /// A server runs somewhere.
     Address,

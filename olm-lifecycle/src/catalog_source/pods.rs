@@ -15,7 +15,7 @@ pub(super) struct Sorted {
     pub(super) right: Vec<Arc<Pod>>,
     /// Of another image or spec than wanted.
     pub(super) wrong: Vec<Arc<Pod>>,
-    /// On their way out with nobody to end them: evicted, or on a node that does not answer.
+    /// On their way out with no kubelet to end them: evicted, or on a node that does not answer.
     pub(super) dead: Vec<Arc<Pod>>,
     /// Made to look for a newer image, by name.
     pub(super) updates: Vec<Arc<Pod>>,

@@ -175,7 +175,7 @@ mod tests {
         r#"Failed("update pod update-pod in a Failed state: deleted update pod") ["update-pod"]"#)]
     #[case::same("2026-01-01T11:55:00Z", vec![live(), update(ready("r/i@sha256:old"))], r#"Same ["update-pod"]"#)]
     #[case::another("2026-01-01T11:55:00Z", vec![live(), update(ready("r/i@sha256:new"))], "Promote(update-pod, 1) []")]
-    #[case::nobody_serves("2026-01-01T11:55:00Z", vec![update(ready("r/i@sha256:new"))], r#"Same ["update-pod"]"#)]
+    #[case::no_pod_serves("2026-01-01T11:55:00Z", vec![update(ready("r/i@sha256:new"))], r#"Same ["update-pod"]"#)]
     #[case::image_not_known("2026-01-01T11:55:00Z", vec![live(), update(ready(""))], "Pending []")]
     fn by_pods(#[case] polled: &str, #[case] pods: Vec<Arc<Pod>>, #[case] expected: &str) {
         assert_eq!(outcome(&catalog(polled), &pods, None), expected);

@@ -140,10 +140,11 @@ fn serving(
         port: Some(PORT.to_string()),
         created_at: Some(Time(now)),
     };
-    let told = status.registry_service.as_ref().is_some_and(|told| {
-        RegistryServiceStatus { created_at: told.created_at.clone(), ..wanted.clone() } == *told
+    let reported = status.registry_service.as_ref().is_some_and(|reported| {
+        RegistryServiceStatus { created_at: reported.created_at.clone(), ..wanted.clone() }
+            == *reported
     });
-    if server.made_pod || !told {
+    if server.made_pod || !reported {
         status.registry_service = Some(wanted);
     }
     if let Some(problem) = interval::polling(catalog).and_then(|interval| interval.problem) {
@@ -178,10 +179,10 @@ fn polled(step: &PollStep, status: &mut CatalogSourceStatus, now: Timestamp) {
 
 fn config_map(observed: &Observed, status: &mut CatalogSourceStatus, now: Timestamp) {
     let Some(metadata) = observed.config_map.metadata() else { return };
-    let told = status.config_map_reference.as_ref().is_some_and(|told| {
-        told.uid == metadata.uid && told.resource_version == metadata.resource_version
+    let reported = status.config_map_reference.as_ref().is_some_and(|reported| {
+        reported.uid == metadata.uid && reported.resource_version == metadata.resource_version
     });
-    if told {
+    if reported {
         return;
     }
     status.config_map_reference = Some(ConfigMapResourceReference {

@@ -188,14 +188,14 @@ mod tests {
 
     #[test]
     fn what_the_conditions_say() {
-        let told = [
+        let reported = [
             conditions(Some("quay.io/a/b:v{kube_minor_version}"), Some("v1.20.1")),
             conditions(Some("quay.io/a/b:v{kube_minor_version}"), None),
             conditions(Some("quay.io/a/b:v{other}"), Some("v1.20.1")),
             conditions(Some("quay.io/a/b:{other}{kube_minor_version}"), None),
             conditions(None, Some("v1.20.1")),
         ];
-        insta::assert_yaml_snapshot!(told);
+        insta::assert_yaml_snapshot!(reported);
     }
 
     #[test]

@@ -35,7 +35,7 @@ impl<'a> Demand<'a> {
 }
 
 /// The Deployments of the strategy that an owned API service or a webhook names, in the order of
-/// the strategy. Names of Deployments that the strategy lacks are somebody else's complaint.
+/// the strategy. Names of Deployments that the strategy lacks are reported by another stage.
 pub fn demands(csv: &ClusterServiceVersion) -> Vec<Demand<'_>> {
     let namespace = csv.metadata.namespace.as_deref().unwrap_or_default();
     let strategy = csv.spec.install.spec.iter().flat_map(|strategy| &strategy.deployments);

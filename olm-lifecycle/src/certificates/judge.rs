@@ -45,7 +45,7 @@ pub enum Unusable {
         /// Key in the Secret.
         part: &'static str,
     },
-    /// The certificate is for somebody else, or from somebody else.
+    /// The certificate is for another owner, or from another issuer.
     #[error("{CERTIFICATE} is no certificate for {host} from the authority in {AUTHORITY}")]
     NotFor {
         /// The name that it would have to be for.

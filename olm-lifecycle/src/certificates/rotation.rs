@@ -113,7 +113,7 @@ pub fn is_announced(csv: &ClusterServiceVersion, objects: &ServingObjects) -> bo
     })
 }
 
-/// The last step of a rotation: nobody but the active authorities is trusted any more.
+/// The last step of a rotation: only the active authorities are trusted any more.
 pub fn trim(csv: &ClusterServiceVersion, objects: &ServingObjects) -> Announcement {
     let mut trimmed = Announcement::default();
     for demand in demands(csv) {

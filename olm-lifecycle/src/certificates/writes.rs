@@ -32,7 +32,7 @@ pub(super) fn owner_reference(csv: &ClusterServiceVersion) -> OwnerReference {
     )
 }
 
-/// The owners of an object that exists: the CSV is added where a CSV is among them. What somebody
+/// The owners of an object that exists: the CSV is added where a CSV is among them. What a user
 /// else made stays theirs.
 pub(super) fn owners(csv: &ClusterServiceVersion, present: &ObjectMeta) -> Value {
     let references = present.owner_references.as_deref().unwrap_or_default();

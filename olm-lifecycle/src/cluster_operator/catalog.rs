@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::object::{RelatedObject, Status, VersionEntry, create, write};
 
-/// Under which name the version of OLM is told, whatever the name of the ClusterOperator.
+/// Under which name the version of OLM is reported, whatever the name of the ClusterOperator.
 const OLM: &str = "operator-lifecycle-manager";
 
 /// The version of the cluster that OLM belongs to.
@@ -29,7 +29,7 @@ pub struct CatalogReport {
     pub plans: Vec<Arc<InstallPlan>>,
     /// Namespace of OLM.
     pub namespace: String,
-    /// Version of OpenShift, as the environment tells it.
+    /// Version of OpenShift, as the environment says it.
     pub release: Option<String>,
     /// Version of OLM.
     pub olm_version: String,
@@ -42,16 +42,16 @@ pub fn decide_catalog(report: &CatalogReport, now: Timestamp) -> Option<Effect> 
     let release = report.release.as_deref().filter(|release| !release.is_empty());
     let is_new = release.is_some_and(|release| !says(&status, release));
     let deployed = format!("Deployed {}", report.olm_version);
-    status.settle("Degraded", false, "", now);
-    status.settle("Progressing", is_new, &deployed, now);
-    status.settle("Available", true, "", now);
-    status.settle("Upgradeable", true, "", now);
+    status.say_lasting("Degraded", false, "", now);
+    status.say_lasting("Progressing", is_new, &deployed, now);
+    status.say_lasting("Available", true, "", now);
+    status.say_lasting("Upgradeable", true, "", now);
     status.versions = release.map(|release| versions(report, release)).unwrap_or_default();
     status.related_objects = related(report);
     write(&report.name, live, &status)
 }
 
-/// Whether the status tells this version of the cluster already.
+/// Whether the status reports this version of the cluster already.
 fn says(status: &Status, release: &str) -> bool {
     status.versions.iter().any(|entry| entry.name == OPERATOR && entry.version == release)
 }

@@ -16,13 +16,13 @@ const MAXIMUM: &str = "olm.maxOpenShiftVersion";
 /// Why the present version of OpenShift is not known.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReleaseError {
-    /// The environment does not tell it.
+    /// The environment does not say it.
     #[error("desired release version missing from RELEASE_VERSION env variable")]
     Missing,
-    /// The environment tells something else.
+    /// The environment says something else.
     #[error("failed to parse {text:?} as semver: {cause}")]
     Malformed {
-        /// What it tells.
+        /// What it says.
         text: String,
         /// What is wrong with it.
         cause: String,
@@ -41,7 +41,7 @@ pub struct Incompatible {
 enum Why {
     /// It works up to this version.
     Maximum(Minor),
-    /// Nobody knows.
+    /// It is unknown.
     Invalid(String),
 }
 
@@ -86,7 +86,7 @@ impl fmt::Display for Incompatible {
 }
 
 /// The operators that do not work with the version after `release`, in the order in which they are
-/// told: invalid ones first, the others reversed, as in v0.
+/// reported: invalid ones first, the others reversed, as in v0.
 pub fn incompatible_operators<'a>(
     release: Option<&str>,
     csvs: impl IntoIterator<Item = &'a ClusterServiceVersion>,
@@ -102,17 +102,17 @@ pub fn incompatible_operators<'a>(
     for csv in csvs {
         match maximum(csv) {
             Ok(Some(maximum)) if maximum.unified() < next => {
-                limited.push(told(csv, Why::Maximum(maximum)));
+                limited.push(reported(csv, Why::Maximum(maximum)));
             }
             Ok(_) => {}
-            Err(error) => invalid.push(told(csv, Why::Invalid(error))),
+            Err(error) => invalid.push(reported(csv, Why::Invalid(error))),
         }
     }
     invalid.extend(limited.into_iter().rev());
     Ok(invalid)
 }
 
-fn told(csv: &ClusterServiceVersion, why: Why) -> Incompatible {
+fn reported(csv: &ClusterServiceVersion, why: Why) -> Incompatible {
     let namespace = csv.metadata.namespace.clone().unwrap_or_default();
     Incompatible { namespace, name: csv.metadata.name.clone().unwrap_or_default(), why }
 }

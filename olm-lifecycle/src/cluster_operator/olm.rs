@@ -23,7 +23,7 @@ pub struct OlmReport {
     pub namespace: String,
     /// Whether any CSV has been looked at without an error.
     pub has_worked: bool,
-    /// Version of OpenShift, as the environment tells it.
+    /// Version of OpenShift, as the environment says it.
     pub release: Option<String>,
     /// Version of OLM.
     pub olm_version: String,

@@ -25,7 +25,7 @@ pub struct PackageServerReport {
     pub live: Option<Value>,
     /// The CSVs that are labelled with the name.
     pub csvs: Vec<Arc<ClusterServiceVersion>>,
-    /// Version of OpenShift, as the environment tells it.
+    /// Version of OpenShift, as the environment says it.
     pub release: Option<String>,
 }
 
@@ -71,7 +71,7 @@ fn forget(report: &PackageServerReport, status: &mut Status) -> Option<String> {
     gone
 }
 
-/// Tells how far the CSV is.
+/// Reports how far the CSV is.
 fn follow(
     report: &PackageServerReport,
     csv: &ClusterServiceVersion,

@@ -32,7 +32,7 @@ fn limited(name: &str, values: &[&str]) -> Arc<ClusterServiceVersion> {
     csv(name, json!({"metadata": metadata}))
 }
 
-fn told(release: Option<&str>, csvs: &[Arc<ClusterServiceVersion>]) -> Vec<String> {
+fn reported(release: Option<&str>, csvs: &[Arc<ClusterServiceVersion>]) -> Vec<String> {
     match incompatible_operators(release, csvs.iter().map(AsRef::as_ref)) {
         Ok(found) => found.iter().map(ToString::to_string).collect(),
         Err(error) => vec![error.to_string()],
@@ -58,7 +58,7 @@ fn told(release: Option<&str>, csvs: &[Arc<ClusterServiceVersion>]) -> Vec<Strin
 #[case("4.16.0-rc1", "\"4.16\"", Some("maximum supported OCP version for ns/a is 4.16"))]
 fn the_next_version(#[case] release: &str, #[case] value: &str, #[case] blocking: Option<&str>) {
     let expected: Vec<&str> = blocking.into_iter().collect();
-    assert_eq!(told(Some(release), &[limited("a", &[value])]), expected);
+    assert_eq!(reported(Some(release), &[limited("a", &[value])]), expected);
 }
 
 #[rstest]
@@ -68,17 +68,17 @@ fn the_next_version(#[case] release: &str, #[case] value: &str, #[case] blocking
 #[case(&["\"garbage\""], "failed to parse \"garbage\" as semver")]
 #[case(&["\"1.0\"", "\"1.1\""], "defining more than one \"olm.maxOpenShiftVersion\" property is not allowed")]
 fn malformed_limits(#[case] values: &[&str], #[case] error: &str) {
-    let told = told(Some("1.0.0"), &[limited("a", values)]);
+    let reported = reported(Some("1.0.0"), &[limited("a", values)]);
     let start = "ns/a has invalid olm.maxOpenShiftVersion properties: ";
-    assert!(told[0].starts_with(start) && told[0].contains(error), "{told:?}");
+    assert!(reported[0].starts_with(start) && reported[0].contains(error), "{reported:?}");
 }
 
 #[test]
 fn a_missing_release_is_an_error_and_an_operator_without_a_limit_is_none() {
     let missing = "desired release version missing from RELEASE_VERSION env variable";
-    assert_eq!(told(None, &[]), [missing]);
-    assert_eq!(told(Some(""), &[]), [missing]);
-    assert_eq!(told(Some("1.0.0"), &[csv("a", json!({}))]), Vec::<String>::new());
+    assert_eq!(reported(None, &[]), [missing]);
+    assert_eq!(reported(Some(""), &[]), [missing]);
+    assert_eq!(reported(Some("1.0.0"), &[csv("a", json!({}))]), Vec::<String>::new());
 }
 
 /// The status after a write that has to happen.
@@ -205,7 +205,7 @@ fn after(status: &Value) -> CatalogReport {
 }
 
 #[test]
-fn a_catalog_operator_is_available_and_progresses_until_its_release_is_told() {
+fn a_catalog_operator_is_available_and_progresses_until_its_release_is_reported() {
     let missing = decide_catalog(&CatalogReport { live: None, ..catalog() }, Timestamp::UNIX_EPOCH);
     assert!(matches!(missing.unwrap().action, Action::Create(_)));
     let first = written(decide_catalog(&catalog(), Timestamp::UNIX_EPOCH));
@@ -221,7 +221,7 @@ fn a_catalog_operator_is_available_and_progresses_until_its_release_is_told() {
 }
 
 #[test]
-fn without_a_release_a_catalog_operator_tells_no_versions() {
+fn without_a_release_a_catalog_operator_reports_no_versions() {
     let unknown = CatalogReport { release: Some(String::new()), ..catalog() };
     let status = written(decide_catalog(&unknown, Timestamp::UNIX_EPOCH));
     assert_eq!(status["versions"], json!([]));

@@ -1,22 +1,22 @@
 //! Copies of CSVs: how the users of a namespace see which operators watch it (spec olm-operator 5).
 //!
-//! [`wish`] says whether a namespace should have a copy, [`Prototype`] what it looks like. Of the
-//! copies that exist only a [`CopiedCsv`] is kept: where it is, whence it came, and a fingerprint
-//! that tells whether it is still in step.
+//! [`desired`] says whether a namespace should have a copy, [`Prototype`] what it looks like. Of
+//! the copies that exist only a [`CopiedCsv`] is kept: where it is, whence it came, and a
+//! fingerprint that says whether it is still in step.
 
 mod config;
+mod desired;
 mod fingerprint;
 mod prototype;
 mod record;
 mod rights;
-mod wish;
 
 pub use config::{Census, config_status, disabled_note};
+pub use desired::{Copying, Desired, desired};
 pub use fingerprint::{Fingerprint, Lack};
 pub use prototype::Prototype;
 pub use record::CopiedCsv;
 pub use rights::{TargetRights, decide_rights};
-pub use wish::{Copying, Wish, wish};
 
 #[cfg(test)]
 mod tests;

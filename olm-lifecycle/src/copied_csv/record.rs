@@ -18,7 +18,7 @@ pub struct CopiedCsv {
     pub namespace: Box<str>,
     /// Name of the copy and of the original.
     pub name: Box<str>,
-    /// What tells it from an earlier copy here.
+    /// What distinguishes it from an earlier copy here.
     pub uid: Box<str>,
     /// The `resourceVersion` that was seen.
     pub version: Box<str>,

@@ -37,7 +37,7 @@ pub struct TargetRights {
 }
 
 /// The writes that give the operator its rights in the namespace of its copy: of what it lacks,
-/// and of copies that are not in step. What somebody else made under these names is left alone.
+/// and of copies that are not in step. What another owner made under these names is left alone.
 pub fn decide_rights(
     strategy: &StrategyDetailsDeployment,
     origin_uid: &str,

@@ -128,53 +128,56 @@ fn writes_are_guarded_by_the_version_that_was_seen() {
 }
 
 #[rstest]
-#[case::target("t,safe", &["t", "safe"], "InstallSucceeded", "t", Wish::Present)]
-#[case::every_namespace("", &[""], "InstallSucceeded", "x", Wish::Present)]
-#[case::own_namespace("op,t", &["op", "t"], "InstallSucceeded", "op", Wish::Leave)]
-#[case::no_target("t", &["t"], "InstallSucceeded", "x", Wish::Absent)]
-#[case::conflict("t", &["t"], "InterOperatorGroupOwnerConflict", "t", Wish::Absent)]
-#[case::unsupported("t", &["t"], "UnsupportedOperatorGroup", "t", Wish::Leave)]
-#[case::a_failed_operator_is_shown("t", &["t"], "ComponentUnhealthy", "t", Wish::Present)]
-fn wishes(
+#[case::target("t,safe", &["t", "safe"], "InstallSucceeded", "t", Desired::Present)]
+#[case::every_namespace("", &[""], "InstallSucceeded", "x", Desired::Present)]
+#[case::own_namespace("op,t", &["op", "t"], "InstallSucceeded", "op", Desired::Leave)]
+#[case::no_target("t", &["t"], "InstallSucceeded", "x", Desired::Absent)]
+#[case::conflict("t", &["t"], "InterOperatorGroupOwnerConflict", "t", Desired::Absent)]
+#[case::unsupported("t", &["t"], "UnsupportedOperatorGroup", "t", Desired::Leave)]
+#[case::a_failed_operator_is_shown("t", &["t"], "ComponentUnhealthy", "t", Desired::Present)]
+fn desired_copies(
     #[case] annotation: &str,
     #[case] listed: &[&str],
     #[case] reason: &str,
     #[case] target: &str,
-    #[case] expected: Wish,
+    #[case] expected: Desired,
 ) {
     let (origin, given) = (mk_origin(annotation, reason), mk_given(listed));
-    assert_eq!(wish(Some(&origin), Some(&given), target, &copying(true)), expected);
+    assert_eq!(desired(Some(&origin), Some(&given), target, &copying(true)), expected);
 }
 
 #[test]
 fn without_its_original_a_copy_goes() {
-    assert_eq!(wish(None, None, "t", &copying(true)), Wish::Absent);
+    assert_eq!(desired(None, None, "t", &copying(true)), Desired::Absent);
 }
 
 #[test]
 fn while_group_and_original_disagree_nothing_happens() {
-    assert_eq!(wish(Some(&mk_origin("t", "")), None, "t", &copying(true)), Wish::Leave);
+    assert_eq!(desired(Some(&mk_origin("t", "")), None, "t", &copying(true)), Desired::Leave);
 }
 
 #[test]
 fn while_the_original_is_being_deleted_nothing_is_copied() {
     let mut origin = mk_origin("t", "");
     origin.metadata.deletion_timestamp = mk(json!("2026-01-01T00:00:00Z"));
-    assert_eq!(wish(Some(&origin), Some(&mk_given(&["t"])), "t", &copying(true)), Wish::Leave);
+    assert_eq!(
+        desired(Some(&origin), Some(&mk_given(&["t"])), "t", &copying(true)),
+        Desired::Leave
+    );
 }
 
 #[rstest]
-#[case::global("", &[""], "t", Wish::Absent)]
-#[case::protected("", &[""], "safe", Wish::Present)]
-#[case::named_targets_are_not_concerned("t", &["t"], "t", Wish::Present)]
+#[case::global("", &[""], "t", Desired::Absent)]
+#[case::protected("", &[""], "safe", Desired::Present)]
+#[case::named_targets_are_not_concerned("t", &["t"], "t", Desired::Present)]
 fn copying_can_be_switched_off(
     #[case] annotation: &str,
     #[case] listed: &[&str],
     #[case] target: &str,
-    #[case] expected: Wish,
+    #[case] expected: Desired,
 ) {
     let (origin, given) = (mk_origin(annotation, ""), mk_given(listed));
-    assert_eq!(wish(Some(&origin), Some(&given), target, &copying(false)), expected);
+    assert_eq!(desired(Some(&origin), Some(&given), target, &copying(false)), expected);
 }
 
 fn mk_census(copies: &[&str]) -> Census {

@@ -34,7 +34,7 @@ pub use upgrade::{Demand, Owners, Upgrade};
 pub const GROUP: &str = "apiextensions.k8s.io";
 
 /// The version of the API that the manifest of a definition is for: `v1`, or `v1beta1`, which
-/// Kubernetes serves no more since 1.22. Nobody looks at the group, as in v0: a manifest whose
+/// Kubernetes serves no more since 1.22. The group is not compared, as in v0: a manifest whose
 /// `apiVersion` is the version alone counts as well.
 ///
 /// # Errors

@@ -222,7 +222,8 @@ fn an_unserved_version_goes_after_every_object_was_written_anew() {
     assert!(matches!(error, CrdError::StoredVersionRemoved { .. }), "still written in v1");
 }
 
-/// What is written anew is told; with the switch nothing is, and the upgrade is refused as in v0.
+/// What is written anew is reported; with the switch nothing is, and the upgrade is refused as in
+/// v0.
 #[rstest]
 #[case::retired(false)]
 #[case::kept(true)]
@@ -232,7 +233,7 @@ fn objects_are_written_anew_unless_stored_versions_are_kept(#[case] keep: bool) 
     let live = definition(&[version("v1", false, json!({})), new.clone()], &["v1", "v2"]);
     let owners = Owners { keeps_stored_versions: keep, ..Owners::default() };
     let mut upgrade = Upgrade::begin(live.clone(), &definition(&[new], &[]), &owners).unwrap();
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     let refused = loop {
         match upgrade.demand() {
             Ok(Demand::Page(..)) => upgrade.page(&[cron_tab()], None).unwrap(),
@@ -240,7 +241,7 @@ fn objects_are_written_anew_unless_stored_versions_are_kept(#[case] keep: bool) 
                 let mut retired = live.clone();
                 retired["status"]["storedVersions"] = json!(["v2"]);
                 upgrade.written(Outcome::Changed(retired)).unwrap();
-                told.extend(upgrade.take_rewritten());
+                reported.extend(upgrade.take_rewritten());
             }
             Ok(Demand::Ready(_) | Demand::Touch(_)) => break None,
             Err(error) => break Some(error),
@@ -248,7 +249,7 @@ fn objects_are_written_anew_unless_stored_versions_are_kept(#[case] keep: bool) 
     };
     let text = "1 object(s) of CRD \"crontabs.stable.example.com\" were written anew, so that none is stored in v1, \
                 which the new CRD does not have";
-    assert_eq!(told, if keep { Vec::new() } else { vec![text.to_owned()] });
+    assert_eq!(reported, if keep { Vec::new() } else { vec![text.to_owned()] });
     assert_eq!(matches!(refused, Some(CrdError::StoredVersionRemoved { .. })), keep, "{refused:?}");
 }
 
@@ -273,7 +274,7 @@ fn an_object_that_cannot_be_written_anew_keeps_its_version() {
 }
 
 #[rstest]
-#[case::nobody(&[], true)]
+#[case::no_caller(&[], true)]
 #[case::one(&[("ns", "a.v1", "")], true)]
 #[case::one_chain(&[("ns", "a.v1", ""), ("ns", "a.v2", "a.v1")], true)]
 #[case::two_operators(&[("ns", "a.v1", ""), ("other", "b.v1", "")], false)]

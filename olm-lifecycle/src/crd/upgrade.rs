@@ -56,8 +56,8 @@ pub struct Upgrade {
     rewritten: bool,
     /// How many were.
     count: usize,
-    /// What has to be told of that.
-    told: Option<String>,
+    /// What has to be reported of that.
+    reported: Option<String>,
     keeps_stored_versions: bool,
     token: Option<String>,
     restarts: u8,
@@ -90,7 +90,7 @@ impl Upgrade {
             to_write: VecDeque::new(),
             rewritten: false,
             count: 0,
-            told: None,
+            reported: None,
             keeps_stored_versions: owners.keeps_stored_versions,
             token: None,
             restarts: 0,
@@ -183,7 +183,7 @@ impl Upgrade {
             }
             (Outcome::Changed(live), None) => {
                 self.live = live;
-                self.told = Some(self.retirement());
+                self.reported = Some(self.retirement());
                 self.retired.clear();
                 Ok(())
             }
@@ -200,14 +200,14 @@ impl Upgrade {
         &self.live
     }
 
-    /// What has to be told although the upgrade goes on.
+    /// What has to be reported although the upgrade goes on.
     pub fn take_warning(&mut self) -> Option<String> {
         self.warning.take()
     }
 
     /// Which objects were written anew, and what for, once that is done.
     pub fn take_rewritten(&mut self) -> Option<String> {
-        self.told.take()
+        self.reported.take()
     }
 
     fn retirement(&self) -> String {

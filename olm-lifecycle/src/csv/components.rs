@@ -7,7 +7,7 @@ use crate::api_service;
 use crate::install::{Unhealthy, UnhealthyReason, check_installed};
 use crate::webhook::{Availability, availability};
 
-/// The state of all components together: the first trouble in v0's order.
+/// The state of all components together: the first problem in v0's order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Components {
     /// All is well.
@@ -34,8 +34,8 @@ pub(super) fn examine(observed: &Observed) -> Result<Components, Query> {
         Err(text) => return Ok(Components::Incomputable(text)),
     };
     let deployments = match deployments {
-        Err(trouble) if trouble.reason == UnhealthyReason::Timeout => {
-            return Ok(Components::Deployment(trouble));
+        Err(problem) if problem.reason == UnhealthyReason::Timeout => {
+            return Ok(Components::Deployment(problem));
         }
         other => other,
     };
@@ -49,7 +49,7 @@ pub(super) fn examine(observed: &Observed) -> Result<Components, Query> {
     Ok(match (availability(observed), deployments) {
         (Availability::Failed(text), _) => Components::WebhookFailed(text),
         (Availability::Missing, _) => Components::WebhooksMissing,
-        (Availability::Available, Err(trouble)) => Components::Deployment(trouble),
+        (Availability::Available, Err(problem)) => Components::Deployment(problem),
         (Availability::Available, Ok(())) => Components::Healthy,
     })
 }

@@ -14,7 +14,7 @@ use crate::writes::{status_write, target_of};
 /// What is left to do after the effects of a decision.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Conclusion {
-    /// The status write, then the event about it: an event that nobody can verify is worse than
+    /// The status write, then the event about it: an event that cannot be verified is worse than
     /// one that comes a moment later. With a `failure`, what clears its cause away.
     pub effects: Vec<Effect>,
     /// The phase that the status write sets, when it sets a new one.

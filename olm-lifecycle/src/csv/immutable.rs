@@ -1,4 +1,4 @@
-//! Deployments of which a new version of an operator changes what nobody may change.
+//! Deployments of which a new version of an operator changes an immutable field.
 //!
 //! The API server never lets the selector of a Deployment change. v0 tries the same write for ever,
 //! and the upgrade ends with a failed CSV; here the Deployment is deleted, its pods first, and made
@@ -21,7 +21,7 @@ const SELECTOR: &str = " is invalid: spec.selector: ";
 const IMMUTABLE: &str = "field is immutable";
 
 /// What has to go before a refused write can succeed; nothing while it is on its way out already.
-/// `None` when the refusal has another cause, or the Deployment belongs to somebody else.
+/// `None` when the refusal has another cause, or the Deployment belongs to another owner.
 pub(super) fn in_the_way(
     observed: &Observed,
     refused: &Effect,
@@ -40,16 +40,16 @@ pub(super) fn in_the_way(
         return Some(Vec::new());
     }
     let removal = removal(found).acting_as(refused.identity.clone());
-    Some(vec![removal, told(&observed.csv, &refused.target.name)])
+    Some(vec![removal, reported(&observed.csv, &refused.target.name)])
 }
 
-fn told(csv: &ClusterServiceVersion, deployment: &str) -> Effect {
+fn reported(csv: &ClusterServiceVersion, deployment: &str) -> Effect {
     let note = EventNote {
         event_type: EventType::Warning,
         reason: DEPLOYMENT_RECREATED.to_owned(),
         message: format!(
             "Deployment {deployment} was deleted, its pods first, and is made anew: this version changes its selector, \
-             which nobody may change"
+             which cannot be changed"
         ),
         uid: csv.metadata.uid.clone(),
         field_path: None,

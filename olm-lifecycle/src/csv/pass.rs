@@ -18,7 +18,7 @@ use crate::install::PodLabels;
 pub enum Query {
     /// Which of these APIs the API server serves.
     Served(BTreeSet<Gvk>),
-    /// Certificates, which somebody with a source of randomness has to issue.
+    /// Certificates, which a caller with a source of randomness has to issue.
     Certificates(CertificateOrder),
     /// These objects, as they are now.
     Live(BTreeSet<Target>),

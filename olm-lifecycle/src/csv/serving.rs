@@ -18,7 +18,7 @@ use crate::webhook::{self, ConversionError};
 /// Why those who call a server cannot be set up.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ServingError {
-    /// An API belongs to somebody else.
+    /// An API belongs to another owner.
     #[error(transparent)]
     ApiService(#[from] NotAdoptable),
     /// A conversion webhook is not possible.
@@ -29,7 +29,7 @@ pub enum ServingError {
 /// Why it is not known how Deployments have to look.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotComputable {
-    /// Nobody trusts anybody yet.
+    /// No caller trusts a certificate yet.
     #[error("unable to find CA for {0}")]
     NoAuthority(String),
     /// A Service is missing.
@@ -67,7 +67,7 @@ pub(super) fn removed(observed: &Observed) -> Vec<Effect> {
     all
 }
 
-/// Whom the callers of a Deployment trust at this moment, as PEM; empty when nobody calls it yet.
+/// Whom the callers of a Deployment trust at this moment, as PEM; empty when it has no callers yet.
 pub(super) fn trusted_now(observed: &Observed, deployment: &str) -> Vec<u8> {
     let bundle = authorities(observed).find(|(_, named, _)| *named == deployment);
     bundle.and_then(|(_, _, bundle)| bundle).map(<[u8]>::to_vec).unwrap_or_default()

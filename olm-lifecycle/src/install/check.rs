@@ -17,13 +17,13 @@ use super::strategy::{StrategyError, strategy};
 /// Why the strategy does not count as installed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unhealthy {
-    /// What kind of trouble.
+    /// What kind of problem.
     pub reason: UnhealthyReason,
     /// Text for people; part of the CSV's message.
     pub message: String,
 }
 
-/// Kinds of trouble, by what follows from them.
+/// Kinds of problem, by what follows from them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnhealthyReason {
     /// A Deployment is missing: it has to be installed again.
@@ -38,7 +38,7 @@ pub enum UnhealthyReason {
     Timeout,
 }
 
-/// Looks at each Deployment of the strategy in its order; the first trouble is the answer.
+/// Looks at each Deployment of the strategy in its order; the first problem is the answer.
 /// `deployments` holds those of the CSV's namespace by name.
 pub fn check_installed(
     csv: &ClusterServiceVersion,
@@ -71,7 +71,7 @@ fn check(
         .get(name)
         .filter(|found| is_ours(csv, &found.metadata) && is_managed(&found.metadata))
         .ok_or_else(|| {
-            trouble(
+            problem(
                 UnhealthyReason::ComponentMissing,
                 format!("missing deployment with name={name}"),
             )
@@ -80,11 +80,11 @@ fn check(
         Rollout::Ready => {}
         Rollout::Waiting(why) => {
             let text = format!("waiting for deployment {name} to become ready: {why}");
-            return Err(trouble(UnhealthyReason::Waiting, text));
+            return Err(problem(UnhealthyReason::Waiting, text));
         }
         Rollout::Failed(why) => {
             let text = format!("deployment {name} not ready before timeout: {why}");
-            return Err(trouble(UnhealthyReason::Timeout, text));
+            return Err(problem(UnhealthyReason::Timeout, text));
         }
     }
     check_annotations(csv, deployment)?;
@@ -95,7 +95,7 @@ fn check_annotations(
     csv: &ClusterServiceVersion,
     deployment: &Deployment,
 ) -> Result<(), Unhealthy> {
-    let missing = |text: String| trouble(UnhealthyReason::AnnotationsMissing, text);
+    let missing = |text: String| problem(UnhealthyReason::AnnotationsMissing, text);
     let expected = csv.metadata.annotations.iter().flatten();
     let template = deployment.spec.as_ref().and_then(|spec| spec.template.metadata.as_ref());
     let present = template.and_then(|metadata| metadata.annotations.as_ref());
@@ -126,7 +126,7 @@ fn check_hash(
     overrides: &Overrides,
     deployment: &Deployment,
 ) -> Result<(), Unhealthy> {
-    let updated = |text: String| trouble(UnhealthyReason::DeploymentUpdated, text);
+    let updated = |text: String| problem(UnhealthyReason::DeploymentUpdated, text);
     let present = deployment.metadata.labels.as_ref();
     let Some(old) = present.and_then(|all| all.get(labels::DEPLOYMENT_SPEC_HASH)) else {
         let name = &entry.name;
@@ -145,6 +145,6 @@ fn is_managed(metadata: &ObjectMeta) -> bool {
     value.is_some_and(|value| value == labels::MANAGED_VALUE)
 }
 
-fn trouble(reason: UnhealthyReason, message: String) -> Unhealthy {
+fn problem(reason: UnhealthyReason, message: String) -> Unhealthy {
     Unhealthy { reason, message }
 }

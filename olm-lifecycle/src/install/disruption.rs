@@ -31,15 +31,15 @@ const FAILURES: [&str; 5] = [
 pub type PodLabels = BTreeMap<String, String>;
 
 /// The labels of the Pods of those Deployments of the CSV that lack replicas or are rolled out.
-pub fn unsettled(
+pub fn incomplete(
     csv: &ClusterServiceVersion,
     deployments: &BTreeMap<String, Arc<Deployment>>,
 ) -> Vec<PodLabels> {
     let entries = csv.spec.install.spec.iter().flat_map(|strategy| &strategy.deployments);
-    let unsettled = entries.filter(|entry| {
+    let incomplete = entries.filter(|entry| {
         deployments.get(&entry.name).is_some_and(|deployment| lacks_replicas(deployment))
     });
-    unsettled.map(pod_labels).filter(|labels| !labels.is_empty()).collect()
+    incomplete.map(pod_labels).filter(|labels| !labels.is_empty()).collect()
 }
 
 fn lacks_replicas(deployment: &Deployment) -> bool {
@@ -156,10 +156,10 @@ mod tests {
     }
 
     #[rstest]
-    #[case::settled(json!({"replicas": 2, "updatedReplicas": 2}), 0)]
+    #[case::complete(json!({"replicas": 2, "updatedReplicas": 2}), 0)]
     #[case::unavailable(json!({"replicas": 2, "updatedReplicas": 2, "unavailableReplicas": 1}), 1)]
     #[case::rolled_out(json!({"replicas": 2, "updatedReplicas": 1}), 1)]
-    fn deployments(#[case] status: Value, #[case] unsettled_ones: usize) {
+    fn deployments(#[case] status: Value, #[case] incomplete_ones: usize) {
         let csv = json!({"metadata": {"name": "a"}, "spec": {"install": {
             "strategy": "deployment",
             "spec": {"deployments": [
@@ -170,8 +170,8 @@ mod tests {
         let deployment = json!({"metadata": {"name": "d"}, "status": status});
         let deployment: Deployment = serde_json::from_value(deployment).unwrap();
         let deployments = BTreeMap::from([("d".to_owned(), Arc::new(deployment))]);
-        let found = unsettled(&serde_json::from_value(csv).unwrap(), &deployments);
-        assert_eq!(found.len(), unsettled_ones);
+        let found = incomplete(&serde_json::from_value(csv).unwrap(), &deployments);
+        assert_eq!(found.len(), incomplete_ones);
         assert!(found.iter().all(|labels| labels["app"] == "d"));
     }
 }

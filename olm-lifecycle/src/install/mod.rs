@@ -12,7 +12,7 @@ mod strategy;
 
 pub use check::{Unhealthy, UnhealthyReason, check_installed, is_ours};
 pub use deployment::{DeploymentError, desired_deployment};
-pub use disruption::{PodLabels, is_disrupted, unsettled};
+pub use disruption::{PodLabels, incomplete, is_disrupted};
 pub use orphans::orphans;
 pub(crate) use orphans::removal;
 pub use overrides::{Overrides, ProxySettings};

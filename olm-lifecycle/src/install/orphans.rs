@@ -15,7 +15,7 @@ use crate::writes::target_of;
 const GRACE_SECONDS: u32 = 1;
 
 /// The deletions of orphans, pods first. An orphan carries the CSV's labels and its owner
-/// reference, so that neither alone makes somebody else's Deployment one.
+/// reference, so that neither alone makes another owner's Deployment one.
 pub fn orphans(
     csv: &ClusterServiceVersion,
     strategy: &StrategyDetailsDeployment,

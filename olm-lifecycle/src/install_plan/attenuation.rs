@@ -35,7 +35,7 @@ pub enum AttenuationError {
 /// taken from it, because tenants may write it (docs/security.md).
 ///
 /// # Errors
-/// Nobody may act, for now.
+/// No account may act, for now.
 pub fn account<G: AsRef<OperatorGroup>>(
     groups: &[G],
     namespace: &str,
@@ -138,14 +138,14 @@ mod tests {
         assert_eq!(found.unwrap().name.as_deref(), Some("sa1"));
     }
 
-    /// The status may say anything; the account is the spec's, in the group's namespace, or nobody.
+    /// The status may say anything; the account is the spec's, in the group's namespace, or none.
     #[rstest]
     #[case::as_it_is("ns", "sa1", false, true)]
-    #[case::of_somebody_else("olm", "olm-operator-serviceaccount", false, false)]
+    #[case::of_another_owner("olm", "olm-operator-serviceaccount", false, false)]
     #[case::a_namesake_elsewhere("olm", "sa1", false, false)]
     #[case::another_of_the_namespace("ns", "sa2", false, false)]
     #[case::of_a_group_that_goes("ns", "sa1", true, false)]
-    fn a_forged_reference_names_nobody(
+    fn a_forged_reference_names_no_account(
         #[case] namespace: &str,
         #[case] name: &str,
         #[case] going: bool,

@@ -3,7 +3,7 @@
 //!
 //! A plan waits for its turn, for rights or for an API, and meanwhile a user may remove what it was
 //! made for. What was removed stays removed: a plan whose Subscriptions are gone is over, and CSVs
-//! that somebody deleted are not brought back by the rest of their plan, nor replaced by a newer
+//! that were deleted are not created again by the rest of their plan, nor replaced by a newer
 //! one. Plans that users and tools write have no Subscription to ask.
 
 mod csvs;
@@ -57,20 +57,22 @@ pub fn judge(plan: &InstallPlan, around: &Surroundings) -> Verdict {
     if !is_made_by_olm(plan) {
         return Verdict::Go(BTreeSet::new());
     }
-    let wishes: Vec<_> = around.subscriptions.iter().filter(|one| stays(*one)).collect();
-    let wishes: Vec<_> = match owners(plan).next() {
-        Some(_) if !wishes.iter().any(|wish| owns(wish, plan)) => {
+    let subscriptions: Vec<_> = around.subscriptions.iter().filter(|one| stays(*one)).collect();
+    let subscriptions: Vec<_> = match owners(plan).next() {
+        Some(_) if !subscriptions.iter().any(|subscription| owns(subscription, plan)) => {
             return without_owner(plan, around);
         }
-        Some(_) => wishes.into_iter().filter(|one| owns(one, plan) || refers(one, plan)).collect(),
-        None => wishes.into_iter().filter(|one| refers(one, plan)).collect(),
+        Some(_) => {
+            subscriptions.into_iter().filter(|one| owns(one, plan) || refers(one, plan)).collect()
+        }
+        None => subscriptions.into_iter().filter(|one| refers(one, plan)).collect(),
     };
-    if wishes.is_empty() {
+    if subscriptions.is_empty() {
         return Verdict::Held(
             "no Subscription refers to this InstallPlan any more; delete it".to_owned(),
         );
     }
-    of_csvs(plan, around, &wishes)
+    of_csvs(plan, around, &subscriptions)
 }
 
 /// The CSVs of a plan with the Subscriptions that move to them.
@@ -78,14 +80,14 @@ pub fn followers<'a>(
     plan: &'a InstallPlan,
     subscriptions: &'a [Arc<Subscription>],
 ) -> impl Iterator<Item = (&'a str, &'a Subscription)> {
-    let moves = |wish: &Subscription, csv: &str| {
-        let status = wish.status.as_ref();
+    let moves = |subscription: &Subscription, csv: &str| {
+        let status = subscription.status.as_ref();
         status.is_some_and(|status| status.current_csv.as_deref() == Some(csv))
     };
     let names = plan.spec.cluster_service_version_names.iter();
     names.flat_map(move |csv| {
-        let following = subscriptions.iter().filter(move |wish| moves(wish, csv));
-        following.map(move |wish| (csv.as_str(), &**wish))
+        let following = subscriptions.iter().filter(move |subscription| moves(subscription, csv));
+        following.map(move |subscription| (csv.as_str(), &**subscription))
     })
 }
 
@@ -134,12 +136,16 @@ fn is_begun(status: &InstallPlanStatus) -> bool {
 }
 
 /// The plan by what becomes of each CSV that it was made for; dependencies share its fate.
-fn of_csvs(plan: &InstallPlan, around: &Surroundings, wishes: &[&Arc<Subscription>]) -> Verdict {
+fn of_csvs(
+    plan: &InstallPlan,
+    around: &Surroundings,
+    subscriptions: &[&Arc<Subscription>],
+) -> Verdict {
     let Some(status) = &plan.status else { return Verdict::Go(BTreeSet::new()) };
     let (begun, waited) = (is_begun(status), turn::has_waited(status));
     let view = csvs::View {
         around,
-        wishes,
+        subscriptions,
         generation: plan.spec.generation.unwrap_or_default(),
         begun,
         waited,

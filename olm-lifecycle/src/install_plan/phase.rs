@@ -97,7 +97,7 @@ pub fn decide(observed: &Observed, now: Timestamp) -> Decision {
     }
 }
 
-/// A plan that would be executed is judged first. One that nobody approved yet does nothing.
+/// A plan that would be executed is judged first. One that is not approved yet does nothing.
 fn judged(observed: &Observed, status: &InstallPlanStatus, now: Timestamp) -> Decision {
     let executed = status.phase == InstallPlanPhase::Installing || observed.plan.spec.approved;
     let verdict = match executed {
@@ -116,8 +116,8 @@ fn withdraw(observed: &Observed, why: String) -> Decision {
     let plan = &observed.plan;
     let message =
         format!("{why}: the InstallPlan was deleted, and what is still asked for is resolved anew");
-    let told = report::normal(plan, event::INSTALL_PLAN_WITHDRAWN, message);
-    Decision::Write { effects: vec![collect::delete(plan), told], problem: Some(why) }
+    let reported = report::normal(plan, event::INSTALL_PLAN_WITHDRAWN, message);
+    Decision::Write { effects: vec![collect::delete(plan), reported], problem: Some(why) }
 }
 
 /// The next step of a plan that has not come to its end: with the account of its group, and only
@@ -202,10 +202,10 @@ fn waiting(
     now: Timestamp,
 ) -> Decision {
     let message = Some(wait.message()).filter(|_| status.start_time.is_none());
-    let told = message.is_none() || status.message == message;
+    let reported = message.is_none() || status.message == message;
     let message = message.or_else(|| status.message.clone());
     let mut effects = status_effects(observed, InstallPlanStatus { message, ..reset(status, now) });
-    if !told {
+    if !reported {
         let about = report::normal(&observed.plan, event::INSTALL_PLAN_WAITING, wait.message());
         effects.push(about);
     }
@@ -230,7 +230,7 @@ fn execution(
         wanted: observed.plan.spec.cluster_service_version_names.iter().cloned().collect(),
         ..Scope::default()
     };
-    Execution::new(scope, superseded::settle(&status.plan, &observed.replaced, without))
+    Execution::new(scope, superseded::skip(&status.plan, &observed.replaced, without))
 }
 
 /// The identity of an account that an OperatorGroup names.

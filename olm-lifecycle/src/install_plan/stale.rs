@@ -1,6 +1,6 @@
 //! Whether an approval is for what the plan would do.
 //!
-//! Who approves a plan looked at its steps. When somebody changed the names of its CSVs since the
+//! Who approves a plan looked at its steps. When a user changed the names of its CSVs since the
 //! steps were found, the approval is for something else, and nothing is installed.
 
 use olm_types::api::{ClusterServiceVersion, InstallPlan};

@@ -123,7 +123,7 @@ mod tests {
     #[case::an_older_one_is_done(plan(1, "Complete", "a", 90), None)]
     #[case::an_older_one_failed(plan(1, "Failed", "a", 90), None)]
     #[case::a_newer_one_runs(plan(3, "Installing", "a", 90), None)]
-    #[case::that_of_somebody_else_runs(plan(1, "Installing", "b", 90), None)]
+    #[case::that_of_another_subscription_runs(plan(1, "Installing", "b", 90), None)]
     fn turns(#[case] other: InstallPlan, #[case] expected: Option<u64>) {
         let mine = plan(2, "Installing", "a", 100);
         let (patience, now) = (Duration::from_secs(60), Timestamp::from_second(100).unwrap());
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_of_nobody_does_not_wait() {
+    fn a_plan_without_an_owner_does_not_wait() {
         let mut mine = plan(2, "Installing", "a", 100);
         mine.metadata.owner_references = None;
         let other = plan(1, "Installing", "a", 99);

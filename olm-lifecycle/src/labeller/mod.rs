@@ -137,7 +137,7 @@ mod tests {
     #[rstest]
     #[case::owner_labels(owned(json!({})), true)]
     #[case::labelled(owned(json!({"olm.managed": "true"})), false)]
-    #[case::of_nobody(json!({"name": "r"}), false)]
+    #[case::of_no_owner(json!({"name": "r"}), false)]
     #[case::some_labels(json!({"name": "r", "labels": {"olm.owner": "csv"}}), false)]
     #[case::owner_reference(json!({"name": "r", "ownerReferences": [
         {"apiVersion": "operators.coreos.com/v1", "kind": "OperatorGroup", "name": "g", "uid": "u"},

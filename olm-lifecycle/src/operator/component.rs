@@ -1,4 +1,4 @@
-//! Objects that can be components, and what an Operator tells of them.
+//! Objects that can be components, and what an Operator reports of them.
 
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::{Namespace, Secret, Service, ServiceAccount};
@@ -77,8 +77,8 @@ macro_rules! plain {
 
 plain!(Secret, ServiceAccount, Role, RoleBinding, ClusterRole, ClusterRoleBinding);
 
-/// A kind whose `status.conditions` are told.
-macro_rules! telling {
+/// A kind whose `status.conditions` are reported.
+macro_rules! reporting {
     ($($kind:ty => $conditions:expr),* $(,)?) => {$(
         impl Component for $kind {
             fn resource(&self) -> Resource {
@@ -90,13 +90,13 @@ macro_rules! telling {
             }
 
             fn conditions(&self) -> Vec<ComponentCondition> {
-                told(self.status.iter().flat_map($conditions))
+                reported(self.status.iter().flat_map($conditions))
             }
         }
     )*};
 }
 
-telling! {
+reporting! {
     Deployment => |status| status.conditions.iter().flatten(),
     Namespace => |status| status.conditions.iter().flatten(),
     Service => |status| status.conditions.iter().flatten(),
@@ -107,7 +107,7 @@ telling! {
     OperatorCondition => |status| &status.conditions,
 }
 
-/// A ClusterServiceVersion tells its phase as the type of one condition that is always true.
+/// A ClusterServiceVersion reports its phase as the type of one condition that is always true.
 impl Component for ClusterServiceVersion {
     fn resource(&self) -> Resource {
         resource_of::<Self>()
@@ -131,7 +131,9 @@ impl Component for ClusterServiceVersion {
 }
 
 /// What all condition types have in common; fields that only some have are left out.
-fn told<'a, C: Serialize + 'a>(conditions: impl Iterator<Item = &'a C>) -> Vec<ComponentCondition> {
+fn reported<'a, C: Serialize + 'a>(
+    conditions: impl Iterator<Item = &'a C>,
+) -> Vec<ComponentCondition> {
     let values = conditions.filter_map(|condition| serde_json::to_value(condition).ok());
     values.filter_map(|value| serde_json::from_value(value).ok()).collect()
 }

@@ -2,7 +2,7 @@
 //!
 //! [`decide`] keeps the list of components in an Operator's status, and brings an Operator back
 //! whose components are there. [`adopt_by_subscription`] and [`adopt_by_csv`] put the label on
-//! what belongs together; nobody takes it away but a newer InstallPlan.
+//! what belongs together; only a newer InstallPlan removes it.
 
 mod adoption;
 mod component;

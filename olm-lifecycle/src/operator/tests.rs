@@ -65,7 +65,7 @@ fn the_status_lists_components_by_kind_version_namespace_and_name() {
 }
 
 #[test]
-fn conditions_are_told_where_a_kind_has_them() {
+fn conditions_are_reported_where_a_kind_has_them() {
     let deployment: Deployment = object(json!({
         "metadata": {"name": "d", "namespace": "ns"},
         "status": {"conditions": [{
@@ -83,8 +83,8 @@ fn conditions_are_told_where_a_kind_has_them() {
         "spec": {"approved": true},
         "status": {"plan": [], "conditions": [{"type": "Installed", "status": "True"}]},
     }));
-    let told = [deployment.conditions(), csv.conditions(), plan.conditions()];
-    insta::assert_json_snapshot!(told);
+    let reported = [deployment.conditions(), csv.conditions(), plan.conditions()];
+    insta::assert_json_snapshot!(reported);
 }
 
 #[test]

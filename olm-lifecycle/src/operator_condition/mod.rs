@@ -1,4 +1,4 @@
-//! OperatorConditions: how an operator tells OLM about itself (spec olm-operator 6.3, 6.4).
+//! OperatorConditions: how an operator reports to OLM about itself (spec olm-operator 6.3, 6.4).
 //!
 //! Every CSV has one of its own name. [`decide`] makes it, gives the operator's accounts the right
 //! to write it, and acknowledges in its status what they wrote. Whether a CSV may be replaced is

@@ -103,19 +103,19 @@ fn its_accounts_may_write_it_and_nothing_is_written_twice() {
     let effects = pass(&observed);
     let bodies: Vec<Value> = effects.iter().map(body).collect();
     insta::assert_json_snapshot!(bodies);
-    let settled = Observed {
+    let converged = Observed {
         role: Some(object(bodies[0].clone())),
         role_binding: Some(object(bodies[1].clone())),
         ..observed.clone()
     };
-    assert_eq!(pass(&settled), []);
+    assert_eq!(pass(&converged), []);
     let mut drifted = bodies[0].clone();
     drifted["rules"][0]["verbs"] = json!(["get"]);
-    let drifted = Observed { role: Some(object(drifted)), ..settled.clone() };
+    let drifted = Observed { role: Some(object(drifted)), ..converged.clone() };
     assert_eq!(body(&pass(&drifted)[0])["rules"], bodies[0]["rules"]);
     let mut elsewhere = bodies[1].clone();
     elsewhere["roleRef"]["name"] = json!("other");
-    let elsewhere = Observed { role_binding: Some(object(elsewhere)), ..settled };
+    let elsewhere = Observed { role_binding: Some(object(elsewhere)), ..converged };
     assert!(matches!(pass(&elsewhere)[0].action, Action::Delete { .. }));
 }
 

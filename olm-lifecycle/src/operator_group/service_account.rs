@@ -28,9 +28,9 @@ pub(super) fn follow(
 ) -> Option<String> {
     let account = observed.service_account.as_deref();
     let missing = named(&observed.group).filter(|_| account.is_none());
-    let told =
+    let reported =
         missing.map(|name| (SERVICE_ACCOUNT_NOT_FOUND, format!("ServiceAccount {name} not found")));
-    set_condition(status, SERVICE_ACCOUNT, told, now);
+    set_condition(status, SERVICE_ACCOUNT, reported, now);
     status.service_account_ref = named(&observed.group).and(account).map(reference);
     missing.map(|name| {
         let not_found = format!("serviceaccounts {name:?} not found");

@@ -86,7 +86,7 @@ fn created_roles(observed: &Observed) -> Vec<Arc<ClusterRole>> {
     decide(observed, now()).effects.into_iter().filter_map(role).collect()
 }
 
-fn mk_settled(apis: &str, members: Vec<Arc<ClusterServiceVersion>>) -> Observed {
+fn mk_converged(apis: &str, members: Vec<Arc<ClusterServiceVersion>>) -> Observed {
     let status = serde_json::from_str(IN_STEP).unwrap();
     let spec = json!({"targetNamespaces": ["op"]});
     let mut observed = mk_observed(mk_group(spec, Some(status), apis));
@@ -211,8 +211,8 @@ fn a_targeted_namespace_is_labelled_once() {
 }
 
 #[test]
-fn a_settled_group_gets_its_three_roles_once() {
-    let observed = mk_settled("", vec![]);
+fn a_converged_group_gets_its_three_roles_once() {
+    let observed = mk_converged("", vec![]);
     let names: Vec<String> =
         created_roles(&observed).iter().filter_map(|role| role.metadata.name.clone()).collect();
     let expected: Vec<String> = role_names("op", "og").into_iter().collect();
@@ -224,14 +224,14 @@ fn a_settled_group_gets_its_three_roles_once() {
 fn roles_of_an_older_olm_are_left_alone() {
     let old = ["admin", "edit", "view"].map(|level| format!("og-{level}"));
     assert!(old.iter().all(|name| !role_names("op", "og").contains(name)));
-    let observed = mk_settled("", vec![]);
+    let observed = mk_converged("", vec![]);
     let written = decide(&observed, now()).effects;
     assert!(written.iter().all(|effect| !old.contains(&effect.target.name)));
 }
 
 #[test]
 fn roles_collect_the_apis_of_members_and_of_the_annotation() {
-    let observed = mk_settled("B.v1.g.io", vec![mk_member("as.g.io", "Failed")]);
+    let observed = mk_converged("B.v1.g.io", vec![mk_member("as.g.io", "Failed")]);
     for role in created_roles(&observed) {
         let rule = role.aggregation_rule.as_ref().unwrap();
         assert_eq!(rule.cluster_role_selectors.as_ref().unwrap().len(), 2);
@@ -240,11 +240,11 @@ fn roles_collect_the_apis_of_members_and_of_the_annotation() {
 
 #[test]
 fn wrong_owner_labels_are_repaired_and_others_are_kept() {
-    let mut observed = mk_settled("", vec![]);
+    let mut observed = mk_converged("", vec![]);
     observed.roles = created_roles(&observed);
     let mut role = ClusterRole::clone(&observed.roles[0]);
     let labels = role.metadata.labels.as_mut().unwrap();
-    labels.insert("olm.owner".to_owned(), "somebody".to_owned());
+    labels.insert("olm.owner".to_owned(), "another-group".to_owned());
     labels.insert("mine".to_owned(), "kept".to_owned());
     observed.roles[0] = Arc::new(role);
     let decision = decide(&observed, now());
@@ -257,7 +257,7 @@ fn wrong_owner_labels_are_repaired_and_others_are_kept() {
 
 #[test]
 fn roles_go_with_the_group_and_look_alikes_stay() {
-    let mut roles = created_roles(&mk_settled("", vec![]));
+    let mut roles = created_roles(&mk_converged("", vec![]));
     let mut forged = ClusterRole::clone(&roles[0]);
     forged.metadata.name = Some("cluster-admin".to_owned());
     roles.push(Arc::new(forged));
@@ -294,11 +294,11 @@ fn under_the_strict_policy_targets_are_allowed_by_an_administrator(
     let (status, notes) = status::desired(&observed, now());
     let status = status.unwrap();
     assert_eq!(status.namespaces, expected);
-    let told = status.conditions.iter().find(|condition| condition.type_ == INVALID_TARGETS);
-    assert_eq!(told.is_some(), refusal.is_some());
-    if let (Some(told), Some(refusal)) = (told, refusal) {
-        assert_eq!(told.reason, TARGETS_NOT_ALLOWED);
-        assert!(told.message.contains(refusal), "{}", told.message);
-        assert_eq!(notes, std::slice::from_ref(&told.message));
+    let reported = status.conditions.iter().find(|condition| condition.type_ == INVALID_TARGETS);
+    assert_eq!(reported.is_some(), refusal.is_some());
+    if let (Some(reported), Some(refusal)) = (reported, refusal) {
+        assert_eq!(reported.reason, TARGETS_NOT_ALLOWED);
+        assert!(reported.message.contains(refusal), "{}", reported.message);
+        assert_eq!(notes, std::slice::from_ref(&reported.message));
     }
 }

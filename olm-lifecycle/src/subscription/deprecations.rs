@@ -38,14 +38,14 @@ pub fn reconcile(
     let mut wanted = status.clone();
     let messages = messages(spec, entry?);
     for (kind, message) in &messages {
-        tell(&mut wanted, kind, message.as_deref(), now);
+        report(&mut wanted, kind, message.as_deref(), now);
     }
     let all: Vec<_> = messages.into_iter().filter_map(|(_, message)| message).collect();
-    tell(&mut wanted, DEPRECATED, (!all.is_empty()).then(|| all.join("; ")).as_deref(), now);
+    report(&mut wanted, DEPRECATED, (!all.is_empty()).then(|| all.join("; ")).as_deref(), now);
     (wanted != *status).then_some(SubscriptionStatus { last_updated: Some(Time(now)), ..wanted })
 }
 
-/// By condition, in v0's order. A Subscription that names no channel is told nothing about one.
+/// By condition, in v0's order. A Subscription that names no channel gets nothing about one.
 fn messages(spec: &SubscriptionSpec, entry: &Entry) -> [(&'static str, Option<String>); 3] {
     let deprecations = &entry.deprecations;
     let named = spec.channel.as_deref().is_some_and(|channel| !channel.is_empty());
@@ -61,7 +61,7 @@ fn messages(spec: &SubscriptionSpec, entry: &Entry) -> [(&'static str, Option<St
 }
 
 /// A condition that says the same already keeps its time.
-fn tell(status: &mut SubscriptionStatus, kind: &str, message: Option<&str>, now: Timestamp) {
+fn report(status: &mut SubscriptionStatus, kind: &str, message: Option<&str>, now: Timestamp) {
     let known = conditions::get(status, kind);
     let Some(message) = message else {
         if known.is_some_and(|condition| condition.status == "True") {
@@ -69,10 +69,10 @@ fn tell(status: &mut SubscriptionStatus, kind: &str, message: Option<&str>, now:
         }
         return;
     };
-    let told = known.is_some_and(|condition| {
+    let reported = known.is_some_and(|condition| {
         condition.status == "True" && condition.message.as_deref() == Some(message)
     });
-    if !told {
+    if !reported {
         let condition = SubscriptionCondition {
             type_: kind.to_owned(),
             status: "True".to_owned(),

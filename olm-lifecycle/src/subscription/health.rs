@@ -46,8 +46,8 @@ pub fn reconcile(
     let stored = conditions::get(status, CATALOG_SOURCES_UNHEALTHY);
     let change = Change::between(&status.catalog_health, &health);
     let condition = describe(change, spec, &health, stored);
-    let told = stored.is_some_and(|stored| conditions::same(stored, &condition));
-    if told && matches!(change, Change::Nothing | Change::NoneAtAll) {
+    let reported = stored.is_some_and(|stored| conditions::same(stored, &condition));
+    if reported && matches!(change, Change::Nothing | Change::NoneAtAll) {
         return None;
     }
     let mut wanted = status.clone();

@@ -24,7 +24,7 @@ use super::reach::Reach;
 pub struct Attestor(Option<Arc<[u8]>>);
 
 impl Attestor {
-    /// With a key that nobody but the operators can read.
+    /// With a key that only the operators can read.
     pub fn new(key: &[u8]) -> Self {
         Self((!key.is_empty()).then(|| key.into()))
     }
@@ -94,7 +94,7 @@ fn bytes(mark: &str) -> Option<Vec<u8>> {
     digits.map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()).collect()
 }
 
-/// The key is nobody's business.
+/// The key is private.
 impl fmt::Debug for Attestor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Attestor").field("has_key", &self.0.is_some()).finish()

@@ -9,7 +9,7 @@ pub(super) fn code(key: &[u8], message: &[u8]) -> Vec<u8> {
         .map_or_else(Vec::new, |mac| mac.chain_update(message).finalize().into_bytes().to_vec())
 }
 
-/// Whether this is the code of the message. The time it takes does not tell how much is right.
+/// Whether this is the code of the message. The time it takes does not say how much is right.
 pub(super) fn is_code(key: &[u8], message: &[u8], shown: &[u8]) -> bool {
     authenticator(key).is_some_and(|mac| mac.chain_update(message).verify_slice(shown).is_ok())
 }

@@ -49,7 +49,7 @@ impl<'a> Reach<'a> {
     }
 }
 
-/// The API server fills in the port, which reaches nobody else.
+/// The API server fills in the port, which reaches no other service.
 fn without_port(webhook: &WebhookDescription) -> WebhookDescription {
     WebhookDescription { container_port: None, ..webhook.clone() }
 }

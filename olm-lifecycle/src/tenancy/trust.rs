@@ -50,7 +50,7 @@ mod tests {
     #[rstest]
     #[case::v0(TenantPolicy::V0, "admin", "tenant", true)]
     #[case::a_tenant_claims(TenantPolicy::Strict, "admin", "tenant", false)]
-    #[case::a_tenant_is_told(TenantPolicy::Strict, "tenant", "admin", true)]
+    #[case::a_tenant_is_reported(TenantPolicy::Strict, "tenant", "admin", true)]
     #[case::among_tenants(TenantPolicy::Strict, "tenant", "another", true)]
     #[case::among_trusted(TenantPolicy::Strict, "admin", "admin", true)]
     fn claims(

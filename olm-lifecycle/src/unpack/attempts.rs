@@ -31,7 +31,7 @@ pub enum Next {
     Watch {
         /// The Job.
         job: Arc<Job>,
-        /// Deletions of Jobs that nobody needs any more.
+        /// Deletions of Jobs that are not needed any more.
         cleanup: Vec<Effect>,
         /// When it is time for another one, if this one failed and the OperatorGroup says so.
         retry_in: Option<Duration>,

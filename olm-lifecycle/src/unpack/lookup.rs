@@ -14,22 +14,22 @@ use super::{attempts, waiting};
 
 /// Where a bundle stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum LookupState {
     /// Nothing is there yet.
     Pending,
-    /// It cannot be had for now.
+    /// It is unavailable for now.
     Failed,
     /// It is not waited for any more.
-    Settled,
+    Done,
 }
 
 /// Where the bundle of a lookup stands.
-pub fn standing(lookup: &BundleLookup) -> Standing {
+pub fn state(lookup: &BundleLookup) -> LookupState {
     let holds = |kind| get(lookup, kind).is_some_and(|condition| condition.status == "True");
     match (holds(FAILED), holds(PENDING)) {
-        (true, _) => Standing::Failed,
-        (false, true) => Standing::Pending,
-        (false, false) => Standing::Settled,
+        (true, _) => LookupState::Failed,
+        (false, true) => LookupState::Pending,
+        (false, false) => LookupState::Done,
     }
 }
 
@@ -50,14 +50,14 @@ pub fn note_job(
     job: &Job,
     pods: &[Arc<Pod>],
     now: Timestamp,
-) -> Standing {
+) -> LookupState {
     if let Some(failure) = attempts::failure(job) {
         let text = |text: &Option<String>| text.clone().unwrap_or_default();
         note_failed(lookup, &text(&failure.reason), &text(&failure.message), now);
-        return Standing::Failed;
+        return LookupState::Failed;
     }
     if attempts::is_complete(job) {
-        return Standing::Settled;
+        return LookupState::Done;
     }
     let pods = waiting::waiting(job, pods);
     let message = match pods.as_str() {
@@ -65,7 +65,7 @@ pub fn note_job(
         pods => waiting::advised(&format!("unpack job not completed: {pods}")),
     };
     note_pending(lookup, JOB_INCOMPLETE, &message, now);
-    Standing::Pending
+    LookupState::Pending
 }
 
 /// The bundle is waited for, and why.
@@ -73,7 +73,7 @@ pub fn note_pending(lookup: &mut BundleLookup, reason: &str, message: &str, now:
     set(lookup, PENDING, reason, message, now);
 }
 
-/// The bundle cannot be had for now, and why.
+/// The bundle is unavailable for now, and why.
 pub fn note_failed(lookup: &mut BundleLookup, reason: &str, message: &str, now: Timestamp) {
     set(lookup, FAILED, reason, message, now);
 }

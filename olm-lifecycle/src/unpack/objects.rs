@@ -41,7 +41,7 @@ pub fn config_map(catalog: &CatalogSource, name: &str) -> ConfigMap {
     ConfigMap { metadata: metadata(&namespace, name, owner), ..ConfigMap::default() }
 }
 
-/// Makes a ConfigMap that somebody else labelled ours alone; nothing when it is that.
+/// Makes a ConfigMap that another client labelled ours alone; nothing when it is that.
 pub fn claim(config_map: &ConfigMap) -> Option<Effect> {
     let labels = config_map.labels();
     if labels.get(MANAGED).is_some_and(|value| value == MANAGED_VALUE) {

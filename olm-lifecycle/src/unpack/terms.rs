@@ -85,9 +85,13 @@ mod tests {
     #[case("2m", Some(120), Some(120))]
     #[case("0", Some(0), None)]
     #[case("-1m", None, Some(600))]
-    fn timeouts(#[case] value: &str, #[case] told: Option<u64>, #[case] effective: Option<u64>) {
+    fn timeouts(
+        #[case] value: &str,
+        #[case] reported: Option<u64>,
+        #[case] effective: Option<u64>,
+    ) {
         let terms = terms(&group(BUNDLE_UNPACK_TIMEOUT, value)).unwrap();
-        assert_eq!(terms.timeout, told.map(Duration::from_secs));
+        assert_eq!(terms.timeout, reported.map(Duration::from_secs));
         let flag = Duration::from_secs(600);
         assert_eq!(terms.timeout_or(flag), effective.map(Duration::from_secs));
         assert_eq!(terms.retry_interval, None);
@@ -120,7 +124,7 @@ mod tests {
          operatorframework.io/bundle-unpack-min-retry-interval: soon): time: invalid duration \
          \"soon\""
     )]
-    fn what_is_no_duration_is_told(#[case] key: &str, #[case] expected: &str) {
+    fn what_is_no_duration_is_reported(#[case] key: &str, #[case] expected: &str) {
         assert_eq!(terms(&group(key, "soon")).unwrap_err().to_string(), expected);
     }
 }

@@ -18,7 +18,7 @@ pub const PULL_ADVICE: &str = "Common causes: Missing ICSP (ppc64le/s390x/arm64)
     job.";
 
 /// Words by which v0 knows that an image cannot be pulled.
-const PULL_TROUBLE: [&str; 4] =
+const PULL_PROBLEMS: [&str; 4] =
     ["ImagePullBackOff", "ErrImagePull", "manifest unknown", "unauthorized"];
 
 /// Reasons of waiting that end by themselves.
@@ -40,7 +40,7 @@ pub fn waiting(job: &Job, pods: &[Arc<Pod>]) -> String {
 
 /// v0's text with its advice, where the text says that an image cannot be pulled.
 pub fn advised(text: &str) -> String {
-    if PULL_TROUBLE.iter().any(|trouble| text.contains(trouble)) {
+    if PULL_PROBLEMS.iter().any(|problem| text.contains(problem)) {
         format!("{text}. {PULL_ADVICE}")
     } else {
         text.to_owned()
@@ -54,7 +54,7 @@ pub fn cause(job: &Job, pods: &[Arc<Pod>]) -> Option<String> {
         let status = pod.status.as_ref()?;
         let init = status.init_container_statuses.iter().flatten();
         let mut containers = init.chain(status.container_statuses.iter().flatten());
-        containers.find_map(trouble).or_else(|| unscheduled(pod))
+        containers.find_map(problem).or_else(|| unscheduled(pod))
     })
 }
 
@@ -86,7 +86,7 @@ fn waiting_for(pod: &Pod, container: &ContainerStatus) -> String {
     }
 }
 
-fn trouble(container: &ContainerStatus) -> Option<String> {
+fn problem(container: &ContainerStatus) -> Option<String> {
     let state = container.state.as_ref()?;
     let name = &container.name;
     if let Some(waiting) = &state.waiting {
@@ -106,7 +106,7 @@ fn trouble(container: &ContainerStatus) -> Option<String> {
     Some(format!("container {name} failed with code {}: {message}", terminated.exit_code))
 }
 
-/// What the runtime said, without how the kubelet tells of a pause before the next try.
+/// What the runtime said, without how the kubelet reports a pause before the next try.
 fn pull(message: &str) -> String {
     let said = message.split_once("ErrImagePull: ").map_or(message, |(_, said)| said);
     shortened(said)

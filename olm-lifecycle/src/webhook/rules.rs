@@ -35,7 +35,7 @@ pub enum DescriptionError {
         /// What it names.
         deployment: String,
     },
-    /// Nobody knows what the webhook does.
+    /// It is unknown what the webhook does.
     #[error(
         "spec.webhookdefinitions[{webhook}].type: there is no webhook of type {found:?}; write \
          ValidatingAdmissionWebhook, MutatingAdmissionWebhook or ConversionWebhook"

@@ -248,7 +248,7 @@ fn what_is_there_is_updated_and_what_is_not_described_goes() {
     let writes = admission_writes(&observed, &trusted());
     assert_eq!((writes.updates.len(), writes.creations.len()), (1, 0));
     let gone = removed(&observed);
-    assert_eq!(gone.len(), 1, "one that says nothing of a description was made by somebody else");
+    assert_eq!(gone.len(), 1, "one that says nothing of a description was made by another owner");
     assert_eq!(availability(&observed), Availability::Missing, "its hash is not there yet");
     let Action::MergePatch { patch, .. } = &writes.updates[0].action else { panic!() };
     let mut updated = mk_configuration(None, None);
@@ -332,7 +332,7 @@ fn no_listed_modes_is_as_good_as_all_namespaces() {
 #[rstest]
 #[case::described("dep-service", false, false)]
 #[case::going("dep-service", true, true)]
-#[case::of_somebody_else("other-service", true, false)]
+#[case::of_another_owner("other-service", true, false)]
 fn definitions_stop_calling_what_goes(
     #[case] service: &str,
     #[case] is_going: bool,

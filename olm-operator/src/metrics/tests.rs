@@ -78,7 +78,7 @@ fn a_csv_has_one_series_for_its_present_state_and_none_when_it_is_gone() {
 }
 
 #[test]
-fn a_csv_that_nobody_looked_at_has_no_series() {
+fn a_csv_that_was_not_reconciled_has_no_series() {
     let metrics = Metrics::new().unwrap();
     let csvs = CsvMetrics::register(&metrics).unwrap();
     csvs.follow(&Change { old: None, new: Some(mk_csv("a", None, Value::Null)) }, 1);

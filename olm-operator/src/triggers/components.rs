@@ -38,7 +38,7 @@ impl Triggers {
         self.follow(ComponentKind::ServiceAccount, &stores.accounts);
         self.follow(ComponentKind::Subscription, &stores.subscriptions);
         self.on(&stores.operators, Self::operator);
-        self.on(&stores.subscriptions, Self::wish);
+        self.on(&stores.subscriptions, Self::adopter);
     }
 
     fn follow<K>(&self, kind: ComponentKind, store: &Store<K>)
@@ -59,7 +59,7 @@ impl Triggers {
     }
 
     /// What a Subscription adopts depends on its status, too.
-    fn wish(&self, change: &Change<Subscription>) {
+    fn adopter(&self, change: &Change<Subscription>) {
         if let Some(subscription) = &change.new {
             self.queues.add_subscription(ObjectKey::of(subscription.as_ref()));
         }
@@ -142,7 +142,7 @@ impl Triggers {
     }
 
     /// A CSV changed: its OperatorCondition may have to, and what it adopts.
-    pub(super) fn companions_of(&self, change: &Change<ClusterServiceVersion>) {
+    pub(super) fn wake_related_of(&self, change: &Change<ClusterServiceVersion>) {
         self.queues.add_reports();
         let Some(csv) = change.latest() else { return };
         let generation =

@@ -17,7 +17,7 @@ impl Triggers {
         self.dependents.update(change.old.as_deref(), change.new.as_deref());
         self.measure(change);
         self.copies_of(change);
-        self.companions_of(change);
+        self.wake_related_of(change);
         for csv in change.versions() {
             self.wake_related(csv);
         }

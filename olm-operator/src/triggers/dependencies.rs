@@ -32,7 +32,7 @@ impl Triggers {
         self.wake_dependents(&Dependency::ApiService(name));
     }
 
-    /// A CSV is gone: what it served may be nobody's now.
+    /// A CSV is gone: what it served may have no owner now.
     pub(super) fn doubt_services_of(&self, csv: &ClusterServiceVersion) {
         let services = self.stores.api_services.list_where(|found| is_ours(csv, &found.metadata));
         services.iter().for_each(|service| self.doubt(service));

@@ -13,11 +13,11 @@ impl Triggers {
     /// Wakes the CSVs that the Subscription had and has installed. Another configuration is worth
     /// another try where the install failed.
     pub(super) fn subscription(&self, change: &Change<Subscription>) {
-        let config = |wish: &Arc<Subscription>| wish.spec.config.clone();
+        let config = |subscription: &Arc<Subscription>| subscription.spec.config.clone();
         let configured_anew =
             change.old.as_ref().and_then(config) != change.new.as_ref().and_then(config);
         let installed: BTreeSet<ObjectKey> =
-            change.versions().filter_map(|wish| installed_by(wish)).collect();
+            change.versions().filter_map(|subscription| installed_by(subscription)).collect();
         for key in installed {
             if configured_anew {
                 self.changes.mark(key.clone());
@@ -40,7 +40,7 @@ impl Triggers {
     }
 }
 
-fn installed_by(wish: &Subscription) -> Option<ObjectKey> {
-    let csv = wish.status.as_ref()?.installed_csv.as_deref()?;
-    Some(ObjectKey::namespaced(wish.metadata.namespace.as_deref()?, csv))
+fn installed_by(subscription: &Subscription) -> Option<ObjectKey> {
+    let csv = subscription.status.as_ref()?.installed_csv.as_deref()?;
+    Some(ObjectKey::namespaced(subscription.metadata.namespace.as_deref()?, csv))
 }

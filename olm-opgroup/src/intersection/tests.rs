@@ -93,7 +93,7 @@ fn group_intersection(
 #[case::conflict_one_of_several(GOOSE, &["x"], "",
     vec![mk_group("n2", "b", &["x"], COW), mk_group("n3", "c", &["x"], GOOSE)],
     ApiReconciliation::Conflict)]
-#[case::add_nobody(GOOSE, &["x"], "", vec![], ApiReconciliation::Add)]
+#[case::add_none(GOOSE, &["x"], "", vec![], ApiReconciliation::Add)]
 #[case::add_disjoint(GOOSE, &["x"], "", vec![mk_group("n2", "b", &["y"], GOOSE)],
     ApiReconciliation::Add)]
 #[case::add_other_apis(GOOSE, &[""], "", vec![mk_group("n2", "b", &["x"], COW)],

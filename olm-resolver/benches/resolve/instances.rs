@@ -56,12 +56,16 @@ fn with_subscriptions(
     catalogs: &[Value],
     packages: &[(String, String)],
 ) -> Result<Instance> {
-    let wishes = packages.iter().take(count).map(|(package, catalog)| {
+    let subscriptions = packages.iter().take(count).map(|(package, catalog)| {
         json!({"name": package, "package": package, "catalog": catalog, "catalogNamespace": "olm"})
     });
-    let wishes: Vec<Value> = wishes.collect();
+    let subscriptions: Vec<Value> = subscriptions.collect();
     let name = format!("real catalogs, {count} Subscriptions");
-    Ok(Instance { case: case(&name, json!(catalogs), json!(wishes))?, name, reference_runs: 3 })
+    Ok(Instance {
+        case: case(&name, json!(catalogs), json!(subscriptions))?,
+        name,
+        reference_runs: 3,
+    })
 }
 
 fn read_blobs(folder: &Path, blobs: &mut Vec<Value>) -> Result<()> {
@@ -130,7 +134,7 @@ pub fn synthetic() -> Result<Vec<Instance>> {
     Ok(vec![chains("1,000 bundles", 10, 20, true)?, chains("10,000 bundles", 100, 20, true)?])
 }
 
-/// Chains whose last packages need an API that nobody provides.
+/// Chains whose last packages need an API that no bundle provides.
 pub fn unsatisfiable() -> Result<Instance> {
     chains("1,000 bundles, unsatisfiable", 10, 20, false)
 }
@@ -152,12 +156,12 @@ fn chains(name: &str, count: usize, depth: usize, satisfiable: bool) -> Result<I
             add_package(&package, (chain, level), &needs, &mut blobs);
         }
     }
-    let wishes = (0..count.min(10)).map(|chain| {
+    let subscriptions = (0..count.min(10)).map(|chain| {
         let package = format!("p-{chain}-0");
         json!({"name": package, "package": package, "channel": "stable", "catalog": "made", "catalogNamespace": "olm"})
     });
     let catalogs = json!([{"name": "made", "namespace": "olm", "fbc": blobs}]);
-    let case = case(name, catalogs, json!(wishes.collect::<Vec<_>>()))?;
+    let case = case(name, catalogs, json!(subscriptions.collect::<Vec<_>>()))?;
     Ok(Instance { name: name.to_owned(), case, reference_runs: 1 })
 }
 
@@ -205,8 +209,9 @@ pub fn hostile_rule() -> Result<Instance> {
         {"schema": "olm.channel", "package": "p", "name": "a", "entries": [{"name": "p.v1"}]},
         {"schema": "olm.bundle", "package": "p", "name": "p.v1", "properties": properties},
     ]);
-    let wishes = json!([{"name": "s", "package": "p", "catalog": "k", "catalogNamespace": "olm"}]);
-    let case = case(&name, json!([{"name": "k", "namespace": "olm", "fbc": fbc}]), wishes)?;
+    let subscriptions =
+        json!([{"name": "s", "package": "p", "catalog": "k", "catalogNamespace": "olm"}]);
+    let case = case(&name, json!([{"name": "k", "namespace": "olm", "fbc": fbc}]), subscriptions)?;
     Ok(Instance { name, case, reference_runs: 0 })
 }
 

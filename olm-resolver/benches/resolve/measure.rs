@@ -6,8 +6,8 @@ use std::time::Instant;
 pub struct Median<T> {
     /// Median by the clock.
     pub milliseconds: f64,
-    /// Mean of the time on a processor, which tells more on a busy machine; 0 where the system does
-    /// not tell.
+    /// Mean of the time on a processor, which says more on a busy machine; 0 where the system does
+    /// not say.
     pub processor: f64,
     pub last: Option<T>,
 }
@@ -38,12 +38,12 @@ fn processor_time() -> f64 {
     nanoseconds.unwrap_or_default() / 1e6
 }
 
-/// Load of the machine in the last minutes, as the system tells it.
+/// Load of the machine in the last minutes, as the system says it.
 pub fn load() -> String {
     std::fs::read_to_string("/proc/loadavg").unwrap_or_default().trim().to_owned()
 }
 
-/// Resident memory of the process and its peak so far, in KiB; 0 where the system does not tell.
+/// Resident memory of the process and its peak so far, in KiB; 0 where the system does not say.
 pub fn resident_kib() -> (u64, u64) {
     (status("VmRSS:"), status("VmHWM:"))
 }

@@ -27,7 +27,7 @@ pub(crate) struct Component {
     pub(crate) is_hopeless: bool,
 }
 
-/// The parts, in the order of their first mandatory variable. `present` tells for each variable
+/// The parts, in the order of their first mandatory variable. `present` says for each variable
 /// whether it is in the cluster: then it counts although no answer can contain it.
 pub(crate) fn split(formula: &Formula, present: &[bool]) -> Vec<Component> {
     let dead = dead(formula);

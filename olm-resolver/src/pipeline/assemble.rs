@@ -80,13 +80,13 @@ fn wanted_by(problem: &Problem, chosen: &[VariableId]) -> BTreeMap<VariableId, B
         let Rule::Dependency { of, choices } = rule else { continue };
         let Some(who) = problem.subject(*of).filter(|_| chosen.contains(of)) else { continue };
         for choice in choices.iter().filter(|choice| chosen.contains(choice)) {
-            wanted.entry(*choice).or_default().extend(wish(who, reason));
+            wanted.entry(*choice).or_default().extend(wanting(who, reason));
         }
     }
     wanted
 }
 
-fn wish(who: &Subject, reason: &Reason) -> Option<WantedBy> {
+fn wanting(who: &Subject, reason: &Reason) -> Option<WantedBy> {
     match (who, reason) {
         (Subject::Subscription(subscription), _) => {
             Some(WantedBy::Subscription(subscription.name.clone()))

@@ -185,14 +185,17 @@ impl<'a> Isolated<'a> {
         choices: &[VariableId],
     ) -> Option<BlockedUpgrade> {
         let (newest, kept) = (*choices.first()?, *choices.last()?);
-        let (Subject::Subscription(wish), Subject::Bundle(bundle), Subject::Bundle(installed)) =
-            (self.problem.subject(of)?, self.problem.subject(newest)?, self.problem.subject(kept)?)
+        let (
+            Subject::Subscription(subscription),
+            Subject::Bundle(bundle),
+            Subject::Bundle(installed),
+        ) = (self.problem.subject(of)?, self.problem.subject(newest)?, self.problem.subject(kept)?)
         else {
             return None;
         };
         let rules = self.reasons(&component.variables, Some(newest)).ok()??;
         Some(BlockedUpgrade {
-            subscription: wish.name.clone(),
+            subscription: subscription.name.clone(),
             installed: installed.entry.name.to_string(),
             bundle: BundleRef::from(&*bundle.entry),
             explanation: self.resolver.explainer.explain(self.scope, self.problem, &rules),

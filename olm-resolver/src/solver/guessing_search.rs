@@ -32,7 +32,7 @@ const GATES: usize = 500_000;
 pub struct GuessingSearch {
     /// Clauses looked at after which guessing is given up.
     pub steps: u64,
-    /// What answers when guessing takes too long, and tells what stands in the way of an answer.
+    /// What answers when guessing takes too long, and says what stands in the way of an answer.
     pub ordered: OrderedSearch,
 }
 

@@ -24,7 +24,7 @@ use crate::problem::{Formula, VariableId};
 const STEPS: u64 = 50_000_000;
 
 /// How often it is tried to have all first candidates at once, without those that failed before.
-const WISHES: usize = 4;
+const ATTEMPTS: usize = 4;
 
 /// Searches in order of preference.
 #[derive(Clone, Copy, Debug)]
@@ -92,39 +92,39 @@ impl<'a> Search<'a> {
 
     /// Looks for a model in which choices have their first candidate, as many as possible. It saves
     /// asking for each choice alone, and has no other influence.
-    fn wish(&mut self) -> Result<(), Exhausted> {
-        let mut wishes = self.first_candidates();
-        for _ in 0..WISHES {
-            if self.sat.solve(&wishes)? == Verdict::Satisfiable {
+    fn prefer_first_candidates(&mut self) -> Result<(), Exhausted> {
+        let mut assumptions = self.first_candidates();
+        for _ in 0..ATTEMPTS {
+            if self.sat.solve(&assumptions)? == Verdict::Satisfiable {
                 self.remember_model();
                 break;
             }
             let failed = self.sat.failed();
-            wishes.retain(|wish| failed.binary_search(&wish.variable).is_err());
+            assumptions.retain(|one| failed.binary_search(&one.variable).is_err());
         }
         Ok(())
     }
 
     /// What would be taken if nothing stood in the way.
     fn first_candidates(&self) -> Vec<Literal> {
-        let mut wished = vec![false; self.taken.len()];
+        let mut preferred = vec![false; self.taken.len()];
         let mut queue: VecDeque<&[VariableId]> =
             self.anchors.iter().map(std::slice::from_ref).collect();
         while let Some(choice) = queue.pop_front() {
-            let first = choice.first().filter(|_| !choice.iter().any(|one| is(&wished, *one)));
+            let first = choice.first().filter(|_| !choice.iter().any(|one| is(&preferred, *one)));
             let Some(first) = first else { continue };
-            if let Some(flag) = wished.get_mut(first.index()) {
+            if let Some(flag) = preferred.get_mut(first.index()) {
                 *flag = true;
             }
             let dependencies = self.dependencies.get(first.index());
             queue.extend(dependencies.into_iter().flatten().map(|choices| &***choices));
         }
-        let wished = (0..).zip(wished).filter(|(_, is_wished)| *is_wished);
-        wished.map(|(variable, _)| Literal::positive(variable)).collect()
+        let preferred = (0..).zip(preferred).filter(|(_, is_preferred)| *is_preferred);
+        preferred.map(|(variable, _)| Literal::positive(variable)).collect()
     }
 
     fn run(mut self) -> Result<Vec<VariableId>, Exhausted> {
-        self.wish()?;
+        self.prefer_first_candidates()?;
         let anchors = std::mem::take(&mut self.anchors);
         let mut queue: VecDeque<&[VariableId]> = anchors.iter().map(std::slice::from_ref).collect();
         while let Some(choice) = queue.pop_front() {

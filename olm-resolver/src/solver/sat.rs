@@ -26,9 +26,9 @@ impl Literal {
 /// Whether clauses and assumptions can hold together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// They can; [`Sat::is_true`] tells one way.
+    /// They can; [`Sat::is_true`] says one way.
     Satisfiable,
-    /// They cannot; [`Sat::failed`] tells which assumptions are to blame.
+    /// They cannot; [`Sat::failed`] says which assumptions are to blame.
     Unsatisfiable,
 }
 

@@ -2,7 +2,7 @@
 //! `olm.csv.metadata` in catalogs that give it.
 //!
 //! OLM v0 does not look, and lets the CSV wait for ever. This source looks only when the request
-//! tells the version of the cluster.
+//! says the version of the cluster.
 
 use std::sync::Arc;
 

@@ -54,7 +54,7 @@ pub trait ConstraintSource: Send + Sync {
 }
 
 /// The sources of OLM v0, in its order, and the check of the cluster's version, which does nothing
-/// unless the request tells that version.
+/// unless the request gives that version.
 pub fn classic_sources() -> Vec<Box<dyn ConstraintSource>> {
     vec![
         Box::new(Existing),

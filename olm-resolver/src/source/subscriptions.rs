@@ -60,20 +60,20 @@ fn want_or_keep(
     }
 }
 
-/// States what a Subscription wants; tells whether there is what it asks for.
+/// States what a Subscription wants; says whether there is what it asks for.
 fn state(
     subscription: &Arc<SubscriptionFacts>,
     scope: &mut Scope<'_>,
     problem: &mut Problem,
 ) -> Result<bool, Fault> {
     let current = current(subscription, scope);
-    let wish = match offers(subscription, current.is_none(), scope) {
+    let found = match offers(subscription, current.is_none(), scope) {
         Ok(offers) => Ok(candidates(subscription, current.as_deref(), &offers, scope)?),
         Err(missing) => Err(missing),
     };
     let variable = problem.subscription(subscription);
     problem.state(Rule::Mandatory(variable), Reason::SubscriptionExists);
-    match wish {
+    match found {
         Ok(candidates) => {
             want(variable, &candidates, current.as_ref(), scope, problem);
             Ok(true)

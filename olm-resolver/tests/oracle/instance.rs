@@ -31,7 +31,7 @@ pub enum Need {
 
 /// A Subscription of a package, in one catalog or in any.
 #[derive(Clone, Debug)]
-pub struct Wish {
+pub struct Subscription {
     pub name: String,
     pub package: &'static str,
     pub catalog: Option<&'static str>,
@@ -42,7 +42,7 @@ pub struct Wish {
 #[derive(Clone, Debug)]
 pub struct Instance {
     pub bundles: Vec<Bundle>,
-    pub wishes: Vec<Wish>,
+    pub subscriptions: Vec<Subscription>,
     /// APIs that a CSV without a Subscription provides, and one that it requires.
     pub orphan: Option<(Vec<u8>, Option<u8>)>,
 }
@@ -94,7 +94,7 @@ fn bundles() -> impl Strategy<Value = Vec<Bundle>> {
 }
 
 /// A Subscription of the package of some bundle.
-fn wish(count: usize) -> impl Strategy<Value = (usize, bool, bool)> {
+fn subscription(count: usize) -> impl Strategy<Value = (usize, bool, bool)> {
     (0..count, prop::bool::weighted(0.3), prop::bool::weighted(0.35))
 }
 
@@ -104,28 +104,28 @@ pub fn instance() -> impl Strategy<Value = Instance> {
             0.3,
             (prop::collection::vec(api(), 0..2), prop::option::weighted(0.3, api())),
         );
-        let wishes = prop::collection::vec(wish(bundles.len()), 1..4);
-        (Just(bundles), wishes, orphan).prop_map(|(bundles, wishes, orphan)| {
-            let wishes = read_wishes(&bundles, &wishes);
-            Instance { bundles, wishes, orphan }
+        let subscriptions = prop::collection::vec(subscription(bundles.len()), 1..4);
+        (Just(bundles), subscriptions, orphan).prop_map(|(bundles, subscriptions, orphan)| {
+            let subscriptions = read_subscriptions(&bundles, &subscriptions);
+            Instance { bundles, subscriptions, orphan }
         })
     })
 }
 
 /// At most one Subscription per package has something installed: two of one package never would.
-fn read_wishes(bundles: &[Bundle], drawn: &[(usize, bool, bool)]) -> Vec<Wish> {
-    let mut wishes: Vec<Wish> = Vec::new();
+fn read_subscriptions(bundles: &[Bundle], drawn: &[(usize, bool, bool)]) -> Vec<Subscription> {
+    let mut subscriptions: Vec<Subscription> = Vec::new();
     for (number, (position, anywhere, installed)) in drawn.iter().enumerate() {
         let bundle = &bundles[*position];
-        let is_new = wishes.iter().all(|other| other.package != bundle.package);
-        wishes.push(Wish {
+        let is_new = subscriptions.iter().all(|other| other.package != bundle.package);
+        subscriptions.push(Subscription {
             name: format!("s{number}"),
             package: bundle.package,
             catalog: (!anywhere).then_some(bundle.catalog),
             installed: (*installed && is_new).then_some(*position),
         });
     }
-    wishes
+    subscriptions
 }
 
 impl Instance {
@@ -136,10 +136,12 @@ impl Instance {
             lines.push(format!("catalog olm/{}", bundle.catalog));
             lines.push(line(bundle));
         }
-        for wish in &self.wishes {
-            let catalog = wish.catalog.map_or("any".to_owned(), |name| format!("olm/{name}"));
-            let mut line = format!("sub {} {}/stable in:{catalog}", wish.name, wish.package);
-            if let Some(bundle) = wish.installed.map(|position| &self.bundles[position]) {
+        for subscription in &self.subscriptions {
+            let catalog =
+                subscription.catalog.map_or("any".to_owned(), |name| format!("olm/{name}"));
+            let mut line =
+                format!("sub {} {}/stable in:{catalog}", subscription.name, subscription.package);
+            if let Some(bundle) = subscription.installed.map(|position| &self.bundles[position]) {
                 line += &format!(" is:{}", bundle.name);
                 lines.push(csv(bundle));
             }

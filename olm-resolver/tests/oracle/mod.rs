@@ -61,8 +61,8 @@ proptest! {
             .iter()
             .flat_map(|refusal| refusal.subscriptions.iter().map(String::as_str))
             .collect();
-        let stays = instance.wishes.iter().filter(|wish| refused.contains(&wish.name.as_str()));
-        let stays = stays.filter_map(|wish| Some(instance.bundles[wish.installed?].name.as_str()));
+        let stays = instance.subscriptions.iter().filter(|subscription| refused.contains(&subscription.name.as_str()));
+        let stays = stays.filter_map(|subscription| Some(instance.bundles[subscription.installed?].name.as_str()));
         let stays: Vec<&str> = stays.chain(["orphan"]).collect();
         let new = rules.offers(&names(&answer.resolution));
         let fits = rules.installed_sets().any(|installed| {
@@ -74,7 +74,7 @@ proptest! {
         prop_assert!(fits, "installed {:?}, refused {refused:?}\n{text}", names(&answer.resolution));
     }
 
-    /// A repair, applied to the problem as its words say, leaves nobody refused whom the
+    /// A repair, applied to the problem as its words say, leaves none refused whom the
     /// explanation is about.
     #[test]
     fn repairs_help(instance in instance::instance()) {
@@ -88,7 +88,7 @@ proptest! {
                 let refused: Vec<&String> =
                     answer.refusals.iter().flat_map(|refusal| &refusal.subscriptions).collect();
                 let helped = explanation.facts().iter().all(|fact| match fact {
-                    Fact::SubscriptionExists(wish) => !refused.contains(&&wish.name),
+                    Fact::SubscriptionExists(subscription) => !refused.contains(&&subscription.name),
                     _ => true,
                 });
                 prop_assert!(helped, "{repair}: {refused:?}\n{text}");
@@ -105,9 +105,9 @@ fn apply(repair: &Repair, problem: &mut Problem) -> bool {
             problem.installed.retain(|csv| Some(&csv.name) != installed.as_ref());
         }
         Repair::UseCatalog { subscription, catalog, .. } => {
-            let wishes = problem.subscriptions.iter_mut();
-            for wish in wishes.filter(|wish| wish.name == *subscription) {
-                wish.catalog = Some(catalog.clone());
+            let others = problem.subscriptions.iter_mut();
+            for other in others.filter(|other| other.name == *subscription) {
+                other.catalog = Some(catalog.clone());
             }
         }
         _ => return false,

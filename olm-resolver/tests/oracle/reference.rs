@@ -58,19 +58,19 @@ impl Rules {
                 rules.needs.push((at, select(&fits)));
             }
         }
-        for wish in &instance.wishes {
-            let of_wish = |item: &Item<'_>| {
+        for subscription in &instance.subscriptions {
+            let of_subscription = |item: &Item<'_>| {
                 !item.installed
                     && !skipped(item)
-                    && item.bundle.package == wish.package
-                    && wish.catalog.is_none_or(|catalog| item.bundle.catalog == catalog)
+                    && item.bundle.package == subscription.package
+                    && subscription.catalog.is_none_or(|catalog| item.bundle.catalog == catalog)
             };
-            let Some(current) = wish.installed.map(|at| &instance.bundles[at].name) else {
-                rules.wanted.push(select(&of_wish));
+            let Some(current) = subscription.installed.map(|at| &instance.bundles[at].name) else {
+                rules.wanted.push(select(&of_subscription));
                 continue;
             };
             let upgrades = select(&|item: &Item<'_>| {
-                of_wish(item) && item.bundle.replaces.as_ref() == Some(current)
+                of_subscription(item) && item.bundle.replaces.as_ref() == Some(current)
             });
             let kept = select(&|item: &Item<'_>| item.installed && item.bundle.name == *current);
             rules.wanted.push(upgrades | kept);
@@ -126,7 +126,7 @@ fn items(instance: &Instance) -> Vec<Item<'_>> {
         origin: Some(bundle),
     });
     let mut items: Vec<Item<'_>> = offered.collect();
-    for at in instance.wishes.iter().filter_map(|wish| wish.installed) {
+    for at in instance.subscriptions.iter().filter_map(|subscription| subscription.installed) {
         let mut bundle = instance.bundles[at].clone();
         bundle.deprecated = false;
         items.push(Item { bundle, installed: true, origin: None });

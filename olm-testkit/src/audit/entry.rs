@@ -1,4 +1,4 @@
-//! One line of the audit log, and whether it tells of a write or of a list.
+//! One line of the audit log, and whether it reports a write or a list.
 
 use std::fmt;
 
@@ -51,7 +51,7 @@ struct ResponseStatus {
 }
 
 impl Entry {
-    /// The write that it tells of, if it does.
+    /// The write that it reports, if it does.
     pub(super) fn write(self) -> Option<Write> {
         let carried_out = self.is_carried_out()
             && !READS.contains(&self.verb.as_str())

@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_account_is_told_from_others_and_what_it_may_from_what_it_lacks() {
+    fn an_account_is_distinguished_from_others_and_what_it_may_from_what_it_lacks() {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         let line = |user: &str, subresource: &str, decision: &str| {
             json!({

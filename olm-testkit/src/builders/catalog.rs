@@ -110,7 +110,7 @@ impl CatalogDir {
         Ok(catalog)
     }
 
-    /// A catalog that somebody else wrote; it stays when dropped.
+    /// A catalog that another program wrote; it stays when dropped.
     pub fn existing(path: PathBuf) -> Self {
         Self { place: Place::Existing(path) }
     }

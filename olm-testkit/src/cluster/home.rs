@@ -52,13 +52,13 @@ pub(super) struct Manifest {
     pub processes: Vec<Record>,
     /// Others that end with the cluster.
     #[serde(default)]
-    pub guests: Vec<Record>,
+    pub adopted: Vec<Record>,
     /// Whether `up` came to its end.
     pub ready: bool,
 }
 
 impl Manifest {
-    /// Whether nobody can still want this cluster.
+    /// Whether no process uses this cluster any more.
     pub(super) fn is_abandoned(&self) -> bool {
         self.lifetime == Lifetime::Command && !self.owner.is_alive()
     }
@@ -70,7 +70,7 @@ impl Manifest {
 
     /// Ends every process, the last one started first.
     pub(super) fn stop_processes(&self) {
-        let all = self.processes.iter().chain(&self.guests);
+        let all = self.processes.iter().chain(&self.adopted);
         all.rev().for_each(Record::stop);
     }
 }

@@ -56,12 +56,12 @@ impl Managed {
 
     /// Lets the end of the cluster end another process. It takes the place of one that had its name
     /// and has ended.
-    pub(super) fn adopt(&self, guest: &Running) -> Result<()> {
+    pub(super) fn adopt(&self, process: &Running) -> Result<()> {
         let _turn = self.home.lock_name(&self.progress)?;
         let mut manifest = self.home.manifest().context("the cluster is not up")?;
-        let record = guest.record();
-        manifest.guests.retain(|other| other.name != record.name || other.is_alive());
-        manifest.guests.push(record.clone());
+        let record = process.record();
+        manifest.adopted.retain(|other| other.name != record.name || other.is_alive());
+        manifest.adopted.push(record.clone());
         self.home.write_manifest(&manifest)
     }
 
@@ -82,7 +82,7 @@ impl Managed {
     }
 
     /// Takes a slot under the lock, so that two commands never take the same. `clear` ends what
-    /// is left of an earlier cluster of this name, or of one that nobody can still want.
+    /// is left of an earlier cluster of this name, or of one that no process uses any more.
     pub(super) fn claim(
         &self,
         clear: impl Fn(&Home) -> Result<()>,
@@ -103,7 +103,7 @@ impl Managed {
             lifetime: self.lifetime,
             owner: Record::of_this_process(),
             processes: Vec::new(),
-            guests: Vec::new(),
+            adopted: Vec::new(),
             ready: false,
         };
         self.home.write_manifest(&manifest)?;
@@ -122,7 +122,7 @@ impl Managed {
         Ok(Some(turn))
     }
 
-    /// Puts on record that everything was started, and tells what is up now. A failed start says
+    /// Puts on record that everything was started, and reports what is up now. A failed start says
     /// where the logs are.
     pub(super) fn complete(
         &self,
@@ -189,7 +189,7 @@ impl Managed {
         };
         let mut details = lines(manifest.slot);
         details.push(format!("directory   {}", self.home.dir().display()));
-        details.extend(manifest.processes.iter().chain(&manifest.guests).map(|process| {
+        details.extend(manifest.processes.iter().chain(&manifest.adopted).map(|process| {
             let state = if process.is_alive() { "runs" } else { "does not run" };
             format!("{} (pid {}) {state}", process.name, process.pid)
         }));

@@ -73,7 +73,7 @@ async fn delete_definitions(client: &Client) -> Result<()> {
     Ok(())
 }
 
-/// The definition of a kind that nobody ever listed can hang in its deletion for over a minute
+/// The definition of a kind that was never listed can hang in its deletion for over a minute
 /// (seen with Kubernetes 1.34: its storage is still being initialized).
 async fn list_once(client: &Client, crds: &Api<CustomResourceDefinition>, name: &str) {
     let Ok(crd) = crds.get(name).await else { return };

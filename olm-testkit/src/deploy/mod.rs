@@ -53,8 +53,8 @@ pub async fn apply(client: &Client, options: &Options, with: With) -> Result<()>
     Ok(())
 }
 
-/// Applies the APIService of the packages API. Nobody should while nobody serves it: an API that does
-/// not answer keeps every namespace from being deleted.
+/// Applies the APIService of the packages API. It must not be applied while no process serves it:
+/// an API that does not answer keeps every namespace from being deleted.
 ///
 /// # Errors
 ///

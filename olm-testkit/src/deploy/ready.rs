@@ -1,6 +1,6 @@
 //! Waiting until both Deployments are available, and saying what keeps one from it.
 
-mod trouble;
+mod problem;
 
 use anyhow::{Context, Result, anyhow};
 use k8s_openapi::api::apps::v1::Deployment;
@@ -55,5 +55,5 @@ async fn cause(client: &Client, operator: Operator) -> Result<String> {
         object == name || object.strip_prefix(name).is_some_and(|rest| rest.starts_with('-'))
     };
     let events: Vec<Event> = events.items.into_iter().filter(about).collect();
-    Ok(trouble::describe(deployment.as_ref(), &pods.items, &events))
+    Ok(problem::describe(deployment.as_ref(), &pods.items, &events))
 }

@@ -18,14 +18,14 @@ const ENOUGH: i64 = 2 << 20;
 
 /// Writes everything into a folder.
 pub(super) async fn collect(scene: &Scene, stage: &dyn Stage, folder: &Path) {
-    let told = |result: Result<String>| result.unwrap_or_else(|error| format!("{error:#}\n"));
+    let reported = |result: Result<String>| result.unwrap_or_else(|error| format!("{error:#}\n"));
     let client = &scene.client;
     let logs = stage.logs().await.into_iter();
     let mut files: Vec<_> = logs.map(|(name, log)| (format!("olm-{name}.log"), log)).collect();
     for (namespace, end) in namespaces(scene, stage) {
         let namespace = namespace.as_str();
-        files.push((format!("objects{end}.yaml"), told(objects(client, namespace).await)));
-        files.push((format!("events{end}.txt"), told(events(client, namespace).await)));
+        files.push((format!("objects{end}.yaml"), reported(objects(client, namespace).await)));
+        files.push((format!("events{end}.txt"), reported(events(client, namespace).await)));
         let logs = pod_logs(client, namespace, "").await;
         let logs =
             logs.unwrap_or_else(|error| vec![(format!("pods{end}"), format!("{error:#}\n"))]);

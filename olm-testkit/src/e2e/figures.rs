@@ -19,7 +19,7 @@ use crate::operators::Operator;
 use crate::wait;
 
 /// How long a container runs before what it needs is that of one at rest.
-const SETTLED: SignedDuration = SignedDuration::from_secs(20);
+const WARM_UP: SignedDuration = SignedDuration::from_secs(20);
 
 /// Measured values in the order in which they are shown.
 #[derive(Clone, Debug, Default)]
@@ -65,7 +65,7 @@ async fn start(deployments: Api<Deployment>, operator: Operator) -> Result<Figur
     Ok(Figure::new(format!("cold start of {name}"), format!("{took:.1} s")))
 }
 
-/// Resident memory of each container in a namespace, as the kubelets of its nodes tell. They look
+/// Resident memory of each container in a namespace, as the kubelets of its nodes report. They look
 /// every 10 to 15 seconds; what they saw while a container was starting is left out.
 pub async fn memory(client: &Client, namespace: &str) -> Result<Vec<Figure>> {
     let pods: Api<Pod> = Api::namespaced(client.clone(), namespace);
@@ -76,10 +76,10 @@ pub async fn memory(client: &Client, namespace: &str) -> Result<Vec<Figure>> {
         for pod in summary(client, &node).await?.pods {
             let ours = pod.pod_ref.namespace == namespace
                 && list.iter().any(|one| one.name_any() == pod.pod_ref.name);
-            let settled = |container: &ContainerStats| {
-                container.memory.time.duration_since(pod.start_time) >= SETTLED
+            let is_warm = |container: &ContainerStats| {
+                container.memory.time.duration_since(pod.start_time) >= WARM_UP
             };
-            for container in pod.containers.into_iter().filter(|one| ours && settled(one)) {
+            for container in pod.containers.into_iter().filter(|one| ours && is_warm(one)) {
                 let name = format!("resident memory of {}, at rest", container.name);
                 figures.insert((name, pod.pod_ref.name.clone()), container.memory.to_string());
             }
@@ -92,7 +92,7 @@ async fn summary(client: &Client, node: &str) -> Result<Summary> {
     let path = format!("/api/v1/nodes/{node}/proxy/stats/summary");
     let request = http::Request::get(path).body(Vec::new()).context("bad request")?;
     let read = client.request(request).await;
-    read.with_context(|| format!("the kubelet of {node} does not tell what its Pods need"))
+    read.with_context(|| format!("the kubelet of {node} does not report what its Pods need"))
 }
 
 /// What a kubelet knows, as far as it matters here.

@@ -50,17 +50,17 @@ pub enum Verdict {
 pub struct Settings {
     /// Scenarios under way at once.
     pub at_once: usize,
-    /// The folder for what failures leave behind; none when nobody wants it.
+    /// The folder for what failures leave behind; none when it is not wanted.
     pub evidence: Option<PathBuf>,
 }
 
-/// Plays scenarios and tells of each when it is over. The outcomes are in the order of the
+/// Plays scenarios and reports each when it is over. The outcomes are in the order of the
 /// scenarios.
 pub async fn play_all(
     stage: &Arc<dyn Stage>,
     scenarios: Vec<Scenario>,
     settings: &Settings,
-    tell: impl Fn(&Outcome),
+    report: impl Fn(&Outcome),
 ) -> Vec<Outcome> {
     let mut groups = [Vec::new(), Vec::new(), Vec::new()];
     for (number, scenario) in scenarios.into_iter().enumerate() {
@@ -80,7 +80,7 @@ pub async fn play_all(
     let mut runs = pin!(beside.chain(alone.buffer_unordered(1)));
     let mut outcomes = Vec::new();
     while let Some(run) = runs.next().await {
-        tell(&run.1);
+        report(&run.1);
         outcomes.push(run);
     }
     outcomes.sort_by_key(|(number, _)| *number);

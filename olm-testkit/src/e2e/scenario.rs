@@ -40,7 +40,7 @@ type Steps = Box<dyn Fn(Arc<Scene>) -> BoxFuture<'static, Result<()>> + Send + S
 pub enum Need {
     /// A node that starts containers.
     Containers,
-    /// An image whose container runs until it is told to end, and serves HTTP.
+    /// An image whose container runs until it is asked to end, and serves HTTP.
     Workload,
     /// A registry of images that tests can push to and nodes pull from.
     Registry,
@@ -50,7 +50,7 @@ pub enum Need {
     Kubectl,
 }
 
-/// A scenario that needs nothing and disturbs nobody.
+/// A scenario that needs nothing and disturbs no other.
 pub fn scenario<F, S>(name: &'static str, about: &'static str, steps: S) -> Scenario
 where
     F: Future<Output = Result<()>> + Send + 'static,

@@ -7,7 +7,7 @@ use std::time::Duration;
 use http::Method;
 use tokio::sync::watch;
 
-/// Holds requests while it is told to. Clones share the state and the counts.
+/// Holds requests on request. Clones share the state and the counts.
 #[derive(Clone, Default)]
 pub(super) struct Hold {
     delay: Arc<watch::Sender<Option<Duration>>>,

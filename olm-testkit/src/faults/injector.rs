@@ -21,7 +21,7 @@ pub enum Fault {
     CutAfter,
     /// A watch ends in the middle of an event.
     CutWatch,
-    /// A watch is told that its version is too old, by the code 410 or by an event.
+    /// A watch is answered that its version is too old, by the code 410 or by an event.
     Gone,
     /// 401, as with an expired token.
     Unauthorized,

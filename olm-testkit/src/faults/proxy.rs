@@ -77,12 +77,12 @@ impl Proxy {
         self.hold.writes()
     }
 
-    /// Nobody listens any more, and every connection is cut.
+    /// No process listens any more, and every connection is cut.
     pub fn leave(&self) {
         self.is_away.send_replace(true);
     }
 
-    /// Somebody listens again.
+    /// A server listens again.
     pub fn come_back(&self) {
         self.is_away.send_replace(false);
     }

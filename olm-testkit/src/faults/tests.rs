@@ -65,7 +65,7 @@ async fn what_a_program_sees(
 }
 
 #[tokio::test]
-async fn a_watch_is_told_in_both_ways_that_its_version_is_too_old() {
+async fn a_watch_is_answered_in_both_ways_that_its_version_is_too_old() {
     let injector = always(Fault::Gone);
     let mut ways = std::collections::BTreeSet::new();
     for number in 0..16 {

@@ -12,7 +12,7 @@ use tar::{EntryType, Header};
 use super::digest::sha256;
 use super::document::{Blob, media_type};
 
-/// The mode of directories that nobody named.
+/// The mode of directories without an entry of their own.
 const PARENT_MODE: u32 = 0o755;
 
 /// A layer as it is stored and transferred.

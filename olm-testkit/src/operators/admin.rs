@@ -23,7 +23,7 @@ pub struct Admin {
 }
 
 impl Admin {
-    /// An operator that somebody else started.
+    /// An operator that another program started.
     pub fn at(address: SocketAddr) -> Self {
         Self { address }
     }
@@ -58,7 +58,7 @@ impl Admin {
         }
     }
 
-    /// What the operator tells about its state, as JSON.
+    /// What the operator says about its state, as JSON.
     pub async fn state(self) -> Result<String> {
         match self.get("/debug/state").await? {
             (200, text) => Ok(text),
@@ -99,7 +99,7 @@ impl Admin {
     async fn ask(self, path: &str) -> Result<String> {
         let connected = TcpStream::connect(self.address).await;
         let mut stream =
-            connected.with_context(|| format!("nobody answers at {}", self.address))?;
+            connected.with_context(|| format!("no process answers at {}", self.address))?;
         let request = format!("GET {path} HTTP/1.0\r\nHost: localhost\r\n\r\n");
         stream.write_all(request.as_bytes()).await?;
         let mut answer = Vec::new();

@@ -252,6 +252,6 @@ const BY_KIND: &str = "are steps of InstallPlans by their kinds, of whatever gro
 const OPENSHIFT: &str = "the kind is one of OpenShift, which scenarios have no cluster of";
 const DRIFT: &str = "makes anew what somebody changed of what serves a catalog";
 const DRIFT_UNSEEN: &str =
-    "nobody changes them in a scenario; olm-lifecycle catalog_source/drift.rs";
+    "they do not change in a scenario; olm-lifecycle catalog_source/drift.rs";
 const ENFORCEMENT: &str =
     "asked for by the admission plugin OwnerReferencesPermissionEnforcement, which OpenShift has";

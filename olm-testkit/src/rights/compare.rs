@@ -12,7 +12,7 @@ use crate::operators::Operator;
 pub struct Findings {
     /// What the operator asked for and is in no row, or was refused.
     pub missing: BTreeSet<String>,
-    /// What is in a row, nobody used, and no reason is given for.
+    /// What is in a row, that was not used, and no reason is given for.
     pub unused: BTreeSet<String>,
 }
 

@@ -4,7 +4,7 @@ use super::{
     ASKED_BY_SERVER, ESCALATE, EVENTS, NEW_LEASE, OLM, RBAC, Right, TOKENS, WATCH, doubted,
 };
 
-/// Why nobody asks who scrapes.
+/// Why scrapers are not authenticated.
 const WITHOUT_TLS: &str = "scenarios scrape without TLS; olm-kit admin/tests/tls.rs";
 
 const OPENSHIFT: &str = "the kind is one of OpenShift, which scenarios have no cluster of";

@@ -48,7 +48,7 @@ fn what_was_refused_once_and_allowed_later_is_there() {
 }
 
 #[test]
-fn what_nobody_used_needs_a_reason() {
+fn what_was_not_used_needs_a_reason() {
     let allowed = [asked("get", "", "pods", "n", "a")].into();
     let findings = examine(TABLE, &Usage { allowed, ..Usage::default() });
     let unused = ["get leases.g", "list *.g", "list pods"].map(str::to_owned).into();
@@ -57,7 +57,7 @@ fn what_nobody_used_needs_a_reason() {
 }
 
 #[test]
-fn nobody_has_every_right() {
+fn no_account_has_every_permission() {
     for operator in Operator::ALL {
         for right in of(operator) {
             assert!(!right.verbs.contains(&"*"), "{right:?}");

@@ -27,8 +27,8 @@ pub enum Content {
     Durable,
 }
 
-/// A wish, and what comes of it.
-struct Wish {
+/// A Subscription to create, and what comes of it.
+struct Installation {
     namespace: &'static str,
     /// What the OperatorGroup targets; none where there is a group already.
     targets: Option<&'static [&'static str]>,
@@ -39,9 +39,9 @@ struct Wish {
     csvs: &'static [&'static str],
 }
 
-const WISHES: [Wish; 4] = [
+const INSTALLATIONS: [Installation; 4] = [
     // In the whole cluster, with copies.
-    Wish {
+    Installation {
         namespace: "operators",
         targets: None,
         package: "lamp",
@@ -49,7 +49,7 @@ const WISHES: [Wish; 4] = [
         csvs: &["lamp.v1.1.0"],
     },
     // With a dependency, for which OLM makes a Subscription of its own.
-    Wish {
+    Installation {
         namespace: "kitchen",
         targets: Some(&["kitchen"]),
         package: "tea",
@@ -57,7 +57,7 @@ const WISHES: [Wish; 4] = [
         csvs: &["tea.v1.0.0", "cup.v1.0.0"],
     },
     // For other namespaces; an upgrade waits for its approval.
-    Wish {
+    Installation {
         namespace: "garden",
         targets: Some(&["garden", "kitchen"]),
         package: "hose",
@@ -65,7 +65,7 @@ const WISHES: [Wish; 4] = [
         csvs: &["hose.v1.0.0"],
     },
     // With webhooks, and so with certificates.
-    Wish {
+    Installation {
         namespace: "door",
         targets: Some(&["door"]),
         package: "bell",
@@ -90,23 +90,23 @@ pub async fn install(client: &Client, registry: &Registry, content: Content) -> 
     let source = builders::catalog_source(OLM_NAMESPACE, CATALOG, &registry.address());
     create(client, OLM_NAMESPACE, &source).await?;
     wait::until_connected(&Api::namespaced(client.clone(), OLM_NAMESPACE), CATALOG).await?;
-    let wishes = WISHES.iter().filter(|wish| content == Content::Everything || wish.is_durable());
-    let wishes: Vec<_> = wishes.collect();
-    for wish in &wishes {
-        wish.ask(client).await?;
+    let chosen = |one: &&Installation| content == Content::Everything || one.is_durable();
+    let installations: Vec<_> = INSTALLATIONS.iter().filter(chosen).collect();
+    for installation in &installations {
+        installation.subscribe(client).await?;
     }
-    for wish in wishes {
-        wish.fulfilled(client).await?;
+    for installation in installations {
+        installation.done(client).await?;
     }
     Ok(())
 }
 
-impl Wish {
+impl Installation {
     fn is_durable(&self) -> bool {
         self.package != "bell"
     }
 
-    async fn ask(&self, client: &Client) -> Result<()> {
+    async fn subscribe(&self, client: &Client) -> Result<()> {
         if let Some(targets) = self.targets {
             let namespaces: Api<Namespace> = Api::all(client.clone());
             let namespace = builders::namespace(self.namespace);
@@ -114,16 +114,17 @@ impl Wish {
             let group = builders::operator_group(self.namespace, "group", targets);
             create(client, self.namespace, &group).await?;
         }
-        let mut wish = builders::subscription(self.namespace, self.package, "stable", CATALOG);
-        OLM_NAMESPACE.clone_into(&mut wish.spec.source_namespace);
+        let mut subscription =
+            builders::subscription(self.namespace, self.package, "stable", CATALOG);
+        OLM_NAMESPACE.clone_into(&mut subscription.spec.source_namespace);
         if let Some(pinned) = self.pinned {
-            wish.spec.starting_csv = Some(pinned.to_owned());
-            wish.spec.install_plan_approval = Some(Approval::Manual);
+            subscription.spec.starting_csv = Some(pinned.to_owned());
+            subscription.spec.install_plan_approval = Some(Approval::Manual);
         }
-        create(client, self.namespace, &wish).await
+        create(client, self.namespace, &subscription).await
     }
 
-    async fn fulfilled(&self, client: &Client) -> Result<()> {
+    async fn done(&self, client: &Client) -> Result<()> {
         let csvs: Api<ClusterServiceVersion> = Api::namespaced(client.clone(), self.namespace);
         if self.pinned.is_some() {
             approve(client, self.namespace, self.package).await?;
@@ -210,7 +211,7 @@ fn rules(group: &str, resource: &str) -> Value {
     json!([{"apiGroups": [group], "resources": [resource], "verbs": ["get", "list", "watch"]}])
 }
 
-/// A webhook that nobody's objects pass.
+/// A webhook that no object passes.
 fn webhooks(kind: &Crd) -> Vec<WebhookDescription> {
     let name = kind.name();
     let (plural, group) = name.split_once('.').unwrap_or_default();

@@ -11,7 +11,7 @@ use crate::operators::OLM_NAMESPACE;
 /// The CSV and the Deployment by which v0 serves the packages API.
 pub const PACKAGE_SERVER: &str = "packageserver";
 
-/// The API that it serves: the API server is told of its objects, and does not store them.
+/// The API that it serves: the API server proxies its objects, and does not store them.
 pub const PACKAGES: &str = "packages.operators.coreos.com";
 
 /// What an installation of v0 applies beside its definitions.

@@ -1,4 +1,4 @@
-//! Clusters that OLM v0 manages, and what becomes of them when somebody else takes over.
+//! Clusters that OLM v0 manages, and what becomes of them when another implementation takes over.
 //!
 //! - [`Files`]: what v0 and we apply, as files for kubectl;
 //! - [`install`]: what users of such a cluster have installed;

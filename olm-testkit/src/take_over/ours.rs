@@ -84,7 +84,7 @@ impl Ours {
     /// certificate that it had.
     ///
     /// # Errors
-    /// It stays, or nobody shows its certificate.
+    /// It stays, or no process shows its certificate.
     pub async fn retire_package_server(&mut self, ground: &Ground) -> Result<()> {
         self.operators.iter_mut().try_for_each(|(running, _)| running.check())?;
         let (client, name) = (&ground.client, PACKAGE_SERVER);
@@ -98,7 +98,7 @@ impl Ours {
         let authority = authority.context("the certificate has no authority")?;
         let authority = String::from_utf8(authority.0.clone()).context("it is no PEM")?;
         let address = packages::address(client).await?;
-        ensure!(packages::is_shown(address, &authority).await?, "nobody shows the certificate");
+        ensure!(packages::is_shown(address, &authority).await?, "no process shows the certificate");
         Ok(())
     }
 

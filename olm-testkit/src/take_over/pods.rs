@@ -9,7 +9,7 @@ use kube::{Client, ResourceExt};
 
 use crate::operators::OLM_NAMESPACE;
 
-/// The `app` labels of OLM's own Pods, which may stop when somebody else takes over.
+/// The `app` labels of OLM's own Pods, which may stop when another implementation takes over.
 const OF_OLM: [&str; 3] = ["catalog-operator", "olm-operator", "packageserver"];
 
 /// The label of the Pods that serve catalogs. Those in OLM's namespace are made anew once: the manifests
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_of_restart_is_told() {
+    fn every_kind_of_restart_is_reported() {
         let own = json!({"metadata": {"namespace": OLM_NAMESPACE, "name": "o", "labels": {"app": "olm-operator"}}});
         let before = pods(&[pod("a", "1", 0), pod("b", "2", 0), pod("c", "3", 0), own]);
         assert_eq!(before.count(), 3, "OLM's own Pods may stop");

@@ -38,8 +38,8 @@ const OPERATOR: &str = "operators/status ";
 /// How often another object is repaired at most; what is repaired follows other repairs.
 const TWICE: usize = 2;
 
-/// The writes that nobody needs: those that have nothing to do with v0's package server and repair
-/// nothing, and those of objects that were written again and again.
+/// The writes that are not needed: those that have nothing to do with v0's package server and
+/// repair nothing, and those of objects that were written again and again.
 pub fn needless(writes: &[Write]) -> Vec<String> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for write in writes {

@@ -14,7 +14,7 @@ use tokio::sync::OnceCell;
 
 use crate::rights;
 
-/// Starts when first used, and ends when told to.
+/// Starts when first used, and ends on request.
 pub struct Environment {
     runtime: Runtime,
     purpose: &'static str,

@@ -32,10 +32,10 @@ const SILENCE_AFTER_START: Duration = Duration::from_secs(20);
 /// Catalogs of which nothing is written once they are connected.
 const CATALOGS: usize = 200;
 
-/// Rest after which everything has settled.
+/// Rest after which everything has converged.
 const QUIET: Duration = Duration::from_secs(5);
 
-/// What settling may take.
+/// What converging may take.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// An installed operator with a dependency, a resolution that fails, a namespace with two
@@ -57,7 +57,7 @@ async fn silence(started: &Arc<Local>) -> Result<()> {
         torn(started).await?,
         many_catalogs(started).await?,
         groups::contested(started).await?,
-        groups::crowded(started).await?,
+        groups::many_targets(started).await?,
     ];
     audit.until_quiet(&Operator::NAMES, QUIET, PATIENCE).await?;
     audit.nothing_for(&Operator::NAMES, SILENCE).await.context("while nothing changed")?;
@@ -71,7 +71,8 @@ async fn silence(started: &Arc<Local>) -> Result<()> {
     resolutions::only_when_needed(started.admin(Operator::Catalog)?, refused).await
 }
 
-/// After a start, each CatalogSource is told once that it was connected, and nothing else is written.
+/// After a start, each CatalogSource is reported once that it was connected, and nothing else is
+/// written.
 async fn connected_again(started: &Local, written: &[Write], before: Timestamp) -> Result<()> {
     let catalogs: Api<CatalogSource> = Api::all(started.client());
     let catalogs = catalogs.list(&ListParams::default()).await?.items;
@@ -135,7 +136,7 @@ async fn torn(started: &Arc<Local>) -> Result<Arc<Scene>> {
     Ok(scene)
 }
 
-/// Catalogs that nobody subscribes to, each with a connection of its own to one server.
+/// Catalogs without Subscriptions, each with a connection of its own to one server.
 async fn many_catalogs(started: &Arc<Local>) -> Result<Arc<Scene>> {
     let scene = Scene::new(Arc::clone(started) as Arc<dyn Stage>, "idle::catalogs").await?;
     let spoon = csv("spoon.v1.0.0", "1.0.0").deployment("spoon", "default");

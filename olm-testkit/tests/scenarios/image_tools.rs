@@ -146,8 +146,8 @@ impl Stage {
         self.api::<OperatorGroup>().create(&once, &group).await?;
         let source = builders::catalog_source(NAMESPACE, "kitchen", address);
         self.api::<CatalogSource>().create(&once, &source).await?;
-        let wish = builders::subscription(NAMESPACE, "kettle", "stable", "kitchen");
-        self.api::<Subscription>().create(&once, &wish).await?;
+        let subscription = builders::subscription(NAMESPACE, "kettle", "stable", "kitchen");
+        self.api::<Subscription>().create(&once, &subscription).await?;
         let succeeded = |csv: &ClusterServiceVersion| {
             csv.status.as_ref().is_some_and(|status| status.phase == CsvPhase::Succeeded)
         };

@@ -124,7 +124,7 @@ fn own(environment: &Arc<Environment>, servers: &Arc<Environment>) -> Vec<Trial>
         trial(environment, "servers::upgrade_on_its_own", servers::conversion_of_an_upgrade),
         trial(environment, "tenancy::users", tenancy::users),
         trial(environment, "unpack::by_a_job", unpack::by_a_job),
-        trial(environment, "unpack::causes_are_told", unpack::causes_are_told),
+        trial(environment, "unpack::causes_are_reported", unpack::causes_are_reported),
         trial(environment, "unpack::retries", unpack::retries),
         trial(environment, "unpack::another_bundle", unpack::another_bundle),
         trial(environment, "tenancy::targets", tenancy::targets),

@@ -58,7 +58,7 @@ async fn files(reference: &str, keychain: &Keychain) -> Result<Vec<String>> {
     Ok(unpack(&tree)?.files.into_iter().map(|file| file.name).collect())
 }
 
-/// Why a bundle image cannot be had.
+/// Why a bundle image is unavailable.
 async fn refused(reference: &str, keychain: &Keychain) -> Result<ImageError> {
     let pulled = pulled(reference, keychain).await?;
     pulled.err().with_context(|| format!("{reference} was pulled"))

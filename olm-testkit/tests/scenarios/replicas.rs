@@ -28,10 +28,10 @@ use crate::{environment, rights};
 
 pub use deposed::deposed;
 
-/// Rest after which everything has settled.
+/// Rest after which everything has converged.
 const QUIET: Duration = Duration::from_secs(3);
 
-/// What settling may take.
+/// What converging may take.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A follower does nothing; it takes over from a leader that ends, and from one that is killed.
@@ -51,13 +51,13 @@ pub async fn take_over(_: Arc<Scene>) -> Result<()> {
     admin.until_ready().await?;
     let now = leader(&client, Operator::Olm, "").await?;
     ensure!(now == holder, "the second took over from a living leader");
-    settle(&mut audit).await?;
+    until_quiet(&mut audit).await?;
 
     first.stop();
     let next = leader(&client, Operator::Olm, &holder).await?;
     nothing_again(&mut audit).await?;
     install(&client, "two").await?;
-    settle(&mut audit).await?;
+    until_quiet(&mut audit).await?;
 
     let (mut third, admin) = replicas.start("third").await?;
     admin.until_ready().await?;
@@ -91,7 +91,7 @@ async fn leader(client: &Client, operator: Operator, former: &str) -> Result<Str
     let leases: Api<Lease> = Api::namespaced(client.clone(), OLM_NAMESPACE);
     let is_new = |lease: &Lease| holder(lease).is_some_and(|holder| holder != former);
     let lease = wait::until(&leases, operator.name(), "have a new holder", is_new).await?;
-    holder(&lease).context("nobody holds the lease")
+    holder(&lease).context("the lease has no holder")
 }
 
 fn holder(lease: &Lease) -> Option<String> {
@@ -116,7 +116,7 @@ async fn install(client: &Client, namespace: &str) -> Result<()> {
 }
 
 /// Waits until nothing is written any more.
-async fn settle(audit: &mut AuditLog) -> Result<()> {
+async fn until_quiet(audit: &mut AuditLog) -> Result<()> {
     audit.until_quiet(&[Operator::Olm.name()], QUIET, PATIENCE).await.map(drop)
 }
 

@@ -2,7 +2,7 @@
 //! share something one after the other.
 //!
 //! The test runner gives every trial a thread of its own; here it waits for its place. So a scenario
-//! that waits for its turn is in nobody's way.
+//! that waits for its turn blocks no other.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -109,7 +109,7 @@ pub struct Place {
     since: Instant,
 }
 
-/// Puts the trials in order, and has the test runner begin all of them: it is told here how many are
+/// Puts the trials in order, and has the test runner begin all of them: it learns here how many are
 /// under way.
 ///
 /// # Errors

@@ -27,13 +27,13 @@ use crate::environment;
 const LEFT: [&str; 2] = ["left-a", "left-b"];
 const RIGHT: [&str; 2] = ["right-a", "right-b"];
 
-/// Rest after which everything has settled.
+/// Rest after which everything has converged.
 const QUIET: Duration = Duration::from_secs(3);
 
-/// What settling may take.
+/// What converging may take.
 const PATIENCE: Duration = Duration::from_secs(90);
 
-/// One operator writes only where it was told to look, and so does the other.
+/// One operator writes only where it is configured to look, and so does the other.
 pub async fn no_foreign_writes(_: Arc<Scene>) -> Result<()> {
     let cluster = LocalCluster::for_this_command("side-by-side", Progress::to_stderr())?;
     cluster.up().await?;
@@ -45,12 +45,12 @@ pub async fn no_foreign_writes(_: Arc<Scene>) -> Result<()> {
     let both = Both { binaries, kubeconfig };
     let (mut left, admin) = both.start("left", &LEFT).await?;
     let mut audit = AuditLog::new(cluster.audit_log());
-    let wrote = settled(&client, &mut audit, &LEFT).await?;
+    let wrote = until_quiet(&client, &mut audit, &LEFT).await?;
     ensure!(wrote.is_disjoint(&names(&RIGHT)), "the left one wrote in {wrote:?}");
     counts(admin, &LEFT, &RIGHT).await?;
-    // With both at work, nothing of what the left one settled is written again.
+    // With both at work, nothing of what the left one has written is written again.
     let (mut right, other) = both.start("right", &RIGHT).await?;
-    let wrote = settled(&client, &mut audit, &RIGHT).await?;
+    let wrote = until_quiet(&client, &mut audit, &RIGHT).await?;
     ensure!(wrote.is_disjoint(&names(&LEFT)), "the right one wrote in {wrote:?}");
     counts(other, &RIGHT, &LEFT).await?;
     left.check()?;
@@ -102,7 +102,7 @@ fn names(namespaces: &[&str]) -> BTreeSet<String> {
 
 /// Waits until the CSVs of these namespaces have succeeded and nothing is written any more; where
 /// was written since the last call.
-async fn settled(
+async fn until_quiet(
     client: &Client,
     audit: &mut AuditLog,
     namespaces: &[&str],

@@ -69,7 +69,7 @@ async fn silence(port: SocketAddr) -> Vec<TcpStream> {
     join_all((0..SILENT).map(|_| connect())).await.into_iter().flatten().collect()
 }
 
-/// Somebody asks for all packages of a namespace.
+/// A client asks for all packages of a namespace.
 async fn ask(kubectl: &Arc<Kubectl>, namespace: &str) -> Result<()> {
     let (kubectl, namespace) = (Arc::clone(kubectl), namespace.to_owned());
     let args = move || kubectl.run(&["get", "packagemanifests", SOON, "-n", &namespace]);

@@ -15,10 +15,10 @@ use olm_testkit::operators::{Binaries, Operator};
 use olm_testkit::progress::Progress;
 use olm_testkit::take_over::{Files, Ground, Ours, State, needless, recording, serve};
 
-/// Rest after which everything has settled.
+/// Rest after which everything has converged.
 const QUIET: Duration = Duration::from_secs(3);
 
-/// What settling may take.
+/// What converging may take.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// No Pod of an operator restarts, nothing is written that has not to do with the package server, and

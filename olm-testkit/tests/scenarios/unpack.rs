@@ -27,7 +27,7 @@ pub async fn by_a_job(scene: Arc<Scene>) -> Result<()> {
     let kubelet = kubelet(&scene).await?;
     subscribe(&scene, "kettle.v1.0.0", IMAGE).await?;
     let job = job(&scene, IMAGE).await?;
-    told(&scene, "BundleUnpacking", |message| message.is_empty()).await?;
+    reported(&scene, "BundleUnpacking", |message| message.is_empty()).await?;
     check_account(&scene, &job).await?;
     kubelet.extract(&bundle(&scene, "kettle.v1.0.0"), "kettle", IMAGE).await?;
     kubelet.end().await?;
@@ -35,15 +35,15 @@ pub async fn by_a_job(scene: Arc<Scene>) -> Result<()> {
     let plan = plan(&scene).await?;
     check_plan(&plan)?;
     scene.succeeded("kettle.v1.0.0").await?;
-    let wish: Subscription = scene.api().get("kettle").await?;
-    let conditions = wish.status.unwrap_or_default().conditions;
+    let subscription: Subscription = scene.api().get("kettle").await?;
+    let conditions = subscription.status.unwrap_or_default().conditions;
     ensure!(!conditions.iter().any(|c| c.type_.contains("Unpack")), "{conditions:?}");
     Ok(())
 }
 
 /// What the kubelet says about an image outlives the Pod: it is in the condition when the Job has
 /// run out of time.
-pub async fn causes_are_told(scene: Arc<Scene>) -> Result<()> {
+pub async fn causes_are_reported(scene: Arc<Scene>) -> Result<()> {
     let kubelet = kubelet(&scene).await?;
     annotate(&scene, json!({"operatorframework.io/bundle-unpack-timeout": "4s"})).await?;
     subscribe(&scene, "kettle.v1.0.0", IMAGE).await?;
@@ -53,10 +53,12 @@ pub async fn causes_are_told(scene: Arc<Scene>) -> Result<()> {
     let cause = "manifest for kettle:v1 not found";
     kubelet.cannot_pull(&job, cause).await?;
     let v0 = "Bundle image pull failed. Common causes: Missing ICSP";
-    told(&scene, "BundleUnpacking", |text| text.starts_with(v0) && text.contains(cause)).await?;
+    reported(&scene, "BundleUnpacking", |text| text.starts_with(v0) && text.contains(cause))
+        .await?;
     let v0 = "Bundle unpacking failed - DeadlineExceeded: Job was active longer than specified \
               deadline. Auto-retry in ~5 min after job cleanup (TTL). ";
-    told(&scene, "BundleUnpackFailed", |text| text.starts_with(v0) && text.contains(cause)).await?;
+    reported(&scene, "BundleUnpackFailed", |text| text.starts_with(v0) && text.contains(cause))
+        .await?;
     ensure!(scene.api::<InstallPlan>().list(&ListParams::default()).await?.items.is_empty());
     kubelet.end().await
 }
@@ -72,7 +74,7 @@ pub async fn retries(scene: Arc<Scene>) -> Result<()> {
         .await?;
     let v0 = "Bundle unpacking failed - BackoffLimitExceeded: Job has reached the specified \
               backoff limit. Auto-retry";
-    told(&scene, "BundleUnpackFailed", |text| text.starts_with(v0)).await?;
+    reported(&scene, "BundleUnpackFailed", |text| text.starts_with(v0)).await?;
     // As its time to live does.
     let jobs: Api<Job> = scene.api();
     jobs.delete(&first.name_any(), &DeleteParams::background()).await?;
@@ -92,14 +94,14 @@ pub async fn retries(scene: Arc<Scene>) -> Result<()> {
     scene.succeeded("kettle.v1.0.0").await.map(drop)
 }
 
-/// An image that holds another bundle than its catalog says is refused, and that is told.
+/// An image that holds another bundle than its catalog says is refused, and that is reported.
 pub async fn another_bundle(scene: Arc<Scene>) -> Result<()> {
     let kubelet = kubelet(&scene).await?;
     subscribe(&scene, "kettle.v1.0.0", IMAGE).await?;
     let job = job(&scene, IMAGE).await?;
     kubelet.extract(&bundle(&scene, "impostor.v1.0.0"), "kettle", IMAGE).await?;
     kubelet.complete(&job).await?;
-    told(&scene, "BundleUnpackFailed", |text| text.contains("holds impostor.v1.0.0")).await?;
+    reported(&scene, "BundleUnpackFailed", |text| text.contains("holds impostor.v1.0.0")).await?;
     kubelet.end().await
 }
 
@@ -146,18 +148,18 @@ pub async fn job(scene: &Scene, image: &str) -> Result<Job> {
 
 /// The Job beside `known`.
 async fn another(jobs: &Api<Job>, fields: &str, known: &Job) -> Result<Job> {
-    let newcomer = |job: &Job| job.metadata.uid != known.metadata.uid;
-    wait::until_some(jobs, fields, "be made beside the failed one", newcomer).await
+    let another = |job: &Job| job.metadata.uid != known.metadata.uid;
+    wait::until_some(jobs, fields, "be made beside the failed one", another).await
 }
 
 /// Waits until the Subscription says something under a condition.
-pub async fn told(scene: &Scene, kind: &str, says: impl Fn(&str) -> bool) -> Result<()> {
+pub async fn reported(scene: &Scene, kind: &str, says: impl Fn(&str) -> bool) -> Result<()> {
     let holds = |condition: &SubscriptionCondition| {
         let message = condition.message.as_deref().unwrap_or_default();
         condition.type_ == kind && condition.status == "True" && says(message)
     };
-    wait::until(&scene.api(), "kettle", &format!("say {kind}"), |wish: &Subscription| {
-        wish.status.iter().any(|status| status.conditions.iter().any(holds))
+    wait::until(&scene.api(), "kettle", &format!("say {kind}"), |subscription: &Subscription| {
+        subscription.status.iter().any(|status| status.conditions.iter().any(holds))
     })
     .await
     .map(drop)

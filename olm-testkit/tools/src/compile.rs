@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn the_stage_of_a_build_is_told() {
+    fn the_stage_of_a_build_is_reported() {
         assert_eq!(stage(812, 1430), "812 of 1430 packages");
         assert_eq!(stage(1430, 1430), "linking");
         assert_eq!(stage(0, 0), "linking");

@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_version_that_is_told_is_the_one_that_is_built() {
+    fn the_version_that_is_reported_is_the_one_that_is_built() {
         let module = programs();
         let (_, go_mod) = module.files[0];
         let version = module.title.strip_prefix("helm ").unwrap();

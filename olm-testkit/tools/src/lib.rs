@@ -4,7 +4,8 @@
 //! Parts of a control plane that the machine has in a right version are used ([`Tools`]). All others
 //! are built from Go modules, once per machine: sources are embedded, the result lies in the user's
 //! cache directory under a name made from everything that determines it, so that a fresh checkout
-//! never builds again. A build is locked and takes its place by one rename: nobody sees half of one.
+//! never builds again. A build is locked and takes its place by one rename: no process sees half of
+//! one.
 //!
 //! This crate depends on next to nothing, so that a command can start such a build while the rest of
 //! the workspace still compiles. Nothing here is global: everything may be called from any thread.

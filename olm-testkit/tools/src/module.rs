@@ -14,8 +14,8 @@ use crate::go::{self, go};
 use crate::patch::Patch;
 use crate::progress::Progress;
 
-/// Flags of every build. Nobody debugs these programs, and what no debugger reads need not be made:
-/// a tenth of the compiler's time and a third of the linker's.
+/// Flags of every build. These programs are not debugged, and what no debugger reads need not be
+/// made: a tenth of the compiler's time and a third of the linker's.
 const FLAGS: [&str; 2] = ["-trimpath", "-gcflags=all=-dwarf=false"];
 
 /// A file of a module: its path there, and its content.

@@ -1,4 +1,4 @@
-//! One line per step of something slow, so that nobody wonders what a command is doing.
+//! One line per step of something slow, so that it is visible what a command is doing.
 
 use std::fmt;
 use std::sync::Arc;

@@ -124,7 +124,7 @@ impl Command {
     }
 }
 
-/// Flags that nobody has asked for yet.
+/// Flags that were not asked for yet.
 struct Flags(Vec<(String, String)>);
 
 impl Flags {

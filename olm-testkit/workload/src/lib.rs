@@ -35,7 +35,7 @@ fn finish(result: std::io::Result<()>) -> ExitCode {
     }
 }
 
-/// Runs until somebody wants the end. As the first process of a container it must ask for
+/// Runs until a signal ends it. As the first process of a container it must ask for
 /// SIGTERM: the kernel's default does not apply to it.
 async fn run(command: Command) -> std::io::Result<()> {
     let mut terminate = signal(SignalKind::terminate())?;

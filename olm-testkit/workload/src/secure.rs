@@ -46,7 +46,7 @@ pub async fn serve(answer: Answer, ended: impl Future<Output = ()>) -> Result<()
     let answer = Arc::new(answer);
     let accept = async {
         loop {
-            // A client that goes wrong harms nobody but itself.
+            // A client that goes wrong harms only itself.
             if let Ok((stream, _)) = listener.accept().await {
                 tokio::spawn(timeout(PATIENCE, connection(stream, Arc::clone(&answer))));
             }

@@ -58,7 +58,7 @@ async fn serve_on(
     Ok(())
 }
 
-/// A client that goes wrong harms nobody but itself.
+/// A client that goes wrong harms only itself.
 async fn answer(mut stream: TcpStream, body: Rc<str>) {
     let _ = timeout(PATIENCE, async {
         let head = read_head(&mut stream).await?;

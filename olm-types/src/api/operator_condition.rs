@@ -1,4 +1,4 @@
-//! OperatorCondition: what an operator tells OLM about itself.
+//! OperatorCondition: what an operator reports to OLM about itself.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use schemars::JsonSchema;
@@ -8,7 +8,7 @@ use super::absent::null_is_empty;
 use super::kind::kind;
 
 kind! {
-    /// What an operator tells OLM about itself, for example that it must not be upgraded now.
+    /// What an operator reports to OLM about itself, for example that it must not be upgraded now.
     pub struct OperatorCondition: "operators.coreos.com" / "v2", "operatorconditions", NamespaceResourceScope {
         spec: OperatorConditionSpec,
         status: OperatorConditionStatus,

@@ -1,4 +1,4 @@
-//! Subscription: the wish to have a package installed and kept up to date.
+//! Subscription: which package is installed and kept up to date.
 
 use std::collections::BTreeMap;
 

@@ -24,7 +24,7 @@ pub use yaml::{plain, read as yaml};
 /// A text cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum DocumentError {
-    /// It cannot be had in full.
+    /// It cannot be read in full.
     #[error(transparent)]
     Io(#[from] io::Error),
     /// It costs more than it may.
@@ -47,7 +47,7 @@ impl DocumentError {
         }
     }
 
-    /// Line and column of the trouble, both from 1, as far as they are known.
+    /// Line and column of the problem, both from 1, as far as they are known.
     pub fn at(&self) -> Option<(usize, usize)> {
         match self {
             Self::Exceeded(exceeded) => exceeded.at,

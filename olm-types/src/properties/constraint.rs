@@ -18,7 +18,7 @@ pub const MAX_CONSTRAINT_BYTES: usize = 131_072;
 /// Deepest accepted nesting of JSON brackets; a compound constraint takes three levels.
 const MAX_DEPTH: usize = 96;
 
-/// A demand, with what to tell the user when it cannot be met.
+/// A demand, with what to say to the user when it cannot be met.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Constraint {
     /// Message for the user; empty if the author gave none. Only shown for [`Predicate::Cel`].

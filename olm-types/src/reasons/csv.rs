@@ -59,9 +59,10 @@ pub const DETECTED_CLUSTER_CHANGE: &str = "DetectedClusterChange";
 pub const INVALID_WEBHOOK_DESCRIPTION: &str = "InvalidWebhookDescription";
 /// The OperatorCondition of the replaced CSV forbids the upgrade now.
 pub const OPERATOR_CONDITION_NOT_UPGRADEABLE: &str = "OperatorConditionNotUpgradeable";
-/// Under the strict tenant policy of ours: the CSV reaches beyond its namespace, and nobody allowed it.
+/// Under the strict tenant policy of ours: the CSV reaches beyond its namespace, and its namespaces
+/// do not allow it.
 pub const NOT_ALLOWED_BY_TENANT_POLICY: &str = "NotAllowedByTenantPolicy";
-/// Part of the API, set by nobody.
+/// Part of the API, never set.
 pub const WAITING_ON_CLEANUP: &str = "WaitingOnCleanup";
 
 /// Reasons of a CSV that must not be copied to target namespaces (spec olm-operator 1.1).

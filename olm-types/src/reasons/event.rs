@@ -18,7 +18,7 @@ pub const INSTALL_PLAN_WITHDRAWN: &str = "InstallPlanWithdrawn";
 pub const OBJECTS_REWRITTEN: &str = "ObjectsRewritten";
 /// On a Subscription: it took over a CSV that was installed already.
 pub const CSV_ADOPTED: &str = "CSVAdopted";
-/// On a CSV: a Deployment is deleted and made anew, because nobody may change its selector.
+/// On a CSV: a Deployment is deleted and made anew, because its selector cannot be changed.
 pub const DEPLOYMENT_RECREATED: &str = "DeploymentRecreated";
 /// On a CSV: it is not copied to target namespaces (spec olm-operator 5.2).
 pub const DISABLED_COPIED_CSVS: &str = "DisabledCopiedCSVs";

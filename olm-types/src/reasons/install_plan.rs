@@ -4,7 +4,7 @@
 pub const PLAN_UNKNOWN: &str = "PlanUnknown";
 /// A precondition does not hold: OperatorGroup or ServiceAccount.
 pub const INSTALL_CHECK_FAILED: &str = "InstallCheckFailed";
-/// Part of the API, set by nobody.
+/// Part of the API, never set.
 pub const DEPENDENCIES_CONFLICT: &str = "DependenciesConflict";
 /// A step failed.
 pub const INSTALL_COMPONENT_FAILED: &str = "InstallComponentFailed";

@@ -11,7 +11,7 @@ pub const CATALOG_SOURCES_ADDED: &str = "CatalogSourcesAdded";
 pub const CATALOG_SOURCES_UPDATED: &str = "CatalogSourcesUpdated";
 /// CatalogSourcesUnhealthy: fewer catalogs than before.
 pub const CATALOG_SOURCES_DELETED: &str = "CatalogSourcesDeleted";
-/// CatalogSourcesUnhealthy: what is told about a change for one look, before the plain state.
+/// CatalogSourcesUnhealthy: what is reported about a change for one look, before the plain state.
 pub const CATALOG_SOURCES_CHANGED: [&str; 3] =
     [CATALOG_SOURCES_ADDED, CATALOG_SOURCES_UPDATED, CATALOG_SOURCES_DELETED];
 /// CatalogSourcesUnhealthy True: some catalog is unhealthy or the named one is missing.

@@ -15,7 +15,7 @@ use olm_testkit::progress::Progress;
 pub struct Arguments {
     #[command(subcommand)]
     action: Action,
-    /// Tells clusters on this machine apart [default: dev, or real with --real]
+    /// Distinguishes clusters on this machine [default: dev, or real with --real]
     #[arg(long, global = true)]
     name: Option<String>,
     /// What plays the cluster

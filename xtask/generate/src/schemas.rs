@@ -49,8 +49,9 @@ fn module(requiring: &Path) -> Result<PathBuf> {
         .with_context(|| format!("cannot run `go mod download {MODULE}`"))?;
     let errors = String::from_utf8_lossy(&output.stderr);
     ensure!(output.status.success(), "`go mod download {MODULE}` failed: {}", errors.trim());
-    let told: Value = serde_json::from_slice(&output.stdout).context("what Go said is no JSON")?;
-    let folder = told["Dir"].as_str().with_context(|| format!("{MODULE} has no folder"))?;
+    let reported: Value =
+        serde_json::from_slice(&output.stdout).context("what Go said is no JSON")?;
+    let folder = reported["Dir"].as_str().with_context(|| format!("{MODULE} has no folder"))?;
     Ok(PathBuf::from(folder))
 }
 

@@ -20,7 +20,7 @@ const MEMORY: u32 = 1024;
 /// Arguments of `cargo xtask fuzz`.
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// The targets; all of them unless told
+    /// The targets; all of them by default
     targets: Vec<String>,
     /// How long each one runs
     #[arg(long, default_value_t = 60)]

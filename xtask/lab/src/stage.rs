@@ -59,7 +59,7 @@ impl Stage {
         self.add_catalog(name, &address).await
     }
 
-    /// Adds a catalog that somebody serves, and waits until it is READY.
+    /// Adds a catalog that is served already, and waits until it is READY.
     pub(crate) async fn add_catalog(&self, name: &str, address: &str) -> Result<()> {
         let catalogs: Api<CatalogSource> = Api::namespaced(self.client.clone(), OLM_NAMESPACE);
         let source = builders::catalog_source(OLM_NAMESPACE, name, address);
@@ -68,7 +68,7 @@ impl Stage {
     }
 
     /// Waits until the operators have written what they write once in an empty cluster.
-    pub(crate) async fn settle(&self) -> Result<()> {
+    pub(crate) async fn until_quiet(&self) -> Result<()> {
         let mut audit = AuditLog::new(self.cluster.audit_log());
         audit.until_quiet(&Operator::NAMES, QUIET, wait::PATIENCE).await?;
         Ok(())

@@ -28,7 +28,7 @@ fn a_cluster_that_was_made_is_deleted_whatever_happens() {
         .unwrap();
     let complaint = String::from_utf8_lossy(&run.stderr);
     assert!(!run.status.success(), "OLM cannot have started");
-    assert!(complaint.contains("cannot use"), "the cause is told: {complaint}");
+    assert!(complaint.contains("cannot use"), "the cause is reported: {complaint}");
     let asked = fs::read_to_string(dir.path().join("asked")).unwrap();
     assert_eq!(
         asked.replace(&*cache.to_string_lossy(), "CACHE"),
@@ -43,7 +43,7 @@ kind delete cluster --name olm-rs-e2e --kubeconfig CACHE/olm-rs/kind/olm-rs-e2e/
 }
 
 #[test]
-fn without_kind_the_remedy_is_told() {
+fn without_kind_the_remedy_is_reported() {
     let dir = tempfile::tempdir().unwrap();
     let run = Command::new(env!("CARGO_BIN_EXE_xtask-lab"))
         .args(["e2e", "--cluster", "kind", "--report"])

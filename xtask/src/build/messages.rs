@@ -38,13 +38,13 @@ pub struct Executable {
 }
 
 impl Built {
-    /// Takes a line in; what compiler or lints complain of goes to `tell`.
-    pub(super) fn read(&mut self, line: &str, tell: impl Fn(&str)) {
+    /// Takes a line in; what compiler or lints complain of goes to `report`.
+    pub(super) fn read(&mut self, line: &str, report: impl Fn(&str)) {
         let Ok(message) = serde_json::from_str::<Value>(line) else { return };
         match message["reason"].as_str() {
             Some("compiler-artifact") => self.artifact(&message),
             Some("build-script-executed") => self.note(message["out_dir"].as_str()),
-            Some("compiler-message") => self.complaint(&message["message"], tell),
+            Some("compiler-message") => self.complaint(&message["message"], report),
             _ => {}
         }
     }
@@ -89,11 +89,11 @@ impl Built {
         self.hashes.extend(hashes.filter(|hash| hash.len() == 16).map(str::to_owned));
     }
 
-    fn complaint(&mut self, message: &Value, tell: impl Fn(&str)) {
+    fn complaint(&mut self, message: &Value, report: impl Fn(&str)) {
         // What has no code is a sum over others.
         let counts = message["level"] == "warning" && !message["code"].is_null();
         self.warnings += usize::from(counts);
-        tell(message["rendered"].as_str().unwrap_or_default().trim_end());
+        report(message["rendered"].as_str().unwrap_or_default().trim_end());
     }
 
     /// The programs by name.

@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 /// All keys together may take so many bytes.
 const MOST: u64 = 8 << 30;
 
-/// What nobody has used for so long goes.
+/// What was not used for so long goes.
 const OLD: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// Whose time says when a folder was used last.

@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn code_tests_functions_and_what_lacks_words_are_told_apart() {
+    fn code_tests_functions_and_what_lacks_words_are_distinguished() {
         let files = [
             file("olm-x/Cargo.toml", "[package]\n"),
             file("olm-x/src/a.rs", TEXT),

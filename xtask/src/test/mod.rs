@@ -22,7 +22,7 @@ use run::Run;
 /// Runs every stage, or what a change concerns, and fails when one of them did.
 ///
 /// # Errors
-/// What a change is cannot be told, or the table of times cannot be written. When something else
+/// What a change is cannot be known, or the table of times cannot be written. When something else
 /// failed, the process ends here with exit code 1: the sum is the last line.
 pub fn run(arguments: &Arguments) -> Result<()> {
     let mut run = Run::new();

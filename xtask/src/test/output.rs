@@ -15,7 +15,7 @@ pub(super) struct Results {
     /// What tests say that their program counts as passed and that were not run.
     lacking: Vec<String>,
     /// What a program says about tests that it counts as ignored, or leaves out altogether.
-    told: Vec<String>,
+    reported: Vec<String>,
     /// Names of tests that the program counts as ignored.
     ignored: BTreeSet<String>,
     in_list: bool,
@@ -34,7 +34,7 @@ impl Results {
         }
         for (prefix, list) in [
             ("not run: ", &mut self.lacking),
-            ("ignored: ", &mut self.told),
+            ("ignored: ", &mut self.reported),
             ("skipped: ", &mut self.reasons),
         ] {
             list.extend(line.strip_prefix(prefix).map(|said| said.trim().to_owned()));
@@ -49,13 +49,14 @@ impl Results {
 
     /// The counts, once the program has ended: what a test says decides whether it was run, even where
     /// its program counts it as passed.
-    pub(super) fn settled(mut self) -> Self {
+    pub(super) fn counted(mut self) -> Self {
         let is_there =
             |said: &str| said.split_once(": ").is_some_and(|(name, _)| self.ignored.contains(name));
-        self.told.retain(|said| is_there(said));
+        self.reported.retain(|said| is_there(said));
         self.passed = self.passed.saturating_sub(self.lacking.len());
         self.not_run += self.lacking.len();
-        self.reasons = [self.reasons, self.lacking.split_off(0), self.told.split_off(0)].concat();
+        self.reasons =
+            [self.reasons, self.lacking.split_off(0), self.reported.split_off(0)].concat();
         self
     }
 }
@@ -130,7 +131,7 @@ test result: ok. 2 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out";
     fn a_test_that_says_that_it_is_not_run_has_not_passed() {
         let mut results = Results::default();
         LACKING.lines().for_each(|line| results.read(line));
-        let results = results.settled();
+        let results = results.counted();
         assert_eq!((results.passed, results.failed, results.not_run), (1, 0, 2));
         let reasons =
             ["corpus::all: OLM_CORPUS is unset", "images::pull: there is no docker-registry"];

@@ -70,7 +70,7 @@ pub(super) fn cargo_test(command: Command, summary: &mut Summary) {
         println!("{line}");
         results.read(line);
     });
-    let results = results.settled();
+    let results = results.counted();
     summary.add(results.passed, results.failed);
     summary.add_not_run(results.not_run, &results.reasons);
     results.failures.iter().for_each(|test| summary.name_failed(test));
@@ -142,7 +142,7 @@ impl Beside {
 fn count(program: &Executable, results: Result<Results>, summary: &mut Summary) {
     match results {
         Ok(results) => {
-            let results = results.settled();
+            let results = results.counted();
             summary.add(results.passed, results.failed);
             summary.add_not_run(results.not_run, &results.reasons);
             results.failures.iter().for_each(|test| summary.name_failed(test));

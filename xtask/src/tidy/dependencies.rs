@@ -82,7 +82,7 @@ pub(super) fn impure_example(_: &Workspace) -> Result<Vec<String>> {
     reached_in(&["--manifest-path", examples_lock::MANIFEST], "what-if", &ACTING)
 }
 
-/// Examples with other versions are built from what nobody here has tried.
+/// Examples with other versions are built from what was not tried here.
 pub(super) fn example_versions(_: &Workspace) -> Result<Vec<String>> {
     examples_lock::others()
 }

@@ -82,7 +82,7 @@ impl<'a> Row<'a> {
                 words.for_each(|word| row.word(word));
             }
         }
-        row.settle();
+        row.close_place();
         if row.named == 0 && row.problems.is_empty() {
             row.problems.push("names no test".to_owned());
         }
@@ -92,10 +92,10 @@ impl<'a> Row<'a> {
     /// A word outside of backquotes: what the next names are about, or a test.
     fn word(&mut self, word: &str) {
         if word == "scenario" || word == "scenarios" {
-            self.settle();
+            self.close_place();
             self.about = About::Scenarios;
         } else if let Some(package) = self.known.package(word) {
-            self.settle();
+            self.close_place();
             self.about = About::Crate(package);
         } else {
             let exists = match &self.about {
@@ -109,7 +109,7 @@ impl<'a> Row<'a> {
 
     /// A word in backquotes: a file, a scenario or a command.
     fn quoted(&mut self, word: &str) {
-        self.settle();
+        self.close_place();
         if let Some(command) = word.strip_prefix("cargo xtask ") {
             let name = command.split(' ').next().unwrap_or_default();
             self.count(commands::find(name).is_some(), || format!("there is no command `{word}`"));
@@ -149,7 +149,7 @@ impl<'a> Row<'a> {
     }
 
     /// A place without a test in it says nothing.
-    fn settle(&mut self) {
+    fn close_place(&mut self) {
         let pending = self.pending.take();
         self.problems.extend(pending.map(|place| format!("names no test in {place}")));
     }
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_exist_is_told() {
+    fn what_does_not_exist_is_reported() {
         let missing = |word| [format!("there is no test {word} where it is looked for")];
         assert_eq!(findings("olm-kit `queue/tests.rs` on"), missing("on"));
         assert_eq!(findings("olm-kit `queue/tests.rs` helper"), missing("helper"));

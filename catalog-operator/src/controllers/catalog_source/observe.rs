@@ -75,7 +75,7 @@ impl CatalogSources {
     }
 
     /// What the stores have. An account that lacks the label by which accounts are watched is
-    /// somebody else's, and used as it is.
+    /// another owner's, and used as it is.
     async fn present(
         &self,
         catalog: &CatalogSource,
@@ -133,7 +133,8 @@ impl CatalogSources {
         }
     }
 
-    /// Asks the registry for the digest of the image when it is time, and nobody else looks already.
+    /// Asks the registry for the digest of the image when it is time, and no other task looks
+    /// already.
     async fn digest(
         &self,
         catalog: &CatalogSource,

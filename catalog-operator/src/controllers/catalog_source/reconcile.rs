@@ -31,7 +31,7 @@ use crate::metrics::CatalogMetrics;
 use crate::servers::ServerStores;
 
 /// How often a catalog with an image template is looked at: the version of the cluster may change,
-/// and nobody tells.
+/// and no event says so.
 const TEMPLATES: Duration = Duration::from_secs(15 * 60);
 
 /// Reconciles CatalogSources.
@@ -40,7 +40,7 @@ pub struct CatalogSources {
     pub(crate) servers: ServerStores,
     pub(crate) catalogs: Catalogs,
     pub(crate) settings: Settings,
-    /// Who is asked for digests; nobody when Pods look for newer images.
+    /// Who is asked for digests; none when Pods look for newer images.
     pub(crate) digests: Option<Arc<dyn DigestSource>>,
     pub(crate) version: ServerVersion,
     pub(crate) client: Client,
@@ -78,7 +78,7 @@ impl Reconciler<ObjectKey> for CatalogSources {
         let conclusion = conclude(&observed, &plan, &outcomes, clock::now());
         let unserved = conclusion.error.is_some() || plan.steps.is_empty();
         if unserved && self.catalogs.connection(&catalog_key).is_none() {
-            // Nobody should wait for a catalog that may never be served.
+            // No key should wait for a catalog that may never be served.
             self.catalogs.disconnect(&catalog_key);
         }
         act(&self.interpreter, conclusion.status.as_slice()).await?;

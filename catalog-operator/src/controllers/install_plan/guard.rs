@@ -1,6 +1,6 @@
 //! Asks before each write of an execution whether its plan may still be executed.
 //!
-//! The API server is asked once, before the first write; from then on the watches tell.
+//! The API server is asked once, before the first write; from then on the watches report it.
 
 use olm_kit::controller::ReconcileError;
 use olm_lifecycle::install_plan::continuation::{Now, goes_on};

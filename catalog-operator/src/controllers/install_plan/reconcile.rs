@@ -38,7 +38,7 @@ pub struct InstallPlans {
     pub(crate) resolutions: Resolutions,
     pub(crate) rights: ChangedRights,
     pub(crate) tenancy: Tenancy,
-    /// Why users' plans have no steps, as it was last told; told once, not at every look.
+    /// Why users' plans have no steps, as it was last reported; reported once, not at every look.
     pub(crate) complaints: DashMap<ObjectKey, String>,
     pub(crate) operator_namespace: String,
     pub(crate) retry_timeout: Duration,
@@ -93,12 +93,12 @@ impl InstallPlans {
             Decision::Resolve => self.resolve(key, plan).await,
             Decision::Write { effects, problem } => {
                 let refused = problem.is_some() && self.tenancy.is_strict();
-                // Told once, when it is written.
+                // Reported once, when it is written.
                 if let Some(problem) = problem.filter(|_| !effects.is_empty()) {
                     tracing::warn!(plan = %key, problem, "plan cannot be executed");
                 }
                 act(&self.calls.interpreter, &effects).await?;
-                // No watch tells when an administrator trusts the namespace.
+                // No watch reports when an administrator trusts the namespace.
                 Ok(if refused { Conclusion::RequeueAfter(RESOLVE_AGAIN) } else { Conclusion::Done })
             }
             Decision::Wait { effects, rest } => {
@@ -124,7 +124,7 @@ impl InstallPlans {
             }
             Err(Unresolved::Waiting) => Ok(Conclusion::RequeueAfter(CATALOG_POLL)),
             Err(Unresolved::Because(why)) => {
-                if self.complaints.get(key).is_none_or(|told| *told != why) {
+                if self.complaints.get(key).is_none_or(|reported| *reported != why) {
                     act(&self.calls.interpreter, &[unresolved(plan, &why)]).await?;
                     self.complaints.insert(key.clone(), why);
                 }

@@ -45,7 +45,7 @@ async fn write(client: &Client, interpreter: &Interpreter, mut effect: Effect) -
     outcomes
 }
 
-/// The same status on the object as it is now; nothing when somebody has written another status.
+/// The same status on the object as it is now; nothing when another status was written.
 fn onto(effect: &Effect, live: &Value) -> Option<Effect> {
     let Action::Status { object, observed: Some(observed) } = &effect.action else { return None };
     let uid = |object: &Value| object.pointer("/metadata/uid").cloned();
@@ -74,7 +74,7 @@ mod tests {
 
     #[rstest]
     #[case::labelled(json!({"phase": "Installing"}), true)]
-    #[case::executed_by_somebody_else(json!({"phase": "Complete"}), false)]
+    #[case::executed_by_another_writer(json!({"phase": "Complete"}), false)]
     fn a_record_goes_onto_the_object_as_it_is(#[case] status: Value, #[case] kept: bool) {
         let before = plan("1", json!({}), json!({"phase": "Installing"}));
         let after = plan("1", json!({}), json!({"phase": "Complete", "plan": []}));

@@ -99,13 +99,14 @@ fn unoffered(
     subscriptions: &[Arc<Subscription>],
     catalogs: &Catalogs,
 ) -> BTreeSet<String> {
-    let lost = followers(plan, subscriptions).filter(|(csv, wish)| !offers(catalogs, wish, csv));
+    let lost = followers(plan, subscriptions)
+        .filter(|(csv, subscription)| !offers(catalogs, subscription, csv));
     lost.map(|(csv, _)| csv.to_owned()).collect()
 }
 
 /// Whether the subscribed channel has the CSV, as far as that is known.
-fn offers(catalogs: &Catalogs, wish: &Subscription, csv: &str) -> bool {
-    let spec = &wish.spec;
+fn offers(catalogs: &Catalogs, subscription: &Subscription, csv: &str) -> bool {
+    let spec = &subscription.spec;
     let key = CatalogKey::new(&spec.source_namespace, &spec.source);
     let Content::Loaded(snapshot) = catalogs.content(&key) else { return true };
     let channel = spec.channel.as_deref().filter(|channel| !channel.is_empty());

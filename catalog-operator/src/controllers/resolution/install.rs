@@ -7,7 +7,7 @@ use olm_kit::tasks::in_place;
 use olm_lifecycle::install_plan::request::PlanRequest;
 use olm_lifecycle::install_plan::steps::BundleInput;
 use olm_lifecycle::subscription::resolution::{
-    self, Failure, Namespace, Selection, record, select, settle,
+    self, Failure, Namespace, Selection, clear_failures, record, select,
 };
 use olm_lifecycle::writes::target_of;
 use olm_types::api::InstallPlan;
@@ -19,8 +19,8 @@ use super::unpack::Images;
 use crate::clock;
 
 impl Resolutions {
-    /// Turns a solution into a plan. The outer error is a refused write, the inner one is told on
-    /// the Subscriptions.
+    /// Turns a solution into a plan. The outer error is a refused write, the inner one is reported
+    /// on the Subscriptions.
     pub(super) async fn install(
         &self,
         namespace: &Namespace,
@@ -43,9 +43,12 @@ impl Resolutions {
         let request = match in_place::read(bytes, plan) {
             Ok(Some(request)) => request,
             Ok(None) => {
-                return act(&self.interpreter, &settle(namespace, &selection, clock::now()))
-                    .await
-                    .map(|()| Ok(Conclusion::Done));
+                return act(
+                    &self.interpreter,
+                    &clear_failures(namespace, &selection, clock::now()),
+                )
+                .await
+                .map(|()| Ok(Conclusion::Done));
             }
             Err(error) => return Ok(Err(Failure::Bundle(error.to_string()))),
         };

@@ -4,12 +4,12 @@ mod install;
 mod named;
 mod observe;
 mod reconcile;
-mod settled;
 mod solve;
+mod unchanged;
 mod unpack;
 mod words;
 
 pub use named::Unresolved;
 pub use reconcile::Resolutions;
-pub(crate) use settled::Settled;
 pub use solve::Rules;
+pub(crate) use unchanged::Unchanged;

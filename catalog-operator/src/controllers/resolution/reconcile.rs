@@ -11,15 +11,15 @@ use olm_kit::controller::{Conclusion, ReconcileError, Reconciler};
 use olm_kit::interpreter::Interpreter;
 use olm_lifecycle::install_plan::collect;
 use olm_lifecycle::subscription::resolution::{
-    Begin, Blocked, Failure, Namespace, Orphans, Terms, Unusable, adopt, begin, fail, tell_orphans,
-    upgrade_under_way,
+    Begin, Blocked, Failure, Namespace, Orphans, Terms, Unusable, adopt, begin, fail,
+    report_orphans, upgrade_under_way,
 };
 use olm_types::api::ClusterServiceVersion;
 
 use super::super::act;
 use super::observe;
-use super::settled::{Inputs, Settled};
 use super::solve::{Question, Refused, Rules, Solved, solve};
+use super::unchanged::{Inputs, Unchanged};
 use crate::catalogs::Catalogs;
 use crate::clock;
 use crate::metrics::CatalogMetrics;
@@ -45,7 +45,7 @@ pub struct Resolutions {
     /// What was last said about the OperatorGroups of a namespace; said once, not at every look.
     pub(crate) complaints: DashMap<String, String>,
     /// Namespaces in which there is nothing left to be done.
-    pub(crate) settled: Settled,
+    pub(crate) unchanged: Unchanged,
     /// What was last said about the CSVs of a namespace that no Subscription refers to.
     pub(crate) orphans: DashMap<String, Orphans>,
 }
@@ -59,7 +59,7 @@ impl Reconciler<String> for Resolutions {
             Begin::NothingSubscribed => {
                 self.withdraw_complaint(name);
                 self.orphans.remove(name);
-                self.settled.forget(name);
+                self.unchanged.forget(name);
             }
             Begin::AllPending => self.withdraw_complaint(name),
             Begin::NotSynced => {}
@@ -75,7 +75,7 @@ impl Reconciler<String> for Resolutions {
 }
 
 impl Resolutions {
-    /// Resolves what can be resolved now, and tells those who are refused why.
+    /// Resolves what can be resolved now, and reports to those who are refused why.
     async fn resolve(
         &self,
         namespace: &Namespace,
@@ -96,13 +96,13 @@ impl Resolutions {
             fail_forward: terms.fail_forward,
         };
         let inputs = Inputs::of(&question);
-        if self.settled.holds(&namespace.name, &inputs) {
+        if self.unchanged.holds(&namespace.name, &inputs) {
             return Ok(Conclusion::Done);
         }
         let conclusion = self.answer(namespace, question).await?;
         // The version of the cluster is no input: with it, every namespace is resolved every time.
         if conclusion == Conclusion::Done && self.rules.cluster.is_none() {
-            self.settled.keep(&namespace.name, inputs);
+            self.unchanged.keep(&namespace.name, inputs);
         }
         Ok(conclusion)
     }
@@ -119,33 +119,33 @@ impl Resolutions {
         // it comes: the old version may be gone by then, and the answer not be true any more.
         let csvs = question.csvs.clone();
         let solved = solve(question, &rules, &self.metrics.resolutions).await;
-        let mut conclusion = self.tell_orphans(&namespace.name, &csvs, &solved.orphans).await?;
+        let mut conclusion = self.report_orphans(&namespace.name, &csvs, &solved.orphans).await?;
         for refused in &solved.refused {
-            let told = self.refuse(namespace, &csvs, refused, &unusable).await?;
-            conclusion = sooner(conclusion, told);
+            let reported = self.refuse(namespace, &csvs, refused, &unusable).await?;
+            conclusion = sooner(conclusion, reported);
         }
         let refused = solved.refused.iter().flat_map(|refused| &refused.subscriptions);
         let able = namespace.without(&refused.cloned().collect());
         if able.subscriptions.is_empty() {
             return Ok(conclusion);
         }
-        let installed = self.install_or_tell(&able, &solved).await?;
+        let installed = self.install_or_report(&able, &solved).await?;
         Ok(sooner(conclusion, installed))
     }
 
-    async fn install_or_tell(
+    async fn install_or_report(
         &self,
         able: &Namespace,
         solved: &Solved,
     ) -> Result<Conclusion, ReconcileError> {
         match self.install(able, solved).await? {
             Ok(conclusion) => Ok(conclusion),
-            Err(failure) => self.tell(able, &failure, &solved.blocked).await,
+            Err(failure) => self.report(able, &failure, &solved.blocked).await,
         }
     }
 
-    /// Tells those who are refused, except that there is no solution in the middle of an upgrade:
-    /// that is no failure.
+    /// Reports to those who are refused, except that there is no solution in the middle of an
+    /// upgrade: that is no failure.
     async fn refuse(
         &self,
         namespace: &Namespace,
@@ -158,9 +158,9 @@ impl Resolutions {
         match (&refused.failure, upgrade) {
             (Failure::NotSatisfiable(_), Some(rest)) => Ok(Conclusion::RequeueAfter(rest)),
             (failure @ Failure::NotSatisfiable(_), None) => {
-                self.tell(&concerned, &failure.clone().without(unusable), &Blocked::new()).await
+                self.report(&concerned, &failure.clone().without(unusable), &Blocked::new()).await
             }
-            (failure, _) => self.tell(&concerned, failure, &Blocked::new()).await,
+            (failure, _) => self.report(&concerned, failure, &Blocked::new()).await,
         }
     }
 
@@ -169,8 +169,8 @@ impl Resolutions {
         observe::universe(&visible, &self.stores, &self.catalogs)
     }
 
-    /// Tells a failure on the Subscriptions, and has the namespace tried again where that helps.
-    async fn tell(
+    /// Reports a failure on the Subscriptions, and has the namespace tried again where that helps.
+    async fn report(
         &self,
         namespace: &Namespace,
         failure: &Failure,
@@ -186,9 +186,9 @@ impl Resolutions {
         Ok(if retried { Conclusion::RequeueAfter(RETRY) } else { Conclusion::Done })
     }
 
-    /// Tells what CSVs without a Subscription lack, on these, unless it was said before. An old
+    /// Reports what CSVs without a Subscription lack, on these, unless it was said before. An old
     /// version that is about to go lacks nothing.
-    async fn tell_orphans(
+    async fn report_orphans(
         &self,
         namespace: &str,
         csvs: &[Arc<ClusterServiceVersion>],
@@ -201,8 +201,9 @@ impl Resolutions {
         if let Some(rest) = upgrade_under_way(csvs.iter().map(AsRef::as_ref), clock::now()) {
             return Ok(Conclusion::RequeueAfter(rest));
         }
-        let told = self.orphans.get(namespace).map(|told| told.clone()).unwrap_or_default();
-        let effects = tell_orphans(csvs, found, &told);
+        let reported =
+            self.orphans.get(namespace).map(|reported| reported.clone()).unwrap_or_default();
+        let effects = report_orphans(csvs, found, &reported);
         if !effects.is_empty() {
             tracing::warn!(namespace, ?found, "CSVs without a Subscription lack something");
         }

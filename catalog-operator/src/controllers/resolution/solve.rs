@@ -1,4 +1,4 @@
-//! Runs the resolver, and tells what it found.
+//! Runs the resolver, and reports what it found.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -57,7 +57,7 @@ pub(super) struct Solved {
     pub(super) refused: Vec<Refused>,
     /// What CSVs lack that no Subscription refers to, where that concerns no Subscription.
     pub(super) orphans: Orphans,
-    /// Why upgrades cannot be had, by Subscription.
+    /// Why upgrades are blocked, by Subscription.
     pub(super) blocked: Blocked,
 }
 
@@ -105,7 +105,7 @@ fn request(question: &Question, cluster_version: Option<Version>) -> ResolutionR
     }
 }
 
-/// The version of the cluster, without what follows a `-`; nothing if nobody wants to know, or if
+/// The version of the cluster, without what follows a `-`; nothing if no rule needs it, or if
 /// it cannot be read: then nothing is refused because of it.
 async fn cluster_version(client: Option<&Client>) -> Option<Version> {
     match discovery::server_version(client?).await {
@@ -119,16 +119,16 @@ async fn cluster_version(client: Option<&Client>) -> Option<Version> {
 
 fn solved(namespace: &str, answer: &Answer) -> Solved {
     let chosen = &answer.resolution.chosen;
-    chosen.iter().for_each(|chosen| tell(namespace, chosen));
+    chosen.iter().for_each(|chosen| report(namespace, chosen));
     for fault in &answer.left_out {
         tracing::warn!(namespace, %fault, "left out of the resolution");
     }
-    let (orphans, wishes): (Vec<_>, Vec<_>) =
+    let (orphans, refusals): (Vec<_>, Vec<_>) =
         answer.refusals.iter().partition(|refusal| refusal.subscriptions.is_empty());
     let blocked = answer.blocked.iter();
     Solved {
         choices: chosen.iter().map(choice).collect(),
-        refused: wishes.into_iter().map(refused).collect(),
+        refused: refusals.into_iter().map(refused).collect(),
         orphans: orphans.into_iter().flat_map(orphaned).collect(),
         blocked: blocked
             .map(|upgrade| (upgrade.subscription.clone(), words::blocked(upgrade)))
@@ -162,7 +162,7 @@ fn choice(chosen: &Chosen) -> Choice {
 }
 
 /// One line per chosen bundle: what, from where, instead of what, and why.
-fn tell(namespace: &str, chosen: &Chosen) {
+fn report(namespace: &str, chosen: &Chosen) {
     let entry = &chosen.entry;
     let why: Vec<_> = chosen.wanted_by.iter().map(ToString::to_string).collect();
     tracing::info!(

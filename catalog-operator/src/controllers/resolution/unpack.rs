@@ -7,7 +7,7 @@ use olm_lifecycle::install_plan::steps;
 use olm_lifecycle::subscription::resolution::{
     Awaited, Blocked, Choice, Failure, Namespace, Selection, unpack_failed, unpacking,
 };
-use olm_lifecycle::unpack::lookup::{Standing, standing};
+use olm_lifecycle::unpack::lookup::{LookupState, state};
 use olm_lifecycle::unpack::{self, Terms, Unpacked};
 
 use super::super::act;
@@ -19,7 +19,7 @@ use crate::unpack::{Progress, UnpackError};
 pub(super) enum Images {
     /// All are unpacked.
     Unpacked(Vec<Unpacked>),
-    /// Some are not; that was told.
+    /// Some are not; that was reported.
     Awaited(Conclusion),
 }
 
@@ -33,8 +33,8 @@ struct Look {
 }
 
 impl Resolutions {
-    /// Brings every image nearer to being unpacked, and tells how they are. The outer error is a
-    /// refused write, the inner one is told on the Subscriptions.
+    /// Brings every image nearer to being unpacked, and reports how they are. The outer error is a
+    /// refused write, the inner one is reported on the Subscriptions.
     pub(super) async fn unpack(
         &self,
         namespace: &Namespace,
@@ -59,9 +59,9 @@ impl Resolutions {
         if look.awaited.is_empty() {
             return Ok(Ok(Images::Unpacked(look.unpacked)));
         }
-        self.tell_awaited(namespace, &look, &selection.blocked)
+        self.report_awaited(namespace, &look, &selection.blocked)
             .await
-            .map(|told| Ok(Images::Awaited(told)))
+            .map(|reported| Ok(Images::Awaited(reported)))
     }
 
     async fn look(
@@ -94,14 +94,14 @@ impl Resolutions {
         Ok(Ok(()))
     }
 
-    async fn tell_awaited(
+    async fn report_awaited(
         &self,
         namespace: &Namespace,
         look: &Look,
         blocked: &Blocked,
     ) -> Result<Conclusion, ReconcileError> {
         let failed =
-            look.awaited.iter().any(|awaited| standing(&awaited.lookup) == Standing::Failed);
+            look.awaited.iter().any(|awaited| state(&awaited.lookup) == LookupState::Failed);
         let effects = match failed {
             true => unpack_failed(namespace, &look.awaited, blocked, clock::now()),
             false => unpacking(namespace, &look.awaited, blocked, clock::now()),
@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn problems_are_told_once() {
+    fn problems_are_reported_once() {
         let problems = |texts: &[&str]| aggregate(texts.iter().map(|t| (*t).to_owned()).collect());
         assert_eq!(problems(&["a", "a"]), "a");
         assert_eq!(problems(&["b", "a", "b"]), "[b, a]");

@@ -12,7 +12,7 @@ pub(super) fn refused(explanation: &Explanation) -> String {
     format!("{}. {}", cut(&line), explanation.summary())
 }
 
-/// Why an upgrade cannot be had.
+/// Why an upgrade is blocked.
 pub(super) fn blocked(upgrade: &BlockedUpgrade) -> String {
     format!(
         "{} is not upgraded to {} (channel {} of {}). {}",

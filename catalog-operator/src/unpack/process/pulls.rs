@@ -195,7 +195,7 @@ impl Attempt {
 }
 
 impl Failure {
-    /// The image cannot be had.
+    /// The image is unavailable.
     fn image(error: &ImageError) -> Self {
         Self { reason: error.reason(), message: error.to_string() }
     }
@@ -227,7 +227,7 @@ mod tests {
 
     use super::*;
 
-    /// Nobody listens there.
+    /// No server listens there.
     const NOWHERE: &str = "127.0.0.1:1/a/b:v1";
 
     fn pulls() -> (Pulls, mpsc::UnboundedReceiver<()>) {
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_failure_is_told_and_tried_again_after_pauses_that_grow() {
+    async fn a_failure_is_reported_and_tried_again_after_pauses_that_grow() {
         let (pulls, mut ended) = pulls();
         assert!(matches!(pulls.state(&catalog(), NOWHERE, Pauses::default()), State::Idle));
         for seconds in [5, 10] {
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_takes_too_long_or_names_no_image_is_told() {
+    async fn what_takes_too_long_or_names_no_image_is_reported() {
         let (pulls, mut ended) = pulls();
         let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let late = format!("{}/a/b:v1", silent.local_addr().unwrap());

@@ -4,7 +4,7 @@
 //! manifests/ metadata/ --write--> ConfigMap --read--> CSV, objects
 //! ```
 //! Keys are names of files, values their content, plain in `data` or compressed in `binaryData`.
-//! Both directions are pure. A ConfigMap that is read may come from v0 or from somebody hostile.
+//! Both directions are pure. A ConfigMap that is read may come from v0 or from a hostile writer.
 
 mod gzip;
 mod read;

@@ -1,4 +1,4 @@
-//! Both directions, what v0 reads and writes, and what nobody should.
+//! Both directions, what v0 reads and writes, and what must not be written.
 
 use std::collections::BTreeMap;
 

@@ -12,7 +12,7 @@ use crate::bundle::BundleAnnotations;
 
 use super::gzip;
 
-/// Most bytes of all values as they are stored, unless told otherwise: about what an API server
+/// Most bytes of all values as they are stored, by default: about what an API server
 /// takes.
 pub const DATA_BYTES: u64 = 1 << 20;
 

@@ -105,7 +105,7 @@ fn bad_bundles(#[case] files: &[(&str, &str)], #[case] expected: &str) {
 }
 
 #[test]
-fn a_file_that_no_config_map_holds_is_told() {
+fn a_file_that_no_config_map_holds_is_reported() {
     let limits = Limits { file: 400, ..Limits::default() };
     let mut archive = Builder::new(Vec::new());
     for (path, content) in

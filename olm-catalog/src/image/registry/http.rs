@@ -92,7 +92,7 @@ impl Http {
         local && self.trust == Trust::Verified || self.without_tls.contains(authority)
     }
 
-    /// Asks, and follows redirects. Credentials go to nobody but whom they were meant for.
+    /// Asks, and follows redirects. Credentials go only to the host that they are for.
     pub(super) async fn ask(&self, question: Question) -> Result<Answer, ImageError> {
         let mut url = self.checked(&question.url, &question.home)?;
         let mut authorization = question.authorization;

@@ -1,7 +1,7 @@
 //! Asks registries (OCI distribution specification, pull).
 //!
 //! Every answer is bounded: in bytes by what it is, in time as a whole. A registry is asked over TLS,
-//! unless it is on this machine or was named as one without. One that lies in public has nobody
+//! unless it is on this machine or was named as one without. One that lies in public names no host
 //! connected to who does not, whomever it refers to.
 
 mod challenge;
@@ -50,7 +50,7 @@ impl Registry {
         Self::with(without_tls, Trust::Verified)
     }
 
-    /// The same, but nobody looks at certificates: what comes may come from anybody. Registries on
+    /// The same, but certificates are not checked: any host may answer. Registries on
     /// this machine are asked over TLS, too.
     ///
     /// # Errors
@@ -77,7 +77,7 @@ impl Registry {
     /// The digest of an image, for which its layers are not transferred.
     ///
     /// # Errors
-    /// The image cannot be had.
+    /// The image is unavailable.
     pub async fn digest(
         &self,
         image: &ImageReference,

@@ -1,4 +1,4 @@
-//! Where an IP address lies: in public, or in a network of somebody's own.
+//! Where an IP address lies: in public, or in a private network.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -7,7 +7,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 pub(super) enum Place {
     /// Anybody on the internet may reach it.
     Public,
-    /// A network of somebody's own, for example that of Pods and Services.
+    /// A private network, for example that of Pods and Services.
     Private,
     /// This machine.
     Loopback,

@@ -8,7 +8,7 @@ use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signat
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{ClientConfig, DigitallySignedStruct, Error, SignatureScheme};
 
-/// A configuration that takes any certificate: what is said is secret, and nobody knows to whom.
+/// A configuration that takes any certificate: what is said is secret, but not to which server.
 pub(super) fn unverified(provider: CryptoProvider) -> io::Result<ClientConfig> {
     let provider = Arc::new(provider);
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider));

@@ -187,7 +187,7 @@ async fn bad_answers(
 }
 
 #[tokio::test]
-async fn nobody_answers() {
+async fn no_server_answers() {
     let error = pulled("127.0.0.1:1/b:v1".to_owned(), &Keychain::default()).await.unwrap_err();
     assert_eq!(error.reason(), "RegistryUnavailable");
     assert!(error.to_string().contains("127.0.0.1:1 cannot be reached"), "{error}");
@@ -220,12 +220,12 @@ async fn tokens_are_fetched_with_credentials() {
     assert!(error.to_string().contains("the CatalogSource's spec.secrets"), "{error}");
 }
 
-/// Credentials do not follow a redirect to somebody else.
+/// Credentials do not follow a redirect to another host.
 #[tokio::test]
 async fn credentials_stay_with_their_registry() {
     let layer = layer();
     let storage = serve(|_| {
-        let taken = answer("400 Bad", "", "credentials of somebody else");
+        let taken = answer("400 Bad", "", "credentials of another host");
         let open = Answer::For(ME, Box::new(taken), Box::new(ok(&layer)));
         BTreeMap::from([("/layer".to_owned(), open)])
     })

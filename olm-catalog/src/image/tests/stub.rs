@@ -1,4 +1,4 @@
-//! A registry that answers as it is told, and not as it should.
+//! A registry that answers as it is scripted, and not as it should.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -152,7 +152,7 @@ fn path(call: &'static str) -> PathAndQuery {
 }
 
 /// A channel that connects on first use. A host that no URI can hold is still dialled; then only
-/// the authority that the server is told is wrong.
+/// the authority that is sent to the server is wrong.
 fn channel(address: Address, options: &ClientOptions, link: Link) -> Channel {
     let endpoint = Endpoint::from_shared(format!("http://{address}"))
         .unwrap_or_else(|_| Endpoint::from_static("http://localhost"));

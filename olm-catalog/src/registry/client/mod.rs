@@ -1,7 +1,7 @@
 //! Client of a registry server that always knows whether the server is there.
 //!
 //! A gRPC channel hides its transport, so the client brings its own connector: every TCP
-//! connection it opens tells when it ends. A lost server is therefore noticed at once, and a
+//! connection it opens reports when it ends. A lost server is therefore noticed at once, and a
 //! server that was replaced behind the same address shows as a loss followed by READY. A health
 //! check decides whether the server answers; while READY it is repeated only rarely, to find
 //! peers that vanished without closing the connection.

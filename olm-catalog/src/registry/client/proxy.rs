@@ -41,7 +41,7 @@ enum Direct {
     },
 }
 
-/// Where a proxy listens, and what it is told about who asks.
+/// Where a proxy listens, and what is sent to it about the caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ProxyServer {
     pub(super) address: Address,

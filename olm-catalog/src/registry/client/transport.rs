@@ -1,4 +1,4 @@
-//! Opens TCP connections for a channel and tells when they end.
+//! Opens TCP connections for a channel and reports when they end.
 
 use std::future::Future;
 use std::io;

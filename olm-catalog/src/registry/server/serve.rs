@@ -1,4 +1,4 @@
-//! Runs a server until it is told to stop.
+//! Runs a server until it is asked to stop.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,7 +26,7 @@ use crate::registry::proto::experimental_registry_server::ExperimentalRegistrySe
 /// How a server behaves. [`Default`] is right for production.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServerOptions {
-    /// How long calls may go on after the server was told to stop.
+    /// How long calls may go on after the server was asked to stop.
     pub drain: Duration,
     /// Calls of one connection that are answered at the same time; more wait.
     pub calls_per_connection: u32,
@@ -71,7 +71,7 @@ pub enum ServeError {
     Description(#[from] tonic_reflection::server::Error),
 }
 
-/// Tells clients which services and messages there are.
+/// Reports to clients which services and messages there are.
 fn reflection() -> tonic_reflection::server::Builder<'static> {
     tonic_reflection::server::Builder::configure()
         .register_encoded_file_descriptor_set(DESCRIPTORS)

@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn who_stops_loses_the_place_to_others_and_is_told() {
+    fn who_stops_loses_the_place_to_others_and_is_reported() {
         let streams = Streams::new(1, Duration::ZERO);
         let mut stopped = streams.open(numbers()).unwrap();
         let next = streams.open(numbers()).unwrap();

@@ -1,6 +1,6 @@
 //! Graphs in DOT, the language of Graphviz.
 
-use super::{Notation, Standing};
+use super::{EntryKind, Notation};
 
 /// The notation of DOT.
 pub(super) struct Dot;
@@ -14,11 +14,11 @@ impl Notation for Dot {
         format!("  subgraph cluster_{place} {{\n    label={};", quoted(title))
     }
 
-    fn node(number: usize, label: &str, standing: Standing) -> String {
-        let style = match standing {
-            Standing::Head => ", penwidth=3",
-            Standing::Member => "",
-            Standing::Missing => ", style=dashed",
+    fn node(number: usize, label: &str, kind: EntryKind) -> String {
+        let style = match kind {
+            EntryKind::Head => ", penwidth=3",
+            EntryKind::Member => "",
+            EntryKind::Missing => ", style=dashed",
         };
         format!("    b{number} [label={}{style}];", quoted(label))
     }

@@ -1,6 +1,6 @@
 //! Graphs in Mermaid.
 
-use super::{Notation, Standing};
+use super::{EntryKind, Notation};
 
 /// The notation of Mermaid.
 pub(super) struct Mermaid;
@@ -15,11 +15,11 @@ impl Notation for Mermaid {
         format!("  subgraph c{place}[\"{}\"]", entities(title))
     }
 
-    fn node(number: usize, label: &str, standing: Standing) -> String {
-        let class = match standing {
-            Standing::Head => ":::head",
-            Standing::Member => "",
-            Standing::Missing => ":::missing",
+    fn node(number: usize, label: &str, kind: EntryKind) -> String {
+        let class = match kind {
+            EntryKind::Head => ":::head",
+            EntryKind::Member => "",
+            EntryKind::Missing => ":::missing",
         };
         format!("    b{number}[\"{}\"]{class}", entities(label))
     }

@@ -52,14 +52,14 @@ trait Notation {
     /// Before a channel, which has a place among all.
     fn open(place: usize, title: &str) -> String;
     /// A bundle.
-    fn node(number: usize, label: &str, standing: Standing) -> String;
+    fn node(number: usize, label: &str, kind: EntryKind) -> String;
     /// From an older bundle to a newer one.
     fn edge(older: usize, newer: usize, skipped: bool) -> String;
 }
 
 /// What a bundle is to its channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Standing {
+enum EntryKind {
     Head,
     Member,
     /// It is named by an entry and not there.
@@ -97,7 +97,7 @@ fn print_channel<N: Notation>(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     for (name, number) in &nodes.numbers {
-        let node = N::node(*number, &label(name, channel), standing(name, channel));
+        let node = N::node(*number, &label(name, channel), entry_kind(name, channel));
         writeln!(out, "{node}")?;
     }
     for entry in channel.entries.values() {
@@ -109,11 +109,11 @@ fn print_channel<N: Notation>(
     Ok(())
 }
 
-fn standing(name: &str, channel: &Channel) -> Standing {
+fn entry_kind(name: &str, channel: &Channel) -> EntryKind {
     match channel.entries.contains_key(name) {
-        _ if name == channel.head => Standing::Head,
-        true => Standing::Member,
-        false => Standing::Missing,
+        _ if name == channel.head => EntryKind::Head,
+        true => EntryKind::Member,
+        false => EntryKind::Missing,
     }
 }
 

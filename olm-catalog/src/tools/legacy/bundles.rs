@@ -49,16 +49,17 @@ struct Property<'a> {
     value: Option<&'a RawValue>,
 }
 
-/// The bundle of a CSV. An owned CRD that is not there is told to `tell`; the bundle lacks it.
+/// The bundle of a CSV. An owned CRD that is not there is reported to `report`; the bundle lacks
+/// it.
 ///
 /// # Errors
 /// The CSV is no bundle.
-pub(super) fn read(csv: &Csv, crds: &Crds, tell: impl FnMut(String)) -> Result<Bundle, String> {
+pub(super) fn read(csv: &Csv, crds: &Crds, report: impl FnMut(String)) -> Result<Bundle, String> {
     if !csv.has_spec {
         return Err("it has no spec".to_owned());
     }
     let spec = Spec::of(csv)?;
-    let owned = owned(&spec, crds, tell)?;
+    let owned = owned(&spec, crds, report)?;
     let adding =
         |message: String| format!("error adding operator bundle {}: {message}", csv.name());
     bundle(csv, &spec, &owned).map_err(adding)
@@ -120,17 +121,17 @@ fn of_crd(api: &ApiKey) -> Option<ApiKey> {
 fn owned(
     spec: &Spec<'_>,
     crds: &Crds,
-    mut tell: impl FnMut(String),
+    mut report: impl FnMut(String),
 ) -> Result<Vec<Arc<Crd>>, String> {
     let mut found = Vec::new();
     for api in spec.definitions("customresourcedefinitions", "owned")? {
         let Some(key) = of_crd(&api) else {
-            tell(format!("error parsing owned name: {:?} is not PLURAL.GROUP", api.plural));
+            report(format!("error parsing owned name: {:?} is not PLURAL.GROUP", api.plural));
             continue;
         };
         match crds.get(&key) {
             Some(crd) => found.push(Arc::clone(crd)),
-            None => tell(format!("couldn't find owned CRD in crd list {key}")),
+            None => report(format!("couldn't find owned CRD in crd list {key}")),
         }
     }
     Ok(found)
@@ -191,7 +192,7 @@ fn required(spec: &Spec<'_>) -> Result<BTreeSet<ApiKey>, String> {
     Ok(all)
 }
 
-/// Images are served to nobody, but what cannot be looked through for them is refused.
+/// Images are not served, but what cannot be looked through for them is refused.
 fn check_images(spec: &Spec<'_>) -> Result<(), String> {
     let images = |message| format!("unable to obtain images : {message}");
     spec.field("relatedImages", "[]RelatedImage").map_err(images)?;

@@ -10,7 +10,7 @@
 //! What is taken, refused and left out is what v0's loader takes, refuses and leaves out
 //! (operator-registry v1.73, `pkg/sqlite/configmap.go` and `load.go`), and the catalog answers as its
 //! database does. So the rules of file-based catalogs are none of these: a package may have any name,
-//! two bundles may have one version, and a CSV that no channel leads to is there for nobody.
+//! two bundles may have one version, and a CSV that no channel leads to is not offered.
 
 mod answers;
 mod bundles;
@@ -39,7 +39,7 @@ pub const PACKAGES: &str = "packages";
 pub struct Loaded {
     /// What could be read.
     pub catalog: LegacyCatalog,
-    /// What is wrong with the rest; v0 serves nothing then, unless it is told to be permissive.
+    /// What is wrong with the rest; v0 serves nothing then, unless it is run as permissive.
     pub problems: Vec<LegacyProblem>,
 }
 

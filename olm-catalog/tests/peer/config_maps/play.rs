@@ -86,7 +86,7 @@ async fn everything(address: SocketAddr) -> BTreeMap<String, String> {
     let mut said = BTreeMap::from([("Health/Check".to_owned(), health(address).await)]);
     let packages = asking.packages().await.map(sorted);
     let names: BTreeSet<String> = packages.iter().flatten().map(|row| row.name.clone()).collect();
-    tell(&mut said, "ListPackages".to_owned(), packages);
+    report(&mut said, "ListPackages".to_owned(), packages);
     let mut channels = BTreeSet::from([("nope".to_owned(), "nope".to_owned())]);
     for name in with(names, "nope") {
         let package = asking.package(&name).await;
@@ -94,11 +94,11 @@ async fn everything(address: SocketAddr) -> BTreeMap<String, String> {
             channels.insert((name.clone(), channel.name.clone()));
             channels.insert((name.clone(), "nope".to_owned()));
         }
-        tell(&mut said, format!("GetPackage {name}"), package);
+        report(&mut said, format!("GetPackage {name}"), package);
     }
     let bundles = asking.bundles().await.map(|rows| sorted(rows.into_iter().map(plain).collect()));
     let listed = bundles.clone().unwrap_or_default();
-    tell(&mut said, "ListBundles".to_owned(), bundles);
+    report(&mut said, "ListBundles".to_owned(), bundles);
     let names = listed.iter().flat_map(|bundle| {
         let older = std::iter::once(&bundle.replaces).chain(&bundle.skips);
         std::iter::once(&bundle.csv_name).chain(older).cloned()
@@ -106,18 +106,18 @@ async fn everything(address: SocketAddr) -> BTreeMap<String, String> {
     let names = with(names.collect(), "nope");
     for (package, channel) in &channels {
         let head = asking.head([package.as_str(), channel.as_str()]).await;
-        tell(&mut said, format!("GetBundleForChannel {package} {channel}"), head);
+        report(&mut said, format!("GetBundleForChannel {package} {channel}"), head);
         for name in &names {
             let place = [package.as_str(), channel.as_str(), name.as_str()];
             let bundle = asking.bundle(place).await.map(plain);
-            tell(&mut said, format!("GetBundle {place:?}"), bundle);
+            report(&mut said, format!("GetBundle {place:?}"), bundle);
             let newer = asking.replacement(place).await.map(plain);
-            tell(&mut said, format!("GetBundleThatReplaces {place:?}"), newer);
+            report(&mut said, format!("GetBundleThatReplaces {place:?}"), newer);
         }
     }
     for name in &names {
         let newer = asking.that_replace(name).await.map(sorted);
-        tell(&mut said, format!("GetChannelEntriesThatReplace {name}"), newer);
+        report(&mut said, format!("GetChannelEntriesThatReplace {name}"), newer);
     }
     providers(&mut asking, &listed, &mut said).await;
     said
@@ -135,11 +135,11 @@ async fn providers(
     apis.insert(Api::default());
     for api in &apis {
         let rows = asking.that_provide(api).await.map(sorted);
-        tell(said, format!("GetChannelEntriesThatProvide {api:?}"), rows);
+        report(said, format!("GetChannelEntriesThatProvide {api:?}"), rows);
         let rows = asking.heads_that_provide(api).await.map(sorted);
-        tell(said, format!("GetLatestChannelEntriesThatProvide {api:?}"), rows);
+        report(said, format!("GetLatestChannelEntriesThatProvide {api:?}"), rows);
         let bundle = asking.default_provider(api).await.map(plain);
-        tell(said, format!("GetDefaultBundleThatProvides {api:?}"), bundle);
+        report(said, format!("GetDefaultBundleThatProvides {api:?}"), bundle);
     }
 }
 
@@ -155,7 +155,7 @@ async fn health(address: SocketAddr) -> String {
     all.join(" ")
 }
 
-fn tell<T: std::fmt::Debug>(
+fn report<T: std::fmt::Debug>(
     said: &mut BTreeMap<String, String>,
     question: String,
     answer: Answer<T>,

@@ -157,8 +157,8 @@ async fn metrics_are_for_those_who_may_get_them() {
     assert_eq!(ask("/metrics", Some("bad")).await.0, 401);
     let refused = (403, "guest may not get /metrics\n".to_owned());
     assert_eq!(ask("/metrics", Some("guest")).await, refused);
-    let nobody = (401, "a token or a client certificate is needed\n".to_owned());
-    assert_eq!(ask("/metrics", None).await, nobody);
+    let unauthorized = (401, "a token or a client certificate is needed\n".to_owned());
+    assert_eq!(ask("/metrics", None).await, unauthorized);
     let asked = script.finish();
     assert_eq!(asked[1].body["spec"]["nonResourceAttributes"]["path"], "/metrics");
     assert_eq!(asked[1].body["spec"]["user"], "prometheus");

@@ -39,7 +39,7 @@ fn scoped(own: &Script, anonymous: &Script) -> Interpreter {
 
 #[rstest::rstest]
 #[case::of_another_namespace(Some("other"), "an object of other;")]
-#[case::of_nobody(None, "an object of the cluster;")]
+#[case::of_no_account(None, "an object of the cluster;")]
 #[tokio::test]
 async fn an_account_acts_for_its_own_namespace_alone(
     #[case] behalf: Option<&str>,

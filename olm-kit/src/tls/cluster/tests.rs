@@ -42,7 +42,7 @@ fn profiles(#[case] says: Value, #[case] oldest: TlsVersion, #[case] suites: &[&
 #[rstest]
 #[case::no_safe_suite(custom_of("VersionTLS12", &["DHE-RSA-AES128-GCM-SHA256"]))]
 #[case::no_version(custom_of("1.2", &[]))]
-fn what_nobody_could_follow(#[case] says: Value) {
+fn what_no_client_could_follow(#[case] says: Value) {
     assert!(merge(&TlsFlags::default(), &says).is_err());
 }
 
@@ -56,7 +56,7 @@ fn flags_win_each_for_what_it_says() {
     assert_eq!(merge(&suites, &custom), Ok(profile(TlsVersion::V12, &[OTHER])));
     let newest = flags(Some(TlsVersion::V13), &[]);
     assert_eq!(merge(&newest, &json!(null)), Ok(profile(TlsVersion::V13, &[])));
-    // What is wrong with suites that do not count is no trouble.
+    // What is wrong with suites that do not count is no problem.
     let unsafe_only = custom_of("VersionTLS12", &["DHE-RSA-AES128-GCM-SHA256"]);
     assert_eq!(merge(&suites, &unsafe_only), Ok(profile(TlsVersion::V12, &[OTHER])));
 }

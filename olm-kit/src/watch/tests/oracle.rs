@@ -13,7 +13,7 @@ use crate::ObjectKey;
 enum Step {
     /// The process writes an object; the answer arrives later.
     Write(u8),
-    /// Somebody deletes an object.
+    /// A client deletes an object.
     Delete(u8),
     /// The answer to the oldest write arrives.
     Answer,
@@ -89,7 +89,7 @@ impl Server {
         store.end_list();
     }
 
-    fn settle(&mut self, store: &Store<ConfigMap>) {
+    fn converge(&mut self, store: &Store<ConfigMap>) {
         while !self.answers.is_empty() {
             self.answer(store);
         }
@@ -117,7 +117,7 @@ proptest! {
                 Some(new) => seen.lock().insert(key, new.clone()),
                 None => seen.lock().remove(&key),
             };
-            assert_eq!(known, change.old, "a listener was told something else before");
+            assert_eq!(known, change.old, "a listener was notified of something else before");
         });
         for step in steps {
             match step {
@@ -128,11 +128,11 @@ proptest! {
                 Step::Relist(answers) => server.relist(&store, answers),
             }
         }
-        server.settle(&store);
+        server.converge(&store);
         let held: Vec<_> = store.list().iter().map(|map| (**map).clone()).collect();
         let expected: Vec<_> = server.objects.into_values().collect();
         prop_assert_eq!(&held, &expected);
-        let told: Vec<_> = listeners.lock().values().map(|map| (**map).clone()).collect();
-        prop_assert_eq!(told, expected);
+        let reported: Vec<_> = listeners.lock().values().map(|map| (**map).clone()).collect();
+        prop_assert_eq!(reported, expected);
     }
 }

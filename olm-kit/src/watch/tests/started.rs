@@ -34,11 +34,11 @@ async fn a_malformed_object_does_not_stop_the_watch() {
         );
     let tasks = Tasks::new(CancellationToken::new());
     let seen = Arc::new(tokio::sync::Semaphore::new(0));
-    let told = seen.clone();
+    let reported = seen.clone();
     let api: Api<ConfigMap> = Api::namespaced(script.client(), "ns");
     let store = Watch::builder(api, Config::default())
         .strip(|map| map.data = None)
-        .on_change(move |_| told.add_permits(1))
+        .on_change(move |_| reported.add_permits(1))
         .start(&tasks);
     assert!(!tasks.readiness().is_ready());
     store.synced().await;

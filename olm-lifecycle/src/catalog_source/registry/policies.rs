@@ -22,7 +22,7 @@ const DNS: [(&str, u16); 4] = [("TCP", 53), ("UDP", 53), ("TCP", 5353), ("UDP", 
 pub(super) enum Egress {
     /// Nothing: its catalog is in its image.
     None,
-    /// The API server, whose address nobody knows beforehand, and name servers.
+    /// The API server, whose address is not known beforehand, and name servers.
     ApiServer,
 }
 

@@ -209,7 +209,7 @@ fn what_serves_a_config_map() {
 }
 
 #[test]
-fn what_no_pod_can_have_is_told() {
+fn what_no_pod_can_have_is_reported() {
     let much = image(json!({"grpcPodConfig": {"memoryTarget": "much"}}));
     let error = wanted(&much, &Backend::Image, &settings(), &Surroundings::default());
     let message = error.unwrap_err().to_string();

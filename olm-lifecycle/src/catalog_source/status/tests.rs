@@ -77,9 +77,9 @@ fn invalid_specs(#[case] spec: CatalogSourceSpec, #[case] message: &str) {
         (status.reason.as_deref(), status.message.as_deref()),
         (Some("SpecInvalidError"), Some(message))
     );
-    let told = observed(catalog(spec, Some(status)), Ok(None));
-    assert_eq!(status_after(&told), None);
-    assert!(!is_healthy(&told.catalog));
+    let reported = observed(catalog(spec, Some(status)), Ok(None));
+    assert_eq!(status_after(&reported), None);
+    assert!(!is_healthy(&reported.catalog));
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn a_spec_that_became_valid_loses_its_complaint() {
 }
 
 #[test]
-fn an_address_that_cannot_be_dialled_is_told() {
+fn an_address_that_cannot_be_dialled_is_reported() {
     let connection = Err("address there: missing port in address".to_owned());
     let status = status_after(&observed(catalog(at("there"), None), connection)).unwrap();
     assert_eq!(
@@ -144,8 +144,8 @@ fn an_address_that_cannot_be_dialled_is_told() {
 #[case::is_lost("READY", "TRANSIENT_FAILURE", Some("TRANSIENT_FAILURE"))]
 fn connection_states(#[case] recorded: &str, #[case] found: &str, #[case] written: Option<&str>) {
     let first = observed(catalog(at("there:50051"), None), connection(recorded));
-    let told = catalog(at("there:50051"), status_after(&first));
-    let status = status_after(&observed(told, connection(found)));
+    let reported = catalog(at("there:50051"), status_after(&first));
+    let status = status_after(&observed(reported, connection(found)));
     let state =
         status.and_then(|status| status.connection_state).map(|state| state.last_observed_state);
     assert_eq!(state.as_deref(), written);
@@ -159,7 +159,7 @@ fn connection_states(#[case] recorded: &str, #[case] found: &str, #[case] writte
 #[case::is_about_to_connect("READY", "CONNECTING", 201, None)]
 #[case::stays_unreachable("TRANSIENT_FAILURE", "TRANSIENT_FAILURE", 202, Some(202))]
 #[case::was_idle_and_is("IDLE", "IDLE", 201, None)]
-fn a_start_is_told_once(
+fn a_start_is_reported_once(
     #[case] recorded: &str,
     #[case] found: &str,
     #[case] connected: i64,
@@ -177,12 +177,12 @@ fn a_start_is_told_once(
         since: second(connected),
     };
     let start = Timestamp::from_millisecond(200_400).unwrap();
-    let told = connection_state(Some(state.clone()), &connection, start);
-    let at = told.last_connect.as_ref().map(|time| time.0.as_second());
+    let reported = connection_state(Some(state.clone()), &connection, start);
+    let at = reported.last_connect.as_ref().map(|time| time.0.as_second());
     assert_eq!(at, Some(written.unwrap_or(100)));
     // As it comes back from the API server, it is true.
-    let kept = connection_state(Some(told.clone()), &connection, start);
-    assert_eq!(kept, told);
+    let kept = connection_state(Some(reported.clone()), &connection, start);
+    assert_eq!(kept, reported);
     assert_eq!(connection_state(Some(state.clone()), &connection, second(50)), state);
 }
 
@@ -223,7 +223,7 @@ fn hiding(hidden: &str) -> Content {
     "CatalogNotReadable: the catalog is refused: too large; what was read at \
      1970-01-01T00:00:00Z stays in use (7 channel entries)"
 )]
-fn what_resolution_uses(#[case] state: &str, #[case] content: Content, #[case] told: &str) {
+fn what_resolution_uses(#[case] state: &str, #[case] content: Content, #[case] reported: &str) {
     let mut observed = observed(catalog(at("there:50051"), None), connection(state));
     observed.content = content;
     let status = status_after(&observed).unwrap();
@@ -236,7 +236,7 @@ fn what_resolution_uses(#[case] state: &str, #[case] content: Content, #[case] t
             format!("{}: {}", one.reason, one.message)
         })
         .collect();
-    assert_eq!(conditions.join("\n"), told);
+    assert_eq!(conditions.join("\n"), reported);
     observed.catalog = catalog(at("there:50051"), Some(status));
     assert_eq!(status_after(&observed), None, "written once");
 }

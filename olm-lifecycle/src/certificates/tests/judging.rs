@@ -95,7 +95,7 @@ fn a_bundle_trusts_whom_it_holds() {
     let bundle = join(all[..2].iter().map(|one| one.as_bytes()));
     assert!(trusts(&bundle, all[0].as_bytes()) && trusts(&bundle, all[1].as_bytes()));
     assert!(!trusts(&bundle, all[2].as_bytes()));
-    assert!(!trusts(&bundle, b""), "nobody is not trusted");
+    assert!(!trusts(&bundle, b""), "an empty certificate is not trusted");
     assert!(!trusts(b"garbage", b"garbage"));
     assert_eq!(newest(&bundle, 1), all[0].as_bytes());
     assert_eq!(newest(&bundle, 5), bundle);

@@ -98,7 +98,7 @@ fn callers_do_not_gather_authorities_without_end() {
 }
 
 #[test]
-fn a_secret_of_somebody_else_is_filled_and_stays_theirs() {
+fn a_secret_of_another_owner_is_filled_and_stays_theirs() {
     let mut secret = mk_secret(days(-1));
     secret.metadata.owner_references = None;
     let plan = plan(&objects_with(secret), b"");

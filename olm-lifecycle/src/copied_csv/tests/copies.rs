@@ -9,7 +9,7 @@ use olm_types::api::ClusterServiceVersion;
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use crate::copied_csv::{Copying, Prototype, Wish, wish};
+use crate::copied_csv::{Copying, Desired, Prototype, desired};
 
 fn mk_origin(targets: &str, phase: &str) -> ClusterServiceVersion {
     serde_json::from_value(json!({
@@ -27,9 +27,13 @@ fn mk_given(namespaces: &[&str]) -> NamespaceSet {
     namespaces.iter().copied().collect()
 }
 
-fn wished(origin: Option<&ClusterServiceVersion>, targets: &[&str], namespace: &str) -> Wish {
+fn desired_with(
+    origin: Option<&ClusterServiceVersion>,
+    targets: &[&str],
+    namespace: &str,
+) -> Desired {
     let copying = Copying { enabled: true, protected: BTreeSet::new() };
-    wish(origin, Some(&mk_given(targets)), namespace, &copying)
+    desired(origin, Some(&mk_given(targets)), namespace, &copying)
 }
 
 fn copy_of(origin: &ClusterServiceVersion) -> Value {
@@ -42,13 +46,17 @@ fn copy_of(origin: &ClusterServiceVersion) -> Value {
 /// "OLM creates copies of all active member CSVs of an OperatorGroup in each of that
 /// OperatorGroup's target namespaces."
 #[rstest]
-#[case::a_target(&["a", "b"], "a", Wish::Present)]
-#[case::another_target(&["a", "b"], "b", Wish::Present)]
-#[case::of_all_namespaces(&[""], "c", Wish::Present)]
-#[case::no_target(&["a", "b"], "c", Wish::Absent)]
-fn targets_have_copies(#[case] targets: &[&str], #[case] namespace: &str, #[case] expected: Wish) {
+#[case::a_target(&["a", "b"], "a", Desired::Present)]
+#[case::another_target(&["a", "b"], "b", Desired::Present)]
+#[case::of_all_namespaces(&[""], "c", Desired::Present)]
+#[case::no_target(&["a", "b"], "c", Desired::Absent)]
+fn targets_have_copies(
+    #[case] targets: &[&str],
+    #[case] namespace: &str,
+    #[case] expected: Desired,
+) {
     let origin = mk_origin(&targets.join(","), "Succeeded");
-    assert_eq!(wished(Some(&origin), targets, namespace), expected);
+    assert_eq!(desired_with(Some(&origin), targets, namespace), expected);
 }
 
 /// "Copied CSVs have a status reason Copied and are updated to match the status of their source
@@ -74,6 +82,6 @@ fn a_copy_does_not_name_the_targets() {
 /// source CSV belongs to no longer targets the copied CSV's namespace."
 #[test]
 fn copies_go() {
-    assert_eq!(wished(None, &["a"], "a"), Wish::Absent);
-    assert_eq!(wished(Some(&mk_origin("b", "Succeeded")), &["b"], "a"), Wish::Absent);
+    assert_eq!(desired_with(None, &["a"], "a"), Desired::Absent);
+    assert_eq!(desired_with(Some(&mk_origin("b", "Succeeded")), &["b"], "a"), Desired::Absent);
 }

@@ -153,7 +153,7 @@ impl Schema {
     }
 }
 
-/// The alternative to tell about (the first valid one, or else the one with most rules behind it),
+/// The alternative to report (the first valid one, or else the one with most rules behind it),
 /// and how many are valid. With `any` the first valid one ends the search.
 fn best_of(schemas: &[Schema], path: &Path<'_>, value: &Value, any: bool) -> (Verdict, usize) {
     let (mut best, mut valid) = (None::<Verdict>, 0);

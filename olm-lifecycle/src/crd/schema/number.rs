@@ -41,7 +41,7 @@ impl Number {
         }
     }
 
-    /// Whether this is a whole number, up to what floats cannot tell.
+    /// Whether this is a whole number, up to what floats cannot distinguish.
     pub(super) fn is_whole(self) -> bool {
         match self {
             Self::Integer(_) => true,

@@ -1,5 +1,5 @@
-//! What is valid and what is told, keyword by keyword. The same objects meet a real API server in
-//! the scenarios of olm-testkit.
+//! What is valid and what is reported, keyword by keyword. The same objects meet a real API server
+//! in the scenarios of olm-testkit.
 
 use proptest::prelude::*;
 use rstest::rstest;
@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::*;
 
-fn told(schema: Value, object: Value) -> String {
+fn reported(schema: Value, object: Value) -> String {
     in_words(&Schema::compile(&schema).check(&object)).unwrap_or_default()
 }
 
@@ -52,7 +52,7 @@ fn spec(schema: Value) -> Value {
 #[case::unknown_format(json!({"type": "string", "format": "moon"}), json!("x"), "")]
 #[case::format_of_integer(json!({"type": "integer", "format": "int32"}), json!(7), "")]
 fn keywords(#[case] schema: Value, #[case] value: Value, #[case] expected: &str) {
-    assert_eq!(told(spec(schema), json!({"spec": value})), expected);
+    assert_eq!(reported(spec(schema), json!({"spec": value})), expected);
 }
 
 /// The MachinePool of Hive, from v0's own tests (spec catalog-operator 9.7).
@@ -63,7 +63,7 @@ fn findings_come_in_the_order_of_an_api_server() {
     let required = json!(["clusterDeploymentRef", "name", "platform"]);
     let schema = spec(json!({"type": "object", "properties": fields, "required": required}));
     assert_eq!(
-        told(schema, json!({"spec": {"clusterDeploymentRef": null}})),
+        reported(schema, json!({"spec": {"clusterDeploymentRef": null}})),
         "[[].spec.clusterDeploymentRef: Invalid value: \"null\": spec.clusterDeploymentRef in body must be of \
          type object: \"null\", [].spec.name: Required value, [].spec.platform: Required value]"
     );
@@ -90,8 +90,8 @@ fn formats_of_strings(#[case] format: &str, #[case] good: &str, #[case] bad: &st
 }
 
 #[test]
-fn a_pattern_that_does_not_compile_is_told() {
-    let text = told(spec(json!({"pattern": "("})), json!({"spec": "x"}));
+fn a_pattern_that_does_not_compile_is_reported() {
+    let text = reported(spec(json!({"pattern": "("})), json!({"spec": "x"}));
     let expected =
         r#"[].spec: Invalid value: "x": spec in body should match '(, but pattern is invalid: "#;
     assert!(text.starts_with(expected), "{text}");
@@ -100,7 +100,7 @@ fn a_pattern_that_does_not_compile_is_told() {
 #[test]
 fn many_findings_are_cut() {
     let many: Vec<_> = (0..50).collect();
-    let text = told(spec(json!({"items": {"type": "string"}})), json!({"spec": many}));
+    let text = reported(spec(json!({"items": {"type": "string"}})), json!({"spec": many}));
     assert!(text.ends_with(", and 30 more]"), "{text}");
 }
 
@@ -109,7 +109,7 @@ fn deep_schemas_and_objects_end() {
     let text = |open: &str, close: &str| format!("{}1{}", open.repeat(100), close.repeat(100));
     let schema = serde_json::from_str(&text(r#"{"items":"#, "}")).unwrap();
     let object = serde_json::from_str(&text("[", "]")).unwrap();
-    assert_eq!(told(schema, object), "");
+    assert_eq!(reported(schema, object), "");
 }
 
 fn any_json() -> impl Strategy<Value = Value> {

@@ -8,7 +8,7 @@ use super::verdict::Verdict;
 use super::{Pattern, StringRules};
 
 impl StringRules {
-    /// Checks a string; the first rule that it breaks is the only one that is told.
+    /// Checks a string; the first rule that it breaks is the only one that is reported.
     pub(super) fn check(&self, verdict: &mut Verdict, path: &Path<'_>, value: &Value, text: &str) {
         let length = i64::try_from(text.chars().count()).unwrap_or(i64::MAX);
         if let Some(max) = self.max_length.filter(|max| length > *max) {

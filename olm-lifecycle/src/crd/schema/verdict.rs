@@ -10,7 +10,7 @@ use crate::install_plan::steps::text;
 const SPELLED_OUT: usize = 20;
 
 /// What a check found, and how many rules were looked at: among alternatives that all fail, the one
-/// with most rules behind it is told.
+/// with most rules behind it is reported.
 #[derive(Debug, Default)]
 pub(super) struct Verdict {
     findings: Vec<String>,

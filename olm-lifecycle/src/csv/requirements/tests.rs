@@ -84,7 +84,7 @@ fn permissions(#[case] granted: &str, #[case] met: bool, #[case] expected: &str)
 )]
 #[case::this_csv(mk_owner("ClusterServiceVersion", UID), true, "ServiceAccount Present 0")]
 #[case::another_kind(mk_owner("ConfigMap", "other"), true, "ServiceAccount Present 0")]
-#[case::nobody(json!([]), true, "ServiceAccount Present 0")]
+#[case::no_subject(json!([]), true, "ServiceAccount Present 0")]
 fn owners_of_the_account(#[case] owners: Value, #[case] met: bool, #[case] expected: &str) {
     let mut world = World::new();
     world.put(mk_account(&owners));

@@ -11,7 +11,7 @@ use crate::csv::decision::Decision;
 use crate::csv::pass::{Pass, Query};
 use crate::csv::serving::removed;
 use crate::csv::status::time_in_phase;
-use crate::install::{Unhealthy, UnhealthyReason, is_disrupted, unsettled};
+use crate::install::{Unhealthy, UnhealthyReason, incomplete, is_disrupted};
 
 /// How long components may take to become healthy; v0's value.
 const INSTALL_TIMEOUT: SignedDuration = SignedDuration::from_mins(5);
@@ -67,7 +67,7 @@ fn installing(pass: &Pass<'_>) -> Result<Decision, Query> {
     Ok(decision.requeue_at(later(pass.now, left)))
 }
 
-/// Looks again when certificates are due, since nothing else tells.
+/// Looks again when certificates are due, since no event says so.
 fn succeeded(pass: &Pass<'_>) -> Result<Decision, Query> {
     let decision = evaluate(pass, CsvPhase::Failed, reasons::COMPONENT_UNHEALTHY)?;
     Ok(match next_look(pass) {
@@ -118,7 +118,7 @@ fn evaluate(pass: &Pass<'_>, unhealthy: CsvPhase, reason: &'static str) -> Resul
             let message = "calculated deployment install is bad";
             Decision::enter(CsvPhase::Pending, reasons::NEEDS_REINSTALL, message).note(why)
         }
-        Components::Deployment(trouble) => in_trouble(trouble, unhealthy, reason),
+        Components::Deployment(problem) => with_problem(problem, unhealthy, reason),
         Components::ApiServicesMissing if pods_come_back(pass)? => Decision::nothing()
             .requeue_at(later(pass.now, POD_PAUSE))
             .note("APIs are away while pods are replaced"),
@@ -140,16 +140,16 @@ fn evaluate(pass: &Pass<'_>, unhealthy: CsvPhase, reason: &'static str) -> Resul
 /// The question for the Pods, while they are not known.
 fn pods_come_back(pass: &Pass<'_>) -> Result<bool, Query> {
     let observed = pass.observed;
-    let unsettled = unsettled(&observed.csv, &observed.deployments);
-    if unsettled.is_empty() {
+    let incomplete = incomplete(&observed.csv, &observed.deployments);
+    if incomplete.is_empty() {
         return Ok(false);
     }
-    let pods = observed.pods.as_ref().ok_or(Query::Pods(unsettled))?;
+    let pods = observed.pods.as_ref().ok_or(Query::Pods(incomplete))?;
     Ok(pods.iter().any(|pod| is_disrupted(pod, pass.now)))
 }
 
-fn in_trouble(trouble: Unhealthy, unhealthy: CsvPhase, reason: &'static str) -> Decision {
-    let Unhealthy { reason: kind, message } = trouble;
+fn with_problem(problem: Unhealthy, unhealthy: CsvPhase, reason: &'static str) -> Decision {
+    let Unhealthy { reason: kind, message } = problem;
     match kind {
         UnhealthyReason::Timeout => {
             let message = format!("install failed: {message}");

@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stage_that_is_not_there_is_told() {
+    fn a_stage_that_is_not_there_is_reported() {
         assert!(Stages::default().before::<Stops>(&Stops("own")).is_none());
     }
 

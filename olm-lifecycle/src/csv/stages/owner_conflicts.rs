@@ -12,7 +12,7 @@ use crate::csv::decision::Decision;
 use crate::csv::pass::Pass;
 
 /// Refuses a CSV that owns a definition which a CSV outside its chain of replacements owns, or an
-/// API service of somebody else.
+/// API service of another owner.
 ///
 /// A CSV that failed for this reason stays so while the conflict lasts, so that nothing loops.
 pub struct OwnerConflicts;
@@ -54,7 +54,7 @@ fn has_conflict(pass: &Pass<'_>) -> bool {
         .any(|other| !owned_crds(other).is_disjoint(&owned))
 }
 
-/// Whether an API that the CSV owns is served already by somebody who does not make way.
+/// Whether an API that the CSV owns is served already by an owner that does not make way.
 fn has_foreign_api(pass: &Pass<'_>) -> bool {
     let observed = pass.observed;
     let names = owned_api_services(&observed.csv).map(|api| api.api_service_name());

@@ -17,7 +17,7 @@ pub struct Requirements;
 impl Stage for Requirements {
     fn judge(&self, pass: &Pass<'_>) -> Verdict {
         match pass.observed.phase() {
-            // A phase that nobody writes is as good as none.
+            // A phase that is never written is as good as none.
             CsvPhase::None | CsvPhase::Unknown => Verdict::Stop(Decision::enter(
                 CsvPhase::Pending,
                 reasons::REQUIREMENTS_UNKNOWN,

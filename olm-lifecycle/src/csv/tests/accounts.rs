@@ -29,7 +29,7 @@ fn refusal(code: u16, message: &str) -> Refusal {
 }
 
 #[rstest]
-#[case::nobody(None, Value::Null, Identity::Own)]
+#[case::no_account(None, Value::Null, Identity::Own)]
 #[case::left_over(None, reference(), Identity::Own)]
 #[case::scoped(Some("scoped"), reference(),
     Identity::ServiceAccount { namespace: NS.to_owned(), name: "scoped".to_owned() })]

@@ -6,7 +6,7 @@ use rstest::rstest;
 use serde_json::{Value, json};
 
 /// Passes until the state stays, which must be soon; the state.
-fn settle(world: &mut World, name: &str) -> String {
+fn converge(world: &mut World, name: &str) -> String {
     for _ in 0..12 {
         let before = world.get("ClusterServiceVersion", name).unwrap().clone();
         world.next(name);
@@ -62,15 +62,15 @@ fn settle(world: &mut World, name: &str) -> String {
 #[case::webhook_without_deployment(
     |csv: &mut Value| {
         csv["spec"]["webhookdefinitions"] = json!([
-            {"generateName": "w", "type": "ConversionWebhook", "deploymentName": "nobody"}
+            {"generateName": "w", "type": "ConversionWebhook", "deploymentName": "absent"}
         ]);
     },
     "Failed/InvalidWebhookDescription spec.webhookdefinitions[w].deploymentName: the install \
-     strategy has no deployment \"nobody\"; name one of spec.install.spec.deployments")]
+     strategy has no deployment \"absent\"; name one of spec.install.spec.deployments")]
 #[case::api_service_without_deployment(
     |csv: &mut Value| {
         csv["spec"]["apiservicedefinitions"]["owned"] = json!([
-            {"name": "as", "group": "g", "version": "v1", "kind": "A", "deploymentName": "nobody"}
+            {"name": "as", "group": "g", "version": "v1", "kind": "A", "deploymentName": "absent"}
         ]);
     },
     "Pending/RequirementsNotMet one or more requirements couldn't be found")]
@@ -84,7 +84,7 @@ fn the_status_names_field_and_remedy(#[case] harm: fn(&mut Value), #[case] expec
     let mut csv = mk_csv("csv");
     harm(&mut csv);
     world.put(csv);
-    assert_eq!(settle(&mut world, "csv"), expected);
+    assert_eq!(converge(&mut world, "csv"), expected);
     assert_eq!(world.get("Deployment", "csv-dep"), None);
 }
 
@@ -118,7 +118,7 @@ fn thousands_of_deployments_are_installed() {
 }
 
 #[test]
-fn a_phase_that_nobody_writes_starts_anew() {
+fn an_unknown_phase_starts_anew() {
     let mut world = World::new();
     world.put(mk_csv_in("csv", "Nonsense", "X"));
     assert!(world.next("csv").starts_with("Pending/RequirementsUnknown"));

@@ -13,8 +13,8 @@
 //!   8.28 `install/overrides/tests.rs`;
 //! - 8.29 `install_plan/attenuation.rs`; 8.30 `operator/tests.rs`, `operator_condition/tests.rs`,
 //!   olm-operator `triggers/components/tests.rs`, and on a real API server the scenarios
-//!   `companions`; 8.31 `cluster_operator/tests.rs`; 8.32 olm-operator `args.rs`, olm-kit `admin`;
-//!   8.33 `csv/status.rs` and the tests of `olm-opgroup` and `olm-types`.
+//!   `related_objects`; 8.31 `cluster_operator/tests.rs`; 8.32 olm-operator `args.rs`, olm-kit
+//!   `admin`; 8.33 `csv/status.rs` and the tests of `olm-opgroup` and `olm-types`.
 //!
 //! The golden values of section 9 are in olm-types `hash/tests.rs`, that of a Deployment in
 //! `install/tests.rs`. The register of section 10 is in `quirks`.
@@ -25,9 +25,9 @@
 //! goes. The others are `lifecycle`, `servers`, `recovery`, `operator_groups` and
 //! `install_plans::scoped`.
 //!
-//! Rows that cannot be had: 8.22, labels `olm.api.*` of a CSV, which v0 computes for a type that it
-//! never meets, so that no CSV carries them; in 8.23, a strategy of the wrong Go type and a lister
-//! that fails, since a store answers always.
+//! Rows that cannot be tested: 8.22, labels `olm.api.*` of a CSV, which v0 computes for a type that
+//! it never meets, so that no CSV carries them; in 8.23, a strategy of the wrong Go type and a
+//! lister that fails, since a store answers always.
 
 mod accounts;
 mod bad_input;

@@ -35,9 +35,9 @@ fn a_changed_subscription_rolls_the_deployment(#[case] config: Value) {
     assert!(world.next("a").starts_with("Installing/"));
     assert_ne!(world.get("Deployment", "a-dep").unwrap()["metadata"]["labels"], before);
     assert!(world.next("a").starts_with("Succeeded/"));
-    let settled = world.get("ClusterServiceVersion", "a").unwrap().clone();
+    let converged = world.get("ClusterServiceVersion", "a").unwrap().clone();
     world.next("a");
-    assert_eq!(world.get("ClusterServiceVersion", "a"), Some(&settled), "nothing is written");
+    assert_eq!(world.get("ClusterServiceVersion", "a"), Some(&converged), "nothing is written");
 }
 
 #[rstest]

@@ -12,7 +12,7 @@
 //! | 8 | F | here: waiting_makes_no_haste |
 //! | 9 | F | scenario `side_by_side::no_foreign_writes` |
 //! | 10 | D done | `servers` an_api_that_is_away_while_pods_are_replaced_is_no_failure |
-//! | 11 | F | `operator_group/tests/accounts.rs` a_missing_account_is_told_until_it_is_there; `accounts` |
+//! | 11 | F | `operator_group/tests/accounts.rs` a_missing_account_is_reported_until_it_is_there; `accounts` |
 //! | 12 | F | `scenarios` a_forbidden_install_waits_for_a_change; olm-operator `triggers/tests.rs` |
 //! | 13 | F | olm-operator `triggers/tests.rs` labels_of_a_namespace_wake_groups_with_a_selector |
 //! | 14 | F | olm-operator `triggers/tests.rs` a_group_wakes_the_namespaces_that_it_gains_or_loses |
@@ -27,13 +27,13 @@
 //! | 23 | F | `groups` a_static_group_is_not_touched |
 //! | 24 | F | `copied_csv/tests.rs` a_protected_home_needs_no_copy |
 //! | 25 | F | `operator_condition/tests.rs` its_accounts_may_write_it_and_nothing_is_written_twice |
-//! | 26 | K | here: the_wish_to_be_cleaned_up_after_changes_nothing |
+//! | 26 | K | here: cleanup_of_the_spec_changes_nothing |
 //! | 27 | K | here: a_blocked_replacement_is_made_way_for |
 //! | 28 | K | `succession` a_failed_predecessor_holds_an_install_up; scenario `lifecycle::predecessors` |
 //! | 29 | F | `operator_group/tests.rs` targets_reach_the_status; `csv/requirements/permissions.rs` |
 //! | 30 | D `--leader-elect` | scenario `replicas::take_over` |
 //! | 31 | F | `deletion` the_finalizer_is_added_first_and_keeps_others; here: no_write_meets_its_own |
-//! | 32 | D as v0 | `operator_group/tests/accounts.rs` a_missing_account_is_told_until_it_is_there |
+//! | 32 | D as v0 | `operator_group/tests/accounts.rs` a_missing_account_is_reported_until_it_is_there |
 //! | 33 | F | `webhook/tests.rs` definitions_stop_calling_what_goes; scenario `servers::conversion` |
 //! | 34 | D woken by index | as 6; scenario `lifecycle::missing_rights` |
 
@@ -64,9 +64,9 @@ fn waiting_makes_no_haste(#[case] phase: &str, #[case] again: Option<u64>) {
     let decision = world.sync("old");
     let due = decision.requeue_at.map(|at| at.duration_since(world.now).as_secs());
     assert_eq!(due, again.map(|seconds| i64::try_from(seconds).unwrap()));
-    let settled = world.get("ClusterServiceVersion", "old").unwrap().clone();
+    let converged = world.get("ClusterServiceVersion", "old").unwrap().clone();
     world.sync("old");
-    assert_eq!(world.get("ClusterServiceVersion", "old"), Some(&settled), "nothing is written");
+    assert_eq!(world.get("ClusterServiceVersion", "old"), Some(&converged), "nothing is written");
 }
 
 /// Quirk 22: v0 forgets why a configuration that nothing describes could not be deleted.
@@ -84,9 +84,9 @@ fn a_webhook_that_may_not_go_goes_later() {
     assert!(world.every("ValidatingWebhookConfiguration").is_empty());
 }
 
-/// Quirk 26: `spec.cleanup` is in the API, and nobody reads it.
+/// Quirk 26: `spec.cleanup` is in the API, and is never read.
 #[rstest]
-fn the_wish_to_be_cleaned_up_after_changes_nothing(#[values(false, true)] enabled: bool) {
+fn cleanup_of_the_spec_changes_nothing(#[values(false, true)] enabled: bool) {
     let mut world = World::new();
     let mut csv = mk_csv_in("csv", "Succeeded", "InstallSucceeded");
     csv["spec"]["cleanup"] = json!({"enabled": enabled});

@@ -19,7 +19,7 @@ fn users_get_roles_for_the_apis_of_an_operator_that_runs() {
 }
 
 #[test]
-fn a_role_that_somebody_changed_is_repaired() {
+fn a_role_that_was_changed_is_repaired() {
     let mut world = with_api();
     world.sync("csv");
     world.edit("ClusterRole", "as.g.io-v1-view", |role| {

@@ -31,9 +31,13 @@ fn the_deployment_is_made_anew() {
     let mut world = mk_upgrade();
     assert!(world.next("b").starts_with("InstallReady/"), "{}", world.state("b"));
     assert_eq!(world.get("Deployment", "a-dep"), None);
-    let told =
+    let reported =
         "DeploymentRecreated: Deployment a-dep was deleted, its pods first, and is made anew: ";
-    assert!(world.events.last().is_some_and(|event| event.starts_with(told)), "{:?}", world.events);
+    assert!(
+        world.events.last().is_some_and(|event| event.starts_with(reported)),
+        "{:?}",
+        world.events
+    );
     assert!(world.next("b").starts_with("Installing/InstallSucceeded"));
     let made = world.get("Deployment", "a-dep").unwrap();
     assert_eq!(made["spec"]["selector"], json!({"matchLabels": {"app": "b"}}));
@@ -52,7 +56,7 @@ fn one_that_is_on_its_way_out_is_waited_for() {
 }
 
 #[test]
-fn one_of_somebody_else_stays() {
+fn one_of_another_owner_stays() {
     let owners: [fn(&mut Value); 3] = [
         |labels| *labels = json!({}),
         |labels| labels["olm.owner.namespace"] = json!("elsewhere"),

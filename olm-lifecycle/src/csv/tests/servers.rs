@@ -172,7 +172,7 @@ fn what_was_deleted_is_named_and_installed_again(
 }
 
 #[test]
-fn an_api_of_somebody_else_is_an_owner_conflict_that_stays() {
+fn an_api_of_another_owner_is_an_owner_conflict_that_stays() {
     let mut world = mk_world();
     set_phase(&mut world, "Pending");
     world.put(json!({

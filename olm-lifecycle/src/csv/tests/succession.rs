@@ -162,7 +162,7 @@ fn a_csv_that_replaces_itself_stays(#[case] strategy: &str) {
 #[rstest]
 #[case::default("Default")]
 #[case::fail_forward("TechPreviewUnsafeFailForward")]
-fn a_cycle_of_replacements_ends_nobody(#[case] strategy: &str) {
+fn a_cycle_of_replacements_ends_no_csv(#[case] strategy: &str) {
     let mut world = World::new();
     let spec = json!({"targetNamespaces": [NS], "upgradeStrategy": strategy});
     world.put(mk_group("default", spec, &[NS]));
@@ -181,7 +181,7 @@ fn a_cycle_of_replacements_ends_nobody(#[case] strategy: &str) {
     assert_eq!(world.events.len(), 2, "said once by each");
 }
 
-/// In v0 nothing tells why CSVs that replace each other stay Pending.
+/// In v0 nothing says why CSVs that replace each other stay Pending.
 #[test]
 fn a_circle_of_new_csvs_is_reported_until_it_is_cut() {
     let mut world = World::new();
@@ -198,9 +198,9 @@ fn a_circle_of_new_csvs_is_reported_until_it_is_cut() {
          b replaces a; remove spec.replaces from one of them"
     );
     assert!(world.next("after").starts_with("Pending/RequirementsNotMet spec.replaces leads"));
-    let settled = world.get("ClusterServiceVersion", "a").unwrap().clone();
+    let converged = world.get("ClusterServiceVersion", "a").unwrap().clone();
     world.next("a");
-    assert_eq!(world.get("ClusterServiceVersion", "a"), Some(&settled), "nothing is written");
+    assert_eq!(world.get("ClusterServiceVersion", "a"), Some(&converged), "nothing is written");
     world.edit("ClusterServiceVersion", "a", |csv| csv["spec"]["replaces"] = Value::Null);
     assert!(world.next("a").starts_with("InstallReady/AllRequirementsMet"));
 }

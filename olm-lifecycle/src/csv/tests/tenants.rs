@@ -83,7 +83,7 @@ fn what_is_trusted_goes_on() {
 
 /// As when the operators run in different namespaces, each with a Secret of its own.
 #[test]
-fn a_mark_of_another_key_is_told() {
+fn a_mark_of_another_key_is_reported() {
     let mut world = World::new();
     world.put(mk_hooked("Pending"));
     let csv: ClusterServiceVersion = serde_json::from_value(mk_hooked("Pending")).unwrap();
@@ -114,7 +114,7 @@ fn who_owns_a_definition_by_his_own_word_gives_no_rights_to_users() {
 }
 
 #[test]
-fn a_role_of_somebody_else_with_the_name_of_an_api_role_is_left_alone() {
+fn a_role_of_another_owner_with_the_name_of_an_api_role_is_left_alone() {
     let mut world = with_api();
     world.put(json!({
         "kind": "ClusterRole", "rules": [],
@@ -174,7 +174,7 @@ fn judge_strictly(world: &World) -> Decision {
 #[rstest]
 #[case::nothing_is_selected(json!([]))]
 #[case::all(json!([""]))]
-#[case::somebody_else(json!(["victim"]))]
+#[case::another_owner(json!(["victim"]))]
 fn a_group_that_goes_has_no_members(#[case] listed: Value) {
     let mut world = World::new();
     world.put(mk_csv_in("csv", "Succeeded", "InstallSucceeded"));
@@ -188,7 +188,7 @@ fn a_group_that_goes_has_no_members(#[case] listed: Value) {
 
 #[rstest]
 #[case::of_everything(json!([""]))]
-#[case::of_somebody_else(json!(["victim"]))]
+#[case::of_another_owner(json!(["victim"]))]
 fn a_group_with_a_malformed_selector_changes_nothing(#[case] listed: Value) {
     let mut world = World::new();
     world.put(mk_csv_in("csv", "Succeeded", "InstallSucceeded"));

@@ -140,7 +140,7 @@ fn a_required_api_service_is_waited_for(
 }
 
 #[test]
-fn a_deployment_of_somebody_else_is_left_alone() {
+fn a_deployment_of_another_owner_is_left_alone() {
     let mut world = World::new();
     let mut extra = serde_json::to_value(mk_installed(&mk_csv("other"))).unwrap();
     extra["metadata"]["labels"] = json!({"app": "extra"});

@@ -67,9 +67,9 @@ fn the_last_version_is_reached_in_any_order(#[case] order: [&str; 3]) {
     let deployment = world.get("Deployment", "shared").unwrap();
     assert_eq!(deployment["metadata"]["labels"]["olm.owner"], json!("c"));
     assert_eq!(deployment["metadata"]["labels"]["of"], json!("c"));
-    let settled = world.get("ClusterServiceVersion", "c").unwrap().clone();
+    let converged = world.get("ClusterServiceVersion", "c").unwrap().clone();
     world.next("c");
-    assert_eq!(world.get("ClusterServiceVersion", "c"), Some(&settled), "nothing is written");
+    assert_eq!(world.get("ClusterServiceVersion", "c"), Some(&converged), "nothing is written");
 }
 
 const NAMES: [&str; 5] = ["a", "b", "c", "d", "e"];

@@ -164,7 +164,7 @@ fn node_selector(#[case] before: Value, #[case] wanted: Value, #[case] expected:
     assert_eq!(changed(json!({"nodeSelector": wanted}), pod)["spec"]["nodeSelector"], expected);
 }
 
-/// An affinity with these parts, each told apart by a text.
+/// An affinity with these parts, each distinguished by a text.
 fn affinity(parts: &[(&str, &str)]) -> Value {
     let part = |(part, text): &(&str, &str)| ((*part).to_owned(), json!({"x": text}));
     Value::Object(parts.iter().map(part).collect())

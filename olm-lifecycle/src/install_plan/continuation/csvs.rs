@@ -16,7 +16,7 @@ pub(super) struct Csv<'a> {
     /// Its package; none when its manifest does not say.
     package: Option<String>,
     /// Whether its step is done.
-    settled: bool,
+    done: bool,
 }
 
 /// What becomes of a CSV.
@@ -24,7 +24,7 @@ pub(super) struct Csv<'a> {
 pub(super) enum Fate {
     /// Its steps are executed.
     Wanted,
-    /// Nobody asks for it any more, and why.
+    /// No Subscription asks for it any more, and why.
     Unwanted(String),
     /// It, or what it would replace, was deleted; says which.
     Deleted(String),
@@ -34,7 +34,7 @@ pub(super) enum Fate {
 pub(super) struct View<'a> {
     pub(super) around: &'a Surroundings,
     /// The Subscriptions that own or name the plan, and stay.
-    pub(super) wishes: &'a [&'a Arc<Subscription>],
+    pub(super) subscriptions: &'a [&'a Arc<Subscription>],
     /// Number of the plan.
     pub(super) generation: i64,
     /// Whether some step was tried.
@@ -63,18 +63,19 @@ fn csv_of(step: &Step) -> Csv<'_> {
     Csv {
         name: &step.resource.name,
         package: package::of_step(step),
-        settled: matches!(step.status, StepStatus::Created | StepStatus::Present),
+        done: matches!(step.status, StepStatus::Created | StepStatus::Present),
     }
 }
 
 impl View<'_> {
     /// What becomes of a CSV of the plan.
     pub(super) fn fate(&self, csv: &Csv<'_>) -> Fate {
-        let asking: Vec<_> = self.wishes.iter().filter(|wish| asks(wish, csv)).collect();
+        let asking: Vec<_> =
+            self.subscriptions.iter().filter(|subscription| asks(subscription, csv)).collect();
         if asking.is_empty() {
             return Fate::Unwanted(format!("no Subscription asks for {} any more", csv.name));
         }
-        if !self.begun && asking.iter().all(|wish| self.has_moved_on(wish, csv)) {
+        if !self.begun && asking.iter().all(|subscription| self.has_moved_on(subscription, csv)) {
             return Fate::Unwanted(format!(
                 "the Subscription that asked for {} follows a newer InstallPlan",
                 csv.name
@@ -90,8 +91,8 @@ impl View<'_> {
     }
 
     /// Whether a newer plan was made for the Subscription, with another CSV.
-    fn has_moved_on(&self, wish: &Subscription, csv: &Csv<'_>) -> bool {
-        let Some(status) = &wish.status else { return false };
+    fn has_moved_on(&self, subscription: &Subscription, csv: &Csv<'_>) -> bool {
+        let Some(status) = &subscription.status else { return false };
         let newer = status.install_plan_generation.is_some_and(|number| number > self.generation);
         newer && !names(status, csv.name)
     }
@@ -100,7 +101,7 @@ impl View<'_> {
         if self.is_there(csv.name) {
             return None;
         }
-        if csv.settled {
+        if csv.done {
             return (!self.was_replaced(csv.name)).then(|| {
                 format!(
                     "ClusterServiceVersion {}, which this InstallPlan installed, was deleted",
@@ -108,7 +109,7 @@ impl View<'_> {
                 )
             });
         }
-        let replaced = asking.iter().filter_map(|wish| installed(wish));
+        let replaced = asking.iter().filter_map(|subscription| installed(subscription));
         let mut gone = replaced
             .filter(|old| *old != csv.name && !self.is_there(old) && !self.was_replaced(old));
         let old = gone.next().filter(|_| self.successor_counts)?;
@@ -129,16 +130,16 @@ impl View<'_> {
 }
 
 /// Whether the Subscription is to the package of the CSV. Without a package every one may be.
-fn asks(wish: &Subscription, csv: &Csv<'_>) -> bool {
-    csv.package.as_ref().is_none_or(|package| *package == wish.spec.name)
-        || wish.status.as_ref().is_some_and(|status| names(status, csv.name))
+fn asks(subscription: &Subscription, csv: &Csv<'_>) -> bool {
+    csv.package.as_ref().is_none_or(|package| *package == subscription.spec.name)
+        || subscription.status.as_ref().is_some_and(|status| names(status, csv.name))
 }
 
 fn names(status: &SubscriptionStatus, csv: &str) -> bool {
     [&status.current_csv, &status.installed_csv].iter().any(|name| name.as_deref() == Some(csv))
 }
 
-fn installed(wish: &Subscription) -> Option<&str> {
-    let installed = wish.status.as_ref()?.installed_csv.as_deref();
+fn installed(subscription: &Subscription) -> Option<&str> {
+    let installed = subscription.status.as_ref()?.installed_csv.as_deref();
     installed.filter(|name| !name.is_empty())
 }

@@ -175,7 +175,7 @@ fn nothing_comes_back_in_any_order_of_deletion() {
     }
 }
 
-/// Plans that nobody's Subscription owns: written by users and tools, restored from a backup, or
+/// Plans that no Subscription owns: written by users and tools, restored from a backup, or
 /// orphaned.
 #[rstest]
 #[case::by_a_user(json!({"name": "mine"}), 0, false, true)]
@@ -192,9 +192,10 @@ fn plans_without_owner(
     let mut plan = plan(number, &[], &[csv_step(NEW, "kettle", "Unknown")]);
     plan["metadata"] = metadata;
     plan["metadata"]["namespace"] = json!("ns");
-    let mut wish = subscription("s", "kettle");
-    wish["status"]["installPlanRef"] = json!({"name": if named { "install-2" } else { "other" }});
-    let around = around(&[wish], &[csv(OLD, "")]);
+    let mut subscription = subscription("s", "kettle");
+    subscription["status"]["installPlanRef"] =
+        json!({"name": if named { "install-2" } else { "other" }});
+    let around = around(&[subscription], &[csv(OLD, "")]);
     let expected = match goes {
         true => Verdict::Go(BTreeSet::new()),
         false => Verdict::Held(
@@ -298,10 +299,10 @@ fn a_plan_that_waited_is_what_a_resolution_would_say(
     #[case] expected: Verdict,
 ) {
     let (plan, csvs) = at(point);
-    let mut wish = subscription("s", "kettle");
-    wish["status"]["currentCSV"] = json!(current);
-    wish["status"]["installPlanGeneration"] = json!(number);
-    let mut around = around(&[wish], &csvs);
+    let mut subscription = subscription("s", "kettle");
+    subscription["status"]["currentCSV"] = json!(current);
+    subscription["status"]["installPlanGeneration"] = json!(number);
+    let mut around = around(&[subscription], &csvs);
     around.unoffered.extend(unoffered.then(|| NEW.to_owned()));
     assert_eq!(judge(&parse(&plan), &around), expected);
 }
@@ -385,7 +386,7 @@ fn edit(now: &mut Now) -> &mut InstallPlan {
 fn a_csv_without_a_package_is_everybodys() {
     let mut plan = at(Point::Waited).0;
     plan["status"]["plan"][0]["resource"]["manifest"] = json!("{}");
-    let mut wish = subscription("s", "other");
-    wish["status"] = json!({});
-    assert_eq!(judge(&parse(&plan), &around(&[wish], &[])), go(&[]));
+    let mut subscription = subscription("s", "other");
+    subscription["status"] = json!({});
+    assert_eq!(judge(&parse(&plan), &around(&[subscription], &[])), go(&[]));
 }

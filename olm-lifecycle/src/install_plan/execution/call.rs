@@ -1,4 +1,4 @@
-//! The calls of an execution: what it asks for, and what it is told.
+//! The calls of an execution: what it asks for, and what it gets back.
 
 use olm_effect::{Effect, Outcome, Refusal, Resource, Target};
 use olm_types::gvk::Gvk;

@@ -55,7 +55,7 @@ impl Execution {
         let target = handler.target(&self.scope, step, &desired);
         let effect = Effect::new(target, action).acting_as(handler.identity(&self.scope, step));
         self.stage = Stage::Change { desired, conflicts, effect };
-        self.tell_take_over(&live);
+        self.report_take_over(&live);
         Ok(None)
     }
 
@@ -74,15 +74,15 @@ impl Execution {
         Ok(None)
     }
 
-    /// What nobody put under OLM's management is changed as v0 does it, but not without a word.
-    pub(super) fn tell_take_over(&mut self, live: &Value) {
+    /// What was not put under OLM's management is changed as v0 does it, but not without a word.
+    pub(super) fn report_take_over(&mut self, live: &Value) {
         let label =
             live.pointer("/metadata/labels").and_then(|all| all.get(olm_types::labels::MANAGED));
-        let told = Note { step: self.cursor, what: Matter::TakenOver };
+        let reported = Note { step: self.cursor, what: Matter::TakenOver };
         if label.and_then(Value::as_str) != Some(olm_types::labels::MANAGED_VALUE)
-            && !self.notes.contains(&told)
+            && !self.notes.contains(&reported)
         {
-            self.notes.push(told);
+            self.notes.push(reported);
         }
     }
 

@@ -44,7 +44,7 @@ mod tests {
 
     use super::*;
 
-    fn told(finalizers: Value) -> Option<String> {
+    fn reported(finalizers: Value) -> Option<String> {
         let mut step = Step::default();
         (step.resource.kind, step.resource.name) = ("ConfigMap".to_owned(), "c".to_owned());
         let metadata =
@@ -58,13 +58,13 @@ mod tests {
     #[case::nothing_holds_it(json!(null), "")]
     #[case::two(json!(["a/x", "b/y"]), "; finalizers hold it: a/x, b/y")]
     fn finalizers_are_named(#[case] finalizers: Value, #[case] end: &str) {
-        assert_eq!(told(finalizers), Some(format!("{START}{end}")));
+        assert_eq!(reported(finalizers), Some(format!("{START}{end}")));
     }
 
     #[test]
     fn many_finalizers_are_counted() {
         let many: Vec<String> = (0..500).map(|number| format!("a/{number}")).collect();
-        let text = told(json!(many)).unwrap();
+        let text = reported(json!(many)).unwrap();
         assert!(text.ends_with("a/9, 490 more") && text.len() < 200, "{text}");
     }
 

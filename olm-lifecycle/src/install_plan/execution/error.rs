@@ -20,7 +20,7 @@ pub enum StepError {
         /// What is wrong with it.
         problem: String,
     },
-    /// The bundle that holds the manifest cannot be had from its ConfigMap.
+    /// The bundle that holds the manifest cannot be read from its ConfigMap.
     #[error("{0}")]
     Bundle(String),
     /// The CSV that has to own the object cannot be read.
@@ -100,7 +100,7 @@ pub enum StepError {
         kind: String,
         /// Name of the object.
         name: String,
-        /// What keeps the object until somebody removes it.
+        /// What keeps the object until a user removes it.
         finalizers: Vec<String>,
     },
     /// The object comes and goes: again and again it exists when it is created and is absent when it

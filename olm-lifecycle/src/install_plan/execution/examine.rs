@@ -38,7 +38,7 @@ impl Execution {
             keeps_stored_versions: self.scope.keeps_stored_versions,
         };
         let upgrade = Upgrade::begin(live.clone(), &desired, &owners)?;
-        self.tell_take_over(&live);
+        self.report_take_over(&live);
         self.stage = Stage::Examine { desired, conflicts, upgrade: Box::new(upgrade) };
         Ok(None)
     }
@@ -86,10 +86,10 @@ impl Execution {
             }
         }
         if let Some(warning) = upgrade.take_warning() {
-            self.tell(Matter::CrdValidation(warning));
+            self.report(Matter::CrdValidation(warning));
         }
         if let Some(rewritten) = upgrade.take_rewritten() {
-            self.tell(Matter::Rewritten(rewritten));
+            self.report(Matter::Rewritten(rewritten));
         }
         self.stage = Stage::Examine { desired, conflicts, upgrade };
         Ok(None)

@@ -47,7 +47,7 @@ pub(super) enum Stage {
 }
 
 impl Execution {
-    /// Starts at the first step that is not settled.
+    /// Starts at the first step that is not done.
     pub fn new(scope: Scope, steps: Vec<Step>) -> Self {
         let (warnings, notes) = (Vec::new(), Vec::new());
         Self { scope, steps, cursor: 0, stage: Stage::Open, failure: None, warnings, notes }
@@ -77,7 +77,7 @@ impl Execution {
         let Some(step) = self.steps.get(self.cursor) else { return };
         let name = step.resource.name.clone();
         match self.digest(reply, &name) {
-            Ok(Some(status)) => self.settle(status),
+            Ok(Some(status)) => self.end_step(status),
             Ok(None) => {}
             Err(error) => self.fail(error),
         }
@@ -85,7 +85,7 @@ impl Execution {
 
     /// What the execution came to.
     pub fn finish(mut self) -> Ended {
-        self.tell_warnings();
+        self.report_warnings();
         Ended { steps: self.steps, failure: self.failure, notes: self.notes }
     }
 
@@ -101,36 +101,36 @@ impl Execution {
     }
 
     fn advance(&mut self) {
-        self.tell_warnings();
+        self.report_warnings();
         self.cursor += 1;
         self.stage = Stage::Open;
     }
 
-    pub(super) fn tell(&mut self, what: Matter) {
+    pub(super) fn report(&mut self, what: Matter) {
         self.notes.push(Note { step: self.cursor, what });
     }
 
     /// What was not changed was not taken over.
     pub(super) fn forget_take_over(&mut self) {
-        let told = Note { step: self.cursor, what: Matter::TakenOver };
-        self.notes.retain(|note| *note != told);
+        let reported = Note { step: self.cursor, what: Matter::TakenOver };
+        self.notes.retain(|note| *note != reported);
     }
 
-    fn tell_warnings(&mut self) {
+    fn report_warnings(&mut self) {
         let warnings = std::mem::take(&mut self.warnings);
         if !warnings.is_empty() {
-            self.tell(Matter::Warnings(warnings));
+            self.report(Matter::Warnings(warnings));
         }
     }
 
-    fn settle(&mut self, status: StepStatus) {
+    fn end_step(&mut self, status: StepStatus) {
         if let Some(step) = self.steps.get_mut(self.cursor) {
             step.status = status;
         }
         self.advance();
     }
 
-    /// What the current step needs next; nothing when it is settled.
+    /// What the current step needs next; nothing when it is done.
     pub(super) fn request(&mut self) -> Result<Option<Request>, StepError> {
         match &self.stage {
             Stage::Open => self.open(),
@@ -160,7 +160,7 @@ impl Execution {
         Ok((handler, step))
     }
 
-    /// The status that the reply settles the step with; nothing when the step goes on.
+    /// The status with which the reply ends the step; nothing when the step goes on.
     fn digest(&mut self, reply: Reply, name: &str) -> Result<Option<StepStatus>, StepError> {
         match (std::mem::replace(&mut self.stage, Stage::Open), reply) {
             (Stage::Gather { target }, reply) => self.learn(target, reply, name).map(|()| None),

@@ -23,7 +23,7 @@ pub enum Form {
 /// The object that the manifest of a step describes; empty where it is ignored.
 ///
 /// # Errors
-/// It cannot be had from its bundle, or is not in the form of its kind.
+/// It cannot be read from its bundle, or is not in the form of its kind.
 pub(super) fn read(scope: &Scope, step: &Step, form: Form) -> Result<Value, StepError> {
     let text = scope.bundles.manifest(step).map_err(StepError::Bundle)?;
     let read = match form {

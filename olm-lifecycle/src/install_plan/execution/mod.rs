@@ -1,6 +1,6 @@
 //! Execution of the steps of an InstallPlan (spec catalog-operator 4.4), without any I/O.
 //!
-//! An [`Execution`] asks for one call at a time ([`Request`]) and is told what became of it
+//! An [`Execution`] asks for one call at a time ([`Request`]) and gets what became of it
 //! ([`Reply`]). It goes through the steps strictly in order; each is created first, and where the
 //! object exists already, the rule of its kind decides what to write. The first error ends the
 //! execution; the statuses that were reached are kept, so the next execution goes on from there. An

@@ -1,4 +1,4 @@
-//! What has to be told about an execution besides the status of its steps.
+//! What has to be reported about an execution besides the status of its steps.
 
 use olm_types::api::{Step, StepResource};
 
@@ -11,11 +11,11 @@ pub struct Ended {
     pub steps: Vec<Step>,
     /// The error that ended the execution, if any.
     pub failure: Option<StepError>,
-    /// What has to be told, in order.
+    /// What has to be reported, in order.
     pub notes: Vec<Note>,
 }
 
-/// Something to tell about a step.
+/// Something to report about a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
     /// Place of the step in the plan, from 0.
@@ -24,7 +24,7 @@ pub struct Note {
     pub what: Matter,
 }
 
-/// What there is to tell.
+/// What there is to report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Matter {
     /// The API server warned, for example of a deprecated API.

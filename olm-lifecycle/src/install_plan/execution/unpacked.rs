@@ -26,10 +26,10 @@ impl UnpackedSteps {
 }
 
 impl Execution {
-    /// The bundles that steps which are not settled refer to; each has to be
+    /// The bundles that steps which are not done refer to; each has to be
     /// [provided](Self::provide) before the first request.
     pub fn bundles(&self) -> BTreeSet<BundleReference> {
-        let open = self.steps.iter().filter(|step| !is_settled(step));
+        let open = self.steps.iter().filter(|step| !is_done(step));
         open.filter_map(|step| BundleReference::parse(step.resource.manifest.as_deref()?)).collect()
     }
 
@@ -46,7 +46,7 @@ impl Execution {
     }
 }
 
-fn is_settled(step: &Step) -> bool {
+fn is_done(step: &Step) -> bool {
     matches!(step.status, StepStatus::Present | StepStatus::Created)
 }
 

@@ -100,7 +100,7 @@ fn complete(status: &mut InstallPlanStatus, approval: &Approval, now: Timestamp)
 }
 
 /// v0 walks an automatically approved plan twice, so that its second pass meets what the first one
-/// created: tools see `Present` there, and `Created` only in a plan that somebody approved.
+/// created: tools see `Present` there, and `Created` only in a plan that a user approved.
 fn report_as_present(step: &mut Step) {
     if step.status == StepStatus::Created {
         step.status = StepStatus::Present;

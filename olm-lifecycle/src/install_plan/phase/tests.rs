@@ -190,7 +190,7 @@ fn a_plan_is_judged_before_it_is_executed() {
 }
 
 #[test]
-fn a_plan_that_nobody_asks_for_any_more_is_deleted() {
+fn a_plan_that_no_subscription_asks_for_any_more_is_deleted() {
     let mut observed = of_subscription_a();
     let properties =
         r#"{"properties":[{"type":"olm.package","value":{"packageName":"b","version":"1.0.0"}}]}"#;
@@ -290,9 +290,9 @@ fn steps_that_are_not_trusted_need_an_account(#[case] phase: InstallPlanPhase) {
     assert_eq!(status.phase, phase);
     assert_eq!(status.conditions[0].reason.as_deref(), Some("InstallCheckFailed"));
     assert_eq!(status.conditions[0].message, problem);
-    let mut settled = observed.clone();
-    with_status(&mut settled, |present| *present = status);
-    let again = decide(&settled, now());
+    let mut converged = observed.clone();
+    with_status(&mut converged, |present| *present = status);
+    let again = decide(&converged, now());
     assert!(matches!(again, Decision::Write { effects, .. } if effects.is_empty()), "once");
 }
 

@@ -1,4 +1,4 @@
-//! The Subscription that is generated for a bundle which nobody subscribed to.
+//! The Subscription that is generated for a bundle without a Subscription of its own.
 
 use olm_types::api::Step;
 use olm_types::bundle::Entry;

@@ -13,7 +13,7 @@ fn with_account(status: Option<Value>) -> Observed {
 }
 
 #[test]
-fn a_missing_account_is_told_until_it_is_there() {
+fn a_missing_account_is_reported_until_it_is_there() {
     let mut observed = with_account(None);
     let decision = decide(&observed, now());
     let status = written_status(&decision).unwrap();
@@ -40,8 +40,8 @@ fn a_missing_account_is_told_until_it_is_there() {
         json!({"kind": "ServiceAccount", "apiVersion": "v1", "namespace": "op", "name": "sa",
             "uid": "u-sa", "resourceVersion": "3"})
     );
-    let settled = Observed { group: with_account(Some(status)).group, ..observed };
-    assert!(written_status(&decide(&settled, now())).is_none());
+    let converged = Observed { group: with_account(Some(status)).group, ..observed };
+    assert!(written_status(&decide(&converged, now())).is_none());
 }
 
 #[test]

@@ -36,7 +36,7 @@ fn mk_member(crd: &str) -> Arc<ClusterServiceVersion> {
 }
 
 /// What is decided once the roles are there.
-fn settled(mut observed: Observed) -> Decision {
+fn converged(mut observed: Observed) -> Decision {
     let now = Timestamp::UNIX_EPOCH;
     let role = |effect: Effect| match effect.action {
         Action::Create(role) => Some(Arc::new(serde_json::from_value(role).unwrap())),
@@ -77,7 +77,7 @@ fn a_group_gets_three_roles() {
 fn extra_apis_are_pruned(#[case] spec: Value, #[case] written: Option<&str>) {
     let mut observed = mk_observed(spec, json!(["op"]), "A.v1.g.io,Extra.v1.g.io");
     observed.members = vec![mk_member("as.g.io")];
-    let decision = settled(observed);
+    let decision = converged(observed);
     let found = decision.effects.iter().find_map(|effect| match &effect.action {
         Action::MergePatch { patch, .. } => {
             patch["metadata"]["annotations"]["olm.providedAPIs"].as_str()

@@ -129,7 +129,7 @@ fn what_is_ours_already_is_not_written() {
     json!({"app": "packageserver", "tier": "api"}),
     json!({"selector": {"app": "catalog-operator", "tier": null}})
 )]
-#[case::chosen_by_somebody(json!({"app.kubernetes.io/name": "olm"}), Value::Null)]
+#[case::chosen_by_an_administrator(json!({"app.kubernetes.io/name": "olm"}), Value::Null)]
 #[case::endpoints_made_by_hand(json!({}), Value::Null)]
 fn a_selector_changes_only_where_it_leads_to_the_package_server(
     #[case] selector: Value,

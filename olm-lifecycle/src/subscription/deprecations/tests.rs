@@ -37,7 +37,7 @@ fn at(second: i64) -> Timestamp {
 }
 
 /// Type and message of every condition.
-fn told(status: &SubscriptionStatus) -> Vec<(&str, &str)> {
+fn reported(status: &SubscriptionStatus) -> Vec<(&str, &str)> {
     let conditions = status.conditions.iter();
     conditions
         .inspect(|condition| assert_eq!((&*condition.status, &condition.reason), ("True", &None)))
@@ -68,15 +68,15 @@ fn each_deprecation_has_a_condition(
     let entry = entry("etcd.v1", "alpha", deprecations);
     let before = SubscriptionStatus::default();
     let status = reconcile(&before, &spec(channel), Some(&entry), at(1));
-    assert_eq!(told(status.as_ref().unwrap_or(&before)), expected);
+    assert_eq!(reported(status.as_ref().unwrap_or(&before)), expected);
     if let Some(status) = status {
         assert_eq!(status.last_updated, Some(Time(at(1))));
-        assert_eq!(reconcile(&status, &spec(channel), Some(&entry), at(2)), None, "told once");
+        assert_eq!(reconcile(&status, &spec(channel), Some(&entry), at(2)), None, "reported once");
     }
 }
 
 #[test]
-fn what_is_told_follows_the_catalog() {
+fn what_is_reported_follows_the_catalog() {
     let all = entry("etcd.v1", "alpha", deprecated("p", "c", "b"));
     let first = SubscriptionStatus::default();
     let first = reconcile(&first, &spec("alpha"), Some(&all), at(1)).unwrap();
@@ -86,7 +86,7 @@ fn what_is_told_follows_the_catalog() {
     let second = reconcile(&first, &spec("alpha"), Some(&fewer), at(3)).unwrap();
     let rollup = ("Deprecated", "olm.package/etcd: p; olm.bundle/etcd.v1: new");
     let bundle = ("BundleDeprecated", "olm.bundle/etcd.v1: new");
-    assert_eq!(told(&second), [PACKAGE, bundle, rollup]);
+    assert_eq!(reported(&second), [PACKAGE, bundle, rollup]);
     assert_eq!(
         second.conditions[0].last_transition_time,
         Some(Time(at(1))),
@@ -96,7 +96,7 @@ fn what_is_told_follows_the_catalog() {
 
     let none = entry("etcd.v1", "alpha", Deprecations::default());
     let third = reconcile(&second, &spec("alpha"), Some(&none), at(4)).unwrap();
-    assert_eq!(told(&third), []);
+    assert_eq!(reported(&third), []);
 }
 
 #[rstest]

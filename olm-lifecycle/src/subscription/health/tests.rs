@@ -48,7 +48,7 @@ const UNHEALTHY: (&str, &str, &str) =
 const NONE: (&str, &str, &str) =
     ("True", "NoCatalogSourcesFound", "dependency resolution requires at least one catalogsource");
 
-type Told = (&'static str, &'static str, &'static str);
+type Reported = (&'static str, &'static str, &'static str);
 type Health = &'static [(&'static str, &'static str, bool)];
 
 const BAD: Health = &[("ns", "cs-0", false)];
@@ -58,8 +58,8 @@ const GOOD: Health = &[("ns", "cs-0", true), ("ns", "cs-1", true)];
 #[rstest]
 #[case::no_catalogs(&[], None, &[], Some(NONE))]
 #[case::no_catalogs_again(&[], Some(NONE), &[], None)]
-#[case::unhealthy_untold(BAD, None, BAD, Some(UNHEALTHY))]
-#[case::unhealthy_told(MIXED, Some(UNHEALTHY), MIXED, None)]
+#[case::unhealthy_unreported(BAD, None, BAD, Some(UNHEALTHY))]
+#[case::unhealthy_reported(MIXED, Some(UNHEALTHY), MIXED, None)]
 #[case::recovered(MIXED, Some(UNHEALTHY), GOOD, Some(("False", "CatalogSourcesUpdated", HEALTHY.2)))]
 #[case::replaced(
     MIXED, Some(HEALTHY), &[("ns", "cs-1", true), ("global", "cs-g", true)],
@@ -77,14 +77,14 @@ const GOOD: Health = &[("ns", "cs-0", true), ("ns", "cs-1", true)];
 )]
 fn transitions(
     #[case] old: Health,
-    #[case] told: Option<Told>,
+    #[case] reported: Option<Reported>,
     #[case] new: Health,
-    #[case] expected: Option<Told>,
+    #[case] expected: Option<Reported>,
 ) {
-    let build = |(status, reason, message): Told| condition(status, reason, message);
+    let build = |(status, reason, message): Reported| condition(status, reason, message);
     let before = SubscriptionStatus {
         catalog_health: health(old),
-        conditions: told.map(build).into_iter().collect(),
+        conditions: reported.map(build).into_iter().collect(),
         ..SubscriptionStatus::default()
     };
     let after = reconcile(&before, &spec(), health(new), now());

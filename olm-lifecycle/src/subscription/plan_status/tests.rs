@@ -70,7 +70,10 @@ fn plan(
 }
 
 /// The conditions without times, or nothing when nothing is written.
-fn told(before: &SubscriptionStatus, plan: &ReferencedPlan) -> Option<Vec<SubscriptionCondition>> {
+fn reported(
+    before: &SubscriptionStatus,
+    plan: &ReferencedPlan,
+) -> Option<Vec<SubscriptionCondition>> {
     let after = reconcile(before, plan, now())?;
     assert_eq!(after.last_updated, Some(Time(now())));
     let untimed = |condition: SubscriptionCondition| SubscriptionCondition {
@@ -82,33 +85,33 @@ fn told(before: &SubscriptionStatus, plan: &ReferencedPlan) -> Option<Vec<Subscr
 
 #[test]
 fn without_a_reference_nothing_is_said() {
-    assert_eq!(told(&status(&all_three()), &ReferencedPlan::None), None);
+    assert_eq!(reported(&status(&all_three()), &ReferencedPlan::None), None);
 }
 
 #[rstest]
 #[case::no_conditions(vec![], Some(vec![missing()]))]
-#[case::told_already(vec![missing()], None)]
+#[case::reported_already(vec![missing()], None)]
 #[case::others_go(all_three(), Some(vec![missing()]))]
 fn a_missing_plan(
     #[case] before: Vec<SubscriptionCondition>,
     #[case] after: Option<Vec<SubscriptionCondition>>,
 ) {
-    assert_eq!(told(&status(&before), &ReferencedPlan::Missing), after);
+    assert_eq!(reported(&status(&before), &ReferencedPlan::Missing), after);
 }
 
 use InstallPlanPhase::{Complete, Failed, Installing, None as NoPhase, Planning, RequiresApproval};
 
 #[rstest]
 #[case::fresh(NoPhase, vec![], Some(vec![pending("InstallPlanNotYetReconciled")]))]
-#[case::fresh_told(NoPhase, vec![pending("InstallPlanNotYetReconciled")], None)]
+#[case::fresh_reported(NoPhase, vec![pending("InstallPlanNotYetReconciled")], None)]
 #[case::fresh_clears(NoPhase, all_three(), Some(vec![pending("InstallPlanNotYetReconciled")]))]
 #[case::planning(Planning, vec![], Some(vec![pending("Planning")]))]
 #[case::approval(RequiresApproval, vec![], Some(vec![pending("RequiresApproval")]))]
-#[case::approval_told(RequiresApproval, vec![pending("RequiresApproval")], None)]
+#[case::approval_reported(RequiresApproval, vec![pending("RequiresApproval")], None)]
 #[case::approval_clears(RequiresApproval, all_three(), Some(vec![pending("RequiresApproval")]))]
-#[case::installing_told(Installing, vec![pending("Installing")], None)]
+#[case::installing_reported(Installing, vec![pending("Installing")], None)]
 #[case::failed(Failed, vec![], Some(vec![failed("InstallPlanFailed")]))]
-#[case::failed_told(Failed, vec![failed("InstallPlanFailed")], None)]
+#[case::failed_reported(Failed, vec![failed("InstallPlanFailed")], None)]
 #[case::complete(Complete, all_three(), Some(vec![]))]
 #[case::complete_already(Complete, vec![], None)]
 fn phases(
@@ -116,7 +119,7 @@ fn phases(
     #[case] before: Vec<SubscriptionCondition>,
     #[case] after: Option<Vec<SubscriptionCondition>>,
 ) {
-    assert_eq!(told(&status(&before), &plan(phase, None, &[])), after);
+    assert_eq!(reported(&status(&before), &plan(phase, None, &[])), after);
 }
 
 #[rstest]
@@ -141,14 +144,14 @@ fn reasons_and_messages_of_the_plan(
     #[case] lookups: &[&str],
     #[case] expected: SubscriptionCondition,
 ) {
-    assert_eq!(told(&status(&[]), &plan(phase, installed, lookups)), Some(vec![expected]));
+    assert_eq!(reported(&status(&[]), &plan(phase, installed, lookups)), Some(vec![expected]));
 }
 
 #[test]
-fn a_failure_with_its_reason_is_told_once() {
+fn a_failure_with_its_reason_is_reported_once() {
     let plan = plan(Failed, Some(("InstallComponentFailed", "no")), &[]);
     let before = vec![condition(INSTALL_PLAN_FAILED, "InstallComponentFailed", "no")];
-    assert_eq!(told(&status(&before), &plan), None);
+    assert_eq!(reported(&status(&before), &plan), None);
 }
 
 #[rstest]

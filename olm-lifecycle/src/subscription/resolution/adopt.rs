@@ -1,6 +1,6 @@
 //! A Subscription to a package whose operator is installed already.
 //!
-//! Somebody deleted the Subscription and made it anew, or applied the CSV by hand. To v0 such a CSV
+//! A user deleted the Subscription and made it anew, or applied the CSV by hand. To v0 such a CSV
 //! stands in the way of its own package for ever. Here the Subscription takes it over when there
 //! is no doubt that they belong together: the CSV's `olm.package` property names the package, and
 //! the subscribed channel has an entry of the CSV's name.
@@ -110,11 +110,11 @@ fn take_over(subscription: &Subscription, csv: &str, now: Timestamp) -> Vec<Effe
     status.state = SubscriptionState::AtLatestKnown;
     status.last_updated = Some(Time(now));
     let write = write(subscription, status);
-    let told = write.is_some().then(|| told(subscription, csv));
-    write.into_iter().chain(told).collect()
+    let reported = write.is_some().then(|| reported(subscription, csv));
+    write.into_iter().chain(reported).collect()
 }
 
-fn told(subscription: &Subscription, csv: &str) -> Effect {
+fn reported(subscription: &Subscription, csv: &str) -> Effect {
     let package = &subscription.spec.name;
     let note = EventNote {
         event_type: EventType::Normal,

@@ -21,7 +21,7 @@ pub struct Terms {
 /// How a resolution begins.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Begin {
-    /// Nobody subscribes to anything here.
+    /// There is no Subscription here.
     NothingSubscribed,
     /// The namespace does not have exactly one OperatorGroup. v0 says so only in its log; the
     /// event makes it visible to the user.
@@ -66,7 +66,7 @@ pub fn begin(namespace: &Namespace, now: Timestamp) -> Begin {
     }
 }
 
-/// What changed among the catalogs is told for one look only; the next write follows at once.
+/// What changed among the catalogs is reported for one look only; the next write follows at once.
 fn is_synced(subscription: &Subscription) -> bool {
     let status = subscription.status.as_ref();
     let health = status.and_then(|status| conditions::get(status, CATALOG_SOURCES_UNHEALTHY));

@@ -1,4 +1,4 @@
-//! Upgrades that cannot be had, told beside v0's conditions.
+//! Upgrades that are blocked, reported beside v0's conditions.
 //!
 //! The condition says what the last resolution found: it comes and goes with every write about a
 //! resolution, also while bundles are unpacked and when the rest of the resolution fails.
@@ -14,16 +14,22 @@ use super::super::conditions;
 /// Why Subscriptions do not get the newest bundle, by name.
 pub type Blocked = BTreeMap<String, String>;
 
-/// Tells whether the upgrade of the Subscription is blocked. An equal condition stays as it is,
+/// Reports whether the upgrade of the Subscription is blocked. An equal condition stays as it is,
 /// with its times.
-pub(super) fn tell(status: &mut SubscriptionStatus, subscription: &Subscription, found: &Blocked) {
+pub(super) fn report(
+    status: &mut SubscriptionStatus,
+    subscription: &Subscription,
+    found: &Blocked,
+) {
     let name = subscription.metadata.name.as_deref().unwrap_or_default();
     let Some(why) = found.get(name) else {
         return conditions::remove(status, &[UPGRADE_BLOCKED]);
     };
-    let told = conditions::holding(UPGRADE_BLOCKED, CONSTRAINTS_NOT_SATISFIABLE, Some(why.clone()));
-    if conditions::get(status, UPGRADE_BLOCKED).is_none_or(|known| !conditions::same(known, &told))
+    let reported =
+        conditions::holding(UPGRADE_BLOCKED, CONSTRAINTS_NOT_SATISFIABLE, Some(why.clone()));
+    if conditions::get(status, UPGRADE_BLOCKED)
+        .is_none_or(|known| !conditions::same(known, &reported))
     {
-        conditions::set(status, told);
+        conditions::set(status, reported);
     }
 }

@@ -22,7 +22,7 @@ pub enum Failure {
     Bundle(String),
     /// A bundle could not be unpacked because of something that may pass.
     Unpack(String),
-    /// The InstallPlan could not be written; it is tried again. v0 tells this, too, with the type
+    /// The InstallPlan could not be written; it is tried again. v0 reports this, too, with the type
     /// of unpacking.
     Plan(String),
 }
@@ -56,7 +56,7 @@ impl Failure {
     }
 }
 
-/// Tells the failure on every Subscription of the namespace, and, when that is news, on the
+/// Reports the failure on every Subscription of the namespace, and, when that is news, on the
 /// Namespace. `blocked` is what the resolution found out before; nothing if it found no solution.
 pub fn fail(
     namespace: &Namespace,
@@ -75,7 +75,7 @@ pub fn fail(
             conditions::set(&mut status, condition.clone());
             is_news = true;
         }
-        blocked::tell(&mut status, subscription, blocked);
+        blocked::report(&mut status, subscription, blocked);
         if status != before {
             let status = SubscriptionStatus { last_updated: Some(Time(now)), ..status };
             effects.extend(write(subscription, status));

@@ -2,8 +2,8 @@
 //!
 //! From the creation of a new version until the old one is gone, both CSVs are in the namespace and
 //! only the new one belongs to a Subscription. The two contradict each other, so there is no
-//! solution until the old one is gone. v0 tells that as a failed resolution during every upgrade;
-//! here it is told when the upgrade does not go on.
+//! solution until the old one is gone. v0 reports that as a failed resolution during every upgrade;
+//! here it is reported when the upgrade does not go on.
 
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ pub fn upgrade_under_way<'a>(
 }
 
 /// An install that has begun ends by itself, in success or in failure. What comes before may wait
-/// for something that nobody brings.
+/// for something that is not coming.
 fn patience(new: &ClusterServiceVersion, now: Timestamp) -> Option<Duration> {
     match phase(new) {
         CsvPhase::None | CsvPhase::Pending => {
@@ -75,7 +75,7 @@ mod tests {
     #[rstest]
     #[case::just_created("Succeeded", "", 0, Some(60))]
     #[case::waits_for_its_plan("Replacing", "Pending", 20, Some(40))]
-    #[case::waits_for_nobody("Replacing", "Pending", 60, None)]
+    #[case::waits_for_no_other("Replacing", "Pending", 60, None)]
     #[case::installs("Replacing", "Installing", 200, Some(60))]
     #[case::done("Deleting", "Succeeded", 0, Some(60))]
     #[case::broken("Replacing", "Failed", 0, None)]

@@ -4,12 +4,12 @@
 //! begin  -> what has to be written first, or: resolve
 //! adopt  -> Subscriptions whose operator is installed already
 //! select -> which bundles of the solution become steps, and which Subscriptions follow them
-//! unpack -> what is told while bundles of the selection are still in their images
+//! unpack -> what is reported while bundles of the selection are still in their images
 //! plan   -> the InstallPlan that this asks for
 //! named  -> the same for the CSVs that a user's InstallPlan names
 //! record -> the writes that finish the plan and point the Subscriptions at it
-//! fail   -> the writes that tell why there is no solution
-//! tell_orphans -> events of CSVs without a Subscription that lack something
+//! fail   -> the writes that say why there is no solution
+//! report_orphans -> events of CSVs without a Subscription that lack something
 //! ```
 //! Every status write is guarded by the resourceVersion that was observed; a conflict means that
 //! the namespace is looked at again, nothing is overwritten.
@@ -48,9 +48,9 @@ pub use blocked::Blocked;
 pub use fail::{Failure, fail};
 pub use handover::upgrade_under_way;
 pub use named::{NamedError, named_steps, named_subscriptions, select_named};
-pub use orphans::{Orphans, tell_orphans};
+pub use orphans::{Orphans, report_orphans};
 pub use plan::plan;
-pub use record::{record, settle};
+pub use record::{clear_failures, record};
 pub use select::{Choice, Selection, select};
 pub use unpack::{Awaited, unpack_failed, unpacking};
 pub use unusable::Unusable;

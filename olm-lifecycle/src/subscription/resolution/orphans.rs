@@ -16,15 +16,15 @@ use crate::writes::target_of;
 /// What CSVs without a Subscription lack, by name.
 pub type Orphans = BTreeMap<String, String>;
 
-/// A Warning event for each CSV of which something else was `told` before, or nothing.
-pub fn tell_orphans(
+/// A Warning event for each CSV of which something else was `reported` before, or nothing.
+pub fn report_orphans(
     csvs: &[Arc<ClusterServiceVersion>],
     found: &Orphans,
-    told: &Orphans,
+    reported: &Orphans,
 ) -> Vec<Effect> {
     let news = csvs.iter().filter_map(|csv| {
         let name = csv.name_any();
-        let why = found.get(&name).filter(|why| told.get(&name) != Some(why))?;
+        let why = found.get(&name).filter(|why| reported.get(&name) != Some(why))?;
         Some(Effect::event(target_of(&**csv), note(csv, why)))
     });
     news.collect()
@@ -52,12 +52,12 @@ mod tests {
         all.iter().map(|(name, why)| ((*name).to_owned(), (*why).to_owned())).collect()
     }
 
-    fn told(found: &[(&str, &str)], told: &[(&str, &str)]) -> Vec<String> {
+    fn reported(found: &[(&str, &str)], reported: &[(&str, &str)]) -> Vec<String> {
         let csv = |name: &str| {
             let metadata = json!({"name": name, "namespace": "ns", "uid": format!("uid-{name}")});
             Arc::new(serde_json::from_value(json!({"metadata": metadata, "spec": {}})).unwrap())
         };
-        let effects = tell_orphans(&["a", "b"].map(csv), &orphans(found), &orphans(told));
+        let effects = report_orphans(&["a", "b"].map(csv), &orphans(found), &orphans(reported));
         let texts = effects.iter().map(|effect| match &effect.action {
             Action::Event(note) => {
                 assert_eq!(note.event_type, EventType::Warning);
@@ -72,15 +72,15 @@ mod tests {
     #[rstest]
     #[case::nothing_lacks(&[], &[("a", "x")], &[])]
     #[case::news(&[("a", "x")], &[], &["ClusterServiceVersion ns/a uid-a ResolutionFailed: x"])]
-    #[case::told_before(&[("a", "x")], &[("a", "x")], &[])]
+    #[case::reported_before(&[("a", "x")], &[("a", "x")], &[])]
     #[case::another_reason(&[("a", "y")], &[("a", "x")], &["ClusterServiceVersion ns/a uid-a ResolutionFailed: y"])]
     #[case::one_more(&[("a", "x"), ("b", "x")], &[("a", "x")], &["ClusterServiceVersion ns/b uid-b ResolutionFailed: x"])]
     #[case::gone_by_now(&[("c", "x")], &[], &[])]
-    fn each_is_told_once(
+    fn each_is_reported_once(
         #[case] found: &[(&str, &str)],
         #[case] before: &[(&str, &str)],
         #[case] wanted: &[&str],
     ) {
-        assert_eq!(told(found, before), wanted);
+        assert_eq!(reported(found, before), wanted);
     }
 }

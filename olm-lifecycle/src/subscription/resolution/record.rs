@@ -33,8 +33,8 @@ pub fn record(
     status.into_iter().chain(subscriptions(namespace, selection, Some(plan), now)).collect()
 }
 
-/// Takes back what an earlier resolution complained about when there is nothing to install.
-pub fn settle(namespace: &Namespace, selection: &Selection, now: Timestamp) -> Vec<Effect> {
+/// Removes the failures that an earlier resolution reported, when there is nothing to install.
+pub fn clear_failures(namespace: &Namespace, selection: &Selection, now: Timestamp) -> Vec<Effect> {
     subscriptions(namespace, selection, None, now).collect()
 }
 
@@ -51,7 +51,7 @@ fn subscriptions<'a>(
             &mut status,
             &[BUNDLE_UNPACKING, BUNDLE_UNPACK_FAILED, RESOLUTION_FAILED],
         );
-        blocked::tell(&mut status, subscription, &selection.blocked);
+        blocked::report(&mut status, subscription, &selection.blocked);
         if let Some(csv) = selection.updates.get(&subscription.name_any()) {
             status.current_csv = Some(csv.clone());
             if let Some(plan) = plan {

@@ -24,7 +24,7 @@ pub struct Selection {
     pub inline: Vec<Choice>,
     /// Bundles that have to be unpacked from the image named beside them.
     pub images: Vec<(Choice, String)>,
-    /// Entries that nobody subscribes to: each gets a Subscription.
+    /// Entries without a Subscription: each gets a Subscription.
     pub dependencies: Vec<Arc<Entry>>,
     /// New `currentCSV` of Subscriptions, by name.
     pub updates: BTreeMap<String, String>,
@@ -48,10 +48,10 @@ pub fn select(namespace: &Namespace, choices: &[Choice]) -> Selection {
             .iter()
             .filter(|subscription| matches(subscription, &choice.entry))
             .collect();
-        let settled = |subscription: &&Arc<Subscription>| {
+        let has_it = |subscription: &&Arc<Subscription>| {
             is_installed(namespace, subscription, &choice.entry.name)
         };
-        if !subscribers.is_empty() && subscribers.iter().all(settled) {
+        if !subscribers.is_empty() && subscribers.iter().all(has_it) {
             continue;
         }
         match &choice.entry.content {

@@ -39,7 +39,7 @@ pub struct Awaited {
     pub cause: Option<String>,
 }
 
-/// Tells that bundles are being unpacked, and whose upgrades are blocked.
+/// Reports that bundles are being unpacked, and whose upgrades are blocked.
 pub fn unpacking(
     namespace: &Namespace,
     awaited: &[Awaited],
@@ -52,14 +52,14 @@ pub fn unpacking(
     let condition = conditions::holding(BUNDLE_UNPACKING, reasons::UNPACKING_IN_PROGRESS, message);
     let writes = namespace.subscriptions.iter().filter_map(|subscription| {
         let mut status = subscription.status.clone().unwrap_or_default();
-        tell(&mut status, condition.clone());
-        blocked::tell(&mut status, subscription, blocked);
+        report(&mut status, condition.clone());
+        blocked::report(&mut status, subscription, blocked);
         stamped(subscription, status, now)
     });
     writes.collect()
 }
 
-/// Tells that a bundle could not be unpacked, and, where that is news, has an event say so, too;
+/// Reports that a bundle could not be unpacked, and, where that is news, has an event say so, too;
 /// and whose upgrades are blocked.
 pub fn unpack_failed(
     namespace: &Namespace,
@@ -75,12 +75,15 @@ pub fn unpack_failed(
     let (mut writes, mut events) = (Vec::new(), Vec::new());
     for subscription in &namespace.subscriptions {
         let mut status = subscription.status.clone().unwrap_or_default();
-        let told = told(&status, failure, cause.clone());
-        let condition =
-            conditions::holding(BUNDLE_UNPACK_FAILED, reasons::BUNDLE_UNPACK_FAILED, Some(told));
-        let news = tell(&mut status, condition);
+        let reported = reported(&status, failure, cause.clone());
+        let condition = conditions::holding(
+            BUNDLE_UNPACK_FAILED,
+            reasons::BUNDLE_UNPACK_FAILED,
+            Some(reported),
+        );
+        let news = report(&mut status, condition);
         conditions::remove(&mut status, &[BUNDLE_UNPACKING]);
-        blocked::tell(&mut status, subscription, blocked);
+        blocked::report(&mut status, subscription, blocked);
         writes.extend(stamped(subscription, status, now));
         if news {
             events.push(note(subscription, failure));
@@ -90,7 +93,7 @@ pub fn unpack_failed(
 }
 
 /// v0's text about a failure, and its cause: the one that is known now, or was known a moment ago.
-fn told(
+fn reported(
     status: &SubscriptionStatus,
     failure: &BundleLookupCondition,
     cause: Option<String>,
@@ -156,7 +159,7 @@ fn holds(condition: &BundleLookupCondition) -> bool {
 }
 
 /// Sets the condition; says whether that changed anything.
-fn tell(status: &mut SubscriptionStatus, condition: SubscriptionCondition) -> bool {
+fn report(status: &mut SubscriptionStatus, condition: SubscriptionCondition) -> bool {
     let known = conditions::get(status, &condition.type_);
     let news = known.is_none_or(|known| !conditions::same(known, &condition));
     if news {

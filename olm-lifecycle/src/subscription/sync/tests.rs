@@ -57,7 +57,7 @@ fn seen(catalogs: &[Arc<CatalogSource>]) -> SubscriptionStatus {
 }
 
 /// `type status reason: message`.
-fn told(status: &SubscriptionStatus) -> Vec<String> {
+fn reported(status: &SubscriptionStatus) -> Vec<String> {
     let line = |one: &SubscriptionCondition| {
         let text = |text: &Option<String>| text.clone().unwrap_or_default();
         format!("{} {} {}: {}", one.type_, one.status, text(&one.reason), text(&one.message))
@@ -70,7 +70,7 @@ fn no_catalogs() {
     let text = "CatalogSourcesUnhealthy True NoCatalogSourcesFound: dependency resolution requires \
                 at least one catalogsource";
     let status = seen(&[]);
-    assert_eq!(told(&status), [text]);
+    assert_eq!(reported(&status), [text]);
     assert_eq!(status.last_updated, Some(Time(now())));
 }
 
@@ -79,11 +79,11 @@ fn a_catalog_with_an_invalid_spec_is_unhealthy_and_added() {
     let status = seen(&[catalog("ns", "cs-0", Some("SpecInvalidError"))]);
     let text = "CatalogSourcesUnhealthy True CatalogSourcesAdded: targeted catalogsource ns/cs-0 \
                 unhealthy";
-    assert_eq!(told(&status), [text]);
+    assert_eq!(reported(&status), [text]);
     assert!(!status.catalog_health[0].healthy);
 }
 
-/// `healthy` or not: the second look tells the plain state, and the third changes nothing.
+/// `healthy` or not: the second look reports the plain state, and the third changes nothing.
 #[rstest]
 #[case::unhealthy(
     Some("SpecInvalidError"),
@@ -92,9 +92,9 @@ fn a_catalog_with_an_invalid_spec_is_unhealthy_and_added() {
 #[case::healthy(None, "False AllCatalogSourcesHealthy: all available catalogsources are healthy")]
 fn no_changes(#[case] reason: Option<&str>, #[case] text: &str) {
     let catalogs = [catalog("ns", "cs-0", reason), catalog("ns", "cs-1", None)];
-    let settled = written(&observed(seen(&catalogs), &catalogs)).unwrap();
-    assert_eq!(told(&settled), [format!("CatalogSourcesUnhealthy {text}")]);
-    assert_eq!(written(&observed(settled, &catalogs)), None);
+    let status = written(&observed(seen(&catalogs), &catalogs)).unwrap();
+    assert_eq!(reported(&status), [format!("CatalogSourcesUnhealthy {text}")]);
+    assert_eq!(written(&observed(status, &catalogs)), None);
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn a_global_catalog_is_added_in_front_of_the_others() {
     let status = written(&observed(before, &catalogs)).unwrap();
     let text = "CatalogSourcesUnhealthy False CatalogSourcesAdded: all available catalogsources \
                 are healthy";
-    assert_eq!(told(&status), [text]);
+    assert_eq!(reported(&status), [text]);
     let names = status.catalog_health.iter().map(|one| one.catalog_source_ref.uid.clone().unwrap());
     assert_eq!(names.collect::<Vec<_>>(), ["global/cs-g", "ns/cs-0", "ns/cs-1"]);
     assert!(status.catalog_health.iter().all(|one| one.healthy));
@@ -118,10 +118,10 @@ fn a_catalog_that_becomes_invalid_is_updated() {
         written(&observed(before, &[catalog("ns", "cs-0", Some("SpecInvalidError"))])).unwrap();
     let text = "CatalogSourcesUnhealthy True CatalogSourcesUpdated: targeted catalogsource ns/cs-0 \
                 unhealthy";
-    assert_eq!(told(&status), [text]);
+    assert_eq!(reported(&status), [text]);
 }
 
-fn settled() -> (SubscriptionStatus, [Arc<CatalogSource>; 1]) {
+fn converged() -> (SubscriptionStatus, [Arc<CatalogSource>; 1]) {
     let catalogs = [catalog("ns", "cs-0", None)];
     (written(&observed(seen(&catalogs), &catalogs)).unwrap(), catalogs)
 }
@@ -154,34 +154,34 @@ use InstallPlanPhase::{Complete, Failed, Installing, None as NoPhase, Planning, 
 #[case::failed(plan(Failed), Some("InstallPlanFailed True InstallPlanFailed: "))]
 #[case::complete(plan(Complete), None)]
 fn plans(#[case] plan: ReferencedPlan, #[case] added: Option<&str>) {
-    let (status, catalogs) = settled();
-    let healthy = told(&status).remove(0);
+    let (status, catalogs) = converged();
+    let healthy = reported(&status).remove(0);
     let look = |status| Observed { plan: plan.clone(), ..observed(status, &catalogs) };
     let after = written(&look(referring(status)));
     assert_eq!(after.is_some(), added.is_some());
     if let (Some(after), Some(added)) = (after, added) {
-        assert_eq!(told(&after), [healthy, added.to_owned()]);
-        assert_eq!(written(&look(after)), None, "it is told once");
+        assert_eq!(reported(&after), [healthy, added.to_owned()]);
+        assert_eq!(written(&look(after)), None, "it is reported once");
     }
 }
 
 #[test]
 fn a_complete_plan_is_pending_no_more() {
-    let (status, catalogs) = settled();
+    let (status, catalogs) = converged();
     let look = |plan, status| Observed { plan, ..observed(status, &catalogs) };
     let pending = written(&look(plan(Installing), referring(status.clone()))).unwrap();
     let done = written(&look(plan(Complete), pending)).unwrap();
-    assert_eq!(told(&done), told(&status));
+    assert_eq!(reported(&done), reported(&status));
 }
 
 #[test]
 fn a_pending_plan_that_is_gone_leaves_nothing_behind() {
-    let (status, catalogs) = settled();
+    let (status, catalogs) = converged();
     let look = |plan, status| Observed { plan, ..observed(status, &catalogs) };
     let mut pending = written(&look(plan(Installing), referring(status.clone()))).unwrap();
     pending.state = SubscriptionState::UpgradePending;
     let after = written(&look(ReferencedPlan::Missing, pending)).unwrap();
-    assert_eq!(told(&after), told(&status));
+    assert_eq!(reported(&after), reported(&status));
     assert_eq!((after.state, after.install_plan_ref), (SubscriptionState::default(), None));
     assert_eq!(after.last_updated, Some(Time(now())));
 }
@@ -191,5 +191,5 @@ fn a_pending_plan_that_is_gone_leaves_nothing_behind() {
 fn an_empty_subscription_is_no_error() {
     let mut empty = observed(SubscriptionStatus::default(), &[]);
     Arc::make_mut(&mut empty.subscription).status = None;
-    assert!(written(&empty).is_some(), "it is told that there are no catalogs");
+    assert!(written(&empty).is_some(), "it is reported that there are no catalogs");
 }

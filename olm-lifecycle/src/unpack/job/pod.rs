@@ -17,7 +17,7 @@ use crate::catalog_source::registry::pull_policy;
 const BUNDLE: &str = "bundle";
 /// Volume with the copying program.
 const UTIL: &str = "util";
-/// Tells `opm` which image the bundle is from.
+/// Says to `opm` which image the bundle is from.
 const IMAGE_VARIABLE: &str = "CONTAINER_IMAGE";
 /// Nodes of every architecture that bundles are for may be tainted with it.
 const ARCHITECTURES: [&str; 4] = ["amd64", "arm64", "ppc64le", "s390x"];

@@ -27,7 +27,7 @@ fn written(effects: &[Effect]) -> Vec<String> {
         .collect()
 }
 
-/// What is there when nobody touched it.
+/// What is there when it was not changed.
 fn found() -> Account {
     let config_map = config_map();
     Account {

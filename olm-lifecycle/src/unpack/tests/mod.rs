@@ -4,9 +4,9 @@
 mod build;
 mod causes;
 mod jobs;
+mod lookup_states;
 mod manifests;
 mod references;
-mod standing;
 
 use std::sync::Arc;
 use std::time::Duration;

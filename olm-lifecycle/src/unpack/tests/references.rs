@@ -56,7 +56,7 @@ fn manifests_are_no_references(#[case] manifest: serde_json::Value) {
 #[rstest]
 #[case::of_the_plan("ns-a", "olm", true)]
 #[case::of_global_catalogs("ns", "ns-a", true)]
-#[case::of_somebody_else("ns", "olm", false)]
+#[case::of_another_owner("ns", "olm", false)]
 fn a_plan_reads_beside_catalogs_that_it_sees(
     #[case] plan: &str,
     #[case] global: &str,
@@ -89,7 +89,7 @@ fn an_image_with_another_bundle_is_refused() {
 }
 
 #[test]
-fn bad_properties_are_told_with_their_bundle() {
+fn bad_properties_are_reported_with_their_bundle() {
     let steps = unpacked().steps("ns").unwrap();
     let reference = BundleReference::parse(steps[0].resource.manifest.as_deref().unwrap()).unwrap();
     let reference = BundleReference { properties: "[".to_owned(), ..reference };

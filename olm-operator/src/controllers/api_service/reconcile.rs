@@ -1,4 +1,4 @@
-//! Deletes API services that nobody serves any more.
+//! Deletes API services that no CSV serves any more.
 
 use async_trait::async_trait;
 use olm_kit::controller::{Conclusion, ReconcileError, Reconciler};

@@ -1,4 +1,4 @@
-//! Gathers what a ClusterOperator tells. Decides nothing.
+//! Gathers what a ClusterOperator says. Decides nothing.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::Report;
 use crate::stores::Stores;
 
-/// What OLM tells of itself.
+/// What OLM says of itself.
 pub fn olm(stores: &Stores, report: &Report, live: Option<Value>) -> OlmReport {
     OlmReport {
         name: report.names.olm.clone(),
@@ -24,8 +24,8 @@ pub fn olm(stores: &Stores, report: &Report, live: Option<Value>) -> OlmReport {
     }
 }
 
-/// What the CSVs of the package server tell: those that are labelled, as in v0; under the strict policy
-/// those in OLM's namespace, since everybody may label his own.
+/// What the CSVs of the package server say: those that are labelled, as in v0; under the strict
+/// policy those in OLM's namespace, since everybody may label his own.
 pub fn package_server(
     stores: &Stores,
     report: &Report,
@@ -53,8 +53,8 @@ mod tests {
 
     #[rstest]
     #[case::as_in_v0(TenantPolicy::V0, &["olm", "tenant"])]
-    #[case::a_tenant_tells_nothing(TenantPolicy::Strict, &["olm"])]
-    fn who_tells_of_the_package_server(#[case] policy: TenantPolicy, #[case] expected: &[&str]) {
+    #[case::a_tenant_reports_nothing(TenantPolicy::Strict, &["olm"])]
+    fn who_reports_of_the_package_server(#[case] policy: TenantPolicy, #[case] expected: &[&str]) {
         let csv = |namespace: &str| {
             let labels = json!({CLUSTER_OPERATOR_NAME: "packages"});
             let metadata =
@@ -64,9 +64,9 @@ mod tests {
         let csvs = Store::with_objects([csv("olm"), csv("tenant")]);
         let stores = Stores { csvs, policy, ..Stores::default() };
         let names = Names { package_server: "packages".to_owned(), ..Names::default() };
-        let told = package_server(&stores, &Report::new(names, "olm"), None).csvs;
-        let told: Vec<_> =
-            told.iter().filter_map(|csv| csv.metadata.namespace.as_deref()).collect();
-        assert_eq!(told, expected);
+        let reported = package_server(&stores, &Report::new(names, "olm"), None).csvs;
+        let reported: Vec<_> =
+            reported.iter().filter_map(|csv| csv.metadata.namespace.as_deref()).collect();
+        assert_eq!(reported, expected);
     }
 }

@@ -19,7 +19,7 @@ use crate::stores::Stores;
 /// Pause before the kind is looked for again, as in v0.
 const PROBE: Duration = Duration::from_secs(60);
 
-/// Pause before somebody else's change of the object is noticed: it is not watched.
+/// Pause before another client's change of the object is noticed: it is not watched.
 const LOOK: Duration = Duration::from_secs(60);
 
 /// Reconciles ClusterOperators, by name.
@@ -30,10 +30,10 @@ pub struct ClusterOperatorReconciler {
     pub kinds: ApiKinds,
     /// What carries decisions out.
     pub interpreter: Interpreter,
-    /// What is told, and under which names.
+    /// What is reported, and under which names.
     pub report: Report,
     /// Whether the log says already that the kind is missing.
-    pub told: AtomicBool,
+    pub reported: AtomicBool,
 }
 
 #[async_trait]
@@ -42,7 +42,7 @@ impl Reconciler<String> for ClusterOperatorReconciler {
         let found = self.kinds.look_for(API, name).await.map_err(ReconcileError::other)?;
         let live = match found {
             Optional::NoSuchKind => {
-                if !self.told.swap(true, Ordering::Relaxed) {
+                if !self.reported.swap(true, Ordering::Relaxed) {
                     tracing::warn!(
                         name,
                         "this cluster knows no ClusterOperators (config.openshift.io/v1), so there \

@@ -27,7 +27,7 @@ pub struct Report {
     pub names: Names,
     /// Namespace of OLM.
     pub namespace: String,
-    /// Version of OpenShift, if the environment tells it.
+    /// Version of OpenShift, if the environment says it.
     pub release: Option<String>,
     has_worked: Arc<AtomicBool>,
 }

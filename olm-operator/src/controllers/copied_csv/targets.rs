@@ -7,7 +7,9 @@ use futures::stream;
 use olm_effect::{Effect, Outcome, Refusal};
 use olm_kit::controller::ReconcileError;
 use olm_kit::interpreter::Interpreter;
-use olm_lifecycle::copied_csv::{CopiedCsv, Fingerprint, Prototype, Wish, decide_rights, wish};
+use olm_lifecycle::copied_csv::{
+    CopiedCsv, Desired, Fingerprint, Prototype, decide_rights, desired,
+};
 use olm_rbac::CopyOwner;
 use olm_types::api::ClusterServiceVersion;
 use serde_json::Value;
@@ -52,17 +54,17 @@ pub fn due<'a>(
         if copy.is_some_and(|copy| &*copy.origin != home) {
             continue;
         }
-        // A copy that does not say where its operator is belongs to nobody.
-        let nobodys = copy.is_some_and(|copy| !copy.names_operator);
+        // A copy that does not say where its operator is has no owner.
+        let is_orphan = copy.is_some_and(|copy| !copy.names_operator);
         let (origin, given) = (observed.origin.as_deref(), observed.given.as_ref());
-        match wish(origin, given, &place.namespace, &observed.copying) {
-            _ if nobodys => going.push(place),
-            Wish::Absent => going.push(place),
-            Wish::Present if !place.is_closed => {
+        match desired(origin, given, &place.namespace, &observed.copying) {
+            _ if is_orphan => going.push(place),
+            Desired::Absent => going.push(place),
+            Desired::Present if !place.is_closed => {
                 let is_out_of_step = copy.map(|copy| copy.fingerprint) != known || known.is_none();
                 dues.push(Due { place, is_out_of_step });
             }
-            Wish::Present | Wish::Leave => {}
+            Desired::Present | Desired::Leave => {}
         }
     }
     going.retain(|place| match &place.copy {
@@ -155,7 +157,7 @@ fn written(outcome: Outcome, seen: Option<&CopiedCsv>) -> Result<(String, String
         }
         (Outcome::Unchanged, Some(copy)) => Ok((copy.uid.to_string(), copy.version.to_string())),
         (Outcome::Refused(refusal), _) => Err(refusal.into()),
-        // Observed too early or too late: the watch is about to tell.
+        // Observed too early or too late: the watch will report it.
         (other, _) => Err(Refusal {
             code: 409,
             reason: "Conflict".to_owned(),

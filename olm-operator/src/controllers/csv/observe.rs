@@ -56,19 +56,25 @@ pub fn observe(stores: &Stores, key: &ObjectKey) -> Option<Observed> {
 /// What the first Subscription by name that installed the CSV asks for, and the cluster's proxy.
 fn overrides(stores: &Stores, csv: &ClusterServiceVersion) -> Overrides {
     let namespace = csv.metadata.namespace.as_deref().unwrap_or_default();
-    let wishes = stores.subscriptions.list_in(namespace);
-    let config = csv.metadata.name.as_deref().and_then(|csv| installer(&wishes, csv));
-    let config = config.and_then(|wish| wish.spec.config.as_ref());
+    let subscriptions = stores.subscriptions.list_in(namespace);
+    let config = csv.metadata.name.as_deref().and_then(|csv| installer(&subscriptions, csv));
+    let config = config.and_then(|subscription| subscription.spec.config.as_ref());
     Overrides::new(config, &proxy::settings(stores))
 }
 
 /// Of the Subscriptions that say that they installed a CSV the first by name.
-fn installer<'a>(wishes: &'a [Arc<Subscription>], csv: &str) -> Option<&'a Arc<Subscription>> {
-    let installed_it = |wish: &&Arc<Subscription>| {
-        let status = wish.status.as_ref();
+fn installer<'a>(
+    subscriptions: &'a [Arc<Subscription>],
+    csv: &str,
+) -> Option<&'a Arc<Subscription>> {
+    let installed_it = |subscription: &&Arc<Subscription>| {
+        let status = subscription.status.as_ref();
         status.and_then(|status| status.installed_csv.as_deref()) == Some(csv)
     };
-    wishes.iter().filter(installed_it).min_by_key(|wish| wish.metadata.name.clone())
+    subscriptions
+        .iter()
+        .filter(installed_it)
+        .min_by_key(|subscription| subscription.metadata.name.clone())
 }
 
 fn accounts(stores: &Stores, csv: &ClusterServiceVersion) -> BTreeMap<String, Arc<ServiceAccount>> {
@@ -186,7 +192,7 @@ mod tests {
 
     use super::*;
 
-    fn wish(name: &str, installed: Option<&str>) -> Arc<Subscription> {
+    fn subscription(name: &str, installed: Option<&str>) -> Arc<Subscription> {
         let status = json!({"installedCSV": installed, "lastUpdated": "2026-01-01T00:00:00Z"});
         let spec = json!({"name": "p", "source": "c", "sourceNamespace": "olm"});
         let object = json!({"metadata": {"name": name}, "spec": spec, "status": status});
@@ -195,13 +201,16 @@ mod tests {
 
     #[test]
     fn of_several_subscriptions_the_first_by_name_configures_a_csv() {
-        let wishes = [
-            wish("c", Some("x.v1")),
-            wish("b", Some("x.v1")),
-            wish("a", Some("y.v1")),
-            wish("0", None),
+        let subscriptions = [
+            subscription("c", Some("x.v1")),
+            subscription("b", Some("x.v1")),
+            subscription("a", Some("y.v1")),
+            subscription("0", None),
         ];
-        let named = |csv| installer(&wishes, csv).and_then(|wish| wish.metadata.name.as_deref());
+        let named = |csv| {
+            installer(&subscriptions, csv)
+                .and_then(|subscription| subscription.metadata.name.as_deref())
+        };
         assert_eq!(named("x.v1"), Some("b"));
         assert_eq!(named("z.v1"), None);
     }

@@ -24,7 +24,7 @@ use crate::metrics::CsvMetrics;
 use crate::stores::Stores;
 use crate::tenancy::Tenancy;
 
-/// Pause before an API that the API server does not serve is looked for again. No watch tells
+/// Pause before an API that the API server does not serve is looked for again. No watch reports
 /// when an API appears in discovery.
 const DISCOVERY_RETRY: std::time::Duration = std::time::Duration::from_secs(10);
 

@@ -103,10 +103,10 @@ async fn played(events: &[Event], pauses: &[bool]) -> World {
     for (event, pause) in events.iter().zip(pauses.iter().cycle()) {
         world.happen(event);
         if *pause {
-            world.settle().await;
+            world.converge().await;
         }
     }
-    world.settle().await;
+    world.converge().await;
     world
 }
 

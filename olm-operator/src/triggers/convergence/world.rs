@@ -34,7 +34,7 @@ use crate::queues::Queues;
 use crate::stores::Stores;
 use crate::triggers::Triggers;
 
-/// More rounds than a cluster of this size needs to settle.
+/// More rounds than a cluster of this size needs to converge.
 const ROUNDS: usize = 2_000;
 
 pub(super) struct World {
@@ -110,7 +110,7 @@ impl World {
     }
 
     /// Looks at everything that is due until nothing is.
-    pub(super) async fn settle(&mut self) {
+    pub(super) async fn converge(&mut self) {
         for _ in 0..ROUNDS {
             let queues = self.triggers.queues.clone();
             if !queues.groups.is_empty() {

@@ -117,7 +117,7 @@ fn semver_compare<'b, 'v>(
     }
 }
 
-/// The text that Go prints for a value; enough of it to tell what is a version.
+/// The text that Go prints for a value; enough of it to recognise what is a version.
 fn go_text(value: &Value) -> String {
     match value {
         Value::String(text) => text.to_string(),

@@ -1,4 +1,4 @@
-//! Which bundles a rule can possibly be true for, told from the text of their properties.
+//! Which bundles a rule can possibly be true for, judged by the text of their properties.
 //!
 //! Nearly every rule asks for a property of some type with some text in it, as in
 //! `properties.exists(p, p.type == 't' && p.value.name == 'n')`. On a bundle without one it cannot
@@ -9,7 +9,7 @@ use ::cel::IdedExpr;
 use ::cel::common::ast::{ComprehensionExpr, Expr, LiteralValue, operators};
 use olm_types::bundle::Property;
 
-/// Most alternatives that are told apart; more of them count as "any property".
+/// Most alternatives that are distinguished; more of them count as "any property".
 const ALTERNATIVES: usize = 16;
 
 /// What a bundle needs for a rule to be true: for every list a property like one of its members.
@@ -25,7 +25,7 @@ struct Like {
 }
 
 impl Screen {
-    /// What the rule needs, as far as it can be told.
+    /// What the rule needs, as far as it is known.
     pub(super) fn of(rule: &IdedExpr) -> Self {
         Self(needs(rule))
     }

@@ -81,7 +81,7 @@ pub enum Offer {
 }
 
 /// Up to [`Resolver::repairs`] changes after which none of those who are refused is refused, and
-/// nobody else either.
+/// no other Subscription either.
 pub(crate) fn find(
     resolver: &Resolver,
     scope: &Scope<'_>,

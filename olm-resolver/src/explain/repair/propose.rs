@@ -15,14 +15,14 @@ const EACH: usize = 2;
 /// What may help, best first, without repetition. Moving a Subscription away is proposed only if
 /// it meets with others: alone it would fare no better in another namespace.
 pub(super) fn from(scope: &Scope<'_>, facts: &[Fact]) -> Vec<Repair> {
-    let is_somebody =
+    let is_subject =
         |fact: &&Fact| matches!(fact, Fact::SubscriptionExists(_) | Fact::OrphanExists(_));
-    let is_crowded = facts.iter().filter(is_somebody).count() > 1;
+    let are_several = facts.iter().filter(is_subject).count() > 1;
     let mut ranked: Vec<(u8, Repair)> = Vec::new();
     for fact in facts {
         for repair in for_fact(scope, fact) {
             let is_move = matches!(repair, Repair::MoveSubscription { .. });
-            if (is_crowded || !is_move) && !ranked.iter().any(|(_, known)| *known == repair) {
+            if (are_several || !is_move) && !ranked.iter().any(|(_, known)| *known == repair) {
                 ranked.push((rank(&repair), repair));
             }
         }

@@ -143,7 +143,7 @@ fn nothing_found(subscription: &SubscriptionFacts, missing: Missing) -> String {
     }
 }
 
-/// What becomes of the CSV of a Subscription whose wish is not offered.
+/// What becomes of the CSV of a Subscription whose bundle is not offered.
 fn stays(installed: Option<&str>) -> String {
     let text = |csv| format!(" {csv} stays installed and gets no updates.");
     installed.map(text).unwrap_or_default()

@@ -27,7 +27,7 @@ pub(super) fn name(bundle: &BundleRef) -> String {
     }
 }
 
-/// With their places where the names alone would not tell them apart.
+/// With their places where the names alone would not distinguish them.
 pub(super) fn names(bundles: &[BundleRef], word: &str) -> String {
     let names: Vec<String> = bundles.iter().map(name).collect();
     let are_alike = names.iter().all(|name| Some(name) == names.first());

@@ -1,4 +1,4 @@
-//! How kind is told to make a cluster.
+//! How kind is configured to make a cluster.
 
 /// One node, with kind's defaults for everything else.
 pub(super) const CLUSTER: &str = "\

@@ -3,7 +3,7 @@
 //! etcd, kube-apiserver, kube-controller-manager and kube-scheduler are the real ones. The node
 //! is played by kwok: pods become Ready without a container. No root, no container engine; all
 //! files lie in one directory and every listener is on a loopback address. Any number of
-//! clusters can run side by side, told apart by name.
+//! clusters can run side by side, distinguished by name.
 
 mod network;
 mod node;
@@ -51,8 +51,8 @@ impl LocalCluster {
     }
 
     /// Lets `down` end a process that is of no use without the cluster.
-    pub fn adopt(&self, guest: &Running) -> Result<()> {
-        self.managed.adopt(guest)
+    pub fn adopt(&self, process: &Running) -> Result<()> {
+        self.managed.adopt(process)
     }
 
     /// A directory for files that should go with the cluster.

@@ -11,7 +11,7 @@ use crate::process::Record;
 const API_SERVER: &str = "kube-apiserver";
 
 impl LocalCluster {
-    /// Kills the API server: connections break, and nobody listens.
+    /// Kills the API server: connections break, and no server listens.
     ///
     /// # Errors
     ///
@@ -35,7 +35,7 @@ impl LocalCluster {
         managed.replace(&parts.api_server())
     }
 
-    /// Stops it in the middle of everything: connections stay, and nobody answers.
+    /// Stops it in the middle of everything: connections stay, and no server answers.
     ///
     /// # Errors
     ///

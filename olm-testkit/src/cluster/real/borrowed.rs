@@ -28,7 +28,7 @@ struct Borrowed {
     inotify: Option<u32>,
 }
 
-/// Takes what nobody has taken yet. It is on record before it is taken.
+/// Takes what is not taken yet. It is on record before it is taken.
 pub(super) fn take(progress: &Progress) -> Result<()> {
     let lock = Home::lock(progress)?;
     let mut borrowed = read()?;
@@ -57,10 +57,10 @@ pub(super) fn give_back_after_the_last() -> Result<()> {
     }
     let borrowed = read()?;
     for path in &borrowed.directories {
-        // Stays when somebody else has put something in.
+        // Stays when another program has put something in.
         let _ = fs::remove_dir(path);
     }
-    // Stays when somebody has changed it since.
+    // Stays when it was changed since.
     if let (Some(limit), Some(NEEDED)) = (borrowed.inotify, inotify()) {
         fs::write(INOTIFY, limit.to_string())
             .context("cannot give the limit of inotify instances back")?;

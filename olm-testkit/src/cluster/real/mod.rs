@@ -97,8 +97,8 @@ impl RealCluster {
     }
 
     /// Lets `down` end a process that is of no use without the cluster.
-    pub fn adopt(&self, guest: &Running) -> Result<()> {
-        self.managed.adopt(guest)
+    pub fn adopt(&self, process: &Running) -> Result<()> {
+        self.managed.adopt(process)
     }
 
     /// A directory for files that should go with the cluster.

@@ -38,7 +38,7 @@ const LIMIT: Duration = Duration::from_secs(30);
 const PROXIES: [&str; 6] =
     ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"];
 
-/// The variable that tells the processes of a cluster from all others.
+/// The variable that distinguishes the processes of a cluster from all others.
 pub(super) const MARK: &str = "OLM_RS_CLUSTER";
 
 /// Run by the first process inside; `$1` is the cluster's directory. The shell stays and collects

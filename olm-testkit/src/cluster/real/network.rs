@@ -71,7 +71,7 @@ impl Addresses {
 pub(super) fn control_plane(home: &Home, addresses: Addresses) -> Network {
     let file = |flag: &str, name: &str| format!("--{flag}={}", home.arg(name));
     Network {
-        // Nobody but the machine and the pods sees the addresses of this network namespace.
+        // Only the machine and the pods see the addresses of this network namespace.
         bind_address: "0.0.0.0",
         advertised_address: addresses.node(),
         service_range: addresses.services(),

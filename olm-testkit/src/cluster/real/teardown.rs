@@ -29,7 +29,7 @@ pub(super) fn end(home: &Home) -> Result<Vec<String>> {
     let mut found = Vec::new();
     let manifest = home.manifest();
     if let Some(manifest) = &manifest {
-        manifest.guests.iter().for_each(Record::stop);
+        manifest.adopted.iter().for_each(Record::stop);
         let alive = manifest.processes.iter().filter(|process| process.is_alive()).count();
         if alive > 0 {
             found.push(format!("{alive} processes"));

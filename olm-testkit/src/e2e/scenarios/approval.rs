@@ -60,15 +60,16 @@ async fn nothing_happens_before(scene: Arc<Scene>) -> Result<()> {
     offer(&scene, &versions(&scene)[..1]).await?;
     subscribe(&scene, None).await?;
     let plan = waiting_plan(&scene, OLD, 1).await?;
-    let wish = scene.condition("kettle", "InstallPlanPending", "True", "RequiresApproval").await?;
-    ensure!(wish.message.is_none(), "{wish:?}");
+    let subscription =
+        scene.condition("kettle", "InstallPlanPending", "True", "RequiresApproval").await?;
+    ensure!(subscription.message.is_none(), "{subscription:?}");
     scene.at_rest().await?;
     check_nothing(&scene).await?;
 
     approve(&scene, &plan).await?;
     scene.succeeded(OLD).await?;
-    let wish = scene.at_latest("kettle", OLD).await?;
-    let plan = scene.plan_of(&wish).await?.status.unwrap_or_default();
+    let subscription = scene.at_latest("kettle", OLD).await?;
+    let plan = scene.plan_of(&subscription).await?.status.unwrap_or_default();
     ensure!(plan.phase == InstallPlanPhase::Complete, "the plan is {}", plan.phase);
     Ok(())
 }
@@ -115,7 +116,7 @@ async fn an_upgrade_waits_again(scene: Arc<Scene>) -> Result<()> {
     finish(&scene, &story).await
 }
 
-/// Between the look at a plan and its approval somebody writes another CSV into it: the plan says
+/// Between the look at a plan and its approval a user writes another CSV into it: the plan says
 /// that it has no step for that one, and nothing is made until it is as it was.
 async fn of_a_changed_plan(scene: Arc<Scene>) -> Result<()> {
     offer(&scene, &versions(&scene)[..1]).await?;
@@ -165,12 +166,12 @@ async fn check_conditions(scene: &Scene) -> Result<()> {
         ("CatalogSourcesUnhealthy", "False", "AllCatalogSourcesHealthy"),
         ("InstallPlanPending", "True", "RequiresApproval"),
     ];
-    wait::until(&scene.api(), "kettle", "say that its plan waits", |wish: &Subscription| {
-        let told = conditions(wish).iter().map(|condition| {
+    wait::until(&scene.api(), "kettle", "say that its plan waits", |subscription: &Subscription| {
+        let reported = conditions(subscription).iter().map(|condition| {
             let reason = condition.reason.as_deref().unwrap_or_default();
             (condition.type_.as_str(), condition.status.as_str(), reason)
         });
-        told.eq(expected)
+        reported.eq(expected)
     })
     .await
     .map(drop)
@@ -188,29 +189,29 @@ async fn offer(scene: &Scene, versions: &[Bundle]) -> Result<()> {
 }
 
 async fn subscribe(scene: &Scene, starting_csv: Option<&str>) -> Result<()> {
-    let mut wish = builders::subscription(&scene.namespace, "kettle", "stable", "kitchen");
-    wish.spec.install_plan_approval = Some(Approval::Manual);
-    wish.spec.starting_csv = starting_csv.map(str::to_owned);
-    scene.create(&wish).await.map(drop)
+    let mut subscription = builders::subscription(&scene.namespace, "kettle", "stable", "kitchen");
+    subscription.spec.install_plan_approval = Some(Approval::Manual);
+    subscription.spec.starting_csv = starting_csv.map(str::to_owned);
+    scene.create(&subscription).await.map(drop)
 }
 
 /// Waits until the Subscription waits for the approval of a plan for this version.
 async fn waiting_plan(scene: &Scene, csv: &str, generation: i64) -> Result<InstallPlan> {
     let what = format!("wait for the approval of {csv}");
-    let wish = wait::until(&scene.api(), "kettle", &what, |wish: &Subscription| {
-        let waits = conditions(wish).iter().any(|condition| {
+    let subscription = wait::until(&scene.api(), "kettle", &what, |subscription: &Subscription| {
+        let waits = conditions(subscription).iter().any(|condition| {
             condition.type_ == "InstallPlanPending"
                 && condition.reason.as_deref() == Some("RequiresApproval")
         });
         waits
-            && wish.status.as_ref().is_some_and(|status| {
+            && subscription.status.as_ref().is_some_and(|status| {
                 status.state == SubscriptionState::UpgradePending
                     && status.current_csv.as_deref() == Some(csv)
                     && status.install_plan_generation == Some(generation)
             })
     })
     .await?;
-    let plan = scene.plan_of(&wish).await?;
+    let plan = scene.plan_of(&subscription).await?;
     let spec = &plan.spec;
     ensure!(spec.approval == Approval::Manual && !spec.approved, "{spec:?}");
     ensure!(spec.generation == Some(generation), "{spec:?}");

@@ -28,7 +28,7 @@ pub(super) fn all() -> Vec<Scenario> {
         ),
         scenario(
             "bad_input::a_malformed_bundle",
-            "a CSV that nobody can read breaks neither its catalog nor others",
+            "a CSV that cannot be read breaks neither its catalog nor others",
             a_malformed_bundle,
         ),
         scenario(
@@ -72,7 +72,7 @@ async fn a_crd_without_a_dot(scene: Arc<Scene>) -> Result<()> {
     Ok(())
 }
 
-/// A bundle whose CSV nobody can read breaks neither its catalog nor the other one, and who
+/// A bundle whose CSV cannot be read breaks neither its catalog nor the other one, and who
 /// subscribes to it reads why.
 async fn a_malformed_bundle(scene: Arc<Scene>) -> Result<()> {
     let mixed = scene.content(&[small("neighbour")])?;
@@ -85,9 +85,9 @@ async fn a_malformed_bundle(scene: Arc<Scene>) -> Result<()> {
     scene.succeeded("neighbour.v1.0.0").await?;
     scene.succeeded("elsewhere.v1.0.0").await?;
     scene.subscribe("broken", "mixed").await?;
-    wait::until(&scene.api(), "broken", "say what is wrong", |wish: &Subscription| {
-        let mut troubles = conditions(wish).iter().filter(|c| c.status == "True");
-        troubles.any(|c| c.message.as_deref().is_some_and(|text| text.contains("broken.v1.0.0")))
+    wait::until(&scene.api(), "broken", "say what is wrong", |subscription: &Subscription| {
+        let mut problems = conditions(subscription).iter().filter(|c| c.status == "True");
+        problems.any(|c| c.message.as_deref().is_some_and(|text| text.contains("broken.v1.0.0")))
     })
     .await?;
     Ok(())

@@ -58,7 +58,7 @@ async fn a_removed_version(scene: Arc<Scene>) -> Result<()> {
 }
 
 /// Second example: each new version requires the other's new API and drops the
-/// old one. One at a time nobody could move.
+/// old one. One at a time none could move.
 async fn version_deadlock(scene: Arc<Scene>) -> Result<()> {
     let [a, b, a2, b2] = ["Apple", "Bowl", "Applet", "Bowler"].map(|kind| scene.kind(kind));
     let old = [provider("apple", "1.0.0", &a, &[&b]), provider("bowl", "1.0.0", &b, &[&a])];
@@ -110,12 +110,14 @@ async fn installed(scene: &Scene, bundles: &[Bundle; 2], names: &[&str; 2]) -> R
 }
 
 /// The Subscription says why it stays at the old version, and nothing has started.
-async fn held_back(scene: &Scene, wish: &str, old: &str, new: &str) -> Result<()> {
-    let why = scene.condition(wish, "UpgradeBlocked", "True", "ConstraintsNotSatisfiable").await?;
+async fn held_back(scene: &Scene, subscription: &str, old: &str, new: &str) -> Result<()> {
+    let why = scene
+        .condition(subscription, "UpgradeBlocked", "True", "ConstraintsNotSatisfiable")
+        .await?;
     let why = why.message.unwrap_or_default();
     ensure!(why.starts_with(&format!("{old} is not upgraded to {new} ")), "{why:?}");
     ensure!(why.contains("apple"), "who requires it is not named: {why:?}");
-    scene.installed(wish, old).await?;
+    scene.installed(subscription, old).await?;
     scene.succeeded(old).await?;
     scene.succeeded("apple.v1.0.0").await?;
     let csvs: Api<ClusterServiceVersion> = scene.api();
@@ -127,7 +129,8 @@ async fn held_back(scene: &Scene, wish: &str, old: &str, new: &str) -> Result<()
     Ok(())
 }
 
-fn plan(wish: &Subscription) -> Result<&str> {
-    let reference = wish.status.as_ref().and_then(|status| status.install_plan_ref.as_ref());
+fn plan(subscription: &Subscription) -> Result<&str> {
+    let reference =
+        subscription.status.as_ref().and_then(|status| status.install_plan_ref.as_ref());
     reference.and_then(|plan| plan.name.as_deref()).context("a Subscription without a plan")
 }

@@ -4,7 +4,6 @@ mod approval;
 mod bad_input;
 mod catalog_images;
 mod catalogs;
-mod companions;
 mod dependencies;
 mod install;
 mod install_plans;
@@ -12,6 +11,7 @@ mod lifecycle;
 mod operator_groups;
 pub mod packages;
 mod recovery;
+mod related_objects;
 mod removal;
 mod resolution;
 mod room;
@@ -34,7 +34,7 @@ pub fn all() -> Vec<Scenario> {
         approval::all(),
         subscriptions::all(),
         lifecycle::all(),
-        companions::all(),
+        related_objects::all(),
         removal::all(),
         uninstall::all(),
         operator_groups::all(),

@@ -34,7 +34,7 @@ pub(super) fn all() -> Vec<Scenario> {
         ),
         scenario(
             "removal::an_operator_that_is_subscribed_to",
-            "a CSV that is deleted under its Subscription is not brought back",
+            "a CSV that is deleted under its Subscription is not created again",
             an_operator_that_is_subscribed_to,
         ),
     ]
@@ -84,15 +84,15 @@ async fn an_operator(scene: Arc<Scene>) -> Result<()> {
     Ok(())
 }
 
-/// A ClusterServiceVersion that is deleted under its Subscription is not brought back: whoever
+/// A ClusterServiceVersion that is deleted under its Subscription is not created again: whoever
 /// deletes it wants it gone. The Subscription says that it is not there.
 async fn an_operator_that_is_subscribed_to(scene: Arc<Scene>) -> Result<()> {
     install(&scene).await?;
     let csvs: Api<ClusterServiceVersion> = scene.api();
     csvs.delete(KETTLE, &DeleteParams::default()).await?;
     wait::until_gone(&csvs, KETTLE).await?;
-    wait::until(&scene.api(), "kettle", "miss its CSV", |wish: &Subscription| {
-        let state = wish.status.as_ref().map(|status| status.state);
+    wait::until(&scene.api(), "kettle", "miss its CSV", |subscription: &Subscription| {
+        let state = subscription.status.as_ref().map(|status| status.state);
         state == Some(SubscriptionState::UpgradePending)
     })
     .await?;
@@ -109,8 +109,8 @@ async fn install(scene: &Scene) -> Result<InstallPlan> {
     scene.catalog("kitchen", &stable(&[kettle("1.0.0", &kettles(scene))])).await?;
     scene.subscribe("kettle", "kitchen").await?;
     scene.succeeded(KETTLE).await?;
-    let wish = scene.at_latest("kettle", KETTLE).await?;
-    scene.plan_of(&wish).await
+    let subscription = scene.at_latest("kettle", KETTLE).await?;
+    scene.plan_of(&subscription).await
 }
 
 /// Names of the ClusterRoles and ClusterRoleBindings that belong to the CSV.

@@ -16,7 +16,7 @@ pub(super) fn all() -> Vec<Scenario> {
     vec![
         scenario(
             "resolution::missing_api",
-            "an operator needs a kind that nobody provides, and says so",
+            "an operator needs a kind that no operator provides, and says so",
             missing_api,
         ),
         scenario(
@@ -26,13 +26,13 @@ pub(super) fn all() -> Vec<Scenario> {
         ),
         scenario(
             "resolution::orphan",
-            "a CSV without a Subscription lacks something, says so, and stops nobody",
+            "a CSV without a Subscription lacks something, says so, and stops no other",
             orphan,
         ),
     ]
 }
 
-/// An operator needs a kind that nobody provides.
+/// An operator needs a kind that no operator provides.
 async fn missing_api(scene: Arc<Scene>) -> Result<()> {
     let crd = Crd::new("nowhere.example.com", "v1", "Unicorn");
     let csv = csv("rider.v1.0.0", "1.0.0").requires(&crd).deployment("rider", "default");
@@ -73,11 +73,11 @@ async fn expect(scene: Arc<Scene>, bundle: Bundle, needed: &str) -> Result<()> {
         "the Subscription says {message:?}"
     );
     let plans = scene.api::<InstallPlan>().list(&ListParams::default()).await?;
-    ensure!(plans.items.is_empty(), "there is an InstallPlan for an impossible wish");
+    ensure!(plans.items.is_empty(), "there is an InstallPlan for a Subscription that was refused");
     check_event(&scene, &scene.namespace, &message).await
 }
 
-/// A CSV that was applied by hand needs a kind that nobody provides. v0 would install nothing
+/// A CSV that was applied by hand needs a kind that no operator provides. v0 would install nothing
 /// beside it.
 async fn orphan(scene: Arc<Scene>) -> Result<()> {
     let crd = Crd::new("nowhere.example.com", "v1", "Unicorn");

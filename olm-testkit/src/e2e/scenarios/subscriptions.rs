@@ -53,14 +53,14 @@ async fn deprecated(scene: Arc<Scene>) -> Result<()> {
     scene.subscribe("lamp", "hall").await?;
     scene.succeeded("lamp.v1.0.0").await?;
     let rollup = "olm.package/lamp: use torches; olm.channel/stable: use fast; olm.bundle/lamp.v1.0.0: it flickers";
-    let wish = told(&scene, rollup).await?;
+    let subscription = reported(&scene, rollup).await?;
     let parts = ["PackageDeprecated", "ChannelDeprecated", "BundleDeprecated"];
-    let said = parts.map(|kind| message(&wish, kind).unwrap_or_default().to_owned());
+    let said = parts.map(|kind| message(&subscription, kind).unwrap_or_default().to_owned());
     ensure!(said.join("; ") == rollup, "the conditions say {said:?}");
 
     scene.publish("hall", &[lamps().deprecated(package, "use torches")]).await?;
-    let wish = told(&scene, "olm.package/lamp: use torches").await?;
-    ensure!(message(&wish, "BundleDeprecated").is_none(), "the bundle is still deprecated");
+    let subscription = reported(&scene, "olm.package/lamp: use torches").await?;
+    ensure!(message(&subscription, "BundleDeprecated").is_none(), "the bundle is still deprecated");
     Ok(())
 }
 
@@ -71,14 +71,14 @@ async fn made_anew(scene: Arc<Scene>) -> Result<()> {
     scene.subscribe("lamp", "hall").await?;
     scene.succeeded("lamp.v1.0.0").await?;
     scene.at_latest("lamp", "lamp.v1.0.0").await?;
-    let wishes: Api<Subscription> = scene.api();
-    wishes.delete("lamp", &DeleteParams::default()).await.context("cannot delete")?;
-    wait::until_gone(&wishes, "lamp").await?;
+    let subscriptions: Api<Subscription> = scene.api();
+    subscriptions.delete("lamp", &DeleteParams::default()).await.context("cannot delete")?;
+    wait::until_gone(&subscriptions, "lamp").await?;
 
     scene.subscribe("lamp", "hall").await?;
     scene.at_latest("lamp", "lamp.v1.0.0").await?;
     let adopted = |event: &Event| event.reason.as_deref() == Some("CSVAdopted");
-    wait::until_some(&scene.api(), "", "tell the adoption", adopted).await?;
+    wait::until_some(&scene.api(), "", "report the adoption", adopted).await?;
     let newer = lamp("1.1.0").replaces("lamp.v1.0.0");
     let package = Package::new("lamp").channel("stable", vec![lamp("1.0.0"), newer]);
     scene.publish("hall", &[package]).await?;
@@ -107,17 +107,17 @@ async fn applied_by_hand(scene: Arc<Scene>) -> Result<()> {
     Ok(())
 }
 
-async fn told(scene: &Scene, text: &str) -> Result<Subscription> {
+async fn reported(scene: &Scene, text: &str) -> Result<Subscription> {
     let what = format!("say {text:?}");
-    let wish = wait::until(&scene.api(), "lamp", &what, |wish: &Subscription| {
-        message(wish, "Deprecated") == Some(text)
+    let subscription = wait::until(&scene.api(), "lamp", &what, |subscription: &Subscription| {
+        message(subscription, "Deprecated") == Some(text)
     })
     .await?;
-    same(message(&wish, "PackageDeprecated"), "olm.package/lamp: use torches")?;
-    Ok(wish)
+    same(message(&subscription, "PackageDeprecated"), "olm.package/lamp: use torches")?;
+    Ok(subscription)
 }
 
-fn message<'a>(wish: &'a Subscription, kind: &str) -> Option<&'a str> {
-    let found = conditions(wish).iter().find(|condition| condition.type_ == kind)?;
+fn message<'a>(subscription: &'a Subscription, kind: &str) -> Option<&'a str> {
+    let found = conditions(subscription).iter().find(|condition| condition.type_ == kind)?;
     found.message.as_deref()
 }

@@ -28,7 +28,7 @@ pub(super) fn all() -> Vec<Scenario> {
     vec![
         scenario(
             "unpack::a_bundle_image",
-            "a bundle comes out of its image by a Job that runs, a missing image is told",
+            "a bundle comes out of its image by a Job that runs, a missing image is reported",
             a_bundle_image,
         )
         .needs(&needs),
@@ -65,8 +65,8 @@ async fn a_bundle_image(scene: Arc<Scene>) -> Result<()> {
         .publish("kitchen", &[package("kettle", &pushed.pinned()), package("spoon", &missing)])
         .await?;
     scene.subscribe("spoon", "kitchen").await?;
-    wait::until(&scene.api(), "spoon", "name the image", |wish: &Subscription| {
-        conditions(wish).iter().any(|condition| {
+    wait::until(&scene.api(), "spoon", "name the image", |subscription: &Subscription| {
+        conditions(subscription).iter().any(|condition| {
             let message = condition.message.as_deref().unwrap_or_default();
             condition.type_ == "BundleUnpacking" && message.contains(&missing)
         })

@@ -22,7 +22,7 @@ impl Scene {
         self.create(&source).await.map(drop)
     }
 
-    /// Serves a directory for a catalog that somebody else creates, and returns its address.
+    /// Serves a directory for a catalog that the caller creates, and returns its address.
     pub async fn registry(&self, name: &str, content: CatalogDir) -> Result<String> {
         let mut catalogs = self.catalogs.lock().await;
         ensure!(!catalogs.contains_key(name), "the catalog {name} is served already");

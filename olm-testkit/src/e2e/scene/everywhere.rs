@@ -50,9 +50,9 @@ impl Scene {
 
     /// Subscribes to the channel `stable` of a package in a catalog that is seen everywhere.
     pub async fn subscribe_to_global(&self, package: &str, catalog: &str) -> Result<()> {
-        let mut wish = builders::subscription(&self.namespace, package, "stable", catalog);
-        self.olm_namespace()?.clone_into(&mut wish.spec.source_namespace);
-        self.create(&wish).await.map(drop)
+        let mut subscription = builders::subscription(&self.namespace, package, "stable", catalog);
+        self.olm_namespace()?.clone_into(&mut subscription.spec.source_namespace);
+        self.create(&subscription).await.map(drop)
     }
 
     /// Removes what the scenario has made for every namespace.

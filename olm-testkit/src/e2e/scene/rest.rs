@@ -44,7 +44,7 @@ const DISTURBED: usize = 5;
 impl Scene {
     /// Waits for the last write of the operators in the namespace. Then every object that they
     /// reconcile is touched, so that the whole scenario is decided once more, and they must find
-    /// nothing to write. Where nobody logs who wrote what, this is not known, and not waited for.
+    /// nothing to write. Where there is no audit log, this is not known, and not waited for.
     ///
     /// A global catalog that comes, goes or changes meanwhile concerns every Subscription: then all
     /// is done again.

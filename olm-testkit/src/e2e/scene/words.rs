@@ -19,8 +19,8 @@ impl Scene {
 
     /// Subscribes to the channel `stable` of a package; the Subscription has the package's name.
     pub async fn subscribe(&self, package: &str, catalog: &str) -> Result<()> {
-        let wish = builders::subscription(&self.namespace, package, "stable", catalog);
-        self.create(&wish).await.map(drop)
+        let subscription = builders::subscription(&self.namespace, package, "stable", catalog);
+        self.create(&subscription).await.map(drop)
     }
 
     /// Waits until a ClusterServiceVersion has succeeded.
@@ -61,31 +61,36 @@ impl Scene {
                 && condition.status == status
                 && condition.reason.as_deref() == Some(reason)
         };
-        let wish = wait::until(&self.api(), subscription, &what, |wish: &Subscription| {
-            conditions(wish).iter().any(matches)
-        })
-        .await?;
-        conditions(&wish).iter().find(|c| matches(c)).cloned().context("the condition is gone")
+        let subscription =
+            wait::until(&self.api(), subscription, &what, |subscription: &Subscription| {
+                conditions(subscription).iter().any(matches)
+            })
+            .await?;
+        conditions(&subscription)
+            .iter()
+            .find(|c| matches(c))
+            .cloned()
+            .context("the condition is gone")
     }
 
     /// Waits until a Subscription has this version installed.
     pub async fn installed(&self, subscription: &str, csv: &str) -> Result<Subscription> {
         let what = format!("have {csv} installed");
-        wait::until(&self.api(), subscription, &what, |wish: &Subscription| {
-            let installed = wish.status.as_ref().and_then(|s| s.installed_csv.as_deref());
+        wait::until(&self.api(), subscription, &what, |subscription: &Subscription| {
+            let installed = subscription.status.as_ref().and_then(|s| s.installed_csv.as_deref());
             installed == Some(csv)
         })
         .await
     }
 
     /// Waits until a Subscription has this version installed, wants no other, and nothing of it is
-    /// under way or in trouble.
+    /// under way or unhealthy.
     pub async fn at_latest(&self, subscription: &str, csv: &str) -> Result<Subscription> {
         let what = format!("be at {csv}, the latest version");
-        wait::until(&self.api(), subscription, &what, |wish: &Subscription| {
-            let quiet = conditions(wish).iter().all(|condition| condition.status != "True");
+        wait::until(&self.api(), subscription, &what, |subscription: &Subscription| {
+            let quiet = conditions(subscription).iter().all(|condition| condition.status != "True");
             quiet
-                && wish.status.as_ref().is_some_and(|status| {
+                && subscription.status.as_ref().is_some_and(|status| {
                     status.state == SubscriptionState::AtLatestKnown
                         && status.installed_csv.as_deref() == Some(csv)
                 })
@@ -94,8 +99,9 @@ impl Scene {
     }
 
     /// The InstallPlan that a Subscription points at.
-    pub async fn plan_of(&self, wish: &Subscription) -> Result<InstallPlan> {
-        let reference = wish.status.as_ref().and_then(|status| status.install_plan_ref.as_ref());
+    pub async fn plan_of(&self, subscription: &Subscription) -> Result<InstallPlan> {
+        let reference =
+            subscription.status.as_ref().and_then(|status| status.install_plan_ref.as_ref());
         let name = reference.and_then(|reference| reference.name.as_deref());
         let name = name.context("the Subscription points at no InstallPlan")?;
         self.api().get(name).await.with_context(|| format!("cannot read the InstallPlan {name}"))
@@ -103,8 +109,8 @@ impl Scene {
 }
 
 /// The conditions of a Subscription.
-pub fn conditions(wish: &Subscription) -> &[SubscriptionCondition] {
-    wish.status.as_ref().map_or(&[], |status| &status.conditions)
+pub fn conditions(subscription: &Subscription) -> &[SubscriptionCondition] {
+    subscription.status.as_ref().map_or(&[], |status| &status.conditions)
 }
 
 /// Fails unless a text is there and is the expected one.

@@ -53,14 +53,14 @@ pub struct Local {
     proxy: Option<Proxy>,
 }
 
-/// What operators are told beside where they find what they need.
+/// What operators are given beside where they find what they need.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Flags<'a> {
     /// Both of them.
     pub both: &'a [&'a str],
     /// The catalog operator.
     pub catalog: &'a [&'a str],
-    /// They reach the API server through something that makes requests fail when told to.
+    /// They reach the API server through something that makes requests fail on request.
     pub faults: bool,
 }
 

@@ -41,7 +41,7 @@ pub trait Stage: Send + Sync {
         bail!("no kubeconfig of this cluster is known")
     }
 
-    /// Fails when OLM has ended and nobody will start it again.
+    /// Fails when OLM has ended and is not started again.
     fn check(&self) -> Result<()>;
 
     /// What the programs of OLM have logged, by name.
@@ -75,7 +75,7 @@ pub struct Facts {
     pub stays: bool,
 }
 
-/// A container that runs until it is told to end.
+/// A container that runs until it is asked to end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Workload {
     /// A reference that the nodes can pull, or have.
@@ -116,7 +116,7 @@ pub trait ServedCatalog: Send {
     /// Serves other content from now on, as a new Pod behind the same Service does.
     async fn publish(&mut self, content: CatalogDir) -> Result<()>;
 
-    /// Ends the server at once; nobody answers at the address.
+    /// Ends the server at once; no process answers at the address.
     async fn die(&mut self) -> Result<()>;
 
     /// Serves again after [`Self::die`].

@@ -1,5 +1,5 @@
 //! The certificate of v0's package server, which has names in a recording and is made anew in each
-//! cluster: a written one would end, and its key is nobody's business.
+//! cluster: a written one would end, and its key is private.
 
 use anyhow::{Context, Result, ensure};
 use base64::Engine as _;

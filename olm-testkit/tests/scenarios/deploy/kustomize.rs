@@ -55,7 +55,7 @@ fn several_pods(rendered: &str) -> Result<()> {
     has("deploy/ha", rendered, &counts)
 }
 
-/// What `deploy/monitoring` says: who is scraped, when somebody is called, and a dashboard that
+/// What `deploy/monitoring` says: who is scraped, when an alert fires, and a dashboard that
 /// Grafana finds.
 fn watched(rendered: &str) -> Result<()> {
     let counts = [

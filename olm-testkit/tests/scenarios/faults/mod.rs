@@ -58,7 +58,7 @@ pub fn all(environment: &Arc<Environment>) -> Vec<Trial> {
 /// A plan in which faults are frequent, and come to an end within seconds.
 fn plan(faults: &[Fault]) -> Plan {
     match faults {
-        // Only watches that begin anew are told that they are too late, so most are cut.
+        // Only watches that begin anew learn that they are too late, so most are cut.
         [Fault::CutWatch, ..] => Plan { percent: 50, most: 2, ..Plan::of(faults) },
         _ => Plan { percent: 25, most: 2, ..Plan::of(faults) },
     }
@@ -72,10 +72,10 @@ fn faulty(environment: &Arc<Environment>, name: &'static str, plan: Plan) -> Tri
 async fn under(local: &Local, scene: &Scene, plan: Plan) -> Result<()> {
     let (injector, kinds) = (&local.proxy()?.injector, plan.faults.clone());
     injector.follow(plan);
-    let told = story::play(scene).await;
+    let reported = story::play(scene).await;
     let injected = injector.follow(Plan::calm());
     println!("faults: {}: {injected:?}", scene.namespace);
-    told?;
+    reported?;
     // Of many kinds, chance may leave one out.
     let quiet = kinds.iter().filter(|kind| !injected.contains_key(*kind)).count();
     ensure!(quiet == 0 || kinds.len() > 2, "of {kinds:?} only {injected:?} went wrong");

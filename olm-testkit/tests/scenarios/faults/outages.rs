@@ -1,4 +1,4 @@
-//! The API server is away for a while; operators are told to end while they work.
+//! The API server is away for a while; operators are asked to end while they work.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,15 +29,15 @@ const MOST_LINES: usize = 4_000;
 /// How often the API server is asked whether it is back.
 const ASK: Duration = Duration::from_millis(100);
 
-/// How often each operator is told to end.
+/// How often each operator is asked to end.
 const ROUNDS: u64 = 3;
 
-/// The operators work for so many milliseconds at most before the next one is told to end. An
+/// The operators work for so many milliseconds at most before the next one is asked to end. An
 /// upgrade takes about a second.
 const LONGEST: u64 = 600;
 
-/// Nobody listens, while the catalog gets a newer version. What was watched is watched again before
-/// the end is looked at: until then operators decide by what they saw before.
+/// No server listens, while the catalog gets a newer version. What was watched is watched again
+/// before the end is looked at: until then operators decide by what they saw before.
 pub async fn killed(local: Arc<Local>, scene: Arc<Scene>) -> Result<()> {
     story::begin(&scene).await?;
     let watched = AuditLog::new(local.audit_log()).watches(&Operator::NAMES)?;
@@ -54,7 +54,7 @@ pub async fn killed(local: Arc<Local>, scene: Arc<Scene>) -> Result<()> {
     story::check_end(&scene).await
 }
 
-/// Connections stay, and nobody answers.
+/// Connections stay, and no server answers.
 pub async fn frozen(local: Arc<Local>, scene: Arc<Scene>) -> Result<()> {
     story::begin(&scene).await?;
     local.cluster().freeze_api_server()?;
@@ -77,8 +77,8 @@ pub async fn away_for_minutes(local: Arc<Local>, scene: Arc<Scene>) -> Result<()
     refused(&local, &scene, AWAY_FOR_MINUTES).await
 }
 
-/// The operators say that nobody answers, try again now and then, and go on when it is over, without
-/// having been started again.
+/// The operators say that no server answers, try again now and then, and go on when it is over,
+/// without having been started again.
 async fn refused(local: &Local, scene: &Scene, time: Duration) -> Result<()> {
     story::begin(scene).await?;
     let logs = || -> Result<Vec<String>> {
@@ -100,14 +100,14 @@ async fn refused(local: &Local, scene: &Scene, time: Duration) -> Result<()> {
     );
     for (log, before) in logs()?.iter().zip(before) {
         let lines: Vec<&str> = log.lines().skip(before.lines().count()).collect();
-        let told = lines.iter().filter(|line| line.contains("watch interrupted, trying again"));
-        ensure!(told.count() > 0, "nobody said that the API server was away");
+        let reported = lines.iter().filter(|line| line.contains("watch interrupted, trying again"));
+        ensure!(reported.count() > 0, "no operator reported that the API server was away");
         ensure!(lines.len() < MOST_LINES, "{} lines about it", lines.len());
     }
     story::check_end(scene).await
 }
 
-/// Both operators end when they are told to, whatever they are doing, and others go on. The seed
+/// Both operators end when they are asked to, whatever they are doing, and others go on. The seed
 /// says when; it was printed.
 pub async fn terminated(local: Arc<Local>, scene: Arc<Scene>) -> Result<()> {
     story::begin(&scene).await?;

@@ -10,7 +10,7 @@ use olm_testkit::wait;
 use olm_types::api::{CatalogSource, InstallPlan};
 use olm_types::conditions::catalog_source::CONTENT_CURRENT;
 
-/// Nobody gets anything, also who subscribes to another catalog, and everybody reads why. All goes on
+/// No Subscription gets anything, also those to another catalog, and each says why. All goes on
 /// when the catalog is back.
 pub async fn stops_a_namespace(scene: Arc<Scene>) -> Result<()> {
     scene.operator_group().await?;

@@ -41,7 +41,7 @@ pub async fn knows_catalogs(scene: Arc<Scene>) -> Result<()> {
     ensure!(self::leader(&scene).await? == leader, "the follower leads");
     support_sees_it(admin, leader.as_deref(), &kubeconfig).await?;
     // Also a follower looks after the connections of catalogs, in a span for each.
-    collector.until_told(&["catalog-operator", "reconcile", "catalogsource", "hall"]).await?;
+    collector.until_reported(&["catalog-operator", "reconcile", "catalogsource", "hall"]).await?;
     follower.stop();
     Ok(())
 }
@@ -60,9 +60,9 @@ async fn support_sees_it(admin: Admin, leader: Option<&str>, kubeconfig: &Path) 
     let credentials = std::fs::read_to_string(kubeconfig).context("cannot read the kubeconfig")?;
     let data = credentials.lines().filter_map(|line| line.split_once("-data:"));
     for (field, secret) in data {
-        ensure!(!text.contains(secret.trim()), "{field} is told");
+        ensure!(!text.contains(secret.trim()), "{field} is reported");
     }
-    ensure!(!text.contains("PRIVATE KEY") && !text.contains("Bearer"), "a secret is told");
+    ensure!(!text.contains("PRIVATE KEY") && !text.contains("Bearer"), "a secret is reported");
     let metrics = admin.metrics().await?;
     let line = "leader_election_master_status{name=\"catalog-operator\"} 0";
     ensure!(metrics.contains(line), "the metrics do not say that it waits");

@@ -1,5 +1,5 @@
 //! `--bundle-unpack=process`: images that are meant to do harm are refused, each with what is wrong
-//! with it at the Subscription, and nobody else suffers.
+//! with it at the Subscription, and no other Subscription suffers.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use olm_testkit::wait;
 use olm_types::api::{CatalogSource, Subscription};
 use tar::{EntryType, Header};
 
-use crate::unpack::{bundle, told};
+use crate::unpack::{bundle, reported};
 
 /// A bomb, ways out, a device; then an operator from another catalog.
 pub async fn images(scene: Arc<Scene>) -> Result<()> {
@@ -29,7 +29,7 @@ pub async fn images(scene: Arc<Scene>) -> Result<()> {
         scene.subscribe("kettle", name).await?;
         let start = "Bundle unpacking failed - ImageInvalid: ";
         let says = |text: &str| text.starts_with(start) && text.contains(wrong);
-        told(&scene, "BundleUnpackFailed", says).await.with_context(|| name.to_owned())?;
+        reported(&scene, "BundleUnpackFailed", says).await.with_context(|| name.to_owned())?;
         forget(&scene).await?;
     }
     scene.subscribe("calm", "sound").await?;
@@ -68,7 +68,7 @@ fn entry(path: &str, kind: EntryType) -> Result<Vec<u8>> {
 
 /// Removes the Subscription, so that the next one may come.
 async fn forget(scene: &Scene) -> Result<()> {
-    let wishes: Api<Subscription> = scene.api();
-    wishes.delete("kettle", &DeleteParams::default()).await?;
-    wait::until_gone(&wishes, "kettle").await
+    let subscriptions: Api<Subscription> = scene.api();
+    subscriptions.delete("kettle", &DeleteParams::default()).await?;
+    wait::until_gone(&subscriptions, "kettle").await
 }

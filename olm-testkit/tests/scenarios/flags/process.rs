@@ -12,7 +12,7 @@ use olm_testkit::oci::{self, Image};
 use olm_types::api::CatalogSource;
 use serde_json::json;
 
-use crate::unpack::{annotate, bundle, check_plan, plan, subscribe, told};
+use crate::unpack::{annotate, bundle, check_plan, plan, reported, subscribe};
 
 /// From a registry that wants the credentials in a pull secret of the CatalogSource; without them it
 /// says so, and goes on when they are there.
@@ -27,7 +27,7 @@ pub async fn pulls_bundles(scene: Arc<Scene>) -> Result<()> {
         .await?;
     subscribe(&scene, "kettle.v1.0.0", &reference).await?;
     let v0 = "Bundle unpacking failed - ImageUnauthorized: the registry refuses ";
-    told(&scene, "BundleUnpackFailed", |text| text.starts_with(v0)).await?;
+    reported(&scene, "BundleUnpackFailed", |text| text.starts_with(v0)).await?;
     give_secret(&scene, &guarded).await?;
     check_plan(&plan(&scene).await?)?;
     scene.succeeded("kettle.v1.0.0").await?;

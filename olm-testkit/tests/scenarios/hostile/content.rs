@@ -18,7 +18,7 @@ use olm_types::hash::unpack_name;
 use serde_json::json;
 
 use super::within_memory;
-use crate::unpack::{IMAGE, job, kubelet, subscribe, told};
+use crate::unpack::{IMAGE, job, kubelet, reported, subscribe};
 
 /// What is said of it.
 const SAID: &str = "the values take more than";
@@ -34,8 +34,10 @@ pub async fn multiplying_aliases(local: Arc<Local>, scene: Arc<Scene>) -> Result
     kubelet.complete(&job).await?;
     step(&scene).await?;
     catalog(&scene).await?;
-    told(&scene, "BundleUnpackFailed", |text| text.contains(SAID) && text.contains("bomb.yaml"))
-        .await?;
+    reported(&scene, "BundleUnpackFailed", |text| {
+        text.contains(SAID) && text.contains("bomb.yaml")
+    })
+    .await?;
     refused_step(&scene).await?;
     healthy(&local).await?;
     let (now, _) = local.process(Operator::Catalog)?;

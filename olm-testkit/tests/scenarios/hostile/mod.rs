@@ -1,5 +1,5 @@
 //! Registry servers that lie or never end, beside one that does not: each is named at its
-//! CatalogSource, and nobody else suffers. ConfigMaps that would be far larger than they are.
+//! CatalogSource, and no other catalog suffers. ConfigMaps that would be far larger than they are.
 
 mod content;
 mod server;
@@ -66,15 +66,15 @@ pub async fn registries(local: Arc<Local>, scene: Arc<Scene>) -> Result<()> {
     scene.succeeded("calm.v1.0.0").await?;
     let catalogs: Api<CatalogSource> = scene.api();
     for (name, _, said) in CATALOGS {
-        let says = |catalog: &CatalogSource| trouble(catalog).is_some_and(|it| it.contains(said));
+        let says = |catalog: &CatalogSource| problem(catalog).is_some_and(|it| it.contains(said));
         let found = wait::until(&catalogs, name, &format!("say {said:?}"), says).await;
         let found = found.with_context(|| format!("catalog {name}"))?;
-        let told = trouble(&found).unwrap_or_default();
-        ensure!(told.starts_with("the catalog is refused: "), "{name}: {told}");
+        let reported = problem(&found).unwrap_or_default();
+        ensure!(reported.starts_with("the catalog is refused: "), "{name}: {reported}");
     }
     for catalog in catalogs.list(&ListParams::default()).await? {
         let is_hostile = CATALOGS.iter().any(|(name, ..)| *name == catalog.name_any());
-        ensure!(is_hostile || trouble(&catalog).is_none(), "{}", catalog.name_any());
+        ensure!(is_hostile || problem(&catalog).is_none(), "{}", catalog.name_any());
     }
     within_memory(&local)
 }
@@ -92,7 +92,7 @@ pub async fn many(local: Arc<Local>, scene: Arc<Scene>) -> Result<()> {
     }
     let catalogs: Api<CatalogSource> = scene.api();
     let said = format!("the catalogs of namespace {} take no more than", scene.namespace);
-    let says = |catalog: &CatalogSource| trouble(catalog).is_some_and(|it| it.contains(&said));
+    let says = |catalog: &CatalogSource| problem(catalog).is_some_and(|it| it.contains(&said));
     let refused = wait::until_some(&catalogs, "", &format!("say {said:?}"), says).await?.name_any();
     let bundle = csv("calm.v1.0.0", "1.0.0").deployment("calm", "default");
     scene.operator_group().await?;
@@ -102,7 +102,7 @@ pub async fn many(local: Arc<Local>, scene: Arc<Scene>) -> Result<()> {
     within_memory(&local)?;
     let other = names.iter().find(|name| **name != refused).context("a catalog that fits")?;
     catalogs.delete(other, &DeleteParams::default()).await?;
-    wait::until(&catalogs, &refused, "be accepted", |it| trouble(it).is_none()).await.map(drop)
+    wait::until(&catalogs, &refused, "be accepted", |it| problem(it).is_none()).await.map(drop)
 }
 
 /// Whether catalog-operator never took more than it may.
@@ -114,7 +114,7 @@ fn within_memory(local: &Local) -> Result<()> {
 }
 
 /// What the status says about content that is not current.
-fn trouble(catalog: &CatalogSource) -> Option<String> {
+fn problem(catalog: &CatalogSource) -> Option<String> {
     let conditions = &catalog.status.as_ref()?.conditions;
     let condition = conditions.iter().find(|condition| condition.type_ == CONTENT_CURRENT)?;
     Some(condition.message.clone())

@@ -39,7 +39,7 @@ pub(super) async fn contested(started: &Arc<Local>) -> Result<Arc<Scene>> {
     let modest = csv("modest.v1.0.0", "1.0.0").owns(&other).deployment("m", "default");
     let reason = "CannotModifyStaticOperatorGroupProvidedAPIs";
     fixed.fails(&modest.build(), reason).await?;
-    let nothing = json!({"selector": {"matchLabels": {"nobody": "has-this"}}});
+    let nothing = json!({"selector": {"matchLabels": {"no-namespace": "has-this"}}});
     let nothing = Side::new(&scene, "nothing", nothing).await?;
     let lonely = csv("lonely.v1.0.0", "1.0.0").deployment("l", "default");
     nothing.fails(&lonely.build(), "NoTargetNamespaces").await?;
@@ -47,8 +47,8 @@ pub(super) async fn contested(started: &Arc<Local>) -> Result<Arc<Scene>> {
 }
 
 /// A group that names namespaces by the thousand; two of them exist.
-pub(super) async fn crowded(started: &Arc<Local>) -> Result<Arc<Scene>> {
-    let scene = Scene::new(Arc::clone(started) as Arc<dyn Stage>, "idle::crowded").await?;
+pub(super) async fn many_targets(started: &Arc<Local>) -> Result<Arc<Scene>> {
+    let scene = Scene::new(Arc::clone(started) as Arc<dyn Stage>, "idle::many_targets").await?;
     let mut names: Vec<String> = (0..MANY).map(|number| format!("absent-{number}")).collect();
     names.push(scene.namespace.clone());
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -66,8 +66,10 @@ pub(super) async fn crowded(started: &Arc<Local>) -> Result<Arc<Scene>> {
     .await?;
     let listed = group.status.map(|status| status.namespaces).unwrap_or_default();
     ensure!(listed.is_sorted(), "the list is in no order");
-    scene.create(&csv("crowd.v1.0.0", "1.0.0").deployment("crowd", "default").build()).await?;
-    scene.succeeded("crowd.v1.0.0").await?;
+    scene
+        .create(&csv("everywhere.v1.0.0", "1.0.0").deployment("everywhere", "default").build())
+        .await?;
+    scene.succeeded("everywhere.v1.0.0").await?;
     Ok(scene)
 }
 

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 const BURST: usize = 20;
 
 /// Resolutions that they may cost: one that has begun when others come, one for all of them, one
-/// that sees what was told, and as much for those whose catalogs were not looked at yet.
+/// that sees what was reported, and as much for those whose catalogs were not looked at yet.
 const RESOLUTIONS: f64 = 6.0;
 
 /// Changes of no importance, an important one, and many at once.
@@ -41,11 +41,11 @@ pub async fn only_when_needed(admin: Admin, refused: &Scene) -> Result<()> {
 async fn a_burst(admin: Admin, scene: &Scene) -> Result<()> {
     let resolved = resolutions(&admin.metrics().await?);
     let names: Vec<String> = (0..BURST).map(|number| format!("absent-{number}")).collect();
-    let wishes = names.iter().map(|name| {
-        let wish = builders::subscription(&scene.namespace, name, "stable", "stable-yard");
-        async move { scene.create(&wish).await.map(drop) }
+    let subscriptions = names.iter().map(|name| {
+        let subscription = builders::subscription(&scene.namespace, name, "stable", "stable-yard");
+        async move { scene.create(&subscription).await.map(drop) }
     });
-    try_join_all(wishes).await?;
+    try_join_all(subscriptions).await?;
     for name in &names {
         scene.condition(name, "ResolutionFailed", "True", "ConstraintsNotSatisfiable").await?;
     }
@@ -59,8 +59,8 @@ async fn relabel(scene: &Scene, number: u32) -> Result<()> {
 }
 
 async fn change(scene: &Scene, patch: &Value) -> Result<()> {
-    let wishes: Api<Subscription> = scene.api();
-    let changed = wishes.patch("rider", &PatchParams::default(), &Patch::Merge(patch)).await;
+    let subscriptions: Api<Subscription> = scene.api();
+    let changed = subscriptions.patch("rider", &PatchParams::default(), &Patch::Merge(patch)).await;
     changed.map(drop).context("cannot change a Subscription")
 }
 

@@ -9,7 +9,7 @@ use kube::api::PostParams;
 use kube::core::Request;
 use olm_rbac::Account;
 
-/// Who asks the API server to be somebody else says so here.
+/// Who asks the API server to be another user says so here.
 const IMPERSONATE: &str = "Impersonate-User";
 
 /// Whether the API server lets `account` create a Role with this rule, of which nothing is kept.

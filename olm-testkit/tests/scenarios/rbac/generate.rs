@@ -69,7 +69,7 @@ impl Generator {
         self.make(&resources(1))
     }
 
-    /// The right to make Roles, without which nobody is asked what is in them.
+    /// The right to make Roles, without which it is not checked what is in them.
     pub fn makes_roles() -> Holding {
         let rule = PolicyRule {
             verbs: texts(vec!["create"]),

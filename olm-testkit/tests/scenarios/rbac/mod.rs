@@ -30,7 +30,7 @@ const RULES: usize = 12;
 /// Questions that are under way at once.
 const AT_ONCE: usize = 16;
 
-/// Fewest answers of each sort, so that a comparison tells something.
+/// Fewest answers of each sort, so that a comparison shows something.
 const LEAST: usize = 30;
 
 /// A question about an account, and our answer.
@@ -56,13 +56,13 @@ pub async fn agrees_with_the_api_server(scene: Arc<Scene>) -> Result<()> {
         .await
 }
 
-/// Who holds what a rule grants may give it away, and nobody else.
+/// Who holds what a rule grants may give it away, and no other account.
 pub async fn agrees_about_escalation(scene: Arc<Scene>) -> Result<()> {
     let mut generator = Generator::new();
     let mut server = Server::new(&scene);
     for index in 0..ACCOUNTS {
         let mut holdings = generator.holdings()?;
-        // Somebody who is impersonated is in the groups of service accounts, too.
+        // A user who is impersonated is in the groups of service accounts, too.
         holdings.retain(|holding| !matches!(holding.subject, Named::Group));
         holdings.push(Generator::makes_roles());
         server.grant(&format!("sa-{index}"), holdings).await?;
@@ -84,7 +84,7 @@ fn questions(
     let mut questions = Vec::new();
     for index in 0..ACCOUNTS {
         let account = Account::new(&scene.namespace, &format!("sa-{index}"));
-        let grants = Grants::gather(server, &account, &scene.namespace, &nobody());
+        let grants = Grants::gather(server, &account, &scene.namespace, &no_account());
         for _ in 0..RULES {
             let rule = rule()?;
             for &scope in scopes {
@@ -129,7 +129,7 @@ where
 }
 
 /// A claimant that owns nothing and to whom nothing is hidden.
-fn nobody() -> Claimant {
+fn no_account() -> Claimant {
     let text = String::new;
     Claimant { version: text(), kind: text(), name: text(), uid: text(), replaced: Vec::new() }
 }

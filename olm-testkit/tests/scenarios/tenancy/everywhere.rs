@@ -44,8 +44,8 @@ async fn play(client: &Client) -> Result<()> {
     wait::until_gone(&copies(client, "late"), CSV).await?;
     says(client, "True", "CopiedCSVsDisabled").await?;
     let events: Api<Event> = Api::namespaced(client.clone(), "home");
-    let told = |event: &Event| event.reason.as_deref() == Some("DisabledCopiedCSVs");
-    wait::until_some(&events, "", "say that nothing is copied", told).await?;
+    let reported = |event: &Event| event.reason.as_deref() == Some("DisabledCopiedCSVs");
+    wait::until_some(&events, "", "say that nothing is copied", reported).await?;
     configure(client, json!({"disableCopiedCSVs": false})).await?;
     copy_in(client, "late").await?;
     says(client, "False", "CopiedCSVsEnabled").await?;
@@ -101,8 +101,8 @@ async fn says(client: &Client, status: &str, reason: &str) -> Result<()> {
     let says = |config: &OLMConfig| {
         let conditions = config.status.iter().flat_map(|status| &status.conditions);
         conditions.into_iter().any(|found| {
-            let settled = !found.message.contains("missing");
-            found.status == status && found.reason == reason && settled
+            let complete = !found.message.contains("missing");
+            found.status == status && found.reason == reason && complete
         })
     };
     wait::until(&configs, "cluster", &what, says).await.map(drop)

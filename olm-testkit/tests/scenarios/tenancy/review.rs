@@ -11,9 +11,9 @@ use kube::api::{Api, PostParams};
 use tokio::time::Instant;
 
 /// How long an answer may take to become the expected one: less than the garbage collector does.
-const SETTLES: Duration = Duration::from_secs(10);
+const CONVERGES: Duration = Duration::from_secs(10);
 
-/// A request that somebody might make.
+/// A request that a user might make.
 #[derive(Clone, Copy)]
 pub struct Request<'a> {
     /// Name of the user.
@@ -55,7 +55,7 @@ impl Request<'_> {
     /// by a watch of its own, so an answer that is about to change is asked for again.
     pub async fn expect(&self, client: &Client, allowed: bool) -> Result<()> {
         let mut beat = tokio::time::interval(Duration::from_millis(200));
-        let deadline = Instant::now() + SETTLES;
+        let deadline = Instant::now() + CONVERGES;
         while Instant::now() < deadline {
             beat.tick().await;
             if self.is_allowed(client).await? == allowed {

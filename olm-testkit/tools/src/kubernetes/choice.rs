@@ -128,7 +128,7 @@ mod tests {
                 &[0, 1, 2],
                 &Part::CLUSTER,
             ),
-            // Nobody asked for it.
+            // It was not asked for.
             (&[(Part::Kubectl, Path, "1.34.4")], &[], &[], &Part::CLUSTER),
         ];
         for (given, used, passed_over, missing) in cases {
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_told_what_is_used_and_what_is_not() {
+    fn it_is_reported_what_is_used_and_what_is_not() {
         let candidates = vec![
             candidate(Part::Etcd, Origin::Path, "3.4.9"),
             candidate(Part::KubeApiserver, Origin::Assets, "1.34.1"),

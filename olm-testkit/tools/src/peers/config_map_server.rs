@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn its_version_is_the_one_that_is_told() {
+    fn its_version_is_the_one_that_is_reported() {
         let [(_, go_mod), (_, go_sum)] = FILES;
         let version = module().title.strip_prefix("configmap-server ").unwrap();
         let (registry, _) = PACKAGE.split_once("/cmd/").unwrap();

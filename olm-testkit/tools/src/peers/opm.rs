@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn its_commands_are_those_of_the_version_that_is_told() {
+    fn its_commands_are_those_of_the_version_that_is_reported() {
         let [(_, go_mod), (_, go_sum), (_, main)] = module().files[..] else { unreachable!() };
         let version = module().title.strip_prefix("opm ").unwrap();
         let registry = "github.com/operator-framework/operator-registry";

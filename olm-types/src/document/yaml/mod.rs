@@ -212,7 +212,7 @@ impl<'a> Reader<'a, '_> {
         Ok(Node::of(known.value.clone()))
     }
 
-    // Both numbers are far below those that a float cannot tell apart.
+    // Both numbers are far below those that a float cannot distinguish.
     #[allow(clippy::cast_precision_loss)]
     fn has_too_many_aliases(&self) -> bool {
         let (values, (few, many)) = (self.values as f64, ALIASES);

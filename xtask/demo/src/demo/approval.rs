@@ -1,4 +1,4 @@
-//! An upgrade that waits until somebody approves it.
+//! An upgrade that waits until a user approves it.
 
 use anyhow::{Context, Result, ensure};
 use kube::api::Api;

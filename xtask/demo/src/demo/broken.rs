@@ -34,10 +34,10 @@ pub(super) async fn stuck_and_repaired(timeline: &Timeline, stage: &Stage) -> Re
     let spec = json!({"channel": CHANNEL, "installPlanApproval": "Automatic"});
     subscription::change(client, spec).await?;
     timeline.event("Subscription", format!("{PACKAGE} moved to channel {CHANNEL}"));
-    tell_plan(timeline, client, quota.name()).await?;
-    tell_csv(timeline, client).await?;
-    tell_subscription(timeline, client).await?;
-    tell_deployment(timeline, client).await?;
+    report_plan(timeline, client, quota.name()).await?;
+    report_csv(timeline, client).await?;
+    report_subscription(timeline, client).await?;
+    report_deployment(timeline, client).await?;
     let started = Instant::now();
     quota.raise(timeline, 1).await?;
     subscription::at_latest(client, NEW).await?;
@@ -48,7 +48,7 @@ pub(super) async fn stuck_and_repaired(timeline: &Timeline, stage: &Stage) -> Re
 }
 
 /// Prints what the InstallPlan says: the answer of the API server.
-async fn tell_plan(timeline: &Timeline, client: &Client, quota: &str) -> Result<()> {
+async fn report_plan(timeline: &Timeline, client: &Client, quota: &str) -> Result<()> {
     let message = |plan: &InstallPlan| plan.status.as_ref()?.message.clone();
     let plan = subscription::plan(client, NEW, "name the quota", |plan| {
         message(plan).is_some_and(|text| text.contains(quota))
@@ -62,7 +62,7 @@ async fn tell_plan(timeline: &Timeline, client: &Client, quota: &str) -> Result<
 }
 
 /// Prints what the new version says: which requirements are not there yet.
-async fn tell_csv(timeline: &Timeline, client: &Client) -> Result<()> {
+async fn report_csv(timeline: &Timeline, client: &Client) -> Result<()> {
     let csvs: Api<ClusterServiceVersion> = Api::namespaced(client.clone(), NAMESPACE);
     let csv = wait::until(&csvs, NEW, "miss something", |csv: &ClusterServiceVersion| {
         let reason = csv.status.as_ref().and_then(|status| status.reason.as_deref());
@@ -79,13 +79,13 @@ async fn tell_csv(timeline: &Timeline, client: &Client) -> Result<()> {
 }
 
 /// Prints what the Subscription says: it names the new version from the beginning, as in v0, and
-/// a condition tells that the plan is not done.
-async fn tell_subscription(timeline: &Timeline, client: &Client) -> Result<()> {
+/// a condition says that the plan is not done.
+async fn report_subscription(timeline: &Timeline, client: &Client) -> Result<()> {
     let pending = |all: &[SubscriptionCondition]| {
         let pending = all.iter().find(|c| c.type_ == INSTALL_PLAN_PENDING && c.status == "True");
         pending.and_then(|condition| condition.reason.clone())
     };
-    let status = subscription::until(client, "tell of its InstallPlan", |status| {
+    let status = subscription::until(client, "report its InstallPlan", |status| {
         pending(&status.conditions).as_deref() == Some("Installing")
     });
     let status = status.await?;
@@ -98,7 +98,7 @@ async fn tell_subscription(timeline: &Timeline, client: &Client) -> Result<()> {
 }
 
 /// Prints that the old version works on.
-async fn tell_deployment(timeline: &Timeline, client: &Client) -> Result<()> {
+async fn report_deployment(timeline: &Timeline, client: &Client) -> Result<()> {
     let deployments: Api<Deployment> = Api::namespaced(client.clone(), NAMESPACE);
     let deployment = deployments.get("guestbook-operator").await.context("it does not run")?;
     timeline.event("Deployment", workloads::line(&deployment)?);

@@ -14,9 +14,9 @@ use olm_types::api::CatalogSource;
 use serde::de::DeserializeOwned;
 
 use super::install::{self, CATALOG};
+use super::refused;
 use super::stage::{CLUSTER, Stage};
 use super::timeline::Timeline;
-use super::trouble;
 
 /// How the groups of the demo's kinds end.
 const GROUPS: &str = ".demo.olm-rs.dev";
@@ -44,7 +44,7 @@ pub(super) fn how_to_go_on(timeline: &Timeline, stage: &Stage) {
     for line in [
         format!("export KUBECONFIG={kubeconfig}"),
         format!("kubectl -n {namespace} get subscriptions,installplans,csv,deployments"),
-        format!("kubectl -n {} get subscription guestbook -o yaml", trouble::NAMESPACE),
+        format!("kubectl -n {} get subscription guestbook -o yaml", refused::NAMESPACE),
         format!("kubectl -n {namespace} get events"),
         format!("cargo xtask cluster status --name {CLUSTER}"),
         format!("cargo xtask cluster down --name {CLUSTER}   # ends everything"),
@@ -61,11 +61,11 @@ pub(super) async fn remove_objects(client: &Client, cluster: &dyn ClusterBackend
     let catalogs: Api<CatalogSource> = Api::namespaced(client.clone(), OLM_NAMESPACE);
     delete(&catalogs, CATALOG).await?;
     let namespaces: Api<Namespace> = Api::all(client.clone());
-    for name in [install::NAMESPACE, trouble::NAMESPACE] {
+    for name in [install::NAMESPACE, refused::NAMESPACE] {
         delete(&namespaces, name).await?;
     }
     // The operators must still run now: a CSV goes only after its finalizer was taken away.
-    for name in [install::NAMESPACE, trouble::NAMESPACE] {
+    for name in [install::NAMESPACE, refused::NAMESPACE] {
         wait::until_gone(&namespaces, name).await?;
     }
     remove_kinds(client).await

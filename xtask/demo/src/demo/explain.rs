@@ -15,13 +15,14 @@ pub(super) async fn resolution(
     namespace: &str,
     plan: &InstallPlan,
 ) -> Result<()> {
-    let wishes: Api<Subscription> = Api::namespaced(client.clone(), namespace);
-    let wishes = wishes.list(&ListParams::default()).await.context("cannot list Subscriptions")?;
+    let subscriptions: Api<Subscription> = Api::namespaced(client.clone(), namespace);
+    let subscriptions =
+        subscriptions.list(&ListParams::default()).await.context("cannot list Subscriptions")?;
     let csvs = csvs(plan)?;
     timeline
         .event("InstallPlan", format!("{}: {} operators resolved", plan.name_any(), csvs.len()));
     for csv in &csvs {
-        let reason = asked_for(csv, &wishes.items).or_else(|| needed_by(csv, &csvs));
+        let reason = asked_for(csv, &subscriptions.items).or_else(|| needed_by(csv, &csvs));
         let reason = reason.with_context(|| format!("nothing explains {}", csv.name_any()))?;
         timeline.detail(format!("{:<18} {reason}", csv.name_any()));
     }
@@ -42,16 +43,17 @@ fn csvs(plan: &InstallPlan) -> Result<Vec<ClusterServiceVersion>> {
 }
 
 /// A Subscription that a person made and that this version answers.
-fn asked_for(csv: &ClusterServiceVersion, wishes: &[Subscription]) -> Option<String> {
-    let by_a_person =
-        |wish: &&Subscription| !wish.annotations().contains_key(annotations::GENERATED_BY);
-    let answers = |wish: &&Subscription| {
-        let current = wish.status.as_ref().and_then(|status| status.current_csv.as_deref());
+fn asked_for(csv: &ClusterServiceVersion, subscriptions: &[Subscription]) -> Option<String> {
+    let by_a_person = |subscription: &&Subscription| {
+        !subscription.annotations().contains_key(annotations::GENERATED_BY)
+    };
+    let answers = |subscription: &&Subscription| {
+        let current = subscription.status.as_ref().and_then(|status| status.current_csv.as_deref());
         current == csv.metadata.name.as_deref()
     };
-    let wish = wishes.iter().filter(by_a_person).find(answers)?;
-    let channel = wish.spec.channel.as_deref().unwrap_or("default");
-    Some(format!("because Subscription {} asks for channel {channel}", wish.name_any()))
+    let subscription = subscriptions.iter().filter(by_a_person).find(answers)?;
+    let channel = subscription.spec.channel.as_deref().unwrap_or("default");
+    Some(format!("because Subscription {} asks for channel {channel}", subscription.name_any()))
 }
 
 /// Another version of the plan that requires what this one owns.

@@ -1,22 +1,22 @@
 //! `cargo xtask demo`: the main job, before your eyes.
 //!
 //! A real API server, the two operators, a catalog, a Subscription, and what becomes of it; then
-//! upgrades: through several versions, after an approval, and one that gets stuck; at last a wish
-//! that cannot be fulfilled. Everything that is printed was read from the API. The command fails
-//! when anything differs from what it announces.
+//! upgrades: through several versions, after an approval, and one that gets stuck; at last a
+//! Subscription that cannot be resolved. Everything that is printed was read from the API. The
+//! command fails when anything differs from what it announces.
 
 mod approval;
 mod broken;
 mod closing;
 mod explain;
-mod guests;
+mod guestbooks;
 mod install;
 mod phases;
 mod quota;
+mod refused;
 mod stage;
 mod subscription;
 mod timeline;
-mod trouble;
 mod update;
 mod workloads;
 
@@ -62,6 +62,6 @@ async fn play(timeline: &Timeline, stage: &mut Stage) -> Result<()> {
     update::followed(timeline, stage).await?;
     approval::given(timeline, stage).await?;
     broken::stuck_and_repaired(timeline, stage).await?;
-    trouble::show(timeline, stage).await?;
+    refused::show(timeline, stage).await?;
     closing::memory(timeline, stage)
 }

@@ -51,7 +51,7 @@ pub(super) async fn follow(
         while let Some(event) = events.next().await {
             match event {
                 Ok(Event::Apply(csv) | Event::InitApply(csv)) => {
-                    sender.send_modify(|story| story.tell(timeline, &csv));
+                    sender.send_modify(|story| story.report(timeline, &csv));
                 }
                 Ok(Event::Delete(csv)) => sender.send_modify(|story| story.end(timeline, &csv)),
                 // A watch that fails starts again by itself.
@@ -92,7 +92,7 @@ impl Follower {
         let reached = timeout(PATIENCE, story.wait_for(|story| end(story))).await;
         match reached {
             Ok(Ok(_)) => Ok(()),
-            _ => Err(anyhow!("nothing told that {what}: {:?}", self.story.borrow().lines)),
+            _ => Err(anyhow!("nothing reported that {what}: {:?}", self.story.borrow().lines)),
         }
     }
 }
@@ -111,7 +111,7 @@ impl Story {
         self.known.insert(csv.name_any(), (history.len(), phase));
     }
 
-    fn tell(&mut self, timeline: Timeline, csv: &ClusterServiceVersion) {
+    fn report(&mut self, timeline: Timeline, csv: &ClusterServiceVersion) {
         let (name, history) = (csv.name_any(), history(csv));
         let (count, last) = self.known.entry(name.clone()).or_default();
         for entry in history.iter().skip(*count) {

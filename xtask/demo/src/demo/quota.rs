@@ -33,7 +33,7 @@ impl Quota {
             "metadata": {"name": NAME}, "spec": {"hard": {COUNTED: count.to_string()}},
         }))?;
         quota.api.create(&PostParams::default(), &limit).await.context("cannot make a quota")?;
-        quota.tell(timeline, count).await?;
+        quota.report(timeline, count).await?;
         Ok(quota)
     }
 
@@ -45,11 +45,11 @@ impl Quota {
     /// Allows more.
     pub(super) async fn raise(&self, timeline: &Timeline, count: u8) -> Result<()> {
         subscription::edit(&self.api, NAME, json!({"hard": {COUNTED: count.to_string()}})).await?;
-        self.tell(timeline, count).await
+        self.report(timeline, count).await
     }
 
     /// Waits until a limit is in force, and prints it.
-    async fn tell(&self, timeline: &Timeline, count: u8) -> Result<()> {
+    async fn report(&self, timeline: &Timeline, count: u8) -> Result<()> {
         let hard = |quota: &ResourceQuota| {
             let hard = quota.status.as_ref()?.hard.as_ref()?;
             hard.get(COUNTED).map(|limit| limit.0.clone())

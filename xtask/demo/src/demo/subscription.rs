@@ -16,10 +16,13 @@ use super::install::{CATALOG, NAMESPACE, PACKAGE};
 
 /// Asks for the package of the demo.
 pub(super) async fn subscribe(client: &Client, namespace: &str, channel: &str) -> Result<()> {
-    let wishes: Api<Subscription> = Api::namespaced(client.clone(), namespace);
-    let mut wish = builders::subscription(namespace, PACKAGE, channel, CATALOG);
-    wish.spec.source_namespace = OLM_NAMESPACE.to_owned();
-    wishes.create(&PostParams::default(), &wish).await.context("cannot subscribe")?;
+    let subscriptions: Api<Subscription> = Api::namespaced(client.clone(), namespace);
+    let mut subscription = builders::subscription(namespace, PACKAGE, channel, CATALOG);
+    subscription.spec.source_namespace = OLM_NAMESPACE.to_owned();
+    subscriptions
+        .create(&PostParams::default(), &subscription)
+        .await
+        .context("cannot subscribe")?;
     Ok(())
 }
 
@@ -46,10 +49,10 @@ pub(super) async fn plan(
     what: &str,
     condition: impl Fn(&InstallPlan) -> bool,
 ) -> Result<InstallPlan> {
-    let wish = until(client, "want the version", |status| {
+    let subscription = until(client, "want the version", |status| {
         status.current_csv.as_deref() == Some(csv) && status.install_plan_ref.is_some()
     });
-    let plan = wish.await?.install_plan_ref.and_then(|plan| plan.name);
+    let plan = subscription.await?.install_plan_ref.and_then(|plan| plan.name);
     let plan = plan.context("the Subscription points at no InstallPlan")?;
     wait::until(&Api::namespaced(client.clone(), NAMESPACE), &plan, what, condition).await
 }
@@ -69,9 +72,9 @@ pub(super) async fn until(
     what: &str,
     condition: impl Fn(&SubscriptionStatus) -> bool,
 ) -> Result<SubscriptionStatus> {
-    let holds = |wish: &Subscription| wish.status.as_ref().is_some_and(&condition);
-    let wish = wait::until(&all(client), PACKAGE, what, holds).await?;
-    wish.status.context("the Subscription has lost its status")
+    let holds = |subscription: &Subscription| subscription.status.as_ref().is_some_and(&condition);
+    let subscription = wait::until(&all(client), PACKAGE, what, holds).await?;
+    subscription.status.context("the Subscription has lost its status")
 }
 
 fn all(client: &Client) -> Api<Subscription> {

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use tokio::time::Instant;
 
-use super::guests;
+use super::guestbooks;
 use super::install::NAMESPACE;
 use super::phases;
 use super::stage::Stage;
@@ -18,7 +18,7 @@ const WAY: [&str; 3] = ["guestbook.v1.0.0", "guestbook.v1.1.0", "guestbook.v1.2.
 pub(super) async fn followed(timeline: &Timeline, stage: &mut Stage) -> Result<()> {
     timeline.chapter("The catalog brings newer versions, approval is Automatic");
     let client = stage.client.clone();
-    guests::open(timeline, &client, "v1alpha1").await?;
+    guestbooks::open(timeline, &client, "v1alpha1").await?;
     let follower = phases::follow(*timeline, &client, NAMESPACE).await?;
     let started = Instant::now();
     stage.publish(Edition::Update)?;
@@ -28,5 +28,5 @@ pub(super) async fn followed(timeline: &Timeline, stage: &mut Stage) -> Result<(
     follower.until_replaced(&WAY).await?;
     let seconds = started.elapsed().as_secs_f32();
     timeline.event("done", format!("{seconds:.1} s for both upgrades"));
-    guests::read(timeline, &client, "v1").await
+    guestbooks::read(timeline, &client, "v1").await
 }

@@ -34,7 +34,7 @@ const TABLE: &str = "application/json;as=Table;v=v1;g=meta.k8s.io";
 const ADDED: f64 = 10.0;
 
 /// How long after the last catalog memory is looked at: what reading them took is given back by then.
-const SETTLE: Duration = Duration::from_secs(20);
+const REST: Duration = Duration::from_secs(20);
 
 /// Between two looks whether the operator knows all catalogs.
 const LOOK: Duration = Duration::from_millis(200);
@@ -120,7 +120,7 @@ async fn started(
         ensure!(Instant::now() < deadline, "the operator does not know all {part}");
         sleep(LOOK).await;
     }
-    sleep(SETTLE).await;
+    sleep(REST).await;
     let memory = megabytes(&running);
     Ok((running, state(admin).await?, memory))
 }

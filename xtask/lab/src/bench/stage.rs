@@ -59,10 +59,10 @@ impl Stage {
 
     /// Subscribes to a package in the namespace of its name.
     pub(super) async fn subscribe(&self, name: &str) -> Result<()> {
-        let mut wish = builders::subscription(name, name, "stable", CATALOG);
-        wish.spec.source_namespace = OLM_NAMESPACE.to_owned();
-        let wishes: Api<Subscription> = Api::namespaced(self.client.clone(), name);
-        wishes.create(&PostParams::default(), &wish).await?;
+        let mut subscription = builders::subscription(name, name, "stable", CATALOG);
+        subscription.spec.source_namespace = OLM_NAMESPACE.to_owned();
+        let subscriptions: Api<Subscription> = Api::namespaced(self.client.clone(), name);
+        subscriptions.create(&PostParams::default(), &subscription).await?;
         Ok(())
     }
 

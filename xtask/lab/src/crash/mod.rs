@@ -8,6 +8,7 @@
 //! or found it, which CSVs that are gone a CRD came with. The number of crash points, which may be writes of events, too, must be that of
 //! the operators' writes in the audit log.
 
+mod baseline;
 mod effects;
 mod operators;
 mod report;
@@ -15,7 +16,6 @@ mod run;
 mod scenario;
 mod scenarios;
 mod scene;
-mod slate;
 mod stage;
 mod sweep;
 

@@ -12,7 +12,8 @@ use tokio::time::{sleep, timeout};
 
 use super::effects::{self, Effect, LOG_FILTER};
 
-/// Exit code of an operator that ended where it was told to; `olm_kit` has it from here on, too.
+/// Exit code of an operator that ended where it was configured to; `olm_kit` has it from here on,
+/// too.
 const CRASHED: i32 = 86;
 
 /// How often the operators are looked at. A restart is as fast as that of a kubelet at best.
@@ -124,7 +125,7 @@ impl Pair {
         self.crashed.as_ref()?.get(before)
     }
 
-    /// Whether an operator has ended where it was told to.
+    /// Whether an operator has ended where it was configured to.
     pub(super) fn has_crashed(&self) -> bool {
         self.crashed.is_some()
     }

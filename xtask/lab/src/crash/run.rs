@@ -83,7 +83,7 @@ pub(super) async fn crashed(
     let mut pair = set(scenario, scene, stage, Some(point)).await?;
     let steps = async {
         scenario.steps(scene).await?;
-        settle(stage, expected).await
+        until_converged(stage, expected).await
     };
     let differences = supervised(&mut pair, steps).await;
     let after = pair.has_crashed().then(|| pair.crashed_after().cloned());
@@ -99,7 +99,7 @@ async fn set(
     point: Option<Point>,
 ) -> Result<Pair> {
     scene.clear();
-    stage.slate.wipe(&stage.client).await?;
+    stage.baseline.wipe(&stage.client).await?;
     if let Some(before) = scenario.before(scene) {
         let mut pair = stage.starter.start(None).await?;
         supervised(&mut pair, before).await.context("before the steps")?;
@@ -111,7 +111,7 @@ async fn set(
 }
 
 /// Waits until nothing differs from the undisturbed run, or patience ends.
-async fn settle(stage: &mut Stage, expected: &Dump) -> Result<Vec<Difference>> {
+async fn until_converged(stage: &mut Stage, expected: &Dump) -> Result<Vec<Difference>> {
     let deadline = Instant::now() + PATIENCE;
     loop {
         stage.writes_until_quiet(QUIET).await?;
@@ -124,7 +124,7 @@ async fn settle(stage: &mut Stage, expected: &Dump) -> Result<Vec<Difference>> {
 
 /// What a run has made of a cluster, without the memory of the way there.
 async fn objects(stage: &Stage) -> Result<Dump> {
-    let mut objects = stage.slate.changes(&stage.client).await?;
+    let mut objects = stage.baseline.changes(&stage.client).await?;
     let csvs = objects.keys().filter(|key| key.kind == "ClusterServiceVersion");
     let csvs = csvs.map(|key| format!("{}/{}", key.namespace, key.name)).collect();
     objects.iter_mut().for_each(|(key, object)| forget_the_way(key, object, &csvs));

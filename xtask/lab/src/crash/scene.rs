@@ -117,7 +117,7 @@ impl Scene {
         self.create(&binding).await
     }
 
-    /// A ConfigMap that nobody can change.
+    /// A ConfigMap that cannot be changed.
     pub(super) async fn immutable_config_map(&self, name: &str) -> Result<()> {
         let map: ConfigMap = serde_json::from_value(json!({
             "metadata": {"name": name, "namespace": NAMESPACE}, "data": {"theirs": "1"}, "immutable": true,
@@ -148,9 +148,9 @@ impl Scene {
 
     /// The same, with InstallPlans that a person approves.
     pub(super) async fn subscribe_manually(&self, package: &str, catalog: &str) -> Result<()> {
-        let mut wish = builders::subscription(NAMESPACE, package, "stable", catalog);
-        wish.spec.install_plan_approval = Some(Approval::Manual);
-        self.create(&wish).await
+        let mut subscription = builders::subscription(NAMESPACE, package, "stable", catalog);
+        subscription.spec.install_plan_approval = Some(Approval::Manual);
+        self.create(&subscription).await
     }
 
     /// The name of the Subscription that is made for a dependency.
@@ -160,15 +160,18 @@ impl Scene {
 
     /// Waits for the plan of a Subscription to require approval, and approves it.
     pub(super) async fn approve(&self, subscription: &str) -> Result<()> {
-        let plan = |wish: &Subscription| {
-            let status = wish.status.as_ref()?;
+        let plan = |subscription: &Subscription| {
+            let status = subscription.status.as_ref()?;
             let pending = status.state == SubscriptionState::UpgradePending;
             status.install_plan_ref.as_ref()?.name.clone().filter(|_| pending)
         };
-        let wishes = self.api();
-        let wish =
-            wait::until(&wishes, subscription, "have a plan", |wish| plan(wish).is_some()).await?;
-        let name = plan(&wish).context("the Subscription has no plan any more")?;
+        let subscriptions = self.api();
+        let subscription =
+            wait::until(&subscriptions, subscription, "have a plan", |subscription| {
+                plan(subscription).is_some()
+            })
+            .await?;
+        let name = plan(&subscription).context("the Subscription has no plan any more")?;
         wait::until(&self.api(), &name, "require approval", |plan: &InstallPlan| {
             let phase = plan.status.as_ref().map(|status| &status.phase);
             phase == Some(&InstallPlanPhase::RequiresApproval)

@@ -16,9 +16,9 @@ use olm_testkit::operators::{Binaries, Operator};
 use olm_testkit::progress::Progress;
 use olm_testkit::{builders, wait};
 
+use super::baseline::Baseline;
 use super::operators::Starter;
 use super::scene::NAMESPACE;
-use super::slate::Slate;
 
 /// What operators may go on writing before something must be wrong.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -27,7 +27,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub(super) struct Stage {
     pub client: Client,
     pub starter: Starter,
-    pub slate: Slate,
+    pub baseline: Baseline,
     cluster: LocalCluster,
     audit: AuditLog,
 }
@@ -71,8 +71,8 @@ impl Stage {
         let pair = starter.start(None).await?;
         audit.until_quiet(&Operator::NAMES, Duration::from_secs(3), PATIENCE).await?;
         pair.stop();
-        let slate = Slate::record(&client).await?;
-        Ok(Self { client, starter, slate, cluster, audit })
+        let baseline = Baseline::record(&client).await?;
+        Ok(Self { client, starter, baseline, cluster, audit })
     }
 
     /// Writes so far do not count.

@@ -55,7 +55,7 @@ pub(super) async fn sweep(
 }
 
 /// Some undisturbed runs, on all clusters at the same time. They must agree; the one with the
-/// fewest writes tells the crash points, since other runs write as often, too.
+/// fewest writes gives the crash points, since other runs write as often, too.
 async fn undisturbed(
     scenario: &dyn Scenario,
     stages: &mut [Stage],

@@ -71,6 +71,6 @@ async fn play_all(pages: &[Page], binaries: &std::path::Path) -> Result<Vec<Outc
         stage.strike().await?;
         outcomes.extend(played?);
     }
-    outcomes.iter().for_each(report::tell);
+    outcomes.iter().for_each(report::print);
     Ok(outcomes)
 }

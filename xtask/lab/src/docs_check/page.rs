@@ -161,7 +161,7 @@ mod tests {
     use xtask::workspace;
 
     #[test]
-    fn blocks_are_told_apart() {
+    fn blocks_are_distinguished() {
         let text = "<!-- cluster: empty -->\n# Page\n\n<!-- file: a.yaml -->\n```yaml\na: 1\n```\n\n\
             ```console\n$ kubectl get \\\n    pods\nNAME …\n$ true\n```\n\n\
             <!-- not run: needs a node -->\n```console\n$ reboot\n```\n\n```text\nanything\n```\n";

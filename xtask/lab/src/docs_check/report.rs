@@ -12,7 +12,7 @@ pub(super) enum Outcome {
 }
 
 /// Prints what is not plainly good.
-pub(super) fn tell(outcome: &Outcome) {
+pub(super) fn print(outcome: &Outcome) {
     match outcome {
         Outcome::Passed => {}
         Outcome::Failed { place, command, what } => println!("FAILED  {place}  {command}\n{what}"),

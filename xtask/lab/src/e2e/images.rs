@@ -25,7 +25,7 @@ pub(super) struct Images {
 }
 
 impl Images {
-    /// What test operators run until they are told to end.
+    /// What test operators run until they are asked to end.
     pub(super) fn waiting(&self) -> Workload {
         Workload { image: self.workload.clone(), waits: vec!["pause".to_owned()] }
     }
@@ -37,7 +37,7 @@ pub(super) struct Sources {
     workload: Source,
 }
 
-/// An image that somebody named, or one that was built.
+/// An image that the command line names, or one that was built.
 enum Source {
     Given(String),
     Built(Image),

@@ -175,7 +175,7 @@ async fn play_on(
     let evidence = Some(arguments.folder());
     let settings = Settings { at_once: arguments.at_once(), evidence };
     let stage = Arc::clone(&running.stage);
-    let outcomes = runner::play_all(&stage, selected, &settings, output::tell).await;
+    let outcomes = runner::play_all(&stage, selected, &settings, output::print).await;
     let mut figures = running.figures().await;
     figures.push(Figure::new("wall time", seconds(begun.elapsed())));
     Ok(Report {

@@ -49,7 +49,7 @@ pub(super) fn begin(cluster: Cluster, kubernetes: &str, count: usize) {
 }
 
 /// Prints how a scenario went.
-pub(super) fn tell(outcome: &Outcome) {
+pub(super) fn print(outcome: &Outcome) {
     let (name, took) = (outcome.name, outcome.took.as_secs_f64());
     match &outcome.verdict {
         Verdict::Passed => println!("passed   {took:>6.1} s  {name}"),

@@ -65,7 +65,7 @@ async fn story(stage: &mut Stage) -> Result<()> {
     })
     .await?;
     println!("house-olm: camera waits for its review");
-    let review = json!({"metadata": {"annotations": {REVIEWED_BY: "somebody"}}});
+    let review = json!({"metadata": {"annotations": {REVIEWED_BY: "a-reviewer"}}});
     csvs.patch("camera.v1.0.0", &PatchParams::default(), &Patch::Merge(review)).await?;
     wait::until(&csvs, "camera.v1.0.0", "succeed", has_succeeded).await?;
     println!("house-olm: camera was reviewed and has succeeded");
@@ -93,7 +93,7 @@ async fn subscribe(client: &Client) -> Result<()> {
 fn devices() -> [Package; 3] {
     let device = |name: &str, is_reviewed: bool| {
         let csv = csv(&format!("{name}.v1.0.0"), "1.0.0").deployment(name, "default");
-        let reviewed = (REVIEWED_BY.to_owned(), "somebody".to_owned());
+        let reviewed = (REVIEWED_BY.to_owned(), "a-reviewer".to_owned());
         let annotations = is_reviewed.then(|| [reviewed].into());
         Bundle::new("1.0.0", &csv.with(|csv| csv.metadata.annotations = annotations))
     };

@@ -29,7 +29,7 @@ runtime and its HTTP library, which v0 also reports on (`go_*`, `promhttp_*`), a
 ";
 
 const HEAD: &str = "\
-| name | type | labels | what it tells | name is |
+| name | type | labels | what it says | name is |
 |---|---|---|---|---|
 ";
 

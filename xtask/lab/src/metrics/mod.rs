@@ -38,7 +38,7 @@ pub struct Arguments {
 ///
 /// # Errors
 ///
-/// As [`page_is_fresh`]; or when `promtool` cannot be had, or finds an alert wrong.
+/// As [`page_is_fresh`]; or when `promtool` is not found, or finds an alert wrong.
 pub fn run(arguments: &Arguments) -> Result<()> {
     if arguments.alerts {
         return alerts();
@@ -61,7 +61,7 @@ fn alerts() -> Result<()> {
 ///
 /// # Errors
 ///
-/// When an operator cannot be built or asked, an alert or the dashboard reads what nobody measures,
+/// When an operator cannot be built or asked, an alert or the dashboard reads what is not measured,
 /// the page cannot be written, or with `check` is stale.
 fn page_is_fresh(check: bool) -> Result<()> {
     let text = document::render(&ask_operators()?);

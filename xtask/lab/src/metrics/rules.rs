@@ -53,7 +53,7 @@ pub(super) fn check(page: &str) -> Result<()> {
         ensure!(!read.is_empty(), "{who} reads nothing: {query}");
         let unknown = read.into_iter().find(|name| !known.contains_key(name));
         if let Some(name) = unknown {
-            bail!("{who} reads {name}, which nobody measures: {query}");
+            bail!("{who} reads {name}, which is not measured: {query}");
         }
     }
     Ok(())
@@ -112,7 +112,7 @@ mod tests {
         check(&committed).unwrap();
         let without = committed.replace("| `workqueue_depth`", "| `other`");
         let error = check(&without).unwrap_err().to_string();
-        let start = "the dashboard reads workqueue_depth, which nobody measures: ";
+        let start = "the dashboard reads workqueue_depth, which is not measured: ";
         assert!(error.starts_with(start), "{error}");
         let without = committed.replace("| `csv_abnormal`", "| `other`");
         let error = check(&without).unwrap_err().to_string();

@@ -12,25 +12,25 @@ use kube::runtime::watcher::{self, Event, watcher};
 use olm_types::api::ClusterServiceVersion;
 use tokio::time::{Instant, timeout_at};
 
-use super::crowd::Crowd;
+use super::namespaces::Namespaces;
 
 type Csv = PartialObjectMeta<ClusterServiceVersion>;
 
-/// Counts CSVs in the namespaces of a crowd. One watch of metadata: the API server has little to do
+/// Counts CSVs in the namespaces of a run. One watch of metadata: the API server has little to do
 /// for it.
 pub(super) struct Arrivals {
     events: Pin<Box<dyn Stream<Item = Result<Event<Csv>, watcher::Error>> + Send>>,
-    crowd: BTreeSet<String>,
+    namespaces: BTreeSet<String>,
     seen: BTreeSet<(String, String)>,
 }
 
 impl Arrivals {
     /// Watches a selection of CSVs from now on, and sees what is there already.
-    pub(super) fn watch(crowd: &Crowd, selection: watcher::Config) -> Self {
-        let csvs: Api<Csv> = Api::all(crowd.client());
+    pub(super) fn watch(namespaces: &Namespaces, selection: watcher::Config) -> Self {
+        let csvs: Api<Csv> = Api::all(namespaces.client());
         let events = Box::pin(watcher(csvs, selection));
-        let crowd = crowd.names().iter().cloned().collect();
-        Self { events, crowd, seen: BTreeSet::new() }
+        let namespaces = namespaces.names().iter().cloned().collect();
+        Self { events, namespaces, seen: BTreeSet::new() }
     }
 
     /// Waits until so many have been seen.
@@ -50,7 +50,7 @@ impl Arrivals {
 
     fn note(&mut self, csv: &Csv) {
         let namespace = csv.namespace().unwrap_or_default();
-        if self.crowd.contains(&namespace) {
+        if self.namespaces.contains(&namespace) {
             self.seen.insert((namespace, csv.name_any()));
         }
     }

@@ -1,4 +1,4 @@
-//! `cargo xtask scale catalogs`: many CatalogSources with an address, to which nobody subscribes.
+//! `cargo xtask scale catalogs`: many CatalogSources with an address, without Subscriptions.
 //!
 //! All of them have the address of one server, each has a connection of its own. What is measured:
 //! how long until all are connected, silence, and what the catalog operator holds.
@@ -16,8 +16,8 @@ use olm_testkit::wait;
 use olm_types::api::CatalogSource;
 use tokio::time::{Instant, sleep};
 
-use super::crowd::{Crowd, Home};
 use super::measures::{self, REST, patience};
+use super::namespaces::{Home, Namespaces};
 use super::stage::Stage;
 use super::table::Table;
 
@@ -35,7 +35,7 @@ pub(super) struct Arguments {
     address: Option<String>,
 }
 
-/// What settling may take, per catalog.
+/// What converging may take, per catalog.
 const SHARE: Duration = Duration::from_secs(1);
 
 /// CatalogSources that are created at the same time.
@@ -50,21 +50,23 @@ pub(super) async fn measure(arguments: &Arguments, stage: &Stage) -> Result<Tabl
     let own = registry.as_ref().map(olm_testkit::registry::Registry::address);
     let address = arguments.address.clone().or(own);
     let address = address.context("name a server that the operators reach: --address HOST:PORT")?;
-    let crowd = Crowd::new(stage.client.clone(), 1);
-    let measured = with_crowd(arguments, stage, &crowd, &address).await;
-    crowd.dissolve().await.and(measured)
+    let namespaces = Namespaces::new(stage.client.clone(), 1);
+    let measured = with_namespaces(arguments, stage, &namespaces, &address).await;
+    namespaces.dissolve().await.and(measured)
 }
 
-async fn with_crowd(
+async fn with_namespaces(
     arguments: &Arguments,
     stage: &Stage,
-    crowd: &Crowd,
+    namespaces: &Namespaces,
     address: &str,
 ) -> Result<Table> {
     let mut table = Table::default();
     let mut requests = stage.requests().await?;
     let started = Instant::now();
-    crowd.fill(|home| async move { connect(&home, arguments.catalogs, address).await }).await?;
+    namespaces
+        .fill(|home| async move { connect(&home, arguments.catalogs, address).await })
+        .await?;
     let took = format!("{:.1} s", started.elapsed().as_secs_f64());
     table.free(&format!("{} catalogs created and READY", arguments.catalogs), took);
     requests.until_quiet(patience(SHARE, arguments.catalogs)).await?;

@@ -13,10 +13,10 @@ use super::table::Table;
 /// Rest before memory is read: an allocator gives back what it has not needed for seconds.
 pub(super) const REST: Duration = Duration::from_secs(15);
 
-/// What settling may take at least, however few namespaces there are.
+/// What converging may take at least, however few namespaces there are.
 pub(super) const LEAST_PATIENCE: Duration = Duration::from_secs(180);
 
-/// What settling may take where each of so many namespaces may take its share.
+/// What converging may take where each of so many namespaces may take its share.
 pub(super) fn patience(share: Duration, namespaces: usize) -> Duration {
     let namespaces = u32::try_from(namespaces).unwrap_or(u32::MAX);
     share.saturating_mul(namespaces).max(LEAST_PATIENCE)

@@ -1,8 +1,8 @@
 //! `cargo xtask scale`: the operators at the size of a busy cluster.
 //!
-//! A subject fills a cluster, lets it settle and measures. The frame is the same for all:
+//! A subject fills a cluster, lets it converge and measures. The frame is the same for all:
 //! - [`stage`]: a cluster and the operators under test, what they hold in memory, their restart;
-//! - [`crowd`]: namespaces by the thousand, and what is in each, made side by side;
+//! - [`namespaces`]: namespaces by the thousand, and what is in each, made side by side;
 //! - [`offer`]: a catalog that they can see;
 //! - [`requests`]: what the operators ask, write and list;
 //! - [`latency`]: how long reconciles and resolutions take, by the operators' own histograms;
@@ -14,17 +14,17 @@
 //!
 //! The load goes through the API alone, so `--cluster current` works with operators that run
 //! somewhere else. Their memory is then read from their metrics (`--metrics`), and what only the
-//! audit log or a restart of a process can tell is said to be not measured.
+//! audit log or a restart of a process can measure is said to be not measured.
 
 mod arrivals;
 mod catalogs;
 mod copies;
 mod crds;
-mod crowd;
 mod csvs;
 mod installs;
 mod latency;
 mod measures;
+mod namespaces;
 mod offer;
 mod requests;
 mod stage;
@@ -61,7 +61,7 @@ pub struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Subject {
-    /// Many namespaces with a settled CSV each
+    /// Many namespaces with a converged CSV each
     Csvs(csvs::Arguments),
     /// Many catalogs with an address, and nothing to do
     Catalogs(catalogs::Arguments),

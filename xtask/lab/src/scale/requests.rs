@@ -8,7 +8,7 @@ use olm_testkit::audit::AuditLog;
 use olm_testkit::operators::{Admin, Operator};
 use tokio::time::sleep;
 
-/// Rest after which everything has settled.
+/// Rest after which everything has converged.
 const QUIET: Duration = Duration::from_secs(10);
 
 /// Between two looks at counters.
@@ -66,7 +66,7 @@ impl Requests {
         }
     }
 
-    /// How often what was listed since the last call; none when nobody knows.
+    /// How often what was listed since the last call; none when it is unknown.
     pub(super) fn lists(&mut self) -> Result<Option<BTreeMap<String, usize>>> {
         match self {
             Self::Audit { log, programs } => Ok(Some(log.lists(programs)?)),
@@ -102,7 +102,7 @@ impl Requests {
 pub(super) fn asked(metrics: &str) -> Result<f64> {
     let own = values(metrics, "olm_kit_requests_total{", |_| true);
     let all = own.chain(values(metrics, GO_REQUESTS, |_| true)).collect::<Vec<_>>();
-    ensure!(!all.is_empty(), "the metrics do not tell how many requests there were");
+    ensure!(!all.is_empty(), "the metrics do not report how many requests there were");
     Ok(all.into_iter().sum())
 }
 

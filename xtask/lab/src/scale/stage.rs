@@ -24,7 +24,7 @@ use super::requests::{Requests, asked};
 use xtask::build::programs;
 use xtask_demo::cluster::Backend;
 
-/// Where an operator that somebody else runs serves its metrics.
+/// Where an operator that another process runs serves its metrics.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Endpoint {
     operator: Operator,
@@ -158,7 +158,7 @@ impl Stage {
     }
 
     /// Kills an operator and starts it again; how long it took to be ready. None when the process
-    /// is somebody else's.
+    /// belongs to another process.
     pub(super) async fn restart(&mut self, operator: Operator) -> Result<Option<Duration>> {
         if self.own.is_none() {
             return Ok(None);
@@ -209,7 +209,7 @@ fn resident(metrics: &str) -> Result<f64> {
     let mut lines = metrics.lines();
     let value = lines.find_map(|line| line.strip_prefix("process_resident_memory_bytes "));
     let value = value.and_then(|value| value.trim().parse().ok());
-    value.context("the metrics do not tell the resident memory")
+    value.context("the metrics do not have the resident memory")
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use olm_testkit::progress::Progress;
 use olm_types::api::{ClusterServiceVersion, ClusterServiceVersionStatus, CsvPhase, Subscription};
 use tokio::time::timeout;
 
-use super::wishes::Home;
+use super::subscriptions::Home;
 
 /// Without any change of a CSV for so long, nothing more will happen.
 const SILENCE: Duration = Duration::from_secs(45);
@@ -84,10 +84,10 @@ pub(super) async fn follow(home: &Home, last: &str, seen: &mut Seen) -> Result<b
 
 /// What Subscriptions say about a CSV that never came.
 pub(super) async fn refusal(home: &Home) -> Result<Option<String>> {
-    let wishes = home.api::<Subscription>().list(&ListParams::default()).await;
-    for wish in wishes.context("cannot list Subscriptions")? {
-        let name = wish.metadata.name.unwrap_or_default();
-        for condition in wish.status.unwrap_or_default().conditions {
+    let subscriptions = home.api::<Subscription>().list(&ListParams::default()).await;
+    for subscription in subscriptions.context("cannot list Subscriptions")? {
+        let name = subscription.metadata.name.unwrap_or_default();
+        for condition in subscription.status.unwrap_or_default().conditions {
             let bad = ["ResolutionFailed", "InstallPlanFailed", "BundleUnpackFailed"];
             if condition.status == "True" && bad.contains(&condition.type_.as_str()) {
                 let message = condition.message.unwrap_or_default();

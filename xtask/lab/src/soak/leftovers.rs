@@ -18,7 +18,7 @@ use tokio::time::{Instant, sleep};
 
 use super::nodes::Nodes;
 use super::plan::{Shipped, Version};
-use super::wishes::Home;
+use super::subscriptions::Home;
 
 /// What garbage collection may take.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -126,7 +126,7 @@ impl Before {
         }
     }
 
-    /// kube-apiserver takes a minute and more to delete a definition whose kind nobody has listed.
+    /// kube-apiserver takes a minute and more to delete a definition whose kind was never listed.
     async fn list_once(&self, definition: &Value) {
         let text = |pointer: &str| {
             definition.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned()
@@ -174,7 +174,7 @@ fn described(object: &Value) -> String {
     let owners = owners.into_iter().flatten();
     let owners: Vec<String> =
         owners.map(|owner| format!("{} {}", text(owner, "kind"), text(owner, "name"))).collect();
-    let kept = if owners.is_empty() { "nobody".to_owned() } else { owners.join(", ") };
+    let kept = if owners.is_empty() { "no owner".to_owned() } else { owners.join(", ") };
     format!("{}: should not exist; owned by {kept}", Key::of(object))
 }
 
@@ -183,7 +183,7 @@ fn is_of_kubernetes(object: &Value) -> bool {
     OF_KUBERNETES.contains(&(text("/kind"), text("/metadata/name")))
 }
 
-/// Whether a bundle ships the object and nobody owns it.
+/// Whether a bundle ships the object and it has no owner.
 fn stays(object: &Value, shipped: &Names) -> bool {
     let key = Key::of(object);
     let owned = object.pointer("/metadata/ownerReferences").is_some();

@@ -19,7 +19,7 @@ mod report;
 mod sample;
 mod story;
 mod stretches;
-mod wishes;
+mod subscriptions;
 mod within;
 
 use std::path::{Path, PathBuf};
@@ -91,16 +91,16 @@ async fn play_all(
 ) -> Result<Vec<Line>> {
     let progress = Progress::to_stderr();
     let mut stage = Stage::set("soak", progress.clone(), binaries, logs).await?;
-    stage.serve(wishes::CATALOG, dir).await?;
-    stage.settle().await?;
+    stage.serve(subscriptions::CATALOG, dir).await?;
+    stage.until_quiet().await?;
     let mut lines = Vec::new();
     for (number, subject) in (1..).zip(subjects) {
         let versions = subject.versions.len();
         let place = format!("{} ({number} of {})", subject.package, subjects.len());
         progress.step(format!("{place}, {versions} versions"));
         let steps = progress.clone();
-        let told = Progress::new(move |line| steps.step(format!("{place}: {line}")));
-        let played = story::play(subject, &stage, &told).await;
+        let reported = Progress::new(move |line| steps.step(format!("{place}: {line}")));
+        let played = story::play(subject, &stage, &reported).await;
         // A dead operator explains a failure better than what was waited for.
         let line = stage.check().and(played)?;
         println!("{line}");

@@ -15,7 +15,7 @@ pub(super) struct Line {
     pub succeeded: usize,
     /// How many of these by an upgrade.
     pub upgraded: usize,
-    pub troubles: Vec<Trouble>,
+    pub problems: Vec<Problem>,
     /// Objects that stayed after the package was removed.
     pub left: Vec<String>,
     pub took: Duration,
@@ -23,7 +23,7 @@ pub(super) struct Line {
 
 /// A version that did not succeed.
 #[derive(Debug)]
-pub(super) struct Trouble {
+pub(super) struct Problem {
     pub version: String,
     pub phase: CsvPhase,
     /// Object, field and what it says.
@@ -35,11 +35,11 @@ pub(super) struct Trouble {
 impl Line {
     /// Whether everything that is possible here succeeded and went away again.
     pub(super) fn is_good(&self) -> bool {
-        self.left.is_empty() && self.troubles.iter().all(|trouble| trouble.missing.is_some())
+        self.left.is_empty() && self.problems.iter().all(|problem| problem.missing.is_some())
     }
 
     fn verdict(&self) -> &'static str {
-        match (self.is_good(), self.troubles.is_empty()) {
+        match (self.is_good(), self.problems.is_empty()) {
             (true, true) => "Succeeded",
             (true, false) => "not possible here",
             (false, _) => "FAILED",
@@ -53,8 +53,8 @@ impl fmt::Display for Line {
         let (verdict, seconds) = (self.verdict(), took.as_secs_f64());
         write!(f, "{package:<28} {versions:>8} {succeeded:>9} {upgraded:>8} {seconds:>7.1}  ")?;
         write!(f, "{verdict}")?;
-        for trouble in &self.troubles {
-            let Trouble { version, phase, said, missing } = trouble;
+        for problem in &self.problems {
+            let Problem { version, phase, said, missing } = problem;
             write!(f, "\n  {version} stays in phase \"{phase}\": {said}")?;
             if let Some(missing) = missing {
                 write!(f, "\n    not possible here: bundle {version}, {missing}")?;
@@ -88,20 +88,20 @@ pub(super) fn table(lines: &[Line]) -> String {
 mod tests {
     use super::*;
 
-    fn line(troubles: Vec<Trouble>, left: &[&str]) -> Line {
+    fn line(problems: Vec<Problem>, left: &[&str]) -> Line {
         Line {
             package: "p".to_owned(),
             versions: 2,
-            succeeded: 2 - troubles.len(),
+            succeeded: 2 - problems.len(),
             upgraded: 0,
-            troubles,
+            problems,
             left: left.iter().map(|one| (*one).to_owned()).collect(),
             took: Duration::from_secs(3),
         }
     }
 
-    fn trouble(missing: Option<&str>) -> Trouble {
-        Trouble {
+    fn problem(missing: Option<&str>) -> Problem {
+        Problem {
             version: "p.v1".to_owned(),
             phase: CsvPhase::Pending,
             said: "ClusterServiceVersion p.v1, status.reason RequirementsNotMet: a".to_owned(),
@@ -111,8 +111,8 @@ mod tests {
 
     #[test]
     fn only_what_the_catalog_lacks_excuses_a_version() {
-        let excused = line(vec![trouble(Some("property olm.gvk.required: nothing"))], &[]);
-        let lines = [line(Vec::new(), &[]), excused, line(vec![trouble(None)], &[])];
+        let excused = line(vec![problem(Some("property olm.gvk.required: nothing"))], &[]);
+        let lines = [line(Vec::new(), &[]), excused, line(vec![problem(None)], &[])];
         assert_eq!(lines.each_ref().map(Line::is_good), [true, true, false]);
         assert!(table(&lines).ends_with("2 passed, 1 failed\n"));
         let left = line(Vec::new(), &["Role ns/r: should not exist"]);

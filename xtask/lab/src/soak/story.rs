@@ -10,36 +10,36 @@ use tokio::time::Instant;
 use super::follow::{Seen, follow, refusal};
 use super::leftovers::Before;
 use super::plan::{Route, Subject};
-use super::report::{Line, Trouble};
+use super::report::{Line, Problem};
 use super::stretches::{Stretch, shared, stretches};
-use super::wishes::Home;
+use super::subscriptions::Home;
 use super::within::follow_within;
 use crate::stage::Stage;
 
-/// Plays a package to its end; what goes wrong with it is in the line. Where it is, it tells as
+/// Plays a package to its end; what goes wrong with it is in the line. Where it is, it reports as
 /// `progress`.
 pub(super) async fn play(subject: &Subject, stage: &Stage, progress: &Progress) -> Result<Line> {
     let started = Instant::now();
     let before = Before::look(&stage.client).await?;
     let home = Home::of(&stage.client, &subject.package);
     home.build().await?;
-    let mut told = Told::new(progress);
+    let mut reported = Reported::new(progress);
     for route in &subject.channels {
         for stretch in stretches(subject, route) {
-            if !stretch.versions.is_subset(&told.seen.succeeded) {
+            if !stretch.versions.is_subset(&reported.seen.succeeded) {
                 let Stretch { first, last, .. } = &stretch;
                 progress.step(format!("channel {}, from {first} to {last}", route.channel));
-                told.upgrade(subject, route, &stretch, &home, &before).await?;
+                reported.upgrade(subject, route, &stretch, &home, &before).await?;
             }
         }
     }
-    for (name, route) in missed(subject, &told.seen) {
+    for (name, route) in missed(subject, &reported.seen) {
         progress.step(format!("{name} by itself"));
-        told.alone(subject, route, &name, &home, &before).await?;
+        reported.alone(subject, route, &name, &home, &before).await?;
     }
     progress.step("everything is removed");
-    told.left.extend(before.removed(&home, &subject.shipped).await?);
-    Ok(told.line(subject, started.elapsed()))
+    reported.left.extend(before.removed(&home, &subject.shipped).await?);
+    Ok(reported.line(subject, started.elapsed()))
 }
 
 /// The versions that no upgrade passed, each with a channel that has it.
@@ -53,18 +53,18 @@ fn missed<'a>(subject: &'a Subject, seen: &Seen) -> Vec<(String, &'a Route)> {
 }
 
 /// What came of a package so far.
-struct Told {
+struct Reported {
     seen: Seen,
-    troubles: Vec<Trouble>,
+    problems: Vec<Problem>,
     /// What stayed after a removal.
     left: Vec<String>,
     upgraded: usize,
 }
 
-impl Told {
+impl Reported {
     fn new(progress: &Progress) -> Self {
         let seen = Seen::new(progress.clone());
-        Self { seen, troubles: Vec::new(), left: Vec::new(), upgraded: 0 }
+        Self { seen, problems: Vec::new(), left: Vec::new(), upgraded: 0 }
     }
 
     /// From the first version of a stretch of a channel to its last.
@@ -88,7 +88,7 @@ impl Told {
         self.upgraded += self.seen.succeeded.len().saturating_sub(known + 1);
         if !arrived {
             let stuck = self.stuck(stretch);
-            self.trouble(subject, &stuck, home, before).await?;
+            self.problem(subject, &stuck, home, before).await?;
         }
         self.remove(subject, home, before).await
     }
@@ -105,7 +105,7 @@ impl Told {
         let lacks = subject.versions.get(name).is_some_and(|version| {
             version.missing.is_some() || before.impossible(version).is_some()
         });
-        if lacks && self.troubles.iter().any(|trouble| trouble.version == name) {
+        if lacks && self.problems.iter().any(|problem| problem.version == name) {
             return Ok(());
         }
         home.group(&shared(subject, &BTreeSet::from([name.to_owned()]))).await?;
@@ -113,7 +113,7 @@ impl Told {
         home.subscribe(package, channel, name, Approval::Manual).await?;
         let approved = home.approve().await.is_ok();
         if !approved || !follow(home, name, &mut self.seen).await? {
-            self.trouble(subject, name, home, before).await?;
+            self.problem(subject, name, home, before).await?;
         }
         self.remove(subject, home, before).await
     }
@@ -128,7 +128,7 @@ impl Told {
         open.unwrap_or(&stretch.first).clone()
     }
 
-    async fn trouble(
+    async fn problem(
         &mut self,
         subject: &Subject,
         version: &str,
@@ -137,13 +137,13 @@ impl Told {
     ) -> Result<()> {
         let said = match self.seen.complaint(version) {
             Some(complaint) => complaint,
-            None => refusal(home).await?.unwrap_or_else(|| "nobody says why".to_owned()),
+            None => refusal(home).await?.unwrap_or_else(|| "no condition says why".to_owned()),
         };
         let known = subject.versions.get(version);
         let missing = known
             .and_then(|version| version.missing.clone().or_else(|| before.impossible(version)));
         let phase = self.seen.phase(version);
-        self.troubles.push(Trouble { version: version.to_owned(), phase, said, missing });
+        self.problems.push(Problem { version: version.to_owned(), phase, said, missing });
         Ok(())
     }
 
@@ -162,7 +162,7 @@ impl Told {
             versions: subject.versions.len(),
             succeeded,
             upgraded: self.upgraded,
-            troubles: self.troubles,
+            problems: self.problems,
             left: self.left,
             took,
         }

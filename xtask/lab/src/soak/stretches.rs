@@ -124,14 +124,14 @@ mod tests {
     fn a_stretch_ends_where_no_mode_is_shared(#[case] modes: &[&str], #[case] expected: &str) {
         let (subject, route) = subject(modes);
         let found = stretches(&subject, &route);
-        let told: Vec<String> = found
+        let reported: Vec<String> = found
             .iter()
             .map(|one| {
                 let modes: Vec<String> = one.modes.iter().map(ToString::to_string).collect();
                 format!("{}-{}: {}", one.first, one.last, modes.join(" "))
             })
             .collect();
-        assert_eq!(told.join(", "), expected);
+        assert_eq!(reported.join(", "), expected);
         assert_eq!(found.iter().all(|one| one.is_whole), found.len() == 1);
     }
 }

@@ -13,7 +13,7 @@ use serde_json::json;
 use super::follow::{Seen, follow};
 use super::plan::Version;
 use super::stretches::Stretch;
-use super::wishes::Home;
+use super::subscriptions::Home;
 
 /// Follows until the last version of the stretch has succeeded, or nothing changes any more. A channel may
 /// pass over that version: then the stretch ends with what was approved before a plan left it.

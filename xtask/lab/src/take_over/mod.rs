@@ -47,12 +47,12 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let runtime = tokio::runtime::Runtime::new().context("cannot start the async runtime")?;
     runtime.block_on(async {
         let mut story = Story::begin(v0, &binaries, arguments.logs.as_deref(), content).await?;
-        let told = match arguments.record {
+        let reported = match arguments.record {
             true => record(&mut story).await.map(|()| true),
             false => there_and_back(&mut story).await,
         };
         story.end().await?;
-        match told? {
+        match reported? {
             true => Ok(()),
             false => bail!("what should have stayed was restarted or written"),
         }

@@ -23,13 +23,13 @@ use olm_types::api::{ClusterServiceVersion, CsvPhase};
 
 use super::report::Report;
 
-/// Rest after which nobody writes any more.
+/// Rest after which no client writes any more.
 const QUIET: Duration = Duration::from_secs(6);
 
 /// What that may take.
 const PATIENCE: Duration = Duration::from_secs(240);
 
-/// A cluster that somebody manages.
+/// A cluster that an implementation of OLM manages.
 pub(super) struct Story {
     cluster: LocalCluster,
     ground: Ground,
@@ -48,7 +48,7 @@ pub(super) struct Story {
 enum Manager {
     V0(Vec<Running>, StandIn),
     Ours(Ours),
-    Nobody,
+    None,
 }
 
 impl Story {
@@ -147,13 +147,13 @@ impl Story {
     }
 
     fn stop(&mut self) {
-        match std::mem::replace(&mut self.manager, Manager::Nobody) {
+        match std::mem::replace(&mut self.manager, Manager::None) {
             Manager::V0(operators, stand_in) => {
                 drop(stand_in);
                 operators.into_iter().for_each(Running::stop);
             }
             Manager::Ours(ours) => ours.stop(),
-            Manager::Nobody => {}
+            Manager::None => {}
         }
     }
 

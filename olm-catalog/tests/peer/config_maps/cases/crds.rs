@@ -27,7 +27,7 @@ pub fn crds() -> Vec<Case> {
         with("another kind is owned", crd("pots", "Jar", &["v1"])),
         with("another plural is owned", crd("potz", "Pot", &["v1"])),
         case("no CRD is there", [], [a()], [p()]),
-        case("a CRD that nobody owns", [pot(&["v1"])], [v1("a")], [p()]),
+        case("a CRD without an owner", [pot(&["v1"])], [v1("a")], [p()]),
         case(
             "an owned name without a group",
             [pot(&["v1"])],
@@ -42,7 +42,7 @@ pub fn crds() -> Vec<Case> {
         with("another kind", pot(&["v1"]).replace("kind: CustomResourceDefinition", "kind: Other")),
         with("another group of CRDs", pot(&["v1"]).replace("apiextensions.k8s.io/v1", "example.com/v1")),
         with("another version of CRDs", pot(&["v1"]).replace("apiextensions.k8s.io/v1", "apiextensions.k8s.io/v2")),
-        with("a status and fields that nobody knows", pot(&["v1"]).replace("spec: {group", "other: 1, status: {storedVersions: [v1], conditions: []}, spec: {more: 1, group")),
+        with("a status and fields that are unknown", pot(&["v1"]).replace("spec: {group", "other: 1, status: {storedVersions: [v1], conditions: []}, spec: {more: 1, group")),
         with("a number as group", pot(&["v1"]).replace("group: example.com", "group: 7")),
         with("null", "null".to_owned()),
         with("a text", "pot".to_owned()),

@@ -1,4 +1,4 @@
-//! What becomes of objects that somebody changed, removed or added.
+//! What becomes of objects that other clients changed, removed or added.
 
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use super::super::super::observed::Present;
 use super::EVERYTHING;
 use super::world::{NOW, of_config_map, of_image};
 
-/// What somebody changed or removed is put right, and nothing else is touched.
+/// What another client changed or removed is put right, and nothing else is touched.
 #[rstest]
 #[case::service_hash("Service", "img-catalog", json!({"metadata": {"labels": {"olm.service-spec-hash": "x"}}}), &["patch Service img-catalog"])]
 #[case::service_selector("Service", "img-catalog", json!({"spec": {"selector": {"app": "mine"}}}), &["patch Service img-catalog"])]
@@ -24,9 +24,9 @@ use super::world::{NOW, of_config_map, of_image};
 #[case::pod_deleted("Pod", "img-catalog-4", json!({"metadata": {"deletionTimestamp": NOW}}), &["create Pod "])]
 fn drift(#[case] kind: &str, #[case] name: &str, #[case] change: Value, #[case] expected: &[&str]) {
     let mut world = of_image();
-    world.settle();
+    world.converge();
     world.change(kind, name, change);
-    assert_eq!(world.settle(), expected);
+    assert_eq!(world.converge(), expected);
 }
 
 #[rstest]
@@ -41,59 +41,59 @@ fn drift_of_rights(
     #[case] expected: &[&str],
 ) {
     let mut world = of_config_map();
-    world.settle();
+    world.converge();
     world.change(kind, name, change);
-    assert_eq!(world.settle(), expected);
+    assert_eq!(world.converge(), expected);
 }
 
 #[test]
 fn what_others_added_stays() {
     let mut world = of_image();
-    world.settle();
+    world.converge();
     world.change("Service", "img-catalog", json!({
         "metadata": {"annotations": {"a": "b"}, "labels": {"theirs": "1"}},
         "spec": {"clusterIP": "10.0.0.1", "type": "ClusterIP", "ports": [{"name": "grpc", "port": 50051, "targetPort": 50051, "protocol": "TCP"}]},
     }));
-    assert!(world.settle().is_empty());
+    assert!(world.converge().is_empty());
 }
 
 #[test]
 fn what_is_deleted_comes_back() {
     let mut world = of_image();
-    world.settle();
+    world.converge();
     let secrets = world.observed.server.account.clone();
     world.observed.server = Present { account: secrets, ..Present::default() };
-    assert_eq!(world.settle().len(), EVERYTHING.len() - 1);
+    assert_eq!(world.converge().len(), EVERYTHING.len() - 1);
 }
 
 #[test]
 fn another_image_or_secret_gets_another_pod() {
     let mut world = of_image();
-    world.settle();
+    world.converge();
     world.set_spec(json!({"image": "quay.io/a/catalog:v2"}));
-    assert_eq!(world.settle(), ["delete Pod img-catalog-4", "create Pod "]);
+    assert_eq!(world.converge(), ["delete Pod img-catalog-4", "create Pod "]);
     world.set_spec(json!({"secrets": ["pull"]}));
     assert_eq!(world.writes(), ["patch ServiceAccount img-catalog"]);
-    assert_eq!(world.settle(), ["delete Pod img-catalog-6", "create Pod "]);
+    assert_eq!(world.converge(), ["delete Pod img-catalog-6", "create Pod "]);
 }
 
 #[test]
 fn of_two_pods_the_newer_one_stays() {
     let mut world = of_image();
-    world.settle();
+    world.converge();
     let mut twin = world.get("Pod", "img-catalog-4");
     twin["metadata"]["name"] = json!("img-catalog-x");
     twin["metadata"]["creationTimestamp"] = json!("2026-01-01T12:00:01Z");
     world.put("Pod", twin);
-    assert_eq!(world.settle(), ["delete Pod img-catalog-4"]);
+    assert_eq!(world.converge(), ["delete Pod img-catalog-4"]);
 }
 
 #[test]
-fn an_account_of_somebody_else_is_used_as_it_is() {
+fn an_account_of_another_owner_is_used_as_it_is() {
     let mut world = of_image();
     let account = json!({"metadata": {"name": "img-catalog", "namespace": "ns"}, "imagePullSecrets": [{"name": "theirs"}]});
     world.put("ServiceAccount", account);
-    assert!(!world.settle().iter().any(|write| write.contains("ServiceAccount")));
+    assert!(!world.converge().iter().any(|write| write.contains("ServiceAccount")));
     let pod = &world.observed.server.pods[0];
     let secrets = pod.spec.as_ref().unwrap().image_pull_secrets.as_ref().unwrap();
     assert_eq!(secrets[0].name, "theirs");

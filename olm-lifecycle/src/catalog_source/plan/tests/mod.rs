@@ -28,7 +28,7 @@ const EVERYTHING: [&str; 5] = [
 fn a_catalog_image_gets_everything_in_order() {
     let mut world = of_image();
     assert!(!is_healthy(&world.observed.catalog));
-    assert_eq!(world.settle(), EVERYTHING);
+    assert_eq!(world.converge(), EVERYTHING);
     insta::assert_json_snapshot!(world.status(), @r#"
     {
       "registryService": {
@@ -47,7 +47,7 @@ fn a_catalog_image_gets_everything_in_order() {
 fn an_address_beside_an_image_changes_only_where_it_is_asked() {
     let mut world = of_image();
     world.set_spec(json!({"address": "elsewhere:1"}));
-    assert_eq!(world.settle(), EVERYTHING);
+    assert_eq!(world.converge(), EVERYTHING);
     let backend = backend(&world.observed.catalog).unwrap();
     assert_eq!(super::super::dial_address(&world.observed.catalog, &backend), "elsewhere:1");
     world.set_spec(json!({"address": ""}));
@@ -72,7 +72,7 @@ fn a_forged_status_moves_no_catalog() {
 fn a_config_map_gets_a_server_that_may_read_it() {
     let mut world = of_config_map();
     assert_eq!(
-        world.settle(),
+        world.converge(),
         [
             "create NetworkPolicy img-catalog-grpc-server",
             "create NetworkPolicy img-catalog-unpack-bundles",
@@ -90,11 +90,11 @@ fn a_config_map_gets_a_server_that_may_read_it() {
 #[test]
 fn another_version_of_the_config_map_gets_another_pod() {
     let mut world = of_config_map();
-    world.settle();
+    world.converge();
     let ConfigMapFound::Watched(metadata) = &mut world.observed.config_map else { panic!("lost") };
     metadata.resource_version = Some("8".to_owned());
     assert_eq!(
-        world.settle(),
+        world.converge(),
         ["patch NetworkPolicy img-catalog-grpc-server", "delete Pod img-catalog-6", "create Pod "]
     );
     assert_eq!(world.status().config_map_reference.unwrap().resource_version.as_deref(), Some("8"));
@@ -147,14 +147,14 @@ fn a_config_map_that_is_missing_is_named() {
     "no",
     "error ensuring grpc server network policy for catalog source img-catalog: no"
 )]
-fn refusals(#[case] kind: &'static str, #[case] message: &'static str, #[case] told: &str) {
+fn refusals(#[case] kind: &'static str, #[case] message: &'static str, #[case] reported: &str) {
     let mut world = of_image();
     world.refuse = Some((kind, message));
     let (_, conclusion) = world.look();
-    assert_eq!(conclusion.error.as_deref(), Some(told));
+    assert_eq!(conclusion.error.as_deref(), Some(reported));
     let status = world.status();
     assert_eq!(status.reason.as_deref(), Some("RegistryServerError"));
-    assert_eq!(status.message, Some(format!("couldn't ensure registry server - {told}")));
+    assert_eq!(status.message, Some(format!("couldn't ensure registry server - {reported}")));
     assert!(!is_healthy(&world.observed.catalog));
     assert_eq!(world.look().1.status, None, "written once");
     world.refuse = None;
@@ -163,7 +163,7 @@ fn refusals(#[case] kind: &'static str, #[case] message: &'static str, #[case] t
 }
 
 #[test]
-fn a_name_that_is_taken_is_told() {
+fn a_name_that_is_taken_is_reported() {
     let world = of_image();
     let plan = plan(&world.observed, &world.settings, world.now);
     let taken = vec![Outcome::AlreadyExists; plan.steps.len()];
@@ -176,7 +176,7 @@ fn a_name_that_is_taken_is_told() {
 #[test]
 fn a_wrong_record_of_the_service_is_put_right() {
     let mut world = of_image();
-    world.settle();
+    world.converge();
     let mut catalog = (*world.observed.catalog).clone();
     let status = catalog.status.as_mut().unwrap();
     status.registry_service.as_mut().unwrap().service_name = Some("other".to_owned());
@@ -190,7 +190,7 @@ fn a_wrong_record_of_the_service_is_put_right() {
     world.observed.connection = Ok(Some(at(&address)));
     world.look();
     world.observed.connection = Ok(Some(at("img-catalog.ns.svc:50051")));
-    assert!(world.settle().is_empty());
+    assert!(world.converge().is_empty());
     let status = world.status();
     assert_eq!(status.registry_service.unwrap().service_name.as_deref(), Some("img-catalog"));
     let address = status.connection_state.unwrap().address;
@@ -198,7 +198,7 @@ fn a_wrong_record_of_the_service_is_put_right() {
 }
 
 #[test]
-fn what_cannot_be_built_is_told_and_waits_for_the_spec() {
+fn what_cannot_be_built_is_reported_and_waits_for_the_spec() {
     let mut world = of_image();
     world.set_spec(json!({"grpcPodConfig": {"memoryTarget": "much"}}));
     let (writes, conclusion) = world.look();
@@ -212,7 +212,7 @@ fn what_cannot_be_built_is_told_and_waits_for_the_spec() {
 #[test]
 fn a_pod_that_does_not_come_up_says_why() {
     let mut world = of_image();
-    world.settle();
+    world.converge();
     let state = |state: &str| Connection {
         address: "img-catalog.ns.svc:50051".to_owned(),
         state: state.to_owned(),
@@ -223,7 +223,7 @@ fn a_pod_that_does_not_come_up_says_why() {
     let container = json!({"name": "registry-server", "image": IMAGE, "state": waiting,
         "imageID": "", "ready": false, "restartCount": 0});
     world.change("Pod", "img-catalog-4", json!({"status": {"containerStatuses": [container]}}));
-    assert!(world.settle().is_empty());
+    assert!(world.converge().is_empty());
     let [condition] = world.status().conditions.try_into().unwrap();
     assert_eq!(condition.reason, "RegistryPodFailing");
     assert_eq!(

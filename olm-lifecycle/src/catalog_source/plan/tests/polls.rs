@@ -37,13 +37,13 @@ fn the_same_image_is_looked_at_again_after_the_interval() {
 }
 
 #[test]
-fn a_look_that_failed_is_told_until_the_next() {
+fn a_look_that_failed_is_reported_until_the_next() {
     let mut world = polled();
     world.look();
     world.runs("img-catalog-4", "r@sha256:old");
     world.change("Pod", "img-catalog-5", json!({"status": {"phase": "Failed"}}));
     assert_eq!(world.writes(), ["delete Pod img-catalog-5"]);
-    let told = |world: &World| -> Vec<String> {
+    let reported = |world: &World| -> Vec<String> {
         world
             .status()
             .conditions
@@ -52,13 +52,13 @@ fn a_look_that_failed_is_told_until_the_next() {
             .collect()
     };
     let expected = "ImagePolled update pod img-catalog-5 in a Failed state: deleted update pod";
-    assert_eq!(told(&world), [expected]);
+    assert_eq!(reported(&world), [expected]);
     world.look();
-    assert_eq!(told(&world), [expected]);
+    assert_eq!(reported(&world), [expected]);
     assert!(is_healthy(&world.observed.catalog));
     world.wait(11);
     world.look();
-    assert!(told(&world).is_empty());
+    assert!(reported(&world).is_empty());
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn a_digest_spares_the_pod() {
 }
 
 #[test]
-fn a_malformed_interval_is_told() {
+fn a_malformed_interval_is_reported() {
     let mut world = polled();
     world.set_spec(json!({"updateStrategy": {"registryPoll": {"interval": "soon"}}}));
     world.look();

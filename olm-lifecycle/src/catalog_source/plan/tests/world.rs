@@ -95,7 +95,7 @@ impl World {
     }
 
     /// Looks until nothing is written any more.
-    pub(super) fn settle(&mut self) -> Vec<String> {
+    pub(super) fn converge(&mut self) -> Vec<String> {
         let writes = self.writes();
         let (again, conclusion) = self.look();
         assert_eq!((again, conclusion.status), (Vec::new(), None), "at rest");

@@ -89,7 +89,7 @@ impl StepHandler for PullSecrets {
 }
 
 /// Whether a kubelet would take it for one. Plans can be written by hand, and the operator's
-/// namespace holds keys and tokens as well, which are nobody's business.
+/// namespace holds keys and tokens as well, which are private.
 fn is_pull_secret(secret: &Value) -> bool {
     let kind = secret.get("type").and_then(Value::as_str).unwrap_or_default();
     PULL_SECRETS.contains(&kind)

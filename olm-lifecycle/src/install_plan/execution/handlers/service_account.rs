@@ -103,7 +103,7 @@ mod tests {
 
     /// The rows of spec catalog-operator 9.7 about merged owner references.
     #[rstest]
-    #[case::nobody(json!([]), json!([]), 0)]
+    #[case::none(json!([]), json!([]), 0)]
     #[case::another_uid(json!([{"name": "a", "uid": "1"}]), json!([{"name": "a", "uid": "2"}]), 2)]
     #[case::another_flag(
         json!([{"uid": "1", "controller": false}]),

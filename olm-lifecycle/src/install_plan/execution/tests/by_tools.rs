@@ -24,7 +24,7 @@ const RBAC: &str = "rbac.authorization.k8s.io";
 #[case::class(step("scheduling.k8s.io", "PriorityClass", json!({
     "apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "thing"},
 })), "PriorityClass")]
-fn an_object_of_no_csv_belongs_to_nobody(#[case] step: Step, #[case] kind: &str) {
+fn an_object_of_no_csv_has_no_owner(#[case] step: Step, #[case] kind: &str) {
     let mut cluster = Cluster::default();
     let steps = [without_csv(step)];
     assert_eq!(execute(&mut cluster, &steps), (vec![StepStatus::Created], None));
@@ -137,7 +137,7 @@ fn a_pull_secret_needs_no_manifest() {
 #[rstest]
 #[case::secret("Secret", "error creating secret thing - no rights", false)]
 #[case::config_map("ConfigMap", "error updating configmap: thing: no rights", true)]
-fn a_missing_right_is_told_in_the_words_of_the_api_server(
+fn a_missing_right_is_reported_in_the_words_of_the_api_server(
     #[case] kind: &'static str,
     #[case] text: &str,
     #[case] forever: bool,

@@ -46,14 +46,14 @@ fn every_kind_is_awaited_and_created_anew(#[case] step: Step, #[case] kind: &str
     let mut cluster = Cluster::default();
     let source = json!({"data": {}, "type": "kubernetes.io/dockerconfigjson"});
     cluster.put("Secret", Some("olm"), "thing", source);
-    let told = held(&step.resource.kind, "thing");
+    let reported = held(&step.resource.kind, "thing");
     let steps = [csv_step(), step];
     assert_eq!(execute(&mut cluster, &steps), (vec![StepStatus::Created; 2], None));
     cluster.change(kind, "thing", delete);
     let before = cluster.get(kind, "thing").clone();
     let (statuses, error) = execute(&mut cluster, &steps);
     assert_eq!(statuses, [StepStatus::Present, StepStatus::Unknown]);
-    assert_eq!(error, Some(told));
+    assert_eq!(error, Some(reported));
     assert_eq!(cluster.get(kind, "thing"), &before, "what goes is not written");
     cluster.objects.retain(|_, object| object["metadata"]["deletionTimestamp"].is_null());
     assert_eq!(execute(&mut cluster, &steps).0, [StepStatus::Present, StepStatus::Created]);
@@ -64,9 +64,9 @@ fn a_crd_that_is_being_deleted_is_awaited() {
     let mut cluster = Cluster::default();
     execute(&mut cluster, &[crd("v1")]);
     cluster.change("CustomResourceDefinition", "things.example.com", delete);
-    let told = held("CustomResourceDefinition", "things.example.com");
+    let reported = held("CustomResourceDefinition", "things.example.com");
     let done = execute(&mut cluster, &[crd("v2")]);
-    assert_eq!(done, (vec![StepStatus::Unknown], Some(told)));
+    assert_eq!(done, (vec![StepStatus::Unknown], Some(reported)));
     cluster.objects.clear();
     assert_eq!(execute(&mut cluster, &[crd("v2")]).0, [StepStatus::WaitingForApi]);
 }
@@ -81,11 +81,11 @@ fn a_crd_that_goes_before_it_is_served_is_awaited() {
             json!([{"type": "Established", "status": "True"}, {"type": "NamesAccepted", "status": "True"}]);
         delete(object);
     });
-    let told = held("CustomResourceDefinition", "things.example.com");
+    let reported = held("CustomResourceDefinition", "things.example.com");
     let waiting = [crd_with(StepStatus::WaitingForApi)];
     assert_eq!(
         execute(&mut cluster, &waiting),
-        (waiting.map(|step| step.status).into(), Some(told))
+        (waiting.map(|step| step.status).into(), Some(reported))
     );
 }
 
@@ -117,7 +117,7 @@ fn an_object_that_goes_meanwhile_is_created() {
     assert_eq!(cluster.get("ConfigMap", "thing")["metadata"]["ownerReferences"], json!([owner()]));
 }
 
-/// Nobody's object that goes is no object that was taken over.
+/// An object without an owner that goes is no object that was taken over.
 #[test]
 fn what_goes_is_not_taken_over() {
     let mut cluster = Cluster::default();

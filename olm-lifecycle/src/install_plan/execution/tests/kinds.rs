@@ -86,7 +86,7 @@ fn an_api_that_is_not_served(
 }
 
 #[test]
-fn an_absent_object_is_told_apart_from_an_absent_api() {
+fn an_absent_object_is_distinguished_from_an_absent_api() {
     let mut cluster = Cluster { absent: vec!["rbac.authorization.k8s.io"], ..Cluster::default() };
     let role = step("rbac.authorization.k8s.io", "ClusterRole", named("r"));
     let text = execute(&mut cluster, &[role]).1.unwrap();
@@ -111,7 +111,7 @@ fn old_crds_have_no_api_in_new_clusters() {
 
 /// The rows of v0's own test: a CSV called turkey that owns feathers.
 #[rstest]
-#[case::nobody(&[], &["feathers"], None)]
+#[case::no_owner(&[], &["feathers"], None)]
 #[case::itself(&[("feathers", "turkey")], &["feathers"], None)]
 #[case::another(&[("feathers", "seagull")], &["feathers"],
     Some("pre-existing CRD owners found for owned CRD(s) of dependent CSV turkey"))]

@@ -17,8 +17,8 @@ mod deletion;
 mod kinds;
 mod objects;
 mod owners;
+mod reported;
 mod tenants;
-mod told;
 mod unpacked;
 
 use olm_effect::{Identity, Refusal};
@@ -151,7 +151,7 @@ fn an_unsupported_kind_is_marked_and_ends_the_execution() {
 }
 
 #[test]
-fn settled_steps_are_not_touched() {
+fn finished_steps_are_not_touched() {
     let mut steps = [csv_step(), core("ConfigMap", named("c"))];
     steps[0].status = StepStatus::Present;
     steps[1].status = StepStatus::Created;

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// An object that says it belongs to a CSV, with a uid that nobody can know before the install.
+/// An object that says it belongs to a CSV, with a uid that is not known before the install.
 fn claimed(csv: &str) -> Value {
     let owner = json!({
         "apiVersion": "operators.coreos.com/v1alpha1", "kind": "ClusterServiceVersion", "name": csv,
@@ -36,12 +36,12 @@ fn an_owner_that_lies_is_put_right_or_refused(
 
     let mut cluster = Cluster::default();
     let steps =
-        [csv_step(), step(group, kind, claimed("nobody")), core("ConfigMap", named("next"))];
+        [csv_step(), step(group, kind, claimed("absent")), core("ConfigMap", named("next"))];
     let (statuses, error) = execute(&mut cluster, &steps);
     assert_eq!(statuses, [StepStatus::Created, StepStatus::Unknown, StepStatus::Unknown]);
     let text = format!(
         "error generating ownerrefs for {words}thing: clusterserviceversions.operators.coreos.com \
-         \"nobody\" not found"
+         \"absent\" not found"
     );
     assert_eq!(error, Some(text));
     assert_eq!(cluster.writes, 1, "only the CSV is there");

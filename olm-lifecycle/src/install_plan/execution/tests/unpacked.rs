@@ -61,12 +61,12 @@ fn the_manifest_comes_from_the_bundle() {
 }
 
 #[test]
-fn settled_steps_need_no_bundle() {
+fn finished_steps_need_no_bundle() {
     assert_eq!(execution("a.v1", StepStatus::Present).bundles(), [].into());
 }
 
 #[test]
-fn what_the_bundle_does_not_have_is_told() {
+fn what_the_bundle_does_not_have_is_reported() {
     let mut other = execution("b.v1", StepStatus::Unknown);
     other.provide(&reference(), Ok(bundle()));
     let lost = "couldn't find unpacked step for ClusterServiceVersion b.v1 of a.v1";
@@ -77,7 +77,7 @@ fn what_the_bundle_does_not_have_is_told() {
 }
 
 #[test]
-fn a_bundle_without_csv_is_told() {
+fn a_bundle_without_csv_is_reported() {
     let mut execution = execution("a.v1", StepStatus::Unknown);
     execution.provide(&reference(), Ok(UnpackedBundle::default()));
     let error = created(execution).unwrap_err();

@@ -9,7 +9,7 @@ fn ended(status: StepStatus, failure: Option<StepError>) -> Ended {
     Ended { steps: vec![step(status)], failure, notes: Vec::new() }
 }
 
-/// Somebody deletes the object of the step.
+/// A user deletes the object of the step.
 fn going() -> StepError {
     let finalizers = ["a/x", "b/y"].map(str::to_owned).into();
     StepError::BeingDeleted { kind: "Service".to_owned(), name: "s".to_owned(), finalizers }
@@ -76,7 +76,7 @@ fn an_execution_ends(
 }
 
 #[test]
-fn a_plan_that_somebody_approved_tells_what_it_created() {
+fn a_plan_that_was_approved_reports_what_it_created() {
     let mut observed = observed(InstallPlanPhase::Installing);
     Arc::make_mut(&mut observed.plan).spec.approval = Approval::Manual;
     let conclusion = conclude(&observed, ended(StepStatus::Created, None), now());
@@ -148,7 +148,7 @@ fn a_failed_execution_is_tried_again_soon_at_first() {
 }
 
 #[test]
-fn what_is_told_becomes_events_and_a_number() {
+fn what_is_reported_becomes_events_and_a_number() {
     let notes = vec![
         Note { step: 0, what: Matter::Warnings(vec!["old".to_owned()]) },
         Note { step: 0, what: Matter::TakenOver },

@@ -89,7 +89,7 @@ fn a_csv_is_taken_over_only_without_doubt(
 }
 
 #[test]
-fn an_adoption_is_told() {
+fn an_adoption_is_reported() {
     let namespace = namespace(vec![subscription("a", "alpha", "")]);
     let catalog = Entries(vec![entry("a", "alpha", "a.v1")]);
     let effects = adopt(&namespace, &[csv("a.v1", "1.0.0", "a", "Succeeded")], &catalog, now());
@@ -112,7 +112,7 @@ fn the_newest_version_counts() {
 }
 
 #[test]
-fn what_somebody_has_is_not_taken() {
+fn what_another_subscription_has_is_not_taken() {
     let csvs = [csv("a.v1", "1.0.0", "a", "Succeeded")];
     let other = subscription("a", "beta", "a.v1");
     assert!(adopted(&namespace(vec![other, subscription("a", "alpha", "")]), &csvs).is_empty());

@@ -1,4 +1,4 @@
-//! The condition about an upgrade that cannot be had is true to the last resolution, whatever came
+//! The condition about an upgrade that is blocked is true to the last resolution, whatever came
 //! of the rest of it.
 
 use rstest::rstest;
@@ -28,7 +28,7 @@ fn effects(end: End, namespace: &Namespace, blocked: &Blocked) -> Vec<Effect> {
     match end {
         End::Nothing => {
             let selection = Selection { blocked: blocked.clone(), ..Selection::default() };
-            settle(namespace, &selection, now())
+            clear_failures(namespace, &selection, now())
         }
         End::Unpacking => {
             let awaited = awaited(|lookup| note_pending(lookup, "JobIncomplete", "", now()));
@@ -43,7 +43,7 @@ fn effects(end: End, namespace: &Namespace, blocked: &Blocked) -> Vec<Effect> {
     }
 }
 
-/// The namespace after the end was told: the same end is not told again.
+/// The namespace after the end was reported: the same end is not reported again.
 fn after(end: End, mut namespace: Namespace, blocked: &Blocked) -> Namespace {
     let written = written(&effects(end, &namespace, blocked));
     for subscription in &mut namespace.subscriptions {
@@ -57,7 +57,7 @@ fn after(end: End, mut namespace: Namespace, blocked: &Blocked) -> Namespace {
 }
 
 /// What the Subscriptions say about blocked upgrades.
-fn told(namespace: &Namespace) -> Vec<Option<&str>> {
+fn reported(namespace: &Namespace) -> Vec<Option<&str>> {
     namespace.subscriptions.iter().map(|subscription| why(subscription)).collect()
 }
 
@@ -75,20 +75,20 @@ fn it_comes_and_goes_with_every_end(
     let namespace = namespace(vec![subscription("a", "alpha", ""), subscription("b", "alpha", "")]);
     let because = |why: &str| Blocked::from([("b-alpha".to_owned(), why.to_owned())]);
     let namespace = after(end, namespace, &because("no provider"));
-    assert_eq!(told(&namespace), [None, Some("no provider")]);
+    assert_eq!(reported(&namespace), [None, Some("no provider")]);
     let changed = after(next, namespace.clone(), &because("another reason"));
-    assert_eq!(told(&changed), [None, Some("another reason")]);
+    assert_eq!(reported(&changed), [None, Some("another reason")]);
     let over = after(next, namespace, &Blocked::new());
-    assert_eq!(told(&over), [None, None]);
+    assert_eq!(reported(&over), [None, None]);
 }
 
 #[test]
 fn a_blocked_upgrade_is_no_failure_of_the_namespace() {
     let namespace = namespace(vec![subscription("a", "alpha", "")]);
     let failure = Failure::Prevented("x".to_owned());
-    let told = after(End::Refused, namespace, &Blocked::new());
+    let reported = after(End::Refused, namespace, &Blocked::new());
     let blocked = Blocked::from([("a-alpha".to_owned(), "no provider".to_owned())]);
-    let again = fail(&told, &Failure::NotSatisfiable("no".to_owned()), &blocked, now());
+    let again = fail(&reported, &Failure::NotSatisfiable("no".to_owned()), &blocked, now());
     assert_eq!((written(&again).len(), events(&again).len()), (1, 0));
-    assert_eq!(events(&fail(&told, &failure, &blocked, now())).len(), 1);
+    assert_eq!(events(&fail(&reported, &failure, &blocked, now())).len(), 1);
 }

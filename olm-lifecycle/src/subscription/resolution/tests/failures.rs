@@ -25,7 +25,7 @@ fn failed(failure: &Failure) -> (SubscriptionStatus, Vec<String>) {
     Failure::Plan("fake install plan create error".to_owned()),
     "BundleUnpackFailed", "EnsureInstallPlanFailed", "error ensuring InstallPlan: fake install plan create error", true
 )]
-fn failures_are_told(
+fn failures_are_reported(
     #[case] failure: Failure,
     #[case] kind: &str,
     #[case] reason: &str,
@@ -46,15 +46,15 @@ fn failures_are_told(
 }
 
 #[test]
-fn a_failure_is_told_once_and_on_all() {
+fn a_failure_is_reported_once_and_on_all() {
     let failure = Failure::Prevented("some error".to_owned());
     let mut namespace =
         namespace(vec![subscription("a", "alpha", ""), subscription("b", "alpha", "")]);
     let effects = fail(&namespace, &failure, &Blocked::new(), now());
-    let told = written(&effects);
-    assert_eq!(told.len(), 2);
+    let reported = written(&effects);
+    assert_eq!(reported.len(), 2);
     for subscription in &mut namespace.subscriptions {
-        let status = told[subscription.metadata.name.as_ref().unwrap()].clone();
+        let status = reported[subscription.metadata.name.as_ref().unwrap()].clone();
         Arc::make_mut(subscription).status = Some(status);
     }
     assert_eq!(fail(&namespace, &failure, &Blocked::new(), now()), []);
@@ -63,12 +63,13 @@ fn a_failure_is_told_once_and_on_all() {
 #[test]
 fn a_failure_that_is_over_is_taken_back() {
     let mut namespace = namespace(vec![subscription("a", "alpha", "a.v1")]);
-    let told =
+    let reported =
         written(&fail(&namespace, &Failure::Prevented("x".to_owned()), &Blocked::new(), now()))
             .remove("a-alpha");
-    Arc::make_mut(&mut namespace.subscriptions[0]).status = told;
-    let status =
-        written(&settle(&namespace, &Selection::default(), now())).remove("a-alpha").unwrap();
+    Arc::make_mut(&mut namespace.subscriptions[0]).status = reported;
+    let status = written(&clear_failures(&namespace, &Selection::default(), now()))
+        .remove("a-alpha")
+        .unwrap();
     assert_eq!(
         (status.conditions, status.installed_csv.as_deref()),
         (vec![healthy()], Some("a.v1"))

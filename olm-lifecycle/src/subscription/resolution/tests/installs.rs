@@ -99,7 +99,7 @@ fn what_is_installed_is_left_out() {
     assert_eq!(written(&effects).into_keys().collect::<Vec<_>>(), ["b-alpha"]);
 }
 
-/// As in v0: the CSV was deleted by hand, and nobody follows a new one.
+/// As in v0: the CSV was deleted by hand, and no Subscription follows a new one.
 #[test]
 fn a_csv_that_is_gone_makes_no_plan_of_its_own() {
     let gone = namespace(vec![subscription("a", "alpha", "a.v1")]);
@@ -142,5 +142,5 @@ fn nothing_to_do_writes_nothing() {
     namespace.csvs.insert("a.v1".to_owned());
     let (selection, recorded) = install(&namespace, &[]);
     assert!(recorded.is_none());
-    assert_eq!(settle(&namespace, &selection, now()), []);
+    assert_eq!(clear_failures(&namespace, &selection, now()), []);
 }

@@ -9,8 +9,8 @@
 //!
 //! Impossible rows: `BadObject`, since an object of another type does not reach a typed store; ten
 //! goroutines that ensure one plan, since a namespace is one key, which one worker has at a time
-//! (olm-kit `queue`). An unpacker error leaves the Subscription unchanged in v0 and is told here
-//! (docs/differences.md).
+//! (olm-kit `queue`). An unpacker error leaves the Subscription unchanged in v0 and is reported
+//! here (docs/differences.md).
 
 mod adoption;
 mod blocked;

@@ -18,9 +18,9 @@ fn a_plan_that_was_not_recorded_is_found_again() {
     let Begin::OutOfDate(effects) = begin(&namespace, now()) else {
         panic!("would make a second plan")
     };
-    let told = written(&effects);
-    assert_eq!(told.keys().collect::<Vec<_>>(), ["a-alpha"]);
-    let status = &told["a-alpha"];
+    let reported = written(&effects);
+    assert_eq!(reported.keys().collect::<Vec<_>>(), ["a-alpha"]);
+    let status = &reported["a-alpha"];
     assert_eq!(
         (status.current_csv.as_deref(), status.install_plan_generation),
         (Some("a.v1"), Some(1))

@@ -13,7 +13,7 @@ fn pending(name: &str) -> Subscription {
 }
 
 #[test]
-fn nothing_is_resolved_for_nobody() {
+fn nothing_is_resolved_without_subscriptions() {
     assert_eq!(begin(&namespace(vec![]), now()), Begin::NothingSubscribed);
 }
 
@@ -35,11 +35,11 @@ fn a_subscription_is_looked_at_by_itself_first() {
 #[case("CatalogSourcesAdded", Begin::NotSynced)]
 #[case("AllCatalogSourcesHealthy", Begin::Resolve(Terms::default()))]
 #[case("UnhealthyCatalogSourceFound", Begin::Resolve(Terms::default()))]
-fn changed_catalogs_are_told_first(#[case] reason: &str, #[case] expected: Begin) {
-    let told = with_status(subscription("a", "alpha", ""), |status| {
+fn changed_catalogs_are_reported_first(#[case] reason: &str, #[case] expected: Begin) {
+    let reported = with_status(subscription("a", "alpha", ""), |status| {
         status.conditions[0].reason = Some(reason.to_owned());
     });
-    assert_eq!(begin(&namespace(vec![told]), now()), expected);
+    assert_eq!(begin(&namespace(vec![reported]), now()), expected);
 }
 
 #[rstest]

@@ -44,7 +44,7 @@ fn after(namespace: &Namespace, effects: &[Effect]) -> Namespace {
 }
 
 /// `type/reason: message` of the conditions about unpacking.
-fn told(namespace: &Namespace) -> Vec<String> {
+fn reported(namespace: &Namespace) -> Vec<String> {
     let status = namespace.subscriptions[0].status.as_ref().unwrap();
     let conditions =
         status.conditions.iter().filter(|condition| condition.type_.contains("Unpack"));
@@ -57,13 +57,13 @@ fn subscribed() -> Namespace {
 }
 
 #[test]
-fn everybody_in_the_namespace_is_told_once() {
+fn every_subscription_of_the_namespace_says_it_once() {
     let namespace = subscribed();
     let effects =
         unpacking(&namespace, &pending("unpack job not completed", None), &Blocked::new(), now());
     assert_eq!(written(&effects).len(), 2);
     let namespace = after(&namespace, &effects);
-    assert_eq!(told(&namespace), ["BundleUnpacking/UnpackingInProgress: "]);
+    assert_eq!(reported(&namespace), ["BundleUnpacking/UnpackingInProgress: "]);
     assert_eq!(
         unpacking(&namespace, &pending("unpack job not completed", None), &Blocked::new(), now()),
         []
@@ -71,21 +71,21 @@ fn everybody_in_the_namespace_is_told_once() {
 }
 
 #[test]
-fn an_image_that_cannot_be_pulled_is_told_with_advice_and_cause() {
+fn an_image_that_cannot_be_pulled_is_reported_with_advice_and_cause() {
     let awaited = pending("x: Reason: ErrImagePull, Message: y", Some("the image z: not found"));
     let namespace = subscribed();
     let namespace = after(&namespace, &unpacking(&namespace, &awaited, &Blocked::new(), now()));
-    let [told] = told(&namespace).try_into().unwrap();
+    let [reported] = reported(&namespace).try_into().unwrap();
     let v0 = "BundleUnpacking/UnpackingInProgress: Bundle image pull failed. Common causes: \
               Missing ICSP (ppc64le/s390x/arm64), auth failure, invalid image. Job will retry \
               until timeout (~10 min), then auto-cleanup and retry in ~5 min. Manual retry: in the \
               CatalogSource namespace, run `kubectl get jobs -l \
               operatorframework.io/bundle-unpack-ref` and delete the specific failing job.";
-    assert_eq!(told, format!("{v0} Cause: the image z: not found"));
+    assert_eq!(reported, format!("{v0} Cause: the image z: not found"));
 }
 
 #[test]
-fn a_failure_is_told_as_v0_does_and_with_an_event() {
+fn a_failure_is_reported_as_v0_does_and_with_an_event() {
     let message = "Job was active longer than specified deadline";
     let namespace = subscribed();
     let effects = unpack_failed(
@@ -105,7 +105,7 @@ fn a_failure_is_told_as_v0_does_and_with_an_event() {
             .map(|name| format!("Subscription ns/{name} BundleUnpackFailed: {v0}"))
     );
     let namespace = after(&namespace, &effects);
-    assert_eq!(told(&namespace), [format!("BundleUnpackFailed/BundleUnpackFailed: {v0}")]);
+    assert_eq!(reported(&namespace), [format!("BundleUnpackFailed/BundleUnpackFailed: {v0}")]);
     assert_eq!(
         unpack_failed(
             &namespace,
@@ -124,7 +124,7 @@ fn advice_is_not_given_twice() {
         after(&subscribed(), &unpack_failed(&subscribed(), &awaited, &Blocked::new(), now()));
     let failed = "BundleUnpackFailed/BundleUnpackFailed: Bundle unpacking failed - X: no. Common \
                   causes: many";
-    assert_eq!(told(&namespace), [failed]);
+    assert_eq!(reported(&namespace), [failed]);
 }
 
 /// A Job that runs out of time takes its Pods along, and with them what they said.
@@ -135,15 +135,18 @@ fn the_cause_outlives_the_pods() {
     let namespace =
         after(&subscribed(), &unpacking(&subscribed(), &waiting, &Blocked::new(), now()));
     let namespace = after(&namespace, &unpack_failed(&namespace, &gone, &Blocked::new(), now()));
-    let [told_then] = told(&namespace).try_into().unwrap();
-    assert!(told_then.ends_with("failing job. Cause: the image z: not found"), "{told_then}");
+    let [reported_then] = reported(&namespace).try_into().unwrap();
+    assert!(
+        reported_then.ends_with("failing job. Cause: the image z: not found"),
+        "{reported_then}"
+    );
     assert_eq!(unpack_failed(&namespace, &gone, &Blocked::new(), now()), []);
     // The next try begins without it.
     let retried =
         after(&namespace, &unpacking(&namespace, &pending("", None), &Blocked::new(), now()));
-    assert_eq!(told(&retried).len(), 2);
+    assert_eq!(reported(&retried).len(), 2);
     let again = after(&retried, &unpack_failed(&retried, &gone, &Blocked::new(), now()));
-    assert!(!told(&again)[0].contains("Cause: "), "{:?}", told(&again));
+    assert!(!reported(&again)[0].contains("Cause: "), "{:?}", reported(&again));
 }
 
 #[test]

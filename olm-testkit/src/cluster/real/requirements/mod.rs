@@ -113,7 +113,7 @@ pub(super) fn missing(facts: &Facts) -> Vec<Missing> {
     }
     if !facts.namespaces {
         let remedy = "run on the machine itself or in a privileged container";
-        all.push(entry("this machine lets nobody make namespaces".into(), remedy.into()));
+        all.push(entry("this machine lets no user make namespaces".into(), remedy.into()));
     }
     let length = facts.home.as_os_str().len() + SOCKET_NAME.len();
     if length > SOCKET_PATH {

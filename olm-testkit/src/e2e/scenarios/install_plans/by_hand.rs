@@ -26,7 +26,7 @@ pub(super) async fn a_users_plan(scene: Arc<Scene>) -> Result<()> {
         Package::single("pot", Bundle::new("1.0.0", &operator).provides(&pot).requires(&stove)),
     ];
     scene.catalog("kitchen", &packages).await?;
-    make(&scene, "nobody.v1.0.0").await?;
+    make(&scene, "unknown.v1.0.0").await?;
     make(&scene, "pot.v1.0.0").await?;
     let plan =
         plan(&scene, "wait for approval", |plan| is_in(plan, InstallPlanPhase::RequiresApproval))
@@ -36,7 +36,7 @@ pub(super) async fn a_users_plan(scene: Arc<Scene>) -> Result<()> {
     scene.succeeded("stove.v1.0.0").await?;
     scene.succeeded("pot.v1.0.0").await?;
     let subscriptions = scene.api::<Subscription>().list(&ListParams::default()).await?.items;
-    ensure!(subscriptions.is_empty(), "nobody asked for Subscriptions");
+    ensure!(subscriptions.is_empty(), "there are Subscriptions that were not asked for");
     check_unknown(&scene).await
 }
 
@@ -73,10 +73,10 @@ fn check_steps(plan: &InstallPlan) -> Result<()> {
     Ok(())
 }
 
-/// A name that no catalog has is told, and the plan is left as it is.
+/// A name that no catalog has is reported, and the plan is left as it is.
 async fn check_unknown(scene: &Scene) -> Result<()> {
-    let plan: InstallPlan = scene.api().get("mine-nobody").await?;
-    ensure!(plan.status.is_none_or(|status| status.plan.is_empty()), "nobody.v1.0.0 has steps");
-    let text = "the CSVs that the plan names cannot be resolved: no catalog that the namespace sees has a bundle nobody.v1.0.0";
+    let plan: InstallPlan = scene.api().get("mine-unknown").await?;
+    ensure!(plan.status.is_none_or(|status| status.plan.is_empty()), "unknown.v1.0.0 has steps");
+    let text = "the CSVs that the plan names cannot be resolved: no catalog that the namespace sees has a bundle unknown.v1.0.0";
     event(scene, "say what is unknown", |event| event.message.as_deref() == Some(text)).await
 }

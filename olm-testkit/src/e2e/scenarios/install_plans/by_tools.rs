@@ -12,18 +12,18 @@ use olm_types::api::{InstallPlan, InstallPlanPhase, StepStatus};
 use serde_json::{Value, json};
 
 use super::tool::{complete, step, write};
-use super::{cluster, is_in, message, plan, told};
+use super::{cluster, is_in, message, plan, reported};
 use crate::builders::{self, Crd};
 use crate::e2e::scene::Scene;
 
 /// A step without a CSV that brings a JSON object.
-fn of_nobody(kind: &str, manifest: Value) -> Value {
+fn of_no_csv(kind: &str, manifest: Value) -> Value {
     let name = manifest["metadata"]["name"].as_str().unwrap_or_default().to_owned();
     step(kind, &name, &manifest.to_string(), "")
 }
 
 fn config_map() -> Value {
-    of_nobody("ConfigMap", json!({"metadata": {"name": "settings"}, "data": {"ours": "1"}}))
+    of_no_csv("ConfigMap", json!({"metadata": {"name": "settings"}, "data": {"ours": "1"}}))
 }
 
 fn definition(kind: &Crd) -> Value {
@@ -45,12 +45,12 @@ fn steps(kind: &Crd) -> Vec<Value> {
     let policy = "apiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\nmetadata:\n  name: thing\nspec:\n  podSelector: {}\n";
     vec![
         definition(kind),
-        of_nobody("Service", service(80, &json!({}))),
+        of_no_csv("Service", service(80, &json!({}))),
         config_map(),
-        of_nobody("BundleSecret", json!({"metadata": {"name": "thing"}, "data": {"k": "dg=="}})),
-        of_nobody("ServiceAccount", json!({"metadata": {"name": "thing"}})),
-        of_nobody("Role", rights),
-        of_nobody("RoleBinding", binding),
+        of_no_csv("BundleSecret", json!({"metadata": {"name": "thing"}, "data": {"k": "dg=="}})),
+        of_no_csv("ServiceAccount", json!({"metadata": {"name": "thing"}})),
+        of_no_csv("Role", rights),
+        of_no_csv("RoleBinding", binding),
         step("NetworkPolicy", "thing", policy, ""),
     ]
 }
@@ -87,7 +87,7 @@ pub(super) async fn steps_of_no_csv(scene: Arc<Scene>) -> Result<()> {
     of_no_owner(&scene.api::<Role>().get("thing").await?)?;
     of_no_owner(&scene.api::<RoleBinding>().get("thing").await?)?;
     of_no_owner(&scene.api::<NetworkPolicy>().get("thing").await?)?;
-    let texts = told(&scene, "ObjectTakenOver").await?;
+    let texts = reported(&scene, "ObjectTakenOver").await?;
     let end = "it was changed to what the plan asks for, and OLM manages it from now on";
     ensure!(matches!(texts.as_slice(), [text] if text.ends_with(end)), "{texts:?}");
     a_service_is_updated(&scene).await
@@ -110,7 +110,7 @@ async fn a_service_is_updated(scene: &Scene) -> Result<()> {
         ("same", json!({"clusterIP": first})),
     ];
     for (port, (name, more)) in (81..).zip(tries) {
-        write(scene, name, &[of_nobody("Service", service(port, &more))]).await?;
+        write(scene, name, &[of_no_csv("Service", service(port, &more))]).await?;
         complete(scene, name).await?;
         let live = services.get("thing").await?;
         ensure!(address(&live).as_deref() == Some(&*first), "{name}: {live:?}");

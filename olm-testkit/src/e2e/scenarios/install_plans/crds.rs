@@ -107,8 +107,10 @@ pub(super) async fn a_version_retires(scene: Arc<Scene>) -> Result<()> {
     scene.publish("shelf", &stable(&steps)).await?;
     scene.succeeded("jar.v1.2.0").await?;
     let rewritten = "ObjectsRewritten";
-    event(&scene, "tell what was written anew", |event| event.reason.as_deref() == Some(rewritten))
-        .await?;
+    event(&scene, "report what was written anew", |event| {
+        event.reason.as_deref() == Some(rewritten)
+    })
+    .await?;
     let crd = cluster::<CustomResourceDefinition>(&scene).get(&kind.name()).await?;
     let stored = crd.status.and_then(|status| status.stored_versions).unwrap_or_default();
     same(Some(&stored.join(",")), "v2")?;
@@ -135,11 +137,11 @@ pub(super) async fn two_owners(scene: Arc<Scene>) -> Result<()> {
     let csvs: Api<ClusterServiceVersion> = Api::namespaced(scene.client.clone(), &elsewhere);
     csvs.create(&PostParams::default(), &other).await.context("cannot create a CSV")?;
     scene.publish("shelf", &stable(&[old, new])).await?;
-    let told = plan(&scene, "name the owners", |plan| {
+    let reported = plan(&scene, "name the owners", |plan| {
         let text = message(plan);
         text.contains("is owned by several operators (") && text.contains("guest.v1.0.0")
     });
-    let told = told.await.map(drop);
+    let reported = reported.await.map(drop);
     namespaces.delete(&elsewhere, &DeleteParams::background()).await?;
-    told
+    reported
 }

@@ -12,7 +12,7 @@ use kube::api::DeleteParams;
 use olm_types::api::InstallPlanPhase;
 use serde_json::{Value, json};
 
-use super::{cluster, event, is_in, is_owned_by, message, plan, told};
+use super::{cluster, event, is_in, is_owned_by, message, plan, reported};
 use crate::builders::{Bundle, Package, csv};
 use crate::e2e::scene::{Scene, same};
 
@@ -29,7 +29,7 @@ fn bundle(objects: Vec<Value>) -> [Package; 1] {
 }
 
 /// Namespaced objects are owned by the CSV, others labelled; what was there is not taken over
-/// silently, and warnings of the API server are told.
+/// silently, and warnings of the API server are reported.
 pub(super) async fn every_kind(scene: Arc<Scene>) -> Result<()> {
     let class = format!("{}-class", scene.namespace);
     let theirs: ConfigMap = serde_json::from_value(json!({
@@ -55,22 +55,24 @@ pub(super) async fn every_kind(scene: Arc<Scene>) -> Result<()> {
     let budget: PodDisruptionBudget = scene.api().get("tools").await?;
     let service: Service = scene.api().get("headless").await?;
     let settings: ConfigMap = scene.api().get("settings").await?;
-    ensure!(is_owned_by(&policy, CSV) && is_owned_by(&budget, CSV), "nobody owns them");
-    ensure!(is_owned_by(&service, CSV) && is_owned_by(&settings, CSV), "nobody owns them");
+    ensure!(is_owned_by(&policy, CSV) && is_owned_by(&budget, CSV), "they have no owner");
+    ensure!(is_owned_by(&service, CSV) && is_owned_by(&settings, CSV), "they have no owner");
     let classes = cluster::<PriorityClass>(&scene);
     let labels = classes.get(&class).await?.metadata.labels.unwrap_or_default();
     classes.delete(&class, &DeleteParams::default()).await?;
     same(labels.get("olm.owner").map(String::as_str), CSV)?;
-    check_told(&scene).await
+    check_reported(&scene).await
 }
 
-async fn check_told(scene: &Scene) -> Result<()> {
-    event(scene, "tell a warning", |event| event.reason.as_deref() == Some("AppliedWithWarnings"))
-        .await?;
-    let texts = told(scene, "AppliedWithWarnings").await?;
+async fn check_reported(scene: &Scene) -> Result<()> {
+    event(scene, "report a warning", |event| {
+        event.reason.as_deref() == Some("AppliedWithWarnings")
+    })
+    .await?;
+    let texts = reported(scene, "AppliedWithWarnings").await?;
     let start = "1 warning(s) generated during installation of operator \"tools.v1.0.0\" (Service \"headless\"): ";
     ensure!(texts.iter().any(|text| text.starts_with(start)), "{texts:?}");
-    let texts = told(scene, "ObjectTakenOver").await?;
+    let texts = reported(scene, "ObjectTakenOver").await?;
     let start = "ConfigMap \"settings\" existed before and was not managed by OLM";
     ensure!(texts.len() == 1 && texts[0].starts_with(start), "{texts:?}");
     Ok(())

@@ -1,5 +1,5 @@
 //! How InstallPlans are executed: on whose behalf, what happens to existing objects, and what a user
-//! is told.
+//! is reported.
 
 mod by_hand;
 mod by_tools;
@@ -54,7 +54,7 @@ pub(super) fn all() -> Vec<Scenario> {
         ),
         scenario(
             "install_plans::kinds",
-            "objects of every kind belong to their CSV, and warnings are told",
+            "objects of every kind belong to their CSV, and warnings are reported",
             kinds::every_kind,
         ),
         scenario(
@@ -103,7 +103,7 @@ fn is_in(plan: &InstallPlan, phase: InstallPlanPhase) -> bool {
 }
 
 /// What events with this reason say about plans of the namespace.
-async fn told(scene: &Scene, reason: &str) -> Result<Vec<String>> {
+async fn reported(scene: &Scene, reason: &str) -> Result<Vec<String>> {
     let events = scene.api::<Event>().list(&ListParams::default()).await?.items;
     let about = events.into_iter().filter(|event| event.reason.as_deref() == Some(reason));
     Ok(about.filter_map(|event| event.message).collect())

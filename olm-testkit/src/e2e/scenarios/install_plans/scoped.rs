@@ -67,7 +67,7 @@ async fn check_plan_without_rights(scene: &Scene) -> Result<()> {
 }
 
 async fn check_missing(scene: &Scene) -> Result<()> {
-    let told = |group: &OperatorGroup| {
+    let reported = |group: &OperatorGroup| {
         group.status.iter().flat_map(|status| &status.conditions).any(|condition| {
             condition.type_ == "OperatorGroupServiceAccount"
                 && condition.status == "True"
@@ -75,7 +75,7 @@ async fn check_missing(scene: &Scene) -> Result<()> {
                 && condition.message == "ServiceAccount installer not found"
         })
     };
-    wait::until(&scene.api(), "group", "miss its account", told).await.map(drop)
+    wait::until(&scene.api(), "group", "miss its account", reported).await.map(drop)
 }
 
 async fn check_plan_without_account(scene: &Scene) -> Result<()> {

@@ -46,7 +46,7 @@ pub(super) async fn in_any_order(scene: Arc<Scene>) -> Result<()> {
 /// a word, until that one is repaired.
 pub(super) async fn predecessors(scene: Arc<Scene>) -> Result<()> {
     scene.operator_group().await?;
-    let heir = csv("heir", "1.0.0").deployment("heir", "default").replaces("nobody");
+    let heir = csv("heir", "1.0.0").deployment("heir", "default").replaces("absent");
     scene.create(&heir.build()).await?;
     scene.succeeded("heir").await?;
     let failed = version("old", None).with(|csv| csv.spec.install.strategy = "helm".to_owned());
@@ -61,7 +61,7 @@ pub(super) async fn predecessors(scene: Arc<Scene>) -> Result<()> {
     scene.succeeded("new").await.map(drop)
 }
 
-/// A version wants another selector, which nobody may change: the Deployment is made anew.
+/// A version wants another selector, which cannot be changed: the Deployment is made anew.
 pub(super) async fn another_selector(scene: Arc<Scene>) -> Result<()> {
     scene.operator_group().await?;
     scene.create(&version("old", None).build()).await?;
@@ -79,8 +79,8 @@ pub(super) async fn another_selector(scene: Arc<Scene>) -> Result<()> {
     ensure!(first.uid() != second.uid(), "it is the same Deployment");
     let spec = serde_json::to_value(&second.spec)?;
     ensure!(spec["selector"]["matchLabels"] == selected, "it selects {}", spec["selector"]);
-    let told = |event: &Event| event.reason.as_deref() == Some("DeploymentRecreated");
-    wait::until_some(&scene.api(), "", "tell of the new Deployment", told).await.map(drop)
+    let reported = |event: &Event| event.reason.as_deref() == Some("DeploymentRecreated");
+    wait::until_some(&scene.api(), "", "report the new Deployment", reported).await.map(drop)
 }
 
 /// Of two versions that replace each other neither would ever go. They say so, until one stops.
@@ -99,7 +99,7 @@ pub(super) async fn a_circle(scene: Arc<Scene>) -> Result<()> {
     scene.succeeded("b").await.map(drop)
 }
 
-/// The condition of the old version holds the new one back, until somebody overrides it.
+/// The condition of the old version holds the new one back, until an administrator overrides it.
 pub(super) async fn an_operator_that_is_busy(scene: Arc<Scene>) -> Result<()> {
     scene.operator_group().await?;
     scene.create(&version("old", None).build()).await?;

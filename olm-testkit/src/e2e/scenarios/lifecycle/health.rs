@@ -45,7 +45,7 @@ pub(super) async fn a_deployment_as_v0_makes_it(scene: Arc<Scene>) -> Result<()>
     Ok(())
 }
 
-/// What somebody adds to a Deployment stays, as long as it does not make pods go; one that is
+/// What a user adds to a Deployment stays, as long as it does not make pods go; one that is
 /// deleted is installed again as described.
 pub(super) async fn a_deployment_behind_our_back(scene: Arc<Scene>) -> Result<()> {
     scene.operator_group().await?;

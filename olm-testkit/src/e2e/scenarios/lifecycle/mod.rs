@@ -1,4 +1,4 @@
-//! The life of a ClusterServiceVersion that somebody applies by hand: health, refusals,
+//! The life of a ClusterServiceVersion that a user applies by hand: health, refusals,
 //! requirements, replacement, what a Subscription changes, and the end.
 
 mod chains;
@@ -59,9 +59,9 @@ fn refusals() -> Vec<Scenario> {
             refusals::hundreds_of_deployments,
         ),
         scenario(
-            "lifecycle::impossible_wishes",
+            "lifecycle::invalid_csvs",
             "unknown strategies, empty rules and impossible install modes are said at the CSV",
-            refusals::impossible_wishes,
+            refusals::invalid_csvs,
         ),
     ]
 }
@@ -111,7 +111,7 @@ fn chains() -> Vec<Scenario> {
         scenario("lifecycle::a_circle", "CSVs that replace each other say so", chains::a_circle),
         scenario(
             "lifecycle::an_operator_that_is_busy",
-            "an operator that is not upgradeable is not upgraded, unless somebody overrides it",
+            "an operator that is not upgradeable is not upgraded, unless an administrator overrides it",
             chains::an_operator_that_is_busy,
         ),
     ]

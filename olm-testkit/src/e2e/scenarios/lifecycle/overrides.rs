@@ -20,9 +20,9 @@ pub(super) async fn of_a_subscription(scene: Arc<Scene>) -> Result<()> {
     let kettle = csv("kettle.v1.0.0", "1.0.0").deployment("kettle", "default");
     let package = Package::single("kettle", Bundle::new("1.0.0", &kettle));
     scene.catalog("kitchen", &[package]).await?;
-    let mut wish = builders::subscription(&scene.namespace, "kettle", "stable", "kitchen");
-    wish.spec.config = Some(configuration());
-    scene.create(&wish).await?;
+    let mut subscription = builders::subscription(&scene.namespace, "kettle", "stable", "kitchen");
+    subscription.spec.config = Some(configuration());
+    scene.create(&subscription).await?;
     let before = until(&scene, "be as the Subscription says", |pod, container| {
         container["env"][0]["value"] == "red"
             && container["envFrom"][0]["configMapRef"]["name"] == "settings"
@@ -64,8 +64,8 @@ fn configuration() -> Value {
 
 async fn configure(scene: &Scene, config: Value) -> Result<()> {
     let patch = Patch::Merge(json!({"spec": {"config": config}}));
-    let wishes = scene.api::<Subscription>();
-    let patched = wishes.patch("kettle", &PatchParams::default(), &patch).await;
+    let subscriptions = scene.api::<Subscription>();
+    let patched = subscriptions.patch("kettle", &PatchParams::default(), &patch).await;
     patched.map(drop).context("cannot change the Subscription")
 }
 

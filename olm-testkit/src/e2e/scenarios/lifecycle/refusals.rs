@@ -45,20 +45,20 @@ pub(super) async fn a_refused_template(scene: Arc<Scene>) -> Result<()> {
 }
 
 /// Deployments of one operator: a bundle that holds more of them would hardly fit into an object.
-const CROWD: usize = 200;
+const DEPLOYMENTS: usize = 200;
 
 /// An operator with hundreds of Deployments is installed like any other; its neighbour is there
 /// long before.
 pub(super) async fn hundreds_of_deployments(scene: Arc<Scene>) -> Result<()> {
     scene.operator_group().await?;
-    let crowd = (0..CROWD).fold(builders::csv("crowd", "1.0.0"), |csv, number| {
-        csv.deployment(&format!("crowd-{number}"), "default")
+    let large = (0..DEPLOYMENTS).fold(builders::csv("large", "1.0.0"), |csv, number| {
+        csv.deployment(&format!("large-{number}"), "default")
     });
-    let crowd = crowd.deployments(|spec| spec["replicas"] = json!(0));
-    scene.create(&crowd.build()).await?;
+    let large = large.deployments(|spec| spec["replicas"] = json!(0));
+    scene.create(&large.build()).await?;
     scene.create(&operator("neighbour").build()).await?;
     scene.succeeded("neighbour").await?;
-    scene.succeeded("crowd").await.map(drop)
+    scene.succeeded("large").await.map(drop)
 }
 
 /// With an account in the OperatorGroup, installs are made by that account. What it may not do
@@ -95,7 +95,7 @@ pub(super) async fn a_scoped_account(scene: Arc<Scene>) -> Result<()> {
     Ok(())
 }
 
-/// Names the account in the group's status, as far as nobody else did.
+/// Names the account in the group's status, unless it is named already.
 async fn refer_to(scene: &Scene, account: &Value) -> Result<()> {
     let metadata = &account["metadata"];
     let reference = json!({
@@ -145,9 +145,9 @@ const IMPOSSIBLE: [(&str, &str, &str); 4] = [
     ),
 ];
 
-/// A strategy that nobody knows, a rule without verbs, install modes that do not fit or stand
+/// A strategy that is unknown, a rule without verbs, install modes that do not fit or stand
 /// there twice: the CSV says so, stays so, and nothing is written any more.
-pub(super) async fn impossible_wishes(scene: Arc<Scene>) -> Result<()> {
+pub(super) async fn invalid_csvs(scene: Arc<Scene>) -> Result<()> {
     scene.operator_group().await?;
     scene.create(&builders::service_account(&scene.namespace, "sa")).await?;
     let helm = operator("helm").with(|csv| csv.spec.install.strategy = "helm".to_owned());
@@ -158,8 +158,8 @@ pub(super) async fn impossible_wishes(scene: Arc<Scene>) -> Result<()> {
         let first = csv.spec.install_modes.first().cloned();
         csv.spec.install_modes.extend(first);
     });
-    for wish in [helm, verbless, modeless, twice] {
-        scene.create(&wish.build()).await?;
+    for csv in [helm, verbless, modeless, twice] {
+        scene.create(&csv.build()).await?;
     }
     for (name, reason, expected) in IMPOSSIBLE {
         let text = message(&scene, name, CsvPhase::Failed, reason).await?;

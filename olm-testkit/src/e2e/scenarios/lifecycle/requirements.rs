@@ -47,7 +47,7 @@ async fn create(scene: &Scene, kind: &Crd) -> Result<()> {
     crds.create(&PostParams::default(), &crd).await.map(drop).context("cannot create the CRD")
 }
 
-/// A second owner of a kind, and a CSV whose webhook nobody can serve: both fail, and both show the
+/// A second owner of a kind, and a CSV whose webhook cannot be served: both fail, and both show the
 /// kind as present.
 pub(super) async fn a_second_owner(scene: Arc<Scene>) -> Result<()> {
     scene.operator_group().await?;
@@ -60,7 +60,7 @@ pub(super) async fn a_second_owner(scene: Arc<Scene>) -> Result<()> {
     let mut hooked = serde_json::to_value(hooked)?;
     hooked["spec"]["webhookdefinitions"] = json!([{
         "generateName": "w.example.com", "type": "ValidatingAdmissionWebhook", "sideEffects": "None",
-        "admissionReviewVersions": ["v1"], "deploymentName": "nobody",
+        "admissionReviewVersions": ["v1"], "deploymentName": "absent",
     }]);
     scene.create(&serde_json::from_value::<ClusterServiceVersion>(hooked)?).await?;
     for (name, reason) in [("pot", "OwnerConflict"), ("hooked", "InvalidWebhookDescription")] {

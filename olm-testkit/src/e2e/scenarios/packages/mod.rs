@@ -91,11 +91,11 @@ async fn check_answers(kubectl: &Kubectl, namespace: &str) -> Result<()> {
     Ok(())
 }
 
-/// Nobody sees packages without a right, and they cannot be watched.
+/// Packages are not shown without permission, and they cannot be watched.
 fn check_refusals(kubectl: &Kubectl, namespace: &str) -> Result<()> {
     let refused =
-        refusal(kubectl.run(&["get", "packagemanifests", "--as", "nobody", "-n", namespace]))?;
-    ensure!(refused.contains("User \"nobody\" cannot list resource"), "{refused}");
+        refusal(kubectl.run(&["get", "packagemanifests", "--as", "stranger", "-n", namespace]))?;
+    ensure!(refused.contains("User \"stranger\" cannot list resource"), "{refused}");
     let watched = format!(
         "/apis/packages.operators.coreos.com/v1/namespaces/{namespace}/packagemanifests?watch=true"
     );

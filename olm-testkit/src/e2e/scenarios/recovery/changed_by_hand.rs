@@ -152,8 +152,8 @@ async fn deployment_edited(
     Ok(after)
 }
 
-/// A plan that is done stays done: its ConfigMap is not made again, and nobody waits for it. What
-/// the CSV requires is missed, and nothing is missed that it does not name.
+/// A plan that is done stays done: its ConfigMap is not made again, and no reconcile waits for it.
+/// What the CSV requires is missed, and nothing is missed that it does not name.
 async fn config_map_deleted(scene: Arc<Scene>) -> Result<()> {
     let crd = scene.kind("Vase");
     let settings = json!({
@@ -164,7 +164,7 @@ async fn config_map_deleted(scene: Arc<Scene>) -> Result<()> {
     scene.operator_group().await?;
     scene.catalog("shelf", &[Package::single("vase", bundle)]).await?;
     scene.subscribe("vase", "shelf").await?;
-    let wish = scene.at_latest("vase", "vase.v1.0.0").await?;
+    let subscription = scene.at_latest("vase", "vase.v1.0.0").await?;
     let before = scene.succeeded("vase.v1.0.0").await?;
     scene.delete::<ConfigMap>("vase-settings").await?;
     // A binding is missed at once: by then a missed ConfigMap would have been noticed, too.
@@ -181,9 +181,10 @@ async fn config_map_deleted(scene: Arc<Scene>) -> Result<()> {
     let phases: Vec<_> =
         plans.iter().filter_map(|plan| Some(plan.status.as_ref()?.phase)).collect();
     ensure!(phases == [InstallPlanPhase::Complete], "InstallPlans are {phases:?}");
-    let plan = |wish: Subscription| wish.status.and_then(|status| status.install_plan_ref);
+    let plan =
+        |subscription: Subscription| subscription.status.and_then(|status| status.install_plan_ref);
     let now = scene.at_latest("vase", "vase.v1.0.0").await?;
-    ensure!(plan(now) == plan(wish), "the Subscription points at another plan");
+    ensure!(plan(now) == plan(subscription), "the Subscription points at another plan");
     scene.at_rest().await
 }
 
@@ -194,7 +195,8 @@ async fn subscription_wiped(scene: Arc<Scene>) -> Result<()> {
     scene.edit_status::<Subscription>("rug", Value::Null).await?;
     let after = scene.at_latest("rug", "rug.v1.0.0").await?;
     ensure!(scene.plan_of(&after).await?.uid() == scene.plan_of(&before).await?.uid());
-    let generation = |wish: &Subscription| wish.status.as_ref()?.install_plan_generation;
+    let generation =
+        |subscription: &Subscription| subscription.status.as_ref()?.install_plan_generation;
     ensure!(generation(&after) == generation(&before), "{:?}", generation(&after));
     untouched(&csv, &scene.succeeded("rug.v1.0.0").await?)?;
     scene.at_rest().await

@@ -46,11 +46,12 @@ async fn deleted(scene: Arc<Scene>) -> Result<()> {
     scene.delete::<ClusterServiceVersion>("fan.v1.0.0").await?;
     wait::until_gone(&scene.api::<ClusterServiceVersion>(), "fan.v1.0.0").await?;
     wait::until_gone(&scene.api::<Deployment>(), "fan").await?;
-    let pending = wait::until(&scene.api(), "fan", "wait for its CSV", |wish: &Subscription| {
-        let state = wish.status.as_ref().map(|status| &status.state);
-        state == Some(&SubscriptionState::UpgradePending)
-    })
-    .await?;
+    let pending =
+        wait::until(&scene.api(), "fan", "wait for its CSV", |subscription: &Subscription| {
+            let state = subscription.status.as_ref().map(|status| &status.state);
+            state == Some(&SubscriptionState::UpgradePending)
+        })
+        .await?;
     let status = pending.status.clone().unwrap_or_default();
     same(status.current_csv.as_deref(), "fan.v1.0.0")?;
     scene.at_rest().await?;
@@ -60,8 +61,8 @@ async fn deleted(scene: Arc<Scene>) -> Result<()> {
     let old = scene.plan_of(&pending).await?;
     scene.delete::<InstallPlan>(&old.name_any()).await?;
     scene.succeeded("fan.v1.0.0").await?;
-    let wish = scene.at_latest("fan", "fan.v1.0.0").await?;
-    ensure!(scene.plan_of(&wish).await?.uid() != old.uid(), "the deleted plan is back");
+    let subscription = scene.at_latest("fan", "fan.v1.0.0").await?;
+    ensure!(scene.plan_of(&subscription).await?.uid() != old.uid(), "the deleted plan is back");
     scene.at_rest().await
 }
 

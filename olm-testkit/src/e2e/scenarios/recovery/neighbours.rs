@@ -41,8 +41,8 @@ async fn garbage(scene: Arc<Scene>) -> Result<()> {
         })
         .await?;
     }
-    scene.create(&plain("newcomer").build()).await?;
-    scene.succeeded("newcomer.v1.0.0").await?;
+    scene.create(&plain("second").build()).await?;
+    scene.succeeded("second.v1.0.0").await?;
     untouched(&csv, &scene.succeeded("neat.v1.0.0").await?)?;
     untouched(&deployment, &scene.api().get("neat").await?)?;
     for name in ["strategy", "selector"] {

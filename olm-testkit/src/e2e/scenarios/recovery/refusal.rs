@@ -113,13 +113,17 @@ async fn subscribe(scene: &Scene, name: &str) -> Result<()> {
 
 /// The name of the plan that a Subscription points at.
 async fn plan(scene: &Scene, subscription: &str) -> Result<String> {
-    let reference =
-        |wish: &Subscription| wish.status.as_ref()?.install_plan_ref.as_ref()?.name.clone();
-    let wish = wait::until(&scene.api(), subscription, "point at a plan", |wish: &Subscription| {
-        reference(wish).is_some()
-    })
+    let reference = |subscription: &Subscription| {
+        subscription.status.as_ref()?.install_plan_ref.as_ref()?.name.clone()
+    };
+    let found = wait::until(
+        &scene.api(),
+        subscription,
+        "point at a plan",
+        |subscription: &Subscription| reference(subscription).is_some(),
+    )
     .await?;
-    reference(&wish).context("the Subscription points at no plan")
+    reference(&found).context("the Subscription points at no plan")
 }
 
 /// Waits until a plan says that it tries again.
@@ -153,10 +157,10 @@ async fn check_failed(scene: &Scene, plan: &str, error: &str) -> Result<()> {
 }
 
 async fn check_complete(scene: &Scene, subscription: &str, plan: &str) -> Result<()> {
-    let wish = scene.at_latest(subscription, &format!("{subscription}.v1.0.0")).await?;
-    let state = wish.status.as_ref().map(|status| &status.state);
+    let found = scene.at_latest(subscription, &format!("{subscription}.v1.0.0")).await?;
+    let state = found.status.as_ref().map(|status| &status.state);
     ensure!(state == Some(&SubscriptionState::AtLatestKnown), "the Subscription is {state:?}");
-    let done = scene.plan_of(&wish).await?;
+    let done = scene.plan_of(&found).await?;
     same(done.metadata.name.as_deref(), plan)?;
     let status = done.status.unwrap_or_default();
     ensure!(status.phase == InstallPlanPhase::Complete, "the plan is {}", status.phase);

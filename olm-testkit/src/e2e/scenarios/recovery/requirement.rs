@@ -84,7 +84,7 @@ async fn binding(scene: Arc<Scene>) -> Result<()> {
 }
 
 /// Waits until the objects of a kind can be listed. The API server never finishes the deletion of
-/// a kind that nobody listed before when its storage is not ready at that moment.
+/// a kind that was not listed before when its storage is not ready at that moment.
 async fn is_listed(scene: &Scene, crd: &CustomResourceDefinition) -> Result<()> {
     let version = crd.spec.versions.first().context("a kind without versions")?;
     let gvk = GroupVersionKind::gvk(&crd.spec.group, &version.name, &crd.spec.names.kind);
@@ -114,11 +114,11 @@ where
     let lost = api.get(name).await.context("there is nothing to delete")?;
     delete(api, name).await?;
     wait::until_gone(api, name).await?;
-    let told = |csv: &ClusterServiceVersion| {
+    let reported = |csv: &ClusterServiceVersion| {
         let status = csv.status.as_ref();
         status.is_some_and(|s| s.phase == CsvPhase::Pending && missing(&s.requirement_status))
     };
-    let pending = wait::until(&scene.api(), csv, "name what is missing", told).await?;
+    let pending = wait::until(&scene.api(), csv, "name what is missing", reported).await?;
     let status = pending.status.unwrap_or_default();
     same(status.reason.as_deref(), "RequirementsNotMet")?;
     scene.announced(csv, "RequirementsNotMet", "requirements no longer met").await?;

@@ -47,12 +47,12 @@ pub(super) async fn of_older_versions(scene: Arc<Scene>) -> Result<()> {
 }
 
 /// An API whose operator does not exist goes, be its namespace there or not.
-pub(super) async fn of_nobody(scene: Arc<Scene>) -> Result<()> {
+pub(super) async fn of_no_csv(scene: Arc<Scene>) -> Result<()> {
     let services: Api<APIService> = Api::all(scene.client.clone());
     for namespace in [scene.namespace.as_str(), "never-was"] {
         let group = format!("{namespace}.{}.example.com", scene.namespace);
         let name = format!("v1.{group}");
-        let labels = owner::owner_labels("nobody", namespace, "ClusterServiceVersion");
+        let labels = owner::owner_labels("absent", namespace, "ClusterServiceVersion");
         let object = json!({
             "metadata": {"name": name, "labels": labels},
             "spec": {

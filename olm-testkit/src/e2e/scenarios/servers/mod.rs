@@ -78,11 +78,11 @@ fn mended() -> Vec<Scenario> {
         scenario(
             "servers::orphans",
             "an API whose operator does not exist goes",
-            leftovers::of_nobody,
+            leftovers::of_no_csv,
         ),
         scenario(
             "servers::lost_parts",
-            "what an install made for a server and somebody deleted is named and made again",
+            "what an install made for a server and a user deleted is named and made again",
             parts::come_back,
         ),
         scenario(
@@ -102,7 +102,7 @@ fn mended() -> Vec<Scenario> {
         ),
         scenario(
             "servers::bad_descriptions",
-            "a CSV with a webhook on everything says so and disturbs nobody",
+            "a CSV with a webhook on everything says so and disturbs no other",
             bad_descriptions,
         ),
     ]
@@ -129,7 +129,7 @@ pub async fn conversion(scene: Arc<Scene>) -> Result<()> {
 /// that cannot run for a while.
 ///
 /// # Errors
-/// When the plan takes the conversion back, or objects cannot be had.
+/// When the plan takes the conversion back, or objects cannot be read.
 pub async fn conversion_of_an_upgrade(scene: Arc<Scene>) -> Result<()> {
     upgrade::with_an_unfinished_plan(&scene).await
 }

@@ -18,7 +18,7 @@ use crate::builders;
 use crate::e2e::Scene;
 use crate::wait::{self, Waitable};
 
-/// Whatever an install made for a server and somebody deletes is named by the CSV and made again.
+/// Whatever an install made for a server and a user deletes is named by the CSV and made again.
 pub(super) async fn come_back(scene: Arc<Scene>) -> Result<()> {
     scene.operator_group().await?;
     let example = Example::new(&scene);

@@ -68,7 +68,7 @@ impl<'a> Traffic<'a> {
 
     /// Ends the calls; fails when one has failed. The number of rounds.
     pub(super) async fn end(self) -> Result<u64> {
-        // Nobody listens any more when a call has failed.
+        // No server listens any more when a call has failed.
         let _ = self.stop.send(true);
         self.scene.check_servers().await?;
         self.task.await.context("the calls were cancelled")??;
@@ -139,7 +139,7 @@ impl Caller {
     async fn read(&self) -> Result<()> {
         let request = http::Request::get(&self.readings).body(Vec::new())?;
         let list: Value = self.client.request(request).await?;
-        ensure!(list["kind"] == "ReadingList", "an answer of somebody else: {list}");
+        ensure!(list["kind"] == "ReadingList", "an answer of another server: {list}");
         Ok(())
     }
 }

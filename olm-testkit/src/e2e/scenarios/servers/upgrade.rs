@@ -155,7 +155,7 @@ impl<'a> Kettles<'a> {
         Api::namespaced_with(self.scene.client.clone(), &self.scene.namespace, &resource)
     }
 
-    /// Somebody uses the first version.
+    /// A user uses the first version.
     async fn make_one(&self) -> Result<()> {
         let object = serde_json::from_value(json!({
             "apiVersion": format!("{}.example.com/v1", self.scene.namespace), "kind": "Kettle",
@@ -190,8 +190,8 @@ impl<'a> Kettles<'a> {
 
     /// The plan of the new version, which waits for a kind.
     async fn unfinished_plan(&self) -> Result<String> {
-        let wish: Subscription = self.scene.api().get("kettle").await?;
-        let plan = self.scene.plan_of(&wish).await?.name_any();
+        let subscription: Subscription = self.scene.api().get("kettle").await?;
+        let plan = self.scene.plan_of(&subscription).await?.name_any();
         let waits = |plan: &InstallPlan| {
             let steps = plan.status.iter().flat_map(|status| &status.plan);
             let mut waiting = steps.filter(|step| step.status == StepStatus::WaitingForApi);
@@ -225,7 +225,7 @@ impl<'a> Kettles<'a> {
         let mine = loop {
             match self.objects("v2").get("mine").await {
                 Ok(mine) => break mine,
-                Err(error) => ensure!(Instant::now() < deadline, "nobody converts: {error}"),
+                Err(error) => ensure!(Instant::now() < deadline, "no webhook converts: {error}"),
             }
             sleep(LOOK).await;
         };

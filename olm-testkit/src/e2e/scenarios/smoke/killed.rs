@@ -15,7 +15,7 @@ pub(super) async fn pods(scene: &Scene) -> Result<(Api<Pod>, ListParams)> {
     Ok((pods, ListParams::default().labels(OPERATOR_PODS)))
 }
 
-/// Kills both operators. Kubernetes makes new Pods, which nobody waits for.
+/// Kills both operators. Kubernetes makes new Pods, which the scenario does not wait for.
 pub(super) async fn kill_olm(scene: &Scene) -> Result<()> {
     let (pods, both) = pods(scene).await?;
     let at_once = DeleteParams { grace_period_seconds: Some(0), ..DeleteParams::default() };

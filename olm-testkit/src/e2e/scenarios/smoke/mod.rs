@@ -38,7 +38,7 @@ pub(super) fn all() -> Vec<Scenario> {
 }
 
 /// The operator runs, answers in its new version after the upgrade, and everything is as it would
-/// be if nobody had killed anything. All of it, OLM included, runs in namespaces with the pod
+/// be if nothing had been killed. All of it, OLM included, runs in namespaces with the pod
 /// security standard `restricted`.
 async fn an_operator_that_runs(scene: Arc<Scene>) -> Result<()> {
     scene.restrict().await?;
@@ -92,8 +92,8 @@ fn catalog(scene: &Scene, versions: &[&str]) -> [Package; 1] {
     [Package::new("greeter").channel("stable", bundles.collect())]
 }
 
-fn has_plan(wish: &Subscription) -> bool {
-    wish.status.as_ref().is_some_and(|status| status.install_plan_ref.is_some())
+fn has_plan(subscription: &Subscription) -> bool {
+    subscription.status.as_ref().is_some_and(|status| status.install_plan_ref.is_some())
 }
 
 fn is_installing(csv: &ClusterServiceVersion) -> bool {

@@ -25,7 +25,7 @@ pub(super) async fn check_olm(scene: &Scene) -> Result<()> {
     Ok(())
 }
 
-/// The Pod as somebody would create it, run as an account that every namespace has.
+/// The Pod as a user would create it, run as an account that every namespace has.
 fn anew(pod: Pod) -> Pod {
     let mut made = Pod::default();
     made.metadata.name = Some("like-olm".to_owned());

@@ -31,7 +31,7 @@ const OLD: &str = "kettle.v1.0.0";
 const NEW: &str = "kettle.v1.1.0";
 const CATALOG: &str = "kettle-catalog";
 
-/// Somebody else serves what the tool's Pods would.
+/// Another process serves what the tool's Pods would.
 pub(super) async fn through_the_api(scene: Arc<Scene>) -> Result<()> {
     let tool = Tool::new(&scene, "operator-sdk");
     let versions = [kettle(&scene, "1.0.0"), kettle(&scene, "1.1.0").replaces(OLD)];
@@ -86,8 +86,8 @@ async fn upgraded_and_cleaned(tool: &Tool<'_>, address: Option<&str>) -> Result<
     wait::until_gone(&scene.api::<ConfigMap>(), &map).await?;
     scene.at_rest().await?;
     let csvs = tool.list::<ClusterServiceVersion>().await?;
-    let wishes = tool.list::<Subscription>().await?;
-    ensure!(csvs.is_empty() && wishes.is_empty(), "the operator is back");
+    let subscriptions = tool.list::<Subscription>().await?;
+    ensure!(csvs.is_empty() && subscriptions.is_empty(), "the operator is back");
     let crds: Api<CustomResourceDefinition> = Api::all(scene.client.clone());
     ensure!(crds.get_opt(&kettles(scene).name()).await?.is_none(), "the kind is back");
     Ok(())

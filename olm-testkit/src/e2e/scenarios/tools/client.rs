@@ -35,7 +35,7 @@ impl<'a> Tool<'a> {
         Self { scene, manager }
     }
 
-    /// The namespace that it is told with `-n`.
+    /// The namespace that is given with `-n`.
     pub(super) fn namespace(&self) -> &'a str {
         &self.scene.namespace
     }

@@ -77,27 +77,28 @@ pub(super) async fn install(tool: &Tool<'_>, wanted: &Install<'_>) -> Result<Dyn
     let name = wanted.package;
     let has_plan =
         |found: Option<&DynamicObject>| found.is_some_and(|one| !plan_of(one).is_empty());
-    let wish = until(&tool.api::<Subscription>(), name, "have an InstallPlan", has_plan).await?;
-    let wish = wish.context("the Subscription is gone")?;
-    let namespace = text(&wish, "/status/installPlanRef/namespace");
+    let subscription =
+        until(&tool.api::<Subscription>(), name, "have an InstallPlan", has_plan).await?;
+    let subscription = subscription.context("the Subscription is gone")?;
+    let namespace = text(&subscription, "/status/installPlanRef/namespace");
     ensure!(namespace == tool.namespace(), "the plan is in {namespace:?}");
     if wanted.approval == "Manual" {
-        approve(tool, plan_of(&wish)).await?;
+        approve(tool, plan_of(&subscription)).await?;
     }
-    csv_of(tool, plan_of(&wish)).await
+    csv_of(tool, plan_of(&subscription)).await
 }
 
 /// `upgrade PACKAGE`: approves the plan that the Subscription names.
 pub(super) async fn upgrade(tool: &Tool<'_>, package: &str) -> Result<DynamicObject> {
-    let wish = wish_for(tool, package).await?;
-    ensure!(!plan_of(&wish).is_empty(), "subscription does not reference an install plan");
+    let subscription = subscription_for(tool, package).await?;
+    ensure!(!plan_of(&subscription).is_empty(), "subscription does not reference an install plan");
     let [installed, current] = ["/status/installedCSV", "/status/currentCSV"];
     ensure!(
-        text(&wish, installed) != text(&wish, current),
+        text(&subscription, installed) != text(&subscription, current),
         "operator is already at latest version"
     );
-    approve(tool, plan_of(&wish)).await?;
-    csv_of(tool, plan_of(&wish)).await
+    approve(tool, plan_of(&subscription)).await?;
+    csv_of(tool, plan_of(&subscription)).await
 }
 
 /// `list`: package, Subscription, installed and current CSV, state of each.
@@ -106,14 +107,14 @@ pub(super) async fn list(tool: &Tool<'_>) -> Result<Vec<String>> {
 }
 
 /// What `list` prints of a Subscription.
-pub(super) fn row(wish: &DynamicObject) -> String {
+pub(super) fn row(subscription: &DynamicObject) -> String {
     let status = ["/status/installedCSV", "/status/currentCSV", "/status/state"];
-    let status = status.map(|field| text(wish, field)).join(" ");
-    format!("{} {} {status}", text(wish, "/spec/name"), wish.name_any())
+    let status = status.map(|field| text(subscription, field)).join(" ");
+    format!("{} {} {status}", text(subscription, "/spec/name"), subscription.name_any())
 }
 
 /// The Subscription to a package.
-pub(super) async fn wish_for(tool: &Tool<'_>, package: &str) -> Result<DynamicObject> {
+pub(super) async fn subscription_for(tool: &Tool<'_>, package: &str) -> Result<DynamicObject> {
     let mut all = tool.list::<Subscription>().await?.into_iter();
     let found = all.find(|one| text(one, "/spec/name") == package);
     found.with_context(|| format!("package {package:?} not found"))
@@ -185,8 +186,8 @@ fn subscription(
 }
 
 /// The name of the InstallPlan of a Subscription; empty when it has none.
-pub(super) fn plan_of(wish: &DynamicObject) -> &str {
-    text(wish, "/status/installPlanRef/name")
+pub(super) fn plan_of(subscription: &DynamicObject) -> &str {
+    text(subscription, "/status/installPlanRef/name")
 }
 
 /// Approves a plan by writing all of it.

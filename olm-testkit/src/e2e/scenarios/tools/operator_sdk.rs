@@ -11,7 +11,7 @@ use olm_types::api::{CatalogSource, ClusterServiceVersion, OperatorGroup, Subscr
 use serde_json::{Value, json};
 
 use super::client::{Tool, items, text, until};
-use super::kubectl_operator::{approve, plan_of, wish_for};
+use super::kubectl_operator::{approve, plan_of, subscription_for};
 
 const INDEX_IMAGE: &str = "operators.operatorframework.io/index-image";
 const INJECTED_BUNDLES: &str = "operators.operatorframework.io/injected-bundles";
@@ -67,9 +67,9 @@ pub(super) async fn run_bundle(
         "source": catalog, "sourceNamespace": tool.namespace(), "installPlanApproval": "Manual",
     });
     let content = json!({"spec": spec, "status": {"lastUpdated": null}});
-    let wish = tool.object::<Subscription>(&name, content);
-    let wish = tool.create::<Subscription>(&wish).await?;
-    install(tool, &wish, &bundle.csv).await
+    let subscription = tool.object::<Subscription>(&name, content);
+    let subscription = tool.create::<Subscription>(&subscription).await?;
+    install(tool, &subscription, &bundle.csv).await
 }
 
 /// `run bundle-upgrade IMAGE`: gives the CSV.
@@ -78,8 +78,8 @@ pub(super) async fn upgrade_bundle(
     bundle: &BundleImage,
     registry: &Registry,
 ) -> Result<DynamicObject> {
-    let wish = wish_for(tool, &bundle.package).await?;
-    let source = tool.api::<CatalogSource>().get(text(&wish, "/spec/source")).await?;
+    let subscription = subscription_for(tool, &bundle.package).await?;
+    let source = tool.api::<CatalogSource>().get(text(&subscription, "/spec/source")).await?;
     let annotation = |key: &str| source.annotations().get(key).cloned().unwrap_or_default();
     let injected: Vec<Value> = serde_json::from_str(&annotation(INJECTED_BUNDLES))?;
     let known = injected.iter().filter_map(|one| one["imageTag"].as_str()).map(str::to_owned);
@@ -88,19 +88,19 @@ pub(super) async fn upgrade_bundle(
     let (pods, old) = (tool.api::<Pod>(), annotation(REGISTRY_POD));
     pods.get(&old).await.context("the registry of the older version is gone")?;
     tool.delete_and_wait(&pods, &old).await?;
-    install(tool, &wish, &bundle.csv).await
+    install(tool, &subscription, &bundle.csv).await
 }
 
 /// `cleanup PACKAGE`: with the definitions that the CSV requires or owns, and the groups.
 pub(super) async fn clean_up(tool: &Tool<'_>, package: &str) -> Result<()> {
-    let wish = wish_for(tool, package).await?;
-    let name = match text(&wish, "/status/installedCSV") {
-        "" => text(&wish, "/status/currentCSV"),
+    let subscription = subscription_for(tool, package).await?;
+    let name = match text(&subscription, "/status/installedCSV") {
+        "" => text(&subscription, "/status/currentCSV"),
         installed => installed,
     };
     let csvs = tool.api::<ClusterServiceVersion>();
     let csv = csvs.get(name).await.context("cannot read the CSV")?;
-    tool.delete(&tool.api::<Subscription>(), &wish.name_any()).await?;
+    tool.delete(&tool.api::<Subscription>(), &subscription.name_any()).await?;
     let definitions = tool.cluster_api::<CustomResourceDefinition>();
     for one in items(&csv.data, "/status/requirementStatus") {
         if one["kind"] == "CustomResourceDefinition" {
@@ -112,7 +112,7 @@ pub(super) async fn clean_up(tool: &Tool<'_>, package: &str) -> Result<()> {
     }
     tool.delete_and_wait(&csvs, &csv.name_any()).await?;
     let catalogs = tool.api::<CatalogSource>();
-    tool.delete_and_wait(&catalogs, text(&wish, "/spec/source")).await?;
+    tool.delete_and_wait(&catalogs, text(&subscription, "/spec/source")).await?;
     ensure!(tool.list::<Subscription>().await?.is_empty(), "the Subscription is not gone");
     for group in tool.list::<OperatorGroup>().await? {
         tool.delete(&tool.api::<OperatorGroup>(), &group.name_any()).await?;
@@ -214,14 +214,20 @@ async fn ensure_operator_group(tool: &Tool<'_>, bundle: &BundleImage) -> Result<
 
 /// Waits until the Subscription names another plan than before, approves it, and waits until the CSV
 /// has succeeded.
-async fn install(tool: &Tool<'_>, wish: &DynamicObject, csv: &str) -> Result<DynamicObject> {
-    let before = plan_of(wish);
+async fn install(
+    tool: &Tool<'_>,
+    subscription: &DynamicObject,
+    csv: &str,
+) -> Result<DynamicObject> {
+    let before = plan_of(subscription);
     let has_other = |found: Option<&DynamicObject>| {
         found.is_some_and(|one| !plan_of(one).is_empty() && plan_of(one) != before)
     };
-    let wishes = tool.api::<Subscription>();
-    let wish = until(&wishes, &wish.name_any(), "name another InstallPlan", has_other).await?;
-    approve(tool, plan_of(&wish.context("the Subscription is gone")?)).await?;
+    let subscriptions = tool.api::<Subscription>();
+    let subscription =
+        until(&subscriptions, &subscription.name_any(), "name another InstallPlan", has_other)
+            .await?;
+    approve(tool, plan_of(&subscription.context("the Subscription is gone")?)).await?;
     let succeeded = |found: Option<&DynamicObject>| {
         found.is_some_and(|one| text(one, "/status/phase") == "Succeeded")
     };
@@ -229,7 +235,7 @@ async fn install(tool: &Tool<'_>, wish: &DynamicObject, csv: &str) -> Result<Dyn
     csv.context("the CSV is gone")
 }
 
-/// As controller-runtime's `SetOwnerReference` makes it: nobody's controller.
+/// As controller-runtime's `SetOwnerReference` makes it: no controller.
 fn owner(source: &DynamicObject) -> OwnerReference {
     OwnerReference {
         api_version: "operators.coreos.com/v1alpha1".to_owned(),

@@ -159,7 +159,7 @@ async fn begin(scene: &Scene) -> Result<Tool<'_>> {
     Ok(Tool::new(scene, "kubectl-operator"))
 }
 
-/// A version that tells people about itself and may not watch the whole cluster.
+/// A version that describes itself to people and may not watch the whole cluster.
 fn kettle(scene: &Scene, version: &str) -> Bundle {
     let kind = kettles(scene);
     let csv = operator("kettle", version, &kind)
@@ -203,8 +203,8 @@ async fn lists_its_csv(tool: &Tool<'_>, csv: &str) -> Result<()> {
     let lists = |found: Option<&DynamicObject>| {
         let parts = found.map_or(&[][..], |one| items(&one.data, "/status/components/refs"));
         let csvs = parts.iter().filter(|part| part["kind"] == "ClusterServiceVersion");
-        let told = csvs.map(|part| (&part["name"], &part["conditions"][0]["type"]));
-        told.eq([(&json!(csv), &json!("Succeeded"))])
+        let reported = csvs.map(|part| (&part["name"], &part["conditions"][0]["type"]));
+        reported.eq([(&json!(csv), &json!("Succeeded"))])
     };
     let operators = tool.cluster_api::<Operator>();
     until(&operators, &name, &format!("list {csv}"), lists).await.map(drop)

@@ -9,7 +9,7 @@ use olm_types::api::{ClusterServiceVersion, Operator, OperatorGroup, Subscriptio
 use serde_json::Value;
 
 use super::client::{Tool, items, text, until};
-use super::kubectl_operator::wish_for;
+use super::kubectl_operator::subscription_for;
 
 /// What becomes of the objects of the operator's kinds (`--operand-strategy`), and of what else is
 /// there (`--delete-all`).
@@ -28,9 +28,9 @@ type Found = (Api<DynamicObject>, DynamicObject);
 
 /// `uninstall PACKAGE`.
 pub(super) async fn uninstall(tool: &Tool<'_>, package: &str, strategy: Strategy) -> Result<()> {
-    let wish = wish_for(tool, package).await?;
+    let subscription = subscription_for(tool, package).await?;
     let csvs = tool.api::<ClusterServiceVersion>();
-    let csv = match csv_of(&wish) {
+    let csv = match csv_of(&subscription) {
         "" => None,
         name => csvs.get_opt(name).await.context("cannot read the CSV")?,
     };
@@ -39,7 +39,7 @@ pub(super) async fn uninstall(tool: &Tool<'_>, package: &str, strategy: Strategy
         operands.is_empty() || strategy != Strategy::Abort,
         "operand deletion aborted: one or more operands exist and operand strategy is abort"
     );
-    tool.delete_and_wait(&tool.api::<Subscription>(), &wish.name_any()).await?;
+    tool.delete_and_wait(&tool.api::<Subscription>(), &subscription.name_any()).await?;
     if let Some(csv) = csv {
         for (api, operand) in operands.iter().filter(|_| strategy == Strategy::DeleteAll) {
             tool.delete_and_wait(api, &operand.name_any()).await?;
@@ -149,9 +149,9 @@ fn refs(operator: &DynamicObject) -> Result<&[Value]> {
     Ok(items(&operator.data, "/status/components/refs"))
 }
 
-fn csv_of(wish: &DynamicObject) -> &str {
-    match text(wish, "/status/installedCSV") {
-        "" => text(wish, "/status/currentCSV"),
+fn csv_of(subscription: &DynamicObject) -> &str {
+    match text(subscription, "/status/installedCSV") {
+        "" => text(subscription, "/status/currentCSV"),
         installed => installed,
     }
 }

@@ -81,9 +81,9 @@ pub(super) async fn one_of_two(scene: Arc<Scene>) -> Result<()> {
         Package::single(name, Bundle::new("1.0.0", &operator))
     };
     for name in ["fork", "knife"] {
-        let mut wish = builders::subscription(&scene.namespace, name, "stable", "drawer");
-        wish.spec.install_plan_approval = Some(Approval::Manual);
-        scene.create(&wish).await?;
+        let mut subscription = builders::subscription(&scene.namespace, name, "stable", "drawer");
+        subscription.spec.install_plan_approval = Some(Approval::Manual);
+        scene.create(&subscription).await?;
     }
     scene.catalog("drawer", &[bundle("fork"), bundle("knife")]).await?;
     let both = until_approval(&scene, &["fork.v1.0.0", "knife.v1.0.0"]).await?;

@@ -37,9 +37,10 @@ impl TwoPlans {
         let new = kettle("1.1.0", &kind).replaces(OLD);
         scene.operator_group().await?;
         scene.catalog("kitchen", &stable(&[old, new])).await?;
-        let mut wish = builders::subscription(&scene.namespace, "kettle", "stable", "kitchen");
-        wish.spec.starting_csv = Some(OLD.to_owned());
-        scene.create(&wish).await?;
+        let mut subscription =
+            builders::subscription(&scene.namespace, "kettle", "stable", "kitchen");
+        subscription.spec.starting_csv = Some(OLD.to_owned());
+        scene.create(&subscription).await?;
         let plans = scene.api::<InstallPlan>();
         let stuck = |plan: &InstallPlan| is_for(plan, OLD) && is_retried(plan);
         let older = wait::until_some(&plans, "", "be tried again", stuck).await?;

@@ -14,8 +14,8 @@ use crate::e2e::scene::Scene;
 const OLD: &str = "kettle.v1.0.0";
 const NEW: &str = "kettle.v1.1.0";
 
-/// The newer version needs a kind that nobody provides: the old one stays at work, no plan is made,
-/// and the Subscription says why. The upgrade follows once somebody provides the kind.
+/// The newer version needs a kind that no operator provides: the old one stays at work, no plan is
+/// made, and the Subscription says why. The upgrade follows once an operator provides the kind.
 pub async fn a_missing_api(scene: Arc<Scene>) -> Result<()> {
     let (story, kind) = (Story::begin(&scene).await?, kettles(&scene));
     let taps = scene.kind("Tap");
@@ -30,13 +30,13 @@ pub async fn a_missing_api(scene: Arc<Scene>) -> Result<()> {
 
     let [kettle] = stable(&kettles);
     scene.publish("kitchen", &[kettle.clone(), small("spoon")]).await?;
-    // The namespace was resolved with the new catalog when another wish from there has come true.
+    // The namespace was resolved with the new catalog when another Subscription to it is installed.
     scene.subscribe("spoon", "kitchen").await?;
     scene.succeeded("spoon.v1.0.0").await?;
     scene.at_latest("spoon", "spoon.v1.0.0").await?;
     scene.installed("kettle", OLD).await?;
     check_nothing_started(&scene).await?;
-    check_told(&scene).await?;
+    check_reported(&scene).await?;
     scene.at_rest().await?;
 
     let tap = Bundle::new("1.0.0", &operator("tap", "1.0.0", &taps)).provides(&taps);
@@ -47,19 +47,19 @@ pub async fn a_missing_api(scene: Arc<Scene>) -> Result<()> {
     let conditions = kettle.status.map(|status| status.conditions).unwrap_or_default();
     ensure!(
         !conditions.iter().any(|condition| condition.type_ == "UpgradeBlocked"),
-        "the upgrade is done and told as blocked: {conditions:?}"
+        "the upgrade is done and reported as blocked: {conditions:?}"
     );
     story.check_chain(&[OLD, NEW]).await
 }
 
-async fn check_told(scene: &Scene) -> Result<()> {
+async fn check_reported(scene: &Scene) -> Result<()> {
     let (condition, reason) = ("UpgradeBlocked", "ConstraintsNotSatisfiable");
-    let told = scene.condition("kettle", condition, "True", reason).await?;
-    let why = told.message.unwrap_or_default();
+    let reported = scene.condition("kettle", condition, "True", reason).await?;
+    let why = reported.message.unwrap_or_default();
     let expected = format!("{OLD} is not upgraded to {NEW} (channel ");
-    let is_told =
+    let is_reported =
         why.starts_with(&expected) && why.contains(" requires a provider of the API Tap ");
-    ensure!(is_told, "{why:?}");
+    ensure!(is_reported, "{why:?}");
     Ok(())
 }
 

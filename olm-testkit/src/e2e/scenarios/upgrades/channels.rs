@@ -24,9 +24,9 @@ pub async fn switch_to_a_faster_one(scene: Arc<Scene>) -> Result<()> {
     scene.succeeded("kettle.v1.0.0").await?;
     scene.at_latest("kettle", "kettle.v1.0.0").await?;
 
-    let wishes: Api<Subscription> = scene.api();
+    let subscriptions: Api<Subscription> = scene.api();
     let fast = Patch::Merge(json!({"spec": {"channel": "fast"}}));
-    wishes.patch("kettle", &PatchParams::default(), &fast).await.context("cannot switch")?;
+    subscriptions.patch("kettle", &PatchParams::default(), &fast).await.context("cannot switch")?;
     scene.at_latest("kettle", "kettle.v2.0.0").await?;
     story.check_succession(&["kettle.v1.0.0", "kettle.v2.0.0"]).await?;
     story.check_plans(&scene, &["kettle.v1.0.0", "kettle.v2.0.0"]).await

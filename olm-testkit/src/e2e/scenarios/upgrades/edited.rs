@@ -1,4 +1,4 @@
-//! Somebody changed the installed version.
+//! A user changed the installed version.
 
 use std::sync::Arc;
 

@@ -47,7 +47,7 @@ pub async fn to_another_package(scene: Arc<Scene>) -> Result<()> {
     Ok(())
 }
 
-/// Somebody uses the kind.
+/// A user uses the kind.
 async fn stir(scene: &Scene) -> Result<DynamicObject> {
     let mut spoon = DynamicObject::new("mine", &resource(scene));
     spoon.data = json!({"spec": {"length": 12}});

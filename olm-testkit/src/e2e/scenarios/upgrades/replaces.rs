@@ -63,9 +63,9 @@ pub async fn from_the_starting_csv(scene: Arc<Scene>) -> Result<()> {
     let story = Story::begin(&scene).await?;
     scene.operator_group().await?;
     scene.catalog("kitchen", &stable(&versions(&scene))).await?;
-    let mut wish = builders::subscription(&scene.namespace, "kettle", "stable", "kitchen");
-    wish.spec.starting_csv = Some(VERSIONS[0].to_owned());
-    scene.create(&wish).await?;
+    let mut subscription = builders::subscription(&scene.namespace, "kettle", "stable", "kitchen");
+    subscription.spec.starting_csv = Some(VERSIONS[0].to_owned());
+    scene.create(&subscription).await?;
     scene.at_latest("kettle", VERSIONS[2]).await?;
     story.check_succession(&VERSIONS).await?;
     story.check_subscription("kettle", &WAY).await?;
@@ -91,7 +91,7 @@ fn objects(scene: &Scene, version: &str) -> Api<DynamicObject> {
     Api::namespaced_with(scene.client.clone(), &scene.namespace, &resource)
 }
 
-/// Somebody uses the first version.
+/// A user uses the first version.
 async fn boil(scene: &Scene) -> Result<()> {
     let kettle = serde_json::from_value(json!({
         "apiVersion": format!("{}.example.com/v1", scene.namespace),

@@ -23,13 +23,16 @@ const REPLACED: [&str; 3] = ["Replacing", "Deleting", "gone"];
 /// The CSVs and Subscriptions of a namespace, as they were and are.
 pub struct Story {
     csvs: History<ClusterServiceVersion>,
-    wishes: History<Subscription>,
+    subscriptions: History<Subscription>,
 }
 
 impl Story {
     /// Begins before anything happens.
     pub async fn begin(scene: &Scene) -> Result<Self> {
-        Ok(Self { csvs: History::of(scene.api()).await?, wishes: History::of(scene.api()).await? })
+        Ok(Self {
+            csvs: History::of(scene.api()).await?,
+            subscriptions: History::of(scene.api()).await?,
+        })
     }
 
     /// Waits until only the last of these versions is left, and checks that each took its turn:
@@ -66,16 +69,17 @@ impl Story {
     }
 
     /// Checks what a Subscription said one after the other: state, `currentCSV`, `installedCSV`
-    /// and generation of the InstallPlan; `-` where it says nothing. It never had a failure to tell.
+    /// and generation of the InstallPlan; `-` where it says nothing. It never had a failure to
+    /// report.
     ///
     /// That a version is on the way need not be seen: the write conflicts with that of its catalogs'
     /// health now and then, and when it is tried again the version may be installed already.
     pub async fn check_subscription(&self, name: &str, expected: &[&str]) -> Result<()> {
         let end = |story: &[Change<_>]| states(story, name, summary).last().cloned();
         let last = expected.last().map(|line| (*line).to_owned());
-        let story = self.wishes.until("come to its end", |story| end(story) == last).await?;
+        let story = self.subscriptions.until("come to its end", |story| end(story) == last).await?;
         let failure = story.iter().find_map(failure);
-        ensure!(failure.is_none(), "{name} told of a failed resolution: {failure:?}");
+        ensure!(failure.is_none(), "{name} reported a failed resolution: {failure:?}");
         let (found, expected) = (states(&story, name, summary), expected.iter().copied());
         let found: Vec<_> = found.into_iter().filter(|state| !is_first_pending(state)).collect();
         let is_seen = |state: &&str| !is_pending(state) || found.iter().any(|one| one == state);
@@ -105,9 +109,9 @@ impl Story {
     /// The plans that Subscriptions pointed at, by the generation that they had then.
     fn named_plans(&self) -> BTreeMap<i64, BTreeSet<String>> {
         let mut named: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
-        for change in self.wishes.so_far() {
-            let Change::Is(wish) = change else { continue };
-            let Some(status) = wish.status else { continue };
+        for change in self.subscriptions.so_far() {
+            let Change::Is(subscription) = change else { continue };
+            let Some(status) = subscription.status else { continue };
             let plan = status.install_plan_ref.and_then(|reference| reference.name);
             if let (Some(generation), Some(plan)) = (status.install_plan_generation, plan) {
                 named.entry(generation).or_default().insert(plan);
@@ -180,13 +184,13 @@ fn failure(change: &Change<Subscription>) -> Option<SubscriptionCondition> {
         condition.type_ == RESOLUTION_FAILED && condition.status == "True"
     };
     match change {
-        Change::Is(wish) => conditions(wish).iter().find(failed).cloned(),
+        Change::Is(subscription) => conditions(subscription).iter().find(failed).cloned(),
         Change::Gone(_) => None,
     }
 }
 
-fn summary(wish: &Subscription) -> String {
-    let status = wish.status.clone().unwrap_or_default();
+fn summary(subscription: &Subscription) -> String {
+    let status = subscription.status.clone().unwrap_or_default();
     let generation = status.install_plan_generation.map(|number| number.to_string());
     let fields =
         [Some(status.state.to_string()), status.current_csv, status.installed_csv, generation];

@@ -33,9 +33,9 @@ pub async fn one_plan_at_a_time(scene: Arc<Scene>) -> Result<()> {
     scene.operator_group().await?;
     scene.create(&chalk(&scene.namespace)).await?;
     scene.catalog("kitchen", &stable(&[old, new])).await?;
-    let mut wish = builders::subscription(&scene.namespace, "kettle", "stable", "kitchen");
-    wish.spec.starting_csv = Some(OLD.to_owned());
-    scene.create(&wish).await?;
+    let mut subscription = builders::subscription(&scene.namespace, "kettle", "stable", "kitchen");
+    subscription.spec.starting_csv = Some(OLD.to_owned());
+    scene.create(&subscription).await?;
 
     let older = wait::until_some(&plans, "", "be tried again", |plan| {
         is_for(plan, OLD) && is_retried(plan)
@@ -54,7 +54,7 @@ pub async fn one_plan_at_a_time(scene: Arc<Scene>) -> Result<()> {
     check_order(&history.0.so_far(), &history.1.so_far())
 }
 
-/// A ConfigMap that nobody can change.
+/// A ConfigMap that cannot be changed.
 fn chalk(namespace: &str) -> ConfigMap {
     ConfigMap {
         metadata: ObjectMeta {

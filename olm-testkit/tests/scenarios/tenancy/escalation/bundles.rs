@@ -1,4 +1,4 @@
-//! A step that takes its manifest out of a ConfigMap of somebody else.
+//! A step that takes its manifest out of a ConfigMap of another namespace.
 
 use anyhow::{Context, Result, ensure};
 use k8s_openapi::api::core::v1::ConfigMap;
@@ -40,7 +40,7 @@ pub async fn foreign_config_map(ground: Ground) -> Result<()> {
     write_plan(&ground, &step).await?;
     concluded(&ground, &format!("ConfigMap {}/hidden", ground.foreign)).await?;
     let heard = ground.scene.api::<ConfigMap>().get_opt("gossip").await?;
-    ensure!(heard.is_none(), "the tenant reads a ConfigMap of somebody else");
+    ensure!(heard.is_none(), "the tenant reads a ConfigMap of another namespace");
     Ok(())
 }
 

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::super::review::Request;
 use super::ground::{Ground, secrets};
-use super::plans::{refused, told};
+use super::plans::{refused, reported};
 
 const CSV: &str = "thief.v1.0.0";
 
@@ -42,7 +42,7 @@ pub async fn local_catalog(ground: Ground) -> Result<()> {
     let name = Patch::Merge(json!({"spec": {"serviceAccountName": "installer"}}));
     let groups: Api<OperatorGroup> = Api::namespaced(ground.tenant.clone(), ground.home());
     groups.patch("group", &PatchParams::default(), &name).await?;
-    told(&ground, "cannot create resource \"clusterroles\"").await?;
+    reported(&ground, "cannot create resource \"clusterroles\"").await?;
     theft.expect(&ground.scene.client, false).await
 }
 
@@ -64,9 +64,9 @@ pub async fn global_catalog(ground: Ground) -> Result<()> {
     catalogs.create(&PostParams::default(), &source).await.context("no global catalog")?;
     wait::until_connected(&catalogs, &catalog).await?;
     ground.own_group().await?;
-    let mut wish = builders::subscription(ground.home(), &package, "stable", &catalog);
-    OLM_NAMESPACE.clone_into(&mut wish.spec.source_namespace);
-    ground.create(&wish).await?;
+    let mut subscription = builders::subscription(ground.home(), &package, "stable", &catalog);
+    OLM_NAMESPACE.clone_into(&mut subscription.spec.source_namespace);
+    ground.create(&subscription).await?;
     let succeeded = ground.scene.succeeded(&name).await?;
     let marked = succeeded.annotations().contains_key("operators.coreos.com/attestation");
     ensure!(marked == ground.is_strict(), "marks are for the strict policy");

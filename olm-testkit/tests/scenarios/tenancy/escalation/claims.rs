@@ -1,4 +1,4 @@
-//! An OperatorGroup of the tenant that claims the APIs of somebody else's operator.
+//! An OperatorGroup of the tenant that claims the APIs of another user's operator.
 
 use anyhow::{Context, Result};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;

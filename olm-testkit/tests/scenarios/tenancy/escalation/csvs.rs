@@ -52,7 +52,7 @@ pub fn snoop(ground: &Ground) -> Result<ClusterServiceVersion> {
     Ok(snoop.with(|csv| csv.spec.webhookdefinitions = hooks).build())
 }
 
-/// Who says that he owns a definition of somebody else gets rights on its objects.
+/// Who says that he owns a definition of another user gets rights on its objects.
 pub async fn foreign_definition(ground: Ground) -> Result<()> {
     let kind = ground.scene.kind("Treasure");
     let crds: Api<CustomResourceDefinition> = Api::all(ground.scene.client.clone());

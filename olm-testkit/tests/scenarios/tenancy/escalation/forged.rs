@@ -12,7 +12,7 @@ use super::csvs::{SNOOP, snoop};
 use super::forgery::{CSV as HONEST, Honest};
 use super::ground::Ground;
 use super::groups::{nothing_is_gained, ruler};
-use super::plans::{crown, told, write_plan_with};
+use super::plans::{crown, reported, write_plan_with};
 use super::targets::{install, thief};
 
 /// A phase says what was looked at already: none lets a webhook in that is not allowed. Under v0's
@@ -46,7 +46,7 @@ async fn no_webhook(ground: &Ground, phase: &str) -> Result<()> {
     Ok(())
 }
 
-/// The CSV says that its group gives all namespaces, and that of somebody else.
+/// The CSV says that its group gives all namespaces, and that of another user.
 pub async fn forged_annotations(ground: Ground) -> Result<()> {
     ground.own_group().await?;
     install(&ground).await?;
@@ -60,18 +60,18 @@ pub async fn forged_annotations(ground: Ground) -> Result<()> {
     let csvs: Api<ClusterServiceVersion> =
         Api::namespaced(ground.scene.client.clone(), &ground.foreign);
     let copy = csvs.get_opt(&name).await.context("cannot look for a copy")?;
-    ensure!(copy.is_none(), "the CSV is copied into a namespace of somebody else");
+    ensure!(copy.is_none(), "the CSV is copied into a namespace of another user");
     Ok(())
 }
 
-/// The plan says that an account of somebody else executes it; the account of the group does.
+/// The plan says that an account of another user executes it; the account of the group does.
 pub async fn forged_executor(ground: Ground) -> Result<()> {
     ruler(&ground).await?;
     installer(&ground).await?;
     let account = json!({"namespace": ground.foreign, "name": "ruler"});
     let forged = json!({"attenuatedServiceAccountRef": account});
     write_plan_with(&ground, &crown(&ground), forged).await?;
-    told(&ground, "cannot create resource \"clusterrolebindings\"").await?;
+    reported(&ground, "cannot create resource \"clusterrolebindings\"").await?;
     ground.theft(&ground.user, "kube-system").expect(&ground.scene.client, false).await?;
     let plan = ground.scene.api::<InstallPlan>().get("by-hand").await?;
     let named = plan.status.and_then(|status| status.attenuated_service_account_ref);
@@ -80,14 +80,14 @@ pub async fn forged_executor(ground: Ground) -> Result<()> {
     Ok(())
 }
 
-/// A Subscription says that it installed the operator of somebody else, and names his plan: the
+/// A Subscription says that it installed the operator of another user, and names his plan: the
 /// operator is not configured by it, and keeps its Deployment.
 pub async fn forged_pointers(ground: Ground) -> Result<()> {
     let before = Honest::install(&ground).await?;
     ground.own_group().await?;
-    let mut wish = builders::subscription(ground.home(), "any", "stable", "none");
-    wish.spec.config = Some(json!({"env": [{"name": "STOLEN", "value": "yes"}]}));
-    ground.create(&wish).await?;
+    let mut subscription = builders::subscription(ground.home(), "any", "stable", "none");
+    subscription.spec.config = Some(json!({"env": [{"name": "STOLEN", "value": "yes"}]}));
+    ground.create(&subscription).await?;
     let plan = json!({
         "apiVersion": "operators.coreos.com/v1alpha1", "kind": "InstallPlan",
         "namespace": ground.foreign, "name": "any",

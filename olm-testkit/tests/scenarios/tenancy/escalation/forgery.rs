@@ -1,4 +1,4 @@
-//! Objects of the tenant that say they belong to an operator of somebody else.
+//! Objects of the tenant that say they belong to an operator of another user.
 
 use anyhow::{Context, Result, ensure};
 use k8s_openapi::api::apps::v1::Deployment;
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::ground::{Ground, secrets};
 
-/// Name of the CSV of somebody else.
+/// Name of the CSV of another user.
 pub const CSV: &str = "honest.v1.0.0";
 
 /// Neither are foreign objects deleted or taken over, nor does anybody get their rights; this holds
@@ -33,7 +33,7 @@ pub async fn forged_owners(ground: Ground) -> Result<()> {
     Ok(())
 }
 
-/// The uids of what belongs to the operator of somebody else.
+/// The uids of what belongs to the operator of another user.
 #[derive(Debug, PartialEq)]
 pub struct Honest {
     csv: Option<String>,
@@ -92,7 +92,7 @@ async fn forge_rights(ground: &Ground) -> Result<()> {
     ground.create::<RoleBinding>(&serde_json::from_value(binding)?).await.map(drop)
 }
 
-/// A copy of the foreign CSV that nobody made: it goes, and the original stays.
+/// A copy of the foreign CSV that OLM did not make: it goes, and the original stays.
 async fn forge_copy(ground: &Ground) -> Result<()> {
     let mut copy = csv(CSV, "1.0.0").deployment("honest", "default").build();
     copy.labels_mut().insert("olm.copiedFrom".to_owned(), ground.foreign.clone());

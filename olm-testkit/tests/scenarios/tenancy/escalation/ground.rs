@@ -23,13 +23,13 @@ use super::super::review::Request;
 pub struct Ground {
     /// The tenant's namespace, as an administrator sees it.
     pub scene: Arc<Scene>,
-    /// What the operators were told about tenants.
+    /// How the operators are configured about tenants.
     pub policy: TenantPolicy,
     /// Asks the API server as the tenant.
     pub tenant: Client,
-    /// The name of the tenant; he is somebody in his own namespace alone.
+    /// The name of the tenant; he has permissions in his own namespace alone.
     pub user: String,
-    /// A namespace of somebody else.
+    /// A namespace of another user.
     pub foreign: String,
 }
 
@@ -136,7 +136,7 @@ impl Ground {
         self.theft(&self.user, &self.foreign).expect(&self.scene.client, false).await
     }
 
-    /// Binds somebody to a role in the tenant's namespace.
+    /// Binds a user to a role in the tenant's namespace.
     pub async fn bind(&self, name: &str, kind: &str, role: &str, subject: Value) -> Result<()> {
         let binding: RoleBinding = serde_json::from_value(json!({
             "metadata": {"name": name},

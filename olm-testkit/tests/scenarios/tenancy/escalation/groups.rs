@@ -21,7 +21,7 @@ use super::targets::install;
 /// Keeps a group that is being deleted.
 const KEEP: &str = "tenant.example.com/keep";
 
-/// The group names an account of somebody else in its status, who may do everything.
+/// The group names an account of another user in its status, who may do everything.
 pub async fn forged_account(ground: Ground) -> Result<()> {
     let theft = ground.theft(&ground.user, "kube-system");
     theft.expect(&ground.scene.client, false).await?;
@@ -41,7 +41,7 @@ pub async fn forged_account(ground: Ground) -> Result<()> {
     release(&ground).await
 }
 
-/// An account with all rights, in a namespace of somebody else.
+/// An account with all rights, in a namespace of another user.
 pub async fn ruler(ground: &Ground) -> Result<()> {
     let (client, once) = (&ground.scene.client, PostParams::default());
     let accounts: Api<ServiceAccount> = Api::namespaced(client.clone(), &ground.foreign);
@@ -64,11 +64,11 @@ pub async fn forged_targets(ground: Ground) -> Result<()> {
         "selector": {"matchExpressions": [{"key": "k", "operator": "Like"}]},
     }))?;
     ground.create(&group).await?;
-    let told = |group: &OperatorGroup| {
+    let reported = |group: &OperatorGroup| {
         let mut conditions = group.status.iter().flat_map(|status| &status.conditions);
         conditions.any(|condition| condition.type_ == "InvalidTargetNamespaces")
     };
-    wait::until(&ground.scene.api(), "group", "say that its selector is wrong", told).await?;
+    wait::until(&ground.scene.api(), "group", "say that its selector is wrong", reported).await?;
     ground.put_status::<OperatorGroup>("group", json!({"namespaces": [""]})).await?;
     install(&ground).await?;
     nothing_is_gained(&ground).await
@@ -92,7 +92,7 @@ pub async fn nothing_is_gained(ground: &Ground) -> Result<()> {
     ground.theft(&account, &ground.foreign).expect(&ground.scene.client, false).await
 }
 
-/// The status of a group that is being deleted names the namespace of somebody else, who provides
+/// The status of a group that is being deleted names the namespace of another user, who provides
 /// the APIs that it claims.
 pub async fn going_claim(ground: Ground) -> Result<()> {
     let kind = ground.scene.kind("Service");

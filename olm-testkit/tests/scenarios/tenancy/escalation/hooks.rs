@@ -19,10 +19,10 @@ pub async fn cleared_targets(ground: Ground) -> Result<()> {
     let name = format!("{}-guard.v1.0.0", ground.home());
     offer(&ground, &name).await?;
     let uid = create(&ground, |_| {}).await?.uid().context("a group without uid")?;
-    let mut wish =
+    let mut subscription =
         builders::subscription(ground.home(), &package(&ground), "stable", ground.home());
-    OLM_NAMESPACE.clone_into(&mut wish.spec.source_namespace);
-    ground.create(&wish).await?;
+    OLM_NAMESPACE.clone_into(&mut subscription.spec.source_namespace);
+    ground.create(&subscription).await?;
     ground.scene.succeeded(&name).await?;
     let label = format!("olm.operatorgroup.uid/{uid}");
     let own = json!({"matchLabels": {label: ""}});

@@ -1,4 +1,4 @@
-//! What somebody gains who may write OLM's objects in one namespace (docs/security.md).
+//! What a user gains who may write OLM's objects in one namespace (docs/security.md).
 //!
 //! Each way is played under both tenant policies: with v0's it works, where compatibility wants it
 //! to, and under the strict one it does not. The API server says who may do what, before and after.

@@ -24,7 +24,7 @@ pub async fn refused(ground: &Ground, words: &str) -> Result<()> {
 }
 
 /// Waits until a plan has a message with these words.
-pub async fn told(ground: &Ground, words: &str) -> Result<()> {
+pub async fn reported(ground: &Ground, words: &str) -> Result<()> {
     let says = |plan: &InstallPlan| {
         let status = plan.status.as_ref();
         status.and_then(|status| status.message.as_ref()).is_some_and(|text| text.contains(words))
@@ -37,8 +37,8 @@ pub async fn told(ground: &Ground, words: &str) -> Result<()> {
 pub async fn concluded(ground: &Ground, words: &str) -> Result<()> {
     let is_over = |plan: &InstallPlan| {
         let mut conditions = plan.status.iter().flat_map(|status| &status.conditions);
-        let told = conditions.any(|condition| condition.type_.as_deref() == Some("Installed"));
-        told || plan.status.as_ref().is_some_and(|status| status.message.is_some())
+        let reported = conditions.any(|condition| condition.type_.as_deref() == Some("Installed"));
+        reported || plan.status.as_ref().is_some_and(|status| status.message.is_some())
     };
     let plans = ground.scene.api::<InstallPlan>();
     let plan = wait::until_some(&plans, "", "be executed or refused", is_over).await?;
@@ -73,10 +73,10 @@ pub async fn changed_plan(ground: Ground) -> Result<()> {
     catalogs.create(&PostParams::default(), &source).await.context("no global catalog")?;
     wait::until_connected(&catalogs, ground.home()).await?;
     ground.own_group().await?;
-    let mut wish = builders::subscription(ground.home(), &package, "stable", ground.home());
-    OLM_NAMESPACE.clone_into(&mut wish.spec.source_namespace);
-    wish.spec.install_plan_approval = Some(olm_types::api::Approval::Manual);
-    ground.create(&wish).await?;
+    let mut subscription = builders::subscription(ground.home(), &package, "stable", ground.home());
+    OLM_NAMESPACE.clone_into(&mut subscription.spec.source_namespace);
+    subscription.spec.install_plan_approval = Some(olm_types::api::Approval::Manual);
+    ground.create(&subscription).await?;
     let waits = |plan: &InstallPlan| {
         plan.status.as_ref().is_some_and(|status| status.phase.to_string() == "RequiresApproval")
     };
@@ -109,7 +109,7 @@ pub async fn foreign_secret(ground: Ground) -> Result<()> {
     write_plan(&ground, &step).await?;
     match ground.is_strict() {
         true => refused(&ground, "are not those that a resolution found").await?,
-        false => told(&ground, "holds no credentials of registries").await?,
+        false => reported(&ground, "holds no credentials of registries").await?,
     }
     let copy = ground.scene.api::<Secret>().get_opt(&name).await?;
     ensure!(copy.is_none(), "the tenant reads a Secret of OLM's namespace");

@@ -1,4 +1,4 @@
-//! An OperatorGroup that targets a namespace of somebody else.
+//! An OperatorGroup that targets a namespace of another user.
 
 use anyhow::{Result, ensure};
 use k8s_openapi::api::rbac::v1::{Role, RoleBinding};

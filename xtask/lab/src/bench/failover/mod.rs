@@ -1,5 +1,5 @@
-//! Two replicas of an operator: how long nobody acts when the leader ends, what they write while
-//! nothing happens, and what a standby needs. First olm-operator, then catalog-operator.
+//! Two replicas of an operator: how long no replica acts when the leader ends, what they write
+//! while nothing happens, and what a standby needs. First olm-operator, then catalog-operator.
 
 mod work;
 
@@ -20,10 +20,10 @@ use work::Work;
 /// How often the log is looked at: the error of each figure.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// Rest after which everything has settled.
+/// Rest after which everything has converged.
 const QUIET: Duration = Duration::from_secs(3);
 
-/// What settling and taking over may take.
+/// What converging and taking over may take.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// How long writes are counted while nothing happens.
@@ -32,8 +32,8 @@ const IDLE: Duration = Duration::from_secs(60);
 /// How a leader ends.
 #[derive(Clone, Copy, Debug)]
 enum End {
-    /// It is told to, and gives its Lease back.
-    Told,
+    /// It is asked to, and gives its Lease back.
+    Asked,
     /// It is killed, and its Lease has to run out.
     Killed,
 }
@@ -66,7 +66,7 @@ impl Bench<'_> {
         println!("{}", self.operator);
         let leader = self.replica().await?;
         let standby = self.replica().await?;
-        // Plans wait for an OperatorGroup that somebody looks after.
+        // Plans wait for an OperatorGroup that has a controller.
         let beside = match self.operator {
             Operator::Olm => None,
             Operator::Catalog => Some(self.binaries.olm_operator(&self.kubeconfig).await?),
@@ -76,7 +76,7 @@ impl Bench<'_> {
         self.work.done(&first).await?;
         self.idle(&leader, &standby).await?;
         let mut pair = (leader, standby);
-        for end in [End::Told, End::Killed] {
+        for end in [End::Asked, End::Killed] {
             let mut times = Vec::new();
             for _ in 0..count {
                 let (time, next) = self.failover(pair, end).await?;
@@ -109,7 +109,7 @@ impl Bench<'_> {
         let mut audit = self.writes();
         audit.until_quiet(&[self.operator.name()], QUIET, PATIENCE).await?;
         let ended = match end {
-            End::Told => {
+            End::Asked => {
                 leader.terminate()?;
                 Instant::now()
             }
@@ -121,7 +121,7 @@ impl Bench<'_> {
         let name = self.work.create().await?;
         while audit.writes(&[self.operator.name()])?.is_empty() {
             if ended.elapsed() > PATIENCE {
-                bail!("nobody took over within {PATIENCE:?}");
+                bail!("no replica took over within {PATIENCE:?}");
             }
             sleep(LOOK).await;
         }
@@ -164,7 +164,7 @@ fn print(end: End, times: &mut [Duration]) {
         times.get(rank).copied().unwrap_or_default().as_secs_f64()
     };
     let how = match end {
-        End::Told => "leader told to end",
+        End::Asked => "leader asked to end",
         End::Killed => "leader killed",
     };
     println!(

@@ -57,10 +57,13 @@ impl Work {
         let groups: Api<OperatorGroup> = Api::namespaced(self.client.clone(), &name);
         groups.create(&once, &builders::operator_group(&name, "group", &[&name])).await?;
         if self.catalog.is_some() {
-            let mut wish = builders::subscription(&name, PACKAGE, "stable", CATALOG);
-            wish.spec.source_namespace = OLM_NAMESPACE.to_owned();
-            let wishes: Api<Subscription> = Api::namespaced(self.client.clone(), &name);
-            wishes.create(&once, &wish).await.context("the API server refuses a Subscription")?;
+            let mut subscription = builders::subscription(&name, PACKAGE, "stable", CATALOG);
+            subscription.spec.source_namespace = OLM_NAMESPACE.to_owned();
+            let subscriptions: Api<Subscription> = Api::namespaced(self.client.clone(), &name);
+            subscriptions
+                .create(&once, &subscription)
+                .await
+                .context("the API server refuses a Subscription")?;
         } else {
             let made = self.csvs(&name).create(&once, &lamp().build()).await;
             made.context("the API server refuses a CSV")?;

@@ -38,7 +38,7 @@ const LATER_STEPS: &[(&str, &str, Action)] = &[
     ),
 ];
 
-/// What leads to a step; `None` when nobody has written it down here.
+/// What leads to a step; `None` when it is not written down here.
 pub(super) fn action(file: &str, number: usize, after: &str) -> Option<Action> {
     if number == 0 {
         return Some(Action::ApplyInputs);
@@ -100,11 +100,11 @@ async fn delete_subscription_and_csv(client: &Client, recording: &Recording) -> 
     let metadata = &input.metadata;
     let name = metadata.name.as_deref().unwrap_or_default();
     let namespace = metadata.namespace.as_deref().unwrap_or_default();
-    let wishes: Api<Subscription> = Api::namespaced(client.clone(), namespace);
-    let wish = wishes.get(name).await.context("the Subscription cannot be read")?;
-    let installed = wish.status.and_then(|status| status.installed_csv);
+    let subscriptions: Api<Subscription> = Api::namespaced(client.clone(), namespace);
+    let subscription = subscriptions.get(name).await.context("the Subscription cannot be read")?;
+    let installed = subscription.status.and_then(|status| status.installed_csv);
     let delete = DeleteParams::default();
-    wishes.delete(name, &delete).await.context("cannot delete the Subscription")?;
+    subscriptions.delete(name, &delete).await.context("cannot delete the Subscription")?;
     let installed = installed.context("the Subscription had installed no CSV to delete")?;
     let csvs: Api<ClusterServiceVersion> = Api::namespaced(client.clone(), namespace);
     csvs.delete(&installed, &delete)

@@ -46,9 +46,9 @@ impl What {
 /// The findings of a step.
 #[derive(Debug, Default)]
 pub(super) struct Judged {
-    /// What nobody has accepted, by kind and name.
+    /// What was not accepted, by kind and name.
     pub failures: Vec<Finding>,
-    /// What somebody has accepted: how often, by reason.
+    /// What a person has accepted: how often, by reason.
     pub accepted: BTreeMap<accepted::OnPurpose, usize>,
 }
 

@@ -54,7 +54,7 @@ pub(super) enum Outcome {
     Compared(Judged),
     /// Objects were still changing when patience ended; they were compared as they were.
     Restless(Judged),
-    /// Nobody has written down what leads to the step, so this and the next ones were not played.
+    /// It is not written down what leads to the step, so this and the next ones were not played.
     Unknown,
 }
 

@@ -15,7 +15,7 @@ use super::normalise;
 /// Objects in normal form.
 pub(super) type State = BTreeMap<Key, Value>;
 
-/// What tells an object apart. The kind comes first, so that a sorted list is grouped by it.
+/// What distinguishes an object. The kind comes first, so that a sorted list is grouped by it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Key {
     pub kind: String,
@@ -163,7 +163,7 @@ mod tests {
 
     #[test]
     fn plans_have_the_number_that_their_subscription_had_first() {
-        let wish = |name: &str, number: i32| {
+        let subscription = |name: &str, number: i32| {
             json!({"kind": "Subscription", "metadata": {"name": "s"}, "status": {
                 "installPlanRef": {"namespace": "n", "name": name},
                 "installPlanGeneration": number,
@@ -176,8 +176,8 @@ mod tests {
             touched: objects.iter().map(|one| (Key::of(one), Some(one.clone()))).collect(),
         };
         let mut steps = [
-            step(&[wish("install-1", 1), plan("install-1")]),
-            step(&[wish("install-2", 2), plan("install-2"), plan("install-1")]),
+            step(&[subscription("install-1", 1), plan("install-1")]),
+            step(&[subscription("install-2", 2), plan("install-2"), plan("install-1")]),
         ];
         number_plans(&mut steps);
         let plans = steps.iter().flat_map(|step| step.touched.iter());

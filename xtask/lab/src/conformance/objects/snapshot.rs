@@ -46,7 +46,7 @@ pub(super) async fn objects(client: &Client) -> Result<Vec<Value>> {
     Ok(all)
 }
 
-/// What tells whether anybody writes: the metadata of every object.
+/// What shows whether any client writes: the metadata of every object.
 async fn versions(client: &Client) -> Result<Versions> {
     let mut versions = Versions::default();
     for resource in kinds::all() {
@@ -61,7 +61,7 @@ async fn versions(client: &Client) -> Result<Versions> {
     Ok(versions)
 }
 
-/// The state of a cluster as far as it takes to see a change; equal as long as nobody writes.
+/// The state of a cluster as far as it takes to see a change; equal as long as no client writes.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Versions {
     kinds: BTreeSet<String>,

@@ -36,7 +36,7 @@ impl Scenario for FailedStepRepaired {
 
     async fn steps(&self, scene: &Scene) -> Result<()> {
         scene.subscribe("spoon", "kitchen").await?;
-        let blocked = |told: &str| told.contains("error updating configmap: spoon");
+        let blocked = |reported: &str| reported.contains("error updating configmap: spoon");
         scene.some_plan("be blocked", blocked).await?;
         scene.delete::<ConfigMap>("spoon").await?;
         scene.succeeded("spoon.v1.0.0").await?;

@@ -34,9 +34,11 @@ impl Scenario for ScopedAccount {
 
     async fn steps(&self, scene: &Scene) -> Result<()> {
         scene.subscribe("spoon", "kitchen").await?;
-        scene.some_plan("miss its account", |told| told.contains("sa=installer")).await?;
+        scene.some_plan("miss its account", |reported| reported.contains("sa=installer")).await?;
         scene.account("installer").await?;
-        scene.some_plan("lack rights", |told| told.contains("cannot create resource")).await?;
+        scene
+            .some_plan("lack rights", |reported| reported.contains("cannot create resource"))
+            .await?;
         scene.allow_everything("installer").await?;
         scene.succeeded("spoon.v1.0.0").await?;
         scene.at_latest("spoon", "spoon.v1.0.0").await

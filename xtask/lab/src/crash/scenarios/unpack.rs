@@ -9,7 +9,7 @@ use super::operators;
 use crate::crash::scenario::Scenario;
 use crate::crash::scene::Scene;
 
-/// A reference that nobody pulls.
+/// A reference that is never pulled.
 const IMAGE: &str = "bundles.example.com/kettle:v1";
 
 pub(super) struct Unpack;

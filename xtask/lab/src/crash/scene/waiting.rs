@@ -62,8 +62,8 @@ impl Scene {
     /// Waits until a Subscription has this version installed and wants no other.
     pub(in crate::crash) async fn at_latest(&self, subscription: &str, csv: &str) -> Result<()> {
         let what = format!("be at {csv}, the latest version");
-        wait::until(&self.api(), subscription, &what, |wish: &Subscription| {
-            wish.status.as_ref().is_some_and(|status| {
+        wait::until(&self.api(), subscription, &what, |subscription: &Subscription| {
+            subscription.status.as_ref().is_some_and(|status| {
                 status.state == SubscriptionState::AtLatestKnown
                     && status.installed_csv.as_deref() == Some(csv)
             })

@@ -10,7 +10,7 @@ use olm_types::api::{ClusterServiceVersion, CsvPhase, InstallModeType};
 use olm_types::labels::COPIED_FROM;
 use serde_json::json;
 
-use crate::scale::crowd::{Crowd, Home};
+use crate::scale::namespaces::{Home, Namespaces};
 
 /// Bytes of prose in each CSV; real ones have several thousand.
 const PROSE: usize = 8 * 1024;
@@ -25,12 +25,12 @@ pub(super) struct Origin {
 
 impl Origin {
     /// Creates the namespace with its OperatorGroup.
-    pub(super) async fn create(client: Client, crowd: &Crowd) -> Result<Self> {
-        let name = format!("origin-{}", crowd.names().first().map_or("0", String::as_str));
-        let namespaces: Api<Namespace> = Api::all(client);
-        let made = namespaces.create(&PostParams::default(), &builders::namespace(&name)).await;
+    pub(super) async fn create(client: Client, namespaces: &Namespaces) -> Result<Self> {
+        let name = format!("origin-{}", namespaces.names().first().map_or("0", String::as_str));
+        let api: Api<Namespace> = Api::all(client);
+        let made = api.create(&PostParams::default(), &builders::namespace(&name)).await;
         made.context("cannot create the namespace of the operators")?;
-        let origin = Self { home: crowd.home(&name) };
+        let origin = Self { home: namespaces.home(&name) };
         origin.home.create(&builders::operator_group(&name, "everywhere", &[])).await?;
         Ok(origin)
     }
@@ -79,8 +79,8 @@ impl Origin {
     }
 
     /// Fails unless the change is in every copy.
-    pub(super) async fn check_change(&self, crowd: &Crowd) -> Result<()> {
-        let everywhere: Api<ClusterServiceVersion> = Api::all(crowd.client());
+    pub(super) async fn check_change(&self, namespaces: &Namespaces) -> Result<()> {
+        let everywhere: Api<ClusterServiceVersion> = Api::all(namespaces.client());
         let label = format!("{COPIED_FROM}={}", self.name());
         let list =
             ListParams::default().labels(&label).fields(&format!("metadata.name={}", name(0)));
@@ -89,7 +89,7 @@ impl Origin {
         let stale = stale.and_then(ResourceExt::namespace);
         ensure!(stale.is_none(), "the copy in {} is as before", stale.unwrap_or_default());
         ensure!(
-            copies.items.len() >= crowd.names().len(),
+            copies.items.len() >= namespaces.names().len(),
             "there are {} copies",
             copies.items.len()
         );

@@ -6,7 +6,7 @@
 //! how long one more Subscription takes beside all that.
 
 mod load;
-mod newcomer;
+mod one_more;
 
 use std::time::Duration;
 
@@ -16,8 +16,8 @@ use olm_testkit::operators::Operator;
 use tokio::time::{Instant, sleep};
 
 use super::arrivals::Arrivals;
-use super::crowd::Crowd;
 use super::measures::{self, REST, count, patience};
+use super::namespaces::Namespaces;
 use super::requests::Requests;
 use super::stage::Stage;
 use super::table::Table;
@@ -41,32 +41,37 @@ pub(super) struct Arguments {
 const MEMORY: f64 = 50.0;
 
 /// Seconds in which all copies are there, by number of namespaces.
-const SETTLED: [(usize, f64); 2] = [(500, 20.0), (3000, 180.0)];
+const CONVERGED: [(usize, f64); 2] = [(500, 20.0), (3000, 180.0)];
 
 /// Writes that one change of a CSV costs per copy: the object and its status.
 const WRITES_PER_COPY: f64 = 2.0;
 
 /// Seconds from one more Subscription to its operator.
-const NEWCOMER: f64 = 3.0;
+const ONE_MORE: f64 = 3.0;
 
 /// What copying may take per namespace before it counts as stuck.
 const SHARE: Duration = Duration::from_millis(500);
 
 /// Fills the cluster and measures.
 pub(super) async fn measure(arguments: &Arguments, stage: &mut Stage) -> Result<Table> {
-    let crowd = Crowd::new(stage.client.clone(), arguments.namespaces);
-    let measured = with_crowd(arguments, stage, &crowd).await;
-    crowd.dissolve().await.and(measured)
+    let namespaces = Namespaces::new(stage.client.clone(), arguments.namespaces);
+    let measured = with_namespaces(arguments, stage, &namespaces).await;
+    namespaces.dissolve().await.and(measured)
 }
 
-async fn with_crowd(arguments: &Arguments, stage: &Stage, crowd: &Crowd) -> Result<Table> {
+async fn with_namespaces(
+    arguments: &Arguments,
+    stage: &Stage,
+    namespaces: &Namespaces,
+) -> Result<Table> {
     let mut table = Table::default();
-    crowd.fill(|_| async { Ok(()) }).await?;
+    namespaces.fill(|_| async { Ok(()) }).await?;
     let mut requests = stage.requests().await?;
     requests.until_quiet(patience(SHARE, arguments.namespaces)).await?;
     memory("before", stage, &mut table).await?;
-    let origin = Origin::create(stage.client.clone(), crowd).await?;
-    let measured = with_origin(arguments, stage, crowd, &origin, &mut requests, &mut table).await;
+    let origin = Origin::create(stage.client.clone(), namespaces).await?;
+    let measured =
+        with_origin(arguments, stage, namespaces, &origin, &mut requests, &mut table).await;
     origin.delete().await.and(measured)?;
     Ok(table)
 }
@@ -74,35 +79,35 @@ async fn with_crowd(arguments: &Arguments, stage: &Stage, crowd: &Crowd) -> Resu
 async fn with_origin(
     arguments: &Arguments,
     stage: &Stage,
-    crowd: &Crowd,
+    namespaces: &Namespaces,
     origin: &Origin,
     requests: &mut Requests,
     table: &mut Table,
 ) -> Result<()> {
-    copying(arguments, crowd, origin, requests, table).await?;
+    copying(arguments, namespaces, origin, requests, table).await?;
     sleep(REST).await;
     memory("at rest", stage, table).await?;
     measures::silence(arguments.silence, requests, table).await?;
-    change(arguments, crowd, origin, requests, table).await?;
-    newcomer(stage, origin, table).await
+    change(arguments, namespaces, origin, requests, table).await?;
+    one_more(stage, origin, table).await
 }
 
 async fn copying(
     arguments: &Arguments,
-    crowd: &Crowd,
+    namespaces: &Namespaces,
     origin: &Origin,
     requests: &mut Requests,
     table: &mut Table,
 ) -> Result<()> {
     let copies = arguments.namespaces * arguments.operators;
-    let mut arrivals = Arrivals::watch(crowd, origin.copies());
+    let mut arrivals = Arrivals::watch(namespaces, origin.copies());
     requests.writes().await?;
     let started = Instant::now();
     origin.install(arguments.operators).await?;
     arrivals.until(copies, patience(SHARE, arguments.namespaces)).await?;
     let took = started.elapsed().as_secs_f64();
     let name = format!("{copies} copies are there");
-    match SETTLED.iter().find(|(most, _)| arguments.namespaces <= *most) {
+    match CONVERGED.iter().find(|(most, _)| arguments.namespaces <= *most) {
         Some((_, limit)) => table.bounded(&name, took, *limit, "s"),
         None => table.free(&name, format!("{took:.1} s")),
     }
@@ -117,7 +122,7 @@ async fn copying(
 /// A change that concerns the spec reaches every copy.
 async fn change(
     arguments: &Arguments,
-    crowd: &Crowd,
+    namespaces: &Namespaces,
     origin: &Origin,
     requests: &mut Requests,
     table: &mut Table,
@@ -126,7 +131,7 @@ async fn change(
     let started = Instant::now();
     origin.change().await?;
     let writes = requests.until_quiet(patience(SHARE, arguments.namespaces)).await?;
-    origin.check_change(crowd).await?;
+    origin.check_change(namespaces).await?;
     table.bounded(
         "writes per copy for a change",
         writes / count(arguments.namespaces),
@@ -134,15 +139,15 @@ async fn change(
         "",
     );
     table.free(
-        "a change has settled, rest included",
+        "a change has converged, rest included",
         format!("{:.1} s", started.elapsed().as_secs_f64()),
     );
     Ok(())
 }
 
-async fn newcomer(stage: &Stage, origin: &Origin, table: &mut Table) -> Result<()> {
-    let took = newcomer::time(stage, origin).await?;
-    table.bounded("one more Subscription to Succeeded", took.as_secs_f64(), NEWCOMER, "s");
+async fn one_more(stage: &Stage, origin: &Origin, table: &mut Table) -> Result<()> {
+    let took = one_more::time(stage, origin).await?;
+    table.bounded("one more Subscription to Succeeded", took.as_secs_f64(), ONE_MORE, "s");
     Ok(())
 }
 

@@ -10,7 +10,7 @@ use olm_testkit::builders::{Crd, csv};
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
-use crate::scale::crowd::Home;
+use crate::scale::namespaces::Home;
 use crate::scale::offer::Offer;
 
 /// The first CSV and its replacement.

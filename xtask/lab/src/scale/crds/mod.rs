@@ -18,8 +18,8 @@ use olm_types::api::{ClusterServiceVersion, Subscription};
 use serde_json::json;
 use tokio::time::{Instant, interval, sleep};
 
-use super::crowd::{Crowd, Home};
 use super::measures::REST;
+use super::namespaces::{Home, Namespaces};
 use super::offer::Catalog;
 use super::stage::Stage;
 use super::table::Table;
@@ -40,13 +40,13 @@ const LOOK: Duration = Duration::from_millis(50);
 
 /// Fills the cluster and measures.
 pub(super) async fn measure(arguments: &Arguments, stage: &Stage) -> Result<Table> {
-    let crowd = Crowd::new(stage.client.clone(), 1);
-    let name = crowd.names().first().context("there is no namespace")?;
-    let home = crowd.home(name);
+    let namespaces = Namespaces::new(stage.client.clone(), 1);
+    let name = namespaces.names().first().context("there is no namespace")?;
+    let home = namespaces.home(name);
     let group = |name: &str| builders::operator_group(name, "group", &[name]);
-    crowd.fill(|home| async move { home.create(&group(&home.name)).await }).await?;
+    namespaces.fill(|home| async move { home.create(&group(&home.name)).await }).await?;
     let measured = in_namespace(arguments, stage, &home).await;
-    crowd.dissolve().await.and(measured)
+    namespaces.dissolve().await.and(measured)
 }
 
 async fn in_namespace(arguments: &Arguments, stage: &Stage, home: &Home) -> Result<Table> {

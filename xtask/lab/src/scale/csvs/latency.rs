@@ -16,7 +16,7 @@ use serde_json::json;
 use tokio::time::{Instant, timeout_at};
 
 use super::load::{CSV, WORKER};
-use crate::scale::crowd::{Crowd, Home};
+use crate::scale::namespaces::{Home, Namespaces};
 
 /// What one effect may take before the operator counts as stuck.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -25,16 +25,16 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const DEADLINE: i32 = 600;
 
 /// Times so many changes, each of another CSV, one after the other.
-pub(super) async fn times(crowd: &Crowd, changes: usize) -> Result<Vec<Duration>> {
-    let deployments: Api<Deployment> = Api::all(crowd.client());
+pub(super) async fn times(namespaces: &Namespaces, changes: usize) -> Result<Vec<Duration>> {
+    let deployments: Api<Deployment> = Api::all(namespaces.client());
     let named = watcher::Config::default().fields(&format!("metadata.name={WORKER}"));
     let mut events = pin!(watcher(deployments, named));
     listed(&mut events).await?;
     let mut times = Vec::new();
-    let homes = crowd.names().iter().cycle().take(changes);
+    let homes = namespaces.names().iter().cycle().take(changes);
     for (name, value) in homes.zip(DEADLINE + 1..) {
         let started = Instant::now();
-        change(&crowd.home(name), value).await?;
+        change(&namespaces.home(name), value).await?;
         seen(&mut events, name, value).await?;
         times.push(started.elapsed());
     }

@@ -13,7 +13,7 @@ use olm_types::api::{ClusterServiceVersion, CsvPhase};
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
-use crate::scale::crowd::{Crowd, Home};
+use crate::scale::namespaces::{Home, Namespaces};
 
 /// The CSV of every namespace.
 pub(super) const CSV: &str = "worker.v1.0.0";
@@ -28,16 +28,16 @@ const LOOK: Duration = Duration::from_secs(2);
 const PROSE: usize = 8 * 1024;
 
 /// Creates everything.
-pub(super) async fn load(crowd: &Crowd) -> Result<()> {
-    create_kind(crowd.client()).await?;
-    crowd.fill(fill).await
+pub(super) async fn load(namespaces: &Namespaces) -> Result<()> {
+    create_kind(namespaces.client()).await?;
+    namespaces.fill(fill).await
 }
 
 /// Waits until every CSV has succeeded.
-pub(super) async fn until_succeeded(crowd: &Crowd, patience: Duration) -> Result<()> {
+pub(super) async fn until_succeeded(namespaces: &Namespaces, patience: Duration) -> Result<()> {
     let deadline = Instant::now() + patience;
     loop {
-        let waiting = waiting(crowd).await?;
+        let waiting = waiting(namespaces).await?;
         let Some((name, why)) = waiting.first() else { return Ok(()) };
         if Instant::now() > deadline {
             bail!(
@@ -103,12 +103,15 @@ fn rights(namespace: &str) -> Result<(Role, RoleBinding)> {
 }
 
 /// The namespaces whose CSV has not succeeded, and what it says.
-async fn waiting(crowd: &Crowd) -> Result<Vec<(String, String)>> {
-    let csvs: Api<ClusterServiceVersion> = Api::all(crowd.client());
+async fn waiting(namespaces: &Namespaces) -> Result<Vec<(String, String)>> {
+    let csvs: Api<ClusterServiceVersion> = Api::all(namespaces.client());
     let named = ListParams::default().fields(&format!("metadata.name={CSV}"));
     let found = csvs.list(&named).await.context("cannot list CSVs")?;
-    let mut waiting: BTreeMap<String, String> =
-        crowd.names().iter().map(|name| (name.clone(), "it is not there".to_owned())).collect();
+    let mut waiting: BTreeMap<String, String> = namespaces
+        .names()
+        .iter()
+        .map(|name| (name.clone(), "it is not there".to_owned()))
+        .collect();
     for csv in found {
         let namespace = csv.metadata.namespace.unwrap_or_default();
         let status = csv.status.unwrap_or_default();

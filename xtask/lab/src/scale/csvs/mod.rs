@@ -1,4 +1,4 @@
-//! `cargo xtask scale csvs`: many namespaces, a settled CSV in each.
+//! `cargo xtask scale csvs`: many namespaces, a CSV that has succeeded in each.
 //!
 //! Each namespace has an OperatorGroup, a ServiceAccount with rights, and a CSV with a Deployment
 //! that provides a kind. What is measured: memory at rest, silence, a restart, and how soon a
@@ -14,8 +14,8 @@ use clap::Args;
 use olm_testkit::operators::Operator;
 use tokio::time::{Instant, sleep};
 
-use super::crowd::Crowd;
 use super::measures::{self, LEAST_PATIENCE, REST, patience};
+use super::namespaces::Namespaces;
 use super::requests::Requests;
 use super::stage::Stage;
 use super::table::{Table, percentile};
@@ -46,30 +46,34 @@ const READY: f64 = 10.0;
 /// Milliseconds from a change of a CSV to its effect, for 99 of 100.
 const EFFECT: f64 = 200.0;
 
-/// What settling may take, per namespace; the simulated node is the slow part.
+/// What converging may take, per namespace; the simulated node is the slow part.
 const SHARE: Duration = Duration::from_millis(1500);
 
 /// Fills the cluster and measures.
 pub(super) async fn measure(arguments: &Arguments, stage: &mut Stage) -> Result<Table> {
-    let crowd = Crowd::new(stage.client.clone(), arguments.namespaces);
-    let measured = with_crowd(arguments, stage, &crowd).await;
-    crowd.dissolve().await.and(measured)
+    let namespaces = Namespaces::new(stage.client.clone(), arguments.namespaces);
+    let measured = with_namespaces(arguments, stage, &namespaces).await;
+    namespaces.dissolve().await.and(measured)
 }
 
-async fn with_crowd(arguments: &Arguments, stage: &mut Stage, crowd: &Crowd) -> Result<Table> {
+async fn with_namespaces(
+    arguments: &Arguments,
+    stage: &mut Stage,
+    namespaces: &Namespaces,
+) -> Result<Table> {
     let mut table = Table::default();
     let mut requests = stage.requests().await?;
     let started = Instant::now();
-    load::load(crowd).await?;
-    load::until_succeeded(crowd, patience(SHARE, arguments.namespaces)).await?;
+    load::load(namespaces).await?;
+    load::until_succeeded(namespaces, patience(SHARE, arguments.namespaces)).await?;
     requests.until_quiet(patience(SHARE, arguments.namespaces)).await?;
     let took = format!("{:.0} s", started.elapsed().as_secs_f64());
-    table.free(&format!("{} CSVs created and settled", arguments.namespaces), took);
+    table.free(&format!("{} CSVs created and converged", arguments.namespaces), took);
     sleep(REST).await;
     measures::memory("at rest", OWN, stage, &mut table).await?;
     measures::silence(arguments.silence, &mut requests, &mut table).await?;
     restart(stage, &mut requests, &mut table).await?;
-    latency(arguments, crowd, &mut table).await?;
+    latency(arguments, namespaces, &mut table).await?;
     sleep(REST).await;
     measures::memory("after the changes", OWN, stage, &mut table).await?;
     Ok(table)
@@ -97,8 +101,8 @@ async fn restart(stage: &mut Stage, requests: &mut Requests, table: &mut Table) 
     measures::memory("after a restart", OWN, stage, table).await
 }
 
-async fn latency(arguments: &Arguments, crowd: &Crowd, table: &mut Table) -> Result<()> {
-    let mut times = latency::times(crowd, arguments.changes).await?;
+async fn latency(arguments: &Arguments, namespaces: &Namespaces, table: &mut Table) -> Result<()> {
+    let mut times = latency::times(namespaces, arguments.changes).await?;
     times.sort();
     let of = |share| percentile(&times, share).as_secs_f64() * 1000.0;
     table.free("changed CSV to its effect, median", format!("{:.0} ms", of(50)));

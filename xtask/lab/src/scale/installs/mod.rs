@@ -16,9 +16,9 @@ use olm_testkit::operators::{OLM_NAMESPACE, Operator};
 use tokio::time::Instant;
 
 use super::arrivals::Arrivals;
-use super::crowd::Crowd;
 use super::latency::Latency;
 use super::measures::{self, count, patience};
+use super::namespaces::Namespaces;
 use super::offer::Catalog;
 use super::requests::Requests;
 use super::stage::Stage;
@@ -49,26 +49,26 @@ const SHARE: Duration = Duration::from_secs(3);
 
 /// Fills the cluster and measures.
 pub(super) async fn measure(arguments: &Arguments, stage: &Stage) -> Result<Table> {
-    let crowd = Crowd::new(stage.client.clone(), arguments.namespaces);
+    let namespaces = Namespaces::new(stage.client.clone(), arguments.namespaces);
     let name = format!("installs-{}", std::process::id());
     let catalog = load::offer().put(stage, &arguments.global_namespace, &name).await?;
-    let measured = with_catalog(arguments, stage, &crowd, &catalog).await;
-    let dissolved = crowd.dissolve().await;
+    let measured = with_catalog(arguments, stage, &namespaces, &catalog).await;
+    let dissolved = namespaces.dissolve().await;
     catalog.withdraw().await.and(dissolved).and(measured)
 }
 
 async fn with_catalog(
     arguments: &Arguments,
     stage: &Stage,
-    crowd: &Crowd,
+    namespaces: &Namespaces,
     catalog: &Catalog,
 ) -> Result<Table> {
     let mut table = Table::default();
     let group = |name: &str| builders::operator_group(name, "group", &[name]);
-    crowd.fill(|home| async move { home.create(&group(&home.name)).await }).await?;
+    namespaces.fill(|home| async move { home.create(&group(&home.name)).await }).await?;
     let mut requests = stage.requests().await?;
     requests.until_quiet(patience(SHARE, arguments.namespaces)).await?;
-    install(arguments, stage, crowd, catalog, &mut requests, &mut table).await?;
+    install(arguments, stage, namespaces, catalog, &mut requests, &mut table).await?;
     measures::silence(arguments.silence, &mut requests, &mut table).await?;
     for operator in Operator::ALL {
         measures::memory("at rest", (operator, None), stage, &mut table).await?;
@@ -79,19 +79,21 @@ async fn with_catalog(
 async fn install(
     arguments: &Arguments,
     stage: &Stage,
-    crowd: &Crowd,
+    namespaces: &Namespaces,
     catalog: &Catalog,
     requests: &mut Requests,
     table: &mut Table,
 ) -> Result<()> {
     let (installs, patience) = (arguments.namespaces, patience(SHARE, arguments.namespaces));
     let named = watcher::Config::default().fields(&format!("metadata.name={}", load::CSV));
-    let mut arrivals = Arrivals::watch(crowd, named);
+    let mut arrivals = Arrivals::watch(namespaces, named);
     let before = stage.asked(Operator::Catalog).await?;
     requests.writes().await?;
     let latency = Latency::begin(stage).await?;
     let started = Instant::now();
-    crowd.each(|home| async move { home.create(&catalog.subscription(&home.name)).await }).await?;
+    namespaces
+        .each(|home| async move { home.create(&catalog.subscription(&home.name)).await })
+        .await?;
     arrivals.until(installs, patience).await?;
     let took = started.elapsed().as_secs_f64();
     table.bounded(&format!("{installs} CSVs are there"), took, CREATED, "s");

@@ -31,13 +31,13 @@ fn install_plans_are_numbered_by_age_and_keep_their_numbers() {
         json!({"kind": "InstallPlan", "metadata": metadata})
     };
     let (late, early) = ("2026-01-01T00:00:09Z", "2026-01-01T00:00:01Z");
-    let wish = json!({"kind": "Subscription", "metadata": {"name": "s"}, "status": {
+    let subscription = json!({"kind": "Subscription", "metadata": {"name": "s"}, "status": {
         "installplan": {"name": "install-zzzzz", "uuid": PLAN_UID},
     }});
     let mut normaliser = Normaliser::default();
     let first = plan("install-zzzzz", early, PLAN_UID);
     normaliser.normalise(vec![first]);
-    let state = normaliser.normalise(vec![plan("install-aaaaa", late, UID), wish]);
+    let state = normaliser.normalise(vec![plan("install-aaaaa", late, UID), subscription]);
     assert_eq!(normaliser.install_plan(1), Some(("n", "install-zzzzz")));
     assert_eq!(normaliser.install_plan(3), None);
     let names: Vec<_> = state.keys().map(ToString::to_string).collect();

@@ -20,13 +20,13 @@ use crate::wait;
 pub(super) fn all() -> Vec<Scenario> {
     vec![
         scenario(
-            "companions::an_operator_lists_its_parts",
+            "related_objects::an_operator_lists_its_parts",
             "an Operator lists what belongs to it, comes back while it has parts, and its parts \
              keep their label",
             an_operator_lists_its_parts,
         ),
         scenario(
-            "companions::a_condition_and_its_rights",
+            "related_objects::a_condition_and_its_rights",
             "each CSV has an OperatorCondition that its accounts may write, and what they write is \
              acknowledged",
             a_condition_and_its_rights,
@@ -87,7 +87,7 @@ const PARTS: [&str; 11] = [
     "Subscription",
 ];
 
-/// Whether every part is listed, in the order of their kinds, and the CSV tells its phase.
+/// Whether every part is listed, in the order of their kinds, and the CSV reports its phase.
 fn is_complete(operator: &Operator) -> bool {
     let status = operator.status.clone().unwrap_or_default();
     let refs = status.components.unwrap_or_default().refs;

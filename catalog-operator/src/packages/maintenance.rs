@@ -30,8 +30,8 @@ const REST: Duration = Duration::from_secs(60);
 /// What the API server needs at most to notice a changed APIService, and the pause after a failure.
 const NOTICE: Duration = Duration::from_secs(5);
 
-/// Looks after certificates.
-pub struct Upkeep {
+/// Maintains the certificates of the packages API.
+pub struct Maintenance {
     client: Client,
     interpreter: Interpreter,
     leadership: Leadership,
@@ -41,8 +41,8 @@ pub struct Upkeep {
     shown: Option<Serving>,
 }
 
-impl Upkeep {
-    /// Looks after those of `api`, served by an operator in `namespace`.
+impl Maintenance {
+    /// Maintains those of `api`, served by an operator in `namespace`.
     pub fn new(
         client: Client,
         interpreter: Interpreter,

@@ -1,4 +1,4 @@
-//! Whether a process has rivals at all, as its command line says.
+//! Whether a process takes part in a leader election, as its command line says.
 
 use std::sync::Arc;
 
@@ -11,8 +11,8 @@ use crate::tasks::Tasks;
 
 /// Why a process cannot take part in an election.
 #[derive(Debug, thiserror::Error)]
-pub enum CandidacyError {
-    /// Nobody knows where the Lease is.
+pub enum ParticipantError {
+    /// The namespace of the Lease is not known.
     #[error("--leader-elect needs --namespace, where the replicas share a Lease")]
     NoNamespace,
     /// There is no client for the Lease.
@@ -23,14 +23,14 @@ pub enum CandidacyError {
 /// Exit code of a replica that lost its Lease.
 pub const DEPOSED_EXIT_CODE: i32 = 1;
 
-/// A process without rivals, or a replica that takes part in an election.
+/// A process that runs alone, or a replica that takes part in an election.
 #[derive(Clone)]
-pub struct Candidacy {
+pub struct Participant {
     election: Option<Election>,
     leadership: Leadership,
 }
 
-impl Candidacy {
+impl Participant {
     /// That of the operator `name`, installed in `namespace`; alone unless `elect`. The Lease has a
     /// client of its own, which writes without leading.
     ///
@@ -41,12 +41,12 @@ impl Candidacy {
         connector: &Connector,
         namespace: &str,
         name: &str,
-    ) -> Result<Self, CandidacyError> {
+    ) -> Result<Self, ParticipantError> {
         if !elect {
             return Ok(Self { election: None, leadership: Leadership::alone() });
         }
         if namespace.is_empty() {
-            return Err(CandidacyError::NoNamespace);
+            return Err(ParticipantError::NoNamespace);
         }
         let options = LeaseOptions::new(namespace, name, identity());
         let election = Election::new(connector.client()?, options);

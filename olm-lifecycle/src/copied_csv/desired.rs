@@ -18,7 +18,7 @@ pub struct Copying {
 
 /// What should become of the copy in a namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wish {
+pub enum Desired {
     /// It should exist, in step with the original.
     Present,
     /// It should not exist.
@@ -29,28 +29,28 @@ pub enum Wish {
 
 /// What should become of the copy of `origin` in `target`. `given` are the targets that its group
 /// gives it, if its annotations agree with them.
-pub fn wish(
+pub fn desired(
     origin: Option<&ClusterServiceVersion>,
     given: Option<&NamespaceSet>,
     target: &str,
     copying: &Copying,
-) -> Wish {
-    let Some(origin) = origin else { return Wish::Absent };
+) -> Desired {
+    let Some(origin) = origin else { return Desired::Absent };
     if origin.metadata.namespace.as_deref() == Some(target)
         || origin.metadata.deletion_timestamp.is_some()
     {
-        return Wish::Leave;
+        return Desired::Leave;
     }
     if reason(origin) == reasons::INTER_OPERATOR_GROUP_OWNER_CONFLICT
         || !annotated_targets(origin).contains(target)
     {
-        return Wish::Absent;
+        return Desired::Absent;
     }
-    let Some(given) = given.filter(|_| is_copiable(origin)) else { return Wish::Leave };
+    let Some(given) = given.filter(|_| is_copiable(origin)) else { return Desired::Leave };
     if given.is_all() && !copying.enabled && !copying.protected.contains(target) {
-        return Wish::Absent;
+        return Desired::Absent;
     }
-    Wish::Present
+    Desired::Present
 }
 
 /// The targets that the CSV shows; all namespaces when it shows none.

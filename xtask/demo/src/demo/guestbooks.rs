@@ -1,4 +1,4 @@
-//! Somebody uses the operator: a Guestbook, which must outlive every upgrade.
+//! A user's custom resource: a Guestbook, which must outlive every upgrade.
 
 use anyhow::{Context, Result, ensure};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;

@@ -19,7 +19,7 @@ use tokio::time::{Instant, sleep};
 const SIDE_BY_SIDE: usize = 16;
 
 /// What the cluster's own controllers may take for a namespace, once they have begun.
-const SETTLING: Duration = Duration::from_millis(500);
+const PER_NAMESPACE: Duration = Duration::from_millis(500);
 
 /// What they may take to begin.
 const BEGINNING: Duration = Duration::from_secs(30);
@@ -29,16 +29,16 @@ const PAUSE: Duration = Duration::from_secs(1);
 
 /// Namespaces of one run.
 #[derive(Clone)]
-pub(super) struct Crowd {
+pub(super) struct Namespaces {
     client: Client,
     names: Vec<String>,
 }
 
-impl Crowd {
+impl Namespaces {
     /// So many namespaces; nothing is created yet.
     pub(super) fn new(client: Client, count: usize) -> Self {
         let run = std::process::id();
-        let names = (0..count).map(|number| format!("crowd-{run}-{number}")).collect();
+        let names = (0..count).map(|number| format!("scale-{run}-{number}")).collect();
         Self { client, names }
     }
 
@@ -71,15 +71,16 @@ impl Crowd {
             fill(home).await.with_context(|| format!("cannot fill namespace {name}"))
         })
         .await?;
-        self.settle().await
+        self.until_ready().await
     }
 
     /// Waits until every namespace has its first ServiceAccount. The cluster's own controller makes
     /// them one after the other, and without it no Pod starts.
-    async fn settle(&self) -> Result<()> {
+    async fn until_ready(&self) -> Result<()> {
         let accounts: Api<ServiceAccount> = Api::all(self.client());
         let first = ListParams::default().fields("metadata.name=default");
-        let deadline = Instant::now() + BEGINNING + SETTLING * u32::try_from(self.names.len())?;
+        let deadline =
+            Instant::now() + BEGINNING + PER_NAMESPACE * u32::try_from(self.names.len())?;
         loop {
             let found = accounts.list_metadata(&first).await?.items.into_iter();
             let found: BTreeSet<_> = found.filter_map(|account| account.namespace()).collect();

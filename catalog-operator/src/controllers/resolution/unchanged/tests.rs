@@ -63,7 +63,7 @@ fn snapshot() -> Arc<CatalogSnapshot> {
 
 type Change = (&'static str, bool, fn(&mut World));
 
-/// What is changed, and whether the namespace is as settled as before.
+/// What is changed, and whether the namespace counts as unchanged.
 const CHANGES: [Change; 18] = [
     ("nothing", true, |_| {}),
     ("a label", true, |w| w.subscription["metadata"]["labels"] = json!({"a": "b"})),
@@ -91,14 +91,14 @@ const CHANGES: [Change; 18] = [
 fn only_what_the_resolver_sees_counts() {
     for (what, same, change) in CHANGES {
         let snapshot = snapshot();
-        let (settled, before) = (Settled::default(), world(&snapshot));
-        settled.keep("ns", before.inputs());
+        let (unchanged, before) = (Unchanged::default(), world(&snapshot));
+        unchanged.keep("ns", before.inputs());
         let mut after = world(&snapshot);
         change(&mut after);
-        assert_eq!(settled.holds("ns", &after.inputs()), same, "{what}");
-        assert!(!settled.holds("other", &after.inputs()), "{what}");
-        settled.forget("ns");
-        assert!(!settled.holds("ns", &before.inputs()), "{what}");
+        assert_eq!(unchanged.holds("ns", &after.inputs()), same, "{what}");
+        assert!(!unchanged.holds("other", &after.inputs()), "{what}");
+        unchanged.forget("ns");
+        assert!(!unchanged.holds("ns", &before.inputs()), "{what}");
     }
 }
 
@@ -112,16 +112,16 @@ fn whoever_waits_for_a_bundle_is_resolved_every_time(
     #[case] status: &str,
     #[case] kept: bool,
 ) {
-    let (settled, mut world) = (Settled::default(), world(&snapshot()));
+    let (unchanged, mut world) = (Unchanged::default(), world(&snapshot()));
     world.subscription["status"]["conditions"] = json!([{"type": kind, "status": status}]);
-    settled.keep("ns", world.inputs());
-    assert_eq!(settled.holds("ns", &world.inputs()), kept);
+    unchanged.keep("ns", world.inputs());
+    assert_eq!(unchanged.holds("ns", &world.inputs()), kept);
 }
 
 #[test]
 fn a_catalog_that_is_gone_is_not_kept_alive() {
     let snapshot = snapshot();
-    let settled = Settled::default();
-    settled.keep("ns", world(&snapshot).inputs());
+    let unchanged = Unchanged::default();
+    unchanged.keep("ns", world(&snapshot).inputs());
     assert_eq!(Arc::strong_count(&snapshot), 1);
 }

@@ -26,20 +26,20 @@ const EXPIRY: Family = Family::ours(
 /// Version of the program.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// What is told about the process as such. Clones share it.
+/// What is reported about the process as such. Clones share it.
 #[derive(Clone)]
-pub(super) struct Standing {
+pub(super) struct Health {
     leaders: Probes<String, bool>,
     certificates: Probes<String, Option<Timestamp>>,
 }
 
-impl Standing {
+impl Health {
     pub(super) fn register(catalogue: &Catalogue) -> Result<Self, MetricsError> {
-        let standing = Self { leaders: Probes::default(), certificates: Probes::default() };
+        let health = Self { leaders: Probes::default(), certificates: Probes::default() };
         let families = [BUILD, LEADER, EXPIRY].map(|family| family.described(Type::Gauge));
-        let read = standing.clone();
+        let read = health.clone();
         catalogue.at_scrape(&families, move || read.samples())?;
-        Ok(standing)
+        Ok(health)
     }
 
     pub(super) fn leader(&self, lease: &str, leadership: &Leadership) {

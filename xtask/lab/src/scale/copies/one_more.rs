@@ -11,16 +11,16 @@ use super::load::Origin;
 use crate::scale::offer::Offer;
 use crate::scale::stage::Stage;
 
-const CSV: &str = "newcomer.v1.0.0";
+const CSV: &str = "extra.v1.0.0";
 
 /// From the Subscription to the CSV that has succeeded.
 pub(super) async fn time(stage: &Stage, origin: &Origin) -> Result<Duration> {
     let csv = csv(CSV, "1.0.0")
-        .deployment("newcomer", "default")
+        .deployment("extra", "default")
         .install_modes(&[InstallModeType::AllNamespaces]);
-    let offer = Offer { package: "newcomer", csv, crds: Vec::new() };
+    let offer = Offer { package: "extra", csv, crds: Vec::new() };
     let home = origin.home();
-    let catalog = offer.put(stage, &home.name, "newcomers").await?;
+    let catalog = offer.put(stage, &home.name, "extras").await?;
     let started = Instant::now();
     home.create(&catalog.subscription(&home.name)).await?;
     origin.succeeded(CSV).await?;

@@ -1,5 +1,5 @@
-//! What is told about steps: warnings, objects that were somebody else's, CRDs that are upgraded
-//! although objects do not fit.
+//! What is reported about steps: warnings, objects that were another owner's, CRDs that are
+//! upgraded although objects do not fit.
 
 use super::*;
 
@@ -10,21 +10,21 @@ fn notes(cluster: &mut Cluster, steps: &[Step]) -> Vec<(usize, String)> {
 }
 
 #[test]
-fn warnings_are_told_step_by_step() {
+fn warnings_are_reported_step_by_step() {
     let mut cluster = Cluster { warns: Some(("ConfigMap", "old")), ..Cluster::default() };
     let mut unresolved = core("ConfigMap", named("b"));
     unresolved.resolving = "csv.v1".to_owned();
-    let told = notes(&mut cluster, &[csv_step(), core("ConfigMap", named("a")), unresolved]);
+    let reported = notes(&mut cluster, &[csv_step(), core("ConfigMap", named("a")), unresolved]);
     let text = |name| {
         format!(
             "1 warning(s) generated during installation of operator \"csv.v1\" (ConfigMap \"{name}\"): old"
         )
     };
-    assert_eq!(told, [(1, text("a")), (2, text("b"))]);
+    assert_eq!(reported, [(1, text("a")), (2, text("b"))]);
 }
 
 #[test]
-fn a_step_of_no_operator_is_told_without_one() {
+fn a_step_of_no_operator_is_reported_without_one() {
     let note = Note { step: 0, what: Matter::Warnings(vec!["a".to_owned(), "b".to_owned()]) };
     let step = Step { resolving: String::new(), ..core("Service", named("s")) };
     let text = "2 warning(s) generated during operator installation (Service \"s\"): a, b";
@@ -32,14 +32,14 @@ fn a_step_of_no_operator_is_told_without_one() {
 }
 
 #[test]
-fn an_object_of_somebody_else_is_not_taken_over_silently() {
+fn an_object_of_another_owner_is_not_taken_over_silently() {
     let mut cluster = Cluster::default();
     let theirs = json!({"metadata": {"name": "c", "namespace": "ns"}, "data": {"theirs": "1"}});
     cluster.put("ConfigMap", Some("ns"), "c", theirs);
     let steps =
         [csv_step(), core("ConfigMap", json!({"metadata": {"name": "c"}, "data": {"ours": "1"}}))];
-    let told = notes(&mut cluster, &steps);
-    let [(1, text)] = told.as_slice() else { panic!("{told:?}") };
+    let reported = notes(&mut cluster, &steps);
+    let [(1, text)] = reported.as_slice() else { panic!("{reported:?}") };
     assert!(
         text.starts_with("ConfigMap \"c\" existed before and was not managed by OLM"),
         "{text}"
@@ -48,7 +48,7 @@ fn an_object_of_somebody_else_is_not_taken_over_silently() {
 }
 
 #[test]
-fn an_object_that_somebody_else_has_and_that_stays_is_not_told() {
+fn an_object_that_another_owner_has_and_that_stays_is_not_reported() {
     let mut cluster = Cluster::default();
     cluster.put("Subscription", Some("ns"), "sub", named("sub"));
     let step = step("operators.coreos.com", "Subscription", named("sub"));

@@ -1,4 +1,4 @@
-//! What a person writes: namespaces, groups, Subscriptions, approvals, deletions.
+//! What a user writes: namespaces, groups, Subscriptions, approvals, deletions.
 
 use std::collections::BTreeSet;
 
@@ -87,12 +87,15 @@ impl Home {
         first: &str,
         approval: Approval,
     ) -> Result<()> {
-        let mut wish = builders::subscription(&self.namespace, package, channel, CATALOG);
-        wish.spec.source_namespace = OLM_NAMESPACE.to_owned();
-        wish.spec.starting_csv = Some(first.to_owned());
-        wish.spec.install_plan_approval = Some(approval);
-        let wishes = self.api::<Subscription>();
-        wishes.create(&PostParams::default(), &wish).await.context("cannot subscribe")?;
+        let mut subscription = builders::subscription(&self.namespace, package, channel, CATALOG);
+        subscription.spec.source_namespace = OLM_NAMESPACE.to_owned();
+        subscription.spec.starting_csv = Some(first.to_owned());
+        subscription.spec.install_plan_approval = Some(approval);
+        let subscriptions = self.api::<Subscription>();
+        subscriptions
+            .create(&PostParams::default(), &subscription)
+            .await
+            .context("cannot subscribe")?;
         Ok(())
     }
 

@@ -4,7 +4,7 @@ use olm_types::api::BundleLookupCondition;
 use olm_types::hash::unpack_name;
 use serde_json::json;
 
-use super::lookup::{Standing, get, note_job, note_missing_catalog, note_unpacked, standing};
+use super::lookup::{LookupState, get, note_job, note_missing_catalog, note_unpacked, state};
 use super::*;
 
 const PENDING: &str = "BundleLookupPending";
@@ -26,15 +26,15 @@ fn no_catalog_source() {
     );
     let since = get(&lookup, PENDING).unwrap().last_transition_time.clone();
     assert_eq!(since.unwrap().0, now());
-    assert_eq!(standing(&lookup), Standing::Pending);
+    assert_eq!(state(&lookup), LookupState::Pending);
 }
 
 #[test]
 fn a_new_bundle() {
     let mut lookup = lookup();
-    assert_eq!(standing(&lookup), Standing::Pending);
+    assert_eq!(state(&lookup), LookupState::Pending);
     let next = note_job(&mut lookup, &live("job", 10), &[], now());
-    assert_eq!(next, Standing::Pending);
+    assert_eq!(next, LookupState::Pending);
     assert_eq!(words(get(&lookup, PENDING)), "True JobIncomplete: unpack job not completed");
 }
 
@@ -42,10 +42,10 @@ fn a_new_bundle() {
 fn a_complete_job() {
     let mut lookup = lookup();
     let job = with_condition(live("job", 10), "Complete", "", 20);
-    assert_eq!(note_job(&mut lookup, &job, &[], now()), Standing::Settled);
+    assert_eq!(note_job(&mut lookup, &job, &[], now()), LookupState::Done);
     note_unpacked(&mut lookup);
     assert!(get(&lookup, PENDING).is_none());
-    assert_eq!(standing(&lookup), Standing::Settled);
+    assert_eq!(state(&lookup), LookupState::Done);
 }
 
 #[test]
@@ -75,10 +75,10 @@ fn an_image_that_cannot_be_pulled() {
 fn a_failed_job() {
     let mut lookup = lookup();
     let job = with_condition(live("job", 10), "Failed", "DeadlineExceeded", 20);
-    assert_eq!(note_job(&mut lookup, &job, &[], now()), Standing::Failed);
+    assert_eq!(note_job(&mut lookup, &job, &[], now()), LookupState::Failed);
     let failure = get(&lookup, "BundleLookupFailed");
     assert_eq!(words(failure), "True DeadlineExceeded: DeadlineExceeded message");
-    assert_eq!(standing(&lookup), Standing::Failed);
+    assert_eq!(state(&lookup), LookupState::Failed);
 }
 
 #[test]

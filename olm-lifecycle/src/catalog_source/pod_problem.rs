@@ -1,6 +1,6 @@
 //! Why the Pod of a registry does not serve: an image that cannot be pulled, a program that ends.
 //!
-//! The words do not change from one try to the next, so that a Pod that never comes up is told
+//! The words do not change from one try to the next, so that a Pod that never comes up is reported
 //! once.
 
 use std::sync::Arc;
@@ -38,10 +38,10 @@ pub(super) fn of_pods(name: &str, pods: &[Arc<Pod>]) -> Option<String> {
 fn of_pod(pod: &Pod) -> Option<String> {
     let status = pod.status.as_ref()?;
     let containers = status.init_container_statuses.iter().chain(&status.container_statuses);
-    let (container, trouble) = containers
+    let (container, problem) = containers
         .flatten()
-        .find_map(|container| of_container(container).map(|trouble| (container, trouble)))?;
-    Some(format!("container {} of Pod {} {trouble}", container.name, pod.name_any()))
+        .find_map(|container| of_container(container).map(|problem| (container, problem)))?;
+    Some(format!("container {} of Pod {} {problem}", container.name, pod.name_any()))
 }
 
 fn of_container(container: &ContainerStatus) -> Option<String> {
@@ -101,12 +101,12 @@ mod tests {
     #[case::starts_again(container(json!({"running": {}}), json!({"terminated": {"exitCode": 1, "message": "no catalog"}})), Some(ENDED))]
     #[case::waits_to_start_again(container(json!({"waiting": {"reason": "CrashLoopBackOff"}}), json!({"terminated": {"exitCode": 1, "message": "no catalog"}})), Some(ENDED))]
     #[case::restarted_in_order(container(json!({"running": {}}), json!({"terminated": {"exitCode": 0}})), None)]
-    fn troubles(#[case] status: Value, #[case] told: Option<&str>) {
-        assert_eq!(of_pods("c", &[pod(status)]).as_deref(), told);
+    fn problems(#[case] status: Value, #[case] reported: Option<&str>) {
+        assert_eq!(of_pods("c", &[pod(status)]).as_deref(), reported);
     }
 
     #[test]
-    fn a_ready_pod_is_no_trouble() {
+    fn a_ready_pod_is_no_problem() {
         let mut status = container(json!({}), json!({"terminated": {"exitCode": 1}}));
         status["conditions"] = json!([{"type": "Ready", "status": "True"}]);
         assert_eq!(of_pods("c", &[pod(status)]), None);

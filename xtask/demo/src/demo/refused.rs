@@ -1,4 +1,4 @@
-//! A wish that cannot be fulfilled, and what a person reads then.
+//! A Subscription that cannot be resolved, and what a person reads then.
 
 use anyhow::{Context, Result, ensure};
 use kube::api::Api;
@@ -10,8 +10,8 @@ use super::stage::Stage;
 use super::subscription;
 use super::timeline::Timeline;
 
-/// Where the wish is made; it must not disturb the other namespace.
-pub(super) const NAMESPACE: &str = "demo-trouble";
+/// Where the Subscription is created; it must not disturb the other namespace.
+pub(super) const NAMESPACE: &str = "demo-refused";
 
 /// A channel that the package does not have.
 const CHANNEL: &str = "nightly";
@@ -35,12 +35,14 @@ pub(super) async fn show(timeline: &Timeline, stage: &Stage) -> Result<()> {
 }
 
 async fn answer(stage: &Stage) -> Result<SubscriptionCondition> {
-    let wishes: Api<Subscription> = Api::namespaced(stage.client.clone(), NAMESPACE);
-    let failed = |wish: &Subscription| {
-        let conditions = wish.status.as_ref().map_or(&[][..], |status| &status.conditions);
+    let subscriptions: Api<Subscription> = Api::namespaced(stage.client.clone(), NAMESPACE);
+    let failed = |subscription: &Subscription| {
+        let conditions = subscription.status.as_ref().map_or(&[][..], |status| &status.conditions);
         conditions.iter().find(|c| c.type_ == "ResolutionFailed" && c.status == "True").cloned()
     };
-    let wish =
-        wait::until(&wishes, "guestbook", "be refused", |wish| failed(wish).is_some()).await?;
-    failed(&wish).context("the condition is gone")
+    let subscription = wait::until(&subscriptions, "guestbook", "be refused", |subscription| {
+        failed(subscription).is_some()
+    })
+    .await?;
+    failed(&subscription).context("the condition is gone")
 }

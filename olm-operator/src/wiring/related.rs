@@ -50,7 +50,7 @@ impl Parts {
     }
 
     /// Starts them once all stores are filled.
-    pub(super) fn start_companions(&self) {
+    pub(super) fn start_related(&self) {
         let Triggers { stores, queues, components, dependents, .. } = &self.triggers;
         let interpreter = &self.interpreter;
         let operators = OperatorReconciler {
@@ -92,7 +92,7 @@ impl Parts {
             kinds: ApiKinds::new(self.client.clone()),
             interpreter: self.interpreter.clone(),
             report: self.report.clone(),
-            told: AtomicBool::default(),
+            reported: AtomicBool::default(),
         };
         self.start("clusteroperator", &queues.reports, reports, 1);
         queues.add_reports();

@@ -16,12 +16,12 @@ const PATIENCE: Duration = Duration::from_secs(180);
 const LOOK: Duration = Duration::from_millis(100);
 
 /// The state at the beginning of each run.
-pub(super) struct Slate {
+pub(super) struct Baseline {
     kinds: Kinds,
     initial: Dump,
 }
 
-impl Slate {
+impl Baseline {
     /// Everything is as it should be now.
     pub(super) async fn record(client: &Client) -> Result<Self> {
         let kinds = Kinds::discover(client).await?;
@@ -64,7 +64,7 @@ impl Slate {
         initial.map(|(key, object)| (key.clone(), object.clone())).collect()
     }
 
-    /// One step back for one object; the next look tells whether it was enough.
+    /// One step back for one object; the next look shows whether it was enough.
     async fn take_back(&self, client: &Client, key: &Key, object: &Value) -> Result<()> {
         let Some(resource) = self.kinds.get(&key.kind) else { return Ok(()) };
         let api: Api<DynamicObject> = match key.namespace.as_str() {

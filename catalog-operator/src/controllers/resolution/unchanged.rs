@@ -18,11 +18,11 @@ use crate::relevance::{awaits_bundle, same_csv, same_subscription};
 
 /// What every namespace was resolved from, where nothing was left to be done.
 #[derive(Default)]
-pub struct Settled {
+pub struct Unchanged {
     inputs: DashMap<String, Inputs>,
 }
 
-impl Settled {
+impl Unchanged {
     /// Whether the namespace was resolved from the same already.
     pub(super) fn holds(&self, namespace: &str, inputs: &Inputs) -> bool {
         self.inputs.get(namespace).is_some_and(|last| last.is_same(inputs))
