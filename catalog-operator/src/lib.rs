@@ -6,7 +6,6 @@
 
 pub mod args;
 pub mod catalogs;
-mod clock;
 pub mod controllers;
 pub mod digest;
 mod metrics;
@@ -26,6 +25,11 @@ pub use args::Args;
 pub use wiring::{run, run_with};
 
 use olm_kit::flags::CommandLine;
+
+/// The wall clock, which is read in whole seconds here.
+mod clock {
+    pub(crate) use olm_kit::clock::now_in_seconds as now;
+}
 
 /// The program: reads the command line and runs until a signal ends it.
 ///

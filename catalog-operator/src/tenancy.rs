@@ -31,14 +31,9 @@ impl Tenancy {
         client: &Client,
         leadership: &Leadership,
     ) -> Result<Self, SharedKeyError> {
-        let key = match args.tenant_policy {
-            TenantPolicy::V0 => None,
-            TenantPolicy::Strict => {
-                let key = SharedKey::new(client, &args.namespace, ATTESTATION_KEY);
-                key.look(leadership).await?;
-                Some(key)
-            }
-        };
+        let secret = (args.namespace.as_str(), ATTESTATION_KEY);
+        let is_needed = args.tenant_policy.is_strict();
+        let key = SharedKey::if_needed(is_needed, client, secret, leadership).await?;
         Ok(Self {
             client: client.clone(),
             policy: args.tenant_policy,
@@ -61,7 +56,7 @@ impl Tenancy {
 
     /// Whether tenants are trusted less than in v0.
     pub(crate) fn is_strict(&self) -> bool {
-        self.policy == TenantPolicy::Strict
+        self.policy.is_strict()
     }
 
     /// Where global catalogs are.

@@ -15,6 +15,7 @@
 //! folder --fbc--> catalog --index--> file --registry::server--> gRPC
 //!                        gRPC --registry::client--> snapshot --> resolver
 //!                                                      '-------> packages
+//! folder --snapshot::SnapshotSet::of_folder--> resolver, without a server
 //! ```
 //!
 //! Behind features are programs: `server` is `olm-registry`, `tools` adds what talks to a cluster

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use olm_catalog::connection::{CatalogConnection, LoadError};
 use olm_catalog::registry::client::{ClientOptions, RegistryClient};
-use olm_catalog::snapshot::{LimitExceeded, Member, SnapshotLimits, SnapshotSet};
+use olm_catalog::snapshot::{FolderError, LimitExceeded, Member, SnapshotLimits, SnapshotSet};
 use olm_types::bundle::{BundleContent, CatalogKey, Entry, Universe};
 use olm_types::gvk::Gvk;
+use rstest::rstest;
 
-use crate::support::Server;
+use crate::support::{Server, catalog_folder};
 
 fn line(entry: &Entry) -> String {
     let image = match &entry.content {
@@ -38,6 +39,35 @@ async fn of_the_etcd_package() {
     insta::assert_debug_snapshot!("properties", head.properties);
     assert_eq!(snapshot.skipped_count(), 0);
     assert_eq!(&*snapshot.packages()["etcd"].channels["beta"].head, "etcdoperator.v0.9.0");
+}
+
+/// Without a server, a folder gives what it gives with one.
+#[rstest]
+#[case("etcd")]
+#[case("other")]
+#[case("peculiar")]
+#[tokio::test]
+async fn of_a_folder_that_is_not_served(#[case] catalog: &str) {
+    let served = Server::start(catalog).await.client().load().await.unwrap();
+    let key = CatalogKey::new("olm", "test");
+    let set = SnapshotSet::of_folder(key.clone(), &catalog_folder(catalog)).unwrap();
+    let read = set.snapshot(&key).unwrap();
+    assert!(!read.entries().is_empty());
+    assert_eq!(read.entries(), served.entries());
+    assert_eq!(read.packages(), served.packages());
+    assert_eq!(read.skipped_count(), served.skipped_count());
+    assert_eq!(set.all(), served.entries());
+}
+
+#[test]
+fn of_a_folder_without_a_valid_catalog() {
+    let folder = tempfile::tempdir().unwrap();
+    let read = || SnapshotSet::of_folder(CatalogKey::new("olm", "test"), folder.path());
+    std::fs::write(folder.path().join("a.yaml"), "schema: olm.package\nname: a\n").unwrap();
+    let error = read().unwrap_err();
+    assert!(matches!(error, FolderError::Catalog(_)), "{error}");
+    std::fs::write(folder.path().join("a.yaml"), "schema: [").unwrap();
+    assert!(read().unwrap_err().to_string().contains("a.yaml"));
 }
 
 #[tokio::test]

@@ -20,6 +20,7 @@
 //!     how endpoints show who they are, and find out who calls.
 //! 12. [`leader`]: which of several replicas acts.
 //! 13. [`tasks::in_place`]: work on large texts, beside the tasks that wait for the same thread.
+//! 14. [`clock`]: the time, for functions that read none.
 //!
 //! Feature `otlp` adds a module of that name: spans for an OpenTelemetry collector.
 //!
@@ -46,6 +47,7 @@ pub mod aggregated;
 pub mod callers;
 pub mod certificates;
 pub mod client;
+pub mod clock;
 pub mod controller;
 pub mod discovery;
 pub mod events;

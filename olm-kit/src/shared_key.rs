@@ -68,6 +68,25 @@ impl SharedKey {
         }
     }
 
+    /// That of this Secret for a process that starts, if it needs one: what is there already is read, and
+    /// a process without rivals makes it.
+    ///
+    /// # Errors
+    /// As [`Self::look`].
+    pub async fn if_needed(
+        is_needed: bool,
+        client: &Client,
+        (namespace, name): (&str, &str),
+        leadership: &Leadership,
+    ) -> Result<Option<Self>, SharedKeyError> {
+        if !is_needed {
+            return Ok(None);
+        }
+        let key = Self::new(client, namespace, name);
+        key.look(leadership).await?;
+        Ok(Some(key))
+    }
+
     /// Looks for the key when a process starts, so that a Secret that holds none is reported then. A
     /// process without rivals makes it.
     ///
@@ -173,6 +192,22 @@ mod tests {
         key.look(&alone).await.unwrap();
         assert_eq!(key.get().await.unwrap(), [7; 32]);
         script.finish();
+    }
+
+    #[rstest]
+    #[case::needed(true)]
+    #[case::not_needed(false)]
+    #[tokio::test]
+    async fn a_key_that_is_not_needed_is_not_looked_for(#[case] is_needed: bool) {
+        let alone = Leadership::alone();
+        let script = match is_needed {
+            true => Script::new().answer(&format!("GET {SECRETS}/k"), 200, secret(32)),
+            false => Script::new(),
+        };
+        let client = script.client_led_by(&alone);
+        let key = SharedKey::if_needed(is_needed, &client, ("olm", "k"), &alone).await.unwrap();
+        assert_eq!(key.is_some(), is_needed);
+        assert_eq!(script.finish().len(), usize::from(is_needed));
     }
 
     #[tokio::test(start_paused = true)]

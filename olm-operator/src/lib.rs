@@ -6,7 +6,6 @@
 
 pub mod args;
 mod changes;
-mod clock;
 mod components;
 pub mod controllers;
 mod dependents;
@@ -26,6 +25,7 @@ pub mod wiring;
 pub use args::Args;
 pub use wiring::{run, run_with};
 
+use olm_kit::clock;
 use olm_kit::flags::CommandLine;
 
 /// The program: reads the command line and runs until a signal ends it.

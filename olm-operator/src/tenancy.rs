@@ -32,14 +32,9 @@ impl Tenancy {
         client: &Client,
         leadership: &Leadership,
     ) -> Result<Self, SharedKeyError> {
-        let key = match args.tenant_policy {
-            TenantPolicy::V0 => None,
-            TenantPolicy::Strict => {
-                let key = SharedKey::new(client, &args.namespace, ATTESTATION_KEY);
-                key.look(leadership).await?;
-                Some(key)
-            }
-        };
+        let secret = (args.namespace.as_str(), ATTESTATION_KEY);
+        let is_needed = args.tenant_policy.is_strict();
+        let key = SharedKey::if_needed(is_needed, client, secret, leadership).await?;
         Ok(Self { policy: args.tenant_policy, key, home: args.namespace.clone() })
     }
 

@@ -43,6 +43,12 @@ pub struct TargetsNotAllowed {
 }
 
 impl TenantPolicy {
+    /// Whether tenants are trusted less than in v0. Then marks show what comes from global catalogs, and
+    /// the operators share a key for them.
+    pub fn is_strict(self) -> bool {
+        self == Self::Strict
+    }
+
     /// Whether a namespace with these annotations may do as under v0's policy: an administrator
     /// who allows all targets trusts it with the whole cluster.
     pub fn trusts(self, annotations: &BTreeMap<String, String>) -> bool {

@@ -24,7 +24,6 @@ pub mod gvk;
 pub mod hash;
 pub mod image_ref;
 pub mod labels;
-pub mod names;
 pub mod owner;
 pub mod properties;
 pub mod reasons;

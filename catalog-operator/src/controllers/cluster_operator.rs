@@ -11,7 +11,6 @@ use olm_kit::interpreter::Interpreter;
 use olm_lifecycle::cluster_operator::{API, CatalogReport, decide_catalog};
 use serde_json::Value;
 
-use super::act;
 use crate::clock;
 use crate::stores::Stores;
 
@@ -57,7 +56,7 @@ impl Reconciler<String> for ClusterOperators {
         };
         let pause = if live.is_some() { LOOK } else { Duration::ZERO };
         let effect = decide_catalog(&self.report(name, live), clock::now());
-        act(&self.interpreter, effect.as_slice()).await?;
+        self.interpreter.act(effect.as_slice()).await?;
         Ok(Conclusion::RequeueAfter(pause))
     }
 }

@@ -31,7 +31,7 @@ impl Cluster {
             Api::namespaced(self.client.clone(), &wanted.namespace().unwrap_or_default());
         if let Some(found) = config_maps.get_opt(&wanted.name_any()).await? {
             let claim: Vec<_> = objects::claim(&found).into_iter().collect();
-            self.act(&claim).await?;
+            self.interpreter.act(&claim).await?;
             return Ok(found);
         }
         let manifest = serde_json::to_value(&wanted).map_err(ReconcileError::other)?;
@@ -44,11 +44,6 @@ impl Cluster {
                 wanted.name_any()
             ))),
         }
-    }
-
-    /// Carries out effects; the first refusal is the error.
-    pub(super) async fn act(&self, effects: &[Effect]) -> Result<(), ReconcileError> {
-        ReconcileError::from_outcomes(&self.interpreter.execute(effects).await)
     }
 
     /// Carries out one effect, and says what came of it; a refusal is the error.

@@ -39,7 +39,7 @@ impl BundleUnpacker for JobUnpacker {
         match attempts.next(&wanted, order.retry_interval, clock::now()) {
             Next::Start(effect) => start(cluster, order.lookup, effect).await,
             Next::Watch { job, cleanup, retry_in } => {
-                cluster.act(&cleanup).await?;
+                cluster.interpreter.act(&cleanup).await?;
                 watch(cluster, order.lookup, &into, &job, retry_in)
             }
         }
@@ -70,7 +70,7 @@ async fn ensure_account(cluster: &Cluster, into: &ConfigMap) -> Result<(), Recon
         account: Api::namespaced(client(), &namespace).get_opt(&name).await?,
         binding: Api::namespaced(client(), &namespace).get_opt(&name).await?,
     };
-    cluster.act(&objects::ensure_account(into, &found)).await
+    cluster.interpreter.act(&objects::ensure_account(into, &found)).await
 }
 
 fn job_order(order: &Order) -> job::Order {

@@ -8,7 +8,7 @@ use serde_json::Value;
 use thiserror::Error;
 
 /// Largest file with annotations, in bytes. Real ones have about a thousand.
-pub const ANNOTATIONS_BYTES: u64 = 256 << 10;
+pub(crate) const ANNOTATIONS_BYTES: u64 = 256 << 10;
 
 /// What a bundle says about itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -9,7 +9,8 @@ mod render;
 mod unpack;
 mod write;
 
-pub use annotations::{ANNOTATIONS_BYTES, AnnotationsError, BundleAnnotations};
+pub(crate) use annotations::ANNOTATIONS_BYTES;
+pub use annotations::{AnnotationsError, BundleAnnotations};
 pub use manifests::{Manifest, ManifestError, read_folder};
 pub use render::{
     BundleError, ImageTemplate, MetadataError, Migration, MigrationError, RegistryV1, RenderError,

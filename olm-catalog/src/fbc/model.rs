@@ -130,7 +130,7 @@ impl Package {
 
 impl Bundle {
     /// Version and release in one text.
-    pub fn full_version(&self) -> String {
+    pub(crate) fn full_version(&self) -> String {
         if self.release.is_empty() {
             self.version.clone()
         } else {

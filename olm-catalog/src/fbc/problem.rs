@@ -63,7 +63,7 @@ impl Problem {
     }
 
     /// A problem of a channel.
-    pub fn of_channel(package: &str, channel: &str, message: impl Into<String>) -> Self {
+    pub(crate) fn of_channel(package: &str, channel: &str, message: impl Into<String>) -> Self {
         Self { channel: Some(channel.to_owned()), ..Self::of_package(package, message) }
     }
 

@@ -34,7 +34,7 @@ const TAR: (usize, &[u8]) = (257, b"ustar");
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// Whether there is an image at a path: a folder with a layout, or a tar file.
-pub fn is_image(path: &Path) -> bool {
+pub(crate) fn is_image(path: &Path) -> bool {
     if path.is_dir() {
         return path.join(MARK).is_file();
     }

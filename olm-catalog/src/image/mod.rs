@@ -32,7 +32,8 @@ pub use credentials::{CredentialError, Credentials, Keychain};
 pub use error::{ImageError, LayerError};
 pub use labels::Labels;
 pub use layer::{Compression, apply};
-pub use layout::{is_image, labels as labels_on_disk, open};
+pub(crate) use layout::is_image;
+pub use layout::{labels as labels_on_disk, open};
 pub use limits::Limits;
 #[cfg(feature = "pull")]
 pub use pull::{labels, pull};

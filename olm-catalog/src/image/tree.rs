@@ -57,7 +57,7 @@ impl Tree {
     }
 
     /// Whether there is a folder at the path, links followed.
-    pub fn is_folder(&self, path: &str) -> bool {
+    pub(crate) fn is_folder(&self, path: &str) -> bool {
         let real = self.real(path).unwrap_or_else(|_| path.to_owned());
         real.is_empty() || matches!(self.nodes.get(&real), Some((Node::Folder, _)))
     }

@@ -11,7 +11,7 @@ pub struct BooleanError(String);
 ///
 /// # Errors
 /// It is none of them.
-pub fn parse_bool(text: &str) -> Result<bool, BooleanError> {
+pub(crate) fn parse_bool(text: &str) -> Result<bool, BooleanError> {
     match text {
         "1" | "t" | "T" | "TRUE" | "true" | "True" => Ok(true),
         "0" | "f" | "F" | "FALSE" | "false" | "False" => Ok(false),

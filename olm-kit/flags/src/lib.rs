@@ -18,7 +18,8 @@ use std::ffi::OsString;
 
 use clap::{Error, Parser};
 
-pub use boolean::{BooleanError, parse_bool};
+pub use boolean::BooleanError;
+pub(crate) use boolean::parse_bool;
 pub use command::command;
 
 /// Reads a line that begins with the name of the program.

@@ -97,7 +97,7 @@ impl Authorities {
     ///
     /// # Errors
     /// What is wrong with the certificates.
-    pub fn of_clients(pem: &str) -> Result<Self, String> {
+    pub(crate) fn of_clients(pem: &str) -> Result<Self, String> {
         let data = BTreeMap::from([(CLIENTS.to_owned(), pem.to_owned())]);
         Self::parse(data).map_err(|error| match error {
             AuthoritiesError::Malformed { reason, .. } => reason,

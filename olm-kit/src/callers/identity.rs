@@ -34,7 +34,7 @@ pub struct User {
 
 impl User {
     /// Whether the caller is not known.
-    pub fn is_anonymous(&self) -> bool {
+    pub(crate) fn is_anonymous(&self) -> bool {
         self.name == ANONYMOUS
     }
 

@@ -1,14 +1,13 @@
 //! A layer that bounds and counts calls.
 
-use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-use futures::future::BoxFuture;
 use http::{Request, Response};
 use kube::client::Body;
 use tokio::time::timeout;
-use tower::{BoxError, Layer, Service};
+use tower::BoxError;
 
+use super::rule::{Answer, Rule, RuleLayer};
 use super::verb::{WATCH, verb};
 use crate::metrics::RequestMetrics;
 
@@ -18,53 +17,36 @@ use crate::metrics::RequestMetrics;
 pub(super) struct NoAnswer(Duration);
 
 /// Adds a bound on the time to the head of the answer, except for watches.
+pub(super) type BoundLayer = RuleLayer<Bound>;
+
+impl BoundLayer {
+    pub(super) fn new(limit: Duration, metrics: Option<RequestMetrics>) -> Self {
+        Self(Bound { limit, metrics })
+    }
+}
+
+/// Calls have to be answered in time, and are counted.
 #[derive(Clone)]
-pub(super) struct BoundLayer {
+pub(super) struct Bound {
     limit: Duration,
     metrics: Option<RequestMetrics>,
 }
 
-impl BoundLayer {
-    pub(super) fn new(limit: Duration, metrics: Option<RequestMetrics>) -> Self {
-        Self { limit, metrics }
-    }
-}
-
-impl<S> Layer<S> for BoundLayer {
-    type Service = Bound<S>;
-
-    fn layer(&self, inner: S) -> Bound<S> {
-        Bound { inner, layer: self.clone() }
-    }
-}
-
-/// A service with a bound on its calls.
-#[derive(Clone)]
-pub(super) struct Bound<S> {
-    inner: S,
-    layer: BoundLayer,
-}
-
-impl<S, B> Service<Request<Body>> for Bound<S>
-where
-    S: Service<Request<Body>, Response = Response<B>>,
-    S::Error: Into<BoxError>,
-    S::Future: Send + 'static,
-{
-    type Response = Response<B>;
-    type Error = BoxError;
-    type Future = BoxFuture<'static, Result<Response<B>, BoxError>>;
-
-    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
-        self.inner.poll_ready(context).map_err(Into::into)
-    }
-
-    fn call(&mut self, request: Request<Body>) -> Self::Future {
+impl Rule for Bound {
+    fn call<F, B, E>(
+        &self,
+        request: Request<Body>,
+        send: impl FnOnce(Request<Body>) -> F,
+    ) -> Answer<B>
+    where
+        F: Future<Output = Result<Response<B>, E>> + Send + 'static,
+        E: Into<BoxError>,
+    {
         let method = request.method().clone();
         let verb = verb(&method, request.uri());
-        let limit = (verb != WATCH).then_some(self.layer.limit);
-        let call = self.inner.call(request);
-        let metrics = self.layer.metrics.clone();
+        let limit = (verb != WATCH).then_some(self.limit);
+        let call = send(request);
+        let metrics = self.metrics.clone();
         Box::pin(async move {
             let start = Instant::now();
             let result = match limit {
@@ -85,7 +67,7 @@ where
 
 #[cfg(test)]
 mod tests {
-    use tower::ServiceExt;
+    use tower::{Layer, ServiceExt};
 
     use super::*;
 

@@ -10,11 +10,11 @@ use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 
-use futures::future::BoxFuture;
 use http::{Method, Request, Response};
 use kube::client::Body;
-use tower::{BoxError, Layer, Service};
+use tower::BoxError;
 
+use super::rule::{Answer, Rule, RuleLayer};
 use crate::leader::Leadership;
 
 /// API groups whose objects are questions: nothing of them is stored, and every replica asks them about
@@ -33,53 +33,36 @@ pub(crate) enum Fenced {
 }
 
 /// Lets writes pass while this replica leads. Reads, and questions about callers, always pass.
-#[derive(Clone)]
-pub(crate) struct FenceLayer {
-    leadership: Leadership,
-}
+pub(crate) type FenceLayer = RuleLayer<Fence>;
 
 impl FenceLayer {
     /// Asks `leadership` about each attempt.
     pub(crate) fn new(leadership: Leadership) -> Self {
-        Self { leadership }
+        Self(Fence { leadership })
     }
 }
 
-impl<S> Layer<S> for FenceLayer {
-    type Service = Fence<S>;
-
-    fn layer(&self, inner: S) -> Fence<S> {
-        Fence { inner, leadership: self.leadership.clone() }
-    }
-}
-
-/// A service that writes only while this replica leads.
+/// Writes are sent only while this replica leads.
 #[derive(Clone)]
-pub(crate) struct Fence<S> {
-    inner: S,
+pub(crate) struct Fence {
     leadership: Leadership,
 }
 
-impl<S, B> Service<Request<Body>> for Fence<S>
-where
-    S: Service<Request<Body>, Response = Response<B>>,
-    S::Error: Into<BoxError>,
-    S::Future: Send + 'static,
-{
-    type Response = Response<B>;
-    type Error = BoxError;
-    type Future = BoxFuture<'static, Result<Response<B>, BoxError>>;
-
-    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
-        self.inner.poll_ready(context).map_err(Into::into)
-    }
-
-    fn call(&mut self, request: Request<Body>) -> Self::Future {
+impl Rule for Fence {
+    fn call<F, B, E>(
+        &self,
+        request: Request<Body>,
+        send: impl FnOnce(Request<Body>) -> F,
+    ) -> Answer<B>
+    where
+        F: Future<Output = Result<Response<B>, E>> + Send + 'static,
+        E: Into<BoxError>,
+    {
         let is_write = is_write(&request);
         if is_write && !self.leadership.may_write() {
             return Box::pin(async { Err(Fenced::NotSent.into()) });
         }
-        let call = self.inner.call(request);
+        let call = send(request);
         let leadership = self.leadership.clone();
         Box::pin(async move {
             let answer =
@@ -124,8 +107,8 @@ mod tests {
     use kube::client::retry::RetryPolicy;
     use rstest::rstest;
     use tokio::time::{Instant, sleep};
-    use tower::ServiceExt;
     use tower::retry::RetryLayer;
+    use tower::{Layer, ServiceExt};
 
     use super::*;
 

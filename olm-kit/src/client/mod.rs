@@ -7,6 +7,7 @@
 
 mod bound;
 pub(crate) mod fence;
+mod rule;
 mod verb;
 
 use std::path::Path;

@@ -27,6 +27,7 @@ use olm_effect::{Action, Effect, EventNote, Identity, Outcome, Refusal, Resource
 use parking_lot::RwLock;
 use serde_json::Value;
 
+use crate::controller::ReconcileError;
 use crate::events::Recorder;
 use crate::watch::Absorb;
 
@@ -93,6 +94,14 @@ impl Interpreter {
     pub async fn execute(&self, effects: &[Effect]) -> Vec<Outcome> {
         let executed = self.execute_with_warnings(effects).await;
         executed.into_iter().map(|executed| executed.outcome).collect()
+    }
+
+    /// The same where outcomes do not matter.
+    ///
+    /// # Errors
+    /// The first refusal.
+    pub async fn act(&self, effects: &[Effect]) -> Result<(), ReconcileError> {
+        ReconcileError::from_outcomes(&self.execute(effects).await)
     }
 
     /// The same, with what the API server warned about: the texts of `Warning` headers.

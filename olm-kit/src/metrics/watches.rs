@@ -80,7 +80,7 @@ impl WatchMetrics {
     }
 
     /// Counts a version of an object that cannot be read.
-    pub fn rejected(&self, kind: &str) {
+    pub(crate) fn rejected(&self, kind: &str) {
         self.rejected.with_label_values(&[kind]).inc();
     }
 

@@ -105,7 +105,7 @@ impl ServingIdentity {
     }
 
     /// When the certificate that is shown ends; nothing while there is none.
-    pub fn ends_at(&self) -> Option<Timestamp> {
+    pub(crate) fn ends_at(&self) -> Option<Timestamp> {
         self.shown.load().as_ref().and_then(|shown| ends_at(&shown.material.certificate))
     }
 

@@ -11,7 +11,7 @@ use crate::csv::Observed;
 
 /// Whether every owned APIService is available and its kind is served. The second is known only
 /// after the caller asked for the [`wanted_apis`].
-pub fn are_available(observed: &Observed) -> bool {
+pub(crate) fn are_available(observed: &Observed) -> bool {
     owned_api_services(&observed.csv).all(|api| {
         let service = observed.api_services.get(&api.api_service_name());
         let kind = Gvk::new(&api.group, &api.version, &api.kind);
@@ -22,7 +22,7 @@ pub fn are_available(observed: &Observed) -> bool {
 
 /// The kinds of owned APIs that are available and of which it is not known yet whether they are
 /// served.
-pub fn wanted_apis(observed: &Observed) -> BTreeSet<Gvk> {
+pub(crate) fn wanted_apis(observed: &Observed) -> BTreeSet<Gvk> {
     let available = owned_api_services(&observed.csv).filter(|api| {
         let service = observed.api_services.get(&api.api_service_name());
         service.is_some_and(|service| is_available(service))

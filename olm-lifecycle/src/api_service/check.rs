@@ -23,7 +23,7 @@ pub struct ResourceErrors {
 
 impl ResourceErrors {
     /// Whether an install would mend it: nothing of it belongs to another owner.
-    pub fn is_actionable(&self) -> bool {
+    pub(crate) fn is_actionable(&self) -> bool {
         !self.unadoptable
     }
 
@@ -48,7 +48,7 @@ impl std::fmt::Display for ResourceErrors {
 ///
 /// # Errors
 /// When something is missing or does not fit together.
-pub fn check_resources(observed: &Observed) -> Result<(), ResourceErrors> {
+pub(crate) fn check_resources(observed: &Observed) -> Result<(), ResourceErrors> {
     let mut errors = ResourceErrors::default();
     let demands = demands(&observed.csv);
     for api in owned_api_services(&observed.csv) {

@@ -11,11 +11,13 @@ mod orphan;
 mod write;
 
 pub use adoption::is_adoptable;
-pub use availability::{are_available, wanted_apis};
-pub use check::{ResourceErrors, check_resources};
+pub(crate) use availability::{are_available, wanted_apis};
+pub use check::ResourceErrors;
+pub(crate) use check::check_resources;
 pub use legacy::legacy;
 pub use orphan::{Provided, labelled_owner, orphan};
-pub use write::{NotAdoptable, authority_of, removed, writes};
+pub(crate) use write::authority_of;
+pub use write::{NotAdoptable, removed, writes};
 
 #[cfg(test)]
 mod tests;

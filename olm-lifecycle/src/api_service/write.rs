@@ -54,7 +54,10 @@ pub fn writes(
 }
 
 /// The certificates by which clients recognise the server of an API at this moment.
-pub fn authority_of<'a>(observed: &'a Observed, api: &ApiServiceDescription) -> Option<&'a [u8]> {
+pub(crate) fn authority_of<'a>(
+    observed: &'a Observed,
+    api: &ApiServiceDescription,
+) -> Option<&'a [u8]> {
     let spec = observed.api_services.get(&api.api_service_name())?.spec.as_ref()?;
     spec.ca_bundle.as_ref().map(|ByteString(bytes)| bytes.as_slice())
 }

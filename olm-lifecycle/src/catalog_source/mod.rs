@@ -21,6 +21,7 @@ mod template;
 pub use interval::is_poll_due;
 pub use observed::{ConfigMapFound, Connection, Content, Observed, Present, foreign, include};
 pub use plan::{Plan, Step, plan};
-pub use spec::{Backend, SpecProblem, backend, dial_address, is_healthy};
+pub(crate) use spec::is_healthy;
+pub use spec::{Backend, SpecProblem, backend, dial_address};
 pub use status::{Conclusion, conclude};
 pub use template::has_template;

@@ -66,7 +66,7 @@ pub fn dial_address(catalog: &CatalogSource, backend: &Backend) -> String {
 /// Whether Subscriptions call the catalog healthy: its spec is valid and what serves it is as
 /// wanted. An address is always as wanted; whether anything answers there is reported by
 /// resolution.
-pub fn is_healthy(catalog: &CatalogSource) -> bool {
+pub(crate) fn is_healthy(catalog: &CatalogSource) -> bool {
     let status = catalog.status.as_ref();
     let reason = status.and_then(|status| status.reason.as_deref()).unwrap_or_default();
     let served = status.is_some_and(|status| status.registry_service.is_some());

@@ -53,7 +53,7 @@ impl Certificate {
     }
 
     /// Whether it is valid at a moment.
-    pub fn is_valid_at(&self, at: Timestamp) -> bool {
+    pub(crate) fn is_valid_at(&self, at: Timestamp) -> bool {
         self.not_before <= at && at <= self.not_after
     }
 
@@ -89,7 +89,7 @@ impl Certificate {
 }
 
 /// SHA-256 of an authority's PEM text in hexadecimal digits, as the annotation `olmcahash` has it.
-pub fn authority_hash(pem: &[u8]) -> String {
+pub(crate) fn authority_hash(pem: &[u8]) -> String {
     Sha256::digest(pem).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

@@ -58,12 +58,12 @@ pub fn owned_api_services(
 }
 
 /// The port of the Service for an API service.
-pub fn api_service_port(description: &ApiServiceDescription) -> i32 {
+pub(crate) fn api_service_port(description: &ApiServiceDescription) -> i32 {
     port(description.container_port)
 }
 
 /// The port of the Service for a webhook.
-pub fn webhook_port(description: &WebhookDescription) -> i32 {
+pub(crate) fn webhook_port(description: &WebhookDescription) -> i32 {
     port(description.container_port)
 }
 

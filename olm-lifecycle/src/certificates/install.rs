@@ -32,7 +32,7 @@ pub struct ServingPlan {
 }
 
 /// The plan, or the certificates that it takes.
-pub fn plan_serving(
+pub(crate) fn plan_serving(
     csv: &ClusterServiceVersion,
     objects: &ServingObjects,
     trusted_now: impl Fn(&str) -> Vec<u8>,

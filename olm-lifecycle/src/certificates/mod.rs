@@ -26,16 +26,20 @@ mod writes;
 use olm_effect::Effect;
 
 pub use bundle::{join, newest, trusts};
-pub use certificate::{Certificate, CertificateError, authority_hash};
-pub use demand::{Demand, api_service_port, demands, owned_api_services, webhook_port};
-pub use install::{ServingPlan, plan_serving};
+pub(crate) use certificate::authority_hash;
+pub use certificate::{Certificate, CertificateError};
+pub use demand::{Demand, demands, owned_api_services};
+pub(crate) use demand::{api_service_port, webhook_port};
+pub use install::ServingPlan;
+pub(crate) use install::plan_serving;
 pub use judge::{Judgement, RENEWED_BEFORE_END, Unusable, judge, rotate_at};
-pub use mount::with_mounts;
+pub(crate) use mount::with_mounts;
 pub use names::ServingNames;
 pub use observed::ServingObjects;
 pub use order::order;
 pub use rights::{KUBE_SYSTEM, auth_readers};
-pub use rotation::{Announcement, Condition, announce, condition, is_announced, trim};
+pub(crate) use rotation::is_announced;
+pub use rotation::{Announcement, Condition, announce, condition, trim};
 pub use secret::{Material, ServingSecret, is_serving};
 
 /// The writes of those who call a server.

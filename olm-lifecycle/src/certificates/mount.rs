@@ -43,7 +43,7 @@ const PLACES: [Place; 2] = [
 ///
 /// # Errors
 /// When a Deployment's description has not the shape of one.
-pub fn with_mounts(
+pub(crate) fn with_mounts(
     csv: &ClusterServiceVersion,
     hashes: &BTreeMap<String, String>,
 ) -> Result<ClusterServiceVersion, ShapeError> {

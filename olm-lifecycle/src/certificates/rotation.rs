@@ -105,7 +105,7 @@ pub fn announce(
 }
 
 /// Whether a certificate waits to become active.
-pub fn is_announced(csv: &ClusterServiceVersion, objects: &ServingObjects) -> bool {
+pub(crate) fn is_announced(csv: &ClusterServiceVersion, objects: &ServingObjects) -> bool {
     let mut secrets = demands(csv).into_iter();
     secrets.any(|demand| {
         let secret = objects.secrets.get(&demand.names.secret());

@@ -12,17 +12,17 @@ use super::bundle::join;
 /// Key of the certificate.
 pub const CERTIFICATE: &str = "tls.crt";
 /// Key of the private key.
-pub const PRIVATE_KEY: &str = "tls.key";
+pub(crate) const PRIVATE_KEY: &str = "tls.key";
 /// Key of the certificate of the authority; the name is v0's and says "key" although it is none.
 pub const AUTHORITY: &str = "olmCAKey";
 /// Key of the certificate that is about to become active.
-pub const NEXT_CERTIFICATE: &str = "next.tls.crt";
+pub(crate) const NEXT_CERTIFICATE: &str = "next.tls.crt";
 /// Key of the private key that is about to become active.
-pub const NEXT_PRIVATE_KEY: &str = "next.tls.key";
+pub(crate) const NEXT_PRIVATE_KEY: &str = "next.tls.key";
 /// Key of the authority that is about to become active.
-pub const NEXT_AUTHORITY: &str = "next.olmCAKey";
+pub(crate) const NEXT_AUTHORITY: &str = "next.olmCAKey";
 /// Key of the authorities that were active before.
-pub const PREVIOUS_AUTHORITY: &str = "previous.olmCAKey";
+pub(crate) const PREVIOUS_AUTHORITY: &str = "previous.olmCAKey";
 
 /// A certificate with what belongs to it, as PEM; absent parts are empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

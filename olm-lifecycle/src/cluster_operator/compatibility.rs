@@ -87,7 +87,7 @@ impl fmt::Display for Incompatible {
 
 /// The operators that do not work with the version after `release`, in the order in which they are
 /// reported: invalid ones first, the others reversed, as in v0.
-pub fn incompatible_operators<'a>(
+pub(crate) fn incompatible_operators<'a>(
     release: Option<&str>,
     csvs: impl IntoIterator<Item = &'a ClusterServiceVersion>,
 ) -> Result<Vec<Incompatible>, ReleaseError> {

@@ -11,7 +11,9 @@ mod olm;
 mod package_server;
 
 pub use catalog::{CatalogReport, decide_catalog};
-pub use compatibility::{Incompatible, ReleaseError, incompatible_operators};
+#[cfg(test)]
+pub(crate) use compatibility::incompatible_operators;
+pub use compatibility::{Incompatible, ReleaseError};
 pub use object::{API, Condition, RelatedObject, Status, VersionEntry};
 pub use olm::{OlmReport, decide_olm};
 pub use package_server::{PackageServerReport, decide_package_server};

@@ -135,7 +135,7 @@ impl Status {
     }
 
     /// Sets the version of something.
-    pub fn set_version(&mut self, name: &str, version: &str) {
+    pub(crate) fn set_version(&mut self, name: &str, version: &str) {
         match self.versions.iter_mut().find(|entry| entry.name == name) {
             Some(entry) => version.clone_into(&mut entry.version),
             None => self
@@ -145,7 +145,7 @@ impl Status {
     }
 
     /// Adds an object to look at, unless it is there.
-    pub fn relate(&mut self, object: RelatedObject) {
+    pub(crate) fn relate(&mut self, object: RelatedObject) {
         if !self.related_objects.contains(&object) {
             self.related_objects.push(object);
         }

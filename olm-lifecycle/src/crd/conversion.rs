@@ -13,7 +13,7 @@ const CLIENT: &str = "/spec/conversion/webhook/clientConfig";
 
 /// Takes a certificate that is none out of a manifest. The API server does not establish a
 /// definition with one, and refuses to change an existing one into it: v0 waits for ever.
-pub fn without_placeholder(mut manifest: Value) -> Value {
+pub(crate) fn without_placeholder(mut manifest: Value) -> Value {
     if let Some(client) = manifest.pointer_mut(CLIENT).and_then(Value::as_object_mut)
         && client.get("caBundle").is_some_and(|bundle| certificate(bundle).is_none())
     {

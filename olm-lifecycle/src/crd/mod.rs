@@ -25,7 +25,7 @@ use olm_types::gvk::Gvk;
 use serde_json::Value;
 
 pub(crate) use alongside::recorded;
-pub use conversion::without_placeholder;
+pub(crate) use conversion::without_placeholder;
 pub use error::CrdError;
 pub use removal::{CrdOwner, owners};
 pub use upgrade::{Demand, Owners, Upgrade};

@@ -201,12 +201,12 @@ impl Upgrade {
     }
 
     /// What has to be reported although the upgrade goes on.
-    pub fn take_warning(&mut self) -> Option<String> {
+    pub(crate) fn take_warning(&mut self) -> Option<String> {
         self.warning.take()
     }
 
     /// Which objects were written anew, and what for, once that is done.
-    pub fn take_rewritten(&mut self) -> Option<String> {
+    pub(crate) fn take_rewritten(&mut self) -> Option<String> {
         self.reported.take()
     }
 

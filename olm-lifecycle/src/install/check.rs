@@ -40,7 +40,7 @@ pub enum UnhealthyReason {
 
 /// Looks at each Deployment of the strategy in its order; the first problem is the answer.
 /// `deployments` holds those of the CSV's namespace by name.
-pub fn check_installed(
+pub(crate) fn check_installed(
     csv: &ClusterServiceVersion,
     overrides: &Overrides,
     deployments: &BTreeMap<String, Arc<Deployment>>,

@@ -39,7 +39,7 @@ pub enum DeploymentError {
 }
 
 /// The whole Deployment, as it is to be written.
-pub fn desired_deployment(
+pub(crate) fn desired_deployment(
     csv: &ClusterServiceVersion,
     entry: &StrategyDeploymentSpec,
     overrides: &Overrides,

@@ -31,7 +31,7 @@ const FAILURES: [&str; 5] = [
 pub type PodLabels = BTreeMap<String, String>;
 
 /// The labels of the Pods of those Deployments of the CSV that lack replicas or are rolled out.
-pub fn incomplete(
+pub(crate) fn incomplete(
     csv: &ClusterServiceVersion,
     deployments: &BTreeMap<String, Arc<Deployment>>,
 ) -> Vec<PodLabels> {
@@ -56,7 +56,7 @@ fn pod_labels(entry: &StrategyDeploymentSpec) -> PodLabels {
 }
 
 /// Whether a Pod goes or comes, and nothing is wrong with it.
-pub fn is_disrupted(pod: &Pod, now: Timestamp) -> bool {
+pub(crate) fn is_disrupted(pod: &Pod, now: Timestamp) -> bool {
     let (metadata, status) = (&pod.metadata, pod.status.as_ref());
     let is_recent = |since: &Timestamp| now.duration_since(*since) <= PATIENCE;
     if let Some(since) = &metadata.deletion_timestamp {

@@ -10,9 +10,12 @@ mod rollout;
 pub(crate) mod shape;
 mod strategy;
 
-pub use check::{Unhealthy, UnhealthyReason, check_installed, is_ours};
-pub use deployment::{DeploymentError, desired_deployment};
-pub use disruption::{PodLabels, incomplete, is_disrupted};
+pub(crate) use check::check_installed;
+pub use check::{Unhealthy, UnhealthyReason, is_ours};
+pub use deployment::DeploymentError;
+pub(crate) use deployment::desired_deployment;
+pub use disruption::PodLabels;
+pub(crate) use disruption::{incomplete, is_disrupted};
 pub use orphans::orphans;
 pub(crate) use orphans::removal;
 pub use overrides::{Overrides, ProxySettings};

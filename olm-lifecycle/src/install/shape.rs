@@ -30,7 +30,7 @@ pub fn as_list<'v>(value: &'v mut Value, path: &str) -> Result<&'v mut Vec<Value
 }
 
 /// The object in `field`; an absent one is added empty.
-pub fn object_in<'v>(
+pub(crate) fn object_in<'v>(
     parent: &'v mut Map<String, Value>,
     field: &str,
     path: &str,

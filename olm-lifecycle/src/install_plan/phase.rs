@@ -25,7 +25,9 @@ use super::request::{is_without_status, made_by_user};
 use super::{attenuation, collect, report, stale, superseded, turn};
 use crate::crd::CrdOwner;
 use crate::tenancy::StepTrust;
-pub use conclusion::{API_POLL, Conclusion, FIRST_RETRY, RETRY, conclude, interrupt};
+#[cfg(test)]
+pub(crate) use conclusion::API_POLL;
+pub use conclusion::{Conclusion, FIRST_RETRY, RETRY, conclude, interrupt};
 use status::{reset, set_installed, status_effects};
 
 /// What is known about a plan.

@@ -125,7 +125,7 @@ impl PlanRequest {
 }
 
 /// Whether the plan never got its steps.
-pub fn is_without_status(plan: &InstallPlan) -> bool {
+pub(crate) fn is_without_status(plan: &InstallPlan) -> bool {
     plan.status
         .as_ref()
         .is_none_or(|status| status.plan.is_empty() && status.bundle_lookups.is_empty())
@@ -133,7 +133,7 @@ pub fn is_without_status(plan: &InstallPlan) -> bool {
 
 /// Whether a user asks for CSVs with this plan (docs/differences.md). Plans of the operator have a
 /// number, and Subscriptions as owners.
-pub fn made_by_user(plan: &InstallPlan) -> bool {
+pub(crate) fn made_by_user(plan: &InstallPlan) -> bool {
     let phase = plan.status.as_ref().map(|status| status.phase).unwrap_or_default();
     let owners = plan.metadata.owner_references.iter().flatten();
     phase == InstallPlanPhase::None

@@ -12,7 +12,7 @@ mod status;
 
 pub use adoption::{InstallPlanLabels, Owned, adopt_by_csv, adopt_by_subscription};
 pub use component::Component;
-pub use names::{component_keys, is_operator_name, operator_name, operator_names};
+pub use names::{component_keys, operator_name, operator_names};
 pub use plan::{PlanSummary, PlanSummaryStatus};
 pub use status::{Observed, decide};
 

@@ -27,7 +27,7 @@ pub fn operator_names(metadata: &ObjectMeta) -> impl Iterator<Item = &str> {
 
 /// Whether an API server accepts an Operator of this name. A label may have upper case letters and
 /// underscores, the name of an object may not.
-pub fn is_operator_name(name: &str) -> bool {
+pub(crate) fn is_operator_name(name: &str) -> bool {
     let allowed = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
     let is_part = |part: &str| {
         let (first, last) = (part.as_bytes().first(), part.as_bytes().last());

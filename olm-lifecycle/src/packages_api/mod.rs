@@ -23,8 +23,8 @@ use serde_json::json;
 use crate::certificates::{Judgement, Material, join, judge, order};
 use crate::writes::{resource_of, target_of};
 
-pub use names::{API_SERVICE, PODS, PORT, PREDECESSOR, SECRET, SERVICE, hosts};
-pub use succession::is_package_server;
+pub use names::{API_SERVICE, PORT, PREDECESSOR, SECRET, SERVICE, hosts};
+pub(crate) use succession::is_package_server;
 
 const CERTIFICATE: &str = "tls.crt";
 const PRIVATE_KEY: &str = "tls.key";

@@ -21,4 +21,4 @@ pub fn hosts(namespace: &str) -> Vec<String> {
 pub const PREDECESSOR: &str = "packageserver";
 
 /// The label of the Pods that serve the API; that of catalog-operator in `deploy/`.
-pub const PODS: (&str, &str) = ("app", "catalog-operator");
+pub(crate) const PODS: (&str, &str) = ("app", "catalog-operator");

@@ -39,7 +39,7 @@ pub(super) fn take_over(observed: &Observed) -> Vec<Effect> {
 
 /// Whether this is v0's package server: a live CSV of the name that provides the API. Another one of
 /// that name belongs to another owner.
-pub fn is_package_server(csv: &ClusterServiceVersion) -> bool {
+pub(crate) fn is_package_server(csv: &ClusterServiceVersion) -> bool {
     let apis = csv.spec.apiservicedefinitions.iter().flat_map(|apis| &apis.owned);
     csv.metadata.deletion_timestamp.is_none()
         && csv.metadata.name.as_deref() == Some(PREDECESSOR)

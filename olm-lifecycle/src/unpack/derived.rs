@@ -5,7 +5,7 @@ use serde_json::Value;
 
 /// Whether everything that `wanted` says is so in `found`. What `wanted` leaves empty may be
 /// anything, and lists of `found` may go on longer.
-pub fn derives<T: Serialize>(wanted: &T, found: &T) -> bool {
+pub(crate) fn derives<T: Serialize>(wanted: &T, found: &T) -> bool {
     let values = serde_json::to_value(wanted).ok().zip(serde_json::to_value(found).ok());
     values.is_some_and(|(wanted, found)| holds(&wanted, &found))
 }

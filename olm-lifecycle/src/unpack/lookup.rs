@@ -79,12 +79,12 @@ pub fn note_failed(lookup: &mut BundleLookup, reason: &str, message: &str, now: 
 }
 
 /// The bundle is there.
-pub fn note_unpacked(lookup: &mut BundleLookup) {
+pub(crate) fn note_unpacked(lookup: &mut BundleLookup) {
     lookup.conditions.retain(|condition| condition.type_ != PENDING);
 }
 
 /// The bundle became steps.
-pub fn note_persisted(lookup: &mut BundleLookup) {
+pub(crate) fn note_persisted(lookup: &mut BundleLookup) {
     lookup.conditions.retain(|condition| condition.type_ != NOT_PERSISTED);
 }
 

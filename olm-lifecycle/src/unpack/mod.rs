@@ -27,7 +27,7 @@ pub mod waiting;
 mod tests;
 
 pub use attempts::{Attempts, Next};
-pub use derived::derives;
+pub(crate) use derived::derives;
 pub use reference::{BundleReference, ForeignConfigMap, Unpacked, UnpackedBundle};
 pub use retry::Pauses;
 pub use terms::{Terms, TermsError, terms};

@@ -11,7 +11,7 @@ use kube_core::ResourceExt;
 use olm_types::labels::JOB_NAME;
 
 /// What v0 advises when an image cannot be pulled, after a full stop.
-pub const PULL_ADVICE: &str = "Common causes: Missing ICSP (ppc64le/s390x/arm64), auth failure, \
+pub(crate) const PULL_ADVICE: &str = "Common causes: Missing ICSP (ppc64le/s390x/arm64), auth failure, \
     invalid image. Job will retry until timeout (~10 min), then auto-cleanup and retry in ~5 min. \
     Manual retry: in the CatalogSource namespace, run \
     `kubectl get jobs -l operatorframework.io/bundle-unpack-ref` and delete the specific failing \
@@ -39,7 +39,7 @@ pub fn waiting(job: &Job, pods: &[Arc<Pod>]) -> String {
 }
 
 /// v0's text with its advice, where the text says that an image cannot be pulled.
-pub fn advised(text: &str) -> String {
+pub(crate) fn advised(text: &str) -> String {
     if PULL_PROBLEMS.iter().any(|problem| text.contains(problem)) {
         format!("{text}. {PULL_ADVICE}")
     } else {

@@ -10,7 +10,10 @@ use super::conversion;
 use crate::csv::Observed;
 
 /// The certificates in the first configuration, or the first definition, of a description.
-pub fn authority_of<'a>(observed: &'a Observed, webhook: &WebhookDescription) -> Option<&'a [u8]> {
+pub(crate) fn authority_of<'a>(
+    observed: &'a Observed,
+    webhook: &WebhookDescription,
+) -> Option<&'a [u8]> {
     let name = webhook.generate_name.as_str();
     match webhook.type_.as_str() {
         webhook_type::VALIDATING => first(&observed.serving.validating, name),

@@ -60,7 +60,7 @@ pub enum ConversionError {
 }
 
 /// Whether the description is one of a conversion webhook.
-pub fn is_conversion(webhook: &WebhookDescription) -> bool {
+pub(crate) fn is_conversion(webhook: &WebhookDescription) -> bool {
     webhook.type_ == webhook_type::CONVERSION
 }
 

@@ -9,17 +9,16 @@ mod conversion;
 mod rules;
 
 pub use admission::{removed, writes as admission_writes};
-pub use authority::authority_of;
+pub(crate) use authority::authority_of;
 pub use availability::{Availability, availability};
-pub use conversion::{
-    ConversionError, is_conversion, placeholders, released, writes as conversion_writes,
-};
-pub use rules::{DescriptionError, check_descriptions};
+pub use conversion::{ConversionError, placeholders, released, writes as conversion_writes};
+pub use rules::DescriptionError;
+pub(crate) use rules::check_descriptions;
 
 use olm_types::api::WebhookDescription;
 
 /// Which Deployment serves the webhook; empty when the description names none.
-pub fn deployment_of(webhook: &WebhookDescription) -> &str {
+pub(crate) fn deployment_of(webhook: &WebhookDescription) -> &str {
     webhook.deployment_name.as_deref().unwrap_or_default()
 }
 

@@ -52,7 +52,7 @@ pub enum DescriptionError {
 ///
 /// # Errors
 /// The first problem.
-pub fn check_descriptions(csv: &ClusterServiceVersion) -> Result<(), DescriptionError> {
+pub(crate) fn check_descriptions(csv: &ClusterServiceVersion) -> Result<(), DescriptionError> {
     let webhooks = &csv.spec.webhookdefinitions;
     let names: BTreeSet<&str> = webhooks.iter().map(|webhook| &*webhook.generate_name).collect();
     if names.len() < webhooks.len() {

@@ -64,15 +64,3 @@ pub const OPERATOR_CONDITION_NOT_UPGRADEABLE: &str = "OperatorConditionNotUpgrad
 pub const NOT_ALLOWED_BY_TENANT_POLICY: &str = "NotAllowedByTenantPolicy";
 /// Part of the API, never set.
 pub const WAITING_ON_CLEANUP: &str = "WaitingOnCleanup";
-
-/// Reasons of a CSV that must not be copied to target namespaces (spec olm-operator 1.1).
-pub const UNCOPIABLE: [&str; 8] = [
-    COPIED,
-    INVALID_INSTALL_MODES,
-    NO_TARGET_NAMESPACES,
-    UNSUPPORTED_OPERATOR_GROUP,
-    NO_OPERATOR_GROUP,
-    TOO_MANY_OPERATOR_GROUPS,
-    INTER_OPERATOR_GROUP_OWNER_CONFLICT,
-    CANNOT_MODIFY_STATIC_OPERATOR_GROUP_PROVIDED_APIS,
-];

@@ -12,6 +12,7 @@ mod files;
 mod licences;
 mod scenarios;
 mod spec_links;
+mod stages;
 mod tasks;
 mod words;
 
@@ -52,10 +53,7 @@ const CHECKS: &[Check] = &[
     Check { rule: "crates depend along the allowed arrows", find: arrows::forbidden },
     Check { rule: "every crate takes the workspace's lints", find: files::without_lints },
     Check { rule: "pure crates reach no client and no runtime", find: dependencies::impure },
-    Check {
-        rule: "an example resolves without client and runtime",
-        find: dependencies::impure_example,
-    },
+    Check { rule: "an example resolves without a client", find: dependencies::impure_example },
     Check {
         rule: "examples have the versions of the workspace",
         find: dependencies::example_versions,
@@ -74,6 +72,10 @@ const CHECKS: &[Check] = &[
     Check { rule: "tests are built with every feature", find: features::left_out },
     Check { rule: "tests and programs share dependencies", find: features::for_tests_only },
     Check { rule: "a change is known to concern some scenarios", find: scenarios::gaps },
+    Check {
+        rule: "ARCHITECTURE.md lists the stages of a CSV in order",
+        find: stages::out_of_order,
+    },
     Check { rule: "a cited section of docs/spec exists", find: citations::dangling },
     Check { rule: "links of docs/spec lead somewhere", find: spec_links::broken },
     Check {

@@ -23,7 +23,6 @@ use olm_types::api::CatalogSource;
 use olm_types::bundle::CatalogKey;
 use serde_json::Value;
 
-use super::super::act;
 use crate::catalogs::Catalogs;
 use crate::clock;
 use crate::digest::DigestSource;
@@ -81,7 +80,7 @@ impl Reconciler<ObjectKey> for CatalogSources {
             // No key should wait for a catalog that may never be served.
             self.catalogs.disconnect(&catalog_key);
         }
-        act(&self.interpreter, conclusion.status.as_slice()).await?;
+        self.interpreter.act(conclusion.status.as_slice()).await?;
         if let Some(error) = conclusion.error {
             return Err(ReconcileError::message(error));
         }

@@ -14,7 +14,6 @@ use olm_lifecycle::install_plan::request::{requested, unresolved};
 use olm_lifecycle::unpack::UnpackedBundle;
 use olm_types::api::InstallPlan;
 
-use super::super::act;
 use super::super::resolution::{Resolutions, Unresolved};
 use super::calls::Calls;
 use super::guard::{Guard, Leave};
@@ -97,12 +96,12 @@ impl InstallPlans {
                 if let Some(problem) = problem.filter(|_| !effects.is_empty()) {
                     tracing::warn!(plan = %key, problem, "plan cannot be executed");
                 }
-                act(&self.calls.interpreter, &effects).await?;
+                self.calls.interpreter.act(&effects).await?;
                 // No watch reports when an administrator trusts the namespace.
                 Ok(if refused { Conclusion::RequeueAfter(RESOLVE_AGAIN) } else { Conclusion::Done })
             }
             Decision::Wait { effects, rest } => {
-                act(&self.calls.interpreter, &effects).await?;
+                self.calls.interpreter.act(&effects).await?;
                 Ok(Conclusion::RequeueAfter(rest))
             }
         }
@@ -119,13 +118,13 @@ impl InstallPlans {
                 self.complaints.remove(key);
                 let attestor = self.tenancy.attestor().await?;
                 let write = requested(plan, steps, &attestor, clock::now());
-                act(&self.calls.interpreter, write.as_slice()).await?;
+                self.calls.interpreter.act(write.as_slice()).await?;
                 Ok(Conclusion::Done)
             }
             Err(Unresolved::Waiting) => Ok(Conclusion::RequeueAfter(CATALOG_POLL)),
             Err(Unresolved::Because(why)) => {
                 if self.complaints.get(key).is_none_or(|reported| *reported != why) {
-                    act(&self.calls.interpreter, &[unresolved(plan, &why)]).await?;
+                    self.calls.interpreter.act(&[unresolved(plan, &why)]).await?;
                     self.complaints.insert(key.clone(), why);
                 }
                 Ok(Conclusion::RequeueAfter(RESOLVE_AGAIN))

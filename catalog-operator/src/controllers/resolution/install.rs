@@ -12,7 +12,6 @@ use olm_lifecycle::subscription::resolution::{
 use olm_lifecycle::writes::target_of;
 use olm_types::api::InstallPlan;
 
-use super::super::act;
 use super::reconcile::Resolutions;
 use super::solve::Solved;
 use super::unpack::Images;
@@ -43,12 +42,11 @@ impl Resolutions {
         let request = match in_place::read(bytes, plan) {
             Ok(Some(request)) => request,
             Ok(None) => {
-                return act(
-                    &self.interpreter,
-                    &clear_failures(namespace, &selection, clock::now()),
-                )
-                .await
-                .map(|()| Ok(Conclusion::Done));
+                return self
+                    .interpreter
+                    .act(&clear_failures(namespace, &selection, clock::now()))
+                    .await
+                    .map(|()| Ok(Conclusion::Done));
             }
             Err(error) => return Ok(Err(Failure::Bundle(error.to_string()))),
         };
@@ -58,7 +56,7 @@ impl Resolutions {
         };
         let attestor = self.tenancy.attestor().await?;
         let effects = record(namespace, &selection, &request, &plan, &attestor, clock::now());
-        act(&self.interpreter, &effects).await.map(|()| Ok(Conclusion::Done))
+        self.interpreter.act(&effects).await.map(|()| Ok(Conclusion::Done))
     }
 
     /// Manifests of the bundles that the catalogs hold.

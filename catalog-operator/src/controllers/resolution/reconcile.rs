@@ -16,7 +16,6 @@ use olm_lifecycle::subscription::resolution::{
 };
 use olm_types::api::ClusterServiceVersion;
 
-use super::super::act;
 use super::observe;
 use super::solve::{Question, Refused, Rules, Solved, solve};
 use super::unchanged::{Inputs, Unchanged};
@@ -54,7 +53,7 @@ pub struct Resolutions {
 impl Reconciler<String> for Resolutions {
     async fn reconcile(&self, name: &String) -> Result<Conclusion, ReconcileError> {
         let namespace = observe::namespace(name, &self.stores);
-        act(&self.interpreter, &collect::surplus(&namespace.plans)).await?;
+        self.interpreter.act(&collect::surplus(&namespace.plans)).await?;
         match begin(&namespace, clock::now()) {
             Begin::NothingSubscribed => {
                 self.withdraw_complaint(name);
@@ -64,7 +63,7 @@ impl Reconciler<String> for Resolutions {
             Begin::AllPending => self.withdraw_complaint(name),
             Begin::NotSynced => {}
             Begin::WrongGroups { message, event } => self.complain(name, message, *event).await?,
-            Begin::OutOfDate(effects) => act(&self.interpreter, &effects).await?,
+            Begin::OutOfDate(effects) => self.interpreter.act(&effects).await?,
             Begin::Resolve(terms) => {
                 self.withdraw_complaint(name);
                 return self.resolve(&namespace, terms).await;
@@ -86,7 +85,7 @@ impl Resolutions {
         let csvs = self.stores.csvs.list_in(&namespace.name);
         let adopted = adopt(namespace, &csvs, &universe, clock::now());
         if !adopted.is_empty() {
-            act(&self.interpreter, &adopted).await?;
+            self.interpreter.act(&adopted).await?;
             return Ok(Conclusion::Done);
         }
         let question = Question {
@@ -181,7 +180,7 @@ impl Resolutions {
             let (namespace, why) = (&namespace.name, failure.message());
             tracing::warn!(namespace, why, "nothing is installed");
         }
-        act(&self.interpreter, &effects).await?;
+        self.interpreter.act(&effects).await?;
         let retried = failure.is_retried();
         Ok(if retried { Conclusion::RequeueAfter(RETRY) } else { Conclusion::Done })
     }
@@ -207,7 +206,7 @@ impl Resolutions {
         if !effects.is_empty() {
             tracing::warn!(namespace, ?found, "CSVs without a Subscription lack something");
         }
-        act(&self.interpreter, &effects).await?;
+        self.interpreter.act(&effects).await?;
         self.orphans.insert(namespace.to_owned(), found.clone());
         Ok(Conclusion::Done)
     }
@@ -222,7 +221,7 @@ impl Resolutions {
             return Ok(());
         }
         tracing::warn!(namespace = name, why = message, "namespace cannot be resolved");
-        act(&self.interpreter, &[event]).await?;
+        self.interpreter.act(&[event]).await?;
         self.complaints.insert(name.to_owned(), message);
         Ok(())
     }

@@ -10,7 +10,6 @@ use olm_lifecycle::subscription::resolution::{
 use olm_lifecycle::unpack::lookup::{LookupState, state};
 use olm_lifecycle::unpack::{self, Terms, Unpacked};
 
-use super::super::act;
 use super::reconcile::Resolutions;
 use crate::clock;
 use crate::unpack::{Progress, UnpackError};
@@ -109,7 +108,7 @@ impl Resolutions {
         if failed && !effects.is_empty() {
             tracing::warn!(namespace = namespace.name, "a bundle could not be unpacked");
         }
-        act(&self.interpreter, &effects).await?;
+        self.interpreter.act(&effects).await?;
         Ok(look.look_again.map_or(Conclusion::Done, Conclusion::RequeueAfter))
     }
 }

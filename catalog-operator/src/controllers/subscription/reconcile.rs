@@ -8,7 +8,6 @@ use olm_kit::interpreter::Interpreter;
 use olm_kit::queue::Queue;
 use olm_lifecycle::subscription::sync;
 
-use super::super::act;
 use super::observe::observe;
 use crate::catalogs::Catalogs;
 use crate::clock;
@@ -41,7 +40,7 @@ impl Reconciler<ObjectKey> for Subscriptions {
             )
             .await?;
             let effects: Vec<_> = sync::decide(&observed, clock::now()).into_iter().collect();
-            act(&self.interpreter, &effects).await?;
+            self.interpreter.act(&effects).await?;
         } else {
             self.metrics.syncs.forget(key);
         }

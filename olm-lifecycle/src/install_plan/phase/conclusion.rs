@@ -21,7 +21,7 @@ pub const RETRY: Duration = Duration::from_secs(5);
 pub const FIRST_RETRY: Duration = Duration::from_secs(1);
 
 /// How long to wait for a CRD that was created a moment ago; usually it is served at once.
-pub const API_POLL: Duration = Duration::from_millis(200);
+pub(crate) const API_POLL: Duration = Duration::from_millis(200);
 
 /// How long after its start a plan is looked at again that soon.
 const API_POLL_TIME: Duration = Duration::from_secs(10);

@@ -15,7 +15,7 @@ pub fn subscription_name(entry: &Entry) -> String {
 }
 
 /// The step that creates the Subscription of a dependency: automatic, starting at `entry`.
-pub fn subscription_step(entry: &Entry, namespace: &str) -> Result<Step, BundleError> {
+pub(crate) fn subscription_step(entry: &Entry, namespace: &str) -> Result<Step, BundleError> {
     let name = subscription_name(entry);
     let shape = Subscription {
         kind: "Subscription",

@@ -19,7 +19,8 @@ use olm_types::api::{Step, StepResource, StepStatus};
 use olm_types::bundle::{CatalogKey, Entry};
 use olm_types::properties::annotation::{self, AnnotationError};
 
-pub use dependency::{subscription_name, subscription_step};
+pub use dependency::subscription_name;
+pub(crate) use dependency::subscription_step;
 pub use lookup::bundle_lookup;
 pub(crate) use rbac::{binding_hash, rules_hash};
 pub(crate) use text::compact;

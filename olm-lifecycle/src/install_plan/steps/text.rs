@@ -8,12 +8,12 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 /// Manifest text of a free-form object: keys sorted at every level.
-pub fn free_form(object: &Value) -> String {
+pub(crate) fn free_form(object: &Value) -> String {
     line(&sorted(object).to_string())
 }
 
 /// Manifest text of a typed shape: fields in the order of its declaration.
-pub fn shaped<T: Serialize>(shape: &T) -> Result<String, serde_json::Error> {
+pub(crate) fn shaped<T: Serialize>(shape: &T) -> Result<String, serde_json::Error> {
     Ok(line(&serde_json::to_string(shape)?))
 }
 

@@ -24,8 +24,7 @@ impl Reconciler<String> for ApiServiceReconciler {
     async fn reconcile(&self, name: &String) -> Result<Conclusion, ReconcileError> {
         let observed = observe(&self.stores, &self.dependents, name);
         let deletion = observed.as_ref().and_then(orphan);
-        let outcomes = self.interpreter.execute(deletion.as_slice()).await;
-        ReconcileError::from_outcomes(&outcomes)?;
+        self.interpreter.act(deletion.as_slice()).await?;
         Ok(Conclusion::Done)
     }
 }

@@ -116,7 +116,7 @@ impl Targets<'_> {
         let rights = rights(self.stores, self.origin, &place.namespace);
         let origin_uid = metadata.uid.as_deref().unwrap_or_default();
         let effects = decide_rights(strategy, origin_uid, owner, &rights);
-        ReconcileError::from_outcomes(&self.interpreter.execute(&effects).await)
+        self.interpreter.act(&effects).await
     }
 
     /// Writes what differs: first the object, then its status. The uid of the copy.

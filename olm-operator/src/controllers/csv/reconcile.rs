@@ -132,8 +132,7 @@ impl CsvReconciler {
         outcomes: &[Outcome],
     ) -> Result<Conclusion, ReconcileError> {
         let conclusion = conclude(observed, decision, outcomes, clock::now());
-        let written = self.interpreter.execute(&conclusion.effects).await;
-        ReconcileError::from_outcomes(&written)?;
+        self.interpreter.act(&conclusion.effects).await?;
         if let Some(phase) = conclusion.entered {
             let why = decision.status.phase.as_ref().map(|to| to.message.as_str());
             let unmet = unmet(decision);

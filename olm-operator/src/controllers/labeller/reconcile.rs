@@ -21,8 +21,7 @@ pub struct Labeller {
 impl Reconciler<ComponentId> for Labeller {
     async fn reconcile(&self, id: &ComponentId) -> Result<Conclusion, ReconcileError> {
         let Some(object) = observe(&self.stores, id) else { return Ok(Conclusion::Done) };
-        let outcomes = self.interpreter.execute(&labels(&object)).await;
-        ReconcileError::from_outcomes(&outcomes)?;
+        self.interpreter.act(&labels(&object)).await?;
         Ok(Conclusion::Done)
     }
 }

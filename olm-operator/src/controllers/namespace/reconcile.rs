@@ -27,8 +27,7 @@ impl Reconciler<String> for NamespaceReconciler {
         };
         let groups = observed.groups.iter().map(AsRef::as_ref);
         let effect = decide_namespace(&observed.namespace, groups, &observed.live);
-        let outcomes = self.interpreter.execute(effect.as_slice()).await;
-        ReconcileError::from_outcomes(&outcomes)?;
+        self.interpreter.act(effect.as_slice()).await?;
         Ok(Conclusion::Done)
     }
 }

@@ -30,8 +30,7 @@ impl Reconciler<String> for ConfigReconciler {
         let enabled = config.copied_csvs_enabled();
         let copying = Copying { enabled, protected: self.protected.clone() };
         let effect = config_status(&config, &copying, &census(&self.stores), clock::now());
-        let outcomes = self.interpreter.execute(effect.as_slice()).await;
-        ReconcileError::from_outcomes(&outcomes)?;
+        self.interpreter.act(effect.as_slice()).await?;
         Ok(Conclusion::Done)
     }
 }

@@ -30,8 +30,7 @@ impl Reconciler<String> for OperatorReconciler {
             }
         };
         let effects: Vec<_> = decide(&observed).into_iter().collect();
-        let outcomes = self.interpreter.execute(&effects).await;
-        ReconcileError::from_outcomes(&outcomes)?;
+        self.interpreter.act(&effects).await?;
         Ok(Conclusion::Done)
     }
 }

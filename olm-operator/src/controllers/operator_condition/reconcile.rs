@@ -22,8 +22,7 @@ pub struct ConditionReconciler {
 impl Reconciler<ObjectKey> for ConditionReconciler {
     async fn reconcile(&self, key: &ObjectKey) -> Result<Conclusion, ReconcileError> {
         let effects = decide(&observe(&self.stores, key), clock::now());
-        let outcomes = self.interpreter.execute(&effects).await;
-        ReconcileError::from_outcomes(&outcomes)?;
+        self.interpreter.act(&effects).await?;
         Ok(Conclusion::Done)
     }
 }

@@ -32,8 +32,7 @@ impl Reconciler<ObjectKey> for GroupReconciler {
                 decide_gone(namespace, &key.name, &roles(&self.stores, key))
             }
         };
-        let outcomes = self.interpreter.execute(&effects).await;
-        ReconcileError::from_outcomes(&outcomes)?;
+        self.interpreter.act(&effects).await?;
         Ok(Conclusion::Done)
     }
 }

@@ -70,12 +70,3 @@ pub struct WebhookDescription {
     )]
     pub conversion_crds: Vec<String>,
 }
-
-impl WebhookDescription {
-    /// First part of the names of the webhook's Service and certificate: the name of its Deployment
-    /// with dashes instead of dots.
-    #[must_use]
-    pub fn domain_name(&self) -> String {
-        self.deployment_name.as_deref().unwrap_or_default().replace('.', "-")
-    }
-}

@@ -56,9 +56,9 @@ pub(crate) fn check() -> Result<()> {
     let where_to = ["--locked", "--quiet", "--manifest-path", MANIFEST, "--target-dir", folder];
     cargo_run(&[&["build"][..], &where_to].concat())?;
     cargo_run(&[&["test"][..], &where_to].concat())?;
-    let case = root().join("examples/what-if/case.json");
+    let sample = root().join("examples/what-if/sample");
     let mut what_if = Command::new(target().join("debug/what-if"));
-    what_if.arg(case);
+    what_if.args([sample.join("catalogs"), sample.join("team.yaml")]);
     succeed(what_if)
 }
 

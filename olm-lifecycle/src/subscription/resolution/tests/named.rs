@@ -31,7 +31,9 @@ fn the_best_entry_of_a_name_is_subscribed_to(
 ) {
     let found = |_: &str| {
         let offers = offers.iter();
-        offers.map(|(priority, c, channel, default)| (*priority, offered(c, channel, *default))).collect()
+        offers
+            .map(|(priority, c, channel, default)| (*priority, offered(c, channel, *default)))
+            .collect()
     };
     let subscriptions =
         named_subscriptions(&plan_of(&["a.v1"]), &namespace(Vec::new()), found).unwrap();
@@ -45,7 +47,8 @@ fn the_best_entry_of_a_name_is_subscribed_to(
 fn what_is_installed_is_not_looked_for_and_what_no_catalog_has_is_refused() {
     let mut namespace = namespace(Vec::new());
     namespace.csvs.insert("a.v1".to_owned());
-    let subscribed = |names: &[&str]| named_subscriptions(&plan_of(names), &namespace, |_| Vec::new());
+    let subscribed =
+        |names: &[&str]| named_subscriptions(&plan_of(names), &namespace, |_| Vec::new());
     assert!(subscribed(&["a.v1"]).unwrap().is_empty());
     let error = subscribed(&["a.v1", "b.v1"]).unwrap_err().to_string();
     assert_eq!(error, "no catalog that the namespace sees has a bundle b.v1");
@@ -55,8 +58,7 @@ fn what_is_installed_is_not_looked_for_and_what_no_catalog_has_is_refused() {
 fn dependencies_get_no_subscription_and_images_are_refused() {
     let find = |_: &str| vec![(0, entry("a", "stable", "a.v1"))];
     let mut namespace = namespace(Vec::new());
-    namespace.subscriptions =
-        named_subscriptions(&plan_of(&["a.v1"]), &namespace, find).unwrap();
+    namespace.subscriptions = named_subscriptions(&plan_of(&["a.v1"]), &namespace, find).unwrap();
     let (named, dependency) = (entry("a", "stable", "a.v1"), entry("b", "stable", "b.v1"));
     let choices = [choice(named, ""), choice(dependency.clone(), "")];
     let selection = select_named(&namespace, &choices).unwrap();
