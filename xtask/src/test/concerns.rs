@@ -75,7 +75,7 @@ pub const CONCERNS: &[Row] = &[
     ("catalog-operator/src/controllers/catalog_source", &["catalogs", "catalog_servers"]),
     (
         "catalog-operator/src/controllers/install_plan",
-        &["install_plans", "approval", "removal", "uninstall"],
+        &["install_plans", "approval", "removal", "uninstall", "slow::conversion"],
     ),
     ("catalog-operator/src/controllers/resolution", &["resolution", "dependencies"]),
     ("catalog-operator/src/controllers/subscription", &["subscriptions", "bad_input"]),

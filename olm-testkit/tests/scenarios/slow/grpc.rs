@@ -2,14 +2,12 @@
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::task::{Context as Turn, Poll};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 use futures::future::{BoxFuture, poll_fn};
 use tokio::net::TcpListener;
-use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tonic::Status;
 use tonic::body::Body;
@@ -18,13 +16,16 @@ use tonic::server::NamedService;
 use tonic::transport::server::TcpIncoming;
 use tonic::transport::{Channel, Endpoint};
 
+use super::waiting::Waiting;
+
 /// The call that is slow.
 const GET_BUNDLE: &str = "/api.Registry/GetBundle";
 
 /// Such a proxy, until it is dropped.
 pub struct SlowRegistry {
     pub address: SocketAddr,
-    held: watch::Receiver<usize>,
+    /// The calls that are kept waiting.
+    pub waiting: Waiting,
     task: JoinHandle<Result<(), tonic::transport::Error>>,
 }
 
@@ -34,24 +35,11 @@ impl SlowRegistry {
         let listener = TcpListener::bind("127.0.0.1:0").await.context("cannot listen")?;
         let address = listener.local_addr()?;
         let server = Endpoint::from_shared(format!("http://{server}"))?.connect_lazy();
-        let (count, held) = watch::channel(0);
-        let proxy = Proxy { server, delay, held: Arc::new(count) };
+        let waiting = Waiting::default();
+        let proxy = Proxy { server, delay, waiting: waiting.clone() };
         let router = tonic::transport::Server::builder().add_service(proxy);
         let task = tokio::spawn(router.serve_with_incoming(TcpIncoming::from(listener)));
-        Ok(Self { address, held, task })
-    }
-
-    /// How many calls are kept waiting now.
-    pub fn held(&self) -> usize {
-        *self.held.borrow()
-    }
-
-    /// Waits until so many calls are kept waiting.
-    pub async fn until_held(&self, calls: usize) -> Result<()> {
-        let mut held = self.held.clone();
-        let enough = held.wait_for(|held| *held >= calls);
-        let waited = tokio::time::timeout(olm_testkit::wait::PATIENCE, enough).await;
-        waited.context("no bundle is asked for")?.context("the proxy ended").map(drop)
+        Ok(Self { address, waiting, task })
     }
 }
 
@@ -65,13 +53,13 @@ impl Drop for SlowRegistry {
 struct Proxy {
     server: Channel,
     delay: Duration,
-    held: Arc<watch::Sender<usize>>,
+    waiting: Waiting,
 }
 
 impl Proxy {
     async fn pass(mut self, request: http::Request<Body>) -> http::Response<Body> {
         if request.uri().path() == GET_BUNDLE {
-            let _held = Held::new(&self.held);
+            let _kept = self.waiting.keep();
             tokio::time::sleep(self.delay).await;
         }
         let answer = async {
@@ -100,21 +88,5 @@ impl Service<http::Request<Body>> for Proxy {
     fn call(&mut self, request: http::Request<Body>) -> Self::Future {
         let me = self.clone();
         Box::pin(async move { Ok(me.pass(request).await) })
-    }
-}
-
-/// A call that is kept waiting; one whose client left is not.
-struct Held(Arc<watch::Sender<usize>>);
-
-impl Held {
-    fn new(count: &Arc<watch::Sender<usize>>) -> Self {
-        count.send_modify(|held| *held += 1);
-        Self(Arc::clone(count))
-    }
-}
-
-impl Drop for Held {
-    fn drop(&mut self) {
-        self.0.send_modify(|held| *held -= 1);
     }
 }

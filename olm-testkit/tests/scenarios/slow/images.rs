@@ -1,13 +1,13 @@
 //! An image registry that sends one byte a second.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::watch;
 use tokio::task::JoinHandle;
+
+use super::waiting::Waiting;
 
 /// Between two bytes.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -18,7 +18,8 @@ const HEAD: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n";
 pub struct DrippingRegistry {
     /// `HOST:PORT`, plain HTTP.
     pub address: String,
-    clients: watch::Receiver<usize>,
+    /// The clients that are kept waiting.
+    pub waiting: Waiting,
     task: JoinHandle<()>,
 }
 
@@ -26,33 +27,19 @@ impl DrippingRegistry {
     pub async fn start() -> Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0").await.context("cannot listen")?;
         let address = listener.local_addr()?.to_string();
-        let (count, clients) = watch::channel(0);
-        let count = Arc::new(count);
+        let waiting = Waiting::default();
+        let all = waiting.clone();
         let task = tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                let count = Arc::clone(&count);
+                let kept = all.keep();
                 tokio::spawn(async move {
-                    count.send_modify(|clients| *clients += 1);
                     // The client may leave at any time.
                     let _ = drip(stream).await;
-                    count.send_modify(|clients| *clients -= 1);
+                    drop(kept);
                 });
             }
         });
-        Ok(Self { address, clients, task })
-    }
-
-    /// How many clients are kept waiting now.
-    pub fn held(&self) -> usize {
-        *self.clients.borrow()
-    }
-
-    /// Waits until so many clients are kept waiting.
-    pub async fn until_held(&self, clients: usize) -> Result<()> {
-        let mut held = self.clients.clone();
-        let enough = held.wait_for(|held| *held >= clients);
-        let waited = tokio::time::timeout(olm_testkit::wait::PATIENCE, enough).await;
-        waited.context("no image is asked for")?.context("the registry ended").map(drop)
+        Ok(Self { address, waiting, task })
     }
 }
 

@@ -4,8 +4,11 @@
 //! Each scenario begins when the slow servers keep the operator waiting, ends while they still do,
 //! and prints how long the Subscription took.
 
+mod conversion;
 mod grpc;
 mod images;
+mod waiting;
+mod webhook;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -44,6 +47,7 @@ pub fn all(most: &Arc<Environment>, flags: &Arc<Environment>) -> Vec<Trial> {
     vec![
         trial(most, "slow::plans_of_a_user", plans_of_a_user),
         trial(most, "slow::silent_catalogs", silent_catalogs),
+        trial(most, "slow::conversion", conversion::conversion),
         trial(flags, "slow::digests", digests),
         trial(flags, "slow::pulls", pulls).with_ignored_flag(lacking),
     ]
@@ -58,16 +62,16 @@ async fn plans_of_a_user(stage: Arc<dyn Stage>) -> Result<()> {
     catalog(&slow, "many", &server).await?;
     slow.operator_group().await?;
     // What shows its packages asks first.
-    server.until_held(1).await?;
-    let before = server.held();
+    server.waiting.until(1).await?;
+    let before = server.waiting.count();
     for (name, start) in [("first", 0), ("second", BUNDLES)] {
         let names = (start..start + BUNDLES).map(|number| format!("p{number}.v1.0.0"));
         plan(&slow, name, names.collect()).await?;
     }
-    server.until_held(before + 2).await?;
+    server.waiting.until(before + 2).await?;
     let healthy = healthy(&stage, "slow-plans-healthy").await?;
     packages::seen(&healthy.api(), "calm").await?;
-    ensure!(server.held() > 0, "nothing is slow any more");
+    ensure!(server.waiting.count() > 0, "nothing is slow any more");
     slow.catalog_dies("many").await
 }
 
@@ -85,10 +89,13 @@ async fn silent_catalogs(stage: Arc<dyn Stage>) -> Result<()> {
     }
     for (_, server) in &silent {
         // One who shows packages, and one who resolves.
-        server.until_held(2).await?;
+        server.waiting.until(2).await?;
     }
     let healthy = healthy(&stage, "slow-silent-healthy").await?;
-    ensure!(silent.iter().all(|(_, server)| server.held() > 0), "nothing is silent any more");
+    ensure!(
+        silent.iter().all(|(_, server)| server.waiting.count() > 0),
+        "nothing is silent any more"
+    );
     packages::seen(&healthy.api(), "calm").await?;
     for (scene, _) in &silent {
         scene.catalog_dies("silent").await?;
@@ -108,9 +115,9 @@ async fn digests(stage: Arc<dyn Stage>) -> Result<()> {
         let source = json!({"metadata": metadata, "spec": spec});
         slow.create(&serde_json::from_value::<CatalogSource>(source)?).await?;
     }
-    registry.until_held(2).await?;
+    registry.waiting.until(2).await?;
     healthy(&stage, "slow-digests-healthy").await?;
-    ensure!(registry.held() > 0, "nothing is slow any more");
+    ensure!(registry.waiting.count() > 0, "nothing is slow any more");
     Ok(())
 }
 
@@ -129,7 +136,7 @@ async fn pulls(stage: Arc<dyn Stage>) -> Result<()> {
     for name in names {
         slow.subscribe(name, "dripping").await?;
     }
-    registry.until_held(1).await?;
+    registry.waiting.until(1).await?;
     let healthy = Scene::new(stage, "slow-pulls-healthy").await?;
     let folder = tempfile::tempdir().context("cannot create a folder")?;
     let sound = ImageRegistry::start(folder.path(), false).await?;
@@ -139,7 +146,7 @@ async fn pulls(stage: Arc<dyn Stage>) -> Result<()> {
     subscribe(&healthy, "kettle.v1.0.0", &pushed.pinned()).await?;
     healthy.succeeded("kettle.v1.0.0").await?;
     report(&healthy, start);
-    ensure!(registry.held() > 0, "nothing is slow any more");
+    ensure!(registry.waiting.count() > 0, "nothing is slow any more");
     Ok(())
 }
 
