@@ -118,6 +118,7 @@ fn own(environment: &Arc<Environment>, servers: &Arc<Environment>) -> Vec<Trial>
         trial(environment, "catalog_servers::polling", catalog_servers::polling),
         trial(environment, "catalog_servers::config_map", catalog_servers::config_map),
         local_trial(environment, "hostile::many", hostile::many),
+        local_trial(environment, "hostile::one_by_one", hostile::one_by_one),
         local_trial(environment, "hostile::registries", hostile::registries),
         local_trial(environment, "hostile::multiplying_aliases", hostile::multiplying_aliases),
         trial(environment, "servers::conversion_on_its_own", servers::conversion),

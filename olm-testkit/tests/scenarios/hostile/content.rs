@@ -3,12 +3,10 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Instant;
 
 use anyhow::{Result, ensure};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::{Api, DeleteParams, ObjectMeta, Patch, PatchParams, PostParams};
-use olm_testkit::builders::{Bundle, Package, csv};
 use olm_testkit::e2e::Scene;
 use olm_testkit::e2e::stage::local::Local;
 use olm_testkit::operators::Operator;
@@ -17,7 +15,7 @@ use olm_types::api::{CatalogSource, InstallPlan};
 use olm_types::hash::unpack_name;
 use serde_json::json;
 
-use super::within_memory;
+use super::{healthy, within_memory};
 use crate::unpack::{IMAGE, job, kubelet, reported, subscribe};
 
 /// What is said of it.
@@ -39,7 +37,7 @@ pub async fn multiplying_aliases(local: Arc<Local>, scene: Arc<Scene>) -> Result
     })
     .await?;
     refused_step(&scene).await?;
-    healthy(&local).await?;
+    healthy(&local, "hostile::neighbour").await?.remove().await?;
     let (now, _) = local.process(Operator::Catalog)?;
     ensure!(now == process, "catalog-operator was process {process} and is {now}");
     within_memory(&local)?;
@@ -122,18 +120,4 @@ async fn catalog(scene: &Scene) -> Result<()> {
     // Its Pod would be tried again and again.
     catalogs.delete("bomb", &DeleteParams::default()).await?;
     Ok(())
-}
-
-/// An operator of another namespace, and how long it takes.
-async fn healthy(local: &Arc<Local>) -> Result<()> {
-    let scene = Scene::new(Arc::clone(local) as _, "hostile::neighbour").await?;
-    let bundle = csv("calm.v1.0.0", "1.0.0").deployment("calm", "default");
-    let calm = Package::single("calm", Bundle::new("1.0.0", &bundle));
-    scene.operator_group().await?;
-    scene.catalog("sound", &[calm]).await?;
-    let begun = Instant::now();
-    scene.subscribe("calm", "sound").await?;
-    scene.succeeded("calm.v1.0.0").await?;
-    println!("the operator of another namespace took {:.1} s", begun.elapsed().as_secs_f64());
-    scene.remove().await
 }

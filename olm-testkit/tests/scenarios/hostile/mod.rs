@@ -4,7 +4,9 @@
 mod content;
 mod server;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
 use kube::ResourceExt;
@@ -43,8 +45,12 @@ const CATALOGS: [(&str, Hostility, &str); 8] = [
     ("channels", Hostility::Channels, "the bundles and packages of the catalog exceed 1073741824"),
 ];
 
-/// What three catalogs of a namespace keep each, in bytes of text: two of them fit.
-const LARGE: usize = 48 << 20;
+/// What each of many catalogs of a namespace keeps, in bytes of text: as much as a catalog may, nearly.
+const LARGE: usize = 60 << 20;
+/// How many such catalogs there are.
+const MANY: usize = 30;
+/// How many of them fit into what their namespace may keep.
+const FIT: usize = 2;
 
 /// What catalog-operator takes at most, in bytes: half of what its Deployment lets it have.
 const MEMORY: u64 = 768 << 20;
@@ -79,30 +85,87 @@ pub async fn registries(local: Arc<Local>, scene: Arc<Scene>) -> Result<()> {
     within_memory(&local)
 }
 
-/// Catalogs of one namespace, each within the limits, that are too large together: the one for which
-/// there is no room is refused by name, the others go on, and it follows when there is room.
-pub async fn many(local: Arc<Local>, scene: Arc<Scene>) -> Result<()> {
-    let mut servers = Vec::new();
-    let names = ["large-0", "large-1", "large-2"];
-    for name in names {
-        let server = Server::start(Hostility::Text(LARGE)).await?;
+/// Each of them alone: how much memory catalog-operator takes for it, and how long an operator of another
+/// namespace takes beside it.
+pub async fn one_by_one(local: Arc<Local>, scene: Arc<Scene>) -> Result<()> {
+    let catalogs: Api<CatalogSource> = scene.api();
+    for (name, hostility, said) in CATALOGS {
+        let (process, _) = local.process(Operator::Catalog)?;
+        forget_peak(process)?;
+        let server = Server::start(hostility).await?;
         let address = server.address.to_string();
+        let before = local.process(Operator::Catalog)?.1;
         scene.create(&builders::catalog_source(&scene.namespace, name, &address)).await?;
-        servers.push(server);
+        healthy(&local, &format!("hostile::beside-{name}")).await?;
+        let says = |catalog: &CatalogSource| problem(catalog).is_some_and(|it| it.contains(said));
+        wait::until(&catalogs, name, &format!("say {said:?}"), says).await?;
+        let (now, peak) = local.process(Operator::Catalog)?;
+        ensure!(now == process, "catalog-operator was process {process} and is {now}");
+        println!(
+            "{name}: catalog-operator took {} MiB at most, {} before",
+            peak >> 20,
+            before >> 20
+        );
+        within_memory(&local)?;
+        catalogs.delete(name, &DeleteParams::default()).await?;
+    }
+    Ok(())
+}
+
+/// Many catalogs of one namespace, each within the limits: those for which there is no room are refused
+/// by name, the others go on, and so does another namespace. One follows when there is room.
+pub async fn many(local: Arc<Local>, scene: Arc<Scene>) -> Result<()> {
+    forget_peak(local.process(Operator::Catalog)?.0)?;
+    let server = Server::start(Hostility::Text(LARGE)).await?;
+    let address = server.address.to_string();
+    for number in 0..MANY {
+        let name = format!("large-{number}");
+        scene.create(&builders::catalog_source(&scene.namespace, &name, &address)).await?;
     }
     let catalogs: Api<CatalogSource> = scene.api();
     let said = format!("the catalogs of namespace {} take no more than", scene.namespace);
     let says = |catalog: &CatalogSource| problem(catalog).is_some_and(|it| it.contains(&said));
-    let refused = wait::until_some(&catalogs, "", &format!("say {said:?}"), says).await?.name_any();
+    let what = format!("say {said:?}");
+    wait::until_some(&catalogs, "", &what, says).await?;
+    healthy(&local, "hostile::beside-many").await?;
+    let mut refused = BTreeSet::new();
+    while refused.len() < MANY - FIT {
+        let is_next = |it: &CatalogSource| !refused.contains(&it.name_any()) && says(it);
+        let next = wait::until_some(&catalogs, "", &what, is_next).await?.name_any();
+        refused.insert(next);
+    }
+    within_memory(&local)?;
+    let all = catalogs.list(&ListParams::default()).await?;
+    let fitting: Vec<_> = all.iter().filter(|it| !refused.contains(&it.name_any())).collect();
+    ensure!(fitting.iter().all(|it| problem(it).is_none()), "one that fits is refused");
+    let one = fitting.first().context("a catalog that fits")?.name_any();
+    catalogs.delete(&one, &DeleteParams::default()).await?;
+    let follows = |it: &CatalogSource| refused.contains(&it.name_any()) && problem(it).is_none();
+    wait::until_some(&catalogs, "", "be accepted", follows).await?;
+    within_memory(&local)?;
+    // The others would be read again and again, for as long as other scenarios are played.
+    catalogs.delete_collection(&DeleteParams::default(), &ListParams::default()).await?;
+    Ok(())
+}
+
+/// An operator of another namespace, which is installed as if nothing were wrong; says how long it took.
+async fn healthy(local: &Arc<Local>, name: &str) -> Result<Arc<Scene>> {
+    let scene = Scene::new(Arc::clone(local) as _, name).await?;
     let bundle = csv("calm.v1.0.0", "1.0.0").deployment("calm", "default");
+    let calm = Package::single("calm", Bundle::new("1.0.0", &bundle));
     scene.operator_group().await?;
-    scene.catalog("sound", &[Package::single("calm", Bundle::new("1.0.0", &bundle))]).await?;
+    let begun = Instant::now();
+    scene.catalog("sound", &[calm]).await?;
     scene.subscribe("calm", "sound").await?;
     scene.succeeded("calm.v1.0.0").await?;
-    within_memory(&local)?;
-    let other = names.iter().find(|name| **name != refused).context("a catalog that fits")?;
-    catalogs.delete(other, &DeleteParams::default()).await?;
-    wait::until(&catalogs, &refused, "be accepted", |it| problem(it).is_none()).await.map(drop)
+    println!("{}: succeeded after {:.2} s", scene.namespace, begun.elapsed().as_secs_f64());
+    Ok(scene)
+}
+
+/// Has the kernel count the most memory of a process anew.
+fn forget_peak(process: u32) -> Result<()> {
+    let file = format!("/proc/{process}/clear_refs");
+    std::fs::write(&file, "5").with_context(|| format!("cannot write {file}"))
 }
 
 /// Whether catalog-operator never took more than it may.
