@@ -1,5 +1,8 @@
 //! Keeps the packages of a catalog in step with its content.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeMap;
 use std::pin::pin;
 use std::sync::Arc;
