@@ -45,13 +45,13 @@ impl SilentWebhook {
         let called = json!({"clientConfig": client, "conversionReviewVersions": ["v1"]});
         let conversion = json!({"strategy": "Webhook", "webhook": called});
         let (waiting, silent) = (Waiting::default(), watch::Sender::new(true));
-        let (all, told) = (waiting.clone(), silent.subscribe());
+        let (all, reported) = (waiting.clone(), silent.subscribe());
         let task = tokio::spawn(async move {
             while let Ok((client, _)) = listener.accept().await {
-                let (all, told) = (all.clone(), told.clone());
+                let (all, reported) = (all.clone(), told.clone());
                 tokio::spawn(async move {
                     // Either side may leave at any time.
-                    let _ = pass(client, webhook, all, told).await;
+                    let _ = pass(client, webhook, all, reported).await;
                 });
             }
         });
