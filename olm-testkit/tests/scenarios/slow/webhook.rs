@@ -48,7 +48,7 @@ impl SilentWebhook {
         let (all, reported) = (waiting.clone(), silent.subscribe());
         let task = tokio::spawn(async move {
             while let Ok((client, _)) = listener.accept().await {
-                let (all, reported) = (all.clone(), told.clone());
+                let (all, reported) = (all.clone(), reported.clone());
                 tokio::spawn(async move {
                     // Either side may leave at any time.
                     let _ = pass(client, webhook, all, reported).await;
