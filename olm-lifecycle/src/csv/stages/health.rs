@@ -1,7 +1,7 @@
 //! Whether the components run, and what follows when they do not (spec olm-operator 1.5, 1.6).
 
 use jiff::{SignedDuration, Timestamp};
-use olm_types::api::{ClusterServiceVersionStatus, CsvPhase};
+use olm_types::api::{ClusterServiceVersion, ClusterServiceVersionStatus, CsvPhase};
 use olm_types::reasons::csv as reasons;
 
 use super::serving::next_look;
@@ -11,7 +11,7 @@ use crate::csv::decision::Decision;
 use crate::csv::pass::{Pass, Query};
 use crate::csv::serving::removed;
 use crate::csv::status::time_in_phase;
-use crate::install::{Unhealthy, UnhealthyReason, incomplete, is_disrupted};
+use crate::install::{Unhealthy, UnhealthyReason, incomplete, is_disrupted, is_ours};
 
 /// How long components may take to become healthy; v0's value.
 const INSTALL_TIMEOUT: SignedDuration = SignedDuration::from_mins(5);
@@ -118,7 +118,9 @@ fn evaluate(pass: &Pass<'_>, unhealthy: CsvPhase, reason: &'static str) -> Resul
             let message = "calculated deployment install is bad";
             Decision::enter(CsvPhase::Pending, reasons::NEEDS_REINSTALL, message).note(why)
         }
-        Components::Deployment(problem) => with_problem(problem, unhealthy, reason),
+        Components::Deployment(problem) => {
+            with_problem(left_by_replaced(pass, problem), unhealthy, reason)
+        }
         Components::ApiServicesMissing if pods_come_back(pass)? => Decision::nothing()
             .requeue_at(later(pass.now, POD_PAUSE))
             .note("APIs are away while pods are replaced"),
@@ -132,6 +134,35 @@ fn evaluate(pass: &Pass<'_>, unhealthy: CsvPhase, reason: &'static str) -> Resul
         Components::WebhooksMissing => Decision::enter(unhealthy, reason, "webhooks not installed"),
     };
     Ok(decision.after(removed(observed)))
+}
+
+/// A Deployment that an older version of the operator wrote after this one, and has left since: it is
+/// installed again. v0 waits for it until the install has timed out.
+fn left_by_replaced(pass: &Pass<'_>, problem: Unhealthy) -> Unhealthy {
+    let observed = pass.observed;
+    let is_waiting = observed.phase() == CsvPhase::Installing
+        && problem.reason == UnhealthyReason::ComponentMissing;
+    let chain = pass.chain();
+    let replaced = chain.ancestors(&observed.csv).into_iter().filter(|csv| makes_way(csv));
+    let names: Vec<&str> = deployment_names(&observed.csv).collect();
+    let is_left = |csv: &ClusterServiceVersion| {
+        let written = names.iter().filter_map(|name| observed.deployments.get(*name));
+        written.into_iter().any(|deployment| is_ours(csv, &deployment.metadata))
+    };
+    if is_waiting && replaced.into_iter().any(is_left) {
+        return Unhealthy { reason: UnhealthyReason::DeploymentUpdated, ..problem };
+    }
+    problem
+}
+
+fn makes_way(csv: &ClusterServiceVersion) -> bool {
+    let phase = csv.status.as_ref().map(|status| status.phase);
+    matches!(phase, Some(CsvPhase::Replacing | CsvPhase::Deleting))
+}
+
+fn deployment_names(csv: &ClusterServiceVersion) -> impl Iterator<Item = &str> {
+    let strategy = csv.spec.install.spec.iter();
+    strategy.flat_map(|strategy| &strategy.deployments).map(|entry| entry.name.as_str())
 }
 
 /// Whether an API may be away only because Pods of the CSV are on their way back.

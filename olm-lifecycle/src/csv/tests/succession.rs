@@ -65,6 +65,22 @@ fn rights_of_a_replaced_csv_do_not_count(#[case] owner: &str, #[case] enough: bo
     assert!(found.starts_with(expected), "{found}");
 }
 
+/// An older version of the operator wrote the Deployment after the new one did, as happens when the
+/// new one was created first. What the older one leaves is installed again.
+#[rstest]
+#[case::makes_way("Replacing", "InstallReady/")]
+#[case::still_at_work("Installing", "Installing/")]
+fn a_deployment_that_a_replaced_csv_wrote_last(#[case] old: &str, #[case] expected: &str) {
+    let mut world = World::new();
+    put_installed(&mut world, mk_csv_in("csv1", old, "X"));
+    world.put(replacing(mk_csv_in("csv2", "Installing", "InstallSucceeded"), "csv1"));
+    world.edit("ClusterServiceVersion", "csv2", |csv| {
+        csv["spec"]["install"]["spec"]["deployments"][0]["name"] = json!("csv1-dep");
+    });
+    let found = world.next("csv2");
+    assert!(found.starts_with(expected), "{found}");
+}
+
 #[test]
 fn only_the_oldest_link_goes() {
     let mut world = World::new();

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use anyhow::{Result, ensure};
+use jiff::Timestamp;
 use k8s_openapi::NamespaceResourceScope;
 use k8s_openapi::api::core::v1::{Pod, Service, ServiceAccount};
 use k8s_openapi::api::networking::v1::NetworkPolicy;
@@ -58,8 +59,11 @@ async fn lose_pods(scene: &Scene) -> Result<()> {
     pods.delete(&first, &DeleteParams::default()).await?;
     let second = pod(scene, CATALOG_SOURCE, NAME, |pod| pod.name_any() != first).await?;
     let second = second.name_any();
-    let disrupted =
-        json!({"type": "DisruptionTarget", "status": "True", "reason": "DeletionByTaintManager"});
+    // Without a time, the disruption controller takes it for an old one and withdraws it.
+    let disrupted = json!({
+        "type": "DisruptionTarget", "status": "True", "reason": "DeletionByTaintManager",
+        "lastTransitionTime": Timestamp::now().to_string(),
+    });
     report(scene, &second, json!({"conditions": [disrupted]})).await?;
     wait::until_gone(&pods, &second).await?;
     let others = [first, second];
