@@ -14,8 +14,8 @@ use crate::dump::{Difference, Key};
 pub struct Accepted {
     /// Which objects.
     objects: Objects,
-    /// A part of the path of the field; empty for every field, and for the whole object.
-    field: &'static str,
+    /// Which of their fields.
+    fields: &'static [Field],
     /// Why.
     reason: &'static str,
 }
@@ -31,6 +31,18 @@ enum Objects {
     Named(&'static str),
 }
 
+/// Which fields a row is about.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Field {
+    /// The object as a whole: it is new, or gone.
+    Whole,
+    /// Those whose paths begin so.
+    Under(&'static str),
+    /// Those that are called so, at every depth.
+    Called(&'static str),
+}
+
+use Field::{Called, Under, Whole};
 use Objects::{Applied, Named, Of};
 
 const MANIFESTS: &str = "the manifests of whoever takes over apply it";
@@ -39,30 +51,83 @@ const SERVER: &str =
 const REQUIREMENTS: &str = "v0 keeps the requirements of the last failure";
 const MEMBERS: &str = "an Operator shows what it consists of, with the repairs of that";
 
+/// What `kubectl apply` and the manifests write on objects of every kind.
+const WRITTEN: Field = Under("metadata.annotations");
+
 /// The rows; the first that covers a change is its reason.
-const ACCEPTED: [Accepted; 10] = [
-    row(Applied, "", MANIFESTS),
-    row(Of("CustomResourceDefinition", "operators.coreos.com"), "", MANIFESTS),
-    row(Of("ReplicaSet", "olm-operator-"), "", "it belongs to a Deployment of the manifests"),
-    row(Of("ReplicaSet", "catalog-operator-"), "", "it belongs to a Deployment of the manifests"),
-    row(Named(PACKAGE_SERVER), "", SERVER),
-    row(Named("olm-operators"), "", "the package server was a member of this OperatorGroup"),
+const ACCEPTED: [Accepted; 19] = [
+    row(Named(PACKAGE_SERVER), &[Whole], SERVER),
+    row(
+        Of("Service", "packageserver-service"),
+        &[WRITTEN, Under("metadata.labels.app"), Under("metadata.ownerReferences"), Under("spec")],
+        SERVER,
+    ),
+    row(
+        Of("APIService", "packages.operators.coreos.com"),
+        &[WRITTEN, Under("metadata.labels.olm.owner")],
+        SERVER,
+    ),
+    row(Of("Secret", PACKAGE_SERVER), &[Under("metadata.ownerReferences")], SERVER),
+    row(Applied, &[Whole], MANIFESTS),
+    row(Of("ClusterRole", "operator-lifecycle-manager"), &[WRITTEN, Under("rules")], MANIFESTS),
+    row(
+        Of("Deployment", "olm-operator"),
+        &[WRITTEN, Under("metadata.labels"), Under("spec"), Under("status.conditions")],
+        MANIFESTS,
+    ),
+    row(
+        Of("Deployment", "catalog-operator"),
+        &[WRITTEN, Under("metadata.labels"), Under("spec"), Under("status.conditions")],
+        MANIFESTS,
+    ),
+    row(
+        Of("Namespace", "operator"),
+        &[WRITTEN, Under("metadata.labels.pod-security.kubernetes.io")],
+        MANIFESTS,
+    ),
+    row(Of("OLMConfig", "cluster"), &[WRITTEN, Under("spec")], MANIFESTS),
+    row(Of("OperatorGroup", "global-operators"), &[WRITTEN], MANIFESTS),
+    row(
+        Of("CustomResourceDefinition", "operators.coreos.com"),
+        &[WRITTEN, Called("description")],
+        MANIFESTS,
+    ),
+    row(
+        Of("CustomResourceDefinition", "operators.coreos.com"),
+        &[Called("x-kubernetes-preserve-unknown-fields")],
+        "v0's definitions cut off labels of volumeClaimTemplate",
+    ),
+    row(
+        Of("ReplicaSet", "-operator-"),
+        &[
+            Under("metadata.annotations.deployment.kubernetes.io"),
+            Under("spec.replicas"),
+            Under("status"),
+            Whole,
+        ],
+        "it belongs to a Deployment of the manifests",
+    ),
+    row(
+        Named("olm-operators"),
+        &[Under("aggregationRule"), Under("rules"), Under("metadata.annotations.olm.providedAPIs")],
+        "the package server was a member of this OperatorGroup",
+    ),
     row(
         Of("ClusterRole", ""),
-        "ownerReferences[0].kind",
+        &[Under("metadata.ownerReferences[0].kind")],
         "v0 spells the kind of the owner so that no garbage collector finds it",
     ),
-    row(Of("ClusterServiceVersion", ""), "status.requirementStatus", REQUIREMENTS),
-    row(Of("Operator", ""), "status.components", MEMBERS),
+    row(Of("ClusterServiceVersion", ""), &[Under("status.requirementStatus")], REQUIREMENTS),
+    row(Of("Operator", ""), &[Under("status.components")], MEMBERS),
     row(
         Of("Subscription", ""),
-        "status.conditions",
+        &[Under("status.conditions")],
         "v0 leaves InstallPlanPending on Subscriptions that OLM made",
     ),
 ];
 
-const fn row(objects: Objects, field: &'static str, reason: &'static str) -> Accepted {
-    Accepted { objects, field, reason }
+const fn row(objects: Objects, fields: &'static [Field], reason: &'static str) -> Accepted {
+    Accepted { objects, fields, reason }
 }
 
 /// What a take-over changed.
@@ -103,7 +168,7 @@ impl Accepted {
             Of(of, part) => *kind == of && name.contains(part),
             Named(part) => name.contains(part),
         };
-        is_of && one.path.contains(self.field)
+        is_of && self.fields.iter().any(|field| field.covers(&one.path))
     }
 }
 
@@ -115,8 +180,24 @@ impl fmt::Display for Accepted {
             Of(kind, part) => write!(f, "{kind} …{part}…")?,
             Named(part) => write!(f, "…{part}…")?,
         }
-        let field = if self.field.is_empty() { "any field" } else { self.field };
-        write!(f, ", {field}: {}", self.reason)
+        for field in self.fields {
+            match field {
+                Whole => f.write_str(", as a whole")?,
+                Under(path) => write!(f, ", {path}…")?,
+                Called(name) => write!(f, ", every {name}")?,
+            }
+        }
+        write!(f, ": {}", self.reason)
+    }
+}
+
+impl Field {
+    fn covers(&self, path: &str) -> bool {
+        match self {
+            Whole => path.is_empty(),
+            Under(beginning) => path.starts_with(beginning),
+            Called(name) => path.rsplit('.').next() == Some(name),
+        }
     }
 }
 
