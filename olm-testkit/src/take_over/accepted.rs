@@ -64,7 +64,7 @@ const ACCEPTED: [Accepted; 19] = [
     ),
     row(
         Of("APIService", "packages.operators.coreos.com"),
-        &[WRITTEN, Under("metadata.labels.olm.owner")],
+        &[WRITTEN, Under("metadata.labels.olm.owner"), Under("status.conditions")],
         SERVER,
     ),
     row(Of("Secret", PACKAGE_SERVER), &[Under("metadata.ownerReferences")], SERVER),
