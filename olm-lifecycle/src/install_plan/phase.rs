@@ -1,7 +1,8 @@
 //! The phases of an InstallPlan (spec catalog-operator 4.3).
 //!
 //! `RequiresApproval -> Installing -> Complete | Failed`. While it is Installing, a failing step is
-//! tried again for a minute, without limit when only rights are missing.
+//! tried again for a minute, without limit when the API server forbids it to OLM's own account. A plan
+//! that failed because the account of its group lacks a right is tried again while it is Failed.
 
 mod conclusion;
 mod status;
@@ -90,7 +91,7 @@ pub fn decide(observed: &Observed, now: Timestamp) -> Decision {
         return if made_by_user(&observed.plan) { Decision::Resolve } else { Decision::Nothing };
     };
     match status.phase {
-        InstallPlanPhase::Failed => retry_of_failed(observed, status),
+        InstallPlanPhase::Failed => failed(observed, status, now),
         InstallPlanPhase::Complete => Decision::Nothing,
         InstallPlanPhase::None
         | InstallPlanPhase::Planning
@@ -152,12 +153,13 @@ fn go_on(
         InstallPlanPhase::RequiresApproval if observed.plan.spec.approved => {
             approved(observed, status, now)
         }
-        InstallPlanPhase::Installing => execute(observed, status, without, account, now),
+        InstallPlanPhase::Installing | InstallPlanPhase::Failed => {
+            execute(observed, status, without, account, now)
+        }
         InstallPlanPhase::RequiresApproval => write(observed, reset(status, now), None),
-        InstallPlanPhase::None
-        | InstallPlanPhase::Planning
-        | InstallPlanPhase::Complete
-        | InstallPlanPhase::Failed => Decision::Nothing,
+        InstallPlanPhase::None | InstallPlanPhase::Planning | InstallPlanPhase::Complete => {
+            Decision::Nothing
+        }
     }
 }
 
@@ -171,14 +173,27 @@ fn approved(observed: &Observed, status: &InstallPlanStatus, now: Timestamp) -> 
     write(observed, wanted, None)
 }
 
-/// A plan that failed under an account is tried again when the account may have more rights. Its
-/// start stays, so that another failure is final at once unless rights are still missing.
-fn retry_of_failed(observed: &Observed, status: &InstallPlanStatus) -> Decision {
-    if !observed.rights_changed || status.attenuated_service_account_ref.is_none() {
+/// A plan that failed under an account is tried again: at once and then every [`RETRY`] when the account
+/// lacked a right, otherwise when rights or accounts of its namespace change. Its start stays, so that
+/// another failure is final at once.
+fn failed(observed: &Observed, status: &InstallPlanStatus, now: Timestamp) -> Decision {
+    if status.attenuated_service_account_ref.is_none() {
         return Decision::Nothing;
     }
-    let phase = InstallPlanPhase::Installing;
-    write(observed, InstallPlanStatus { phase, ..status.clone() }, None)
+    match judge(&observed.plan, &observed.around) {
+        Verdict::Go(without) if lacks_rights(status) => go_on(observed, status, &without, now),
+        _ if observed.rights_changed => {
+            let phase = InstallPlanPhase::Installing;
+            write(observed, InstallPlanStatus { phase, ..status.clone() }, None)
+        }
+        _ => Decision::Nothing,
+    }
+}
+
+/// Whether the API server forbade a step, in its own words. A status that claims so without reason
+/// only leads to one more try.
+fn lacks_rights(status: &InstallPlanStatus) -> bool {
+    status.message.as_ref().is_some_and(|message| message.contains(" is forbidden: "))
 }
 
 /// A plan waits for its turn before it is executed.

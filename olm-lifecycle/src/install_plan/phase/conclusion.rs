@@ -10,7 +10,7 @@ use olm_types::reasons::install_plan as reasons;
 
 use super::Observed;
 use super::status::{reset, set_installed, status_effects};
-use crate::install_plan::execution::{Ended, Matter};
+use crate::install_plan::execution::{Ended, Matter, StepError};
 use crate::install_plan::{report, turn};
 
 /// How long to wait before a plan that is not done is looked at again.
@@ -50,16 +50,18 @@ pub fn conclude(observed: &Observed, ended: Ended, now: Timestamp) -> Conclusion
     let warned = warnings.count();
     status.plan = ended.steps;
     let (requeue, problem) = match ended.failure {
-        Some(error) if error.is_forbidden() || running < observed.retry_timeout => {
+        Some(error) if running < observed.retry_timeout || is_endless(&error, &status) => {
             let message = format!("retrying execution due to error: {error}");
+            status.phase = InstallPlanPhase::Installing;
             status.message = Some(message.clone());
             (Some(running.clamp(FIRST_RETRY, RETRY)), Some(message))
         }
         Some(error) => {
             fail(&mut status, error.to_string(), now);
-            (None, Some(error.to_string()))
+            (error.is_forbidden().then_some(RETRY), Some(error.to_string()))
         }
         None if status.plan.iter().any(|step| step.status == StepStatus::WaitingForApi) => {
+            status.phase = InstallPlanPhase::Installing;
             (Some(if running < API_POLL_TIME { API_POLL } else { RETRY }), None)
         }
         None => {
@@ -81,6 +83,12 @@ pub fn interrupt(observed: &Observed, ended: Ended, now: Timestamp) -> Conclusio
     status.plan = ended.steps;
     effects.extend(status_effects(observed, status));
     Conclusion { effects, requeue: Some(FIRST_RETRY), ..Conclusion::default() }
+}
+
+/// What is forbidden to OLM's own account, such as by a quota, is not the plan's failure. Where a group
+/// names the account, its owner reads in the phase that a right is missing.
+fn is_endless(error: &StepError, status: &InstallPlanStatus) -> bool {
+    error.is_forbidden() && status.attenuated_service_account_ref.is_none()
 }
 
 fn fail(status: &mut InstallPlanStatus, error: String, now: Timestamp) {

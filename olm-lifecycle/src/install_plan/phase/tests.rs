@@ -362,3 +362,26 @@ fn a_failed_plan_is_tried_again_with_other_rights(
     assert_eq!(written.as_ref().map(|status| status.phase), phase);
     assert!(written.is_none_or(|status| status.start_time == Some(Time(now()))));
 }
+
+/// Rights may come from a ClusterRoleBinding, of which no change in the namespace speaks.
+#[rstest]
+#[case::forbidden(true, Some("error updating configmap: c: configmaps is forbidden: User x"), true)]
+#[case::another_error(true, Some("error updating configmap: c: no"), false)]
+#[case::no_account(false, Some("configmaps is forbidden: exceeded quota"), false)]
+#[case::no_message(true, None, false)]
+fn a_failed_plan_that_lacks_rights_is_executed_again(
+    #[case] account: bool,
+    #[case] message: Option<&str>,
+    #[case] executed: bool,
+) {
+    let mut observed = observed(InstallPlanPhase::Failed);
+    let reference = ObjectReference { name: Some("sa".to_owned()), ..ObjectReference::default() };
+    with_status(&mut observed, |status| {
+        status.start_time = Some(Time(now()));
+        status.message = message.map(str::to_owned);
+        status.attenuated_service_account_ref = account.then_some(reference);
+    });
+    let decision = decide(&observed, now() + 1.hour());
+    assert_eq!(matches!(decision, Decision::Execute(_)), executed);
+    assert_eq!(matches!(decision, Decision::Nothing), !executed);
+}

@@ -33,7 +33,7 @@ fn refused(code: u16) -> StepError {
     InstallPlanPhase::Installing,
     Some("retrying execution due to error: error creating configmap c: no")
 )]
-#[case::forbidden_is_always_in_time(
+#[case::forbidden_to_olm_is_always_in_time(
     Some(refused(403)),
     0,
     InstallPlanPhase::Installing,
@@ -164,4 +164,31 @@ fn what_is_reported_becomes_events_and_a_number() {
     let step = Some("status.plan[0]");
     assert_eq!(events, [("AppliedWithWarnings", step), ("ObjectTakenOver", step)]);
     assert_eq!(conclusion.warned, 1);
+}
+
+/// Whoever owns the group reads what its account may not do; the plan goes on with the right.
+#[test]
+fn what_an_account_may_not_do_fails_the_plan_and_is_tried_again() {
+    let mut observed = observed(InstallPlanPhase::Installing);
+    with_status(&mut observed, |status| {
+        status.start_time = Some(Time(now()));
+        status.attenuated_service_account_ref = Some(ObjectReference::default());
+    });
+    let at = |observed: &Observed, failure, seconds: i64| {
+        conclude(observed, ended(StepStatus::Unknown, failure), now() + seconds.seconds())
+    };
+    let early = at(&observed, Some(refused(403)), 59);
+    assert_eq!(written(&early.effects).unwrap().phase, InstallPlanPhase::Installing);
+    let late = at(&observed, Some(refused(403)), 60);
+    let failed = written(&late.effects).unwrap();
+    assert_eq!((failed.phase, late.requeue), (InstallPlanPhase::Failed, Some(RETRY)));
+    assert_eq!(failed.message.as_deref(), Some("error creating configmap c: no"));
+    assert_eq!(failed.conditions[0].reason.as_deref(), Some("InstallComponentFailed"));
+    with_status(&mut observed, |status| *status = failed);
+    let again = at(&observed, Some(refused(403)), 65);
+    assert!(again.effects.is_empty() && again.requeue == Some(RETRY), "{again:?}");
+    let other = at(&observed, Some(refused(500)), 65);
+    assert_eq!(other.requeue, None);
+    let done = written(&at(&observed, None, 70).effects).unwrap();
+    assert_eq!((done.phase, done.message), (InstallPlanPhase::Complete, None));
 }

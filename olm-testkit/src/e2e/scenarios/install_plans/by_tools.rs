@@ -5,16 +5,18 @@ use std::sync::Arc;
 use anyhow::{Context, Result, ensure};
 use k8s_openapi::api::core::v1::{ConfigMap, Secret, Service, ServiceAccount};
 use k8s_openapi::api::networking::v1::NetworkPolicy;
-use k8s_openapi::api::rbac::v1::{Role, RoleBinding};
+use k8s_openapi::api::rbac::v1::{ClusterRoleBinding, Role, RoleBinding};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::ResourceExt;
+use kube::api::{DeleteParams, PostParams};
 use olm_types::api::{InstallPlan, InstallPlanPhase, StepStatus};
 use serde_json::{Value, json};
 
-use super::tool::{complete, step, write};
+use super::tool::{complete, step, write, write_late};
 use super::{cluster, is_in, message, plan, reported};
 use crate::builders::{self, Crd};
 use crate::e2e::scene::Scene;
+use crate::wait;
 
 /// A step without a CSV that brings a JSON object.
 fn of_no_csv(kind: &str, manifest: Value) -> Value {
@@ -145,5 +147,35 @@ pub(super) async fn with_an_account(scene: Arc<Scene>) -> Result<()> {
     let rules = json!([{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["create"]}]);
     super::scoped::allow(&scene, "steps", rules).await?;
     complete(&scene, "scoped").await?;
-    of_no_owner(&scene.api::<ConfigMap>().get("settings").await?)
+    of_no_owner(&scene.api::<ConfigMap>().get("settings").await?)?;
+    fails_without_rights(&scene).await
+}
+
+/// A plan that has been tried for long enough says by its phase what its account lacks, and goes on
+/// with rights of which nothing in its namespace speaks.
+async fn fails_without_rights(scene: &Scene) -> Result<()> {
+    let namespace = scene.namespace.as_str();
+    write_late(scene, "late", &[of_no_csv("Service", service(80, &json!({})))]).await?;
+    let failed = |plan: &InstallPlan| is_in(plan, InstallPlanPhase::Failed);
+    let failed = wait::until(&scene.api(), "late", "fail without rights", failed).await?;
+    let text = format!(
+        "error updating service: thing: services is forbidden: User \"system:serviceaccount:{namespace}:installer\" \
+         cannot create resource \"services\" in API group \"\" in the namespace \"{namespace}\""
+    );
+    ensure!(message(&failed) == text, "{}", message(&failed));
+    let status = failed.status.unwrap_or_default();
+    let reasons = status.conditions.iter().filter_map(|condition| condition.reason.as_deref());
+    ensure!(reasons.eq(["InstallComponentFailed"]), "{:?}", status.conditions);
+    ensure!(status.plan.iter().all(|step| step.status == StepStatus::Unknown), "{:?}", status.plan);
+    let binding: ClusterRoleBinding = serde_json::from_value(json!({
+        "metadata": {"name": namespace},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "edit"},
+        "subjects": [{"kind": "ServiceAccount", "name": "installer", "namespace": namespace}],
+    }))?;
+    let bindings = cluster::<ClusterRoleBinding>(scene);
+    bindings.create(&PostParams::default(), &binding).await?;
+    let done = complete(scene, "late").await;
+    bindings.delete(namespace, &DeleteParams::default()).await?;
+    done?;
+    of_no_owner(&scene.api::<Service>().get("thing").await?)
 }
