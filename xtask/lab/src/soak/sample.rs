@@ -1,6 +1,7 @@
 //! A small catalog for the test suite: an upgrade over three versions, one version that an upgrade
-//! passes over, an operator that watches another namespace than its own, and one whose versions do not
-//! all fit one OperatorGroup.
+//! passes over, an operator that watches another namespace than its own, one whose versions do not
+//! all fit one OperatorGroup, and one whose first plan never ends while the next one waits for it, as with
+//! reportportal-operator 0.0.7 and 0.0.8 of the community catalog.
 
 use anyhow::Result;
 use olm_testkit::builders::{Bundle, CatalogDir, Crd, Package, csv};
@@ -9,7 +10,7 @@ use serde_json::json;
 
 /// Writes it; it is gone when the value is.
 pub(super) fn catalog() -> Result<CatalogDir> {
-    CatalogDir::of(&[ladder(), nomad(), watchman()])
+    CatalogDir::of(&[ladder(), nomad(), watchman(), reporter()])
 }
 
 /// Versions 1, 2 and 4 follow each other, and version 4 skips 3.
@@ -53,4 +54,18 @@ fn watchman() -> Package {
         .permission("watchman", rules)
         .install_modes(&[InstallModeType::SingleNamespace]);
     Package::single("watchman", Bundle::new("1.0.0", &csv))
+}
+
+/// Both versions ship an object whose kind is not served.
+fn reporter() -> Package {
+    let version = |version: &str| {
+        let csv = csv(&format!("reporter.v{version}"), version).deployment("reporter", "default");
+        Bundle::new(version, &csv).manifest(json!({
+            "apiVersion": "monitoring.coreos.com/v1", "kind": "ServiceMonitor",
+            "metadata": {"name": "reporter-metrics"},
+            "spec": {"endpoints": [{"port": "https"}], "selector": {}},
+        }))
+    };
+    let versions = vec![version("0.0.7"), version("0.0.8").replaces("reporter.v0.0.7")];
+    Package::new("reporter").channel("alpha", versions)
 }
