@@ -21,6 +21,7 @@ mod hostile;
 mod idle;
 mod image_tools;
 mod only;
+mod openshift;
 mod rbac;
 mod real_registry;
 mod replicas;
@@ -80,6 +81,7 @@ fn main() -> ExitCode {
     let all = all.chain([
         local_trial(rolling, "rolling::update", rolling::update),
         local_trial(rolling, "rolling::two_at_work", rolling::two_at_work),
+        local_trial(rolling, "rolling::openshift", openshift::reports_and_profile),
         local_trial(servers, "silence::idle_callers", silence::idle_callers),
     ]);
     let mut all: Vec<Trial> = all.chain(real_registry::all()).collect();

@@ -15,8 +15,12 @@ use olm_types::api::InstallPlan;
 
 use crate::faults::story;
 
-/// As `deploy/ha` has it.
-pub const FLAGS: Flags<'static> = Flags { both: &[LEADER_ELECT], catalog: &[], faults: false };
+/// As `deploy/ha` has it, and as on OpenShift.
+pub const FLAGS: Flags<'static> = Flags {
+    both: &[LEADER_ELECT, "--writeStatusName=operator-lifecycle-manager"],
+    catalog: &["--writeStatusName=operator-lifecycle-manager-catalog"],
+    faults: false,
+};
 
 /// The upgrade ends as if nothing had happened.
 pub async fn update(local: Arc<Local>, scene: Arc<Scene>) -> Result<()> {

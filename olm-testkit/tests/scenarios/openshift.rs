@@ -1,0 +1,120 @@
+//! What OpenShift has and other clusters lack: ClusterOperators that say how OLM is, and the TLS profile
+//! of all servers. Both operators find the kinds when they start.
+
+use std::sync::Arc;
+
+use anyhow::{Context, Result, ensure};
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kube::ResourceExt;
+use kube::api::{Api, ApiResource, DeleteParams, DynamicObject, PostParams};
+use kube::core::GroupVersionKind;
+use kube::runtime::wait::await_condition;
+use olm_testkit::e2e::Scene;
+use olm_testkit::e2e::stage::local::Local;
+use olm_testkit::operators::Operator;
+use olm_testkit::{packages, wait};
+use rustls::pki_types::ServerName;
+use rustls::version::{TLS12, TLS13};
+use rustls::{ClientConfig, RootCertStore, SupportedProtocolVersion};
+use serde_json::{Value, json};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+use tokio_rustls::TlsConnector;
+
+/// What the flags name.
+const REPORTS: [&str; 2] = ["operator-lifecycle-manager", "operator-lifecycle-manager-catalog"];
+
+/// Every ClusterOperator becomes Available, and the packages API speaks what the cluster wants.
+pub async fn reports_and_profile(local: Arc<Local>, scene: Arc<Scene>) -> Result<()> {
+    let definitions = [kind("ClusterOperator"), kind("APIServer")];
+    for definition in &definitions {
+        define(&scene, definition).await?;
+    }
+    let profile = json!({"tlsSecurityProfile": {"type": "Modern", "modern": {}}});
+    let servers = objects(&scene, "APIServer");
+    servers.create(&PostParams::default(), &object("APIServer", profile)?).await?;
+    for operator in Operator::ALL {
+        local.replace_operator(operator).await?;
+    }
+    for name in REPORTS {
+        let found = |object: Option<&DynamicObject>| object.is_some_and(is_available);
+        let found = await_condition(objects(&scene, "ClusterOperator"), name, found);
+        let found = timeout(wait::PATIENCE, found).await;
+        found.with_context(|| format!("ClusterOperator {name} does not become Available"))??;
+    }
+    packages::until_available(&scene.client).await?;
+    ensure!(connects(&scene, &TLS13).await?, "the packages API does not speak TLS 1.3");
+    ensure!(!connects(&scene, &TLS12).await?, "the packages API speaks TLS 1.2");
+    for definition in &definitions {
+        crds(&scene).delete(&definition.name_any(), &DeleteParams::default()).await?;
+    }
+    Ok(())
+}
+
+/// A kind of OpenShift's API; its schema does not matter here.
+fn kind(kind: &str) -> CustomResourceDefinition {
+    let plural = format!("{}s", kind.to_lowercase());
+    let schema = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
+    let definition = json!({
+        "metadata": {"name": format!("{plural}.config.openshift.io")},
+        "spec": {
+            "group": "config.openshift.io", "scope": "Cluster",
+            "names": {"kind": kind, "plural": plural},
+            "versions": [{"name": "v1", "served": true, "storage": true,
+                "schema": {"openAPIV3Schema": schema}, "subresources": {"status": {}}}],
+        },
+    });
+    serde_json::from_value(definition).unwrap_or_default()
+}
+
+async fn define(scene: &Scene, definition: &CustomResourceDefinition) -> Result<()> {
+    let name = definition.name_any();
+    crds(scene).create(&PostParams::default(), definition).await?;
+    wait::until(&crds(scene), &name, "be served", |crd: &CustomResourceDefinition| {
+        let mut conditions =
+            crd.status.iter().flat_map(|status| status.conditions.iter().flatten());
+        conditions.any(|one| one.type_ == "Established" && one.status == "True")
+    })
+    .await
+    .map(drop)
+}
+
+fn crds(scene: &Scene) -> Api<CustomResourceDefinition> {
+    Api::all(scene.client.clone())
+}
+
+fn objects(scene: &Scene, kind: &str) -> Api<DynamicObject> {
+    let gvk = GroupVersionKind::gvk("config.openshift.io", "v1", kind);
+    Api::all_with(scene.client.clone(), &ApiResource::from_gvk(&gvk))
+}
+
+fn object(kind: &str, spec: Value) -> Result<DynamicObject> {
+    let object = json!({"apiVersion": "config.openshift.io/v1", "kind": kind,
+        "metadata": {"name": "cluster"}, "spec": spec});
+    serde_json::from_value(object).context("a malformed object")
+}
+
+fn is_available(object: &DynamicObject) -> bool {
+    let conditions = object.data.pointer("/status/conditions").and_then(Value::as_array);
+    let mut conditions = conditions.into_iter().flatten();
+    conditions.any(|one| one["type"] == "Available" && one["status"] == "True")
+}
+
+/// Whether the packages API shakes hands in this version. What it is, is not checked: that does the API
+/// server.
+async fn connects(scene: &Scene, version: &'static SupportedProtocolVersion) -> Result<bool> {
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let config = ClientConfig::builder_with_provider(provider)
+        .with_protocol_versions(&[version])?
+        .with_root_certificates(RootCertStore::empty())
+        .with_no_client_auth();
+    let address = packages::address(&scene.client).await?;
+    let stream = TcpStream::connect(address).await.context("nothing listens")?;
+    let connector = TlsConnector::from(Arc::new(config));
+    let name = ServerName::try_from("packageserver-service")?;
+    match connector.connect(name, stream).await {
+        Ok(_) => Ok(true),
+        // Its certificate came, so that both sides agreed on the version before.
+        Err(error) => Ok(error.to_string().contains("UnknownIssuer")),
+    }
+}
