@@ -37,28 +37,36 @@ pub fn matches(
     selector: &LabelSelector,
     labels: &BTreeMap<String, String>,
 ) -> Result<bool, SelectorError> {
-    let mut all =
-        selector.match_labels.iter().flatten().all(|(key, value)| labels.get(key) == Some(value));
-    for requirement in selector.match_expressions.iter().flatten() {
-        all &= fulfils(requirement, labels)?;
-    }
-    Ok(all)
+    selector.match_expressions.iter().flatten().try_for_each(check)?;
+    Ok(fit(selector, labels))
 }
 
-fn fulfils(
-    requirement: &LabelSelectorRequirement,
-    labels: &BTreeMap<String, String>,
-) -> Result<bool, SelectorError> {
-    let values = requirement.values.as_deref().unwrap_or_default();
+/// Whether `labels` fulfil a selector that was [checked](check).
+pub(crate) fn fit(selector: &LabelSelector, labels: &BTreeMap<String, String>) -> bool {
+    selector.match_labels.iter().flatten().all(|(key, value)| labels.get(key) == Some(value))
+        && selector.match_expressions.iter().flatten().all(|one| fulfils(one, labels))
+}
+
+fn fulfils(requirement: &LabelSelectorRequirement, labels: &BTreeMap<String, String>) -> bool {
     let label = labels.get(&requirement.key);
-    let listed = label.is_some_and(|value| values.contains(value));
+    let is_listed = || {
+        let values = requirement.values.as_deref().unwrap_or_default();
+        label.is_some_and(|value| values.contains(value))
+    };
     match requirement.operator.as_str() {
-        "In" => expect(requirement, !values.is_empty(), "needs").map(|()| listed),
-        "NotIn" => expect(requirement, !values.is_empty(), "needs").map(|()| !listed),
-        "Exists" => expect(requirement, values.is_empty(), "takes no").map(|()| label.is_some()),
-        "DoesNotExist" => {
-            expect(requirement, values.is_empty(), "takes no").map(|()| label.is_none())
-        }
+        "In" => is_listed(),
+        "NotIn" => !is_listed(),
+        "Exists" => label.is_some(),
+        _ => label.is_none(),
+    }
+}
+
+/// Whether a requirement can be evaluated.
+fn check(requirement: &LabelSelectorRequirement) -> Result<(), SelectorError> {
+    let has_values = requirement.values.as_ref().is_some_and(|values| !values.is_empty());
+    match requirement.operator.as_str() {
+        "In" | "NotIn" => expect(requirement, has_values, "needs"),
+        "Exists" | "DoesNotExist" => expect(requirement, !has_values, "takes no"),
         _ => Err(SelectorError::UnknownOperator {
             key: requirement.key.clone(),
             operator: requirement.operator.clone(),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use olm_types::api::OperatorGroupSpec;
 
 use crate::namespace_set::NamespaceSet;
-use crate::selector::{SelectorError, matches};
+use crate::selector::{SelectorError, fit, matches};
 
 /// Why a group's targets cannot be computed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -39,7 +39,7 @@ pub fn select_targets<'a>(
     matches(selector, &BTreeMap::new())?;
     let mut selected = Vec::new();
     for (name, labels) in namespaces {
-        if matches(selector, labels)? {
+        if fit(selector, labels) {
             selected.push(name);
         }
     }

@@ -6,6 +6,7 @@
 //! of `*` (spec olm-operator 2.6). The number of combined classes is bounded, so that a hostile
 //! rule costs no more than a large honest one.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 
 use k8s_openapi::api::rbac::v1::PolicyRule;
@@ -17,6 +18,9 @@ use crate::rule::{
 /// Most combinations of classes that one check looks at.
 pub const MAX_COMBINATIONS: usize = 1_000_000;
 
+/// Most comparisons of texts that belong to one question, however many rules it is about.
+pub const MAX_COMPARISONS: usize = 300_000_000;
+
 /// Why coverage was not decided.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CoverageError {
@@ -26,13 +30,43 @@ pub enum CoverageError {
          verbs, groups, resources and names"
     )]
     TooLarge(usize),
+    /// There are too many rules, on both sides together.
+    #[error(
+        "the policy rules and the roles that the service accounts hold are too many to be compared \
+         (more than {MAX_COMPARISONS} comparisons); use fewer rules, roles and names"
+    )]
+    TooMuch,
+}
+
+/// How many comparisons a question may still take. Several checks of one question share it: each rule
+/// may be within bounds, and all of them together take hours.
+#[derive(Debug)]
+pub struct Effort(Cell<usize>);
+
+impl Default for Effort {
+    fn default() -> Self {
+        Self(Cell::new(MAX_COMPARISONS))
+    }
+}
+
+impl Effort {
+    fn spend(&self, comparisons: usize) -> Result<(), CoverageError> {
+        let left = self.0.get().checked_sub(comparisons);
+        self.0.set(left.unwrap_or_default());
+        left.map(drop).ok_or(CoverageError::TooMuch)
+    }
 }
 
 /// Whether every single request that `wanted` stands for is allowed by some rule of `grants`.
-pub fn covers(grants: &[&PolicyRule], wanted: &PolicyRule) -> Result<bool, CoverageError> {
+pub fn covers(
+    grants: &[&PolicyRule],
+    wanted: &PolicyRule,
+    effort: &Effort,
+) -> Result<bool, CoverageError> {
     if wanted.verbs.is_empty() {
         return Ok(true);
     }
+    effort.spend(comparisons(grants, wanted))?;
     let dimensions = dimensions(grants, wanted);
     let size = dimensions.iter().map(BTreeSet::len).fold(1, usize::saturating_mul);
     if size > MAX_COMBINATIONS {
@@ -71,6 +105,22 @@ impl Matching {
     fn is_empty(&self) -> bool {
         self.0.iter().all(|word| *word == 0)
     }
+}
+
+/// How many comparisons the classes of a rule take at most.
+fn comparisons(grants: &[&PolicyRule], wanted: &PolicyRule) -> usize {
+    let lists: [fn(&PolicyRule) -> &[String]; 5] = [
+        |rule| &rule.verbs,
+        |rule| items(&rule.api_groups),
+        |rule| items(&rule.resources),
+        |rule| items(&rule.resource_names),
+        |rule| items(&rule.non_resource_urls),
+    ];
+    let of = |list: fn(&PolicyRule) -> &[String]| {
+        let granted: usize = grants.iter().map(|grant| list(grant).len() + 1).sum();
+        list(wanted).len().max(1).saturating_mul(granted)
+    };
+    lists.map(of).into_iter().fold(0, usize::saturating_add)
 }
 
 type Matcher = fn(&PolicyRule, &str) -> bool;
@@ -198,7 +248,7 @@ pub(crate) mod tests {
             wanted in any_rule(),
         ) {
             let grants: Vec<&PolicyRule> = grants.iter().collect();
-            prop_assert_eq!(covers(&grants, &wanted), Ok(brute_force(&grants, &wanted)));
+            prop_assert_eq!(covers(&grants, &wanted, &Effort::default()), Ok(brute_force(&grants, &wanted)));
         }
 
         #[test]
@@ -209,8 +259,8 @@ pub(crate) mod tests {
         ) {
             let few: Vec<&PolicyRule> = grants.iter().collect();
             let more: Vec<&PolicyRule> = grants.iter().chain([&further]).collect();
-            let before = covers(&few, &wanted) == Ok(true);
-            prop_assert!(!before || covers(&more, &wanted) == Ok(true));
+            let before = covers(&few, &wanted, &Effort::default()) == Ok(true);
+            prop_assert!(!before || covers(&more, &wanted, &Effort::default()) == Ok(true));
         }
     }
 
@@ -219,8 +269,8 @@ pub(crate) mod tests {
         let many = (0..1000).map(|i| format!("x{i}")).collect::<Vec<_>>().join(",");
         let wanted = mk_rule(&many, &many, &many, &many, "");
         let all = mk_rule("*", "*", "*", "", "");
-        assert_eq!(covers(&[&all], &wanted), Ok(true));
-        assert_eq!(covers(&[], &wanted), Ok(false));
+        assert_eq!(covers(&[&all], &wanted, &Effort::default()), Ok(true));
+        assert_eq!(covers(&[], &wanted, &Effort::default()), Ok(false));
     }
 
     #[test]
@@ -234,6 +284,22 @@ pub(crate) mod tests {
             })
             .collect();
         let grants: Vec<&PolicyRule> = grants.iter().collect();
-        assert_eq!(covers(&grants, &wanted), Err(CoverageError::TooLarge(8_000_000)));
+        assert_eq!(
+            covers(&grants, &wanted, &Effort::default()),
+            Err(CoverageError::TooLarge(8_000_000))
+        );
+    }
+
+    /// Each of these rules is small; all of them together would take hours.
+    #[test]
+    fn many_rules_have_one_bound() {
+        let names: Vec<String> = (0..2_000).map(|number| format!("n{number}")).collect();
+        let wanted = mk_rule("get", "g", "pods", &names.join(","), "");
+        let grants = vec![&wanted; 20];
+        let effort = Effort::default();
+        assert_eq!(covers(&grants, &wanted, &effort), Ok(true));
+        let refused = (0..10).find_map(|_| covers(&grants, &wanted, &effort).err());
+        assert_eq!(refused, Some(CoverageError::TooMuch));
+        assert_eq!(covers(&[], &wanted, &Effort::default()), Ok(false));
     }
 }

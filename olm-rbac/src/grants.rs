@@ -1,13 +1,15 @@
 //! What a ServiceAccount is granted: the rules of the roles that bindings give to it.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use k8s_openapi::api::rbac::v1::{
     ClusterRole, ClusterRoleBinding, PolicyRule, Role, RoleBinding, RoleRef, Subject,
 };
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 
 use crate::account::Account;
-use crate::coverage::{CoverageError, covers};
+use crate::coverage::{CoverageError, Effort, covers};
 use crate::ownership::Claimant;
 use crate::rule::items;
 
@@ -54,20 +56,58 @@ impl Grants {
         namespace: &str,
         claimant: &Claimant,
     ) -> Self {
-        let gatherer = Gatherer { view, account, claimant };
-        Self { namespaced: gatherer.namespaced(namespace), cluster: gatherer.cluster_wide() }
+        let accounts = BTreeSet::from([account.clone()]);
+        Self::gather_all(view, &accounts, namespace, claimant)
+            .into_values()
+            .next()
+            .unwrap_or_default()
+    }
+
+    /// What each of these accounts holds, as [`Self::gather`]. Every binding is looked at once: a CSV may
+    /// name as many accounts, and a binding as many subjects, as objects have room for.
+    pub fn gather_all(
+        view: &impl RbacView,
+        accounts: &BTreeSet<Account>,
+        namespace: &str,
+        claimant: &Claimant,
+    ) -> BTreeMap<String, Self> {
+        let gatherer = Gatherer { view, accounts, claimant };
+        let mut all: BTreeMap<String, Self> =
+            accounts.iter().map(|account| (account.name.clone(), Self::default())).collect();
+        for binding in view.role_bindings(namespace) {
+            let RoleBinding { metadata, role_ref, subjects } = &*binding;
+            let given = gatherer.given((metadata, role_ref, subjects), Some(namespace));
+            for (name, granted) in given {
+                all.entry(name).or_default().namespaced.push(granted);
+            }
+        }
+        for binding in view.cluster_role_bindings() {
+            let ClusterRoleBinding { metadata, role_ref, subjects } = &*binding;
+            for (name, granted) in gatherer.given((metadata, role_ref, subjects), None) {
+                all.entry(name).or_default().cluster.push(granted);
+            }
+        }
+        all
     }
 
     /// Whether the account may do everything that `wanted` stands for. URLs are in no namespace,
     /// so that nothing which is granted in one is about them.
-    pub fn satisfy(&self, scope: Scope, wanted: &PolicyRule) -> Result<bool, CoverageError> {
+    ///
+    /// # Errors
+    /// The rule, or all that was checked with this effort, is too large.
+    pub fn satisfy(
+        &self,
+        scope: Scope,
+        wanted: &PolicyRule,
+        effort: &Effort,
+    ) -> Result<bool, CoverageError> {
         let local: &[Granted] = match scope {
             Scope::Namespace if items(&wanted.non_resource_urls).is_empty() => &self.namespaced,
             Scope::Namespace | Scope::Cluster => &[],
         };
         let rules: Vec<&PolicyRule> =
             local.iter().chain(&self.cluster).flat_map(Granted::rules).collect();
-        covers(&rules, wanted)
+        covers(&rules, wanted, effort)
     }
 }
 
@@ -83,33 +123,31 @@ impl Granted {
 
 struct Gatherer<'a, V> {
     view: &'a V,
-    account: &'a Account,
+    accounts: &'a BTreeSet<Account>,
     claimant: &'a Claimant,
 }
 
+/// What a binding says.
+type Binding<'a> = (&'a ObjectMeta, &'a RoleRef, &'a Option<Vec<Subject>>);
+
 impl<V: RbacView> Gatherer<'_, V> {
-    fn namespaced(&self, namespace: &str) -> Vec<Granted> {
-        let bindings = self.view.role_bindings(namespace);
-        bindings
-            .iter()
-            .filter(|binding| self.claimant.may_rely_on(&binding.metadata))
-            .filter(|binding| self.binds(&binding.subjects, Some(namespace)))
-            .filter_map(|binding| self.resolve(&binding.role_ref, Some(namespace)))
-            .collect()
-    }
-
-    fn cluster_wide(&self) -> Vec<Granted> {
-        let bindings = self.view.cluster_role_bindings();
-        bindings
-            .iter()
-            .filter(|binding| self.claimant.may_rely_on(&binding.metadata))
-            .filter(|binding| self.binds(&binding.subjects, None))
-            .filter_map(|binding| self.resolve(&binding.role_ref, None))
-            .collect()
-    }
-
-    fn binds(&self, subjects: &Option<Vec<Subject>>, namespace: Option<&str>) -> bool {
-        subjects.iter().flatten().any(|subject| self.account.is(subject, namespace))
+    /// The role of a binding for each of the accounts to which it is given, by their names.
+    fn given(
+        &self,
+        (metadata, role_ref, subjects): Binding<'_>,
+        namespace: Option<&str>,
+    ) -> Vec<(String, Granted)> {
+        if !self.claimant.may_rely_on(metadata) {
+            return Vec::new();
+        }
+        let named = subjects.iter().flatten();
+        let named = named.filter_map(|subject| Account::of_subject(subject, namespace));
+        let named: BTreeSet<Account> = named.filter(|one| self.accounts.contains(one)).collect();
+        if named.is_empty() {
+            return Vec::new();
+        }
+        let Some(granted) = self.resolve(role_ref, namespace) else { return Vec::new() };
+        named.into_iter().map(|account| (account.name, granted.clone())).collect()
     }
 
     fn resolve(&self, role_ref: &RoleRef, namespace: Option<&str>) -> Option<Granted> {

@@ -38,6 +38,8 @@ const READ_AT_ONCE: Most = Most { each: 4, all: 16, global: 16 };
 const BUNDLES: Duration = Duration::from_secs(60);
 /// Bundles of one plan that are fetched at the same time.
 const AT_ONCE: usize = 4;
+/// Most bytes of the bundles of one plan. An InstallPlan, into which all of them go, has 3 MiB at most.
+const BUNDLES_BYTES: usize = 32 << 20;
 
 /// What is known of a catalog's content.
 #[derive(Clone, Debug)]
@@ -234,14 +236,23 @@ impl Catalogs {
     ///
     /// # Errors
     /// As [`Self::bundle`], of the first bundle that there is none of; the text names it. Or the
-    /// time is over.
+    /// time is over, or they are larger than a plan can be.
     pub async fn bundles(&self, entries: Vec<Arc<Entry>>) -> Result<Vec<BundleManifests>, String> {
         let deadline = Instant::now() + BUNDLES;
         let fetch = |entry: Arc<Entry>| {
             let me = self.clone();
             async move { me.bundle_of(&entry, deadline).await }
         };
-        stream::iter(entries).map(fetch).buffered(AT_ONCE).try_collect().await
+        let fetched = stream::iter(entries).map(fetch).buffered(AT_ONCE);
+        let all = fetched.try_fold((Vec::new(), 0_usize), |(mut all, bytes), bundle| async move {
+            let bytes = bytes.saturating_add(bundle.bytes());
+            if bytes > BUNDLES_BYTES {
+                return Err(too_large(&bundle.name));
+            }
+            all.push(bundle);
+            Ok((all, bytes))
+        });
+        all.await.map(|(all, _)| all)
     }
 
     async fn bundle_of(&self, entry: &Entry, deadline: Instant) -> Result<BundleManifests, String> {
@@ -260,6 +271,13 @@ impl Catalogs {
         all.sort_by(|(a, _), (b, _)| a.cmp(b));
         all.into_iter().map(|(key, state)| (key.to_string(), json!(state))).collect()
     }
+}
+
+fn too_large(bundle: &str) -> String {
+    format!(
+        "the bundles of the plan, as of {bundle}, have more than {BUNDLES_BYTES} bytes together, and no \
+         InstallPlan takes so many; create Subscriptions for fewer operators at a time"
+    )
 }
 
 fn late() -> String {

@@ -44,7 +44,8 @@ impl CatalogConnection for Steered {
         if name == "slow" {
             tokio::time::sleep(CALL).await;
         }
-        Ok(BundleManifests { name: name.to_owned(), ..BundleManifests::default() })
+        let csv_json = if name == "large" { "a".repeat(10 << 20) } else { String::new() };
+        Ok(BundleManifests { name: name.to_owned(), csv_json, ..BundleManifests::default() })
     }
 }
 
@@ -279,6 +280,17 @@ async fn bundles_of_one_plan_share_one_deadline() {
     assert!(start.elapsed() >= BUNDLES && start.elapsed() < BUNDLES + CALL);
     let expected = "error using catalogsource olm/community: bundle slow: its server is too slow: ";
     assert!(many.starts_with(expected), "{many}");
+}
+
+/// Each of them may be as large as a message; a plan takes a fraction of that.
+#[tokio::test(start_paused = true)]
+async fn bundles_of_one_plan_have_bounds_together() {
+    let bench = bench(vec![]);
+    let fetch = async |count| bench.catalogs.bundles(vec![entry("large"); count]).await;
+    assert_eq!(fetch(3).await.map(|bundles| bundles.len()), Ok(3));
+    let refused = fetch(4).await.unwrap_err();
+    let expected = "the bundles of the plan, as of large, have more than 33554432 bytes together";
+    assert!(refused.starts_with(expected), "{refused}");
 }
 
 /// Catalogs that never end take the turns of their namespace, and of no other.

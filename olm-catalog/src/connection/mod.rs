@@ -56,3 +56,11 @@ pub struct BundleManifests {
     /// Bundle image; empty when the manifests are in the catalog.
     pub bundle_path: String,
 }
+
+impl BundleManifests {
+    /// About how many bytes of memory the manifests take.
+    pub fn bytes(&self) -> usize {
+        let texts = self.objects.iter().chain([&self.csv_json]);
+        texts.map(|text| text.len() + size_of::<String>()).fold(0, usize::saturating_add)
+    }
+}

@@ -8,6 +8,7 @@
 mod bound;
 pub(crate) mod fence;
 mod rule;
+mod shallow;
 mod verb;
 
 use std::path::Path;
@@ -21,11 +22,13 @@ use kube::config::{AuthInfo, KubeConfigOptions, Kubeconfig, KubeconfigError};
 use kube::{Client, Config};
 use tower::buffer::BufferLayer;
 use tower::retry::RetryLayer;
+use tower::util::MapResponseLayer;
 
 use crate::leader::Leadership;
 use crate::metrics::RequestMetrics;
 use bound::BoundLayer;
 use fence::FenceLayer;
+use shallow::shallow;
 
 /// Longest wait for the head of an answer that is not a watch; kube-apiserver itself gives up
 /// after 60 s, and webhooks have 30 s at most.
@@ -154,7 +157,8 @@ impl Connector {
             .with_layer(&BoundLayer::new(REQUEST_TIMEOUT, self.metrics.clone()))
             .with_layer(&FenceLayer::new(self.leadership.clone()))
             .with_layer(&BufferLayer::new(CALL_BUFFER))
-            .with_layer(&RetryLayer::new(retry));
+            .with_layer(&RetryLayer::new(retry))
+            .with_layer(&MapResponseLayer::new(shallow));
         Ok(stack.build())
     }
 }

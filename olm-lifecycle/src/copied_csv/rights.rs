@@ -11,7 +11,7 @@ use k8s_openapi::api::rbac::v1::{Role, RoleBinding};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube_core::Resource as KubeResource;
 use olm_effect::Effect;
-use olm_rbac::{CopyOwner, Grants, Scope, copy_binding, copy_role};
+use olm_rbac::{CopyOwner, Effort, Grants, Scope, copy_binding, copy_role};
 use olm_types::api::StrategyDetailsDeployment;
 use olm_types::labels;
 use olm_types::owner::is_owned_by_uid;
@@ -44,10 +44,11 @@ pub fn decide_rights(
     owner: CopyOwner<'_>,
     rights: &TargetRights,
 ) -> Vec<Effect> {
+    let effort = Effort::default();
     let roles = rights.roles.iter().map(AsRef::as_ref);
     let roles: Vec<&Role> = roles
         .filter(|role: &&Role| is_owned_by_uid(&role.metadata, origin_uid))
-        .filter(|role| is_asked_for(strategy, role))
+        .filter(|role| is_asked_for(strategy, role, &effort))
         .collect();
     let names: BTreeSet<&str> = roles.iter().map(|role| name(&role.metadata)).collect();
     let lacking = lacks_permissions(strategy, &rights.grants, Scope::Namespace);

@@ -13,7 +13,9 @@ use super::pass::Query;
 use super::serving::{ServingError, callers, trusted_now};
 use crate::api_service::legacy;
 use crate::certificates::{plan_serving, with_mounts};
-use crate::install::{DeploymentError, StrategyError, desired_deployment, orphans, strategy};
+use crate::install::{
+    DeploymentError, StrategyError, check_size, desired_deployment, orphans, strategy,
+};
 use crate::writes::resource_of;
 
 /// The writes of an install.
@@ -65,6 +67,7 @@ fn deployments(
 ) -> Result<Vec<Effect>, StrategyError> {
     let csv = with_mounts(&observed.csv, hashes).map_err(DeploymentError::from)?;
     let entries = &strategy(&csv.spec)?.deployments;
+    check_size(&csv, entries, &observed.overrides)?;
     entries.iter().map(|entry| write(observed, entry)).collect()
 }
 

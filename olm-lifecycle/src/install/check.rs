@@ -12,6 +12,7 @@ use olm_types::owner::{OwnerName, is_owned_by_label};
 use super::deployment::desired_hash;
 use super::overrides::Overrides;
 use super::rollout::{Rollout, rollout};
+use super::size::check_size;
 use super::strategy::{StrategyError, strategy};
 
 /// Why the strategy does not count as installed.
@@ -46,6 +47,7 @@ pub(crate) fn check_installed(
     deployments: &BTreeMap<String, Arc<Deployment>>,
 ) -> Result<Result<(), Unhealthy>, StrategyError> {
     let entries = &strategy(&csv.spec)?.deployments;
+    check_size(csv, entries, overrides)?;
     Ok(entries.iter().try_for_each(|entry| check(csv, entry, overrides, deployments)))
 }
 

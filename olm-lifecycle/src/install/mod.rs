@@ -8,6 +8,7 @@ mod orphans;
 mod overrides;
 mod rollout;
 pub(crate) mod shape;
+mod size;
 mod strategy;
 
 pub(crate) use check::check_installed;
@@ -20,6 +21,7 @@ pub use orphans::orphans;
 pub(crate) use orphans::removal;
 pub use overrides::{Overrides, ProxySettings};
 pub use rollout::{Rollout, rollout};
+pub(crate) use size::check_size;
 pub use strategy::{StrategyError, strategy};
 
 #[cfg(test)]

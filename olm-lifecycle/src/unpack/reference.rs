@@ -193,12 +193,8 @@ impl Unpacked {
     /// # Errors
     /// The bundle cannot become steps.
     pub fn steps(&self, namespace: &str) -> Result<Vec<Step>, BundleError> {
-        let mut steps = steps::bundle_steps(&self.input, namespace)?;
-        let reference = self.reference().print()?;
-        for step in &mut steps {
-            step.resource.manifest = Some(reference.clone());
-        }
-        Ok(steps)
+        let steps = steps::bundle_steps(&self.input, namespace)?;
+        steps::referring(steps, &self.reference().print()?)
     }
 
     fn reference(&self) -> BundleReference {

@@ -61,6 +61,7 @@ impl Parts {
         let adopter = CsvAdopter {
             stores: stores.clone(),
             index: components.clone(),
+            tenancy: self.tenancy.clone(),
             interpreter: interpreter.clone(),
         };
         let subscriptions =

@@ -138,7 +138,7 @@ const CSV: &str = "ClusterServiceVersion";
     Fixture::default().cluster_role("c", vec![mk_rule("create", "coffee.io", "cups", "", "")]),
     Scope::Cluster, false)]
 fn rule_checker(#[case] view: Fixture, #[case] scope: Scope, #[case] satisfied: bool) {
-    assert_eq!(gather(&view).satisfy(scope, &coffee()), Ok(satisfied));
+    assert_eq!(gather(&view).satisfy(scope, &coffee(), &Effort::default()), Ok(satisfied));
 }
 
 fn gather(view: &Fixture) -> Grants {
@@ -157,7 +157,17 @@ fn gather(view: &Fixture) -> Grants {
 fn urls_are_in_no_namespace(#[values(Scope::Namespace, Scope::Cluster)] scope: Scope) {
     let url = || vec![mk_rule("get", "", "", "", "/menu")];
     let here = Fixture::default().cluster_role_here("here", url());
-    assert_eq!(gather(&here).satisfy(scope, &mk_rule("get", "", "", "", "/menu")), Ok(false));
+    assert_eq!(
+        gather(&here).satisfy(scope, &mk_rule("get", "", "", "", "/menu"), &Effort::default()),
+        Ok(false)
+    );
     let everywhere = Fixture::default().cluster_role("everywhere", url());
-    assert_eq!(gather(&everywhere).satisfy(scope, &mk_rule("get", "", "", "", "/menu")), Ok(true));
+    assert_eq!(
+        gather(&everywhere).satisfy(
+            scope,
+            &mk_rule("get", "", "", "", "/menu"),
+            &Effort::default()
+        ),
+        Ok(true)
+    );
 }

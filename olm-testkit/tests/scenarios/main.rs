@@ -79,6 +79,7 @@ fn main() -> ExitCode {
     let all = all.chain(flags::all(flags)).chain(faults::all(faults));
     let all = all.chain(slow::all(most, flags));
     let all = all.chain([
+        local_trial(rolling, "rolling::nested_objects", hostile::nested),
         local_trial(rolling, "rolling::update", rolling::update),
         local_trial(rolling, "rolling::two_at_work", rolling::two_at_work),
         local_trial(rolling, "rolling::openshift", openshift::reports_and_profile),
@@ -119,8 +120,10 @@ fn own(environment: &Arc<Environment>, servers: &Arc<Environment>) -> Vec<Trial>
         trial(environment, "catalog_servers::image", catalog_servers::image),
         trial(environment, "catalog_servers::polling", catalog_servers::polling),
         trial(environment, "catalog_servers::config_map", catalog_servers::config_map),
+        local_trial(environment, "hostile::deployments", hostile::deployments),
         local_trial(environment, "hostile::many", hostile::many),
         local_trial(environment, "hostile::one_by_one", hostile::one_by_one),
+        local_trial(environment, "hostile::references", hostile::references),
         local_trial(environment, "hostile::registries", hostile::registries),
         local_trial(environment, "hostile::multiplying_aliases", hostile::multiplying_aliases),
         trial(environment, "servers::conversion_on_its_own", servers::conversion),

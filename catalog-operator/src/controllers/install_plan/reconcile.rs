@@ -144,7 +144,10 @@ impl InstallPlans {
             global_namespace: self.tenancy.global_namespace(),
         };
         for reference in execution.bundles() {
-            let bundle = unpack::stored(&self.calls.client, &reference, &reader).await;
+            let bundle = match execution.check_room(&reference) {
+                Ok(()) => unpack::stored(&self.calls.client, &reference, &reader).await,
+                Err(full) => Err(full),
+            };
             let bytes = bundle.as_ref().map_or(0, UnpackedBundle::bytes);
             in_place::read(bytes, || execution.provide(&reference, bundle));
         }

@@ -22,9 +22,14 @@ pub(super) enum Images {
     Awaited(Conclusion),
 }
 
+/// Most bytes of the objects of all unpacked bundles of one plan; of one bundle there are 32 MiB at most.
+const ALL_BUNDLES: usize = 64 << 20;
+
 /// What came of one look at every image.
 #[derive(Default)]
 struct Look {
+    /// Bytes of what is unpacked.
+    bytes: usize,
     unpacked: Vec<Unpacked>,
     awaited: Vec<Awaited>,
     problems: Vec<String>,
@@ -78,6 +83,10 @@ impl Resolutions {
         };
         match self.bundles.unpack(lookup, terms).await {
             Ok(Progress::Unpacked(lookup, bundle)) => {
+                look.bytes = look.bytes.saturating_add(bundle.bytes());
+                if look.bytes > ALL_BUNDLES {
+                    return Ok(Err(Failure::Unpack(too_large(&lookup.identifier))));
+                }
                 match Unpacked::new(lookup, entry.clone(), bundle) {
                     Ok(unpacked) => look.unpacked.push(unpacked),
                     Err(error) => return Ok(Err(bad(error))),
@@ -111,6 +120,13 @@ impl Resolutions {
         self.interpreter.act(&effects).await?;
         Ok(look.look_again.map_or(Conclusion::Done, Conclusion::RequeueAfter))
     }
+}
+
+fn too_large(bundle: &str) -> String {
+    format!(
+        "the bundles of the plan, as of {bundle}, have more than {ALL_BUNDLES} bytes of objects together; \
+         create Subscriptions for fewer operators at a time"
+    )
 }
 
 /// Several problems in one line, as v0 has them: one as it is, more in brackets, each once.

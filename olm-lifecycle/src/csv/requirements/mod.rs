@@ -17,7 +17,7 @@ use olm_types::gvk::Gvk;
 
 use super::observed::Observed;
 use super::pass::Query;
-use crate::install::{StrategyError, desired_deployment, strategy};
+use crate::install::{StrategyError, check_size, desired_deployment, strategy};
 
 /// The list of requirements and the verdict over it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -74,7 +74,9 @@ fn judge(observed: &Observed) -> Result<Vec<Judged>, String> {
 
 /// Whether every Deployment of the strategy can be built.
 fn check_strategy(observed: &Observed) -> Result<(), StrategyError> {
-    for entry in &strategy(&observed.csv.spec)?.deployments {
+    let entries = &strategy(&observed.csv.spec)?.deployments;
+    check_size(&observed.csv, entries, &observed.overrides)?;
+    for entry in entries {
         desired_deployment(&observed.csv, entry, &observed.overrides)?;
     }
     Ok(())

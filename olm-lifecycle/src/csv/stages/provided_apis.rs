@@ -1,5 +1,7 @@
 //! No two groups that share a namespace provide the same API (spec olm-operator 4.5).
 
+use std::collections::HashSet;
+
 use olm_effect::{Action, Effect, Subresource};
 use olm_opgroup::{
     ApiReconciliation, ApiSet, GroupSurface, group_apis, provided_apis, reconcile_apis,
@@ -50,7 +52,7 @@ impl Stage for ProvidedApis {
 fn reconcile(observed: &Observed, group: &OperatorGroup, provided: &ApiSet) -> ApiReconciliation {
     let groups = observed.operator_groups.iter().filter(|other| observed.trust.heeds(group, other));
     // There are as many groups as tenants, and few that list one of these APIs.
-    let keys: Vec<String> = provided.iter().map(ToString::to_string).collect();
+    let keys: HashSet<String> = provided.iter().map(ToString::to_string).collect();
     let all: Vec<GroupSurface> = groups
         .filter(|other| may_list(other, &keys))
         .map(|other| GroupSurface::of(other, &observed.namespaces))
@@ -58,12 +60,12 @@ fn reconcile(observed: &Observed, group: &OperatorGroup, provided: &ApiSet) -> A
     reconcile_apis(provided, &GroupSurface::of(group, &observed.namespaces), &all)
 }
 
-/// Whether a group is worth a closer look: its annotation holds one of these texts, be it as a part
-/// of a longer name, or is written with spaces.
-fn may_list(group: &OperatorGroup, keys: &[String]) -> bool {
+/// Whether a group is worth a closer look: its annotation lists one of these, or is written with spaces.
+/// Annotation and keys may be as long as objects are large.
+fn may_list(group: &OperatorGroup, keys: &HashSet<String>) -> bool {
     let annotations = group.metadata.annotations.as_ref();
     let text = annotations.and_then(|all| all.get(annotations::PROVIDED_APIS));
-    text.is_some_and(|text| text.contains(' ') || keys.iter().any(|key| text.contains(key)))
+    text.is_some_and(|text| text.contains(' ') || text.split(',').any(|key| keys.contains(key)))
 }
 
 /// Writes the annotation; the change of the group wakes its members for another pass.

@@ -6,6 +6,7 @@ use olm_types::reasons::csv as reasons;
 
 use super::{Stage, Verdict};
 use crate::csv::decision::Decision;
+use crate::csv::observed::Observed;
 use crate::csv::pass::Pass;
 use crate::webhook::{check_descriptions, placeholders};
 
@@ -14,13 +15,20 @@ pub struct Placeholders;
 
 impl Stage for Placeholders {
     fn judge(&self, pass: &Pass<'_>) -> Verdict {
-        let is_concerned = pass.observed.phase() == CsvPhase::Pending;
+        let observed = pass.observed;
+        // Whoever names a definition as his own does not own it: the account says whether he may.
+        let is_concerned = observed.phase() == CsvPhase::Pending && may_write(observed);
         let effects = if is_concerned { placeholders(pass.observed) } else { Vec::new() };
         match effects.is_empty() {
             true => Verdict::Continue,
             false => Verdict::Stop(Decision::act(effects)),
         }
     }
+}
+
+/// Whether OLM's own rights may serve what the CSV says about definitions.
+fn may_write(observed: &Observed) -> bool {
+    observed.trust.csv(&observed.csv)
 }
 
 /// Refuses webhook descriptions that are malformed or ask for too much. A CSV that failed for this

@@ -114,6 +114,28 @@ fn who_owns_a_definition_by_his_own_word_gives_no_rights_to_users() {
 }
 
 #[test]
+fn who_owns_a_definition_by_his_own_word_changes_nothing_in_it() {
+    let mut world = World::new();
+    world.edit("OperatorGroup", "default", |group| {
+        group["metadata"]["annotations"] = json!({"olm.providedAPIs": "K.v1.g1"});
+    });
+    let mut csv = mk_csv_in("csv", "Pending", "RequirementsUnknown");
+    own(&mut csv, &["c1.g1"]);
+    world.put(csv);
+    let mut crd = mk_crd("c1.g1");
+    crd["spec"]["conversion"] = json!({"strategy": "Webhook", "webhook": {
+        "clientConfig": {"caBundle": "Cg=="}, "conversionReviewVersions": ["v1"],
+    }});
+    world.put(crd);
+    let written = |trust: &Trust| {
+        let effects = judge(&world, trust).effects;
+        effects.iter().any(|effect| effect.target.name == "c1.g1")
+    };
+    assert!(written(&Trust::default()), "a placeholder goes");
+    assert!(!written(&strict()), "of a tenant's CSV");
+}
+
+#[test]
 fn a_role_of_another_owner_with_the_name_of_an_api_role_is_left_alone() {
     let mut world = with_api();
     world.put(json!({

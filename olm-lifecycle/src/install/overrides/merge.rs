@@ -1,5 +1,7 @@
 //! How lists of a pod are merged with those of a Subscription.
 
+use std::collections::{HashMap, HashSet};
+
 use olm_types::hash::go_json;
 use serde_json::{Map, Value};
 
@@ -16,8 +18,12 @@ pub(in crate::install) fn merge_variables(
         return Ok(());
     }
     let present = list_in(container, "env", path)?;
+    // Both lists may be as long as an object is large.
+    let mut places: HashMap<Option<String>, usize> = present.iter().map(key).zip(0..).collect();
     for variable in wanted {
-        match present.iter_mut().rfind(|found| name(found) == name(variable)) {
+        let next = present.len();
+        let place = *places.entry(key(variable)).or_insert(next);
+        match present.get_mut(place) {
             Some(found) => *found = variable.clone(),
             None => present.push(variable.clone()),
         }
@@ -37,9 +43,12 @@ pub(super) fn replace_or_append(
         return Ok(());
     }
     let present = list_in(parent, field, path)?;
-    let before = present.len();
+    let mut places: HashMap<Option<String>, usize> = HashMap::new();
+    for (place, found) in present.iter().enumerate() {
+        places.entry(key(found)).or_insert(place);
+    }
     for item in wanted {
-        match present.iter_mut().take(before).find(|found| name(found) == name(item)) {
+        match places.get(&key(item)).and_then(|place| present.get_mut(*place)) {
             Some(found) => *found = item.clone(),
             None => present.push(item.clone()),
         }
@@ -61,11 +70,12 @@ pub(super) fn append_missing(
     }
     let present = list_in(parent, field, path)?;
     let meaning = |item: &Value| go_json::encode(shape, item).unwrap_or_else(|_| item.to_string());
-    let before: Vec<String> = present.iter().map(meaning).collect();
+    let before: HashSet<String> = present.iter().map(meaning).collect();
     present.extend(wanted.iter().filter(|item| !before.contains(&meaning(item))).cloned());
     Ok(())
 }
 
-fn name(item: &Value) -> Option<&str> {
-    item.get("name").and_then(Value::as_str)
+/// The name of an item.
+fn key(item: &Value) -> Option<String> {
+    item.get("name").and_then(Value::as_str).map(str::to_owned)
 }

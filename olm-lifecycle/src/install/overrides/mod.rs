@@ -14,6 +14,7 @@ pub(super) use merge::merge_variables;
 pub use proxy::ProxySettings;
 
 use super::shape::{ShapeError, as_object, list_in, object_in};
+use super::size::bytes_of;
 use merge::{append_missing, replace_or_append};
 
 /// The changes to one CSV's Deployments. The default changes nothing.
@@ -22,6 +23,8 @@ pub struct Overrides {
     config: Map<String, Value>,
     /// Variables of every container: those of the Subscription, then those of the proxy.
     variables: Vec<Value>,
+    /// About how many bytes of memory all of it takes.
+    bytes: usize,
 }
 
 impl Overrides {
@@ -34,7 +37,14 @@ impl Overrides {
         if !proxy::is_overridden(&variables) {
             variables.extend(proxy.variables());
         }
-        Self { config, variables }
+        let fields = config.iter().map(|(key, value)| key.len() + bytes_of(value));
+        let bytes = fields.chain(variables.iter().map(bytes_of)).sum();
+        Self { config, variables, bytes }
+    }
+
+    /// About how many bytes of memory a copy of it takes at most.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
     }
 
     /// Changes a pod template, which has the CSV's annotations already. `path` is where it is.

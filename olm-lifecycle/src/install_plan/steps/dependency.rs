@@ -33,7 +33,7 @@ pub(crate) fn subscription_step(entry: &Entry, namespace: &str) -> Result<Step, 
     };
     let mut sink = StepSink::new(&entry.name, &entry.catalog);
     let manifest = text::shaped(&shape)?;
-    sink.push("operators.coreos.com", "v1alpha1", "Subscription", &name, manifest);
+    sink.push(["operators.coreos.com", "v1alpha1", "Subscription", &name], manifest)?;
     sink.steps.pop().ok_or(BundleError::MissingKind(name))
 }
 

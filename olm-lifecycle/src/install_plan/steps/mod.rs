@@ -17,6 +17,7 @@ use std::sync::Arc;
 
 use olm_types::api::{Step, StepResource, StepStatus};
 use olm_types::bundle::{CatalogKey, Entry};
+use olm_types::document::Budget;
 use olm_types::properties::annotation::{self, AnnotationError};
 
 pub use dependency::subscription_name;
@@ -24,6 +25,17 @@ pub(crate) use dependency::subscription_step;
 pub use lookup::bundle_lookup;
 pub(crate) use rbac::{binding_hash, rules_hash};
 pub(crate) use text::compact;
+
+/// Most bytes of the steps of one bundle, manifests and names: as much as its objects may have
+/// ([`Budget::BUNDLE`]). Roles and bindings are made for it, and references put in the place of
+/// manifests, so that steps may be many times as large as what they are made of.
+const MOST_OF_BUNDLE: usize = Budget::BUNDLE.bytes;
+
+/// Most bytes of the steps that a plan records: an API server takes no larger request.
+const MOST_OF_PLAN: usize = 3 << 20;
+
+/// Most bytes of the name of an object.
+const LONGEST_NAME: usize = 253;
 
 /// A bundle whose manifests are at hand.
 #[derive(Clone, Debug)]
@@ -108,6 +120,23 @@ pub enum BundleError {
         /// What is wrong with them.
         source: AnnotationError,
     },
+    /// A name is longer than an API server takes, or the steps are larger.
+    #[error("bundle {name}: {problem}; the catalog that holds it has to be repaired")]
+    Size {
+        /// Name of the bundle.
+        name: String,
+        /// What is too large, and how large it may be.
+        problem: String,
+    },
+    /// The steps of several bundles are too large for one plan.
+    #[error(
+        "the steps of {bundles} bundles take more than {MOST_OF_PLAN} bytes, which is the most that an API \
+         server takes of an InstallPlan; create Subscriptions for fewer operators at a time"
+    )]
+    Plan {
+        /// How many bundles the plan is for.
+        bundles: usize,
+    },
     /// A manifest could not be printed.
     #[error("step manifest cannot be printed")]
     Print(#[from] serde_json::Error),
@@ -117,7 +146,7 @@ pub enum BundleError {
 pub fn bundle_steps(bundle: &BundleInput, namespace: &str) -> Result<Vec<Step>, BundleError> {
     let mut sink = StepSink::new(&bundle.entry.name, &bundle.entry.catalog);
     let csv = csv::prepare(bundle, namespace)?;
-    sink.push_object("ClusterServiceVersion", &csv.object);
+    sink.push_object("ClusterServiceVersion", &csv.object)?;
     objects::append(&mut sink, &bundle.entry.name, &bundle.objects)?;
     if let Some(strategy) = &csv.strategy {
         rbac::append(&mut sink, csv.name(&bundle.entry), namespace, strategy)?;
@@ -141,19 +170,63 @@ fn properties_text(entry: &Entry) -> Result<String, BundleError> {
         .map_err(|source| BundleError::Properties { name: entry.name.to_string(), source })
 }
 
+/// Checks that an API server can take these steps of so many bundles in one plan.
+///
+/// # Errors
+/// They are too large.
+pub fn check_plan(steps: &[Step], bundles: usize) -> Result<(), BundleError> {
+    let bytes: usize = steps.iter().map(bytes_of).sum();
+    if bytes <= MOST_OF_PLAN { Ok(()) } else { Err(BundleError::Plan { bundles }) }
+}
+
+/// The steps of a bundle, with the same text in the place of each manifest.
+///
+/// # Errors
+/// They are too large for a plan.
+pub(crate) fn referring(mut steps: Vec<Step>, reference: &str) -> Result<Vec<Step>, BundleError> {
+    for step in &mut steps {
+        step.resource.manifest = None;
+    }
+    let names: usize = steps.iter().map(bytes_of).sum();
+    // Before any of them is made: properties of a catalog may be large.
+    if names.saturating_add(steps.len().saturating_mul(reference.len())) > MOST_OF_PLAN {
+        return Err(BundleError::Plan { bundles: 1 });
+    }
+    for step in &mut steps {
+        step.resource.manifest = Some(reference.to_owned());
+    }
+    Ok(steps)
+}
+
+/// How many bytes of a step are kept.
+pub(in crate::install_plan) fn bytes_of(step: &Step) -> usize {
+    let Step { resolving, resource, .. } = step;
+    let StepResource { source_name, source_namespace, group, version, kind, name, manifest } =
+        resource;
+    let names = [resolving, source_name, source_namespace, group, version, kind, name];
+    let names: usize = names.into_iter().map(String::len).sum();
+    names + manifest.as_deref().map_or(0, str::len)
+}
+
 /// Collects steps that share the bundle they resolve and the catalog they come from.
 struct StepSink<'a> {
     resolving: &'a str,
     catalog: &'a CatalogKey,
     steps: Vec<Step>,
+    /// Bytes of the steps.
+    bytes: usize,
 }
 
 impl<'a> StepSink<'a> {
     fn new(resolving: &'a str, catalog: &'a CatalogKey) -> Self {
-        Self { resolving, catalog, steps: Vec::new() }
+        Self { resolving, catalog, steps: Vec::new(), bytes: 0 }
     }
 
-    fn push(&mut self, group: &str, version: &str, kind: &str, name: &str, manifest: String) {
+    fn push(
+        &mut self,
+        [group, version, kind, name]: [&str; 4],
+        manifest: String,
+    ) -> Result<(), BundleError> {
         let resource = StepResource {
             source_name: self.catalog.name.to_string(),
             source_namespace: self.catalog.namespace.to_string(),
@@ -169,11 +242,27 @@ impl<'a> StepSink<'a> {
             status: StepStatus::Unknown,
             ..Step::default()
         };
+        self.bytes = self.bytes.saturating_add(bytes_of(&step));
+        if self.bytes > MOST_OF_BUNDLE {
+            let problem =
+                format!("its steps, rights and references included, exceed {MOST_OF_BUNDLE} bytes");
+            return Err(BundleError::Size { name: self.resolving.to_owned(), problem });
+        }
         self.steps.push(step);
+        Ok(())
+    }
+
+    /// Names become part of each Role and binding.
+    fn check_name(&self, field: &str, name: &str) -> Result<(), BundleError> {
+        if name.len() <= LONGEST_NAME {
+            return Ok(());
+        }
+        let problem = format!("{field} is longer than {LONGEST_NAME} bytes");
+        Err(BundleError::Size { name: self.resolving.to_owned(), problem })
     }
 
     /// A step for a free-form object; `kind` is the step's kind, which may differ from the object's.
-    fn push_object(&mut self, kind: &str, object: &serde_json::Value) {
+    fn push_object(&mut self, kind: &str, object: &serde_json::Value) -> Result<(), BundleError> {
         let field = |pointer: &str| {
             object.pointer(pointer).and_then(|value| value.as_str()).unwrap_or_default()
         };
@@ -183,7 +272,7 @@ impl<'a> StepSink<'a> {
             "" => field("/metadata/generateName"),
             name => name,
         };
-        self.push(group, version, kind, name, text::free_form(object));
+        self.push([group, version, kind, name], text::free_form(object))
     }
 }
 

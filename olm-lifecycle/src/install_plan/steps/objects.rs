@@ -22,7 +22,7 @@ pub(super) fn append(
         let object = object.map_err(|error| problem(error.to_string()))?;
         let kind = checked_kind(&object).map_err(|text| problem(text.to_owned()))?;
         if kind != "ClusterServiceVersion" {
-            sink.push_object(step_kind(&object, kind), &object);
+            sink.push_object(step_kind(&object, kind), &object)?;
         }
     }
     Ok(())

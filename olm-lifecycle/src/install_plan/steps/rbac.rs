@@ -26,7 +26,9 @@ pub(super) fn append(
     strategy: &StrategyDetailsDeployment,
 ) -> Result<(), BundleError> {
     let owner = Owner { csv, namespace };
+    sink.check_name("metadata.name of the CSV", csv)?;
     for (account, rights) in by_account(strategy) {
+        sink.check_name("spec.install.spec: a serviceAccountName", account)?;
         append_account(sink, &owner, account, &rights)?;
     }
     Ok(())
@@ -62,7 +64,7 @@ fn append_account(
         let namespace = (!rights.namespaced.is_empty()).then_some(owner.namespace);
         let manifest =
             text::shaped(&ServiceAccount { metadata: owner.owned_meta(account, namespace) })?;
-        sink.push("", "v1", "ServiceAccount", account, manifest);
+        sink.push(["", "v1", "ServiceAccount", account], manifest)?;
     }
     let roles = named(&rights.namespaced, |permission| owner.role_name(permission))?;
     append_pairs(sink, owner, account, &roles, Level::Namespace)?;
@@ -112,11 +114,11 @@ fn append_pairs(
 ) -> Result<(), BundleError> {
     for (name, permission) in roles {
         let manifest = text::shaped(&owner.role(name, permission, level)?)?;
-        sink.push(RBAC_GROUP, "v1", level.role_kind(), name, manifest);
+        sink.push([RBAC_GROUP, "v1", level.role_kind(), name], manifest)?;
     }
     for (name, _) in roles {
         let manifest = text::shaped(&owner.binding(name, account, level)?)?;
-        sink.push(RBAC_GROUP, "v1", level.binding_kind(), name, manifest);
+        sink.push([RBAC_GROUP, "v1", level.binding_kind(), name], manifest)?;
     }
     Ok(())
 }

@@ -317,3 +317,32 @@ fn malformed_objects(#[case] object: &str, #[case] text: &str) {
     let error = bundle_steps(&input, "ns").unwrap_err().to_string();
     assert!(error.starts_with(text), "{error}");
 }
+
+/// Small descriptions become large roles: each repeats the name of its CSV and of its account.
+#[rstest]
+#[case::many_rights(4, 1, 50_000, "its steps, rights and references included, exceed")]
+#[case::long_name(1 << 20, 1, 2, "metadata.name of the CSV is longer than 253 bytes")]
+#[case::long_account(4, 254, 2, "a serviceAccountName is longer than 253 bytes")]
+fn steps_have_bounds(
+    #[case] name: usize,
+    #[case] account: usize,
+    #[case] count: usize,
+    #[case] expected: &str,
+) {
+    let permission = json!({"serviceAccountName": "a".repeat(account), "rules": []});
+    let manifest =
+        csv(&"b".repeat(name), strategy(Value::Array(vec![permission; count]), json!([])));
+    let error = bundle_steps(&bundle("b.v1", &manifest, &[]), "ns").unwrap_err().to_string();
+    assert!(error.starts_with("bundle b.v1: ") && error.contains(expected), "{error}");
+}
+
+/// A plan that no API server takes is refused before it is made.
+#[test]
+fn steps_of_a_plan_have_bounds_together() {
+    let object = json!({"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"name": "c"},
+        "data": {"a": "a".repeat(2 << 20)}});
+    let steps = bundle_steps(&bundle("b.v1", &csv("b.v1", Value::Null), &[object]), "ns").unwrap();
+    assert!(check_plan(&steps, 1).is_ok());
+    let error = check_plan(&[steps.clone(), steps].concat(), 2).unwrap_err().to_string();
+    assert!(error.starts_with("the steps of 2 bundles take more than 3145728 bytes"), "{error}");
+}

@@ -21,15 +21,17 @@ pub fn plan(
         return Ok(None);
     }
     let mut all: Vec<Step> = Vec::new();
-    for bundle in bundles {
+    for (before, bundle) in bundles.iter().enumerate() {
         all.extend(steps::bundle_steps(bundle, &namespace.name)?);
+        steps::check_plan(&all, before + 1)?;
     }
     for dependency in &selection.dependencies {
         all.push(steps::subscription_step(dependency, &namespace.name)?);
     }
     let mut steps = steps::order(all);
-    for bundle in unpacked {
+    for (before, bundle) in unpacked.iter().enumerate() {
         steps.extend(bundle.steps(&namespace.name)?);
+        steps::check_plan(&steps, bundles.len() + before + 1)?;
     }
     let mut request = PlanRequest {
         namespace: namespace.name.clone(),

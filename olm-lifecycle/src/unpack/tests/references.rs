@@ -96,3 +96,15 @@ fn bad_properties_are_reported_with_their_bundle() {
     let error = reference.steps(&bundle("a.v1"), "ns").unwrap_err();
     assert!(error.starts_with("failed to load bundle properties for \"a.v1\": "), "{error}");
 }
+
+/// What stands in the place of each manifest has the properties of the bundle in it.
+#[test]
+fn references_have_bounds_together() {
+    let mut large = unpacked();
+    let object = |number: usize| json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": format!("c{number}")}});
+    large.input.objects.extend((0..1_000).map(|number| object(number).to_string()));
+    assert_eq!(large.steps("ns").unwrap().len(), 1_000 + unpacked().steps("ns").unwrap().len());
+    large.lookup.properties = Some(format!("{}[]", " ".repeat(1 << 20)));
+    let error = large.steps("ns").unwrap_err().to_string();
+    assert!(error.starts_with("the steps of 1 bundles take more than 3145728 bytes"), "{error}");
+}

@@ -2,18 +2,26 @@
 
 use olm_kit::ObjectKey;
 use olm_lifecycle::operator::{Component, InstallPlanLabels, Owned};
+use olm_lifecycle::tenancy::Trust;
 use olm_types::api::ClusterServiceVersion;
 use olm_types::owner::{OwnerName, is_owned_by_label, is_owned_by_uid};
 
 use crate::components::{ComponentIndex, ComponentKind};
 use crate::stores::Stores;
 
-/// What belongs to the CSV: objects that it owns, and the definitions of its kinds.
-pub fn owned(stores: &Stores, index: &ComponentIndex, csv: &ClusterServiceVersion) -> Vec<Owned> {
+/// What belongs to the CSV: objects that it owns, and the definitions of its kinds. A CSV that may not
+/// reach beyond its namespace has no definitions, whatever it names.
+pub fn owned(
+    stores: &Stores,
+    index: &ComponentIndex,
+    csv: &ClusterServiceVersion,
+    trust: &Trust,
+) -> Vec<Owned> {
     let owned = index.owned(&ObjectKey::of(csv)).into_iter();
     let owned = owned.filter_map(|id| id.kind.get(stores, &id.key));
     let owned = owned.filter(|object| is_owned(csv, &**object));
-    let crds = csv.spec.customresourcedefinitions.iter().flat_map(|crds| &crds.owned);
+    let crds = csv.spec.customresourcedefinitions.iter().filter(|_| trust.csv(csv));
+    let crds = crds.flat_map(|crds| &crds.owned);
     let crds = crds.filter_map(|crd| {
         ComponentKind::CustomResourceDefinition.get(stores, &ObjectKey::cluster(&crd.name))
     });

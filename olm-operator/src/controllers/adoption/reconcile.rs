@@ -10,6 +10,7 @@ use olm_lifecycle::operator::{adopt_by_csv, adopt_by_subscription};
 use super::observe::{owned, plan_labels};
 use crate::components::ComponentIndex;
 use crate::stores::Stores;
+use crate::tenancy::Tenancy;
 
 /// Adopts for Subscriptions.
 pub struct SubscriptionAdopter {
@@ -42,6 +43,8 @@ pub struct CsvAdopter {
     pub stores: Stores,
     /// Who belongs to which CSV.
     pub index: ComponentIndex,
+    /// How far the owners of namespaces are trusted.
+    pub tenancy: Tenancy,
     /// What carries decisions out.
     pub interpreter: Interpreter,
 }
@@ -50,7 +53,8 @@ pub struct CsvAdopter {
 impl Reconciler<ObjectKey> for CsvAdopter {
     async fn reconcile(&self, key: &ObjectKey) -> Result<Conclusion, ReconcileError> {
         let Some(csv) = self.stores.csvs.get_key(key) else { return Ok(Conclusion::Done) };
-        let owned = owned(&self.stores, &self.index, &csv);
+        let trust = self.tenancy.trust(&self.stores).await?;
+        let owned = owned(&self.stores, &self.index, &csv, &trust);
         label(&self.interpreter, &adopt_by_csv(&csv, &owned)).await
     }
 }

@@ -92,9 +92,9 @@ fn grants(
 ) -> BTreeMap<String, Grants> {
     let namespace = csv.metadata.namespace.as_deref().unwrap_or_default();
     let claimant = claimant(csv, siblings.iter().map(AsRef::as_ref));
-    let gather =
-        |name: &str| Grants::gather(stores, &Account::new(namespace, name), namespace, &claimant);
-    account_names(csv).into_iter().map(|name| (name.to_owned(), gather(name))).collect()
+    let accounts =
+        account_names(csv).into_iter().map(|name| Account::new(namespace, name)).collect();
+    Grants::gather_all(stores, &accounts, namespace, &claimant)
 }
 
 fn crds(

@@ -11,6 +11,7 @@ use olm_kit::controller::{Conclusion, ReconcileError, Reconciler};
 use olm_kit::discovery::{ApiKinds, ServerVersion};
 use olm_kit::interpreter::Interpreter;
 use olm_kit::live;
+use olm_kit::tasks::in_place;
 use olm_lifecycle::csv::stages::Stages;
 use olm_lifecycle::csv::{Decision, Observed, Query, Step, conclude, decide_with};
 use olm_types::api::CsvPhase;
@@ -81,7 +82,8 @@ impl CsvReconciler {
 
     async fn decide(&self, observed: &mut Observed) -> Result<Decision, ReconcileError> {
         for _ in 0..MOST_QUESTIONS {
-            match decide_with(&self.stages, observed, clock::now()) {
+            let decide = || decide_with(&self.stages, observed, clock::now());
+            match in_place::read(weight(observed), decide) {
                 Step::Decided(decision) => return Ok(decision),
                 Step::Need(query) => self.answer(query, observed).await?,
             }
@@ -162,4 +164,30 @@ fn unmet(decision: &Decision) -> Vec<String> {
         format!("{} {}: {} {}", one.kind, one.name, one.message, rules.join("; "))
     });
     named.collect()
+}
+
+/// About how many bytes a decision looks at. What a CSV asks for is compared with what there is, so that
+/// a large one takes a while.
+fn weight(observed: &Observed) -> usize {
+    /// Bytes of an entry of a list that most are larger than.
+    const ENTRY: usize = 64;
+    let (metadata, spec) = (&observed.csv.metadata, &observed.csv.spec);
+    let annotations = metadata.annotations.iter().flatten();
+    let annotations: usize = annotations.map(|(key, value)| key.len() + value.len()).sum();
+    let strategy = spec.install.spec.iter();
+    let entries: usize = strategy
+        .map(|strategy| {
+            let blocks = strategy.permissions.iter().chain(&strategy.cluster_permissions);
+            let rules: usize = blocks.map(|block| 1 + block.rules.len()).sum();
+            let names = strategy.permissions.iter().chain(&strategy.cluster_permissions);
+            let names = names.flat_map(|block| &block.rules);
+            let names: usize =
+                names.map(|rule| rule.resource_names.as_ref().map_or(0, Vec::len)).sum();
+            rules + names + strategy.deployments.len()
+        })
+        .sum();
+    let crds = spec.customresourcedefinitions.iter();
+    let crds: usize = crds.map(|crds| crds.owned.len() + crds.required.len()).sum();
+    let around = observed.siblings.len() + observed.roles.len() + spec.native_apis.len();
+    annotations + ENTRY * (entries + crds + around + spec.webhookdefinitions.len())
 }

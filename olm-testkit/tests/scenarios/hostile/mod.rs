@@ -2,6 +2,8 @@
 //! CatalogSource, and no other catalog suffers. ConfigMaps that would be far larger than they are.
 
 mod content;
+mod nested;
+mod plans;
 mod server;
 
 use std::collections::BTreeSet;
@@ -20,6 +22,8 @@ use olm_types::api::CatalogSource;
 use olm_types::conditions::catalog_source::CONTENT_CURRENT;
 
 pub use content::multiplying_aliases;
+pub use nested::nested;
+pub use plans::{deployments, references};
 use server::{Hostility, Server};
 
 /// Longest message that is read, and one byte more.

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use anyhow::{Result, ensure};
 use futures::{StreamExt, TryStreamExt, stream};
 use k8s_openapi::api::rbac::v1::PolicyRule;
-use olm_rbac::{Account, Claimant, Grants, Scope};
+use olm_rbac::{Account, Claimant, Effort, Grants, Scope};
 use olm_testkit::e2e::Scene;
 
 use generate::{Generator, Named};
@@ -88,7 +88,7 @@ fn questions(
         for _ in 0..RULES {
             let rule = rule()?;
             for &scope in scopes {
-                let ours = grants.satisfy(scope, &rule)?;
+                let ours = grants.satisfy(scope, &rule, &Effort::default())?;
                 questions.push(Question {
                     account: account.clone(),
                     rule: rule.clone(),

@@ -86,3 +86,63 @@ fn a_bundle_without_csv_is_reported() {
         "{error}"
     );
 }
+
+/// Whoever writes a plan's status may write the same reference in as many ways as JSON has; what the
+/// bundle holds is kept once.
+#[test]
+fn a_reference_that_is_written_in_many_ways_is_one_bundle() {
+    let text = reference().print().unwrap();
+    let mut spaces = execution("a.v1", StepStatus::Unknown);
+    let step = spaces.steps[0].clone();
+    let written = |number: usize| Step {
+        resource: StepResource {
+            manifest: Some(format!("{}{text}", " ".repeat(number))),
+            ..step.resource.clone()
+        },
+        ..step.clone()
+    };
+    spaces.steps = (0..500).map(written).collect();
+    assert_eq!(spaces.bundles(), [reference()].into());
+    let mut large = bundle();
+    let object = json!({"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"name": "large"},
+        "data": {"a": "a".repeat(3 << 20)}});
+    large.objects.push(object.to_string());
+    spaces.provide(&reference(), Ok(large));
+    assert_eq!(spaces.scope.bundles.kept(), 1);
+    assert_eq!(created(spaces).unwrap()["metadata"]["name"], "a.v1");
+}
+
+/// A ConfigMap of 1 MiB may hold 32 MiB, and a plan may name many.
+#[test]
+fn the_bundles_of_a_plan_have_bounds_together() {
+    let mut many = execution("a.v1", StepStatus::Unknown);
+    let numbered = |number: u32| BundleReference { name: format!("b{number}"), ..reference() };
+    let text = |number: u32| numbered(number).print().unwrap();
+    let step = many.steps[0].clone();
+    let of = |number: u32| Step {
+        resource: StepResource { manifest: Some(text(number)), ..step.resource.clone() },
+        ..step.clone()
+    };
+    many.steps = (100..140).map(of).collect();
+    let object = json!({"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"name": "large"},
+        "data": {"a": "a".repeat(2 << 20)}});
+    let large = UnpackedBundle { objects: vec![bundle().csv_json, object.to_string()], ..bundle() };
+    let read: Vec<_> = many
+        .bundles()
+        .into_iter()
+        .filter(|reference| {
+            let room = many.check_room(reference).is_ok();
+            let bundle = if room { Ok(large.clone()) } else { Err("no room".to_owned()) };
+            many.provide(reference, bundle);
+            room
+        })
+        .collect();
+    // 31 of 2 MiB and a little fit into 64 MiB; the 32nd does not, and no other is read.
+    assert_eq!(read.len(), 32);
+    assert_eq!(many.scope.bundles.kept(), 31);
+    many.steps.drain(..31);
+    let error = created(many).unwrap_err();
+    let expected = "the bundles of the plan have more than 67108864 bytes of manifests together, as \
+                    of ConfigMap catalogs/b131: delete the plan, ";
+    assert!(error.starts_with(expected), "{error}");
+}

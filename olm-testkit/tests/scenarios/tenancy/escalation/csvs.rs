@@ -56,7 +56,9 @@ pub fn snoop(ground: &Ground) -> Result<ClusterServiceVersion> {
 pub async fn foreign_definition(ground: Ground) -> Result<()> {
     let kind = ground.scene.kind("Treasure");
     let crds: Api<CustomResourceDefinition> = Api::all(ground.scene.client.clone());
-    crds.create(&PostParams::default(), &serde_json::from_value(kind.manifest())?).await?;
+    let mut manifest = kind.manifest();
+    manifest["metadata"]["labels"]["olm.managed"] = json!("true");
+    crds.create(&PostParams::default(), &serde_json::from_value(manifest)?).await?;
     let name = kind.name();
     let (plural, group) = name.split_once('.').context("a CRD name without a group")?;
     let read = Request {
@@ -67,13 +69,20 @@ pub async fn foreign_definition(ground: Ground) -> Result<()> {
     };
     read.expect(&ground.scene.client, false).await?;
     ground.own_group().await?;
-    ground.create(&csv(SNOOP, "1.0.0").owns(&kind).deployment("snoop", "default").build()).await?;
+    let mut snoop = csv(SNOOP, "1.0.0").owns(&kind).deployment("snoop", "default").build();
+    let component = format!("operators.coreos.com/snoop.{}", ground.home());
+    snoop.metadata.labels.get_or_insert_default().insert(component.clone(), String::new());
+    ground.create(&snoop).await?;
     ground.scene.succeeded(SNOOP).await?;
+    let is_labelled =
+        |crd: &CustomResourceDefinition| kube::ResourceExt::labels(crd).contains_key(&component);
     if !ground.is_strict() {
+        wait::until(&crds, &name, "belong to the tenant's operator", is_labelled).await?;
         return read.expect(&ground.scene.client, true).await;
     }
     ground.scene.at_rest().await?;
     read.expect(&ground.scene.client, false).await?;
+    ensure!(!is_labelled(&crds.get(&name).await?), "a tenant's CSV labels the definition");
     let roles: Api<k8s_openapi::api::rbac::v1::ClusterRole> = Api::all(ground.scene.client.clone());
     let role = format!("{name}-v1-view");
     ensure!(roles.get_opt(&role).await?.is_none(), "a tenant's CSV gives rights to users");

@@ -1,0 +1,95 @@
+//! How much the Deployments of a CSV may take together.
+//!
+//! Each of them gets all annotations of the CSV, and each container what the Subscription asks for. A CSV
+//! of a megabyte describes thousands of Deployments, or one with tens of thousands of containers: what is
+//! made of it would be larger than any operator's memory.
+
+use olm_types::api::{ClusterServiceVersion, StrategyDeploymentSpec};
+use serde_json::Value;
+
+use super::overrides::Overrides;
+use super::strategy::StrategyError;
+
+/// Most bytes of what is added to the Deployments, in memory and about.
+pub(super) const MOST: usize = 32 << 20;
+
+/// Bytes of memory of a value or a key, beside its text.
+const EACH: usize = 64;
+
+/// Checks what would be made of the Deployments before any of it is.
+///
+/// # Errors
+/// It is too large.
+pub(crate) fn check_size(
+    csv: &ClusterServiceVersion,
+    deployments: &[StrategyDeploymentSpec],
+    overrides: &Overrides,
+) -> Result<(), StrategyError> {
+    let annotations = csv.metadata.annotations.iter().flatten();
+    let annotations: usize =
+        annotations.map(|(key, value)| key.len() + value.len() + 2 * EACH).sum();
+    let of_one = |entry: &StrategyDeploymentSpec| {
+        let pods = overrides.bytes().saturating_mul(containers(entry).saturating_add(2));
+        annotations.saturating_add(pods)
+    };
+    let all = deployments.iter().map(of_one).fold(0, usize::saturating_add);
+    if all > MOST { Err(StrategyError::TooLarge) } else { Ok(()) }
+}
+
+/// About how many bytes of memory a value takes.
+pub(super) fn bytes_of(value: &Value) -> usize {
+    EACH + match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+        Value::String(text) => text.len(),
+        Value::Array(items) => items.iter().map(bytes_of).sum(),
+        Value::Object(fields) => {
+            fields.iter().map(|(key, value)| key.len() + EACH + bytes_of(value)).sum()
+        }
+    }
+}
+
+fn containers(entry: &StrategyDeploymentSpec) -> usize {
+    let list = entry.spec.pointer("/template/spec/containers").and_then(Value::as_array);
+    list.map_or(0, Vec::len)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::install::overrides::ProxySettings;
+    use rstest::rstest;
+    use serde_json::json;
+
+    fn csv(annotation: usize, deployments: usize, containers: usize) -> ClusterServiceVersion {
+        let containers = vec![json!({"name": "c"}); containers];
+        let deployment =
+            json!({"name": "d", "spec": {"template": {"spec": {"containers": containers}}}});
+        serde_json::from_value(json!({
+            "metadata": {"name": "a.v1", "annotations": {"note": "a".repeat(annotation)}},
+            "spec": {"install": {"strategy": "deployment",
+                "spec": {"deployments": vec![deployment; deployments]}}},
+        }))
+        .unwrap()
+    }
+
+    #[rstest]
+    #[case::usual(100_000, 5, 3, 2_000, true)]
+    #[case::many_deployments(250_000, 5_000, 1, 0, false)]
+    #[case::many_containers(10, 1, 20_000, 10_000, false)]
+    #[case::many_of_both(10, 2_000, 10, 2_000, false)]
+    #[case::large_alone(250_000, 1, 1, 250_000, true)]
+    fn sizes(
+        #[case] annotation: usize,
+        #[case] deployments: usize,
+        #[case] containers: usize,
+        #[case] config: usize,
+        #[case] fits: bool,
+    ) {
+        let csv = csv(annotation, deployments, containers);
+        let config = json!({"env": [{"name": "A", "value": "a".repeat(config)}]});
+        let overrides = Overrides::new(Some(&config), &ProxySettings::default());
+        let entries = &csv.spec.install.spec.as_ref().unwrap().deployments;
+        let expected = if fits { Ok(()) } else { Err(StrategyError::TooLarge) };
+        assert_eq!(check_size(&csv, entries, &overrides), expected);
+    }
+}
