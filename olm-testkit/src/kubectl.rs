@@ -33,6 +33,14 @@ impl Kubectl {
         Ok(Self { kubeconfig: Some(kubeconfig.to_owned()), ..Self::alone()? })
     }
 
+    /// The folder that the program is in.
+    ///
+    /// # Errors
+    /// It has none.
+    pub fn folder(&self) -> Result<&Path> {
+        self.program.parent().context("kubectl has no folder")
+    }
+
     /// What a command prints.
     ///
     /// # Errors

@@ -32,7 +32,8 @@ pub const EVERYTHING: [&str; 6] =
     ["--lib", "--bins", "--examples", "--tests", "--bench", "resolve"];
 
 /// The programs that clusters of tests and demos start.
-const STARTED: [&str; 4] = ["olm-operator", "catalog-operator", "olm-registry", "olm-workload"];
+const STARTED: [&str; 5] =
+    ["olm-operator", "catalog-operator", "olm-registry", "olm-workload", "kubectl-olm"];
 
 /// Names the folder of programs to a program that was started for a command.
 const PROGRAMS: &str = "OLM_PROGRAMS";

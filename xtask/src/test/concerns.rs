@@ -82,6 +82,8 @@ pub const CONCERNS: &[Row] = &[
     ("catalog-operator/src/controllers/subscription", &["subscriptions", "bad_input"]),
     ("catalog-operator/src/packages", &["packages", "slow", "tools"]),
     ("catalog-operator/src/unpack", &["unpack", "slow"]),
+    ("olm-plan/src", &["kubectl_olm"]),
+    ("kubectl-olm/src", &["kubectl_olm"]),
     ("deploy", &["deploy", "rights", "smoke", "api"]),
 ];
 

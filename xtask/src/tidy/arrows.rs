@@ -7,7 +7,7 @@ use anyhow::Result;
 use super::Workspace;
 
 /// Every crate with the crates it may use.
-const ARROWS: [(&str, &[&str]); 19] = [
+const ARROWS: [(&str, &[&str]); 21] = [
     ("olm-types", &[]),
     ("olm-effect", &["olm-types"]),
     ("olm-resolver", &["olm-types"]),
@@ -20,6 +20,8 @@ const ARROWS: [(&str, &[&str]); 19] = [
     ("olm-kit", &["olm-types", "olm-effect", "olm-flags", "olm-tasks"]),
     ("olm-operator", OPERATOR),
     ("catalog-operator", CATALOG_OPERATOR),
+    ("olm-plan", &["olm-types", "olm-lifecycle", "olm-rbac", "olm-opgroup", "olm-resolver"]),
+    ("kubectl-olm", &["olm-types", "olm-plan", "olm-resolver", "olm-lifecycle", "olm-catalog"]),
     ("olm-testkit", &["olm-types", "olm-tools"]),
     ("olm-tools", &[]),
     ("olm-workload", &[]),

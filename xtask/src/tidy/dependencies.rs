@@ -13,8 +13,15 @@ const WHOLE: [&str; 6] =
     ["--workspace", "--all-features", "--target", "all", "-e", "normal,build,dev"];
 
 /// Crates that decide: functions from values to values.
-pub(super) const PURE: [&str; 6] =
-    ["olm-types", "olm-effect", "olm-resolver", "olm-opgroup", "olm-rbac", "olm-lifecycle"];
+pub(super) const PURE: [&str; 7] = [
+    "olm-types",
+    "olm-effect",
+    "olm-resolver",
+    "olm-opgroup",
+    "olm-rbac",
+    "olm-lifecycle",
+    "olm-plan",
+];
 
 /// What asks a cluster.
 const CLIENTS: [&str; 3] = ["kube", "kube-client", "kube-runtime"];

@@ -7,6 +7,7 @@ mod catalogs;
 mod dependencies;
 mod install;
 mod install_plans;
+mod kubectl_olm;
 mod lifecycle;
 mod operator_groups;
 pub mod packages;
@@ -45,6 +46,7 @@ pub fn all() -> Vec<Scenario> {
         resolution::all(),
         servers::all(),
         tools::all(),
+        kubectl_olm::all(),
         bad_input::all(),
         recovery::all(),
         smoke::all(),

@@ -1,0 +1,202 @@
+//! What is read of a cluster: lists in pages, each answer with a deadline, and what may not be read
+//! noted as unread.
+
+use std::fmt::{self, Debug, Display};
+use std::future::Future;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use k8s_openapi::NamespaceResourceScope;
+use kube::api::{Api, ListParams};
+use kube::{Client, Resource};
+use olm_plan::Observed;
+use olm_plan::observed::namespace;
+use serde::de::DeserializeOwned;
+use tokio::time::timeout;
+
+use crate::output::Output;
+
+/// Objects of one answer.
+const PAGE: u32 = 500;
+
+/// Pages of one list: more than any cluster has.
+const PAGES: usize = 2_000;
+
+/// A request got no answer in time.
+#[derive(Debug)]
+pub struct TimedOut(Duration);
+
+impl Display for TimedOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let seconds = self.0.as_secs_f32();
+        write!(f, "no answer of the API server within {seconds} s; --request-timeout allows more")
+    }
+}
+
+impl std::error::Error for TimedOut {}
+
+/// A cluster, and the namespace that is looked at.
+pub struct Cluster {
+    /// Asks the API server as the user.
+    pub client: Client,
+    /// By flag or context.
+    pub namespace: String,
+    timeout: Option<Duration>,
+}
+
+impl Cluster {
+    /// A cluster; without a timeout an answer may take for ever.
+    pub fn new(client: Client, namespace: String, timeout: Option<Duration>) -> Self {
+        Self { client, namespace, timeout }
+    }
+
+    /// The objects of a kind in a namespace, or in all.
+    pub fn api<K>(&self, home: Option<&str>) -> Api<K>
+    where
+        K: Resource<DynamicType = (), Scope = NamespaceResourceScope>,
+    {
+        match home {
+            Some(home) => Api::namespaced(self.client.clone(), home),
+            None => Api::all(self.client.clone()),
+        }
+    }
+
+    /// What a request is answered, in time.
+    ///
+    /// # Errors
+    /// The request fails, or time runs out: [`TimedOut`].
+    pub async fn answer<T>(&self, asked: impl Future<Output = kube::Result<T>>) -> Result<T> {
+        match self.timeout {
+            None => Ok(asked.await?),
+            Some(limit) => match timeout(limit, asked).await {
+                Ok(answer) => Ok(answer?),
+                Err(_) => Err(TimedOut(limit).into()),
+            },
+        }
+    }
+
+    /// All objects of a list, page by page.
+    ///
+    /// # Errors
+    /// As [`Self::answer`]; the list has no end.
+    pub async fn list<K>(&self, api: &Api<K>) -> Result<Vec<K>>
+    where
+        K: Clone + DeserializeOwned + Debug,
+    {
+        let mut found = Vec::new();
+        let mut parameters = ListParams::default().limit(PAGE);
+        for _ in 0..PAGES {
+            let page = self.answer(api.list(&parameters)).await?;
+            found.extend(page.items);
+            match page.metadata.continue_.filter(|token| !token.is_empty()) {
+                Some(token) => parameters = parameters.continue_token(&token),
+                None => return Ok(found),
+            }
+        }
+        bail!("the API server answers with more than {PAGES} pages")
+    }
+
+    /// The objects of a kind; when they may not be read, that is noted.
+    async fn read<K>(&self, home: Option<&str>, observed: &mut Observed) -> Result<Vec<K>>
+    where
+        K: Resource<DynamicType = (), Scope = NamespaceResourceScope>,
+        K: Clone + DeserializeOwned + Debug,
+    {
+        let kind = PLURALS.iter().find(|plural| **plural == K::plural(&())).copied();
+        match self.list(&self.api::<K>(home)).await {
+            Ok(items) => Ok(items),
+            Err(error) if error.downcast_ref::<TimedOut>().is_some() => Err(error),
+            Err(error) => {
+                observed.unread.insert(kind.unwrap_or("others"), cause(&error));
+                Ok(Vec::new())
+            }
+        }
+    }
+
+    /// Subscriptions and what comes of them, in a namespace or in all.
+    ///
+    /// # Errors
+    /// Subscriptions cannot be read, or time runs out. Every other kind that cannot be read is
+    /// noted in the result and complained of.
+    pub async fn observe(&self, home: Option<&str>, workloads: bool) -> Result<Observed> {
+        let mut observed = Observed { home: home.map(str::to_owned), ..Observed::default() };
+        let subscriptions = self.list(&self.api(home)).await;
+        observed.subscriptions = subscriptions.map_err(without_olm)?;
+        observed.install_plans = self.read(home, &mut observed).await?;
+        observed.csvs = self.read(home, &mut observed).await?;
+        observed.packages = self.read(home, &mut observed).await?;
+        self.observe_catalogs(&mut observed).await?;
+        if workloads {
+            observed.deployments = self.read(home, &mut observed).await?;
+            observed.pods = self.read(home, &mut observed).await?;
+            observed.operator_groups = self.read(home, &mut observed).await?;
+            observed.operator_conditions = self.read(home, &mut observed).await?;
+        }
+        for (kind, cause) in &observed.unread {
+            Output::complain(&format!("warning: cannot read {kind}: {cause}"));
+        }
+        Ok(observed)
+    }
+
+    /// All CatalogSources, or those of the namespaces that Subscriptions name.
+    async fn observe_catalogs(&self, observed: &mut Observed) -> Result<()> {
+        let mut ignored = Observed::default();
+        observed.catalog_sources = self.read(None, &mut ignored).await?;
+        if ignored.unread.is_empty() {
+            return Ok(());
+        }
+        let named = observed.subscriptions.iter().map(|one| one.spec.source_namespace.clone());
+        let own = observed.subscriptions.iter().map(|one| namespace(&one.metadata).to_owned());
+        let homes: std::collections::BTreeSet<String> = named.chain(own).collect();
+        for home in homes.iter().filter(|home| !home.is_empty()) {
+            let found = self.read(Some(home), observed).await?;
+            observed.catalog_sources.extend(found);
+        }
+        Ok(())
+    }
+}
+
+/// Kinds that are read.
+const PLURALS: [&str; 9] = [
+    "subscriptions",
+    "installplans",
+    "clusterserviceversions",
+    "catalogsources",
+    "packagemanifests",
+    "deployments",
+    "pods",
+    "operatorgroups",
+    "operatorconditions",
+];
+
+/// An error in one line.
+pub fn cause(error: &anyhow::Error) -> String {
+    match error.downcast_ref::<kube::Error>() {
+        Some(kube::Error::Api(status)) if status.code == 404 => {
+            "the cluster has no such kind".into()
+        }
+        Some(kube::Error::Api(status)) => status.message.clone(),
+        _ => format!("{error:#}"),
+    }
+}
+
+/// Says that a cluster has no OLM, where that is the cause.
+fn without_olm(error: anyhow::Error) -> anyhow::Error {
+    match error.downcast_ref::<kube::Error>() {
+        Some(kube::Error::Api(status)) if status.code == 404 => {
+            error.context("the cluster has no Subscriptions: OLM is not installed")
+        }
+        _ => error.context("cannot read Subscriptions"),
+    }
+}
+
+/// A namespace in which a command acts; one that acts on one namespace has no `-A`.
+///
+/// # Errors
+/// `-A` was given.
+pub fn one_namespace(cluster: &Cluster, all: bool) -> Result<&str> {
+    if all {
+        bail!("this command looks at one namespace; name it with -n instead of -A");
+    }
+    Some(cluster.namespace.as_str()).filter(|name| !name.is_empty()).context("-n names nothing")
+}

@@ -1,0 +1,152 @@
+//! `approve`: shows all that an InstallPlan installs, asks, and approves exactly that.
+
+use std::io::{BufRead, IsTerminal, stderr, stdin};
+
+use anyhow::{Context, Result, bail, ensure};
+use kube::api::{Patch, PatchParams};
+use olm_plan::approval::{NotApprovable, PendingApproval, pending};
+use olm_types::api::InstallPlan;
+use serde_json::json;
+
+use crate::Outcome;
+use crate::args::{Approve, Format};
+use crate::cluster::{Cluster, one_namespace};
+use crate::output::Output;
+
+/// Who writes, for the API server's records.
+const MANAGER: &str = "kubectl-olm";
+
+/// Approves the plan that waits with a version of a package.
+pub async fn run(cluster: &Cluster, all: bool, asked: &Approve, output: Output) -> Result<Outcome> {
+    let home = one_namespace(cluster, all)?;
+    let observed = cluster.observe(Some(home), false).await?;
+    let found = pending(&observed, home, &asked.package, &asked.version);
+    let approval = found.map_err(|cause| anyhow::anyhow!(refusal(asked, home, &cause)))?;
+    let description = describe(&approval);
+    let is_text = matches!(output.format(), Format::Table | Format::Wide);
+    if is_text {
+        output.print(&description)?;
+    }
+    if let Some(hash) = &asked.plan_hash {
+        ensure!(
+            *hash == approval.plan_hash,
+            "the plan has changed: its hash is {}, not {hash}",
+            approval.plan_hash
+        );
+    }
+    if asked.dry_run {
+        if !is_text {
+            output.object("Approval", &approval)?;
+        }
+        return Ok(Outcome::Fine);
+    }
+    if !may_write(asked)? {
+        Output::complain("Nothing was approved.");
+        return Ok(Outcome::Fine);
+    }
+    write(cluster, home, &approval).await?;
+    match output.format() {
+        Format::Table | Format::Wide => {
+            output.print(&format!("InstallPlan {} approved.\n", approval.install_plan))?;
+        }
+        Format::Name => {
+            let plan = &approval.install_plan;
+            output.print(&format!("installplan.operators.coreos.com/{plan}\n"))?;
+        }
+        _ => output.object("Approval", &approval)?,
+    }
+    Ok(Outcome::Fine)
+}
+
+/// Whether the user agrees. Without a terminal both flags are the agreement: one to write at all,
+/// one to what.
+fn may_write(asked: &Approve) -> Result<bool> {
+    if !stdin().is_terminal() {
+        ensure!(asked.yes, "there is no terminal to ask on: --yes approves without a question");
+        ensure!(
+            asked.plan_hash.is_some(),
+            "there is no terminal to ask on: --plan-hash says what is approved"
+        );
+    }
+    if asked.yes {
+        return Ok(true);
+    }
+    ensure!(
+        stderr().is_terminal(),
+        "there is no terminal to ask on: --yes approves without a question"
+    );
+    Output::complain("Approve all of this? Only `yes` does.");
+    let mut answer = String::new();
+    stdin().lock().read_line(&mut answer).context("cannot read an answer")?;
+    Ok(answer.trim() == "yes")
+}
+
+/// The version of the object that was shown is part of the write: one that has changed is refused.
+async fn write(cluster: &Cluster, home: &str, approval: &PendingApproval) -> Result<()> {
+    let patch = Patch::Merge(json!({
+        "metadata": {"resourceVersion": approval.resource_version},
+        "spec": {"approved": true},
+    }));
+    let api = cluster.api::<InstallPlan>(Some(home));
+    let parameters = PatchParams { field_manager: Some(MANAGER.to_owned()), ..Default::default() };
+    let written = cluster.answer(api.patch(&approval.install_plan, &parameters, &patch)).await;
+    match written {
+        Ok(_) => Ok(()),
+        Err(error) => match error.downcast_ref::<kube::Error>() {
+            Some(kube::Error::Api(status)) if status.is_conflict() => {
+                bail!(
+                    "InstallPlan {} has changed since it was shown; look again",
+                    approval.install_plan
+                )
+            }
+            _ => {
+                Err(error.context(format!("cannot approve InstallPlan {}", approval.install_plan)))
+            }
+        },
+    }
+}
+
+fn describe(approval: &PendingApproval) -> String {
+    let mut text = format!(
+        "InstallPlan {} in namespace {} installs:\n",
+        approval.install_plan, approval.namespace
+    );
+    for one in &approval.approves {
+        let version = one.version.as_ref().map(|version| format!(" (version {version})"));
+        let replaces = one.replaces.as_ref().map(|old| format!(", replaces {old}"));
+        let asks = match one.subscriptions.is_empty() {
+            true => ", as a dependency".to_owned(),
+            false => format!(", for Subscription {}", one.subscriptions.join(", ")),
+        };
+        let parts = [version.unwrap_or_default(), replaces.unwrap_or_default(), asks].concat();
+        text.push_str(&format!("  {}{parts}\n", one.csv));
+    }
+    let objects = approval.objects.iter().map(|(kind, count)| format!("{count} {kind}"));
+    text.push_str(&format!("with {}\n", objects.collect::<Vec<_>>().join(", ")));
+    text + &format!("plan hash {}\n", approval.plan_hash)
+}
+
+fn refusal(asked: &Approve, home: &str, cause: &NotApprovable) -> String {
+    let package = &asked.package;
+    match cause {
+        NotApprovable::NoSubscription => {
+            format!(
+                "no Subscription in namespace {home} asks for the package {package}; -n names another"
+            )
+        }
+        NotApprovable::NoPlan => format!(
+            "there is no InstallPlan for {package} in namespace {home} yet; `kubectl olm status \
+             {package}` shows how far it is"
+        ),
+        NotApprovable::NothingWaits { install_plan } => {
+            format!("InstallPlan {install_plan} for {package} waits for no approval")
+        }
+        NotApprovable::OtherVersion { waiting } => {
+            let waiting = waiting.join(", ");
+            format!(
+                "version {} of {package} waits for no approval, but this: {waiting}",
+                asked.version
+            )
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! `list`: what is installed.
+
+use anyhow::Result;
+use jiff::Timestamp;
+use olm_plan::installed::{Installed, installed};
+
+use crate::Outcome;
+use crate::cluster::Cluster;
+use crate::output::{Output, Table, age};
+
+/// Prints a row for each Subscription.
+pub async fn run(cluster: &Cluster, home: Option<&str>, output: Output) -> Result<Outcome> {
+    let rows = installed(&cluster.observe(home, false).await?);
+    if rows.is_empty() {
+        let place =
+            home.map_or_else(|| "any namespace".to_owned(), |home| format!("namespace {home}"));
+        Output::complain(&format!("No Subscriptions found in {place}."));
+    }
+    let names = rows.iter().map(|row| format!("subscription.operators.coreos.com/{}", row.name));
+    output.list("InstalledList", &rows, table(&rows, home.is_none(), output.is_wide()), names)?;
+    Ok(Outcome::Fine)
+}
+
+/// NAME first and AGE last; the namespace is a column of `-A`.
+fn table(rows: &[Installed], with_namespace: bool, is_wide: bool) -> Table {
+    let mut headers = vec!["NAME"];
+    if with_namespace {
+        headers.push("NAMESPACE");
+    }
+    headers.extend(["PACKAGE", "VERSION", "NEWEST", "CHANNEL", "APPROVAL", "HEALTH"]);
+    if is_wide {
+        headers.extend(["REASON", "HEAD", "CSV", "CATALOG"]);
+    }
+    headers.push("AGE");
+    let mut table = Table::new(&headers);
+    for row in rows {
+        table.row(cells(row, with_namespace, is_wide));
+    }
+    table
+}
+
+fn cells(row: &Installed, with_namespace: bool, is_wide: bool) -> Vec<String> {
+    let text = |value: &Option<String>| value.clone().unwrap_or_default();
+    let mut cells = vec![row.name.clone()];
+    if with_namespace {
+        cells.push(row.namespace.clone());
+    }
+    cells.extend([row.package.clone(), text(&row.version), text(&row.newest), text(&row.channel)]);
+    cells.extend([row.approval.to_owned(), row.health.as_str().to_owned()]);
+    if is_wide {
+        cells.extend([row.reason.clone(), text(&row.channel_head), text(&row.csv)]);
+        cells.push(row.catalog.clone());
+    }
+    cells.push(age(row.created.as_deref(), Timestamp::now()));
+    cells
+}

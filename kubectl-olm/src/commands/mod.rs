@@ -1,0 +1,84 @@
+//! The commands, one file each: read, ask the pure crates, print.
+
+mod approve;
+mod completion;
+mod doctor;
+mod events;
+mod list;
+mod operands;
+mod status;
+mod version;
+
+use anyhow::{Context, Result, bail};
+use olm_plan::Observed;
+use olm_plan::observed::{name, namespace};
+use olm_types::api::Subscription;
+
+use crate::Outcome;
+use crate::args::{Cli, Command};
+use crate::cluster::Cluster;
+use crate::output::Output;
+
+/// Does what the command line says.
+///
+/// # Errors
+/// In the words of the command.
+pub async fn run(cli: &Cli) -> Result<Outcome> {
+    let output = Output::new(cli.view.output);
+    match &cli.command {
+        Command::Completion { shell } => completion::script(output, *shell),
+        Command::Complete { words } => completion::complete(output, words),
+        Command::Explain { code } => doctor::explain(code.as_deref(), output),
+        Command::Version { client: true } => version::of_client(output),
+        command => {
+            let cluster = cli.connection.connect().await?;
+            in_cluster(command, &cluster, cli.view.all_namespaces, output).await
+        }
+    }
+}
+
+async fn in_cluster(
+    command: &Command,
+    cluster: &Cluster,
+    all: bool,
+    output: Output,
+) -> Result<Outcome> {
+    let home = (!all).then_some(cluster.namespace.as_str());
+    match command {
+        Command::List => list::run(cluster, home, output).await,
+        Command::Status(named) => status::run(cluster, home, named, output).await,
+        Command::Events(named) => events::run(cluster, home, &named.name, output).await,
+        Command::Operands(named) => operands::run(cluster, home, &named.name, output).await,
+        Command::Doctor(asked) => doctor::run(cluster, home, asked, output).await,
+        Command::Approve(approve) => approve::run(cluster, all, approve, output).await,
+        Command::Version { .. } => version::of_all(cluster, output).await,
+        Command::Completion { .. } | Command::Complete { .. } | Command::Explain { .. } => {
+            bail!("this command needs no cluster")
+        }
+    }
+}
+
+/// The one Subscription of that name, or for the package of that name.
+///
+/// # Errors
+/// There is none, or several namespaces have one.
+fn subscription<'a>(observed: &'a Observed, wanted: &str) -> Result<&'a Subscription> {
+    let by_name = |one: &&Subscription| name(&one.metadata) == wanted;
+    let by_package = |one: &&Subscription| one.spec.name == wanted;
+    let mut found: Vec<&Subscription> = observed.subscriptions.iter().filter(by_name).collect();
+    if found.is_empty() {
+        found = observed.subscriptions.iter().filter(by_package).collect();
+    }
+    if found.len() > 1 {
+        let places =
+            found.iter().map(|one| format!("{}/{}", namespace(&one.metadata), name(&one.metadata)));
+        let places: Vec<String> = places.collect();
+        bail!(
+            "{wanted} is ambiguous: {}; -n and the name of the Subscription choose",
+            places.join(", ")
+        );
+    }
+    found.pop().with_context(|| {
+        format!("no Subscription is named {wanted} or for a package of that name; -n or -A look elsewhere")
+    })
+}

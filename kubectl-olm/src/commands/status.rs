@@ -1,0 +1,93 @@
+//! `status` or `tree`: a Subscription and all that came of it.
+
+use anyhow::Result;
+use olm_plan::Health;
+use olm_plan::tree::{Node, tree};
+
+use super::subscription;
+use crate::Outcome;
+use crate::args::{Format, Status};
+use crate::cluster::Cluster;
+use crate::output::{Output, Table};
+
+/// Characters of a state that are shown without `-o wide`.
+const SHORT: usize = 100;
+
+/// Prints the tree of a Subscription.
+pub async fn run(
+    cluster: &Cluster,
+    home: Option<&str>,
+    asked: &Status,
+    output: Output,
+) -> Result<Outcome> {
+    let observed = cluster.observe(home, true).await?;
+    let root = tree(&observed, subscription(&observed, &asked.name)?);
+    let mut lines = Vec::new();
+    flatten(&root, "", "", &mut lines);
+    match output.format() {
+        Format::Table | Format::Wide => {
+            output.print(&table(&lines, output.is_wide()).to_string())?
+        }
+        Format::Name => {
+            let names = lines
+                .iter()
+                .map(|(_, node)| format!("{}/{}\n", node.kind.to_lowercase(), node.name));
+            output.print(&names.collect::<String>())?;
+        }
+        _ => output.object("Status", &root)?,
+    }
+    let is_healthy = lines.iter().all(|(_, node)| node.health == Health::Healthy);
+    Ok(if asked.detailed_exitcode && !is_healthy { Outcome::Findings } else { Outcome::Fine })
+}
+
+/// Every node in the order of the tree, with the lines that are drawn before it.
+fn flatten<'a>(node: &'a Node, before: &str, below: &str, lines: &mut Vec<(String, &'a Node)>) {
+    lines.push((before.to_owned(), node));
+    for (number, child) in node.children.iter().enumerate() {
+        let is_last = number + 1 == node.children.len();
+        let (branch, trunk) = if is_last { ("└─", "  ") } else { ("├─", "│ ") };
+        flatten(child, &format!("{below}{branch}"), &format!("{below}{trunk}"), lines);
+    }
+}
+
+fn table(lines: &[(String, &Node)], is_wide: bool) -> Table {
+    let mut table = Table::new(&["NAME", "NAMESPACE", "HEALTH", "STATE"]);
+    for (before, node) in lines {
+        let long = node.state.chars().count() > SHORT && !is_wide;
+        let state = match long {
+            true => node.state.chars().take(SHORT).chain(['…']).collect(),
+            false => node.state.clone(),
+        };
+        let name = format!("{before}{}/{}", node.kind, node.name);
+        table.row(vec![name, node.namespace.clone(), node.health.as_str().to_owned(), state]);
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn node(name: &str, children: Vec<Node>) -> Node {
+        let (namespace, state) = ("ns".to_owned(), "State".to_owned());
+        Node {
+            kind: "Pod",
+            namespace,
+            name: name.to_owned(),
+            health: Health::Healthy,
+            state,
+            children,
+        }
+    }
+
+    #[test]
+    fn branches_show_what_belongs_to_what() {
+        let root = node("a", vec![node("b", vec![node("c", vec![])]), node("d", vec![])]);
+        let mut lines = Vec::new();
+        flatten(&root, "", "", &mut lines);
+        let printed = table(&lines, false).to_string();
+        let first: Vec<&str> =
+            printed.lines().skip(1).filter_map(|line| line.split("   ").next()).collect();
+        assert_eq!(first, ["Pod/a", "├─Pod/b", "│ └─Pod/c", "└─Pod/d"]);
+    }
+}

@@ -1,0 +1,161 @@
+//! kubectl's connection flags, and the cluster that they name.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Context, Result, anyhow, bail};
+use clap::Args;
+use kube::config::{AuthInfo, KubeConfigOptions, Kubeconfig};
+use kube::{Client, Config};
+use serde_json::json;
+
+use crate::cluster::Cluster;
+
+/// How long an answer may take when no flag says so.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Where the cluster is and as whom to ask, by the names that kubectl has for it.
+#[derive(Args, Clone, Debug, Default)]
+pub struct Connection {
+    /// File with clusters and users; otherwise $KUBECONFIG or ~/.kube/config
+    #[arg(long, global = true, value_name = "FILE", help_heading = "Connection")]
+    kubeconfig: Option<PathBuf>,
+    /// Context of the kubeconfig
+    #[arg(long, global = true, value_name = "NAME", help_heading = "Connection")]
+    context: Option<String>,
+    /// Cluster of the kubeconfig
+    #[arg(long, global = true, value_name = "NAME", help_heading = "Connection")]
+    cluster: Option<String>,
+    /// User of the kubeconfig
+    #[arg(long, global = true, value_name = "NAME", help_heading = "Connection")]
+    user: Option<String>,
+    /// Namespace that is looked at; otherwise that of the context
+    #[arg(short, long, global = true, value_name = "NAME", help_heading = "Connection")]
+    namespace: Option<String>,
+    /// Address of the API server
+    #[arg(short, long, global = true, value_name = "URL", help_heading = "Connection")]
+    server: Option<String>,
+    /// Bearer token
+    #[arg(long, global = true, value_name = "TOKEN", help_heading = "Connection")]
+    token: Option<String>,
+    /// User to impersonate
+    #[arg(long = "as", global = true, value_name = "USER", help_heading = "Connection")]
+    as_user: Option<String>,
+    /// Group to impersonate, may be repeated
+    #[arg(long, global = true, value_name = "GROUP", help_heading = "Connection")]
+    as_group: Vec<String>,
+    /// How long one answer may take, such as 5s or 2m; 0 is without end [default: 60s]
+    #[arg(long, global = true, value_name = "DURATION", value_parser = duration, help_heading = "Connection")]
+    request_timeout: Option<Duration>,
+    /// Do not check the certificate of the API server
+    #[arg(long, global = true, help_heading = "Connection")]
+    insecure_skip_tls_verify: bool,
+    /// File with the authority of the API server's certificate
+    #[arg(long, global = true, value_name = "FILE", help_heading = "Connection")]
+    certificate_authority: Option<PathBuf>,
+}
+
+impl Connection {
+    /// A client for the cluster. It asks nothing yet.
+    ///
+    /// # Errors
+    /// No kubeconfig names a cluster, or the flags contradict each other.
+    pub async fn connect(&self) -> Result<Cluster> {
+        let mut config = self.config().await?;
+        self.apply(&mut config)?;
+        let namespace = self.namespace.clone().unwrap_or_else(|| config.default_namespace.clone());
+        let timeout = Some(self.request_timeout.unwrap_or(PATIENCE)).filter(|it| !it.is_zero());
+        config.connect_timeout = timeout.or(config.connect_timeout);
+        let client = Client::try_from(config).context("cannot make a client of the API server")?;
+        Ok(Cluster::new(client, namespace, timeout))
+    }
+
+    async fn config(&self) -> Result<Config> {
+        let read = match &self.kubeconfig {
+            Some(file) => Kubeconfig::read_from(file)
+                .with_context(|| format!("cannot read the kubeconfig {}", file.display())),
+            None => Kubeconfig::read().context("cannot read a kubeconfig; --kubeconfig names one"),
+        };
+        let kubeconfig = match (read, &self.server) {
+            (Ok(kubeconfig), _) => kubeconfig,
+            (Err(error), _) if self.kubeconfig.is_some() => return Err(error),
+            (Err(_), Some(server)) => return Ok(Config::new(url(server)?)),
+            (Err(error), None) => return Config::incluster().map_err(|_| error),
+        };
+        let options = KubeConfigOptions {
+            context: self.context.clone(),
+            cluster: self.cluster.clone(),
+            user: self.user.clone(),
+        };
+        let config = Config::from_custom_kubeconfig(kubeconfig, &options).await;
+        config.context("the kubeconfig names no usable cluster and user")
+    }
+
+    fn apply(&self, config: &mut Config) -> Result<()> {
+        if let Some(server) = &self.server {
+            config.cluster_url = url(server)?;
+        }
+        if let Some(token) = &self.token {
+            let with_token = serde_json::from_value::<AuthInfo>(json!({ "token": token }));
+            config.auth_info = with_token.context("--token is no token")?;
+        }
+        if self.as_user.is_some() {
+            config.auth_info.impersonate.clone_from(&self.as_user);
+        } else if !self.as_group.is_empty() {
+            bail!("--as-group needs --as");
+        }
+        if !self.as_group.is_empty() {
+            config.auth_info.impersonate_groups = Some(self.as_group.clone());
+        }
+        if self.insecure_skip_tls_verify && self.certificate_authority.is_some() {
+            bail!("--insecure-skip-tls-verify contradicts --certificate-authority");
+        }
+        config.accept_invalid_certs |= self.insecure_skip_tls_verify;
+        if self.certificate_authority.is_some() {
+            config.root_cert_file.clone_from(&self.certificate_authority);
+        }
+        Ok(())
+    }
+}
+
+fn url<T: std::str::FromStr<Err: std::error::Error + Send + Sync + 'static>>(
+    text: &str,
+) -> Result<T> {
+    text.parse().with_context(|| format!("--server {text} is no URL"))
+}
+
+/// Reads `5`, `5s`, `2m`, `1h` or `500ms`.
+fn duration(text: &str) -> Result<Duration> {
+    let unit_at = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(unit_at);
+    let milliseconds: u64 = match unit {
+        "ms" => 1,
+        "" | "s" => 1_000,
+        "m" => 60_000,
+        "h" => 3_600_000,
+        _ => bail!("{unit} is no unit; ms, s, m and h are"),
+    };
+    let number: u64 = number.parse().map_err(|_| anyhow!("it does not begin with a number"))?;
+    let all = number.checked_mul(milliseconds).context("it is too long")?;
+    Ok(Duration::from_millis(all))
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("0", Some(0))]
+    #[case("5", Some(5_000))]
+    #[case("2m", Some(120_000))]
+    #[case("500ms", Some(500))]
+    #[case("s", None)]
+    #[case("5d", None)]
+    #[case("99999999999999999999h", None)]
+    #[case("18446744073709551615h", None)]
+    fn durations_are_those_of_kubectl(#[case] text: &str, #[case] expected: Option<u64>) {
+        assert_eq!(duration(text).ok(), expected.map(Duration::from_millis));
+    }
+}

@@ -1,0 +1,103 @@
+//! What is printed. Everything passes one writer, which lets no control character of a name, message or
+//! description through, and reports a closed pipe instead of panicking.
+
+mod clean;
+mod table;
+
+use std::io::{self, Write};
+
+use anyhow::{Context, Result, bail};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::args::Format;
+
+pub use clean::{cell, json_text, text};
+pub use table::{Table, age};
+
+/// The `apiVersion` of what is printed as JSON or YAML.
+pub const API_VERSION: &str = "kubectl-olm/v1alpha1";
+
+/// How results are printed.
+#[derive(Clone, Copy, Debug)]
+pub struct Output {
+    format: Format,
+}
+
+impl Output {
+    /// Results in a form.
+    pub fn new(format: Format) -> Self {
+        Self { format }
+    }
+
+    /// The form.
+    pub fn format(self) -> Format {
+        self.format
+    }
+
+    /// Whether all columns were asked for.
+    pub fn is_wide(self) -> bool {
+        self.format == Format::Wide
+    }
+
+    /// Prints objects of a kind: the table is for readers, names are KIND/NAME.
+    ///
+    /// # Errors
+    /// The form is not one of lists, or standard output cannot be written.
+    pub fn list<T: Serialize>(
+        self,
+        kind: &str,
+        items: &[T],
+        table: Table,
+        names: impl Iterator<Item = String>,
+    ) -> Result<()> {
+        match self.format {
+            Format::Table | Format::Wide => self.print(&table.to_string()),
+            Format::Name => self.print(&names.map(|name| cell(&name) + "\n").collect::<String>()),
+            _ => self.object(kind, &json!({ "items": items })),
+        }
+    }
+
+    /// Prints one value as JSON or YAML, with `apiVersion` and `kind` before its fields.
+    ///
+    /// # Errors
+    /// The form is another one, or standard output cannot be written.
+    pub fn object(self, kind: &str, value: &impl Serialize) -> Result<()> {
+        let mut object = json!({"apiVersion": API_VERSION, "kind": kind});
+        let fields = serde_json::to_value(value).context("cannot write the result as JSON")?;
+        if let (Some(object), Value::Object(fields)) = (object.as_object_mut(), fields) {
+            object.extend(fields);
+        }
+        match self.format {
+            Format::Json => self.print(&(json_text(&format!("{object:#}")) + "\n")),
+            Format::Yaml => {
+                let yaml = yaml_serde::to_string(&object).context("cannot write YAML")?;
+                self.print(&yaml)
+            }
+            other => bail!("-o {other:?} is not for this command, json and yaml are"),
+        }
+    }
+
+    /// Prints text that may stand on a terminal.
+    ///
+    /// # Errors
+    /// Standard output cannot be written.
+    pub fn print(self, lines: &str) -> Result<()> {
+        let mut out = io::stdout().lock();
+        out.write_all(text(lines).as_bytes())?;
+        out.flush()?;
+        Ok(())
+    }
+
+    /// Says something that is no result.
+    pub fn complain(line: &str) {
+        // Where this goes to is closed when it fails.
+        let _ = writeln!(io::stderr(), "{}", text(line));
+    }
+}
+
+/// Whether who reads standard output has gone: `| head` has seen enough.
+pub fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    let io = error.downcast_ref::<io::Error>();
+    io.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+}

@@ -1,0 +1,177 @@
+//! The table of what is installed: a row for each Subscription.
+
+use olm_types::api::{Approval, PackageChannel, Subscription, SubscriptionState};
+use serde::Serialize;
+
+use crate::health::{self, Health};
+use crate::observed::{Observed, name, namespace};
+
+/// One Subscription and what came of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Installed {
+    /// Namespace of the Subscription.
+    pub namespace: String,
+    /// Its name.
+    pub name: String,
+    /// The package that it asks for.
+    pub package: String,
+    /// The installed CSV.
+    pub csv: Option<String>,
+    /// Version of the installed CSV.
+    pub version: Option<String>,
+    /// Newest version that OLM has found a way to; unknown before it has looked.
+    pub newest: Option<String>,
+    /// Version of the channel head, by the packages API.
+    pub channel_head: Option<String>,
+    /// The channel that is followed.
+    pub channel: Option<String>,
+    /// NAMESPACE/NAME of the catalog.
+    pub catalog: String,
+    /// `Automatic` or `Manual`.
+    pub approval: &'static str,
+    /// In one word.
+    pub health: Health,
+    /// Why, as a status says it.
+    pub reason: String,
+    /// When the Subscription was created, RFC 3339.
+    pub created: Option<String>,
+}
+
+/// The rows in the order of namespace and name.
+#[must_use]
+pub fn installed(observed: &Observed) -> Vec<Installed> {
+    let mut rows: Vec<Installed> =
+        observed.subscriptions.iter().map(|one| row(observed, one)).collect();
+    rows.sort_by(|a, b| (&a.namespace, &a.name).cmp(&(&b.namespace, &b.name)));
+    rows
+}
+
+fn row(observed: &Observed, subscription: &Subscription) -> Installed {
+    let (metadata, spec) = (&subscription.metadata, &subscription.spec);
+    let status = subscription.status.clone().unwrap_or_default();
+    let version = |csv: &Option<String>| {
+        csv.as_deref().and_then(|csv| observed.version_of(namespace(metadata), csv))
+    };
+    let channel = channel(observed, subscription);
+    let (health, reason) = health::of_subscription(observed, subscription);
+    Installed {
+        namespace: namespace(metadata).to_owned(),
+        name: name(metadata).to_owned(),
+        package: spec.name.clone(),
+        version: version(&status.installed_csv),
+        newest: match status.state {
+            SubscriptionState::AtLatestKnown => version(&status.installed_csv),
+            _ => version(&status.current_csv),
+        },
+        channel_head: channel.and_then(head_version),
+        channel: spec.channel.clone().or_else(|| channel.map(|channel| channel.name.clone())),
+        catalog: format!("{}/{}", spec.source_namespace, spec.source),
+        approval: spec.install_plan_approval.unwrap_or(Approval::Automatic).as_str(),
+        csv: status.installed_csv,
+        health,
+        reason,
+        created: metadata.creation_timestamp.as_ref().map(|time| time.0.to_string()),
+    }
+}
+
+/// The channel that a Subscription follows: the one that it names, or the default of its package.
+#[must_use]
+pub fn channel<'a>(
+    observed: &'a Observed,
+    subscription: &Subscription,
+) -> Option<&'a PackageChannel> {
+    let status = observed.package_of(subscription)?.status.as_ref()?;
+    let named = subscription.spec.channel.as_deref().filter(|channel| !channel.is_empty());
+    let name = named.unwrap_or(&status.default_channel);
+    status.channels.iter().find(|channel| channel.name == name)
+}
+
+fn head_version(channel: &PackageChannel) -> Option<String> {
+    let described = channel.current_csv_desc.as_ref().and_then(|csv| csv.version.clone());
+    let listed = || {
+        let entry = channel.entries.iter().find(|entry| entry.name == channel.current_csv);
+        entry.and_then(|entry| entry.version.clone())
+    };
+    described.or_else(listed)
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+    use serde_json::{Value, from_value, json};
+
+    use super::*;
+
+    fn observed(status: Value, csvs: &[Value], plans: &[Value]) -> Observed {
+        let spec = json!({"name": "kettle", "source": "kitchen", "sourceNamespace": "ns"});
+        let metadata = json!({"name": "s", "namespace": "ns"});
+        let subscription = json!({"metadata": metadata, "spec": spec, "status": status});
+        let package = json!({"metadata": {"name": "kettle"}, "status": {
+            "packageName": "kettle", "catalogSource": "kitchen", "catalogSourceNamespace": "ns",
+            "defaultChannel": "stable", "channels": [{"name": "stable", "currentCSV": "kettle.v2",
+                "entries": [{"name": "kettle.v2", "version": "2.0.0"}]}]}});
+        let all = |objects: &[Value]| objects.to_vec();
+        Observed {
+            subscriptions: vec![from_value(subscription).unwrap()],
+            csvs: all(csvs).into_iter().map(|csv| from_value(csv).unwrap()).collect(),
+            install_plans: all(plans).into_iter().map(|plan| from_value(plan).unwrap()).collect(),
+            packages: vec![from_value(package).unwrap()],
+            ..Observed::default()
+        }
+    }
+
+    fn csv(phase: &str) -> Value {
+        json!({"metadata": {"name": "kettle.v1", "namespace": "ns"}, "spec": {"version": "1.0.0"},
+            "status": {"phase": phase, "reason": "Because"}})
+    }
+
+    fn plan(approved: bool) -> Value {
+        json!({"metadata": {"name": "p", "namespace": "ns"},
+            "spec": {"approval": "Manual", "approved": approved,
+                "clusterServiceVersionNames": ["kettle.v2"]},
+            "status": {"phase": "RequiresApproval"}})
+    }
+
+    #[rstest]
+    #[case::new(json!(null), &[], &[], "Progressing NotInstalled - - 2.0.0")]
+    #[case::at_latest(
+        json!({"state": "AtLatestKnown", "installedCSV": "kettle.v1", "currentCSV": "kettle.v1"}),
+        &[csv("Succeeded")], &[], "Healthy Because 1.0.0 1.0.0 2.0.0")]
+    #[case::failed(
+        json!({"state": "AtLatestKnown", "installedCSV": "kettle.v1"}),
+        &[csv("Failed")], &[], "Unhealthy Because 1.0.0 1.0.0 2.0.0")]
+    #[case::waits(
+        json!({"state": "UpgradePending", "installedCSV": "kettle.v1", "currentCSV": "kettle.v2",
+            "installPlanRef": {"name": "p"}}),
+        &[csv("Succeeded")], &[plan(false)], "NeedsApproval RequiresApproval 1.0.0 2.0.0 2.0.0")]
+    #[case::approved(
+        json!({"state": "UpgradePending", "installedCSV": "kettle.v1", "currentCSV": "kettle.v2",
+            "installPlanRef": {"name": "p"}}),
+        &[csv("Succeeded")], &[plan(true)], "Healthy Because 1.0.0 2.0.0 2.0.0")]
+    #[case::unresolved(
+        json!({"conditions": [{"type": "ResolutionFailed", "status": "True", "reason": "No"}]}),
+        &[], &[], "Unhealthy No - - 2.0.0")]
+    #[case::gone(
+        json!({"installedCSV": "kettle.v0"}), &[], &[], "Unknown CSVNotFound - - 2.0.0")]
+    fn a_row_says_how_a_subscription_is(
+        #[case] status: Value,
+        #[case] csvs: &[Value],
+        #[case] plans: &[Value],
+        #[case] expected: &str,
+    ) {
+        let rows = installed(&observed(status, csvs, plans));
+        let [row] = rows.as_slice() else { panic!("{rows:?}") };
+        let text = |value: &Option<String>| value.clone().unwrap_or_else(|| "-".to_owned());
+        let found = format!(
+            "{} {} {} {} {}",
+            row.health.as_str(),
+            row.reason,
+            text(&row.version),
+            text(&row.newest),
+            text(&row.channel_head)
+        );
+        assert_eq!(found, expected);
+        assert_eq!((row.channel.as_deref(), row.approval), (Some("stable"), "Automatic"));
+    }
+}

@@ -1,0 +1,15 @@
+//! What `kubectl olm` shows: comparisons of observed objects and their result types.
+//!
+//! Everything here is a function from objects, and the time where ages count, to values that print and
+//! serialize. It reads nothing and writes nothing. What OLM would do comes from the crates that decide:
+//! a rule exists once.
+
+pub mod approval;
+pub mod doctor;
+pub mod health;
+pub mod installed;
+pub mod observed;
+pub mod tree;
+
+pub use health::Health;
+pub use observed::Observed;

@@ -1,0 +1,160 @@
+//! `kubectl olm` as its users run it: the real program against the cluster, without a terminal.
+
+mod doctor;
+mod program;
+
+use std::sync::Arc;
+
+use anyhow::{Result, ensure};
+use olm_types::api::{Approval, InstallPlan, InstallPlanPhase, Subscription};
+use serde_json::json;
+
+use crate::builders;
+use crate::e2e::scenarios::upgrades::{kettle, kettles, stable};
+use crate::e2e::{Need, Scenario, Scene, scenario};
+use crate::wait;
+use program::Program;
+
+const OLD: &str = "kettle.v1.0.0";
+const NEW: &str = "kettle.v1.1.0";
+
+/// The scenarios of this folder.
+pub(super) fn all() -> Vec<Scenario> {
+    vec![
+        scenario(
+            "kubectl_olm::approve",
+            "kubectl olm approves the version that was shown, and nothing else",
+            approve,
+        )
+        .needs(&[Need::Kubectl]),
+        scenario(
+            "kubectl_olm::hostile_text",
+            "kubectl olm prints no escape sequence of a package's name, and its JSON keeps it",
+            hostile_text,
+        )
+        .needs(&[Need::Kubectl]),
+        scenario(
+            "kubectl_olm::doctor",
+            "kubectl olm doctor finds a missing OperatorGroup and a plan that waits, each fix as it is \
+             printed repairs it, and nothing is found of a healthy operator",
+            doctor::finds_and_repairs,
+        )
+        .needs(&[Need::Kubectl]),
+    ]
+}
+
+/// Another version, another hash or no agreement change nothing. With the hash that was shown the
+/// version is installed, and what is installed is listed.
+async fn approve(scene: Arc<Scene>) -> Result<()> {
+    let program = Program::new(&scene).await?;
+    waiting(&scene).await?;
+    let list = program.prints(&["list"]).await?;
+    ensure!(list.starts_with("NAME") && list.contains("NeedsApproval"), "{list}");
+
+    let hash = check_refusals(&program).await?;
+    let approved =
+        program.prints(&["approve", "kettle", "1.0.0", "--yes", "--plan-hash", &hash]).await?;
+    ensure!(approved.contains(&format!("{OLD} (version 1.0.0)")), "{approved}");
+    scene.succeeded(OLD).await?;
+    let again = program.run(&["approve", "kettle", "1.0.0", "--yes", "--plan-hash", &hash]).await?;
+    again.failed_with("waits for approval, but this: kettle.v1.1.0").or_else(|_| {
+        // The plan for the next version is not there yet.
+        again.failed_with("waits for no approval")
+    })?;
+    check_installed(&scene, &program).await
+}
+
+/// What is refused, and the hash that is shown.
+async fn check_refusals(program: &Program) -> Result<String> {
+    let other = program.run(&["approve", "kettle", "1.1.0", "--dry-run"]).await?;
+    other.failed_with("version 1.1.0 of kettle waits for no approval, but this: kettle.v1.0.0")?;
+    let stranger = program.run(&["approve", "stove", "1.0.0", "--dry-run"]).await?;
+    stranger.failed_with("asks for the package stove")?;
+    program.run(&["approve", "kettle", "1.0.0"]).await?.failed_with("--yes")?;
+    program.run(&["approve", "kettle", "1.0.0", "--yes"]).await?.failed_with("--plan-hash")?;
+    let wrong = ["approve", "kettle", "1.0.0", "--yes", "--plan-hash", "0"];
+    program.run(&wrong).await?.failed_with("the plan has changed")?;
+
+    let shown = program.json(&["approve", "kettle", "1.0.0", "--dry-run"]).await?;
+    ensure!(shown["kind"] == "Approval" && shown["approves"][0]["csv"] == OLD, "{shown}");
+    ensure!(shown["objects"]["ClusterServiceVersion"] == 1, "{shown}");
+    Ok(shown["planHash"].as_str().unwrap_or_default().to_owned())
+}
+
+async fn check_installed(scene: &Scene, program: &Program) -> Result<()> {
+    scene.installed("kettle", OLD).await?;
+    let list = program.json(&["list"]).await?;
+    let row = &list["items"][0];
+    ensure!(row["version"] == "1.0.0" && row["approval"] == "Manual", "{list}");
+    ensure!(row["channelHead"] == "1.1.0" && row["channel"] == "stable", "{list}");
+    let names = program.prints(&["list", "-o", "name"]).await?;
+    ensure!(names == "subscription.operators.coreos.com/kettle\n", "{names}");
+    let tree = program.prints(&["status", "kettle"]).await?;
+    for part in ["Subscription/kettle", "ClusterServiceVersion/kettle.v1.0.0", "Deployment/kettle"]
+    {
+        ensure!(tree.contains(part), "{part} is not in\n{tree}");
+    }
+    let events = program.prints(&["events", "kettle"]).await?;
+    ensure!(events.contains("InstallSucceeded"), "{events}");
+    let operands = program.json(&["operands", "kettle"]).await?;
+    ensure!(operands["items"] == json!([]), "{operands}");
+    let version = program.prints(&["version"]).await?;
+    ensure!(version.contains("client: ") && version.contains("server: v1."), "{version}");
+    program.survives_a_closed_pipe(&["list"]).await
+}
+
+/// A package's name comes from a user and may hold what moves a terminal's cursor.
+async fn hostile_text(scene: Arc<Scene>) -> Result<()> {
+    let program = Program::new(&scene).await?;
+    let package = "\u{1b}[2Jkettle\u{9b}31m";
+    let mut subscription = builders::subscription(&scene.namespace, "kettle", "stable", "none");
+    package.clone_into(&mut subscription.spec.name);
+    scene.create(&subscription).await?;
+    for format in ["table", "wide", "yaml", "json"] {
+        let printed = program.prints(&["list", "-o", format]).await?;
+        let acts = printed.chars().find(|c| c.is_control() && *c != '\n');
+        ensure!(acts.is_none() && printed.contains("kettle"), "{format}: {printed:?}");
+    }
+    let list = program.json(&["list"]).await?;
+    ensure!(list["items"][0]["package"] == package, "{list}");
+    let missing = program.run(&["status", package]).await?;
+    ensure!(missing.code == Some(0), "it is found by its name: {missing:?}");
+    let missing = program.run(&["status", "\u{1b}[2J"]).await?;
+    missing.failed_with("no Subscription is named")?;
+    ensure!(!missing.errors.contains('\u{1b}'), "{missing:?}");
+    Ok(())
+}
+
+/// A plan that waits for its approval.
+async fn waiting(scene: &Scene) -> Result<()> {
+    scene.operator_group().await?;
+    subscribe(scene).await?;
+    waiting_plan(scene).await.map(drop)
+}
+
+/// Two versions, and a Manual Subscription that starts with the first.
+async fn subscribe(scene: &Scene) -> Result<()> {
+    let kind = kettles(scene);
+    let versions = [kettle("1.0.0", &kind), kettle("1.1.0", &kind).replaces(OLD)];
+    ensure!(versions[1].name() == NEW, "the versions have other names");
+    scene.catalog("kitchen", &stable(&versions)).await?;
+    let mut subscription = builders::subscription(&scene.namespace, "kettle", "stable", "kitchen");
+    subscription.spec.install_plan_approval = Some(Approval::Manual);
+    subscription.spec.starting_csv = Some(OLD.to_owned());
+    scene.create(&subscription).await.map(drop)
+}
+
+/// Waits until the plan of the Subscription waits for approval.
+async fn waiting_plan(scene: &Scene) -> Result<InstallPlan> {
+    let points = |subscription: &Subscription| {
+        subscription.status.as_ref().is_some_and(|status| status.install_plan_ref.is_some())
+    };
+    let api = scene.api();
+    let subscription = wait::until(&api, "kettle", "point at a plan", points).await?;
+    let plan = scene.plan_of(&subscription).await?.metadata.name.unwrap_or_default();
+    wait::until(&scene.api(), &plan, "wait for approval", |plan: &InstallPlan| {
+        let phase = plan.status.as_ref().map(|status| status.phase);
+        phase == Some(InstallPlanPhase::RequiresApproval)
+    })
+    .await
+}

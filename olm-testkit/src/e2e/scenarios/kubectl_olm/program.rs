@@ -1,0 +1,106 @@
+//! The program `kubectl-olm`, run for a scenario's namespace.
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+use tokio::process::Command;
+use tokio::time::timeout;
+
+use crate::e2e::Scene;
+use crate::operators::Binaries;
+use crate::wait::PATIENCE;
+
+/// The program with the flags that every run has.
+#[derive(Debug)]
+pub(super) struct Program {
+    path: PathBuf,
+    kubeconfig: PathBuf,
+    namespace: String,
+}
+
+/// What a run came to.
+#[derive(Debug)]
+pub(super) struct Ended {
+    /// The exit code; none after a signal.
+    pub(super) code: Option<i32>,
+    /// Standard output.
+    pub(super) printed: String,
+    /// Standard error.
+    pub(super) errors: String,
+}
+
+impl Program {
+    /// The program that was built with what runs the scenario.
+    pub(super) async fn new(scene: &Scene) -> Result<Self> {
+        let kubeconfig = scene.kubeconfig().await?;
+        let path = Binaries::beside_this_executable(&std::env::temp_dir())?.program("kubectl-olm");
+        ensure!(path.is_file(), "{} is not built", path.display());
+        Ok(Self { path, kubeconfig, namespace: scene.namespace.clone() })
+    }
+
+    /// The kubeconfig that every run is given.
+    pub(super) fn kubeconfig(&self) -> &Path {
+        &self.kubeconfig
+    }
+
+    /// The folder that the program is in.
+    pub(super) fn folder(&self) -> Result<&Path> {
+        self.path.parent().context("the program has no folder")
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(&self.path);
+        command.arg("--kubeconfig").arg(&self.kubeconfig).args(["-n", &self.namespace]).args(args);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.kill_on_drop(true);
+        command
+    }
+
+    /// Runs a command to its end.
+    pub(super) async fn run(&self, args: &[&str]) -> Result<Ended> {
+        let output = timeout(PATIENCE, self.command(args).output()).await;
+        let output = output.with_context(|| format!("{args:?} does not end"))?;
+        let output = output.with_context(|| format!("cannot run {}", self.path.display()))?;
+        Ok(Ended {
+            code: output.status.code(),
+            printed: String::from_utf8(output.stdout).context("it prints no text")?,
+            errors: String::from_utf8(output.stderr).context("it complains in no text")?,
+        })
+    }
+
+    /// What a command prints that succeeds.
+    pub(super) async fn prints(&self, args: &[&str]) -> Result<String> {
+        let ended = self.run(args).await?;
+        ensure!(ended.code == Some(0), "{args:?}: {ended:?}");
+        Ok(ended.printed)
+    }
+
+    /// What a command that succeeds prints as JSON, which names its kind.
+    pub(super) async fn json(&self, args: &[&str]) -> Result<Value> {
+        let printed = self.prints(&[args, &["-o", "json"]].concat()).await?;
+        let value: Value = serde_json::from_str(&printed).context("it prints no JSON")?;
+        ensure!(value["apiVersion"] == "kubectl-olm/v1alpha1", "{value}");
+        ensure!(value["kind"].is_string(), "{value}");
+        Ok(value)
+    }
+
+    /// Runs a command whose reader goes at once.
+    pub(super) async fn survives_a_closed_pipe(&self, args: &[&str]) -> Result<()> {
+        let mut child = self.command(args).spawn().context("cannot run the program")?;
+        drop(child.stdout.take());
+        let output = timeout(PATIENCE, child.wait_with_output()).await.context("it hangs")??;
+        let errors = String::from_utf8_lossy(&output.stderr);
+        ensure!(output.status.code() == Some(0) && errors.is_empty(), "{output:?}");
+        Ok(())
+    }
+}
+
+impl Ended {
+    /// Fails unless the run ended with 1, printed no result, and complained of this.
+    pub(super) fn failed_with(&self, complaint: &str) -> Result<()> {
+        ensure!(self.code == Some(1) && self.errors.contains(complaint), "{complaint}: {self:?}");
+        Ok(())
+    }
+}
