@@ -24,6 +24,7 @@ pub mod cluster_operator;
 pub mod copied_csv;
 pub mod crd;
 pub mod csv;
+mod digest;
 pub mod install;
 pub mod install_plan;
 pub mod labeller;
@@ -38,3 +39,5 @@ pub mod tenancy;
 pub mod unpack;
 pub mod webhook;
 pub mod writes;
+
+pub use digest::digest;

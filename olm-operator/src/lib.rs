@@ -12,6 +12,7 @@ mod dependents;
 mod kept_copy;
 mod metrics;
 mod originals;
+mod pace;
 mod proxy;
 mod queues;
 mod rbac_view;

@@ -39,6 +39,7 @@ use crate::controllers::operator_group::GroupReconciler;
 use crate::dependents::Dependents;
 use crate::metrics::CsvMetrics;
 use crate::originals::Originals;
+use crate::pace::Pace;
 use crate::proxy;
 use crate::queues::Queues;
 use crate::stores::{Stores, Watches};
@@ -169,6 +170,7 @@ impl Parts {
             stages: self.stages.clone(),
             tenancy: self.tenancy.clone(),
             metrics: metrics.clone(),
+            pace: Pace::default(),
         };
         let groups =
             GroupReconciler { stores: stores.clone(), interpreter: self.interpreter.clone() };

@@ -102,6 +102,13 @@ impl AuditLog {
         Ok(all)
     }
 
+    /// The requests of these programs since the last read that an API server refused with status 409:
+    /// the object had changed meanwhile, or was there already.
+    pub fn conflicts(&mut self, programs: &[&str]) -> Result<Vec<Write>> {
+        let all = self.entries(programs)?.into_iter().filter_map(Entry::conflict);
+        Ok(all.filter(|write| programs.contains(&write.program.as_str())).collect())
+    }
+
     /// How often these programs listed what since the last read; selections of one kind of object
     /// are distinguished.
     pub fn lists(&mut self, programs: &[&str]) -> Result<BTreeMap<String, usize>> {
@@ -266,5 +273,10 @@ mod tests {
         assert_eq!((in_namespace("n"), in_namespace("m")), (1, 0));
         writeln!(file, "\"Panic\"}}").unwrap();
         assert_eq!(log.writes(&["olm-operator"]).unwrap(), []);
+        let mut again = AuditLog::new(file.path().to_owned());
+        let conflicts = again.conflicts(&["olm-operator"]).unwrap();
+        let lines: Vec<String> = conflicts.iter().map(ToString::to_string).collect();
+        assert_eq!(lines, ["olm-operator: patch deployments/status n/o"]);
+        assert_eq!(again.conflicts(&["olm-operator"]).unwrap(), [], "they were read");
     }
 }

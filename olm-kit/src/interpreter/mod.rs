@@ -3,7 +3,7 @@
 //! An [`Interpreter`] executes effects in order and returns one outcome per effect. It stops at
 //! the first refusal; what follows is `Skipped`. An effect that would change nothing is not sent.
 //! Objects that the API server returns go to the registered stores, so that the process sees its
-//! own writes at once. It never looks up what an effect probably meant: everything it needs is in
+//! own writes at once, and no write is sent that could only conflict with one of them. It never looks up what an effect probably meant: everything it needs is in
 //! the effect.
 //!
 //! Events are different: a lost event is logged and never stops anything.
@@ -18,6 +18,7 @@ mod stop;
 mod strategic;
 #[cfg(test)]
 mod tests;
+mod turns;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -41,6 +42,7 @@ use answer::{Answer, not_leading};
 use call::Call;
 use executed::{action_name, outcome_name};
 use stop::WriteCounter;
+use turns::{Turns, outdated};
 
 /// Executes effects. Clones share the client, the stores and the write counter.
 #[derive(Clone)]
@@ -57,6 +59,7 @@ struct Inner {
     recorder: Recorder,
     writes: WriteCounter,
     stores: RwLock<BTreeMap<Resource, Vec<Arc<dyn Absorb>>>>,
+    turns: Turns,
     options: InterpreterOptions,
 }
 
@@ -71,6 +74,7 @@ impl Interpreter {
             recorder,
             writes: WriteCounter::new(options.stop_after_writes, options.stop_point.clone()),
             stores: RwLock::default(),
+            turns: Turns::default(),
             options,
         };
         Self { inner: Arc::new(inner), behalf: None }
@@ -152,7 +156,18 @@ impl Interpreter {
     }
 
     async fn call(&self, effect: &Effect, action: &Action) -> Executed {
-        let known = self.known_version(effect);
+        let _turn = match action {
+            // Nothing is known of an object that is not there yet.
+            Action::Create(_) => None,
+            _ => Some(self.inner.turns.enter(&effect.target).await),
+        };
+        let stored = self.stored_version(&effect.target);
+        if let Some(refusal) = outdated(&effect.target, action, stored.as_deref()) {
+            return Executed::without_write(Outcome::Refused(refusal));
+        }
+        // By the version before the call a write that changed nothing is recognised.
+        let observed = difference::observed(action).and_then(difference::version);
+        let known = observed.map(str::to_owned).or(stored);
         match self.send(effect, action).await {
             Ok(answer) => {
                 let executed = answer.conclude(action, known.as_deref());
@@ -184,14 +199,10 @@ impl Interpreter {
         }
     }
 
-    /// The version before the call, by which a write that changed nothing is recognised.
-    fn known_version(&self, effect: &Effect) -> Option<String> {
-        let observed = difference::observed(&effect.action).and_then(difference::version);
-        observed.map(str::to_owned).or_else(|| {
-            let stores = self.inner.stores.read();
-            let mut stores = stores.get(&effect.target.resource)?.iter();
-            stores.find_map(|store| store.version_of(&effect.target))
-        })
+    /// The version of the object that was seen last.
+    fn stored_version(&self, target: &Target) -> Option<String> {
+        let stores = self.inner.stores.read();
+        stores.get(&target.resource)?.iter().find_map(|store| store.version_of(target))
     }
 
     fn absorb(&self, resource: &Resource, object: &Value) {

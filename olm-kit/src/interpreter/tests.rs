@@ -2,6 +2,7 @@
 
 mod accounts;
 mod requests;
+mod turns;
 
 use std::sync::Arc;
 

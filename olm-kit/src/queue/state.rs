@@ -6,6 +6,9 @@ use tokio::time::Instant;
 
 use super::QueueFigures;
 
+/// Due keys for which room is held when none is due: what a burst needed is given back.
+const ROOM: usize = 256;
+
 /// Which keys are due, taken or waiting.
 #[derive(Debug)]
 pub(super) struct State<Key> {
@@ -75,6 +78,9 @@ impl<Key: Clone + Ord> State<Key> {
         let Some((key, since)) = self.ready.pop_front() else {
             return self.waiting.first().map_or(Take::Empty, |(due, _)| Take::Until(*due));
         };
+        if self.ready.is_empty() && self.ready.capacity() > ROOM {
+            self.ready = VecDeque::new();
+        }
         self.queued.remove(&key);
         self.running.insert(key.clone(), now);
         Take::Key(key, since, !self.ready.is_empty() || !self.waiting.is_empty())

@@ -29,6 +29,7 @@ pub use cached::Cached;
 pub use intake::Absorb;
 pub use kube::runtime::watcher::Config;
 pub use store::Store;
+pub(crate) use version::compare;
 
 /// What happened to one object. At least one side is present.
 #[derive(Debug)]

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 /// Compares two `resourceVersion`s of one kind. `None` when they cannot be compared, because one
 /// is missing or not the decimal number that kube-apiserver uses.
-pub(super) fn compare(left: Option<&str>, right: Option<&str>) -> Option<Ordering> {
+pub(crate) fn compare(left: Option<&str>, right: Option<&str>) -> Option<Ordering> {
     let (left, right) = (left?, right?);
     if left == right {
         return Some(Ordering::Equal);

@@ -3,11 +3,9 @@
 //! Fingerprints never leave the process, so their formula is free. The original's projection and
 //! the observed copy go through the same one.
 
-use std::hash::{DefaultHasher, Hasher};
-use std::io;
-
 use olm_types::api::ClusterServiceVersion;
-use serde::Serialize;
+
+use crate::digest::digest;
 
 /// Digest of a copy: of its metadata and spec, and of its status.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,6 +23,16 @@ pub struct Lack {
     pub object: bool,
     /// The status, which is a write of its own.
     pub status: bool,
+}
+
+impl Lack {
+    /// Everything, where it is not known what a copy should look like.
+    pub const ALL: Self = Self { object: true, status: true };
+
+    /// Whether something has to be written.
+    pub fn is_some(self) -> bool {
+        self.object || self.status
+    }
 }
 
 impl Fingerprint {
@@ -48,26 +56,6 @@ impl Fingerprint {
             )),
             status: digest(&csv.status),
         }
-    }
-}
-
-fn digest(value: &impl Serialize) -> u64 {
-    let mut sink = Sink(DefaultHasher::new());
-    // Writing to a hasher cannot fail, and the types serialise.
-    let _ = serde_json::to_writer(&mut sink, value);
-    sink.0.finish()
-}
-
-struct Sink(DefaultHasher);
-
-impl io::Write for Sink {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.write(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
     }
 }
 

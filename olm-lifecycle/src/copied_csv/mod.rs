@@ -12,7 +12,7 @@ mod record;
 mod rights;
 
 pub use config::{Census, config_status, disabled_note};
-pub use desired::{Copying, Desired, desired};
+pub use desired::{Copying, Desired, desired, has_concluded};
 pub use fingerprint::{Fingerprint, Lack};
 pub use prototype::Prototype;
 pub use record::CopiedCsv;

@@ -2,13 +2,14 @@
 
 use jiff::Timestamp;
 use olm_effect::{Action, Effect, EventNote, EventType, Identity, Outcome, Refusal};
-use olm_types::api::{ClusterServiceVersion, CsvPhase};
+use olm_types::api::{ClusterServiceVersion, ClusterServiceVersionStatus, CsvPhase};
 use olm_types::reasons::csv as reasons;
 
 use super::decision::{Decision, OnRefusal, PhaseChange, StatusChange};
 use super::immutable::in_the_way;
 use super::observed::Observed;
 use super::status::changed_status;
+use crate::digest::digest;
 use crate::writes::{status_write, target_of};
 
 /// What is left to do after the effects of a decision.
@@ -19,6 +20,9 @@ pub struct Conclusion {
     pub effects: Vec<Effect>,
     /// The phase that the status write sets, when it sets a new one.
     pub entered: Option<CsvPhase>,
+    /// The digest of what the status write says, when it only brings message or requirements up to
+    /// date in a phase that was entered for the same reason: such a write may wait for the next one.
+    pub refreshes: Option<u64>,
     /// When to look again although nothing happened.
     pub requeue_at: Option<Timestamp>,
     /// A refusal that calls for another try.
@@ -122,6 +126,7 @@ fn write(
     };
     let announced = change.phase.as_ref().filter(|phase| phase.differs_from(&before));
     let entered = Some(after.phase).filter(|phase| *phase != before.phase);
+    let refreshes = refreshes(&before, &after);
     let mut wanted = ClusterServiceVersion::clone(&observed.csv);
     wanted.status = Some(after);
     let mut effects: Vec<Effect> =
@@ -129,7 +134,20 @@ fn write(
     if !change.quiet {
         effects.extend(announced.map(|phase| event(observed.csv.as_ref(), phase)));
     }
-    Conclusion { effects, entered, requeue_at, failure: None }
+    Conclusion { effects, entered, refreshes, requeue_at, failure: None }
+}
+
+/// Nothing but these two waits: observers follow phases and their reasons, and certificates have their
+/// own times.
+fn refreshes(
+    before: &ClusterServiceVersionStatus,
+    after: &ClusterServiceVersionStatus,
+) -> Option<u64> {
+    let same = before.phase == after.phase
+        && before.reason == after.reason
+        && before.certs_last_updated == after.certs_last_updated
+        && before.certs_rotate_at == after.certs_rotate_at;
+    same.then(|| digest(&(&after.message, &after.requirement_status)))
 }
 
 fn event(csv: &ClusterServiceVersion, change: &PhaseChange) -> Effect {

@@ -8,17 +8,19 @@ use olm_kit::discovery::ApiKinds;
 use olm_kit::interpreter::Interpreter;
 use olm_lifecycle::writes::resource_of;
 use olm_types::api::{InstallPlan, Operator, OperatorCondition, Subscription};
+use tokio::sync::Semaphore;
 
 use super::Parts;
 use crate::args::Args;
 use crate::controllers::adoption::{CsvAdopter, SubscriptionAdopter};
 use crate::controllers::api_service::ApiServiceReconciler;
 use crate::controllers::cluster_operator::{ClusterOperatorReconciler, Names, Report};
-use crate::controllers::copied_csv::CopyReconciler;
+use crate::controllers::copied_csv::{AT_ONCE, Claims, CopyReconciler};
 use crate::controllers::labeller::Labeller;
 use crate::controllers::olm_config::ConfigReconciler;
 use crate::controllers::operator::OperatorReconciler;
 use crate::controllers::operator_condition::ConditionReconciler;
+use crate::pace::Pace;
 use crate::stores::Stores;
 use crate::triggers::Triggers;
 
@@ -39,6 +41,10 @@ impl Parts {
             originals: originals.clone(),
             protected: self.protected.clone(),
             announced: Arc::default(),
+            pace: Pace::default(),
+            queue: queues.copies.clone(),
+            claims: Claims::new(queues.copies.clone()),
+            permits: Arc::new(Semaphore::new(AT_ONCE)),
         };
         let configs = ConfigReconciler {
             stores: stores.clone(),
@@ -57,6 +63,7 @@ impl Parts {
             stores: stores.clone(),
             index: components.clone(),
             interpreter: interpreter.clone(),
+            pace: Pace::default(),
         };
         let adopter = CsvAdopter {
             stores: stores.clone(),

@@ -16,6 +16,12 @@ const LIST: &str = "list";
 /// How it names those that go on.
 const WATCH: &str = "watch";
 
+/// The stage of a request that was answered.
+const COMPLETE: &str = "ResponseComplete";
+
+/// The status of an answer that refuses to overwrite what is newer, or to create what is there.
+const CONFLICT: u16 = 409;
+
 /// Requests that change nothing.
 const READS: [&str; 3] = ["get", LIST, WATCH];
 
@@ -53,9 +59,19 @@ struct ResponseStatus {
 impl Entry {
     /// The write that it reports, if it does.
     pub(super) fn write(self) -> Option<Write> {
-        let carried_out = self.is_carried_out()
-            && !READS.contains(&self.verb.as_str())
-            && !self.request_uri.contains("dryRun=");
+        let carried_out = self.is_carried_out();
+        self.change().filter(|_| carried_out)
+    }
+
+    /// The write that was refused because the object was not what the program took it for.
+    pub(super) fn conflict(self) -> Option<Write> {
+        let refused = self.stage == COMPLETE && self.response_status.code == CONFLICT;
+        self.change().filter(|_| refused)
+    }
+
+    /// What would be stored, whatever the answer was.
+    fn change(self) -> Option<Write> {
+        let changes = !READS.contains(&self.verb.as_str()) && !self.request_uri.contains("dryRun=");
         let question = QUESTIONS.contains(&self.object_ref.api_group.as_str())
             || self.object_ref.subresource == "token";
         let program = self.program().to_owned();
@@ -64,7 +80,7 @@ impl Entry {
         let agent = self.user_agent;
         let (received, done) = (self.request_received_timestamp, self.stage_timestamp);
         let write = Write { program, agent, verb: self.verb, object, namespace, received, done };
-        (carried_out && !question).then_some(write)
+        (changes && !question).then_some(write)
     }
 
     /// What is listed, and by which labels; further pages of a list are none of their own.
@@ -96,7 +112,7 @@ impl Entry {
     }
 
     fn is_carried_out(&self) -> bool {
-        self.stage == "ResponseComplete" && (200..300).contains(&self.response_status.code)
+        self.stage == COMPLETE && (200..300).contains(&self.response_status.code)
     }
 }
 

@@ -36,6 +36,7 @@ mod slow;
 mod take_over;
 mod tenancy;
 mod unpack;
+mod writes;
 
 use std::future::Future;
 use std::process::ExitCode;
@@ -111,6 +112,7 @@ fn own(environment: &Arc<Environment>, servers: &Arc<Environment>) -> Vec<Trial>
         trial(environment, "alone::no_catalog_operator", alone::no_catalog_operator),
         trial(environment, "idle::no_writes", idle::no_writes),
         trial(environment, "side_by_side::no_foreign_writes", side_by_side::no_foreign_writes),
+        trial(environment, "writes::for_all_namespaces", writes::for_all_namespaces),
         trial(environment, "replicas::take_over", replicas::take_over),
         trial(environment, "replicas::deposed", replicas::deposed),
         trial(environment, "take_over::from_v0", take_over::from_v0),

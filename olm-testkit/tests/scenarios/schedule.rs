@@ -60,6 +60,7 @@ const SECONDS: &[(&str, u32)] = &[
     ("take_over::from_v0", 40),
     ("deploy::kubectl_applies_the_files", 30),
     ("side_by_side::no_foreign_writes", 30),
+    ("writes::for_all_namespaces", 30),
     ("tenancy::selector", 30),
     ("tenancy::targets", 30),
     ("packages::rotation", 25),

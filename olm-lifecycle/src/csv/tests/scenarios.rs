@@ -61,6 +61,33 @@ fn the_happy_path() {
     assert_eq!(phases, ["Pending", "InstallReady", "Installing", "Installing", "Succeeded"]);
 }
 
+/// A new phase or reason is written at once.
+#[test]
+fn a_refreshed_status_may_wait() {
+    let refreshes = |world: &World| {
+        let observed = world.observe("a");
+        let Step::Decided(decision) = decide(&observed, world.now) else { panic!("asks first") };
+        let outcomes = vec![Outcome::Unchanged; decision.effects.len()];
+        conclude(&observed, &decision, &outcomes, world.now).refreshes
+    };
+    let mut world = World::new();
+    world.put(mk_csv("a"));
+    for _ in ["Pending", "InstallReady", "Installing/InstallSucceeded", "Installing/InstallWaiting"]
+    {
+        assert_eq!(refreshes(&world), None);
+        world.next("a");
+    }
+    world.set_available("a-dep", "False", "slow");
+    let slow = refreshes(&world);
+    assert!(slow.is_some(), "only the message is another");
+    world.sleep(1);
+    assert_eq!(refreshes(&world), slow, "the time makes no difference");
+    world.set_available("a-dep", "False", "slower");
+    assert!(refreshes(&world).is_some_and(|slower| Some(slower) != slow));
+    world.set_available("a-dep", "True", "");
+    assert_eq!(refreshes(&world), None, "Succeeded");
+}
+
 #[test]
 fn edits_of_a_live_deployment_stay_until_the_next_install() {
     let mut world = succeeded();

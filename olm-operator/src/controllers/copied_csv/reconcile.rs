@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use dashmap::DashMap;
@@ -11,14 +12,18 @@ use olm_effect::Outcome;
 use olm_kit::ObjectKey;
 use olm_kit::controller::{Conclusion, ReconcileError, Reconciler};
 use olm_kit::interpreter::Interpreter;
-use olm_lifecycle::copied_csv::{Prototype, disabled_note};
+use olm_kit::queue::Queue;
+use olm_lifecycle::copied_csv::{Fingerprint, Prototype, disabled_note, has_concluded};
 use olm_opgroup::NamespaceSet;
 use olm_types::api::ClusterServiceVersion;
+use tokio::sync::Semaphore;
+use tokio::time::Instant;
 
-use super::CopyKey;
 use super::observe::{Observed, Place, deletions, observe};
 use super::targets::{AT_HAND, AT_ONCE, Due, Targets, due};
+use super::{Claims, CopyKey};
 use crate::originals::Originals;
+use crate::pace::Pace;
 use crate::stores::Stores;
 
 /// Reconciles copies.
@@ -35,25 +40,64 @@ pub struct CopyReconciler {
     pub protected: BTreeSet<String>,
     /// Originals of which an event has said that they are not copied, by their uid.
     pub announced: Arc<DashMap<ObjectKey, String>>,
+    /// Statuses of originals that are on their way to another.
+    pub pace: Pace<ObjectKey>,
+    /// Where looks at all copies are asked for.
+    pub queue: Queue<CopyKey>,
+    /// Who writes to which copy.
+    pub claims: Claims,
+    /// [`AT_ONCE`] of them.
+    pub permits: Arc<Semaphore>,
 }
 
 #[async_trait]
 impl Reconciler<CopyKey> for CopyReconciler {
     async fn reconcile(&self, key: &CopyKey) -> Result<Conclusion, ReconcileError> {
+        // What is being written is looked at when that is done.
+        let target = key.target.as_deref();
+        if target.is_some_and(|target| self.claims.enter(&key.origin, target).is_none()) {
+            return Ok(Conclusion::Done);
+        }
         let observed = observe(&self.stores, &self.protected, key);
         self.announce(key, &observed).await;
         let known = observed.origin.as_ref().and_then(|csv| self.originals.fingerprint(csv));
-        let (going, due) = due(key, &observed, known);
+        let (going, mut due) = due(key, &observed, known);
         let outcomes = self.remove(&going).await;
+        let left = self.left(&observed, known, &due);
+        if !left.is_zero() {
+            due.iter_mut().for_each(|due| due.lack.status = false);
+        }
         if let Some(origin) = &observed.origin {
-            self.bring(origin, &observed, due).await?;
+            self.bring(origin, &observed, due, left.is_zero()).await?;
         }
         ReconcileError::from_outcomes(&outcomes)?;
-        Ok(Conclusion::Done)
+        Ok(self.conclude(key, left))
     }
 }
 
 impl CopyReconciler {
+    /// For how long copies do not yet show the status of their original, of which this is `known`. One
+    /// that has come to an end is shown at once; what it is on its way is shown when it lasts.
+    fn left(&self, observed: &Observed, known: Option<Fingerprint>, due: &[Due<'_>]) -> Duration {
+        let origin = observed.origin.as_deref().filter(|origin| !has_concluded(origin));
+        let lacking = due.iter().any(|due| due.lack.status);
+        let (Some(origin), Some(known), true) = (origin, known, lacking) else {
+            return Duration::ZERO;
+        };
+        self.pace.left(ObjectKey::of(origin), known.status, Instant::now())
+    }
+
+    /// All copies show together what lasted.
+    fn conclude(&self, key: &CopyKey, left: Duration) -> Conclusion {
+        match (&key.target, left.is_zero()) {
+            (None, true) => self.pace.forget(&key.origin),
+            (None, false) => return Conclusion::RequeueAfter(left),
+            (Some(_), true) => {}
+            (Some(_), false) => self.queue.add_after(CopyKey::all(key.origin.clone()), left),
+        }
+        Conclusion::Done
+    }
+
     /// Deletes copies, several at a time. One that is refused does not keep others.
     async fn remove(&self, going: &[&Place]) -> Vec<Outcome> {
         let mut outcomes = Vec::new();
@@ -66,6 +110,8 @@ impl CopyReconciler {
     }
 
     async fn remove_one(&self, place: &Place) -> Vec<Outcome> {
+        // The semaphore is never closed.
+        let _permit = self.permits.acquire().await;
         self.interpreter.execute(&deletions(&self.stores, place)).await
     }
 
@@ -75,25 +121,35 @@ impl CopyReconciler {
         origin: &Arc<ClusterServiceVersion>,
         observed: &Observed,
         due: Vec<Due<'_>>,
+        shows_status: bool,
     ) -> Result<(), ReconcileError> {
         if due.is_empty() {
             return Ok(());
         }
-        let prototype = match due.iter().any(|due| due.is_out_of_step) {
+        let whole = match due.iter().any(|due| due.lack.is_some()) {
             true => match self.whole(origin).await? {
-                Some(whole) => Some(Prototype::of(&whole)),
+                Some(whole) => Some(whole),
                 // Gone or made anew: its own event leads to another look.
                 None => return Ok(()),
             },
             false => None,
+        };
+        // Of a newer version it is not known yet whether it lasts: its own event leads to another look.
+        let lasts = |whole: &ClusterServiceVersion| {
+            has_concluded(whole)
+                || shows_status
+                    && whole.metadata.resource_version == origin.metadata.resource_version
         };
         let global = observed.given.as_ref().is_none_or(NamespaceSet::is_all);
         let targets = Targets {
             stores: &self.stores,
             interpreter: &self.interpreter,
             origin,
-            prototype,
+            shows_status: whole.as_ref().is_some_and(lasts),
+            prototype: whole.as_ref().map(Prototype::of),
             copies_rights: !global,
+            claims: &self.claims,
+            permits: &self.permits,
         };
         targets.bring_all(&due).await
     }

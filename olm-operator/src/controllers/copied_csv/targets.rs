@@ -5,20 +5,23 @@ use std::sync::Arc;
 use futures::StreamExt;
 use futures::stream;
 use olm_effect::{Effect, Outcome, Refusal};
+use olm_kit::ObjectKey;
 use olm_kit::controller::ReconcileError;
 use olm_kit::interpreter::Interpreter;
 use olm_lifecycle::copied_csv::{
-    CopiedCsv, Desired, Fingerprint, Prototype, decide_rights, desired,
+    CopiedCsv, Desired, Fingerprint, Lack, Prototype, decide_rights, desired,
 };
 use olm_rbac::CopyOwner;
 use olm_types::api::ClusterServiceVersion;
 use serde_json::Value;
+use tokio::sync::Semaphore;
 
-use super::CopyKey;
 use super::observe::{Observed, Place, rights};
+use super::{Claims, CopyKey};
 use crate::stores::Stores;
 
-/// Namespaces that are written to at the same time. More would only wait in the API server.
+/// Namespaces that are written to at the same time, for all originals together. More would only wait
+/// in the API server, and each holds its request, the answer and a connection in memory.
 pub const AT_ONCE: usize = 8;
 
 /// Namespaces of which the work is prepared at a time: prepared for thousands, it would need more
@@ -28,8 +31,8 @@ pub const AT_HAND: usize = 64;
 /// A namespace that should have a copy.
 pub struct Due<'a> {
     place: &'a Place,
-    /// Whether the copy has to be written; if not, its rights may.
-    pub is_out_of_step: bool,
+    /// What of the copy has to be written; if nothing, its rights may.
+    pub lack: Lack,
 }
 
 impl Due<'_> {
@@ -61,8 +64,9 @@ pub fn due<'a>(
             _ if is_orphan => going.push(place),
             Desired::Absent => going.push(place),
             Desired::Present if !place.is_closed => {
-                let is_out_of_step = copy.map(|copy| copy.fingerprint) != known || known.is_none();
-                dues.push(Due { place, is_out_of_step });
+                let found = copy.map(|copy| copy.fingerprint);
+                let lack = known.map_or(Lack::ALL, |known| known.lack(found));
+                dues.push(Due { place, lack });
             }
             Desired::Present | Desired::Leave => {}
         }
@@ -81,8 +85,14 @@ pub struct Targets<'a> {
     pub origin: &'a Arc<ClusterServiceVersion>,
     /// What a copy looks like; needed where one is out of step.
     pub prototype: Option<Prototype>,
+    /// Whether copies show the status of the prototype; if not, it is written later.
+    pub shows_status: bool,
     /// Whether rights go with the copies.
     pub copies_rights: bool,
+    /// Who writes to which copy.
+    pub claims: &'a Claims,
+    /// One for each namespace that may be written to at the same time.
+    pub permits: &'a Semaphore,
 }
 
 impl Targets<'_> {
@@ -99,6 +109,9 @@ impl Targets<'_> {
     }
 
     async fn bring(&self, place: &Place) -> Result<(), ReconcileError> {
+        let _permit = self.permits.acquire().await.map_err(ReconcileError::other)?;
+        let origin = ObjectKey::of(self.origin.as_ref());
+        let Some(_claim) = self.claims.enter(&origin, &place.namespace) else { return Ok(()) };
         let uid = self.bring_copy(place).await?;
         if !self.copies_rights {
             return Ok(());
@@ -119,9 +132,12 @@ impl Targets<'_> {
         self.interpreter.act(&effects).await
     }
 
-    /// Writes what differs: first the object, then its status. The uid of the copy.
+    /// Writes what differs: first the object, then its status. The uid of the copy, which is seen as
+    /// whoever had the claim before has left it.
     async fn bring_copy(&self, place: &Place) -> Result<Option<String>, ReconcileError> {
-        let seen: Option<&CopiedCsv> = place.copy.as_deref().map(|kept| &**kept);
+        let name = self.origin.metadata.name.as_deref().unwrap_or_default();
+        let seen = self.stores.copies.get(Some(&place.namespace), name);
+        let seen: Option<&CopiedCsv> = seen.as_deref().map(|kept| &**kept);
         let Some(prototype) = &self.prototype else {
             return Ok(seen.map(|copy| copy.uid.to_string()));
         };
@@ -133,7 +149,7 @@ impl Targets<'_> {
             }
             Some(copy) => written(Outcome::Unchanged, Some(copy))?,
         };
-        if lack.status {
+        if lack.status && self.shows_status {
             let outcome = self.one(prototype.status(&place.namespace, &version)).await?;
             ReconcileError::from_outcomes(&[outcome])?;
         }

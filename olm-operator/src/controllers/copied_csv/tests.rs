@@ -73,7 +73,7 @@ fn judge(stores: &Stores, key: &CopyKey) -> (Vec<String>, Vec<String>) {
     let (going, dues) = due(key, &observed, Some(Prototype::of(&whole).fingerprint()));
     let dues = dues
         .iter()
-        .map(|due| format!("{}{}", due.namespace(), if due.is_out_of_step { "!" } else { "" }));
+        .map(|due| format!("{}{}", due.namespace(), if due.lack.is_some() { "!" } else { "" }));
     let deletions = going.iter().flat_map(|place| deletions(stores, place));
     (dues.collect(), deletions.map(|effect| effect.target.to_string()).collect())
 }

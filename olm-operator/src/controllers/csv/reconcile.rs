@@ -1,6 +1,7 @@
 //! One pass of a CSV: observe, decide, act, conclude.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use kube::Client;
@@ -14,20 +15,22 @@ use olm_kit::live;
 use olm_kit::tasks::in_place;
 use olm_lifecycle::csv::stages::Stages;
 use olm_lifecycle::csv::{Decision, Observed, Query, Step, conclude, decide_with};
-use olm_types::api::CsvPhase;
+use olm_types::api::{ClusterServiceVersion, CsvPhase};
 use olm_types::gvk::Gvk;
+use tokio::time::Instant;
 
 use super::observe::observe;
 use super::pods;
 use crate::changes::Changes;
 use crate::clock;
 use crate::metrics::CsvMetrics;
+use crate::pace::Pace;
 use crate::stores::Stores;
 use crate::tenancy::Tenancy;
 
 /// Pause before an API that the API server does not serve is looked for again. No watch reports
 /// when an API appears in discovery.
-const DISCOVERY_RETRY: std::time::Duration = std::time::Duration::from_secs(10);
+const DISCOVERY_RETRY: Duration = Duration::from_secs(10);
 
 /// Most questions that one pass may ask before it decides.
 const MOST_QUESTIONS: usize = 4;
@@ -52,12 +55,17 @@ pub struct CsvReconciler {
     pub tenancy: Tenancy,
     /// What is counted.
     pub metrics: CsvMetrics,
+    /// Statuses that only refresh what is there.
+    pub pace: Pace<ObjectKey>,
 }
 
 #[async_trait]
 impl Reconciler<ObjectKey> for CsvReconciler {
     async fn reconcile(&self, key: &ObjectKey) -> Result<Conclusion, ReconcileError> {
-        let Some(mut observed) = observe(&self.stores, key) else { return Ok(Conclusion::Done) };
+        let Some(mut observed) = observe(&self.stores, key) else {
+            self.pace.forget(key);
+            return Ok(Conclusion::Done);
+        };
         observed.server_version = self.server_version.current().await;
         observed.trust = self.tenancy.trust(&self.stores).await?;
         observed.cluster_changed = self.changes.take(key);
@@ -134,7 +142,11 @@ impl CsvReconciler {
         outcomes: &[Outcome],
     ) -> Result<Conclusion, ReconcileError> {
         let conclusion = conclude(observed, decision, outcomes, clock::now());
-        self.interpreter.act(&conclusion.effects).await?;
+        let left = self.left(&observed.csv, conclusion.refreshes);
+        if left.is_zero() {
+            self.interpreter.act(&conclusion.effects).await?;
+            self.pace.forget(&ObjectKey::of(observed.csv.as_ref()));
+        }
         if let Some(phase) = conclusion.entered {
             let why = decision.status.phase.as_ref().map(|to| to.message.as_str());
             let unmet = unmet(decision);
@@ -148,8 +160,15 @@ impl CsvReconciler {
         }
         let missing_api = observed.served.values().any(|served| !served);
         let due = conclusion.requeue_at.map(clock::until);
-        let due = due.into_iter().chain(missing_api.then_some(DISCOVERY_RETRY)).min();
+        let due = due.into_iter().chain(missing_api.then_some(DISCOVERY_RETRY));
+        let due = due.chain((!left.is_zero()).then_some(left)).min();
         Ok(due.map_or(Conclusion::Done, Conclusion::RequeueAfter))
+    }
+
+    /// For how long a status still waits that only refreshes what is there.
+    fn left(&self, csv: &ClusterServiceVersion, refreshes: Option<u64>) -> Duration {
+        let left = |digest| self.pace.left(ObjectKey::of(csv), digest, Instant::now());
+        refreshes.map(left).unwrap_or_default()
     }
 }
 

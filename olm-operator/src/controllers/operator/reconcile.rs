@@ -3,10 +3,13 @@
 use async_trait::async_trait;
 use olm_kit::controller::{Conclusion, ReconcileError, Reconciler};
 use olm_kit::interpreter::Interpreter;
+use olm_lifecycle::digest;
 use olm_lifecycle::operator::decide;
+use tokio::time::Instant;
 
 use super::observe::observe;
 use crate::components::ComponentIndex;
+use crate::pace::Pace;
 use crate::stores::Stores;
 
 /// Reconciles Operators, by name.
@@ -17,6 +20,8 @@ pub struct OperatorReconciler {
     pub index: ComponentIndex,
     /// What carries decisions out.
     pub interpreter: Interpreter,
+    /// Lists of components that are about to change again: an install brings a dozen of them.
+    pub pace: Pace<String>,
 }
 
 #[async_trait]
@@ -29,8 +34,19 @@ impl Reconciler<String> for OperatorReconciler {
                 return Ok(Conclusion::Done);
             }
         };
-        let effects: Vec<_> = decide(&observed).into_iter().collect();
-        self.interpreter.act(&effects).await?;
+        let Some(effect) = decide(&observed) else {
+            self.pace.forget(name);
+            return Ok(Conclusion::Done);
+        };
+        // A missing Operator is created at once; its list follows.
+        if observed.operator.is_some() {
+            let left = self.pace.left(name.clone(), digest(&observed.components), Instant::now());
+            if !left.is_zero() {
+                return Ok(Conclusion::RequeueAfter(left));
+            }
+        }
+        self.interpreter.act(&[effect]).await?;
+        self.pace.forget(name);
         Ok(Conclusion::Done)
     }
 }

@@ -184,7 +184,7 @@ impl World {
         for place in going {
             stores.copies.remove(Some(&place.namespace), &key.origin.name);
         }
-        for due in dues.iter().filter(|due| due.is_out_of_step) {
+        for due in dues.iter().filter(|due| due.lack.is_some()) {
             let Some(Effect { action: Action::Create(object), .. }) =
                 prototype.as_ref().map(|prototype| prototype.create(due.namespace()))
             else {

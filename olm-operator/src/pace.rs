@@ -1,0 +1,97 @@
+//! A status that is about to change again is not written in between.
+//!
+//! What is to be written waits until it has stood still for a moment; what changes all the time waits
+//! no longer than [`LONGEST`]. Nothing is remembered of what is written, so a process that starts anew
+//! writes what is due after the same moment.
+
+use std::hash::Hash;
+use std::sync::Arc;
+use std::time::Duration;
+
+use dashmap::DashMap;
+use tokio::time::Instant;
+
+/// How long a status has to stand still before it is written.
+pub const STILL: Duration = Duration::from_secs(1);
+
+/// How long a status that never stands still is held back.
+pub const LONGEST: Duration = Duration::from_secs(5);
+
+/// The statuses that wait to be written, by what they are about. Clones share them.
+#[derive(Clone, Debug)]
+pub struct Pace<Key: Eq + Hash> {
+    waiting: Arc<DashMap<Key, Waiting>>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    /// What is to be written.
+    digest: u64,
+    /// Since when it is this.
+    since: Instant,
+    /// Since when something is to be written.
+    first: Instant,
+}
+
+impl<Key: Eq + Hash> Pace<Key> {
+    /// For how long the status of this digest still waits; zero when it is to be written now.
+    pub fn left(&self, key: Key, digest: u64, now: Instant) -> Duration {
+        let fresh = Waiting { digest, since: now, first: now };
+        let mut waiting = self.waiting.entry(key).or_insert(fresh);
+        if waiting.digest != digest {
+            *waiting = Waiting { first: waiting.first, ..fresh };
+        }
+        waiting.due().saturating_duration_since(now)
+    }
+
+    /// Nothing is to be written any more: it was, or what is there is right.
+    pub fn forget(&self, key: &Key) {
+        self.waiting.remove(key);
+    }
+}
+
+impl Waiting {
+    fn due(&self) -> Instant {
+        (self.since + STILL).min(self.first + LONGEST)
+    }
+}
+
+impl<Key: Eq + Hash> Default for Pace<Key> {
+    fn default() -> Self {
+        Self { waiting: Arc::default() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    /// Looks at these times, in milliseconds, find these digests; the last one has to wait so long.
+    #[rstest]
+    #[case::new(&[(0, 1)], 1000)]
+    #[case::unchanged(&[(0, 1), (400, 1)], 600)]
+    #[case::stood_still(&[(0, 1), (1000, 1)], 0)]
+    #[case::changed(&[(0, 1), (900, 2)], 1000)]
+    #[case::changed_back(&[(0, 1), (500, 2), (900, 1)], 1000)]
+    #[case::restless(&[(0, 1), (900, 2), (1800, 3), (2700, 4), (3600, 5), (4500, 6)], 500)]
+    #[case::restless_for_long(&[(0, 1), (900, 2), (4900, 3), (5000, 4)], 0)]
+    fn waits(#[case] looks: &[(u64, u64)], #[case] left: u64) {
+        let (pace, start) = (Pace::default(), Instant::now());
+        let mut last = None;
+        for (at, digest) in looks {
+            last = Some(pace.left("a", *digest, start + Duration::from_millis(*at)));
+        }
+        assert_eq!(last, Some(Duration::from_millis(left)));
+    }
+
+    #[test]
+    fn what_was_written_is_forgotten() {
+        let (pace, start) = (Pace::default(), Instant::now());
+        pace.left("a", 1, start);
+        pace.forget(&"a");
+        assert!(pace.waiting.is_empty());
+        assert_eq!(pace.left("a", 1, start + STILL), STILL);
+    }
+}
