@@ -3,8 +3,8 @@
 //! An [`Interpreter`] executes effects in order and returns one outcome per effect. It stops at
 //! the first refusal; what follows is `Skipped`. An effect that would change nothing is not sent.
 //! Objects that the API server returns go to the registered stores, so that the process sees its
-//! own writes at once, and no write is sent that could only conflict with one of them. It never looks up what an effect probably meant: everything it needs is in
-//! the effect.
+//! own writes at once, and no write is sent that could only conflict with one of them. It never looks
+//! up what an effect probably meant: everything it needs is in the effect.
 //!
 //! Events are different: a lost event is logged and never stops anything.
 
