@@ -1,11 +1,10 @@
 //! The digest that an image has in its registry, without pulling it.
 
-use std::str::FromStr;
-
 use async_trait::async_trait;
+use clap::ValueEnum;
 
 /// How newer catalog images are found (`--catalog-polling`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum CatalogPolling {
     /// A Pod pulls the image, as in v0.
     #[default]
@@ -31,16 +30,4 @@ pub struct DigestRequest {
 pub trait DigestSource: Send + Sync {
     /// The digest of an image's manifest, for example `sha256:…`, or why it is not known.
     async fn digest(&self, request: &DigestRequest) -> Result<String, String>;
-}
-
-impl FromStr for CatalogPolling {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match text {
-            "pod" => Ok(Self::Pod),
-            "digest" => Ok(Self::Digest),
-            _ => Err(format!("{text:?} is no way to poll, expected pod or digest")),
-        }
-    }
 }

@@ -14,10 +14,10 @@ mod queues;
 mod relevance;
 mod rights;
 pub mod servers;
+mod slots;
 mod stores;
 mod tenancy;
 mod triggers;
-mod turns;
 pub mod unpack;
 pub mod wiring;
 

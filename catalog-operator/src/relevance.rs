@@ -1,17 +1,25 @@
 //! Which differences between two states of an object matter to the resolution of its namespace.
 
+use olm_types::annotations::PROPERTIES;
 use olm_types::api::{
     CatalogSource, ClusterServiceVersion, CsvPhase, Subscription, SubscriptionStatus,
 };
 use olm_types::conditions::subscription::{BUNDLE_UNPACK_FAILED, BUNDLE_UNPACKING};
 
-/// Whether two states of a CSV are the same to a resolution.
+/// Whether two states of a CSV are the same to a resolution under fail-forward, and to what follows one.
 pub(crate) fn same_csv(old: &ClusterServiceVersion, new: &ClusterServiceVersion) -> bool {
     let phase = |csv: &ClusterServiceVersion| csv.status.as_ref().map(|status| status.phase);
-    decisive(phase(old)) == decisive(phase(new))
+    decisive(phase(old)) == decisive(phase(new)) && same_content(old, new)
+}
+
+/// Whether two states of a CSV are the same to a resolution: its phase, and annotations besides its
+/// properties, say nothing to it.
+pub(crate) fn same_content(old: &ClusterServiceVersion, new: &ClusterServiceVersion) -> bool {
+    let properties =
+        |csv: &ClusterServiceVersion| csv.metadata.annotations.as_ref()?.get(PROPERTIES).cloned();
+    old.metadata.uid == new.metadata.uid
         && old.spec == new.spec
-        && old.metadata.annotations == new.metadata.annotations
-        && old.metadata.uid == new.metadata.uid
+        && properties(old) == properties(new)
 }
 
 /// Whether two states of a CatalogSource differ in nothing but when it was connected, which only

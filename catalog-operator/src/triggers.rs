@@ -6,6 +6,7 @@ use std::sync::Arc;
 use kube::ResourceExt;
 use olm_kit::ObjectKey;
 use olm_kit::watch::{Cached, Change, Store};
+use olm_types::annotations::APPROVE;
 use olm_types::api::{
     CatalogSource, ClusterServiceVersion, InstallPlan, InstallPlanPhase, OperatorGroup,
     Subscription,
@@ -106,8 +107,13 @@ impl Triggers {
     fn subscription(&self, change: &Change<Subscription>) {
         let Some(subscription) = change.latest() else { return };
         self.queues.subscriptions.add(ObjectKey::of(&**subscription));
-        if change.new.as_ref().is_none_or(is_going) {
-            // What was made for it may not be executed any more.
+        let approves = |one: &Option<Arc<Subscription>>| {
+            one.as_ref().and_then(|one| one.annotations().get(APPROVE).cloned())
+        };
+        if change.new.as_ref().is_none_or(is_going)
+            || approves(&change.old) != approves(&change.new)
+        {
+            // What was made for it may not be executed any more, or may be from now on.
             self.open_plans_of(&subscription.namespace().unwrap_or_default());
         }
     }
@@ -199,7 +205,7 @@ fn names(subscription: &Subscription, plan: &InstallPlan) -> bool {
     reference.is_some_and(|reference| reference.name == plan.metadata.name)
 }
 
-/// Whether it is the next plan's turn.
+/// Whether the next plan may begin.
 fn was_closed(change: &Change<InstallPlan>) -> bool {
     let is_open = |plan: &Option<Arc<InstallPlan>>| plan.as_deref().is_some_and(is_open);
     is_open(&change.old) && !is_open(&change.new)

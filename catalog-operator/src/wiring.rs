@@ -150,13 +150,13 @@ impl Parts {
 
     /// Catalogs are connected and packages served by every replica; the rest is the leader's.
     fn start(&self) {
-        let (leader, everyone) = (self.participant.leadership(), &Leadership::alone());
-        self.run("catalogsource", &self.queues.catalogs, self.catalog_sources(), everyone);
+        let (leader, every_replica) = (self.participant.leadership(), &Leadership::alone());
+        self.run("catalogsource", &self.queues.catalogs, self.catalog_sources(), every_replica);
         self.run("subscription", &self.queues.subscriptions, self.subscriptions(), leader);
         self.run("resolution", &self.queues.namespaces, self.resolutions(), leader);
         self.run("installplan", &self.queues.plans, self.install_plans(), leader);
         if !self.args.packages_address.is_empty() {
-            self.run("packages", &self.queues.packages, self.refresh(), everyone);
+            self.run("packages", &self.queues.packages, self.refresh(), every_replica);
         }
         self.watch_rights();
         self.revisit_catalogs();

@@ -26,7 +26,7 @@ fuzz_target!(|text: &str| {
         ..ResolutionRequest::new("olm", &universe)
     };
     for policy in [Policy::V0, Policy::Isolated] {
-        let answer = Resolver::default().answer(&request, policy);
+        let answer = Resolver::default().outcome(&request, policy);
         for refusal in answer.refusals {
             let _ = refusal.error.to_string();
         }

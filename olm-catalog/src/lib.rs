@@ -19,7 +19,7 @@
 //! ```
 //!
 //! Behind features are programs: `server` is `olm-registry`, `tools` adds what talks to a cluster
-//! (and brings Kubernetes' client), `copy` is `olm-copy`, `load` measures servers.
+//! (and brings Kubernetes' client), `copy` is `olm-copy`.
 //!
 //! Everything that is read comes from strangers: sizes, counts and depths are bounded, and errors
 //! name the blob. Readers are the best place to begin: `fbc::load` says everything that is wrong
@@ -35,8 +35,6 @@ pub mod fbc;
 #[cfg(feature = "image")]
 pub mod image;
 pub mod index;
-#[cfg(feature = "load")]
-pub mod load;
 pub mod packages;
 pub mod registry;
 #[cfg(feature = "server")]

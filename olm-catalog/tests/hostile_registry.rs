@@ -14,7 +14,7 @@ use tokio::net::TcpListener;
 use tonic::transport::server::TcpIncoming;
 use tonic::{Request, Response, Status, async_trait};
 
-type Answers<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send>>;
+type ResponseStream<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send>>;
 
 /// What a server sends when its bundles are listed.
 #[derive(Clone, Copy, Debug)]
@@ -48,11 +48,11 @@ fn channel(name: &str) -> proto::Channel {
 
 #[async_trait]
 impl Registry for Hostility {
-    type ListPackagesStream = Answers<proto::PackageName>;
-    type GetChannelEntriesThatReplaceStream = Answers<proto::ChannelEntry>;
-    type GetChannelEntriesThatProvideStream = Answers<proto::ChannelEntry>;
-    type GetLatestChannelEntriesThatProvideStream = Answers<proto::ChannelEntry>;
-    type ListBundlesStream = Answers<proto::Bundle>;
+    type ListPackagesStream = ResponseStream<proto::PackageName>;
+    type GetChannelEntriesThatReplaceStream = ResponseStream<proto::ChannelEntry>;
+    type GetChannelEntriesThatProvideStream = ResponseStream<proto::ChannelEntry>;
+    type GetLatestChannelEntriesThatProvideStream = ResponseStream<proto::ChannelEntry>;
+    type ListBundlesStream = ResponseStream<proto::Bundle>;
 
     async fn list_bundles(
         &self,

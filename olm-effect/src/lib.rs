@@ -26,14 +26,79 @@
 
 mod action;
 mod certificate;
-mod effect;
-mod event;
 mod outcome;
 mod target;
 
-pub use action::{Action, Propagation, Subresource};
+use serde_json::Value;
+
+pub use action::{Action, EventNote, EventType, Propagation, Subresource};
 pub use certificate::{CertificateOrder, Issued, IssuedServer};
-pub use effect::{Effect, Identity};
-pub use event::{EventNote, EventType};
 pub use outcome::{Outcome, Refusal};
 pub use target::{Resource, Target};
+
+/// Who makes the call.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Identity {
+    /// The operator's own credentials.
+    #[default]
+    Own,
+    /// A ServiceAccount, through a token requested for it.
+    ServiceAccount {
+        /// Namespace of the account.
+        namespace: String,
+        /// Name of the account.
+        name: String,
+    },
+}
+
+/// One call: an [`Action`] on a [`Target`] under an [`Identity`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Effect {
+    /// The object acted on.
+    pub target: Target,
+    /// What is done.
+    pub action: Action,
+    /// Who does it.
+    pub identity: Identity,
+}
+
+impl Effect {
+    /// An effect under the operator's own identity.
+    pub fn new(target: Target, action: Action) -> Self {
+        Self { target, action, identity: Identity::Own }
+    }
+
+    /// The same effect under another identity.
+    #[must_use]
+    pub fn acting_as(mut self, identity: Identity) -> Self {
+        self.identity = identity;
+        self
+    }
+
+    /// Create `object`.
+    pub fn create(target: Target, object: Value) -> Self {
+        Self::new(target, Action::Create(object))
+    }
+
+    /// Merge `patch` into the object that was seen as `observed`.
+    pub fn merge(target: Target, patch: Value, observed: Option<Value>) -> Self {
+        let subresource = Subresource::Main;
+        Self::new(target, Action::MergePatch { patch, observed, subresource })
+    }
+
+    /// Put the status of `object`, which was seen as `observed`.
+    pub fn status(target: Target, object: Value, observed: Option<Value>) -> Self {
+        Self::new(target, Action::Status { object, observed })
+    }
+
+    /// Delete in the background, whatever the uid.
+    pub fn delete(target: Target) -> Self {
+        let propagation = Propagation::Background;
+        Self::new(target, Action::Delete { uid: None, propagation, grace_seconds: None })
+    }
+
+    /// Record an event about the target.
+    pub fn event(target: Target, note: EventNote) -> Self {
+        Self::new(target, Action::Event(note))
+    }
+}

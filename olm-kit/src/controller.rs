@@ -39,7 +39,7 @@ pub struct Controller<Key: QueueKey, R> {
     metrics: Option<ControllerMetrics>,
     beside: Option<Beside<Key>>,
     /// Reconciles under way that may go on beside the workers.
-    turns: TaskTracker,
+    running: TaskTracker,
 }
 
 /// Runs an unmetered controller until `shutdown` is cancelled; see [`Controller`].
@@ -63,7 +63,7 @@ impl<Key: QueueKey, R: Reconciler<Key>> Controller<Key, R> {
             workers: 2,
             metrics: None,
             beside: None,
-            turns: TaskTracker::new(),
+            running: TaskTracker::new(),
         }
     }
 
@@ -112,8 +112,8 @@ impl<Key: QueueKey, R: Reconciler<Key>> Controller<Key, R> {
         let controller = Arc::new(self);
         let workers = (0..controller.workers).map(|_| controller.work(&shutdown));
         join_all(workers).await;
-        controller.turns.close();
-        controller.turns.wait().await;
+        controller.running.close();
+        controller.running.wait().await;
     }
 
     async fn work(self: &Arc<Self>, shutdown: &CancellationToken) {
@@ -137,13 +137,13 @@ impl<Key: QueueKey, R: Reconciler<Key>> Controller<Key, R> {
                 name = key.name(),
             );
             match &self.beside {
-                None => self.turn(key, shutdown).instrument(span).await,
+                None => self.process(key, shutdown).instrument(span).await,
                 Some(beside) => self.begin(key, shutdown, beside, span).await,
             }
         }
     }
 
-    /// Begins a turn and waits with it, until patience is at an end and a place beside the workers
+    /// Begins the work and waits with it, until the time limit is over and a place beside the workers
     /// is free.
     async fn begin(
         self: &Arc<Self>,
@@ -155,12 +155,12 @@ impl<Key: QueueKey, R: Reconciler<Key>> Controller<Key, R> {
         let place: Arc<Mutex<Option<Place<Key>>>> = Arc::default();
         let (me, owned, shutdown) = (Arc::clone(self), key.clone(), shutdown.clone());
         let taken = Arc::clone(&place);
-        let turn = async move {
-            me.turn(owned, &shutdown).await;
+        let work = async move {
+            me.process(owned, &shutdown).await;
             drop(taken);
         };
-        let mut turn = self.turns.spawn(turn.instrument(span));
-        while timeout(beside.patience(), &mut turn).await.is_err() {
+        let mut work = self.running.spawn(work.instrument(span));
+        while timeout(beside.time_limit(), &mut work).await.is_err() {
             if let Some(free) = beside.enter(&key) {
                 *place.lock() = Some(free);
                 return;
@@ -169,7 +169,7 @@ impl<Key: QueueKey, R: Reconciler<Key>> Controller<Key, R> {
     }
 
     /// One reconcile of one key, from taking it to handing it back.
-    async fn turn(&self, key: Key, shutdown: &CancellationToken) {
+    async fn process(&self, key: Key, shutdown: &CancellationToken) {
         let start = Instant::now();
         let result = self.reconcile(key.clone()).await;
         if let Some(metrics) = &self.metrics {

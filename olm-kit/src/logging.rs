@@ -3,8 +3,8 @@
 mod flat;
 
 use std::io;
-use std::str::FromStr;
 
+use clap::ValueEnum;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::fmt::format::JsonFields;
@@ -17,7 +17,7 @@ use tracing_subscriber::util::SubscriberInitExt;
 pub const FILTER_VARIABLE: &str = "OLM_LOG";
 
 /// How a log line looks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     /// One line of text per message.
     #[default]
@@ -45,23 +45,6 @@ pub enum LoggingError {
     /// Logging was set up before.
     #[error("logging is set up already")]
     AlreadySet(#[source] tracing_subscriber::util::TryInitError),
-}
-
-/// A word that names no [`Format`].
-#[derive(Debug, thiserror::Error)]
-#[error("unknown log format {0:?}, expected text or json")]
-pub struct UnknownFormat(String);
-
-impl FromStr for Format {
-    type Err = UnknownFormat;
-
-    fn from_str(word: &str) -> Result<Self, UnknownFormat> {
-        match word {
-            "text" => Ok(Self::Text),
-            "json" => Ok(Self::Json),
-            other => Err(UnknownFormat(other.to_owned())),
-        }
-    }
 }
 
 /// Logs to standard error from now on. The filter comes from [`FILTER_VARIABLE`], else everything
@@ -172,6 +155,6 @@ mod tests {
     fn a_bad_filter_is_named() {
         let error = subscriber(Format::Text, "a=b=c", io::stderr, None).err().unwrap();
         assert_eq!(error.to_string(), "invalid log filter \"a=b=c\"");
-        assert!("yaml".parse::<Format>().is_err());
+        assert!(Format::from_str("yaml", false).is_err());
     }
 }

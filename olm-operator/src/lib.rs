@@ -15,7 +15,6 @@ mod originals;
 mod pace;
 mod proxy;
 mod queues;
-mod rbac_view;
 mod serving;
 mod stores;
 mod strip;
@@ -23,11 +22,11 @@ mod tenancy;
 mod triggers;
 pub mod wiring;
 
-pub use args::Args;
-pub use wiring::{run, run_with};
-
 use olm_kit::clock;
 use olm_kit::flags::CommandLine;
+
+pub use args::Args;
+pub use wiring::{run, run_with};
 
 /// The program: reads the command line and runs until a signal ends it.
 ///

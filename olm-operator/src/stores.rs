@@ -14,6 +14,7 @@ use olm_kit::tasks::Tasks;
 use olm_kit::watch::{Config, Store, Watch, WatchBuilder};
 use olm_lifecycle::operator::PlanSummary;
 use olm_opgroup::{LiveNamespaces, TenantPolicy};
+use olm_rbac::RbacView;
 use olm_types::api::{
     ClusterServiceVersion, OLMConfig, Operator, OperatorCondition, OperatorGroup, Proxy,
     Subscription,
@@ -235,4 +236,22 @@ fn with<K: Resource<DynamicType = ()>>(
 
 fn is_original(csv: &ClusterServiceVersion) -> bool {
     csv.metadata.labels.as_ref().is_none_or(|labels| !labels.contains_key(COPIED_FROM))
+}
+
+impl RbacView for Stores {
+    fn role(&self, namespace: &str, name: &str) -> Option<Arc<Role>> {
+        self.roles.get(Some(namespace), name)
+    }
+
+    fn cluster_role(&self, name: &str) -> Option<Arc<ClusterRole>> {
+        self.cluster_roles.get(None, name)
+    }
+
+    fn role_bindings(&self, namespace: &str) -> Vec<Arc<RoleBinding>> {
+        self.role_bindings.list_in(namespace)
+    }
+
+    fn cluster_role_bindings(&self) -> Vec<Arc<ClusterRoleBinding>> {
+        self.cluster_role_bindings.list()
+    }
 }

@@ -64,7 +64,7 @@ impl Grants {
     }
 
     /// What each of these accounts holds, as [`Self::gather`]. Every binding is looked at once: a CSV may
-    /// name as many accounts, and a binding as many subjects, as objects have room for.
+    /// name as many accounts, and a binding as many subjects, as an object can hold.
     pub fn gather_all(
         view: &impl RbacView,
         accounts: &BTreeSet<Account>,

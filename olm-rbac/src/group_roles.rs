@@ -41,8 +41,8 @@ pub fn group_roles<'a>(
 pub fn group_role_name(namespace: &str, group: &str, level: Level) -> String {
     let suffix = level.suffix();
     let hash = hash::base62_sha224(format!("{namespace}/{group}/{suffix}").as_bytes());
-    let room = NAME_LIMIT.saturating_sub("olm.og..-".len() + suffix.len() + hash.len());
-    let group: String = group.chars().take(room).collect();
+    let limit = NAME_LIMIT.saturating_sub("olm.og..-".len() + suffix.len() + hash.len());
+    let group: String = group.chars().take(limit).collect();
     format!("olm.og.{group}.{suffix}-{hash}")
 }
 

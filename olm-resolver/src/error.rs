@@ -39,7 +39,7 @@ pub enum ResolveError {
 }
 
 impl ResolveError {
-    /// Whether the same question may get an answer later without anybody changing an object.
+    /// Whether the same question may get an answer later without a change of an object.
     pub fn is_retryable(&self) -> bool {
         matches!(self, Self::Catalogs(_))
     }

@@ -13,7 +13,7 @@
 //! [`Resolver::default`] has the rules of OLM v0 (spec catalog-operator 3). The crate is pure: no
 //! client, no clock, no randomness. The same input gives the same answer, in any input order.
 //!
-//! [`Resolver::resolve`] is all or nothing, as v0 is. [`Resolver::answer`] takes a [`Policy`]: under
+//! [`Resolver::resolve`] is all or nothing, as v0 is. [`Resolver::outcome`] takes a [`Policy`]: under
 //! [`Policy::Isolated`] Subscriptions that cannot influence each other are resolved separately, each
 //! refusal with its own explanation, and what is malformed is left out instead of stopping a
 //! namespace. Catalogs are seen through [`Universe`](olm_types::bundle::Universe) only, so that they
@@ -34,7 +34,6 @@
 //! assert!(resolution.chosen.is_empty());
 //! ```
 
-mod answer;
 pub mod cases;
 mod components;
 pub mod constraint;
@@ -42,6 +41,7 @@ mod error;
 pub mod explain;
 mod installed;
 pub mod memory;
+mod outcome;
 mod pipeline;
 mod policy;
 pub mod preference;
@@ -52,10 +52,10 @@ mod resolver;
 pub mod solver;
 pub mod source;
 
-pub use answer::{Answer, BlockedUpgrade, Refusal};
 pub use error::{CatalogFault, Fault, ResolveError};
 pub use explain::{Explainer, Explanation, Fact, Repair};
 pub use installed::{Installed, InstalledBundle, InstalledFault};
+pub use outcome::{BlockedUpgrade, Refusal, ResolutionOutcome};
 pub use policy::{Policy, UnknownPolicy};
 pub use preference::Preference;
 pub use problem::{BundleRef, Problem};

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use olm_types::bundle::CatalogKey;
 
-use crate::answer::{Answer, Refusal};
 use crate::error::{Fault, ResolveError};
 use crate::explain::{ClassicExplainer, Explainer, Explanation, repair};
 use crate::installed::{Installed, VIRTUAL_CATALOG};
+use crate::outcome::{Refusal, ResolutionOutcome};
 use crate::pipeline::{Isolated, check_catalogs, check_names, collect, resolution};
 use crate::policy::Policy;
 use crate::preference::{ClassicPreference, Preference};
@@ -88,7 +88,7 @@ impl Resolver {
     }
 
     /// Finds what a namespace gets under a policy, and who is refused.
-    pub fn answer(&self, request: &ResolutionRequest<'_>, policy: Policy) -> Answer {
+    pub fn outcome(&self, request: &ResolutionRequest<'_>, policy: Policy) -> ResolutionOutcome {
         match self.answer_parts(request, policy) {
             Ok(answer) if policy == Policy::Isolated || answer.refusals.is_empty() => answer,
             Ok(answer) => {
@@ -104,7 +104,7 @@ impl Resolver {
         &self,
         request: &ResolutionRequest<'_>,
         policy: Policy,
-    ) -> Result<Answer, ResolveError> {
+    ) -> Result<ResolutionOutcome, ResolveError> {
         if policy == Policy::V0 {
             check_catalogs(request.universe)?;
         }
@@ -115,9 +115,9 @@ impl Resolver {
         {
             // The problem is not taken apart: what v0's search takes back in one part, others may lose.
             check_names(&scope, &problem, &chosen)?;
-            return Ok(parts.answer_with(&chosen));
+            return Ok(parts.outcome_with(&chosen));
         }
-        Ok(parts.answer())
+        Ok(parts.outcome())
     }
 
     /// Names of the Subscriptions and CSVs that are refused under [`Policy::Isolated`]. Cheaper
@@ -158,10 +158,10 @@ impl Resolver {
     }
 }
 
-fn refuse_all(request: &ResolutionRequest<'_>, error: ResolveError) -> Answer {
+fn refuse_all(request: &ResolutionRequest<'_>, error: ResolveError) -> ResolutionOutcome {
     let names: BTreeSet<String> =
         request.subscriptions.iter().map(|subscription| subscription.name.clone()).collect();
     let csvs = Vec::new();
     let refusal = Refusal { subscriptions: names.into_iter().collect(), csvs, error };
-    Answer { refusals: vec![refusal], ..Answer::default() }
+    ResolutionOutcome { refusals: vec![refusal], ..ResolutionOutcome::default() }
 }

@@ -27,7 +27,7 @@ fn policies_agree_where_v0_has_an_answer() {
     for case in cases("named.jsonl").chain(cases("random.jsonl.gz")) {
         let universe = case.universe().unwrap();
         let request = case.request(&universe).unwrap();
-        let isolated = resolver.answer(&request, Policy::Isolated);
+        let isolated = resolver.outcome(&request, Policy::Isolated);
         match resolver.resolve(&request) {
             Ok(resolution) => {
                 assert_eq!(resolution, isolated.resolution, "{}", case.name);

@@ -28,7 +28,7 @@ fn channel(words: impl Fn(usize) -> String) -> Problem {
 /// What is chosen, or why not, and what was left out.
 fn answer(problem: &Problem, policy: Policy) -> String {
     let started = Instant::now();
-    let answer = problem.answer(&Resolver::default(), policy);
+    let answer = problem.outcome(&Resolver::default(), policy);
     assert!(started.elapsed() < PATIENCE, "{:?}", started.elapsed());
     let chosen = answer.resolution.chosen.iter().map(|chosen| chosen.entry.name.to_string());
     let refused = answer.refusals.iter().map(|refusal| refusal.error.to_string());

@@ -353,7 +353,7 @@ fn cluster_version() {
 fn isolated() {
     let explain = |text: &str| {
         let problem = Problem::read(text);
-        let answer = problem.answer(&Resolver::default(), Policy::Isolated);
+        let answer = problem.outcome(&Resolver::default(), Policy::Isolated);
         let refusals = answer.refusals.iter().map(|refusal| {
             let why = match &refusal.error {
                 ResolveError::NotSatisfiable(explanation) => explanation.summary(),

@@ -49,6 +49,23 @@ impl fmt::Display for Write {
     }
 }
 
+impl Write {
+    /// The resource in the plural, with its subresource (`pods/status`).
+    pub fn resource(&self) -> &str {
+        self.object.split(' ').next().unwrap_or_default()
+    }
+}
+
+/// How often who wrote what, by program, verb and resource.
+pub fn tally(writes: &[Write]) -> BTreeMap<String, usize> {
+    let mut counts = BTreeMap::new();
+    for write in writes {
+        let what = format!("{:<23} {:<6} {}", write.program, write.verb, write.resource());
+        *counts.entry(what).or_default() += 1;
+    }
+    counts
+}
+
 /// Reads a log from some point on. Each read goes on where the last one ended.
 #[derive(Debug)]
 pub struct AuditLog {
@@ -266,6 +283,8 @@ mod tests {
         let writes = log.writes(&["olm-operator"]).unwrap();
         let lines: Vec<String> = writes.iter().map(ToString::to_string).collect();
         assert_eq!(lines, ["olm-operator: patch deployments/status n/o"]);
+        let counted = format!("{:<23} {:<6} deployments/status", "olm-operator", "patch");
+        assert_eq!(super::tally(&writes), [(counted, 1)].into());
         let in_namespace = |name: &str| {
             let mut log = AuditLog::new(file.path().to_owned()).of_namespace(name);
             log.writes(&["olm-operator"]).unwrap().len()

@@ -3,6 +3,7 @@
 //! Nothing here ships: only tests and `xtask` may depend on this crate.
 //!
 //! - [`cluster`]: a real Kubernetes API server, started here or found through a kubeconfig;
+//! - [`fixture`]: a cluster with OLM's definitions, the operators and a catalog beside it;
 //! - [`operators`]: the real binaries of this workspace as child processes of a test;
 //! - [`peer`]: programs of OLM v0 that ours are compared with;
 //! - [`registry`]: catalogs that are served, and change;
@@ -16,7 +17,6 @@
 //! - [`workload`]: what the pods of test operators run;
 //! - [`wait`]: waiting for a condition with a deadline and a failure that explains itself;
 //! - [`history`]: everything that happened to the objects of a kind, in order;
-//! - [`debian`]: programs of Debian packages;
 //! - [`deploy`]: what `deploy/` puts into a cluster;
 //! - [`rights`]: what the operators may do there, and why;
 //! - [`collector`]: takes the spans that a program sends;
@@ -28,11 +28,11 @@ pub mod audit;
 pub mod builders;
 pub mod cluster;
 pub mod collector;
-pub mod debian;
 pub mod deploy;
 pub mod dump;
 pub mod e2e;
 pub mod faults;
+pub mod fixture;
 pub mod history;
 pub mod kubectl;
 pub mod kubelet;

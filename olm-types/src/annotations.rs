@@ -37,6 +37,15 @@ pub const EXCLUDE_GLOBAL_NAMESPACE: &str =
 /// On Namespaces, under the strict tenant policy of ours: which namespaces their OperatorGroups may
 /// target, separated by commas; `*` for all.
 pub const ALLOWED_TARGETS: &str = "operators.coreos.com/allowed-target-namespaces";
+/// Start of the keys of ours on Subscriptions and InstallPlans.
+pub const OURS: &str = "olm-rs.dev/";
+/// On Subscriptions: names of CSVs, separated by commas; an InstallPlan that brings only these is
+/// approved.
+pub const APPROVE: &str = "olm-rs.dev/approve";
+/// On InstallPlans that Subscriptions approved: which ones, as JSON.
+pub const APPROVED_BY: &str = "olm-rs.dev/approved-by";
+/// On Subscriptions with manual approval, with value `Automatic`: the first InstallPlan needs none.
+pub const FIRST_INSTALL: &str = "olm-rs.dev/first-install";
 /// On CSVs, under the strict tenant policy of ours: shows that a CSV came from a global catalog.
 pub const ATTESTATION: &str = "operators.coreos.com/attestation";
 /// On OperatorGroups: how long a bundle unpack job may run (Go duration).

@@ -1,5 +1,23 @@
 //! Condition types, one module per kind. Types are wire contract: users and tools read them.
 
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
+
+/// Puts the condition in the place of the one of its type, or at the end. The transition time of a
+/// condition that is there stays while its status does.
+pub fn set_condition(conditions: &mut Vec<Condition>, desired: Condition) {
+    match conditions.iter_mut().find(|known| known.type_ == desired.type_) {
+        Some(known) => {
+            let since = known.last_transition_time.clone();
+            let is_same = known.status == desired.status;
+            *known = desired;
+            if is_same {
+                known.last_transition_time = since;
+            }
+        }
+        None => conditions.push(desired),
+    }
+}
+
 /// Conditions in `Subscription.status.conditions` (spec catalog-operator 2.1).
 pub mod subscription {
     /// A catalog that the Subscription may use is unhealthy, or the one it names is missing.
@@ -19,6 +37,9 @@ pub mod subscription {
     pub const BUNDLE_UNPACKING: &str = "BundleUnpacking";
     /// A bundle could not be unpacked.
     pub const BUNDLE_UNPACK_FAILED: &str = "BundleUnpackFailed";
+    /// An annotation of ours cannot be read, so that it declares nothing. v0 has no such
+    /// annotations.
+    pub const ANNOTATIONS_INVALID: &str = "AnnotationsInvalid";
     /// Package, channel or installed bundle is deprecated.
     pub const DEPRECATED: &str = "Deprecated";
     /// The package is deprecated.

@@ -103,10 +103,32 @@ pub fn component(operator: &str) -> Result<String, ComponentKeyError> {
     }
 }
 
+/// Whether an API server accepts the key of a component label. Names of packages come from catalogs
+/// and users.
+pub fn is_label_key(component: &str) -> bool {
+    let name = component.strip_prefix(COMPONENT_PREFIX).unwrap_or(component).as_bytes();
+    let inner = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.".contains(byte);
+    let at_end = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
+    name.len() <= NAME_LIMIT
+        && name.iter().all(inner)
+        && at_end(name.first())
+        && at_end(name.last())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use rstest::rstest;
+
+    #[rstest]
+    #[case("operators.coreos.com/3scale_A.my-ns", true)]
+    #[case("operators.coreos.com/a/b", false)]
+    #[case("operators.coreos.com/-a", false)]
+    #[case("operators.coreos.com/a.", false)]
+    #[case("operators.coreos.com/", false)]
+    fn keys_that_an_api_server_accepts(#[case] key: &str, #[case] accepted: bool) {
+        assert_eq!(is_label_key(key), accepted);
+    }
 
     #[rstest]
     #[case("poultry.farm", "operators.coreos.com/poultry.farm".to_owned())]

@@ -19,7 +19,6 @@ pub mod bundle;
 pub mod conditions;
 pub mod document;
 pub mod duration;
-pub mod finalizers;
 pub mod gvk;
 pub mod hash;
 pub mod image_ref;
@@ -28,3 +27,9 @@ pub mod owner;
 pub mod properties;
 pub mod reasons;
 pub mod version;
+
+/// Finalizers that OLM puts on objects.
+pub mod finalizers {
+    /// On CSVs: cluster-scoped children are removed before the CSV goes (spec olm-operator 1.9).
+    pub const CSV_CLEANUP: &str = "operators.coreos.com/csv-cleanup";
+}

@@ -25,7 +25,7 @@ pub const WORKSPACE: &str = "--workspace";
 
 /// Every feature but `jemalloc`, whose C sources take two minutes and which only an image needs.
 pub const FEATURES: &str = "--features=olm-operator/otlp,catalog-operator/otlp,olm-catalog/tools,\
-    olm-catalog/copy,olm-catalog/pull,olm-catalog/load";
+    olm-catalog/copy,olm-catalog/pull";
 
 /// Everything there is. A benchmark is named, because `--benches` would take every program for one.
 pub const EVERYTHING: [&str; 6] =

@@ -13,7 +13,7 @@ pub const MANIFEST: &str = "examples/Cargo.toml";
 const OURS: &str = "Cargo.lock";
 const THEIRS: &str = "examples/Cargo.lock";
 
-/// Takes our versions over, without asking anybody for newer ones.
+/// Takes our versions over, without asking a registry for newer ones.
 pub fn write() -> Result<()> {
     fs::copy(root().join(OURS), root().join(THEIRS)).context("cannot copy Cargo.lock")?;
     cargo_run(&["update", "--workspace", "--offline", "--quiet", "--manifest-path", MANIFEST])

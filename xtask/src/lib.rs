@@ -1,5 +1,5 @@
 //! What all developer commands share: the checkout, builds of its programs, and what is said
-//! meanwhile. It depends on next to nothing, because everybody waits for it first.
+//! meanwhile. It depends on next to nothing, because every command waits for it first.
 
 pub mod build;
 pub mod commands;

@@ -67,7 +67,7 @@ pub struct Args {
     pub packages_address: String,
 
     /// What unpacks bundle images: a Job for each, as in v0 (job), or the operator itself (process).
-    #[arg(long = "bundle-unpack", default_value = "job", value_parser = str::parse::<Unpacker>)]
+    #[arg(long = "bundle-unpack", default_value = "job", value_enum)]
     pub bundle_unpack: Unpacker,
 
     /// Registries (host, or host:port) that this process asks without TLS, separated by commas. Those
@@ -91,12 +91,12 @@ pub struct Args {
 
     /// How newer catalog images are found: a Pod pulls the image (pod), as in v0, or the registry is
     /// asked for the digest (digest).
-    #[arg(long = "catalog-polling", default_value = "pod", value_parser = str::parse::<CatalogPolling>)]
+    #[arg(long = "catalog-polling", default_value = "pod", value_enum)]
     pub catalog_polling: CatalogPolling,
 
     /// What a catalog that is away does to namespaces that see it: they wait (block), as in v0, or
     /// go on with what was read last (last-good).
-    #[arg(long = "unhealthy-catalogs", default_value = "last-good", value_parser = str::parse::<UnhealthyCatalogs>)]
+    #[arg(long = "unhealthy-catalogs", default_value = "last-good", value_enum)]
     pub unhealthy_catalogs: UnhealthyCatalogs,
 
     /// What a Subscription that cannot be met stops: only what depends on it (isolated), or its

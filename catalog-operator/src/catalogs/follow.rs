@@ -10,7 +10,7 @@ use tokio::sync::watch;
 use super::budget::{Budget, Part};
 use super::known::Known;
 use super::{CatalogChange, Listener};
-use crate::turns::Turns;
+use crate::slots::Slots;
 
 /// First pause after a catalog could not be loaded although its server answers.
 const RETRY_START: Duration = Duration::from_secs(1);
@@ -26,10 +26,10 @@ pub(super) async fn follow(
     known: Arc<Known>,
     budget: Arc<Budget>,
     listener: Listener,
-    turns: Turns,
+    slots: Slots,
 ) {
     let (status, pause) = (connection.status(), RETRY_START);
-    let mut follower = Follower { status, connection, known, budget, listener, turns, pause };
+    let mut follower = Follower { status, connection, known, budget, listener, slots, pause };
     let mut loaded = None;
     loop {
         let status = follower.note();
@@ -65,7 +65,7 @@ struct Follower {
     known: Arc<Known>,
     budget: Arc<Budget>,
     listener: Listener,
-    turns: Turns,
+    slots: Slots,
     pause: Duration,
 }
 
@@ -105,7 +105,7 @@ impl Follower {
         attempt
     }
 
-    /// What was read, if there is room for it.
+    /// What was read, if the memory budget allows it.
     fn keep(&self, read: CatalogSnapshot) -> Result<CatalogSnapshot, String> {
         let kept = self.budget.keep(self.connection.key(), Part::Content, read.bytes());
         kept.map(|()| read).map_err(|error| error.to_string())
@@ -113,10 +113,10 @@ impl Follower {
 
     /// What loading gives; nothing when the connection changes before.
     async fn result(&mut self) -> Option<Result<CatalogSnapshot, LoadError>> {
-        let (connection, turns) = (Arc::clone(&self.connection), self.turns.clone());
+        let (connection, slots) = (Arc::clone(&self.connection), self.slots.clone());
         // While others of its namespace are read, nothing is wrong with this one.
-        let _turn = tokio::select! {
-            turn = turns.wait(&connection.key().namespace) => turn,
+        let _slot = tokio::select! {
+            slot = slots.wait(&connection.key().namespace) => slot,
             _ = self.status.changed() => return None,
         };
         let load = connection.load();

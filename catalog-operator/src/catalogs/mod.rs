@@ -28,7 +28,7 @@ use tokio::time::{Instant, timeout_at};
 pub use budget::{Budget, BudgetLimits, OverBudget, Part};
 pub use policy::UnhealthyCatalogs;
 
-use crate::turns::{Most, Turns};
+use crate::slots::{Most, Slots};
 use served::Served;
 
 /// Catalogs that are read at the same time.
@@ -78,7 +78,7 @@ pub struct Catalogs {
     listener: Listener,
     unhealthy: UnhealthyCatalogs,
     budget: Arc<Budget>,
-    turns: Turns,
+    slots: Slots,
 }
 
 impl Catalogs {
@@ -108,7 +108,7 @@ impl Catalogs {
     /// The catalogs of this namespace are seen everywhere, and do not wait for others to be read.
     #[must_use]
     pub fn global_namespace(self, namespace: &str) -> Self {
-        Self { turns: Turns::new(namespace, READ_AT_ONCE), ..self }
+        Self { slots: Slots::new(namespace, READ_AT_ONCE), ..self }
     }
 
     /// The same with another way to connect.
@@ -126,7 +126,7 @@ impl Catalogs {
             listener: Arc::new(listener),
             unhealthy: UnhealthyCatalogs::default(),
             budget: Arc::new(Budget::new(BudgetLimits::default(), "")),
-            turns: Turns::new("", READ_AT_ONCE),
+            slots: Slots::new("", READ_AT_ONCE),
         }
     }
 
@@ -142,7 +142,7 @@ impl Catalogs {
             (self.connect)(key.clone(), address).inspect_err(|_| self.disconnect(key))?;
         let served = Served::new(address, connection, self.unhealthy);
         self.budget.release(key, Part::Content);
-        served.follow(Arc::clone(&self.budget), Arc::clone(&self.listener), self.turns.clone());
+        served.follow(Arc::clone(&self.budget), Arc::clone(&self.listener), self.slots.clone());
         self.served.insert(key.clone(), Some(served));
         Ok(())
     }
@@ -162,7 +162,7 @@ impl Catalogs {
         self.budget.release(key, Part::Content);
     }
 
-    /// Makes room for the packages of a catalog.
+    /// Frees memory for the packages of a catalog.
     ///
     /// # Errors
     /// There is not so much.

@@ -1,9 +1,9 @@
 //! What becomes of resolution while a catalog is away.
 
-use std::str::FromStr;
+use clap::ValueEnum;
 
 /// What resolution does about a catalog that cannot be read now (`--unhealthy-catalogs`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum UnhealthyCatalogs {
     /// A namespace that sees one resolves nothing, as in v0.
     Block,
@@ -15,17 +15,5 @@ pub enum UnhealthyCatalogs {
 impl UnhealthyCatalogs {
     pub(super) fn blocks(self) -> bool {
         self == Self::Block
-    }
-}
-
-impl FromStr for UnhealthyCatalogs {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match text {
-            "block" => Ok(Self::Block),
-            "last-good" => Ok(Self::LastGood),
-            _ => Err(format!("{text:?} is no policy, expected block or last-good")),
-        }
     }
 }

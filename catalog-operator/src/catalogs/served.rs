@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::budget::Budget;
 use super::known::Known;
 use super::{CatalogChange, Content, Listener, UnhealthyCatalogs, follow};
-use crate::turns::Turns;
+use crate::slots::Slots;
 
 /// A connection, what is known over it, and the task that keeps both current. Dropping it ends the
 /// task.
@@ -32,7 +32,7 @@ impl Served {
 
     /// Starts the task that keeps state and snapshot current. When it panics, the catalog says so until
     /// it was read again.
-    pub(super) fn follow(&self, budget: Arc<Budget>, listener: Listener, turns: Turns) {
+    pub(super) fn follow(&self, budget: Arc<Budget>, listener: Listener, slots: Slots) {
         let (connection, known) = (Arc::clone(&self.connection), Arc::clone(&self.known));
         let name = format!("follower of catalog {}", connection.key());
         let (lost, reported) = (Arc::clone(&connection), Arc::clone(&listener));
@@ -40,7 +40,7 @@ impl Served {
         let start = move || {
             let (connection, known) = (Arc::clone(&connection), Arc::clone(&known));
             let (budget, listener) = (Arc::clone(&budget), Arc::clone(&listener));
-            follow::follow(connection, known, budget, listener, turns.clone())
+            follow::follow(connection, known, budget, listener, slots.clone())
         };
         let task = restarted(&name, Pauses::default(), start, move |restart| {
             failed.note_failed(&restart.cause);

@@ -293,7 +293,7 @@ async fn bundles_of_one_plan_have_bounds_together() {
     assert!(refused.starts_with(expected), "{refused}");
 }
 
-/// Catalogs that never end take the turns of their namespace, and of no other.
+/// Catalogs that never end take the slots of their namespace, and of no other.
 #[tokio::test(start_paused = true)]
 async fn silent_catalogs_hold_up_their_namespace_alone() {
     let (sender, mut changes) = mpsc::unbounded_channel();
@@ -316,7 +316,7 @@ async fn silent_catalogs_hold_up_their_namespace_alone() {
     }
     assert_eq!(changes.recv().await.unwrap(), "b/x");
     let later = tokio::time::timeout(Duration::from_secs(60), changes.recv()).await;
-    assert!(later.is_err(), "{later:?} was read although its namespace has no turn left");
+    assert!(later.is_err(), "{later:?} was read although its namespace has no slot left");
     catalogs.forget(&CatalogKey::new("a", "silent1"));
     assert_eq!(changes.recv().await.unwrap(), "a/next");
 }

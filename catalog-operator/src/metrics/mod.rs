@@ -1,7 +1,6 @@
 //! Metrics with the names and labels of v0 (spec catalog-operator 8).
 
 mod abnormal;
-mod resolutions;
 mod syncs;
 
 use olm_kit::metrics::{Family, IntCounterVec, IntGaugeVec, Metrics, MetricsError};
@@ -9,8 +8,7 @@ use olm_kit::watch::Store;
 use olm_types::api::Subscription;
 
 pub use abnormal::AbnormalSubscriptions;
-pub use resolutions::ResolutionTimes;
-pub use syncs::SyncCounter;
+pub use syncs::{ResolutionTimes, SyncCounter};
 
 const READY: Family = Family::v0(
     "catalogsource_ready",

@@ -1,11 +1,12 @@
 //! `subscription_sync_total`: one series per Subscription, with what it is subscribed to.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use dashmap::DashMap;
 use kube::ResourceExt;
 use olm_kit::ObjectKey;
-use olm_kit::metrics::{Family, IntCounterVec, Metrics, MetricsError};
+use olm_kit::metrics::{Family, HistogramVec, IntCounterVec, Metrics, MetricsError, SummaryVec};
 use olm_types::api::Subscription;
 
 /// Labels are in the order of [`labels_of`].
@@ -62,6 +63,37 @@ fn labels_of(subscription: &Subscription) -> [String; 5] {
         // What is not set is not shown as the default.
         spec.install_plan_approval.map_or("", |approval| approval.as_str()).to_owned(),
     ]
+}
+
+const DURATION: Family = Family::v0(
+    "olm_resolution_duration_seconds",
+    "Seconds that a resolution took, by outcome: succeeded or failed",
+    &["outcome"],
+);
+const LATENCY: Family = Family::ours(
+    "olm_resolution_latency_seconds",
+    "Seconds that a resolution took, by outcome, as a histogram",
+    &["outcome"],
+);
+
+/// Both. Clones share them.
+#[derive(Clone)]
+pub struct ResolutionTimes {
+    summary: SummaryVec,
+    histogram: HistogramVec,
+}
+
+impl ResolutionTimes {
+    pub(super) fn register(metrics: &Metrics) -> Result<Self, MetricsError> {
+        Ok(Self { summary: metrics.summary(DURATION)?, histogram: metrics.histogram(LATENCY)? })
+    }
+
+    /// Counts a resolution.
+    pub fn observe(&self, took: Duration, succeeded: bool) {
+        let outcome = if succeeded { "succeeded" } else { "failed" };
+        self.summary.observe(&[outcome], took.as_secs_f64());
+        self.histogram.with_label_values(&[outcome]).observe(took.as_secs_f64());
+    }
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use olm_types::bundle::CatalogKey;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::kind;
+use super::{ICON, kind};
 
 /// Packages by catalog. Clones share them.
 #[derive(Clone)]
@@ -24,7 +24,7 @@ impl PackageCache {
     /// Nothing yet. Packages of `global_namespace` are seen from every namespace.
     pub fn new(global_namespace: &str) -> Self {
         Self {
-            kind: Arc::new(kind::kind()),
+            kind: Arc::new(kind()),
             global_namespace: global_namespace.into(),
             catalogs: Arc::default(),
         }
@@ -93,7 +93,7 @@ impl Resource for PackageCache {
     }
 
     fn subresource(&self, namespace: &str, name: &str, part: &str) -> Option<Subresource> {
-        if part != kind::ICON {
+        if part != ICON {
             return None;
         }
         let seen = self.find(namespace, name)?;

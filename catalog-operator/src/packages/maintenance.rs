@@ -17,7 +17,7 @@ use olm_kit::interpreter::Interpreter;
 use olm_kit::leader::Leadership;
 use olm_kit::tls::ServingIdentity;
 use olm_lifecycle::packages_api::{
-    API_SERVICE, Next, Observed, PREDECESSOR, SECRET, SERVICE, Serving, decide, store,
+    API_SERVICE, Decision, Observed, PREDECESSOR, SECRET, SERVICE, Serving, decide, store,
 };
 use olm_types::api::ClusterServiceVersion;
 use tokio::time::sleep;
@@ -89,25 +89,25 @@ impl Maintenance {
         let observed = self.observe().await?;
         match decide(&observed, clock::now()) {
             // Whoever deploys it wants it to work at once.
-            Next::Rest if observed.api_service.is_none() => Ok(NOTICE),
-            Next::Rest => Ok(REST),
+            Decision::Rest if observed.api_service.is_none() => Ok(NOTICE),
+            Decision::Rest => Ok(REST),
             // A follower shows what the leader issued and announced.
-            Next::Issue(_) | Next::Announce(_) | Next::TakeOver(_)
+            Decision::Issue(_) | Decision::Announce(_) | Decision::TakeOver(_)
                 if !self.leadership.is_leader() =>
             {
                 Ok(NOTICE)
             }
-            Next::Issue(order) => self.issue(&observed, &order).await,
-            Next::Announce(effect) => {
+            Decision::Issue(order) => self.issue(&observed, &order).await,
+            Decision::Announce(effect) => {
                 self.carry_out(&[effect]).await?;
                 Ok(if self.shown.is_some() { NOTICE } else { Duration::ZERO })
             }
-            Next::Show(serving) => {
+            Decision::Show(serving) => {
                 self.show(serving)?;
                 tracing::info!("the packages API shows a new certificate");
                 Ok(Duration::ZERO)
             }
-            Next::TakeOver(effects) => {
+            Decision::TakeOver(effects) => {
                 self.carry_out(&effects).await?;
                 tracing::info!(csv = PREDECESSOR, "the package server of OLM v0 was retired");
                 Ok(NOTICE)

@@ -35,8 +35,8 @@ const PASS: Duration = Duration::from_secs(120);
 /// When a catalog that was given up is asked again.
 const AGAIN: Duration = Duration::from_secs(300);
 
-/// Until it is tried again whether there is room for packages that are not shown.
-const ROOM: Duration = Duration::from_secs(300);
+/// Until it is tried again whether there is memory for packages that are not shown.
+const MEMORY_RETRY: Duration = Duration::from_secs(300);
 
 /// Packs the packages of catalogs.
 pub struct Refresh {
@@ -57,7 +57,7 @@ struct Made {
 }
 
 impl Made {
-    /// Adds a package if there is room for it.
+    /// Adds a package if there is memory for it.
     fn add(&mut self, catalogs: &Catalogs, key: &CatalogKey, package: &Arc<StoredPackage>) -> bool {
         let bytes = self.bytes.saturating_add(package.bytes());
         match catalogs.keep_packages(key, bytes) {
@@ -161,7 +161,7 @@ impl Refresh {
         self.packages.put(key.clone(), made.shown);
         self.catalogs.note_hidden(&key, made.hidden.clone());
         if made.hidden.is_some() {
-            return Conclusion::RequeueAfter(ROOM);
+            return Conclusion::RequeueAfter(MEMORY_RETRY);
         }
         self.made_of.insert(key, source);
         Conclusion::Done

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use olm_lifecycle::unpack::{Terms, lookup};
+use olm_lifecycle::unpack::{UnpackSettings, lookup};
 use olm_types::api::{BundleLookup, CatalogSource};
 
 use super::{BundleUnpacker, Cluster, Order, Progress, QUIET, UnpackError};
@@ -18,7 +18,7 @@ pub struct Bundles {
 }
 
 impl Bundles {
-    /// Brings the bundle of `lookup` one step nearer, on the terms of its OperatorGroup, and says
+    /// Brings the bundle of `lookup` one step nearer, with the settings of its OperatorGroup, and says
     /// where it stands.
     ///
     /// # Errors
@@ -26,14 +26,14 @@ impl Bundles {
     pub async fn unpack(
         &self,
         mut lookup: BundleLookup,
-        terms: &Terms,
+        settings: &UnpackSettings,
     ) -> Result<Progress, UnpackError> {
         let Some(catalog) = self.catalog(&lookup) else {
             lookup::note_missing_catalog(&mut lookup, clock::now());
             return Ok(Progress::awaited(lookup, None, QUIET));
         };
-        let timeout = terms.timeout_or(self.timeout);
-        let order = Order { lookup, catalog, timeout, retry_interval: terms.retry_interval };
+        let timeout = settings.timeout_or(self.timeout);
+        let order = Order { lookup, catalog, timeout, retry_interval: settings.retry_interval };
         self.unpacker.unpack(&self.cluster, order).await
     }
 

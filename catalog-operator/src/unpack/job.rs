@@ -11,7 +11,7 @@ use olm_effect::{Effect, Outcome};
 use olm_kit::controller::ReconcileError;
 use olm_lifecycle::unpack::job::{self, Images};
 use olm_lifecycle::unpack::lookup::{self, LookupState};
-use olm_lifecycle::unpack::{Attempts, Next, objects, waiting};
+use olm_lifecycle::unpack::{Attempts, JobDecision, objects, waiting};
 use olm_types::api::{BundleLookup, CatalogSource};
 use olm_types::hash::unpack_name;
 use olm_types::labels::BUNDLE_UNPACK_REF;
@@ -37,8 +37,8 @@ impl BundleUnpacker for JobUnpacker {
         ensure_account(cluster, &into).await?;
         let wanted = job::job(&into, &job_order(&order), &self.images);
         match attempts.next(&wanted, order.retry_interval, clock::now()) {
-            Next::Start(effect) => start(cluster, order.lookup, effect).await,
-            Next::Watch { job, cleanup, retry_in } => {
+            JobDecision::Start(effect) => start(cluster, order.lookup, effect).await,
+            JobDecision::Watch { job, cleanup, retry_in } => {
                 cluster.interpreter.act(&cleanup).await?;
                 watch(cluster, order.lookup, &into, &job, retry_in)
             }

@@ -11,11 +11,11 @@ mod digest;
 mod job;
 mod process;
 
-use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use clap::ValueEnum;
 use olm_kit::controller::ReconcileError;
 use olm_lifecycle::subscription::resolution::Awaited;
 use olm_lifecycle::unpack::UnpackedBundle;
@@ -84,28 +84,11 @@ pub enum UnpackError {
 }
 
 /// Which of the ways (`--bundle-unpack`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Unpacker {
     /// A Job per bundle.
     #[default]
     Job,
     /// This process.
     Process,
-}
-
-/// A word that names no way to unpack bundles.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} does not unpack bundles; `job` and `process` do")]
-pub struct UnknownUnpacker(String);
-
-impl FromStr for Unpacker {
-    type Err = UnknownUnpacker;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match text {
-            "job" => Ok(Self::Job),
-            "process" => Ok(Self::Process),
-            other => Err(UnknownUnpacker(other.to_owned())),
-        }
-    }
 }

@@ -12,7 +12,7 @@ use super::Parts;
 use crate::controllers::catalog_source::CatalogSources;
 use crate::controllers::cluster_operator::ClusterOperators;
 use crate::controllers::install_plan::{Calls, InstallPlans};
-use crate::controllers::resolution::{Resolutions, Rules, Unchanged};
+use crate::controllers::resolution::{Outcomes, Resolutions, Rules, Unchanged};
 use crate::controllers::subscription::Subscriptions;
 use crate::digest::{CatalogPolling, DigestSource};
 use crate::packages::Refresh;
@@ -62,7 +62,7 @@ impl Parts {
         }
     }
 
-    /// Who is asked for the digests of catalog images, if anybody is.
+    /// What is asked for the digests of catalog images, if anything is.
     fn digests(&self) -> Option<Arc<dyn DigestSource>> {
         (self.args.catalog_polling == CatalogPolling::Digest).then(|| {
             let registry = self.content.registry.clone();
@@ -97,6 +97,7 @@ impl Parts {
                 resolver: self.resolver.clone(),
             },
             complaints: DashMap::new(),
+            outcomes: Outcomes::default(),
             unchanged: Unchanged::default(),
             orphans: DashMap::new(),
         }

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use olm_catalog::snapshot::SnapshotSet;
-use olm_resolver::{Answer, Policy, Refusal, ResolutionRequest, ResolveError, Resolver};
+use olm_resolver::{Policy, Refusal, ResolutionOutcome, ResolutionRequest, ResolveError, Resolver};
 
 use objects::{Namespace, Objects};
 
@@ -40,18 +40,18 @@ fn report(folder: &Path, files: &[PathBuf]) -> Result<String> {
     Ok(text)
 }
 
-fn answer(name: &str, namespace: &Namespace, universe: &SnapshotSet) -> Answer {
+fn answer(name: &str, namespace: &Namespace, universe: &SnapshotSet) -> ResolutionOutcome {
     let request = ResolutionRequest {
         subscriptions: namespace.subscriptions.clone(),
         installed: namespace.installed.clone(),
         ..ResolutionRequest::new(name, universe)
     };
-    Resolver::default().answer(&request, Policy::Isolated)
+    Resolver::default().outcome(&request, Policy::Isolated)
 }
 
 /// A line for each bundle that the namespace would have, and for each group of Subscriptions that gets
 /// nothing; below it why.
-fn outcome(answer: &Answer) -> String {
+fn outcome(answer: &ResolutionOutcome) -> String {
     let mut text = String::new();
     for chosen in &answer.resolution.chosen {
         let entry = &chosen.entry;

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use super::flags::Flags;
-use super::reason::reason;
+use super::tree::reason;
 use super::tree::{Links, Rules, copy_tree, remove};
 
 const USAGE: &str = "\

@@ -12,9 +12,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use super::reason::reason;
-
-/// What everybody may do with a file, beside what its mode says: read it.
+/// What every user may do with a file, beside what its mode says: read it.
 const FILE_MODE: u32 = 0o644;
 /// The same for a folder: list it and go through.
 const FOLDER_MODE: u32 = 0o755;
@@ -221,4 +219,25 @@ fn set_mode(from: &Path, to: &Path, least: u32) -> Result<(), TreeError> {
     let mode = (source.permissions().mode() & RIGHTS) | least;
     fs::set_permissions(to, Permissions::from_mode(mode))
         .map_err(|error| io_error("change the mode of", to, error))
+}
+
+/// The text of an error without its number.
+pub(super) fn reason(error: &io::Error) -> String {
+    let text = error.to_string();
+    match text.rsplit_once(" (os error ") {
+        Some((reason, _)) => reason.to_owned(),
+        None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_left_out() {
+        let missing = File::open("/no/such/file").unwrap_err();
+        assert_eq!(reason(&missing), "No such file or directory");
+        assert_eq!(reason(&io::Error::other("of our own")), "of our own");
+    }
 }

@@ -12,7 +12,7 @@ use std::path::Path;
 use xxhash_rust::xxh3::Xxh3Default;
 
 use super::error::ReadError;
-use super::limits::ReadLimits;
+use super::read::ReadLimits;
 use super::walk::files;
 
 /// How much of a file is read at once, in bytes.

@@ -1,6 +1,9 @@
 //! Files that `.indexignore` files leave out, with the patterns of gitignore.
 //!
 //! Patterns count for files alone, below the folder of their file; the last one that fits decides.
+//!
+//! Not the crate `ignore`: it brings a walker of folders and engines for regular expressions, and compiles
+//! into them what strangers write; here a pattern is compared with a path part by part.
 
 use std::path::{Component, Path};
 

@@ -19,7 +19,6 @@ mod error;
 mod fields;
 mod graph;
 mod ignore;
-mod limits;
 mod model;
 mod names;
 mod pipeline;
@@ -28,18 +27,16 @@ mod properties;
 mod read;
 mod release;
 mod render;
+#[cfg(test)]
+mod tests;
 mod validate;
 mod walk;
 #[cfg(feature = "server")]
 mod yaml;
 
-#[cfg(test)]
-mod tests;
-
 use std::path::Path;
 
 use assemble::Assembler;
-pub use olm_types::image_ref;
 
 pub use blob::{
     Blob, BundleBlob, ChannelBlob, ChannelEntry, DeprecatedItem, DeprecationsBlob, Icon, Located,
@@ -50,14 +47,15 @@ pub use digest::SourceDigest;
 pub use error::{CatalogError, ReadError};
 pub use fields::FieldError;
 pub(crate) use fields::Fields;
-pub use limits::ReadLimits;
 pub use model::{Bundle, BundleContent, Catalog, Channel, Contents, Package};
 pub(crate) use names::{KEY_COMPONENT, is_key_component};
+pub use olm_types::image_ref;
 pub use problem::{Problem, Problems};
 pub use properties::TypedProperties;
-pub use read::read;
+pub use read::{ReadLimits, read};
 pub(crate) use render::MANIFESTS;
 pub use render::{Rendered, render};
+
 #[cfg(feature = "server")]
 pub(crate) use yaml::write_yaml;
 

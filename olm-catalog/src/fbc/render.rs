@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::blob::{Blob, Located, Meta};
 use super::error::CatalogError;
 use super::fields::FieldError;
-use super::limits::ReadLimits;
+use super::read::ReadLimits;
 use super::read::{Refusal, read_documents};
 
 /// Properties that come after all others.

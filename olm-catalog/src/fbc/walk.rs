@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::error::ReadError;
 use super::ignore::{IGNORE_FILE, IgnoreRules};
-use super::limits::ReadLimits;
+use super::read::ReadLimits;
 
 /// A file of a catalog.
 #[derive(Clone, Debug, PartialEq, Eq)]

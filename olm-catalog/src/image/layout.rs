@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 use olm_types::document::{Budget, json_as};
 use serde::Deserialize;
 
-use super::digest::{hex, is_sha256, verify};
-use super::labels::{CONFIG, labels as labels_of};
 use super::layer::{Used, apply_one};
+use super::manifest::{CONFIG, labels as labels_of};
 use super::manifest::{Descriptor, Manifest};
+use super::manifest::{hex, is_sha256, verify};
 use super::{Compression, ImageError, Labels, Limits, Tree, apply};
 
 /// The file by which a layout is known.

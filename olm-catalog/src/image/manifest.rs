@@ -1,7 +1,11 @@
-//! What an image is made of: manifests and lists of them (OCI image specification, Docker schema 2).
+//! What an image is made of: manifests and lists of them, configs with labels, and the digests by which
+//! they are named (OCI image specification, Docker schema 2).
+
+use std::collections::BTreeMap;
 
 use olm_types::document::{Budget, DocumentError, json_as};
 use serde::Deserialize;
+use sha2::{Digest, Sha256};
 
 use super::{Compression, ImageError, Limits};
 
@@ -127,6 +131,60 @@ fn chosen(manifests: &[Descriptor]) -> Result<String, String> {
     };
     let found = manifests.iter().find(ours).or(manifests.first());
     found.map(|one| one.digest.clone()).ok_or_else(|| "it lists no manifest".to_owned())
+}
+
+/// Most bytes of a config.
+pub(super) const CONFIG: u64 = 4 << 20;
+
+/// Labels of an image, by name.
+pub type Labels = BTreeMap<String, String>;
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Config {
+    config: Option<Execution>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Execution {
+    #[serde(rename = "Labels")]
+    labels: Option<Labels>,
+}
+
+/// The labels in a config.
+pub(super) fn labels(config: &[u8]) -> Result<Labels, ImageError> {
+    let parsed: Config = json_as(config, &Budget::PROPERTY).map_err(|error| {
+        let what = "the image's config".to_owned();
+        ImageError::Malformed { what, why: error.to_string() }
+    })?;
+    Ok(parsed.config.unwrap_or_default().labels.unwrap_or_default())
+}
+
+/// Refuses bytes that are not what their digest says. `what` they are is for the message.
+pub(super) fn verify(what: &str, expected: &str, bytes: &[u8]) -> Result<(), ImageError> {
+    let found = digest_of(bytes);
+    if found == expected {
+        return Ok(());
+    }
+    Err(ImageError::Digest { what: what.to_owned(), expected: expected.to_owned(), found })
+}
+
+/// `sha256:` and 64 hexadecimal digits.
+pub(super) fn digest_of(bytes: &[u8]) -> String {
+    let digest = Sha256::digest(bytes);
+    let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("sha256:{hex}")
+}
+
+/// A digest becomes part of an address: it must not be anything else.
+pub(super) fn is_sha256(text: &str) -> bool {
+    hex(text).is_some_and(|hex| hex.len() == 64 && hex.bytes().all(|byte| byte.is_ascii_hexdigit()))
+}
+
+/// The digits of a digest.
+pub(super) fn hex(digest: &str) -> Option<&str> {
+    digest.strip_prefix("sha256:")
 }
 
 #[cfg(test)]

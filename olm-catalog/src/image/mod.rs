@@ -10,9 +10,7 @@
 
 #[cfg(feature = "pull")]
 mod credentials;
-mod digest;
 mod error;
-mod labels;
 mod layer;
 mod layout;
 mod limits;
@@ -27,18 +25,19 @@ mod registry;
 mod tests;
 mod tree;
 
-#[cfg(feature = "pull")]
-pub use credentials::{CredentialError, Credentials, Keychain};
 pub use error::{ImageError, LayerError};
-pub use labels::Labels;
 pub use layer::{Compression, apply};
 pub(crate) use layout::is_image;
 pub use layout::{labels as labels_on_disk, open};
 pub use limits::Limits;
+pub use manifest::Labels;
+pub use tree::{Tree, Unreadable};
+
+#[cfg(feature = "pull")]
+pub use credentials::{CredentialError, Credentials, Keychain};
 #[cfg(feature = "pull")]
 pub use pull::{labels, pull};
 #[cfg(feature = "pull")]
 pub use reference::{ImageReference, ReferenceError};
 #[cfg(feature = "pull")]
 pub use registry::Registry;
-pub use tree::{Tree, Unreadable};

@@ -2,8 +2,8 @@
 
 use olm_tasks::blocking;
 
-use super::labels::{CONFIG, labels as labels_of};
 use super::layer::{Used, apply_one};
+use super::manifest::{CONFIG, labels as labels_of};
 use super::manifest::{Descriptor, Manifest};
 use super::registry::Session;
 use super::{ImageError, ImageReference, Keychain, Labels, Limits, Registry, Tree};

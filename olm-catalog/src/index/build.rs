@@ -13,7 +13,7 @@ use super::storage::{Span, Writer};
 use super::table::{
     BundleRow, ChannelRow, EntryRow, ManifestRow, PackageRow, PresentationRow, Table,
 };
-use super::{manifests, metas, record};
+use super::{manifests, record};
 use crate::fbc::{
     self, Blob, Bundle, BundleContent, Catalog, CatalogError, Channel, Contents, Located, Meta,
     Package, PackageBlob, ReadLimits, SourceDigest,
@@ -83,7 +83,7 @@ impl Contents for Builder {
     }
 
     fn meta(&mut self, meta: Meta) -> io::Result<()> {
-        let span = self.writer.append(&metas::message(meta.value).encode_to_vec())?;
+        let span = self.writer.append(&record::struct_message(meta.value).encode_to_vec())?;
         self.metas.entry(meta.schema).or_default().entry(meta.package).or_default().push(span);
         Ok(())
     }

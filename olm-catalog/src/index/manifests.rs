@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::answer::Answer;
 use super::csv_metadata;
+use super::encoded::EncodedMessage;
 use super::storage::{Span, Storage, Writer};
 use super::table::{CsvRow, ManifestRow, PresentationRow};
 use crate::fbc::{Bundle, BundleContent, PackageBlob};
@@ -69,7 +69,7 @@ impl ManifestRow {
         &self,
         package: &PresentationRow,
         storage: &Arc<Storage>,
-        answer: &mut Answer<proto::Bundle>,
+        answer: &mut EncodedMessage<proto::Bundle>,
     ) {
         let mut text = |field, parts: &[Span]| {
             answer.hold(header(field, parts.iter().map(|part| part.len()).sum()));

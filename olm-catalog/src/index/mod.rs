@@ -5,32 +5,31 @@
 //! kept once, however many channels it is in; a channel adds its edges. Answers are messages of
 //! the protocol, with the semantics of spec catalog-operator 6.2.
 
-mod answer;
 mod build;
 mod csv_metadata;
+mod encoded;
 mod error;
 mod manifests;
-mod metas;
 mod providers;
 mod record;
 mod replacements;
-mod single;
 mod storage;
 mod table;
 
 use std::fs::File;
 use std::sync::Arc;
 
-pub use answer::Answer;
-pub use error::{IndexError, QueryError};
 use prost::Message;
 use prost_types::Struct;
+use storage::{Span, Storage};
+use table::{BundleRow, ChannelRow, EntryRow, PackageRow, Table};
 
 use crate::fbc::SourceDigest;
 use crate::registry::proto;
-pub use single::single_bundle;
-use storage::{Span, Storage};
-use table::{BundleRow, ChannelRow, EntryRow, PackageRow, Table};
+
+pub use encoded::EncodedMessage;
+pub use error::{IndexError, QueryError};
+pub use record::single_bundle;
 
 /// A catalog, ready to be asked.
 #[derive(Debug)]
@@ -107,7 +106,7 @@ impl Index {
 
     /// An entry by its place in the listing (by channel, package, name), if there is one. Manifests
     /// are there only when the bundle has no image.
-    pub fn listed(&self, place: usize) -> Option<Answer<proto::Bundle>> {
+    pub fn listed(&self, place: usize) -> Option<EncodedMessage<proto::Bundle>> {
         let found = self.at(*self.listing.get(place)?)?;
         let mut answer = self.without_manifests(&found);
         if found.bundle.is_without_image {
@@ -126,7 +125,7 @@ impl Index {
         package: &str,
         channel: &str,
         name: &str,
-    ) -> Result<Answer<proto::Bundle>, QueryError> {
+    ) -> Result<EncodedMessage<proto::Bundle>, QueryError> {
         let row = self.package_row(package)?;
         let channel = channel_row(row, channel)?;
         let missing = || QueryError::NoBundle {
@@ -143,7 +142,11 @@ impl Index {
     ///
     /// # Errors
     /// There is no such package or channel.
-    pub fn head(&self, package: &str, channel: &str) -> Result<Answer<proto::Bundle>, QueryError> {
+    pub fn head(
+        &self,
+        package: &str,
+        channel: &str,
+    ) -> Result<EncodedMessage<proto::Bundle>, QueryError> {
         let head = channel_row(self.package_row(package)?, channel)?.head.as_str();
         self.bundle(package, channel, head)
     }
@@ -154,9 +157,14 @@ impl Index {
     }
 
     /// One of these blobs, if there is one, by its place in catalog order.
-    pub fn meta(&self, schema: &str, package: &str, place: usize) -> Option<Answer<Struct>> {
+    pub fn meta(
+        &self,
+        schema: &str,
+        package: &str,
+        place: usize,
+    ) -> Option<EncodedMessage<Struct>> {
         let span = self.meta_spans(schema, package).get(place)?;
-        let mut answer = Answer::default();
+        let mut answer = EncodedMessage::default();
         answer.store(&self.storage, *span);
         Some(answer)
     }
@@ -179,21 +187,21 @@ impl Index {
     }
 
     /// With manifests and without edges.
-    fn whole(&self, found: &Found<'_>) -> Answer<proto::Bundle> {
+    fn whole(&self, found: &Found<'_>) -> EncodedMessage<proto::Bundle> {
         let mut answer = self.without_manifests(found);
         self.add_manifests(found, &mut answer);
         answer
     }
 
     /// Without manifests and edges.
-    fn without_manifests(&self, found: &Found<'_>) -> Answer<proto::Bundle> {
-        let mut answer = Answer::default();
+    fn without_manifests(&self, found: &Found<'_>) -> EncodedMessage<proto::Bundle> {
+        let mut answer = EncodedMessage::default();
         answer.store(&self.storage, found.bundle.listed);
         answer.hold(entry_fields(found).encode_to_vec());
         answer
     }
 
-    fn add_manifests(&self, found: &Found<'_>, answer: &mut Answer<proto::Bundle>) {
+    fn add_manifests(&self, found: &Found<'_>, answer: &mut EncodedMessage<proto::Bundle>) {
         found.bundle.manifests.give(&found.package.presentation, &self.storage, answer);
     }
 }

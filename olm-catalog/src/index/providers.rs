@@ -3,7 +3,7 @@
 use olm_types::gvk::Gvk;
 
 use super::table::{ChannelRow, EntryRow, PackageRow};
-use super::{Answer, Index, QueryError};
+use super::{EncodedMessage, Index, QueryError};
 use crate::registry::proto;
 
 impl Index {
@@ -33,7 +33,7 @@ impl Index {
     ///
     /// # Errors
     /// No channel head provides it, or none of a default channel.
-    pub fn default_provider(&self, api: &Gvk) -> Result<Answer<proto::Bundle>, QueryError> {
+    pub fn default_provider(&self, api: &Gvk) -> Result<EncodedMessage<proto::Bundle>, QueryError> {
         let rows = self.heads_that_provide(api)?;
         let default = rows.iter().find(|row| {
             let package = self.table.package(&row.package_name);

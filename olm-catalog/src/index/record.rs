@@ -1,10 +1,13 @@
 //! Bundles as records of an index and as messages of the protocol.
 
 use olm_types::gvk::Gvk;
+use prost_types::value::Kind;
+use prost_types::{ListValue, Struct};
 use serde_json::{Value, json};
 
+use super::csv_metadata;
 use super::table::EntryRow;
-use crate::fbc::{Bundle, BundleContent, RawProperty};
+use crate::fbc::{self, Bundle, BundleBlob, BundleContent, Located, Problems, RawProperty};
 use crate::registry::proto;
 
 /// What a listing shows of a bundle with an image, without anything that belongs to a channel.
@@ -77,4 +80,52 @@ fn dependencies(content: &BundleContent) -> Vec<proto::Dependency> {
         dependencies.push(proto::Dependency { r#type: kind.to_owned(), value });
     }
     dependencies
+}
+
+/// A blob as a message; what is no object is empty. Its depth is bounded by the parser it came
+/// from.
+pub(super) fn struct_message(blob: Value) -> Struct {
+    match value(blob).kind {
+        Some(Kind::StructValue(message)) => message,
+        _ => Struct::default(),
+    }
+}
+
+fn value(json: Value) -> prost_types::Value {
+    let kind = match json {
+        Value::Null => Kind::NullValue(0),
+        Value::Bool(flag) => Kind::BoolValue(flag),
+        Value::Number(number) => Kind::NumberValue(number.as_f64().unwrap_or_default()),
+        Value::String(text) => Kind::StringValue(text),
+        Value::Array(items) => {
+            Kind::ListValue(ListValue { values: items.into_iter().map(value).collect() })
+        }
+        Value::Object(fields) => {
+            let fields = fields.into_iter().map(|(name, field)| (name, value(field))).collect();
+            Kind::StructValue(Struct { fields })
+        }
+    };
+    prost_types::Value { kind: Some(kind) }
+}
+
+/// The message of a bundle that is in no channel: without the fields that a channel gives it, with
+/// its manifests.
+///
+/// # Errors
+/// Something is wrong with the bundle; all of it is reported.
+pub fn single_bundle(blob: Located<BundleBlob>) -> Result<proto::Bundle, Problems> {
+    let package = blob.item.package.clone();
+    let mut problems = Problems::default();
+    let read = fbc::read_bundle(blob, &mut problems);
+    let Some((bundle, content)) = read.filter(|_| problems.is_empty()) else {
+        return Err(problems);
+    };
+    let mut message = listed(&package, &bundle, &content);
+    let made = csv_metadata::csv(&bundle, &content).map(|made| made.front + &made.back);
+    message.object = content.objects;
+    if let (Some(csv), true) = (&made, message.object.is_empty()) {
+        message.object.push(csv.clone());
+    }
+    message.csv_json = made.or(content.csv).unwrap_or_default();
+    Ok(message)
 }

@@ -1,6 +1,6 @@
 //! Which entries make a bundle obsolete.
 
-use super::{Answer, Found, Index, QueryError, channel_row};
+use super::{EncodedMessage, Found, Index, QueryError, channel_row};
 use crate::registry::proto;
 
 impl Index {
@@ -36,7 +36,7 @@ impl Index {
         name: &str,
         package: &str,
         channel: &str,
-    ) -> Result<Answer<proto::Bundle>, QueryError> {
+    ) -> Result<EncodedMessage<proto::Bundle>, QueryError> {
         let unknown = || QueryError::NoReplacedPackage(package.to_owned());
         let row = self.table.package(package).ok_or_else(unknown)?;
         let channel = channel_row(row, channel)?;

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::io::Read;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use flate2::Compression;
 use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
@@ -10,8 +12,6 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use olm_types::api::PackageManifest;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-
-use super::icon::{self, Icon};
 
 /// What a label takes beside its bytes.
 const ALLOCATIONS: usize = 48;
@@ -44,7 +44,7 @@ impl StoredPackage {
     /// # Errors
     /// The package cannot be written as JSON.
     pub fn new(mut package: PackageManifest) -> Result<Self, StoredError> {
-        let icon = icon::icon(&package);
+        let icon = icon(&package);
         let mut status = package.status.take().unwrap_or_default();
         for description in
             status.channels.iter_mut().filter_map(|one| one.current_csv_desc.as_mut())
@@ -121,4 +121,36 @@ impl StoredPackage {
         text.push('}');
         Ok(RawValue::from_string(text)?)
     }
+}
+
+/// A picture as it is served.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Icon {
+    /// Its media type, for example `image/png`.
+    pub media_type: String,
+    /// Its bytes.
+    pub data: Box<[u8]>,
+    /// Which version of it this is, quoted as HTTP wants it: `"<package>.<channel>.<csv>"`.
+    pub etag: String,
+}
+
+/// What packages without a picture show: a plain box.
+pub const DEFAULT_ICON: &str = concat!(
+    r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64">"##,
+    r##"<path fill="#d1d1d1" d="M32 4 58 18v28L32 60 6 46V18z"/>"##,
+    r##"<path fill="none" stroke="#8d8d8f" stroke-width="3" d="M6 18l26 14 26-14M32 32v28"/></svg>"##,
+);
+
+/// The first picture of the CSV at the head of the default channel. Data that is no base64 is no
+/// picture.
+pub(super) fn icon(package: &PackageManifest) -> Option<Icon> {
+    let status = package.status.as_ref()?;
+    let channel = status.channels.iter().find(|channel| channel.name == status.default_channel)?;
+    let icon = channel.current_csv_desc.as_ref()?.icon.first()?;
+    let data = STANDARD.decode(icon.base64data.as_bytes()).ok()?;
+    Some(Icon {
+        media_type: icon.mediatype.clone(),
+        data: data.into(),
+        etag: format!("\"{}.{}.{}\"", status.package_name, channel.name, channel.current_csv),
+    })
 }

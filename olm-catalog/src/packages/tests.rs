@@ -197,7 +197,7 @@ fn deprecations_are_passed_on() {
     let mut old = Entry::clone(&entry("alpha", "a", "1.0.0", &[]));
     old.deprecations.bundle = Some("bundle".into());
     let status = made(&summary, &[Arc::new(old)], &heads(&["a"])).status.unwrap();
-    let said = |one: &Option<olm_types::api::Deprecation>| one.clone().unwrap().message;
+    let said = |one: &Option<Deprecation>| one.clone().unwrap().message;
     assert_eq!(said(&status.deprecation), "package");
     assert_eq!(said(&status.channels[0].deprecation), "channel");
     assert_eq!(said(&status.channels[0].entries[0].deprecation), "bundle");
@@ -231,7 +231,7 @@ fn bad_heads_say_what_is_wrong(#[case] text: &str, #[case] expected: &str) {
 
 /// Every channel shows the CSV at its head: a thousand channels with one head are a thousand copies.
 #[test]
-fn a_package_shows_what_there_is_room_for() {
+fn a_package_shows_what_fits() {
     let large = Head { bytes: SHOWN_BYTES / 2, ..csv("h", json!({})) };
     let heads: Heads = [("h".into(), large)].into();
     let names: Vec<String> = (0..1_000).map(|number| format!("c{number:03}")).collect();

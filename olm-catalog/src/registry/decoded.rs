@@ -9,7 +9,7 @@ use prost::encoding::{DecodeContext, decode_key, skip_field};
 
 use super::proto::{Bundle, Channel, Dependency, GroupVersionKind, Package, Property};
 
-/// A list may have room for twice its elements while it grows.
+/// A list may have capacity for twice its elements while it grows.
 const GROWTH: usize = 2;
 
 /// What the texts of an element take at least beside their bytes.

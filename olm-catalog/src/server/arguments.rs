@@ -26,7 +26,7 @@ pub struct Registries {
     #[arg(long, global = true, hide = true, num_args = 0..=1, default_missing_value = "true")]
     #[arg(require_equals = true, default_value_t = false)]
     pub skip_tls: bool,
-    /// Pull images from registries whatever their certificates: what comes may come from anybody
+    /// Pull images from registries whatever their certificates: what comes may come from any server
     #[arg(long, global = true, hide = cfg!(not(feature = "pull")), num_args = 0..=1)]
     #[arg(default_missing_value = "true", require_equals = true, default_value_t = false)]
     pub skip_tls_verify: bool,
@@ -83,7 +83,7 @@ pub struct Serve {
     #[arg(long, num_args = 0..=1, default_missing_value = "true", require_equals = true)]
     pub cache_enforce_integrity: Option<bool>,
     /// File that receives the error with which the server ends
-    #[arg(short, long, default_value = super::termination::DEFAULT)]
+    #[arg(short, long, default_value = super::serve::TERMINATION_LOG)]
     pub termination_log: PathBuf,
     /// Accepted as by opm; this server has no profiles to serve
     #[arg(long, default_value = "localhost:6060", hide_default_value = true)]

@@ -1,7 +1,9 @@
 //! `serve`: an index, a listener, and a server until a signal comes.
 
-use std::io::IsTerminal;
+use std::fs::OpenOptions;
+use std::io::{IsTerminal, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -13,7 +15,6 @@ use tracing_subscriber::EnvFilter;
 
 use super::arguments::Serve;
 use super::cache::Plan;
-use super::termination;
 use crate::fbc::ReadLimits;
 use crate::registry::server::{ServerOptions, Source, serve};
 
@@ -24,7 +25,7 @@ pub(super) async fn run(arguments: Serve) -> Result<()> {
     let termination_log = arguments.termination_log.clone();
     let ended = serve_directory(arguments).await;
     if let Err(error) = &ended {
-        termination::write(&termination_log, &format!("{error:#}\n"));
+        write_termination_log(&termination_log, &format!("{error:#}\n"));
     }
     ended
 }
@@ -103,4 +104,22 @@ pub(crate) fn log(debug: bool) {
         .with_ansi(std::io::stderr().is_terminal())
         .with_writer(std::io::stderr)
         .init();
+}
+
+/// Where it is by default. It exists in containers, and is not made elsewhere.
+pub(crate) const TERMINATION_LOG: &str = "/dev/termination-log";
+
+/// Longest text that Kubernetes takes, in bytes.
+const LONGEST: usize = 4096;
+
+/// Writes the reason. That it cannot be written is logged and no more.
+pub(crate) fn write_termination_log(log: &Path, reason: &str) {
+    let end = (0..=reason.len().min(LONGEST)).rev().find(|end| reason.is_char_boundary(*end));
+    let reason = reason.get(..end.unwrap_or_default()).unwrap_or_default();
+    let mut options = OpenOptions::new();
+    options.write(true).truncate(true).create(log != Path::new(TERMINATION_LOG));
+    let written = options.open(log).and_then(|mut file| file.write_all(reason.as_bytes()));
+    if let Err(error) = written {
+        tracing::debug!(log = %log.display(), %error, "no termination log is written");
+    }
 }

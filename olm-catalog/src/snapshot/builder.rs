@@ -12,7 +12,7 @@ use olm_types::bundle::{CatalogKey, Entry};
 
 use super::catalog::{CatalogSnapshot, ChannelSummary, PackageSummary, SkippedBundle};
 use super::intern::Interner;
-use super::limits::{LimitExceeded, SnapshotLimits};
+use super::{LimitExceeded, SnapshotLimits};
 use super::{convert, cost};
 use crate::registry::decoded::{bundle_bytes, package_bytes};
 use crate::registry::proto;

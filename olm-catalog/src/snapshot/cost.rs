@@ -10,7 +10,7 @@ use super::catalog::{ChannelSummary, PackageSummary};
 /// An allocation, with its place in a map.
 const ALLOCATION: usize = 48;
 
-/// A position in an index, with the room that its list grows by.
+/// A position in an index, with the capacity that its list grows by.
 const POSITION: usize = 2 * size_of::<usize>();
 
 /// A key of an index: an API in three texts, or a label.

@@ -7,12 +7,10 @@
 //!
 //! The rules are pure: [`crate::bundle::config_map`] and [`legacy`].
 
-mod alpha;
 mod cluster;
 mod config_map_server;
 mod extract;
 pub mod legacy;
 
-pub use alpha::Alpha;
 pub use config_map_server::ConfigMapServer;
-pub use extract::{Extract, FolderError, read_folder};
+pub use extract::{Alpha, Extract, FolderError, read_folder};

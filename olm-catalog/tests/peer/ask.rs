@@ -10,7 +10,7 @@ use tonic::transport::{Channel, Endpoint};
 use tonic::{Code, Request, Response, Status, Streaming};
 
 /// An answer, or code and message of a refusal.
-pub type Answer<T> = Result<T, (Code, String)>;
+pub type CallResult<T> = Result<T, (Code, String)>;
 
 /// Largest answer that is read, in bytes.
 const ANSWER: usize = 128 << 20;
@@ -35,19 +35,22 @@ impl Asking {
         }
     }
 
-    pub async fn packages(&mut self) -> Answer<Vec<proto::PackageName>> {
+    pub async fn packages(&mut self) -> CallResult<Vec<proto::PackageName>> {
         rows(self.registry.list_packages(proto::ListPackageRequest {}).await).await
     }
 
-    pub async fn bundles(&mut self) -> Answer<Vec<proto::Bundle>> {
+    pub async fn bundles(&mut self) -> CallResult<Vec<proto::Bundle>> {
         rows(self.registry.list_bundles(proto::ListBundlesRequest {}).await).await
     }
 
-    pub async fn package(&mut self, name: &str) -> Answer<proto::Package> {
+    pub async fn package(&mut self, name: &str) -> CallResult<proto::Package> {
         one(self.registry.get_package(proto::GetPackageRequest { name: name.into() }).await)
     }
 
-    pub async fn bundle(&mut self, [package, channel, name]: [&str; 3]) -> Answer<proto::Bundle> {
+    pub async fn bundle(
+        &mut self,
+        [package, channel, name]: [&str; 3],
+    ) -> CallResult<proto::Bundle> {
         let request = proto::GetBundleRequest {
             pkg_name: package.into(),
             channel_name: channel.into(),
@@ -58,7 +61,7 @@ impl Asking {
 
     // Deprecated, and called by the package server of v0 all the same.
     #[allow(deprecated)]
-    pub async fn head(&mut self, [package, channel]: [&str; 2]) -> Answer<proto::Bundle> {
+    pub async fn head(&mut self, [package, channel]: [&str; 2]) -> CallResult<proto::Bundle> {
         let request = proto::GetBundleInChannelRequest {
             pkg_name: package.into(),
             channel_name: channel.into(),
@@ -66,7 +69,7 @@ impl Asking {
         one(self.registry.get_bundle_for_channel(request).await)
     }
 
-    pub async fn that_replace(&mut self, name: &str) -> Answer<Vec<proto::ChannelEntry>> {
+    pub async fn that_replace(&mut self, name: &str) -> CallResult<Vec<proto::ChannelEntry>> {
         let request = proto::GetAllReplacementsRequest { csv_name: name.into() };
         rows(self.registry.get_channel_entries_that_replace(request).await).await
     }
@@ -74,7 +77,7 @@ impl Asking {
     pub async fn replacement(
         &mut self,
         [package, channel, name]: [&str; 3],
-    ) -> Answer<proto::Bundle> {
+    ) -> CallResult<proto::Bundle> {
         let request = proto::GetReplacementRequest {
             csv_name: name.into(),
             pkg_name: package.into(),
@@ -83,21 +86,21 @@ impl Asking {
         one(self.registry.get_bundle_that_replaces(request).await)
     }
 
-    pub async fn that_provide(&mut self, api: &Api) -> Answer<Vec<proto::ChannelEntry>> {
+    pub async fn that_provide(&mut self, api: &Api) -> CallResult<Vec<proto::ChannelEntry>> {
         let (group, version, kind) = api.clone();
         let plural = String::new();
         let request = proto::GetAllProvidersRequest { group, version, kind, plural };
         rows(self.registry.get_channel_entries_that_provide(request).await).await
     }
 
-    pub async fn heads_that_provide(&mut self, api: &Api) -> Answer<Vec<proto::ChannelEntry>> {
+    pub async fn heads_that_provide(&mut self, api: &Api) -> CallResult<Vec<proto::ChannelEntry>> {
         let (group, version, kind) = api.clone();
         let plural = String::new();
         let request = proto::GetLatestProvidersRequest { group, version, kind, plural };
         rows(self.registry.get_latest_channel_entries_that_provide(request).await).await
     }
 
-    pub async fn default_provider(&mut self, api: &Api) -> Answer<proto::Bundle> {
+    pub async fn default_provider(&mut self, api: &Api) -> CallResult<proto::Bundle> {
         let (group, version, kind) = api.clone();
         let plural = String::new();
         let request = proto::GetDefaultProviderRequest { group, version, kind, plural };
@@ -109,7 +112,7 @@ impl Asking {
         schema: &str,
         package: &str,
         acknowledged: bool,
-    ) -> Answer<Vec<prost_types::Struct>> {
+    ) -> CallResult<Vec<prost_types::Struct>> {
         let mut request = Request::new(proto::ExperimentalListPackageCustomSchemasRequest {
             schema: schema.into(),
             package_name: package.into(),
@@ -122,11 +125,11 @@ impl Asking {
     }
 }
 
-fn one<T>(answer: Result<Response<T>, Status>) -> Answer<T> {
+fn one<T>(answer: Result<Response<T>, Status>) -> CallResult<T> {
     answer.map(Response::into_inner).map_err(|status| failure(&status))
 }
 
-async fn rows<T>(answer: Result<Response<Streaming<T>>, Status>) -> Answer<Vec<T>> {
+async fn rows<T>(answer: Result<Response<Streaming<T>>, Status>) -> CallResult<Vec<T>> {
     match answer {
         Ok(stream) => stream.into_inner().try_collect().await.map_err(|status| failure(&status)),
         Err(status) => Err(failure(&status)),

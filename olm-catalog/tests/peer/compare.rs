@@ -12,7 +12,7 @@ use std::net::SocketAddr;
 use olm_catalog::registry::proto;
 use serde_json::Value;
 
-use super::ask::{Answer, Api, Asking};
+use super::ask::{Api, Asking, CallResult};
 
 /// Two servers, and how many answers were the same.
 struct Pair {
@@ -149,7 +149,12 @@ impl Pair {
         self.same("custom schemas, not acknowledged", ours, theirs);
     }
 
-    fn same<T: PartialEq + Debug>(&mut self, what: &str, ours: Answer<T>, theirs: Answer<T>) {
+    fn same<T: PartialEq + Debug>(
+        &mut self,
+        what: &str,
+        ours: CallResult<T>,
+        theirs: CallResult<T>,
+    ) {
         assert!(ours == theirs, "{what}\n ours:   {ours:#?}\n theirs: {theirs:#?}");
         self.compared += 1;
     }
@@ -157,10 +162,10 @@ impl Pair {
     fn same_bundle(
         &mut self,
         what: &str,
-        ours: Answer<proto::Bundle>,
-        theirs: Answer<proto::Bundle>,
+        ours: CallResult<proto::Bundle>,
+        theirs: CallResult<proto::Bundle>,
     ) {
-        let csvs = |answer: &Answer<proto::Bundle>| {
+        let csvs = |answer: &CallResult<proto::Bundle>| {
             let bundle = answer.as_ref().ok()?;
             Some((bundle.csv_json.clone(), bundle.object.clone()))
         };
@@ -193,7 +198,7 @@ fn obsolete(bundle: &proto::Bundle) -> impl Iterator<Item = &str> {
     std::iter::once(&bundle.replaces).chain(&bundle.skips).map(String::as_str)
 }
 
-fn sorted(answer: Answer<Vec<proto::ChannelEntry>>) -> Answer<Vec<proto::ChannelEntry>> {
+fn sorted(answer: CallResult<Vec<proto::ChannelEntry>>) -> CallResult<Vec<proto::ChannelEntry>> {
     answer.map(|mut rows| {
         let key = |row: &proto::ChannelEntry| format!("{row:?}");
         rows.sort_by_key(key);
@@ -201,7 +206,7 @@ fn sorted(answer: Answer<Vec<proto::ChannelEntry>>) -> Answer<Vec<proto::Channel
     })
 }
 
-fn by_text<T: Debug>(answer: Answer<Vec<T>>) -> Answer<Vec<String>> {
+fn by_text<T: Debug>(answer: CallResult<Vec<T>>) -> CallResult<Vec<String>> {
     answer.map(|rows| {
         let mut texts: Vec<_> = rows.iter().map(|row| format!("{row:?}")).collect();
         texts.sort();
@@ -210,7 +215,7 @@ fn by_text<T: Debug>(answer: Answer<Vec<T>>) -> Answer<Vec<String>> {
 }
 
 /// The bundle with its CSV and objects as JSON without zero values.
-fn with_plain_csv(answer: Answer<proto::Bundle>) -> Answer<proto::Bundle> {
+fn with_plain_csv(answer: CallResult<proto::Bundle>) -> CallResult<proto::Bundle> {
     answer.map(|mut bundle| {
         bundle.csv_json = plain(&bundle.csv_json);
         bundle.object = bundle.object.iter().map(|object| plain(object)).collect();

@@ -30,8 +30,10 @@ impl Place {
     pub fn reserve() -> Self {
         let socket = TcpSocket::new_v4().unwrap();
         socket.set_reuseaddr(true).unwrap();
-        socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
-        Self { address: socket.local_addr().unwrap(), _bound: socket }
+        // On every address, as some servers listen: a port that is free on one may be taken on another.
+        socket.bind("0.0.0.0:0".parse().unwrap()).unwrap();
+        let port = socket.local_addr().unwrap().port();
+        Self { address: SocketAddr::from(([127, 0, 0, 1], port)), _bound: socket }
     }
 }
 

@@ -9,7 +9,6 @@
 //! - any other flag takes what follows, though that may begin with a dash;
 //! - a flag that is not known is an error.
 
-mod boolean;
 mod command;
 #[cfg(test)]
 mod tests;
@@ -17,9 +16,8 @@ mod tests;
 use std::ffi::OsString;
 
 use clap::{Error, Parser};
+use thiserror::Error;
 
-pub use boolean::BooleanError;
-pub(crate) use boolean::parse_bool;
 pub use command::command;
 
 /// Reads a line that begins with the name of the program.
@@ -36,4 +34,21 @@ pub fn read<A: Parser>(line: impl IntoIterator<Item = impl Into<OsString>>) -> R
 /// The line of this process. Prints and ends it when help is asked for, or when the line makes no sense.
 pub fn of_this_process<A: Parser>() -> A {
     read(std::env::args_os()).unwrap_or_else(|error| error.exit())
+}
+
+/// A word that means neither.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{0:?} is neither true nor false")]
+pub struct BooleanError(String);
+
+/// What a word means: the words of Go's `strconv.ParseBool`, and no others.
+///
+/// # Errors
+/// It is none of them.
+pub(crate) fn parse_bool(text: &str) -> Result<bool, BooleanError> {
+    match text {
+        "1" | "t" | "T" | "TRUE" | "true" | "True" => Ok(true),
+        "0" | "f" | "F" | "FALSE" | "false" | "False" => Ok(false),
+        _ => Err(BooleanError(text.to_owned())),
+    }
 }

@@ -11,7 +11,7 @@ use crate::listen::Caller;
 
 /// Whom to let in.
 pub(super) enum Guard {
-    /// Everybody may read metrics, as there is no TLS.
+    /// Every caller may read metrics, as there is no TLS.
     Open,
     /// The cluster is asked.
     Asking { authorities: Arc<ArcSwap<Authorities>>, client: Client, authorizer: Authorizer },

@@ -143,7 +143,7 @@ async fn metrics(
     }
 }
 
-/// Names of other people's objects are nothing for everybody in the network.
+/// Names of objects are not for every caller in the network.
 async fn state(
     State(shared): State<Arc<Shared>>,
     ConnectInfo(caller): ConnectInfo<Caller>,

@@ -4,19 +4,19 @@
 //! ```text
 //! serve         the server: TLS of [`crate::tls`], callers as [`crate::callers`] knows them
 //! routes        what is asked for, who asks, and whether they may
-//! answers       discovery, objects, tables, subresources, OpenAPI
+//! responder     discovery, objects, tables, subresources, OpenAPI
 //! list          lists, item by item
 //! ```
 //! What is served comes from a [`Resource`]; nothing here knows what it is about.
 
 mod accept;
-mod answers;
 mod discovery;
 mod list;
 mod openapi;
 mod query;
 mod reply;
 mod resource;
+mod responder;
 mod routes;
 mod selector;
 mod serve;

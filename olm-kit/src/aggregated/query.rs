@@ -12,7 +12,7 @@ const NAME: usize = 253;
 /// What a path leads to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Target {
-    /// Whether the server lives; anybody may know.
+    /// Whether the server lives; every caller may know.
     Alive,
     /// The groups that are served: one.
     Groups,

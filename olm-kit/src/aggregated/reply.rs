@@ -1,4 +1,4 @@
-//! Answers.
+//! Responder.
 
 use std::io::Write;
 

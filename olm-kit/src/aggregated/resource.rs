@@ -77,7 +77,7 @@ pub struct Subresource {
     pub data: Vec<u8>,
 }
 
-/// Where objects come from. Answers at once: what is served is at hand.
+/// Where objects come from. Responder at once: what is served is at hand.
 pub trait Resource: Send + Sync + 'static {
     /// What they are.
     fn kind(&self) -> &Kind;

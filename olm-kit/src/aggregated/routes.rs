@@ -11,9 +11,9 @@ use axum::http::{HeaderMap, Method};
 use axum::response::{IntoResponse, Response};
 use kube::Client;
 
-use super::answers::Answers;
 use super::query::{Target, parameters};
 use super::resource::Resource;
+use super::responder::Responder;
 use super::status::Failure;
 use crate::callers::{Access, Authorities, Authorizer, User, identify};
 use crate::listen::Caller;
@@ -63,7 +63,7 @@ impl Shared {
         let query = parameters(request.uri.query().unwrap_or_default());
         self.check_verb(&target, &request.method, &query)?;
         let resource = &*self.resource;
-        Answers { resource, query: &query, headers: &request.headers }.give(&target).await
+        Responder { resource, query: &query, headers: &request.headers }.give(&target).await
     }
 
     async fn user(&self, caller: &Caller, headers: &HeaderMap) -> Result<User, Failure> {

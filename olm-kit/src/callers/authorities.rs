@@ -17,7 +17,7 @@ use x509_parser::prelude::{FromDer, X509Certificate};
 const NAMESPACE: &str = "kube-system";
 const NAME: &str = "extension-apiserver-authentication";
 
-/// Parts of it: the authorities of the front proxy, and of everybody else.
+/// Parts of it: the authorities of the front proxy, and of all other callers.
 const FRONT_PROXY: &str = "requestheader-client-ca-file";
 const CLIENTS: &str = "client-ca-file";
 

@@ -6,7 +6,6 @@
 //! from the order.
 
 mod issue;
-mod key;
 #[cfg(test)]
 pub(crate) mod tests;
 
@@ -53,7 +52,7 @@ pub struct Authority<'o> {
 }
 
 impl<'o> Authority<'o> {
-    /// A new authority on the terms of an order.
+    /// A new authority as an order describes it.
     ///
     /// # Errors
     /// When the system gives no random numbers or the order makes no certificate.
@@ -91,7 +90,7 @@ impl<'o> Authority<'o> {
         }
         let key = KeyPair::generate().map_err(fail)?;
         let certificate = params.signed_by(&key, &self.issuer).map_err(fail)?.pem();
-        let key = key::sec1_pem(&key)
+        let key = issue::sec1_pem(&key)
             .ok_or_else(|| CertificateError::Key { subject: name.to_owned() })?;
         Ok(IssuedServer { certificate, key })
     }

@@ -7,14 +7,14 @@ use kube::client::Body;
 use tokio::time::timeout;
 use tower::BoxError;
 
-use super::rule::{Answer, Rule, RuleLayer};
+use super::rule::{ResponseFuture, Rule, RuleLayer};
 use super::verb::{WATCH, verb};
 use crate::metrics::RequestMetrics;
 
 /// The API server did not answer in time.
 #[derive(Debug, thiserror::Error)]
 #[error("no answer from the API server within {0:?}")]
-pub(super) struct NoAnswer(Duration);
+pub(super) struct ResponseTimeout(Duration);
 
 /// Adds a bound on the time to the head of the answer, except for watches.
 pub(super) type BoundLayer = RuleLayer<Bound>;
@@ -37,7 +37,7 @@ impl Rule for Bound {
         &self,
         request: Request<Body>,
         send: impl FnOnce(Request<Body>) -> F,
-    ) -> Answer<B>
+    ) -> ResponseFuture<B>
     where
         F: Future<Output = Result<Response<B>, E>> + Send + 'static,
         E: Into<BoxError>,
@@ -52,7 +52,7 @@ impl Rule for Bound {
             let result = match limit {
                 Some(limit) => match timeout(limit, call).await {
                     Ok(result) => result.map_err(Into::into),
-                    Err(_) => Err(NoAnswer(limit).into()),
+                    Err(_) => Err(ResponseTimeout(limit).into()),
                 },
                 None => call.await.map_err(Into::into),
             };

@@ -14,7 +14,7 @@ use http::{Method, Request, Response};
 use kube::client::Body;
 use tower::BoxError;
 
-use super::rule::{Answer, Rule, RuleLayer};
+use super::rule::{ResponseFuture, Rule, RuleLayer};
 use crate::leader::Leadership;
 
 /// API groups whose objects are questions: nothing of them is stored, and every replica asks them about
@@ -53,7 +53,7 @@ impl Rule for Fence {
         &self,
         request: Request<Body>,
         send: impl FnOnce(Request<Body>) -> F,
-    ) -> Answer<B>
+    ) -> ResponseFuture<B>
     where
         F: Future<Output = Result<Response<B>, E>> + Send + 'static,
         E: Into<BoxError>,

@@ -8,7 +8,7 @@ use kube::client::Body;
 use tower::{BoxError, Layer, Service};
 
 /// The answer to a call.
-pub(crate) type Answer<B> = BoxFuture<'static, Result<Response<B>, BoxError>>;
+pub(crate) type ResponseFuture<B> = BoxFuture<'static, Result<Response<B>, BoxError>>;
 
 /// A rule about calls.
 pub(crate) trait Rule: Clone {
@@ -17,7 +17,7 @@ pub(crate) trait Rule: Clone {
         &self,
         request: Request<Body>,
         send: impl FnOnce(Request<Body>) -> F,
-    ) -> Answer<B>
+    ) -> ResponseFuture<B>
     where
         F: Future<Output = Result<Response<B>, E>> + Send + 'static,
         E: Into<BoxError>;
@@ -51,13 +51,13 @@ where
 {
     type Response = Response<B>;
     type Error = BoxError;
-    type Future = Answer<B>;
+    type Future = ResponseFuture<B>;
 
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
         self.inner.poll_ready(context).map_err(Into::into)
     }
 
-    fn call(&mut self, request: Request<Body>) -> Answer<B> {
+    fn call(&mut self, request: Request<Body>) -> ResponseFuture<B> {
         let inner = &mut self.inner;
         self.rule.call(request, |request| inner.call(request))
     }

@@ -22,7 +22,7 @@ use crate::queue::Queue;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Places {
     /// How long a worker waits with a reconcile.
-    pub patience: Duration,
+    pub time_limit: Duration,
     /// Places of each namespace.
     pub each: usize,
     /// Places of all namespaces but the first.
@@ -34,13 +34,13 @@ pub struct Places {
 impl Default for Places {
     /// Half a second is more than servers need that are well.
     fn default() -> Self {
-        Self { patience: Duration::from_millis(500), each: 2, all: 24, first: None }
+        Self { time_limit: Duration::from_millis(500), each: 2, all: 24, first: None }
     }
 }
 
 /// The places of one controller. Clones share them.
 pub(super) struct Beside<Key: QueueKey> {
-    terms: Arc<Places>,
+    limits: Arc<Places>,
     queue: Queue<Key>,
     state: Arc<Mutex<State<Key>>>,
 }
@@ -59,13 +59,13 @@ struct State<Key> {
 }
 
 impl<Key: QueueKey> Beside<Key> {
-    pub(super) fn new(terms: Places, queue: &Queue<Key>) -> Self {
+    pub(super) fn new(limits: Places, queue: &Queue<Key>) -> Self {
         let state = State { taken: BTreeMap::new(), parked: BTreeMap::new() };
-        Self { terms: Arc::new(terms), queue: queue.clone(), state: Arc::new(Mutex::new(state)) }
+        Self { limits: Arc::new(limits), queue: queue.clone(), state: Arc::new(Mutex::new(state)) }
     }
 
-    pub(super) fn patience(&self) -> Duration {
-        self.terms.patience
+    pub(super) fn time_limit(&self) -> Duration {
+        self.limits.time_limit
     }
 
     /// Parks a key whose namespace has no place left; it is added to the queue when there is one.
@@ -83,8 +83,8 @@ impl<Key: QueueKey> Beside<Key> {
         let (namespace, mut state) = (namespace(key), self.state.lock());
         let is_first = self.is_first(namespace);
         let others = state.taken.iter().filter(|(other, _)| !self.is_first(other));
-        let room = is_first || others.map(|(_, taken)| taken).sum::<usize>() < self.terms.all;
-        if !room || state.taken_by(namespace) >= self.most(namespace) {
+        let has_place = is_first || others.map(|(_, taken)| taken).sum::<usize>() < self.limits.all;
+        if !has_place || state.taken_by(namespace) >= self.most(namespace) {
             return None;
         }
         *state.taken.entry(namespace.to_owned()).or_default() += 1;
@@ -92,11 +92,11 @@ impl<Key: QueueKey> Beside<Key> {
     }
 
     fn most(&self, namespace: &str) -> usize {
-        if self.is_first(namespace) { self.terms.all } else { self.terms.each }
+        if self.is_first(namespace) { self.limits.all } else { self.limits.each }
     }
 
     fn is_first(&self, namespace: &str) -> bool {
-        self.terms.first.as_deref() == Some(namespace)
+        self.limits.first.as_deref() == Some(namespace)
     }
 
     /// Gives a place back, and returns the keys that waited for one.
@@ -122,7 +122,7 @@ impl<Key> State<Key> {
 impl<Key: QueueKey> Clone for Beside<Key> {
     fn clone(&self) -> Self {
         Self {
-            terms: Arc::clone(&self.terms),
+            limits: Arc::clone(&self.limits),
             queue: self.queue.clone(),
             state: Arc::clone(&self.state),
         }

@@ -11,12 +11,12 @@ use tokio::sync::Notify;
 use super::*;
 use crate::metrics::Metrics;
 
-type Answer = fn() -> Result<Conclusion, ReconcileError>;
+type Reconciled = fn() -> Result<Conclusion, ReconcileError>;
 
 /// Answers from a script, one per call; afterwards everything is fine.
 #[derive(Default)]
 struct Scripted {
-    answers: Mutex<Vec<Answer>>,
+    answers: Mutex<Vec<Reconciled>>,
     calls: Mutex<Vec<String>>,
     called: Notify,
 }
@@ -32,7 +32,7 @@ impl Reconciler<String> for Scripted {
 }
 
 impl Scripted {
-    fn new(mut answers: Vec<Answer>) -> Arc<Self> {
+    fn new(mut answers: Vec<Reconciled>) -> Arc<Self> {
         answers.reverse();
         Arc::new(Self { answers: Mutex::new(answers), ..Self::default() })
     }
@@ -53,7 +53,7 @@ struct Running {
     task: tokio::task::JoinHandle<()>,
 }
 
-fn start(answers: Vec<Answer>) -> Running {
+fn start(answers: Vec<Reconciled>) -> Running {
     let (queue, scripted) = (Queue::new(), Scripted::new(answers));
     let (metrics, shutdown) = (Metrics::new().unwrap(), CancellationToken::new());
     let controller =

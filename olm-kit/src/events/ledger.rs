@@ -30,7 +30,7 @@ pub(super) struct Posted {
 
 /// What to do with an event.
 #[derive(Debug, PartialEq)]
-pub(super) enum Turn {
+pub(super) enum EventWrite {
     /// Write a new event.
     Create,
     /// Raise the count of this one.
@@ -54,11 +54,13 @@ struct Bucket {
 
 impl Ledger {
     /// Decides about an event, and counts it against its object.
-    pub(super) fn turn(&mut self, topic: &Topic, now: Timestamp) -> Turn {
+    pub(super) fn decide(&mut self, topic: &Topic, now: Timestamp) -> EventWrite {
         if !self.take_token(&topic.target, now) {
-            return Turn::Suppress;
+            return EventWrite::Suppress;
         }
-        self.posted.get(&topic.key()).map_or(Turn::Create, |posted| Turn::Raise(posted.clone()))
+        self.posted
+            .get(&topic.key())
+            .map_or(EventWrite::Create, |posted| EventWrite::Raise(posted.clone()))
     }
 
     /// Remembers that an event was written.

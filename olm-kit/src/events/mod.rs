@@ -20,7 +20,7 @@ use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use crate::tasks::chain;
-use ledger::{Ledger, Posted, Topic, Turn};
+use ledger::{EventWrite, Ledger, Posted, Topic};
 
 /// Namespace of events about cluster-scoped objects.
 const CLUSTER_EVENTS: &str = "default";
@@ -50,14 +50,14 @@ impl Recorder {
 
     async fn record_at(&self, target: &Target, note: &EventNote, now: Timestamp) -> Option<Value> {
         let topic = Topic { target: target.clone(), note: note.clone() };
-        let turn = self.ledger.lock().turn(&topic, now);
-        let written = match turn {
-            Turn::Suppress => {
+        let write = self.ledger.lock().decide(&topic, now);
+        let written = match write {
+            EventWrite::Suppress => {
                 tracing::debug!(object = %target, reason = note.reason, "too many events, suppressed");
                 return None;
             }
-            Turn::Create => self.create(&topic, now).await,
-            Turn::Raise(posted) => match self.raise(&topic, &posted, now).await {
+            EventWrite::Create => self.create(&topic, now).await,
+            EventWrite::Raise(posted) => match self.raise(&topic, &posted, now).await {
                 // The API server forgets events after an hour.
                 Err(kube::Error::Api(status)) if status.is_not_found() => {
                     self.create(&topic, now).await

@@ -23,7 +23,7 @@ pub struct CommonFlags {
     pub debug: bool,
 
     /// Format of the log: text or json.
-    #[arg(long, default_value = "text")]
+    #[arg(long, default_value = "text", value_enum)]
     pub log_format: logging::Format,
 
     /// Print the version and exit.

@@ -7,7 +7,7 @@ use kube::client::Body;
 use olm_effect::{Action, Propagation, Refusal, Subresource, Target};
 use serde_json::{Map, Value, json};
 
-use super::answer::Answer;
+use super::response::ApiResponse;
 use crate::path::{collection, invalid, segment};
 
 const JSON: &str = "application/json";
@@ -45,9 +45,9 @@ impl Call {
         self,
         client: &Client,
         token: Option<&str>,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<ApiResponse, Refusal> {
         let request = self.request(token).map_err(|error| invalid(error.to_string()))?;
-        Answer::read(client.send(request).await, self.name).await
+        ApiResponse::read(client.send(request).await, self.name).await
     }
 
     fn request(&self, token: Option<&str>) -> Result<Request<Body>, http::Error> {

@@ -17,7 +17,7 @@ use kube::{Api, Client, ResourceExt};
 use olm_effect::Refusal;
 use parking_lot::Mutex;
 
-use super::answer::refusal_of;
+use super::response::refusal_of;
 
 /// A token is replaced this long before it expires, so that no call starts with one that ends
 /// under way.

@@ -8,12 +8,12 @@
 //!
 //! Events are different: a lost event is logged and never stops anything.
 
-mod answer;
 mod call;
 mod difference;
 mod executed;
 mod identity;
 mod options;
+mod response;
 mod stop;
 mod strategic;
 #[cfg(test)]
@@ -32,15 +32,15 @@ use crate::controller::ReconcileError;
 use crate::events::Recorder;
 use crate::watch::Absorb;
 
-pub use answer::refusal_of;
 pub use executed::Executed;
 pub use identity::{TokenRequests, TokenSource};
 pub use options::InterpreterOptions;
+pub use response::refusal_of;
 pub use stop::{CRASH_EXIT_CODE, ExitProcess, StopPoint};
 
-use answer::{Answer, not_leading};
 use call::Call;
 use executed::{action_name, outcome_name};
+use response::{ApiResponse, not_leading};
 use stop::WriteCounter;
 use turns::{Turns, outdated};
 
@@ -180,7 +180,7 @@ impl Interpreter {
         }
     }
 
-    async fn send(&self, effect: &Effect, action: &Action) -> Result<Answer, Refusal> {
+    async fn send(&self, effect: &Effect, action: &Action) -> Result<ApiResponse, Refusal> {
         let call = Call::new(&effect.target, action, &self.inner.options.field_manager)?;
         match &effect.identity {
             Identity::Own => call.send(&self.inner.client, None).await,

@@ -17,7 +17,7 @@ use crate::watch::compare;
 
 type Lock = Arc<tokio::sync::Mutex<()>>;
 
-/// The objects that are being written to. Others take no room.
+/// The objects that are being written to. Others take no memory.
 #[derive(Clone, Default)]
 pub(super) struct Turns {
     taken: Arc<Mutex<BTreeMap<Target, Lock>>>,

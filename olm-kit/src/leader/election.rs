@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep, timeout};
 
-use super::turn::{Turn, View, holder, released, turn};
+use super::decision::{LeaseDecision, View, decide, holder, released};
 use super::{Leadership, LeaseOptions};
 use crate::tasks::{Gate, Tasks, contained};
 
@@ -157,8 +157,8 @@ impl Election {
         seen.update(self.leases.get_opt(&self.options.name).await?, sent);
         let spec = seen.lease.as_ref().map(|lease| lease.spec.clone().unwrap_or_default());
         let view = View { spec: spec.as_ref(), unchanged: seen.since.elapsed() };
-        match turn(view, &self.options, Timestamp::now()) {
-            Turn::Write(spec) => {
+        match decide(view, &self.options, Timestamp::now()) {
+            LeaseDecision::Write(spec) => {
                 let Some(written) = self.write(seen.lease.as_ref(), spec).await? else {
                     return Ok(());
                 };
@@ -170,11 +170,11 @@ impl Election {
                 self.leadership.renewed(sent, self.options.deadline);
                 Ok(())
             }
-            Turn::Follow { holder } if self.leadership.is_leader() => {
+            LeaseDecision::Follow { holder } if self.leadership.is_leader() => {
                 self.leadership.give_up();
                 Err(RoundError::Lost(LeaderError::Taken { lease: self.lease(), holder }))
             }
-            Turn::Follow { .. } => Ok(()),
+            LeaseDecision::Follow { .. } => Ok(()),
         }
     }
 

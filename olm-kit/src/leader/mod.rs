@@ -2,7 +2,7 @@
 //!
 //! The replicas share a `coordination.k8s.io` Lease. Its holder renews it; when it was not renewed
 //! for its duration, another takes it. A replica judges that by its own monotonic clock, from the
-//! moment at which it saw the Lease change, so clocks of nodes may differ. `turn` decides, and
+//! moment at which it saw the Lease change, so clocks of nodes may differ. `decision` decides, and
 //! `election` reads and writes the Lease, not through the interpreter, because it must work exactly
 //! when the interpreter may not write.
 //!
@@ -11,16 +11,17 @@
 //! a [`crate::client::Connector`] makes under a leadership write only while it holds, and the process
 //! ends at once when it does not hold any more.
 
+mod decision;
 mod election;
-mod identity;
 mod participant;
 #[cfg(test)]
 mod tests;
-mod turn;
 
+use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
 
+use jiff::Timestamp;
 use parking_lot::Mutex;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
@@ -126,4 +127,14 @@ impl Leadership {
     fn give_up(&self) {
         *self.until.lock() = None;
     }
+}
+
+/// The name of the host, which is that of the Pod, and the time of the start, so that a restarted
+/// container does not take itself for its predecessor.
+pub fn identity() -> String {
+    let host = std::env::var("HOSTNAME").ok().filter(|name| !name.is_empty());
+    let host = host.or_else(|| fs::read_to_string("/proc/sys/kernel/hostname").ok());
+    let host = host.unwrap_or_default();
+    let (process, start) = (std::process::id(), Timestamp::now().as_nanosecond());
+    format!("{}_{process}_{start:x}", host.trim())
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::identity::identity;
+use super::identity;
 use super::{Election, LeaderError, Leadership, LeaseOptions};
 use crate::client::{ConnectError, Connector};
 use crate::tasks::Tasks;

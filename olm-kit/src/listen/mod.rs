@@ -6,7 +6,7 @@
 //! connection  one caller: handshake, requests, and how long each may take
 //! ```
 //! Callers with the front proxy's client certificate are those for which an aggregated API exists: they
-//! are not counted, and no number of others keeps them out. For everybody else there are
+//! are not counted, and no number of others keeps them out. For all other callers there are
 //! [`Limits::callers`] places; when all are taken, the oldest idle caller of the address that holds most
 //! is closed, so a silent client never keeps a probe out.
 

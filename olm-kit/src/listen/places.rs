@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn whoever_leaves_or_is_not_counted_makes_room_at_once() {
+    async fn whoever_leaves_or_is_not_counted_frees_a_place_at_once() {
         let places = places(1);
         let address = MINE.parse().unwrap();
         let begun = Instant::now();

@@ -1,4 +1,4 @@
-//! What a family of metrics is called and what it says, before anybody counts.
+//! What a family of metrics is called and what it says, before anything is counted.
 //!
 //! A family is declared once, as a constant beside the code that counts, and registered from there.
 //! The list of all registered ones is what `docs/metrics.md` is written from, a row each.

@@ -5,6 +5,9 @@
 //! the operators. Spans are those of our own crates, mostly one per reconcile, with the log lines
 //! inside them as events. Nothing waits for a collector: what cannot be sent is dropped.
 //!
+//! Not opentelemetry-otlp: with the SDK and the layer for `tracing` it brings five crates, and a second
+//! model of spans, for one message that tonic and prost, which are linked anyhow, can send.
+//!
 //! ```text
 //! spans    from `tracing` to messages
 //! export   messages in batches, to the collector

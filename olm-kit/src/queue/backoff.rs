@@ -11,7 +11,7 @@ pub const BACKOFF_START: Duration = Duration::from_millis(5);
 /// Longest delay between two tries: what a user who repaired the cause has to wait at most.
 pub const BACKOFF_CAP: Duration = Duration::from_secs(60);
 
-/// Failures in a row, per key. Keys without failures take no room.
+/// Failures in a row, per key. Keys without failures take no memory.
 #[derive(Debug)]
 pub(super) struct Failures<Key: Eq + Hash>(DashMap<Key, u32>);
 

@@ -6,8 +6,8 @@ use tokio::time::Instant;
 
 use super::QueueFigures;
 
-/// Due keys for which room is held when none is due: what a burst needed is given back.
-const ROOM: usize = 256;
+/// Due keys for which memory is held when none is due: what a burst needed is given back.
+const SPARE: usize = 256;
 
 /// Which keys are due, taken or waiting.
 #[derive(Debug)]
@@ -78,7 +78,7 @@ impl<Key: Clone + Ord> State<Key> {
         let Some((key, since)) = self.ready.pop_front() else {
             return self.waiting.first().map_or(Take::Empty, |(due, _)| Take::Until(*due));
         };
-        if self.ready.is_empty() && self.ready.capacity() > ROOM {
+        if self.ready.is_empty() && self.ready.capacity() > SPARE {
             self.ready = VecDeque::new();
         }
         self.queued.remove(&key);

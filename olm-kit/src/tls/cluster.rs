@@ -9,8 +9,8 @@ use kube::Client;
 use serde_json::Value;
 use tokio::time::sleep;
 
+use super::SharedProfile;
 use super::profile::{self, CipherSuite, ProfileError, TlsProfile, TlsVersion};
-use super::shared::SharedProfile;
 use crate::discovery::{ApiKinds, Optional};
 use crate::tasks::{Tasks, chain};
 

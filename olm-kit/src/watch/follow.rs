@@ -22,7 +22,7 @@ use crate::tasks::{Gate, chain};
 
 /// An object that the process wrote should come back over the watch within milliseconds. When it
 /// has not after one to two of these, it is read: it may have been deleted during a gap.
-pub(super) const DOUBT_AFTER: Duration = Duration::from_secs(5);
+pub(super) const CONFIRM_AFTER: Duration = Duration::from_secs(5);
 
 /// Longest pause before another attempt to watch: an API server that is back is found that soon.
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
@@ -56,7 +56,7 @@ where
     async fn follow(&self, config: watcher::Config) {
         let api = self.api(self.namespace.as_deref());
         let mut events = pin!(watcher(api, config).backoff(Pauses::default()));
-        let mut ticks = interval(DOUBT_AFTER);
+        let mut ticks = interval(CONFIRM_AFTER);
         let mut waiting = BTreeSet::new();
         loop {
             tokio::select! {
@@ -65,7 +65,7 @@ where
                     Some(Err(error)) => self.interrupted(&error),
                     None => return,
                 },
-                _ = ticks.tick() => waiting = self.doubt(&waiting).await,
+                _ = ticks.tick() => waiting = self.confirm(&waiting).await,
             }
         }
     }
@@ -112,7 +112,7 @@ where
 
     /// Reads the objects that were unconfirmed at the last tick already, and returns those that
     /// are unconfirmed now.
-    async fn doubt(&self, before: &BTreeSet<Unconfirmed>) -> BTreeSet<Unconfirmed> {
+    async fn confirm(&self, before: &BTreeSet<Unconfirmed>) -> BTreeSet<Unconfirmed> {
         let now = self.store.unconfirmed();
         for suspect in now.intersection(before) {
             let api = self.api(suspect.key.namespace.as_deref());

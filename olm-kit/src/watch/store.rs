@@ -23,7 +23,7 @@ type Listener<K> = Box<dyn Fn(&Change<K>) + Send + Sync>;
 struct Inner<K> {
     cache: RwLock<Cache<K>>,
     /// Held while a change is made and reported, so that listeners see changes in order.
-    turn: Mutex<()>,
+    writing: Mutex<()>,
     listeners: RwLock<Vec<Listener<K>>>,
     intake: OnceLock<Intake<K>>,
     synced: watch::Sender<bool>,
@@ -34,7 +34,7 @@ impl<K: Cached> Store<K> {
     pub fn new() -> Self {
         let inner = Inner {
             cache: RwLock::new(Cache::default()),
-            turn: Mutex::new(()),
+            writing: Mutex::new(()),
             listeners: RwLock::new(Vec::new()),
             intake: OnceLock::new(),
             synced: watch::Sender::new(false),
@@ -115,7 +115,7 @@ impl<K: Cached> Store<K> {
 
     /// Takes an object out of a store that no watch fills, for tests of what listens.
     pub fn remove(&self, namespace: Option<&str>, name: &str) {
-        let _turn = self.inner.turn.lock();
+        let _guard = self.inner.writing.lock();
         let change = self.inner.cache.write().take(&(namespace, name));
         self.report(change.iter());
     }
@@ -145,7 +145,7 @@ impl<K: Cached> Store<K> {
     }
 
     pub(super) fn delete(&self, meta: &kube::core::ObjectMeta) {
-        let _turn = self.inner.turn.lock();
+        let _guard = self.inner.writing.lock();
         let change = self.inner.cache.write().delete(meta);
         self.report(change.iter());
     }
@@ -159,7 +159,7 @@ impl<K: Cached> Store<K> {
     }
 
     pub(super) fn end_list(&self) {
-        let _turn = self.inner.turn.lock();
+        let _guard = self.inner.writing.lock();
         let gone = self.inner.cache.write().end_list();
         self.report(gone.iter());
         self.inner.synced.send_replace(true);
@@ -170,7 +170,7 @@ impl<K: Cached> Store<K> {
     }
 
     pub(super) fn drop_unconfirmed(&self, suspect: &Unconfirmed) {
-        let _turn = self.inner.turn.lock();
+        let _guard = self.inner.writing.lock();
         let change = self.inner.cache.write().drop_unconfirmed(suspect);
         self.report(change.iter());
     }
@@ -188,7 +188,7 @@ impl<K: Cached> Store<K> {
         if let Some(strip) = self.inner.intake.get().and_then(|intake| intake.strip.as_ref()) {
             strip(&mut object);
         }
-        let _turn = self.inner.turn.lock();
+        let _guard = self.inner.writing.lock();
         let change = make(&mut self.inner.cache.write(), object);
         self.report(change.iter());
     }

@@ -123,21 +123,21 @@ fn an_object_that_vanished_in_a_gap_stays_gone() {
 }
 
 #[test]
-fn a_list_older_than_a_write_leaves_the_object_in_doubt() {
+fn a_list_older_than_a_write_leaves_the_object_unconfirmed() {
     let (store, log) = logged([]);
     store.begin_list();
     store.absorb(object("a", "u", 9));
     store.end_list();
     assert_eq!(take(&log), ["a -->9"]);
-    let doubt = store.unconfirmed().pop_first().unwrap();
+    let unconfirmed = store.unconfirmed().pop_first().unwrap();
     store.apply(object("a", "u", 9));
-    store.drop_unconfirmed(&doubt);
+    store.drop_unconfirmed(&unconfirmed);
     assert_eq!(store.len(), 1, "confirmed meanwhile");
     store.absorb(object("a", "u", 10));
-    store.drop_unconfirmed(&doubt);
+    store.drop_unconfirmed(&unconfirmed);
     assert_eq!(store.len(), 1, "written meanwhile");
-    let doubt = store.unconfirmed().pop_first().unwrap();
-    store.drop_unconfirmed(&doubt);
+    let unconfirmed = store.unconfirmed().pop_first().unwrap();
+    store.drop_unconfirmed(&unconfirmed);
     assert_eq!(take(&log), ["a 9->10", "a 10->-"]);
 }
 

@@ -6,11 +6,11 @@ use k8s_openapi::kube_aggregator::pkg::apis::apiregistration::v1::APIService;
 use olm_types::annotations::CA_HASH;
 use olm_types::api::ApiServiceDescription;
 
-use super::adoption::is_adoptable;
 use super::write::authority_of;
+use super::write::is_adoptable;
 use crate::certificates::{
-    Certificate, CertificateError, Demand, ServingNames, ServingSecret, authority_hash, demands,
-    owned_api_services, trusts,
+    Certificate, CertificateError, ServedDeployment, ServingNames, ServingSecret, authority_hash,
+    owned_api_services, served_deployments, trusts,
 };
 use crate::csv::Observed;
 
@@ -50,7 +50,7 @@ impl std::fmt::Display for ResourceErrors {
 /// When something is missing or does not fit together.
 pub(crate) fn check_resources(observed: &Observed) -> Result<(), ResourceErrors> {
     let mut errors = ResourceErrors::default();
-    let demands = demands(&observed.csv);
+    let served_deployments = served_deployments(&observed.csv);
     for api in owned_api_services(&observed.csv) {
         let name = api.api_service_name();
         let Some(service) = observed.api_services.get(&name) else {
@@ -66,8 +66,9 @@ pub(crate) fn check_resources(observed: &Observed) -> Result<(), ResourceErrors>
             errors.push(text);
             continue;
         }
-        let mut demands = demands.iter();
-        let own = demands.find(|one| Some(&one.entry.name) == api.deployment_name.as_ref());
+        let mut served_deployments = served_deployments.iter();
+        let own =
+            served_deployments.find(|one| Some(&one.entry.name) == api.deployment_name.as_ref());
         own.iter().flat_map(|one| missing_rights(observed, one)).for_each(|text| errors.push(text));
     }
     if errors.texts.is_empty() { Ok(()) } else { Err(errors) }
@@ -134,13 +135,13 @@ fn refers_to(service: &APIService, names: &ServingNames) -> bool {
     })
 }
 
-fn missing_rights(observed: &Observed, demand: &Demand<'_>) -> Vec<String> {
-    let (objects, names) = (&observed.serving, &demand.names);
+fn missing_rights(observed: &Observed, deployment: &ServedDeployment<'_>) -> Vec<String> {
+    let (objects, names) = (&observed.serving, &deployment.names);
     let checks = [
         (
-            objects.accounts.contains(demand.account()),
+            objects.accounts.contains(deployment.account()),
             "serviceaccount",
-            demand.account().to_owned(),
+            deployment.account().to_owned(),
         ),
         (
             objects.roles.contains_key(&names.secret()),

@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use k8s_openapi::ByteString;
 use k8s_openapi::kube_aggregator::pkg::apis::apiregistration::v1::APIService;
 use olm_effect::{Action, Effect, Propagation, Target};
-use olm_types::api::{ApiServiceDescription, ClusterServiceVersion};
+use olm_types::api::{ApiServiceDescription, ClusterServiceVersion, CsvPhase};
+use olm_types::owner::owner_by_label;
 use olm_types::{labels, owner};
 use serde_json::{Value, json};
 
-use super::adoption::is_adoptable;
 use crate::certificates::{ServingNames, ServingWrites, api_service_port, owned_api_services};
 use crate::csv::Observed;
 use crate::writes::resource_of;
@@ -119,4 +119,27 @@ fn labels(observed: &Observed) -> BTreeMap<String, String> {
     let mut all = owner::owner_labels(observed.name(), observed.namespace(), kind);
     all.insert(labels::MANAGED.to_owned(), labels::MANAGED_VALUE.to_owned());
     all
+}
+
+/// Whether the CSV may write the APIService: it has been its own, or that of a CSV which makes way
+/// for another, or that of a CSV which is gone. One without owner labels belongs to another owner.
+pub fn is_adoptable(observed: &Observed, service: &APIService) -> bool {
+    let labels = service.metadata.labels.as_ref();
+    let owner = labels.and_then(|labels| owner_by_label(labels, ClusterServiceVersion::KIND));
+    let Some(owner) = owner else { return false };
+    let name = service.metadata.name.as_deref().unwrap_or_default();
+    if observed.serving.abandoned_api_services.contains(name) {
+        return true;
+    }
+    owner.namespace == observed.namespace()
+        && (owner.name == observed.name() || makes_way(observed, owner.name))
+}
+
+fn makes_way(observed: &Observed, name: &str) -> bool {
+    let mut siblings = observed.siblings.iter();
+    let Some(owner) = siblings.find(|csv| csv.metadata.name.as_deref() == Some(name)) else {
+        return false;
+    };
+    observed.csv.spec.replaces.as_deref() == Some(name)
+        || matches!(owner.phase(), CsvPhase::Replacing | CsvPhase::Deleting)
 }

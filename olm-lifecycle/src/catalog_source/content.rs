@@ -6,12 +6,12 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use kube_core::ResourceExt;
 use olm_types::api::{CatalogSourceStatus, GrpcConnectionState};
 use olm_types::conditions::catalog_source::{CONTENT_CURRENT, PACKAGES_SHOWN};
+use olm_types::conditions::set_condition;
 use olm_types::reasons::catalog_source as reasons;
 
 use super::observed::{Content, Observed};
 use super::pod_problem::of_pods;
 use super::status::TRANSIENT_FAILURE;
-use super::template::set;
 
 /// Sets or removes the conditions.
 pub(super) fn note(observed: &Observed, status: &mut CatalogSourceStatus, now: Timestamp) {
@@ -32,7 +32,7 @@ fn note_one(
 ) {
     match problem {
         None => conditions.retain(|known| known.type_ != kind),
-        Some((reason, message)) => set(
+        Some((reason, message)) => set_condition(
             conditions,
             Condition {
                 type_: kind.to_owned(),

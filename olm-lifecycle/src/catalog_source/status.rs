@@ -14,6 +14,7 @@ use olm_types::api::{
     RegistryServiceStatus,
 };
 use olm_types::conditions::catalog_source::IMAGE_POLLED;
+use olm_types::conditions::set_condition;
 use olm_types::reasons::catalog_source as reasons;
 
 use super::observed::{Connection, Observed};
@@ -158,7 +159,7 @@ fn polled(step: &PollStep, status: &mut CatalogSourceStatus, now: Timestamp) {
         status.latest_image_registry_poll = Some(Time(now));
     }
     match step {
-        PollStep::Failed(message) => template::set(
+        PollStep::Failed(message) => set_condition(
             &mut status.conditions,
             Condition {
                 type_: IMAGE_POLLED.to_owned(),

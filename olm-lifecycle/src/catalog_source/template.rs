@@ -7,6 +7,7 @@ use olm_effect::Effect;
 use olm_types::annotations::CATALOG_IMAGE_TEMPLATE;
 use olm_types::api::CatalogSource;
 use olm_types::conditions::catalog_source::{RESOLVED_IMAGE, TEMPLATES_HAVE_RESOLVED};
+use olm_types::conditions::set_condition;
 use olm_types::image_ref;
 use olm_types::reasons::catalog_source as reasons;
 use serde_json::json;
@@ -67,7 +68,7 @@ pub(super) fn note(
     let message = resolved.message();
     for (type_, message) in [(TEMPLATES_HAVE_RESOLVED, message), (RESOLVED_IMAGE, resolved.image)] {
         let type_ = type_.to_owned();
-        set(
+        set_condition(
             conditions,
             Condition {
                 type_,
@@ -78,21 +79,6 @@ pub(super) fn note(
                 observed_generation: None,
             },
         );
-    }
-}
-
-/// Sets a condition; its time stays while its status does.
-pub(super) fn set(conditions: &mut Vec<Condition>, wanted: Condition) {
-    match conditions.iter_mut().find(|known| known.type_ == wanted.type_) {
-        Some(known) => {
-            let since = known.last_transition_time.clone();
-            let same = known.status == wanted.status;
-            *known = wanted;
-            if same {
-                known.last_transition_time = since;
-            }
-        }
-        None => conditions.push(wanted),
     }
 }
 

@@ -9,7 +9,7 @@ use x509_parser::certificate::X509Certificate;
 use x509_parser::extensions::GeneralName;
 use x509_parser::pem::Pem;
 
-use super::order::AUTHORITY_PREFIX;
+use super::AUTHORITY_PREFIX;
 
 /// Label of a certificate in PEM.
 const LABEL: &str = "CERTIFICATE";

@@ -8,11 +8,11 @@ use olm_effect::{CertificateOrder, Effect, Target};
 use olm_types::api::ClusterServiceVersion;
 use serde_json::json;
 
-use super::demand::{Demand, demands};
 use super::observed::ServingObjects;
-use super::order::order;
+use super::order;
 use super::provision::{Choice, Provision, choose};
 use super::rights::rights;
+use super::served_deployment::{ServedDeployment, served_deployments};
 use super::writes::{apply, managed, owner_reference};
 use crate::writes::resource_of;
 
@@ -38,26 +38,27 @@ pub(crate) fn plan_serving(
     trusted_now: impl Fn(&str) -> Vec<u8>,
     now: Timestamp,
 ) -> Result<ServingPlan, CertificateOrder> {
-    let all: Vec<(Demand<'_>, Choice<'_>)> = demands(csv)
+    let all: Vec<(ServedDeployment<'_>, Choice<'_>)> = served_deployments(csv)
         .into_iter()
-        .map(|demand| {
-            let secret = objects.secrets.get(&demand.names.secret()).map(AsRef::as_ref);
-            let choice = choose(&demand, secret, now);
-            (demand, choice)
+        .map(|deployment| {
+            let secret = objects.secrets.get(&deployment.names.secret()).map(AsRef::as_ref);
+            let choice = choose(&deployment, secret, now);
+            (deployment, choice)
         })
         .collect();
     let wanted = all.iter().filter(|(_, choice)| *choice == Choice::Issue);
-    let wanted: BTreeMap<String, Vec<String>> =
-        wanted.map(|(demand, _)| (demand.names.secret(), demand.names.hosts())).collect();
+    let wanted: BTreeMap<String, Vec<String>> = wanted
+        .map(|(deployment, _)| (deployment.names.secret(), deployment.names.hosts()))
+        .collect();
     let mut plan = ServingPlan::default();
-    for (demand, choice) in &all {
-        let before = trusted_now(&demand.entry.name);
-        let Some(provision) = provision(csv, objects, demand, *choice, &before) else {
+    for (deployment, choice) in &all {
+        let before = trusted_now(&deployment.entry.name);
+        let Some(provision) = provision(csv, objects, deployment, *choice, &before) else {
             return Err(order(wanted, now));
         };
-        plan.surroundings.push(service(csv, demand));
-        plan.surroundings.extend(rights(csv, demand, objects));
-        plan.add(&demand.entry.name, provision);
+        plan.surroundings.push(service(csv, deployment));
+        plan.surroundings.extend(rights(csv, deployment, objects));
+        plan.add(&deployment.entry.name, provision);
     }
     Ok(plan)
 }
@@ -76,34 +77,34 @@ impl ServingPlan {
 fn provision(
     csv: &ClusterServiceVersion,
     objects: &ServingObjects,
-    demand: &Demand<'_>,
+    deployment: &ServedDeployment<'_>,
     choice: Choice<'_>,
     trusted_now: &[u8],
 ) -> Option<Provision> {
-    let name = demand.names.secret();
+    let name = deployment.names.secret();
     let secret = objects.secrets.get(&name).map(AsRef::as_ref);
     Some(match (choice, secret) {
-        (Choice::Keep(active), Some(secret)) => Provision::keep(csv, demand, secret, active),
-        (Choice::Promote(next), Some(secret)) => Provision::promote(csv, demand, secret, next),
+        (Choice::Keep(active), Some(secret)) => Provision::keep(csv, deployment, secret, active),
+        (Choice::Promote(next), Some(secret)) => Provision::promote(csv, deployment, secret, next),
         (Choice::Issue | Choice::Keep(_) | Choice::Promote(_), secret) => {
             let issued = objects.issued.as_ref()?;
             let server = issued.servers.get(&name)?;
-            Provision::issue(csv, demand, secret, (issued, server), trusted_now)
+            Provision::issue(csv, deployment, secret, (issued, server), trusted_now)
         }
     })
 }
 
 /// Applied, so that fields which others set stay theirs.
-fn service(csv: &ClusterServiceVersion, demand: &Demand<'_>) -> Effect {
-    let name = demand.names.service();
+fn service(csv: &ClusterServiceVersion, deployment: &ServedDeployment<'_>) -> Effect {
+    let name = deployment.names.service();
     let object = json!({
         "metadata": {
             "name": name,
-            "namespace": demand.names.namespace(),
+            "namespace": deployment.names.namespace(),
             "labels": managed(),
             "ownerReferences": [owner_reference(csv)],
         },
-        "spec": {"ports": demand.ports, "selector": demand.selector()},
+        "spec": {"ports": deployment.ports, "selector": deployment.selector()},
     });
-    apply(Target::namespaced(resource_of::<Service>(), demand.names.namespace(), &name), object)
+    apply(Target::namespaced(resource_of::<Service>(), deployment.names.namespace(), &name), object)
 }

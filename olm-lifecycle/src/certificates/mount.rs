@@ -7,9 +7,9 @@ use olm_types::annotations::CA_HASH;
 use olm_types::api::ClusterServiceVersion;
 use serde_json::{Map, Value, json};
 
-use super::demand::demands;
 use super::names::ServingNames;
 use super::secret::{CERTIFICATE, PRIVATE_KEY};
+use super::served_deployment::served_deployments;
 use crate::install::shape::{ShapeError, as_object, list_in, object_in};
 
 /// A place where servers look for their certificate.
@@ -48,9 +48,9 @@ pub(crate) fn with_mounts(
     hashes: &BTreeMap<String, String>,
 ) -> Result<ClusterServiceVersion, ShapeError> {
     let namespace = csv.metadata.namespace.as_deref().unwrap_or_default();
-    let accounts: BTreeMap<String, String> = demands(csv)
+    let accounts: BTreeMap<String, String> = served_deployments(csv)
         .iter()
-        .map(|demand| (demand.entry.name.clone(), demand.account().to_owned()))
+        .map(|deployment| (deployment.entry.name.clone(), deployment.account().to_owned()))
         .collect();
     let mut mounted = csv.clone();
     let entries = mounted.spec.install.spec.iter_mut().flat_map(|spec| &mut spec.deployments);

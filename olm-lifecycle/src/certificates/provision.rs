@@ -16,12 +16,12 @@ use serde_json::{Value, json};
 
 use super::bundle::{join, newest};
 use super::certificate::{Certificate, authority_hash};
-use super::demand::Demand;
 use super::judge::{Judgement, judge, rotate_at};
 use super::secret::{
     AUTHORITY, CERTIFICATE, Material, NEXT_AUTHORITY, NEXT_CERTIFICATE, NEXT_PRIVATE_KEY,
     PREVIOUS_AUTHORITY, PRIVATE_KEY, ServingSecret,
 };
+use super::served_deployment::ServedDeployment;
 use super::writes::{apply, managed, owner_reference, owners};
 use crate::writes::resource_of;
 
@@ -42,12 +42,12 @@ pub(super) enum Choice<'a> {
 
 /// Decides for one server.
 pub(super) fn choose<'a>(
-    demand: &Demand<'_>,
+    deployment: &ServedDeployment<'_>,
     secret: Option<&'a Secret>,
     now: Timestamp,
 ) -> Choice<'a> {
     let Some(secret) = secret.map(ServingSecret::new) else { return Choice::Issue };
-    let hosts = demand.names.hosts();
+    let hosts = deployment.names.hosts();
     let is_good =
         |material: &Material<'_>| matches!(judge(*material, &hosts, now), Judgement::Good { .. });
     let (active, next) = (secret.active(), secret.next());
@@ -74,12 +74,12 @@ impl Provision {
     /// The good certificate stays; what its Secret lacks as one of ours is added.
     pub(super) fn keep(
         csv: &ClusterServiceVersion,
-        demand: &Demand<'_>,
+        deployment: &ServedDeployment<'_>,
         secret: &Secret,
         active: Material<'_>,
     ) -> Self {
         let hash = authority_hash(active.authority);
-        let write = merge(csv, demand, secret, &hash, json!({}));
+        let write = merge(csv, deployment, secret, &hash, json!({}));
         let trusted = ServingSecret::new(secret).trusted();
         let certificate = Certificate::read(active.certificate).ok();
         let news = certificate.filter(|certificate| is_news(csv, certificate));
@@ -90,7 +90,7 @@ impl Provision {
     /// The next certificate becomes the active one.
     pub(super) fn promote(
         csv: &ClusterServiceVersion,
-        demand: &Demand<'_>,
+        deployment: &ServedDeployment<'_>,
         secret: &Secret,
         next: Material<'_>,
     ) -> Self {
@@ -100,7 +100,7 @@ impl Provision {
         let hash = authority_hash(next.authority);
         let end = Certificate::read(next.certificate).map(|certificate| certificate.not_after);
         Self {
-            write: Some(merge(csv, demand, secret, &hash, data)),
+            write: Some(merge(csv, deployment, secret, &hash, data)),
             trusted: join([next.authority, previous.as_slice()]),
             hash,
             renewed_until: end.ok().map(rotate_at),
@@ -110,7 +110,7 @@ impl Provision {
     /// A new certificate; `trusted_before` is whom clients trust at this moment.
     pub(super) fn issue(
         csv: &ClusterServiceVersion,
-        demand: &Demand<'_>,
+        deployment: &ServedDeployment<'_>,
         secret: Option<&Secret>,
         (issued, server): (&Issued, &IssuedServer),
         trusted_before: &[u8],
@@ -120,8 +120,8 @@ impl Provision {
         let trusted_before = newest(trusted_before, MOST_PREVIOUS);
         let data = data(new, &trusted_before, secret.is_some());
         let write = match secret {
-            Some(secret) => merge(csv, demand, secret, &hash, data),
-            None => put(csv, demand, &hash, data),
+            Some(secret) => merge(csv, deployment, secret, &hash, data),
+            None => put(csv, deployment, &hash, data),
         };
         Self {
             write: Some(write),
@@ -158,7 +158,7 @@ pub(super) fn material<'a>(issued: &'a Issued, server: &'a IssuedServer) -> Mate
 /// The patch that puts `next` beside the active certificate.
 pub(super) fn announce(
     csv: &ClusterServiceVersion,
-    demand: &Demand<'_>,
+    deployment: &ServedDeployment<'_>,
     secret: &Secret,
     next: Material<'_>,
 ) -> Effect {
@@ -168,15 +168,19 @@ pub(super) fn announce(
         (NEXT_PRIVATE_KEY, next.key),
         (NEXT_AUTHORITY, next.authority),
     ]);
-    merge(csv, demand, secret, &hash, json!(data))
+    merge(csv, deployment, secret, &hash, json!(data))
 }
 
 /// The patch that takes away everything but the active certificate.
-pub(super) fn trim(csv: &ClusterServiceVersion, demand: &Demand<'_>, secret: &Secret) -> Effect {
+pub(super) fn trim(
+    csv: &ClusterServiceVersion,
+    deployment: &ServedDeployment<'_>,
+    secret: &Secret,
+) -> Effect {
     let hash = authority_hash(ServingSecret::new(secret).active().authority);
     let keys = [NEXT_CERTIFICATE, NEXT_PRIVATE_KEY, NEXT_AUTHORITY, PREVIOUS_AUTHORITY];
     let gone: BTreeMap<&str, Value> = keys.into_iter().map(|key| (key, Value::Null)).collect();
-    merge(csv, demand, secret, &hash, json!(gone))
+    merge(csv, deployment, secret, &hash, json!(gone))
 }
 
 /// Data of a Secret with this active certificate. A patch also names what has to go.
@@ -200,17 +204,22 @@ fn encoded<const N: usize>(parts: [(&'static str, &[u8]); N]) -> BTreeMap<&'stat
     parts.into_iter().map(|(key, value)| (key, json!(ByteString(value.to_vec())))).collect()
 }
 
-fn target(demand: &Demand<'_>) -> Target {
-    let name = demand.names.secret();
-    Target::namespaced(resource_of::<Secret>(), demand.names.namespace(), &name)
+fn target(deployment: &ServedDeployment<'_>) -> Target {
+    let name = deployment.names.secret();
+    Target::namespaced(resource_of::<Secret>(), deployment.names.namespace(), &name)
 }
 
 /// The whole Secret, whatever has its name: the store does not show Secrets of others.
-fn put(csv: &ClusterServiceVersion, demand: &Demand<'_>, hash: &str, data: Value) -> Effect {
+fn put(
+    csv: &ClusterServiceVersion,
+    deployment: &ServedDeployment<'_>,
+    hash: &str,
+    data: Value,
+) -> Effect {
     let object = json!({
         "metadata": {
-            "name": demand.names.secret(),
-            "namespace": demand.names.namespace(),
+            "name": deployment.names.secret(),
+            "namespace": deployment.names.namespace(),
             "labels": managed(),
             "annotations": {CA_HASH: hash},
             "ownerReferences": [owner_reference(csv)],
@@ -218,12 +227,12 @@ fn put(csv: &ClusterServiceVersion, demand: &Demand<'_>, hash: &str, data: Value
         "type": "kubernetes.io/tls",
         "data": data,
     });
-    apply(target(demand), object)
+    apply(target(deployment), object)
 }
 
 fn merge(
     csv: &ClusterServiceVersion,
-    demand: &Demand<'_>,
+    deployment: &ServedDeployment<'_>,
     secret: &Secret,
     hash: &str,
     data: Value,
@@ -236,5 +245,5 @@ fn merge(
         },
         "data": data,
     });
-    Effect::merge(target(demand), patch, serde_json::to_value(secret).ok())
+    Effect::merge(target(deployment), patch, serde_json::to_value(secret).ok())
 }

@@ -8,8 +8,8 @@ use olm_types::api::ClusterServiceVersion;
 use olm_types::{labels, owner};
 use serde_json::{Value, json};
 
-use super::demand::{Demand, demands};
 use super::observed::ServingObjects;
+use super::served_deployment::{ServedDeployment, served_deployments};
 use super::writes::{apply, managed, owner_reference, owners};
 use crate::writes::resource_of;
 
@@ -21,42 +21,47 @@ const RBAC: &str = "rbac.authorization.k8s.io";
 /// The writes for one server.
 pub(super) fn rights(
     csv: &ClusterServiceVersion,
-    demand: &Demand<'_>,
+    deployment: &ServedDeployment<'_>,
     objects: &ServingObjects,
 ) -> Vec<Effect> {
     vec![
-        role(csv, demand, objects),
-        role_binding(csv, demand, objects),
-        auth_delegator(csv, demand),
-        auth_reader(demand),
+        role(csv, deployment, objects),
+        role_binding(csv, deployment, objects),
+        auth_delegator(csv, deployment),
+        auth_reader(deployment),
     ]
 }
 
-fn role(csv: &ClusterServiceVersion, demand: &Demand<'_>, objects: &ServingObjects) -> Effect {
-    let name = demand.names.secret();
+fn role(
+    csv: &ClusterServiceVersion,
+    deployment: &ServedDeployment<'_>,
+    objects: &ServingObjects,
+) -> Effect {
+    let name = deployment.names.secret();
     let content = json!({"rules": [{
         "verbs": ["get"], "apiGroups": [""], "resources": ["secrets"], "resourceNames": [name],
     }]});
-    let target = Target::namespaced(resource_of::<Role>(), demand.names.namespace(), &name);
+    let target = Target::namespaced(resource_of::<Role>(), deployment.names.namespace(), &name);
     created_or_merged(csv, target, objects.roles.get(&name).map(AsRef::as_ref), content)
 }
 
 fn role_binding(
     csv: &ClusterServiceVersion,
-    demand: &Demand<'_>,
+    deployment: &ServedDeployment<'_>,
     objects: &ServingObjects,
 ) -> Effect {
-    let name = demand.names.secret();
+    let name = deployment.names.secret();
     let content = json!({
-        "subjects": [subject(demand)],
+        "subjects": [subject(deployment)],
         "roleRef": {"apiGroup": RBAC, "kind": "Role", "name": name},
     });
-    let target = Target::namespaced(resource_of::<RoleBinding>(), demand.names.namespace(), &name);
+    let target =
+        Target::namespaced(resource_of::<RoleBinding>(), deployment.names.namespace(), &name);
     created_or_merged(csv, target, objects.role_bindings.get(&name).map(AsRef::as_ref), content)
 }
 
-fn auth_delegator(csv: &ClusterServiceVersion, demand: &Demand<'_>) -> Effect {
-    let name = demand.names.auth_delegator();
+fn auth_delegator(csv: &ClusterServiceVersion, deployment: &ServedDeployment<'_>) -> Effect {
+    let name = deployment.names.auth_delegator();
     let mut labels = owner::owner_labels(
         csv.metadata.name.as_deref().unwrap_or_default(),
         csv.metadata.namespace.as_deref().unwrap_or_default(),
@@ -65,18 +70,18 @@ fn auth_delegator(csv: &ClusterServiceVersion, demand: &Demand<'_>) -> Effect {
     labels.insert(labels::MANAGED.to_owned(), labels::MANAGED_VALUE.to_owned());
     let object = json!({
         "metadata": {"name": name, "labels": labels},
-        "subjects": [subject(demand)],
+        "subjects": [subject(deployment)],
         "roleRef": {"apiGroup": RBAC, "kind": "ClusterRole", "name": "system:auth-delegator"},
     });
     apply(Target::cluster(resource_of::<ClusterRoleBinding>(), &name), object)
 }
 
 /// As in v0 it has no owner labels; it is found by its name when the CSV goes.
-fn auth_reader(demand: &Demand<'_>) -> Effect {
-    let name = demand.names.auth_reader();
+fn auth_reader(deployment: &ServedDeployment<'_>) -> Effect {
+    let name = deployment.names.auth_reader();
     let object = json!({
         "metadata": {"name": name, "namespace": KUBE_SYSTEM, "labels": managed()},
-        "subjects": [subject(demand)],
+        "subjects": [subject(deployment)],
         "roleRef": {
             "apiGroup": RBAC, "kind": "Role", "name": "extension-apiserver-authentication-reader",
         },
@@ -84,9 +89,9 @@ fn auth_reader(demand: &Demand<'_>) -> Effect {
     apply(Target::namespaced(resource_of::<RoleBinding>(), KUBE_SYSTEM, &name), object)
 }
 
-fn subject(demand: &Demand<'_>) -> Value {
+fn subject(deployment: &ServedDeployment<'_>) -> Value {
     json!({
-        "kind": "ServiceAccount", "name": demand.account(), "namespace": demand.names.namespace(),
+        "kind": "ServiceAccount", "name": deployment.account(), "namespace": deployment.names.namespace(),
     })
 }
 
@@ -123,10 +128,10 @@ pub fn auth_readers<'a>(
     others: impl Iterator<Item = &'a ClusterServiceVersion>,
 ) -> Vec<String> {
     let mut names: Vec<String> =
-        demands(csv).iter().map(|demand| demand.names.auth_reader()).collect();
+        served_deployments(csv).iter().map(|deployment| deployment.names.auth_reader()).collect();
     for other in others.filter(|other| other.metadata.deletion_timestamp.is_none()) {
-        for demand in demands(other) {
-            names.retain(|name| *name != demand.names.auth_reader());
+        for deployment in served_deployments(other) {
+            names.retain(|name| *name != deployment.names.auth_reader());
         }
     }
     names

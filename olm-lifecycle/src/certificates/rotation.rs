@@ -7,12 +7,12 @@ use olm_effect::{CertificateOrder, Effect};
 use olm_types::api::ClusterServiceVersion;
 
 use super::bundle::join;
-use super::demand::{Demand, demands};
 use super::judge::{Judgement, Unusable, judge};
 use super::observed::ServingObjects;
-use super::order::order;
+use super::order;
 use super::provision;
 use super::secret::ServingSecret;
+use super::served_deployment::{ServedDeployment, served_deployments};
 
 /// The state of all certificates of a CSV together.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,15 +51,15 @@ pub fn condition(
     now: Timestamp,
 ) -> Condition {
     let (mut first, mut has_surplus, mut is_due) = (None, false, false);
-    for demand in demands(csv) {
-        match judgement(&demand, objects, now) {
+    for deployment in served_deployments(csv) {
+        match judgement(&deployment, objects, now) {
             Judgement::Good { rotate_at } => {
                 first = [first, Some(rotate_at)].into_iter().flatten().min();
-                has_surplus |= has_more(&demand, objects);
+                has_surplus |= has_more(&deployment, objects);
             }
             Judgement::Due => is_due = true,
             Judgement::Unusable(reason) => {
-                return Condition::Unusable { secret: demand.names.secret(), reason };
+                return Condition::Unusable { secret: deployment.names.secret(), reason };
             }
         }
     }
@@ -78,37 +78,38 @@ pub fn announce(
     objects: &ServingObjects,
     now: Timestamp,
 ) -> Result<Announcement, CertificateOrder> {
-    let due: Vec<Demand<'_>> = demands(csv)
+    let due: Vec<ServedDeployment<'_>> = served_deployments(csv)
         .into_iter()
-        .filter(|demand| judgement(demand, objects, now) == Judgement::Due)
+        .filter(|deployment| judgement(deployment, objects, now) == Judgement::Due)
         .collect();
-    let new: Vec<&Demand<'_>> =
-        due.iter().filter(|demand| !has_good_next(demand, objects, now)).collect();
+    let new: Vec<&ServedDeployment<'_>> =
+        due.iter().filter(|deployment| !has_good_next(deployment, objects, now)).collect();
     let ordered = || {
-        let servers = new.iter().map(|demand| (demand.names.secret(), demand.names.hosts()));
+        let servers =
+            new.iter().map(|deployment| (deployment.names.secret(), deployment.names.hosts()));
         order(servers.collect(), now)
     };
     let mut announcement = Announcement::default();
-    for demand in demands(csv) {
-        let Some(secret) = objects.secrets.get(&demand.names.secret()) else { continue };
+    for deployment in served_deployments(csv) {
+        let Some(secret) = objects.secrets.get(&deployment.names.secret()) else { continue };
         let mut trusted = ServingSecret::new(secret).trusted();
-        if new.iter().any(|one| one.names == demand.names) {
+        if new.iter().any(|one| one.names == deployment.names) {
             let issued = objects.issued.as_ref().ok_or_else(ordered)?;
-            let server = issued.servers.get(&demand.names.secret()).ok_or_else(ordered)?;
+            let server = issued.servers.get(&deployment.names.secret()).ok_or_else(ordered)?;
             let next = provision::material(issued, server);
-            announcement.secrets.push(provision::announce(csv, &demand, secret, next));
+            announcement.secrets.push(provision::announce(csv, &deployment, secret, next));
             trusted = join([trusted.as_slice(), next.authority]);
         }
-        announcement.trusted.insert(demand.entry.name.clone(), trusted);
+        announcement.trusted.insert(deployment.entry.name.clone(), trusted);
     }
     Ok(announcement)
 }
 
 /// Whether a certificate waits to become active.
 pub(crate) fn is_announced(csv: &ClusterServiceVersion, objects: &ServingObjects) -> bool {
-    let mut secrets = demands(csv).into_iter();
-    secrets.any(|demand| {
-        let secret = objects.secrets.get(&demand.names.secret());
+    let mut secrets = served_deployments(csv).into_iter();
+    secrets.any(|deployment| {
+        let secret = objects.secrets.get(&deployment.names.secret());
         secret.is_some_and(|secret| ServingSecret::new(secret).next().is_some())
     })
 }
@@ -116,34 +117,42 @@ pub(crate) fn is_announced(csv: &ClusterServiceVersion, objects: &ServingObjects
 /// The last step of a rotation: only the active authorities are trusted any more.
 pub fn trim(csv: &ClusterServiceVersion, objects: &ServingObjects) -> Announcement {
     let mut trimmed = Announcement::default();
-    for demand in demands(csv) {
-        let Some(secret) = objects.secrets.get(&demand.names.secret()) else { continue };
+    for deployment in served_deployments(csv) {
+        let Some(secret) = objects.secrets.get(&deployment.names.secret()) else { continue };
         let active = ServingSecret::new(secret).active();
-        trimmed.trusted.insert(demand.entry.name.clone(), active.authority.to_vec());
-        if has_more(&demand, objects) {
-            trimmed.secrets.push(provision::trim(csv, &demand, secret));
+        trimmed.trusted.insert(deployment.entry.name.clone(), active.authority.to_vec());
+        if has_more(&deployment, objects) {
+            trimmed.secrets.push(provision::trim(csv, &deployment, secret));
         }
     }
     trimmed
 }
 
-fn judgement(demand: &Demand<'_>, objects: &ServingObjects, now: Timestamp) -> Judgement {
-    match objects.secrets.get(&demand.names.secret()) {
+fn judgement(
+    deployment: &ServedDeployment<'_>,
+    objects: &ServingObjects,
+    now: Timestamp,
+) -> Judgement {
+    match objects.secrets.get(&deployment.names.secret()) {
         None => Judgement::Unusable(Unusable::NoSecret),
-        Some(secret) => judge(ServingSecret::new(secret).active(), &demand.names.hosts(), now),
+        Some(secret) => judge(ServingSecret::new(secret).active(), &deployment.names.hosts(), now),
     }
 }
 
-fn has_good_next(demand: &Demand<'_>, objects: &ServingObjects, now: Timestamp) -> bool {
-    let secret = objects.secrets.get(&demand.names.secret());
+fn has_good_next(
+    deployment: &ServedDeployment<'_>,
+    objects: &ServingObjects,
+    now: Timestamp,
+) -> bool {
+    let secret = objects.secrets.get(&deployment.names.secret());
     let next = secret.and_then(|secret| ServingSecret::new(secret).next());
     next.is_some_and(|next| {
-        matches!(judge(next, &demand.names.hosts(), now), Judgement::Good { .. })
+        matches!(judge(next, &deployment.names.hosts(), now), Judgement::Good { .. })
     })
 }
 
-fn has_more(demand: &Demand<'_>, objects: &ServingObjects) -> bool {
-    let secret = objects.secrets.get(&demand.names.secret());
+fn has_more(deployment: &ServedDeployment<'_>, objects: &ServingObjects) -> bool {
+    let secret = objects.secrets.get(&deployment.names.secret());
     secret.is_some_and(|secret| {
         let secret = ServingSecret::new(secret);
         secret.next().is_some() || !secret.previous().is_empty()

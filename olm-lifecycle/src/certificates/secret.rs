@@ -72,7 +72,7 @@ impl<'a> ServingSecret<'a> {
         self.get(PREVIOUS_AUTHORITY)
     }
 
-    /// Everyone whom clients are to trust.
+    /// The authorities that clients are to trust.
     pub fn trusted(&self) -> Vec<u8> {
         let next = self.next().map(|next| next.authority).unwrap_or_default();
         join([self.active().authority, next, self.previous()])

@@ -68,7 +68,7 @@ fn annotated_targets(csv: &ClusterServiceVersion) -> NamespaceSet {
 }
 
 fn is_copiable(csv: &ClusterServiceVersion) -> bool {
-    let phase = csv.status.as_ref().map(|status| status.phase).unwrap_or_default();
+    let phase = csv.phase();
     let barred = [
         reasons::COPIED,
         reasons::INVALID_INSTALL_MODES,

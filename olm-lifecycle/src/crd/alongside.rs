@@ -37,7 +37,7 @@ fn named(value: &Value) -> Option<(&str, &str)> {
     (is_name(csv.0) && is_name(csv.1)).then_some(csv)
 }
 
-/// What names of objects are made of; the record may come from anybody.
+/// What names of objects are made of; the record may come from any user.
 fn is_name(text: &str) -> bool {
     text.starts_with(|first: char| first.is_ascii_alphanumeric())
         && text.chars().all(|each| each.is_ascii_alphanumeric() || matches!(each, '-' | '.'))

@@ -21,6 +21,7 @@ mod unchanged;
 mod upgrade;
 mod versions;
 
+use olm_types::conditions::kubernetes::{ESTABLISHED, NAMES_ACCEPTED};
 use olm_types::gvk::Gvk;
 use serde_json::Value;
 
@@ -28,7 +29,7 @@ pub(crate) use alongside::recorded;
 pub(crate) use conversion::without_placeholder;
 pub use error::CrdError;
 pub use removal::{CrdOwner, owners};
-pub use upgrade::{Demand, Owners, Upgrade};
+pub use upgrade::{Owners, Upgrade, UpgradeRequest};
 
 /// API group of definitions.
 pub const GROUP: &str = "apiextensions.k8s.io";
@@ -54,7 +55,7 @@ pub fn is_served(live: &Value) -> bool {
             text(condition, "/type") == kind && text(condition, "/status") == "True"
         })
     };
-    holds("Established") && holds("NamesAccepted")
+    holds(ESTABLISHED) && holds(NAMES_ACCEPTED)
 }
 
 fn text<'a>(value: &'a Value, pointer: &str) -> &'a str {

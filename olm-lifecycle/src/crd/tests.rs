@@ -55,16 +55,16 @@ fn owned(
     let mut live_now = live.clone();
     let mut upgrade = Upgrade::begin(live, desired, &owners)?;
     loop {
-        match upgrade.demand()? {
-            Demand::Page(..) => upgrade.page(items, None)?,
-            Demand::Write(effect) => match effect.action {
+        match upgrade.request()? {
+            UpgradeRequest::Page(..) => upgrade.page(items, None)?,
+            UpgradeRequest::Write(effect) => match effect.action {
                 olm_effect::Action::Status { object, .. } => {
                     live_now.clone_from(&object);
                     upgrade.written(Outcome::Changed(live_now.clone()))?;
                 }
                 _ => upgrade.written(Outcome::Changed(json!({})))?,
             },
-            Demand::Ready(object) | Demand::Touch(object) => {
+            UpgradeRequest::Ready(object) | UpgradeRequest::Touch(object) => {
                 return Ok((object, upgrade.take_warning()));
             }
         }
@@ -148,7 +148,9 @@ fn objects_come_in_pages_and_an_expired_listing_begins_anew() {
     let mut tokens = Vec::new();
     for _ in 0..2 {
         for next in ["a", "b"] {
-            let Ok(Demand::Page(resource, token)) = upgrade.demand() else { panic!("no page") };
+            let Ok(UpgradeRequest::Page(resource, token)) = upgrade.request() else {
+                panic!("no page")
+            };
             assert_eq!((&*resource.version, &*resource.plural), ("v2", "crontabs"));
             tokens.push(token);
             upgrade.page(&[], Some(next.to_owned())).unwrap();
@@ -192,12 +194,12 @@ fn an_unserved_version_goes_after_every_object_was_written_anew() {
     let mut upgrade = Upgrade::begin(live.clone(), &desired, &Owners::default()).unwrap();
     let mut seen = Vec::new();
     let written = loop {
-        match upgrade.demand().unwrap() {
-            Demand::Page(resource, _) => {
+        match upgrade.request().unwrap() {
+            UpgradeRequest::Page(resource, _) => {
                 seen.push(format!("list {}", resource.version));
                 upgrade.page(&[cron_tab()], None).unwrap();
             }
-            Demand::Write(effect) => {
+            UpgradeRequest::Write(effect) => {
                 seen.push(effect.target.to_string());
                 let written = match effect.action {
                     olm_effect::Action::Status { mut object, .. } => {
@@ -209,7 +211,7 @@ fn an_unserved_version_goes_after_every_object_was_written_anew() {
                 };
                 upgrade.written(Outcome::Changed(written)).unwrap();
             }
-            Demand::Ready(object) | Demand::Touch(object) => break object,
+            UpgradeRequest::Ready(object) | UpgradeRequest::Touch(object) => break object,
         }
     };
     assert_eq!(written["metadata"]["resourceVersion"], "8");
@@ -235,15 +237,15 @@ fn objects_are_written_anew_unless_stored_versions_are_kept(#[case] keep: bool) 
     let mut upgrade = Upgrade::begin(live.clone(), &definition(&[new], &[]), &owners).unwrap();
     let mut reported = Vec::new();
     let refused = loop {
-        match upgrade.demand() {
-            Ok(Demand::Page(..)) => upgrade.page(&[cron_tab()], None).unwrap(),
-            Ok(Demand::Write(_)) => {
+        match upgrade.request() {
+            Ok(UpgradeRequest::Page(..)) => upgrade.page(&[cron_tab()], None).unwrap(),
+            Ok(UpgradeRequest::Write(_)) => {
                 let mut retired = live.clone();
                 retired["status"]["storedVersions"] = json!(["v2"]);
                 upgrade.written(Outcome::Changed(retired)).unwrap();
                 reported.extend(upgrade.take_rewritten());
             }
-            Ok(Demand::Ready(_) | Demand::Touch(_)) => break None,
+            Ok(UpgradeRequest::Ready(_) | UpgradeRequest::Touch(_)) => break None,
             Err(error) => break Some(error),
         }
     };
@@ -261,7 +263,7 @@ fn an_object_that_cannot_be_written_anew_keeps_its_version() {
     let desired = definition(&[new], &[]);
     let mut upgrade = Upgrade::begin(live, &desired, &Owners::default()).unwrap();
     upgrade.page(&[], None).unwrap();
-    upgrade.demand().unwrap();
+    upgrade.request().unwrap();
     upgrade.page(&[cron_tab()], None).unwrap();
     let cause = Refusal { code: 422, reason: "Invalid".to_owned(), message: "no".to_owned() };
     let error = upgrade.written(Outcome::Refused(cause)).unwrap_err().to_string();
@@ -305,7 +307,7 @@ fn annotations_of_csvs_that_exist_are_kept() {
     let existing = [("ns".to_owned(), "here".to_owned())].into();
     let owners = Owners { current: ("ns", "new"), existing: Some(&existing), ..Owners::default() };
     let mut upgrade = Upgrade::begin(live, &desired, &owners).unwrap();
-    let Ok(Demand::Ready(object)) = upgrade.demand() else { panic!("not ready") };
+    let Ok(UpgradeRequest::Ready(object)) = upgrade.request() else { panic!("not ready") };
     assert_eq!(
         object["metadata"]["annotations"],
         json!({key(1): "ns/here", key(3): "ns/new", "kept": "1"})

@@ -1,7 +1,7 @@
 //! The upgrade of one definition that exists, from the first check to the object that is written.
 //!
 //! Existing objects come in pages and are forgotten page by page. What is needed next is a
-//! [`Demand`]; the machine that executes steps meets it.
+//! [`UpgradeRequest`]; the machine that executes steps meets it.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -17,7 +17,7 @@ const RESTARTS: u8 = 2;
 
 /// What an upgrade needs next.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Demand {
+pub enum UpgradeRequest {
     /// A page of all objects of a kind, in all namespaces, after this token.
     Page(Resource, Option<String>),
     /// A write, made by the operator itself.
@@ -102,28 +102,29 @@ impl Upgrade {
     ///
     /// # Errors
     /// The upgrade is refused.
-    pub fn demand(&mut self) -> Result<Demand, CrdError> {
+    pub fn request(&mut self) -> Result<UpgradeRequest, CrdError> {
         if self.unchanged {
-            return Ok(Demand::Touch(unchanged::metadata_patch(&self.live, &self.desired)));
+            return Ok(UpgradeRequest::Touch(unchanged::metadata_patch(&self.live, &self.desired)));
         }
         if let Some(check) = self.checks.front() {
-            return Ok(Demand::Page(self.resource(&check.version), self.token.clone()));
+            return Ok(UpgradeRequest::Page(self.resource(&check.version), self.token.clone()));
         }
         if let Some(effect) = self.to_write.front() {
-            return Ok(Demand::Write(effect.clone()));
+            return Ok(UpgradeRequest::Write(effect.clone()));
         }
         if self.retired.is_empty() {
             let keep = self.keeps_stored_versions;
             self.retired = stored_versions::to_retire(&self.live, &self.desired, keep)?;
         }
         if self.retired.is_empty() {
-            return Ok(Demand::Ready(self.object()));
+            return Ok(UpgradeRequest::Ready(self.object()));
         }
         Ok(match self.rewritten {
-            true => Demand::Write(stored_versions::retire(&self.live, &self.retired)),
-            false => {
-                Demand::Page(self.resource(versions::readable(&self.live)), self.token.clone())
-            }
+            true => UpgradeRequest::Write(stored_versions::retire(&self.live, &self.retired)),
+            false => UpgradeRequest::Page(
+                self.resource(versions::readable(&self.live)),
+                self.token.clone(),
+            ),
         })
     }
 

@@ -1,7 +1,7 @@
 //! Whether everything that an install made is there and works (spec olm-operator 1.6).
 
 use super::observed::Observed;
-use super::pass::Query;
+use super::pass::Request;
 use super::serving::as_installed;
 use crate::api_service;
 use crate::install::{Unhealthy, UnhealthyReason, check_installed};
@@ -28,7 +28,7 @@ pub(super) enum Components {
 ///
 /// # Errors
 /// What has to be read first.
-pub(super) fn examine(observed: &Observed) -> Result<Components, Query> {
+pub(super) fn examine(observed: &Observed) -> Result<Components, Request> {
     let deployments = match deployments(observed) {
         Ok(found) => found,
         Err(text) => return Ok(Components::Incomputable(text)),
@@ -41,7 +41,7 @@ pub(super) fn examine(observed: &Observed) -> Result<Components, Query> {
     };
     let wanted = api_service::wanted_apis(observed);
     if !wanted.is_empty() {
-        return Err(Query::Served(wanted));
+        return Err(Request::Served(wanted));
     }
     if !api_service::are_available(observed) {
         return Ok(Components::ApiServicesMissing);

@@ -4,8 +4,9 @@ use jiff::Timestamp;
 
 use super::decision::Decision;
 use super::observed::Observed;
-use super::pass::{Pass, Query};
+use super::pass::{Pass, Request};
 use super::stages::{STAGES, Stage, Verdict};
+use crate::operator::ComponentOwner;
 
 /// The answer of [`decide`].
 #[derive(Clone, Debug, PartialEq)]
@@ -13,7 +14,7 @@ pub enum Step {
     /// What to do.
     Decided(Decision),
     /// What to read first; afterwards decide again.
-    Need(Query),
+    Need(Request),
 }
 
 /// Decides what to do about the observed CSV.
@@ -28,7 +29,7 @@ pub fn decide_with(stages: &[&dyn Stage], observed: &Observed, now: Timestamp) -
         match stage.judge(&pass) {
             Verdict::Continue => {}
             Verdict::Stop(decision) => return Step::Decided(recorded(&pass, decision)),
-            Verdict::Need(query) => return Step::Need(query),
+            Verdict::Need(request) => return Step::Need(request),
         }
     }
     Step::Decided(recorded(&pass, Decision::nothing()))
@@ -36,8 +37,9 @@ pub fn decide_with(stages: &[&dyn Stage], observed: &Observed, now: Timestamp) -
 
 /// The decision with what the requirements were found to be on the way to it, whichever stage made
 /// it: the list in the status stays true even if nothing else changes, and says what there was when a
-/// later stage refuses the CSV.
-fn recorded(pass: &Pass<'_>, decision: Decision) -> Decision {
+/// later stage refuses the CSV. What is written for the CSV is a component of its Operators at once.
+fn recorded(pass: &Pass<'_>, mut decision: Decision) -> Decision {
+    ComponentOwner::from(&*pass.observed.csv).label_all(&mut decision.effects);
     match pass.found_requirements() {
         Some(found) if decision.status.requirements.is_none() => decision.with_requirements(found),
         Some(_) | None => decision,

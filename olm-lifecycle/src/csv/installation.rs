@@ -9,7 +9,7 @@ use olm_effect::{Action, Effect, Target};
 use olm_types::api::StrategyDeploymentSpec;
 
 use super::observed::Observed;
-use super::pass::Query;
+use super::pass::Request;
 use super::serving::{ServingError, callers, trusted_now};
 use crate::api_service::legacy;
 use crate::certificates::{plan_serving, with_mounts};
@@ -31,7 +31,7 @@ pub(super) struct Installation {
 #[derive(Debug)]
 pub(super) enum Obstacle {
     /// Something has to be read or issued first.
-    Need(Query),
+    Need(Request),
     /// The strategy is unusable.
     Strategy(StrategyError),
     /// Those who call a server cannot be set up.
@@ -46,9 +46,9 @@ pub(super) fn installation(observed: &Observed, now: Timestamp) -> Result<Instal
     strategy(&observed.csv.spec).map_err(Obstacle::Strategy)?;
     let trusted = |deployment: &str| trusted_now(observed, deployment);
     let plan = plan_serving(&observed.csv, &observed.serving, trusted, now)
-        .map_err(|order| Obstacle::Need(Query::Certificates(order)))?;
+        .map_err(|order| Obstacle::Need(Request::Certificates(order)))?;
     let callers = callers(observed, &plan.trusted).map_err(Obstacle::Serving)?;
-    let legacy = legacy(observed).map_err(|targets| Obstacle::Need(Query::Live(targets)))?;
+    let legacy = legacy(observed).map_err(|targets| Obstacle::Need(Request::Live(targets)))?;
     let deployments = deployments(observed, &plan.hashes).map_err(Obstacle::Strategy)?;
     let strategy = strategy(&observed.csv.spec).map_err(Obstacle::Strategy)?;
     let mut effects = plan.surroundings;

@@ -30,7 +30,7 @@ pub use conclude::{Conclusion, conclude};
 pub use decide::{Step, decide, decide_with};
 pub use decision::{CertificateTimes, Decision, OnRefusal, PhaseChange, StatusChange};
 pub use observed::{ClusterOwned, Observed, is_copied};
-pub use pass::{Pass, Query};
+pub use pass::{Pass, Request};
 pub use requirements::{Evaluation, Requirements};
 pub use status::HISTORY_LIMIT;
 

@@ -64,7 +64,7 @@ pub struct Observed {
     /// `gitVersion` of the API server; absent while it could not be read.
     pub server_version: Option<String>,
     /// Whether the API server serves an API; only those that an earlier pass asked for with a
-    /// [`super::Query`].
+    /// [`super::Request`].
     pub served: BTreeMap<Gvk, bool>,
     /// Objects that no store holds; only those that an earlier pass asked for.
     pub live: BTreeMap<Target, Option<Value>>,
@@ -111,7 +111,7 @@ impl Observed {
 
     /// The current phase.
     pub fn phase(&self) -> CsvPhase {
-        self.csv.status.as_ref().map(|status| status.phase).unwrap_or_default()
+        self.csv.phase()
     }
 
     /// The current reason; empty when there is none.

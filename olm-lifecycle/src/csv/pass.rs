@@ -15,7 +15,7 @@ use crate::install::PodLabels;
 
 /// Something that no watch store holds and that must be read before a decision is possible.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Query {
+pub enum Request {
     /// Which of these APIs the API server serves.
     Served(BTreeSet<Gvk>),
     /// Certificates, which a caller with a source of randomness has to issue.

@@ -9,8 +9,8 @@ use olm_types::api::ClusterServiceVersion;
 use super::observed::Observed;
 use crate::api_service::{self, NotAdoptable};
 use crate::certificates::{
-    ServingNames, ServingSecret, ServingWrites, authority_hash, demands, owned_api_services,
-    trusts, with_mounts,
+    ServingNames, ServingSecret, ServingWrites, authority_hash, owned_api_services,
+    served_deployments, trusts, with_mounts,
 };
 use crate::install::shape::ShapeError;
 use crate::webhook::{self, ConversionError};
@@ -43,7 +43,7 @@ pub enum NotComputable {
     Shape(#[from] ShapeError),
 }
 
-/// The writes of everyone who calls a server of the CSV.
+/// The writes for all callers of a server of the CSV.
 ///
 /// # Errors
 /// When one of them must not be written.
@@ -89,7 +89,7 @@ pub(super) fn as_installed(observed: &Observed) -> Result<ClusterServiceVersion,
 
 /// Whether the CSV has servers.
 pub(super) fn has_servers(observed: &Observed) -> bool {
-    !demands(&observed.csv).is_empty()
+    !served_deployments(&observed.csv).is_empty()
 }
 
 /// While several authorities are trusted, the hash is that of the active one.
@@ -104,7 +104,7 @@ fn hash_of(observed: &Observed, deployment: &str, bundle: &[u8]) -> Result<Strin
     Ok(authority_hash(if trusts(bundle, active) { active } else { bundle }))
 }
 
-/// Everyone who calls a server: its name, the Deployment, and whom it trusts.
+/// The callers of a server: its name, the Deployment, and whom it trusts.
 fn authorities(observed: &Observed) -> impl Iterator<Item = (String, &str, Option<&[u8]>)> {
     let services = owned_api_services(&observed.csv).map(|api| {
         let deployment = api.deployment_name.as_deref().unwrap_or_default();

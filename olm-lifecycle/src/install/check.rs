@@ -10,10 +10,10 @@ use olm_types::labels;
 use olm_types::owner::{OwnerName, is_owned_by_label};
 
 use super::deployment::desired_hash;
+use super::deployment::{StrategyError, strategy};
 use super::overrides::Overrides;
 use super::rollout::{Rollout, rollout};
 use super::size::check_size;
-use super::strategy::{StrategyError, strategy};
 
 /// Why the strategy does not count as installed.
 #[derive(Clone, Debug, PartialEq, Eq)]

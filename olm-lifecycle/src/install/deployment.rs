@@ -6,12 +6,16 @@
 
 use std::collections::BTreeMap;
 
-use olm_types::api::{ClusterServiceVersion, StrategyDeploymentSpec};
+use olm_types::api::{
+    ClusterServiceVersion, ClusterServiceVersionSpec, STRATEGY_DEPLOYMENT, StrategyDeploymentSpec,
+    StrategyDetailsDeployment,
+};
 use olm_types::{hash, labels, owner};
 use serde_json::{Map, Value, json};
 
 use super::overrides::{Overrides, merge_variables};
 use super::shape::{ShapeError, as_object, list_in, object_in};
+use super::size::MOST;
 
 /// Shape of a Deployment's spec, for Go-compatible JSON.
 const SPEC_SHAPE: &str = "apps/v1.DeploymentSpec";
@@ -123,4 +127,37 @@ fn metadata(csv: &ClusterServiceVersion, entry: &StrategyDeploymentSpec, hash: &
             owner::non_blocking_owner(ClusterServiceVersion::API_VERSION, kind, name, uid)
         ],
     })
+}
+
+/// Why a CSV cannot be installed as it is written.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum StrategyError {
+    /// The strategy has another name than `deployment`.
+    #[error("unrecognized install strategy")]
+    Unrecognized,
+    /// The Deployments would be larger than memory is.
+    #[error(
+        "spec.install.spec.deployments: with the annotations of the CSV, and with spec.config of its \
+         Subscription in each container, the Deployments take more than {MOST} bytes; describe fewer \
+         Deployments and containers, or use fewer annotations"
+    )]
+    TooLarge,
+    /// A Deployment cannot be built from its description.
+    #[error(transparent)]
+    Deployment(#[from] DeploymentError),
+}
+
+/// The Deployments and permissions of the strategy; a strategy without details installs nothing.
+pub fn strategy(
+    spec: &ClusterServiceVersionSpec,
+) -> Result<&StrategyDetailsDeployment, StrategyError> {
+    static NOTHING: StrategyDetailsDeployment = StrategyDetailsDeployment {
+        deployments: Vec::new(),
+        permissions: Vec::new(),
+        cluster_permissions: Vec::new(),
+    };
+    if spec.install.strategy != STRATEGY_DEPLOYMENT {
+        return Err(StrategyError::Unrecognized);
+    }
+    Ok(spec.install.spec.as_ref().unwrap_or(&NOTHING))
 }

@@ -10,6 +10,7 @@ use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::{ContainerStatus, Pod};
 use olm_types::api::{ClusterServiceVersion, StrategyDeploymentSpec};
+use olm_types::conditions::kubernetes::POD_SCHEDULED;
 use serde_json::Value;
 
 /// How long a Pod may take to come or go; v0's value.
@@ -70,7 +71,7 @@ pub(crate) fn is_disrupted(pod: &Pod, now: Timestamp) -> bool {
 fn is_unschedulable(pod: &Pod) -> bool {
     let conditions = pod.status.iter().flat_map(|status| status.conditions.iter().flatten());
     conditions.into_iter().any(|condition| {
-        condition.type_ == "PodScheduled"
+        condition.type_ == POD_SCHEDULED
             && condition.status == "False"
             && condition.reason.as_deref() == Some("Unschedulable")
     })

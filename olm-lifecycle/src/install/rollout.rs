@@ -1,6 +1,7 @@
 //! How far a Deployment's rollout is (the second half of spec olm-operator 3.5).
 
 use k8s_openapi::api::apps::v1::{Deployment, DeploymentCondition};
+use olm_types::conditions::kubernetes::{AVAILABLE, PROGRESSING};
 
 /// State of a rollout.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,7 +24,7 @@ pub fn rollout(deployment: &Deployment) -> Rollout {
         let text = format!("waiting for spec update of deployment \"{name}\" to be observed...");
         return Rollout::Waiting(text);
     }
-    let progressing = condition(deployment, "Progressing");
+    let progressing = condition(deployment, PROGRESSING);
     if progressing.and_then(|found| found.reason.as_deref()) == Some("ProgressDeadlineExceeded") {
         return Rollout::Failed(format!("deployment \"{name}\" exceeded its progress deadline"));
     }
@@ -35,7 +36,7 @@ pub fn rollout(deployment: &Deployment) -> Rollout {
             "deployment \"{name}\" waiting for {outdated} outdated replica(s) to be terminated"
         ));
     }
-    available(name, condition(deployment, "Available"))
+    available(name, condition(deployment, AVAILABLE))
 }
 
 fn available(name: &str, condition: Option<&DeploymentCondition>) -> Rollout {

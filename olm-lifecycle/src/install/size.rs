@@ -7,8 +7,8 @@
 use olm_types::api::{ClusterServiceVersion, StrategyDeploymentSpec};
 use serde_json::Value;
 
+use super::deployment::StrategyError;
 use super::overrides::Overrides;
-use super::strategy::StrategyError;
 
 /// Most bytes of what is added to the Deployments, in memory and about.
 pub(super) const MOST: usize = 32 << 20;

@@ -1,7 +1,7 @@
 //! Whether an InstallPlan may be started or continued: a function of the plan, of the Subscriptions
 //! that it was made for, and of the CSVs of its namespace.
 //!
-//! A plan waits for its turn, for rights or for an API, and meanwhile a user may remove what it was
+//! A plan waits for older plans, for rights or for an API, and meanwhile a user may remove what it was
 //! made for. What was removed stays removed: a plan whose Subscriptions are gone is over, and CSVs
 //! that were deleted are not created again by the rest of their plan, nor replaced by a newer
 //! one. Plans that users and tools write have no Subscription to ask.
@@ -20,7 +20,7 @@ use olm_types::api::{
 };
 
 use super::phase::Observed;
-use super::{request, turn};
+use super::{plan_order, request};
 use csvs::{Csv, Fate};
 
 /// What is around a plan.
@@ -142,7 +142,7 @@ fn of_csvs(
     subscriptions: &[&Arc<Subscription>],
 ) -> Verdict {
     let Some(status) = &plan.status else { return Verdict::Go(BTreeSet::new()) };
-    let (begun, waited) = (is_begun(status), turn::has_waited(status));
+    let (begun, waited) = (is_begun(status), plan_order::has_waited(status));
     let view = csvs::View {
         around,
         subscriptions,

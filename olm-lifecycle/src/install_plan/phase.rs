@@ -20,10 +20,11 @@ use olm_effect::{Effect, Identity};
 use olm_types::api::{InstallPlan, InstallPlanPhase, InstallPlanStatus, OperatorGroup};
 use olm_types::reasons::{event, install_plan as reasons};
 
+use super::approval::{Declared, is_about_approval};
 use super::continuation::{Surroundings, Verdict, judge};
 use super::execution::{Execution, Scope};
 use super::request::{is_without_status, made_by_user};
-use super::{attenuation, collect, report, stale, superseded, turn};
+use super::{approval, attenuation, collect, components, plan_order, report, stale, superseded};
 use crate::crd::CrdOwner;
 use crate::tenancy::StepTrust;
 #[cfg(test)]
@@ -73,7 +74,7 @@ pub enum Decision {
     },
     /// A user made it and it has no steps yet: find them, then ask [`super::request::requested`].
     Resolve,
-    /// It is the turn of an older plan: say so, and look again when that is done.
+    /// An older plan goes first: say so, and look again when that is done.
     Wait {
         /// The writes; none when the status says it already.
         effects: Vec<Effect>,
@@ -156,11 +157,26 @@ fn go_on(
         InstallPlanPhase::Installing | InstallPlanPhase::Failed => {
             execute(observed, status, without, account, now)
         }
-        InstallPlanPhase::RequiresApproval => write(observed, reset(status, now), None),
+        InstallPlanPhase::RequiresApproval => unapproved(observed, status, now),
         InstallPlanPhase::None | InstallPlanPhase::Planning | InstallPlanPhase::Complete => {
             Decision::Nothing
         }
     }
+}
+
+/// A plan that a user has not approved waits, unless its Subscriptions declare that they approve it.
+fn unapproved(observed: &Observed, status: &InstallPlanStatus, now: Timestamp) -> Decision {
+    let subscriptions = observed.around.subscriptions.iter().map(AsRef::as_ref);
+    let message = match approval::declared(&observed.plan, subscriptions) {
+        Declared::Approved(effect) => {
+            let text = "annotations of its Subscriptions approve all that it brings".to_owned();
+            let reported = report::normal(&observed.plan, event::INSTALL_PLAN_APPROVED, text);
+            return Decision::Write { effects: vec![*effect, reported], problem: None };
+        }
+        Declared::Waiting(message) => Some(message),
+        Declared::Nothing => status.message.clone().filter(|text| !is_about_approval(text)),
+    };
+    write(observed, InstallPlanStatus { message, ..reset(status, now) }, None)
 }
 
 /// An approval counts for the plan that was looked at.
@@ -196,7 +212,7 @@ fn lacks_rights(status: &InstallPlanStatus) -> bool {
     status.message.as_ref().is_some_and(|message| message.contains(" is forbidden: "))
 }
 
-/// A plan waits for its turn before it is executed.
+/// A plan waits for older plans before it is executed.
 fn execute(
     observed: &Observed,
     status: &InstallPlanStatus,
@@ -205,7 +221,7 @@ fn execute(
     now: Timestamp,
 ) -> Decision {
     let others = observed.siblings.iter().map(AsRef::as_ref);
-    match turn::wait(&observed.plan, others, observed.retry_timeout, now) {
+    match plan_order::wait(&observed.plan, others, observed.retry_timeout, now) {
         Some(wait) => waiting(observed, status, &wait, now),
         None => Decision::Execute(Box::new(execution(observed, status, without, account))),
     }
@@ -215,7 +231,7 @@ fn execute(
 fn waiting(
     observed: &Observed,
     status: &InstallPlanStatus,
-    wait: &turn::Wait,
+    wait: &plan_order::Wait,
     now: Timestamp,
 ) -> Decision {
     let message = Some(wait.message()).filter(|_| status.start_time.is_none());
@@ -235,8 +251,10 @@ fn execution(
     without: &BTreeSet<String>,
     account: Option<ObjectReference>,
 ) -> Execution {
+    let namespace = observed.plan.namespace().unwrap_or_default();
     let scope = Scope {
-        namespace: observed.plan.namespace().unwrap_or_default(),
+        components: components::keys(&status.plan, &observed.around.subscriptions, &namespace),
+        namespace,
         plan: observed.plan.name_any(),
         operator_namespace: observed.operator_namespace.clone(),
         identity: account.map_or(Identity::Own, acting_as),

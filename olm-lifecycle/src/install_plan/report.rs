@@ -4,7 +4,7 @@ use olm_effect::{Effect, EventNote, EventType};
 use olm_types::api::InstallPlan;
 use olm_types::reasons::event as reasons;
 
-use super::execution::{Ended, Matter, Note};
+use super::execution::{Ended, Note, NoteKind};
 use crate::writes::target_of;
 
 /// One event per note, on the step that it is about.
@@ -12,12 +12,12 @@ pub(super) fn events(plan: &InstallPlan, ended: &Ended) -> Vec<Effect> {
     let about = |note: &Note| {
         let step = ended.steps.get(note.step)?;
         let (reason, field_path) = match note.what {
-            Matter::Warnings(_) => {
+            NoteKind::Warnings(_) => {
                 (reasons::APPLIED_WITH_WARNINGS, Some(format!("status.plan[{}]", note.step)))
             }
-            Matter::CrdValidation(_) => (reasons::CRD_VALIDATION, None),
-            Matter::Rewritten(_) => (reasons::OBJECTS_REWRITTEN, None),
-            Matter::TakenOver => {
+            NoteKind::CrdValidation(_) => (reasons::CRD_VALIDATION, None),
+            NoteKind::Rewritten(_) => (reasons::OBJECTS_REWRITTEN, None),
+            NoteKind::TakenOver => {
                 (reasons::OBJECT_TAKEN_OVER, Some(format!("status.plan[{}]", note.step)))
             }
         };

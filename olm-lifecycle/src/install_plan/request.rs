@@ -134,7 +134,7 @@ pub(crate) fn is_without_status(plan: &InstallPlan) -> bool {
 /// Whether a user asks for CSVs with this plan (docs/differences.md). Plans of the operator have a
 /// number, and Subscriptions as owners.
 pub(crate) fn made_by_user(plan: &InstallPlan) -> bool {
-    let phase = plan.status.as_ref().map(|status| status.phase).unwrap_or_default();
+    let phase = plan.phase();
     let owners = plan.metadata.owner_references.iter().flatten();
     phase == InstallPlanPhase::None
         && plan.metadata.deletion_timestamp.is_none()

@@ -83,7 +83,8 @@ pub fn adopt_by_csv(csv: &ClusterServiceVersion, owned: &[Owned]) -> Vec<Effect>
     labelled.collect()
 }
 
-fn may_adopt(resource: &Resource, labels: &BTreeMap<String, String>) -> bool {
+/// Whether an object of this kind, with these labels, is adopted.
+pub(super) fn may_adopt(resource: &Resource, labels: &BTreeMap<String, String>) -> bool {
     !MANAGED_ONLY.contains(&resource.kind.as_str())
         || labels.get(MANAGED).is_some_and(|value| value == "true")
 }

@@ -13,7 +13,7 @@ use olm_types::api::{
 };
 use serde::Serialize;
 
-use super::plan::PlanSummary;
+use super::PlanSummary;
 use crate::writes::resource_of;
 
 /// An object of a kind that can belong to an Operator.

@@ -8,6 +8,7 @@ use olm_types::owner::controller_owner;
 use serde_json::json;
 
 use crate::csv::is_copied;
+use crate::operator::ComponentOwner;
 use crate::writes::target_of;
 
 /// The account of Deployments that name none.
@@ -25,7 +26,8 @@ pub(super) fn generate(
     let wanted = wanted(csv);
     match present {
         None => {
-            let object = serde_json::to_value(&wanted).unwrap_or_default();
+            let mut object = serde_json::to_value(&wanted).unwrap_or_default();
+            ComponentOwner::from(csv).label(&target_of(&wanted), &mut object);
             Some(Effect::create(target_of(&wanted), object))
         }
         // It goes with its last owner; the next one is made when it is gone.

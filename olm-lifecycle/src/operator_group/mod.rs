@@ -4,26 +4,26 @@
 //! Annotations of member CSVs are not written here: a change of a group wakes its members, and
 //! each member's own pass writes them, so that every object has one writer.
 
-mod namespace;
 mod provided_apis;
 mod roles;
 mod service_account;
 mod status;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use k8s_openapi::api::core::v1::ServiceAccount;
+use k8s_openapi::api::core::v1::{Namespace, ServiceAccount};
 use k8s_openapi::api::rbac::v1::ClusterRole;
-use olm_effect::Effect;
-use olm_opgroup::LiveNamespaces;
+use olm_effect::{Action, Effect, Subresource, Target};
+use olm_opgroup::{LiveNamespaces, desired_labels, label_patch};
 use olm_types::api::{ClusterServiceVersion, OperatorGroup};
 
-pub use namespace::decide_namespace;
+use crate::writes::{resource_of, status_write};
+
 pub use roles::{decide_gone, role_names};
 pub use service_account::names_account;
-
-use crate::writes::status_write;
 
 /// A group and its surroundings.
 #[derive(Clone, Debug, Default)]
@@ -70,5 +70,20 @@ pub fn decide(observed: &Observed, now: Timestamp) -> Decision {
     Decision { effects, notes }
 }
 
-#[cfg(test)]
-mod tests;
+/// The patch of a namespace's labels, if they do not show the groups that target it. A namespace
+/// that is being deleted is left alone.
+pub fn decide_namespace<'a>(
+    namespace: &Namespace,
+    groups: impl IntoIterator<Item = &'a OperatorGroup>,
+    live: &LiveNamespaces,
+) -> Option<Effect> {
+    if namespace.metadata.deletion_timestamp.is_some() {
+        return None;
+    }
+    let name = namespace.metadata.name.as_deref()?;
+    let none = std::collections::BTreeMap::new();
+    let present = namespace.metadata.labels.as_ref().unwrap_or(&none);
+    let patch = label_patch(present, &desired_labels(name, groups, live))?;
+    let action = Action::MergePatch { patch, observed: None, subresource: Subresource::Main };
+    Some(Effect::new(Target::cluster(resource_of::<Namespace>(), name), action))
+}

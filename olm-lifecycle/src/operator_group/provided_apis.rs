@@ -40,7 +40,7 @@ pub(super) fn prune(observed: &Observed) -> Option<Effect> {
 }
 
 fn is_about_to_add(csv: &ClusterServiceVersion, listed: &ApiSet) -> bool {
-    let phase = csv.status.as_ref().map(|status| status.phase).unwrap_or_default();
+    let phase = csv.phase();
     let is_new = matches!(phase, CsvPhase::None | CsvPhase::Pending);
     is_new
         && csv.metadata.deletion_timestamp.is_none()

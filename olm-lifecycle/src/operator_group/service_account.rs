@@ -13,7 +13,7 @@ use olm_types::reasons::operator_group::SERVICE_ACCOUNT_NOT_FOUND;
 use serde_json::json;
 
 use super::Observed;
-use super::status::set_condition;
+use super::status::note_condition;
 use crate::install_plan::attenuation::named_account as named;
 use crate::writes::resource_of;
 
@@ -30,7 +30,7 @@ pub(super) fn follow(
     let missing = named(&observed.group).filter(|_| account.is_none());
     let reported =
         missing.map(|name| (SERVICE_ACCOUNT_NOT_FOUND, format!("ServiceAccount {name} not found")));
-    set_condition(status, SERVICE_ACCOUNT, reported, now);
+    note_condition(status, SERVICE_ACCOUNT, reported, now);
     status.service_account_ref = named(&observed.group).and(account).map(reference);
     missing.map(|name| {
         let not_found = format!("serviceaccounts {name:?} not found");

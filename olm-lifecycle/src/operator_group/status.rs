@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use olm_opgroup::{NamespaceSet, NoTargets};
 use olm_types::api::OperatorGroupStatus;
-use olm_types::conditions::operator_group as conditions;
+use olm_types::conditions::{operator_group as conditions, set_condition};
 use olm_types::reasons::operator_group as reasons;
 
 use super::{Observed, service_account};
@@ -28,10 +28,10 @@ pub(super) fn desired(
         let text = "Multiple OperatorGroup found in the same namespace".to_owned();
         (reasons::MULTIPLE_OPERATOR_GROUPS_FOUND, text)
     });
-    set_condition(&mut wanted, conditions::MULTIPLE_OPERATOR_GROUP, multiple, &now);
+    note_condition(&mut wanted, conditions::MULTIPLE_OPERATOR_GROUP, multiple, &now);
     let invalid = selected.err().map(|refused| (reason(&refused), refused.to_string()));
     let problem = invalid.as_ref().map(|(_, text)| text.clone());
-    set_condition(&mut wanted, conditions::INVALID_TARGETS, invalid, &now);
+    note_condition(&mut wanted, conditions::INVALID_TARGETS, invalid, &now);
     let missing = service_account::follow(observed, &mut wanted, &now);
     let notes = problem.into_iter().chain(missing).collect();
     if wanted == present {
@@ -57,7 +57,7 @@ fn set_namespaces(status: &mut OperatorGroupStatus, selected: &NamespaceSet) {
 }
 
 /// Makes a condition true with a reason and a message, or removes it.
-pub(super) fn set_condition(
+pub(super) fn note_condition(
     status: &mut OperatorGroupStatus,
     type_: &str,
     wanted: Option<(&str, String)>,
@@ -67,15 +67,7 @@ pub(super) fn set_condition(
         status.conditions.retain(|condition| condition.type_ != type_);
         return;
     };
-    let present = status.conditions.iter_mut().find(|condition| condition.type_ == type_);
-    match present {
-        Some(condition) if condition.status == "True" => {
-            condition.reason = reason.to_owned();
-            condition.message = message;
-        }
-        Some(condition) => *condition = mk_condition(type_, reason, message, now),
-        None => status.conditions.push(mk_condition(type_, reason, message, now)),
-    }
+    set_condition(&mut status.conditions, mk_condition(type_, reason, message, now));
 }
 
 fn mk_condition(type_: &str, reason: &str, message: String, now: &Time) -> Condition {

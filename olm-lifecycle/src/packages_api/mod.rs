@@ -3,10 +3,9 @@
 //!
 //! A rotation fails no request: the new authority is announced beside the old one first, and only
 //! then the new certificate is shown. Once it is shown, v0's package server is retired
-//! (`succession`).
+//! (`take_over`).
 
-mod names;
-mod succession;
+mod take_over;
 #[cfg(test)]
 mod tests;
 
@@ -23,8 +22,7 @@ use serde_json::json;
 use crate::certificates::{Judgement, Material, join, judge, order};
 use crate::writes::{resource_of, target_of};
 
-pub use names::{API_SERVICE, PORT, PREDECESSOR, SECRET, SERVICE, hosts};
-pub(crate) use succession::is_package_server;
+pub(crate) use take_over::is_package_server;
 
 const CERTIFICATE: &str = "tls.crt";
 const PRIVATE_KEY: &str = "tls.key";
@@ -60,7 +58,7 @@ pub struct Observed {
 
 /// What comes next.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Next {
+pub enum Decision {
     /// A certificate has to be issued; then [`store`] says where it goes.
     Issue(CertificateOrder),
     /// The API server has to learn whom to trust.
@@ -81,21 +79,21 @@ impl std::fmt::Debug for Serving {
 }
 
 /// Decides what comes next. A cluster without the APIService is served all the same.
-pub fn decide(observed: &Observed, now: Timestamp) -> Next {
+pub fn decide(observed: &Observed, now: Timestamp) -> Decision {
     let hosts = hosts(&observed.namespace);
     let Some(serving) = observed.secret.as_ref().and_then(|secret| usable(secret, &hosts, now))
     else {
         let servers = BTreeMap::from([(SECRET.to_owned(), hosts)]);
-        return Next::Issue(order(servers, now));
+        return Decision::Issue(order(servers, now));
     };
     if let Some(announcement) = announcement(observed, &serving) {
-        return Next::Announce(announcement);
+        return Decision::Announce(announcement);
     }
     if observed.shown.as_ref() != Some(&serving) {
-        return Next::Show(serving);
+        return Decision::Show(serving);
     }
-    let effects = succession::take_over(observed);
-    if effects.is_empty() { Next::Rest } else { Next::TakeOver(effects) }
+    let effects = take_over::take_over(observed);
+    if effects.is_empty() { Decision::Rest } else { Decision::TakeOver(effects) }
 }
 
 /// The write of a new certificate. The authority of what is shown stays trusted. Whoever of several
@@ -163,3 +161,26 @@ fn announcement(observed: &Observed, serving: &Serving) -> Option<Effect> {
     let target = Target::cluster(resource_of::<APIService>(), API_SERVICE);
     Some(Effect::merge(target, patch, None))
 }
+
+/// The APIService.
+pub const API_SERVICE: &str = "v1.packages.operators.coreos.com";
+
+/// The Service in front of the servers.
+pub const SERVICE: &str = "packageserver-service";
+
+/// The Secret with the certificate.
+pub const SECRET: &str = "packageserver-service-cert";
+
+/// Port of the Service and of the servers.
+pub const PORT: u16 = 5443;
+
+/// DNS names of the Service.
+pub fn hosts(namespace: &str) -> Vec<String> {
+    vec![format!("{SERVICE}.{namespace}"), format!("{SERVICE}.{namespace}.svc")]
+}
+
+/// The CSV by which v0 installs its package server, in the namespace of OLM.
+pub const PREDECESSOR: &str = "packageserver";
+
+/// The label of the Pods that serve the API; that of catalog-operator in `deploy/`.
+pub(crate) const PODS: (&str, &str) = ("app", "catalog-operator");

@@ -50,7 +50,7 @@ fn stored(observed: &Observed, issued: &Issued) -> Observed {
 }
 
 fn announced(observed: &Observed) -> Observed {
-    let Next::Announce(effect) = decide(observed, now()) else { panic!("nothing to announce") };
+    let Decision::Announce(effect) = decide(observed, now()) else { panic!("nothing to announce") };
     let Action::MergePatch { patch, .. } = effect.action else { panic!("no patch") };
     let mut observed = observed.clone();
     let service = json!({"metadata": {"name": API_SERVICE}, "spec": {
@@ -62,7 +62,7 @@ fn announced(observed: &Observed) -> Observed {
 }
 
 fn shown(observed: &Observed) -> Observed {
-    let Next::Show(serving) = decide(observed, now()) else { panic!("nothing to show") };
+    let Decision::Show(serving) = decide(observed, now()) else { panic!("nothing to show") };
     Observed { shown: Some(serving), ..observed.clone() }
 }
 
@@ -79,7 +79,7 @@ fn empty() -> Observed {
 }
 
 fn order(observed: &Observed) -> CertificateOrder {
-    let Next::Issue(order) = decide(observed, now()) else { panic!("nothing to issue") };
+    let Decision::Issue(order) = decide(observed, now()) else { panic!("nothing to issue") };
     order
 }
 
@@ -93,14 +93,14 @@ fn a_certificate_is_issued_announced_and_shown() {
     );
     let observed = stored(&observed, &issue(&order, 2030));
     let observed = shown(&announced(&observed));
-    assert_eq!(decide(&observed, now()), Next::Rest);
+    assert_eq!(decide(&observed, now()), Decision::Rest);
 }
 
 #[test]
 fn another_replica_uses_the_same_secret() {
     let first = stored(&empty(), &issue(&order(&empty()), 2030));
     let second = announced(&first);
-    assert!(matches!(decide(&second, now()), Next::Show(_)));
+    assert!(matches!(decide(&second, now()), Decision::Show(_)));
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn a_rotation_trusts_both_authorities_before_the_new_certificate_is_shown() {
     let observed = shown(&observed);
     let new = observed.shown.clone().unwrap();
     assert!(new.certificate != old.certificate && new.authorities == bundle);
-    assert_eq!(decide(&observed, now()), Next::Rest);
+    assert_eq!(decide(&observed, now()), Decision::Rest);
 }
 
 #[test]
@@ -136,5 +136,5 @@ fn what_ends_or_is_garbage_is_replaced() {
 fn without_an_api_service_it_is_served_all_the_same() {
     let observed = Observed { api_service: None, ..empty() };
     let observed = stored(&observed, &issue(&order(&observed), 2030));
-    assert!(matches!(decide(&observed, now()), Next::Show(_)));
+    assert!(matches!(decide(&observed, now()), Decision::Show(_)));
 }

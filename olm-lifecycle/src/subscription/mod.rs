@@ -9,5 +9,6 @@ mod conditions;
 pub mod deprecations;
 pub mod health;
 pub mod plan_status;
+pub(crate) mod policy;
 pub mod resolution;
 pub mod sync;

@@ -12,7 +12,7 @@ use olm_types::api::{CatalogSource, Subscription};
 use olm_types::bundle::Entry;
 
 use super::plan_status::{self, ReferencedPlan};
-use super::{deprecations, health};
+use super::{deprecations, health, policy};
 use crate::writes::status_write;
 
 /// What is known about a Subscription.
@@ -40,6 +40,7 @@ pub fn decide(observed: &Observed, now: Timestamp) -> Option<Effect> {
     let entry = observed.installed.as_deref();
     let deprecations = deprecations::reconcile(&status, &subscription.spec, entry, now);
     let status = deprecations.unwrap_or(status);
+    let status = policy::reconcile(&status, subscription, now).unwrap_or(status);
     let wanted = Subscription { status: Some(status), ..subscription.clone() };
     let empty = wanted.status == Some(Default::default()) && subscription.status.is_none();
     if empty { None } else { status_write(subscription, &wanted) }

@@ -24,7 +24,7 @@ pub struct Attempts(Vec<Arc<Job>>);
 
 /// What follows from the Jobs that there are.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Next {
+pub enum JobDecision {
     /// Carry this out; no Job counts before that is done.
     Start(Effect),
     /// This Job counts.
@@ -61,7 +61,12 @@ impl Attempts {
     }
 
     /// What to do so that the bundle gets unpacked as `wanted` says.
-    pub fn next(&self, wanted: &Job, retry_interval: Option<Duration>, now: Timestamp) -> Next {
+    pub fn next(
+        &self,
+        wanted: &Job,
+        retry_interval: Option<Duration>,
+        now: Timestamp,
+    ) -> JobDecision {
         let Some(latest) = self.latest() else { return start(wanted.clone()) };
         let retry_in = retry_interval.and_then(|interval| remaining(latest, interval, now));
         if retry_in == Some(Duration::ZERO) {
@@ -70,10 +75,10 @@ impl Attempts {
         let fits = derives(&wanted.metadata.owner_references, &latest.metadata.owner_references)
             && derives(&wanted.spec, &latest.spec);
         if !fits {
-            return Next::Start(delete(latest));
+            return JobDecision::Start(delete(latest));
         }
         let surplus = if retry_in.is_some() { self.surplus(RETAINED) } else { &[] };
-        Next::Watch {
+        JobDecision::Watch {
             job: Arc::clone(latest),
             cleanup: surplus.iter().map(|job| delete(job)).collect(),
             retry_in,
@@ -119,7 +124,7 @@ fn remaining(job: &Job, interval: Duration, now: Timestamp) -> Option<Duration> 
     Some(Duration::try_from(rest).map_or(Duration::ZERO, |rest| rest + Duration::from_secs(1)))
 }
 
-fn start(job: Job) -> Next {
+fn start(job: Job) -> JobDecision {
     let target = target_of(&Job {
         metadata: k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta {
             generate_name: None,
@@ -128,7 +133,7 @@ fn start(job: Job) -> Next {
         ..Job::default()
     });
     let manifest = serde_json::to_value(&job).unwrap_or_default();
-    Next::Start(Effect::create(target, manifest))
+    JobDecision::Start(Effect::create(target, manifest))
 }
 
 fn delete(job: &Job) -> Effect {

@@ -1,7 +1,7 @@
 //! Bundles that live in an image are unpacked before they are installed (spec catalog-operator 5).
 //!
 //! ```text
-//! terms     what the OperatorGroup says about patience
+//! settings  the timeouts that the OperatorGroup gives
 //! objects   the ConfigMap, and the account that may fill it
 //! job       the Job whose Pod does
 //! attempts  which of several Jobs counts, and what to do about them
@@ -20,14 +20,14 @@ pub mod lookup;
 pub mod objects;
 pub mod reference;
 mod retry;
-pub mod terms;
+pub mod settings;
 pub mod waiting;
 
 #[cfg(test)]
 mod tests;
 
-pub use attempts::{Attempts, Next};
+pub use attempts::{Attempts, JobDecision};
 pub(crate) use derived::derives;
 pub use reference::{BundleReference, ForeignConfigMap, Unpacked, UnpackedBundle};
 pub use retry::Pauses;
-pub use terms::{Terms, TermsError, terms};
+pub use settings::{SettingsError, UnpackSettings, settings};

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::{ContainerStatus, Pod};
 use kube_core::ResourceExt;
+use olm_types::conditions::kubernetes::POD_SCHEDULED;
 use olm_types::labels::JOB_NAME;
 
 /// What v0 advises when an image cannot be pulled, after a full stop.
@@ -114,7 +115,7 @@ fn pull(message: &str) -> String {
 
 fn unscheduled(pod: &Pod) -> Option<String> {
     let mut conditions = pod.status.as_ref()?.conditions.iter().flatten();
-    let scheduled = conditions.find(|condition| condition.type_ == "PodScheduled")?;
+    let scheduled = conditions.find(|condition| condition.type_ == POD_SCHEDULED)?;
     let message = scheduled.message.as_deref().unwrap_or_default();
     (scheduled.status == "False")
         .then(|| format!("no node takes the Pod {}: {}", pod.name_any(), shortened(message)))

@@ -178,7 +178,7 @@ fn configurations_are_those_of_v0(#[case] kind: &str, #[case] verb: &str, #[case
     });
     let mut original = webhook.clone();
     original["deploymentName"] = json!("cert-manager-webhook");
-    assert_eq!(admission::description_hash(&mk(original)), hash);
+    assert_eq!(description_hash(&mk(original)), hash);
     let observed = observed_with(&webhook, json!({}));
     let created = admission_writes(&observed, &trusted()).creations;
     let Action::Create(object) = &created[0].action else { panic!() };

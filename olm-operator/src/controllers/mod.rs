@@ -1,4 +1,4 @@
-//! One folder per kind: observe, then reconcile.
+//! One module per kind: what is observed, then the reconciler.
 
 pub mod adoption;
 pub mod api_service;

@@ -12,7 +12,8 @@ use olm_effect::Target;
 use olm_kit::ObjectKey;
 use olm_kit::watch::Store;
 use olm_lifecycle::certificates::{
-    Demand, KUBE_SYSTEM, ServingObjects, auth_readers, demands, owned_api_services,
+    KUBE_SYSTEM, ServedDeployment, ServingObjects, auth_readers, owned_api_services,
+    served_deployments,
 };
 use olm_lifecycle::csv::ClusterOwned;
 use olm_lifecycle::install::is_ours;
@@ -24,13 +25,13 @@ use crate::stores::Stores;
 
 /// What exists for the servers of a CSV.
 pub fn observe(stores: &Stores, csv: &ClusterServiceVersion) -> ServingObjects {
-    let demands = demands(csv);
+    let served_deployments = served_deployments(csv);
     let namespace = csv.metadata.namespace.as_deref();
-    let named = |name: fn(&Demand<'_>) -> String| demands.iter().map(name);
-    let secret = |demand: &Demand<'_>| demand.names.secret();
-    let service = |demand: &Demand<'_>| demand.names.service();
-    let delegator = |demand: &Demand<'_>| demand.names.auth_delegator();
-    let reader = |demand: &Demand<'_>| demand.names.auth_reader();
+    let named = |name: fn(&ServedDeployment<'_>) -> String| served_deployments.iter().map(name);
+    let secret = |deployment: &ServedDeployment<'_>| deployment.names.secret();
+    let service = |deployment: &ServedDeployment<'_>| deployment.names.service();
+    let delegator = |deployment: &ServedDeployment<'_>| deployment.names.auth_delegator();
+    let reader = |deployment: &ServedDeployment<'_>| deployment.names.auth_reader();
     let serving = &stores.serving;
     ServingObjects {
         services: present(&serving.services, namespace, named(service)),
@@ -39,7 +40,7 @@ pub fn observe(stores: &Stores, csv: &ClusterServiceVersion) -> ServingObjects {
         role_bindings: present(&stores.role_bindings, namespace, named(secret)),
         auth_delegators: present(&stores.cluster_role_bindings, None, named(delegator)),
         auth_readers: present(&stores.role_bindings, Some(KUBE_SYSTEM), named(reader)),
-        accounts: accounts(stores, namespace, &demands),
+        accounts: accounts(stores, namespace, &served_deployments),
         validating: owned(&serving.validating, csv),
         mutating: owned(&serving.mutating, csv),
         labelled_api_services: owned(&stores.api_services, csv),
@@ -105,8 +106,12 @@ where
     names.filter_map(|name| Some((name.clone(), store.get(namespace, &name)?))).collect()
 }
 
-fn accounts(stores: &Stores, namespace: Option<&str>, demands: &[Demand<'_>]) -> BTreeSet<String> {
-    let names = demands.iter().map(Demand::account);
+fn accounts(
+    stores: &Stores,
+    namespace: Option<&str>,
+    served_deployments: &[ServedDeployment<'_>],
+) -> BTreeSet<String> {
+    let names = served_deployments.iter().map(ServedDeployment::account);
     let found = names.filter(|name| stores.accounts.get(namespace, name).is_some());
     found.map(str::to_owned).collect()
 }

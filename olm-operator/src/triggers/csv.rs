@@ -26,7 +26,7 @@ impl Triggers {
         match (&change.old, &change.new) {
             (_, None) => {
                 self.changes.forget(&key);
-                self.doubt_services_of(latest);
+                self.recheck_services_of(latest);
             }
             (Some(old), Some(new)) if old.metadata.generation != new.metadata.generation => {
                 self.changes.mark(key);

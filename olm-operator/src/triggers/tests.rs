@@ -125,6 +125,10 @@ async fn woken(triggers: &Triggers) -> String {
 #[case::webhook(|it: &Triggers| it.webhook::<ValidatingWebhookConfiguration>(&removed(mk(json!({
     "metadata": {"name": "x", "labels": labels_of("b")},
 })))), "b")]
+#[case::crd_whose_names_are_accepted(|it: &Triggers| it.crd(&changed(
+    mk(mk_crd("as", Value::Null)),
+    mk(mk_crd("as", json!({"conditions": [{"type": "NamesAccepted", "status": "True"}]}))),
+)), "")]
 #[case::foreign_crd(|it: &Triggers| it.crd(&added(mk(mk_crd("xs", Value::Null)))), "")]
 #[case::crd_of_an_api_that_is_there_anyway(|it: &Triggers| it.crd(&added(mk(json!({
     "metadata": {"name": "ns.b.native"},

@@ -40,7 +40,7 @@ struct Content {
     defaults: BTreeMap<String, String>,
     channels: Vec<Channel>,
     /// By package and name.
-    bundles: BTreeMap<(String, String), Offer>,
+    bundles: BTreeMap<(String, String), ChannelEntry>,
 }
 
 impl Content {
@@ -54,8 +54,8 @@ impl Content {
             "olm.channel" => self.channels.push(serde_json::from_str(blob)?),
             "olm.bundle" => {
                 let bundle: Bundle = serde_json::from_str(blob)?;
-                let offer = Offer::of(&bundle);
-                self.bundles.insert((bundle.package, bundle.name), offer);
+                let entry = ChannelEntry::of(&bundle);
+                self.bundles.insert((bundle.package, bundle.name), entry);
             }
             _ => {}
         }
@@ -64,13 +64,13 @@ impl Content {
 }
 
 /// What a bundle is in each of its channels.
-struct Offer {
+struct ChannelEntry {
     image: Arc<str>,
     version: Option<Version>,
     properties: Arc<[Property]>,
 }
 
-impl Offer {
+impl ChannelEntry {
     fn of(bundle: &Bundle) -> Self {
         let properties: Arc<[Property]> =
             bundle.properties.iter().map(CaseProperty::property).collect();
@@ -87,7 +87,7 @@ fn entry(
     catalog: &CatalogKey,
     channel: &Channel,
     place: &Place,
-    offer: &Offer,
+    entry: &ChannelEntry,
     in_default_channel: bool,
 ) -> Entry {
     let text =
@@ -97,13 +97,13 @@ fn entry(
         package: channel.package.as_str().into(),
         channel: channel.name.as_str().into(),
         catalog: catalog.clone(),
-        version: offer.version.clone(),
+        version: entry.version.clone(),
         replaces: text(&place.replaces),
         skips: place.skips.iter().map(|skip| skip.as_str().into()).collect(),
         skip_range: place.skip_range.as_deref().and_then(|range| Range::parse(range).ok()),
         in_default_channel,
-        properties: offer.properties.clone(),
-        content: BundleContent::Image(offer.image.clone()),
+        properties: entry.properties.clone(),
+        content: BundleContent::Image(entry.image.clone()),
         deprecations: Deprecations::default(),
     }
 }

@@ -70,7 +70,7 @@ impl Case {
     /// Resolves the case under a policy. Of several refusals the first one counts.
     pub fn run(&self, resolver: &Resolver, policy: Policy) -> Result<Outcome, CaseError> {
         let universe = self.universe()?;
-        let answer = resolver.answer(&self.request(&universe)?, policy);
+        let answer = resolver.outcome(&self.request(&universe)?, policy);
         Ok(Outcome::from(answer.into_resolution()))
     }
 

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use olm_types::bundle::Property;
-use olm_types::properties::{Constraint, Predicate, Requirement as Demand, kinds};
+use olm_types::properties::{Constraint, Predicate, Requirement as Dependency, kinds};
 
 use super::cel::CelRequirement;
 use super::{All, Any, ApiRequirement, ConstraintError, ConstraintKind, LabelRequirement, Not};
@@ -20,13 +20,13 @@ impl ConstraintKind for ClassicConstraints {
     }
 
     fn read(&self, property: &Property) -> Result<Arc<dyn Requirement>, ConstraintError> {
-        match Demand::of(property)? {
-            Some(Demand::Gvk(api)) => Ok(Arc::new(ApiRequirement(api))),
-            Some(Demand::Package { name, range }) => {
+        match Dependency::of(property)? {
+            Some(Dependency::Gvk(api)) => Ok(Arc::new(ApiRequirement(api))),
+            Some(Dependency::Package { name, range }) => {
                 Ok(Arc::new(PackageRequirement { package: name, range }))
             }
-            Some(Demand::Label(label)) => Ok(Arc::new(LabelRequirement(label))),
-            Some(Demand::Constraint(constraint)) => compile(constraint),
+            Some(Dependency::Label(label)) => Ok(Arc::new(LabelRequirement(label))),
+            Some(Dependency::Constraint(constraint)) => compile(constraint),
             None => Err(ConstraintError::Other(format!("{} is not a dependency", property.kind))),
         }
     }

@@ -1,38 +1,34 @@
-//! What a bundle can require of another bundle, one kind per file (spec catalog-operator 3.3).
+//! What a bundle can require of another bundle, kind by kind (spec catalog-operator 3.3).
 //!
 //! A [`ConstraintKind`] reads properties into [`Requirement`]s: a test of one bundle, with the words
 //! for it and the index that finds candidates. Compound constraints test
 //! one bundle at a time, too: `all` is never met by two bundles together.
 
-mod api;
+mod basic;
 pub mod cel;
 mod classic;
 mod compound;
 mod effort;
-mod label;
 mod message;
-mod package;
 mod place;
 
 use std::fmt;
 use std::sync::Arc;
 
+use cel::CelError;
 use olm_types::bundle::Property;
 use olm_types::gvk::Gvk;
 use olm_types::properties::RequirementError;
 use thiserror::Error;
 
-pub use api::ApiRequirement;
+use crate::problem::Bundle;
+
+pub use basic::{ApiRequirement, LabelRequirement, PackageRequirement};
 pub use classic::ClassicConstraints;
 pub use compound::{All, Any, Not};
 pub use effort::Effort;
-pub use label::LabelRequirement;
 pub use message::WithMessage;
-pub use package::PackageRequirement;
 pub use place::Place;
-
-use crate::problem::Bundle;
-use cel::CelError;
 
 /// Reads properties of some types as requirements.
 pub trait ConstraintKind: Send + Sync {

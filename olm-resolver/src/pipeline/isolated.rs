@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::{check_names, resolution};
-use crate::answer::{Answer, BlockedUpgrade, Refusal};
 use crate::components::{self, Component};
 use crate::error::ResolveError;
+use crate::outcome::{BlockedUpgrade, Refusal, ResolutionOutcome};
 use crate::problem::{BundleRef, Problem, Reason, Rule, RuleId, Subject, VariableId};
 use crate::resolver::Resolver;
 use crate::solver::Solution;
@@ -33,8 +33,11 @@ impl<'a> Isolated<'a> {
     }
 
     /// The answers of all parts.
-    pub(crate) fn answer(&self) -> Answer {
-        let mut answer = Answer { refusals: self.scope.set_aside().to_vec(), ..Answer::default() };
+    pub(crate) fn outcome(&self) -> ResolutionOutcome {
+        let mut answer = ResolutionOutcome {
+            refusals: self.scope.set_aside().to_vec(),
+            ..ResolutionOutcome::default()
+        };
         let mut chosen = Vec::new();
         for component in &self.components {
             match self.solve(component) {
@@ -59,15 +62,15 @@ impl<'a> Isolated<'a> {
     }
 
     /// The answer when the variables that are chosen are known.
-    pub(crate) fn answer_with(&self, chosen: &[VariableId]) -> Answer {
+    pub(crate) fn outcome_with(&self, chosen: &[VariableId]) -> ResolutionOutcome {
         let blocked = self.components.iter().flat_map(|part| self.blocked(part, chosen));
         let mut blocked: Vec<BlockedUpgrade> = blocked.collect();
         blocked.sort_by(|a, b| a.subscription.cmp(&b.subscription));
-        Answer {
+        ResolutionOutcome {
             resolution: resolution(self.scope, self.problem, chosen),
             blocked,
             left_out: self.scope.left_out(),
-            ..Answer::default()
+            ..ResolutionOutcome::default()
         }
     }
 

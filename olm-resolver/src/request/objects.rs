@@ -37,7 +37,7 @@ impl From<&ClusterServiceVersion> for InstalledCsv {
             name: csv.metadata.name.clone().unwrap_or_default(),
             version: csv.spec.version.as_deref().and_then(|version| Version::parse(version).ok()),
             properties: properties_of(csv),
-            phase: csv.status.as_ref().map(|status| status.phase).unwrap_or_default(),
+            phase: csv.phase(),
             replaces: csv.spec.replaces.clone().filter(|name| !name.is_empty()),
         }
     }

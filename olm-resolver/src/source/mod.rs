@@ -47,7 +47,11 @@ pub trait ConstraintSource: Send + Sync {
     }
 
     /// States what holds among all bundles. Must not make further bundles variables.
-    fn closing(&self, scope: &mut Scope<'_>, problem: &mut Problem) -> Result<(), Vec<Fault>> {
+    fn rules_among_all(
+        &self,
+        scope: &mut Scope<'_>,
+        problem: &mut Problem,
+    ) -> Result<(), Vec<Fault>> {
         let _ = (scope, problem);
         Ok(())
     }

@@ -12,7 +12,7 @@ use crate::source::{ConstraintSource, Scope};
 pub struct OnePerPackage;
 
 impl ConstraintSource for OnePerPackage {
-    fn closing(&self, _: &mut Scope<'_>, problem: &mut Problem) -> Result<(), Vec<Fault>> {
+    fn rules_among_all(&self, _: &mut Scope<'_>, problem: &mut Problem) -> Result<(), Vec<Fault>> {
         let mut members: BTreeMap<&str, Vec<VariableId>> = BTreeMap::new();
         for (variable, bundle) in problem.bundles() {
             for (package, _) in bundle.packages.iter() {

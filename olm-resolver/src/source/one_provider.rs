@@ -18,7 +18,11 @@ const COUNTED: u64 = 8;
 pub struct OneProvider;
 
 impl ConstraintSource for OneProvider {
-    fn closing(&self, scope: &mut Scope<'_>, problem: &mut Problem) -> Result<(), Vec<Fault>> {
+    fn rules_among_all(
+        &self,
+        scope: &mut Scope<'_>,
+        problem: &mut Problem,
+    ) -> Result<(), Vec<Fault>> {
         let lists = by_list(problem);
         let mut providers: HashMap<&Gvk, Vec<VariableId>> = HashMap::new();
         for (apis, members) in &lists {

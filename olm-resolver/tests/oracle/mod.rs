@@ -41,7 +41,7 @@ proptest! {
     fn separate_parts_find_the_same_answer(instance in instance::instance()) {
         let text = instance.text();
         let problem = Problem::read(&text);
-        let isolated = problem.answer(&resolver(), Policy::Isolated);
+        let isolated = problem.outcome(&resolver(), Policy::Isolated);
         match problem.resolve(&resolver()) {
             Ok(resolution) => {
                 prop_assert_eq!(names(&resolution), names(&isolated.resolution), "{}", text);
@@ -55,7 +55,7 @@ proptest! {
     #[test]
     fn separate_parts_never_collide(instance in instance::instance()) {
         let (text, rules) = (instance.text(), Rules::of(&instance));
-        let answer = Problem::read(&text).answer(&resolver(), Policy::Isolated);
+        let answer = Problem::read(&text).outcome(&resolver(), Policy::Isolated);
         let refused: Vec<&str> = answer
             .refusals
             .iter()
@@ -84,7 +84,7 @@ proptest! {
         for repair in explanation.repairs() {
             let mut repaired = Problem::read(&text);
             if apply(repair, &mut repaired) {
-                let answer = repaired.answer(&resolver(), Policy::Isolated);
+                let answer = repaired.outcome(&resolver(), Policy::Isolated);
                 let refused: Vec<&String> =
                     answer.refusals.iter().flat_map(|refusal| &refusal.subscriptions).collect();
                 let helped = explanation.facts().iter().all(|fact| match fact {

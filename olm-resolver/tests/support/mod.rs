@@ -15,8 +15,8 @@
 
 use olm_resolver::memory::MemoryUniverse;
 use olm_resolver::{
-    Answer, InstalledCsv, InstalledProperties, Policy, Resolution, ResolutionRequest, ResolveError,
-    Resolver, SubscriptionFacts,
+    InstalledCsv, InstalledProperties, Policy, Resolution, ResolutionOutcome, ResolutionRequest,
+    ResolveError, Resolver, SubscriptionFacts,
 };
 use olm_types::api::CsvPhase;
 use olm_types::bundle::{BundleContent, CatalogKey, CatalogView, Deprecations, Entry, Property};
@@ -90,8 +90,8 @@ impl Problem {
         resolver.resolve(&self.request(&self.universe()))
     }
 
-    pub fn answer(&self, resolver: &Resolver, policy: Policy) -> Answer {
-        resolver.answer(&self.request(&self.universe()), policy)
+    pub fn outcome(&self, resolver: &Resolver, policy: Policy) -> ResolutionOutcome {
+        resolver.outcome(&self.request(&self.universe()), policy)
     }
 
     fn request<'a>(&self, universe: &'a MemoryUniverse) -> ResolutionRequest<'a> {

@@ -38,7 +38,7 @@ impl fmt::Display for Kind {
 
 /// What a directory says about its cluster.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Manifest {
+pub struct Manifest {
     /// Who can end it.
     #[serde(default)]
     pub kind: Kind,
@@ -59,17 +59,17 @@ pub(super) struct Manifest {
 
 impl Manifest {
     /// Whether no process uses this cluster any more.
-    pub(super) fn is_abandoned(&self) -> bool {
+    pub fn is_abandoned(&self) -> bool {
         self.lifetime == Lifetime::Command && !self.owner.is_alive()
     }
 
     /// Whether the cluster is complete and all its processes run.
-    pub(super) fn is_up(&self) -> bool {
+    pub fn is_up(&self) -> bool {
         self.ready && !self.processes.is_empty() && self.processes.iter().all(Record::is_alive)
     }
 
     /// Ends every process, the last one started first.
-    pub(super) fn stop_processes(&self) {
+    pub fn stop_processes(&self) {
         let all = self.processes.iter().chain(&self.adopted);
         all.rev().for_each(Record::stop);
     }
@@ -77,13 +77,13 @@ impl Manifest {
 
 /// The directory of a cluster.
 #[derive(Clone, Debug)]
-pub(super) struct Home {
+pub struct Home {
     dir: PathBuf,
 }
 
 impl Home {
     /// The directory for a name; nothing is created.
-    pub(super) fn of(name: &str) -> Result<Self> {
+    pub fn of(name: &str) -> Result<Self> {
         let plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
         ensure!(
             !name.is_empty() && name.len() <= 63 && name.chars().all(plain),
@@ -92,19 +92,18 @@ impl Home {
         Ok(Self { dir: Self::root()?.join(name) })
     }
 
-    /// A directory for tests of what is written into one.
-    #[cfg(test)]
-    pub(super) fn at(dir: PathBuf) -> Self {
+    /// A directory of the caller's choice, for tests of what is written into one.
+    pub fn at(dir: PathBuf) -> Self {
         Self { dir }
     }
 
     /// The directory of all clusters.
-    pub(super) fn root() -> Result<PathBuf> {
+    pub fn root() -> Result<PathBuf> {
         Ok(tools::cache_dir()?.join("clusters"))
     }
 
     /// Every cluster directory on this machine.
-    pub(super) fn all() -> Result<Vec<Self>> {
+    pub fn all() -> Result<Vec<Self>> {
         let entries = match fs::read_dir(Self::root()?) {
             Ok(entries) => entries,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
@@ -116,57 +115,57 @@ impl Home {
     }
 
     /// The name of the cluster.
-    pub(super) fn name(&self) -> String {
+    pub fn name(&self) -> String {
         self.dir.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
 
     /// The numbers that clusters of this machine hold.
-    pub(super) fn used_slots() -> Result<BTreeSet<Slot>> {
+    pub fn used_slots() -> Result<BTreeSet<Slot>> {
         let manifests = Self::all()?.into_iter().filter_map(|home| home.manifest());
         Ok(manifests.map(|manifest| manifest.slot).collect())
     }
 
     /// Holds off every other command that takes or gives back a slot, until dropped.
-    pub(super) fn lock(progress: &Progress) -> Result<File> {
+    pub fn lock(progress: &Progress) -> Result<File> {
         let root = Self::root()?;
         fs::create_dir_all(&root).with_context(|| format!("cannot create {}", root.display()))?;
         tools::lock(&root.join("lock"), progress)
     }
 
     /// Holds off other commands that start or end the cluster of this name, until dropped.
-    pub(super) fn lock_name(&self, progress: &Progress) -> Result<File> {
+    pub fn lock_name(&self, progress: &Progress) -> Result<File> {
         let root = Self::root()?;
         fs::create_dir_all(&root).with_context(|| format!("cannot create {}", root.display()))?;
         tools::lock(&self.dir.with_extension("lock"), progress)
     }
 
     /// Removes the lock file of a name that is not used again.
-    pub(super) fn forget_name(&self) {
+    pub fn forget_name(&self) {
         let _ = fs::remove_file(self.dir.with_extension("lock"));
     }
 
     /// A file or directory of the cluster.
-    pub(super) fn path(&self, name: &str) -> PathBuf {
+    pub fn path(&self, name: &str) -> PathBuf {
         self.dir.join(name)
     }
 
     /// The same, as an argument of a command line.
-    pub(super) fn arg(&self, name: &str) -> String {
+    pub fn arg(&self, name: &str) -> String {
         self.path(name).to_string_lossy().into_owned()
     }
 
     /// The directory itself.
-    pub(super) fn dir(&self) -> &Path {
+    pub fn dir(&self) -> &Path {
         &self.dir
     }
 
     /// The record, when there is a readable one.
-    pub(super) fn manifest(&self) -> Option<Manifest> {
+    pub fn manifest(&self) -> Option<Manifest> {
         serde_json::from_slice(&fs::read(self.path("cluster.json")).ok()?).ok()
     }
 
     /// Writes the record; a reader sees the old or the new one.
-    pub(super) fn write_manifest(&self, manifest: &Manifest) -> Result<()> {
+    pub fn write_manifest(&self, manifest: &Manifest) -> Result<()> {
         let text = serde_json::to_vec_pretty(manifest).context("cannot encode the record")?;
         fs::create_dir_all(&self.dir).context("cannot create the cluster's directory")?;
         fs::write(self.path("cluster.json.new"), text).context("cannot write the record")?;
@@ -175,7 +174,7 @@ impl Home {
     }
 
     /// Ends what still runs and removes the directory.
-    pub(super) fn clear(&self) -> Result<()> {
+    pub fn clear(&self) -> Result<()> {
         if let Some(manifest) = self.manifest() {
             manifest.stop_processes();
         }

@@ -18,10 +18,14 @@ use crate::progress::Progress;
 
 /// A named cluster on this machine.
 #[derive(Debug)]
-pub(super) struct Managed {
+pub struct Managed {
+    /// Which backend it belongs to.
     pub kind: Kind,
+    /// Its directory.
     pub home: Home,
+    /// When its processes end at the latest.
     pub lifetime: Lifetime,
+    /// Where it reports how far it is.
     pub progress: Progress,
     /// Children of this process; they hold the pipes that keep a test's cluster alive.
     children: Mutex<Vec<Running>>,
@@ -29,12 +33,12 @@ pub(super) struct Managed {
 
 impl Managed {
     /// A cluster that stays until it is ended.
-    pub(super) fn kept(kind: Kind, name: &str, progress: Progress) -> Result<Self> {
+    pub fn kept(kind: Kind, name: &str, progress: Progress) -> Result<Self> {
         Self::new(kind, name, Lifetime::Kept, progress)
     }
 
     /// A cluster for one command: it ends with this process, however that ends.
-    pub(super) fn for_this_command(kind: Kind, purpose: &str, progress: Progress) -> Result<Self> {
+    pub fn for_this_command(kind: Kind, purpose: &str, progress: Progress) -> Result<Self> {
         let name = format!("{purpose}-{}", std::process::id());
         Self::new(kind, &name, Lifetime::Command, progress)
     }
@@ -45,28 +49,29 @@ impl Managed {
     }
 
     /// The file with every write that the API server was asked for.
-    pub(super) fn audit_log(&self) -> PathBuf {
+    pub fn audit_log(&self) -> PathBuf {
         self.home.path("audit.log")
     }
 
     /// A directory for files that should go with the cluster.
-    pub(super) fn scratch(&self) -> PathBuf {
+    pub fn scratch(&self) -> PathBuf {
         self.home.path("logs")
     }
 
     /// Lets the end of the cluster end another process. It takes the place of one that had its name
     /// and has ended.
-    pub(super) fn adopt(&self, process: &Running) -> Result<()> {
+    pub fn adopt(&self, process: &Running) -> Result<()> {
         let _turn = self.home.lock_name(&self.progress)?;
         let mut manifest = self.home.manifest().context("the cluster is not up")?;
         let record = process.record();
-        manifest.adopted.retain(|other| other.name != record.name || other.is_alive());
+        let stays = |other: &Record| other.name != record.name || other.is_alive();
+        manifest.adopted.retain(|other| other != record && stays(other));
         manifest.adopted.push(record.clone());
         self.home.write_manifest(&manifest)
     }
 
     /// Fails when the name belongs to a cluster of another backend, which cannot end it.
-    pub(super) fn check_kind(&self) -> Result<()> {
+    pub fn check_kind(&self) -> Result<()> {
         let other = self.home.manifest().map(|manifest| manifest.kind);
         let name = self.home.name();
         ensure!(
@@ -83,7 +88,7 @@ impl Managed {
 
     /// Takes a slot under the lock, so that two commands never take the same. `clear` ends what
     /// is left of an earlier cluster of this name, or of one that no process uses any more.
-    pub(super) fn claim(
+    pub fn claim(
         &self,
         clear: impl Fn(&Home) -> Result<()>,
         suits: impl Fn(Slot) -> bool,
@@ -112,7 +117,7 @@ impl Managed {
     }
 
     /// The turn of whoever starts this cluster, until dropped; none when the cluster is up already.
-    pub(super) fn begin(&self) -> Result<Option<File>> {
+    pub fn begin(&self) -> Result<Option<File>> {
         let turn = self.home.lock_name(&self.progress)?;
         self.check_kind()?;
         if self.home.manifest().is_some_and(|manifest| manifest.is_up()) {
@@ -124,7 +129,7 @@ impl Managed {
 
     /// Puts on record that everything was started, and reports what is up now. A failed start says
     /// where the logs are.
-    pub(super) fn complete(
+    pub fn complete(
         &self,
         mut manifest: Manifest,
         started: Result<Vec<Running>>,
@@ -145,7 +150,7 @@ impl Managed {
     }
 
     /// Starts processes one after the other, each on record before the next.
-    pub(super) fn launch(
+    pub fn launch(
         &self,
         children: &mut Vec<Running>,
         manifest: &mut Manifest,
@@ -161,7 +166,7 @@ impl Managed {
     }
 
     /// Starts a process that takes the place of one of its name, which has ended.
-    pub(super) fn replace(&self, launch: &Launch) -> Result<()> {
+    pub fn replace(&self, launch: &Launch) -> Result<()> {
         let _turn = self.home.lock_name(&self.progress)?;
         let mut manifest = self.home.manifest().context("the cluster is not up")?;
         let running = launch.start()?;
@@ -176,14 +181,14 @@ impl Managed {
     }
 
     /// Holds the children from now on, and lets go of those from before.
-    pub(super) fn keep_children(&self, children: Vec<Running>) {
+    pub fn keep_children(&self, children: Vec<Running>) {
         if let Ok(mut kept) = self.children.lock() {
             *kept = children;
         }
     }
 
     /// What runs, after some lines of the backend.
-    pub(super) fn status(&self, lines: impl FnOnce(Slot) -> Vec<String>) -> Status {
+    pub fn status(&self, lines: impl FnOnce(Slot) -> Vec<String>) -> Status {
         let Some(manifest) = self.home.manifest() else {
             return Status { up: false, details: Vec::new() };
         };
@@ -197,7 +202,7 @@ impl Managed {
     }
 
     /// The file that clients need.
-    pub(super) fn kubeconfig(&self) -> Result<PathBuf> {
+    pub fn kubeconfig(&self) -> Result<PathBuf> {
         let path = self.home.path("kubeconfig");
         if !path.is_file() {
             bail!("the cluster is not up: `cargo xtask cluster up` starts it");
@@ -207,7 +212,7 @@ impl Managed {
 }
 
 /// Every cluster on this machine by name: its kind, and whether it is up.
-pub(super) fn list() -> Result<Vec<(String, Kind, bool)>> {
+pub fn list() -> Result<Vec<(String, Kind, bool)>> {
     let manifests = Home::all()?.into_iter().map(|home| (home.name(), home.manifest()));
     let mut all: Vec<_> = manifests
         .map(|(name, manifest)| {

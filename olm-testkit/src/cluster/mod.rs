@@ -1,17 +1,17 @@
 //! Clusters for tests and developer commands.
 //!
 //! A backend brings a cluster up, takes it down and says where its kubeconfig is. [`local`]
-//! starts a real control plane on this machine; [`kind`] asks kind for one; [`current`] uses what
+//! starts a real control plane on this machine, and `olm-rig` a node that runs containers with it, of
+//! [`control_plane`] and [`managed`]; [`kind`] asks kind for one; [`current`] uses what
 //! the kubeconfig points at.
 
-mod control_plane;
+pub mod control_plane;
 pub mod current;
-mod home;
+pub mod home;
 pub mod kind;
 pub mod local;
-mod managed;
-pub mod real;
-mod slot;
+pub mod managed;
+pub mod slot;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -19,6 +19,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use async_trait::async_trait;
 use kube::config::{KubeConfigOptions, Kubeconfig};
+
+use crate::process::Running;
 
 pub use home::Kind;
 /// The programs of clusters.
@@ -46,6 +48,11 @@ pub trait ClusterBackend: Send + Sync {
 
     /// Whether pods only seem to run on this backend.
     fn simulates_pods(&self) -> bool;
+
+    /// Lets `down` end a process that is of no use without the cluster, where `down` ends anything.
+    fn adopt(&self, _process: &Running) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// What a backend knows of its cluster.

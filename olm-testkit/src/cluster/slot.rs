@@ -21,11 +21,11 @@ const BLOCK: u16 = 10;
 /// The number of a cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
-pub(super) struct Slot(u8);
+pub struct Slot(u8);
 
 impl Slot {
     /// The lowest number that no cluster uses, whose ports are free and that suits the backend.
-    pub(super) fn choose(used: &BTreeSet<Slot>, suits: impl Fn(Slot) -> bool) -> Result<Self> {
+    pub fn choose(used: &BTreeSet<Slot>, suits: impl Fn(Slot) -> bool) -> Result<Self> {
         NUMBERS
             .map(Slot)
             .find(|slot| !used.contains(slot) && suits(*slot) && slot.is_free())
@@ -33,32 +33,32 @@ impl Slot {
     }
 
     /// The number itself.
-    pub(super) fn number(self) -> u8 {
+    pub fn number(self) -> u8 {
         self.0
     }
 
     /// Where etcd serves clients.
-    pub(super) fn etcd(self) -> String {
+    pub fn etcd(self) -> String {
         format!("http://127.0.0.1:{}", self.port(0))
     }
 
     /// Where etcd serves other members, of which there are none.
-    pub(super) fn etcd_peer(self) -> String {
+    pub fn etcd_peer(self) -> String {
         format!("http://127.0.0.1:{}", self.port(1))
     }
 
     /// The port of the API server.
-    pub(super) fn api_port(self) -> u16 {
+    pub fn api_port(self) -> u16 {
         self.port(2)
     }
 
     /// The port of the image registry, where there is one.
-    pub(super) fn registry_port(self) -> u16 {
+    pub fn registry_port(self) -> u16 {
         self.port(3)
     }
 
     /// The address of the API server.
-    pub(super) fn api_server(self) -> String {
+    pub fn api_server(self) -> String {
         format!("https://127.0.0.1:{}", self.api_port())
     }
 

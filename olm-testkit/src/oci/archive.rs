@@ -1,7 +1,7 @@
 //! The OCI image layout as one tar file.
 //!
 //! `manifest.json` is no part of the layout; `docker load` of before version 25 reads it, and
-//! everybody else passes over it.
+//! every other reader passes over it.
 
 use std::collections::BTreeMap;
 use std::fs::{File, Permissions};

@@ -36,7 +36,7 @@ impl ImageRegistry {
         std::env::split_paths(&path).any(|folder| folder.join("docker-registry").is_file())
     }
 
-    /// Serves what is in a folder, to everybody or only to [`USER`]. Two may serve one folder.
+    /// Serves what is in a folder, to every client or only to [`USER`]. Two may serve one folder.
     pub async fn start(folder: &Path, guarded: bool) -> Result<Self> {
         let address = format!("127.0.0.1:{}", free_port()?);
         let mut config = json!({

@@ -1,6 +1,6 @@
 //! What catalog-operator does.
 
-use super::{ESCALATE, EVENTS, NEW_LEASE, OLM, RBAC, Right, TOKENS, WATCH, doubted};
+use super::{ESCALATE, EVENTS, NEW_LEASE, OLM, RBAC, Right, TOKENS, WATCH, unconfirmed};
 
 pub(super) const RIGHTS: &[Right] = &[
     // Its own kinds.
@@ -42,6 +42,12 @@ pub(super) const RIGHTS: &[Right] = &[
         &["installplans"],
         &["get", "create", "delete"],
         "writes down what to install, and forgets all but the latest",
+    ),
+    Right::new(
+        OLM,
+        &["installplans"],
+        &["patch"],
+        "approves what annotations of Subscriptions approve",
     ),
     Right::new(
         OLM,
@@ -243,9 +249,9 @@ pub(super) const RIGHTS: &[Right] = &[
     )
     .unseen(OPENSHIFT),
     // A watch that lost something.
-    doubted(OLM, &["catalogsources", "subscriptions"]),
-    doubted("", &["pods"]),
-    doubted("networking.k8s.io", &["networkpolicies"]),
+    unconfirmed(OLM, &["catalogsources", "subscriptions"]),
+    unconfirmed("", &["pods"]),
+    unconfirmed("networking.k8s.io", &["networkpolicies"]),
 ];
 
 const BY_KIND: &str = "are steps of InstallPlans by their kinds, of whatever group";

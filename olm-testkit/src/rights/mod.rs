@@ -109,7 +109,7 @@ const WATCH: &[&str] = &["list", "watch"];
 const ASKED_BY_SERVER: &str = "the API server asks for it inside of another request";
 
 /// What a watch that lost something is repaired with: `get` on what is written.
-const fn doubted(group: &'static str, resources: &'static [&'static str]) -> Right {
+const fn unconfirmed(group: &'static str, resources: &'static [&'static str]) -> Right {
     Right::new(group, resources, &["get"], "reads again what it wrote and a watch does not show")
         .unseen("only when a watch does not show within seconds what was written")
 }

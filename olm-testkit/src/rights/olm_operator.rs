@@ -1,7 +1,7 @@
 //! What olm-operator does.
 
 use super::{
-    ASKED_BY_SERVER, ESCALATE, EVENTS, NEW_LEASE, OLM, RBAC, Right, TOKENS, WATCH, doubted,
+    ASKED_BY_SERVER, ESCALATE, EVENTS, NEW_LEASE, OLM, RBAC, Right, TOKENS, WATCH, unconfirmed,
 };
 
 /// Why scrapers are not authenticated.
@@ -212,7 +212,7 @@ pub(super) const RIGHTS: &[Right] = &[
     )
     .unseen(OPENSHIFT),
     // A watch that lost something.
-    doubted(
+    unconfirmed(
         OLM,
         &[
             "installplans",
@@ -223,12 +223,12 @@ pub(super) const RIGHTS: &[Right] = &[
             "subscriptions",
         ],
     ),
-    doubted("", &["configmaps", "namespaces", "secrets", "serviceaccounts", "services"]),
-    doubted("apps", &["deployments"]),
-    doubted(RBAC, &["roles", "rolebindings", "clusterroles", "clusterrolebindings"]),
-    doubted("apiextensions.k8s.io", &["customresourcedefinitions"]),
-    doubted("apiregistration.k8s.io", &["apiservices"]),
-    doubted(
+    unconfirmed("", &["configmaps", "namespaces", "secrets", "serviceaccounts", "services"]),
+    unconfirmed("apps", &["deployments"]),
+    unconfirmed(RBAC, &["roles", "rolebindings", "clusterroles", "clusterrolebindings"]),
+    unconfirmed("apiextensions.k8s.io", &["customresourcedefinitions"]),
+    unconfirmed("apiregistration.k8s.io", &["apiservices"]),
+    unconfirmed(
         "admissionregistration.k8s.io",
         &["mutatingwebhookconfigurations", "validatingwebhookconfigurations"],
     ),

@@ -10,6 +10,7 @@ use kube::api::Api;
 use olm_types::api::ClusterServiceVersion;
 
 use super::{Files, PACKAGE_SERVER};
+use crate::fixture::Fixture;
 use crate::kubectl::Kubectl;
 use crate::operators::{Admin, Binaries, OLM_NAMESPACE, Operator, Special};
 use crate::process::Running;
@@ -31,6 +32,22 @@ pub struct Ground {
     pub binaries: Binaries,
     /// What is applied.
     pub files: Files,
+}
+
+impl Ground {
+    /// A cluster, and what is applied to it.
+    ///
+    /// # Errors
+    /// There is no kubectl.
+    pub fn of(fixture: &Fixture, files: Files) -> Result<Self> {
+        Ok(Self {
+            client: fixture.client.clone(),
+            kubectl: Kubectl::of(&fixture.kubeconfig)?,
+            kubeconfig: fixture.kubeconfig.clone(),
+            binaries: fixture.binaries.clone(),
+            files,
+        })
+    }
 }
 
 /// Answers in the place of the Pods of v0's package server, until dropped.

@@ -3,18 +3,17 @@
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use k8s_openapi::api::core::v1::{Namespace, ServiceAccount};
+use k8s_openapi::api::core::v1::ServiceAccount;
 use k8s_openapi::api::rbac::v1::{ClusterRole, ClusterRoleBinding, PolicyRule};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::Client;
 use kube::api::{Api, PostParams};
 use olm_testkit::builders::{self, Crd, csv};
-use olm_testkit::cluster::{ClusterBackend, local::LocalCluster};
 use olm_testkit::e2e::Scene;
-use olm_testkit::e2e::stage::local;
-use olm_testkit::progress::Progress;
+use olm_testkit::fixture;
+use olm_testkit::operators::{Operator, Special};
 use olm_testkit::wait;
-use olm_types::api::{ClusterServiceVersion, CsvPhase, OperatorGroup};
+use olm_types::api::{ClusterServiceVersion, CsvPhase};
 use serde_json::json;
 
 use crate::environment;
@@ -34,26 +33,20 @@ pub async fn csv_by_hand(scene: Arc<Scene>) -> Result<()> {
 
 /// The same in a cluster in which the catalog operator never ran.
 pub async fn no_catalog_operator(_: Arc<Scene>) -> Result<()> {
-    let cluster = LocalCluster::for_this_command("alone", Progress::to_stderr())?;
-    cluster.up().await?;
-    let (client, binaries) = local::prepare(&cluster, &environment::places()).await?;
-    let mut operator = binaries.olm_operator(&cluster.kubeconfig().await?).await?;
-    let namespaces: Api<Namespace> = Api::all(client.clone());
-    namespaces.create(&PostParams::default(), &builders::namespace("alone")).await?;
-    let groups: Api<OperatorGroup> = Api::namespaced(client.clone(), "alone");
-    let group = builders::operator_group("alone", "group", &["alone"]);
-    groups.create(&PostParams::default(), &group).await?;
-    create_crd(&client).await?;
-    apply_by_hand(&client, "alone").await?;
-    let csvs: Api<ClusterServiceVersion> = Api::namespaced(client, "alone");
+    let fixture = environment::cluster("alone").await?;
+    fixture.start_operator(Operator::Olm, Special::default()).await?;
+    let client = &fixture.client;
+    fixture::namespace(client, "alone").await?;
+    create_crd(client).await?;
+    apply_by_hand(client, "alone").await?;
+    let csvs: Api<ClusterServiceVersion> = Api::namespaced(client.clone(), "alone");
     let succeeded = wait::until(&csvs, "hand.v1.0.0", "succeed", |csv: &ClusterServiceVersion| {
         csv.status.as_ref().is_some_and(|status| status.phase == CsvPhase::Succeeded)
     })
     .await;
-    operator.check()?;
+    fixture.check()?;
     succeeded?;
-    operator.stop();
-    cluster.down().await
+    fixture.end().await
 }
 
 fn hands() -> Crd {

@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, anyhow};
 use olm_testkit::cluster::tools::kubectl;
-use olm_testkit::e2e::stage::local::{Flags, Local, Places};
+use olm_testkit::e2e::stage::local::{Flags, Local};
 use olm_testkit::e2e::{Scene, Stage};
+use olm_testkit::fixture::{Fixture, Places};
 use olm_testkit::progress::Progress;
 use tokio::runtime::Runtime;
 use tokio::sync::OnceCell;
@@ -78,7 +79,8 @@ impl Environment {
             let progress = Progress::to_stderr();
             // Built before anything is timed.
             prepare_kubectl(progress.clone()).await.map_err(|error| format!("{error:#}"))?;
-            let started = Local::start_with(self.purpose, &places(), self.flags, progress).await;
+            let started =
+                Local::start_with(self.purpose, &places(self.purpose), self.flags, progress).await;
             started.map(Arc::new).map_err(|error| format!("{error:#}"))
         };
         let started = self.started.get_or_init(start).await;
@@ -103,18 +105,24 @@ async fn prepare_kubectl(progress: Progress) -> Result<()> {
 
 /// A cluster, which is named after its purpose, and both operators.
 pub async fn start(purpose: &str) -> Result<Local> {
-    Local::start(purpose, &places(), Progress::to_stderr()).await
+    Local::start(purpose, &places(purpose), Progress::to_stderr()).await
 }
 
 /// Ends operators and cluster, and notes what rights the operators used.
 pub async fn end(started: &Local) -> Result<()> {
     started.end_operators();
-    let noted = rights::note(&started.audit_log());
+    let noted = rights::note(&started.cluster().audit_log());
     started.end().await.and(noted)
 }
 
-/// Logs of a run stay after it in `OLM_SCENARIO_LOGS`, when that is set.
-pub fn places() -> Places {
+/// A cluster without operators, for a scenario that starts them itself.
+pub async fn cluster(purpose: &str) -> Result<Fixture> {
+    Fixture::start(purpose, &places(purpose), Progress::to_stderr()).await
+}
+
+/// Logs of a run stay after it in a folder of `OLM_SCENARIO_LOGS`, when that is set.
+fn places(purpose: &str) -> Places {
     let logs = std::env::var_os("OLM_SCENARIO_LOGS").map(PathBuf::from);
-    Places { binaries: None, logs }
+    let own = format!("{purpose}-{}", std::process::id());
+    Places { binaries: None, logs: logs.map(|logs| logs.join(own)) }
 }

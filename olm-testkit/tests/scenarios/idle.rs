@@ -13,7 +13,7 @@ use anyhow::{Context, Result, ensure};
 use jiff::Timestamp;
 use kube::ResourceExt;
 use kube::api::{Api, ListParams};
-use olm_testkit::audit::{AuditLog, Write};
+use olm_testkit::audit::Write;
 use olm_testkit::builders::{self, Bundle, Crd, Package, csv};
 use olm_testkit::e2e::stage::local::Local;
 use olm_testkit::e2e::{Scene, Stage};
@@ -49,7 +49,7 @@ pub async fn no_writes(_: Arc<Scene>) -> Result<()> {
 }
 
 async fn silence(started: &Arc<Local>) -> Result<()> {
-    let mut audit = AuditLog::new(started.audit_log());
+    let mut audit = started.audit();
     // Their catalogs are served until the end.
     let scenes = [
         installed(started).await?,

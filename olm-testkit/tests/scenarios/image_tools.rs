@@ -16,12 +16,9 @@ use kube::Client;
 use kube::api::{Api, ObjectMeta, PostParams};
 use olm_catalog::bundle::config_map;
 use olm_testkit::builders::{self, Crd, csv};
-use olm_testkit::cluster::{ClusterBackend, local::LocalCluster};
 use olm_testkit::e2e::Scene;
-use olm_testkit::e2e::stage::local;
-use olm_testkit::operators::{Binaries, Operator, Special};
+use olm_testkit::fixture::Fixture;
 use olm_testkit::process::{Launch, Lifetime, Running};
-use olm_testkit::progress::Progress;
 use olm_testkit::wait;
 use olm_types::api::{CatalogSource, ClusterServiceVersion, CsvPhase, OperatorGroup, Subscription};
 use serde_json::{Value, json};
@@ -34,9 +31,8 @@ const NAMESPACE: &str = "image-tools";
 
 /// A cluster, and a folder with the programs under the names that our image has for them.
 struct Stage {
-    cluster: LocalCluster,
+    fixture: Fixture,
     client: Client,
-    binaries: Binaries,
     dir: TempDir,
 }
 
@@ -46,23 +42,16 @@ pub async fn serve_jobs_and_pods(_: Arc<Scene>) -> Result<()> {
     let stage = Stage::new().await?;
     stage.extract().await.context("opm alpha bundle extract")?;
     let server = stage.catalog().await.context("configmap-server")?;
-    let mut operators = Vec::new();
-    for operator in Operator::ALL {
-        let kubeconfig = stage.cluster.kubeconfig().await?;
-        let started = stage.binaries.operator(operator, &kubeconfig, Special::default());
-        operators.push(started.await?.0);
-    }
+    stage.fixture.start_operators().await?;
     stage.install(&server.1).await.context("install from the catalog")?;
-    operators.into_iter().for_each(Running::stop);
     server.0.stop();
-    stage.cluster.down().await
+    stage.fixture.end().await
 }
 
 impl Stage {
     async fn new() -> Result<Self> {
-        let cluster = LocalCluster::for_this_command("tools", Progress::to_stderr())?;
-        cluster.up().await?;
-        let (client, binaries) = local::prepare(&cluster, &environment::places()).await?;
+        let fixture = environment::cluster("tools").await?;
+        let client = fixture.client.clone();
         let namespaces: Api<Namespace> = Api::all(client.clone());
         namespaces.create(&PostParams::default(), &builders::namespace(NAMESPACE)).await?;
         let dir = tempfile::tempdir().context("cannot create a directory")?;
@@ -71,7 +60,7 @@ impl Stage {
         for name in ["opm", "configmap-server"] {
             symlink(built.join("olm-registry"), dir.path().join(name))?;
         }
-        Ok(Self { cluster, client, binaries, dir })
+        Ok(Self { fixture, client, dir })
     }
 
     fn api<K>(&self) -> Api<K>
@@ -197,7 +186,7 @@ impl Stage {
 
     /// The cluster's kubeconfig with other credentials.
     async fn kubeconfig(&self, name: &str, token: &str) -> Result<PathBuf> {
-        let text = fs::read_to_string(self.cluster.kubeconfig().await?)?;
+        let text = fs::read_to_string(&self.fixture.kubeconfig)?;
         let mut config: Value = yaml_serde::from_str(&text)?;
         let users = config["users"].as_array_mut().context("a kubeconfig without users")?;
         users.iter_mut().for_each(|user| user["user"] = json!({"token": token}));

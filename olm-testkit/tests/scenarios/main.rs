@@ -111,6 +111,7 @@ fn own(environment: &Arc<Environment>, servers: &Arc<Environment>) -> Vec<Trial>
         trial(environment, "alone::csv_by_hand", alone::csv_by_hand),
         trial(environment, "alone::no_catalog_operator", alone::no_catalog_operator),
         trial(environment, "idle::no_writes", idle::no_writes),
+        trial(environment, "writes::each_object_once", writes::each_object_once),
         trial(environment, "side_by_side::no_foreign_writes", side_by_side::no_foreign_writes),
         trial(environment, "writes::for_all_namespaces", writes::for_all_namespaces),
         trial(environment, "replicas::take_over", replicas::take_over),

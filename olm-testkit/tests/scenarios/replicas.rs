@@ -3,26 +3,22 @@
 
 mod deposed;
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use k8s_openapi::api::coordination::v1::Lease;
-use k8s_openapi::api::core::v1::Namespace;
 use kube::Client;
 use kube::api::{Api, PostParams};
 use olm_testkit::audit::AuditLog;
-use olm_testkit::builders::{self, csv};
-use olm_testkit::cluster::{ClusterBackend, local::LocalCluster};
+use olm_testkit::builders::csv;
 use olm_testkit::deploy::LEADER_ELECT;
 use olm_testkit::e2e::Scene;
-use olm_testkit::e2e::stage::local;
-use olm_testkit::operators::{Admin, Binaries, OLM_NAMESPACE, Operator, Special};
+use olm_testkit::fixture::{self, Fixture};
+use olm_testkit::operators::{Admin, OLM_NAMESPACE, Operator, Special};
 use olm_testkit::process::Running;
-use olm_testkit::progress::Progress;
 use olm_testkit::wait;
-use olm_types::api::{ClusterServiceVersion, CsvPhase, OperatorGroup};
+use olm_types::api::{ClusterServiceVersion, CsvPhase};
 
 use crate::{environment, rights};
 
@@ -36,18 +32,16 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A follower does nothing; it takes over from a leader that ends, and from one that is killed.
 pub async fn take_over(_: Arc<Scene>) -> Result<()> {
-    let cluster = LocalCluster::for_this_command("replicas", Progress::to_stderr())?;
-    cluster.up().await?;
-    let (client, binaries) = local::prepare(&cluster, &environment::places()).await?;
-    let replicas = Replicas { binaries, kubeconfig: cluster.kubeconfig().await? };
+    let fixture = environment::cluster("replicas").await?;
+    let client = fixture.client.clone();
     // A leader renews its Lease all the time.
-    let mut audit = AuditLog::new(cluster.audit_log()).apart_from("leases");
+    let mut audit = fixture.audit().apart_from("leases");
 
-    let (first, admin) = replicas.start("first").await?;
+    let (first, admin) = start(&fixture, "first").await?;
     admin.until_ready().await?;
     let holder = leader(&client, Operator::Olm, "").await?;
     install(&client, "one").await?;
-    let (mut second, admin) = replicas.start("second").await?;
+    let (mut second, admin) = start(&fixture, "second").await?;
     admin.until_ready().await?;
     let now = leader(&client, Operator::Olm, "").await?;
     ensure!(now == holder, "the second took over from a living leader");
@@ -59,7 +53,7 @@ pub async fn take_over(_: Arc<Scene>) -> Result<()> {
     install(&client, "two").await?;
     until_quiet(&mut audit).await?;
 
-    let (mut third, admin) = replicas.start("third").await?;
+    let (mut third, admin) = start(&fixture, "third").await?;
     admin.until_ready().await?;
     second.kill();
     // The Lease of the dead has to run out.
@@ -68,22 +62,15 @@ pub async fn take_over(_: Arc<Scene>) -> Result<()> {
     install(&client, "three").await?;
     third.check()?;
     third.stop();
-    rights::note(&cluster.audit_log())?;
-    cluster.down().await
+    rights::note(&fixture.cluster().audit_log())?;
+    fixture.end().await
 }
 
-/// How replicas are started.
-struct Replicas {
-    binaries: Binaries,
-    kubeconfig: PathBuf,
-}
-
-impl Replicas {
-    async fn start(&self, name: &str) -> Result<(Running, Admin)> {
-        let (log, args) = (format!("olm-operator-{name}"), vec![LEADER_ELECT.to_owned()]);
-        let special = Special { log, args, ..Special::default() };
-        self.binaries.operator(Operator::Olm, &self.kubeconfig, special).await
-    }
+/// Starts a replica.
+async fn start(fixture: &Fixture, name: &str) -> Result<(Running, Admin)> {
+    let (log, args) = (format!("olm-operator-{name}"), vec![LEADER_ELECT.to_owned()]);
+    let special = Special { log, args, ..Special::default() };
+    fixture.binaries.operator(Operator::Olm, &fixture.kubeconfig, special).await
 }
 
 /// Which replica of the operator leads, once it is another than `former`.
@@ -101,14 +88,10 @@ fn holder(lease: &Lease) -> Option<String> {
 
 /// Puts a CSV into a new namespace and waits until it has succeeded.
 async fn install(client: &Client, namespace: &str) -> Result<()> {
-    let once = PostParams::default();
-    let namespaces: Api<Namespace> = Api::all(client.clone());
-    namespaces.create(&once, &builders::namespace(namespace)).await?;
-    let groups: Api<OperatorGroup> = Api::namespaced(client.clone(), namespace);
-    groups.create(&once, &builders::operator_group(namespace, "group", &[namespace])).await?;
+    fixture::namespace(client, namespace).await?;
     let csvs: Api<ClusterServiceVersion> = Api::namespaced(client.clone(), namespace);
     let csv = csv("lamp.v1.0.0", "1.0.0").deployment("lamp", "default").build();
-    csvs.create(&once, &csv).await.context("the API server refuses the CSV")?;
+    csvs.create(&PostParams::default(), &csv).await.context("the API server refuses the CSV")?;
     let succeeded = |csv: &ClusterServiceVersion| {
         csv.status.as_ref().is_some_and(|status| status.phase == CsvPhase::Succeeded)
     };

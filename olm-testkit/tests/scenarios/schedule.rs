@@ -61,6 +61,7 @@ const SECONDS: &[(&str, u32)] = &[
     ("deploy::kubectl_applies_the_files", 30),
     ("side_by_side::no_foreign_writes", 30),
     ("writes::for_all_namespaces", 30),
+    ("writes::each_object_once", 30),
     ("tenancy::selector", 30),
     ("tenancy::targets", 30),
     ("packages::rotation", 25),

@@ -2,24 +2,20 @@
 //! neither writes where the other one does. What they count is theirs, also after a restart.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use k8s_openapi::api::core::v1::Namespace;
 use kube::Client;
 use kube::api::{Api, DeleteParams, PostParams};
 use olm_testkit::audit::AuditLog;
-use olm_testkit::builders::{self, csv};
-use olm_testkit::cluster::{ClusterBackend, local::LocalCluster};
+use olm_testkit::builders::csv;
 use olm_testkit::e2e::Scene;
-use olm_testkit::e2e::stage::local;
-use olm_testkit::operators::{Admin, Binaries, Operator, Special};
+use olm_testkit::fixture::{self, Fixture};
+use olm_testkit::operators::{Admin, Operator, Special};
 use olm_testkit::process::Running;
-use olm_testkit::progress::Progress;
 use olm_testkit::wait;
-use olm_types::api::{ClusterServiceVersion, CsvPhase, OperatorGroup};
+use olm_types::api::{ClusterServiceVersion, CsvPhase};
 
 use crate::environment;
 
@@ -35,60 +31,45 @@ const PATIENCE: Duration = Duration::from_secs(90);
 
 /// One operator writes only where it is configured to look, and so does the other.
 pub async fn no_foreign_writes(_: Arc<Scene>) -> Result<()> {
-    let cluster = LocalCluster::for_this_command("side-by-side", Progress::to_stderr())?;
-    cluster.up().await?;
-    let (client, binaries) = local::prepare(&cluster, &environment::places()).await?;
-    let kubeconfig = cluster.kubeconfig().await?;
+    let fixture = environment::cluster("side-by-side").await?;
+    let client = fixture.client.clone();
     for namespace in LEFT.iter().chain(&RIGHT) {
         fill(&client, namespace).await?;
     }
-    let both = Both { binaries, kubeconfig };
-    let (mut left, admin) = both.start("left", &LEFT).await?;
-    let mut audit = AuditLog::new(cluster.audit_log());
+    let (mut left, admin) = start(&fixture, "left", &LEFT).await?;
+    let mut audit = fixture.audit();
     let wrote = until_quiet(&client, &mut audit, &LEFT).await?;
     ensure!(wrote.is_disjoint(&names(&RIGHT)), "the left one wrote in {wrote:?}");
     counts(admin, &LEFT, &RIGHT).await?;
     // With both at work, nothing of what the left one has written is written again.
-    let (mut right, other) = both.start("right", &RIGHT).await?;
+    let (mut right, other) = start(&fixture, "right", &RIGHT).await?;
     let wrote = until_quiet(&client, &mut audit, &RIGHT).await?;
     ensure!(wrote.is_disjoint(&names(&LEFT)), "the right one wrote in {wrote:?}");
     counts(other, &RIGHT, &LEFT).await?;
     left.check()?;
     right.check()?;
     left.kill();
-    let (mut left, admin) = both.start("left-again", &LEFT).await?;
+    let (mut left, admin) = start(&fixture, "left-again", &LEFT).await?;
     admin.until_ready().await?;
     counts(admin, &LEFT, &RIGHT).await?;
     forgets(&client, admin).await?;
     left.check()?;
     left.stop();
     right.stop();
-    cluster.down().await
+    fixture.end().await
 }
 
-/// How both are started.
-struct Both {
-    binaries: Binaries,
-    kubeconfig: PathBuf,
-}
-
-impl Both {
-    async fn start(&self, name: &str, namespaces: &[&str]) -> Result<(Running, Admin)> {
-        let args = vec![format!("--watchedNamespaces={}", namespaces.join(","))];
-        let special = Special { log: format!("olm-operator-{name}"), args, ..Special::default() };
-        self.binaries.operator(Operator::Olm, &self.kubeconfig, special).await
-    }
+async fn start(fixture: &Fixture, name: &str, namespaces: &[&str]) -> Result<(Running, Admin)> {
+    let args = vec![format!("--watchedNamespaces={}", namespaces.join(","))];
+    let special = Special { log: format!("olm-operator-{name}"), args, ..Special::default() };
+    fixture.binaries.operator(Operator::Olm, &fixture.kubeconfig, special).await
 }
 
 async fn fill(client: &Client, namespace: &str) -> Result<()> {
-    let once = PostParams::default();
-    let namespaces: Api<Namespace> = Api::all(client.clone());
-    namespaces.create(&once, &builders::namespace(namespace)).await?;
-    let groups: Api<OperatorGroup> = Api::namespaced(client.clone(), namespace);
-    groups.create(&once, &builders::operator_group(namespace, "group", &[namespace])).await?;
+    fixture::namespace(client, namespace).await?;
     let csvs: Api<ClusterServiceVersion> = Api::namespaced(client.clone(), namespace);
     let csv = csv(&csv_in(namespace), "1.0.0").deployment("twin", "default").build();
-    csvs.create(&once, &csv).await.context("the API server refuses the CSV")?;
+    csvs.create(&PostParams::default(), &csv).await.context("the API server refuses the CSV")?;
     Ok(())
 }
 

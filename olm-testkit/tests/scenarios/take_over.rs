@@ -8,10 +8,9 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use olm_testkit::audit::AuditLog;
-use olm_testkit::cluster::{self, ClusterBackend, local::LocalCluster};
 use olm_testkit::e2e::Scene;
-use olm_testkit::kubectl::Kubectl;
-use olm_testkit::operators::{Binaries, Operator};
+use olm_testkit::fixture::{Fixture, Places};
+use olm_testkit::operators::Operator;
 use olm_testkit::progress::Progress;
 use olm_testkit::take_over::{Files, Ground, Ours, State, needless, recording, serve};
 
@@ -24,20 +23,12 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// No Pod of an operator restarts, nothing is written that has not to do with the package server, and
 /// what is left is what v0 left.
 pub async fn from_v0(_: Arc<Scene>) -> Result<()> {
-    let cluster = LocalCluster::for_this_command("take-over", Progress::new(|_| {}))?;
-    cluster.up().await?;
+    let silent = Progress::new(|_| {});
+    let fixture = Fixture::empty("take-over", &Places::default(), silent).await?;
     let folder = tempfile::tempdir().context("cannot create a directory")?;
-    let kubeconfig = cluster.kubeconfig().await?;
-    let ground = Ground {
-        client: cluster::client(&kubeconfig).await?,
-        kubectl: Kubectl::of(&kubeconfig)?,
-        binaries: Binaries::beside_this_executable(&cluster.scratch())?,
-        files: Files::write(folder.path())?,
-        kubeconfig,
-    };
-    let audit = AuditLog::new(cluster.audit_log()).apart_from("leases");
-    let story = story(&ground, audit).await;
-    cluster.down().await.and(story)
+    let ground = Ground::of(&fixture, Files::write(folder.path())?)?;
+    let story = story(&ground, fixture.audit().apart_from("leases")).await;
+    fixture.end().await.and(story)
 }
 
 async fn story(ground: &Ground, mut audit: AuditLog) -> Result<()> {

@@ -35,7 +35,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// How often the files are looked for while they are not there or do not fit together.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// How long calls are answered after the end was asked for: until everybody knows that this Pod is
+/// How long calls are answered after the end was asked for: until all callers know that this Pod is
 /// about to go, calls are sent to it.
 const DRAIN: Duration = Duration::from_secs(3);
 

@@ -9,8 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Icon;
-use super::absent::null_is_empty;
-use super::kind::kind;
+use super::kind::{kind, null_is_empty};
 
 kind! {
     /// A catalog of packages.

@@ -5,8 +5,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::absent::null_is_empty;
-use super::kind::kind;
+use super::kind::{kind, null_is_empty};
 use super::text_enum::text_enum;
 
 kind! {
@@ -14,6 +13,14 @@ kind! {
     pub struct InstallPlan: "operators.coreos.com" / "v1alpha1", "installplans", NamespaceResourceScope {
         spec: InstallPlanSpec,
         status: InstallPlanStatus,
+    }
+}
+
+impl InstallPlan {
+    /// The phase in its status; that of a plan without a status is [`InstallPlanPhase::None`].
+    #[must_use]
+    pub fn phase(&self) -> InstallPlanPhase {
+        self.status.as_ref().map(|status| status.phase).unwrap_or_default()
     }
 }
 

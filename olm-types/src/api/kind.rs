@@ -3,6 +3,8 @@
 //! `kube_derive::CustomResource` is not used because objects it defines cannot be read without a
 //! `spec`, which the schemas of Operator, OLMConfig, OperatorCondition and OperatorGroup allow.
 
+use serde::{Deserialize, Deserializer};
+
 /// Defines the object of a kind and implements the traits that clients need.
 macro_rules! kind {
     (
@@ -17,10 +19,10 @@ macro_rules! kind {
         #[serde(default)]
         pub struct $kind {
             /// Name, namespace, labels and what else every object has.
-            #[serde(deserialize_with = "crate::api::absent::null_is_empty")]
+            #[serde(deserialize_with = "crate::api::kind::null_is_empty")]
             pub metadata: k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta,
             /// What is wanted.
-            #[serde(deserialize_with = "crate::api::absent::null_is_empty")]
+            #[serde(deserialize_with = "crate::api::kind::null_is_empty")]
             pub spec: $spec,
             /// What was observed.
             pub status: Option<$status>,
@@ -118,3 +120,12 @@ macro_rules! kind {
 }
 
 pub(super) use kind;
+
+/// Reads an explicit `null` as the empty value of the type, as the Go decoder does.
+pub(super) fn null_is_empty<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de> + Default,
+{
+    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
+}

@@ -12,14 +12,11 @@
 //!
 //! The schemas of the CustomResourceDefinitions are generated from these types by [`crds`].
 
-mod absent;
-mod crd;
-mod kind;
-mod text_enum;
-
 pub mod catalog_source;
+mod crd;
 pub mod csv;
 pub mod install_plan;
+mod kind;
 pub mod olm_config;
 pub mod operator;
 pub mod operator_condition;
@@ -27,6 +24,7 @@ pub mod operator_group;
 pub mod package_manifest;
 pub mod proxy;
 pub mod subscription;
+mod text_enum;
 
 pub use catalog_source::*;
 pub use crd::{crds, package_manifest_schema};

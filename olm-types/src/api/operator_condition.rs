@@ -4,8 +4,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::absent::null_is_empty;
-use super::kind::kind;
+use super::kind::{kind, null_is_empty};
 
 kind! {
     /// What an operator reports to OLM about itself, for example that it must not be upgraded now.

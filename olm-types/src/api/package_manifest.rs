@@ -7,8 +7,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::absent::null_is_empty;
-use super::kind::kind;
+use super::kind::{kind, null_is_empty};
 use super::{
     ApiServiceDefinitions, AppLink, CustomResourceDefinitions, Icon, InstallMode, Maintainer,
     NativeApi,

@@ -12,8 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::Approval;
-use super::absent::null_is_empty;
-use super::kind::kind;
+use super::kind::{kind, null_is_empty};
 use super::text_enum::text_enum;
 
 kind! {

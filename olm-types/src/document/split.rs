@@ -109,9 +109,9 @@ impl<R: BufRead> Documents<R> {
         let mut found = !text.is_empty();
         loop {
             let start = text.len();
-            let room = self.limit.saturating_add(1).saturating_sub(start);
-            let room = u64::try_from(room).unwrap_or(u64::MAX);
-            if (&mut self.input).take(room).read_until(b'\n', text)? == 0 {
+            let limit = self.limit.saturating_add(1).saturating_sub(start);
+            let limit = u64::try_from(limit).unwrap_or(u64::MAX);
+            if (&mut self.input).take(limit).read_until(b'\n', text)? == 0 {
                 self.check(text)?;
                 return Ok(found);
             }

@@ -6,11 +6,35 @@
 
 mod number;
 pub mod range;
-mod tolerant;
+#[cfg(test)]
+mod tests;
 mod wildcard;
 
 pub use number::{Version, VersionError};
 pub use range::{Range, RangeError};
 
-#[cfg(test)]
-mod tests;
+/// The strict form of a text such as ` v1.02 `. What is still wrong is left for the strict reader.
+fn normalise(text: &str) -> Result<String, VersionError> {
+    let text = text.trim();
+    let text = text.strip_prefix('v').unwrap_or(text);
+    let mut parts: Vec<String> = text.splitn(3, '.').map(without_leading_zeros).collect();
+    if parts.len() < 3 {
+        if parts.last().is_some_and(|part| part.contains(['+', '-'])) {
+            return Err(VersionError::ShortWithSuffix);
+        }
+        parts.resize(3, "0".to_owned());
+    }
+    Ok(parts.join("."))
+}
+
+/// `007` is `7`, `000` is `0`, and `0-rc.1` keeps its `0`.
+fn without_leading_zeros(part: &str) -> String {
+    if part.len() < 2 {
+        return part.to_owned();
+    }
+    let rest = part.trim_start_matches('0');
+    match rest.starts_with(|c: char| c.is_ascii_digit()) {
+        true => rest.to_owned(),
+        false => format!("0{rest}"),
+    }
+}

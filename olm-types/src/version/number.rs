@@ -8,8 +8,6 @@ use std::str::FromStr;
 use semver::{BuildMetadata, Prerelease};
 use thiserror::Error;
 
-use super::tolerant;
-
 /// A semantic version. Comparison and equality ignore build metadata.
 #[derive(Clone, Debug)]
 pub struct Version(semver::Version);
@@ -85,7 +83,7 @@ impl Version {
     /// Reads a version as CSVs and CEL rules may write it: surrounding white space, one leading `v`
     /// and leading zeros are ignored, missing minor and patch numbers are 0.
     pub fn parse_tolerant(text: &str) -> Result<Self, VersionError> {
-        Self::parse(&tolerant::normalise(text)?)
+        Self::parse(&super::normalise(text)?)
     }
 
     /// First number.

@@ -4,9 +4,9 @@ mod verify;
 
 use anyhow::{Context, Result, ensure};
 use clap::{Args, Subcommand, ValueEnum};
+use olm_rig::RealCluster;
 use olm_testkit::cluster::current::CurrentCluster;
 use olm_testkit::cluster::local::LocalCluster;
-use olm_testkit::cluster::real::RealCluster;
 use olm_testkit::cluster::{self, ClusterBackend};
 use olm_testkit::progress::Progress;
 

@@ -5,16 +5,15 @@ mod failover;
 mod install;
 mod packages;
 mod snapshots;
-mod stage;
 mod upgrade;
+mod versions;
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use clap::{Args, Subcommand};
-use olm_testkit::cluster::{ClusterBackend, local::LocalCluster};
-use olm_testkit::operators::Binaries;
+use olm_testkit::fixture::{Fixture, Places};
 use olm_testkit::progress::Progress;
 
 use crate::scale::table::Table;
@@ -86,10 +85,10 @@ impl Figure {
         }
     }
 
-    async fn measure(self, cluster: &LocalCluster, binaries: &Binaries) -> Result<Vec<Duration>> {
+    async fn measure(self, fixture: &Fixture) -> Result<Vec<Duration>> {
         match self {
-            Self::Install { count } => install::measure(cluster, binaries, count).await,
-            Self::Upgrade { count } => upgrade::measure(cluster, binaries, count).await,
+            Self::Install { count } => install::measure(fixture, count).await,
+            Self::Upgrade { count } => upgrade::measure(fixture, count).await,
         }
     }
 }
@@ -100,17 +99,14 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         Subject::Catalog { dir } => catalog::run(dir.as_deref()),
         Subject::Snapshots { folders } => snapshots::run(arguments.release, folders),
         Subject::Packages { folders } => {
-            within_limits(&on_a_cluster(arguments, async |cluster, binaries| {
-                packages::run(cluster, binaries, folders).await
-            })?)
+            let measure = async |fixture: &Fixture| packages::run(fixture, folders).await;
+            within_limits(&on_a_cluster(arguments, measure)?)
         }
-        Subject::Failover { count } => on_a_cluster(arguments, async |cluster, binaries| {
-            failover::run(cluster, binaries, *count).await
-        }),
+        Subject::Failover { count } => {
+            on_a_cluster(arguments, async |fixture| failover::run(fixture, *count).await)
+        }
         Subject::OnACluster(figure) => {
-            let measure = async |cluster: &LocalCluster, binaries: &Binaries| {
-                figure.measure(cluster, binaries).await
-            };
+            let measure = async |fixture: &Fixture| figure.measure(fixture).await;
             print(figure.name(), &mut on_a_cluster(arguments, measure)?);
             Ok(())
         }
@@ -120,7 +116,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 /// Measures on a cluster of its own, which is gone afterwards.
 fn on_a_cluster<T>(
     arguments: &Arguments,
-    measure: impl AsyncFnOnce(&LocalCluster, &Binaries) -> Result<T>,
+    measure: impl AsyncFnOnce(&Fixture) -> Result<T>,
 ) -> Result<T> {
     let dir = match &arguments.binaries {
         Some(dir) => dir.clone(),
@@ -128,10 +124,10 @@ fn on_a_cluster<T>(
     };
     let runtime = tokio::runtime::Runtime::new().context("cannot start the async runtime")?;
     runtime.block_on(async {
-        let cluster = LocalCluster::for_this_command("bench", Progress::to_stderr())?;
-        cluster.up().await?;
-        let measured = measure(&cluster, &Binaries::in_dir(&dir, &cluster.scratch())).await;
-        cluster.down().await?;
+        let places = Places::of(&dir, None);
+        let fixture = Fixture::start("bench", &places, Progress::to_stderr()).await?;
+        let measured = measure(&fixture).await;
+        fixture.end().await?;
         measured
     })
 }

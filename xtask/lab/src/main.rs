@@ -14,7 +14,6 @@ mod release;
 mod resolve;
 mod scale;
 mod soak;
-mod stage;
 mod take_over;
 
 use std::process::ExitCode;

@@ -81,7 +81,7 @@ pub const CONCERNS: &[Row] = &[
         "catalog-operator/src/controllers/install_plan",
         &["install_plans", "approval", "removal", "uninstall", "slow::conversion"],
     ),
-    ("catalog-operator/src/controllers/resolution", &["resolution", "dependencies"]),
+    ("catalog-operator/src/controllers/resolution", &["resolution", "dependencies", "writes"]),
     ("catalog-operator/src/controllers/subscription", &["subscriptions", "bad_input"]),
     ("catalog-operator/src/packages", &["packages", "slow", "tools"]),
     ("catalog-operator/src/unpack", &["unpack", "slow"]),
@@ -97,7 +97,7 @@ pub(super) fn of(files: &BTreeSet<String>) -> Option<BTreeSet<String>> {
         if let Some(own) = SCENARIOS.iter().find_map(|place| file.strip_prefix(place)) {
             let group = own.split(['/', '.']).next().unwrap_or(own);
             // What these share concerns all of them.
-            let shared = ["main", "environment", "mod", "room"].contains(&group);
+            let shared = ["main", "environment", "mod", "capacity"].contains(&group);
             found.insert(if shared { return None } else { group.to_owned() });
         } else if file.starts_with("olm-testkit/src/") || file == "Cargo.lock" {
             return None;

@@ -1,4 +1,7 @@
 //! Runs programs of the workspace, passes their output on, and counts.
+//!
+//! Not cargo-nextest: it starts a process for each test, and scenarios share clusters that live in one
+//! process. It would also have to be installed before the first run.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};

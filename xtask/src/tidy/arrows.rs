@@ -7,7 +7,7 @@ use anyhow::Result;
 use super::Workspace;
 
 /// Every crate with the crates it may use.
-const ARROWS: [(&str, &[&str]); 21] = [
+const ARROWS: [(&str, &[&str]); 23] = [
     ("olm-types", &[]),
     ("olm-effect", &["olm-types"]),
     ("olm-resolver", &["olm-types"]),
@@ -23,14 +23,24 @@ const ARROWS: [(&str, &[&str]); 21] = [
     ("olm-plan", &["olm-types"]),
     ("kubectl-olm", &["olm-types", "olm-plan"]),
     ("olm-testkit", &["olm-types", "olm-tools"]),
+    ("olm-rig", &["olm-testkit"]),
     ("olm-tools", &[]),
     ("olm-workload", &[]),
     ("xtask", &["olm-tools"]),
-    ("xtask-demo", &["xtask", "olm-types", "olm-testkit", "olm-catalog"]),
+    ("xtask-demo", &["xtask", "olm-types", "olm-testkit", "olm-rig", "olm-catalog"]),
     ("xtask-generate", &["xtask", "olm-types", "olm-testkit", "olm-tools"]),
+    ("xtask-load", &["olm-catalog"]),
     (
         "xtask-lab",
-        &["xtask", "xtask-demo", "olm-types", "olm-testkit", "olm-catalog", "olm-resolver"],
+        &[
+            "xtask",
+            "xtask-demo",
+            "olm-types",
+            "olm-testkit",
+            "olm-rig",
+            "olm-catalog",
+            "olm-resolver",
+        ],
     ),
 ];
 

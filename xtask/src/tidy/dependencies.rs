@@ -57,7 +57,7 @@ pub(super) fn second_tls_provider(_: &Workspace) -> Result<Vec<String>> {
     Ok(others.map(|name| format!("{name} is built")).collect())
 }
 
-/// Packages from elsewhere: they could vanish, or never have been reviewed by anyone.
+/// Packages from elsewhere: they could vanish, or never have been reviewed.
 pub(super) fn foreign_sources(workspace: &Workspace) -> Result<Vec<String>> {
     const PUBLIC_INDEX: &str = "registry+https://github.com/rust-lang/";
     let is_foreign = |source: &String| !source.starts_with(PUBLIC_INDEX);

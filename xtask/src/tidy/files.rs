@@ -51,7 +51,7 @@ const READERS: [&str; 12] = [
     // One text of a constraint that was read already.
     "olm-resolver/src/constraint/place.rs",
     // Answers of the API server, and its ConfigMap with authorities, which only it writes.
-    "olm-kit/src/interpreter/answer.rs",
+    "olm-kit/src/interpreter/response.rs",
     "olm-kit/src/callers/authorities.rs",
     "olm-kit/src/aggregated/table.rs",
     // What is printed as YAML; nothing is read there.

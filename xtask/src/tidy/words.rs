@@ -9,7 +9,7 @@ use super::Workspace;
 use crate::workspace::SourceFile;
 
 /// Words that are not used, and what to say in their place.
-const WORDS: [(&[&str], &str); 14] = [
+const WORDS: [(&[&str], &str); 19] = [
     (&["wish", "wishes", "wished"], "the Subscription, the desired state, the request"),
     (&["somebody"], "the actor: a user, another owner, a caller"),
     (&["nobody"], "what is not done, or the actor that does not do it"),
@@ -24,6 +24,11 @@ const WORDS: [(&[&str], &str); 14] = [
     (&["companion", "companions"], "related objects"),
     (&["trouble", "troubles", "troubled"], "problem, unhealthy"),
     (&["standing"], "state, condition"),
+    (&["everybody", "anybody", "everybodys", "anybodys"], "every user, all callers"),
+    (&["doubt", "doubts", "doubted", "doubtful"], "unconfirmed, checked"),
+    (&["room", "rooms"], "memory, capacity, limit, folder"),
+    (&["succession", "handover", "heir"], "replacement, upgrade, successor"),
+    (&["revival", "revivals"], "retry"),
 ];
 
 /// The same for several words in a row.

@@ -19,7 +19,7 @@ use olm_types::bundle::CatalogKey;
 use serde::de::DeserializeOwned;
 use tokio::time::timeout;
 
-use super::reconcile::CatalogSources;
+use super::CatalogSources;
 use crate::clock;
 use crate::digest::DigestRequest;
 use crate::servers::Names;

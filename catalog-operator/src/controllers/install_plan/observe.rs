@@ -15,7 +15,7 @@ use crate::catalogs::Catalogs;
 use crate::stores::Stores;
 
 /// What the command line says about plans.
-pub(super) struct Terms<'a> {
+pub(super) struct PlanSettings<'a> {
     pub(super) operator_namespace: &'a str,
     pub(super) retry_timeout: Duration,
     pub(super) keeps_stored_versions: bool,
@@ -26,7 +26,7 @@ pub(super) fn observe(
     plan: Arc<InstallPlan>,
     stores: &Stores,
     catalogs: &Catalogs,
-    terms: Terms<'_>,
+    settings: PlanSettings<'_>,
     rights_changed: bool,
     trust: StepTrust,
 ) -> Observed {
@@ -45,9 +45,9 @@ pub(super) fn observe(
         csvs: names,
         crd_owners: crd::owners(&csvs),
         rights_changed,
-        operator_namespace: terms.operator_namespace.to_owned(),
-        retry_timeout: terms.retry_timeout,
-        keeps_stored_versions: terms.keeps_stored_versions,
+        operator_namespace: settings.operator_namespace.to_owned(),
+        retry_timeout: settings.retry_timeout,
+        keeps_stored_versions: settings.keeps_stored_versions,
         trust,
         plan,
     }

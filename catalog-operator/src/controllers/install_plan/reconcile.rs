@@ -17,7 +17,7 @@ use olm_types::api::InstallPlan;
 use super::super::resolution::{Resolutions, Unresolved};
 use super::calls::Calls;
 use super::guard::{Guard, Leave};
-use super::observe::{Terms, observe};
+use super::observe::{PlanSettings, observe};
 use super::record::record;
 use crate::metrics::CatalogMetrics;
 use crate::rights::ChangedRights;
@@ -64,14 +64,14 @@ impl InstallPlans {
             self.complaints.remove(key);
             return Ok(Conclusion::Done);
         };
-        let terms = Terms {
+        let settings = PlanSettings {
             operator_namespace: &self.operator_namespace,
             retry_timeout: self.retry_timeout,
             keeps_stored_versions: self.keeps_stored_versions,
         };
         let trust = self.tenancy.judge(&plan).await?;
         let catalogs = &self.resolutions.catalogs;
-        let observed = observe(plan, &self.stores, catalogs, terms, changed, trust);
+        let observed = observe(plan, &self.stores, catalogs, settings, changed, trust);
         match phase::decide(&observed, clock::now()) {
             Decision::Execute(execution) => self.execute(key, &observed, *execution).await,
             decision => self.carry_out(key, &observed.plan, decision).await,
@@ -144,7 +144,7 @@ impl InstallPlans {
             global_namespace: self.tenancy.global_namespace(),
         };
         for reference in execution.bundles() {
-            let bundle = match execution.check_room(&reference) {
+            let bundle = match execution.check_limit(&reference) {
                 Ok(()) => unpack::stored(&self.calls.client, &reference, &reader).await,
                 Err(full) => Err(full),
             };

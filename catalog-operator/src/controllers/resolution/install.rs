@@ -50,7 +50,7 @@ impl Resolutions {
             }
             Err(error) => return Ok(Err(Failure::Bundle(error.to_string()))),
         };
-        let plan = match self.ensure(namespace, &request).await? {
+        let plan = match self.ensure(namespace, &selection, &request).await? {
             Ok(plan) => plan,
             Err(failure) => return Ok(Err(failure)),
         };
@@ -82,12 +82,14 @@ impl Resolutions {
     async fn ensure(
         &self,
         namespace: &Namespace,
+        selection: &Selection,
         request: &PlanRequest,
     ) -> Result<Result<InstallPlan, Failure>, ReconcileError> {
         if let Some(plan) = request.existing(&namespace.plans) {
             return Ok(Ok(InstallPlan::clone(plan)));
         }
-        let plan = request.object(&namespace.plans);
+        let mut plan = request.object(&namespace.plans);
+        plan.metadata.labels = resolution::plan_labels(namespace, selection);
         let manifest = match serde_json::to_value(&plan) {
             Ok(manifest) => manifest,
             Err(error) => return Ok(Err(Failure::Plan(error.to_string()))),

@@ -3,6 +3,7 @@
 mod install;
 mod named;
 mod observe;
+mod outcome;
 mod reconcile;
 mod solve;
 mod unchanged;
@@ -10,6 +11,7 @@ mod unpack;
 mod words;
 
 pub use named::Unresolved;
+pub(crate) use outcome::Outcomes;
 pub use reconcile::Resolutions;
 pub use solve::Rules;
 pub(crate) use unchanged::Unchanged;

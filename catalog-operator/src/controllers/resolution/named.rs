@@ -12,6 +12,7 @@ use olm_types::api::{InstallPlan, Step};
 use olm_types::bundle::Entry;
 
 use super::observe;
+use super::outcome::Outcomes;
 use super::reconcile::Resolutions;
 use super::solve::{Question, solve};
 
@@ -51,6 +52,8 @@ impl Resolutions {
         if let Some(refused) = solved.refused.first() {
             return Err(Unresolved::Because(refused.failure.message()));
         }
+        // Once for each plan: with its steps it is not resolved again.
+        Outcomes::default().report(&home, &solved.outcome);
         let selection = select_named(&namespace, &solved.choices)?;
         let bundles = self.fetch(&selection).await;
         let bundles = bundles.map_err(|failure| Unresolved::Because(failure.message()))?;

@@ -1,4 +1,4 @@
-//! Resolves a namespace: observe -> begin -> part -> solve -> install (select -> plan -> record).
+//! Resolves a namespace: observe -> decide -> part -> solve -> install (select -> plan -> record).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,12 +11,13 @@ use olm_kit::controller::{Conclusion, ReconcileError, Reconciler};
 use olm_kit::interpreter::Interpreter;
 use olm_lifecycle::install_plan::collect;
 use olm_lifecycle::subscription::resolution::{
-    Begin, Blocked, Failure, Namespace, Orphans, Terms, Unusable, adopt, begin, fail,
-    report_orphans, upgrade_under_way,
+    Blocked, Failure, Namespace, Orphans, ResolutionDecision, ResolutionSettings, Unusable, adopt,
+    decide_resolution, fail, report_orphans, upgrade_under_way,
 };
 use olm_types::api::ClusterServiceVersion;
 
 use super::observe;
+use super::outcome::Outcomes;
 use super::solve::{Question, Refused, Rules, Solved, solve};
 use super::unchanged::{Inputs, Unchanged};
 use crate::catalogs::Catalogs;
@@ -43,6 +44,8 @@ pub struct Resolutions {
     pub(crate) rules: Rules,
     /// What was last said about the OperatorGroups of a namespace; said once, not at every look.
     pub(crate) complaints: DashMap<String, String>,
+    /// What was last chosen in each namespace.
+    pub(crate) outcomes: Outcomes,
     /// Namespaces in which there is nothing left to be done.
     pub(crate) unchanged: Unchanged,
     /// What was last said about the CSVs of a namespace that no Subscription refers to.
@@ -54,19 +57,22 @@ impl Reconciler<String> for Resolutions {
     async fn reconcile(&self, name: &String) -> Result<Conclusion, ReconcileError> {
         let namespace = observe::namespace(name, &self.stores);
         self.interpreter.act(&collect::surplus(&namespace.plans)).await?;
-        match begin(&namespace, clock::now()) {
-            Begin::NothingSubscribed => {
+        match decide_resolution(&namespace, clock::now()) {
+            ResolutionDecision::NothingSubscribed => {
                 self.withdraw_complaint(name);
                 self.orphans.remove(name);
                 self.unchanged.forget(name);
+                self.outcomes.forget(name);
             }
-            Begin::AllPending => self.withdraw_complaint(name),
-            Begin::NotSynced => {}
-            Begin::WrongGroups { message, event } => self.complain(name, message, *event).await?,
-            Begin::OutOfDate(effects) => self.interpreter.act(&effects).await?,
-            Begin::Resolve(terms) => {
+            ResolutionDecision::AllPending => self.withdraw_complaint(name),
+            ResolutionDecision::NotSynced => {}
+            ResolutionDecision::WrongGroups { message, event } => {
+                self.complain(name, message, *event).await?
+            }
+            ResolutionDecision::OutOfDate(effects) => self.interpreter.act(&effects).await?,
+            ResolutionDecision::Resolve(settings) => {
                 self.withdraw_complaint(name);
-                return self.resolve(&namespace, terms).await;
+                return self.resolve(&namespace, settings).await;
             }
         }
         Ok(Conclusion::Done)
@@ -78,7 +84,7 @@ impl Resolutions {
     async fn resolve(
         &self,
         namespace: &Namespace,
-        terms: Terms,
+        settings: ResolutionSettings,
     ) -> Result<Conclusion, ReconcileError> {
         // A catalog that is still being loaded brings the namespace back here.
         let Some(universe) = self.universe(namespace) else { return Ok(Conclusion::Done) };
@@ -92,7 +98,7 @@ impl Resolutions {
             namespace: namespace.clone(),
             csvs,
             universe,
-            fail_forward: terms.fail_forward,
+            fail_forward: settings.fail_forward,
         };
         let inputs = Inputs::of(&question);
         if self.unchanged.holds(&namespace.name, &inputs) {
@@ -118,6 +124,7 @@ impl Resolutions {
         // it comes: the old version may be gone by then, and the answer not be true any more.
         let csvs = question.csvs.clone();
         let solved = solve(question, &rules, &self.metrics.resolutions).await;
+        self.outcomes.report(&namespace.name, &solved.outcome);
         let mut conclusion = self.report_orphans(&namespace.name, &csvs, &solved.orphans).await?;
         for refused in &solved.refused {
             let reported = self.refuse(namespace, &csvs, refused, &unusable).await?;

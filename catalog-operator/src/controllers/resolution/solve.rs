@@ -12,13 +12,14 @@ use olm_lifecycle::subscription::resolution::{
     Blocked, Choice, Failure, Namespace, Orphans, Unusable,
 };
 use olm_resolver::{
-    Answer, Chosen, InstalledCsv, Policy, Refusal, ResolutionRequest, ResolveError, Resolver,
-    SubscriptionFacts,
+    Chosen, InstalledCsv, Policy, Refusal, ResolutionOutcome, ResolutionRequest, ResolveError,
+    Resolver, SubscriptionFacts,
 };
 use olm_types::api::ClusterServiceVersion;
 use olm_types::version::Version;
 use tokio::sync::Semaphore;
 
+use super::outcome::Outcome;
 use super::words;
 use crate::metrics::ResolutionTimes;
 
@@ -59,6 +60,8 @@ pub(super) struct Solved {
     pub(super) orphans: Orphans,
     /// Why upgrades are blocked, by Subscription.
     pub(super) blocked: Blocked,
+    /// What was chosen, for the log.
+    pub(super) outcome: Outcome,
 }
 
 /// Subscriptions that get nothing, for one reason.
@@ -76,17 +79,17 @@ pub(super) async fn solve(question: Question, rules: &Rules, times: &ResolutionT
     let start = Instant::now();
     let namespace = question.namespace.name.clone();
     let (policy, resolver) = (rules.policy, rules.resolver.clone());
-    let everybody = question.namespace.names();
+    let all = question.namespace.names();
     let version = cluster_version(rules.cluster.as_ref()).await;
-    let turn = SOLVING.acquire().await;
-    let answer = move || resolver.answer(&request(&question, version), policy);
+    let permit = SOLVING.acquire().await;
+    let answer = move || resolver.outcome(&request(&question, version), policy);
     let answer = blocking(answer).await;
-    drop(turn);
+    drop(permit);
     let solved = match answer {
         Ok(answer) => solved(&namespace, &answer),
         Err(error) => {
             let failure = Failure::Prevented(format!("resolution was aborted: {error}"));
-            let refused = vec![Refused { subscriptions: everybody, failure }];
+            let refused = vec![Refused { subscriptions: all, failure }];
             Solved { refused, ..Solved::default() }
         }
     };
@@ -117,9 +120,8 @@ async fn cluster_version(client: Option<&Client>) -> Option<Version> {
     }
 }
 
-fn solved(namespace: &str, answer: &Answer) -> Solved {
+fn solved(namespace: &str, answer: &ResolutionOutcome) -> Solved {
     let chosen = &answer.resolution.chosen;
-    chosen.iter().for_each(|chosen| report(namespace, chosen));
     for fault in &answer.left_out {
         tracing::warn!(namespace, %fault, "left out of the resolution");
     }
@@ -133,6 +135,7 @@ fn solved(namespace: &str, answer: &Answer) -> Solved {
         blocked: blocked
             .map(|upgrade| (upgrade.subscription.clone(), words::blocked(upgrade)))
             .collect(),
+        outcome: Outcome::of(chosen),
     }
 }
 
@@ -159,20 +162,4 @@ fn choice(chosen: &Chosen) -> Choice {
         entry: Arc::clone(&chosen.entry),
         replaces: chosen.replaces.as_deref().map(str::to_owned),
     }
-}
-
-/// One line per chosen bundle: what, from where, instead of what, and why.
-fn report(namespace: &str, chosen: &Chosen) {
-    let entry = &chosen.entry;
-    let why: Vec<_> = chosen.wanted_by.iter().map(ToString::to_string).collect();
-    tracing::info!(
-        namespace,
-        bundle = %entry.name,
-        package = %entry.package,
-        channel = %entry.channel,
-        catalog = %entry.catalog,
-        replaces = chosen.replaces.as_deref().unwrap_or_default(),
-        wanted_by = why.join("; "),
-        "resolved"
-    );
 }

@@ -14,7 +14,7 @@ use olm_types::api::{ClusterServiceVersion, Subscription};
 use olm_types::bundle::CatalogKey;
 
 use super::solve::Question;
-use crate::relevance::{awaits_bundle, same_csv, same_subscription};
+use crate::relevance::{awaits_bundle, same_content, same_csv, same_subscription};
 
 /// What every namespace was resolved from, where nothing was left to be done.
 #[derive(Default)]
@@ -70,10 +70,17 @@ impl Inputs {
     fn is_same(&self, other: &Self) -> bool {
         self.fail_forward == other.fail_forward
             && all_same(&self.catalogs, &other.catalogs, Catalog::is_same)
-            && all_same(&self.csvs, &other.csvs, |a, b| Arc::ptr_eq(a, b) || same_csv(a, b))
+            && all_same(&self.csvs, &other.csvs, |a, b| Arc::ptr_eq(a, b) || self.same_csv(a, b))
             && all_same(&self.subscriptions, &other.subscriptions, |a, b| {
                 Arc::ptr_eq(a, b) || same_subscription(a, b)
             })
+    }
+}
+
+impl Inputs {
+    /// Phases matter to upgrades past failed CSVs only.
+    fn same_csv(&self, one: &ClusterServiceVersion, other: &ClusterServiceVersion) -> bool {
+        if self.fail_forward { same_csv(one, other) } else { same_content(one, other) }
     }
 }
 

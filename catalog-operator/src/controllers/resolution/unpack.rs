@@ -8,7 +8,7 @@ use olm_lifecycle::subscription::resolution::{
     Awaited, Blocked, Choice, Failure, Namespace, Selection, unpack_failed, unpacking,
 };
 use olm_lifecycle::unpack::lookup::{LookupState, state};
-use olm_lifecycle::unpack::{self, Terms, Unpacked};
+use olm_lifecycle::unpack::{self, UnpackSettings, Unpacked};
 
 use super::reconcile::Resolutions;
 use crate::clock;
@@ -47,13 +47,14 @@ impl Resolutions {
         if !selection.needs_images() {
             return Ok(Ok(Images::Unpacked(Vec::new())));
         }
-        let terms = match namespace.groups.first().map(|group| unpack::terms(group)).transpose() {
-            Ok(terms) => terms.unwrap_or_default(),
-            Err(error) => return Ok(Err(Failure::Unpack(error.to_string()))),
-        };
+        let settings =
+            match namespace.groups.first().map(|group| unpack::settings(group)).transpose() {
+                Ok(settings) => settings.unwrap_or_default(),
+                Err(error) => return Ok(Err(Failure::Unpack(error.to_string()))),
+            };
         let mut look = Look::default();
         for (choice, image) in &selection.images {
-            if let Err(failure) = self.look(&mut look, choice, image, &terms).await? {
+            if let Err(failure) = self.look(&mut look, choice, image, &settings).await? {
                 return Ok(Err(failure));
             }
         }
@@ -73,7 +74,7 @@ impl Resolutions {
         look: &mut Look,
         choice: &Choice,
         image: &str,
-        terms: &Terms,
+        settings: &UnpackSettings,
     ) -> Result<Result<(), Failure>, ReconcileError> {
         let entry = &choice.entry;
         let bad = |error: steps::BundleError| Failure::Bundle(error.to_string());
@@ -81,7 +82,7 @@ impl Resolutions {
             Ok(lookup) => lookup,
             Err(error) => return Ok(Err(bad(error))),
         };
-        match self.bundles.unpack(lookup, terms).await {
+        match self.bundles.unpack(lookup, settings).await {
             Ok(Progress::Unpacked(lookup, bundle)) => {
                 look.bytes = look.bytes.saturating_add(bundle.bytes());
                 if look.bytes > ALL_BUNDLES {

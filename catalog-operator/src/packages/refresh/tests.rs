@@ -122,28 +122,28 @@ impl Bench {
     }
 
     /// What the namespace may still keep.
-    fn room(&self) -> usize {
+    fn free(&self) -> usize {
         let other = CatalogKey::new("ns", "other");
         let fits = |bytes: &usize| self.refresh.catalogs.keep_packages(&other, *bytes).is_ok();
-        let (mut room, mut step) = (0, LIMIT);
+        let (mut free, mut step) = (0, LIMIT);
         while step > 0 {
-            room += if fits(&(room + step)) { step } else { 0 };
+            free += if fits(&(free + step)) { step } else { 0 };
             step /= 2;
         }
         self.refresh.catalogs.release_packages(&other);
-        room
+        free
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_part_is_shown_of_a_catalog_of_which_nothing_was_shown() {
     let mut bench = Bench::new(true).await;
-    let room = bench.room();
+    let free = bench.free();
     let begun = Instant::now();
     assert_eq!(bench.look().await, Conclusion::RequeueAfter(AGAIN));
     assert_eq!(begun.elapsed(), BUNDLE);
     assert_eq!(bench.shown(), ["a 1"]);
-    assert_eq!(bench.room(), room - bench.refresh.packages.bytes(&key()));
+    assert_eq!(bench.free(), free - bench.refresh.packages.bytes(&key()));
     bench.be_slow(false);
     assert_eq!(bench.look().await, Conclusion::Done);
     assert_eq!(bench.shown(), ["a 2", "b 2"]);
@@ -153,22 +153,22 @@ async fn a_part_is_shown_of_a_catalog_of_which_nothing_was_shown() {
 async fn what_was_shown_stays_when_the_server_becomes_too_slow() {
     let mut bench = Bench::new(false).await;
     assert_eq!(bench.look().await, Conclusion::Done);
-    let room = bench.room();
+    let free = bench.free();
     bench.be_slow(true);
     assert_eq!(bench.look().await, Conclusion::RequeueAfter(AGAIN));
     assert_eq!(bench.shown(), ["a 1", "b 1"]);
-    assert_eq!(bench.room(), room, "what is shown counts once, as before");
+    assert_eq!(bench.free(), free, "what is shown counts once, as before");
     bench.be_slow(false);
     assert_eq!(bench.look().await, Conclusion::Done);
     assert_eq!(bench.shown(), ["a 3", "b 3"]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_part_is_shown_when_another_catalog_took_the_room_meanwhile() {
+async fn a_part_is_shown_when_another_catalog_took_the_memory_meanwhile() {
     let mut bench = Bench::new(false).await;
     assert_eq!(bench.look().await, Conclusion::Done);
     let other = CatalogKey::new("ns", "greedy");
-    let (all, rest) = (bench.refresh.packages.bytes(&key()), bench.room() + 1);
+    let (all, rest) = (bench.refresh.packages.bytes(&key()), bench.free() + 1);
     bench.be_slow(true);
     let (catalogs, server) = (bench.refresh.catalogs.clone(), Arc::clone(&bench.server));
     let greedy = async {
@@ -179,7 +179,7 @@ async fn a_part_is_shown_when_another_catalog_took_the_room_meanwhile() {
     assert_eq!((looked, kept), (Conclusion::RequeueAfter(AGAIN), Ok(())));
     assert_eq!(bench.shown(), ["a 2"]);
     let part = bench.refresh.packages.bytes(&key());
-    assert_eq!(part + bench.room() + 1, all, "the part alone counts");
+    assert_eq!(part + bench.free() + 1, all, "the part alone counts");
     bench.be_slow(false);
     catalogs.release_packages(&other);
     assert_eq!(bench.look().await, Conclusion::Done, "all of it is looked at again");

@@ -13,12 +13,12 @@ use olm_lifecycle::unpack::Pauses;
 use olm_types::api::CatalogSource;
 use tokio::time::Instant;
 
-use crate::turns::{Most, Turns};
+use crate::slots::{Most, Slots};
 
 /// Pulls at a time: each may need as much memory as an image may hold.
 const AT_ONCE: Most = Most { each: 1, all: 3, global: 2 };
 
-/// Longest pull, whatever an OperatorGroup allows: others wait for its turn.
+/// Longest pull, whatever an OperatorGroup allows: others wait for the slot.
 const LONGEST: Duration = Duration::from_secs(30 * 60);
 
 /// How long what was pulled counts as new, where an image has no digest: as long as a Job that is
@@ -35,7 +35,7 @@ type Key = (String, String);
 #[derive(Clone)]
 pub struct Pulls {
     registry: Registry,
-    turns: Turns,
+    slots: Slots,
     attempts: Arc<DashMap<Key, Attempt>>,
     ended: Arc<dyn Fn() + Send + Sync>,
 }
@@ -78,7 +78,7 @@ impl Pulls {
     ) -> Self {
         Self {
             registry,
-            turns: Turns::new(global_namespace, AT_ONCE),
+            slots: Slots::new(global_namespace, AT_ONCE),
             attempts: Arc::default(),
             ended: Arc::new(ended),
         }
@@ -144,7 +144,7 @@ impl Pulls {
         self.attempts.get(&key).map_or(Duration::ZERO, |attempt| pauses.after(attempt.failures))
     }
 
-    /// The time runs from the turn of the pull on.
+    /// The time runs from when the pull has its slot.
     async fn pull(
         &self,
         namespace: &str,
@@ -154,7 +154,7 @@ impl Pulls {
     ) -> Result<BundleFolder, Failure> {
         let reference: ImageReference =
             image.parse().map_err(|error| Failure::bundle(format!("{error}")))?;
-        let _turn = self.turns.wait(namespace).await;
+        let _slot = self.slots.wait(namespace).await;
         let timeout = timeout.unwrap_or(LONGEST).min(LONGEST);
         let limits = Limits::default();
         let pulled = pull(&self.registry, &reference, keychain, &limits);
@@ -265,14 +265,14 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_panic_is_said_and_frees_the_image_and_its_turn() {
+    async fn a_panic_is_said_and_frees_the_image_and_its_slot() {
         let (pulls, mut ended) = pulls();
         let key = key(&catalog(), NOWHERE);
         for _ in 0..=AT_ONCE.all {
             pulls.attempts.insert(key.clone(), Attempt::new(0));
-            let turns = pulls.turns.clone();
+            let slots = pulls.slots.clone();
             pulls.run(key.clone(), async move {
-                let _turn = turns.wait("ns").await;
+                let _slot = slots.wait("ns").await;
                 panic!("injected")
             });
             ended.recv().await.unwrap();
@@ -301,7 +301,7 @@ mod tests {
 
     /// Images of one namespace are pulled one after the other, so the second one has to wait.
     #[tokio::test]
-    async fn the_time_of_a_pull_begins_with_its_turn() {
+    async fn the_time_of_a_pull_begins_with_its_slot() {
         let (pulls, mut ended) = pulls();
         let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = silent.local_addr().unwrap();

@@ -29,7 +29,7 @@ impl Account {
 }
 
 /// The credentials in the pull secrets. A Secret that is not there, or holds none, is passed over
-/// with a warning: the image may be for everybody.
+/// with a warning: the image may be public.
 pub async fn keychain(client: &Client, whose: &Account) -> Keychain {
     let mut keychain = Keychain::default();
     let secrets: Api<Secret> = Api::namespaced(client.clone(), &whose.namespace);

@@ -9,7 +9,7 @@ use olm_types::document::{self, Budget, DocumentError, Exceeded, Meter};
 use serde_json::Value;
 use thiserror::Error;
 
-use super::gzip::{self, GzipError};
+use super::{GzipError, decode_gzip};
 use crate::bundle::BundleAnnotations;
 
 /// Most bytes of all values together, decompressed. A bundle whose compressed form fills a
@@ -125,7 +125,7 @@ pub fn files(config_map: &ConfigMap) -> Result<BTreeMap<&str, Cow<'_, [u8]>>, Re
     let mut left = CONTENT_BYTES;
     let mut files = BTreeMap::new();
     for (key, value) in config_map.binary_data.iter().flatten() {
-        let content = gzip::decode(&value.0, left).map_err(|source| ReadError::Gzip {
+        let content = decode_gzip(&value.0, left).map_err(|source| ReadError::Gzip {
             key: key.clone(),
             source: match source {
                 GzipError::TooLarge(_) => GzipError::TooLarge(CONTENT_BYTES),

@@ -10,7 +10,7 @@ use thiserror::Error;
 
 use crate::bundle::BundleAnnotations;
 
-use super::gzip;
+use super::encode_gzip;
 
 /// Most bytes of all values as they are stored, by default: about what an API server
 /// takes.
@@ -147,7 +147,7 @@ fn encode(
         let content = match options.encoding {
             Encoding::Plain => content.clone(),
             Encoding::Gzip => {
-                gzip::encode(content).map_err(|error| WriteError::Compress(name.clone(), error))?
+                encode_gzip(content).map_err(|error| WriteError::Compress(name.clone(), error))?
             }
         };
         bytes = bytes.saturating_add(content.len() as u64);

@@ -53,7 +53,7 @@ impl Clients {
 
 fn config(trust: Trust) -> io::Result<ClientConfig> {
     let provider = rustls::crypto::aws_lc_rs::default_provider();
-    if trust == Trust::Anybody {
+    if trust == Trust::AnyCertificate {
         return trust::unverified(provider);
     }
     let builder = ClientConfig::builder_with_provider(Arc::new(provider));

@@ -45,12 +45,12 @@ pub(super) enum Trust {
     /// Those that an authority of the system has signed.
     Verified,
     /// All.
-    Anybody,
+    AnyCertificate,
 }
 
 /// What is asked for.
 #[derive(Clone, Debug)]
-pub(super) struct Question {
+pub(super) struct RegistryRequest {
     url: String,
     accept: &'static str,
     /// The registry of the image, which may be one without TLS.
@@ -59,12 +59,12 @@ pub(super) struct Question {
 }
 
 /// What comes back, its content not read yet.
-pub(super) struct Answer {
+pub(super) struct RegistryResponse {
     url: Uri,
     response: Response<Incoming>,
 }
 
-impl Question {
+impl RegistryRequest {
     pub(super) fn get(url: String, accept: &'static str, home: &str) -> Self {
         Self { url, accept, home: home.to_owned(), authorization: None }
     }
@@ -93,7 +93,10 @@ impl Http {
     }
 
     /// Asks, and follows redirects. Credentials go only to the host that they are for.
-    pub(super) async fn ask(&self, question: Question) -> Result<Answer, ImageError> {
+    pub(super) async fn ask(
+        &self,
+        question: RegistryRequest,
+    ) -> Result<RegistryResponse, ImageError> {
         let mut url = self.checked(&question.url, &question.home)?;
         let mut authorization = question.authorization;
         let deadline = Instant::now() + SLOWEST;
@@ -120,7 +123,7 @@ impl Http {
         home: &str,
         accept: &str,
         authorization: Option<&str>,
-    ) -> Result<Answer, ImageError> {
+    ) -> Result<RegistryResponse, ImageError> {
         let request = Request::get(url.clone()).header(ACCEPT, accept).header(USER_AGENT, "olm-rs");
         let request = match authorization {
             Some(value) => request.header(AUTHORIZATION, value),
@@ -131,7 +134,7 @@ impl Http {
         let client = self.clients.of(home).await.map_err(|error| unreachable(url, &error))?;
         let response = client.request(request).await;
         let response = response.map_err(|error| unreachable(url, &error))?;
-        Ok(Answer { url: url.clone(), response })
+        Ok(RegistryResponse { url: url.clone(), response })
     }
 
     /// An address that may be asked: over TLS, or without where that is known to be right. What
@@ -157,7 +160,7 @@ impl fmt::Debug for Http {
     }
 }
 
-impl Answer {
+impl RegistryResponse {
     pub(super) fn code(&self) -> u16 {
         self.response.status().as_u16()
     }
@@ -197,9 +200,9 @@ impl Answer {
             if step >= STEP {
                 (step, deadline) = (0, Instant::now() + SLOWEST);
             }
-            let room = limit.saturating_sub(bytes.len());
-            bytes.extend_from_slice(data.get(..room.min(data.len())).unwrap_or_default());
-            if data.len() > room {
+            let free = limit.saturating_sub(bytes.len());
+            bytes.extend_from_slice(data.get(..free.min(data.len())).unwrap_or_default());
+            if data.len() > free {
                 return Ok((bytes, false));
             }
         }

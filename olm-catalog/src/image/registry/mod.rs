@@ -14,12 +14,11 @@ mod trust;
 use std::sync::Arc;
 
 use super::credentials::Credentials;
-use super::digest::{digest_of, is_sha256, verify};
-use super::manifest::ACCEPT;
+use super::manifest::{ACCEPT, digest_of, is_sha256, verify};
 use super::{ImageError, ImageReference, Keychain};
 use challenge::Challenge;
 use dial::System;
-use http::{Answer, Http, Question, Trust};
+use http::{Http, RegistryRequest, RegistryResponse, Trust};
 
 #[cfg(test)]
 pub(super) use dial::Network;
@@ -56,7 +55,7 @@ impl Registry {
     /// # Errors
     /// There is no TLS of a version that is safe.
     pub fn unverified(without_tls: impl IntoIterator<Item = String>) -> std::io::Result<Self> {
-        Self::with(without_tls, Trust::Anybody)
+        Self::with(without_tls, Trust::AnyCertificate)
     }
 
     fn with(without_tls: impl IntoIterator<Item = String>, trust: Trust) -> std::io::Result<Self> {
@@ -113,7 +112,7 @@ impl Registry {
         credentials: Option<&Credentials>,
     ) -> Result<Session<'a>, ImageError> {
         let url = self.url(image, "manifests", image.version());
-        let question = || Question::get(url.clone(), ACCEPT, image.endpoint());
+        let question = || RegistryRequest::get(url.clone(), ACCEPT, image.endpoint());
         let answer = self.http.ask(question()).await?;
         let (answer, authorization) = match answer.code() {
             401 => {
@@ -134,7 +133,7 @@ impl Registry {
     async fn authorize(
         &self,
         image: &ImageReference,
-        answer: &Answer,
+        answer: &RegistryResponse,
         credentials: Option<&Credentials>,
     ) -> Result<String, ImageError> {
         let refused = |why: &str| unauthorized(image, why);
@@ -145,7 +144,7 @@ impl Registry {
             },
             Some(Challenge::Bearer { realm, service }) => {
                 let url = challenge::token_url(&realm, service.as_deref(), image.repository());
-                let mut question = Question::get(url, "application/json", image.endpoint());
+                let mut question = RegistryRequest::get(url, "application/json", image.endpoint());
                 if let Some(credentials) = credentials {
                     question = question.authorized(&credentials.basic());
                 }
@@ -163,7 +162,7 @@ impl Registry {
     /// The content of an answer, which is about an image.
     async fn content(
         &self,
-        answer: Answer,
+        answer: RegistryResponse,
         image: &ImageReference,
         what: &str,
         limit: u64,
@@ -212,7 +211,7 @@ impl Session<'_> {
             return Err(ImageError::Malformed { what, why });
         }
         let url = self.registry.url(self.image, kind, digest);
-        let mut question = Question::get(url, ACCEPT, self.image.endpoint());
+        let mut question = RegistryRequest::get(url, ACCEPT, self.image.endpoint());
         if let Some(authorization) = &self.authorization {
             question = question.authorized(authorization);
         }

@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 /// Where an address lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Place {
-    /// Anybody on the internet may reach it.
+    /// It is reachable from the internet.
     Public,
     /// A private network, for example that of Pods and Services.
     Private,

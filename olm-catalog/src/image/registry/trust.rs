@@ -13,15 +13,15 @@ pub(super) fn unverified(provider: CryptoProvider) -> io::Result<ClientConfig> {
     let provider = Arc::new(provider);
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider));
     let builder = builder.with_safe_default_protocol_versions().map_err(io::Error::other)?;
-    let anybody = Arc::new(Anybody(provider));
-    Ok(builder.dangerous().with_custom_certificate_verifier(anybody).with_no_client_auth())
+    let verifier = Arc::new(AnyCertificate(provider));
+    Ok(builder.dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth())
 }
 
 /// Takes any certificate, if only the server has its key.
 #[derive(Debug)]
-struct Anybody(Arc<CryptoProvider>);
+struct AnyCertificate(Arc<CryptoProvider>);
 
-impl ServerCertVerifier for Anybody {
+impl ServerCertVerifier for AnyCertificate {
     fn verify_server_cert(
         &self,
         _: &CertificateDer<'_>,

@@ -14,7 +14,7 @@ use tokio::net::TcpStream;
 use super::super::registry::Network;
 use super::super::{ImageError, Keychain, Limits, Registry, Tree, pull};
 use super::registries::{answers, blob};
-use super::stub::{Answer, answer, serve};
+use super::stub::{StubResponse, answer, serve};
 
 const PUBLIC: &str = "8.8.8.8";
 const INSIDE: &str = "10.0.0.7";
@@ -56,7 +56,7 @@ impl Network for Net {
 async fn pulled(
     home: &[&'static str],
     inside: &'static str,
-    changed: (String, Answer),
+    changed: (String, StubResponse),
 ) -> (Result<Tree, ImageError>, usize) {
     let layer = answers().remove(&blob()).unwrap();
     let token = answer("200 OK", "", json!({"token": "T"}).to_string());
@@ -83,12 +83,12 @@ async fn pulled(
 }
 
 /// The layer is said to be elsewhere.
-fn moved(to: &str) -> (String, Answer) {
+fn moved(to: &str) -> (String, StubResponse) {
     (blob(), answer("307 There", &format!("Location: {to}\r\n"), ""))
 }
 
 /// A token is said to be had elsewhere.
-fn token() -> (String, Answer) {
+fn token() -> (String, StubResponse) {
     let realm = "WWW-Authenticate: Bearer realm=\"http://inside.test/token\"\r\n";
     ("/v2/b/manifests/v1".to_owned(), answer("401 Who", realm, ""))
 }
@@ -104,7 +104,7 @@ fn token() -> (String, Answer) {
 async fn refused(
     #[case] home: &'static str,
     #[case] inside: &'static str,
-    #[case] changed: (String, Answer),
+    #[case] changed: (String, StubResponse),
 ) {
     let (tree, connections) = pulled(&[home], inside, changed).await;
     let error = tree.unwrap_err();

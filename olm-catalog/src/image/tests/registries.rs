@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use tar::{Builder, Header};
 
 use super::super::{ImageError, ImageReference, Keychain, Limits, Registry, Tree, pull};
-use super::stub::{Answer, answer, ok, serve};
+use super::stub::{StubResponse, answer, ok, serve};
 
 fn digest(bytes: &[u8]) -> String {
     let hex: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
@@ -31,7 +31,7 @@ fn manifest(layer: &[u8], size: usize) -> String {
 }
 
 /// The answers of a registry that is all right.
-pub(super) fn answers() -> BTreeMap<String, Answer> {
+pub(super) fn answers() -> BTreeMap<String, StubResponse> {
     let layer = layer();
     BTreeMap::from([
         ("/v2/b/manifests/v1".to_owned(), ok(manifest(&layer, layer.len()))),
@@ -46,7 +46,7 @@ async fn pulled(reference: String, keychain: &Keychain) -> Result<Tree, ImageErr
 }
 
 /// What comes of an image when these answers take the place of the right ones.
-async fn with(changed: &[(&str, Answer)]) -> Result<Tree, ImageError> {
+async fn with(changed: &[(&str, StubResponse)]) -> Result<Tree, ImageError> {
     let mut answers = answers();
     answers.extend(changed.iter().map(|(path, answer)| ((*path).to_owned(), answer.clone())));
     let address = serve(|_| answers.clone()).await;
@@ -105,12 +105,12 @@ async fn what_is_not_what_its_digest_says_is_refused() {
 /// Neither the length that is announced nor the end is relied on.
 #[tokio::test]
 async fn endless_answers_end() {
-    let endless = || Answer::Endless(b"HTTP/1.1 200 OK\r\n\r\n".to_vec());
+    let endless = || StubResponse::Endless(b"HTTP/1.1 200 OK\r\n\r\n".to_vec());
     for path in [MANIFEST.to_owned(), blob()] {
         let error = with(&[(&path, endless())]).await.unwrap_err();
         assert!(matches!(error, ImageError::TooMuch { .. }), "{path}: {error}");
     }
-    let failed = Answer::Endless(b"HTTP/1.1 500 Oh\r\n\r\nbroken ".to_vec());
+    let failed = StubResponse::Endless(b"HTTP/1.1 500 Oh\r\n\r\nbroken ".to_vec());
     let error = with(&[(MANIFEST, failed)]).await.unwrap_err();
     assert_eq!(error.reason(), "RegistryUnavailable");
 }
@@ -121,7 +121,7 @@ async fn answers_that_drip_end() {
     for path in [MANIFEST.to_owned(), blob()] {
         let head = b"HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n".to_vec();
         let start = tokio::time::Instant::now();
-        let error = with(&[(&path, Answer::Dripping(head))]).await.unwrap_err();
+        let error = with(&[(&path, StubResponse::Dripping(head))]).await.unwrap_err();
         assert!(matches!(error, ImageError::Slow { .. }), "{path}: {error}");
         assert!(start.elapsed().as_secs() <= 31, "{:?}", start.elapsed());
     }
@@ -158,7 +158,7 @@ async fn answers_that_drip_end() {
 )]
 #[case::cut_off(
     &blob(),
-    Answer::Bytes(b"HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\nshort".to_vec()),
+    StubResponse::Bytes(b"HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\nshort".to_vec()),
     "RegistryUnavailable",
     "cannot be reached"
 )]
@@ -177,7 +177,7 @@ async fn answers_that_drip_end() {
 #[tokio::test]
 async fn bad_answers(
     #[case] path: &str,
-    #[case] given: Answer,
+    #[case] given: StubResponse,
     #[case] reason: &str,
     #[case] text: &str,
 ) {
@@ -207,9 +207,9 @@ async fn tokens_are_fetched_with_credentials() {
         let known = ok(json!({"token": "T"}).to_string());
         let stranger = answer("401 No", "", "");
         let guarded = answers().into_iter().map(|(path, answer)| {
-            (path, Answer::For("Bearer T", Box::new(answer), Box::new(unknown.clone())))
+            (path, StubResponse::For("Bearer T", Box::new(answer), Box::new(unknown.clone())))
         });
-        let token = (token, Answer::For(ME, Box::new(known), Box::new(stranger)));
+        let token = (token, StubResponse::For(ME, Box::new(known), Box::new(stranger)));
         guarded.chain([token]).collect()
     })
     .await;
@@ -226,7 +226,7 @@ async fn credentials_stay_with_their_registry() {
     let layer = layer();
     let storage = serve(|_| {
         let taken = answer("400 Bad", "", "credentials of another host");
-        let open = Answer::For(ME, Box::new(taken), Box::new(ok(&layer)));
+        let open = StubResponse::For(ME, Box::new(taken), Box::new(ok(&layer)));
         BTreeMap::from([("/layer".to_owned(), open)])
     })
     .await;
@@ -235,9 +235,9 @@ async fn credentials_stay_with_their_registry() {
         let who = answer("401 Who", "WWW-Authenticate: Basic realm=\"r\"\r\n", "");
         let mut answers = answers();
         answers.insert(blob(), moved);
-        let guarded = answers
-            .into_iter()
-            .map(|(path, answer)| (path, Answer::For(ME, Box::new(answer), Box::new(who.clone()))));
+        let guarded = answers.into_iter().map(|(path, answer)| {
+            (path, StubResponse::For(ME, Box::new(answer), Box::new(who.clone())))
+        });
         guarded.collect()
     })
     .await;

@@ -7,11 +7,11 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
 /// What is answered to a path: the whole of it, head and body.
-type Answers = BTreeMap<String, Answer>;
+type StubResponses = BTreeMap<String, StubResponse>;
 
 /// An answer.
 #[derive(Clone, Debug)]
-pub(super) enum Answer {
+pub(super) enum StubResponse {
     /// These bytes, then the end.
     Bytes(Vec<u8>),
     /// These bytes, then zeros for ever.
@@ -19,23 +19,23 @@ pub(super) enum Answer {
     /// These bytes, then another one each second for ever.
     Dripping(Vec<u8>),
     /// The first to those who say this in `Authorization`, else the second.
-    For(&'static str, Box<Answer>, Box<Answer>),
+    For(&'static str, Box<StubResponse>, Box<StubResponse>),
 }
 
 /// `200` with a body.
-pub(super) fn ok(body: impl AsRef<[u8]>) -> Answer {
+pub(super) fn ok(body: impl AsRef<[u8]>) -> StubResponse {
     answer("200 OK", "", body)
 }
 
 /// Any status, more header lines, and a body.
-pub(super) fn answer(status: &str, headers: &str, body: impl AsRef<[u8]>) -> Answer {
+pub(super) fn answer(status: &str, headers: &str, body: impl AsRef<[u8]>) -> StubResponse {
     let length = body.as_ref().len();
     let head = format!("HTTP/1.1 {status}\r\n{headers}Content-Length: {length}\r\n\r\n");
-    Answer::Bytes([head.as_bytes(), body.as_ref()].concat())
+    StubResponse::Bytes([head.as_bytes(), body.as_ref()].concat())
 }
 
 /// Serves answers on a port of this machine, whose `host:port` is returned, while the test runs.
-pub(super) async fn serve(answers: impl Fn(&str) -> Answers) -> String {
+pub(super) async fn serve(answers: impl Fn(&str) -> StubResponses) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap().to_string();
     let answers = Arc::new(answers(&address));
@@ -47,7 +47,7 @@ pub(super) async fn serve(answers: impl Fn(&str) -> Answers) -> String {
     address
 }
 
-async fn converse(mut stream: TcpStream, answers: Arc<Answers>) {
+async fn converse(mut stream: TcpStream, answers: Arc<StubResponses>) {
     let mut head = String::new();
     let mut byte = [0; 1];
     while !head.ends_with("\r\n\r\n") {
@@ -63,26 +63,26 @@ async fn converse(mut stream: TcpStream, answers: Arc<Answers>) {
     let _ = give(&mut stream, found, &head.to_lowercase()).await;
 }
 
-async fn give(stream: &mut TcpStream, answer: &Answer, head: &str) -> std::io::Result<()> {
+async fn give(stream: &mut TcpStream, answer: &StubResponse, head: &str) -> std::io::Result<()> {
     match answer {
-        Answer::Bytes(bytes) => {
+        StubResponse::Bytes(bytes) => {
             stream.write_all(bytes).await?;
             stream.shutdown().await
         }
-        Answer::Endless(start) => {
+        StubResponse::Endless(start) => {
             stream.write_all(start).await?;
             loop {
                 stream.write_all(&[0; 4_096]).await?;
             }
         }
-        Answer::Dripping(start) => {
+        StubResponse::Dripping(start) => {
             stream.write_all(start).await?;
             loop {
                 stream.write_all(b" ").await?;
                 tokio::time::sleep(std::time::Duration::from_secs(1)).await;
             }
         }
-        Answer::For(who, yes, no) => {
+        StubResponse::For(who, yes, no) => {
             let known = head.contains(&format!("authorization: {}\r\n", who.to_lowercase()));
             Box::pin(give(stream, if known { yes } else { no }, head)).await
         }

@@ -1,8 +1,11 @@
 //! `host:port` of a registry server, split as Go's `net.SplitHostPort` does it
 //! (spec catalog-operator 1.8).
 
-use std::fmt;
+use std::fmt::Debug;
+use std::net::SocketAddr;
+use std::{fmt, io};
 
+use async_trait::async_trait;
 use thiserror::Error;
 
 /// Where a registry server listens.
@@ -93,6 +96,35 @@ fn bracketed<'a>(text: &str, inner: &'a str) -> Result<(&'a str, &'a str), Addre
         Some(port) if !port.contains(':') => Ok((host, tail)),
         Some(_) => Err(AddressError::TooManyColons(text.to_owned())),
         None => Err(AddressError::MissingPort(text.to_owned())),
+    }
+}
+
+/// Resolves hosts. A controller outside the cluster, where no cluster DNS answers, resolves names
+/// of Services itself.
+#[async_trait]
+pub trait Resolve: Debug + Send + Sync {
+    /// Addresses in the order in which they should be tried.
+    ///
+    /// # Errors
+    /// The name is unknown or cannot be asked for.
+    async fn resolve(&self, address: &Address) -> io::Result<Vec<SocketAddr>>;
+}
+
+/// Asks the operating system.
+#[derive(Clone, Copy, Debug)]
+pub struct SystemResolver;
+
+#[async_trait]
+impl Resolve for SystemResolver {
+    async fn resolve(&self, address: &Address) -> io::Result<Vec<SocketAddr>> {
+        let port: u16 = address.port().parse().map_err(|_| {
+            io::Error::new(
+                io::ErrorKind::InvalidInput,
+                format!("port {:?} is not a number from 0 to 65535", address.port()),
+            )
+        })?;
+        let host = if address.host().is_empty() { "localhost" } else { address.host() };
+        Ok(tokio::net::lookup_host((host, port)).await?.collect())
     }
 }
 

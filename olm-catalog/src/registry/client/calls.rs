@@ -10,11 +10,11 @@ use tonic::codegen::http::uri::PathAndQuery;
 use tonic::transport::{Channel, Endpoint};
 use tonic::{Request, Status, Streaming};
 
+use super::ClientOptions;
 use super::address::{Address, AddressError};
 use super::counted::Counted;
 use super::link::Link;
 use super::monitor::Monitor;
-use super::options::ClientOptions;
 use super::transport::Connector;
 use super::whole::Whole;
 use crate::connection::{ConnectionEvent, ConnectionStatus, RpcError};

@@ -10,9 +10,9 @@ use tonic_health::pb::HealthCheckRequest;
 use tonic_health::pb::health_check_response::ServingStatus;
 use tonic_health::pb::health_client::HealthClient;
 
+use super::ClientOptions;
 use super::backoff::Backoff;
 use super::link::Link;
-use super::options::ClientOptions;
 use crate::connection::{ConnectionEvent, ConnectionStatus, RpcError};
 
 /// The service whose health v0 asks for.

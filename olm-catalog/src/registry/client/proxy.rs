@@ -3,6 +3,9 @@
 //!
 //! With a proxy names are resolved by the proxy. `localhost` and loopback addresses are never
 //! reached through one.
+//!
+//! Not hyper-util's `client-proxy`: it knows no ports in `NO_PROXY`, and takes `.example.com` for
+//! `example.com`, too, as curl does. Go's clients, and so v0, do otherwise.
 
 use std::io;
 use std::net::IpAddr;

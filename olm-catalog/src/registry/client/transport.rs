@@ -17,9 +17,9 @@ use tonic::transport::Uri;
 use tower::Service;
 
 use super::address::Address;
+use super::address::Resolve;
 use super::link::{Lease, Link};
 use super::proxy::{Proxy, ProxyServer};
-use super::resolve::Resolve;
 
 /// Dials one address, whatever URI the channel asks for.
 #[derive(Clone, Debug)]

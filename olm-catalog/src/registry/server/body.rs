@@ -13,15 +13,16 @@ use tonic::metadata::GRPC_CONTENT_TYPE;
 use tonic::{Code, Status};
 
 use super::chunk::{Buffers, Chunk};
-use crate::index::Answer;
+use crate::index::EncodedMessage;
 
 /// A response with these answers; the first error ends it, and is its status.
 pub(super) fn response<T: 'static>(
-    answers: impl Iterator<Item = Result<Answer<T>, Status>> + Send + 'static,
+    answers: impl Iterator<Item = Result<EncodedMessage<T>, Status>> + Send + 'static,
     buffers: &Arc<Buffers>,
 ) -> Response<Body> {
     let buffers = Arc::clone(buffers);
-    let messages = Messages { answers, buffers, current: Answer::default(), end: End::NotYet };
+    let messages =
+        Messages { answers, buffers, current: EncodedMessage::default(), end: End::NotYet };
     let mut response = Response::new(Body::new(messages));
     response.headers_mut().insert(CONTENT_TYPE, GRPC_CONTENT_TYPE);
     response
@@ -31,7 +32,7 @@ struct Messages<I, T> {
     answers: I,
     buffers: Arc<Buffers>,
     /// What is being sent.
-    current: Answer<T>,
+    current: EncodedMessage<T>,
     end: End,
 }
 
@@ -47,7 +48,7 @@ enum End {
 
 impl<I, T> http_body::Body for Messages<I, T>
 where
-    I: Iterator<Item = Result<Answer<T>, Status>>,
+    I: Iterator<Item = Result<EncodedMessage<T>, Status>>,
 {
     type Data = Bytes;
     type Error = Status;
@@ -62,7 +63,7 @@ where
 
 impl<I, T> Messages<I, T>
 where
-    I: Iterator<Item = Result<Answer<T>, Status>>,
+    I: Iterator<Item = Result<EncodedMessage<T>, Status>>,
 {
     fn frame(&mut self) -> Result<Option<Frame<Bytes>>, Status> {
         let mut chunk = self.buffers.chunk();
@@ -99,7 +100,7 @@ where
 }
 
 /// A message with what stands in front of it: that it is not compressed, and its length.
-fn begun<T>(message: Answer<T>) -> Result<Answer<T>, Status> {
+fn begun<T>(message: EncodedMessage<T>) -> Result<EncodedMessage<T>, Status> {
     let length = u32::try_from(message.len())
         .map_err(|_| Status::out_of_range("a message has more than 4 GiB"))?;
     let [a, b, c, d] = length.to_be_bytes();

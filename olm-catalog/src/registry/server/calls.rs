@@ -20,11 +20,11 @@ use tonic::codegen::{Service, http};
 use tonic::server::NamedService;
 use tonic_prost::ProstDecoder;
 
+use super::Source;
 use super::body;
 use super::chunk::Buffers;
-use super::source::Source;
 use super::streams::Streams;
-use crate::index::{Answer, QueryError};
+use crate::index::{EncodedMessage, QueryError};
 use crate::registry::proto;
 use crate::registry::proto::registry_server::SERVICE_NAME;
 
@@ -100,7 +100,7 @@ impl Calls {
     }
 
     fn get_package(&self, asked: proto::GetPackageRequest) -> Result<Response, Status> {
-        self.one(self.source.package(&asked.name).map(|package| Answer::of(&package)))
+        self.one(self.source.package(&asked.name).map(|package| EncodedMessage::of(&package)))
     }
 
     fn get_bundle(&self, asked: proto::GetBundleRequest) -> Result<Response, Status> {
@@ -147,14 +147,17 @@ impl Calls {
         Ok(body::response(self.streams.open(bundles.map(Ok))?, &self.buffers))
     }
 
-    fn one<T: 'static>(&self, answer: Result<Answer<T>, QueryError>) -> Result<Response, Status> {
+    fn one<T: 'static>(
+        &self,
+        answer: Result<EncodedMessage<T>, QueryError>,
+    ) -> Result<Response, Status> {
         let answer = answer.map_err(status)?;
         Ok(body::response(iter::once(Ok(answer)), &self.buffers))
     }
 
     /// A stream of messages that are at hand.
     fn all<T: Message + Default + 'static>(&self, messages: Vec<T>) -> Result<Response, Status> {
-        let answers = messages.into_iter().map(|message| Ok(Answer::of(&message)));
+        let answers = messages.into_iter().map(|message| Ok(EncodedMessage::of(&message)));
         Ok(body::response(self.streams.open(answers)?, &self.buffers))
     }
 }

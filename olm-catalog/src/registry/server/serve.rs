@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::stream;
 use thiserror::Error;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -11,14 +12,16 @@ use tonic::codegen::http;
 use tonic::service::Routes;
 use tonic::transport::Server;
 use tonic::transport::server::TcpIncoming;
-use tonic_health::pb::health_server::HealthServer;
+use tonic::{Request, Response, Status, async_trait};
+use tonic_health::pb::health_check_response::ServingStatus;
+use tonic_health::pb::health_server::{Health, HealthServer};
+use tonic_health::pb::{HealthCheckRequest, HealthCheckResponse};
 use tower::layer::layer_fn;
 use tower::limit::{ConcurrencyLimit, GlobalConcurrencyLimitLayer};
 use tower::{ServiceExt, service_fn};
 
+use super::Source;
 use super::calls::Calls;
-use super::health::AlwaysServing;
-use super::source::Source;
 use super::streams::Streams;
 use crate::registry::DESCRIPTORS;
 use crate::registry::proto::experimental_registry_server::ExperimentalRegistryServer;
@@ -131,4 +134,27 @@ fn routes(source: Arc<dyn Source>, options: &ServerOptions) -> Result<Routes, Se
         .add_service(experimental)
         .add_service(reflection().build_v1()?)
         .add_service(reflection().build_v1alpha()?))
+}
+
+/// Says SERVING for every name: probes ask about "", OLM about "Registry".
+#[derive(Clone, Copy, Debug)]
+pub(super) struct AlwaysServing;
+
+#[async_trait]
+impl Health for AlwaysServing {
+    type WatchStream = stream::Empty<Result<HealthCheckResponse, Status>>;
+
+    async fn check(
+        &self,
+        _: Request<HealthCheckRequest>,
+    ) -> Result<Response<HealthCheckResponse>, Status> {
+        Ok(Response::new(HealthCheckResponse { status: ServingStatus::Serving.into() }))
+    }
+
+    async fn watch(
+        &self,
+        _: Request<HealthCheckRequest>,
+    ) -> Result<Response<Self::WatchStream>, Status> {
+        Err(Status::unimplemented("health is not watched: ask with Check"))
+    }
 }

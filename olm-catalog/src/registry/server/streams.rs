@@ -15,7 +15,7 @@ use tonic::Status;
 #[derive(Debug)]
 pub(super) struct Streams {
     most: usize,
-    patience: Duration,
+    idle_limit: Duration,
     open: Mutex<Open>,
 }
 
@@ -27,9 +27,9 @@ struct Open {
 }
 
 impl Streams {
-    /// At most `most` streams, whose readers may stop for `patience`.
-    pub(super) fn new(most: usize, patience: Duration) -> Arc<Self> {
-        Arc::new(Self { most, patience, open: Mutex::default() })
+    /// At most `most` streams, whose readers may stop for `idle_limit`.
+    pub(super) fn new(most: usize, idle_limit: Duration) -> Arc<Self> {
+        Arc::new(Self { most, idle_limit, open: Mutex::default() })
     }
 
     /// A stream of answers, which are made while it is read.
@@ -55,7 +55,7 @@ impl Streams {
     fn enter(&self) -> Result<u64, Status> {
         let mut open = self.lock();
         if open.read.len() >= self.most {
-            open.read.retain(|_, read| read.elapsed() < self.patience);
+            open.read.retain(|_, read| read.elapsed() < self.idle_limit);
         }
         if open.read.len() >= self.most {
             let message = format!("{} streams are being read: try again later", self.most);
@@ -83,7 +83,7 @@ impl Place {
     fn is_kept(&self) -> bool {
         let mut open = self.streams.lock();
         match open.read.get_mut(&self.number) {
-            Some(read) if read.elapsed() <= self.streams.patience => {
+            Some(read) if read.elapsed() <= self.streams.idle_limit => {
                 *read = Instant::now();
                 true
             }

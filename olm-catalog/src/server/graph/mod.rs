@@ -3,18 +3,16 @@
 //! An arrow leads from an older bundle to the one that replaces it; a dotted one to the one that
 //! skips it. Bundles that are named and not there have a dashed frame.
 
-mod dot;
-mod mermaid;
+mod notations;
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use anyhow::{Result, bail};
+use notations::{Dot, Mermaid};
 
 use super::arguments::GraphForm;
 use crate::fbc::{Catalog, Channel, ChannelEntry};
-use dot::Dot;
-use mermaid::Mermaid;
 
 /// A channel with the name of its package.
 pub(super) type Selected<'a> = (&'a str, &'a Channel);

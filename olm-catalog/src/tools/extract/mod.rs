@@ -6,10 +6,12 @@ mod folder;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
+use clap::Subcommand;
 
 use super::cluster::Place;
 use crate::bundle::config_map::{DATA_BYTES, Encoding, Options, write};
 use crate::server::log;
+
 pub use folder::{FolderError, read_folder};
 
 /// In the environment: the image that the bundle comes from.
@@ -71,5 +73,36 @@ impl Extract {
             self.config_map_name
         );
         Ok(())
+    }
+}
+
+/// Arguments of `alpha`.
+#[derive(Debug, clap::Args)]
+pub struct Alpha {
+    #[command(subcommand)]
+    command: AlphaCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum AlphaCommand {
+    /// Work with bundles
+    #[command(subcommand)]
+    Bundle(BundleCommand),
+}
+
+#[derive(Debug, Subcommand)]
+enum BundleCommand {
+    /// Put the files of a bundle folder into a ConfigMap
+    Extract(Extract),
+}
+
+impl Alpha {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// Those of the command.
+    pub async fn run(self) -> Result<()> {
+        let AlphaCommand::Bundle(BundleCommand::Extract(extract)) = self.command;
+        extract.run().await
     }
 }

@@ -12,8 +12,8 @@
 //! database does. So the rules of file-based catalogs are none of these: a package may have any name,
 //! two bundles may have one version, and a CSV that no channel leads to is not offered.
 
-mod answers;
 mod bundles;
+mod calls;
 mod catalog;
 mod channels;
 mod crds;

@@ -13,7 +13,7 @@ use tonic::transport::Endpoint;
 use tonic_health::pb::HealthCheckRequest;
 use tonic_health::pb::health_client::HealthClient;
 
-use super::super::ask::{Answer, Api, Asking};
+use super::super::ask::{Api, Asking, CallResult};
 use crate::support::{PATIENCE, Place};
 use crate::tool_programs::api_server::ApiServer;
 
@@ -158,7 +158,7 @@ async fn health(address: SocketAddr) -> String {
 fn report<T: std::fmt::Debug>(
     said: &mut BTreeMap<String, String>,
     question: String,
-    answer: Answer<T>,
+    answer: CallResult<T>,
 ) {
     said.insert(question, format!("{answer:?}"));
 }

@@ -6,7 +6,7 @@ use kube::Api;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::super::follow::DOUBT_AFTER;
+use super::super::follow::CONFIRM_AFTER;
 use super::*;
 use crate::scripted::Script;
 use crate::tasks::Tasks;
@@ -74,7 +74,7 @@ async fn an_absorbed_object_that_never_comes_back_is_read() {
     watch.start(&tasks);
     store.synced().await;
     assert_eq!(store.len(), 2);
-    tokio::time::sleep(2 * DOUBT_AFTER + Duration::from_secs(1)).await;
+    tokio::time::sleep(2 * CONFIRM_AFTER + Duration::from_secs(1)).await;
     assert_eq!(script.finish().len(), 4);
     assert!(store.get(Some("ns"), "kept").is_some() && store.get(Some("ns"), "lost").is_none());
 }

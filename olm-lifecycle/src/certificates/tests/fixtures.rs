@@ -14,7 +14,7 @@ use rcgen::{
 };
 use serde_json::json;
 
-use crate::certificates::order::AUTHORITY_PREFIX;
+use crate::certificates::AUTHORITY_PREFIX;
 use crate::certificates::{ServingNames, ServingObjects, authority_hash};
 
 /// The time of all tests here.

@@ -9,16 +9,16 @@ use super::*;
 fn finding(live: Value, desired: &Value, objects: &[(&str, Value)]) -> Option<String> {
     let mut upgrade = Upgrade::begin(live, desired, &Owners::default()).unwrap();
     loop {
-        match upgrade.demand().unwrap() {
-            Demand::Page(resource, _) => {
+        match upgrade.request().unwrap() {
+            UpgradeRequest::Page(resource, _) => {
                 let of_version = objects.iter().filter(|(version, _)| resource.version == *version);
                 let items: Vec<_> = of_version.map(|(_, object)| object.clone()).collect();
                 if let Err(error) = upgrade.page(&items, None) {
                     return Some(error.to_string());
                 }
             }
-            Demand::Write(effect) => panic!("{effect:?}"),
-            Demand::Ready(_) | Demand::Touch(_) => return None,
+            UpgradeRequest::Write(effect) => panic!("{effect:?}"),
+            UpgradeRequest::Ready(_) | UpgradeRequest::Touch(_) => return None,
         }
     }
 }
@@ -159,6 +159,6 @@ fn alongside(#[case] name: &str, #[case] before: &[&str], #[case] expected: &[&s
     let existing = [("ns".to_owned(), "found".to_owned())].into();
     let owners = Owners { current: ("ns", name), existing: Some(&existing), ..Owners::default() };
     let mut upgrade = Upgrade::begin(live, &desired, &owners).unwrap();
-    let Ok(Demand::Ready(object)) = upgrade.demand() else { panic!("not ready") };
+    let Ok(UpgradeRequest::Ready(object)) = upgrade.request() else { panic!("not ready") };
     assert_eq!(object["metadata"]["annotations"], Value::Object(annotations(expected)));
 }

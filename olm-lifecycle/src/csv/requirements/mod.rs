@@ -16,7 +16,7 @@ use olm_types::api::RequirementStatus;
 use olm_types::gvk::Gvk;
 
 use super::observed::Observed;
-use super::pass::Query;
+use super::pass::Request;
 use crate::install::{StrategyError, check_size, desired_deployment, strategy};
 
 /// The list of requirements and the verdict over it.
@@ -36,7 +36,7 @@ pub enum Evaluation {
     /// The CSV contradicts itself; the text says where.
     Invalid(String),
     /// Something has to be read first.
-    Need(Query),
+    Need(Request),
 }
 
 /// An entry together with its verdict.
@@ -49,7 +49,7 @@ struct Judged {
 pub(super) fn evaluate(observed: &Observed) -> Evaluation {
     let unknown = unknown_apis(observed);
     if !unknown.is_empty() {
-        return Evaluation::Need(Query::Served(unknown));
+        return Evaluation::Need(Request::Served(unknown));
     }
     match judge(observed) {
         Ok(judged) => Evaluation::Known(Requirements {

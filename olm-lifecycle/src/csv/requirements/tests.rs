@@ -170,7 +170,10 @@ fn native_apis_are_asked_for(#[case] served: bool, #[case] status: &str, #[case]
     world.put(csv);
     let mut observed = world.observe("csv");
     let api = Gvk::new("g.io", "v1", "N");
-    assert_eq!(evaluate(&observed), Evaluation::Need(Query::Served(BTreeSet::from([api.clone()]))));
+    assert_eq!(
+        evaluate(&observed),
+        Evaluation::Need(Request::Served(BTreeSet::from([api.clone()])))
+    );
     observed.served.insert(api, served);
     let Evaluation::Known(requirements) = evaluate(&observed) else { panic!("not known") };
     let entry = &requirements.entries[1];

@@ -8,7 +8,7 @@ use super::serving::next_look;
 use super::{Stage, Verdict};
 use crate::csv::components::{Components, examine};
 use crate::csv::decision::Decision;
-use crate::csv::pass::{Pass, Query};
+use crate::csv::pass::{Pass, Request};
 use crate::csv::serving::removed;
 use crate::csv::status::time_in_phase;
 use crate::install::{Unhealthy, UnhealthyReason, incomplete, is_disrupted, is_ours};
@@ -46,13 +46,13 @@ impl Stage for Health {
         };
         match decision {
             Ok(decision) => Verdict::Stop(decision),
-            Err(query) => Verdict::Need(query),
+            Err(request) => Verdict::Need(request),
         }
     }
 }
 
 /// Waits for health until the timeout.
-fn installing(pass: &Pass<'_>) -> Result<Decision, Query> {
+fn installing(pass: &Pass<'_>) -> Result<Decision, Request> {
     let status = pass.observed.status();
     let decision = evaluate(pass, CsvPhase::Installing, reasons::INSTALL_WAITING)?;
     let waits = decision.status.phase.as_ref().is_some_and(|to| to.phase == CsvPhase::Installing);
@@ -68,7 +68,7 @@ fn installing(pass: &Pass<'_>) -> Result<Decision, Query> {
 }
 
 /// Looks again when certificates are due, since no event says so.
-fn succeeded(pass: &Pass<'_>) -> Result<Decision, Query> {
+fn succeeded(pass: &Pass<'_>) -> Result<Decision, Request> {
     let decision = evaluate(pass, CsvPhase::Failed, reasons::COMPONENT_UNHEALTHY)?;
     Ok(match next_look(pass) {
         Some(at) => decision.requeue_at(at),
@@ -78,7 +78,7 @@ fn succeeded(pass: &Pass<'_>) -> Result<Decision, Query> {
 
 /// Recovers on its own when all is healthy; otherwise installs again, after a pause if it was the
 /// install itself that failed.
-fn failed(pass: &Pass<'_>) -> Result<Decision, Query> {
+fn failed(pass: &Pass<'_>) -> Result<Decision, Request> {
     let decision = evaluate(pass, CsvPhase::Pending, reasons::NEEDS_REINSTALL)?;
     let reinstalls = decision
         .status
@@ -107,7 +107,11 @@ pub(super) fn pause_left(pass: &Pass<'_>) -> Option<SignedDuration> {
 }
 
 /// Spec olm-operator 1.6. What the CSV does not describe any more is removed on the way.
-fn evaluate(pass: &Pass<'_>, unhealthy: CsvPhase, reason: &'static str) -> Result<Decision, Query> {
+fn evaluate(
+    pass: &Pass<'_>,
+    unhealthy: CsvPhase,
+    reason: &'static str,
+) -> Result<Decision, Request> {
     let observed = pass.observed;
     let decision = match examine(observed)? {
         Components::Healthy => {
@@ -169,13 +173,13 @@ fn deployment_names(csv: &ClusterServiceVersion) -> impl Iterator<Item = &str> {
 ///
 /// # Errors
 /// The question for the Pods, while they are not known.
-fn pods_come_back(pass: &Pass<'_>) -> Result<bool, Query> {
+fn pods_come_back(pass: &Pass<'_>) -> Result<bool, Request> {
     let observed = pass.observed;
     let incomplete = incomplete(&observed.csv, &observed.deployments);
     if incomplete.is_empty() {
         return Ok(false);
     }
-    let pods = observed.pods.as_ref().ok_or(Query::Pods(incomplete))?;
+    let pods = observed.pods.as_ref().ok_or(Request::Pods(incomplete))?;
     Ok(pods.iter().any(|pod| is_disrupted(pod, pass.now)))
 }
 

@@ -54,7 +54,7 @@ fn wait_for(replaced: &ClusterServiceVersion, pass: &Pass<'_>) -> Decision {
 }
 
 fn phase_of(csv: &ClusterServiceVersion) -> CsvPhase {
-    csv.status.as_ref().map(|status| status.phase).unwrap_or_default()
+    csv.phase()
 }
 
 fn install(pass: &Pass<'_>) -> Verdict {
@@ -65,7 +65,7 @@ fn install(pass: &Pass<'_>) -> Verdict {
     };
     match installation(observed, pass.now) {
         Ok(installation) => Verdict::Stop(installing(installation, &identity, pass.now)),
-        Err(Obstacle::Need(query)) => Verdict::Need(query),
+        Err(Obstacle::Need(request)) => Verdict::Need(request),
         Err(Obstacle::Strategy(error)) => {
             let message = format!("install strategy invalid: {error}");
             fail(reasons::INVALID_INSTALL_STRATEGY, message)

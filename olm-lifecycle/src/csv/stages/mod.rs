@@ -6,8 +6,10 @@
 
 mod api_names;
 mod api_roles;
+mod being_replaced;
 mod cleanup;
 mod copied;
+mod forbidden_install;
 mod global_rights;
 mod health;
 mod install;
@@ -18,16 +20,16 @@ mod package_server;
 mod provided_apis;
 mod replacement;
 mod requirements;
-mod revival;
 mod serving;
-mod succession;
 mod tenants;
 mod webhooks;
 
 pub use api_names::ApiNames;
 pub use api_roles::{ApiRoles, api_role_names};
+pub use being_replaced::BeingReplaced;
 pub use cleanup::Cleanup;
 pub use copied::Copied;
+pub use forbidden_install::ForbiddenInstall;
 pub use global_rights::GlobalRights;
 pub use health::Health;
 pub use install::Install;
@@ -38,16 +40,14 @@ pub use package_server::PackageServer;
 pub use provided_apis::ProvidedApis;
 pub use replacement::Replacement;
 pub use requirements::Requirements;
-pub use revival::Revival;
 pub use serving::{Learning, Servers};
-pub use succession::Succession;
 pub use tenants::Tenants;
 pub use webhooks::{Placeholders, Webhooks};
 
 use std::any::Any;
 
 use super::decision::Decision;
-use super::pass::{Pass, Query};
+use super::pass::{Pass, Request};
 
 /// One rule. It has a type of its own, by which others find their place beside it.
 pub trait Stage: Any + Sync {
@@ -63,23 +63,23 @@ pub enum Verdict {
     /// This is what happens.
     Stop(Decision),
     /// Something has to be read before this stage can say anything.
-    Need(Query),
+    Need(Request),
 }
 
 /// All stages in their order.
 ///
-/// `Succession` stands before `Requirements` because a CSV makes way for its replacement whether
+/// `BeingReplaced` stands before `Requirements` because a CSV makes way for its replacement whether
 /// or not its own requirements still hold.
 pub const STAGES: &[&dyn Stage] = &[
     &Copied,
     &Cleanup,
     &PackageServer,
-    &Revival,
+    &ForbiddenInstall,
     &ApiNames,
     &Membership,
     &ProvidedApis,
     &GlobalRights,
-    &Succession,
+    &BeingReplaced,
     &Tenants,
     &Servers::SUCCEEDED,
     &Placeholders,

@@ -4,7 +4,7 @@ use olm_effect::{Action, Effect, Propagation};
 use olm_types::api::{ClusterServiceVersion, CsvPhase};
 use olm_types::reasons::csv as reasons;
 
-use super::succession::fails_forward;
+use super::being_replaced::fails_forward;
 use super::{Stage, Verdict};
 use crate::csv::decision::Decision;
 use crate::csv::observed::Observed;
@@ -48,7 +48,7 @@ fn replacing(pass: &Pass<'_>) -> Decision {
         let name = next.metadata.name.as_deref().unwrap_or_default();
         return Decision::nothing().note(format!("csv {namespace}/{name} has already been seen"));
     };
-    if last.status.as_ref().map(|status| status.phase) != Some(CsvPhase::Succeeded) {
+    if last.phase() != CsvPhase::Succeeded {
         return Decision::nothing();
     }
     Decision::enter(

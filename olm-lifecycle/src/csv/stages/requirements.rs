@@ -68,7 +68,7 @@ fn failed(pass: &Pass<'_>) -> Verdict {
 
 fn check(pass: &Pass<'_>, unmet: CsvPhase, message: &str) -> Verdict {
     match pass.requirements() {
-        Evaluation::Need(query) => Verdict::Need(query.clone()),
+        Evaluation::Need(request) => Verdict::Need(request.clone()),
         Evaluation::Invalid(error) => invalid(error),
         Evaluation::Known(requirements) if requirements.met => Verdict::Continue,
         Evaluation::Known(_) => {

@@ -12,7 +12,7 @@ use super::{Stage, Verdict};
 use crate::api_service::check_resources;
 use crate::certificates::{Announcement, Condition, announce, condition, is_announced, trim};
 use crate::csv::decision::Decision;
-use crate::csv::pass::{Pass, Query};
+use crate::csv::pass::{Pass, Request};
 use crate::csv::serving::{callers, has_servers};
 use crate::csv::status::time_in_phase;
 use crate::install::{Rollout, rollout};
@@ -84,7 +84,7 @@ impl Servers {
             }
             Condition::Due => match announce(&observed.csv, &observed.serving, pass.now) {
                 Ok(announcement) => Verdict::Stop(self.announce(pass, announcement)),
-                Err(order) => Verdict::Need(Query::Certificates(order)),
+                Err(order) => Verdict::Need(Request::Certificates(order)),
             },
             Condition::Good { has_surplus: true, .. } if self.may_forget(pass) => {
                 let trimmed = trim(&observed.csv, &observed.serving);

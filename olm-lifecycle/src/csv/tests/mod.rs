@@ -1,8 +1,8 @@
 //! CSVs in a simulated cluster: the tables of spec olm-operator 8.
 //!
 //! Where its rows are:
-//! - 8.1 `transitions`, `groups` (OperatorGroups) and `succession` (replacement);
-//! - 8.2 `succession`; 8.3 `scenarios`, `bad_input`, `groups`, and on a real API server
+//! - 8.1 `transitions`, `groups` (OperatorGroups) and `replacement` (replacement);
+//! - 8.2 `replacement`; 8.3 `scenarios`, `bad_input`, `groups`, and on a real API server
 //!   `olm-testkit/src/e2e/scenarios/lifecycle`; 8.4 `updates`; 8.9 `csv/chain.rs`;
 //! - 8.12 `csv/requirements/tests.rs`; 8.13 `csv/requirements/min_kube_version.rs`;
 //!   8.14 `csv/requirements/alongside.rs`, and for the annotations `olm-types`;
@@ -38,12 +38,12 @@ mod groups;
 mod legacy;
 mod overrides;
 mod quirks;
+mod replacement;
 mod rights;
 mod rotation;
 mod scenarios;
 mod selectors;
 mod servers;
-mod succession;
 mod tenants;
 mod transitions;
 mod updates;

@@ -29,7 +29,7 @@
 //! | 25 | F | `operator_condition/tests.rs` its_accounts_may_write_it_and_nothing_is_written_twice |
 //! | 26 | K | here: cleanup_of_the_spec_changes_nothing |
 //! | 27 | K | here: a_blocked_replacement_is_made_way_for |
-//! | 28 | K | `succession` a_failed_predecessor_holds_an_install_up; scenario `lifecycle::predecessors` |
+//! | 28 | K | `replacement` a_failed_predecessor_holds_an_install_up; scenario `lifecycle::predecessors` |
 //! | 29 | F | `operator_group/tests.rs` targets_reach_the_status; `csv/requirements/permissions.rs` |
 //! | 30 | D `--leader-elect` | scenario `replicas::take_over` |
 //! | 31 | F | `deletion` the_finalizer_is_added_first_and_keeps_others; here: no_write_meets_its_own |

@@ -21,7 +21,7 @@ fn judge(world: &World, trust: &Trust) -> Decision {
     observed.trust = trust.clone();
     match decide(&observed, world.now) {
         Step::Decided(decision) => decision,
-        Step::Need(query) => panic!("{query:?}"),
+        Step::Need(request) => panic!("{request:?}"),
     }
 }
 
@@ -189,7 +189,7 @@ fn judge_strictly(world: &World) -> Decision {
     observed.namespaces = LiveNamespaces::new(TenantPolicy::Strict, Vec::new());
     match decide(&observed, world.now) {
         Step::Decided(decision) => decision,
-        Step::Need(query) => panic!("{query:?}"),
+        Step::Need(request) => panic!("{request:?}"),
     }
 }
 

@@ -100,22 +100,22 @@ impl World {
         let decision = loop {
             match decide(&observed, self.now) {
                 Step::Decided(decision) => break decision,
-                Step::Need(crate::csv::Query::Served(apis)) => {
+                Step::Need(crate::csv::Request::Served(apis)) => {
                     for api in apis {
                         let served = self.get("Served", &api.to_string()).is_some();
                         observed.served.insert(api, served);
                     }
                 }
-                Step::Need(crate::csv::Query::Certificates(order)) => {
+                Step::Need(crate::csv::Request::Certificates(order)) => {
                     observed.serving.issued = Some(certificates::issue(&order));
                 }
-                Step::Need(crate::csv::Query::Live(targets)) => {
+                Step::Need(crate::csv::Request::Live(targets)) => {
                     for target in targets {
                         let found = self.get(&target.resource.kind, &target.name).cloned();
                         observed.live.insert(target, found);
                     }
                 }
-                Step::Need(crate::csv::Query::Pods(_)) => {
+                Step::Need(crate::csv::Request::Pods(_)) => {
                     let pods: Vec<Arc<Pod>> = self.all("Pod");
                     observed.pods = Some(pods.iter().map(|pod| Pod::clone(pod)).collect());
                 }

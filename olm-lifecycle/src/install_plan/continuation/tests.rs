@@ -383,7 +383,7 @@ fn edit(now: &mut Now) -> &mut InstallPlan {
 }
 
 #[test]
-fn a_csv_without_a_package_is_everybodys() {
+fn a_csv_without_a_package_belongs_to_every_plan() {
     let mut plan = at(Point::Waited).0;
     plan["status"]["plan"][0]["resource"]["manifest"] = json!("{}");
     let mut subscription = subscription("s", "other");

@@ -5,7 +5,7 @@ use olm_types::api::StepStatus;
 use serde_json::Value;
 
 use super::machine::{Execution, Stage};
-use super::notes::{Matter, Note};
+use super::notes::{Note, NoteKind};
 use super::{StepError, deletion};
 
 /// How often a write that met a newer object is computed anew before the plan waits.
@@ -78,7 +78,7 @@ impl Execution {
     pub(super) fn report_take_over(&mut self, live: &Value) {
         let label =
             live.pointer("/metadata/labels").and_then(|all| all.get(olm_types::labels::MANAGED));
-        let reported = Note { step: self.cursor, what: Matter::TakenOver };
+        let reported = Note { step: self.cursor, what: NoteKind::TakenOver };
         if label.and_then(Value::as_str) != Some(olm_types::labels::MANAGED_VALUE)
             && !self.notes.contains(&reported)
         {

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::StepError;
 
-/// How many finalizers an error names: the list may come from anybody.
+/// How many finalizers an error names: the list may come from any user.
 const NAMED: usize = 10;
 
 /// Refuses a live object that is being deleted; the step is tried again until it is gone and can be

@@ -8,10 +8,10 @@ use serde_json::Value;
 
 use super::call::{Reply, Request};
 use super::machine::{Execution, Stage};
-use super::notes::Matter;
+use super::notes::NoteKind;
 use super::scope::csv_in;
 use super::{Scope, StepError};
-use crate::crd::{self, Demand, Owners, Upgrade};
+use crate::crd::{self, Owners, Upgrade, UpgradeRequest};
 
 /// How many CSVs that a definition names are looked up; what more it names is kept.
 const RECORDS_ASKED: usize = 20;
@@ -48,15 +48,15 @@ impl Execution {
         let Stage::Examine { desired, conflicts, upgrade } = &mut self.stage else {
             return Err(StepError::OutOfTurn(self.cursor.to_string()));
         };
-        let action = match upgrade.demand()? {
-            Demand::Page(resource, token) => return Ok(Request::List(resource, token)),
-            Demand::Write(effect) => {
+        let action = match upgrade.request()? {
+            UpgradeRequest::Page(resource, token) => return Ok(Request::List(resource, token)),
+            UpgradeRequest::Write(effect) => {
                 let (handler, step) = self.current()?;
                 let identity = handler.identity(&self.scope, step);
                 return Ok(Request::Do(effect.acting_as(identity)));
             }
-            Demand::Ready(object) => Action::Replace { object, observed: None },
-            Demand::Touch(patch) => {
+            UpgradeRequest::Ready(object) => Action::Replace { object, observed: None },
+            UpgradeRequest::Touch(patch) => {
                 let observed = Some(upgrade.live().clone());
                 Action::MergePatch { patch, observed, subresource: Subresource::Main }
             }
@@ -86,10 +86,10 @@ impl Execution {
             }
         }
         if let Some(warning) = upgrade.take_warning() {
-            self.report(Matter::CrdValidation(warning));
+            self.report(NoteKind::CrdValidation(warning));
         }
         if let Some(rewritten) = upgrade.take_rewritten() {
-            self.report(Matter::Rewritten(rewritten));
+            self.report(NoteKind::Rewritten(rewritten));
         }
         self.stage = Stage::Examine { desired, conflicts, upgrade };
         Ok(None)

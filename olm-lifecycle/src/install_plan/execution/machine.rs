@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::call::{Reply, Request};
 use super::handlers::{StepHandler, Words, handler_for};
-use super::notes::{Ended, Matter, Note};
+use super::notes::{Ended, Note, NoteKind};
 use super::{Scope, Served, StepError};
 use crate::crd::Upgrade;
 
@@ -43,7 +43,7 @@ pub(super) enum Stage {
     /// It is being checked whether an API is served.
     Serving { target: Target },
     /// It is being asked whether the step failed because its API is absent.
-    Doubt { error: StepError },
+    CheckApi { error: StepError },
 }
 
 impl Execution {
@@ -91,9 +91,9 @@ impl Execution {
 
     /// Ends the execution, unless it first has to be asked whether an API is absent.
     fn fail(&mut self, error: StepError) {
-        let doubted = matches!(self.stage, Stage::Doubt { .. });
-        if error.is_not_found() && !doubted {
-            self.stage = Stage::Doubt { error };
+        let checked = matches!(self.stage, Stage::CheckApi { .. });
+        if error.is_not_found() && !checked {
+            self.stage = Stage::CheckApi { error };
         } else {
             self.forget_take_over();
             self.failure = Some(error);
@@ -106,20 +106,20 @@ impl Execution {
         self.stage = Stage::Open;
     }
 
-    pub(super) fn report(&mut self, what: Matter) {
+    pub(super) fn report(&mut self, what: NoteKind) {
         self.notes.push(Note { step: self.cursor, what });
     }
 
     /// What was not changed was not taken over.
     pub(super) fn forget_take_over(&mut self) {
-        let reported = Note { step: self.cursor, what: Matter::TakenOver };
+        let reported = Note { step: self.cursor, what: NoteKind::TakenOver };
         self.notes.retain(|note| *note != reported);
     }
 
     fn report_warnings(&mut self) {
         let warnings = std::mem::take(&mut self.warnings);
         if !warnings.is_empty() {
-            self.report(Matter::Warnings(warnings));
+            self.report(NoteKind::Warnings(warnings));
         }
     }
 
@@ -135,7 +135,7 @@ impl Execution {
         match &self.stage {
             Stage::Open => self.open(),
             Stage::Discover { kind } => Ok(Some(Request::Resolve(kind.clone()))),
-            Stage::Doubt { .. } => {
+            Stage::CheckApi { .. } => {
                 Ok(self.steps.get(self.cursor).map(|step| Request::Resolve(kind_of(step))))
             }
             Stage::Examine { .. } => self.examine().map(Some),
@@ -165,9 +165,9 @@ impl Execution {
         match (std::mem::replace(&mut self.stage, Stage::Open), reply) {
             (Stage::Gather { target }, reply) => self.learn(target, reply, name).map(|()| None),
             (Stage::Discover { kind }, reply) => self.discovered(kind, reply, name).map(|()| None),
-            (Stage::Doubt { error }, reply) => {
+            (Stage::CheckApi { error }, reply) => {
                 let error = self.resolved(error, reply);
-                self.stage = Stage::Doubt { error: StepError::OutOfTurn(name.to_owned()) };
+                self.stage = Stage::CheckApi { error: StepError::OutOfTurn(name.to_owned()) };
                 Err(error)
             }
             (Stage::Recall { desired, conflicts, live, csv }, reply) => {

@@ -8,6 +8,7 @@
 
 mod call;
 mod change;
+mod components;
 mod deletion;
 mod difference;
 mod error;
@@ -29,5 +30,5 @@ pub use error::StepError;
 pub use handlers::{HANDLERS, StepHandler};
 pub use machine::Execution;
 pub use manifest::Form;
-pub use notes::{Ended, Matter, Note};
+pub use notes::{Ended, Note, NoteKind};
 pub use scope::{Scope, Served};

@@ -21,12 +21,12 @@ pub struct Note {
     /// Place of the step in the plan, from 0.
     pub step: usize,
     /// What.
-    pub what: Matter,
+    pub what: NoteKind,
 }
 
 /// What there is to report.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Matter {
+pub enum NoteKind {
     /// The API server warned, for example of a deprecated API.
     Warnings(Vec<String>),
     /// Existing objects do not fit a new CRD, which is installed nevertheless.
@@ -42,18 +42,18 @@ impl Note {
     pub fn text(&self, step: &Step) -> String {
         let StepResource { kind, name, .. } = &step.resource;
         match (&self.what, step.resolving.as_str()) {
-            (Matter::Warnings(texts), "") => format!(
+            (NoteKind::Warnings(texts), "") => format!(
                 "{} warning(s) generated during operator installation ({kind} {name:?}): {}",
                 texts.len(),
                 texts.join(", ")
             ),
-            (Matter::Warnings(texts), resolving) => format!(
+            (NoteKind::Warnings(texts), resolving) => format!(
                 "{} warning(s) generated during installation of operator {resolving:?} ({kind} {name:?}): {}",
                 texts.len(),
                 texts.join(", ")
             ),
-            (Matter::CrdValidation(text) | Matter::Rewritten(text), _) => text.clone(),
-            (Matter::TakenOver, resolving) => format!(
+            (NoteKind::CrdValidation(text) | NoteKind::Rewritten(text), _) => text.clone(),
+            (NoteKind::TakenOver, resolving) => format!(
                 "{kind} {name:?} existed before and was not managed by OLM; it was changed to what {} asks \
                  for, and OLM manages it from now on",
                 if resolving.is_empty() { "the plan" } else { resolving }

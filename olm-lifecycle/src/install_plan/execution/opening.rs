@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::call::Request;
 use super::machine::{Execution, Stage};
-use super::{StepError, deletion, manifest};
+use super::{StepError, components, deletion, manifest};
 
 impl Execution {
     /// Where the step is taken up, by the status that it was left with.
@@ -40,11 +40,14 @@ impl Execution {
         let missing = handler
             .reads(&self.scope, step, &manifest)
             .into_iter()
+            .chain(components::reads(&self.scope, step))
             .find(|target| !self.scope.knows(target));
         self.stage = match missing {
             Some(target) => Stage::Gather { target },
             None => {
-                let desired = handler.desired(&self.scope, step, manifest)?;
+                let mut desired = handler.desired(&self.scope, step, manifest)?;
+                let target = handler.target(&self.scope, step, &desired);
+                components::label(&self.scope, step, &target, &mut desired);
                 Stage::Create { desired, gone: 0 }
             }
         };

@@ -36,6 +36,8 @@ pub struct Scope {
     pub crd_owners: BTreeMap<String, BTreeSet<CrdOwner>>,
     /// Names of the CSVs that the plan was made for; those of others are dependencies.
     pub wanted: BTreeSet<String>,
+    /// Component labels of the CSVs of the plan, as keys, by name of the CSV.
+    pub components: BTreeMap<String, BTreeSet<String>>,
     pub(in crate::install_plan) kinds: BTreeMap<Gvk, Served>,
     pub(in crate::install_plan) known: BTreeMap<Target, Result<Option<Value>, Refusal>>,
 }

@@ -43,7 +43,7 @@ impl UnpackedSteps {
         let kept = steps.and_then(|steps| {
             let bytes: usize = steps.iter().map(bytes_of).sum();
             self.bytes = self.bytes.saturating_add(bytes.max(ONE_BUNDLE));
-            self.check_room(reference)?;
+            self.check_limit(reference)?;
             let mut manifests = Manifests::new();
             for step in steps {
                 let manifest = step.resource.manifest.clone().unwrap_or_default();
@@ -60,7 +60,7 @@ impl UnpackedSteps {
         self.bundles.values().filter(|bundle| bundle.is_ok()).count()
     }
 
-    fn check_room(&self, reference: &BundleReference) -> Result<(), String> {
+    fn check_limit(&self, reference: &BundleReference) -> Result<(), String> {
         if self.bytes <= ALL_BUNDLES {
             return Ok(());
         }
@@ -84,8 +84,8 @@ impl Execution {
     ///
     /// # Errors
     /// Those that were provided are all that one plan may have; the text says so.
-    pub fn check_room(&self, reference: &BundleReference) -> Result<(), String> {
-        self.scope.bundles.check_room(reference)
+    pub fn check_limit(&self, reference: &BundleReference) -> Result<(), String> {
+        self.scope.bundles.check_limit(reference)
     }
 
     /// Takes in what the ConfigMap of a bundle holds, or why it cannot be read.

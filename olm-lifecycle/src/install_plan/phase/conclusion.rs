@@ -10,8 +10,8 @@ use olm_types::reasons::install_plan as reasons;
 
 use super::Observed;
 use super::status::{reset, set_installed, status_effects};
-use crate::install_plan::execution::{Ended, Matter, StepError};
-use crate::install_plan::{report, turn};
+use crate::install_plan::execution::{Ended, NoteKind, StepError};
+use crate::install_plan::{plan_order, report};
 
 /// How long to wait before a plan that is not done is looked at again.
 pub const RETRY: Duration = Duration::from_secs(5);
@@ -42,11 +42,11 @@ pub struct Conclusion {
 /// Turns the steps as an execution left them into the plan's status.
 pub fn conclude(observed: &Observed, ended: Ended, now: Timestamp) -> Conclusion {
     let before = observed.plan.status.clone().unwrap_or_default();
-    let mut status = turn::taken(reset(&before, now));
+    let mut status = plan_order::taken(reset(&before, now));
     let start = status.start_time.get_or_insert(Time(now)).0;
     let running = since(start, now);
     let mut effects = report::events(&observed.plan, &ended);
-    let warnings = ended.notes.iter().filter(|note| matches!(note.what, Matter::Warnings(_)));
+    let warnings = ended.notes.iter().filter(|note| matches!(note.what, NoteKind::Warnings(_)));
     let warned = warnings.count();
     status.plan = ended.steps;
     let (requeue, problem) = match ended.failure {
@@ -77,7 +77,7 @@ pub fn conclude(observed: &Observed, ended: Ended, now: Timestamp) -> Conclusion
 /// meanwhile; the plan is looked at again soon.
 pub fn interrupt(observed: &Observed, ended: Ended, now: Timestamp) -> Conclusion {
     let before = observed.plan.status.clone().unwrap_or_default();
-    let mut status = turn::taken(reset(&before, now));
+    let mut status = plan_order::taken(reset(&before, now));
     status.start_time.get_or_insert(Time(now));
     let mut effects = report::events(&observed.plan, &ended);
     status.plan = ended.steps;

@@ -2,7 +2,7 @@
 //!
 //! A user deleted the Subscription and made it anew, or applied the CSV by hand. To v0 such a CSV
 //! stands in the way of its own package for ever. Here the Subscription takes it over when there
-//! is no doubt that they belong together: the CSV's `olm.package` property names the package, and
+//! is proof that they belong together: the CSV's `olm.package` property names the package, and
 //! the subscribed channel has an entry of the CSV's name.
 
 use std::sync::Arc;
@@ -56,7 +56,7 @@ fn has_nothing(subscription: &Subscription) -> bool {
 
 /// The CSV stays, and no Subscription has it or moves to it.
 fn is_free(namespace: &Namespace, csv: &ClusterServiceVersion) -> bool {
-    let phase = csv.status.as_ref().map(|status| status.phase).unwrap_or_default();
+    let phase = csv.phase();
     let stays = csv.metadata.deletion_timestamp.is_none()
         && !matches!(phase, CsvPhase::Replacing | CsvPhase::Deleting);
     let name = csv.metadata.name.as_deref();

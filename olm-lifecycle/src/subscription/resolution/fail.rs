@@ -8,7 +8,7 @@ use olm_types::conditions::subscription as types;
 use olm_types::reasons::{event, subscription as reasons};
 
 use super::super::conditions;
-use super::begin::namespace_target;
+use super::decision::namespace_target;
 use super::{Blocked, Namespace, blocked, write};
 
 /// What went wrong with a resolution.

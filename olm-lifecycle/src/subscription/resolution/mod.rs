@@ -1,7 +1,7 @@
 //! The Subscriptions of a namespace, before and after its resolution (spec catalog-operator 2.3).
 //!
 //! ```text
-//! begin  -> what has to be written first, or: resolve
+//! decide_resolution -> what has to be written first, or: resolve
 //! adopt  -> Subscriptions whose operator is installed already
 //! select -> which bundles of the solution become steps, and which Subscriptions follow them
 //! unpack -> what is reported while bundles of the selection are still in their images
@@ -15,10 +15,9 @@
 //! the namespace is looked at again, nothing is overwritten.
 
 mod adopt;
-mod begin;
 mod blocked;
+mod decision;
 mod fail;
-mod handover;
 mod named;
 mod orphans;
 mod plan;
@@ -28,6 +27,7 @@ mod select;
 mod state;
 mod unpack;
 mod unusable;
+mod upgrades;
 
 #[cfg(test)]
 mod tests;
@@ -43,17 +43,17 @@ use olm_types::api::{InstallPlan, OperatorGroup, Subscription, SubscriptionStatu
 use crate::writes::status_write;
 
 pub use adopt::adopt;
-pub use begin::{Begin, Terms, begin};
 pub use blocked::Blocked;
+pub use decision::{ResolutionDecision, ResolutionSettings, decide_resolution};
 pub use fail::{Failure, fail};
-pub use handover::upgrade_under_way;
 pub use named::{NamedError, named_steps, named_subscriptions, select_named};
 pub use orphans::{Orphans, report_orphans};
-pub use plan::plan;
+pub use plan::{plan, plan_labels};
 pub use record::{clear_failures, record};
 pub use select::{Choice, Selection, select};
 pub use unpack::{Awaited, unpack_failed, unpacking};
 pub use unusable::Unusable;
+pub use upgrades::upgrade_under_way;
 
 /// What is known about a namespace.
 #[derive(Clone, Debug, Default)]

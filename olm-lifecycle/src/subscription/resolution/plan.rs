@@ -1,10 +1,15 @@
 //! The InstallPlan that a selection asks for.
 
+use std::collections::BTreeMap;
+
+use kube_core::ResourceExt;
 use olm_types::api::{Approval, Step};
 
 use super::{Namespace, Selection};
+use crate::install_plan::components::key_of;
 use crate::install_plan::request::PlanRequest;
 use crate::install_plan::steps::{self, BundleError, BundleInput};
+use crate::subscription::policy;
 use crate::unpack::Unpacked;
 
 /// The plan for a selection, whose inline bundles are in `bundles` and whose images were unpacked
@@ -47,6 +52,19 @@ pub fn plan(
     Ok(Some(request).filter(|request| !request.is_empty()))
 }
 
+/// The labels of the plan for a selection: it is a component of the Operators of those Subscriptions
+/// that will follow it (spec olm-operator 6.2).
+pub fn plan_labels(
+    namespace: &Namespace,
+    selection: &Selection,
+) -> Option<BTreeMap<String, String>> {
+    let following = namespace.subscriptions.iter();
+    let following = following.filter(|one| selection.updates.contains_key(&one.name_any()));
+    let keys = following.filter_map(|one| key_of(&one.spec.name, &namespace.name));
+    let labels: BTreeMap<_, _> = keys.map(|key| (key, String::new())).collect();
+    (!labels.is_empty()).then_some(labels)
+}
+
 fn next_generation(namespace: &Namespace) -> i64 {
     let recorded =
         namespace.subscriptions.iter().filter_map(|subscription| subscription.status.as_ref());
@@ -56,10 +74,9 @@ fn next_generation(namespace: &Namespace) -> i64 {
 }
 
 fn approval(namespace: &Namespace) -> Approval {
-    let manual = |subscription: &&std::sync::Arc<olm_types::api::Subscription>| {
-        subscription.spec.install_plan_approval == Some(Approval::Manual)
-    };
-    if namespace.subscriptions.iter().any(|subscription| manual(&subscription)) {
+    let approvals =
+        namespace.subscriptions.iter().map(|subscription| policy::approval(subscription));
+    if approvals.into_iter().any(|approval| approval == Approval::Manual) {
         Approval::Manual
     } else {
         Approval::Automatic

@@ -42,8 +42,8 @@ fn sorting(
     assert_eq!(names(attempts.surplus(retained)), surplus);
 }
 
-fn started(next: Next) -> Effect {
-    let Next::Start(effect) = next else { panic!("{next:?}") };
+fn started(next: JobDecision) -> Effect {
+    let JobDecision::Start(effect) = next else { panic!("{next:?}") };
     effect
 }
 
@@ -68,11 +68,11 @@ fn a_failed_job_is_followed_by_another_after_the_interval(
 ) {
     let attempts = Attempts::new(vec![Arc::new(job)]);
     match attempts.next(&wanted(), interval.map(Duration::from_secs), now()) {
-        Next::Watch { cleanup, retry_in, .. } => {
+        JobDecision::Watch { cleanup, retry_in, .. } => {
             assert_eq!(Ok(retry_in), expected.map(|rest| rest.map(Duration::from_secs)));
             assert_eq!(cleanup, []);
         }
-        Next::Start(effect) => {
+        JobDecision::Start(effect) => {
             assert!(expected.is_err());
             let Action::Create(manifest) = effect.action else { panic!("no creation") };
             assert_eq!(manifest["metadata"]["generateName"], unpack_name(IMAGE));
@@ -85,10 +85,10 @@ fn a_failed_job_is_followed_by_another_after_the_interval(
 fn failed_jobs_are_cleaned_up_while_retries_are_wanted() {
     let attempts = jobs("f991 f992 f993 f994 f995 f996 f997 f998");
     let cleaned = |interval| match attempts.next(&wanted(), interval, now()) {
-        Next::Watch { cleanup, .. } => {
+        JobDecision::Watch { cleanup, .. } => {
             cleanup.into_iter().map(|effect| effect.target.name).collect::<Vec<_>>()
         }
-        Next::Start(effect) => panic!("{effect:?}"),
+        JobDecision::Start(effect) => panic!("{effect:?}"),
     };
     assert_eq!(cleaned(Some(Duration::from_secs(60))), ["f993", "f992"]);
     assert_eq!(cleaned(None), [""; 0]);
@@ -116,5 +116,5 @@ fn a_job_that_is_not_as_wanted_is_deleted(#[case] change: fn(&mut Job)) {
 #[test]
 fn a_job_that_the_api_server_completed_is_as_wanted() {
     let attempts = Attempts::new(vec![Arc::new(live("job", 10))]);
-    assert!(matches!(attempts.next(&wanted(), None, now()), Next::Watch { .. }));
+    assert!(matches!(attempts.next(&wanted(), None, now()), JobDecision::Watch { .. }));
 }

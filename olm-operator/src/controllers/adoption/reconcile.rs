@@ -30,7 +30,7 @@ impl Reconciler<ObjectKey> for SubscriptionAdopter {
         let status = subscription.status.as_ref();
         let csv = status.and_then(|status| status.installed_csv.as_deref());
         let csv = csv.and_then(|name| self.stores.csvs.get(namespace, name));
-        let plans = plan_labels(&self.stores, namespace.unwrap_or_default());
+        let plans = plan_labels(&self.stores, &subscription);
         let all = self.stores.subscriptions.list_in(namespace.unwrap_or_default());
         let effects = adopt_by_subscription(&subscription, &all, csv.as_deref(), &plans);
         label(&self.interpreter, &effects).await

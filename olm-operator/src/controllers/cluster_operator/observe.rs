@@ -25,7 +25,7 @@ pub fn olm(stores: &Stores, report: &Report, live: Option<Value>) -> OlmReport {
 }
 
 /// What the CSVs of the package server say: those that are labelled, as in v0; under the strict
-/// policy those in OLM's namespace, since everybody may label his own.
+/// policy those in OLM's namespace, since every user may label his own.
 pub fn package_server(
     stores: &Stores,
     report: &Report,

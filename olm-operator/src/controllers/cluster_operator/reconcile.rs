@@ -8,12 +8,13 @@ use olm_effect::Effect;
 use olm_kit::controller::{Conclusion, ReconcileError, Reconciler};
 use olm_kit::discovery::{ApiKinds, Optional};
 use olm_kit::interpreter::Interpreter;
+use olm_kit::key::QueueKey;
 use olm_lifecycle::cluster_operator::{API, decide_olm, decide_package_server};
 use serde_json::Value;
 
-use super::Report;
-use super::observe;
+use super::{Report, observe};
 use crate::clock;
+use crate::queues::Queues;
 use crate::stores::Stores;
 
 /// Pause before the kind is looked for again, as in v0.
@@ -75,5 +76,26 @@ impl ClusterOperatorReconciler {
             ),
         };
         effect.into_iter().collect()
+    }
+}
+
+/// A reconciler whose first success is reported.
+pub struct Successes<R> {
+    /// Does the work.
+    pub inner: R,
+    /// Where successes are noted.
+    pub report: Report,
+    /// Who is woken by the first.
+    pub queues: Queues,
+}
+
+#[async_trait]
+impl<Key: QueueKey, R: Reconciler<Key>> Reconciler<Key> for Successes<R> {
+    async fn reconcile(&self, key: &Key) -> Result<Conclusion, ReconcileError> {
+        let conclusion = self.inner.reconcile(key).await;
+        if conclusion.is_ok() && self.report.note_success() {
+            self.queues.add_reports();
+        }
+        conclusion
     }
 }

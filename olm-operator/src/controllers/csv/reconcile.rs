@@ -14,7 +14,7 @@ use olm_kit::interpreter::Interpreter;
 use olm_kit::live;
 use olm_kit::tasks::in_place;
 use olm_lifecycle::csv::stages::Stages;
-use olm_lifecycle::csv::{Decision, Observed, Query, Step, conclude, decide_with};
+use olm_lifecycle::csv::{Decision, Observed, Request, Step, conclude, decide_with};
 use olm_types::api::{ClusterServiceVersion, CsvPhase};
 use olm_types::gvk::Gvk;
 use tokio::time::Instant;
@@ -93,28 +93,32 @@ impl CsvReconciler {
             let decide = || decide_with(&self.stages, observed, clock::now());
             match in_place::read(weight(observed), decide) {
                 Step::Decided(decision) => return Ok(decision),
-                Step::Need(query) => self.answer(query, observed).await?,
+                Step::Need(request) => self.fulfil(request, observed).await?,
             }
         }
         Err(ReconcileError::message("the decision asked the same question again"))
     }
 
-    async fn answer(&self, query: Query, observed: &mut Observed) -> Result<(), ReconcileError> {
-        match query {
-            Query::Served(apis) => self.look_for(apis, observed).await,
-            Query::Certificates(order) => {
+    async fn fulfil(
+        &self,
+        request: Request,
+        observed: &mut Observed,
+    ) -> Result<(), ReconcileError> {
+        match request {
+            Request::Served(apis) => self.look_for(apis, observed).await,
+            Request::Certificates(order) => {
                 let issued = issue(&order).map_err(ReconcileError::other)?;
                 observed.serving.issued = Some(issued);
                 Ok(())
             }
-            Query::Live(targets) => {
+            Request::Live(targets) => {
                 for target in targets {
                     let found = live::read(&self.client, &target).await?;
                     observed.live.insert(target, found);
                 }
                 Ok(())
             }
-            Query::Pods(wanted) => {
+            Request::Pods(wanted) => {
                 let found = pods::list(&self.client, observed.namespace(), &wanted).await?;
                 observed.pods = Some(found);
                 Ok(())

@@ -25,7 +25,7 @@ use crate::controllers::copied_csv::CopyKey;
 use crate::controllers::copied_csv::observe::observe as observe_copies;
 use crate::controllers::copied_csv::targets::due;
 use crate::controllers::csv::observe::observe as observe_csv;
-use crate::controllers::operator_group::observe::{observe as observe_group, roles};
+use crate::controllers::operator_group::{observe as observe_group, roles};
 use crate::dependents::Dependents;
 use crate::kept_copy::KeptCopy;
 use crate::metrics::CsvMetrics;

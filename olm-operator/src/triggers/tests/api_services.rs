@@ -14,16 +14,16 @@ fn mk_services() -> [APIService; 2] {
 }
 
 #[tokio::test]
-async fn an_api_service_is_doubted_when_it_appears_and_when_its_csv_goes() {
+async fn an_api_service_is_rechecked_when_it_appears_and_when_its_csv_goes() {
     let mut triggers = mk_triggers();
     let [of_b, of_none] = mk_services();
     triggers.stores.api_services = Store::with_objects(mk_services());
     triggers.api_service(&added(of_none));
-    let doubted = &triggers.queues.api_services;
-    assert_eq!(doubted.next().await, "v1.x");
+    let queued = &triggers.queues.api_services;
+    assert_eq!(queued.next().await, "v1.x");
     triggers.csv(&removed(mk_csv("b", Some("a"), "")));
-    assert_eq!(doubted.next().await, of_b.metadata.name.unwrap());
-    assert!(doubted.is_empty());
+    assert_eq!(queued.next().await, of_b.metadata.name.unwrap());
+    assert!(queued.is_empty());
 }
 
 #[test]

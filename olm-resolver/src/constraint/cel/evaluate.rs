@@ -16,7 +16,7 @@ use olm_types::version::Version;
 
 use super::cost::Size;
 
-/// Stack for rules that may be deep: 1,000 levels, unoptimised, with room to spare. Only what is
+/// Stack for rules that may be deep: 1,000 levels, unoptimised, with a margin. Only what is
 /// touched is taken from memory.
 const DEEP_STACK: usize = 64 << 20;
 

@@ -10,7 +10,7 @@ use olm_types::properties::value;
 use olm_types::version::{Range, Version};
 use serde_json::json;
 
-use super::{Offer, Repair};
+use super::{MissingContent, Repair};
 use crate::request::{InstalledCsv, ResolutionRequest, SubscriptionFacts};
 
 /// A request that owns what was changed.
@@ -60,7 +60,9 @@ pub(super) fn to<'a>(request: &'a ResolutionRequest<'a>, repair: &Repair) -> Opt
             changed.subscription(subscription)?.starting_csv = None;
         }
         Repair::DeleteCsv { csv } => changed.installed.retain(|installed| installed.name != *csv),
-        Repair::Offer(offer) => changed.universe.extra = Some(Arc::new(entry(request, offer)?)),
+        Repair::AddCatalog(content) => {
+            changed.universe.extra = Some(Arc::new(entry(request, content)?))
+        }
         Repair::UpgradeCluster { version } => changed.cluster_version = Some(version.clone()),
         Repair::MoveSubscription { subscription, installed } => {
             changed.subscriptions.retain(|other| other.name != *subscription);
@@ -71,21 +73,23 @@ pub(super) fn to<'a>(request: &'a ResolutionRequest<'a>, repair: &Repair) -> Opt
 }
 
 /// A catalog entry that offers just this.
-fn entry(request: &ResolutionRequest<'_>, offer: &Offer) -> Option<Entry> {
-    let (package, version) = match offer {
-        Offer::Package { name, range } => (name.as_str(), version_in(range)?),
-        Offer::Api(_) | Offer::Label(_) => ("another-package", Version::new(1, 0, 0)),
+fn entry(request: &ResolutionRequest<'_>, content: &MissingContent) -> Option<Entry> {
+    let (package, version) = match content {
+        MissingContent::Package { name, range } => (name.as_str(), version_in(range)?),
+        MissingContent::Api(_) | MissingContent::Label(_) => {
+            ("another-package", Version::new(1, 0, 0))
+        }
     };
     let own = json!({"packageName": package, "version": version.to_string()});
     let mut properties = vec![Property::new("olm.package", &own.to_string())];
-    match offer {
-        Offer::Package { .. } => {}
-        Offer::Api(api) => {
+    match content {
+        MissingContent::Package { .. } => {}
+        MissingContent::Api(api) => {
             let Gvk { group, version, kind } = api;
             let value = json!({"group": group, "kind": kind, "version": version});
             properties.push(Property::new("olm.gvk", &value.to_string()));
         }
-        Offer::Label(label) => {
+        MissingContent::Label(label) => {
             properties.push(Property::new("olm.label", &json!({"label": label}).to_string()));
         }
     }

@@ -48,8 +48,8 @@ pub enum Repair {
         /// Name of the CSV.
         csv: String,
     },
-    /// Have another catalog offer what is missing.
-    Offer(Offer),
+    /// Create a catalog that provides what is missing.
+    AddCatalog(MissingContent),
     /// Upgrade Kubernetes.
     UpgradeCluster {
         /// The oldest version that will do.
@@ -64,9 +64,9 @@ pub enum Repair {
     },
 }
 
-/// What another catalog would have to offer.
+/// What no catalog has, and another one would have to provide.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Offer {
+pub enum MissingContent {
     /// A version of a package.
     Package {
         /// Name of the package.
@@ -142,7 +142,9 @@ impl fmt::Display for Repair {
                 "remove startingCSV from Subscription {subscription}, to start with the newest bundle"
             ),
             Self::DeleteCsv { csv } => write!(f, "delete the ClusterServiceVersion {csv}"),
-            Self::Offer(offer) => write!(f, "create a CatalogSource that provides {offer}"),
+            Self::AddCatalog(content) => {
+                write!(f, "create a CatalogSource that provides {content}")
+            }
             Self::UpgradeCluster { version } => {
                 write!(f, "upgrade the cluster to Kubernetes {version} or newer")
             }
@@ -157,7 +159,7 @@ impl fmt::Display for Repair {
     }
 }
 
-impl fmt::Display for Offer {
+impl fmt::Display for MissingContent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Package { name, range } => write!(f, "package {name} in version {range}"),

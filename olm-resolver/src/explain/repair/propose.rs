@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Offer, Repair};
+use super::{MissingContent, Repair};
 use crate::constraint::Wanted;
 use crate::explain::Fact;
 use crate::preference::ChannelKey;
@@ -36,7 +36,7 @@ fn rank(repair: &Repair) -> u8 {
         Repair::DropStartingCsv { .. } => 0,
         Repair::UseChannel { .. } => 1,
         Repair::UseCatalog { .. } => 2,
-        Repair::Offer(_) => 3,
+        Repair::AddCatalog(_) => 3,
         Repair::DeleteCsv { .. } => 4,
         Repair::UpgradeCluster { .. } => 5,
         Repair::MoveSubscription { installed: None, .. } => 6,
@@ -56,7 +56,7 @@ fn for_fact(scope: &Scope<'_>, fact: &Fact) -> Vec<Repair> {
         }
         Fact::OrphanExists(csv) => vec![Repair::DeleteCsv { csv: csv.name.to_string() }],
         Fact::BundleRequires { wanted, choices, .. } if choices.is_empty() => {
-            offer(wanted).map(Repair::Offer).into_iter().collect()
+            missing_content(wanted).map(Repair::AddCatalog).into_iter().collect()
         }
         Fact::ClusterVersion { need, .. } => {
             vec![Repair::UpgradeCluster { version: need.needed.clone() }]
@@ -112,13 +112,13 @@ fn channels(scope: &Scope<'_>, subscription: &SubscriptionFacts) -> Vec<String> 
     channels
 }
 
-fn offer(wanted: &Wanted) -> Option<Offer> {
+fn missing_content(wanted: &Wanted) -> Option<MissingContent> {
     match wanted {
         Wanted::Package { name, range } => {
-            Some(Offer::Package { name: name.clone(), range: range.clone() })
+            Some(MissingContent::Package { name: name.clone(), range: range.clone() })
         }
-        Wanted::Api(api) => Some(Offer::Api(api.clone())),
-        Wanted::Label(label) => Some(Offer::Label(label.clone())),
+        Wanted::Api(api) => Some(MissingContent::Api(api.clone())),
+        Wanted::Label(label) => Some(MissingContent::Label(label.clone())),
         Wanted::Other => None,
     }
 }

@@ -14,9 +14,9 @@ use bundles::Bundles;
 pub use candidates::CandidateError;
 use candidates::Known;
 
-use crate::answer::Refusal;
 use crate::error::{CatalogFault, Fault, ResolveError};
 use crate::installed::{Installed, VIRTUAL_CATALOG};
+use crate::outcome::Refusal;
 use crate::policy::Policy;
 use crate::preference::{Preference, Standpoint};
 use crate::problem::{Bundle, ClaimsCache};

@@ -27,7 +27,7 @@ const CLIENTS: [(&str, &str, &str); 3] = [
 
 /// Writes every file that the parts of the control plane name on their command lines. The
 /// authority is returned for what a backend needs beyond that.
-pub(in crate::cluster) fn write(home: &Home, slot: Slot, network: &Network) -> Result<Authority> {
+pub fn write(home: &Home, slot: Slot, network: &Network) -> Result<Authority> {
     let authority = Authority::new("kubernetes")?;
     put(home, "ca.crt", &authority.certificate)?;
     put(home, "ca.key", &authority.issuer.key().serialize_pem())?;
@@ -43,7 +43,7 @@ pub(in crate::cluster) fn write(home: &Home, slot: Slot, network: &Network) -> R
 }
 
 /// Writes one of those files.
-pub(in crate::cluster) fn put(home: &Home, name: &str, content: &str) -> Result<()> {
+pub fn put(home: &Home, name: &str, content: &str) -> Result<()> {
     fs::write(home.path(name), content).with_context(|| format!("cannot write {name}"))
 }
 
@@ -88,7 +88,7 @@ fn kubeconfig(home: &Home, slot: Slot, ca: &str, certificate: &str, key: &str) -
 }
 
 /// A certificate authority.
-pub(in crate::cluster) struct Authority {
+pub struct Authority {
     certificate: String,
     issuer: Issuer<'static, KeyPair>,
 }
@@ -105,11 +105,7 @@ impl Authority {
     }
 
     /// Certificate and key of a server.
-    pub(in crate::cluster) fn server(
-        &self,
-        server: &str,
-        names: &[String],
-    ) -> Result<(String, String)> {
+    pub fn server(&self, server: &str, names: &[String]) -> Result<(String, String)> {
         let mut params = CertificateParams::new(names).context("bad names for a server")?;
         params.distinguished_name.push(DnType::CommonName, server);
         params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
@@ -117,7 +113,7 @@ impl Authority {
     }
 
     /// Writes a kubeconfig with a client certificate of its own.
-    pub(in crate::cluster) fn write_kubeconfig(
+    pub fn write_kubeconfig(
         &self,
         home: &Home,
         slot: Slot,
@@ -130,7 +126,7 @@ impl Authority {
     }
 
     /// Certificate and key of a client; an empty group is none.
-    pub(in crate::cluster) fn client(&self, user: &str, group: &str) -> Result<(String, String)> {
+    pub fn client(&self, user: &str, group: &str) -> Result<(String, String)> {
         let mut params = CertificateParams::default();
         params.distinguished_name.push(DnType::CommonName, user);
         if !group.is_empty() {

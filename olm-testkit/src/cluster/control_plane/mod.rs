@@ -1,8 +1,8 @@
 //! The parts of a control plane that every backend on this machine starts, and their command
 //! lines. What a backend needs beyond that comes as a [`Network`].
 
-pub(super) mod certificates;
-pub(super) mod readiness;
+pub mod certificates;
+pub mod readiness;
 
 use std::fs;
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ use super::tools::{Part, Tools};
 use crate::process::{Launch, Lifetime};
 
 /// How a backend connects its control plane.
-pub(super) struct Network {
+pub struct Network {
     /// Where the API server listens, besides what kubeconfigs say: 127.0.0.1.
     pub bind_address: &'static str,
     /// What the API server announces as its own address; never a loopback address.
@@ -49,23 +49,28 @@ rules:
 const MEMORY: [(&str, &str); 2] = [("GOGC", "300"), ("GOMEMLIMIT", "1GiB")];
 
 /// Writes the files that command lines name, apart from keys.
-pub(super) fn write_configuration(home: &Home) -> Result<()> {
+pub fn write_configuration(home: &Home) -> Result<()> {
     fs::create_dir_all(home.path("logs")).context("cannot create the log directory")?;
     fs::write(home.path("audit-policy.yaml"), AUDIT_POLICY).context("cannot write the audit policy")
 }
 
 /// Starts parts of one cluster.
-pub(super) struct ControlPlane<'a> {
+pub struct ControlPlane<'a> {
+    /// The directory of the cluster.
     pub home: &'a Home,
+    /// Its number, from which its ports follow.
     pub slot: Slot,
+    /// How it is connected.
     pub network: &'a Network,
+    /// The programs.
     pub tools: &'a Tools,
+    /// When its processes end at the latest.
     pub lifetime: Lifetime,
 }
 
 impl ControlPlane<'_> {
     /// The store.
-    pub(super) fn etcd(&self) -> Launch {
+    pub fn etcd(&self) -> Launch {
         let (client, peer) = (self.slot.etcd(), self.slot.etcd_peer());
         self.part(
             Part::Etcd,
@@ -86,7 +91,7 @@ impl ControlPlane<'_> {
     }
 
     /// The API server.
-    pub(super) fn api_server(&self) -> Launch {
+    pub fn api_server(&self) -> Launch {
         let mut args = vec![
             format!("--etcd-servers={}", self.slot.etcd()),
             format!("--bind-address={}", self.network.bind_address),
@@ -103,7 +108,7 @@ impl ControlPlane<'_> {
     }
 
     /// Turns manifests into dependent objects.
-    pub(super) fn controller_manager(&self) -> Launch {
+    pub fn controller_manager(&self) -> Launch {
         let mut args = vec![
             self.file("kubeconfig", "controller-manager.kubeconfig"),
             self.file("root-ca-file", "ca.crt"),
@@ -121,7 +126,7 @@ impl ControlPlane<'_> {
     }
 
     /// Gives pods to the node.
-    pub(super) fn scheduler(&self) -> Launch {
+    pub fn scheduler(&self) -> Launch {
         self.part(
             Part::KubeScheduler,
             vec![
@@ -168,12 +173,12 @@ impl ControlPlane<'_> {
     }
 
     /// A part of every cluster.
-    pub(super) fn part(&self, part: Part, args: Vec<String>) -> Launch {
+    pub fn part(&self, part: Part, args: Vec<String>) -> Launch {
         self.launch(part.name(), self.tools.program(part), args)
     }
 
     /// A program with its log file.
-    pub(super) fn launch(&self, name: &str, program: PathBuf, args: Vec<String>) -> Launch {
+    pub fn launch(&self, name: &str, program: PathBuf, args: Vec<String>) -> Launch {
         Launch {
             name: name.to_owned(),
             program,

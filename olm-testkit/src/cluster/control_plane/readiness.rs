@@ -16,10 +16,7 @@ const LIMIT: Duration = Duration::from_secs(120);
 const POLL: Duration = Duration::from_millis(100);
 
 /// Waits until the API server says it is ready, watching over those it needs.
-pub(in crate::cluster) async fn api_server(
-    client: &kube::Client,
-    needed: &mut [Running],
-) -> Result<()> {
+pub async fn api_server(client: &kube::Client, needed: &mut [Running]) -> Result<()> {
     let deadline = Instant::now() + LIMIT;
     loop {
         needed.iter_mut().try_for_each(Running::check)?;
@@ -35,11 +32,7 @@ pub(in crate::cluster) async fn api_server(
 }
 
 /// Waits until pods can be created, scheduled to this node and run.
-pub(in crate::cluster) async fn workloads(
-    client: &kube::Client,
-    node: &str,
-    needed: &mut [Running],
-) -> Result<()> {
+pub async fn workloads(client: &kube::Client, node: &str, needed: &mut [Running]) -> Result<()> {
     let accounts: Api<ServiceAccount> = Api::namespaced(client.clone(), "default");
     let nodes: Api<Node> = Api::all(client.clone());
     let deadline = Instant::now() + LIMIT;

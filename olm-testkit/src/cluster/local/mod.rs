@@ -50,11 +50,6 @@ impl LocalCluster {
         self.managed.audit_log()
     }
 
-    /// Lets `down` end a process that is of no use without the cluster.
-    pub fn adopt(&self, process: &Running) -> Result<()> {
-        self.managed.adopt(process)
-    }
-
     /// A directory for files that should go with the cluster.
     pub fn scratch(&self) -> PathBuf {
         self.managed.scratch()
@@ -124,6 +119,10 @@ impl ClusterBackend for LocalCluster {
 
     fn simulates_pods(&self) -> bool {
         true
+    }
+
+    fn adopt(&self, process: &Running) -> Result<()> {
+        self.managed.adopt(process)
     }
 }
 

@@ -1,5 +1,7 @@
 //! InstallPlans that wait for a person.
 
+mod declared;
+
 use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
@@ -48,6 +50,11 @@ pub(super) fn all() -> Vec<Scenario> {
             "approval::from_the_starting_csv",
             "startingCSV is approved first, what came after it is a plan of its own",
             from_the_starting_csv,
+        ),
+        scenario(
+            "approval::in_annotations",
+            "a Subscription says which versions are approved, and that the first one needs no approval",
+            declared::in_annotations,
         ),
     ]
 }
@@ -260,7 +267,7 @@ async fn check_waiting_upgrade(scene: &Scene) -> Result<()> {
 async fn finish(scene: &Scene, story: &Story) -> Result<()> {
     scene.succeeded(NEW).await?;
     scene.at_latest("kettle", NEW).await?;
-    story.check_succession(&[OLD, NEW]).await?;
+    story.check_replacements(&[OLD, NEW]).await?;
     story.check_plans(scene, &[OLD, NEW]).await?;
     let way = [
         "- - - -",

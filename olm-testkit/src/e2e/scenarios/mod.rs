@@ -2,6 +2,7 @@
 
 mod approval;
 mod bad_input;
+mod capacity;
 mod catalog_images;
 mod catalogs;
 mod dependencies;
@@ -15,7 +16,6 @@ mod recovery;
 mod related_objects;
 mod removal;
 mod resolution;
-mod room;
 pub mod servers;
 mod smoke;
 mod subscriptions;

@@ -2,8 +2,8 @@
 
 mod operators;
 
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 
 use anyhow::{Context, Result};
 use async_trait::async_trait;
@@ -11,11 +11,8 @@ use kube::Client;
 
 use super::{Facts, ServedCatalog, Stage};
 use crate::builders::CatalogDir;
-use crate::cluster::{self, ClusterBackend, local::LocalCluster};
-use crate::deploy::{self, Options, With};
 use crate::faults::{Injector, Proxy};
-use crate::operators::{Admin, Binaries, Operator};
-use crate::process::Running;
+use crate::fixture::{Fixture, Places};
 use crate::progress::Progress;
 use crate::registry::Registry;
 use crate::stand_in::{Server, StandIn};
@@ -31,26 +28,22 @@ pub fn facts() -> Facts {
     Facts { no_containers: Some(SIMULATED), kubectl: true, ..Facts::default() }
 }
 
-/// Where things of a run are.
-#[derive(Clone, Debug, Default)]
-pub struct Places {
-    /// The binaries; beside the running executable when this is none.
-    pub binaries: Option<PathBuf>,
-    /// The logs, which stay after the run; with the cluster's own files when this is none.
-    pub logs: Option<PathBuf>,
-}
-
-/// A cluster with operators. It ends with [`Local::end`], and with this process in any case.
+/// A cluster with operators, and what is special about them.
 pub struct Local {
-    cluster: LocalCluster,
-    operators: Mutex<Vec<(Operator, Running, Admin)>>,
-    client: Client,
-    binaries: Binaries,
+    fixture: Fixture,
     facts: Facts,
     /// More flags of both operators, and of the catalog operator alone.
     flags: [Vec<String>; 2],
     /// What the operators take for the API server, when that is something in between.
     proxy: Option<Proxy>,
+}
+
+impl Deref for Local {
+    type Target = Fixture;
+
+    fn deref(&self) -> &Fixture {
+        &self.fixture
+    }
 }
 
 /// What operators are given beside where they find what they need.
@@ -77,19 +70,16 @@ impl Local {
         given: Flags<'_>,
         progress: Progress,
     ) -> Result<Self> {
-        let cluster = LocalCluster::for_this_command(purpose, progress)?;
-        cluster.up().await?;
-        let (client, binaries) = prepare(&cluster, places).await?;
-        let facts = Facts { audit_log: Some(cluster.audit_log()), ..facts() };
+        let fixture = Fixture::start(purpose, places, progress).await?;
+        let facts = Facts { audit_log: Some(fixture.cluster().audit_log()), ..facts() };
         let owned = |flags: &[&str]| flags.iter().map(|flag| (*flag).to_owned()).collect();
         let flags = [owned(given.both), owned(given.catalog)];
         let proxy = match given.faults {
-            true => Some(proxy(&cluster).await?),
+            true => Some(Proxy::start(&fixture.kubeconfig, Injector::from_environment()).await?),
             false => None,
         };
-        let operators = Mutex::default();
-        let started = Self { cluster, operators, client, binaries, facts, flags, proxy };
-        started.start_operators("").await?;
+        let started = Self { fixture, facts, flags, proxy };
+        started.start_both("").await?;
         Ok(started)
     }
 
@@ -97,28 +87,12 @@ impl Local {
     pub fn proxy(&self) -> Result<&Proxy> {
         self.proxy.as_ref().context("nothing is between operators and API server")
     }
-
-    /// The cluster.
-    pub fn cluster(&self) -> &LocalCluster {
-        &self.cluster
-    }
-
-    /// Ends operators and cluster.
-    pub async fn end(&self) -> Result<()> {
-        self.end_operators();
-        self.cluster.down().await
-    }
-
-    /// The log of the API server.
-    pub fn audit_log(&self) -> PathBuf {
-        self.cluster.audit_log()
-    }
 }
 
 #[async_trait]
 impl Stage for Local {
     fn client(&self) -> Client {
-        self.client.clone()
+        self.fixture.client.clone()
     }
 
     fn facts(&self) -> &Facts {
@@ -132,33 +106,26 @@ impl Stage for Local {
         content: CatalogDir,
     ) -> Result<Box<dyn ServedCatalog>> {
         let unique = format!("{namespace}-{name}");
-        Ok(Box::new(Registry::start(&self.binaries, &unique, content)?))
+        Ok(Box::new(Registry::start(&self.fixture.binaries, &unique, content)?))
     }
 
     async fn stand_in(&self, server: &Server) -> Result<Option<StandIn>> {
-        StandIn::start(&self.client, &self.binaries, server).await.map(Some)
+        StandIn::start(&self.fixture.client, &self.fixture.binaries, server).await.map(Some)
     }
 
     async fn kubeconfig(&self) -> Result<PathBuf> {
-        self.cluster.kubeconfig().await
+        Ok(self.fixture.kubeconfig.clone())
     }
 
     fn check(&self) -> Result<()> {
-        match self.operators.lock() {
-            Ok(mut operators) => {
-                operators.iter_mut().try_for_each(|(_, running, _)| running.check())
-            }
-            Err(_) => Ok(()),
-        }
+        self.fixture.check()
     }
 
     async fn logs(&self) -> Vec<(String, String)> {
-        let Ok(operators) = self.operators.lock() else { return Vec::new() };
-        let logs = operators.iter().map(|(_, running, _)| {
+        self.fixture.processes(|running| {
             let name = running.record().name.clone();
             (name, end_of(running.log()).unwrap_or_else(|error| format!("{error:#}")))
-        });
-        logs.collect()
+        })
     }
 
     /// Registries are processes.
@@ -170,29 +137,6 @@ impl Stage for Local {
     async fn clear(&self, _namespace: &str) -> Result<()> {
         Ok(())
     }
-}
-
-/// Applies `deploy/` and finds the binaries.
-pub async fn prepare(cluster: &LocalCluster, places: &Places) -> Result<(Client, Binaries)> {
-    let client = cluster::client(&cluster.kubeconfig().await?).await?;
-    deploy::apply(&client, &Options::default(), With::Definitions).await?;
-    let logs = logs(cluster, places)?;
-    let binaries = match &places.binaries {
-        Some(dir) => Binaries::in_dir(dir, &logs),
-        None => Binaries::beside_this_executable(&logs)?,
-    };
-    Ok((client, binaries))
-}
-
-async fn proxy(cluster: &LocalCluster) -> Result<Proxy> {
-    Proxy::start(&cluster.kubeconfig().await?, Injector::from_environment()).await
-}
-
-fn logs(cluster: &LocalCluster, places: &Places) -> Result<PathBuf> {
-    let Some(kept) = &places.logs else { return Ok(cluster.scratch()) };
-    let dir = kept.join(cluster.name());
-    std::fs::create_dir_all(&dir).with_context(|| format!("cannot create {}", dir.display()))?;
-    Ok(dir)
 }
 
 fn end_of(log: &Path) -> Result<String> {

@@ -40,10 +40,10 @@ const LONGEST: u64 = 600;
 /// before the end is looked at: until then operators decide by what they saw before.
 pub async fn killed(local: Arc<Local>, scene: Arc<Scene>) -> Result<()> {
     story::begin(&scene).await?;
-    let watched = AuditLog::new(local.audit_log()).watches(&Operator::NAMES)?;
+    let watched = local.audit().watches(&Operator::NAMES)?;
     ensure!(!watched.is_empty(), "nothing was watched");
     local.cluster().kill_api_server()?;
-    let mut audit = AuditLog::from_now(local.audit_log())?;
+    let mut audit = AuditLog::from_now(local.cluster().audit_log())?;
     let back = Instant::now() + AWAY;
     story::publish(&scene).await?;
     tokio::time::sleep_until(back).await;

@@ -117,8 +117,8 @@ pub async fn one_by_one(local: Arc<Local>, scene: Arc<Scene>) -> Result<()> {
     Ok(())
 }
 
-/// Many catalogs of one namespace, each within the limits: those for which there is no room are refused
-/// by name, the others go on, and so does another namespace. One follows when there is room.
+/// Many catalogs of one namespace, each within the limits: those for which there is no memory are refused
+/// by name, the others go on, and so does another namespace. One follows when there is memory.
 pub async fn many(local: Arc<Local>, scene: Arc<Scene>) -> Result<()> {
     forget_peak(local.process(Operator::Catalog)?.0)?;
     let server = Server::start(Hostility::Text(LARGE)).await?;

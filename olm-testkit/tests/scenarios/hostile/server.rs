@@ -20,7 +20,7 @@ use tonic::transport::server::TcpIncoming;
 use tonic::{Code, Status};
 
 /// Bundles of one frame. Frames of one small bundle each would be taken for an attack on the
-/// connection, before anybody counts bundles.
+/// connection, before any client counts bundles.
 const PER_FRAME: usize = 500;
 
 /// What it sends when its bundles are listed.

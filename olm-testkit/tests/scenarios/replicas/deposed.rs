@@ -9,21 +9,19 @@ use jiff::Timestamp;
 use k8s_openapi::api::core::v1::Namespace;
 use kube::Client;
 use kube::api::{Api, PostParams};
-use olm_testkit::audit::{AuditLog, Write};
+use olm_testkit::audit::Write;
 use olm_testkit::builders::{self, csv};
-use olm_testkit::cluster::{ClusterBackend, local::LocalCluster};
 use olm_testkit::deploy::LEADER_ELECT;
 use olm_testkit::e2e::Scene;
-use olm_testkit::e2e::stage::local;
 use olm_testkit::faults::{Injector, Proxy};
+use olm_testkit::fixture::Fixture;
 use olm_testkit::operators::{Operator, Special};
 use olm_testkit::process::Running;
-use olm_testkit::progress::Progress;
 use olm_testkit::wait::PATIENCE;
 use olm_types::api::{CatalogSource, ClusterServiceVersion, OperatorGroup, Subscription};
 use tokio::time::{Instant, sleep};
 
-use super::{Replicas, leader};
+use super::leader;
 use crate::environment;
 
 /// How long requests of the leader are held; its Lease is good for 15 s.
@@ -37,28 +35,26 @@ const ASK: Duration = Duration::from_millis(100);
 
 /// Both operators lose their leaders in the middle of their work, at the same time.
 pub async fn deposed(_: Arc<Scene>) -> Result<()> {
-    let cluster = LocalCluster::for_this_command("deposed", Progress::to_stderr())?;
-    cluster.up().await?;
-    let (client, binaries) = local::prepare(&cluster, &environment::places()).await?;
-    let replicas = Replicas { binaries, kubeconfig: cluster.kubeconfig().await? };
+    let fixture = environment::cluster("deposed").await?;
+    let client = &fixture.client;
     let mut pairs = Vec::new();
     for operator in Operator::ALL {
-        pairs.push(Pair::start(&replicas, &client, operator).await?);
+        pairs.push(Pair::start(&fixture, operator).await?);
     }
     for pair in &pairs {
         pair.first.proxy.hold(HOLD);
     }
-    work_until_deposed(&client, &pairs).await?;
+    work_until_deposed(client, &pairs).await?;
     for pair in &mut pairs {
         pair.exit_code = pair.first.running.exit_code()?;
     }
     for pair in &pairs {
         pair.until_nothing_is_held().await?;
-        pair.check(&AuditLog::new(cluster.audit_log()).writes(&[pair.operator.name()])?)?;
+        pair.check(&fixture.audit().writes(&[pair.operator.name()])?)?;
         pair.has_ended()?;
     }
     pairs.into_iter().for_each(|pair| pair.second.running.stop());
-    cluster.down().await
+    fixture.end().await
 }
 
 /// Two replicas of an operator, the first of which leads.
@@ -80,10 +76,10 @@ struct Replica {
 }
 
 impl Pair {
-    async fn start(replicas: &Replicas, client: &Client, operator: Operator) -> Result<Self> {
-        let first = Replica::start(replicas, operator, "first").await?;
-        let holder = leader(client, operator, "").await?;
-        let second = Replica::start(replicas, operator, "second").await?;
+    async fn start(fixture: &Fixture, operator: Operator) -> Result<Self> {
+        let first = Replica::start(fixture, operator, "first").await?;
+        let holder = leader(&fixture.client, operator, "").await?;
+        let second = Replica::start(fixture, operator, "second").await?;
         Ok(Self { operator, holder, first, second, exit_code: None })
     }
 
@@ -131,13 +127,13 @@ impl Pair {
 }
 
 impl Replica {
-    async fn start(replicas: &Replicas, operator: Operator, name: &str) -> Result<Self> {
+    async fn start(fixture: &Fixture, operator: Operator, name: &str) -> Result<Self> {
         let name = format!("{operator}-{name}");
-        let proxy = Proxy::start_as(&replicas.kubeconfig, Injector::new(0), &name).await?;
+        let proxy = Proxy::start_as(&fixture.kubeconfig, Injector::new(0), &name).await?;
         let args = vec![LEADER_ELECT.to_owned(), "--tenant-policy=strict".to_owned()];
         let server = Some(proxy.url());
         let special = Special { log: name.clone(), args, server, ..Special::default() };
-        let started = replicas.binaries.operator(operator, &replicas.kubeconfig, special);
+        let started = fixture.binaries.operator(operator, &fixture.kubeconfig, special);
         let (running, admin) = started.await?;
         admin.until_ready().await?;
         Ok(Self { name, running, proxy })

@@ -8,10 +8,8 @@ use k8s_openapi::api::core::v1::{Event, Namespace};
 use kube::Client;
 use kube::api::{Api, DeleteParams, Patch, PatchParams, PostParams};
 use olm_testkit::builders::{self, csv};
-use olm_testkit::cluster::{ClusterBackend, local::LocalCluster};
 use olm_testkit::e2e::Scene;
-use olm_testkit::e2e::stage::local;
-use olm_testkit::progress::Progress;
+use olm_testkit::operators::{Operator, Special};
 use olm_testkit::wait;
 use olm_types::api::{ClusterServiceVersion, OLMConfig, OperatorGroup};
 use serde_json::json;
@@ -22,15 +20,12 @@ const CSV: &str = "global.v1.0.0";
 
 /// Every namespace has a copy, new ones too, until copying is switched off.
 pub async fn everywhere(_: Arc<Scene>) -> Result<()> {
-    let cluster = LocalCluster::for_this_command("everywhere", Progress::to_stderr())?;
-    cluster.up().await?;
-    let (client, binaries) = local::prepare(&cluster, &environment::places()).await?;
-    let mut operator = binaries.olm_operator(&cluster.kubeconfig().await?).await?;
-    let result = play(&client).await;
-    operator.check()?;
+    let fixture = environment::cluster("everywhere").await?;
+    fixture.start_operator(Operator::Olm, Special::default()).await?;
+    let result = play(&fixture.client).await;
+    fixture.check()?;
     result?;
-    operator.stop();
-    cluster.down().await
+    fixture.end().await
 }
 
 async fn play(client: &Client) -> Result<()> {

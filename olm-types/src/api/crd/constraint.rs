@@ -5,8 +5,8 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
 };
 use serde_json::Value;
 
+use super::core_types;
 use super::table::TABLE;
-use super::{core_defaults, core_merge};
 
 /// Names of types of Kubernetes' core group start like this.
 const CORE: &str = "io.k8s.api.core.v1.";
@@ -50,12 +50,12 @@ pub(super) fn apply(type_name: &str, schema: &mut JSONSchemaProps) {
         put(schema, field, *constraint);
     }
     let Some(core) = type_name.strip_prefix(CORE) else { return };
-    for (field, default) in core_defaults::of(core) {
+    for (field, default) in core_types::defaults_of(core) {
         put(schema, field, default);
         // What the API server fills in need not be given.
         schema.required = schema.required.take().and_then(|names| without(names, field));
     }
-    for (field, rule) in core_merge::of(core) {
+    for (field, rule) in core_types::merge_rules_of(core) {
         put(schema, field, rule);
     }
 }

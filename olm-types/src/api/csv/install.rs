@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::super::absent::null_is_empty;
+use super::super::kind::null_is_empty;
 
 /// Name of the only install strategy.
 pub const STRATEGY_DEPLOYMENT: &str = "deployment";

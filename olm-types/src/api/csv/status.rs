@@ -4,7 +4,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::super::absent::null_is_empty;
+use super::super::kind::null_is_empty;
 use super::super::text_enum::text_enum;
 
 text_enum! {

@@ -6,7 +6,7 @@ use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::super::absent::null_is_empty;
+use super::super::kind::null_is_empty;
 
 /// The values of [`WebhookDescription::type_`].
 pub mod webhook_type {

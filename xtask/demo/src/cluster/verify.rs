@@ -10,7 +10,7 @@ use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::{Pod, Service};
 use kube::api::{Api, ListParams, LogParams, PostParams};
 use kube::{Client, ResourceExt};
-use olm_testkit::cluster::real::{RealCluster, Traces};
+use olm_rig::{RealCluster, Traces};
 use olm_testkit::cluster::{self, ClusterBackend, Kind};
 use olm_testkit::progress::Progress;
 use olm_testkit::{oci, wait, workload};

@@ -9,6 +9,7 @@ use kube::api::{Api, DeleteParams, ListParams};
 use kube::{Client, ResourceExt};
 use olm_testkit::cluster::ClusterBackend;
 use olm_testkit::operators::OLM_NAMESPACE;
+use olm_testkit::process::Running;
 use olm_testkit::wait;
 use olm_types::api::CatalogSource;
 use serde::de::DeserializeOwned;
@@ -24,11 +25,9 @@ const GROUPS: &str = ".demo.olm-rs.dev";
 /// Prints what the processes take.
 pub(super) fn memory(timeline: &Timeline, stage: &Stage) -> Result<()> {
     timeline.chapter("What it costs");
-    let operators = stage.operators.iter();
-    let operators =
-        operators.map(|process| (process.record().name.as_str(), process.resident_memory()));
-    let registry = ("olm-registry", stage.registry.resident_memory());
-    for (name, bytes) in operators.chain([registry]) {
+    let of = |process: &Running| (process.record().name.clone(), process.resident_memory());
+    for (name, bytes) in stage.fixture.processes(of) {
+        let name = name.trim_end_matches("-demo");
         let bytes = bytes.with_context(|| format!("{name} does not run any more"))?;
         let mib = bytes as f64 / f64::from(1 << 20);
         timeline.event("memory", format!("{name:<16} {mib:.1} MiB resident"));
@@ -38,7 +37,7 @@ pub(super) fn memory(timeline: &Timeline, stage: &Stage) -> Result<()> {
 
 /// Says how to use what still runs.
 pub(super) fn how_to_go_on(timeline: &Timeline, stage: &Stage) {
-    let kubeconfig = stage.kubeconfig.display();
+    let kubeconfig = stage.fixture.kubeconfig.display();
     timeline.chapter("Cluster and operators keep running. Try:");
     let namespace = install::NAMESPACE;
     for line in [

@@ -3,15 +3,12 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, ensure};
-use k8s_openapi::api::core::v1::Namespace;
 use kube::api::{Api, PostParams};
 use kube::{Client, ResourceExt};
-use olm_testkit::builders;
 use olm_testkit::operators::OLM_NAMESPACE;
-use olm_testkit::wait;
+use olm_testkit::{builders, fixture, wait};
 use olm_types::api::{
-    CatalogSource, ClusterServiceVersion, CsvPhase, InstallPlan, InstallPlanPhase, OperatorGroup,
-    Step, StepStatus,
+    CatalogSource, ClusterServiceVersion, CsvPhase, InstallPlan, InstallPlanPhase, Step, StepStatus,
 };
 use tokio::time::Instant;
 
@@ -40,7 +37,7 @@ const NEEDED: &str = "kvstore.v1.0.0";
 pub(super) async fn catalog(timeline: &Timeline, stage: &Stage) -> Result<()> {
     timeline.chapter("A catalog");
     let catalogs: Api<CatalogSource> = Api::namespaced(stage.client.clone(), OLM_NAMESPACE);
-    let address = stage.registry.address();
+    let address = stage.fixture.address()?;
     let source = builders::catalog_source(OLM_NAMESPACE, CATALOG, &address);
     catalogs.create(&PostParams::default(), &source).await.context("cannot add the catalog")?;
     timeline.event("CatalogSource", format!("{CATALOG} created, served at {address}"));
@@ -53,7 +50,7 @@ pub(super) async fn catalog(timeline: &Timeline, stage: &Stage) -> Result<()> {
 pub(super) async fn operators(timeline: &Timeline, stage: &Stage) -> Result<()> {
     timeline.chapter(&format!("A Subscription to {PACKAGE}, channel {CHANNEL}"));
     let client = &stage.client;
-    prepare_namespace(client, NAMESPACE).await?;
+    fixture::namespace(client, NAMESPACE).await?;
     timeline.event("OperatorGroup", format!("namespace {NAMESPACE} is ready for operators"));
     let follower = phases::follow(*timeline, client, NAMESPACE).await?;
     let started = Instant::now();
@@ -71,22 +68,10 @@ pub(super) async fn operators(timeline: &Timeline, stage: &Stage) -> Result<()> 
     timeline.event("done", format!("{seconds:.1} s from Subscription to Succeeded"));
     print_steps(timeline, &plan)?;
     workloads::show(timeline, client, NAMESPACE).await?;
-    if stage.cluster.backend().simulates_pods() {
+    if stage.fixture.cluster().simulates_pods() {
         timeline.detail("Pods are simulated here (kwok): no container was started. API server,");
         timeline.detail("controllers, scheduler and both operators are the real ones.");
     }
-    Ok(())
-}
-
-/// Makes a namespace in which operators watch that namespace.
-pub(super) async fn prepare_namespace(client: &Client, name: &str) -> Result<()> {
-    let once = PostParams::default();
-    let namespaces: Api<Namespace> = Api::all(client.clone());
-    let namespace = builders::namespace(name);
-    namespaces.create(&once, &namespace).await.context("cannot create a namespace")?;
-    let groups: Api<OperatorGroup> = Api::namespaced(client.clone(), name);
-    let group = builders::operator_group(name, "group", &[name]);
-    groups.create(&once, &group).await.context("cannot create an OperatorGroup")?;
     Ok(())
 }
 

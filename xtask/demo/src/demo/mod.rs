@@ -48,15 +48,15 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let timeline = Timeline::start();
     let runtime = tokio::runtime::Runtime::new().context("cannot start the async runtime")?;
     runtime.block_on(async {
-        let mut stage = Stage::set(&timeline, arguments, &binaries).await?;
-        let played = play(&timeline, &mut stage).await;
+        let stage = Stage::set(&timeline, arguments, &binaries).await?;
+        let played = play(&timeline, &stage).await;
         // A dead operator explains a failure better than what was waited for.
-        let played = stage.check().and(played);
+        let played = stage.fixture.check().and(played);
         stage.leave(&timeline, arguments.keep).await.and(played)
     })
 }
 
-async fn play(timeline: &Timeline, stage: &mut Stage) -> Result<()> {
+async fn play(timeline: &Timeline, stage: &Stage) -> Result<()> {
     install::catalog(timeline, stage).await?;
     install::operators(timeline, stage).await?;
     update::followed(timeline, stage).await?;

@@ -2,10 +2,9 @@
 
 use anyhow::{Context, Result, ensure};
 use kube::api::Api;
-use olm_testkit::wait;
+use olm_testkit::{fixture, wait};
 use olm_types::api::{Subscription, SubscriptionCondition};
 
-use super::install;
 use super::stage::Stage;
 use super::subscription;
 use super::timeline::Timeline;
@@ -19,7 +18,7 @@ const CHANNEL: &str = "nightly";
 /// Subscribes to what no catalog has and prints the answer.
 pub(super) async fn show(timeline: &Timeline, stage: &Stage) -> Result<()> {
     timeline.chapter("A Subscription that cannot be fulfilled");
-    install::prepare_namespace(&stage.client, NAMESPACE).await?;
+    fixture::namespace(&stage.client, NAMESPACE).await?;
     subscription::subscribe(&stage.client, NAMESPACE, CHANNEL).await?;
     timeline
         .event("Subscription", format!("guestbook, channel {CHANNEL}, in namespace {NAMESPACE}"));

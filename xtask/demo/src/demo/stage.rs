@@ -5,12 +5,11 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, ensure};
 use kube::Client;
 use olm_testkit::builders::CatalogDir;
-use olm_testkit::cluster::{self, ClusterBackend, current::CurrentCluster, local::LocalCluster};
-use olm_testkit::deploy::{self, Options, With};
+use olm_testkit::cluster::{ClusterBackend, current::CurrentCluster, local::LocalCluster};
+use olm_testkit::deploy;
+use olm_testkit::fixture::Fixture;
 use olm_testkit::operators::Binaries;
-use olm_testkit::process::Running;
 use olm_testkit::progress::Progress;
-use olm_testkit::registry::Registry;
 use tempfile::TempDir;
 
 use super::Arguments;
@@ -25,40 +24,11 @@ pub(super) const CLUSTER: &str = "demo";
 /// The cluster with everything that runs for the demo.
 pub(super) struct Stage {
     pub client: Client,
-    pub cluster: Played,
-    pub kubeconfig: PathBuf,
-    /// Serves the catalog.
-    pub registry: Registry,
-    /// Both operators.
-    pub operators: Vec<Running>,
+    pub fixture: Fixture<dyn ClusterBackend>,
     /// Where catalogs and logs are.
     root: PathBuf,
     /// Removed at the end.
     _files: TempDir,
-}
-
-/// Which cluster is used.
-pub(super) enum Played {
-    Local(LocalCluster),
-    Current(CurrentCluster),
-}
-
-impl Played {
-    /// What all clusters have in common.
-    pub(super) fn backend(&self) -> &dyn ClusterBackend {
-        match self {
-            Self::Local(cluster) => cluster,
-            Self::Current(cluster) => cluster,
-        }
-    }
-
-    /// Lets a process end with the cluster, when that ends at all.
-    fn adopt(&self, process: &Running) -> Result<()> {
-        match self {
-            Self::Local(cluster) => cluster.adopt(process),
-            Self::Current(_) => Ok(()),
-        }
-    }
 }
 
 impl Stage {
@@ -69,55 +39,38 @@ impl Stage {
         binaries: &Path,
     ) -> Result<Self> {
         timeline.chapter("Starting Kubernetes and the operators");
-        let cluster = choose(timeline, arguments)?;
-        // What an earlier `--keep` left would be in the way.
-        cluster.backend().down().await?;
-        cluster.backend().up().await?;
-        let kubeconfig = cluster.backend().kubeconfig().await?;
-        let client = cluster::client(&kubeconfig).await?;
-        deploy::apply(&client, &Options::default(), With::Definitions).await?;
-        let kinds = deploy::definitions()?.len();
-        timeline.event("deploy", format!("{kinds} kinds of OLM are served"));
         let files = tempfile::tempdir().context("cannot create a directory")?;
-        let root = match &cluster {
-            // What stays must not lie in a temporary folder.
-            Played::Local(cluster) if arguments.keep => cluster.scratch(),
-            _ => files.path().to_owned(),
-        };
+        let (cluster, root) = choose(timeline, arguments, files.path())?;
+        // What an earlier `--keep` left would be in the way.
+        cluster.down().await?;
         let binaries = Binaries::in_dir(binaries, &root);
         let binaries = if arguments.keep { binaries.kept() } else { binaries };
-        let mut registry = Registry::start(&binaries, "demo", catalog(&root, Edition::First)?)?;
-        let olm = binaries.olm_operator(&kubeconfig).await?;
-        let operators = vec![olm, binaries.catalog_operator(&kubeconfig).await?];
-        registry.server().into_iter().try_for_each(|server| cluster.adopt(server))?;
-        operators.iter().try_for_each(|operator| cluster.adopt(operator))?;
+        let fixture = Fixture::on(cluster, binaries).await?;
+        fixture.define().await?;
+        let kinds = deploy::definitions()?.len();
+        timeline.event("deploy", format!("{kinds} kinds of OLM are served"));
+        fixture.serve("demo", catalog(&root, Edition::First)?)?;
+        fixture.start_operators().await?;
+        fixture.adopt()?;
         timeline.event("operators", "olm-operator, catalog-operator and olm-registry run");
-        Ok(Self { client, cluster, kubeconfig, registry, operators, root, _files: files })
+        Ok(Self { client: fixture.client.clone(), fixture, root, _files: files })
     }
 
     /// Serves another edition of the catalog at the same address.
-    pub(super) fn publish(&mut self, edition: Edition) -> Result<()> {
-        self.registry.publish(catalog(&self.root, edition)?)?;
-        self.registry.server().into_iter().try_for_each(|server| self.cluster.adopt(server))
-    }
-
-    /// Fails when one of the processes has ended.
-    pub(super) fn check(&mut self) -> Result<()> {
-        let registry = self.registry.server().into_iter();
-        self.operators.iter_mut().chain(registry).try_for_each(Running::check)
+    pub(super) fn publish(&self, edition: Edition) -> Result<()> {
+        self.fixture.publish(catalog(&self.root, edition)?)?;
+        self.fixture.adopt()
     }
 
     /// Ends everything, or says how to go on.
-    pub(super) async fn leave(mut self, timeline: &Timeline, keep: bool) -> Result<()> {
+    pub(super) async fn leave(self, timeline: &Timeline, keep: bool) -> Result<()> {
         if keep {
             closing::how_to_go_on(timeline, &self);
             return Ok(());
         }
         timeline.chapter("Cleaning up");
-        closing::remove_objects(&self.client, self.cluster.backend()).await?;
-        self.operators.drain(..).for_each(Running::stop);
-        self.registry.die();
-        self.cluster.backend().down().await?;
+        closing::remove_objects(&self.client, self.fixture.cluster()).await?;
+        self.fixture.end().await?;
         timeline.event("cluster", "everything that was started has ended");
         Ok(())
     }
@@ -130,17 +83,27 @@ fn catalog(root: &Path, edition: Edition) -> Result<CatalogDir> {
     Ok(CatalogDir::existing(folder))
 }
 
-fn choose(timeline: &Timeline, arguments: &Arguments) -> Result<Played> {
+/// The cluster, and the folder for catalogs and logs.
+fn choose(
+    timeline: &Timeline,
+    arguments: &Arguments,
+    files: &Path,
+) -> Result<(Box<dyn ClusterBackend>, PathBuf)> {
     let clock = *timeline;
     let progress = Progress::new(move |line| clock.event("cluster", line));
-    match arguments.cluster {
+    Ok(match arguments.cluster {
         Backend::Current => {
             ensure!(!arguments.keep, "--keep needs the local cluster: its files hold the catalog");
-            Ok(Played::Current(CurrentCluster))
+            (Box::new(CurrentCluster), files.to_owned())
         }
         Backend::Local if arguments.keep => {
-            Ok(Played::Local(LocalCluster::kept(CLUSTER, progress)?))
+            let cluster = LocalCluster::kept(CLUSTER, progress)?;
+            // What stays must not lie in a temporary folder.
+            let root = cluster.scratch();
+            (Box::new(cluster), root)
         }
-        Backend::Local => Ok(Played::Local(LocalCluster::for_this_command(CLUSTER, progress)?)),
-    }
+        Backend::Local => {
+            (Box::new(LocalCluster::for_this_command(CLUSTER, progress)?), files.to_owned())
+        }
+    })
 }

@@ -36,12 +36,12 @@ impl Timeline {
         lines.for_each(|line| println!("{:INDENT$}{line}", ""));
     }
 
-    /// An event in one line, shortened if need be: for messages that everybody knows.
+    /// An event in one line, shortened if need be: for well-known messages.
     pub(crate) fn short_event(&self, subject: &str, text: &str) {
-        let room = WIDTH - INDENT;
-        let text = match text.char_indices().nth(room) {
+        let width = WIDTH - INDENT;
+        let text = match text.char_indices().nth(width) {
             None => text.to_owned(),
-            Some(_) => text.chars().take(room - 1).chain(['…']).collect(),
+            Some(_) => text.chars().take(width - 1).chain(['…']).collect(),
         };
         self.event(subject, text);
     }

@@ -15,18 +15,18 @@ use crate::demo_catalog::Edition;
 const WAY: [&str; 3] = ["guestbook.v1.0.0", "guestbook.v1.1.0", "guestbook.v1.2.0"];
 
 /// Publishes them and follows.
-pub(super) async fn followed(timeline: &Timeline, stage: &mut Stage) -> Result<()> {
+pub(super) async fn followed(timeline: &Timeline, stage: &Stage) -> Result<()> {
     timeline.chapter("The catalog brings newer versions, approval is Automatic");
-    let client = stage.client.clone();
-    guestbooks::open(timeline, &client, "v1alpha1").await?;
-    let follower = phases::follow(*timeline, &client, NAMESPACE).await?;
+    let client = &stage.client;
+    guestbooks::open(timeline, client, "v1alpha1").await?;
+    let follower = phases::follow(*timeline, client, NAMESPACE).await?;
     let started = Instant::now();
     stage.publish(Edition::Update)?;
     timeline.event("catalog", "serves guestbook 1.1.0 and 1.2.0 in channel stable, too");
     let [.., newest] = WAY;
-    subscription::at_latest(&client, newest).await?;
+    subscription::at_latest(client, newest).await?;
     follower.until_replaced(&WAY).await?;
     let seconds = started.elapsed().as_secs_f32();
     timeline.event("done", format!("{seconds:.1} s for both upgrades"));
-    guestbooks::read(timeline, &client, "v1").await
+    guestbooks::read(timeline, client, "v1").await
 }

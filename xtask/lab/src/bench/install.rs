@@ -4,30 +4,25 @@ use std::time::Duration;
 
 use anyhow::Result;
 use olm_testkit::builders::Package;
-use olm_testkit::cluster::local::LocalCluster;
-use olm_testkit::operators::Binaries;
+use olm_testkit::fixture::{self, Fixture};
 use tokio::time::Instant;
 
-use super::stage::{Stage, bundle, name};
+use super::versions::{CATALOG, begin, bundle, memory, name, succeeded};
 
 /// Installs packages one after the other.
-pub(super) async fn measure(
-    cluster: &LocalCluster,
-    binaries: &Binaries,
-    count: usize,
-) -> Result<Vec<Duration>> {
+pub(super) async fn measure(fixture: &Fixture, count: usize) -> Result<Vec<Duration>> {
     let package = |number| Package::single(&name(number), bundle(number, "1.0.0"));
     let packages: Vec<Package> = (0..count).map(package).collect();
-    let mut stage = Stage::set(cluster, binaries, &packages).await?;
+    begin(fixture, &packages).await?;
     let mut times = Vec::new();
     for number in 0..count {
         let name = name(number);
-        stage.namespace(&name).await?;
+        fixture::namespace(&fixture.client, &name).await?;
         let started = Instant::now();
-        stage.subscribe(&name).await?;
-        stage.succeeded(&name, "1.0.0").await?;
+        fixture::subscribe(&fixture.client, &name, &name, CATALOG).await?;
+        succeeded(fixture, &name, "1.0.0").await?;
         times.push(started.elapsed());
     }
-    stage.strike();
+    memory(fixture);
     Ok(times)
 }

@@ -3,15 +3,14 @@
 //! Each folder is served as a catalog. The operator is started twice, without and with the API, and
 //! asked through the API server, as kubectl asks. What the API adds to its memory has a limit.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use kube::Client;
 use kube::api::{Api, PostParams};
-use olm_testkit::cluster::{self, ClusterBackend, local::LocalCluster};
-use olm_testkit::deploy::{self, Options, With};
-use olm_testkit::operators::{Admin, Binaries, OLM_NAMESPACE, Operator, Special};
+use olm_testkit::fixture::Fixture;
+use olm_testkit::operators::{Admin, OLM_NAMESPACE, Operator, Special};
 use olm_testkit::process::Running;
 use olm_testkit::{builders, packages, wait};
 use olm_types::api::CatalogSource;
@@ -40,29 +39,22 @@ const REST: Duration = Duration::from_secs(20);
 const LOOK: Duration = Duration::from_millis(200);
 
 /// Serves the catalogs, and measures.
-pub(super) async fn run(
-    cluster: &LocalCluster,
-    binaries: &Binaries,
-    folders: &[PathBuf],
-) -> Result<Table> {
+pub(super) async fn run(fixture: &Fixture, folders: &[PathBuf]) -> Result<Table> {
     ensure!(!folders.is_empty(), "name the folders of catalogs");
-    let kubeconfig = cluster.kubeconfig().await?;
-    let client = cluster::client(&kubeconfig).await?;
-    deploy::apply(&client, &Options::default(), With::Definitions).await?;
-    let _registries = serve(&client, binaries, folders).await?;
-    let (operator, _, without) =
-        started(binaries, &kubeconfig, "without", "", "catalogs", folders.len()).await?;
+    let client = &fixture.client;
+    let _registries = serve(fixture, folders).await?;
+    let (operator, _, without) = started(fixture, "without", "", "catalogs", folders.len()).await?;
     operator.stop();
-    packages::announce(&client).await?;
-    let address = packages::address(&client).await?.to_string();
+    packages::announce(client).await?;
+    let address = packages::address(client).await?.to_string();
     let (operator, state, with) =
-        started(binaries, &kubeconfig, "with", &address, "packages", folders.len()).await?;
-    packages::until_available(&client).await?;
+        started(fixture, "with", &address, "packages", folders.len()).await?;
+    packages::until_available(client).await?;
     let mut table = Table::default();
     held(&state, &mut table);
     table.free("memory of the operator", format!("{with:.1} MB"));
     table.bounded("added by the packages API", with - without, ADDED, "MB");
-    requests(&client, &mut table).await?;
+    requests(client, &mut table).await?;
     table.free("memory after these requests", format!("{:.1} MB", megabytes(&operator)));
     operator.stop();
     Ok(table)
@@ -86,12 +78,12 @@ async fn requests(client: &Client, table: &mut Table) -> Result<()> {
 }
 
 /// Each folder as a CatalogSource; the servers run until they are dropped.
-async fn serve(client: &Client, binaries: &Binaries, folders: &[PathBuf]) -> Result<Vec<Running>> {
-    let catalogs: Api<CatalogSource> = Api::namespaced(client.clone(), OLM_NAMESPACE);
+async fn serve(fixture: &Fixture, folders: &[PathBuf]) -> Result<Vec<Running>> {
+    let catalogs: Api<CatalogSource> = Api::namespaced(fixture.client.clone(), OLM_NAMESPACE);
     let mut registries = Vec::new();
     for (number, folder) in folders.iter().enumerate() {
         let name = format!("bench-{number}");
-        let (running, address) = binaries.registry(&name, folder)?;
+        let (running, address) = fixture.binaries.registry(&name, folder)?;
         registries.push(running);
         let source = builders::catalog_source(OLM_NAMESPACE, &name, &address);
         let made = catalogs.create(&PostParams::default(), &source).await;
@@ -103,8 +95,7 @@ async fn serve(client: &Client, binaries: &Binaries, folders: &[PathBuf]) -> Res
 /// Starts the operator and waits until `part` of its state knows so many catalogs; also gives the
 /// state and its memory in MB.
 async fn started(
-    binaries: &Binaries,
-    kubeconfig: &Path,
+    fixture: &Fixture,
     log: &str,
     address: &str,
     part: &str,
@@ -112,6 +103,7 @@ async fn started(
 ) -> Result<(Running, Value, f64)> {
     let args = vec!["--packages-address".to_owned(), address.to_owned()];
     let special = Special { log: log.to_owned(), args, ..Special::default() };
+    let (binaries, kubeconfig) = (&fixture.binaries, &fixture.kubeconfig);
     let (mut running, admin) = binaries.operator(Operator::Catalog, kubeconfig, special).await?;
     admin.until_ready().await?;
     let deadline = Instant::now() + wait::PATIENCE * 4;

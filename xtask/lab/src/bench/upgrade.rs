@@ -5,38 +5,38 @@
 use std::time::Duration;
 
 use anyhow::Result;
-use olm_testkit::builders::Package;
-use olm_testkit::cluster::local::LocalCluster;
-use olm_testkit::operators::Binaries;
+use kube::api::Api;
+use olm_testkit::builders::{CatalogDir, Package};
+use olm_testkit::fixture::{self, Fixture};
+use olm_testkit::wait;
+use olm_types::api::ClusterServiceVersion;
 use tokio::time::Instant;
 
-use super::stage::{Stage, bundle, name};
+use super::versions::{CATALOG, begin, bundle, memory, name, succeeded};
 
 const OLD: &str = "1.0.0";
 const NEW: &str = "1.1.0";
 
 /// Installs all packages, then upgrades one after the other.
-pub(super) async fn measure(
-    cluster: &LocalCluster,
-    binaries: &Binaries,
-    count: usize,
-) -> Result<Vec<Duration>> {
-    let mut stage = Stage::set(cluster, binaries, &catalog(count, 0)).await?;
+pub(super) async fn measure(fixture: &Fixture, count: usize) -> Result<Vec<Duration>> {
+    begin(fixture, &catalog(count, 0)).await?;
     for number in 0..count {
-        stage.namespace(&name(number)).await?;
-        stage.subscribe(&name(number)).await?;
-        stage.succeeded(&name(number), OLD).await?;
+        let name = name(number);
+        fixture::namespace(&fixture.client, &name).await?;
+        fixture::subscribe(&fixture.client, &name, &name, CATALOG).await?;
+        succeeded(fixture, &name, OLD).await?;
     }
     let mut times = Vec::new();
     for number in 0..count {
         let (name, newer) = (name(number), catalog(count, number + 1));
         let started = Instant::now();
-        stage.publish(&newer)?;
-        stage.succeeded(&name, NEW).await?;
+        fixture.publish(CatalogDir::of(&newer)?)?;
+        succeeded(fixture, &name, NEW).await?;
         times.push(started.elapsed());
-        stage.gone(&name, OLD).await?;
+        let csvs: Api<ClusterServiceVersion> = Api::namespaced(fixture.client.clone(), &name);
+        wait::until_gone(&csvs, &format!("{name}.v{OLD}")).await?;
     }
-    stage.strike();
+    memory(fixture);
     Ok(times)
 }
 

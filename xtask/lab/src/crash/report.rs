@@ -51,14 +51,14 @@ pub(super) struct Tally {
     points: usize,
     converged: usize,
     /// Scenarios in which operators and audit log do not agree, or an end state is not one.
-    doubtful: usize,
+    unequal: usize,
 }
 
 impl Tally {
     pub(super) fn of(undisturbed: &Undisturbed) -> Self {
         let agreed = undisturbed.effects.len() == undisturbed.audited.len();
         let quiet = undisturbed.again.is_empty();
-        Self { doubtful: usize::from(!agreed || !quiet), ..Self::default() }
+        Self { unequal: usize::from(!agreed || !quiet), ..Self::default() }
     }
 
     pub(super) fn count(&mut self, verdict: &Verdict) {
@@ -69,11 +69,11 @@ impl Tally {
     pub(super) fn add(&mut self, other: Self) {
         self.points += other.points;
         self.converged += other.converged;
-        self.doubtful += other.doubtful;
+        self.unequal += other.unequal;
     }
 
     pub(super) fn is_good(&self) -> bool {
-        self.points == self.converged && self.doubtful == 0
+        self.points == self.converged && self.unequal == 0
     }
 }
 

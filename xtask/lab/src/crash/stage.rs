@@ -10,9 +10,8 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference}
 use kube::Client;
 use kube::api::{Api, PostParams};
 use olm_testkit::audit::{AuditLog, Write};
-use olm_testkit::cluster::{self, ClusterBackend, local::LocalCluster};
-use olm_testkit::deploy::{self, Options, With};
-use olm_testkit::operators::{Binaries, Operator};
+use olm_testkit::fixture::{Fixture, Places};
+use olm_testkit::operators::Operator;
 use olm_testkit::progress::Progress;
 use olm_testkit::{builders, wait};
 
@@ -28,7 +27,7 @@ pub(super) struct Stage {
     pub client: Client,
     pub starter: Starter,
     pub baseline: Baseline,
-    cluster: LocalCluster,
+    fixture: Fixture,
     audit: AuditLog,
 }
 
@@ -36,8 +35,7 @@ pub(super) struct Stage {
 pub(super) async fn start(count: usize, binaries: &Path, logs: &Path) -> Result<Vec<Stage>> {
     let stages = (1..=count).map(|number| async move {
         let logs = logs.join(format!("cluster-{number}"));
-        std::fs::create_dir_all(&logs).context("cannot create a folder for logs")?;
-        Stage::set(number, Binaries::in_dir(binaries, &logs)).await
+        Stage::set(number, &Places::of(binaries, Some(&logs))).await
     });
     try_join_all(stages).await
 }
@@ -45,19 +43,16 @@ pub(super) async fn start(count: usize, binaries: &Path, logs: &Path) -> Result<
 /// Ends clusters.
 pub(super) async fn stop(stages: Vec<Stage>) -> Result<()> {
     for stage in stages {
-        stage.cluster.down().await?;
+        stage.fixture.end().await?;
     }
     Ok(())
 }
 
 impl Stage {
-    async fn set(number: usize, binaries: Binaries) -> Result<Self> {
-        let cluster =
-            LocalCluster::for_this_command(&format!("crash-{number}"), Progress::to_stderr())?;
-        cluster.up().await?;
-        let kubeconfig = cluster.kubeconfig().await?;
-        let client = cluster::client(&kubeconfig).await?;
-        deploy::apply(&client, &Options::default(), With::Definitions).await?;
+    async fn set(number: usize, places: &Places) -> Result<Self> {
+        let purpose = format!("crash-{number}");
+        let fixture = Fixture::start(&purpose, places, Progress::to_stderr()).await?;
+        let client = fixture.client.clone();
         let namespaces: Api<Namespace> = Api::all(client.clone());
         let namespace = builders::namespace(NAMESPACE);
         namespaces
@@ -65,14 +60,15 @@ impl Stage {
             .await
             .context("cannot create the namespace")?;
         until_garbage_is_collected(&client).await?;
-        let starter = Starter { binaries, kubeconfig };
-        let mut audit = AuditLog::new(cluster.audit_log());
+        let binaries = fixture.binaries.clone();
+        let starter = Starter { binaries, kubeconfig: fixture.kubeconfig.clone() };
+        let mut audit = fixture.audit();
         // What operators write once in an empty cluster belongs to no scenario.
         let pair = starter.start(None).await?;
         audit.until_quiet(&Operator::NAMES, Duration::from_secs(3), PATIENCE).await?;
         pair.stop();
         let baseline = Baseline::record(&client).await?;
-        Ok(Self { client, starter, baseline, cluster, audit })
+        Ok(Self { client, starter, baseline, fixture, audit })
     }
 
     /// Writes so far do not count.

@@ -8,7 +8,7 @@ use std::path::Path;
 use xtask::workspace;
 
 /// Where each condition type and reason is spelled.
-const SPELLED: [&str; 2] = ["olm-types/src/conditions.rs", "olm-types/src/reasons"];
+const SPELLED: [&str; 2] = ["olm-types/src/conditions.rs", "olm-types/src/reasons.rs"];
 
 /// Types of Kubernetes' own conditions are read, not set.
 const NOT_OURS: &str = "pub mod kubernetes";

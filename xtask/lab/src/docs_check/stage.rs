@@ -8,9 +8,8 @@ use std::sync::Mutex;
 
 use anyhow::{Context, Result};
 use olm_testkit::cluster::tools::kubectl;
-use olm_testkit::cluster::{ClusterBackend, local::LocalCluster};
-use olm_testkit::e2e::Stage as _;
-use olm_testkit::e2e::stage::local::{Local, Places};
+use olm_testkit::e2e::stage::local::Local;
+use olm_testkit::fixture::{Fixture, Places};
 use olm_testkit::process::{Launch, Lifetime, Running};
 use olm_testkit::progress::Progress;
 use tempfile::TempDir;
@@ -38,24 +37,29 @@ pub(super) struct Stage {
 /// With OLM in it, or without.
 enum Played {
     WithOlm(Local),
-    Empty(LocalCluster),
+    Empty(Fixture),
+}
+
+impl Played {
+    fn fixture(&self) -> &Fixture {
+        match self {
+            Self::WithOlm(local) => local,
+            Self::Empty(fixture) => fixture,
+        }
+    }
 }
 
 impl Stage {
     /// Starts the cluster.
     pub(super) async fn set(binaries: &Path, is_empty: bool) -> Result<Self> {
         let silent = Progress::new(|_| {});
-        let (cluster, kubeconfig) = if is_empty {
-            let cluster = LocalCluster::for_this_command("docs", silent)?;
-            cluster.up().await?;
-            let kubeconfig = cluster.kubeconfig().await?;
-            (Played::Empty(cluster), kubeconfig)
+        let places = Places::of(binaries, None);
+        let cluster = if is_empty {
+            Played::Empty(Fixture::empty("docs", &places, silent).await?)
         } else {
-            let places = Places { binaries: Some(binaries.to_owned()), logs: None };
-            let local = Local::start("docs", &places, silent).await?;
-            let kubeconfig = local.kubeconfig().await?;
-            (Played::WithOlm(local), kubeconfig)
+            Played::WithOlm(Local::start("docs", &places, silent).await?)
         };
+        let kubeconfig = cluster.fixture().kubeconfig.clone();
         let folder = tempfile::tempdir().context("cannot create a directory")?;
         furnish(folder.path(), binaries)?;
         Ok(Self { cluster, folder, kubeconfig, beside: Mutex::default() })
@@ -112,10 +116,7 @@ impl Stage {
 
     /// Ends the cluster.
     pub(super) async fn strike(self) -> Result<()> {
-        match self.cluster {
-            Played::WithOlm(local) => local.end().await,
-            Played::Empty(cluster) => cluster.down().await,
-        }
+        self.cluster.fixture().end().await
     }
 }
 

@@ -4,13 +4,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Result, ensure};
+use olm_rig::RealCluster;
 use olm_testkit::cluster::ClusterBackend;
 use olm_testkit::cluster::current::CurrentCluster;
 use olm_testkit::cluster::kind::KindCluster;
-use olm_testkit::cluster::real::RealCluster;
 use olm_testkit::e2e::Stage;
 use olm_testkit::e2e::figures::Figure;
-use olm_testkit::e2e::stage::local::{Local, Places};
+use olm_testkit::e2e::stage::local::Local;
+use olm_testkit::fixture::Places;
 use olm_testkit::progress::Progress;
 
 use super::images::{self, Sources};
@@ -85,7 +86,7 @@ async fn local(arguments: &Arguments, report: &Path) -> Result<Running> {
         Some(dir) => dir.clone(),
         None => programs(false)?,
     };
-    let places = Places { binaries: Some(binaries), logs: Some(report.join("logs")) };
+    let places = Places::of(&binaries, Some(&report.join("logs")));
     let local = Arc::new(Local::start("e2e", &places, Progress::to_stderr()).await?);
     let stage = Arc::clone(&local) as Arc<dyn Stage>;
     Ok(Running { stage, start: Vec::new(), cluster: Began::Local(local) })

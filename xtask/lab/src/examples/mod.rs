@@ -1,6 +1,6 @@
-//! `cargo xtask examples`: the programs of `examples/`, built and tested as anybody's would be.
+//! `cargo xtask examples`: the programs of `examples/`, built and tested as those of any user.
 //!
-//! They are outside the workspace and see only what the crates offer to everybody. Their versions are
+//! They are outside the workspace and see only what the crates export. Their versions are
 //! those of the workspace's lock file, and what is built goes to its target folder. At last one of
 //! them, an OLM with two rules more, is played on a real API server.
 

@@ -5,17 +5,14 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
-use k8s_openapi::api::core::v1::Namespace;
-use kube::Client;
-use kube::api::{Api, Patch, PatchParams, PostParams};
-use olm_testkit::builders::{self, Bundle, CatalogDir, Package, csv};
-use olm_testkit::operators::{OLM_NAMESPACE, Operator};
+use kube::api::{Api, Patch, PatchParams};
+use olm_testkit::builders::{Bundle, CatalogDir, Package, csv};
+use olm_testkit::fixture::{self, Fixture, Places};
+use olm_testkit::operators::Operator;
 use olm_testkit::progress::Progress;
 use olm_testkit::wait;
-use olm_types::api::{ClusterServiceVersion, CsvPhase, OperatorGroup, Subscription};
+use olm_types::api::{ClusterServiceVersion, CsvPhase};
 use serde_json::json;
-
-use crate::stage::Stage;
 
 const NAMESPACE: &str = "house";
 const CATALOG: &str = "devices";
@@ -28,11 +25,13 @@ pub(super) async fn house(program: &Path, registries: &Path) -> Result<()> {
     disguise(program, folder.path())?;
     symlink(registries.join(REGISTRY), folder.path().join(REGISTRY))
         .context("cannot name the registry")?;
-    let mut stage = Stage::set("examples", Progress::new(|_| {}), folder.path(), None).await?;
-    let played = story(&mut stage).await;
+    let (places, silent) = (Places::of(folder.path(), None), Progress::new(|_| {}));
+    let fixture = Fixture::start("examples", &places, silent).await?;
+    fixture.start_operators().await?;
+    let played = story(&fixture).await;
     // A dead operator explains a failure better than what was waited for.
-    let played = stage.check().and(played);
-    stage.strike().await.and(played)
+    let played = fixture.check().and(played);
+    fixture.end().await.and(played)
 }
 
 /// Puts the program where the operators are looked for, each with its role.
@@ -47,12 +46,13 @@ fn disguise(program: &Path, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-async fn story(stage: &mut Stage) -> Result<()> {
-    let catalog = CatalogDir::of(&devices())?;
-    stage.serve(CATALOG, catalog.path()).await?;
-    subscribe(&stage.client).await?;
+async fn story(fixture: &Fixture) -> Result<()> {
+    let address = fixture.serve(CATALOG, CatalogDir::of(&devices())?)?;
+    fixture.add_catalog(CATALOG, &address).await?;
+    fixture::namespace(&fixture.client, NAMESPACE).await?;
+    fixture::subscribe(&fixture.client, NAMESPACE, "camera", CATALOG).await?;
 
-    let csvs: Api<ClusterServiceVersion> = Api::namespaced(stage.client.clone(), NAMESPACE);
+    let csvs: Api<ClusterServiceVersion> = Api::namespaced(fixture.client.clone(), NAMESPACE);
     wait::until(&csvs, "driver.v1.0.0", "succeed", has_succeeded).await?;
     println!("house-olm: camera brought driver along, which is built for its architecture");
     let other = csvs.get_opt("driver-intel.v1.0.0").await.context("cannot look for a CSV")?;
@@ -74,19 +74,6 @@ async fn story(stage: &mut Stage) -> Result<()> {
 
 fn has_succeeded(csv: &ClusterServiceVersion) -> bool {
     csv.status.as_ref().is_some_and(|status| status.phase == CsvPhase::Succeeded)
-}
-
-async fn subscribe(client: &Client) -> Result<()> {
-    let once = PostParams::default();
-    let namespaces: Api<Namespace> = Api::all(client.clone());
-    namespaces.create(&once, &builders::namespace(NAMESPACE)).await?;
-    let groups: Api<OperatorGroup> = Api::namespaced(client.clone(), NAMESPACE);
-    groups.create(&once, &builders::operator_group(NAMESPACE, "house", &[NAMESPACE])).await?;
-    let subscriptions: Api<Subscription> = Api::namespaced(client.clone(), NAMESPACE);
-    let mut camera = builders::subscription(NAMESPACE, "camera", "stable", CATALOG);
-    camera.spec.source_namespace = OLM_NAMESPACE.to_owned();
-    subscriptions.create(&once, &camera).await.context("cannot subscribe")?;
-    Ok(())
 }
 
 /// A camera that asks for arm64, and two drivers. Only the drivers were reviewed.

@@ -20,7 +20,7 @@ const GROUP: &str = "root:x:0:\n";
 /// Files before DNS, so that `hostAliases` of a pod work.
 const NSSWITCH: &str = "hosts: files dns\n";
 
-/// The certificates' place on Debian; the variable leads everybody there.
+/// The certificates' place on Debian; the variable points every program there.
 const CERTIFICATES: &str = "/etc/ssl/certs/ca-certificates.crt";
 
 /// Puts the image together: one layer that rarely changes, and one for the programs.

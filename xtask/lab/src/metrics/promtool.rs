@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
-use olm_testkit::debian;
+use olm_rig::debian;
 use olm_testkit::progress::Progress;
 use serde_json::Value;
 

@@ -1,4 +1,7 @@
 //! The Helm chart as one archive, as `helm package` names it; the same bytes for the same chart.
+//!
+//! Not `helm package` itself: it writes the time of day into the archive, so that no two are the same, and
+//! a release would need a Go toolchain. The scenario `deploy::helm_says_the_same` plays the real helm.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};

@@ -2,6 +2,9 @@
 //!
 //! Taken from what cargo would compile for the image, so that it lists neither tests nor tools. The
 //! same lock file gives the same bytes.
+//!
+//! Not cargo-cyclonedx: it describes each member of the workspace in a document of its own, with a random
+//! serial number; an image has several of them, and needs one document.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

@@ -78,7 +78,7 @@ fn resolve(case: &Case, resolver: &Resolver, policy: Policy) -> Result<Answered,
     let universe = case.universe()?;
     let request = case.request(&universe)?;
     let start = Instant::now();
-    let answer = resolver.answer(&request, policy);
+    let answer = resolver.outcome(&request, policy);
     Ok((answer.into_resolution(), u64::try_from(start.elapsed().as_micros()).unwrap_or(u64::MAX)))
 }
 

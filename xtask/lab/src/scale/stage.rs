@@ -2,19 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
-use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use kube::Client;
-use olm_testkit::audit::AuditLog;
 use olm_testkit::builders::CatalogDir;
 use olm_testkit::cluster::current::CurrentCluster;
-use olm_testkit::cluster::{self, ClusterBackend, local::LocalCluster};
-use olm_testkit::deploy::{self, Options, With};
-use olm_testkit::operators::{Admin, Binaries, Operator, Special};
-use olm_testkit::process::Running;
+use olm_testkit::cluster::{self, ClusterBackend};
+use olm_testkit::fixture::{Fixture, Places};
+use olm_testkit::operators::{Admin, Operator, Special};
 use olm_testkit::progress::Progress;
 use olm_testkit::registry::Registry;
 use tokio::time::Instant;
@@ -46,21 +43,13 @@ impl FromStr for Endpoint {
 /// A cluster in which the operators under test run.
 pub(super) struct Stage {
     pub client: Client,
-    operators: BTreeMap<Operator, Subject>,
+    operators: BTreeMap<Operator, Admin>,
     own: Option<Own>,
-}
-
-/// One of the operators.
-struct Subject {
-    /// The process, when it is ours.
-    process: Option<Running>,
-    admin: Admin,
 }
 
 /// A cluster that is ours.
 struct Own {
-    cluster: LocalCluster,
-    binaries: Binaries,
+    fixture: Fixture,
     /// How often operators were started; logs are named after it.
     starts: usize,
 }
@@ -80,15 +69,10 @@ impl Stage {
             Some(dir) => dir.clone(),
             None => programs(true)?,
         };
-        let cluster = LocalCluster::for_this_command("scale", Progress::to_stderr())?;
-        cluster.up().await?;
-        let client = cluster::client(&cluster.kubeconfig().await?).await?;
-        deploy::apply(&client, &Options::default(), With::Definitions).await?;
-        let logs = arguments.logs.clone().unwrap_or_else(|| cluster.scratch());
-        std::fs::create_dir_all(&logs)
-            .with_context(|| format!("cannot create {}", logs.display()))?;
-        let binaries = Binaries::in_dir(&dir, &logs);
-        let own = Own { cluster, binaries, starts: 0 };
+        let places = Places::of(&dir, arguments.logs.as_deref());
+        let fixture = Fixture::start("scale", &places, Progress::to_stderr()).await?;
+        let client = fixture.client.clone();
+        let own = Own { fixture, starts: 0 };
         let mut stage = Self { client, operators: BTreeMap::new(), own: Some(own) };
         for operator in operators {
             stage.start(*operator).await?;
@@ -107,26 +91,25 @@ impl Stage {
             };
             let admin = Admin::at(given.address);
             admin.metrics().await.with_context(|| format!("cannot reach {operator}"))?;
-            found.insert(*operator, Subject { process: None, admin });
+            found.insert(*operator, admin);
         }
         Ok(Self { client, operators: found, own: None })
     }
 
     /// Resident memory of an operator in bytes.
     pub(super) async fn memory(&self, operator: Operator) -> Result<f64> {
-        let subject = self.subject(operator)?;
-        match &subject.process {
-            Some(process) => {
-                let bytes = process.resident_memory().context("the process has ended")?;
-                Ok(f64::from(u32::try_from(bytes / 1024)?) * 1024.0)
-            }
-            None => resident(&subject.admin.metrics().await?),
-        }
+        let Some(own) = &self.own else { return resident(&self.metrics(operator).await?) };
+        let bytes = own.fixture.operator(operator, |started| started.running.resident_memory())?;
+        let bytes = bytes.context("the process has ended")?;
+        Ok(f64::from(u32::try_from(bytes / 1024)?) * 1024.0)
     }
 
     /// Serves a catalog to the operators, where they are ours.
     pub(super) fn serve(&self, name: &str, catalog: CatalogDir) -> Result<Option<Registry>> {
-        self.own.as_ref().map(|own| Registry::start(&own.binaries, name, catalog)).transpose()
+        self.own
+            .as_ref()
+            .map(|own| Registry::start(&own.fixture.binaries, name, catalog))
+            .transpose()
     }
 
     /// How many requests an operator has made since its start, as it counts them itself.
@@ -136,7 +119,7 @@ impl Stage {
 
     /// What an operator measures, in text form.
     pub(super) async fn metrics(&self, operator: Operator) -> Result<String> {
-        self.subject(operator)?.admin.metrics().await
+        self.admin(operator)?.metrics().await
     }
 
     /// Counts requests of the operators from now on.
@@ -144,14 +127,11 @@ impl Stage {
         let mut requests = match &self.own {
             Some(own) => {
                 let operators: Vec<Operator> = self.operators.keys().copied().collect();
-                let mut log = AuditLog::new(own.cluster.audit_log());
+                let mut log = own.fixture.audit();
                 log.skip()?;
                 Requests::audited(log, &operators)
             }
-            None => {
-                let endpoints = self.operators.values().map(|subject| subject.admin);
-                Requests::counted(endpoints.collect())
-            }
+            None => Requests::counted(self.operators.values().copied().collect()),
         };
         requests.writes().await?;
         Ok(requests)
@@ -160,28 +140,22 @@ impl Stage {
     /// Kills an operator and starts it again; how long it took to be ready. None when the process
     /// belongs to another process.
     pub(super) async fn restart(&mut self, operator: Operator) -> Result<Option<Duration>> {
-        if self.own.is_none() {
-            return Ok(None);
-        }
-        let old = self.operators.remove(&operator).and_then(|subject| subject.process);
-        old.into_iter().for_each(|mut process| process.kill());
+        let Some(own) = &self.own else { return Ok(None) };
+        own.fixture.take_operator(operator)?.kill();
         let started = Instant::now();
         self.start(operator).await?;
         Ok(Some(started.elapsed()))
     }
 
     /// Fails when one of our operators has ended.
-    pub(super) fn check(&mut self) -> Result<()> {
-        let mut processes = self.operators.values_mut().filter_map(|one| one.process.as_mut());
-        processes.try_for_each(Running::check)
+    pub(super) fn check(&self) -> Result<()> {
+        self.own.as_ref().map_or(Ok(()), |own| own.fixture.check())
     }
 
     /// Ends what was started.
     pub(super) async fn strike(self) -> Result<()> {
-        let processes = self.operators.into_values().filter_map(|subject| subject.process);
-        processes.for_each(Running::stop);
         match self.own {
-            Some(own) => own.cluster.down().await,
+            Some(own) => own.fixture.end().await,
             None => Ok(()),
         }
     }
@@ -191,15 +165,14 @@ impl Stage {
         let own = self.own.as_mut().context("the operators of this cluster are not ours")?;
         own.starts += 1;
         let log = format!("{operator}-{}", own.starts);
-        let kubeconfig: PathBuf = own.cluster.kubeconfig().await?;
         let special = Special { log, ..Special::default() };
-        let (process, admin) = own.binaries.operator(operator, &kubeconfig, special).await?;
-        self.operators.insert(operator, Subject { process: Some(process), admin });
+        let admin = own.fixture.start_operator(operator, special).await?;
+        self.operators.insert(operator, admin);
         let ready = admin.until_ready().await;
         self.check().and(ready)
     }
 
-    fn subject(&self, operator: Operator) -> Result<&Subject> {
+    fn admin(&self, operator: Operator) -> Result<&Admin> {
         self.operators.get(&operator).ok_or_else(|| anyhow!("{operator} is not under test"))
     }
 }

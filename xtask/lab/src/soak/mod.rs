@@ -26,9 +26,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
+use olm_testkit::builders::CatalogDir;
+use olm_testkit::fixture::{Fixture, Places};
 use olm_testkit::progress::Progress;
 
-use crate::stage::Stage;
 use plan::Subject;
 use report::Line;
 use xtask::build::programs;
@@ -90,9 +91,12 @@ async fn play_all(
     subjects: &[Subject],
 ) -> Result<Vec<Line>> {
     let progress = Progress::to_stderr();
-    let mut stage = Stage::set("soak", progress.clone(), binaries, logs).await?;
-    stage.serve(subscriptions::CATALOG, dir).await?;
-    stage.until_quiet().await?;
+    let fixture = Fixture::start("soak", &Places::of(binaries, logs), progress.clone()).await?;
+    fixture.start_operators().await?;
+    let catalog = CatalogDir::existing(std::path::absolute(dir)?);
+    let address = fixture.serve(subscriptions::CATALOG, catalog)?;
+    fixture.add_catalog(subscriptions::CATALOG, &address).await?;
+    fixture.until_quiet().await?;
     let mut lines = Vec::new();
     for (number, subject) in (1..).zip(subjects) {
         let versions = subject.versions.len();
@@ -100,12 +104,12 @@ async fn play_all(
         progress.step(format!("{place}, {versions} versions"));
         let steps = progress.clone();
         let reported = Progress::new(move |line| steps.step(format!("{place}: {line}")));
-        let played = story::play(subject, &stage, &reported).await;
+        let played = story::play(subject, &fixture.client, &reported).await;
         // A dead operator explains a failure better than what was waited for.
-        let line = stage.check().and(played)?;
+        let line = fixture.check().and(played)?;
         println!("{line}");
         lines.push(line);
     }
-    stage.strike().await?;
+    fixture.end().await?;
     Ok(lines)
 }

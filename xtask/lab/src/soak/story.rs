@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use anyhow::{Context, Result};
+use kube::Client;
 use olm_testkit::progress::Progress;
 use olm_types::api::Approval;
 use tokio::time::Instant;
@@ -14,14 +15,13 @@ use super::report::{Line, Problem};
 use super::stretches::{Stretch, shared, stretches};
 use super::subscriptions::Home;
 use super::within::follow_within;
-use crate::stage::Stage;
 
 /// Plays a package to its end; what goes wrong with it is in the line. Where it is, it reports as
 /// `progress`.
-pub(super) async fn play(subject: &Subject, stage: &Stage, progress: &Progress) -> Result<Line> {
+pub(super) async fn play(subject: &Subject, client: &Client, progress: &Progress) -> Result<Line> {
     let started = Instant::now();
-    let before = Before::look(&stage.client).await?;
-    let home = Home::of(&stage.client, &subject.package);
+    let before = Before::look(client).await?;
+    let home = Home::of(client, &subject.package);
     home.build().await?;
     let mut reported = Reported::new(progress);
     for route in &subject.channels {

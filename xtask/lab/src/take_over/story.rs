@@ -6,9 +6,8 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use kube::api::Api;
 use olm_testkit::audit::{AuditLog, Write};
-use olm_testkit::cluster::{self, ClusterBackend, local::LocalCluster};
-use olm_testkit::kubectl::Kubectl;
-use olm_testkit::operators::{Binaries, OLM_NAMESPACE, Operator};
+use olm_testkit::fixture::{Fixture, Places};
+use olm_testkit::operators::{OLM_NAMESPACE, Operator};
 use olm_testkit::peer::{OlmV0, start_olm_v0};
 use olm_testkit::process::Running;
 use olm_testkit::progress::Progress;
@@ -31,7 +30,7 @@ const PATIENCE: Duration = Duration::from_secs(240);
 
 /// A cluster that an implementation of OLM manages.
 pub(super) struct Story {
-    cluster: LocalCluster,
+    fixture: Fixture,
     ground: Ground,
     logs: PathBuf,
     v0: OlmV0,
@@ -59,18 +58,13 @@ impl Story {
         logs: Option<&Path>,
         content: Content,
     ) -> Result<Self> {
-        let cluster = LocalCluster::for_this_command("take-over", Progress::to_stderr())?;
-        cluster.up().await?;
-        let kubeconfig = cluster.kubeconfig().await?;
-        let client = cluster::client(&kubeconfig).await?;
-        let logs = logs.map_or_else(|| cluster.scratch(), Path::to_owned);
-        std::fs::create_dir_all(&logs).context("cannot create the folder for logs")?;
+        let places = Places::of(binaries, logs);
+        let fixture = Fixture::empty("take-over", &places, Progress::to_stderr()).await?;
+        let logs = logs.map_or_else(|| fixture.cluster().scratch(), Path::to_owned);
         let folder = tempfile::tempdir().context("cannot create a directory")?;
         let files = Files::write(folder.path())?;
         files.of_v0(&v0.definitions()?)?;
-        let kubectl = Kubectl::of(&kubeconfig)?;
-        let binaries = Binaries::in_dir(binaries, &logs);
-        let ground = Ground { client, kubectl, kubeconfig, binaries, files };
+        let ground = Ground::of(&fixture, files)?;
         ground.files.apply_v0(&ground.kubectl)?;
         let proxy = ServiceProxy::start(ground.client.clone()).await?;
         let manager = start_v0(&v0, &ground, &logs, ("", &proxy)).await?;
@@ -83,10 +77,10 @@ impl Story {
         if image.is_some() {
             install_from_image(&ground.client).await?;
         }
-        let mut audit = AuditLog::new(cluster.audit_log()).apart_from("leases");
+        let mut audit = fixture.audit().apart_from("leases");
         audit.until_quiet(&OlmV0::PROGRAMS, QUIET, PATIENCE).await?;
         Ok(Self {
-            cluster,
+            fixture,
             ground,
             logs,
             v0,
@@ -143,7 +137,7 @@ impl Story {
         if let Some(image) = self.image.take() {
             image.stop();
         }
-        self.cluster.down().await
+        self.fixture.end().await
     }
 
     fn stop(&mut self) {

@@ -64,22 +64,27 @@ fn snapshot() -> Arc<CatalogSnapshot> {
 type Change = (&'static str, bool, fn(&mut World));
 
 /// What is changed, and whether the namespace counts as unchanged.
-const CHANGES: [Change; 18] = [
+const CHANGES: [Change; 19] = [
     ("nothing", true, |_| {}),
     ("a label", true, |w| w.subscription["metadata"]["labels"] = json!({"a": "b"})),
     ("another revision", true, |w| w.subscription["metadata"]["resourceVersion"] = json!("2")),
     ("a time", true, |w| w.subscription["status"]["lastUpdated"] = json!("2026-01-02T00:00:00Z")),
     ("an install goes on", true, |w| w.csv["status"]["phase"] = json!("Installing")),
+    ("a CSV that succeeded", true, |w| w.csv["status"]["phase"] = json!("Succeeded")),
     ("another channel", false, |w| w.subscription["spec"]["channel"] = json!("fast")),
     ("made anew", false, |w| w.subscription["metadata"]["uid"] = json!("3")),
     ("a condition", false, |w| {
         w.subscription["status"]["conditions"] = json!([{"type": "A", "status": "True"}]);
     }),
     ("the state", false, |w| w.subscription["status"]["state"] = json!("UpgradePending")),
-    ("a failed CSV", false, |w| w.csv["status"]["phase"] = json!("Failed")),
+    ("annotations of the OperatorGroup", true, |w| {
+        w.csv["metadata"]["annotations"] = json!({"olm.operatorGroup": "og"});
+    }),
     ("another version", false, |w| w.csv["spec"]["version"] = json!("2.0.0")),
     ("another CSV", false, |w| w.csv["metadata"]["uid"] = json!("3")),
-    ("properties", false, |w| w.csv["metadata"]["annotations"] = json!({"a": "b"})),
+    ("properties", false, |w| {
+        w.csv["metadata"]["annotations"] = json!({"operatorframework.io/properties": "{}"});
+    }),
     ("a priority", false, |w| w.catalog.priority = 1),
     ("other content", false, |w| w.catalog.content = Ok(snapshot())),
     ("a catalog is away", false, |w| w.catalog.content = Err("away".to_owned())),
@@ -100,6 +105,20 @@ fn only_what_the_resolver_sees_counts() {
         unchanged.forget("ns");
         assert!(!unchanged.holds("ns", &before.inputs()), "{what}");
     }
+}
+
+#[rstest]
+#[case::failed("Failed", false)]
+#[case::replacing("Replacing", false)]
+#[case::going_on("Installing", true)]
+fn phases_count_where_failed_csvs_are_upgraded(#[case] phase: &str, #[case] same: bool) {
+    let snapshot = snapshot();
+    let unchanged = Unchanged::default();
+    let forward = || World { fail_forward: true, ..world(&snapshot) };
+    unchanged.keep("ns", forward().inputs());
+    let mut after = forward();
+    after.csv["status"]["phase"] = json!(phase);
+    assert_eq!(unchanged.holds("ns", &after.inputs()), same);
 }
 
 #[rstest]

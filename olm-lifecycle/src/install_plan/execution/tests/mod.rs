@@ -13,6 +13,7 @@
 mod as_v0;
 mod by_tools;
 mod cluster;
+mod components;
 mod deletion;
 mod kinds;
 mod objects;

@@ -25,7 +25,7 @@ fn warnings_are_reported_step_by_step() {
 
 #[test]
 fn a_step_of_no_operator_is_reported_without_one() {
-    let note = Note { step: 0, what: Matter::Warnings(vec!["a".to_owned(), "b".to_owned()]) };
+    let note = Note { step: 0, what: NoteKind::Warnings(vec!["a".to_owned(), "b".to_owned()]) };
     let step = Step { resolving: String::new(), ..core("Service", named("s")) };
     let text = "2 warning(s) generated during operator installation (Service \"s\"): a, b";
     assert_eq!(note.text(&step), text);
@@ -86,7 +86,7 @@ fn objects_that_do_not_fit_stop_an_upgrade_without_conversion(#[case] webhook: b
         spec.size in body should be less than or equal to 5";
     if webhook {
         assert!(ended.failure.is_none());
-        let [Note { what: Matter::CrdValidation(text), .. }] = ended.notes.as_slice() else {
+        let [Note { what: NoteKind::CrdValidation(text), .. }] = ended.notes.as_slice() else {
             panic!()
         };
         assert!(text.ends_with(finding), "{text}");

@@ -131,10 +131,10 @@ fn the_bundles_of_a_plan_have_bounds_together() {
         .bundles()
         .into_iter()
         .filter(|reference| {
-            let room = many.check_room(reference).is_ok();
-            let bundle = if room { Ok(large.clone()) } else { Err("no room".to_owned()) };
+            let fits = many.check_limit(reference).is_ok();
+            let bundle = if fits { Ok(large.clone()) } else { Err("over the limit".to_owned()) };
             many.provide(reference, bundle);
-            room
+            fits
         })
         .collect();
     // 31 of 2 MiB and a little fit into 64 MiB; the 32nd does not, and no other is read.

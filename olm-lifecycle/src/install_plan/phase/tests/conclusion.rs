@@ -3,7 +3,7 @@
 use olm_effect::Refusal;
 
 use super::*;
-use crate::install_plan::execution::{Ended, Matter, Note, StepError};
+use crate::install_plan::execution::{Ended, Note, NoteKind, StepError};
 
 fn ended(status: StepStatus, failure: Option<StepError>) -> Ended {
     Ended { steps: vec![step(status)], failure, notes: Vec::new() }
@@ -150,9 +150,9 @@ fn a_failed_execution_is_tried_again_soon_at_first() {
 #[test]
 fn what_is_reported_becomes_events_and_a_number() {
     let notes = vec![
-        Note { step: 0, what: Matter::Warnings(vec!["old".to_owned()]) },
-        Note { step: 0, what: Matter::TakenOver },
-        Note { step: 7, what: Matter::TakenOver },
+        Note { step: 0, what: NoteKind::Warnings(vec!["old".to_owned()]) },
+        Note { step: 0, what: NoteKind::TakenOver },
+        Note { step: 7, what: NoteKind::TakenOver },
     ];
     let ended = Ended { notes, ..ended(StepStatus::Created, None) };
     let conclusion = conclude(&observed(InstallPlanPhase::Installing), ended, now());

@@ -79,7 +79,7 @@ fn adopted(namespace: &Namespace, csvs: &[Arc<ClusterServiceVersion>]) -> BTreeM
 #[case::of_another_channel(csv("a.v3", "3.0.0", "a", "Succeeded"), false)]
 #[case::not_in_the_catalog(csv("a.v9", "9.0.0", "a", "Succeeded"), false)]
 #[case::on_its_way_out(csv("a.v1", "1.0.0", "a", "Replacing"), false)]
-fn a_csv_is_taken_over_only_without_doubt(
+fn a_csv_is_taken_over_only_with_proof(
     #[case] csv: Arc<ClusterServiceVersion>,
     #[case] taken: bool,
 ) {

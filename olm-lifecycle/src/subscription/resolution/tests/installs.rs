@@ -24,6 +24,22 @@ fn step_names(request: &PlanRequest) -> Vec<&str> {
 }
 
 #[test]
+fn a_plan_is_a_component_of_those_that_will_follow_it() {
+    let all = ["fresh", "there"].map(|package| {
+        let mut one = subscription(package, "stable", "");
+        one.metadata.name = Some(package.to_owned());
+        one
+    });
+    let namespace = namespace(all.into());
+    let updates = [("fresh".to_owned(), "fresh.v1".to_owned())].into();
+    let selection = Selection { updates, ..Selection::default() };
+    let labels = plan_labels(&namespace, &selection).unwrap();
+    let key = format!("operators.coreos.com/fresh.{}", namespace.name);
+    assert_eq!(labels.into_keys().collect::<Vec<_>>(), [key]);
+    assert_eq!(plan_labels(&namespace, &Selection::default()), None);
+}
+
+#[test]
 fn a_new_subscription_gets_a_plan() {
     let namespace = namespace(vec![subscription("a", "alpha", "")]);
     let (_, recorded) = install(&namespace, &[choice(entry("a", "alpha", "a.v1"), "")]);

@@ -15,7 +15,7 @@ fn a_plan_that_was_not_recorded_is_found_again() {
     let mut namespace =
         namespace(vec![subscription("a", "alpha", ""), subscription("b", "alpha", "")]);
     namespace.plans = vec![Arc::new(made(&namespace))];
-    let Begin::OutOfDate(effects) = begin(&namespace, now()) else {
+    let ResolutionDecision::OutOfDate(effects) = decide_resolution(&namespace, now()) else {
         panic!("would make a second plan")
     };
     let reported = written(&effects);
@@ -33,7 +33,7 @@ fn its_csv_may_exist_already() {
     let mut namespace = namespace(vec![subscription("a", "alpha", "")]);
     namespace.plans = vec![Arc::new(made(&namespace))];
     namespace.csvs.insert("a.v1".to_owned());
-    let Begin::OutOfDate(effects) = begin(&namespace, now()) else {
+    let ResolutionDecision::OutOfDate(effects) = decide_resolution(&namespace, now()) else {
         panic!("would be blocked by the CSV")
     };
     let status = &written(&effects)["a-alpha"];
@@ -47,10 +47,12 @@ fn its_csv_may_exist_already() {
 fn a_recorded_plan_changes_nothing() {
     let mut namespace = namespace(vec![subscription("a", "alpha", "")]);
     namespace.plans = vec![Arc::new(made(&namespace))];
-    let Begin::OutOfDate(effects) = begin(&namespace, now()) else { panic!("is up to date") };
+    let ResolutionDecision::OutOfDate(effects) = decide_resolution(&namespace, now()) else {
+        panic!("is up to date")
+    };
     let status = written(&effects).remove("a-alpha");
     Arc::make_mut(&mut namespace.subscriptions[0]).status = status;
-    assert_eq!(begin(&namespace, now()), Begin::AllPending);
+    assert_eq!(decide_resolution(&namespace, now()), ResolutionDecision::AllPending);
 }
 
 #[test]
@@ -58,7 +60,10 @@ fn a_plan_without_status_is_finished_not_doubled() {
     let mut namespace = namespace(vec![subscription("a", "alpha", "")]);
     let unfinished = InstallPlan { status: None, ..made(&namespace) };
     namespace.plans = vec![Arc::new(unfinished.clone())];
-    assert_eq!(begin(&namespace, now()), Begin::Resolve(Terms::default()));
+    assert_eq!(
+        decide_resolution(&namespace, now()),
+        ResolutionDecision::Resolve(ResolutionSettings::default())
+    );
     let selection = select(&namespace, &[choice(entry("a", "alpha", "a.v1"), "")]);
     let request = plan(&namespace, &selection, &fetch(&selection), &[]).unwrap().unwrap();
     assert_eq!(request.generation, 1);
@@ -75,5 +80,8 @@ fn a_plan_of_another_owner_is_not_taken() {
     let mut foreign = made(&namespace);
     foreign.metadata.owner_references = None;
     namespace.plans = vec![Arc::new(foreign)];
-    assert_eq!(begin(&namespace, now()), Begin::Resolve(Terms::default()));
+    assert_eq!(
+        decide_resolution(&namespace, now()),
+        ResolutionDecision::Resolve(ResolutionSettings::default())
+    );
 }

@@ -14,13 +14,16 @@ fn pending(name: &str) -> Subscription {
 
 #[test]
 fn nothing_is_resolved_without_subscriptions() {
-    assert_eq!(begin(&namespace(vec![]), now()), Begin::NothingSubscribed);
+    assert_eq!(decide_resolution(&namespace(vec![]), now()), ResolutionDecision::NothingSubscribed);
 }
 
 #[test]
 fn a_new_subscription_is_resolved() {
     let namespace = namespace(vec![subscription("a", "alpha", "")]);
-    assert_eq!(begin(&namespace, now()), Begin::Resolve(Terms::default()));
+    assert_eq!(
+        decide_resolution(&namespace, now()),
+        ResolutionDecision::Resolve(ResolutionSettings::default())
+    );
 }
 
 #[test]
@@ -28,18 +31,18 @@ fn a_subscription_is_looked_at_by_itself_first() {
     let mut fresh = subscription("a", "alpha", "");
     fresh.status = None;
     let namespace = namespace(vec![subscription("b", "alpha", ""), fresh]);
-    assert_eq!(begin(&namespace, now()), Begin::NotSynced);
+    assert_eq!(decide_resolution(&namespace, now()), ResolutionDecision::NotSynced);
 }
 
 #[rstest]
-#[case("CatalogSourcesAdded", Begin::NotSynced)]
-#[case("AllCatalogSourcesHealthy", Begin::Resolve(Terms::default()))]
-#[case("UnhealthyCatalogSourceFound", Begin::Resolve(Terms::default()))]
-fn changed_catalogs_are_reported_first(#[case] reason: &str, #[case] expected: Begin) {
+#[case("CatalogSourcesAdded", ResolutionDecision::NotSynced)]
+#[case("AllCatalogSourcesHealthy", ResolutionDecision::Resolve(ResolutionSettings::default()))]
+#[case("UnhealthyCatalogSourceFound", ResolutionDecision::Resolve(ResolutionSettings::default()))]
+fn changed_catalogs_are_reported_first(#[case] reason: &str, #[case] expected: ResolutionDecision) {
     let reported = with_status(subscription("a", "alpha", ""), |status| {
         status.conditions[0].reason = Some(reason.to_owned());
     });
-    assert_eq!(begin(&namespace(vec![reported]), now()), expected);
+    assert_eq!(decide_resolution(&namespace(vec![reported]), now()), expected);
 }
 
 #[rstest]
@@ -52,7 +55,10 @@ fn changed_catalogs_are_reported_first(#[case] reason: &str, #[case] expected: B
 fn exactly_one_group_is_needed(#[case] count: usize, #[case] text: &str, #[case] hint: &str) {
     let mut namespace = namespace(vec![subscription("a", "alpha", "")]);
     namespace.groups = vec![Arc::clone(&namespace.groups[0]); count];
-    let Begin::WrongGroups { message, event } = begin(&namespace, now()) else { panic!("goes on") };
+    let ResolutionDecision::WrongGroups { message, event } = decide_resolution(&namespace, now())
+    else {
+        panic!("goes on")
+    };
     assert_eq!(message, text);
     let expected = format!(
         "Namespace ns ResolutionFailed: {text}: nothing is installed for the Subscriptions here; {hint}"
@@ -72,7 +78,10 @@ fn the_group_sets_the_terms() {
         )]
         .into(),
     );
-    assert_eq!(begin(&namespace, now()), Begin::Resolve(Terms { fail_forward: true }));
+    assert_eq!(
+        decide_resolution(&namespace, now()),
+        ResolutionDecision::Resolve(ResolutionSettings { fail_forward: true })
+    );
     assert_eq!(namespace.visible("olm"), ["ns"]);
 }
 
@@ -105,14 +114,19 @@ fn the_catalogs_of_its_own_and_the_global_namespace_are_seen(
 
 #[test]
 fn a_namespace_that_only_waits_is_left_alone() {
-    assert_eq!(begin(&namespace(vec![pending("a.v1")]), now()), Begin::AllPending);
+    assert_eq!(
+        decide_resolution(&namespace(vec![pending("a.v1")]), now()),
+        ResolutionDecision::AllPending
+    );
 }
 
 #[test]
 fn a_csv_that_appeared_is_noted() {
     let mut namespace = namespace(vec![pending("a.v1")]);
     namespace.csvs.insert("a.v1".to_owned());
-    let Begin::OutOfDate(effects) = begin(&namespace, now()) else { panic!("is up to date") };
+    let ResolutionDecision::OutOfDate(effects) = decide_resolution(&namespace, now()) else {
+        panic!("is up to date")
+    };
     let status = &written(&effects)["a-alpha"];
     assert_eq!(
         (status.state, status.installed_csv.as_deref()),
@@ -126,7 +140,8 @@ fn a_csv_that_disappeared_is_noted() {
     let latest = with_status(subscription("a", "alpha", "a.v1"), |status| {
         status.state = SubscriptionState::AtLatestKnown
     });
-    let Begin::OutOfDate(effects) = begin(&namespace(vec![latest]), now()) else {
+    let ResolutionDecision::OutOfDate(effects) = decide_resolution(&namespace(vec![latest]), now())
+    else {
         panic!("is up to date")
     };
     let status = &written(&effects)["a-alpha"];
@@ -158,7 +173,9 @@ fn a_failed_plan_counts_only_when_failing_forward(
     namespace.plans = vec![Arc::new(stored(plan, "ip"))];
     let strategy = fail_forward.then_some(UpgradeStrategy::TechPreviewUnsafeFailForward);
     Arc::make_mut(&mut namespace.groups[0]).spec.upgrade_strategy = strategy;
-    let Begin::OutOfDate(effects) = begin(&namespace, now()) else { panic!("is up to date") };
+    let ResolutionDecision::OutOfDate(effects) = decide_resolution(&namespace, now()) else {
+        panic!("is up to date")
+    };
     assert_eq!(written(&effects)["a-alpha"].state, state);
 }
 
@@ -172,11 +189,16 @@ fn a_generated_subscription_is_linked_once() {
     generated.spec.starting_csv = Some("b.v1".to_owned());
     let mut namespace = namespace(vec![generated, subscription("c", "alpha", "")]);
     namespace.plans = vec![Arc::new(stored(InstallPlan::default(), "ip"))];
-    let Begin::OutOfDate(effects) = begin(&namespace, now()) else { panic!("is up to date") };
+    let ResolutionDecision::OutOfDate(effects) = decide_resolution(&namespace, now()) else {
+        panic!("is up to date")
+    };
     let status = written(&effects).remove("b-beta").unwrap();
     assert_eq!(status.current_csv.as_deref(), Some("b.v1"));
     assert_eq!(status.installplan.as_ref().unwrap().name, "ip");
     assert_eq!(status.state, SubscriptionState::UpgradePending);
     Arc::make_mut(&mut namespace.subscriptions[0]).status = Some(status);
-    assert_eq!(begin(&namespace, now()), Begin::Resolve(Terms::default()));
+    assert_eq!(
+        decide_resolution(&namespace, now()),
+        ResolutionDecision::Resolve(ResolutionSettings::default())
+    );
 }

@@ -46,9 +46,9 @@ pub(super) async fn in_any_order(scene: Arc<Scene>) -> Result<()> {
 /// a word, until that one is repaired.
 pub(super) async fn predecessors(scene: Arc<Scene>) -> Result<()> {
     scene.operator_group().await?;
-    let heir = csv("heir", "1.0.0").deployment("heir", "default").replaces("absent");
-    scene.create(&heir.build()).await?;
-    scene.succeeded("heir").await?;
+    let successor = csv("successor", "1.0.0").deployment("successor", "default").replaces("absent");
+    scene.create(&successor.build()).await?;
+    scene.succeeded("successor").await?;
     let failed = version("old", None).with(|csv| csv.spec.install.strategy = "helm".to_owned());
     scene.create(&failed.build()).await?;
     message(&scene, "old", CsvPhase::Failed, "InvalidInstallStrategy").await?;

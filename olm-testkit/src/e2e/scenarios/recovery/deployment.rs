@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::words::not_available;
 use crate::builders::csv;
-use crate::e2e::scenarios::room::Room;
+use crate::e2e::scenarios::capacity::NodeCapacity;
 use crate::e2e::scene::Scene;
 use crate::e2e::{Scenario, scenario};
 use crate::wait;
@@ -38,30 +38,30 @@ pub(super) fn all() -> Vec<Scenario> {
 
 /// The node that the pods want comes, goes and comes back.
 async fn no_node(scene: Arc<Scene>) -> Result<()> {
-    let room = Room::of(&scene);
+    let capacity = NodeCapacity::of(&scene);
     scene.operator_group().await?;
     let csv = csv("tall.v1.0.0", "1.0.0").deployment("tall", "default");
-    scene.create(&room.wanted_by(csv).build()).await?;
+    scene.create(&capacity.wanted_by(csv).build()).await?;
     let message = not_available("tall");
     scene.is("tall.v1.0.0", (CsvPhase::Installing, "InstallWaiting", &message)).await?;
     scene.announced("tall.v1.0.0", "InstallWaiting", &message).await?;
-    room.open().await?;
+    capacity.open().await?;
     let before = scene.succeeded("tall.v1.0.0").await?;
 
-    room.close().await?;
+    capacity.close().await?;
     let pods: Api<Pod> = scene.api();
     let all = ListParams::default().labels("app=tall");
     pods.delete_collection(&DeleteParams::default(), &all).await.context("cannot delete pods")?;
     scene.announced("tall.v1.0.0", "ComponentUnhealthy", &message).await?;
     scene.is("tall.v1.0.0", (CsvPhase::Installing, "InstallWaiting", &message)).await?;
-    room.open().await?;
+    capacity.open().await?;
     let through = [
         (CsvPhase::Failed, "ComponentUnhealthy", message.as_str()),
         (CsvPhase::Pending, "NeedsReinstall", message.as_str()),
     ];
     scene.recovered(&before, &through).await?;
     scene.at_rest().await?;
-    room.close().await
+    capacity.close().await
 }
 
 /// A quota allows no pod, and then is gone.
@@ -85,18 +85,18 @@ async fn no_quota(scene: Arc<Scene>) -> Result<()> {
 
 /// The Deployment controller has given up; when its pods can run after all, the CSV succeeds.
 async fn deadline(scene: Arc<Scene>) -> Result<()> {
-    let room = Room::of(&scene);
+    let capacity = NodeCapacity::of(&scene);
     scene.operator_group().await?;
     let csv = csv("late.v1.0.0", "1.0.0")
         .deployment("late", "default")
         .deployments(|spec| spec["progressDeadlineSeconds"] = json!(1));
-    scene.create(&room.wanted_by(csv).build()).await?;
+    scene.create(&capacity.wanted_by(csv).build()).await?;
     let message = "install failed: deployment late not ready before timeout: deployment \"late\" \
                    exceeded its progress deadline";
     scene.is("late.v1.0.0", (CsvPhase::Failed, "InstallCheckFailed", message)).await?;
     scene.announced("late.v1.0.0", "InstallCheckFailed", message).await?;
-    room.open().await?;
+    capacity.open().await?;
     scene.succeeded("late.v1.0.0").await?;
     scene.at_rest().await?;
-    room.close().await
+    capacity.close().await
 }

@@ -14,7 +14,7 @@ use tokio::time::{Instant, sleep};
 
 use crate::builders::{self, Bundle, Crd, CsvBuilder, Package, csv};
 use crate::e2e::Scene;
-use crate::e2e::scenarios::room::Room;
+use crate::e2e::scenarios::capacity::NodeCapacity;
 use crate::stand_in::Server;
 use crate::wait::{self, PATIENCE};
 
@@ -33,7 +33,7 @@ const LOOK: std::time::Duration = std::time::Duration::from_millis(100);
 /// run: its pods have no node. Until both end, what the installed part made of the definition stays,
 /// also when the plan executes its step again, and objects can be had in their old version.
 pub(super) async fn with_an_unfinished_plan(scene: &Scene) -> Result<()> {
-    let (kettles, room) = (Kettles::of(scene), Room::of(scene));
+    let (kettles, capacity) = (Kettles::of(scene), NodeCapacity::of(scene));
     scene.create(&builders::operator_group(&scene.namespace, "group", &[])).await?;
     scene.catalog("kitchen", &kettles.package(&[kettles.old_version()])).await?;
     scene.subscribe("kettle", "kitchen").await?;
@@ -43,7 +43,10 @@ pub(super) async fn with_an_unfinished_plan(scene: &Scene) -> Result<()> {
     kettles.create(&kettles.taken()).await?;
 
     scene
-        .publish("kitchen", &kettles.package(&[kettles.old_version(), kettles.new_version(&room)]))
+        .publish(
+            "kitchen",
+            &kettles.package(&[kettles.old_version(), kettles.new_version(&capacity)]),
+        )
         .await?;
     scene.csv_phase(NEW, CsvPhase::Installing, "InstallWaiting").await?;
     let converting = kettles.until_called().await?;
@@ -54,7 +57,7 @@ pub(super) async fn with_an_unfinished_plan(scene: &Scene) -> Result<()> {
     ensure!(mine.data["spec"] == json!({"litres": 2}), "{:?}", mine.data);
     ensure!(!is_done(&scene.api().get(&plan).await?), "the plan has ended");
 
-    room.open().await?;
+    capacity.open().await?;
     scene.stand_in(&kettles.server).await?;
     kettles.until_converted().await?;
     let crds: Api<CustomResourceDefinition> = Api::all(scene.client.clone());
@@ -64,7 +67,7 @@ pub(super) async fn with_an_unfinished_plan(scene: &Scene) -> Result<()> {
     wait::until(&scene.api(), &plan, "end", is_done).await?;
     kettles.until_converted().await?;
     ensure!(kettles.conversion().await? == converting, "the conversion changed");
-    room.close().await
+    capacity.close().await
 }
 
 fn is_done(plan: &InstallPlan) -> bool {
@@ -98,10 +101,10 @@ impl<'a> Kettles<'a> {
         Bundle::new("1.0.0", &csv).provides(&self.kind)
     }
 
-    fn new_version(&self, room: &Room) -> Bundle {
+    fn new_version(&self, capacity: &NodeCapacity) -> Bundle {
         let kind = self.kind.clone().and_version("v2");
         let container = self.server.container();
-        let csv = room.wanted_by(self.operator(NEW, "2.0.0")).owns(&kind).replaces(OLD);
+        let csv = capacity.wanted_by(self.operator(NEW, "2.0.0")).owns(&kind).replaces(OLD);
         let csv = csv.deployments(|spec| {
             spec["template"]["spec"]["containers"][0]["args"] = json!(container);
         });

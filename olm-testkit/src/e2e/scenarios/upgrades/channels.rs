@@ -28,6 +28,6 @@ pub async fn switch_to_a_faster_one(scene: Arc<Scene>) -> Result<()> {
     let fast = Patch::Merge(json!({"spec": {"channel": "fast"}}));
     subscriptions.patch("kettle", &PatchParams::default(), &fast).await.context("cannot switch")?;
     scene.at_latest("kettle", "kettle.v2.0.0").await?;
-    story.check_succession(&["kettle.v1.0.0", "kettle.v2.0.0"]).await?;
+    story.check_replacements(&["kettle.v1.0.0", "kettle.v2.0.0"]).await?;
     story.check_plans(&scene, &["kettle.v1.0.0", "kettle.v2.0.0"]).await
 }

@@ -49,7 +49,7 @@ pub async fn two_versions_with_a_crd_change(scene: Arc<Scene>) -> Result<()> {
 
     scene.publish("kitchen", &stable(&versions)).await?;
     scene.at_latest("kettle", VERSIONS[2]).await?;
-    story.check_succession(&VERSIONS).await?;
+    story.check_replacements(&VERSIONS).await?;
     story.check_subscription("kettle", &WAY).await?;
     story.check_plans(&scene, &VERSIONS).await?;
     check_kind(&scene).await?;
@@ -67,7 +67,7 @@ pub async fn from_the_starting_csv(scene: Arc<Scene>) -> Result<()> {
     subscription.spec.starting_csv = Some(VERSIONS[0].to_owned());
     scene.create(&subscription).await?;
     scene.at_latest("kettle", VERSIONS[2]).await?;
-    story.check_succession(&VERSIONS).await?;
+    story.check_replacements(&VERSIONS).await?;
     story.check_subscription("kettle", &WAY).await?;
     story.check_plans(&scene, &VERSIONS).await
 }

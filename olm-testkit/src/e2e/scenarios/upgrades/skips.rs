@@ -61,7 +61,7 @@ async fn install(scene: &Scene, versions: &[Bundle], head: &str) -> Result<()> {
 /// One upgrade, directly from one version to the other.
 async fn upgraded(scene: &Scene, story: &Story, old: &str, new: &str) -> Result<()> {
     scene.at_latest("kettle", new).await?;
-    story.check_succession(&[old, new]).await?;
+    story.check_replacements(&[old, new]).await?;
     let way = [
         "- - - -".to_owned(),
         format!("UpgradePending {old} - 1"),

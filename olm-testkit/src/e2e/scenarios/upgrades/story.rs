@@ -37,12 +37,12 @@ impl Story {
 
     /// Waits until only the last of these versions is left, and checks that each took its turn:
     /// it was installed when the one before made way, and that one went when it had succeeded.
-    pub async fn check_succession(&self, versions: &[&str]) -> Result<()> {
+    pub async fn check_replacements(&self, versions: &[&str]) -> Result<()> {
         let Some((last, replaced)) = versions.split_last() else { return Ok(()) };
         let story = self.until_gone(replaced).await?;
         let seen: BTreeSet<String> = story.iter().map(Change::name).collect();
         ensure!(seen == versions.iter().map(|name| (*name).to_owned()).collect(), "{seen:?}");
-        versions.windows(2).try_for_each(|pair| check_handover(&story, pair))?;
+        versions.windows(2).try_for_each(|pair| check_replacement(&story, pair))?;
         equal(last, &phases(&story, last), &INSTALLED)?;
         check_one_active(&story)
     }
@@ -51,7 +51,7 @@ impl Story {
     pub async fn check_chain(&self, versions: &[&str]) -> Result<()> {
         let Some((last, replaced)) = versions.split_last() else { return Ok(()) };
         let story = self.until_gone(replaced).await?;
-        versions.windows(2).try_for_each(|pair| check_handover(&story, pair))?;
+        versions.windows(2).try_for_each(|pair| check_replacement(&story, pair))?;
         equal(last, &phases(&story, last), &INSTALLED)
     }
 
@@ -132,7 +132,7 @@ fn is_first_pending(state: &str) -> bool {
 }
 
 /// The old version made way before the new one was installed, and went after that had succeeded.
-fn check_handover(story: &[Change<ClusterServiceVersion>], pair: &[&str]) -> Result<()> {
+fn check_replacement(story: &[Change<ClusterServiceVersion>], pair: &[&str]) -> Result<()> {
     let [old, new] = pair else { return Ok(()) };
     equal(old, &phases(story, old), &[&INSTALLED[..], &REPLACED].concat())?;
     let at = |name: &str, phase: CsvPhase| {

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 /// Where registries of OLM listen.
 pub(super) const PORT: u16 = 50051;
 
-/// What fits into a ConfigMap, in bytes, with room for what Kubernetes adds.
+/// What fits into a ConfigMap, in bytes, with space for what Kubernetes adds.
 const LIMIT: usize = 1_000_000;
 
 /// The files of a catalog at some time.

@@ -15,7 +15,7 @@ use super::ground::{Ground, secrets};
 /// Name of the CSV of another user.
 pub const CSV: &str = "honest.v1.0.0";
 
-/// Neither are foreign objects deleted or taken over, nor does anybody get their rights; this holds
+/// Neither are foreign objects deleted or taken over, nor does any user get their rights; this holds
 /// under v0's policy, too.
 pub async fn forged_owners(ground: Ground) -> Result<()> {
     let before = Honest::install(&ground).await?;

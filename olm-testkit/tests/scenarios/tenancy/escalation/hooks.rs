@@ -14,7 +14,7 @@ use super::ground::Ground;
 use super::groups::{create, delete, release};
 
 /// The group loses its targets while the webhook is installed once more: the webhook is not called
-/// for anybody else.
+/// for any other user.
 pub async fn cleared_targets(ground: Ground) -> Result<()> {
     let name = format!("{}-guard.v1.0.0", ground.home());
     offer(&ground, &name).await?;

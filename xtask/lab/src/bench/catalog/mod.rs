@@ -20,7 +20,7 @@ use xtask::workspace;
 /// How often each program is measured.
 const ROUNDS: usize = 5;
 
-/// The programs that are built for this, with the features that they need.
+/// The programs that are built for this.
 const PROGRAMS: [&str; 2] = ["olm-registry", "olm-registry-load"];
 
 /// Measures both programs over the catalog in `dir`, or over a small one of this project. Over a
@@ -52,7 +52,9 @@ fn build(progress: &Progress) -> Result<[PathBuf; 2]> {
     let root = workspace::root();
     let mut command = Command::new(env!("CARGO"));
     command.args(["build", "--quiet", "--release", "--package", "olm-catalog"]);
-    command.args(["--features", "server,load"]).current_dir(&root);
+    command
+        .args(["--package", "xtask-load", "--features", "olm-catalog/server"])
+        .current_dir(&root);
     for program in PROGRAMS {
         command.args(["--bin", program]);
     }

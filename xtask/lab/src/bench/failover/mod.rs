@@ -4,14 +4,13 @@
 mod work;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use olm_testkit::audit::AuditLog;
-use olm_testkit::cluster::{self, ClusterBackend, local::LocalCluster};
-use olm_testkit::deploy::{self, LEADER_ELECT, Options, With};
-use olm_testkit::operators::{Binaries, Operator, Special};
+use olm_testkit::deploy::LEADER_ELECT;
+use olm_testkit::fixture::Fixture;
+use olm_testkit::operators::{Operator, Special};
 use olm_testkit::process::Running;
 use tokio::time::{Instant, sleep};
 
@@ -39,23 +38,17 @@ enum End {
 }
 
 /// Measures and prints.
-pub(super) async fn run(cluster: &LocalCluster, binaries: &Binaries, count: usize) -> Result<()> {
-    let kubeconfig = cluster.kubeconfig().await?;
-    let client = cluster::client(&kubeconfig).await?;
-    deploy::apply(&client, &Options::default(), With::Definitions).await?;
+pub(super) async fn run(fixture: &Fixture, count: usize) -> Result<()> {
     for operator in Operator::ALL {
-        let work = Work::of(operator, client.clone(), binaries)?;
-        let mut bench =
-            Bench { cluster, binaries, kubeconfig: kubeconfig.clone(), operator, work, started: 0 };
+        let work = Work::of(operator, fixture.client.clone(), &fixture.binaries)?;
+        let mut bench = Bench { fixture, operator, work, started: 0 };
         bench.run(count).await.with_context(|| format!("cannot measure {operator}"))?;
     }
     Ok(())
 }
 
 struct Bench<'a> {
-    cluster: &'a LocalCluster,
-    binaries: &'a Binaries,
-    kubeconfig: PathBuf,
+    fixture: &'a Fixture,
     operator: Operator,
     work: Work,
     started: usize,
@@ -69,7 +62,9 @@ impl Bench<'_> {
         // Plans wait for an OperatorGroup that has a controller.
         let beside = match self.operator {
             Operator::Olm => None,
-            Operator::Catalog => Some(self.binaries.olm_operator(&self.kubeconfig).await?),
+            Operator::Catalog => {
+                Some(self.fixture.binaries.olm_operator(&self.fixture.kubeconfig).await?)
+            }
         };
         self.work.prepare().await?;
         let first = self.work.create().await?;
@@ -94,7 +89,8 @@ impl Bench<'_> {
         self.started += 1;
         let log = format!("{}-{}", self.operator, self.started);
         let special = Special { log, args: vec![LEADER_ELECT.to_owned()], ..Special::default() };
-        let started = self.binaries.operator(self.operator, &self.kubeconfig, special);
+        let started =
+            self.fixture.binaries.operator(self.operator, &self.fixture.kubeconfig, special);
         let (running, admin) = started.await?;
         admin.until_ready().await?;
         Ok(running)
@@ -133,7 +129,7 @@ impl Bench<'_> {
     /// What both write within a minute, and their memory.
     async fn idle(&self, leader: &Running, standby: &Running) -> Result<()> {
         self.writes().until_quiet(&[self.operator.name()], QUIET, PATIENCE).await?;
-        let mut audit = AuditLog::new(self.cluster.audit_log());
+        let mut audit = self.fixture.audit();
         audit.skip()?;
         sleep(IDLE).await;
         let mut counts: BTreeMap<String, usize> = BTreeMap::new();
@@ -153,7 +149,7 @@ impl Bench<'_> {
 
     /// The log of what is written, apart from Leases.
     fn writes(&self) -> AuditLog {
-        AuditLog::new(self.cluster.audit_log()).apart_from("leases")
+        self.fixture.audit().apart_from("leases")
     }
 }
 

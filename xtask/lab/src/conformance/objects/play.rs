@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use olm_testkit::fixture::{Fixture, Places};
 use olm_testkit::progress::Progress;
 use tokio::time::Instant;
 
@@ -12,7 +13,6 @@ use super::compare::{Judged, Known, Seen, judge};
 use super::normalise::Normaliser;
 use super::recording::{Recording, State, Step};
 use super::{actions, snapshot};
-use crate::stage::Stage;
 
 /// Rest after which objects are compared: watches, queues and the simulated node answer sooner.
 const QUIET: Duration = Duration::from_secs(3);
@@ -66,18 +66,20 @@ pub(super) async fn play(recording: &Recording, setting: &Setting<'_>) -> Result
             .with_context(|| format!("cannot create {}", folder.display()))?;
     }
     let silent = Progress::new(|_| {});
-    let mut stage = Stage::set("objects", silent, setting.binaries, folder.as_deref()).await?;
-    stage.add_catalog(CATALOG, setting.catalog).await?;
-    let mut scene = Scene { stage: &mut stage, normaliser: Normaliser::default(), setting };
+    let places = Places::of(setting.binaries, folder.as_deref());
+    let fixture = Fixture::start("objects", &places, silent).await?;
+    fixture.start_operators().await?;
+    fixture.add_catalog(CATALOG, setting.catalog).await?;
+    let mut scene = Scene { fixture: &fixture, normaliser: Normaliser::default(), setting };
     let played = scene.play(recording, folder.as_deref()).await;
     // A dead operator explains a failure better than what it leads to.
-    let played = stage.check().and(played);
-    stage.strike().await?;
+    let played = fixture.check().and(played);
+    fixture.end().await?;
     played
 }
 
 struct Scene<'a> {
-    stage: &'a mut Stage,
+    fixture: &'a Fixture,
     normaliser: Normaliser,
     setting: &'a Setting<'a>,
 }
@@ -85,7 +87,7 @@ struct Scene<'a> {
 impl Scene<'_> {
     async fn play(&mut self, recording: &Recording, save: Option<&Path>) -> Result<Vec<Played>> {
         let deadline = Instant::now() + PATIENCE;
-        snapshot::until_quiet(&self.stage.client, QUIET, deadline).await?;
+        snapshot::until_quiet(&self.fixture.client, QUIET, deadline).await?;
         let mut before = self.state().await?;
         let (mut known, mut played) = (Known::new(), Vec::new());
         for (number, step) in recording.steps.iter().enumerate() {
@@ -94,7 +96,7 @@ impl Scene<'_> {
                 played.push(Played { after, outcome: Outcome::Unknown });
                 break;
             };
-            actions::perform(action, &self.stage.client, recording, &self.normaliser).await?;
+            actions::perform(action, &self.fixture.client, recording, &self.normaliser).await?;
             let (state, outcome) = self.compare(step, &known, &before).await?;
             if let Some(folder) = save {
                 write(&folder.join(format!("step-{}.json", number + 1)), &state)?;
@@ -117,7 +119,7 @@ impl Scene<'_> {
         let mut rests = [QUIET, LONG_QUIET].into_iter().peekable();
         loop {
             let quiet = rests.next().unwrap_or(LONG_QUIET);
-            let rested = snapshot::until_quiet(&self.stage.client, quiet, deadline).await?;
+            let rested = snapshot::until_quiet(&self.fixture.client, quiet, deadline).await?;
             let after = self.state().await?;
             let judged = judge(step, known, &Seen { before, after: &after }, self.setting.kind);
             if !rested {
@@ -130,8 +132,8 @@ impl Scene<'_> {
     }
 
     async fn state(&mut self) -> Result<State> {
-        self.stage.check()?;
-        Ok(self.normaliser.normalise(snapshot::objects(&self.stage.client).await?))
+        self.fixture.check()?;
+        Ok(self.normaliser.normalise(snapshot::objects(&self.fixture.client).await?))
     }
 }
 

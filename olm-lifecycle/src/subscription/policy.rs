@@ -1,0 +1,161 @@
+//! What annotations under `olm-rs.dev/` declare about a Subscription, so that it can be kept in Git as text.
+//!
+//! | annotation | declares |
+//! |---|---|
+//! | `approve` | names of CSVs, separated by commas: an InstallPlan that brings only these is approved |
+//! | `first-install` | `Automatic`: the first InstallPlan of a Manual Subscription needs no approval |
+//!
+//! A value that cannot be read declares nothing, and a condition says what is wrong with it.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use kube_core::ResourceExt;
+use olm_types::annotations::{APPROVE, FIRST_INSTALL, OURS};
+use olm_types::api::{Approval, Subscription, SubscriptionStatus};
+use olm_types::conditions::subscription::ANNOTATIONS_INVALID;
+use olm_types::reasons::subscription::MALFORMED_VALUE;
+
+use super::conditions;
+
+/// The only value of `first-install`.
+const AUTOMATIC: &str = "Automatic";
+
+/// Every key that is known, without its prefix.
+const KNOWN: &str = "approve, first-install";
+
+/// The names of the CSVs that the Subscription approves; nothing without the annotation.
+///
+/// # Errors
+/// The value is none, in words for a user.
+pub(crate) fn approved(subscription: &Subscription) -> Option<Result<Vec<&str>, String>> {
+    let value = subscription.annotations().get(APPROVE)?;
+    let names: Vec<&str> = value.split(',').map(str::trim).collect();
+    Some(match names.iter().find(|name| !is_name(name)) {
+        Some(name) => Err(format!(
+            "annotation {APPROVE} has to be names of CSVs, separated by commas, as in \"guestbook.v1.4.2\"; {name:?} is \
+             none"
+        )),
+        None => Ok(names),
+    })
+}
+
+/// The approval that the next InstallPlan of the Subscription needs. Without a value it is Automatic, as in
+/// v0.
+pub(crate) fn approval(subscription: &Subscription) -> Approval {
+    let is_installed =
+        subscription.status.as_ref().is_some_and(|status| status.installed_csv.is_some());
+    let is_free = subscription.annotations().get(FIRST_INSTALL).is_some_and(|it| it == AUTOMATIC);
+    match subscription.spec.install_plan_approval {
+        Some(Approval::Manual) if is_installed || !is_free => Approval::Manual,
+        Some(Approval::Manual | Approval::Automatic) | None => Approval::Automatic,
+    }
+}
+
+/// The status with the condition about annotations up to date; nothing when it is already.
+pub(super) fn reconcile(
+    status: &SubscriptionStatus,
+    subscription: &Subscription,
+    now: Timestamp,
+) -> Option<SubscriptionStatus> {
+    let mut wanted = status.clone();
+    let problems = problems(subscription);
+    let condition =
+        conditions::holding(ANNOTATIONS_INVALID, MALFORMED_VALUE, Some(problems.clone()));
+    match conditions::get(status, ANNOTATIONS_INVALID) {
+        Some(_) if problems.is_empty() => conditions::remove(&mut wanted, &[ANNOTATIONS_INVALID]),
+        Some(old) if conditions::same(old, &condition) => return None,
+        None if problems.is_empty() => return None,
+        Some(_) | None => conditions::set(
+            &mut wanted,
+            olm_types::api::SubscriptionCondition {
+                last_transition_time: Some(Time(now)),
+                ..condition
+            },
+        ),
+    }
+    Some(SubscriptionStatus { last_updated: Some(Time(now)), ..wanted })
+}
+
+/// What is wrong with the annotations, in the order of their keys; empty when nothing is.
+fn problems(subscription: &Subscription) -> String {
+    let annotations: &BTreeMap<String, String> = subscription.annotations();
+    let ours = annotations.iter().filter(|(key, _)| key.starts_with(OURS));
+    let problems = ours.filter_map(|(key, value)| match key.as_str() {
+        APPROVE => approved(subscription)?.err(),
+        FIRST_INSTALL if value == AUTOMATIC => None,
+        FIRST_INSTALL => {
+            Some(format!("annotation {FIRST_INSTALL} has to be \"{AUTOMATIC}\", not {value:?}"))
+        }
+        _ => Some(format!("annotation {key} is unknown; {OURS} has {KNOWN}")),
+    });
+    problems.collect::<Vec<_>>().join("; ")
+}
+
+/// Names of CSVs are DNS subdomains to the API server.
+fn is_name(name: &str) -> bool {
+    let is_end = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    name.len() <= 253
+        && name.starts_with(is_end)
+        && name.ends_with(is_end)
+        && name.chars().all(|c| is_end(c) || c == '.' || c == '-')
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn subscription(annotations: Value, installed: Option<&str>) -> Subscription {
+        serde_json::from_value(json!({
+            "metadata": {"name": "lamp", "annotations": annotations},
+            "spec": {"name": "lamp", "source": "c", "sourceNamespace": "ns",
+                "installPlanApproval": "Manual"},
+            "status": {"installedCSV": installed, "lastUpdated": null},
+        }))
+        .unwrap()
+    }
+
+    #[rstest]
+    #[case::first(json!({FIRST_INSTALL: "Automatic"}), None, Approval::Automatic)]
+    #[case::later(json!({FIRST_INSTALL: "Automatic"}), Some("lamp.v1"), Approval::Manual)]
+    #[case::malformed(json!({FIRST_INSTALL: "automatic"}), None, Approval::Manual)]
+    #[case::without(json!({}), None, Approval::Manual)]
+    fn only_the_first_plan_needs_no_approval(
+        #[case] annotations: Value,
+        #[case] installed: Option<&str>,
+        #[case] expected: Approval,
+    ) {
+        assert_eq!(approval(&subscription(annotations, installed)), expected);
+    }
+
+    #[rstest]
+    #[case::two("lamp.v1, shade.v1.2.0", Some(vec!["lamp.v1", "shade.v1.2.0"]))]
+    #[case::empty("", None)]
+    #[case::comma_at_the_end("lamp.v1,", None)]
+    #[case::capitals("Lamp.v1", None)]
+    #[case::ends_with_a_dot("lamp.", None)]
+    fn names_are_separated_by_commas(#[case] value: &str, #[case] expected: Option<Vec<&str>>) {
+        let subscription = subscription(json!({APPROVE: value}), None);
+        let found = approved(&subscription).unwrap();
+        assert_eq!(found.ok(), expected);
+    }
+
+    #[test]
+    fn malformed_annotations_are_reported_until_they_are_mended() {
+        let now = Timestamp::UNIX_EPOCH;
+        let bad =
+            json!({"olm-rs.dev/aprove": "x", APPROVE: "a b", FIRST_INSTALL: "yes", "other": "x"});
+        let reported =
+            reconcile(&SubscriptionStatus::default(), &subscription(bad.clone(), None), now);
+        let reported = reported.unwrap();
+        insta::assert_snapshot!(reported.conditions[0].message.clone().unwrap(), @r#"annotation olm-rs.dev/approve has to be names of CSVs, separated by commas, as in "guestbook.v1.4.2"; "a b" is none; annotation olm-rs.dev/aprove is unknown; olm-rs.dev/ has approve, first-install; annotation olm-rs.dev/first-install has to be "Automatic", not "yes""#);
+        assert_eq!(reconcile(&reported, &subscription(bad, None), now), None);
+        let mended = reconcile(&reported, &subscription(json!({}), None), now).unwrap();
+        assert!(mended.conditions.is_empty());
+        assert_eq!(reconcile(&mended, &subscription(json!({}), None), now), None);
+    }
+}

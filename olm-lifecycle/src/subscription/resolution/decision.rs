@@ -1,0 +1,117 @@
+//! What has to be true before a namespace is resolved.
+
+use jiff::Timestamp;
+use olm_effect::{Effect, EventNote, EventType, Resource, Target};
+use olm_types::api::{Subscription, SubscriptionState, UpgradeStrategy};
+use olm_types::conditions::subscription::CATALOG_SOURCES_UNHEALTHY;
+use olm_types::reasons::event::RESOLUTION_FAILED;
+use olm_types::reasons::subscription as reasons;
+
+use super::super::conditions;
+use super::{Namespace, state, write};
+
+/// What the OperatorGroup of the namespace says about resolution, beside which catalogs it sees
+/// ([`Namespace::visible`]).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ResolutionSettings {
+    /// A failed CSV may be replaced by a newer one.
+    pub fail_forward: bool,
+}
+
+/// Whether a namespace is resolved now.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ResolutionDecision {
+    /// There is no Subscription here.
+    NothingSubscribed,
+    /// The namespace does not have exactly one OperatorGroup. v0 says so only in its log; the
+    /// event makes it visible to the user.
+    WrongGroups {
+        /// v0's text.
+        message: String,
+        /// The same on the Namespace, with a hint.
+        event: Box<Effect>,
+    },
+    /// A Subscription is still looked at by itself (spec catalog-operator 2.2); that comes first,
+    /// and brings the namespace back here. It keeps conditions in v0's order, and two writes from
+    /// meeting.
+    NotSynced,
+    /// Subscriptions have to be brought up to date first; their change starts over.
+    OutOfDate(Vec<Effect>),
+    /// Every Subscription waits for its InstallPlan.
+    AllPending,
+    /// Resolve.
+    Resolve(ResolutionSettings),
+}
+
+/// Looks at a namespace before it is resolved.
+pub fn decide_resolution(namespace: &Namespace, now: Timestamp) -> ResolutionDecision {
+    if namespace.subscriptions.is_empty() {
+        return ResolutionDecision::NothingSubscribed;
+    }
+    let [group] = namespace.groups.as_slice() else { return wrong_groups(namespace) };
+    let settings = ResolutionSettings {
+        fail_forward: group.spec.upgrade_strategy
+            == Some(UpgradeStrategy::TechPreviewUnsafeFailForward),
+    };
+    if !namespace.subscriptions.iter().all(|subscription| is_synced(subscription)) {
+        return ResolutionDecision::NotSynced;
+    }
+    let changes = out_of_date(namespace, settings, now);
+    if !changes.is_empty() {
+        ResolutionDecision::OutOfDate(changes)
+    } else if all_pending(namespace) {
+        ResolutionDecision::AllPending
+    } else {
+        ResolutionDecision::Resolve(settings)
+    }
+}
+
+/// What changed among the catalogs is reported for one look only; the next write follows at once.
+fn is_synced(subscription: &Subscription) -> bool {
+    let status = subscription.status.as_ref();
+    let health = status.and_then(|status| conditions::get(status, CATALOG_SOURCES_UNHEALTHY));
+    let reason = health.map(|condition| condition.reason.as_deref().unwrap_or_default());
+    reason.is_some_and(|reason| !reasons::CATALOG_SOURCES_CHANGED.contains(&reason))
+}
+
+fn out_of_date(namespace: &Namespace, settings: ResolutionSettings, now: Timestamp) -> Vec<Effect> {
+    let writes = namespace.subscriptions.iter().filter_map(|subscription| {
+        let status = state::up_to_date(namespace, subscription, settings.fail_forward, now)?;
+        write(subscription, status)
+    });
+    writes.collect()
+}
+
+fn all_pending(namespace: &Namespace) -> bool {
+    namespace.subscriptions.iter().all(|subscription| {
+        let status = subscription.status.as_ref();
+        status.is_some_and(|status| {
+            status.install_plan_ref.is_some() && status.state == SubscriptionState::UpgradePending
+        })
+    })
+}
+
+fn wrong_groups(namespace: &Namespace) -> ResolutionDecision {
+    let count = namespace.groups.len();
+    let message = format!("found {count} operatorGroups, expected 1");
+    let hint = match count {
+        0 => format!("create an OperatorGroup in namespace {}", namespace.name),
+        _ => format!("delete all OperatorGroups but one in namespace {}", namespace.name),
+    };
+    let note = EventNote {
+        event_type: EventType::Warning,
+        reason: RESOLUTION_FAILED.to_owned(),
+        message: format!("{message}: nothing is installed for the Subscriptions here; {hint}"),
+        uid: None,
+        field_path: None,
+    };
+    ResolutionDecision::WrongGroups {
+        message,
+        event: Box::new(Effect::event(namespace_target(&namespace.name), note)),
+    }
+}
+
+/// The Namespace object that events about a resolution are put on.
+pub(super) fn namespace_target(name: &str) -> Target {
+    Target::cluster(Resource::new("", "v1", "Namespace", "namespaces"), name)
+}

@@ -1,6 +1,0 @@
-//! Labels of namespaces.
-
-mod observe;
-mod reconcile;
-
-pub use reconcile::NamespaceReconciler;

@@ -1,6 +1,0 @@
-//! The OLMConfig.
-
-mod observe;
-mod reconcile;
-
-pub use reconcile::ConfigReconciler;

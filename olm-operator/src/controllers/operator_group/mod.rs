@@ -1,6 +1,0 @@
-//! OperatorGroups.
-
-pub(crate) mod observe;
-mod reconcile;
-
-pub use reconcile::GroupReconciler;

@@ -1,0 +1,84 @@
+//! Approvals that a Subscription declares in its annotations.
+
+use std::sync::Arc;
+
+use anyhow::{Context, Result, ensure};
+use kube::ResourceExt;
+use olm_types::annotations::{APPROVE, APPROVED_BY, FIRST_INSTALL};
+use olm_types::api::{Approval, InstallPlan, Subscription};
+use serde_json::{Value, json};
+
+use super::{NEW, OLD, offer, versions, waiting_plan};
+use crate::builders;
+use crate::e2e::scene::{Scene, conditions};
+use crate::wait;
+
+/// The first plan needs no approval; the second waits for what the annotation names, says so, and is
+/// approved when it names it.
+pub(super) async fn in_annotations(scene: Arc<Scene>) -> Result<()> {
+    let versions = versions(&scene);
+    offer(&scene, &versions[..1]).await?;
+    let mut subscription = builders::subscription(&scene.namespace, "kettle", "stable", "kitchen");
+    subscription.spec.install_plan_approval = Some(Approval::Manual);
+    subscription.annotations_mut().insert(FIRST_INSTALL.to_owned(), "Automatic".to_owned());
+    subscription.annotations_mut().insert(APPROVE.to_owned(), "Kettle".to_owned());
+    scene.create(&subscription).await?;
+    scene.succeeded(OLD).await?;
+    scene.installed("kettle", OLD).await?;
+    is_reported(&scene, true).await?;
+
+    scene.publish("kitchen", &super::stable(&versions)).await?;
+    let plan = waiting_plan(&scene, NEW, 2).await?.name_any();
+    says(&scene, &plan, "Subscription kettle: annotation olm-rs.dev/approve has to be names")
+        .await?;
+    annotate(&scene, json!(OLD)).await?;
+    is_reported(&scene, false).await?;
+    says(&scene, &plan, &format!("names {NEW} in its annotation {APPROVE}")).await?;
+    scene.at_rest().await?;
+    annotate(&scene, json!(format!("{OLD}, {NEW}"))).await?;
+    scene.succeeded(NEW).await?;
+    scene.at_latest("kettle", NEW).await?;
+    check_record(&scene, &plan).await
+}
+
+async fn annotate(scene: &Scene, value: Value) -> Result<()> {
+    let patch = json!({"metadata": {"annotations": {APPROVE: value}}});
+    scene.edit::<Subscription>("kettle", patch).await.map(drop)
+}
+
+/// Waits until the plan waits with a message that contains this.
+async fn says(scene: &Scene, plan: &str, text: &str) -> Result<()> {
+    let says = |plan: &InstallPlan| {
+        let message = plan.status.as_ref().and_then(|status| status.message.as_deref());
+        message.is_some_and(|message| {
+            message.starts_with("waits for approval: ") && message.contains(text)
+        })
+    };
+    wait::until(&scene.api(), plan, &format!("say {text:?}"), says).await.map(drop)
+}
+
+async fn is_reported(scene: &Scene, expected: bool) -> Result<()> {
+    let what = if expected { "say what is malformed" } else { "have nothing malformed" };
+    let reported = |subscription: &Subscription| {
+        conditions(subscription).iter().any(|one| {
+            one.type_ == "AnnotationsInvalid"
+                && one.reason.as_deref() == Some("MalformedValue")
+                && one.message.as_ref().is_some_and(|text| text.contains("\"Kettle\" is none"))
+        })
+    };
+    let meets = |subscription: &Subscription| reported(subscription) == expected;
+    wait::until(&scene.api(), "kettle", what, meets).await.map(drop)
+}
+
+/// The plan says who approved it.
+async fn check_record(scene: &Scene, plan: &str) -> Result<()> {
+    let plan: InstallPlan = scene.api().get(plan).await.context("the plan is gone")?;
+    ensure!(plan.spec.approved, "{:?}", plan.spec);
+    let record =
+        plan.annotations().get(APPROVED_BY).context("the plan has no record of its approval")?;
+    let record: Value = serde_json::from_str(record).context("the record is no JSON")?;
+    ensure!(record[0]["subscription"] == "kettle", "{record}");
+    ensure!(record[0]["approve"] == format!("{OLD}, {NEW}"), "{record}");
+    ensure!(record[0]["resourceVersion"].is_string(), "{record}");
+    Ok(())
+}
