@@ -6,7 +6,7 @@
 //! resources that users create are `alone::csv_by_hand`, membership as a condition of installs is
 //! `olm-lifecycle/src/csv/tests/groups.rs`; InstallPlans that users create (2.1.4.2) are scenario
 //! `install_plans::by_hand`; metrics (2.1.5) are `idle::no_writes`; upgrades of definitions (2.2.2)
-//! are `olm-lifecycle/src/crd/tests.rs` and scenarios `install_plans::a_version_retires`,
+//! are `olm-lifecycle/src/crd/tests/mod.rs` and scenarios `install_plans::a_version_retires`,
 //! `objects_that_do_not_fit` and `two_owners`; OperatorGroups (2.3) are in olm-opgroup
 //! `tests/groups.rs`.
 

@@ -5,6 +5,7 @@
 
 mod advisories;
 mod arguments;
+mod beside;
 mod changed;
 pub mod concerns;
 mod output;

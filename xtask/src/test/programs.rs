@@ -4,14 +4,14 @@
 //! process. It would also have to be installed before the first run.
 
 use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, ensure};
 
-use super::output::{Results, closing, is_pass_of};
+use super::output::{Results, closing};
 use super::summary::Summary;
 use crate::build::Executable;
 use crate::workspace::{cargo, xtask};
@@ -35,13 +35,12 @@ pub(super) fn side_by_side(mut programs: Vec<&Executable>, summary: &mut Summary
     thread::scope(|scope| (0..at_once).for_each(|_| drop(scope.spawn(work))));
 }
 
-/// Runs a test program; its output is passed on line by line. Returns the names of the tests that
-/// failed, which are counted and not named yet.
+/// Runs a test program; its output is passed on line by line.
 pub(super) fn streamed(
     program: &Executable,
     variables: &[(&str, &str)],
     summary: &mut Summary,
-) -> Vec<String> {
+) {
     let mut command = command(program);
     command.envs(variables.iter().copied());
     let mut results = Results::default();
@@ -49,21 +48,7 @@ pub(super) fn streamed(
         println!("{line}");
         results.read(line);
     });
-    let failures = std::mem::take(&mut results.failures);
     count(program, ended.map(|_| results), summary);
-    failures
-}
-
-/// Whether a test passes alone. Only the line of that very test is believed.
-pub(super) fn passes_alone(program: &Executable, test: &str) -> bool {
-    let mut command = command(program);
-    command.args(["--exact", test]);
-    let mut passed = false;
-    let played = lines(command, |line| {
-        println!("{line}");
-        passed |= is_pass_of(line, test);
-    });
-    played.is_ok_and(|good| good) && passed
 }
 
 /// Runs `cargo test` and counts.
@@ -91,53 +76,48 @@ pub(super) fn cargo_test(command: Command, summary: &mut Summary) {
 pub(super) fn counted(arguments: &[&str], summary: &mut Summary) -> Result<()> {
     let mut command = Command::new(xtask());
     command.args(arguments);
-    let (mut counts, mut results) = (None, Results::default());
-    let good = lines(command, |line| {
+    let mut counts = Counts::default();
+    let is_good = lines(command, |line| {
         println!("{line}");
-        counts = closing(line).or(counts);
-        results.read(line);
+        counts.read(line);
     })?;
-    let [passed, failed, skipped] =
-        counts.with_context(|| format!("cargo xtask {} counted nothing", arguments.join(" ")))?;
-    ensure!(good || failed > 0, "cargo xtask {} failed", arguments.join(" "));
-    summary.add(passed, failed);
-    summary.add_not_run(skipped, &results.reasons);
-    if failed > 0 {
-        summary.name_failed(&format!("{failed} of cargo xtask {}", arguments.join(" ")));
-    }
-    Ok(())
+    counts.add(&arguments.join(" "), is_good, summary)
 }
 
-/// A developer command that runs while something else does. Its output comes when it is over.
-#[derive(Debug)]
-pub(super) struct Beside {
-    arguments: String,
-    child: Child,
+/// What a developer command says that it has played, from the lines that it prints.
+#[derive(Debug, Default)]
+pub(super) struct Counts {
+    /// Passed, failed and skipped, as its last count says.
+    counts: Option<[usize; 3]>,
+    results: Results,
 }
 
-impl Beside {
-    /// Starts it.
-    ///
-    /// # Errors
-    /// It cannot be run.
-    pub(super) fn begin(arguments: &[&str]) -> Result<Self> {
-        let mut command = Command::new(xtask());
-        command.args(arguments).stdin(Stdio::null());
-        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
-        let child = child.context("cannot run a developer command")?;
-        Ok(Self { arguments: arguments.join(" "), child })
+impl Counts {
+    /// Takes a line in.
+    pub(super) fn read(&mut self, line: &str) {
+        self.counts = closing(line).or(self.counts);
+        self.results.read(line);
     }
 
-    /// Waits for its end, and prints what it has printed.
+    /// Adds it, once the command is over.
     ///
     /// # Errors
-    /// It has failed.
-    pub(super) fn finish(self) -> Result<()> {
-        let output = self.child.wait_with_output().context("cannot wait for a command")?;
-        println!("\ncargo xtask {}", self.arguments);
-        print!("{}", String::from_utf8_lossy(&output.stderr));
-        print!("{}", String::from_utf8_lossy(&output.stdout));
-        ensure!(output.status.success(), "cargo xtask {} failed", self.arguments);
+    /// There was no count, or the command has failed though nothing in it did.
+    pub(super) fn add(
+        self,
+        arguments: &str,
+        is_good: bool,
+        summary: &mut Summary,
+    ) -> Result<()> {
+        let counts = self.counts;
+        let [passed, failed, skipped] =
+            counts.with_context(|| format!("cargo xtask {arguments} counted nothing"))?;
+        ensure!(is_good || failed > 0, "cargo xtask {arguments} failed");
+        summary.add(passed, failed);
+        summary.add_not_run(skipped, &self.results.reasons);
+        if failed > 0 {
+            summary.name_failed(&format!("{failed} of cargo xtask {arguments}"));
+        }
         Ok(())
     }
 }

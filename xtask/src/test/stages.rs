@@ -3,7 +3,8 @@
 use anyhow::{Result, bail, ensure};
 
 use super::advisories;
-use super::programs::{Beside, counted, passes_alone, side_by_side, streamed};
+use super::beside::Beside;
+use super::programs::{counted, side_by_side, streamed};
 use super::run::Run;
 use super::shipped;
 use crate::build::{self, Built, EVERYTHING, Executable, FEATURES, WORKSPACE};
@@ -14,9 +15,6 @@ use crate::workspace::{cargo, cargo_run, xtask};
 /// The program with the scenarios on a cluster of its own.
 pub(super) const SCENARIOS: &str = "scenarios";
 
-/// Up to this many scenarios that failed are played again in a run of everything.
-const PLAYED_AGAIN: usize = 3;
-
 /// Runs all of them.
 pub(super) fn all(run: &mut Run) {
     let others = Others::for_tests(&run.progress);
@@ -24,22 +22,17 @@ pub(super) fn all(run: &mut Run) {
     run.stage("advisories about dependencies", |run| advisories::check(&mut run.summary));
     let Some(built) = compile(run) else { return };
     run.check("programs of others, as far as they are not built yet", |_| others.finish());
+    run.check("machine", |_| command(&["e2e", "--cluster", "real", "--prepare"]));
+    let node = Node::begin();
     run.check("documentation", build::document);
     run.stage("tests in the documentation", documented_tests);
-    run.check("machine", |_| command(&["e2e", "--cluster", "real", "--prepare"]));
     run.check("the page about metrics", |_| command(&["metrics", "--check"]));
     run.stage("alerts, evaluated by Prometheus' own tool", |run| {
         played(run, &["metrics", "--alerts"]);
     });
     run.stage("unit tests, property tests and snapshots", |run| unit_tests(run, &built, |_| true));
+    run.stage("what is left of the scenarios on a real node, begun before", |run| node.end(run));
     run.stage("scenarios on real API servers", |run| scenarios(run, &built, None));
-    run.stage("scenarios on a real node, and a small catalog beside them", |run| {
-        // Both wait most of their time: for Pods, and until nothing is written any more.
-        let catalog = Beside::begin(&["soak", "--sample"]);
-        played(run, &["e2e", "--cluster", "real", "--needs-node", "--or-skip", "--jobs", "6"]);
-        let result = catalog.and_then(Beside::finish);
-        run.summary.check("a small catalog, installed, upgraded and removed", result);
-    });
     run.stage("the image that ships", image);
 }
 
@@ -51,6 +44,32 @@ pub(super) fn some_scenarios(run: &mut Run, names: &str, rounds: u32) {
     for round in 1..=rounds {
         println!("round {round} of {rounds}");
         run.stage("scenarios that were asked for", |run| scenarios(run, &built, Some(names)));
+    }
+}
+
+/// Scenarios on a real node, and a small catalog. Both wait most of their time, for Pods and until nothing
+/// is written any more, so other stages run beside them.
+struct Node {
+    scenarios: Result<Beside>,
+    catalog: Result<Beside>,
+}
+
+impl Node {
+    fn begin() -> Self {
+        let scenarios = ["e2e", "--cluster", "real", "--needs-node", "--or-skip", "--jobs", "6"];
+        Self {
+            scenarios: Beside::begin(&scenarios),
+            catalog: Beside::begin(&["soak", "--sample"]),
+        }
+    }
+
+    fn end(self, run: &mut Run) {
+        let played = self.scenarios.and_then(|it| it.finish_counted(&mut run.summary));
+        if let Err(error) = played {
+            run.summary.check("scenarios on a real node", Err(error));
+        }
+        let result = self.catalog.and_then(Beside::finish);
+        run.summary.check("a small catalog, installed, upgraded and removed", result);
     }
 }
 
@@ -96,22 +115,9 @@ pub(super) fn scenarios(run: &mut Run, built: &Built, only: Option<&str>) {
     let variables = only.map(|only| ("OLM_SCENARIOS", only));
     match program {
         Some(program) => {
-            let failed = streamed(program, variables.as_slice(), &mut run.summary);
-            play_again(run, program, &failed, only.is_none());
+            streamed(program, variables.as_slice(), &mut run.summary);
         }
         None => run.summary.check(SCENARIOS, Err(anyhow::anyhow!("cargo has not built them"))),
-    }
-}
-
-/// Scenarios share one machine with each other; one that failed for that reason passes alone. In a run
-/// of everything it counts as passed then and is named as unsteady, which is a defect to be looked for.
-fn play_again(run: &mut Run, program: &Executable, failed: &[String], is_allowed: bool) {
-    let few = is_allowed && failed.len() <= PLAYED_AGAIN;
-    for test in failed {
-        match few && passes_alone(program, test) {
-            true => run.summary.passed_again(test),
-            false => run.summary.name_failed(test),
-        }
     }
 }
 

@@ -19,7 +19,7 @@ use crate::dump::Kinds;
 pub use restore::restore;
 
 /// The recording in this checkout.
-const RECORDED: &str = include_str!("recorded.json");
+const RECORDED: &str = include_str!("../recorded.json");
 
 /// Where a catalog is served.
 const ADDRESS: &str = "<address of the catalog>";

@@ -157,7 +157,7 @@ struct Golden {
 
 #[test]
 fn objects_are_written_as_go_writes_them() {
-    let table: Vec<Golden> = serde_json::from_str(include_str!("golden_go.json")).unwrap();
+    let table: Vec<Golden> = serde_json::from_str(include_str!("../golden_go.json")).unwrap();
     for golden in table {
         let text = go_json::encode(&golden.shape, &golden.value).unwrap();
         assert_eq!(text, golden.text, "{}", golden.name);
@@ -168,7 +168,7 @@ fn objects_are_written_as_go_writes_them() {
 #[test]
 fn quantities_are_written_as_go_writes_them() {
     let table: Vec<(String, Option<String>)> =
-        serde_json::from_str(include_str!("golden_quantities.json")).unwrap();
+        serde_json::from_str(include_str!("../golden_quantities.json")).unwrap();
     for (text, canonical) in table {
         assert_eq!(canonical_quantity(&text).ok(), canonical, "{text:?}");
     }
