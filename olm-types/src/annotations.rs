@@ -46,6 +46,8 @@ pub const APPROVE: &str = "olm-rs.dev/approve";
 pub const APPROVED_BY: &str = "olm-rs.dev/approved-by";
 /// On Subscriptions with manual approval, with value `Automatic`: the first InstallPlan needs none.
 pub const FIRST_INSTALL: &str = "olm-rs.dev/first-install";
+/// On Subscriptions, with value `true`: nothing new is resolved or applied for them.
+pub const PAUSE: &str = "olm-rs.dev/pause";
 /// On CSVs, under the strict tenant policy of ours: shows that a CSV came from a global catalog.
 pub const ATTESTATION: &str = "operators.coreos.com/attestation";
 /// On OperatorGroups: how long a bundle unpack job may run (Go duration).

@@ -40,6 +40,8 @@ pub mod subscription {
     /// An annotation of ours cannot be read, so that it declares nothing. v0 has no such
     /// annotations.
     pub const ANNOTATIONS_INVALID: &str = "AnnotationsInvalid";
+    /// An annotation of ours holds back what could be installed or upgraded. v0 has no such annotations.
+    pub const UPGRADE_HELD: &str = "UpgradeHeld";
     /// Package, channel or installed bundle is deprecated.
     pub const DEPRECATED: &str = "Deprecated";
     /// The package is deprecated.

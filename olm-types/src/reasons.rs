@@ -175,6 +175,8 @@ pub mod operator_group {
 pub mod subscription {
     /// AnnotationsInvalid: the message says which one, and how it is written.
     pub const MALFORMED_VALUE: &str = "MalformedValue";
+    /// UpgradeHeld: annotation `olm-rs.dev/pause`.
+    pub const PAUSED: &str = "Paused";
     /// CatalogSourcesUnhealthy: there is no catalog at all.
     pub const NO_CATALOG_SOURCES_FOUND: &str = "NoCatalogSourcesFound";
     /// CatalogSourcesUnhealthy False: every catalog is healthy.

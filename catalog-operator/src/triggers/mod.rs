@@ -6,6 +6,7 @@ use std::sync::Arc;
 use kube::ResourceExt;
 use olm_kit::ObjectKey;
 use olm_kit::watch::{Cached, Change, Store};
+use olm_lifecycle::subscription::is_paused;
 use olm_types::annotations::APPROVE;
 use olm_types::api::{
     CatalogSource, ClusterServiceVersion, InstallPlan, InstallPlanPhase, OperatorGroup,
@@ -108,7 +109,10 @@ impl Triggers {
         let Some(subscription) = change.latest() else { return };
         self.queues.subscriptions.add(ObjectKey::of(&**subscription));
         let approves = |one: &Option<Arc<Subscription>>| {
-            one.as_ref().and_then(|one| one.annotations().get(APPROVE).cloned())
+            let about = |one: &Arc<Subscription>| {
+                (one.annotations().get(APPROVE).cloned(), is_paused(one))
+            };
+            one.as_ref().map(about).unwrap_or_default()
         };
         if change.new.as_ref().is_none_or(is_going)
             || approves(&change.old) != approves(&change.new)

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use kube_core::ResourceExt;
 use olm_effect::Effect;
-use olm_types::annotations::{APPROVE, APPROVED_BY};
+use olm_types::annotations::{APPROVE, APPROVED_BY, PAUSE};
 use olm_types::api::{ClusterServiceVersion, InstallPlan, Subscription};
 use serde_json::{Value, json};
 
@@ -36,8 +36,13 @@ pub(super) fn declared<'a>(
     plan: &InstallPlan,
     subscriptions: impl IntoIterator<Item = &'a Subscription>,
 ) -> Declared {
+    let asking: Vec<&Subscription> =
+        subscriptions.into_iter().filter(|one| asks_for(one, plan)).collect();
+    if let Some(message) = paused(plan, asking.iter().copied()) {
+        return Declared::Waiting(message);
+    }
     let mut approving = Vec::new();
-    for subscription in subscriptions.into_iter().filter(|one| asks_for(one, plan)) {
+    for subscription in asking {
         match policy::approved(subscription) {
             None => {}
             Some(Ok(names)) => approving.push((subscription, names)),
@@ -48,6 +53,16 @@ pub(super) fn declared<'a>(
         }
     }
     if approving.is_empty() { Declared::Nothing } else { judge(plan, &approving) }
+}
+
+/// Why a plan that is approved is not begun: a Subscription that it was made for is paused.
+pub(super) fn paused<'a>(
+    plan: &InstallPlan,
+    subscriptions: impl IntoIterator<Item = &'a Subscription>,
+) -> Option<String> {
+    let mut asking = subscriptions.into_iter().filter(|one| asks_for(one, plan));
+    let paused = asking.find(|one| policy::is_paused(one))?;
+    Some(format!("{WAITS}: Subscription {} has annotation {PAUSE}", paused.name_any()))
 }
 
 /// Whether a message is one of those that are made here.
@@ -199,6 +214,24 @@ mod tests {
         assert_eq!(by[0]["subscription"], "lamp");
         assert_eq!(by[0]["approve"], lamp.unwrap());
         assert_eq!(by[0]["resourceVersion"], "7");
+    }
+
+    #[test]
+    fn a_paused_subscription_holds_the_plan_that_was_made_for_it() {
+        let paused_with = |value: &str| {
+            let mut lamp = subscription("lamp", Some("lamp.v2,shade.v1"));
+            lamp.annotations_mut().insert(PAUSE.to_owned(), value.to_owned());
+            lamp
+        };
+        let plan = plan(&["lamp.v2", "shade.v1"], "lamp.v2");
+        let expected = "waits for approval: Subscription lamp has annotation olm-rs.dev/pause";
+        let lamp = paused_with("true");
+        assert_eq!(declared(&plan, [&lamp]), Declared::Waiting(expected.to_owned()));
+        assert_eq!(paused(&plan, [&lamp]).as_deref(), Some(expected));
+        assert_eq!(paused(&plan, [&paused_with("false")]), None);
+        let mut other = paused_with("true");
+        other.metadata.uid = Some("other".to_owned());
+        assert_eq!(paused(&plan, [&other]), None);
     }
 
     #[test]

@@ -12,3 +12,5 @@ pub mod plan_status;
 pub(crate) mod policy;
 pub mod resolution;
 pub mod sync;
+
+pub use policy::is_paused;

@@ -4,18 +4,20 @@
 //! |---|---|
 //! | `approve` | names of CSVs, separated by commas: an InstallPlan that brings only these is approved |
 //! | `first-install` | `Automatic`: the first InstallPlan of a Manual Subscription needs no approval |
+//! | `pause` | `true`: nothing new is resolved or applied for the Subscription |
 //!
-//! A value that cannot be read declares nothing, and a condition says what is wrong with it.
+//! A condition says what is wrong with a value that cannot be read. Such a value approves nothing, and
+//! pauses: what was to be held back is not let through by a mistake.
 
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube_core::ResourceExt;
-use olm_types::annotations::{APPROVE, FIRST_INSTALL, OURS};
-use olm_types::api::{Approval, Subscription, SubscriptionStatus};
-use olm_types::conditions::subscription::ANNOTATIONS_INVALID;
-use olm_types::reasons::subscription::MALFORMED_VALUE;
+use olm_types::annotations::{APPROVE, FIRST_INSTALL, OURS, PAUSE};
+use olm_types::api::{Approval, Subscription, SubscriptionCondition, SubscriptionStatus};
+use olm_types::conditions::subscription::{ANNOTATIONS_INVALID, UPGRADE_HELD};
+use olm_types::reasons::subscription::{MALFORMED_VALUE, PAUSED};
 
 use super::conditions;
 
@@ -23,7 +25,10 @@ use super::conditions;
 const AUTOMATIC: &str = "Automatic";
 
 /// Every key that is known, without its prefix.
-const KNOWN: &str = "approve, first-install";
+const KNOWN: &str = "approve, first-install, pause";
+
+/// Most characters of a value that a message repeats.
+const REPEATED: usize = 80;
 
 /// The names of the CSVs that the Subscription approves; nothing without the annotation.
 ///
@@ -34,8 +39,9 @@ pub(crate) fn approved(subscription: &Subscription) -> Option<Result<Vec<&str>, 
     let names: Vec<&str> = value.split(',').map(str::trim).collect();
     Some(match names.iter().find(|name| !is_name(name)) {
         Some(name) => Err(format!(
-            "annotation {APPROVE} has to be names of CSVs, separated by commas, as in \"guestbook.v1.4.2\"; {name:?} is \
-             none"
+            "annotation {APPROVE} has to be names of CSVs, separated by commas, as in \"guestbook.v1.4.2\"; {:?} is \
+             none",
+            repeated(name)
         )),
         None => Ok(names),
     })
@@ -53,29 +59,54 @@ pub(crate) fn approval(subscription: &Subscription) -> Approval {
     }
 }
 
-/// The status with the condition about annotations up to date; nothing when it is already.
+/// Whether nothing new is resolved or applied for the Subscription. A value that cannot be read pauses, too.
+pub fn is_paused(subscription: &Subscription) -> bool {
+    subscription.annotations().get(PAUSE).is_some_and(|value| value != "false")
+}
+
+/// The status with the conditions about annotations up to date; nothing when they are already.
 pub(super) fn reconcile(
     status: &SubscriptionStatus,
     subscription: &Subscription,
     now: Timestamp,
 ) -> Option<SubscriptionStatus> {
     let mut wanted = status.clone();
-    let problems = problems(subscription);
-    let condition =
-        conditions::holding(ANNOTATIONS_INVALID, MALFORMED_VALUE, Some(problems.clone()));
-    match conditions::get(status, ANNOTATIONS_INVALID) {
-        Some(_) if problems.is_empty() => conditions::remove(&mut wanted, &[ANNOTATIONS_INVALID]),
-        Some(old) if conditions::same(old, &condition) => return None,
-        None if problems.is_empty() => return None,
-        Some(_) | None => conditions::set(
-            &mut wanted,
-            olm_types::api::SubscriptionCondition {
-                last_transition_time: Some(Time(now)),
-                ..condition
-            },
-        ),
+    let invalid =
+        keep(&mut wanted, ANNOTATIONS_INVALID, MALFORMED_VALUE, problems(subscription), now);
+    let held = keep(&mut wanted, UPGRADE_HELD, PAUSED, held(subscription), now);
+    let changed = invalid || held;
+    changed.then(|| SubscriptionStatus { last_updated: Some(Time(now)), ..wanted })
+}
+
+/// Keeps a condition while there is a message; says whether that changed anything.
+fn keep(
+    status: &mut SubscriptionStatus,
+    kind: &str,
+    reason: &str,
+    message: String,
+    now: Timestamp,
+) -> bool {
+    let known = conditions::get(status, kind);
+    if message.is_empty() {
+        let changed = known.is_some();
+        conditions::remove(status, &[kind]);
+        return changed;
     }
-    Some(SubscriptionStatus { last_updated: Some(Time(now)), ..wanted })
+    let condition = conditions::holding(kind, reason, Some(message));
+    if known.is_some_and(|known| conditions::same(known, &condition)) {
+        return false;
+    }
+    let last_transition_time = Some(Time(now));
+    conditions::set(status, SubscriptionCondition { last_transition_time, ..condition });
+    true
+}
+
+/// What holds back upgrades; empty when nothing does.
+fn held(subscription: &Subscription) -> String {
+    match is_paused(subscription) {
+        true => format!("annotation {PAUSE}: nothing new is resolved or applied until it is removed"),
+        false => String::new(),
+    }
 }
 
 /// What is wrong with the annotations, in the order of their keys; empty when nothing is.
@@ -85,12 +116,23 @@ fn problems(subscription: &Subscription) -> String {
     let problems = ours.filter_map(|(key, value)| match key.as_str() {
         APPROVE => approved(subscription)?.err(),
         FIRST_INSTALL if value == AUTOMATIC => None,
-        FIRST_INSTALL => {
-            Some(format!("annotation {FIRST_INSTALL} has to be \"{AUTOMATIC}\", not {value:?}"))
-        }
-        _ => Some(format!("annotation {key} is unknown; {OURS} has {KNOWN}")),
+        FIRST_INSTALL => Some(format!(
+            "annotation {FIRST_INSTALL} has to be \"{AUTOMATIC}\", not {:?}",
+            repeated(value)
+        )),
+        PAUSE if ["true", "false"].contains(&value.as_str()) => None,
+        PAUSE => Some(format!(
+            "annotation {PAUSE} has to be \"true\" or \"false\", not {:?}; until then it pauses",
+            repeated(value)
+        )),
+        _ => Some(format!("annotation {:?} is unknown; {OURS} has {KNOWN}", repeated(key))),
     });
     problems.collect::<Vec<_>>().join("; ")
+}
+
+/// As much of a value as a message repeats: annotations may have 256 KiB.
+fn repeated(value: &str) -> String {
+    value.chars().take(REPEATED).collect()
 }
 
 /// Names of CSVs are DNS subdomains to the API server.
@@ -144,6 +186,37 @@ mod tests {
         assert_eq!(found.ok(), expected);
     }
 
+    #[rstest]
+    #[case::paused("true", true, Some("annotation olm-rs.dev/pause: nothing new"), None)]
+    #[case::not_paused("false", false, None, None)]
+    #[case::malformed("yes", true, Some("annotation olm-rs.dev/pause: nothing new"), Some("not \"yes\""))]
+    #[case::empty("", true, Some("annotation olm-rs.dev/pause: nothing new"), Some("not \"\""))]
+    fn a_pause_holds_even_when_it_is_malformed(
+        #[case] value: &str,
+        #[case] paused: bool,
+        #[case] held: Option<&str>,
+        #[case] invalid: Option<&str>,
+    ) {
+        let subscription = subscription(json!({PAUSE: value}), None);
+        assert_eq!(is_paused(&subscription), paused);
+        let before = SubscriptionStatus::default();
+        let status = reconcile(&before, &subscription, Timestamp::UNIX_EPOCH).unwrap_or(before);
+        for (kind, expected) in [(UPGRADE_HELD, held), (ANNOTATIONS_INVALID, invalid)] {
+            let found = conditions::get(&status, kind).and_then(|one| one.message.as_deref());
+            match expected {
+                Some(text) => assert!(found.unwrap().contains(text), "{found:?}"),
+                None => assert_eq!(found, None),
+            }
+        }
+    }
+
+    #[test]
+    fn messages_repeat_the_beginning_of_long_values() {
+        let long = "x y".repeat(80_000);
+        let all = json!({APPROVE: long, FIRST_INSTALL: long, PAUSE: long});
+        assert!(problems(&subscription(all, None)).len() < 1_000);
+    }
+
     #[test]
     fn malformed_annotations_are_reported_until_they_are_mended() {
         let now = Timestamp::UNIX_EPOCH;
@@ -152,7 +225,7 @@ mod tests {
         let reported =
             reconcile(&SubscriptionStatus::default(), &subscription(bad.clone(), None), now);
         let reported = reported.unwrap();
-        insta::assert_snapshot!(reported.conditions[0].message.clone().unwrap(), @r#"annotation olm-rs.dev/approve has to be names of CSVs, separated by commas, as in "guestbook.v1.4.2"; "a b" is none; annotation olm-rs.dev/aprove is unknown; olm-rs.dev/ has approve, first-install; annotation olm-rs.dev/first-install has to be "Automatic", not "yes""#);
+        insta::assert_snapshot!(reported.conditions[0].message.clone().unwrap(), @r#"annotation olm-rs.dev/approve has to be names of CSVs, separated by commas, as in "guestbook.v1.4.2"; "a b" is none; annotation "olm-rs.dev/aprove" is unknown; olm-rs.dev/ has approve, first-install, pause; annotation olm-rs.dev/first-install has to be "Automatic", not "yes""#);
         assert_eq!(reconcile(&reported, &subscription(bad, None), now), None);
         let mended = reconcile(&reported, &subscription(json!({}), None), now).unwrap();
         assert!(mended.conditions.is_empty());

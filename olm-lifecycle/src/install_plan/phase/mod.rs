@@ -179,8 +179,13 @@ fn unapproved(observed: &Observed, status: &InstallPlanStatus, now: Timestamp) -
     write(observed, InstallPlanStatus { message, ..reset(status, now) }, None)
 }
 
-/// An approval counts for the plan that was looked at.
+/// An approval counts for the plan that was looked at, and once no Subscription of it is paused.
 fn approved(observed: &Observed, status: &InstallPlanStatus, now: Timestamp) -> Decision {
+    let subscriptions = observed.around.subscriptions.iter().map(AsRef::as_ref);
+    if let Some(message) = approval::paused(&observed.plan, subscriptions) {
+        let message = Some(message);
+        return write(observed, InstallPlanStatus { message, ..reset(status, now) }, None);
+    }
     if let Some(problem) = stale::problem(&observed.plan) {
         return check_failed(observed, problem.clone(), problem, now);
     }

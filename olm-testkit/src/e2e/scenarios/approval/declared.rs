@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
 use kube::ResourceExt;
-use olm_types::annotations::{APPROVE, APPROVED_BY, FIRST_INSTALL};
-use olm_types::api::{Approval, InstallPlan, Subscription};
+use kube::api::ListParams;
+use olm_types::annotations::{APPROVE, APPROVED_BY, FIRST_INSTALL, PAUSE};
+use olm_types::api::{Approval, InstallPlan, Subscription, SubscriptionState};
 use serde_json::{Value, json};
 
 use super::{NEW, OLD, offer, versions, waiting_plan};
@@ -39,6 +40,44 @@ pub(super) async fn in_annotations(scene: Arc<Scene>) -> Result<()> {
     scene.succeeded(NEW).await?;
     scene.at_latest("kettle", NEW).await?;
     check_record(&scene, &plan).await
+}
+
+/// While a Subscription is paused no plan is made for a new version, and one that was made before and is
+/// approved is not begun; afterwards both go on.
+pub(super) async fn paused(scene: Arc<Scene>) -> Result<()> {
+    let versions = versions(&scene);
+    offer(&scene, &versions[..1]).await?;
+    let mut subscription = builders::subscription(&scene.namespace, "kettle", "stable", "kitchen");
+    subscription.spec.install_plan_approval = Some(Approval::Manual);
+    subscription.annotations_mut().insert(FIRST_INSTALL.to_owned(), "Automatic".to_owned());
+    scene.create(&subscription).await?;
+    scene.succeeded(OLD).await?;
+    scene.at_latest("kettle", OLD).await?;
+
+    pause(&scene, json!("true")).await?;
+    scene.condition("kettle", "UpgradeHeld", "True", "Paused").await?;
+    scene.publish("kitchen", &super::stable(&versions)).await?;
+    scene.at_rest().await?;
+    let held = scene.installed("kettle", OLD).await?.status.unwrap_or_default();
+    ensure!(held.state == SubscriptionState::AtLatestKnown, "it is {:?}", held.state);
+    let plans: Vec<InstallPlan> = scene.api().list(&ListParams::default()).await?.items;
+    ensure!(plans.len() == 1, "{} plans while it is paused", plans.len());
+
+    pause(&scene, json!(null)).await?;
+    let plan = waiting_plan(&scene, NEW, 2).await?;
+    pause(&scene, json!("yes")).await?;
+    scene.condition("kettle", "AnnotationsInvalid", "True", "MalformedValue").await?;
+    super::approve(&scene, &plan).await?;
+    says(&scene, &plan.name_any(), &format!("Subscription kettle has annotation {PAUSE}")).await?;
+    scene.at_rest().await?;
+    pause(&scene, json!("false")).await?;
+    scene.succeeded(NEW).await?;
+    scene.at_latest("kettle", NEW).await.map(drop)
+}
+
+async fn pause(scene: &Scene, value: Value) -> Result<()> {
+    let patch = json!({"metadata": {"annotations": {PAUSE: value}}});
+    scene.edit::<Subscription>("kettle", patch).await.map(drop)
 }
 
 async fn annotate(scene: &Scene, value: Value) -> Result<()> {

@@ -56,6 +56,11 @@ pub(super) fn all() -> Vec<Scenario> {
             "a Subscription says which versions are approved, and that the first one needs no approval",
             declared::in_annotations,
         ),
+        scenario(
+            "approval::paused",
+            "a Subscription that is paused gets no new plan, and none that is approved is begun",
+            declared::paused,
+        ),
     ]
 }
 
