@@ -1,7 +1,8 @@
 //! The only place that writes to the cluster.
 //!
 //! An [`Interpreter`] executes effects in order and returns one outcome per effect. It stops at
-//! the first refusal; what follows is `Skipped`. An effect that would change nothing is not sent.
+//! the first refusal; what follows is `Skipped`. Creations of one kind that follow each other are sent
+//! together, because none of them waits for another. An effect that would change nothing is not sent.
 //! Objects that the API server returns go to the registered stores, so that the process sees its
 //! own writes at once, and no write is sent that could only conflict with one of them. It never looks
 //! up what an effect probably meant: everything it needs is in the effect.
@@ -18,11 +19,13 @@ mod stop;
 mod strategic;
 #[cfg(test)]
 mod tests;
+mod together;
 mod turns;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use futures::future::join_all;
 use kube::Client;
 use olm_effect::{Action, Effect, EventNote, Identity, Outcome, Refusal, Resource, Target};
 use parking_lot::RwLock;
@@ -110,16 +113,17 @@ impl Interpreter {
 
     /// The same, with what the API server warned about: the texts of `Warning` headers.
     pub async fn execute_with_warnings(&self, effects: &[Effect]) -> Vec<Executed> {
-        let mut results = Vec::with_capacity(effects.len());
+        let mut results: Vec<Executed> = Vec::with_capacity(effects.len());
         let mut refused = false;
-        for effect in effects {
-            let executed = if refused {
-                Executed::without_write(Outcome::Skipped)
-            } else {
-                self.one(effect).await
-            };
-            refused |= executed.outcome.refusal().is_some();
-            results.push(executed);
+        while let Some(left) = effects.get(results.len()..).filter(|left| !left.is_empty()) {
+            if refused {
+                results.extend(left.iter().map(|_| Executed::without_write(Outcome::Skipped)));
+                break;
+            }
+            let together = together::first(left).iter().map(|effect| self.one(effect));
+            let executed = join_all(together).await;
+            refused = executed.iter().any(|executed| executed.outcome.refusal().is_some());
+            results.extend(executed);
         }
         results
     }

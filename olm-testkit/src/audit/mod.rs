@@ -110,13 +110,15 @@ impl AuditLog {
     pub fn writes(&mut self, programs: &[&str]) -> Result<Vec<Write>> {
         let entries = self.entries(programs)?.into_iter();
         let mut all: Vec<Write> = entries.filter_map(Entry::write).collect();
-        all.retain(|write| {
-            let here =
-                self.namespace.as_ref().is_none_or(|namespace| *namespace == write.namespace);
-            let other = self.apart_from.is_none_or(|resource| !write.object.starts_with(resource));
-            here && other && programs.contains(&write.program.as_str())
-        });
+        all.retain(|write| self.concerns(write) && programs.contains(&write.program.as_str()));
         Ok(all)
+    }
+
+    /// The writes of all programs since the last read, the API server's own among them.
+    pub fn everybodys_writes(&mut self) -> Result<Vec<Write>> {
+        let every = [""];
+        let all = self.entries(&every)?.into_iter().filter_map(Entry::write);
+        Ok(all.filter(|write| self.concerns(write)).collect())
     }
 
     /// The requests of these programs since the last read that an API server refused with status 409:
@@ -207,6 +209,12 @@ impl AuditLog {
         Ok(())
     }
 
+    /// Whether a write is in the namespace of this log, and not of what it leaves out.
+    fn concerns(&self, write: &Write) -> bool {
+        let here = self.namespace.as_ref().is_none_or(|namespace| *namespace == write.namespace);
+        here && self.apart_from.is_none_or(|resource| !write.object.starts_with(resource))
+    }
+
     /// Of a log of a busy cluster few lines are read closely: those with the name of such a program.
     fn entries(&mut self, programs: &[&str]) -> Result<Vec<Entry>> {
         let text = self.read()?;
@@ -285,6 +293,10 @@ mod tests {
         assert_eq!(lines, ["olm-operator: patch deployments/status n/o"]);
         let counted = format!("{:<23} {:<6} deployments/status", "olm-operator", "patch");
         assert_eq!(super::tally(&writes), [(counted, 1)].into());
+        let mut all = AuditLog::new(file.path().to_owned());
+        let programs: Vec<String> =
+            all.everybodys_writes().unwrap().into_iter().map(|write| write.program).collect();
+        assert_eq!(programs, ["olm-operator", "kubectl"]);
         let in_namespace = |name: &str| {
             let mut log = AuditLog::new(file.path().to_owned()).of_namespace(name);
             log.writes(&["olm-operator"]).unwrap().len()

@@ -32,6 +32,17 @@ const POLL: Duration = Duration::from_millis(20);
 const GUARDED: &str =
     r#"exec 3<&0; (read -r _ <&3; kill -s KILL -- -$$) & exec 3<&-; exec "$@" </dev/null"#;
 
+/// Linux counts times of processes in hundredths of a second for whoever reads `/proc` (`USER_HZ`).
+const TICKS_PER_SECOND: u32 = 100;
+
+/// Ticks in user mode and in the kernel, of `/proc/PID/stat` (proc_pid_stat(5)). The name of the program
+/// before them may hold anything.
+fn ticks(stat: &str) -> Option<u32> {
+    let (_, fields) = stat.rsplit_once(") ")?;
+    let mut times = fields.split(' ').skip(11).take(2).map(str::parse::<u32>);
+    times.next()?.ok()?.checked_add(times.next()?.ok()?)
+}
+
 /// When a child ends at the latest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Lifetime {
@@ -139,6 +150,13 @@ impl Running {
     /// The most resident memory so far in bytes, while the process runs.
     pub fn peak_memory(&self) -> Option<u64> {
         self.memory("VmHWM:")
+    }
+
+    /// Time that all its threads have spent on processors so far, while the process runs.
+    pub fn processor_time(&self) -> Option<Duration> {
+        let status = std::fs::read_to_string(format!("/proc/{}/stat", self.record.pid)).ok()?;
+        let ticks = f64::from(ticks(&status)?);
+        Some(Duration::from_secs_f64(ticks / f64::from(TICKS_PER_SECOND)))
     }
 
     fn memory(&self, field: &str) -> Option<u64> {

@@ -57,6 +57,15 @@ fn a_kept_child_stays_until_its_record_is_stopped() {
 }
 
 #[test]
+fn the_time_on_processors_is_that_of_both_modes() {
+    let stat = "7 (a) b) S 1 7 7 0 -1 4194560 90 0 0 0 123 45 6 7 20 0 1 0 99 1 2";
+    assert_eq!(super::ticks(stat), Some(168));
+    assert_eq!(super::ticks("7 (a) S 1"), None);
+    let dir = tempfile::tempdir().unwrap();
+    assert!(sleeper(&dir, Lifetime::Command).start().unwrap().processor_time().is_some());
+}
+
+#[test]
 fn an_early_end_is_reported_with_the_log() {
     let dir = tempfile::tempdir().unwrap();
     let mut launch = sleeper(&dir, Lifetime::Command);

@@ -23,9 +23,12 @@ use olm_tools::times;
 /// What is built: every package, because features depend on which packages are named.
 pub const WORKSPACE: &str = "--workspace";
 
-/// Every feature but `jemalloc`, whose C sources take two minutes and which only an image needs.
+/// Every feature but `jemalloc`, whose C sources take two minutes and which only what ships needs.
 pub const FEATURES: &str = "--features=olm-operator/otlp,catalog-operator/otlp,olm-catalog/tools,\
     olm-catalog/copy,olm-catalog/pull";
+
+/// What programs that ship have beside [`FEATURES`]: their memory is that of this allocator.
+const SHIPPED: &str = "--features=olm-operator/jemalloc,catalog-operator/jemalloc";
 
 /// Everything there is. A benchmark is named, because `--benches` would take every program for one.
 pub const EVERYTHING: [&str; 6] =
@@ -134,7 +137,7 @@ pub fn programs(release: bool) -> Result<PathBuf> {
         return Ok(target().join("debug"));
     }
     let mut command = cargo();
-    command.args(["build", "--quiet", "--release", WORKSPACE, FEATURES]).args(&bins);
+    command.args(["build", "--quiet", "--release", WORKSPACE, FEATURES, SHIPPED]).args(&bins);
     succeed(command)?;
     Ok(target().join("release"))
 }

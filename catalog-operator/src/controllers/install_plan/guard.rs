@@ -31,9 +31,9 @@ pub(super) enum Leave {
 }
 
 impl Guard<'_> {
-    /// Asks for one request. Reading is always allowed.
-    pub(super) async fn ask(&mut self, request: &Request) -> Result<Leave, ReconcileError> {
-        if !matches!(request, Request::Do(_)) {
+    /// Asks for requests that are made at the same time. Reading is always allowed.
+    pub(super) async fn ask(&mut self, requests: &[Request]) -> Result<Leave, ReconcileError> {
+        if !requests.iter().any(|request| matches!(request, Request::Do(_))) {
             return Ok(Leave::Given);
         }
         let stored = surroundings::now(self.observed, self.stores);

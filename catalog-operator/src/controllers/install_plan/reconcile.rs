@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use dashmap::DashMap;
+use futures::future::join_all;
 use olm_kit::ObjectKey;
 use olm_kit::controller::{Conclusion, ReconcileError, Reconciler};
 use olm_kit::tasks::in_place;
@@ -151,22 +152,13 @@ impl InstallPlans {
             let bytes = bundle.as_ref().map_or(0, UnpackedBundle::bytes);
             in_place::read(bytes, || execution.provide(&reference, bundle));
         }
-        let bytes = execution.bytes();
         let (calls, stores) = (&self.calls, &self.stores);
         let mut guard = Guard { calls, stores, observed, given: None };
-        let mut withdrawn = false;
-        while let Some(request) = in_place::read(bytes, || execution.next_request()) {
-            match guard.ask(&request).await? {
-                Leave::Given => {}
-                Leave::Refused(now) => return self.decide_again(key, observed, *now).await,
-                Leave::Withdrawn => {
-                    withdrawn = true;
-                    break;
-                }
-            }
-            let reply = self.calls.make(request, namespace).await;
-            execution.absorb(reply);
-        }
+        let withdrawn = match self.go_through(&mut execution, &mut guard, namespace).await? {
+            Leave::Given => false,
+            Leave::Refused(now) => return self.decide_again(key, observed, *now).await,
+            Leave::Withdrawn => true,
+        };
         let conclude = if withdrawn { phase::interrupt } else { phase::conclude };
         let conclusion = conclude(observed, execution.finish(), clock::now());
         self.metrics.count_plan_warnings(conclusion.warned);
@@ -177,6 +169,28 @@ impl InstallPlans {
         }
         record(&self.calls.client, &self.calls.interpreter, &conclusion.effects).await?;
         Ok(conclusion.requeue.map_or(Conclusion::Done, Conclusion::RequeueAfter))
+    }
+
+    /// Makes the calls of an execution until it is at its end, or may not go on.
+    async fn go_through(
+        &self,
+        execution: &mut Execution,
+        guard: &mut Guard<'_>,
+        namespace: &str,
+    ) -> Result<Leave, ReconcileError> {
+        let bytes = execution.bytes();
+        loop {
+            let requests = in_place::read(bytes, || execution.next_requests());
+            if requests.is_empty() {
+                return Ok(Leave::Given);
+            }
+            match guard.ask(&requests).await? {
+                Leave::Given => {}
+                kept => return Ok(kept),
+            }
+            let calls = requests.into_iter().map(|request| self.calls.make(request, namespace));
+            execution.absorb_all(join_all(calls).await);
+        }
     }
 
     /// An execution turned out to rest on what is out of date, before anything was written.

@@ -5,6 +5,7 @@ use olm_types::api::{Step, StepStatus};
 use olm_types::gvk::Gvk;
 use serde_json::Value;
 
+use super::ahead::Ahead;
 use super::call::{Reply, Request};
 use super::handlers::{StepHandler, Words, handler_for};
 use super::notes::{Ended, Note, NoteKind};
@@ -19,6 +20,7 @@ pub struct Execution {
     pub(super) stage: Stage,
     failure: Option<StepError>,
     warnings: Vec<String>,
+    pub(super) ahead: Ahead,
     pub(super) notes: Vec<Note>,
 }
 
@@ -50,7 +52,8 @@ impl Execution {
     /// Starts at the first step that is not done.
     pub fn new(scope: Scope, steps: Vec<Step>) -> Self {
         let (warnings, notes) = (Vec::new(), Vec::new());
-        Self { scope, steps, cursor: 0, stage: Stage::Open, failure: None, warnings, notes }
+        let (stage, ahead) = (Stage::Open, Ahead::default());
+        Self { scope, steps, cursor: 0, stage, failure: None, warnings, ahead, notes }
     }
 
     /// How many bytes the manifests have that the calls will be made of.
@@ -81,6 +84,11 @@ impl Execution {
             Ok(None) => {}
             Err(error) => self.fail(error),
         }
+    }
+
+    /// Whether an error has ended it.
+    pub(super) fn has_failed(&self) -> bool {
+        self.failure.is_some()
     }
 
     /// What the execution came to.

@@ -65,6 +65,8 @@ impl Reconciler<CopyKey> for CopyReconciler {
         let outcomes = self.remove(&going).await;
         let left = self.left(&observed, known, &due);
         if !left.is_zero() {
+            // A copy begins to exist with a status that lasts, and leaves the API server to its original.
+            due.retain(|due| !due.is_missing());
             due.iter_mut().for_each(|due| due.lack.status = false);
         }
         if let Some(origin) = &observed.origin {

@@ -36,6 +36,11 @@ pub struct Due<'a> {
 }
 
 impl Due<'_> {
+    /// Whether there is no copy yet.
+    pub fn is_missing(&self) -> bool {
+        self.place.copy.is_none()
+    }
+
     /// Name of the namespace.
     #[cfg(test)]
     pub fn namespace(&self) -> &str {

@@ -3,12 +3,13 @@
 mod catalog;
 mod failover;
 mod install;
+mod installs;
 mod packages;
 mod snapshots;
 mod upgrade;
 mod versions;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
@@ -57,6 +58,16 @@ enum Subject {
         #[arg(long, default_value_t = 20)]
         count: usize,
     },
+    /// Five operators of a real catalog at once: time, CPU, writes and memory, beside what is wanted
+    Installs {
+        /// OLM v0, built from its Go module, does the same on a cluster of its own
+        #[arg(long)]
+        with_v0: bool,
+        #[command(flatten)]
+        arguments: installs::Arguments,
+    },
+    /// The same objects by a plain client: the least that such installs take
+    Floor(installs::Arguments),
     #[command(flatten)]
     OnACluster(Figure),
 }
@@ -105,6 +116,12 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         Subject::Failover { count } => {
             on_a_cluster(arguments, async |fixture| failover::run(fixture, *count).await)
         }
+        Subject::Installs { with_v0, arguments: of } => {
+            with_programs(arguments, async |dir| installs::run(of, *with_v0, dir).await)
+        }
+        Subject::Floor(of) => {
+            with_programs(arguments, async |dir| installs::run_floor(of, dir).await)
+        }
         Subject::OnACluster(figure) => {
             let measure = async |fixture: &Fixture| figure.measure(fixture).await;
             print(figure.name(), &mut on_a_cluster(arguments, measure)?);
@@ -118,18 +135,26 @@ fn on_a_cluster<T>(
     arguments: &Arguments,
     measure: impl AsyncFnOnce(&Fixture) -> Result<T>,
 ) -> Result<T> {
-    let dir = match &arguments.binaries {
-        Some(dir) => dir.clone(),
-        None => programs(arguments.release)?,
-    };
-    let runtime = tokio::runtime::Runtime::new().context("cannot start the async runtime")?;
-    runtime.block_on(async {
-        let places = Places::of(&dir, None);
+    with_programs(arguments, async |dir| {
+        let places = Places::of(dir, None);
         let fixture = Fixture::start("bench", &places, Progress::to_stderr()).await?;
         let measured = measure(&fixture).await;
         fixture.end().await?;
         measured
     })
+}
+
+/// Measures with the programs in a folder, which are built first unless it is named.
+fn with_programs<T>(
+    arguments: &Arguments,
+    measure: impl AsyncFnOnce(&Path) -> Result<T>,
+) -> Result<T> {
+    let dir = match &arguments.binaries {
+        Some(dir) => dir.clone(),
+        None => programs(arguments.release)?,
+    };
+    let runtime = tokio::runtime::Runtime::new().context("cannot start the async runtime")?;
+    runtime.block_on(measure(&dir))
 }
 
 /// Prints figures; one above its limit fails the command.

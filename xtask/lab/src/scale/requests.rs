@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
-use olm_testkit::audit::AuditLog;
+use olm_testkit::audit::{self, AuditLog};
 use olm_testkit::operators::{Admin, Operator};
 use tokio::time::sleep;
 
@@ -64,6 +64,18 @@ impl Requests {
                 Ok((sum - before, None))
             }
         }
+    }
+
+    /// Waits as [`Self::until_quiet`] does; how often who wrote what, where it is known.
+    pub(super) async fn by_kind(
+        &mut self,
+        patience: Duration,
+    ) -> Result<(f64, Option<BTreeMap<String, usize>>)> {
+        let Self::Audit { log, programs } = self else {
+            return Ok((self.until_quiet(patience).await?, None));
+        };
+        let writes = log.until_quiet(programs, QUIET, patience).await?;
+        Ok((f64::from(u32::try_from(writes.len())?), Some(audit::tally(&writes))))
     }
 
     /// How often what was listed since the last call; none when it is unknown.

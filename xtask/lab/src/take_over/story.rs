@@ -67,7 +67,7 @@ impl Story {
         let ground = Ground::of(&fixture, files)?;
         ground.files.apply_v0(&ground.kubectl)?;
         let proxy = ServiceProxy::start(ground.client.clone()).await?;
-        let manager = start_v0(&v0, &ground, &logs, ("", &proxy)).await?;
+        let manager = v0_manages(&v0, &ground, &logs, ("", &proxy)).await?;
         let registry = serve(&ground.binaries)?;
         let image = match content {
             Content::Everything => Some(ImageCatalog::add(&ground.client, &ground.binaries).await?),
@@ -124,7 +124,7 @@ impl Story {
         kubectl.run(&["delete", "apiservice", "v1.packages.operators.coreos.com"])?;
         files.apply_v0(kubectl)?;
         self.manager =
-            start_v0(&self.v0, &self.ground, &self.logs, ("-again", &self.proxy)).await?;
+            v0_manages(&self.v0, &self.ground, &self.logs, ("-again", &self.proxy)).await?;
         let writes = self.audit.until_quiet(&OlmV0::PROGRAMS, QUIET, PATIENCE).await?;
         let title = format!("v0 {}, after ours", OlmV0::version());
         self.report(title, &before, writes).await
@@ -164,13 +164,27 @@ impl Story {
     }
 }
 
-/// v0's operators at work, and its package server, which here is a process in the place of Pods.
-async fn start_v0(
+async fn v0_manages(
+    v0: &OlmV0,
+    ground: &Ground,
+    logs: &Path,
+    named: (&str, &ServiceProxy),
+) -> Result<Manager> {
+    let (operators, stand_in) = start_v0(v0, ground, logs, named).await?;
+    Ok(Manager::V0(operators, stand_in))
+}
+
+/// v0's operators at work, and its package server, which here is a process in the place of Pods. Their
+/// logs have this end in their names.
+///
+/// # Errors
+/// One of them does not start, or the package server does not succeed.
+pub(crate) async fn start_v0(
     v0: &OlmV0,
     ground: &Ground,
     logs: &Path,
     (end, proxy): (&str, &ServiceProxy),
-) -> Result<Manager> {
+) -> Result<(Vec<Running>, StandIn)> {
     let operators = start_olm_v0(v0, &ground.kubeconfig, logs, end, &proxy.url())?;
     let stand_in = package_server(ground).await?;
     let csvs: Api<ClusterServiceVersion> = Api::namespaced(ground.client.clone(), OLM_NAMESPACE);
@@ -178,5 +192,5 @@ async fn start_v0(
         csv.status.as_ref().is_some_and(|status| status.phase == CsvPhase::Succeeded)
     })
     .await?;
-    Ok(Manager::V0(operators, stand_in))
+    Ok((operators, stand_in))
 }

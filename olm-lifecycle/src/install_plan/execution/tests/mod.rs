@@ -10,6 +10,7 @@
 //! API server makes a name of it at creation and never looks at it again; an alongside annotation
 //! of an empty namespace, since a plan is in one.
 
+mod ahead;
 mod as_v0;
 mod by_tools;
 mod cluster;

@@ -111,11 +111,17 @@ async fn copying(
         Some((_, limit)) => table.bounded(&name, took, *limit, "s"),
         None => table.free(&name, format!("{took:.1} s")),
     }
-    let writes = requests.until_quiet(patience(SHARE, arguments.namespaces)).await?;
+    let (writes, kinds) = requests.by_kind(patience(SHARE, arguments.namespaces)).await?;
     table.free(
         "writes until the end",
         format!("{writes:.0}, {:.2} per copy", writes / count(copies)),
     );
+    match kinds {
+        Some(kinds) => kinds.iter().for_each(|(what, writes)| {
+            table.free("of them", format!("{writes:>7}  {what}"));
+        }),
+        None => table.missing("of them", "no audit log"),
+    }
     Ok(())
 }
 
