@@ -56,6 +56,11 @@ pub struct Connection {
 }
 
 impl Connection {
+    /// The namespace that `-n` names.
+    pub fn namespace(&self) -> Option<&str> {
+        self.namespace.as_deref()
+    }
+
     /// A client for the cluster. It asks nothing yet.
     ///
     /// # Errors
@@ -125,7 +130,7 @@ fn url<T: std::str::FromStr<Err: std::error::Error + Send + Sync + 'static>>(
 }
 
 /// Reads `5`, `5s`, `2m`, `1h` or `500ms`.
-fn duration(text: &str) -> Result<Duration> {
+pub fn duration(text: &str) -> Result<Duration> {
     let unit_at = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(unit_at);
     let milliseconds: u64 = match unit {

@@ -2,7 +2,8 @@
 //!
 //! It reads through the API server with the rights of its user, for OLM v0 and for olm-rs. Results go to
 //! standard output, everything else to standard error. The exit code is 0 when all is well, 1 for an
-//! error, 2 for findings or changes where that was asked for, 4 when time ran out.
+//! error, 2 for findings or changes where that was asked for, 3 when a plan depends on what was not read, 4
+//! when time ran out.
 
 mod args;
 mod cluster;
@@ -10,6 +11,7 @@ mod commands;
 mod connection;
 mod examined;
 mod output;
+mod plan;
 
 use std::process::ExitCode;
 
@@ -17,6 +19,7 @@ use clap::Parser;
 
 use args::Cli;
 use cluster::TimedOut;
+use commands::NotInTime;
 use output::Output;
 
 /// What a command has found, beside what it printed.
@@ -26,6 +29,8 @@ enum Outcome {
     Fine,
     /// Findings or changes, and the user asked for an exit code.
     Findings,
+    /// Something that the answer depends on was not read.
+    Incomplete,
 }
 
 fn main() -> ExitCode {
@@ -41,12 +46,18 @@ fn main() -> ExitCode {
     match result {
         Ok(Outcome::Fine) => ExitCode::SUCCESS,
         Ok(Outcome::Findings) => ExitCode::from(2),
+        Ok(Outcome::Incomplete) => ExitCode::from(3),
         Err(error) if output::is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             Output::complain(&format!("error: {error:#}"));
-            ExitCode::from(if error.downcast_ref::<TimedOut>().is_some() { 4 } else { 1 })
+            ExitCode::from(if is_late(&error) { 4 } else { 1 })
         }
     }
+}
+
+/// Whether time ran out.
+fn is_late(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<TimedOut>().is_some() || error.downcast_ref::<NotInTime>().is_some()
 }
 
 /// Help goes to standard output and is no error; clap's own code for misuse, 2, would mean findings.

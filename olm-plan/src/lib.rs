@@ -9,6 +9,7 @@ pub mod doctor;
 pub mod health;
 pub mod installed;
 pub mod observed;
+pub mod preview;
 pub mod tree;
 
 pub use health::Health;

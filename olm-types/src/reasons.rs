@@ -171,7 +171,7 @@ pub mod operator_group {
 }
 
 /// Reasons of Subscription conditions (spec catalog-operator 2.1). Phase names of InstallPlans and
-/// the reasons of their conditions appear here, too; those are in [`super::install_plan`].
+/// the reasons of their conditions appear here, too; those are in [`install_plan`].
 pub mod subscription {
     /// AnnotationsInvalid: the message says which one, and how it is written.
     pub const MALFORMED_VALUE: &str = "MalformedValue";

@@ -109,9 +109,8 @@ impl Triggers {
         let Some(subscription) = change.latest() else { return };
         self.queues.subscriptions.add(ObjectKey::of(&**subscription));
         let approves = |one: &Option<Arc<Subscription>>| {
-            let about = |one: &Arc<Subscription>| {
-                (one.annotations().get(APPROVE).cloned(), is_paused(one))
-            };
+            let about =
+                |one: &Arc<Subscription>| (one.annotations().get(APPROVE).cloned(), is_paused(one));
             one.as_ref().map(about).unwrap_or_default()
         };
         if change.new.as_ref().is_none_or(is_going)

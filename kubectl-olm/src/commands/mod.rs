@@ -1,12 +1,16 @@
 //! The commands, one file each: read, ask the pure crates, print.
 
+mod act;
 mod approve;
 mod completion;
 mod doctor;
 mod events;
+mod install;
 mod list;
 mod operands;
+mod plan;
 mod status;
+mod uninstall;
 mod version;
 
 use anyhow::{Context, Result, bail};
@@ -19,6 +23,8 @@ use crate::args::{Cli, Command};
 use crate::cluster::Cluster;
 use crate::output::Output;
 
+pub use act::NotInTime;
+
 /// Does what the command line says.
 ///
 /// # Errors
@@ -30,6 +36,9 @@ pub async fn run(cli: &Cli) -> Result<Outcome> {
         Command::Complete { words } => completion::complete(output, words),
         Command::Explain { code } => doctor::explain(code.as_deref(), output),
         Command::Version { client: true } => version::of_client(output),
+        Command::Plan(asked) if asked.planned.reading().offline => {
+            plan::run_offline(cli.connection.namespace(), asked, output).await
+        }
         command => {
             let cluster = cli.connection.connect().await?;
             in_cluster(command, &cluster, cli.view.all_namespaces, output).await
@@ -50,6 +59,10 @@ async fn in_cluster(
         Command::Events(named) => events::run(cluster, home, &named.name, output).await,
         Command::Operands(named) => operands::run(cluster, home, &named.name, output).await,
         Command::Doctor(asked) => doctor::run(cluster, home, asked, output).await,
+        Command::Plan(asked) => plan::run(cluster, all, asked, output).await,
+        Command::Install(asked) => install::run(cluster, all, asked, output).await,
+        Command::Upgrade(asked) => install::upgrade(cluster, all, asked, output).await,
+        Command::Uninstall(asked) => uninstall::run(cluster, all, asked, output).await,
         Command::Approve(approve) => approve::run(cluster, all, approve, output).await,
         Command::Version { .. } => version::of_all(cluster, output).await,
         Command::Completion { .. } | Command::Complete { .. } | Command::Explain { .. } => {

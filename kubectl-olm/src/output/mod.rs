@@ -78,6 +78,22 @@ impl Output {
         }
     }
 
+    /// Prints manifests for `kubectl apply`, or for a repository: YAML documents, or a JSON list.
+    ///
+    /// # Errors
+    /// Standard output cannot be written.
+    pub fn manifests(self, manifests: &[Value]) -> Result<()> {
+        if self.format == Format::Json {
+            let list = json!({"apiVersion": "v1", "kind": "List", "items": manifests});
+            return self.print(&(json_text(&format!("{list:#}")) + "\n"));
+        }
+        let mut documents = Vec::new();
+        for manifest in manifests {
+            documents.push(yaml_serde::to_string(manifest).context("cannot write YAML")?);
+        }
+        self.print(&documents.join("---\n"))
+    }
+
     /// Prints text that may stand on a terminal.
     ///
     /// # Errors

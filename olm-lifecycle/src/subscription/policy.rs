@@ -75,7 +75,7 @@ pub(super) fn reconcile(
         keep(&mut wanted, ANNOTATIONS_INVALID, MALFORMED_VALUE, problems(subscription), now);
     let held = keep(&mut wanted, UPGRADE_HELD, PAUSED, held(subscription), now);
     let changed = invalid || held;
-    changed.then(|| SubscriptionStatus { last_updated: Some(Time(now)), ..wanted })
+    changed.then_some(SubscriptionStatus { last_updated: Some(Time(now)), ..wanted })
 }
 
 /// Keeps a condition while there is a message; says whether that changed anything.
@@ -104,7 +104,9 @@ fn keep(
 /// What holds back upgrades; empty when nothing does.
 fn held(subscription: &Subscription) -> String {
     match is_paused(subscription) {
-        true => format!("annotation {PAUSE}: nothing new is resolved or applied until it is removed"),
+        true => {
+            format!("annotation {PAUSE}: nothing new is resolved or applied until it is removed")
+        }
         false => String::new(),
     }
 }
@@ -189,7 +191,12 @@ mod tests {
     #[rstest]
     #[case::paused("true", true, Some("annotation olm-rs.dev/pause: nothing new"), None)]
     #[case::not_paused("false", false, None, None)]
-    #[case::malformed("yes", true, Some("annotation olm-rs.dev/pause: nothing new"), Some("not \"yes\""))]
+    #[case::malformed(
+        "yes",
+        true,
+        Some("annotation olm-rs.dev/pause: nothing new"),
+        Some("not \"yes\"")
+    )]
     #[case::empty("", true, Some("annotation olm-rs.dev/pause: nothing new"), Some("not \"\""))]
     fn a_pause_holds_even_when_it_is_malformed(
         #[case] value: &str,

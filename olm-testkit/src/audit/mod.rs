@@ -115,7 +115,7 @@ impl AuditLog {
     }
 
     /// The writes of all programs since the last read, the API server's own among them.
-    pub fn everybodys_writes(&mut self) -> Result<Vec<Write>> {
+    pub fn all_writes(&mut self) -> Result<Vec<Write>> {
         let every = [""];
         let all = self.entries(&every)?.into_iter().filter_map(Entry::write);
         Ok(all.filter(|write| self.concerns(write)).collect())
@@ -295,7 +295,7 @@ mod tests {
         assert_eq!(super::tally(&writes), [(counted, 1)].into());
         let mut all = AuditLog::new(file.path().to_owned());
         let programs: Vec<String> =
-            all.everybodys_writes().unwrap().into_iter().map(|write| write.program).collect();
+            all.all_writes().unwrap().into_iter().map(|write| write.program).collect();
         assert_eq!(programs, ["olm-operator", "kubectl"]);
         let in_namespace = |name: &str| {
             let mut log = AuditLog::new(file.path().to_owned()).of_namespace(name);

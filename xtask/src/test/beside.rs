@@ -27,8 +27,8 @@ impl Beside {
     pub(super) fn begin(arguments: &[&str]) -> Result<Self> {
         let name = arguments.first().copied().unwrap_or_default();
         let output = target().join(format!("beside-{name}.log"));
-        let file = File::create(&output)
-            .with_context(|| format!("cannot write {}", output.display()))?;
+        let file =
+            File::create(&output).with_context(|| format!("cannot write {}", output.display()))?;
         let errors = file.try_clone().context("cannot share a file")?;
         let mut command = Command::new(xtask());
         command.args(arguments).stdin(Stdio::null()).stdout(file).stderr(errors);

@@ -20,8 +20,8 @@ const ARROWS: [(&str, &[&str]); 23] = [
     ("olm-kit", &["olm-types", "olm-effect", "olm-flags", "olm-tasks"]),
     ("olm-operator", OPERATOR),
     ("catalog-operator", CATALOG_OPERATOR),
-    ("olm-plan", &["olm-types"]),
-    ("kubectl-olm", &["olm-types", "olm-plan"]),
+    ("olm-plan", PLAN),
+    ("kubectl-olm", &["olm-types", "olm-effect", "olm-lifecycle", "olm-catalog", "olm-plan"]),
     ("olm-testkit", &["olm-types", "olm-tools"]),
     ("olm-rig", &["olm-testkit"]),
     ("olm-tools", &[]),
@@ -46,6 +46,9 @@ const ARROWS: [(&str, &[&str]); 23] = [
 
 const OPERATOR: &[&str] =
     &["olm-types", "olm-effect", "olm-lifecycle", "olm-opgroup", "olm-rbac", "olm-kit"];
+
+const PLAN: &[&str] =
+    &["olm-types", "olm-effect", "olm-resolver", "olm-opgroup", "olm-rbac", "olm-lifecycle"];
 
 const CATALOG_OPERATOR: &[&str] = &[
     "olm-types",

@@ -1,4 +1,4 @@
-//! Serves a [`Source`], such as an [`Index`](crate::index::Index), over the registry protocol.
+//! Serves a [`Source`], such as an [`Index`], over the registry protocol.
 //!
 //! Content never changes while a server runs, as with `opm`. Errors have the code Unknown, which
 //! clients of v0 expect.

@@ -71,7 +71,9 @@ impl Execution {
 
     /// First calls of the current step and of those after it; none where there is only one.
     fn together(&mut self) -> Vec<Request> {
-        if !matches!(self.stage, Stage::Open) || !self.ahead.answered.is_empty() || self.has_failed()
+        if !matches!(self.stage, Stage::Open)
+            || !self.ahead.answered.is_empty()
+            || self.has_failed()
         {
             return Vec::new();
         }

@@ -2,12 +2,16 @@
 //! namespace is resolved once for each outcome.
 
 use std::collections::BTreeSet;
+use std::fmt::Debug;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use futures::future::try_join_all;
+use k8s_openapi::api::apps::v1::Deployment;
+use k8s_openapi::api::core::v1::ConfigMap;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kube::ResourceExt;
 use kube::api::{Api, Patch, PatchParams};
 use olm_testkit::audit::{self, AuditLog, Write};
 use olm_testkit::builders::{Bundle, Crd, Package, csv};
@@ -15,6 +19,8 @@ use olm_testkit::e2e::stage::local::Local;
 use olm_testkit::e2e::{Scene, Stage};
 use olm_testkit::operators::Operator;
 use olm_testkit::wait;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::json;
 
 use crate::environment;
@@ -78,7 +84,13 @@ async fn counted(started: &Arc<Local>) -> Result<()> {
         writes.iter().filter(|write| is_again(write)).map(ToString::to_string).collect();
     ensure!(again.is_empty(), "{} objects were written again:\n{}", again.len(), again.join("\n"));
     resolved_once(&started.log(Operator::Catalog)?)?;
-    adopted(&scene).await
+    adopted(&scene).await?;
+    let writes = audit.until_quiet(&[Operator::Olm.name()], QUIET, PATIENCE).await?;
+    for resource in ["customresourcedefinitions", "configmaps", "deployments"] {
+        let mut patches = writes.iter().filter(|write| write.verb == "patch");
+        ensure!(patches.any(|write| write.resource() == resource), "no patch of {resource}");
+    }
+    Ok(())
 }
 
 /// Whether a write changes what an earlier one could have made whole.
@@ -116,15 +128,28 @@ fn bundle(line: &str) -> Result<&str> {
 
 /// What lost its label gets it again: that is how what was there before becomes a component, too.
 async fn adopted(scene: &Scene) -> Result<()> {
-    let name = kinds(SUBSCRIBED[0]).remove(0).name();
-    let key = format!("operators.coreos.com/{}.{}", SUBSCRIBED[0], scene.namespace);
+    let operator = SUBSCRIBED[0];
     let crds: Api<CustomResourceDefinition> = Api::all(scene.client.clone());
+    labelled_again(scene, &crds, &kinds(operator).remove(0).name()).await?;
+    labelled_again(scene, &scene.api::<ConfigMap>(), &format!("{operator}-settings")).await?;
+    labelled_again(scene, &scene.api::<Deployment>(), operator).await
+}
+
+async fn labelled_again<K>(scene: &Scene, objects: &Api<K>, name: &str) -> Result<()>
+where
+    K: kube::Resource<DynamicType = ()>
+        + Clone
+        + Debug
+        + DeserializeOwned
+        + Serialize
+        + Send
+        + 'static,
+{
+    let key = format!("operators.coreos.com/{}.{}", SUBSCRIBED[0], scene.namespace);
     let none = Patch::Merge(json!({"metadata": {"labels": {&key: null}}}));
-    crds.patch(&name, &PatchParams::default(), &none).await?;
-    let is_labelled = |crd: &CustomResourceDefinition| {
-        crd.metadata.labels.as_ref().is_some_and(|labels| labels.contains_key(&key))
-    };
-    wait::until(&crds, &name, "be a component again", is_labelled).await.map(drop)
+    objects.patch(name, &PatchParams::default(), &none).await.context(K::kind(&()))?;
+    let is_labelled = |object: &K| object.labels().contains_key(&key);
+    wait::until(objects, name, "be a component again", is_labelled).await.map(drop)
 }
 
 fn kinds(operator: &str) -> Vec<Crd> {

@@ -104,17 +104,11 @@ fn what_was_begun_behind_an_error_is_found_by_the_next_execution() {
     let steps = [account("a"), account(name), account("c")];
     let (_, ended) = rounds(&mut cluster, &steps);
     assert!(ended.failure.is_some());
-    assert_eq!(
-        statuses(&ended),
-        [StepStatus::Created, StepStatus::Unknown, StepStatus::Unknown]
-    );
+    assert_eq!(statuses(&ended), [StepStatus::Created, StepStatus::Unknown, StepStatus::Unknown]);
     cluster.objects.retain(|(_, _, found), _| found != name);
     let (_, ended) = rounds(&mut cluster, &ended.steps);
     assert!(ended.failure.is_none());
-    assert_eq!(
-        statuses(&ended),
-        [StepStatus::Created, StepStatus::Created, StepStatus::Present]
-    );
+    assert_eq!(statuses(&ended), [StepStatus::Created, StepStatus::Created, StepStatus::Present]);
     assert!(ended.notes.is_empty(), "it was OLM that made it: {:?}", ended.notes);
 }
 

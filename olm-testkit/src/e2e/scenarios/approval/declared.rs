@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::ResourceExt;
 use kube::api::ListParams;
 use olm_types::annotations::{APPROVE, APPROVED_BY, FIRST_INSTALL, PAUSE};
-use olm_types::api::{Approval, InstallPlan, Subscription, SubscriptionState};
+use olm_types::api::{Approval, CatalogSource, InstallPlan, Subscription, SubscriptionState};
 use serde_json::{Value, json};
 
 use super::{NEW, OLD, offer, versions, waiting_plan};
@@ -56,7 +57,10 @@ pub(super) async fn paused(scene: Arc<Scene>) -> Result<()> {
 
     pause(&scene, json!("true")).await?;
     scene.condition("kettle", "UpgradeHeld", "True", "Paused").await?;
+    let before = last_connect(&scene.api().get("kitchen").await?);
     scene.publish("kitchen", &super::stable(&versions)).await?;
+    let is_read = |catalog: &CatalogSource| last_connect(catalog) > before && is_current(catalog);
+    wait::until(&scene.api(), "kitchen", "have its new content read", is_read).await?;
     scene.at_rest().await?;
     let held = scene.installed("kettle", OLD).await?.status.unwrap_or_default();
     ensure!(held.state == SubscriptionState::AtLatestKnown, "it is {:?}", held.state);
@@ -73,6 +77,19 @@ pub(super) async fn paused(scene: Arc<Scene>) -> Result<()> {
     pause(&scene, json!("false")).await?;
     scene.succeeded(NEW).await?;
     scene.at_latest("kettle", NEW).await.map(drop)
+}
+
+fn last_connect(catalog: &CatalogSource) -> Option<Time> {
+    catalog.status.as_ref()?.connection_state.as_ref()?.last_connect.clone()
+}
+
+/// Whether the registry server answers, and nothing older than what it has is in use.
+fn is_current(catalog: &CatalogSource) -> bool {
+    catalog.status.as_ref().is_some_and(|status| {
+        let state = status.connection_state.as_ref();
+        state.is_some_and(|state| state.last_observed_state == "READY")
+            && status.conditions.iter().all(|one| one.type_ != "ContentCurrent")
+    })
 }
 
 async fn pause(scene: &Scene, value: Value) -> Result<()> {

@@ -1,6 +1,8 @@
 //! `kubectl olm` as its users run it: the real program against the cluster, without a terminal.
 
 mod doctor;
+mod install;
+mod plan;
 mod program;
 
 use std::sync::Arc;
@@ -38,6 +40,20 @@ pub(super) fn all() -> Vec<Scenario> {
             "kubectl olm doctor finds a missing OperatorGroup and a plan that waits, each fix as it is \
              printed repairs it, and nothing is found of a healthy operator",
             doctor::finds_and_repairs,
+        )
+        .needs(&[Need::Kubectl]),
+        scenario(
+            "kubectl_olm::plan",
+            "kubectl olm plan shows an installation, an upgrade and a removal: InstallPlans have the steps that \
+             were shown, and every object comes or goes as it was shown",
+            plan::comes_true,
+        )
+        .needs(&[Need::Kubectl]),
+        scenario(
+            "kubectl_olm::install",
+            "kubectl olm installs, upgrades and removes an operator as it has shown, and writes nothing before \
+             that is agreed to",
+            install::to_the_end,
         )
         .needs(&[Need::Kubectl]),
     ]

@@ -60,7 +60,7 @@ pub(super) struct Floor {
     written: Duration,
     /// Until all CRDs are Established and all Deployments Available.
     pub(super) ready: Duration,
-    /// Everybody's writes until nothing more is written.
+    /// Writes of all callers until nothing more is written.
     pub(super) writes: usize,
 }
 
@@ -70,7 +70,7 @@ impl fmt::Display for Floor {
         write!(
             f,
             "floor: {} objects written in {:.2} s; {definitions} CRDs Established and \
-             {deployments} Deployments Available after {:.2} s; {} writes of everybody",
+             {deployments} Deployments Available after {:.2} s; {} writes of all callers",
             self.objects,
             self.written.as_secs_f64(),
             self.ready.as_secs_f64(),
@@ -122,12 +122,12 @@ async fn write(client: &Client, left: Left) -> Result<Floor> {
     Ok(Floor { objects: objects.len(), waited_for, written, ready, writes: 0 })
 }
 
-/// Waits until nothing more is written, and counts everybody's writes.
+/// Waits until nothing more is written, and counts writes of all callers.
 async fn writes(mut audit: AuditLog) -> Result<usize> {
     let (mut all, deadline) = (0, Instant::now() + wait::PATIENCE);
     loop {
         sleep(QUIET).await;
-        let new = audit.everybodys_writes()?.iter().filter(|write| is_counted(write)).count();
+        let new = audit.all_writes()?.iter().filter(|write| is_counted(write)).count();
         ensure!(Instant::now() < deadline, "there is no end of writes");
         match new {
             0 => return Ok(all),

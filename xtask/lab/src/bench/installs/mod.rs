@@ -7,7 +7,7 @@
 //!
 //! - [`content`]: which operators;
 //! - [`olm`]: who installs them;
-//! - [`play`]: one install, from the Subscriptions on;
+//! - [`mod@play`]: one install, from the Subscriptions on;
 //! - [`writes`]: what was written, of the audit log;
 //! - [`floor`]: the same objects by a plain client;
 //! - [`report`]: the table.

@@ -146,9 +146,9 @@ fn from_now(mut audit: AuditLog) -> Result<AuditLog> {
     audit.skip().map(|()| audit)
 }
 
-/// Everybody's writes since the last call, apart from heartbeats.
+/// Writes of all callers since the last call, apart from heartbeats.
 fn counted(audit: &mut AuditLog) -> Result<Vec<Write>> {
-    let mut all = audit.everybodys_writes()?;
+    let mut all = audit.all_writes()?;
     all.retain(is_counted);
     Ok(all)
 }

@@ -43,7 +43,7 @@ const fn figure(
 const FIGURES: [Figure; 18] = [
     figure("until all CSVs are Succeeded", "s", Some(5.0), |played| seconds(played.installed)),
     figure("CPU of both operators", "s", Some(0.7), |played| seconds(played.processor_time)),
-    figure("writes, everybody's", "", Some(800.0), |played| count(played.writes.all)),
+    figure("writes of all callers", "", Some(800.0), |played| count(played.writes.all)),
     figure("writes of both operators", "", None, |played| count(played.writes.own)),
     figure("writes in the silence after that", "", Some(0.0), |played| sum(&played.afterwards)),
     figure("conflicts of both operators", "", Some(0.0), |played| count(played.writes.conflicts)),

@@ -26,7 +26,7 @@ const HEARTBEATS: [&str; 2] = ["leases", "nodes/status"];
 /// Figures of the writes of an install.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Writes {
-    /// Everybody's.
+    /// Of all callers.
     pub(super) all: usize,
     /// Of both operators.
     pub(super) own: usize,
@@ -56,7 +56,7 @@ pub(super) struct Statuses {
 }
 
 impl Writes {
-    /// Counts the writes of everybody; `programs` are the operators, `namespace` is theirs.
+    /// Counts the writes of all callers; `programs` are the operators, `namespace` is theirs.
     pub(super) fn of(
         writes: &[Write],
         programs: &[&str],

@@ -1,0 +1,103 @@
+//! `plan`: what an installation, an upgrade or a removal would do. Nothing is written.
+
+use anyhow::{Result, bail};
+use olm_plan::preview::{Asked, Install, Preview, Wanted};
+use olm_types::bundle::CatalogKey;
+
+use crate::Outcome;
+use crate::args::{Format, Plan, Planned, Reading, Subscribing};
+use crate::cluster::{Cluster, one_namespace};
+use crate::output::Output;
+use crate::plan::{Sources, describe, offline, on_cluster};
+
+/// Shows what would happen on a cluster.
+pub async fn run(cluster: &Cluster, all: bool, plan: &Plan, output: Output) -> Result<Outcome> {
+    let home = one_namespace(cluster, all)?;
+    let asked = asked(home, plan)?;
+    let preview = on_cluster(cluster, &asked, &sources(plan.planned.reading())).await?;
+    print(&preview, plan.planned.reading(), output)
+}
+
+/// Shows what would happen, by files alone.
+pub async fn run_offline(namespace: Option<&str>, plan: &Plan, output: Output) -> Result<Outcome> {
+    let asked = asked(namespace.unwrap_or("default"), plan)?;
+    let preview = offline(&asked, &sources(plan.planned.reading())).await?;
+    print(&preview, plan.planned.reading(), output)
+}
+
+fn asked(home: &str, plan: &Plan) -> Result<Asked> {
+    let reading = plan.planned.reading();
+    let wanted = match &plan.planned {
+        Planned::Install { package, subscribing, .. } => {
+            Wanted::Install(install(package, subscribing, home, &reading.olm_namespace))
+        }
+        Planned::Upgrade { operator, to, channel, .. } => {
+            Wanted::Upgrade { operator: operator.clone(), to: to.clone(), channel: channel.clone() }
+        }
+        Planned::Uninstall { operator, .. } => Wanted::Uninstall { operator: operator.clone() },
+    };
+    if !reading.offline && !reading.state.is_empty() {
+        bail!("--state is read with --offline only");
+    }
+    Ok(Asked {
+        namespace: home.to_owned(),
+        global_namespace: reading.olm_namespace.clone(),
+        wanted,
+    })
+}
+
+/// The Subscription that flags describe.
+pub fn install(package: &str, flags: &Subscribing, home: &str, global: &str) -> Install {
+    let catalog = flags.source.as_ref().map(|source| match source.split_once('/') {
+        Some((namespace, name)) => CatalogKey::new(namespace, name),
+        None => {
+            let namespace = flags.source_namespace.as_deref().unwrap_or(global);
+            CatalogKey::new(if namespace.is_empty() { home } else { namespace }, source)
+        }
+    });
+    Install {
+        package: package.to_owned(),
+        channel: flags.channel.clone(),
+        version: flags.version.clone(),
+        catalog,
+        is_manual: flags.approval == crate::args::Approving::Manual,
+        install_mode: flags.install_mode.map(|mode| format!("{mode:?}")),
+    }
+}
+
+/// Where flags say that things are read.
+pub fn sources(reading: &Reading) -> Sources {
+    Sources {
+        catalogs: reading.catalog.clone(),
+        state: reading.state.clone(),
+        bundles: reading.bundles.clone(),
+    }
+}
+
+fn print(preview: &Preview, reading: &Reading, output: Output) -> Result<Outcome> {
+    match output.format() {
+        Format::Table | Format::Wide => output.print(&describe(preview))?,
+        _ => output.object("Plan", preview)?,
+    }
+    verdict(preview)?;
+    Ok(match reading.detailed_exitcode {
+        _ if !preview.unknown.is_empty() => Outcome::Incomplete,
+        true if preview.has_changes() => Outcome::Findings,
+        _ => Outcome::Fine,
+    })
+}
+
+/// An error when the plan would not do what was asked for.
+///
+/// # Errors
+/// A step would fail, or nothing is found that fits.
+pub fn verdict(preview: &Preview) -> Result<()> {
+    if let Some(why) = preview.refused.get(&preview.subscription) {
+        bail!("nothing can be installed for {}: {why}", preview.package);
+    }
+    match preview.problems.as_slice() {
+        [] => Ok(()),
+        [one] => bail!("the plan has a problem: {one}"),
+        several => bail!("the plan has {} problems", several.len()),
+    }
+}

@@ -1,0 +1,192 @@
+//! `uninstall`: custom resources where that is asked for, then the Subscription and its CSV; a report at
+//! the end.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail, ensure};
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kube::api::{Api, ApiResource, DeleteParams, DynamicObject};
+use olm_plan::preview::{Action, Asked, Preview, Wanted};
+use olm_types::api::{ClusterServiceVersion, Subscription};
+use tokio::time::{Instant, sleep};
+
+use super::act::{LOOK, NotInTime, agreed};
+use super::plan::{sources, verdict};
+use crate::Outcome;
+use crate::args::{DryRun, Operands, Uninstalling};
+use crate::cluster::{Cluster, one_namespace};
+use crate::output::Output;
+use crate::plan::{describe, on_cluster};
+
+/// Removes an operator.
+pub async fn run(
+    cluster: &Cluster,
+    all: bool,
+    asked: &Uninstalling,
+    output: Output,
+) -> Result<Outcome> {
+    let home = one_namespace(cluster, all)?;
+    let question = Asked {
+        namespace: home.to_owned(),
+        global_namespace: asked.reading.olm_namespace.clone(),
+        wanted: Wanted::Uninstall { operator: asked.operator.clone() },
+    };
+    let preview = on_cluster(cluster, &question, &sources(&asked.reading)).await?;
+    output.print(&describe(&preview))?;
+    verdict(&preview)?;
+    check_operands(asked.operands, &preview)?;
+    if asked.acting.dry_run == DryRun::Client || !agreed(&asked.acting, &preview)? {
+        return Ok(Outcome::Fine);
+    }
+    let dry_run = asked.acting.dry_run == DryRun::Server;
+    let limit = asked.acting.timeout;
+    let parameters = DeleteParams { dry_run, ..DeleteParams::default() };
+    if asked.operands == Operands::Delete {
+        delete_operands(cluster, &preview, &parameters, limit).await?;
+    }
+    let csvs = deleted_csvs(&preview);
+    let subscriptions: Api<Subscription> = cluster.api(Some(home));
+    delete(cluster, &subscriptions, &preview.subscription, &parameters).await?;
+    let api: Api<ClusterServiceVersion> = cluster.api(Some(home));
+    for csv in &csvs {
+        delete(cluster, &api, csv, &parameters).await?;
+    }
+    if !dry_run && !asked.acting.no_wait {
+        for csv in &csvs {
+            gone(cluster, &api, csv, limit).await?;
+        }
+    }
+    report(&preview, asked.operands, dry_run, output)?;
+    Ok(Outcome::Fine)
+}
+
+/// Custom resources may be a reason to stop. Those that were not read may be as well.
+fn check_operands(operands: Operands, preview: &Preview) -> Result<()> {
+    if operands == Operands::Keep {
+        return Ok(());
+    }
+    let uncounted = preview.crds.iter().find(|crd| crd.custom_resources.is_none());
+    if let Some(crd) = uncounted {
+        bail!("the custom resources of {} cannot be read; --operands=keep leaves them", crd.name);
+    }
+    ensure!(
+        operands == Operands::Delete || preview.operands.is_empty(),
+        "there are {} custom resources; --operands=keep leaves them, delete deletes them",
+        preview.operands.len()
+    );
+    Ok(())
+}
+
+fn deleted_csvs(preview: &Preview) -> Vec<String> {
+    let deleted = preview.changes.iter().filter(|change| {
+        change.action == Action::Delete && change.kind == ClusterServiceVersion::KIND
+    });
+    deleted.map(|change| change.name.clone()).collect()
+}
+
+/// Deletes the custom resources while the operator still runs, so that it can take its finalizers away.
+async fn delete_operands(
+    cluster: &Cluster,
+    preview: &Preview,
+    parameters: &DeleteParams,
+    limit: Duration,
+) -> Result<()> {
+    for crd in &preview.crds {
+        let definitions: Api<CustomResourceDefinition> = Api::all(cluster.client.clone());
+        let Some(found) = cluster.answer(definitions.get_opt(&crd.name)).await? else { continue };
+        let Some(version) = found.spec.versions.iter().find(|version| version.storage) else {
+            continue;
+        };
+        let kind = ApiResource {
+            group: found.spec.group.clone(),
+            version: version.name.clone(),
+            api_version: format!("{}/{}", found.spec.group, version.name),
+            kind: found.spec.names.kind.clone(),
+            plural: found.spec.names.plural.clone(),
+        };
+        let everywhere: Api<DynamicObject> = Api::all_with(cluster.client.clone(), &kind);
+        let objects = cluster.list(&everywhere).await?;
+        for object in &objects {
+            let name = object.metadata.name.clone().unwrap_or_default();
+            let api = place(cluster, object, &kind);
+            delete(cluster, &api, &name, parameters).await?;
+        }
+        if parameters.dry_run {
+            continue;
+        }
+        for object in &objects {
+            let name = object.metadata.name.clone().unwrap_or_default();
+            let waited = gone(cluster, &place(cluster, object, &kind), &name, limit).await;
+            waited.with_context(|| format!("the operator was not removed; {name} is left"))?;
+        }
+    }
+    Ok(())
+}
+
+fn place(cluster: &Cluster, object: &DynamicObject, kind: &ApiResource) -> Api<DynamicObject> {
+    match &object.metadata.namespace {
+        Some(namespace) => Api::namespaced_with(cluster.client.clone(), namespace, kind),
+        None => Api::all_with(cluster.client.clone(), kind),
+    }
+}
+
+/// Deletes an object; one that is gone already is no error.
+async fn delete<K>(
+    cluster: &Cluster,
+    api: &Api<K>,
+    name: &str,
+    parameters: &DeleteParams,
+) -> Result<()>
+where
+    K: Clone + serde::de::DeserializeOwned + std::fmt::Debug,
+{
+    match cluster.answer(api.delete(name, parameters)).await {
+        Ok(_) => Ok(()),
+        Err(error) => match error.downcast_ref::<kube::Error>() {
+            Some(kube::Error::Api(status)) if status.code == 404 => Ok(()),
+            _ => Err(error.context(format!("cannot delete {name}"))),
+        },
+    }
+}
+
+/// Waits until an object is gone.
+async fn gone<K>(cluster: &Cluster, api: &Api<K>, name: &str, limit: Duration) -> Result<()>
+where
+    K: kube::Resource + Clone + serde::de::DeserializeOwned + std::fmt::Debug,
+{
+    let deadline = Instant::now() + limit;
+    while let Some(found) = cluster.answer(api.get_opt(name)).await? {
+        if Instant::now() >= deadline {
+            let finalizers = found.meta().finalizers.clone().unwrap_or_default();
+            let what = format!("{name} is not gone (finalizers: {})", finalizers.join(", "));
+            return Err(NotInTime::new(&what, limit).into());
+        }
+        sleep(LOOK).await;
+    }
+    Ok(())
+}
+
+/// What has gone, and what stays.
+fn report(preview: &Preview, operands: Operands, dry_run: bool, output: Output) -> Result<()> {
+    let done = if dry_run { "would be deleted" } else { "deleted" };
+    let mut text = format!("Subscription {} {done}\n", preview.subscription);
+    for csv in deleted_csvs(preview) {
+        text.push_str(&format!("ClusterServiceVersion {csv} {done}\n"));
+    }
+    let count = preview.operands.len();
+    match operands {
+        Operands::Delete => text.push_str(&format!("{count} custom resources {done}\n")),
+        _ if count > 0 => text.push_str(&format!("{count} custom resources stay\n")),
+        _ => {}
+    }
+    for crd in &preview.crds {
+        let name = &crd.name;
+        text.push_str(&format!(
+            "CRD {name} stays: deleting it deletes the custom resources of all namespaces\n"
+        ));
+    }
+    for name in &preview.unused {
+        text.push_str(&format!("Subscription {name} is needed by nothing else; it stays\n"));
+    }
+    output.print(&text)
+}

@@ -1,0 +1,262 @@
+//! A preview for a reader: what is installed and why, rights and CRDs, then every object.
+
+use std::fmt::{self, Write};
+
+use k8s_openapi::api::rbac::v1::PolicyRule;
+use olm_plan::preview::change::{Field, short};
+use olm_plan::preview::result::{Bundle, CrdVerdict, Hop};
+use olm_plan::preview::rights::Right;
+use olm_plan::preview::{Action, Change, Preview};
+
+use crate::output::cell;
+
+/// More fields of one object are counted, not shown.
+const FIELDS: usize = 12;
+
+/// The text of a preview. Each value is on one line, whatever it holds.
+pub fn describe(preview: &Preview) -> String {
+    let mut text = String::new();
+    // Writing to a string cannot fail.
+    let _ = write(preview, &mut text);
+    text
+}
+
+fn write(preview: &Preview, out: &mut String) -> fmt::Result {
+    let Preview { action, package, namespace, .. } = preview;
+    writeln!(out, "{action} {} in namespace {}", cell(package), cell(namespace))?;
+    for (place, hop) in preview.hops.iter().enumerate() {
+        write_hop(place + 1, hop, out)?;
+    }
+    for (name, why) in &preview.refused {
+        writeln!(out, "Nothing for {}: {}", cell(name), cell(why))?;
+    }
+    for (name, why) in &preview.blocked {
+        writeln!(out, "Held back for {}: {}", cell(name), cell(why))?;
+    }
+    list(out, "The same approval approves:", &preview.also_approved)?;
+    list(out, "Problems:", &preview.problems)?;
+    write_rights(preview, out)?;
+    write_crds(&preview.crds, out)?;
+    list(out, "Custom resources that stay:", &preview.operands)?;
+    list(out, "Subscriptions that nothing else needs:", &preview.unused)?;
+    list(out, "New images:", &preview.images.gained)?;
+    list(out, "Images no longer used:", &preview.images.lost)?;
+    if !preview.changes.is_empty() {
+        writeln!(out, "Objects:")?;
+    }
+    preview.changes.iter().try_for_each(|change| write_change(change, out))?;
+    list(out, "Notes:", &preview.notes)?;
+    for unknown in &preview.unknown {
+        writeln!(out, "unknown: {}", cell(unknown))?;
+    }
+    let count = |action| preview.changes.iter().filter(|change| change.action == action).count();
+    let [created, changed, anew, deleted] =
+        [Action::Create, Action::Change, Action::Replace, Action::Delete].map(count);
+    writeln!(
+        out,
+        "{created} to create, {changed} to change, {anew} to replace, {deleted} to delete"
+    )?;
+    writeln!(out, "plan hash {}", preview.plan_hash)
+}
+
+fn list(out: &mut String, title: &str, lines: &[String]) -> fmt::Result {
+    if lines.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "{title}")?;
+    lines.iter().try_for_each(|line| writeln!(out, "  {}", cell(line)))
+}
+
+fn write_hop(number: usize, hop: &Hop, out: &mut String) -> fmt::Result {
+    let waits = if hop.approval == "Manual" { "waits for approval" } else { "needs no approval" };
+    writeln!(out, "InstallPlan {number} ({waits}) installs:")?;
+    hop.bundles.iter().try_for_each(|bundle| write_bundle(bundle, out))
+}
+
+fn write_bundle(bundle: &Bundle, out: &mut String) -> fmt::Result {
+    write!(out, "  {}", cell(&bundle.csv))?;
+    if let Some(version) = &bundle.version {
+        write!(out, " (version {})", cell(version))?;
+    }
+    write!(out, " from {}, channel {}", cell(&bundle.catalog), cell(&bundle.channel))?;
+    if let Some(old) = &bundle.replaces {
+        write!(out, ", replaces {}", cell(old))?;
+    }
+    writeln!(out, "{}", if bundle.is_dependency { ", as a dependency" } else { "" })?;
+    bundle.because.iter().try_for_each(|why| writeln!(out, "    because: {}", cell(why)))?;
+    bundle.deprecated.iter().try_for_each(|text| writeln!(out, "    deprecated: {}", cell(text)))
+}
+
+fn write_rights(preview: &Preview, out: &mut String) -> fmt::Result {
+    let rights = &preview.rights;
+    let lines: Vec<String> = rights.reaches.iter().map(|reach| format!("! {reach}")).collect();
+    list(out, "Reaches beyond the operator:", &lines)?;
+    let line = |right: &Right| {
+        let mark = if right.escalations.is_empty() { "  " } else { "! " };
+        let why = match right.escalations.as_slice() {
+            [] => String::new(),
+            names => format!(" [{}]", names.join(", ")),
+        };
+        format!("{mark}{} in {}: {}{why}", right.account, right.scope, rule(&right.rule))
+    };
+    list(out, "Rights gained:", &rights.gained.iter().map(line).collect::<Vec<_>>())?;
+    list(out, "Rights lost:", &rights.lost.iter().map(line).collect::<Vec<_>>())
+}
+
+/// Such as `get,list pods,services of "",apps`.
+fn rule(rule: &PolicyRule) -> String {
+    let joined = |list: &Option<Vec<String>>| list.clone().unwrap_or_default().join(",");
+    let verbs = rule.verbs.join(",");
+    match &rule.non_resource_urls {
+        Some(urls) if !urls.is_empty() => format!("{verbs} {}", urls.join(",")),
+        _ => {
+            let names = match joined(&rule.resource_names) {
+                names if names.is_empty() => names,
+                names => format!(" named {names}"),
+            };
+            let groups = rule.api_groups.clone().unwrap_or_default();
+            let groups = groups.iter().map(|group| match group.as_str() {
+                "" => "core",
+                group => group,
+            });
+            let groups = groups.collect::<Vec<_>>().join(",");
+            format!("{verbs} {} of {groups}{names}", joined(&rule.resources))
+        }
+    }
+}
+
+fn write_crds(crds: &[CrdVerdict], out: &mut String) -> fmt::Result {
+    let line = |crd: &CrdVerdict| {
+        let count = match crd.custom_resources {
+            None => "custom resources not counted".to_owned(),
+            Some(count) => format!("{count} custom resources"),
+        };
+        let detail = if crd.detail.is_empty() { "" } else { ": " };
+        format!("{} {} ({count}){detail}{}", crd.name, crd.verdict, crd.detail)
+    };
+    list(out, "CRDs:", &crds.iter().map(line).collect::<Vec<_>>())
+}
+
+fn write_change(change: &Change, out: &mut String) -> fmt::Result {
+    let Change { action, kind, namespace, name, fields, .. } = change;
+    let slash = if namespace.is_empty() { "" } else { "/" };
+    let place = cell(&format!("{kind} {namespace}{slash}{name}"));
+    writeln!(out, "  {:<3} {place}", action.mark())?;
+    fields.iter().take(FIELDS).try_for_each(|field| write_field(field, out))?;
+    match fields.len().saturating_sub(FIELDS) {
+        0 => Ok(()),
+        more => writeln!(out, "        and {more} more fields; -o json has all"),
+    }
+}
+
+fn write_field(field: &Field, out: &mut String) -> fmt::Result {
+    let path = cell(&field.path);
+    let value = |value: &serde_json::Value| cell(&short(value));
+    match (&field.before, &field.after) {
+        (Some(before), Some(after)) => {
+            writeln!(out, "        ~ {path}: {} -> {}", value(before), value(after))
+        }
+        (None, Some(after)) => writeln!(out, "        + {path}: {}", value(after)),
+        (Some(before), None) => writeln!(out, "        - {path}: {}", value(before)),
+        (None, None) => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use olm_plan::preview::result::Images;
+    use serde_json::json;
+
+    use super::*;
+
+    fn preview() -> Preview {
+        let bundle = Bundle {
+            csv: "a.v2".to_owned(),
+            package: "a".to_owned(),
+            version: Some("2.0.0".to_owned()),
+            channel: "stable".to_owned(),
+            catalog: "ns/c".to_owned(),
+            replaces: Some("a.v1".to_owned()),
+            because: vec!["subscription a".to_owned()],
+            is_dependency: false,
+            deprecated: vec!["old\u{1b}[2J".to_owned()],
+        };
+        let field = |path: &str, before: Option<i32>, after: Option<i32>| Field {
+            path: path.to_owned(),
+            before: before.map(|value| json!(value)),
+            after: after.map(|value| json!(value)),
+        };
+        Preview {
+            action: "upgrade",
+            namespace: "ns".to_owned(),
+            package: "a".to_owned(),
+            subscription: "a".to_owned(),
+            hops: vec![Hop { approval: "Manual", bundles: vec![bundle], steps: Vec::new() }],
+            also_approved: vec!["b.v1".to_owned()],
+            changes: vec![Change {
+                action: Action::Change,
+                group: String::new(),
+                kind: "Service".to_owned(),
+                namespace: "ns".to_owned(),
+                name: "s".to_owned(),
+                fields: vec![field("spec.a", Some(1), Some(2)), field("spec.b", None, Some(3))],
+            }],
+            crds: vec![CrdVerdict {
+                name: "as.x.io".to_owned(),
+                verdict: "refused",
+                detail: "spec.replicas".to_owned(),
+                custom_resources: Some(2),
+            }],
+            images: Images { gained: vec!["i:2".to_owned()], lost: vec!["i:1".to_owned()] },
+            unknown: vec!["bundle image i".to_owned()],
+            plan_hash: "h".to_owned(),
+            ..Preview::default()
+        }
+    }
+
+    #[test]
+    fn a_preview_reads_from_what_matters_to_what_is_long() {
+        let expected = "\
+upgrade a in namespace ns
+InstallPlan 1 (waits for approval) installs:
+  a.v2 (version 2.0.0) from ns/c, channel stable, replaces a.v1
+    because: subscription a
+    deprecated: old\u{fffd}[2J
+The same approval approves:
+  b.v1
+CRDs:
+  as.x.io refused (2 custom resources): spec.replicas
+New images:
+  i:2
+Images no longer used:
+  i:1
+Objects:
+  ~   Service ns/s
+        ~ spec.a: 1 -> 2
+        + spec.b: 3
+unknown: bundle image i
+0 to create, 1 to change, 0 to replace, 0 to delete
+plan hash h
+";
+        assert_eq!(describe(&preview()), expected);
+    }
+
+    #[test]
+    fn a_rule_is_one_line() {
+        let list = |text: &str| Some(vec![text.to_owned()]);
+        let secrets = PolicyRule {
+            api_groups: list(""),
+            resources: list("secrets"),
+            resource_names: list("s"),
+            verbs: vec!["get".to_owned(), "list".to_owned()],
+            ..PolicyRule::default()
+        };
+        assert_eq!(rule(&secrets), "get,list secrets of core named s");
+        let url = PolicyRule {
+            non_resource_urls: list("/metrics"),
+            verbs: vec!["get".to_owned()],
+            ..PolicyRule::default()
+        };
+        assert_eq!(rule(&url), "get /metrics");
+    }
+}

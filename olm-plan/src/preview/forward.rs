@@ -1,0 +1,211 @@
+//! Installations and upgrades: one InstallPlan after the other, as OLM would make and execute them.
+
+use std::collections::BTreeMap;
+
+use olm_resolver::{Refusal, ResolveError};
+use olm_types::api::{
+    Approval, ClusterServiceVersion, InstallModeSet, InstallModeType, OperatorGroup, Subscription,
+};
+use olm_types::bundle::Universe;
+use olm_types::labels::COPIED_FROM;
+use serde_json::{Value, json};
+
+use super::hop::{self, Turn};
+use super::prepare::{GROUP, follow, forget_pending, olm_key, subscribe, subscription};
+use super::result::Preview;
+use super::world::World;
+use super::{Asked, NoPreview, Wanted, finish};
+
+/// More InstallPlans than this are not previewed.
+const MOST_HOPS: usize = 100;
+
+/// The preview of an installation or an upgrade.
+pub(super) fn preview(
+    asked: &Asked,
+    world: &mut World<'_>,
+    universe: &dyn Universe,
+) -> Result<Preview, NoPreview> {
+    let home = asked.namespace.as_str();
+    let csvs_before = own_csvs(world, home);
+    forget_pending(world, home);
+    let (action, name, to) = match &asked.wanted {
+        Wanted::Install(install) => ("install", subscribe(world, home, install, universe)?, None),
+        Wanted::Upgrade { operator, to, channel } => {
+            let found = subscription(world, home, operator)?;
+            let name = found.metadata.name.unwrap_or_default();
+            if let Some(channel) = channel {
+                follow(world, home, &name, channel);
+            }
+            ("upgrade", name, to.as_deref())
+        }
+        Wanted::Uninstall { operator } => ("uninstall", operator.clone(), None),
+    };
+    let subscription = subscription(world, home, &name)?;
+    let mut preview = Preview {
+        action,
+        namespace: home.to_owned(),
+        package: subscription.spec.name.clone(),
+        subscription: name.clone(),
+        ..Preview::default()
+    };
+    hops(asked, world, universe, &subscription, to, &mut preview);
+    group(asked, world, &mut preview);
+    if action == "install" {
+        preview.manifests = manifests(world, &preview);
+    }
+    finish::finish(world, &csvs_before, &mut preview);
+    Ok(preview)
+}
+
+/// The plans up to the version that is asked for, or until one waits for a user, or nothing is left.
+fn hops(
+    asked: &Asked,
+    world: &mut World<'_>,
+    universe: &dyn Universe,
+    subscription: &Subscription,
+    to: Option<&str>,
+    preview: &mut Preview,
+) {
+    let name = &preview.subscription.clone();
+    for _ in 0..MOST_HOPS {
+        let turn = hop::turn(asked, world, universe, preview);
+        preview.refused = reasons(&turn);
+        preview.blocked = turn.blocked.clone();
+        let Some(hop) = turn.hop else { break };
+        let waits = hop.approval == Approval::Manual.as_str();
+        let failed = !preview.problems.is_empty();
+        preview.hops.push(hop);
+        let arrived = to.is_some_and(|to| is_at(world, &asked.namespace, name, to));
+        if failed || !world.needs.is_empty() || arrived || (waits && to.is_none()) {
+            break;
+        }
+    }
+    if let Some(to) = to
+        && world.needs.is_empty()
+        && preview.problems.is_empty()
+        && !is_at(world, &asked.namespace, name, to)
+    {
+        let package = &subscription.spec.name;
+        preview.problems.push(format!("no upgrades lead to version {to} of {package}"));
+    }
+}
+
+/// What a user writes: the objects that are new and that no InstallPlan brings.
+fn manifests(world: &World<'_>, preview: &Preview) -> Vec<Value> {
+    let subscription = olm_key(Subscription::KIND, &preview.namespace, &preview.subscription);
+    let mut found = Vec::new();
+    for kind in ["Namespace", OperatorGroup::KIND, Subscription::KIND] {
+        let new = world.changes().filter(|(key, before, _)| key.kind == kind && before.is_none());
+        let own = new.filter(|(key, _, _)| kind != Subscription::KIND || **key == subscription);
+        for (_, _, object) in own {
+            let Some(mut object) = object.cloned() else { continue };
+            if let Some(fields) = object.as_object_mut() {
+                fields.remove("status");
+            }
+            if let Some(metadata) = object["metadata"].as_object_mut() {
+                metadata.remove("uid");
+                metadata.remove("resourceVersion");
+            }
+            found.push(object);
+        }
+    }
+    found
+}
+
+/// Whether a Subscription has a version installed.
+fn is_at(world: &World<'_>, namespace: &str, name: &str, to: &str) -> bool {
+    let Ok(found) = subscription(world, namespace, name) else { return false };
+    let Some(csv) = found.status.and_then(|status| status.installed_csv) else { return false };
+    let key = olm_key(ClusterServiceVersion::KIND, namespace, &csv);
+    let object = world.get(&key);
+    let version = object.and_then(|csv| csv.pointer("/spec/version")?.as_str().map(str::to_owned));
+    csv == to || version.as_deref() == Some(to)
+}
+
+fn reasons(turn: &Turn) -> BTreeMap<String, String> {
+    let reason = |refusal: &Refusal| match &refusal.error {
+        ResolveError::NotSatisfiable(explanation) => explanation.summary(),
+        error => error.to_string(),
+    };
+    let named = |refusal: &Refusal| match refusal.subscriptions.as_slice() {
+        [] => refusal.csvs.join(", "),
+        names => names.join(", "),
+    };
+    turn.refusals.iter().map(|refusal| (named(refusal), reason(refusal))).collect()
+}
+
+/// The CSVs of a namespace that are not copies.
+pub(super) fn own_csvs(world: &World<'_>, namespace: &str) -> Vec<ClusterServiceVersion> {
+    let mut found: Vec<ClusterServiceVersion> =
+        world.typed(ClusterServiceVersion::KIND, Some(namespace));
+    found.retain(|csv| {
+        let labels = csv.metadata.labels.as_ref();
+        !labels.is_some_and(|labels| labels.contains_key(COPIED_FROM))
+    });
+    found
+}
+
+/// The OperatorGroup: made where there is none, and checked against the install modes of the CSVs.
+fn group(asked: &Asked, world: &mut World<'_>, preview: &mut Preview) {
+    let home = asked.namespace.as_str();
+    let mut groups: Vec<OperatorGroup> = world.typed(OperatorGroup::KIND, Some(home));
+    groups.retain(|group| group.metadata.deletion_timestamp.is_none());
+    let csvs = own_csvs(world, home);
+    let installed = |csv: &&ClusterServiceVersion| {
+        let name = csv.metadata.name.as_deref().unwrap_or_default();
+        let mut bundles = preview.hops.iter().flat_map(|hop| &hop.bundles);
+        bundles.any(|bundle| bundle.csv == name)
+            && !preview.unknown.iter().any(|unknown| unknown.contains(name))
+    };
+    let new: Vec<&ClusterServiceVersion> = csvs.iter().filter(installed).collect();
+    if new.is_empty() {
+        return;
+    }
+    let targets: Vec<String> = match groups.as_slice() {
+        [] => make_group(asked, world, &new),
+        [group] if group.spec.selector.is_some() => return,
+        [group] => match group.spec.target_namespaces.as_slice() {
+            [] => vec![String::new()],
+            names => names.to_vec(),
+        },
+        several => {
+            let problem = format!(
+                "namespace {home} has {} OperatorGroups: OLM installs nothing until one is left",
+                several.len()
+            );
+            return preview.problems.push(problem);
+        }
+    };
+    let targets: Vec<&str> = targets.iter().map(String::as_str).collect();
+    for csv in new {
+        let fits = olm_opgroup::check_support(&csv.spec.install_modes, home, &targets);
+        if let Err(why) = fits {
+            let name = csv.metadata.name.as_deref().unwrap_or_default();
+            preview.problems.push(format!("{name} does not fit the OperatorGroup: {why}"));
+        }
+    }
+}
+
+/// Makes the OperatorGroup, for all namespaces where the CSVs support that. Its target namespaces.
+fn make_group(
+    asked: &Asked,
+    world: &mut World<'_>,
+    csvs: &[&ClusterServiceVersion],
+) -> Vec<String> {
+    let home = asked.namespace.as_str();
+    let mode = match &asked.wanted {
+        Wanted::Install(install) => install.install_mode.as_deref(),
+        _ => None,
+    };
+    let everywhere = |csv: &&ClusterServiceVersion| {
+        InstallModeSet::of(&csv.spec.install_modes).supports(InstallModeType::AllNamespaces)
+    };
+    let is_global = match mode {
+        Some(mode) => mode == "AllNamespaces",
+        None => csvs.iter().all(everywhere),
+    };
+    let spec = if is_global { json!({}) } else { json!({"targetNamespaces": [home]}) };
+    world.create(json!({"apiVersion": format!("{GROUP}/v1"), "kind": OperatorGroup::KIND,
+        "metadata": {"name": home, "namespace": home}, "spec": spec}));
+    vec![if is_global { String::new() } else { home.to_owned() }]
+}

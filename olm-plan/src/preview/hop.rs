@@ -1,0 +1,350 @@
+//! One turn of OLM in a namespace: it resolves, makes an InstallPlan, and executes it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use olm_lifecycle::crd;
+use olm_lifecycle::install_plan::execution::{Ended, Execution, NoteKind, Scope};
+use olm_lifecycle::install_plan::request::PlanRequest;
+use olm_lifecycle::install_plan::steps::{self, BundleInput};
+use olm_lifecycle::subscription::resolution::{self, Choice, Namespace, Selection, select};
+use olm_lifecycle::unpack::{Unpacked, UnpackedBundle};
+use olm_resolver::{
+    Chosen, InstalledCsv, Policy, Refusal, ResolutionRequest, Resolver, SubscriptionFacts,
+};
+use olm_types::api::{
+    Approval, ClusterServiceVersion, InstallPlan, OperatorGroup, StepStatus, Subscription,
+    UpgradeStrategy,
+};
+use olm_types::bundle::{BundleContent, Entry, Universe};
+use olm_types::properties::annotation;
+use serde_json::json;
+
+use super::Asked;
+use super::finish;
+use super::forward::own_csvs;
+use super::known::{Content, Key, Need, bundle_key};
+use super::result::{Bundle, CrdVerdict, Hop, Preview};
+use super::world::World;
+use crate::observed::name;
+
+/// What one turn comes to.
+#[derive(Debug, Default)]
+pub(super) struct Turn {
+    /// The InstallPlan; none when there is nothing to install.
+    pub(super) hop: Option<Hop>,
+    /// Who gets nothing, and why.
+    pub(super) refusals: Vec<Refusal>,
+    /// What is held back, and why.
+    pub(super) blocked: BTreeMap<String, String>,
+}
+
+/// The manifests of the bundles of a selection, as far as they are known.
+#[derive(Default)]
+struct Read {
+    inline: Vec<BundleInput>,
+    unpacked: Vec<Unpacked>,
+    unknown: Vec<Arc<Entry>>,
+}
+
+/// Takes one turn.
+pub(super) fn turn(
+    asked: &Asked,
+    world: &mut World<'_>,
+    universe: &dyn Universe,
+    preview: &mut Preview,
+) -> Turn {
+    let csvs = own_csvs(world, &asked.namespace);
+    let namespace = namespace(asked, world, &csvs);
+    let request = ResolutionRequest {
+        subscriptions: namespace
+            .subscriptions
+            .iter()
+            .map(|one| (&**one).into())
+            .collect::<Vec<SubscriptionFacts>>(),
+        installed: csvs.iter().map(InstalledCsv::from).collect(),
+        fail_forward: namespace.groups.iter().any(|group| fails_forward(group)),
+        ..ResolutionRequest::new(&asked.namespace, universe)
+    };
+    let outcome = Resolver::default().outcome(&request, Policy::default());
+    let blocked = outcome.blocked.iter();
+    let blocked =
+        blocked.map(|one| (one.subscription.clone(), one.explanation.summary())).collect();
+    let refusals = outcome.refusals;
+    let hop = installed(asked, world, &namespace, &outcome.resolution.chosen, preview);
+    Turn { hop, refusals, blocked }
+}
+
+/// The plan for what was chosen, executed. None when no Subscription would follow it.
+fn installed(
+    asked: &Asked,
+    world: &mut World<'_>,
+    namespace: &Namespace,
+    chosen: &[Chosen],
+    preview: &mut Preview,
+) -> Option<Hop> {
+    let choices: Vec<Choice> = chosen
+        .iter()
+        .map(|one| Choice {
+            entry: Arc::clone(&one.entry),
+            replaces: one.replaces.as_deref().map(str::to_owned),
+        })
+        .collect();
+    let selection = select(namespace, &choices);
+    if selection.updates.is_empty() {
+        return None;
+    }
+    let mut problems = Vec::new();
+    let read = read(world, &selection, &mut problems);
+    let planned = resolution::plan(namespace, &selection, &read.inline, &read.unpacked);
+    let request = match planned {
+        Ok(request) => request,
+        Err(error) => {
+            problems.push(error.to_string());
+            None
+        }
+    };
+    preview.problems.append(&mut problems);
+    let selected: Vec<Choice> = selection
+        .inline
+        .iter()
+        .chain(selection.images.iter().map(|(choice, _)| choice))
+        .cloned()
+        .collect();
+    let hop = hop(namespace, &selection, &selected, chosen, request.as_ref());
+    if let Some(request) = &request {
+        execute(asked, world, request, &read, preview);
+    }
+    for entry in &read.unknown {
+        stand_in(world, &asked.namespace, entry);
+        let what = match &entry.content {
+            BundleContent::Image(image) => format!("bundle image {image} ({})", entry.name),
+            BundleContent::Inline => format!("manifests of bundle {}", entry.name),
+        };
+        if !preview.unknown.contains(&what) {
+            preview.unknown.push(what);
+        }
+    }
+    finish::follow_up(world, namespace, &selection, &selected);
+    Some(hop)
+}
+
+fn namespace(asked: &Asked, world: &World<'_>, csvs: &[ClusterServiceVersion]) -> Namespace {
+    let home = Some(asked.namespace.as_str());
+    let subscriptions: Vec<Subscription> = world.typed(Subscription::KIND, home);
+    let plans: Vec<InstallPlan> = world.typed(InstallPlan::KIND, home);
+    let groups: Vec<OperatorGroup> = world.typed(OperatorGroup::KIND, home);
+    let is_asked = |one: &Subscription| one.metadata.deletion_timestamp.is_none();
+    Namespace {
+        name: asked.namespace.clone(),
+        subscriptions: subscriptions.into_iter().filter(is_asked).map(Arc::new).collect(),
+        plans: plans.into_iter().map(Arc::new).collect(),
+        csvs: csvs.iter().map(|csv| name(&csv.metadata).to_owned()).collect(),
+        groups: groups.into_iter().map(Arc::new).collect(),
+    }
+}
+
+fn fails_forward(group: &OperatorGroup) -> bool {
+    group.spec.upgrade_strategy == Some(UpgradeStrategy::TechPreviewUnsafeFailForward)
+}
+
+/// The manifests of a selection; what is not known yet becomes a need.
+fn read(world: &mut World<'_>, selection: &Selection, problems: &mut Vec<String>) -> Read {
+    let mut read = Read::default();
+    for choice in &selection.inline {
+        if let Some(bundle) = content(world, &choice.entry, &mut read.unknown) {
+            read.inline.push(BundleInput {
+                entry: Arc::clone(&choice.entry),
+                replaces: choice.replaces.clone(),
+                csv_json: bundle.csv_json.clone(),
+                objects: bundle.objects.clone(),
+            });
+        }
+    }
+    for (choice, image) in &selection.images {
+        let entry = &choice.entry;
+        let Some(bundle) = content(world, entry, &mut read.unknown) else { continue };
+        let unpacked = steps::bundle_lookup(entry, image, choice.replaces.as_deref())
+            .and_then(|lookup| Unpacked::new(lookup, Arc::clone(entry), (*bundle).clone()));
+        match unpacked {
+            Ok(unpacked) => read.unpacked.push(unpacked),
+            Err(error) => problems.push(error.to_string()),
+        }
+    }
+    read
+}
+
+fn content(
+    world: &mut World<'_>,
+    entry: &Arc<Entry>,
+    unknown: &mut Vec<Arc<Entry>>,
+) -> Option<Arc<UnpackedBundle>> {
+    match world.bundle(&bundle_key(entry)) {
+        Some(Content::Read(bundle)) => Some(bundle),
+        Some(Content::Unknown(_)) => {
+            unknown.push(Arc::clone(entry));
+            None
+        }
+        None => {
+            world.needs.push(Need::Bundle(Arc::clone(entry)));
+            unknown.push(Arc::clone(entry));
+            None
+        }
+    }
+}
+
+fn hop(
+    namespace: &Namespace,
+    selection: &Selection,
+    selected: &[Choice],
+    chosen: &[Chosen],
+    request: Option<&PlanRequest>,
+) -> Hop {
+    let bundle = |choice: &Choice| {
+        let entry = &choice.entry;
+        let why = chosen.iter().find(|one| Arc::ptr_eq(&one.entry, entry));
+        let deprecations = &entry.deprecations;
+        let deprecated = [&deprecations.package, &deprecations.channel, &deprecations.bundle];
+        Bundle {
+            csv: entry.name.to_string(),
+            package: entry.package.to_string(),
+            version: entry.version.as_ref().map(ToString::to_string),
+            channel: entry.channel.to_string(),
+            catalog: entry.catalog.to_string(),
+            replaces: choice.replaces.clone().filter(|old| namespace.csvs.contains(old)),
+            because: why.iter().flat_map(|one| &one.wanted_by).map(ToString::to_string).collect(),
+            is_dependency: selection.dependencies.iter().any(|one| Arc::ptr_eq(one, entry)),
+            deprecated: deprecated.into_iter().flatten().map(ToString::to_string).collect(),
+        }
+    };
+    let steps = request.iter().flat_map(|request| &request.steps);
+    let manual = namespace
+        .subscriptions
+        .iter()
+        .any(|one| one.spec.install_plan_approval == Some(Approval::Manual));
+    Hop {
+        approval: match request {
+            Some(request) => request.approval.as_str(),
+            None if manual => "Manual",
+            None => "Automatic",
+        },
+        bundles: selected.iter().map(bundle).collect(),
+        steps: steps.map(|it| format!("{}/{}", it.resource.kind, it.resource.name)).collect(),
+    }
+}
+
+/// Executes the plan on the world, and judges the CRDs among its steps.
+fn execute(
+    asked: &Asked,
+    world: &mut World<'_>,
+    request: &PlanRequest,
+    read: &Read,
+    preview: &mut Preview,
+) {
+    let plan = request.object(&[]);
+    let crds_before: BTreeSet<String> = crd_names(world);
+    let mut execution = Execution::new(scope(asked, world, &plan), request.steps.clone());
+    for reference in execution.bundles() {
+        let held = read.unpacked.iter().find(|one| {
+            olm_types::hash::unpack_name(&one.lookup.path) == reference.name
+                && one.lookup.replaces == reference.replaces
+        });
+        let bundle = held.map(|one| UnpackedBundle {
+            csv_name: one.lookup.identifier.clone(),
+            csv_json: one.input.csv_json.clone(),
+            objects: one.input.objects.clone(),
+        });
+        execution.provide(&reference, bundle.ok_or_else(|| "the bundle is not known".to_owned()));
+    }
+    while let Some(asked) = execution.next_request() {
+        let reply = world.answer(asked);
+        execution.absorb(reply);
+    }
+    let ended = execution.finish();
+    verdicts(world, &ended, &crds_before, preview);
+    if let Some(failure) = &ended.failure {
+        preview.problems.push(failure.to_string());
+    }
+    for note in &ended.notes {
+        if let (NoteKind::TakenOver, Some(step)) = (&note.what, ended.steps.get(note.step)) {
+            preview.notes.push(note.text(step));
+        }
+    }
+}
+
+fn scope(asked: &Asked, world: &World<'_>, plan: &InstallPlan) -> Scope {
+    let mut csvs: Vec<Arc<ClusterServiceVersion>> =
+        world.typed(ClusterServiceVersion::KIND, None).into_iter().map(Arc::new).collect();
+    csvs.retain(|csv| {
+        let labels = csv.metadata.labels.as_ref();
+        !labels.is_some_and(|labels| labels.contains_key(olm_types::labels::COPIED_FROM))
+    });
+    let place = |csv: &Arc<ClusterServiceVersion>| {
+        let metadata = &csv.metadata;
+        (metadata.namespace.clone().unwrap_or_default(), name(metadata).to_owned())
+    };
+    let mut scope = Scope::default();
+    scope.namespace.clone_from(&asked.namespace);
+    name(&plan.metadata).clone_into(&mut scope.plan);
+    scope.operator_namespace.clone_from(&asked.global_namespace);
+    scope.csvs = csvs.iter().map(place).collect();
+    scope.crd_owners = crd::owners(&csvs);
+    scope.wanted = plan.spec.cluster_service_version_names.iter().cloned().collect();
+    scope
+}
+
+fn crd_names(world: &World<'_>) -> BTreeSet<String> {
+    let crds = world.objects().filter(|(key, _)| key.kind == "CustomResourceDefinition");
+    crds.map(|(key, _)| key.name.clone()).collect()
+}
+
+/// What becomes of each CRD of the steps.
+fn verdicts(world: &World<'_>, ended: &Ended, before: &BTreeSet<String>, preview: &mut Preview) {
+    let reached = |status: StepStatus| {
+        matches!(status, StepStatus::Present | StepStatus::Created | StepStatus::WaitingForApi)
+    };
+    let failed = ended.steps.iter().position(|step| !reached(step.status));
+    for (place, step) in ended.steps.iter().enumerate() {
+        if step.resource.kind != "CustomResourceDefinition" {
+            continue;
+        }
+        let warning = ended.notes.iter().find_map(|note| match &note.what {
+            NoteKind::CrdValidation(text) if note.step == place => Some(text.clone()),
+            _ => None,
+        });
+        let name = step.resource.name.clone();
+        let refused = ended.failure.as_ref().filter(|_| failed == Some(place));
+        let (verdict, detail) = match (refused, warning) {
+            (Some(failure), _) => ("refused", failure.to_string()),
+            (None, Some(warning)) => ("warning", warning),
+            (None, None) if !before.contains(&name) => ("new", String::new()),
+            (None, None) if is_changed(world, &name) => ("compatible", String::new()),
+            (None, None) => ("unchanged", String::new()),
+        };
+        preview.crds.retain(|crd| crd.name != name);
+        preview.crds.push(CrdVerdict { name, verdict, detail, custom_resources: None });
+    }
+}
+
+fn is_changed(world: &World<'_>, crd: &str) -> bool {
+    world.changes().any(|(key, before, after)| {
+        let strip =
+            |object: Option<&serde_json::Value>| object.and_then(|it| it.get("spec").cloned());
+        key.kind == "CustomResourceDefinition" && key.name == crd && strip(before) != strip(after)
+    })
+}
+
+/// A CSV of which only its properties are known, so that later turns know that it is installed.
+fn stand_in(world: &mut World<'_>, namespace: &str, entry: &Entry) {
+    let key: Key = super::prepare::olm_key(ClusterServiceVersion::KIND, namespace, &entry.name);
+    if world.get(&key).is_some() {
+        return;
+    }
+    let properties = annotation::print(&entry.properties).unwrap_or_default();
+    let version = entry.version.as_ref().map(ToString::to_string);
+    world.create(json!({"apiVersion": ClusterServiceVersion::API_VERSION,
+        "kind": ClusterServiceVersion::KIND,
+        "metadata": {"name": &*entry.name, "namespace": namespace,
+            "annotations": {olm_types::annotations::PROPERTIES: properties}},
+        "spec": {"version": version, "install": {"strategy": "deployment"}, "displayName": ""}}));
+}

@@ -1,0 +1,157 @@
+//! What would happen: an installation, an upgrade or a removal, worked out without a write.
+//!
+//! Nothing is decided here. The resolver chooses bundles, olm-lifecycle makes the steps of the InstallPlan and
+//! executes them, on a [`World`] in memory instead of a cluster; what it has written is compared with what was
+//! there. What is not known yet is asked for all at once ([`Need`]); whoever reads it calls again.
+
+pub mod change;
+mod finish;
+mod forward;
+mod hop;
+pub mod known;
+mod prepare;
+mod removal;
+pub mod result;
+pub mod rights;
+mod world;
+
+use olm_types::bundle::{CatalogKey, Universe};
+
+pub use change::{Action, Change};
+pub use finish::add_components;
+pub use known::{Content, Key, Known, Need, bundle_key};
+pub use result::{Bundle, CrdVerdict, Hop, Preview};
+pub use world::World;
+
+/// What is asked for.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    /// The namespace of the Subscription.
+    pub namespace: String,
+    /// The namespace of global catalogs.
+    pub global_namespace: String,
+    /// What to do.
+    pub wanted: Wanted,
+}
+
+/// What to do.
+#[derive(Clone, Debug)]
+pub enum Wanted {
+    /// A package is installed that no Subscription of the namespace asks for.
+    Install(Install),
+    /// What a Subscription has installed is upgraded.
+    Upgrade {
+        /// Name of the Subscription, or of its package.
+        operator: String,
+        /// A version, or the name of a CSV; otherwise as far as OLM goes without another approval.
+        to: Option<String>,
+        /// Another channel to follow.
+        channel: Option<String>,
+    },
+    /// A Subscription goes with what it has installed.
+    Uninstall {
+        /// Name of the Subscription, or of its package.
+        operator: String,
+    },
+}
+
+/// A Subscription to come.
+#[derive(Clone, Debug, Default)]
+pub struct Install {
+    /// The package.
+    pub package: String,
+    /// The channel; otherwise the default one.
+    pub channel: Option<String>,
+    /// A version, or the name of a CSV, to start with.
+    pub version: Option<String>,
+    /// The catalog; otherwise the one of highest priority that has the package.
+    pub catalog: Option<CatalogKey>,
+    /// Whether each InstallPlan waits for a user.
+    pub is_manual: bool,
+    /// `AllNamespaces` or `OwnNamespace`, for an OperatorGroup that has to be made.
+    pub install_mode: Option<String>,
+}
+
+/// Why there is nothing to preview.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoPreview {
+    /// A Subscription asks for the package already.
+    #[error(
+        "Subscription {0} asks for the package already; `plan upgrade {0}` shows what comes next"
+    )]
+    Subscribed(String),
+    /// No Subscription has that name or package.
+    #[error(
+        "no Subscription in namespace {namespace} is named {operator} or for a package of that name"
+    )]
+    NoSubscription {
+        /// What was asked for.
+        operator: String,
+        /// Where.
+        namespace: String,
+    },
+    /// No catalog has the package.
+    #[error("no catalog that was read has the package {package} (read: {catalogs})")]
+    NoPackage {
+        /// The package.
+        package: String,
+        /// Catalogs that were looked at.
+        catalogs: String,
+    },
+    /// Several catalogs of the same priority have it.
+    #[error("several catalogs have the package {package}: {catalogs}; --source names one")]
+    SeveralCatalogs {
+        /// The package.
+        package: String,
+        /// The catalogs.
+        catalogs: String,
+    },
+    /// The package has no such channel.
+    #[error("package {package} has no channel {channel}, but {channels}")]
+    NoChannel {
+        /// The package.
+        package: String,
+        /// What was asked for.
+        channel: String,
+        /// Those that there are.
+        channels: String,
+    },
+    /// The channel has no such version.
+    #[error("package {package} has no version {version} there, but {versions}")]
+    NoVersion {
+        /// The package.
+        package: String,
+        /// What was asked for.
+        version: String,
+        /// Those that there are.
+        versions: String,
+    },
+}
+
+/// The answer to what was asked.
+#[derive(Clone, Debug)]
+pub enum Answer {
+    /// This has to be read first.
+    Needs(Vec<Need>),
+    /// What would happen.
+    Preview(Box<Preview>),
+}
+
+/// What would happen, or what has to be read to say so.
+///
+/// # Errors
+/// What was asked for is not there.
+pub fn preview(asked: &Asked, known: &Known, universe: &dyn Universe) -> Result<Answer, NoPreview> {
+    let mut world = World::new(known);
+    let preview = match &asked.wanted {
+        Wanted::Uninstall { operator } => removal::preview(asked, operator, &mut world)?,
+        _ => forward::preview(asked, &mut world, universe)?,
+    };
+    Ok(match std::mem::take(&mut world.needs) {
+        needs if needs.is_empty() => Answer::Preview(Box::new(preview.hashed())),
+        needs => Answer::Needs(needs),
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,139 @@
+//! What a preview comes to, as a value that prints and serializes.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use super::change::Change;
+use super::rights::Rights;
+
+/// A bundle that would be installed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Bundle {
+    /// Name of its CSV.
+    pub csv: String,
+    /// Its package.
+    pub package: String,
+    /// Its version, where it has one.
+    pub version: Option<String>,
+    /// The channel.
+    pub channel: String,
+    /// NAMESPACE/NAME of the catalog.
+    pub catalog: String,
+    /// The CSV that it replaces.
+    pub replaces: Option<String>,
+    /// Who asks for it, in the resolver's words.
+    pub because: Vec<String>,
+    /// Whether no Subscription asks for it.
+    pub is_dependency: bool,
+    /// What its catalog says about its end.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub deprecated: Vec<String>,
+}
+
+/// One InstallPlan that would be made.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Hop {
+    /// Whether it waits for a user: `Manual` or `Automatic`.
+    pub approval: &'static str,
+    /// What it installs. One approval approves all of it.
+    pub bundles: Vec<Bundle>,
+    /// Its steps as KIND/NAME, in order.
+    pub steps: Vec<String>,
+}
+
+/// What becomes of a CRD.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CrdVerdict {
+    /// Its name.
+    pub name: String,
+    /// `new`, `unchanged`, `compatible`, `warning`, `refused`, or `stays`.
+    pub verdict: &'static str,
+    /// Why, with the field.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub detail: String,
+    /// Its custom resources; none when they could not be counted.
+    pub custom_resources: Option<usize>,
+}
+
+/// Images before and after.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Images {
+    /// Those that are new.
+    pub gained: Vec<String>,
+    /// Those that go.
+    pub lost: Vec<String>,
+}
+
+/// What would happen.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Preview {
+    /// `install`, `upgrade` or `uninstall`.
+    pub action: &'static str,
+    /// The namespace.
+    pub namespace: String,
+    /// The package that was asked for.
+    pub package: String,
+    /// Name of its Subscription.
+    pub subscription: String,
+    /// InstallPlans, in the order in which they would be executed.
+    pub hops: Vec<Hop>,
+    /// CSVs that the same approvals approve and that are not of the package.
+    pub also_approved: Vec<String>,
+    /// Objects that change.
+    pub changes: Vec<Change>,
+    /// CRDs that are concerned.
+    pub crds: Vec<CrdVerdict>,
+    /// Rights that change.
+    pub rights: Rights,
+    /// Images that change.
+    pub images: Images,
+    /// Why the package, or another Subscription, gets nothing: names and the resolver's explanation.
+    pub refused: BTreeMap<String, String>,
+    /// Upgrades that exist and are held back, by Subscription.
+    pub blocked: BTreeMap<String, String>,
+    /// What would fail.
+    pub problems: Vec<String>,
+    /// What is worth knowing, in the words of OLM's events.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    /// What was not read: nothing is said about it.
+    pub unknown: Vec<String>,
+    /// Subscriptions that only the removed operator needed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unused: Vec<String>,
+    /// Custom resources of a removed operator, as KIND NAMESPACE/NAME.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub operands: Vec<String>,
+    /// What is written to begin an installation: Namespace, OperatorGroup and Subscription where they are
+    /// missing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub manifests: Vec<Value>,
+    /// Hash of all of the above.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub plan_hash: String,
+}
+
+impl Preview {
+    /// The same with its hash.
+    #[must_use]
+    pub fn hashed(mut self) -> Self {
+        self.plan_hash.clear();
+        let text = serde_json::json!(self).to_string();
+        let digest = Sha256::digest(text.as_bytes());
+        self.plan_hash = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        self
+    }
+
+    /// Whether anything would be written.
+    #[must_use]
+    pub fn has_changes(&self) -> bool {
+        !self.changes.is_empty() || !self.hops.is_empty()
+    }
+}

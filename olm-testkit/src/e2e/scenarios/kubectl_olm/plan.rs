@@ -1,0 +1,207 @@
+//! What `kubectl olm plan` shows is what OLM then does.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use anyhow::{Context, Result, ensure};
+use kube::api::{Api, ApiResource, DynamicObject, Patch, PatchParams};
+use kube::core::GroupVersionKind;
+use olm_types::api::{
+    Approval, ClusterServiceVersion, InstallPlan, InstallPlanPhase, OperatorGroup, Subscription,
+};
+use serde_json::{Value, json};
+use tokio::time::{Instant, sleep};
+
+use super::program::Program;
+use super::{NEW, OLD, waiting_plan};
+use crate::builders;
+use crate::e2e::Scene;
+use crate::e2e::scenarios::upgrades::{kettle, kettles, stable};
+use crate::kubectl::Kubectl;
+use crate::wait::{self, PATIENCE};
+
+/// How often an object is looked for.
+const ASK: std::time::Duration = std::time::Duration::from_millis(100);
+
+/// An installation, an upgrade and a removal: each is shown before it is done, and the steps of OLM's
+/// InstallPlans are those that were shown. What was shown as created is there, what was shown as deleted is
+/// gone.
+pub(super) async fn comes_true(scene: Arc<Scene>) -> Result<()> {
+    let program = Program::new(&scene).await?;
+    let kind = kettles(&scene);
+    let versions = [kettle("1.0.0", &kind), kettle("1.1.0", &kind).replaces(OLD)];
+    let content = scene.content(&stable(&versions))?;
+    let folder = format!("{}/kitchen={}", scene.namespace, content.path().display());
+    scene.catalog("kitchen", &stable(&versions)).await?;
+    let source = format!("{}/kitchen", scene.namespace);
+    let install = ["plan", "install", "kettle", "--source", &source, "--version", "1.0.0"];
+    let flags = ["--approval", "Manual", "--install-mode", "OwnNamespace", "--catalog", &folder];
+    let install = [&install[..], &flags[..]].concat();
+    refuses(&program, &folder).await?;
+    let shown = program.json(&install).await?;
+    ensure!(shown["kind"] == "Plan" && shown["hops"][0]["bundles"][0]["csv"] == OLD, "{shown:#}");
+    ensure!(shown == program.json(&install).await?, "the same question has another answer");
+    ensure!(created(&shown).contains("OperatorGroup"), "{shown:#}");
+    let detailed = [&install[..], &["--detailed-exitcode"]].concat();
+    let ended = program.run(&detailed).await?;
+    ensure!(ended.code == Some(2) && ended.printed.contains("kettle.v1.0.0"), "{ended:?}");
+    by_its_server(&program, &install[..install.len() - 2], &shown).await?;
+
+    let plan = subscribe(&scene).await?;
+    same_steps(&shown, &plan)?;
+    approve(&scene, &plan).await?;
+    scene.succeeded(OLD).await?;
+    matches(&scene, &shown).await?;
+
+    let plan = waiting_plan(&scene).await?;
+    let upgrade = ["plan", "upgrade", "kettle", "--catalog", &folder];
+    let shown = program.json(&upgrade).await?;
+    ensure!(shown["hops"][0]["bundles"][0]["replaces"] == OLD, "{shown:#}");
+    same_steps(&shown, &plan)?;
+    offline(&scene, &program, &folder, &shown).await?;
+    approve(&scene, &plan).await?;
+    scene.succeeded(NEW).await?;
+    scene.at_latest("kettle", NEW).await?;
+    matches(&scene, &shown).await?;
+    let nothing = program.json(&upgrade).await?;
+    ensure!(nothing["hops"] == json!([]) && nothing["changes"] == json!([]), "{nothing:#}");
+
+    let shown = program.json(&["plan", "uninstall", "kettle", "--catalog", &folder]).await?;
+    ensure!(shown["crds"][0]["verdict"] == "stays", "{shown:#}");
+    let subscriptions: Api<Subscription> = scene.api();
+    subscriptions.delete("kettle", &Default::default()).await?;
+    let csvs: Api<ClusterServiceVersion> = scene.api();
+    csvs.delete(NEW, &Default::default()).await?;
+    matches(&scene, &shown).await
+}
+
+/// What is not there is named, and nothing is shown.
+async fn refuses(program: &Program, folder: &str) -> Result<()> {
+    let stranger = program.run(&["plan", "install", "stove", "--catalog", folder]).await?;
+    stranger.failed_with("no catalog that was read has the package stove")?;
+    let other = ["plan", "install", "kettle", "--version", "9.0.0", "--catalog", folder];
+    program.run(&other).await?.failed_with("has no version 9.0.0")?;
+    let nothing = program.run(&["plan", "upgrade", "kettle", "--catalog", folder]).await?;
+    nothing.failed_with("no Subscription in namespace")
+}
+
+/// Without the flag the catalog is asked at the address of its CatalogSource. Where that is out of reach the
+/// plan says so and ends as incomplete, or finds nothing.
+async fn by_its_server(program: &Program, install: &[&str], shown: &Value) -> Result<()> {
+    let ended = program.run(&[install, &["-o", "json"]].concat()).await?;
+    match ended.code {
+        Some(0) => {
+            let found: Value = serde_json::from_str(&ended.printed)?;
+            ensure!(found["planHash"] == shown["planHash"], "{found:#}\n{shown:#}");
+            Ok(())
+        }
+        Some(1) => ended.failed_with("no catalog that was read"),
+        _ => anyhow::bail!("{ended:?}"),
+    }
+}
+
+/// The same by files alone: what kubectl prints, and a folder.
+async fn offline(scene: &Scene, program: &Program, folder: &str, shown: &Value) -> Result<()> {
+    let files = tempfile::tempdir().context("no folder for the state")?;
+    let state = files.path().join("state.json");
+    let kinds = "subscriptions,csv,operatorgroups,roles,rolebindings,serviceaccounts,services";
+    let own = get(program, &["-n", &scene.namespace, kinds])?;
+    let crds = get(program, &["crds"])?;
+    let of_cluster = get(program, &["clusterroles,clusterrolebindings,namespaces"])?;
+    std::fs::write(&state, [own, crds, of_cluster].join("\n---\n"))?;
+    let state = state.display().to_string();
+    let args = ["plan", "upgrade", "kettle", "--offline", "--catalog", folder, "--state", &state];
+    let found = program.json(&args).await?;
+    ensure!(found["changes"] == shown["changes"], "{found:#}\n{shown:#}");
+    ensure!(found["hops"] == shown["hops"], "{found:#}\n{shown:#}");
+    Ok(())
+}
+
+fn get(program: &Program, args: &[&str]) -> Result<String> {
+    Kubectl::of(program.kubeconfig())?.run(&[&["get", "-o", "json"], args].concat())
+}
+
+fn created(shown: &Value) -> BTreeSet<&str> {
+    let changes = shown["changes"].as_array().into_iter().flatten();
+    let created = changes.filter(|change| change["action"] == "Create");
+    created.filter_map(|change| change["kind"].as_str()).collect()
+}
+
+/// The steps of the plan are those of the preview, in their order.
+fn same_steps(shown: &Value, plan: &InstallPlan) -> Result<()> {
+    let steps = plan.status.iter().flat_map(|status| &status.plan);
+    let steps = steps.map(|step| json!(format!("{}/{}", step.resource.kind, step.resource.name)));
+    let steps: Vec<Value> = steps.collect();
+    ensure!(!steps.is_empty() && shown["hops"][0]["steps"] == json!(steps), "{steps:?}\n{shown:#}");
+    Ok(())
+}
+
+/// Everything that was shown has come true: objects are there, or gone.
+async fn matches(scene: &Scene, shown: &Value) -> Result<()> {
+    let changes = shown["changes"].as_array().context("the plan has no changes")?;
+    ensure!(!changes.is_empty(), "{shown:#}");
+    for change in changes {
+        let text = |field: &str| change[field].as_str().unwrap_or_default();
+        let kind = GroupVersionKind::gvk(
+            text("group"),
+            version(text("group"), text("kind")),
+            text("kind"),
+        );
+        let kind = ApiResource::from_gvk(&kind);
+        let client = scene.api::<InstallPlan>().into_client();
+        let api: Api<DynamicObject> = match text("namespace") {
+            "" => Api::all_with(client, &kind),
+            namespace => Api::namespaced_with(client, namespace, &kind),
+        };
+        let is_gone = change["action"] == "Delete";
+        is_there(&api, text("name"), !is_gone).await.with_context(|| format!("{change}"))?;
+    }
+    Ok(())
+}
+
+/// Waits until an object is there, or gone.
+async fn is_there(api: &Api<DynamicObject>, name: &str, expected: bool) -> Result<()> {
+    let deadline = Instant::now() + PATIENCE;
+    while api.get_opt(name).await?.is_some() != expected {
+        ensure!(
+            Instant::now() < deadline,
+            "{name} is {}",
+            if expected { "absent" } else { "there" }
+        );
+        sleep(ASK).await;
+    }
+    Ok(())
+}
+
+fn version(group: &str, kind: &str) -> &'static str {
+    match (group, kind) {
+        ("operators.coreos.com", "OperatorGroup") => "v1",
+        ("operators.coreos.com", _) => "v1alpha1",
+        _ => "v1",
+    }
+}
+
+/// The OperatorGroup and the Subscription as they were shown, and the plan that waits.
+async fn subscribe(scene: &Scene) -> Result<InstallPlan> {
+    let group = json!({"apiVersion": "operators.coreos.com/v1", "kind": "OperatorGroup",
+        "metadata": {"name": scene.namespace, "namespace": scene.namespace},
+        "spec": {"targetNamespaces": [scene.namespace]}});
+    let group: OperatorGroup = serde_json::from_value(group)?;
+    scene.create(&group).await?;
+    let mut subscription = builders::subscription(&scene.namespace, "kettle", "stable", "kitchen");
+    subscription.spec.install_plan_approval = Some(Approval::Manual);
+    subscription.spec.starting_csv = Some(OLD.to_owned());
+    scene.create(&subscription).await?;
+    waiting_plan(scene).await
+}
+
+async fn approve(scene: &Scene, plan: &InstallPlan) -> Result<()> {
+    let name = plan.metadata.name.clone().unwrap_or_default();
+    let approved = Patch::Merge(json!({"spec": {"approved": true}}));
+    scene.api::<InstallPlan>().patch(&name, &PatchParams::default(), &approved).await?;
+    wait::until(&scene.api(), &name, "be complete", |plan: &InstallPlan| {
+        plan.status.as_ref().is_some_and(|status| status.phase == InstallPlanPhase::Complete)
+    })
+    .await
+    .map(drop)
+}
