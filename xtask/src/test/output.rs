@@ -77,12 +77,6 @@ fn result_line(line: &str) -> Option<(usize, usize, usize)> {
     Some((count("passed")?, count("failed")?, count("ignored")?))
 }
 
-/// Whether a line says that a test has passed.
-pub(super) fn is_pass_of(line: &str, test: &str) -> bool {
-    let rest = line.strip_prefix("test ").and_then(|line| line.strip_prefix(test));
-    rest.is_some_and(|rest| rest.trim() == "... ok")
-}
-
 /// Reads the last line of `e2e`: `N passed, N failed, N skipped`.
 pub(super) fn closing(line: &str) -> Option<[usize; 3]> {
     let mut counts = line.split(", ");
@@ -147,17 +141,6 @@ test result: ok. 2 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out";
         #[case] expected: Option<(usize, usize, usize)>,
     ) {
         assert_eq!(result_line(line), expected);
-    }
-
-    #[rstest]
-    #[case("test a::b          ... ok", true)]
-    #[case("test a::b ... ok", true)]
-    #[case("test a::b          ... FAILED", false)]
-    #[case("test a::b          ... ignored", false)]
-    #[case("test a::bc ... ok", false)]
-    #[case("test result: ok. 1 passed", false)]
-    fn only_its_own_line_is_a_pass(#[case] line: &str, #[case] expected: bool) {
-        assert_eq!(is_pass_of(line, "a::b"), expected);
     }
 
     #[rstest]

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, ensure};
 
-use super::output::{Results, closing, is_pass_of};
+use super::output::{Results, closing};
 use super::summary::Summary;
 use crate::build::Executable;
 use crate::workspace::{cargo, xtask};
@@ -35,13 +35,8 @@ pub(super) fn side_by_side(mut programs: Vec<&Executable>, summary: &mut Summary
     thread::scope(|scope| (0..at_once).for_each(|_| drop(scope.spawn(work))));
 }
 
-/// Runs a test program; its output is passed on line by line. Returns the names of the tests that
-/// failed, which are counted and not named yet.
-pub(super) fn streamed(
-    program: &Executable,
-    variables: &[(&str, &str)],
-    summary: &mut Summary,
-) -> Vec<String> {
+/// Runs a test program; its output is passed on line by line.
+pub(super) fn streamed(program: &Executable, variables: &[(&str, &str)], summary: &mut Summary) {
     let mut command = command(program);
     command.envs(variables.iter().copied());
     let mut results = Results::default();
@@ -49,21 +44,7 @@ pub(super) fn streamed(
         println!("{line}");
         results.read(line);
     });
-    let failures = std::mem::take(&mut results.failures);
     count(program, ended.map(|_| results), summary);
-    failures
-}
-
-/// Whether a test passes alone. Only the line of that very test is believed.
-pub(super) fn passes_alone(program: &Executable, test: &str) -> bool {
-    let mut command = command(program);
-    command.args(["--exact", test]);
-    let mut passed = false;
-    let played = lines(command, |line| {
-        println!("{line}");
-        passed |= is_pass_of(line, test);
-    });
-    played.is_ok_and(|good| good) && passed
 }
 
 /// Runs `cargo test` and counts.

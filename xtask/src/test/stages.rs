@@ -4,7 +4,7 @@ use anyhow::{Result, bail, ensure};
 
 use super::advisories;
 use super::beside::Beside;
-use super::programs::{counted, passes_alone, side_by_side, streamed};
+use super::programs::{counted, side_by_side, streamed};
 use super::run::Run;
 use super::shipped;
 use crate::build::{self, Built, EVERYTHING, Executable, FEATURES, WORKSPACE};
@@ -14,9 +14,6 @@ use crate::workspace::{cargo, cargo_run, xtask};
 
 /// The program with the scenarios on a cluster of its own.
 pub(super) const SCENARIOS: &str = "scenarios";
-
-/// Up to this many scenarios that failed are played again in a run of everything.
-const PLAYED_AGAIN: usize = 3;
 
 /// Runs all of them.
 pub(super) fn all(run: &mut Run) {
@@ -114,23 +111,8 @@ pub(super) fn scenarios(run: &mut Run, built: &Built, only: Option<&str>) {
     let program = built.executables.iter().find(|one| is_scenarios(one));
     let variables = only.map(|only| ("OLM_SCENARIOS", only));
     match program {
-        Some(program) => {
-            let failed = streamed(program, variables.as_slice(), &mut run.summary);
-            play_again(run, program, &failed, only.is_none());
-        }
+        Some(program) => streamed(program, variables.as_slice(), &mut run.summary),
         None => run.summary.check(SCENARIOS, Err(anyhow::anyhow!("cargo has not built them"))),
-    }
-}
-
-/// Scenarios share one machine with each other; one that failed for that reason passes alone. In a run
-/// of everything it counts as passed then and is named as unsteady, which is a defect to be looked for.
-fn play_again(run: &mut Run, program: &Executable, failed: &[String], is_allowed: bool) {
-    let few = is_allowed && failed.len() <= PLAYED_AGAIN;
-    for test in failed {
-        match few && passes_alone(program, test) {
-            true => run.summary.passed_again(test),
-            false => run.summary.name_failed(test),
-        }
     }
 }
 

@@ -10,7 +10,6 @@ pub(super) struct Summary {
     not_run: usize,
     reasons: Vec<String>,
     failures: Vec<String>,
-    unsteady: Vec<String>,
 }
 
 impl Summary {
@@ -23,13 +22,6 @@ impl Summary {
     /// Names a test that is counted as failed already.
     pub(super) fn name_failed(&mut self, test: &str) {
         self.failures.push(test.to_owned());
-    }
-
-    /// A test that was counted as failed passed when it was played again. It stays named.
-    pub(super) fn passed_again(&mut self, test: &str) {
-        self.failed -= 1;
-        self.passed += 1;
-        self.unsteady.push(test.to_owned());
     }
 
     /// Adds tests that cannot run here, with what they say about it.
@@ -60,11 +52,6 @@ impl Summary {
         if self.not_run > 0 {
             self.reasons.iter().for_each(|reason| println!("not run: {reason}"));
             println!("{} not run", self.not_run);
-        }
-        for name in &self.unsteady {
-            println!(
-                "unsteady: {name} failed beside the others and passed when played again alone"
-            );
         }
         self.failures.iter().for_each(|name| println!("failed: {name}"));
         println!("{} passed, {} failed", self.passed, self.failed);

@@ -83,14 +83,14 @@ impl Scene {
         self.global_catalogs_are_known().await?;
         let mut audit = AuditLog::from_now(log.to_owned())?.of_namespace(&self.namespace);
         audit.until_quiet(&Operator::NAMES, QUIET, PATIENCE).await?;
+        let before = self.reconciled().await?;
         self.touch::<CatalogSource>().await?;
         self.touch::<OperatorGroup>().await?;
         self.touch::<Subscription>().await?;
         self.touch::<InstallPlan>().await?;
         self.touch::<ClusterServiceVersion>().await?;
-        let touched = self.reconciled().await?;
         let Err(writes) = audit.nothing_for(&Operator::NAMES, QUIET).await else { return Ok(()) };
-        let changes = diff(&touched, &self.reconciled().await?);
+        let changes = diff(&before, &self.reconciled().await?);
         let changes: Vec<String> = changes.iter().map(ToString::to_string).collect();
         let changes = changes.join("\n");
         bail!("the scenario is over and the operators go on writing: {writes}\n{changes}")

@@ -3,17 +3,19 @@
 use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::ResourceExt;
 use kube::api::ListParams;
 use olm_types::annotations::{APPROVE, APPROVED_BY, FIRST_INSTALL, PAUSE};
-use olm_types::api::{Approval, CatalogSource, InstallPlan, Subscription, SubscriptionState};
+use olm_types::api::{Approval, InstallPlan, Subscription, SubscriptionState};
 use serde_json::{Value, json};
 
 use super::{NEW, OLD, offer, versions, waiting_plan};
-use crate::builders;
+use crate::builders::{self, Bundle, Package};
+use crate::e2e::scenarios::install::operator;
 use crate::e2e::scene::{Scene, conditions};
 use crate::wait;
+
+const STOVE: &str = "stove.v1.0.0";
 
 /// The first plan needs no approval; the second waits for what the annotation names, says so, and is
 /// approved when it names it.
@@ -43,7 +45,7 @@ pub(super) async fn in_annotations(scene: Arc<Scene>) -> Result<()> {
     check_record(&scene, &plan).await
 }
 
-/// While a Subscription is paused no plan is made for a new version, and one that was made before and is
+/// While a Subscription is paused no plan is made for a new version, though its sibling gets one, and one that was made before and is
 /// approved is not begun; afterwards both go on.
 pub(super) async fn paused(scene: Arc<Scene>) -> Result<()> {
     let versions = versions(&scene);
@@ -57,18 +59,20 @@ pub(super) async fn paused(scene: Arc<Scene>) -> Result<()> {
 
     pause(&scene, json!("true")).await?;
     scene.condition("kettle", "UpgradeHeld", "True", "Paused").await?;
-    let before = last_connect(&scene.api().get("kitchen").await?);
-    scene.publish("kitchen", &super::stable(&versions)).await?;
-    let is_read = |catalog: &CatalogSource| last_connect(catalog) > before && is_current(catalog);
-    wait::until(&scene.api(), "kitchen", "have its new content read", is_read).await?;
+    let [kettles] = super::stable(&versions);
+    scene.publish("kitchen", &[kettles, stove(&scene)]).await?;
+    let sibling = builders::subscription(&scene.namespace, "stove", "stable", "kitchen");
+    scene.create(&sibling).await?;
+    scene.at_latest("stove", STOVE).await?;
     scene.at_rest().await?;
     let held = scene.installed("kettle", OLD).await?.status.unwrap_or_default();
     ensure!(held.state == SubscriptionState::AtLatestKnown, "it is {:?}", held.state);
     let plans: Vec<InstallPlan> = scene.api().list(&ListParams::default()).await?.items;
-    ensure!(plans.len() == 1, "{} plans while it is paused", plans.len());
+    let of_the_kettle = plans.iter().filter(|plan| brings_kettles(plan)).count();
+    ensure!(of_the_kettle == 1, "{of_the_kettle} plans for the kettle while it is paused");
 
     pause(&scene, json!(null)).await?;
-    let plan = waiting_plan(&scene, NEW, 2).await?;
+    let plan = waiting_plan(&scene, NEW, 3).await?;
     pause(&scene, json!("yes")).await?;
     scene.condition("kettle", "AnnotationsInvalid", "True", "MalformedValue").await?;
     super::approve(&scene, &plan).await?;
@@ -79,17 +83,16 @@ pub(super) async fn paused(scene: Arc<Scene>) -> Result<()> {
     scene.at_latest("kettle", NEW).await.map(drop)
 }
 
-fn last_connect(catalog: &CatalogSource) -> Option<Time> {
-    catalog.status.as_ref()?.connection_state.as_ref()?.last_connect.clone()
+/// An operator that the first content of the catalog does not have: once it is installed, the new content
+/// was read and the namespace was resolved with it.
+fn stove(scene: &Scene) -> Package {
+    let kind = scene.kind("Stove");
+    let bundle = Bundle::new("1.0.0", &operator("stove", "1.0.0", &kind)).provides(&kind);
+    Package::new("stove").channel("stable", vec![bundle])
 }
 
-/// Whether the registry server answers, and nothing older than what it has is in use.
-fn is_current(catalog: &CatalogSource) -> bool {
-    catalog.status.as_ref().is_some_and(|status| {
-        let state = status.connection_state.as_ref();
-        state.is_some_and(|state| state.last_observed_state == "READY")
-            && status.conditions.iter().all(|one| one.type_ != "ContentCurrent")
-    })
+fn brings_kettles(plan: &InstallPlan) -> bool {
+    plan.spec.cluster_service_version_names.iter().any(|csv| csv.starts_with("kettle."))
 }
 
 async fn pause(scene: &Scene, value: Value) -> Result<()> {
