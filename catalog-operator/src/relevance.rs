@@ -1,6 +1,6 @@
 //! Which differences between two states of an object matter to the resolution of its namespace.
 
-use olm_lifecycle::subscription::is_paused;
+use olm_lifecycle::subscription::declarations;
 use olm_types::annotations::PROPERTIES;
 use olm_types::api::{
     CatalogSource, ClusterServiceVersion, CsvPhase, Subscription, SubscriptionStatus,
@@ -40,12 +40,12 @@ pub(crate) fn same_catalog(old: &CatalogSource, new: &CatalogSource) -> bool {
     essence(old) == essence(new)
 }
 
-/// Whether two states of a Subscription are the same to a resolution: metadata besides identity and whether
-/// it is paused, the health of catalogs and times say nothing to it.
+/// Whether two states of a Subscription are the same to a resolution: metadata besides identity and what
+/// it declares, the health of catalogs and times say nothing to it.
 pub(crate) fn same_subscription(old: &Subscription, new: &Subscription) -> bool {
     old.metadata.name == new.metadata.name
         && old.metadata.uid == new.metadata.uid
-        && is_paused(old) == is_paused(new)
+        && declarations(old) == declarations(new)
         && old.spec == new.spec
         && relevant(old) == relevant(new)
 }

@@ -55,7 +55,7 @@ pub mod source;
 pub use error::{CatalogFault, Fault, ResolveError};
 pub use explain::{Explainer, Explanation, Fact, Repair};
 pub use installed::{Installed, InstalledBundle, InstalledFault};
-pub use outcome::{BlockedUpgrade, Refusal, ResolutionOutcome};
+pub use outcome::{BlockedUpgrade, HeldUpgrade, Refusal, ResolutionOutcome};
 pub use policy::{Policy, UnknownPolicy};
 pub use preference::Preference;
 pub use problem::{BundleRef, Problem};

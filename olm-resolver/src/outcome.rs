@@ -1,8 +1,11 @@
 //! The answer to a whole namespace: what to install, who was refused what, and what was left out.
 
+use std::sync::Arc;
+
 use crate::error::{Fault, ResolveError};
 use crate::explain::Explanation;
 use crate::problem::BundleRef;
+use crate::request::SubscriptionFacts;
 use crate::resolution::Resolution;
 
 /// What a resolution under a [`Policy`](crate::Policy) leads to.
@@ -14,6 +17,8 @@ pub struct ResolutionOutcome {
     pub refusals: Vec<Refusal>,
     /// Upgrades that exist and are blocked, sorted by Subscription.
     pub blocked: Vec<BlockedUpgrade>,
+    /// What Subscriptions hold back themselves, sorted by Subscription.
+    pub held: Vec<HeldUpgrade>,
     /// What is malformed and was left out, without repetition. Empty under
     /// [`Policy::V0`](crate::Policy::V0), where it is an error.
     pub left_out: Vec<Fault>,
@@ -54,4 +59,15 @@ pub struct BlockedUpgrade {
     pub bundle: BundleRef,
     /// What stands in the way.
     pub explanation: Explanation,
+}
+
+/// A Subscription does not accept versions that are newer than what it has.
+#[derive(Clone, Debug)]
+pub struct HeldUpgrade {
+    /// The Subscription, with what it declares about versions.
+    pub subscription: Arc<SubscriptionFacts>,
+    /// The newest of them.
+    pub names: Vec<Arc<str>>,
+    /// How many more there are.
+    pub more: usize,
 }

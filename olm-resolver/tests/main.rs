@@ -12,3 +12,4 @@ mod order;
 mod scenarios;
 mod support;
 mod upgrades;
+mod versions;

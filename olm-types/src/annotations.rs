@@ -48,6 +48,10 @@ pub const APPROVED_BY: &str = "olm-rs.dev/approved-by";
 pub const FIRST_INSTALL: &str = "olm-rs.dev/first-install";
 /// On Subscriptions, with value `true`: nothing new is resolved or applied for them.
 pub const PAUSE: &str = "olm-rs.dev/pause";
+/// On Subscriptions, with value `true`: `spec.startingCSV` is the version that they ask for at all times.
+pub const PIN: &str = "olm-rs.dev/pin";
+/// On Subscriptions: a range of versions, the only ones that may be installed.
+pub const VERSION_RANGE: &str = "olm-rs.dev/version-range";
 /// On CSVs, under the strict tenant policy of ours: shows that a CSV came from a global catalog.
 pub const ATTESTATION: &str = "operators.coreos.com/attestation";
 /// On OperatorGroups: how long a bundle unpack job may run (Go duration).

@@ -110,6 +110,8 @@ pub mod event {
     pub const OBJECT_TAKEN_OVER: &str = "ObjectTakenOver";
     /// On an InstallPlan: an older plan of the same Subscription is executed first.
     pub const INSTALL_PLAN_WAITING: &str = "InstallPlanWaiting";
+    /// On an InstallPlan: it begins to wait for approval.
+    pub const REQUIRES_APPROVAL: &str = "RequiresApproval";
     /// On an InstallPlan: annotations of its Subscriptions approved it.
     pub const INSTALL_PLAN_APPROVED: &str = "InstallPlanApproved";
     /// On an InstallPlan: it is deleted, because what it would install is not asked for any more.
@@ -177,6 +179,10 @@ pub mod subscription {
     pub const MALFORMED_VALUE: &str = "MalformedValue";
     /// UpgradeHeld: annotation `olm-rs.dev/pause`.
     pub const PAUSED: &str = "Paused";
+    /// UpgradeHeld: annotation `olm-rs.dev/pin`.
+    pub const PINNED: &str = "Pinned";
+    /// UpgradeHeld: annotation `olm-rs.dev/version-range`.
+    pub const VERSION_RANGE: &str = "VersionRange";
     /// CatalogSourcesUnhealthy: there is no catalog at all.
     pub const NO_CATALOG_SOURCES_FOUND: &str = "NoCatalogSourcesFound";
     /// CatalogSourcesUnhealthy False: every catalog is healthy.

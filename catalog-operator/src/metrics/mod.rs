@@ -2,13 +2,15 @@
 
 mod abnormal;
 mod syncs;
+mod waiting;
 
 use olm_kit::metrics::{Family, IntCounterVec, IntGaugeVec, Metrics, MetricsError};
 use olm_kit::watch::Store;
-use olm_types::api::Subscription;
+use olm_types::api::{InstallPlan, Subscription};
 
 pub use abnormal::AbnormalSubscriptions;
 pub use syncs::{ResolutionTimes, SyncCounter};
+pub use waiting::WaitingUpgrades;
 
 const READY: Family = Family::v0(
     "catalogsource_ready",
@@ -50,6 +52,9 @@ pub struct CatalogMetrics {
     pub resolutions: ResolutionTimes,
     /// `olm_subscription_abnormal{namespace,name,package,condition,reason}`.
     pub abnormal: AbnormalSubscriptions,
+    /// `olm_upgrade_available{namespace,name,from,to,held_by}` and
+    /// `olm_approval_waiting_since_timestamp_seconds{namespace,name,csv}`.
+    pub waiting: WaitingUpgrades,
 }
 
 impl CatalogMetrics {
@@ -68,14 +73,20 @@ impl CatalogMetrics {
             syncs: SyncCounter::register(metrics)?,
             resolutions: ResolutionTimes::register(metrics)?,
             abnormal: AbnormalSubscriptions::register(metrics)?,
+            waiting: WaitingUpgrades::register(metrics)?,
         })
     }
 
-    /// From now on, `olm_subscription_abnormal` reports what stands in the way of these
-    /// Subscriptions.
-    pub fn follow(&self, subscriptions: &Store<Subscription>) {
-        let abnormal = self.abnormal.clone();
-        subscriptions.on_change(move |change| abnormal.follow(change));
+    /// From now on, series about what stands in the way of these Subscriptions, and about what
+    /// waits for approval, follow the objects.
+    pub fn follow(&self, subscriptions: &Store<Subscription>, plans: &Store<InstallPlan>) {
+        let (abnormal, waiting) = (self.abnormal.clone(), self.waiting.clone());
+        subscriptions.on_change(move |change| {
+            abnormal.follow(change);
+            waiting.follow_subscription(change);
+        });
+        let waiting = self.waiting.clone();
+        plans.on_change(move |change| waiting.follow_plan(change));
     }
 
     /// Sets `subscription_count`.

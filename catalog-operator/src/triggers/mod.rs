@@ -6,8 +6,7 @@ use std::sync::Arc;
 use kube::ResourceExt;
 use olm_kit::ObjectKey;
 use olm_kit::watch::{Cached, Change, Store};
-use olm_lifecycle::subscription::is_paused;
-use olm_types::annotations::APPROVE;
+use olm_lifecycle::subscription::declarations;
 use olm_types::api::{
     CatalogSource, ClusterServiceVersion, InstallPlan, InstallPlanPhase, OperatorGroup,
     Subscription,
@@ -108,13 +107,11 @@ impl Triggers {
     fn subscription(&self, change: &Change<Subscription>) {
         let Some(subscription) = change.latest() else { return };
         self.queues.subscriptions.add(ObjectKey::of(&**subscription));
-        let approves = |one: &Option<Arc<Subscription>>| {
-            let about =
-                |one: &Arc<Subscription>| (one.annotations().get(APPROVE).cloned(), is_paused(one));
-            one.as_ref().map(about).unwrap_or_default()
-        };
+        fn declared(one: Option<&Arc<Subscription>>) -> Vec<(&str, &str)> {
+            one.map(|one| declarations(one)).unwrap_or_default()
+        }
         if change.new.as_ref().is_none_or(is_going)
-            || approves(&change.old) != approves(&change.new)
+            || declared(change.old.as_ref()) != declared(change.new.as_ref())
         {
             // What was made for it may not be executed any more, or may be from now on.
             self.open_plans_of(&subscription.namespace().unwrap_or_default());

@@ -123,7 +123,7 @@ impl Parts {
         let (stores, queues) = (watches.stores(), Queues::new());
         let triggers = Triggers::new(&stores, &queues, args.global_catalog_namespace());
         triggers.listen();
-        metrics.follow(&stores.subscriptions);
+        metrics.follow(&stores.subscriptions, &stores.plans);
         let content = Content::assemble(args, &stores, triggers, &metrics)?;
         let options = interpreter_options(args, kit_metrics)
             .led_by(participant.leadership().clone())

@@ -1,7 +1,7 @@
 //! InstallPlans: what they hold, how they are created, approved, executed and collected
 //! (spec catalog-operator 3.9, 3.10 and 4).
 
-mod approval;
+pub(crate) mod approval;
 pub mod attenuation;
 pub mod collect;
 pub(crate) mod components;

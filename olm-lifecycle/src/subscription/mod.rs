@@ -13,4 +13,4 @@ pub(crate) mod policy;
 pub mod resolution;
 pub mod sync;
 
-pub use policy::is_paused;
+pub use policy::{declarations, is_held};

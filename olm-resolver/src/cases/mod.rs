@@ -161,6 +161,7 @@ impl CaseSubscription {
             starting_csv: some(&self.starting_csv),
             installed_csv: some(&self.installed_csv),
             current_csv: some(&self.current_csv),
+            ..SubscriptionFacts::default()
         }
     }
 }

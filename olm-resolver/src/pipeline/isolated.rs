@@ -9,7 +9,7 @@ use crate::outcome::{BlockedUpgrade, Refusal, ResolutionOutcome};
 use crate::problem::{BundleRef, Problem, Reason, Rule, RuleId, Subject, VariableId};
 use crate::resolver::Resolver;
 use crate::solver::Solution;
-use crate::source::Scope;
+use crate::source::{Scope, held};
 
 /// A problem with its parts.
 pub(crate) struct Isolated<'a> {
@@ -57,6 +57,7 @@ impl<'a> Isolated<'a> {
         chosen.sort();
         answer.resolution = resolution(self.scope, self.problem, &chosen);
         answer.blocked.sort_by(|a, b| a.subscription.cmp(&b.subscription));
+        answer.held = held(self.scope);
         answer.left_out = self.scope.left_out();
         answer
     }
@@ -69,6 +70,7 @@ impl<'a> Isolated<'a> {
         ResolutionOutcome {
             resolution: resolution(self.scope, self.problem, chosen),
             blocked,
+            held: held(self.scope),
             left_out: self.scope.left_out(),
             ..ResolutionOutcome::default()
         }

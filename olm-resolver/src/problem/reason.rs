@@ -6,6 +6,7 @@ use olm_types::gvk::Gvk;
 use olm_types::version::Version;
 
 use crate::constraint::Requirement;
+use crate::request::SubscriptionFacts;
 
 /// Why a rule was stated.
 #[derive(Clone, Debug)]
@@ -26,6 +27,8 @@ pub enum Reason {
     ClusterVersion(Arc<ClusterNeed>),
     /// The CSV of the Subscription of this name stays, as the Subscription itself cannot be met.
     Kept(Arc<str>),
+    /// A Subscription to the package does not accept the version.
+    NotAccepted(Arc<SubscriptionFacts>),
     /// A bundle has a dependency.
     BundleRequires(Arc<dyn Requirement>),
     /// An upgrade takes the place of the installed CSV.
@@ -48,7 +51,7 @@ pub struct ClusterNeed {
 }
 
 /// The first thing that a Subscription asks for and that is not there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Missing {
     /// The catalog does not exist or is empty.
     Catalog,
@@ -58,4 +61,9 @@ pub enum Missing {
     Channel,
     /// The channel has no bundle named by `startingCSV`.
     StartingCsv,
+    /// The channel has no version in the Subscription's version-range; the newest that it has.
+    InRange(Arc<[Arc<str>]>),
+    /// No way of upgrades leads from what is installed to the pinned bundle; the newest bundles to which
+    /// one does.
+    Unreachable(Arc<[Arc<str>]>),
 }

@@ -5,7 +5,7 @@ mod objects;
 use olm_types::api::CsvPhase;
 use olm_types::bundle::{CatalogKey, Property, Universe};
 use olm_types::gvk::Gvk;
-use olm_types::version::Version;
+use olm_types::version::{Version, VersionRange};
 
 /// One namespace to resolve. The order of the lists means nothing.
 pub struct ResolutionRequest<'a> {
@@ -56,6 +56,10 @@ pub struct SubscriptionFacts {
     pub installed_csv: Option<String>,
     /// `status.currentCSV`. Has no influence on the answer; for explanations.
     pub current_csv: Option<String>,
+    /// Annotation `olm-rs.dev/pin`: `starting_csv` is what it asks for at all times.
+    pub pinned: bool,
+    /// Annotation `olm-rs.dev/version-range`: the only versions that it may get.
+    pub version_range: Option<VersionRange>,
 }
 
 /// What matters of a ClusterServiceVersion that is in the namespace, from which it is made with

@@ -1,21 +1,24 @@
 //! Subscriptions and CSVs, as they are in a cluster, as the resolver sees them.
 
-use olm_types::annotations::PROPERTIES;
+use olm_types::annotations::{PIN, PROPERTIES, VERSION_RANGE};
 use olm_types::api::{ClusterServiceVersion, CrdDescription, Subscription};
 use olm_types::bundle::CatalogKey;
 use olm_types::gvk::{CrdName, Gvk};
 use olm_types::properties;
-use olm_types::version::Version;
+use olm_types::version::{Version, VersionRange};
 
 use super::{InstalledCsv, InstalledProperties, SubscriptionFacts};
 
 impl From<&Subscription> for SubscriptionFacts {
     /// What matters of a Subscription. One that names neither a catalog nor a namespace of catalogs
-    /// may be served by any visible catalog.
+    /// may be served by any visible catalog. What is declared about versions and cannot be read takes
+    /// nothing, so that a mistake does not let through what was to be held back.
     fn from(subscription: &Subscription) -> Self {
         let spec = &subscription.spec;
         let status = subscription.status.as_ref();
         let text = |text: Option<&String>| text.filter(|text| !text.is_empty()).cloned();
+        let annotations = subscription.metadata.annotations.as_ref();
+        let annotation = |key: &str| annotations.and_then(|annotations| annotations.get(key));
         let anywhere = spec.source.is_empty() && spec.source_namespace.is_empty();
         Self {
             name: subscription.metadata.name.clone().unwrap_or_default(),
@@ -25,6 +28,10 @@ impl From<&Subscription> for SubscriptionFacts {
             starting_csv: text(spec.starting_csv.as_ref()),
             installed_csv: text(status.and_then(|status| status.installed_csv.as_ref())),
             current_csv: text(status.and_then(|status| status.current_csv.as_ref())),
+            pinned: annotation(PIN).is_some_and(|value| value != "false"),
+            version_range: annotation(VERSION_RANGE).map(|text| {
+                VersionRange::parse(text).unwrap_or_else(|_| VersionRange::nothing(text))
+            }),
         }
     }
 }

@@ -11,6 +11,7 @@ mod one_package;
 mod one_provider;
 mod scope;
 mod subscriptions;
+mod versions;
 
 use std::sync::Arc;
 
@@ -22,6 +23,8 @@ pub use one_package::OnePerPackage;
 pub use one_provider::OneProvider;
 pub use scope::{CandidateError, Scope};
 pub use subscriptions::Subscriptions;
+pub use versions::AcceptedVersions;
+pub(crate) use versions::held;
 
 use crate::error::Fault;
 use crate::problem::{Bundle, Problem, VariableId};
@@ -57,13 +60,14 @@ pub trait ConstraintSource: Send + Sync {
     }
 }
 
-/// The sources of OLM v0, in its order, and the check of the cluster's version, which does nothing
-/// unless the request gives that version.
+/// The sources of OLM v0, in its order, and two checks of ours: of the cluster's version, which does
+/// nothing unless the request gives that version, and of the versions that Subscriptions accept.
 pub fn classic_sources() -> Vec<Box<dyn ConstraintSource>> {
     vec![
         Box::new(Existing),
         Box::new(Subscriptions),
         Box::new(Deprecated),
+        Box::new(AcceptedVersions),
         Box::new(ClusterVersion),
         Box::new(Dependencies::default()),
         Box::new(OneProvider),

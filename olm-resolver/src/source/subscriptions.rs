@@ -13,6 +13,7 @@ use crate::policy::Policy;
 use crate::preference::{ChannelKey, Standpoint};
 use crate::problem::{Bundle, Missing, Problem, Reason, Rule, VariableId};
 use crate::request::SubscriptionFacts;
+use crate::source::versions::{Accepted, follows, out_of_range};
 use crate::source::{ConstraintSource, Scope};
 
 /// States what every Subscription wants.
@@ -68,7 +69,7 @@ fn state(
 ) -> Result<bool, Fault> {
     let current = current(subscription, scope);
     let found = match offers(subscription, current.is_none(), scope) {
-        Ok(offers) => Ok(candidates(subscription, current.as_deref(), &offers, scope)?),
+        Ok(offers) => acceptable(subscription, current.as_deref(), &offers, scope)?,
         Err(missing) => Err(missing),
     };
     let variable = problem.subscription(subscription);
@@ -147,6 +148,28 @@ fn offers(
     if offers.is_empty() { Err(Missing::StartingCsv) } else { Ok(offers) }
 }
 
+/// The offers that may be chosen, unless what the Subscription declares about versions leaves nothing to
+/// install, or no way to the pinned bundle.
+fn acceptable(
+    subscription: &Arc<SubscriptionFacts>,
+    current: Option<&Bundle>,
+    offers: &[Arc<Entry>],
+    scope: &mut Scope<'_>,
+) -> Result<Result<Vec<Arc<Entry>>, Missing>, Fault> {
+    let installed = current.map(|current| &*current.entry);
+    let accepted = match Accepted::of(subscription, installed, offers) {
+        Ok(accepted) => accepted,
+        Err(missing) => return Ok(Err(missing)),
+    };
+    let candidates = candidates(subscription, current, offers, &accepted, scope)?;
+    if accepted.is_everything() {
+        return Ok(Ok(candidates));
+    }
+    scope.accept_only(accepted);
+    let none = candidates.is_empty() && current.is_none();
+    Ok(if none { Err(out_of_range(offers)) } else { Ok(candidates) })
+}
+
 /// The offers that may be chosen, most preferred first.
 ///
 /// Without a channel a bundle counts in each of its channels as soon as it comes up in one.
@@ -154,6 +177,7 @@ fn candidates(
     subscription: &SubscriptionFacts,
     current: Option<&Bundle>,
     offers: &[Arc<Entry>],
+    accepted: &Accepted,
     scope: &mut Scope<'_>,
 ) -> Result<Vec<Arc<Entry>>, Fault> {
     let (mut candidates, mut unordered) = (Vec::new(), None);
@@ -174,8 +198,8 @@ fn candidates(
                 ordered => ordered?,
             };
             for entry in ordered {
-                let may_be_chosen = current.is_none_or(|current| is_upgrade(&entry, current));
-                if may_be_chosen && listed.insert(entry.name.clone()) {
+                let may_follow = current.is_none_or(|current| follows(&entry, &current.entry));
+                if may_follow && accepted.contains(&entry) && listed.insert(entry.name.clone()) {
                     let everywhere = by_name.get(&entry.name).into_iter().flatten();
                     candidates.extend(everywhere.map(|other| Arc::clone(other)));
                 }
@@ -214,17 +238,4 @@ fn channels(catalog: &CatalogKey, offers: &[Arc<Entry>], scope: &Scope<'_>) -> V
     let mut keys: Vec<ChannelKey> = channels.keys().cloned().collect();
     scope.preference().order_channels(&mut keys);
     keys.into_iter().filter_map(|key| channels.remove_entry(&key)).collect()
-}
-
-/// Whether the entry may directly follow the installed CSV.
-fn is_upgrade(entry: &Entry, current: &Bundle) -> bool {
-    let current = &current.entry;
-    let skips_version = entry
-        .skip_range
-        .as_ref()
-        .zip(current.version.as_ref())
-        .is_some_and(|(range, version)| range.contains(version));
-    skips_version
-        || entry.replaces.as_ref() == Some(&current.name)
-        || entry.skips.contains(&current.name)
 }

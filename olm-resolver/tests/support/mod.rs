@@ -8,6 +8,7 @@
 //!   needs:b:>=1.0.0_<2.0.0               olm.package.required; _ stands for a space
 //!   label:x ?label:x {"gvk":...}         olm.label, olm.label.required, olm.constraint (\u0020 is a space)
 //! sub a a/alpha in:olm/community is:a.v1 start:a.v1
+//!   pinned range:>=1.0.0_<2.0.0          olm-rs.dev/pin, olm-rs.dev/version-range
 //! cluster 1.29.0                       version of Kubernetes, checked only if it is there
 //! csv a.v1@1.0.0 +1 phase:Failed ->a.v0 of:a     "of" writes the annotation with olm.package
 //! ```
@@ -21,7 +22,7 @@ use olm_resolver::{
 use olm_types::api::CsvPhase;
 use olm_types::bundle::{BundleContent, CatalogKey, CatalogView, Deprecations, Entry, Property};
 use olm_types::gvk::Gvk;
-use olm_types::version::{Range, Version};
+use olm_types::version::{Range, Version, VersionRange};
 use serde_json::json;
 
 /// Two operators whose new versions each need the other's new version.
@@ -226,6 +227,9 @@ fn subscription(name: &str, place: &str, words: &[&str]) -> SubscriptionFacts {
         starting_csv: after("start:").map(str::to_owned),
         installed_csv: after("is:").map(str::to_owned),
         current_csv: after("is:").map(str::to_owned),
+        pinned: words.contains(&"pinned"),
+        version_range: after("range:")
+            .map(|range| VersionRange::parse(&range.replace('_', " ")).unwrap()),
     }
 }
 

@@ -8,10 +8,12 @@ mod number;
 pub mod range;
 #[cfg(test)]
 mod tests;
+mod version_range;
 mod wildcard;
 
 pub use number::{Version, VersionError};
 pub use range::{Range, RangeError};
+pub use version_range::{VersionRange, VersionRangeError};
 
 /// The strict form of a text such as ` v1.02 `. What is still wrong is left for the strict reader.
 fn normalise(text: &str) -> Result<String, VersionError> {

@@ -13,8 +13,11 @@ use crate::workspace::{self, root};
 
 /// What decides how the image is made: programs and their names, static builds, layers, the manifests
 /// that start it.
-const INPUTS: [&str; 7] = [
-    "deploy/",
+const INPUTS: [&str; 10] = [
+    "deploy/base/",
+    "deploy/chart/",
+    "deploy/crds/",
+    "deploy/ha/",
     "olm-testkit/src/oci/",
     "olm-testkit/src/static_build",
     "rust-toolchain.toml",

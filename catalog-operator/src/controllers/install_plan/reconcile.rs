@@ -118,8 +118,8 @@ impl InstallPlans {
             Ok(steps) => {
                 self.complaints.remove(key);
                 let attestor = self.tenancy.attestor().await?;
-                let write = requested(plan, steps, &attestor, clock::now());
-                self.calls.interpreter.act(write.as_slice()).await?;
+                let writes = requested(plan, steps, &attestor, clock::now());
+                self.calls.interpreter.act(&writes).await?;
                 Ok(Conclusion::Done)
             }
             Err(Unresolved::Waiting) => Ok(Conclusion::RequeueAfter(CATALOG_POLL)),

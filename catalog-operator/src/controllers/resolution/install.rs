@@ -26,7 +26,7 @@ impl Resolutions {
         solved: &Solved,
     ) -> Result<Result<Conclusion, Failure>, ReconcileError> {
         let selection =
-            Selection { blocked: solved.blocked.clone(), ..select(namespace, &solved.choices) };
+            Selection { kept_back: solved.kept_back.clone(), ..select(namespace, &solved.choices) };
         let unpacked = match self.unpack(namespace, &selection).await? {
             Ok(Images::Unpacked(unpacked)) => unpacked,
             Ok(Images::Awaited(conclusion)) => return Ok(Ok(conclusion)),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use kube::ResourceExt;
 use olm_catalog::snapshot::{Member, SnapshotSet};
-use olm_lifecycle::subscription::is_paused;
+use olm_lifecycle::subscription::is_held;
 use olm_lifecycle::subscription::resolution::Namespace;
 use olm_types::api::Subscription;
 use olm_types::bundle::CatalogKey;
@@ -27,7 +27,7 @@ pub(super) fn namespace(name: &str, stores: &Stores) -> Namespace {
 /// paused asks for nothing for now, and what it has installed stays as a CSV without a Subscription does.
 fn subscriptions(namespace: &str, stores: &Stores) -> Vec<Arc<Subscription>> {
     let mut subscriptions = stores.subscriptions.list_in(namespace);
-    subscriptions.retain(|one| one.metadata.deletion_timestamp.is_none() && !is_paused(one));
+    subscriptions.retain(|one| one.metadata.deletion_timestamp.is_none() && !is_held(one));
     subscriptions
 }
 

@@ -11,7 +11,7 @@ use olm_kit::controller::{Conclusion, ReconcileError, Reconciler};
 use olm_kit::interpreter::Interpreter;
 use olm_lifecycle::install_plan::collect;
 use olm_lifecycle::subscription::resolution::{
-    Blocked, Failure, Namespace, Orphans, ResolutionDecision, ResolutionSettings, Unusable, adopt,
+    Failure, KeptBack, Namespace, Orphans, ResolutionDecision, ResolutionSettings, Unusable, adopt,
     decide_resolution, fail, report_orphans, upgrade_under_way,
 };
 use olm_types::api::ClusterServiceVersion;
@@ -146,7 +146,7 @@ impl Resolutions {
     ) -> Result<Conclusion, ReconcileError> {
         match self.install(able, solved).await? {
             Ok(conclusion) => Ok(conclusion),
-            Err(failure) => self.report(able, &failure, &solved.blocked).await,
+            Err(failure) => self.report(able, &failure, &solved.kept_back).await,
         }
     }
 
@@ -164,9 +164,10 @@ impl Resolutions {
         match (&refused.failure, upgrade) {
             (Failure::NotSatisfiable(_), Some(rest)) => Ok(Conclusion::RequeueAfter(rest)),
             (failure @ Failure::NotSatisfiable(_), None) => {
-                self.report(&concerned, &failure.clone().without(unusable), &Blocked::new()).await
+                self.report(&concerned, &failure.clone().without(unusable), &KeptBack::default())
+                    .await
             }
-            (failure, _) => self.report(&concerned, failure, &Blocked::new()).await,
+            (failure, _) => self.report(&concerned, failure, &KeptBack::default()).await,
         }
     }
 
@@ -180,9 +181,9 @@ impl Resolutions {
         &self,
         namespace: &Namespace,
         failure: &Failure,
-        blocked: &Blocked,
+        kept_back: &KeptBack,
     ) -> Result<Conclusion, ReconcileError> {
-        let effects = fail(namespace, failure, blocked, clock::now());
+        let effects = fail(namespace, failure, kept_back, clock::now());
         if !effects.is_empty() {
             let (namespace, why) = (&namespace.name, failure.message());
             tracing::warn!(namespace, why, "nothing is installed");

@@ -9,7 +9,7 @@ use olm_catalog::snapshot::SnapshotSet;
 use olm_kit::discovery;
 use olm_kit::tasks::blocking;
 use olm_lifecycle::subscription::resolution::{
-    Blocked, Choice, Failure, Namespace, Orphans, Unusable,
+    Choice, Failure, KeptBack, Namespace, Orphans, Unusable,
 };
 use olm_resolver::{
     Chosen, InstalledCsv, Policy, Refusal, ResolutionOutcome, ResolutionRequest, ResolveError,
@@ -58,8 +58,8 @@ pub(super) struct Solved {
     pub(super) refused: Vec<Refused>,
     /// What CSVs lack that no Subscription refers to, where that concerns no Subscription.
     pub(super) orphans: Orphans,
-    /// Why upgrades are blocked, by Subscription.
-    pub(super) blocked: Blocked,
+    /// Why upgrades are blocked or held back, by Subscription.
+    pub(super) kept_back: KeptBack,
     /// What was chosen, for the log.
     pub(super) outcome: Outcome,
 }
@@ -127,15 +127,25 @@ fn solved(namespace: &str, answer: &ResolutionOutcome) -> Solved {
     }
     let (orphans, refusals): (Vec<_>, Vec<_>) =
         answer.refusals.iter().partition(|refusal| refusal.subscriptions.is_empty());
-    let blocked = answer.blocked.iter();
     Solved {
         choices: chosen.iter().map(choice).collect(),
         refused: refusals.into_iter().map(refused).collect(),
         orphans: orphans.into_iter().flat_map(orphaned).collect(),
+        kept_back: kept_back(answer),
+        outcome: Outcome::of(chosen),
+    }
+}
+
+fn kept_back(answer: &ResolutionOutcome) -> KeptBack {
+    let blocked = answer.blocked.iter();
+    let held = answer.held.iter();
+    KeptBack {
         blocked: blocked
             .map(|upgrade| (upgrade.subscription.clone(), words::blocked(upgrade)))
             .collect(),
-        outcome: Outcome::of(chosen),
+        held: held
+            .map(|upgrade| (upgrade.subscription.name.clone(), words::held(upgrade)))
+            .collect(),
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use olm_kit::controller::{Conclusion, ReconcileError};
 use olm_lifecycle::install_plan::steps;
 use olm_lifecycle::subscription::resolution::{
-    Awaited, Blocked, Choice, Failure, Namespace, Selection, unpack_failed, unpacking,
+    Awaited, Choice, Failure, KeptBack, Namespace, Selection, unpack_failed, unpacking,
 };
 use olm_lifecycle::unpack::lookup::{LookupState, state};
 use olm_lifecycle::unpack::{self, UnpackSettings, Unpacked};
@@ -64,7 +64,7 @@ impl Resolutions {
         if look.awaited.is_empty() {
             return Ok(Ok(Images::Unpacked(look.unpacked)));
         }
-        self.report_awaited(namespace, &look, &selection.blocked)
+        self.report_awaited(namespace, &look, &selection.kept_back)
             .await
             .map(|reported| Ok(Images::Awaited(reported)))
     }
@@ -107,13 +107,13 @@ impl Resolutions {
         &self,
         namespace: &Namespace,
         look: &Look,
-        blocked: &Blocked,
+        kept_back: &KeptBack,
     ) -> Result<Conclusion, ReconcileError> {
         let failed =
             look.awaited.iter().any(|awaited| state(&awaited.lookup) == LookupState::Failed);
         let effects = match failed {
-            true => unpack_failed(namespace, &look.awaited, blocked, clock::now()),
-            false => unpacking(namespace, &look.awaited, blocked, clock::now()),
+            true => unpack_failed(namespace, &look.awaited, kept_back, clock::now()),
+            false => unpacking(namespace, &look.awaited, kept_back, clock::now()),
         };
         if failed && !effects.is_empty() {
             tracing::warn!(namespace = namespace.name, "a bundle could not be unpacked");

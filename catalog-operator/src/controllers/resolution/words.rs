@@ -1,7 +1,9 @@
 //! What Subscriptions say about a resolution: v0's line, on which tools match, then sentences for
 //! people with what would help.
 
-use olm_resolver::{BlockedUpgrade, Explanation};
+use olm_lifecycle::subscription::resolution::Held;
+use olm_resolver::{BlockedUpgrade, Explanation, HeldUpgrade};
+use olm_types::annotations::{PIN, VERSION_RANGE};
 
 /// Longest v0 line, in bytes. It lists every candidate, and large channels have hundreds.
 const LINE: usize = 8_192;
@@ -22,6 +24,23 @@ pub(super) fn blocked(upgrade: &BlockedUpgrade) -> String {
         upgrade.bundle.catalog,
         upgrade.explanation.summary()
     )
+}
+
+/// What a Subscription holds back by what it declares about versions.
+pub(super) fn held(upgrade: &HeldUpgrade) -> Held {
+    let subscription = &upgrade.subscription;
+    let pin = subscription.starting_csv.as_deref().filter(|_| subscription.pinned);
+    let pin = pin.map(|csv| format!("annotation {PIN} keeps it at spec.startingCSV {csv}"));
+    let range = subscription.version_range.as_ref();
+    let range = range.map(|range| format!("annotation {VERSION_RANGE} accepts only \"{range}\""));
+    let by_pin = pin.is_some();
+    let declared: Vec<String> = pin.into_iter().chain(range).collect();
+    let names = upgrade.names.join(", ");
+    let more = match upgrade.more {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    Held { by_pin, message: format!("{}; held back: {names}{more}", declared.join(" and ")) }
 }
 
 fn cut(line: &str) -> String {

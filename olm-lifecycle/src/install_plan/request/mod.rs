@@ -19,7 +19,7 @@ use olm_types::api::{
 use olm_types::owner::non_blocking_owner;
 use olm_types::reasons::event::RESOLUTION_FAILED;
 
-use super::report;
+use super::{approval, report};
 use crate::tenancy::Attestor;
 use crate::writes::status_write;
 pub(crate) use name::NAME_PREFIX;
@@ -143,14 +143,14 @@ pub(crate) fn made_by_user(plan: &InstallPlan) -> bool {
         && !owners.into_iter().any(|owner| owner.kind == Subscription::KIND)
 }
 
-/// The write that gives a user's plan its steps. What the user approved already is installed at
-/// once, as is what needs no approval.
+/// The writes that give a user's plan its steps. What the user approved already is installed at
+/// once, as is what needs no approval; what waits says so.
 pub fn requested(
     plan: &InstallPlan,
     steps: Vec<Step>,
     attestor: &Attestor,
     now: Timestamp,
-) -> Option<Effect> {
+) -> Vec<Effect> {
     let request = PlanRequest {
         namespace: plan.namespace().unwrap_or_default(),
         generation: 0,
@@ -160,7 +160,9 @@ pub fn requested(
         owners: Vec::new(),
     };
     let status = attestor.sign(plan, request.status(), now);
-    status_write(plan, &InstallPlan { status: Some(status), ..plan.clone() })
+    let finished = InstallPlan { status: Some(status), ..plan.clone() };
+    let waits = approval::begins_to_wait(&finished, []);
+    status_write(plan, &finished).into_iter().chain(waits).collect()
 }
 
 /// The event that says why a user's plan gets no steps. Its status is left alone: who made the

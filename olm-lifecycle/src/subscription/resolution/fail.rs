@@ -9,7 +9,7 @@ use olm_types::reasons::{event, subscription as reasons};
 
 use super::super::conditions;
 use super::decision::namespace_target;
-use super::{Blocked, Namespace, blocked, write};
+use super::{KeptBack, Namespace, kept_back, write};
 
 /// What went wrong with a resolution.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,11 +57,11 @@ impl Failure {
 }
 
 /// Reports the failure on every Subscription of the namespace, and, when that is news, on the
-/// Namespace. `blocked` is what the resolution found out before; nothing if it found no solution.
+/// Namespace. `kept_back` is what the resolution found out before; nothing if it found no solution.
 pub fn fail(
     namespace: &Namespace,
     failure: &Failure,
-    blocked: &Blocked,
+    kept_back: &KeptBack,
     now: Timestamp,
 ) -> Vec<Effect> {
     let (kind, reason) = failure.condition();
@@ -75,7 +75,7 @@ pub fn fail(
             conditions::set(&mut status, condition.clone());
             is_news = true;
         }
-        blocked::report(&mut status, subscription, blocked);
+        kept_back::report(&mut status, subscription, kept_back);
         if status != before {
             let status = SubscriptionStatus { last_updated: Some(Time(now)), ..status };
             effects.extend(write(subscription, status));

@@ -15,9 +15,9 @@
 //! the namespace is looked at again, nothing is overwritten.
 
 mod adopt;
-mod blocked;
 mod decision;
 mod fail;
+mod kept_back;
 mod named;
 mod orphans;
 mod plan;
@@ -43,9 +43,9 @@ use olm_types::api::{InstallPlan, OperatorGroup, Subscription, SubscriptionStatu
 use crate::writes::status_write;
 
 pub use adopt::adopt;
-pub use blocked::Blocked;
 pub use decision::{ResolutionDecision, ResolutionSettings, decide_resolution};
 pub use fail::{Failure, fail};
+pub use kept_back::{Held, KeptBack};
 pub use named::{NamedError, named_steps, named_subscriptions, select_named};
 pub use orphans::{Orphans, report_orphans};
 pub use plan::{plan, plan_labels};

@@ -1,9 +1,10 @@
 //! The InstallPlan that a selection asks for.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use kube_core::ResourceExt;
-use olm_types::api::{Approval, Step};
+use olm_types::api::{Approval, Step, Subscription};
 
 use super::{Namespace, Selection};
 use crate::install_plan::components::key_of;
@@ -15,7 +16,8 @@ use crate::unpack::Unpacked;
 /// The plan for a selection, whose inline bundles are in `bundles` and whose images were unpacked
 /// into `unpacked`. Nothing when no Subscription would follow it: then v0 makes no plan either.
 ///
-/// Steps of unpacked bundles come after all others, each bundle by itself, as in v0. One Subscription with manual approval makes the plan of the whole namespace manual.
+/// Steps of unpacked bundles come after all others, each bundle by itself, as in v0. One Subscription with manual
+/// approval makes the plan of the whole namespace manual, unless pins approve it.
 pub fn plan(
     namespace: &Namespace,
     selection: &Selection,
@@ -41,7 +43,7 @@ pub fn plan(
     let mut request = PlanRequest {
         namespace: namespace.name.clone(),
         generation: next_generation(namespace),
-        approval: approval(namespace),
+        approval: approval(namespace, selection),
         steps,
         lookups: unpacked.iter().map(|bundle| bundle.lookup.clone()).collect(),
         owners: namespace.subscriptions.clone(),
@@ -73,12 +75,15 @@ fn next_generation(namespace: &Namespace) -> i64 {
     recorded.chain(existing).max().unwrap_or_default().saturating_add(1)
 }
 
-fn approval(namespace: &Namespace) -> Approval {
-    let approvals =
-        namespace.subscriptions.iter().map(|subscription| policy::approval(subscription));
-    if approvals.into_iter().any(|approval| approval == Approval::Manual) {
-        Approval::Manual
-    } else {
-        Approval::Automatic
+/// Where all Subscriptions that the plan moves are pinned, it leads to what they name, and their pins
+/// approve it; otherwise one Subscription with manual approval is enough.
+fn approval(namespace: &Namespace, selection: &Selection) -> Approval {
+    let mut subscriptions = namespace.subscriptions.iter();
+    let moved = |one: &&Arc<Subscription>| selection.updates.contains_key(&one.name_any());
+    let is_manual = |one: &Arc<Subscription>| policy::approval(one) == Approval::Manual;
+    let all_pinned = subscriptions.clone().filter(moved).all(|one| policy::pinned(one).is_some());
+    match subscriptions.any(is_manual) && !all_pinned {
+        true => Approval::Manual,
+        false => Approval::Automatic,
     }
 }

@@ -10,7 +10,8 @@ use olm_types::conditions::subscription::{
 };
 
 use super::super::conditions;
-use super::{Namespace, Selection, blocked, state, write};
+use super::{Namespace, Selection, kept_back, state, write};
+use crate::install_plan::approval::begins_to_wait;
 use crate::install_plan::request::{PlanRequest, is_without_status};
 use crate::tenancy::Attestor;
 use crate::writes::status_write;
@@ -25,12 +26,15 @@ pub fn record(
     attestor: &Attestor,
     now: Timestamp,
 ) -> Vec<Effect> {
-    let status = is_without_status(plan).then(|| {
+    let finished = is_without_status(plan).then(|| {
         let status = attestor.sign(plan, request.status(), now);
         InstallPlan { status: Some(status), ..plan.clone() }
     });
-    let status = status.and_then(|wanted| status_write(plan, &wanted));
-    status.into_iter().chain(subscriptions(namespace, selection, Some(plan), now)).collect()
+    let status = finished.as_ref().and_then(|wanted| status_write(plan, wanted));
+    let asking = namespace.subscriptions.iter().map(AsRef::as_ref);
+    let waits = finished.as_ref().and_then(|plan| begins_to_wait(plan, asking));
+    let followers = subscriptions(namespace, selection, Some(plan), now);
+    status.into_iter().chain(followers).chain(waits).collect()
 }
 
 /// Removes the failures that an earlier resolution reported, when there is nothing to install.
@@ -51,7 +55,7 @@ fn subscriptions<'a>(
             &mut status,
             &[BUNDLE_UNPACKING, BUNDLE_UNPACK_FAILED, RESOLUTION_FAILED],
         );
-        blocked::report(&mut status, subscription, &selection.blocked);
+        kept_back::report(&mut status, subscription, &selection.kept_back);
         if let Some(csv) = selection.updates.get(&subscription.name_any()) {
             status.current_csv = Some(csv.clone());
             if let Some(plan) = plan {

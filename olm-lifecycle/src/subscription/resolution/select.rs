@@ -6,7 +6,7 @@ use std::sync::Arc;
 use olm_types::api::Subscription;
 use olm_types::bundle::{BundleContent, Entry};
 
-use super::{Blocked, Namespace};
+use super::{KeptBack, Namespace};
 
 /// One bundle of a solution.
 #[derive(Clone, Debug)]
@@ -29,7 +29,7 @@ pub struct Selection {
     /// New `currentCSV` of Subscriptions, by name.
     pub updates: BTreeMap<String, String>,
     /// Why Subscriptions do not get the newest bundle, by name.
-    pub blocked: Blocked,
+    pub kept_back: KeptBack,
 }
 
 impl Selection {

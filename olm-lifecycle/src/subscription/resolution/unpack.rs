@@ -17,7 +17,7 @@ use olm_types::reasons::install_plan::JOB_INCOMPLETE;
 use olm_types::reasons::{event, subscription as reasons};
 
 use super::super::conditions;
-use super::{Blocked, Namespace, blocked, write};
+use super::{KeptBack, Namespace, kept_back, write};
 use crate::unpack::{lookup, waiting::PULL_ADVICE};
 use crate::writes::target_of;
 
@@ -43,7 +43,7 @@ pub struct Awaited {
 pub fn unpacking(
     namespace: &Namespace,
     awaited: &[Awaited],
-    blocked: &Blocked,
+    kept_back: &KeptBack,
     now: Timestamp,
 ) -> Vec<Effect> {
     let advice = awaited.iter().any(|awaited| cannot_be_pulled(&awaited.lookup));
@@ -53,7 +53,7 @@ pub fn unpacking(
     let writes = namespace.subscriptions.iter().filter_map(|subscription| {
         let mut status = subscription.status.clone().unwrap_or_default();
         report(&mut status, condition.clone());
-        blocked::report(&mut status, subscription, blocked);
+        kept_back::report(&mut status, subscription, kept_back);
         stamped(subscription, status, now)
     });
     writes.collect()
@@ -64,7 +64,7 @@ pub fn unpacking(
 pub fn unpack_failed(
     namespace: &Namespace,
     awaited: &[Awaited],
-    blocked: &Blocked,
+    kept_back: &KeptBack,
     now: Timestamp,
 ) -> Vec<Effect> {
     let failed = awaited.iter().find_map(|awaited| {
@@ -83,7 +83,7 @@ pub fn unpack_failed(
         );
         let news = report(&mut status, condition);
         conditions::remove(&mut status, &[BUNDLE_UNPACKING]);
-        blocked::report(&mut status, subscription, blocked);
+        kept_back::report(&mut status, subscription, kept_back);
         writes.extend(stamped(subscription, status, now));
         if news {
             events.push(note(subscription, failure));

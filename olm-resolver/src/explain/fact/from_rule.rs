@@ -56,12 +56,16 @@ impl Names<'_, '_> {
             Reason::NothingFound(missing) => {
                 let subscription = self.subscription(one)?.clone();
                 let installed = self.installed(&subscription);
-                Some(Fact::NothingFound { subscription, missing: *missing, installed })
+                Some(Fact::NothingFound { subscription, missing: missing.clone(), installed })
             }
             Reason::Deprecated => Some(Fact::Deprecated(self.bundle(one)?)),
             Reason::Ineligible(reason) => {
                 Some(Fact::Ineligible { bundle: self.bundle(one)?, reason: reason.clone() })
             }
+            Reason::NotAccepted(subscription) => Some(Fact::NotAccepted {
+                bundle: self.bundle(one)?,
+                subscription: subscription.clone(),
+            }),
             Reason::ClusterVersion(need) => {
                 Some(Fact::ClusterVersion { bundle: self.bundle(one)?, need: (**need).clone() })
             }

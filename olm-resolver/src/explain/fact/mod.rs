@@ -60,6 +60,13 @@ pub enum Fact {
         /// What it needs, and what there is.
         need: ClusterNeed,
     },
+    /// A Subscription to its package does not accept a bundle.
+    NotAccepted {
+        /// The bundle.
+        bundle: BundleRef,
+        /// The Subscription, which declares what it accepts.
+        subscription: SubscriptionRef,
+    },
     /// A bundle needs one of these bundles, most preferred first.
     BundleRequires {
         /// The bundle.

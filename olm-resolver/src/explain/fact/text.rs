@@ -16,7 +16,7 @@ impl fmt::Display for Fact {
                 write!(f, "subscription {} exists", subscription.name)
             }
             Self::NothingFound { subscription, missing, .. } => {
-                nothing_found(f, subscription, *missing)
+                nothing_found(f, subscription, missing)
             }
             Self::SubscriptionRequires { subscription, choices } => {
                 requires(f, &subscription.name, choices)
@@ -36,6 +36,9 @@ impl fmt::Display for Fact {
                 write!(f, "bundle {bundle} is ineligible: {reason}")
             }
             Self::ClusterVersion { bundle, need } => needs_newer_cluster(f, bundle, need),
+            Self::NotAccepted { bundle, subscription } => {
+                write!(f, "bundle {bundle} is not accepted by subscription {}", subscription.name)
+            }
             Self::BundleRequires { bundle, requirement, .. } => {
                 write!(f, "bundle {} requires an operator {requirement}", bundle.name)
             }
@@ -54,7 +57,7 @@ impl fmt::Display for Fact {
 fn nothing_found(
     f: &mut fmt::Formatter<'_>,
     subscription: &SubscriptionFacts,
-    missing: Missing,
+    missing: &Missing,
 ) -> fmt::Result {
     let SubscriptionFacts { name, package, .. } = subscription;
     let channel = subscription.channel.as_deref().unwrap_or_default();
@@ -81,6 +84,14 @@ fn nothing_found(
         Missing::StartingCsv => write!(
             f,
             "no operators found with name {csv} in channel {channel} of package {package} in the catalog referenced by subscription {name}"
+        ),
+        Missing::InRange(_) => write!(
+            f,
+            "no operators found in the version-range of subscription {name} in channel {channel} of package {package} in the catalog referenced by it"
+        ),
+        Missing::Unreachable(_) => write!(
+            f,
+            "no upgrade leads to {csv} in channel {channel} of package {package} in the catalog referenced by subscription {name}"
         ),
     }
 }

@@ -59,6 +59,10 @@ pub(super) fn to<'a>(request: &'a ResolutionRequest<'a>, repair: &Repair) -> Opt
         Repair::DropStartingCsv { subscription } => {
             changed.subscription(subscription)?.starting_csv = None;
         }
+        Repair::AcceptAnyVersion { subscription } => {
+            let subscription = changed.subscription(subscription)?;
+            (subscription.pinned, subscription.version_range) = (false, None);
+        }
         Repair::DeleteCsv { csv } => changed.installed.retain(|installed| installed.name != *csv),
         Repair::AddCatalog(content) => {
             changed.universe.extra = Some(Arc::new(entry(request, content)?))

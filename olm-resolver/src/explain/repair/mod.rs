@@ -6,6 +6,7 @@ mod propose;
 use std::collections::BTreeSet;
 use std::fmt;
 
+use olm_types::annotations::{PIN, VERSION_RANGE};
 use olm_types::bundle::CatalogKey;
 use olm_types::gvk::Gvk;
 use olm_types::version::Version;
@@ -40,6 +41,11 @@ pub enum Repair {
     },
     /// Start with the newest bundle.
     DropStartingCsv {
+        /// Name of the Subscription.
+        subscription: String,
+    },
+    /// Accept any version.
+    AcceptAnyVersion {
         /// Name of the Subscription.
         subscription: String,
     },
@@ -140,6 +146,10 @@ impl fmt::Display for Repair {
             Self::DropStartingCsv { subscription } => write!(
                 f,
                 "remove startingCSV from Subscription {subscription}, to start with the newest bundle"
+            ),
+            Self::AcceptAnyVersion { subscription } => write!(
+                f,
+                "remove what Subscription {subscription} declares about versions ({VERSION_RANGE}, {PIN})"
             ),
             Self::DeleteCsv { csv } => write!(f, "delete the ClusterServiceVersion {csv}"),
             Self::AddCatalog(content) => {

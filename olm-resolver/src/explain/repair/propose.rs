@@ -6,6 +6,7 @@ use super::{MissingContent, Repair};
 use crate::constraint::Wanted;
 use crate::explain::Fact;
 use crate::preference::ChannelKey;
+use crate::problem::Missing;
 use crate::request::SubscriptionFacts;
 use crate::source::Scope;
 
@@ -33,7 +34,7 @@ pub(super) fn from(scope: &Scope<'_>, facts: &[Fact]) -> Vec<Repair> {
 
 fn rank(repair: &Repair) -> u8 {
     match repair {
-        Repair::DropStartingCsv { .. } => 0,
+        Repair::DropStartingCsv { .. } | Repair::AcceptAnyVersion { .. } => 0,
         Repair::UseChannel { .. } => 1,
         Repair::UseCatalog { .. } => 2,
         Repair::AddCatalog(_) => 3,
@@ -54,6 +55,12 @@ fn for_fact(scope: &Scope<'_>, fact: &Fact) -> Vec<Repair> {
             });
             repairs
         }
+        Fact::NotAccepted { subscription, .. }
+        | Fact::NothingFound {
+            subscription,
+            missing: Missing::InRange(_) | Missing::Unreachable(_),
+            ..
+        } => vec![Repair::AcceptAnyVersion { subscription: subscription.name.clone() }],
         Fact::OrphanExists(csv) => vec![Repair::DeleteCsv { csv: csv.name.to_string() }],
         Fact::BundleRequires { wanted, choices, .. } if choices.is_empty() => {
             missing_content(wanted).map(Repair::AddCatalog).into_iter().collect()

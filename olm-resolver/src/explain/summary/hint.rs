@@ -33,6 +33,13 @@ fn hint_for(fact: &Fact) -> Option<String> {
                 "Correct spec.startingCSV of Subscription {}, or remove it to start with the newest.",
                 subscription.name
             ),
+            Missing::InRange(_) => {
+                format!("Widen the version-range of Subscription {}.", subscription.name)
+            }
+            Missing::Unreachable(_) => format!(
+                "Set spec.startingCSV of Subscription {} to a bundle that upgrades lead to.",
+                subscription.name
+            ),
         }),
         Fact::BundleRequires { choices, wanted, .. } if choices.is_empty() => Some(match wanted {
             Wanted::Package { name, .. } => {

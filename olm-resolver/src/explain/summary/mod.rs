@@ -40,7 +40,7 @@ fn rank(fact: &Fact) -> u8 {
         Fact::OrphanExists(_) | Fact::Kept { .. } => 2,
         Fact::BundleRequires { choices, .. } if !choices.is_empty() => 3,
         Fact::BundleRequires { .. } | Fact::Deprecated(_) => 4,
-        Fact::Ineligible { .. } | Fact::ClusterVersion { .. } => 4,
+        Fact::Ineligible { .. } | Fact::ClusterVersion { .. } | Fact::NotAccepted { .. } => 4,
         Fact::TakesPlaceOf { .. } | Fact::OnePerPackage { .. } | Fact::OneProvider { .. } => 5,
         Fact::Other(_) => 6,
     }
@@ -52,7 +52,7 @@ fn sentence(fact: &Fact, all: &[&Fact]) -> Option<String> {
     Some(match fact {
         Fact::SubscriptionExists(_) => return None,
         Fact::NothingFound { subscription, missing, installed } => {
-            nothing_found(subscription, *missing) + &stays(installed.as_deref())
+            nothing_found(subscription, missing) + &stays(installed.as_deref())
         }
         Fact::SubscriptionRequires { subscription, choices } => {
             subscription_requires(&subscription.name, choices)
@@ -73,6 +73,9 @@ fn sentence(fact: &Fact, all: &[&Fact]) -> Option<String> {
             bundle,
             &format!("needs Kubernetes {needed} or newer, and the cluster has {server}."),
         ),
+        Fact::NotAccepted { bundle, subscription } => {
+            about(bundle, &format!("is not accepted by {}.", accepting(subscription)))
+        }
         Fact::BundleRequires { .. } => return requires(fact, all),
         Fact::TakesPlaceOf { bundle, installed } => {
             format!("{} would take the place of {}.", name(bundle), name(installed))
@@ -112,7 +115,7 @@ fn requires(fact: &Fact, all: &[&Fact]) -> Option<String> {
     })
 }
 
-fn nothing_found(subscription: &SubscriptionFacts, missing: Missing) -> String {
+fn nothing_found(subscription: &SubscriptionFacts, missing: &Missing) -> String {
     let SubscriptionFacts { name, package, .. } = subscription;
     let channel = subscription.channel.as_deref().map(|channel| format!("channel {channel} of "));
     let channel = channel.unwrap_or_default();
@@ -140,7 +143,30 @@ fn nothing_found(subscription: &SubscriptionFacts, missing: Missing) -> String {
             "Subscription {name} is to start with {}, which is not in {channel}package {package} of {catalog}.",
             subscription.starting_csv.as_deref().unwrap_or_default()
         ),
+        Missing::InRange(newest) => format!(
+            "Nothing in {channel}package {package} of {catalog} is accepted by {}. The newest there: {}.",
+            accepting(subscription),
+            newest.join(", ")
+        ),
+        Missing::Unreachable(reached) => format!(
+            "No upgrade leads to what is accepted by {} in {channel}package {package} of {catalog}. {}",
+            accepting(subscription),
+            match reached.as_ref() {
+                [] => "There is no upgrade at all.".to_owned(),
+                reached => format!("Upgrades lead to: {}.", reached.join(", ")),
+            }
+        ),
     }
+}
+
+/// A Subscription with what it declares about versions.
+fn accepting(subscription: &SubscriptionFacts) -> String {
+    let pin = subscription.starting_csv.as_deref().filter(|_| subscription.pinned);
+    let pin = pin.map(|csv| format!("is pinned to {csv}"));
+    let range = subscription.version_range.as_ref();
+    let range = range.map(|range| format!("has version-range \"{range}\""));
+    let declared: Vec<String> = pin.into_iter().chain(range).collect();
+    format!("Subscription {}, which {}", subscription.name, declared.join(" and "))
 }
 
 /// What becomes of the CSV of a Subscription whose bundle is not offered.

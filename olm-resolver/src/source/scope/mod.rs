@@ -21,6 +21,7 @@ use crate::policy::Policy;
 use crate::preference::{Preference, Standpoint};
 use crate::problem::{Bundle, ClaimsCache};
 use crate::request::{ResolutionRequest, SubscriptionFacts};
+use crate::source::versions::Accepted;
 
 /// The view of one resolution.
 pub struct Scope<'a> {
@@ -33,6 +34,7 @@ pub struct Scope<'a> {
     catalogs: Vec<CatalogView>,
     bundles: Bundles,
     known: Known,
+    accepted: Vec<Accepted>,
     set_aside: Vec<Refusal>,
     left_out: BTreeMap<String, Fault>,
 }
@@ -62,6 +64,7 @@ impl<'a> Scope<'a> {
             catalogs,
             bundles: Bundles::default(),
             known: Known::default(),
+            accepted: Vec::new(),
             set_aside: Vec::new(),
             left_out: BTreeMap::new(),
         }
@@ -100,6 +103,16 @@ impl<'a> Scope<'a> {
     /// What was left out, sorted by its text.
     pub(crate) fn left_out(&self) -> Vec<Fault> {
         self.left_out.values().cloned().collect()
+    }
+
+    /// Records what a Subscription accepts of its package.
+    pub(super) fn accept_only(&mut self, accepted: Accepted) {
+        self.accepted.push(accepted);
+    }
+
+    /// What Subscriptions accept that declare something about versions.
+    pub(super) fn accepted(&self) -> &[Accepted] {
+        &self.accepted
     }
 
     /// Refuses a Subscription without stopping any other.

@@ -305,14 +305,15 @@ fn steps_of_a_users_plan_await_approval_as_usual(
 ) {
     let mut plan = InstallPlan::new("mine", Default::default());
     plan.spec.approval = approval;
-    let write = super::super::request::requested(
+    let writes = super::super::request::requested(
         &plan,
         vec![step(StepStatus::Unknown)],
         &Attestor::default(),
         now(),
-    )
-    .unwrap();
-    assert_eq!(written(&[write]).unwrap().phase, phase);
+    );
+    assert_eq!(written(&writes).unwrap().phase, phase);
+    let says_so = writes.iter().any(|write| matches!(write.action, Action::Event(_)));
+    assert_eq!(says_so, approval == Approval::Manual);
 }
 
 #[test]

@@ -24,35 +24,37 @@ fn awaited(note: impl FnOnce(&mut BundleLookup)) -> Vec<Awaited> {
     vec![Awaited { lookup, cause: None }]
 }
 
-fn effects(end: End, namespace: &Namespace, blocked: &Blocked) -> Vec<Effect> {
+fn effects(end: End, namespace: &Namespace, kept_back: &KeptBack) -> Vec<Effect> {
     match end {
         End::Nothing => {
-            let selection = Selection { blocked: blocked.clone(), ..Selection::default() };
+            let selection = Selection { kept_back: kept_back.clone(), ..Selection::default() };
             clear_failures(namespace, &selection, now())
         }
         End::Unpacking => {
             let awaited = awaited(|lookup| note_pending(lookup, "JobIncomplete", "", now()));
-            unpacking(namespace, &awaited, blocked, now())
+            unpacking(namespace, &awaited, kept_back, now())
         }
         End::NotUnpacked => {
             let awaited = awaited(|lookup| note_failed(lookup, "X", "no", now()));
-            unpack_failed(namespace, &awaited, blocked, now())
+            unpack_failed(namespace, &awaited, kept_back, now())
         }
-        End::BadBundle => fail(namespace, &Failure::Bundle("bad".to_owned()), blocked, now()),
-        End::Refused => fail(namespace, &Failure::NotSatisfiable("no".to_owned()), blocked, now()),
+        End::BadBundle => fail(namespace, &Failure::Bundle("bad".to_owned()), kept_back, now()),
+        End::Refused => {
+            fail(namespace, &Failure::NotSatisfiable("no".to_owned()), kept_back, now())
+        }
     }
 }
 
 /// The namespace after the end was reported: the same end is not reported again.
-fn after(end: End, mut namespace: Namespace, blocked: &Blocked) -> Namespace {
-    let written = written(&effects(end, &namespace, blocked));
+fn after(end: End, mut namespace: Namespace, kept_back: &KeptBack) -> Namespace {
+    let written = written(&effects(end, &namespace, kept_back));
     for subscription in &mut namespace.subscriptions {
         let subscription = Arc::make_mut(subscription);
         if let Some(status) = written.get(&subscription.name_any()) {
             subscription.status = Some(status.clone());
         }
     }
-    assert_eq!(effects(end, &namespace, blocked), [], "{end:?}");
+    assert_eq!(effects(end, &namespace, kept_back), [], "{end:?}");
     namespace
 }
 
@@ -73,12 +75,15 @@ fn it_comes_and_goes_with_every_end(
     next: End,
 ) {
     let namespace = namespace(vec![subscription("a", "alpha", ""), subscription("b", "alpha", "")]);
-    let because = |why: &str| Blocked::from([("b-alpha".to_owned(), why.to_owned())]);
+    let because = |why: &str| KeptBack {
+        blocked: [("b-alpha".to_owned(), why.to_owned())].into(),
+        ..KeptBack::default()
+    };
     let namespace = after(end, namespace, &because("no provider"));
     assert_eq!(reported(&namespace), [None, Some("no provider")]);
     let changed = after(next, namespace.clone(), &because("another reason"));
     assert_eq!(reported(&changed), [None, Some("another reason")]);
-    let over = after(next, namespace, &Blocked::new());
+    let over = after(next, namespace, &KeptBack::default());
     assert_eq!(reported(&over), [None, None]);
 }
 
@@ -86,9 +91,12 @@ fn it_comes_and_goes_with_every_end(
 fn a_blocked_upgrade_is_no_failure_of_the_namespace() {
     let namespace = namespace(vec![subscription("a", "alpha", "")]);
     let failure = Failure::Prevented("x".to_owned());
-    let reported = after(End::Refused, namespace, &Blocked::new());
-    let blocked = Blocked::from([("a-alpha".to_owned(), "no provider".to_owned())]);
-    let again = fail(&reported, &Failure::NotSatisfiable("no".to_owned()), &blocked, now());
+    let reported = after(End::Refused, namespace, &KeptBack::default());
+    let kept_back = KeptBack {
+        blocked: [("a-alpha".to_owned(), "no provider".to_owned())].into(),
+        ..KeptBack::default()
+    };
+    let again = fail(&reported, &Failure::NotSatisfiable("no".to_owned()), &kept_back, now());
     assert_eq!((written(&again).len(), events(&again).len()), (1, 0));
-    assert_eq!(events(&fail(&reported, &failure, &blocked, now())).len(), 1);
+    assert_eq!(events(&fail(&reported, &failure, &kept_back, now())).len(), 1);
 }

@@ -5,8 +5,12 @@ use rstest::rstest;
 use super::*;
 
 fn failed(failure: &Failure) -> (SubscriptionStatus, Vec<String>) {
-    let effects =
-        fail(&namespace(vec![subscription("a", "alpha", "")]), failure, &Blocked::new(), now());
+    let effects = fail(
+        &namespace(vec![subscription("a", "alpha", "")]),
+        failure,
+        &KeptBack::default(),
+        now(),
+    );
     (written(&effects).remove("a-alpha").unwrap(), events(&effects))
 }
 
@@ -50,22 +54,26 @@ fn a_failure_is_reported_once_and_on_all() {
     let failure = Failure::Prevented("some error".to_owned());
     let mut namespace =
         namespace(vec![subscription("a", "alpha", ""), subscription("b", "alpha", "")]);
-    let effects = fail(&namespace, &failure, &Blocked::new(), now());
+    let effects = fail(&namespace, &failure, &KeptBack::default(), now());
     let reported = written(&effects);
     assert_eq!(reported.len(), 2);
     for subscription in &mut namespace.subscriptions {
         let status = reported[subscription.metadata.name.as_ref().unwrap()].clone();
         Arc::make_mut(subscription).status = Some(status);
     }
-    assert_eq!(fail(&namespace, &failure, &Blocked::new(), now()), []);
+    assert_eq!(fail(&namespace, &failure, &KeptBack::default(), now()), []);
 }
 
 #[test]
 fn a_failure_that_is_over_is_taken_back() {
     let mut namespace = namespace(vec![subscription("a", "alpha", "a.v1")]);
-    let reported =
-        written(&fail(&namespace, &Failure::Prevented("x".to_owned()), &Blocked::new(), now()))
-            .remove("a-alpha");
+    let reported = written(&fail(
+        &namespace,
+        &Failure::Prevented("x".to_owned()),
+        &KeptBack::default(),
+        now(),
+    ))
+    .remove("a-alpha");
     Arc::make_mut(&mut namespace.subscriptions[0]).status = reported;
     let status = written(&clear_failures(&namespace, &Selection::default(), now()))
         .remove("a-alpha")

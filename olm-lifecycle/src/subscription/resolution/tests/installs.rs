@@ -1,5 +1,8 @@
 //! After a resolution that found something.
 
+use olm_types::annotations::PIN;
+use rstest::rstest;
+
 use super::*;
 use crate::install_plan::request::PlanRequest;
 use crate::tenancy::Attestor;
@@ -159,4 +162,24 @@ fn nothing_to_do_writes_nothing() {
     let (selection, recorded) = install(&namespace, &[]);
     assert!(recorded.is_none());
     assert_eq!(clear_failures(&namespace, &selection, now()), []);
+}
+
+/// Where everything that moves is pinned, its siblings are not asked; where something else moves, they are.
+#[rstest]
+#[case::all_that_moves(&["a"], Approval::Automatic)]
+#[case::with_a_sibling(&["a", "b"], Approval::Manual)]
+fn pins_approve_what_leads_to_them(#[case] moved: &[&str], #[case] expected: Approval) {
+    let mut pinned = subscription("a", "alpha", "");
+    pinned.spec.install_plan_approval = Some(Approval::Manual);
+    pinned.spec.starting_csv = Some("a.v1".to_owned());
+    pinned.annotations_mut().insert(PIN.to_owned(), "true".to_owned());
+    let mut manual = subscription("b", "alpha", "");
+    manual.spec.install_plan_approval = Some(Approval::Manual);
+    let namespace = namespace(vec![pinned, manual]);
+    let choices: Vec<_> = moved
+        .iter()
+        .map(|package| choice(entry(package, "alpha", &format!("{package}.v1")), ""))
+        .collect();
+    let (_, recorded) = install(&namespace, &choices);
+    assert_eq!(recorded.unwrap().0.approval, expected);
 }

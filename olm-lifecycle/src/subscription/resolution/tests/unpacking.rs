@@ -59,13 +59,22 @@ fn subscribed() -> Namespace {
 #[test]
 fn every_subscription_of_the_namespace_says_it_once() {
     let namespace = subscribed();
-    let effects =
-        unpacking(&namespace, &pending("unpack job not completed", None), &Blocked::new(), now());
+    let effects = unpacking(
+        &namespace,
+        &pending("unpack job not completed", None),
+        &KeptBack::default(),
+        now(),
+    );
     assert_eq!(written(&effects).len(), 2);
     let namespace = after(&namespace, &effects);
     assert_eq!(reported(&namespace), ["BundleUnpacking/UnpackingInProgress: "]);
     assert_eq!(
-        unpacking(&namespace, &pending("unpack job not completed", None), &Blocked::new(), now()),
+        unpacking(
+            &namespace,
+            &pending("unpack job not completed", None),
+            &KeptBack::default(),
+            now()
+        ),
         []
     );
 }
@@ -74,7 +83,8 @@ fn every_subscription_of_the_namespace_says_it_once() {
 fn an_image_that_cannot_be_pulled_is_reported_with_advice_and_cause() {
     let awaited = pending("x: Reason: ErrImagePull, Message: y", Some("the image z: not found"));
     let namespace = subscribed();
-    let namespace = after(&namespace, &unpacking(&namespace, &awaited, &Blocked::new(), now()));
+    let namespace =
+        after(&namespace, &unpacking(&namespace, &awaited, &KeptBack::default(), now()));
     let [reported] = reported(&namespace).try_into().unwrap();
     let v0 = "BundleUnpacking/UnpackingInProgress: Bundle image pull failed. Common causes: \
               Missing ICSP (ppc64le/s390x/arm64), auth failure, invalid image. Job will retry \
@@ -91,7 +101,7 @@ fn a_failure_is_reported_as_v0_does_and_with_an_event() {
     let effects = unpack_failed(
         &namespace,
         &failed("DeadlineExceeded", message, None),
-        &Blocked::new(),
+        &KeptBack::default(),
         now(),
     );
     let v0 = "Bundle unpacking failed - DeadlineExceeded: Job was active longer than specified \
@@ -110,7 +120,7 @@ fn a_failure_is_reported_as_v0_does_and_with_an_event() {
         unpack_failed(
             &namespace,
             &failed("DeadlineExceeded", message, None),
-            &Blocked::new(),
+            &KeptBack::default(),
             now()
         ),
         []
@@ -121,7 +131,7 @@ fn a_failure_is_reported_as_v0_does_and_with_an_event() {
 fn advice_is_not_given_twice() {
     let awaited = failed("X", "no. Common causes: many", None);
     let namespace =
-        after(&subscribed(), &unpack_failed(&subscribed(), &awaited, &Blocked::new(), now()));
+        after(&subscribed(), &unpack_failed(&subscribed(), &awaited, &KeptBack::default(), now()));
     let failed = "BundleUnpackFailed/BundleUnpackFailed: Bundle unpacking failed - X: no. Common \
                   causes: many";
     assert_eq!(reported(&namespace), [failed]);
@@ -133,19 +143,20 @@ fn the_cause_outlives_the_pods() {
     let waiting = pending("ErrImagePull", Some("the image z: not found"));
     let gone = failed("DeadlineExceeded", "too long", None);
     let namespace =
-        after(&subscribed(), &unpacking(&subscribed(), &waiting, &Blocked::new(), now()));
-    let namespace = after(&namespace, &unpack_failed(&namespace, &gone, &Blocked::new(), now()));
+        after(&subscribed(), &unpacking(&subscribed(), &waiting, &KeptBack::default(), now()));
+    let namespace =
+        after(&namespace, &unpack_failed(&namespace, &gone, &KeptBack::default(), now()));
     let [reported_then] = reported(&namespace).try_into().unwrap();
     assert!(
         reported_then.ends_with("failing job. Cause: the image z: not found"),
         "{reported_then}"
     );
-    assert_eq!(unpack_failed(&namespace, &gone, &Blocked::new(), now()), []);
+    assert_eq!(unpack_failed(&namespace, &gone, &KeptBack::default(), now()), []);
     // The next try begins without it.
     let retried =
-        after(&namespace, &unpacking(&namespace, &pending("", None), &Blocked::new(), now()));
+        after(&namespace, &unpacking(&namespace, &pending("", None), &KeptBack::default(), now()));
     assert_eq!(reported(&retried).len(), 2);
-    let again = after(&retried, &unpack_failed(&retried, &gone, &Blocked::new(), now()));
+    let again = after(&retried, &unpack_failed(&retried, &gone, &KeptBack::default(), now()));
     assert!(!reported(&again)[0].contains("Cause: "), "{:?}", reported(&again));
 }
 

@@ -1,6 +1,7 @@
 //! InstallPlans that wait for a person.
 
 mod declared;
+mod versions;
 
 use std::sync::Arc;
 
@@ -60,6 +61,21 @@ pub(super) fn all() -> Vec<Scenario> {
             "approval::paused",
             "a Subscription that is paused gets no new plan, and none that is approved is begun",
             declared::paused,
+        ),
+        scenario(
+            "approval::of_a_range",
+            "a Subscription gets versions of its range only, and says what it holds back",
+            versions::of_a_range,
+        ),
+        scenario(
+            "approval::pinned",
+            "a pin takes a Subscription to its version, step by step and without approval",
+            versions::pinned,
+        ),
+        scenario(
+            "approval::pinned_while_another_waits",
+            "a pin replaces a plan for another version that waits for approval",
+            versions::pinned_while_another_waits,
         ),
     ]
 }

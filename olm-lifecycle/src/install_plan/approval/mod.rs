@@ -1,0 +1,178 @@
+//! Approvals that Subscriptions declare.
+//!
+//! The annotation `olm-rs.dev/approve` of a Subscription names CSVs, separated by commas: an InstallPlan of
+//! the Subscription that brings these and no others is approved, whenever it appears. So an approval can
+//! be kept with the manifest of the Subscription, where v0 leaves it to whoever knows the generated name of
+//! the plan. The plan records which Subscriptions approved it, with what value.
+
+use std::collections::BTreeSet;
+
+use kube_core::ResourceExt;
+use olm_effect::Effect;
+use olm_types::annotations::{APPROVE, APPROVED_BY};
+use olm_types::api::{ClusterServiceVersion, InstallPlan, InstallPlanPhase, Subscription};
+use olm_types::reasons::event::REQUIRES_APPROVAL;
+use serde_json::{Value, json};
+
+use super::report;
+use crate::subscription::policy;
+use crate::writes::target_of;
+
+/// How messages begin that say for what an approval is missing.
+const WAITS: &str = "waits for approval";
+
+/// Most CSVs that an event names.
+const LISTED: usize = 10;
+
+/// What the Subscriptions of a plan say about it.
+#[derive(Debug, PartialEq)]
+pub(super) enum Declared {
+    /// None of them approves any CSV.
+    Nothing,
+    /// It brings what none of them approves, or one of them is malformed; in words for its status.
+    Waiting(String),
+    /// Everything that it brings is approved: the write that says so.
+    Approved(Box<Effect>),
+}
+
+/// What the Subscriptions that a plan was made for declare about its approval. `subscriptions` are those
+/// of its namespace.
+pub(super) fn declared<'a>(
+    plan: &InstallPlan,
+    subscriptions: impl IntoIterator<Item = &'a Subscription>,
+) -> Declared {
+    let asking: Vec<&Subscription> =
+        subscriptions.into_iter().filter(|one| asks_for(one, plan)).collect();
+    if let Some(message) = paused(plan, asking.iter().copied()) {
+        return Declared::Waiting(message);
+    }
+    let mut approving = Vec::new();
+    for subscription in asking {
+        match policy::approved(subscription) {
+            None => {}
+            Some(Ok(names)) => approving.push((subscription, names)),
+            Some(Err(problem)) => {
+                let name = subscription.name_any();
+                return Declared::Waiting(format!("{WAITS}: Subscription {name}: {problem}"));
+            }
+        }
+    }
+    if approving.is_empty() { Declared::Nothing } else { judge(plan, &approving) }
+}
+
+/// Why a plan that is approved is not begun: a Subscription that it was made for is held, or pinned to what
+/// it has.
+pub(super) fn paused<'a>(
+    plan: &InstallPlan,
+    subscriptions: impl IntoIterator<Item = &'a Subscription>,
+) -> Option<String> {
+    let mut asking = subscriptions.into_iter().filter(|one| asks_for(one, plan));
+    asking.find_map(|one| {
+        let name = one.name_any();
+        if let Some(key) = policy::holding(one) {
+            return Some(format!("{WAITS}: Subscription {name} has annotation {key}"));
+        }
+        let pin = policy::pinned(one).filter(|pin| leaves(one, pin, plan))?;
+        Some(format!("{WAITS}: Subscription {name} is pinned to {pin}, which is installed"))
+    })
+}
+
+/// The event that says that a plan begins to wait for approval, with the status that it gets; nothing
+/// for one that needs none, or that `subscriptions`, those of its namespace, approve already.
+pub(crate) fn begins_to_wait<'a>(
+    plan: &InstallPlan,
+    subscriptions: impl IntoIterator<Item = &'a Subscription>,
+) -> Option<Effect> {
+    let waits = plan.phase() == InstallPlanPhase::RequiresApproval && !plan.spec.approved;
+    if !waits || matches!(declared(plan, subscriptions), Declared::Approved(_)) {
+        return None;
+    }
+    let mut brought = brought(plan).into_iter();
+    let mut names = brought.by_ref().take(LISTED).collect::<Vec<_>>().join(", ");
+    let more = brought.count();
+    if more > 0 {
+        names = format!("{names} and {more} more");
+    }
+    let message = format!("{WAITS} to install {names}");
+    Some(report::normal(plan, REQUIRES_APPROVAL, message))
+}
+
+/// Whether a message is one of those that are made here.
+pub(super) fn is_about_approval(message: &str) -> bool {
+    message.starts_with(WAITS)
+}
+
+fn judge(plan: &InstallPlan, approving: &[(&Subscription, Vec<&str>)]) -> Declared {
+    let brought = brought(plan);
+    let approved: BTreeSet<&str> = approving.iter().flat_map(|(_, names)| names).copied().collect();
+    let missing: Vec<_> = brought.difference(&approved).copied().collect();
+    let is_named = approving.iter().any(|(one, _)| one.annotations().contains_key(APPROVE));
+    match missing.is_empty() && !brought.is_empty() {
+        true => Declared::Approved(Box::new(approve(plan, approving))),
+        false if !is_named => Declared::Waiting(format!(
+            "{WAITS}: it brings {}, and its Subscriptions are pinned to {}",
+            missing.join(", "),
+            approved.into_iter().collect::<Vec<_>>().join(", ")
+        )),
+        false => Declared::Waiting(format!(
+            "{WAITS}: no Subscription of the InstallPlan names {} in its annotation {APPROVE}",
+            missing.join(", ")
+        )),
+    }
+}
+
+/// Every CSV that the plan would create, dependencies included.
+fn brought(plan: &InstallPlan) -> BTreeSet<&str> {
+    let status = plan.status.iter();
+    let steps = status.clone().flat_map(|status| &status.plan).map(|step| &step.resource);
+    let csvs = steps.filter(|resource| resource.kind == ClusterServiceVersion::KIND);
+    let looked_up = status.flat_map(|status| &status.bundle_lookups);
+    let named = plan.spec.cluster_service_version_names.iter().map(String::as_str);
+    named
+        .chain(csvs.map(|resource| resource.name.as_str()))
+        .chain(looked_up.map(|lookup| lookup.identifier.as_str()))
+        .collect()
+}
+
+/// The plan as it was looked at is approved; one that changed since is refused by its version.
+fn approve(plan: &InstallPlan, approving: &[(&Subscription, Vec<&str>)]) -> Effect {
+    let by: Vec<Value> = approving
+        .iter()
+        .map(|(subscription, _)| {
+            json!({
+                "subscription": subscription.name_any(),
+                "approve": subscription.annotations().get(APPROVE),
+                "pin": policy::pinned(subscription),
+                "resourceVersion": subscription.resource_version(),
+            })
+        })
+        .collect();
+    let patch = json!({
+        "metadata": {
+            "resourceVersion": plan.resource_version(),
+            "annotations": {APPROVED_BY: Value::Array(by).to_string()},
+        },
+        "spec": {"approved": true},
+    });
+    Effect::merge(target_of(plan), patch, None)
+}
+
+/// Whether the plan would move a Subscription away from what it is pinned to and has installed.
+fn leaves(subscription: &Subscription, pin: &str, plan: &InstallPlan) -> bool {
+    subscription.status.as_ref().is_some_and(|status| {
+        let current = status.current_csv.as_deref().filter(|current| *current != pin);
+        status.installed_csv.as_deref() == Some(pin)
+            && current.is_some_and(|current| brought(plan).contains(current))
+    })
+}
+
+/// Whether the plan was made for a Subscription that stays.
+fn asks_for(subscription: &Subscription, plan: &InstallPlan) -> bool {
+    let uid = subscription.metadata.uid.as_deref();
+    let mut owners = plan.owner_references().iter();
+    subscription.metadata.deletion_timestamp.is_none()
+        && owners.any(|owner| owner.kind == Subscription::KIND && Some(owner.uid.as_str()) == uid)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,119 @@
+//! What Subscriptions declare about versions (annotations `pin` and `version-range`, docs/upgrade-policy.md).
+//!
+//! Such a Subscription gets no other versions, and neither does an operator that needs its package in the
+//! namespace. What is installed stays. v0 has no such annotations.
+
+mod held;
+mod way;
+
+use std::sync::Arc;
+
+use olm_types::bundle::Entry;
+
+pub(crate) use held::held;
+pub(super) use way::{follows, way};
+
+use crate::error::Fault;
+use crate::problem::{Bundle, Missing, Problem, Reason, Rule, VariableId};
+use crate::request::SubscriptionFacts;
+use crate::source::{ConstraintSource, Scope};
+
+/// Most bundles that a message names.
+const LISTED: usize = 5;
+
+/// The versions that a Subscription may get now.
+#[derive(Clone, Debug)]
+pub(super) struct Accepted {
+    subscription: Arc<SubscriptionFacts>,
+    /// The next bundle on the way to the pinned one.
+    step: Option<Arc<str>>,
+}
+
+impl Accepted {
+    /// For a Subscription that has `current` installed and is offered these entries.
+    ///
+    /// # Errors
+    /// No way leads from what is installed to the pinned bundle.
+    pub(super) fn of(
+        subscription: &Arc<SubscriptionFacts>,
+        current: Option<&Entry>,
+        offers: &[Arc<Entry>],
+    ) -> Result<Self, Missing> {
+        let pin = subscription.starting_csv.as_deref().filter(|_| subscription.pinned);
+        let step = match (pin, current) {
+            (Some(pin), Some(current)) if *current.name != *pin => {
+                let usable = |entry: &Entry| in_range(subscription, entry);
+                Some(way(pin, current, offers, usable).map_err(Missing::Unreachable)?)
+            }
+            _ => None,
+        };
+        Ok(Self { subscription: subscription.clone(), step })
+    }
+
+    /// Whether the Subscription declares nothing.
+    pub(super) fn is_everything(&self) -> bool {
+        !declares(&self.subscription)
+    }
+
+    /// Whether it may get the entry.
+    pub(super) fn contains(&self, entry: &Entry) -> bool {
+        let pin = self.subscription.starting_csv.as_deref().filter(|_| self.subscription.pinned);
+        let is_step = self.step.as_deref() == Some(&*entry.name);
+        in_range(&self.subscription, entry) && pin.is_none_or(|pin| is_step || *entry.name == *pin)
+    }
+}
+
+/// What there is when nothing of it is in the range.
+pub(super) fn out_of_range(offers: &[Arc<Entry>]) -> Missing {
+    let mut names = newest_first(offers);
+    names.truncate(LISTED);
+    Missing::InRange(names.into())
+}
+
+/// The names of entries, newest first, each once.
+fn newest_first(entries: &[Arc<Entry>]) -> Vec<Arc<str>> {
+    let mut entries: Vec<&Arc<Entry>> = entries.iter().collect();
+    entries.sort_by(|a, b| b.version.cmp(&a.version).then_with(|| a.name.cmp(&b.name)));
+    let mut names: Vec<Arc<str>> = entries.iter().map(|entry| entry.name.clone()).collect();
+    names.dedup();
+    names
+}
+
+/// Whether a Subscription declares anything about versions.
+fn declares(subscription: &SubscriptionFacts) -> bool {
+    subscription.pinned || subscription.version_range.is_some()
+}
+
+/// Whether the version-range of the Subscription, if it has one, takes the entry. An entry without a
+/// version is in no range.
+fn in_range(subscription: &SubscriptionFacts, entry: &Entry) -> bool {
+    subscription
+        .version_range
+        .as_ref()
+        .is_none_or(|range| entry.version.as_ref().is_some_and(|version| range.contains(version)))
+}
+
+/// Prohibits what a Subscription to the package does not accept, whoever needs it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AcceptedVersions;
+
+impl ConstraintSource for AcceptedVersions {
+    fn of_bundle(
+        &self,
+        variable: VariableId,
+        bundle: &Arc<Bundle>,
+        scope: &mut Scope<'_>,
+        problem: &mut Problem,
+    ) -> Result<(), Vec<Fault>> {
+        if bundle.is_installed() {
+            return Ok(());
+        }
+        let all = scope.accepted().iter();
+        let refusing = all.filter(|one| one.subscription.package == *bundle.entry.package);
+        if let Some(one) = refusing.into_iter().find(|one| !one.contains(&bundle.entry)) {
+            let reason = Reason::NotAccepted(one.subscription.clone());
+            problem.state(Rule::Prohibited(variable), reason);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,65 @@
+//! The way from the installed bundle to the pinned one.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
+
+use olm_types::bundle::Entry;
+
+use super::{LISTED, newest_first};
+
+/// Most comparisons of two entries: the largest channels of today have some hundred entries, and each is
+/// compared with all others.
+const COMPARISONS: usize = 2_000_000;
+
+/// The next bundle on a shortest way of upgrades from `current` to the bundle named `pin`. Bundles that
+/// others of the offers skip, and those that are not `usable`, are no steps of it.
+///
+/// # Errors
+/// There is none: the newest bundles that can be reached.
+pub(crate) fn way(
+    pin: &str,
+    current: &Entry,
+    offers: &[Arc<Entry>],
+    usable: impl Fn(&Entry) -> bool,
+) -> Result<Arc<str>, Arc<[Arc<str>]>> {
+    let skipped: BTreeSet<&Arc<str>> = offers.iter().flat_map(|entry| &entry.skips).collect();
+    let is_step = |entry: &&Arc<Entry>| {
+        !skipped.contains(&entry.name) && entry.name != current.name && usable(entry)
+    };
+    let mut unseen: Vec<&Arc<Entry>> = offers.iter().filter(is_step).collect();
+    let (mut reached, mut compared) = (Vec::new(), 0);
+    // Each with the first step of the way to it.
+    let mut open: VecDeque<(&Entry, Option<Arc<str>>)> = [(current, None)].into();
+    while let Some((from, first)) = open.pop_front() {
+        compared += unseen.iter().map(|entry| 1 + entry.skips.len()).sum::<usize>();
+        if compared > COMPARISONS {
+            break;
+        }
+        let (next, rest): (Vec<_>, Vec<_>) =
+            unseen.into_iter().partition(|entry| follows(entry, from));
+        unseen = rest;
+        for entry in next {
+            let first = first.clone().unwrap_or_else(|| entry.name.clone());
+            if *entry.name == *pin {
+                return Ok(first);
+            }
+            reached.push(entry.clone());
+            open.push_back((entry, Some(first)));
+        }
+    }
+    let mut names = newest_first(&reached);
+    names.truncate(LISTED);
+    Err(names.into())
+}
+
+/// Whether an entry may directly follow the installed one.
+pub(crate) fn follows(entry: &Entry, current: &Entry) -> bool {
+    let skips_version = entry
+        .skip_range
+        .as_ref()
+        .zip(current.version.as_ref())
+        .is_some_and(|(range, version)| range.contains(version));
+    skips_version
+        || entry.replaces.as_ref() == Some(&current.name)
+        || entry.skips.contains(&current.name)
+}
