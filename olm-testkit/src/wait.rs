@@ -13,13 +13,16 @@ use kube::Resource;
 use kube::api::{Api, ListParams};
 use kube::runtime::{WatchStreamExt, watcher};
 use olm_types::api::CatalogSource;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::dump;
 
 /// What tests wait at most, unless they say otherwise: far more than anything takes on an idle
 /// machine, so that a failure means "never" even on a loaded one.
 pub const PATIENCE: Duration = Duration::from_secs(90);
+
+/// Between two questions, where no watch reports the answer.
+const ASK: Duration = Duration::from_millis(100);
 
 /// An object that can be waited for.
 pub trait Waitable:
@@ -90,6 +93,27 @@ pub async fn until_gone<K: Waitable>(api: &Api<K>, name: &str) -> Result<()> {
     match observe(api, name, PATIENCE, |object| object.is_none()).await {
         Ok(_) => Ok(()),
         Err(last) => Err(explain(api, name, "be gone", last).await),
+    }
+}
+
+/// Asks until the answer is no error, for what no watch reports.
+///
+/// `what` completes the sentence "waited until something …".
+pub async fn until_ok<T, E: Into<anyhow::Error>, F>(what: &str, ask: impl Fn() -> F) -> Result<T>
+where
+    F: Future<Output = std::result::Result<T, E>>,
+{
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        match ask().await {
+            Ok(answer) => return Ok(answer),
+            Err(error) if Instant::now() > deadline => {
+                let patience = PATIENCE.as_secs();
+                return Err(error.into())
+                    .with_context(|| format!("waited {patience} s until something {what}"));
+            }
+            Err(_) => sleep(ASK).await,
+        }
     }
 }
 

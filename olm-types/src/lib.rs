@@ -26,6 +26,7 @@ pub mod labels;
 pub mod owner;
 pub mod properties;
 pub mod reasons;
+pub mod tracking;
 pub mod version;
 
 /// Finalizers that OLM puts on objects.

@@ -3,6 +3,7 @@
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use olm_effect::{Action, Effect, Target};
 use olm_types::api::ClusterServiceVersion;
+use olm_types::tracking::is_tracking;
 use olm_types::{annotations, labels, reasons};
 
 use super::{CopiedCsv, Fingerprint};
@@ -65,11 +66,12 @@ impl Prototype {
 
 fn metadata(origin: &ObjectMeta, namespace: String) -> ObjectMeta {
     let mut kept_labels = origin.labels.clone().unwrap_or_default();
-    kept_labels.retain(|key, _| !key.starts_with(labels::COMPONENT_PREFIX));
+    kept_labels.retain(|key, _| !key.starts_with(labels::COMPONENT_PREFIX) && !is_tracking(key));
     kept_labels.insert(labels::COPIED_FROM.to_owned(), namespace);
     let mut kept_annotations = origin.annotations.clone().unwrap_or_default();
     kept_annotations.remove(annotations::TARGET_NAMESPACES);
     kept_annotations.remove(annotations::LAST_APPLIED_CONFIGURATION);
+    kept_annotations.retain(|key, _| !is_tracking(key));
     ObjectMeta {
         name: origin.name.clone(),
         labels: Some(kept_labels),

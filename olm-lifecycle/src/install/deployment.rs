@@ -10,6 +10,7 @@ use olm_types::api::{
     ClusterServiceVersion, ClusterServiceVersionSpec, STRATEGY_DEPLOYMENT, StrategyDeploymentSpec,
     StrategyDetailsDeployment,
 };
+use olm_types::tracking::is_tracking;
 use olm_types::{hash, labels, owner};
 use serde_json::{Map, Value, json};
 
@@ -95,7 +96,8 @@ fn complete_spec(
     Ok(())
 }
 
-/// Every annotation of the CSV goes to the pods, where the operator reads its target namespaces.
+/// Every annotation of the CSV goes to the pods, where the operator reads its target namespaces; but not those
+/// by which a tool knows the CSV as its own.
 fn annotate(
     csv: &ClusterServiceVersion,
     template: &mut Map<String, Value>,
@@ -106,7 +108,8 @@ fn annotate(
         return Ok(());
     };
     let present = object_in(metadata, "annotations", &format!("{path}.metadata"))?;
-    present.extend(annotations.iter().map(|(key, value)| (key.clone(), json!(value))));
+    let inherited = annotations.iter().filter(|(key, _)| !is_tracking(key));
+    present.extend(inherited.map(|(key, value)| (key.clone(), json!(value))));
     Ok(())
 }
 

@@ -73,10 +73,20 @@ impl fmt::Display for Status {
 
 /// A client for the cluster of a kubeconfig.
 pub async fn client(kubeconfig: &Path) -> Result<kube::Client> {
+    kube::Client::try_from(config(kubeconfig).await?).context("cannot make a Kubernetes client")
+}
+
+/// The same, as another user.
+pub async fn client_as(kubeconfig: &Path, user: &str) -> Result<kube::Client> {
+    let mut config = config(kubeconfig).await?;
+    config.auth_info.impersonate = Some(user.to_owned());
+    kube::Client::try_from(config).context("cannot make a Kubernetes client")
+}
+
+async fn config(kubeconfig: &Path) -> Result<kube::Config> {
     let text = Kubeconfig::read_from(kubeconfig)
         .with_context(|| format!("cannot read {}", kubeconfig.display()))?;
-    let config = kube::Config::from_custom_kubeconfig(text, &KubeConfigOptions::default())
+    kube::Config::from_custom_kubeconfig(text, &KubeConfigOptions::default())
         .await
-        .with_context(|| format!("cannot use {}", kubeconfig.display()))?;
-    kube::Client::try_from(config).context("cannot make a Kubernetes client")
+        .with_context(|| format!("cannot use {}", kubeconfig.display()))
 }

@@ -32,7 +32,7 @@ pub const CONCERNS: &[Row] = &[
         &["catalog_servers", "catalogs", "catalog_images", "tools"],
     ),
     ("olm-lifecycle/src/certificates", &["servers"]),
-    ("olm-lifecycle/src/copied_csv", &["operator_groups", "tenancy", "writes"]),
+    ("olm-lifecycle/src/copied_csv", &["operator_groups", "tenancy", "writes", "gitops"]),
     ("olm-lifecycle/src/crd", &["upgrades", "servers"]),
     ("olm-lifecycle/src/csv", &["lifecycle", "alone"]),
     ("olm-lifecycle/src/csv/requirements", &["lifecycle", "recovery"]),
@@ -45,7 +45,7 @@ pub const CONCERNS: &[Row] = &[
     ("olm-lifecycle/src/operator_rights.rs", &["rbac", "tenancy"]),
     ("olm-lifecycle/src/packages_api", &["packages"]),
     ("olm-lifecycle/src/role_writes", &["rbac", "install_plans"]),
-    ("olm-lifecycle/src/subscription", &["subscriptions", "approval"]),
+    ("olm-lifecycle/src/subscription", &["subscriptions", "approval", "gitops"]),
     ("olm-lifecycle/src/tenancy", &["tenancy", "escalation"]),
     ("olm-lifecycle/src/unpack", &["unpack"]),
     ("olm-lifecycle/src/webhook", &["servers", "escalation"]),
@@ -88,6 +88,7 @@ pub const CONCERNS: &[Row] = &[
     ("olm-plan/src", &["kubectl_olm"]),
     ("kubectl-olm/src", &["kubectl_olm"]),
     ("deploy", &["deploy", "rights", "smoke", "api"]),
+    ("deploy/policies", &["deploy", "approval"]),
 ];
 
 /// Groups, or single scenarios, that files concern; nothing when it may be all of them.
@@ -125,7 +126,7 @@ mod tests {
     use super::*;
 
     #[rstest]
-    #[case("olm-lifecycle/src/subscription/mod.rs", "approval subscriptions")]
+    #[case("olm-lifecycle/src/subscription/mod.rs", "approval gitops subscriptions")]
     #[case("olm-lifecycle/src/lib.rs", "install lifecycle")]
     #[case("olm-testkit/src/e2e/scenarios/upgrades/skips.rs", "upgrades")]
     #[case("olm-testkit/tests/scenarios/alone.rs", "alone")]

@@ -31,8 +31,8 @@ pub(super) fn all(run: &mut Run) {
         played(run, &["metrics", "--alerts"]);
     });
     run.stage("unit tests, property tests and snapshots", |run| unit_tests(run, &built, |_| true));
-    run.stage("what is left of the scenarios on a real node, begun before", |run| node.end(run));
     run.stage("scenarios on real API servers", |run| scenarios(run, &built, None));
+    run.stage("what is left of the scenarios on a real node, begun before", |run| node.end(run));
     run.stage("the image that ships", image);
 }
 

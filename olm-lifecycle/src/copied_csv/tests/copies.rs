@@ -85,3 +85,18 @@ fn copies_go() {
     assert_eq!(desired_with(None, &["a"], "a"), Desired::Absent);
     assert_eq!(desired_with(Some(&mk_origin("b", "Succeeded")), &["b"], "a"), Desired::Absent);
 }
+
+/// A copy that carried them would be one of the tool's objects that is not in Git any more.
+#[test]
+fn what_tracks_the_original_does_not_track_copies() {
+    let mut origin = mk_origin("a", "Succeeded");
+    let tracking = ["argocd.argoproj.io/tracking-id", "meta.helm.sh/release-name"];
+    let annotations = origin.metadata.annotations.as_mut().unwrap();
+    annotations.extend(tracking.map(|key| (key.to_owned(), "shop".to_owned())));
+    let labels = ["app.kubernetes.io/instance", "kustomize.toolkit.fluxcd.io/name", "team"];
+    origin.metadata.labels = Some(labels.map(|key| (key.to_owned(), "shop".to_owned())).into());
+    let copy = copy_of(&origin);
+    assert_eq!(copy["metadata"]["labels"], json!({"team": "shop", "olm.copiedFrom": "op"}));
+    let kept = copy["metadata"]["annotations"].as_object().unwrap().keys();
+    assert!(kept.eq(["olm.operatorGroup", "olm.operatorNamespace"]));
+}

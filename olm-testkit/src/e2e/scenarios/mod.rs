@@ -6,6 +6,7 @@ mod capacity;
 mod catalog_images;
 mod catalogs;
 mod dependencies;
+mod gitops;
 mod install;
 mod install_plans;
 mod kubectl_olm;
@@ -33,6 +34,7 @@ pub fn all() -> Vec<Scenario> {
         install_plans::all(),
         upgrades::all(),
         approval::all(),
+        gitops::all(),
         subscriptions::all(),
         lifecycle::all(),
         related_objects::all(),

@@ -34,6 +34,7 @@ pub async fn says_the_same(_: Arc<Scene>) -> Result<()> {
     compare(&kubectl, &folder.join("example"), &example()?)?;
     several_pods(&kubectl.run(&["kustomize", &folder.join("ha").to_string_lossy()])?)?;
     watched(&kubectl.run(&["kustomize", &folder.join("monitoring").to_string_lossy()])?)?;
+    checked(&kubectl.run(&["kustomize", &folder.join("policies").to_string_lossy()])?)?;
     for (says, image) in IMAGES {
         let options = Options { image: image.to_owned(), ..none.clone() };
         let says = says.replacen('{', "{name: olm-rs.dev/olm-rs, ", 1);
@@ -65,6 +66,16 @@ fn watched(rendered: &str) -> Result<()> {
         ("  olm.json: |", 1),
     ];
     has("deploy/monitoring", rendered, &counts)
+}
+
+/// What `deploy/policies` says: a policy, and that it is enforced.
+fn checked(rendered: &str) -> Result<()> {
+    let counts = [
+        ("kind: ValidatingAdmissionPolicy\n", 1),
+        ("kind: ValidatingAdmissionPolicyBinding\n", 1),
+        ("  - Deny\n", 1),
+    ];
+    has("deploy/policies", rendered, &counts)
 }
 
 fn has(folder: &str, rendered: &str, counts: &[(&str, usize)]) -> Result<()> {

@@ -1,5 +1,6 @@
 //! InstallPlans that wait for a person.
 
+mod admission;
 mod declared;
 mod versions;
 
@@ -61,6 +62,11 @@ pub(super) fn all() -> Vec<Scenario> {
             "approval::paused",
             "a Subscription that is paused gets no new plan, and none that is approved is begun",
             declared::paused,
+        ),
+        scenario(
+            "approval::admission",
+            "the admission policy refuses annotations that cannot be read, and approvals without the right",
+            admission::is_checked,
         ),
         scenario(
             "approval::of_a_range",

@@ -1,0 +1,223 @@
+//! The admission policy of `deploy/policies`, bound to the namespace of the scenario.
+
+use std::sync::Arc;
+
+use anyhow::{Context, Result, anyhow, bail, ensure};
+use k8s_openapi::api::admissionregistration::v1::{
+    ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding,
+};
+use k8s_openapi::api::rbac::v1::{Role, RoleBinding};
+use kube::ResourceExt;
+use kube::api::{Api, DeleteParams, Patch, PatchParams, PostParams};
+use olm_types::annotations::{APPROVE, FIRST_INSTALL, PAUSE, PIN, VERSION_RANGE};
+use olm_types::api::Subscription;
+use olm_types::version::VersionRange;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::OLD;
+use crate::e2e::scene::Scene;
+use crate::{builders, cluster, deploy, wait};
+
+/// Ranges that olm-rs takes and refuses; the policy has to agree.
+const RANGES: [&str; 30] = [
+    ">=1.2.0 <2.0.0",
+    ">=1.2, <2",
+    "~1.2 || ^2.1.0",
+    "1.x",
+    "*",
+    "<=*",
+    ">1.x",
+    ">=5.0.0-rc.0",
+    "v1.2.3",
+    "1.2.*",
+    "!=1.2.3",
+    "^0.0.3,",
+    ">= 1.2 , < 3",
+    "1||2",
+    "<1.0.0||>=2.0.0",
+    "",
+    "latest",
+    ">=",
+    "1.0.0 - 2.0.0",
+    "1.2.3.4",
+    "1.x.3",
+    "=>1",
+    "!=1.2",
+    ">*",
+    ">=1.0.0 ||",
+    "1.2.x.x",
+    ">=1.0.0<2.0.0",
+    "1.2.3-",
+    "01.2.3",
+    "^^1",
+];
+
+/// Annotations with other values than those that olm-rs reads, and part of the refusal.
+const MISTAKES: [(&str, &str, &str); 6] = [
+    ("olm-rs.dev/aprove", OLD, "is unknown"),
+    (APPROVE, "Kettle", "has to be names of CSVs"),
+    (APPROVE, "", "has to be names of CSVs"),
+    (FIRST_INSTALL, "automatic", "has to be Automatic"),
+    (PAUSE, "yes", "have to be true or false"),
+    (PIN, "true", "needs the name of a CSV"),
+];
+
+/// Annotations that could not be read are refused when they are written; whoever may not update InstallPlans
+/// approves nothing by annotation; what does not change passes.
+pub(super) async fn is_checked(scene: Arc<Scene>) -> Result<()> {
+    // Written before there is a policy.
+    let mut old = subscription(&scene, "old", json!({PAUSE: "yes"}));
+    old.finalizers_mut().push("example.com/keep".to_owned());
+    scene.create(&old).await?;
+    bind(&scene).await?;
+    let played = play(&scene).await;
+    unbind(&scene).await?;
+    played
+}
+
+async fn play(scene: &Scene) -> Result<()> {
+    enforced(scene).await?;
+    for (key, value, expected) in MISTAKES {
+        let refusal = refusal(scene, json!({key: value})).await?;
+        ensure!(refusal.contains(expected), "{key}: {value:?}: {refusal:?}");
+    }
+    for range in RANGES {
+        let refusal = refusal(scene, json!({VERSION_RANGE: range})).await?;
+        ensure!(
+            refusal.is_empty() == VersionRange::parse(range).is_ok(),
+            "{range:?}: olm-rs says {:?}, the policy {refusal:?}",
+            VersionRange::parse(range).map(drop)
+        );
+    }
+    let well = json!({APPROVE: format!("{OLD}, kettle.v1.1.0"), PAUSE: "false"});
+    let refusal = refusal(scene, well).await?;
+    ensure!(refusal.is_empty(), "{refusal}");
+    unchanged_passes(scene).await?;
+    asks_for_the_right(scene).await
+}
+
+/// A label, and a finalizer that goes, while an annotation is there that could not be written now.
+async fn unchanged_passes(scene: &Scene) -> Result<()> {
+    let label = json!({"metadata": {"labels": {"team": "kitchen"}}});
+    scene.edit::<Subscription>("old", label).await?;
+    let subscriptions: Api<Subscription> = scene.api();
+    subscriptions.delete("old", &DeleteParams::default()).await.context("cannot delete")?;
+    let finalizers = json!({"metadata": {"finalizers": null}});
+    subscriptions
+        .patch("old", &PatchParams::default(), &Patch::Merge(finalizers))
+        .await
+        .context("the finalizer stays")?;
+    wait::until_gone(&subscriptions, "old").await
+}
+
+/// An editor of Subscriptions, before and after it may update InstallPlans.
+async fn asks_for_the_right(scene: &Scene) -> Result<()> {
+    scene.create(&subscription(scene, "mine", json!({PAUSE: "true"}))).await?;
+    may(scene, "subscriptions").await?;
+    let client = cluster::client_as(&scene.kubeconfig().await?, "editor").await?;
+    let mine: Api<Subscription> = Api::namespaced(client, &scene.namespace);
+    let params = PatchParams { dry_run: true, ..PatchParams::default() };
+    let annotate =
+        |annotations: Value| Patch::Merge(json!({"metadata": {"annotations": annotations}}));
+    let range = annotate(json!({VERSION_RANGE: "1.x"}));
+    let allowed = || mine.patch("mine", &params, &range);
+    wait::until_ok("may edit Subscriptions", allowed).await?;
+    for (key, value) in [(APPROVE, OLD), (FIRST_INSTALL, "Automatic"), (PIN, "false")] {
+        match mine.patch("mine", &params, &annotate(json!({key: value}))).await {
+            Err(kube::Error::Api(status)) if status.code == 403 => {
+                ensure!(status.message.contains("needs the right"), "{}", status.message);
+            }
+            other => bail!("{key}: {other:?}"),
+        }
+    }
+    may(scene, "installplans").await?;
+    let approve = annotate(json!({APPROVE: OLD}));
+    let allowed = || mine.patch("mine", &params, &approve);
+    wait::until_ok("may approve", allowed).await.map(drop)
+}
+
+/// Gives the user `editor` these objects.
+async fn may(scene: &Scene, resource: &str) -> Result<()> {
+    let name = format!("edit-{resource}");
+    let role: Role = serde_json::from_value(json!({
+        "metadata": {"name": name, "namespace": scene.namespace},
+        "rules": [{"apiGroups": ["operators.coreos.com"], "resources": [resource],
+            "verbs": ["get", "create", "update", "patch"]}],
+    }))?;
+    scene.create(&role).await?;
+    let binding: RoleBinding = serde_json::from_value(json!({
+        "metadata": {"name": name, "namespace": scene.namespace},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": name},
+        "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "editor"}],
+    }))?;
+    scene.create(&binding).await.map(drop)
+}
+
+/// What the API server says to a Subscription with these annotations; nothing when it takes it.
+async fn refusal(scene: &Scene, annotations: Value) -> Result<String> {
+    let params = PostParams { dry_run: true, ..PostParams::default() };
+    match scene.api().create(&params, &subscription(scene, "tried", annotations)).await {
+        Ok(_) => Ok(String::new()),
+        Err(kube::Error::Api(status)) => Ok(status.message.clone()),
+        Err(error) => Err(error).context("cannot try"),
+    }
+}
+
+fn subscription(scene: &Scene, name: &str, annotations: Value) -> Subscription {
+    let mut subscription = builders::subscription(&scene.namespace, "kettle", "stable", "kitchen");
+    subscription.metadata.name = Some(name.to_owned());
+    subscription.metadata.annotations = serde_json::from_value(annotations).ok();
+    subscription
+}
+
+/// A policy counts some moments after it was written.
+async fn enforced(scene: &Scene) -> Result<()> {
+    let refused = || async {
+        let refusal = refusal(scene, json!({PAUSE: "yes"})).await?;
+        ensure!(!refusal.is_empty(), "the policy is not enforced yet");
+        anyhow::Ok(())
+    };
+    wait::until_ok("is enforced", refused).await
+}
+
+/// The policy and its binding as they are shipped.
+fn shipped() -> Result<[Value; 2]> {
+    let path = deploy::folder().join("policies/subscription-annotations.yaml");
+    let text = std::fs::read_to_string(path).context("there is no policy")?;
+    let documents = yaml_serde::Deserializer::from_str(&text).map(Value::deserialize);
+    let documents: Vec<Value> = documents.collect::<Result<_, _>>()?;
+    documents.try_into().map_err(|all| anyhow!("not a policy and its binding: {all:?}"))
+}
+
+async fn bind(scene: &Scene) -> Result<()> {
+    let [policy, mut binding] = shipped()?;
+    binding["metadata"]["name"] = json!(scene.namespace);
+    binding["spec"]["matchResources"] = json!({"namespaceSelector": {"matchLabels": {
+        "kubernetes.io/metadata.name": scene.namespace,
+    }}});
+    let policy: ValidatingAdmissionPolicy = serde_json::from_value(policy)?;
+    let binding: ValidatingAdmissionPolicyBinding = serde_json::from_value(binding)?;
+    let apply = PatchParams::apply("scenario").force();
+    let policies: Api<ValidatingAdmissionPolicy> = Api::all(scene.client.clone());
+    policies.patch(&policy.name_any(), &apply, &Patch::Apply(&policy)).await?;
+    let bindings: Api<ValidatingAdmissionPolicyBinding> = Api::all(scene.client.clone());
+    bindings.patch(&binding.name_any(), &apply, &Patch::Apply(&binding)).await?;
+    let well = |policy: &ValidatingAdmissionPolicy| {
+        let status = policy.status.as_ref();
+        status.is_some_and(|status| status.observed_generation == policy.metadata.generation)
+    };
+    let policy = wait::until(&policies, &policy.name_any(), "be type-checked", well).await?;
+    let checked = policy.status.and_then(|status| status.type_checking);
+    let warnings = checked.and_then(|checked| checked.expression_warnings).unwrap_or_default();
+    ensure!(warnings.is_empty(), "{warnings:?}");
+    Ok(())
+}
+
+async fn unbind(scene: &Scene) -> Result<()> {
+    let bindings: Api<ValidatingAdmissionPolicyBinding> = Api::all(scene.client.clone());
+    bindings.delete(&scene.namespace, &DeleteParams::default()).await.map(drop)?;
+    let policies: Api<ValidatingAdmissionPolicy> = Api::all(scene.client.clone());
+    let name = "subscription-annotations.olm-rs.dev";
+    policies.delete(name, &DeleteParams::default()).await.map(drop).context("the policy stays")
+}
