@@ -37,15 +37,14 @@ impl AbnormalSubscriptions {
 
     /// Takes in a change.
     pub fn follow(&self, change: &Change<Subscription>) {
-        if let Some(subscription) = &change.old {
-            problems(subscription).for_each(|labels| {
-                // A series that was never set is not an error worth reporting.
-                let _ = self.0.remove_label_values(&labels);
-            });
-        }
-        if let Some(subscription) = &change.new {
-            problems(subscription).for_each(|labels| self.0.with_label_values(&labels).set(1));
-        }
+        let new: Vec<_> = change.new.iter().flat_map(|one| problems(one)).collect();
+        // A scrape would miss one that stays, and an alert begin anew.
+        let gone = change.old.iter().flat_map(|one| problems(one));
+        gone.filter(|labels| !new.contains(labels)).for_each(|labels| {
+            // A series that was never set is not an error worth reporting.
+            let _ = self.0.remove_label_values(&labels);
+        });
+        new.iter().for_each(|labels| self.0.with_label_values(labels).set(1));
     }
 }
 

@@ -62,13 +62,15 @@ impl WaitingUpgrades {
     }
 }
 
-/// Puts one series in the place of another.
+/// Puts one series in the place of another. One that stays is not removed in between, as a scrape would miss it
+/// and an alert begin anew.
 fn replace<const N: usize>(
     gauge: &IntGaugeVec,
     old: Option<([String; N], i64)>,
     new: Option<([String; N], i64)>,
 ) {
-    if let Some((labels, _)) = old {
+    let stays = |labels: &[String; N]| new.as_ref().is_some_and(|(kept, _)| kept == labels);
+    if let Some((labels, _)) = old.filter(|(labels, _)| !stays(labels)) {
         // A series that was never set is not an error worth reporting.
         let _ = gauge.remove_label_values(&labels);
     }

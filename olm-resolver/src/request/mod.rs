@@ -62,6 +62,13 @@ pub struct SubscriptionFacts {
     pub version_range: Option<VersionRange>,
 }
 
+impl SubscriptionFacts {
+    /// Name of the bundle that it is pinned to.
+    pub fn pin(&self) -> Option<&str> {
+        self.starting_csv.as_deref().filter(|_| self.pinned)
+    }
+}
+
 /// What matters of a ClusterServiceVersion that is in the namespace, from which it is made with
 /// `From`.
 #[derive(Clone, Debug, PartialEq)]

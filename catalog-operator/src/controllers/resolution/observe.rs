@@ -24,7 +24,8 @@ pub(super) fn namespace(name: &str, stores: &Stores) -> Namespace {
 }
 
 /// Whoever deletes a Subscription asks for nothing any more, even while a finalizer keeps it; one that is
-/// paused asks for nothing for now, and what it has installed stays as a CSV without a Subscription does.
+/// held by its annotations asks for nothing for now, and what it has installed stays as a CSV without a
+/// Subscription does.
 fn subscriptions(namespace: &str, stores: &Stores) -> Vec<Arc<Subscription>> {
     let mut subscriptions = stores.subscriptions.list_in(namespace);
     subscriptions.retain(|one| one.metadata.deletion_timestamp.is_none() && !is_held(one));

@@ -29,7 +29,7 @@ pub(super) fn blocked(upgrade: &BlockedUpgrade) -> String {
 /// What a Subscription holds back by what it declares about versions.
 pub(super) fn held(upgrade: &HeldUpgrade) -> Held {
     let subscription = &upgrade.subscription;
-    let pin = subscription.starting_csv.as_deref().filter(|_| subscription.pinned);
+    let pin = subscription.pin();
     let pin = pin.map(|csv| format!("annotation {PIN} keeps it at spec.startingCSV {csv}"));
     let range = subscription.version_range.as_ref();
     let range = range.map(|range| format!("annotation {VERSION_RANGE} accepts only \"{range}\""));

@@ -99,10 +99,12 @@ pub(crate) fn selects_versions(subscription: &Subscription) -> bool {
     pinned(subscription).is_some() || annotations.contains_key(VERSION_RANGE)
 }
 
-/// What the Subscription declares, for those who want to know whether that changed.
+/// What the Subscription declares, the CSV that it is pinned to included, for those who want to know whether
+/// that changed.
 pub fn declarations(subscription: &Subscription) -> Vec<(&str, &str)> {
     let ours = subscription.annotations().iter().filter(|(key, _)| key.starts_with(OURS));
-    ours.map(|(key, value)| (key.as_str(), value.as_str())).collect()
+    let ours = ours.map(|(key, value)| (key.as_str(), value.as_str()));
+    ours.chain(pinned(subscription).map(|csv| ("startingCSV", csv))).collect()
 }
 
 /// The status with the conditions about annotations up to date; nothing when they are already.

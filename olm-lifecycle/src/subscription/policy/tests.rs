@@ -143,3 +143,13 @@ fn malformed_annotations_are_reported_until_they_are_mended() {
     assert!(mended.conditions.is_empty());
     assert_eq!(reconcile(&mended, &subscription(json!({}), None), now), None);
 }
+
+/// A plan that waits may be approved by a pin that moves.
+#[test]
+fn what_is_declared_changes_with_the_pinned_csv() {
+    let mut moved = subscription(json!({PIN: "true", "other": "x"}), None);
+    moved.spec.starting_csv = Some("lamp.v1".to_owned());
+    assert_eq!(declarations(&moved), [(PIN, "true"), ("startingCSV", "lamp.v1")]);
+    moved.annotations_mut().insert(PIN.to_owned(), "false".to_owned());
+    assert_eq!(declarations(&moved), [(PIN, "false")]);
+}

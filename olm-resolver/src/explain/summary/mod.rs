@@ -161,7 +161,7 @@ fn nothing_found(subscription: &SubscriptionFacts, missing: &Missing) -> String 
 
 /// A Subscription with what it declares about versions.
 fn accepting(subscription: &SubscriptionFacts) -> String {
-    let pin = subscription.starting_csv.as_deref().filter(|_| subscription.pinned);
+    let pin = subscription.pin();
     let pin = pin.map(|csv| format!("is pinned to {csv}"));
     let range = subscription.version_range.as_ref();
     let range = range.map(|range| format!("has version-range \"{range}\""));

@@ -28,7 +28,7 @@ fn of_subscription(
     }
     // Where no way leads to a pinned version, all others are held back.
     let accepted = Accepted { subscription: subscription.clone(), step: None };
-    let pin = subscription.starting_csv.as_deref().filter(|_| subscription.pinned);
+    let pin = subscription.pin();
     let pinned = pin.and_then(|pin| offers.iter().find(|entry| *entry.name == *pin));
     let base = pinned.map_or(&installed, |entry| entry).version.clone();
     let is_held = |entry: &&Arc<Entry>| entry.version > base && !accepted.contains(entry);

@@ -39,7 +39,7 @@ impl Accepted {
         current: Option<&Entry>,
         offers: &[Arc<Entry>],
     ) -> Result<Self, Missing> {
-        let pin = subscription.starting_csv.as_deref().filter(|_| subscription.pinned);
+        let pin = subscription.pin();
         let step = match (pin, current) {
             (Some(pin), Some(current)) if *current.name != *pin => {
                 let usable = |entry: &Entry| in_range(subscription, entry);
@@ -57,7 +57,7 @@ impl Accepted {
 
     /// Whether it may get the entry.
     pub(super) fn contains(&self, entry: &Entry) -> bool {
-        let pin = self.subscription.starting_csv.as_deref().filter(|_| self.subscription.pinned);
+        let pin = self.subscription.pin();
         let is_step = self.step.as_deref() == Some(&*entry.name);
         in_range(&self.subscription, entry) && pin.is_none_or(|pin| is_step || *entry.name == *pin)
     }

@@ -25,8 +25,12 @@ use crate::e2e::scene::{Scene, conditions};
 use crate::e2e::{Scenario, scenario};
 use crate::wait;
 
-/// The scenarios of this file.
+/// The scenarios of this folder.
 pub(super) fn all() -> Vec<Scenario> {
+    approvals().into_iter().chain(versions::all()).collect()
+}
+
+fn approvals() -> Vec<Scenario> {
     vec![
         scenario(
             "approval::nothing_happens_before",
@@ -67,21 +71,6 @@ pub(super) fn all() -> Vec<Scenario> {
             "approval::admission",
             "the admission policy refuses annotations that cannot be read, and approvals without the right",
             admission::is_checked,
-        ),
-        scenario(
-            "approval::of_a_range",
-            "a Subscription gets versions of its range only, and says what it holds back",
-            versions::of_a_range,
-        ),
-        scenario(
-            "approval::pinned",
-            "a pin takes a Subscription to its version, step by step and without approval",
-            versions::pinned,
-        ),
-        scenario(
-            "approval::pinned_while_another_waits",
-            "a pin replaces a plan for another version that waits for approval",
-            versions::pinned_while_another_waits,
         ),
     ]
 }

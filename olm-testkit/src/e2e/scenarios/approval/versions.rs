@@ -12,13 +12,40 @@ use serde_json::{Value, json};
 use super::{NEW, OLD, kettle, kettles, offer};
 use crate::builders::{self, Bundle};
 use crate::e2e::scene::{Scene, conditions};
+use crate::e2e::{Scenario, scenario};
 use crate::wait;
+
+/// The scenarios of this file.
+pub(super) fn all() -> Vec<Scenario> {
+    vec![
+        scenario(
+            "approval::of_a_range",
+            "a Subscription gets versions of its range only, and says what it holds back",
+            of_a_range,
+        ),
+        scenario(
+            "approval::pinned",
+            "a pin takes a Subscription to its version, step by step and without approval",
+            pinned,
+        ),
+        scenario(
+            "approval::pinned_while_another_waits",
+            "a pin replaces a plan for another version that waits for approval",
+            pinned_while_another_waits,
+        ),
+        scenario(
+            "approval::pinned_to_what_waits",
+            "a plan waits while its Subscription is pinned to what it has, and a pin that moves approves it",
+            pinned_to_what_waits,
+        ),
+    ]
+}
 
 const NEWEST: &str = "kettle.v1.2.0";
 
 /// Only versions of the range are installed, at first and later; what is held back is named, a range that
 /// cannot be read holds everything back, and without one the newest version comes.
-pub(super) async fn of_a_range(scene: Arc<Scene>) -> Result<()> {
+async fn of_a_range(scene: Arc<Scene>) -> Result<()> {
     offer(&scene, &versions(&scene)).await?;
     let mut subscription = builders::subscription(&scene.namespace, "kettle", "stable", "kitchen");
     subscription.annotations_mut().insert(VERSION_RANGE.to_owned(), "<1.1.0".to_owned());
@@ -52,7 +79,7 @@ pub(super) async fn of_a_range(scene: Arc<Scene>) -> Result<()> {
 
 /// A pin takes a Manual Subscription to its version, step by step and without further approval; one to which
 /// no upgrade leads is refused with those to which one does, and changes nothing.
-pub(super) async fn pinned(scene: Arc<Scene>) -> Result<()> {
+async fn pinned(scene: Arc<Scene>) -> Result<()> {
     offer(&scene, &versions(&scene)).await?;
     let mut subscription = builders::subscription(&scene.namespace, "kettle", "stable", "kitchen");
     subscription.spec.install_plan_approval = Some(Approval::Manual);
@@ -93,7 +120,7 @@ pub(super) async fn pinned(scene: Arc<Scene>) -> Result<()> {
 
 /// A pin that comes while a plan for another version waits for approval: a plan for the pinned one takes its
 /// place, and the former one is not executed when it is approved after all.
-pub(super) async fn pinned_while_another_waits(scene: Arc<Scene>) -> Result<()> {
+async fn pinned_while_another_waits(scene: Arc<Scene>) -> Result<()> {
     offer(&scene, &versions(&scene)).await?;
     super::subscribe(&scene, None).await?;
     let waiting = super::waiting_plan(&scene, NEWEST, 1).await?;
@@ -104,6 +131,32 @@ pub(super) async fn pinned_while_another_waits(scene: Arc<Scene>) -> Result<()> 
     super::approve(&scene, &waiting).await?;
     wait::until_gone::<InstallPlan>(&scene.api(), &waiting.name_any()).await?;
     scene.at_rest().await?;
+    scene.installed("kettle", NEW).await.map(drop)
+}
+
+/// A plan that waits while its Subscription is pinned to what it has, and is approved when the pin moves to what
+/// the plan brings.
+async fn pinned_to_what_waits(scene: Arc<Scene>) -> Result<()> {
+    offer(&scene, &versions(&scene)).await?;
+    let mut subscription = builders::subscription(&scene.namespace, "kettle", "stable", "kitchen");
+    subscription.spec.install_plan_approval = Some(Approval::Manual);
+    subscription.spec.starting_csv = Some(OLD.to_owned());
+    subscription.annotations_mut().insert(PIN.to_owned(), "true".to_owned());
+    scene.create(&subscription).await?;
+    scene.succeeded(OLD).await?;
+    annotate(&scene, PIN, json!("false")).await?;
+    let waiting = super::waiting_plan(&scene, NEW, 2).await?.name_any();
+    annotate(&scene, PIN, json!("true")).await?;
+    let is_held = |plan: &InstallPlan| {
+        let message = plan.status.as_ref().and_then(|status| status.message.as_deref());
+        message.is_some_and(|message| {
+            message.ends_with(&format!("pinned to {OLD}, which is installed"))
+        })
+    };
+    wait::until(&scene.api(), &waiting, "be held by the pin", is_held).await?;
+    scene.at_rest().await?;
+    ask_for(&scene, NEW).await?;
+    scene.succeeded(NEW).await?;
     scene.installed("kettle", NEW).await.map(drop)
 }
 
