@@ -101,7 +101,7 @@ pub fn cluster_role_binding(binding: &mut ClusterRoleBinding) {
 /// Labels and conditions.
 pub fn namespace(namespace: &mut Namespace) {
     if let Some(annotations) = &mut namespace.metadata.annotations {
-        annotations.retain(|key, _| key == ALLOWED_TARGETS);
+        annotations.retain(|key, _| ALLOWED_TARGETS.is(key));
     }
     namespace.spec = None;
     namespace.status.take_if(|status| status.conditions.is_none());

@@ -146,7 +146,7 @@ mod tests {
     }
 
     fn live(policy: TenantPolicy, allowed: &str) -> LiveNamespaces {
-        let key = olm_types::annotations::ALLOWED_TARGETS;
+        let key = olm_types::annotations::ALLOWED_TARGETS.name;
         let namespaces = [
             json!({"name": "victim", "labels": {"team": "a"}}),
             json!({"name": "home", "labels": {"team": "a"}, "annotations": {key: allowed}}),

@@ -32,8 +32,8 @@ pub struct UnknownTenantPolicy(String);
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "namespace {namespace} may not target {}: under the strict tenant policy an administrator \
-     allows it with the annotation {ALLOWED_TARGETS} on the Namespace {namespace}, names separated \
-     by commas or * for all", Names(.targets)
+     allows it with the annotation {} on the Namespace {namespace}, names separated \
+     by commas or * for all", Names(.targets), ALLOWED_TARGETS.name
 )]
 pub struct TargetsNotAllowed {
     /// Namespace of the group.
@@ -81,7 +81,7 @@ impl TenantPolicy {
 
 /// What the administrator wrote on the namespace.
 fn allowed(annotations: &BTreeMap<String, String>) -> impl Iterator<Item = &str> {
-    let text = annotations.get(ALLOWED_TARGETS).map(String::as_str).unwrap_or_default();
+    let text = ALLOWED_TARGETS.value(annotations).unwrap_or_default();
     text.split(',').map(str::trim)
 }
 
@@ -131,7 +131,7 @@ mod tests {
     use rstest::rstest;
 
     fn refused(policy: TenantPolicy, allowed: &str, targets: &[&str]) -> Option<Vec<String>> {
-        let annotations = [(ALLOWED_TARGETS.to_owned(), allowed.to_owned())].into();
+        let annotations = [(ALLOWED_TARGETS.name.to_owned(), allowed.to_owned())].into();
         let checked = policy.check_targets("own", &annotations, &targets.iter().copied().collect());
         checked.err().map(|error| error.targets)
     }
@@ -152,6 +152,24 @@ mod tests {
         assert_eq!(refused(TenantPolicy::V0, allowed, targets), None, "v0 allows everything");
     }
 
+    /// An administrator who wrote the new name has decided, whatever the old one still says.
+    #[rstest]
+    #[case::old_name(&[(ALLOWED_TARGETS.old, "other")], true)]
+    #[case::old_name_for_all(&[(ALLOWED_TARGETS.old, "*")], true)]
+    #[case::new_name_of_both(&[(ALLOWED_TARGETS.old, "*"), (ALLOWED_TARGETS.name, "third")], false)]
+    #[case::new_name_without_a_value(&[(ALLOWED_TARGETS.old, "*"), (ALLOWED_TARGETS.name, "")], false)]
+    #[case::neither(&[], false)]
+    fn the_old_name_counts_without_the_new_one(
+        #[case] annotations: &[(&str, &str)],
+        #[case] allowed: bool,
+    ) {
+        let annotations =
+            annotations.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect();
+        let targets = ["other"].into_iter().collect();
+        let checked = TenantPolicy::Strict.check_targets("own", &annotations, &targets);
+        assert_eq!(checked.is_ok(), allowed);
+    }
+
     #[test]
     fn the_message_says_who_can_help() {
         let error = |targets: &[&str]| {
@@ -162,7 +180,7 @@ mod tests {
         assert!(error(&[""]).starts_with("namespace own may not target all namespaces: under "));
         let many = error(&["a", "b", "c", "d", "e", "f", "g"]);
         assert!(many.contains("target a, b, c, d, e and 2 more: "), "{many}");
-        assert!(many.contains("operators.coreos.com/allowed-target-namespaces"), "{many}");
+        assert!(many.contains("olm-rs.dev/allowed-target-namespaces"), "{many}");
     }
 
     #[rstest]

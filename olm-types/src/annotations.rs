@@ -2,6 +2,8 @@
 //!
 //! Keys are wire contract. The one key with a computed part is built by [`installed_alongside`].
 
+use std::collections::BTreeMap;
+
 use crate::hash;
 
 /// On CSVs and, through them, on pod templates: name of the OperatorGroup.
@@ -36,8 +38,11 @@ pub const EXCLUDE_GLOBAL_NAMESPACE: &str =
     "olm.operatorframework.io/exclude-global-namespace-resolution";
 /// On Namespaces, under the strict tenant policy of ours: which namespaces their OperatorGroups may
 /// target, separated by commas; `*` for all.
-pub const ALLOWED_TARGETS: &str = "operators.coreos.com/allowed-target-namespaces";
-/// Start of the keys of ours on Subscriptions and InstallPlans.
+pub const ALLOWED_TARGETS: Renamed = Renamed {
+    name: "olm-rs.dev/allowed-target-namespaces",
+    old: "operators.coreos.com/allowed-target-namespaces",
+};
+/// Start of all keys of ours.
 pub const OURS: &str = "olm-rs.dev/";
 /// On Subscriptions: names of CSVs, separated by commas; an InstallPlan that brings only these is
 /// approved.
@@ -53,7 +58,8 @@ pub const PIN: &str = "olm-rs.dev/pin";
 /// On Subscriptions: a range of versions, the only ones that may be installed.
 pub const VERSION_RANGE: &str = "olm-rs.dev/version-range";
 /// On CSVs, under the strict tenant policy of ours: shows that a CSV came from a global catalog.
-pub const ATTESTATION: &str = "operators.coreos.com/attestation";
+pub const ATTESTATION: Renamed =
+    Renamed { name: "olm-rs.dev/attestation", old: "operators.coreos.com/attestation" };
 /// On OperatorGroups: how long a bundle unpack job may run (Go duration).
 pub const BUNDLE_UNPACK_TIMEOUT: &str = "operatorframework.io/bundle-unpack-timeout";
 /// On OperatorGroups: pause before a failed bundle unpack job is retried (Go duration).
@@ -87,6 +93,28 @@ pub const SERVICE_ACCOUNT_UID: &str = "kubernetes.io/service-account.uid";
 /// Written by kubectl; never copied.
 pub const LAST_APPLIED_CONFIGURATION: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
+/// A key of ours that had another name before, which is still read. It is written by its new name only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Renamed {
+    /// What it is called.
+    pub name: &'static str,
+    /// What it was called.
+    pub old: &'static str,
+}
+
+impl Renamed {
+    /// Its value among `annotations`. Where both names are, the new one counts, even without a value.
+    pub fn value(self, annotations: &BTreeMap<String, String>) -> Option<&str> {
+        let value = annotations.get(self.name).or_else(|| annotations.get(self.old));
+        value.map(String::as_str)
+    }
+
+    /// Whether `key` is one of its names.
+    pub fn is(self, key: &str) -> bool {
+        key == self.name || key == self.old
+    }
+}
+
 /// Key on a CRD that records the CSV `namespace/name` as installed together with it.
 pub fn installed_alongside(namespace: &str, csv: &str) -> String {
     format!("{INSTALLED_ALONGSIDE_PREFIX}{}", hash::alongside_key(namespace, csv))
@@ -95,6 +123,28 @@ pub fn installed_alongside(namespace: &str, csv: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_new_name_counts_where_both_are() {
+        let value = |annotations: &[(&str, &str)]| {
+            let all = annotations.iter().map(|(key, value)| ((*key).into(), (*value).into()));
+            ATTESTATION.value(&all.collect()).map(str::to_owned)
+        };
+        let (name, old) = (ATTESTATION.name, ATTESTATION.old);
+        assert_eq!(value(&[(name, "new")]).as_deref(), Some("new"));
+        assert_eq!(value(&[(old, "old")]).as_deref(), Some("old"));
+        assert_eq!(value(&[(old, "old"), (name, "")]).as_deref(), Some(""));
+        assert_eq!(value(&[("olm-rs.dev/other", "x")]), None);
+    }
+
+    /// One prefix for what we add to the annotations of v0.
+    #[test]
+    fn keys_of_ours_have_one_prefix() {
+        for key in [ALLOWED_TARGETS, ATTESTATION] {
+            assert!(key.name.starts_with(OURS), "{}", key.name);
+            assert!(key.is(key.name) && key.is(key.old) && !key.is(OURS), "{}", key.name);
+        }
+    }
 
     #[test]
     fn alongside_key_of_the_specification() {

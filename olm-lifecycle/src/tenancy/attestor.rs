@@ -70,7 +70,7 @@ impl Attestor {
     pub fn attests_csv(&self, csv: &ClusterServiceVersion) -> bool {
         let namespace = csv.metadata.namespace.as_deref().unwrap_or_default();
         let annotations = csv.metadata.annotations.as_ref();
-        let shown = annotations.and_then(|all| all.get(ATTESTATION)).map(String::as_str);
+        let shown = annotations.and_then(|all| ATTESTATION.value(all));
         self.is_good(shown, &csv_payload(namespace, csv))
     }
 
@@ -172,14 +172,19 @@ mod tests {
     fn a_csv_is_ours_while_it_reaches_no_further() {
         let attestor = Attestor::new(b"key");
         let mark = attestor.csv_mark("ns", &csv(json!({"name": "a.v1"}), "as.g.io")).unwrap();
-        let shown = |name: &str, namespace: &str, owned: &str| {
-            let annotations = json!({ATTESTATION: mark});
+        let shown_by = |key: &str, name: &str, namespace: &str, owned: &str| {
+            let annotations = json!({key: mark});
             let metadata =
                 json!({"name": name, "namespace": namespace, "annotations": annotations});
             attestor.attests_csv(&csv(metadata, owned))
         };
+        let shown = |name: &str, namespace: &str, owned: &str| {
+            shown_by(ATTESTATION.name, name, namespace, owned)
+        };
         assert!(shown("a.v1", "ns", "as.g.io"));
+        assert!(shown_by(ATTESTATION.old, "a.v1", "ns", "as.g.io"), "installed by an older version");
         assert!(!shown("a.v1", "ns", "bs.g.io"), "it owns something else");
+        assert!(!shown_by(ATTESTATION.old, "a.v1", "ns", "bs.g.io"), "likewise");
         assert!(!shown("a.v1", "other", "as.g.io"), "in another namespace");
         assert!(!shown("b.v1", "ns", "as.g.io"), "under another name");
         assert!(!attestor.attests_csv(&csv(json!({"name": "a.v1"}), "as.g.io")), "without a mark");

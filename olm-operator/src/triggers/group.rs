@@ -60,7 +60,7 @@ impl Triggers {
     fn wake_inhabitants(&self, change: &Change<Namespace>, name: &str) {
         let allowed = |namespace: &Option<std::sync::Arc<Namespace>>| {
             let annotations = namespace.as_ref()?.metadata.annotations.as_ref()?;
-            annotations.get(ALLOWED_TARGETS).cloned()
+            ALLOWED_TARGETS.value(annotations).map(str::to_owned)
         };
         if allowed(&change.old) != allowed(&change.new) {
             for group in self.stores.groups.list_in(name) {

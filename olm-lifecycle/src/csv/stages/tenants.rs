@@ -13,7 +13,7 @@ use crate::csv::pass::Pass;
 use crate::tenancy::Reach;
 
 /// What is added about a CSV that has a mark all the same.
-const VOID: &str = ". Its annotation operators.coreos.com/attestation does not hold here: the CSV was changed \
+const VOID: &str = ". Its annotation olm-rs.dev/attestation does not hold here: the CSV was changed \
     after it was installed, or the operators run with different --namespace and have different keys";
 
 /// Stops a CSV that would have webhooks or API services installed with OLM's own rights, unless it
@@ -34,7 +34,8 @@ impl Stage for Tenants {
             return Verdict::Continue;
         }
         let mut message = refusal(&installed, observed.namespace());
-        if observed.annotation(ATTESTATION).is_some() {
+        let annotations = observed.csv.metadata.annotations.as_ref();
+        if annotations.is_some_and(|all| ATTESTATION.value(all).is_some()) {
             message.push_str(VOID);
         }
         let reason = reasons::NOT_ALLOWED_BY_TENANT_POLICY;

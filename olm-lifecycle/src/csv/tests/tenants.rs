@@ -69,7 +69,7 @@ fn what_is_trusted_goes_on() {
     let csv: ClusterServiceVersion = serde_json::from_value(mk_hooked("Pending")).unwrap();
     let mark = strict().attestor.csv_mark(NS, &csv).unwrap();
     world.edit("ClusterServiceVersion", "csv", |csv| {
-        csv["metadata"]["annotations"][ATTESTATION] = json!(mark);
+        csv["metadata"]["annotations"][ATTESTATION.name] = json!(mark);
     });
     assert!(!is_stopped(&judge(&world, &strict())), "from a global catalog");
     world.edit("ClusterServiceVersion", "csv", |csv| {
@@ -89,7 +89,7 @@ fn a_mark_of_another_key_is_reported() {
     let csv: ClusterServiceVersion = serde_json::from_value(mk_hooked("Pending")).unwrap();
     let mark = Attestor::new(b"another key").csv_mark(NS, &csv).unwrap();
     world.edit("ClusterServiceVersion", "csv", |csv| {
-        csv["metadata"]["annotations"][ATTESTATION] = json!(mark);
+        csv["metadata"]["annotations"][ATTESTATION.name] = json!(mark);
     });
     let message = judge(&world, &strict()).status.phase.unwrap().message;
     assert!(message.contains("different --namespace"), "{message}");

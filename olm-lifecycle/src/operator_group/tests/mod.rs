@@ -286,7 +286,7 @@ fn under_the_strict_policy_targets_are_allowed_by_an_administrator(
     let before = json!({"namespaces": ["z"], "lastUpdated": null});
     let mut observed = mk_observed(mk_group(spec, Some(before), ""));
     let home = json!({"metadata": {"name": "op", "annotations": {
-        "operators.coreos.com/allowed-target-namespaces": allowed,
+        "olm-rs.dev/allowed-target-namespaces": allowed,
     }}});
     let mut namespaces = mk_namespaces();
     namespaces.push(Arc::new(serde_json::from_value(home).unwrap()));

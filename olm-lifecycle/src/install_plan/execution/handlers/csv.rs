@@ -38,7 +38,7 @@ impl StepHandler for ClusterServiceVersions {
         let draft = Draft::new(step, &resource_of::<ClusterServiceVersion>(), WORDS, csv)?;
         let draft = draft.place(Some(&scope.namespace))?;
         Ok(match mark {
-            Some(mark) => draft.annotate(ATTESTATION, &mark)?.finish(),
+            Some(mark) => draft.annotate(ATTESTATION.name, &mark)?.finish(),
             None => draft.finish(),
         })
     }

@@ -68,7 +68,7 @@ pub async fn global_catalog(ground: Ground) -> Result<()> {
     OLM_NAMESPACE.clone_into(&mut subscription.spec.source_namespace);
     ground.create(&subscription).await?;
     let succeeded = ground.scene.succeeded(&name).await?;
-    let marked = succeeded.annotations().contains_key("operators.coreos.com/attestation");
+    let marked = succeeded.annotations().contains_key("olm-rs.dev/attestation");
     ensure!(marked == ground.is_strict(), "marks are for the strict policy");
     let account = ground.account("offer");
     ground.theft(&account, "kube-system").expect(&ground.scene.client, true).await?;

@@ -110,7 +110,7 @@ impl Ground {
     /// An administrator allows the namespace these targets.
     pub async fn allow_targets(&self, namespace: &str, targets: &str) -> Result<()> {
         let namespaces: Api<Namespace> = Api::all(self.scene.client.clone());
-        let annotation = json!({"operators.coreos.com/allowed-target-namespaces": targets});
+        let annotation = json!({"olm-rs.dev/allowed-target-namespaces": targets});
         let patch = Patch::Merge(json!({"metadata": {"annotations": annotation}}));
         let patched = namespaces.patch(namespace, &PatchParams::default(), &patch).await;
         patched.map(drop).context("cannot annotate a namespace")
