@@ -49,11 +49,10 @@ pub(super) fn preview(
         ..Preview::default()
     };
     hops(asked, world, universe, &subscription, to, &mut preview);
-    group(asked, world, &mut preview);
     if action == "install" {
         preview.manifests = manifests(world, &preview);
     }
-    finish::finish(world, &csvs_before, &mut preview);
+    finish::finish(asked, world, &csvs_before, &mut preview);
     Ok(preview)
 }
 
@@ -71,10 +70,14 @@ fn hops(
         let turn = hop::turn(asked, world, universe, preview);
         preview.refused = reasons(&turn);
         preview.blocked = turn.blocked.clone();
-        let Some(hop) = turn.hop else { break };
-        let waits = hop.approval == Approval::Manual.as_str();
+        let Some(done) = turn.done else { break };
+        let waits = done.hop.approval == Approval::Manual.as_str();
+        preview.hops.push(done.hop.clone());
+        group(asked, world, preview);
+        if preview.problems.is_empty() {
+            finish::follow_up(asked, world, &done, preview);
+        }
         let failed = !preview.problems.is_empty();
-        preview.hops.push(hop);
         let arrived = to.is_some_and(|to| is_at(world, &asked.namespace, name, to));
         if failed || !world.needs.is_empty() || arrived || (waits && to.is_none()) {
             break;

@@ -10,7 +10,7 @@ use olm_lifecycle::install_plan::steps::{self, BundleInput};
 use olm_lifecycle::subscription::resolution::{self, Choice, Namespace, Selection, select};
 use olm_lifecycle::unpack::{Unpacked, UnpackedBundle};
 use olm_resolver::{
-    Chosen, InstalledCsv, Policy, Refusal, ResolutionRequest, Resolver, SubscriptionFacts,
+    Chosen, InstalledCsv, Refusal, ResolutionRequest, Resolver, SubscriptionFacts,
 };
 use olm_types::api::{
     Approval, ClusterServiceVersion, InstallPlan, OperatorGroup, StepStatus, Subscription,
@@ -21,7 +21,6 @@ use olm_types::properties::annotation;
 use serde_json::json;
 
 use super::Asked;
-use super::finish;
 use super::forward::own_csvs;
 use super::known::{Content, Key, Need, bundle_key};
 use super::result::{Bundle, CrdVerdict, Hop, Preview};
@@ -31,12 +30,27 @@ use crate::observed::name;
 /// What one turn comes to.
 #[derive(Debug, Default)]
 pub(super) struct Turn {
-    /// The InstallPlan; none when there is nothing to install.
-    pub(super) hop: Option<Hop>,
+    /// The InstallPlan, executed; none when there is nothing to install.
+    pub(super) done: Option<Done>,
     /// Who gets nothing, and why.
     pub(super) refusals: Vec<Refusal>,
     /// What is held back, and why.
     pub(super) blocked: BTreeMap<String, String>,
+}
+
+/// An InstallPlan, and what it is about.
+#[derive(Debug)]
+pub(super) struct Done {
+    /// The plan.
+    pub(super) hop: Hop,
+    /// The namespace before it.
+    pub(super) namespace: Namespace,
+    /// What it is for.
+    pub(super) selection: Selection,
+    /// The bundles that it brings.
+    pub(super) selected: Vec<Choice>,
+    /// CSVs of which only properties are known.
+    pub(super) unknown: BTreeSet<String>,
 }
 
 /// The manifests of the bundles of a selection, as far as they are known.
@@ -44,7 +58,8 @@ pub(super) struct Turn {
 struct Read {
     inline: Vec<BundleInput>,
     unpacked: Vec<Unpacked>,
-    unknown: Vec<Arc<Entry>>,
+    /// What is not known, and why.
+    unknown: Vec<(Arc<Entry>, String)>,
 }
 
 /// Takes one turn.
@@ -66,23 +81,23 @@ pub(super) fn turn(
         fail_forward: namespace.groups.iter().any(|group| fails_forward(group)),
         ..ResolutionRequest::new(&asked.namespace, universe)
     };
-    let outcome = Resolver::default().outcome(&request, Policy::default());
+    let outcome = Resolver::default().outcome(&request, asked.settings.resolution);
     let blocked = outcome.blocked.iter();
     let blocked =
         blocked.map(|one| (one.subscription.clone(), one.explanation.summary())).collect();
     let refusals = outcome.refusals;
-    let hop = installed(asked, world, &namespace, &outcome.resolution.chosen, preview);
-    Turn { hop, refusals, blocked }
+    let done = installed(asked, world, namespace, &outcome.resolution.chosen, preview);
+    Turn { done, refusals, blocked }
 }
 
 /// The plan for what was chosen, executed. None when no Subscription would follow it.
 fn installed(
     asked: &Asked,
     world: &mut World<'_>,
-    namespace: &Namespace,
+    namespace: Namespace,
     chosen: &[Chosen],
     preview: &mut Preview,
-) -> Option<Hop> {
+) -> Option<Done> {
     let choices: Vec<Choice> = chosen
         .iter()
         .map(|one| Choice {
@@ -90,13 +105,13 @@ fn installed(
             replaces: one.replaces.as_deref().map(str::to_owned),
         })
         .collect();
-    let selection = select(namespace, &choices);
+    let selection = select(&namespace, &choices);
     if selection.updates.is_empty() {
         return None;
     }
     let mut problems = Vec::new();
     let read = read(world, &selection, &mut problems);
-    let planned = resolution::plan(namespace, &selection, &read.inline, &read.unpacked);
+    let planned = resolution::plan(&namespace, &selection, &read.inline, &read.unpacked);
     let request = match planned {
         Ok(request) => request,
         Err(error) => {
@@ -111,22 +126,22 @@ fn installed(
         .chain(selection.images.iter().map(|(choice, _)| choice))
         .cloned()
         .collect();
-    let hop = hop(namespace, &selection, &selected, chosen, request.as_ref());
+    let hop = hop(&namespace, &selection, &selected, chosen, request.as_ref());
     if let Some(request) = &request {
         execute(asked, world, request, &read, preview);
     }
-    for entry in &read.unknown {
+    for (entry, why) in &read.unknown {
         stand_in(world, &asked.namespace, entry);
         let what = match &entry.content {
-            BundleContent::Image(image) => format!("bundle image {image} ({})", entry.name),
-            BundleContent::Inline => format!("manifests of bundle {}", entry.name),
+            BundleContent::Image(image) => format!("bundle image {image} ({}): {why}", entry.name),
+            BundleContent::Inline => format!("manifests of bundle {}: {why}", entry.name),
         };
         if !preview.unknown.contains(&what) {
             preview.unknown.push(what);
         }
     }
-    finish::follow_up(world, namespace, &selection, &selected);
-    Some(hop)
+    let unknown = read.unknown.iter().map(|(entry, _)| entry.name.to_string()).collect();
+    Some(Done { hop, namespace, selection, selected, unknown })
 }
 
 fn namespace(asked: &Asked, world: &World<'_>, csvs: &[ClusterServiceVersion]) -> Namespace {
@@ -177,17 +192,17 @@ fn read(world: &mut World<'_>, selection: &Selection, problems: &mut Vec<String>
 fn content(
     world: &mut World<'_>,
     entry: &Arc<Entry>,
-    unknown: &mut Vec<Arc<Entry>>,
+    unknown: &mut Vec<(Arc<Entry>, String)>,
 ) -> Option<Arc<UnpackedBundle>> {
     match world.bundle(&bundle_key(entry)) {
         Some(Content::Read(bundle)) => Some(bundle),
-        Some(Content::Unknown(_)) => {
-            unknown.push(Arc::clone(entry));
+        Some(Content::Unknown(why)) => {
+            unknown.push((Arc::clone(entry), why));
             None
         }
         None => {
             world.needs.push(Need::Bundle(Arc::clone(entry)));
-            unknown.push(Arc::clone(entry));
+            unknown.push((Arc::clone(entry), String::new()));
             None
         }
     }
@@ -286,7 +301,8 @@ fn scope(asked: &Asked, world: &World<'_>, plan: &InstallPlan) -> Scope {
     let mut scope = Scope::default();
     scope.namespace.clone_from(&asked.namespace);
     name(&plan.metadata).clone_into(&mut scope.plan);
-    scope.operator_namespace.clone_from(&asked.global_namespace);
+    scope.operator_namespace.clone_from(&asked.settings.namespace);
+    scope.keeps_stored_versions = asked.settings.keeps_stored_versions;
     scope.csvs = csvs.iter().map(place).collect();
     scope.crd_owners = crd::owners(&csvs);
     scope.wanted = plan.spec.cluster_service_version_names.iter().cloned().collect();

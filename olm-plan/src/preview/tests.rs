@@ -95,7 +95,7 @@ fn known(objects: &[Value]) -> Known {
 }
 
 fn asked(wanted: Wanted) -> Asked {
-    Asked { namespace: HOME.to_owned(), global_namespace: "olm".to_owned(), wanted }
+    Asked { namespace: HOME.to_owned(), settings: Settings::default(), wanted }
 }
 
 fn install(package: &str) -> Install {
@@ -228,7 +228,7 @@ fn what_is_not_known_is_asked_for_and_what_cannot_be_read_is_unknown() {
     known.bundles.insert(bundle_key(bundle), Content::Unknown("away".to_owned()));
     let answer = preview(&asked(upgrade(None)), &known, &universe(&image)).unwrap();
     let Answer::Preview(preview) = answer else { panic!("{answer:?}") };
-    assert_eq!(preview.unknown, ["bundle image quay.io/kettle:2 (kettle.v2)"]);
+    assert_eq!(preview.unknown, ["bundle image quay.io/kettle:2 (kettle.v2): away"]);
 }
 
 #[test]

@@ -13,6 +13,7 @@ mod address;
 mod backoff;
 mod calls;
 mod counted;
+mod dial;
 mod link;
 mod load;
 mod monitor;
@@ -27,6 +28,7 @@ use crate::snapshot::SnapshotLimits;
 
 pub use address::{Address, AddressError, Resolve, SystemResolver};
 pub use calls::RegistryClient;
+pub use dial::{Dial, Stream};
 pub use proxy::Proxy;
 pub use whole::Whole;
 
@@ -64,6 +66,8 @@ pub struct ClientOptions {
     pub resolver: Arc<dyn Resolve>,
     /// The proxy through which addresses are reached; by default that of the environment.
     pub proxy: Option<Proxy>,
+    /// Another way to the server than TCP; address and proxy do not matter then.
+    pub dialer: Option<Arc<dyn Dial>>,
 }
 
 impl Default for ClientOptions {
@@ -84,6 +88,7 @@ impl Default for ClientOptions {
             snapshot: SnapshotLimits::default(),
             resolver: Arc::new(SystemResolver),
             proxy: Proxy::from_environment(|name| std::env::var(name).ok()),
+            dialer: None,
         }
     }
 }

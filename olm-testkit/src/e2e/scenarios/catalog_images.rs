@@ -118,8 +118,12 @@ pub(super) async fn push(scene: &Scene, versions: &[&str]) -> Result<String> {
             None => bundle,
         })
     });
-    let packages = [Package::new("kettle").channel("stable", bundles.collect())];
-    let image = image_of(&scene.content(&packages)?)?;
+    push_packages(scene, &[Package::new("kettle").channel("stable", bundles.collect())]).await
+}
+
+/// Pushes a catalog with these packages, under the name that the first push gave.
+pub(super) async fn push_packages(scene: &Scene, packages: &[Package]) -> Result<String> {
+    let image = image_of(&scene.content(packages)?)?;
     let registry = scene.facts().registry.as_deref().context("no registry takes images")?;
     let repository = format!("catalogs/{}", scene.namespace);
     oci::push(&image, registry, &repository, "latest").await?;

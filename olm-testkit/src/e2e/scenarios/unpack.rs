@@ -149,7 +149,7 @@ impl Changed {
 }
 
 /// The image of an operator that runs.
-async fn push(scene: &Scene, name: &str) -> Result<Pushed> {
+pub(super) async fn push(scene: &Scene, name: &str) -> Result<Pushed> {
     let registry = scene.facts().registry.as_deref().context("no registry")?;
     let image =
         bundle(name).files(name).into_iter().fold(Image::builder(), |image, (path, text)| {

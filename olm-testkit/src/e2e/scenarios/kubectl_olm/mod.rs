@@ -1,6 +1,7 @@
 //! `kubectl olm` as its users run it: the real program against the cluster, without a terminal.
 
 mod doctor;
+mod images;
 mod install;
 mod plan;
 mod program;
@@ -56,6 +57,19 @@ pub(super) fn all() -> Vec<Scenario> {
             install::to_the_end,
         )
         .needs(&[Need::Kubectl]),
+        scenario(
+            "kubectl_olm::pods_and_images",
+            "kubectl olm asks a catalog in its Pod through a port-forward, pulls bundle images, keeps both by \
+             digest, and says what is missing without that right",
+            images::of_pods_and_images,
+        )
+        .needs(&[Need::Containers, Need::Workload, Need::Registry, Need::Kubectl]),
+        scenario(
+            "kubectl_olm::run_bundle",
+            "kubectl olm runs an operator from the folder of a bundle, and cleans up after it",
+            images::of_an_author,
+        )
+        .needs(&[Need::Containers, Need::Workload, Need::OlmPods, Need::Kubectl]),
     ]
 }
 
@@ -145,7 +159,7 @@ async fn hostile_text(scene: Arc<Scene>) -> Result<()> {
 async fn waiting(scene: &Scene) -> Result<()> {
     scene.operator_group().await?;
     subscribe(scene).await?;
-    waiting_plan(scene).await.map(drop)
+    waiting_plan(scene, "kettle").await.map(drop)
 }
 
 /// Two versions, and a Manual Subscription that starts with the first.
@@ -161,12 +175,12 @@ async fn subscribe(scene: &Scene) -> Result<()> {
 }
 
 /// Waits until the plan of the Subscription waits for approval.
-async fn waiting_plan(scene: &Scene) -> Result<InstallPlan> {
+async fn waiting_plan(scene: &Scene, name: &str) -> Result<InstallPlan> {
     let points = |subscription: &Subscription| {
         subscription.status.as_ref().is_some_and(|status| status.install_plan_ref.is_some())
     };
     let api = scene.api();
-    let subscription = wait::until(&api, "kettle", "point at a plan", points).await?;
+    let subscription = wait::until(&api, name, "point at a plan", points).await?;
     let plan = scene.plan_of(&subscription).await?.metadata.name.unwrap_or_default();
     wait::until(&scene.api(), &plan, "wait for approval", |plan: &InstallPlan| {
         let phase = plan.status.as_ref().map(|status| status.phase);

@@ -1,10 +1,16 @@
 //! A cluster in memory that an InstallPlan is executed on: it answers what the execution asks, keeps what it
 //! writes, and remembers what was there before.
 
-use std::collections::BTreeMap;
+mod merge;
+mod server;
 
-use olm_effect::{Action, Effect, Outcome, Refusal, Resource};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use kube_core::Resource as KubeResource;
+use olm_effect::{Refusal, Resource, Target};
 use olm_lifecycle::install_plan::execution::{Reply, Request, Served};
+use olm_lifecycle::writes::resource_of;
 use olm_types::gvk::Gvk;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -25,14 +31,15 @@ pub struct World<'a> {
     pub needs: Vec<Need>,
     /// Kinds that could not be asked for.
     pub unlisted: Vec<String>,
-    count: usize,
+    /// How often something was written.
+    pub writes: usize,
 }
 
 impl<'a> World<'a> {
     /// A cluster in which nothing was written yet.
     pub fn new(known: &'a Known) -> Self {
         let (written, before) = (BTreeMap::new(), BTreeMap::new());
-        Self { known, written, before, needs: Vec::new(), unlisted: Vec::new(), count: 0 }
+        Self { known, written, before, needs: Vec::new(), unlisted: Vec::new(), writes: 0 }
     }
 
     /// An object as it is now, as far as it is known.
@@ -77,27 +84,63 @@ impl<'a> World<'a> {
         })
     }
 
+    /// An object as it was before anything was written, as far as it is known.
+    pub fn before(&self, key: &Key) -> Option<&Value> {
+        match self.before.get(key) {
+            Some(before) => before.as_ref(),
+            None => self.known.objects.get(key),
+        }
+    }
+
+    /// What is known about the cluster beside its objects.
+    pub fn known(&self) -> &'a Known {
+        self.known
+    }
+
+    /// All objects of a kind as they are now, typed, in the order of their keys; what has another form is
+    /// left out.
+    pub fn all<K>(&self, namespace: Option<&str>) -> Vec<Arc<K>>
+    where
+        K: KubeResource<DynamicType = ()> + DeserializeOwned,
+    {
+        self.typed(&K::kind(&()), namespace).into_iter().map(Arc::new).collect()
+    }
+
+    /// One object as it is now, typed; what is not known is asked for.
+    pub fn named<K>(&mut self, namespace: Option<&str>, name: &str) -> Option<Arc<K>>
+    where
+        K: KubeResource<DynamicType = ()> + DeserializeOwned,
+    {
+        let resource = resource_of::<K>();
+        let target = match namespace {
+            Some(namespace) => Target::namespaced(resource, namespace, name),
+            None => Target::cluster(resource, name),
+        };
+        self.live(&target).and_then(|object| serde_json::from_value(object).ok()).map(Arc::new)
+    }
+
+    /// One object as it is now; what is not known is asked for.
+    pub fn live(&mut self, target: &Target) -> Option<Value> {
+        self.read(&Key::of_target(target), || Need::Object(target.clone()))
+    }
+
+    /// Takes an object for what it was before, too: it is no change.
+    pub fn assume(&mut self, object: Value) {
+        if let Some(key) = Key::of(&object) {
+            self.before.insert(key.clone(), Some(object.clone()));
+            self.written.insert(key, Some(object));
+        }
+    }
+
     /// Writes an object, or deletes it.
     pub fn put(&mut self, key: Key, object: Option<Value>) {
+        self.writes += 1;
         let before = self.get(&key).cloned();
         self.before.entry(key.clone()).or_insert(before);
         self.written.insert(key, object);
     }
 
-    /// Writes an object that a manifest describes, with what an API server adds.
-    pub fn create(&mut self, mut object: Value) -> Value {
-        self.count += 1;
-        if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
-            metadata.insert("uid".to_owned(), json!(format!("preview-{}", self.count)));
-            metadata.insert("resourceVersion".to_owned(), json!(self.count.to_string()));
-        }
-        if let Some(key) = Key::of(&object) {
-            self.put(key, Some(object.clone()));
-        }
-        object
-    }
-
-    /// Deletes an object, and all that only it owns.
+    /// Deletes an object, and all that only it owns, whatever its finalizers are.
     pub fn delete(&mut self, key: &Key) {
         let Some(object) = self.get(key) else { return };
         let uid = object.pointer("/metadata/uid").and_then(Value::as_str).map(str::to_owned);
@@ -146,7 +189,7 @@ impl<'a> World<'a> {
     }
 
     /// How a kind is served: as the CRDs say that are there now, or as it was read.
-    fn kind(&mut self, kind: &Gvk) -> Served {
+    pub fn kind(&mut self, kind: &Gvk) -> Served {
         let crds = self.objects().filter(|(key, _)| key.group == CRDS);
         let defined = crds.filter_map(|(_, crd)| served_by(crd, kind)).next();
         match defined.or_else(|| self.known.kind(kind)) {
@@ -177,98 +220,12 @@ impl<'a> World<'a> {
         let found = found.filter(|(key, _)| key.group == place.0 && key.kind == place.1);
         Reply::Page(found.map(|(_, object)| object.clone()).collect(), None)
     }
-
-    fn act(&mut self, effect: Effect) -> Outcome {
-        let key = Key::of_target(&effect.target);
-        let live = self.read(&key, || Need::Object(effect.target.clone()));
-        match (effect.action, live) {
-            (Action::Create(_), Some(_)) => Outcome::AlreadyExists,
-            (Action::Create(mut object), None) => {
-                place(&mut object, &key);
-                Outcome::Created(self.create(object))
-            }
-            (Action::Delete { .. }, _) => {
-                self.delete(&key);
-                Outcome::Deleted
-            }
-            (Action::Event(_), _) => Outcome::Unchanged,
-            (_, None) => Outcome::NotFound,
-            (Action::Replace { mut object, .. }, Some(live)) => {
-                place(&mut object, &key);
-                keep(&mut object, &live);
-                self.change(key, &live, object)
-            }
-            (
-                Action::MergePatch { patch, .. } | Action::StrategicPatch { patch, .. },
-                Some(live),
-            ) => {
-                let mut object = live.clone();
-                merge(&mut object, &patch);
-                self.change(key, &live, object)
-            }
-            (Action::Apply { object: patch, .. }, Some(live)) => {
-                let mut object = live.clone();
-                merge(&mut object, &patch);
-                self.change(key, &live, object)
-            }
-            (Action::Status { object, .. }, Some(live)) => self.change(key, &live, object),
-        }
-    }
-
-    fn change(&mut self, key: Key, live: &Value, object: Value) -> Outcome {
-        if *live == object {
-            return Outcome::Unchanged;
-        }
-        self.put(key, Some(object.clone()));
-        Outcome::Changed(object)
-    }
 }
 
 /// The owner references of an object.
 pub fn owners(object: &Value) -> &[Value] {
     let owners = object.pointer("/metadata/ownerReferences").and_then(Value::as_array);
     owners.map(Vec::as_slice).unwrap_or_default()
-}
-
-/// Says in a manifest where its object is.
-fn place(object: &mut Value, key: &Key) {
-    if !object["metadata"].is_object() {
-        object["metadata"] = json!({});
-    }
-    if !key.namespace.is_empty() {
-        object["metadata"]["namespace"] = json!(key.namespace);
-    }
-    object["metadata"]["name"] = json!(key.name);
-}
-
-/// What a replacement does not change: identity, and the status of a kind that has one.
-fn keep(object: &mut Value, live: &Value) {
-    for field in ["uid", "resourceVersion", "creationTimestamp", "generation", "managedFields"] {
-        if let Some(value) = live.pointer("/metadata").and_then(|metadata| metadata.get(field)) {
-            object["metadata"][field] = value.clone();
-        }
-    }
-    if let Some(status) = live.get("status") {
-        object["status"] = status.clone();
-    }
-}
-
-/// A JSON merge patch (RFC 7386).
-fn merge(object: &mut Value, patch: &Value) {
-    let Value::Object(fields) = patch else {
-        *object = patch.clone();
-        return;
-    };
-    if !object.is_object() {
-        *object = json!({});
-    }
-    let Some(object) = object.as_object_mut() else { return };
-    for (name, value) in fields {
-        match value {
-            Value::Null => drop(object.remove(name)),
-            value => merge(object.entry(name.clone()).or_insert(Value::Null), value),
-        }
-    }
 }
 
 /// How a CRD serves a kind, if it defines it.

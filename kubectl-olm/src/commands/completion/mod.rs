@@ -2,6 +2,8 @@
 //! speaks with its plugins: a line for each candidate with a description, and a last line with what the
 //! shell shall not do.
 
+mod place;
+
 use anyhow::Result;
 use clap::{Command, CommandFactory};
 
@@ -52,14 +54,28 @@ const KUBECTL: &str = r#"#!/bin/sh
 exec kubectl-olm __complete -- "$@"
 "#;
 
-/// Prints a script.
-pub fn script(output: Output, shell: Shell) -> Result<Outcome> {
-    output.print(match shell {
+/// Prints a script, or puts it where its reader looks for it.
+pub fn script(output: Output, shell: Shell, install: bool) -> Result<Outcome> {
+    let script = match shell {
         Shell::Bash => BASH,
         Shell::Zsh => ZSH,
         Shell::Fish => FISH,
         Shell::Kubectl => KUBECTL,
-    })?;
+    };
+    if !install {
+        output.print(script)?;
+        return Ok(Outcome::Fine);
+    }
+    let file = place::put(shell, script)?;
+    output.print(&format!("{}\n", file.display()))?;
+    if shell == Shell::Zsh
+        && let Some(folder) = file.parent()
+    {
+        Output::complain(&format!(
+            "zsh finds it once ~/.zshrc has `fpath+=({})` before compinit",
+            folder.display()
+        ));
+    }
     Ok(Outcome::Fine)
 }
 
