@@ -130,11 +130,7 @@ impl Cluster {
     ///
     /// # Errors
     /// As [`Self::list`].
-    pub async fn metadata<K>(
-        &self,
-        api: &Api<K>,
-        label: &str,
-    ) -> Result<Vec<PartialObjectMeta<K>>>
+    pub async fn metadata<K>(&self, api: &Api<K>, label: &str) -> Result<Vec<PartialObjectMeta<K>>>
     where
         K: Clone + DeserializeOwned + Debug,
     {

@@ -13,7 +13,7 @@ use crate::catalogs::Cache;
 use crate::cluster::Cluster;
 
 /// How long an answer may take when no flag says so.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Where the cluster is and as whom to ask, by the names that kubectl has for it.
 #[derive(Args, Clone, Debug, Default)]
@@ -94,7 +94,7 @@ impl Connection {
         let mut config = self.config().await?;
         self.apply(&mut config)?;
         let namespace = self.namespace.clone().unwrap_or_else(|| config.default_namespace.clone());
-        let timeout = Some(self.request_timeout.unwrap_or(PATIENCE)).filter(|it| !it.is_zero());
+        let timeout = Some(self.request_timeout.unwrap_or(TIMEOUT)).filter(|it| !it.is_zero());
         config.connect_timeout = timeout.or(config.connect_timeout);
         let server = config.cluster_url.to_string();
         let client = Client::try_from(config).context("cannot make a client of the API server")?;
@@ -147,7 +147,8 @@ impl Connection {
         if self.token.is_some() || self.username.is_some() || self.password.is_some() {
             let (token, name, password) = (&self.token, &self.username, &self.password);
             let given = json!({"token": token, "username": name, "password": password});
-            let replaced: AuthInfo = serde_json::from_value(given).context("--token is no token")?;
+            let replaced: AuthInfo =
+                serde_json::from_value(given).context("--token is no token")?;
             *user = replaced;
         }
         if self.client_certificate.is_some() {

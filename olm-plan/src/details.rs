@@ -10,7 +10,7 @@ use olm_types::api::{
 use olm_types::bundle::{BundleContent, Entry};
 use serde::Serialize;
 
-use crate::preview::rights::{self, Right};
+use crate::preview::permissions::{self, Right};
 use crate::search::{PackageRow, default_channel, row};
 
 /// A package in detail.
@@ -155,7 +155,8 @@ pub fn chosen<'a>(
         Some(name) => status.channels.iter().filter(|one| one.name == name).collect(),
         None => {
             let default = default_channel(status);
-            let others = status.channels.iter().filter(|one| Some(&one.name) != default.map(|d| &d.name));
+            let others =
+                status.channels.iter().filter(|one| Some(&one.name) != default.map(|d| &d.name));
             default.into_iter().chain(others.filter(|_| version.is_some())).collect()
         }
     };
@@ -234,7 +235,12 @@ impl BundleDetails {
     fn describe(&mut self, head: &CsvDescription) {
         let text = |link: &AppLink| {
             let parts = [link.name.clone(), link.url.clone()];
-            parts.into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+            parts
+                .into_iter()
+                .flatten()
+                .filter(|part| !part.is_empty())
+                .collect::<Vec<_>>()
+                .join(" ")
         };
         self.version = head.version.clone().unwrap_or_default();
         self.install_modes = supported(&head.install_modes);
@@ -278,9 +284,9 @@ impl BundleDetails {
 
     /// What its manifests say.
     fn strategy(&mut self, csv: &ClusterServiceVersion) {
-        self.rights = Some(rights::held(csv));
-        self.reaches = rights::reaches_of(csv);
-        self.images = rights::images(std::slice::from_ref(csv)).into_iter().collect();
+        self.rights = Some(permissions::held(csv));
+        self.reaches = permissions::reaches_of(csv);
+        self.images = permissions::images(std::slice::from_ref(csv)).into_iter().collect();
         self.install_modes = supported(&csv.spec.install_modes);
     }
 }
@@ -293,8 +299,7 @@ fn supported(modes: &[InstallMode]) -> Vec<String> {
 #[must_use]
 pub fn dependencies(entry: &Entry) -> Vec<String> {
     let kinds = ClassicConstraints;
-    let needed =
-        entry.properties.iter().filter(|one| kinds.property_types().contains(&&*one.kind));
+    let needed = entry.properties.iter().filter(|one| kinds.property_types().contains(&&*one.kind));
     let text = |property: &olm_types::bundle::Property| match kinds.read(property) {
         Ok(requirement) => {
             let messages = requirement.messages().join("; ");
@@ -340,7 +345,11 @@ mod tests {
     #[case::version(None, Some("1.0.0"), "stable a.v1.0.0")]
     #[case::csv(None, Some("a.v1.0.0"), "stable a.v1.0.0")]
     #[case::elsewhere(None, Some("3.0.0"), "fast a.v3.0.0")]
-    #[case::nowhere(Some("stable"), Some("3.0.0"), "package a has no version 3.0.0 there, but a.v2.0.0, a.v1.0.0")]
+    #[case::nowhere(
+        Some("stable"),
+        Some("3.0.0"),
+        "package a has no version 3.0.0 there, but a.v2.0.0, a.v1.0.0"
+    )]
     #[case::no_channel(Some("slow"), None, "package a has no channel slow, but fast, stable")]
     fn a_bundle_is_chosen(
         #[case] channel: Option<&str>,
@@ -381,7 +390,10 @@ mod tests {
             in_default_channel: true,
             properties: vec![
                 Property::new("olm.package", r#"{"packageName":"a","version":"1.0.0"}"#),
-                Property::new("olm.package.required", r#"{"packageName":"b","versionRange":">1.0.0"}"#),
+                Property::new(
+                    "olm.package.required",
+                    r#"{"packageName":"b","versionRange":">1.0.0"}"#,
+                ),
                 Property::new("olm.gvk.required", "5"),
             ]
             .into(),

@@ -72,7 +72,8 @@ pub fn search(
             && heads(status).any(|head| is_in_category(head, query.category.as_deref()))
             && heads(status).any(|head| provides(head, query.provides.as_deref()))
     });
-    let ranked = fits.filter_map(|status| Some((rank(status, &words)?, row(status, subscriptions))));
+    let ranked =
+        fits.filter_map(|status| Some((rank(status, &words)?, row(status, subscriptions))));
     let mut found: Vec<(u32, PackageRow)> = ranked.collect();
     found.sort_by(|(a, one), (b, other)| {
         (a, &one.name, &one.catalog).cmp(&(b, &other.name, &other.catalog))
@@ -218,9 +219,12 @@ mod tests {
     fn packages() -> Vec<PackageManifest> {
         let owned = json!([{"name": "kettles.x.io", "version": "v1", "kind": "Kettle"}]);
         vec![
-            package("kettle", json!({"displayName": "A kettle", "version": "1.0.0",
+            package(
+                "kettle",
+                json!({"displayName": "A kettle", "version": "1.0.0",
                 "annotations": {"categories": "Cooking, Database", "description": "boils"},
-                "customresourcedefinitions": {"owned": owned}})),
+                "customresourcedefinitions": {"owned": owned}}),
+            ),
             package("kettle-extra", json!({"keywords": ["steam"], "description": "Also boils"})),
             package("stove", json!({"displayName": "Stove", "description": "Heats a kettle"})),
         ]
@@ -247,9 +251,10 @@ mod tests {
 
     #[test]
     fn a_row_says_what_the_head_says() {
-        let subscription: Subscription = from_value(json!({"metadata": {"name": "s", "namespace": "n"},
+        let subscription: Subscription =
+            from_value(json!({"metadata": {"name": "s", "namespace": "n"},
             "spec": {"name": "kettle", "source": "c", "sourceNamespace": "olm"}}))
-        .unwrap();
+            .unwrap();
         let found = search(&packages(), &[subscription], &Query::default());
         let row = &found[0];
         assert_eq!((&*row.version, &*row.line, &*row.provider), ("1.0.0", "boils", "Kitchen Inc"));

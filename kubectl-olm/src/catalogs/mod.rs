@@ -165,8 +165,8 @@ async fn reach(
     let forwarded = Forwarded::new(key.clone(), pod.forward(access.cluster));
     let cached = digest.as_ref().and_then(|digest| access.cache.read(Shelf::Catalogs, digest));
     let limits = place::options().snapshot;
-    let cached = cached
-        .and_then(|bytes| CatalogSnapshot::of_records(key.clone(), &bytes, limits).ok());
+    let cached =
+        cached.and_then(|bytes| CatalogSnapshot::of_records(key.clone(), &bytes, limits).ok());
     if let Some(snapshot) = cached {
         return Ok((Place::Forwarded(forwarded), snapshot));
     }

@@ -7,8 +7,8 @@ use olm_catalog::registry::proto;
 use olm_catalog::snapshot::{CatalogSnapshot, SnapshotBuilder};
 use olm_types::annotations::SKIP_RANGE;
 use olm_types::api::{
-    ApiServiceDescription, BundleLookup, CrdDescription, CsvDescription, InstallPlan, PackageChannel,
-    PackageManifest, PackageManifestStatus,
+    ApiServiceDescription, BundleLookup, CrdDescription, CsvDescription, InstallPlan,
+    PackageChannel, PackageManifest, PackageManifestStatus,
 };
 use olm_types::bundle::CatalogKey;
 use olm_types::properties::annotation;
@@ -109,8 +109,7 @@ fn named(
         package_name: package.package_name.clone(),
         channel_name: channel.name.clone(),
         version: version.unwrap_or_default().to_owned(),
-        deprecation: deprecation
-            .map(|found| proto::Deprecation { message: found.message.clone() }),
+        deprecation: deprecation.map(|found| proto::Deprecation { message: found.message.clone() }),
         ..proto::Bundle::default()
     }
 }
@@ -133,9 +132,7 @@ fn describe(bundle: &mut proto::Bundle, csv: &CsvDescription) {
     let (crds, services) = (&csv.customresourcedefinitions, &csv.apiservicedefinitions);
     let (crds, services) = (crds.iter(), services.iter());
     bundle.provided_apis = crds.clone().flat_map(|all| &all.owned).map(of_crd).collect();
-    bundle
-        .provided_apis
-        .extend(services.clone().flat_map(|all| &all.owned).map(of_service));
+    bundle.provided_apis.extend(services.clone().flat_map(|all| &all.owned).map(of_service));
     bundle.required_apis = crds.flat_map(|all| &all.required).map(of_crd).collect();
     bundle.required_apis.extend(services.flat_map(|all| &all.required).map(of_service));
 }
@@ -224,10 +221,8 @@ mod tests {
         let alone = Presented { packages: packages.clone(), plans: Vec::new() };
         assert_eq!(shown(&alone), ["a.v2 replaces -, 1 APIs, Inline"]);
         let with_plan = Presented { packages, plans: vec![plan()] };
-        let expected = [
-            "a.v2 replaces -, 1 APIs, Inline",
-            "a.v1 replaces a.v0, 0 APIs, Image(\"image:1\")",
-        ];
+        let expected =
+            ["a.v2 replaces -, 1 APIs, Inline", "a.v1 replaces a.v0, 0 APIs, Image(\"image:1\")"];
         assert_eq!(shown(&with_plan), expected);
     }
 

@@ -1,8 +1,8 @@
 //! `install` and `upgrade`: show the plan, ask, write, and follow until the operator has succeeded.
 
 use anyhow::{Context, Result, ensure};
-use kube::api::{Api, ApiResource, DynamicObject, Patch, PatchParams, PostParams};
 use jiff::Timestamp;
+use kube::api::{Api, ApiResource, DynamicObject, Patch, PatchParams, PostParams};
 use olm_plan::preview::{Asked, Preview, Wanted};
 use olm_types::api::{Approval, Subscription};
 use olm_types::gvk::Gvk;
@@ -26,7 +26,12 @@ pub async fn run(
     let home = one_namespace(cluster, all)?;
     let settings = cluster.settings(asked.reading.sources.olm_namespace.as_deref()).await?;
     let wanted = install(&asked.package, &asked.subscribing, home, &settings.global_namespace);
-    let question = Asked { namespace: home.to_owned(), settings, now: Timestamp::now(), wanted: Wanted::Install(wanted) };
+    let question = Asked {
+        namespace: home.to_owned(),
+        settings,
+        now: Timestamp::now(),
+        wanted: Wanted::Install(wanted),
+    };
     let preview = on_cluster(cluster, &question, &asked.reading).await?;
     if matches!(output.format(), Format::Yaml | Format::Json) {
         verdict(&preview)?;
@@ -122,7 +127,12 @@ fn expected(preview: &Preview) -> Result<String> {
 }
 
 /// Creates an object that a manifest describes.
-pub(super) async fn create(cluster: &Cluster, manifest: &Value, dry_run: bool, output: Output) -> Result<()> {
+pub(super) async fn create(
+    cluster: &Cluster,
+    manifest: &Value,
+    dry_run: bool,
+    output: Output,
+) -> Result<()> {
     let text = |path: &str| manifest.pointer(path).and_then(Value::as_str).unwrap_or_default();
     let (kind, name) = (text("/kind"), text("/metadata/name"));
     let gvk = Gvk::from_api_version(text("/apiVersion"), kind);

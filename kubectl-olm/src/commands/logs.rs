@@ -124,9 +124,7 @@ async fn lines(
 }
 
 /// The lines of a log; the rest of a long one is passed over.
-fn bounded_lines(
-    log: impl AsyncBufRead + Unpin,
-) -> impl Stream<Item = std::io::Result<String>> {
+fn bounded_lines(log: impl AsyncBufRead + Unpin) -> impl Stream<Item = std::io::Result<String>> {
     stream::unfold(Some(log), |log| async move {
         let mut log = log?;
         let mut line = Vec::new();

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result, bail};
 use olm_plan::observed::{name, namespace};
-use olm_plan::preview::rights::{Right, Rights, held, reaches_of};
+use olm_plan::preview::permissions::{Right, Rights, held, reaches_of};
 use olm_plan::preview::{Content, Known};
 use olm_types::api::{ClusterServiceVersion, Subscription};
 use olm_types::bundle::Entry;
@@ -38,7 +38,12 @@ struct Compared {
 }
 
 /// Prints the rights of what is installed, or of what would be.
-pub async fn run(cluster: &Cluster, all: bool, asked: &Permitted, output: Output) -> Result<Outcome> {
+pub async fn run(
+    cluster: &Cluster,
+    all: bool,
+    asked: &Permitted,
+    output: Output,
+) -> Result<Outcome> {
     let home = one_namespace(cluster, all)?;
     let subscriptions: Vec<Subscription> =
         cluster.list(&cluster.api(Some(home))).await.context("cannot read Subscriptions")?;
@@ -53,7 +58,8 @@ pub async fn run(cluster: &Cluster, all: bool, asked: &Permitted, output: Output
     let (csv, other) = match (installed, &asked.to) {
         (Some(csv), None) => (csv, None),
         (Some(csv), Some(version)) => {
-            let other = of_catalog(cluster, home, &package, subscription, Some(version), asked).await?;
+            let other =
+                of_catalog(cluster, home, &package, subscription, Some(version), asked).await?;
             (csv, Some(other))
         }
         (None, version) => {

@@ -43,7 +43,9 @@ impl Offered {
             Ok(found) => packages.extend(found.into_iter().filter(|one| {
                 let status = one.status.as_ref();
                 let is_it = |name: &str| package.is_none_or(|package| package == name);
-                status.is_some_and(|status| is_it(&status.package_name) && !named.has(&key_of(status)))
+                status.is_some_and(|status| {
+                    is_it(&status.package_name) && !named.has(&key_of(status))
+                })
             })),
             Err(error) if error.downcast_ref::<TimedOut>().is_some() => return Err(error),
             Err(error) if packages.is_empty() => {
@@ -115,7 +117,9 @@ pub fn print(asked: &Searching, offered: &Offered, output: Output) -> Result<Out
     if rows.is_empty() {
         Output::complain("No packages found.");
     }
-    let names = rows.iter().map(|row| format!("packagemanifest.packages.operators.coreos.com/{}", row.name));
+    let names = rows
+        .iter()
+        .map(|row| format!("packagemanifest.packages.operators.coreos.com/{}", row.name));
     output.list("PackageList", &rows, table(&rows, output.is_wide()), names)?;
     for unread in &offered.unread {
         Output::complain(&format!("unknown: {unread}"));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use olm_plan::details::{BundleDetails, ChannelDetails, Details, chosen, details};
-use olm_plan::preview::rights::Right;
+use olm_plan::preview::permissions::Right;
 use olm_plan::preview::{Content, Known};
 use olm_types::api::{ClusterServiceVersion, PackageManifest, PackageManifestStatus};
 use olm_types::bundle::{CatalogKey, Entry};
@@ -82,10 +82,15 @@ pub fn the_only<'a>(
         all.filter(|status| status.package_name == package).filter(is_source).collect();
     match found.as_slice() {
         [one] => Ok(one),
-        [] => bail!("no catalog that was read has the package {package}; `kubectl olm search` shows what there is"),
+        [] => bail!(
+            "no catalog that was read has the package {package}; `kubectl olm search` shows what there is"
+        ),
         several => {
             let names: Vec<String> = several.iter().map(|one| key_of(one).to_string()).collect();
-            bail!("several catalogs have the package {package}: {}; --source names one", names.join(", "))
+            bail!(
+                "several catalogs have the package {package}: {}; --source names one",
+                names.join(", ")
+            )
         }
     }
 }
@@ -215,7 +220,8 @@ fn write_bundle(bundle: &BundleDetails, out: &mut String) -> fmt::Result {
     list(out, "requires", &bundle.requires)?;
     list(out, "depends on", bundle.dependencies.as_deref().unwrap_or_default())?;
     list(out, "images", &bundle.images)?;
-    let rights: Vec<String> = bundle.rights.iter().flatten().map(|one: &Right| right(one)).collect();
+    let rights: Vec<String> =
+        bundle.rights.iter().flatten().map(|one: &Right| right(one)).collect();
     list(out, "permissions", &rights)?;
     list(out, "reaches beyond the operator", &bundle.reaches)?;
     list(out, "links", &bundle.links)?;

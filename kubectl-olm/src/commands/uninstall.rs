@@ -4,9 +4,9 @@
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
+use jiff::Timestamp;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::api::{Api, ApiResource, DeleteParams, DynamicObject};
-use jiff::Timestamp;
 use olm_plan::preview::{Action, Asked, Preview, Wanted};
 use olm_types::api::{ClusterServiceVersion, Subscription};
 use tokio::time::{Instant, sleep};
@@ -150,7 +150,12 @@ where
 }
 
 /// Waits until an object is gone.
-pub(super) async fn gone<K>(cluster: &Cluster, api: &Api<K>, name: &str, limit: Duration) -> Result<()>
+pub(super) async fn gone<K>(
+    cluster: &Cluster,
+    api: &Api<K>,
+    name: &str,
+    limit: Duration,
+) -> Result<()>
 where
     K: kube::Resource + Clone + serde::de::DeserializeOwned + std::fmt::Debug,
 {

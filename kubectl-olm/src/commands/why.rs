@@ -4,7 +4,7 @@ use std::fmt::{self, Write};
 
 use anyhow::{Context, Result, bail};
 use olm_plan::settings::Settings;
-use olm_plan::why::{Question, Why as Answer, why};
+use olm_plan::why::{Question, Why as Outcome, why};
 use olm_types::api::{ClusterServiceVersion, OperatorGroup, Subscription};
 
 use super::search::visible_offline;
@@ -86,7 +86,9 @@ fn answer(
     })?;
     match output.format() {
         Format::Table | Format::Wide | Format::Text => output.print(&describe(&found))?,
-        Format::Name => output.print(&format!("subscription.operators.coreos.com/{}\n", found.subscription))?,
+        Format::Name => {
+            output.print(&format!("subscription.operators.coreos.com/{}\n", found.subscription))?
+        }
         _ => output.object("Why", &found)?,
     }
     for unread in &catalogs.unread {
@@ -95,14 +97,14 @@ fn answer(
     Ok(if catalogs.unread.is_empty() { Outcome::Fine } else { Outcome::Incomplete })
 }
 
-fn describe(found: &Answer) -> String {
+fn describe(found: &Outcome) -> String {
     let mut text = String::new();
     // Writing to a string cannot fail.
     let _ = write(found, &mut text);
     text
 }
 
-fn write(found: &Answer, out: &mut String) -> fmt::Result {
+fn write(found: &Outcome, out: &mut String) -> fmt::Result {
     let installed = found.installed.as_deref().unwrap_or("nothing");
     let (package, installed) = (cell(&found.package), cell(installed));
     writeln!(out, "{package} in namespace {}, installed: {installed}", cell(&found.namespace))?;
@@ -119,7 +121,12 @@ fn write(found: &Answer, out: &mut String) -> fmt::Result {
             [] => String::new(),
             names => format!(", which {} provides, too", names.join(", ")),
         };
-        writeln!(out, "  {} requires an operator {}", cell(&needed.csv), cell(&(needed.requires.clone() + &also)))?;
+        writeln!(
+            out,
+            "  {} requires an operator {}",
+            cell(&needed.csv),
+            cell(&(needed.requires.clone() + &also))
+        )?;
     }
     for need in &found.needs {
         let by = match need.provided_by.as_slice() {
@@ -151,7 +158,7 @@ mod tests {
 
     #[test]
     fn an_answer_has_a_line_for_each_reason() {
-        let answer = Answer {
+        let answer = Outcome {
             namespace: "ns".to_owned(),
             subscription: "s".to_owned(),
             package: "a".to_owned(),

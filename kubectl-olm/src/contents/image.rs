@@ -153,8 +153,7 @@ fn unpacked(tree: &Tree, image: &str) -> Result<UnpackedBundle> {
 }
 
 fn read(bytes: &[u8]) -> Option<UnpackedBundle> {
-    let Kept { name, csv, objects } =
-        json_as(bytes, &Budget::BUNDLE).ok()?;
+    let Kept { name, csv, objects } = json_as(bytes, &Budget::BUNDLE).ok()?;
     Some(UnpackedBundle { csv_name: name, csv_json: csv, objects })
 }
 

@@ -46,10 +46,11 @@ pub(super) fn of_object(object: &Value, list: &str) -> Vec<Mirror> {
     for entry in entries.into_iter().flatten() {
         let source = entry["source"].as_str().unwrap_or_default();
         let mirrors = entry["mirrors"].as_array().into_iter().flatten().filter_map(Value::as_str);
-        found.extend(mirrors.filter(|_| !source.is_empty()).map(|mirror| Mirror {
-            source: source.to_owned(),
-            mirror: mirror.to_owned(),
-        }));
+        found.extend(
+            mirrors
+                .filter(|_| !source.is_empty())
+                .map(|mirror| Mirror { source: source.to_owned(), mirror: mirror.to_owned() }),
+        );
     }
     found
 }

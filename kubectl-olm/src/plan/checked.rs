@@ -71,9 +71,9 @@ async fn dry_run(cluster: &Cluster, one: &Written, preview: &Preview) -> Result<
         None => cluster.answer(api.create(&parameters, &object)).await,
         Some(_) => cluster.answer(api.replace(&one.key.name, &parameters, &object)).await,
     };
-    let mut answer = answer.map_err(|error| cause(&error)).and_then(|found| {
-        serde_json::to_value(found).map_err(|error| error.to_string())
-    })?;
+    let mut answer = answer
+        .map_err(|error| cause(&error))
+        .and_then(|found| serde_json::to_value(found).map_err(|error| error.to_string()))?;
     for field in ["apiVersion", "kind"] {
         answer[field] = after[field].clone();
     }
@@ -87,7 +87,8 @@ fn sent(one: &Written, after: &Value) -> Value {
         fields.remove("status");
     }
     let live = one.before.as_ref().map(|before| before["metadata"].clone()).unwrap_or_default();
-    for field in ["uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp"] {
+    for field in ["uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp"]
+    {
         if let Some(metadata) = object["metadata"].as_object_mut() {
             metadata.remove(field);
             if let Some(value) = live.get(field).filter(|_| field != "generation") {
@@ -114,7 +115,8 @@ async fn resource(cluster: &Cluster, object: &Value) -> Result<ApiResource, Stri
         }
     };
     let listed = listed.map_err(|error| cause(&error))?;
-    let found = listed.resources.iter().find(|one| one.kind == kind.kind && !one.name.contains('/'));
+    let found =
+        listed.resources.iter().find(|one| one.kind == kind.kind && !one.name.contains('/'));
     let found = found.ok_or_else(|| "the cluster has no such kind".to_owned())?;
     Ok(ApiResource {
         group: kind.group.clone(),
@@ -135,15 +137,22 @@ mod tests {
         let [group, kind, namespace] = ["", "Service", "ns"].map(str::to_owned);
         let after = json!({"apiVersion": "v1", "kind": "Service", "spec": {}, "status": {},
             "metadata": {"name": name, "uid": "preview-1", "resourceVersion": "7", "generation": 1}});
-        Written { key: Key { group, kind, namespace, name: name.to_owned() }, before, after: Some(after) }
+        Written {
+            key: Key { group, kind, namespace, name: name.to_owned() },
+            before,
+            after: Some(after),
+        }
     }
 
     #[test]
     fn what_a_cluster_in_memory_makes_up_is_not_sent() {
         let new = written("a", None);
         let object = sent(&new, new.after.as_ref().unwrap());
-        assert_eq!(object, json!({"apiVersion": "v1", "kind": "Service", "spec": {},
-            "metadata": {"name": "a"}}));
+        assert_eq!(
+            object,
+            json!({"apiVersion": "v1", "kind": "Service", "spec": {},
+            "metadata": {"name": "a"}})
+        );
         let live = json!({"metadata": {"name": "a", "uid": "u", "resourceVersion": "3"}});
         let changed = written("a", Some(live));
         let metadata = sent(&changed, changed.after.as_ref().unwrap())["metadata"].clone();

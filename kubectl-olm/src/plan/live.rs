@@ -1,8 +1,8 @@
 //! What a preview reads of a cluster. What may not be read is noted, and then unknown.
 
 use anyhow::{Result, anyhow};
-use kube::api::{Api, ApiResource, DynamicObject};
 use futures::stream::{self, StreamExt};
+use kube::api::{Api, ApiResource, DynamicObject};
 use olm_effect::{Resource, Target};
 use olm_lifecycle::install_plan::execution::Served;
 use olm_plan::preview::{Asked, Key, Known, Need};
@@ -104,7 +104,8 @@ impl<'a> Reader<'a> {
         let version = self.cluster.answer(self.cluster.client.apiserver_version()).await;
         known.server_version = version.ok().map(|version| version.git_version);
         let this = &*self;
-        let wanted = LISTED.iter().filter(|(_, place)| *place != Place::Global || this.has_global());
+        let wanted =
+            LISTED.iter().filter(|(_, place)| *place != Place::Global || this.has_global());
         let read = wanted.map(|(parts, place)| async move {
             (parts, place, this.read_all(*parts, *place).await)
         });
@@ -125,7 +126,8 @@ impl<'a> Reader<'a> {
         let found = found.map(|all| {
             all.iter()
                 .filter_map(|one| {
-                    let mut object = json!({ "metadata": serde_json::to_value(&one.metadata).ok()? });
+                    let mut object =
+                        json!({ "metadata": serde_json::to_value(&one.metadata).ok()? });
                     object["apiVersion"] = resource.api_version().into();
                     object["kind"] = resource.kind.as_str().into();
                     Some(object)
@@ -144,7 +146,9 @@ impl<'a> Reader<'a> {
         match place {
             Place::Home => self.list(&resource, Some(&self.home)).await,
             Place::Global => self.list(&resource, Some(&self.global)).await,
-            Place::Everywhere | Place::Cluster | Place::Optional => self.list(&resource, None).await,
+            Place::Everywhere | Place::Cluster | Place::Optional => {
+                self.list(&resource, None).await
+            }
             Place::Owned => self.labelled(&resource, OWNER).await,
             Place::Originals => self.labelled(&resource, &format!("!{COPIED_FROM}")).await,
         }
@@ -164,7 +168,8 @@ impl<'a> Reader<'a> {
             Err(error) if resource.kind == "Subscription" => return Err(error),
             Err(error) if place == Place::Optional && is_absent(&error) => {}
             Err(error) if matches!(place, Place::Everywhere | Place::Originals) => {
-                let elsewhere = format!("{} of other namespaces ({})", resource.plural, cause(&error));
+                let elsewhere =
+                    format!("{} of other namespaces ({})", resource.plural, cause(&error));
                 self.unread.push(elsewhere);
                 let home = self.home.clone();
                 let found = self.list(resource, Some(&home)).await;
@@ -193,10 +198,8 @@ impl<'a> Reader<'a> {
         if known.listed.contains_key(&kind) {
             return Ok(());
         }
-        let target = Target::cluster(
-            Resource::new("", "v1", "Namespace", "namespaces"),
-            &self.home,
-        );
+        let target =
+            Target::cluster(Resource::new("", "v1", "Namespace", "namespaces"), &self.home);
         self.object(&target, known).await?;
         if known.absent.contains(&Key::of_target(&target)) {
             known.add(json!({"apiVersion": "v1", "kind": "Namespace",

@@ -6,7 +6,7 @@ mod live;
 mod state;
 
 use anyhow::{Result, bail};
-use olm_plan::preview::{self, Answer, Asked, Known, Need, Preview};
+use olm_plan::preview::{self, Asked, Known, Need, Outcome, Preview};
 
 use crate::args::Reading;
 use crate::catalogs::{Access, Catalogs, Visible};
@@ -66,13 +66,13 @@ async fn finished(
     let catalogs = contents.catalogs;
     for _ in 0..MOST_ROUNDS {
         let needs = match preview::preview(asked, known, &catalogs.set)? {
-            Answer::Preview(preview) => {
+            Outcome::Preview(preview) => {
                 let mut preview = *preview;
                 let unread = reader.map(|reader| reader.unread.clone()).unwrap_or_default();
                 preview.unknown.extend(catalogs.unread.iter().cloned().chain(unread));
                 return Ok(preview);
             }
-            Answer::Needs(needs) => needs,
+            Outcome::Needs(needs) => needs,
         };
         let mut targets = Vec::new();
         for need in needs {

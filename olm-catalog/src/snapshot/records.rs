@@ -48,7 +48,8 @@ impl Default for Records {
 impl Records {
     /// A bundle of the listing. Its manifests are left out: they are asked for when they are needed.
     pub fn bundle(&mut self, bundle: &proto::Bundle) {
-        let listed = proto::Bundle { csv_json: String::new(), object: Vec::new(), ..bundle.clone() };
+        let listed =
+            proto::Bundle { csv_json: String::new(), object: Vec::new(), ..bundle.clone() };
         self.push(BUNDLE, &listed);
     }
 

@@ -112,8 +112,7 @@ stable at 0, 5 tracks, heads a.v5
 
 #[test]
 fn channels_are_lanes_with_the_same_rows() {
-    let graph =
-        laid_out(&["fast 1", "fast 2>1", "fast 3>2", "stable 1", "stable 3>1"], here("1"));
+    let graph = laid_out(&["fast 1", "fast 2>1", "fast 3>2", "stable 1", "stable 3>1"], here("1"));
     let expected = "\
 stable at 0, 0 tracks, heads a.v3
   0 row 0 a.v3: head, reachable

@@ -46,7 +46,8 @@ pub(super) fn between(
 /// How many copies each CSV of the namespace has.
 fn there(asked: &Asked, world: &World<'_>) -> BTreeMap<String, usize> {
     let mut counts = BTreeMap::new();
-    for (key, object) in world.objects().filter(|(key, _)| key.kind == ClusterServiceVersion::KIND) {
+    for (key, object) in world.objects().filter(|(key, _)| key.kind == ClusterServiceVersion::KIND)
+    {
         let labels = object.pointer("/metadata/labels");
         let home = labels.and_then(|labels| labels.get(COPIED_FROM));
         if home.is_some_and(|home| home == asked.namespace.as_str()) {
@@ -66,5 +67,8 @@ fn places(asked: &Asked, world: &mut World<'_>) -> usize {
     let is_on = config.is_none_or(|config| config.copied_csvs_enabled());
     let all: Vec<Arc<Namespace>> = world.all(None);
     let names = all.iter().map(|one| name(&one.metadata));
-    names.filter(|one| *one != home && given.contains(one)).filter(|_| is_on || !given.is_all()).count()
+    names
+        .filter(|one| *one != home && given.contains(one))
+        .filter(|_| is_on || !given.is_all())
+        .count()
 }

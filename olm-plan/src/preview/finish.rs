@@ -13,11 +13,11 @@ use serde_json::{Value, json};
 use super::change::{Change, Written};
 use super::forward::own_csvs;
 use super::hop::Done;
-use super::operator::{Work, converge};
 use super::known::Key;
+use super::operator::{Work, converge};
+use super::permissions::{Rights, images};
 use super::prepare::olm_key;
 use super::result::{Images, Preview};
-use super::rights::{Rights, images};
 use super::world::World;
 use super::{Asked, baseline, copies, grants};
 

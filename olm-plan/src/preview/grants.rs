@@ -12,7 +12,7 @@ use olm_lifecycle::writes::resource_of;
 use serde_json::Value;
 
 use super::known::Key;
-use super::rights::{Right, escalations};
+use super::permissions::{Right, escalations};
 use super::world::World;
 
 /// The scope of a right in all namespaces.

@@ -1,4 +1,4 @@
-//! One turn of OLM in a namespace: it resolves, makes an InstallPlan, and executes it.
+//! One reconcile of OLM in a namespace: it resolves, makes an InstallPlan, and executes it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -9,9 +9,7 @@ use olm_lifecycle::install_plan::request::PlanRequest;
 use olm_lifecycle::install_plan::steps::{self, BundleInput};
 use olm_lifecycle::subscription::resolution::{self, Choice, Namespace, Selection, select};
 use olm_lifecycle::unpack::{Unpacked, UnpackedBundle};
-use olm_resolver::{
-    Chosen, InstalledCsv, Refusal, ResolutionRequest, Resolver, SubscriptionFacts,
-};
+use olm_resolver::{Chosen, InstalledCsv, Refusal, ResolutionRequest, Resolver, SubscriptionFacts};
 use olm_types::api::{
     Approval, ClusterServiceVersion, InstallPlan, OperatorGroup, StepStatus, Subscription,
     UpgradeStrategy,
@@ -27,9 +25,9 @@ use super::result::{Bundle, CrdVerdict, Hop, Preview};
 use super::world::World;
 use crate::observed::name;
 
-/// What one turn comes to.
+/// What one reconcile comes to.
 #[derive(Debug, Default)]
-pub(super) struct Turn {
+pub(super) struct Reconciled {
     /// The InstallPlan, executed; none when there is nothing to install.
     pub(super) done: Option<Done>,
     /// Who gets nothing, and why.
@@ -62,13 +60,13 @@ struct Read {
     unknown: Vec<(Arc<Entry>, String)>,
 }
 
-/// Takes one turn.
-pub(super) fn turn(
+/// Takes one reconcile.
+pub(super) fn reconcile(
     asked: &Asked,
     world: &mut World<'_>,
     universe: &dyn Universe,
     preview: &mut Preview,
-) -> Turn {
+) -> Reconciled {
     let csvs = own_csvs(world, &asked.namespace);
     let namespace = namespace(asked, world, &csvs);
     let request = ResolutionRequest {
@@ -87,7 +85,7 @@ pub(super) fn turn(
         blocked.map(|one| (one.subscription.clone(), one.explanation.summary())).collect();
     let refusals = outcome.refusals;
     let done = installed(asked, world, namespace, &outcome.resolution.chosen, preview);
-    Turn { done, refusals, blocked }
+    Reconciled { done, refusals, blocked }
 }
 
 /// The plan for what was chosen, executed. None when no Subscription would follow it.

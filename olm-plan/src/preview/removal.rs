@@ -56,8 +56,7 @@ pub(super) fn preview(
 fn remove(asked: &Asked, world: &mut World<'_>, csv: &str, preview: &mut Preview) {
     let csvs = BTreeSet::from([csv.to_owned()]);
     baseline::assume(asked, world, &csvs);
-    let target =
-        Target::namespaced(resource_of::<ClusterServiceVersion>(), &asked.namespace, csv);
+    let target = Target::namespaced(resource_of::<ClusterServiceVersion>(), &asked.namespace, csv);
     world.execute(&[Effect::delete(target)]);
     converge(world, &Work { asked, csvs }, &mut preview.problems);
 }

@@ -15,9 +15,7 @@ use olm_resolver::{
     SubscriptionFacts, follows,
 };
 use olm_types::annotations::{GENERATED_BY, PAUSE};
-use olm_types::api::{
-    ClusterServiceVersion, OperatorGroup, Subscription, UpgradeStrategy,
-};
+use olm_types::api::{ClusterServiceVersion, OperatorGroup, Subscription, UpgradeStrategy};
 use olm_types::bundle::{Entry, Universe};
 use serde::Serialize;
 
@@ -185,7 +183,8 @@ fn says(subscription: &Subscription) -> Vec<String> {
     let true_ones = conditions.filter(|condition| condition.status == "True");
     let text = |condition: &olm_types::api::SubscriptionCondition| {
         let parts = [condition.reason.as_deref(), condition.message.as_deref()];
-        let parts: Vec<&str> = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
+        let parts: Vec<&str> =
+            parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
         format!("{}: {}", condition.type_, parts.join(": "))
     };
     true_ones.map(text).collect()

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use olm_resolver::constraint::{ClassicConstraints, ConstraintKind, Effort, Requirement};
+use olm_resolver::constraint::{ClassicConstraints, ComparisonBudget, ConstraintKind, Requirement};
 use olm_resolver::problem::{Bundle, BundleId};
 use olm_resolver::{Installed, ResolutionRequest};
 use serde::Serialize;
@@ -36,9 +36,8 @@ pub(super) fn add(request: &ResolutionRequest<'_>, why: &mut Why) {
     let Some(own) = why.installed.clone() else { return };
     let installed = Installed::read(request);
     let bundle = |entry| Bundle::new(BundleId(0), Arc::clone(entry));
-    let bundles: Vec<Bundle> =
-        installed.bundles().iter().map(|one| bundle(&one.entry)).collect();
-    let mut effort = Effort::default();
+    let bundles: Vec<Bundle> = installed.bundles().iter().map(|one| bundle(&one.entry)).collect();
+    let mut effort = ComparisonBudget::default();
     for needing in &bundles {
         for requirement in requirements(needing) {
             let providers = bundles.iter().filter(|other| {

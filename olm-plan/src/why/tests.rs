@@ -38,7 +38,8 @@ fn subscription(annotations: serde_json::Value) -> Subscription {
 }
 
 fn csv(name: &str, properties: &str) -> ClusterServiceVersion {
-    let annotations = json!({"operatorframework.io/properties": format!(r#"{{"properties":{properties}}}"#)});
+    let annotations =
+        json!({"operatorframework.io/properties": format!(r#"{{"properties":{properties}}}"#)});
     from_value(json!({"metadata": {"name": name, "namespace": "ns", "annotations": annotations},
         "spec": {"version": "1.0.0", "install": {"strategy": "deployment"}},
         "status": {"phase": "Succeeded"}}))
@@ -81,13 +82,17 @@ fn what_keeps_an_operator_is_named(
     let universe: MemoryUniverse = entries.iter().map(|text| entry(text, &gvk)).collect();
     let why = asked(&universe, json!({}));
     assert_eq!(why.verdict, verdict, "{why:#?}");
-    assert_eq!((why.next.join(" "), why.elsewhere.join(" ")), (next.to_owned(), elsewhere.to_owned()));
+    assert_eq!(
+        (why.next.join(" "), why.elsewhere.join(" ")),
+        (next.to_owned(), elsewhere.to_owned())
+    );
     assert_eq!(why.reasons.is_empty(), verdict != Verdict::DeadEnd, "{why:#?}");
 }
 
 #[test]
 fn what_blocks_is_explained_with_repairs_that_were_tried() {
-    let needs = [Property::new("olm.package.required", r#"{"packageName":"z","versionRange":">1.0.0"}"#)];
+    let needs =
+        [Property::new("olm.package.required", r#"{"packageName":"z","versionRange":">1.0.0"}"#)];
     let universe: MemoryUniverse =
         [entry("stable 1", &[]), entry("stable 2>1", &needs)].into_iter().collect();
     let why = asked(&universe, json!({}));
@@ -100,7 +105,10 @@ fn what_blocks_is_explained_with_repairs_that_were_tried() {
 #[test]
 fn who_needs_it_is_read_from_what_is_installed() {
     let universe: MemoryUniverse = [entry("stable 1", &[])].into_iter().collect();
-    let why = asked(&universe, json!({"olm.generated-by": "install-x", "olm-rs.dev/pause": "until monday"}));
+    let why = asked(
+        &universe,
+        json!({"olm.generated-by": "install-x", "olm-rs.dev/pause": "until monday"}),
+    );
     let [needed] = why.needed_by.as_slice() else { panic!("{why:#?}") };
     assert_eq!((&*needed.csv, needed.also.len()), ("b.v1", 0));
     assert_eq!(why.generated_by.as_deref(), Some("install-x"));

@@ -60,7 +60,9 @@ async fn catalog(cluster: &Cluster, home: &str, package: &str) -> Result<(String
     let subscription = subscriptions.iter().find(|one| one.spec.name == package);
     let source = match subscription {
         Some(found) if found.spec.source_namespace != home => {
-            bail!("{package} comes from a catalog of another namespace; `kubectl olm uninstall` removes it")
+            bail!(
+                "{package} comes from a catalog of another namespace; `kubectl olm uninstall` removes it"
+            )
         }
         Some(found) => found.spec.source.clone(),
         None => format!("{package}-catalog"),
@@ -70,7 +72,9 @@ async fn catalog(cluster: &Cluster, home: &str, package: &str) -> Result<(String
     let found = found.with_context(|| format!("there is no CatalogSource {source}"))?;
     let annotations = found.metadata.annotations.unwrap_or_default();
     if ![REGISTRY_POD, INJECTED].iter().any(|key| annotations.contains_key(*key)) {
-        bail!("CatalogSource {source} was not made for a bundle; `kubectl olm uninstall {package}` removes it");
+        bail!(
+            "CatalogSource {source} was not made for a bundle; `kubectl olm uninstall {package}` removes it"
+        );
     }
     Ok((source, subscription.is_some()))
 }
@@ -83,7 +87,8 @@ async fn catalog_alone(
     catalog: &str,
     output: Output,
 ) -> Result<Outcome> {
-    output.print(&format!("CatalogSource {catalog} with its Pod; no Subscription asks for it\n"))?;
+    output
+        .print(&format!("CatalogSource {catalog} with its Pod; no Subscription asks for it\n"))?;
     if asked.acting.dry_run == DryRun::Client || !agreed(&asked.acting, &Preview::default())? {
         return Ok(Outcome::Fine);
     }

@@ -40,9 +40,8 @@ fn file(
     let found = match shell {
         Shell::Bash => below("XDG_DATA_HOME", ".local/share")
             .map(|data| data.join("bash-completion/completions/kubectl-olm")),
-        Shell::Zsh => {
-            below("XDG_DATA_HOME", ".local/share").map(|data| data.join("zsh/site-functions/_kubectl-olm"))
-        }
+        Shell::Zsh => below("XDG_DATA_HOME", ".local/share")
+            .map(|data| data.join("zsh/site-functions/_kubectl-olm")),
         Shell::Fish => below("XDG_CONFIG_HOME", ".config")
             .map(|config| config.join("fish/completions/kubectl-olm.fish")),
         Shell::Kubectl if cfg!(windows) => bail!("kubectl asks no script of a shell on Windows"),
@@ -83,7 +82,10 @@ mod tests {
         assert_eq!(place(Shell::Zsh, home), "/h/.local/share/zsh/site-functions/_kubectl-olm");
         assert_eq!(place(Shell::Fish, home), "/h/.config/fish/completions/kubectl-olm.fish");
         assert_eq!(place(Shell::Kubectl, &[]), "/bin/kubectl_complete-olm");
-        assert_eq!(place(Shell::Fish, &[("XDG_CONFIG_HOME", "/c")]), "/c/fish/completions/kubectl-olm.fish");
+        assert_eq!(
+            place(Shell::Fish, &[("XDG_CONFIG_HOME", "/c")]),
+            "/c/fish/completions/kubectl-olm.fish"
+        );
         assert_eq!(place(Shell::Bash, &[]), "");
     }
 }

@@ -13,7 +13,8 @@ pub fn draw(graph: &Graph) -> String {
     let versions: Vec<String> =
         graph.rows.iter().map(|row| cell(row.version.as_deref().unwrap_or("-"))).collect();
     let names: Vec<String> = graph.rows.iter().map(|row| cell(&row.bundle)).collect();
-    let widest = |all: &[String]| all.iter().map(|one| one.chars().count()).max().unwrap_or_default();
+    let widest =
+        |all: &[String]| all.iter().map(|one| one.chars().count()).max().unwrap_or_default();
     let (of_version, of_name) = (widest(&versions), widest(&names));
     for (number, row) in graph.rows.iter().enumerate() {
         let lanes: String = (0..graph.lanes.len()).map(|lane| part(graph, lane, number)).collect();

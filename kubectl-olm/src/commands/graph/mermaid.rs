@@ -12,7 +12,8 @@ pub fn draw(graph: &Graph) -> String {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "  subgraph lane{number}[\"{}{default}\"]", label(&lane.channel));
         for (place, node) in graph.nodes_of(number) {
-            let _ = writeln!(text, "    n{place}[\"{}\"]{}", of_node(graph, node), class(graph, node));
+            let _ =
+                writeln!(text, "    n{place}[\"{}\"]{}", of_node(graph, node), class(graph, node));
         }
         text.push_str("  end\n");
     }
@@ -47,7 +48,8 @@ fn class(graph: &Graph, node: &Node) -> &'static str {
 
 /// Text between quotes: every other character than those of names is written by its number.
 fn label(text: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | ' ' | '+' | '/' | ':');
+    let plain =
+        |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | ' ' | '+' | '/' | ':');
     let mut label = String::new();
     for c in text.chars() {
         if plain(c) {

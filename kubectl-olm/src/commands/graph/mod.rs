@@ -98,7 +98,9 @@ fn shown(
     }
     let here = match &asked.from {
         Some(version) => Some(as_if(version, entries, subscription)),
-        None => subscription.and_then(|one| installed(one, &known.typed(ClusterServiceVersion::KIND))),
+        None => {
+            subscription.and_then(|one| installed(one, &known.typed(ClusterServiceVersion::KIND)))
+        }
     };
     let drawn = graph(entries, asked.channel.as_deref(), here.as_ref());
     print(&drawn, output)?;
@@ -146,7 +148,10 @@ fn the_only(catalogs: &Catalogs, package: &str, wanted: Option<&str>) -> Result<
         }
         several => {
             let names: Vec<String> = several.iter().map(ToString::to_string).collect();
-            bail!("several catalogs have the package {package}: {}; --source names one", names.join(", "))
+            bail!(
+                "several catalogs have the package {package}: {}; --source names one",
+                names.join(", ")
+            )
         }
     }
 }
@@ -225,10 +230,11 @@ mod tests {
 
     #[test]
     fn what_is_installed_is_what_the_subscription_says() {
-        let subscription: Subscription = from_value(json!({"metadata": {"name": "s", "namespace": "n"},
+        let subscription: Subscription =
+            from_value(json!({"metadata": {"name": "s", "namespace": "n"},
             "spec": {"name": "a", "channel": "stable", "source": "c", "sourceNamespace": "olm"},
             "status": {"installedCSV": "a.v1", "lastUpdated": null}}))
-        .unwrap();
+            .unwrap();
         let csv = |home: &str| {
             from_value(json!({"metadata": {"name": "a.v1", "namespace": home},
                 "spec": {"version": "1.0.0", "install": {"strategy": "deployment"}}}))

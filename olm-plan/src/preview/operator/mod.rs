@@ -21,9 +21,9 @@ use olm_lifecycle::install_plan::execution::Served;
 use olm_opgroup::NamespaceSet;
 use olm_types::api::{ClusterServiceVersion, CsvPhase, OperatorGroup};
 
+use super::Asked;
 use super::prepare::olm_key;
 use super::world::World;
-use super::Asked;
 
 /// More rounds than any CSV takes until it has succeeded.
 const ROUNDS: usize = 40;
@@ -147,10 +147,8 @@ fn fulfil(world: &mut World<'_>, request: Request, observed: &mut Observed) {
 }
 
 fn issued(order: &CertificateOrder) -> Issued {
-    let server = || IssuedServer {
-        certificate: CERTIFICATE.to_owned(),
-        key: CERTIFICATE.to_owned(),
-    };
+    let server =
+        || IssuedServer { certificate: CERTIFICATE.to_owned(), key: CERTIFICATE.to_owned() };
     Issued {
         authority: CERTIFICATE.to_owned(),
         not_after: order.not_after,

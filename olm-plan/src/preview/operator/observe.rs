@@ -93,8 +93,7 @@ fn overrides(world: &mut World<'_>, home: Option<&str>, csv: &ClusterServiceVers
 /// The accounts of a CSV's strategy.
 pub(super) fn account_names(csv: &ClusterServiceVersion) -> BTreeSet<String> {
     let strategy = csv.spec.install.spec.iter();
-    let blocks =
-        strategy.flat_map(|all| all.permissions.iter().chain(&all.cluster_permissions));
+    let blocks = strategy.flat_map(|all| all.permissions.iter().chain(&all.cluster_permissions));
     blocks.map(|block| block.service_account_name.clone()).collect()
 }
 

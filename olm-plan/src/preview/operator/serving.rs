@@ -74,7 +74,10 @@ fn abandoned(world: &mut World<'_>, csv: &ClusterServiceVersion) -> BTreeSet<Str
 }
 
 /// What has to go with a CSV that is deleted and has no owner reference.
-pub(super) fn cluster_owned(world: &mut World<'_>, csv: &ClusterServiceVersion) -> Vec<ClusterOwned> {
+pub(super) fn cluster_owned(
+    world: &mut World<'_>,
+    csv: &ClusterServiceVersion,
+) -> Vec<ClusterOwned> {
     let mut all = in_cluster::<ValidatingWebhookConfiguration>(world, csv);
     all.extend(in_cluster::<MutatingWebhookConfiguration>(world, csv));
     all.extend(readers(world, csv));

@@ -134,7 +134,8 @@ impl World<'_> {
 
 /// The status of an object that others than OLM bring up. A preview takes it to work.
 fn works(object: &mut Value) {
-    let condition = |type_: &str| json!({"type": type_, "status": "True", "lastTransitionTime": THEN});
+    let condition =
+        |type_: &str| json!({"type": type_, "status": "True", "lastTransitionTime": THEN});
     match object["kind"].as_str().unwrap_or_default() {
         "Deployment" => {
             let replicas = object.pointer("/spec/replicas").cloned().unwrap_or(json!(1));

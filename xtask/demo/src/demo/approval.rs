@@ -9,7 +9,7 @@ use tokio::time::Instant;
 
 use super::install::{NAMESPACE, PACKAGE};
 use super::phases;
-use super::stage::Stage;
+use super::setup::Setup;
 use super::subscription;
 use super::timeline::Timeline;
 use super::tool::Tool;
@@ -22,9 +22,9 @@ const OLD: &str = "guestbook.v1.2.0";
 const NEW: &str = "guestbook.v1.3.0";
 
 /// Switches the channel under manual approval, approves, and follows the hand-over.
-pub(super) async fn given(timeline: &Timeline, stage: &Stage) -> Result<()> {
+pub(super) async fn given(timeline: &Timeline, setup: &Setup) -> Result<()> {
     timeline.chapter(&format!("An upgrade from channel {CHANNEL}, approval is Manual"));
-    let client = &stage.client;
+    let client = &setup.client;
     let follower = phases::follow(*timeline, client, NAMESPACE).await?;
     let spec = json!({"channel": CHANNEL, "installPlanApproval": "Manual"});
     subscription::change(client, spec).await?;
@@ -36,10 +36,10 @@ pub(super) async fn given(timeline: &Timeline, stage: &Stage) -> Result<()> {
     timeline.event("InstallPlan", format!("{plan} waits for approval: {NEW}"));
     check_nothing_started(client).await?;
     timeline.detail(format!("{OLD} runs on, nothing was installed"));
-    let hash = shown(timeline, stage).await?;
+    let hash = shown(timeline, setup).await?;
     let started = Instant::now();
     let approve = ["approve", PACKAGE, "1.3.0", "--yes", "--plan-hash", &hash];
-    Tool::of(stage, NAMESPACE).shown(timeline, &approve, |line| line.contains("approved")).await?;
+    Tool::of(setup, NAMESPACE).shown(timeline, &approve, |line| line.contains("approved")).await?;
     subscription::at_latest(client, NEW).await?;
     follower.until_replaced(&[OLD, NEW]).await?;
     let seconds = started.elapsed().as_secs_f32();
@@ -48,8 +48,8 @@ pub(super) async fn given(timeline: &Timeline, stage: &Stage) -> Result<()> {
 }
 
 /// What the upgrade would do, and the hash of what waits.
-async fn shown(timeline: &Timeline, stage: &Stage) -> Result<String> {
-    let tool = Tool::of(stage, NAMESPACE);
+async fn shown(timeline: &Timeline, setup: &Setup) -> Result<String> {
+    let tool = Tool::of(setup, NAMESPACE);
     let plan = tool.shown(timeline, &["plan", "upgrade", PACKAGE], |line| {
         !line.starts_with("    ") && !line.starts_with("  +") && !line.starts_with("plan hash")
     });

@@ -8,19 +8,19 @@ use serde_json::Value;
 use tokio::process::Command;
 
 use super::install::CATALOG;
-use super::stage::Stage;
+use super::setup::Setup;
 use super::timeline::Timeline;
 
 /// The program, and what its flags are on this cluster.
 pub(super) struct Tool<'a> {
-    stage: &'a Stage,
+    setup: &'a Setup,
     namespace: &'a str,
 }
 
 impl<'a> Tool<'a> {
     /// For a namespace.
-    pub(super) fn of(stage: &'a Stage, namespace: &'a str) -> Self {
-        Self { stage, namespace }
+    pub(super) fn of(setup: &'a Setup, namespace: &'a str) -> Self {
+        Self { setup, namespace }
     }
 
     /// Runs a command; of what it prints those lines are shown that fit.
@@ -52,12 +52,12 @@ impl<'a> Tool<'a> {
     }
 
     async fn prints(&self, words: &[&str]) -> Result<String> {
-        let mut command = Command::new(self.stage.fixture.binaries.program("kubectl-olm"));
-        command.arg("--kubeconfig").arg(&self.stage.fixture.kubeconfig);
+        let mut command = Command::new(self.setup.fixture.binaries.program("kubectl-olm"));
+        command.arg("--kubeconfig").arg(&self.setup.fixture.kubeconfig);
         command.args(["-n", self.namespace]).args(words);
         if words.first() == Some(&"plan") {
             // Its catalog is a process beside the cluster, which nothing in the cluster leads to.
-            let address = self.stage.fixture.address()?;
+            let address = self.setup.fixture.address()?;
             command.args(["--olm-namespace", OLM_NAMESPACE, "--catalog"]);
             command.arg(format!("{OLM_NAMESPACE}/{CATALOG}={address}"));
         }

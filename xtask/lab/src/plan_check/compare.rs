@@ -94,8 +94,10 @@ mod tests {
 
     #[test]
     fn each_difference_is_a_line() {
-        let change = |action: &str, kind: &str, name: &str| json!({"action": action, "group": "",
-            "kind": kind, "namespace": "ns", "name": name});
+        let change = |action: &str, kind: &str, name: &str| {
+            json!({"action": action, "group": "",
+            "kind": kind, "namespace": "ns", "name": name})
+        };
         let plan = json!({"changes": [change("Create", "Service", "a"), change("Create", "Role", "r"),
             change("Change", "Service", "b")], "copies": [{"action": "Create", "csv": "c", "namespaces": 2}]});
         let set = |names: &[&str]| names.iter().map(ToString::to_string).collect();
@@ -105,11 +107,14 @@ mod tests {
             deleted: set(&[]),
             copies: [1, 0],
         };
-        assert_eq!(differences(&plan, &seen), [
-            "created: roles ns/r was shown, and not done",
-            "created: secrets ns/s was done, and not shown",
-            "copies: Create of 2 was shown, 1 was done",
-        ]);
+        assert_eq!(
+            differences(&plan, &seen),
+            [
+                "created: roles ns/r was shown, and not done",
+                "created: secrets ns/s was done, and not shown",
+                "copies: Create of 2 was shown, 1 was done",
+            ]
+        );
     }
 
     #[test]

@@ -35,7 +35,7 @@ const QUIET: Duration = Duration::from_millis(1_500);
 const QUIET_OF_V0: Duration = Duration::from_secs(4);
 
 /// What that may take.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Between two looks.
 const LOOK: Duration = Duration::from_millis(100);
@@ -123,11 +123,7 @@ impl Story {
     }
 
     /// With OLM v0.
-    pub(super) async fn of_v0(
-        places: &Places,
-        catalog: &Path,
-        progress: Progress,
-    ) -> Result<Self> {
+    pub(super) async fn of_v0(places: &Places, catalog: &Path, progress: Progress) -> Result<Self> {
         let fixture = Fixture::empty("plan-check", places, progress.clone()).await?;
         let v0 = V0::start(&fixture, places, &progress).await?;
         let address = fixture.serve(CATALOG, CatalogDir::existing(catalog.to_owned()))?;
@@ -135,12 +131,7 @@ impl Story {
         Self::of(fixture, Some(v0), places, catalog)
     }
 
-    fn of(
-        fixture: Fixture,
-        v0: Option<V0>,
-        places: &Places,
-        catalog: &Path,
-    ) -> Result<Self> {
+    fn of(fixture: Fixture, v0: Option<V0>, places: &Places, catalog: &Path) -> Result<Self> {
         let key = CatalogKey::new(OLM_NAMESPACE, CATALOG);
         let snapshot = CatalogSnapshot::of_folder(key, catalog)
             .with_context(|| format!("cannot read the catalog {}", catalog.display()))?;
@@ -176,9 +167,8 @@ impl Story {
         namespaces.create(&PostParams::default(), &builders::namespace(&home)).await?;
         let first = self.first(package)?;
         let source = format!("{OLM_NAMESPACE}/{CATALOG}");
-        let words = [
-            "install", package, "--version", &first, "--approval", "Manual", "--source", &source,
-        ];
+        let words =
+            ["install", package, "--version", &first, "--approval", "Manual", "--source", &source];
         let installed = self.step(&home, &words).await?;
         let goes_on = installed.is_same();
         let mut lines = vec![installed];
@@ -242,7 +232,7 @@ impl Story {
 
     /// Waits until nothing is written; what was written meanwhile.
     async fn at_rest(&self, audit: &mut AuditLog) -> Result<Vec<Write>> {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         let (mut all, mut since) = (Vec::new(), Instant::now());
         while since.elapsed() < self.quiet {
             if Instant::now() > deadline {

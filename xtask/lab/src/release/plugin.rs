@@ -105,7 +105,10 @@ mod tests {
             found.push((entry.path().unwrap().display().to_string(), mode, text));
         }
         let expected = [("a", 0o755, "program"), ("LICENSE", 0o644, "text")];
-        assert_eq!(found, expected.map(|(name, mode, text)| (name.to_owned(), mode, text.to_owned())));
+        assert_eq!(
+            found,
+            expected.map(|(name, mode, text)| (name.to_owned(), mode, text.to_owned()))
+        );
     }
 
     #[test]
