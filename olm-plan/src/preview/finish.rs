@@ -14,9 +14,9 @@ use serde_json::{Value, json};
 use super::change::Change;
 use super::forward::own_csvs;
 use super::known::{Key, Known};
+use super::permissions::{Rights, images};
 use super::prepare::olm_key;
 use super::result::{Images, Preview};
-use super::rights::{Rights, images};
 use super::world::World;
 
 /// Kinds that come and go without a user's asking.
@@ -188,7 +188,7 @@ pub(super) fn custom_resources(world: &mut World<'_>, crd: &str) -> Option<Vec<V
         "customresourcedefinitions",
     );
     let read = Request::Read(Target::cluster(definitions, crd));
-    let Reply::Live(Some(object)) = world.answer(read) else { return None };
+    let Reply::Live(Some(object)) = world.outcome(read) else { return None };
     let text = |path: &str| object.pointer(path).and_then(Value::as_str).unwrap_or_default();
     let versions = object.pointer("/spec/versions").and_then(Value::as_array)?;
     let version = versions.iter().find(|version| version["storage"] == true)?;
