@@ -17,7 +17,7 @@ use olm_testkit::peer::OlmV0;
 use olm_testkit::process::Running;
 use olm_testkit::progress::Progress;
 use olm_testkit::stand_in::StandIn;
-use olm_testkit::take_over::{Files, Ground, ServiceProxy};
+use olm_testkit::take_over::{Files, ServiceProxy, TakeOverCluster};
 use olm_types::bundle::CatalogKey;
 use serde_json::Value;
 use tokio::time::{Instant, sleep};
@@ -102,11 +102,11 @@ impl V0 {
         let folder = tempfile::tempdir().context("cannot create a directory")?;
         let files = Files::write(folder.path())?;
         files.of_v0(&v0.definitions()?)?;
-        let ground = Ground::of(fixture, files)?;
-        ground.files.apply_v0(&ground.kubectl)?;
-        let proxy = ServiceProxy::start(ground.client.clone()).await?;
+        let cluster = TakeOverCluster::of(fixture, files)?;
+        cluster.files.apply_v0(&cluster.kubectl)?;
+        let proxy = ServiceProxy::start(cluster.client.clone()).await?;
         let logs = places.logs.clone().unwrap_or_else(|| fixture.cluster().scratch());
-        let (operators, package_server) = start_v0(&v0, &ground, &logs, ("", &proxy)).await?;
+        let (operators, package_server) = start_v0(&v0, &cluster, &logs, ("", &proxy)).await?;
         Ok(Self { operators, _package_server: package_server, _proxy: proxy, _files: folder })
     }
 }
