@@ -2,6 +2,7 @@
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::commands::Doctor;
 use crate::connection::{Connection, duration};
 
 /// Everything that was asked for.
@@ -113,14 +114,6 @@ pub struct Status {
     /// Name of the Subscription, or of its package
     pub name: String,
     /// Exit with 2 when anything of the tree is not healthy
-    #[arg(long)]
-    pub detailed_exitcode: bool,
-}
-
-/// An examination.
-#[derive(Args, Debug)]
-pub struct Doctor {
-    /// Exit with 2 when there are findings
     #[arg(long)]
     pub detailed_exitcode: bool,
 }

@@ -181,7 +181,7 @@ pub fn cause(error: &anyhow::Error) -> String {
 }
 
 /// Says that a cluster has no OLM, where that is the cause.
-fn without_olm(error: anyhow::Error) -> anyhow::Error {
+pub fn without_olm(error: anyhow::Error) -> anyhow::Error {
     match error.downcast_ref::<kube::Error>() {
         Some(kube::Error::Api(status)) if status.code == 404 => {
             error.context("the cluster has no Subscriptions: OLM is not installed")

@@ -13,6 +13,7 @@
 
 mod evidence;
 pub mod figures;
+pub mod healthy;
 pub mod report;
 pub mod runner;
 mod scenario;

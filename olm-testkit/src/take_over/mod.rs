@@ -10,6 +10,7 @@
 //! - [`recording`]: what v0 leaves in a cluster, written down and put into another cluster.
 
 mod accepted;
+mod at_work;
 mod content;
 mod files;
 mod image_catalog;
@@ -21,6 +22,7 @@ mod state;
 mod writes;
 
 pub use accepted::{Accepted, Changes};
+pub use at_work::start_v0;
 pub use content::{Content, install, serve};
 pub use files::{Files, PACKAGE_SERVER, PACKAGES};
 pub use image_catalog::{ImageCatalog, install_from_image};

@@ -10,10 +10,8 @@ use olm_testkit::peer::OlmV0;
 use olm_testkit::process::Running;
 use olm_testkit::progress::Progress;
 use olm_testkit::stand_in::StandIn;
-use olm_testkit::take_over::{Files, Ground, ServiceProxy};
+use olm_testkit::take_over::{Files, Ground, ServiceProxy, start_v0};
 use tempfile::TempDir;
-
-use crate::take_over::start_v0;
 
 /// An implementation of OLM.
 #[derive(Debug)]
