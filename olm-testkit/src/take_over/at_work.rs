@@ -6,7 +6,7 @@ use anyhow::Result;
 use kube::api::Api;
 use olm_types::api::{ClusterServiceVersion, CsvPhase};
 
-use super::{Ground, PACKAGE_SERVER, ServiceProxy, package_server};
+use super::{PACKAGE_SERVER, ServiceProxy, TakeOverCluster, package_server};
 use crate::operators::OLM_NAMESPACE;
 use crate::peer::{OlmV0, start_olm_v0};
 use crate::process::Running;
@@ -20,13 +20,13 @@ use crate::wait;
 /// One of them does not start, or the package server does not succeed.
 pub async fn start_v0(
     v0: &OlmV0,
-    ground: &Ground,
+    cluster: &TakeOverCluster,
     logs: &Path,
     (end, proxy): (&str, &ServiceProxy),
 ) -> Result<(Vec<Running>, StandIn)> {
-    let operators = start_olm_v0(v0, &ground.kubeconfig, logs, end, &proxy.url())?;
-    let stand_in = package_server(ground).await?;
-    let csvs: Api<ClusterServiceVersion> = Api::namespaced(ground.client.clone(), OLM_NAMESPACE);
+    let operators = start_olm_v0(v0, &cluster.kubeconfig, logs, end, &proxy.url())?;
+    let stand_in = package_server(cluster).await?;
+    let csvs: Api<ClusterServiceVersion> = Api::namespaced(cluster.client.clone(), OLM_NAMESPACE);
     wait::until(&csvs, PACKAGE_SERVER, "succeed", |csv: &ClusterServiceVersion| {
         csv.status.as_ref().is_some_and(|status| status.phase == CsvPhase::Succeeded)
     })

@@ -20,10 +20,10 @@ use tokio::process::{Child, Command};
 use tokio::time::{Instant, sleep};
 
 use super::arrivals::Arrivals;
-use super::measures::patience;
+use super::measures::time_limit;
 use super::namespaces::Namespaces;
-use super::offer::{Catalog, Offer};
-use super::stage::Stage;
+use super::published::{Catalog, Published};
+use super::setup::Setup;
 use super::table::Table;
 
 /// Arguments of the subject.
@@ -56,22 +56,22 @@ const PROSE: usize = 16 * 1024;
 const CSV: &str = "tool.v1.0.0";
 
 /// Fills the cluster and measures.
-pub(super) async fn measure(arguments: &Arguments, stage: &mut Stage) -> Result<Table> {
-    let namespaces = Namespaces::new(stage.client.clone(), arguments.namespaces);
-    let programs = stage.serve_packages().await?;
+pub(super) async fn measure(arguments: &Arguments, setup: &mut Setup) -> Result<Table> {
+    let namespaces = Namespaces::new(setup.client.clone(), arguments.namespaces);
+    let programs = setup.serve_packages().await?;
     let (binaries, kubeconfig) = programs.context("the doctor is measured in a cluster of ours")?;
-    let catalog = offer().put(stage, OLM_NAMESPACE, "doctor").await?;
+    let catalog = published().put(setup, OLM_NAMESPACE, "doctor").await?;
     install(arguments, &namespaces, &catalog).await?;
     let mut table = Table::default();
     let doctor = Doctor { binaries, kubeconfig };
-    let patience = patience(SHARE, arguments.namespaces);
-    doctor.until_found(0, patience).await?;
+    let time_limit = time_limit(SHARE, arguments.namespaces);
+    doctor.until_found(0, time_limit).await?;
     doctor.measure("healthy", 0, &mut table).await?;
     for name in namespaces.names().iter().take(arguments.unhealthy) {
-        let groups: Api<OperatorGroup> = Api::namespaced(stage.client.clone(), name);
+        let groups: Api<OperatorGroup> = Api::namespaced(setup.client.clone(), name);
         groups.delete("group", &DeleteParams::default()).await?;
     }
-    doctor.until_found(arguments.unhealthy, patience).await?;
+    doctor.until_found(arguments.unhealthy, time_limit).await?;
     let unhealthy = format!("{} unhealthy", arguments.unhealthy);
     doctor.measure(&unhealthy, arguments.unhealthy, &mut table).await?;
     Ok(table)
@@ -93,8 +93,8 @@ impl Doctor {
         Ok(())
     }
 
-    async fn until_found(&self, findings: usize, patience: Duration) -> Result<()> {
-        let deadline = Instant::now() + patience;
+    async fn until_found(&self, findings: usize, time_limit: Duration) -> Result<()> {
+        let deadline = Instant::now() + time_limit;
         while count(&self.look().await?.0) != findings {
             ensure!(Instant::now() < deadline, "not {findings} are found");
         }
@@ -147,16 +147,16 @@ async fn install(arguments: &Arguments, namespaces: &Namespaces, catalog: &Catal
     namespaces
         .each(|home| async move { home.create(&catalog.subscription(&home.name)).await })
         .await?;
-    let patience = patience(SHARE, arguments.namespaces);
-    arrivals.until(arguments.namespaces, patience).await?;
+    let time_limit = time_limit(SHARE, arguments.namespaces);
+    arrivals.until(arguments.namespaces, time_limit).await?;
     Ok(())
 }
 
-fn offer() -> Offer {
+fn published() -> Published {
     let kind = Crd::new("scale.example.com", "v1", "Tool");
     let csv = csv(CSV, "1.0.0")
         .owns(&kind)
         .deployment("tool", "tool")
         .description("A tool works. ".repeat(PROSE / 14));
-    Offer { package: "tool", csv, crds: vec![kind.manifest()] }
+    Published { package: "tool", csv, crds: vec![kind.manifest()] }
 }

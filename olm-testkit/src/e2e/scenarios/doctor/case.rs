@@ -7,7 +7,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 
 use super::made::{catalogs, cluster, csvs, groups, left, names, plans, subscriptions};
-use crate::e2e::Scene;
+use crate::e2e::TestContext;
 
 /// What becomes of a finding.
 #[derive(Clone, Copy, Debug)]
@@ -37,7 +37,7 @@ pub(super) struct Case {
     make: Make,
 }
 
-type Make = Box<dyn Fn(Arc<Scene>) -> BoxFuture<'static, Result<()>> + Send + Sync>;
+type Make = Box<dyn Fn(Arc<TestContext>) -> BoxFuture<'static, Result<()>> + Send + Sync>;
 
 impl Case {
     /// Whether an OLM can get there.
@@ -46,8 +46,8 @@ impl Case {
     }
 
     /// Makes it.
-    pub(super) async fn make(&self, scene: Arc<Scene>) -> Result<()> {
-        (self.make)(scene).await
+    pub(super) async fn make(&self, ctx: Arc<TestContext>) -> Result<()> {
+        (self.make)(ctx).await
     }
 
     fn beside(self, codes: &'static [&'static str]) -> Self {
@@ -66,9 +66,9 @@ impl Case {
 fn case<F, S>(code: &'static str, place: &'static str, ends: Ends, make: S) -> Case
 where
     F: Future<Output = Result<()>> + Send + 'static,
-    S: Fn(Arc<Scene>) -> F + Send + Sync + 'static,
+    S: Fn(Arc<TestContext>) -> F + Send + Sync + 'static,
 {
-    let make: Make = Box::new(move |scene| make(scene).boxed());
+    let make: Make = Box::new(move |ctx| make(ctx).boxed());
     Case { code, place, ends, beside: &[], leaves: &[], only_v0: None, make }
 }
 

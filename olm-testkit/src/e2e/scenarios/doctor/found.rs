@@ -9,10 +9,10 @@ use tokio::process::Command;
 use tokio::time::{Duration, Instant, sleep};
 
 use super::Made;
-use crate::e2e::Scene;
+use crate::e2e::TestContext;
 use crate::e2e::scenarios::Program;
 use crate::kubectl::Kubectl;
-use crate::wait::PATIENCE;
+use crate::wait::TIMEOUT;
 
 /// How often the doctor is asked while OLM is at work.
 const ASK: Duration = Duration::from_millis(500);
@@ -25,8 +25,8 @@ pub(super) struct Doctor {
 
 impl Doctor {
     /// The program that was built with what runs it.
-    pub(super) async fn new(scene: &Scene) -> Result<Self> {
-        let program = Program::new(scene).await?;
+    pub(super) async fn new(ctx: &TestContext) -> Result<Self> {
+        let program = Program::new(ctx).await?;
         let kubectl = Kubectl::of(program.kubeconfig())?;
         Ok(Self { program, kubectl })
     }
@@ -42,9 +42,9 @@ impl Doctor {
     pub(super) async fn finds(&self, made: &[Made<'_>]) -> Result<()> {
         let wanted: BTreeSet<(String, String)> = made
             .iter()
-            .flat_map(|(case, scene)| {
+            .flat_map(|(case, ctx)| {
                 let codes = case.beside.iter().chain([&case.code]);
-                codes.map(|code| (scene.namespace.clone(), (*code).to_owned()))
+                codes.map(|code| (ctx.namespace.clone(), (*code).to_owned()))
             })
             .collect();
         self.compares(made, &wanted).await
@@ -54,11 +54,11 @@ impl Doctor {
     pub(super) async fn finds_nothing_of(&self, made: &[Made<'_>]) -> Result<()> {
         let wanted: BTreeSet<(String, String)> = made
             .iter()
-            .flat_map(|(case, scene)| {
+            .flat_map(|(case, ctx)| {
                 let stays = !matches!(case.ends, super::Ends::Repaired);
                 let own = [&case.code].into_iter().filter(move |_| stays);
                 let codes = case.leaves.iter().chain(own);
-                codes.map(|code| (scene.namespace.clone(), (*code).to_owned()))
+                codes.map(|code| (ctx.namespace.clone(), (*code).to_owned()))
             })
             .collect();
         self.compares(made, &wanted).await
@@ -66,7 +66,7 @@ impl Doctor {
 
     /// Waits until each of these codes is found once in its namespace.
     pub(super) async fn until(&self, flags: &[&str], wanted: &[(&str, &str)]) -> Result<Value> {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         loop {
             let report = self.report(flags).await?;
             if wanted.iter().all(|(code, home)| count(&report, code, home) == 1) {
@@ -100,7 +100,7 @@ impl Doctor {
     }
 
     async fn compares(&self, made: &[Made<'_>], wanted: &BTreeSet<(String, String)>) -> Result<()> {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         loop {
             let report = self.report(&[]).await?;
             let Some(why) = difference(&report, made, wanted)? else { return Ok(()) };
@@ -128,7 +128,7 @@ fn difference(
     let Some(findings) = report["findings"].as_array() else { bail!("it reports no findings") };
     let mut found = BTreeSet::new();
     for one in findings {
-        let home = made.iter().map(|(_, scene)| &scene.namespace).find(|home| is_of(one, home));
+        let home = made.iter().map(|(_, ctx)| &ctx.namespace).find(|home| is_of(one, home));
         let code = one["code"].as_str().unwrap_or_default().to_owned();
         let Some(home) = home else { return Ok(Some(format!("in no case: {one}"))) };
         if !found.insert((home.clone(), code)) {

@@ -18,7 +18,7 @@ use kube::api::{Api, PostParams};
 use olm_types::api::CatalogSource;
 
 use crate::builders;
-use crate::e2e::{Need, Scenario, Scene, scenario};
+use crate::e2e::{Need, Scenario, TestContext, scenario};
 use crate::operators::OLM_NAMESPACE;
 use crate::wait;
 
@@ -50,7 +50,7 @@ pub(super) fn all() -> Vec<Scenario> {
 }
 
 /// Makes every case that this OLM can get to, and compares what is found, and what is left after the fixes.
-async fn findings(home: Arc<Scene>) -> Result<()> {
+async fn findings(home: Arc<TestContext>) -> Result<()> {
     serve(&home).await?;
     let doctor = Doctor::new(&home).await?;
     let is_v0 = home.facts().is_v0;
@@ -64,23 +64,23 @@ async fn findings(home: Arc<Scene>) -> Result<()> {
 }
 
 /// A case, and its namespace.
-type Made<'a> = (&'a Case, Arc<Scene>);
+type Made<'a> = (&'a Case, Arc<TestContext>);
 
-async fn made<'a>(home: &Scene, cases: &'a [Case]) -> Result<Vec<Made<'a>>> {
+async fn made<'a>(home: &TestContext, cases: &'a [Case]) -> Result<Vec<Made<'a>>> {
     let all = cases.iter().map(|case| make(home, case)).collect::<Vec<_>>();
     stream::iter(all).buffer_unordered(AT_ONCE).try_collect().await
 }
 
-async fn make<'a>(home: &Scene, case: &'a Case) -> Result<Made<'a>> {
-    let scene = home.beside(&format!("doctor::{}", case.place)).await?;
-    let made = case.make(Arc::clone(&scene)).await;
-    made.with_context(|| format!("{} in {}", case.code, scene.namespace))?;
-    Ok((case, scene))
+async fn make<'a>(home: &TestContext, case: &'a Case) -> Result<Made<'a>> {
+    let ctx = home.beside(&format!("doctor::{}", case.place)).await?;
+    let made = case.make(Arc::clone(&ctx)).await;
+    made.with_context(|| format!("{} in {}", case.code, ctx.namespace))?;
+    Ok((case, ctx))
 }
 
 /// Runs the printed fix of each case of class `command`; of the others the text is compared.
 async fn repair(doctor: &Doctor, made: &[Made<'_>]) -> Result<()> {
-    let all = made.iter().map(|(case, scene)| ended(doctor, case, scene)).collect::<Vec<_>>();
+    let all = made.iter().map(|(case, ctx)| ended(doctor, case, ctx)).collect::<Vec<_>>();
     let all: Vec<Result<()>> = stream::iter(all).buffer_unordered(AT_ONCE).collect().await;
     let failed: Vec<String> =
         all.into_iter().filter_map(|one| Some(format!("{:#}", one.err()?))).collect();
@@ -88,14 +88,14 @@ async fn repair(doctor: &Doctor, made: &[Made<'_>]) -> Result<()> {
     Ok(())
 }
 
-async fn ended(doctor: &Doctor, case: &Case, scene: &Scene) -> Result<()> {
-    let finding = doctor.finding(&[], case.code, &scene.namespace).await?;
+async fn ended(doctor: &Doctor, case: &Case, ctx: &TestContext) -> Result<()> {
+    let finding = doctor.finding(&[], case.code, &ctx.namespace).await?;
     let (class, fix) = (&finding["class"], finding["fix"].as_str().unwrap_or_default());
     match case.ends {
         Ends::Repaired => {
             ensure!(class == "command", "{finding:#}");
             let ran = doctor.as_printed(fix).await;
-            ran.with_context(|| format!("{} in {}", case.code, scene.namespace))
+            ran.with_context(|| format!("{} in {}", case.code, ctx.namespace))
         }
         Ends::Waits(text) => {
             ensure!(class == "wait" && fix.contains(text), "{finding:#}");
@@ -108,7 +108,7 @@ async fn ended(doctor: &Doctor, case: &Case, scene: &Scene) -> Result<()> {
     }
 }
 
-async fn serve(home: &Scene) -> Result<()> {
+async fn serve(home: &TestContext) -> Result<()> {
     let address = home.registry(CATALOG, home.content(&catalog::packages())?).await?;
     let sources: Api<CatalogSource> = Api::namespaced(home.client.clone(), OLM_NAMESPACE);
     let source = builders::catalog_source(OLM_NAMESPACE, CATALOG, &address);

@@ -14,19 +14,19 @@ use serde_json::json;
 use super::super::catalog::operator;
 use super::super::found::{Doctor, count};
 use crate::builders::{self, deployment_spec};
-use crate::e2e::Scene;
+use crate::e2e::TestContext;
 use crate::operators::OLM_NAMESPACE;
 use crate::packages::{self, API_SERVICE, SERVICE};
 
 /// A second Deployment of olm-operator; where the first one runs outside of the cluster, that too.
-pub(in super::super) async fn second_olm(scene: Arc<Scene>) -> Result<()> {
-    let olm: Api<Deployment> = Api::namespaced(scene.client.clone(), OLM_NAMESPACE);
+pub(in super::super) async fn second_olm(ctx: Arc<TestContext>) -> Result<()> {
+    let olm: Api<Deployment> = Api::namespaced(ctx.client.clone(), OLM_NAMESPACE);
     if olm.get_opt("olm-operator").await?.is_none() {
         olm.create(&PostParams::default(), &program()?).await?;
         // Times of creation are whole seconds, and the older one stays.
         tokio::time::sleep(std::time::Duration::from_millis(1_100)).await;
     }
-    scene.create(&program()?).await.map(drop)
+    ctx.create(&program()?).await.map(drop)
 }
 
 fn program() -> Result<Deployment> {
@@ -37,7 +37,10 @@ fn program() -> Result<Deployment> {
 }
 
 /// What is looked at before a take-over, and only then.
-pub(in super::super) async fn before_a_take_over(home: &Scene, doctor: &Doctor) -> Result<()> {
+pub(in super::super) async fn before_a_take_over(
+    home: &TestContext,
+    doctor: &Doctor,
+) -> Result<()> {
     home.operator_group().await?;
     let stuck = operator("stuck", "1.0.0").deployments(|spec| {
         spec["template"]["spec"]["nodeSelector"] = json!({"nowhere": "true"});
@@ -77,7 +80,7 @@ pub(in super::super) async fn before_a_take_over(home: &Scene, doctor: &Doctor) 
 }
 
 /// No address is behind the packages API. That of v0 is made again at once.
-pub(in super::super) async fn packages_api_away(home: &Scene, doctor: &Doctor) -> Result<()> {
+pub(in super::super) async fn packages_api_away(home: &TestContext, doctor: &Doctor) -> Result<()> {
     if home.facts().is_v0 {
         return Ok(());
     }

@@ -9,30 +9,30 @@ use olm_types::api::{ClusterServiceVersion, CsvPhase, InstallModeType, OperatorG
 use super::super::catalog::{kind, operator};
 use super::subscribe;
 use crate::builders;
-use crate::e2e::Scene;
+use crate::e2e::TestContext;
 
-pub(in super::super) async fn none(scene: Arc<Scene>) -> Result<()> {
-    subscribe(&scene, "plain").await
+pub(in super::super) async fn none(ctx: Arc<TestContext>) -> Result<()> {
+    subscribe(&ctx, "plain").await
 }
 
-pub(in super::super) async fn two(scene: Arc<Scene>) -> Result<()> {
-    scene.operator_group().await?;
-    let second = builders::operator_group(&scene.namespace, "second", &[&scene.namespace]);
-    scene.create(&second).await?;
-    subscribe(&scene, "plain").await
+pub(in super::super) async fn two(ctx: Arc<TestContext>) -> Result<()> {
+    ctx.operator_group().await?;
+    let second = builders::operator_group(&ctx.namespace, "second", &[&ctx.namespace]);
+    ctx.create(&second).await?;
+    subscribe(&ctx, "plain").await
 }
 
 /// All namespaces, for an operator that watches its own one only.
-pub(in super::super) async fn unfitting(scene: Arc<Scene>) -> Result<()> {
-    scene.create(&builders::operator_group(&scene.namespace, "group", &[])).await?;
+pub(in super::super) async fn unfitting(ctx: Arc<TestContext>) -> Result<()> {
+    ctx.create(&builders::operator_group(&ctx.namespace, "group", &[])).await?;
     let csv = operator("home", "1.0.0").install_modes(&[InstallModeType::OwnNamespace]).build();
-    scene.create(&csv).await?;
-    scene.csv_phase("home.v1.0.0", CsvPhase::Failed, "UnsupportedOperatorGroup").await.map(drop)
+    ctx.create(&csv).await?;
+    ctx.csv_phase("home.v1.0.0", CsvPhase::Failed, "UnsupportedOperatorGroup").await.map(drop)
 }
 
 /// The groups of two namespaces select both, and each has an operator of the same kind.
-pub(in super::super) async fn shared_api(scene: Arc<Scene>) -> Result<()> {
-    let (home, client) = (scene.namespace.as_str(), &scene.client);
+pub(in super::super) async fn shared_api(ctx: Arc<TestContext>) -> Result<()> {
+    let (home, client) = (ctx.namespace.as_str(), &ctx.client);
     let guest = format!("{home}-other");
     let namespace = builders::namespace(&guest);
     Api::all(client.clone()).create(&PostParams::default(), &namespace).await?;
@@ -49,8 +49,8 @@ pub(in super::super) async fn shared_api(scene: Arc<Scene>) -> Result<()> {
         csv.phase() == CsvPhase::Succeeded
     })
     .await?;
-    scene.create(&builders::operator_group(home, "group", &both)).await?;
-    scene.create(&operator("second", "1.0.0").owns(&fork).build()).await?;
+    ctx.create(&builders::operator_group(home, "group", &both)).await?;
+    ctx.create(&operator("second", "1.0.0").owns(&fork).build()).await?;
     let reason = "InterOperatorGroupOwnerConflict";
-    scene.csv_phase("second.v1.0.0", CsvPhase::Failed, reason).await.map(drop)
+    ctx.csv_phase("second.v1.0.0", CsvPhase::Failed, reason).await.map(drop)
 }

@@ -17,28 +17,28 @@ use serde_json::{Value, json};
 
 use super::CATALOG;
 use crate::builders::{self, Crd};
-use crate::e2e::Scene;
+use crate::e2e::TestContext;
 use crate::operators::OLM_NAMESPACE;
 use crate::wait::Waitable;
 
 /// A Subscription to a package of the catalog that all cases see.
-fn subscription(scene: &Scene, package: &str) -> Subscription {
-    let mut subscription = builders::subscription(&scene.namespace, package, "stable", CATALOG);
+fn subscription(ctx: &TestContext, package: &str) -> Subscription {
+    let mut subscription = builders::subscription(&ctx.namespace, package, "stable", CATALOG);
     OLM_NAMESPACE.clone_into(&mut subscription.spec.source_namespace);
     subscription
 }
 
-async fn subscribe(scene: &Scene, package: &str) -> Result<()> {
-    scene.create(&subscription(scene, package)).await.map(drop)
+async fn subscribe(ctx: &TestContext, package: &str) -> Result<()> {
+    ctx.create(&subscription(ctx, package)).await.map(drop)
 }
 
 /// An operator that is installed, and healthy.
-async fn installed(scene: &Scene, package: &str) -> Result<String> {
+async fn installed(ctx: &TestContext, package: &str) -> Result<String> {
     let csv = format!("{package}.v1.0.0");
-    scene.operator_group().await?;
-    subscribe(scene, package).await?;
-    scene.succeeded(&csv).await?;
-    scene.at_latest(package, &csv).await?;
+    ctx.operator_group().await?;
+    subscribe(ctx, package).await?;
+    ctx.succeeded(&csv).await?;
+    ctx.at_latest(package, &csv).await?;
     Ok(csv)
 }
 

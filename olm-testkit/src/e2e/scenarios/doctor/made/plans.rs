@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::super::catalog::operator;
 use super::{installed, patch, subscribe, subscription};
 use crate::builders::{Bundle, Crd, Package};
-use crate::e2e::Scene;
+use crate::e2e::TestContext;
 use crate::kubelet::Kubelet;
 use crate::operators::Binaries;
 use crate::wait;
@@ -23,98 +23,98 @@ use crate::wait;
 const IMAGE: &str = "bundles.example.com/doctor:v1";
 
 /// A Job that unpacks an image fails.
-pub(in super::super) async fn unpacking(scene: Arc<Scene>) -> Result<()> {
-    scene.operator_group().await?;
+pub(in super::super) async fn unpacking(ctx: Arc<TestContext>) -> Result<()> {
+    ctx.operator_group().await?;
     let program = Binaries::beside_this_executable(&std::env::temp_dir())?.program("olm-registry");
-    let kubeconfig = scene.kubeconfig().await?;
-    let kubelet = Kubelet::begin(&scene.client, &scene.namespace, kubeconfig, program).await?;
+    let kubeconfig = ctx.kubeconfig().await?;
+    let kubelet = Kubelet::begin(&ctx.client, &ctx.namespace, kubeconfig, program).await?;
     let bundle = Bundle::new("1.0.0", &operator("packed", "1.0.0")).in_image(IMAGE);
-    scene.catalog("boxes", &[Package::single("packed", bundle)]).await?;
-    scene.subscribe("packed", "boxes").await?;
+    ctx.catalog("boxes", &[Package::single("packed", bundle)]).await?;
+    ctx.subscribe("packed", "boxes").await?;
     let made = |_: &Job| true;
-    let job = wait::until(&scene.api(), &unpack_name(IMAGE), "be made", made).await?;
+    let job = wait::until(&ctx.api(), &unpack_name(IMAGE), "be made", made).await?;
     kubelet.fail(&job, "BackoffLimitExceeded", "the image was not found").await
 }
 
-pub(in super::super) async fn approval(scene: Arc<Scene>) -> Result<()> {
-    scene.operator_group().await?;
-    manual(&scene, "plain").await
+pub(in super::super) async fn approval(ctx: Arc<TestContext>) -> Result<()> {
+    ctx.operator_group().await?;
+    manual(&ctx, "plain").await
 }
 
 /// What a user deletes to tidy up.
-pub(in super::super) async fn deleted(scene: Arc<Scene>) -> Result<()> {
-    let csv = installed(&scene, "plain").await?;
-    let subscription = scene.installed("plain", &csv).await?;
-    let plan = scene.plan_of(&subscription).await?.name_any();
-    let plans = scene.api::<InstallPlan>();
+pub(in super::super) async fn deleted(ctx: Arc<TestContext>) -> Result<()> {
+    let csv = installed(&ctx, "plain").await?;
+    let subscription = ctx.installed("plain", &csv).await?;
+    let plan = ctx.plan_of(&subscription).await?.name_any();
+    let plans = ctx.api::<InstallPlan>();
     plans.delete(&plan, &DeleteParams::default()).await.map(drop).context("cannot delete a plan")
 }
 
 /// Both are there before anything is resolved, so that one plan is for both.
-pub(in super::super) async fn held_back(scene: Arc<Scene>) -> Result<()> {
-    manual(&scene, "fork").await?;
-    subscribe(&scene, "knife").await?;
-    scene.operator_group().await
+pub(in super::super) async fn held_back(ctx: Arc<TestContext>) -> Result<()> {
+    manual(&ctx, "fork").await?;
+    subscribe(&ctx, "knife").await?;
+    ctx.operator_group().await
 }
 
 /// A bundle has an object of a kind that the cluster does not have.
-pub(in super::super) async fn step(scene: Arc<Scene>) -> Result<()> {
-    scene.operator_group().await?;
-    subscribe(&scene, "monitored").await
+pub(in super::super) async fn step(ctx: Arc<TestContext>) -> Result<()> {
+    ctx.operator_group().await?;
+    subscribe(&ctx, "monitored").await
 }
 
 /// The next version serves and stores another version of its kind alone.
-pub(in super::super) async fn stored(scene: Arc<Scene>) -> Result<()> {
-    let kind = scene.kind("Jar");
+pub(in super::super) async fn stored(ctx: Arc<TestContext>) -> Result<()> {
+    let kind = ctx.kind("Jar");
     let (old, new) = (version("v1", 10), version("v2", 10));
     let old = jar(&kind, "1.0.0", &old);
-    upgrade(&scene, &kind, [old, jar(&kind, "1.1.0", &new).replaces("jar.v1.0.0")]).await
+    upgrade(&ctx, &kind, [old, jar(&kind, "1.1.0", &new).replaces("jar.v1.0.0")]).await
 }
 
 /// The next version does not accept an object that is there.
-pub(in super::super) async fn invalid(scene: Arc<Scene>) -> Result<()> {
-    let kind = scene.kind("Jar");
+pub(in super::super) async fn invalid(ctx: Arc<TestContext>) -> Result<()> {
+    let kind = ctx.kind("Jar");
     let (old, new) = (version("v1", 10), version("v1", 5));
     let old = jar(&kind, "1.0.0", &old);
-    upgrade(&scene, &kind, [old, jar(&kind, "1.1.0", &new).replaces("jar.v1.0.0")]).await
+    upgrade(&ctx, &kind, [old, jar(&kind, "1.1.0", &new).replaces("jar.v1.0.0")]).await
 }
 
 /// The plan outlives its Subscription, and is approved then.
-pub(in super::super) async fn left(scene: Arc<Scene>) -> Result<()> {
-    scene.operator_group().await?;
-    manual(&scene, "plain").await?;
+pub(in super::super) async fn left(ctx: Arc<TestContext>) -> Result<()> {
+    ctx.operator_group().await?;
+    manual(&ctx, "plain").await?;
     let waits = |plan: &InstallPlan| plan.phase() == InstallPlanPhase::RequiresApproval;
-    let plans = scene.api::<InstallPlan>();
+    let plans = ctx.api::<InstallPlan>();
     let plan = wait::until_some(&plans, "", "wait for approval", waits).await?.name_any();
     patch(&plans, &plan, json!({"metadata": {"ownerReferences": null}})).await?;
-    let subscriptions = scene.api::<Subscription>();
+    let subscriptions = ctx.api::<Subscription>();
     subscriptions.delete("plain", &DeleteParams::default()).await?;
     wait::until_gone(&subscriptions, "plain").await?;
     patch(&plans, &plan, json!({"spec": {"approved": true}})).await
 }
 
 /// v0 does nothing with a plan that it did not make.
-pub(in super::super) async fn ignored(scene: Arc<Scene>) -> Result<()> {
-    scene.operator_group().await?;
-    let plan = json!({"metadata": {"name": "install-by-hand", "namespace": scene.namespace},
+pub(in super::super) async fn ignored(ctx: Arc<TestContext>) -> Result<()> {
+    ctx.operator_group().await?;
+    let plan = json!({"metadata": {"name": "install-by-hand", "namespace": ctx.namespace},
         "spec": {"approval": "Manual", "approved": true, "clusterServiceVersionNames": ["plain.v1.0.0"]}});
     let plan: InstallPlan = serde_json::from_value(plan).context("a malformed plan")?;
-    scene.create(&plan).await.map(drop)
+    ctx.create(&plan).await.map(drop)
 }
 
-async fn manual(scene: &Scene, package: &str) -> Result<()> {
-    let mut subscription = subscription(scene, package);
+async fn manual(ctx: &TestContext, package: &str) -> Result<()> {
+    let mut subscription = subscription(ctx, package);
     subscription.spec.install_plan_approval = Some(Approval::Manual);
-    scene.create(&subscription).await.map(drop)
+    ctx.create(&subscription).await.map(drop)
 }
 
 /// Installs the first version with an object of its kind, then offers the second.
-async fn upgrade(scene: &Scene, kind: &Crd, versions: [Bundle; 2]) -> Result<()> {
+async fn upgrade(ctx: &TestContext, kind: &Crd, versions: [Bundle; 2]) -> Result<()> {
     let package = |versions: &[Bundle]| [Package::new("jar").channel("stable", versions.to_vec())];
-    scene.operator_group().await?;
-    scene.catalog("jars", &package(&versions[..1])).await?;
-    scene.subscribe("jar", "jars").await?;
-    scene.succeeded("jar.v1.0.0").await?;
+    ctx.operator_group().await?;
+    ctx.catalog("jars", &package(&versions[..1])).await?;
+    ctx.subscribe("jar", "jars").await?;
+    ctx.succeeded("jar.v1.0.0").await?;
     let gvk = kind.gvk();
     let group = gvk["group"].as_str().unwrap_or_default();
     let resource =
@@ -122,9 +122,9 @@ async fn upgrade(scene: &Scene, kind: &Crd, versions: [Bundle; 2]) -> Result<()>
     let object = json!({"apiVersion": format!("{group}/v1"), "kind": "Jar",
         "metadata": {"name": "big"}, "spec": {"size": 9}});
     let object: DynamicObject = serde_json::from_value(object).context("a malformed jar")?;
-    let jars = Api::namespaced_with(scene.client.clone(), &scene.namespace, &resource);
+    let jars = Api::namespaced_with(ctx.client.clone(), &ctx.namespace, &resource);
     jars.create(&PostParams::default(), &object).await.context("cannot make a jar")?;
-    scene.publish("jars", &package(&versions)).await
+    ctx.publish("jars", &package(&versions)).await
 }
 
 /// A bundle that brings one version of its kind.
