@@ -6,7 +6,6 @@ use std::sync::{Mutex, PoisonError};
 use anyhow::{Context, Result};
 use async_trait::async_trait;
 use kube::Client;
-use tempfile::TempDir;
 
 use super::{Facts, Provider, ServedCatalog, local};
 use crate::builders::CatalogDir;
@@ -16,31 +15,24 @@ use crate::process::Running;
 use crate::progress::Progress;
 use crate::registry::Registry;
 use crate::stand_in::{Server, StandIn};
-use crate::take_over::{Files, Ground, ServiceProxy, start_v0};
+use crate::take_over::{BesideV0, set_up_v0};
 
 /// A cluster that OLM v0 manages.
 pub struct V0 {
     fixture: Fixture,
     facts: Facts,
     operators: Mutex<Vec<Running>>,
-    _beside: (ServiceProxy, StandIn, TempDir),
+    _beside: BesideV0,
 }
 
 impl V0 {
     /// Starts the cluster and v0 in it. There is no audit log of it: what v0 writes is its business.
     pub async fn start(v0: &OlmV0, places: &Places, progress: Progress) -> Result<Self> {
         let fixture = Fixture::empty("e2e-v0", places, progress).await?;
-        let logs: PathBuf = places.logs.clone().unwrap_or_else(|| fixture.cluster().scratch());
-        let folder = tempfile::tempdir().context("cannot create a directory")?;
-        let files = Files::write(folder.path())?;
-        files.of_v0(&v0.definitions()?)?;
-        let ground = Ground::of(&fixture, files)?;
-        ground.files.apply_v0(&ground.kubectl)?;
-        let proxy = ServiceProxy::start(ground.client.clone()).await?;
-        let (operators, stand_in) = start_v0(v0, &ground, &logs, ("", &proxy)).await?;
+        let (operators, beside) = set_up_v0(v0, &fixture, places.logs.as_deref()).await?;
         let facts = Facts { is_v0: true, ..local::facts() };
         let operators = Mutex::new(operators);
-        Ok(Self { fixture, facts, operators, _beside: (proxy, stand_in, folder) })
+        Ok(Self { fixture, facts, operators, _beside: beside })
     }
 
     /// Ends everything.
