@@ -8,7 +8,8 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use k8s_openapi::NamespaceResourceScope;
 use k8s_openapi::api::apps::v1::Deployment;
-use kube::api::{Api, ListParams, ObjectList, PartialObjectMeta};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use kube::api::{Api, ListParams, ObjectList};
 use kube::{Client, Resource};
 use olm_plan::Observed;
 use olm_plan::observed::namespace;
@@ -126,16 +127,18 @@ impl Cluster {
         self.pages(api, ListParams::default().labels(label)).await
     }
 
-    /// The metadata of all objects that have a label.
+    /// The metadata of all objects of a list, or of those that have a label, without the record of who wrote
+    /// which field.
     ///
     /// # Errors
     /// As [`Self::list`].
-    pub async fn metadata<K>(&self, api: &Api<K>, label: &str) -> Result<Vec<PartialObjectMeta<K>>>
+    pub async fn metadata<K>(&self, api: &Api<K>, label: Option<&str>) -> Result<Vec<ObjectMeta>>
     where
         K: Clone + DeserializeOwned + Debug,
     {
-        let parameters = ListParams::default().labels(label);
-        self.all_pages(parameters, async |page| api.list_metadata(page).await).await
+        let parameters = label.into_iter().fold(ListParams::default(), ListParams::labels);
+        let found = self.all_pages(parameters, async |page| api.list_metadata(page).await).await?;
+        Ok(found.into_iter().map(|object| slim_metadata(object.metadata)).collect())
     }
 
     async fn pages<K>(&self, api: &Api<K>, parameters: ListParams) -> Result<Vec<K>>
@@ -236,6 +239,11 @@ const PLURALS: [&str; 9] = [
     "operatorconditions",
 ];
 
+/// Metadata without the record of who wrote which field.
+pub fn slim_metadata(metadata: ObjectMeta) -> ObjectMeta {
+    ObjectMeta { managed_fields: None, ..metadata }
+}
+
 /// An error in one line.
 pub fn cause(error: &anyhow::Error) -> String {
     match error.downcast_ref::<kube::Error>() {
@@ -248,7 +256,7 @@ pub fn cause(error: &anyhow::Error) -> String {
 }
 
 /// Says that a cluster has no OLM, where that is the cause.
-fn without_olm(error: anyhow::Error) -> anyhow::Error {
+pub fn without_olm(error: anyhow::Error) -> anyhow::Error {
     match error.downcast_ref::<kube::Error>() {
         Some(kube::Error::Api(status)) if status.code == 404 => {
             error.context("the cluster has no Subscriptions: OLM is not installed")

@@ -22,14 +22,6 @@ pub struct Status {
     pub detailed_exitcode: bool,
 }
 
-/// An examination.
-#[derive(Args, Debug)]
-pub struct Doctor {
-    /// Exit with 2 when there are findings
-    #[arg(long)]
-    pub detailed_exitcode: bool,
-}
-
 /// A search.
 #[derive(Args, Debug)]
 pub struct Searching {

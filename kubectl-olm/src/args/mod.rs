@@ -8,11 +8,12 @@ mod reading;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::commands::Doctor;
 use crate::connection::Connection;
 
 pub use acting::{Acting, Approve, DryRun, Installing, Operands, Uninstalling, Upgrading};
 pub use authors::{CleaningUp, Run, Running};
-pub use looking::{Doctor, Graphing, Logging, Named, Permitted, Searching, Showing, Status, Why};
+pub use looking::{Graphing, Logging, Named, Permitted, Searching, Showing, Status, Why};
 pub use plan::{Approving, Mode, Plan, Planned, Subscribing};
 pub use reading::{Reading, Sources};
 

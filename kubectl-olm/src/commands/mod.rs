@@ -31,6 +31,7 @@ use crate::cluster::Cluster;
 use crate::output::Output;
 
 pub use act::NotInTime;
+pub use doctor::Doctor;
 
 /// Does what the command line says.
 ///

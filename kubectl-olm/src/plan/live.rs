@@ -122,15 +122,12 @@ impl<'a> Reader<'a> {
     async fn copies(&mut self, known: &mut Known) -> Result<()> {
         let resource = resource_of(CSVS);
         let label = format!("{COPIED_FROM}={}", self.home);
-        let found = self.cluster.metadata(&self.api(&resource, None), &label).await;
+        let found = self.cluster.metadata(&self.api(&resource, None), Some(&label)).await;
         let found = found.map(|all| {
             all.iter()
-                .filter_map(|one| {
-                    let mut object =
-                        json!({ "metadata": serde_json::to_value(&one.metadata).ok()? });
-                    object["apiVersion"] = resource.api_version().into();
-                    object["kind"] = resource.kind.as_str().into();
-                    Some(object)
+                .map(|metadata| {
+                    json!({"apiVersion": resource.api_version(), "kind": resource.kind,
+                        "metadata": metadata})
                 })
                 .collect()
         });

@@ -63,7 +63,8 @@ fn main() -> ExitCode {
         let flags = Environment::new("flags")?.with(flags::FLAGS);
         let faults = Environment::new("faults")?.with(faults::FLAGS);
         let rolling = Environment::new("rolling")?.with(rolling::FLAGS);
-        Ok([most, servers, strict, flags, faults, rolling].map(Arc::new))
+        let doctor = Environment::new("doctor")?;
+        Ok([most, servers, strict, flags, faults, rolling, doctor].map(Arc::new))
     });
     let environments = match environments {
         Ok(environments) => environments,
@@ -72,8 +73,12 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    let [most, servers, strict, flags, faults, rolling] = &environments;
-    let of = |name: &str| if name.starts_with("servers::") { servers } else { most };
+    let [most, servers, strict, flags, faults, rolling, doctor] = &environments;
+    let of = |name: &str| match name.split("::").next() {
+        Some("servers") => servers,
+        Some("doctor") => doctor,
+        _ => most,
+    };
     let library = scenarios::all().into_iter().filter(is_for_a_simulated_node);
     let library = library.map(|one| shared(of(one.name), one));
     let all = library.chain(own(most, servers)).chain(escalation(most, strict));

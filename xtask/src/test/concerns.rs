@@ -86,7 +86,10 @@ pub const CONCERNS: &[Row] = &[
     ("catalog-operator/src/packages", &["packages", "slow", "tools"]),
     ("catalog-operator/src/unpack", &["unpack", "slow"]),
     ("olm-plan/src", &["kubectl_olm"]),
+    ("olm-plan/src/doctor", &["doctor", "kubectl_olm"]),
     ("kubectl-olm/src", &["kubectl_olm"]),
+    ("kubectl-olm/src/commands/doctor", &["doctor", "kubectl_olm"]),
+    ("kubectl-olm/src/examined", &["doctor", "kubectl_olm"]),
     ("deploy", &["deploy", "rights", "smoke", "api"]),
     ("deploy/policies", &["deploy", "approval"]),
 ];

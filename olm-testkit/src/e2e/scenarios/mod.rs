@@ -6,6 +6,7 @@ mod capacity;
 mod catalog_images;
 mod catalogs;
 mod dependencies;
+mod doctor;
 mod gitops;
 mod install;
 mod install_plans;
@@ -26,6 +27,8 @@ mod unpack;
 mod upgrades;
 
 use super::Scenario;
+
+pub(crate) use kubectl_olm::Program;
 
 /// Every scenario.
 pub fn all() -> Vec<Scenario> {
@@ -49,6 +52,7 @@ pub fn all() -> Vec<Scenario> {
         servers::all(),
         tools::all(),
         kubectl_olm::all(),
+        doctor::all(),
         bad_input::all(),
         recovery::all(),
         smoke::all(),

@@ -5,10 +5,10 @@
 //! objects were created, changed and deleted, the cluster says which rights and images there are, and both have
 //! to be what was shown. Catalogs are folders; without one it is the demo's. `--v0` has OLM v0 do the steps.
 
+mod checked_catalog;
 mod compare;
 mod program;
 mod seen;
-mod story;
 
 use std::path::{Path, PathBuf};
 
@@ -21,8 +21,8 @@ use olm_testkit::progress::Progress;
 use xtask::build::programs;
 use xtask_demo::demo_catalog::{Edition, write};
 
+use checked_catalog::{CheckedCatalog, Line};
 use program::Program;
-use story::{Line, Story};
 
 /// Arguments of the command.
 #[derive(Debug, Args)]
@@ -93,12 +93,12 @@ async fn play(arguments: &Arguments, binaries: &Path, catalogs: &[PathBuf]) -> R
     let mut lines = Vec::new();
     for (number, catalog) in (1..).zip(catalogs) {
         progress.step(format!("catalog {number} of {}: {}", catalogs.len(), catalog.display()));
-        let story = match arguments.v0 {
-            true => Story::of_v0(&places, catalog, progress.clone()).await?,
-            false => Story::of_ours(&places, catalog, progress.clone()).await?,
+        let checked = match arguments.v0 {
+            true => CheckedCatalog::of_v0(&places, catalog, progress.clone()).await?,
+            false => CheckedCatalog::of_ours(&places, catalog, progress.clone()).await?,
         };
-        let played = story.play(arguments.focus.as_deref(), &mut lines).await;
-        story.end().await.and(played)?;
+        let played = checked.play(arguments.focus.as_deref(), &mut lines).await;
+        checked.end().await.and(played)?;
     }
     Ok(lines)
 }

@@ -16,7 +16,7 @@ use crate::builders;
 use crate::e2e::scenarios::upgrades::{kettle, kettles, stable};
 use crate::e2e::{Need, Scenario, TestContext, scenario};
 use crate::wait;
-use program::Program;
+pub(crate) use program::Program;
 
 const OLD: &str = "kettle.v1.0.0";
 const NEW: &str = "kettle.v1.1.0";

@@ -1,6 +1,6 @@
 //! Who installs: our two operators, or those of v0, as processes beside the cluster.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
@@ -9,11 +9,7 @@ use olm_testkit::operators::{Operator, Special};
 use olm_testkit::peer::OlmV0;
 use olm_testkit::process::Running;
 use olm_testkit::progress::Progress;
-use olm_testkit::stand_in::StandIn;
-use olm_testkit::take_over::{Files, ServiceProxy, TakeOverCluster};
-use tempfile::TempDir;
-
-use crate::take_over::start_v0;
+use olm_testkit::take_over::{BesideV0, set_up_v0};
 
 /// An implementation of OLM.
 #[derive(Debug)]
@@ -61,7 +57,7 @@ pub(super) struct Olm {
     /// In the order of [`Implementation::programs`].
     operators: Vec<Running>,
     /// What v0 needs beside itself.
-    _beside: Option<(ServiceProxy, StandIn, TempDir)>,
+    _beside: Option<BesideV0>,
 }
 
 async fn ours(places: &Places) -> Result<Olm> {
@@ -79,15 +75,8 @@ async fn ours(places: &Places) -> Result<Olm> {
 
 async fn v0_at_work(v0: &OlmV0, places: &Places, logs: Option<&Path>) -> Result<Olm> {
     let fixture = Fixture::empty("installs-v0", places, Progress::to_stderr()).await?;
-    let logs: PathBuf = logs.map_or_else(|| fixture.cluster().scratch(), Path::to_owned);
-    let folder = tempfile::tempdir().context("cannot create a directory")?;
-    let files = Files::write(folder.path())?;
-    files.of_v0(&v0.definitions()?)?;
-    let cluster = TakeOverCluster::of(&fixture, files)?;
-    cluster.files.apply_v0(&cluster.kubectl)?;
-    let proxy = ServiceProxy::start(cluster.client.clone()).await?;
-    let (operators, stand_in) = start_v0(v0, &cluster, &logs, ("", &proxy)).await?;
-    Ok(Olm { fixture, operators, _beside: Some((proxy, stand_in, folder)) })
+    let (operators, beside) = set_up_v0(v0, &fixture, logs).await?;
+    Ok(Olm { fixture, operators, _beside: Some(beside) })
 }
 
 impl Olm {

@@ -16,8 +16,7 @@ use olm_testkit::operators::OLM_NAMESPACE;
 use olm_testkit::peer::OlmV0;
 use olm_testkit::process::Running;
 use olm_testkit::progress::Progress;
-use olm_testkit::stand_in::StandIn;
-use olm_testkit::take_over::{Files, ServiceProxy, TakeOverCluster};
+use olm_testkit::take_over::{BesideV0, set_up_v0};
 use olm_types::bundle::CatalogKey;
 use serde_json::Value;
 use tokio::time::{Instant, sleep};
@@ -26,7 +25,6 @@ use super::compare::differences;
 use super::program::Program;
 use super::seen::{Seen, is_passing};
 use super::{CATALOG, ours, program};
-use crate::take_over::start_v0;
 
 /// Without a write for so long, OLM is at rest.
 const QUIET: Duration = Duration::from_millis(1_500);
@@ -79,39 +77,16 @@ impl std::fmt::Display for Line {
 }
 
 /// A cluster with a catalog.
-pub(super) struct Story {
+pub(super) struct CheckedCatalog {
     program: Program,
     snapshot: CatalogSnapshot,
     quiet: Duration,
     // What runs ends before its cluster.
-    v0: Option<V0>,
+    v0: Option<(Vec<Running>, BesideV0)>,
     fixture: Fixture,
 }
 
-/// The programs of OLM v0, and what they need.
-struct V0 {
-    operators: Vec<Running>,
-    _package_server: StandIn,
-    _proxy: ServiceProxy,
-    _files: tempfile::TempDir,
-}
-
-impl V0 {
-    async fn start(fixture: &Fixture, places: &Places, progress: &Progress) -> Result<Self> {
-        let v0 = OlmV0::ensure(progress)?;
-        let folder = tempfile::tempdir().context("cannot create a directory")?;
-        let files = Files::write(folder.path())?;
-        files.of_v0(&v0.definitions()?)?;
-        let cluster = TakeOverCluster::of(fixture, files)?;
-        cluster.files.apply_v0(&cluster.kubectl)?;
-        let proxy = ServiceProxy::start(cluster.client.clone()).await?;
-        let logs = places.logs.clone().unwrap_or_else(|| fixture.cluster().scratch());
-        let (operators, package_server) = start_v0(&v0, &cluster, &logs, ("", &proxy)).await?;
-        Ok(Self { operators, _package_server: package_server, _proxy: proxy, _files: folder })
-    }
-}
-
-impl Story {
+impl CheckedCatalog {
     /// With OLM of this project.
     pub(super) async fn of_ours(
         places: &Places,
@@ -125,13 +100,19 @@ impl Story {
     /// With OLM v0.
     pub(super) async fn of_v0(places: &Places, catalog: &Path, progress: Progress) -> Result<Self> {
         let fixture = Fixture::empty("plan-check", places, progress.clone()).await?;
-        let v0 = V0::start(&fixture, places, &progress).await?;
+        let v0 = OlmV0::ensure(&progress)?;
+        let v0 = set_up_v0(&v0, &fixture, places.logs.as_deref()).await?;
         let address = fixture.serve(CATALOG, CatalogDir::existing(catalog.to_owned()))?;
         fixture.add_catalog(CATALOG, &address).await?;
         Self::of(fixture, Some(v0), places, catalog)
     }
 
-    fn of(fixture: Fixture, v0: Option<V0>, places: &Places, catalog: &Path) -> Result<Self> {
+    fn of(
+        fixture: Fixture,
+        v0: Option<(Vec<Running>, BesideV0)>,
+        places: &Places,
+        catalog: &Path,
+    ) -> Result<Self> {
         let key = CatalogKey::new(OLM_NAMESPACE, CATALOG);
         let snapshot = CatalogSnapshot::of_folder(key, catalog)
             .with_context(|| format!("cannot read the catalog {}", catalog.display()))?;
@@ -155,8 +136,8 @@ impl Story {
     }
 
     pub(super) async fn end(self) -> Result<()> {
-        if let Some(v0) = self.v0 {
-            v0.operators.into_iter().for_each(Running::stop);
+        if let Some((operators, _)) = self.v0 {
+            operators.into_iter().for_each(Running::stop);
         }
         self.fixture.end().await
     }
