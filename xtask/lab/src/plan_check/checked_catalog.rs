@@ -24,7 +24,7 @@ use tokio::time::{Instant, sleep};
 use super::compare::differences;
 use super::program::Program;
 use super::seen::{Seen, is_passing};
-use super::{CATALOG, ours, program};
+use super::{CATALOG, ours, program, rights};
 
 /// Without a write for so long, OLM is at rest.
 const QUIET: Duration = Duration::from_millis(1_500);
@@ -205,6 +205,7 @@ impl CheckedCatalog {
         let seen = Seen::of(&writes, home);
         let mut found = differences(&plan, &seen);
         found.extend(self.images(home, &plan).await?);
+        found.extend(rights::differences(&self.fixture.client, home, &plan).await?);
         Ok(line(match found.is_empty() {
             true => Verdict::Same(plan["changes"].as_array().map_or(0, Vec::len)),
             false => Verdict::Other(found),

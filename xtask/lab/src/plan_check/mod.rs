@@ -8,6 +8,7 @@
 mod checked_catalog;
 mod compare;
 mod program;
+mod rights;
 mod seen;
 
 use std::path::{Path, PathBuf};
