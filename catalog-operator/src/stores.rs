@@ -3,6 +3,7 @@
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::Pod;
 use kube::{Api, Client, ResourceExt};
+use olm_kit::client::Fields;
 use olm_kit::metrics::WatchMetrics;
 use olm_kit::tasks::Tasks;
 use olm_kit::watch::{Config, Store, Watch, WatchBuilder};
@@ -15,6 +16,17 @@ use olm_types::api::{
 use olm_types::labels::{BUNDLE_UNPACK_REF, COPIED_FROM};
 
 use crate::servers::{ServerStores, ServerWatches};
+
+/// What is large in CSVs and not read: prose and pictures, installs, and how they went.
+const OF_CSVS: [&[&str]; 7] = [
+    &["metadata", "annotations", "alm-examples"],
+    &["spec", "description"],
+    &["spec", "icon"],
+    &["spec", "install"],
+    &["spec", "relatedImages"],
+    &["status", "conditions"],
+    &["status", "requirementStatus"],
+];
 
 /// One shared store per kind.
 #[derive(Clone)]
@@ -58,7 +70,10 @@ impl Watches {
             subscriptions: watch(client, Config::default(), metrics),
             plans: watch(client, Config::default(), metrics).strip(strip_plan),
             groups: watch(client, Config::default(), metrics),
-            csvs: watch(client, originals, metrics).strip(strip_csv).admit(is_original),
+            csvs: watch(client, originals, metrics)
+                .without(Fields::of(&OF_CSVS))
+                .strip(strip_csv)
+                .admit(is_original),
             unpack_jobs: watch(client, unpacking(), metrics).admit(unpacks::<Job>),
             unpack_pods: watch(client, unpacking(), metrics).strip(strip_pod).admit(unpacks::<Pod>),
             servers: ServerWatches::new(client, metrics),

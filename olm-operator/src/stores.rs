@@ -9,6 +9,7 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomRe
 use k8s_openapi::kube_aggregator::pkg::apis::apiregistration::v1::APIService;
 use kube::core::PartialObjectMeta;
 use kube::{Api, Client, Resource};
+use olm_kit::client::Fields;
 use olm_kit::metrics::WatchMetrics;
 use olm_kit::tasks::Tasks;
 use olm_kit::watch::{Config, Store, Watch, WatchBuilder};
@@ -143,18 +144,22 @@ impl Watches {
             subscriptions: all(client, metrics),
             proxies: None,
             operators: all(client, metrics),
-            plans: with(client, plans, metrics).strip(strip::install_plan),
+            plans: with(client, plans, metrics)
+                .without(Fields::of(&strip::OF_INSTALL_PLANS))
+                .strip(strip::install_plan),
             config_maps: with(client, managed, metrics).strip(strip::only_relations),
             groups: all(client, metrics),
             conditions: all(client, metrics),
             namespaces: all(client, metrics).strip(strip::namespace),
-            deployments: all(client, metrics).strip(strip::deployment),
+            deployments: all(client, metrics)
+                .without(Fields::of(&strip::OF_DEPLOYMENTS))
+                .strip(strip::deployment),
             accounts: all(client, metrics).strip(strip::service_account),
             roles: all(client, metrics).strip(strip::role),
             role_bindings: all(client, metrics).strip(strip::role_binding),
             cluster_roles: all(client, metrics).strip(strip::cluster_role),
             cluster_role_bindings: all(client, metrics).strip(strip::cluster_role_binding),
-            crds: all(client, metrics).strip(strip::crd),
+            crds: all(client, metrics).without(Fields::of(&strip::OF_CRDS)).strip(strip::crd),
             api_services: all(client, metrics).strip(strip::api_service),
             serving: ServingWatches::new(client, metrics),
             policy,
