@@ -25,7 +25,11 @@ impl fmt::Display for OwnConflict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { refused, cause } = self;
         let after = refused.received.duration_since(cause.done).as_millis();
-        write!(f, "{refused} at {}, {after} ms after {} {}", refused.received, cause.verb, cause.object)
+        write!(
+            f,
+            "{refused} at {}, {after} ms after {} {}",
+            refused.received, cause.verb, cause.object
+        )
     }
 }
 
@@ -57,7 +61,8 @@ pub fn own_conflicts(programs: &[&str], log: &Path) -> Result<Vec<OwnConflict>> 
 fn cause<'a>(refused: &Write, written: &'a [Write]) -> Option<&'a Write> {
     let object = refused.main_object();
     let before = written.iter().filter(|write| write.done <= refused.done);
-    let last = before.filter(|write| write.main_object() == object).max_by_key(|write| write.done)?;
+    let last =
+        before.filter(|write| write.main_object() == object).max_by_key(|write| write.done)?;
     (last.program == refused.program && last.verb != "delete").then_some(last)
 }
 

@@ -2,6 +2,7 @@
 
 mod arrivals;
 mod install;
+mod messages;
 mod named;
 mod observe;
 mod outcome;
@@ -9,7 +10,6 @@ mod reconcile;
 mod solve;
 mod unchanged;
 mod unpack;
-mod words;
 
 pub(crate) use arrivals::Arrivals;
 pub use named::Unresolved;
