@@ -99,7 +99,7 @@ fn main() -> ExitCode {
     });
     let permissions = used_permissions::conclude(&arguments, left_out || conclusion.has_failed());
     let conflicts = conflicts::conclude(&arguments);
-    let all = [conclusion, rights, conflicts];
+    let all = [conclusion, permissions, conflicts];
     all.iter().find(|one| one.has_failed()).unwrap_or(&all[0]).exit_code()
 }
 
