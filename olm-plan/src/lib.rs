@@ -10,6 +10,7 @@ pub mod doctor;
 pub mod graph;
 pub mod health;
 pub mod installed;
+pub mod needs;
 pub mod observed;
 pub mod preview;
 pub mod search;

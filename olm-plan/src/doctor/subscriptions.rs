@@ -1,16 +1,16 @@
 //! Subscriptions: what keeps them from being resolved, and what they are bound to.
 
-use olm_types::annotations::{GENERATED_BY, PROPERTIES};
+use olm_types::annotations::GENERATED_BY;
 use olm_types::api::{
-    ClusterServiceVersion, CrdDescription, PackageManifestStatus, Subscription, SubscriptionState,
+    ClusterServiceVersion, PackageManifestStatus, Subscription, SubscriptionState,
 };
 use olm_types::conditions::subscription as conditions;
-use olm_types::properties::{Requirement, annotation};
 use serde_json::json;
 
 use super::names::{change, lacks_channel, lacks_package};
 use super::{Fix, Found, View, catalogs, fix};
 use crate::health::true_condition;
+use crate::needs::needs;
 use crate::observed::{name, namespace};
 
 /// What the resolver says of a CSV that nothing refers to.
@@ -163,45 +163,4 @@ fn is_under_way(view: &View<'_>, one: &Subscription) -> bool {
     let status = one.status.as_ref();
     let current = status.and_then(|status| status.current_csv.as_deref());
     current.is_none_or(|csv| view.csv(namespace(&one.metadata), csv).is_none())
-}
-
-/// Whether a CSV requires what another one, of this package, provides.
-fn needs(csv: &ClusterServiceVersion, other: &ClusterServiceVersion, package: &str) -> bool {
-    if name(&csv.metadata) == name(&other.metadata) {
-        return false;
-    }
-    let (required, owned) = (crds(csv, false), crds(other, true));
-    let by_kind = required.iter().any(|crd| owned.iter().any(|own| own.name == crd.name));
-    by_kind || requires_api(csv, other) || by_property(csv, other, package)
-}
-
-fn crds(csv: &ClusterServiceVersion, owned: bool) -> &[CrdDescription] {
-    let crds = csv.spec.customresourcedefinitions.as_ref();
-    crds.map_or(&[], |crds| if owned { &crds.owned } else { &crds.required })
-}
-
-fn requires_api(csv: &ClusterServiceVersion, other: &ClusterServiceVersion) -> bool {
-    let apis = |csv: &ClusterServiceVersion| csv.spec.apiservicedefinitions.clone();
-    let required = apis(csv).map(|apis| apis.required).unwrap_or_default();
-    let owned = apis(other).map(|apis| apis.owned).unwrap_or_default();
-    required.iter().any(|api| {
-        owned.iter().any(|own| {
-            (&own.group, &own.version, &own.kind) == (&api.group, &api.version, &api.kind)
-        })
-    })
-}
-
-/// Whether the catalog said that a CSV requires this package, or something that is not compared here.
-fn by_property(csv: &ClusterServiceVersion, other: &ClusterServiceVersion, package: &str) -> bool {
-    let annotations = csv.metadata.annotations.as_ref();
-    let Some(text) = annotations.and_then(|all| all.get(PROPERTIES)) else { return false };
-    let Ok(properties) = annotation::parse(text) else { return true };
-    properties.iter().any(|property| match Requirement::of(property) {
-        Ok(None) => false,
-        Ok(Some(Requirement::Package { name, .. })) => name == package,
-        Ok(Some(Requirement::Gvk(gvk))) => crds(other, true).iter().any(|own| {
-            own.kind == gvk.kind && own.name.split_once('.').is_some_and(|(_, it)| it == gvk.group)
-        }),
-        Ok(Some(Requirement::Label(_) | Requirement::Constraint(_))) | Err(_) => true,
-    })
 }

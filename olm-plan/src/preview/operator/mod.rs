@@ -7,15 +7,12 @@ mod around;
 mod observe;
 mod serving;
 
+use std::any::Any;
 use std::collections::BTreeSet;
 
 use jiff::Timestamp;
 use olm_effect::{CertificateOrder, Issued, IssuedServer};
-use olm_lifecycle::csv::stages::{
-    ApiNames, ApiRoles, BeingReplaced, Cleanup, Copied, ForbiddenInstall, GlobalRights, Health,
-    Install, Membership, OwnerConflicts, Placeholders, ProvidedApis, Replacement, Requirements,
-    Stage, Tenants, Webhooks,
-};
+use olm_lifecycle::csv::stages::{Learning, PackageServer, STAGES, Servers, Stage};
 use olm_lifecycle::csv::{Decision, Observed, Request, Step, conclude, decide_with};
 use olm_lifecycle::install_plan::execution::Served;
 use olm_opgroup::NamespaceSet;
@@ -34,26 +31,13 @@ const QUESTIONS: usize = 4;
 /// What stands for a certificate.
 const CERTIFICATE: &str = "(certificate)";
 
-/// The stages of a CSV, without those that read certificates.
-const STAGES: &[&dyn Stage] = &[
-    &Copied,
-    &Cleanup,
-    &ForbiddenInstall,
-    &ApiNames,
-    &Membership,
-    &ProvidedApis,
-    &GlobalRights,
-    &BeingReplaced,
-    &Tenants,
-    &Placeholders,
-    &Requirements,
-    &Webhooks,
-    &OwnerConflicts,
-    &Install,
-    &ApiRoles,
-    &Health,
-    &Replacement,
-];
+/// The stages of a CSV, without those that read certificates and that of the package server.
+fn stages() -> Vec<&'static dyn Stage> {
+    let is_left_out = |stage: &dyn Any| {
+        stage.is::<PackageServer>() || stage.is::<Servers>() || stage.is::<Learning>()
+    };
+    STAGES.iter().copied().filter(|stage| !is_left_out(*stage as &dyn Any)).collect()
+}
 
 /// What is worked on.
 pub(super) struct Work<'a> {
@@ -118,8 +102,9 @@ fn pass(world: &mut World<'_>, work: &Work<'_>, csv: &str) {
 }
 
 fn decided(world: &mut World<'_>, now: Timestamp, observed: &mut Observed) -> Option<Decision> {
+    let stages = stages();
     for _ in 0..QUESTIONS {
-        match decide_with(STAGES, observed, now) {
+        match decide_with(&stages, observed, now) {
             Step::Decided(decision) => return Some(decision),
             Step::Need(request) => fulfil(world, request, observed),
         }
