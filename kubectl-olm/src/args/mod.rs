@@ -14,7 +14,7 @@ use crate::connection::Connection;
 pub use acting::{Acting, Approve, DryRun, Installing, Operands, Uninstalling, Upgrading};
 pub use authors::{CleaningUp, Run, Running};
 pub use looking::{Graphing, Logging, Named, Permitted, Searching, Showing, Status, Why};
-pub use plan::{Approving, Mode, Plan, Planned, Subscribing};
+pub use plan::{Approving, Plan, Planned, Subscribing};
 pub use reading::{Reading, Sources};
 
 /// Everything that was asked for.

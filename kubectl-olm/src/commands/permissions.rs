@@ -74,7 +74,7 @@ pub async fn run(
         reaches: reaches_of(&csv),
         compared_with: other.map(|other| Compared {
             csv: name(&other.metadata).to_owned(),
-            difference: Rights::between(&[csv.clone()], &[other], false),
+            difference: Rights::between(std::slice::from_ref(&csv), &[other], false),
         }),
     };
     print(&found, output)?;

@@ -4,7 +4,7 @@ use std::fmt::{self, Write};
 
 use anyhow::{Context, Result, bail};
 use olm_plan::settings::Settings;
-use olm_plan::why::{Question, Why as Outcome, why};
+use olm_plan::why::{Question, Why as Answer, why};
 use olm_types::api::{ClusterServiceVersion, OperatorGroup, Subscription};
 
 use super::search::visible_offline;
@@ -62,7 +62,7 @@ where
     K: kube::Resource<DynamicType = (), Scope = k8s_openapi::NamespaceResourceScope>
         + Clone
         + serde::de::DeserializeOwned
-        + std::fmt::Debug,
+        + fmt::Debug,
 {
     cluster.list(&cluster.api(Some(home))).await
 }
@@ -97,14 +97,14 @@ fn answer(
     Ok(if catalogs.unread.is_empty() { Outcome::Fine } else { Outcome::Incomplete })
 }
 
-fn describe(found: &Outcome) -> String {
+fn describe(found: &Answer) -> String {
     let mut text = String::new();
     // Writing to a string cannot fail.
     let _ = write(found, &mut text);
     text
 }
 
-fn write(found: &Outcome, out: &mut String) -> fmt::Result {
+fn write(found: &Answer, out: &mut String) -> fmt::Result {
     let installed = found.installed.as_deref().unwrap_or("nothing");
     let (package, installed) = (cell(&found.package), cell(installed));
     writeln!(out, "{package} in namespace {}, installed: {installed}", cell(&found.namespace))?;
@@ -158,7 +158,7 @@ mod tests {
 
     #[test]
     fn an_answer_has_a_line_for_each_reason() {
-        let answer = Outcome {
+        let answer = Answer {
             namespace: "ns".to_owned(),
             subscription: "s".to_owned(),
             package: "a".to_owned(),

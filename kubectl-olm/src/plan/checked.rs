@@ -23,8 +23,16 @@ const MADE_UP: char = '*';
 /// Has the API server check the objects of a preview.
 pub async fn check(cluster: &Cluster, known: &Known, preview: &mut Preview) {
     let written = std::mem::take(&mut preview.written);
-    let asked = written.iter().filter(|one| one.after.is_some()).take(MOST);
-    let answers = asked.map(|one| async move { (one, dry_run(cluster, one, preview).await) });
+    let is_shown = |one: &&Written| preview.changes.iter().any(|change| is_of(change, one));
+    let asked: Vec<&Written> =
+        written.iter().filter(|one| one.after.is_some()).filter(is_shown).collect();
+    let answers = asked.into_iter().enumerate().map(|(number, one)| async move {
+        let answer = match number < MOST {
+            true => dry_run(cluster, one).await,
+            false => Err(format!("it is one of more than {MOST}")),
+        };
+        (one, answer)
+    });
     let answers: Vec<_> = stream::iter(answers).buffered(AT_ONCE).collect().await;
     for (one, answer) in answers {
         let place = preview.changes.iter().position(|change| is_of(change, one));
@@ -54,11 +62,8 @@ fn is_of(change: &Change, written: &Written) -> bool {
         == (&key.group, &key.kind, &key.namespace, &key.name)
 }
 
-async fn dry_run(cluster: &Cluster, one: &Written, preview: &Preview) -> Result<Value, String> {
+async fn dry_run(cluster: &Cluster, one: &Written) -> Result<Value, String> {
     let Some(after) = &one.after else { return Err("it goes".to_owned()) };
-    if !preview.changes.iter().any(|change| is_of(change, one)) {
-        return Ok(after.clone());
-    }
     let resource = resource(cluster, after).await?;
     let api: Api<DynamicObject> = match one.key.namespace.as_str() {
         "" => Api::all_with(cluster.client.clone(), &resource),

@@ -90,12 +90,12 @@ fn known(objects: &[Value]) -> Known {
         let key = (CatalogKey::new("olm", "kitchen"), format!("kettle.v{version}").into());
         known.bundles.insert(key, content(version, &crd(&["v1"])));
     }
-    add_components(&mut known);
     known
 }
 
 fn asked(wanted: Wanted) -> Asked {
-    Asked { namespace: HOME.to_owned(), settings: Settings::default(), wanted }
+    let (settings, now) = (Settings::default(), Timestamp::UNIX_EPOCH);
+    Asked { namespace: HOME.to_owned(), settings, now, wanted }
 }
 
 fn install(package: &str) -> Install {

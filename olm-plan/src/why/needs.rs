@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use olm_resolver::constraint::{ClassicConstraints, ComparisonBudget, ConstraintKind, Requirement};
+use olm_resolver::constraint::{ClassicConstraints, ConstraintKind, EvaluationBudget, Requirement};
 use olm_resolver::problem::{Bundle, BundleId};
 use olm_resolver::{Installed, ResolutionRequest};
 use serde::Serialize;
@@ -37,12 +37,12 @@ pub(super) fn add(request: &ResolutionRequest<'_>, why: &mut Why) {
     let installed = Installed::read(request);
     let bundle = |entry| Bundle::new(BundleId(0), Arc::clone(entry));
     let bundles: Vec<Bundle> = installed.bundles().iter().map(|one| bundle(&one.entry)).collect();
-    let mut effort = ComparisonBudget::default();
+    let mut budget = EvaluationBudget::default();
     for needing in &bundles {
         for requirement in requirements(needing) {
             let providers = bundles.iter().filter(|other| {
                 other.entry.name != needing.entry.name
-                    && requirement.holds(other, &mut effort).unwrap_or_default()
+                    && requirement.holds(other, &mut budget).unwrap_or_default()
             });
             let mut names: Vec<String> =
                 providers.map(|other| other.entry.name.to_string()).collect();

@@ -31,7 +31,10 @@ pub async fn run(cluster: &Cluster, asked: &Graphing, output: Output) -> Result<
         cluster.list(&cluster.api(Some(home))).await.unwrap_or_default();
     let subscription = subscriptions.iter().find(|one| one.spec.name == asked.package);
     let visible = match source(asked, subscription) {
-        Some(source) => visible.only(&visible.key_of_flag(&source)),
+        Some(source) => {
+            let key = visible.key_of_flag(&source);
+            visible.only(&key)
+        }
         None => visible,
     };
     let flags = &asked.sources.catalog;

@@ -248,7 +248,7 @@ fn served_by(crd: &Value, kind: &Gvk) -> Option<Served> {
 
 #[cfg(test)]
 mod tests {
-    use olm_effect::Target;
+    use olm_effect::{Effect, Outcome, Target};
 
     use super::*;
 

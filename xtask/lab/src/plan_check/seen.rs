@@ -51,12 +51,7 @@ impl Seen {
                 "create" => {
                     seen.created.insert(write.object.clone());
                 }
-                "delete" => {
-                    if !seen.created.remove(&write.object) {
-                        seen.changed.remove(&write.object);
-                        seen.deleted.insert(write.object.clone());
-                    }
-                }
+                "delete" => seen.delete(&write.object),
                 _ if !seen.created.contains(&write.object) => {
                     seen.changed.insert(write.object.clone());
                 }
@@ -66,6 +61,14 @@ impl Seen {
         let Self { changed, deleted, .. } = &mut seen;
         changed.retain(|object| !deleted.contains(object));
         seen
+    }
+
+    /// What was created meanwhile has not been there.
+    fn delete(&mut self, object: &str) {
+        if !self.created.remove(object) {
+            self.changed.remove(object);
+            self.deleted.insert(object.to_owned());
+        }
     }
 }
 
