@@ -76,7 +76,7 @@ pub struct Connection {
     #[arg(long, global = true, value_name = "FILE", help_heading = "Connection")]
     certificate_authority: Option<PathBuf>,
     /// Folder for what is read once: catalogs and bundles; an empty name keeps nothing
-    #[arg(long, global = true, value_name = "FOLDER", help_heading = "Connection")]
+    #[arg(long, global = true, value_name = "FOLDER", value_parser = folder, help_heading = "Connection")]
     cache_dir: Option<PathBuf>,
 }
 
@@ -178,6 +178,11 @@ fn url<T: std::str::FromStr<Err: std::error::Error + Send + Sync + 'static>>(
     text: &str,
 ) -> Result<T> {
     text.parse().with_context(|| format!("--server {text} is no URL"))
+}
+
+/// The name of a folder, which may be empty.
+fn folder(text: &str) -> Result<PathBuf> {
+    Ok(PathBuf::from(text))
 }
 
 /// Reads `5`, `5s`, `2m`, `1h` or `500ms`.

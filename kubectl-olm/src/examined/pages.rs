@@ -5,6 +5,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ListMeta;
 use kube::Resource;
 use kube::api::{Api, ListParams};
 use kube::core::Request;
+use olm_types::document::{Budget, json_as};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
@@ -49,7 +50,7 @@ impl Cluster {
             let request = request.context("cannot make a request")?;
             let page: RawList = self.answer(self.client.request(request)).await?;
             for item in page.items.iter().flatten() {
-                let object = serde_json::from_str(item.get());
+                let object = json_as(item.get(), &Budget::OBJECT);
                 let object = object.with_context(|| format!("a malformed {}", K::kind(&())))?;
                 kept.push(keep(object, item.get().len()));
             }

@@ -73,7 +73,7 @@ impl Records {
 
     fn push(&mut self, kind: u8, message: &impl Message) {
         self.bytes.push(kind);
-        // A vector grows: it has room for every message.
+        // A vector grows with every message.
         let _ = message.encode_length_delimited(&mut self.bytes);
     }
 }

@@ -2,13 +2,13 @@
 
 use olm_types::api::{
     ClusterServiceVersion, CsvPhase, InstallPlanPhase, OperatorCondition, PackageManifestStatus,
-    RequirementStatus,
+    RequirementStatus, Subscription,
 };
 use olm_types::conditions::operator_condition::UPGRADEABLE;
 use olm_types::reasons::csv as reasons;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::fix::{line, olm, patch, removal};
+use super::fix::{create, line, patch, removal};
 use super::groups::{EXPLAINED, message};
 use super::{Fix, Found, View};
 use crate::observed::{Observed, name, namespace};
@@ -46,7 +46,7 @@ pub(super) fn requirement(view: &View<'_>) -> Vec<Found> {
         }
         let home = namespace(&csv.metadata);
         let fix = match missing.iter().find_map(|one| provider(view, home, &one.name)) {
-            Some(package) => olm(home, &["install", "--yes", "--", package]),
+            Some(package) => create(&subscription(home, package)),
             None => Fix::AskTheAuthor(
                 "ask the author of the operator, or an administrator, for what provides it"
                     .to_owned(),
@@ -181,7 +181,7 @@ fn is_foreign(one: &RequirementStatus) -> bool {
 }
 
 /// A package that the namespace sees and whose default channel owns a CRD.
-fn provider<'a>(view: &View<'a>, home: &str, crd: &str) -> Option<&'a str> {
+fn provider<'a>(view: &View<'a>, home: &str, crd: &str) -> Option<&'a PackageManifestStatus> {
     let offers = view.observed.offers.get(home)?;
     let owns = |package: &PackageManifestStatus| {
         let default = package.channels.iter().find(|it| it.name == package.default_channel);
@@ -190,15 +190,22 @@ fn provider<'a>(view: &View<'a>, home: &str, crd: &str) -> Option<&'a str> {
         crds.is_some_and(|crds| crds.owned.iter().any(|own| own.name == crd))
     };
     let mut packages = view.observed.packages.iter().filter_map(|it| it.status.as_ref());
-    let found = packages.find(|package| {
+    packages.find(|package| {
         let is_offered = offers.iter().any(|offer| {
             offer.package == package.package_name
                 && offer.catalog == package.catalog_source
                 && offer.catalog_namespace == package.catalog_source_namespace
         });
         is_offered && owns(package)
-    });
-    found.map(|package| package.package_name.as_str())
+    })
+}
+
+/// A Subscription for a package, which follows its default channel.
+fn subscription(home: &str, package: &PackageManifestStatus) -> Value {
+    json!({"apiVersion": Subscription::API_VERSION, "kind": Subscription::KIND,
+        "metadata": {"name": package.package_name, "namespace": home},
+        "spec": {"name": package.package_name, "channel": package.default_channel,
+            "source": package.catalog_source, "sourceNamespace": package.catalog_source_namespace}})
 }
 
 /// The names from a CSV along `spec.replaces` back to it; each circle is reported once, for the first

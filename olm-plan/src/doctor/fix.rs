@@ -42,6 +42,12 @@ pub(super) fn kubectl(home: &str, words: &[&str]) -> Fix {
     Fix::Command(line(home, words))
 }
 
+/// A new object.
+pub(super) fn create(manifest: &Value) -> Fix {
+    let manifest = quoted(&manifest.to_string());
+    Fix::Command(format!("printf '%s' {manifest} | kubectl create -f -"))
+}
+
 /// A merge patch of an object.
 pub(super) fn patch(home: &str, resource: &str, name: &str, patch: &Value) -> Fix {
     let text = patch.to_string();

@@ -7,7 +7,7 @@ use olm_types::api::{
 use olm_types::reasons::csv as reasons;
 use serde_json::{Value, json};
 
-use super::fix::{kubectl, patch, quoted, removal};
+use super::fix::{create, kubectl, patch, removal};
 use super::{Fix, Found, View};
 use crate::observed::{name, namespace};
 
@@ -22,10 +22,8 @@ pub(super) fn none(view: &View<'_>) -> Vec<Found> {
             "apiVersion": OperatorGroup::API_VERSION, "kind": OperatorGroup::KIND,
             "metadata": {"name": home, "namespace": home}, "spec": fitting(home, |mode| is_supported(view, home, mode)),
         });
-        let manifest = quoted(&manifest.to_string());
-        let fix = format!("printf '%s' {manifest} | kubectl create -f -");
         let evidence = "it has Subscriptions or CSVs, and no OperatorGroup".to_owned();
-        Found::of_cluster("Namespace", home, evidence, Fix::Command(fix))
+        Found::of_cluster("Namespace", home, evidence, create(&manifest))
     });
     found.collect()
 }

@@ -76,7 +76,7 @@ pub(super) fn deprecated(view: &View<'_>) -> Vec<Found> {
 }
 
 /// Subscriptions that OLM made for a dependency which no operator has any more.
-pub(super) fn for_nobody(view: &View<'_>) -> Vec<Found> {
+pub(super) fn unneeded(view: &View<'_>) -> Vec<Found> {
     each(view, |one| {
         let annotations = one.metadata.annotations.as_ref()?;
         let plan = annotations.get(GENERATED_BY)?;

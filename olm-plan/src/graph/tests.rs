@@ -98,11 +98,11 @@ stable at 0, 5 tracks, heads a.v5
   3 row 3 a.v2: skipped
   4 row 4 a.v1: 
 1 -> 0 replaces on 0, reachable
-2 -> 0 skipRange on 2, reachable
+2 -> 0 skipRange on 1, reachable
 3 -> 0 skipRange on 3
 4 -> 0 skipRange on 5
 2 -> 1 skips on 0, reachable
-3 -> 1 skips on 1
+3 -> 1 skips on 2
 4 -> 1 replaces on 4
 3 -> 2 replaces on 0
 4 -> 3 replaces on 0

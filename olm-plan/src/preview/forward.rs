@@ -106,8 +106,9 @@ fn manifests(world: &World<'_>, preview: &Preview) -> Vec<Value> {
                 fields.remove("status");
             }
             if let Some(metadata) = object["metadata"].as_object_mut() {
-                metadata.remove("uid");
-                metadata.remove("resourceVersion");
+                for field in ["uid", "resourceVersion", "generation"] {
+                    metadata.remove(field);
+                }
             }
             found.push(object);
         }

@@ -214,7 +214,7 @@ fn judge(
             ResolveError::NotSatisfiable(explanation) => why.explain(explanation),
             error => why.reasons.push(error.to_string()),
         }
-        Verdict::Refused
+        if entries.is_empty() { Verdict::Unknown } else { Verdict::Refused }
     } else if !why.next.is_empty() {
         Verdict::Upgrading
     } else if let Some(blocked) = blocked {

@@ -20,7 +20,7 @@ pub fn draw(graph: &Graph) -> String {
         let lanes: String = (0..graph.lanes.len()).map(|lane| part(graph, lane, number)).collect();
         let notes = notes(graph, number, row);
         let line = format!(
-            "{:<of_version$}  {:<of_name$}  {lanes} {}",
+            "{:<of_version$}  {:<of_name$}  {lanes}  {}",
             versions[number],
             names[number],
             cell(&notes.join("; "))

@@ -155,13 +155,13 @@ pub(super) const CODES: &[Code] = &[
     row(
         "OLM036",
         (
-            "a Subscription that was generated for a dependency, and is for nobody",
+            "a Subscription that was generated for a dependency, and that no operator needs",
             "an InstallPlan made it, and no CSV of the namespace requires what it installed",
             "uninstall it",
         ),
         Command,
         &[SUBSCRIPTIONS, CSVS],
-        subscriptions::for_nobody,
+        subscriptions::unneeded,
     ),
     before(
         "OLM037",

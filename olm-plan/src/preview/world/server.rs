@@ -72,7 +72,9 @@ impl World<'_> {
             ) => {
                 let mut object = live.clone();
                 merge(&mut object, &patch);
-                object["metadata"]["resourceVersion"] = live["metadata"]["resourceVersion"].clone();
+                if let Some(version) = live.pointer("/metadata/resourceVersion") {
+                    object["metadata"]["resourceVersion"] = version.clone();
+                }
                 self.change(key, &live, object)
             }
             (Action::Status { object: written, .. }, Some(live)) => {

@@ -146,6 +146,6 @@ fn running() -> Vec<Case> {
         case("OLM032", "failed", Asks("with the log of the operator"), csvs::failed),
         case("OLM035", "finalizer", Repaired, left::finalizer),
         // The InstallPlan went with the Subscription that was deleted.
-        case("OLM036", "for-nobody", Repaired, subscriptions::for_nobody).beside(&["OLM014"]),
+        case("OLM036", "unneeded", Repaired, subscriptions::unneeded).beside(&["OLM014"]),
     ]
 }

@@ -30,8 +30,8 @@ pub(super) fn packages() -> Vec<Package> {
         one("mug", providing("mug", &kind("orphan", "Mug"))),
         one("cup", providing("cup", &kind("requirement", "Cup"))),
         one("vase", providing("vase", &kind("finalizer", "Vase"))),
-        one("pot", providing("pot", &kind("for-nobody", "Pot"))),
-        one("tea", requiring("tea", &kind("for-nobody", "Pot"))),
+        one("pot", providing("pot", &kind("unneeded", "Pot"))),
+        one("tea", requiring("tea", &kind("unneeded", "Pot"))),
         one("rider", requiring("rider", &kind("nowhere", "Unicorn"))),
         one("barista", with_account()),
         one(

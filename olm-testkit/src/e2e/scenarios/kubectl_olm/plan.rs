@@ -183,7 +183,8 @@ async fn is_there(api: &Api<DynamicObject>, name: &str, expected: bool) -> Resul
 
 fn version(group: &str, kind: &str) -> &'static str {
     match (group, kind) {
-        ("operators.coreos.com", "OperatorGroup") => "v1",
+        ("operators.coreos.com", "OperatorGroup" | "Operator") => "v1",
+        ("operators.coreos.com", "OperatorCondition") => "v2",
         ("operators.coreos.com", _) => "v1alpha1",
         _ => "v1",
     }

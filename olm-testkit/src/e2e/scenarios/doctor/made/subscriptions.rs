@@ -42,7 +42,7 @@ pub(in super::super) async fn deprecated(ctx: Arc<TestContext>) -> Result<()> {
 }
 
 /// What an operator required stays when it is uninstalled.
-pub(in super::super) async fn for_nobody(ctx: Arc<TestContext>) -> Result<()> {
+pub(in super::super) async fn unneeded(ctx: Arc<TestContext>) -> Result<()> {
     let csv = installed(&ctx, "tea").await?;
     ctx.succeeded("pot.v1.0.0").await?;
     ctx.api::<Subscription>().delete("tea", &DeleteParams::default()).await?;
