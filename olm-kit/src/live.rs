@@ -8,12 +8,15 @@ use olm_effect::{Refusal, Resource, Target};
 use serde_json::Value;
 
 use crate::interpreter::refusal_of;
+use crate::path::{collection, segment};
 
 /// The object as it is now, if there is one.
 ///
 /// # Errors
-/// The API server refuses or cannot be asked.
+/// The API server refuses or cannot be asked, or the target has no name that an object may have.
 pub async fn read(client: &Client, target: &Target) -> Result<Option<Value>, Refusal> {
+    collection(&target.resource, target.namespace.as_deref())?;
+    segment("name", &target.name)?;
     let resource = api_resource(&target.resource);
     let api: Api<DynamicObject> = match &target.namespace {
         Some(namespace) => Api::namespaced_with(client.clone(), namespace, &resource),
@@ -58,4 +61,25 @@ fn api_resource(resource: &Resource) -> ApiResource {
 
 fn unprintable(error: serde_json::Error) -> Refusal {
     Refusal { code: 0, reason: String::new(), message: error.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scripted::Script;
+
+    /// Names of objects to read come from manifests and statuses, too.
+    #[rstest::rstest]
+    #[case::another_object("ns", "../../olm/secrets/key")]
+    #[case::all_objects("ns", "")]
+    #[case::parameters("ns", "?watch=true")]
+    #[case::another_namespace("ns/secrets/x?", "a")]
+    #[tokio::test]
+    async fn no_name_leads_a_read_elsewhere(#[case] namespace: &str, #[case] name: &str) {
+        let server = Script::new();
+        let target = Target::namespaced(Resource::new("", "v1", "A", "as"), namespace, name);
+        let refusal = read(&server.client(), &target).await.unwrap_err();
+        assert_eq!(refusal.code, 422, "{refusal}");
+        server.finish();
+    }
 }

@@ -3,12 +3,14 @@
 //! One TLS provider for the whole process, no client-side rate limit (API Priority and Fairness on
 //! the server decides), a bound on every call that is not a watch, and few, short retries: kube's
 //! default would hold a write back for up to a quarter of an hour, while our queues try again with
-//! fresh knowledge. Of several replicas only the leader writes: `fence` looks at every attempt.
+//! fresh knowledge. Of several replicas only the leader writes: `fence` looks at every attempt. No name
+//! leads a request elsewhere: `straight` looks at every path.
 
 mod bound;
 pub(crate) mod fence;
 mod rule;
 mod shallow;
+mod straight;
 mod verb;
 
 use std::path::Path;
@@ -29,6 +31,7 @@ use crate::metrics::RequestMetrics;
 use bound::BoundLayer;
 use fence::FenceLayer;
 use shallow::shallow;
+use straight::StraightLayer;
 
 /// Longest wait for the head of an answer that is not a watch; kube-apiserver itself gives up
 /// after 60 s, and webhooks have 30 s at most.
@@ -156,6 +159,7 @@ impl Connector {
         let stack = stack
             .with_layer(&BoundLayer::new(REQUEST_TIMEOUT, self.metrics.clone()))
             .with_layer(&FenceLayer::new(self.leadership.clone()))
+            .with_layer(&StraightLayer::new())
             .with_layer(&BufferLayer::new(CALL_BUFFER))
             .with_layer(&RetryLayer::new(retry))
             .with_layer(&MapResponseLayer::new(shallow));
