@@ -29,7 +29,7 @@ pub struct TimedOut(Duration);
 impl Display for TimedOut {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let seconds = self.0.as_secs_f32();
-        write!(f, "no outcome of the API server within {seconds} s; --request-timeout allows more")
+        write!(f, "no answer of the API server within {seconds} s; --request-timeout allows more")
     }
 }
 
@@ -65,11 +65,11 @@ impl Cluster {
     ///
     /// # Errors
     /// The request fails, or time runs out: [`TimedOut`].
-    pub async fn outcome<T>(&self, asked: impl Future<Output = kube::Result<T>>) -> Result<T> {
+    pub async fn answer<T>(&self, asked: impl Future<Output = kube::Result<T>>) -> Result<T> {
         match self.timeout {
             None => Ok(asked.await?),
             Some(limit) => match timeout(limit, asked).await {
-                Ok(outcome) => Ok(outcome?),
+                Ok(answer) => Ok(answer?),
                 Err(_) => Err(TimedOut(limit).into()),
             },
         }
@@ -78,7 +78,7 @@ impl Cluster {
     /// All objects of a list, page by page.
     ///
     /// # Errors
-    /// As [`Self::outcome`]; the list has no end.
+    /// As [`Self::answer`]; the list has no end.
     pub async fn list<K>(&self, api: &Api<K>) -> Result<Vec<K>>
     where
         K: Clone + DeserializeOwned + Debug,
@@ -86,7 +86,7 @@ impl Cluster {
         let mut found = Vec::new();
         let mut parameters = ListParams::default().limit(PAGE);
         for _ in 0..PAGES {
-            let page = self.outcome(api.list(&parameters)).await?;
+            let page = self.answer(api.list(&parameters)).await?;
             found.extend(page.items);
             match page.metadata.continue_.filter(|token| !token.is_empty()) {
                 Some(token) => parameters = parameters.continue_token(&token),

@@ -52,7 +52,7 @@ impl Cluster {
             named.filter(|namespace| namespace != home && !namespace.is_empty()).collect();
         for namespace in elsewhere {
             let api: Api<Pod> = self.api(Some(&namespace));
-            let found = self.outcome(api.list(&ListParams::default().labels(CATALOG_SOURCE))).await;
+            let found = self.answer(api.list(&ListParams::default().labels(CATALOG_SOURCE))).await;
             let found = note(found.map(|list| list.items), "pods", all)?;
             all.pods.extend(found);
         }
@@ -72,7 +72,7 @@ impl Cluster {
         let api: Api<K> = Api::all(self.client.clone());
         let label_selector = labels.map(str::to_owned);
         let parameters = ListParams { label_selector, ..ListParams::default() };
-        let found = self.outcome(api.list(&parameters)).await;
+        let found = self.answer(api.list(&parameters)).await;
         note(found.map(|list| list.items), kind, all)
     }
 }

@@ -93,7 +93,7 @@ fn dependencies() {
             b.v1.5@1.5.0 b/alpha ->b.v1
             sub a a/alpha",
             ),
-            ("package that no catalog entries", "a.v1 a/alpha needs:b:>=2.0.0\nsub a a/alpha"),
+            ("package that no catalog offers", "a.v1 a/alpha needs:b:>=2.0.0\nsub a a/alpha"),
             ("range that nothing is in", "a.v1 a/alpha needs:b:>2.0.0_<2.0.0\nsub a a/alpha"),
             ("label", "a.v1 a/alpha ?label:gpu\nb.v1 b/alpha label:cpu\nsub a a/alpha"),
             (

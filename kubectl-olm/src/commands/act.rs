@@ -61,9 +61,9 @@ pub fn agreed(asked: &Acting, preview: &Preview) -> Result<bool> {
         "there is no terminal to ask on: --yes goes on without a question"
     );
     Output::complain("Do all of this? Only `yes` does.");
-    let mut outcome = String::new();
-    stdin().lock().read_line(&mut outcome).context("cannot read an outcome")?;
-    let agreed = outcome.trim() == "yes";
+    let mut answer = String::new();
+    stdin().lock().read_line(&mut answer).context("cannot read an answer")?;
+    let agreed = answer.trim() == "yes";
     if !agreed {
         Output::complain("Nothing was written.");
     }
@@ -87,12 +87,12 @@ pub async fn follow(
     loop {
         let subscriptions = cluster.api::<Subscription>(Some(home));
         let asked = subscriptions.get_opt(&preview.subscription);
-        let Some(subscription) = cluster.outcome(asked).await? else {
+        let Some(subscription) = cluster.answer(asked).await? else {
             anyhow::bail!("Subscription {home}/{} is gone", preview.subscription);
         };
         let plan = plan_of(cluster, home, &subscription).await?;
         let csv: Option<ClusterServiceVersion> =
-            cluster.outcome(cluster.api(Some(home)).get_opt(expected)).await?;
+            cluster.answer(cluster.api(Some(home)).get_opt(expected)).await?;
         // Once the CSV is there, a plan that waits is the next one, and was not shown.
         let pending = plan.as_ref().filter(|plan| csv.is_none() && is_pending(plan));
         if let Some(plan) = pending {
@@ -137,7 +137,7 @@ async fn plan_of(
     let status = subscription.status.as_ref();
     let reference = status.and_then(|status| status.install_plan_ref.as_ref()?.name.clone());
     match reference {
-        Some(name) => cluster.outcome(cluster.api(Some(home)).get_opt(&name)).await,
+        Some(name) => cluster.answer(cluster.api(Some(home)).get_opt(&name)).await,
         None => Ok(None),
     }
 }
@@ -160,7 +160,7 @@ async fn approve_as_shown(
     }));
     let parameters = PatchParams { field_manager: Some(MANAGER.to_owned()), ..Default::default() };
     let api = cluster.api::<InstallPlan>(Some(home));
-    let written = cluster.outcome(api.patch(&name, &parameters, &patch)).await;
+    let written = cluster.answer(api.patch(&name, &parameters, &patch)).await;
     match written {
         Err(error) if !is_conflict(&error) => {
             Err(error.context(format!("cannot approve InstallPlan {name}")))

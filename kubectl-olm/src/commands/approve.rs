@@ -76,9 +76,9 @@ fn may_write(asked: &Approve) -> Result<bool> {
         "there is no terminal to ask on: --yes approves without a question"
     );
     Output::complain("Approve all of this? Only `yes` does.");
-    let mut outcome = String::new();
-    stdin().lock().read_line(&mut outcome).context("cannot read an outcome")?;
-    Ok(outcome.trim() == "yes")
+    let mut answer = String::new();
+    stdin().lock().read_line(&mut answer).context("cannot read an answer")?;
+    Ok(answer.trim() == "yes")
 }
 
 /// The version of the object that was shown is part of the write: one that has changed is refused.
@@ -89,7 +89,7 @@ async fn write(cluster: &Cluster, home: &str, approval: &PendingApproval) -> Res
     }));
     let api = cluster.api::<InstallPlan>(Some(home));
     let parameters = PatchParams { field_manager: Some(MANAGER.to_owned()), ..Default::default() };
-    let written = cluster.outcome(api.patch(&approval.install_plan, &parameters, &patch)).await;
+    let written = cluster.answer(api.patch(&approval.install_plan, &parameters, &patch)).await;
     match written {
         Ok(_) => Ok(()),
         Err(error) => match error.downcast_ref::<kube::Error>() {

@@ -82,7 +82,7 @@ pub async fn upgrade(
         let field_manager = Some(MANAGER.to_owned());
         let parameters = PatchParams { field_manager, dry_run, ..PatchParams::default() };
         let api: Api<Subscription> = cluster.api(Some(home));
-        let written = cluster.outcome(api.patch(&preview.subscription, &parameters, &patch)).await;
+        let written = cluster.answer(api.patch(&preview.subscription, &parameters, &patch)).await;
         written.with_context(|| format!("cannot change Subscription {}", preview.subscription))?;
     }
     if dry_run || asked.acting.no_wait {
@@ -141,7 +141,7 @@ async fn create(cluster: &Cluster, manifest: &Value, dry_run: bool, output: Outp
     };
     let object: DynamicObject = serde_json::from_value(manifest.clone())?;
     let parameters = PostParams { dry_run, field_manager: Some(MANAGER.to_owned()) };
-    let created = cluster.outcome(api.create(&parameters, &object)).await;
+    let created = cluster.answer(api.create(&parameters, &object)).await;
     created.with_context(|| format!("cannot create {kind} {name}"))?;
     let how = if dry_run { " (server dry run)" } else { "" };
     output.print(&format!("{}/{name} created{how}\n", kind.to_lowercase()))

@@ -93,7 +93,7 @@ async fn delete_operands(
 ) -> Result<()> {
     for crd in &preview.crds {
         let definitions: Api<CustomResourceDefinition> = Api::all(cluster.client.clone());
-        let Some(found) = cluster.outcome(definitions.get_opt(&crd.name)).await? else { continue };
+        let Some(found) = cluster.answer(definitions.get_opt(&crd.name)).await? else { continue };
         let Some(version) = found.spec.versions.iter().find(|version| version.storage) else {
             continue;
         };
@@ -140,7 +140,7 @@ async fn delete<K>(
 where
     K: Clone + serde::de::DeserializeOwned + std::fmt::Debug,
 {
-    match cluster.outcome(api.delete(name, parameters)).await {
+    match cluster.answer(api.delete(name, parameters)).await {
         Ok(_) => Ok(()),
         Err(error) => match error.downcast_ref::<kube::Error>() {
             Some(kube::Error::Api(status)) if status.code == 404 => Ok(()),
@@ -155,7 +155,7 @@ where
     K: kube::Resource + Clone + serde::de::DeserializeOwned + std::fmt::Debug,
 {
     let deadline = Instant::now() + limit;
-    while let Some(found) = cluster.outcome(api.get_opt(name)).await? {
+    while let Some(found) = cluster.answer(api.get_opt(name)).await? {
         if Instant::now() >= deadline {
             let finalizers = found.meta().finalizers.clone().unwrap_or_default();
             let what = format!("{name} is not gone (finalizers: {})", finalizers.join(", "));

@@ -43,10 +43,10 @@ pub fn of_client(output: Output) -> Result<Outcome> {
 
 /// Prints all versions; what may not be read is named as unknown.
 pub async fn of_all(cluster: &Cluster, output: Output) -> Result<Outcome> {
-    let server = cluster.outcome(cluster.client.apiserver_version()).await?.git_version;
+    let server = cluster.answer(cluster.client.apiserver_version()).await?.git_version;
     let api: Api<Deployment> = Api::all(cluster.client.clone());
     let of_olm = ListParams::default().labels(OF_OLM);
-    let (olm, unknown) = match cluster.outcome(api.list(&of_olm)).await {
+    let (olm, unknown) = match cluster.answer(api.list(&of_olm)).await {
         Ok(found) => (flavours(&found.items), Vec::new()),
         Err(error) if error.downcast_ref::<TimedOut>().is_some() => return Err(error),
         Err(error) => (Vec::new(), vec![format!("version of OLM: {}", cause(&error))]),

@@ -35,7 +35,7 @@ pub fn json_text(json: &str) -> String {
     escaped
 }
 
-/// What moves a cursor, changes colours or reconciles the direction of writing.
+/// What moves a cursor, changes colours or turns the direction of writing.
 fn is_control(c: char) -> bool {
     let turns = matches!(
         c,

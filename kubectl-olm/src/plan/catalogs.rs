@@ -137,7 +137,7 @@ async fn load(key: &CatalogKey, place: &Place, limit: Option<Duration>) -> Resul
             let limit = limit.unwrap_or(ClientOptions::default().load_timeout);
             match tokio::time::timeout(limit, client.load()).await {
                 Ok(loaded) => loaded.map_err(|error| anyhow!("{error}")),
-                Err(_) => bail!("no outcome within {} s", limit.as_secs()),
+                Err(_) => bail!("no answer within {} s", limit.as_secs()),
             }
         }
     }

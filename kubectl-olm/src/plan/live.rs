@@ -143,7 +143,7 @@ impl<'a> Reader<'a> {
     async fn object(&mut self, target: &olm_effect::Target, known: &mut Known) -> Result<()> {
         let api = self.api(&target.resource, target.namespace.as_deref());
         let key = Key::of_target(target);
-        match self.cluster.outcome(api.get_opt(&target.name)).await {
+        match self.cluster.answer(api.get_opt(&target.name)).await {
             Ok(Some(found)) => {
                 let object = typed(found, &target.resource)?;
                 known.objects.insert(key, object);
@@ -163,12 +163,12 @@ impl<'a> Reader<'a> {
         let asked = match kind.group.as_str() {
             "" => {
                 self.cluster
-                    .outcome(self.cluster.client.list_core_api_resources(&kind.version))
+                    .answer(self.cluster.client.list_core_api_resources(&kind.version))
                     .await
             }
             _ => {
                 let version = kind.api_version();
-                self.cluster.outcome(self.cluster.client.list_api_group_resources(&version)).await
+                self.cluster.answer(self.cluster.client.list_api_group_resources(&version)).await
             }
         };
         match asked {
@@ -192,7 +192,7 @@ impl<'a> Reader<'a> {
     /// The bundle in the ConfigMap that its image was unpacked into.
     pub async fn unpacked(&self, entry: &Entry, image: &str) -> Option<UnpackedBundle> {
         let api: Api<ConfigMap> = self.cluster.api(Some(&entry.catalog.namespace));
-        let found = self.cluster.outcome(api.get_opt(&unpack_name(image))).await.ok()??;
+        let found = self.cluster.answer(api.get_opt(&unpack_name(image))).await.ok()??;
         bundle_in(&found)
     }
 

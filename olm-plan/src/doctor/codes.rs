@@ -287,7 +287,7 @@ pub const CODES: &[Code] = &[
     row(
         "OLM024",
         (
-            "the packages API does not outcome",
+            "the packages API does not answer",
             "the APIService v1.packages.operators.coreos.com is not Available",
             "see the Pods behind its Service; until then no namespace can be deleted",
         ),

@@ -188,7 +188,7 @@ pub(super) fn custom_resources(world: &mut World<'_>, crd: &str) -> Option<Vec<V
         "customresourcedefinitions",
     );
     let read = Request::Read(Target::cluster(definitions, crd));
-    let Reply::Live(Some(object)) = world.outcome(read) else { return None };
+    let Reply::Live(Some(object)) = world.answer(read) else { return None };
     let text = |path: &str| object.pointer(path).and_then(Value::as_str).unwrap_or_default();
     let versions = object.pointer("/spec/versions").and_then(Value::as_array)?;
     let version = versions.iter().find(|version| version["storage"] == true)?;

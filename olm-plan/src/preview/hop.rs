@@ -47,7 +47,7 @@ struct Read {
     unknown: Vec<Arc<Entry>>,
 }
 
-/// Takes one reconcile.
+/// Reconciles once.
 pub(super) fn reconcile(
     asked: &Asked,
     world: &mut World<'_>,
@@ -257,7 +257,7 @@ fn execute(
         execution.provide(&reference, bundle.ok_or_else(|| "the bundle is not known".to_owned()));
     }
     while let Some(asked) = execution.next_request() {
-        let reply = world.outcome(asked);
+        let reply = world.answer(asked);
         execution.absorb(reply);
     }
     let ended = execution.finish();

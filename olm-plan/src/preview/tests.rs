@@ -221,13 +221,13 @@ fn what_is_not_known_is_asked_for_and_what_cannot_be_read_is_unknown() {
     let image = BundleContent::Image("quay.io/kettle:2".into());
     let mut known = known(&installed("Manual"));
     known.bundles.clear();
-    let outcome = preview(&asked(upgrade(None)), &known, &universe(&image)).unwrap();
-    let Outcome::Needs(needs) = outcome else { panic!("{outcome:?}") };
+    let answer = preview(&asked(upgrade(None)), &known, &universe(&image)).unwrap();
+    let Outcome::Needs(needs) = answer else { panic!("{answer:?}") };
     let [Need::Bundle(bundle)] = needs.as_slice() else { panic!("{needs:?}") };
     assert_eq!(&*bundle.name, "kettle.v2");
     known.bundles.insert(bundle_key(bundle), Content::Unknown("away".to_owned()));
-    let outcome = preview(&asked(upgrade(None)), &known, &universe(&image)).unwrap();
-    let Outcome::Preview(preview) = outcome else { panic!("{outcome:?}") };
+    let answer = preview(&asked(upgrade(None)), &known, &universe(&image)).unwrap();
+    let Outcome::Preview(preview) = answer else { panic!("{answer:?}") };
     assert_eq!(preview.unknown, ["bundle image quay.io/kettle:2 (kettle.v2)"]);
 }
 
@@ -235,8 +235,8 @@ fn what_is_not_known_is_asked_for_and_what_cannot_be_read_is_unknown() {
 fn bundles_in_images_make_the_same_as_those_in_catalogs() {
     let known = known(&installed("Manual"));
     let image = universe(&BundleContent::Image("quay.io/kettle:2".into()));
-    let outcome = preview(&asked(upgrade(None)), &known, &image).unwrap();
-    let Outcome::Preview(of_image) = outcome else { panic!("{outcome:?}") };
+    let answer = preview(&asked(upgrade(None)), &known, &image).unwrap();
+    let Outcome::Preview(of_image) = answer else { panic!("{answer:?}") };
     let inline = complete(upgrade(None), &known);
     assert_eq!(lines(&of_image), lines(&inline));
     assert_eq!(of_image.rights, inline.rights);

@@ -121,7 +121,7 @@ impl<'a> World<'a> {
     }
 
     /// What an API server would answer.
-    pub fn outcome(&mut self, request: Request) -> Reply {
+    pub fn answer(&mut self, request: Request) -> Reply {
         match request {
             Request::Read(target) => {
                 Reply::Live(self.read(&Key::of_target(&target), || Need::Object(target.clone())))
@@ -324,10 +324,10 @@ mod tests {
         let known = Known::default();
         let mut world = World::new(&known);
         let create = Effect::create(target("a"), object("a", "", &[]));
-        let reply = world.outcome(Request::Do(create.clone()));
+        let reply = world.answer(Request::Do(create.clone()));
         assert!(matches!(reply, Reply::Outcome(Outcome::Created(_), _)));
         assert!(matches!(world.needs.as_slice(), [Need::Object(_)]));
-        let reply = world.outcome(Request::Do(create));
+        let reply = world.answer(Request::Do(create));
         assert!(matches!(reply, Reply::Outcome(Outcome::AlreadyExists, _)));
         assert_eq!(world.needs.len(), 1);
     }
@@ -339,10 +339,10 @@ mod tests {
             "metadata": {"name": "a", "namespace": "ns"}}));
         let mut world = World::new(&known);
         let patch = |patch: Value| Request::Do(Effect::merge(target("a"), patch, None));
-        let same = world.outcome(patch(json!({"data": {"a": "1"}})));
+        let same = world.answer(patch(json!({"data": {"a": "1"}})));
         assert!(matches!(same, Reply::Outcome(Outcome::Unchanged, _)));
         assert_eq!(world.changes().count(), 0);
-        let other = world.outcome(patch(json!({"data": {"a": null, "b": "2"}})));
+        let other = world.answer(patch(json!({"data": {"a": null, "b": "2"}})));
         let Reply::Outcome(Outcome::Changed(now), _) = other else { panic!("{other:?}") };
         assert_eq!(now["data"], json!({"b": "2"}));
     }

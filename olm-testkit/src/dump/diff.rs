@@ -201,7 +201,7 @@ mod tests {
         assert_eq!(
             lines,
             [
-                "A n/a: list[1]\n    expected 2\n    found    nothing",
+                "A n/a: list[2]\n    expected 2\n    found    nothing",
                 "A n/a: status\n    expected \"Complete\"\n    found    \"Failed\"",
                 "B b: is missing",
             ]

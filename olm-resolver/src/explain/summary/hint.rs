@@ -43,10 +43,10 @@ fn hint_for(fact: &Fact) -> Option<String> {
         }),
         Fact::BundleRequires { choices, wanted, .. } if choices.is_empty() => Some(match wanted {
             Wanted::Package { name, .. } => {
-                format!("Add a CatalogSource that entries such a version of {name}.")
+                format!("Add a CatalogSource that offers such a version of {name}.")
             }
-            Wanted::Api(_) => "Add a CatalogSource that entries a provider.".to_owned(),
-            Wanted::Label(_) | Wanted::Other => "Add a CatalogSource that entries one.".to_owned(),
+            Wanted::Api(_) => "Add a CatalogSource that offers a provider.".to_owned(),
+            Wanted::Label(_) | Wanted::Other => "Add a CatalogSource that offers one.".to_owned(),
         }),
         Fact::ClusterVersion { need, .. } => {
             Some(format!("Upgrade the cluster to Kubernetes {} or newer.", need.needed))

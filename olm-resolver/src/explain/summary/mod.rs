@@ -228,9 +228,9 @@ fn supply(wanted: &Wanted, choices: &[BundleRef], passed_over: &[BundleRef]) -> 
         Wanted::Package { .. } if package_known => {
             let versions = passed_over.iter().filter_map(|bundle| bundle.version.as_ref());
             let versions: Vec<String> = versions.map(ToString::to_string).collect();
-            format!(", but the catalogs only entry {}", some(&versions, "and"))
+            format!(", but the catalogs only offer {}", some(&versions, "and"))
         }
         Wanted::Package { .. } => ", which no visible catalog holds".to_owned(),
-        _ => ", which no channel of the visible catalogs entries".to_owned(),
+        _ => ", which no channel of the visible catalogs offers".to_owned(),
     }
 }
