@@ -118,6 +118,8 @@ pub mod event {
     pub const INSTALL_PLAN_WITHDRAWN: &str = "InstallPlanWithdrawn";
     /// On an InstallPlan: objects were written anew, so that a version of their CRD could be retired.
     pub const OBJECTS_REWRITTEN: &str = "ObjectsRewritten";
+    /// On an InstallPlan: a definition is left as it is, because an administrator's operator owns it.
+    pub const DEFINITION_KEPT: &str = "DefinitionKept";
     /// On a Subscription: it took over a CSV that was installed already.
     pub const CSV_ADOPTED: &str = "CSVAdopted";
     /// On a CSV: a Deployment is deleted and made anew, because its selector cannot be changed.
