@@ -39,6 +39,8 @@ fn steps(text: &str) -> String {
         .map(|chosen| Choice {
             entry: Arc::clone(&chosen.entry),
             replaces: chosen.replaces.as_deref().map(str::to_owned),
+            needed_by: chosen.needed_by.clone(),
+            part: chosen.part,
         })
         .collect();
     let namespace = Namespace {

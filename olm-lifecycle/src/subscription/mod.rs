@@ -13,4 +13,4 @@ pub(crate) mod policy;
 pub mod resolution;
 pub mod sync;
 
-pub use policy::{declarations, is_held};
+pub use policy::{declarations, holding, is_held};

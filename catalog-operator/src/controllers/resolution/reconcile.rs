@@ -11,14 +11,15 @@ use olm_kit::controller::{Conclusion, ReconcileError, Reconciler};
 use olm_kit::interpreter::Interpreter;
 use olm_lifecycle::install_plan::collect;
 use olm_lifecycle::subscription::resolution::{
-    Failure, KeptBack, Namespace, Orphans, ResolutionDecision, ResolutionSettings, Unusable, adopt,
-    decide_resolution, fail, report_orphans, upgrade_under_way,
+    Failure, KeptBack, Namespace, Orphans, Part, ResolutionDecision, ResolutionSettings, Unusable,
+    adopt, decide_resolution, fail, parts, report_orphans, upgrade_under_way,
 };
+use olm_resolver::Policy;
 use olm_types::api::ClusterServiceVersion;
 
 use super::observe;
 use super::outcome::Outcomes;
-use super::solve::{Question, Refused, Rules, Solved, solve};
+use super::solve::{Question, Refused, Rules, solve};
 use super::unchanged::{Inputs, Unchanged};
 use crate::catalogs::Catalogs;
 use crate::clock;
@@ -56,7 +57,7 @@ pub struct Resolutions {
 impl Reconciler<String> for Resolutions {
     async fn reconcile(&self, name: &String) -> Result<Conclusion, ReconcileError> {
         let namespace = observe::namespace(name, &self.stores);
-        self.interpreter.act(&collect::surplus(&namespace.plans)).await?;
+        self.interpreter.act(&self.surplus(&namespace)).await?;
         match decide_resolution(&namespace, clock::now()) {
             ResolutionDecision::NothingSubscribed => {
                 self.withdraw_complaint(name);
@@ -80,6 +81,17 @@ impl Reconciler<String> for Resolutions {
 }
 
 impl Resolutions {
+    /// Deletions of plans that are too many.
+    fn surplus(&self, namespace: &Namespace) -> Vec<Effect> {
+        match self.rules.policy {
+            Policy::V0 => collect::surplus(&namespace.plans),
+            Policy::Isolated => {
+                let subscriptions = self.stores.subscriptions.list_in(&namespace.name);
+                collect::surplus_of_each(&namespace.plans, &subscriptions)
+            }
+        }
+    }
+
     /// Resolves what can be resolved now, and reports to those who are refused why.
     async fn resolve(
         &self,
@@ -135,18 +147,30 @@ impl Resolutions {
         if able.subscriptions.is_empty() {
             return Ok(conclusion);
         }
-        let installed = self.install_or_report(&able, &solved).await?;
-        Ok(sooner(conclusion, installed))
+        let parts = match rules.policy {
+            Policy::V0 => vec![Part::whole(&able, &solved.choices)],
+            Policy::Isolated => parts(namespace, &able, &solved.choices),
+        };
+        let mut namespace = namespace.clone();
+        for mut part in parts {
+            part.selection.kept_back = solved.kept_back.clone();
+            let installed = self.install_or_report(&mut namespace, &part).await?;
+            conclusion = sooner(conclusion, installed);
+        }
+        Ok(conclusion)
     }
 
+    /// A plan that is made is one of `namespace` from then on: the next one gets another number.
     async fn install_or_report(
         &self,
-        able: &Namespace,
-        solved: &Solved,
+        namespace: &mut Namespace,
+        part: &Part,
     ) -> Result<Conclusion, ReconcileError> {
-        match self.install(able, solved).await? {
+        match self.install(namespace, part).await? {
             Ok(conclusion) => Ok(conclusion),
-            Err(failure) => self.report(able, &failure, &solved.kept_back).await,
+            Err(failure) => {
+                self.report(&part.namespace, &failure, &part.selection.kept_back).await
+            }
         }
     }
 

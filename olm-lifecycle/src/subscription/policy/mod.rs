@@ -83,7 +83,7 @@ pub fn is_held(subscription: &Subscription) -> bool {
 }
 
 /// The annotation that holds everything back.
-pub(crate) fn holding(subscription: &Subscription) -> Option<&'static str> {
+pub fn holding(subscription: &Subscription) -> Option<&'static str> {
     let annotations = subscription.annotations();
     if annotations.get(PAUSE).is_some_and(|value| value != "false") {
         return Some(PAUSE);

@@ -3,7 +3,8 @@
 //! ```text
 //! decide_resolution -> what has to be written first, or: resolve
 //! adopt  -> Subscriptions whose operator is installed already
-//! select -> which bundles of the solution become steps, and which Subscriptions follow them
+//! parts  -> which bundles of the solution get an InstallPlan of their own
+//! select -> which bundles of a part become steps, and which Subscriptions follow them
 //! unpack -> what is reported while bundles of the selection are still in their images
 //! plan   -> the InstallPlan that this asks for
 //! named  -> the same for the CSVs that a user's InstallPlan names
@@ -15,11 +16,13 @@
 //! the namespace is looked at again, nothing is overwritten.
 
 mod adopt;
+mod approvers;
 mod decision;
 mod fail;
 mod kept_back;
 mod named;
 mod orphans;
+mod parts;
 mod plan;
 mod record;
 mod recover;
@@ -48,7 +51,8 @@ pub use fail::{Failure, fail};
 pub use kept_back::{Held, KeptBack};
 pub use named::{NamedError, named_steps, named_subscriptions, select_named};
 pub use orphans::{Orphans, report_orphans};
-pub use plan::{plan, plan_labels};
+pub use parts::{Part, parts};
+pub use plan::{approval, plan, plan_labels};
 pub use record::{clear_failures, record};
 pub use select::{Choice, Selection, select};
 pub use unpack::{Awaited, unpack_failed, unpacking};
@@ -62,6 +66,8 @@ pub struct Namespace {
     pub name: String,
     /// Its Subscriptions, sorted by name.
     pub subscriptions: Vec<Arc<Subscription>>,
+    /// Its Subscriptions for which nothing new is resolved ([`is_held`](crate::subscription::is_held)).
+    pub held: Vec<Arc<Subscription>>,
     /// Its InstallPlans.
     pub plans: Vec<Arc<InstallPlan>>,
     /// Names of its CSVs that are not copies.
@@ -101,6 +107,12 @@ impl Namespace {
         let mut namespace = self.clone();
         namespace.subscriptions.retain(|subscription| counts(&subscription.name_any()));
         namespace
+    }
+
+    /// The InstallPlan that a Subscription follows.
+    fn plan_of(&self, subscription: &Subscription) -> Option<&Arc<InstallPlan>> {
+        let status = subscription.status.as_ref()?;
+        self.plan_named(status.install_plan_ref.as_ref()?.name.as_deref()?)
     }
 
     fn plan_named(&self, name: &str) -> Option<&Arc<InstallPlan>> {

@@ -31,7 +31,7 @@ pub fn record(
         InstallPlan { status: Some(status), ..plan.clone() }
     });
     let status = finished.as_ref().and_then(|wanted| status_write(plan, wanted));
-    let asking = namespace.subscriptions.iter().map(AsRef::as_ref);
+    let asking = request.owners.iter().map(AsRef::as_ref);
     let waits = finished.as_ref().and_then(|plan| begins_to_wait(plan, asking));
     let followers = subscriptions(namespace, selection, Some(plan), now);
     status.into_iter().chain(followers).chain(waits).collect()
