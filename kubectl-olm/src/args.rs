@@ -71,6 +71,8 @@ pub enum Command {
     Upgrade(Upgrading),
     /// Remove an operator: shows the plan, asks, and deletes the Subscription and its CSV
     Uninstall(Uninstalling),
+    /// Before OLM v0 takes a cluster back: remove from statuses what v0 would never bring up to date
+    HandBack,
     /// What is wrong, with evidence and what to do about it
     #[command(visible_alias = "check")]
     Doctor(Doctor),

@@ -32,15 +32,15 @@ const THREE: &str = "
 ";
 
 #[rstest]
-#[case::nothing_in_common("sub a a/alpha\n    sub b b/alpha", "a.v2 for a + x.v2 for a; b.v2 for b")]
+#[case::nothing_in_common(
+    "sub a a/alpha\n    sub b b/alpha",
+    "a.v2 for a + x.v2 for a; b.v2 for b"
+)]
 #[case::a_dependency_in_common(
     "sub a a/alpha\n    sub b b/alpha\n    sub c c/alpha",
     "a.v2 for a + c.v1 for c + x.v2 for a,c; b.v2 for b"
 )]
-#[case::two_subscriptions_to_one_package(
-    "sub b b/alpha\n    sub d b/alpha",
-    "b.v2 for b,d"
-)]
+#[case::two_subscriptions_to_one_package("sub b b/alpha\n    sub d b/alpha", "b.v2 for b,d")]
 #[case::a_dependency_that_stays(
     "csv x.v2@2.0.0 of:x\n    sub a a/alpha\n    sub c c/alpha\n    sub x x/alpha is:x.v2",
     "a.v2 for a; c.v1 for c"

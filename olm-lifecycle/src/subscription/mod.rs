@@ -10,6 +10,7 @@ pub mod deprecations;
 pub mod health;
 pub mod plan_status;
 pub(crate) mod policy;
+pub mod readiness;
 pub mod resolution;
 pub mod sync;
 

@@ -7,15 +7,15 @@ use olm_lifecycle::crd;
 use olm_lifecycle::install_plan::execution::{Ended, Execution, NoteKind, Scope};
 use olm_lifecycle::install_plan::request::PlanRequest;
 use olm_lifecycle::install_plan::steps::{self, BundleInput};
-use olm_lifecycle::subscription::{holding, is_held};
+use olm_lifecycle::subscription::readiness::CsvState;
 use olm_lifecycle::subscription::resolution::{self, Choice, Namespace, Selection, parts};
+use olm_lifecycle::subscription::{holding, is_held};
 use olm_lifecycle::unpack::{Unpacked, UnpackedBundle};
 use olm_resolver::{
     Chosen, InstalledCsv, Policy, Refusal, ResolutionRequest, Resolver, SubscriptionFacts,
 };
 use olm_types::api::{
-    ClusterServiceVersion, InstallPlan, OperatorGroup, StepStatus, Subscription,
-    UpgradeStrategy,
+    ClusterServiceVersion, InstallPlan, OperatorGroup, StepStatus, Subscription, UpgradeStrategy,
 };
 use olm_types::bundle::{BundleContent, Entry, Universe};
 use olm_types::properties::annotation;
@@ -79,9 +79,9 @@ pub(super) fn turn(
     let choices: Vec<Choice> = chosen.iter().map(choice).collect();
     let mut parts = parts(&namespace, &namespace.without(&refused), &choices);
     parts.retain(|part| is_asked_by(&preview.subscription, &part.selection));
-    let hops = parts.iter().filter_map(|part| {
-        installed(asked, world, &namespace, &part.selection, chosen, preview)
-    });
+    let hops = parts
+        .iter()
+        .filter_map(|part| installed(asked, world, &namespace, &part.selection, chosen, preview));
     Turn { hops: hops.collect(), refusals, blocked }
 }
 
@@ -160,7 +160,10 @@ fn namespace(asked: &Asked, world: &World<'_>, csvs: &[ClusterServiceVersion]) -
         subscriptions,
         held,
         plans: plans.into_iter().map(Arc::new).collect(),
-        csvs: csvs.iter().map(|csv| name(&csv.metadata).to_owned()).collect(),
+        csvs: csvs
+            .iter()
+            .map(|csv| (name(&csv.metadata).to_owned(), CsvState::from(csv)))
+            .collect(),
         groups: groups.into_iter().map(Arc::new).collect(),
     }
 }
@@ -232,7 +235,7 @@ fn hop(
             version: entry.version.as_ref().map(ToString::to_string),
             channel: entry.channel.to_string(),
             catalog: entry.catalog.to_string(),
-            replaces: choice.replaces.clone().filter(|old| namespace.csvs.contains(old)),
+            replaces: choice.replaces.clone().filter(|old| namespace.csvs.contains_key(old)),
             because: why.iter().flat_map(|one| &one.wanted_by).map(ToString::to_string).collect(),
             is_dependency: selection.dependencies.iter().any(|one| Arc::ptr_eq(one, entry)),
             deprecated: deprecated.into_iter().flatten().map(ToString::to_string).collect(),

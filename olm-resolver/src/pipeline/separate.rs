@@ -172,7 +172,10 @@ mod tests {
     fn what_has_nothing_in_common_is_apart() {
         assert!(are_apart(&[], &[0, 1, 3]));
         assert!(are_apart(&[dependency(2, &[5]), dependency(4, &[5])], &[0, 1, 3, 5]));
-        assert!(!are_apart(&[dependency(2, &[5]), dependency(4, &[5])], &[0, 1, 3]), "both bring 5");
+        assert!(
+            !are_apart(&[dependency(2, &[5]), dependency(4, &[5])], &[0, 1, 3]),
+            "both bring 5"
+        );
         assert!(!are_apart(&[dependency(2, &[4])], &[0, 1, 3]), "one brings the other");
         let one = Rule::AtMost { count: 1, of: set(&[2, 3]).into_iter().collect() };
         assert!(!are_apart(&[one], &[0, 1, 3]), "one has to go before the other comes");

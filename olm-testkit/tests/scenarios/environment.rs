@@ -13,7 +13,7 @@ use olm_testkit::progress::Progress;
 use tokio::runtime::Runtime;
 use tokio::sync::OnceCell;
 
-use crate::rights;
+use crate::{readiness, rights};
 
 /// Starts when first used, and ends on request.
 pub struct Environment {
@@ -111,7 +111,8 @@ pub async fn start(purpose: &str) -> Result<Local> {
 /// Ends operators and cluster, and notes what rights the operators used.
 pub async fn end(started: &Local) -> Result<()> {
     started.end_operators();
-    let noted = rights::note(&started.cluster().audit_log());
+    let log = started.cluster().audit_log();
+    let noted = rights::note(&log).and(readiness::note(&log));
     started.end().await.and(noted)
 }
 

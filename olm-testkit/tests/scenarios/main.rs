@@ -17,12 +17,14 @@ mod deploy;
 mod environment;
 mod faults;
 mod flags;
+mod gitops;
 mod hostile;
 mod idle;
 mod image_tools;
 mod only;
 mod openshift;
 mod rbac;
+mod readiness;
 mod real_registry;
 mod replicas;
 mod rights;
@@ -110,6 +112,7 @@ fn own(environment: &Arc<Environment>, servers: &Arc<Environment>) -> Vec<Trial>
     vec![
         trial(environment, "alone::csv_by_hand", alone::csv_by_hand),
         trial(environment, "alone::no_catalog_operator", alone::no_catalog_operator),
+        trial(environment, "gitops::one_apply", gitops::one_apply),
         trial(environment, "idle::no_writes", idle::no_writes),
         trial(environment, "writes::each_object_once", writes::each_object_once),
         trial(environment, "side_by_side::no_foreign_writes", side_by_side::no_foreign_writes),

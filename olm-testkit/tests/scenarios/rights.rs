@@ -11,6 +11,8 @@ use olm_testkit::audit::Usage;
 use olm_testkit::operators::{OLM_NAMESPACE, Operator};
 use olm_testkit::rights;
 
+use crate::readiness;
+
 /// What was used so far, on clusters that are gone.
 static USED: Mutex<BTreeMap<Operator, Usage>> = Mutex::new(BTreeMap::new());
 
@@ -25,7 +27,7 @@ pub fn note(audit_log: &Path) -> Result<()> {
     Ok(())
 }
 
-/// After all scenarios: nothing used is missing. Whether everything granted was used is known only
+/// After all scenarios: how ready objects were is what the page says, and nothing used is missing. Whether everything granted was used is known only
 /// when no scenario was left out or ended before its time, which only the caller knows for those that
 /// were `cut`.
 pub fn conclude(arguments: &Arguments, cut: bool) -> Conclusion {
@@ -36,7 +38,8 @@ pub fn conclude(arguments: &Arguments, cut: bool) -> Conclusion {
     let trial = Trial::test(name, move || {
         examine(complete).map_err(|error| Failed::from(format!("{error:#}")))
     });
-    libtest_mimic::run(&arguments, vec![trial])
+    let readiness = readiness::conclusion(complete);
+    libtest_mimic::run(&arguments, [trial].into_iter().chain(readiness).collect())
 }
 
 fn examine(complete: bool) -> Result<()> {

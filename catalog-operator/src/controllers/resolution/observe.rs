@@ -5,6 +5,7 @@ use std::sync::Arc;
 use kube::ResourceExt;
 use olm_catalog::snapshot::{Member, SnapshotSet};
 use olm_lifecycle::subscription::is_held;
+use olm_lifecycle::subscription::readiness::CsvState;
 use olm_lifecycle::subscription::resolution::Namespace;
 use olm_types::api::Subscription;
 use olm_types::bundle::CatalogKey;
@@ -15,12 +16,13 @@ use crate::stores::Stores;
 /// Gathers a namespace.
 pub(super) fn namespace(name: &str, stores: &Stores) -> Namespace {
     let (held, subscriptions) = subscriptions(name, stores).partition(|one| is_held(one));
+    let csvs = stores.csvs.list_in(name);
     Namespace {
         name: name.to_owned(),
         subscriptions,
         held,
         plans: stores.plans.list_in(name),
-        csvs: stores.csvs.list_in(name).iter().map(|csv| csv.name_any()).collect(),
+        csvs: csvs.iter().map(|csv| (csv.name_any(), CsvState::from(&**csv))).collect(),
         groups: stores.groups.list_in(name),
     }
 }

@@ -168,9 +168,7 @@ impl Resolutions {
     ) -> Result<Conclusion, ReconcileError> {
         match self.install(namespace, part).await? {
             Ok(conclusion) => Ok(conclusion),
-            Err(failure) => {
-                self.report(&part.namespace, &failure, &part.selection.kept_back).await
-            }
+            Err(failure) => self.report(&part.namespace, &failure, &part.selection.kept_back).await,
         }
     }
 

@@ -84,8 +84,7 @@ pub(crate) fn begins_to_wait<'a>(
     plan: &InstallPlan,
     subscriptions: impl IntoIterator<Item = &'a Subscription>,
 ) -> Option<Effect> {
-    if !plan.waits_for_approval()
-        || matches!(declared(plan, subscriptions), Declared::Approved(_))
+    if !plan.waits_for_approval() || matches!(declared(plan, subscriptions), Declared::Approved(_))
     {
         return None;
     }

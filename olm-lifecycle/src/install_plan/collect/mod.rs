@@ -72,10 +72,7 @@ fn is_open(plan: &InstallPlan) -> bool {
 }
 
 /// Whether it waits in vain: all whom it was made for follow newer plans, and it has not begun.
-fn is_left<'a>(
-    plan: &InstallPlan,
-    owners: impl Iterator<Item = &'a Arc<Subscription>>,
-) -> bool {
+fn is_left<'a>(plan: &InstallPlan, owners: impl Iterator<Item = &'a Arc<Subscription>>) -> bool {
     let number = plan.spec.generation.unwrap_or_default();
     let has_moved_on = |one: &Arc<Subscription>| {
         let status = one.status.as_ref();

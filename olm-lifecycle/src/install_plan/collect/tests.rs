@@ -19,9 +19,8 @@ fn owned(name: &str, generation: i64, owners: &[&str], phase: InstallPlanPhase) 
     let mut plan = InstallPlan::new(name, spec);
     plan.metadata.namespace = Some("ns".to_owned());
     plan.status = Some(InstallPlanStatus { phase, ..Default::default() });
-    let owner = |name: &&str| {
-        non_blocking_owner(Subscription::API_VERSION, Subscription::KIND, name, name)
-    };
+    let owner =
+        |name: &&str| non_blocking_owner(Subscription::API_VERSION, Subscription::KIND, name, name);
     plan.metadata.owner_references = Some(owners.iter().map(owner).collect());
     plan
 }
@@ -48,10 +47,9 @@ fn subscription(name: &str, follows: (&str, i64)) -> Arc<Subscription> {
 
 #[test]
 fn the_lowest_generations_go_first_and_ties_go_by_name() {
-    let plans: Vec<_> =
-        [("g", 7), ("b", 1), ("a", 1), ("c", 2), ("f", 5), ("d", 3), ("e", 4)]
-            .map(|(name, g)| plan(name, g))
-            .into();
+    let plans: Vec<_> = [("g", 7), ("b", 1), ("a", 1), ("c", 2), ("f", 5), ("d", 3), ("e", 4)]
+        .map(|(name, g)| plan(name, g))
+        .into();
     assert_eq!(names(surplus(&plans)), ["a", "b"]);
     assert_eq!(names(surplus_of_each(&plans, &[])), ["a", "b"]);
 }
@@ -90,7 +88,9 @@ fn an_old_plan_goes_when_nobody_needs_it(
     #[case] expected: &[&str],
 ) {
     let mut plans = vec![Arc::new(owned("old", 2, owners, phase))];
-    plans.extend((3..8).map(|n| Arc::new(owned(&format!("p{n}"), n, &["s"], InstallPlanPhase::Complete))));
+    plans.extend(
+        (3..8).map(|n| Arc::new(owned(&format!("p{n}"), n, &["s"], InstallPlanPhase::Complete))),
+    );
     let mut subscriptions = vec![subscription("s", ("p7", 7)), subscription("t", ("older", 1))];
     if owners.contains(&"u") {
         subscriptions.push(subscription("u", ("old", 2)));

@@ -93,6 +93,12 @@ pub fn holding(subscription: &Subscription) -> Option<&'static str> {
     })
 }
 
+/// What is wrong with the annotation that holds everything back, if that is a mistake.
+pub(super) fn held_by_mistake(subscription: &Subscription) -> Option<String> {
+    let key = holding(subscription)?;
+    problem(subscription, key, subscription.annotations().get(key)?)
+}
+
 /// Whether the Subscription declares which versions it accepts.
 pub(crate) fn selects_versions(subscription: &Subscription) -> bool {
     let annotations = subscription.annotations();

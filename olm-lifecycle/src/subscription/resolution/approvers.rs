@@ -63,8 +63,7 @@ fn holds(namespace: &Namespace, held: &Subscription, ask: &Ask) -> bool {
         let follower = all.find(|one| one.metadata.name.as_ref() == Some(name));
         follower.is_none_or(|one| one.annotations().contains_key(GENERATED_BY))
     };
-    held.spec.install_plan_approval == Some(Approval::Manual)
-        || ask.followers.iter().all(generated)
+    held.spec.install_plan_approval == Some(Approval::Manual) || ask.followers.iter().all(generated)
 }
 
 /// Names of CSVs that plans bring which are approved and not done.

@@ -35,18 +35,21 @@ mod upgrades;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use jiff::Timestamp;
 use kube_core::ResourceExt;
 use olm_effect::Effect;
 use olm_types::annotations::EXCLUDE_GLOBAL_NAMESPACE;
 use olm_types::api::{InstallPlan, OperatorGroup, Subscription, SubscriptionStatus};
 
-use crate::writes::status_write;
+use super::readiness::{self, CsvState, View, plan_of};
 
 pub use adopt::adopt;
+pub(super) use decision::is_pending;
 pub use decision::{ResolutionDecision, ResolutionSettings, decide_resolution};
+pub(super) use fail::will_pass;
 pub use fail::{Failure, fail};
 pub use kept_back::{Held, KeptBack};
 pub use named::{NamedError, named_steps, named_subscriptions, select_named};
@@ -70,8 +73,8 @@ pub struct Namespace {
     pub held: Vec<Arc<Subscription>>,
     /// Its InstallPlans.
     pub plans: Vec<Arc<InstallPlan>>,
-    /// Names of its CSVs that are not copies.
-    pub csvs: BTreeSet<String>,
+    /// Its CSVs that are not copies, by name.
+    pub csvs: BTreeMap<String, CsvState>,
     /// Its OperatorGroups.
     pub groups: Vec<Arc<OperatorGroup>>,
 }
@@ -120,7 +123,27 @@ impl Namespace {
     }
 }
 
-/// The write of a Subscription's status, if it differs.
-fn write(subscription: &Subscription, status: SubscriptionStatus) -> Option<Effect> {
-    status_write(subscription, &Subscription { status: Some(status), ..subscription.clone() })
+/// What a resolution says about the spec of a Subscription.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Spec {
+    /// It was taken into account.
+    Resolved,
+    /// Nothing: it is still to be resolved.
+    Unresolved,
+}
+
+/// The write of a Subscription's status, if it differs. `plan` is the one that it follows, where that is not among
+/// those of the namespace yet.
+fn write(
+    namespace: &Namespace,
+    subscription: &Subscription,
+    status: SubscriptionStatus,
+    plan: Option<&InstallPlan>,
+    spec: Spec,
+    now: Timestamp,
+) -> Option<Effect> {
+    let operator = status.installed_csv.as_ref().and_then(|csv| namespace.csvs.get(csv));
+    let plan = plan.or_else(|| plan_of(&status, &namespace.plans));
+    let view = View { operator, plan, is_observed: spec == Spec::Resolved };
+    readiness::write(subscription, status, &view, now)
 }

@@ -55,7 +55,7 @@ fn part(namespace: &Namespace, able: &Namespace, choices: &[Choice]) -> Option<P
     let asks: Asks = choices.iter().map(|choice| asks(able, choice)).collect();
     let followers = asks.values().flat_map(|ask| &ask.followers).cloned().collect();
     let own = able.only(&followers);
-    if own.subscriptions.iter().all(|one| is_pending(&own, one)) {
+    if own.subscriptions.iter().all(|one| is_pending(own.plan_of(one).map(AsRef::as_ref), one)) {
         return None;
     }
     let mut selection = Selection { asks: Some(asks), ..select(&own, choices) };
@@ -81,7 +81,7 @@ fn follow_anew(
     let all: BTreeSet<&str> = choices.iter().map(|choice| &*choice.entry.name).collect();
     let is_free = selection.asks.as_ref().is_none_or(|asks| approvers(namespace, asks).is_empty());
     let differs = |plan: &InstallPlan| {
-        let open = brought(plan).into_iter().filter(|csv| !namespace.csvs.contains(*csv));
+        let open = brought(plan).into_iter().filter(|csv| !namespace.csvs.contains_key(*csv));
         open.collect::<BTreeSet<_>>() != all || (is_free && Asked::of(plan).is_some())
     };
     let is_new = !selection.updates.is_empty();
@@ -89,7 +89,8 @@ fn follow_anew(
         let plan = own.plan_of(one).filter(|plan| plan.waits_for_approval());
         plan.is_some_and(|plan| is_new || differs(plan))
     });
-    let moved: Vec<_> = waiting.filter_map(|one| Some((one.name_any(), moves(one, &all)?))).collect();
+    let moved: Vec<_> =
+        waiting.filter_map(|one| Some((one.name_any(), moves(one, &all)?))).collect();
     selection.updates.extend(moved);
 }
 

@@ -90,7 +90,7 @@ pub(super) fn matches(subscription: &Subscription, entry: &Entry) -> bool {
 }
 
 fn is_installed(namespace: &Namespace, subscription: &Subscription, csv: &str) -> bool {
-    current(subscription) == csv && namespace.csvs.contains(csv)
+    current(subscription) == csv && namespace.csvs.contains_key(csv)
 }
 
 /// Name of the CSV that the Subscription moves to.

@@ -67,7 +67,8 @@ impl Accepted {
         let pin = self.subscription.pin();
         let is_step = self.step.as_deref() == Some(&*entry.name);
         self.subscription.held_by.is_none()
-            && in_range(&self.subscription, entry) && pin.is_none_or(|pin| is_step || *entry.name == *pin)
+            && in_range(&self.subscription, entry)
+            && pin.is_none_or(|pin| is_step || *entry.name == *pin)
     }
 }
 

@@ -49,7 +49,8 @@ fn home(all: &[Sub]) -> Namespace {
         all.iter().map(|one| sub(*one)).partition(crate::subscription::is_held);
     let mut home = namespace(free);
     home.held = held.into_iter().map(Arc::new).collect();
-    home.csvs = all.iter().map(|one| one.current.to_owned()).filter(|csv| !csv.is_empty()).collect();
+    let installed = all.iter().map(|one| one.current.to_owned()).filter(|csv| !csv.is_empty());
+    home.csvs = installed.map(|csv| (csv, CsvState::default())).collect();
     home
 }
 
@@ -122,10 +123,11 @@ fn approve(home: &mut Namespace, number: i64) {
 fn done(home: &mut Namespace, number: i64) {
     change(home, number, |plan| plan.status.as_mut().unwrap().phase = InstallPlanPhase::Complete);
     let plan = home.plans.iter().find(|plan| plan.spec.generation == Some(number)).unwrap().clone();
-    home.csvs.extend(plan.spec.cluster_service_version_names.iter().cloned());
+    let names = plan.spec.cluster_service_version_names.iter().cloned();
+    home.csvs.extend(names.map(|csv| (csv, CsvState::default())));
     for one in &mut home.subscriptions {
         let status = Arc::make_mut(one).status.as_mut().unwrap();
-        if status.current_csv.as_ref().is_some_and(|csv| home.csvs.contains(csv)) {
+        if status.current_csv.as_ref().is_some_and(|csv| home.csvs.contains_key(csv)) {
             status.installed_csv.clone_from(&status.current_csv);
             status.state = SubscriptionState::AtLatestKnown;
         }
@@ -306,8 +308,11 @@ fn an_hour_of_looks_changes_nothing() {
     let mut all: Vec<Sub> = ALL.iter().map(|name| manual(name, "")).collect();
     all.push(auto("z", "z.v1"));
     let mut home = home(&all);
-    let texts: Vec<String> =
-        ALL.iter().enumerate().map(|(part, name)| format!("{name}.v1 of {part} for {name}")).collect();
+    let texts: Vec<String> = ALL
+        .iter()
+        .enumerate()
+        .map(|(part, name)| format!("{name}.v1 of {part} for {name}"))
+        .collect();
     let choices: Vec<&str> = texts.iter().map(String::as_str).collect();
     assert_eq!(turn(&mut home, &choices, &[]).len(), ALL.len());
     for minute in 0..240 {
@@ -334,7 +339,11 @@ fn any_sub(name: &'static str) -> impl Strategy<Value = Sub> {
         name,
         manual,
         words,
-        current: if is_installed { ["a.v1", "b.v1", "c.v1", "x.v1"][NAMES.iter().position(|one| *one == name).unwrap()] } else { "" },
+        current: if is_installed {
+            ["a.v1", "b.v1", "c.v1", "x.v1"][NAMES.iter().position(|one| *one == name).unwrap()]
+        } else {
+            ""
+        },
     })
 }
 

@@ -54,9 +54,8 @@ impl Scenario for Declared {
 
 fn content(versions: &[&str]) -> Vec<Package> {
     let cups = Crd::new("crash.example.com", "v1", "Cup");
-    let cup = |version: &str| {
-        Bundle::new(version, &operator("cup", version, &cups)).provides(&cups)
-    };
+    let cup =
+        |version: &str| Bundle::new(version, &operator("cup", version, &cups)).provides(&cups);
     let spoon = |version: &str| {
         let csv = csv(&format!("spoon.v{version}"), version).deployment("spoon-manager", "default");
         Bundle::new(version, &csv)
