@@ -21,9 +21,9 @@ use olm_types::api::{
 };
 use olm_types::labels::{COPIED_FROM, MANAGED, MANAGED_VALUE};
 
-use crate::kept_copy::KeptCopy;
 use crate::originals::Originals;
 use crate::serving::{ServingStores, ServingWatches};
+use crate::stored_copy::StoredCopy;
 use crate::strip;
 
 /// InstallPlans of one page: each may be a megabyte, and a page is held as a whole.
@@ -38,7 +38,7 @@ pub struct Stores {
     /// ClusterServiceVersions that are not copies.
     pub csvs: Store<ClusterServiceVersion>,
     /// Copied ClusterServiceVersions, condensed.
-    pub copies: Store<KeptCopy>,
+    pub copies: Store<StoredCopy>,
     /// OLMConfigs.
     pub configs: Store<OLMConfig>,
     /// Subscriptions.
@@ -95,7 +95,7 @@ impl Stores {
 /// The watches before they start, so that listeners can be added.
 pub struct Watches {
     csvs: WatchBuilder<ClusterServiceVersion>,
-    copies: WatchBuilder<ClusterServiceVersion, KeptCopy>,
+    copies: WatchBuilder<ClusterServiceVersion, StoredCopy>,
     configs: WatchBuilder<OLMConfig>,
     subscriptions: WatchBuilder<Subscription>,
     proxies: Option<WatchBuilder<Proxy>>,
@@ -138,7 +138,7 @@ impl Watches {
             csvs: with(client, watched, metrics).strip(condense).admit(is_original),
             copies: Watch::condensed(Api::all(client.clone()), copies)
                 .metrics(metrics.clone())
-                .admit(|copy: &KeptCopy| copy.is_labelled),
+                .admit(|copy: &StoredCopy| copy.is_labelled),
             configs: all(client, metrics),
             subscriptions: all(client, metrics),
             proxies: None,

@@ -23,9 +23,9 @@ use olm_lifecycle::writes::resource_of;
 use olm_resolver::Resolver;
 
 use crate::args::Args;
+use crate::forbidden_plans::{ChangedRights, Marker, RightsWatches};
 use crate::metrics::CatalogMetrics;
 use crate::queues::Queues;
-use crate::rights::{ChangedRights, Marker, RightsWatches};
 use crate::stores::{Stores, Watches};
 use crate::tenancy::Tenancy;
 use crate::triggers::Triggers;

@@ -22,7 +22,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 const BATCH: usize = 512;
 
 /// What sending a batch may take; OTLP's default.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The method.
 const EXPORT: &str = "/opentelemetry.proto.collector.trace.v1.TraceService/Export";
@@ -46,7 +46,7 @@ pub(super) async fn run(channel: Channel, origin: Origin, mut spans: mpsc::Recei
         {
             batch.push(span);
         }
-        let sent = timeout(PATIENCE, send(&mut client, request(&origin, batch))).await;
+        let sent = timeout(TIMEOUT, send(&mut client, request(&origin, batch))).await;
         let failed = match sent {
             Ok(Ok(())) => None,
             Ok(Err(status)) => Some(status.to_string()),

@@ -1,4 +1,4 @@
-//! One turn of OLM in a namespace: it resolves, makes an InstallPlan, and executes it.
+//! One reconcile of OLM in a namespace: it resolves, makes an InstallPlan, and executes it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -29,9 +29,9 @@ use super::result::{Bundle, CrdVerdict, Hop, Preview};
 use super::world::World;
 use crate::observed::name;
 
-/// What one turn comes to.
+/// What one reconcile comes to.
 #[derive(Debug, Default)]
-pub(super) struct Turn {
+pub(super) struct Reconciled {
     /// The InstallPlans, one for each part of the solution.
     pub(super) hops: Vec<Hop>,
     /// Who gets nothing, and why.
@@ -48,13 +48,13 @@ struct Read {
     unknown: Vec<Arc<Entry>>,
 }
 
-/// Takes one turn.
-pub(super) fn turn(
+/// Takes one reconcile.
+pub(super) fn reconcile(
     asked: &Asked,
     world: &mut World<'_>,
     universe: &dyn Universe,
     preview: &mut Preview,
-) -> Turn {
+) -> Reconciled {
     let csvs = own_csvs(world, &asked.namespace);
     let namespace = namespace(asked, world, &csvs);
     let held = namespace.held.iter();
@@ -82,7 +82,7 @@ pub(super) fn turn(
     let hops = parts
         .iter()
         .filter_map(|part| installed(asked, world, &namespace, &part.selection, chosen, preview));
-    Turn { hops: hops.collect(), refusals, blocked }
+    Reconciled { hops: hops.collect(), refusals, blocked }
 }
 
 /// Whether the Subscription needs something of it. What its siblings get comes with or without it.

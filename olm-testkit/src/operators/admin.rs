@@ -8,7 +8,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, sleep, timeout};
 
-use crate::wait::PATIENCE;
+use crate::wait::TIMEOUT;
 
 /// How often an operator that starts is asked whether it is ready.
 const ASK: Duration = Duration::from_millis(50);
@@ -35,7 +35,7 @@ impl Admin {
 
     /// Waits until the operator has read everything that it watches.
     pub async fn until_ready(self) -> Result<()> {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         while !self.is_ready().await {
             if Instant::now() > deadline {
                 bail!("no operator is ready at {} after {PATIENCE:?}", self.address);
@@ -74,7 +74,7 @@ impl Admin {
         what: &str,
         condition: impl Fn(&str) -> bool,
     ) -> Result<String> {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         loop {
             let text = self.metrics().await?;
             if condition(&text) {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context, Result, ensure};
 use olm_testkit::builders::{self, Bundle, Crd, Package, csv};
-use olm_testkit::e2e::Scene;
+use olm_testkit::e2e::TestContext;
 use olm_testkit::kubectl::Kubectl;
 use olm_testkit::peer::KStatus;
 use olm_testkit::progress::Progress;
@@ -16,12 +16,12 @@ use serde_json::{Value, json};
 
 /// Group, catalog, Subscription and custom resource are applied together, before their operator is there. The
 /// custom resource is refused until the Subscription is Current to kstatus, and never after that.
-pub async fn one_apply(scene: Arc<Scene>) -> Result<()> {
-    let kind = scene.kind("Kettle");
+pub async fn one_apply(ctx: Arc<TestContext>) -> Result<()> {
+    let kind = ctx.kind("Kettle");
     let folder = tempfile::tempdir().context("cannot create a directory")?;
-    let kubectl = Kubectl::of(&scene.kubeconfig().await?)?;
+    let kubectl = Kubectl::of(&ctx.kubeconfig().await?)?;
     let kstatus = KStatus::ensure(&Progress::to_stderr())?;
-    let file = manifests(&scene, &kind, folder.path().join("shop.json")).await?;
+    let file = manifests(&ctx, &kind, folder.path().join("shop.json")).await?;
     let file = file.to_str().context("a path that is no text")?;
     let apply = || {
         let manager = ["--server-side", "--field-manager", "argocd-controller", "-f", file];
@@ -32,7 +32,7 @@ pub async fn one_apply(scene: Arc<Scene>) -> Result<()> {
 
     let seen = Mutex::new(BTreeSet::new());
     let current = || async {
-        let found: Subscription = scene.api().get("kettle").await?;
+        let found: Subscription = ctx.api().get("kettle").await?;
         let found =
             named(serde_json::to_value(found)?, Subscription::API_VERSION, Subscription::KIND);
         let status = kstatus.of(&[found.to_string()])?.concat();
@@ -45,18 +45,18 @@ pub async fn one_apply(scene: Arc<Scene>) -> Result<()> {
     let is_known = |status: &String| ["InProgress", "Current"].contains(&status.as_str());
     ensure!(seen.iter().all(is_known), "a tool that waits would have given up: {seen:?}");
     apply().context("the Subscription is Current, and its kind is not known")?;
-    let namespace = scene.namespace.as_str();
+    let namespace = ctx.namespace.as_str();
     let ready = ["wait", "-n", namespace, "--for=condition=Ready", "--timeout=1s"];
     kubectl.run(&[&ready[..], &["subscription/kettle", "catalogsource/kitchen"]].concat())?;
-    scene.succeeded("kettle.v1.0.0").await.map(drop)
+    ctx.succeeded("kettle.v1.0.0").await.map(drop)
 }
 
-async fn manifests(scene: &Scene, kind: &Crd, file: PathBuf) -> Result<PathBuf> {
-    let namespace = scene.namespace.as_str();
+async fn manifests(ctx: &TestContext, kind: &Crd, file: PathBuf) -> Result<PathBuf> {
+    let namespace = ctx.namespace.as_str();
     let kettle = csv("kettle.v1.0.0", "1.0.0").owns(kind).deployment("kettle", "default");
     let bundle = Bundle::new("1.0.0", &kettle).provides(kind);
-    let content = scene.content(&[Package::single("kettle", bundle)])?;
-    let address = scene.registry("kitchen", content).await?;
+    let content = ctx.content(&[Package::single("kettle", bundle)])?;
+    let address = ctx.registry("kitchen", content).await?;
     let group = builders::operator_group(namespace, "group", &[namespace]);
     let catalog = builders::catalog_source(namespace, "kitchen", &address);
     let subscription = builders::subscription(namespace, "kettle", "stable", "kitchen");

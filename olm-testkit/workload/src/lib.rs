@@ -48,7 +48,7 @@ async fn run(command: Command) -> std::io::Result<()> {
     };
     match command {
         Command::Serve { port, identity } => server::serve(port, &identity, ended).await,
-        Command::Answer(answer) => secure::serve(answer, ended).await,
+        Command::Respond(answer) => secure::serve(answer, ended).await,
         Command::Pause | Command::Exit { .. } => {
             ended.await;
             Ok(())

@@ -7,7 +7,7 @@ use olm_testkit::operators::Operator;
 use tokio::time::sleep;
 
 use super::requests::Requests;
-use super::stage::Stage;
+use super::setup::Setup;
 use super::table::Table;
 
 /// Rest before memory is read: an allocator gives back what it has not needed for seconds.
@@ -17,7 +17,7 @@ pub(super) const REST: Duration = Duration::from_secs(15);
 pub(super) const LEAST_PATIENCE: Duration = Duration::from_secs(180);
 
 /// What converging may take where each of so many namespaces may take its share.
-pub(super) fn patience(share: Duration, namespaces: usize) -> Duration {
+pub(super) fn time_limit(share: Duration, namespaces: usize) -> Duration {
     let namespaces = u32::try_from(namespaces).unwrap_or(u32::MAX);
     share.saturating_mul(namespaces).max(LEAST_PATIENCE)
 }
@@ -26,10 +26,10 @@ pub(super) fn patience(share: Duration, namespaces: usize) -> Duration {
 pub(super) async fn memory(
     when: &str,
     (operator, limit): (Operator, Option<f64>),
-    stage: &Stage,
+    setup: &Setup,
     table: &mut Table,
 ) -> Result<()> {
-    let megabytes = stage.memory(operator).await? / 1e6;
+    let megabytes = setup.memory(operator).await? / 1e6;
     let name = format!("{operator}, memory {when}");
     match limit {
         Some(limit) => table.bounded(&name, megabytes, limit, "MB"),

@@ -72,7 +72,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         return Ok(());
     }
     let verdicts = play_all(arguments, &dir, &recordings)?;
-    report::closing(&verdicts);
+    report::summary_line(&verdicts);
     match verdicts.iter().all(Verdict::passed) {
         true => Ok(()),
         false => bail!("our objects differ from those of OLM v0"),

@@ -24,7 +24,7 @@ const LONG_QUIET: Duration = Duration::from_secs(10);
 const CATALOG: &str = "community";
 
 /// What a step may take at most, far more than any needs on an idle machine.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// What all scenarios share.
 #[derive(Debug)]
@@ -70,23 +70,23 @@ pub(super) async fn play(recording: &Recording, setting: &Setting<'_>) -> Result
     let fixture = Fixture::start("objects", &places, silent).await?;
     fixture.start_operators().await?;
     fixture.add_catalog(CATALOG, setting.catalog).await?;
-    let mut scene = Scene { fixture: &fixture, normaliser: Normaliser::default(), setting };
-    let played = scene.play(recording, folder.as_deref()).await;
+    let mut replay = Replay { fixture: &fixture, normaliser: Normaliser::default(), setting };
+    let played = replay.play(recording, folder.as_deref()).await;
     // A dead operator explains a failure better than what it leads to.
     let played = fixture.check().and(played);
     fixture.end().await?;
     played
 }
 
-struct Scene<'a> {
+struct Replay<'a> {
     fixture: &'a Fixture,
     normaliser: Normaliser,
     setting: &'a Setting<'a>,
 }
 
-impl Scene<'_> {
+impl Replay<'_> {
     async fn play(&mut self, recording: &Recording, save: Option<&Path>) -> Result<Vec<Played>> {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         snapshot::until_quiet(&self.fixture.client, QUIET, deadline).await?;
         let mut before = self.state().await?;
         let (mut known, mut played) = (Known::new(), Vec::new());
@@ -115,7 +115,7 @@ impl Scene<'_> {
         known: &Known,
         before: &State,
     ) -> Result<(State, Outcome)> {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         let mut rests = [QUIET, LONG_QUIET].into_iter().peekable();
         loop {
             let quiet = rests.next().unwrap_or(LONG_QUIET);

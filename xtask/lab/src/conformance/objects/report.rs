@@ -76,7 +76,7 @@ pub(super) fn verdict(verdict: &Verdict) {
 }
 
 /// Prints what is accepted, and how many scenarios went how.
-pub(super) fn closing(verdicts: &[Verdict]) {
+pub(super) fn summary_line(verdicts: &[Verdict]) {
     let mut all: BTreeMap<OnPurpose, usize> = BTreeMap::new();
     for (reason, count) in verdicts.iter().flat_map(Verdict::accepted) {
         *all.entry(reason).or_default() += count;

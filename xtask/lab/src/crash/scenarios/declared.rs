@@ -7,8 +7,8 @@ use olm_types::annotations::{APPROVE, PIN};
 use serde_json::json;
 
 use super::operators::operator;
+use crate::crash::context::TestContext;
 use crate::crash::scenario::Scenario;
-use crate::crash::scene::Scene;
 
 pub(super) struct Declared;
 
@@ -29,26 +29,26 @@ impl Scenario for Declared {
         vec![("kitchen", content(&["1.0.0"])), ("later", content(&["1.0.0", "1.1.0"]))]
     }
 
-    async fn steps(&self, scene: &Scene) -> Result<()> {
-        scene.operator_group().await?;
+    async fn steps(&self, ctx: &TestContext) -> Result<()> {
+        ctx.operator_group().await?;
         let approve = json!({"metadata": {"annotations": {APPROVE: APPROVED}},
             "spec": {"installPlanApproval": "Manual"}});
-        scene.subscribe_with("kettle", "kitchen", approve).await?;
-        scene.subscribe("pot", "kitchen").await?;
+        ctx.subscribe_with("kettle", "kitchen", approve).await?;
+        ctx.subscribe("pot", "kitchen").await?;
         let pin = json!({"metadata": {"annotations": {PIN: "true"}},
             "spec": {"installPlanApproval": "Manual", "startingCSV": "spoon.v1.0.0"}});
-        scene.subscribe_with("spoon", "kitchen", pin).await?;
+        ctx.subscribe_with("spoon", "kitchen", pin).await?;
         // Only now, so that all are resolved at once.
-        scene.catalog("kitchen", "kitchen").await?;
+        ctx.catalog("kitchen", "kitchen").await?;
         for name in ["kettle", "pot", "cup", "spoon"] {
-            scene.succeeded(&format!("{name}.v1.0.0")).await?;
+            ctx.succeeded(&format!("{name}.v1.0.0")).await?;
         }
-        let cup = scene.generated("cup", "kitchen");
-        scene.at_latest(&cup, "cup.v1.0.0").await?;
-        scene.move_catalog("kitchen", "later").await?;
-        scene.succeeded("cup.v1.1.0").await?;
-        scene.at_latest(&cup, "cup.v1.1.0").await?;
-        scene.at_latest("spoon", "spoon.v1.0.0").await
+        let cup = ctx.generated("cup", "kitchen");
+        ctx.at_latest(&cup, "cup.v1.0.0").await?;
+        ctx.move_catalog("kitchen", "later").await?;
+        ctx.succeeded("cup.v1.1.0").await?;
+        ctx.at_latest(&cup, "cup.v1.1.0").await?;
+        ctx.at_latest("spoon", "spoon.v1.0.0").await
     }
 }
 
