@@ -3,18 +3,18 @@
 //! Roles, RoleBindings and ServiceAccounts are followed by their metadata only: that something
 //! changed in a namespace is all that matters (spec catalog-operator 4.3).
 
+use std::fmt::Debug;
 use std::sync::Arc;
 
 use dashmap::DashSet;
+use k8s_openapi::NamespaceResourceScope;
 use k8s_openapi::api::core::v1::ServiceAccount;
 use k8s_openapi::api::rbac::v1::{Role, RoleBinding};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use kube::Resource;
 use kube::core::PartialObjectMeta;
-use kube::{Api, Client, Resource};
 use olm_kit::ObjectKey;
-use olm_kit::metrics::WatchMetrics;
-use olm_kit::tasks::Tasks;
-use olm_kit::watch::{Change, Config, Watch, WatchBuilder};
+use olm_kit::watch::{Change, Config, Store, WatchSet};
 use olm_types::api::{InstallPlan, InstallPlanPhase};
 
 use crate::queues::Queues;
@@ -36,31 +36,27 @@ impl ChangedRights {
     }
 }
 
-/// The watches before they start.
-pub struct RightsWatches {
-    roles: WatchBuilder<PartialObjectMeta<Role>>,
-    bindings: WatchBuilder<PartialObjectMeta<RoleBinding>>,
-    accounts: WatchBuilder<PartialObjectMeta<ServiceAccount>>,
+/// Metadata of what gives rights to accounts.
+pub struct RightsStores {
+    roles: Store<PartialObjectMeta<Role>>,
+    bindings: Store<PartialObjectMeta<RoleBinding>>,
+    accounts: Store<PartialObjectMeta<ServiceAccount>>,
 }
 
-impl RightsWatches {
-    /// Watches on the whole cluster.
-    pub fn new(client: &Client, metrics: &WatchMetrics) -> Self {
-        Self {
-            roles: watch(client, metrics),
-            bindings: watch(client, metrics),
-            accounts: watch(client, metrics),
-        }
+impl RightsStores {
+    /// The stores that these watches will fill.
+    pub fn watched(watches: &mut WatchSet) -> Self {
+        Self { roles: watch(watches), bindings: watch(watches), accounts: watch(watches) }
     }
 
-    /// Starts them; every change marks the failed plans of its namespace and queues them.
-    pub fn start(self, marker: &Marker, tasks: &Tasks) {
+    /// Has every change mark the failed plans of its namespace and queue them.
+    pub fn listen(&self, marker: &Marker) {
         let me = marker.clone();
-        self.roles.on_change(move |change| me.changed(change)).start(tasks);
+        self.roles.on_change(move |change| me.changed(change));
         let me = marker.clone();
-        self.bindings.on_change(move |change| me.changed(change)).start(tasks);
+        self.bindings.on_change(move |change| me.changed(change));
         let me = marker.clone();
-        self.accounts.on_change(move |change| me.changed(change)).start(tasks);
+        self.accounts.on_change(move |change| me.changed(change));
     }
 }
 
@@ -92,21 +88,23 @@ fn may_recover(plan: &InstallPlan) -> bool {
     })
 }
 
-fn watch<K>(client: &Client, metrics: &WatchMetrics) -> WatchBuilder<PartialObjectMeta<K>>
+fn watch<K>(watches: &mut WatchSet) -> Store<PartialObjectMeta<K>>
 where
-    K: Resource<DynamicType = (), Scope = k8s_openapi::NamespaceResourceScope> + 'static,
+    K: Resource<DynamicType = (), Scope = NamespaceResourceScope>,
+    K: Clone + Debug + Send + Sync + 'static,
 {
-    let api = Api::<PartialObjectMeta<K>>::all(client.clone());
-    Watch::builder(api, Config::default()).metrics(metrics.clone()).strip(|object| {
-        let metadata = std::mem::take(&mut object.metadata);
-        object.metadata = ObjectMeta {
-            name: metadata.name,
-            namespace: metadata.namespace,
-            uid: metadata.uid,
-            resource_version: metadata.resource_version,
-            ..ObjectMeta::default()
-        };
-    })
+    watches.add(Config::default(), |watch| watch.strip(only_identity))
+}
+
+fn only_identity<K>(object: &mut PartialObjectMeta<K>) {
+    let metadata = std::mem::take(&mut object.metadata);
+    object.metadata = ObjectMeta {
+        name: metadata.name,
+        namespace: metadata.namespace,
+        uid: metadata.uid,
+        resource_version: metadata.resource_version,
+        ..ObjectMeta::default()
+    };
 }
 
 #[cfg(test)]

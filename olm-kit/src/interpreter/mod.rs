@@ -93,7 +93,13 @@ impl Interpreter {
     /// Hands written objects of `resource` to `store` from now on.
     #[must_use]
     pub fn with_store(self, resource: Resource, store: impl Absorb + 'static) -> Self {
-        self.inner.stores.write().entry(resource).or_default().push(Arc::new(store));
+        self.with_shared_store(resource, Arc::new(store))
+    }
+
+    /// The same for a store of any type.
+    #[must_use]
+    pub(crate) fn with_shared_store(self, resource: Resource, store: Arc<dyn Absorb>) -> Self {
+        self.inner.stores.write().entry(resource).or_default().push(store);
         self
     }
 

@@ -50,7 +50,7 @@ pub(super) async fn run(channel: Channel, origin: Origin, mut spans: mpsc::Recei
         let failed = match sent {
             Ok(Ok(())) => None,
             Ok(Err(status)) => Some(status.to_string()),
-            Err(_) => Some(format!("no answer within {PATIENCE:?}")),
+            Err(_) => Some(format!("no answer within {TIMEOUT:?}")),
         };
         if let Some(error) = failed.as_ref().filter(|_| !reported) {
             tracing::warn!(error, "the collector takes no spans, they are dropped");

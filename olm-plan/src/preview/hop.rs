@@ -48,7 +48,7 @@ struct Read {
     unknown: Vec<Arc<Entry>>,
 }
 
-/// Takes one reconcile.
+/// Reconciles once.
 pub(super) fn reconcile(
     asked: &Asked,
     world: &mut World<'_>,
@@ -350,7 +350,7 @@ fn is_changed(world: &World<'_>, crd: &str) -> bool {
     })
 }
 
-/// A CSV of which only its properties are known, so that later turns know that it is installed.
+/// A CSV of which only its properties are known, so that later reconciles know that it is installed.
 fn stand_in(world: &mut World<'_>, namespace: &str, entry: &Entry) {
     let key: Key = super::prepare::olm_key(ClusterServiceVersion::KIND, namespace, &entry.name);
     if world.get(&key).is_some() {

@@ -74,7 +74,7 @@ impl ImageRegistry {
         let deadline = Instant::now() + TIMEOUT;
         while TcpStream::connect(&self.address).await.is_err() {
             if Instant::now() > deadline {
-                bail!("the registry does not listen at {} after {PATIENCE:?}", self.address);
+                bail!("the registry does not listen at {} after {TIMEOUT:?}", self.address);
             }
             sleep(ASK).await;
         }

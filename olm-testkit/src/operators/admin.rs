@@ -38,7 +38,7 @@ impl Admin {
         let deadline = Instant::now() + TIMEOUT;
         while !self.is_ready().await {
             if Instant::now() > deadline {
-                bail!("no operator is ready at {} after {PATIENCE:?}", self.address);
+                bail!("no operator is ready at {} after {TIMEOUT:?}", self.address);
             }
             sleep(ASK).await;
         }
@@ -81,7 +81,7 @@ impl Admin {
                 return Ok(text);
             }
             if Instant::now() > deadline {
-                bail!("waited {PATIENCE:?} for the metrics to {what}; they are:\n{text}");
+                bail!("waited {TIMEOUT:?} for the metrics to {what}; they are:\n{text}");
             }
             sleep(ASK).await;
         }

@@ -13,7 +13,7 @@ use olm_testkit::progress::Progress;
 use tokio::runtime::Runtime;
 use tokio::sync::OnceCell;
 
-use crate::{readiness, rights};
+use crate::{readiness, used_permissions};
 
 /// Starts when first used, and ends on request.
 pub struct Environment {

@@ -111,7 +111,7 @@ async fn set(
     setup.starter.start(point).await
 }
 
-/// Waits until nothing differs from the undisturbed run, or patience ends.
+/// Waits until nothing differs from the undisturbed run, or the time is over.
 async fn until_converged(setup: &mut Setup, expected: &Dump) -> Result<Vec<Difference>> {
     let deadline = Instant::now() + TIMEOUT;
     loop {

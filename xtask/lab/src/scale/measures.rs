@@ -14,12 +14,12 @@ use super::table::Table;
 pub(super) const REST: Duration = Duration::from_secs(15);
 
 /// What converging may take at least, however few namespaces there are.
-pub(super) const LEAST_PATIENCE: Duration = Duration::from_secs(180);
+pub(super) const LEAST_TIME: Duration = Duration::from_secs(180);
 
 /// What converging may take where each of so many namespaces may take its share.
 pub(super) fn time_limit(share: Duration, namespaces: usize) -> Duration {
     let namespaces = u32::try_from(namespaces).unwrap_or(u32::MAX);
-    share.saturating_mul(namespaces).max(LEAST_PATIENCE)
+    share.saturating_mul(namespaces).max(LEAST_TIME)
 }
 
 /// Megabytes that an operator holds, with a limit where there is one.

@@ -103,7 +103,7 @@ impl Before {
         }
         let deadline = Instant::now() + TIMEOUT;
         while !self.new_of("CustomResourceDefinition").await?.is_empty() {
-            ensure!(Instant::now() < deadline, "definitions are not gone after {PATIENCE:?}");
+            ensure!(Instant::now() < deadline, "definitions are not gone after {TIMEOUT:?}");
             sleep(LOOK).await;
         }
         Ok(())

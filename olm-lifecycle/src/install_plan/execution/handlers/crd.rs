@@ -11,7 +11,7 @@ use crate::crd;
 /// Handler of CRD steps.
 pub(super) struct CustomResourceDefinitions;
 
-/// A refused create goes without words in v0.
+/// A refused create goes without a message in v0.
 const MESSAGES: StepMessages = StepMessages {
     create: "",
     read: "error finding the CRD ",

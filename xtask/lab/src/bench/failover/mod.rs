@@ -117,7 +117,7 @@ impl Bench<'_> {
         let name = self.work.create().await?;
         while audit.writes(&[self.operator.name()])?.is_empty() {
             if ended.elapsed() > TIMEOUT {
-                bail!("no replica took over within {PATIENCE:?}");
+                bail!("no replica took over within {TIMEOUT:?}");
             }
             sleep(LOOK).await;
         }

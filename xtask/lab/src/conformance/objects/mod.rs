@@ -6,9 +6,7 @@
 
 mod accepted;
 mod actions;
-mod align;
 mod compare;
-mod diff;
 mod kinds;
 mod normalise;
 mod owners;

@@ -5,13 +5,14 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use olm_testkit::dump::{Dump, Normaliser};
 use olm_testkit::fixture::{Fixture, Places};
 use olm_testkit::progress::Progress;
 use tokio::time::Instant;
 
 use super::compare::{Judged, Known, Seen, judge};
-use super::normalise::Normaliser;
-use super::recording::{Recording, State, Step};
+use super::normalise::normalise;
+use super::recording::{Recording, Step};
 use super::{actions, snapshot};
 
 /// Rest after which objects are compared: watches, queues and the simulated node answer sooner.
@@ -52,7 +53,7 @@ pub(super) struct Played {
 pub(super) enum Outcome {
     /// Objects came to rest and were compared.
     Compared(Judged),
-    /// Objects were still changing when patience ended; they were compared as they were.
+    /// Objects were still changing when the time was over; they were compared as they were.
     Restless(Judged),
     /// It is not written down what leads to the step, so this and the next ones were not played.
     Unknown,
@@ -113,8 +114,8 @@ impl Replay<'_> {
         &mut self,
         step: &Step,
         known: &Known,
-        before: &State,
-    ) -> Result<(State, Outcome)> {
+        before: &Dump,
+    ) -> Result<(Dump, Outcome)> {
         let deadline = Instant::now() + TIMEOUT;
         let mut rests = [QUIET, LONG_QUIET].into_iter().peekable();
         loop {
@@ -131,14 +132,14 @@ impl Replay<'_> {
         }
     }
 
-    async fn state(&mut self) -> Result<State> {
+    async fn state(&mut self) -> Result<Dump> {
         self.fixture.check()?;
-        Ok(self.normaliser.normalise(snapshot::objects(&self.fixture.client).await?))
+        Ok(normalise(&mut self.normaliser, snapshot::objects(&self.fixture.client).await?))
     }
 }
 
 /// Writes the objects of a step in the form of the recordings.
-fn write(path: &Path, state: &State) -> Result<()> {
+fn write(path: &Path, state: &Dump) -> Result<()> {
     let objects: Vec<_> = state.values().collect();
     let text = serde_json::to_string_pretty(&objects).context("objects cannot be written")?;
     fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))

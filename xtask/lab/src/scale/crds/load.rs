@@ -66,7 +66,7 @@ async fn served(api: &Api<DynamicObject>) -> Result<()> {
             Err(kube::Error::Api(status)) if status.is_not_found() => {}
             listed => return listed.map(drop).context("cannot list objects"),
         }
-        ensure!(Instant::now() < deadline, "the kind is not served after {PATIENCE:?}");
+        ensure!(Instant::now() < deadline, "the kind is not served after {TIMEOUT:?}");
         sleep(LOOK).await;
     }
 }

@@ -70,7 +70,7 @@ where
             return Ok(());
         }
     }
-    bail!("the Deployment of {namespace} has not followed its CSV after {PATIENCE:?}")
+    bail!("the Deployment of {namespace} has not followed its CSV after {TIMEOUT:?}")
 }
 
 /// Waits until the watch has shown what is there.
@@ -84,5 +84,5 @@ where
             return Ok(());
         }
     }
-    bail!("Deployments were not listed after {PATIENCE:?}")
+    bail!("Deployments were not listed after {TIMEOUT:?}")
 }

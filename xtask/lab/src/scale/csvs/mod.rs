@@ -14,7 +14,7 @@ use clap::Args;
 use olm_testkit::operators::Operator;
 use tokio::time::{Instant, sleep};
 
-use super::measures::{self, LEAST_PATIENCE, REST, time_limit};
+use super::measures::{self, LEAST_TIME, REST, time_limit};
 use super::namespaces::Namespaces;
 use super::requests::Requests;
 use super::setup::Setup;
@@ -96,7 +96,7 @@ async fn restart(setup: &mut Setup, requests: &mut Requests, table: &mut Table) 
         }
         None => table.missing("lists of one kind", "there is no audit log"),
     }
-    requests.until_quiet(LEAST_PATIENCE).await?;
+    requests.until_quiet(LEAST_TIME).await?;
     sleep(REST).await;
     measures::memory("after a restart", OWN, setup, table).await
 }
