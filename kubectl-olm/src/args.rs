@@ -7,7 +7,6 @@ use crate::connection::{Connection, duration};
 /// Everything that was asked for.
 #[derive(Debug, Parser)]
 #[command(name = "kubectl-olm", bin_name = "kubectl olm", version, about, max_term_width = 100)]
-#[command(subcommand_required = true, arg_required_else_help = true)]
 pub struct Cli {
     /// Where the cluster is and as whom to ask.
     #[command(flatten)]

@@ -118,7 +118,6 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::super::observed::Content;
-    use super::super::registry::PodError;
     use super::super::spec::SpecProblem;
     use super::*;
 
@@ -197,7 +196,6 @@ mod tests {
         let invalid = Course::Invalid(SpecProblem::UnknownType("nope".to_owned()));
         let expected = "Ready=False SpecInvalidError, Stalled=True SpecInvalidError";
         assert_eq!(noted(&invalid, with_state("READY"), None), expected);
-        let _: fn(PodError) -> Course = Course::Broken;
         let missing = Course::NoConfigMap("not found".to_owned());
         let reason = Some(reasons::CONFIG_MAP_ERROR.to_owned());
         let status = CatalogSourceStatus { reason, ..CatalogSourceStatus::default() };

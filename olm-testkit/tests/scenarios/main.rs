@@ -13,6 +13,7 @@
 mod alone;
 mod api;
 mod catalog_servers;
+mod conflicts;
 mod deploy;
 mod environment;
 mod faults;
@@ -98,8 +99,17 @@ fn main() -> ExitCode {
     std::thread::scope(|scope| {
         environments.iter().for_each(|environment| drop(scope.spawn(|| environment.end())));
     });
-    let permissions = used_permissions::conclude(&arguments, left_out || conclusion.has_failed());
-    if conclusion.has_failed() { conclusion.exit_code() } else { permissions.exit_code() }
+    let complete = is_complete(&arguments) && !left_out && !conclusion.has_failed();
+    let permissions = used_permissions::conclude(&arguments, complete);
+    let conflicts = conflicts::conclude(&arguments);
+    let readiness = readiness::conclude(&arguments, complete);
+    let all = [conclusion, permissions, conflicts, readiness];
+    all.iter().find(|one| one.has_failed()).unwrap_or(&all[0]).exit_code()
+}
+
+/// Whether no scenario is left out on request.
+fn is_complete(arguments: &Arguments) -> bool {
+    arguments.filter.is_none() && arguments.skip.is_empty()
 }
 
 /// Scenarios that run on this tier only.

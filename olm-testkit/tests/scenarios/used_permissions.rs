@@ -11,8 +11,6 @@ use olm_testkit::audit::Usage;
 use olm_testkit::operators::{OLM_NAMESPACE, Operator};
 use olm_testkit::rights;
 
-use crate::readiness;
-
 /// What was used so far, on clusters that are gone.
 static USED: Mutex<BTreeMap<Operator, Usage>> = Mutex::new(BTreeMap::new());
 
@@ -27,19 +25,16 @@ pub fn note(audit_log: &Path) -> Result<()> {
     Ok(())
 }
 
-/// After all scenarios: how ready objects were is what the page says, and nothing used is missing. Whether everything granted was used is known only
-/// when no scenario was left out or ended before its time, which only the caller knows for those that
-/// were `cut`.
-pub fn conclude(arguments: &Arguments, cut: bool) -> Conclusion {
-    let complete = arguments.filter.is_none() && arguments.skip.is_empty() && !cut;
+/// After all scenarios: nothing used is missing. Whether everything granted was used is known only after
+/// a `complete` run.
+pub fn conclude(arguments: &Arguments, complete: bool) -> Conclusion {
     let name =
         if complete { "rights::nothing_missing_nothing_unused" } else { "rights::nothing_missing" };
     let arguments = Arguments { filter: None, exact: false, ..arguments.clone() };
     let trial = Trial::test(name, move || {
         examine(complete).map_err(|error| Failed::from(format!("{error:#}")))
     });
-    let readiness = readiness::conclusion(complete);
-    libtest_mimic::run(&arguments, [trial].into_iter().chain(readiness).collect())
+    libtest_mimic::run(&arguments, vec![trial])
 }
 
 fn examine(complete: bool) -> Result<()> {

@@ -14,6 +14,7 @@ use olm_lifecycle::subscription::resolution::{
 };
 use olm_lifecycle::writes::target_of;
 use olm_types::api::InstallPlan;
+use serde::Deserialize;
 
 use super::reconcile::Resolutions;
 use super::unpack::Images;
@@ -98,7 +99,7 @@ impl Resolutions {
         let outcomes = self.interpreter.execute(&[Effect::create(target, manifest)]).await;
         Ok(match outcomes.into_iter().next() {
             Some(Outcome::Created(live)) => {
-                serde_json::from_value(live).map_err(|error| Failure::Plan(error.to_string()))
+                InstallPlan::deserialize(&live).map_err(|error| Failure::Plan(error.to_string()))
             }
             Some(Outcome::AlreadyExists) => return Err(made_already(&plan).into()),
             Some(Outcome::Refused(refusal)) => Err(Failure::Plan(refusal.message)),

@@ -17,6 +17,7 @@ use olm_lifecycle::subscription::resolution::{
 use olm_resolver::Policy;
 use olm_types::api::ClusterServiceVersion;
 
+use super::arrivals::Arrivals;
 use super::observe;
 use super::outcome::Outcomes;
 use super::solve::{Question, Refused, Rules, solve};
@@ -51,6 +52,8 @@ pub struct Resolutions {
     pub(crate) unchanged: Unchanged,
     /// What was last said about the CSVs of a namespace that no Subscription refers to.
     pub(crate) orphans: DashMap<String, Orphans>,
+    /// Namespaces that are resolved once more before a plan is made.
+    pub(crate) arrivals: Arrivals,
 }
 
 #[async_trait]
@@ -151,6 +154,10 @@ impl Resolutions {
             Policy::V0 => vec![Part::whole(&able, &solved.choices)],
             Policy::Isolated => parts(namespace, &able, &solved.choices),
         };
+        let is_new = |part: &Part| !part.selection.updates.is_empty();
+        if parts.iter().any(is_new) && self.waits(namespace) {
+            return Ok(Conclusion::RequeueAfter(Duration::ZERO));
+        }
         let mut namespace = namespace.clone();
         for mut part in parts {
             part.selection.kept_back = solved.kept_back.clone();
@@ -158,6 +165,12 @@ impl Resolutions {
             conclusion = sooner(conclusion, installed);
         }
         Ok(conclusion)
+    }
+
+    /// Whether Subscriptions came since the namespace was gathered, for which its plans wait.
+    fn waits(&self, namespace: &Namespace) -> bool {
+        let now = observe::namespace(&namespace.name, &self.stores).names();
+        self.arrivals.waits(&namespace.name, &namespace.names(), &now)
     }
 
     /// A plan that is made is one of `namespace` from then on: the next one gets another number.

@@ -1,8 +1,9 @@
 //! Pull secrets: those that a CatalogSource names, and those of its ServiceAccount.
 
 use k8s_openapi::api::core::v1::{Secret, ServiceAccount};
-use kube::{Api, Client, ResourceExt};
+use kube::{Client, ResourceExt};
 use olm_catalog::image::Keychain;
+use olm_kit::live;
 use olm_types::api::CatalogSource;
 
 /// Whose pull secrets count.
@@ -32,11 +33,11 @@ impl Account {
 /// with a warning: the image may be public.
 pub async fn keychain(client: &Client, whose: &Account) -> Keychain {
     let mut keychain = Keychain::default();
-    let secrets: Api<Secret> = Api::namespaced(client.clone(), &whose.namespace);
     let names = whose.secrets.iter().cloned().chain(of_account(client, whose).await);
     for name in names.filter(|name| !name.is_empty()) {
-        let added = match secrets.get(&name).await {
-            Ok(secret) => {
+        let added = match live::get::<Secret>(client, Some(&whose.namespace), &name).await {
+            Ok(None) => Err("there is no such Secret".to_owned()),
+            Ok(Some(secret)) => {
                 let data = secret.data.unwrap_or_default();
                 let found = |key: &str| data.get(key).map(|bytes| bytes.0.as_slice());
                 keychain.add(found).map_err(|error| error.to_string())
@@ -54,8 +55,8 @@ async fn of_account(client: &Client, whose: &Account) -> Vec<String> {
     if whose.account.is_empty() {
         return Vec::new();
     }
-    let accounts: Api<ServiceAccount> = Api::namespaced(client.clone(), &whose.namespace);
-    let account = accounts.get_opt(&whose.account).await.ok().flatten();
+    let account = live::get(client, Some(&whose.namespace), &whose.account).await;
+    let account: Option<ServiceAccount> = account.ok().flatten();
     let secrets = account.and_then(|account| account.image_pull_secrets).unwrap_or_default();
     secrets.into_iter().map(|secret| secret.name).collect()
 }
