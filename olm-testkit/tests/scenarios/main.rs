@@ -18,12 +18,14 @@ mod deploy;
 mod environment;
 mod faults;
 mod flags;
+mod gitops;
 mod hostile;
 mod idle;
 mod image_tools;
 mod only;
 mod openshift;
 mod rbac;
+mod readiness;
 mod real_registry;
 mod replicas;
 mod rolling;
@@ -97,10 +99,17 @@ fn main() -> ExitCode {
     std::thread::scope(|scope| {
         environments.iter().for_each(|environment| drop(scope.spawn(|| environment.end())));
     });
-    let permissions = used_permissions::conclude(&arguments, left_out || conclusion.has_failed());
+    let complete = is_complete(&arguments) && !left_out && !conclusion.has_failed();
+    let permissions = used_permissions::conclude(&arguments, complete);
     let conflicts = conflicts::conclude(&arguments);
-    let all = [conclusion, permissions, conflicts];
+    let readiness = readiness::conclude(&arguments, complete);
+    let all = [conclusion, permissions, conflicts, readiness];
     all.iter().find(|one| one.has_failed()).unwrap_or(&all[0]).exit_code()
+}
+
+/// Whether no scenario is left out on request.
+fn is_complete(arguments: &Arguments) -> bool {
+    arguments.filter.is_none() && arguments.skip.is_empty()
 }
 
 /// Scenarios that run on this tier only.
@@ -113,6 +122,7 @@ fn own(environment: &Arc<Environment>, servers: &Arc<Environment>) -> Vec<Trial>
     vec![
         trial(environment, "alone::csv_by_hand", alone::csv_by_hand),
         trial(environment, "alone::no_catalog_operator", alone::no_catalog_operator),
+        trial(environment, "gitops::one_apply", gitops::one_apply),
         trial(environment, "idle::no_writes", idle::no_writes),
         trial(environment, "writes::each_object_once", writes::each_object_once),
         trial(environment, "side_by_side::no_foreign_writes", side_by_side::no_foreign_writes),

@@ -10,16 +10,17 @@ use std::collections::BTreeSet;
 use kube_core::ResourceExt;
 use olm_effect::Effect;
 use olm_types::annotations::{APPROVE, APPROVED_BY};
-use olm_types::api::{ClusterServiceVersion, InstallPlan, InstallPlanPhase, Subscription};
+use olm_types::api::{ClusterServiceVersion, InstallPlan, Subscription};
 use olm_types::reasons::event::REQUIRES_APPROVAL;
 use serde_json::{Value, json};
 
+use super::asked::Asked;
 use super::report;
 use crate::subscription::policy;
 use crate::writes::target_of;
 
 /// How messages begin that say for what an approval is missing.
-const WAITS: &str = "waits for approval";
+pub(super) const WAITS: &str = "waits for approval";
 
 /// Most CSVs that a message names.
 const LISTED: usize = 10;
@@ -83,9 +84,12 @@ pub(crate) fn begins_to_wait<'a>(
     plan: &InstallPlan,
     subscriptions: impl IntoIterator<Item = &'a Subscription>,
 ) -> Option<Effect> {
-    let waits = plan.phase() == InstallPlanPhase::RequiresApproval && !plan.spec.approved;
-    if !waits || matches!(declared(plan, subscriptions), Declared::Approved(_)) {
+    if !plan.waits_for_approval() || matches!(declared(plan, subscriptions), Declared::Approved(_))
+    {
         return None;
+    }
+    if let Some(asked) = Asked::of(plan) {
+        return Some(report::normal(plan, REQUIRES_APPROVAL, asked.message()));
     }
     let message = format!("{WAITS} to install {}", listed(brought(plan)));
     Some(report::normal(plan, REQUIRES_APPROVAL, message))
@@ -126,7 +130,7 @@ fn listed<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
 }
 
 /// Every CSV that the plan would create, dependencies included.
-fn brought(plan: &InstallPlan) -> BTreeSet<&str> {
+pub(crate) fn brought(plan: &InstallPlan) -> BTreeSet<&str> {
     let status = plan.status.iter();
     let steps = status.clone().flat_map(|status| &status.plan).map(|step| &step.resource);
     let csvs = steps.filter(|resource| resource.kind == ClusterServiceVersion::KIND);

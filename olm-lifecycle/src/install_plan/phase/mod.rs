@@ -21,6 +21,7 @@ use olm_types::api::{InstallPlan, InstallPlanPhase, InstallPlanStatus, OperatorG
 use olm_types::reasons::{event, install_plan as reasons};
 
 use super::approval::{Declared, is_about_approval};
+use super::asked::Asked;
 use super::continuation::{Surroundings, Verdict, judge};
 use super::execution::{Execution, Scope};
 use super::request::{is_without_status, made_by_user};
@@ -177,7 +178,10 @@ fn unapproved(observed: &Observed, status: &InstallPlanStatus, now: Timestamp) -
             return Decision::Write { effects: vec![*effect, reported], problem: None };
         }
         Declared::Waiting(message) => Some(message),
-        Declared::Nothing => status.message.clone().filter(|text| !is_about_approval(text)),
+        Declared::Nothing => match Asked::of(&observed.plan) {
+            Some(asked) => Some(asked.message()),
+            None => status.message.clone().filter(|text| !is_about_approval(text)),
+        },
     };
     write(observed, InstallPlanStatus { message, ..reset(status, now) }, None)
 }

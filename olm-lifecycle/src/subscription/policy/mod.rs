@@ -95,7 +95,7 @@ pub fn is_held(subscription: &Subscription) -> bool {
 }
 
 /// The annotation that holds everything back.
-pub(crate) fn holding(subscription: &Subscription) -> Option<&'static str> {
+pub fn holding(subscription: &Subscription) -> Option<&'static str> {
     let annotations = subscription.annotations();
     if annotations.get(PAUSE).is_some_and(|value| value != "false") {
         return Some(PAUSE);
@@ -103,6 +103,12 @@ pub(crate) fn holding(subscription: &Subscription) -> Option<&'static str> {
     [PIN, VERSION_RANGE].into_iter().find(|key| {
         annotations.get(*key).is_some_and(|value| problem(subscription, key, value).is_some())
     })
+}
+
+/// What is wrong with the annotation that holds everything back, if that is a mistake.
+pub(super) fn held_by_mistake(subscription: &Subscription) -> Option<String> {
+    let key = holding(subscription)?;
+    problem(subscription, key, subscription.annotations().get(key)?)
 }
 
 /// Whether the Subscription declares which versions it accepts.
