@@ -20,7 +20,6 @@ pub use reading::{Reading, Sources};
 /// Everything that was asked for.
 #[derive(Debug, Parser)]
 #[command(name = "kubectl-olm", bin_name = "kubectl olm", version, about, max_term_width = 100)]
-#[command(subcommand_required = true, arg_required_else_help = true)]
 pub struct Cli {
     /// Where the cluster is and as whom to ask.
     #[command(flatten)]
@@ -100,6 +99,8 @@ pub enum Command {
     Upgrade(Upgrading),
     /// Remove an operator: shows the plan, asks, and deletes the Subscription and its CSV
     Uninstall(Uninstalling),
+    /// Before OLM v0 takes a cluster back: remove from statuses what v0 would never bring up to date
+    HandBack,
     /// For authors: an operator from a bundle that is in no catalog yet
     Run(Running),
     /// For authors: removes what `run bundle` has made

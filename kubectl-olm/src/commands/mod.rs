@@ -7,6 +7,7 @@ mod completion;
 mod doctor;
 mod events;
 mod graph;
+mod hand_back;
 mod install;
 mod list;
 mod logs;
@@ -97,6 +98,7 @@ async fn in_cluster(
         Command::Run(asked) => authors::run(cluster, all, asked, output).await,
         Command::Cleanup(asked) => authors::clean_up(cluster, all, asked, output).await,
         Command::Approve(approve) => approve::run(cluster, all, approve, output).await,
+        Command::HandBack => hand_back::run(cluster, home, output).await,
         Command::Version { .. } => version::of_all(cluster, output).await,
         Command::Completion { .. } | Command::Complete { .. } | Command::Explain { .. } => {
             bail!("this command needs no cluster")

@@ -33,7 +33,7 @@ pub(super) fn follow_up(asked: &Asked, world: &mut World<'_>, done: &Done, previ
     let mut replaced_by_unknown = Vec::new();
     for choice in selected {
         let is_unknown = unknown.contains(&*choice.entry.name);
-        let old = choice.replaces.iter().filter(|old| namespace.csvs.contains(*old));
+        let old = choice.replaces.iter().filter(|old| namespace.csvs.contains_key(*old));
         match is_unknown {
             true => replaced_by_unknown.extend(old.cloned()),
             false => {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use olm_lifecycle::subscription::holding;
 use olm_resolver::{Refusal, ResolveError};
 use olm_types::api::{
     Approval, ClusterServiceVersion, InstallModeSet, InstallModeType, OperatorGroup, Subscription,
@@ -66,16 +67,25 @@ fn hops(
     preview: &mut Preview,
 ) {
     let name = &preview.subscription.clone();
+    if let Some(annotation) = holding(subscription) {
+        preview.problems.push(format!("Subscription {name} has annotation {annotation}"));
+        return;
+    }
     for _ in 0..MOST_HOPS {
         let reconciled = hop::reconcile(asked, world, universe, preview);
         preview.refused = reasons(&reconciled);
         preview.blocked = reconciled.blocked.clone();
-        let Some(done) = reconciled.done else { break };
-        let waits = done.hop.approval == Approval::Manual.as_str();
-        preview.hops.push(done.hop.clone());
+        if reconciled.done.is_empty() {
+            break;
+        }
+        let mut approvals = reconciled.done.iter().map(|done| done.hop.approval);
+        let waits = approvals.any(|approval| approval == Approval::Manual.as_str());
+        preview.hops.extend(reconciled.done.iter().map(|done| done.hop.clone()));
         group(asked, world, preview);
-        if preview.problems.is_empty() {
-            finish::follow_up(asked, world, &done, preview);
+        for done in &reconciled.done {
+            if preview.problems.is_empty() {
+                finish::follow_up(asked, world, done, preview);
+            }
         }
         let failed = !preview.problems.is_empty();
         let arrived = to.is_some_and(|to| is_at(world, &asked.namespace, name, to));

@@ -25,8 +25,9 @@ pub(super) fn packages() -> Vec<Package> {
     let plain = |name: &str| one(name, Bundle::new("1.0.0", &operator(name, "1.0.0")));
     vec![
         plain("plain"),
-        plain("fork"),
-        plain("knife"),
+        one("drawer", providing("drawer", &kind("held-back", "Drawer"))),
+        one("fork", requiring("fork", &kind("held-back", "Drawer"))),
+        one("knife", requiring("knife", &kind("held-back", "Drawer"))),
         one("mug", providing("mug", &kind("orphan", "Mug"))),
         one("cup", providing("cup", &kind("requirement", "Cup"))),
         one("vase", providing("vase", &kind("finalizer", "Vase"))),

@@ -50,7 +50,7 @@ pub(in super::super) async fn deleted(ctx: Arc<TestContext>) -> Result<()> {
     plans.delete(&plan, &DeleteParams::default()).await.map(drop).context("cannot delete a plan")
 }
 
-/// Both are there before anything is resolved, so that one plan is for both.
+/// Both need the same operator, and are there before anything is resolved, so that one plan is for both.
 pub(in super::super) async fn held_back(ctx: Arc<TestContext>) -> Result<()> {
     manual(&ctx, "fork").await?;
     subscribe(&ctx, "knife").await?;
