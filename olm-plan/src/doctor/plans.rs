@@ -1,5 +1,7 @@
 //! InstallPlans: waiting, failing, gone, and those that nothing refers to.
 
+use std::ptr;
+
 use std::collections::BTreeSet;
 
 use olm_types::api::{Approval, InstallPlan, InstallPlanPhase, Subscription};
@@ -57,8 +59,9 @@ pub(super) fn held_by_sibling(view: &View<'_>) -> Vec<Found> {
             |one: &Subscription| one.spec.install_plan_approval == Some(Approval::Manual);
         let plan = view.plan_of(one).filter(|plan| !is_manual(one) && is_pending(plan))?;
         let here = view.subscriptions_in(namespace(&one.metadata)).iter();
-        let manual: Vec<&str> =
-            here.filter(|other| is_manual(other)).map(|other| name(&other.metadata)).collect();
+        let shares = |other: &Subscription| view.plan_of(other).is_some_and(|it| ptr::eq(it, plan));
+        let manual = here.filter(|other| is_manual(other) && shares(other));
+        let manual: Vec<&str> = manual.map(|other| name(&other.metadata)).collect();
         let evidence = format!(
             "its InstallPlan {} waits for approval, as it installs for Subscription {} as well",
             name(&plan.metadata),
