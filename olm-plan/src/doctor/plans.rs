@@ -1,8 +1,7 @@
 //! InstallPlans: waiting, failing, gone, and those that nothing refers to.
 
-use std::ptr;
-
 use std::collections::BTreeSet;
+use std::ptr;
 
 use olm_types::api::{Approval, InstallPlan, InstallPlanPhase, Subscription};
 use olm_types::conditions::install_plan::INSTALLED;
