@@ -9,7 +9,8 @@ use k8s_openapi::api::rbac::v1::ClusterRole;
 use olm_lifecycle::csv::is_copied;
 use olm_lifecycle::install_plan::attenuation::named_account;
 use olm_lifecycle::{operator, operator_condition, operator_group};
-use olm_types::api::{ClusterServiceVersion, OperatorGroup, RichReference};
+use olm_opgroup::oldest;
+use olm_types::api::{ClusterServiceVersion, Operator, OperatorGroup, RichReference};
 use olm_types::labels::component;
 use serde_json::Value;
 
@@ -45,6 +46,7 @@ pub(super) fn groups(world: &mut World<'_>, work: &Work<'_>) {
     let home = work.asked.namespace.as_str();
     let groups: Vec<Arc<OperatorGroup>> = world.all(Some(home));
     let count = groups.len();
+    let first = oldest(groups.iter().map(AsRef::as_ref)).map(|group| group.metadata.name.clone());
     for group in groups {
         let members: Vec<Arc<ClusterServiceVersion>> = world.all(Some(home));
         let names = operator_group::role_names(home, name(&group.metadata));
@@ -52,6 +54,7 @@ pub(super) fn groups(world: &mut World<'_>, work: &Work<'_>) {
         let account = named_account(&group).map(str::to_owned);
         let account = account.and_then(|one| world.named::<ServiceAccount>(Some(home), &one));
         let observed = operator_group::Observed {
+            is_oldest: first.as_ref() == Some(&group.metadata.name),
             groups_in_namespace: count,
             namespaces: live(world, work),
             members: members.into_iter().filter(|csv| !is_copied(csv)).collect(),
@@ -95,7 +98,11 @@ pub(super) fn operators(world: &mut World<'_>, _: &Work<'_>) {
         if operator.is_some() {
             continue;
         }
-        let observed = operator::Observed { name, operator, components, key };
+        let others: Vec<Arc<Operator>> = world.all(None);
+        let is_alike =
+            |other: &&Arc<Operator>| operator::have_one_home(self::name(&other.metadata), &name);
+        let alike = others.iter().filter(is_alike).count();
+        let observed = operator::Observed { name, operator, components, key, alike };
         world.execute(&operator::decide(&observed).into_iter().collect::<Vec<_>>());
     }
 }
