@@ -8,6 +8,7 @@ pub mod args;
 pub mod catalogs;
 pub mod controllers;
 pub mod digest;
+pub mod hosting;
 mod metrics;
 mod packages;
 mod queues;

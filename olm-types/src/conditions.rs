@@ -86,6 +86,12 @@ pub mod catalog_source {
     /// Whether the last look for a newer image succeeded; there only while it is false. v0 has no
     /// word for it.
     pub const IMAGE_POLLED: &str = "ImagePolled";
+    /// Whether the operator serves the catalog itself, as it was asked to; there only while it is false. v0
+    /// has no word for it.
+    pub const SERVED_IN_PROCESS: &str = "ServedInProcess";
+    /// Whether the spec's settings of Pods have an effect; there only while it is false. v0 has no word for
+    /// it.
+    pub const POD_SETTINGS_USED: &str = "PodSettingsUsed";
 }
 
 /// Conditions in `OperatorGroup.status.conditions` (spec olm-operator 4.4 and 4.8).

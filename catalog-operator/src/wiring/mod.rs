@@ -2,11 +2,14 @@
 
 mod content;
 mod controllers;
+mod hosting;
 mod packages;
+mod registries;
 
 use std::sync::Arc;
 
 use anyhow::Context;
+use olm_catalog::image::Registry;
 use olm_kit::admin::Admin;
 use olm_kit::client::Connector;
 use olm_kit::controller::{Controller, Places, Reconciler};
@@ -30,6 +33,7 @@ use crate::stores::{Stores, Watches};
 use crate::tenancy::Tenancy;
 use crate::triggers::Triggers;
 use content::Content;
+use hosting::Hosting;
 
 /// Name of the operator in logs, events and metrics.
 const NAME: &str = "catalog-operator";
@@ -63,12 +67,13 @@ pub async fn run_with(line: CommandLine<Args>, resolver: Resolver) -> anyhow::Re
     let profile = tls::follow(args.common.tls_flags()?, &parts.client, &tasks).await?;
     parts.serve_packages(profile.clone()).await?;
     let Content { catalogs, packages, .. } = parts.content.clone();
-    let participant = parts.participant.clone();
+    let (participant, hosting) = (parts.participant.clone(), parts.hosting.clone());
     metrics.leader(NAME, participant.leadership());
     Admin::new(metrics)
         .state("leadership", move || participant.state())
         .state("catalogs", move || catalogs.dump())
         .state("packages", move || packages.dump())
+        .state("hosting", move || hosting.as_ref().map(|hosting| hosting.host.dump()).into())
         .tls(args.common.tls(), profile, &parts.client)
         .serve(args.common.admin_address(), &tasks)
         .await?;
@@ -101,6 +106,9 @@ struct Parts {
     /// Whether this replica acts.
     participant: Participant,
     content: Content,
+    registry: Registry,
+    /// What this process serves itself; none with `--catalogs=pod`.
+    hosting: Option<Hosting>,
     /// Shared by all namespaces, as it remembers what it has read in catalogs.
     resolver: Arc<Resolver>,
 }
@@ -124,12 +132,25 @@ impl Parts {
         let triggers = Triggers::new(&stores, &queues, args.global_catalog_namespace());
         triggers.listen();
         metrics.follow(&stores.subscriptions, &stores.plans);
-        let content = Content::assemble(args, &stores, triggers, &metrics)?;
+        let registry = registries::registry(args)?;
+        registries::follow(args, &registry, &client, tasks).await;
+        let content = Content::assemble(args, &registry, &stores, triggers, &metrics);
+        let watching = kit_metrics.watches();
+        let (around, counted) = ((&stores, &queues), (&metrics, &watching));
+        let hosting = Hosting::assemble(args, &client, &registry, around, counted)?;
         let options = interpreter_options(args, kit_metrics)
             .led_by(participant.leadership().clone())
             .with_accounts(&connector)?;
         let interpreter = absorbing(Interpreter::new(client.clone(), options), &stores);
+        let interpreter = match &hosting {
+            Some((hosting, _)) => hosting.stores.absorbing(interpreter),
+            None => interpreter,
+        };
         watches.start(tasks);
+        let hosting = hosting.map(|(hosting, watches)| {
+            watches.start(tasks);
+            hosting
+        });
         participant.start(tasks);
         Ok(Self {
             args: args.clone(),
@@ -144,6 +165,8 @@ impl Parts {
             tenancy,
             participant,
             content,
+            registry,
+            hosting,
             resolver: Arc::new(resolver),
         })
     }
@@ -157,6 +180,9 @@ impl Parts {
         self.run("installplan", &self.queues.plans, self.install_plans(), leader);
         if !self.args.packages_address.is_empty() {
             self.run("packages", &self.queues.packages, self.refresh(), every_replica);
+        }
+        if let Some(hosting) = &self.hosting {
+            hosting.keep(&self.stores.catalogs, &self.tasks);
         }
         self.watch_rights();
         self.revisit_catalogs();

@@ -182,7 +182,10 @@ mod tests {
             shown_by(ATTESTATION.name, name, namespace, owned)
         };
         assert!(shown("a.v1", "ns", "as.g.io"));
-        assert!(shown_by(ATTESTATION.old, "a.v1", "ns", "as.g.io"), "installed by an older version");
+        assert!(
+            shown_by(ATTESTATION.old, "a.v1", "ns", "as.g.io"),
+            "installed by an older version"
+        );
         assert!(!shown("a.v1", "ns", "bs.g.io"), "it owns something else");
         assert!(!shown_by(ATTESTATION.old, "a.v1", "ns", "bs.g.io"), "likewise");
         assert!(!shown("a.v1", "other", "as.g.io"), "in another namespace");

@@ -28,6 +28,8 @@ use crate::snapshot::SnapshotLimits;
 pub use address::{Address, AddressError, Resolve, SystemResolver};
 pub use calls::RegistryClient;
 pub use proxy::Proxy;
+#[cfg(feature = "pull")]
+pub(crate) use proxy::ProxyServer;
 pub use whole::Whole;
 
 /// How a client behaves. [`Default`] is right for production.

@@ -18,6 +18,14 @@ pub(super) fn go_limit(quantity: &str) -> Result<String, QuantityError> {
     Ok(format!("{text}B"))
 }
 
+/// The whole bytes of a quantity; nothing for what is less than one, or more than can be counted.
+///
+/// # Errors
+/// The text is no quantity.
+pub fn whole_bytes(quantity: &str) -> Result<Option<u64>, QuantityError> {
+    Ok(bytes(&canonical_quantity(quantity)?).and_then(|bytes| u64::try_from(bytes).ok()))
+}
+
 /// Whole bytes of a decimal quantity in canonical form.
 fn bytes(canonical: &str) -> Option<u128> {
     let end = canonical.find(|c: char| !c.is_ascii_digit()).unwrap_or(canonical.len());
