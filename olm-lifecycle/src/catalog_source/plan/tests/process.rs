@@ -132,9 +132,8 @@ fn a_slice_leads_to_the_operator_and_says_what_it_serves() {
     let world = hosted();
     insta::assert_json_snapshot!(world.get("EndpointSlice", ""), @r#"
     {
-      "apiVersion": "discovery.k8s.io/v1",
-      "kind": "EndpointSlice",
       "addressType": "IPv4",
+      "apiVersion": "discovery.k8s.io/v1",
       "endpoints": [
         {
           "addresses": [
@@ -148,6 +147,7 @@ fn a_slice_leads_to_the_operator_and_says_what_it_serves() {
           "nodeName": "n"
         }
       ],
+      "kind": "EndpointSlice",
       "metadata": {
         "annotations": {
           "olm-rs.dev/catalog-digest": "sha256:a",
