@@ -2,10 +2,8 @@
 
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::Pod;
-use kube::{Api, Client, ResourceExt};
-use olm_kit::metrics::WatchMetrics;
-use olm_kit::tasks::Tasks;
-use olm_kit::watch::{Config, Store, Watch, WatchBuilder};
+use kube::ResourceExt;
+use olm_kit::watch::{Config, Store, WatchSet};
 use olm_types::annotations::PROPERTIES;
 use olm_types::api::{
     ApiServiceDefinitions, ApiServiceDescription, CatalogSource, ClusterServiceVersion,
@@ -14,7 +12,7 @@ use olm_types::api::{
 };
 use olm_types::labels::{BUNDLE_UNPACK_REF, COPIED_FROM};
 
-use crate::servers::{ServerStores, ServerWatches};
+use crate::servers::ServerStores;
 
 /// One shared store per kind.
 #[derive(Clone)]
@@ -37,66 +35,22 @@ pub struct Stores {
     pub servers: ServerStores,
 }
 
-/// The watches before they start, so that listeners can be added.
-pub struct Watches {
-    catalogs: WatchBuilder<CatalogSource>,
-    subscriptions: WatchBuilder<Subscription>,
-    plans: WatchBuilder<InstallPlan>,
-    groups: WatchBuilder<OperatorGroup>,
-    csvs: WatchBuilder<ClusterServiceVersion>,
-    unpack_jobs: WatchBuilder<Job>,
-    unpack_pods: WatchBuilder<Pod>,
-    servers: ServerWatches,
-}
-
-impl Watches {
-    /// Watches on the whole cluster.
-    pub fn new(client: &Client, metrics: &WatchMetrics) -> Self {
+impl Stores {
+    /// The stores that these watches will fill.
+    pub fn watched(watches: &mut WatchSet) -> Self {
         let originals = Config::default().labels(&format!("!{COPIED_FROM}"));
         Self {
-            catalogs: watch(client, Config::default(), metrics),
-            subscriptions: watch(client, Config::default(), metrics),
-            plans: watch(client, Config::default(), metrics).strip(strip_plan),
-            groups: watch(client, Config::default(), metrics),
-            csvs: watch(client, originals, metrics).strip(strip_csv).admit(is_original),
-            unpack_jobs: watch(client, unpacking(), metrics).admit(unpacks::<Job>),
-            unpack_pods: watch(client, unpacking(), metrics).strip(strip_pod).admit(unpacks::<Pod>),
-            servers: ServerWatches::new(client, metrics),
+            catalogs: watches.all(),
+            subscriptions: watches.all(),
+            plans: watches.add(Config::default(), |plans| plans.strip(strip_plan)),
+            groups: watches.all(),
+            csvs: watches.add(originals, |csvs| csvs.strip(strip_csv).admit(is_original)),
+            unpack_jobs: watches.add(unpacking(), |jobs| jobs.admit(unpacks::<Job>)),
+            unpack_pods: watches
+                .add(unpacking(), |pods| pods.strip(strip_pod).admit(unpacks::<Pod>)),
+            servers: ServerStores::watched(watches),
         }
     }
-
-    /// The stores that these watches will fill.
-    pub fn stores(&self) -> Stores {
-        Stores {
-            catalogs: self.catalogs.store(),
-            subscriptions: self.subscriptions.store(),
-            plans: self.plans.store(),
-            groups: self.groups.store(),
-            csvs: self.csvs.store(),
-            unpack_jobs: self.unpack_jobs.store(),
-            unpack_pods: self.unpack_pods.store(),
-            servers: self.servers.stores(),
-        }
-    }
-
-    /// Starts all watches.
-    pub fn start(self, tasks: &Tasks) {
-        self.catalogs.start(tasks);
-        self.subscriptions.start(tasks);
-        self.plans.start(tasks);
-        self.groups.start(tasks);
-        self.csvs.start(tasks);
-        self.unpack_jobs.start(tasks);
-        self.unpack_pods.start(tasks);
-        self.servers.start(tasks);
-    }
-}
-
-fn watch<K>(client: &Client, config: Config, metrics: &WatchMetrics) -> WatchBuilder<K>
-where
-    K: kube::Resource<DynamicType = ()>,
-{
-    Watch::builder(Api::all(client.clone()), config).metrics(metrics.clone())
 }
 
 fn is_original(csv: &ClusterServiceVersion) -> bool {

@@ -4,10 +4,10 @@
 
 use libfuzzer_sys::fuzz_target;
 use olm_resolver::constraint::cel::CelRequirement;
-use olm_resolver::constraint::{Effort, Requirement};
+use olm_resolver::constraint::{EvaluationBudget, Requirement};
 
 fuzz_target!(|text: &str| {
     if let Ok(requirement) = CelRequirement::compile(text.to_owned(), String::new()) {
-        let _ = requirement.holds(&olm_fuzz::bundle(), &mut Effort::default());
+        let _ = requirement.holds(&olm_fuzz::bundle(), &mut EvaluationBudget::default());
     }
 });

@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::cluster::Cluster;
 
 /// How long an answer may take when no flag says so.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Where the cluster is and as whom to ask, by the names that kubectl has for it.
 #[derive(Args, Clone, Debug, Default)]
@@ -69,7 +69,7 @@ impl Connection {
         let mut config = self.config().await?;
         self.apply(&mut config)?;
         let namespace = self.namespace.clone().unwrap_or_else(|| config.default_namespace.clone());
-        let timeout = Some(self.request_timeout.unwrap_or(PATIENCE)).filter(|it| !it.is_zero());
+        let timeout = Some(self.request_timeout.unwrap_or(TIMEOUT)).filter(|it| !it.is_zero());
         config.connect_timeout = timeout.or(config.connect_timeout);
         let client = Client::try_from(config).context("cannot make a client of the API server")?;
         Ok(Cluster::new(client, namespace, timeout))

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 const SPACE: u32 = 800 << 10;
 
 /// Far more than it takes, on a machine with other things to do.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// What `olm-registry validate` complains about.
 fn refused(catalog: &Path) -> String {
@@ -23,7 +23,7 @@ fn refused(catalog: &Path) -> String {
         .arg(catalog)
         .output()
         .unwrap();
-    assert!(started.elapsed() < PATIENCE, "{:?}", started.elapsed());
+    assert!(started.elapsed() < TIMEOUT, "{:?}", started.elapsed());
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(said.len() < 100_000, "{} bytes", said.len());

@@ -20,7 +20,7 @@ use tonic::transport::{Channel, Endpoint};
 use tonic::{Code, Request, Status};
 use tonic_prost::ProstCodec;
 
-use crate::support::PATIENCE;
+use crate::support::TIMEOUT;
 
 /// How many bundles the catalog has. Together they do not fit into what is sent ahead.
 const BUNDLES: usize = 200;
@@ -82,14 +82,13 @@ impl Limited {
     }
 
     async fn ended(self) {
-        tokio::time::timeout(PATIENCE, self.task).await.expect("in time").unwrap();
+        tokio::time::timeout(TIMEOUT, self.task).await.expect("in time").unwrap();
     }
 }
 
 #[tokio::test]
 async fn an_answer_under_way_is_finished_before_the_end() {
-    let server =
-        Limited::start(ServerOptions { drain: PATIENCE, ..ServerOptions::default() }).await;
+    let server = Limited::start(ServerOptions { drain: TIMEOUT, ..ServerOptions::default() }).await;
     let mut listing = server.list().await.unwrap();
     assert_eq!(listing.next().await.unwrap().unwrap().csv_name, "p.v0");
     server.stop.cancel();
@@ -127,7 +126,7 @@ async fn calls_of_one_connection_wait_for_each_other() {
         assert!(!second.is_finished());
     }
     assert_eq!(listing.count().await, BUNDLES / 2);
-    tokio::time::timeout(PATIENCE, second).await.expect("in time").unwrap().unwrap();
+    tokio::time::timeout(TIMEOUT, second).await.expect("in time").unwrap().unwrap();
 }
 
 /// Without a place for calls, each waits as long as it may, and gets an error.
@@ -138,7 +137,7 @@ async fn calls_of_all_connections_wait_for_each_other_until_their_time_is_up() {
     let server = Limited::start(options).await;
     let mut client = server.client.clone();
     let waiting = client.list_packages(ListPackageRequest {});
-    let answer = tokio::time::timeout(PATIENCE, waiting).await.expect("in time");
+    let answer = tokio::time::timeout(TIMEOUT, waiting).await.expect("in time");
     let code = answer.map(drop).unwrap_err().code();
     assert!(matches!(code, Code::Cancelled | Code::DeadlineExceeded), "{code:?}");
 }
@@ -177,7 +176,7 @@ async fn a_request_that_never_ends_is_given_up() {
     let path = PathAndQuery::from_static("/api.Registry/GetPackage");
     let request = Request::new(futures::stream::pending());
     let answer = client.client_streaming(request, path, codec);
-    let answer = tokio::time::timeout(PATIENCE, answer).await.expect("in time");
+    let answer = tokio::time::timeout(TIMEOUT, answer).await.expect("in time");
     let code = answer.unwrap_err().code();
     assert!(matches!(code, Code::Cancelled | Code::DeadlineExceeded), "{code:?}");
 }

@@ -11,7 +11,7 @@ use olm_catalog::fbc::{self, ReadLimits};
 use olm_catalog::index::Index;
 
 /// Longest time for one input.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Pieces that mean something to a parser or to a rule.
 const WORDS: [&[u8]; 24] = [
@@ -97,7 +97,7 @@ fn run(name: &str, inputs: &[Vec<u8>], target: impl Fn(&Path)) {
         fs::write(&file, dice.damage(&inputs[which])).unwrap();
         let before = Instant::now();
         target(folder.path());
-        let slow = before.elapsed() > PATIENCE;
+        let slow = before.elapsed() > TIMEOUT;
         assert!(!slow, "input {count} of seed {seed} takes {:?}", before.elapsed());
         count += 1;
     }

@@ -6,19 +6,19 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use k8s_openapi::api::rbac::v1::{PolicyRule, Role, RoleBinding};
-use olm_rbac::{Account, Effort, Grants, Scope, covers};
+use olm_rbac::{Account, ComparisonBudget, Grants, Scope, covers};
 use olm_types::api::{StrategyDeploymentPermissions, StrategyDetailsDeployment};
 
 /// Whether the role holds nothing but what the CSV asks for in the namespaces that it watches.
 pub(crate) fn is_asked_for(
     strategy: &StrategyDetailsDeployment,
     role: &Role,
-    effort: &Effort,
+    budget: &ComparisonBudget,
 ) -> bool {
     let asked: Vec<&PolicyRule> =
         strategy.permissions.iter().flat_map(|block| &block.rules).collect();
     let mut rules = role.rules.iter().flatten();
-    rules.all(|rule| matches!(covers(&asked, rule, effort), Ok(true)))
+    rules.all(|rule| matches!(covers(&asked, rule, budget), Ok(true)))
 }
 
 /// Whether the binding gives one of `roles` to accounts of `namespace` that the CSV names, and to
@@ -50,22 +50,22 @@ pub(crate) fn lacks_permissions(
     grants: &BTreeMap<String, Grants>,
     scope: Scope,
 ) -> bool {
-    let effort = Effort::default();
-    is_held(&strategy.cluster_permissions, grants, Scope::Cluster, &effort)
-        && !is_held(&strategy.permissions, grants, scope, &effort)
+    let budget = ComparisonBudget::default();
+    is_held(&strategy.cluster_permissions, grants, Scope::Cluster, &budget)
+        && !is_held(&strategy.permissions, grants, scope, &budget)
 }
 
 fn is_held(
     blocks: &[StrategyDeploymentPermissions],
     grants: &BTreeMap<String, Grants>,
     scope: Scope,
-    effort: &Effort,
+    budget: &ComparisonBudget,
 ) -> bool {
     blocks.iter().all(|block| {
         let held = grants.get(&block.service_account_name);
         let mut rules = block.rules.iter();
         held.is_some_and(|held| {
-            rules.all(|rule| matches!(held.satisfy(scope, rule, effort), Ok(true)))
+            rules.all(|rule| matches!(held.satisfy(scope, rule, budget), Ok(true)))
         })
     })
 }

@@ -8,10 +8,7 @@ use k8s_openapi::api::rbac::v1::{ClusterRole, ClusterRoleBinding, Role, RoleBind
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use k8s_openapi::kube_aggregator::pkg::apis::apiregistration::v1::APIService;
 use kube::core::PartialObjectMeta;
-use kube::{Api, Client, Resource};
-use olm_kit::metrics::WatchMetrics;
-use olm_kit::tasks::Tasks;
-use olm_kit::watch::{Config, Store, Watch, WatchBuilder};
+use olm_kit::watch::{Config, Store, WatchSet};
 use olm_lifecycle::operator::PlanSummary;
 use olm_opgroup::{LiveNamespaces, TenantPolicy};
 use olm_rbac::RbacView;
@@ -21,9 +18,9 @@ use olm_types::api::{
 };
 use olm_types::labels::{COPIED_FROM, MANAGED, MANAGED_VALUE};
 
-use crate::kept_copy::KeptCopy;
 use crate::originals::Originals;
-use crate::serving::{ServingStores, ServingWatches};
+use crate::serving::ServingStores;
+use crate::stored_copy::StoredCopy;
 use crate::strip;
 
 /// InstallPlans of one page: each may be a megabyte, and a page is held as a whole.
@@ -38,7 +35,7 @@ pub struct Stores {
     /// ClusterServiceVersions that are not copies.
     pub csvs: Store<ClusterServiceVersion>,
     /// Copied ClusterServiceVersions, condensed.
-    pub copies: Store<KeptCopy>,
+    pub copies: Store<StoredCopy>,
     /// OLMConfigs.
     pub configs: Store<OLMConfig>,
     /// Subscriptions.
@@ -92,146 +89,51 @@ impl Stores {
     }
 }
 
-/// The watches before they start, so that listeners can be added.
-pub struct Watches {
-    csvs: WatchBuilder<ClusterServiceVersion>,
-    copies: WatchBuilder<ClusterServiceVersion, KeptCopy>,
-    configs: WatchBuilder<OLMConfig>,
-    subscriptions: WatchBuilder<Subscription>,
-    proxies: Option<WatchBuilder<Proxy>>,
-    operators: WatchBuilder<Operator>,
-    plans: WatchBuilder<PlanSummary>,
-    config_maps: WatchBuilder<PartialObjectMeta<ConfigMap>>,
-    groups: WatchBuilder<OperatorGroup>,
-    conditions: WatchBuilder<OperatorCondition>,
-    namespaces: WatchBuilder<Namespace>,
-    deployments: WatchBuilder<Deployment>,
-    accounts: WatchBuilder<ServiceAccount>,
-    roles: WatchBuilder<Role>,
-    role_bindings: WatchBuilder<RoleBinding>,
-    cluster_roles: WatchBuilder<ClusterRole>,
-    cluster_role_bindings: WatchBuilder<ClusterRoleBinding>,
-    crds: WatchBuilder<CustomResourceDefinition>,
-    api_services: WatchBuilder<APIService>,
-    serving: ServingWatches,
-    policy: TenantPolicy,
-}
-
-impl Watches {
-    /// Watches on the whole cluster. Whole CSVs are shown to `originals`; `policy` says how far those
-    /// who own namespaces are trusted.
-    pub fn new(
-        client: &Client,
-        metrics: &WatchMetrics,
+impl Stores {
+    /// The stores that these watches will fill. Whole CSVs are shown to `originals`; `policy` says how far
+    /// those who own namespaces are trusted. The cluster's proxy is a kind that only some clusters know.
+    pub fn watched(
+        watches: &mut WatchSet,
         originals: Originals,
         policy: TenantPolicy,
+        knows_proxies: bool,
     ) -> Self {
         let condense = move |csv: &mut ClusterServiceVersion| {
             originals.note(csv);
             strip::csv(csv);
         };
-        let watched = Config::default().labels(&format!("!{COPIED_FROM}"));
+        let not_copied = Config::default().labels(&format!("!{COPIED_FROM}"));
         let copies = Config::default().labels(COPIED_FROM).page_size(COPIES);
         let plans = Config::default().page_size(PLANS);
         let managed = Config::default().labels(&format!("{MANAGED}={MANAGED_VALUE}"));
+        let all = Config::default;
         Self {
-            csvs: with(client, watched, metrics).strip(condense).admit(is_original),
-            copies: Watch::condensed(Api::all(client.clone()), copies)
-                .metrics(metrics.clone())
-                .admit(|copy: &KeptCopy| copy.is_labelled),
-            configs: all(client, metrics),
-            subscriptions: all(client, metrics),
-            proxies: None,
-            operators: all(client, metrics),
-            plans: with(client, plans, metrics).strip(strip::install_plan),
-            config_maps: with(client, managed, metrics).strip(strip::only_relations),
-            groups: all(client, metrics),
-            conditions: all(client, metrics),
-            namespaces: all(client, metrics).strip(strip::namespace),
-            deployments: all(client, metrics).strip(strip::deployment),
-            accounts: all(client, metrics).strip(strip::service_account),
-            roles: all(client, metrics).strip(strip::role),
-            role_bindings: all(client, metrics).strip(strip::role_binding),
-            cluster_roles: all(client, metrics).strip(strip::cluster_role),
-            cluster_role_bindings: all(client, metrics).strip(strip::cluster_role_binding),
-            crds: all(client, metrics).strip(strip::crd),
-            api_services: all(client, metrics).strip(strip::api_service),
-            serving: ServingWatches::new(client, metrics),
+            csvs: watches.add(not_copied, |csvs| csvs.strip(condense).admit(is_original)),
+            copies: watches.condensed::<ClusterServiceVersion, StoredCopy>(copies, |copies| {
+                copies.admit(|copy| copy.is_labelled)
+            }),
+            configs: watches.all(),
+            subscriptions: watches.all(),
+            proxies: if knows_proxies { watches.all() } else { Store::default() },
+            operators: watches.all(),
+            plans: watches.add(plans, |plans| plans.strip(strip::install_plan)),
+            config_maps: watches.add(managed, |maps| maps.strip(strip::only_relations)),
+            groups: watches.all(),
+            conditions: watches.all(),
+            namespaces: watches.add(all(), |them| them.strip(strip::namespace)),
+            deployments: watches.add(all(), |them| them.strip(strip::deployment)),
+            accounts: watches.add(all(), |them| them.strip(strip::service_account)),
+            roles: watches.add(all(), |them| them.strip(strip::role)),
+            role_bindings: watches.add(all(), |them| them.strip(strip::role_binding)),
+            cluster_roles: watches.add(all(), |them| them.strip(strip::cluster_role)),
+            cluster_role_bindings: watches
+                .add(all(), |them| them.strip(strip::cluster_role_binding)),
+            crds: watches.add(all(), |them| them.strip(strip::crd)),
+            api_services: watches.add(all(), |them| them.strip(strip::api_service)),
+            serving: ServingStores::watched(watches),
             policy,
         }
     }
-
-    /// Also watches the cluster's proxy, a kind that only some clusters know.
-    #[must_use]
-    pub fn with_proxies(mut self, client: &Client, metrics: &WatchMetrics) -> Self {
-        self.proxies = Some(all(client, metrics));
-        self
-    }
-
-    /// The stores that these watches will fill.
-    pub fn stores(&self) -> Stores {
-        Stores {
-            csvs: self.csvs.store(),
-            copies: self.copies.store(),
-            configs: self.configs.store(),
-            subscriptions: self.subscriptions.store(),
-            proxies: self.proxies.as_ref().map(WatchBuilder::store).unwrap_or_default(),
-            operators: self.operators.store(),
-            plans: self.plans.store(),
-            config_maps: self.config_maps.store(),
-            groups: self.groups.store(),
-            conditions: self.conditions.store(),
-            namespaces: self.namespaces.store(),
-            deployments: self.deployments.store(),
-            accounts: self.accounts.store(),
-            roles: self.roles.store(),
-            role_bindings: self.role_bindings.store(),
-            cluster_roles: self.cluster_roles.store(),
-            cluster_role_bindings: self.cluster_role_bindings.store(),
-            crds: self.crds.store(),
-            api_services: self.api_services.store(),
-            serving: self.serving.stores(),
-            policy: self.policy,
-        }
-    }
-
-    /// Starts all watches.
-    pub fn start(self, tasks: &Tasks) {
-        self.csvs.start(tasks);
-        self.copies.start(tasks);
-        self.configs.start(tasks);
-        self.subscriptions.start(tasks);
-        if let Some(proxies) = self.proxies {
-            proxies.start(tasks);
-        }
-        self.operators.start(tasks);
-        self.plans.start(tasks);
-        self.config_maps.start(tasks);
-        self.groups.start(tasks);
-        self.conditions.start(tasks);
-        self.namespaces.start(tasks);
-        self.deployments.start(tasks);
-        self.accounts.start(tasks);
-        self.roles.start(tasks);
-        self.role_bindings.start(tasks);
-        self.cluster_roles.start(tasks);
-        self.cluster_role_bindings.start(tasks);
-        self.crds.start(tasks);
-        self.api_services.start(tasks);
-        self.serving.start(tasks);
-    }
-}
-
-fn all<K: Resource<DynamicType = ()>>(client: &Client, metrics: &WatchMetrics) -> WatchBuilder<K> {
-    with(client, Config::default(), metrics)
-}
-
-fn with<K: Resource<DynamicType = ()>>(
-    client: &Client,
-    config: Config,
-    metrics: &WatchMetrics,
-) -> WatchBuilder<K> {
-    Watch::builder(Api::all(client.clone()), config).metrics(metrics.clone())
 }
 
 fn is_original(csv: &ClusterServiceVersion) -> bool {

@@ -41,15 +41,15 @@ pub enum CoverageError {
 /// How many comparisons a question may still take. Several checks of one question share it: each rule
 /// may be within bounds, and all of them together take hours.
 #[derive(Debug)]
-pub struct Effort(Cell<usize>);
+pub struct ComparisonBudget(Cell<usize>);
 
-impl Default for Effort {
+impl Default for ComparisonBudget {
     fn default() -> Self {
         Self(Cell::new(MAX_COMPARISONS))
     }
 }
 
-impl Effort {
+impl ComparisonBudget {
     fn spend(&self, comparisons: usize) -> Result<(), CoverageError> {
         let left = self.0.get().checked_sub(comparisons);
         self.0.set(left.unwrap_or_default());
@@ -61,12 +61,12 @@ impl Effort {
 pub fn covers(
     grants: &[&PolicyRule],
     wanted: &PolicyRule,
-    effort: &Effort,
+    budget: &ComparisonBudget,
 ) -> Result<bool, CoverageError> {
     if wanted.verbs.is_empty() {
         return Ok(true);
     }
-    effort.spend(comparisons(grants, wanted))?;
+    budget.spend(comparisons(grants, wanted))?;
     let dimensions = dimensions(grants, wanted);
     let size = dimensions.iter().map(BTreeSet::len).fold(1, usize::saturating_mul);
     if size > MAX_COMBINATIONS {
@@ -248,7 +248,7 @@ pub(crate) mod tests {
             wanted in any_rule(),
         ) {
             let grants: Vec<&PolicyRule> = grants.iter().collect();
-            prop_assert_eq!(covers(&grants, &wanted, &Effort::default()), Ok(brute_force(&grants, &wanted)));
+            prop_assert_eq!(covers(&grants, &wanted, &ComparisonBudget::default()), Ok(brute_force(&grants, &wanted)));
         }
 
         #[test]
@@ -259,8 +259,8 @@ pub(crate) mod tests {
         ) {
             let few: Vec<&PolicyRule> = grants.iter().collect();
             let more: Vec<&PolicyRule> = grants.iter().chain([&further]).collect();
-            let before = covers(&few, &wanted, &Effort::default()) == Ok(true);
-            prop_assert!(!before || covers(&more, &wanted, &Effort::default()) == Ok(true));
+            let before = covers(&few, &wanted, &ComparisonBudget::default()) == Ok(true);
+            prop_assert!(!before || covers(&more, &wanted, &ComparisonBudget::default()) == Ok(true));
         }
     }
 
@@ -269,8 +269,8 @@ pub(crate) mod tests {
         let many = (0..1000).map(|i| format!("x{i}")).collect::<Vec<_>>().join(",");
         let wanted = mk_rule(&many, &many, &many, &many, "");
         let all = mk_rule("*", "*", "*", "", "");
-        assert_eq!(covers(&[&all], &wanted, &Effort::default()), Ok(true));
-        assert_eq!(covers(&[], &wanted, &Effort::default()), Ok(false));
+        assert_eq!(covers(&[&all], &wanted, &ComparisonBudget::default()), Ok(true));
+        assert_eq!(covers(&[], &wanted, &ComparisonBudget::default()), Ok(false));
     }
 
     #[test]
@@ -285,7 +285,7 @@ pub(crate) mod tests {
             .collect();
         let grants: Vec<&PolicyRule> = grants.iter().collect();
         assert_eq!(
-            covers(&grants, &wanted, &Effort::default()),
+            covers(&grants, &wanted, &ComparisonBudget::default()),
             Err(CoverageError::TooLarge(8_000_000))
         );
     }
@@ -296,10 +296,10 @@ pub(crate) mod tests {
         let names: Vec<String> = (0..2_000).map(|number| format!("n{number}")).collect();
         let wanted = mk_rule("get", "g", "pods", &names.join(","), "");
         let grants = vec![&wanted; 20];
-        let effort = Effort::default();
-        assert_eq!(covers(&grants, &wanted, &effort), Ok(true));
-        let refused = (0..10).find_map(|_| covers(&grants, &wanted, &effort).err());
+        let budget = ComparisonBudget::default();
+        assert_eq!(covers(&grants, &wanted, &budget), Ok(true));
+        let refused = (0..10).find_map(|_| covers(&grants, &wanted, &budget).err());
         assert_eq!(refused, Some(CoverageError::TooMuch));
-        assert_eq!(covers(&[], &wanted, &Effort::default()), Ok(false));
+        assert_eq!(covers(&[], &wanted, &ComparisonBudget::default()), Ok(false));
     }
 }

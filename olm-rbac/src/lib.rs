@@ -6,7 +6,7 @@
 //!
 //! ```
 //! use k8s_openapi::api::rbac::v1::PolicyRule;
-//! use olm_rbac::{Effort, covers};
+//! use olm_rbac::{ComparisonBudget, covers};
 //!
 //! let rule = |resources: &[&str], verbs: &[&str]| PolicyRule {
 //!     api_groups: Some(vec![String::new()]),
@@ -15,8 +15,8 @@
 //!     ..PolicyRule::default()
 //! };
 //! let granted = rule(&["pods", "services"], &["*"]);
-//! assert!(covers(&[&granted], &rule(&["pods"], &["get"]), &Effort::default()).unwrap());
-//! assert!(!covers(&[&granted], &rule(&["secrets"], &["get"]), &Effort::default()).unwrap());
+//! assert!(covers(&[&granted], &rule(&["pods"], &["get"]), &ComparisonBudget::default()).unwrap());
+//! assert!(!covers(&[&granted], &rule(&["secrets"], &["get"]), &ComparisonBudget::default()).unwrap());
 //! ```
 
 mod account;
@@ -31,7 +31,7 @@ mod rule;
 
 pub use account::Account;
 pub use api_roles::{api_service_roles, crd_roles};
-pub use coverage::{CoverageError, Effort, MAX_COMBINATIONS, MAX_COMPARISONS, covers};
+pub use coverage::{ComparisonBudget, CoverageError, MAX_COMBINATIONS, MAX_COMPARISONS, covers};
 pub use generated::Level;
 pub use grants::{Grants, RbacView, Scope};
 pub use group_roles::{GROUP_KIND, group_role_name, group_roles};

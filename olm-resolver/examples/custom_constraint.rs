@@ -8,7 +8,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use olm_resolver::constraint::{
-    ConstraintError, ConstraintKind, Effort, Lookup, Requirement, Wanted,
+    ConstraintError, ConstraintKind, EvaluationBudget, Lookup, Requirement, Wanted,
 };
 use olm_resolver::memory::MemoryUniverse;
 use olm_resolver::problem::{Bundle, Reason, Rule, VariableId};
@@ -38,7 +38,7 @@ impl ConstraintKind for ArchKind {
 struct ArchRequirement(String);
 
 impl Requirement for ArchRequirement {
-    fn holds(&self, bundle: &Bundle, _: &mut Effort) -> Result<bool, ConstraintError> {
+    fn holds(&self, bundle: &Bundle, _: &mut EvaluationBudget) -> Result<bool, ConstraintError> {
         let wanted = format!("{:?}", self.0);
         let mut properties = bundle.entry.properties.iter();
         Ok(properties.any(|own| &*own.kind == "example.arch" && *own.value == *wanted))

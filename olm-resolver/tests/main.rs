@@ -3,9 +3,9 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "only tests use it")]
 
 mod bad_input;
+mod budget;
 mod conformance;
 mod dependencies;
-mod effort;
 mod explanations;
 mod oracle;
 mod order;

@@ -246,8 +246,8 @@ fn constraints(#[case] constraint: &str, #[case] wanted: &str) {
     "catalog other/a\np.v1@0.0.1 p/alpha\ncatalog olm/z\np.v1@0.0.1 p/alpha",
     "olm/z"
 )]
-fn catalogs(#[case] offers: &str, #[case] wanted: &str) {
-    let lines: Vec<&str> = offers.lines().map(str::trim).collect();
+fn catalogs(#[case] entries: &str, #[case] wanted: &str) {
+    let lines: Vec<&str> = entries.lines().map(str::trim).collect();
     let text = format!("t.v1 t/alpha needs:p:0.0.1\nsub t t/alpha\n{}", lines.join("\n"));
     let resolution = support::Problem::read(&text).resolve(&Resolver::default()).unwrap();
     let dependency = resolution.chosen.iter().find(|chosen| &*chosen.entry.name == "p.v1").unwrap();

@@ -17,7 +17,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use crate::wait::PATIENCE;
+use crate::wait::TIMEOUT;
 
 /// An empty message: not compressed, and no byte long.
 const NOTHING: &[u8] = &[0; 5];
@@ -57,7 +57,7 @@ impl Collector {
     pub async fn until_reported(&self, texts: &[&str]) -> Result<()> {
         let holds = |taken: &Vec<u8>| texts.iter().all(|text| contains(taken, text.as_bytes()));
         let mut taken = self.taken.clone();
-        let reported = timeout(PATIENCE, taken.wait_for(holds)).await;
+        let reported = timeout(TIMEOUT, taken.wait_for(holds)).await;
         reported
             .with_context(|| format!("the collector did not get {texts:?}"))?
             .context("the collector has ended")?;

@@ -10,7 +10,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use crate::wait::{PATIENCE, Waitable};
+use crate::wait::{TIMEOUT, Waitable};
 
 /// One change of one object.
 #[derive(Clone, Debug)]
@@ -69,7 +69,7 @@ impl<K: Waitable + Sync> History<K> {
         condition: impl Fn(&[Change<K>]) -> bool,
     ) -> Result<Vec<Change<K>>> {
         let mut changes = self.changes.clone();
-        let reached = timeout(PATIENCE, changes.wait_for(|all| condition(all))).await;
+        let reached = timeout(TIMEOUT, changes.wait_for(|all| condition(all))).await;
         if let Ok(Ok(all)) = reached {
             return Ok(all.clone());
         }

@@ -65,7 +65,7 @@ impl Kubelet {
         }]}});
         let pod: Pod = serde_json::from_value(pod)?;
         let try_only = PostParams { dry_run: true, ..PostParams::default() };
-        let deadline = Instant::now() + wait::PATIENCE;
+        let deadline = Instant::now() + wait::TIMEOUT;
         let exceeded = format!("exceeded quota: {QUOTA}");
         loop {
             let tried = self.api().create(&try_only, &pod).await;

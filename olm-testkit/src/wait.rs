@@ -19,7 +19,7 @@ use crate::dump;
 
 /// What tests wait at most, unless they say otherwise: far more than anything takes on an idle
 /// machine, so that a failure means "never" even on a loaded one.
-pub const PATIENCE: Duration = Duration::from_secs(90);
+pub const TIMEOUT: Duration = Duration::from_secs(90);
 
 /// Between two questions, where no watch reports the answer.
 const ASK: Duration = Duration::from_millis(100);
@@ -44,7 +44,7 @@ pub async fn until<K: Waitable>(
     what: &str,
     condition: impl Fn(&K) -> bool,
 ) -> Result<K> {
-    let found = observe(api, name, PATIENCE, |object| object.is_some_and(&condition)).await;
+    let found = observe(api, name, TIMEOUT, |object| object.is_some_and(&condition)).await;
     match found {
         Ok(Some(object)) => Ok(object),
         Ok(None) => Err(anyhow!("the object is gone")),
@@ -71,7 +71,7 @@ pub async fn until_some<K: Waitable>(
     what: &str,
     condition: impl Fn(&K) -> bool,
 ) -> Result<K> {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     let selection = watcher::Config::default().fields(fields);
     let objects = watcher(api.clone(), selection).default_backoff().applied_objects();
     pin_mut!(objects);
@@ -84,13 +84,13 @@ pub async fn until_some<K: Waitable>(
         }
         seen = format!("{seen}\n{}", dump::yaml(&object));
     }
-    let (kind, patience) = (K::kind(&()), PATIENCE.as_secs());
-    Err(anyhow!("waited {patience} s for some {kind} with {fields} to {what}; there were:{seen}"))
+    let (kind, time_limit) = (K::kind(&()), TIMEOUT.as_secs());
+    Err(anyhow!("waited {time_limit} s for some {kind} with {fields} to {what}; there were:{seen}"))
 }
 
 /// Waits until the object does not exist.
 pub async fn until_gone<K: Waitable>(api: &Api<K>, name: &str) -> Result<()> {
-    match observe(api, name, PATIENCE, |object| object.is_none()).await {
+    match observe(api, name, TIMEOUT, |object| object.is_none()).await {
         Ok(_) => Ok(()),
         Err(last) => Err(explain(api, name, "be gone", last).await),
     }
@@ -103,14 +103,14 @@ pub async fn until_ok<T, E: Into<anyhow::Error>, F>(what: &str, ask: impl Fn() -
 where
     F: Future<Output = std::result::Result<T, E>>,
 {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     loop {
         match ask().await {
             Ok(answer) => return Ok(answer),
             Err(error) if Instant::now() > deadline => {
-                let patience = PATIENCE.as_secs();
+                let time_limit = TIMEOUT.as_secs();
                 return Err(error.into())
-                    .with_context(|| format!("waited {patience} s until something {what}"));
+                    .with_context(|| format!("waited {time_limit} s until something {what}"));
             }
             Err(_) => sleep(ASK).await,
         }
@@ -121,10 +121,10 @@ where
 async fn observe<K: Waitable>(
     api: &Api<K>,
     name: &str,
-    patience: Duration,
+    time_limit: Duration,
     done: impl Fn(Option<&K>) -> bool,
 ) -> Result<Option<K>, Option<K>> {
-    let deadline = Instant::now() + patience;
+    let deadline = Instant::now() + time_limit;
     let states = watcher::watch_object(api.clone(), name).default_backoff();
     pin_mut!(states);
     let mut last = None;
@@ -157,7 +157,7 @@ async fn explain<K: Waitable>(
     let events = events.unwrap_or_else(|error| format!("events cannot be read: {error:#}"));
     anyhow!(
         "waited {} s for {kind} {name} to {what}; last state:\n{state}{events}",
-        PATIENCE.as_secs()
+        TIMEOUT.as_secs()
     )
 }
 

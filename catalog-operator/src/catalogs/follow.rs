@@ -18,7 +18,7 @@ const RETRY_START: Duration = Duration::from_secs(1);
 const RETRY_CAP: Duration = Duration::from_secs(60);
 /// How long resolution waits for a catalog that is being loaded. Catalogs need less than a second;
 /// one that takes longer must not hold up those who do not need it.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Runs until the connection is given up.
 pub(super) async fn follow(
@@ -124,7 +124,7 @@ impl Follower {
         tokio::select! {
             result = &mut load => return Some(result),
             _ = self.status.changed() => return None,
-            () = tokio::time::sleep(PATIENCE) => {}
+            () = tokio::time::sleep(TIMEOUT) => {}
         }
         self.known.note_slow();
         self.report(CatalogChange::Lost);

@@ -41,7 +41,7 @@ use crate::unpack::{Account, PullSecrets};
 use hosted::{Hosted, Wanted};
 use ports::Ports;
 
-pub use stores::{HostingStores, HostingWatches};
+pub use stores::HostingStores;
 
 /// Images that are pulled at the same time, of all namespaces.
 const PULLS: usize = 2;

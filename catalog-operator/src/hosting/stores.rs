@@ -1,19 +1,15 @@
 //! What is watched for catalogs that the operator serves: EndpointSlices of their Services, and the
 //! operator's own Pods.
 
-use k8s_openapi::api::core::v1::Pod;
+use k8s_openapi::api::core::v1::{Pod, PodSpec};
 use k8s_openapi::api::discovery::v1::EndpointSlice;
-use kube::{Api, Client, ResourceExt};
+use kube::ResourceExt;
 use olm_kit::ObjectKey;
-use olm_kit::interpreter::Interpreter;
-use olm_kit::metrics::WatchMetrics;
 use olm_kit::queue::Queue;
-use olm_kit::tasks::Tasks;
-use olm_kit::watch::{Config, Store, Watch, WatchBuilder};
+use olm_kit::watch::{Config, Store, WatchSet};
 use olm_lifecycle::catalog_source::Backend;
 use olm_lifecycle::catalog_source::hosting::{Record, Replica, is_ours, record};
 use olm_lifecycle::catalog_source::registry::service_name;
-use olm_lifecycle::writes::resource_of;
 use olm_types::api::CatalogSource;
 use olm_types::bundle::CatalogKey;
 use olm_types::conditions::kubernetes::READY;
@@ -32,48 +28,22 @@ pub struct HostingStores {
     pub replicas: Store<Pod>,
 }
 
-/// The watches that fill them.
-pub struct HostingWatches {
-    slices: WatchBuilder<EndpointSlice>,
-    replicas: WatchBuilder<Pod>,
-}
-
-impl HostingWatches {
-    /// Watches slices in the whole cluster, and Pods in the operator's namespace.
-    pub fn new(client: &Client, namespace: &str, metrics: &WatchMetrics) -> Self {
+impl HostingStores {
+    /// The stores that these watches will fill: slices of the whole cluster, and Pods of the operator's
+    /// namespace.
+    pub fn watched(watches: &mut WatchSet, namespace: &str) -> Self {
         let managed = Config::default().labels(&format!("{MANAGED}={MANAGED_VALUE}"));
-        let slices = Watch::builder(Api::all(client.clone()), managed).metrics(metrics.clone());
         let (key, value) = REPLICAS;
-        let ours = Config::default().labels(&format!("{key}={value}"));
-        let pods = Api::namespaced(client.clone(), namespace);
-        let replicas = Watch::builder(pods, ours).metrics(metrics.clone());
+        let replicas = Config::default()
+            .labels(&format!("{key}={value}"))
+            .fields(&format!("metadata.namespace={namespace}"));
         Self {
-            slices: slices.admit(|slice: &EndpointSlice| {
-                slice.labels().get(MANAGED).is_some_and(|value| value == MANAGED_VALUE)
-            }),
-            replicas: replicas.strip(|pod: &mut Pod| {
-                pod.metadata.annotations = None;
-                if let Some(spec) = pod.spec.as_mut() {
-                    let node_name = spec.node_name.take();
-                    *spec = k8s_openapi::api::core::v1::PodSpec { node_name, ..Default::default() };
-                }
-            }),
+            slices: watches.add(managed, |slices| slices.admit(is_managed)),
+            // What the interpreter writes are Pods of catalogs.
+            replicas: watches.add(replicas, |pods| pods.strip(strip).admit(is_replica)),
         }
     }
 
-    /// The stores that these watches will fill.
-    pub fn stores(&self) -> HostingStores {
-        HostingStores { slices: self.slices.store(), replicas: self.replicas.store() }
-    }
-
-    /// Starts both watches.
-    pub fn start(self, tasks: &Tasks) {
-        self.slices.start(tasks);
-        self.replicas.start(tasks);
-    }
-}
-
-impl HostingStores {
     /// Adds the CatalogSources that a change concerns to `queue`, from now on: those whose Service a
     /// slice is of, and all when Pods of the operator come, go, or become ready.
     pub fn listen(&self, catalogs: &Store<CatalogSource>, queue: &Queue<ObjectKey>) {
@@ -105,12 +75,6 @@ impl HostingStores {
         });
     }
 
-    /// Has an interpreter show what it writes.
-    #[must_use]
-    pub fn absorbing(&self, interpreter: Interpreter) -> Interpreter {
-        interpreter.with_store(resource_of::<EndpointSlice>(), self.slices.clone())
-    }
-
     /// The Pods of this operator that have an address.
     pub fn replicas(&self) -> Vec<Replica> {
         self.replicas.list().iter().filter_map(|pod| replica(pod)).collect()
@@ -124,6 +88,23 @@ impl HostingStores {
             Some((key, record(slice)?))
         };
         self.slices.list().iter().filter_map(key).collect()
+    }
+}
+
+fn is_managed(slice: &EndpointSlice) -> bool {
+    slice.labels().get(MANAGED).is_some_and(|value| value == MANAGED_VALUE)
+}
+
+fn is_replica(pod: &Pod) -> bool {
+    let (key, value) = REPLICAS;
+    pod.labels().get(key).is_some_and(|found| found == value)
+}
+
+fn strip(pod: &mut Pod) {
+    pod.metadata.annotations = None;
+    if let Some(spec) = pod.spec.as_mut() {
+        let node_name = spec.node_name.take();
+        *spec = PodSpec { node_name, ..PodSpec::default() };
     }
 }
 

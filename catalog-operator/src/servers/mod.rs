@@ -8,6 +8,7 @@ mod resolver;
 #[cfg(test)]
 mod tests;
 
+use std::fmt::Debug;
 use std::sync::Arc;
 
 use k8s_openapi::api::core::v1::{
@@ -16,16 +17,13 @@ use k8s_openapi::api::core::v1::{
 use k8s_openapi::api::networking::v1::NetworkPolicy;
 use k8s_openapi::api::rbac::v1::{Role, RoleBinding};
 use kube::core::PartialObjectMeta;
-use kube::{Api, Client, ResourceExt};
-use olm_kit::interpreter::Interpreter;
-use olm_kit::metrics::WatchMetrics;
-use olm_kit::tasks::Tasks;
-use olm_kit::watch::{Config, Store, Watch, WatchBuilder};
+use kube::{Resource, ResourceExt};
+use olm_kit::watch::{Config, Store, WatchSet};
 use olm_lifecycle::catalog_source::Present;
-use olm_lifecycle::writes::resource_of;
 use olm_types::api::CatalogSource;
 use olm_types::labels::{CATALOG_SOURCE, MANAGED, MANAGED_VALUE, POD_SECURITY_ENFORCE};
 use olm_types::owner::is_owned_by_kind;
+use serde::de::DeserializeOwned;
 
 pub use listen::listen;
 pub use resolver::ServiceResolver;
@@ -54,18 +52,6 @@ pub struct ServerStores {
     pub namespaces: Store<PartialObjectMeta<Namespace>>,
 }
 
-/// The watches that fill them.
-pub struct ServerWatches {
-    accounts: WatchBuilder<ServiceAccount>,
-    services: WatchBuilder<Service>,
-    policies: WatchBuilder<NetworkPolicy>,
-    roles: WatchBuilder<Role>,
-    bindings: WatchBuilder<RoleBinding>,
-    pods: WatchBuilder<Pod>,
-    config_maps: WatchBuilder<PartialObjectMeta<ConfigMap>>,
-    namespaces: WatchBuilder<PartialObjectMeta<Namespace>>,
-}
-
 /// Names of the objects that serve one catalog.
 pub struct Names<'a> {
     /// Namespace of all of them.
@@ -78,52 +64,29 @@ pub struct Names<'a> {
     pub account: &'a str,
 }
 
-impl ServerWatches {
-    /// Watches on the whole cluster.
-    pub fn new(client: &Client, metrics: &WatchMetrics) -> Self {
-        Self {
-            accounts: ours(client, metrics),
-            services: ours(client, metrics),
-            policies: ours(client, metrics),
-            roles: ours(client, metrics).strip(strip_role),
-            bindings: ours(client, metrics).strip(strip_binding),
-            pods: watch(client, Config::default().labels(CATALOG_SOURCE), metrics)
-                .strip(strip_pod)
-                .admit(|pod: &Pod| pod.labels().contains_key(CATALOG_SOURCE)),
-            config_maps: watch(client, Config::default().labels(MANAGED), metrics)
-                .admit(|found: &PartialObjectMeta<ConfigMap>| found.labels().contains_key(MANAGED)),
-            namespaces: watch(client, Config::default(), metrics),
-        }
-    }
-
-    /// The stores that these watches will fill.
-    pub fn stores(&self) -> ServerStores {
-        ServerStores {
-            accounts: self.accounts.store(),
-            services: self.services.store(),
-            policies: self.policies.store(),
-            roles: self.roles.store(),
-            bindings: self.bindings.store(),
-            pods: self.pods.store(),
-            config_maps: self.config_maps.store(),
-            namespaces: self.namespaces.store(),
-        }
-    }
-
-    /// Starts all watches.
-    pub fn start(self, tasks: &Tasks) {
-        self.accounts.start(tasks);
-        self.services.start(tasks);
-        self.policies.start(tasks);
-        self.roles.start(tasks);
-        self.bindings.start(tasks);
-        self.pods.start(tasks);
-        self.config_maps.start(tasks);
-        self.namespaces.start(tasks);
-    }
-}
-
 impl ServerStores {
+    /// The stores that these watches will fill.
+    pub fn watched(watches: &mut WatchSet) -> Self {
+        let pods = Config::default().labels(CATALOG_SOURCE);
+        let config_maps = Config::default().labels(MANAGED);
+        Self {
+            accounts: ours(watches, |_| {}),
+            services: ours(watches, |_| {}),
+            policies: ours(watches, |_| {}),
+            roles: ours(watches, strip_role),
+            bindings: ours(watches, strip_binding),
+            pods: watches.add(pods, |pods| {
+                pods.strip(strip_pod).admit(|pod: &Pod| pod.labels().contains_key(CATALOG_SOURCE))
+            }),
+            config_maps: watches.add(config_maps, |maps| {
+                maps.admit(|found: &PartialObjectMeta<ConfigMap>| {
+                    found.labels().contains_key(MANAGED)
+                })
+            }),
+            namespaces: watches.all(),
+        }
+    }
+
     /// What serves a catalog.
     pub fn present(&self, names: &Names<'_>) -> Present {
         let Names { namespace, catalog, service, account } = names;
@@ -143,19 +106,6 @@ impl ServerStores {
         }
     }
 
-    /// Has an interpreter show what it writes.
-    #[must_use]
-    pub fn absorbing(&self, interpreter: Interpreter) -> Interpreter {
-        interpreter
-            .with_store(resource_of::<ServiceAccount>(), self.accounts.clone())
-            .with_store(resource_of::<Service>(), self.services.clone())
-            .with_store(resource_of::<NetworkPolicy>(), self.policies.clone())
-            .with_store(resource_of::<Role>(), self.roles.clone())
-            .with_store(resource_of::<RoleBinding>(), self.bindings.clone())
-            .with_store(resource_of::<Pod>(), self.pods.clone())
-            .with_store(resource_of::<ConfigMap>(), self.config_maps.clone())
-    }
-
     fn is_restricted(&self, namespace: &str) -> bool {
         let found: Option<Arc<_>> = self.namespaces.get(None, namespace);
         found.is_some_and(|found| {
@@ -165,26 +115,16 @@ impl ServerStores {
 }
 
 /// A watch on the objects of a kind that OLM made.
-fn ours<K>(client: &Client, metrics: &WatchMetrics) -> WatchBuilder<K>
+fn ours<K>(watches: &mut WatchSet, strip: fn(&mut K)) -> Store<K>
 where
-    K: kube::Resource<DynamicType = ()>,
+    K: Resource<DynamicType = ()> + Clone + Debug + DeserializeOwned + Send + Sync + 'static,
 {
-    let selector = format!("{MANAGED}={MANAGED_VALUE}");
-    watch(client, Config::default().labels(&selector), metrics).admit(|object: &K| {
-        object
-            .meta()
-            .labels
-            .as_ref()
-            .and_then(|labels| labels.get(MANAGED))
-            .is_some_and(|value| value == MANAGED_VALUE)
-    })
-}
-
-fn watch<K>(client: &Client, config: Config, metrics: &WatchMetrics) -> WatchBuilder<K>
-where
-    K: kube::Resource<DynamicType = ()>,
-{
-    Watch::builder(Api::all(client.clone()), config).metrics(metrics.clone())
+    let config = Config::default().labels(&format!("{MANAGED}={MANAGED_VALUE}"));
+    let is_ours = |object: &K| {
+        let labels = object.meta().labels.as_ref();
+        labels.and_then(|labels| labels.get(MANAGED)).is_some_and(|value| value == MANAGED_VALUE)
+    };
+    watches.add(config, |watch| watch.strip(strip).admit(is_ours))
 }
 
 fn strip_role(role: &mut Role) {

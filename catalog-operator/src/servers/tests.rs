@@ -11,7 +11,7 @@ use super::*;
 
 fn put<K>(store: &Store<K>, object: Value)
 where
-    K: kube::Resource + serde::de::DeserializeOwned,
+    K: Resource + DeserializeOwned,
 {
     store.absorb(serde_json::from_value(object).unwrap());
 }

@@ -6,9 +6,8 @@ use std::time::Duration;
 use kube::Client;
 use olm_catalog::image::Registry;
 use olm_kit::ObjectKey;
-use olm_kit::metrics::WatchMetrics;
 use olm_kit::tasks::{Gate, Tasks};
-use olm_kit::watch::Store;
+use olm_kit::watch::{Store, WatchSet};
 use olm_types::api::CatalogSource;
 use olm_types::bundle::CatalogKey;
 use tokio::sync::Notify;
@@ -16,7 +15,7 @@ use tokio::time::{Instant, sleep};
 
 use crate::args::Args;
 use crate::controllers::catalog_source::Hosts;
-use crate::hosting::{Host, HostingStores, HostingWatches};
+use crate::hosting::{Host, HostingStores};
 use crate::metrics::CatalogMetrics;
 use crate::queues::Queues;
 use crate::stores::Stores;
@@ -45,27 +44,26 @@ pub(super) fn pull_secrets(args: &Args, client: &Client) -> PullSecrets {
 }
 
 impl Hosting {
-    /// Begins to watch what it takes; nothing with `--catalogs=pod`.
+    /// Has what it takes watched; nothing with `--catalogs=pod`.
     pub(super) fn assemble(
         args: &Args,
-        client: &Client,
+        (client, watches): (&Client, &mut WatchSet),
         registry: &Registry,
         (stores, queues): (&Stores, &Queues),
-        metrics: (&CatalogMetrics, &WatchMetrics),
-    ) -> anyhow::Result<Option<(Self, HostingWatches)>> {
+        metrics: &CatalogMetrics,
+    ) -> anyhow::Result<Option<Self>> {
         let Some(options) = args.hosting.options(args.global_catalog_namespace()) else {
             return Ok(None);
         };
         let changed = Arc::new(Notify::new());
         let (queue, noted) = (queues.catalogs.clone(), Arc::clone(&changed));
         let secrets = pull_secrets(args, client);
-        let hosting = metrics.0.hosting.clone();
+        let hosting = metrics.hosting.clone();
         let host = Host::new(options, registry.clone(), secrets, hosting, move |key| {
             queue.add(ObjectKey::namespaced(&key.namespace, &key.name));
             noted.notify_one();
         })?;
-        let watches = HostingWatches::new(client, &args.namespace, metrics.1);
-        let watched = watches.stores();
+        let watched = HostingStores::watched(watches, &args.namespace);
         watched.listen(&stores.catalogs, &queues.catalogs);
         let gone = Arc::clone(&changed);
         stores.catalogs.on_change(move |change| {
@@ -73,7 +71,7 @@ impl Hosting {
                 gone.notify_one();
             }
         });
-        Ok(Some((Self { host, stores: watched, changed }, watches)))
+        Ok(Some(Self { host, stores: watched, changed }))
     }
 
     /// What a controller needs.

@@ -21,15 +21,15 @@ use olm_kit::metrics::Metrics;
 use olm_kit::queue::Queue;
 use olm_kit::tasks::Tasks;
 use olm_kit::tls;
+use olm_kit::watch::WatchSet;
 use olm_kit::{ObjectKey, logging, shutdown};
-use olm_lifecycle::writes::resource_of;
 use olm_resolver::Resolver;
 
 use crate::args::Args;
+use crate::forbidden_plans::{ChangedRights, Marker, RightsStores};
 use crate::metrics::CatalogMetrics;
 use crate::queues::Queues;
-use crate::rights::{ChangedRights, Marker, RightsWatches};
-use crate::stores::{Stores, Watches};
+use crate::stores::Stores;
 use crate::tenancy::Tenancy;
 use crate::triggers::Triggers;
 use content::Content;
@@ -127,30 +127,25 @@ impl Parts {
         let client = connector.client()?;
         let metrics = CatalogMetrics::register(kit_metrics)?;
         let tenancy = Tenancy::assemble(args, &client, participant.leadership()).await?;
-        let watches = Watches::new(&client, &kit_metrics.watches());
-        let (stores, queues) = (watches.stores(), Queues::new());
+        let mut watches = WatchSet::new(&client, &kit_metrics.watches());
+        let (stores, queues) = (Stores::watched(&mut watches), Queues::new());
         let triggers = Triggers::new(&stores, &queues, args.global_catalog_namespace());
         triggers.listen();
         metrics.follow(&stores.subscriptions, &stores.plans);
         let registry = registries::registry(args)?;
         registries::follow(args, &registry, &client, tasks).await;
         let content = Content::assemble(args, &registry, &stores, triggers, &metrics);
-        let watching = kit_metrics.watches();
-        let (around, counted) = ((&stores, &queues), (&metrics, &watching));
-        let hosting = Hosting::assemble(args, &client, &registry, around, counted)?;
+        let (asked, around) = ((&client, &mut watches), (&stores, &queues));
+        let hosting = Hosting::assemble(args, asked, &registry, around, &metrics)?;
         let options = interpreter_options(args, kit_metrics)
             .led_by(participant.leadership().clone())
             .with_accounts(&connector)?;
-        let interpreter = absorbing(Interpreter::new(client.clone(), options), &stores);
-        let interpreter = match &hosting {
-            Some((hosting, _)) => hosting.stores.absorbing(interpreter),
-            None => interpreter,
-        };
+        let interpreter = watches.follow(Interpreter::new(client.clone(), options));
+        let rights = ChangedRights::default();
+        let marker =
+            Marker { stores: stores.clone(), queues: queues.clone(), rights: rights.clone() };
+        RightsStores::watched(&mut watches).listen(&marker);
         watches.start(tasks);
-        let hosting = hosting.map(|(hosting, watches)| {
-            watches.start(tasks);
-            hosting
-        });
         participant.start(tasks);
         Ok(Self {
             args: args.clone(),
@@ -161,7 +156,7 @@ impl Parts {
             interpreter,
             stores,
             queues,
-            rights: ChangedRights::default(),
+            rights,
             tenancy,
             participant,
             content,
@@ -184,7 +179,6 @@ impl Parts {
         if let Some(hosting) = &self.hosting {
             hosting.keep(&self.stores.catalogs, &self.tasks);
         }
-        self.watch_rights();
         self.revisit_catalogs();
         self.report(leader);
     }
@@ -197,16 +191,6 @@ impl Parts {
             queue.add(name.clone());
             self.run("clusteroperator", &queue, self.cluster_operators(), leader);
         }
-    }
-
-    /// Changed rights wake the plans that failed for want of them.
-    fn watch_rights(&self) {
-        let marker = Marker {
-            stores: self.stores.clone(),
-            queues: self.queues.clone(),
-            rights: self.rights.clone(),
-        };
-        RightsWatches::new(&self.client, &self.kit_metrics.watches()).start(&marker, &self.tasks);
     }
 
     /// A new leader looks at every catalog again: a follower only connected them.
@@ -256,17 +240,4 @@ fn interpreter_options(args: &Args, metrics: &Metrics) -> InterpreterOptions {
     InterpreterOptions::new(NAME)
         .stop_after(args.common.stop_after_writes)
         .metrics(metrics.interpreter())
-}
-
-/// The operator sees its own writes at once.
-fn absorbing(interpreter: Interpreter, stores: &Stores) -> Interpreter {
-    use k8s_openapi::api::batch::v1::Job;
-    use olm_types::api::{CatalogSource, ClusterServiceVersion, InstallPlan, Subscription};
-    let interpreter = stores.servers.absorbing(interpreter);
-    interpreter
-        .with_store(resource_of::<CatalogSource>(), stores.catalogs.clone())
-        .with_store(resource_of::<Subscription>(), stores.subscriptions.clone())
-        .with_store(resource_of::<InstallPlan>(), stores.plans.clone())
-        .with_store(resource_of::<ClusterServiceVersion>(), stores.csvs.clone())
-        .with_store(resource_of::<Job>(), stores.unpack_jobs.clone())
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use olm_resolver::constraint::{
-    ConstraintError, ConstraintKind, Effort, Lookup, Requirement, Wanted,
+    ConstraintError, ConstraintKind, EvaluationBudget, Lookup, Requirement, Wanted,
 };
 use olm_resolver::problem::Bundle;
 use olm_types::bundle::Property;
@@ -34,7 +34,7 @@ impl ConstraintKind for ArchKind {
 struct BuiltFor(String);
 
 impl Requirement for BuiltFor {
-    fn holds(&self, bundle: &Bundle, _: &mut Effort) -> Result<bool, ConstraintError> {
+    fn holds(&self, bundle: &Bundle, _: &mut EvaluationBudget) -> Result<bool, ConstraintError> {
         let mut architectures = bundle.entry.properties.iter().filter(|own| &*own.kind == ARCH);
         Ok(architectures.any(|own| text(own).is_ok_and(|arch| arch == self.0)))
     }

@@ -4,8 +4,8 @@ use std::fmt::{self, Write};
 
 use k8s_openapi::api::rbac::v1::PolicyRule;
 use olm_plan::preview::change::{Field, short};
+use olm_plan::preview::permissions::Right;
 use olm_plan::preview::result::{Bundle, CrdVerdict, Hop};
-use olm_plan::preview::rights::Right;
 use olm_plan::preview::{Action, Change, Preview};
 
 use crate::output::cell;

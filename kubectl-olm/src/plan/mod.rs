@@ -9,7 +9,7 @@ mod state;
 use std::path::PathBuf;
 
 use anyhow::{Result, bail};
-use olm_plan::preview::{self, Answer, Asked, Known, Need, Preview};
+use olm_plan::preview::{self, Asked, Known, Need, Outcome, Preview};
 
 use crate::cluster::Cluster;
 
@@ -57,13 +57,13 @@ async fn finished(
     preview::add_components(known);
     for _ in 0..MOST_ROUNDS {
         let needs = match preview::preview(asked, known, &catalogs.set)? {
-            Answer::Preview(preview) => {
+            Outcome::Preview(preview) => {
                 let mut preview = *preview;
                 let unread = reader.map(|reader| reader.unread.clone()).unwrap_or_default();
                 preview.unknown.extend(catalogs.unread.iter().cloned().chain(unread));
                 return Ok(preview.hashed());
             }
-            Answer::Needs(needs) => needs,
+            Outcome::Needs(needs) => needs,
         };
         for need in needs {
             match (need, &mut reader) {

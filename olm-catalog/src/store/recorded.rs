@@ -6,6 +6,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use olm_types::bundle::CatalogKey;
+use olm_types::document::{Budget, json_as};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use tempfile::NamedTempFile;
@@ -115,6 +116,6 @@ impl Records {
 }
 
 fn read(path: &Path) -> Option<(CatalogKey, Recorded)> {
-    let record: Record = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
+    let record: Record = json_as(&fs::read(path).ok()?, &Budget::PROPERTY).ok()?;
     Some((CatalogKey::new(&record.namespace, &record.name), record.content))
 }

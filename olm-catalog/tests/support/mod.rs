@@ -17,7 +17,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 /// Longest wait for anything; far more than it takes.
-pub const PATIENCE: Duration = Duration::from_secs(30);
+pub const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// An address where nothing listens, kept from other tests: a server may listen on it, more than
 /// once, as long as this lives.
@@ -66,13 +66,13 @@ impl Server {
     /// Ends it as SIGTERM would, and waits for the end.
     pub async fn stop(mut self) {
         self.stop.cancel();
-        tokio::time::timeout(PATIENCE, &mut self.task).await.expect("drained").unwrap();
+        tokio::time::timeout(TIMEOUT, &mut self.task).await.expect("drained").unwrap();
     }
 
     /// Ends it as a crash would, and waits until it is gone.
     pub async fn crash(mut self) {
         self.task.abort();
-        let ended = tokio::time::timeout(PATIENCE, &mut self.task).await.expect("in time");
+        let ended = tokio::time::timeout(TIMEOUT, &mut self.task).await.expect("in time");
         assert!(ended.unwrap_err().is_cancelled());
     }
 
@@ -109,6 +109,6 @@ pub async fn reach_on(
     statuses: &mut watch::Receiver<ConnectionStatus>,
     wanted: impl FnMut(&ConnectionStatus) -> bool,
 ) -> ConnectionStatus {
-    let reached = tokio::time::timeout(PATIENCE, statuses.wait_for(wanted)).await;
+    let reached = tokio::time::timeout(TIMEOUT, statuses.wait_for(wanted)).await;
     reached.expect("in time").expect("a live client").clone()
 }

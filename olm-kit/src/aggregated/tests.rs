@@ -25,7 +25,7 @@ use crate::scripted::Script;
 use crate::tasks::Tasks;
 
 /// What the API server waits for at most before it calls an aggregated API unavailable.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Connections of one Pod.
 const SILENT: usize = 500;
@@ -76,7 +76,7 @@ impl Served {
     async fn passes_on(&self, path: &str) -> u16 {
         let asked =
             async { ask(&mut self.connect(Some(&self.front_proxy), API).await, path).await };
-        timeout(PATIENCE, asked).await.expect("the front proxy has no answer")
+        timeout(TIMEOUT, asked).await.expect("the front proxy has no answer")
     }
 }
 
@@ -97,7 +97,7 @@ async fn ask(stream: &mut TlsStream<TcpStream>, path: &str) -> u16 {
 /// Whether the server ends a connection soon.
 async fn is_closed(stream: &mut TlsStream<TcpStream>) -> bool {
     // A connection that ends without a farewell is an error.
-    timeout(PATIENCE, stream.read(&mut [0; 1])).await.is_ok_and(|read| !matches!(read, Ok(1..)))
+    timeout(TIMEOUT, stream.read(&mut [0; 1])).await.is_ok_and(|read| !matches!(read, Ok(1..)))
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

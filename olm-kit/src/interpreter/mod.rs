@@ -13,6 +13,7 @@ mod call;
 mod difference;
 mod executed;
 mod identity;
+mod object_locks;
 mod options;
 mod response;
 mod stop;
@@ -20,7 +21,6 @@ mod strategic;
 #[cfg(test)]
 mod tests;
 mod together;
-mod turns;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -43,9 +43,9 @@ pub use stop::{CRASH_EXIT_CODE, ExitProcess, StopPoint};
 
 use call::Call;
 use executed::{action_name, outcome_name};
+use object_locks::{ObjectLocks, outdated};
 use response::{ApiResponse, not_leading};
 use stop::WriteCounter;
-use turns::{Turns, outdated};
 
 /// Executes effects. Clones share the client, the stores and the write counter.
 #[derive(Clone)]
@@ -62,7 +62,7 @@ struct Inner {
     recorder: Recorder,
     writes: WriteCounter,
     stores: RwLock<BTreeMap<Resource, Vec<Arc<dyn Absorb>>>>,
-    turns: Turns,
+    object_locks: ObjectLocks,
     options: InterpreterOptions,
 }
 
@@ -77,7 +77,7 @@ impl Interpreter {
             recorder,
             writes: WriteCounter::new(options.stop_after_writes, options.stop_point.clone()),
             stores: RwLock::default(),
-            turns: Turns::default(),
+            object_locks: ObjectLocks::default(),
             options,
         };
         Self { inner: Arc::new(inner), behalf: None }
@@ -93,7 +93,13 @@ impl Interpreter {
     /// Hands written objects of `resource` to `store` from now on.
     #[must_use]
     pub fn with_store(self, resource: Resource, store: impl Absorb + 'static) -> Self {
-        self.inner.stores.write().entry(resource).or_default().push(Arc::new(store));
+        self.with_shared_store(resource, Arc::new(store))
+    }
+
+    /// The same for a store of any type.
+    #[must_use]
+    pub(crate) fn with_shared_store(self, resource: Resource, store: Arc<dyn Absorb>) -> Self {
+        self.inner.stores.write().entry(resource).or_default().push(store);
         self
     }
 
@@ -163,7 +169,7 @@ impl Interpreter {
         let _turn = match action {
             // Nothing is known of an object that is not there yet.
             Action::Create(_) => None,
-            _ => Some(self.inner.turns.enter(&effect.target).await),
+            _ => Some(self.inner.object_locks.enter(&effect.target).await),
         };
         let stored = self.stored_version(&effect.target);
         if let Some(refusal) = outdated(&effect.target, action, stored.as_deref()) {

@@ -8,7 +8,7 @@ use super::*;
 use crate::certificates::tests::for_localhost;
 
 /// How long a test waits for what should happen soon.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// What serves `/`, `/slow`, which never answers, and `/broken`, which panics.
 async fn serving(limits: Limits, tls: Option<Tls>, tasks: &Tasks) -> SocketAddr {
@@ -40,7 +40,7 @@ async fn sent(address: SocketAddr, text: &str) -> TcpStream {
 /// All that comes until the server ends the connection.
 async fn rest(mut stream: TcpStream) -> String {
     let mut text = Vec::new();
-    let ended = timeout(PATIENCE, stream.read_to_end(&mut text)).await;
+    let ended = timeout(TIMEOUT, stream.read_to_end(&mut text)).await;
     // Whoever is closed while it sends gets a reset.
     let _ = ended.expect("the connection stays open");
     String::from_utf8(text).unwrap()
@@ -84,7 +84,7 @@ async fn a_handshake_that_does_not_come_ends_a_connection() {
 #[tokio::test]
 async fn a_probe_is_answered_while_all_places_are_taken_by_the_silent_and_the_slow() {
     let tasks = tasks();
-    let limits = Limits { callers: 20, headers: PATIENCE * 10, ..Limits::default() };
+    let limits = Limits { callers: 20, headers: TIMEOUT * 10, ..Limits::default() };
     let address = serving(limits, None, &tasks).await;
     let mut taken = Vec::new();
     for number in 0..50 {
@@ -92,7 +92,7 @@ async fn a_probe_is_answered_while_all_places_are_taken_by_the_silent_and_the_sl
         taken.push(sent(address, text).await);
     }
     for _ in 0..5 {
-        assert!(timeout(PATIENCE, answers(address)).await.unwrap());
+        assert!(timeout(TIMEOUT, answers(address)).await.unwrap());
     }
     assert_eq!(rest(taken.remove(0)).await, "", "the oldest went");
 }
@@ -114,6 +114,6 @@ async fn idle_connections_end_with_the_server() {
     let idle = sent(address, "").await;
     assert!(answers(address).await);
     tasks.token().cancel();
-    assert_eq!(timeout(PATIENCE, tasks.wait()).await.unwrap(), Ok(()));
+    assert_eq!(timeout(TIMEOUT, tasks.wait()).await.unwrap(), Ok(()));
     assert_eq!(rest(idle).await, "");
 }

@@ -22,7 +22,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 const BATCH: usize = 512;
 
 /// What sending a batch may take; OTLP's default.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The method.
 const EXPORT: &str = "/opentelemetry.proto.collector.trace.v1.TraceService/Export";
@@ -46,11 +46,11 @@ pub(super) async fn run(channel: Channel, origin: Origin, mut spans: mpsc::Recei
         {
             batch.push(span);
         }
-        let sent = timeout(PATIENCE, send(&mut client, request(&origin, batch))).await;
+        let sent = timeout(TIMEOUT, send(&mut client, request(&origin, batch))).await;
         let failed = match sent {
             Ok(Ok(())) => None,
             Ok(Err(status)) => Some(status.to_string()),
-            Err(_) => Some(format!("no answer within {PATIENCE:?}")),
+            Err(_) => Some(format!("no answer within {TIMEOUT:?}")),
         };
         if let Some(error) = failed.as_ref().filter(|_| !reported) {
             tracing::warn!(error, "the collector takes no spans, they are dropped");

@@ -14,6 +14,7 @@ mod cached;
 mod follow;
 mod guard;
 mod intake;
+mod set;
 mod slot;
 mod store;
 #[cfg(test)]
@@ -28,6 +29,7 @@ pub use cache::Malformed;
 pub use cached::Cached;
 pub use intake::Absorb;
 pub use kube::runtime::watcher::Config;
+pub use set::WatchSet;
 pub use store::Store;
 pub(crate) use version::compare;
 

@@ -11,8 +11,8 @@ use serde_json::json;
 use super::observed::ServingObjects;
 use super::order;
 use super::provision::{Choice, Provision, choose};
-use super::rights::rights;
 use super::served_deployment::{ServedDeployment, served_deployments};
+use super::server_roles::rights;
 use super::writes::{apply, managed, owner_reference};
 use crate::writes::resource_of;
 

@@ -11,17 +11,17 @@
 mod bundle;
 mod certificate;
 mod install;
-mod judge;
 mod mount;
 mod names;
 mod observed;
 mod provision;
-mod rights;
 mod rotation;
 mod secret;
 mod served_deployment;
+mod server_roles;
 #[cfg(test)]
 pub(crate) mod tests;
+mod validity;
 mod writes;
 
 use std::collections::BTreeMap;
@@ -34,16 +34,16 @@ pub(crate) use certificate::authority_hash;
 pub use certificate::{Certificate, CertificateError};
 pub use install::ServingPlan;
 pub(crate) use install::plan_serving;
-pub use judge::{Judgement, RENEWED_BEFORE_END, Unusable, judge, rotate_at};
 pub(crate) use mount::with_mounts;
 pub use names::ServingNames;
 pub use observed::ServingObjects;
-pub use rights::{KUBE_SYSTEM, auth_readers};
 pub(crate) use rotation::is_announced;
 pub use rotation::{Announcement, Condition, announce, condition, trim};
 pub use secret::{Material, ServingSecret, is_serving};
 pub use served_deployment::{ServedDeployment, owned_api_services, served_deployments};
 pub(crate) use served_deployment::{api_service_port, webhook_port};
+pub use server_roles::{KUBE_SYSTEM, auth_readers};
+pub use validity::{RENEWED_BEFORE_END, Unusable, Validity, judge, rotate_at};
 
 /// The writes of those who call a server.
 #[derive(Clone, Debug, Default, PartialEq)]

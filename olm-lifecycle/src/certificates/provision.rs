@@ -16,12 +16,12 @@ use serde_json::{Value, json};
 
 use super::bundle::{join, newest};
 use super::certificate::{Certificate, authority_hash};
-use super::judge::{Judgement, judge, rotate_at};
 use super::secret::{
     AUTHORITY, CERTIFICATE, Material, NEXT_AUTHORITY, NEXT_CERTIFICATE, NEXT_PRIVATE_KEY,
     PREVIOUS_AUTHORITY, PRIVATE_KEY, ServingSecret,
 };
 use super::served_deployment::ServedDeployment;
+use super::validity::{Validity, judge, rotate_at};
 use super::writes::{apply, managed, owner_reference, owners};
 use crate::writes::resource_of;
 
@@ -49,7 +49,7 @@ pub(super) fn choose<'a>(
     let Some(secret) = secret.map(ServingSecret::new) else { return Choice::Issue };
     let hosts = deployment.names.hosts();
     let is_good =
-        |material: &Material<'_>| matches!(judge(*material, &hosts, now), Judgement::Good { .. });
+        |material: &Material<'_>| matches!(judge(*material, &hosts, now), Validity::Good { .. });
     let (active, next) = (secret.active(), secret.next());
     if is_good(&active) {
         return Choice::Keep(active);

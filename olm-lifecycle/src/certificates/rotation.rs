@@ -7,12 +7,12 @@ use olm_effect::{CertificateOrder, Effect};
 use olm_types::api::ClusterServiceVersion;
 
 use super::bundle::join;
-use super::judge::{Judgement, Unusable, judge};
 use super::observed::ServingObjects;
 use super::order;
 use super::provision;
 use super::secret::ServingSecret;
 use super::served_deployment::{ServedDeployment, served_deployments};
+use super::validity::{Unusable, Validity, judge};
 
 /// The state of all certificates of a CSV together.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,12 +53,12 @@ pub fn condition(
     let (mut first, mut has_surplus, mut is_due) = (None, false, false);
     for deployment in served_deployments(csv) {
         match judgement(&deployment, objects, now) {
-            Judgement::Good { rotate_at } => {
+            Validity::Good { rotate_at } => {
                 first = [first, Some(rotate_at)].into_iter().flatten().min();
                 has_surplus |= has_more(&deployment, objects);
             }
-            Judgement::Due => is_due = true,
-            Judgement::Unusable(reason) => {
+            Validity::Due => is_due = true,
+            Validity::Unusable(reason) => {
                 return Condition::Unusable { secret: deployment.names.secret(), reason };
             }
         }
@@ -80,7 +80,7 @@ pub fn announce(
 ) -> Result<Announcement, CertificateOrder> {
     let due: Vec<ServedDeployment<'_>> = served_deployments(csv)
         .into_iter()
-        .filter(|deployment| judgement(deployment, objects, now) == Judgement::Due)
+        .filter(|deployment| judgement(deployment, objects, now) == Validity::Due)
         .collect();
     let new: Vec<&ServedDeployment<'_>> =
         due.iter().filter(|deployment| !has_good_next(deployment, objects, now)).collect();
@@ -132,9 +132,9 @@ fn judgement(
     deployment: &ServedDeployment<'_>,
     objects: &ServingObjects,
     now: Timestamp,
-) -> Judgement {
+) -> Validity {
     match objects.secrets.get(&deployment.names.secret()) {
-        None => Judgement::Unusable(Unusable::NoSecret),
+        None => Validity::Unusable(Unusable::NoSecret),
         Some(secret) => judge(ServingSecret::new(secret).active(), &deployment.names.hosts(), now),
     }
 }
@@ -147,7 +147,7 @@ fn has_good_next(
     let secret = objects.secrets.get(&deployment.names.secret());
     let next = secret.and_then(|secret| ServingSecret::new(secret).next());
     next.is_some_and(|next| {
-        matches!(judge(next, &deployment.names.hosts(), now), Judgement::Good { .. })
+        matches!(judge(next, &deployment.names.hosts(), now), Validity::Good { .. })
     })
 }
 

@@ -5,18 +5,18 @@
 //! fingerprint that says whether it is still in step.
 
 mod config;
+mod copied_roles;
 mod desired;
 mod fingerprint;
 mod prototype;
 mod record;
-mod rights;
 
 pub use config::{Census, config_status, disabled_note};
+pub use copied_roles::{TargetRights, decide_rights};
 pub use desired::{Copying, Desired, desired, has_concluded};
 pub use fingerprint::{Fingerprint, Lack};
 pub use prototype::Prototype;
 pub use record::CopiedCsv;
-pub use rights::{TargetRights, decide_rights};
 
 #[cfg(test)]
 mod tests;

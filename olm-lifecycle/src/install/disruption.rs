@@ -14,7 +14,7 @@ use olm_types::conditions::kubernetes::POD_SCHEDULED;
 use serde_json::Value;
 
 /// How long a Pod may take to come or go; v0's value.
-const PATIENCE: SignedDuration = SignedDuration::from_mins(5);
+const TIMEOUT: SignedDuration = SignedDuration::from_mins(5);
 
 /// Containers wait for these on the way up.
 const ON_THE_WAY: [&str; 2] = ["ContainerCreating", "PodInitializing"];
@@ -59,7 +59,7 @@ fn pod_labels(entry: &StrategyDeploymentSpec) -> PodLabels {
 /// Whether a Pod goes or comes, and nothing is wrong with it.
 pub(crate) fn is_disrupted(pod: &Pod, now: Timestamp) -> bool {
     let (metadata, status) = (&pod.metadata, pod.status.as_ref());
-    let is_recent = |since: &Timestamp| now.duration_since(*since) <= PATIENCE;
+    let is_recent = |since: &Timestamp| now.duration_since(*since) <= TIMEOUT;
     if let Some(since) = &metadata.deletion_timestamp {
         return is_recent(&since.0);
     }

@@ -5,7 +5,7 @@
 //! read from it elsewhere (`csv::upgradeable`).
 
 mod generate;
-mod rights;
+mod role;
 mod status;
 
 use std::sync::Arc;
@@ -42,8 +42,8 @@ pub fn decide(observed: &Observed, now: Timestamp) -> Vec<Effect> {
     if condition.metadata.deletion_timestamp.is_some() {
         return Vec::new();
     }
-    let role = rights::role(condition, observed.role.as_deref());
-    let binding = rights::role_binding(condition, observed.role_binding.as_deref());
+    let role = role::role(condition, observed.role.as_deref());
+    let binding = role::role_binding(condition, observed.role_binding.as_deref());
     status::acknowledge(condition, now).into_iter().chain(role).chain(binding).collect()
 }
 

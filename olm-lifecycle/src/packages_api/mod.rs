@@ -19,7 +19,7 @@ use olm_effect::{Action, CertificateOrder, Effect, Issued, Target};
 use olm_types::api::ClusterServiceVersion;
 use serde_json::json;
 
-use crate::certificates::{Judgement, Material, join, judge, order};
+use crate::certificates::{Material, Validity, join, judge, order};
 use crate::writes::{resource_of, target_of};
 
 pub(crate) use take_over::is_package_server;
@@ -137,7 +137,7 @@ fn usable(secret: &Secret, hosts: &[String], now: Timestamp) -> Option<Serving> 
         key: &serving.key,
         authority: &serving.authorities,
     };
-    matches!(judge(material, hosts, now), Judgement::Good { .. }).then_some(serving)
+    matches!(judge(material, hosts, now), Validity::Good { .. }).then_some(serving)
 }
 
 fn part<'a>(secret: &'a Secret, key: &str) -> &'a [u8] {

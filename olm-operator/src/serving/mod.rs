@@ -5,7 +5,7 @@ mod stores;
 mod strip;
 
 pub use observe::{cluster_owned, observe};
-pub use stores::{ServingStores, ServingWatches};
+pub use stores::ServingStores;
 
 #[cfg(test)]
 mod tests;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use olm_kit::certificates::issue;
-use olm_lifecycle::certificates::{Judgement, Material, judge, order};
+use olm_lifecycle::certificates::{Material, Validity, judge, order};
 
 #[test]
 fn what_is_issued_is_good_for_two_years_but_a_day() {
@@ -18,5 +18,5 @@ fn what_is_issued_is_good_for_two_years_but_a_day() {
         authority: issued.authority.as_bytes(),
     };
     let rotate_at = "2027-12-31T00:00:00Z".parse().unwrap();
-    assert_eq!(judge(material, &hosts, now), Judgement::Good { rotate_at });
+    assert_eq!(judge(material, &hosts, now), Validity::Good { rotate_at });
 }

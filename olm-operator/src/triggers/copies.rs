@@ -12,13 +12,13 @@ use olm_types::owner::owner_by_label;
 
 use super::Triggers;
 use crate::controllers::copied_csv::CopyKey;
-use crate::kept_copy::KeptCopy;
+use crate::stored_copy::StoredCopy;
 
 /// Pause before copies are counted, so that many changes are counted once.
 const CENSUS_PAUSE: Duration = Duration::from_secs(1);
 
 impl Triggers {
-    pub(super) fn copy(&self, change: &Change<KeptCopy>) {
+    pub(super) fn copy(&self, change: &Change<StoredCopy>) {
         for copy in change.versions() {
             let origin = ObjectKey::namespaced(&copy.origin, &copy.name);
             self.queues.add_copy(CopyKey::one(origin, &copy.namespace));

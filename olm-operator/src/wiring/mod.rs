@@ -9,9 +9,6 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use anyhow::Context;
-use k8s_openapi::api::rbac::v1::{ClusterRole, ClusterRoleBinding, Role, RoleBinding};
-use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use k8s_openapi::kube_aggregator::pkg::apis::apiregistration::v1::APIService;
 use kube::Client;
 use olm_kit::admin::Admin;
 use olm_kit::client::Connector;
@@ -25,9 +22,9 @@ use olm_kit::metrics::Metrics;
 use olm_kit::queue::Queue;
 use olm_kit::tasks::Tasks;
 use olm_kit::tls;
+use olm_kit::watch::WatchSet;
 use olm_kit::{logging, shutdown};
 use olm_lifecycle::csv::stages::Stages;
-use olm_lifecycle::writes::resource_of;
 
 use crate::args::Args;
 use crate::changes::Changes;
@@ -42,7 +39,7 @@ use crate::originals::Originals;
 use crate::pace::Pace;
 use crate::proxy;
 use crate::queues::Queues;
-use crate::stores::{Stores, Watches};
+use crate::stores::Stores;
 use crate::tenancy::Tenancy;
 use crate::triggers::Triggers;
 
@@ -123,14 +120,12 @@ impl Parts {
         let client = connector.client()?;
         let tenancy = Tenancy::assemble(args, &client, participant.leadership()).await?;
         let originals = Originals::default();
-        let mut watches =
-            Watches::new(&client, &metrics.watches(), originals.clone(), tenancy.policy);
-        if proxy::is_known(&ApiKinds::new(client.clone())).await? {
-            watches = watches.with_proxies(&client, &metrics.watches());
-        }
+        let proxies = proxy::is_known(&ApiKinds::new(client.clone())).await?;
+        let mut watches = WatchSet::new(&client, &metrics.watches());
+        let stores = Stores::watched(&mut watches, originals.clone(), tenancy.policy, proxies);
         let report = related::report(args);
         let triggers = Triggers {
-            stores: watches.stores(),
+            stores,
             queues: Queues::new(args.watched()).reporting(report.names.given()),
             dependents: Dependents::default(),
             changes: Changes::default(),
@@ -140,7 +135,7 @@ impl Parts {
         };
         let options =
             interpreter_options(args, &metrics, &participant).with_accounts(&connector)?;
-        let interpreter = interpreter(options, &client, &triggers.stores);
+        let interpreter = watches.follow(Interpreter::new(client.clone(), options));
         triggers.listen();
         watches.start(&tasks);
         participant.start(&tasks);
@@ -214,30 +209,6 @@ fn interpreter_options(
         .led_by(participant.leadership().clone());
     options.field_manager = NAME.to_owned();
     options
-}
-
-/// The interpreter hands what it wrote to the stores that decisions read.
-fn interpreter(options: InterpreterOptions, client: &Client, stores: &Stores) -> Interpreter {
-    let interpreter = Interpreter::new(client.clone(), options)
-        .with_store(resource_of::<olm_types::api::ClusterServiceVersion>(), stores.csvs.clone())
-        .with_store(resource_of::<olm_types::api::ClusterServiceVersion>(), stores.copies.clone())
-        .with_store(resource_of::<olm_types::api::OLMConfig>(), stores.configs.clone())
-        .with_store(resource_of::<olm_types::api::OperatorGroup>(), stores.groups.clone())
-        .with_store(
-            resource_of::<k8s_openapi::api::apps::v1::Deployment>(),
-            stores.deployments.clone(),
-        )
-        .with_store(
-            resource_of::<k8s_openapi::api::core::v1::Namespace>(),
-            stores.namespaces.clone(),
-        )
-        .with_store(resource_of::<Role>(), stores.roles.clone())
-        .with_store(resource_of::<RoleBinding>(), stores.role_bindings.clone())
-        .with_store(resource_of::<ClusterRole>(), stores.cluster_roles.clone())
-        .with_store(resource_of::<ClusterRoleBinding>(), stores.cluster_role_bindings.clone())
-        .with_store(resource_of::<CustomResourceDefinition>(), stores.crds.clone())
-        .with_store(resource_of::<APIService>(), stores.api_services.clone());
-    related::with_components(stores.serving.follow(interpreter), stores)
 }
 
 /// Prints the rows of `docs/metrics.md`, one for each family of metrics.

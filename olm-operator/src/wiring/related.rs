@@ -3,11 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use k8s_openapi::api::core::v1::{ConfigMap, ServiceAccount};
 use olm_kit::discovery::ApiKinds;
-use olm_kit::interpreter::Interpreter;
-use olm_lifecycle::writes::resource_of;
-use olm_types::api::{InstallPlan, Operator, OperatorCondition, Subscription};
 use tokio::sync::Semaphore;
 
 use super::Parts;
@@ -21,7 +17,6 @@ use crate::controllers::olm_config::ConfigReconciler;
 use crate::controllers::operator::OperatorReconciler;
 use crate::controllers::operator_condition::ConditionReconciler;
 use crate::pace::Pace;
-use crate::stores::Stores;
 use crate::triggers::Triggers;
 
 /// Sets of copies that are worked on at the same time; each writes to several namespaces at once.
@@ -114,15 +109,4 @@ pub(super) fn report(args: &Args) -> Report {
         package_server: args.write_package_server_status_name.clone(),
     };
     Report::new(names, &args.namespace)
-}
-
-/// Hands what is labelled to the stores from which that was decided.
-pub(super) fn with_components(interpreter: Interpreter, stores: &Stores) -> Interpreter {
-    interpreter
-        .with_store(resource_of::<Operator>(), stores.operators.clone())
-        .with_store(resource_of::<OperatorCondition>(), stores.conditions.clone())
-        .with_store(resource_of::<Subscription>(), stores.subscriptions.clone())
-        .with_store(resource_of::<InstallPlan>(), stores.plans.clone())
-        .with_store(resource_of::<ServiceAccount>(), stores.accounts.clone())
-        .with_store(resource_of::<ConfigMap>(), stores.config_maps.clone())
 }

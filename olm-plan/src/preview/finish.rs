@@ -14,9 +14,9 @@ use serde_json::{Value, json};
 use super::change::Change;
 use super::forward::own_csvs;
 use super::known::{Key, Known};
+use super::permissions::{Rights, images};
 use super::prepare::olm_key;
 use super::result::{Images, Preview};
-use super::rights::{Rights, images};
 use super::world::World;
 
 /// Kinds that come and go without a user's asking.

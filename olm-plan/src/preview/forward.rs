@@ -10,7 +10,7 @@ use olm_types::bundle::Universe;
 use olm_types::labels::COPIED_FROM;
 use serde_json::{Value, json};
 
-use super::hop::{self, Turn};
+use super::hop::{self, Reconciled};
 use super::prepare::{GROUP, follow, forget_pending, olm_key, subscribe, subscription};
 use super::result::Preview;
 use super::world::World;
@@ -68,10 +68,10 @@ fn hops(
 ) {
     let name = &preview.subscription.clone();
     for _ in 0..MOST_HOPS {
-        let turn = hop::turn(asked, world, universe, preview);
-        preview.refused = reasons(&turn);
-        preview.blocked = turn.blocked.clone();
-        let Some(hop) = turn.hop else { break };
+        let reconciled = hop::reconcile(asked, world, universe, preview);
+        preview.refused = reasons(&reconciled);
+        preview.blocked = reconciled.blocked.clone();
+        let Some(hop) = reconciled.hop else { break };
         let waits = hop.approval == Approval::Manual.as_str();
         let failed = !preview.problems.is_empty();
         preview.hops.push(hop);
@@ -122,7 +122,7 @@ fn is_at(world: &World<'_>, namespace: &str, name: &str, to: &str) -> bool {
     csv == to || version.as_deref() == Some(to)
 }
 
-fn reasons(turn: &Turn) -> BTreeMap<String, String> {
+fn reasons(reconciled: &Reconciled) -> BTreeMap<String, String> {
     let reason = |refusal: &Refusal| match &refusal.error {
         ResolveError::NotSatisfiable(explanation) => explanation.summary(),
         error => error.to_string(),
@@ -131,7 +131,7 @@ fn reasons(turn: &Turn) -> BTreeMap<String, String> {
         [] => refusal.csvs.join(", "),
         names => names.join(", "),
     };
-    turn.refusals.iter().map(|refusal| (named(refusal), reason(refusal))).collect()
+    reconciled.refusals.iter().map(|refusal| (named(refusal), reason(refusal))).collect()
 }
 
 /// The CSVs of a namespace that are not copies.

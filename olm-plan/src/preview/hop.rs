@@ -1,4 +1,4 @@
-//! One turn of OLM in a namespace: it resolves, makes an InstallPlan, and executes it.
+//! One reconcile of OLM in a namespace: it resolves, makes an InstallPlan, and executes it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -28,9 +28,9 @@ use super::result::{Bundle, CrdVerdict, Hop, Preview};
 use super::world::World;
 use crate::observed::name;
 
-/// What one turn comes to.
+/// What one reconcile comes to.
 #[derive(Debug, Default)]
-pub(super) struct Turn {
+pub(super) struct Reconciled {
     /// The InstallPlan; none when there is nothing to install.
     pub(super) hop: Option<Hop>,
     /// Who gets nothing, and why.
@@ -47,13 +47,13 @@ struct Read {
     unknown: Vec<Arc<Entry>>,
 }
 
-/// Takes one turn.
-pub(super) fn turn(
+/// Reconciles once.
+pub(super) fn reconcile(
     asked: &Asked,
     world: &mut World<'_>,
     universe: &dyn Universe,
     preview: &mut Preview,
-) -> Turn {
+) -> Reconciled {
     let csvs = own_csvs(world, &asked.namespace);
     let namespace = namespace(asked, world, &csvs);
     let request = ResolutionRequest {
@@ -72,7 +72,7 @@ pub(super) fn turn(
         blocked.map(|one| (one.subscription.clone(), one.explanation.summary())).collect();
     let refusals = outcome.refusals;
     let hop = installed(asked, world, &namespace, &outcome.resolution.chosen, preview);
-    Turn { hop, refusals, blocked }
+    Reconciled { hop, refusals, blocked }
 }
 
 /// The plan for what was chosen, executed. None when no Subscription would follow it.
@@ -334,7 +334,7 @@ fn is_changed(world: &World<'_>, crd: &str) -> bool {
     })
 }
 
-/// A CSV of which only its properties are known, so that later turns know that it is installed.
+/// A CSV of which only its properties are known, so that later reconciles know that it is installed.
 fn stand_in(world: &mut World<'_>, namespace: &str, entry: &Entry) {
     let key: Key = super::prepare::olm_key(ClusterServiceVersion::KIND, namespace, &entry.name);
     if world.get(&key).is_some() {

@@ -9,10 +9,10 @@ mod finish;
 mod forward;
 mod hop;
 pub mod known;
+pub mod permissions;
 mod prepare;
 mod removal;
 pub mod result;
-pub mod rights;
 mod world;
 
 use olm_types::bundle::{CatalogKey, Universe};
@@ -130,7 +130,7 @@ pub enum NoPreview {
 
 /// The answer to what was asked.
 #[derive(Clone, Debug)]
-pub enum Answer {
+pub enum Outcome {
     /// This has to be read first.
     Needs(Vec<Need>),
     /// What would happen.
@@ -141,15 +141,19 @@ pub enum Answer {
 ///
 /// # Errors
 /// What was asked for is not there.
-pub fn preview(asked: &Asked, known: &Known, universe: &dyn Universe) -> Result<Answer, NoPreview> {
+pub fn preview(
+    asked: &Asked,
+    known: &Known,
+    universe: &dyn Universe,
+) -> Result<Outcome, NoPreview> {
     let mut world = World::new(known);
     let preview = match &asked.wanted {
         Wanted::Uninstall { operator } => removal::preview(asked, operator, &mut world)?,
         _ => forward::preview(asked, &mut world, universe)?,
     };
     Ok(match std::mem::take(&mut world.needs) {
-        needs if needs.is_empty() => Answer::Preview(Box::new(preview.hashed())),
-        needs => Answer::Needs(needs),
+        needs if needs.is_empty() => Outcome::Preview(Box::new(preview.hashed())),
+        needs => Outcome::Needs(needs),
     })
 }
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::change::Change;
-use super::rights::Rights;
+use super::permissions::Rights;
 
 /// A bundle that would be installed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

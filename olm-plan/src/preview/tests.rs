@@ -109,8 +109,8 @@ fn upgrade(to: Option<&str>) -> Wanted {
 
 fn complete(wanted: Wanted, known: &Known) -> Preview {
     match preview(&asked(wanted), known, &universe(&BundleContent::Inline)).unwrap() {
-        Answer::Preview(preview) => *preview,
-        Answer::Needs(needs) => panic!("{needs:?}"),
+        Outcome::Preview(preview) => *preview,
+        Outcome::Needs(needs) => panic!("{needs:?}"),
     }
 }
 
@@ -222,12 +222,12 @@ fn what_is_not_known_is_asked_for_and_what_cannot_be_read_is_unknown() {
     let mut known = known(&installed("Manual"));
     known.bundles.clear();
     let answer = preview(&asked(upgrade(None)), &known, &universe(&image)).unwrap();
-    let Answer::Needs(needs) = answer else { panic!("{answer:?}") };
+    let Outcome::Needs(needs) = answer else { panic!("{answer:?}") };
     let [Need::Bundle(bundle)] = needs.as_slice() else { panic!("{needs:?}") };
     assert_eq!(&*bundle.name, "kettle.v2");
     known.bundles.insert(bundle_key(bundle), Content::Unknown("away".to_owned()));
     let answer = preview(&asked(upgrade(None)), &known, &universe(&image)).unwrap();
-    let Answer::Preview(preview) = answer else { panic!("{answer:?}") };
+    let Outcome::Preview(preview) = answer else { panic!("{answer:?}") };
     assert_eq!(preview.unknown, ["bundle image quay.io/kettle:2 (kettle.v2)"]);
 }
 
@@ -236,7 +236,7 @@ fn bundles_in_images_make_the_same_as_those_in_catalogs() {
     let known = known(&installed("Manual"));
     let image = universe(&BundleContent::Image("quay.io/kettle:2".into()));
     let answer = preview(&asked(upgrade(None)), &known, &image).unwrap();
-    let Answer::Preview(of_image) = answer else { panic!("{answer:?}") };
+    let Outcome::Preview(of_image) = answer else { panic!("{answer:?}") };
     let inline = complete(upgrade(None), &known);
     assert_eq!(lines(&of_image), lines(&inline));
     assert_eq!(of_image.rights, inline.rights);

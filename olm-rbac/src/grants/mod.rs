@@ -9,7 +9,7 @@ use k8s_openapi::api::rbac::v1::{
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 
 use crate::account::Account;
-use crate::coverage::{CoverageError, Effort, covers};
+use crate::coverage::{ComparisonBudget, CoverageError, covers};
 use crate::ownership::Claimant;
 use crate::rule::items;
 
@@ -94,12 +94,12 @@ impl Grants {
     /// so that nothing which is granted in one is about them.
     ///
     /// # Errors
-    /// The rule, or all that was checked with this effort, is too large.
+    /// The rule, or all that was checked with this budget, is too large.
     pub fn satisfy(
         &self,
         scope: Scope,
         wanted: &PolicyRule,
-        effort: &Effort,
+        budget: &ComparisonBudget,
     ) -> Result<bool, CoverageError> {
         let local: &[Granted] = match scope {
             Scope::Namespace if items(&wanted.non_resource_urls).is_empty() => &self.namespaced,
@@ -107,7 +107,7 @@ impl Grants {
         };
         let rules: Vec<&PolicyRule> =
             local.iter().chain(&self.cluster).flat_map(Granted::rules).collect();
-        covers(&rules, wanted, effort)
+        covers(&rules, wanted, budget)
     }
 }
 

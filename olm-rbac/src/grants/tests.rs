@@ -138,7 +138,10 @@ const CSV: &str = "ClusterServiceVersion";
     Fixture::default().cluster_role("c", vec![mk_rule("create", "coffee.io", "cups", "", "")]),
     Scope::Cluster, false)]
 fn rule_checker(#[case] view: Fixture, #[case] scope: Scope, #[case] satisfied: bool) {
-    assert_eq!(gather(&view).satisfy(scope, &coffee(), &Effort::default()), Ok(satisfied));
+    assert_eq!(
+        gather(&view).satisfy(scope, &coffee(), &ComparisonBudget::default()),
+        Ok(satisfied)
+    );
 }
 
 fn gather(view: &Fixture) -> Grants {
@@ -158,7 +161,11 @@ fn urls_are_in_no_namespace(#[values(Scope::Namespace, Scope::Cluster)] scope: S
     let url = || vec![mk_rule("get", "", "", "", "/menu")];
     let here = Fixture::default().cluster_role_here("here", url());
     assert_eq!(
-        gather(&here).satisfy(scope, &mk_rule("get", "", "", "", "/menu"), &Effort::default()),
+        gather(&here).satisfy(
+            scope,
+            &mk_rule("get", "", "", "", "/menu"),
+            &ComparisonBudget::default()
+        ),
         Ok(false)
     );
     let everywhere = Fixture::default().cluster_role("everywhere", url());
@@ -166,7 +173,7 @@ fn urls_are_in_no_namespace(#[values(Scope::Namespace, Scope::Cluster)] scope: S
         gather(&everywhere).satisfy(
             scope,
             &mk_rule("get", "", "", "", "/menu"),
-            &Effort::default()
+            &ComparisonBudget::default()
         ),
         Ok(true)
     );

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use olm_resolver::constraint::{
-    ClassicConstraints, ConstraintError, ConstraintKind, Effort, Place, Requirement,
+    ClassicConstraints, ConstraintError, ConstraintKind, EvaluationBudget, Place, Requirement,
 };
 use olm_resolver::preference::{ChannelKey, Standpoint};
 use olm_resolver::problem::{Bundle, BundleId, BundleRef, Reason, Rule, VariableId};
@@ -126,7 +126,8 @@ fn candidates(property: &Property, of: &Bundle, scope: &Scope<'_>) -> Result<Fou
     };
     let requirement = ClassicConstraints.read(property).map_err(fault)?;
     let fits = |entry: &Arc<Entry>| {
-        requirement.holds(&Bundle::new(BundleId(0), entry.clone()), &mut Effort::default())
+        requirement
+            .holds(&Bundle::new(BundleId(0), entry.clone()), &mut EvaluationBudget::default())
     };
     let mut places: BTreeSet<(CatalogKey, ChannelKey)> = BTreeSet::new();
     for entry in scope.universe().all() {
@@ -168,7 +169,7 @@ fn installed(
     for csv in scope.installed().bundles() {
         let bundle = Bundle::new(BundleId(0), csv.entry.clone());
         let place = (csv.entry.package.clone(), csv.subscription.clone());
-        if requirement.holds(&bundle, &mut Effort::default())? && places.insert(place) {
+        if requirement.holds(&bundle, &mut EvaluationBudget::default())? && places.insert(place) {
             packages.insert(csv.entry.package.clone());
             fitting.push(csv.entry.clone());
         }

@@ -6,7 +6,7 @@ use std::fmt;
 use olm_types::gvk::Gvk;
 use olm_types::version::Range;
 
-use super::{ConstraintError, Effort, Lookup, Requirement, Wanted};
+use super::{ConstraintError, EvaluationBudget, Lookup, Requirement, Wanted};
 use crate::problem::Bundle;
 
 /// The bundle is of the package, and one of its versions is in the range: that of an
@@ -20,8 +20,12 @@ pub struct PackageRequirement {
 }
 
 impl Requirement for PackageRequirement {
-    fn holds(&self, bundle: &Bundle, effort: &mut Effort) -> Result<bool, ConstraintError> {
-        effort.look(bundle.packages.len())?;
+    fn holds(
+        &self,
+        bundle: &Bundle,
+        budget: &mut EvaluationBudget,
+    ) -> Result<bool, ConstraintError> {
+        budget.look(bundle.packages.len())?;
         let claimed = bundle.packages.iter().filter_map(|(_, version)| version.as_ref());
         let mut versions = claimed.chain(&bundle.entry.version);
         Ok(bundle.is_of_package(&self.package)
@@ -51,8 +55,12 @@ pub struct ApiRequirement(
 );
 
 impl Requirement for ApiRequirement {
-    fn holds(&self, bundle: &Bundle, effort: &mut Effort) -> Result<bool, ConstraintError> {
-        effort.look(bundle.apis.len())?;
+    fn holds(
+        &self,
+        bundle: &Bundle,
+        budget: &mut EvaluationBudget,
+    ) -> Result<bool, ConstraintError> {
+        budget.look(bundle.apis.len())?;
         Ok(bundle.apis.contains(&self.0))
     }
 
@@ -80,8 +88,12 @@ pub struct LabelRequirement(
 );
 
 impl Requirement for LabelRequirement {
-    fn holds(&self, bundle: &Bundle, effort: &mut Effort) -> Result<bool, ConstraintError> {
-        effort.look(bundle.labels.len())?;
+    fn holds(
+        &self,
+        bundle: &Bundle,
+        budget: &mut EvaluationBudget,
+    ) -> Result<bool, ConstraintError> {
+        budget.look(bundle.labels.len())?;
         Ok(bundle.labels.contains(&self.0))
     }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::{ConstraintError, Effort, Lookup, Requirement, Wanted};
+use super::{ConstraintError, EvaluationBudget, Lookup, Requirement, Wanted};
 use crate::problem::Bundle;
 
 /// The bundle fits every member; every bundle fits an empty list.
@@ -19,9 +19,13 @@ pub struct Any(pub(super) Vec<Arc<dyn Requirement>>);
 pub struct Not(pub(super) Vec<Arc<dyn Requirement>>);
 
 impl Requirement for All {
-    fn holds(&self, bundle: &Bundle, effort: &mut Effort) -> Result<bool, ConstraintError> {
+    fn holds(
+        &self,
+        bundle: &Bundle,
+        budget: &mut EvaluationBudget,
+    ) -> Result<bool, ConstraintError> {
         for member in &self.0 {
-            if !member.holds(bundle, effort)? {
+            if !member.holds(bundle, budget)? {
                 return Ok(false);
             }
         }
@@ -47,9 +51,13 @@ impl Requirement for All {
 }
 
 impl Requirement for Any {
-    fn holds(&self, bundle: &Bundle, effort: &mut Effort) -> Result<bool, ConstraintError> {
+    fn holds(
+        &self,
+        bundle: &Bundle,
+        budget: &mut EvaluationBudget,
+    ) -> Result<bool, ConstraintError> {
         for member in &self.0 {
-            if member.holds(bundle, effort)? {
+            if member.holds(bundle, budget)? {
                 return Ok(true);
             }
         }
@@ -70,9 +78,13 @@ impl Requirement for Any {
 }
 
 impl Requirement for Not {
-    fn holds(&self, bundle: &Bundle, effort: &mut Effort) -> Result<bool, ConstraintError> {
+    fn holds(
+        &self,
+        bundle: &Bundle,
+        budget: &mut EvaluationBudget,
+    ) -> Result<bool, ConstraintError> {
         for member in &self.0 {
-            if member.holds(bundle, effort)? {
+            if member.holds(bundle, budget)? {
                 return Ok(false);
             }
         }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::{ConstraintError, Effort, Lookup, Requirement, Wanted};
+use super::{ConstraintError, EvaluationBudget, Lookup, Requirement, Wanted};
 use crate::problem::Bundle;
 
 /// The same requirement, with words for when nothing fits.
@@ -21,8 +21,12 @@ impl WithMessage {
 }
 
 impl Requirement for WithMessage {
-    fn holds(&self, bundle: &Bundle, effort: &mut Effort) -> Result<bool, ConstraintError> {
-        self.inner.holds(bundle, effort)
+    fn holds(
+        &self,
+        bundle: &Bundle,
+        budget: &mut EvaluationBudget,
+    ) -> Result<bool, ConstraintError> {
+        self.inner.holds(bundle, budget)
     }
 
     fn lookup(&self) -> Lookup {

@@ -5,10 +5,10 @@
 //! one bundle at a time, too: `all` is never met by two bundles together.
 
 mod basic;
+mod budget;
 pub mod cel;
 mod classic;
 mod compound;
-mod effort;
 mod message;
 mod place;
 
@@ -24,9 +24,9 @@ use thiserror::Error;
 use crate::problem::Bundle;
 
 pub use basic::{ApiRequirement, LabelRequirement, PackageRequirement};
+pub use budget::EvaluationBudget;
 pub use classic::ClassicConstraints;
 pub use compound::{All, Any, Not};
-pub use effort::Effort;
 pub use message::WithMessage;
 pub use place::Place;
 
@@ -43,8 +43,12 @@ pub trait ConstraintKind: Send + Sync {
 pub trait Requirement: fmt::Debug + fmt::Display + Send + Sync {
     /// Whether the bundle fits. Fails only if the test itself cannot be carried out. Must not depend
     /// on the channel: a bundle in several channels is tested once. What takes more than a look at
-    /// a few properties is spent from `effort`.
-    fn holds(&self, bundle: &Bundle, effort: &mut Effort) -> Result<bool, ConstraintError>;
+    /// a few properties is spent from `budget`.
+    fn holds(
+        &self,
+        bundle: &Bundle,
+        budget: &mut EvaluationBudget,
+    ) -> Result<bool, ConstraintError>;
 
     /// Where bundles that may fit are found. Must not miss any.
     fn lookup(&self) -> Lookup;

@@ -62,7 +62,7 @@ impl Bundle {
         one.version == other.version && one.properties == other.properties
     }
 
-    /// Whether the bundle is a CSV of the namespace rather than an offer of a catalog.
+    /// Whether the bundle is a CSV of the namespace rather than an entry of a catalog.
     pub fn is_installed(&self) -> bool {
         &*self.entry.catalog.name == VIRTUAL_CATALOG
     }

@@ -68,8 +68,8 @@ fn state(
     problem: &mut Problem,
 ) -> Result<bool, Fault> {
     let current = current(subscription, scope);
-    let found = match offers(subscription, current.is_none(), scope) {
-        Ok(offers) => acceptable(subscription, current.as_deref(), &offers, scope)?,
+    let found = match entries(subscription, current.is_none(), scope) {
+        Ok(entries) => acceptable(subscription, current.as_deref(), &entries, scope)?,
         Err(missing) => Err(missing),
     };
     let variable = problem.subscription(subscription);
@@ -126,63 +126,63 @@ fn keep_or_replace(current: &Arc<Bundle>, choices: &mut Vec<VariableId>, problem
 
 /// What the Subscription's catalogs offer for its package and channel, and for `startingCSV` as
 /// long as nothing is installed. Otherwise the first thing that is missing.
-fn offers(
+fn entries(
     subscription: &SubscriptionFacts,
     fresh: bool,
     scope: &Scope<'_>,
 ) -> Result<Vec<Arc<Entry>>, Missing> {
-    let mut offers = scope.package(subscription.catalog.as_ref(), &subscription.package);
-    if offers.is_empty() {
+    let mut entries = scope.package(subscription.catalog.as_ref(), &subscription.package);
+    if entries.is_empty() {
         let empty = subscription.catalog.as_ref().is_some_and(|catalog| scope.is_empty(catalog));
         return Err(if empty { Missing::Catalog } else { Missing::Package });
     }
     if let Some(channel) = subscription.channel.as_deref() {
-        offers.retain(|entry| *entry.channel == *channel);
+        entries.retain(|entry| *entry.channel == *channel);
     }
-    if offers.is_empty() {
+    if entries.is_empty() {
         return Err(Missing::Channel);
     }
     if let Some(name) = subscription.starting_csv.as_deref().filter(|_| fresh) {
-        offers.retain(|entry| *entry.name == *name);
+        entries.retain(|entry| *entry.name == *name);
     }
-    if offers.is_empty() { Err(Missing::StartingCsv) } else { Ok(offers) }
+    if entries.is_empty() { Err(Missing::StartingCsv) } else { Ok(entries) }
 }
 
-/// The offers that may be chosen, unless what the Subscription declares about versions leaves nothing to
+/// The entries that may be chosen, unless what the Subscription declares about versions leaves nothing to
 /// install, or no way to the pinned bundle.
 fn acceptable(
     subscription: &Arc<SubscriptionFacts>,
     current: Option<&Bundle>,
-    offers: &[Arc<Entry>],
+    entries: &[Arc<Entry>],
     scope: &mut Scope<'_>,
 ) -> Result<Result<Vec<Arc<Entry>>, Missing>, Fault> {
     let installed = current.map(|current| &*current.entry);
-    let accepted = match Accepted::of(subscription, installed, offers) {
+    let accepted = match Accepted::of(subscription, installed, entries) {
         Ok(accepted) => accepted,
         Err(missing) => return Ok(Err(missing)),
     };
-    let candidates = candidates(subscription, current, offers, &accepted, scope)?;
+    let candidates = candidates(subscription, current, entries, &accepted, scope)?;
     if accepted.is_everything() {
         return Ok(Ok(candidates));
     }
     scope.accept_only(accepted);
     let none = candidates.is_empty() && current.is_none();
-    Ok(if none { Err(out_of_range(offers)) } else { Ok(candidates) })
+    Ok(if none { Err(out_of_range(entries)) } else { Ok(candidates) })
 }
 
-/// The offers that may be chosen, most preferred first.
+/// The entries that may be chosen, most preferred first.
 ///
 /// Without a channel a bundle counts in each of its channels as soon as it comes up in one.
 fn candidates(
     subscription: &SubscriptionFacts,
     current: Option<&Bundle>,
-    offers: &[Arc<Entry>],
+    entries: &[Arc<Entry>],
     accepted: &Accepted,
     scope: &mut Scope<'_>,
 ) -> Result<Vec<Arc<Entry>>, Fault> {
     let (mut candidates, mut unordered) = (Vec::new(), None);
-    for catalog in catalogs(subscription, offers, scope) {
-        let channels = channels(&catalog, offers, scope);
+    for catalog in catalogs(subscription, entries, scope) {
+        let channels = channels(&catalog, entries, scope);
         let mut by_name: BTreeMap<&Arc<str>, Vec<&Arc<Entry>>> = BTreeMap::new();
         for entry in channels.iter().flat_map(|(_, entries)| entries) {
             by_name.entry(&entry.name).or_default().push(entry);
@@ -212,10 +212,10 @@ fn candidates(
     }
 }
 
-/// The catalogs of the offers in order of preference; installed CSVs last.
+/// The catalogs of the entries in order of preference; installed CSVs last.
 fn catalogs(
     subscription: &SubscriptionFacts,
-    offers: &[Arc<Entry>],
+    entries: &[Arc<Entry>],
     scope: &Scope<'_>,
 ) -> Vec<CatalogKey> {
     if let Some(catalog) = &subscription.catalog {
@@ -224,15 +224,15 @@ fn catalogs(
     let from = Standpoint { namespace: scope.namespace(), catalog: None };
     let mut keys = scope.catalogs_in_order(&from);
     keys.sort_by_key(|key| *key == scope.virtual_catalog());
-    keys.retain(|key| offers.iter().any(|entry| entry.catalog == *key));
+    keys.retain(|key| entries.iter().any(|entry| entry.catalog == *key));
     keys
 }
 
 type Channel = (ChannelKey, Vec<Arc<Entry>>);
 
-fn channels(catalog: &CatalogKey, offers: &[Arc<Entry>], scope: &Scope<'_>) -> Vec<Channel> {
+fn channels(catalog: &CatalogKey, entries: &[Arc<Entry>], scope: &Scope<'_>) -> Vec<Channel> {
     let mut channels: BTreeMap<ChannelKey, Vec<Arc<Entry>>> = BTreeMap::new();
-    for entry in offers.iter().filter(|entry| entry.catalog == *catalog) {
+    for entry in entries.iter().filter(|entry| entry.catalog == *catalog) {
         channels.entry(ChannelKey::from(&**entry)).or_default().push(entry.clone());
     }
     let mut keys: Vec<ChannelKey> = channels.keys().cloned().collect();

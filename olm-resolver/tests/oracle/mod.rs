@@ -26,7 +26,7 @@ proptest! {
         let (text, rules) = (instance.text(), Rules::of(&instance));
         match Problem::read(&text).resolve(&resolver()) {
             Ok(resolution) => {
-                let chosen = rules.offers(&names(&resolution));
+                let chosen = rules.entries(&names(&resolution));
                 let kept = rules.installed_sets().any(|installed| rules.keeps(chosen | installed));
                 prop_assert!(kept, "unsound: {:?}\n{text}", names(&resolution));
             }
@@ -64,7 +64,7 @@ proptest! {
         let stays = instance.subscriptions.iter().filter(|subscription| refused.contains(&subscription.name.as_str()));
         let stays = stays.filter_map(|subscription| Some(instance.bundles[subscription.installed?].name.as_str()));
         let stays: Vec<&str> = stays.chain(["orphan"]).collect();
-        let new = rules.offers(&names(&answer.resolution));
+        let new = rules.entries(&names(&answer.resolution));
         let fits = rules.installed_sets().any(|installed| {
             let all_stay = (rules.offered..rules.names.len())
                 .filter(|at| stays.contains(&rules.names[*at].as_str()))

@@ -11,7 +11,7 @@ pub type Set = u32;
 /// What every answer has to keep.
 pub struct Rules {
     pub names: Vec<String>,
-    /// How many of them are offers of catalogs.
+    /// How many of them are entries of catalogs.
     pub offered: usize,
     /// One of the set has to be there.
     wanted: Vec<Set>,
@@ -110,8 +110,8 @@ impl Rules {
         (0..1_u32 << count).map(|set| set << self.offered)
     }
 
-    /// The offers with these names.
-    pub fn offers(&self, names: &[&str]) -> Set {
+    /// The entries with these names.
+    pub fn entries(&self, names: &[&str]) -> Set {
         let offered = self.names.iter().take(self.offered).enumerate();
         offered
             .filter(|(_, name)| names.contains(&name.as_str()))

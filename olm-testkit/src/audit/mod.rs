@@ -157,9 +157,9 @@ impl AuditLog {
         &mut self,
         programs: &[&str],
         mut missing: BTreeSet<String>,
-        patience: Duration,
+        time_limit: Duration,
     ) -> Result<()> {
-        let deadline = Instant::now() + patience;
+        let deadline = Instant::now() + time_limit;
         loop {
             let begun = self.watches(programs)?;
             missing.retain(|watch| !begun.contains(watch));
@@ -176,14 +176,14 @@ impl AuditLog {
         &mut self,
         programs: &[&str],
         quiet: Duration,
-        patience: Duration,
+        time_limit: Duration,
     ) -> Result<Vec<Write>> {
-        let deadline = Instant::now() + patience;
+        let deadline = Instant::now() + time_limit;
         let mut all = self.writes(programs)?;
         let mut since = Instant::now();
         while since.elapsed() < quiet {
             if let (true, Some(last)) = (Instant::now() > deadline, all.last()) {
-                bail!("there is no end of writes after {patience:?}; the last one: {last}");
+                bail!("there is no end of writes after {time_limit:?}; the last one: {last}");
             }
             sleep(LOOK).await;
             let new = self.writes(programs)?;

@@ -2,12 +2,16 @@
 //!
 //! - [`yaml`]: one object as a reader wants to see it;
 //! - [`Kinds`]: every object of a cluster that outlives its pods;
-//! - [`normalise`]: the same objects without what differs between two runs that did the same;
+//! - [`normalise`], [`Normaliser`]: the same objects without what differs between two runs that did the
+//!   same;
 //! - [`diff`]: where two such dumps differ.
 
+mod align;
 mod diff;
 mod kinds;
+mod masks;
 mod normalise;
+mod path;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,9 +19,10 @@ use std::fmt;
 use k8s_openapi::serde::Serialize;
 use serde_json::Value;
 
-pub use diff::{Difference, diff};
+pub use diff::{Difference, diff, diff_object};
 pub use kinds::Kinds;
-pub use normalise::normalise;
+pub use normalise::{Normaliser, normalise};
+pub use path::Path;
 
 /// Objects in normal form.
 pub type Dump = BTreeMap<Key, Value>;
@@ -45,12 +50,19 @@ impl Key {
     }
 }
 
+impl Key {
+    /// `namespace/name`, or the name alone.
+    pub fn full_name(&self) -> String {
+        match self.namespace.as_str() {
+            "" => self.name.clone(),
+            namespace => format!("{namespace}/{}", self.name),
+        }
+    }
+}
+
 impl fmt::Display for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.namespace.as_str() {
-            "" => write!(f, "{} {}", self.kind, self.name),
-            namespace => write!(f, "{} {namespace}/{}", self.kind, self.name),
-        }
+        write!(f, "{} {}", self.kind, self.full_name())
     }
 }
 

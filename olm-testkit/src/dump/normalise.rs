@@ -1,136 +1,152 @@
 //! What differs between two runs that did the same, taken out or given a name.
 //!
 //! Times become `<time>`, an id says whose it is, the random end of an InstallPlan's name becomes
-//! its number by age, addresses that the API server draws become `<address>`, the end of a name
-//! that it draws `<name>`. Certificates and what depends on them become `<certificate>`. Versions
+//! its number by age, addresses that the API server draws become `<cluster ip>`, the end of a name
+//! that it draws `<generated>`. Certificates, keys and what depends on them become placeholders. Versions
 //! and generations of objects, which count writes of others, too, are left out.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
+use super::masks;
 use super::{Dump, Key};
 
 /// Fields that the API server or the order of writes decides, wherever they are.
 const VOLATILE: [&str; 5] =
     ["creationTimestamp", "managedFields", "observedGeneration", "resourceVersion", "selfLink"];
 
-/// Fields with an address that the API server draws.
-const DRAWN: [&str; 3] = ["clusterIP", "clusterIPs", "nodePort"];
-
-/// Fields with a certificate, a key or the hash of one.
-const CERTIFIED: [&str; 5] = ["caBundle", "olmCAKey", "olmcahash", "tls.crt", "tls.key"];
-
-/// The annotation of pods that show a certificate: a hash of it, on which others depend.
-const CERTIFICATE_OF_PODS: &str = "/spec/template/metadata/annotations/olmcahash";
+/// The length of a unique id, dashes included.
+const UID_LENGTH: usize = 36;
 
 /// The normal form of objects that belong together: ids and names of one may be in another.
 pub fn normalise(objects: Vec<Value>) -> Dump {
-    let names = Names::of(&objects);
-    let normal = objects.into_iter().map(|mut object| {
-        if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
-            metadata.remove("generation");
-            metadata.remove("uid");
-        }
-        names.visit(&mut object);
-        (Key::of(&object), object)
-    });
-    normal.collect()
+    Normaliser::default().normalise(objects)
 }
 
-/// What to write in place of random text.
-struct Names {
+/// Remembers ids and InstallPlans of a cluster from one look to the next.
+#[derive(Debug, Default)]
+pub struct Normaliser {
+    /// What each id is shown as.
     uids: BTreeMap<String, String>,
-    plans: BTreeMap<String, String>,
-    drawn: BTreeMap<String, String>,
+    /// InstallPlans as (namespace, name), the first one has number 1.
+    plans: Vec<(String, String)>,
 }
 
-impl Names {
-    fn of(objects: &[Value]) -> Self {
-        let plans = plans(objects);
-        let uids = objects.iter().map(|object| {
-            let key = Key::of(object);
-            let name = plans.get(&key.name).unwrap_or(&key.name);
-            let shown = format!("<uid of {} {name}>", key.kind);
-            (text(object, "/metadata/uid").to_owned(), shown)
+impl Normaliser {
+    /// The objects of a cluster in normal form.
+    pub fn normalise(&mut self, objects: Vec<Value>) -> Dump {
+        self.number_install_plans(&objects);
+        objects.iter().for_each(|object| self.learn_uid(object));
+        let generated = masks::generated(&objects);
+        let normal = objects.into_iter().map(|mut object| {
+            if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
+                metadata.remove("generation");
+                metadata.remove("uid");
+            }
+            masks::mask(&mut object);
+            self.visit(&mut object, &generated);
+            (Key::of(&object), object)
         });
-        let uids = uids.filter(|(uid, _)| !uid.is_empty()).collect();
-        Self { uids, plans, drawn: drawn(objects) }
+        normal.collect()
     }
 
-    fn visit(&self, value: &mut Value) {
+    /// Namespace and real name of the InstallPlan with a number.
+    pub fn install_plan(&self, number: usize) -> Option<(&str, &str)> {
+        let (namespace, name) = self.plans.get(number.checked_sub(1)?)?;
+        Some((namespace, name))
+    }
+
+    fn number_install_plans(&mut self, objects: &[Value]) {
+        let plans = objects.iter().filter(|object| text(object, "/kind") == "InstallPlan");
+        let mut found: Vec<_> = plans
+            .map(|plan| {
+                let generation = plan.pointer("/spec/generation").and_then(Value::as_i64);
+                let age = (text(plan, "/metadata/creationTimestamp"), generation);
+                (age, text(plan, "/metadata/namespace"), text(plan, "/metadata/name"))
+            })
+            .collect();
+        found.sort_unstable();
+        for (_, namespace, name) in found {
+            let plan = (namespace.to_owned(), name.to_owned());
+            if !self.plans.contains(&plan) {
+                self.plans.push(plan);
+            }
+        }
+    }
+
+    fn learn_uid(&mut self, object: &Value) {
+        let mut name = text(object, "/metadata/name").to_owned();
+        self.rename_plans(&mut name);
+        let shown = format!("<uid of {}/{name}>", text(object, "/kind"));
+        self.uids.insert(text(object, "/metadata/uid").to_owned(), shown);
+    }
+
+    fn visit(&self, value: &mut Value, generated: &BTreeMap<String, String>) {
         match value {
-            Value::Object(fields) => self.visit_fields(fields),
-            Value::Array(items) => items.iter_mut().for_each(|item| self.visit(item)),
-            Value::String(text) => *text = self.visit_text(text),
+            Value::Object(fields) => self.visit_fields(fields, generated),
+            Value::Array(items) => items.iter_mut().for_each(|item| self.visit(item, generated)),
+            Value::String(text) => self.visit_text(text, generated),
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
     }
 
     /// Ids occur in the names of fields, too: those of labels.
-    fn visit_fields(&self, fields: &mut Map<String, Value>) {
-        for (name, mut value) in std::mem::take(fields) {
+    fn visit_fields(&self, fields: &mut Map<String, Value>, generated: &BTreeMap<String, String>) {
+        for (mut name, mut value) in std::mem::take(fields) {
             if VOLATILE.contains(&name.as_str()) {
                 continue;
             }
-            if DRAWN.contains(&name.as_str()) {
-                value = "<address>".into();
-            }
-            if CERTIFIED.contains(&name.as_str()) {
-                value = "<certificate>".into();
-            }
-            self.visit(&mut value);
-            fields.insert(self.visit_text(&name), value);
+            self.visit(&mut value, generated);
+            self.replace_uids(&mut name);
+            fields.insert(name, value);
         }
     }
 
-    fn visit_text(&self, text: &str) -> String {
+    fn visit_text(&self, text: &mut String, generated: &BTreeMap<String, String>) {
         if text.parse::<jiff::Timestamp>().is_ok() {
-            return "<time>".to_owned();
+            *text = "<time>".to_owned();
+            return;
         }
-        let mut shown = text.to_owned();
-        for (random, name) in self.uids.iter().chain(&self.plans).chain(&self.drawn) {
-            if shown.contains(random.as_str()) {
-                shown = shown.replace(random.as_str(), name);
+        self.replace_uids(text);
+        self.rename_plans(text);
+        for (random, shown) in generated {
+            if text.contains(random.as_str()) {
+                *text = text.replace(random.as_str(), shown);
             }
         }
-        shown
+    }
+
+    fn rename_plans(&self, text: &mut String) {
+        for ((_, name), number) in self.plans.iter().zip(1..) {
+            if text.contains(name.as_str()) {
+                *text = text.replace(name.as_str(), &format!("install-{number}"));
+            }
+        }
+    }
+
+    fn replace_uids(&self, text: &mut String) {
+        while let Some(uid) = find_uid(text) {
+            let shown = self.uids.get(&uid).map_or("<uid>", String::as_str);
+            *text = text.replace(&uid, shown);
+        }
     }
 }
 
-/// What the API server draws in the names of webhook configurations, and hashes that depend on a
-/// certificate.
-fn drawn(objects: &[Value]) -> BTreeMap<String, String> {
-    let mut drawn = BTreeMap::new();
-    for object in objects {
-        let start = text(object, "/metadata/generateName");
-        if text(object, "/kind").ends_with("WebhookConfiguration") && !start.is_empty() {
-            let name = text(object, "/metadata/name").to_owned();
-            drawn.insert(name, format!("{start}<name>"));
-        }
-        if object.pointer(CERTIFICATE_OF_PODS).is_some() {
-            let labels = ["olm.deployment-spec-hash", "pod-template-hash"];
-            let hashes = labels.map(|label| text(object, &format!("/metadata/labels/{label}")));
-            let hashes = hashes.into_iter().filter(|hash| !hash.is_empty());
-            drawn.extend(hashes.map(|hash| (hash.to_owned(), "<certificate>".to_owned())));
-        }
-    }
-    drawn
+/// The first unique id in a text.
+fn find_uid(text: &str) -> Option<String> {
+    let starts = text.char_indices().map(|(start, _)| start);
+    let mut windows = starts.filter_map(|start| text.get(start..start + UID_LENGTH));
+    windows.find(|window| is_uid(window)).map(str::to_owned)
 }
 
-/// A name by age for each InstallPlan.
-fn plans(objects: &[Value]) -> BTreeMap<String, String> {
-    let plans = objects.iter().filter(|object| text(object, "/kind") == "InstallPlan");
-    let mut by_age: Vec<_> = plans
-        .map(|plan| {
-            let generation = plan.pointer("/spec/generation").and_then(Value::as_i64);
-            let created = text(plan, "/metadata/creationTimestamp");
-            (generation, created, text(plan, "/metadata/name").to_owned())
-        })
-        .collect();
-    by_age.sort_unstable();
-    let numbered = by_age.into_iter().zip(1..);
-    numbered.map(|((_, _, name), number)| (name, format!("install-<{number}>"))).collect()
+fn is_uid(text: &str) -> bool {
+    if text.as_bytes().get(8) != Some(&b'-') {
+        return false;
+    }
+    let groups: Vec<&str> = text.split('-').collect();
+    let hexadecimal = |group: &&str| group.bytes().all(|byte| byte.is_ascii_hexdigit());
+    groups.iter().all(hexadecimal) && groups.iter().map(|group| group.len()).eq([8, 4, 4, 4, 12])
 }
 
 fn text<'a>(object: &'a Value, pointer: &str) -> &'a str {
@@ -141,7 +157,10 @@ fn text<'a>(object: &'a Value, pointer: &str) -> &'a str {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{Key, normalise};
+    use super::{Key, Normaliser, normalise};
+
+    const UID: &str = "0b1e4f3a-0000-4000-8000-000000000001";
+    const OTHER: &str = "0b1e4f3a-0000-4000-8000-000000000002";
 
     fn run(uid: &str, time: &str, plan: &str) -> Vec<Value> {
         let label = format!("olm.operatorgroup.uid/{uid}");
@@ -176,20 +195,43 @@ mod tests {
 
     #[test]
     fn two_runs_of_the_same_give_the_same() {
-        let first = normalise(run("11-22", "2026-01-02T03:04:05Z", "install-abcde"));
-        assert_eq!(first, normalise(run("33-44", "2027-01-02T03:04:05.5Z", "install-xyzzy")));
+        let first = normalise(run(UID, "2026-01-02T03:04:05Z", "install-abcde"));
+        assert_eq!(first, normalise(run(OTHER, "2027-01-02T03:04:05.5Z", "install-xyzzy")));
         let key = |kind: &str, name: &str| Key {
             kind: kind.to_owned(),
             namespace: String::new(),
             name: name.to_owned(),
         };
-        let plan = &first[&key("InstallPlan", "install-<1>")];
+        let plan = &first[&key("InstallPlan", "install-1")];
         assert_eq!(plan["status"], json!({"startTime": "<time>", "message": "two at 2"}));
         let subscription = &first[&key("Subscription", "s")];
-        assert_eq!(subscription["status"]["installPlanRef"]["name"], "install-<1>");
+        assert_eq!(subscription["status"]["installPlanRef"]["name"], "install-1");
         let owner = &subscription["metadata"]["ownerReferences"][0]["uid"];
-        assert_eq!(owner, "<uid of OperatorGroup a>");
+        assert_eq!(owner, "<uid of OperatorGroup/a>");
         let labels = &first[&key("Namespace", "n")]["metadata"]["labels"];
-        assert_eq!(*labels, json!({"olm.operatorgroup.uid/<uid of OperatorGroup a>": ""}));
+        assert_eq!(*labels, json!({"olm.operatorgroup.uid/<uid of OperatorGroup/a>": ""}));
+    }
+
+    #[test]
+    fn install_plans_are_numbered_by_age_and_keep_their_numbers() {
+        let plan = |name: &str, time: &str, uid: &str| {
+            let metadata =
+                json!({"namespace": "n", "name": name, "creationTimestamp": time, "uid": uid});
+            json!({"kind": "InstallPlan", "metadata": metadata})
+        };
+        let (late, early) = ("2026-01-01T00:00:09Z", "2026-01-01T00:00:01Z");
+        let subscription = json!({"kind": "Subscription", "metadata": {"name": "s"}, "status": {
+            "installplan": {"name": "install-zzzzz", "uuid": OTHER},
+        }});
+        let mut normaliser = Normaliser::default();
+        let first = plan("install-zzzzz", early, OTHER);
+        normaliser.normalise(vec![first]);
+        let state = normaliser.normalise(vec![plan("install-aaaaa", late, UID), subscription]);
+        assert_eq!(normaliser.install_plan(1), Some(("n", "install-zzzzz")));
+        assert_eq!(normaliser.install_plan(3), None);
+        let names: Vec<_> = state.keys().map(ToString::to_string).collect();
+        assert_eq!(names, ["InstallPlan n/install-2", "Subscription s"]);
+        let shown = json!({"name": "install-1", "uuid": "<uid of InstallPlan/install-1>"});
+        assert_eq!(state.values().last().unwrap()["status"]["installplan"], shown);
     }
 }

@@ -10,19 +10,19 @@ use k8s_openapi::api::core::v1::{Event, Pod};
 use kube::api::{Api, ListParams, LogParams};
 use kube::{Client, ResourceExt};
 
-use super::{Scene, Stage};
+use super::{Provider, TestContext};
 use crate::dump::{self, Kinds};
 
 /// The last bytes of a container's log that are kept.
 const ENOUGH: i64 = 2 << 20;
 
 /// Writes everything into a folder.
-pub(super) async fn collect(scene: &Scene, stage: &dyn Stage, folder: &Path) {
+pub(super) async fn collect(ctx: &TestContext, provider: &dyn Provider, folder: &Path) {
     let reported = |result: Result<String>| result.unwrap_or_else(|error| format!("{error:#}\n"));
-    let client = &scene.client;
-    let logs = stage.logs().await.into_iter();
+    let client = &ctx.client;
+    let logs = provider.logs().await.into_iter();
     let mut files: Vec<_> = logs.map(|(name, log)| (format!("olm-{name}.log"), log)).collect();
-    for (namespace, end) in namespaces(scene, stage) {
+    for (namespace, end) in namespaces(ctx, provider) {
         let namespace = namespace.as_str();
         files.push((format!("objects{end}.yaml"), reported(objects(client, namespace).await)));
         files.push((format!("events{end}.txt"), reported(events(client, namespace).await)));
@@ -37,13 +37,13 @@ pub(super) async fn collect(scene: &Scene, stage: &dyn Stage, folder: &Path) {
 }
 
 /// The namespaces that a scenario has to do with, and how names of files about them end.
-fn namespaces(scene: &Scene, stage: &dyn Stage) -> Vec<(String, String)> {
-    let own = [scene.namespace.clone()].into_iter().chain(stage.beside(&scene.namespace));
+fn namespaces(ctx: &TestContext, provider: &dyn Provider) -> Vec<(String, String)> {
+    let own = [ctx.namespace.clone()].into_iter().chain(provider.beside(&ctx.namespace));
     let own = own.map(|namespace| {
-        let end = namespace.strip_prefix(&scene.namespace).unwrap_or_default().to_owned();
+        let end = namespace.strip_prefix(&ctx.namespace).unwrap_or_default().to_owned();
         (namespace, end)
     });
-    let olm = scene.facts().olm_namespace.clone().map(|namespace| (namespace, "-olm".to_owned()));
+    let olm = ctx.facts().olm_namespace.clone().map(|namespace| (namespace, "-olm".to_owned()));
     own.chain(olm).collect()
 }
 

@@ -1,26 +1,26 @@
 //! Scenarios that know a cluster only through its API, and what runs them.
 //!
-//! A [`Scenario`] gets a [`Scene`]: a namespace, and words like "serve this catalog", "subscribe",
-//! "wait until the CSV has succeeded". It runs on any [`Stage`], a cluster in which OLM works:
+//! A [`Scenario`] gets a [`TestContext`]: a namespace, and words like "serve this catalog", "subscribe",
+//! "wait until the CSV has succeeded". It runs on any [`Provider`], a cluster in which OLM works:
 //!
-//! - [`stage::local`]: a control plane on this machine with a simulated node, operators as
+//! - [`provider::local`]: a control plane on this machine with a simulated node, operators as
 //!   processes;
-//! - [`stage::in_cluster`]: any cluster with OLM in Pods, whether ours or OLM v0.
+//! - [`provider::in_cluster`]: any cluster with OLM in Pods, whether ours or OLM v0.
 //!
 //! The tests of this crate and `cargo xtask e2e` run the same list, [`scenarios::all`]. What a
 //! scenario asks of a cluster is among its [`Need`]s; where one is not met it is skipped, with the
 //! reason.
 
+pub mod context;
 mod evidence;
 pub mod figures;
+pub mod provider;
 pub mod report;
 pub mod runner;
 mod scenario;
 pub mod scenarios;
-pub mod scene;
-pub mod stage;
 
+pub use context::TestContext;
+pub use provider::Provider;
 pub use runner::{Outcome, Verdict};
 pub use scenario::{Beside, Need, Scenario, scenario};
-pub use scene::Scene;
-pub use stage::Stage;

@@ -10,7 +10,7 @@ use anyhow::{Result, anyhow};
 use futures::{StreamExt, stream};
 use tokio::time::timeout;
 
-use super::{Beside, Scenario, Scene, Stage, evidence};
+use super::{Beside, Provider, Scenario, TestContext, evidence};
 
 /// No scenario takes longer: each waits for a few conditions, with a deadline for each.
 const LIMIT: Duration = Duration::from_secs(15 * 60);
@@ -57,7 +57,7 @@ pub struct Settings {
 /// Plays scenarios and reports each when it is over. The outcomes are in the order of the
 /// scenarios.
 pub async fn play_all(
-    stage: &Arc<dyn Stage>,
+    provider: &Arc<dyn Provider>,
     scenarios: Vec<Scenario>,
     settings: &Settings,
     report: impl Fn(&Outcome),
@@ -71,7 +71,7 @@ pub async fn play_all(
             Beside::None => alone,
         };
         group.push(async move {
-            (number, outcome(stage, scenario, settings.evidence.as_deref()).await)
+            (number, outcome(provider, scenario, settings.evidence.as_deref()).await)
         });
     }
     let [others, global, alone] = groups.map(stream::iter);
@@ -94,44 +94,52 @@ pub async fn play_all(
 /// What was expected and is not true. Where `evidence` names a folder, what the cluster held at
 /// that moment is there.
 pub async fn play(
-    stage: &Arc<dyn Stage>,
+    provider: &Arc<dyn Provider>,
     scenario: &Scenario,
     evidence: Option<&Path>,
 ) -> Result<()> {
-    let scene = Scene::new(Arc::clone(stage), scenario.name).await?;
-    let result = timeout(LIMIT, scenario.play(Arc::clone(&scene))).await;
+    let ctx = TestContext::new(Arc::clone(provider), scenario.name).await?;
+    let result = timeout(LIMIT, scenario.play(Arc::clone(&ctx))).await;
     let result = result.unwrap_or_else(|_| Err(anyhow!("it is not over after {LIMIT:?}")));
     // A dead operator explains a failure better than what was waited for.
     let result = match result {
-        Err(error) => Err(stage.check().err().unwrap_or(error)),
-        Ok(()) => stage.check().and(scene.at_rest().await),
+        Err(error) => Err(provider.check().err().unwrap_or(error)),
+        Ok(()) => provider.check().and(ctx.at_rest().await),
     };
     if let (Err(_), Some(folder)) = (&result, evidence) {
-        evidence::collect(&scene, &**stage, folder).await;
+        evidence::collect(&ctx, &**provider, folder).await;
     }
-    match stage.facts().stays {
-        true => result.and(scene.remove().await),
+    match provider.facts().stays {
+        true => result.and(ctx.remove().await),
         false => result,
     }
 }
 
-async fn outcome(stage: &Arc<dyn Stage>, scenario: Scenario, evidence: Option<&Path>) -> Outcome {
+async fn outcome(
+    provider: &Arc<dyn Provider>,
+    scenario: Scenario,
+    evidence: Option<&Path>,
+) -> Outcome {
     let (name, begun) = (scenario.name, Instant::now());
-    let lacking = scenario.needs.iter().find_map(|need| stage.facts().lacks(*need));
+    let lacking = scenario.needs.iter().find_map(|need| provider.facts().lacks(*need));
     let verdict = match lacking {
         Some(reason) => Verdict::Skipped { reason },
         None => {
             let folder = evidence.map(|root| root.join(name.replace("::", "-")));
-            verdict(stage, scenario, folder).await
+            verdict(provider, scenario, folder).await
         }
     };
     Outcome { name, took: begun.elapsed(), verdict }
 }
 
-async fn verdict(stage: &Arc<dyn Stage>, scenario: Scenario, folder: Option<PathBuf>) -> Verdict {
-    let (stage, kept) = (Arc::clone(stage), folder.clone());
+async fn verdict(
+    provider: &Arc<dyn Provider>,
+    scenario: Scenario,
+    folder: Option<PathBuf>,
+) -> Verdict {
+    let (provider, kept) = (Arc::clone(provider), folder.clone());
     // In a task of its own, so that a panic is the failure of this scenario alone.
-    let task = tokio::spawn(async move { play(&stage, &scenario, kept.as_deref()).await });
+    let task = tokio::spawn(async move { play(&provider, &scenario, kept.as_deref()).await });
     let message = match task.await {
         Ok(Ok(())) => return Verdict::Passed,
         Ok(Err(error)) => format!("{error:#}"),

@@ -7,7 +7,7 @@ use anyhow::Result;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 
-use super::Scene;
+use super::TestContext;
 
 /// Something that is true on any cluster with OLM, and the steps that show it.
 pub struct Scenario {
@@ -33,7 +33,7 @@ pub enum Beside {
     None,
 }
 
-type Steps = Box<dyn Fn(Arc<Scene>) -> BoxFuture<'static, Result<()>> + Send + Sync>;
+type Steps = Box<dyn Fn(Arc<TestContext>) -> BoxFuture<'static, Result<()>> + Send + Sync>;
 
 /// Something that not every cluster has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -54,9 +54,9 @@ pub enum Need {
 pub fn scenario<F, S>(name: &'static str, about: &'static str, steps: S) -> Scenario
 where
     F: Future<Output = Result<()>> + Send + 'static,
-    S: Fn(Arc<Scene>) -> F + Send + Sync + 'static,
+    S: Fn(Arc<TestContext>) -> F + Send + Sync + 'static,
 {
-    let steps: Steps = Box::new(move |scene| steps(scene).boxed());
+    let steps: Steps = Box::new(move |ctx| steps(ctx).boxed());
     Scenario { name, about, needs: Vec::new(), beside: Beside::Others, steps }
 }
 
@@ -80,8 +80,8 @@ impl Scenario {
     }
 
     /// Goes through the steps.
-    pub async fn play(&self, scene: Arc<Scene>) -> Result<()> {
-        (self.steps)(scene).await
+    pub async fn play(&self, ctx: Arc<TestContext>) -> Result<()> {
+        (self.steps)(ctx).await
     }
 }
 

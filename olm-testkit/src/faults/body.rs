@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tower::BoxError;
 
 /// What the layer answers with.
-pub type AnswerBody = UnsyncBoxBody<Bytes, BoxError>;
+pub type ResponseBody = UnsyncBoxBody<Bytes, BoxError>;
 
 /// The connection ended.
 #[derive(Debug, thiserror::Error)]
@@ -17,7 +17,7 @@ pub type AnswerBody = UnsyncBoxBody<Bytes, BoxError>;
 pub(super) struct Cut;
 
 /// The answer as it is.
-pub(super) fn passed_on<B>(answer: Response<B>) -> Response<AnswerBody>
+pub(super) fn passed_on<B>(answer: Response<B>) -> Response<ResponseBody>
 where
     B: Body<Data = Bytes, Error: Into<BoxError>> + Send + 'static,
 {
@@ -28,7 +28,7 @@ where
 pub(super) fn cut_when<B>(
     answer: Response<B>,
     mut is_last: impl FnMut() -> bool + Send + 'static,
-) -> Response<AnswerBody>
+) -> Response<ResponseBody>
 where
     B: Body<Data = Bytes, Error: Into<BoxError>> + Send + 'static,
 {
@@ -50,7 +50,7 @@ fn half(chunk: &Bytes) -> Bytes {
 }
 
 /// A `Status` of the API server that says no.
-pub(super) fn status(code: StatusCode, reason: &str) -> Response<AnswerBody> {
+pub(super) fn status(code: StatusCode, reason: &str) -> Response<ResponseBody> {
     let status = status_object(code, reason);
     let mut answer = Response::new(whole(&status));
     *answer.status_mut() = code;
@@ -62,7 +62,7 @@ pub(super) fn status(code: StatusCode, reason: &str) -> Response<AnswerBody> {
 }
 
 /// A watch that says at once that it cannot go on from that version.
-pub(super) fn expired() -> Response<AnswerBody> {
+pub(super) fn expired() -> Response<ResponseBody> {
     let status = status_object(StatusCode::GONE, "Expired");
     let mut answer = Response::new(whole(&json!({"type": "ERROR", "object": status})));
     answer.headers_mut().insert("content-type", HeaderValue::from_static("application/json"));
@@ -76,6 +76,6 @@ fn status_object(code: StatusCode, reason: &str) -> Value {
     })
 }
 
-fn whole(value: &Value) -> AnswerBody {
+fn whole(value: &Value) -> ResponseBody {
     Full::new(Bytes::from(format!("{value}\n"))).map_err(|never| match never {}).boxed_unsync()
 }

@@ -8,11 +8,11 @@ use http::{Request, Response, StatusCode};
 use hyper::body::{Body, Bytes};
 use tower::{BoxError, Layer, Service};
 
-use super::body::{AnswerBody, Cut, cut_when, expired, passed_on, status};
+use super::body::{Cut, ResponseBody, cut_when, expired, passed_on, status};
 use super::injector::{Fault, Injector, Moment, Verdict};
 
 /// What comes back through the layer.
-pub type Answer = Response<AnswerBody>;
+pub type ApiResponse = Response<ResponseBody>;
 
 /// How much longer a slow answer takes at most, in milliseconds.
 const SLOW: u64 = 1500;
@@ -50,9 +50,9 @@ where
     S: Service<Request<B>, Response = Response<C>, Future: Send + 'static, Error: Into<BoxError>>,
     C: Body<Data = Bytes, Error: Into<BoxError>> + Send + 'static,
 {
-    type Response = Answer;
+    type Response = ApiResponse;
     type Error = BoxError;
-    type Future = BoxFuture<'static, Result<Answer, BoxError>>;
+    type Future = BoxFuture<'static, Result<ApiResponse, BoxError>>;
 
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
         self.inner.poll_ready(context).map_err(Into::into)
@@ -84,7 +84,7 @@ where
 }
 
 /// The answer to a request that the API server does not get to see.
-fn refusal(Verdict { fault, detail }: Verdict) -> Option<Result<Answer, BoxError>> {
+fn refusal(Verdict { fault, detail }: Verdict) -> Option<Result<ApiResponse, BoxError>> {
     const BROKEN: [(StatusCode, &str); 4] = [
         (StatusCode::INTERNAL_SERVER_ERROR, "InternalError"),
         (StatusCode::BAD_GATEWAY, ""),

@@ -20,5 +20,5 @@ mod tests;
 
 pub use hold::HeldWrites;
 pub use injector::{Fault, Injector, Plan};
-pub use layer::{Answer, FaultLayer};
+pub use layer::{ApiResponse, FaultLayer};
 pub use proxy::Proxy;

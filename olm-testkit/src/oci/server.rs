@@ -10,7 +10,7 @@ use tokio::time::{Duration, Instant, sleep};
 
 use crate::operators::free_port;
 use crate::process::{Launch, Lifetime, Running};
-use crate::wait::PATIENCE;
+use crate::wait::TIMEOUT;
 
 /// Who may pull from a guarded registry.
 pub const USER: &str = "puller";
@@ -71,10 +71,10 @@ impl ImageRegistry {
     }
 
     async fn until_it_listens(&self) -> Result<()> {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         while TcpStream::connect(&self.address).await.is_err() {
             if Instant::now() > deadline {
-                bail!("the registry does not listen at {} after {PATIENCE:?}", self.address);
+                bail!("the registry does not listen at {} after {TIMEOUT:?}", self.address);
             }
             sleep(ASK).await;
         }

@@ -17,10 +17,10 @@ use tokio::time::timeout;
 const CONNECT: Duration = Duration::from_secs(5);
 
 /// How long a request with its body may take.
-const ANSWER: Duration = Duration::from_secs(120);
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// The longest answer that is read: a document of an image, or a few errors.
-const LONGEST_ANSWER: usize = 64 * 1024;
+const MAX_RESPONSE: usize = 64 * 1024;
 
 /// A registry that is spoken to without TLS.
 #[derive(Clone, Debug)]
@@ -31,7 +31,7 @@ pub(super) struct Registry {
 
 /// An answer with its body read.
 #[derive(Debug)]
-pub(super) struct Answer {
+pub(super) struct RegistryResponse {
     pub(super) status: StatusCode,
     pub(super) headers: HeaderMap,
     body: Bytes,
@@ -69,27 +69,31 @@ impl Registry {
         path: &str,
         header: Option<(HeaderName, &str)>,
         body: Bytes,
-    ) -> Result<Answer> {
+    ) -> Result<RegistryResponse> {
         let what = format!("{method} http://{}{path}", self.address);
         let mut request = Request::builder().method(method).uri(path).header(HOST, &self.host);
         if let Some((name, value)) = header {
             request = request.header(name, value);
         }
         let request = request.body(Full::new(body)).with_context(|| what.clone())?;
-        let answer = timeout(ANSWER, self.exchange(request)).await;
-        let late = || anyhow!("no answer within {} seconds", ANSWER.as_secs());
+        let answer = timeout(RESPONSE_TIMEOUT, self.exchange(request)).await;
+        let late = || anyhow!("no answer within {} seconds", RESPONSE_TIMEOUT.as_secs());
         answer.unwrap_or_else(|_| Err(late())).context(what)
     }
 
-    async fn exchange(&self, request: Request<Full<Bytes>>) -> Result<Answer> {
+    async fn exchange(&self, request: Request<Full<Bytes>>) -> Result<RegistryResponse> {
         let stream = self.connect().await?;
         let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
         let answer = async {
             let answer = sender.send_request(request).await?;
             let (parts, body) = answer.into_parts();
-            let body = Limited::new(body, LONGEST_ANSWER).collect().await;
+            let body = Limited::new(body, MAX_RESPONSE).collect().await;
             let body = body.map_err(|error| anyhow!("the answer cannot be read: {error}"))?;
-            Ok(Answer { status: parts.status, headers: parts.headers, body: body.to_bytes() })
+            Ok(RegistryResponse {
+                status: parts.status,
+                headers: parts.headers,
+                body: body.to_bytes(),
+            })
         };
         // The connection ends with its only request.
         let mut connection = std::pin::pin!(connection);
@@ -118,7 +122,7 @@ impl Registry {
     }
 }
 
-impl Answer {
+impl RegistryResponse {
     /// Fails, with what the registry says, unless it has one of the statuses.
     pub(super) fn expect(self, what: &str, wanted: &[StatusCode]) -> Result<Self> {
         if wanted.contains(&self.status) {

@@ -8,7 +8,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, sleep, timeout};
 
-use crate::wait::PATIENCE;
+use crate::wait::TIMEOUT;
 
 /// How often an operator that starts is asked whether it is ready.
 const ASK: Duration = Duration::from_millis(50);
@@ -35,10 +35,10 @@ impl Admin {
 
     /// Waits until the operator has read everything that it watches.
     pub async fn until_ready(self) -> Result<()> {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         while !self.is_ready().await {
             if Instant::now() > deadline {
-                bail!("no operator is ready at {} after {PATIENCE:?}", self.address);
+                bail!("no operator is ready at {} after {TIMEOUT:?}", self.address);
             }
             sleep(ASK).await;
         }
@@ -74,14 +74,14 @@ impl Admin {
         what: &str,
         condition: impl Fn(&str) -> bool,
     ) -> Result<String> {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         loop {
             let text = self.metrics().await?;
             if condition(&text) {
                 return Ok(text);
             }
             if Instant::now() > deadline {
-                bail!("waited {PATIENCE:?} for the metrics to {what}; they are:\n{text}");
+                bail!("waited {TIMEOUT:?} for the metrics to {what}; they are:\n{text}");
             }
             sleep(ASK).await;
         }

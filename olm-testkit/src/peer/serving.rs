@@ -11,7 +11,7 @@ use crate::operators::free_port;
 use crate::process::{Launch, Lifetime, Running};
 
 /// Longest wait for a server; its start takes seconds on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(300);
+const TIMEOUT: Duration = Duration::from_secs(300);
 
 /// How often it is tried whether a server listens.
 const POLL: Duration = Duration::from_millis(2);
@@ -54,8 +54,8 @@ impl ServedCatalog {
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
         while TcpStream::connect(address).is_err() {
             running.check()?;
-            if started.elapsed() > PATIENCE {
-                bail!("{} does not listen after {} s", program.display(), PATIENCE.as_secs());
+            if started.elapsed() > TIMEOUT {
+                bail!("{} does not listen after {} s", program.display(), TIMEOUT.as_secs());
             }
             std::thread::sleep(POLL);
         }

@@ -114,7 +114,7 @@ const ACCEPTED: [Accepted; 19] = [
     ),
     row(
         Of("ClusterRole", ""),
-        &[Under("metadata.ownerReferences[0].kind")],
+        &[Under("metadata.ownerReferences[")],
         "v0 spells the kind of the owner so that no garbage collector finds it",
     ),
     row(Of("ClusterServiceVersion", ""), &[Under("status.requirementStatus")], REQUIREMENTS),
@@ -168,7 +168,7 @@ impl Accepted {
             Of(of, part) => *kind == of && name.contains(part),
             Named(part) => name.contains(part),
         };
-        is_of && self.fields.iter().any(|field| field.covers(&one.path))
+        is_of && self.fields.iter().any(|field| field.covers(&one.path.to_plain()))
     }
 }
 
@@ -225,11 +225,12 @@ const NAMED: usize = 12;
 
 fn fields(changes: &[&Difference]) -> String {
     if let [Difference { path, expected, .. }] = changes
-        && path.is_empty()
+        && path.0.is_empty()
     {
         return if expected.is_some() { "gone" } else { "new" }.to_owned();
     }
-    let named: Vec<&str> = changes.iter().take(NAMED).map(|one| one.path.as_str()).collect();
+    let named = changes.iter().take(NAMED).map(|one| one.path.to_string());
+    let named: Vec<String> = named.collect();
     match changes.len().saturating_sub(NAMED) {
         0 => named.join(", "),
         more => format!("{}, and {more} fields more", named.join(", ")),
@@ -242,7 +243,8 @@ mod tests {
 
     fn change(kind: &str, name: &str, path: &str) -> Difference {
         let object = Key { kind: kind.to_owned(), namespace: String::new(), name: name.to_owned() };
-        Difference { object, path: path.to_owned(), expected: Some("a".into()), found: None }
+        let path = crate::dump::Path(path.split_terminator('.').map(str::to_owned).collect());
+        Difference { object, path, expected: Some("a".into()), found: None }
     }
 
     #[test]
@@ -251,7 +253,7 @@ mod tests {
         let all = vec![
             change("Deployment", "catalog-operator", "spec.replicas"),
             change("Deployment", "tea", "spec.replicas"),
-            change("ClusterServiceVersion", "tea.v1", "status.requirementStatus[0].status"),
+            change("ClusterServiceVersion", "tea.v1", "status.requirementStatus.[a].status"),
             change("ClusterServiceVersion", "tea.v1", "status.phase"),
             change("ClusterServiceVersion", "packageserver", ""),
         ];

@@ -24,7 +24,7 @@ pub use accepted::{Accepted, Changes};
 pub use content::{Content, install, serve};
 pub use files::{Files, PACKAGE_SERVER, PACKAGES};
 pub use image_catalog::{ImageCatalog, install_from_image};
-pub use ours::{Ground, Ours, package_server};
+pub use ours::{Ours, TakeOverCluster, package_server};
 pub use pods::Pods;
 pub use service_proxy::ServiceProxy;
 pub use state::State;

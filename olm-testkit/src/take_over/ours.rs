@@ -21,7 +21,7 @@ use crate::{packages, wait};
 const CERTIFICATE: &str = "packageserver-service-cert";
 
 /// A local cluster, and what is done to it.
-pub struct Ground {
+pub struct TakeOverCluster {
     /// The client of an administrator.
     pub client: Client,
     /// kubectl with the same rights.
@@ -34,7 +34,7 @@ pub struct Ground {
     pub files: Files,
 }
 
-impl Ground {
+impl TakeOverCluster {
     /// A cluster, and what is applied to it.
     ///
     /// # Errors
@@ -54,15 +54,15 @@ impl Ground {
 ///
 /// # Errors
 /// Its Service does not come, or the process does not start.
-pub async fn package_server(ground: &Ground) -> Result<StandIn> {
+pub async fn package_server(cluster: &TakeOverCluster) -> Result<StandIn> {
     let server = Server {
         namespace: OLM_NAMESPACE.to_owned(),
         deployment: PACKAGE_SERVER.to_owned(),
         port: 5443,
         api: "v1/packages.operators.coreos.com/packagemanifests/PackageManifest".to_owned(),
     };
-    let stand_in = StandIn::start(&ground.client, &ground.binaries, &server).await?;
-    packages::until_available(&ground.client).await.map(|()| stand_in)
+    let stand_in = StandIn::start(&cluster.client, &cluster.binaries, &server).await?;
+    packages::until_available(&cluster.client).await.map(|()| stand_in)
 }
 
 /// Both operators at work.
@@ -77,10 +77,10 @@ impl Ours {
     ///
     /// # Errors
     /// kubectl's, or an operator is not ready in time.
-    pub async fn take_over(ground: &Ground) -> Result<Self> {
-        ground.files.stop_operators(&ground.kubectl)?;
-        ground.files.apply(&ground.kubectl)?;
-        let address = packages::address(&ground.client).await?.to_string();
+    pub async fn take_over(cluster: &TakeOverCluster) -> Result<Self> {
+        cluster.files.stop_operators(&cluster.kubectl)?;
+        cluster.files.apply(&cluster.kubectl)?;
+        let address = packages::address(&cluster.client).await?.to_string();
         let mut ours = Self { operators: Vec::new() };
         for operator in Operator::ALL {
             // As in `deploy/`, and in v0's chart.
@@ -88,7 +88,7 @@ impl Ours {
             let serves = ["--packages-address".to_owned(), address.clone(), user];
             let args = if operator == Operator::Catalog { serves.to_vec() } else { Vec::new() };
             let special = Special { args, ..Special::default() };
-            let started = ground.binaries.operator(operator, &ground.kubeconfig, special).await?;
+            let started = cluster.binaries.operator(operator, &cluster.kubeconfig, special).await?;
             ours.operators.push(started);
         }
         for (_, admin) in &ours.operators {
@@ -102,9 +102,9 @@ impl Ours {
     ///
     /// # Errors
     /// It stays, or no process shows its certificate.
-    pub async fn retire_package_server(&mut self, ground: &Ground) -> Result<()> {
+    pub async fn retire_package_server(&mut self, cluster: &TakeOverCluster) -> Result<()> {
         self.operators.iter_mut().try_for_each(|(running, _)| running.check())?;
-        let (client, name) = (&ground.client, PACKAGE_SERVER);
+        let (client, name) = (&cluster.client, PACKAGE_SERVER);
         let csvs: Api<ClusterServiceVersion> = Api::namespaced(client.clone(), OLM_NAMESPACE);
         wait::until_gone(&csvs, name).await?;
         let deployments: Api<Deployment> = Api::namespaced(client.clone(), OLM_NAMESPACE);
@@ -123,9 +123,9 @@ impl Ours {
     ///
     /// # Errors
     /// The packages API does not answer.
-    pub async fn answer(&self, ground: &Ground) -> Result<()> {
-        packages::until_available(&ground.client).await?;
-        let listed = ground.kubectl.run(&["get", "packagemanifests", "-A", "-o", "name"]);
+    pub async fn answer(&self, cluster: &TakeOverCluster) -> Result<()> {
+        packages::until_available(&cluster.client).await?;
+        let listed = cluster.kubectl.run(&["get", "packagemanifests", "-A", "-o", "name"]);
         let listed = listed.context("the packages API does not answer")?;
         ensure!(!listed.is_empty(), "the packages API knows no package");
         Ok(())

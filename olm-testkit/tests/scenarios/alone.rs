@@ -9,7 +9,7 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomRe
 use kube::Client;
 use kube::api::{Api, PostParams};
 use olm_testkit::builders::{self, Crd, csv};
-use olm_testkit::e2e::Scene;
+use olm_testkit::e2e::TestContext;
 use olm_testkit::fixture;
 use olm_testkit::operators::{Operator, Special};
 use olm_testkit::wait;
@@ -19,20 +19,20 @@ use serde_json::json;
 use crate::environment;
 
 /// A person applies CRD, rights and CSV; no Subscription is anywhere near.
-pub async fn csv_by_hand(scene: Arc<Scene>) -> Result<()> {
-    scene.operator_group().await?;
-    apply_by_hand(&scene.client, &scene.namespace).await?;
-    let pending = scene.csv_phase("hand.v1.0.0", CsvPhase::Pending, "RequirementsNotMet").await?;
+pub async fn csv_by_hand(ctx: Arc<TestContext>) -> Result<()> {
+    ctx.operator_group().await?;
+    apply_by_hand(&ctx.client, &ctx.namespace).await?;
+    let pending = ctx.csv_phase("hand.v1.0.0", CsvPhase::Pending, "RequirementsNotMet").await?;
     let unmet = pending.status.unwrap_or_default().requirement_status;
     let unmet =
         unmet.iter().any(|one| one.name == "hands.alone.example.com" && one.status == "NotPresent");
     anyhow::ensure!(unmet, "the missing CustomResourceDefinition is not named");
-    create_crd(&scene.client).await?;
-    scene.succeeded("hand.v1.0.0").await.map(drop)
+    create_crd(&ctx.client).await?;
+    ctx.succeeded("hand.v1.0.0").await.map(drop)
 }
 
 /// The same in a cluster in which the catalog operator never ran.
-pub async fn no_catalog_operator(_: Arc<Scene>) -> Result<()> {
+pub async fn no_catalog_operator(_: Arc<TestContext>) -> Result<()> {
     let fixture = environment::cluster("alone").await?;
     fixture.start_operator(Operator::Olm, Special::default()).await?;
     let client = &fixture.client;

@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, anyhow};
 use olm_testkit::cluster::tools::kubectl;
-use olm_testkit::e2e::stage::local::{Flags, Local};
-use olm_testkit::e2e::{Scene, Stage};
+use olm_testkit::e2e::provider::local::{Flags, Local};
+use olm_testkit::e2e::{Provider, TestContext};
 use olm_testkit::fixture::{Fixture, Places};
 use olm_testkit::progress::Progress;
 use tokio::runtime::Runtime;
 use tokio::sync::OnceCell;
 
-use crate::rights;
+use crate::used_permissions;
 
 /// Starts when first used, and ends on request.
 pub struct Environment {
@@ -42,7 +42,7 @@ impl Environment {
     pub fn run<F, S>(&self, what: S) -> Result<()>
     where
         F: Future<Output = Result<()>>,
-        S: FnOnce(Arc<dyn Stage>) -> F,
+        S: FnOnce(Arc<dyn Provider>) -> F,
     {
         self.runtime.block_on(async { what(self.started().await?).await })
     }
@@ -51,15 +51,15 @@ impl Environment {
     pub fn run_own<F, S>(&self, name: &str, scenario: S) -> Result<()>
     where
         F: Future<Output = Result<()>>,
-        S: FnOnce(Arc<Scene>) -> F,
+        S: FnOnce(Arc<TestContext>) -> F,
     {
-        self.run(|stage| async move {
-            let scene = Scene::new(Arc::clone(&stage), name).await?;
-            let result = scenario(Arc::clone(&scene)).await;
+        self.run(|provider| async move {
+            let ctx = TestContext::new(Arc::clone(&provider), name).await?;
+            let result = scenario(Arc::clone(&ctx)).await;
             // A dead operator explains a failure better than what was waited for.
             match result {
-                Err(error) => Err(stage.check().err().unwrap_or(error)),
-                Ok(()) => stage.check().and(scene.at_rest().await),
+                Err(error) => Err(provider.check().err().unwrap_or(error)),
+                Ok(()) => provider.check().and(ctx.at_rest().await),
             }
         })
     }
@@ -68,10 +68,10 @@ impl Environment {
     pub fn run_local<F, S>(&self, name: &str, scenario: S) -> Result<()>
     where
         F: Future<Output = Result<()>>,
-        S: FnOnce(Arc<Local>, Arc<Scene>) -> F,
+        S: FnOnce(Arc<Local>, Arc<TestContext>) -> F,
     {
         let local = self.runtime.block_on(self.started())?;
-        self.run_own(name, |scene| scenario(local, scene))
+        self.run_own(name, |ctx| scenario(local, ctx))
     }
 
     async fn started(&self) -> Result<Arc<Local>> {
@@ -111,7 +111,7 @@ pub async fn start(purpose: &str) -> Result<Local> {
 /// Ends operators and cluster, and notes what rights the operators used.
 pub async fn end(started: &Local) -> Result<()> {
     started.end_operators();
-    let noted = rights::note(&started.cluster().audit_log());
+    let noted = used_permissions::note(&started.cluster().audit_log());
     started.end().await.and(noted)
 }
 

@@ -16,7 +16,7 @@ use kube::Client;
 use kube::api::{Api, ObjectMeta, PostParams};
 use olm_catalog::bundle::config_map;
 use olm_testkit::builders::{self, Crd, csv};
-use olm_testkit::e2e::Scene;
+use olm_testkit::e2e::TestContext;
 use olm_testkit::fixture::Fixture;
 use olm_testkit::process::{Launch, Lifetime, Running};
 use olm_testkit::wait;
@@ -30,7 +30,7 @@ use crate::environment;
 const NAMESPACE: &str = "image-tools";
 
 /// A cluster, and a folder with the programs under the names that our image has for them.
-struct Stage {
+struct Tools {
     fixture: Fixture,
     client: Client,
     dir: TempDir,
@@ -38,17 +38,17 @@ struct Stage {
 
 /// A bundle goes into its ConfigMap, and nowhere else; an operator is installed from a catalog that
 /// is a ConfigMap.
-pub async fn serve_jobs_and_pods(_: Arc<Scene>) -> Result<()> {
-    let stage = Stage::new().await?;
-    stage.extract().await.context("opm alpha bundle extract")?;
-    let server = stage.catalog().await.context("configmap-server")?;
-    stage.fixture.start_operators().await?;
-    stage.install(&server.1).await.context("install from the catalog")?;
+pub async fn serve_jobs_and_pods(_: Arc<TestContext>) -> Result<()> {
+    let tools = Tools::new().await?;
+    tools.extract().await.context("opm alpha bundle extract")?;
+    let server = tools.catalog().await.context("configmap-server")?;
+    tools.fixture.start_operators().await?;
+    tools.install(&server.1).await.context("install from the catalog")?;
     server.0.stop();
-    stage.fixture.end().await
+    tools.fixture.end().await
 }
 
-impl Stage {
+impl Tools {
     async fn new() -> Result<Self> {
         let fixture = environment::cluster("tools").await?;
         let client = fixture.client.clone();

@@ -25,7 +25,6 @@ mod openshift;
 mod rbac;
 mod real_registry;
 mod replicas;
-mod rights;
 mod rolling;
 mod schedule;
 mod schema;
@@ -36,6 +35,7 @@ mod slow;
 mod take_over;
 mod tenancy;
 mod unpack;
+mod used_permissions;
 mod writes;
 
 use std::future::Future;
@@ -45,8 +45,8 @@ use std::sync::Arc;
 use anyhow::Result;
 use libtest_mimic::{Arguments, Failed, Trial};
 use olm_lifecycle::tenancy::TenantPolicy;
-use olm_testkit::e2e::stage::local::{self, Flags, Local};
-use olm_testkit::e2e::{Scenario, Scene, runner, scenarios};
+use olm_testkit::e2e::provider::local::{self, Flags, Local};
+use olm_testkit::e2e::{Scenario, TestContext, runner, scenarios};
 use olm_testkit::oci::server::ImageRegistry;
 
 use environment::Environment;
@@ -107,8 +107,8 @@ fn main() -> ExitCode {
     std::thread::scope(|scope| {
         environments.iter().for_each(|environment| drop(scope.spawn(|| environment.end())));
     });
-    let rights = rights::conclude(&arguments, left_out || conclusion.has_failed());
-    if conclusion.has_failed() { conclusion.exit_code() } else { rights.exit_code() }
+    let permissions = used_permissions::conclude(&arguments, left_out || conclusion.has_failed());
+    if conclusion.has_failed() { conclusion.exit_code() } else { permissions.exit_code() }
 }
 
 /// Scenarios that run on this tier only.
@@ -176,8 +176,8 @@ fn own(environment: &Arc<Environment>, servers: &Arc<Environment>) -> Vec<Trial>
 /// Each way for tenants to gain rights, under both policies.
 fn escalation(v0: &Arc<Environment>, strict: &Arc<Environment>) -> Vec<Trial> {
     let both = |&(lax, closed, way)| {
-        let lax = trial(v0, lax, move |scene| play(scene, TenantPolicy::V0, way));
-        [lax, trial(strict, closed, move |scene| play(scene, TenantPolicy::Strict, way))]
+        let lax = trial(v0, lax, move |ctx| play(ctx, TenantPolicy::V0, way));
+        [lax, trial(strict, closed, move |ctx| play(ctx, TenantPolicy::Strict, way))]
     };
     tenancy::escalation::WAYS.iter().flat_map(both).collect()
 }
@@ -194,8 +194,8 @@ fn shared(environment: &Arc<Environment>, scenario: Scenario) -> Trial {
     let environment = Arc::clone(environment);
     Trial::test(scenario.name, move || {
         let _place = schedule::enter(scenario.name);
-        let played =
-            environment.run(|stage| async move { runner::play(&stage, &scenario, None).await });
+        let played = environment
+            .run(|provider| async move { runner::play(&provider, &scenario, None).await });
         played.map_err(|error| Failed::from(format!("{error:#}")))
     })
 }
@@ -204,7 +204,7 @@ fn shared(environment: &Arc<Environment>, scenario: Scenario) -> Trial {
 fn trial<F, S>(environment: &Arc<Environment>, name: &'static str, scenario: S) -> Trial
 where
     F: Future<Output = Result<()>>,
-    S: FnOnce(Arc<Scene>) -> F + Send + 'static,
+    S: FnOnce(Arc<TestContext>) -> F + Send + 'static,
 {
     let environment = Arc::clone(environment);
     Trial::test(name, move || {
@@ -218,7 +218,7 @@ where
 fn local_trial<F, S>(environment: &Arc<Environment>, name: &'static str, scenario: S) -> Trial
 where
     F: Future<Output = Result<()>>,
-    S: FnOnce(Arc<Local>, Arc<Scene>) -> F + Send + 'static,
+    S: FnOnce(Arc<Local>, Arc<TestContext>) -> F + Send + 'static,
 {
     let environment = Arc::clone(environment);
     Trial::test(name, move || {

@@ -9,8 +9,8 @@ use kube::ResourceExt;
 use kube::api::{Api, ApiResource, DeleteParams, DynamicObject, PostParams};
 use kube::core::GroupVersionKind;
 use kube::runtime::wait::await_condition;
-use olm_testkit::e2e::Scene;
-use olm_testkit::e2e::stage::local::Local;
+use olm_testkit::e2e::TestContext;
+use olm_testkit::e2e::provider::local::Local;
 use olm_testkit::operators::Operator;
 use olm_testkit::{packages, wait};
 use rustls::pki_types::ServerName;
@@ -25,28 +25,28 @@ use tokio_rustls::TlsConnector;
 const REPORTS: [&str; 2] = ["operator-lifecycle-manager", "operator-lifecycle-manager-catalog"];
 
 /// Every ClusterOperator becomes Available, and the packages API speaks what the cluster wants.
-pub async fn reports_and_profile(local: Arc<Local>, scene: Arc<Scene>) -> Result<()> {
+pub async fn reports_and_profile(local: Arc<Local>, ctx: Arc<TestContext>) -> Result<()> {
     let definitions = [kind("ClusterOperator"), kind("APIServer")];
     for definition in &definitions {
-        define(&scene, definition).await?;
+        define(&ctx, definition).await?;
     }
     let profile = json!({"tlsSecurityProfile": {"type": "Modern", "modern": {}}});
-    let servers = objects(&scene, "APIServer");
+    let servers = objects(&ctx, "APIServer");
     servers.create(&PostParams::default(), &object("APIServer", profile)?).await?;
     for operator in Operator::ALL {
         local.replace_operator(operator).await?;
     }
     for name in REPORTS {
         let found = |object: Option<&DynamicObject>| object.is_some_and(is_available);
-        let found = await_condition(objects(&scene, "ClusterOperator"), name, found);
-        let found = timeout(wait::PATIENCE, found).await;
+        let found = await_condition(objects(&ctx, "ClusterOperator"), name, found);
+        let found = timeout(wait::TIMEOUT, found).await;
         found.with_context(|| format!("ClusterOperator {name} does not become Available"))??;
     }
-    packages::until_available(&scene.client).await?;
-    ensure!(connects(&scene, &TLS13).await?, "the packages API does not speak TLS 1.3");
-    ensure!(!connects(&scene, &TLS12).await?, "the packages API speaks TLS 1.2");
+    packages::until_available(&ctx.client).await?;
+    ensure!(connects(&ctx, &TLS13).await?, "the packages API does not speak TLS 1.3");
+    ensure!(!connects(&ctx, &TLS12).await?, "the packages API speaks TLS 1.2");
     for definition in &definitions {
-        crds(&scene).delete(&definition.name_any(), &DeleteParams::default()).await?;
+        crds(&ctx).delete(&definition.name_any(), &DeleteParams::default()).await?;
     }
     Ok(())
 }
@@ -67,10 +67,10 @@ fn kind(kind: &str) -> CustomResourceDefinition {
     serde_json::from_value(definition).unwrap_or_default()
 }
 
-async fn define(scene: &Scene, definition: &CustomResourceDefinition) -> Result<()> {
+async fn define(ctx: &TestContext, definition: &CustomResourceDefinition) -> Result<()> {
     let name = definition.name_any();
-    crds(scene).create(&PostParams::default(), definition).await?;
-    wait::until(&crds(scene), &name, "be served", |crd: &CustomResourceDefinition| {
+    crds(ctx).create(&PostParams::default(), definition).await?;
+    wait::until(&crds(ctx), &name, "be served", |crd: &CustomResourceDefinition| {
         let mut conditions =
             crd.status.iter().flat_map(|status| status.conditions.iter().flatten());
         conditions.any(|one| one.type_ == "Established" && one.status == "True")
@@ -79,13 +79,13 @@ async fn define(scene: &Scene, definition: &CustomResourceDefinition) -> Result<
     .map(drop)
 }
 
-fn crds(scene: &Scene) -> Api<CustomResourceDefinition> {
-    Api::all(scene.client.clone())
+fn crds(ctx: &TestContext) -> Api<CustomResourceDefinition> {
+    Api::all(ctx.client.clone())
 }
 
-fn objects(scene: &Scene, kind: &str) -> Api<DynamicObject> {
+fn objects(ctx: &TestContext, kind: &str) -> Api<DynamicObject> {
     let gvk = GroupVersionKind::gvk("config.openshift.io", "v1", kind);
-    Api::all_with(scene.client.clone(), &ApiResource::from_gvk(&gvk))
+    Api::all_with(ctx.client.clone(), &ApiResource::from_gvk(&gvk))
 }
 
 fn object(kind: &str, spec: Value) -> Result<DynamicObject> {
@@ -102,13 +102,13 @@ fn is_available(object: &DynamicObject) -> bool {
 
 /// Whether the packages API shakes hands in this version. What it is, is not checked: that does the API
 /// server.
-async fn connects(scene: &Scene, version: &'static SupportedProtocolVersion) -> Result<bool> {
+async fn connects(ctx: &TestContext, version: &'static SupportedProtocolVersion) -> Result<bool> {
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let config = ClientConfig::builder_with_provider(provider)
         .with_protocol_versions(&[version])?
         .with_root_certificates(RootCertStore::empty())
         .with_no_client_auth();
-    let address = packages::address(&scene.client).await?;
+    let address = packages::address(&ctx.client).await?;
     let stream = TcpStream::connect(address).await.context("nothing listens")?;
     let connector = TlsConnector::from(Arc::new(config));
     let name = ServerName::try_from("packageserver-service")?;

@@ -8,12 +8,12 @@ use anyhow::{Result, ensure};
 use kube::api::ListParams;
 use olm_testkit::builders::{self, Bundle, Package, csv};
 use olm_testkit::deploy::LEADER_ELECT;
-use olm_testkit::e2e::Scene;
-use olm_testkit::e2e::stage::local::{Flags, Local};
+use olm_testkit::e2e::TestContext;
+use olm_testkit::e2e::provider::local::{Flags, Local};
 use olm_testkit::operators::Operator;
 use olm_types::api::InstallPlan;
 
-use crate::faults::story;
+use crate::faults::install_and_upgrade;
 
 /// As `deploy/ha` has it, and as on OpenShift.
 pub const FLAGS: Flags<'static> = Flags {
@@ -23,33 +23,33 @@ pub const FLAGS: Flags<'static> = Flags {
 };
 
 /// The upgrade ends as if nothing had happened.
-pub async fn update(local: Arc<Local>, scene: Arc<Scene>) -> Result<()> {
-    story::begin(&scene).await?;
-    story::publish(&scene).await?;
+pub async fn update(local: Arc<Local>, ctx: Arc<TestContext>) -> Result<()> {
+    install_and_upgrade::begin(&ctx).await?;
+    install_and_upgrade::publish(&ctx).await?;
     for operator in Operator::ALL {
         local.roll_operator(operator).await?;
     }
-    story::arrive(&scene).await?;
+    install_and_upgrade::arrive(&ctx).await?;
     // The packages API is served again, without which no namespace could be deleted.
     local.replace_operator(Operator::Catalog).await?;
-    story::check_end(&scene).await
+    install_and_upgrade::check_end(&ctx).await
 }
 
 /// Upgrades that two programs see at the same time.
 const VERSIONS: u32 = 6;
 
 /// Two catalog-operators follow one Subscription through its channel: each version has one plan.
-pub async fn two_at_work(local: Arc<Local>, scene: Arc<Scene>) -> Result<()> {
+pub async fn two_at_work(local: Arc<Local>, ctx: Arc<TestContext>) -> Result<()> {
     let mut second = local.start_beside(Operator::Catalog).await?;
-    scene.operator_group().await?;
-    scene.catalog("shop", &[clocks()]).await?;
-    let mut subscription = builders::subscription(&scene.namespace, "clock", "stable", "shop");
+    ctx.operator_group().await?;
+    ctx.catalog("shop", &[clocks()]).await?;
+    let mut subscription = builders::subscription(&ctx.namespace, "clock", "stable", "shop");
     subscription.spec.starting_csv = Some(name(1));
-    scene.create(&subscription).await?;
-    scene.at_latest("clock", &name(VERSIONS)).await?;
-    scene.succeeded(&name(VERSIONS)).await?;
+    ctx.create(&subscription).await?;
+    ctx.at_latest("clock", &name(VERSIONS)).await?;
+    ctx.succeeded(&name(VERSIONS)).await?;
     second.check()?;
-    let plans = scene.api::<InstallPlan>().list(&ListParams::default()).await?.items;
+    let plans = ctx.api::<InstallPlan>().list(&ListParams::default()).await?.items;
     let mut made: Vec<(Option<i64>, String)> = plans
         .into_iter()
         .map(|plan| (plan.spec.generation, plan.spec.cluster_service_version_names.join(" ")))

@@ -11,7 +11,7 @@ use kube::api::{DynamicObject, PostParams};
 use kube::core::GroupVersionKind;
 use kube::discovery::ApiResource;
 use olm_lifecycle::crd::{CrdError, Owners, Upgrade};
-use olm_testkit::e2e::Scene;
+use olm_testkit::e2e::TestContext;
 use olm_testkit::wait;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
@@ -24,9 +24,9 @@ const AT_ONCE: usize = 8;
 const RANDOM: usize = 300;
 
 /// Every keyword with values on both sides of it, then random objects.
-pub async fn agrees_with_the_api_server(scene: Arc<Scene>) -> Result<()> {
-    let definition = definition(&scene);
-    let crds: Api<CustomResourceDefinition> = Api::all(scene.client.clone());
+pub async fn agrees_with_the_api_server(ctx: Arc<TestContext>) -> Result<()> {
+    let definition = definition(&ctx);
+    let crds: Api<CustomResourceDefinition> = Api::all(ctx.client.clone());
     let object: CustomResourceDefinition = serde_json::from_value(definition.clone())?;
     crds.create(&PostParams::default(), &object).await.context("the CRD is refused")?;
     let name = definition["metadata"]["name"].as_str().unwrap_or_default();
@@ -40,8 +40,8 @@ pub async fn agrees_with_the_api_server(scene: Arc<Scene>) -> Result<()> {
         .flat_map(|(name, _, values)| values.into_iter().map(move |value| json!({ name: value })));
     let specs: Vec<Value> = table.chain(random()).collect();
     let count = specs.len();
-    let (scene, definition) = (&scene, &definition);
-    let checks = stream::iter(specs).map(|spec| compare(scene, definition, spec));
+    let (ctx, definition) = (&ctx, &definition);
+    let checks = stream::iter(specs).map(|spec| compare(ctx, definition, spec));
     let invalid: Vec<bool> = checks.buffer_unordered(AT_ONCE).try_collect().await?;
     let refused = invalid.iter().filter(|invalid| **invalid).count();
     ensure!(refused > rows().len() && refused < count, "{refused} of {count} are invalid");
@@ -167,8 +167,8 @@ fn random() -> Vec<Value> {
     (0..RANDOM).map(|_| Value::Object(draw())).collect()
 }
 
-fn definition(scene: &Scene) -> Value {
-    let group = format!("{}.example.com", scene.namespace);
+fn definition(ctx: &TestContext) -> Value {
+    let group = format!("{}.example.com", ctx.namespace);
     let fields: Map<String, Value> =
         rows().into_iter().map(|(name, schema, _)| (name.to_owned(), schema)).collect();
     let spec = json!({"type": "object", "properties": fields});
@@ -183,23 +183,23 @@ fn definition(scene: &Scene) -> Value {
 }
 
 /// Whether both call the object invalid.
-async fn compare(scene: &Scene, definition: &Value, spec: Value) -> Result<bool> {
+async fn compare(ctx: &TestContext, definition: &Value, spec: Value) -> Result<bool> {
     let object = json!({
-        "apiVersion": format!("{}.example.com/v1", scene.namespace), "kind": "Sample",
-        "metadata": {"name": "sample", "namespace": scene.namespace}, "spec": spec,
+        "apiVersion": format!("{}.example.com/v1", ctx.namespace), "kind": "Sample",
+        "metadata": {"name": "sample", "namespace": ctx.namespace}, "spec": spec,
     });
-    let theirs = theirs(scene, &object).await?;
+    let theirs = theirs(ctx, &object).await?;
     let ours = ours(definition, &object)?;
     ensure!(ours == theirs, "{spec}\n  ours   {ours:#?}\n  theirs {theirs:#?}");
     Ok(!ours.is_empty())
 }
 
 /// What the API server says of a create that it does not carry out, sorted.
-async fn theirs(scene: &Scene, object: &Value) -> Result<Vec<String>> {
-    let gvk = GroupVersionKind::gvk(&format!("{}.example.com", scene.namespace), "v1", "Sample");
+async fn theirs(ctx: &TestContext, object: &Value) -> Result<Vec<String>> {
+    let gvk = GroupVersionKind::gvk(&format!("{}.example.com", ctx.namespace), "v1", "Sample");
     let resource = ApiResource::from_gvk_with_plural(&gvk, "samples");
     let api: Api<DynamicObject> =
-        Api::namespaced_with(scene.client.clone(), &scene.namespace, &resource);
+        Api::namespaced_with(ctx.client.clone(), &ctx.namespace, &resource);
     let dry_run = PostParams { dry_run: true, ..PostParams::default() };
     let status = match api.create(&dry_run, &serde_json::from_value(object.clone())?).await {
         Ok(_) => return Ok(Vec::new()),

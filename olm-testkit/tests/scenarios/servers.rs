@@ -5,29 +5,29 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use olm_testkit::e2e::scenarios::servers;
-use olm_testkit::e2e::{Scene, Stage};
+use olm_testkit::e2e::{Provider, TestContext};
 
 use crate::environment;
 
 /// As on other clusters.
-pub async fn conversion(_: Arc<Scene>) -> Result<()> {
+pub async fn conversion(_: Arc<TestContext>) -> Result<()> {
     alone("conversion", servers::conversion).await
 }
 
 /// As on other clusters.
-pub async fn conversion_of_an_upgrade(_: Arc<Scene>) -> Result<()> {
+pub async fn conversion_of_an_upgrade(_: Arc<TestContext>) -> Result<()> {
     alone("conversion-upgrade", servers::conversion_of_an_upgrade).await
 }
 
 /// Plays a scenario on a cluster that is named after it.
-async fn alone<F>(purpose: &str, scenario: impl FnOnce(Arc<Scene>) -> F) -> Result<()>
+async fn alone<F>(purpose: &str, scenario: impl FnOnce(Arc<TestContext>) -> F) -> Result<()>
 where
     F: Future<Output = Result<()>>,
 {
     let started = Arc::new(environment::start(purpose).await?);
     let name = format!("servers::{purpose}");
-    let scene = Scene::new(Arc::clone(&started) as Arc<dyn Stage>, &name).await?;
-    let played = scenario(scene).await;
+    let ctx = TestContext::new(Arc::clone(&started) as Arc<dyn Provider>, &name).await?;
+    let played = scenario(ctx).await;
     // A dead operator explains a failure better than what was waited for.
     let played = started.check().and(played);
     started.end().await.and(played)

@@ -10,7 +10,7 @@ use kube::Client;
 use kube::api::{Api, DeleteParams, PostParams};
 use olm_testkit::audit::AuditLog;
 use olm_testkit::builders::csv;
-use olm_testkit::e2e::Scene;
+use olm_testkit::e2e::TestContext;
 use olm_testkit::fixture::{self, Fixture};
 use olm_testkit::operators::{Admin, Operator, Special};
 use olm_testkit::process::Running;
@@ -27,10 +27,10 @@ const RIGHT: [&str; 2] = ["right-a", "right-b"];
 const QUIET: Duration = Duration::from_secs(3);
 
 /// What converging may take.
-const PATIENCE: Duration = Duration::from_secs(90);
+const TIMEOUT: Duration = Duration::from_secs(90);
 
 /// One operator writes only where it is configured to look, and so does the other.
-pub async fn no_foreign_writes(_: Arc<Scene>) -> Result<()> {
+pub async fn no_foreign_writes(_: Arc<TestContext>) -> Result<()> {
     let fixture = environment::cluster("side-by-side").await?;
     let client = fixture.client.clone();
     for namespace in LEFT.iter().chain(&RIGHT) {
@@ -95,7 +95,7 @@ async fn until_quiet(
         };
         wait::until(&csvs, &csv_in(namespace), "succeed", succeeded).await?;
     }
-    let writes = audit.until_quiet(&[Operator::Olm.name()], QUIET, PATIENCE).await?;
+    let writes = audit.until_quiet(&[Operator::Olm.name()], QUIET, TIMEOUT).await?;
     Ok(writes.into_iter().map(|write| where_written(&write)).collect())
 }
 

@@ -10,8 +10,8 @@ use futures::future::{join_all, try_join_all};
 use k8s_openapi::kube_aggregator::pkg::apis::apiregistration::v1::APIService;
 use kube::api::Api;
 use olm_testkit::builders::{Bundle, Package, csv};
-use olm_testkit::e2e::Scene;
-use olm_testkit::e2e::stage::local::Local;
+use olm_testkit::e2e::TestContext;
+use olm_testkit::e2e::provider::local::Local;
 use olm_testkit::kubectl::Kubectl;
 use olm_testkit::operators::Operator;
 use olm_testkit::packages as served;
@@ -36,22 +36,22 @@ const PEOPLE: usize = 6;
 const SOON: &str = "--request-timeout=5s";
 
 /// No request fails, the APIService stays available, and the operator is ready all the time.
-pub async fn idle_callers(started: Arc<Local>, scene: Arc<Scene>) -> Result<()> {
-    served::until_available(&scene.client).await?;
+pub async fn idle_callers(started: Arc<Local>, ctx: Arc<TestContext>) -> Result<()> {
+    served::until_available(&ctx.client).await?;
     let lamp = csv("lamp.v1.0.0", "1.0.0").deployment("lamp", "default");
-    scene.catalog("hall", &[Package::single("lamp", Bundle::new("1.0.0", &lamp))]).await?;
-    let kubectl = Arc::new(Kubectl::of(&scene.kubeconfig().await?)?);
-    until_shown(&kubectl, &scene.namespace).await?;
+    ctx.catalog("hall", &[Package::single("lamp", Bundle::new("1.0.0", &lamp))]).await?;
+    let kubectl = Arc::new(Kubectl::of(&ctx.kubeconfig().await?)?);
+    until_shown(&kubectl, &ctx.namespace).await?;
     let admin = started.admin(Operator::Catalog)?;
-    let ports = [served::address(&scene.client).await?, admin.address()];
+    let ports = [served::address(&ctx.client).await?, admin.address()];
     let (begun, mut answers, mut slowest) = (Instant::now(), 0, Duration::ZERO);
     while begun.elapsed() < ATTACK {
         let silent = join_all(ports.map(silence)).await;
         let asked = Instant::now();
-        try_join_all((0..PEOPLE).map(|_| ask(&kubectl, &scene.namespace))).await?;
+        try_join_all((0..PEOPLE).map(|_| ask(&kubectl, &ctx.namespace))).await?;
         slowest = slowest.max(asked.elapsed());
         ensure!(admin.is_ready().await, "the operator does not answer a probe");
-        ensure!(is_available(&scene).await?, "the APIService is not available any more");
+        ensure!(is_available(&ctx).await?, "the APIService is not available any more");
         answers += PEOPLE;
         drop(silent);
     }
@@ -80,7 +80,7 @@ async fn ask(kubectl: &Arc<Kubectl>, namespace: &str) -> Result<()> {
 
 /// There is no watch, so packages are asked for until they are there.
 async fn until_shown(kubectl: &Arc<Kubectl>, namespace: &str) -> Result<()> {
-    let deadline = Instant::now() + wait::PATIENCE;
+    let deadline = Instant::now() + wait::TIMEOUT;
     loop {
         match ask(kubectl, namespace).await {
             Err(error) if Instant::now() > deadline => return Err(error),
@@ -90,8 +90,8 @@ async fn until_shown(kubectl: &Arc<Kubectl>, namespace: &str) -> Result<()> {
     }
 }
 
-async fn is_available(scene: &Scene) -> Result<bool> {
-    let services: Api<APIService> = Api::all(scene.client.clone());
+async fn is_available(ctx: &TestContext) -> Result<bool> {
+    let services: Api<APIService> = Api::all(ctx.client.clone());
     let status = services.get_status(served::API_SERVICE).await?.status.unwrap_or_default();
     let mut conditions = status.conditions.into_iter().flatten();
     Ok(conditions.any(|one| one.type_ == "Available" && one.status == "True"))

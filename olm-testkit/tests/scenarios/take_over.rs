@@ -8,43 +8,43 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use olm_testkit::audit::AuditLog;
-use olm_testkit::e2e::Scene;
+use olm_testkit::e2e::TestContext;
 use olm_testkit::fixture::{Fixture, Places};
 use olm_testkit::operators::Operator;
 use olm_testkit::progress::Progress;
-use olm_testkit::take_over::{Files, Ground, Ours, State, needless, recording, serve};
+use olm_testkit::take_over::{Files, Ours, State, TakeOverCluster, needless, recording, serve};
 
 /// Rest after which everything has converged.
 const QUIET: Duration = Duration::from_secs(3);
 
 /// What converging may take.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// No Pod of an operator restarts, nothing is written that has not to do with the package server, and
 /// what is left is what v0 left.
-pub async fn from_v0(_: Arc<Scene>) -> Result<()> {
+pub async fn from_v0(_: Arc<TestContext>) -> Result<()> {
     let silent = Progress::new(|_| {});
     let fixture = Fixture::empty("take-over", &Places::default(), silent).await?;
     let folder = tempfile::tempdir().context("cannot create a directory")?;
-    let ground = Ground::of(&fixture, Files::write(folder.path())?)?;
-    let story = story(&ground, fixture.audit().apart_from("leases")).await;
-    fixture.end().await.and(story)
+    let cluster = TakeOverCluster::of(&fixture, Files::write(folder.path())?)?;
+    let result = take_over(&cluster, fixture.audit().apart_from("leases")).await;
+    fixture.end().await.and(result)
 }
 
-async fn story(ground: &Ground, mut audit: AuditLog) -> Result<()> {
-    let registry = serve(&ground.binaries)?;
-    ground.files.apply_definitions(&ground.kubectl)?;
-    recording::restore(&ground.client, recording::recorded()?, &registry.address()).await?;
+async fn take_over(cluster: &TakeOverCluster, mut audit: AuditLog) -> Result<()> {
+    let registry = serve(&cluster.binaries)?;
+    cluster.files.apply_definitions(&cluster.kubectl)?;
+    recording::restore(&cluster.client, recording::recorded()?, &registry.address()).await?;
     let running = ["wait", "deployment", "--all", "-A", "--for=condition=Available"];
-    ground.kubectl.run(&[&running[..], &["--timeout=90s"]].concat())?;
-    let before = State::now(&ground.client).await?;
+    cluster.kubectl.run(&[&running[..], &["--timeout=90s"]].concat())?;
+    let before = State::now(&cluster.client).await?;
     ensure!(before.pods.count() >= 5, "there are {} Pods of operators", before.pods.count());
 
-    let mut ours = Ours::take_over(ground).await?;
-    ours.retire_package_server(ground).await?;
+    let mut ours = Ours::take_over(cluster).await?;
+    ours.retire_package_server(cluster).await?;
     let programs = Operator::NAMES;
-    let writes = audit.until_quiet(&programs, QUIET, PATIENCE).await?;
-    let after = State::now(&ground.client).await?;
+    let writes = audit.until_quiet(&programs, QUIET, TIMEOUT).await?;
+    let after = State::now(&cluster.client).await?;
     ours.stop();
 
     let restarted = after.pods.restarted_since(&before.pods);

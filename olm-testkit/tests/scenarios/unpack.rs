@@ -12,7 +12,7 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use kube::ResourceExt;
 use kube::api::{Api, DeleteParams, ListParams, Patch, PatchParams};
 use olm_testkit::builders::{Bundle, Crd, Package, csv};
-use olm_testkit::e2e::Scene;
+use olm_testkit::e2e::TestContext;
 use olm_testkit::kubelet::Kubelet;
 use olm_testkit::wait;
 use olm_types::api::{InstallPlan, OperatorGroup, Subscription, SubscriptionCondition};
@@ -23,19 +23,19 @@ use serde_json::{Value, json};
 pub const IMAGE: &str = "bundles.example.com/kettle:v1";
 
 /// Subscription, Job, ConfigMap, InstallPlan, CSV: each as v0 has it.
-pub async fn by_a_job(scene: Arc<Scene>) -> Result<()> {
-    let kubelet = kubelet(&scene).await?;
-    subscribe(&scene, "kettle.v1.0.0", IMAGE).await?;
-    let job = job(&scene, IMAGE).await?;
-    reported(&scene, "BundleUnpacking", |message| message.is_empty()).await?;
-    check_account(&scene, &job).await?;
-    kubelet.extract(&bundle(&scene, "kettle.v1.0.0"), "kettle", IMAGE).await?;
+pub async fn by_a_job(ctx: Arc<TestContext>) -> Result<()> {
+    let kubelet = kubelet(&ctx).await?;
+    subscribe(&ctx, "kettle.v1.0.0", IMAGE).await?;
+    let job = job(&ctx, IMAGE).await?;
+    reported(&ctx, "BundleUnpacking", |message| message.is_empty()).await?;
+    check_account(&ctx, &job).await?;
+    kubelet.extract(&bundle(&ctx, "kettle.v1.0.0"), "kettle", IMAGE).await?;
     kubelet.end().await?;
     kubelet.complete(&job).await?;
-    let plan = plan(&scene).await?;
+    let plan = plan(&ctx).await?;
     check_plan(&plan)?;
-    scene.succeeded("kettle.v1.0.0").await?;
-    let subscription: Subscription = scene.api().get("kettle").await?;
+    ctx.succeeded("kettle.v1.0.0").await?;
+    let subscription: Subscription = ctx.api().get("kettle").await?;
     let conditions = subscription.status.unwrap_or_default().conditions;
     ensure!(!conditions.iter().any(|c| c.type_.contains("Unpack")), "{conditions:?}");
     Ok(())
@@ -43,107 +43,105 @@ pub async fn by_a_job(scene: Arc<Scene>) -> Result<()> {
 
 /// What the kubelet says about an image outlives the Pod: it is in the condition when the Job has
 /// run out of time.
-pub async fn causes_are_reported(scene: Arc<Scene>) -> Result<()> {
-    let kubelet = kubelet(&scene).await?;
-    annotate(&scene, json!({"operatorframework.io/bundle-unpack-timeout": "4s"})).await?;
-    subscribe(&scene, "kettle.v1.0.0", IMAGE).await?;
-    let job = job(&scene, IMAGE).await?;
+pub async fn causes_are_reported(ctx: Arc<TestContext>) -> Result<()> {
+    let kubelet = kubelet(&ctx).await?;
+    annotate(&ctx, json!({"operatorframework.io/bundle-unpack-timeout": "4s"})).await?;
+    subscribe(&ctx, "kettle.v1.0.0", IMAGE).await?;
+    let job = job(&ctx, IMAGE).await?;
     let seconds = job.spec.as_ref().and_then(|spec| spec.active_deadline_seconds);
     ensure!(seconds == Some(4), "the Job has {seconds:?} seconds");
     let cause = "manifest for kettle:v1 not found";
     kubelet.cannot_pull(&job, cause).await?;
     let v0 = "Bundle image pull failed. Common causes: Missing ICSP";
-    reported(&scene, "BundleUnpacking", |text| text.starts_with(v0) && text.contains(cause))
-        .await?;
+    reported(&ctx, "BundleUnpacking", |text| text.starts_with(v0) && text.contains(cause)).await?;
     let v0 = "Bundle unpacking failed - DeadlineExceeded: Job was active longer than specified \
               deadline. Auto-retry in ~5 min after job cleanup (TTL). ";
-    reported(&scene, "BundleUnpackFailed", |text| text.starts_with(v0) && text.contains(cause))
+    reported(&ctx, "BundleUnpackFailed", |text| text.starts_with(v0) && text.contains(cause))
         .await?;
-    ensure!(scene.api::<InstallPlan>().list(&ListParams::default()).await?.items.is_empty());
+    ensure!(ctx.api::<InstallPlan>().list(&ListParams::default()).await?.items.is_empty());
     kubelet.end().await
 }
 
 /// A Job that failed is followed by another after the interval that the OperatorGroup names, and by
 /// a first one again when it is gone.
-pub async fn retries(scene: Arc<Scene>) -> Result<()> {
-    let kubelet = kubelet(&scene).await?;
-    subscribe(&scene, "kettle.v1.0.0", IMAGE).await?;
-    let first = job(&scene, IMAGE).await?;
+pub async fn retries(ctx: Arc<TestContext>) -> Result<()> {
+    let kubelet = kubelet(&ctx).await?;
+    subscribe(&ctx, "kettle.v1.0.0", IMAGE).await?;
+    let first = job(&ctx, IMAGE).await?;
     kubelet
         .fail(&first, "BackoffLimitExceeded", "Job has reached the specified backoff limit")
         .await?;
     let v0 = "Bundle unpacking failed - BackoffLimitExceeded: Job has reached the specified \
               backoff limit. Auto-retry";
-    reported(&scene, "BundleUnpackFailed", |text| text.starts_with(v0)).await?;
+    reported(&ctx, "BundleUnpackFailed", |text| text.starts_with(v0)).await?;
     // As its time to live does.
-    let jobs: Api<Job> = scene.api();
+    let jobs: Api<Job> = ctx.api();
     jobs.delete(&first.name_any(), &DeleteParams::background()).await?;
     let second = wait::until(&jobs, &first.name_any(), "be made again", |job: &Job| {
         job.metadata.uid != first.metadata.uid
     })
     .await?;
     kubelet.fail(&second, "BackoffLimitExceeded", "again").await?;
-    annotate(&scene, json!({"operatorframework.io/bundle-unpack-min-retry-interval": "1s"}))
-        .await?;
-    let third = another(&jobs, &in_namespace(&scene), &second).await?;
+    annotate(&ctx, json!({"operatorframework.io/bundle-unpack-min-retry-interval": "1s"})).await?;
+    let third = another(&jobs, &in_namespace(&ctx), &second).await?;
     let prefix: String = first.name_any().chars().take(58).collect();
     ensure!(third.name_any().starts_with(&prefix), "{}", third.name_any());
-    kubelet.extract(&bundle(&scene, "kettle.v1.0.0"), "kettle", IMAGE).await?;
+    kubelet.extract(&bundle(&ctx, "kettle.v1.0.0"), "kettle", IMAGE).await?;
     kubelet.end().await?;
     kubelet.complete(&third).await?;
-    scene.succeeded("kettle.v1.0.0").await.map(drop)
+    ctx.succeeded("kettle.v1.0.0").await.map(drop)
 }
 
 /// An image that holds another bundle than its catalog says is refused, and that is reported.
-pub async fn another_bundle(scene: Arc<Scene>) -> Result<()> {
-    let kubelet = kubelet(&scene).await?;
-    subscribe(&scene, "kettle.v1.0.0", IMAGE).await?;
-    let job = job(&scene, IMAGE).await?;
-    kubelet.extract(&bundle(&scene, "impostor.v1.0.0"), "kettle", IMAGE).await?;
+pub async fn another_bundle(ctx: Arc<TestContext>) -> Result<()> {
+    let kubelet = kubelet(&ctx).await?;
+    subscribe(&ctx, "kettle.v1.0.0", IMAGE).await?;
+    let job = job(&ctx, IMAGE).await?;
+    kubelet.extract(&bundle(&ctx, "impostor.v1.0.0"), "kettle", IMAGE).await?;
     kubelet.complete(&job).await?;
-    reported(&scene, "BundleUnpackFailed", |text| text.contains("holds impostor.v1.0.0")).await?;
+    reported(&ctx, "BundleUnpackFailed", |text| text.contains("holds impostor.v1.0.0")).await?;
     kubelet.end().await
 }
 
 /// The OperatorGroup, and nothing that runs by itself.
-pub async fn kubelet(scene: &Scene) -> Result<Kubelet> {
-    scene.operator_group().await?;
+pub async fn kubelet(ctx: &TestContext) -> Result<Kubelet> {
+    ctx.operator_group().await?;
     let executable = std::env::current_exe().context("cannot find the running executable")?;
     let built = executable.ancestors().nth(2).context("the executable has no directory")?;
-    let (kubeconfig, program) = (scene.kubeconfig().await?, built.join("olm-registry"));
-    Kubelet::begin(&scene.client, &scene.namespace, kubeconfig, program).await
+    let (kubeconfig, program) = (ctx.kubeconfig().await?, built.join("olm-registry"));
+    Kubelet::begin(&ctx.client, &ctx.namespace, kubeconfig, program).await
 }
 
-fn kettles(scene: &Scene) -> Crd {
-    scene.kind("Kettle")
+fn kettles(ctx: &TestContext) -> Crd {
+    ctx.kind("Kettle")
 }
 
 /// The operator in the image.
-pub fn bundle(scene: &Scene, name: &str) -> Bundle {
+pub fn bundle(ctx: &TestContext, name: &str) -> Bundle {
     let pods = json!([{"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}]);
     let csv = csv(name, "1.0.0")
-        .owns(&kettles(scene))
+        .owns(&kettles(ctx))
         .deployment("kettle", "kettle")
         .permission("kettle", pods);
-    Bundle::new("1.0.0", &csv).provides(&kettles(scene))
+    Bundle::new("1.0.0", &csv).provides(&kettles(ctx))
 }
 
-pub async fn subscribe(scene: &Scene, name: &str, image: &str) -> Result<()> {
-    let bundle = bundle(scene, name).in_image(image);
-    scene.catalog("kitchen", &[Package::single("kettle", bundle)]).await?;
-    scene.subscribe("kettle", "kitchen").await.map(drop)
+pub async fn subscribe(ctx: &TestContext, name: &str, image: &str) -> Result<()> {
+    let bundle = bundle(ctx, name).in_image(image);
+    ctx.catalog("kitchen", &[Package::single("kettle", bundle)]).await?;
+    ctx.subscribe("kettle", "kitchen").await.map(drop)
 }
 
-pub async fn annotate(scene: &Scene, annotations: Value) -> Result<()> {
-    let groups: Api<OperatorGroup> = scene.api();
+pub async fn annotate(ctx: &TestContext, annotations: Value) -> Result<()> {
+    let groups: Api<OperatorGroup> = ctx.api();
     let group = groups.list(&ListParams::default()).await?.items.pop().context("no group")?;
     let patch = Patch::Merge(json!({"metadata": {"annotations": annotations}}));
     groups.patch(&group.name_any(), &PatchParams::default(), &patch).await?;
     Ok(())
 }
 
-pub async fn job(scene: &Scene, image: &str) -> Result<Job> {
-    wait::until(&scene.api(), &unpack_name(image), "be made", |_: &Job| true).await
+pub async fn job(ctx: &TestContext, image: &str) -> Result<Job> {
+    wait::until(&ctx.api(), &unpack_name(image), "be made", |_: &Job| true).await
 }
 
 /// The Job beside `known`.
@@ -153,12 +151,12 @@ async fn another(jobs: &Api<Job>, fields: &str, known: &Job) -> Result<Job> {
 }
 
 /// Waits until the Subscription says something under a condition.
-pub async fn reported(scene: &Scene, kind: &str, says: impl Fn(&str) -> bool) -> Result<()> {
+pub async fn reported(ctx: &TestContext, kind: &str, says: impl Fn(&str) -> bool) -> Result<()> {
     let holds = |condition: &SubscriptionCondition| {
         let message = condition.message.as_deref().unwrap_or_default();
         condition.type_ == kind && condition.status == "True" && says(message)
     };
-    wait::until(&scene.api(), "kettle", &format!("say {kind}"), |subscription: &Subscription| {
+    wait::until(&ctx.api(), "kettle", &format!("say {kind}"), |subscription: &Subscription| {
         subscription.status.iter().any(|status| status.conditions.iter().any(holds))
     })
     .await
@@ -166,8 +164,8 @@ pub async fn reported(scene: &Scene, kind: &str, says: impl Fn(&str) -> bool) ->
 }
 
 /// The Job's account can write its ConfigMap: it belongs to that, and that to the catalog.
-async fn check_account(scene: &Scene, job: &Job) -> Result<()> {
-    let config_map: ConfigMap = scene.api().get(&job.name_any()).await?;
+async fn check_account(ctx: &TestContext, job: &Job) -> Result<()> {
+    let config_map: ConfigMap = ctx.api().get(&job.name_any()).await?;
     let of_map = config_map.owner_references().first().map(|owner| owner.kind.clone());
     let of_job = job.owner_references().first().map(|owner| owner.uid.clone());
     ensure!(of_map.as_deref() == Some("CatalogSource"), "{of_map:?}");
@@ -175,15 +173,15 @@ async fn check_account(scene: &Scene, job: &Job) -> Result<()> {
     Ok(())
 }
 
-fn in_namespace(scene: &Scene) -> String {
-    format!("metadata.namespace={}", scene.namespace)
+fn in_namespace(ctx: &TestContext) -> String {
+    format!("metadata.namespace={}", ctx.namespace)
 }
 
-pub async fn plan(scene: &Scene) -> Result<InstallPlan> {
+pub async fn plan(ctx: &TestContext) -> Result<InstallPlan> {
     let done = |plan: &InstallPlan| {
         plan.status.as_ref().is_some_and(|status| !status.bundle_lookups.is_empty())
     };
-    wait::until_some(&scene.api(), &in_namespace(scene), "have a bundle lookup", done).await
+    wait::until_some(&ctx.api(), &in_namespace(ctx), "have a bundle lookup", done).await
 }
 
 /// Steps refer to the ConfigMap, and nothing is left to be said about the lookup.

@@ -34,7 +34,7 @@ pub enum Command {
         identity: Identity,
     },
     /// Answers the API server.
-    Answer(Answer),
+    Respond(Responder),
     /// Reads a catalog again and again, and serves over HTTP how that went.
     Read {
         /// The TCP port, on every address.
@@ -51,7 +51,7 @@ pub enum Command {
 
 /// How the API server is answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answer {
+pub struct Responder {
     /// Where to listen.
     pub address: SocketAddr,
     /// File with the certificate as PEM.
@@ -120,7 +120,7 @@ impl Command {
                     version: flags.text("version", variable("WORKLOAD_VERSION"), "0.0.0"),
                 },
             },
-            "answer" => Self::Answer(Answer {
+            "answer" => Self::Respond(Responder {
                 address: SocketAddr::new(flags.address()?, flags.number("port")?),
                 certificate: flags.required("certificate")?.into(),
                 key: flags.required("key")?.into(),
@@ -215,13 +215,13 @@ mod tests {
         let line = "answer --port 1 --certificate c --key k --address 127.0.0.2 --api v1/g/as/A";
         let api =
             Api { group_version: "g/v1".to_owned(), plural: "as".to_owned(), kind: "A".to_owned() };
-        let expected = Answer {
+        let expected = Responder {
             address: "127.0.0.2:1".parse().unwrap(),
             certificate: "c".into(),
             key: "k".into(),
             api: Some(api),
         };
-        assert_eq!(parse(line), Ok(Command::Answer(expected)));
+        assert_eq!(parse(line), Ok(Command::Respond(expected)));
     }
 
     #[rstest]

@@ -55,7 +55,7 @@ async fn run(command: Command) -> std::io::Result<()> {
             server::serve(port, &name, || Rc::clone(&body), ended).await
         }
         Command::Read { port, from } => reader::serve(port, &from, ended).await,
-        Command::Answer(answer) => secure::serve(answer, ended).await,
+        Command::Respond(answer) => secure::serve(answer, ended).await,
         Command::Pause | Command::Exit { .. } => {
             ended.await;
             Ok(())

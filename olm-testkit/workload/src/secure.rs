@@ -24,13 +24,13 @@ use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 
 use crate::answers;
-use crate::arguments::{Answer, Api};
+use crate::arguments::{Api, Responder};
 
 /// The longest request.
 const LONGEST_BODY: usize = 4 << 20;
 
 /// How long a client may take.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How often the files are looked for while they are not there or do not fit together.
 const LOOK: Duration = Duration::from_millis(50);
@@ -40,7 +40,7 @@ const LOOK: Duration = Duration::from_millis(50);
 const DRAIN: Duration = Duration::from_secs(3);
 
 /// Answers every request until `ended`, and for a while after it.
-pub async fn serve(answer: Answer, ended: impl Future<Output = ()>) -> Result<()> {
+pub async fn serve(answer: Responder, ended: impl Future<Output = ()>) -> Result<()> {
     let listener = TcpListener::bind(answer.address).await?;
     println!("answers at {}", listener.local_addr()?);
     let answer = Arc::new(answer);
@@ -48,7 +48,7 @@ pub async fn serve(answer: Answer, ended: impl Future<Output = ()>) -> Result<()
         loop {
             // A client that goes wrong harms only itself.
             if let Ok((stream, _)) = listener.accept().await {
-                tokio::spawn(timeout(PATIENCE, connection(stream, Arc::clone(&answer))));
+                tokio::spawn(timeout(TIMEOUT, connection(stream, Arc::clone(&answer))));
             }
         }
     };
@@ -62,7 +62,7 @@ pub async fn serve(answer: Answer, ended: impl Future<Output = ()>) -> Result<()
     }
 }
 
-async fn connection(stream: TcpStream, answer: Arc<Answer>) -> Result<()> {
+async fn connection(stream: TcpStream, answer: Arc<Responder>) -> Result<()> {
     let stream = TlsAcceptor::from(newest(&answer).await).accept(stream).await?;
     let reply = service_fn(|request| reply(request, answer.api.as_ref()));
     let mut server = http1::Builder::new();
@@ -83,7 +83,7 @@ async fn reply(request: Request<Incoming>, api: Option<&Api>) -> Result<Response
 }
 
 /// Waits for a certificate and a key that fit together: while files are replaced they may not.
-async fn newest(answer: &Answer) -> Arc<ServerConfig> {
+async fn newest(answer: &Responder) -> Arc<ServerConfig> {
     loop {
         match load(answer) {
             Ok(config) => return config,
@@ -92,7 +92,7 @@ async fn newest(answer: &Answer) -> Arc<ServerConfig> {
     }
 }
 
-fn load(answer: &Answer) -> Result<Arc<ServerConfig>> {
+fn load(answer: &Responder) -> Result<Arc<ServerConfig>> {
     let invalid = |error| Error::new(ErrorKind::InvalidData, error);
     let broken = |error: rustls::pki_types::pem::Error| Error::other(error.to_string());
     let chain = CertificateDer::pem_file_iter(&answer.certificate).map_err(broken)?;
@@ -126,8 +126,8 @@ mod tests {
         certificate
     }
 
-    fn files(dir: &std::path::Path, certificate: &str, key: &str) -> Answer {
-        Answer {
+    fn files(dir: &std::path::Path, certificate: &str, key: &str) -> Responder {
+        Responder {
             address: "127.0.0.1:0".parse().unwrap(),
             certificate: dir.join(certificate),
             key: dir.join(key),

@@ -15,7 +15,7 @@ use tokio::time::timeout;
 const LONGEST_HEAD: usize = 16 * 1024;
 
 /// How long a client may take with its request and with reading the answer.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How many clients are served at a time; more wait in the listener's queue.
 const CLIENTS: usize = 256;
@@ -62,7 +62,7 @@ async fn serve_on(
 
 /// A client that goes wrong harms only itself.
 async fn answer(mut stream: TcpStream, body: Rc<str>) {
-    let _ = timeout(PATIENCE, async {
+    let _ = timeout(TIMEOUT, async {
         let head = read_head(&mut stream).await?;
         stream.write_all(response(&head, &body).as_bytes()).await?;
         stream.shutdown().await

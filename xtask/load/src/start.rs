@@ -14,7 +14,7 @@ use crate::calls;
 const POLL: Duration = Duration::from_millis(1);
 
 /// Longest wait for a server; its start takes seconds on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(300);
+const TIMEOUT: Duration = Duration::from_secs(300);
 
 /// A server that runs until it is dropped.
 pub(crate) struct Served {
@@ -65,7 +65,7 @@ pub(crate) async fn start(
             let log = std::fs::read_to_string(scratch.join("log")).unwrap_or_default();
             bail!("{} ended: {log}", program.display());
         }
-        if started.elapsed() > PATIENCE {
+        if started.elapsed() > TIMEOUT {
             bail!("{} does not listen", program.display());
         }
         tokio::time::sleep(POLL).await;

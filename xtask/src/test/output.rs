@@ -78,7 +78,7 @@ fn result_line(line: &str) -> Option<(usize, usize, usize)> {
 }
 
 /// Reads the last line of `e2e`: `N passed, N failed, N skipped`.
-pub(super) fn closing(line: &str) -> Option<[usize; 3]> {
+pub(super) fn summary_line(line: &str) -> Option<[usize; 3]> {
     let mut counts = line.split(", ");
     let mut next = |word: &str| counts.next()?.strip_suffix(word)?.trim_end().parse().ok();
     let found = [next("passed")?, next("failed")?, next("skipped")?];
@@ -150,6 +150,6 @@ test result: ok. 2 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out";
     #[case("passed   12.0 s  smoke::an_operator_that_runs", None)]
     #[case("", None)]
     fn only_the_closing_line_counts(#[case] line: &str, #[case] expected: Option<[usize; 3]>) {
-        assert_eq!(closing(line), expected);
+        assert_eq!(summary_line(line), expected);
     }
 }

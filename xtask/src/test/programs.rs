@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, ensure};
 
-use super::output::{Results, closing};
+use super::output::{Results, summary_line};
 use super::summary::Summary;
 use crate::build::Executable;
 use crate::workspace::{cargo, xtask};
@@ -91,7 +91,7 @@ pub(super) struct Counts {
 impl Counts {
     /// Takes a line in.
     pub(super) fn read(&mut self, line: &str) {
-        self.counts = closing(line).or(self.counts);
+        self.counts = summary_line(line).or(self.counts);
         self.results.read(line);
     }
 

@@ -1,6 +1,7 @@
 //! Namespaces: resolution, and the InstallPlan that comes of it (spec catalog-operator 2.3, 3).
 
 mod install;
+mod messages;
 mod named;
 mod observe;
 mod outcome;
@@ -8,7 +9,6 @@ mod reconcile;
 mod solve;
 mod unchanged;
 mod unpack;
-mod words;
 
 pub use named::Unresolved;
 pub(crate) use outcome::Outcomes;

@@ -19,8 +19,8 @@ use olm_types::api::ClusterServiceVersion;
 use olm_types::version::Version;
 use tokio::sync::Semaphore;
 
+use super::messages;
 use super::outcome::Outcome;
-use super::words;
 use crate::metrics::ResolutionTimes;
 
 /// How namespaces are resolved.
@@ -141,10 +141,10 @@ fn kept_back(answer: &ResolutionOutcome) -> KeptBack {
     let held = answer.held.iter();
     KeptBack {
         blocked: blocked
-            .map(|upgrade| (upgrade.subscription.clone(), words::blocked(upgrade)))
+            .map(|upgrade| (upgrade.subscription.clone(), messages::blocked(upgrade)))
             .collect(),
         held: held
-            .map(|upgrade| (upgrade.subscription.name.clone(), words::held(upgrade)))
+            .map(|upgrade| (upgrade.subscription.name.clone(), messages::held(upgrade)))
             .collect(),
     }
 }
@@ -152,7 +152,7 @@ fn kept_back(answer: &ResolutionOutcome) -> KeptBack {
 fn refused(refusal: &Refusal) -> Refused {
     let failure = match &refusal.error {
         ResolveError::NotSatisfiable(explanation) => {
-            Failure::NotSatisfiable(words::refused(explanation))
+            Failure::NotSatisfiable(messages::refused(explanation))
         }
         error => Failure::Prevented(error.to_string()),
     };

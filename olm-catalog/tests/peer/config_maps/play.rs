@@ -14,7 +14,7 @@ use tonic_health::pb::HealthCheckRequest;
 use tonic_health::pb::health_client::HealthClient;
 
 use super::super::ask::{Api, Asking, CallResult};
-use crate::support::{PATIENCE, Place};
+use crate::support::{Place, TIMEOUT};
 use crate::tool_programs::api_server::ApiServer;
 
 /// What a server says: answers by question; or none, since it ended.
@@ -66,7 +66,7 @@ impl Running {
             if self.0.try_wait().unwrap().is_some() {
                 return false;
             }
-            assert!(began.elapsed() < PATIENCE, "the server does not listen");
+            assert!(began.elapsed() < TIMEOUT, "the server does not listen");
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
         true

@@ -13,7 +13,7 @@ use super::tls::{self, Files};
 use crate::scripted::Script;
 
 /// What a probe waits for an answer at most, on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Connections of one Pod, and how many stay at most.
 const SILENT: usize = 500;
@@ -39,7 +39,7 @@ async fn probes_are_answered_beside_silent_connections(#[case] secured: bool) {
         false => super::get(address, "/healthz").await,
     };
     for _ in 0..3 {
-        let answer = timeout(PATIENCE, probe()).await.expect("a probe has no answer");
+        let answer = timeout(TIMEOUT, probe()).await.expect("a probe has no answer");
         assert_eq!(answer, (200, "ok".to_owned()));
     }
     let mut open = 0;

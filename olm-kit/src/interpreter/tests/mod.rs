@@ -1,8 +1,8 @@
 //! Exact requests and outcomes, against a scripted API server.
 
 mod accounts;
+mod object_locks;
 mod requests;
-mod turns;
 
 use std::sync::Arc;
 

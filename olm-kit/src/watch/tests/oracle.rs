@@ -16,7 +16,7 @@ enum Step {
     /// A client deletes an object.
     Delete(u8),
     /// The answer to the oldest write arrives.
-    Answer,
+    Respond,
     /// The watch delivers the next event.
     Event,
     /// The watch is interrupted and lists anew; events not yet delivered are skipped. In between,
@@ -29,7 +29,7 @@ fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         4 => name.clone().prop_map(Step::Write),
         2 => name.clone().prop_map(Step::Delete),
-        3 => Just(Step::Answer),
+        3 => Just(Step::Respond),
         4 => Just(Step::Event),
         1 => name.prop_map(Step::Relist),
     ]
@@ -123,7 +123,7 @@ proptest! {
             match step {
                 Step::Write(name) => server.write(name),
                 Step::Delete(name) => server.delete(name),
-                Step::Answer => server.answer(&store),
+                Step::Respond => server.answer(&store),
                 Step::Event => server.event(&store),
                 Step::Relist(answers) => server.relist(&store, answers),
             }

@@ -5,14 +5,14 @@ use k8s_openapi::api::core::v1::Secret;
 use rstest::rstest;
 
 use super::fixtures::{bytes, days, mk_authority, mk_secret, mk_server, now};
-use crate::certificates::{Judgement, ServingNames, ServingSecret, join, judge, newest, trusts};
+use crate::certificates::{ServingNames, ServingSecret, Validity, join, judge, newest, trusts};
 
 fn verdict(secret: &Secret) -> String {
     let hosts = ServingNames::new("ns", "dep").hosts();
     match judge(ServingSecret::new(secret).active(), &hosts, now()) {
-        Judgement::Good { rotate_at } => format!("good until {rotate_at}"),
-        Judgement::Due => "due".to_owned(),
-        Judgement::Unusable(reason) => reason.to_string(),
+        Validity::Good { rotate_at } => format!("good until {rotate_at}"),
+        Validity::Due => "due".to_owned(),
+        Validity::Unusable(reason) => reason.to_string(),
     }
 }
 

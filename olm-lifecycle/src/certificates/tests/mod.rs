@@ -4,5 +4,5 @@ pub(crate) mod fixtures;
 mod judging;
 mod mounts;
 mod planning;
-mod rights;
 mod rotating;
+mod server_roles;

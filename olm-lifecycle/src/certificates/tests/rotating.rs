@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::fixtures::{days, issue, mk_csv, mk_secret, now, objects_with};
 use crate::certificates::{
-    Announcement, Condition, Judgement, ServingNames, ServingObjects, ServingSecret, announce,
+    Announcement, Condition, ServingNames, ServingObjects, ServingSecret, Validity, announce,
     condition, is_announced, judge, plan_serving, trim, trusts,
 };
 
@@ -52,7 +52,7 @@ fn merge(target: &mut Value, patch: &Value) {
 
 fn is_good(secret: &Secret) -> bool {
     let hosts = ServingNames::new("ns", "dep").hosts();
-    matches!(judge(ServingSecret::new(secret).active(), &hosts, now()), Judgement::Good { .. })
+    matches!(judge(ServingSecret::new(secret).active(), &hosts, now()), Validity::Good { .. })
 }
 
 #[rstest]

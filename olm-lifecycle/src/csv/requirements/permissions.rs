@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use k8s_openapi::api::rbac::v1::PolicyRule;
-use olm_rbac::{CoverageError, Effort, Grants, RuleError, Scope, validate};
+use olm_rbac::{ComparisonBudget, CoverageError, Grants, RuleError, Scope, validate};
 use olm_types::api::{
     ClusterServiceVersion, DependentStatus, RequirementStatus, StrategyDeploymentPermissions,
 };
@@ -38,11 +38,11 @@ pub(super) fn judge(observed: &Observed) -> Result<Vec<Judged>, PermissionError>
     let namespaced = strategy.permissions.iter().map(|block| (block, Scope::Namespace));
     let cluster = strategy.cluster_permissions.iter().map(|block| (block, Scope::Cluster));
     let mut accounts: BTreeMap<&str, Judged> = BTreeMap::new();
-    let effort = Effort::default();
+    let budget = ComparisonBudget::default();
     for (block, scope) in namespaced.chain(cluster) {
         let name = block.service_account_name.as_str();
         let judged = accounts.entry(name).or_insert_with(|| present(name));
-        judge_block(observed, (block, scope), &effort, judged)?;
+        judge_block(observed, (block, scope), &budget, judged)?;
     }
     Ok(accounts.into_values().collect())
 }
@@ -61,7 +61,7 @@ fn present(name: &str) -> Judged {
 fn judge_block(
     observed: &Observed,
     (block, scope): (&StrategyDeploymentPermissions, Scope),
-    effort: &Effort,
+    budget: &ComparisonBudget,
     judged: &mut Judged,
 ) -> Result<(), PermissionError> {
     let Some(account) = observed.service_accounts.get(&block.service_account_name) else {
@@ -79,7 +79,7 @@ fn judge_block(
     let grants = observed.grants.get(&block.service_account_name).unwrap_or(&none);
     for rule in &block.rules {
         validate(rule)?;
-        let satisfied = grants.satisfy(scope, rule, effort)?;
+        let satisfied = grants.satisfy(scope, rule, budget)?;
         judged.entry.dependents.push(dependent(rule, scope, satisfied)?);
         if !satisfied {
             let message = "Policy rule not satisfied for service account";

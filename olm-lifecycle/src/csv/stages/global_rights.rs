@@ -10,7 +10,7 @@ use k8s_openapi::api::rbac::v1::Role;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use olm_effect::Effect;
 use olm_opgroup::active_targets;
-use olm_rbac::{Effort, Scope, lift_binding, lift_role};
+use olm_rbac::{ComparisonBudget, Scope, lift_binding, lift_role};
 use olm_types::api::StrategyDetailsDeployment;
 
 use super::{Stage, Verdict};
@@ -44,8 +44,8 @@ fn effects(observed: &Observed) -> Vec<Effect> {
 /// Writes for those roles whose rights the operator lacks, or that were lifted before and changed.
 fn lift(observed: &Observed, strategy: &StrategyDetailsDeployment) -> Vec<Effect> {
     let roles = observed.roles.iter().map(AsRef::as_ref);
-    let effort = Effort::default();
-    let roles: Vec<&Role> = roles.filter(|role| is_asked_for(strategy, role, &effort)).collect();
+    let budget = ComparisonBudget::default();
+    let roles: Vec<&Role> = roles.filter(|role| is_asked_for(strategy, role, &budget)).collect();
     let names: BTreeSet<&str> = roles.iter().map(|role| name(&role.metadata)).collect();
     let lacking = lacks_permissions(strategy, &observed.grants, Scope::Cluster);
     let is_due = |present: Option<&ObjectMeta>| match present {

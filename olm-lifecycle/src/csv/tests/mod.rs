@@ -30,6 +30,7 @@
 //! lister that fails, since a store answers always.
 
 mod accounts;
+mod api_roles;
 mod bad_input;
 mod deletion;
 pub(crate) mod fixtures;
@@ -39,7 +40,6 @@ mod legacy;
 mod overrides;
 mod quirks;
 mod replacement;
-mod rights;
 mod rotation;
 mod scenarios;
 mod selectors;

@@ -13,7 +13,7 @@ use olm_types::api::Step;
 
 use super::call::{Reply, Request};
 use super::handlers::handler_for;
-use super::machine::{Execution, Stage};
+use super::machine::{Execution, MachineState};
 
 /// Steps that are begun together at most.
 pub const AT_ONCE: usize = 8;
@@ -28,8 +28,8 @@ const ONE_BY_ONE: [&str; 2] = ["ClusterServiceVersion", "Subscription"];
 /// Steps whose first calls are made ahead of their turn, by place.
 #[derive(Default)]
 pub(super) struct Ahead {
-    asked: Vec<(usize, Stage)>,
-    answered: BTreeMap<usize, (Stage, Reply)>,
+    asked: Vec<(usize, MachineState)>,
+    answered: BTreeMap<usize, (MachineState, Reply)>,
 }
 
 impl Execution {
@@ -48,22 +48,22 @@ impl Execution {
         }
         let answered = asked.into_iter().zip(replies);
         self.ahead.answered =
-            answered.map(|((place, stage), reply)| (place, (stage, reply))).collect();
+            answered.map(|((place, state), reply)| (place, (state, reply))).collect();
     }
 
     /// Goes on with steps whose first call was answered, until one needs another call.
     fn take_in(&mut self) {
         while !self.has_failed()
-            && matches!(self.stage, Stage::Open)
-            && let Some((stage, reply)) = self.next_answer()
+            && matches!(self.state, MachineState::Open)
+            && let Some((state, reply)) = self.next_answer()
         {
-            self.stage = stage;
+            self.state = state;
             self.absorb(reply);
         }
     }
 
     /// Steps that are done already were passed over.
-    fn next_answer(&mut self) -> Option<(Stage, Reply)> {
+    fn next_answer(&mut self) -> Option<(MachineState, Reply)> {
         let (place, answer) = self.ahead.answered.pop_first()?;
         self.cursor = place;
         Some(answer)
@@ -71,7 +71,7 @@ impl Execution {
 
     /// First calls of the current step and of those after it; none where there is only one.
     fn together(&mut self) -> Vec<Request> {
-        if !matches!(self.stage, Stage::Open)
+        if !matches!(self.state, MachineState::Open)
             || !self.ahead.answered.is_empty()
             || self.has_failed()
         {
@@ -84,8 +84,8 @@ impl Execution {
             self.cursor = place;
             match self.request() {
                 Ok(Some(request)) if self.is_first_call() && is_other(&request, &requests) => {
-                    let stage = std::mem::replace(&mut self.stage, Stage::Open);
-                    self.ahead.asked.push((place, stage));
+                    let state = std::mem::replace(&mut self.state, MachineState::Open);
+                    self.ahead.asked.push((place, state));
                     requests.push(request);
                 }
                 // It is done already.
@@ -94,7 +94,7 @@ impl Execution {
             }
         }
         self.cursor = first;
-        self.stage = Stage::Open;
+        self.state = MachineState::Open;
         if requests.len() < 2 {
             self.ahead.asked.clear();
             requests.clear();
@@ -105,7 +105,7 @@ impl Execution {
     /// Whether the step creates its object now, or only waits for its API. Before anything else something
     /// has to be known.
     fn is_first_call(&self) -> bool {
-        matches!(self.stage, Stage::Create { .. } | Stage::Serving { .. })
+        matches!(self.state, MachineState::Create { .. } | MachineState::Serving { .. })
     }
 
     /// Places of the current step and of those behind it of the same kind, as far as their manifests are

@@ -4,7 +4,7 @@ use olm_effect::{Effect, Outcome, Refusal};
 use olm_types::api::StepStatus;
 use serde_json::Value;
 
-use super::machine::{Execution, Stage};
+use super::machine::{Execution, MachineState};
 use super::notes::{Note, NoteKind};
 use super::{StepError, deletion};
 
@@ -26,11 +26,11 @@ impl Execution {
                 Ok(Some(handler.after_create()))
             }
             Outcome::AlreadyExists => {
-                self.stage = Stage::Compare { desired, conflicts: gone };
+                self.state = MachineState::Compare { desired, conflicts: gone };
                 Ok(None)
             }
             other => {
-                let what = self.words(|words| words.create)?;
+                let what = self.messages(|messages| messages.create)?;
                 Err(handler.refused_create(what, refusal(other)))
             }
         }
@@ -54,7 +54,7 @@ impl Execution {
         };
         let target = handler.target(&self.scope, step, &desired);
         let effect = Effect::new(target, action).acting_as(handler.identity(&self.scope, step));
-        self.stage = Stage::Change { desired, conflicts, effect };
+        self.state = MachineState::Change { desired, conflicts, effect };
         self.report_take_over(&live);
         Ok(None)
     }
@@ -70,7 +70,7 @@ impl Execution {
             return Err(StepError::Vanished { thing: self.thing()?, name: name.to_owned() });
         }
         self.forget_take_over();
-        self.stage = Stage::Create { desired, gone: conflicts + 1 };
+        self.state = MachineState::Create { desired, gone: conflicts + 1 };
         Ok(None)
     }
 
@@ -102,12 +102,12 @@ impl Execution {
             Outcome::Unchanged => Ok(Some(StepStatus::Present)),
             Outcome::NotFound => self.vanished(desired, conflicts, name),
             Outcome::Refused(refusal) if refusal.is_conflict() && conflicts < CONFLICT_RETRIES => {
-                self.stage = Stage::Compare { desired, conflicts: conflicts + 1 };
+                self.state = MachineState::Compare { desired, conflicts: conflicts + 1 };
                 Ok(None)
             }
             other => {
                 let cause = refusal(other);
-                Err(StepError::Refused { what: self.words(|words| words.update)?, cause })
+                Err(StepError::Refused { what: self.messages(|messages| messages.update)?, cause })
             }
         }
     }

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::ahead::Ahead;
 use super::call::{Reply, Request};
-use super::handlers::{StepHandler, Words, handler_for};
+use super::handlers::{StepHandler, StepMessages, handler_for};
 use super::notes::{Ended, Note, NoteKind};
 use super::{Scope, Served, StepError};
 use crate::crd::Upgrade;
@@ -17,7 +17,7 @@ pub struct Execution {
     pub(super) scope: Scope,
     pub(super) steps: Vec<Step>,
     pub(super) cursor: usize,
-    pub(super) stage: Stage,
+    pub(super) state: MachineState,
     failure: Option<StepError>,
     warnings: Vec<String>,
     pub(super) ahead: Ahead,
@@ -25,7 +25,7 @@ pub struct Execution {
 }
 
 /// Where the current step stands.
-pub(super) enum Stage {
+pub(super) enum MachineState {
     /// Nothing was done yet.
     Open,
     /// It is being asked how a kind is served.
@@ -52,8 +52,8 @@ impl Execution {
     /// Starts at the first step that is not done.
     pub fn new(scope: Scope, steps: Vec<Step>) -> Self {
         let (warnings, notes) = (Vec::new(), Vec::new());
-        let (stage, ahead) = (Stage::Open, Ahead::default());
-        Self { scope, steps, cursor: 0, stage, failure: None, warnings, ahead, notes }
+        let (state, ahead) = (MachineState::Open, Ahead::default());
+        Self { scope, steps, cursor: 0, state, failure: None, warnings, ahead, notes }
     }
 
     /// How many bytes the manifests have that the calls will be made of.
@@ -99,9 +99,9 @@ impl Execution {
 
     /// Ends the execution, unless it first has to be asked whether an API is absent.
     fn fail(&mut self, error: StepError) {
-        let checked = matches!(self.stage, Stage::CheckApi { .. });
+        let checked = matches!(self.state, MachineState::CheckApi { .. });
         if error.is_not_found() && !checked {
-            self.stage = Stage::CheckApi { error };
+            self.state = MachineState::CheckApi { error };
         } else {
             self.forget_take_over();
             self.failure = Some(error);
@@ -111,7 +111,7 @@ impl Execution {
     fn advance(&mut self) {
         self.report_warnings();
         self.cursor += 1;
-        self.stage = Stage::Open;
+        self.state = MachineState::Open;
     }
 
     pub(super) fn report(&mut self, what: NoteKind) {
@@ -140,22 +140,22 @@ impl Execution {
 
     /// What the current step needs next; nothing when it is done.
     pub(super) fn request(&mut self) -> Result<Option<Request>, StepError> {
-        match &self.stage {
-            Stage::Open => self.open(),
-            Stage::Discover { kind } => Ok(Some(Request::Resolve(kind.clone()))),
-            Stage::CheckApi { .. } => {
+        match &self.state {
+            MachineState::Open => self.open(),
+            MachineState::Discover { kind } => Ok(Some(Request::Resolve(kind.clone()))),
+            MachineState::CheckApi { .. } => {
                 Ok(self.steps.get(self.cursor).map(|step| Request::Resolve(kind_of(step))))
             }
-            Stage::Examine { .. } => self.examine().map(Some),
-            Stage::Gather { target }
-            | Stage::Serving { target }
-            | Stage::Recall { csv: target, .. } => Ok(Some(Request::Read(target.clone()))),
-            Stage::Create { desired, .. } => self.create(desired).map(Some),
-            Stage::Compare { desired, .. } => {
+            MachineState::Examine { .. } => self.examine().map(Some),
+            MachineState::Gather { target }
+            | MachineState::Serving { target }
+            | MachineState::Recall { csv: target, .. } => Ok(Some(Request::Read(target.clone()))),
+            MachineState::Create { desired, .. } => self.create(desired).map(Some),
+            MachineState::Compare { desired, .. } => {
                 let (handler, step) = self.current()?;
                 Ok(Some(Request::Read(handler.target(&self.scope, step, desired))))
             }
-            Stage::Change { effect, .. } => Ok(Some(Request::Do(effect.clone()))),
+            MachineState::Change { effect, .. } => Ok(Some(Request::Do(effect.clone()))),
         }
     }
 
@@ -170,36 +170,45 @@ impl Execution {
 
     /// The status with which the reply ends the step; nothing when the step goes on.
     fn digest(&mut self, reply: Reply, name: &str) -> Result<Option<StepStatus>, StepError> {
-        match (std::mem::replace(&mut self.stage, Stage::Open), reply) {
-            (Stage::Gather { target }, reply) => self.learn(target, reply, name).map(|()| None),
-            (Stage::Discover { kind }, reply) => self.discovered(kind, reply, name).map(|()| None),
-            (Stage::CheckApi { error }, reply) => {
+        match (std::mem::replace(&mut self.state, MachineState::Open), reply) {
+            (MachineState::Gather { target }, reply) => {
+                self.learn(target, reply, name).map(|()| None)
+            }
+            (MachineState::Discover { kind }, reply) => {
+                self.discovered(kind, reply, name).map(|()| None)
+            }
+            (MachineState::CheckApi { error }, reply) => {
                 let error = self.resolved(error, reply);
-                self.stage = Stage::CheckApi { error: StepError::OutOfTurn(name.to_owned()) };
+                self.state =
+                    MachineState::CheckApi { error: StepError::OutOfTurn(name.to_owned()) };
                 Err(error)
             }
-            (Stage::Recall { desired, conflicts, live, csv }, reply) => {
+            (MachineState::Recall { desired, conflicts, live, csv }, reply) => {
                 self.learn(csv, reply, name)?;
                 self.begin_examination(desired, conflicts, live)
             }
-            (Stage::Examine { desired, conflicts, upgrade }, reply) => {
+            (MachineState::Examine { desired, conflicts, upgrade }, reply) => {
                 self.examined(desired, conflicts, upgrade, reply)
             }
-            (Stage::Create { desired, gone }, Reply::Outcome(outcome, warnings)) => {
+            (MachineState::Create { desired, gone }, Reply::Outcome(outcome, warnings)) => {
                 self.warnings.extend(warnings);
                 self.created(desired, gone, outcome)
             }
-            (Stage::Compare { desired, conflicts }, Reply::Live(live)) => {
+            (MachineState::Compare { desired, conflicts }, Reply::Live(live)) => {
                 self.compared(desired, conflicts, live, name)
             }
-            (Stage::Change { desired, conflicts, .. }, Reply::Outcome(outcome, warnings)) => {
+            (
+                MachineState::Change { desired, conflicts, .. },
+                Reply::Outcome(outcome, warnings),
+            ) => {
                 self.warnings.extend(warnings);
                 self.changed(desired, conflicts, outcome, name)
             }
-            (Stage::Serving { .. }, Reply::Live(live)) => self.served(live.as_ref()),
-            (Stage::Compare { .. } | Stage::Serving { .. }, Reply::Unreadable(cause)) => {
-                Err(StepError::Refused { what: self.words(|words| words.read)?, cause })
-            }
+            (MachineState::Serving { .. }, Reply::Live(live)) => self.served(live.as_ref()),
+            (
+                MachineState::Compare { .. } | MachineState::Serving { .. },
+                Reply::Unreadable(cause),
+            ) => Err(StepError::Refused { what: self.messages(|messages| messages.read)?, cause }),
             _ => Err(StepError::OutOfTurn(name.to_owned())),
         }
     }
@@ -239,18 +248,18 @@ impl Execution {
     }
 
     /// What was tried, in v0's words.
-    pub(super) fn words(
+    pub(super) fn messages(
         &self,
-        choose: impl Fn(&Words) -> &'static str,
+        choose: impl Fn(&StepMessages) -> &'static str,
     ) -> Result<String, StepError> {
         let (handler, step) = self.current()?;
-        let words = choose(&handler.words());
+        let messages = choose(&handler.messages());
         // v0 quotes the names of CRDs.
-        let end = if words.ends_with('"') { "\"" } else { "" };
-        Ok(if words.is_empty() {
+        let end = if messages.ends_with('"') { "\"" } else { "" };
+        Ok(if messages.is_empty() {
             String::new()
         } else {
-            format!("{words}{}{end}", step.resource.name)
+            format!("{messages}{}{end}", step.resource.name)
         })
     }
 

@@ -14,7 +14,7 @@ mod components;
 mod deletion;
 mod difference;
 mod error;
-mod examine;
+mod existing_crds;
 mod handlers;
 mod machine;
 mod manifest;

@@ -5,7 +5,7 @@ use olm_types::api::StepStatus;
 use serde_json::Value;
 
 use super::call::Request;
-use super::machine::{Execution, Stage};
+use super::machine::{Execution, MachineState};
 use super::{StepError, components, deletion, manifest};
 
 impl Execution {
@@ -34,7 +34,7 @@ impl Execution {
         let manifest = manifest::read(&self.scope, step, handler.form())?;
         let unknown = handler.kind(&manifest).filter(|kind| !self.scope.kinds.contains_key(kind));
         if let Some(kind) = unknown {
-            self.stage = Stage::Discover { kind };
+            self.state = MachineState::Discover { kind };
             return self.request();
         }
         let missing = handler
@@ -42,13 +42,13 @@ impl Execution {
             .into_iter()
             .chain(components::reads(&self.scope, step))
             .find(|target| !self.scope.knows(target));
-        self.stage = match missing {
-            Some(target) => Stage::Gather { target },
+        self.state = match missing {
+            Some(target) => MachineState::Gather { target },
             None => {
                 let mut desired = handler.desired(&self.scope, step, manifest)?;
                 let target = handler.target(&self.scope, step, &desired);
                 components::label(&self.scope, step, &target, &mut desired);
-                Stage::Create { desired, gone: 0 }
+                MachineState::Create { desired, gone: 0 }
             }
         };
         self.request()
@@ -79,7 +79,7 @@ impl Execution {
     fn check_serving(&mut self) -> Result<Request, StepError> {
         let (handler, step) = self.current()?;
         let target = handler.target(&self.scope, step, &Value::Null);
-        self.stage = Stage::Serving { target: target.clone() };
+        self.state = MachineState::Serving { target: target.clone() };
         Ok(Request::Read(target))
     }
 }

@@ -22,7 +22,7 @@ const IMAGE_VARIABLE: &str = "CONTAINER_IMAGE";
 /// Nodes of every architecture that bundles are for may be tainted with it.
 const ARCHITECTURES: [&str; 4] = ["amd64", "arm64", "ppc64le", "s390x"];
 /// How long the Pod stays on a node that is not there, in seconds.
-const PATIENCE: i64 = 120;
+const TIMEOUT: i64 = 120;
 
 pub(super) fn spec(config_map: &ConfigMap, order: &Order, images: &Images) -> PodSpec {
     let secrets = order.secrets.iter().map(|name| LocalObjectReference { name: name.clone() });
@@ -137,8 +137,8 @@ fn tolerations() -> Vec<Toleration> {
     };
     let nodes = [
         exists("node-role.kubernetes.io/master", "NoSchedule", None),
-        exists("node.kubernetes.io/unreachable", "NoExecute", Some(PATIENCE)),
-        exists("node.kubernetes.io/not-ready", "NoExecute", Some(PATIENCE)),
+        exists("node.kubernetes.io/unreachable", "NoExecute", Some(TIMEOUT)),
+        exists("node.kubernetes.io/not-ready", "NoExecute", Some(TIMEOUT)),
     ];
     ARCHITECTURES.map(architecture).into_iter().chain(nodes).collect()
 }

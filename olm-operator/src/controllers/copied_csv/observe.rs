@@ -20,7 +20,7 @@ use olm_types::owner::{OwnerName, is_owned_by_label, is_owned_by_uid};
 
 use super::CopyKey;
 use crate::dependents::account_names;
-use crate::kept_copy::KeptCopy;
+use crate::stored_copy::StoredCopy;
 use crate::stores::Stores;
 
 /// An original, what it belongs to, and the namespaces to look at.
@@ -40,7 +40,7 @@ pub struct Place {
     /// Its name.
     pub namespace: String,
     /// The object under the name of the original, if it is labelled as a copy.
-    pub copy: Option<Arc<KeptCopy>>,
+    pub copy: Option<Arc<StoredCopy>>,
     /// Whether nothing can be created here: the namespace goes, or is gone, or a CSV that is no
     /// copy has the name.
     pub is_closed: bool,

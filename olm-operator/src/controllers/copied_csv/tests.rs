@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::CopyKey;
 use super::observe::{deletions, observe};
 use super::targets::due;
-use crate::kept_copy::KeptCopy;
+use crate::stored_copy::StoredCopy;
 use crate::stores::Stores;
 
 fn mk<K: DeserializeOwned>(object: Value) -> K {
@@ -59,7 +59,7 @@ fn mk_stores(originals: &[Value], copies: &[Value]) -> Stores {
     });
     Stores {
         csvs: Store::with_objects(originals.iter().cloned().map(mk)),
-        copies: Store::with_objects(copies.iter().cloned().map(mk::<KeptCopy>)),
+        copies: Store::with_objects(copies.iter().cloned().map(mk::<StoredCopy>)),
         groups: Store::with_objects([mk(group)]),
         namespaces: Store::with_objects([namespace("a"), namespace("b"), namespace("op"), going]),
         ..Stores::default()
@@ -133,7 +133,7 @@ fn a_copy_that_hides_its_operator_goes() {
 
 #[test]
 fn what_is_kept_of_a_copy_is_small() {
-    assert!(size_of::<Arc<KeptCopy>>() + size_of::<KeptCopy>() <= 128);
+    assert!(size_of::<Arc<StoredCopy>>() + size_of::<StoredCopy>() <= 128);
 }
 
 /// They are made by a look that ends after the one that took the copy away.

@@ -27,10 +27,10 @@ use crate::controllers::copied_csv::targets::due;
 use crate::controllers::csv::observe::observe as observe_csv;
 use crate::controllers::operator_group::{observe as observe_group, roles};
 use crate::dependents::Dependents;
-use crate::kept_copy::KeptCopy;
 use crate::metrics::CsvMetrics;
 use crate::originals::Originals;
 use crate::queues::Queues;
+use crate::stored_copy::StoredCopy;
 use crate::stores::Stores;
 use crate::triggers::Triggers;
 
@@ -191,7 +191,7 @@ impl World {
                 continue;
             };
             let csv: ClusterServiceVersion = serde_json::from_value(object).unwrap();
-            let mut copy = KeptCopy::from(csv);
+            let mut copy = StoredCopy::from(csv);
             self.version += 1;
             copy.version = self.version.to_string().into();
             copy.uid = copy.version.clone();

@@ -19,7 +19,7 @@ use std::sync::{Arc, LazyLock};
 use ::cel::{Env, Program};
 use thiserror::Error;
 
-use super::{ConstraintError, Effort, Lookup, Requirement, Wanted};
+use super::{ConstraintError, EvaluationBudget, Lookup, Requirement, Wanted};
 use crate::problem::Bundle;
 
 use check::Wrong;
@@ -144,7 +144,11 @@ fn parse_and_check(rule: &str) -> Result<(Program, Arc<Env>), CelError> {
 }
 
 impl Requirement for CelRequirement {
-    fn holds(&self, bundle: &Bundle, effort: &mut Effort) -> Result<bool, ConstraintError> {
+    fn holds(
+        &self,
+        bundle: &Bundle,
+        budget: &mut EvaluationBudget,
+    ) -> Result<bool, ConstraintError> {
         if !self.screen.lets_pass(&bundle.entry.properties) {
             return Ok(false);
         }
@@ -159,7 +163,7 @@ impl Requirement for CelRequirement {
             );
             return Err(CelError::TooExpensive { rule: self.rule.clone(), reason }.into());
         }
-        effort.spend(steps)?;
+        budget.spend(steps)?;
         Ok(self.run(properties))
     }
 

@@ -85,7 +85,7 @@ fn sample() -> Bundle {
 #[case("[1, 2].all(x, x > 0) && 'abc'.matches('^a.c$')", true)]
 fn rules(#[case] rule: &str, #[case] holds: bool) {
     let requirement = CelRequirement::compile(rule.to_owned(), String::new()).unwrap();
-    assert_eq!(requirement.holds(&sample(), &mut Effort::default()).unwrap(), holds);
+    assert_eq!(requirement.holds(&sample(), &mut EvaluationBudget::default()).unwrap(), holds);
 }
 
 #[rstest]
@@ -127,7 +127,7 @@ fn long_rules_are_refused(#[case] rule: &str) {
 #[case::not(&format!("{}true", "!".repeat(900)))]
 fn deep_rules_end(#[case] rule: &str) {
     if let Ok(requirement) = CelRequirement::compile(rule.to_owned(), String::new()) {
-        requirement.holds(&sample(), &mut Effort::default()).unwrap();
+        requirement.holds(&sample(), &mut EvaluationBudget::default()).unwrap();
     }
 }
 
@@ -137,7 +137,8 @@ fn nested_macros_are_refused() {
     let rule =
         (0..9).fold("true".to_owned(), |inner, level| format!("{list}.all(x{level}, {inner})"));
     let requirement = CelRequirement::compile(rule, String::new()).unwrap();
-    let error = requirement.holds(&sample(), &mut Effort::default()).unwrap_err().to_string();
+    let error =
+        requirement.holds(&sample(), &mut EvaluationBudget::default()).unwrap_err().to_string();
     assert!(error.contains("it may take more than 150000 steps"), "{error}");
 }
 
@@ -147,7 +148,7 @@ fn nested_macros_are_refused() {
 #[case::unknown_patterns("[0,1,2,3,4,5,6,7,8,9].all(x, 'a'.matches(properties[0].type))")]
 fn expensive_patterns_are_refused(#[case] rule: &str) {
     let requirement = CelRequirement::compile(rule.to_owned(), String::new()).unwrap();
-    let error = requirement.holds(&sample(), &mut Effort::default()).unwrap_err();
+    let error = requirement.holds(&sample(), &mut EvaluationBudget::default()).unwrap_err();
     assert!(error.to_string().contains("is too expensive"), "{error}");
 }
 
@@ -156,7 +157,7 @@ fn expensive_patterns_are_refused(#[case] rule: &str) {
 #[case::lists(&format!("[properties]{}.size() > 0", ".map(x, x + x)".repeat(40)))]
 fn values_that_grow_are_refused(#[case] rule: &str) {
     let requirement = CelRequirement::compile(rule.to_owned(), String::new()).unwrap();
-    let error = requirement.holds(&sample(), &mut Effort::default()).unwrap_err();
+    let error = requirement.holds(&sample(), &mut EvaluationBudget::default()).unwrap_err();
     assert!(error.to_string().contains("is too expensive"), "{error}");
 }
 
@@ -164,7 +165,7 @@ fn values_that_grow_are_refused(#[case] rule: &str) {
 fn long_strings_are_read_once() {
     let long = format!("'{}'.size() > 10", "x".repeat(100_000));
     let requirement = CelRequirement::compile(long, String::new()).unwrap();
-    assert!(requirement.holds(&sample(), &mut Effort::default()).unwrap());
+    assert!(requirement.holds(&sample(), &mut EvaluationBudget::default()).unwrap());
 }
 
 #[test]
@@ -198,7 +199,7 @@ fn rules_that_cannot_be_true_are_not_run(#[case] rule: &str, #[case] is_skipped:
         (0..9).fold("true".to_owned(), |inner, level| format!("{list}.all(x{level}, {inner})"));
     let rule = rule.replace("SLOW", &slow);
     let requirement = CelRequirement::compile(rule, String::new()).unwrap();
-    let result = requirement.holds(&sample(), &mut Effort::default());
+    let result = requirement.holds(&sample(), &mut EvaluationBudget::default());
     assert_eq!(result.is_ok(), is_skipped);
     assert!(!result.unwrap_or_default());
 }
@@ -211,7 +212,7 @@ fn escapes_hide_nothing() {
     assert!(
         CelRequirement::compile(rule, String::new())
             .unwrap()
-            .holds(&bundle, &mut Effort::default())
+            .holds(&bundle, &mut EvaluationBudget::default())
             .unwrap()
     );
 }

@@ -7,7 +7,7 @@ use olm_types::bundle::{CatalogKey, Entry, Property};
 use thiserror::Error;
 
 use super::Scope;
-use crate::constraint::{ConstraintError, Effort, Lookup, Requirement};
+use crate::constraint::{ConstraintError, EvaluationBudget, Lookup, Requirement};
 use crate::error::Fault;
 use crate::policy::Policy;
 use crate::preference::{ChannelKey, ChannelOrderError, Standpoint};
@@ -23,7 +23,7 @@ pub(super) struct Known {
     candidates: HashMap<(Property, CatalogKey), Arc<[Arc<Bundle>]>>,
     fitting: HashMap<Property, Arc<Fitting>>,
     found: HashMap<Lookup, Arc<[Twins]>>,
-    effort: Effort,
+    budget: EvaluationBudget,
 }
 
 /// Catalog, package and channel.
@@ -80,7 +80,7 @@ impl Scope<'_> {
     ) -> Result<Vec<Arc<Bundle>>, CandidateError> {
         let fitting = self.fitting(property, requirement)?;
         let mut found = Vec::new();
-        self.known.effort.spend(LISTED * fitting.bundles.len() as u64)?;
+        self.known.budget.spend(LISTED * fitting.bundles.len() as u64)?;
         let standpoint = Standpoint { namespace: self.request.namespace, catalog: Some(from) };
         for catalog in self.catalogs_in_order(&standpoint) {
             if catalog == self.virtual_catalog() {
@@ -98,7 +98,7 @@ impl Scope<'_> {
                     }
                     entries => entries?,
                 };
-                self.known.effort.spend(entries.len() as u64)?;
+                self.known.budget.spend(entries.len() as u64)?;
                 found.extend(
                     entries.iter().filter(|bundle| fitting.bundles.contains(&bundle.id)).cloned(),
                 );
@@ -118,13 +118,13 @@ impl Scope<'_> {
         }
         let mut fitting = Fitting::default();
         let found = self.look_up(&requirement.lookup())?;
-        self.known.effort.spend(found.len() as u64)?;
+        self.known.budget.spend(found.len() as u64)?;
         for twins in found.iter() {
             let Some(bundle) = twins.first() else { continue };
-            if !requirement.holds(bundle, &mut self.known.effort)? {
+            if !requirement.holds(bundle, &mut self.known.budget)? {
                 continue;
             }
-            self.known.effort.spend(LISTED * twins.len() as u64)?;
+            self.known.budget.spend(LISTED * twins.len() as u64)?;
             let channels = fitting.channels.entry(bundle.entry.catalog.clone()).or_default();
             channels.extend(twins.iter().map(|twin| ChannelKey::from(&*twin.entry)));
             fitting.bundles.extend(twins.iter().map(|twin| twin.id));
@@ -145,7 +145,7 @@ impl Scope<'_> {
         for installed in self.installed.bundles().to_vec() {
             let bundle = self.intern(&installed.entry);
             let place = (installed.entry.package.clone(), installed.subscription.clone());
-            if requirement.holds(&bundle, &mut self.known.effort)? && places.insert(place) {
+            if requirement.holds(&bundle, &mut self.known.budget)? && places.insert(place) {
                 channels.entry(installed.entry.package.clone()).or_default().push(installed.entry);
             }
         }
@@ -177,7 +177,7 @@ impl Scope<'_> {
     /// # Errors
     /// Fewer are left.
     pub fn spend(&mut self, steps: u64) -> Result<(), Fault> {
-        self.known.effort.spend(steps).map_err(Fault::TooMuch)
+        self.known.budget.spend(steps).map_err(Fault::TooMuch)
     }
 
     /// What an index finds, looked up once.
@@ -203,7 +203,7 @@ impl Scope<'_> {
         let (mut all, mut known) = (Vec::new(), HashSet::new());
         for lookup in lookups {
             let found = self.look_up(lookup)?;
-            self.known.effort.spend(1 + found.len() as u64)?;
+            self.known.budget.spend(1 + found.len() as u64)?;
             let new = found
                 .iter()
                 .filter(|twins| twins.first().is_some_and(|twin| known.insert(twin.id)));

@@ -22,17 +22,17 @@ fn of_subscription(
 ) -> Option<HeldUpgrade> {
     let name = subscription.installed_csv.as_deref()?;
     let installed = scope.installed().named(name)?.entry.clone();
-    let mut offers = scope.package(subscription.catalog.as_ref(), &subscription.package);
+    let mut entries = scope.package(subscription.catalog.as_ref(), &subscription.package);
     if let Some(channel) = subscription.channel.as_deref() {
-        offers.retain(|entry| *entry.channel == *channel);
+        entries.retain(|entry| *entry.channel == *channel);
     }
     // Where no way leads to a pinned version, all others are held back.
     let accepted = Accepted { subscription: subscription.clone(), step: None };
     let pin = subscription.pin();
-    let pinned = pin.and_then(|pin| offers.iter().find(|entry| *entry.name == *pin));
+    let pinned = pin.and_then(|pin| entries.iter().find(|entry| *entry.name == *pin));
     let base = pinned.map_or(&installed, |entry| entry).version.clone();
     let is_held = |entry: &&Arc<Entry>| entry.version > base && !accepted.contains(entry);
-    let held: Vec<Arc<Entry>> = offers.iter().filter(is_held).cloned().collect();
+    let held: Vec<Arc<Entry>> = entries.iter().filter(is_held).cloned().collect();
     let mut names = newest_first(&held);
     let more = names.len().saturating_sub(LISTED);
     names.truncate(LISTED);

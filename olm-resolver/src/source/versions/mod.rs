@@ -37,13 +37,13 @@ impl Accepted {
     pub(super) fn of(
         subscription: &Arc<SubscriptionFacts>,
         current: Option<&Entry>,
-        offers: &[Arc<Entry>],
+        entries: &[Arc<Entry>],
     ) -> Result<Self, Missing> {
         let pin = subscription.pin();
         let step = match (pin, current) {
             (Some(pin), Some(current)) if *current.name != *pin => {
                 let usable = |entry: &Entry| in_range(subscription, entry);
-                Some(way(pin, current, offers, usable).map_err(Missing::Unreachable)?)
+                Some(way(pin, current, entries, usable).map_err(Missing::Unreachable)?)
             }
             _ => None,
         };
@@ -64,8 +64,8 @@ impl Accepted {
 }
 
 /// What there is when nothing of it is in the range.
-pub(super) fn out_of_range(offers: &[Arc<Entry>]) -> Missing {
-    let mut names = newest_first(offers);
+pub(super) fn out_of_range(entries: &[Arc<Entry>]) -> Missing {
+    let mut names = newest_first(entries);
     names.truncate(LISTED);
     Missing::InRange(names.into())
 }

@@ -12,21 +12,21 @@ use super::{LISTED, newest_first};
 const COMPARISONS: usize = 2_000_000;
 
 /// The next bundle on a shortest way of upgrades from `current` to the bundle named `pin`. Bundles that
-/// others of the offers skip, and those that are not `usable`, are no steps of it.
+/// others of the entries skip, and those that are not `usable`, are no steps of it.
 ///
 /// # Errors
 /// There is none: the newest bundles that can be reached.
 pub(crate) fn way(
     pin: &str,
     current: &Entry,
-    offers: &[Arc<Entry>],
+    entries: &[Arc<Entry>],
     usable: impl Fn(&Entry) -> bool,
 ) -> Result<Arc<str>, Arc<[Arc<str>]>> {
-    let skipped: BTreeSet<&Arc<str>> = offers.iter().flat_map(|entry| &entry.skips).collect();
+    let skipped: BTreeSet<&Arc<str>> = entries.iter().flat_map(|entry| &entry.skips).collect();
     let is_step = |entry: &&Arc<Entry>| {
         !skipped.contains(&entry.name) && entry.name != current.name && usable(entry)
     };
-    let mut unseen: Vec<&Arc<Entry>> = offers.iter().filter(is_step).collect();
+    let mut unseen: Vec<&Arc<Entry>> = entries.iter().filter(is_step).collect();
     let (mut reached, mut compared) = (Vec::new(), 0);
     // Each with the first step of the way to it.
     let mut open: VecDeque<(&Entry, Option<Arc<str>>)> = [(current, None)].into();

@@ -1,4 +1,4 @@
-//! What a run leaves for people and for machines: `junit.xml`, `report.json` and a closing line.
+//! What a run leaves for people and for machines: `junit.xml`, `report.json` and a summary line.
 
 mod json;
 mod junit;
@@ -66,8 +66,8 @@ impl Report {
         tally
     }
 
-    /// The closing line, and each skipped scenario with its reason.
-    pub fn closing(&self) -> String {
+    /// The summary line, and each skipped scenario with its reason.
+    pub fn summary_line(&self) -> String {
         let skipped = self.outcomes.iter().filter_map(|outcome| match &outcome.verdict {
             Verdict::Skipped { reason } => Some(format!("\nskipped: {}: {reason}", outcome.name)),
             Verdict::Passed | Verdict::Failed { .. } => None,

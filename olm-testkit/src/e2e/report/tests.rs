@@ -33,7 +33,7 @@ fn report() -> Report {
 #[test]
 fn the_closing_line_is_followed_by_the_reason_of_each_skip() {
     let expected = "1 passed, 1 failed, 1 skipped\nskipped: smoke::on_a_node: no node";
-    assert_eq!(report().closing(), expected);
+    assert_eq!(report().summary_line(), expected);
 }
 
 #[test]

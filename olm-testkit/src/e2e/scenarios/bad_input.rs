@@ -9,7 +9,7 @@ use olm_types::api::{ClusterServiceVersion, Subscription};
 use serde_json::json;
 
 use crate::builders::{Bundle, Package, csv};
-use crate::e2e::scene::{Scene, conditions};
+use crate::e2e::context::{TestContext, conditions};
 use crate::e2e::{Scenario, scenario};
 use crate::wait;
 
@@ -40,18 +40,18 @@ pub(super) fn all() -> Vec<Scenario> {
 }
 
 /// A CSV of nearly the size that etcd takes installs like any other.
-async fn a_large_csv(scene: Arc<Scene>) -> Result<()> {
-    scene.operator_group().await?;
+async fn a_large_csv(ctx: Arc<TestContext>) -> Result<()> {
+    ctx.operator_group().await?;
     let large = csv("large.v1.0.0", "1.0.0")
         .deployment("large", "default")
         .description("All work and no play. ".repeat(900_000 / 22));
-    scene.create(&large.build()).await?;
-    scene.succeeded("large.v1.0.0").await.map(drop)
+    ctx.create(&large.build()).await?;
+    ctx.succeeded("large.v1.0.0").await.map(drop)
 }
 
 /// An owned CRD whose name cannot be one: the CSV says which, its neighbour installs.
-async fn a_crd_without_a_dot(scene: Arc<Scene>) -> Result<()> {
-    scene.operator_group().await?;
+async fn a_crd_without_a_dot(ctx: Arc<TestContext>) -> Result<()> {
+    ctx.operator_group().await?;
     let wrong = csv("wrong.v1.0.0", "1.0.0").deployment("wrong", "default").with(|csv| {
         let crds = csv.spec.customresourcedefinitions.get_or_insert_default();
         crds.owned.push(olm_types::api::CrdDescription {
@@ -61,31 +61,31 @@ async fn a_crd_without_a_dot(scene: Arc<Scene>) -> Result<()> {
             ..Default::default()
         });
     });
-    scene.create(&wrong.build()).await?;
-    scene.create(&csv("right.v1.0.0", "1.0.0").deployment("right", "default").build()).await?;
-    scene.succeeded("right.v1.0.0").await?;
+    ctx.create(&wrong.build()).await?;
+    ctx.create(&csv("right.v1.0.0", "1.0.0").deployment("right", "default").build()).await?;
+    ctx.succeeded("right.v1.0.0").await?;
     let explained = |csv: &ClusterServiceVersion| {
         let message = csv.status.as_ref().and_then(|status| status.message.as_deref());
         message.is_some_and(|message| message.contains("dotless"))
     };
-    wait::until(&scene.api(), "wrong.v1.0.0", "name its malformed CRD", explained).await?;
+    wait::until(&ctx.api(), "wrong.v1.0.0", "name its malformed CRD", explained).await?;
     Ok(())
 }
 
 /// A bundle whose CSV cannot be read breaks neither its catalog nor the other one, and who
 /// subscribes to it reads why.
-async fn a_malformed_bundle(scene: Arc<Scene>) -> Result<()> {
-    let mixed = scene.content(&[small("neighbour")])?;
+async fn a_malformed_bundle(ctx: Arc<TestContext>) -> Result<()> {
+    let mixed = ctx.content(&[small("neighbour")])?;
     mixed.add_file("broken/catalog.json", &broken_package())?;
-    scene.operator_group().await?;
-    scene.serve("mixed", mixed).await?;
-    scene.catalog("sound", &[small("elsewhere")]).await?;
-    scene.subscribe("neighbour", "mixed").await?;
-    scene.subscribe("elsewhere", "sound").await?;
-    scene.succeeded("neighbour.v1.0.0").await?;
-    scene.succeeded("elsewhere.v1.0.0").await?;
-    scene.subscribe("broken", "mixed").await?;
-    wait::until(&scene.api(), "broken", "say what is wrong", |subscription: &Subscription| {
+    ctx.operator_group().await?;
+    ctx.serve("mixed", mixed).await?;
+    ctx.catalog("sound", &[small("elsewhere")]).await?;
+    ctx.subscribe("neighbour", "mixed").await?;
+    ctx.subscribe("elsewhere", "sound").await?;
+    ctx.succeeded("neighbour.v1.0.0").await?;
+    ctx.succeeded("elsewhere.v1.0.0").await?;
+    ctx.subscribe("broken", "mixed").await?;
+    wait::until(&ctx.api(), "broken", "say what is wrong", |subscription: &Subscription| {
         let mut problems = conditions(subscription).iter().filter(|c| c.status == "True");
         problems.any(|c| c.message.as_deref().is_some_and(|text| text.contains("broken.v1.0.0")))
     })
@@ -94,14 +94,14 @@ async fn a_malformed_bundle(scene: Arc<Scene>) -> Result<()> {
 }
 
 /// A catalog that cannot be served takes nothing from those who want something else.
-async fn a_broken_catalog(scene: Arc<Scene>) -> Result<()> {
-    let broken = scene.content(&[])?;
+async fn a_broken_catalog(ctx: Arc<TestContext>) -> Result<()> {
+    let broken = ctx.content(&[])?;
     broken.add_file("catalog.yaml", "schema: olm.package\n\tname: [")?;
-    scene.operator_group().await?;
-    scene.serve("broken", broken).await?;
-    scene.catalog("sound", &[small("elsewhere")]).await?;
-    scene.subscribe("elsewhere", "sound").await?;
-    scene.succeeded("elsewhere.v1.0.0").await.map(drop)
+    ctx.operator_group().await?;
+    ctx.serve("broken", broken).await?;
+    ctx.catalog("sound", &[small("elsewhere")]).await?;
+    ctx.subscribe("elsewhere", "sound").await?;
+    ctx.succeeded("elsewhere.v1.0.0").await.map(drop)
 }
 
 fn small(name: &str) -> Package {

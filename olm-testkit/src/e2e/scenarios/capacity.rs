@@ -7,7 +7,7 @@ use kube::api::{Api, ListParams, Patch, PatchParams};
 use serde_json::{Value, json};
 
 use crate::builders::CsvBuilder;
-use crate::e2e::scene::Scene;
+use crate::e2e::context::TestContext;
 
 /// Capacity of a node for the pods of one scenario.
 pub(super) struct NodeCapacity {
@@ -17,11 +17,8 @@ pub(super) struct NodeCapacity {
 
 impl NodeCapacity {
     /// No node has capacity at first.
-    pub(super) fn of(scene: &Scene) -> Self {
-        Self {
-            nodes: Api::all(scene.client.clone()),
-            label: format!("capacity/{}", scene.namespace),
-        }
+    pub(super) fn of(ctx: &TestContext) -> Self {
+        Self { nodes: Api::all(ctx.client.clone()), label: format!("capacity/{}", ctx.namespace) }
     }
 
     /// The CSV with a Deployment that runs only here.

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use crate::builders::{Bundle, Package, csv};
-use crate::e2e::{Need, Scenario, Scene, scenario};
+use crate::e2e::{Need, Scenario, TestContext, scenario};
 use crate::oci;
 use crate::wait;
 
@@ -46,9 +46,9 @@ pub(super) fn all() -> Vec<Scenario> {
 
 /// One after the other, so that none waits for another; says what each took, and the median.
 /// Pods are admitted as in OLM's namespace.
-async fn time_until_ready(scene: Arc<Scene>) -> Result<()> {
-    scene.restrict().await?;
-    let image = push(&scene, &["1.0.0"]).await?;
+async fn time_until_ready(ctx: Arc<TestContext>) -> Result<()> {
+    ctx.restrict().await?;
+    let image = push(&ctx, &["1.0.0"]).await?;
     let mut times = Vec::new();
     for round in 1..=ROUNDS {
         let name = format!("{NAME}-{round}");
@@ -58,8 +58,8 @@ async fn time_until_ready(scene: Arc<Scene>) -> Result<()> {
             "image": image,
             "grpcPodConfig": {"extractContent": {"catalogDir": "/configs"}},
         });
-        create(&scene, &name, spec).await?;
-        ready(&scene, &name).await?;
+        create(&ctx, &name, spec).await?;
+        ready(&ctx, &name).await?;
         times.push(begun.elapsed());
     }
     times.sort();
@@ -74,30 +74,30 @@ fn seconds(time: &Duration) -> String {
 }
 
 /// The catalog says what is wrong; an operator comes from its sound neighbour all the same.
-async fn garbage_in_a_config_map(scene: Arc<Scene>) -> Result<()> {
-    scene.operator_group().await?;
-    scene.create(&holding([("packages", "{[".to_owned())])).await?;
-    create(&scene, NAME, json!({"sourceType": "configmap", "configMap": NAME})).await?;
+async fn garbage_in_a_config_map(ctx: Arc<TestContext>) -> Result<()> {
+    ctx.operator_group().await?;
+    ctx.create(&holding([("packages", "{[".to_owned())])).await?;
+    create(&ctx, NAME, json!({"sourceType": "configmap", "configMap": NAME})).await?;
     let says_why = |catalog: &CatalogSource| {
         let conditions = catalog.status.iter().flat_map(|status| &status.conditions);
         let mut current = conditions.filter(|condition| condition.type_ == CONTENT_CURRENT);
         current.any(|condition| condition.message.contains("packages"))
     };
     let said = "say what is wrong with its ConfigMap";
-    wait::until(&scene.api(), NAME, said, says_why).await?;
+    wait::until(&ctx.api(), NAME, said, says_why).await?;
     let bundle = csv(OLD, "1.0.0").deployment("kettle", "default");
-    scene.catalog("sound", &[Package::single("kettle", Bundle::new("1.0.0", &bundle))]).await?;
-    scene.subscribe("kettle", "sound").await?;
-    scene.succeeded(OLD).await.map(drop)
+    ctx.catalog("sound", &[Package::single("kettle", Bundle::new("1.0.0", &bundle))]).await?;
+    ctx.subscribe("kettle", "sound").await?;
+    ctx.succeeded(OLD).await.map(drop)
 }
 
-async fn create(scene: &Scene, name: &str, spec: Value) -> Result<()> {
-    let source = json!({"metadata": {"name": name, "namespace": scene.namespace}, "spec": spec});
-    scene.create(&serde_json::from_value::<CatalogSource>(source)?).await.map(drop)
+async fn create(ctx: &TestContext, name: &str, spec: Value) -> Result<()> {
+    let source = json!({"metadata": {"name": name, "namespace": ctx.namespace}, "spec": spec});
+    ctx.create(&serde_json::from_value::<CatalogSource>(source)?).await.map(drop)
 }
 
-async fn ready(scene: &Scene, name: &str) -> Result<()> {
-    wait::until(&scene.api(), name, "be READY", |catalog: &CatalogSource| {
+async fn ready(ctx: &TestContext, name: &str) -> Result<()> {
+    wait::until(&ctx.api(), name, "be READY", |catalog: &CatalogSource| {
         let state = catalog.status.as_ref().and_then(|status| status.connection_state.as_ref());
         state.is_some_and(|state| state.last_observed_state == "READY")
     })
@@ -106,7 +106,7 @@ async fn ready(scene: &Scene, name: &str) -> Result<()> {
 }
 
 /// Pushes a catalog with these versions of one operator, under the name that the first push gave.
-pub(super) async fn push(scene: &Scene, versions: &[&str]) -> Result<String> {
+pub(super) async fn push(ctx: &TestContext, versions: &[&str]) -> Result<String> {
     let bundles = versions.iter().scan(None::<String>, |before, version| {
         let name = format!("kettle.v{version}");
         let csv = csv(&name, version).deployment("kettle", "default");
@@ -117,10 +117,10 @@ pub(super) async fn push(scene: &Scene, versions: &[&str]) -> Result<String> {
         })
     });
     let packages = [Package::new("kettle").channel("stable", bundles.collect())];
-    let image = oci::catalog(scene.content(&packages)?.path())?.build()?;
+    let image = oci::catalog(ctx.content(&packages)?.path())?.build()?;
     ensure!(!image.layers().is_empty(), "the catalog is empty");
-    let registry = scene.facts().registry.as_deref().context("no registry takes images")?;
-    let repository = format!("catalogs/{}", scene.namespace);
+    let registry = ctx.facts().registry.as_deref().context("no registry takes images")?;
+    let repository = format!("catalogs/{}", ctx.namespace);
     oci::push(&image, registry, &repository, "latest").await?;
     Ok(format!("example.com/{repository}:latest"))
 }

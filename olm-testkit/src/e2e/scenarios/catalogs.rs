@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anyhow::{Result, ensure};
 
 use crate::builders::{Bundle, Package, csv};
-use crate::e2e::scene::{Scene, same};
+use crate::e2e::context::{TestContext, same};
 use crate::e2e::{Scenario, scenario};
 
 /// The scenarios of this file.
@@ -30,42 +30,41 @@ fn packages(name: &str) -> [Package; 1] {
 }
 
 /// There is no catalog at all.
-async fn the_only_one_is_missing(scene: Arc<Scene>) -> Result<()> {
-    scene.operator_group().await?;
-    scene.subscribe("late", "absent").await?;
-    let health =
-        scene.condition("late", "CatalogSourcesUnhealthy", "True", "NoCatalogSourcesFound");
+async fn the_only_one_is_missing(ctx: Arc<TestContext>) -> Result<()> {
+    ctx.operator_group().await?;
+    ctx.subscribe("late", "absent").await?;
+    let health = ctx.condition("late", "CatalogSourcesUnhealthy", "True", "NoCatalogSourcesFound");
     same(
         health.await?.message.as_deref(),
         "dependency resolution requires at least one catalogsource",
     )?;
-    check_resolution(&scene, "late").await?;
-    scene.catalog("absent", &packages("late")).await?;
-    scene.succeeded("late.v1.0.0").await.map(drop)
+    check_resolution(&ctx, "late").await?;
+    ctx.catalog("absent", &packages("late")).await?;
+    ctx.succeeded("late.v1.0.0").await.map(drop)
 }
 
 /// There is a catalog, but not the one that is wanted.
-async fn one_is_missing(scene: Arc<Scene>) -> Result<()> {
-    scene.operator_group().await?;
-    scene.catalog("present", &packages("other")).await?;
-    scene.subscribe("late", "absent").await?;
+async fn one_is_missing(ctx: Arc<TestContext>) -> Result<()> {
+    ctx.operator_group().await?;
+    ctx.catalog("present", &packages("other")).await?;
+    ctx.subscribe("late", "absent").await?;
     let health =
-        scene.condition("late", "CatalogSourcesUnhealthy", "True", "UnhealthyCatalogSourceFound");
-    let expected = format!("targeted catalogsource {}/absent missing", scene.namespace);
+        ctx.condition("late", "CatalogSourcesUnhealthy", "True", "UnhealthyCatalogSourceFound");
+    let expected = format!("targeted catalogsource {}/absent missing", ctx.namespace);
     same(health.await?.message.as_deref(), &expected)?;
-    check_resolution(&scene, "late").await?;
-    scene.catalog("absent", &packages("late")).await?;
-    scene.succeeded("late.v1.0.0").await.map(drop)
+    check_resolution(&ctx, "late").await?;
+    ctx.catalog("absent", &packages("late")).await?;
+    ctx.succeeded("late.v1.0.0").await.map(drop)
 }
 
-async fn check_resolution(scene: &Scene, subscription: &str) -> Result<()> {
-    let condition = scene
+async fn check_resolution(ctx: &TestContext, subscription: &str) -> Result<()> {
+    let condition = ctx
         .condition(subscription, "ResolutionFailed", "True", "ConstraintsNotSatisfiable")
         .await?;
     let expected = format!(
         "constraints not satisfiable: no operators found from catalog absent in namespace {} \
          referenced by subscription {subscription}, subscription {subscription} exists",
-        scene.namespace
+        ctx.namespace
     );
     let message = condition.message.unwrap_or_default();
     let ours = message.strip_prefix(&expected).unwrap_or_default();

@@ -8,7 +8,7 @@ use kube::api::{Api, Patch, PatchParams};
 use serde_json::{Value, json};
 
 use crate::deploy;
-use crate::e2e::Scene;
+use crate::e2e::TestContext;
 use crate::operators::Operator;
 
 /// What a namespace lets its Pods do.
@@ -26,18 +26,22 @@ pub(super) struct ChangedOperator {
 impl ChangedOperator {
     /// Appends flags, and gives it a folder to write to. In the network of its node it reaches the
     /// registry, which listens there only. The names of Services stay those of the cluster.
-    pub(super) async fn begin(scene: &Scene, flags: &[&str], folder: Option<&str>) -> Result<Self> {
-        let namespace = scene.facts().olm_namespace.clone().context("OLM is nowhere")?;
-        let deployments: Api<Deployment> = Api::namespaced(scene.client.clone(), &namespace);
+    pub(super) async fn begin(
+        ctx: &TestContext,
+        flags: &[&str],
+        folder: Option<&str>,
+    ) -> Result<Self> {
+        let namespace = ctx.facts().olm_namespace.clone().context("OLM is nowhere")?;
+        let deployments: Api<Deployment> = Api::namespaced(ctx.client.clone(), &namespace);
         let found = deployments.get(Operator::Catalog.name()).await?;
         let before = serde_json::to_value(&found)?["spec"]["template"]["spec"].take();
         let pod = changed(&before, flags, folder)?;
-        let namespaces: Api<Namespace> = Api::all(scene.client.clone());
+        let namespaces: Api<Namespace> = Api::all(ctx.client.clone());
         let enforced = namespaces.get(&namespace).await?.labels().get(ENFORCED).cloned();
         let changed = Self { deployments, before, namespaces, namespace, enforced };
         changed.enforce(Some("privileged")).await?;
         changed.patch(pod).await?;
-        deploy::wait_ready(&scene.client).await?;
+        deploy::wait_ready(&ctx.client).await?;
         Ok(changed)
     }
 

@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 
 use super::upgrades::{kettle, kettles, stable};
 use crate::builders;
-use crate::e2e::scene::Scene;
+use crate::e2e::context::TestContext;
 use crate::e2e::{Scenario, scenario};
 
 /// The scenarios of this file.
@@ -41,33 +41,33 @@ const SYNCS: usize = 25;
 
 /// The first sync of a tool changes the objects, no other one does, and none conflicts with what OLM wrote.
 /// What OLM made carries none of the labels and annotations by which the tools know their objects.
-async fn applied_again(scene: Arc<Scene>) -> Result<()> {
-    let kind = kettles(&scene);
+async fn applied_again(ctx: Arc<TestContext>) -> Result<()> {
+    let kind = kettles(&ctx);
     let old = kettle("1.0.0", &kind);
-    let content = scene.content(&stable(std::slice::from_ref(&old)))?;
-    let address = scene.registry("kitchen", content).await?;
-    let manifests = Manifests::new(&scene, &address)?;
-    manifests.sync(&scene, TOOLS[0]).await?;
-    scene.succeeded("kettle.v1.0.0").await?;
-    scene.at_latest("kettle", "kettle.v1.0.0").await?;
-    scene.at_rest().await?;
-    all_syncs(&scene, &manifests).await?;
+    let content = ctx.content(&stable(std::slice::from_ref(&old)))?;
+    let address = ctx.registry("kitchen", content).await?;
+    let manifests = Manifests::new(&ctx, &address)?;
+    manifests.sync(&ctx, TOOLS[0]).await?;
+    ctx.succeeded("kettle.v1.0.0").await?;
+    ctx.at_latest("kettle", "kettle.v1.0.0").await?;
+    ctx.at_rest().await?;
+    all_syncs(&ctx, &manifests).await?;
 
     let new = kettle("1.1.0", &kind).replaces("kettle.v1.0.0");
-    scene.publish("kitchen", &stable(&[old, new])).await?;
-    scene.succeeded("kettle.v1.1.0").await?;
-    scene.at_latest("kettle", "kettle.v1.1.0").await?;
-    scene.at_rest().await?;
-    all_syncs(&scene, &manifests).await?;
-    scene.at_rest().await?;
-    nothing_is_inherited(&scene).await
+    ctx.publish("kitchen", &stable(&[old, new])).await?;
+    ctx.succeeded("kettle.v1.1.0").await?;
+    ctx.at_latest("kettle", "kettle.v1.1.0").await?;
+    ctx.at_rest().await?;
+    all_syncs(&ctx, &manifests).await?;
+    ctx.at_rest().await?;
+    nothing_is_inherited(&ctx).await
 }
 
-async fn all_syncs(scene: &Scene, manifests: &Manifests) -> Result<()> {
+async fn all_syncs(ctx: &TestContext, manifests: &Manifests) -> Result<()> {
     for tool in TOOLS {
-        let first = manifests.sync(scene, tool).await?;
+        let first = manifests.sync(ctx, tool).await?;
         for number in 2..=SYNCS {
-            let now = manifests.sync(scene, tool).await?;
+            let now = manifests.sync(ctx, tool).await?;
             ensure!(now == first, "sync {number} of {tool} changed {first:?} to {now:?}");
         }
     }
@@ -82,8 +82,8 @@ struct Manifests {
 }
 
 impl Manifests {
-    fn new(scene: &Scene, address: &str) -> Result<Self> {
-        let namespace = &scene.namespace;
+    fn new(ctx: &TestContext, address: &str) -> Result<Self> {
+        let namespace = &ctx.namespace;
         let group = builders::operator_group(namespace, "group", &[namespace]);
         let catalog = builders::catalog_source(namespace, "kitchen", address);
         let subscription = builders::subscription(namespace, "kettle", "stable", "kitchen");
@@ -95,11 +95,11 @@ impl Manifests {
     }
 
     /// Applies all of them as a tool does; their versions.
-    async fn sync(&self, scene: &Scene, tool: &str) -> Result<[String; 3]> {
+    async fn sync(&self, ctx: &TestContext, tool: &str) -> Result<[String; 3]> {
         Ok([
-            apply::<OperatorGroup>(scene, tool, &self.group).await?,
-            apply::<CatalogSource>(scene, tool, &self.catalog).await?,
-            apply::<Subscription>(scene, tool, &self.subscription).await?,
+            apply::<OperatorGroup>(ctx, tool, &self.group).await?,
+            apply::<CatalogSource>(ctx, tool, &self.catalog).await?,
+            apply::<Subscription>(ctx, tool, &self.subscription).await?,
         ])
     }
 }
@@ -125,47 +125,47 @@ fn tracked<K: Resource<DynamicType = ()> + Serialize>(object: &K) -> Result<Valu
 }
 
 /// Applies without force, so that a field of another manager is a conflict.
-async fn apply<K>(scene: &Scene, tool: &str, object: &Value) -> Result<String>
+async fn apply<K>(ctx: &TestContext, tool: &str, object: &Value) -> Result<String>
 where
     K: Resource<DynamicType = (), Scope = NamespaceResourceScope>,
     K: Clone + Debug + DeserializeOwned,
 {
-    let api: Api<K> = scene.api();
+    let api: Api<K> = ctx.api();
     let name = object["metadata"]["name"].as_str().context("an object without a name")?;
     let applied = api.patch(name, &PatchParams::apply(tool), &Patch::Apply(object)).await;
     let applied = applied.with_context(|| format!("{tool} cannot apply {name}"))?;
     applied.resource_version().context("an object without a version")
 }
 
-async fn nothing_is_inherited(scene: &Scene) -> Result<()> {
+async fn nothing_is_inherited(ctx: &TestContext) -> Result<()> {
     let mut tracked = Vec::new();
-    tracked.extend(of_kind::<OperatorGroup>(scene).await?);
-    tracked.extend(of_kind::<CatalogSource>(scene).await?);
-    tracked.extend(of_kind::<Subscription>(scene).await?);
+    tracked.extend(of_kind::<OperatorGroup>(ctx).await?);
+    tracked.extend(of_kind::<CatalogSource>(ctx).await?);
+    tracked.extend(of_kind::<Subscription>(ctx).await?);
     let theirs = ["OperatorGroup group", "CatalogSource kitchen", "Subscription kettle"];
     ensure!(tracked == theirs, "the tools know {tracked:?}");
     let mut made = Vec::new();
-    made.extend(of_kind::<ClusterServiceVersion>(scene).await?);
-    made.extend(of_kind::<InstallPlan>(scene).await?);
-    made.extend(of_kind::<OperatorCondition>(scene).await?);
-    made.extend(of_kind::<Deployment>(scene).await?);
-    made.extend(of_kind::<Service>(scene).await?);
-    made.extend(of_kind::<ServiceAccount>(scene).await?);
-    made.extend(of_kind::<ConfigMap>(scene).await?);
-    made.extend(of_kind::<Secret>(scene).await?);
-    made.extend(of_kind::<Role>(scene).await?);
-    made.extend(of_kind::<RoleBinding>(scene).await?);
+    made.extend(of_kind::<ClusterServiceVersion>(ctx).await?);
+    made.extend(of_kind::<InstallPlan>(ctx).await?);
+    made.extend(of_kind::<OperatorCondition>(ctx).await?);
+    made.extend(of_kind::<Deployment>(ctx).await?);
+    made.extend(of_kind::<Service>(ctx).await?);
+    made.extend(of_kind::<ServiceAccount>(ctx).await?);
+    made.extend(of_kind::<ConfigMap>(ctx).await?);
+    made.extend(of_kind::<Secret>(ctx).await?);
+    made.extend(of_kind::<Role>(ctx).await?);
+    made.extend(of_kind::<RoleBinding>(ctx).await?);
     ensure!(made.is_empty(), "the tools would prune {made:?}");
     Ok(())
 }
 
 /// Objects of a kind that look like a tool's own, by label or annotation.
-async fn of_kind<K>(scene: &Scene) -> Result<Vec<String>>
+async fn of_kind<K>(ctx: &TestContext) -> Result<Vec<String>>
 where
     K: Resource<DynamicType = (), Scope = NamespaceResourceScope>,
     K: Clone + Debug + DeserializeOwned,
 {
-    let all = scene.api::<K>().list(&ListParams::default()).await?.items;
+    let all = ctx.api::<K>().list(&ListParams::default()).await?.items;
     let carries = |object: &&K| {
         let keys = object.labels().keys().chain(object.annotations().keys());
         keys.into_iter().any(|key| olm_types::tracking::is_tracking(key))

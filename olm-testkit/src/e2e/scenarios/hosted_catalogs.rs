@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::catalog_images::push;
 use super::changed_operator::ChangedOperator;
 use crate::builders::IMAGE;
-use crate::e2e::{Need, Scenario, Scene, scenario};
+use crate::e2e::{Need, Scenario, TestContext, scenario};
 use crate::wait;
 
 const NAME: &str = "hosted-shelf";
@@ -36,36 +36,36 @@ pub(super) fn all() -> Vec<Scenario> {
     ]
 }
 
-async fn readers_notice_nothing(scene: Arc<Scene>) -> Result<()> {
+async fn readers_notice_nothing(ctx: Arc<TestContext>) -> Result<()> {
     let flags = ["--catalogs=process"];
-    let operator = ChangedOperator::begin(&scene, &flags, Some("/var/lib/olm-rs/catalogs")).await?;
-    create(&scene).await?;
-    wait::until_connected(&scene.olm_api()?, NAME).await?;
-    scene.create(&reader(&scene)?).await?;
+    let operator = ChangedOperator::begin(&ctx, &flags, Some("/var/lib/olm-rs/catalogs")).await?;
+    create(&ctx).await?;
+    wait::until_connected(&ctx.olm_api()?, NAME).await?;
+    ctx.create(&reader(&ctx)?).await?;
     // Where Services lead is known on the node a moment later than to the API server.
     let before = wait::until_ok("reads the catalog", || async {
-        let said = said(&scene).await?;
+        let said = said(&ctx).await?;
         ensure!(said.packages == ["kettle"], "it read {said:?}");
         anyhow::Ok(said)
     })
     .await?;
 
-    annotate(&scene, Value::Null).await?;
-    wait::until(&scene.olm_api()?, SLICE, "lead to the operator", |_: &EndpointSlice| true).await?;
-    until_no_pods(&scene).await?;
-    reads_on(&scene, &before).await?;
+    annotate(&ctx, Value::Null).await?;
+    wait::until(&ctx.olm_api()?, SLICE, "lead to the operator", |_: &EndpointSlice| true).await?;
+    until_no_pods(&ctx).await?;
+    reads_on(&ctx, &before).await?;
 
-    annotate(&scene, json!("pod")).await?;
-    wait::until_gone(&scene.olm_api::<EndpointSlice>()?, SLICE).await?;
-    let after = reads_on(&scene, &before).await?;
+    annotate(&ctx, json!("pod")).await?;
+    wait::until_gone(&ctx.olm_api::<EndpointSlice>()?, SLICE).await?;
+    let after = reads_on(&ctx, &before).await?;
     println!("{} reads, the slowest took {:.3} s", after.reads, after.slowest_seconds);
     operator.end().await
 }
 
 /// In OLM's namespace, served by a Pod.
-async fn create(scene: &Scene) -> Result<()> {
-    let registry = scene.facts().registry.as_deref().context("no registry takes images")?;
-    let image = push(scene, &["1.0.0"]).await?.replace("example.com", registry);
+async fn create(ctx: &TestContext) -> Result<()> {
+    let registry = ctx.facts().registry.as_deref().context("no registry takes images")?;
+    let image = push(ctx, &["1.0.0"]).await?.replace("example.com", registry);
     let catalog = json!({
         "metadata": {"name": NAME, "annotations": {"olm-rs.dev/served-by": "pod"}},
         "spec": {
@@ -73,11 +73,11 @@ async fn create(scene: &Scene) -> Result<()> {
             "grpcPodConfig": {"extractContent": {"catalogDir": "/configs"}},
         },
     });
-    scene.create_for_all::<CatalogSource>(catalog).await.map(drop)
+    ctx.create_for_all::<CatalogSource>(catalog).await.map(drop)
 }
 
-fn reader(scene: &Scene) -> Result<Pod> {
-    let from = format!("{NAME}.{}.svc:50051", scene.olm_namespace()?);
+fn reader(ctx: &TestContext) -> Result<Pod> {
+    let from = format!("{NAME}.{}.svc:50051", ctx.olm_namespace()?);
     let pod = json!({"metadata": {"name": READER}, "spec": {"containers": [{
         "name": READER, "image": IMAGE,
         "args": ["read", "--port", PORT.to_string(), "--from", from],
@@ -85,15 +85,15 @@ fn reader(scene: &Scene) -> Result<Pod> {
     serde_json::from_value(pod).context("a malformed Pod")
 }
 
-async fn annotate(scene: &Scene, value: Value) -> Result<()> {
+async fn annotate(ctx: &TestContext, value: Value) -> Result<()> {
     let patch = json!({"metadata": {"annotations": {"olm-rs.dev/served-by": value}}});
-    let catalogs: Api<CatalogSource> = scene.olm_api()?;
+    let catalogs: Api<CatalogSource> = ctx.olm_api()?;
     catalogs.patch(NAME, &PatchParams::default(), &Patch::Merge(patch)).await?;
     Ok(())
 }
 
-async fn until_no_pods(scene: &Scene) -> Result<()> {
-    let pods: Api<Pod> = scene.olm_api()?;
+async fn until_no_pods(ctx: &TestContext) -> Result<()> {
+    let pods: Api<Pod> = ctx.olm_api()?;
     let of_catalog = ListParams::default().labels(&format!("olm.catalogSource={NAME}"));
     for pod in pods.list(&of_catalog).await? {
         wait::until_gone(&pods, &pod.name_any()).await?;
@@ -112,18 +112,18 @@ struct Said {
     packages: Vec<String>,
 }
 
-async fn said(scene: &Scene) -> Result<Said> {
-    let path = format!("/api/v1/namespaces/{}/pods/{READER}:{PORT}/proxy/", scene.namespace);
+async fn said(ctx: &TestContext) -> Result<Said> {
+    let path = format!("/api/v1/namespaces/{}/pods/{READER}:{PORT}/proxy/", ctx.namespace);
     let request = http::Request::get(path).body(Vec::new()).context("bad request")?;
-    let text = scene.client.request_text(request).await?;
+    let text = ctx.client.request_text(request).await?;
     serde_json::from_str(&text).with_context(|| format!("the reader says {text}"))
 }
 
 /// Waits for further reads; none may have failed since `before`.
-async fn reads_on(scene: &Scene, before: &Said) -> Result<Said> {
-    let begun = said(scene).await?.reads;
+async fn reads_on(ctx: &TestContext, before: &Said) -> Result<Said> {
+    let begun = said(ctx).await?.reads;
     let said = wait::until_ok("reads on", || async {
-        let said = said(scene).await?;
+        let said = said(ctx).await?;
         ensure!(said.reads >= begun + READS, "it read {} times", said.reads);
         anyhow::Ok(said)
     })

@@ -15,7 +15,7 @@ use olm_types::{annotations, labels};
 use serde_json::json;
 
 use crate::builders::{self, Bundle, Crd, CsvBuilder, Package, csv};
-use crate::e2e::scene::{Scene, conditions, same};
+use crate::e2e::context::{TestContext, conditions, same};
 use crate::e2e::{Scenario, scenario};
 use crate::wait;
 
@@ -52,35 +52,35 @@ pub fn operator(name: &str, version: &str, crd: &Crd) -> CsvBuilder {
 }
 
 /// Subscription, plan, steps, CSV and Deployment end as the specification says.
-async fn an_operator(scene: Arc<Scene>) -> Result<()> {
-    let crd = scene.kind("Kettle");
+async fn an_operator(ctx: Arc<TestContext>) -> Result<()> {
+    let crd = ctx.kind("Kettle");
     let bundle = Bundle::new("1.0.0", &operator("kettle", "1.0.0", &crd)).provides(&crd);
-    scene.operator_group().await?;
-    scene.catalog("kitchen", &[Package::single("kettle", bundle)]).await?;
-    scene.subscribe("kettle", "kitchen").await?;
-    scene.succeeded("kettle.v1.0.0").await?;
-    let subscription = converged(&scene, "kettle", "kettle.v1.0.0").await?;
-    check_plan(&scene, &subscription).await?;
-    check_cluster(&scene, &crd).await
+    ctx.operator_group().await?;
+    ctx.catalog("kitchen", &[Package::single("kettle", bundle)]).await?;
+    ctx.subscribe("kettle", "kitchen").await?;
+    ctx.succeeded("kettle.v1.0.0").await?;
+    let subscription = converged(&ctx, "kettle", "kettle.v1.0.0").await?;
+    check_plan(&ctx, &subscription).await?;
+    check_cluster(&ctx, &crd).await
 }
 
 /// A Subscription at rest: the version is the latest, and nothing is wrong or under way.
-async fn converged(scene: &Scene, name: &str, csv: &str) -> Result<Subscription> {
-    scene.installed(name, csv).await?;
+async fn converged(ctx: &TestContext, name: &str, csv: &str) -> Result<Subscription> {
+    ctx.installed(name, csv).await?;
     let healthy = |subscription: &Subscription| {
         let state = subscription.status.as_ref().map(|status| &status.state);
         let unhealthy = conditions(subscription).iter().any(|condition| condition.status == "True");
         state == Some(&SubscriptionState::AtLatestKnown) && !unhealthy
     };
-    let subscription = wait::until(&scene.api(), name, "be at the latest version", healthy).await?;
+    let subscription = wait::until(&ctx.api(), name, "be at the latest version", healthy).await?;
     let health = conditions(&subscription).iter().find(|c| c.type_ == "CatalogSourcesUnhealthy");
     let message = health.and_then(|condition| condition.message.as_deref());
     same(message, "all available catalogsources are healthy")?;
     Ok(subscription)
 }
 
-async fn check_plan(scene: &Scene, subscription: &Subscription) -> Result<()> {
-    let plan = scene.plan_of(subscription).await?;
+async fn check_plan(ctx: &TestContext, subscription: &Subscription) -> Result<()> {
+    let plan = ctx.plan_of(subscription).await?;
     let owned = plan.owner_references().iter().any(|owner| owner.name == subscription.name_any());
     ensure!(owned, "the plan does not belong to its Subscription");
     ensure!(plan.spec.approved && plan.spec.approval == Approval::Automatic, "{:?}", plan.spec);
@@ -105,8 +105,8 @@ async fn check_plan(scene: &Scene, subscription: &Subscription) -> Result<()> {
     Ok(())
 }
 
-async fn check_cluster(scene: &Scene, crd: &Crd) -> Result<()> {
-    let deployments: Api<Deployment> = scene.api();
+async fn check_cluster(ctx: &TestContext, crd: &Crd) -> Result<()> {
+    let deployments: Api<Deployment> = ctx.api();
     let deployment = deployments.get("kettle-manager").await.context("no Deployment")?;
     for label in [labels::DEPLOYMENT_SPEC_HASH, labels::OWNER, labels::OWNER_NAMESPACE] {
         ensure!(deployment.labels().contains_key(label), "the Deployment lacks {label}");
@@ -114,9 +114,9 @@ async fn check_cluster(scene: &Scene, crd: &Crd) -> Result<()> {
     let template = deployment.spec.and_then(|spec| spec.template.metadata).unwrap_or_default();
     let targets = template.annotations.unwrap_or_default();
     let targets = targets.get(annotations::TARGET_NAMESPACES);
-    ensure!(targets == Some(&scene.namespace), "the operator is configured to watch {targets:?}");
-    scene.api::<ServiceAccount>().get("kettle").await.context("no ServiceAccount")?;
-    let crds: Api<CustomResourceDefinition> = Api::all(scene.client.clone());
+    ensure!(targets == Some(&ctx.namespace), "the operator is configured to watch {targets:?}");
+    ctx.api::<ServiceAccount>().get("kettle").await.context("no ServiceAccount")?;
+    let crds: Api<CustomResourceDefinition> = Api::all(ctx.client.clone());
     let made = crds.get(&crd.name()).await.context("no CustomResourceDefinition")?;
     let managed = made.labels().get(labels::MANAGED).map(String::as_str);
     ensure!(managed == Some("true"), "the CustomResourceDefinition is not labelled as managed");
@@ -124,9 +124,9 @@ async fn check_cluster(scene: &Scene, crd: &Crd) -> Result<()> {
 }
 
 /// What an operator needs comes with it, under a Subscription made for it.
-async fn a_dependency(scene: Arc<Scene>) -> Result<()> {
-    let cups = scene.kind("Cup");
-    let teas = scene.kind("Tea");
+async fn a_dependency(ctx: Arc<TestContext>) -> Result<()> {
+    let cups = ctx.kind("Cup");
+    let teas = ctx.kind("Tea");
     let tea = operator("tea", "2.0.0", &teas).requires(&cups);
     let packages = [
         Package::single(
@@ -135,45 +135,41 @@ async fn a_dependency(scene: Arc<Scene>) -> Result<()> {
         ),
         Package::single("tea", Bundle::new("2.0.0", &tea).provides(&teas).requires(&cups)),
     ];
-    scene.operator_group().await?;
-    scene.catalog("kitchen", &packages).await?;
-    scene.subscribe("tea", "kitchen").await?;
-    scene.succeeded("cup.v1.0.0").await?;
-    scene.succeeded("tea.v2.0.0").await?;
-    let generated = format!("cup-stable-kitchen-{}", scene.namespace);
-    let subscription = converged(&scene, &generated, "cup.v1.0.0").await?;
+    ctx.operator_group().await?;
+    ctx.catalog("kitchen", &packages).await?;
+    ctx.subscribe("tea", "kitchen").await?;
+    ctx.succeeded("cup.v1.0.0").await?;
+    ctx.succeeded("tea.v2.0.0").await?;
+    let generated = format!("cup-stable-kitchen-{}", ctx.namespace);
+    let subscription = converged(&ctx, &generated, "cup.v1.0.0").await?;
     ensure!(
         subscription.spec.name == "cup"
             && subscription.spec.starting_csv.as_deref() == Some("cup.v1.0.0")
     );
     let by = subscription.annotations().get(annotations::GENERATED_BY).cloned().unwrap_or_default();
-    let tea = converged(&scene, "tea", "tea.v2.0.0").await?;
-    ensure!(by == scene.plan_of(&tea).await?.name_any(), "the Subscription is generated by {by:?}");
+    let tea = converged(&ctx, "tea", "tea.v2.0.0").await?;
+    ensure!(by == ctx.plan_of(&tea).await?.name_any(), "the Subscription is generated by {by:?}");
     Ok(())
 }
 
 /// Nothing happens before a person approves, and everything after.
-async fn manual_approval(scene: Arc<Scene>) -> Result<()> {
-    let crd = scene.kind("Spoon");
+async fn manual_approval(ctx: Arc<TestContext>) -> Result<()> {
+    let crd = ctx.kind("Spoon");
     let bundle = Bundle::new("1.0.0", &operator("spoon", "1.0.0", &crd)).provides(&crd);
-    scene.operator_group().await?;
-    scene.catalog("kitchen", &[Package::single("spoon", bundle)]).await?;
-    let mut subscription = builders::subscription(&scene.namespace, "spoon", "stable", "kitchen");
+    ctx.operator_group().await?;
+    ctx.catalog("kitchen", &[Package::single("spoon", bundle)]).await?;
+    let mut subscription = builders::subscription(&ctx.namespace, "spoon", "stable", "kitchen");
     subscription.spec.install_plan_approval = Some(Approval::Manual);
-    scene.create(&subscription).await?;
-    scene.condition("spoon", "InstallPlanPending", "True", "RequiresApproval").await?;
-    let plans: Api<InstallPlan> = scene.api();
+    ctx.create(&subscription).await?;
+    ctx.condition("spoon", "InstallPlanPending", "True", "RequiresApproval").await?;
+    let plans: Api<InstallPlan> = ctx.api();
     let list = plans.list(&ListParams::default()).await.context("cannot list InstallPlans")?;
     let plan = list.items.first().context("there is no InstallPlan")?.name_any();
     ensure!(
-        scene
-            .api::<olm_types::api::ClusterServiceVersion>()
-            .get_opt("spoon.v1.0.0")
-            .await?
-            .is_none()
+        ctx.api::<olm_types::api::ClusterServiceVersion>().get_opt("spoon.v1.0.0").await?.is_none()
     );
     let approve = Patch::Merge(json!({"spec": {"approved": true}}));
     plans.patch(&plan, &PatchParams::default(), &approve).await.context("cannot approve")?;
-    scene.succeeded("spoon.v1.0.0").await?;
-    converged(&scene, "spoon", "spoon.v1.0.0").await.map(drop)
+    ctx.succeeded("spoon.v1.0.0").await?;
+    converged(&ctx, "spoon", "spoon.v1.0.0").await.map(drop)
 }

@@ -12,7 +12,7 @@ use olm_types::owner::is_owned_by_uid;
 use serde_json::json;
 
 use crate::builders::{Bundle, Package, csv};
-use crate::e2e::scene::Scene;
+use crate::e2e::context::TestContext;
 use crate::e2e::{Scenario, scenario};
 use crate::wait;
 
@@ -37,8 +37,8 @@ pub(super) fn all() -> Vec<Scenario> {
 const LANTERN: &str = "lantern.v1.0.0";
 
 /// Installs `lantern` from a catalog.
-async fn install(scene: &Scene) -> Result<()> {
-    let kind = scene.kind("Wick");
+async fn install(ctx: &TestContext) -> Result<()> {
+    let kind = ctx.kind("Wick");
     let rules = json!([{"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}]);
     let lantern = csv(LANTERN, "1.0.0")
         .owns(&kind)
@@ -46,24 +46,24 @@ async fn install(scene: &Scene) -> Result<()> {
         .permission("lantern", rules.clone())
         .cluster_permission("lantern", rules);
     let bundle = Bundle::new("1.0.0", &lantern).provides(&kind);
-    scene.operator_group().await?;
-    scene.catalog("shelf", &[Package::single("lantern", bundle)]).await?;
-    scene.subscribe("lantern", "shelf").await?;
-    scene.succeeded(LANTERN).await.map(drop)
+    ctx.operator_group().await?;
+    ctx.catalog("shelf", &[Package::single("lantern", bundle)]).await?;
+    ctx.subscribe("lantern", "shelf").await?;
+    ctx.succeeded(LANTERN).await.map(drop)
 }
 
-async fn an_operator_lists_its_parts(scene: Arc<Scene>) -> Result<()> {
-    install(&scene).await?;
-    let operators: Api<Operator> = Api::all(scene.client.clone());
-    let name = format!("lantern.{}", scene.namespace);
+async fn an_operator_lists_its_parts(ctx: Arc<TestContext>) -> Result<()> {
+    install(&ctx).await?;
+    let operators: Api<Operator> = Api::all(ctx.client.clone());
+    let name = format!("lantern.{}", ctx.namespace);
     let complete = wait::until(&operators, &name, "list every part", is_complete).await?;
     // A person deletes it too early.
     operators.delete(&name, &DeleteParams::default()).await?;
     let other = |operator: &Operator| operator.uid() != complete.uid() && is_complete(operator);
     wait::until(&operators, &name, "be made anew", other).await?;
     // A person takes a label away.
-    let crds: Api<CustomResourceDefinition> = Api::all(scene.client.clone());
-    let (crd, label) = (scene.kind("Wick").name(), format!("operators.coreos.com/{name}"));
+    let crds: Api<CustomResourceDefinition> = Api::all(ctx.client.clone());
+    let (crd, label) = (ctx.kind("Wick").name(), format!("operators.coreos.com/{name}"));
     let patch = Patch::Merge(json!({"metadata": {"labels": {label.clone(): null}}}));
     crds.patch(&crd, &PatchParams::default(), &patch).await?;
     let labelled = |crd: &CustomResourceDefinition| crd.labels().contains_key(&label);
@@ -99,15 +99,15 @@ fn is_complete(operator: &Operator) -> bool {
     PARTS.iter().all(|kind| kinds.contains(kind)) && kinds.is_sorted() && refs.iter().any(runs)
 }
 
-async fn a_condition_and_its_rights(scene: Arc<Scene>) -> Result<()> {
-    install(&scene).await?;
-    let conditions: Api<OperatorCondition> = scene.api();
+async fn a_condition_and_its_rights(ctx: Arc<TestContext>) -> Result<()> {
+    install(&ctx).await?;
+    let conditions: Api<OperatorCondition> = ctx.api();
     let has_parts = |condition: &OperatorCondition| {
         condition.spec.deployments == ["lantern"]
             && condition.spec.service_accounts == ["lantern", "lantern"]
     };
     let made = wait::until(&conditions, LANTERN, "name its parts", has_parts).await?;
-    rights_return(&scene, &made).await?;
+    rights_return(&ctx, &made).await?;
     let busy = json!({"spec": {"conditions": [{
         "type": "Upgradeable", "status": "False", "reason": "Busy", "message": "in use",
         "lastTransitionTime": "2026-01-01T00:00:00Z",
@@ -123,13 +123,13 @@ async fn a_condition_and_its_rights(scene: Arc<Scene>) -> Result<()> {
     conditions.delete(LANTERN, &DeleteParams::default()).await?;
     let other = |condition: &OperatorCondition| condition.uid() != made.uid();
     let anew = wait::until(&conditions, LANTERN, "be made anew", other).await?;
-    rights_return(&scene, &anew).await
+    rights_return(&ctx, &anew).await
 }
 
 /// Role and RoleBinding come back when they are deleted, and are set right when they are changed.
 /// Those that a deleted OperatorCondition owned may be collected at any time: not these.
-async fn rights_return(scene: &Scene, condition: &OperatorCondition) -> Result<()> {
-    let (roles, bindings): (Api<Role>, Api<RoleBinding>) = (scene.api(), scene.api());
+async fn rights_return(ctx: &TestContext, condition: &OperatorCondition) -> Result<()> {
+    let (roles, bindings): (Api<Role>, Api<RoleBinding>) = (ctx.api(), ctx.api());
     let uid = condition.uid().unwrap_or_default();
     let allows = |role: &Role| {
         let rule = role.rules.iter().flatten().next();

@@ -8,7 +8,7 @@ use kube::api::{Api, ListParams};
 use olm_types::api::InstallPlan;
 
 use crate::builders::{Bundle, Crd, Package, csv};
-use crate::e2e::scene::Scene;
+use crate::e2e::context::TestContext;
 use crate::e2e::{Scenario, scenario};
 
 /// The scenarios of this file.
@@ -33,12 +33,12 @@ pub(super) fn all() -> Vec<Scenario> {
 }
 
 /// An operator needs a kind that no operator provides.
-async fn missing_api(scene: Arc<Scene>) -> Result<()> {
+async fn missing_api(ctx: Arc<TestContext>) -> Result<()> {
     let crd = Crd::new("nowhere.example.com", "v1", "Unicorn");
     let csv = csv("rider.v1.0.0", "1.0.0").requires(&crd).deployment("rider", "default");
     let bundle = Bundle::new("1.0.0", &csv).requires(&crd);
     expect(
-        scene,
+        ctx,
         bundle,
         "an operator providing an API with group: nowhere.example.com, version: v1, kind: Unicorn",
     )
@@ -46,23 +46,23 @@ async fn missing_api(scene: Arc<Scene>) -> Result<()> {
 }
 
 /// An operator needs a package that no catalog has.
-async fn missing_package(scene: Arc<Scene>) -> Result<()> {
+async fn missing_package(ctx: Arc<TestContext>) -> Result<()> {
     let csv = csv("rider.v1.0.0", "1.0.0").deployment("rider", "default");
     let bundle = Bundle::new("1.0.0", &csv).requires_package("unicorn", ">=1.0.0");
-    expect(scene, bundle, "an operator with package: unicorn and with version in range: >=1.0.0")
+    expect(ctx, bundle, "an operator with package: unicorn and with version in range: >=1.0.0")
         .await
 }
 
-async fn expect(scene: Arc<Scene>, bundle: Bundle, needed: &str) -> Result<()> {
-    scene.operator_group().await?;
-    scene.catalog("stable-yard", &[Package::single("rider", bundle)]).await?;
-    scene.subscribe("rider", "stable-yard").await?;
+async fn expect(ctx: Arc<TestContext>, bundle: Bundle, needed: &str) -> Result<()> {
+    ctx.operator_group().await?;
+    ctx.catalog("stable-yard", &[Package::single("rider", bundle)]).await?;
+    ctx.subscribe("rider", "stable-yard").await?;
     let condition =
-        scene.condition("rider", "ResolutionFailed", "True", "ConstraintsNotSatisfiable").await?;
+        ctx.condition("rider", "ResolutionFailed", "True", "ConstraintsNotSatisfiable").await?;
     let expected = format!(
         "constraints not satisfiable: bundle rider.v1.0.0 requires {needed}, subscription rider \
          exists, subscription rider requires stable-yard/{}/stable/rider.v1.0.0",
-        scene.namespace
+        ctx.namespace
     );
     // v0's line comes first; our sentences, with what would help, follow.
     let message = condition.message.unwrap_or_default();
@@ -72,36 +72,36 @@ async fn expect(scene: Arc<Scene>, bundle: Bundle, needed: &str) -> Result<()> {
             && ours.contains(" What helps: create a CatalogSource that provides "),
         "the Subscription says {message:?}"
     );
-    let plans = scene.api::<InstallPlan>().list(&ListParams::default()).await?;
+    let plans = ctx.api::<InstallPlan>().list(&ListParams::default()).await?;
     ensure!(plans.items.is_empty(), "there is an InstallPlan for a Subscription that was refused");
-    check_event(&scene, &scene.namespace, &message).await
+    check_event(&ctx, &ctx.namespace, &message).await
 }
 
 /// A CSV that was applied by hand needs a kind that no operator provides. v0 would install nothing
 /// beside it.
-async fn orphan(scene: Arc<Scene>) -> Result<()> {
+async fn orphan(ctx: Arc<TestContext>) -> Result<()> {
     let crd = Crd::new("nowhere.example.com", "v1", "Unicorn");
-    scene.operator_group().await?;
+    ctx.operator_group().await?;
     let lonely = csv("lonely.v1.0.0", "1.0.0").requires(&crd).deployment("lonely", "default");
-    scene.create(&lonely.build()).await?;
+    ctx.create(&lonely.build()).await?;
     let rider = csv("rider.v1.0.0", "1.0.0").deployment("rider", "default");
     let rider = Package::single("rider", Bundle::new("1.0.0", &rider));
-    scene.catalog("stable-yard", &[rider]).await?;
-    scene.subscribe("rider", "stable-yard").await?;
-    scene.succeeded("rider.v1.0.0").await?;
+    ctx.catalog("stable-yard", &[rider]).await?;
+    ctx.subscribe("rider", "stable-yard").await?;
+    ctx.succeeded("rider.v1.0.0").await?;
     let message = "ClusterServiceVersion lonely.v1.0.0 is in the namespace without a Subscription. \
                    The installed lonely.v1.0.0 requires a provider of the API Unicorn \
                    (nowhere.example.com/v1), which no channel of the visible catalogs offers. Each \
                    of these helps: create a CatalogSource that provides the API Unicorn \
                    (nowhere.example.com/v1); delete the ClusterServiceVersion lonely.v1.0.0.";
-    check_event(&scene, "lonely.v1.0.0", message).await
+    check_event(&ctx, "lonely.v1.0.0", message).await
 }
 
 /// The text is an event about the object.
-async fn check_event(scene: &Scene, about: &str, message: &str) -> Result<()> {
-    let everywhere: Api<Event> = Api::all(scene.client.clone());
+async fn check_event(ctx: &TestContext, about: &str, message: &str) -> Result<()> {
+    let everywhere: Api<Event> = Api::all(ctx.client.clone());
     let about = format!("reason=ResolutionFailed,involvedObject.name={about}");
-    let deadline = tokio::time::Instant::now() + crate::wait::PATIENCE;
+    let deadline = tokio::time::Instant::now() + crate::wait::TIMEOUT;
     loop {
         let events = everywhere.list(&ListParams::default().fields(&about)).await?;
         let said: Vec<_> = events.items.into_iter().filter_map(|event| event.message).collect();

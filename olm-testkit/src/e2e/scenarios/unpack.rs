@@ -14,8 +14,8 @@ use tokio::time::Instant;
 
 use super::changed_operator::ChangedOperator;
 use crate::builders::{Bundle, Package, csv};
-use crate::e2e::scene::conditions;
-use crate::e2e::{Need, Scenario, Scene, scenario};
+use crate::e2e::context::conditions;
+use crate::e2e::{Need, Scenario, TestContext, scenario};
 use crate::oci::{self, Image, Pushed};
 use crate::wait;
 
@@ -41,28 +41,27 @@ pub(super) fn all() -> Vec<Scenario> {
 
 /// Subscription, Job, InstallPlan, CSV; beside it an image that is not there, which the condition
 /// names.
-async fn a_bundle_image(scene: Arc<Scene>) -> Result<()> {
-    scene.operator_group().await?;
-    let pushed = push(&scene, "kettle").await?;
-    subscribe(&scene, "kettle", &pushed.pinned()).await?;
+async fn a_bundle_image(ctx: Arc<TestContext>) -> Result<()> {
+    ctx.operator_group().await?;
+    let pushed = push(&ctx, "kettle").await?;
+    subscribe(&ctx, "kettle", &pushed.pinned()).await?;
     let begin = Instant::now();
-    let jobs: Api<Job> = scene.api();
+    let jobs: Api<Job> = ctx.api();
     let name = unpack_name(&pushed.pinned());
     wait::until(&jobs, &name, "be complete", |job: &Job| {
         job.status.as_ref().is_some_and(|status| status.succeeded == Some(1))
     })
     .await?;
-    unpacked(&scene, begin, "a Job").await?;
-    let map: ConfigMap = scene.api().get(&name).await?;
+    unpacked(&ctx, begin, "a Job").await?;
+    let map: ConfigMap = ctx.api().get(&name).await?;
     let encoding = map.metadata.annotations.unwrap_or_default().remove("olm.contentEncoding");
     ensure!(encoding.as_deref() == Some("gzip+base64"), "{encoding:?}");
-    scene.succeeded("kettle.v1.0.0").await?;
+    ctx.succeeded("kettle.v1.0.0").await?;
     let missing = pushed.reference.replace(":v1", ":v2");
-    scene
-        .publish("kitchen", &[package("kettle", &pushed.pinned()), package("spoon", &missing)])
+    ctx.publish("kitchen", &[package("kettle", &pushed.pinned()), package("spoon", &missing)])
         .await?;
-    scene.subscribe("spoon", "kitchen").await?;
-    wait::until(&scene.api(), "spoon", "name the image", |subscription: &Subscription| {
+    ctx.subscribe("spoon", "kitchen").await?;
+    wait::until(&ctx.api(), "spoon", "name the image", |subscription: &Subscription| {
         conditions(subscription).iter().any(|condition| {
             let message = condition.message.as_deref().unwrap_or_default();
             condition.type_ == "BundleUnpacking" && message.contains(&missing)
@@ -73,25 +72,25 @@ async fn a_bundle_image(scene: Arc<Scene>) -> Result<()> {
 }
 
 /// The same with `--bundle-unpack=process`: there is no Job.
-async fn by_the_operator(scene: Arc<Scene>) -> Result<()> {
-    scene.operator_group().await?;
-    let pushed = push(&scene, "ladle").await?;
-    let operator = ChangedOperator::begin(&scene, &["--bundle-unpack=process"], None).await?;
-    subscribe(&scene, "ladle", &pushed.pinned()).await?;
-    unpacked(&scene, Instant::now(), "the operator").await?;
-    let jobs: Api<Job> = scene.api();
+async fn by_the_operator(ctx: Arc<TestContext>) -> Result<()> {
+    ctx.operator_group().await?;
+    let pushed = push(&ctx, "ladle").await?;
+    let operator = ChangedOperator::begin(&ctx, &["--bundle-unpack=process"], None).await?;
+    subscribe(&ctx, "ladle", &pushed.pinned()).await?;
+    unpacked(&ctx, Instant::now(), "the operator").await?;
+    let jobs: Api<Job> = ctx.api();
     ensure!(jobs.list(&ListParams::default()).await?.items.is_empty(), "there is a Job");
-    scene.succeeded("ladle.v1.0.0").await?;
+    ctx.succeeded("ladle.v1.0.0").await?;
     operator.end().await
 }
 
 /// The image of an operator that runs.
-async fn push(scene: &Scene, name: &str) -> Result<Pushed> {
-    let registry = scene.facts().registry.as_deref().context("no registry")?;
+async fn push(ctx: &TestContext, name: &str) -> Result<Pushed> {
+    let registry = ctx.facts().registry.as_deref().context("no registry")?;
     let image =
         bundle(name).files(name).into_iter().fold(Image::builder(), |image, (path, text)| {
             let text = match serde_json::from_str::<Value>(&text) {
-                Ok(manifest) => scene.dressed(manifest).to_string(),
+                Ok(manifest) => ctx.dressed(manifest).to_string(),
                 Err(_) => text,
             };
             image.file(&format!("/{path}"), text, 0o644)
@@ -99,15 +98,15 @@ async fn push(scene: &Scene, name: &str) -> Result<Pushed> {
     oci::push(&image.build()?, registry, &format!("bundles/{name}"), "v1").await
 }
 
-async fn subscribe(scene: &Scene, name: &str, image: &str) -> Result<()> {
-    scene.catalog("kitchen", &[package(name, image)]).await?;
-    scene.subscribe(name, "kitchen").await
+async fn subscribe(ctx: &TestContext, name: &str, image: &str) -> Result<()> {
+    ctx.catalog("kitchen", &[package(name, image)]).await?;
+    ctx.subscribe(name, "kitchen").await
 }
 
 /// Waits for the InstallPlan, and says how long that took since `begin`.
-async fn unpacked(scene: &Scene, begin: Instant, by: &str) -> Result<()> {
-    let fields = format!("metadata.namespace={}", scene.namespace);
-    let plan = wait::until_some(&scene.api(), &fields, "hold a bundle", |plan: &InstallPlan| {
+async fn unpacked(ctx: &TestContext, begin: Instant, by: &str) -> Result<()> {
+    let fields = format!("metadata.namespace={}", ctx.namespace);
+    let plan = wait::until_some(&ctx.api(), &fields, "hold a bundle", |plan: &InstallPlan| {
         plan.status.as_ref().is_some_and(|status| !status.bundle_lookups.is_empty())
     })
     .await?;

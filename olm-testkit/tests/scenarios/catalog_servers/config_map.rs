@@ -10,39 +10,39 @@ use k8s_openapi::api::rbac::v1::{Role, RoleBinding};
 use kube::ResourceExt;
 use kube::api::{Api, ObjectMeta, Patch, PatchParams};
 use olm_testkit::builders::csv;
-use olm_testkit::e2e::Scene;
+use olm_testkit::e2e::TestContext;
 use olm_testkit::process::{Launch, Lifetime};
 use olm_testkit::wait;
 use olm_types::api::CatalogSource;
 use olm_types::labels::{CATALOG_SOURCE, CONFIG_MAP_RESOURCE_VERSION, MANAGED};
 use serde_json::json;
 
-use super::words::{address, create, pod, ready};
+use super::steps::{address, create, pod, ready};
 
 const NAME: &str = "lists";
 
 /// The ConfigMap comes after the CatalogSource, is served, and then changes.
-pub async fn config_map(scene: Arc<Scene>) -> Result<()> {
-    scene.operator_group().await?;
-    create(&scene, NAME, json!({"sourceType": "configmap", "configMap": NAME})).await?;
+pub async fn config_map(ctx: Arc<TestContext>) -> Result<()> {
+    ctx.operator_group().await?;
+    create(&ctx, NAME, json!({"sourceType": "configmap", "configMap": NAME})).await?;
     let missing =
         format!("failed to get catalog config map {NAME}: configmaps \"{NAME}\" not found");
-    wait::until(&scene.api(), NAME, "miss its ConfigMap", |catalog: &CatalogSource| {
+    wait::until(&ctx.api(), NAME, "miss its ConfigMap", |catalog: &CatalogSource| {
         catalog.status.as_ref().and_then(|status| status.message.as_ref()) == Some(&missing)
     })
     .await?;
-    scene.create(&lists()).await?;
+    ctx.create(&lists()).await?;
     let directory = tempfile::tempdir()?;
     let executable = std::env::current_exe().context("cannot find the running executable")?;
     let built = executable.ancestors().nth(2).context("the executable has no directory")?;
     let program = directory.path().join("configmap-server");
     symlink(built.join("olm-registry"), &program)?;
-    let (address, kubeconfig) = (address(&scene, NAME).await?, scene.kubeconfig().await?);
+    let (address, kubeconfig) = (address(&ctx, NAME).await?, ctx.kubeconfig().await?);
     let (ip, port) = (address.ip().to_string(), address.port().to_string());
     let kubeconfig = kubeconfig.to_string_lossy();
     let flags = [
         ("-c", NAME),
-        ("-n", &scene.namespace),
+        ("-n", &ctx.namespace),
         ("-p", &*port),
         ("-k", &*kubeconfig),
         ("--address", &*ip),
@@ -56,40 +56,40 @@ pub async fn config_map(scene: Arc<Scene>) -> Result<()> {
         lifetime: Lifetime::Command,
     };
     let _server = launch.start()?;
-    ready(&scene, NAME).await?;
-    scene.subscribe("kettle", NAME).await?;
-    scene.succeeded("kettle.v1.0.0").await?;
-    check_rights(&scene).await?;
-    changes(&scene).await
+    ready(&ctx, NAME).await?;
+    ctx.subscribe("kettle", NAME).await?;
+    ctx.succeeded("kettle.v1.0.0").await?;
+    check_rights(&ctx).await?;
+    changes(&ctx).await
 }
 
 /// The account of the server may read this ConfigMap and nothing else.
-async fn check_rights(scene: &Scene) -> Result<()> {
-    let role = scene.api::<Role>().get(&format!("{NAME}-configmap-reader")).await?;
+async fn check_rights(ctx: &TestContext) -> Result<()> {
+    let role = ctx.api::<Role>().get(&format!("{NAME}-configmap-reader")).await?;
     let rules = json!(role.rules);
     let expected = json!([{"apiGroups": [""], "resources": ["configmaps"], "resourceNames": [NAME], "verbs": ["get"]}]);
     ensure!(rules == expected, "the server may {rules}");
     let binding = format!("{NAME}-server-configmap-reader");
-    let binding = scene.api::<RoleBinding>().get(&binding).await?;
+    let binding = ctx.api::<RoleBinding>().get(&binding).await?;
     ensure!(binding.role_ref.name == role.name_any(), "{:?}", binding.role_ref);
-    let map = scene.api::<ConfigMap>().get(NAME).await?;
+    let map = ctx.api::<ConfigMap>().get(NAME).await?;
     ensure!(map.labels().get(MANAGED).is_some_and(|value| value == "false"), "not labelled");
     ensure!(map.owner_references().iter().any(|owner| owner.name == NAME), "not owned");
     Ok(())
 }
 
 /// Another version of the ConfigMap gets another Pod, and the status names it.
-async fn changes(scene: &Scene) -> Result<()> {
-    let maps: Api<ConfigMap> = scene.api();
+async fn changes(ctx: &TestContext) -> Result<()> {
+    let maps: Api<ConfigMap> = ctx.api();
     let more = Patch::Merge(json!({"data": {"note": "changed"}}));
     let map = maps.patch(NAME, &PatchParams::default(), &more).await?;
     let version = map.resource_version();
     let of_version = version.clone();
-    pod(scene, CATALOG_SOURCE, NAME, move |pod| {
+    pod(ctx, CATALOG_SOURCE, NAME, move |pod| {
         pod.labels().get(CONFIG_MAP_RESOURCE_VERSION) == of_version.as_ref()
     })
     .await?;
-    wait::until(&scene.api(), NAME, "name the new version", |catalog: &CatalogSource| {
+    wait::until(&ctx.api(), NAME, "name the new version", |catalog: &CatalogSource| {
         let status = catalog.status.as_ref();
         let reference = status.and_then(|status| status.config_map_reference.as_ref());
         reference.is_some_and(|reference| reference.resource_version == version)

@@ -11,41 +11,41 @@ use k8s_openapi::api::networking::v1::NetworkPolicy;
 use kube::api::{Api, DeleteParams, Patch, PatchParams};
 use kube::{Resource, ResourceExt};
 use olm_testkit::builders::{Bundle, CatalogDir, Package, csv};
-use olm_testkit::e2e::Scene;
+use olm_testkit::e2e::TestContext;
 use olm_testkit::wait::{self, Waitable};
 use olm_types::api::CatalogSource;
 use olm_types::labels::{CATALOG_SOURCE, MANAGED, SERVICE_SPEC_HASH};
 use serde_json::json;
 
-use super::words::{address, binaries, create, pod, ready, report};
+use super::steps::{address, binaries, create, pod, ready, report};
 
 const NAME: &str = "shelf";
 
 /// From the CatalogSource to an installed operator, then everything that can be lost, one by one,
 /// then the CatalogSource.
-pub async fn image(scene: Arc<Scene>) -> Result<()> {
+pub async fn image(ctx: Arc<TestContext>) -> Result<()> {
     let kettle = csv("kettle.v1.0.0", "1.0.0").deployment("kettle", "default");
     let content = CatalogDir::of(&[Package::single("kettle", Bundle::new("1.0.0", &kettle))])?;
-    scene.operator_group().await?;
-    create(&scene, NAME, json!({"sourceType": "grpc", "image": "example.com/shelf:v1"})).await?;
+    ctx.operator_group().await?;
+    create(&ctx, NAME, json!({"sourceType": "grpc", "image": "example.com/shelf:v1"})).await?;
     let logs = tempfile::tempdir()?;
-    let address = address(&scene, NAME).await?;
+    let address = address(&ctx, NAME).await?;
     let _server = binaries(logs.path())?.registry_on("shelf", content.path(), address)?;
-    let catalog = ready(&scene, NAME).await?;
-    check_status(&scene, &catalog)?;
-    scene.subscribe("kettle", NAME).await?;
-    scene.succeeded("kettle.v1.0.0").await?;
-    lose_pods(&scene).await?;
-    lose_objects(&scene).await?;
-    goes_with_everything(&scene).await
+    let catalog = ready(&ctx, NAME).await?;
+    check_status(&ctx, &catalog)?;
+    ctx.subscribe("kettle", NAME).await?;
+    ctx.succeeded("kettle.v1.0.0").await?;
+    lose_pods(&ctx).await?;
+    lose_objects(&ctx).await?;
+    goes_with_everything(&ctx).await
 }
 
-fn check_status(scene: &Scene, catalog: &CatalogSource) -> Result<()> {
+fn check_status(ctx: &TestContext, catalog: &CatalogSource) -> Result<()> {
     let status = catalog.status.clone().unwrap_or_default();
     let service = status.registry_service.unwrap_or_default();
     ensure!(service.service_name.as_deref() == Some(NAME), "{service:?}");
     ensure!(service.port.as_deref() == Some("50051"), "{service:?}");
-    let expected = format!("{NAME}.{}.svc:50051", scene.namespace);
+    let expected = format!("{NAME}.{}.svc:50051", ctx.namespace);
     let address = status.connection_state.and_then(|state| state.address);
     ensure!(address.as_deref() == Some(expected.as_str()), "connected to {address:?}");
     ensure!(status.reason.is_none() && status.conditions.is_empty(), "{:?}", status.reason);
@@ -53,21 +53,21 @@ fn check_status(scene: &Scene, catalog: &CatalogSource) -> Result<()> {
 }
 
 /// A Pod that is deleted, evicted or whose node is gone is replaced.
-async fn lose_pods(scene: &Scene) -> Result<()> {
-    let pods: Api<Pod> = scene.api();
-    let first = pod(scene, CATALOG_SOURCE, NAME, |_| true).await?.name_any();
+async fn lose_pods(ctx: &TestContext) -> Result<()> {
+    let pods: Api<Pod> = ctx.api();
+    let first = pod(ctx, CATALOG_SOURCE, NAME, |_| true).await?.name_any();
     pods.delete(&first, &DeleteParams::default()).await?;
-    let second = pod(scene, CATALOG_SOURCE, NAME, |pod| pod.name_any() != first).await?;
+    let second = pod(ctx, CATALOG_SOURCE, NAME, |pod| pod.name_any() != first).await?;
     let second = second.name_any();
     // Without a time, the disruption controller takes it for an old one and withdraws it.
     let disrupted = json!({
         "type": "DisruptionTarget", "status": "True", "reason": "DeletionByTaintManager",
         "lastTransitionTime": Timestamp::now().to_string(),
     });
-    report(scene, &second, json!({"conditions": [disrupted]})).await?;
+    report(ctx, &second, json!({"conditions": [disrupted]})).await?;
     wait::until_gone(&pods, &second).await?;
     let others = [first, second];
-    let third = pod(scene, CATALOG_SOURCE, NAME, |pod| !others.contains(&pod.name_any())).await?;
+    let third = pod(ctx, CATALOG_SOURCE, NAME, |pod| !others.contains(&pod.name_any())).await?;
     let owner =
         third.owner_references().first().map(|owner| (owner.name.as_str(), owner.controller));
     ensure!(owner == Some((NAME, Some(true))), "the Pod is owned by {owner:?}");
@@ -75,14 +75,14 @@ async fn lose_pods(scene: &Scene) -> Result<()> {
 }
 
 /// What is deleted comes back, what is changed is changed back.
-async fn lose_objects(scene: &Scene) -> Result<()> {
+async fn lose_objects(ctx: &TestContext) -> Result<()> {
     let there = |object: &ServiceAccount| object.labels().contains_key(MANAGED);
-    deleted(scene, NAME, there).await?;
+    deleted(ctx, NAME, there).await?;
     for end in ["grpc-server", "unpack-bundles"] {
         let there = |policy: &NetworkPolicy| policy.labels().contains_key(CATALOG_SOURCE);
-        deleted(scene, &format!("{NAME}-{end}"), there).await?;
+        deleted(ctx, &format!("{NAME}-{end}"), there).await?;
     }
-    let services: Api<Service> = scene.api();
+    let services: Api<Service> = ctx.api();
     let stray = json!({
         "metadata": {"labels": {MANAGED: null, SERVICE_SPEC_HASH: "other"}},
         "spec": {"selector": {"app": "other"}},
@@ -94,14 +94,14 @@ async fn lose_objects(scene: &Scene) -> Result<()> {
         right && service.labels().contains_key(MANAGED)
     })
     .await?;
-    ready(scene, NAME).await.map(drop)
+    ready(ctx, NAME).await.map(drop)
 }
 
-async fn deleted<K>(scene: &Scene, name: &str, there: impl Fn(&K) -> bool) -> Result<()>
+async fn deleted<K>(ctx: &TestContext, name: &str, there: impl Fn(&K) -> bool) -> Result<()>
 where
     K: Waitable + Resource<Scope = NamespaceResourceScope>,
 {
-    let objects: Api<K> = scene.api();
+    let objects: Api<K> = ctx.api();
     let old = objects.get(name).await?.uid();
     objects.delete(name, &DeleteParams::default()).await?;
     let back = |object: &K| object.uid() != old && there(object);
@@ -109,10 +109,10 @@ where
 }
 
 /// The owner goes, and with it what it owns.
-async fn goes_with_everything(scene: &Scene) -> Result<()> {
-    let sources: Api<CatalogSource> = scene.api();
+async fn goes_with_everything(ctx: &TestContext) -> Result<()> {
+    let sources: Api<CatalogSource> = ctx.api();
     sources.delete(NAME, &DeleteParams::background()).await?;
-    wait::until_gone(&scene.api::<Service>(), NAME).await?;
-    wait::until_gone(&scene.api::<ServiceAccount>(), NAME).await?;
-    wait::until_gone(&scene.api::<NetworkPolicy>(), &format!("{NAME}-grpc-server")).await
+    wait::until_gone(&ctx.api::<Service>(), NAME).await?;
+    wait::until_gone(&ctx.api::<ServiceAccount>(), NAME).await?;
+    wait::until_gone(&ctx.api::<NetworkPolicy>(), &format!("{NAME}-grpc-server")).await
 }

@@ -4,7 +4,7 @@
 mod config_map;
 mod image;
 mod polling;
-pub mod words;
+pub mod steps;
 
 pub use config_map::config_map;
 pub use image::image;

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use anyhow::{Context, Result, ensure};
 use kube::ResourceExt;
 use olm_testkit::deploy::{self, Options};
-use olm_testkit::e2e::Scene;
+use olm_testkit::e2e::TestContext;
 use olm_testkit::operators::Operator;
 use serde_json::Value;
 
 /// Asked for their version, the binaries read every flag before it and end.
-pub async fn are_known(_: Arc<Scene>) -> Result<()> {
+pub async fn are_known(_: Arc<TestContext>) -> Result<()> {
     let executable = std::env::current_exe().context("cannot find the running executable")?;
     // Test executables are one level deeper than binaries.
     let dir = executable.ancestors().nth(2).context("the executable has no directory")?;

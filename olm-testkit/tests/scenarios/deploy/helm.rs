@@ -7,7 +7,7 @@ use anyhow::{Context, Result, ensure};
 use kube::api::DynamicObject;
 use olm_testkit::cluster::tools::Helm;
 use olm_testkit::deploy::{self, Options};
-use olm_testkit::e2e::Scene;
+use olm_testkit::e2e::TestContext;
 use olm_testkit::progress::Progress;
 use serde::Deserialize;
 use serde_json::Value;
@@ -52,7 +52,7 @@ const VALUES: [(&str, &str, usize); 18] = [
 ];
 
 /// Default values, several replicas, and each value alone.
-pub async fn says_the_same(_: Arc<Scene>) -> Result<()> {
+pub async fn says_the_same(_: Arc<TestContext>) -> Result<()> {
     let helm = tokio::task::spawn_blocking(|| Helm::ensure(&Progress::to_stderr())).await??;
     let (kubectl, folder) = (Kubectl::alone()?, deploy::folder());
     let chart = folder.join("chart");

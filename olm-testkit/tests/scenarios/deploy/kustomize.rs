@@ -9,7 +9,7 @@ use olm_testkit::deploy::{self, Options};
 use olm_testkit::operators::Operator;
 use serde_json::json;
 
-use olm_testkit::e2e::Scene;
+use olm_testkit::e2e::TestContext;
 use olm_testkit::kubectl::Kubectl;
 
 /// What an overlay says of the image, and the image that it means.
@@ -25,7 +25,7 @@ const IMAGES: [(&str, &str); 3] = [
 ];
 
 /// Both bases, overlays that set one thing each, and the example.
-pub async fn says_the_same(_: Arc<Scene>) -> Result<()> {
+pub async fn says_the_same(_: Arc<TestContext>) -> Result<()> {
     let kubectl = Kubectl::alone()?;
     let folder = deploy::folder();
     let none = Options::default();

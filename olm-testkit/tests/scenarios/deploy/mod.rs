@@ -17,27 +17,27 @@ use olm_testkit::deploy::{self, Options, With};
 use olm_testkit::operators::{OLM_NAMESPACE, Operator};
 use olm_testkit::progress::Progress;
 
-use olm_testkit::e2e::Scene;
+use olm_testkit::e2e::TestContext;
 use olm_testkit::kubectl::Kubectl;
 
 pub use kustomize::says_the_same;
 
 /// The Deployments of both operators become available, with Pods that the namespace's pod security
 /// admits. Those Pods are simulated; the operators of the other scenarios run on outside.
-pub async fn the_operators_are_admitted(scene: Arc<Scene>) -> Result<()> {
-    deploy::apply(&scene.client, &Options::default(), With::Deployments).await?;
-    let ready = deploy::wait_ready(&scene.client).await;
-    let deleted = deploy::delete_deployments(&scene.client).await;
+pub async fn the_operators_are_admitted(ctx: Arc<TestContext>) -> Result<()> {
+    deploy::apply(&ctx.client, &Options::default(), With::Deployments).await?;
+    let ready = deploy::wait_ready(&ctx.client).await;
+    let deleted = deploy::delete_deployments(&ctx.client).await;
     ready.and(deleted)
 }
 
 /// The rendered files, applied with kubectl twice to a cluster of their own, changed, and removed; then
 /// created as v0's are.
-pub async fn kubectl_applies_the_files(_: Arc<Scene>) -> Result<()> {
+pub async fn kubectl_applies_the_files(_: Arc<TestContext>) -> Result<()> {
     let cluster = LocalCluster::for_this_command("deploy", Progress::new(|_| {}))?;
     cluster.up().await?;
-    let story = files(&cluster).await;
-    cluster.down().await.and(story)
+    let result = files(&cluster).await;
+    cluster.down().await.and(result)
 }
 
 async fn files(cluster: &LocalCluster) -> Result<()> {

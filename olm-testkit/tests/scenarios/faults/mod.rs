@@ -3,15 +3,15 @@
 //!
 //! The scenarios share two operators, so each waits for its turn.
 
+pub mod install_and_upgrade;
 mod outages;
-pub mod story;
 
 use std::sync::Arc;
 
 use anyhow::{Result, ensure};
 use libtest_mimic::{Failed, Trial};
-use olm_testkit::e2e::Scene;
-use olm_testkit::e2e::stage::local::{Flags, Local};
+use olm_testkit::e2e::TestContext;
+use olm_testkit::e2e::provider::local::{Flags, Local};
 use olm_testkit::faults::{Fault, Plan};
 use olm_testkit::operators::Operator;
 
@@ -65,31 +65,31 @@ fn plan(faults: &[Fault]) -> Plan {
 }
 
 fn faulty(environment: &Arc<Environment>, name: &'static str, plan: Plan) -> Trial {
-    trial(environment, name, async move |local, scene| under(&local, &scene, plan).await)
+    trial(environment, name, async move |local, ctx| under(&local, &ctx, plan).await)
 }
 
-/// The story under a plan of faults, some of which happen.
-async fn under(local: &Local, scene: &Scene, plan: Plan) -> Result<()> {
+/// The scenario under a plan of faults, some of which happen.
+async fn under(local: &Local, ctx: &TestContext, plan: Plan) -> Result<()> {
     let (injector, kinds) = (&local.proxy()?.injector, plan.faults.clone());
     injector.follow(plan);
-    let reported = story::play(scene).await;
+    let reported = install_and_upgrade::play(ctx).await;
     let injected = injector.follow(Plan::calm());
-    println!("faults: {}: {injected:?}", scene.namespace);
+    println!("faults: {}: {injected:?}", ctx.namespace);
     reported?;
     // Of many kinds, chance may leave one out.
     let quiet = kinds.iter().filter(|kind| !injected.contains_key(*kind)).count();
     ensure!(quiet == 0 || kinds.len() > 2, "of {kinds:?} only {injected:?} went wrong");
     ensure!(!injected.is_empty(), "nothing went wrong");
-    story::check_end(scene).await
+    install_and_upgrade::check_end(ctx).await
 }
 
 fn trial<S>(environment: &Arc<Environment>, name: &'static str, scenario: S) -> Trial
 where
-    S: AsyncFnOnce(Arc<Local>, Arc<Scene>) -> Result<()> + Send + 'static,
+    S: AsyncFnOnce(Arc<Local>, Arc<TestContext>) -> Result<()> + Send + 'static,
 {
     let environment = Arc::clone(environment);
-    let scenario = async move |local: Arc<Local>, scene| {
-        scenario(Arc::clone(&local), scene).await?;
+    let scenario = async move |local: Arc<Local>, ctx| {
+        scenario(Arc::clone(&local), ctx).await?;
         nothing_fails(&local).await
     };
     Trial::test(name, move || {

@@ -6,13 +6,13 @@ use std::time::Duration;
 use anyhow::{Result, ensure};
 use olm_testkit::audit::AuditLog;
 use olm_testkit::cluster::{ClusterBackend, client};
-use olm_testkit::e2e::Scene;
-use olm_testkit::e2e::stage::local::Local;
+use olm_testkit::e2e::TestContext;
+use olm_testkit::e2e::provider::local::Local;
 use olm_testkit::operators::Operator;
-use olm_testkit::wait::PATIENCE;
+use olm_testkit::wait::TIMEOUT;
 use tokio::time::{Instant, sleep};
 
-use super::story;
+use super::install_and_upgrade;
 
 /// How long the API server is away: longer than the retries of one call.
 const AWAY: Duration = Duration::from_secs(4);
@@ -38,49 +38,49 @@ const LONGEST: u64 = 600;
 
 /// No server listens, while the catalog gets a newer version. What was watched is watched again
 /// before the end is looked at: until then operators decide by what they saw before.
-pub async fn killed(local: Arc<Local>, scene: Arc<Scene>) -> Result<()> {
-    story::begin(&scene).await?;
+pub async fn killed(local: Arc<Local>, ctx: Arc<TestContext>) -> Result<()> {
+    install_and_upgrade::begin(&ctx).await?;
     let watched = local.audit().watches(&Operator::NAMES)?;
     ensure!(!watched.is_empty(), "nothing was watched");
     local.cluster().kill_api_server()?;
     let mut audit = AuditLog::from_now(local.cluster().audit_log())?;
     let back = Instant::now() + AWAY;
-    story::publish(&scene).await?;
+    install_and_upgrade::publish(&ctx).await?;
     tokio::time::sleep_until(back).await;
     local.cluster().start_api_server()?;
     until_back(&local).await?;
-    story::arrive(&scene).await?;
-    audit.until_watched(&Operator::NAMES, watched, PATIENCE).await?;
-    story::check_end(&scene).await
+    install_and_upgrade::arrive(&ctx).await?;
+    audit.until_watched(&Operator::NAMES, watched, TIMEOUT).await?;
+    install_and_upgrade::check_end(&ctx).await
 }
 
 /// Connections stay, and no server answers.
-pub async fn frozen(local: Arc<Local>, scene: Arc<Scene>) -> Result<()> {
-    story::begin(&scene).await?;
+pub async fn frozen(local: Arc<Local>, ctx: Arc<TestContext>) -> Result<()> {
+    install_and_upgrade::begin(&ctx).await?;
     local.cluster().freeze_api_server()?;
     let back = Instant::now() + AWAY;
-    let published = story::publish(&scene).await;
+    let published = install_and_upgrade::publish(&ctx).await;
     tokio::time::sleep_until(back).await;
     local.cluster().thaw_api_server()?;
     published?;
-    story::arrive(&scene).await?;
-    story::check_end(&scene).await
+    install_and_upgrade::arrive(&ctx).await?;
+    install_and_upgrade::check_end(&ctx).await
 }
 
 /// Connections are refused for a while.
-pub async fn away(local: Arc<Local>, scene: Arc<Scene>) -> Result<()> {
-    refused(&local, &scene, AWAY_FOR_A_WHILE).await
+pub async fn away(local: Arc<Local>, ctx: Arc<TestContext>) -> Result<()> {
+    refused(&local, &ctx, AWAY_FOR_A_WHILE).await
 }
 
 /// The same for minutes.
-pub async fn away_for_minutes(local: Arc<Local>, scene: Arc<Scene>) -> Result<()> {
-    refused(&local, &scene, AWAY_FOR_MINUTES).await
+pub async fn away_for_minutes(local: Arc<Local>, ctx: Arc<TestContext>) -> Result<()> {
+    refused(&local, &ctx, AWAY_FOR_MINUTES).await
 }
 
 /// The operators say that no server answers, try again now and then, and go on when it is over,
 /// without having been started again.
-async fn refused(local: &Local, scene: &Scene, time: Duration) -> Result<()> {
-    story::begin(scene).await?;
+async fn refused(local: &Local, ctx: &TestContext, time: Duration) -> Result<()> {
+    install_and_upgrade::begin(ctx).await?;
     let logs = || -> Result<Vec<String>> {
         Operator::ALL.iter().map(|operator| local.log(*operator)).collect()
     };
@@ -88,12 +88,12 @@ async fn refused(local: &Local, scene: &Scene, time: Duration) -> Result<()> {
     let proxy = local.proxy()?;
     proxy.leave();
     let back = Instant::now() + time;
-    let published = story::publish(scene).await;
+    let published = install_and_upgrade::publish(ctx).await;
     tokio::time::sleep_until(back).await;
     proxy.come_back();
     published?;
     let start = Instant::now();
-    story::arrive(scene).await?;
+    install_and_upgrade::arrive(ctx).await?;
     println!(
         "faults: {:.1} s from its return to the end of the upgrade",
         start.elapsed().as_secs_f64()
@@ -104,14 +104,14 @@ async fn refused(local: &Local, scene: &Scene, time: Duration) -> Result<()> {
         ensure!(reported.count() > 0, "no operator reported that the API server was away");
         ensure!(lines.len() < MOST_LINES, "{} lines about it", lines.len());
     }
-    story::check_end(scene).await
+    install_and_upgrade::check_end(ctx).await
 }
 
 /// Both operators end when they are asked to, whatever they are doing, and others go on. The seed
 /// says when; it was printed.
-pub async fn terminated(local: Arc<Local>, scene: Arc<Scene>) -> Result<()> {
-    story::begin(&scene).await?;
-    story::publish(&scene).await?;
+pub async fn terminated(local: Arc<Local>, ctx: Arc<TestContext>) -> Result<()> {
+    install_and_upgrade::begin(&ctx).await?;
+    install_and_upgrade::publish(&ctx).await?;
     let injector = &local.proxy()?.injector;
     for round in 0..ROUNDS {
         for operator in Operator::ALL {
@@ -120,13 +120,13 @@ pub async fn terminated(local: Arc<Local>, scene: Arc<Scene>) -> Result<()> {
             local.replace_operator(operator).await?;
         }
     }
-    story::arrive(&scene).await?;
-    story::check_end(&scene).await
+    install_and_upgrade::arrive(&ctx).await?;
+    install_and_upgrade::check_end(&ctx).await
 }
 
 async fn until_back(local: &Local) -> Result<()> {
     let client = client(&local.cluster().kubeconfig().await?).await?;
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     loop {
         match client.apiserver_version().await {
             Ok(_) => return Ok(()),

@@ -11,34 +11,34 @@ use kube::api::Api;
 use olm_testkit::builders::{Bundle, Package, csv};
 use olm_testkit::collector::Collector;
 use olm_testkit::deploy::LEADER_ELECT;
-use olm_testkit::e2e::Scene;
+use olm_testkit::e2e::TestContext;
 use olm_testkit::operators::{Admin, Binaries, OLM_NAMESPACE, Operator, Special};
 use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
 /// What connecting a catalog may take.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Between two looks.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// The follower loads a catalog, and the leader stays the leader.
-pub async fn knows_catalogs(scene: Arc<Scene>) -> Result<()> {
-    let leader = leader(&scene).await?;
+pub async fn knows_catalogs(ctx: Arc<TestContext>) -> Result<()> {
+    let leader = leader(&ctx).await?;
     let logs = tempfile::tempdir().context("cannot create a directory")?;
     let binaries = Binaries::beside_this_executable(logs.path())?;
     let args = vec![LEADER_ELECT.to_owned()];
     let collector = Collector::start().await?;
     let env = vec![("OTEL_EXPORTER_OTLP_ENDPOINT".to_owned(), collector.url())];
     let special = Special { log: "follower".to_owned(), args, env, ..Special::default() };
-    let kubeconfig = scene.kubeconfig().await?;
+    let kubeconfig = ctx.kubeconfig().await?;
     let (follower, admin) = binaries.operator(Operator::Catalog, &kubeconfig, special).await?;
     admin.until_ready().await?;
     let csv = csv("lamp.v1.0.0", "1.0.0").deployment("lamp", "default");
     let package = Package::single("lamp", Bundle::new("1.0.0", &csv));
-    scene.catalog("hall", &[package]).await?;
-    knows(admin, &format!("{}/hall", scene.namespace)).await?;
-    ensure!(self::leader(&scene).await? == leader, "the follower leads");
+    ctx.catalog("hall", &[package]).await?;
+    knows(admin, &format!("{}/hall", ctx.namespace)).await?;
+    ensure!(self::leader(&ctx).await? == leader, "the follower leads");
     support_sees_it(admin, leader.as_deref(), &kubeconfig).await?;
     // Also a follower looks after the connections of catalogs, in a span for each.
     collector.until_reported(&["catalog-operator", "reconcile", "catalogsource", "hall"]).await?;
@@ -69,15 +69,15 @@ async fn support_sees_it(admin: Admin, leader: Option<&str>, kubeconfig: &Path) 
     Ok(())
 }
 
-async fn leader(scene: &Scene) -> Result<Option<String>> {
-    let leases: Api<Lease> = Api::namespaced(scene.client.clone(), OLM_NAMESPACE);
+async fn leader(ctx: &TestContext) -> Result<Option<String>> {
+    let leases: Api<Lease> = Api::namespaced(ctx.client.clone(), OLM_NAMESPACE);
     let lease = leases.get(Operator::Catalog.name()).await.context("there is no Lease")?;
     Ok(lease.spec.and_then(|spec| spec.holder_identity))
 }
 
 /// Waits until the catalog is connected.
 async fn knows(admin: Admin, catalog: &str) -> Result<()> {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     loop {
         let state: Value = serde_json::from_str(&admin.state().await?)?;
         let found = state.pointer("/catalogs").and_then(|catalogs| catalogs.get(catalog));

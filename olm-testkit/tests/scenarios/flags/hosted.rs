@@ -12,7 +12,7 @@ use kube::api::{Api, ListParams, Patch, PatchParams};
 use olm_catalog::connection::{CatalogConnection, ConnectionState};
 use olm_catalog::registry::client::{ClientOptions, RegistryClient};
 use olm_testkit::builders::{Bundle, Package, csv};
-use olm_testkit::e2e::Scene;
+use olm_testkit::e2e::TestContext;
 use olm_testkit::oci::server::ImageRegistry;
 use olm_testkit::oci::{self, CONFIGS, Image};
 use olm_testkit::wait;
@@ -29,83 +29,83 @@ const CATALOG_SOURCE: &str = olm_types::labels::CATALOG_SOURCE;
 
 /// From a CatalogSource to an installed operator without a Pod, an upgrade by a newer image, and what
 /// becomes of images that cannot be used. The registry is asked every second, which writes nothing.
-pub async fn serves_catalogs(scene: Arc<Scene>) -> Result<()> {
-    let shelf = Shelf::open(&scene).await?;
+pub async fn serves_catalogs(ctx: Arc<TestContext>) -> Result<()> {
+    let shelf = Shelf::open(&ctx).await?;
     let first = shelf.publish(&["1.0.0"]).await?;
-    scene.operator_group().await?;
-    create(&scene, NAME, shelf.spec()).await?;
-    let catalog = ready(&scene, NAME).await?;
-    check_status(&scene, &catalog)?;
-    let port = recorded(&scene, &first).await?;
+    ctx.operator_group().await?;
+    create(&ctx, NAME, shelf.spec()).await?;
+    let catalog = ready(&ctx, NAME).await?;
+    check_status(&ctx, &catalog)?;
+    let port = recorded(&ctx, &first).await?;
     ensure!(shelf.read(port).await? == ["kettle.v1.0.0"], "another catalog is served");
-    no_pods(&scene).await?;
-    scene.subscribe("kettle", NAME).await?;
-    scene.succeeded("kettle.v1.0.0").await?;
+    no_pods(&ctx).await?;
+    ctx.subscribe("kettle", NAME).await?;
+    ctx.succeeded("kettle.v1.0.0").await?;
 
     let second = shelf.publish(&["1.0.0", "1.1.0"]).await?;
-    recorded(&scene, &second).await?;
-    scene.succeeded("kettle.v1.1.0").await?;
+    recorded(&ctx, &second).await?;
+    ctx.succeeded("kettle.v1.1.0").await?;
     ensure!(shelf.read(port).await?.len() == 2, "the former catalog is served");
 
     shelf
         .push(Image::builder().file("/configs/a.json", "{", 0o644).label(CONFIGS, "/configs"))
         .await?;
-    condition(&scene, CONTENT_CURRENT, "CatalogInvalid").await?;
+    condition(&ctx, CONTENT_CURRENT, "CatalogInvalid").await?;
     ensure!(shelf.read(port).await?.len() == 2, "what was there does not stay");
     shelf.publish(&["1.0.0", "1.1.0"]).await?;
-    no_condition(&scene, CONTENT_CURRENT).await?;
+    no_condition(&ctx, CONTENT_CURRENT).await?;
 
     let address = shelf.registry.address().to_owned();
     drop(shelf);
-    condition(&scene, IMAGE_POLLED, "RegistryUnavailable").await?;
+    condition(&ctx, IMAGE_POLLED, "RegistryUnavailable").await?;
     ensure!(read(port).await?.len() == 2, "a registry that is away takes the catalog with it");
     let described = format!("the registry {address} cannot be reached");
-    let said = message(&ready(&scene, NAME).await?, IMAGE_POLLED).unwrap_or_default();
+    let said = message(&ready(&ctx, NAME).await?, IMAGE_POLLED).unwrap_or_default();
     ensure!(said.starts_with(&described) && said.contains("what was pulled at"), "{said}");
     Ok(())
 }
 
 /// From the operator to a Pod and back, and images that only a Pod can serve.
-pub async fn gives_way_to_pods(scene: Arc<Scene>) -> Result<()> {
-    let shelf = Shelf::open(&scene).await?;
+pub async fn gives_way_to_pods(ctx: Arc<TestContext>) -> Result<()> {
+    let shelf = Shelf::open(&ctx).await?;
     let digest = shelf.publish(&["1.0.0"]).await?;
-    create(&scene, NAME, shelf.spec()).await?;
-    let port = recorded(&scene, &digest).await?;
-    ensure!(selector(&scene).await?.is_none(), "the Service selects Pods");
+    create(&ctx, NAME, shelf.spec()).await?;
+    let port = recorded(&ctx, &digest).await?;
+    ensure!(selector(&ctx).await?.is_none(), "the Service selects Pods");
 
-    annotate(&scene, json!("pod")).await?;
-    let serving = pod(&scene, CATALOG_SOURCE, NAME, |_| true).await?.name_any();
-    wait::until_gone(&scene.api::<EndpointSlice>(), SLICE).await?;
-    ensure!(selector(&scene).await?.is_some(), "the Service selects no Pods");
-    annotate(&scene, Value::Null).await?;
-    recorded(&scene, &digest).await?;
-    wait::until_gone(&scene.api::<Pod>(), &serving).await?;
-    let slices = scene.api::<EndpointSlice>().list(&ListParams::default()).await?;
+    annotate(&ctx, json!("pod")).await?;
+    let serving = pod(&ctx, CATALOG_SOURCE, NAME, |_| true).await?.name_any();
+    wait::until_gone(&ctx.api::<EndpointSlice>(), SLICE).await?;
+    ensure!(selector(&ctx).await?.is_some(), "the Service selects no Pods");
+    annotate(&ctx, Value::Null).await?;
+    recorded(&ctx, &digest).await?;
+    wait::until_gone(&ctx.api::<Pod>(), &serving).await?;
+    let slices = ctx.api::<EndpointSlice>().list(&ListParams::default()).await?;
     let names: Vec<_> = slices.iter().map(ResourceExt::name_any).collect();
     ensure!(names == [SLICE], "endpoints of others are left: {names:?}");
     ensure!(shelf.read(port).await? == ["kettle.v1.0.0"], "it is not served again");
 
     // No catalog of files: a Pod serves it, and the status says why.
     shelf.push(Image::builder().file("/bin/server", "#!", 0o755)).await?;
-    condition(&scene, SERVED_IN_PROCESS, "NotFileBased").await?;
-    pod(&scene, CATALOG_SOURCE, NAME, |_| true).await?;
+    condition(&ctx, SERVED_IN_PROCESS, "NotFileBased").await?;
+    pod(&ctx, CATALOG_SOURCE, NAME, |_| true).await?;
     shelf.publish(&["1.0.0"]).await?;
-    no_condition(&scene, SERVED_IN_PROCESS).await?;
-    ready(&scene, NAME).await.map(drop)
+    no_condition(&ctx, SERVED_IN_PROCESS).await?;
+    ready(&ctx, NAME).await.map(drop)
 }
 
 /// A registry with one image.
 struct Shelf {
-    scene: Arc<Scene>,
+    ctx: Arc<TestContext>,
     registry: ImageRegistry,
     _folder: tempfile::TempDir,
 }
 
 impl Shelf {
-    async fn open(scene: &Arc<Scene>) -> Result<Self> {
+    async fn open(ctx: &Arc<TestContext>) -> Result<Self> {
         let folder = tempfile::tempdir().context("cannot create a folder")?;
         let registry = ImageRegistry::start(folder.path(), false).await?;
-        Ok(Self { scene: Arc::clone(scene), registry, _folder: folder })
+        Ok(Self { ctx: Arc::clone(ctx), registry, _folder: folder })
     }
 
     fn spec(&self) -> Value {
@@ -117,7 +117,7 @@ impl Shelf {
 
     /// Puts a catalog with these versions of one operator in the place of the image; says its digest.
     async fn publish(&self, versions: &[&str]) -> Result<String> {
-        let content = self.scene.content(&[kettle(versions)])?;
+        let content = self.ctx.content(&[kettle(versions)])?;
         self.push(oci::catalog(content.path())?.label(CONFIGS, "/configs")).await
     }
 
@@ -161,9 +161,9 @@ pub async fn bundles_at(address: SocketAddr) -> Result<Vec<String>> {
     Ok(snapshot.entries().iter().map(|entry| entry.name.to_string()).collect())
 }
 
-fn check_status(scene: &Scene, catalog: &CatalogSource) -> Result<()> {
+fn check_status(ctx: &TestContext, catalog: &CatalogSource) -> Result<()> {
     let status = catalog.status.clone().unwrap_or_default();
-    let expected = format!("{NAME}.{}.svc:50051", scene.namespace);
+    let expected = format!("{NAME}.{}.svc:50051", ctx.namespace);
     let address = status.connection_state.and_then(|state| state.address);
     ensure!(address.as_deref() == Some(expected.as_str()), "connected to {address:?}");
     ensure!(status.reason.is_none() && status.conditions.is_empty(), "{:?}", status.conditions);
@@ -171,45 +171,45 @@ fn check_status(scene: &Scene, catalog: &CatalogSource) -> Result<()> {
 }
 
 /// Waits until a digest is recorded; says the port.
-async fn recorded(scene: &Scene, digest: &str) -> Result<u16> {
+async fn recorded(ctx: &TestContext, digest: &str) -> Result<u16> {
     let is = |slice: &EndpointSlice| {
         slice.annotations().get("olm-rs.dev/catalog-digest").is_some_and(|found| found == digest)
     };
-    let slice = wait::until(&scene.api(), SLICE, "say the digest", is).await?;
+    let slice = wait::until(&ctx.api(), SLICE, "say the digest", is).await?;
     let port = slice.ports.iter().flatten().filter_map(|port| port.port).next();
     Ok(u16::try_from(port.context("there is no port")?)?)
 }
 
-async fn no_pods(scene: &Scene) -> Result<()> {
-    let pods = scene.api::<Pod>().list(&ListParams::default().labels(CATALOG_SOURCE)).await?;
+async fn no_pods(ctx: &TestContext) -> Result<()> {
+    let pods = ctx.api::<Pod>().list(&ListParams::default().labels(CATALOG_SOURCE)).await?;
     ensure!(pods.items.is_empty(), "a Pod serves a catalog");
     Ok(())
 }
 
-async fn selector(scene: &Scene) -> Result<Option<Value>> {
-    let service: Service = scene.api().get(NAME).await?;
+async fn selector(ctx: &TestContext) -> Result<Option<Value>> {
+    let service: Service = ctx.api().get(NAME).await?;
     let selector = service.spec.and_then(|spec| spec.selector).filter(|all| !all.is_empty());
     Ok(selector.map(|selector| json!(selector)))
 }
 
-async fn annotate(scene: &Scene, value: Value) -> Result<()> {
+async fn annotate(ctx: &TestContext, value: Value) -> Result<()> {
     let patch = json!({"metadata": {"annotations": {"olm-rs.dev/served-by": value}}});
-    let catalogs: Api<CatalogSource> = scene.api();
+    let catalogs: Api<CatalogSource> = ctx.api();
     catalogs.patch(NAME, &PatchParams::default(), &Patch::Merge(patch)).await?;
     Ok(())
 }
 
-async fn condition(scene: &Scene, kind: &str, reason: &str) -> Result<()> {
+async fn condition(ctx: &TestContext, kind: &str, reason: &str) -> Result<()> {
     let has = |catalog: &CatalogSource| {
         let conditions = catalog.status.iter().flat_map(|status| &status.conditions);
         conditions.into_iter().any(|found| found.type_ == kind && found.reason == reason)
     };
-    wait::until(&scene.api(), NAME, &format!("say {reason}"), has).await.map(drop)
+    wait::until(&ctx.api(), NAME, &format!("say {reason}"), has).await.map(drop)
 }
 
-async fn no_condition(scene: &Scene, kind: &str) -> Result<()> {
+async fn no_condition(ctx: &TestContext, kind: &str) -> Result<()> {
     let lacks = |catalog: &CatalogSource| message(catalog, kind).is_none();
-    wait::until(&scene.api(), NAME, &format!("say no more {kind}"), lacks).await.map(drop)
+    wait::until(&ctx.api(), NAME, &format!("say no more {kind}"), lacks).await.map(drop)
 }
 
 fn message(catalog: &CatalogSource, kind: &str) -> Option<String> {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result, ensure};
 use kube::api::{Api, DeleteParams};
 use olm_testkit::builders::{Bundle, Package, csv};
-use olm_testkit::e2e::Scene;
+use olm_testkit::e2e::TestContext;
 use olm_testkit::oci::server::ImageRegistry;
 use olm_testkit::oci::{self, Image, ImageBuilder};
 use olm_testkit::wait;
@@ -16,25 +16,25 @@ use tar::{EntryType, Header};
 use crate::unpack::{bundle, reported};
 
 /// A bomb, ways out, a device; then an operator from another catalog.
-pub async fn images(scene: Arc<Scene>) -> Result<()> {
+pub async fn images(ctx: Arc<TestContext>) -> Result<()> {
     let folder = tempfile::tempdir().context("cannot create a folder")?;
     let registry = ImageRegistry::start(folder.path(), false).await?;
     let calm = csv("calm.v1.0.0", "1.0.0").deployment("calm", "default");
-    scene.operator_group().await?;
-    scene.catalog("sound", &[Package::single("calm", Bundle::new("1.0.0", &calm))]).await?;
+    ctx.operator_group().await?;
+    ctx.catalog("sound", &[Package::single("calm", Bundle::new("1.0.0", &calm))]).await?;
     for (name, image, wrong) in hostile()? {
         let pushed = oci::push(&image.build()?, registry.address(), name, "v1").await?;
-        let kettle = bundle(&scene, "kettle.v1.0.0").in_image(&pushed.pinned());
-        scene.catalog(name, &[Package::single("kettle", kettle)]).await?;
-        scene.subscribe("kettle", name).await?;
+        let kettle = bundle(&ctx, "kettle.v1.0.0").in_image(&pushed.pinned());
+        ctx.catalog(name, &[Package::single("kettle", kettle)]).await?;
+        ctx.subscribe("kettle", name).await?;
         let start = "Bundle unpacking failed - ImageInvalid: ";
         let says = |text: &str| text.starts_with(start) && text.contains(wrong);
-        reported(&scene, "BundleUnpackFailed", says).await.with_context(|| name.to_owned())?;
-        forget(&scene).await?;
+        reported(&ctx, "BundleUnpackFailed", says).await.with_context(|| name.to_owned())?;
+        forget(&ctx).await?;
     }
-    scene.subscribe("calm", "sound").await?;
-    scene.succeeded("calm.v1.0.0").await?;
-    let sound: CatalogSource = scene.api().get("sound").await?;
+    ctx.subscribe("calm", "sound").await?;
+    ctx.succeeded("calm.v1.0.0").await?;
+    let sound: CatalogSource = ctx.api().get("sound").await?;
     let conditions = sound.status.map(|status| status.conditions).unwrap_or_default();
     ensure!(conditions.is_empty(), "{conditions:?}");
     Ok(())
@@ -67,8 +67,8 @@ fn entry(path: &str, kind: EntryType) -> Result<Vec<u8>> {
 }
 
 /// Removes the Subscription, so that the next one may come.
-async fn forget(scene: &Scene) -> Result<()> {
-    let subscriptions: Api<Subscription> = scene.api();
+async fn forget(ctx: &TestContext) -> Result<()> {
+    let subscriptions: Api<Subscription> = ctx.api();
     subscriptions.delete("kettle", &DeleteParams::default()).await?;
     wait::until_gone(&subscriptions, "kettle").await
 }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use libtest_mimic::Trial;
 use olm_testkit::deploy::LEADER_ELECT;
-use olm_testkit::e2e::stage::local::Flags;
+use olm_testkit::e2e::provider::local::Flags;
 use olm_testkit::oci::server::ImageRegistry;
 
 use crate::environment::Environment;

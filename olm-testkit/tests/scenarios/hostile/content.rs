@@ -7,8 +7,8 @@ use std::sync::Arc;
 use anyhow::{Result, ensure};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::{Api, DeleteParams, ObjectMeta, Patch, PatchParams, PostParams};
-use olm_testkit::e2e::Scene;
-use olm_testkit::e2e::stage::local::Local;
+use olm_testkit::e2e::TestContext;
+use olm_testkit::e2e::provider::local::Local;
 use olm_testkit::operators::Operator;
 use olm_testkit::wait;
 use olm_types::api::{CatalogSource, InstallPlan};
@@ -23,20 +23,18 @@ const SAID: &str = "the values take more than";
 
 /// As a bundle that was unpacked, as the manifest of a step, and as a catalog: each is refused where it
 /// is, catalog-operator goes on as the same process, and an operator of another namespace is installed.
-pub async fn multiplying_aliases(local: Arc<Local>, scene: Arc<Scene>) -> Result<()> {
+pub async fn multiplying_aliases(local: Arc<Local>, ctx: Arc<TestContext>) -> Result<()> {
     let (process, _) = local.process(Operator::Catalog)?;
-    let kubelet = kubelet(&scene).await?;
-    subscribe(&scene, "kettle.v1.0.0", IMAGE).await?;
-    let job = job(&scene, IMAGE).await?;
-    fill(&scene, &unpack_name(IMAGE)).await?;
+    let kubelet = kubelet(&ctx).await?;
+    subscribe(&ctx, "kettle.v1.0.0", IMAGE).await?;
+    let job = job(&ctx, IMAGE).await?;
+    fill(&ctx, &unpack_name(IMAGE)).await?;
     kubelet.complete(&job).await?;
-    step(&scene).await?;
-    catalog(&scene).await?;
-    reported(&scene, "BundleUnpackFailed", |text| {
-        text.contains(SAID) && text.contains("bomb.yaml")
-    })
-    .await?;
-    refused_step(&scene).await?;
+    step(&ctx).await?;
+    catalog(&ctx).await?;
+    reported(&ctx, "BundleUnpackFailed", |text| text.contains(SAID) && text.contains("bomb.yaml"))
+        .await?;
+    refused_step(&ctx).await?;
     healthy(&local, "hostile::neighbour").await?.remove().await?;
     let (now, _) = local.process(Operator::Catalog)?;
     ensure!(now == process, "catalog-operator was process {process} and is {now}");
@@ -55,19 +53,19 @@ fn bomb() -> String {
 }
 
 /// What the Pod of the Job could have written.
-async fn fill(scene: &Scene, name: &str) -> Result<()> {
+async fn fill(ctx: &TestContext, name: &str) -> Result<()> {
     let patch = Patch::Merge(json!({"data": {"bomb.yaml": bomb()}}));
-    scene.api::<ConfigMap>().patch(name, &PatchParams::default(), &patch).await?;
+    ctx.api::<ConfigMap>().patch(name, &PatchParams::default(), &patch).await?;
     Ok(())
 }
 
 /// An approved plan of a user, whose step may be YAML.
-async fn step(scene: &Scene) -> Result<()> {
-    let plans: Api<InstallPlan> = scene.api();
+async fn step(ctx: &TestContext) -> Result<()> {
+    let plans: Api<InstallPlan> = ctx.api();
     let plan = json!({
         "apiVersion": "operators.coreos.com/v1alpha1",
         "kind": "InstallPlan",
-        "metadata": {"name": "bomb", "namespace": scene.namespace},
+        "metadata": {"name": "bomb", "namespace": ctx.namespace},
         "spec": {"approval": "Automatic", "approved": true, "clusterServiceVersionNames": []},
     });
     plans.create(&PostParams::default(), &serde_json::from_value(plan)?).await?;
@@ -83,26 +81,25 @@ async fn step(scene: &Scene) -> Result<()> {
 }
 
 /// It is tried again for a minute before it fails; what is wrong with it is said at once.
-async fn refused_step(scene: &Scene) -> Result<()> {
+async fn refused_step(ctx: &TestContext) -> Result<()> {
     let says = |text: &Option<String>| text.as_deref().is_some_and(|text| text.contains(SAID));
     let refused = |plan: &InstallPlan| {
         let status = plan.status.iter();
         status.clone().any(|status| says(&status.message))
             || status.flat_map(|it| &it.conditions).any(|condition| says(&condition.message))
     };
-    wait::until(&scene.api(), "bomb", "refuse its step", refused).await.map(drop)
+    wait::until(&ctx.api(), "bomb", "refuse its step", refused).await.map(drop)
 }
 
 /// A catalog whose ConfigMap the operator looks at before it has a server.
-async fn catalog(scene: &Scene) -> Result<()> {
+async fn catalog(ctx: &TestContext) -> Result<()> {
     let lists = ["customResourceDefinitions", "clusterServiceVersions", "packages"];
-    scene
-        .create(&ConfigMap {
-            metadata: ObjectMeta { name: Some("lists".to_owned()), ..ObjectMeta::default() },
-            data: Some(BTreeMap::from([(lists[1].to_owned(), bomb())])),
-            ..ConfigMap::default()
-        })
-        .await?;
+    ctx.create(&ConfigMap {
+        metadata: ObjectMeta { name: Some("lists".to_owned()), ..ObjectMeta::default() },
+        data: Some(BTreeMap::from([(lists[1].to_owned(), bomb())])),
+        ..ConfigMap::default()
+    })
+    .await?;
     let object = json!({
         "apiVersion": "operators.coreos.com/v1alpha1",
         "kind": "CatalogSource",
@@ -110,12 +107,12 @@ async fn catalog(scene: &Scene) -> Result<()> {
         "spec": {"sourceType": "configmap", "configMap": "lists"},
     });
     let catalog: CatalogSource = serde_json::from_value(object)?;
-    scene.create(&catalog).await?;
+    ctx.create(&catalog).await?;
     // It has come as far as the Pod of the server, which the namespace of the test does not admit.
     let seen = |catalog: &CatalogSource| {
         catalog.status.as_ref().is_some_and(|status| status.message.is_some())
     };
-    let catalogs: Api<CatalogSource> = scene.api();
+    let catalogs: Api<CatalogSource> = ctx.api();
     wait::until(&catalogs, "bomb", "be looked at", seen).await?;
     // Its Pod would be tried again and again.
     catalogs.delete("bomb", &DeleteParams::default()).await?;

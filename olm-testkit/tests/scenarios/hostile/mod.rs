@@ -14,8 +14,8 @@ use anyhow::{Context, Result, ensure};
 use kube::ResourceExt;
 use kube::api::{Api, DeleteParams, ListParams};
 use olm_testkit::builders::{self, Bundle, Package, csv};
-use olm_testkit::e2e::Scene;
-use olm_testkit::e2e::stage::local::Local;
+use olm_testkit::e2e::TestContext;
+use olm_testkit::e2e::provider::local::Local;
 use olm_testkit::operators::Operator;
 use olm_testkit::wait;
 use olm_types::api::CatalogSource;
@@ -61,21 +61,21 @@ const FIT: usize = 2;
 const MEMORY: u64 = 1536 << 20;
 
 /// All of them at once; an operator is installed from the sound catalog all the same.
-pub async fn registries(local: Arc<Local>, scene: Arc<Scene>) -> Result<()> {
+pub async fn registries(local: Arc<Local>, ctx: Arc<TestContext>) -> Result<()> {
     let mut servers = Vec::new();
     for (name, hostility, _) in CATALOGS {
         let server = Server::start(hostility).await?;
         let address = server.address.to_string();
-        scene.create(&builders::catalog_source(&scene.namespace, name, &address)).await?;
+        ctx.create(&builders::catalog_source(&ctx.namespace, name, &address)).await?;
         servers.push(server);
     }
     let bundle = csv("calm.v1.0.0", "1.0.0").deployment("calm", "default");
     let calm = Package::single("calm", Bundle::new("1.0.0", &bundle));
-    scene.operator_group().await?;
-    scene.catalog("sound", &[calm]).await?;
-    scene.subscribe("calm", "sound").await?;
-    scene.succeeded("calm.v1.0.0").await?;
-    let catalogs: Api<CatalogSource> = scene.api();
+    ctx.operator_group().await?;
+    ctx.catalog("sound", &[calm]).await?;
+    ctx.subscribe("calm", "sound").await?;
+    ctx.succeeded("calm.v1.0.0").await?;
+    let catalogs: Api<CatalogSource> = ctx.api();
     for (name, _, said) in CATALOGS {
         let says = |catalog: &CatalogSource| problem(catalog).is_some_and(|it| it.contains(said));
         let found = wait::until(&catalogs, name, &format!("say {said:?}"), says).await;
@@ -92,15 +92,15 @@ pub async fn registries(local: Arc<Local>, scene: Arc<Scene>) -> Result<()> {
 
 /// Each of them alone: how much memory catalog-operator takes for it, and how long an operator of another
 /// namespace takes beside it.
-pub async fn one_by_one(local: Arc<Local>, scene: Arc<Scene>) -> Result<()> {
-    let catalogs: Api<CatalogSource> = scene.api();
+pub async fn one_by_one(local: Arc<Local>, ctx: Arc<TestContext>) -> Result<()> {
+    let catalogs: Api<CatalogSource> = ctx.api();
     for (name, hostility, said) in CATALOGS {
         let (process, _) = local.process(Operator::Catalog)?;
         forget_peak(process)?;
         let server = Server::start(hostility).await?;
         let address = server.address.to_string();
         let before = local.process(Operator::Catalog)?.1;
-        scene.create(&builders::catalog_source(&scene.namespace, name, &address)).await?;
+        ctx.create(&builders::catalog_source(&ctx.namespace, name, &address)).await?;
         healthy(&local, &format!("hostile::beside-{name}")).await?;
         let says = |catalog: &CatalogSource| problem(catalog).is_some_and(|it| it.contains(said));
         wait::until(&catalogs, name, &format!("say {said:?}"), says).await?;
@@ -119,16 +119,16 @@ pub async fn one_by_one(local: Arc<Local>, scene: Arc<Scene>) -> Result<()> {
 
 /// Many catalogs of one namespace, each within the limits: those for which there is no memory are refused
 /// by name, the others go on, and so does another namespace. One follows when there is memory.
-pub async fn many(local: Arc<Local>, scene: Arc<Scene>) -> Result<()> {
+pub async fn many(local: Arc<Local>, ctx: Arc<TestContext>) -> Result<()> {
     forget_peak(local.process(Operator::Catalog)?.0)?;
     let server = Server::start(Hostility::Text(LARGE)).await?;
     let address = server.address.to_string();
     for number in 0..MANY {
         let name = format!("large-{number}");
-        scene.create(&builders::catalog_source(&scene.namespace, &name, &address)).await?;
+        ctx.create(&builders::catalog_source(&ctx.namespace, &name, &address)).await?;
     }
-    let catalogs: Api<CatalogSource> = scene.api();
-    let said = format!("the catalogs of namespace {} take no more than", scene.namespace);
+    let catalogs: Api<CatalogSource> = ctx.api();
+    let said = format!("the catalogs of namespace {} take no more than", ctx.namespace);
     let says = |catalog: &CatalogSource| problem(catalog).is_some_and(|it| it.contains(&said));
     let what = format!("say {said:?}");
     wait::until_some(&catalogs, "", &what, says).await?;
@@ -154,17 +154,17 @@ pub async fn many(local: Arc<Local>, scene: Arc<Scene>) -> Result<()> {
 }
 
 /// An operator of another namespace, which is installed as if nothing were wrong; says how long it took.
-async fn healthy(local: &Arc<Local>, name: &str) -> Result<Arc<Scene>> {
-    let scene = Scene::new(Arc::clone(local) as _, name).await?;
+async fn healthy(local: &Arc<Local>, name: &str) -> Result<Arc<TestContext>> {
+    let ctx = TestContext::new(Arc::clone(local) as _, name).await?;
     let bundle = csv("calm.v1.0.0", "1.0.0").deployment("calm", "default");
     let calm = Package::single("calm", Bundle::new("1.0.0", &bundle));
-    scene.operator_group().await?;
+    ctx.operator_group().await?;
     let begun = Instant::now();
-    scene.catalog("sound", &[calm]).await?;
-    scene.subscribe("calm", "sound").await?;
-    scene.succeeded("calm.v1.0.0").await?;
-    println!("{}: succeeded after {:.2} s", scene.namespace, begun.elapsed().as_secs_f64());
-    Ok(scene)
+    ctx.catalog("sound", &[calm]).await?;
+    ctx.subscribe("calm", "sound").await?;
+    ctx.succeeded("calm.v1.0.0").await?;
+    println!("{}: succeeded after {:.2} s", ctx.namespace, begun.elapsed().as_secs_f64());
+    Ok(ctx)
 }
 
 /// Has the kernel count the most memory of a process anew.

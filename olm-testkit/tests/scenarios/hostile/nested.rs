@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
 use http::{Method, Request};
-use olm_testkit::e2e::Scene;
-use olm_testkit::e2e::stage::local::Local;
+use olm_testkit::e2e::TestContext;
+use olm_testkit::e2e::provider::local::Local;
 use olm_testkit::operators::Operator;
 use serde_json::{Value, json};
 
@@ -20,9 +20,9 @@ const PLURALS: [&str; 2] = ["subscriptions", "clusterserviceversions"];
 
 /// While they are there, operators are installed in other namespaces, also after both operators began
 /// anew and listed everything.
-pub async fn nested(local: Arc<Local>, scene: Arc<Scene>) -> Result<()> {
+pub async fn nested(local: Arc<Local>, ctx: Arc<TestContext>) -> Result<()> {
     for (plural, object) in PLURALS.into_iter().zip([subscription(), csv()]) {
-        call(&scene, Method::POST, plural, &object).await.context(plural)?;
+        call(&ctx, Method::POST, plural, &object).await.context(plural)?;
     }
     healthy(&local, "rolling::beside-nested").await?.remove().await?;
     for operator in Operator::ALL {
@@ -30,25 +30,25 @@ pub async fn nested(local: Arc<Local>, scene: Arc<Scene>) -> Result<()> {
     }
     healthy(&local, "rolling::after-nested").await?.remove().await?;
     for plural in PLURALS {
-        call(&scene, Method::DELETE, &format!("{plural}/nested"), &json!({})).await?;
+        call(&ctx, Method::DELETE, &format!("{plural}/nested"), &json!({})).await?;
     }
-    gone(&scene).await
+    gone(&ctx).await
 }
 
 /// As a tenant's curl would: typed clients cannot read the answer.
-async fn call(scene: &Scene, method: Method, path: &str, object: &Value) -> Result<String> {
-    let namespace = &scene.namespace;
+async fn call(ctx: &TestContext, method: Method, path: &str, object: &Value) -> Result<String> {
+    let namespace = &ctx.namespace;
     let path = format!("/apis/operators.coreos.com/v1alpha1/namespaces/{namespace}/{path}");
     let request = Request::builder().method(method).uri(path);
     let request = request.header("content-type", "application/json");
     let body = serde_json::to_vec(object)?;
-    Ok(scene.client.request_text(request.body(body)?).await?)
+    Ok(ctx.client.request_text(request.body(body)?).await?)
 }
 
 /// What is listed in the namespace must be readable again when the scenario ends.
-async fn gone(scene: &Scene) -> Result<()> {
+async fn gone(ctx: &TestContext) -> Result<()> {
     for plural in PLURALS {
-        let left = call(scene, Method::GET, &format!("{plural}?limit=500"), &json!({})).await?;
+        let left = call(ctx, Method::GET, &format!("{plural}?limit=500"), &json!({})).await?;
         if left.contains("\"name\":\"nested\"") {
             // From the version of the list on, so that a deletion in between is seen; it ends by itself.
             let path = format!(
@@ -56,7 +56,7 @@ async fn gone(scene: &Scene) -> Result<()> {
                  fieldSelector=metadata.name%3Dnested",
                 version(&left)?
             );
-            let events = call(scene, Method::GET, &path, &json!({})).await?;
+            let events = call(ctx, Method::GET, &path, &json!({})).await?;
             ensure!(events.contains("\"type\":\"DELETED\""), "{plural}/nested stays");
         }
     }

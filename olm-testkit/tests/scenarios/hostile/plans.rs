@@ -10,8 +10,8 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kube::ResourceExt;
 use kube::api::{Api, ObjectMeta, Patch, PatchParams, PostParams};
 use olm_testkit::builders;
-use olm_testkit::e2e::Scene;
-use olm_testkit::e2e::stage::local::Local;
+use olm_testkit::e2e::TestContext;
+use olm_testkit::e2e::provider::local::Local;
 use olm_testkit::operators::Operator;
 use olm_testkit::wait;
 use olm_types::api::{CatalogSource, ClusterServiceVersion, InstallPlan};
@@ -26,12 +26,12 @@ const WAYS: u32 = 2_000;
 const LARGE: usize = 900_000;
 
 /// Each way would have been a copy of all that the bundle holds.
-pub async fn references(local: Arc<Local>, scene: Arc<Scene>) -> Result<()> {
+pub async fn references(local: Arc<Local>, ctx: Arc<TestContext>) -> Result<()> {
     let (process, _) = local.process(Operator::Catalog)?;
     forget_peak(process)?;
-    scene.operator_group().await?;
-    bundle(&scene).await?;
-    plan(&scene).await?;
+    ctx.operator_group().await?;
+    bundle(&ctx).await?;
+    plan(&ctx).await?;
     let says =
         |text: &Option<String>| text.as_deref().is_some_and(|text| text.contains("large.v1"));
     let refused = |plan: &InstallPlan| {
@@ -39,7 +39,7 @@ pub async fn references(local: Arc<Local>, scene: Arc<Scene>) -> Result<()> {
         status.clone().any(|status| says(&status.message))
             || status.flat_map(|it| &it.conditions).any(|condition| says(&condition.message))
     };
-    wait::until(&scene.api(), "ways", "refuse its step", refused).await?;
+    wait::until(&ctx.api(), "ways", "refuse its step", refused).await?;
     healthy(&local, "hostile::beside-references").await?.remove().await?;
     let (now, _) = local.process(Operator::Catalog)?;
     ensure!(now == process, "catalog-operator was process {process} and is {now}");
@@ -47,13 +47,13 @@ pub async fn references(local: Arc<Local>, scene: Arc<Scene>) -> Result<()> {
 }
 
 /// What looks like the ConfigMap of a bundle: a CatalogSource owns it.
-async fn bundle(scene: &Scene) -> Result<()> {
+async fn bundle(ctx: &TestContext) -> Result<()> {
     let csv = json!({"apiVersion": "operators.coreos.com/v1alpha1", "kind": "ClusterServiceVersion",
         "metadata": {"name": "large.v1"}});
     let large = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "large"},
         "data": {"a": "a".repeat(LARGE)}});
-    let catalog = builders::catalog_source(&scene.namespace, "mine", "127.0.0.1:9");
-    let catalog: CatalogSource = scene.create(&catalog).await?;
+    let catalog = builders::catalog_source(&ctx.namespace, "mine", "127.0.0.1:9");
+    let catalog: CatalogSource = ctx.create(&catalog).await?;
     let owner = OwnerReference {
         api_version: "operators.coreos.com/v1alpha1".to_owned(),
         kind: "CatalogSource".to_owned(),
@@ -68,22 +68,21 @@ async fn bundle(scene: &Scene) -> Result<()> {
     };
     let data = [("csv.yaml", csv), ("large.yaml", large)];
     let data = data.map(|(key, object)| (key.to_owned(), object.to_string()));
-    scene
-        .create(&ConfigMap { metadata, data: Some(BTreeMap::from(data)), ..ConfigMap::default() })
+    ctx.create(&ConfigMap { metadata, data: Some(BTreeMap::from(data)), ..ConfigMap::default() })
         .await?;
     Ok(())
 }
 
-async fn plan(scene: &Scene) -> Result<()> {
-    let plans: Api<InstallPlan> = scene.api();
+async fn plan(ctx: &TestContext) -> Result<()> {
+    let plans: Api<InstallPlan> = ctx.api();
     let plan = json!({
         "apiVersion": "operators.coreos.com/v1alpha1",
         "kind": "InstallPlan",
-        "metadata": {"name": "ways", "namespace": scene.namespace},
+        "metadata": {"name": "ways", "namespace": ctx.namespace},
         "spec": {"approval": "Automatic", "approved": true, "clusterServiceVersionNames": []},
     });
     plans.create(&PostParams::default(), &serde_json::from_value(plan)?).await?;
-    let steps: Vec<Value> = (0..WAYS).map(|way| step(&scene.namespace, way)).collect();
+    let steps: Vec<Value> = (0..WAYS).map(|way| step(&ctx.namespace, way)).collect();
     let status = json!({"status": {"phase": "Installing", "catalogSources": [], "plan": steps}});
     plans.patch_status("ways", &PatchParams::default(), &Patch::Merge(status)).await?;
     Ok(())
@@ -111,12 +110,12 @@ const ANNOTATION: usize = 250_000;
 const MEMORY: u64 = 512 << 20;
 
 /// The CSV is refused before any of its Deployments is made.
-pub async fn deployments(local: Arc<Local>, scene: Arc<Scene>) -> Result<()> {
+pub async fn deployments(local: Arc<Local>, ctx: Arc<TestContext>) -> Result<()> {
     let (process, _) = local.process(Operator::Olm)?;
     forget_peak(process)?;
-    scene.operator_group().await?;
-    let csvs: Api<ClusterServiceVersion> = scene.api();
-    csvs.create(&PostParams::default(), &serde_json::from_value(csv(&scene.namespace))?).await?;
+    ctx.operator_group().await?;
+    let csvs: Api<ClusterServiceVersion> = ctx.api();
+    csvs.create(&PostParams::default(), &serde_json::from_value(csv(&ctx.namespace))?).await?;
     let refused = |csv: &ClusterServiceVersion| {
         let message = csv.status.as_ref().and_then(|status| status.message.as_deref());
         message.is_some_and(|message| message.contains("the Deployments take more than"))

@@ -8,8 +8,8 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomRe
 use kube::ResourceExt;
 use kube::api::{Api, PostParams};
 use olm_testkit::builders::{self, Crd, csv};
-use olm_testkit::e2e::stage::local::Local;
-use olm_testkit::e2e::{Scene, Stage};
+use olm_testkit::e2e::provider::local::Local;
+use olm_testkit::e2e::{Provider, TestContext};
 use olm_testkit::wait;
 use olm_types::api::{ClusterServiceVersion, CsvPhase, OperatorGroup};
 use olm_types::labels::operator_group_uid;
@@ -20,57 +20,57 @@ const MANY: usize = 10_000;
 
 /// Two groups that target one namespace and whose operators own one API, a static group among
 /// them, and a group that selects nothing.
-pub(super) async fn contested(started: &Arc<Local>) -> Result<Arc<Scene>> {
-    let scene = Scene::new(Arc::clone(started) as Arc<dyn Stage>, "idle::contested").await?;
+pub(super) async fn contested(started: &Arc<Local>) -> Result<Arc<TestContext>> {
+    let ctx = TestContext::new(Arc::clone(started) as Arc<dyn Provider>, "idle::contested").await?;
     let throne = Crd::new("contested.example.com", "v1", "Throne");
     let crd = serde_json::from_value(throne.manifest()).context("a malformed CRD")?;
-    let crds: Api<CustomResourceDefinition> = Api::all(scene.client.clone());
+    let crds: Api<CustomResourceDefinition> = Api::all(ctx.client.clone());
     crds.create(&PostParams::default(), &crd).await.context("cannot create the CRD")?;
-    scene.operator_group().await?;
+    ctx.operator_group().await?;
     let king = csv("king.v1.0.0", "1.0.0").owns(&throne).deployment("king", "default");
-    scene.create(&king.build()).await?;
-    scene.succeeded("king.v1.0.0").await?;
-    let rival = Side::new(&scene, "rival", json!({"targetNamespaces": [scene.namespace]})).await?;
+    ctx.create(&king.build()).await?;
+    ctx.succeeded("king.v1.0.0").await?;
+    let rival = Side::new(&ctx, "rival", json!({"targetNamespaces": [ctx.namespace]})).await?;
     let pretender = csv("pretender.v1.0.0", "1.0.0").owns(&throne).deployment("p", "default");
     rival.fails(&pretender.build(), "InterOperatorGroupOwnerConflict").await?;
-    let fixed = json!({"targetNamespaces": [scene.namespace], "staticProvidedAPIs": true});
-    let fixed = Side::new(&scene, "fixed", fixed).await?;
+    let fixed = json!({"targetNamespaces": [ctx.namespace], "staticProvidedAPIs": true});
+    let fixed = Side::new(&ctx, "fixed", fixed).await?;
     let other = Crd::new("contested.example.com", "v1", "Crown");
     let modest = csv("modest.v1.0.0", "1.0.0").owns(&other).deployment("m", "default");
     let reason = "CannotModifyStaticOperatorGroupProvidedAPIs";
     fixed.fails(&modest.build(), reason).await?;
     let nothing = json!({"selector": {"matchLabels": {"no-namespace": "has-this"}}});
-    let nothing = Side::new(&scene, "nothing", nothing).await?;
+    let nothing = Side::new(&ctx, "nothing", nothing).await?;
     let lonely = csv("lonely.v1.0.0", "1.0.0").deployment("l", "default");
     nothing.fails(&lonely.build(), "NoTargetNamespaces").await?;
-    Ok(scene)
+    Ok(ctx)
 }
 
 /// A group that names namespaces by the thousand; two of them exist.
-pub(super) async fn many_targets(started: &Arc<Local>) -> Result<Arc<Scene>> {
-    let scene = Scene::new(Arc::clone(started) as Arc<dyn Stage>, "idle::many_targets").await?;
+pub(super) async fn many_targets(started: &Arc<Local>) -> Result<Arc<TestContext>> {
+    let ctx =
+        TestContext::new(Arc::clone(started) as Arc<dyn Provider>, "idle::many_targets").await?;
     let mut names: Vec<String> = (0..MANY).map(|number| format!("absent-{number}")).collect();
-    names.push(scene.namespace.clone());
+    names.push(ctx.namespace.clone());
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    scene.create(&builders::operator_group(&scene.namespace, "group", &names)).await?;
+    ctx.create(&builders::operator_group(&ctx.namespace, "group", &names)).await?;
     let listed = |group: &OperatorGroup| {
         group.status.as_ref().is_some_and(|status| status.namespaces.len() == MANY + 1)
     };
-    let group = wait::until(&scene.api(), "group", "list its targets", listed).await?;
+    let group = wait::until(&ctx.api(), "group", "list its targets", listed).await?;
     // Namespaces are labelled last, which takes a while with so many names.
     let label = operator_group_uid(&group.uid().unwrap_or_default());
-    let namespaces: Api<Namespace> = Api::all(scene.client.clone());
-    wait::until(&namespaces, &scene.namespace, "have the label of its group", |one: &Namespace| {
+    let namespaces: Api<Namespace> = Api::all(ctx.client.clone());
+    wait::until(&namespaces, &ctx.namespace, "have the label of its group", |one: &Namespace| {
         one.labels().contains_key(&label)
     })
     .await?;
     let listed = group.status.map(|status| status.namespaces).unwrap_or_default();
     ensure!(listed.is_sorted(), "the list is in no order");
-    scene
-        .create(&csv("everywhere.v1.0.0", "1.0.0").deployment("everywhere", "default").build())
+    ctx.create(&csv("everywhere.v1.0.0", "1.0.0").deployment("everywhere", "default").build())
         .await?;
-    scene.succeeded("everywhere.v1.0.0").await?;
-    Ok(scene)
+    ctx.succeeded("everywhere.v1.0.0").await?;
+    Ok(ctx)
 }
 
 /// Another namespace with a group of its own.
@@ -79,9 +79,9 @@ struct Side {
 }
 
 impl Side {
-    async fn new(scene: &Scene, name: &str, spec: serde_json::Value) -> Result<Self> {
-        let name = format!("{}-{name}", scene.namespace);
-        let (client, once) = (scene.client.clone(), PostParams::default());
+    async fn new(ctx: &TestContext, name: &str, spec: serde_json::Value) -> Result<Self> {
+        let name = format!("{}-{name}", ctx.namespace);
+        let (client, once) = (ctx.client.clone(), PostParams::default());
         let namespaces: Api<Namespace> = Api::all(client.clone());
         namespaces.create(&once, &builders::namespace(&name)).await?;
         let groups: Api<OperatorGroup> = Api::namespaced(client.clone(), &name);

@@ -15,8 +15,8 @@ use kube::ResourceExt;
 use kube::api::{Api, ListParams};
 use olm_testkit::audit::Write;
 use olm_testkit::builders::{self, Bundle, Crd, Package, csv};
-use olm_testkit::e2e::stage::local::Local;
-use olm_testkit::e2e::{Scene, Stage};
+use olm_testkit::e2e::provider::local::Local;
+use olm_testkit::e2e::{Provider, TestContext};
 use olm_testkit::operators::Operator;
 use olm_testkit::wait;
 use olm_types::api::{CatalogSource, CsvPhase};
@@ -36,11 +36,11 @@ const CATALOGS: usize = 200;
 const QUIET: Duration = Duration::from_secs(5);
 
 /// What converging may take.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// An installed operator with a dependency, a resolution that fails, a namespace with two
 /// OperatorGroups, and groups that fight over one, in a cluster in which nothing else happens.
-pub async fn no_writes(_: Arc<Scene>) -> Result<()> {
+pub async fn no_writes(_: Arc<TestContext>) -> Result<()> {
     let started = Arc::new(environment::start("idle").await?);
     let silent = silence(&started).await;
     // A dead operator explains a failure better than what was waited for.
@@ -51,7 +51,7 @@ pub async fn no_writes(_: Arc<Scene>) -> Result<()> {
 async fn silence(started: &Arc<Local>) -> Result<()> {
     let mut audit = started.audit();
     // Their catalogs are served until the end.
-    let scenes = [
+    let contexts = [
         installed(started).await?,
         unsatisfiable(started).await?,
         torn(started).await?,
@@ -59,15 +59,15 @@ async fn silence(started: &Arc<Local>) -> Result<()> {
         groups::contested(started).await?,
         groups::many_targets(started).await?,
     ];
-    audit.until_quiet(&Operator::NAMES, QUIET, PATIENCE).await?;
+    audit.until_quiet(&Operator::NAMES, QUIET, TIMEOUT).await?;
     audit.nothing_for(&Operator::NAMES, SILENCE).await.context("while nothing changed")?;
     scrape::is_golden(started).await?;
     let before = Timestamp::now();
     started.restart_operators().await?;
-    let written = audit.until_quiet(&Operator::NAMES, SILENCE_AFTER_START, PATIENCE).await;
+    let written = audit.until_quiet(&Operator::NAMES, SILENCE_AFTER_START, TIMEOUT).await;
     let written = written.context("after a start of both operators")?;
     connected_again(started, &written, before).await?;
-    let [_, refused, ..] = &scenes;
+    let [_, refused, ..] = &contexts;
     resolutions::only_when_needed(started.admin(Operator::Catalog)?, refused).await
 }
 
@@ -98,8 +98,8 @@ async fn connected_again(started: &Local, written: &[Write], before: Timestamp) 
     Ok(())
 }
 
-async fn installed(started: &Arc<Local>) -> Result<Arc<Scene>> {
-    let scene = Scene::new(Arc::clone(started) as Arc<dyn Stage>, "idle::installed").await?;
+async fn installed(started: &Arc<Local>) -> Result<Arc<TestContext>> {
+    let ctx = TestContext::new(Arc::clone(started) as Arc<dyn Provider>, "idle::installed").await?;
     let cups = Crd::new("idle.example.com", "v1", "Cup");
     let cup = csv("cup.v1.0.0", "1.0.0").owns(&cups).deployment("cup", "default");
     let tea = csv("tea.v1.0.0", "1.0.0").requires(&cups).deployment("tea", "default");
@@ -107,51 +107,52 @@ async fn installed(started: &Arc<Local>) -> Result<Arc<Scene>> {
         Package::single("cup", Bundle::new("1.0.0", &cup).provides(&cups)),
         Package::single("tea", Bundle::new("1.0.0", &tea).requires(&cups)),
     ];
-    scene.operator_group().await?;
-    scene.catalog("kitchen", &packages).await?;
-    scene.subscribe("tea", "kitchen").await?;
-    scene.succeeded("cup.v1.0.0").await?;
-    scene.succeeded("tea.v1.0.0").await?;
-    Ok(scene)
+    ctx.operator_group().await?;
+    ctx.catalog("kitchen", &packages).await?;
+    ctx.subscribe("tea", "kitchen").await?;
+    ctx.succeeded("cup.v1.0.0").await?;
+    ctx.succeeded("tea.v1.0.0").await?;
+    Ok(ctx)
 }
 
-async fn unsatisfiable(started: &Arc<Local>) -> Result<Arc<Scene>> {
-    let scene = Scene::new(Arc::clone(started) as Arc<dyn Stage>, "idle::unsatisfiable").await?;
+async fn unsatisfiable(started: &Arc<Local>) -> Result<Arc<TestContext>> {
+    let ctx =
+        TestContext::new(Arc::clone(started) as Arc<dyn Provider>, "idle::unsatisfiable").await?;
     let rider = csv("rider.v1.0.0", "1.0.0").deployment("rider", "default");
     let bundle = Bundle::new("1.0.0", &rider).requires_package("unicorn", ">=1.0.0");
-    scene.operator_group().await?;
-    scene.catalog("stable-yard", &[Package::single("rider", bundle)]).await?;
-    scene.subscribe("rider", "stable-yard").await?;
-    scene.condition("rider", "ResolutionFailed", "True", "ConstraintsNotSatisfiable").await?;
-    Ok(scene)
+    ctx.operator_group().await?;
+    ctx.catalog("stable-yard", &[Package::single("rider", bundle)]).await?;
+    ctx.subscribe("rider", "stable-yard").await?;
+    ctx.condition("rider", "ResolutionFailed", "True", "ConstraintsNotSatisfiable").await?;
+    Ok(ctx)
 }
 
-async fn torn(started: &Arc<Local>) -> Result<Arc<Scene>> {
-    let scene = Scene::new(Arc::clone(started) as Arc<dyn Stage>, "idle::torn").await?;
-    scene.operator_group().await?;
-    let second = builders::operator_group(&scene.namespace, "second", &[&scene.namespace]);
-    scene.create(&second).await?;
-    scene.create(&csv("torn.v1.0.0", "1.0.0").deployment("torn", "default").build()).await?;
-    scene.csv_phase("torn.v1.0.0", CsvPhase::Failed, "TooManyOperatorGroups").await?;
-    Ok(scene)
+async fn torn(started: &Arc<Local>) -> Result<Arc<TestContext>> {
+    let ctx = TestContext::new(Arc::clone(started) as Arc<dyn Provider>, "idle::torn").await?;
+    ctx.operator_group().await?;
+    let second = builders::operator_group(&ctx.namespace, "second", &[&ctx.namespace]);
+    ctx.create(&second).await?;
+    ctx.create(&csv("torn.v1.0.0", "1.0.0").deployment("torn", "default").build()).await?;
+    ctx.csv_phase("torn.v1.0.0", CsvPhase::Failed, "TooManyOperatorGroups").await?;
+    Ok(ctx)
 }
 
 /// Catalogs without Subscriptions, each with a connection of its own to one server.
-async fn many_catalogs(started: &Arc<Local>) -> Result<Arc<Scene>> {
-    let scene = Scene::new(Arc::clone(started) as Arc<dyn Stage>, "idle::catalogs").await?;
+async fn many_catalogs(started: &Arc<Local>) -> Result<Arc<TestContext>> {
+    let ctx = TestContext::new(Arc::clone(started) as Arc<dyn Provider>, "idle::catalogs").await?;
     let spoon = csv("spoon.v1.0.0", "1.0.0").deployment("spoon", "default");
-    let content = scene.content(&[Package::single("spoon", Bundle::new("1.0.0", &spoon))])?;
-    let address = scene.registry("shared", content).await?;
+    let content = ctx.content(&[Package::single("spoon", Bundle::new("1.0.0", &spoon))])?;
+    let address = ctx.registry("shared", content).await?;
     let names: Vec<String> = (0..CATALOGS).map(|number| format!("shared-{number}")).collect();
     for name in &names {
-        scene.create(&builders::catalog_source(&scene.namespace, name, &address)).await?;
+        ctx.create(&builders::catalog_source(&ctx.namespace, name, &address)).await?;
     }
     for name in &names {
-        wait::until(&scene.api(), name, "be READY", |catalog: &CatalogSource| {
+        wait::until(&ctx.api(), name, "be READY", |catalog: &CatalogSource| {
             let state = catalog.status.as_ref().and_then(|status| status.connection_state.as_ref());
             state.is_some_and(|state| state.last_observed_state == "READY")
         })
         .await?;
     }
-    Ok(scene)
+    Ok(ctx)
 }

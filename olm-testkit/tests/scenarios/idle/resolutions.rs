@@ -6,7 +6,7 @@ use futures::future::try_join_all;
 use kube::ResourceExt;
 use kube::api::{Api, ListParams, Patch, PatchParams};
 use olm_testkit::builders;
-use olm_testkit::e2e::Scene;
+use olm_testkit::e2e::TestContext;
 use olm_testkit::operators::Admin;
 use olm_types::api::{OperatorGroup, Subscription};
 use serde_json::{Value, json};
@@ -19,7 +19,7 @@ const BURST: usize = 20;
 const RESOLUTIONS: f64 = 6.0;
 
 /// Changes of no importance, an important one, and many at once.
-pub async fn only_when_needed(admin: Admin, refused: &Scene) -> Result<()> {
+pub async fn only_when_needed(admin: Admin, refused: &TestContext) -> Result<()> {
     let resolved = resolutions(&admin.metrics().await?);
     for number in 0..3 {
         let looked = looks(&admin.metrics().await?);
@@ -38,34 +38,34 @@ pub async fn only_when_needed(admin: Admin, refused: &Scene) -> Result<()> {
 }
 
 /// Many Subscriptions at once are resolved together.
-async fn a_burst(admin: Admin, scene: &Scene) -> Result<()> {
+async fn a_burst(admin: Admin, ctx: &TestContext) -> Result<()> {
     let resolved = resolutions(&admin.metrics().await?);
     let names: Vec<String> = (0..BURST).map(|number| format!("absent-{number}")).collect();
     let subscriptions = names.iter().map(|name| {
-        let subscription = builders::subscription(&scene.namespace, name, "stable", "stable-yard");
-        async move { scene.create(&subscription).await.map(drop) }
+        let subscription = builders::subscription(&ctx.namespace, name, "stable", "stable-yard");
+        async move { ctx.create(&subscription).await.map(drop) }
     });
     try_join_all(subscriptions).await?;
     for name in &names {
-        scene.condition(name, "ResolutionFailed", "True", "ConstraintsNotSatisfiable").await?;
+        ctx.condition(name, "ResolutionFailed", "True", "ConstraintsNotSatisfiable").await?;
     }
     let further = resolutions(&admin.metrics().await?) - resolved;
     ensure!(further <= RESOLUTIONS, "{further} resolutions for {BURST} Subscriptions");
     Ok(())
 }
 
-async fn relabel(scene: &Scene, number: u32) -> Result<()> {
-    change(scene, &json!({"metadata": {"labels": {"number": number.to_string()}}})).await
+async fn relabel(ctx: &TestContext, number: u32) -> Result<()> {
+    change(ctx, &json!({"metadata": {"labels": {"number": number.to_string()}}})).await
 }
 
-async fn change(scene: &Scene, patch: &Value) -> Result<()> {
-    let subscriptions: Api<Subscription> = scene.api();
+async fn change(ctx: &TestContext, patch: &Value) -> Result<()> {
+    let subscriptions: Api<Subscription> = ctx.api();
     let changed = subscriptions.patch("rider", &PatchParams::default(), &Patch::Merge(patch)).await;
     changed.map(drop).context("cannot change a Subscription")
 }
 
-async fn annotate_group(scene: &Scene) -> Result<()> {
-    let groups: Api<OperatorGroup> = scene.api();
+async fn annotate_group(ctx: &TestContext) -> Result<()> {
+    let groups: Api<OperatorGroup> = ctx.api();
     let group = groups.list(&ListParams::default()).await?.items.pop().context("no group")?;
     let patch = Patch::Merge(json!({"metadata": {"annotations": {"team": "riders"}}}));
     let annotated = groups.patch(&group.name_any(), &PatchParams::default(), &patch).await;

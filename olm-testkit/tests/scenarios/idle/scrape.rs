@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Context, Result, ensure};
-use olm_testkit::e2e::stage::local::Local;
+use olm_testkit::e2e::provider::local::Local;
 use olm_testkit::operators::Operator;
 
 /// Labels that the type of a family brings along.

@@ -14,8 +14,8 @@ use std::sync::Arc;
 use anyhow::{Result, ensure};
 use futures::{StreamExt, TryStreamExt, stream};
 use k8s_openapi::api::rbac::v1::PolicyRule;
-use olm_rbac::{Account, Claimant, Effort, Grants, Scope};
-use olm_testkit::e2e::Scene;
+use olm_rbac::{Account, Claimant, ComparisonBudget, Grants, Scope};
+use olm_testkit::e2e::TestContext;
 
 use generate::{Generator, Named};
 use oracle::Oracle;
@@ -42,24 +42,24 @@ struct Question {
 }
 
 /// What we say about rules is what the API server says about each request.
-pub async fn agrees_with_the_api_server(scene: Arc<Scene>) -> Result<()> {
+pub async fn agrees_with_the_api_server(ctx: Arc<TestContext>) -> Result<()> {
     let mut generator = Generator::new();
-    let mut server = Server::new(&scene);
+    let mut server = Server::new(&ctx);
     for index in 0..ACCOUNTS {
         server.grant(&format!("sa-{index}"), generator.holdings()?).await?;
     }
-    let oracle = Oracle::new(&scene);
+    let oracle = Oracle::new(&ctx);
     server.until_in_force(&oracle).await?;
     let scopes = [Scope::Namespace, Scope::Cluster];
-    let questions = questions(&scene, &server, &scopes, || generator.wanted())?;
+    let questions = questions(&ctx, &server, &scopes, || generator.wanted())?;
     compare(&questions, |question| oracle.allows(&question.account, &question.rule, question.scope))
         .await
 }
 
 /// Who holds what a rule grants may give it away, and no other account.
-pub async fn agrees_about_escalation(scene: Arc<Scene>) -> Result<()> {
+pub async fn agrees_about_escalation(ctx: Arc<TestContext>) -> Result<()> {
     let mut generator = Generator::new();
-    let mut server = Server::new(&scene);
+    let mut server = Server::new(&ctx);
     for index in 0..ACCOUNTS {
         let mut holdings = generator.holdings()?;
         // A user who is impersonated is in the groups of service accounts, too.
@@ -67,28 +67,28 @@ pub async fn agrees_about_escalation(scene: Arc<Scene>) -> Result<()> {
         holdings.push(Generator::makes_roles());
         server.grant(&format!("sa-{index}"), holdings).await?;
     }
-    server.until_in_force(&Oracle::new(&scene)).await?;
-    let questions = questions(&scene, &server, &[Scope::Namespace], || generator.granted())?;
+    server.until_in_force(&Oracle::new(&ctx)).await?;
+    let questions = questions(&ctx, &server, &[Scope::Namespace], || generator.granted())?;
     compare(&questions, |question| {
-        escalation::may_grant(&scene.client, &question.account, &question.rule)
+        escalation::may_grant(&ctx.client, &question.account, &question.rule)
     })
     .await
 }
 
 fn questions(
-    scene: &Scene,
+    ctx: &TestContext,
     server: &Server,
     scopes: &[Scope],
     mut rule: impl FnMut() -> Result<PolicyRule>,
 ) -> Result<Vec<Question>> {
     let mut questions = Vec::new();
     for index in 0..ACCOUNTS {
-        let account = Account::new(&scene.namespace, &format!("sa-{index}"));
-        let grants = Grants::gather(server, &account, &scene.namespace, &no_account());
+        let account = Account::new(&ctx.namespace, &format!("sa-{index}"));
+        let grants = Grants::gather(server, &account, &ctx.namespace, &no_account());
         for _ in 0..RULES {
             let rule = rule()?;
             for &scope in scopes {
-                let ours = grants.satisfy(scope, &rule, &Effort::default())?;
+                let ours = grants.satisfy(scope, &rule, &ComparisonBudget::default())?;
                 questions.push(Question {
                     account: account.clone(),
                     rule: rule.clone(),

@@ -7,7 +7,7 @@ use k8s_openapi::api::authorization::v1::{
 use k8s_openapi::api::rbac::v1::PolicyRule;
 use kube::api::{Api, PostParams};
 use olm_rbac::{Account, Scope};
-use olm_testkit::e2e::Scene;
+use olm_testkit::e2e::TestContext;
 
 /// The authorizer of the API server.
 pub struct Oracle {
@@ -16,8 +16,8 @@ pub struct Oracle {
 }
 
 impl Oracle {
-    pub fn new(scene: &Scene) -> Self {
-        Self { reviews: Api::all(scene.client.clone()), namespace: scene.namespace.clone() }
+    pub fn new(ctx: &TestContext) -> Self {
+        Self { reviews: Api::all(ctx.client.clone()), namespace: ctx.namespace.clone() }
     }
 
     /// Whether an account, without its groups, may make every request that the rule stands for.

@@ -13,7 +13,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::{LabelSelector, ObjectMeta};
 use kube::Client;
 use kube::api::{Api, PostParams};
 use olm_rbac::{Account, RbacView, Scope};
-use olm_testkit::e2e::Scene;
+use olm_testkit::e2e::TestContext;
 use olm_testkit::wait;
 
 use super::generate::{Holding, Named, Way};
@@ -33,10 +33,10 @@ pub struct Server {
 }
 
 impl Server {
-    pub fn new(scene: &Scene) -> Self {
+    pub fn new(ctx: &TestContext) -> Self {
         Self {
-            client: scene.client.clone(),
-            namespace: scene.namespace.clone(),
+            client: ctx.client.clone(),
+            namespace: ctx.namespace.clone(),
             roles: BTreeMap::new(),
             cluster_roles: BTreeMap::new(),
             bindings: Vec::new(),

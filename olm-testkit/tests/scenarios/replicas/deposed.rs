@@ -12,12 +12,12 @@ use kube::api::{Api, PostParams};
 use olm_testkit::audit::Write;
 use olm_testkit::builders::{self, csv};
 use olm_testkit::deploy::LEADER_ELECT;
-use olm_testkit::e2e::Scene;
+use olm_testkit::e2e::TestContext;
 use olm_testkit::faults::{Injector, Proxy};
 use olm_testkit::fixture::Fixture;
 use olm_testkit::operators::{Operator, Special};
 use olm_testkit::process::Running;
-use olm_testkit::wait::PATIENCE;
+use olm_testkit::wait::TIMEOUT;
 use olm_types::api::{CatalogSource, ClusterServiceVersion, OperatorGroup, Subscription};
 use tokio::time::{Instant, sleep};
 
@@ -34,7 +34,7 @@ const PACE: Duration = Duration::from_millis(400);
 const ASK: Duration = Duration::from_millis(100);
 
 /// Both operators lose their leaders in the middle of their work, at the same time.
-pub async fn deposed(_: Arc<Scene>) -> Result<()> {
+pub async fn deposed(_: Arc<TestContext>) -> Result<()> {
     let fixture = environment::cluster("deposed").await?;
     let client = &fixture.client;
     let mut pairs = Vec::new();
@@ -92,7 +92,7 @@ impl Pair {
 
     /// Waits until all that was held was passed on or given up.
     async fn until_nothing_is_held(&self) -> Result<()> {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         while self.first.proxy.held_writes().waiting > 0 {
             ensure!(Instant::now() < deadline, "writes of {} are held for ever", self.operator);
             sleep(ASK).await;

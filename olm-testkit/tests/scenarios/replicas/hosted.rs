@@ -13,7 +13,7 @@ use kube::ResourceExt;
 use kube::api::{Api, PostParams};
 use olm_testkit::builders::CatalogDir;
 use olm_testkit::deploy::LEADER_ELECT;
-use olm_testkit::e2e::Scene;
+use olm_testkit::e2e::TestContext;
 use olm_testkit::fixture::Fixture;
 use olm_testkit::oci::server::ImageRegistry;
 use olm_testkit::oci::{self, CONFIGS};
@@ -35,7 +35,7 @@ const SLICE: &str = "shelf-olm-rs";
 const AT_ONCE: Duration = Duration::from_secs(5);
 
 /// The way of one catalog through all of that.
-pub async fn hosted(_: Arc<Scene>) -> Result<()> {
+pub async fn hosted(_: Arc<TestContext>) -> Result<()> {
     let fixture = environment::cluster("hosted").await?;
     let folder = tempfile::tempdir().context("cannot create a folder")?;
     let registry = ImageRegistry::start(folder.path(), false).await?;

@@ -14,14 +14,14 @@ use kube::api::{Api, PostParams};
 use olm_testkit::audit::AuditLog;
 use olm_testkit::builders::csv;
 use olm_testkit::deploy::LEADER_ELECT;
-use olm_testkit::e2e::Scene;
+use olm_testkit::e2e::TestContext;
 use olm_testkit::fixture::{self, Fixture};
 use olm_testkit::operators::{Admin, OLM_NAMESPACE, Operator, Special};
 use olm_testkit::process::Running;
 use olm_testkit::wait;
 use olm_types::api::{ClusterServiceVersion, CsvPhase};
 
-use crate::{environment, rights};
+use crate::{environment, used_permissions};
 
 pub use deposed::deposed;
 pub use hosted::hosted;
@@ -30,10 +30,10 @@ pub use hosted::hosted;
 const QUIET: Duration = Duration::from_secs(3);
 
 /// What converging may take.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A follower does nothing; it takes over from a leader that ends, and from one that is killed.
-pub async fn take_over(_: Arc<Scene>) -> Result<()> {
+pub async fn take_over(_: Arc<TestContext>) -> Result<()> {
     let fixture = environment::cluster("replicas").await?;
     let client = fixture.client.clone();
     // A leader renews its Lease all the time.
@@ -64,7 +64,7 @@ pub async fn take_over(_: Arc<Scene>) -> Result<()> {
     install(&client, "three").await?;
     third.check()?;
     third.stop();
-    rights::note(&fixture.cluster().audit_log())?;
+    used_permissions::note(&fixture.cluster().audit_log())?;
     fixture.end().await
 }
 
@@ -102,7 +102,7 @@ async fn install(client: &Client, namespace: &str) -> Result<()> {
 
 /// Waits until nothing is written any more.
 async fn until_quiet(audit: &mut AuditLog) -> Result<()> {
-    audit.until_quiet(&[Operator::Olm.name()], QUIET, PATIENCE).await.map(drop)
+    audit.until_quiet(&[Operator::Olm.name()], QUIET, TIMEOUT).await.map(drop)
 }
 
 /// Whoever takes over finds everything done.

@@ -8,7 +8,7 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomRe
 use kube::api::{Api, ApiResource, DeleteParams, DynamicObject, Patch, PatchParams, PostParams};
 use kube::core::GroupVersionKind;
 use olm_testkit::builders::Crd;
-use olm_testkit::e2e::{Scene, Stage};
+use olm_testkit::e2e::{Provider, TestContext};
 use olm_testkit::wait;
 use olm_types::api::{InstallPlan, InstallPlanPhase};
 use serde_json::{Value, json};
@@ -25,10 +25,10 @@ const SLOW: Duration = Duration::from_secs(25);
 
 /// Plans that would change a CRD, whose objects the API server has to have converted for the look at
 /// them. When the webhook answers after all, the plans end.
-pub async fn conversion(stage: Arc<dyn Stage>) -> Result<()> {
-    let slow = Scene::new(Arc::clone(&stage), "slow-conversion").await?;
+pub async fn conversion(provider: Arc<dyn Provider>) -> Result<()> {
+    let slow = TestContext::new(Arc::clone(&provider), "slow-conversion").await?;
     let webhook = SilentWebhook::start(&slow).await?;
-    let valves = Valves { kind: slow.kind("Valve").and_version("v2"), scene: &slow };
+    let valves = Valves { kind: slow.kind("Valve").and_version("v2"), ctx: &slow };
     slow.operator_group().await?;
     valves.define(&webhook).await?;
     // The API server itself keeps objects in each version.
@@ -39,7 +39,7 @@ pub async fn conversion(stage: Arc<dyn Stage>) -> Result<()> {
         valves.plan(name, &webhook).await?;
     }
     webhook.waiting.until(before + AT_ONCE).await.context("no plan looks at objects")?;
-    healthy(&stage, "slow-conversion-healthy").await?;
+    healthy(&provider, "slow-conversion-healthy").await?;
     ensure!(begun.elapsed() < SLOW, "it took {:?} beside silent conversion", begun.elapsed());
     webhook.let_go();
     let done = |plan: &InstallPlan| {
@@ -54,7 +54,7 @@ pub async fn conversion(stage: Arc<dyn Stage>) -> Result<()> {
 /// A kind that is stored in its second version.
 struct Valves<'a> {
     kind: Crd,
-    scene: &'a Scene,
+    ctx: &'a TestContext,
 }
 
 impl Valves<'_> {
@@ -65,7 +65,7 @@ impl Valves<'_> {
     }
 
     fn definitions(&self) -> Api<CustomResourceDefinition> {
-        Api::all(self.scene.client.clone())
+        Api::all(self.ctx.client.clone())
     }
 
     /// Creates the CRD and an object of the second version.
@@ -79,12 +79,12 @@ impl Valves<'_> {
         };
         wait::until(&self.definitions(), &self.kind.name(), "be established", is_established)
             .await?;
-        let group = format!("{}.example.com", self.scene.namespace);
+        let group = format!("{}.example.com", self.ctx.namespace);
         let kind = GroupVersionKind::gvk(&group, "v2", "Valve");
         let resource = ApiResource::from_gvk_with_plural(&kind, "valves");
-        let client = self.scene.client.clone();
+        let client = self.ctx.client.clone();
         let objects: Api<DynamicObject> =
-            Api::namespaced_with(client, &self.scene.namespace, &resource);
+            Api::namespaced_with(client, &self.ctx.namespace, &resource);
         let object = DynamicObject::new("mine", &resource).data(json!({"spec": {"litres": 2}}));
         objects.create(&PostParams::default(), &object).await.context("cannot use the kind")?;
         Ok(())
@@ -97,7 +97,7 @@ impl Valves<'_> {
             "metadata": {"name": name},
             "spec": {"approval": "Automatic", "approved": true, "clusterServiceVersionNames": []},
         });
-        self.scene.create(&serde_json::from_value::<InstallPlan>(plan)?).await?;
+        self.ctx.create(&serde_json::from_value::<InstallPlan>(plan)?).await?;
         let mut manifest = self.manifest(webhook);
         for version in manifest["spec"]["versions"].as_array_mut().into_iter().flatten() {
             version["schema"]["openAPIV3Schema"]["description"] = json!(name);
@@ -110,7 +110,7 @@ impl Valves<'_> {
         let step = json!({"resolving": name, "resource": resource, "status": "Unknown"});
         let status = json!({"phase": "Installing", "catalogSources": [], "plan": [step]});
         let patch = Patch::Merge(json!({"status": status}));
-        let plans: Api<InstallPlan> = self.scene.api();
+        let plans: Api<InstallPlan> = self.ctx.api();
         plans.patch_status(name, &PatchParams::default(), &patch).await?;
         Ok(())
     }

@@ -17,7 +17,7 @@ use anyhow::{Context, Result, ensure};
 use libtest_mimic::{Failed, Trial};
 use olm_testkit::builders::{self, Bundle, Package, csv};
 use olm_testkit::e2e::scenarios::packages;
-use olm_testkit::e2e::{Scene, Stage};
+use olm_testkit::e2e::{Provider, TestContext};
 use olm_testkit::oci::server::ImageRegistry;
 use olm_testkit::oci::{self, Image};
 use olm_testkit::wait;
@@ -54,8 +54,8 @@ pub fn all(most: &Arc<Environment>, flags: &Arc<Environment>) -> Vec<Trial> {
 }
 
 /// Two plans that name 1,000 bundles, each of which takes 29 s.
-async fn plans_of_a_user(stage: Arc<dyn Stage>) -> Result<()> {
-    let slow = Scene::new(Arc::clone(&stage), "slow-plans").await?;
+async fn plans_of_a_user(provider: Arc<dyn Provider>) -> Result<()> {
+    let slow = TestContext::new(Arc::clone(&provider), "slow-plans").await?;
     let packages: Vec<_> = (0..2 * BUNDLES).map(|number| package(&format!("p{number}"))).collect();
     let server = slow.registry("many", slow.content(&packages)?).await?;
     let server = SlowRegistry::before(&server, SLOW).await?;
@@ -69,43 +69,43 @@ async fn plans_of_a_user(stage: Arc<dyn Stage>) -> Result<()> {
         plan(&slow, name, names.collect()).await?;
     }
     server.waiting.until(before + 2).await?;
-    let healthy = healthy(&stage, "slow-plans-healthy").await?;
+    let healthy = healthy(&provider, "slow-plans-healthy").await?;
     packages::seen(&healthy.api(), "calm").await?;
     ensure!(server.waiting.count() > 0, "nothing is slow any more");
     slow.catalog_dies("many").await
 }
 
 /// Two catalogs, each of another namespace, list bundles and never give one.
-async fn silent_catalogs(stage: Arc<dyn Stage>) -> Result<()> {
+async fn silent_catalogs(provider: Arc<dyn Provider>) -> Result<()> {
     let mut silent = Vec::new();
     for name in ["slow-silent-one", "slow-silent-two"] {
-        let scene = Scene::new(Arc::clone(&stage), name).await?;
-        let server = scene.registry("silent", scene.content(&[package("mute")])?).await?;
+        let ctx = TestContext::new(Arc::clone(&provider), name).await?;
+        let server = ctx.registry("silent", ctx.content(&[package("mute")])?).await?;
         let server = SlowRegistry::before(&server, SILENT).await?;
-        scene.operator_group().await?;
-        catalog(&scene, "silent", &server).await?;
-        scene.subscribe("mute", "silent").await?;
-        silent.push((scene, server));
+        ctx.operator_group().await?;
+        catalog(&ctx, "silent", &server).await?;
+        ctx.subscribe("mute", "silent").await?;
+        silent.push((ctx, server));
     }
     for (_, server) in &silent {
         // One who shows packages, and one who resolves.
         server.waiting.until(2).await?;
     }
-    let healthy = healthy(&stage, "slow-silent-healthy").await?;
+    let healthy = healthy(&provider, "slow-silent-healthy").await?;
     ensure!(
         silent.iter().all(|(_, server)| server.waiting.count() > 0),
         "nothing is silent any more"
     );
     packages::seen(&healthy.api(), "calm").await?;
-    for (scene, _) in &silent {
-        scene.catalog_dies("silent").await?;
+    for (ctx, _) in &silent {
+        ctx.catalog_dies("silent").await?;
     }
     Ok(())
 }
 
 /// Four catalogs whose images are in a registry that sends a byte a second, looked at every second.
-async fn digests(stage: Arc<dyn Stage>) -> Result<()> {
-    let slow = Scene::new(Arc::clone(&stage), "slow-digests").await?;
+async fn digests(provider: Arc<dyn Provider>) -> Result<()> {
+    let slow = TestContext::new(Arc::clone(&provider), "slow-digests").await?;
     let registry = DrippingRegistry::start().await?;
     for name in ["a", "b", "c", "d"] {
         let poll = json!({"registryPoll": {"interval": "1s"}});
@@ -116,14 +116,14 @@ async fn digests(stage: Arc<dyn Stage>) -> Result<()> {
         slow.create(&serde_json::from_value::<CatalogSource>(source)?).await?;
     }
     registry.waiting.until(2).await?;
-    healthy(&stage, "slow-digests-healthy").await?;
+    healthy(&provider, "slow-digests-healthy").await?;
     ensure!(registry.waiting.count() > 0, "nothing is slow any more");
     Ok(())
 }
 
 /// Four bundles in images of such a registry; the healthy one is in an image, too.
-async fn pulls(stage: Arc<dyn Stage>) -> Result<()> {
-    let slow = Scene::new(Arc::clone(&stage), "slow-pulls").await?;
+async fn pulls(provider: Arc<dyn Provider>) -> Result<()> {
+    let slow = TestContext::new(Arc::clone(&provider), "slow-pulls").await?;
     let registry = DrippingRegistry::start().await?;
     let names = ["a", "b", "c", "d"];
     let packages = names.map(|name| {
@@ -137,7 +137,7 @@ async fn pulls(stage: Arc<dyn Stage>) -> Result<()> {
         slow.subscribe(name, "dripping").await?;
     }
     registry.waiting.until(1).await?;
-    let healthy = Scene::new(stage, "slow-pulls-healthy").await?;
+    let healthy = TestContext::new(provider, "slow-pulls-healthy").await?;
     let folder = tempfile::tempdir().context("cannot create a folder")?;
     let sound = ImageRegistry::start(folder.path(), false).await?;
     let pushed = oci::push(&image(&healthy)?, sound.address(), "a/kettle", "v1").await?;
@@ -152,19 +152,19 @@ async fn pulls(stage: Arc<dyn Stage>) -> Result<()> {
 
 /// Subscribes to an operator in a namespace of its own, waits until it is there, and says how long
 /// that took.
-async fn healthy(stage: &Arc<dyn Stage>, name: &str) -> Result<Arc<Scene>> {
-    let scene = Scene::new(Arc::clone(stage), name).await?;
-    scene.operator_group().await?;
+async fn healthy(provider: &Arc<dyn Provider>, name: &str) -> Result<Arc<TestContext>> {
+    let ctx = TestContext::new(Arc::clone(provider), name).await?;
+    ctx.operator_group().await?;
     let start = Instant::now();
-    scene.catalog("sound", &[package("calm")]).await?;
-    scene.subscribe("calm", "sound").await?;
-    scene.succeeded("calm.v1.0.0").await?;
-    report(&scene, start);
-    Ok(scene)
+    ctx.catalog("sound", &[package("calm")]).await?;
+    ctx.subscribe("calm", "sound").await?;
+    ctx.succeeded("calm.v1.0.0").await?;
+    report(&ctx, start);
+    Ok(ctx)
 }
 
-fn report(scene: &Scene, start: Instant) {
-    println!("{}: succeeded after {:.2} s", scene.namespace, start.elapsed().as_secs_f64());
+fn report(ctx: &TestContext, start: Instant) {
+    println!("{}: succeeded after {:.2} s", ctx.namespace, start.elapsed().as_secs_f64());
 }
 
 fn package(name: &str) -> Package {
@@ -172,27 +172,27 @@ fn package(name: &str) -> Package {
     Package::single(name, Bundle::new("1.0.0", &csv))
 }
 
-async fn catalog(scene: &Scene, name: &str, server: &SlowRegistry) -> Result<()> {
+async fn catalog(ctx: &TestContext, name: &str, server: &SlowRegistry) -> Result<()> {
     let address = server.address.to_string();
-    let source = builders::catalog_source(&scene.namespace, name, &address);
-    scene.create(&source).await?;
-    wait::until_connected(&scene.api(), name).await.map(drop)
+    let source = builders::catalog_source(&ctx.namespace, name, &address);
+    ctx.create(&source).await?;
+    wait::until_connected(&ctx.api(), name).await.map(drop)
 }
 
-async fn plan(scene: &Scene, name: &str, csvs: Vec<String>) -> Result<()> {
+async fn plan(ctx: &TestContext, name: &str, csvs: Vec<String>) -> Result<()> {
     let spec = InstallPlanSpec {
         cluster_service_version_names: csvs,
         approval: Approval::Manual,
         ..InstallPlanSpec::default()
     };
     let mut plan = InstallPlan::new(name, spec);
-    plan.metadata.namespace = Some(scene.namespace.clone());
-    scene.create(&plan).await.map(drop)
+    plan.metadata.namespace = Some(ctx.namespace.clone());
+    ctx.create(&plan).await.map(drop)
 }
 
 /// The bundle of the healthy namespace as an image.
-fn image(scene: &Scene) -> Result<Image> {
-    let files = bundle(scene, "kettle.v1.0.0").files("kettle").into_iter();
+fn image(ctx: &TestContext) -> Result<Image> {
+    let files = bundle(ctx, "kettle.v1.0.0").files("kettle").into_iter();
     let add = |image: oci::ImageBuilder, (path, text)| image.file(&format!("/{path}"), text, 0o644);
     files.fold(Image::builder(), add).build()
 }
@@ -201,7 +201,7 @@ fn image(scene: &Scene) -> Result<Image> {
 fn trial<F, S>(environment: &Arc<Environment>, name: &'static str, scenario: S) -> Trial
 where
     F: Future<Output = Result<()>>,
-    S: FnOnce(Arc<dyn Stage>) -> F + Send + 'static,
+    S: FnOnce(Arc<dyn Provider>) -> F + Send + 'static,
 {
     let environment = Arc::clone(environment);
     Trial::test(name, move || {

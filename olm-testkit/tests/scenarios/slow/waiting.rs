@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use olm_testkit::wait::PATIENCE;
+use olm_testkit::wait::TIMEOUT;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
@@ -30,7 +30,7 @@ impl Waiting {
     pub async fn until(&self, many: usize) -> Result<()> {
         let mut kept = self.0.subscribe();
         let enough = kept.wait_for(|kept| *kept >= many);
-        let waited = timeout(PATIENCE, enough).await;
+        let waited = timeout(TIMEOUT, enough).await;
         let waited = waited.with_context(|| format!("{} of {many} wait", self.count()))?;
         waited.context("nothing counts any more").map(drop)
     }

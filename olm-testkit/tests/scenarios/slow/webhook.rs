@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use anyhow::{Context, Result};
 use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::{Secret, Service};
-use olm_testkit::e2e::Scene;
+use olm_testkit::e2e::TestContext;
 use olm_testkit::stand_in::Server;
 use rcgen::{CertificateParams, KeyPair};
 use serde_json::{Value, json};
@@ -37,8 +37,8 @@ pub struct SilentWebhook {
 
 impl SilentWebhook {
     /// Serves a webhook in the namespace of a scenario, and listens before it.
-    pub async fn start(scene: &Scene) -> Result<Self> {
-        let (certificate, webhook) = serve(scene).await?;
+    pub async fn start(ctx: &TestContext) -> Result<Self> {
+        let (certificate, webhook) = serve(ctx).await?;
         let listener = TcpListener::bind("127.0.0.1:0").await.context("cannot listen")?;
         let url = format!("https://{}/convert", listener.local_addr()?);
         let client = json!({"url": url, "caBundle": ByteString(certificate.into_bytes())});
@@ -71,7 +71,7 @@ impl Drop for SilentWebhook {
 }
 
 /// The webhook itself: the certificate that callers have to trust, and its address.
-async fn serve(scene: &Scene) -> Result<(String, SocketAddr)> {
+async fn serve(ctx: &TestContext) -> Result<(String, SocketAddr)> {
     let key = KeyPair::generate().context("cannot make a key")?;
     let names = CertificateParams::new(["127.0.0.1".to_owned()]).context("bad names")?;
     let certificate = names.self_signed(&key).context("cannot sign a certificate")?.pem();
@@ -82,12 +82,12 @@ async fn serve(scene: &Scene) -> Result<(String, SocketAddr)> {
         "metadata": {"name": format!("{NAME}-service-cert")}, "type": "kubernetes.io/tls",
         "stringData": {"tls.crt": certificate, "tls.key": key.serialize_pem()},
     });
-    scene.create(&serde_json::from_value::<Secret>(secret)?).await?;
-    let service: Service = scene.create(&serde_json::from_value(service)?).await?;
-    let namespace = scene.namespace.clone();
+    ctx.create(&serde_json::from_value::<Secret>(secret)?).await?;
+    let service: Service = ctx.create(&serde_json::from_value(service)?).await?;
+    let namespace = ctx.namespace.clone();
     let api = format!("v1/api.{namespace}.example.com/readings/Reading");
     let (deployment, port) = (NAME.to_owned(), PORT);
-    scene.stand_in(&Server { namespace, deployment, port, api }).await?;
+    ctx.stand_in(&Server { namespace, deployment, port, api }).await?;
     let address = service.spec.and_then(|spec| spec.cluster_ip).context("no address")?;
     Ok((certificate, SocketAddr::new(address.parse()?, PORT)))
 }

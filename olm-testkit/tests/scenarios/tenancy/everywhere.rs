@@ -8,7 +8,7 @@ use k8s_openapi::api::core::v1::{Event, Namespace};
 use kube::Client;
 use kube::api::{Api, DeleteParams, Patch, PatchParams, PostParams};
 use olm_testkit::builders::{self, csv};
-use olm_testkit::e2e::Scene;
+use olm_testkit::e2e::TestContext;
 use olm_testkit::operators::{Operator, Special};
 use olm_testkit::wait;
 use olm_types::api::{ClusterServiceVersion, OLMConfig, OperatorGroup};
@@ -19,7 +19,7 @@ use crate::environment;
 const CSV: &str = "global.v1.0.0";
 
 /// Every namespace has a copy, new ones too, until copying is switched off.
-pub async fn everywhere(_: Arc<Scene>) -> Result<()> {
+pub async fn everywhere(_: Arc<TestContext>) -> Result<()> {
     let fixture = environment::cluster("everywhere").await?;
     fixture.start_operator(Operator::Olm, Special::default()).await?;
     let result = play(&fixture.client).await;

@@ -7,8 +7,8 @@ use k8s_openapi::api::core::v1::Namespace;
 use k8s_openapi::api::rbac::v1::{Role, RoleBinding};
 use kube::api::{Api, DeleteParams, Patch, PatchParams, PostParams};
 use olm_testkit::builders::{self, csv};
-use olm_testkit::e2e::Scene;
-use olm_testkit::e2e::scene::same;
+use olm_testkit::e2e::TestContext;
+use olm_testkit::e2e::context::same;
 use olm_testkit::wait;
 use olm_types::api::{ClusterServiceVersion, OperatorGroup};
 use serde_json::{Value, json};
@@ -18,21 +18,21 @@ use super::review::Request;
 const CSV: &str = "farm.v1.0.0";
 
 /// Copy and rights come with the target, and go with it.
-pub async fn targets(scene: Arc<Scene>) -> Result<()> {
-    let home = scene.namespace.as_str();
+pub async fn targets(ctx: Arc<TestContext>) -> Result<()> {
+    let home = ctx.namespace.as_str();
     let target = format!("{home}-target");
-    let namespaces: Api<Namespace> = Api::all(scene.client.clone());
+    let namespaces: Api<Namespace> = Api::all(ctx.client.clone());
     namespaces.create(&PostParams::default(), &builders::namespace(&target)).await?;
-    scene.create(&builders::operator_group(home, "group", &[home, &target])).await?;
-    scene.create(&builders::service_account(home, "farmer")).await?;
+    ctx.create(&builders::operator_group(home, "group", &[home, &target])).await?;
+    ctx.create(&builders::service_account(home, "farmer")).await?;
     let operator = csv(CSV, "1.0.0").deployment("farm", "farmer").permission("farmer", rules());
-    let made = scene.create(&operator.build()).await?;
-    grant(&scene, made.metadata.uid.as_deref().unwrap_or_default()).await?;
-    scene.succeeded(CSV).await?;
+    let made = ctx.create(&operator.build()).await?;
+    grant(&ctx, made.metadata.uid.as_deref().unwrap_or_default()).await?;
+    ctx.succeeded(CSV).await?;
     let account = format!("system:serviceaccount:{home}:farmer");
     let work =
         Request { user: &account, verb: "get", resource: ("", "configmaps"), namespace: &target };
-    let copies: Api<ClusterServiceVersion> = Api::namespaced(scene.client.clone(), &target);
+    let copies: Api<ClusterServiceVersion> = Api::namespaced(ctx.client.clone(), &target);
     let copied = |csv: &ClusterServiceVersion| {
         let status = csv.status.as_ref();
         status.is_some_and(|status| status.reason.as_deref() == Some("Copied"))
@@ -40,13 +40,13 @@ pub async fn targets(scene: Arc<Scene>) -> Result<()> {
     let copy = wait::until(&copies, CSV, "be a copy in step", copied).await?;
     let expected = format!("The operator is running in {home} but is managing this namespace");
     same(copy.status.and_then(|status| status.message).as_deref(), &expected)?;
-    work.expect(&scene.client, true).await?;
-    Request { namespace: "default", ..work }.expect(&scene.client, false).await?;
+    work.expect(&ctx.client, true).await?;
+    Request { namespace: "default", ..work }.expect(&ctx.client, false).await?;
     a_deleted_copy_returns(&copies).await?;
-    work.expect(&scene.client, true).await?;
-    retarget(&scene, &[home]).await?;
+    work.expect(&ctx.client, true).await?;
+    retarget(&ctx, &[home]).await?;
     wait::until_gone(&copies, CSV).await?;
-    work.expect(&scene.client, false).await?;
+    work.expect(&ctx.client, false).await?;
     namespaces.delete(&target, &DeleteParams::default()).await?;
     wait::until_gone(&namespaces, &target).await
 }
@@ -58,8 +58,8 @@ async fn a_deleted_copy_returns(copies: &Api<ClusterServiceVersion>) -> Result<(
     wait::until(copies, CSV, "be made anew", other).await.map(drop)
 }
 
-async fn retarget(scene: &Scene, targets: &[&str]) -> Result<()> {
-    let groups: Api<OperatorGroup> = scene.api();
+async fn retarget(ctx: &TestContext, targets: &[&str]) -> Result<()> {
+    let groups: Api<OperatorGroup> = ctx.api();
     let patch = Patch::Merge(json!({"spec": {"targetNamespaces": targets}}));
     let changed = groups.patch("group", &PatchParams::default(), &patch).await;
     changed.map(drop).context("cannot change the group")
@@ -70,8 +70,8 @@ fn rules() -> Value {
 }
 
 /// Role and RoleBinding as an InstallPlan would make them.
-async fn grant(scene: &Scene, uid: &str) -> Result<()> {
-    let home = &scene.namespace;
+async fn grant(ctx: &TestContext, uid: &str) -> Result<()> {
+    let home = &ctx.namespace;
     let metadata = json!({
         "name": "farm-rights", "namespace": home,
         "labels": {
@@ -84,7 +84,7 @@ async fn grant(scene: &Scene, uid: &str) -> Result<()> {
         }],
     });
     let role: Role = serde_json::from_value(json!({"metadata": metadata, "rules": rules()}))?;
-    scene.create(&role).await?;
+    ctx.create(&role).await?;
     let binding: RoleBinding = serde_json::from_value(json!({
         "metadata": metadata,
         "roleRef": {
@@ -92,5 +92,5 @@ async fn grant(scene: &Scene, uid: &str) -> Result<()> {
         },
         "subjects": [{"kind": "ServiceAccount", "name": "farmer", "namespace": home}],
     }))?;
-    scene.create(&binding).await.map(drop)
+    ctx.create(&binding).await.map(drop)
 }

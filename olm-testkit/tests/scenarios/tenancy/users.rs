@@ -7,7 +7,7 @@ use k8s_openapi::api::rbac::v1::{ClusterRole, RoleBinding};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::api::{Api, DeleteParams, ListParams, PostParams};
 use olm_testkit::builders::csv;
-use olm_testkit::e2e::Scene;
+use olm_testkit::e2e::TestContext;
 use olm_testkit::wait;
 use olm_types::api::OperatorGroup;
 use serde_json::json;
@@ -16,35 +16,35 @@ use super::review::Request;
 
 /// A viewer may read the kinds of an operator once it runs, and no more than that, and nowhere
 /// else; roles of the group go when the group goes.
-pub async fn users(scene: Arc<Scene>) -> Result<()> {
-    let kind = scene.kind("Gadget");
-    let crds: Api<CustomResourceDefinition> = Api::all(scene.client.clone());
+pub async fn users(ctx: Arc<TestContext>) -> Result<()> {
+    let kind = ctx.kind("Gadget");
+    let crds: Api<CustomResourceDefinition> = Api::all(ctx.client.clone());
     let crd = serde_json::from_value(kind.manifest()).context("a malformed CRD")?;
     crds.create(&PostParams::default(), &crd).await.context("cannot create the CRD")?;
-    scene.create(&viewer(&scene.namespace)?).await?;
+    ctx.create(&viewer(&ctx.namespace)?).await?;
     let name = kind.name();
     let (plural, group) = name.split_once('.').context("a CRD name without a group")?;
     let read = Request {
         user: "reader",
         verb: "list",
         resource: (group, plural),
-        namespace: &scene.namespace,
+        namespace: &ctx.namespace,
     };
-    read.expect(&scene.client, false).await?;
-    scene.operator_group().await?;
+    read.expect(&ctx.client, false).await?;
+    ctx.operator_group().await?;
     let operator = csv("gadget.v1.0.0", "1.0.0").owns(&kind).deployment("gadget", "default");
-    scene.create(&operator.build()).await?;
-    scene.succeeded("gadget.v1.0.0").await?;
-    read.expect(&scene.client, true).await?;
-    Request { verb: "delete", ..read }.expect(&scene.client, false).await?;
-    Request { namespace: "default", ..read }.expect(&scene.client, false).await?;
-    roles_of_the_group(&scene).await
+    ctx.create(&operator.build()).await?;
+    ctx.succeeded("gadget.v1.0.0").await?;
+    read.expect(&ctx.client, true).await?;
+    Request { verb: "delete", ..read }.expect(&ctx.client, false).await?;
+    Request { namespace: "default", ..read }.expect(&ctx.client, false).await?;
+    roles_of_the_group(&ctx).await
 }
 
 /// The group's roles hold the rights on the kind, and go with the group.
-async fn roles_of_the_group(scene: &Scene) -> Result<()> {
-    let roles: Api<ClusterRole> = Api::all(scene.client.clone());
-    let labels = format!("olm.owner.namespace={},olm.owner.kind=OperatorGroup", scene.namespace);
+async fn roles_of_the_group(ctx: &TestContext) -> Result<()> {
+    let roles: Api<ClusterRole> = Api::all(ctx.client.clone());
+    let labels = format!("olm.owner.namespace={},olm.owner.kind=OperatorGroup", ctx.namespace);
     let found = roles.list(&ListParams::default().labels(&labels)).await?;
     let names: Vec<String> =
         found.items.into_iter().filter_map(|role| role.metadata.name).collect();
@@ -53,7 +53,7 @@ async fn roles_of_the_group(scene: &Scene) -> Result<()> {
         let filled = |role: &ClusterRole| role.rules.iter().flatten().next().is_some();
         wait::until(&roles, name, "hold rights", filled).await?;
     }
-    let groups: Api<OperatorGroup> = scene.api();
+    let groups: Api<OperatorGroup> = ctx.api();
     groups.delete("group", &DeleteParams::default()).await.context("cannot delete the group")?;
     for name in &names {
         wait::until_gone(&roles, name).await?;

@@ -15,8 +15,8 @@ use kube::ResourceExt;
 use kube::api::{Api, Patch, PatchParams};
 use olm_testkit::audit::{self, AuditLog, Write};
 use olm_testkit::builders::{Bundle, Crd, Package, csv};
-use olm_testkit::e2e::stage::local::Local;
-use olm_testkit::e2e::{Scene, Stage};
+use olm_testkit::e2e::provider::local::Local;
+use olm_testkit::e2e::{Provider, TestContext};
 use olm_testkit::operators::Operator;
 use olm_testkit::wait;
 use serde::Serialize;
@@ -38,7 +38,7 @@ const KINDS: usize = 3;
 const QUIET: Duration = Duration::from_secs(5);
 
 /// What converging may take.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// What is written once: the resources of all that a plan or an install makes.
 const WHOLE: [&str; 11] = [
@@ -59,7 +59,7 @@ const WHOLE: [&str; 11] = [
 const GROUP_ROLES: &str = "clusterroles olm.og.";
 
 /// Four operators with rights, kinds and objects of their own, and one that the first of them requires.
-pub async fn each_object_once(_: Arc<Scene>) -> Result<()> {
+pub async fn each_object_once(_: Arc<TestContext>) -> Result<()> {
     let started = Arc::new(environment::start("writes-objects").await?);
     let counted = counted(&started).await;
     // A dead operator explains a failure better than what was waited for.
@@ -68,24 +68,24 @@ pub async fn each_object_once(_: Arc<Scene>) -> Result<()> {
 }
 
 async fn counted(started: &Arc<Local>) -> Result<()> {
-    let scene = Scene::new(Arc::clone(started) as Arc<dyn Stage>, "writes::once").await?;
-    scene.operator_group().await?;
+    let ctx = TestContext::new(Arc::clone(started) as Arc<dyn Provider>, "writes::once").await?;
+    ctx.operator_group().await?;
     let packages: Vec<Package> =
         SUBSCRIBED.iter().chain([&REQUIRED]).map(|name| package(name)).collect();
-    scene.catalog("forge", &packages).await?;
+    ctx.catalog("forge", &packages).await?;
     let mut audit = AuditLog::from_now(started.cluster().audit_log())?;
-    try_join_all(SUBSCRIBED.iter().map(|name| scene.subscribe(name, "forge"))).await?;
+    try_join_all(SUBSCRIBED.iter().map(|name| ctx.subscribe(name, "forge"))).await?;
     for name in SUBSCRIBED.iter().chain([&REQUIRED]) {
-        scene.succeeded(&format!("{name}.v1.0.0")).await?;
+        ctx.succeeded(&format!("{name}.v1.0.0")).await?;
     }
-    let writes = audit.until_quiet(&Operator::NAMES, QUIET, PATIENCE).await?;
+    let writes = audit.until_quiet(&Operator::NAMES, QUIET, TIMEOUT).await?;
     print(&writes);
     let again: Vec<String> =
         writes.iter().filter(|write| is_again(write)).map(ToString::to_string).collect();
     ensure!(again.is_empty(), "{} objects were written again:\n{}", again.len(), again.join("\n"));
     resolved_once(&started.log(Operator::Catalog)?)?;
-    adopted(&scene).await?;
-    let writes = audit.until_quiet(&[Operator::Olm.name()], QUIET, PATIENCE).await?;
+    adopted(&ctx).await?;
+    let writes = audit.until_quiet(&[Operator::Olm.name()], QUIET, TIMEOUT).await?;
     for resource in ["customresourcedefinitions", "configmaps", "deployments"] {
         let mut patches = writes.iter().filter(|write| write.verb == "patch");
         ensure!(patches.any(|write| write.resource() == resource), "no patch of {resource}");
@@ -127,15 +127,15 @@ fn bundle(line: &str) -> Result<&str> {
 }
 
 /// What lost its label gets it again: that is how what was there before becomes a component, too.
-async fn adopted(scene: &Scene) -> Result<()> {
+async fn adopted(ctx: &TestContext) -> Result<()> {
     let operator = SUBSCRIBED[0];
-    let crds: Api<CustomResourceDefinition> = Api::all(scene.client.clone());
-    labelled_again(scene, &crds, &kinds(operator).remove(0).name()).await?;
-    labelled_again(scene, &scene.api::<ConfigMap>(), &format!("{operator}-settings")).await?;
-    labelled_again(scene, &scene.api::<Deployment>(), operator).await
+    let crds: Api<CustomResourceDefinition> = Api::all(ctx.client.clone());
+    labelled_again(ctx, &crds, &kinds(operator).remove(0).name()).await?;
+    labelled_again(ctx, &ctx.api::<ConfigMap>(), &format!("{operator}-settings")).await?;
+    labelled_again(ctx, &ctx.api::<Deployment>(), operator).await
 }
 
-async fn labelled_again<K>(scene: &Scene, objects: &Api<K>, name: &str) -> Result<()>
+async fn labelled_again<K>(ctx: &TestContext, objects: &Api<K>, name: &str) -> Result<()>
 where
     K: kube::Resource<DynamicType = ()>
         + Clone
@@ -145,7 +145,7 @@ where
         + Send
         + 'static,
 {
-    let key = format!("operators.coreos.com/{}.{}", SUBSCRIBED[0], scene.namespace);
+    let key = format!("operators.coreos.com/{}.{}", SUBSCRIBED[0], ctx.namespace);
     let none = Patch::Merge(json!({"metadata": {"labels": {&key: null}}}));
     objects.patch(name, &PatchParams::default(), &none).await.context(K::kind(&()))?;
     let is_labelled = |object: &K| object.labels().contains_key(&key);

@@ -12,8 +12,8 @@ use k8s_openapi::api::core::v1::{Event, Namespace};
 use kube::api::{Api, ListParams, PostParams};
 use olm_testkit::audit::{AuditLog, Write};
 use olm_testkit::builders::{self, Bundle, Crd, Package, csv};
-use olm_testkit::e2e::stage::local::Local;
-use olm_testkit::e2e::{Scene, Stage};
+use olm_testkit::e2e::provider::local::Local;
+use olm_testkit::e2e::{Provider, TestContext};
 use olm_testkit::operators::Operator;
 use olm_types::api::{ClusterServiceVersion, CsvPhase, InstallModeType};
 use olm_types::labels::COPIED_FROM;
@@ -47,10 +47,10 @@ const EVENTS: [&str; 3] = ["RequirementsUnknown", "AllRequirementsMet", "Install
 const QUIET: Duration = Duration::from_secs(5);
 
 /// What converging may take.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Several operators that watch all namespaces, subscribed to at once.
-pub async fn for_all_namespaces(_: Arc<Scene>) -> Result<()> {
+pub async fn for_all_namespaces(_: Arc<TestContext>) -> Result<()> {
     let started = Arc::new(environment::start("writes").await?);
     let played = play(&started).await;
     // A dead operator explains a failure better than what was waited for.
@@ -59,24 +59,24 @@ pub async fn for_all_namespaces(_: Arc<Scene>) -> Result<()> {
 }
 
 async fn play(started: &Arc<Local>) -> Result<()> {
-    let scene = Scene::new(Arc::clone(started) as Arc<dyn Stage>, "writes::all").await?;
-    prepare(&scene).await?;
+    let ctx = TestContext::new(Arc::clone(started) as Arc<dyn Provider>, "writes::all").await?;
+    prepare(&ctx).await?;
     let mut audit = AuditLog::new(started.cluster().audit_log());
-    audit.until_quiet(&Operator::NAMES, QUIET, PATIENCE).await?;
+    audit.until_quiet(&Operator::NAMES, QUIET, TIMEOUT).await?;
     let mut refused = AuditLog::from_now(started.cluster().audit_log())?;
     for package in PACKAGES {
-        scene.subscribe(package, "kitchen").await?;
+        ctx.subscribe(package, "kitchen").await?;
     }
     for package in PACKAGES {
-        scene.succeeded(&name(package)).await?;
+        ctx.succeeded(&name(package)).await?;
     }
-    let writes = audit.until_quiet(&Operator::NAMES, QUIET, PATIENCE).await?;
+    let writes = audit.until_quiet(&Operator::NAMES, QUIET, TIMEOUT).await?;
     let (own, all) = (Operator::Olm.name(), writes.len());
     let writes: Vec<Write> = writes.into_iter().filter(|write| write.program == own).collect();
     println!("{all} writes, of {own} {}:{}", writes.len(), table(&writes));
     let conflicts = refused.conflicts(&[own])?;
     println!("conflicts of {own}: {}{}", conflicts.len(), table(&conflicts));
-    let found = check(&scene, &writes).await;
+    let found = check(&ctx, &writes).await;
     found.and_then(|()| {
         ensure!(conflicts.is_empty(), "{} conflicts:{}", conflicts.len(), table(&conflicts));
         Ok(())
@@ -84,14 +84,14 @@ async fn play(started: &Arc<Local>) -> Result<()> {
 }
 
 /// Namespaces, a group that selects all of them, and a catalog of operators.
-async fn prepare(scene: &Scene) -> Result<()> {
-    let namespaces: Api<Namespace> = Api::all(scene.client.clone());
+async fn prepare(ctx: &TestContext) -> Result<()> {
+    let namespaces: Api<Namespace> = Api::all(ctx.client.clone());
     for number in 0..NAMESPACES {
         let object = builders::namespace(&format!("shelf-{number}"));
         let made = namespaces.create(&PostParams::default(), &object).await;
         made.context("cannot make a namespace")?;
     }
-    scene.create(&builders::operator_group(&scene.namespace, "everywhere", &[])).await?;
+    ctx.create(&builders::operator_group(&ctx.namespace, "everywhere", &[])).await?;
     let packages = PACKAGES.map(|package| {
         let kind = Crd::new(&format!("{package}.writes.example.com"), "v1", "Thing");
         let operator = csv(&name(package), "1.0.0")
@@ -100,20 +100,20 @@ async fn prepare(scene: &Scene) -> Result<()> {
             .install_modes(&[InstallModeType::AllNamespaces]);
         Package::single(package, Bundle::new("1.0.0", &operator).provides(&kind))
     });
-    scene.catalog("kitchen", &packages).await.map(drop)
+    ctx.catalog("kitchen", &packages).await.map(drop)
 }
 
 fn name(package: &str) -> String {
     format!("{package}.v1.0.0")
 }
 
-async fn check(scene: &Scene, writes: &[Write]) -> Result<()> {
+async fn check(ctx: &TestContext, writes: &[Write]) -> Result<()> {
     let statuses = counts(writes, "clusterserviceversions/status ");
-    let copies = copies(scene).await?;
+    let copies = copies(ctx).await?;
     for (place, copy) in &copies {
         let written = statuses.get(place.as_str()).copied().unwrap_or_default();
         let name = copy.metadata.name.as_deref().unwrap_or_default();
-        let lasted = lasted(writes, &format!("{}/{name}", scene.namespace));
+        let lasted = lasted(writes, &format!("{}/{name}", ctx.namespace));
         ensure!(
             (1..=1 + lasted).contains(&written),
             "the status of the copy {place} was written {written} times; \
@@ -123,11 +123,11 @@ async fn check(scene: &Scene, writes: &[Write]) -> Result<()> {
         ensure!(status.phase == CsvPhase::Succeeded, "the copy {place} is {}", status.phase);
     }
     for package in PACKAGES {
-        let (name, namespace) = (name(package), &scene.namespace);
+        let (name, namespace) = (name(package), &ctx.namespace);
         let written = statuses.get(format!("{namespace}/{name}").as_str()).copied();
         let written = written.unwrap_or_default();
         ensure!(written <= CSV_STATUS, "the status of {name} was written {written} times");
-        observers_saw_everything(scene, &name).await?;
+        observers_saw_everything(ctx, &name).await?;
     }
     for (name, written) in counts(writes, "operators/status ") {
         ensure!(written <= OPERATOR_STATUS, "the status of {name} was written {written} times");
@@ -136,10 +136,10 @@ async fn check(scene: &Scene, writes: &[Write]) -> Result<()> {
 }
 
 /// All copies, by namespace and name: one of each operator in every other namespace.
-async fn copies(scene: &Scene) -> Result<BTreeMap<String, ClusterServiceVersion>> {
-    let everywhere: Api<ClusterServiceVersion> = Api::all(scene.client.clone());
+async fn copies(ctx: &TestContext) -> Result<BTreeMap<String, ClusterServiceVersion>> {
+    let everywhere: Api<ClusterServiceVersion> = Api::all(ctx.client.clone());
     let copies = everywhere.list(&ListParams::default().labels(COPIED_FROM)).await?.items;
-    let namespaces: Api<Namespace> = Api::all(scene.client.clone());
+    let namespaces: Api<Namespace> = Api::all(ctx.client.clone());
     let others = namespaces.list(&ListParams::default()).await?.items.len() - 1;
     let expected = others * PACKAGES.len();
     ensure!(copies.len() == expected, "{} copies instead of {expected}", copies.len());
@@ -152,13 +152,13 @@ async fn copies(scene: &Scene) -> Result<BTreeMap<String, ClusterServiceVersion>
 }
 
 /// Each phase was entered once, in order, and is in the history; events say so.
-async fn observers_saw_everything(scene: &Scene, name: &str) -> Result<()> {
-    let csvs: Api<ClusterServiceVersion> = scene.api();
+async fn observers_saw_everything(ctx: &TestContext, name: &str) -> Result<()> {
+    let csvs: Api<ClusterServiceVersion> = ctx.api();
     let status = csvs.get(name).await?.status.unwrap_or_default();
     let mut phases: Vec<CsvPhase> = status.conditions.iter().map(|past| past.phase).collect();
     phases.dedup();
     ensure!(phases == PHASES, "{name} went through {phases:?}");
-    let events: Api<Event> = scene.api();
+    let events: Api<Event> = ctx.api();
     let fields = format!("involvedObject.name={name}");
     let events = events.list(&ListParams::default().fields(&fields)).await?.items;
     for reason in EVENTS {

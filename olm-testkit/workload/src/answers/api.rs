@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::Reply;
+use super::Response;
 use crate::arguments::Api;
 
 /// The answer to a request below `/apis`; nothing for paths of others.
-pub(super) fn read(path: &str, api: &Api) -> Option<Reply> {
+pub(super) fn read(path: &str, api: &Api) -> Option<Response> {
     let (group, version) = api.group_version.split_once('/')?;
     let rest = path.strip_prefix("/apis")?;
     if rest.is_empty() || rest == "/" {

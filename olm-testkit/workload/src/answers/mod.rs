@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 use crate::arguments::Api;
 
 /// Status and body.
-pub type Reply = (u16, Value);
+pub type Response = (u16, Value);
 
 /// The answer to a request.
-pub fn answer(path: &str, body: &[u8], api: Option<&Api>) -> Reply {
+pub fn answer(path: &str, body: &[u8], api: Option<&Api>) -> Response {
     let review = serde_json::from_slice(body).unwrap_or_default();
     match path {
         "/healthz" => (200, json!({"status": "ok"})),
@@ -23,7 +23,7 @@ pub fn answer(path: &str, body: &[u8], api: Option<&Api>) -> Reply {
     }
 }
 
-fn not_found(path: &str) -> Reply {
+fn not_found(path: &str) -> Response {
     let message = format!("nothing is served at {path}");
     (
         404,

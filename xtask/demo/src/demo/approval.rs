@@ -9,7 +9,7 @@ use tokio::time::Instant;
 
 use super::install::{NAMESPACE, PACKAGE};
 use super::phases;
-use super::stage::Stage;
+use super::setup::Setup;
 use super::subscription;
 use super::timeline::Timeline;
 
@@ -21,9 +21,9 @@ const OLD: &str = "guestbook.v1.2.0";
 const NEW: &str = "guestbook.v1.3.0";
 
 /// Switches the channel under manual approval, approves, and follows the hand-over.
-pub(super) async fn given(timeline: &Timeline, stage: &Stage) -> Result<()> {
+pub(super) async fn given(timeline: &Timeline, setup: &Setup) -> Result<()> {
     timeline.chapter(&format!("An upgrade from channel {CHANNEL}, approval is Manual"));
-    let client = &stage.client;
+    let client = &setup.client;
     let follower = phases::follow(*timeline, client, NAMESPACE).await?;
     let spec = json!({"channel": CHANNEL, "installPlanApproval": "Manual"});
     subscription::change(client, spec).await?;

@@ -13,7 +13,7 @@ use tokio::time::Instant;
 use super::install::{NAMESPACE, PACKAGE};
 use super::phases;
 use super::quota::Quota;
-use super::stage::Stage;
+use super::setup::Setup;
 use super::subscription;
 use super::timeline::Timeline;
 use super::workloads;
@@ -26,9 +26,9 @@ const OLD: &str = "guestbook.v1.3.0";
 const NEW: &str = "guestbook.v2.0.0";
 
 /// Lets a quota refuse an object of the new version, then raises it.
-pub(super) async fn stuck_and_repaired(timeline: &Timeline, stage: &Stage) -> Result<()> {
+pub(super) async fn stuck_and_repaired(timeline: &Timeline, setup: &Setup) -> Result<()> {
     timeline.chapter("An upgrade that gets stuck: a quota refuses one of its objects");
-    let client = &stage.client;
+    let client = &setup.client;
     let follower = phases::follow(*timeline, client, NAMESPACE).await?;
     let quota = Quota::of_node_ports(timeline, client, NAMESPACE, 0).await?;
     let spec = json!({"channel": CHANNEL, "installPlanApproval": "Automatic"});

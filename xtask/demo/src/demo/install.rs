@@ -14,7 +14,7 @@ use tokio::time::Instant;
 
 use super::explain;
 use super::phases;
-use super::stage::Stage;
+use super::setup::Setup;
 use super::subscription;
 use super::timeline::Timeline;
 use super::workloads;
@@ -34,10 +34,10 @@ const ASKED: &str = "guestbook.v1.0.0";
 const NEEDED: &str = "kvstore.v1.0.0";
 
 /// Adds the catalog and waits until it is connected.
-pub(super) async fn catalog(timeline: &Timeline, stage: &Stage) -> Result<()> {
+pub(super) async fn catalog(timeline: &Timeline, setup: &Setup) -> Result<()> {
     timeline.chapter("A catalog");
-    let catalogs: Api<CatalogSource> = Api::namespaced(stage.client.clone(), OLM_NAMESPACE);
-    let address = stage.fixture.address()?;
+    let catalogs: Api<CatalogSource> = Api::namespaced(setup.client.clone(), OLM_NAMESPACE);
+    let address = setup.fixture.address()?;
     let source = builders::catalog_source(OLM_NAMESPACE, CATALOG, &address);
     catalogs.create(&PostParams::default(), &source).await.context("cannot add the catalog")?;
     timeline.event("CatalogSource", format!("{CATALOG} created, served at {address}"));
@@ -47,9 +47,9 @@ pub(super) async fn catalog(timeline: &Timeline, stage: &Stage) -> Result<()> {
 }
 
 /// Subscribes, and follows what happens until both operators run.
-pub(super) async fn operators(timeline: &Timeline, stage: &Stage) -> Result<()> {
+pub(super) async fn operators(timeline: &Timeline, setup: &Setup) -> Result<()> {
     timeline.chapter(&format!("A Subscription to {PACKAGE}, channel {CHANNEL}"));
-    let client = &stage.client;
+    let client = &setup.client;
     fixture::namespace(client, NAMESPACE).await?;
     timeline.event("OperatorGroup", format!("namespace {NAMESPACE} is ready for operators"));
     let follower = phases::follow(*timeline, client, NAMESPACE).await?;
@@ -68,7 +68,7 @@ pub(super) async fn operators(timeline: &Timeline, stage: &Stage) -> Result<()> 
     timeline.event("done", format!("{seconds:.1} s from Subscription to Succeeded"));
     print_steps(timeline, &plan)?;
     workloads::show(timeline, client, NAMESPACE).await?;
-    if stage.fixture.cluster().simulates_pods() {
+    if setup.fixture.cluster().simulates_pods() {
         timeline.detail("Pods are simulated here (kwok): no container was started. API server,");
         timeline.detail("controllers, scheduler and both operators are the real ones.");
     }

@@ -7,15 +7,15 @@
 
 mod approval;
 mod broken;
-mod closing;
 mod explain;
 mod guestbooks;
 mod install;
 mod phases;
 mod quota;
 mod refused;
-mod stage;
+mod setup;
 mod subscription;
+mod summary;
 mod timeline;
 mod update;
 mod workloads;
@@ -25,7 +25,7 @@ use clap::Args;
 use xtask::build::programs;
 
 use crate::cluster::Backend;
-use stage::Stage;
+use setup::Setup;
 use timeline::Timeline;
 
 /// Arguments of the command.
@@ -48,20 +48,20 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let timeline = Timeline::start();
     let runtime = tokio::runtime::Runtime::new().context("cannot start the async runtime")?;
     runtime.block_on(async {
-        let stage = Stage::set(&timeline, arguments, &binaries).await?;
-        let played = play(&timeline, &stage).await;
+        let setup = Setup::set(&timeline, arguments, &binaries).await?;
+        let played = play(&timeline, &setup).await;
         // A dead operator explains a failure better than what was waited for.
-        let played = stage.fixture.check().and(played);
-        stage.leave(&timeline, arguments.keep).await.and(played)
+        let played = setup.fixture.check().and(played);
+        setup.leave(&timeline, arguments.keep).await.and(played)
     })
 }
 
-async fn play(timeline: &Timeline, stage: &Stage) -> Result<()> {
-    install::catalog(timeline, stage).await?;
-    install::operators(timeline, stage).await?;
-    update::followed(timeline, stage).await?;
-    approval::given(timeline, stage).await?;
-    broken::stuck_and_repaired(timeline, stage).await?;
-    refused::show(timeline, stage).await?;
-    closing::memory(timeline, stage)
+async fn play(timeline: &Timeline, setup: &Setup) -> Result<()> {
+    install::catalog(timeline, setup).await?;
+    install::operators(timeline, setup).await?;
+    update::followed(timeline, setup).await?;
+    approval::given(timeline, setup).await?;
+    broken::stuck_and_repaired(timeline, setup).await?;
+    refused::show(timeline, setup).await?;
+    summary::memory(timeline, setup)
 }

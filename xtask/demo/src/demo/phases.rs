@@ -11,7 +11,7 @@ use kube::api::{Api, ListParams};
 use kube::runtime::watcher::Event;
 use kube::runtime::{WatchStreamExt, watcher};
 use kube::{Client, ResourceExt};
-use olm_testkit::wait::PATIENCE;
+use olm_testkit::wait::TIMEOUT;
 use olm_types::api::{ClusterServiceVersion, ClusterServiceVersionCondition, CsvPhase};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -22,12 +22,12 @@ use super::timeline::Timeline;
 /// A watch that prints, until dropped.
 pub(super) struct Follower {
     task: JoinHandle<()>,
-    story: watch::Receiver<Story>,
+    printed: watch::Receiver<Printed>,
 }
 
 /// What was printed.
 #[derive(Default)]
-struct Story {
+struct Printed {
     /// How many entries of each history are known, by name, and the phase in the last one.
     known: BTreeMap<String, (usize, CsvPhase)>,
     /// Every line: whose phase, and which; none when the object is gone.
@@ -42,30 +42,30 @@ pub(super) async fn follow(
 ) -> Result<Follower> {
     let api: Api<ClusterServiceVersion> = Api::namespaced(client.clone(), namespace);
     let past = api.list(&ListParams::default()).await.context("cannot list the CSVs")?;
-    let mut story = Story::default();
-    past.iter().for_each(|csv| story.skip(csv));
-    let (sender, story) = watch::channel(story);
+    let mut printed = Printed::default();
+    past.iter().for_each(|csv| printed.skip(csv));
+    let (sender, printed) = watch::channel(printed);
     let task = tokio::spawn(async move {
         let events = watcher(api, watcher::Config::default()).default_backoff();
         pin_mut!(events);
         while let Some(event) = events.next().await {
             match event {
                 Ok(Event::Apply(csv) | Event::InitApply(csv)) => {
-                    sender.send_modify(|story| story.report(timeline, &csv));
+                    sender.send_modify(|printed| printed.report(timeline, &csv));
                 }
-                Ok(Event::Delete(csv)) => sender.send_modify(|story| story.end(timeline, &csv)),
+                Ok(Event::Delete(csv)) => sender.send_modify(|printed| printed.end(timeline, &csv)),
                 // A watch that fails starts again by itself.
                 Ok(Event::Init | Event::InitDone) | Err(_) => {}
             }
         }
     });
-    Ok(Follower { task, story })
+    Ok(Follower { task, printed })
 }
 
 impl Follower {
     /// Waits until it was printed that all of these have succeeded.
     pub(super) async fn until_succeeded(&self, names: &[&str]) -> Result<()> {
-        let all = |story: &Story| names.iter().all(|name| story.has_succeeded(name));
+        let all = |printed: &Printed| names.iter().all(|name| printed.has_succeeded(name));
         self.until(&format!("{names:?} succeeded"), all).await
     }
 
@@ -73,26 +73,27 @@ impl Follower {
     /// before the next one had succeeded.
     pub(super) async fn until_replaced(&self, versions: &[&str]) -> Result<()> {
         let Some((last, old)) = versions.split_last() else { return Ok(()) };
-        let end = |story: &Story| {
-            story.has_succeeded(last) && old.iter().all(|name| story.place(name, None).is_some())
+        let end = |printed: &Printed| {
+            printed.has_succeeded(last)
+                && old.iter().all(|name| printed.place(name, None).is_some())
         };
         self.until(&format!("{last} has replaced {old:?}"), end).await?;
-        let story = self.story.borrow();
+        let printed = self.printed.borrow();
         for pair in versions.windows(2) {
             let [old, new] = pair else { continue };
             let (gone, done) =
-                (story.place(old, None), story.place(new, Some(CsvPhase::Succeeded)));
+                (printed.place(old, None), printed.place(new, Some(CsvPhase::Succeeded)));
             ensure!(done.is_some() && done < gone, "{old} went before {new} had succeeded");
         }
         Ok(())
     }
 
-    async fn until(&self, what: &str, end: impl Fn(&Story) -> bool) -> Result<()> {
-        let mut story = self.story.clone();
-        let reached = timeout(PATIENCE, story.wait_for(|story| end(story))).await;
+    async fn until(&self, what: &str, end: impl Fn(&Printed) -> bool) -> Result<()> {
+        let mut printed = self.printed.clone();
+        let reached = timeout(TIMEOUT, printed.wait_for(|printed| end(printed))).await;
         match reached {
             Ok(Ok(_)) => Ok(()),
-            _ => Err(anyhow!("nothing reported that {what}: {:?}", self.story.borrow().lines)),
+            _ => Err(anyhow!("nothing reported that {what}: {:?}", self.printed.borrow().lines)),
         }
     }
 }
@@ -103,7 +104,7 @@ impl Drop for Follower {
     }
 }
 
-impl Story {
+impl Printed {
     /// What happened before is known.
     fn skip(&mut self, csv: &ClusterServiceVersion) {
         let history = history(csv);

@@ -5,7 +5,7 @@ use kube::api::Api;
 use olm_testkit::{fixture, wait};
 use olm_types::api::{Subscription, SubscriptionCondition};
 
-use super::stage::Stage;
+use super::setup::Setup;
 use super::subscription;
 use super::timeline::Timeline;
 
@@ -16,13 +16,13 @@ pub(super) const NAMESPACE: &str = "demo-refused";
 const CHANNEL: &str = "nightly";
 
 /// Subscribes to what no catalog has and prints the answer.
-pub(super) async fn show(timeline: &Timeline, stage: &Stage) -> Result<()> {
+pub(super) async fn show(timeline: &Timeline, setup: &Setup) -> Result<()> {
     timeline.chapter("A Subscription that cannot be fulfilled");
-    fixture::namespace(&stage.client, NAMESPACE).await?;
-    subscription::subscribe(&stage.client, NAMESPACE, CHANNEL).await?;
+    fixture::namespace(&setup.client, NAMESPACE).await?;
+    subscription::subscribe(&setup.client, NAMESPACE, CHANNEL).await?;
     timeline
         .event("Subscription", format!("guestbook, channel {CHANNEL}, in namespace {NAMESPACE}"));
-    let condition = answer(stage).await?;
+    let condition = answer(setup).await?;
     let reason = condition.reason.unwrap_or_default();
     let message = condition.message.unwrap_or_default();
     timeline.event("Subscription", format!("ResolutionFailed, {reason}:"));
@@ -33,8 +33,8 @@ pub(super) async fn show(timeline: &Timeline, stage: &Stage) -> Result<()> {
     Ok(())
 }
 
-async fn answer(stage: &Stage) -> Result<SubscriptionCondition> {
-    let subscriptions: Api<Subscription> = Api::namespaced(stage.client.clone(), NAMESPACE);
+async fn answer(setup: &Setup) -> Result<SubscriptionCondition> {
+    let subscriptions: Api<Subscription> = Api::namespaced(setup.client.clone(), NAMESPACE);
     let failed = |subscription: &Subscription| {
         let conditions = subscription.status.as_ref().map_or(&[][..], |status| &status.conditions);
         conditions.iter().find(|c| c.type_ == "ResolutionFailed" && c.status == "True").cloned()

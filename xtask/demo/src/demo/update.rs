@@ -6,7 +6,7 @@ use tokio::time::Instant;
 use super::guestbooks;
 use super::install::NAMESPACE;
 use super::phases;
-use super::stage::Stage;
+use super::setup::Setup;
 use super::subscription;
 use super::timeline::Timeline;
 use crate::demo_catalog::Edition;
@@ -15,13 +15,13 @@ use crate::demo_catalog::Edition;
 const WAY: [&str; 3] = ["guestbook.v1.0.0", "guestbook.v1.1.0", "guestbook.v1.2.0"];
 
 /// Publishes them and follows.
-pub(super) async fn followed(timeline: &Timeline, stage: &Stage) -> Result<()> {
+pub(super) async fn followed(timeline: &Timeline, setup: &Setup) -> Result<()> {
     timeline.chapter("The catalog brings newer versions, approval is Automatic");
-    let client = &stage.client;
+    let client = &setup.client;
     guestbooks::open(timeline, client, "v1alpha1").await?;
     let follower = phases::follow(*timeline, client, NAMESPACE).await?;
     let started = Instant::now();
-    stage.publish(Edition::Update)?;
+    setup.publish(Edition::Update)?;
     timeline.event("catalog", "serves guestbook 1.1.0 and 1.2.0 in channel stable, too");
     let [.., newest] = WAY;
     subscription::at_latest(client, newest).await?;

@@ -106,7 +106,7 @@ async fn started(
     let (binaries, kubeconfig) = (&fixture.binaries, &fixture.kubeconfig);
     let (mut running, admin) = binaries.operator(Operator::Catalog, kubeconfig, special).await?;
     admin.until_ready().await?;
-    let deadline = Instant::now() + wait::PATIENCE * 4;
+    let deadline = Instant::now() + wait::TIMEOUT * 4;
     while known(&state(admin).await?, part) < catalogs {
         running.check()?;
         ensure!(Instant::now() < deadline, "the operator does not know all {part}");

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
 /// What the way back may take: garbage collection of Kubernetes is part of it.
-const PATIENCE: Duration = Duration::from_secs(180);
+const TIMEOUT: Duration = Duration::from_secs(180);
 
 /// Between two looks.
 const LOOK: Duration = Duration::from_millis(100);
@@ -41,7 +41,7 @@ impl Baseline {
 
     /// Makes everything as it was in the beginning. No operator may run meanwhile.
     pub(super) async fn wipe(&self, client: &Client) -> Result<()> {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         loop {
             let changes = self.changes(client).await?;
             if changes.is_empty() {

@@ -9,14 +9,14 @@
 //! the operators' writes in the audit log.
 
 mod baseline;
+mod context;
 mod effects;
 mod operators;
 mod report;
 mod run;
 mod scenario;
 mod scenarios;
-mod scene;
-mod stage;
+mod setup;
 mod sweep;
 
 use std::path::PathBuf;
@@ -65,7 +65,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     ensure!(arguments.jobs > 0, "--jobs needs at least one cluster");
     let runtime = tokio::runtime::Runtime::new().context("cannot start the async runtime")?;
     let tally = runtime.block_on(run_all(arguments, scenarios))?;
-    report::closing(&tally);
+    report::summary_line(&tally);
     match tally.is_good() {
         true => Ok(()),
         false => bail!("a restart at the wrong moment makes a difference"),
@@ -79,13 +79,13 @@ async fn run_all(arguments: &Arguments, scenarios: Vec<Box<dyn Scenario>>) -> Re
     };
     let scratch = tempfile::tempdir().context("cannot create a directory")?;
     let logs = arguments.logs.clone().unwrap_or_else(|| scratch.path().to_owned());
-    let mut stages = stage::start(arguments.jobs, &binaries, &logs).await?;
+    let mut stages = setup::start(arguments.jobs, &binaries, &logs).await?;
     let mut tally = Tally::default();
     for scenario in scenarios {
         let point = arguments.point.as_deref();
         let swept = sweep::sweep(&*scenario, &mut stages, point).await;
         tally.add(swept.with_context(|| format!("scenario {}", scenario.name()))?);
     }
-    stage::stop(stages).await?;
+    setup::stop(stages).await?;
     Ok(tally)
 }

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail, ensure};
 use futures::future::join_all;
 use olm_testkit::operators::{Admin, Binaries, Operator, Special};
 use olm_testkit::process::{Running, tail};
-use olm_testkit::wait::PATIENCE;
+use olm_testkit::wait::TIMEOUT;
 use tokio::time::{sleep, timeout};
 
 use super::effects::{self, Effect, LOG_FILTER};
@@ -58,7 +58,7 @@ impl Starter {
             processes.push(self.start_one(operator, stop, operator.name()).await?);
         }
         let mut pair = Pair { starter: self.clone(), processes, point, crashed: None };
-        let ready = timeout(PATIENCE, pair.until_ready()).await;
+        let ready = timeout(TIMEOUT, pair.until_ready()).await;
         ready.context("an operator does not become ready")??;
         Ok(pair)
     }

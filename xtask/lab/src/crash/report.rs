@@ -136,6 +136,6 @@ pub(super) fn scenario(tally: &Tally) {
 }
 
 /// Prints the sum of everything.
-pub(super) fn closing(tally: &Tally) {
+pub(super) fn summary_line(tally: &Tally) {
     println!("{} crash points, {} converged", tally.points, tally.converged);
 }

@@ -11,11 +11,11 @@ use olm_types::annotations::INSTALLED_ALONGSIDE_PREFIX;
 use serde_json::Value;
 use tokio::time::Instant;
 
+use super::context::TestContext;
 use super::effects::{self, Effect};
 use super::operators::{Pair, Point};
 use super::scenario::Scenario;
-use super::scene::Scene;
-use super::stage::Stage;
+use super::setup::Setup;
 
 /// Rest after which the undisturbed run is over: far more than any wait of an operator that
 /// makes progress.
@@ -25,7 +25,7 @@ const LONG_QUIET: Duration = Duration::from_secs(5);
 const QUIET: Duration = Duration::from_secs(1);
 
 /// How long a crashed run may go on to differ after its steps.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// What became of a step that needs nothing more.
 const DONE: [&str; 2] = ["Created", "Present"];
@@ -54,21 +54,21 @@ pub(super) struct Crashed {
 /// Runs a scenario undisturbed.
 pub(super) async fn undisturbed(
     scenario: &dyn Scenario,
-    scene: &Scene,
-    stage: &mut Stage,
+    ctx: &TestContext,
+    setup: &mut Setup,
 ) -> Result<Undisturbed> {
-    let mut pair = set(scenario, scene, stage, None).await?;
-    supervised(&mut pair, scenario.steps(scene)).await?;
-    let audited = stage.writes_until_quiet(LONG_QUIET).await?;
-    let objects = objects(stage).await?;
+    let mut pair = set(scenario, ctx, setup, None).await?;
+    supervised(&mut pair, scenario.steps(ctx)).await?;
+    let audited = setup.writes_until_quiet(LONG_QUIET).await?;
+    let objects = objects(setup).await?;
     let mut all = Vec::new();
     for operator in Operator::ALL {
         let effects = effects::read(pair.log(operator)?)?;
         all.extend(effects.into_iter().map(|effect| (operator, effect)));
     }
     pair.stop();
-    let pair = stage.starter.start(None).await?;
-    let again = beyond_connections(stage.writes_until_quiet(LONG_QUIET).await?);
+    let pair = setup.starter.start(None).await?;
+    let again = beyond_connections(setup.writes_until_quiet(LONG_QUIET).await?);
     pair.stop();
     Ok(Undisturbed { objects, effects: all, audited, again })
 }
@@ -76,15 +76,15 @@ pub(super) async fn undisturbed(
 /// Runs a scenario with a crash and compares the end with that of the undisturbed run.
 pub(super) async fn crashed(
     scenario: &dyn Scenario,
-    scene: &Scene,
-    stage: &mut Stage,
+    ctx: &TestContext,
+    setup: &mut Setup,
     point: Point,
     expected: &Dump,
 ) -> Result<Crashed> {
-    let mut pair = set(scenario, scene, stage, Some(point)).await?;
+    let mut pair = set(scenario, ctx, setup, Some(point)).await?;
     let steps = async {
-        scenario.steps(scene).await?;
-        until_converged(stage, expected).await
+        scenario.steps(ctx).await?;
+        until_converged(setup, expected).await
     };
     let differences = supervised(&mut pair, steps).await;
     let after = pair.has_crashed().then(|| pair.crashed_after().cloned());
@@ -95,28 +95,28 @@ pub(super) async fn crashed(
 /// Brings a cluster to where the steps of a scenario begin.
 async fn set(
     scenario: &dyn Scenario,
-    scene: &Scene,
-    stage: &mut Stage,
+    ctx: &TestContext,
+    setup: &mut Setup,
     point: Option<Point>,
 ) -> Result<Pair> {
-    scene.clear();
-    stage.baseline.wipe(&stage.client).await?;
-    if let Some(before) = scenario.before(scene) {
-        let mut pair = stage.starter.start(None).await?;
+    ctx.clear();
+    setup.baseline.wipe(&setup.client).await?;
+    if let Some(before) = scenario.before(ctx) {
+        let mut pair = setup.starter.start(None).await?;
         supervised(&mut pair, before).await.context("before the steps")?;
-        stage.writes_until_quiet(QUIET).await?;
+        setup.writes_until_quiet(QUIET).await?;
         pair.stop();
     }
-    stage.skip_writes()?;
-    stage.starter.start(point).await
+    setup.skip_writes()?;
+    setup.starter.start(point).await
 }
 
-/// Waits until nothing differs from the undisturbed run, or patience ends.
-async fn until_converged(stage: &mut Stage, expected: &Dump) -> Result<Vec<Difference>> {
-    let deadline = Instant::now() + PATIENCE;
+/// Waits until nothing differs from the undisturbed run, or the time is over.
+async fn until_converged(setup: &mut Setup, expected: &Dump) -> Result<Vec<Difference>> {
+    let deadline = Instant::now() + TIMEOUT;
     loop {
-        stage.writes_until_quiet(QUIET).await?;
-        let differences = diff(expected, &objects(stage).await?);
+        setup.writes_until_quiet(QUIET).await?;
+        let differences = diff(expected, &objects(setup).await?);
         if differences.is_empty() || Instant::now() > deadline {
             return Ok(differences);
         }
@@ -124,8 +124,8 @@ async fn until_converged(stage: &mut Stage, expected: &Dump) -> Result<Vec<Diffe
 }
 
 /// What a run has made of a cluster, without the memory of the way there.
-async fn objects(stage: &Stage) -> Result<Dump> {
-    let mut objects = stage.baseline.changes(&stage.client).await?;
+async fn objects(setup: &Setup) -> Result<Dump> {
+    let mut objects = setup.baseline.changes(&setup.client).await?;
     let csvs = objects.keys().filter(|key| key.kind == "ClusterServiceVersion");
     let csvs = csvs.map(|key| format!("{}/{}", key.namespace, key.name)).collect();
     objects.iter_mut().for_each(|(key, object)| forget_the_way(key, object, &csvs));

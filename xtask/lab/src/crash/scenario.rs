@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use futures::future::BoxFuture;
 use olm_testkit::builders::Package;
 
-use super::scene::Scene;
+use super::context::TestContext;
 
 /// Inputs, steps with waits, and an end.
 #[async_trait]
@@ -21,10 +21,10 @@ pub(super) trait Scenario: Send + Sync {
 
     /// What is there already. The operators run undisturbed meanwhile, and what they write is no
     /// crash point.
-    fn before<'a>(&'a self, _scene: &'a Scene) -> Option<BoxFuture<'a, Result<()>>> {
+    fn before<'a>(&'a self, _ctx: &'a TestContext) -> Option<BoxFuture<'a, Result<()>>> {
         None
     }
 
     /// What happens while operators crash. It ends when everything that was asked for is there.
-    async fn steps(&self, scene: &Scene) -> Result<()>;
+    async fn steps(&self, ctx: &TestContext) -> Result<()>;
 }

@@ -10,12 +10,12 @@ use olm_testkit::dump::diff;
 use olm_testkit::operators::Operator;
 use olm_testkit::process::Running;
 
+use super::context::TestContext;
 use super::operators::Point;
 use super::report::{self, Tally, Verdict};
 use super::run::{self, Undisturbed};
 use super::scenario::Scenario;
-use super::scene::Scene;
-use super::stage::Stage;
+use super::setup::Setup;
 
 /// How often a run is tried in which the operator has to write a certain number of times: how
 /// many states in between it gets to see depends on the speed of others.
@@ -27,7 +27,7 @@ const ROUNDS: usize = 2;
 /// Runs a scenario with every crash, or with one of them.
 pub(super) async fn sweep(
     scenario: &dyn Scenario,
-    stages: &mut [Stage],
+    stages: &mut [Setup],
     only: Option<&str>,
 ) -> Result<Tally> {
     report::name(scenario);
@@ -43,9 +43,9 @@ pub(super) async fn sweep(
     }
     let mut tally = Tally::of(&undisturbed);
     let todo = Mutex::new(VecDeque::from(points));
-    let workers = stages.iter_mut().map(|stage| {
-        let scene = catalogs.scene(stage);
-        work(scenario, scene, stage, &todo, &undisturbed)
+    let workers = stages.iter_mut().map(|setup| {
+        let ctx = catalogs.ctx(setup);
+        work(scenario, ctx, setup, &todo, &undisturbed)
     });
     for verdicts in try_join_all(workers).await? {
         verdicts.iter().for_each(|verdict| tally.count(verdict));
@@ -58,15 +58,15 @@ pub(super) async fn sweep(
 /// fewest writes gives the crash points, since other runs write as often, too.
 async fn undisturbed(
     scenario: &dyn Scenario,
-    stages: &mut [Stage],
+    stages: &mut [Setup],
     catalogs: &Catalogs,
 ) -> Result<Undisturbed> {
-    let runs = stages.iter_mut().map(|stage| {
-        let scene = catalogs.scene(stage);
+    let runs = stages.iter_mut().map(|setup| {
+        let ctx = catalogs.ctx(setup);
         async move {
             let mut runs = Vec::new();
             for _ in 0..ROUNDS {
-                runs.push(run::undisturbed(scenario, &scene, stage).await?);
+                runs.push(run::undisturbed(scenario, &ctx, setup).await?);
             }
             Ok::<_, anyhow::Error>(runs)
         }
@@ -86,14 +86,14 @@ async fn undisturbed(
 /// Takes crash points from the queue until it is empty.
 async fn work(
     scenario: &dyn Scenario,
-    scene: Scene,
-    stage: &mut Stage,
+    ctx: TestContext,
+    setup: &mut Setup,
     todo: &Mutex<VecDeque<Point>>,
     undisturbed: &Undisturbed,
 ) -> Result<Vec<Verdict>> {
     let mut verdicts = Vec::new();
     while let Some(point) = next(todo) {
-        let verdict = judge(scenario, &scene, stage, point, undisturbed).await;
+        let verdict = judge(scenario, &ctx, setup, point, undisturbed).await;
         let verdict = verdict.with_context(|| format!("{} {}", point.operator, point.number))?;
         report::verdict(point, &verdict);
         verdicts.push(verdict);
@@ -107,13 +107,13 @@ fn next(todo: &Mutex<VecDeque<Point>>) -> Option<Point> {
 
 async fn judge(
     scenario: &dyn Scenario,
-    scene: &Scene,
-    stage: &mut Stage,
+    ctx: &TestContext,
+    setup: &mut Setup,
     point: Point,
     undisturbed: &Undisturbed,
 ) -> Result<Verdict> {
     for _ in 0..ATTEMPTS {
-        let crashed = run::crashed(scenario, scene, stage, point, &undisturbed.objects).await?;
+        let crashed = run::crashed(scenario, ctx, setup, point, &undisturbed.objects).await?;
         if let Some(after) = crashed.after {
             return Ok(Verdict::of(after, crashed.differences));
         }
@@ -141,7 +141,7 @@ struct Catalogs {
 }
 
 impl Catalogs {
-    fn serve(scenario: &dyn Scenario, stages: &[Stage]) -> Result<Self> {
+    fn serve(scenario: &dyn Scenario, stages: &[Setup]) -> Result<Self> {
         let (mut addresses, mut served) = (BTreeMap::new(), Vec::new());
         let binaries = &stages.first().context("there is no cluster")?.starter.binaries;
         for (name, packages) in scenario.catalogs() {
@@ -154,10 +154,10 @@ impl Catalogs {
         Ok(Self { addresses, _served: served })
     }
 
-    fn scene(&self, stage: &Stage) -> Scene {
-        let (client, binaries) = (stage.client.clone(), stage.starter.binaries.clone());
-        let kubeconfig = stage.starter.kubeconfig.clone();
+    fn ctx(&self, setup: &Setup) -> TestContext {
+        let (client, binaries) = (setup.client.clone(), setup.starter.binaries.clone());
+        let kubeconfig = setup.starter.kubeconfig.clone();
         let addresses = self.addresses.clone();
-        Scene { client, addresses, binaries, kubeconfig, servers: Mutex::default() }
+        TestContext { client, addresses, binaries, kubeconfig, servers: Mutex::default() }
     }
 }

@@ -11,7 +11,7 @@ mod play;
 #[cfg(test)]
 mod reasons;
 mod report;
-mod stage;
+mod setup;
 
 use std::path::PathBuf;
 
@@ -20,7 +20,7 @@ use clap::Args;
 
 use page::Page;
 use report::Outcome;
-use stage::Stage;
+use setup::Setup;
 use xtask::{build::programs, workspace};
 
 /// Arguments of the command.
@@ -50,7 +50,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     };
     let runtime = tokio::runtime::Runtime::new().context("cannot start the async runtime")?;
     let outcomes = runtime.block_on(play_all(&pages, &binaries))?;
-    println!("{}", report::closing(&outcomes));
+    println!("{}", report::summary_line(&outcomes));
     match outcomes.iter().any(|outcome| matches!(outcome, Outcome::Failed { .. })) {
         true => bail!("the documentation says something else than what happens"),
         false => Ok(()),
@@ -66,9 +66,9 @@ async fn play_all(pages: &[Page], binaries: &std::path::Path) -> Result<Vec<Outc
             outcomes.extend(page.left_out());
             continue;
         }
-        let stage = Stage::set(binaries, page.starts_empty()).await?;
-        let played = play::page(page, &stage).await;
-        stage.strike().await?;
+        let setup = Setup::set(binaries, page.starts_empty()).await?;
+        let played = play::page(page, &setup).await;
+        setup.strike().await?;
         outcomes.extend(played?);
     }
     outcomes.iter().for_each(report::print);

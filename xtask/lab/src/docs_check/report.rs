@@ -22,8 +22,8 @@ pub(super) fn print(outcome: &Outcome) {
     }
 }
 
-/// The closing line.
-pub(super) fn closing(outcomes: &[Outcome]) -> String {
+/// The summary line.
+pub(super) fn summary_line(outcomes: &[Outcome]) -> String {
     let count = |is: fn(&Outcome) -> bool| outcomes.iter().filter(|outcome| is(outcome)).count();
     let passed = count(|outcome| matches!(outcome, Outcome::Passed));
     let failed = count(|outcome| matches!(outcome, Outcome::Failed { .. }));

@@ -8,9 +8,9 @@ use olm_rig::RealCluster;
 use olm_testkit::cluster::ClusterBackend;
 use olm_testkit::cluster::current::CurrentCluster;
 use olm_testkit::cluster::kind::KindCluster;
-use olm_testkit::e2e::Stage;
+use olm_testkit::e2e::Provider;
 use olm_testkit::e2e::figures::Figure;
-use olm_testkit::e2e::stage::local::Local;
+use olm_testkit::e2e::provider::local::Local;
 use olm_testkit::fixture::Places;
 use olm_testkit::progress::Progress;
 
@@ -23,7 +23,7 @@ const NAME: &str = "olm-rs-e2e";
 
 /// A cluster with OLM in it, until [`Running::end`].
 pub(super) struct Running {
-    pub stage: Arc<dyn Stage>,
+    pub provider: Arc<dyn Provider>,
     /// What was measured while it started.
     start: Vec<Figure>,
     cluster: Began,
@@ -62,8 +62,8 @@ pub(super) async fn start(arguments: &Arguments, report: &Path) -> Result<Runnin
 impl Running {
     /// What was measured. What cannot be measured is said in its place.
     pub(super) async fn figures(&self) -> Vec<Figure> {
-        let memory = match &self.stage.facts().olm_namespace {
-            Some(namespace) => pods::memory(&self.stage.client(), namespace).await,
+        let memory = match &self.provider.facts().olm_namespace {
+            Some(namespace) => pods::memory(&self.provider.client(), namespace).await,
             None => Vec::new(),
         };
         self.start.iter().cloned().chain(memory).collect()
@@ -88,8 +88,8 @@ async fn local(arguments: &Arguments, report: &Path) -> Result<Running> {
     };
     let places = Places::of(&binaries, Some(&report.join("logs")));
     let local = Arc::new(Local::start("e2e", &places, Progress::to_stderr()).await?);
-    let stage = Arc::clone(&local) as Arc<dyn Stage>;
-    Ok(Running { stage, start: Vec::new(), cluster: Began::Local(local) })
+    let provider = Arc::clone(&local) as Arc<dyn Provider>;
+    Ok(Running { provider, start: Vec::new(), cluster: Began::Local(local) })
 }
 
 async fn real(arguments: &Arguments) -> Result<Running> {
@@ -100,9 +100,9 @@ async fn real(arguments: &Arguments) -> Result<Running> {
     let prepared = async {
         let images = sources.push(&cluster.registry()?).await?;
         let deployed = pods::deploy(&cluster, &images, audit_log).await?;
-        let stage = deployed.stage.with_registry(cluster.registry()?);
-        let stage = stage.with_kubeconfig(cluster.kubeconfig().await?);
-        Ok(pods::Deployed { stage, ..deployed })
+        let provider = deployed.provider.with_registry(cluster.registry()?);
+        let provider = provider.with_kubeconfig(cluster.kubeconfig().await?);
+        Ok(pods::Deployed { provider, ..deployed })
     };
     or_end(prepared.await, Box::new(cluster)).await
 }
@@ -120,8 +120,9 @@ async fn kind(arguments: &Arguments) -> Result<Running> {
 async fn current(arguments: &Arguments) -> Result<Running> {
     let cluster = CurrentCluster;
     cluster.up().await?;
-    let stage = pods::find(&cluster, &arguments.olm_namespace, || images::named(arguments)).await?;
-    Ok(Running { stage: Arc::new(stage), start: Vec::new(), cluster: Began::Nothing })
+    let provider =
+        pods::find(&cluster, &arguments.olm_namespace, || images::named(arguments)).await?;
+    Ok(Running { provider: Arc::new(provider), start: Vec::new(), cluster: Began::Nothing })
 }
 
 /// A cluster in which OLM does not start is of no use.
@@ -130,8 +131,8 @@ async fn or_end(
     cluster: Box<dyn ClusterBackend>,
 ) -> Result<Running> {
     match prepared {
-        Ok(pods::Deployed { stage, start }) => {
-            Ok(Running { stage: Arc::new(stage), start, cluster: Began::Backend(cluster) })
+        Ok(pods::Deployed { provider, start }) => {
+            Ok(Running { provider: Arc::new(provider), start, cluster: Began::Backend(cluster) })
         }
         Err(error) => {
             if let Err(left) = cluster.down().await {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use olm_testkit::cluster::kind::KindCluster;
-use olm_testkit::e2e::stage::Workload;
+use olm_testkit::e2e::provider::Workload;
 use olm_testkit::oci::{self, Image};
 use olm_testkit::progress::Progress;
 use olm_testkit::workload;

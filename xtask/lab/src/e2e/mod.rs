@@ -16,9 +16,9 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 use olm_testkit::e2e::figures::{Figure, Figures, seconds};
+use olm_testkit::e2e::provider::local;
 use olm_testkit::e2e::report::Report;
 use olm_testkit::e2e::runner::{self, Settings};
-use olm_testkit::e2e::stage::local;
 use olm_testkit::e2e::{Scenario, scenarios};
 use olm_testkit::operators::OLM_NAMESPACE;
 
@@ -109,7 +109,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     }
     let runtime = tokio::runtime::Runtime::new().context("cannot start the async runtime")?;
     let report = runtime.block_on(play(arguments, selected))?;
-    output::closing(&report);
+    output::summary_line(&report);
     let tally = report.tally();
     if tally.failed > 0 {
         bail!("{} failed: see {}", tally.failed, arguments.folder().display());
@@ -169,13 +169,13 @@ async fn play_on(
     selected: Vec<Scenario>,
     begun: Instant,
 ) -> Result<Report> {
-    let version = running.stage.client().apiserver_version().await;
+    let version = running.provider.client().apiserver_version().await;
     let kubernetes = version.context("the API server does not answer")?.git_version;
     output::begin(arguments.cluster, &kubernetes, selected.len());
     let evidence = Some(arguments.folder());
     let settings = Settings { at_once: arguments.at_once(), evidence };
-    let stage = Arc::clone(&running.stage);
-    let outcomes = runner::play_all(&stage, selected, &settings, output::print).await;
+    let provider = Arc::clone(&running.provider);
+    let outcomes = runner::play_all(&provider, selected, &settings, output::print).await;
     let mut figures = running.figures().await;
     figures.push(Figure::new("wall time", seconds(begun.elapsed())));
     Ok(Report {

@@ -64,9 +64,9 @@ pub(super) fn print(outcome: &Outcome) {
     }
 }
 
-/// Prints figures, the closing line and why scenarios were skipped.
-pub(super) fn closing(report: &Report) {
+/// Prints figures, the summary line and why scenarios were skipped.
+pub(super) fn summary_line(report: &Report) {
     println!();
     report.figures.iter().for_each(|figure| println!("{}: {}", figure.name, figure.value));
-    println!("{}", report.closing());
+    println!("{}", report.summary_line());
 }

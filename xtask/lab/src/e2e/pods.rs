@@ -11,8 +11,8 @@ use kube::api::Api;
 use olm_testkit::cluster::{self, ClusterBackend};
 use olm_testkit::deploy::{self, Options, With};
 use olm_testkit::e2e::figures::{self, Figure};
-use olm_testkit::e2e::stage::Facts;
-use olm_testkit::e2e::stage::in_cluster::InCluster;
+use olm_testkit::e2e::provider::Facts;
+use olm_testkit::e2e::provider::in_cluster::InCluster;
 use olm_testkit::operators::{OLM_NAMESPACE, Operator};
 use tokio::time::{Instant, sleep};
 
@@ -26,7 +26,7 @@ const MEASURED: Duration = Duration::from_secs(60);
 
 /// A cluster in which OLM was just started.
 pub(super) struct Deployed {
-    pub stage: InCluster,
+    pub provider: InCluster,
     /// How long that took.
     pub start: Vec<Figure>,
 }
@@ -57,7 +57,7 @@ pub(super) async fn deploy(
         stays: true,
         ..Facts::default()
     };
-    Ok(Deployed { stage: InCluster::new(client, &olm, facts), start })
+    Ok(Deployed { provider: InCluster::new(client, &olm, facts), start })
 }
 
 /// Finds OLM in a cluster that is not ours: this one, or v0.

@@ -34,11 +34,11 @@ impl Arrivals {
     }
 
     /// Waits until so many have been seen.
-    pub(super) async fn until(&mut self, wanted: usize, patience: Duration) -> Result<()> {
-        let deadline = Instant::now() + patience;
+    pub(super) async fn until(&mut self, wanted: usize, time_limit: Duration) -> Result<()> {
+        let deadline = Instant::now() + time_limit;
         while self.seen.len() < wanted {
             let Ok(event) = timeout_at(deadline, self.events.next()).await else {
-                bail!("{} of {wanted} CSVs are there after {patience:?}", self.seen.len());
+                bail!("{} of {wanted} CSVs are there after {time_limit:?}", self.seen.len());
             };
             let event = event.context("the watch on CSVs ended")?;
             if let Event::Apply(csv) | Event::InitApply(csv) = event.context("cannot watch CSVs")? {

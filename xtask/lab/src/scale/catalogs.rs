@@ -16,9 +16,9 @@ use olm_testkit::wait;
 use olm_types::api::CatalogSource;
 use tokio::time::{Instant, sleep};
 
-use super::measures::{self, REST, patience};
+use super::measures::{self, REST, time_limit};
 use super::namespaces::{Home, Namespaces};
-use super::stage::Stage;
+use super::setup::Setup;
 use super::table::Table;
 
 /// Arguments of the subject.
@@ -42,37 +42,37 @@ const SHARE: Duration = Duration::from_secs(1);
 const SIDE_BY_SIDE: usize = 16;
 
 /// Fills the cluster and measures.
-pub(super) async fn measure(arguments: &Arguments, stage: &Stage) -> Result<Table> {
+pub(super) async fn measure(arguments: &Arguments, setup: &Setup) -> Result<Table> {
     let name = "many-catalogs";
     let spoon = csv("spoon.v1.0.0", "1.0.0").deployment("spoon", "default");
     let content = CatalogDir::of(&[Package::single("spoon", Bundle::new("1.0.0", &spoon))])?;
-    let registry = stage.serve(name, content)?;
+    let registry = setup.serve(name, content)?;
     let own = registry.as_ref().map(olm_testkit::registry::Registry::address);
     let address = arguments.address.clone().or(own);
     let address = address.context("name a server that the operators reach: --address HOST:PORT")?;
-    let namespaces = Namespaces::new(stage.client.clone(), 1);
-    let measured = with_namespaces(arguments, stage, &namespaces, &address).await;
+    let namespaces = Namespaces::new(setup.client.clone(), 1);
+    let measured = with_namespaces(arguments, setup, &namespaces, &address).await;
     namespaces.dissolve().await.and(measured)
 }
 
 async fn with_namespaces(
     arguments: &Arguments,
-    stage: &Stage,
+    setup: &Setup,
     namespaces: &Namespaces,
     address: &str,
 ) -> Result<Table> {
     let mut table = Table::default();
-    let mut requests = stage.requests().await?;
+    let mut requests = setup.requests().await?;
     let started = Instant::now();
     namespaces
         .fill(|home| async move { connect(&home, arguments.catalogs, address).await })
         .await?;
     let took = format!("{:.1} s", started.elapsed().as_secs_f64());
     table.free(&format!("{} catalogs created and READY", arguments.catalogs), took);
-    requests.until_quiet(patience(SHARE, arguments.catalogs)).await?;
+    requests.until_quiet(time_limit(SHARE, arguments.catalogs)).await?;
     measures::silence(arguments.silence, &mut requests, &mut table).await?;
     sleep(REST).await;
-    measures::memory("at rest", (Operator::Catalog, None), stage, &mut table).await?;
+    measures::memory("at rest", (Operator::Catalog, None), setup, &mut table).await?;
     Ok(table)
 }
 

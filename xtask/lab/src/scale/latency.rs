@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use olm_testkit::operators::Operator;
 
-use super::stage::Stage;
+use super::setup::Setup;
 use super::table::Table;
 
 /// Reconciles, by controller.
@@ -25,13 +25,13 @@ pub(super) struct Latency {
 
 impl Latency {
     /// Begins to measure.
-    pub(super) async fn begin(stage: &Stage) -> Result<Self> {
-        Ok(Self { before: look(stage).await? })
+    pub(super) async fn begin(setup: &Setup) -> Result<Self> {
+        Ok(Self { before: look(setup).await? })
     }
 
     /// Adds a row for each controller that worked since then, and for resolutions.
-    pub(super) async fn end(self, stage: &Stage, table: &mut Table) -> Result<()> {
-        let now = look(stage).await?;
+    pub(super) async fn end(self, setup: &Setup, table: &mut Table) -> Result<()> {
+        let now = look(setup).await?;
         for ((operator, what, before), (_, _, after)) in self.before.into_iter().zip(now) {
             for (label, buckets) in after {
                 let since = match before.get(&label) {
@@ -50,10 +50,10 @@ impl Latency {
     }
 }
 
-async fn look(stage: &Stage) -> Result<Vec<(Operator, &'static str, Histograms)>> {
+async fn look(setup: &Setup) -> Result<Vec<(Operator, &'static str, Histograms)>> {
     let mut all = Vec::new();
     for operator in Operator::ALL {
-        let text = stage.metrics(operator).await?;
+        let text = setup.metrics(operator).await?;
         all.push((operator, "reconcile", histograms(&text, RECONCILES)));
         all.push((operator, "resolution", histograms(&text, RESOLUTIONS)));
     }

@@ -7,29 +7,29 @@ use olm_testkit::operators::Operator;
 use tokio::time::sleep;
 
 use super::requests::Requests;
-use super::stage::Stage;
+use super::setup::Setup;
 use super::table::Table;
 
 /// Rest before memory is read: an allocator gives back what it has not needed for seconds.
 pub(super) const REST: Duration = Duration::from_secs(15);
 
 /// What converging may take at least, however few namespaces there are.
-pub(super) const LEAST_PATIENCE: Duration = Duration::from_secs(180);
+pub(super) const LEAST_TIME: Duration = Duration::from_secs(180);
 
 /// What converging may take where each of so many namespaces may take its share.
-pub(super) fn patience(share: Duration, namespaces: usize) -> Duration {
+pub(super) fn time_limit(share: Duration, namespaces: usize) -> Duration {
     let namespaces = u32::try_from(namespaces).unwrap_or(u32::MAX);
-    share.saturating_mul(namespaces).max(LEAST_PATIENCE)
+    share.saturating_mul(namespaces).max(LEAST_TIME)
 }
 
 /// Megabytes that an operator holds, with a limit where there is one.
 pub(super) async fn memory(
     when: &str,
     (operator, limit): (Operator, Option<f64>),
-    stage: &Stage,
+    setup: &Setup,
     table: &mut Table,
 ) -> Result<()> {
-    let megabytes = stage.memory(operator).await? / 1e6;
+    let megabytes = setup.memory(operator).await? / 1e6;
     let name = format!("{operator}, memory {when}");
     match limit {
         Some(limit) => table.bounded(&name, megabytes, limit, "MB"),

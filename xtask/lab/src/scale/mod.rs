@@ -1,15 +1,15 @@
 //! `cargo xtask scale`: the operators at the size of a busy cluster.
 //!
 //! A subject fills a cluster, lets it converge and measures. The frame is the same for all:
-//! - [`stage`]: a cluster and the operators under test, what they hold in memory, their restart;
+//! - [`setup`]: a cluster and the operators under test, what they hold in memory, their restart;
 //! - [`namespaces`]: namespaces by the thousand, and what is in each, made side by side;
-//! - [`offer`]: a catalog that they can see;
+//! - [`package`]: a catalog that they can see;
 //! - [`requests`]: what the operators ask, write and list;
 //! - [`latency`]: how long reconciles and resolutions take, by the operators' own histograms;
 //! - [`measures`]: what several subjects measure alike;
 //! - [`table`]: figures, each beside its limit; one above its limit fails the command.
 //!
-//! A further subject is one folder with `Arguments` and a function from a [`Stage`] to a
+//! A further subject is one folder with `Arguments` and a function from a [`Setup`] to a
 //! [`Table`], and one line each in [`Subject`] and its `measure`.
 //!
 //! The load goes through the API alone, so `--cluster current` works with operators that run
@@ -25,9 +25,9 @@ mod installs;
 mod latency;
 mod measures;
 mod namespaces;
-mod offer;
+mod published;
 mod requests;
-mod stage;
+mod setup;
 pub(crate) mod table;
 
 use std::path::PathBuf;
@@ -36,7 +36,7 @@ use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand};
 use olm_testkit::operators::Operator;
 
-use stage::{Endpoint, Stage};
+use setup::{Endpoint, Setup};
 use table::Table;
 use xtask_demo::cluster::Backend;
 
@@ -84,13 +84,13 @@ impl Subject {
         }
     }
 
-    async fn measure(&self, stage: &mut Stage) -> Result<Table> {
+    async fn measure(&self, setup: &mut Setup) -> Result<Table> {
         match self {
-            Self::Csvs(arguments) => csvs::measure(arguments, stage).await,
-            Self::Catalogs(arguments) => catalogs::measure(arguments, stage).await,
-            Self::Copies(arguments) => copies::measure(arguments, stage).await,
-            Self::Installs(arguments) => installs::measure(arguments, stage).await,
-            Self::Crds(arguments) => crds::measure(arguments, stage).await,
+            Self::Csvs(arguments) => csvs::measure(arguments, setup).await,
+            Self::Catalogs(arguments) => catalogs::measure(arguments, setup).await,
+            Self::Copies(arguments) => copies::measure(arguments, setup).await,
+            Self::Installs(arguments) => installs::measure(arguments, setup).await,
+            Self::Crds(arguments) => crds::measure(arguments, setup).await,
         }
     }
 }
@@ -99,11 +99,11 @@ impl Subject {
 pub fn run(arguments: &Arguments) -> Result<()> {
     let runtime = tokio::runtime::Runtime::new().context("cannot start the async runtime")?;
     let table = runtime.block_on(async {
-        let mut stage = Stage::set(arguments, arguments.subject.operators()).await?;
-        let measured = arguments.subject.measure(&mut stage).await;
+        let mut setup = Setup::set(arguments, arguments.subject.operators()).await?;
+        let measured = arguments.subject.measure(&mut setup).await;
         // A dead operator explains a failure better than what was waited for.
-        let measured = stage.check().and(measured);
-        stage.strike().await.and(measured)
+        let measured = setup.check().and(measured);
+        setup.strike().await.and(measured)
     })?;
     print!("{table}");
     match table.is_within_limits() {

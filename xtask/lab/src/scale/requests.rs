@@ -69,12 +69,12 @@ impl Requests {
     /// Waits as [`Self::until_quiet`] does; how often who wrote what, where it is known.
     pub(super) async fn by_kind(
         &mut self,
-        patience: Duration,
+        time_limit: Duration,
     ) -> Result<(f64, Option<BTreeMap<String, usize>>)> {
         let Self::Audit { log, programs } = self else {
-            return Ok((self.until_quiet(patience).await?, None));
+            return Ok((self.until_quiet(time_limit).await?, None));
         };
-        let writes = log.until_quiet(programs, QUIET, patience).await?;
+        let writes = log.until_quiet(programs, QUIET, time_limit).await?;
         Ok((f64::from(u32::try_from(writes.len())?), Some(audit::tally(&writes))))
     }
 
@@ -88,16 +88,16 @@ impl Requests {
 
     /// Waits until nothing is written any more; how many writes there were since the last call of
     /// this or [`Self::writes`].
-    pub(super) async fn until_quiet(&mut self, patience: Duration) -> Result<f64> {
+    pub(super) async fn until_quiet(&mut self, time_limit: Duration) -> Result<f64> {
         if let Self::Audit { log, programs } = self {
-            let writes = log.until_quiet(programs, QUIET, patience).await?;
+            let writes = log.until_quiet(programs, QUIET, time_limit).await?;
             return Ok(f64::from(u32::try_from(writes.len())?));
         }
         let started = tokio::time::Instant::now();
         let (mut since, mut sum) = (started, 0.0);
         while since.elapsed() < QUIET {
-            if started.elapsed() > patience {
-                anyhow::bail!("there is no end of writes after {patience:?}");
+            if started.elapsed() > time_limit {
+                anyhow::bail!("there is no end of writes after {time_limit:?}");
             }
             sleep(LOOK).await;
             let (writes, _) = self.writes().await?;

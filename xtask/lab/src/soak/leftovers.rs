@@ -21,7 +21,7 @@ use super::plan::{Shipped, Version};
 use super::subscriptions::Home;
 
 /// What garbage collection may take.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Between two looks.
 const LOOK: Duration = Duration::from_millis(500);
@@ -71,7 +71,7 @@ impl Before {
 
     /// What is in the namespaces of an uninstalled package, once nothing goes away any more.
     pub(super) async fn uninstalled(&self, home: &Home, shipped: &Names) -> Result<Vec<String>> {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         loop {
             let mut left = Vec::new();
             for namespace in home.namespaces() {
@@ -101,9 +101,9 @@ impl Before {
             let is_shipped = |name: &str| shipped.contains(&(kind.clone(), name.to_owned()));
             self.delete_new(kind, is_shipped).await?;
         }
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         while !self.new_of("CustomResourceDefinition").await?.is_empty() {
-            ensure!(Instant::now() < deadline, "definitions are not gone after {PATIENCE:?}");
+            ensure!(Instant::now() < deadline, "definitions are not gone after {TIMEOUT:?}");
             sleep(LOOK).await;
         }
         Ok(())
@@ -113,7 +113,7 @@ impl Before {
     pub(super) async fn removed(&self, home: &Home, shipped: &Names) -> Result<Vec<String>> {
         self.clear(shipped).await?;
         home.raze().await?;
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         loop {
             let now = normalise(self.kinds.objects(&self.client).await?);
             let differences = diff(&self.objects, &now);

@@ -14,10 +14,10 @@
 mod follow;
 mod leftovers;
 mod nodes;
+mod package;
 mod plan;
 mod report;
 mod sample;
-mod story;
 mod stretches;
 mod subscriptions;
 mod within;
@@ -104,7 +104,7 @@ async fn play_all(
         progress.step(format!("{place}, {versions} versions"));
         let steps = progress.clone();
         let reported = Progress::new(move |line| steps.step(format!("{place}: {line}")));
-        let played = story::play(subject, &fixture.client, &reported).await;
+        let played = package::play(subject, &fixture.client, &reported).await;
         // A dead operator explains a failure better than what was waited for.
         let line = fixture.check().and(played)?;
         println!("{line}");

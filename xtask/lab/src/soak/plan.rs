@@ -72,7 +72,7 @@ pub(super) struct Shipped {
 
 /// Reads a catalog.
 pub(super) fn read(dir: &Path) -> Result<Vec<Subject>> {
-    let mut offer = Offer::default();
+    let mut offer = Listed::default();
     let read = fbc::load_into(dir, &ReadLimits::default(), &mut offer);
     let (catalog, _) = read.with_context(|| format!("cannot read {}", dir.display()))?;
     for (name, content) in &offer.contents {
@@ -86,7 +86,7 @@ pub(super) fn read(dir: &Path) -> Result<Vec<Subject>> {
 
 /// What the bundles of a catalog say, by name of the bundle.
 #[derive(Default)]
-struct Offer {
+struct Listed {
     contents: BTreeMap<String, Content>,
     provided: BTreeSet<Gvk>,
 }
@@ -101,7 +101,7 @@ struct Content {
     required_packages: Vec<String>,
 }
 
-impl Contents for Offer {
+impl Contents for Listed {
     fn package(&mut self, _: PackageBlob) -> io::Result<()> {
         Ok(())
     }
@@ -163,7 +163,7 @@ impl Shipped {
     }
 }
 
-fn subject(catalog: &Catalog, package: &Package, offer: &Offer) -> Subject {
+fn subject(catalog: &Catalog, package: &Package, offer: &Listed) -> Subject {
     let mut channels: Vec<&Channel> = package.channels.values().collect();
     // The default channel first.
     channels.sort_by_key(|channel| channel.name != package.default_channel);
@@ -183,7 +183,7 @@ fn subject(catalog: &Catalog, package: &Package, offer: &Offer) -> Subject {
     }
 }
 
-fn shipped(package: &Package, offer: &Offer) -> BTreeSet<(String, String)> {
+fn shipped(package: &Package, offer: &Listed) -> BTreeSet<(String, String)> {
     let contents = package.bundles.keys().filter_map(|name| offer.contents.get(name));
     let all = contents.flat_map(|content| &content.shipped);
     all.filter(|one| !["ClusterServiceVersion", "CustomResourceDefinition"].contains(&&*one.kind))
@@ -191,12 +191,12 @@ fn shipped(package: &Package, offer: &Offer) -> BTreeSet<(String, String)> {
         .collect()
 }
 
-fn unprovided(content: &Content, offer: &Offer) -> Vec<Shipped> {
+fn unprovided(content: &Content, offer: &Listed) -> Vec<Shipped> {
     let objects = content.shipped.iter().filter(|one| !offer.provided.contains(&one.gvk()));
     objects.cloned().collect()
 }
 
-fn missing(catalog: &Catalog, content: &Content, offer: &Offer) -> Option<String> {
+fn missing(catalog: &Catalog, content: &Content, offer: &Listed) -> Option<String> {
     let kind = content.required.iter().find(|gvk| !offer.provided.contains(gvk));
     let kind = kind.map(|gvk| format!("property olm.gvk.required: nothing provides {gvk}"));
     let packages = &content.required_packages;

@@ -4,8 +4,8 @@
 //! users installed may restart, whoever takes over may write nothing but what has to do with v0's
 //! package server, and each change of an object has a reason in a list. Pods are simulated, the API server and all operators are real.
 
+mod managed;
 mod report;
-mod story;
 
 use std::path::PathBuf;
 
@@ -15,8 +15,8 @@ use olm_testkit::peer::OlmV0;
 use olm_testkit::progress::Progress;
 use olm_testkit::take_over::{Changes, Content, recording};
 
-use story::Story;
-pub(crate) use story::start_v0;
+use managed::ManagedCluster;
+pub(crate) use managed::start_v0;
 use xtask::build::programs;
 
 /// Arguments of the command.
@@ -47,12 +47,13 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let content = if arguments.record { Content::Durable } else { Content::Everything };
     let runtime = tokio::runtime::Runtime::new().context("cannot start the async runtime")?;
     runtime.block_on(async {
-        let mut story = Story::begin(v0, &binaries, arguments.logs.as_deref(), content).await?;
+        let mut managed =
+            ManagedCluster::begin(v0, &binaries, arguments.logs.as_deref(), content).await?;
         let reported = match arguments.record {
-            true => record(&mut story).await.map(|()| true),
-            false => there_and_back(&mut story).await,
+            true => record(&mut managed).await.map(|()| true),
+            false => there_and_back(&mut managed).await,
         };
-        story.end().await?;
+        managed.end().await?;
         match reported? {
             true => Ok(()),
             false => bail!("what should have stayed was restarted or written"),
@@ -60,8 +61,8 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     })
 }
 
-async fn record(story: &mut Story) -> Result<()> {
-    let text = story.record().await?;
+async fn record(managed: &mut ManagedCluster) -> Result<()> {
+    let text = managed.record().await?;
     let file = recording::file();
     std::fs::write(&file, &text).with_context(|| format!("cannot write {}", file.display()))?;
     println!("{} objects of {} were written down", text.lines().count() - 2, OlmV0::version());
@@ -69,10 +70,10 @@ async fn record(story: &mut Story) -> Result<()> {
 }
 
 /// Whether both ways are as they should be.
-async fn there_and_back(story: &mut Story) -> Result<bool> {
-    let forth = story.ours_take_over().await?;
+async fn there_and_back(managed: &mut ManagedCluster) -> Result<bool> {
+    let forth = managed.ours_take_over().await?;
     println!("{forth}");
-    let back = story.v0_takes_over().await?;
+    let back = managed.v0_takes_over().await?;
     println!("{back}");
     let out_of_date = Changes::out_of_date(&[&forth.changes, &back.changes]);
     out_of_date.iter().for_each(|row| println!("accepted, and did not happen: {row}"));

@@ -5,7 +5,7 @@ use olm_types::api::{Step, StepResource};
 use serde_json::Value;
 
 use super::draft::{Draft, object_target, owning_csvs, patch};
-use super::{Scope, StepError, StepHandler, Words};
+use super::{Scope, StepError, StepHandler, StepMessages};
 
 /// Handler of Service steps. What the API server allocates (cluster IPs, node ports) is no field
 /// of the manifest and so stays.
@@ -13,7 +13,7 @@ pub(super) const SERVICES: Owned = Owned {
     kind: "Service",
     plural: "services",
     exact: &["spec.selector"],
-    words: Words {
+    messages: StepMessages {
         create: "error updating service: ",
         read: "error updating service: ",
         update: "error updating service: ",
@@ -25,7 +25,7 @@ pub(super) const CONFIG_MAPS: Owned = Owned {
     kind: "ConfigMap",
     plural: "configmaps",
     exact: &["data", "binaryData"],
-    words: Words {
+    messages: StepMessages {
         create: "error updating configmap: ",
         read: "error updating configmap: ",
         update: "error updating configmap: ",
@@ -39,7 +39,7 @@ pub(super) struct Owned {
     plural: &'static str,
     /// Fields that become exactly what the step wants.
     exact: &'static [&'static str],
-    words: Words,
+    messages: StepMessages,
 }
 
 impl Owned {
@@ -53,8 +53,8 @@ impl StepHandler for Owned {
         resource.kind == self.kind && resource.group.is_empty()
     }
 
-    fn words(&self) -> Words {
-        self.words
+    fn messages(&self) -> StepMessages {
+        self.messages
     }
 
     fn target(&self, scope: &Scope, step: &Step, desired: &Value) -> Target {
@@ -68,7 +68,7 @@ impl StepHandler for Owned {
     }
 
     fn desired(&self, scope: &Scope, step: &Step, manifest: Value) -> Result<Value, StepError> {
-        let draft = Draft::new(step, &self.resource(), self.words, manifest)?;
+        let draft = Draft::new(step, &self.resource(), self.messages, manifest)?;
         let draft = draft.place(Some(&scope.namespace))?.refresh_owners(scope)?;
         let object = draft.owned(scope)?.finish();
         let live = scope.object(&self.target(scope, step, &object)).ok();

@@ -5,14 +5,14 @@ use olm_types::api::{Step, StepResource, StepStatus};
 use serde_json::Value;
 
 use super::draft::{Draft, object_target};
-use super::{Form, Scope, StepError, StepHandler, Words};
+use super::{Form, Scope, StepError, StepHandler, StepMessages};
 use crate::crd;
 
 /// Handler of CRD steps.
 pub(super) struct CustomResourceDefinitions;
 
-/// A refused create goes without words in v0.
-const WORDS: Words = Words {
+/// A refused create goes without a message in v0.
+const MESSAGES: StepMessages = StepMessages {
     create: "",
     read: "error finding the CRD ",
     update: "error updating CRD \"",
@@ -28,8 +28,8 @@ impl StepHandler for CustomResourceDefinitions {
         resource.kind == "CustomResourceDefinition"
     }
 
-    fn words(&self) -> Words {
-        WORDS
+    fn messages(&self) -> StepMessages {
+        MESSAGES
     }
 
     fn form(&self) -> Form {
@@ -46,7 +46,7 @@ impl StepHandler for CustomResourceDefinitions {
 
     fn desired(&self, scope: &Scope, step: &Step, manifest: Value) -> Result<Value, StepError> {
         let version = resource(crd::api_version(&manifest)?);
-        let draft = Draft::new(step, &version, WORDS, manifest)?.place(None)?;
+        let draft = Draft::new(step, &version, MESSAGES, manifest)?.place(None)?;
         let draft = match step.resolving.as_str() {
             // A plan that was written by hand may name no CSV.
             "" => draft,

@@ -9,21 +9,22 @@ use olm_types::api::{ClusterServiceVersion, Step, StepResource};
 use serde_json::Value;
 
 use super::draft::{Draft, object_target};
-use super::{Scope, StepError, StepHandler, Words};
+use super::{Scope, StepError, StepHandler, StepMessages};
 use crate::writes::resource_of;
 
 /// Handler of CSV steps.
 pub(super) struct ClusterServiceVersions;
 
-const WORDS: Words = Words { create: "error creating csv ", read: "", update: "", owner: "csv " };
+const MESSAGES: StepMessages =
+    StepMessages { create: "error creating csv ", read: "", update: "", owner: "csv " };
 
 impl StepHandler for ClusterServiceVersions {
     fn handles(&self, resource: &StepResource) -> bool {
         resource.kind == "ClusterServiceVersion"
     }
 
-    fn words(&self) -> Words {
-        WORDS
+    fn messages(&self) -> StepMessages {
+        MESSAGES
     }
 
     fn target(&self, scope: &Scope, step: &Step, desired: &Value) -> Target {
@@ -35,7 +36,7 @@ impl StepHandler for ClusterServiceVersions {
         check_owners(scope, &csv)?;
         let mark = scope.trust.mark(&scope.namespace, step, &csv);
         let csv = serde_json::to_value(csv).map_err(|error| malformed(step, &error))?;
-        let draft = Draft::new(step, &resource_of::<ClusterServiceVersion>(), WORDS, csv)?;
+        let draft = Draft::new(step, &resource_of::<ClusterServiceVersion>(), MESSAGES, csv)?;
         let draft = draft.place(Some(&scope.namespace))?;
         Ok(match mark {
             Some(mark) => draft.annotate(ATTESTATION.name, &mark)?.finish(),

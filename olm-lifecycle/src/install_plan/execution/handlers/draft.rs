@@ -7,12 +7,12 @@ use olm_types::api::Step;
 use serde_json::{Map, Value, json};
 
 use super::super::{Scope, StepError, merge_patch};
-use super::Words;
+use super::StepMessages;
 
 /// A manifest on its way to the object that is created.
 pub(super) struct Draft<'a> {
     step: &'a Step,
-    words: Words,
+    messages: StepMessages,
     fields: Map<String, Value>,
 }
 
@@ -21,7 +21,7 @@ impl<'a> Draft<'a> {
     pub(super) fn new(
         step: &'a Step,
         resource: &Resource,
-        words: Words,
+        messages: StepMessages,
         manifest: Value,
     ) -> Result<Self, StepError> {
         let Value::Object(mut fields) = manifest else {
@@ -29,7 +29,7 @@ impl<'a> Draft<'a> {
         };
         fields.insert("apiVersion".to_owned(), resource.api_version().into());
         fields.insert("kind".to_owned(), resource.kind.as_str().into());
-        let mut draft = Self { step, words, fields };
+        let mut draft = Self { step, messages, fields };
         draft.metadata()?.remove("creationTimestamp");
         draft.set_label(olm_types::labels::MANAGED, "true")?;
         Ok(draft)
@@ -88,7 +88,7 @@ impl<'a> Draft<'a> {
     /// Fills in the uids of owning CSVs, which the manifest could not know. An owner that is named
     /// more than once is named once.
     pub(super) fn refresh_owners(mut self, scope: &Scope) -> Result<Self, StepError> {
-        let (step, words) = (self.step, self.words);
+        let (step, messages) = (self.step, self.messages);
         let Some(owners) =
             self.metadata()?.get_mut("ownerReferences").and_then(Value::as_array_mut)
         else {
@@ -96,7 +96,7 @@ impl<'a> Draft<'a> {
         };
         for owner in owners.iter_mut().filter(|owner| is_csv(owner)) {
             let name = owner.get("name").and_then(Value::as_str).unwrap_or_default();
-            let uid = scope.csv_uid(name).map_err(|cause| owner_error(step, words, cause))?;
+            let uid = scope.csv_uid(name).map_err(|cause| owner_error(step, messages, cause))?;
             if let Some(owner) = owner.as_object_mut() {
                 owner.insert("uid".to_owned(), uid.into());
             }
@@ -118,7 +118,7 @@ impl<'a> Draft<'a> {
     }
 
     fn owner_error(&self, cause: String) -> StepError {
-        owner_error(self.step, self.words, cause)
+        owner_error(self.step, self.messages, cause)
     }
 
     fn set_label(&mut self, key: &str, value: &str) -> Result<(), StepError> {
@@ -193,6 +193,6 @@ fn malformed(step: &Step, field: &str) -> StepError {
     }
 }
 
-fn owner_error(step: &Step, words: Words, cause: String) -> StepError {
-    StepError::Owner { what: format!("{}{}", words.owner, step.resource.name), cause }
+fn owner_error(step: &Step, messages: StepMessages, cause: String) -> StepError {
+    StepError::Owner { what: format!("{}{}", messages.owner, step.resource.name), cause }
 }

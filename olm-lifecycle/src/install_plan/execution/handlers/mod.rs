@@ -23,7 +23,7 @@ use super::{Form, Scope, StepError};
 /// What error texts begin with, before the name of the object. They are v0's, which differ from
 /// kind to kind; empty where v0 puts nothing in front, with a quote at the end where it quotes the name.
 #[derive(Clone, Copy, Debug)]
-pub struct Words {
+pub struct StepMessages {
     /// A create was refused.
     pub create: &'static str,
     /// The existing object cannot be read.
@@ -40,7 +40,7 @@ pub trait StepHandler: Sync {
     fn handles(&self, resource: &StepResource) -> bool;
 
     /// What error texts begin with.
-    fn words(&self) -> Words;
+    fn messages(&self) -> StepMessages;
 
     /// How manifests of this kind are written.
     fn form(&self) -> Form {

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::super::Served;
 use super::draft::{Draft, object_target, owning_csvs};
-use super::{Form, Scope, StepError, StepHandler, Words};
+use super::{Form, Scope, StepError, StepHandler, StepMessages};
 
 /// The kinds, whatever group they are of.
 const KINDS: [&str; 11] = [
@@ -26,7 +26,7 @@ const KINDS: [&str; 11] = [
     "VerticalPodAutoscaler",
 ];
 
-const WORDS: Words = Words {
+const MESSAGES: StepMessages = StepMessages {
     create: "error creating unstructured object ",
     read: "error getting unstructured object ",
     update: "error updating unstructured object ",
@@ -41,8 +41,8 @@ impl StepHandler for Others {
         KINDS.contains(&resource.kind.as_str())
     }
 
-    fn words(&self) -> Words {
-        WORDS
+    fn messages(&self) -> StepMessages {
+        MESSAGES
     }
 
     fn form(&self) -> Form {
@@ -83,7 +83,7 @@ impl StepHandler for Others {
                 return Err(StepError::NoApi { api: kind, name });
             }
         };
-        let draft = Draft::new(step, resource, WORDS, manifest)?;
+        let draft = Draft::new(step, resource, MESSAGES, manifest)?;
         let draft = match (namespaced, step.resolving.as_str()) {
             (true, "") => draft.place(Some(&scope.namespace))?,
             (true, _) => {

@@ -5,7 +5,7 @@ use olm_types::api::{Step, StepResource};
 use serde_json::Value;
 
 use super::draft::{Draft, named_csvs, object_target, patch};
-use super::{Scope, StepError, StepHandler, Words};
+use super::{Scope, StepError, StepHandler, StepMessages};
 
 const GROUP: &str = "rbac.authorization.k8s.io";
 
@@ -15,7 +15,7 @@ pub(super) const ROLES: Rbac = Rbac {
     plural: "roles",
     namespaced: true,
     exact: &["rules"],
-    words: Words {
+    messages: StepMessages {
         create: "error creating role ",
         read: "error updating role ",
         update: "error updating role ",
@@ -28,7 +28,7 @@ pub(super) const ROLE_BINDINGS: Rbac = Rbac {
     plural: "rolebindings",
     namespaced: true,
     exact: &["subjects"],
-    words: Words {
+    messages: StepMessages {
         create: "error creating rolebinding ",
         read: "error updating rolebinding ",
         update: "error updating rolebinding ",
@@ -41,7 +41,7 @@ pub(super) const CLUSTER_ROLES: Rbac = Rbac {
     plural: "clusterroles",
     namespaced: false,
     exact: &["rules", "aggregationRule"],
-    words: Words {
+    messages: StepMessages {
         create: "error creating clusterrole ",
         read: "error updating clusterrole ",
         update: "error updating clusterrole ",
@@ -54,7 +54,7 @@ pub(super) const CLUSTER_ROLE_BINDINGS: Rbac = Rbac {
     plural: "clusterrolebindings",
     namespaced: false,
     exact: &["subjects"],
-    words: Words {
+    messages: StepMessages {
         create: "error creating clusterrolebinding ",
         read: "error updating clusterrolebinding ",
         update: "error updating clusterrolebinding ",
@@ -69,7 +69,7 @@ pub(super) struct Rbac {
     namespaced: bool,
     /// Fields that become exactly what the step wants.
     exact: &'static [&'static str],
-    words: Words,
+    messages: StepMessages,
 }
 
 impl Rbac {
@@ -88,8 +88,8 @@ impl StepHandler for Rbac {
         resource.kind == self.kind && (resource.group == GROUP || resource.group.is_empty())
     }
 
-    fn words(&self) -> Words {
-        self.words
+    fn messages(&self) -> StepMessages {
+        self.messages
     }
 
     fn target(&self, scope: &Scope, step: &Step, desired: &Value) -> Target {
@@ -103,7 +103,7 @@ impl StepHandler for Rbac {
     /// v0 labels a cluster-scoped object with `olm.owner` only when it finds it in place; since it
     /// usually executes an automatic plan twice, the label is always there. Here it is set at once.
     fn desired(&self, scope: &Scope, step: &Step, manifest: Value) -> Result<Value, StepError> {
-        let draft = Draft::new(step, &self.resource(), self.words, manifest)?
+        let draft = Draft::new(step, &self.resource(), self.messages, manifest)?
             .place(self.namespace(scope))?;
         let draft = match (self.namespaced, step.resolving.as_str()) {
             (true, _) => draft.refresh_owners(scope)?,

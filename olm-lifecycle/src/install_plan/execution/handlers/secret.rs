@@ -5,7 +5,7 @@ use olm_types::api::{Step, StepResource};
 use serde_json::{Map, Value, json};
 
 use super::draft::{Draft, object_target, owning_csvs, patch};
-use super::{Form, Scope, StepError, StepHandler, Words};
+use super::{Form, Scope, StepError, StepHandler, StepMessages};
 
 /// Handler of `Secret` steps: the object is a copy of the operator's Secret of the same name.
 pub(super) struct PullSecrets;
@@ -16,14 +16,14 @@ pub(super) struct BundleSecrets;
 /// Types of Secrets that hold credentials of registries.
 const PULL_SECRETS: [&str; 2] = ["kubernetes.io/dockerconfigjson", "kubernetes.io/dockercfg"];
 
-const COPY_WORDS: Words = Words {
+const COPY_WORDS: StepMessages = StepMessages {
     create: "error creating secret ",
     read: "error getting pull secret from olm namespace ",
     update: "",
     owner: "secret ",
 };
 
-const BUNDLE_WORDS: Words = Words {
+const BUNDLE_WORDS: StepMessages = StepMessages {
     create: "error updating secret: ",
     read: "error updating secret: ",
     update: "error updating secret: ",
@@ -39,7 +39,7 @@ impl StepHandler for PullSecrets {
         resource.kind == "Secret" && resource.group.is_empty()
     }
 
-    fn words(&self) -> Words {
+    fn messages(&self) -> StepMessages {
         COPY_WORDS
     }
 
@@ -100,7 +100,7 @@ impl StepHandler for BundleSecrets {
         resource.kind == "BundleSecret"
     }
 
-    fn words(&self) -> Words {
+    fn messages(&self) -> StepMessages {
         BUNDLE_WORDS
     }
 

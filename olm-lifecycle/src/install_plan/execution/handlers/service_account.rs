@@ -7,7 +7,7 @@ use olm_types::api::{Step, StepResource};
 use serde_json::{Map, Value};
 
 use super::draft::{Draft, named_csvs, object_target, patch};
-use super::{Scope, StepError, StepHandler, Words};
+use super::{Scope, StepError, StepHandler, StepMessages};
 
 /// Fields that go when a later step lacks them: v0 writes the whole account.
 const EXACT: &[&str] = &["automountServiceAccountToken", "imagePullSecrets"];
@@ -15,7 +15,7 @@ const EXACT: &[&str] = &["automountServiceAccountToken", "imagePullSecrets"];
 /// Handler of ServiceAccount steps.
 pub(super) struct ServiceAccounts;
 
-const WORDS: Words = Words {
+const MESSAGES: StepMessages = StepMessages {
     create: "error creating service account: ",
     read: "error getting older version of service account: ",
     update: "error updating service account: ",
@@ -31,8 +31,8 @@ impl StepHandler for ServiceAccounts {
         resource.kind == "ServiceAccount" && resource.group.is_empty()
     }
 
-    fn words(&self) -> Words {
-        WORDS
+    fn messages(&self) -> StepMessages {
+        MESSAGES
     }
 
     fn target(&self, scope: &Scope, step: &Step, desired: &Value) -> Target {
@@ -45,7 +45,7 @@ impl StepHandler for ServiceAccounts {
 
     fn desired(&self, scope: &Scope, step: &Step, manifest: Value) -> Result<Value, StepError> {
         let draft =
-            Draft::new(step, &resource(), WORDS, manifest)?.place(Some(&scope.namespace))?;
+            Draft::new(step, &resource(), MESSAGES, manifest)?.place(Some(&scope.namespace))?;
         Ok(draft.refresh_owners(scope)?.finish())
     }
 

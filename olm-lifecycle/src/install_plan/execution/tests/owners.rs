@@ -26,7 +26,7 @@ const RBAC: &str = "rbac.authorization.k8s.io";
 fn an_owner_that_lies_is_put_right_or_refused(
     #[case] group: &str,
     #[case] kind: &str,
-    #[case] words: &str,
+    #[case] messages: &str,
 ) {
     let stored = if kind == "BundleSecret" { "Secret" } else { kind };
     let mut cluster = Cluster::default();
@@ -40,7 +40,7 @@ fn an_owner_that_lies_is_put_right_or_refused(
     let (statuses, error) = execute(&mut cluster, &steps);
     assert_eq!(statuses, [StepStatus::Created, StepStatus::Unknown, StepStatus::Unknown]);
     let text = format!(
-        "error generating ownerrefs for {words}thing: clusterserviceversions.operators.coreos.com \
+        "error generating ownerrefs for {messages}thing: clusterserviceversions.operators.coreos.com \
          \"absent\" not found"
     );
     assert_eq!(error, Some(text));

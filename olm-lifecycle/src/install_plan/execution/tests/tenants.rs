@@ -37,7 +37,7 @@ fn csvs_from_global_catalogs_are_marked(#[case] catalog: &str, #[case] marked: b
     let mut cluster = Cluster::default();
     run(&mut cluster, strict(), &[from(catalog, csv_step())]);
     let csv = cluster.get("ClusterServiceVersion", "csv.v1");
-    let mark = csv.pointer("/metadata/annotations/operators.coreos.com~1attestation");
+    let mark = csv.pointer("/metadata/annotations/olm-rs.dev~1attestation");
     assert_eq!(mark.is_some(), marked);
 }
 

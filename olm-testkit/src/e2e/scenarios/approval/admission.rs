@@ -16,7 +16,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::OLD;
-use crate::e2e::scene::Scene;
+use crate::e2e::context::TestContext;
 use crate::{builders, cluster, deploy, wait};
 
 /// Ranges that olm-rs takes and refuses; the policy has to agree.
@@ -65,25 +65,25 @@ const MISTAKES: [(&str, &str, &str); 6] = [
 
 /// Annotations that could not be read are refused when they are written; whoever may not update InstallPlans
 /// approves nothing by annotation; what does not change passes.
-pub(super) async fn is_checked(scene: Arc<Scene>) -> Result<()> {
+pub(super) async fn is_checked(ctx: Arc<TestContext>) -> Result<()> {
     // Written before there is a policy.
-    let mut old = subscription(&scene, "old", json!({PAUSE: "yes"}));
+    let mut old = subscription(&ctx, "old", json!({PAUSE: "yes"}));
     old.finalizers_mut().push("example.com/keep".to_owned());
-    scene.create(&old).await?;
-    bind(&scene).await?;
-    let played = play(&scene).await;
-    unbind(&scene).await?;
+    ctx.create(&old).await?;
+    bind(&ctx).await?;
+    let played = play(&ctx).await;
+    unbind(&ctx).await?;
     played
 }
 
-async fn play(scene: &Scene) -> Result<()> {
-    enforced(scene).await?;
+async fn play(ctx: &TestContext) -> Result<()> {
+    enforced(ctx).await?;
     for (key, value, expected) in MISTAKES {
-        let refusal = refusal(scene, json!({key: value})).await?;
+        let refusal = refusal(ctx, json!({key: value})).await?;
         ensure!(refusal.contains(expected), "{key}: {value:?}: {refusal:?}");
     }
     for range in RANGES {
-        let refusal = refusal(scene, json!({VERSION_RANGE: range})).await?;
+        let refusal = refusal(ctx, json!({VERSION_RANGE: range})).await?;
         ensure!(
             refusal.is_empty() == VersionRange::parse(range).is_ok(),
             "{range:?}: olm-rs says {:?}, the policy {refusal:?}",
@@ -91,17 +91,17 @@ async fn play(scene: &Scene) -> Result<()> {
         );
     }
     let well = json!({APPROVE: format!("{OLD}, kettle.v1.1.0"), PAUSE: "false"});
-    let refusal = refusal(scene, well).await?;
+    let refusal = refusal(ctx, well).await?;
     ensure!(refusal.is_empty(), "{refusal}");
-    unchanged_passes(scene).await?;
-    asks_for_the_right(scene).await
+    unchanged_passes(ctx).await?;
+    asks_for_the_right(ctx).await
 }
 
 /// A label, and a finalizer that goes, while an annotation is there that could not be written now.
-async fn unchanged_passes(scene: &Scene) -> Result<()> {
+async fn unchanged_passes(ctx: &TestContext) -> Result<()> {
     let label = json!({"metadata": {"labels": {"team": "kitchen"}}});
-    scene.edit::<Subscription>("old", label).await?;
-    let subscriptions: Api<Subscription> = scene.api();
+    ctx.edit::<Subscription>("old", label).await?;
+    let subscriptions: Api<Subscription> = ctx.api();
     subscriptions.delete("old", &DeleteParams::default()).await.context("cannot delete")?;
     let finalizers = json!({"metadata": {"finalizers": null}});
     subscriptions
@@ -112,11 +112,11 @@ async fn unchanged_passes(scene: &Scene) -> Result<()> {
 }
 
 /// An editor of Subscriptions, before and after it may update InstallPlans.
-async fn asks_for_the_right(scene: &Scene) -> Result<()> {
-    scene.create(&subscription(scene, "mine", json!({PAUSE: "true"}))).await?;
-    may(scene, "subscriptions").await?;
-    let client = cluster::client_as(&scene.kubeconfig().await?, "editor").await?;
-    let mine: Api<Subscription> = Api::namespaced(client, &scene.namespace);
+async fn asks_for_the_right(ctx: &TestContext) -> Result<()> {
+    ctx.create(&subscription(ctx, "mine", json!({PAUSE: "true"}))).await?;
+    may(ctx, "subscriptions").await?;
+    let client = cluster::client_as(&ctx.kubeconfig().await?, "editor").await?;
+    let mine: Api<Subscription> = Api::namespaced(client, &ctx.namespace);
     let params = PatchParams { dry_run: true, ..PatchParams::default() };
     let annotate =
         |annotations: Value| Patch::Merge(json!({"metadata": {"annotations": annotations}}));
@@ -131,50 +131,50 @@ async fn asks_for_the_right(scene: &Scene) -> Result<()> {
             other => bail!("{key}: {other:?}"),
         }
     }
-    may(scene, "installplans").await?;
+    may(ctx, "installplans").await?;
     let approve = annotate(json!({APPROVE: OLD}));
     let allowed = || mine.patch("mine", &params, &approve);
     wait::until_ok("may approve", allowed).await.map(drop)
 }
 
 /// Gives the user `editor` these objects.
-async fn may(scene: &Scene, resource: &str) -> Result<()> {
+async fn may(ctx: &TestContext, resource: &str) -> Result<()> {
     let name = format!("edit-{resource}");
     let role: Role = serde_json::from_value(json!({
-        "metadata": {"name": name, "namespace": scene.namespace},
+        "metadata": {"name": name, "namespace": ctx.namespace},
         "rules": [{"apiGroups": ["operators.coreos.com"], "resources": [resource],
             "verbs": ["get", "create", "update", "patch"]}],
     }))?;
-    scene.create(&role).await?;
+    ctx.create(&role).await?;
     let binding: RoleBinding = serde_json::from_value(json!({
-        "metadata": {"name": name, "namespace": scene.namespace},
+        "metadata": {"name": name, "namespace": ctx.namespace},
         "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": name},
         "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "editor"}],
     }))?;
-    scene.create(&binding).await.map(drop)
+    ctx.create(&binding).await.map(drop)
 }
 
 /// What the API server says to a Subscription with these annotations; nothing when it takes it.
-async fn refusal(scene: &Scene, annotations: Value) -> Result<String> {
+async fn refusal(ctx: &TestContext, annotations: Value) -> Result<String> {
     let params = PostParams { dry_run: true, ..PostParams::default() };
-    match scene.api().create(&params, &subscription(scene, "tried", annotations)).await {
+    match ctx.api().create(&params, &subscription(ctx, "tried", annotations)).await {
         Ok(_) => Ok(String::new()),
         Err(kube::Error::Api(status)) => Ok(status.message.clone()),
         Err(error) => Err(error).context("cannot try"),
     }
 }
 
-fn subscription(scene: &Scene, name: &str, annotations: Value) -> Subscription {
-    let mut subscription = builders::subscription(&scene.namespace, "kettle", "stable", "kitchen");
+fn subscription(ctx: &TestContext, name: &str, annotations: Value) -> Subscription {
+    let mut subscription = builders::subscription(&ctx.namespace, "kettle", "stable", "kitchen");
     subscription.metadata.name = Some(name.to_owned());
     subscription.metadata.annotations = serde_json::from_value(annotations).ok();
     subscription
 }
 
 /// A policy counts some moments after it was written.
-async fn enforced(scene: &Scene) -> Result<()> {
+async fn enforced(ctx: &TestContext) -> Result<()> {
     let refused = || async {
-        let refusal = refusal(scene, json!({PAUSE: "yes"})).await?;
+        let refusal = refusal(ctx, json!({PAUSE: "yes"})).await?;
         ensure!(!refusal.is_empty(), "the policy is not enforced yet");
         anyhow::Ok(())
     };
@@ -190,18 +190,18 @@ fn shipped() -> Result<[Value; 2]> {
     documents.try_into().map_err(|all| anyhow!("not a policy and its binding: {all:?}"))
 }
 
-async fn bind(scene: &Scene) -> Result<()> {
+async fn bind(ctx: &TestContext) -> Result<()> {
     let [policy, mut binding] = shipped()?;
-    binding["metadata"]["name"] = json!(scene.namespace);
+    binding["metadata"]["name"] = json!(ctx.namespace);
     binding["spec"]["matchResources"] = json!({"namespaceSelector": {"matchLabels": {
-        "kubernetes.io/metadata.name": scene.namespace,
+        "kubernetes.io/metadata.name": ctx.namespace,
     }}});
     let policy: ValidatingAdmissionPolicy = serde_json::from_value(policy)?;
     let binding: ValidatingAdmissionPolicyBinding = serde_json::from_value(binding)?;
     let apply = PatchParams::apply("scenario").force();
-    let policies: Api<ValidatingAdmissionPolicy> = Api::all(scene.client.clone());
+    let policies: Api<ValidatingAdmissionPolicy> = Api::all(ctx.client.clone());
     policies.patch(&policy.name_any(), &apply, &Patch::Apply(&policy)).await?;
-    let bindings: Api<ValidatingAdmissionPolicyBinding> = Api::all(scene.client.clone());
+    let bindings: Api<ValidatingAdmissionPolicyBinding> = Api::all(ctx.client.clone());
     bindings.patch(&binding.name_any(), &apply, &Patch::Apply(&binding)).await?;
     let well = |policy: &ValidatingAdmissionPolicy| {
         let status = policy.status.as_ref();
@@ -214,10 +214,10 @@ async fn bind(scene: &Scene) -> Result<()> {
     Ok(())
 }
 
-async fn unbind(scene: &Scene) -> Result<()> {
-    let bindings: Api<ValidatingAdmissionPolicyBinding> = Api::all(scene.client.clone());
-    bindings.delete(&scene.namespace, &DeleteParams::default()).await.map(drop)?;
-    let policies: Api<ValidatingAdmissionPolicy> = Api::all(scene.client.clone());
+async fn unbind(ctx: &TestContext) -> Result<()> {
+    let bindings: Api<ValidatingAdmissionPolicyBinding> = Api::all(ctx.client.clone());
+    bindings.delete(&ctx.namespace, &DeleteParams::default()).await.map(drop)?;
+    let policies: Api<ValidatingAdmissionPolicy> = Api::all(ctx.client.clone());
     let name = "subscription-annotations.olm-rs.dev";
     policies.delete(name, &DeleteParams::default()).await.map(drop).context("the policy stays")
 }

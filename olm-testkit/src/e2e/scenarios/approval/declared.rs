@@ -9,84 +9,83 @@ use olm_types::annotations::{APPROVE, APPROVED_BY, FIRST_INSTALL, PAUSE};
 use olm_types::api::{Approval, InstallPlan, Subscription, SubscriptionState};
 use serde_json::{Value, json};
 
-use super::{NEW, OLD, offer, versions, waiting_plan};
+use super::{NEW, OLD, publish, versions, waiting_plan};
 use crate::builders::{self, Bundle, Package};
+use crate::e2e::context::{TestContext, conditions};
 use crate::e2e::scenarios::install::operator;
-use crate::e2e::scene::{Scene, conditions};
 use crate::wait;
 
 const STOVE: &str = "stove.v1.0.0";
 
 /// The first plan needs no approval; the second waits for what the annotation names, says so, and is
 /// approved when it names it.
-pub(super) async fn in_annotations(scene: Arc<Scene>) -> Result<()> {
-    let versions = versions(&scene);
-    offer(&scene, &versions[..1]).await?;
-    let mut subscription = builders::subscription(&scene.namespace, "kettle", "stable", "kitchen");
+pub(super) async fn in_annotations(ctx: Arc<TestContext>) -> Result<()> {
+    let versions = versions(&ctx);
+    publish(&ctx, &versions[..1]).await?;
+    let mut subscription = builders::subscription(&ctx.namespace, "kettle", "stable", "kitchen");
     subscription.spec.install_plan_approval = Some(Approval::Manual);
     subscription.annotations_mut().insert(FIRST_INSTALL.to_owned(), "Automatic".to_owned());
     subscription.annotations_mut().insert(APPROVE.to_owned(), "Kettle".to_owned());
-    scene.create(&subscription).await?;
-    scene.succeeded(OLD).await?;
-    scene.installed("kettle", OLD).await?;
-    is_reported(&scene, true).await?;
+    ctx.create(&subscription).await?;
+    ctx.succeeded(OLD).await?;
+    ctx.installed("kettle", OLD).await?;
+    is_reported(&ctx, true).await?;
 
-    scene.publish("kitchen", &super::stable(&versions)).await?;
-    let plan = waiting_plan(&scene, NEW, 2).await?.name_any();
-    says(&scene, &plan, "Subscription kettle: annotation olm-rs.dev/approve has to be names")
-        .await?;
-    annotate(&scene, json!(OLD)).await?;
-    is_reported(&scene, false).await?;
-    says(&scene, &plan, &format!("names {NEW} in its annotation {APPROVE}")).await?;
-    scene.at_rest().await?;
-    annotate(&scene, json!(format!("{OLD}, {NEW}"))).await?;
-    scene.succeeded(NEW).await?;
-    scene.at_latest("kettle", NEW).await?;
-    check_record(&scene, &plan).await
+    ctx.publish("kitchen", &super::stable(&versions)).await?;
+    let plan = waiting_plan(&ctx, NEW, 2).await?.name_any();
+    says(&ctx, &plan, "Subscription kettle: annotation olm-rs.dev/approve has to be names").await?;
+    annotate(&ctx, json!(OLD)).await?;
+    is_reported(&ctx, false).await?;
+    says(&ctx, &plan, &format!("names {NEW} in its annotation {APPROVE}")).await?;
+    ctx.at_rest().await?;
+    annotate(&ctx, json!(format!("{OLD}, {NEW}"))).await?;
+    ctx.succeeded(NEW).await?;
+    ctx.at_latest("kettle", NEW).await?;
+    check_record(&ctx, &plan).await
 }
 
 /// While a Subscription is paused no plan is made for a new version, though its sibling gets one, and one that was made before and is
 /// approved is not begun; afterwards both go on.
-pub(super) async fn paused(scene: Arc<Scene>) -> Result<()> {
-    let versions = versions(&scene);
-    offer(&scene, &versions[..1]).await?;
-    let mut subscription = builders::subscription(&scene.namespace, "kettle", "stable", "kitchen");
+pub(super) async fn paused(ctx: Arc<TestContext>) -> Result<()> {
+    let versions = versions(&ctx);
+    publish(&ctx, &versions[..1]).await?;
+    let mut subscription = builders::subscription(&ctx.namespace, "kettle", "stable", "kitchen");
     subscription.spec.install_plan_approval = Some(Approval::Manual);
     subscription.annotations_mut().insert(FIRST_INSTALL.to_owned(), "Automatic".to_owned());
-    scene.create(&subscription).await?;
-    scene.succeeded(OLD).await?;
-    scene.at_latest("kettle", OLD).await?;
+    ctx.create(&subscription).await?;
+    ctx.succeeded(OLD).await?;
+    ctx.at_latest("kettle", OLD).await?;
 
-    pause(&scene, json!("true")).await?;
-    scene.condition("kettle", "UpgradeHeld", "True", "Paused").await?;
+    pause(&ctx, json!("true")).await?;
+    ctx.condition("kettle", "UpgradeHeld", "True", "Paused").await?;
     let [kettles] = super::stable(&versions);
-    scene.publish("kitchen", &[kettles, stove(&scene)]).await?;
-    let sibling = builders::subscription(&scene.namespace, "stove", "stable", "kitchen");
-    scene.create(&sibling).await?;
-    scene.at_latest("stove", STOVE).await?;
-    scene.at_rest().await?;
-    let held = scene.installed("kettle", OLD).await?.status.unwrap_or_default();
+    ctx.publish("kitchen", &[kettles, stove(&ctx)]).await?;
+    let sibling = builders::subscription(&ctx.namespace, "stove", "stable", "kitchen");
+    ctx.create(&sibling).await?;
+    ctx.at_latest("stove", STOVE).await?;
+    ctx.at_rest().await?;
+    let held = ctx.installed("kettle", OLD).await?.status.unwrap_or_default();
     ensure!(held.state == SubscriptionState::AtLatestKnown, "it is {:?}", held.state);
-    let plans: Vec<InstallPlan> = scene.api().list(&ListParams::default()).await?.items;
+    let plans: Vec<InstallPlan> = ctx.api().list(&ListParams::default()).await?.items;
     let of_the_kettle = plans.iter().filter(|plan| brings_kettles(plan)).count();
     ensure!(of_the_kettle == 1, "{of_the_kettle} plans for the kettle while it is paused");
 
-    pause(&scene, json!(null)).await?;
-    let plan = waiting_plan(&scene, NEW, 3).await?;
-    pause(&scene, json!("yes")).await?;
-    scene.condition("kettle", "AnnotationsInvalid", "True", "MalformedValue").await?;
-    super::approve(&scene, &plan).await?;
-    says(&scene, &plan.name_any(), &format!("Subscription kettle has annotation {PAUSE}")).await?;
-    scene.at_rest().await?;
-    pause(&scene, json!("false")).await?;
-    scene.succeeded(NEW).await?;
-    scene.at_latest("kettle", NEW).await.map(drop)
+    pause(&ctx, json!(null)).await?;
+    let plan = waiting_plan(&ctx, NEW, 3).await?;
+    pause(&ctx, json!("yes")).await?;
+    ctx.condition("kettle", "AnnotationsInvalid", "True", "MalformedValue").await?;
+    super::approve(&ctx, &plan).await?;
+    says(&ctx, &plan.name_any(), &format!("Subscription kettle has annotation {PAUSE}")).await?;
+    ctx.at_rest().await?;
+    pause(&ctx, json!("false")).await?;
+    ctx.succeeded(NEW).await?;
+    ctx.at_latest("kettle", NEW).await.map(drop)
 }
 
 /// An operator that the first content of the catalog does not have: once it is installed, the new content
 /// was read and the namespace was resolved with it.
-fn stove(scene: &Scene) -> Package {
-    let kind = scene.kind("Stove");
+fn stove(ctx: &TestContext) -> Package {
+    let kind = ctx.kind("Stove");
     let bundle = Bundle::new("1.0.0", &operator("stove", "1.0.0", &kind)).provides(&kind);
     Package::new("stove").channel("stable", vec![bundle])
 }
@@ -95,28 +94,28 @@ fn brings_kettles(plan: &InstallPlan) -> bool {
     plan.spec.cluster_service_version_names.iter().any(|csv| csv.starts_with("kettle."))
 }
 
-async fn pause(scene: &Scene, value: Value) -> Result<()> {
+async fn pause(ctx: &TestContext, value: Value) -> Result<()> {
     let patch = json!({"metadata": {"annotations": {PAUSE: value}}});
-    scene.edit::<Subscription>("kettle", patch).await.map(drop)
+    ctx.edit::<Subscription>("kettle", patch).await.map(drop)
 }
 
-async fn annotate(scene: &Scene, value: Value) -> Result<()> {
+async fn annotate(ctx: &TestContext, value: Value) -> Result<()> {
     let patch = json!({"metadata": {"annotations": {APPROVE: value}}});
-    scene.edit::<Subscription>("kettle", patch).await.map(drop)
+    ctx.edit::<Subscription>("kettle", patch).await.map(drop)
 }
 
 /// Waits until the plan waits with a message that contains this.
-async fn says(scene: &Scene, plan: &str, text: &str) -> Result<()> {
+async fn says(ctx: &TestContext, plan: &str, text: &str) -> Result<()> {
     let says = |plan: &InstallPlan| {
         let message = plan.status.as_ref().and_then(|status| status.message.as_deref());
         message.is_some_and(|message| {
             message.starts_with("waits for approval: ") && message.contains(text)
         })
     };
-    wait::until(&scene.api(), plan, &format!("say {text:?}"), says).await.map(drop)
+    wait::until(&ctx.api(), plan, &format!("say {text:?}"), says).await.map(drop)
 }
 
-async fn is_reported(scene: &Scene, expected: bool) -> Result<()> {
+async fn is_reported(ctx: &TestContext, expected: bool) -> Result<()> {
     let what = if expected { "say what is malformed" } else { "have nothing malformed" };
     let reported = |subscription: &Subscription| {
         conditions(subscription).iter().any(|one| {
@@ -126,12 +125,12 @@ async fn is_reported(scene: &Scene, expected: bool) -> Result<()> {
         })
     };
     let meets = |subscription: &Subscription| reported(subscription) == expected;
-    wait::until(&scene.api(), "kettle", what, meets).await.map(drop)
+    wait::until(&ctx.api(), "kettle", what, meets).await.map(drop)
 }
 
 /// The plan says who approved it.
-async fn check_record(scene: &Scene, plan: &str) -> Result<()> {
-    let plan: InstallPlan = scene.api().get(plan).await.context("the plan is gone")?;
+async fn check_record(ctx: &TestContext, plan: &str) -> Result<()> {
+    let plan: InstallPlan = ctx.api().get(plan).await.context("the plan is gone")?;
     ensure!(plan.spec.approved, "{:?}", plan.spec);
     let record =
         plan.annotations().get(APPROVED_BY).context("the plan has no record of its approval")?;

@@ -20,8 +20,8 @@ use olm_types::labels;
 use serde_json::json;
 
 use crate::builders::{self, Bundle};
-use crate::e2e::scenarios::upgrades::{Story, kettle, kettles, stable};
-use crate::e2e::scene::{Scene, conditions};
+use crate::e2e::context::{TestContext, conditions};
+use crate::e2e::scenarios::upgrades::{Recorded, kettle, kettles, stable};
 use crate::e2e::{Scenario, scenario};
 use crate::wait;
 
@@ -79,39 +79,39 @@ const OLD: &str = "kettle.v1.0.0";
 const NEW: &str = "kettle.v1.1.0";
 
 /// Before the approval nothing of the plan exists; after it everything does.
-async fn nothing_happens_before(scene: Arc<Scene>) -> Result<()> {
-    offer(&scene, &versions(&scene)[..1]).await?;
-    subscribe(&scene, None).await?;
-    let plan = waiting_plan(&scene, OLD, 1).await?;
+async fn nothing_happens_before(ctx: Arc<TestContext>) -> Result<()> {
+    publish(&ctx, &versions(&ctx)[..1]).await?;
+    subscribe(&ctx, None).await?;
+    let plan = waiting_plan(&ctx, OLD, 1).await?;
     let subscription =
-        scene.condition("kettle", "InstallPlanPending", "True", "RequiresApproval").await?;
+        ctx.condition("kettle", "InstallPlanPending", "True", "RequiresApproval").await?;
     ensure!(subscription.message.is_none(), "{subscription:?}");
-    scene.at_rest().await?;
-    check_nothing(&scene).await?;
+    ctx.at_rest().await?;
+    check_nothing(&ctx).await?;
 
-    approve(&scene, &plan).await?;
-    scene.succeeded(OLD).await?;
-    let subscription = scene.at_latest("kettle", OLD).await?;
-    let plan = scene.plan_of(&subscription).await?.status.unwrap_or_default();
+    approve(&ctx, &plan).await?;
+    ctx.succeeded(OLD).await?;
+    let subscription = ctx.at_latest("kettle", OLD).await?;
+    let plan = ctx.plan_of(&subscription).await?.status.unwrap_or_default();
     ensure!(plan.phase == InstallPlanPhase::Complete, "the plan is {}", plan.phase);
     Ok(())
 }
 
 /// A plan that is deleted before its approval is made anew.
-async fn a_deleted_plan_is_made_anew(scene: Arc<Scene>) -> Result<()> {
-    let story = Story::begin(&scene).await?;
-    offer(&scene, &versions(&scene)[..1]).await?;
-    subscribe(&scene, None).await?;
-    let first = waiting_plan(&scene, OLD, 1).await?;
-    let plans: Api<InstallPlan> = scene.api();
+async fn a_deleted_plan_is_made_anew(ctx: Arc<TestContext>) -> Result<()> {
+    let recorded = Recorded::begin(&ctx).await?;
+    publish(&ctx, &versions(&ctx)[..1]).await?;
+    subscribe(&ctx, None).await?;
+    let first = waiting_plan(&ctx, OLD, 1).await?;
+    let plans: Api<InstallPlan> = ctx.api();
     plans.delete(&first.name_any(), &DeleteParams::default()).await.context("cannot delete")?;
 
-    let second = waiting_plan(&scene, OLD, 2).await?;
+    let second = waiting_plan(&ctx, OLD, 2).await?;
     ensure!(first.uid() != second.uid(), "the plan is still there");
-    check_nothing(&scene).await?;
-    approve(&scene, &second).await?;
-    scene.succeeded(OLD).await?;
-    scene.at_latest("kettle", OLD).await?;
+    check_nothing(&ctx).await?;
+    approve(&ctx, &second).await?;
+    ctx.succeeded(OLD).await?;
+    ctx.at_latest("kettle", OLD).await?;
     let way = [
         "- - - -",
         "UpgradePending kettle.v1.0.0 - 1",
@@ -119,35 +119,35 @@ async fn a_deleted_plan_is_made_anew(scene: Arc<Scene>) -> Result<()> {
         "UpgradePending kettle.v1.0.0 - 2",
         "AtLatestKnown kettle.v1.0.0 kettle.v1.0.0 2",
     ];
-    story.check_subscription("kettle", &way).await
+    recorded.check_subscription("kettle", &way).await
 }
 
 /// An approval is for one plan; the next version waits again, and the old one stays at work.
-async fn an_upgrade_waits_again(scene: Arc<Scene>) -> Result<()> {
-    let (story, versions) = (Story::begin(&scene).await?, versions(&scene));
-    offer(&scene, &versions[..1]).await?;
-    subscribe(&scene, None).await?;
-    approve(&scene, &waiting_plan(&scene, OLD, 1).await?).await?;
-    scene.succeeded(OLD).await?;
-    scene.at_latest("kettle", OLD).await?;
+async fn an_upgrade_waits_again(ctx: Arc<TestContext>) -> Result<()> {
+    let (recorded, versions) = (Recorded::begin(&ctx).await?, versions(&ctx));
+    publish(&ctx, &versions[..1]).await?;
+    subscribe(&ctx, None).await?;
+    approve(&ctx, &waiting_plan(&ctx, OLD, 1).await?).await?;
+    ctx.succeeded(OLD).await?;
+    ctx.at_latest("kettle", OLD).await?;
 
-    scene.publish("kitchen", &stable(&versions)).await?;
-    let plan = waiting_plan(&scene, NEW, 2).await?;
-    check_waiting_upgrade(&scene).await?;
-    scene.at_rest().await?;
-    approve(&scene, &plan).await?;
-    finish(&scene, &story).await
+    ctx.publish("kitchen", &stable(&versions)).await?;
+    let plan = waiting_plan(&ctx, NEW, 2).await?;
+    check_waiting_upgrade(&ctx).await?;
+    ctx.at_rest().await?;
+    approve(&ctx, &plan).await?;
+    finish(&ctx, &recorded).await
 }
 
 /// Between the look at a plan and its approval a user writes another CSV into it: the plan says
 /// that it has no step for that one, and nothing is made until it is as it was.
-async fn of_a_changed_plan(scene: Arc<Scene>) -> Result<()> {
-    offer(&scene, &versions(&scene)[..1]).await?;
-    subscribe(&scene, None).await?;
-    let plan = waiting_plan(&scene, OLD, 1).await?.name_any();
+async fn of_a_changed_plan(ctx: Arc<TestContext>) -> Result<()> {
+    publish(&ctx, &versions(&ctx)[..1]).await?;
+    subscribe(&ctx, None).await?;
+    let plan = waiting_plan(&ctx, OLD, 1).await?.name_any();
     let names = |names: &[&str]| json!({"spec": {"clusterServiceVersionNames": names}});
-    scene.edit::<InstallPlan>(&plan, names(&[OLD, "stranger.v1.0.0"])).await?;
-    scene.edit::<InstallPlan>(&plan, json!({"spec": {"approved": true}})).await?;
+    ctx.edit::<InstallPlan>(&plan, names(&[OLD, "stranger.v1.0.0"])).await?;
+    ctx.edit::<InstallPlan>(&plan, json!({"spec": {"approved": true}})).await?;
     let refused = |plan: &InstallPlan| {
         let conditions = plan.status.iter().flat_map(|status| &status.conditions);
         let mut failed =
@@ -157,39 +157,39 @@ async fn of_a_changed_plan(scene: Arc<Scene>) -> Result<()> {
             text.contains("names stranger.v1.0.0, for which the plan has no step")
         })
     };
-    wait::until(&scene.api(), &plan, "name the CSV without a step", refused).await?;
-    scene.at_rest().await?;
-    check_nothing(&scene).await?;
-    scene.edit::<InstallPlan>(&plan, names(&[OLD])).await?;
-    scene.succeeded(OLD).await?;
-    scene.at_latest("kettle", OLD).await.map(drop)
+    wait::until(&ctx.api(), &plan, "name the CSV without a step", refused).await?;
+    ctx.at_rest().await?;
+    check_nothing(&ctx).await?;
+    ctx.edit::<InstallPlan>(&plan, names(&[OLD])).await?;
+    ctx.succeeded(OLD).await?;
+    ctx.at_latest("kettle", OLD).await.map(drop)
 }
 
 /// `startingCSV` is approved first, and what came after it is a plan of its own.
-async fn from_the_starting_csv(scene: Arc<Scene>) -> Result<()> {
-    let story = Story::begin(&scene).await?;
-    offer(&scene, &versions(&scene)).await?;
-    subscribe(&scene, Some(OLD)).await?;
-    let first = waiting_plan(&scene, OLD, 1).await?;
-    check_nothing(&scene).await?;
-    check_conditions(&scene).await?;
-    approve(&scene, &first).await?;
-    scene.succeeded(OLD).await?;
+async fn from_the_starting_csv(ctx: Arc<TestContext>) -> Result<()> {
+    let recorded = Recorded::begin(&ctx).await?;
+    publish(&ctx, &versions(&ctx)).await?;
+    subscribe(&ctx, Some(OLD)).await?;
+    let first = waiting_plan(&ctx, OLD, 1).await?;
+    check_nothing(&ctx).await?;
+    check_conditions(&ctx).await?;
+    approve(&ctx, &first).await?;
+    ctx.succeeded(OLD).await?;
 
-    let second = waiting_plan(&scene, NEW, 2).await?;
-    check_waiting_upgrade(&scene).await?;
-    check_conditions(&scene).await?;
-    approve(&scene, &second).await?;
-    finish(&scene, &story).await
+    let second = waiting_plan(&ctx, NEW, 2).await?;
+    check_waiting_upgrade(&ctx).await?;
+    check_conditions(&ctx).await?;
+    approve(&ctx, &second).await?;
+    finish(&ctx, &recorded).await
 }
 
 /// What a Subscription says in v0 while its plan waits, in that order.
-async fn check_conditions(scene: &Scene) -> Result<()> {
+async fn check_conditions(ctx: &TestContext) -> Result<()> {
     let expected = [
         ("CatalogSourcesUnhealthy", "False", "AllCatalogSourcesHealthy"),
         ("InstallPlanPending", "True", "RequiresApproval"),
     ];
-    wait::until(&scene.api(), "kettle", "say that its plan waits", |subscription: &Subscription| {
+    wait::until(&ctx.api(), "kettle", "say that its plan waits", |subscription: &Subscription| {
         let reported = conditions(subscription).iter().map(|condition| {
             let reason = condition.reason.as_deref().unwrap_or_default();
             (condition.type_.as_str(), condition.status.as_str(), reason)
@@ -201,27 +201,27 @@ async fn check_conditions(scene: &Scene) -> Result<()> {
 }
 
 /// Two versions; the second replaces the first.
-fn versions(scene: &Scene) -> [Bundle; 2] {
-    let kind = kettles(scene);
+fn versions(ctx: &TestContext) -> [Bundle; 2] {
+    let kind = kettles(ctx);
     [kettle("1.0.0", &kind), kettle("1.1.0", &kind).replaces(OLD)]
 }
 
-async fn offer(scene: &Scene, versions: &[Bundle]) -> Result<()> {
-    scene.operator_group().await?;
-    scene.catalog("kitchen", &stable(versions)).await.map(drop)
+async fn publish(ctx: &TestContext, versions: &[Bundle]) -> Result<()> {
+    ctx.operator_group().await?;
+    ctx.catalog("kitchen", &stable(versions)).await.map(drop)
 }
 
-async fn subscribe(scene: &Scene, starting_csv: Option<&str>) -> Result<()> {
-    let mut subscription = builders::subscription(&scene.namespace, "kettle", "stable", "kitchen");
+async fn subscribe(ctx: &TestContext, starting_csv: Option<&str>) -> Result<()> {
+    let mut subscription = builders::subscription(&ctx.namespace, "kettle", "stable", "kitchen");
     subscription.spec.install_plan_approval = Some(Approval::Manual);
     subscription.spec.starting_csv = starting_csv.map(str::to_owned);
-    scene.create(&subscription).await.map(drop)
+    ctx.create(&subscription).await.map(drop)
 }
 
 /// Waits until the Subscription waits for the approval of a plan for this version.
-async fn waiting_plan(scene: &Scene, csv: &str, generation: i64) -> Result<InstallPlan> {
+async fn waiting_plan(ctx: &TestContext, csv: &str, generation: i64) -> Result<InstallPlan> {
     let what = format!("wait for the approval of {csv}");
-    let subscription = wait::until(&scene.api(), "kettle", &what, |subscription: &Subscription| {
+    let subscription = wait::until(&ctx.api(), "kettle", &what, |subscription: &Subscription| {
         let waits = conditions(subscription).iter().any(|condition| {
             condition.type_ == "InstallPlanPending"
                 && condition.reason.as_deref() == Some("RequiresApproval")
@@ -234,7 +234,7 @@ async fn waiting_plan(scene: &Scene, csv: &str, generation: i64) -> Result<Insta
             })
     })
     .await?;
-    let plan = scene.plan_of(&subscription).await?;
+    let plan = ctx.plan_of(&subscription).await?;
     let spec = &plan.spec;
     ensure!(spec.approval == Approval::Manual && !spec.approved, "{spec:?}");
     ensure!(spec.generation == Some(generation), "{spec:?}");
@@ -246,45 +246,45 @@ async fn waiting_plan(scene: &Scene, csv: &str, generation: i64) -> Result<Insta
     Ok(plan)
 }
 
-async fn approve(scene: &Scene, plan: &InstallPlan) -> Result<()> {
+async fn approve(ctx: &TestContext, plan: &InstallPlan) -> Result<()> {
     let approve = Patch::Merge(json!({"spec": {"approved": true}}));
-    let plans: Api<InstallPlan> = scene.api();
+    let plans: Api<InstallPlan> = ctx.api();
     let approved = plans.patch(&plan.name_any(), &PatchParams::default(), &approve).await;
     approved.map(drop).context("cannot approve")
 }
 
 /// No object that a step would make is there.
-async fn check_nothing(scene: &Scene) -> Result<()> {
-    let csvs: Api<ClusterServiceVersion> = scene.api();
+async fn check_nothing(ctx: &TestContext) -> Result<()> {
+    let csvs: Api<ClusterServiceVersion> = ctx.api();
     ensure!(csvs.get_opt(OLD).await?.is_none(), "there is a CSV");
-    let accounts: Api<ServiceAccount> = scene.api();
+    let accounts: Api<ServiceAccount> = ctx.api();
     ensure!(accounts.get_opt("kettle").await?.is_none(), "there is a ServiceAccount");
-    let roles = scene.api::<Role>().list(&ListParams::default()).await?.items;
+    let roles = ctx.api::<Role>().list(&ListParams::default()).await?.items;
     ensure!(roles.is_empty(), "there are Roles");
-    let ours = format!("{}={}", labels::OWNER_NAMESPACE, scene.namespace);
+    let ours = format!("{}={}", labels::OWNER_NAMESPACE, ctx.namespace);
     let ours = ListParams::default().labels(&ours);
-    let cluster_roles = Api::<ClusterRole>::all(scene.client.clone()).list(&ours).await?.items;
+    let cluster_roles = Api::<ClusterRole>::all(ctx.client.clone()).list(&ours).await?.items;
     let by_csv = |role: &&ClusterRole| role.labels().contains_key(labels::PERMISSIONS_HASH);
     ensure!(cluster_roles.iter().find(by_csv).is_none(), "there are ClusterRoles");
-    let crds: Api<CustomResourceDefinition> = Api::all(scene.client.clone());
-    ensure!(crds.get_opt(&kettles(scene).name()).await?.is_none(), "there is a kind");
+    let crds: Api<CustomResourceDefinition> = Api::all(ctx.client.clone());
+    ensure!(crds.get_opt(&kettles(ctx).name()).await?.is_none(), "there is a kind");
     Ok(())
 }
 
 /// The old version is installed and at work while the plan for the new one waits.
-async fn check_waiting_upgrade(scene: &Scene) -> Result<()> {
-    scene.succeeded(OLD).await?;
-    scene.installed("kettle", OLD).await?;
-    let csvs: Api<ClusterServiceVersion> = scene.api();
+async fn check_waiting_upgrade(ctx: &TestContext) -> Result<()> {
+    ctx.succeeded(OLD).await?;
+    ctx.installed("kettle", OLD).await?;
+    let csvs: Api<ClusterServiceVersion> = ctx.api();
     ensure!(csvs.get_opt(NEW).await?.is_none(), "the upgrade has started");
     Ok(())
 }
 
-async fn finish(scene: &Scene, story: &Story) -> Result<()> {
-    scene.succeeded(NEW).await?;
-    scene.at_latest("kettle", NEW).await?;
-    story.check_replacements(&[OLD, NEW]).await?;
-    story.check_plans(scene, &[OLD, NEW]).await?;
+async fn finish(ctx: &TestContext, recorded: &Recorded) -> Result<()> {
+    ctx.succeeded(NEW).await?;
+    ctx.at_latest("kettle", NEW).await?;
+    recorded.check_replacements(&[OLD, NEW]).await?;
+    recorded.check_plans(ctx, &[OLD, NEW]).await?;
     let way = [
         "- - - -",
         "UpgradePending kettle.v1.0.0 - 1",
@@ -292,5 +292,5 @@ async fn finish(scene: &Scene, story: &Story) -> Result<()> {
         "UpgradePending kettle.v1.1.0 kettle.v1.0.0 2",
         "AtLatestKnown kettle.v1.1.0 kettle.v1.1.0 2",
     ];
-    story.check_subscription("kettle", &way).await
+    recorded.check_subscription("kettle", &way).await
 }

@@ -9,9 +9,9 @@ use olm_types::annotations::{PIN, VERSION_RANGE};
 use olm_types::api::{Approval, InstallPlan, Subscription, SubscriptionState};
 use serde_json::{Value, json};
 
-use super::{NEW, OLD, kettle, kettles, offer};
+use super::{NEW, OLD, kettle, kettles, publish};
 use crate::builders::{self, Bundle};
-use crate::e2e::scene::{Scene, conditions};
+use crate::e2e::context::{TestContext, conditions};
 use crate::e2e::{Scenario, scenario};
 use crate::wait;
 
@@ -45,152 +45,152 @@ const NEWEST: &str = "kettle.v1.2.0";
 
 /// Only versions of the range are installed, at first and later; what is held back is named, a range that
 /// cannot be read holds everything back, and without one the newest version comes.
-async fn of_a_range(scene: Arc<Scene>) -> Result<()> {
-    offer(&scene, &versions(&scene)).await?;
-    let mut subscription = builders::subscription(&scene.namespace, "kettle", "stable", "kitchen");
+async fn of_a_range(ctx: Arc<TestContext>) -> Result<()> {
+    publish(&ctx, &versions(&ctx)).await?;
+    let mut subscription = builders::subscription(&ctx.namespace, "kettle", "stable", "kitchen");
     subscription.annotations_mut().insert(VERSION_RANGE.to_owned(), "<1.1.0".to_owned());
-    scene.create(&subscription).await?;
-    scene.succeeded(OLD).await?;
-    scene.installed("kettle", OLD).await?;
-    let held = scene.condition("kettle", "UpgradeHeld", "True", "VersionRange").await?;
+    ctx.create(&subscription).await?;
+    ctx.succeeded(OLD).await?;
+    ctx.installed("kettle", OLD).await?;
+    let held = ctx.condition("kettle", "UpgradeHeld", "True", "VersionRange").await?;
     let expected =
         format!("annotation {VERSION_RANGE} accepts only \"<1.1.0\"; held back: {NEWEST}, {NEW}");
     ensure!(held.message.as_ref() == Some(&expected), "{held:?}");
-    scene.at_rest().await?;
+    ctx.at_rest().await?;
 
-    annotate(&scene, VERSION_RANGE, json!("=>1.1")).await?;
-    scene.condition("kettle", "AnnotationsInvalid", "True", "MalformedValue").await?;
-    scene.condition("kettle", "UpgradeHeld", "True", "MalformedValue").await?;
-    scene.at_rest().await?;
-    scene.installed("kettle", OLD).await?;
+    annotate(&ctx, VERSION_RANGE, json!("=>1.1")).await?;
+    ctx.condition("kettle", "AnnotationsInvalid", "True", "MalformedValue").await?;
+    ctx.condition("kettle", "UpgradeHeld", "True", "MalformedValue").await?;
+    ctx.at_rest().await?;
+    ctx.installed("kettle", OLD).await?;
 
-    annotate(&scene, VERSION_RANGE, json!("1.0.x || ~1.1")).await?;
-    scene.succeeded(NEW).await?;
-    scene.installed("kettle", NEW).await?;
-    let held = held_back(&scene, NEWEST).await?;
+    annotate(&ctx, VERSION_RANGE, json!("1.0.x || ~1.1")).await?;
+    ctx.succeeded(NEW).await?;
+    ctx.installed("kettle", NEW).await?;
+    let held = held_back(&ctx, NEWEST).await?;
     ensure!(!held.contains(NEW), "{held}");
-    scene.at_rest().await?;
+    ctx.at_rest().await?;
 
-    annotate(&scene, VERSION_RANGE, json!(null)).await?;
-    scene.succeeded(NEWEST).await?;
-    scene.at_latest("kettle", NEWEST).await?;
-    nothing_is_held(&scene).await
+    annotate(&ctx, VERSION_RANGE, json!(null)).await?;
+    ctx.succeeded(NEWEST).await?;
+    ctx.at_latest("kettle", NEWEST).await?;
+    nothing_is_held(&ctx).await
 }
 
 /// A pin takes a Manual Subscription to its version, step by step and without further approval; one to which
 /// no upgrade leads is refused with those to which one does, and changes nothing.
-async fn pinned(scene: Arc<Scene>) -> Result<()> {
-    offer(&scene, &versions(&scene)).await?;
-    let mut subscription = builders::subscription(&scene.namespace, "kettle", "stable", "kitchen");
+async fn pinned(ctx: Arc<TestContext>) -> Result<()> {
+    publish(&ctx, &versions(&ctx)).await?;
+    let mut subscription = builders::subscription(&ctx.namespace, "kettle", "stable", "kitchen");
     subscription.spec.install_plan_approval = Some(Approval::Manual);
     subscription.spec.starting_csv = Some(OLD.to_owned());
     subscription.annotations_mut().insert(PIN.to_owned(), "true".to_owned());
-    scene.create(&subscription).await?;
-    scene.succeeded(OLD).await?;
-    scene.installed("kettle", OLD).await?;
-    scene.condition("kettle", "UpgradeHeld", "True", "Pinned").await?;
-    scene.at_rest().await?;
+    ctx.create(&subscription).await?;
+    ctx.succeeded(OLD).await?;
+    ctx.installed("kettle", OLD).await?;
+    ctx.condition("kettle", "UpgradeHeld", "True", "Pinned").await?;
+    ctx.at_rest().await?;
 
-    ask_for(&scene, NEWEST).await?;
-    scene.succeeded(NEWEST).await?;
-    scene.at_latest("kettle", NEWEST).await?;
-    nothing_is_held(&scene).await?;
-    let plans: Vec<InstallPlan> = scene.api().list(&ListParams::default()).await?.items;
+    ask_for(&ctx, NEWEST).await?;
+    ctx.succeeded(NEWEST).await?;
+    ctx.at_latest("kettle", NEWEST).await?;
+    nothing_is_held(&ctx).await?;
+    let plans: Vec<InstallPlan> = ctx.api().list(&ListParams::default()).await?.items;
     let mut brought: Vec<_> =
         plans.iter().flat_map(|plan| &plan.spec.cluster_service_version_names).collect();
     brought.sort();
     ensure!(brought == [OLD, NEW, NEWEST], "{brought:?}");
 
-    ask_for(&scene, OLD).await?;
+    ask_for(&ctx, OLD).await?;
     let refused =
-        scene.condition("kettle", "ResolutionFailed", "True", "ConstraintsNotSatisfiable").await?;
+        ctx.condition("kettle", "ResolutionFailed", "True", "ConstraintsNotSatisfiable").await?;
     let message = refused.message.unwrap_or_default();
     ensure!(message.contains(&format!("pinned to {OLD}")), "{message}");
     ensure!(message.contains("There is no upgrade at all."), "{message}");
-    scene.at_rest().await?;
-    let stays = scene.installed("kettle", NEWEST).await?.status.unwrap_or_default();
+    ctx.at_rest().await?;
+    let stays = ctx.installed("kettle", NEWEST).await?.status.unwrap_or_default();
     ensure!(stays.state == SubscriptionState::AtLatestKnown, "it is {:?}", stays.state);
 
-    ask_for(&scene, NEWEST).await?;
+    ask_for(&ctx, NEWEST).await?;
     let is_met = |subscription: &Subscription| {
         conditions(subscription).iter().all(|one| one.type_ != "ResolutionFailed")
     };
-    wait::until(&scene.api(), "kettle", "be met again", is_met).await.map(drop)
+    wait::until(&ctx.api(), "kettle", "be met again", is_met).await.map(drop)
 }
 
 /// A pin that comes while a plan for another version waits for approval: a plan for the pinned one takes its
 /// place, and the former one is not executed when it is approved after all.
-async fn pinned_while_another_waits(scene: Arc<Scene>) -> Result<()> {
-    offer(&scene, &versions(&scene)).await?;
-    super::subscribe(&scene, None).await?;
-    let waiting = super::waiting_plan(&scene, NEWEST, 1).await?;
-    ask_for(&scene, NEW).await?;
-    annotate(&scene, PIN, json!("true")).await?;
-    scene.succeeded(NEW).await?;
-    scene.installed("kettle", NEW).await?;
-    super::approve(&scene, &waiting).await?;
-    wait::until_gone::<InstallPlan>(&scene.api(), &waiting.name_any()).await?;
-    scene.at_rest().await?;
-    scene.installed("kettle", NEW).await.map(drop)
+async fn pinned_while_another_waits(ctx: Arc<TestContext>) -> Result<()> {
+    publish(&ctx, &versions(&ctx)).await?;
+    super::subscribe(&ctx, None).await?;
+    let waiting = super::waiting_plan(&ctx, NEWEST, 1).await?;
+    ask_for(&ctx, NEW).await?;
+    annotate(&ctx, PIN, json!("true")).await?;
+    ctx.succeeded(NEW).await?;
+    ctx.installed("kettle", NEW).await?;
+    super::approve(&ctx, &waiting).await?;
+    wait::until_gone::<InstallPlan>(&ctx.api(), &waiting.name_any()).await?;
+    ctx.at_rest().await?;
+    ctx.installed("kettle", NEW).await.map(drop)
 }
 
 /// A plan that waits while its Subscription is pinned to what it has, and is approved when the pin moves to what
 /// the plan brings.
-async fn pinned_to_what_waits(scene: Arc<Scene>) -> Result<()> {
-    offer(&scene, &versions(&scene)).await?;
-    let mut subscription = builders::subscription(&scene.namespace, "kettle", "stable", "kitchen");
+async fn pinned_to_what_waits(ctx: Arc<TestContext>) -> Result<()> {
+    publish(&ctx, &versions(&ctx)).await?;
+    let mut subscription = builders::subscription(&ctx.namespace, "kettle", "stable", "kitchen");
     subscription.spec.install_plan_approval = Some(Approval::Manual);
     subscription.spec.starting_csv = Some(OLD.to_owned());
     subscription.annotations_mut().insert(PIN.to_owned(), "true".to_owned());
-    scene.create(&subscription).await?;
-    scene.succeeded(OLD).await?;
-    annotate(&scene, PIN, json!("false")).await?;
-    let waiting = super::waiting_plan(&scene, NEW, 2).await?.name_any();
-    annotate(&scene, PIN, json!("true")).await?;
+    ctx.create(&subscription).await?;
+    ctx.succeeded(OLD).await?;
+    annotate(&ctx, PIN, json!("false")).await?;
+    let waiting = super::waiting_plan(&ctx, NEW, 2).await?.name_any();
+    annotate(&ctx, PIN, json!("true")).await?;
     let is_held = |plan: &InstallPlan| {
         let message = plan.status.as_ref().and_then(|status| status.message.as_deref());
         message.is_some_and(|message| {
             message.ends_with(&format!("pinned to {OLD}, which is installed"))
         })
     };
-    wait::until(&scene.api(), &waiting, "be held by the pin", is_held).await?;
-    scene.at_rest().await?;
-    ask_for(&scene, NEW).await?;
-    scene.succeeded(NEW).await?;
-    scene.installed("kettle", NEW).await.map(drop)
+    wait::until(&ctx.api(), &waiting, "be held by the pin", is_held).await?;
+    ctx.at_rest().await?;
+    ask_for(&ctx, NEW).await?;
+    ctx.succeeded(NEW).await?;
+    ctx.installed("kettle", NEW).await.map(drop)
 }
 
 /// Three versions, each of which replaces the one before.
-fn versions(scene: &Scene) -> [Bundle; 3] {
-    let kind = kettles(scene);
+fn versions(ctx: &TestContext) -> [Bundle; 3] {
+    let kind = kettles(ctx);
     let newer = kettle("1.1.0", &kind).replaces(OLD);
     [kettle("1.0.0", &kind), newer, kettle("1.2.0", &kind).replaces(NEW)]
 }
 
-async fn annotate(scene: &Scene, key: &str, value: Value) -> Result<()> {
+async fn annotate(ctx: &TestContext, key: &str, value: Value) -> Result<()> {
     let patch = json!({"metadata": {"annotations": {key: value}}});
-    scene.edit::<Subscription>("kettle", patch).await.map(drop)
+    ctx.edit::<Subscription>("kettle", patch).await.map(drop)
 }
 
-async fn ask_for(scene: &Scene, csv: &str) -> Result<()> {
-    scene.edit::<Subscription>("kettle", json!({"spec": {"startingCSV": csv}})).await.map(drop)
+async fn ask_for(ctx: &TestContext, csv: &str) -> Result<()> {
+    ctx.edit::<Subscription>("kettle", json!({"spec": {"startingCSV": csv}})).await.map(drop)
 }
 
 /// Waits until this version is the only one that is held back; the message.
-async fn held_back(scene: &Scene, csv: &str) -> Result<String> {
+async fn held_back(ctx: &TestContext, csv: &str) -> Result<String> {
     let end = format!("held back: {csv}");
     let message = |subscription: &Subscription| {
         let mut all = conditions(subscription).iter();
         all.find(|one| one.type_ == "UpgradeHeld").and_then(|one| one.message.clone())
     };
     let says = |one: &Subscription| message(one).is_some_and(|message| message.ends_with(&end));
-    let found = wait::until(&scene.api(), "kettle", &format!("say {end:?}"), says).await?;
+    let found = wait::until(&ctx.api(), "kettle", &format!("say {end:?}"), says).await?;
     message(&found).context("the condition is gone")
 }
 
-async fn nothing_is_held(scene: &Scene) -> Result<()> {
+async fn nothing_is_held(ctx: &TestContext) -> Result<()> {
     let is_free = |subscription: &Subscription| {
         conditions(subscription).iter().all(|one| one.type_ != "UpgradeHeld")
     };
-    wait::until(&scene.api(), "kettle", "hold nothing back", is_free).await.map(drop)
+    wait::until(&ctx.api(), "kettle", "hold nothing back", is_free).await.map(drop)
 }

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::tool::{complete, step, write, write_late};
 use super::{cluster, is_in, message, plan, reported};
 use crate::builders::{self, Crd};
-use crate::e2e::scene::Scene;
+use crate::e2e::context::TestContext;
 use crate::wait;
 
 /// A step without a CSV that brings a JSON object.
@@ -69,30 +69,30 @@ fn service(port: i32, more: &Value) -> Value {
 }
 
 /// Objects of every kind, without an owner; what was there is taken over in the name of the plan.
-pub(super) async fn steps_of_no_csv(scene: Arc<Scene>) -> Result<()> {
-    scene.operator_group().await?;
+pub(super) async fn steps_of_no_csv(ctx: Arc<TestContext>) -> Result<()> {
+    ctx.operator_group().await?;
     let theirs: ConfigMap =
         serde_json::from_value(json!({"metadata": {"name": "settings"}, "data": {"theirs": "1"}}))?;
-    scene.create(&theirs).await?;
-    let kind = scene.kind("Gadget");
-    write(&scene, "first", &steps(&kind)).await?;
-    let done = complete(&scene, "first").await?;
+    ctx.create(&theirs).await?;
+    let kind = ctx.kind("Gadget");
+    write(&ctx, "first", &steps(&kind)).await?;
+    let done = complete(&ctx, "first").await?;
     let statuses = done.status.iter().flat_map(|status| &status.plan).map(|step| step.status);
     let statuses: Vec<_> = statuses.collect();
     ensure!(statuses.iter().all(|status| *status == StepStatus::Present), "{statuses:?}");
-    let crd = cluster::<CustomResourceDefinition>(&scene).get(&kind.name()).await?;
+    let crd = cluster::<CustomResourceDefinition>(&ctx).get(&kind.name()).await?;
     of_no_owner(&crd)?;
-    of_no_owner(&scene.api::<Service>().get("thing").await?)?;
-    of_no_owner(&scene.api::<ConfigMap>().get("settings").await?)?;
-    of_no_owner(&scene.api::<Secret>().get("thing").await?)?;
-    of_no_owner(&scene.api::<ServiceAccount>().get("thing").await?)?;
-    of_no_owner(&scene.api::<Role>().get("thing").await?)?;
-    of_no_owner(&scene.api::<RoleBinding>().get("thing").await?)?;
-    of_no_owner(&scene.api::<NetworkPolicy>().get("thing").await?)?;
-    let texts = reported(&scene, "ObjectTakenOver").await?;
+    of_no_owner(&ctx.api::<Service>().get("thing").await?)?;
+    of_no_owner(&ctx.api::<ConfigMap>().get("settings").await?)?;
+    of_no_owner(&ctx.api::<Secret>().get("thing").await?)?;
+    of_no_owner(&ctx.api::<ServiceAccount>().get("thing").await?)?;
+    of_no_owner(&ctx.api::<Role>().get("thing").await?)?;
+    of_no_owner(&ctx.api::<RoleBinding>().get("thing").await?)?;
+    of_no_owner(&ctx.api::<NetworkPolicy>().get("thing").await?)?;
+    let texts = reported(&ctx, "ObjectTakenOver").await?;
     let end = "it was changed to what the plan asks for, and OLM manages it from now on";
     ensure!(matches!(texts.as_slice(), [text] if text.ends_with(end)), "{texts:?}");
-    a_service_is_updated(&scene).await
+    a_service_is_updated(&ctx).await
 }
 
 fn of_no_owner<K: ResourceExt>(object: &K) -> Result<()> {
@@ -102,8 +102,8 @@ fn of_no_owner<K: ResourceExt>(object: &K) -> Result<()> {
 }
 
 /// Its address stays, whether the manifest leaves it out, empties it or repeats it.
-async fn a_service_is_updated(scene: &Scene) -> Result<()> {
-    let services = scene.api::<Service>();
+async fn a_service_is_updated(ctx: &TestContext) -> Result<()> {
+    let services = ctx.api::<Service>();
     let address = |service: &Service| service.spec.as_ref()?.cluster_ip.clone();
     let first = address(&services.get("thing").await?).context("no address")?;
     let tries = [
@@ -112,8 +112,8 @@ async fn a_service_is_updated(scene: &Scene) -> Result<()> {
         ("same", json!({"clusterIP": first})),
     ];
     for (port, (name, more)) in (81..).zip(tries) {
-        write(scene, name, &[of_no_csv("Service", service(port, &more))]).await?;
-        complete(scene, name).await?;
+        write(ctx, name, &[of_no_csv("Service", service(port, &more))]).await?;
+        complete(ctx, name).await?;
         let live = services.get("thing").await?;
         ensure!(address(&live).as_deref() == Some(&*first), "{name}: {live:?}");
         let spec = live.spec.unwrap_or_default();
@@ -127,37 +127,37 @@ async fn a_service_is_updated(scene: &Scene) -> Result<()> {
 
 /// The account of the group lacks every right, then it has those that the steps need. The kind is
 /// OLM's own to install.
-pub(super) async fn with_an_account(scene: Arc<Scene>) -> Result<()> {
-    let namespace = scene.namespace.as_str();
-    scene.create(&builders::service_account(namespace, "installer")).await?;
+pub(super) async fn with_an_account(ctx: Arc<TestContext>) -> Result<()> {
+    let namespace = ctx.namespace.as_str();
+    ctx.create(&builders::service_account(namespace, "installer")).await?;
     let mut group = builders::operator_group(namespace, "group", &[namespace]);
     group.spec.service_account_name = Some("installer".to_owned());
-    scene.create(&group).await?;
-    let kind = scene.kind("Gadget");
-    write(&scene, "scoped", &[definition(&kind), config_map()]).await?;
+    ctx.create(&group).await?;
+    let kind = ctx.kind("Gadget");
+    write(&ctx, "scoped", &[definition(&kind), config_map()]).await?;
     let text = format!(
         "retrying execution due to error: error updating configmap: settings: configmaps is forbidden: User \
          \"system:serviceaccount:{namespace}:installer\" cannot create resource \"configmaps\" in API group \"\" \
          in the namespace \"{namespace}\""
     );
     let says = |plan: &InstallPlan| message(plan) == text;
-    let refused = plan(&scene, "lack a right", says).await?;
+    let refused = plan(&ctx, "lack a right", says).await?;
     ensure!(is_in(&refused, InstallPlanPhase::Installing), "rights may come at any time");
-    cluster::<CustomResourceDefinition>(&scene).get(&kind.name()).await?;
+    cluster::<CustomResourceDefinition>(&ctx).get(&kind.name()).await?;
     let rules = json!([{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["create"]}]);
-    super::scoped::allow(&scene, "steps", rules).await?;
-    complete(&scene, "scoped").await?;
-    of_no_owner(&scene.api::<ConfigMap>().get("settings").await?)?;
-    fails_without_rights(&scene).await
+    super::scoped::allow(&ctx, "steps", rules).await?;
+    complete(&ctx, "scoped").await?;
+    of_no_owner(&ctx.api::<ConfigMap>().get("settings").await?)?;
+    fails_without_rights(&ctx).await
 }
 
 /// A plan that has been tried for long enough says by its phase what its account lacks, and goes on
 /// with rights of which nothing in its namespace speaks.
-async fn fails_without_rights(scene: &Scene) -> Result<()> {
-    let namespace = scene.namespace.as_str();
-    write_late(scene, "late", &[of_no_csv("Service", service(80, &json!({})))]).await?;
+async fn fails_without_rights(ctx: &TestContext) -> Result<()> {
+    let namespace = ctx.namespace.as_str();
+    write_late(ctx, "late", &[of_no_csv("Service", service(80, &json!({})))]).await?;
     let failed = |plan: &InstallPlan| is_in(plan, InstallPlanPhase::Failed);
-    let failed = wait::until(&scene.api(), "late", "fail without rights", failed).await?;
+    let failed = wait::until(&ctx.api(), "late", "fail without rights", failed).await?;
     let text = format!(
         "error updating service: thing: services is forbidden: User \"system:serviceaccount:{namespace}:installer\" \
          cannot create resource \"services\" in API group \"\" in the namespace \"{namespace}\""
@@ -172,10 +172,10 @@ async fn fails_without_rights(scene: &Scene) -> Result<()> {
         "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "edit"},
         "subjects": [{"kind": "ServiceAccount", "name": "installer", "namespace": namespace}],
     }))?;
-    let bindings = cluster::<ClusterRoleBinding>(scene);
+    let bindings = cluster::<ClusterRoleBinding>(ctx);
     bindings.create(&PostParams::default(), &binding).await?;
-    let done = complete(scene, "late").await;
+    let done = complete(ctx, "late").await;
     bindings.delete(namespace, &DeleteParams::default()).await?;
     done?;
-    of_no_owner(&scene.api::<Service>().get("thing").await?)
+    of_no_owner(&ctx.api::<Service>().get("thing").await?)
 }

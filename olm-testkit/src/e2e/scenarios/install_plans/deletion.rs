@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::tool::{complete, step, write};
 use super::{cluster, message};
 use crate::builders::{Crd, csv};
-use crate::e2e::scene::Scene;
+use crate::e2e::context::TestContext;
 use crate::wait;
 
 const FINALIZER: &str = "example.com/held";
@@ -29,14 +29,14 @@ struct Held {
 
 impl Held {
     /// Creates the object with a finalizer, and deletes it.
-    async fn new(scene: &Scene, plural: &str, manifest: Value) -> Result<Self> {
-        let object: DynamicObject = serde_json::from_value(scene.dressed(manifest.clone()))?;
+    async fn new(ctx: &TestContext, plural: &str, manifest: Value) -> Result<Self> {
+        let object: DynamicObject = serde_json::from_value(ctx.dressed(manifest.clone()))?;
         let types = object.types.clone().context("a manifest without a kind")?;
         let gvk = GroupVersionKind::try_from(&types)?;
         let resource = ApiResource::from_gvk_with_plural(&gvk, plural);
         let api: Api<DynamicObject> = match object.metadata.namespace {
-            Some(_) => Api::namespaced_with(scene.client.clone(), &scene.namespace, &resource),
-            None => Api::all_with(scene.client.clone(), &resource),
+            Some(_) => Api::namespaced_with(ctx.client.clone(), &ctx.namespace, &resource),
+            None => Api::all_with(ctx.client.clone(), &resource),
         };
         let mut first = object;
         first.metadata.finalizers = Some(vec![FINALIZER.to_owned()]);
@@ -63,7 +63,7 @@ impl Held {
     }
 
     /// Waits until a plan says what it waits for.
-    async fn is_awaited_by(&self, scene: &Scene, plan: &str) -> Result<()> {
+    async fn is_awaited_by(&self, ctx: &TestContext, plan: &str) -> Result<()> {
         let start = format!(
             "retrying execution due to error: {} {} is being deleted and has to be gone before it can be \
              created; finalizers hold it: ",
@@ -74,7 +74,7 @@ impl Held {
             let text = message(plan);
             text.starts_with(&start) && text.contains(FINALIZER)
         };
-        wait::until(&scene.api(), plan, "name the finalizer", says).await.map(drop)
+        wait::until(&ctx.api(), plan, "name the finalizer", says).await.map(drop)
     }
 
     async fn release(&self) -> Result<()> {
@@ -91,9 +91,9 @@ impl Held {
     }
 }
 
-fn object(scene: &Scene, kind: &str, more: Value) -> Value {
+fn object(ctx: &TestContext, kind: &str, more: Value) -> Value {
     let mut object = json!({"apiVersion": "v1", "kind": kind,
-        "metadata": {"name": "thing", "namespace": scene.namespace}});
+        "metadata": {"name": "thing", "namespace": ctx.namespace}});
     if let (Some(object), Value::Object(more)) = (object.as_object_mut(), more) {
         object.extend(more);
     }
@@ -101,88 +101,88 @@ fn object(scene: &Scene, kind: &str, more: Value) -> Value {
 }
 
 /// As many as there are plans that a namespace keeps; the other kinds are looked at without a server.
-async fn all_kinds(scene: &Scene) -> Result<Vec<Held>> {
+async fn all_kinds(ctx: &TestContext) -> Result<Vec<Held>> {
     let port = json!({"spec": {"ports": [{"port": 80}]}});
     let role = json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole",
-        "metadata": {"name": format!("{}-thing", scene.namespace)}, "rules": []});
+        "metadata": {"name": format!("{}-thing", ctx.namespace)}, "rules": []});
     let mut operator = csv("thing.v1.0.0", "1.0.0").deployment("thing", "default").manifest();
-    operator["metadata"]["namespace"] = json!(scene.namespace);
+    operator["metadata"]["namespace"] = json!(ctx.namespace);
     let objects = [
-        ("customresourcedefinitions", scene.kind("Thing").manifest()),
+        ("customresourcedefinitions", ctx.kind("Thing").manifest()),
         ("clusterserviceversions", operator),
-        ("configmaps", object(scene, "ConfigMap", json!({"data": {"a": "1"}}))),
-        ("services", object(scene, "Service", port)),
+        ("configmaps", object(ctx, "ConfigMap", json!({"data": {"a": "1"}}))),
+        ("services", object(ctx, "Service", port)),
         ("clusterroles", role),
     ];
     let mut all = Vec::new();
     for (plural, manifest) in objects {
-        all.push(Held::new(scene, plural, manifest).await?);
+        all.push(Held::new(ctx, plural, manifest).await?);
     }
     Ok(all)
 }
 
 /// One plan for each kind; all wait, and name the finalizer. Once it is removed they go on.
-pub(super) async fn every_kind(scene: Arc<Scene>) -> Result<()> {
-    scene.operator_group().await?;
-    let held = all_kinds(&scene).await?;
-    let waited = all_wait(&scene, &held).await;
+pub(super) async fn every_kind(ctx: Arc<TestContext>) -> Result<()> {
+    ctx.operator_group().await?;
+    let held = all_kinds(&ctx).await?;
+    let waited = all_wait(&ctx, &held).await;
     for one in &held {
         one.release().await?;
     }
     waited?;
     for one in &held {
-        complete(&scene, &one.plan()).await?;
+        complete(&ctx, &one.plan()).await?;
         one.is_made_anew().await.with_context(|| one.plan())?;
         if one.kind() == "ClusterRole" {
             one.api.delete(one.name(), &DeleteParams::background()).await?;
         }
     }
-    scene.succeeded("thing.v1.0.0").await.map(drop)
+    ctx.succeeded("thing.v1.0.0").await.map(drop)
 }
 
-async fn all_wait(scene: &Scene, held: &[Held]) -> Result<()> {
+async fn all_wait(ctx: &TestContext, held: &[Held]) -> Result<()> {
     for one in held {
-        write(scene, &one.plan(), &[one.step("")]).await?;
+        write(ctx, &one.plan(), &[one.step("")]).await?;
     }
     for one in held {
-        one.is_awaited_by(scene, &one.plan()).await?;
+        one.is_awaited_by(ctx, &one.plan()).await?;
     }
     Ok(())
 }
 
 /// Two plans bring one kind that is being deleted; afterwards it is there, with a record of the CSV
 /// of each.
-pub(super) async fn a_kind_of_two_csvs(scene: Arc<Scene>) -> Result<()> {
+pub(super) async fn a_kind_of_two_csvs(ctx: Arc<TestContext>) -> Result<()> {
     const CSVS: [&str; 2] = ["first.v1.0.0", "second.v1.0.0"];
-    scene.operator_group().await?;
-    let kind = scene.kind("Thing");
+    ctx.operator_group().await?;
+    let kind = ctx.kind("Thing");
     for name in CSVS {
         let deployment = name.split('.').next().unwrap_or_default();
-        scene.create(&csv(name, "1.0.0").deployment(deployment, "default").build()).await?;
+        ctx.create(&csv(name, "1.0.0").deployment(deployment, "default").build()).await?;
     }
-    let held = Held::new(&scene, "customresourcedefinitions", kind.manifest()).await?;
+    let held = Held::new(&ctx, "customresourcedefinitions", kind.manifest()).await?;
     let mut waited = Ok(());
     for name in CSVS {
-        write(&scene, name, &[held.step(name)]).await?;
-        waited = waited.and(held.is_awaited_by(&scene, name).await);
+        write(&ctx, name, &[held.step(name)]).await?;
+        waited = waited.and(held.is_awaited_by(&ctx, name).await);
     }
     held.release().await?;
     waited?;
     for name in CSVS {
-        complete(&scene, name).await?;
+        complete(&ctx, name).await?;
     }
     held.is_made_anew().await?;
-    records(&scene, &kind, &CSVS).await
+    records(&ctx, &kind, &CSVS).await
 }
 
 /// The definition names these CSVs, and no other ones.
-async fn records(scene: &Scene, kind: &Crd, csvs: &[&str]) -> Result<()> {
-    let crd = cluster::<CustomResourceDefinition>(scene).get(&kind.name()).await?;
+async fn records(ctx: &TestContext, kind: &Crd, csvs: &[&str]) -> Result<()> {
+    let crd = cluster::<CustomResourceDefinition>(ctx).get(&kind.name()).await?;
     let prefix = olm_types::annotations::INSTALLED_ALONGSIDE_PREFIX;
     let records = crd.annotations().iter().filter(|(key, _)| key.starts_with(prefix));
     let records: BTreeSet<String> = records.map(|(_, value)| value.clone()).collect();
     let expected: BTreeSet<String> =
-        csvs.iter().map(|csv| format!("{}/{csv}", scene.namespace)).collect();
+        csvs.iter().map(|csv| format!("{}/{csv}", ctx.namespace)).collect();
     ensure!(records == expected, "{records:?}");
     Ok(())
 }

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::{cluster, event, is_in, is_owned_by, message, plan, reported};
 use crate::builders::{Bundle, Package, csv};
-use crate::e2e::scene::{Scene, same};
+use crate::e2e::context::{TestContext, same};
 
 const CSV: &str = "tools.v1.0.0";
 
@@ -30,13 +30,13 @@ fn bundle(objects: Vec<Value>) -> [Package; 1] {
 
 /// Namespaced objects are owned by the CSV, others labelled; what was there is not taken over
 /// silently, and warnings of the API server are reported.
-pub(super) async fn every_kind(scene: Arc<Scene>) -> Result<()> {
-    let class = format!("{}-class", scene.namespace);
+pub(super) async fn every_kind(ctx: Arc<TestContext>) -> Result<()> {
+    let class = format!("{}-class", ctx.namespace);
     let theirs: ConfigMap = serde_json::from_value(json!({
-        "metadata": {"name": "settings", "namespace": scene.namespace}, "data": {"theirs": "1"},
+        "metadata": {"name": "settings", "namespace": ctx.namespace}, "data": {"theirs": "1"},
     }))?;
-    scene.create(&theirs).await?;
-    scene.operator_group().await?;
+    ctx.create(&theirs).await?;
+    ctx.operator_group().await?;
     // A headless Service with session affinity makes the API server warn.
     let service = json!({"clusterIP": "None", "sessionAffinity": "ClientIP", "ports": [{"port": 80}], "selector": {"app": "tools"}});
     let objects = vec![
@@ -46,45 +46,43 @@ pub(super) async fn every_kind(scene: Arc<Scene>) -> Result<()> {
         object("v1", "Service", "headless", service),
         json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "settings"}, "data": {"ours": "1"}}),
     ];
-    scene.catalog("shed", &bundle(objects)).await?;
-    scene.subscribe("tools", "shed").await?;
-    scene.succeeded(CSV).await?;
+    ctx.catalog("shed", &bundle(objects)).await?;
+    ctx.subscribe("tools", "shed").await?;
+    ctx.succeeded(CSV).await?;
     // The operator runs before the last step is done.
-    plan(&scene, "be complete", |plan| is_in(plan, InstallPlanPhase::Complete)).await?;
-    let policy: NetworkPolicy = scene.api().get("tools").await?;
-    let budget: PodDisruptionBudget = scene.api().get("tools").await?;
-    let service: Service = scene.api().get("headless").await?;
-    let settings: ConfigMap = scene.api().get("settings").await?;
+    plan(&ctx, "be complete", |plan| is_in(plan, InstallPlanPhase::Complete)).await?;
+    let policy: NetworkPolicy = ctx.api().get("tools").await?;
+    let budget: PodDisruptionBudget = ctx.api().get("tools").await?;
+    let service: Service = ctx.api().get("headless").await?;
+    let settings: ConfigMap = ctx.api().get("settings").await?;
     ensure!(is_owned_by(&policy, CSV) && is_owned_by(&budget, CSV), "they have no owner");
     ensure!(is_owned_by(&service, CSV) && is_owned_by(&settings, CSV), "they have no owner");
-    let classes = cluster::<PriorityClass>(&scene);
+    let classes = cluster::<PriorityClass>(&ctx);
     let labels = classes.get(&class).await?.metadata.labels.unwrap_or_default();
     classes.delete(&class, &DeleteParams::default()).await?;
     same(labels.get("olm.owner").map(String::as_str), CSV)?;
-    check_reported(&scene).await
+    check_reported(&ctx).await
 }
 
-async fn check_reported(scene: &Scene) -> Result<()> {
-    event(scene, "report a warning", |event| {
-        event.reason.as_deref() == Some("AppliedWithWarnings")
-    })
-    .await?;
-    let texts = reported(scene, "AppliedWithWarnings").await?;
+async fn check_reported(ctx: &TestContext) -> Result<()> {
+    event(ctx, "report a warning", |event| event.reason.as_deref() == Some("AppliedWithWarnings"))
+        .await?;
+    let texts = reported(ctx, "AppliedWithWarnings").await?;
     let start = "1 warning(s) generated during installation of operator \"tools.v1.0.0\" (Service \"headless\"): ";
     ensure!(texts.iter().any(|text| text.starts_with(start)), "{texts:?}");
-    let texts = reported(scene, "ObjectTakenOver").await?;
+    let texts = reported(ctx, "ObjectTakenOver").await?;
     let start = "ConfigMap \"settings\" existed before and was not managed by OLM";
     ensure!(texts.len() == 1 && texts[0].starts_with(start), "{texts:?}");
     Ok(())
 }
 
 /// The step says which API is missing; what comes before it is done.
-pub(super) async fn a_missing_api(scene: Arc<Scene>) -> Result<()> {
-    scene.operator_group().await?;
+pub(super) async fn a_missing_api(ctx: Arc<TestContext>) -> Result<()> {
+    ctx.operator_group().await?;
     let rule = object("monitoring.absent.example.com/v1", "PrometheusRule", "alerts", json!({}));
-    scene.catalog("shed", &bundle(vec![rule])).await?;
-    scene.subscribe("tools", "shed").await?;
-    let plan = plan(&scene, "name the missing API", |plan| {
+    ctx.catalog("shed", &bundle(vec![rule])).await?;
+    ctx.subscribe("tools", "shed").await?;
+    let plan = plan(&ctx, "name the missing API", |plan| {
         message(plan).contains(
             "api-server resource not found installing PrometheusRule alerts: GroupVersionKind \
             monitoring.absent.example.com/v1, Kind=PrometheusRule not found on the cluster.",
@@ -92,5 +90,5 @@ pub(super) async fn a_missing_api(scene: Arc<Scene>) -> Result<()> {
     })
     .await?;
     ensure!(is_in(&plan, InstallPlanPhase::Installing), "{:?}", plan.name_any());
-    scene.succeeded(CSV).await.map(drop)
+    ctx.succeeded(CSV).await.map(drop)
 }

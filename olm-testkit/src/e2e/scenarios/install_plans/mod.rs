@@ -15,7 +15,7 @@ use kube::ResourceExt;
 use kube::api::{Api, ListParams};
 use olm_types::api::{InstallPlan, InstallPlanPhase};
 
-use crate::e2e::scene::Scene;
+use crate::e2e::context::TestContext;
 use crate::e2e::{Scenario, scenario};
 use crate::wait;
 
@@ -82,16 +82,16 @@ pub(super) fn all() -> Vec<Scenario> {
 
 /// A plan of the namespace that is as wanted.
 async fn plan(
-    scene: &Scene,
+    ctx: &TestContext,
     what: &str,
     wanted: impl Fn(&InstallPlan) -> bool,
 ) -> Result<InstallPlan> {
-    wait::until_some(&scene.api::<InstallPlan>(), "", what, wanted).await
+    wait::until_some(&ctx.api::<InstallPlan>(), "", what, wanted).await
 }
 
 /// Waits for an event in the namespace.
-async fn event(scene: &Scene, what: &str, wanted: impl Fn(&Event) -> bool) -> Result<()> {
-    wait::until_some(&scene.api::<Event>(), "", what, wanted).await.map(drop)
+async fn event(ctx: &TestContext, what: &str, wanted: impl Fn(&Event) -> bool) -> Result<()> {
+    wait::until_some(&ctx.api::<Event>(), "", what, wanted).await.map(drop)
 }
 
 fn message(plan: &InstallPlan) -> &str {
@@ -103,8 +103,8 @@ fn is_in(plan: &InstallPlan, phase: InstallPlanPhase) -> bool {
 }
 
 /// What events with this reason say about plans of the namespace.
-async fn reported(scene: &Scene, reason: &str) -> Result<Vec<String>> {
-    let events = scene.api::<Event>().list(&ListParams::default()).await?.items;
+async fn reported(ctx: &TestContext, reason: &str) -> Result<Vec<String>> {
+    let events = ctx.api::<Event>().list(&ListParams::default()).await?.items;
     let about = events.into_iter().filter(|event| event.reason.as_deref() == Some(reason));
     Ok(about.filter_map(|event| event.message).collect())
 }
@@ -118,9 +118,9 @@ fn is_owned_by<K: ResourceExt>(object: &K, csv: &str) -> bool {
 }
 
 /// The objects of a kind that lives at cluster scope.
-fn cluster<K>(scene: &Scene) -> Api<K>
+fn cluster<K>(ctx: &TestContext) -> Api<K>
 where
     K: kube::Resource<DynamicType = ()>,
 {
-    Api::all(scene.client.clone())
+    Api::all(ctx.client.clone())
 }

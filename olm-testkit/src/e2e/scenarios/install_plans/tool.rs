@@ -6,7 +6,7 @@ use olm_types::api::{InstallPlan, InstallPlanPhase};
 use serde_json::{Value, json};
 
 use super::is_in;
-use crate::e2e::scene::Scene;
+use crate::e2e::context::TestContext;
 use crate::wait;
 
 /// A step that brings an object, for a CSV or for none.
@@ -18,31 +18,31 @@ pub(super) fn step(kind: &str, name: &str, manifest: &str, resolving: &str) -> V
 }
 
 /// Writes a plan with these steps, which is to be executed.
-pub(super) async fn write(scene: &Scene, name: &str, steps: &[Value]) -> Result<()> {
-    begun(scene, name, steps, None).await
+pub(super) async fn write(ctx: &TestContext, name: &str, steps: &[Value]) -> Result<()> {
+    begun(ctx, name, steps, None).await
 }
 
 /// Writes a plan with these steps that has been tried for longer than steps are tried again.
-pub(super) async fn write_late(scene: &Scene, name: &str, steps: &[Value]) -> Result<()> {
-    begun(scene, name, steps, Some("1970-01-01T00:00:00Z")).await
+pub(super) async fn write_late(ctx: &TestContext, name: &str, steps: &[Value]) -> Result<()> {
+    begun(ctx, name, steps, Some("1970-01-01T00:00:00Z")).await
 }
 
 /// Waits until a plan is done.
-pub(super) async fn complete(scene: &Scene, name: &str) -> Result<InstallPlan> {
+pub(super) async fn complete(ctx: &TestContext, name: &str) -> Result<InstallPlan> {
     let done = |plan: &InstallPlan| is_in(plan, InstallPlanPhase::Complete);
-    wait::until(&scene.api(), name, "be complete", done).await
+    wait::until(&ctx.api(), name, "be complete", done).await
 }
 
-async fn begun(scene: &Scene, name: &str, steps: &[Value], start: Option<&str>) -> Result<()> {
+async fn begun(ctx: &TestContext, name: &str, steps: &[Value], start: Option<&str>) -> Result<()> {
     let plan: InstallPlan = serde_json::from_value(json!({
         "metadata": {"name": name},
         "spec": {"approval": "Automatic", "approved": true, "clusterServiceVersionNames": []},
     }))?;
-    scene.create(&plan).await?;
+    ctx.create(&plan).await?;
     let status =
         json!({"phase": "Installing", "catalogSources": [], "startTime": start, "plan": steps});
     let patch = Patch::Merge(json!({ "status": status }));
-    let plans = scene.api::<InstallPlan>();
+    let plans = ctx.api::<InstallPlan>();
     let written = plans.patch_status(name, &PatchParams::default(), &patch).await;
     written.map(drop).context("the plan gets no status")
 }

@@ -11,23 +11,23 @@ use tokio::time::{Instant, sleep};
 
 use super::program::Program;
 use super::{NEW, OLD, subscribe, waiting_plan};
-use crate::e2e::Scene;
-use crate::e2e::scene::conditions;
+use crate::e2e::TestContext;
+use crate::e2e::context::conditions;
 use crate::kubectl::Kubectl;
-use crate::wait::{self, PATIENCE};
+use crate::wait::{self, TIMEOUT};
 
 /// How often the doctor is asked while OLM is at work.
 const ASK: std::time::Duration = std::time::Duration::from_millis(250);
 
 /// Without an OperatorGroup there is one finding. Its fix, run by a shell as it is printed, leads to the
 /// next one: a plan that waits. Both approvals later nothing is found, and the exit code says so.
-pub(super) async fn finds_and_repairs(scene: Arc<Scene>) -> Result<()> {
-    let program = Program::new(&scene).await?;
+pub(super) async fn finds_and_repairs(ctx: Arc<TestContext>) -> Result<()> {
+    let program = Program::new(&ctx).await?;
     let explained = program.prints(&["explain", "olm002"]).await?;
     ensure!(explained.starts_with("OLM002 no OperatorGroup"), "{explained}");
 
-    subscribe(&scene).await?;
-    wait::until(&scene.api(), "kettle", "have been looked at", |one: &Subscription| {
+    subscribe(&ctx).await?;
+    wait::until(&ctx.api(), "kettle", "have been looked at", |one: &Subscription| {
         !conditions(one).is_empty()
     })
     .await?;
@@ -36,15 +36,15 @@ pub(super) async fn finds_and_repairs(scene: Arc<Scene>) -> Result<()> {
     ensure!(ended.code == Some(2) && ended.printed.contains("1 findings"), "{ended:?}");
     as_printed(&program, &missing[0]).await?;
 
-    let first = waiting_plan(&scene).await?;
+    let first = waiting_plan(&ctx).await?;
     ensure!(first.spec.cluster_service_version_names == [OLD], "{:?}", first.spec);
     let waits = finds(&program, &["OLM013"]).await?;
     as_printed(&program, &waits[0]).await?;
-    scene.succeeded(OLD).await?;
+    ctx.succeeded(OLD).await?;
     let next = finds(&program, &["OLM013"]).await?;
     as_printed(&program, &next[0]).await?;
-    scene.succeeded(NEW).await?;
-    scene.at_latest("kettle", NEW).await?;
+    ctx.succeeded(NEW).await?;
+    ctx.at_latest("kettle", NEW).await?;
     finds(&program, &[]).await?;
     let ended = program.run(&["doctor", "--detailed-exitcode"]).await?;
     ensure!(ended.code == Some(0), "{ended:?}");
@@ -55,7 +55,7 @@ pub(super) async fn finds_and_repairs(scene: Arc<Scene>) -> Result<()> {
 
 /// Waits until exactly these codes are found, and nothing was skipped.
 async fn finds(program: &Program, expected: &[&str]) -> Result<Vec<Value>> {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     loop {
         let report = program.json(&["doctor"]).await?;
         let findings = report["findings"].as_array().context("it reports no findings")?;

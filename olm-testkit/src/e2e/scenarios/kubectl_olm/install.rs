@@ -9,43 +9,43 @@ use serde_json::Value;
 
 use super::program::Program;
 use super::{NEW, OLD};
-use crate::e2e::Scene;
+use crate::e2e::TestContext;
 use crate::e2e::scenarios::upgrades::{kettle, kettles, stable};
 use crate::wait;
 
 /// Without a terminal nothing is written unless a flag agrees. Then a version is installed, upgraded and
 /// removed, each time with the plan that was shown.
-pub(super) async fn to_the_end(scene: Arc<Scene>) -> Result<()> {
-    let program = Program::new(&scene).await?;
-    let kind = kettles(&scene);
+pub(super) async fn to_the_end(ctx: Arc<TestContext>) -> Result<()> {
+    let program = Program::new(&ctx).await?;
+    let kind = kettles(&ctx);
     let versions = [kettle("1.0.0", &kind), kettle("1.1.0", &kind).replaces(OLD)];
-    let content = scene.content(&stable(&versions))?;
-    let folder = format!("{}/kitchen={}", scene.namespace, content.path().display());
-    scene.catalog("kitchen", &stable(&versions)).await?;
-    let source = format!("{}/kitchen", scene.namespace);
+    let content = ctx.content(&stable(&versions))?;
+    let folder = format!("{}/kitchen={}", ctx.namespace, content.path().display());
+    ctx.catalog("kitchen", &stable(&versions)).await?;
+    let source = format!("{}/kitchen", ctx.namespace);
     let install = ["install", "kettle", "--source", &source, "--version", "1.0.0"];
     let flags = ["--approval", "Manual", "--install-mode", "OwnNamespace", "--catalog", &folder];
     let install = [&install[..], &flags[..]].concat();
-    nothing_is_written(&scene, &program, &install).await?;
+    nothing_is_written(&ctx, &program, &install).await?;
 
     let installed = program.prints(&[&install[..], &["--yes"]].concat()).await?;
     ensure!(installed.contains("kettle.v1.0.0 has succeeded."), "{installed}");
-    scene.installed("kettle", OLD).await?;
+    ctx.installed("kettle", OLD).await?;
 
     let upgrade = ["upgrade", "kettle", "--catalog", &folder, "--yes"];
     let upgraded = program.prints(&upgrade).await?;
     ensure!(upgraded.contains("kettle.v1.1.0 has succeeded."), "{upgraded}");
-    scene.at_latest("kettle", NEW).await?;
+    ctx.at_latest("kettle", NEW).await?;
 
     let removed = program.prints(&["uninstall", "kettle", "--operands=delete", "--yes"]).await?;
     ensure!(removed.contains("ClusterServiceVersion kettle.v1.1.0 deleted"), "{removed}");
     ensure!(removed.contains("stays"), "the CRD stays, and the report says so: {removed}");
-    wait::until_gone(&scene.api::<ClusterServiceVersion>(), NEW).await?;
-    wait::until_gone(&scene.api::<Subscription>(), "kettle").await
+    wait::until_gone(&ctx.api::<ClusterServiceVersion>(), NEW).await?;
+    wait::until_gone(&ctx.api::<Subscription>(), "kettle").await
 }
 
 /// Neither without an agreement, nor with another hash, nor in a dry run, nor as manifests.
-async fn nothing_is_written(scene: &Scene, program: &Program, install: &[&str]) -> Result<()> {
+async fn nothing_is_written(ctx: &TestContext, program: &Program, install: &[&str]) -> Result<()> {
     let with = |flags: &[&'static str]| [install, flags].concat();
     let refused = program.run(install).await?;
     ensure!(refused.code == Some(1) && refused.errors.contains("--yes"), "{refused:?}");
@@ -60,7 +60,7 @@ async fn nothing_is_written(scene: &Scene, program: &Program, install: &[&str]) 
     let kinds = manifests["items"].as_array().into_iter().flatten().map(|one| &one["kind"]);
     let kinds: Vec<&Value> = kinds.collect();
     ensure!(kinds == ["OperatorGroup", "Subscription"], "{manifests:#}");
-    let subscriptions: Api<Subscription> = scene.api();
+    let subscriptions: Api<Subscription> = ctx.api();
     let found = subscriptions.get_opt("kettle").await?;
     ensure!(found.is_none(), "something was written: {found:?}");
     Ok(())

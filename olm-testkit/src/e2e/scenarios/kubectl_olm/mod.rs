@@ -13,7 +13,7 @@ use serde_json::json;
 
 use crate::builders;
 use crate::e2e::scenarios::upgrades::{kettle, kettles, stable};
-use crate::e2e::{Need, Scenario, Scene, scenario};
+use crate::e2e::{Need, Scenario, TestContext, scenario};
 use crate::wait;
 use program::Program;
 
@@ -61,9 +61,9 @@ pub(super) fn all() -> Vec<Scenario> {
 
 /// Another version, another hash or no agreement change nothing. With the hash that was shown the
 /// version is installed, and what is installed is listed.
-async fn approve(scene: Arc<Scene>) -> Result<()> {
-    let program = Program::new(&scene).await?;
-    waiting(&scene).await?;
+async fn approve(ctx: Arc<TestContext>) -> Result<()> {
+    let program = Program::new(&ctx).await?;
+    waiting(&ctx).await?;
     let list = program.prints(&["list"]).await?;
     ensure!(list.starts_with("NAME") && list.contains("NeedsApproval"), "{list}");
 
@@ -71,13 +71,13 @@ async fn approve(scene: Arc<Scene>) -> Result<()> {
     let approved =
         program.prints(&["approve", "kettle", "1.0.0", "--yes", "--plan-hash", &hash]).await?;
     ensure!(approved.contains(&format!("{OLD} (version 1.0.0)")), "{approved}");
-    scene.succeeded(OLD).await?;
+    ctx.succeeded(OLD).await?;
     let again = program.run(&["approve", "kettle", "1.0.0", "--yes", "--plan-hash", &hash]).await?;
     again.failed_with("waits for approval, but this: kettle.v1.1.0").or_else(|_| {
         // The plan for the next version is not there yet.
         again.failed_with("waits for no approval")
     })?;
-    check_installed(&scene, &program).await
+    check_installed(&ctx, &program).await
 }
 
 /// What is refused, and the hash that is shown.
@@ -97,8 +97,8 @@ async fn check_refusals(program: &Program) -> Result<String> {
     Ok(shown["planHash"].as_str().unwrap_or_default().to_owned())
 }
 
-async fn check_installed(scene: &Scene, program: &Program) -> Result<()> {
-    scene.installed("kettle", OLD).await?;
+async fn check_installed(ctx: &TestContext, program: &Program) -> Result<()> {
+    ctx.installed("kettle", OLD).await?;
     let list = program.json(&["list"]).await?;
     let row = &list["items"][0];
     ensure!(row["version"] == "1.0.0" && row["approval"] == "Manual", "{list}");
@@ -120,12 +120,12 @@ async fn check_installed(scene: &Scene, program: &Program) -> Result<()> {
 }
 
 /// A package's name comes from a user and may hold what moves a terminal's cursor.
-async fn hostile_text(scene: Arc<Scene>) -> Result<()> {
-    let program = Program::new(&scene).await?;
+async fn hostile_text(ctx: Arc<TestContext>) -> Result<()> {
+    let program = Program::new(&ctx).await?;
     let package = "\u{1b}[2Jkettle\u{9b}31m";
-    let mut subscription = builders::subscription(&scene.namespace, "kettle", "stable", "none");
+    let mut subscription = builders::subscription(&ctx.namespace, "kettle", "stable", "none");
     package.clone_into(&mut subscription.spec.name);
-    scene.create(&subscription).await?;
+    ctx.create(&subscription).await?;
     for format in ["table", "wide", "yaml", "json"] {
         let printed = program.prints(&["list", "-o", format]).await?;
         let acts = printed.chars().find(|c| c.is_control() && *c != '\n');
@@ -142,33 +142,33 @@ async fn hostile_text(scene: Arc<Scene>) -> Result<()> {
 }
 
 /// A plan that waits for its approval.
-async fn waiting(scene: &Scene) -> Result<()> {
-    scene.operator_group().await?;
-    subscribe(scene).await?;
-    waiting_plan(scene).await.map(drop)
+async fn waiting(ctx: &TestContext) -> Result<()> {
+    ctx.operator_group().await?;
+    subscribe(ctx).await?;
+    waiting_plan(ctx).await.map(drop)
 }
 
 /// Two versions, and a Manual Subscription that starts with the first.
-async fn subscribe(scene: &Scene) -> Result<()> {
-    let kind = kettles(scene);
+async fn subscribe(ctx: &TestContext) -> Result<()> {
+    let kind = kettles(ctx);
     let versions = [kettle("1.0.0", &kind), kettle("1.1.0", &kind).replaces(OLD)];
     ensure!(versions[1].name() == NEW, "the versions have other names");
-    scene.catalog("kitchen", &stable(&versions)).await?;
-    let mut subscription = builders::subscription(&scene.namespace, "kettle", "stable", "kitchen");
+    ctx.catalog("kitchen", &stable(&versions)).await?;
+    let mut subscription = builders::subscription(&ctx.namespace, "kettle", "stable", "kitchen");
     subscription.spec.install_plan_approval = Some(Approval::Manual);
     subscription.spec.starting_csv = Some(OLD.to_owned());
-    scene.create(&subscription).await.map(drop)
+    ctx.create(&subscription).await.map(drop)
 }
 
 /// Waits until the plan of the Subscription waits for approval.
-async fn waiting_plan(scene: &Scene) -> Result<InstallPlan> {
+async fn waiting_plan(ctx: &TestContext) -> Result<InstallPlan> {
     let points = |subscription: &Subscription| {
         subscription.status.as_ref().is_some_and(|status| status.install_plan_ref.is_some())
     };
-    let api = scene.api();
+    let api = ctx.api();
     let subscription = wait::until(&api, "kettle", "point at a plan", points).await?;
-    let plan = scene.plan_of(&subscription).await?.metadata.name.unwrap_or_default();
-    wait::until(&scene.api(), &plan, "wait for approval", |plan: &InstallPlan| {
+    let plan = ctx.plan_of(&subscription).await?.metadata.name.unwrap_or_default();
+    wait::until(&ctx.api(), &plan, "wait for approval", |plan: &InstallPlan| {
         let phase = plan.status.as_ref().map(|status| status.phase);
         phase == Some(InstallPlanPhase::RequiresApproval)
     })

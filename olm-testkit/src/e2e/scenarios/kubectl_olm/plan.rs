@@ -15,10 +15,10 @@ use tokio::time::{Instant, sleep};
 use super::program::Program;
 use super::{NEW, OLD, waiting_plan};
 use crate::builders;
-use crate::e2e::Scene;
+use crate::e2e::TestContext;
 use crate::e2e::scenarios::upgrades::{kettle, kettles, stable};
 use crate::kubectl::Kubectl;
-use crate::wait::{self, PATIENCE};
+use crate::wait::{self, TIMEOUT};
 
 /// How often an object is looked for.
 const ASK: std::time::Duration = std::time::Duration::from_millis(100);
@@ -26,14 +26,14 @@ const ASK: std::time::Duration = std::time::Duration::from_millis(100);
 /// An installation, an upgrade and a removal: each is shown before it is done, and the steps of OLM's
 /// InstallPlans are those that were shown. What was shown as created is there, what was shown as deleted is
 /// gone.
-pub(super) async fn comes_true(scene: Arc<Scene>) -> Result<()> {
-    let program = Program::new(&scene).await?;
-    let kind = kettles(&scene);
+pub(super) async fn comes_true(ctx: Arc<TestContext>) -> Result<()> {
+    let program = Program::new(&ctx).await?;
+    let kind = kettles(&ctx);
     let versions = [kettle("1.0.0", &kind), kettle("1.1.0", &kind).replaces(OLD)];
-    let content = scene.content(&stable(&versions))?;
-    let folder = format!("{}/kitchen={}", scene.namespace, content.path().display());
-    scene.catalog("kitchen", &stable(&versions)).await?;
-    let source = format!("{}/kitchen", scene.namespace);
+    let content = ctx.content(&stable(&versions))?;
+    let folder = format!("{}/kitchen={}", ctx.namespace, content.path().display());
+    ctx.catalog("kitchen", &stable(&versions)).await?;
+    let source = format!("{}/kitchen", ctx.namespace);
     let install = ["plan", "install", "kettle", "--source", &source, "--version", "1.0.0"];
     let flags = ["--approval", "Manual", "--install-mode", "OwnNamespace", "--catalog", &folder];
     let install = [&install[..], &flags[..]].concat();
@@ -47,32 +47,32 @@ pub(super) async fn comes_true(scene: Arc<Scene>) -> Result<()> {
     ensure!(ended.code == Some(2) && ended.printed.contains("kettle.v1.0.0"), "{ended:?}");
     by_its_server(&program, &install[..install.len() - 2], &shown).await?;
 
-    let plan = subscribe(&scene).await?;
+    let plan = subscribe(&ctx).await?;
     same_steps(&shown, &plan)?;
-    approve(&scene, &plan).await?;
-    scene.succeeded(OLD).await?;
-    matches(&scene, &shown).await?;
+    approve(&ctx, &plan).await?;
+    ctx.succeeded(OLD).await?;
+    matches(&ctx, &shown).await?;
 
-    let plan = waiting_plan(&scene).await?;
+    let plan = waiting_plan(&ctx).await?;
     let upgrade = ["plan", "upgrade", "kettle", "--catalog", &folder];
     let shown = program.json(&upgrade).await?;
     ensure!(shown["hops"][0]["bundles"][0]["replaces"] == OLD, "{shown:#}");
     same_steps(&shown, &plan)?;
-    offline(&scene, &program, &folder, &shown).await?;
-    approve(&scene, &plan).await?;
-    scene.succeeded(NEW).await?;
-    scene.at_latest("kettle", NEW).await?;
-    matches(&scene, &shown).await?;
+    offline(&ctx, &program, &folder, &shown).await?;
+    approve(&ctx, &plan).await?;
+    ctx.succeeded(NEW).await?;
+    ctx.at_latest("kettle", NEW).await?;
+    matches(&ctx, &shown).await?;
     let nothing = program.json(&upgrade).await?;
     ensure!(nothing["hops"] == json!([]) && nothing["changes"] == json!([]), "{nothing:#}");
 
     let shown = program.json(&["plan", "uninstall", "kettle", "--catalog", &folder]).await?;
     ensure!(shown["crds"][0]["verdict"] == "stays", "{shown:#}");
-    let subscriptions: Api<Subscription> = scene.api();
+    let subscriptions: Api<Subscription> = ctx.api();
     subscriptions.delete("kettle", &Default::default()).await?;
-    let csvs: Api<ClusterServiceVersion> = scene.api();
+    let csvs: Api<ClusterServiceVersion> = ctx.api();
     csvs.delete(NEW, &Default::default()).await?;
-    matches(&scene, &shown).await
+    matches(&ctx, &shown).await
 }
 
 /// What is not there is named, and nothing is shown.
@@ -101,11 +101,11 @@ async fn by_its_server(program: &Program, install: &[&str], shown: &Value) -> Re
 }
 
 /// The same by files alone: what kubectl prints, and a folder.
-async fn offline(scene: &Scene, program: &Program, folder: &str, shown: &Value) -> Result<()> {
+async fn offline(ctx: &TestContext, program: &Program, folder: &str, shown: &Value) -> Result<()> {
     let files = tempfile::tempdir().context("no folder for the state")?;
     let state = files.path().join("state.json");
     let kinds = "subscriptions,csv,operatorgroups,roles,rolebindings,serviceaccounts,services";
-    let own = get(program, &["-n", &scene.namespace, kinds])?;
+    let own = get(program, &["-n", &ctx.namespace, kinds])?;
     let crds = get(program, &["crds"])?;
     let of_cluster = get(program, &["clusterroles,clusterrolebindings,namespaces"])?;
     std::fs::write(&state, [own, crds, of_cluster].join("\n---\n"))?;
@@ -137,7 +137,7 @@ fn same_steps(shown: &Value, plan: &InstallPlan) -> Result<()> {
 }
 
 /// Everything that was shown has come true: objects are there, or gone.
-async fn matches(scene: &Scene, shown: &Value) -> Result<()> {
+async fn matches(ctx: &TestContext, shown: &Value) -> Result<()> {
     let changes = shown["changes"].as_array().context("the plan has no changes")?;
     ensure!(!changes.is_empty(), "{shown:#}");
     for change in changes {
@@ -148,7 +148,7 @@ async fn matches(scene: &Scene, shown: &Value) -> Result<()> {
             text("kind"),
         );
         let kind = ApiResource::from_gvk(&kind);
-        let client = scene.api::<InstallPlan>().into_client();
+        let client = ctx.api::<InstallPlan>().into_client();
         let api: Api<DynamicObject> = match text("namespace") {
             "" => Api::all_with(client, &kind),
             namespace => Api::namespaced_with(client, namespace, &kind),
@@ -161,7 +161,7 @@ async fn matches(scene: &Scene, shown: &Value) -> Result<()> {
 
 /// Waits until an object is there, or gone.
 async fn is_there(api: &Api<DynamicObject>, name: &str, expected: bool) -> Result<()> {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     while api.get_opt(name).await?.is_some() != expected {
         ensure!(
             Instant::now() < deadline,
@@ -182,24 +182,24 @@ fn version(group: &str, kind: &str) -> &'static str {
 }
 
 /// The OperatorGroup and the Subscription as they were shown, and the plan that waits.
-async fn subscribe(scene: &Scene) -> Result<InstallPlan> {
+async fn subscribe(ctx: &TestContext) -> Result<InstallPlan> {
     let group = json!({"apiVersion": "operators.coreos.com/v1", "kind": "OperatorGroup",
-        "metadata": {"name": scene.namespace, "namespace": scene.namespace},
-        "spec": {"targetNamespaces": [scene.namespace]}});
+        "metadata": {"name": ctx.namespace, "namespace": ctx.namespace},
+        "spec": {"targetNamespaces": [ctx.namespace]}});
     let group: OperatorGroup = serde_json::from_value(group)?;
-    scene.create(&group).await?;
-    let mut subscription = builders::subscription(&scene.namespace, "kettle", "stable", "kitchen");
+    ctx.create(&group).await?;
+    let mut subscription = builders::subscription(&ctx.namespace, "kettle", "stable", "kitchen");
     subscription.spec.install_plan_approval = Some(Approval::Manual);
     subscription.spec.starting_csv = Some(OLD.to_owned());
-    scene.create(&subscription).await?;
-    waiting_plan(scene).await
+    ctx.create(&subscription).await?;
+    waiting_plan(ctx).await
 }
 
-async fn approve(scene: &Scene, plan: &InstallPlan) -> Result<()> {
+async fn approve(ctx: &TestContext, plan: &InstallPlan) -> Result<()> {
     let name = plan.metadata.name.clone().unwrap_or_default();
     let approved = Patch::Merge(json!({"spec": {"approved": true}}));
-    scene.api::<InstallPlan>().patch(&name, &PatchParams::default(), &approved).await?;
-    wait::until(&scene.api(), &name, "be complete", |plan: &InstallPlan| {
+    ctx.api::<InstallPlan>().patch(&name, &PatchParams::default(), &approved).await?;
+    wait::until(&ctx.api(), &name, "be complete", |plan: &InstallPlan| {
         plan.status.as_ref().is_some_and(|status| status.phase == InstallPlanPhase::Complete)
     })
     .await

@@ -8,9 +8,9 @@ use serde_json::Value;
 use tokio::process::Command;
 use tokio::time::timeout;
 
-use crate::e2e::Scene;
+use crate::e2e::TestContext;
 use crate::operators::Binaries;
-use crate::wait::PATIENCE;
+use crate::wait::TIMEOUT;
 
 /// The program with the flags that every run has.
 #[derive(Debug)]
@@ -33,11 +33,11 @@ pub(super) struct Ended {
 
 impl Program {
     /// The program that was built with what runs the scenario.
-    pub(super) async fn new(scene: &Scene) -> Result<Self> {
-        let kubeconfig = scene.kubeconfig().await?;
+    pub(super) async fn new(ctx: &TestContext) -> Result<Self> {
+        let kubeconfig = ctx.kubeconfig().await?;
         let path = Binaries::beside_this_executable(&std::env::temp_dir())?.program("kubectl-olm");
         ensure!(path.is_file(), "{} is not built", path.display());
-        Ok(Self { path, kubeconfig, namespace: scene.namespace.clone() })
+        Ok(Self { path, kubeconfig, namespace: ctx.namespace.clone() })
     }
 
     /// The kubeconfig that every run is given.
@@ -60,7 +60,7 @@ impl Program {
 
     /// Runs a command to its end.
     pub(super) async fn run(&self, args: &[&str]) -> Result<Ended> {
-        let output = timeout(PATIENCE, self.command(args).output()).await;
+        let output = timeout(TIMEOUT, self.command(args).output()).await;
         let output = output.with_context(|| format!("{args:?} does not end"))?;
         let output = output.with_context(|| format!("cannot run {}", self.path.display()))?;
         Ok(Ended {
@@ -90,7 +90,7 @@ impl Program {
     pub(super) async fn survives_a_closed_pipe(&self, args: &[&str]) -> Result<()> {
         let mut child = self.command(args).spawn().context("cannot run the program")?;
         drop(child.stdout.take());
-        let output = timeout(PATIENCE, child.wait_with_output()).await.context("it hangs")??;
+        let output = timeout(TIMEOUT, child.wait_with_output()).await.context("it hangs")??;
         let errors = String::from_utf8_lossy(&output.stderr);
         ensure!(output.status.code() == Some(0) && errors.is_empty(), "{output:?}");
         Ok(())

@@ -11,19 +11,19 @@ use olm_types::api::CsvPhase;
 use olm_types::{annotations, labels};
 use serde_json::{Value, json};
 
-use super::words::{message, operator, patch_csv, patch_deployment, respec, went_through};
-use crate::e2e::Scene;
+use super::steps::{message, operator, patch_csv, patch_deployment, respec, went_through};
+use crate::e2e::TestContext;
 use crate::wait;
 
 const KETTLE: &str = "kettle";
 
 /// A Deployment carries exactly v0's labels, one owner, the annotations of the CSV on its pods,
 /// the name of the OperatorCondition, and keeps one old ReplicaSet.
-pub(super) async fn a_deployment_as_v0_makes_it(scene: Arc<Scene>) -> Result<()> {
-    scene.operator_group().await?;
-    scene.create(&operator(KETTLE).build()).await?;
-    let csv = scene.succeeded(KETTLE).await?;
-    let deployment = scene.api::<Deployment>().get(KETTLE).await?;
+pub(super) async fn a_deployment_as_v0_makes_it(ctx: Arc<TestContext>) -> Result<()> {
+    ctx.operator_group().await?;
+    ctx.create(&operator(KETTLE).build()).await?;
+    let csv = ctx.succeeded(KETTLE).await?;
+    let deployment = ctx.api::<Deployment>().get(KETTLE).await?;
     let mut keys: Vec<&str> = deployment.labels().keys().map(String::as_str).collect();
     keys.retain(|key| !key.starts_with("operators.coreos.com/"));
     let expected = [
@@ -39,7 +39,7 @@ pub(super) async fn a_deployment_as_v0_makes_it(scene: Arc<Scene>) -> Result<()>
     let spec = serde_json::to_value(deployment.spec.context("no spec")?)?;
     ensure!(spec["revisionHistoryLimit"] == json!(1), "the history limit is not 1");
     let pods = &spec["template"]["metadata"]["annotations"];
-    ensure!(pods[annotations::TARGET_NAMESPACES] == json!(scene.namespace), "pods: {pods}");
+    ensure!(pods[annotations::TARGET_NAMESPACES] == json!(ctx.namespace), "pods: {pods}");
     let env = &spec["template"]["spec"]["containers"][0]["env"];
     ensure!(*env == json!([{"name": "OPERATOR_CONDITION_NAME", "value": KETTLE}]), "env: {env}");
     Ok(())
@@ -47,69 +47,68 @@ pub(super) async fn a_deployment_as_v0_makes_it(scene: Arc<Scene>) -> Result<()>
 
 /// What a user adds to a Deployment stays, as long as it does not make pods go; one that is
 /// deleted is installed again as described.
-pub(super) async fn a_deployment_behind_our_back(scene: Arc<Scene>) -> Result<()> {
-    scene.operator_group().await?;
-    scene.create(&operator(KETTLE).build()).await?;
-    scene.succeeded(KETTLE).await?;
-    patch_deployment(&scene, KETTLE, json!({"metadata": {"labels": {"mine": "x"}}})).await?;
-    scene.at_rest().await?;
-    let deployments: Api<Deployment> = scene.api();
+pub(super) async fn a_deployment_behind_our_back(ctx: Arc<TestContext>) -> Result<()> {
+    ctx.operator_group().await?;
+    ctx.create(&operator(KETTLE).build()).await?;
+    ctx.succeeded(KETTLE).await?;
+    patch_deployment(&ctx, KETTLE, json!({"metadata": {"labels": {"mine": "x"}}})).await?;
+    ctx.at_rest().await?;
+    let deployments: Api<Deployment> = ctx.api();
     ensure!(deployments.get(KETTLE).await?.labels().contains_key("mine"), "it did not stay");
     deployments.delete(KETTLE, &DeleteParams::background()).await?;
-    let failed = went_through(&scene, KETTLE, CsvPhase::Failed, "ComponentUnhealthy").await?;
+    let failed = went_through(&ctx, KETTLE, CsvPhase::Failed, "ComponentUnhealthy").await?;
     let why = "installing: missing deployment with name=kettle";
     ensure!(failed.message.as_deref() == Some(why), "{failed:?}");
-    went_through(&scene, KETTLE, CsvPhase::Pending, "NeedsReinstall").await?;
-    scene.succeeded(KETTLE).await?;
+    went_through(&ctx, KETTLE, CsvPhase::Pending, "NeedsReinstall").await?;
+    ctx.succeeded(KETTLE).await?;
     ensure!(!deployments.get(KETTLE).await?.labels().contains_key("mine"), "not as described");
     Ok(())
 }
 
 /// What the CSV says is rolled out when it changes, and what it does not describe any more goes.
-pub(super) async fn a_changed_csv(scene: Arc<Scene>) -> Result<()> {
-    scene.operator_group().await?;
+pub(super) async fn a_changed_csv(ctx: Arc<TestContext>) -> Result<()> {
+    ctx.operator_group().await?;
     let both = operator(KETTLE).deployment("lid", "default");
-    scene.create(&both.build()).await?;
-    scene.succeeded(KETTLE).await?;
+    ctx.create(&both.build()).await?;
+    ctx.succeeded(KETTLE).await?;
     let variable = json!([{"name": "COLOUR", "value": "red"}]);
     let paint = |spec: &mut Value| {
         if let Some(container) = spec.pointer_mut("/template/spec/containers/0") {
             container["env"] = variable.clone();
         }
     };
-    respec(&scene, &operator(KETTLE).deployments(paint)).await?;
-    let updated =
-        went_through(&scene, KETTLE, CsvPhase::InstallReady, "ComponentUnhealthy").await?;
+    respec(&ctx, &operator(KETTLE).deployments(paint)).await?;
+    let updated = went_through(&ctx, KETTLE, CsvPhase::InstallReady, "ComponentUnhealthy").await?;
     let text = updated.message.unwrap_or_default();
     ensure!(text.starts_with("installing: deployment changed old hash="), "{text}");
-    let deployments: Api<Deployment> = scene.api();
+    let deployments: Api<Deployment> = ctx.api();
     wait::until_gone(&deployments, "lid").await?;
-    patch_csv(&scene, KETTLE, json!({"metadata": {"annotations": {"new": "x"}}})).await?;
+    patch_csv(&ctx, KETTLE, json!({"metadata": {"annotations": {"new": "x"}}})).await?;
     wait::until(&deployments, KETTLE, "show the annotation", |deployment: &Deployment| {
         let template = deployment.spec.as_ref().and_then(|spec| spec.template.metadata.as_ref());
         let shown = template.and_then(|metadata| metadata.annotations.as_ref());
         shown.is_some_and(|all| all.get("new").is_some_and(|value| value == "x"))
     })
     .await?;
-    scene.succeeded(KETTLE).await.map(drop)
+    ctx.succeeded(KETTLE).await.map(drop)
 }
 
 /// A Deployment that misses its deadline fails the CSV for good; when it recovers, so does the CSV.
-pub(super) async fn a_missed_deadline(scene: Arc<Scene>) -> Result<()> {
-    scene.operator_group().await?;
+pub(super) async fn a_missed_deadline(ctx: Arc<TestContext>) -> Result<()> {
+    ctx.operator_group().await?;
     let homeless = |spec: &mut Value| {
         spec["progressDeadlineSeconds"] = json!(DEADLINE_SECONDS);
         spec["template"]["spec"]["nodeSelector"] = json!({HOME: "here"});
     };
-    scene.create(&operator(KETTLE).deployments(homeless).build()).await?;
-    missed_for_good(&scene).await?;
-    let text = message(&scene, KETTLE, CsvPhase::Failed, "InstallCheckFailed").await?;
+    ctx.create(&operator(KETTLE).deployments(homeless).build()).await?;
+    missed_for_good(&ctx).await?;
+    let text = message(&ctx, KETTLE, CsvPhase::Failed, "InstallCheckFailed").await?;
     let expected = "install failed: deployment kettle not ready before timeout: deployment \
                     \"kettle\" exceeded its progress deadline";
     ensure!(text == expected, "{text}");
-    let node = label_a_node(&scene, None, json!("here")).await?;
-    let csv = scene.succeeded(KETTLE).await;
-    label_a_node(&scene, Some(node), Value::Null).await?;
+    let node = label_a_node(&ctx, None, json!("here")).await?;
+    let csv = ctx.succeeded(KETTLE).await;
+    label_a_node(&ctx, Some(node), Value::Null).await?;
     let csv = csv?;
     let status = csv.status.context("no status")?;
     let last: Vec<CsvPhase> = status.conditions.iter().rev().map(|past| past.phase).collect();
@@ -124,23 +123,23 @@ const DEADLINE_SECONDS: i64 = 5;
 ///
 /// A pod that is made after the deadline is progress: the Deployment takes its failure back, the
 /// CSV is installed again, and only then the deadline is missed once more.
-async fn missed_for_good(scene: &Scene) -> Result<()> {
+async fn missed_for_good(ctx: &TestContext) -> Result<()> {
     let missed = |deployment: &Deployment| {
         let Some(status) = &deployment.status else { return false };
         let mut conditions = status.conditions.iter().flatten();
         status.updated_replicas == Some(1)
             && conditions.any(|one| one.reason.as_deref() == Some("ProgressDeadlineExceeded"))
     };
-    wait::until(&scene.api(), KETTLE, "miss its deadline with its pod", missed).await?;
-    scene.at_rest().await
+    wait::until(&ctx.api(), KETTLE, "miss its deadline with its pod", missed).await?;
+    ctx.at_rest().await
 }
 
 /// Label of the only node that the pods of a scenario go to.
 const HOME: &str = "lifecycle.example.com/home";
 
 /// Labels a node, or takes its label away; the name of the node.
-async fn label_a_node(scene: &Scene, name: Option<String>, value: Value) -> Result<String> {
-    let nodes: Api<Node> = Api::all(scene.client.clone());
+async fn label_a_node(ctx: &TestContext, name: Option<String>, value: Value) -> Result<String> {
+    let nodes: Api<Node> = Api::all(ctx.client.clone());
     let name = match name {
         Some(name) => name,
         None => {

@@ -7,7 +7,7 @@ mod health;
 mod overrides;
 mod refusals;
 mod requirements;
-mod words;
+mod steps;
 
 use crate::e2e::{Scenario, scenario};
 

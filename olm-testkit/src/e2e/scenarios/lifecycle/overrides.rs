@@ -10,20 +10,20 @@ use olm_types::api::Subscription;
 use serde_json::{Value, json};
 
 use crate::builders::{self, Bundle, Package, csv};
-use crate::e2e::Scene;
+use crate::e2e::TestContext;
 use crate::wait;
 
 /// The whole configuration reaches the pods; when it changes they follow, and when it goes they are
 /// as the CSV describes them.
-pub(super) async fn of_a_subscription(scene: Arc<Scene>) -> Result<()> {
-    scene.operator_group().await?;
+pub(super) async fn of_a_subscription(ctx: Arc<TestContext>) -> Result<()> {
+    ctx.operator_group().await?;
     let kettle = csv("kettle.v1.0.0", "1.0.0").deployment("kettle", "default");
     let package = Package::single("kettle", Bundle::new("1.0.0", &kettle));
-    scene.catalog("kitchen", &[package]).await?;
-    let mut subscription = builders::subscription(&scene.namespace, "kettle", "stable", "kitchen");
+    ctx.catalog("kitchen", &[package]).await?;
+    let mut subscription = builders::subscription(&ctx.namespace, "kettle", "stable", "kitchen");
     subscription.spec.config = Some(configuration());
-    scene.create(&subscription).await?;
-    let before = until(&scene, "be as the Subscription says", |pod, container| {
+    ctx.create(&subscription).await?;
+    let before = until(&ctx, "be as the Subscription says", |pod, container| {
         container["env"][0]["value"] == "red"
             && container["envFrom"][0]["configMapRef"]["name"] == "settings"
             && container["volumeMounts"][0]["mountPath"] == "/water"
@@ -35,18 +35,18 @@ pub(super) async fn of_a_subscription(scene: Arc<Scene>) -> Result<()> {
     })
     .await?;
     ensure!(before.annotations().get("kitchen").is_some_and(|v| v == "ours"), "no annotation");
-    scene.succeeded("kettle.v1.0.0").await?;
-    configure(&scene, json!({"env": [{"name": "COLOUR", "value": "blue"}]})).await?;
-    until(&scene, "turn blue", |_, container| container["env"][0]["value"] == "blue").await?;
-    configure(&scene, Value::Null).await?;
-    until(&scene, "be as the CSV says", |pod, container| {
+    ctx.succeeded("kettle.v1.0.0").await?;
+    configure(&ctx, json!({"env": [{"name": "COLOUR", "value": "blue"}]})).await?;
+    until(&ctx, "turn blue", |_, container| container["env"][0]["value"] == "blue").await?;
+    configure(&ctx, Value::Null).await?;
+    until(&ctx, "be as the CSV says", |pod, container| {
         container["env"][0]["name"] == "OPERATOR_CONDITION_NAME"
             && container["volumeMounts"].is_null()
             && pod["spec"]["nodeSelector"].is_null()
     })
     .await?;
-    scene.at_latest("kettle", "kettle.v1.0.0").await?;
-    scene.succeeded("kettle.v1.0.0").await.map(drop)
+    ctx.at_latest("kettle", "kettle.v1.0.0").await?;
+    ctx.succeeded("kettle.v1.0.0").await.map(drop)
 }
 
 fn configuration() -> Value {
@@ -62,20 +62,20 @@ fn configuration() -> Value {
     })
 }
 
-async fn configure(scene: &Scene, config: Value) -> Result<()> {
+async fn configure(ctx: &TestContext, config: Value) -> Result<()> {
     let patch = Patch::Merge(json!({"spec": {"config": config}}));
-    let subscriptions = scene.api::<Subscription>();
+    let subscriptions = ctx.api::<Subscription>();
     let patched = subscriptions.patch("kettle", &PatchParams::default(), &patch).await;
     patched.map(drop).context("cannot change the Subscription")
 }
 
 /// Waits until the pod template and its first container are so.
 async fn until(
-    scene: &Scene,
+    ctx: &TestContext,
     what: &str,
     is_so: impl Fn(&Value, &Value) -> bool,
 ) -> Result<Deployment> {
-    wait::until(&scene.api(), "kettle", what, |deployment: &Deployment| {
+    wait::until(&ctx.api(), "kettle", what, |deployment: &Deployment| {
         let template = deployment.spec.as_ref().map(|spec| &spec.template);
         let pod = serde_json::to_value(template).unwrap_or_default();
         is_so(&pod, &pod["spec"]["containers"][0])

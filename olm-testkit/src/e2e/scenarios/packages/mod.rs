@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
 use crate::builders::{self, Bundle, Package, csv};
-use crate::e2e::{Need, Scenario, Scene, scenario};
+use crate::e2e::{Need, Scenario, TestContext, scenario};
 use crate::kubectl::Kubectl;
 use crate::{packages as served, wait};
 
@@ -42,24 +42,24 @@ pub(super) fn all() -> Vec<Scenario> {
 }
 
 /// What people type to look at catalogs.
-async fn for_people(scene: Arc<Scene>) -> Result<()> {
-    served::until_available(&scene.client).await?;
+async fn for_people(ctx: Arc<TestContext>) -> Result<()> {
+    served::until_available(&ctx.client).await?;
     let old = lamp("1.0.0");
     let new = lamp("1.10.0").replaces("lamp.v1.0.0");
     let lamps = Package::new("lamp")
         .channel("stable", vec![old.clone()])
         .channel("fast", vec![old, new])
         .deprecated(json!({"schema": "olm.channel", "name": "stable"}), "use fast");
-    scene.catalog("hall", &[lamps]).await?;
-    let packages: Api<PackageManifest> = scene.api();
+    ctx.catalog("hall", &[lamps]).await?;
+    let packages: Api<PackageManifest> = ctx.api();
     let package = seen(&packages, "lamp").await?;
-    check_package(&package, &scene.namespace)?;
+    check_package(&package, &ctx.namespace)?;
 
-    let kubectl = Kubectl::of(&scene.kubeconfig().await?)?;
-    check_answers(&kubectl, &scene.namespace).await?;
-    check_refusals(&kubectl, &scene.namespace)?;
+    let kubectl = Kubectl::of(&ctx.kubeconfig().await?)?;
+    check_answers(&kubectl, &ctx.namespace).await?;
+    check_refusals(&kubectl, &ctx.namespace)?;
 
-    let elsewhere: Api<PackageManifest> = Api::namespaced(scene.client.clone(), "default");
+    let elsewhere: Api<PackageManifest> = Api::namespaced(ctx.client.clone(), "default");
     ensure!(elsewhere.get_opt("lamp").await?.is_none(), "another namespace sees the catalog");
     Ok(())
 }
@@ -105,23 +105,23 @@ fn check_refusals(kubectl: &Kubectl, namespace: &str) -> Result<()> {
 }
 
 /// The answer is empty while every catalog is down, and namespaces can be deleted.
-async fn nothing_is_known(scene: Arc<Scene>) -> Result<()> {
-    served::until_available(&scene.client).await?;
+async fn nothing_is_known(ctx: Arc<TestContext>) -> Result<()> {
+    served::until_available(&ctx.client).await?;
     // Nothing listens on the first port.
-    scene.create(&builders::catalog_source(&scene.namespace, "down", "127.0.0.1:1")).await?;
-    let packages: Api<PackageManifest> = scene.api();
+    ctx.create(&builders::catalog_source(&ctx.namespace, "down", "127.0.0.1:1")).await?;
+    let packages: Api<PackageManifest> = ctx.api();
     let list = packages.list(&ListParams::default()).await.context("no answer")?;
     ensure!(list.items.is_empty(), "there are {} packages", list.items.len());
-    let name = format!("{}-gone", scene.namespace);
-    let namespaces = Api::all(scene.client.clone());
+    let name = format!("{}-gone", ctx.namespace);
+    let namespaces = Api::all(ctx.client.clone());
     namespaces.create(&PostParams::default(), &builders::namespace(&name)).await?;
     namespaces.delete(&name, &DeleteParams::default()).await?;
     wait::until_gone(&namespaces, &name).await
 }
 
 /// One package.
-async fn catalog(scene: &Scene) -> Result<()> {
-    scene.catalog("hall", &[Package::single("lamp", lamp("1.0.0"))]).await.map(drop)
+async fn catalog(ctx: &TestContext) -> Result<()> {
+    ctx.catalog("hall", &[Package::single("lamp", lamp("1.0.0"))]).await.map(drop)
 }
 
 fn lamp(version: &str) -> Bundle {
@@ -131,7 +131,7 @@ fn lamp(version: &str) -> Bundle {
 
 /// The API server collects descriptions of aggregated APIs in the background.
 async fn explained(kubectl: &Kubectl) -> Result<String> {
-    let deadline = Instant::now() + wait::PATIENCE;
+    let deadline = Instant::now() + wait::TIMEOUT;
     loop {
         match kubectl.run(&["explain", "packagemanifests.status.channels"]) {
             Err(error) if Instant::now() > deadline => return Err(error),
@@ -152,7 +152,7 @@ fn refusal(answer: Result<String>) -> Result<String> {
 /// Waits until the packages API shows a package.
 pub async fn seen(packages: &Api<PackageManifest>, name: &str) -> Result<PackageManifest> {
     // There is no watch, so it is asked for until it is there.
-    let deadline = Instant::now() + wait::PATIENCE;
+    let deadline = Instant::now() + wait::TIMEOUT;
     loop {
         if let Some(package) = packages.get_opt(name).await? {
             return Ok(package);

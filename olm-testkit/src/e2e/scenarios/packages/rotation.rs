@@ -13,7 +13,7 @@ use olm_types::api::PackageManifest;
 use tokio::time::{Instant, sleep};
 
 use super::{catalog, seen};
-use crate::e2e::Scene;
+use crate::e2e::TestContext;
 use crate::operators::{OLM_NAMESPACE, Operator};
 use crate::{packages as served, wait};
 
@@ -34,13 +34,13 @@ const PAUSE: Duration = Duration::from_millis(20);
 const LOOK: Duration = Duration::from_millis(200);
 
 /// No request fails.
-pub(super) async fn no_request_fails(scene: Arc<Scene>) -> Result<()> {
-    served::until_available(&scene.client).await?;
-    catalog(&scene).await?;
-    let packages: Api<PackageManifest> = scene.api();
+pub(super) async fn no_request_fails(ctx: Arc<TestContext>) -> Result<()> {
+    served::until_available(&ctx.client).await?;
+    catalog(&ctx).await?;
+    let packages: Api<PackageManifest> = ctx.api();
     seen(&packages, "lamp").await?;
-    let namespace = scene.facts().olm_namespace.clone().unwrap_or_else(|| OLM_NAMESPACE.to_owned());
-    let secrets: Api<Secret> = Api::namespaced(scene.client.clone(), &namespace);
+    let namespace = ctx.facts().olm_namespace.clone().unwrap_or_else(|| OLM_NAMESPACE.to_owned());
+    let secrets: Api<Secret> = Api::namespaced(ctx.client.clone(), &namespace);
     let before = secrets.get(SECRET).await.context("there is no certificate")?;
 
     let (over, asked) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
@@ -55,7 +55,7 @@ pub(super) async fn no_request_fails(scene: Arc<Scene>) -> Result<()> {
         secret.data.is_some() && secret.metadata.uid != before.metadata.uid
     })
     .await?;
-    until_shown(&scene, newest(part(&renewed, "olmCAKey")), begun).await?;
+    until_shown(&ctx, newest(part(&renewed, "olmCAKey")), begun).await?;
     let so_far = asked.load(Ordering::Relaxed);
     while asked.load(Ordering::Relaxed) < so_far + PEOPLE * 2 && !asking.is_finished() {
         sleep(LOOK).await;
@@ -87,12 +87,12 @@ fn newest(bundle: &str) -> &str {
 
 /// Waits until a certificate of the authority is shown: the server is asked itself, or, where it
 /// runs in a Pod and cannot be reached, its log since `begun`.
-async fn until_shown(scene: &Scene, authority: &str, begun: Instant) -> Result<()> {
-    let deadline = Instant::now() + wait::PATIENCE;
+async fn until_shown(ctx: &TestContext, authority: &str, begun: Instant) -> Result<()> {
+    let deadline = Instant::now() + wait::TIMEOUT;
     loop {
-        let is_shown = match &scene.facts().olm_namespace {
-            Some(namespace) => is_said(scene, namespace, begun).await?,
-            None => served::is_shown(served::address(&scene.client).await?, authority).await?,
+        let is_shown = match &ctx.facts().olm_namespace {
+            Some(namespace) => is_said(ctx, namespace, begun).await?,
+            None => served::is_shown(served::address(&ctx.client).await?, authority).await?,
         };
         if is_shown {
             return Ok(());
@@ -103,8 +103,8 @@ async fn until_shown(scene: &Scene, authority: &str, begun: Instant) -> Result<(
 }
 
 /// Whether the operator says that it shows another certificate.
-async fn is_said(scene: &Scene, namespace: &str, begun: Instant) -> Result<bool> {
-    let pods: Api<Pod> = Api::namespaced(scene.client.clone(), namespace);
+async fn is_said(ctx: &TestContext, namespace: &str, begun: Instant) -> Result<bool> {
+    let pods: Api<Pod> = Api::namespaced(ctx.client.clone(), namespace);
     let labels = format!("app={}", Operator::Catalog.name());
     let seconds = i64::try_from(begun.elapsed().as_secs())?.saturating_add(1);
     let since = LogParams { since_seconds: Some(seconds), ..LogParams::default() };

@@ -12,9 +12,9 @@ use olm_types::conditions::catalog_source::CONTENT_CURRENT;
 use olm_types::reasons::catalog_source::UNREACHABLE;
 use tokio::time::Instant;
 
-use super::words::{operator, untouched};
+use super::steps::{operator, untouched};
 use crate::builders::{self, Bundle, Package};
-use crate::e2e::scene::{Scene, same};
+use crate::e2e::context::{TestContext, same};
 use crate::e2e::{Scenario, scenario};
 use crate::wait;
 
@@ -44,94 +44,94 @@ const NOTICED: Duration = Duration::from_secs(5);
 
 /// What runs stays as it is, and who subscribes meanwhile reads why nothing comes, and gets it
 /// when the server is back.
-async fn dies_and_returns(scene: Arc<Scene>) -> Result<()> {
-    scene.operator_group().await?;
-    scene.catalog("shelf", &[package(&scene, "early"), package(&scene, "late")]).await?;
-    scene.subscribe("early", "shelf").await?;
-    scene.at_latest("early", "early.v1.0.0").await?;
-    let csv = scene.succeeded("early.v1.0.0").await?;
-    let deployment: Deployment = scene.api().get("early").await?;
+async fn dies_and_returns(ctx: Arc<TestContext>) -> Result<()> {
+    ctx.operator_group().await?;
+    ctx.catalog("shelf", &[package(&ctx, "early"), package(&ctx, "late")]).await?;
+    ctx.subscribe("early", "shelf").await?;
+    ctx.at_latest("early", "early.v1.0.0").await?;
+    let csv = ctx.succeeded("early.v1.0.0").await?;
+    let deployment: Deployment = ctx.api().get("early").await?;
 
-    scene.catalog_dies("shelf").await?;
-    is_in_state(&scene, "TRANSIENT_FAILURE").await?;
-    scene.subscribe("late", "shelf").await?;
-    prevented(&scene, "late", "bundle late.v1.0.0: rpc error: code = Unavailable desc = ").await?;
+    ctx.catalog_dies("shelf").await?;
+    is_in_state(&ctx, "TRANSIENT_FAILURE").await?;
+    ctx.subscribe("late", "shelf").await?;
+    prevented(&ctx, "late", "bundle late.v1.0.0: rpc error: code = Unavailable desc = ").await?;
 
-    scene.catalog_returns("shelf").await?;
+    ctx.catalog_returns("shelf").await?;
     let resumed = Instant::now();
-    is_in_state(&scene, "READY").await?;
+    is_in_state(&ctx, "READY").await?;
     let away = resumed.elapsed();
     ensure!(away < NOTICED, "the server was noticed after {away:?}");
-    scene.succeeded("late.v1.0.0").await?;
-    scene.at_latest("late", "late.v1.0.0").await?;
-    scene.at_latest("early", "early.v1.0.0").await?;
-    untouched(&csv, &scene.succeeded("early.v1.0.0").await?)?;
-    untouched(&deployment, &scene.api().get("early").await?)?;
-    scene.at_rest().await
+    ctx.succeeded("late.v1.0.0").await?;
+    ctx.at_latest("late", "late.v1.0.0").await?;
+    ctx.at_latest("early", "early.v1.0.0").await?;
+    untouched(&csv, &ctx.succeeded("early.v1.0.0").await?)?;
+    untouched(&deployment, &ctx.api().get("early").await?)?;
+    ctx.at_rest().await
 }
 
 /// While one catalog is away, resolution goes on with what was read of it: who subscribes to another
 /// catalog gets what is there. The status says when that was read.
-async fn last_good(scene: Arc<Scene>) -> Result<()> {
-    scene.operator_group().await?;
-    scene.catalog("shelf", &[package(&scene, "early")]).await?;
-    scene.catalog("table", &[package(&scene, "other")]).await?;
-    scene.subscribe("early", "shelf").await?;
-    scene.at_latest("early", "early.v1.0.0").await?;
-    scene.catalog_dies("shelf").await?;
-    is_in_state(&scene, "TRANSIENT_FAILURE").await?;
-    let condition = content_condition(&scene, "shelf").await?;
+async fn last_good(ctx: Arc<TestContext>) -> Result<()> {
+    ctx.operator_group().await?;
+    ctx.catalog("shelf", &[package(&ctx, "early")]).await?;
+    ctx.catalog("table", &[package(&ctx, "other")]).await?;
+    ctx.subscribe("early", "shelf").await?;
+    ctx.at_latest("early", "early.v1.0.0").await?;
+    ctx.catalog_dies("shelf").await?;
+    is_in_state(&ctx, "TRANSIENT_FAILURE").await?;
+    let condition = content_condition(&ctx, "shelf").await?;
     same(Some(&condition.reason), UNREACHABLE)?;
     let before = "the registry server does not answer; what was read at ";
     let after = " stays in use (1 channel entries)";
     let time = condition.message.strip_prefix(before).and_then(|rest| rest.strip_suffix(after));
     let time = time.with_context(|| format!("{:?}", condition.message))?;
     time.parse::<Timestamp>().with_context(|| format!("{time} is no time"))?;
-    scene.subscribe("other", "table").await?;
-    scene.at_latest("other", "other.v1.0.0").await?;
-    scene.at_latest("early", "early.v1.0.0").await?;
-    scene.catalog_returns("shelf").await?;
-    is_in_state(&scene, "READY").await?;
-    scene.at_rest().await
+    ctx.subscribe("other", "table").await?;
+    ctx.at_latest("other", "other.v1.0.0").await?;
+    ctx.at_latest("early", "early.v1.0.0").await?;
+    ctx.catalog_returns("shelf").await?;
+    is_in_state(&ctx, "READY").await?;
+    ctx.at_rest().await
 }
 
 /// What the status of a catalog says about content that is not current.
-async fn content_condition(scene: &Scene, catalog: &str) -> Result<Condition> {
+async fn content_condition(ctx: &TestContext, catalog: &str) -> Result<Condition> {
     let find = |catalog: &CatalogSource| {
         let conditions = catalog.status.iter().flat_map(|status| &status.conditions);
         conditions.into_iter().find(|condition| condition.type_ == CONTENT_CURRENT).cloned()
     };
     let what = "say that its content is not current";
-    let found = wait::until(&scene.api(), catalog, what, |found| find(found).is_some()).await?;
+    let found = wait::until(&ctx.api(), catalog, what, |found| find(found).is_some()).await?;
     find(&found).context("no condition")
 }
 
 /// A catalog whose server was never there, and then comes.
-async fn is_late(scene: Arc<Scene>) -> Result<()> {
-    scene.operator_group().await?;
-    let address = scene.registry("shelf", scene.content(&[package(&scene, "patient")])?).await?;
-    scene.catalog_dies("shelf").await?;
-    scene.create(&builders::catalog_source(&scene.namespace, "shelf", &address)).await?;
-    is_in_state(&scene, "TRANSIENT_FAILURE").await?;
-    scene.subscribe("patient", "shelf").await?;
+async fn is_late(ctx: Arc<TestContext>) -> Result<()> {
+    ctx.operator_group().await?;
+    let address = ctx.registry("shelf", ctx.content(&[package(&ctx, "patient")])?).await?;
+    ctx.catalog_dies("shelf").await?;
+    ctx.create(&builders::catalog_source(&ctx.namespace, "shelf", &address)).await?;
+    is_in_state(&ctx, "TRANSIENT_FAILURE").await?;
+    ctx.subscribe("patient", "shelf").await?;
     let text = "failed to list bundles: rpc error: code = Unavailable desc = ";
-    prevented(&scene, "patient", text).await?;
-    scene.catalog_returns("shelf").await?;
-    scene.succeeded("patient.v1.0.0").await?;
-    scene.at_latest("patient", "patient.v1.0.0").await?;
-    scene.at_rest().await
+    prevented(&ctx, "patient", text).await?;
+    ctx.catalog_returns("shelf").await?;
+    ctx.succeeded("patient.v1.0.0").await?;
+    ctx.at_latest("patient", "patient.v1.0.0").await?;
+    ctx.at_rest().await
 }
 
-fn package(scene: &Scene, name: &str) -> Package {
+fn package(ctx: &TestContext, name: &str) -> Package {
     let mut initial = name.to_owned();
     initial.get_mut(..1).map(str::make_ascii_uppercase);
-    let crd = scene.kind(&initial);
+    let crd = ctx.kind(&initial);
     Package::single(name, Bundle::new("1.0.0", &operator(name, &crd)).provides(&crd))
 }
 
-async fn is_in_state(scene: &Scene, wanted: &str) -> Result<()> {
+async fn is_in_state(ctx: &TestContext, wanted: &str) -> Result<()> {
     let what = format!("be {wanted}");
-    wait::until(&scene.api(), "shelf", &what, |catalog: &CatalogSource| {
+    wait::until(&ctx.api(), "shelf", &what, |catalog: &CatalogSource| {
         let state = catalog.status.as_ref().and_then(|status| status.connection_state.as_ref());
         state.is_some_and(|state| state.last_observed_state == wanted)
     })
@@ -140,11 +140,11 @@ async fn is_in_state(scene: &Scene, wanted: &str) -> Result<()> {
 }
 
 /// Waits until a Subscription says, in v0's words, that its catalog is the reason, and why.
-async fn prevented(scene: &Scene, subscription: &str, why: &str) -> Result<()> {
+async fn prevented(ctx: &TestContext, subscription: &str, why: &str) -> Result<()> {
     let failed =
-        scene.condition(subscription, "ResolutionFailed", "True", "ErrorPreventedResolution");
+        ctx.condition(subscription, "ResolutionFailed", "True", "ErrorPreventedResolution");
     let message = failed.await?.message.unwrap_or_default();
-    let expected = format!("error using catalogsource {}/shelf: {why}", scene.namespace);
+    let expected = format!("error using catalogsource {}/shelf: {why}", ctx.namespace);
     ensure!(message.starts_with(&expected), "found    {message:?}\nexpected {expected:?}");
     Ok(())
 }

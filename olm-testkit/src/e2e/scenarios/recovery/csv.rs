@@ -12,8 +12,8 @@ use olm_types::api::{
 use olm_types::{annotations, finalizers};
 use serde_json::{Value, json};
 
-use super::words::untouched;
-use crate::e2e::scene::{Scene, same};
+use super::steps::untouched;
+use crate::e2e::context::{TestContext, same};
 use crate::e2e::{Scenario, scenario};
 use crate::wait;
 
@@ -41,64 +41,64 @@ pub(super) fn all() -> Vec<Scenario> {
 
 /// A CSV that is deleted while its Subscription remains is not installed again by itself: whoever
 /// deleted it wanted that. The Subscription says that it waits; without its plan it gets another.
-async fn deleted(scene: Arc<Scene>) -> Result<()> {
-    scene.install("fan", &scene.kind("Fan")).await?;
-    scene.delete::<ClusterServiceVersion>("fan.v1.0.0").await?;
-    wait::until_gone(&scene.api::<ClusterServiceVersion>(), "fan.v1.0.0").await?;
-    wait::until_gone(&scene.api::<Deployment>(), "fan").await?;
+async fn deleted(ctx: Arc<TestContext>) -> Result<()> {
+    ctx.install("fan", &ctx.kind("Fan")).await?;
+    ctx.delete::<ClusterServiceVersion>("fan.v1.0.0").await?;
+    wait::until_gone(&ctx.api::<ClusterServiceVersion>(), "fan.v1.0.0").await?;
+    wait::until_gone(&ctx.api::<Deployment>(), "fan").await?;
     let pending =
-        wait::until(&scene.api(), "fan", "wait for its CSV", |subscription: &Subscription| {
+        wait::until(&ctx.api(), "fan", "wait for its CSV", |subscription: &Subscription| {
             let state = subscription.status.as_ref().map(|status| &status.state);
             state == Some(&SubscriptionState::UpgradePending)
         })
         .await?;
     let status = pending.status.clone().unwrap_or_default();
     same(status.current_csv.as_deref(), "fan.v1.0.0")?;
-    scene.at_rest().await?;
-    let plans = scene.api::<InstallPlan>().list(&ListParams::default()).await?;
+    ctx.at_rest().await?;
+    let plans = ctx.api::<InstallPlan>().list(&ListParams::default()).await?;
     ensure!(plans.items.len() == 1, "there are {} InstallPlans", plans.items.len());
 
-    let old = scene.plan_of(&pending).await?;
-    scene.delete::<InstallPlan>(&old.name_any()).await?;
-    scene.succeeded("fan.v1.0.0").await?;
-    let subscription = scene.at_latest("fan", "fan.v1.0.0").await?;
-    ensure!(scene.plan_of(&subscription).await?.uid() != old.uid(), "the deleted plan is back");
-    scene.at_rest().await
+    let old = ctx.plan_of(&pending).await?;
+    ctx.delete::<InstallPlan>(&old.name_any()).await?;
+    ctx.succeeded("fan.v1.0.0").await?;
+    let subscription = ctx.at_latest("fan", "fan.v1.0.0").await?;
+    ensure!(ctx.plan_of(&subscription).await?.uid() != old.uid(), "the deleted plan is back");
+    ctx.at_rest().await
 }
 
 /// Without its finalizer a CSV would leave cluster-scoped objects behind.
-async fn finalizer_removed(scene: Arc<Scene>) -> Result<()> {
-    scene.install("bin", &scene.kind("Bin")).await?;
+async fn finalizer_removed(ctx: Arc<TestContext>) -> Result<()> {
+    ctx.install("bin", &ctx.kind("Bin")).await?;
     let edit = json!({"metadata": {"finalizers": null}});
-    let edited: ClusterServiceVersion = scene.edit("bin.v1.0.0", edit).await?;
+    let edited: ClusterServiceVersion = ctx.edit("bin.v1.0.0", edit).await?;
     ensure!(edited.finalizers().is_empty(), "it still has {:?}", edited.finalizers());
-    wait::until(&scene.api(), "bin.v1.0.0", "have its finalizer", |csv: &ClusterServiceVersion| {
+    wait::until(&ctx.api(), "bin.v1.0.0", "have its finalizer", |csv: &ClusterServiceVersion| {
         csv.finalizers() == [finalizers::CSV_CLEANUP]
     })
     .await?;
-    scene.succeeded("bin.v1.0.0").await?;
-    scene.at_rest().await
+    ctx.succeeded("bin.v1.0.0").await?;
+    ctx.at_rest().await
 }
 
 /// A CSV without a status begins anew; its Deployment is written once more, and is the same.
-async fn status_wiped(scene: Arc<Scene>) -> Result<()> {
-    scene.install("tap", &scene.kind("Tap")).await?;
-    let deployment: Deployment = scene.api().get("tap").await?;
-    let wiped: ClusterServiceVersion = scene.edit_status("tap.v1.0.0", Value::Null).await?;
+async fn status_wiped(ctx: Arc<TestContext>) -> Result<()> {
+    ctx.install("tap", &ctx.kind("Tap")).await?;
+    let deployment: Deployment = ctx.api().get("tap").await?;
+    let wiped: ClusterServiceVersion = ctx.edit_status("tap.v1.0.0", Value::Null).await?;
     ensure!(wiped.status.is_none(), "the status is {:?}", wiped.status);
-    let csv = scene.succeeded("tap.v1.0.0").await?;
+    let csv = ctx.succeeded("tap.v1.0.0").await?;
     let history = csv.status.map(|status| status.conditions).unwrap_or_default();
     let phases: Vec<CsvPhase> = history.iter().map(|past| past.phase).collect();
     ensure!(phases.first() == Some(&CsvPhase::Pending), "the history is {phases:?}");
-    let after: Deployment = scene.api().get("tap").await?;
+    let after: Deployment = ctx.api().get("tap").await?;
     ensure!(after.uid() == deployment.uid() && after.spec == deployment.spec, "{:?}", after.spec);
-    scene.at_rest().await
+    ctx.at_rest().await
 }
 
 /// The annotations that name a CSV's OperatorGroup come back, and nothing is installed again.
-async fn annotations_stripped(scene: Arc<Scene>) -> Result<()> {
-    let before = scene.install("mat", &scene.kind("Mat")).await?;
-    let deployment: Deployment = scene.api().get("mat").await?;
+async fn annotations_stripped(ctx: Arc<TestContext>) -> Result<()> {
+    let before = ctx.install("mat", &ctx.kind("Mat")).await?;
+    let deployment: Deployment = ctx.api().get("mat").await?;
     let names = [
         annotations::OPERATOR_NAMESPACE,
         annotations::OPERATOR_GROUP,
@@ -106,13 +106,13 @@ async fn annotations_stripped(scene: Arc<Scene>) -> Result<()> {
     ];
     let none: Value = names.iter().map(|name| ((*name).to_owned(), Value::Null)).collect();
     let edit = json!({"metadata": {"annotations": none}});
-    scene.edit::<ClusterServiceVersion>("mat.v1.0.0", edit).await?;
-    let after = wait::until(&scene.api(), "mat.v1.0.0", "name its group", |csv| {
+    ctx.edit::<ClusterServiceVersion>("mat.v1.0.0", edit).await?;
+    let after = wait::until(&ctx.api(), "mat.v1.0.0", "name its group", |csv| {
         let of = |csv: &ClusterServiceVersion| csv.annotations().clone();
         of(csv) == of(&before)
     })
     .await?;
     ensure!(after.status == before.status, "the CSV went through other states");
-    untouched(&deployment, &scene.api().get("mat").await?)?;
-    scene.at_rest().await
+    untouched(&deployment, &ctx.api().get("mat").await?)?;
+    ctx.at_rest().await
 }

@@ -8,10 +8,10 @@ use kube::api::{Api, DeleteParams, ListParams};
 use olm_types::api::CsvPhase;
 use serde_json::json;
 
-use super::words::not_available;
+use super::steps::not_available;
 use crate::builders::csv;
+use crate::e2e::context::TestContext;
 use crate::e2e::scenarios::capacity::NodeCapacity;
-use crate::e2e::scene::Scene;
 use crate::e2e::{Scenario, scenario};
 use crate::wait;
 
@@ -37,66 +37,66 @@ pub(super) fn all() -> Vec<Scenario> {
 }
 
 /// The node that the pods want comes, goes and comes back.
-async fn no_node(scene: Arc<Scene>) -> Result<()> {
-    let capacity = NodeCapacity::of(&scene);
-    scene.operator_group().await?;
+async fn no_node(ctx: Arc<TestContext>) -> Result<()> {
+    let capacity = NodeCapacity::of(&ctx);
+    ctx.operator_group().await?;
     let csv = csv("tall.v1.0.0", "1.0.0").deployment("tall", "default");
-    scene.create(&capacity.wanted_by(csv).build()).await?;
+    ctx.create(&capacity.wanted_by(csv).build()).await?;
     let message = not_available("tall");
-    scene.is("tall.v1.0.0", (CsvPhase::Installing, "InstallWaiting", &message)).await?;
-    scene.announced("tall.v1.0.0", "InstallWaiting", &message).await?;
+    ctx.is("tall.v1.0.0", (CsvPhase::Installing, "InstallWaiting", &message)).await?;
+    ctx.announced("tall.v1.0.0", "InstallWaiting", &message).await?;
     capacity.open().await?;
-    let before = scene.succeeded("tall.v1.0.0").await?;
+    let before = ctx.succeeded("tall.v1.0.0").await?;
 
     capacity.close().await?;
-    let pods: Api<Pod> = scene.api();
+    let pods: Api<Pod> = ctx.api();
     let all = ListParams::default().labels("app=tall");
     pods.delete_collection(&DeleteParams::default(), &all).await.context("cannot delete pods")?;
-    scene.announced("tall.v1.0.0", "ComponentUnhealthy", &message).await?;
-    scene.is("tall.v1.0.0", (CsvPhase::Installing, "InstallWaiting", &message)).await?;
+    ctx.announced("tall.v1.0.0", "ComponentUnhealthy", &message).await?;
+    ctx.is("tall.v1.0.0", (CsvPhase::Installing, "InstallWaiting", &message)).await?;
     capacity.open().await?;
     let through = [
         (CsvPhase::Failed, "ComponentUnhealthy", message.as_str()),
         (CsvPhase::Pending, "NeedsReinstall", message.as_str()),
     ];
-    scene.recovered(&before, &through).await?;
-    scene.at_rest().await?;
+    ctx.recovered(&before, &through).await?;
+    ctx.at_rest().await?;
     capacity.close().await
 }
 
 /// A quota allows no pod, and then is gone.
-async fn no_quota(scene: Arc<Scene>) -> Result<()> {
+async fn no_quota(ctx: Arc<TestContext>) -> Result<()> {
     let quota: ResourceQuota = serde_json::from_value(json!({
         "metadata": {"name": "no-pods"}, "spec": {"hard": {"pods": "0"}},
     }))?;
-    scene.operator_group().await?;
-    scene.create(&quota).await?;
-    wait::until(&scene.api(), "no-pods", "be in force", |quota: &ResourceQuota| {
+    ctx.operator_group().await?;
+    ctx.create(&quota).await?;
+    wait::until(&ctx.api(), "no-pods", "be in force", |quota: &ResourceQuota| {
         quota.status.as_ref().is_some_and(|status| status.hard.is_some())
     })
     .await?;
-    scene.create(&csv("poor.v1.0.0", "1.0.0").deployment("poor", "default").build()).await?;
+    ctx.create(&csv("poor.v1.0.0", "1.0.0").deployment("poor", "default").build()).await?;
     let message = not_available("poor");
-    scene.is("poor.v1.0.0", (CsvPhase::Installing, "InstallWaiting", &message)).await?;
-    scene.delete::<ResourceQuota>("no-pods").await?;
-    scene.succeeded("poor.v1.0.0").await?;
-    scene.at_rest().await
+    ctx.is("poor.v1.0.0", (CsvPhase::Installing, "InstallWaiting", &message)).await?;
+    ctx.delete::<ResourceQuota>("no-pods").await?;
+    ctx.succeeded("poor.v1.0.0").await?;
+    ctx.at_rest().await
 }
 
 /// The Deployment controller has given up; when its pods can run after all, the CSV succeeds.
-async fn deadline(scene: Arc<Scene>) -> Result<()> {
-    let capacity = NodeCapacity::of(&scene);
-    scene.operator_group().await?;
+async fn deadline(ctx: Arc<TestContext>) -> Result<()> {
+    let capacity = NodeCapacity::of(&ctx);
+    ctx.operator_group().await?;
     let csv = csv("late.v1.0.0", "1.0.0")
         .deployment("late", "default")
         .deployments(|spec| spec["progressDeadlineSeconds"] = json!(1));
-    scene.create(&capacity.wanted_by(csv).build()).await?;
+    ctx.create(&capacity.wanted_by(csv).build()).await?;
     let message = "install failed: deployment late not ready before timeout: deployment \"late\" \
                    exceeded its progress deadline";
-    scene.is("late.v1.0.0", (CsvPhase::Failed, "InstallCheckFailed", message)).await?;
-    scene.announced("late.v1.0.0", "InstallCheckFailed", message).await?;
+    ctx.is("late.v1.0.0", (CsvPhase::Failed, "InstallCheckFailed", message)).await?;
+    ctx.announced("late.v1.0.0", "InstallCheckFailed", message).await?;
     capacity.open().await?;
-    scene.succeeded("late.v1.0.0").await?;
-    scene.at_rest().await?;
+    ctx.succeeded("late.v1.0.0").await?;
+    ctx.at_rest().await?;
     capacity.close().await
 }

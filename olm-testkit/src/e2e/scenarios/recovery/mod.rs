@@ -10,7 +10,7 @@ mod neighbours;
 mod policy;
 mod refusal;
 mod requirement;
-mod words;
+mod steps;
 
 use crate::e2e::Scenario;
 

@@ -7,9 +7,9 @@ use k8s_openapi::api::apps::v1::Deployment;
 use olm_types::api::{ClusterServiceVersion, CsvPhase, InstallMode};
 use serde_json::json;
 
-use super::words::untouched;
+use super::steps::untouched;
 use crate::builders::{CsvBuilder, csv};
-use crate::e2e::scene::Scene;
+use crate::e2e::context::TestContext;
 use crate::e2e::{Scenario, scenario};
 use crate::wait;
 
@@ -24,14 +24,14 @@ pub(super) fn all() -> Vec<Scenario> {
 
 /// Garbage of several sorts beside a running operator: each says what is wrong with it, the
 /// operator runs on undisturbed and another one still installs. Garbage that is put right succeeds.
-async fn garbage(scene: Arc<Scene>) -> Result<()> {
-    let csv = scene.install("neat", &scene.kind("Neat")).await?;
-    let deployment: Deployment = scene.api().get("neat").await?;
+async fn garbage(ctx: Arc<TestContext>) -> Result<()> {
+    let csv = ctx.install("neat", &ctx.kind("Neat")).await?;
+    let deployment: Deployment = ctx.api().get("neat").await?;
     for (csv, phase, reason, says) in sorts() {
         let name = csv.manifest()["metadata"]["name"].as_str().unwrap_or_default().to_owned();
-        scene.create(&csv.build()).await?;
+        ctx.create(&csv.build()).await?;
         let what = format!("be {phase}/{reason} and say {says:?}");
-        wait::until(&scene.api(), &name, &what, |csv: &ClusterServiceVersion| {
+        wait::until(&ctx.api(), &name, &what, |csv: &ClusterServiceVersion| {
             csv.status.as_ref().is_some_and(|status| {
                 let message = status.message.as_deref().unwrap_or_default();
                 status.phase == phase
@@ -41,17 +41,17 @@ async fn garbage(scene: Arc<Scene>) -> Result<()> {
         })
         .await?;
     }
-    scene.create(&plain("second").build()).await?;
-    scene.succeeded("second.v1.0.0").await?;
-    untouched(&csv, &scene.succeeded("neat.v1.0.0").await?)?;
-    untouched(&deployment, &scene.api().get("neat").await?)?;
+    ctx.create(&plain("second").build()).await?;
+    ctx.succeeded("second.v1.0.0").await?;
+    untouched(&csv, &ctx.succeeded("neat.v1.0.0").await?)?;
+    untouched(&deployment, &ctx.api().get("neat").await?)?;
     for name in ["strategy", "selector"] {
         let repair = json!({"spec": {"install": plain(name).manifest()["spec"]["install"]}});
         let name = format!("{name}.v1.0.0");
-        scene.edit::<ClusterServiceVersion>(&name, repair).await?;
-        scene.succeeded(&name).await?;
+        ctx.edit::<ClusterServiceVersion>(&name, repair).await?;
+        ctx.succeeded(&name).await?;
     }
-    scene.at_rest().await
+    ctx.at_rest().await
 }
 
 /// Sorts of garbage, with the phase, the reason and a part of the message that follow.

@@ -12,9 +12,9 @@ use kube::api::{Api, PostParams};
 use serde_json::json;
 use tokio::time::{Instant, sleep};
 
-use super::words::delete;
-use crate::e2e::scene::Scene;
-use crate::wait::PATIENCE;
+use super::steps::delete;
+use crate::e2e::context::TestContext;
+use crate::wait::TIMEOUT;
 
 /// How often it is asked whether a policy is in force. No object says that.
 const ASK: Duration = Duration::from_millis(100);
@@ -29,12 +29,12 @@ pub struct Policy {
 
 impl Policy {
     /// Refuses new ConfigMaps as invalid from now on.
-    pub async fn refuse_config_maps(scene: &Scene) -> Result<Self> {
+    pub async fn refuse_config_maps(ctx: &TestContext) -> Result<Self> {
         let policy = Self {
-            name: format!("{}-closed", scene.namespace),
-            policies: Api::all(scene.client.clone()),
-            bindings: Api::all(scene.client.clone()),
-            config_maps: scene.api(),
+            name: format!("{}-closed", ctx.namespace),
+            policies: Api::all(ctx.client.clone()),
+            bindings: Api::all(ctx.client.clone()),
+            config_maps: ctx.api(),
         };
         let rule = serde_json::from_value(json!({
             "metadata": {"name": policy.name},
@@ -46,7 +46,7 @@ impl Policy {
                 "validations": [{"expression": "false", "message": "the shelf is closed"}],
             },
         }))?;
-        let here = json!({"matchLabels": {"kubernetes.io/metadata.name": scene.namespace}});
+        let here = json!({"matchLabels": {"kubernetes.io/metadata.name": ctx.namespace}});
         let binding = serde_json::from_value(json!({
             "metadata": {"name": policy.name},
             "spec": {
@@ -82,7 +82,7 @@ impl Policy {
         let dry = PostParams { dry_run: true, ..PostParams::default() };
         let metadata = ObjectMeta { name: Some("attempt".to_owned()), ..ObjectMeta::default() };
         let attempt = ConfigMap { metadata, ..ConfigMap::default() };
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         while !wanted(&self.config_maps.create(&dry, &attempt).await) {
             if Instant::now() > deadline {
                 bail!("the API server does not follow the policy {}", self.name);

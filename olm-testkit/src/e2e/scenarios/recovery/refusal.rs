@@ -11,9 +11,9 @@ use olm_types::api::{
 use serde_json::json;
 
 use super::policy::Policy;
-use super::words::operator;
+use super::steps::operator;
 use crate::builders::{Bundle, Package};
-use crate::e2e::scene::{Scene, same};
+use crate::e2e::context::{TestContext, same};
 use crate::e2e::{Scenario, scenario};
 use crate::wait;
 
@@ -39,63 +39,63 @@ pub(super) fn all() -> Vec<Scenario> {
 }
 
 /// A policy refuses the ConfigMap of the bundle until it is gone.
-async fn for_a_while(scene: Arc<Scene>) -> Result<()> {
-    let policy = Policy::refuse_config_maps(&scene).await?;
-    subscribe(&scene, "pan").await?;
-    let plan = plan(&scene, "pan").await?;
+async fn for_a_while(ctx: Arc<TestContext>) -> Result<()> {
+    let policy = Policy::refuse_config_maps(&ctx).await?;
+    subscribe(&ctx, "pan").await?;
+    let plan = plan(&ctx, "pan").await?;
     let error = policy.error("pan-settings");
-    retries(&scene, &plan, &error).await?;
-    scene.condition("pan", "InstallPlanPending", "True", "Installing").await?;
+    retries(&ctx, &plan, &error).await?;
+    ctx.condition("pan", "InstallPlanPending", "True", "Installing").await?;
     policy.withdraw().await?;
-    scene.succeeded("pan.v1.0.0").await?;
-    check_complete(&scene, "pan", &plan).await?;
-    scene.at_rest().await
+    ctx.succeeded("pan.v1.0.0").await?;
+    check_complete(&ctx, "pan", &plan).await?;
+    ctx.at_rest().await
 }
 
 /// A quota forbids the Service of the bundle. What is forbidden is tried for longer than a minute.
-async fn forbidden(scene: Arc<Scene>) -> Result<()> {
-    no_services(&scene, "no-services").await?;
-    subscribe(&scene, "pot").await?;
-    let plan = plan(&scene, "pot").await?;
-    retries(&scene, &plan, &quota_error("no-services")).await?;
-    began_long_ago(&scene, &plan).await?;
+async fn forbidden(ctx: Arc<TestContext>) -> Result<()> {
+    no_services(&ctx, "no-services").await?;
+    subscribe(&ctx, "pot").await?;
+    let plan = plan(&ctx, "pot").await?;
+    retries(&ctx, &plan, &quota_error("no-services")).await?;
+    began_long_ago(&ctx, &plan).await?;
     // Another refusal shows that the plan was tried again after its time.
-    no_services(&scene, "not-one-service").await?;
-    scene.delete::<ResourceQuota>("no-services").await?;
-    retries(&scene, &plan, &quota_error("not-one-service")).await?;
-    scene.delete::<ResourceQuota>("not-one-service").await?;
-    scene.succeeded("pot.v1.0.0").await?;
-    check_complete(&scene, "pot", &plan).await?;
-    scene.at_rest().await
+    no_services(&ctx, "not-one-service").await?;
+    ctx.delete::<ResourceQuota>("no-services").await?;
+    retries(&ctx, &plan, &quota_error("not-one-service")).await?;
+    ctx.delete::<ResourceQuota>("not-one-service").await?;
+    ctx.succeeded("pot.v1.0.0").await?;
+    check_complete(&ctx, "pot", &plan).await?;
+    ctx.at_rest().await
 }
 
 /// Any other refusal ends the plan after a minute. Whoever removes the cause, the Subscription and
 /// the CSV, and subscribes again, gets what they want.
-async fn for_good(scene: Arc<Scene>) -> Result<()> {
-    let policy = Policy::refuse_config_maps(&scene).await?;
-    subscribe(&scene, "wok").await?;
-    let plan = plan(&scene, "wok").await?;
+async fn for_good(ctx: Arc<TestContext>) -> Result<()> {
+    let policy = Policy::refuse_config_maps(&ctx).await?;
+    subscribe(&ctx, "wok").await?;
+    let plan = plan(&ctx, "wok").await?;
     let error = policy.error("wok-settings");
-    retries(&scene, &plan, &error).await?;
-    began_long_ago(&scene, &plan).await?;
-    check_failed(&scene, &plan, &error).await?;
-    let failed = scene.condition("wok", "InstallPlanFailed", "True", "InstallComponentFailed");
+    retries(&ctx, &plan, &error).await?;
+    began_long_ago(&ctx, &plan).await?;
+    check_failed(&ctx, &plan, &error).await?;
+    let failed = ctx.condition("wok", "InstallPlanFailed", "True", "InstallComponentFailed");
     same(failed.await?.message.as_deref(), &error)?;
 
     policy.withdraw().await?;
-    scene.delete::<Subscription>("wok").await?;
-    scene.delete::<ClusterServiceVersion>("wok.v1.0.0").await?;
-    wait::until_gone(&scene.api::<Subscription>(), "wok").await?;
-    wait::until_gone(&scene.api::<ClusterServiceVersion>(), "wok.v1.0.0").await?;
-    scene.subscribe("wok", "shelf").await?;
-    scene.succeeded("wok.v1.0.0").await?;
-    scene.at_latest("wok", "wok.v1.0.0").await?;
-    scene.at_rest().await
+    ctx.delete::<Subscription>("wok").await?;
+    ctx.delete::<ClusterServiceVersion>("wok.v1.0.0").await?;
+    wait::until_gone(&ctx.api::<Subscription>(), "wok").await?;
+    wait::until_gone(&ctx.api::<ClusterServiceVersion>(), "wok.v1.0.0").await?;
+    ctx.subscribe("wok", "shelf").await?;
+    ctx.succeeded("wok.v1.0.0").await?;
+    ctx.at_latest("wok", "wok.v1.0.0").await?;
+    ctx.at_rest().await
 }
 
 /// Subscribes to an operator that brings a ConfigMap and a Service.
-async fn subscribe(scene: &Scene, name: &str) -> Result<()> {
-    let crd = scene.kind("Meal");
+async fn subscribe(ctx: &TestContext, name: &str) -> Result<()> {
+    let crd = ctx.kind("Meal");
     let settings = json!({
         "apiVersion": "v1", "kind": "ConfigMap",
         "metadata": {"name": format!("{name}-settings")}, "data": {"heat": "low"},
@@ -106,31 +106,29 @@ async fn subscribe(scene: &Scene, name: &str) -> Result<()> {
     });
     let bundle = Bundle::new("1.0.0", &operator(name, &crd)).provides(&crd);
     let bundle = bundle.manifest(settings).manifest(service);
-    scene.operator_group().await?;
-    scene.catalog("shelf", &[Package::single(name, bundle)]).await?;
-    scene.subscribe(name, "shelf").await
+    ctx.operator_group().await?;
+    ctx.catalog("shelf", &[Package::single(name, bundle)]).await?;
+    ctx.subscribe(name, "shelf").await
 }
 
 /// The name of the plan that a Subscription points at.
-async fn plan(scene: &Scene, subscription: &str) -> Result<String> {
+async fn plan(ctx: &TestContext, subscription: &str) -> Result<String> {
     let reference = |subscription: &Subscription| {
         subscription.status.as_ref()?.install_plan_ref.as_ref()?.name.clone()
     };
-    let found = wait::until(
-        &scene.api(),
-        subscription,
-        "point at a plan",
-        |subscription: &Subscription| reference(subscription).is_some(),
-    )
-    .await?;
+    let found =
+        wait::until(&ctx.api(), subscription, "point at a plan", |subscription: &Subscription| {
+            reference(subscription).is_some()
+        })
+        .await?;
     reference(&found).context("the Subscription points at no plan")
 }
 
 /// Waits until a plan says that it tries again.
-async fn retries(scene: &Scene, plan: &str, error: &str) -> Result<()> {
+async fn retries(ctx: &TestContext, plan: &str, error: &str) -> Result<()> {
     let expected = format!("retrying execution due to error: {error}");
     let what = format!("say {expected:?}");
-    let plan = wait::until(&scene.api(), plan, &what, |plan: &InstallPlan| {
+    let plan = wait::until(&ctx.api(), plan, &what, |plan: &InstallPlan| {
         plan.status.as_ref().and_then(|status| status.message.as_ref()) == Some(&expected)
     })
     .await?;
@@ -140,13 +138,13 @@ async fn retries(scene: &Scene, plan: &str, error: &str) -> Result<()> {
 }
 
 /// The minute in which a plan may fail is over.
-async fn began_long_ago(scene: &Scene, plan: &str) -> Result<()> {
+async fn began_long_ago(ctx: &TestContext, plan: &str) -> Result<()> {
     let status = json!({"startTime": "2020-02-02T20:20:20Z"});
-    scene.edit_status::<InstallPlan>(plan, status).await.map(drop)
+    ctx.edit_status::<InstallPlan>(plan, status).await.map(drop)
 }
 
-async fn check_failed(scene: &Scene, plan: &str, error: &str) -> Result<()> {
-    let failed = wait::until(&scene.api(), plan, "fail", |plan: &InstallPlan| {
+async fn check_failed(ctx: &TestContext, plan: &str, error: &str) -> Result<()> {
+    let failed = wait::until(&ctx.api(), plan, "fail", |plan: &InstallPlan| {
         plan.status.as_ref().is_some_and(|status| status.phase == InstallPlanPhase::Failed)
     })
     .await?;
@@ -156,11 +154,11 @@ async fn check_failed(scene: &Scene, plan: &str, error: &str) -> Result<()> {
     same(installed(&status.conditions, "False")?.message.as_deref(), error)
 }
 
-async fn check_complete(scene: &Scene, subscription: &str, plan: &str) -> Result<()> {
-    let found = scene.at_latest(subscription, &format!("{subscription}.v1.0.0")).await?;
+async fn check_complete(ctx: &TestContext, subscription: &str, plan: &str) -> Result<()> {
+    let found = ctx.at_latest(subscription, &format!("{subscription}.v1.0.0")).await?;
     let state = found.status.as_ref().map(|status| &status.state);
     ensure!(state == Some(&SubscriptionState::AtLatestKnown), "the Subscription is {state:?}");
-    let done = scene.plan_of(&found).await?;
+    let done = ctx.plan_of(&found).await?;
     same(done.metadata.name.as_deref(), plan)?;
     let status = done.status.unwrap_or_default();
     ensure!(status.phase == InstallPlanPhase::Complete, "the plan is {}", status.phase);
@@ -178,12 +176,12 @@ fn installed<'a>(
 }
 
 /// Allows no Service in the namespace, and waits until that is in force.
-async fn no_services(scene: &Scene, name: &str) -> Result<()> {
+async fn no_services(ctx: &TestContext, name: &str) -> Result<()> {
     let quota: ResourceQuota = serde_json::from_value(json!({
         "metadata": {"name": name}, "spec": {"hard": {"services": "0"}},
     }))?;
-    scene.create(&quota).await?;
-    wait::until(&scene.api(), name, "be in force", |quota: &ResourceQuota| {
+    ctx.create(&quota).await?;
+    wait::until(&ctx.api(), name, "be in force", |quota: &ResourceQuota| {
         quota.status.as_ref().is_some_and(|status| status.hard.is_some())
     })
     .await?;

@@ -17,8 +17,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::time::{Instant, sleep};
 
-use super::words::{anew, delete};
-use crate::e2e::scene::{Scene, same};
+use super::steps::{anew, delete};
+use crate::e2e::context::{TestContext, same};
 use crate::e2e::{Scenario, scenario};
 use crate::wait;
 
@@ -47,29 +47,29 @@ pub(super) fn all() -> Vec<Scenario> {
 const ASK: Duration = Duration::from_millis(50);
 
 /// The kind that the operator owns.
-async fn crd(scene: Arc<Scene>) -> Result<()> {
-    let crd = scene.kind("Bowl");
-    scene.install("bowl", &crd).await?;
-    let crds: Api<CustomResourceDefinition> = Api::all(scene.client.clone());
-    is_listed(&scene, &crds.get(&crd.name()).await?).await?;
+async fn crd(ctx: Arc<TestContext>) -> Result<()> {
+    let crd = ctx.kind("Bowl");
+    ctx.install("bowl", &crd).await?;
+    let crds: Api<CustomResourceDefinition> = Api::all(ctx.client.clone());
+    is_listed(&ctx, &crds.get(&crd.name()).await?).await?;
     let missing =
         |all: &[RequirementStatus]| says(all, &crd.name(), "NotPresent", "CRD is not present");
-    lost_and_found(&scene, "bowl.v1.0.0", &crds, &crd.name(), missing).await
+    lost_and_found(&ctx, "bowl.v1.0.0", &crds, &crd.name(), missing).await
 }
 
 /// The account that the operator runs as.
-async fn account(scene: Arc<Scene>) -> Result<()> {
-    scene.install("cup", &scene.kind("Cup")).await?;
+async fn account(ctx: Arc<TestContext>) -> Result<()> {
+    ctx.install("cup", &ctx.kind("Cup")).await?;
     let missing = |all: &[RequirementStatus]| {
         says(all, "cup", "NotPresent", "Service account does not exist")
     };
-    lost_and_found(&scene, "cup.v1.0.0", &scene.api::<ServiceAccount>(), "cup", missing).await
+    lost_and_found(&ctx, "cup.v1.0.0", &ctx.api::<ServiceAccount>(), "cup", missing).await
 }
 
 /// The binding through which the account has its rights.
-async fn binding(scene: Arc<Scene>) -> Result<()> {
-    scene.install("jug", &scene.kind("Jug")).await?;
-    let bindings: Api<RoleBinding> = scene.api();
+async fn binding(ctx: Arc<TestContext>) -> Result<()> {
+    ctx.install("jug", &ctx.kind("Jug")).await?;
+    let bindings: Api<RoleBinding> = ctx.api();
     let found = bindings.list(&ListParams::default().labels("olm.owner=jug.v1.0.0")).await?;
     let binding = found.items.first().context("there is no RoleBinding")?.name_any();
     let missing = |all: &[RequirementStatus]| {
@@ -80,17 +80,17 @@ async fn binding(scene: Arc<Scene>) -> Result<()> {
         let message = "Policy rule not satisfied for service account";
         rule && says(all, "jug", "PresentNotSatisfied", message)
     };
-    lost_and_found(&scene, "jug.v1.0.0", &bindings, &binding, missing).await
+    lost_and_found(&ctx, "jug.v1.0.0", &bindings, &binding, missing).await
 }
 
 /// Waits until the objects of a kind can be listed. The API server never finishes the deletion of
 /// a kind that was not listed before when its storage is not ready at that moment.
-async fn is_listed(scene: &Scene, crd: &CustomResourceDefinition) -> Result<()> {
+async fn is_listed(ctx: &TestContext, crd: &CustomResourceDefinition) -> Result<()> {
     let version = crd.spec.versions.first().context("a kind without versions")?;
     let gvk = GroupVersionKind::gvk(&crd.spec.group, &version.name, &crd.spec.names.kind);
     let resource = ApiResource::from_gvk_with_plural(&gvk, &crd.spec.names.plural);
-    let objects: Api<DynamicObject> = Api::all_with(scene.client.clone(), &resource);
-    let deadline = Instant::now() + wait::PATIENCE;
+    let objects: Api<DynamicObject> = Api::all_with(ctx.client.clone(), &resource);
+    let deadline = Instant::now() + wait::TIMEOUT;
     while let Err(error) = objects.list(&ListParams::default()).await {
         ensure!(Instant::now() < deadline, "{} cannot be listed: {error}", crd.name_any());
         sleep(ASK).await;
@@ -101,7 +101,7 @@ async fn is_listed(scene: &Scene, crd: &CustomResourceDefinition) -> Result<()> 
 /// Deletes an object that an InstallPlan made, reads what the CSV says, and applies the object
 /// again as a person would.
 async fn lost_and_found<K>(
-    scene: &Scene,
+    ctx: &TestContext,
     csv: &str,
     api: &Api<K>,
     name: &str,
@@ -110,7 +110,7 @@ async fn lost_and_found<K>(
 where
     K: wait::Waitable + Serialize + DeserializeOwned,
 {
-    let before = scene.succeeded(csv).await?;
+    let before = ctx.succeeded(csv).await?;
     let lost = api.get(name).await.context("there is nothing to delete")?;
     delete(api, name).await?;
     wait::until_gone(api, name).await?;
@@ -118,11 +118,11 @@ where
         let status = csv.status.as_ref();
         status.is_some_and(|s| s.phase == CsvPhase::Pending && missing(&s.requirement_status))
     };
-    let pending = wait::until(&scene.api(), csv, "name what is missing", reported).await?;
+    let pending = wait::until(&ctx.api(), csv, "name what is missing", reported).await?;
     let status = pending.status.unwrap_or_default();
     same(status.reason.as_deref(), "RequirementsNotMet")?;
-    scene.announced(csv, "RequirementsNotMet", "requirements no longer met").await?;
-    check_plan(scene).await?;
+    ctx.announced(csv, "RequirementsNotMet", "requirements no longer met").await?;
+    check_plan(ctx).await?;
     api.create(&PostParams::default(), &anew(lost)).await.context("cannot give it back")?;
     let through = [
         (CsvPhase::Failed, "RequirementsNotMet", "requirements no longer met"),
@@ -133,10 +133,10 @@ where
             "all requirements found, attempting install",
         ),
     ];
-    let after = scene.recovered(&before, &through).await?;
+    let after = ctx.recovered(&before, &through).await?;
     let unmet = after.status.unwrap_or_default().requirement_status;
     ensure!(unmet.iter().all(|one| one.status == "Present"), "{unmet:?}");
-    scene.at_rest().await
+    ctx.at_rest().await
 }
 
 fn says(all: &[RequirementStatus], name: &str, status: &str, message: &str) -> bool {
@@ -144,8 +144,8 @@ fn says(all: &[RequirementStatus], name: &str, status: &str, message: &str) -> b
 }
 
 /// The plan that made the object is done and makes nothing a second time.
-async fn check_plan(scene: &Scene) -> Result<()> {
-    let plans = scene.api::<InstallPlan>().list(&ListParams::default()).await?;
+async fn check_plan(ctx: &TestContext) -> Result<()> {
+    let plans = ctx.api::<InstallPlan>().list(&ListParams::default()).await?;
     let phases: Vec<_> =
         plans.iter().filter_map(|plan| Some(plan.status.as_ref()?.phase)).collect();
     ensure!(phases == [InstallPlanPhase::Complete], "InstallPlans are {phases:?}");

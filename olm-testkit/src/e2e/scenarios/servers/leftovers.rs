@@ -15,42 +15,42 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::operator::Example;
-use crate::e2e::Scene;
+use crate::e2e::TestContext;
 use crate::wait::{self, Waitable};
 
 /// Objects under the names that an older version of OLM gave go with the next install.
-pub(super) async fn of_older_versions(scene: Arc<Scene>) -> Result<()> {
-    scene.operator_group().await?;
-    let example = Example::new(&scene);
-    let old = Old { scene: &scene, csv: example.name().to_owned() };
+pub(super) async fn of_older_versions(ctx: Arc<TestContext>) -> Result<()> {
+    ctx.operator_group().await?;
+    let example = Example::new(&ctx);
+    let old = Old { ctx: &ctx, csv: example.name().to_owned() };
     let (name, cert) = (example.api_service(), format!("{}-cert", example.api_service()));
     let dashed = name.replace('.', "-");
     let (delegator, reader) =
         (format!("{name}-system:auth-delegator"), format!("{name}-auth-reader"));
     let binding = |kind: &str, name: &str| json!({"roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": kind, "name": name}});
-    let system = Api::namespaced(scene.client.clone(), "kube-system");
-    let bindings = Api::all(scene.client.clone());
-    old.make(&scene.api::<Service>(), &dashed, json!({"spec": {"ports": [{"port": 443}]}})).await?;
-    old.make(&scene.api::<Secret>(), &cert, json!({})).await?;
-    old.make(&scene.api::<Role>(), &cert, json!({})).await?;
-    old.make(&scene.api::<RoleBinding>(), &cert, binding("Role", &cert)).await?;
+    let system = Api::namespaced(ctx.client.clone(), "kube-system");
+    let bindings = Api::all(ctx.client.clone());
+    old.make(&ctx.api::<Service>(), &dashed, json!({"spec": {"ports": [{"port": 443}]}})).await?;
+    old.make(&ctx.api::<Secret>(), &cert, json!({})).await?;
+    old.make(&ctx.api::<Role>(), &cert, json!({})).await?;
+    old.make(&ctx.api::<RoleBinding>(), &cert, binding("Role", &cert)).await?;
     old.make::<RoleBinding>(&system, &reader, binding("Role", &cert)).await?;
     let role = binding("ClusterRole", "system:auth-delegator");
     old.make::<ClusterRoleBinding>(&bindings, &delegator, role).await?;
-    example.install(&scene).await?;
+    example.install(&ctx).await?;
     wait::until_gone(&bindings, &delegator).await?;
     wait::until_gone(&system, &reader).await?;
-    gone::<Service>(&scene, &dashed).await?;
-    gone::<Secret>(&scene, &cert).await?;
-    gone::<Role>(&scene, &cert).await?;
-    gone::<RoleBinding>(&scene, &cert).await
+    gone::<Service>(&ctx, &dashed).await?;
+    gone::<Secret>(&ctx, &cert).await?;
+    gone::<Role>(&ctx, &cert).await?;
+    gone::<RoleBinding>(&ctx, &cert).await
 }
 
 /// An API whose operator does not exist goes, be its namespace there or not.
-pub(super) async fn of_no_csv(scene: Arc<Scene>) -> Result<()> {
-    let services: Api<APIService> = Api::all(scene.client.clone());
-    for namespace in [scene.namespace.as_str(), "never-was"] {
-        let group = format!("{namespace}.{}.example.com", scene.namespace);
+pub(super) async fn of_no_csv(ctx: Arc<TestContext>) -> Result<()> {
+    let services: Api<APIService> = Api::all(ctx.client.clone());
+    for namespace in [ctx.namespace.as_str(), "never-was"] {
+        let group = format!("{namespace}.{}.example.com", ctx.namespace);
         let name = format!("v1.{group}");
         let labels = owner::owner_labels("absent", namespace, "ClusterServiceVersion");
         let object = json!({
@@ -68,16 +68,16 @@ pub(super) async fn of_no_csv(scene: Arc<Scene>) -> Result<()> {
     Ok(())
 }
 
-async fn gone<K>(scene: &Scene, name: &str) -> Result<()>
+async fn gone<K>(ctx: &TestContext, name: &str) -> Result<()>
 where
     K: Waitable + Resource<Scope = NamespaceResourceScope>,
 {
-    wait::until_gone(&scene.api::<K>(), name).await
+    wait::until_gone(&ctx.api::<K>(), name).await
 }
 
 /// An older version of OLM.
 struct Old<'a> {
-    scene: &'a Scene,
+    ctx: &'a TestContext,
     csv: String,
 }
 
@@ -87,7 +87,7 @@ impl Old<'_> {
     where
         K: Clone + std::fmt::Debug + Serialize + DeserializeOwned,
     {
-        let labels = owner::owner_labels(&self.csv, &self.scene.namespace, "ClusterServiceVersion");
+        let labels = owner::owner_labels(&self.csv, &self.ctx.namespace, "ClusterServiceVersion");
         object["metadata"] = json!({"name": name, "labels": labels});
         let object: K = serde_json::from_value(object)?;
         let made = api.create(&PostParams::default(), &object).await;

@@ -19,7 +19,7 @@ use olm_types::api::{ClusterServiceVersion, CsvPhase};
 use serde_json::json;
 
 use crate::builders;
-use crate::e2e::{Need, Scenario, Scene, scenario};
+use crate::e2e::{Need, Scenario, TestContext, scenario};
 use crate::wait;
 use operator::Example;
 use traffic::Traffic;
@@ -109,9 +109,9 @@ fn mended() -> Vec<Scenario> {
 }
 
 /// Webhooks for admission and an API.
-async fn are_called_and_removed(scene: Arc<Scene>) -> Result<()> {
-    scene.operator_group().await?;
-    play(&scene, &Example::new(&scene)).await
+async fn are_called_and_removed(ctx: Arc<TestContext>) -> Result<()> {
+    ctx.operator_group().await?;
+    play(&ctx, &Example::new(&ctx)).await
 }
 
 /// The same with conversion. The operator has to watch all namespaces, and its copies in them
@@ -119,10 +119,10 @@ async fn are_called_and_removed(scene: Arc<Scene>) -> Result<()> {
 ///
 /// # Errors
 /// When a call fails, or something is left.
-pub async fn conversion(scene: Arc<Scene>) -> Result<()> {
-    let group = builders::operator_group(&scene.namespace, "group", &[]);
-    scene.create(&group).await?;
-    play(&scene, &Example::new(&scene).converting()).await
+pub async fn conversion(ctx: Arc<TestContext>) -> Result<()> {
+    let group = builders::operator_group(&ctx.namespace, "group", &[]);
+    ctx.create(&group).await?;
+    play(&ctx, &Example::new(&ctx).converting()).await
 }
 
 /// An upgrade to a version that brings a conversion webhook, with a plan that cannot end and pods
@@ -130,31 +130,28 @@ pub async fn conversion(scene: Arc<Scene>) -> Result<()> {
 ///
 /// # Errors
 /// When the plan takes the conversion back, or objects cannot be read.
-pub async fn conversion_of_an_upgrade(scene: Arc<Scene>) -> Result<()> {
-    upgrade::with_an_unfinished_plan(&scene).await
+pub async fn conversion_of_an_upgrade(ctx: Arc<TestContext>) -> Result<()> {
+    upgrade::with_an_unfinished_plan(&ctx).await
 }
 
 /// Each kind of server is called; what is not described any more goes at once, and the rest with
 /// the CSV.
-async fn play(scene: &Scene, example: &Example) -> Result<()> {
-    example.install(scene).await?;
-    let mut traffic = Traffic::begin(scene, example).await?;
+async fn play(ctx: &TestContext, example: &Example) -> Result<()> {
+    example.install(ctx).await?;
+    let mut traffic = Traffic::begin(ctx, example).await?;
     traffic.until_called(10).await?;
     traffic.end().await?;
-    example.forget_webhook(scene, "mutate").await?;
-    scene
-        .api::<ClusterServiceVersion>()
-        .delete(example.name(), &DeleteParams::background())
-        .await?;
-    wait::until_gone(&scene.api::<ClusterServiceVersion>(), example.name()).await?;
-    nothing_is_left(scene, example).await
+    example.forget_webhook(ctx, "mutate").await?;
+    ctx.api::<ClusterServiceVersion>().delete(example.name(), &DeleteParams::background()).await?;
+    wait::until_gone(&ctx.api::<ClusterServiceVersion>(), example.name()).await?;
+    nothing_is_left(ctx, example).await
 }
 
-async fn nothing_is_left(scene: &Scene, example: &Example) -> Result<()> {
-    let client = || scene.client.clone();
+async fn nothing_is_left(ctx: &TestContext, example: &Example) -> Result<()> {
+    let client = || ctx.client.clone();
     wait::until_gone(&Api::<APIService>::all(client()), &example.api_service()).await?;
     let configurations: Api<ValidatingWebhookConfiguration> = Api::all(client());
-    let ours = ListParams::default().labels(&format!("olm.owner.namespace={}", scene.namespace));
+    let ours = ListParams::default().labels(&format!("olm.owner.namespace={}", ctx.namespace));
     let left = configurations.list(&ours).await.context("cannot list webhook configurations")?;
     ensure!(left.items.is_empty(), "webhook configurations are left");
     let bindings: Api<ClusterRoleBinding> = Api::all(client());
@@ -171,9 +168,9 @@ async fn nothing_is_left(scene: &Scene, example: &Example) -> Result<()> {
 }
 
 /// A CSV whose webhook asks for every group says why it fails. A correction lets it succeed.
-async fn bad_descriptions(scene: Arc<Scene>) -> Result<()> {
-    scene.operator_group().await?;
-    let example = Example::new(&scene);
+async fn bad_descriptions(ctx: Arc<TestContext>) -> Result<()> {
+    ctx.operator_group().await?;
+    let example = Example::new(&ctx);
     let rules = json!([{
         "apiGroups": ["*"], "apiVersions": ["*"], "resources": ["*"], "operations": ["*"],
     }]);
@@ -183,16 +180,15 @@ async fn bad_descriptions(scene: Arc<Scene>) -> Result<()> {
     csv.spec.webhookdefinitions.truncate(1);
     let good = csv.spec.webhookdefinitions.clone();
     csv.spec.webhookdefinitions.iter_mut().for_each(|webhook| webhook.rules = Vec::clone(&rules));
-    example.create_kind(&scene).await?;
-    scene.create(&csv).await?;
+    example.create_kind(&ctx).await?;
+    ctx.create(&csv).await?;
     let failed =
-        scene.csv_phase(example.name(), CsvPhase::Failed, "InvalidWebhookDescription").await?;
+        ctx.csv_phase(example.name(), CsvPhase::Failed, "InvalidWebhookDescription").await?;
     let message = failed.status.and_then(|status| status.message);
     ensure!(message.as_deref() == Some("webhook rules cannot include all groups"), "{message:?}");
     let corrected = Patch::Merge(json!({"spec": {"webhookdefinitions": good}}));
-    scene
-        .api::<ClusterServiceVersion>()
+    ctx.api::<ClusterServiceVersion>()
         .patch(example.name(), &PatchParams::default(), &corrected)
         .await?;
-    scene.succeeded(example.name()).await.map(drop)
+    ctx.succeeded(example.name()).await.map(drop)
 }

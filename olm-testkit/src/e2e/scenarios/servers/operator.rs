@@ -11,9 +11,9 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
 use crate::builders::{Crd, csv};
-use crate::e2e::Scene;
+use crate::e2e::TestContext;
 use crate::stand_in::Server;
-use crate::wait::PATIENCE;
+use crate::wait::TIMEOUT;
 
 /// Where it listens.
 const PORT: u16 = 8443;
@@ -34,15 +34,15 @@ pub(super) struct Example {
 
 impl Example {
     /// With webhooks for admission and an API.
-    pub(super) fn new(scene: &Scene) -> Self {
-        let api_group = format!("api.{}.example.com", scene.namespace);
+    pub(super) fn new(ctx: &TestContext) -> Self {
+        let api_group = format!("api.{}.example.com", ctx.namespace);
         let server = Server {
-            namespace: scene.namespace.clone(),
-            deployment: format!("{}-server", scene.namespace),
+            namespace: ctx.namespace.clone(),
+            deployment: format!("{}-server", ctx.namespace),
             port: PORT,
             api: format!("v1/{api_group}/readings/Reading"),
         };
-        Self { kind: scene.kind("Thing"), api_group, converts: false, server }
+        Self { kind: ctx.kind("Thing"), api_group, converts: false, server }
     }
 
     /// With a webhook for conversion, too: the kind has two versions and is stored in the second.
@@ -93,33 +93,33 @@ impl Example {
     }
 
     /// Creates kind and CSV, and what answers; waits until the CSV has succeeded.
-    pub(super) async fn install(&self, scene: &Scene) -> Result<()> {
-        self.create_kind(scene).await?;
-        scene.create(&self.csv()).await?;
-        scene.stand_in(&self.server).await?;
-        scene.succeeded(self.name()).await.map(drop)
+    pub(super) async fn install(&self, ctx: &TestContext) -> Result<()> {
+        self.create_kind(ctx).await?;
+        ctx.create(&self.csv()).await?;
+        ctx.stand_in(&self.server).await?;
+        ctx.succeeded(self.name()).await.map(drop)
     }
 
     /// Creates the definition of the kind, as an InstallPlan would have done.
-    pub(super) async fn create_kind(&self, scene: &Scene) -> Result<()> {
-        let crds: Api<CustomResourceDefinition> = Api::all(scene.client.clone());
+    pub(super) async fn create_kind(&self, ctx: &TestContext) -> Result<()> {
+        let crds: Api<CustomResourceDefinition> = Api::all(ctx.client.clone());
         let crd = serde_json::from_value(self.kind.manifest()).context("a malformed CRD")?;
         let made = crds.create(&PostParams::default(), &crd).await;
         made.map(drop).context("cannot create the CRD")
     }
 
     /// Takes one webhook out of the CSV and waits until its configuration is gone.
-    pub(super) async fn forget_webhook(&self, scene: &Scene, start: &str) -> Result<()> {
+    pub(super) async fn forget_webhook(&self, ctx: &TestContext, start: &str) -> Result<()> {
         let mut webhooks = self.csv().spec.webhookdefinitions;
         webhooks.retain(|webhook| !webhook.generate_name.starts_with(start));
         let patch = Patch::Merge(json!({"spec": {"webhookdefinitions": webhooks}}));
-        let csvs = scene.api::<ClusterServiceVersion>();
+        let csvs = ctx.api::<ClusterServiceVersion>();
         csvs.patch(self.name(), &PatchParams::default(), &patch)
             .await
             .context("cannot edit the CSV")?;
-        let all: Api<MutatingWebhookConfiguration> = Api::all(scene.client.clone());
-        let ours = format!("olm.owner.namespace={}", scene.namespace);
-        let deadline = Instant::now() + PATIENCE;
+        let all: Api<MutatingWebhookConfiguration> = Api::all(ctx.client.clone());
+        let ours = format!("olm.owner.namespace={}", ctx.namespace);
+        let deadline = Instant::now() + TIMEOUT;
         while !all.list(&ListParams::default().labels(&ours)).await?.items.is_empty() {
             anyhow::ensure!(Instant::now() < deadline, "the configuration of {start} stays");
             sleep(LOOK).await;

@@ -14,7 +14,7 @@ use rcgen::{BasicConstraints, CertificateParams, ExtendedKeyUsagePurpose, IsCa, 
 
 use super::operator::Example;
 use super::traffic::Traffic;
-use crate::e2e::Scene;
+use crate::e2e::TestContext;
 use crate::wait;
 
 /// A certificate is renewed that long before its end.
@@ -24,33 +24,33 @@ const RENEWED_BEFORE_END: SignedDuration = SignedDuration::from_hours(24);
 const ROUNDS: u64 = 10;
 
 /// With a process in place of Pods.
-pub(super) async fn no_call_fails(scene: Arc<Scene>) -> Result<()> {
-    rotate(&scene, Duration::from_secs(8)).await
+pub(super) async fn no_call_fails(ctx: Arc<TestContext>) -> Result<()> {
+    rotate(&ctx, Duration::from_secs(8)).await
 }
 
 /// With Pods, which take longer until they run.
-pub(super) async fn no_call_of_pods_fails(scene: Arc<Scene>) -> Result<()> {
-    rotate(&scene, Duration::from_secs(40)).await
+pub(super) async fn no_call_of_pods_fails(ctx: Arc<TestContext>) -> Result<()> {
+    rotate(&ctx, Duration::from_secs(40)).await
 }
 
 /// The Secret is there before the CSV, with a certificate that is due soon.
-async fn rotate(scene: &Scene, due: Duration) -> Result<()> {
-    scene.operator_group().await?;
-    let example = Example::new(scene);
-    let (secret, name) = (short_lived(scene, &example, due)?, example.secret());
-    scene.create(&secret).await?;
-    example.install(scene).await?;
-    let mut traffic = Traffic::begin(scene, &example).await?;
+async fn rotate(ctx: &TestContext, due: Duration) -> Result<()> {
+    ctx.operator_group().await?;
+    let example = Example::new(ctx);
+    let (secret, name) = (short_lived(ctx, &example, due)?, example.secret());
+    ctx.create(&secret).await?;
+    example.install(ctx).await?;
+    let mut traffic = Traffic::begin(ctx, &example).await?;
     traffic.until_called(ROUNDS).await?;
-    let kept = scene.api::<Secret>().get(&name).await?;
+    let kept = ctx.api::<Secret>().get(&name).await?;
     ensure!(part(&kept, "tls.crt") == part(&secret, "tls.crt"), "a good certificate was replaced");
-    let renewed = wait::until(&scene.api(), &name, "hold a new certificate", |now: &Secret| {
+    let renewed = wait::until(&ctx.api(), &name, "hold a new certificate", |now: &Secret| {
         part(now, "tls.crt") != part(&secret, "tls.crt")
     })
     .await?;
     let still = part(&renewed, "previous.olmCAKey").context("the old authority was forgotten")?;
     ensure!(Some(still) == part(&secret, "olmCAKey"), "another authority is trusted");
-    wait::until(&scene.api(), example.name(), "run with new certificates", is_renewed).await?;
+    wait::until(&ctx.api(), example.name(), "run with new certificates", is_renewed).await?;
     traffic.until_called(ROUNDS).await?;
     traffic.end().await.map(drop)
 }
@@ -68,12 +68,12 @@ fn part<'a>(secret: &'a Secret, key: &str) -> Option<&'a [u8]> {
 }
 
 /// A Secret as an earlier install would have left it, two years ago but a day.
-fn short_lived(scene: &Scene, example: &Example, due: Duration) -> Result<Secret> {
+fn short_lived(ctx: &TestContext, example: &Example, due: Duration) -> Result<Secret> {
     let left = RENEWED_BEFORE_END.saturating_add(SignedDuration::try_from(due)?);
     let end = Timestamp::now().checked_add(left)?;
     let (authority, issuer) = authority(end)?;
     let (certificate, key) =
-        server(&issuer, &format!("{}-service.{}", example.name(), scene.namespace), end)?;
+        server(&issuer, &format!("{}-service.{}", example.name(), ctx.namespace), end)?;
     let data = [("olmCAKey", authority), ("tls.crt", certificate), ("tls.key", key)];
     let managed = (labels::MANAGED.to_owned(), labels::MANAGED_VALUE.to_owned());
     Ok(Secret {

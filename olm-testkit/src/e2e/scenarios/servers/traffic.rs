@@ -14,15 +14,15 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep};
 
 use super::operator::Example;
-use crate::e2e::Scene;
-use crate::wait::PATIENCE;
+use crate::e2e::TestContext;
+use crate::wait::TIMEOUT;
 
 /// How often the number of calls is looked at.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// Calls that go on until the end, or until one fails.
 pub(super) struct Traffic<'a> {
-    scene: &'a Scene,
+    ctx: &'a TestContext,
     calls: Arc<AtomicU64>,
     stop: watch::Sender<bool>,
     task: JoinHandle<Result<()>>,
@@ -31,9 +31,9 @@ pub(super) struct Traffic<'a> {
 impl<'a> Traffic<'a> {
     /// Waits for the first call that succeeds, since the API server may not know of the servers
     /// yet; from then on none may fail.
-    pub(super) async fn begin(scene: &'a Scene, example: &Example) -> Result<Self> {
-        let caller = Caller::new(scene, example).await?;
-        let deadline = Instant::now() + PATIENCE;
+    pub(super) async fn begin(ctx: &'a TestContext, example: &Example) -> Result<Self> {
+        let caller = Caller::new(ctx, example).await?;
+        let deadline = Instant::now() + TIMEOUT;
         while let Err(error) = caller.all().await {
             ensure!(Instant::now() < deadline, "the servers never answer: {error:#}");
             sleep(LOOK).await;
@@ -48,13 +48,13 @@ impl<'a> Traffic<'a> {
             }
             Ok(())
         });
-        Ok(Self { scene, calls, stop, task })
+        Ok(Self { ctx, calls, stop, task })
     }
 
     /// Waits for so many more rounds of calls.
     pub(super) async fn until_called(&mut self, rounds: u64) -> Result<()> {
         let wanted = self.calls.load(Ordering::Relaxed) + rounds;
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         while self.calls.load(Ordering::Relaxed) < wanted {
             if self.task.is_finished() {
                 let ended = (&mut self.task).await.context("the calls were cancelled")?;
@@ -70,7 +70,7 @@ impl<'a> Traffic<'a> {
     pub(super) async fn end(self) -> Result<u64> {
         // No server listens any more when a call has failed.
         let _ = self.stop.send(true);
-        self.scene.check_servers().await?;
+        self.ctx.check_servers().await?;
         self.task.await.context("the calls were cancelled")??;
         Ok(self.calls.load(Ordering::Relaxed))
     }
@@ -92,20 +92,20 @@ struct Things {
 }
 
 impl Caller {
-    async fn new(scene: &Scene, example: &Example) -> Result<Self> {
+    async fn new(ctx: &TestContext, example: &Example) -> Result<Self> {
         let name = example.kind.name();
         let group = name.split_once('.').map(|(_, group)| group).unwrap_or_default();
         let api = |version: &str| {
             let kind = GroupVersionKind::gvk(group, version, "Thing");
             let resource = ApiResource::from_gvk_with_plural(&kind, "things");
-            let api = Api::namespaced_with(scene.client.clone(), &scene.namespace, &resource);
+            let api = Api::namespaced_with(ctx.client.clone(), &ctx.namespace, &resource);
             Things { resource, api }
         };
         let readings =
-            format!("/apis/{}/v1/namespaces/{}/readings", example.api_group, scene.namespace);
+            format!("/apis/{}/v1/namespaces/{}/readings", example.api_group, ctx.namespace);
         let converted = example.converts().then(|| (api("v1"), format!("{group}/v2")));
         let things = api(if example.converts() { "v2" } else { "v1" });
-        Ok(Self { client: scene.client.clone(), things, readings, converted })
+        Ok(Self { client: ctx.client.clone(), things, readings, converted })
     }
 
     /// Everything once.

@@ -13,10 +13,10 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
 use crate::builders::{self, Bundle, Crd, CsvBuilder, Package, csv};
-use crate::e2e::Scene;
+use crate::e2e::TestContext;
 use crate::e2e::scenarios::capacity::NodeCapacity;
 use crate::stand_in::Server;
-use crate::wait::{self, PATIENCE};
+use crate::wait::{self, TIMEOUT};
 
 const OLD: &str = "kettle.v1.0.0";
 const NEW: &str = "kettle.v2.0.0";
@@ -32,39 +32,38 @@ const LOOK: std::time::Duration = std::time::Duration::from_millis(100);
 /// The plan cannot end: it brings another kind, whose short name is taken. The new operator cannot
 /// run: its pods have no node. Until both end, what the installed part made of the definition stays,
 /// also when the plan executes its step again, and objects can be had in their old version.
-pub(super) async fn with_an_unfinished_plan(scene: &Scene) -> Result<()> {
-    let (kettles, capacity) = (Kettles::of(scene), NodeCapacity::of(scene));
-    scene.create(&builders::operator_group(&scene.namespace, "group", &[])).await?;
-    scene.catalog("kitchen", &kettles.package(&[kettles.old_version()])).await?;
-    scene.subscribe("kettle", "kitchen").await?;
-    scene.succeeded(OLD).await?;
-    scene.at_latest("kettle", OLD).await?;
+pub(super) async fn with_an_unfinished_plan(ctx: &TestContext) -> Result<()> {
+    let (kettles, capacity) = (Kettles::of(ctx), NodeCapacity::of(ctx));
+    ctx.create(&builders::operator_group(&ctx.namespace, "group", &[])).await?;
+    ctx.catalog("kitchen", &kettles.package(&[kettles.old_version()])).await?;
+    ctx.subscribe("kettle", "kitchen").await?;
+    ctx.succeeded(OLD).await?;
+    ctx.at_latest("kettle", OLD).await?;
     kettles.make_one().await?;
     kettles.create(&kettles.taken()).await?;
 
-    scene
-        .publish(
-            "kitchen",
-            &kettles.package(&[kettles.old_version(), kettles.new_version(&capacity)]),
-        )
-        .await?;
-    scene.csv_phase(NEW, CsvPhase::Installing, "InstallWaiting").await?;
+    ctx.publish(
+        "kitchen",
+        &kettles.package(&[kettles.old_version(), kettles.new_version(&capacity)]),
+    )
+    .await?;
+    ctx.csv_phase(NEW, CsvPhase::Installing, "InstallWaiting").await?;
     let converting = kettles.until_called().await?;
     let plan = kettles.unfinished_plan().await?;
     kettles.execute_again(&plan).await?;
     ensure!(kettles.conversion().await? == converting, "the plan took the conversion back");
     let mine = kettles.objects("v1").get("mine").await.context("no object in its old version")?;
     ensure!(mine.data["spec"] == json!({"litres": 2}), "{:?}", mine.data);
-    ensure!(!is_done(&scene.api().get(&plan).await?), "the plan has ended");
+    ensure!(!is_done(&ctx.api().get(&plan).await?), "the plan has ended");
 
     capacity.open().await?;
-    scene.stand_in(&kettles.server).await?;
+    ctx.stand_in(&kettles.server).await?;
     kettles.until_converted().await?;
-    let crds: Api<CustomResourceDefinition> = Api::all(scene.client.clone());
+    let crds: Api<CustomResourceDefinition> = Api::all(ctx.client.clone());
     crds.delete(&kettles.taken().name(), &DeleteParams::background()).await?;
-    scene.succeeded(NEW).await?;
-    scene.at_latest("kettle", NEW).await?;
-    wait::until(&scene.api(), &plan, "end", is_done).await?;
+    ctx.succeeded(NEW).await?;
+    ctx.at_latest("kettle", NEW).await?;
+    wait::until(&ctx.api(), &plan, "end", is_done).await?;
     kettles.until_converted().await?;
     ensure!(kettles.conversion().await? == converting, "the conversion changed");
     capacity.close().await
@@ -76,20 +75,20 @@ fn is_done(plan: &InstallPlan) -> bool {
 
 /// The operator in two versions, and its kind.
 struct Kettles<'a> {
-    scene: &'a Scene,
+    ctx: &'a TestContext,
     kind: Crd,
     server: Server,
 }
 
 impl<'a> Kettles<'a> {
-    fn of(scene: &'a Scene) -> Self {
+    fn of(ctx: &'a TestContext) -> Self {
         let server = Server {
-            namespace: scene.namespace.clone(),
-            deployment: format!("{}-kettle", scene.namespace),
+            namespace: ctx.namespace.clone(),
+            deployment: format!("{}-kettle", ctx.namespace),
             port: PORT,
-            api: format!("v1/api.{}.example.com/readings/Reading", scene.namespace),
+            api: format!("v1/api.{}.example.com/readings/Reading", ctx.namespace),
         };
-        Self { scene, kind: scene.kind("Kettle"), server }
+        Self { ctx, kind: ctx.kind("Kettle"), server }
     }
 
     fn package(&self, versions: &[Bundle]) -> [Package; 1] {
@@ -131,16 +130,16 @@ impl<'a> Kettles<'a> {
 
     /// The kind that has the short name.
     fn taken(&self) -> Crd {
-        self.scene.kind("Ladle")
+        self.ctx.kind("Ladle")
     }
 
     /// The kind of the new version that wants it, too, and is not served before the other is gone.
     fn blocked(&self) -> Crd {
-        self.scene.kind("Spoon")
+        self.ctx.kind("Spoon")
     }
 
     async fn create(&self, kind: &Crd) -> Result<()> {
-        let crds: Api<CustomResourceDefinition> = Api::all(self.scene.client.clone());
+        let crds: Api<CustomResourceDefinition> = Api::all(self.ctx.client.clone());
         let crd = serde_json::from_value(with_short_name(kind)).context("a malformed CRD")?;
         crds.create(&PostParams::default(), &crd).await.context("cannot create a CRD")?;
         let accepted = |crd: &CustomResourceDefinition| {
@@ -155,13 +154,13 @@ impl<'a> Kettles<'a> {
         let group = name.split_once('.').map(|(_, group)| group).unwrap_or_default();
         let kind = GroupVersionKind::gvk(group, version, "Kettle");
         let resource = ApiResource::from_gvk_with_plural(&kind, "kettles");
-        Api::namespaced_with(self.scene.client.clone(), &self.scene.namespace, &resource)
+        Api::namespaced_with(self.ctx.client.clone(), &self.ctx.namespace, &resource)
     }
 
     /// A user uses the first version.
     async fn make_one(&self) -> Result<()> {
         let object = serde_json::from_value(json!({
-            "apiVersion": format!("{}.example.com/v1", self.scene.namespace), "kind": "Kettle",
+            "apiVersion": format!("{}.example.com/v1", self.ctx.namespace), "kind": "Kettle",
             "metadata": {"name": "mine"}, "spec": {"litres": 2},
         }))?;
         let made = self.objects("v1").create(&PostParams::default(), &object).await;
@@ -170,14 +169,14 @@ impl<'a> Kettles<'a> {
 
     /// What the definition says about conversion.
     async fn conversion(&self) -> Result<Value> {
-        let crds: Api<CustomResourceDefinition> = Api::all(self.scene.client.clone());
+        let crds: Api<CustomResourceDefinition> = Api::all(self.ctx.client.clone());
         let crd = crds.get(&self.kind.name()).await?;
         Ok(serde_json::to_value(crd.spec.conversion)?)
     }
 
     /// Waits until the definition calls the new version; what it says then.
     async fn until_called(&self) -> Result<Value> {
-        let crds: Api<CustomResourceDefinition> = Api::all(self.scene.client.clone());
+        let crds: Api<CustomResourceDefinition> = Api::all(self.ctx.client.clone());
         let service = format!("{}-service", self.server.deployment);
         let calls = |crd: &CustomResourceDefinition| {
             let webhook = crd.spec.conversion.as_ref().and_then(|one| one.webhook.as_ref());
@@ -193,38 +192,38 @@ impl<'a> Kettles<'a> {
 
     /// The plan of the new version, which waits for a kind.
     async fn unfinished_plan(&self) -> Result<String> {
-        let subscription: Subscription = self.scene.api().get("kettle").await?;
-        let plan = self.scene.plan_of(&subscription).await?.name_any();
+        let subscription: Subscription = self.ctx.api().get("kettle").await?;
+        let plan = self.ctx.plan_of(&subscription).await?.name_any();
         let waits = |plan: &InstallPlan| {
             let steps = plan.status.iter().flat_map(|status| &status.plan);
             let mut waiting = steps.filter(|step| step.status == StepStatus::WaitingForApi);
             waiting.any(|step| step.resource.name == self.blocked().name())
         };
-        wait::until(&self.scene.api(), &plan, "wait for the other kind", waits).await?;
+        wait::until(&self.ctx.api(), &plan, "wait for the other kind", waits).await?;
         Ok(plan)
     }
 
     /// The record of the step for the definition is lost, as when the operator ended before it was
     /// written: the step is executed once more.
     async fn execute_again(&self, name: &str) -> Result<()> {
-        let mut plan: InstallPlan = self.scene.api().get(name).await?;
+        let mut plan: InstallPlan = self.ctx.api().get(name).await?;
         let status = plan.status.as_mut().context("a plan without status")?;
         let of_the_kind = self.kind.name();
         let mut steps = status.plan.iter_mut();
         let step = steps.find(|step| step.resource.name == of_the_kind);
         step.context("no step for the definition")?.status = StepStatus::Unknown;
         let lost = json!({"plan": status.plan});
-        self.scene.edit_status::<InstallPlan>(name, lost).await?;
+        self.ctx.edit_status::<InstallPlan>(name, lost).await?;
         let done = |plan: &InstallPlan| {
             let mut steps = plan.status.iter().flat_map(|status| &status.plan);
             steps.any(|one| one.resource.name == of_the_kind && one.status == StepStatus::Present)
         };
-        wait::until(&self.scene.api(), name, "execute its step again", done).await.map(drop)
+        wait::until(&self.ctx.api(), name, "execute its step again", done).await.map(drop)
     }
 
     /// Waits until the object, which is stored in the first version, can be read in the second.
     async fn until_converted(&self) -> Result<()> {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         let mine = loop {
             match self.objects("v2").get("mine").await {
                 Ok(mine) => break mine,
@@ -233,7 +232,7 @@ impl<'a> Kettles<'a> {
             sleep(LOOK).await;
         };
         let from = mine.annotations().get("converted-from");
-        let v1 = format!("{}.example.com/v1", self.scene.namespace);
+        let v1 = format!("{}.example.com/v1", self.ctx.namespace);
         ensure!(from == Some(&v1), "converted from {from:?}");
         ensure!(mine.data["spec"] == json!({"litres": 2}), "{:?}", mine.data);
         Ok(())

@@ -7,8 +7,8 @@ use serde_json::json;
 use tokio::time::{Instant, sleep};
 
 use crate::builders::{Bundle, Crd, CsvBuilder, csv};
-use crate::e2e::Scene;
-use crate::wait::PATIENCE;
+use crate::e2e::TestContext;
+use crate::wait::TIMEOUT;
 
 /// Where it listens.
 const PORT: u16 = 8080;
@@ -17,25 +17,25 @@ const PORT: u16 = 8080;
 const ASK: Duration = Duration::from_millis(500);
 
 /// One version, with a kind and a Service.
-pub(super) fn bundle(scene: &Scene, version: &str) -> Bundle {
+pub(super) fn bundle(ctx: &TestContext, version: &str) -> Bundle {
     let service = json!({
         "apiVersion": "v1", "kind": "Service", "metadata": {"name": "greeter"},
         "spec": {"selector": {"app": "greeter"}, "ports": [{"port": 80, "targetPort": PORT}]},
     });
-    Bundle::new(version, &version_of(scene, version)).provides(&kind(scene)).manifest(service)
+    Bundle::new(version, &version_of(ctx, version)).provides(&kind(ctx)).manifest(service)
 }
 
 /// The kind that it owns.
-pub(super) fn kind(scene: &Scene) -> Crd {
-    scene.kind("Greeter")
+pub(super) fn kind(ctx: &TestContext) -> Crd {
+    ctx.kind("Greeter")
 }
 
 /// The ClusterServiceVersion of one version, whose Pod may run anywhere.
-pub(super) fn version_of(scene: &Scene, version: &str) -> CsvBuilder {
+pub(super) fn version_of(ctx: &TestContext, version: &str) -> CsvBuilder {
     let args = args(version);
     let pods = json!([{"apiGroups": [""], "resources": ["pods"], "verbs": ["get", "list"]}]);
     csv(&format!("greeter.v{version}"), version)
-        .owns(&kind(scene))
+        .owns(&kind(ctx))
         .deployment("greeter", "greeter")
         .permission("greeter", pods)
         .deployments(|spec| {
@@ -54,12 +54,12 @@ pub(super) fn version_of(scene: &Scene, version: &str) -> CsvBuilder {
 }
 
 /// Waits until it answers in a version, through its Service and the API server.
-pub(super) async fn answers(scene: &Scene, version: &str) -> Result<()> {
-    let path = format!("/api/v1/namespaces/{}/services/greeter:80/proxy/", scene.namespace);
-    let deadline = Instant::now() + PATIENCE;
+pub(super) async fn answers(ctx: &TestContext, version: &str) -> Result<()> {
+    let path = format!("/api/v1/namespaces/{}/services/greeter:80/proxy/", ctx.namespace);
+    let deadline = Instant::now() + TIMEOUT;
     loop {
         let request = http::Request::get(&path).body(Vec::new()).context("bad request")?;
-        let answer = scene.client.request_text(request).await;
+        let answer = ctx.client.request_text(request).await;
         match answer {
             Ok(text) if text.split_whitespace().any(|word| word == version) => return Ok(()),
             answer if Instant::now() > deadline => {

@@ -19,8 +19,8 @@ use olm_types::api::{
 };
 
 use crate::builders::Package;
-use crate::e2e::scenarios::upgrades::Story;
-use crate::e2e::{Need, Scenario, Scene, scenario};
+use crate::e2e::scenarios::upgrades::Recorded;
+use crate::e2e::{Need, Scenario, TestContext, scenario};
 use crate::wait;
 
 const OLD: &str = "greeter.v1.0.0";
@@ -40,49 +40,49 @@ pub(super) fn all() -> Vec<Scenario> {
 /// The operator runs, answers in its new version after the upgrade, and everything is as it would
 /// be if nothing had been killed. All of it, OLM included, runs in namespaces with the pod
 /// security standard `restricted`.
-async fn an_operator_that_runs(scene: Arc<Scene>) -> Result<()> {
-    scene.restrict().await?;
-    let story = Story::begin(&scene).await?;
-    scene.operator_group().await?;
-    scene.catalog("kitchen", &catalog(&scene, &["1.0.0"])).await?;
-    install(&scene).await?;
-    greeter::answers(&scene, "1.0.0").await?;
-    upgrade(&scene).await?;
-    greeter::answers(&scene, "2.0.0").await?;
-    story.check_one_at_a_time()?;
-    check_end(&scene).await?;
-    restricted::check_olm(&scene).await
+async fn an_operator_that_runs(ctx: Arc<TestContext>) -> Result<()> {
+    ctx.restrict().await?;
+    let recorded = Recorded::begin(&ctx).await?;
+    ctx.operator_group().await?;
+    ctx.catalog("kitchen", &catalog(&ctx, &["1.0.0"])).await?;
+    install(&ctx).await?;
+    greeter::answers(&ctx, "1.0.0").await?;
+    upgrade(&ctx).await?;
+    greeter::answers(&ctx, "2.0.0").await?;
+    recorded.check_one_at_a_time()?;
+    check_end(&ctx).await?;
+    restricted::check_olm(&ctx).await
 }
 
 /// A Subscription, and three moments on its way at which OLM is killed.
-async fn install(scene: &Scene) -> Result<()> {
-    scene.subscribe("greeter", "kitchen").await?;
-    kill_olm(scene).await?;
-    wait::until(&scene.api(), "greeter", "have a plan", has_plan).await?;
-    kill_olm(scene).await?;
-    wait::until(&scene.api(), OLD, "exist", |_: &ClusterServiceVersion| true).await?;
-    kill_olm(scene).await?;
-    scene.at_latest("greeter", OLD).await?;
-    scene.succeeded(OLD).await.map(drop)
+async fn install(ctx: &TestContext) -> Result<()> {
+    ctx.subscribe("greeter", "kitchen").await?;
+    kill_olm(ctx).await?;
+    wait::until(&ctx.api(), "greeter", "have a plan", has_plan).await?;
+    kill_olm(ctx).await?;
+    wait::until(&ctx.api(), OLD, "exist", |_: &ClusterServiceVersion| true).await?;
+    kill_olm(ctx).await?;
+    ctx.at_latest("greeter", OLD).await?;
+    ctx.succeeded(OLD).await.map(drop)
 }
 
 /// A new version in the catalog, and three moments on the way to it at which OLM is killed.
-async fn upgrade(scene: &Scene) -> Result<()> {
-    scene.publish("kitchen", &catalog(scene, &["1.0.0", "2.0.0"])).await?;
-    kill_olm(scene).await?;
-    wait::until(&scene.api(), NEW, "exist", |_: &ClusterServiceVersion| true).await?;
-    kill_olm(scene).await?;
-    wait::until(&scene.api(), NEW, "be on its way", is_installing).await?;
-    kill_olm(scene).await?;
-    scene.at_latest("greeter", NEW).await?;
-    scene.succeeded(NEW).await?;
-    wait::until_gone(&scene.api::<ClusterServiceVersion>(), OLD).await
+async fn upgrade(ctx: &TestContext) -> Result<()> {
+    ctx.publish("kitchen", &catalog(ctx, &["1.0.0", "2.0.0"])).await?;
+    kill_olm(ctx).await?;
+    wait::until(&ctx.api(), NEW, "exist", |_: &ClusterServiceVersion| true).await?;
+    kill_olm(ctx).await?;
+    wait::until(&ctx.api(), NEW, "be on its way", is_installing).await?;
+    kill_olm(ctx).await?;
+    ctx.at_latest("greeter", NEW).await?;
+    ctx.succeeded(NEW).await?;
+    wait::until_gone(&ctx.api::<ClusterServiceVersion>(), OLD).await
 }
 
 /// The versions of the greeter, each of which replaces the one before.
-fn catalog(scene: &Scene, versions: &[&str]) -> [Package; 1] {
+fn catalog(ctx: &TestContext, versions: &[&str]) -> [Package; 1] {
     let bundles = versions.iter().scan(None::<String>, |before, version| {
-        let bundle = greeter::bundle(scene, version);
+        let bundle = greeter::bundle(ctx, version);
         let replaced = before.replace(format!("greeter.v{version}"));
         Some(match replaced {
             Some(old) => bundle.replaces(&old),
@@ -102,15 +102,15 @@ fn is_installing(csv: &ClusterServiceVersion) -> bool {
 }
 
 /// One CSV, one Deployment, a plan for each version, and nothing that is not done.
-async fn check_end(scene: &Scene) -> Result<()> {
+async fn check_end(ctx: &TestContext) -> Result<()> {
     let all = ListParams::default();
-    let csvs = scene.api::<ClusterServiceVersion>().list(&all).await?;
+    let csvs = ctx.api::<ClusterServiceVersion>().list(&all).await?;
     let names: Vec<String> = csvs.iter().map(ResourceExt::name_any).collect();
     ensure!(names == [NEW], "there are the CSVs {names:?}");
-    let deployments = scene.api::<Deployment>().list(&all).await?;
+    let deployments = ctx.api::<Deployment>().list(&all).await?;
     let names: Vec<String> = deployments.iter().map(ResourceExt::name_any).collect();
     ensure!(names == ["greeter"], "there are the Deployments {names:?}");
-    let mut plans = scene.api::<InstallPlan>().list(&all).await?.items;
+    let mut plans = ctx.api::<InstallPlan>().list(&all).await?.items;
     plans.sort_by_key(|plan| plan.spec.generation);
     let named: Vec<_> = plans
         .iter()

@@ -6,20 +6,20 @@ use kube::ResourceExt;
 use kube::api::PostParams;
 
 use super::killed;
-use crate::e2e::Scene;
+use crate::e2e::TestContext;
 
 /// How the API server names the volume with the token that it adds to a Pod by itself.
 const TOKEN: &str = "kube-api-access-";
 
 /// Asks the API server what it would say to each of them in the namespace of the scenario.
-pub(super) async fn check_olm(scene: &Scene) -> Result<()> {
-    let (pods, both) = killed::pods(scene).await?;
+pub(super) async fn check_olm(ctx: &TestContext) -> Result<()> {
+    let (pods, both) = killed::pods(ctx).await?;
     let running = pods.list(&both).await.context("cannot list the Pods of OLM")?;
     ensure!(!running.items.is_empty(), "there are no Pods of OLM");
     let dry = PostParams { dry_run: true, ..PostParams::default() };
     for pod in running {
         let name = pod.name_any();
-        let answer = scene.api::<Pod>().create(&dry, &anew(pod)).await;
+        let answer = ctx.api::<Pod>().create(&dry, &anew(pod)).await;
         answer.with_context(|| format!("{name} needs more than a restricted Pod may have"))?;
     }
     Ok(())

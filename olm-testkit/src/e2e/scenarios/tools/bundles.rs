@@ -20,7 +20,7 @@ use super::operator_sdk::{
     BundleImage, Registry, clean_up, content_dir, run_bundle, upgrade_bundle,
 };
 use crate::builders::{Bundle, CatalogDir, IMAGE, Package};
-use crate::e2e::Scene;
+use crate::e2e::TestContext;
 use crate::e2e::scenarios::install::operator;
 use crate::e2e::scenarios::upgrades::kettles;
 use crate::oci::{self, Image};
@@ -32,14 +32,14 @@ const NEW: &str = "kettle.v1.1.0";
 const CATALOG: &str = "kettle-catalog";
 
 /// Another process serves what the tool's Pods would.
-pub(super) async fn through_the_api(scene: Arc<Scene>) -> Result<()> {
-    let tool = Tool::new(&scene, "operator-sdk");
-    let versions = [kettle(&scene, "1.0.0"), kettle(&scene, "1.1.0").replaces(OLD)];
+pub(super) async fn through_the_api(ctx: Arc<TestContext>) -> Result<()> {
+    let tool = Tool::new(&ctx, "operator-sdk");
+    let versions = [kettle(&ctx, "1.0.0"), kettle(&ctx, "1.1.0").replaces(OLD)];
     let mut registries = Vec::new();
     for (name, offered) in [("first", &versions[..1]), ("second", &versions[..])] {
-        let content = scene.content(&[package(offered)])?;
-        let registry = beside(&scene, &content)?;
-        let address = Some(scene.registry(name, content).await?);
+        let content = ctx.content(&[package(offered)])?;
+        let registry = beside(&ctx, &content)?;
+        let address = Some(ctx.registry(name, content).await?);
         registries.push(Registry { address, ..registry });
     }
     let [first, second] = registries.as_slice() else { unreachable!("two were made") };
@@ -47,35 +47,35 @@ pub(super) async fn through_the_api(scene: Arc<Scene>) -> Result<()> {
     is_sound(&tool, first.address.as_deref()).await?;
     let next = bundle("1.1.0", "quay.io/kitchen/kettle:v1.1.0");
     let upgraded = upgrade_bundle(&tool, &next, second).await;
-    scene.catalog_dies("first").await?;
+    ctx.catalog_dies("first").await?;
     upgraded?;
     upgraded_and_cleaned(&tool, second.address.as_deref()).await
 }
 
 /// On a node the tool's Pods serve, and the bundles come out of their images, for which the catalog
 /// names a pull secret without a name.
-pub(super) async fn on_a_node(scene: Arc<Scene>) -> Result<()> {
-    let tool = Tool::new(&scene, "operator-sdk");
-    let old = push(&scene, kettle(&scene, "1.0.0"), "1.0.0").await?;
-    let new = push(&scene, kettle(&scene, "1.1.0").replaces(OLD), "1.1.0").await?;
+pub(super) async fn on_a_node(ctx: Arc<TestContext>) -> Result<()> {
+    let tool = Tool::new(&ctx, "operator-sdk");
+    let old = push(&ctx, kettle(&ctx, "1.0.0"), "1.0.0").await?;
+    let new = push(&ctx, kettle(&ctx, "1.1.0").replaces(OLD), "1.1.0").await?;
     let [old_image, new_image] = [&old, &new].map(|one| one.1.clone());
-    let first = served(&scene, std::slice::from_ref(&old.0)).await?;
+    let first = served(&ctx, std::slice::from_ref(&old.0)).await?;
     run_bundle(&tool, &bundle("1.0.0", &old_image), &first).await?;
-    let job: Job = scene.api().get(&unpack_name(&old_image)).await.context("no Job unpacked it")?;
+    let job: Job = ctx.api().get(&unpack_name(&old_image)).await.context("no Job unpacked it")?;
     let pod = job.spec.and_then(|spec| spec.template.spec).unwrap_or_default();
     let secrets = pod.image_pull_secrets.unwrap_or_default();
     ensure!(secrets.iter().map(|one| one.name.as_str()).eq([""]), "{secrets:?}");
     is_sound(&tool, None).await?;
-    let second = served(&scene, &[old.0, new.0]).await?;
+    let second = served(&ctx, &[old.0, new.0]).await?;
     upgrade_bundle(&tool, &bundle("1.1.0", &new_image), &second).await?;
     upgraded_and_cleaned(&tool, None).await
 }
 
 /// The new version has taken over; after `cleanup` nothing is there, and nothing comes back.
 async fn upgraded_and_cleaned(tool: &Tool<'_>, address: Option<&str>) -> Result<()> {
-    let scene = tool.scene;
-    wait::until_gone(&scene.api::<ClusterServiceVersion>(), OLD).await?;
-    scene.at_latest("kettle-v1-0-0-sub", NEW).await?;
+    let ctx = tool.ctx;
+    wait::until_gone(&ctx.api::<ClusterServiceVersion>(), OLD).await?;
+    ctx.at_latest("kettle-v1-0-0-sub", NEW).await?;
     is_sound(tool, address).await?;
     clean_up(tool, "kettle").await?;
     tool.until_none::<Pod>().await?;
@@ -83,13 +83,13 @@ async fn upgraded_and_cleaned(tool: &Tool<'_>, address: Option<&str>) -> Result<
     tool.until_none::<InstallPlan>().await?;
     tool.until_none::<OperatorGroup>().await?;
     let map = format!("{CATALOG}-configmap-partition-1");
-    wait::until_gone(&scene.api::<ConfigMap>(), &map).await?;
-    scene.at_rest().await?;
+    wait::until_gone(&ctx.api::<ConfigMap>(), &map).await?;
+    ctx.at_rest().await?;
     let csvs = tool.list::<ClusterServiceVersion>().await?;
     let subscriptions = tool.list::<Subscription>().await?;
     ensure!(csvs.is_empty() && subscriptions.is_empty(), "the operator is back");
-    let crds: Api<CustomResourceDefinition> = Api::all(scene.client.clone());
-    ensure!(crds.get_opt(&kettles(scene).name()).await?.is_none(), "the kind is back");
+    let crds: Api<CustomResourceDefinition> = Api::all(ctx.client.clone());
+    ensure!(crds.get_opt(&kettles(ctx).name()).await?.is_none(), "the kind is back");
     Ok(())
 }
 
@@ -122,8 +122,8 @@ fn bundle(version: &str, image: &str) -> BundleImage {
 }
 
 /// A version that may watch its own namespace only.
-fn kettle(scene: &Scene, version: &str) -> Bundle {
-    let kind = kettles(scene);
+fn kettle(ctx: &TestContext, version: &str) -> Bundle {
+    let kind = kettles(ctx);
     let csv = operator("kettle", version, &kind).install_modes(&[InstallModeType::OwnNamespace]);
     Bundle::new(version, &csv).provides(&kind)
 }
@@ -133,9 +133,9 @@ fn package(versions: &[Bundle]) -> Package {
 }
 
 /// A registry whose Pod is never asked: where containers run, it only waits.
-fn beside(scene: &Scene, content: &CatalogDir) -> Result<Registry> {
+fn beside(ctx: &TestContext, content: &CatalogDir) -> Result<Registry> {
     let serve = format!("opm serve {} -p 50051", content_dir(CATALOG));
-    let waits = scene.facts().workload.is_some();
+    let waits = ctx.facts().workload.is_some();
     Ok(Registry {
         image: IMAGE.to_owned(),
         command: if waits { Value::Null } else { json!(["sh", "-c", serve]) },
@@ -145,10 +145,10 @@ fn beside(scene: &Scene, content: &CatalogDir) -> Result<Registry> {
 }
 
 /// A registry whose Pod runs, from OLM's image, which has `opm` and no shell.
-async fn served(scene: &Scene, versions: &[Bundle]) -> Result<Registry> {
-    let content = scene.content(&[package(versions)])?;
-    let namespace = scene.facts().olm_namespace.clone().context("OLM is nowhere")?;
-    let deployments: Api<Deployment> = Api::namespaced(scene.client.clone(), &namespace);
+async fn served(ctx: &TestContext, versions: &[Bundle]) -> Result<Registry> {
+    let content = ctx.content(&[package(versions)])?;
+    let namespace = ctx.facts().olm_namespace.clone().context("OLM is nowhere")?;
+    let deployments: Api<Deployment> = Api::namespaced(ctx.client.clone(), &namespace);
     let olm = deployments.get(Operator::Catalog.name()).await?;
     let pod = olm.spec.and_then(|spec| spec.template.spec).context("OLM has no Pods")?;
     let image = pod.containers.first().and_then(|one| one.image.clone());
@@ -168,17 +168,17 @@ fn documents(content: &CatalogDir) -> Result<String> {
 }
 
 /// Pushes the image of a version; gives the version that refers to it, and the reference.
-async fn push(scene: &Scene, version: Bundle, tag: &str) -> Result<(Bundle, String)> {
-    let registry = scene.facts().registry.as_deref().context("no registry")?;
+async fn push(ctx: &TestContext, version: Bundle, tag: &str) -> Result<(Bundle, String)> {
+    let registry = ctx.facts().registry.as_deref().context("no registry")?;
     let image =
         version.files("kettle").into_iter().fold(Image::builder(), |image, (path, text)| {
             let text = match serde_json::from_str::<Value>(&text) {
-                Ok(manifest) => scene.dressed(manifest).to_string(),
+                Ok(manifest) => ctx.dressed(manifest).to_string(),
                 Err(_) => text,
             };
             image.file(&format!("/{path}"), text, 0o644)
         });
-    let repository = format!("bundles/{}", scene.namespace);
+    let repository = format!("bundles/{}", ctx.namespace);
     let pushed = oci::push(&image.build()?, registry, &repository, tag).await?;
     Ok((version.in_image(&pushed.reference), pushed.reference))
 }

@@ -10,8 +10,8 @@ use kube::{Resource, ResourceExt};
 use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
-use crate::e2e::Scene;
-use crate::wait::PATIENCE;
+use crate::e2e::TestContext;
+use crate::wait::TIMEOUT;
 
 /// How often these tools ask.
 const ASK: Duration = Duration::from_millis(250);
@@ -24,20 +24,20 @@ const LONGER: u32 = 5;
 
 /// A program of others, at work in the namespace of a scenario.
 pub(super) struct Tool<'a> {
-    pub(super) scene: &'a Scene,
+    pub(super) ctx: &'a TestContext,
     /// The field manager that the API server records.
     manager: &'static str,
 }
 
 impl<'a> Tool<'a> {
     /// A program by the name of its binary.
-    pub(super) fn new(scene: &'a Scene, manager: &'static str) -> Self {
-        Self { scene, manager }
+    pub(super) fn new(ctx: &'a TestContext, manager: &'static str) -> Self {
+        Self { ctx, manager }
     }
 
     /// The namespace that is given with `-n`.
     pub(super) fn namespace(&self) -> &'a str {
-        &self.scene.namespace
+        &self.ctx.namespace
     }
 
     /// The objects of a kind in the namespace, whatever fields they have.
@@ -46,12 +46,12 @@ impl<'a> Tool<'a> {
         K: Resource<DynamicType = (), Scope = NamespaceResourceScope>,
     {
         let resource = ApiResource::erase::<K>(&());
-        Api::namespaced_with(self.scene.client.clone(), self.namespace(), &resource)
+        Api::namespaced_with(self.ctx.client.clone(), self.namespace(), &resource)
     }
 
     /// The objects of a kind of the whole cluster.
     pub(super) fn cluster_api<K: Resource<DynamicType = ()>>(&self) -> Api<DynamicObject> {
-        Api::all_with(self.scene.client.clone(), &ApiResource::erase::<K>(&()))
+        Api::all_with(self.ctx.client.clone(), &ApiResource::erase::<K>(&()))
     }
 
     /// An object of the namespace; `content` is all of it but the metadata.
@@ -122,7 +122,7 @@ impl<'a> Tool<'a> {
     where
         K: Resource<DynamicType = (), Scope = NamespaceResourceScope>,
     {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         loop {
             let left = self.list::<K>().await?;
             if left.is_empty() {
@@ -146,7 +146,7 @@ pub(super) async fn until(
     what: &str,
     is_awaited: impl Fn(Option<&DynamicObject>) -> bool,
 ) -> Result<Option<DynamicObject>> {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     loop {
         let object = api.get_opt(name).await.with_context(|| format!("cannot read {name}"))?;
         if is_awaited(object.as_ref()) {
@@ -154,7 +154,7 @@ pub(super) async fn until(
         }
         if Instant::now() > deadline {
             let found = object.map(|object| object.data.to_string());
-            bail!("waited {} s for {name} to {what}; there is {found:?}", PATIENCE.as_secs());
+            bail!("waited {} s for {name} to {what}; there is {found:?}", TIMEOUT.as_secs());
         }
         sleep(ASK).await;
     }

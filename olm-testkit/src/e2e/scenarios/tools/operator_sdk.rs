@@ -135,7 +135,7 @@ async fn serve(
         object.metadata.owner_references = Some(vec![owner(source)]);
         object
     };
-    let spec = tool.scene.dressed(pod(source, &map, registry));
+    let spec = tool.ctx.dressed(pod(source, &map, registry));
     let pod = tool.object::<Pod>(&name, json!({ "spec": spec }));
     tool.create::<Pod>(&owned(pod)).await?;
     let runs = |found: Option<&DynamicObject>| {

@@ -22,7 +22,7 @@ use super::kubectl_operator::{
 use super::packages::{Package, list_available};
 use super::uninstall::{Strategy, operands, uninstall};
 use crate::builders::{self, Bundle};
-use crate::e2e::Scene;
+use crate::e2e::TestContext;
 use crate::e2e::scenarios::catalog_images;
 use crate::e2e::scenarios::install::operator;
 use crate::e2e::scenarios::upgrades::{kettles, stable};
@@ -57,8 +57,8 @@ Boils water
 ";
 
 /// The commands one after the other, with `--delete-all` at the end; nothing is left.
-pub(super) async fn from_install_to_uninstall(scene: Arc<Scene>) -> Result<()> {
-    let tool = begin(&scene).await?;
+pub(super) async fn from_install_to_uninstall(ctx: Arc<TestContext>) -> Result<()> {
+    let tool = begin(&ctx).await?;
     let package = Package::with_version(&tool, "kettle", "1.1.0").await?;
     ensure!(package.described("")? == DESCRIBED, "{}", package.described("")?);
     ensure!(list_available(&tool, "kitchen").await? == ["kettle kitchen"]);
@@ -77,10 +77,10 @@ pub(super) async fn from_install_to_uninstall(scene: Arc<Scene>) -> Result<()> {
     ensure!(csv.name_any() == NEW, "installed csv is {}", csv.name_any());
     listed(&tool, "kettle kettle kettle.v1.1.0 kettle.v1.1.0 AtLatestKnown").await?;
     refused(upgrade(&tool, "kettle").await, "already at latest version")?;
-    scene.succeeded(NEW).await?;
+    ctx.succeeded(NEW).await?;
 
     lists_its_csv(&tool, NEW).await?;
-    let blue = a_kettle(&scene, &scene.namespace, "blue").await?;
+    let blue = a_kettle(&ctx, &ctx.namespace, "blue").await?;
     refused(uninstall(&tool, "kettle", Strategy::Abort).await, "operands exist")?;
     uninstall(&tool, "kettle", Strategy::DeleteAll).await?;
     ensure!(blue.get_opt("blue").await.ok().flatten().is_none(), "the kettle is left");
@@ -90,11 +90,11 @@ pub(super) async fn from_install_to_uninstall(scene: Arc<Scene>) -> Result<()> {
 
 /// The default channel with Automatic approval, in two namespaces of which the operator is copied into
 /// one; without flags `uninstall` leaves what users have, and the operator can come again.
-pub(super) async fn for_two_namespaces(scene: Arc<Scene>) -> Result<()> {
-    let tool = begin(&scene).await?;
+pub(super) async fn for_two_namespaces(ctx: Arc<TestContext>) -> Result<()> {
+    let tool = begin(&ctx).await?;
     // It stands before that of the operator in every sorted list.
-    let other = format!("a-{}", scene.namespace);
-    let namespaces: Api<Namespace> = Api::all(scene.client.clone());
+    let other = format!("a-{}", ctx.namespace);
+    let namespaces: Api<Namespace> = Api::all(ctx.client.clone());
     namespaces.create(&PostParams::default(), &builders::namespace(&other)).await?;
     Package::with_version(&tool, "kettle", "1.1.0").await?;
     let wanted = Install {
@@ -102,16 +102,16 @@ pub(super) async fn for_two_namespaces(scene: Arc<Scene>) -> Result<()> {
         channel: "",
         version: None,
         approval: "Automatic",
-        watch: &[&scene.namespace, &other],
+        watch: &[&ctx.namespace, &other],
     };
     let csv = install(&tool, &wanted).await?;
     ensure!(csv.name_any() == NEW, "installed csv is {}", csv.name_any());
     listed(&tool, "kettle kettle kettle.v1.1.0 kettle.v1.1.0 AtLatestKnown").await?;
-    scene.succeeded(NEW).await?;
-    let copies: Api<ClusterServiceVersion> = Api::namespaced(scene.client.clone(), &other);
+    ctx.succeeded(NEW).await?;
+    let copies: Api<ClusterServiceVersion> = Api::namespaced(ctx.client.clone(), &other);
     wait::until(&copies, NEW, "be copied", |_: &ClusterServiceVersion| true).await?;
 
-    let red = a_kettle(&scene, &other, "red").await?;
+    let red = a_kettle(&ctx, &other, "red").await?;
     lists_its_csv(&tool, NEW).await?;
     let found = operands(&tool, "kettle").await?;
     let names: Vec<_> = found.iter().map(|(_, one)| one.name_any()).collect();
@@ -119,11 +119,11 @@ pub(super) async fn for_two_namespaces(scene: Arc<Scene>) -> Result<()> {
     uninstall(&tool, "kettle", Strategy::Ignore).await?;
     wait::until_gone(&copies, NEW).await?;
     red.get("red").await.context("the kettle of a user is gone")?;
-    let crds: Api<CustomResourceDefinition> = Api::all(scene.client.clone());
-    crds.get(&kettles(&scene).name()).await.context("the kind is gone")?;
+    let crds: Api<CustomResourceDefinition> = Api::all(ctx.client.clone());
+    crds.get(&kettles(&ctx).name()).await.context("the kind is gone")?;
 
     install(&tool, &wanted).await?;
-    scene.succeeded(NEW).await?;
+    ctx.succeeded(NEW).await?;
     listed(&tool, "kettle kettle kettle.v1.1.0 kettle.v1.1.0 AtLatestKnown").await?;
     lists_its_csv(&tool, NEW).await?;
     uninstall(&tool, "kettle", Strategy::DeleteAll).await?;
@@ -133,9 +133,9 @@ pub(super) async fn for_two_namespaces(scene: Arc<Scene>) -> Result<()> {
 }
 
 /// A catalog image is added, its packages are listed with their catalog, and with it they go.
-pub(super) async fn a_catalog(scene: Arc<Scene>) -> Result<()> {
-    let tool = Tool::new(&scene, "kubectl-operator");
-    let image = catalog_images::push(&scene, &["1.0.0"]).await?;
+pub(super) async fn a_catalog(ctx: Arc<TestContext>) -> Result<()> {
+    let tool = Tool::new(&ctx, "kubectl-operator");
+    let image = catalog_images::push(&ctx, &["1.0.0"]).await?;
     // The images of these tests hold a catalog and nothing that serves it.
     let extracted = json!({
         "grpcPodConfig": {"extractContent": {"catalogDir": "/configs"}},
@@ -152,16 +152,16 @@ pub(super) async fn a_catalog(scene: Arc<Scene>) -> Result<()> {
 }
 
 /// Serves two versions of the kettle.
-async fn begin(scene: &Scene) -> Result<Tool<'_>> {
-    served::until_available(&scene.client).await?;
-    let versions = [kettle(scene, "1.0.0"), kettle(scene, "1.1.0").replaces(OLD)];
-    scene.catalog("kitchen", &stable(&versions)).await?;
-    Ok(Tool::new(scene, "kubectl-operator"))
+async fn begin(ctx: &TestContext) -> Result<Tool<'_>> {
+    served::until_available(&ctx.client).await?;
+    let versions = [kettle(ctx, "1.0.0"), kettle(ctx, "1.1.0").replaces(OLD)];
+    ctx.catalog("kitchen", &stable(&versions)).await?;
+    Ok(Tool::new(ctx, "kubectl-operator"))
 }
 
 /// A version that describes itself to people and may not watch the whole cluster.
-fn kettle(scene: &Scene, version: &str) -> Bundle {
-    let kind = kettles(scene);
+fn kettle(ctx: &TestContext, version: &str) -> Bundle {
+    let kind = kettles(ctx);
     let csv = operator("kettle", version, &kind)
         .install_modes(&[InstallModeType::OwnNamespace, InstallModeType::MultiNamespace])
         .description("# Kettle".to_owned())
@@ -178,10 +178,10 @@ fn kettle(scene: &Scene, version: &str) -> Bundle {
 }
 
 /// Makes a kettle, as users of the operator do; gives those of its namespace.
-async fn a_kettle(scene: &Scene, namespace: &str, name: &str) -> Result<Api<DynamicObject>> {
-    let gvk = GroupVersionKind::gvk(&format!("{}.example.com", scene.namespace), "v1", "Kettle");
+async fn a_kettle(ctx: &TestContext, namespace: &str, name: &str) -> Result<Api<DynamicObject>> {
+    let gvk = GroupVersionKind::gvk(&format!("{}.example.com", ctx.namespace), "v1", "Kettle");
     let resource = ApiResource::from_gvk(&gvk);
-    let api = Api::namespaced_with(scene.client.clone(), namespace, &resource);
+    let api = Api::namespaced_with(ctx.client.clone(), namespace, &resource);
     let made = api.create(&PostParams::default(), &DynamicObject::new(name, &resource)).await;
     made.context("cannot make a kettle")?;
     Ok(api)
@@ -222,7 +222,7 @@ fn refused<T>(answer: Result<T>, why: &str) -> Result<()> {
 
 /// The operator goes, and with it all that was made for it; nothing of it comes back.
 async fn nothing_is_left(tool: &Tool<'_>) -> Result<()> {
-    let scene = tool.scene;
+    let ctx = tool.ctx;
     ensure!(tool.list::<Subscription>().await?.is_empty(), "there is a Subscription");
     ensure!(tool.list::<ClusterServiceVersion>().await?.is_empty(), "there is a CSV");
     ensure!(tool.list::<OperatorGroup>().await?.is_empty(), "there is an OperatorGroup");
@@ -232,11 +232,11 @@ async fn nothing_is_left(tool: &Tool<'_>) -> Result<()> {
     tool.until_none::<OperatorCondition>().await?;
     tool.until_none::<Role>().await?;
     tool.until_none::<RoleBinding>().await?;
-    scene.at_rest().await?;
+    ctx.at_rest().await?;
     ensure!(tool.list::<ClusterServiceVersion>().await?.is_empty(), "the CSV is back");
     ensure!(tool.list::<InstallPlan>().await?.is_empty(), "an InstallPlan is back");
     let crds = tool.cluster_api::<CustomResourceDefinition>();
-    ensure!(crds.get_opt(&kettles(scene).name()).await?.is_none(), "the kind is back");
+    ensure!(crds.get_opt(&kettles(ctx).name()).await?.is_none(), "the kind is back");
     let operators = tool.cluster_api::<Operator>();
     let operator = operators.get_opt(&format!("kettle.{}", tool.namespace())).await?;
     let status = operator.map(|one| one.data["status"].to_string());

@@ -83,7 +83,7 @@ async fn objects_of(tool: &Tool<'_>, owned: &Value, namespaces: &[Value]) -> Res
     let group = text(&crd, "/spec/group");
     let gvk = GroupVersionKind::gvk(group, &field("version"), text(&crd, "/spec/names/kind"));
     let resource = ApiResource::from_gvk_with_plural(&gvk, text(&crd, "/spec/names/plural"));
-    let client = &tool.scene.client;
+    let client = &tool.ctx.client;
     let all: Api<DynamicObject> = Api::all_with(client.clone(), &resource);
     let is_theirs = |one: &DynamicObject| {
         let home = one.namespace().unwrap_or_default();
@@ -123,7 +123,7 @@ fn part_of(tool: &Tool<'_>, part: &Value) -> Result<(Api<DynamicObject>, String)
     let field = |name: &str| part[name].as_str().unwrap_or_default();
     let (group, version) = field("apiVersion").split_once('/').unwrap_or(("", field("apiVersion")));
     let resource = ApiResource::from_gvk(&GroupVersionKind::gvk(group, version, field("kind")));
-    let client = tool.scene.client.clone();
+    let client = tool.ctx.client.clone();
     ensure!(!field("name").is_empty(), "a part without a name: {part}");
     let api = match field("namespace") {
         "" => Api::all_with(client, &resource),

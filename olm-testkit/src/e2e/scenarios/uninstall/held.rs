@@ -13,101 +13,101 @@ use serde_json::json;
 
 use super::two_plans::{NEW, OLD, Thing, TwoPlans, delete, phase};
 use crate::builders::{self, Bundle, Package, csv};
-use crate::e2e::scene::Scene;
+use crate::e2e::context::TestContext;
 use crate::wait;
 
 /// A finalizer keeps the Subscription; the older plan goes.
-pub(super) async fn subscription_being_deleted(scene: Arc<Scene>) -> Result<()> {
-    let plans = TwoPlans::begin(&scene).await?;
-    delete_kept(&scene).await?;
-    take_turn(&scene, &plans).await?;
-    held(&scene, &plans, "the Subscription that this InstallPlan was made for is being deleted")
+pub(super) async fn subscription_being_deleted(ctx: Arc<TestContext>) -> Result<()> {
+    let plans = TwoPlans::begin(&ctx).await?;
+    delete_kept(&ctx).await?;
+    take_turn(&ctx, &plans).await?;
+    held(&ctx, &plans, "the Subscription that this InstallPlan was made for is being deleted")
         .await?;
-    finalizers(&scene, &[]).await?;
-    wait::until_gone(&scene.api::<InstallPlan>(), &plans.newer).await?;
-    scene.at_rest().await?;
+    finalizers(&ctx, &[]).await?;
+    wait::until_gone(&ctx.api::<InstallPlan>(), &plans.newer).await?;
+    ctx.at_rest().await?;
     plans.next_version_never_came()
 }
 
 /// The Subscription goes without its newer plan. `kubectl delete --cascade=orphan` takes the owners
 /// away in the same way, as soon as the garbage collector of the cluster knows the kind.
-pub(super) async fn orphaned_plans(scene: Arc<Scene>) -> Result<()> {
-    let plans = TwoPlans::begin(&scene).await?;
-    delete_kept(&scene).await?;
+pub(super) async fn orphaned_plans(ctx: Arc<TestContext>) -> Result<()> {
+    let plans = TwoPlans::begin(&ctx).await?;
+    delete_kept(&ctx).await?;
     let orphan = Patch::Merge(json!({"metadata": {"ownerReferences": null}}));
-    let api: Api<InstallPlan> = scene.api();
+    let api: Api<InstallPlan> = ctx.api();
     api.patch(&plans.newer, &PatchParams::default(), &orphan).await.context("cannot orphan it")?;
-    finalizers(&scene, &[]).await?;
-    wait::until_gone(&scene.api::<Subscription>(), "kettle").await?;
-    take_turn(&scene, &plans).await?;
-    held(&scene, &plans, "no Subscription refers to this InstallPlan any more; delete it").await?;
-    scene.at_rest().await?;
+    finalizers(&ctx, &[]).await?;
+    wait::until_gone(&ctx.api::<Subscription>(), "kettle").await?;
+    take_turn(&ctx, &plans).await?;
+    held(&ctx, &plans, "no Subscription refers to this InstallPlan any more; delete it").await?;
+    ctx.at_rest().await?;
     plans.next_version_never_came()
 }
 
 /// Deletes the Subscription, which a finalizer keeps.
-async fn delete_kept(scene: &Scene) -> Result<()> {
-    finalizers(scene, &["example.com/keep"]).await?;
-    delete(scene, Thing::Subscription).await
+async fn delete_kept(ctx: &TestContext) -> Result<()> {
+    finalizers(ctx, &["example.com/keep"]).await?;
+    delete(ctx, Thing::Subscription).await
 }
 
-async fn finalizers(scene: &Scene, finalizers: &[&str]) -> Result<()> {
+async fn finalizers(ctx: &TestContext, finalizers: &[&str]) -> Result<()> {
     let patch = Patch::Merge(json!({"metadata": {"finalizers": finalizers}}));
-    let api: Api<Subscription> = scene.api();
+    let api: Api<Subscription> = ctx.api();
     let patched = api.patch("kettle", &PatchParams::default(), &patch).await;
     patched.map(drop).context("cannot set finalizers")
 }
 
 /// The CSV goes first, the Subscription comes last.
-pub(super) async fn replaced_csv_deleted(scene: Arc<Scene>) -> Result<()> {
-    let plans = TwoPlans::begin(&scene).await?;
-    let csvs: Api<ClusterServiceVersion> = scene.api();
+pub(super) async fn replaced_csv_deleted(ctx: Arc<TestContext>) -> Result<()> {
+    let plans = TwoPlans::begin(&ctx).await?;
+    let csvs: Api<ClusterServiceVersion> = ctx.api();
     csvs.delete(OLD, &DeleteParams::default()).await?;
     wait::until_gone(&csvs, OLD).await?;
-    take_turn(&scene, &plans).await?;
+    take_turn(&ctx, &plans).await?;
     let text = format!("ClusterServiceVersion {OLD}, which {NEW} would replace, was deleted");
-    held(&scene, &plans, &text).await?;
-    delete(&scene, Thing::Subscription).await?;
-    wait::until_gone(&scene.api::<InstallPlan>(), &plans.newer).await?;
-    scene.at_rest().await?;
+    held(&ctx, &plans, &text).await?;
+    delete(&ctx, Thing::Subscription).await?;
+    wait::until_gone(&ctx.api::<InstallPlan>(), &plans.newer).await?;
+    ctx.at_rest().await?;
     plans.next_version_never_came()
 }
 
 /// Two operators in one plan, which waits for a person; one Subscription goes before the approval.
-pub(super) async fn one_of_two(scene: Arc<Scene>) -> Result<()> {
-    scene.operator_group().await?;
+pub(super) async fn one_of_two(ctx: Arc<TestContext>) -> Result<()> {
+    ctx.operator_group().await?;
     let bundle = |name: &str| {
         let operator = csv(&format!("{name}.v1.0.0"), "1.0.0").deployment(name, "default");
         Package::single(name, Bundle::new("1.0.0", &operator))
     };
     for name in ["fork", "knife"] {
-        let mut subscription = builders::subscription(&scene.namespace, name, "stable", "drawer");
+        let mut subscription = builders::subscription(&ctx.namespace, name, "stable", "drawer");
         subscription.spec.install_plan_approval = Some(Approval::Manual);
-        scene.create(&subscription).await?;
+        ctx.create(&subscription).await?;
     }
-    scene.catalog("drawer", &[bundle("fork"), bundle("knife")]).await?;
-    let both = until_approval(&scene, &["fork.v1.0.0", "knife.v1.0.0"]).await?;
-    scene.api::<Subscription>().delete("fork", &DeleteParams::default()).await?;
-    approve(&scene, &both).await?;
-    wait::until_gone(&scene.api::<InstallPlan>(), &both).await?;
-    let one = until_approval(&scene, &["knife.v1.0.0"]).await?;
-    approve(&scene, &one).await?;
-    scene.succeeded("knife.v1.0.0").await?;
-    let csvs = scene.api::<ClusterServiceVersion>().list(&ListParams::default()).await?.items;
+    ctx.catalog("drawer", &[bundle("fork"), bundle("knife")]).await?;
+    let both = until_approval(&ctx, &["fork.v1.0.0", "knife.v1.0.0"]).await?;
+    ctx.api::<Subscription>().delete("fork", &DeleteParams::default()).await?;
+    approve(&ctx, &both).await?;
+    wait::until_gone(&ctx.api::<InstallPlan>(), &both).await?;
+    let one = until_approval(&ctx, &["knife.v1.0.0"]).await?;
+    approve(&ctx, &one).await?;
+    ctx.succeeded("knife.v1.0.0").await?;
+    let csvs = ctx.api::<ClusterServiceVersion>().list(&ListParams::default()).await?.items;
     ensure!(csvs.iter().all(|csv| csv.name_any() == "knife.v1.0.0"), "the fork is there");
     Ok(())
 }
 
 /// The older plan goes, so that it is the newer one's turn.
-async fn take_turn(scene: &Scene, plans: &TwoPlans) -> Result<()> {
-    let api: Api<InstallPlan> = scene.api();
+async fn take_turn(ctx: &TestContext, plans: &TwoPlans) -> Result<()> {
+    let api: Api<InstallPlan> = ctx.api();
     // The garbage collector may have been faster.
     api.delete(&plans.older, &DeleteParams::default()).await.ok();
     wait::until_gone(&api, &plans.older).await
 }
 
 /// Waits until the newer plan says why it is not executed.
-async fn held(scene: &Scene, plans: &TwoPlans, why: &str) -> Result<()> {
+async fn held(ctx: &TestContext, plans: &TwoPlans, why: &str) -> Result<()> {
     let says = |plan: &InstallPlan| {
         let conditions = plan.status.iter().flat_map(|status| &status.conditions);
         let mut installed =
@@ -117,11 +117,11 @@ async fn held(scene: &Scene, plans: &TwoPlans, why: &str) -> Result<()> {
                 && condition.message.as_deref().is_some_and(|text| text.starts_with(why))
         })
     };
-    wait::until(&scene.api(), &plans.newer, "say why it is not executed", says).await.map(drop)
+    wait::until(&ctx.api(), &plans.newer, "say why it is not executed", says).await.map(drop)
 }
 
-async fn until_approval(scene: &Scene, csvs: &[&str]) -> Result<String> {
-    let plans = scene.api::<InstallPlan>();
+async fn until_approval(ctx: &TestContext, csvs: &[&str]) -> Result<String> {
+    let plans = ctx.api::<InstallPlan>();
     let plan = wait::until_some(&plans, "", "wait for approval", |plan| {
         let mut names = plan.spec.cluster_service_version_names.clone();
         names.sort_unstable();
@@ -130,8 +130,8 @@ async fn until_approval(scene: &Scene, csvs: &[&str]) -> Result<String> {
     Ok(plan.await?.name_any())
 }
 
-async fn approve(scene: &Scene, plan: &str) -> Result<()> {
+async fn approve(ctx: &TestContext, plan: &str) -> Result<()> {
     let approve = Patch::Merge(json!({"spec": {"approved": true}}));
-    let plans = scene.api::<InstallPlan>();
+    let plans = ctx.api::<InstallPlan>();
     plans.patch(plan, &PatchParams::default(), &approve).await.map(drop).context("cannot approve")
 }

@@ -10,7 +10,7 @@ use olm_types::api::{ClusterServiceVersion, InstallPlan};
 
 use super::two_plans::Thing::{Catalog, Csvs, Group, Plans, Subscription};
 use super::two_plans::{Thing, TwoPlans, delete};
-use crate::e2e::scene::Scene;
+use crate::e2e::context::TestContext;
 use crate::e2e::{Scenario, scenario};
 use crate::wait;
 
@@ -65,7 +65,7 @@ const ORDERS: &[(&str, &str, &[Thing], bool)] = &[
 /// One scenario for each order, and one for the namespace.
 pub(super) fn all() -> Vec<Scenario> {
     let orders = ORDERS.iter().map(|&(name, about, things, brief)| {
-        scenario(name, about, move |scene| in_order(scene, things, brief))
+        scenario(name, about, move |ctx| in_order(ctx, things, brief))
     });
     let namespace = scenario(
         "uninstall::namespace",
@@ -75,41 +75,41 @@ pub(super) fn all() -> Vec<Scenario> {
     orders.chain([namespace]).collect()
 }
 
-async fn in_order(scene: Arc<Scene>, things: &'static [Thing], brief: bool) -> Result<()> {
-    let plans = TwoPlans::begin(&scene).await?;
+async fn in_order(ctx: Arc<TestContext>, things: &'static [Thing], brief: bool) -> Result<()> {
+    let plans = TwoPlans::begin(&ctx).await?;
     for thing in things {
-        delete(&scene, *thing).await?;
+        delete(&ctx, *thing).await?;
     }
-    all_gone::<InstallPlan>(&scene).await?;
-    scene.at_rest().await?;
+    all_gone::<InstallPlan>(&ctx).await?;
+    ctx.at_rest().await?;
     if brief {
-        delete(&scene, Csvs).await?;
+        delete(&ctx, Csvs).await?;
     }
-    all_gone::<ClusterServiceVersion>(&scene).await?;
-    scene.at_rest().await?;
-    let left = scene.api::<ClusterServiceVersion>().list(&ListParams::default()).await?.items;
+    all_gone::<ClusterServiceVersion>(&ctx).await?;
+    ctx.at_rest().await?;
+    let left = ctx.api::<ClusterServiceVersion>().list(&ListParams::default()).await?.items;
     let left: Vec<_> = left.iter().map(ResourceExt::name_any).collect();
     ensure!(left.is_empty(), "{left:?} came back");
     if brief { Ok(()) } else { plans.next_version_never_came() }
 }
 
 /// The stuck plan may go first of all that is in the namespace.
-async fn the_namespace(scene: Arc<Scene>) -> Result<()> {
-    let plans = TwoPlans::begin(&scene).await?;
-    let namespaces: Api<Namespace> = Api::all(scene.client.clone());
-    namespaces.delete(&scene.namespace, &DeleteParams::default()).await?;
-    scene.api::<InstallPlan>().delete(&plans.older, &DeleteParams::default()).await.ok();
-    wait::until_gone(&namespaces, &scene.namespace).await?;
+async fn the_namespace(ctx: Arc<TestContext>) -> Result<()> {
+    let plans = TwoPlans::begin(&ctx).await?;
+    let namespaces: Api<Namespace> = Api::all(ctx.client.clone());
+    namespaces.delete(&ctx.namespace, &DeleteParams::default()).await?;
+    ctx.api::<InstallPlan>().delete(&plans.older, &DeleteParams::default()).await.ok();
+    wait::until_gone(&namespaces, &ctx.namespace).await?;
     ensure!(!plans.csvs().is_empty(), "nothing was recorded");
     plans.next_version_never_came()
 }
 
 /// Waits until no object of a kind is left of those that are there now.
-async fn all_gone<K>(scene: &Scene) -> Result<()>
+async fn all_gone<K>(ctx: &TestContext) -> Result<()>
 where
     K: wait::Waitable + Resource<Scope = k8s_openapi::NamespaceResourceScope>,
 {
-    let api: Api<K> = scene.api();
+    let api: Api<K> = ctx.api();
     for object in api.list(&ListParams::default()).await? {
         wait::until_gone(&api, &object.name_any()).await?;
     }

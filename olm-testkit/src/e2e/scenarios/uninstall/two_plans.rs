@@ -10,8 +10,8 @@ use olm_types::api::{
 use serde_json::{Value, json};
 
 use crate::builders;
+use crate::e2e::context::TestContext;
 use crate::e2e::scenarios::upgrades::{kettle, kettles, stable};
-use crate::e2e::scene::Scene;
 use crate::history::{Change, History};
 use crate::wait;
 
@@ -30,18 +30,18 @@ pub(super) struct TwoPlans {
 impl TwoPlans {
     /// Has the Subscription `kettle` installed until one plan is tried again and again, and the next
     /// one waits.
-    pub(super) async fn begin(scene: &Scene) -> Result<Self> {
-        let csvs = History::of(scene.api()).await?;
-        let kind = kettles(scene);
+    pub(super) async fn begin(ctx: &TestContext) -> Result<Self> {
+        let csvs = History::of(ctx.api()).await?;
+        let kind = kettles(ctx);
         let old = kettle("1.0.0", &kind).manifest(of_no_kind());
         let new = kettle("1.1.0", &kind).replaces(OLD);
-        scene.operator_group().await?;
-        scene.catalog("kitchen", &stable(&[old, new])).await?;
+        ctx.operator_group().await?;
+        ctx.catalog("kitchen", &stable(&[old, new])).await?;
         let mut subscription =
-            builders::subscription(&scene.namespace, "kettle", "stable", "kitchen");
+            builders::subscription(&ctx.namespace, "kettle", "stable", "kitchen");
         subscription.spec.starting_csv = Some(OLD.to_owned());
-        scene.create(&subscription).await?;
-        let plans = scene.api::<InstallPlan>();
+        ctx.create(&subscription).await?;
+        let plans = ctx.api::<InstallPlan>();
         let stuck = |plan: &InstallPlan| is_for(plan, OLD) && is_retried(plan);
         let older = wait::until_some(&plans, "", "be tried again", stuck).await?;
         let waits =
@@ -83,21 +83,21 @@ pub(super) enum Thing {
 }
 
 /// Deletes it, if it is still there, and does not wait until it is gone.
-pub(super) async fn delete(scene: &Scene, thing: Thing) -> Result<()> {
+pub(super) async fn delete(ctx: &TestContext, thing: Thing) -> Result<()> {
     match thing {
-        Thing::Subscription => all::<Subscription>(scene).await,
-        Thing::Csvs => all::<ClusterServiceVersion>(scene).await,
-        Thing::Plans => all::<InstallPlan>(scene).await,
-        Thing::Group => all::<OperatorGroup>(scene).await,
-        Thing::Catalog => all::<CatalogSource>(scene).await,
+        Thing::Subscription => all::<Subscription>(ctx).await,
+        Thing::Csvs => all::<ClusterServiceVersion>(ctx).await,
+        Thing::Plans => all::<InstallPlan>(ctx).await,
+        Thing::Group => all::<OperatorGroup>(ctx).await,
+        Thing::Catalog => all::<CatalogSource>(ctx).await,
     }
 }
 
-async fn all<K>(scene: &Scene) -> Result<()>
+async fn all<K>(ctx: &TestContext) -> Result<()>
 where
     K: wait::Waitable + kube::Resource<Scope = k8s_openapi::NamespaceResourceScope>,
 {
-    let api: Api<K> = scene.api();
+    let api: Api<K> = ctx.api();
     let deleted = api.delete_collection(&DeleteParams::default(), &ListParams::default()).await;
     deleted.map(drop).with_context(|| format!("cannot delete what there is of {}", K::kind(&())))
 }

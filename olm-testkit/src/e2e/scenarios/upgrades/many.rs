@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use anyhow::Result;
 
-use super::{Story, kettle, kettles, stable};
+use super::{Recorded, kettle, kettles, stable};
 use crate::builders::{Bundle, Package};
+use crate::e2e::context::TestContext;
 use crate::e2e::scenarios::install::operator;
-use crate::e2e::scene::Scene;
 
 /// One operator for each age, and the versions that it goes through.
 const WAYS: [(&str, &[&str]); 4] = [
@@ -19,65 +19,65 @@ const WAYS: [(&str, &[&str]); 4] = [
 ];
 
 /// From every version that is installed, the way leads to the newest one by the edges of the channel.
-pub async fn from_every_version(scene: Arc<Scene>) -> Result<()> {
-    let story = Story::begin(&scene).await?;
-    scene.operator_group().await?;
+pub async fn from_every_version(ctx: Arc<TestContext>) -> Result<()> {
+    let recorded = Recorded::begin(&ctx).await?;
+    ctx.operator_group().await?;
     let then = WAYS.map(|(name, way)| {
         let first = way.first().copied().unwrap_or_default();
-        let versions = versions(&scene, name);
+        let versions = versions(&ctx, name);
         let known = versions.iter().position(|version| version.name() == first).unwrap_or_default();
         Package::new(name).channel("stable", versions.get(..=known).unwrap_or_default().to_vec())
     });
-    scene.catalog("kitchen", &then).await?;
+    ctx.catalog("kitchen", &then).await?;
     for (name, way) in WAYS {
-        scene.subscribe(name, "kitchen").await?;
-        scene.at_latest(name, way.first().copied().unwrap_or_default()).await?;
+        ctx.subscribe(name, "kitchen").await?;
+        ctx.at_latest(name, way.first().copied().unwrap_or_default()).await?;
     }
     for (_, way) in WAYS {
-        scene.succeeded(way.first().copied().unwrap_or_default()).await?;
+        ctx.succeeded(way.first().copied().unwrap_or_default()).await?;
     }
 
-    let now = WAYS.map(|(name, _)| Package::new(name).channel("stable", versions(&scene, name)));
-    scene.publish("kitchen", &now).await?;
+    let now = WAYS.map(|(name, _)| Package::new(name).channel("stable", versions(&ctx, name)));
+    ctx.publish("kitchen", &now).await?;
     for (name, way) in WAYS {
-        scene.at_latest(name, way.last().copied().unwrap_or_default()).await?;
-        story.check_chain(way).await?;
+        ctx.at_latest(name, way.last().copied().unwrap_or_default()).await?;
+        recorded.check_chain(way).await?;
     }
     Ok(())
 }
 
 /// What a version replaces and skips need not be in the catalog: it is installed anew, and it
 /// replaces what was installed from an older catalog.
-pub async fn absent_names(scene: Arc<Scene>) -> Result<()> {
-    let (story, kind) = (Story::begin(&scene).await?, kettles(&scene));
+pub async fn absent_names(ctx: Arc<TestContext>) -> Result<()> {
+    let (recorded, kind) = (Recorded::begin(&ctx).await?, kettles(&ctx));
     let old = kettle("1.0.0", &kind);
     let new =
         kettle("1.2.0", &kind).replaces("kettle.v1.0.0").skips(&["kettle.v1.1.0", "kettle.v0.9.0"]);
-    let fresh = scene.kind("Cup");
+    let fresh = ctx.kind("Cup");
     let fresh = Bundle::new("2.0.0", &operator("cup", "2.0.0", &fresh))
         .provides(&fresh)
         .replaces("cup.v1.0.0")
         .skips(&["cup.v1.5.0"]);
-    scene.operator_group().await?;
-    scene.catalog("kitchen", &stable(&[old])).await?;
-    scene.subscribe("kettle", "kitchen").await?;
-    scene.at_latest("kettle", "kettle.v1.0.0").await?;
-    scene.succeeded("kettle.v1.0.0").await?;
+    ctx.operator_group().await?;
+    ctx.catalog("kitchen", &stable(&[old])).await?;
+    ctx.subscribe("kettle", "kitchen").await?;
+    ctx.at_latest("kettle", "kettle.v1.0.0").await?;
+    ctx.succeeded("kettle.v1.0.0").await?;
 
     let [kettle] = stable(&[new]);
-    scene.publish("kitchen", &[kettle, Package::single("cup", fresh)]).await?;
-    scene.at_latest("kettle", "kettle.v1.2.0").await?;
-    story.check_chain(&["kettle.v1.0.0", "kettle.v1.2.0"]).await?;
-    scene.subscribe("cup", "kitchen").await?;
-    scene.at_latest("cup", "cup.v2.0.0").await?;
-    scene.succeeded("cup.v2.0.0").await.map(drop)
+    ctx.publish("kitchen", &[kettle, Package::single("cup", fresh)]).await?;
+    ctx.at_latest("kettle", "kettle.v1.2.0").await?;
+    recorded.check_chain(&["kettle.v1.0.0", "kettle.v1.2.0"]).await?;
+    ctx.subscribe("cup", "kitchen").await?;
+    ctx.at_latest("cup", "cup.v2.0.0").await?;
+    ctx.succeeded("cup.v2.0.0").await.map(drop)
 }
 
 /// The versions of an operator, each with the edges of its channel.
-fn versions(scene: &Scene, name: &str) -> Vec<Bundle> {
+fn versions(ctx: &TestContext, name: &str) -> Vec<Bundle> {
     let mut title = name.to_owned();
     title.get_mut(..1).map(str::make_ascii_uppercase);
-    let kind = scene.kind(&title);
+    let kind = ctx.kind(&title);
     let version =
         |version: &str| Bundle::new(version, &operator(name, version, &kind)).provides(&kind);
     let of = |version: &str| format!("{name}.v{version}");

@@ -4,22 +4,22 @@
 //! CustomResourceDefinition belongs to the whole cluster.
 
 mod blocked;
+mod changed_permissions;
 mod channels;
 mod edited;
 mod many;
 mod moved;
 mod objects;
+mod plan_order;
+mod recorded;
 mod replaces;
-mod rights;
 mod skips;
-mod story;
-mod turns;
 
 use crate::builders::{Bundle, Crd, Package};
 use crate::e2e::scenarios::install::operator;
-use crate::e2e::{Scenario, Scene, scenario};
+use crate::e2e::{Scenario, TestContext, scenario};
 
-pub use story::Story;
+pub use recorded::Recorded;
 
 /// All scenarios of this folder.
 pub(super) fn all() -> Vec<Scenario> {
@@ -67,7 +67,7 @@ fn edges() -> Vec<Scenario> {
         scenario(
             "upgrades::one_plan_at_a_time",
             "the plan of the next version waits until the older one is done",
-            turns::one_plan_at_a_time,
+            plan_order::one_plan_at_a_time,
         ),
         scenario(
             "upgrades::from_every_version",
@@ -93,7 +93,7 @@ fn content() -> Vec<Scenario> {
         scenario(
             "upgrades::other_rights",
             "an operator loses rights and gains others",
-            rights::shrink_and_grow,
+            changed_permissions::shrink_and_grow,
         ),
         scenario(
             "upgrades::edited_by_users",
@@ -109,8 +109,8 @@ fn content() -> Vec<Scenario> {
 }
 
 /// The kind of the kettles in a scenario.
-pub fn kettles(scene: &Scene) -> Crd {
-    scene.kind("Kettle")
+pub fn kettles(ctx: &TestContext) -> Crd {
+    ctx.kind("Kettle")
 }
 
 /// A version of the kettle; in its channel it follows nothing.

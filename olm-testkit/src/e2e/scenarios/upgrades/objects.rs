@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::{kettle, kettles, stable};
 use crate::builders::Bundle;
-use crate::e2e::scene::Scene;
+use crate::e2e::context::TestContext;
 use crate::history::{Change, History};
 
 const OLD: &str = "kettle.v1.0.0";
@@ -19,22 +19,22 @@ const NEW: &str = "kettle.v2.0.0";
 
 /// Objects that the new bundle does not have go, but not before the new version has succeeded. What
 /// both have stays the same object, and gets the new content.
-pub async fn renamed_dropped_changed(scene: Arc<Scene>) -> Result<()> {
-    let (kind, maps) = (kettles(&scene), scene.api::<ConfigMap>());
+pub async fn renamed_dropped_changed(ctx: Arc<TestContext>) -> Result<()> {
+    let (kind, maps) = (kettles(&ctx), ctx.api::<ConfigMap>());
     let old = kettle("1.0.0", &kind);
     let old = with(old, &[("kept", "1"), ("changed", "1"), ("old-name", "1"), ("dropped", "1")]);
     let new = kettle("2.0.0", &kind).replaces(OLD);
     let new = with(new, &[("kept", "1"), ("changed", "2"), ("new-name", "1")]);
-    scene.operator_group().await?;
-    scene.catalog("kitchen", &stable(std::slice::from_ref(&old))).await?;
-    scene.subscribe("kettle", "kitchen").await?;
-    scene.at_latest("kettle", OLD).await?;
-    scene.succeeded(OLD).await?;
+    ctx.operator_group().await?;
+    ctx.catalog("kitchen", &stable(std::slice::from_ref(&old))).await?;
+    ctx.subscribe("kettle", "kitchen").await?;
+    ctx.at_latest("kettle", OLD).await?;
+    ctx.succeeded(OLD).await?;
     let before = [maps.get("kept").await?, maps.get("changed").await?];
 
-    let (csvs, gone) = (History::of(scene.api()).await?, History::of(maps.clone()).await?);
-    scene.publish("kitchen", &stable(&[old, new])).await?;
-    scene.at_latest("kettle", NEW).await?;
+    let (csvs, gone) = (History::of(ctx.api()).await?, History::of(maps.clone()).await?);
+    ctx.publish("kitchen", &stable(&[old, new])).await?;
+    ctx.at_latest("kettle", NEW).await?;
     went_after_success(&csvs, &gone, &["old-name", "dropped"]).await?;
     for (name, (before, value)) in ["kept", "changed"].iter().zip(before.iter().zip(["1", "2"])) {
         is_same(&maps, name, before, value).await?;
@@ -57,19 +57,19 @@ async fn went_after_success(
     maps: &History<ConfigMap>,
     names: &[&str],
 ) -> Result<()> {
-    let succeeded = csvs.until("show success", |story| succeeded_at(story).is_some()).await?;
+    let succeeded = csvs.until("show success", |recorded| succeeded_at(recorded).is_some()).await?;
     let succeeded = succeeded_at(&succeeded).context("no success")?;
     for name in names {
         let what = format!("end {name}");
-        let story = maps.until(&what, |story| gone_at(story, name).is_some()).await?;
-        let gone = gone_at(&story, name).context("it is there")?;
+        let recorded = maps.until(&what, |recorded| gone_at(recorded, name).is_some()).await?;
+        let gone = gone_at(&recorded, name).context("it is there")?;
         ensure!(gone > succeeded, "{name} went before {NEW} had succeeded");
     }
     Ok(())
 }
 
-fn succeeded_at(story: &[Change<ClusterServiceVersion>]) -> Option<u64> {
-    story.iter().find_map(|change| match change {
+fn succeeded_at(recorded: &[Change<ClusterServiceVersion>]) -> Option<u64> {
+    recorded.iter().find_map(|change| match change {
         Change::Is(csv) if csv.name_any() == NEW => {
             let phase = csv.status.as_ref().map(|status| status.phase);
             (phase == Some(CsvPhase::Succeeded)).then(|| change.revision()).flatten()
@@ -78,8 +78,8 @@ fn succeeded_at(story: &[Change<ClusterServiceVersion>]) -> Option<u64> {
     })
 }
 
-fn gone_at(story: &[Change<ConfigMap>], name: &str) -> Option<u64> {
-    story.iter().find_map(|change| match change {
+fn gone_at(recorded: &[Change<ConfigMap>], name: &str) -> Option<u64> {
+    recorded.iter().find_map(|change| match change {
         Change::Gone(map) if map.name_any() == name => change.revision(),
         _ => None,
     })

@@ -14,10 +14,10 @@ use olm_types::labels;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
-use super::{Story, kettle, kettles, stable};
+use super::{Recorded, kettle, kettles, stable};
 use crate::builders::{self, Bundle};
+use crate::e2e::context::{TestContext, same};
 use crate::e2e::scenarios::install::operator;
-use crate::e2e::scene::{Scene, same};
 use crate::wait;
 
 const VERSIONS: [&str; 3] = ["kettle.v1.0.0", "kettle.v1.1.0", "kettle.v1.2.0"];
@@ -35,46 +35,46 @@ const WAY: [&str; 7] = [
 
 /// The catalog brings two more versions, the first of which changes the stored version of the
 /// kind and drops a Deployment.
-pub async fn two_versions_with_a_crd_change(scene: Arc<Scene>) -> Result<()> {
-    let (story, versions) = (Story::begin(&scene).await?, versions(&scene));
-    scene.operator_group().await?;
-    scene.catalog("kitchen", &stable(&versions[..1])).await?;
-    scene.subscribe("kettle", "kitchen").await?;
-    scene.succeeded(VERSIONS[0]).await?;
-    scene.at_latest("kettle", VERSIONS[0]).await?;
-    boil(&scene).await?;
-    let deployments: Api<Deployment> = scene.api();
+pub async fn two_versions_with_a_crd_change(ctx: Arc<TestContext>) -> Result<()> {
+    let (recorded, versions) = (Recorded::begin(&ctx).await?, versions(&ctx));
+    ctx.operator_group().await?;
+    ctx.catalog("kitchen", &stable(&versions[..1])).await?;
+    ctx.subscribe("kettle", "kitchen").await?;
+    ctx.succeeded(VERSIONS[0]).await?;
+    ctx.at_latest("kettle", VERSIONS[0]).await?;
+    boil(&ctx).await?;
+    let deployments: Api<Deployment> = ctx.api();
     let before = deployments.get("kettle-manager").await?;
     deployments.get("kettle-lid").await.context("the old version has no lid")?;
 
-    scene.publish("kitchen", &stable(&versions)).await?;
-    scene.at_latest("kettle", VERSIONS[2]).await?;
-    story.check_replacements(&VERSIONS).await?;
-    story.check_subscription("kettle", &WAY).await?;
-    story.check_plans(&scene, &VERSIONS).await?;
-    check_kind(&scene).await?;
-    check_adopted(&scene, &before).await?;
+    ctx.publish("kitchen", &stable(&versions)).await?;
+    ctx.at_latest("kettle", VERSIONS[2]).await?;
+    recorded.check_replacements(&VERSIONS).await?;
+    recorded.check_subscription("kettle", &WAY).await?;
+    recorded.check_plans(&ctx, &VERSIONS).await?;
+    check_kind(&ctx).await?;
+    check_adopted(&ctx, &before).await?;
     wait::until_gone(&deployments, "kettle-lid").await?;
-    check_rights(&scene).await
+    check_rights(&ctx).await
 }
 
 /// The catalog has all versions from the beginning; the Subscription starts with the oldest.
-pub async fn from_the_starting_csv(scene: Arc<Scene>) -> Result<()> {
-    let story = Story::begin(&scene).await?;
-    scene.operator_group().await?;
-    scene.catalog("kitchen", &stable(&versions(&scene))).await?;
-    let mut subscription = builders::subscription(&scene.namespace, "kettle", "stable", "kitchen");
+pub async fn from_the_starting_csv(ctx: Arc<TestContext>) -> Result<()> {
+    let recorded = Recorded::begin(&ctx).await?;
+    ctx.operator_group().await?;
+    ctx.catalog("kitchen", &stable(&versions(&ctx))).await?;
+    let mut subscription = builders::subscription(&ctx.namespace, "kettle", "stable", "kitchen");
     subscription.spec.starting_csv = Some(VERSIONS[0].to_owned());
-    scene.create(&subscription).await?;
-    scene.at_latest("kettle", VERSIONS[2]).await?;
-    story.check_replacements(&VERSIONS).await?;
-    story.check_subscription("kettle", &WAY).await?;
-    story.check_plans(&scene, &VERSIONS).await
+    ctx.create(&subscription).await?;
+    ctx.at_latest("kettle", VERSIONS[2]).await?;
+    recorded.check_replacements(&VERSIONS).await?;
+    recorded.check_subscription("kettle", &WAY).await?;
+    recorded.check_plans(&ctx, &VERSIONS).await
 }
 
 /// Three versions, each of which replaces the one before.
-fn versions(scene: &Scene) -> [Bundle; 3] {
-    let (old, new) = (kettles(scene), kettles(scene).and_version("v2"));
+fn versions(ctx: &TestContext) -> [Bundle; 3] {
+    let (old, new) = (kettles(ctx), kettles(ctx).and_version("v2"));
     let first = operator("kettle", "1.0.0", &old).deployment("kettle-lid", "kettle");
     [
         Bundle::new("1.0.0", &first).provides(&old),
@@ -84,42 +84,42 @@ fn versions(scene: &Scene) -> [Bundle; 3] {
 }
 
 /// The objects of the kind in one version.
-fn objects(scene: &Scene, version: &str) -> Api<DynamicObject> {
-    let group = format!("{}.example.com", scene.namespace);
+fn objects(ctx: &TestContext, version: &str) -> Api<DynamicObject> {
+    let group = format!("{}.example.com", ctx.namespace);
     let gvk = GroupVersionKind::gvk(&group, version, "Kettle");
     let resource = ApiResource::from_gvk_with_plural(&gvk, "kettles");
-    Api::namespaced_with(scene.client.clone(), &scene.namespace, &resource)
+    Api::namespaced_with(ctx.client.clone(), &ctx.namespace, &resource)
 }
 
 /// A user uses the first version.
-async fn boil(scene: &Scene) -> Result<()> {
+async fn boil(ctx: &TestContext) -> Result<()> {
     let kettle = serde_json::from_value(json!({
-        "apiVersion": format!("{}.example.com/v1", scene.namespace),
+        "apiVersion": format!("{}.example.com/v1", ctx.namespace),
         "kind": "Kettle",
         "metadata": {"name": "mine"},
         "spec": {"litres": 2},
     }))?;
-    let created = objects(scene, "v1").create(&PostParams::default(), &kettle).await;
+    let created = objects(ctx, "v1").create(&PostParams::default(), &kettle).await;
     created.map(drop).context("cannot use the kind")
 }
 
 /// The kind has its new version, and what was stored in the old one is there in both.
-async fn check_kind(scene: &Scene) -> Result<()> {
-    let crds: Api<CustomResourceDefinition> = Api::all(scene.client.clone());
-    let crd = crds.get(&kettles(scene).name()).await?;
+async fn check_kind(ctx: &TestContext) -> Result<()> {
+    let crds: Api<CustomResourceDefinition> = Api::all(ctx.client.clone());
+    let crd = crds.get(&kettles(ctx).name()).await?;
     let stored = crd.status.and_then(|status| status.stored_versions).unwrap_or_default();
     ensure!(stored == ["v1", "v2"], "stored versions are {stored:?}");
     for version in ["v1", "v2"] {
-        let mine = objects(scene, version).get("mine").await.context("content is lost")?;
+        let mine = objects(ctx, version).get("mine").await.context("content is lost")?;
         ensure!(mine.data["spec"] == json!({"litres": 2}), "{version}: {:?}", mine.data);
     }
     Ok(())
 }
 
 /// The Deployment is the same object, in the hands of the last version only.
-async fn check_adopted(scene: &Scene, before: &Deployment) -> Result<()> {
-    let after = scene.api::<Deployment>().get("kettle-manager").await?;
-    let csv = scene.api::<ClusterServiceVersion>().get(VERSIONS[2]).await?;
+async fn check_adopted(ctx: &TestContext, before: &Deployment) -> Result<()> {
+    let after = ctx.api::<Deployment>().get("kettle-manager").await?;
+    let csv = ctx.api::<ClusterServiceVersion>().get(VERSIONS[2]).await?;
     ensure!(after.uid() == before.uid(), "the Deployment was made anew");
     let owners: Vec<_> = after.owner_references().iter().map(|owner| &owner.uid).collect();
     ensure!(owners == csv.uid().iter().collect::<Vec<_>>(), "{:?}", after.owner_references());
@@ -132,19 +132,19 @@ async fn check_adopted(scene: &Scene, before: &Deployment) -> Result<()> {
 }
 
 /// Rights are those of the last version; what the others had is taken back.
-async fn check_rights(scene: &Scene) -> Result<()> {
-    let cluster = scene.client.clone();
-    only_of_the_last(scene, Api::<ClusterRole>::all(cluster.clone())).await?;
-    only_of_the_last(scene, Api::<ClusterRoleBinding>::all(cluster)).await?;
-    only_of_the_last(scene, scene.api::<Role>()).await?;
-    only_of_the_last(scene, scene.api::<RoleBinding>()).await
+async fn check_rights(ctx: &TestContext) -> Result<()> {
+    let cluster = ctx.client.clone();
+    only_of_the_last(ctx, Api::<ClusterRole>::all(cluster.clone())).await?;
+    only_of_the_last(ctx, Api::<ClusterRoleBinding>::all(cluster)).await?;
+    only_of_the_last(ctx, ctx.api::<Role>()).await?;
+    only_of_the_last(ctx, ctx.api::<RoleBinding>()).await
 }
 
-async fn only_of_the_last<K>(scene: &Scene, api: Api<K>) -> Result<()>
+async fn only_of_the_last<K>(ctx: &TestContext, api: Api<K>) -> Result<()>
 where
     K: Resource<DynamicType = ()> + wait::Waitable + DeserializeOwned,
 {
-    let ours = format!("{}={}", labels::OWNER_NAMESPACE, scene.namespace);
+    let ours = format!("{}={}", labels::OWNER_NAMESPACE, ctx.namespace);
     let list = api.list(&ListParams::default().labels(&ours)).await?;
     for object in list {
         let owner = object.labels().get(labels::OWNER).cloned().unwrap_or_default();

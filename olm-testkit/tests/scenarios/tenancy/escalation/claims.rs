@@ -7,34 +7,34 @@ use olm_testkit::builders::{self, csv};
 use olm_testkit::wait;
 use olm_types::api::{ClusterServiceVersion, OperatorGroup};
 
-use super::ground::Ground;
+use super::tenant::Tenant;
 
 const CSV: &str = "public.v1.0.0";
 
 /// A static claim stands before the operator of an administrator that also looks after the
 /// tenant's namespace.
-pub async fn claimed_apis(ground: Ground) -> Result<()> {
-    let kind = ground.scene.kind("Service");
-    let crds: Api<CustomResourceDefinition> = Api::all(ground.scene.client.clone());
+pub async fn claimed_apis(tenant: Tenant) -> Result<()> {
+    let kind = tenant.ctx.kind("Service");
+    let crds: Api<CustomResourceDefinition> = Api::all(tenant.ctx.client.clone());
     crds.create(&PostParams::default(), &serde_json::from_value(kind.manifest())?).await?;
-    let mut claim = builders::operator_group(ground.home(), "group", &[ground.home()]);
+    let mut claim = builders::operator_group(tenant.home(), "group", &[tenant.home()]);
     claim.spec.static_provided_apis = Some(true);
     let apis = kind.gvk();
     let text = |key: &str| apis[key].as_str().unwrap_or_default();
     let listed = format!("{}.{}.{}", text("kind"), text("version"), text("group"));
     claim.metadata.annotations = Some([("olm.providedAPIs".to_owned(), listed)].into());
-    ground.create(&claim).await?;
+    tenant.create(&claim).await?;
     let listed = |group: &OperatorGroup| {
         group.status.as_ref().is_some_and(|status| !status.namespaces.is_empty())
     };
-    wait::until(&ground.scene.api(), "group", "list its targets", listed).await?;
-    ground.allow_targets(&ground.foreign, "*").await?;
-    install(&ground).await?;
+    wait::until(&tenant.ctx.api(), "group", "list its targets", listed).await?;
+    tenant.allow_targets(&tenant.foreign, "*").await?;
+    install(&tenant).await?;
     let operator = csv(CSV, "1.0.0").owns(&kind).deployment("public", "default").build();
     let csvs: Api<ClusterServiceVersion> =
-        Api::namespaced(ground.scene.client.clone(), &ground.foreign);
+        Api::namespaced(tenant.ctx.client.clone(), &tenant.foreign);
     csvs.create(&PostParams::default(), &operator).await.context("cannot create the CSV")?;
-    let expected = match ground.is_strict() {
+    let expected = match tenant.is_strict() {
         true => "InstallSucceeded",
         false => "InterOperatorGroupOwnerConflict",
     };
@@ -49,10 +49,10 @@ pub async fn claimed_apis(ground: Ground) -> Result<()> {
 }
 
 /// The administrator's group looks after both namespaces.
-async fn install(ground: &Ground) -> Result<()> {
-    let targets = [ground.home(), ground.foreign.as_str()];
-    let group = builders::operator_group(&ground.foreign, "public", &targets);
-    let groups: Api<OperatorGroup> = Api::namespaced(ground.scene.client.clone(), &ground.foreign);
+async fn install(tenant: &Tenant) -> Result<()> {
+    let targets = [tenant.home(), tenant.foreign.as_str()];
+    let group = builders::operator_group(&tenant.foreign, "public", &targets);
+    let groups: Api<OperatorGroup> = Api::namespaced(tenant.ctx.client.clone(), &tenant.foreign);
     groups.create(&PostParams::default(), &group).await.context("cannot create the group")?;
     let listed = |group: &OperatorGroup| {
         group.status.as_ref().is_some_and(|status| status.namespaces.len() == 2)

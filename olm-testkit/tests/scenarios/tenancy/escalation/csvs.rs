@@ -10,40 +10,39 @@ use olm_types::api::{ClusterServiceVersion, CsvPhase};
 use serde_json::json;
 
 use super::super::review::Request;
-use super::ground::Ground;
+use super::tenant::Tenant;
 
 pub const SNOOP: &str = "snoop.v1.0.0";
 
 /// A webhook would be called for objects at cluster scope, whoever writes them.
-pub async fn webhook(ground: Ground) -> Result<()> {
-    ground.own_group().await?;
-    ground.create(&snoop(&ground)?).await?;
-    let all: Api<ValidatingWebhookConfiguration> = Api::all(ground.scene.client.clone());
-    let label = format!("olm.owner={SNOOP},olm.owner.namespace={}", ground.home());
+pub async fn webhook(tenant: Tenant) -> Result<()> {
+    tenant.own_group().await?;
+    tenant.create(&snoop(&tenant)?).await?;
+    let all: Api<ValidatingWebhookConfiguration> = Api::all(tenant.ctx.client.clone());
+    let label = format!("olm.owner={SNOOP},olm.owner.namespace={}", tenant.home());
     let ours = ListParams::default().labels(&label);
-    if !ground.is_strict() {
-        ground.scene.succeeded(SNOOP).await?;
+    if !tenant.is_strict() {
+        tenant.ctx.succeeded(SNOOP).await?;
         ensure!(all.list(&ours).await?.items.len() == 1, "v0 installs the webhook");
         return Ok(());
     }
-    let waits =
-        ground.scene.csv_phase(SNOOP, CsvPhase::Pending, "NotAllowedByTenantPolicy").await?;
+    let waits = tenant.ctx.csv_phase(SNOOP, CsvPhase::Pending, "NotAllowedByTenantPolicy").await?;
     let text = waits.status.and_then(|status| status.message).unwrap_or_default();
     ensure!(text.starts_with("ValidatingAdmissionWebhook snoop.example.com would be"), "{text}");
     ensure!(all.list(&ours).await?.items.is_empty(), "a tenant's webhook is installed");
     // What an administrator allows goes on at once.
-    ground.allow_targets(ground.home(), "*").await?;
-    ground.scene.succeeded(SNOOP).await.map(drop)
+    tenant.allow_targets(tenant.home(), "*").await?;
+    tenant.ctx.succeeded(SNOOP).await.map(drop)
 }
 
 /// A CSV with a webhook.
-pub fn snoop(ground: &Ground) -> Result<ClusterServiceVersion> {
+pub fn snoop(tenant: &Tenant) -> Result<ClusterServiceVersion> {
     let hooks = json!([{
         "type": "ValidatingAdmissionWebhook", "generateName": "snoop.example.com",
         "deploymentName": "snoop", "containerPort": 443, "failurePolicy": "Ignore",
         "sideEffects": "None", "admissionReviewVersions": ["v1"], "webhookPath": "/snoop",
         "rules": [{
-            "apiGroups": [format!("{}.example.com", ground.home())], "apiVersions": ["*"],
+            "apiGroups": [format!("{}.example.com", tenant.home())], "apiVersions": ["*"],
             "operations": ["CREATE"], "resources": ["things"],
         }],
     }]);
@@ -53,40 +52,40 @@ pub fn snoop(ground: &Ground) -> Result<ClusterServiceVersion> {
 }
 
 /// Who says that he owns a definition of another user gets rights on its objects.
-pub async fn foreign_definition(ground: Ground) -> Result<()> {
-    let kind = ground.scene.kind("Treasure");
-    let crds: Api<CustomResourceDefinition> = Api::all(ground.scene.client.clone());
+pub async fn foreign_definition(tenant: Tenant) -> Result<()> {
+    let kind = tenant.ctx.kind("Treasure");
+    let crds: Api<CustomResourceDefinition> = Api::all(tenant.ctx.client.clone());
     let mut manifest = kind.manifest();
     manifest["metadata"]["labels"]["olm.managed"] = json!("true");
     crds.create(&PostParams::default(), &serde_json::from_value(manifest)?).await?;
     let name = kind.name();
     let (plural, group) = name.split_once('.').context("a CRD name without a group")?;
     let read = Request {
-        user: &ground.user,
+        user: &tenant.user,
         verb: "list",
         resource: (group, plural),
-        namespace: ground.home(),
+        namespace: tenant.home(),
     };
-    read.expect(&ground.scene.client, false).await?;
-    ground.own_group().await?;
+    read.expect(&tenant.ctx.client, false).await?;
+    tenant.own_group().await?;
     let mut snoop = csv(SNOOP, "1.0.0").owns(&kind).deployment("snoop", "default").build();
-    let component = format!("operators.coreos.com/snoop.{}", ground.home());
+    let component = format!("operators.coreos.com/snoop.{}", tenant.home());
     snoop.metadata.labels.get_or_insert_default().insert(component.clone(), String::new());
-    ground.create(&snoop).await?;
-    ground.scene.succeeded(SNOOP).await?;
+    tenant.create(&snoop).await?;
+    tenant.ctx.succeeded(SNOOP).await?;
     let is_labelled =
         |crd: &CustomResourceDefinition| kube::ResourceExt::labels(crd).contains_key(&component);
-    if !ground.is_strict() {
+    if !tenant.is_strict() {
         wait::until(&crds, &name, "belong to the tenant's operator", is_labelled).await?;
-        return read.expect(&ground.scene.client, true).await;
+        return read.expect(&tenant.ctx.client, true).await;
     }
-    ground.scene.at_rest().await?;
-    read.expect(&ground.scene.client, false).await?;
+    tenant.ctx.at_rest().await?;
+    read.expect(&tenant.ctx.client, false).await?;
     ensure!(!is_labelled(&crds.get(&name).await?), "a tenant's CSV labels the definition");
-    let roles: Api<k8s_openapi::api::rbac::v1::ClusterRole> = Api::all(ground.scene.client.clone());
+    let roles: Api<k8s_openapi::api::rbac::v1::ClusterRole> = Api::all(tenant.ctx.client.clone());
     let role = format!("{name}-v1-view");
     ensure!(roles.get_opt(&role).await?.is_none(), "a tenant's CSV gives rights to users");
-    ground.allow_targets(ground.home(), "*").await?;
+    tenant.allow_targets(tenant.home(), "*").await?;
     wait::until(&roles, &role, "be there", |_| true).await?;
-    read.expect(&ground.scene.client, true).await
+    read.expect(&tenant.ctx.client, true).await
 }

@@ -10,25 +10,25 @@ use olm_testkit::wait;
 use olm_types::api::{ClusterServiceVersion, OperatorGroup};
 use serde_json::{Value, json};
 
-use super::ground::{Ground, secrets};
+use super::tenant::{Tenant, secrets};
 
 /// Name of the CSV of another user.
 pub const CSV: &str = "honest.v1.0.0";
 
 /// Neither are foreign objects deleted or taken over, nor does any user get their rights; this holds
 /// under v0's policy, too.
-pub async fn forged_owners(ground: Ground) -> Result<()> {
-    let before = Honest::install(&ground).await?;
-    let account = ground.account("thief");
-    let theft = ground.theft(&account, &ground.foreign);
-    ground.own_group().await?;
-    forge_rights(&ground).await?;
-    forge_copy(&ground).await?;
-    forge_namesake(&ground).await?;
-    ground.scene.at_rest().await?;
-    theft.expect(&ground.scene.client, false).await?;
-    ground.theft(&account, "kube-system").expect(&ground.scene.client, false).await?;
-    let after = Honest::look(&ground).await?;
+pub async fn forged_owners(tenant: Tenant) -> Result<()> {
+    let before = Honest::install(&tenant).await?;
+    let account = tenant.account("thief");
+    let theft = tenant.theft(&account, &tenant.foreign);
+    tenant.own_group().await?;
+    forge_rights(&tenant).await?;
+    forge_copy(&tenant).await?;
+    forge_namesake(&tenant).await?;
+    tenant.ctx.at_rest().await?;
+    theft.expect(&tenant.ctx.client, false).await?;
+    tenant.theft(&account, "kube-system").expect(&tenant.ctx.client, false).await?;
+    let after = Honest::look(&tenant).await?;
     ensure!(before == after, "{before:?} became {after:?}");
     Ok(())
 }
@@ -44,28 +44,28 @@ pub struct Honest {
 
 impl Honest {
     /// Installs the operator.
-    pub async fn install(ground: &Ground) -> Result<Self> {
+    pub async fn install(tenant: &Tenant) -> Result<Self> {
         let once = PostParams::default();
-        let (client, home) = (&ground.scene.client, ground.foreign.as_str());
+        let (client, home) = (&tenant.ctx.client, tenant.foreign.as_str());
         let groups: Api<OperatorGroup> = Api::namespaced(client.clone(), home);
         groups.create(&once, &builders::operator_group(home, "group", &[home])).await?;
         let csvs: Api<ClusterServiceVersion> = Api::namespaced(client.clone(), home);
         let operator = csv(CSV, "1.0.0").deployment("honest", "default").build();
         csvs.create(&once, &operator).await.context("cannot create the CSV")?;
         let role: ClusterRole = serde_json::from_value(json!({
-            "metadata": {"name": role_name(ground), "labels": labels(home)}, "rules": [],
+            "metadata": {"name": role_name(tenant), "labels": labels(home)}, "rules": [],
         }))?;
         Api::<ClusterRole>::all(client.clone()).create(&once, &role).await?;
         let succeeded = |csv: &ClusterServiceVersion| {
             csv.status.as_ref().is_some_and(|status| status.phase.to_string() == "Succeeded")
         };
         wait::until(&csvs, CSV, "succeed", succeeded).await?;
-        Self::look(ground).await
+        Self::look(tenant).await
     }
 
     /// What is there of it.
-    pub async fn look(ground: &Ground) -> Result<Self> {
-        let (client, home) = (&ground.scene.client, ground.foreign.as_str());
+    pub async fn look(tenant: &Tenant) -> Result<Self> {
+        let (client, home) = (&tenant.ctx.client, tenant.foreign.as_str());
         let csvs: Api<ClusterServiceVersion> = Api::namespaced(client.clone(), home);
         let deployments: Api<Deployment> = Api::namespaced(client.clone(), home);
         let roles: Api<ClusterRole> = Api::all(client.clone());
@@ -73,45 +73,45 @@ impl Honest {
         Ok(Self {
             csv: csvs.get(CSV).await?.uid(),
             deployment: (deployment.uid(), deployment.metadata.generation),
-            role: roles.get(&role_name(ground)).await?.uid(),
+            role: roles.get(&role_name(tenant)).await?.uid(),
         })
     }
 }
 
 /// A Role that says it belongs to the foreign operator, for an account of the tenant.
-async fn forge_rights(ground: &Ground) -> Result<()> {
-    ground.create(&builders::service_account(ground.home(), "thief")).await?;
-    let metadata = json!({"name": "forged", "labels": labels(&ground.foreign)});
+async fn forge_rights(tenant: &Tenant) -> Result<()> {
+    tenant.create(&builders::service_account(tenant.home(), "thief")).await?;
+    let metadata = json!({"name": "forged", "labels": labels(&tenant.foreign)});
     let role = json!({"metadata": metadata, "rules": secrets()});
-    ground.create::<Role>(&serde_json::from_value(role)?).await?;
+    tenant.create::<Role>(&serde_json::from_value(role)?).await?;
     let binding = json!({
         "metadata": metadata,
         "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "forged"},
-        "subjects": [{"kind": "ServiceAccount", "name": "thief", "namespace": ground.home()}],
+        "subjects": [{"kind": "ServiceAccount", "name": "thief", "namespace": tenant.home()}],
     });
-    ground.create::<RoleBinding>(&serde_json::from_value(binding)?).await.map(drop)
+    tenant.create::<RoleBinding>(&serde_json::from_value(binding)?).await.map(drop)
 }
 
 /// A copy of the foreign CSV that OLM did not make: it goes, and the original stays.
-async fn forge_copy(ground: &Ground) -> Result<()> {
+async fn forge_copy(tenant: &Tenant) -> Result<()> {
     let mut copy = csv(CSV, "1.0.0").deployment("honest", "default").build();
-    copy.labels_mut().insert("olm.copiedFrom".to_owned(), ground.foreign.clone());
+    copy.labels_mut().insert("olm.copiedFrom".to_owned(), tenant.foreign.clone());
     let annotations = copy.annotations_mut();
-    annotations.insert("olm.operatorNamespace".to_owned(), ground.foreign.clone());
+    annotations.insert("olm.operatorNamespace".to_owned(), tenant.foreign.clone());
     annotations.insert("olm.operatorGroup".to_owned(), "group".to_owned());
-    ground.create(&copy).await?;
-    wait::until_gone(&ground.scene.api::<ClusterServiceVersion>(), CSV).await
+    tenant.create(&copy).await?;
+    wait::until_gone(&tenant.ctx.api::<ClusterServiceVersion>(), CSV).await
 }
 
 /// A CSV with the name of the foreign one, which is deleted again.
-async fn forge_namesake(ground: &Ground) -> Result<()> {
+async fn forge_namesake(tenant: &Tenant) -> Result<()> {
     let mut namesake = csv(CSV, "1.0.0").deployment("honest", "default").build();
-    *namesake.labels_mut() = serde_json::from_value(labels(&ground.foreign))?;
-    ground.create(&namesake).await?;
-    ground.scene.succeeded(CSV).await?;
-    let csvs: Api<ClusterServiceVersion> = Api::namespaced(ground.tenant.clone(), ground.home());
+    *namesake.labels_mut() = serde_json::from_value(labels(&tenant.foreign))?;
+    tenant.create(&namesake).await?;
+    tenant.ctx.succeeded(CSV).await?;
+    let csvs: Api<ClusterServiceVersion> = Api::namespaced(tenant.client.clone(), tenant.home());
     csvs.delete(CSV, &DeleteParams::default()).await.context("the tenant may not delete")?;
-    wait::until_gone(&ground.scene.api::<ClusterServiceVersion>(), CSV).await
+    wait::until_gone(&tenant.ctx.api::<ClusterServiceVersion>(), CSV).await
 }
 
 fn labels(namespace: &str) -> Value {
@@ -121,6 +121,6 @@ fn labels(namespace: &str) -> Value {
     })
 }
 
-fn role_name(ground: &Ground) -> String {
-    format!("{}-honest", ground.home())
+fn role_name(tenant: &Tenant) -> String {
+    format!("{}-honest", tenant.home())
 }

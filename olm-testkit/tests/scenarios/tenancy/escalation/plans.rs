@@ -10,32 +10,32 @@ use olm_testkit::wait;
 use olm_types::api::{CatalogSource, InstallPlan, InstallPlanPhase};
 use serde_json::{Value, json};
 
-use super::ground::Ground;
+use super::tenant::Tenant;
 
 /// Waits until a plan says that it is refused, in these words.
-pub async fn refused(ground: &Ground, words: &str) -> Result<()> {
+pub async fn refused(tenant: &Tenant, words: &str) -> Result<()> {
     let says = |plan: &InstallPlan| {
         plan.status.iter().flat_map(|status| &status.conditions).any(|condition| {
             condition.reason.as_deref() == Some("InstallCheckFailed")
                 && condition.message.as_deref().is_some_and(|text| text.contains(words))
         })
     };
-    wait::until_some(&ground.scene.api::<InstallPlan>(), "", "be refused", says).await.map(drop)
+    wait::until_some(&tenant.ctx.api::<InstallPlan>(), "", "be refused", says).await.map(drop)
 }
 
 /// Waits until a plan has a message with these words.
-pub async fn reported(ground: &Ground, words: &str) -> Result<()> {
+pub async fn reported(tenant: &Tenant, words: &str) -> Result<()> {
     let says = |plan: &InstallPlan| {
         let status = plan.status.as_ref();
         status.and_then(|status| status.message.as_ref()).is_some_and(|text| text.contains(words))
     };
     let what = format!("say {words}");
-    wait::until_some(&ground.scene.api::<InstallPlan>(), "", &what, says).await.map(drop)
+    wait::until_some(&tenant.ctx.api::<InstallPlan>(), "", &what, says).await.map(drop)
 }
 
 /// Waits until a plan says this, and fails when it is Complete without. What else it says on the way does not
 /// count: that its namespace has no OperatorGroup, say, while catalog-operator has not seen it yet.
-pub async fn concluded(ground: &Ground, words: &str) -> Result<()> {
+pub async fn concluded(tenant: &Tenant, words: &str) -> Result<()> {
     let says = |plan: &InstallPlan| {
         serde_json::to_string(&plan.status).is_ok_and(|status| status.contains(words))
     };
@@ -43,7 +43,7 @@ pub async fn concluded(ground: &Ground, words: &str) -> Result<()> {
         let phase = plan.status.as_ref().map(|status| status.phase);
         says(plan) || phase == Some(InstallPlanPhase::Complete)
     };
-    let plans = ground.scene.api::<InstallPlan>();
+    let plans = tenant.ctx.api::<InstallPlan>();
     let what = format!("say {words}, or be Complete");
     let plan = wait::until_some(&plans, "", &what, is_over).await?;
     ensure!(says(&plan), "not refused: {:?}", plan.status);
@@ -51,85 +51,85 @@ pub async fn concluded(ground: &Ground, words: &str) -> Result<()> {
 }
 
 /// A plan with a status of the tenant's own: its steps give him the whole cluster.
-pub async fn plan_by_hand(ground: Ground) -> Result<()> {
-    let theft = ground.theft(&ground.user, "kube-system");
-    theft.expect(&ground.scene.client, false).await?;
-    ground.own_group().await?;
-    write_plan(&ground, &crown(&ground)).await?;
-    if !ground.is_strict() {
-        return theft.expect(&ground.scene.client, true).await;
+pub async fn plan_by_hand(tenant: Tenant) -> Result<()> {
+    let theft = tenant.theft(&tenant.user, "kube-system");
+    theft.expect(&tenant.ctx.client, false).await?;
+    tenant.own_group().await?;
+    write_plan(&tenant, &crown(&tenant)).await?;
+    if !tenant.is_strict() {
+        return theft.expect(&tenant.ctx.client, true).await;
     }
-    refused(&ground, "are not those that a resolution found").await?;
-    theft.expect(&ground.scene.client, false).await
+    refused(&tenant, "are not those that a resolution found").await?;
+    theft.expect(&tenant.ctx.client, false).await
 }
 
 /// A plan of OLM's that waits for approval gets another step, and is approved.
-pub async fn changed_plan(ground: Ground) -> Result<()> {
-    let theft = ground.theft(&ground.user, "kube-system");
-    let package = format!("{}-good", ground.home());
+pub async fn changed_plan(tenant: Tenant) -> Result<()> {
+    let theft = tenant.theft(&tenant.user, "kube-system");
+    let package = format!("{}-good", tenant.home());
     let operator = csv("good.v1.0.0", "1.0.0").deployment("good", "default");
     let content =
-        ground.scene.content(&[Package::single(&package, Bundle::new("1.0.0", &operator))])?;
-    let address = ground.scene.registry("goods", content).await?;
-    let source = builders::catalog_source(OLM_NAMESPACE, ground.home(), &address);
-    let catalogs: Api<CatalogSource> = Api::namespaced(ground.scene.client.clone(), OLM_NAMESPACE);
+        tenant.ctx.content(&[Package::single(&package, Bundle::new("1.0.0", &operator))])?;
+    let address = tenant.ctx.registry("goods", content).await?;
+    let source = builders::catalog_source(OLM_NAMESPACE, tenant.home(), &address);
+    let catalogs: Api<CatalogSource> = Api::namespaced(tenant.ctx.client.clone(), OLM_NAMESPACE);
     catalogs.create(&PostParams::default(), &source).await.context("no global catalog")?;
-    wait::until_connected(&catalogs, ground.home()).await?;
-    ground.own_group().await?;
-    let mut subscription = builders::subscription(ground.home(), &package, "stable", ground.home());
+    wait::until_connected(&catalogs, tenant.home()).await?;
+    tenant.own_group().await?;
+    let mut subscription = builders::subscription(tenant.home(), &package, "stable", tenant.home());
     OLM_NAMESPACE.clone_into(&mut subscription.spec.source_namespace);
     subscription.spec.install_plan_approval = Some(olm_types::api::Approval::Manual);
-    ground.create(&subscription).await?;
+    tenant.create(&subscription).await?;
     let waits = |plan: &InstallPlan| {
         plan.status.as_ref().is_some_and(|status| status.phase.to_string() == "RequiresApproval")
     };
-    let plans: Api<InstallPlan> = Api::namespaced(ground.tenant.clone(), ground.home());
+    let plans: Api<InstallPlan> = Api::namespaced(tenant.client.clone(), tenant.home());
     let plan = wait::until_some(&plans, "", "wait for approval", waits).await?;
     let status = plan.status.as_ref().context("no status")?;
     let mut steps = serde_json::to_value(&status.plan)?;
-    steps.as_array_mut().context("no steps")?.push(crown(&ground));
+    steps.as_array_mut().context("no steps")?.push(crown(&tenant));
     put(&plans, &plan.name_any(), "status", json!({"status": {"plan": steps}})).await?;
     put(&plans, &plan.name_any(), "", json!({"spec": {"approved": true}})).await?;
-    if ground.is_strict() {
-        refused(&ground, "are not those that a resolution found").await?;
+    if tenant.is_strict() {
+        refused(&tenant, "are not those that a resolution found").await?;
     }
-    theft.expect(&ground.scene.client, !ground.is_strict()).await?;
-    catalogs.delete(ground.home(), &Default::default()).await.map(drop).context("cannot delete")
+    theft.expect(&tenant.ctx.client, !tenant.is_strict()).await?;
+    catalogs.delete(tenant.home(), &Default::default()).await.map(drop).context("cannot delete")
 }
 
 /// A plan copies a Secret out of OLM's namespace; with neither policy, unless it is a pull secret.
-pub async fn foreign_secret(ground: Ground) -> Result<()> {
-    let secrets: Api<Secret> = Api::namespaced(ground.scene.client.clone(), OLM_NAMESPACE);
-    let name = format!("{}-token", ground.home());
+pub async fn foreign_secret(tenant: Tenant) -> Result<()> {
+    let secrets: Api<Secret> = Api::namespaced(tenant.ctx.client.clone(), OLM_NAMESPACE);
+    let name = format!("{}-token", tenant.home());
     let secret: Secret =
         serde_json::from_value(json!({"metadata": {"name": name}, "stringData": {"token": "x"}}))?;
     secrets.create(&PostParams::default(), &secret).await.context("no Secret to copy")?;
-    ground.own_group().await?;
+    tenant.own_group().await?;
     let step = json!({"resolving": "any.v1.0.0", "status": "Unknown", "resource": {
         "group": "", "version": "v1", "kind": "Secret", "name": name,
         "sourceName": "any", "sourceNamespace": OLM_NAMESPACE, "manifest": "{}",
     }});
-    write_plan(&ground, &step).await?;
-    match ground.is_strict() {
-        true => refused(&ground, "are not those that a resolution found").await?,
-        false => reported(&ground, "holds no credentials of registries").await?,
+    write_plan(&tenant, &step).await?;
+    match tenant.is_strict() {
+        true => refused(&tenant, "are not those that a resolution found").await?,
+        false => reported(&tenant, "holds no credentials of registries").await?,
     }
-    let copy = ground.scene.api::<Secret>().get_opt(&name).await?;
+    let copy = tenant.ctx.api::<Secret>().get_opt(&name).await?;
     ensure!(copy.is_none(), "the tenant reads a Secret of OLM's namespace");
     Ok(())
 }
 
 /// The step that lets the tenant read every Secret.
-pub fn crown(ground: &Ground) -> Value {
-    let name = format!("{}-crown", ground.home());
+pub fn crown(tenant: &Tenant) -> Value {
+    let name = format!("{}-crown", tenant.home());
     let manifest = json!({
         "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding",
         "metadata": {"name": name},
         "roleRef": {
             "apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "cluster-admin",
         },
-        "subjects": [{"kind": "ServiceAccount", "name": "any", "namespace": ground.home()},
-            {"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": &ground.user}],
+        "subjects": [{"kind": "ServiceAccount", "name": "any", "namespace": tenant.home()},
+            {"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": &tenant.user}],
     });
     json!({"resolving": "any.v1.0.0", "status": "Unknown", "resource": {
         "group": "rbac.authorization.k8s.io", "version": "v1", "kind": "ClusterRoleBinding",
@@ -139,12 +139,12 @@ pub fn crown(ground: &Ground) -> Value {
 }
 
 /// The tenant writes a plan and its status, with one step.
-pub async fn write_plan(ground: &Ground, step: &Value) -> Result<()> {
-    write_plan_with(ground, step, json!({})).await
+pub async fn write_plan(tenant: &Tenant, step: &Value) -> Result<()> {
+    write_plan_with(tenant, step, json!({})).await
 }
 
 /// The same, with more fields of the status.
-pub async fn write_plan_with(ground: &Ground, step: &Value, more: Value) -> Result<()> {
+pub async fn write_plan_with(tenant: &Tenant, step: &Value, more: Value) -> Result<()> {
     let plan: InstallPlan = serde_json::from_value(json!({
         "metadata": {"name": "by-hand"},
         "spec": {
@@ -152,8 +152,8 @@ pub async fn write_plan_with(ground: &Ground, step: &Value, more: Value) -> Resu
             "clusterServiceVersionNames": ["any.v1.0.0"],
         },
     }))?;
-    let made = ground.create(&plan).await?;
-    let plans: Api<InstallPlan> = Api::namespaced(ground.tenant.clone(), ground.home());
+    let made = tenant.create(&plan).await?;
+    let plans: Api<InstallPlan> = Api::namespaced(tenant.client.clone(), tenant.home());
     let mut status = json!({"phase": "Installing", "catalogSources": [], "plan": [step]});
     let more = more.as_object().into_iter().flatten();
     more.for_each(|(field, value)| status[field] = value.clone());

@@ -7,54 +7,54 @@ use olm_testkit::wait;
 use olm_types::api::{CsvPhase, OperatorGroup};
 use serde_json::json;
 
-use super::ground::{Ground, secrets};
+use super::tenant::{Tenant, secrets};
 
 /// What an operator may do at home, it may do in the targets of its group.
-pub async fn foreign_targets(ground: Ground) -> Result<()> {
-    let account = ground.account("thief");
-    let theft = ground.theft(&account, &ground.foreign);
-    theft.expect(&ground.scene.client, false).await?;
-    let targets = [ground.home(), ground.foreign.as_str()];
-    ground.create(&builders::operator_group(ground.home(), "group", &targets)).await?;
-    install(&ground).await?;
-    if ground.is_strict() {
+pub async fn foreign_targets(tenant: Tenant) -> Result<()> {
+    let account = tenant.account("thief");
+    let theft = tenant.theft(&account, &tenant.foreign);
+    theft.expect(&tenant.ctx.client, false).await?;
+    let targets = [tenant.home(), tenant.foreign.as_str()];
+    tenant.create(&builders::operator_group(tenant.home(), "group", &targets)).await?;
+    install(&tenant).await?;
+    if tenant.is_strict() {
         let refused = |group: &OperatorGroup| {
             group.status.iter().flat_map(|status| &status.conditions).any(|condition| {
                 condition.type_ == "InvalidTargetNamespaces"
                     && condition.reason == "TargetsNotAllowed"
-                    && condition.message.contains(&ground.foreign)
+                    && condition.message.contains(&tenant.foreign)
             })
         };
-        wait::until(&ground.scene.api(), "group", "be refused its targets", refused).await?;
+        wait::until(&tenant.ctx.api(), "group", "be refused its targets", refused).await?;
         let refused =
-            ground.scene.csv_phase(&thief(&ground), CsvPhase::Failed, "NoTargetNamespaces").await?;
+            tenant.ctx.csv_phase(&thief(&tenant), CsvPhase::Failed, "NoTargetNamespaces").await?;
         let text = refused.status.and_then(|status| status.message).unwrap_or_default();
         ensure!(text.contains("allowed-target-namespaces"), "{text}");
-        theft.expect(&ground.scene.client, false).await?;
-        ground.allow_targets(ground.home(), &ground.foreign).await?;
+        theft.expect(&tenant.ctx.client, false).await?;
+        tenant.allow_targets(tenant.home(), &tenant.foreign).await?;
     }
-    ground.scene.succeeded(&thief(&ground)).await?;
-    theft.expect(&ground.scene.client, true).await?;
+    tenant.ctx.succeeded(&thief(&tenant)).await?;
+    theft.expect(&tenant.ctx.client, true).await?;
     // Nothing beyond the target.
-    ground.theft(&account, "kube-system").expect(&ground.scene.client, false).await
+    tenant.theft(&account, "kube-system").expect(&tenant.ctx.client, false).await
 }
 
 /// Name of the tenant's CSV. What is lifted for it has its name, too, in a cluster of many tenants.
-pub fn thief(ground: &Ground) -> String {
-    format!("{}-thief.v1.0.0", ground.home())
+pub fn thief(tenant: &Tenant) -> String {
+    format!("{}-thief.v1.0.0", tenant.home())
 }
 
 /// The tenant creates the CSV and the rights at home himself; he has them there.
-pub async fn install(ground: &Ground) -> Result<()> {
-    let (name, role) = (thief(ground), format!("{}-thief", ground.home()));
-    ground.create(&builders::service_account(ground.home(), "thief")).await?;
+pub async fn install(tenant: &Tenant) -> Result<()> {
+    let (name, role) = (thief(tenant), format!("{}-thief", tenant.home()));
+    tenant.create(&builders::service_account(tenant.home(), "thief")).await?;
     let operator =
         csv(&name, "1.0.0").deployment("thief", "thief").permission("thief", secrets()).build();
-    let made = ground.create(&operator).await?;
+    let made = tenant.create(&operator).await?;
     let metadata = json!({
         "name": role,
         "labels": {
-            "olm.owner": name, "olm.owner.namespace": ground.home(),
+            "olm.owner": name, "olm.owner.namespace": tenant.home(),
             "olm.owner.kind": "ClusterServiceVersion", "olm.managed": "true",
         },
         "ownerReferences": [{
@@ -63,11 +63,11 @@ pub async fn install(ground: &Ground) -> Result<()> {
         }],
     });
     let rights = json!({"metadata": metadata, "rules": secrets()});
-    ground.create::<Role>(&serde_json::from_value(rights)?).await?;
+    tenant.create::<Role>(&serde_json::from_value(rights)?).await?;
     let binding = json!({
         "metadata": metadata,
         "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": role},
-        "subjects": [{"kind": "ServiceAccount", "name": "thief", "namespace": ground.home()}],
+        "subjects": [{"kind": "ServiceAccount", "name": "thief", "namespace": tenant.home()}],
     });
-    ground.create::<RoleBinding>(&serde_json::from_value(binding)?).await.map(drop)
+    tenant.create::<RoleBinding>(&serde_json::from_value(binding)?).await.map(drop)
 }

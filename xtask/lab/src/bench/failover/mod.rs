@@ -23,7 +23,7 @@ const LOOK: Duration = Duration::from_millis(5);
 const QUIET: Duration = Duration::from_secs(3);
 
 /// What converging and taking over may take.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// How long writes are counted while nothing happens.
 const IDLE: Duration = Duration::from_secs(60);
@@ -103,7 +103,7 @@ impl Bench<'_> {
         end: End,
     ) -> Result<(Duration, (Running, Running))> {
         let mut audit = self.writes();
-        audit.until_quiet(&[self.operator.name()], QUIET, PATIENCE).await?;
+        audit.until_quiet(&[self.operator.name()], QUIET, TIMEOUT).await?;
         let ended = match end {
             End::Asked => {
                 leader.terminate()?;
@@ -116,8 +116,8 @@ impl Bench<'_> {
         };
         let name = self.work.create().await?;
         while audit.writes(&[self.operator.name()])?.is_empty() {
-            if ended.elapsed() > PATIENCE {
-                bail!("no replica took over within {PATIENCE:?}");
+            if ended.elapsed() > TIMEOUT {
+                bail!("no replica took over within {TIMEOUT:?}");
             }
             sleep(LOOK).await;
         }
@@ -128,7 +128,7 @@ impl Bench<'_> {
 
     /// What both write within a minute, and their memory.
     async fn idle(&self, leader: &Running, standby: &Running) -> Result<()> {
-        self.writes().until_quiet(&[self.operator.name()], QUIET, PATIENCE).await?;
+        self.writes().until_quiet(&[self.operator.name()], QUIET, TIMEOUT).await?;
         let mut audit = self.fixture.audit();
         audit.skip()?;
         sleep(IDLE).await;

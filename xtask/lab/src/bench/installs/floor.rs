@@ -124,7 +124,7 @@ async fn write(client: &Client, left: Left) -> Result<Floor> {
 
 /// Waits until nothing more is written, and counts writes of all callers.
 async fn writes(mut audit: AuditLog) -> Result<usize> {
-    let (mut all, deadline) = (0, Instant::now() + wait::PATIENCE);
+    let (mut all, deadline) = (0, Instant::now() + wait::TIMEOUT);
     loop {
         sleep(QUIET).await;
         let new = audit.all_writes()?.iter().filter(|write| is_counted(write)).count();

@@ -10,7 +10,7 @@ use olm_testkit::peer::OlmV0;
 use olm_testkit::process::Running;
 use olm_testkit::progress::Progress;
 use olm_testkit::stand_in::StandIn;
-use olm_testkit::take_over::{Files, Ground, ServiceProxy};
+use olm_testkit::take_over::{Files, ServiceProxy, TakeOverCluster};
 use tempfile::TempDir;
 
 use crate::take_over::start_v0;
@@ -83,10 +83,10 @@ async fn v0_at_work(v0: &OlmV0, places: &Places, logs: Option<&Path>) -> Result<
     let folder = tempfile::tempdir().context("cannot create a directory")?;
     let files = Files::write(folder.path())?;
     files.of_v0(&v0.definitions()?)?;
-    let ground = Ground::of(&fixture, files)?;
-    ground.files.apply_v0(&ground.kubectl)?;
-    let proxy = ServiceProxy::start(ground.client.clone()).await?;
-    let (operators, stand_in) = start_v0(v0, &ground, &logs, ("", &proxy)).await?;
+    let cluster = TakeOverCluster::of(&fixture, files)?;
+    cluster.files.apply_v0(&cluster.kubectl)?;
+    let proxy = ServiceProxy::start(cluster.client.clone()).await?;
+    let (operators, stand_in) = start_v0(v0, &cluster, &logs, ("", &proxy)).await?;
     Ok(Olm { fixture, operators, _beside: Some((proxy, stand_in, folder)) })
 }
 

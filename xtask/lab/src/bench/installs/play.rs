@@ -33,7 +33,7 @@ const CATALOG: &str = "community";
 const QUIET: Duration = Duration::from_secs(5);
 
 /// What converging and installing may take.
-const PATIENCE: Duration = Duration::from_secs(240);
+const TIMEOUT: Duration = Duration::from_secs(240);
 
 /// How long is waited where.
 #[derive(Clone, Copy, Debug)]
@@ -113,7 +113,7 @@ async fn measure(
     let (fixture, programs) = (&olm.fixture, implementation.programs());
     let address = fixture.serve(CATALOG, CatalogDir::existing(content.catalog().to_owned()))?;
     fixture.add_catalog(CATALOG, &address).await?;
-    fixture.audit().until_quiet(&programs, QUIET, PATIENCE).await?;
+    fixture.audit().until_quiet(&programs, QUIET, TIMEOUT).await?;
     sleep(rest.idle).await;
     let idle = olm.memory()?;
     let before = objects(&fixture.client).await?;
@@ -171,7 +171,7 @@ async fn install(client: &Client, content: &Content) -> Result<Duration> {
 
 async fn until_succeeded(client: &Client, wanted: usize) -> Result<()> {
     let csvs: Api<ClusterServiceVersion> = Api::namespaced(client.clone(), NAMESPACE);
-    let deadline = Instant::now() + wait::PATIENCE * 2;
+    let deadline = Instant::now() + wait::TIMEOUT * 2;
     let states = watcher(csvs, watcher::Config::default()).default_backoff().applied_objects();
     pin_mut!(states);
     let mut phases = BTreeMap::new();

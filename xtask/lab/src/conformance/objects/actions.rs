@@ -7,11 +7,11 @@ use anyhow::{Context, Result, bail};
 use k8s_openapi::api::core::v1::Namespace;
 use kube::Client;
 use kube::api::{Api, DeleteParams, DynamicObject, Patch, PatchParams, PostParams};
+use olm_testkit::dump::Normaliser;
 use olm_testkit::{builders, deploy};
 use olm_types::api::{ClusterServiceVersion, InstallPlan, Subscription};
 use serde_json::json;
 
-use super::normalise::Normaliser;
 use super::recording::Recording;
 
 /// What is done to the cluster.

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use olm_testkit::dump::{Difference, Dump, Key, diff_object};
 use serde_json::Value;
 
 use super::accepted;
-use super::diff::{Difference, diff};
-use super::recording::{Key, State, Step};
+use super::recording::Step;
 
 /// Every object that v0 has touched so far; `None` when it was removed.
 pub(super) type Known = BTreeMap<Key, Option<Value>>;
@@ -36,7 +36,9 @@ impl What {
     pub(super) fn is_like(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Field(one), Self::Field(other)) => {
-                one.path.is_like(&other.path) && one.v0 == other.v0 && one.ours == other.ours
+                one.path.is_like(&other.path)
+                    && one.expected == other.expected
+                    && one.found == other.found
             }
             _ => false,
         }
@@ -55,8 +57,8 @@ pub(super) struct Judged {
 /// A step as it was here.
 #[derive(Debug)]
 pub(super) struct Seen<'a> {
-    pub before: &'a State,
-    pub after: &'a State,
+    pub before: &'a Dump,
+    pub after: &'a Dump,
 }
 
 /// Compares everything that v0 or we touched in a step.
@@ -82,7 +84,7 @@ fn expected<'a>(
     key: &Key,
     step: &'a Step,
     known: &'a Known,
-    before: &'a State,
+    before: &'a Dump,
 ) -> Option<&'a Value> {
     match step.touched.get(key).or_else(|| known.get(key)) {
         Some(object) => object.as_ref(),
@@ -99,7 +101,7 @@ fn findings(key: &Key, v0: Option<&Value>, seen: &Seen<'_>) -> Vec<Finding> {
         (None, Some(_)) if seen.before.contains_key(key) => vec![finding(What::Left)],
         (None, Some(_)) => vec![finding(What::Extra)],
         (Some(v0), Some(ours)) => {
-            let differences = diff(v0, ours).into_iter();
+            let differences = diff_object(key, Some(v0), Some(ours)).into_iter();
             differences.map(|difference| finding(What::Field(difference))).collect()
         }
     }
@@ -115,7 +117,7 @@ mod tests {
         json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": data})
     }
 
-    fn state(objects: &[(&str, i32)]) -> State {
+    fn state(objects: &[(&str, i32)]) -> Dump {
         let objects = objects.iter().map(|(name, data)| object(name, *data));
         objects.map(|object| (Key::of(&object), object)).collect()
     }
@@ -127,7 +129,7 @@ mod tests {
         objects.collect()
     }
 
-    fn lines(step: &Known, known: &Known, before: &State, after: &State) -> Vec<String> {
+    fn lines(step: &Known, known: &Known, before: &Dump, after: &Dump) -> Vec<String> {
         let step = Step { at: String::new(), after: String::new(), touched: step.clone() };
         let judged = judge(&step, known, &Seen { before, after }, None);
         let what = |finding: &Finding| match &finding.what {
@@ -136,7 +138,7 @@ mod tests {
             What::Left => "left".to_owned(),
             What::Field(field) => field.path.to_string(),
         };
-        judged.failures.iter().map(|found| format!("{} {}", found.key, what(found))).collect()
+        judged.failures.iter().map(|found| format!("{} {}", found.key.name, what(found))).collect()
     }
 
     #[test]

@@ -6,9 +6,7 @@
 
 mod accepted;
 mod actions;
-mod align;
 mod compare;
-mod diff;
 mod kinds;
 mod normalise;
 mod owners;
@@ -72,7 +70,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         return Ok(());
     }
     let verdicts = play_all(arguments, &dir, &recordings)?;
-    report::closing(&verdicts);
+    report::summary_line(&verdicts);
     match verdicts.iter().all(Verdict::passed) {
         true => Ok(()),
         false => bail!("our objects differ from those of OLM v0"),

@@ -5,13 +5,14 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use olm_testkit::dump::{Dump, Normaliser};
 use olm_testkit::fixture::{Fixture, Places};
 use olm_testkit::progress::Progress;
 use tokio::time::Instant;
 
 use super::compare::{Judged, Known, Seen, judge};
-use super::normalise::Normaliser;
-use super::recording::{Recording, State, Step};
+use super::normalise::normalise;
+use super::recording::{Recording, Step};
 use super::{actions, snapshot};
 
 /// Rest after which objects are compared: watches, queues and the simulated node answer sooner.
@@ -24,7 +25,7 @@ const LONG_QUIET: Duration = Duration::from_secs(10);
 const CATALOG: &str = "community";
 
 /// What a step may take at most, far more than any needs on an idle machine.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// What all scenarios share.
 #[derive(Debug)]
@@ -52,7 +53,7 @@ pub(super) struct Played {
 pub(super) enum Outcome {
     /// Objects came to rest and were compared.
     Compared(Judged),
-    /// Objects were still changing when patience ended; they were compared as they were.
+    /// Objects were still changing when the time was over; they were compared as they were.
     Restless(Judged),
     /// It is not written down what leads to the step, so this and the next ones were not played.
     Unknown,
@@ -70,23 +71,23 @@ pub(super) async fn play(recording: &Recording, setting: &Setting<'_>) -> Result
     let fixture = Fixture::start("objects", &places, silent).await?;
     fixture.start_operators().await?;
     fixture.add_catalog(CATALOG, setting.catalog).await?;
-    let mut scene = Scene { fixture: &fixture, normaliser: Normaliser::default(), setting };
-    let played = scene.play(recording, folder.as_deref()).await;
+    let mut replay = Replay { fixture: &fixture, normaliser: Normaliser::default(), setting };
+    let played = replay.play(recording, folder.as_deref()).await;
     // A dead operator explains a failure better than what it leads to.
     let played = fixture.check().and(played);
     fixture.end().await?;
     played
 }
 
-struct Scene<'a> {
+struct Replay<'a> {
     fixture: &'a Fixture,
     normaliser: Normaliser,
     setting: &'a Setting<'a>,
 }
 
-impl Scene<'_> {
+impl Replay<'_> {
     async fn play(&mut self, recording: &Recording, save: Option<&Path>) -> Result<Vec<Played>> {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         snapshot::until_quiet(&self.fixture.client, QUIET, deadline).await?;
         let mut before = self.state().await?;
         let (mut known, mut played) = (Known::new(), Vec::new());
@@ -113,9 +114,9 @@ impl Scene<'_> {
         &mut self,
         step: &Step,
         known: &Known,
-        before: &State,
-    ) -> Result<(State, Outcome)> {
-        let deadline = Instant::now() + PATIENCE;
+        before: &Dump,
+    ) -> Result<(Dump, Outcome)> {
+        let deadline = Instant::now() + TIMEOUT;
         let mut rests = [QUIET, LONG_QUIET].into_iter().peekable();
         loop {
             let quiet = rests.next().unwrap_or(LONG_QUIET);
@@ -131,14 +132,14 @@ impl Scene<'_> {
         }
     }
 
-    async fn state(&mut self) -> Result<State> {
+    async fn state(&mut self) -> Result<Dump> {
         self.fixture.check()?;
-        Ok(self.normaliser.normalise(snapshot::objects(&self.fixture.client).await?))
+        Ok(normalise(&mut self.normaliser, snapshot::objects(&self.fixture.client).await?))
     }
 }
 
 /// Writes the objects of a step in the form of the recordings.
-fn write(path: &Path, state: &State) -> Result<()> {
+fn write(path: &Path, state: &Dump) -> Result<()> {
     let objects: Vec<_> = state.values().collect();
     let text = serde_json::to_string_pretty(&objects).context("objects cannot be written")?;
     fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))

@@ -1,60 +1,16 @@
 //! Recordings: what OLM v0 did with the same input.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result};
 use kube::api::DynamicObject;
+use olm_testkit::dump::Key;
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::normalise;
-
-/// Objects in normal form.
-pub(super) type State = BTreeMap<Key, Value>;
-
-/// What distinguishes an object. The kind comes first, so that a sorted list is grouped by it.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Key {
-    pub kind: String,
-    pub namespace: String,
-    pub name: String,
-    pub api_version: String,
-}
-
-impl Key {
-    /// The key of an object; missing parts are empty.
-    pub(super) fn of(object: &Value) -> Self {
-        let text = |pointer: &str| {
-            object.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned()
-        };
-        Self {
-            kind: text("/kind"),
-            namespace: text("/metadata/namespace"),
-            name: text("/metadata/name"),
-            api_version: text("/apiVersion"),
-        }
-    }
-
-    /// Reads `apiVersion|kind|namespace|name`.
-    fn parse(text: &str) -> Option<Self> {
-        let mut parts = text.split('|').map(str::to_owned);
-        let (api_version, kind) = (parts.next()?, parts.next()?);
-        Some(Self { kind, namespace: parts.next()?, name: parts.next()?, api_version })
-    }
-}
-
-impl fmt::Display for Key {
-    /// `namespace/name`, or the name alone: the kind stands above.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.namespace.as_str() {
-            "" => f.write_str(&self.name),
-            namespace => write!(f, "{namespace}/{}", self.name),
-        }
-    }
-}
 
 /// A scenario and what came of it.
 #[derive(Clone, Debug)]
@@ -151,8 +107,14 @@ fn step(at: String, step: FileStep) -> Step {
         normalise::canonical(&mut object);
         (Key::of(&object), Some(object))
     });
-    let gone = step.removed.iter().filter_map(|text| Some((Key::parse(text)?, None)));
+    let gone = step.removed.iter().filter_map(|text| Some((key(text)?, None)));
     Step { at, after: step.after, touched: there.chain(gone).collect() }
+}
+
+/// Reads `apiVersion|kind|namespace|name`.
+fn key(text: &str) -> Option<Key> {
+    let mut parts = text.split('|').skip(1).map(str::to_owned);
+    Some(Key { kind: parts.next()?, namespace: parts.next()?, name: parts.next()? })
 }
 
 #[cfg(test)]

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use anyhow::Result;
+use olm_testkit::dump::Difference;
 use serde_json::Value;
 
 use super::accepted::OnPurpose;
 use super::compare::{Finding, Judged, What};
-use super::diff::Difference;
 use super::play::{Outcome, Played};
 use super::recording::Recording;
 
@@ -76,7 +76,7 @@ pub(super) fn verdict(verdict: &Verdict) {
 }
 
 /// Prints what is accepted, and how many scenarios went how.
-pub(super) fn closing(verdicts: &[Verdict]) {
+pub(super) fn summary_line(verdicts: &[Verdict]) {
     let mut all: BTreeMap<OnPurpose, usize> = BTreeMap::new();
     for (reason, count) in verdicts.iter().flat_map(Verdict::accepted) {
         *all.entry(reason).or_default() += count;
@@ -99,7 +99,7 @@ fn step(played: &Played) {
     println!("  after: {}", played.after);
     match &played.outcome {
         Outcome::Unknown => println!("    not played: no action is known that leads here"),
-        Outcome::Restless(_) => println!("    objects were still changing when patience ended"),
+        Outcome::Restless(_) => println!("    objects were still changing when the time was over"),
         Outcome::Compared(_) => {}
     }
     let failures = played.judged().map_or(&[][..], |judged| &judged.failures);
@@ -111,7 +111,7 @@ fn step(played: &Played) {
 
 /// What differs in one object; the same difference in several elements of a list once.
 fn object(findings: &[Finding]) {
-    findings.iter().take(1).for_each(|finding| println!("      {}", finding.key));
+    findings.iter().take(1).for_each(|finding| println!("      {}", finding.key.full_name()));
     let mut shown: Vec<(&Finding, usize)> = Vec::new();
     for finding in findings {
         match shown.iter_mut().find(|(first, _)| first.what.is_like(&finding.what)) {
@@ -132,7 +132,7 @@ fn finding(finding: &Finding, count: usize) {
 }
 
 fn field(difference: &Difference, count: usize) {
-    let (v0, ours) = shown(&difference.v0, &difference.ours);
+    let (v0, ours) = shown(&difference.expected, &difference.found);
     match count {
         1 => println!("        {}", difference.path),
         _ => println!("        {} (and {} like it)", difference.path, count - 1),

@@ -6,8 +6,8 @@ use futures::future::BoxFuture;
 use olm_testkit::builders::Package;
 
 use super::operators;
+use crate::crash::context::{NAMESPACE, TestContext};
 use crate::crash::scenario::Scenario;
-use crate::crash::scene::{NAMESPACE, Scene};
 
 /// Namespaces that every cluster has.
 const FIRST: &str = "default";
@@ -31,21 +31,21 @@ impl Scenario for Copies {
         vec![("kitchen", vec![Package::single("kettle", operators::kettle("1.0.0"))])]
     }
 
-    fn before<'a>(&'a self, scene: &'a Scene) -> Option<BoxFuture<'a, Result<()>>> {
+    fn before<'a>(&'a self, ctx: &'a TestContext) -> Option<BoxFuture<'a, Result<()>>> {
         Some(Box::pin(async move {
-            scene.group_of(&[NAMESPACE, FIRST]).await?;
-            scene.catalog("kitchen", "kitchen").await
+            ctx.group_of(&[NAMESPACE, FIRST]).await?;
+            ctx.catalog("kitchen", "kitchen").await
         }))
     }
 
-    async fn steps(&self, scene: &Scene) -> Result<()> {
-        scene.subscribe("kettle", "kitchen").await?;
-        scene.succeeded(CSV).await?;
-        scene.copied_to(FIRST, CSV).await?;
-        scene.retarget(&[NAMESPACE, SECOND]).await?;
-        scene.copied_to(SECOND, CSV).await?;
-        scene.copy_gone(FIRST, CSV).await?;
-        scene.succeeded(CSV).await?;
-        scene.at_latest("kettle", CSV).await
+    async fn steps(&self, ctx: &TestContext) -> Result<()> {
+        ctx.subscribe("kettle", "kitchen").await?;
+        ctx.succeeded(CSV).await?;
+        ctx.copied_to(FIRST, CSV).await?;
+        ctx.retarget(&[NAMESPACE, SECOND]).await?;
+        ctx.copied_to(SECOND, CSV).await?;
+        ctx.copy_gone(FIRST, CSV).await?;
+        ctx.succeeded(CSV).await?;
+        ctx.at_latest("kettle", CSV).await
     }
 }

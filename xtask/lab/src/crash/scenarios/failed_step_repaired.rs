@@ -7,8 +7,8 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use olm_testkit::builders::Package;
 
 use super::operators;
+use crate::crash::context::TestContext;
 use crate::crash::scenario::Scenario;
-use crate::crash::scene::Scene;
 
 pub(super) struct FailedStepRepaired;
 
@@ -26,20 +26,20 @@ impl Scenario for FailedStepRepaired {
         vec![("kitchen", vec![Package::single("spoon", operators::spoon())])]
     }
 
-    fn before<'a>(&'a self, scene: &'a Scene) -> Option<BoxFuture<'a, Result<()>>> {
+    fn before<'a>(&'a self, ctx: &'a TestContext) -> Option<BoxFuture<'a, Result<()>>> {
         Some(Box::pin(async move {
-            scene.operator_group().await?;
-            scene.immutable_config_map("spoon").await?;
-            scene.catalog("kitchen", "kitchen").await
+            ctx.operator_group().await?;
+            ctx.immutable_config_map("spoon").await?;
+            ctx.catalog("kitchen", "kitchen").await
         }))
     }
 
-    async fn steps(&self, scene: &Scene) -> Result<()> {
-        scene.subscribe("spoon", "kitchen").await?;
+    async fn steps(&self, ctx: &TestContext) -> Result<()> {
+        ctx.subscribe("spoon", "kitchen").await?;
         let blocked = |reported: &str| reported.contains("error updating configmap: spoon");
-        scene.some_plan("be blocked", blocked).await?;
-        scene.delete::<ConfigMap>("spoon").await?;
-        scene.succeeded("spoon.v1.0.0").await?;
-        scene.at_latest("spoon", "spoon.v1.0.0").await
+        ctx.some_plan("be blocked", blocked).await?;
+        ctx.delete::<ConfigMap>("spoon").await?;
+        ctx.succeeded("spoon.v1.0.0").await?;
+        ctx.at_latest("spoon", "spoon.v1.0.0").await
     }
 }

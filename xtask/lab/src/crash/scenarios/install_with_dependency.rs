@@ -5,8 +5,8 @@ use async_trait::async_trait;
 use olm_testkit::builders::Package;
 
 use super::operators;
+use crate::crash::context::TestContext;
 use crate::crash::scenario::Scenario;
-use crate::crash::scene::Scene;
 
 pub(super) struct InstallWithDependency;
 
@@ -24,13 +24,13 @@ impl Scenario for InstallWithDependency {
         vec![("kitchen", operators::kettle_and_cup())]
     }
 
-    async fn steps(&self, scene: &Scene) -> Result<()> {
-        scene.operator_group().await?;
-        scene.catalog("kitchen", "kitchen").await?;
-        scene.subscribe("kettle", "kitchen").await?;
-        scene.succeeded("cup.v1.0.0").await?;
-        scene.succeeded("kettle.v1.0.0").await?;
-        scene.at_latest("kettle", "kettle.v1.0.0").await?;
-        scene.at_latest(&scene.generated("cup", "kitchen"), "cup.v1.0.0").await
+    async fn steps(&self, ctx: &TestContext) -> Result<()> {
+        ctx.operator_group().await?;
+        ctx.catalog("kitchen", "kitchen").await?;
+        ctx.subscribe("kettle", "kitchen").await?;
+        ctx.succeeded("cup.v1.0.0").await?;
+        ctx.succeeded("kettle.v1.0.0").await?;
+        ctx.at_latest("kettle", "kettle.v1.0.0").await?;
+        ctx.at_latest(&ctx.generated("cup", "kitchen"), "cup.v1.0.0").await
     }
 }

@@ -5,8 +5,8 @@ use async_trait::async_trait;
 use olm_testkit::builders::Package;
 
 use super::operators;
+use crate::crash::context::TestContext;
 use crate::crash::scenario::Scenario;
-use crate::crash::scene::Scene;
 
 pub(super) struct ManualApproval;
 
@@ -24,12 +24,12 @@ impl Scenario for ManualApproval {
         vec![("kitchen", vec![Package::single("kettle", operators::kettle("1.0.0"))])]
     }
 
-    async fn steps(&self, scene: &Scene) -> Result<()> {
-        scene.operator_group().await?;
-        scene.catalog("kitchen", "kitchen").await?;
-        scene.subscribe_manually("kettle", "kitchen").await?;
-        scene.approve("kettle").await?;
-        scene.succeeded("kettle.v1.0.0").await?;
-        scene.at_latest("kettle", "kettle.v1.0.0").await
+    async fn steps(&self, ctx: &TestContext) -> Result<()> {
+        ctx.operator_group().await?;
+        ctx.catalog("kitchen", "kitchen").await?;
+        ctx.subscribe_manually("kettle", "kitchen").await?;
+        ctx.approve("kettle").await?;
+        ctx.succeeded("kettle.v1.0.0").await?;
+        ctx.at_latest("kettle", "kettle.v1.0.0").await
     }
 }

@@ -6,8 +6,8 @@ use futures::future::BoxFuture;
 use olm_testkit::builders::Package;
 
 use super::operators;
+use crate::crash::context::TestContext;
 use crate::crash::scenario::Scenario;
-use crate::crash::scene::Scene;
 
 pub(super) struct ScopedAccount;
 
@@ -25,22 +25,21 @@ impl Scenario for ScopedAccount {
         vec![("kitchen", vec![Package::single("spoon", operators::spoon())])]
     }
 
-    fn before<'a>(&'a self, scene: &'a Scene) -> Option<BoxFuture<'a, Result<()>>> {
+    fn before<'a>(&'a self, ctx: &'a TestContext) -> Option<BoxFuture<'a, Result<()>>> {
         Some(Box::pin(async move {
-            scene.scoped_group("installer").await?;
-            scene.catalog("kitchen", "kitchen").await
+            ctx.scoped_group("installer").await?;
+            ctx.catalog("kitchen", "kitchen").await
         }))
     }
 
-    async fn steps(&self, scene: &Scene) -> Result<()> {
-        scene.subscribe("spoon", "kitchen").await?;
-        scene.some_plan("miss its account", |reported| reported.contains("sa=installer")).await?;
-        scene.account("installer").await?;
-        scene
-            .some_plan("lack rights", |reported| reported.contains("cannot create resource"))
+    async fn steps(&self, ctx: &TestContext) -> Result<()> {
+        ctx.subscribe("spoon", "kitchen").await?;
+        ctx.some_plan("miss its account", |reported| reported.contains("sa=installer")).await?;
+        ctx.account("installer").await?;
+        ctx.some_plan("lack rights", |reported| reported.contains("cannot create resource"))
             .await?;
-        scene.allow_everything("installer").await?;
-        scene.succeeded("spoon.v1.0.0").await?;
-        scene.at_latest("spoon", "spoon.v1.0.0").await
+        ctx.allow_everything("installer").await?;
+        ctx.succeeded("spoon.v1.0.0").await?;
+        ctx.at_latest("spoon", "spoon.v1.0.0").await
     }
 }

@@ -8,8 +8,8 @@ use olm_types::api::{ApiServiceDefinitions, WebhookDescription};
 use serde_json::json;
 
 use super::operators;
+use crate::crash::context::{NAMESPACE, TestContext};
 use crate::crash::scenario::Scenario;
-use crate::crash::scene::{NAMESPACE, Scene};
 
 /// The Deployment that serves.
 const DEPLOYMENT: &str = "kettle-manager";
@@ -43,10 +43,10 @@ impl Scenario for WebhookInstall {
         )]
     }
 
-    async fn steps(&self, scene: &Scene) -> Result<()> {
-        install(scene).await?;
-        scene.succeeded("kettle.v1.0.0").await?;
-        scene.at_latest("kettle", "kettle.v1.0.0").await
+    async fn steps(&self, ctx: &TestContext) -> Result<()> {
+        install(ctx).await?;
+        ctx.succeeded("kettle.v1.0.0").await?;
+        ctx.at_latest("kettle", "kettle.v1.0.0").await
     }
 }
 
@@ -71,25 +71,24 @@ impl Scenario for ApiServiceInstall {
         )]
     }
 
-    async fn steps(&self, scene: &Scene) -> Result<()> {
-        install(scene).await?;
-        scene
-            .stand_in(&Server {
-                namespace: NAMESPACE.to_owned(),
-                deployment: DEPLOYMENT.to_owned(),
-                port: PORT,
-                api: format!("v1/{GROUP}/boilings/Boiling"),
-            })
-            .await?;
-        scene.succeeded("kettle.v1.0.0").await?;
-        scene.at_latest("kettle", "kettle.v1.0.0").await
+    async fn steps(&self, ctx: &TestContext) -> Result<()> {
+        install(ctx).await?;
+        ctx.stand_in(&Server {
+            namespace: NAMESPACE.to_owned(),
+            deployment: DEPLOYMENT.to_owned(),
+            port: PORT,
+            api: format!("v1/{GROUP}/boilings/Boiling"),
+        })
+        .await?;
+        ctx.succeeded("kettle.v1.0.0").await?;
+        ctx.at_latest("kettle", "kettle.v1.0.0").await
     }
 }
 
-async fn install(scene: &Scene) -> Result<()> {
-    scene.operator_group().await?;
-    scene.catalog("kitchen", "kitchen").await?;
-    scene.subscribe("kettle", "kitchen").await
+async fn install(ctx: &TestContext) -> Result<()> {
+    ctx.operator_group().await?;
+    ctx.catalog("kitchen", "kitchen").await?;
+    ctx.subscribe("kettle", "kitchen").await
 }
 
 fn kettle() -> CsvBuilder {

@@ -7,8 +7,8 @@ use olm_testkit::builders::Package;
 use olm_types::api::{CatalogSource, ClusterServiceVersion, OperatorGroup, Subscription};
 
 use super::operators;
+use crate::crash::context::TestContext;
 use crate::crash::scenario::Scenario;
-use crate::crash::scene::Scene;
 
 pub(super) struct Uninstall;
 
@@ -26,28 +26,28 @@ impl Scenario for Uninstall {
         vec![("kitchen", operators::kettle_and_cup())]
     }
 
-    fn before<'a>(&'a self, scene: &'a Scene) -> Option<BoxFuture<'a, Result<()>>> {
+    fn before<'a>(&'a self, ctx: &'a TestContext) -> Option<BoxFuture<'a, Result<()>>> {
         Some(Box::pin(async move {
-            scene.operator_group().await?;
-            scene.catalog("kitchen", "kitchen").await?;
-            scene.subscribe("kettle", "kitchen").await?;
-            scene.succeeded("cup.v1.0.0").await?;
-            scene.succeeded("kettle.v1.0.0").await?;
-            scene.at_latest("kettle", "kettle.v1.0.0").await?;
-            scene.at_latest(&scene.generated("cup", "kitchen"), "cup.v1.0.0").await
+            ctx.operator_group().await?;
+            ctx.catalog("kitchen", "kitchen").await?;
+            ctx.subscribe("kettle", "kitchen").await?;
+            ctx.succeeded("cup.v1.0.0").await?;
+            ctx.succeeded("kettle.v1.0.0").await?;
+            ctx.at_latest("kettle", "kettle.v1.0.0").await?;
+            ctx.at_latest(&ctx.generated("cup", "kitchen"), "cup.v1.0.0").await
         }))
     }
 
-    async fn steps(&self, scene: &Scene) -> Result<()> {
-        scene.delete::<Subscription>("kettle").await?;
-        scene.delete::<ClusterServiceVersion>("kettle.v1.0.0").await?;
-        scene.csv_gone("kettle.v1.0.0").await?;
-        scene.deployment_gone("kettle-manager").await?;
-        scene.delete::<Subscription>(&scene.generated("cup", "kitchen")).await?;
-        scene.delete::<ClusterServiceVersion>("cup.v1.0.0").await?;
-        scene.csv_gone("cup.v1.0.0").await?;
-        scene.deployment_gone("cup-manager").await?;
-        scene.delete::<CatalogSource>("kitchen").await?;
-        scene.delete::<OperatorGroup>("group").await
+    async fn steps(&self, ctx: &TestContext) -> Result<()> {
+        ctx.delete::<Subscription>("kettle").await?;
+        ctx.delete::<ClusterServiceVersion>("kettle.v1.0.0").await?;
+        ctx.csv_gone("kettle.v1.0.0").await?;
+        ctx.deployment_gone("kettle-manager").await?;
+        ctx.delete::<Subscription>(&ctx.generated("cup", "kitchen")).await?;
+        ctx.delete::<ClusterServiceVersion>("cup.v1.0.0").await?;
+        ctx.csv_gone("cup.v1.0.0").await?;
+        ctx.deployment_gone("cup-manager").await?;
+        ctx.delete::<CatalogSource>("kitchen").await?;
+        ctx.delete::<OperatorGroup>("group").await
     }
 }

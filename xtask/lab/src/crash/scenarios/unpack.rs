@@ -6,8 +6,8 @@ use futures::future::BoxFuture;
 use olm_testkit::builders::Package;
 
 use super::operators;
+use crate::crash::context::TestContext;
 use crate::crash::scenario::Scenario;
-use crate::crash::scene::Scene;
 
 /// A reference that is never pulled.
 const IMAGE: &str = "bundles.example.com/kettle:v1";
@@ -29,21 +29,21 @@ impl Scenario for Unpack {
         vec![("kitchen", vec![Package::single("kettle", bundle)])]
     }
 
-    fn before<'a>(&'a self, scene: &'a Scene) -> Option<BoxFuture<'a, Result<()>>> {
+    fn before<'a>(&'a self, ctx: &'a TestContext) -> Option<BoxFuture<'a, Result<()>>> {
         Some(Box::pin(async move {
-            scene.operator_group().await?;
-            scene.catalog("kitchen", "kitchen").await
+            ctx.operator_group().await?;
+            ctx.catalog("kitchen", "kitchen").await
         }))
     }
 
-    async fn steps(&self, scene: &Scene) -> Result<()> {
-        let kubelet = scene.kubelet().await?;
-        scene.subscribe("kettle", "kitchen").await?;
-        let job = scene.unpack_job(IMAGE).await?;
+    async fn steps(&self, ctx: &TestContext) -> Result<()> {
+        let kubelet = ctx.kubelet().await?;
+        ctx.subscribe("kettle", "kitchen").await?;
+        let job = ctx.unpack_job(IMAGE).await?;
         kubelet.extract(&operators::kettle("1.0.0"), "kettle", IMAGE).await?;
         kubelet.end().await?;
         kubelet.complete(&job).await?;
-        scene.succeeded("kettle.v1.0.0").await?;
-        scene.at_latest("kettle", "kettle.v1.0.0").await
+        ctx.succeeded("kettle.v1.0.0").await?;
+        ctx.at_latest("kettle", "kettle.v1.0.0").await
     }
 }

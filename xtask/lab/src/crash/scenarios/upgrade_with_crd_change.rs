@@ -6,8 +6,8 @@ use futures::future::BoxFuture;
 use olm_testkit::builders::{Bundle, Package};
 
 use super::operators;
+use crate::crash::context::TestContext;
 use crate::crash::scenario::Scenario;
-use crate::crash::scene::Scene;
 
 pub(super) struct UpgradeWithCrdChange;
 
@@ -30,20 +30,20 @@ impl Scenario for UpgradeWithCrdChange {
         vec![("old", package(vec![old.clone()])), ("new", package(vec![old, new]))]
     }
 
-    fn before<'a>(&'a self, scene: &'a Scene) -> Option<BoxFuture<'a, Result<()>>> {
+    fn before<'a>(&'a self, ctx: &'a TestContext) -> Option<BoxFuture<'a, Result<()>>> {
         Some(Box::pin(async move {
-            scene.operator_group().await?;
-            scene.catalog("kitchen", "old").await?;
-            scene.subscribe("kettle", "kitchen").await?;
-            scene.succeeded("kettle.v1.0.0").await?;
-            scene.at_latest("kettle", "kettle.v1.0.0").await
+            ctx.operator_group().await?;
+            ctx.catalog("kitchen", "old").await?;
+            ctx.subscribe("kettle", "kitchen").await?;
+            ctx.succeeded("kettle.v1.0.0").await?;
+            ctx.at_latest("kettle", "kettle.v1.0.0").await
         }))
     }
 
-    async fn steps(&self, scene: &Scene) -> Result<()> {
-        scene.move_catalog("kitchen", "new").await?;
-        scene.succeeded("kettle.v1.1.0").await?;
-        scene.csv_gone("kettle.v1.0.0").await?;
-        scene.at_latest("kettle", "kettle.v1.1.0").await
+    async fn steps(&self, ctx: &TestContext) -> Result<()> {
+        ctx.move_catalog("kitchen", "new").await?;
+        ctx.succeeded("kettle.v1.1.0").await?;
+        ctx.csv_gone("kettle.v1.0.0").await?;
+        ctx.at_latest("kettle", "kettle.v1.1.0").await
     }
 }

@@ -16,10 +16,10 @@ use olm_testkit::operators::Operator;
 use tokio::time::{Instant, sleep};
 
 use super::arrivals::Arrivals;
-use super::measures::{self, REST, count, patience};
+use super::measures::{self, REST, count, time_limit};
 use super::namespaces::Namespaces;
 use super::requests::Requests;
-use super::stage::Stage;
+use super::setup::Setup;
 use super::table::Table;
 use load::Origin;
 
@@ -53,32 +53,32 @@ const ONE_MORE: f64 = 3.0;
 const SHARE: Duration = Duration::from_millis(500);
 
 /// Fills the cluster and measures.
-pub(super) async fn measure(arguments: &Arguments, stage: &mut Stage) -> Result<Table> {
-    let namespaces = Namespaces::new(stage.client.clone(), arguments.namespaces);
-    let measured = with_namespaces(arguments, stage, &namespaces).await;
+pub(super) async fn measure(arguments: &Arguments, setup: &mut Setup) -> Result<Table> {
+    let namespaces = Namespaces::new(setup.client.clone(), arguments.namespaces);
+    let measured = with_namespaces(arguments, setup, &namespaces).await;
     namespaces.dissolve().await.and(measured)
 }
 
 async fn with_namespaces(
     arguments: &Arguments,
-    stage: &Stage,
+    setup: &Setup,
     namespaces: &Namespaces,
 ) -> Result<Table> {
     let mut table = Table::default();
     namespaces.fill(|_| async { Ok(()) }).await?;
-    let mut requests = stage.requests().await?;
-    requests.until_quiet(patience(SHARE, arguments.namespaces)).await?;
-    memory("before", stage, &mut table).await?;
-    let origin = Origin::create(stage.client.clone(), namespaces).await?;
+    let mut requests = setup.requests().await?;
+    requests.until_quiet(time_limit(SHARE, arguments.namespaces)).await?;
+    memory("before", setup, &mut table).await?;
+    let origin = Origin::create(setup.client.clone(), namespaces).await?;
     let measured =
-        with_origin(arguments, stage, namespaces, &origin, &mut requests, &mut table).await;
+        with_origin(arguments, setup, namespaces, &origin, &mut requests, &mut table).await;
     origin.delete().await.and(measured)?;
     Ok(table)
 }
 
 async fn with_origin(
     arguments: &Arguments,
-    stage: &Stage,
+    setup: &Setup,
     namespaces: &Namespaces,
     origin: &Origin,
     requests: &mut Requests,
@@ -86,10 +86,10 @@ async fn with_origin(
 ) -> Result<()> {
     copying(arguments, namespaces, origin, requests, table).await?;
     sleep(REST).await;
-    memory("at rest", stage, table).await?;
+    memory("at rest", setup, table).await?;
     measures::silence(arguments.silence, requests, table).await?;
     change(arguments, namespaces, origin, requests, table).await?;
-    one_more(stage, origin, table).await
+    one_more(setup, origin, table).await
 }
 
 async fn copying(
@@ -104,14 +104,14 @@ async fn copying(
     requests.writes().await?;
     let started = Instant::now();
     origin.install(arguments.operators).await?;
-    arrivals.until(copies, patience(SHARE, arguments.namespaces)).await?;
+    arrivals.until(copies, time_limit(SHARE, arguments.namespaces)).await?;
     let took = started.elapsed().as_secs_f64();
     let name = format!("{copies} copies are there");
     match CONVERGED.iter().find(|(most, _)| arguments.namespaces <= *most) {
         Some((_, limit)) => table.bounded(&name, took, *limit, "s"),
         None => table.free(&name, format!("{took:.1} s")),
     }
-    let (writes, kinds) = requests.by_kind(patience(SHARE, arguments.namespaces)).await?;
+    let (writes, kinds) = requests.by_kind(time_limit(SHARE, arguments.namespaces)).await?;
     table.free(
         "writes until the end",
         format!("{writes:.0}, {:.2} per copy", writes / count(copies)),
@@ -136,7 +136,7 @@ async fn change(
     requests.writes().await?;
     let started = Instant::now();
     origin.change().await?;
-    let writes = requests.until_quiet(patience(SHARE, arguments.namespaces)).await?;
+    let writes = requests.until_quiet(time_limit(SHARE, arguments.namespaces)).await?;
     origin.check_change(namespaces).await?;
     table.bounded(
         "writes per copy for a change",
@@ -151,13 +151,13 @@ async fn change(
     Ok(())
 }
 
-async fn one_more(stage: &Stage, origin: &Origin, table: &mut Table) -> Result<()> {
-    let took = one_more::time(stage, origin).await?;
+async fn one_more(setup: &Setup, origin: &Origin, table: &mut Table) -> Result<()> {
+    let took = one_more::time(setup, origin).await?;
     table.bounded("one more Subscription to Succeeded", took.as_secs_f64(), ONE_MORE, "s");
     Ok(())
 }
 
-async fn memory(when: &str, stage: &Stage, table: &mut Table) -> Result<()> {
-    measures::memory(when, (Operator::Olm, Some(MEMORY)), stage, table).await?;
-    measures::memory(when, (Operator::Catalog, None), stage, table).await
+async fn memory(when: &str, setup: &Setup, table: &mut Table) -> Result<()> {
+    measures::memory(when, (Operator::Olm, Some(MEMORY)), setup, table).await?;
+    measures::memory(when, (Operator::Catalog, None), setup, table).await
 }

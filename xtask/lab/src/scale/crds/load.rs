@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
 use crate::scale::namespaces::Home;
-use crate::scale::offer::Offer;
+use crate::scale::published::Published;
 
 /// The first CSV and its replacement.
 pub(super) const CSVS: [&str; 2] = ["store.v1.0.0", "store.v2.0.0"];
@@ -20,7 +20,7 @@ pub(super) const CSVS: [&str; 2] = ["store.v1.0.0", "store.v2.0.0"];
 const SIDE_BY_SIDE: usize = 32;
 
 /// Until a kind is served.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Between two looks whether it is.
 const LOOK: Duration = Duration::from_millis(200);
@@ -31,15 +31,15 @@ const TEXT: usize = 1024;
 const GROUP: &str = "scale.example.com";
 
 /// The first version: objects may hold anything.
-pub(super) fn old() -> Offer {
+pub(super) fn old() -> Published {
     let csv = csv(CSVS[0], "1.0.0").owns(&kind());
-    Offer { package: "store", csv, crds: vec![kind().manifest()] }
+    Published { package: "store", csv, crds: vec![kind().manifest()] }
 }
 
 /// Its replacement: objects have to fit a schema, so every one of them is looked at.
-pub(super) fn new() -> Offer {
+pub(super) fn new() -> Published {
     let csv = csv(CSVS[1], "2.0.0").owns(&kind()).replaces(CSVS[0]);
-    Offer { package: "store", csv, crds: vec![stricter()] }
+    Published { package: "store", csv, crds: vec![stricter()] }
 }
 
 /// Creates so many objects, once their kind is served.
@@ -60,13 +60,13 @@ pub(super) async fn fill(home: &Home, objects: usize) -> Result<()> {
 
 /// Waits until the kind is served. The API server takes its time after it accepted a CRD.
 async fn served(api: &Api<DynamicObject>) -> Result<()> {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     loop {
         match api.list(&ListParams::default().limit(1)).await {
             Err(kube::Error::Api(status)) if status.is_not_found() => {}
             listed => return listed.map(drop).context("cannot list objects"),
         }
-        ensure!(Instant::now() < deadline, "the kind is not served after {PATIENCE:?}");
+        ensure!(Instant::now() < deadline, "the kind is not served after {TIMEOUT:?}");
         sleep(LOOK).await;
     }
 }

@@ -20,8 +20,8 @@ use tokio::time::{Instant, interval, sleep};
 
 use super::measures::REST;
 use super::namespaces::{Home, Namespaces};
-use super::offer::Catalog;
-use super::stage::Stage;
+use super::published::Catalog;
+use super::setup::Setup;
 use super::table::Table;
 
 /// Arguments of the subject.
@@ -39,26 +39,26 @@ const GROWTH: f64 = 30.0;
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Fills the cluster and measures.
-pub(super) async fn measure(arguments: &Arguments, stage: &Stage) -> Result<Table> {
-    let namespaces = Namespaces::new(stage.client.clone(), 1);
+pub(super) async fn measure(arguments: &Arguments, setup: &Setup) -> Result<Table> {
+    let namespaces = Namespaces::new(setup.client.clone(), 1);
     let name = namespaces.names().first().context("there is no namespace")?;
     let home = namespaces.home(name);
     let group = |name: &str| builders::operator_group(name, "group", &[name]);
     namespaces.fill(|home| async move { home.create(&group(&home.name)).await }).await?;
-    let measured = in_namespace(arguments, stage, &home).await;
+    let measured = in_namespace(arguments, setup, &home).await;
     namespaces.dissolve().await.and(measured)
 }
 
-async fn in_namespace(arguments: &Arguments, stage: &Stage, home: &Home) -> Result<Table> {
+async fn in_namespace(arguments: &Arguments, setup: &Setup, home: &Home) -> Result<Table> {
     let (old, new) = (load::old(), load::new());
-    let old = old.put(stage, &home.name, "old").await?;
-    let new = new.put(stage, &home.name, "new").await?;
+    let old = old.put(setup, &home.name, "old").await?;
+    let new = new.put(setup, &home.name, "new").await?;
     home.create(&old.subscription(&home.name)).await?;
     created(home, load::CSVS[0]).await?;
     load::fill(home, arguments.objects).await?;
     sleep(REST).await;
     let mut table = Table::default();
-    upgrade(arguments, stage, home, &new, &mut table).await?;
+    upgrade(arguments, setup, home, &new, &mut table).await?;
     old.withdraw().await?;
     new.withdraw().await?;
     Ok(table)
@@ -66,15 +66,15 @@ async fn in_namespace(arguments: &Arguments, stage: &Stage, home: &Home) -> Resu
 
 async fn upgrade(
     arguments: &Arguments,
-    stage: &Stage,
+    setup: &Setup,
     home: &Home,
     new: &Catalog,
     table: &mut Table,
 ) -> Result<()> {
-    let before = stage.memory(Operator::Catalog).await?;
+    let before = setup.memory(Operator::Catalog).await?;
     let started = Instant::now();
     follow(home, &new.subscription(&home.name)).await?;
-    let most = most_memory_until(stage, changed(home)).await?;
+    let most = most_memory_until(setup, changed(home)).await?;
     let took = started.elapsed().as_secs_f64();
     table.free("catalog-operator, memory before", format!("{:.1} MB", before / 1e6));
     let name = format!("growth while {} objects are checked", arguments.objects);
@@ -93,13 +93,13 @@ async fn follow(home: &Home, wanted: &Subscription) -> Result<()> {
 }
 
 /// The most that catalog-operator holds, in bytes, until `end`.
-async fn most_memory_until(stage: &Stage, end: impl Future<Output = Result<()>>) -> Result<f64> {
+async fn most_memory_until(setup: &Setup, end: impl Future<Output = Result<()>>) -> Result<f64> {
     let (mut most, mut looks) = (0.0_f64, interval(LOOK));
     let mut end = std::pin::pin!(end);
     loop {
         tokio::select! {
             ended = &mut end => return ended.map(|()| most),
-            _ = looks.tick() => most = most.max(stage.memory(Operator::Catalog).await?),
+            _ = looks.tick() => most = most.max(setup.memory(Operator::Catalog).await?),
         }
     }
 }

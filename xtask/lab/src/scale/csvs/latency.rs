@@ -19,7 +19,7 @@ use super::load::{CSV, WORKER};
 use crate::scale::namespaces::{Home, Namespaces};
 
 /// What one effect may take before the operator counts as stuck.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Kubernetes' default of the field that is changed; each change adds one second.
 const DEADLINE: i32 = 600;
@@ -56,7 +56,7 @@ async fn seen<S>(events: &mut S, namespace: &str, value: i32) -> Result<()>
 where
     S: Stream<Item = Result<Event<Deployment>, watcher::Error>> + Unpin,
 {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     while let Ok(Some(event)) = timeout_at(deadline, events.next()).await {
         let (Event::Apply(deployment) | Event::InitApply(deployment)) =
             event.context("the watch on Deployments broke")?
@@ -70,7 +70,7 @@ where
             return Ok(());
         }
     }
-    bail!("the Deployment of {namespace} has not followed its CSV after {PATIENCE:?}")
+    bail!("the Deployment of {namespace} has not followed its CSV after {TIMEOUT:?}")
 }
 
 /// Waits until the watch has shown what is there.
@@ -78,11 +78,11 @@ async fn listed<S>(events: &mut S) -> Result<()>
 where
     S: Stream<Item = Result<Event<Deployment>, watcher::Error>> + Unpin,
 {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     while let Ok(Some(event)) = timeout_at(deadline, events.next()).await {
         if let Event::InitDone = event.context("cannot watch Deployments")? {
             return Ok(());
         }
     }
-    bail!("Deployments were not listed after {PATIENCE:?}")
+    bail!("Deployments were not listed after {TIMEOUT:?}")
 }

@@ -34,14 +34,14 @@ pub(super) async fn load(namespaces: &Namespaces) -> Result<()> {
 }
 
 /// Waits until every CSV has succeeded.
-pub(super) async fn until_succeeded(namespaces: &Namespaces, patience: Duration) -> Result<()> {
-    let deadline = Instant::now() + patience;
+pub(super) async fn until_succeeded(namespaces: &Namespaces, time_limit: Duration) -> Result<()> {
+    let deadline = Instant::now() + time_limit;
     loop {
         let waiting = waiting(namespaces).await?;
         let Some((name, why)) = waiting.first() else { return Ok(()) };
         if Instant::now() > deadline {
             bail!(
-                "{} CSVs have not succeeded after {patience:?}, among them that of {name}: {why}",
+                "{} CSVs have not succeeded after {time_limit:?}, among them that of {name}: {why}",
                 waiting.len()
             );
         }

@@ -14,10 +14,10 @@ use clap::Args;
 use olm_testkit::operators::Operator;
 use tokio::time::{Instant, sleep};
 
-use super::measures::{self, LEAST_PATIENCE, REST, patience};
+use super::measures::{self, LEAST_TIME, REST, time_limit};
 use super::namespaces::Namespaces;
 use super::requests::Requests;
-use super::stage::Stage;
+use super::setup::Setup;
 use super::table::{Table, percentile};
 
 /// Arguments of the subject.
@@ -50,38 +50,38 @@ const EFFECT: f64 = 200.0;
 const SHARE: Duration = Duration::from_millis(1500);
 
 /// Fills the cluster and measures.
-pub(super) async fn measure(arguments: &Arguments, stage: &mut Stage) -> Result<Table> {
-    let namespaces = Namespaces::new(stage.client.clone(), arguments.namespaces);
-    let measured = with_namespaces(arguments, stage, &namespaces).await;
+pub(super) async fn measure(arguments: &Arguments, setup: &mut Setup) -> Result<Table> {
+    let namespaces = Namespaces::new(setup.client.clone(), arguments.namespaces);
+    let measured = with_namespaces(arguments, setup, &namespaces).await;
     namespaces.dissolve().await.and(measured)
 }
 
 async fn with_namespaces(
     arguments: &Arguments,
-    stage: &mut Stage,
+    setup: &mut Setup,
     namespaces: &Namespaces,
 ) -> Result<Table> {
     let mut table = Table::default();
-    let mut requests = stage.requests().await?;
+    let mut requests = setup.requests().await?;
     let started = Instant::now();
     load::load(namespaces).await?;
-    load::until_succeeded(namespaces, patience(SHARE, arguments.namespaces)).await?;
-    requests.until_quiet(patience(SHARE, arguments.namespaces)).await?;
+    load::until_succeeded(namespaces, time_limit(SHARE, arguments.namespaces)).await?;
+    requests.until_quiet(time_limit(SHARE, arguments.namespaces)).await?;
     let took = format!("{:.0} s", started.elapsed().as_secs_f64());
     table.free(&format!("{} CSVs created and converged", arguments.namespaces), took);
     sleep(REST).await;
-    measures::memory("at rest", OWN, stage, &mut table).await?;
+    measures::memory("at rest", OWN, setup, &mut table).await?;
     measures::silence(arguments.silence, &mut requests, &mut table).await?;
-    restart(stage, &mut requests, &mut table).await?;
+    restart(setup, &mut requests, &mut table).await?;
     latency(arguments, namespaces, &mut table).await?;
     sleep(REST).await;
-    measures::memory("after the changes", OWN, stage, &mut table).await?;
+    measures::memory("after the changes", OWN, setup, &mut table).await?;
     Ok(table)
 }
 
-async fn restart(stage: &mut Stage, requests: &mut Requests, table: &mut Table) -> Result<()> {
+async fn restart(setup: &mut Setup, requests: &mut Requests, table: &mut Table) -> Result<()> {
     requests.lists()?;
-    let Some(took) = stage.restart(Operator::Olm).await? else {
+    let Some(took) = setup.restart(Operator::Olm).await? else {
         table.missing("restart to ready", "the operator is not ours to restart");
         return Ok(());
     };
@@ -96,9 +96,9 @@ async fn restart(stage: &mut Stage, requests: &mut Requests, table: &mut Table) 
         }
         None => table.missing("lists of one kind", "there is no audit log"),
     }
-    requests.until_quiet(LEAST_PATIENCE).await?;
+    requests.until_quiet(LEAST_TIME).await?;
     sleep(REST).await;
-    measures::memory("after a restart", OWN, stage, table).await
+    measures::memory("after a restart", OWN, setup, table).await
 }
 
 async fn latency(arguments: &Arguments, namespaces: &Namespaces, table: &mut Table) -> Result<()> {

@@ -3,7 +3,7 @@
 use olm_testkit::builders::{Crd, csv};
 use serde_json::{Value, json};
 
-use crate::scale::offer::Offer;
+use crate::scale::published::Published;
 
 /// The CSV of every namespace.
 pub(super) const CSV: &str = "tool.v1.0.0";
@@ -16,7 +16,7 @@ pub(super) const STEPS: usize = 10;
 const PROSE: usize = 8 * 1024;
 
 /// The only version of the package.
-pub(super) fn offer() -> Offer {
+pub(super) fn published() -> Published {
     let kind = Crd::new("scale.example.com", "v1", "Tool");
     let csv = csv(CSV, "1.0.0")
         .owns(&kind)
@@ -25,7 +25,7 @@ pub(super) fn offer() -> Offer {
         .permission("tool-helper", rules("secrets"))
         .cluster_permission("tool", rules("nodes"))
         .description("A tool works. ".repeat(PROSE / 14));
-    Offer { package: "tool", csv, crds: vec![kind.manifest()] }
+    Published { package: "tool", csv, crds: vec![kind.manifest()] }
 }
 
 fn rules(resource: &str) -> Value {

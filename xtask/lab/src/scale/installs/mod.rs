@@ -17,11 +17,11 @@ use tokio::time::Instant;
 
 use super::arrivals::Arrivals;
 use super::latency::Latency;
-use super::measures::{self, count, patience};
+use super::measures::{self, count, time_limit};
 use super::namespaces::Namespaces;
-use super::offer::Catalog;
+use super::published::Catalog;
 use super::requests::Requests;
-use super::stage::Stage;
+use super::setup::Setup;
 use super::table::Table;
 
 /// Arguments of the subject.
@@ -48,59 +48,59 @@ const REQUESTS: f64 = 40.0;
 const SHARE: Duration = Duration::from_secs(3);
 
 /// Fills the cluster and measures.
-pub(super) async fn measure(arguments: &Arguments, stage: &Stage) -> Result<Table> {
-    let namespaces = Namespaces::new(stage.client.clone(), arguments.namespaces);
+pub(super) async fn measure(arguments: &Arguments, setup: &Setup) -> Result<Table> {
+    let namespaces = Namespaces::new(setup.client.clone(), arguments.namespaces);
     let name = format!("installs-{}", std::process::id());
-    let catalog = load::offer().put(stage, &arguments.global_namespace, &name).await?;
-    let measured = with_catalog(arguments, stage, &namespaces, &catalog).await;
+    let catalog = load::published().put(setup, &arguments.global_namespace, &name).await?;
+    let measured = with_catalog(arguments, setup, &namespaces, &catalog).await;
     let dissolved = namespaces.dissolve().await;
     catalog.withdraw().await.and(dissolved).and(measured)
 }
 
 async fn with_catalog(
     arguments: &Arguments,
-    stage: &Stage,
+    setup: &Setup,
     namespaces: &Namespaces,
     catalog: &Catalog,
 ) -> Result<Table> {
     let mut table = Table::default();
     let group = |name: &str| builders::operator_group(name, "group", &[name]);
     namespaces.fill(|home| async move { home.create(&group(&home.name)).await }).await?;
-    let mut requests = stage.requests().await?;
-    requests.until_quiet(patience(SHARE, arguments.namespaces)).await?;
-    install(arguments, stage, namespaces, catalog, &mut requests, &mut table).await?;
+    let mut requests = setup.requests().await?;
+    requests.until_quiet(time_limit(SHARE, arguments.namespaces)).await?;
+    install(arguments, setup, namespaces, catalog, &mut requests, &mut table).await?;
     measures::silence(arguments.silence, &mut requests, &mut table).await?;
     for operator in Operator::ALL {
-        measures::memory("at rest", (operator, None), stage, &mut table).await?;
+        measures::memory("at rest", (operator, None), setup, &mut table).await?;
     }
     Ok(table)
 }
 
 async fn install(
     arguments: &Arguments,
-    stage: &Stage,
+    setup: &Setup,
     namespaces: &Namespaces,
     catalog: &Catalog,
     requests: &mut Requests,
     table: &mut Table,
 ) -> Result<()> {
-    let (installs, patience) = (arguments.namespaces, patience(SHARE, arguments.namespaces));
+    let (installs, time_limit) = (arguments.namespaces, time_limit(SHARE, arguments.namespaces));
     let named = watcher::Config::default().fields(&format!("metadata.name={}", load::CSV));
     let mut arrivals = Arrivals::watch(namespaces, named);
-    let before = stage.asked(Operator::Catalog).await?;
+    let before = setup.asked(Operator::Catalog).await?;
     requests.writes().await?;
-    let latency = Latency::begin(stage).await?;
+    let latency = Latency::begin(setup).await?;
     let started = Instant::now();
     namespaces
         .each(|home| async move { home.create(&catalog.subscription(&home.name)).await })
         .await?;
-    arrivals.until(installs, patience).await?;
+    arrivals.until(installs, time_limit).await?;
     let took = started.elapsed().as_secs_f64();
     table.bounded(&format!("{installs} CSVs are there"), took, CREATED, "s");
-    let writes = requests.until_quiet(patience).await?;
-    let asked = (stage.asked(Operator::Catalog).await? - before) / count(installs);
+    let writes = requests.until_quiet(time_limit).await?;
+    let asked = (setup.asked(Operator::Catalog).await? - before) / count(installs);
     let name = format!("requests of catalog-operator per install of {} objects", load::STEPS);
     table.bounded(&name, asked, REQUESTS, "");
     table.free("writes of both operators per install", format!("{:.1}", writes / count(installs)));
-    latency.end(stage, table).await
+    latency.end(setup, table).await
 }

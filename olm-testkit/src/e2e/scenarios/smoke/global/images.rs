@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::super::greeter;
 use crate::builders::{Bundle, CatalogDir, Package};
-use crate::e2e::Scene;
+use crate::e2e::TestContext;
 use crate::oci::{self, Image, ImageBuilder, Pushed, Reference};
 
 /// Who serves a catalog image.
@@ -21,25 +21,25 @@ pub(super) enum Server {
 
 /// Pushes a catalog with these versions of the greeter, each in an image of its own. Every push gives
 /// the same name.
-pub(super) async fn push(scene: &Scene, versions: &[&str], server: Server) -> Result<String> {
+pub(super) async fn push(ctx: &TestContext, versions: &[&str], server: Server) -> Result<String> {
     let mut bundles: Vec<Bundle> = Vec::new();
     for version in versions {
-        let image = bundle_image(scene, version).await?.pinned();
-        let bundle = in_image(scene, version, &image);
+        let image = bundle_image(ctx, version).await?.pinned();
+        let bundle = in_image(ctx, version, &image);
         bundles.push(match bundles.last() {
             Some(before) => bundle.replaces(before.name()),
             None => bundle,
         });
     }
     let packages = [Package::new("greeter").channel("stable", bundles)];
-    let content = with_catalog(Image::builder(), &scene.content(&packages)?)?;
-    let repository = format!("catalogs/{}", scene.namespace);
+    let content = with_catalog(Image::builder(), &ctx.content(&packages)?)?;
+    let repository = format!("catalogs/{}", ctx.namespace);
     match server {
         Server::Olm => {
-            oci::push(&content.build()?, registry(scene)?, &repository, "latest").await?;
+            oci::push(&content.build()?, registry(ctx)?, &repository, "latest").await?;
         }
         Server::Itself => {
-            let olm = scene.facts().olm_image.as_deref().context("no image of OLM is known")?;
+            let olm = ctx.facts().olm_image.as_deref().context("no image of OLM is known")?;
             let olm: Reference = olm.parse().context("the image of OLM")?;
             let serves = content.entrypoint(["/bin/opm"]).cmd(["serve", "/configs"]);
             oci::push_on(&olm, &serves.build()?, &repository, "latest").await?;
@@ -49,37 +49,37 @@ pub(super) async fn push(scene: &Scene, versions: &[&str], server: Server) -> Re
 }
 
 /// Fails unless a Job in OLM's namespace has unpacked a version.
-pub(super) async fn is_unpacked(scene: &Scene, version: &str) -> Result<()> {
-    let image = bundle_image(scene, version).await?.pinned();
-    let job = scene.olm_api::<Job>()?.get(&unpack_name(&image)).await;
+pub(super) async fn is_unpacked(ctx: &TestContext, version: &str) -> Result<()> {
+    let image = bundle_image(ctx, version).await?.pinned();
+    let job = ctx.olm_api::<Job>()?.get(&unpack_name(&image)).await;
     let status = job.context("no Job has unpacked the bundle")?.status;
     ensure!(status.is_some_and(|status| status.succeeded == Some(1)), "the Job did not succeed");
     Ok(())
 }
 
 /// The same version gives the same image.
-async fn bundle_image(scene: &Scene, version: &str) -> Result<Pushed> {
-    let files = greeter::bundle(scene, version).files("greeter").into_iter();
+async fn bundle_image(ctx: &TestContext, version: &str) -> Result<Pushed> {
+    let files = greeter::bundle(ctx, version).files("greeter").into_iter();
     let image = files.fold(Image::builder(), |image, (path, text)| {
         let text = match serde_json::from_str::<Value>(&text) {
-            Ok(manifest) => scene.dressed(manifest).to_string(),
+            Ok(manifest) => ctx.dressed(manifest).to_string(),
             Err(_) => text,
         };
         image.file(&format!("/{path}"), text, 0o644)
     });
-    let repository = format!("bundles/{}", scene.namespace);
-    oci::push(&image.build()?, registry(scene)?, &repository, &format!("v{version}")).await
+    let repository = format!("bundles/{}", ctx.namespace);
+    oci::push(&image.build()?, registry(ctx)?, &repository, &format!("v{version}")).await
 }
 
 /// What a catalog says of a bundle in an image: beside the image what people are shown of its CSV.
-fn in_image(scene: &Scene, version: &str, image: &str) -> Bundle {
-    let csv = greeter::version_of(scene, version).manifest();
+fn in_image(ctx: &TestContext, version: &str, image: &str) -> Bundle {
+    let csv = greeter::version_of(ctx, version).manifest();
     let shown = json!({
         "displayName": csv["spec"]["displayName"],
         "installModes": csv["spec"]["installModes"],
         "crdDescriptions": csv["spec"]["customresourcedefinitions"],
     });
-    greeter::bundle(scene, version).in_image(image).property("olm.csv.metadata", shown)
+    greeter::bundle(ctx, version).in_image(image).property("olm.csv.metadata", shown)
 }
 
 fn with_catalog(image: ImageBuilder, catalog: &CatalogDir) -> Result<ImageBuilder> {
@@ -88,6 +88,6 @@ fn with_catalog(image: ImageBuilder, catalog: &CatalogDir) -> Result<ImageBuilde
     Ok(image.file("/configs/greeter/catalog.json", bytes, 0o644))
 }
 
-fn registry(scene: &Scene) -> Result<&str> {
-    scene.facts().registry.as_deref().context("no registry takes images")
+fn registry(ctx: &TestContext) -> Result<&str> {
+    ctx.facts().registry.as_deref().context("no registry takes images")
 }

@@ -6,8 +6,8 @@ use anyhow::{Result, ensure};
 use tokio::time::{Duration, Instant, sleep};
 
 use crate::dump::{Key, Kinds};
-use crate::e2e::Scene;
-use crate::wait::PATIENCE;
+use crate::e2e::TestContext;
+use crate::wait::TIMEOUT;
 
 /// How often it is looked at while the garbage collector is at work.
 const LOOK: Duration = Duration::from_millis(500);
@@ -20,17 +20,17 @@ pub(super) struct Leftovers {
 
 impl Leftovers {
     /// Those that are there now.
-    pub(super) async fn of(scene: &Scene) -> Result<Self> {
-        let kinds = Kinds::discover(&scene.client).await?;
-        let objects = objects(scene, &kinds).await?;
+    pub(super) async fn of(ctx: &TestContext) -> Result<Self> {
+        let kinds = Kinds::discover(&ctx.client).await?;
+        let objects = objects(ctx, &kinds).await?;
         Ok(Self { kinds, objects })
     }
 
     /// Waits until there are no others.
-    pub(super) async fn are_all(&self, scene: &Scene) -> Result<()> {
-        let deadline = Instant::now() + PATIENCE;
+    pub(super) async fn are_all(&self, ctx: &TestContext) -> Result<()> {
+        let deadline = Instant::now() + TIMEOUT;
         loop {
-            let left = objects(scene, &self.kinds).await?;
+            let left = objects(ctx, &self.kinds).await?;
             let left: Vec<String> = left.difference(&self.objects).map(Key::to_string).collect();
             if left.is_empty() {
                 return Ok(());
@@ -41,7 +41,7 @@ impl Leftovers {
     }
 }
 
-async fn objects(scene: &Scene, kinds: &Kinds) -> Result<BTreeSet<Key>> {
-    let objects = kinds.objects_in(&scene.client, scene.olm_namespace()?).await?;
+async fn objects(ctx: &TestContext, kinds: &Kinds) -> Result<BTreeSet<Key>> {
+    let objects = kinds.objects_in(&ctx.client, ctx.olm_namespace()?).await?;
     Ok(objects.iter().map(Key::of).collect())
 }

@@ -15,7 +15,7 @@ use olm_types::api::CatalogSource;
 use serde_json::{Value, json};
 
 use super::{NEW, OLD};
-use crate::e2e::{Need, Scenario, Scene, scenario};
+use crate::e2e::{Need, Scenario, TestContext, scenario};
 use images::Server;
 use leftovers::Leftovers;
 
@@ -52,18 +52,18 @@ pub(super) fn all() -> Vec<Scenario> {
 }
 
 /// The catalog that docs/install.md shows: its image serves it.
-async fn a_catalog_image(scene: Arc<Scene>) -> Result<()> {
+async fn a_catalog_image(ctx: Arc<TestContext>) -> Result<()> {
     let server = Server::Itself;
-    let image = images::push(&scene, &["1.0.0"], server).await?;
+    let image = images::push(&ctx, &["1.0.0"], server).await?;
     let catalog = documented::catalog(SHELF, &image)?;
-    from_an_image(&scene, catalog, server).await
+    from_an_image(&ctx, catalog, server).await
 }
 
 /// An image that holds nothing but a catalog, which our own image serves; how its Pod is secured follows
 /// from the namespace.
-async fn a_catalog_in_an_image(scene: Arc<Scene>) -> Result<()> {
+async fn a_catalog_in_an_image(ctx: Arc<TestContext>) -> Result<()> {
     let server = Server::Olm;
-    let image = images::push(&scene, &["1.0.0"], server).await?;
+    let image = images::push(&ctx, &["1.0.0"], server).await?;
     let spec = json!({
         "sourceType": "grpc",
         "image": image,
@@ -71,34 +71,34 @@ async fn a_catalog_in_an_image(scene: Arc<Scene>) -> Result<()> {
         "updateStrategy": {"registryPoll": {"interval": "5s"}},
     });
     let catalog = json!({"metadata": {"name": SHELF}, "spec": spec});
-    from_an_image(&scene, catalog, server).await
+    from_an_image(&ctx, catalog, server).await
 }
 
 /// Bundles are in images, too. The newer catalog has the name of the older one.
-async fn from_an_image(scene: &Scene, catalog: Value, server: Server) -> Result<()> {
-    let before = Leftovers::of(scene).await?;
-    scene.create_for_all::<CatalogSource>(catalog).await?;
-    path::install(scene, OLD).await?;
-    super::greeter::answers(scene, "1.0.0").await?;
-    images::is_unpacked(scene, "1.0.0").await?;
-    images::push(scene, &["1.0.0", "2.0.0"], server).await?;
-    path::upgrade(scene, NEW).await?;
-    super::greeter::answers(scene, "2.0.0").await?;
-    path::remove(scene, NEW).await?;
-    before.are_all(scene).await
+async fn from_an_image(ctx: &TestContext, catalog: Value, server: Server) -> Result<()> {
+    let before = Leftovers::of(ctx).await?;
+    ctx.create_for_all::<CatalogSource>(catalog).await?;
+    path::install(ctx, OLD).await?;
+    super::greeter::answers(ctx, "1.0.0").await?;
+    images::is_unpacked(ctx, "1.0.0").await?;
+    images::push(ctx, &["1.0.0", "2.0.0"], server).await?;
+    path::upgrade(ctx, NEW).await?;
+    super::greeter::answers(ctx, "2.0.0").await?;
+    path::remove(ctx, NEW).await?;
+    before.are_all(ctx).await
 }
 
 /// The ConfigMap is in OLM's namespace as well, gets a newer version, and goes with the catalog, which
 /// owns it.
-async fn a_config_map(scene: Arc<Scene>) -> Result<()> {
-    let before = Leftovers::of(&scene).await?;
-    lists::create(&scene, &["1.0.0"]).await?;
+async fn a_config_map(ctx: Arc<TestContext>) -> Result<()> {
+    let before = Leftovers::of(&ctx).await?;
+    lists::create(&ctx, &["1.0.0"]).await?;
     let spec = json!({"sourceType": "configmap", "configMap": SHELF});
     let catalog = json!({"metadata": {"name": SHELF}, "spec": spec});
-    scene.create_for_all::<CatalogSource>(catalog).await?;
-    path::install(&scene, OLD).await?;
-    lists::replace(&scene, &["1.0.0", "2.0.0"]).await?;
-    path::upgrade(&scene, NEW).await?;
-    path::remove(&scene, NEW).await?;
-    before.are_all(&scene).await
+    ctx.create_for_all::<CatalogSource>(catalog).await?;
+    path::install(&ctx, OLD).await?;
+    lists::replace(&ctx, &["1.0.0", "2.0.0"]).await?;
+    path::upgrade(&ctx, NEW).await?;
+    path::remove(&ctx, NEW).await?;
+    before.are_all(&ctx).await
 }

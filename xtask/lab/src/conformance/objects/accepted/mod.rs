@@ -6,6 +6,7 @@ mod list;
 
 use std::fmt;
 
+use olm_testkit::dump::Difference;
 use serde_json::Value;
 
 use super::compare::{Finding, What};
@@ -84,7 +85,7 @@ impl Accepted {
                 let path = &difference.path.0;
                 let below =
                     self.path.iter().zip(path).all(|(pattern, part)| matches(pattern, part));
-                let (v0, ours) = (difference.v0.as_ref(), difference.ours.as_ref());
+                let (v0, ours) = (difference.expected.as_ref(), difference.found.as_ref());
                 below && self.path.len() <= path.len() && self.sides.fit(v0, ours)
             }
         }
@@ -106,11 +107,17 @@ impl Sides {
 /// Why a finding of a step is accepted, if it is. A reference that does not name the owner never is.
 pub(super) fn reason(at: &str, finding: &Finding) -> Option<OnPurpose> {
     if let What::Field(difference) = &finding.what
-        && difference.is_about(owners::WRONG)
+        && is_about(difference, owners::WRONG)
     {
         return None;
     }
     ACCEPTED.iter().find(|line| line.covers(at, finding)).map(|line| line.reason)
+}
+
+/// Whether it is a field of this name, or an object of ours that has it.
+fn is_about(difference: &Difference, field: &str) -> bool {
+    let is_field = difference.path.0.last().is_some_and(|last| last == field);
+    is_field || difference.found.as_ref().is_some_and(|ours| ours.get(field).is_some())
 }
 
 /// Whether a text fits a pattern with at most one `*`.
@@ -125,11 +132,10 @@ fn matches(pattern: &str, text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use olm_testkit::dump::{Key, diff_object};
     use rstest::rstest;
     use serde_json::json;
 
-    use super::super::diff::diff;
-    use super::super::recording::Key;
     use super::*;
 
     #[rstest]
@@ -150,10 +156,11 @@ mod tests {
             json!({"kind": "Service", "metadata": {"name": "s", "labels": {"a/b": "", "b": ""}}});
         let ours = json!({"kind": "Service", "metadata": {"name": "s"}});
         let line = field("*", &["metadata", "labels", "a/*"], OnPurpose(""));
-        let found = diff(&v0, &ours).into_iter().map(|difference| {
-            let what = What::Field(difference);
-            line.covers("a/1", &Finding { key: Key::of(&v0), what })
-        });
+        let found =
+            diff_object(&Key::of(&v0), Some(&v0), Some(&ours)).into_iter().map(|difference| {
+                let what = What::Field(difference);
+                line.covers("a/1", &Finding { key: Key::of(&v0), what })
+            });
         assert_eq!(found.collect::<Vec<_>>(), [true, false]);
     }
 
@@ -174,7 +181,9 @@ mod tests {
         let line = field("A", &["b"], OnPurpose("")).at("a/1");
         let line = line.where_sides(sides);
         let v0 = v0.map_or(json!({"kind": "A"}), |text| json!({"kind": "A", "b": text}));
-        let difference = diff(&v0, &json!({"kind": "A", "b": "new"})).into_iter().next().unwrap();
+        let ours = json!({"kind": "A", "b": "new"});
+        let differences = diff_object(&Key::of(&v0), Some(&v0), Some(&ours));
+        let difference = differences.into_iter().next().unwrap();
         let finding = Finding { key: Key::of(&v0), what: What::Field(difference) };
         assert_eq!(line.covers(at, &finding), covered);
     }

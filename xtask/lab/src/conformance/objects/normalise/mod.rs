@@ -1,124 +1,28 @@
-//! Objects in the form of the recordings: without what differs between two runs.
+//! Objects in the form of the recordings: the normal form of a dump, and less.
 //!
-//! Times become `<time>`, unique ids say whose they are, InstallPlans are numbered by age.
-//! Fields of the API server go; secrets, certificates and addresses become placeholders; what a
-//! bundle brings unchanged (the spec of a CSV, the schema of a CRD) is left out.
+//! What a bundle brings unchanged (the spec of a CSV, the schema of a CRD) and what v0 leaves to chance is
+//! left out.
 
 mod reduce;
 
-use std::collections::BTreeMap;
-
+use olm_testkit::dump::{Dump, Key, Normaliser};
 use serde_json::{Map, Value};
 
-use super::recording::{Key, State};
 use super::{kinds, owners};
 
 /// Fields that the API server or the order of writes decides, wherever they are.
 const VOLATILE: [&str; 4] =
     ["creationTimestamp", "managedFields", "observedGeneration", "resourceVersion"];
 
-/// The length of a unique id, dashes included.
-const UID_LENGTH: usize = 36;
-
-/// Remembers ids and InstallPlans of a cluster across the steps of a scenario.
-#[derive(Debug, Default)]
-pub(super) struct Normaliser {
-    /// What each id is shown as.
-    uids: BTreeMap<String, String>,
-    /// InstallPlans as (namespace, name), the first one has number 1.
-    plans: Vec<(String, String)>,
-}
-
-impl Normaliser {
-    /// The objects of a cluster in normal form.
-    pub(super) fn normalise(&mut self, mut objects: Vec<Value>) -> State {
-        owners::mark_wrong(&mut objects, &kinds::names());
-        self.number_install_plans(&objects);
-        for object in &objects {
-            self.learn_uid(object);
-        }
-        let normal = objects.iter_mut().map(|object| {
-            reduce::reduce(object);
-            self.visit(object);
-            canonical(object);
-            (Key::of(object), object.take())
-        });
-        normal.collect()
-    }
-
-    /// Namespace and real name of the InstallPlan with a number.
-    pub(super) fn install_plan(&self, number: usize) -> Option<(&str, &str)> {
-        let (namespace, name) = self.plans.get(number.checked_sub(1)?)?;
-        Some((namespace, name))
-    }
-
-    fn number_install_plans(&mut self, objects: &[Value]) {
-        let plans = objects.iter().filter(|object| text(object, "/kind") == "InstallPlan");
-        let mut found: Vec<_> = plans
-            .map(|plan| {
-                let generation = plan.pointer("/spec/generation").and_then(Value::as_i64);
-                let age = (text(plan, "/metadata/creationTimestamp"), generation);
-                (age, text(plan, "/metadata/namespace"), text(plan, "/metadata/name"))
-            })
-            .collect();
-        found.sort_unstable();
-        for (_, namespace, name) in found {
-            let plan = (namespace.to_owned(), name.to_owned());
-            if !self.plans.contains(&plan) {
-                self.plans.push(plan);
-            }
-        }
-    }
-
-    fn learn_uid(&mut self, object: &Value) {
-        let mut name = text(object, "/metadata/name").to_owned();
-        self.rename_plans(&mut name);
-        let shown = format!("<uid of {}/{name}>", text(object, "/kind"));
-        self.uids.insert(text(object, "/metadata/uid").to_owned(), shown);
-    }
-
-    fn visit(&self, value: &mut Value) {
-        match value {
-            Value::Object(fields) => self.visit_fields(fields),
-            Value::Array(items) => items.iter_mut().for_each(|item| self.visit(item)),
-            Value::String(text) => self.visit_text(text),
-            Value::Null | Value::Bool(_) | Value::Number(_) => {}
-        }
-    }
-
-    /// Ids occur in the keys of labels, too.
-    fn visit_fields(&self, fields: &mut Map<String, Value>) {
-        let old = std::mem::take(fields);
-        for (mut name, mut value) in old {
-            self.replace_uids(&mut name);
-            self.visit(&mut value);
-            fields.insert(name, value);
-        }
-    }
-
-    fn visit_text(&self, text: &mut String) {
-        if text.parse::<jiff::Timestamp>().is_ok() {
-            *text = "<time>".to_owned();
-            return;
-        }
-        self.replace_uids(text);
-        self.rename_plans(text);
-    }
-
-    fn rename_plans(&self, text: &mut String) {
-        for ((_, name), number) in self.plans.iter().zip(1..) {
-            if text.contains(name.as_str()) {
-                *text = text.replace(name.as_str(), &format!("install-{number}"));
-            }
-        }
-    }
-
-    fn replace_uids(&self, text: &mut String) {
-        while let Some(uid) = find_uid(text) {
-            let shown = self.uids.get(&uid).map_or("<uid>", String::as_str);
-            *text = text.replace(&uid, shown);
-        }
-    }
+/// The objects of a cluster in the form of the recordings.
+pub(super) fn normalise(normaliser: &mut Normaliser, mut objects: Vec<Value>) -> Dump {
+    owners::mark_wrong(&mut objects, &kinds::names());
+    objects.iter_mut().for_each(reduce::reduce);
+    let normal = normaliser.normalise(objects).into_values().map(|mut object| {
+        canonical(&mut object);
+        (Key::of(&object), object)
+    });
+    normal.collect()
 }
 
 /// What both sides of a comparison go through: it changes nothing that was changed before.
@@ -179,19 +83,6 @@ fn shorten_resolution_texts(value: &mut Value) {
         Value::Array(items) => items.iter_mut().for_each(shorten_resolution_texts),
         _ => {}
     }
-}
-
-/// The first unique id in a text.
-fn find_uid(text: &str) -> Option<String> {
-    let starts = text.char_indices().map(|(start, _)| start);
-    let mut windows = starts.filter_map(|start| text.get(start..start + UID_LENGTH));
-    windows.find(|window| is_uid(window)).map(str::to_owned)
-}
-
-fn is_uid(text: &str) -> bool {
-    let groups: Vec<&str> = text.split('-').collect();
-    let hexadecimal = |group: &&str| group.bytes().all(|byte| byte.is_ascii_hexdigit());
-    groups.iter().all(hexadecimal) && groups.iter().map(|group| group.len()).eq([8, 4, 4, 4, 12])
 }
 
 fn text<'a>(object: &'a Value, pointer: &str) -> &'a str {

@@ -22,10 +22,8 @@ pub(super) fn reduce(object: &mut Value) {
         Some("CustomResourceDefinition") => crd(object),
         Some("InstallPlan") => install_plan(object),
         Some("Secret") => secret(object),
-        Some("Service") => service(object),
         _ => {}
     }
-    certificates(object);
 }
 
 fn csv(csv: &mut Value) {
@@ -71,33 +69,6 @@ fn install_plan(plan: &mut Value) {
 fn secret(secret: &mut Value) {
     let data = secret.get_mut("data").and_then(Value::as_object_mut);
     data.into_iter().flatten().for_each(|(_, value)| *value = json!("<secret>"));
-}
-
-fn service(service: &mut Value) {
-    let hide = |address: &mut Value| {
-        if address.as_str().is_some_and(|address| address != "None") {
-            *address = json!("<cluster ip>");
-        }
-    };
-    service.pointer_mut("/spec/clusterIP").into_iter().for_each(hide);
-    let all = service.pointer_mut("/spec/clusterIPs").and_then(Value::as_array_mut);
-    all.into_iter().flatten().for_each(hide);
-}
-
-/// Certificate authorities and their hashes, wherever they are.
-fn certificates(value: &mut Value) {
-    match value {
-        Value::Object(fields) => {
-            for (name, value) in fields {
-                match name.as_str() {
-                    "caBundle" | "olmcahash" => *value = json!("<ca>"),
-                    _ => certificates(value),
-                }
-            }
-        }
-        Value::Array(items) => items.iter_mut().for_each(certificates),
-        _ => {}
-    }
 }
 
 fn keep(fields: &mut Map<String, Value>, names: &[&str]) {

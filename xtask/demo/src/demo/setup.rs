@@ -1,0 +1,109 @@
+//! What the demo needs around it: a cluster, the operators, a served catalog.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, ensure};
+use kube::Client;
+use olm_testkit::builders::CatalogDir;
+use olm_testkit::cluster::{ClusterBackend, current::CurrentCluster, local::LocalCluster};
+use olm_testkit::deploy;
+use olm_testkit::fixture::Fixture;
+use olm_testkit::operators::Binaries;
+use olm_testkit::progress::Progress;
+use tempfile::TempDir;
+
+use super::Arguments;
+use super::summary;
+use super::timeline::Timeline;
+use crate::cluster::Backend;
+use crate::demo_catalog::{self, Edition};
+
+/// The name of the local cluster, for `cargo xtask cluster --name`.
+pub(super) const CLUSTER: &str = "demo";
+
+/// The cluster with everything that runs for the demo.
+pub(super) struct Setup {
+    pub client: Client,
+    pub fixture: Fixture<dyn ClusterBackend>,
+    /// Where catalogs and logs are.
+    root: PathBuf,
+    /// Removed at the end.
+    _files: TempDir,
+}
+
+impl Setup {
+    /// Starts everything.
+    pub(super) async fn set(
+        timeline: &Timeline,
+        arguments: &Arguments,
+        binaries: &Path,
+    ) -> Result<Self> {
+        timeline.chapter("Starting Kubernetes and the operators");
+        let files = tempfile::tempdir().context("cannot create a directory")?;
+        let (cluster, root) = choose(timeline, arguments, files.path())?;
+        // What an earlier `--keep` left would be in the way.
+        cluster.down().await?;
+        let binaries = Binaries::in_dir(binaries, &root);
+        let binaries = if arguments.keep { binaries.kept() } else { binaries };
+        let fixture = Fixture::on(cluster, binaries).await?;
+        fixture.define().await?;
+        let kinds = deploy::definitions()?.len();
+        timeline.event("deploy", format!("{kinds} kinds of OLM are served"));
+        fixture.serve("demo", catalog(&root, Edition::First)?)?;
+        fixture.start_operators().await?;
+        fixture.adopt()?;
+        timeline.event("operators", "olm-operator, catalog-operator and olm-registry run");
+        Ok(Self { client: fixture.client.clone(), fixture, root, _files: files })
+    }
+
+    /// Serves another edition of the catalog at the same address.
+    pub(super) fn publish(&self, edition: Edition) -> Result<()> {
+        self.fixture.publish(catalog(&self.root, edition)?)?;
+        self.fixture.adopt()
+    }
+
+    /// Ends everything, or says how to go on.
+    pub(super) async fn leave(self, timeline: &Timeline, keep: bool) -> Result<()> {
+        if keep {
+            summary::how_to_go_on(timeline, &self);
+            return Ok(());
+        }
+        timeline.chapter("Cleaning up");
+        summary::remove_objects(&self.client, self.fixture.cluster()).await?;
+        self.fixture.end().await?;
+        timeline.event("cluster", "everything that was started has ended");
+        Ok(())
+    }
+}
+
+/// An edition of the catalog, in a folder of its own.
+fn catalog(root: &Path, edition: Edition) -> Result<CatalogDir> {
+    let folder = root.join(format!("demo-catalog-{}", edition.name()));
+    demo_catalog::write(edition, &folder)?;
+    Ok(CatalogDir::existing(folder))
+}
+
+/// The cluster, and the folder for catalogs and logs.
+fn choose(
+    timeline: &Timeline,
+    arguments: &Arguments,
+    files: &Path,
+) -> Result<(Box<dyn ClusterBackend>, PathBuf)> {
+    let clock = *timeline;
+    let progress = Progress::new(move |line| clock.event("cluster", line));
+    Ok(match arguments.cluster {
+        Backend::Current => {
+            ensure!(!arguments.keep, "--keep needs the local cluster: its files hold the catalog");
+            (Box::new(CurrentCluster), files.to_owned())
+        }
+        Backend::Local if arguments.keep => {
+            let cluster = LocalCluster::kept(CLUSTER, progress)?;
+            // What stays must not lie in a temporary folder.
+            let root = cluster.scratch();
+            (Box::new(cluster), root)
+        }
+        Backend::Local => {
+            (Box::new(LocalCluster::for_this_command(CLUSTER, progress)?), files.to_owned())
+        }
+    })
+}

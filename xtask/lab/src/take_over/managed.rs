@@ -1,0 +1,198 @@
+//! The cluster, who manages it, and how one follows the other.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use kube::api::Api;
+use olm_testkit::audit::{AuditLog, Write};
+use olm_testkit::fixture::{Fixture, Places};
+use olm_testkit::operators::{OLM_NAMESPACE, Operator};
+use olm_testkit::peer::{OlmV0, start_olm_v0};
+use olm_testkit::process::Running;
+use olm_testkit::progress::Progress;
+use olm_testkit::registry::Registry;
+use olm_testkit::stand_in::StandIn;
+use olm_testkit::take_over::{
+    Content, Files, ImageCatalog, Ours, PACKAGE_SERVER, ServiceProxy, State, TakeOverCluster,
+    install, install_from_image, needless, package_server, recording, serve,
+};
+use olm_testkit::wait;
+use olm_types::api::{ClusterServiceVersion, CsvPhase};
+
+use super::report::Report;
+
+/// Rest after which no client writes any more.
+const QUIET: Duration = Duration::from_secs(6);
+
+/// What that may take.
+const TIMEOUT: Duration = Duration::from_secs(240);
+
+/// A cluster that an implementation of OLM manages.
+pub(super) struct ManagedCluster {
+    fixture: Fixture,
+    cluster: TakeOverCluster,
+    logs: PathBuf,
+    v0: OlmV0,
+    audit: AuditLog,
+    registry: Registry,
+    /// Only where everything is installed.
+    image: Option<ImageCatalog>,
+    proxy: ServiceProxy,
+    manager: Manager,
+    _files: tempfile::TempDir,
+}
+
+/// Who manages it.
+enum Manager {
+    V0(Vec<Running>, StandIn),
+    Ours(Ours),
+    None,
+}
+
+impl ManagedCluster {
+    /// v0 in a new cluster, with operators that it installed, at rest.
+    pub(super) async fn begin(
+        v0: OlmV0,
+        binaries: &Path,
+        logs: Option<&Path>,
+        content: Content,
+    ) -> Result<Self> {
+        let places = Places::of(binaries, logs);
+        let fixture = Fixture::empty("take-over", &places, Progress::to_stderr()).await?;
+        let logs = logs.map_or_else(|| fixture.cluster().scratch(), Path::to_owned);
+        let folder = tempfile::tempdir().context("cannot create a directory")?;
+        let files = Files::write(folder.path())?;
+        files.of_v0(&v0.definitions()?)?;
+        let cluster = TakeOverCluster::of(&fixture, files)?;
+        cluster.files.apply_v0(&cluster.kubectl)?;
+        let proxy = ServiceProxy::start(cluster.client.clone()).await?;
+        let manager = v0_manages(&v0, &cluster, &logs, ("", &proxy)).await?;
+        let registry = serve(&cluster.binaries)?;
+        let image = match content {
+            Content::Everything => {
+                Some(ImageCatalog::add(&cluster.client, &cluster.binaries).await?)
+            }
+            Content::Durable => None,
+        };
+        install(&cluster.client, &registry, content).await?;
+        if image.is_some() {
+            install_from_image(&cluster.client).await?;
+        }
+        let mut audit = fixture.audit().apart_from("leases");
+        audit.until_quiet(&OlmV0::PROGRAMS, QUIET, TIMEOUT).await?;
+        Ok(Self {
+            fixture,
+            cluster,
+            logs,
+            v0,
+            audit,
+            registry,
+            image,
+            proxy,
+            manager,
+            _files: folder,
+        })
+    }
+
+    /// What v0 left, written down.
+    pub(super) async fn record(&self) -> Result<String> {
+        recording::record(&self.cluster.client, &self.registry.address()).await
+    }
+
+    /// From v0 to ours.
+    pub(super) async fn ours_take_over(&mut self) -> Result<Report> {
+        let before = State::now(&self.cluster.client).await?;
+        self.stop();
+        self.audit.skip()?;
+        let mut ours = Ours::take_over(&self.cluster).await?;
+        ours.retire_package_server(&self.cluster).await?;
+        ours.answer(&self.cluster).await?;
+        self.manager = Manager::Ours(ours);
+        let programs = Operator::NAMES;
+        let writes = self.audit.until_quiet(&programs, QUIET, TIMEOUT).await?;
+        let title = format!("ours, after v0 {}", OlmV0::version());
+        let needless = Some(needless(&writes));
+        Ok(Report { needless, ..self.report(title, &before, writes).await? })
+    }
+
+    /// From ours to v0, as docs/take-over.md says.
+    pub(super) async fn v0_takes_over(&mut self) -> Result<Report> {
+        let before = State::now(&self.cluster.client).await?;
+        self.stop();
+        self.audit.skip()?;
+        let TakeOverCluster { kubectl, files, .. } = &self.cluster;
+        files.stop_operators(kubectl)?;
+        kubectl.run(&["delete", "apiservice", "v1.packages.operators.coreos.com"])?;
+        files.apply_v0(kubectl)?;
+        self.manager =
+            v0_manages(&self.v0, &self.cluster, &self.logs, ("-again", &self.proxy)).await?;
+        let writes = self.audit.until_quiet(&OlmV0::PROGRAMS, QUIET, TIMEOUT).await?;
+        let title = format!("v0 {}, after ours", OlmV0::version());
+        self.report(title, &before, writes).await
+    }
+
+    /// Ends everything.
+    pub(super) async fn end(mut self) -> Result<()> {
+        self.stop();
+        self.registry.die();
+        if let Some(image) = self.image.take() {
+            image.stop();
+        }
+        self.fixture.end().await
+    }
+
+    fn stop(&mut self) {
+        match std::mem::replace(&mut self.manager, Manager::None) {
+            Manager::V0(operators, stand_in) => {
+                drop(stand_in);
+                operators.into_iter().for_each(Running::stop);
+            }
+            Manager::Ours(ours) => ours.stop(),
+            Manager::None => {}
+        }
+    }
+
+    async fn report(&self, title: String, before: &State, writes: Vec<Write>) -> Result<Report> {
+        let after = State::now(&self.cluster.client).await?;
+        Ok(Report {
+            title,
+            pods: before.pods.count(),
+            restarted: after.pods.restarted_since(&before.pods),
+            needless: None,
+            writes,
+            changes: after.changes(before)?,
+        })
+    }
+}
+
+async fn v0_manages(
+    v0: &OlmV0,
+    cluster: &TakeOverCluster,
+    logs: &Path,
+    named: (&str, &ServiceProxy),
+) -> Result<Manager> {
+    let (operators, stand_in) = start_v0(v0, cluster, logs, named).await?;
+    Ok(Manager::V0(operators, stand_in))
+}
+
+/// v0's operators at work, and its package server, which here is a process in the place of Pods. Their
+/// logs have this end in their names.
+///
+/// # Errors
+/// One of them does not start, or the package server does not succeed.
+pub(crate) async fn start_v0(
+    v0: &OlmV0,
+    cluster: &TakeOverCluster,
+    logs: &Path,
+    (end, proxy): (&str, &ServiceProxy),
+) -> Result<(Vec<Running>, StandIn)> {
+    let operators = start_olm_v0(v0, &cluster.kubeconfig, logs, end, &proxy.url())?;
+    let stand_in = package_server(cluster).await?;
+    let csvs: Api<ClusterServiceVersion> = Api::namespaced(cluster.client.clone(), OLM_NAMESPACE);
+    wait::until(&csvs, PACKAGE_SERVER, "succeed", |csv: &ClusterServiceVersion| {
+        csv.status.as_ref().is_some_and(|status| status.phase == CsvPhase::Succeeded)
+    })
+    .await?;
+    Ok((operators, stand_in))
+}
