@@ -187,6 +187,11 @@ impl Host {
         }
     }
 
+    /// Serves no catalog any more, and waits until calls under way have ended.
+    pub async fn end(&self) {
+        self.0.ports.end().await;
+    }
+
     /// Removes what no catalog has or had before.
     pub async fn collect(&self, exists: impl Fn(&CatalogKey) -> bool + Send + 'static) {
         let (store, metrics) = (self.0.store.clone(), self.0.metrics.clone());

@@ -6,6 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use futures::future::join_all;
 use olm_catalog::index::Index;
 use olm_catalog::registry::server::{ServerOptions, SwitchedServer};
 use olm_lifecycle::catalog_source::hosting::{PortRange, choose_port};
@@ -117,6 +118,12 @@ impl Ports {
         state.open.remove(key);
         state.chosen.remove(key);
         state.failed.remove(key);
+    }
+
+    /// Ends what serves all catalogs, once calls under way have ended.
+    pub(super) async fn end(&self) {
+        let open = std::mem::take(&mut self.state().open);
+        join_all(open.into_values().map(|open| open.server.end())).await;
     }
 
     pub(super) fn dump(&self) -> Value {

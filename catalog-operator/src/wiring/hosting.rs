@@ -24,6 +24,9 @@ use crate::unpack::PullSecrets;
 /// How long a start waits for the content of catalogs that a leader recorded. A registry that is away must
 /// not keep the packages API away for ever.
 const START: Duration = Duration::from_secs(60);
+/// How long a Pod that ends goes on to serve: a new leader is there 2 s after the former one gave its Lease back,
+/// and nodes know of a change of endpoints after a second.
+const LEAVE: Duration = Duration::from_secs(6);
 /// How often that is looked at.
 const LOOK: Duration = Duration::from_millis(20);
 /// Pause before old content is removed: several catalogs change together.
@@ -77,6 +80,14 @@ impl Hosting {
     /// What a controller needs.
     pub(super) fn hosts(&self) -> Hosts {
         Hosts { host: self.host.clone(), stores: self.stores.clone() }
+    }
+
+    /// Before the process ends: clients are served until they are led to other replicas.
+    pub(super) async fn end(&self) {
+        if self.stores.replicas().len() > 1 {
+            sleep(LEAVE).await;
+        }
+        self.host.end().await;
     }
 
     /// Readiness waits for what was served before; old content goes, at the start and when something

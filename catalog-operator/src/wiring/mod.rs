@@ -80,6 +80,9 @@ pub async fn run_with(line: CommandLine<Args>, resolver: Resolver) -> anyhow::Re
     parts.start();
     let ended = tasks.wait().await.context("a part of the process failed");
     parts.participant.release().await;
+    if let Some(hosting) = &parts.hosting {
+        hosting.end().await;
+    }
     ended
 }
 

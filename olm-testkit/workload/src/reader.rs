@@ -30,6 +30,7 @@ const FAILURES: usize = 5;
 struct Seen {
     reads: u64,
     failed: u64,
+    refused: u64,
     failures: Vec<String>,
     slowest: Duration,
     packages: Vec<String>,
@@ -52,15 +53,21 @@ impl Seen {
     fn said(&self) -> String {
         let said = json!({
             "reads": self.reads, "failed": self.failed, "failures": self.failures,
+            "refused": self.refused,
             "slowestSeconds": self.slowest.as_secs_f64(), "packages": self.packages,
         });
         format!("{said}\n")
     }
 }
 
-/// Lists the packages of the catalog at `from`, `HOST:PORT`, over a connection of its own each time, and
-/// answers every HTTP request with what was seen, until `ended`.
-pub async fn serve(port: u16, from: &str, ended: impl Future<Output = ()>) -> std::io::Result<()> {
+/// Lists the packages of the catalog at `from`, over a connection of its own each time, and answers every
+/// HTTP request with what was seen, until `ended`. Of several addresses the next one is the first that is
+/// tried; one that refuses a connection is counted, and another one tried.
+pub async fn serve(
+    port: u16,
+    from: &[String],
+    ended: impl Future<Output = ()>,
+) -> std::io::Result<()> {
     let seen = Rc::new(RefCell::new(Seen::default()));
     let body = || -> Rc<str> { seen.borrow().said().into() };
     tokio::select! {
@@ -69,20 +76,33 @@ pub async fn serve(port: u16, from: &str, ended: impl Future<Output = ()>) -> st
     }
 }
 
-async fn read_on(from: &str, seen: &RefCell<Seen>) {
-    loop {
+async fn read_on(from: &[String], seen: &RefCell<Seen>) {
+    for number in 0.. {
         let begun = Instant::now();
-        let read = timeout(PATIENCE, packages(from)).await;
+        let read = timeout(PATIENCE, read(from, number, seen)).await;
         let read = read.unwrap_or_else(|_| Err("it takes too long".to_owned()));
         seen.borrow_mut().note(begun.elapsed(), read);
         sleep(PAUSE).await;
     }
 }
 
+async fn read(from: &[String], number: usize, seen: &RefCell<Seen>) -> Result<Vec<String>, String> {
+    let mut problem = "there is no address".to_owned();
+    for address in from.iter().cycle().skip(number % from.len().max(1)).take(from.len()) {
+        match TcpStream::connect(address).await {
+            Ok(stream) => return packages(stream, address).await,
+            Err(error) => {
+                problem = error.to_string();
+                seen.borrow_mut().refused += 1;
+            }
+        }
+    }
+    Err(problem)
+}
+
 /// One call of `ListPackages`.
-async fn packages(from: &str) -> Result<Vec<String>, String> {
+async fn packages(stream: TcpStream, from: &str) -> Result<Vec<String>, String> {
     let said = |error: &dyn std::fmt::Display| error.to_string();
-    let stream = TcpStream::connect(from).await.map_err(|error| said(&error))?;
     let connected = handshake(TokioExecutor::new(), TokioIo::new(stream)).await;
     let (mut calls, connection) = connected.map_err(|error| said(&error))?;
     let connection = tokio::spawn(connection);

@@ -17,6 +17,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
+use tokio_util::task::TaskTracker;
 use tonic::transport::server::{Connected, TcpConnectInfo};
 
 use super::serve::serve_on;
@@ -33,6 +34,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 pub struct SwitchedServer {
     source: watch::Sender<Option<Arc<dyn Source>>>,
+    serving: TaskTracker,
     _task: Task,
 }
 
@@ -41,13 +43,23 @@ impl SwitchedServer {
     pub fn start(name: &str, listener: TcpListener, options: ServerOptions) -> Self {
         let (source, sources) = watch::channel(None);
         let listener = Arc::new(listener);
-        let start = move || run(Arc::clone(&listener), sources.clone(), options);
-        Self { source, _task: restarted(name, Pauses::default(), start, |_| {}) }
+        let serving = TaskTracker::new();
+        let tracked = serving.clone();
+        let start = move || run(Arc::clone(&listener), sources.clone(), options, tracked.clone());
+        Self { source, serving, _task: restarted(name, Pauses::default(), start, |_| {}) }
     }
 
     /// Serves this from now on.
     pub fn show(&self, source: Arc<dyn Source>) {
         self.source.send_replace(Some(source));
+    }
+
+    /// Closes the port, and waits until calls under way have ended.
+    pub async fn end(self) {
+        let Self { source, serving, _task } = self;
+        drop((source, _task));
+        serving.close();
+        serving.wait().await;
     }
 }
 
@@ -55,6 +67,7 @@ async fn run(
     listener: Arc<TcpListener>,
     mut sources: watch::Receiver<Option<Arc<dyn Source>>>,
     options: ServerOptions,
+    serving: TaskTracker,
 ) {
     let mut clients = VecDeque::new();
     let mut current = None;
@@ -66,13 +79,13 @@ async fn run(
                     return;
                 }
                 let source = sources.borrow_and_update().clone();
-                current = source.map(|source| Serving::start(source, options));
+                current = source.map(|source| Serving::start(source, options, &serving));
             }
             accepted = listener.accept(), if current.is_some() => match accepted {
                 Ok((stream, _)) => {
                     let client = admit(&mut clients, stream);
-                    if let Some(serving) = &current {
-                        serving.serve(client).await;
+                    if let Some(current) = &current {
+                        current.serve(client).await;
                     }
                 }
                 Err(error) => {
@@ -91,18 +104,19 @@ struct Serving {
 }
 
 impl Serving {
-    fn start(source: Arc<dyn Source>, options: ServerOptions) -> Self {
+    fn start(source: Arc<dyn Source>, options: ServerOptions, tracker: &TaskTracker) -> Self {
         let (clients, accepted) = mpsc::channel(WAITING);
         let stop = CancellationToken::new();
         let stopped = stop.clone().cancelled_owned();
         let accepted = futures::stream::unfold(accepted, |mut accepted| async {
             Some((accepted.recv().await?, accepted))
         });
-        contained("registry server", async move {
+        let served = tracker.track_future(async move {
             if let Err(error) = serve_on(accepted.boxed(), source, options, stopped).await {
                 tracing::error!(%error, "a registry server ended");
             }
         });
+        contained("registry server", served);
         Self { clients, stop }
     }
 
