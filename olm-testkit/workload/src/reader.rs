@@ -20,7 +20,7 @@ use crate::server;
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// How long a read may take.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How many failures are kept.
 const FAILURES: usize = 5;
@@ -79,7 +79,7 @@ pub async fn serve(
 async fn read_on(from: &[String], seen: &RefCell<Seen>) {
     for number in 0.. {
         let begun = Instant::now();
-        let read = timeout(PATIENCE, read(from, number, seen)).await;
+        let read = timeout(TIMEOUT, read(from, number, seen)).await;
         let read = read.unwrap_or_else(|_| Err("it takes too long".to_owned()));
         seen.borrow_mut().note(begun.elapsed(), read);
         sleep(PAUSE).await;

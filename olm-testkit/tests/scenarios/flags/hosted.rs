@@ -21,7 +21,7 @@ use olm_types::bundle::CatalogKey;
 use olm_types::conditions::catalog_source::{CONTENT_CURRENT, IMAGE_POLLED, SERVED_IN_PROCESS};
 use serde_json::{Value, json};
 
-use crate::catalog_servers::words::{create, pod, ready};
+use crate::catalog_servers::steps::{create, pod, ready};
 
 const NAME: &str = "shelf";
 const SLICE: &str = "shelf-olm-rs";
@@ -156,7 +156,7 @@ pub async fn bundles_at(address: SocketAddr) -> Result<Vec<String>> {
     let client = RegistryClient::open(key, &address.to_string(), ClientOptions::default())?;
     let mut status = client.status();
     let ready = status.wait_for(|status| status.state == ConnectionState::Ready);
-    tokio::time::timeout(wait::PATIENCE, ready).await.context("no server answers")??;
+    tokio::time::timeout(wait::TIMEOUT, ready).await.context("no server answers")??;
     let snapshot = client.load().await?;
     Ok(snapshot.entries().iter().map(|entry| entry.name.to_string()).collect())
 }
