@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
-use k8s_openapi::api::core::v1::Pod;
+use k8s_openapi::api::core::v1::{Pod, Service};
 use k8s_openapi::api::discovery::v1::EndpointSlice;
 use kube::ResourceExt;
 use kube::api::{Api, ListParams, Patch, PatchParams};
@@ -41,6 +41,7 @@ async fn readers_notice_nothing(ctx: Arc<TestContext>) -> Result<()> {
     let operator = ChangedOperator::begin(&ctx, &flags, Some("/var/lib/olm-rs/catalogs")).await?;
     create(&ctx).await?;
     wait::until_connected(&ctx.olm_api()?, NAME).await?;
+    let service = service(&ctx).await?;
     ctx.create(&reader(&ctx)?).await?;
     // Where Services lead is known on the node a moment later than to the API server.
     let before = wait::until_ok("reads the catalog", || async {
@@ -58,6 +59,8 @@ async fn readers_notice_nothing(ctx: Arc<TestContext>) -> Result<()> {
     annotate(&ctx, json!("pod")).await?;
     wait::until_gone(&ctx.olm_api::<EndpointSlice>()?, SLICE).await?;
     let after = reads_on(&ctx, &before).await?;
+    let restored = self::service(&ctx).await?;
+    ensure!(restored == service, "the Service was {service}, and is {restored}");
     println!("{} reads, the slowest took {:.3} s", after.reads, after.slowest_seconds);
     operator.end().await
 }
@@ -74,6 +77,13 @@ async fn create(ctx: &TestContext) -> Result<()> {
         },
     });
     ctx.create_for_all::<CatalogSource>(catalog).await.map(drop)
+}
+
+/// What somebody wrote of the catalog's Service.
+async fn service(ctx: &TestContext) -> Result<Value> {
+    let service = ctx.olm_api::<Service>()?.get(NAME).await?;
+    let (meta, spec) = (&service.metadata, &service.spec);
+    Ok(json!([meta.uid, meta.labels, meta.annotations, meta.owner_references, spec]))
 }
 
 fn reader(ctx: &TestContext) -> Result<Pod> {

@@ -1,5 +1,6 @@
 //! Two replicas that serve catalogs themselves: both have what the leader recorded, clients notice neither
-//! the end of the leader nor that of the registry, and what a disk holds is served at once.
+//! the end of the leader nor that of the registry, what a disk holds is served at once, and who ends serves
+//! until no client is led there.
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -8,9 +9,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use k8s_openapi::api::discovery::v1::EndpointSlice;
+use k8s_openapi::api::core::v1::Pod;
+use k8s_openapi::api::discovery::v1::{EndpointConditions, EndpointSlice};
 use kube::ResourceExt;
-use kube::api::{Api, PostParams};
+use kube::api::{Api, DeleteParams, Patch, PatchParams, PostParams};
 use olm_testkit::builders::CatalogDir;
 use olm_testkit::deploy::LEADER_ELECT;
 use olm_testkit::e2e::TestContext;
@@ -47,7 +49,7 @@ pub async fn hosted(_: Arc<TestContext>) -> Result<()> {
     let second = Replica::start(&fixture, folder.path(), 2, "6Gi").await?;
     second.serves(port, 1).await?;
 
-    let readers = Readers::start(second.at(port));
+    let readers = Readers::start(second.at(port), 1);
     let pulled = first.folder();
     first.kill();
     leader(&fixture.client, Operator::Catalog, &holder).await?;
@@ -64,9 +66,31 @@ pub async fn hosted(_: Arc<TestContext>) -> Result<()> {
     println!("served from the disk after {:.2} s", begun.elapsed().as_secs_f64());
     ensure!(begun.elapsed() < AT_ONCE, "it took {:?}", begun.elapsed());
     second.serves(port, 2).await?;
+    serves_until_nobody_is_led_there(&fixture, second, port).await?;
     first.stop();
-    second.stop();
     fixture.end().await
+}
+
+/// Ends the leader, as the rollout of a Deployment does: another leader leads clients away, and nobody is
+/// turned away before.
+async fn serves_until_nobody_is_led_there(
+    fixture: &Fixture,
+    leader: Replica,
+    port: u16,
+) -> Result<()> {
+    for number in [1, 2] {
+        report_pod(fixture, number).await?;
+    }
+    leads_to(fixture, &[1, 2]).await?;
+    let readers = Readers::start(leader.at(port), 2);
+    leader.running.ask_to_end();
+    let pods: Api<Pod> = Api::namespaced(fixture.client.clone(), OLM_NAMESPACE);
+    pods.delete(&pod_name(2), &DeleteParams::default()).await?;
+    leads_to(fixture, &[1]).await?;
+    ensure!(readers.end().await? > 0, "nothing was read meanwhile");
+    let code = leader.running.until_ended(wait::TIMEOUT)?;
+    ensure!(code == 0, "it ended with code {code}");
+    Ok(())
 }
 
 /// A catalog-operator with an address and a folder of its own.
@@ -133,13 +157,14 @@ struct Readers {
 }
 
 impl Readers {
-    fn start(address: SocketAddr) -> Self {
+    /// They find so many bundles each time.
+    fn start(address: SocketAddr, bundles: usize) -> Self {
         let (ended, reads) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
         let (until, count) = (Arc::clone(&ended), Arc::clone(&reads));
         let task = tokio::spawn(async move {
             while !until.load(Ordering::Relaxed) {
                 let found = bundles_at(address).await?;
-                ensure!(found == ["kettle.v1.0.0"], "it serves {found:?}");
+                ensure!(found.len() == bundles, "it serves {found:?}");
                 count.fetch_add(1, Ordering::Relaxed);
             }
             Ok(())
@@ -181,4 +206,51 @@ async fn recorded(fixture: &Fixture, digest: &str) -> Result<u16> {
     let slice = wait::until(&slices, SLICE, "say the digest", is).await?;
     let port = slice.ports.iter().flatten().filter_map(|port| port.port).next();
     Ok(u16::try_from(port.context("there is no port")?)?)
+}
+
+/// The Pod of a replica: what a node would say of it. No node runs it.
+async fn report_pod(fixture: &Fixture, number: u8) -> Result<()> {
+    let pods: Api<Pod> = Api::namespaced(fixture.client.clone(), OLM_NAMESPACE);
+    let security = json!({
+        "allowPrivilegeEscalation": false, "capabilities": {"drop": ["ALL"]}, "runAsNonRoot": true,
+        "seccompProfile": {"type": "RuntimeDefault"},
+    });
+    let pod = json!({
+        "metadata": {"name": pod_name(number), "labels": {"app": "catalog-operator"}},
+        "spec": {
+            "schedulingGates": [{"name": "example.com/held-back"}],
+            "containers": [{"name": "operator", "image": "nothing", "securityContext": security}],
+        },
+    });
+    pods.create(&PostParams::default(), &serde_json::from_value(pod)?).await?;
+    let address = pod_address(number);
+    let status = json!({"status": {
+        "phase": "Running", "podIP": address, "podIPs": [{"ip": address}],
+        "conditions": [{"type": "Ready", "status": "True"}],
+    }});
+    let once = PatchParams::default();
+    pods.patch_status(&pod_name(number), &once, &Patch::Merge(status)).await?;
+    Ok(())
+}
+
+fn pod_name(number: u8) -> String {
+    format!("catalog-operator-{number}")
+}
+
+/// No endpoint may have an address of the machine alone, at which replicas of this scenario serve.
+fn pod_address(number: u8) -> String {
+    format!("10.213.0.{number}")
+}
+
+/// Waits until clients are led to the Pods of these replicas and to no other.
+async fn leads_to(fixture: &Fixture, replicas: &[u8]) -> Result<()> {
+    let slices: Api<EndpointSlice> = Api::namespaced(fixture.client.clone(), OLM_NAMESPACE);
+    let expected: Vec<String> = replicas.iter().map(|number| pod_address(*number)).collect();
+    let leads = |slice: &EndpointSlice| {
+        let endpoints = slice.endpoints.iter().flatten();
+        let is_ready = |conditions: &EndpointConditions| conditions.ready == Some(true);
+        let ready = endpoints.filter(|one| one.conditions.as_ref().is_some_and(is_ready));
+        ready.flat_map(|one| one.addresses.clone()).collect::<Vec<_>>() == expected
+    };
+    wait::until(&slices, SLICE, "lead to these replicas", leads).await.map(drop)
 }
