@@ -25,7 +25,9 @@ pub mod wiring;
 pub use args::Args;
 pub use wiring::{run, run_with};
 
+use anyhow::Context;
 use olm_kit::flags::CommandLine;
+use olm_kit::tasks;
 
 /// The wall clock, which is read in whole seconds here.
 mod clock {
@@ -35,8 +37,8 @@ mod clock {
 /// The program: reads the command line and runs until a signal ends it.
 ///
 /// # Errors
-/// As [`run`].
-#[tokio::main]
-pub async fn main() -> anyhow::Result<()> {
-    run(CommandLine::of_this_process()).await
+/// As [`run`]; or there are no threads.
+pub fn main() -> anyhow::Result<()> {
+    let runtime = tasks::runtime().context("cannot start the async runtime")?;
+    runtime.block_on(run(CommandLine::of_this_process()))
 }

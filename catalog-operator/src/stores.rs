@@ -3,6 +3,7 @@
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::Pod;
 use kube::ResourceExt;
+use olm_kit::client::Fields;
 use olm_kit::watch::{Config, Store, WatchSet};
 use olm_types::annotations::PROPERTIES;
 use olm_types::api::{
@@ -13,6 +14,17 @@ use olm_types::api::{
 use olm_types::labels::{BUNDLE_UNPACK_REF, COPIED_FROM};
 
 use crate::servers::ServerStores;
+
+/// What is large in CSVs and not read: prose and pictures, installs, and how they went.
+const OF_CSVS: [&[&str]; 7] = [
+    &["metadata", "annotations", "alm-examples"],
+    &["spec", "description"],
+    &["spec", "icon"],
+    &["spec", "install"],
+    &["spec", "relatedImages"],
+    &["status", "conditions"],
+    &["status", "requirementStatus"],
+];
 
 /// One shared store per kind.
 #[derive(Clone)]
@@ -44,7 +56,9 @@ impl Stores {
             subscriptions: watches.all(),
             plans: watches.add(Config::default(), |plans| plans.strip(strip_plan)),
             groups: watches.all(),
-            csvs: watches.add(originals, |csvs| csvs.strip(strip_csv).admit(is_original)),
+            csvs: watches.add(originals, |csvs| {
+                csvs.without(Fields::of(&OF_CSVS)).strip(strip_csv).admit(is_original)
+            }),
             unpack_jobs: watches.add(unpacking(), |jobs| jobs.admit(unpacks::<Job>)),
             unpack_pods: watches
                 .add(unpacking(), |pods| pods.strip(strip_pod).admit(unpacks::<Pod>)),

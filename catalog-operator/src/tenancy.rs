@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use k8s_openapi::api::core::v1::Namespace;
-use kube::{Api, Client, ResourceExt};
+use kube::{Client, ResourceExt};
 use olm_kit::controller::ReconcileError;
 use olm_kit::leader::Leadership;
+use olm_kit::live;
 use olm_kit::shared_key::{SharedKey, SharedKeyError};
 use olm_lifecycle::tenancy::{ATTESTATION_KEY, Attestor, StepTrust, TenantPolicy};
 use olm_types::api::InstallPlan;
@@ -83,8 +84,8 @@ impl Tenancy {
     }
 
     async fn is_trusted(&self, namespace: &str) -> Result<bool, ReconcileError> {
-        let namespaces: Api<Namespace> = Api::all(self.client.clone());
-        let found = namespaces.get_opt(namespace).await.map_err(ReconcileError::other)?;
+        let found = live::get::<Namespace>(&self.client, None, namespace).await;
+        let found = found.map_err(ReconcileError::other)?;
         let annotations: Option<BTreeMap<String, String>> =
             found.and_then(|namespace| namespace.metadata.annotations);
         Ok(annotations.is_some_and(|annotations| self.policy.trusts(&annotations)))

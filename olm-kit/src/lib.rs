@@ -63,6 +63,7 @@ pub mod metrics;
 pub mod otlp;
 mod path;
 pub mod queue;
+mod received;
 #[cfg(test)]
 mod scripted;
 pub mod shared_key;

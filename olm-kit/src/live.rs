@@ -1,28 +1,56 @@
 //! Reads straight from the API server, where a store is not enough.
 
 use kube::api::ListParams;
-use kube::core::DynamicObject;
 use kube::discovery::ApiResource;
 use kube::{Api, Client};
 use olm_effect::{Refusal, Resource, Target};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::interpreter::refusal_of;
+use crate::received::Received;
 
 /// The object as it is now, if there is one.
 ///
 /// # Errors
 /// The API server refuses or cannot be asked.
 pub async fn read(client: &Client, target: &Target) -> Result<Option<Value>, Refusal> {
-    let resource = api_resource(&target.resource);
-    let api: Api<DynamicObject> = match &target.namespace {
-        Some(namespace) => Api::namespaced_with(client.clone(), namespace, &resource),
-        None => Api::all_with(client.clone(), &resource),
-    };
+    let api = api(client, target.namespace.as_deref(), &api_resource(&target.resource));
     let found = api.get_opt(&target.name).await.map_err(|error| refusal_of(&error))?;
-    let value =
-        found.map(|object| serde_json::to_value(object).map_err(unprintable)).transpose()?;
-    Ok(value)
+    Ok(found.map(|received| received.object))
+}
+
+/// The object of this kind and name, if there is one; `namespace` is `None` for kinds of the whole
+/// cluster.
+///
+/// # Errors
+/// The API server refuses, cannot be asked, or answers with something else.
+pub async fn get<K>(
+    client: &Client,
+    namespace: Option<&str>,
+    name: &str,
+) -> Result<Option<K>, kube::Error>
+where
+    K: kube::Resource<DynamicType = ()> + DeserializeOwned,
+{
+    let found = api(client, namespace, &ApiResource::erase::<K>(&())).get_opt(name).await?;
+    found.map(|received| of_kind(&received.object)).transpose()
+}
+
+/// The objects of this kind that `params` selects; `namespace` is `None` for all of the cluster.
+///
+/// # Errors
+/// The API server refuses, cannot be asked, or answers with something else.
+pub async fn list<K>(
+    client: &Client,
+    namespace: Option<&str>,
+    params: &ListParams,
+) -> Result<Vec<K>, kube::Error>
+where
+    K: kube::Resource<DynamicType = ()> + DeserializeOwned,
+{
+    let found = api(client, namespace, &ApiResource::erase::<K>(&())).list(params).await?;
+    found.items.iter().map(|received| of_kind(&received.object)).collect()
 }
 
 /// Objects in a page: few enough that large ones fit into little memory.
@@ -38,12 +66,22 @@ pub async fn page(
     resource: &Resource,
     token: Option<String>,
 ) -> Result<(Vec<Value>, Option<String>), Refusal> {
-    let api: Api<DynamicObject> = Api::all_with(client.clone(), &api_resource(resource));
     let params = ListParams { limit: Some(PAGE), continue_token: token, ..ListParams::default() };
-    let list = api.list(&params).await.map_err(|error| refusal_of(&error))?;
-    let items = list.items.into_iter();
-    let items = items.map(|object| serde_json::to_value(object).map_err(unprintable));
-    Ok((items.collect::<Result<_, _>>()?, list.metadata.continue_))
+    let list = api(client, None, &api_resource(resource)).list(&params).await;
+    let list = list.map_err(|error| refusal_of(&error))?;
+    let items = list.items.into_iter().map(|received| received.object);
+    Ok((items.collect(), list.metadata.continue_))
+}
+
+fn api(client: &Client, namespace: Option<&str>, resource: &ApiResource) -> Api<Received<false>> {
+    match namespace {
+        Some(namespace) => Api::namespaced_with(client.clone(), namespace, resource),
+        None => Api::all_with(client.clone(), resource),
+    }
+}
+
+fn of_kind<K: DeserializeOwned>(object: &Value) -> Result<K, kube::Error> {
+    K::deserialize(object).map_err(kube::Error::SerdeError)
 }
 
 fn api_resource(resource: &Resource) -> ApiResource {
@@ -54,8 +92,4 @@ fn api_resource(resource: &Resource) -> ApiResource {
         kind: resource.kind.clone(),
         plural: resource.plural.clone(),
     }
-}
-
-fn unprintable(error: serde_json::Error) -> Refusal {
-    Refusal { code: 0, reason: String::new(), message: error.to_string() }
 }

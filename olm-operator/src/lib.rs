@@ -22,8 +22,9 @@ mod tenancy;
 mod triggers;
 pub mod wiring;
 
-use olm_kit::clock;
+use anyhow::Context;
 use olm_kit::flags::CommandLine;
+use olm_kit::{clock, tasks};
 
 pub use args::Args;
 pub use wiring::{run, run_with};
@@ -31,8 +32,8 @@ pub use wiring::{run, run_with};
 /// The program: reads the command line and runs until a signal ends it.
 ///
 /// # Errors
-/// As [`run`].
-#[tokio::main]
-pub async fn main() -> anyhow::Result<()> {
-    run(CommandLine::of_this_process()).await
+/// As [`run`]; or there are no threads.
+pub fn main() -> anyhow::Result<()> {
+    let runtime = tasks::runtime().context("cannot start the async runtime")?;
+    runtime.block_on(run(CommandLine::of_this_process()))
 }

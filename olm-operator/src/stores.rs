@@ -8,6 +8,7 @@ use k8s_openapi::api::rbac::v1::{ClusterRole, ClusterRoleBinding, Role, RoleBind
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use k8s_openapi::kube_aggregator::pkg::apis::apiregistration::v1::APIService;
 use kube::core::PartialObjectMeta;
+use olm_kit::client::Fields;
 use olm_kit::watch::{Config, Store, WatchSet};
 use olm_lifecycle::operator::PlanSummary;
 use olm_opgroup::{LiveNamespaces, TenantPolicy};
@@ -116,19 +117,24 @@ impl Stores {
             subscriptions: watches.all(),
             proxies: if knows_proxies { watches.all() } else { Store::default() },
             operators: watches.all(),
-            plans: watches.add(plans, |plans| plans.strip(strip::install_plan)),
+            plans: watches.add(plans, |plans| {
+                plans.without(Fields::of(&strip::OF_INSTALL_PLANS)).strip(strip::install_plan)
+            }),
             config_maps: watches.add(managed, |maps| maps.strip(strip::only_relations)),
             groups: watches.all(),
             conditions: watches.all(),
             namespaces: watches.add(all(), |them| them.strip(strip::namespace)),
-            deployments: watches.add(all(), |them| them.strip(strip::deployment)),
+            deployments: watches.add(all(), |them| {
+                them.without(Fields::of(&strip::OF_DEPLOYMENTS)).strip(strip::deployment)
+            }),
             accounts: watches.add(all(), |them| them.strip(strip::service_account)),
             roles: watches.add(all(), |them| them.strip(strip::role)),
             role_bindings: watches.add(all(), |them| them.strip(strip::role_binding)),
             cluster_roles: watches.add(all(), |them| them.strip(strip::cluster_role)),
             cluster_role_bindings: watches
                 .add(all(), |them| them.strip(strip::cluster_role_binding)),
-            crds: watches.add(all(), |them| them.strip(strip::crd)),
+            crds: watches
+                .add(all(), |them| them.without(Fields::of(&strip::OF_CRDS)).strip(strip::crd)),
             api_services: watches.add(all(), |them| them.strip(strip::api_service)),
             serving: ServingStores::watched(watches),
             policy,

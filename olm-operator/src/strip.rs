@@ -2,6 +2,8 @@
 //!
 //! A write never goes back from a stripped object to the cluster's full one: metadata is patched,
 //! and of a status write the API server takes nothing but the status.
+//!
+//! What is large and dropped from every object of a kind is left out while it arrives.
 
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::{Namespace, ServiceAccount};
@@ -14,6 +16,16 @@ use olm_lifecycle::operator::PlanSummary;
 use olm_types::annotations::{ALLOWED_TARGETS, INSTALLED_ALONGSIDE_PREFIX};
 use olm_types::api::{ClusterServiceVersion, CrdDescription, OperatorGroup};
 use olm_types::owner::owner_by_label;
+
+/// What is left out of definitions: they are next to nothing beside their schemas.
+pub const OF_CRDS: [&[&str]; 2] =
+    [&["spec", "versions", "*", "schema"], &["spec", "versions", "*", "additionalPrinterColumns"]];
+
+/// What is left out of Deployments: their Pods.
+pub const OF_DEPLOYMENTS: [&[&str]; 1] = [&["spec", "template", "spec"]];
+
+/// What is left out of InstallPlans: the manifests.
+pub const OF_INSTALL_PLANS: [&[&str]; 2] = [&["status", "plan"], &["status", "bundleLookups"]];
 
 /// Pictures and prose go; what an install or a requirement reads stays.
 pub fn csv(csv: &mut ClusterServiceVersion) {
@@ -119,4 +131,58 @@ pub fn only_relations<K>(object: &mut PartialObjectMeta<K>) {
 
 fn owners_only(metadata: &mut ObjectMeta) {
     metadata.annotations = None;
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::de::DeserializeOwned;
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn remove(object: &mut Value, path: &[&str]) {
+        match path {
+            [] => {}
+            ["*", below @ ..] => {
+                object.as_array_mut().unwrap().iter_mut().for_each(|one| remove(one, below));
+            }
+            [name] => drop(object.as_object_mut().unwrap().remove(*name).unwrap()),
+            [name, below @ ..] => remove(&mut object[*name], below),
+        }
+    }
+
+    /// Checks that what is left out is not kept anyway.
+    #[track_caller]
+    fn check<K>(object: Value, left_out: &[&[&str]], strip: fn(&mut K))
+    where
+        K: DeserializeOwned + PartialEq + std::fmt::Debug,
+    {
+        let kept = |object: &Value| {
+            let mut object = K::deserialize(object).unwrap();
+            strip(&mut object);
+            object
+        };
+        let mut rest = object.clone();
+        left_out.iter().for_each(|path| remove(&mut rest, path));
+        assert_eq!(kept(&object), kept(&rest));
+    }
+
+    #[test]
+    fn what_is_left_out_is_not_kept() {
+        let crd = json!({
+            "metadata": {"name": "as.b"},
+            "spec": {"group": "b", "scope": "Cluster", "names": {"kind": "A", "plural": "as"},
+                "versions": [{"name": "v1", "served": true, "storage": true, "schema": {},
+                    "additionalPrinterColumns": []}]},
+        });
+        check(crd, &OF_CRDS, super::crd);
+        let template = json!({"metadata": {"annotations": {"a": "b"}}, "spec": {"containers": []}});
+        let deployment = json!({"metadata": {"name": "a"},
+            "spec": {"replicas": 2, "selector": {}, "template": template}});
+        check(deployment, &OF_DEPLOYMENTS, super::deployment);
+        let plan = json!({"metadata": {"name": "a"}, "status": {"phase": "Complete",
+            "conditions": [{"type": "Installed", "status": "True"}], "plan": [{}],
+            "bundleLookups": [{}]}});
+        check(plan, &OF_INSTALL_PLANS, super::install_plan);
+    }
 }

@@ -5,9 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
-use k8s_openapi::api::core::v1::{Secret, Service};
-use k8s_openapi::kube_aggregator::pkg::apis::apiregistration::v1::APIService;
-use kube::{Api, Client};
+use kube::Client;
 use olm_effect::{CertificateOrder, Effect};
 use olm_kit::aggregated::AggregatedApi;
 use olm_kit::callers::Authorities;
@@ -15,11 +13,11 @@ use olm_kit::certificates::issue;
 use olm_kit::controller::ReconcileError;
 use olm_kit::interpreter::Interpreter;
 use olm_kit::leader::Leadership;
+use olm_kit::live;
 use olm_kit::tls::ServingIdentity;
 use olm_lifecycle::packages_api::{
     API_SERVICE, Decision, Observed, PREDECESSOR, SECRET, SERVICE, Serving, decide, store,
 };
-use olm_types::api::ClusterServiceVersion;
 use tokio::time::sleep;
 
 use crate::clock;
@@ -121,19 +119,16 @@ impl Maintenance {
 
     async fn observe(&self) -> Result<Observed, kube::Error> {
         let (client, namespace) = (&self.client, &self.namespace);
-        let secrets: Api<Secret> = Api::namespaced(client.clone(), namespace);
-        let api_services: Api<APIService> = Api::all(client.clone());
-        let csvs: Api<ClusterServiceVersion> = Api::namespaced(client.clone(), namespace);
-        let services: Api<Service> = Api::namespaced(client.clone(), namespace);
-        let predecessor = csvs.get_opt(PREDECESSOR).await?;
+        let here = Some(namespace.as_str());
+        let predecessor = live::get(client, here, PREDECESSOR).await?;
         let service = match &predecessor {
-            Some(_) => services.get_opt(SERVICE).await?,
+            Some(_) => live::get(client, here, SERVICE).await?,
             None => None,
         };
         Ok(Observed {
             namespace: namespace.clone(),
-            secret: secrets.get_opt(SECRET).await?,
-            api_service: api_services.get_opt(API_SERVICE).await?,
+            secret: live::get(client, here, SECRET).await?,
+            api_service: live::get(client, None, API_SERVICE).await?,
             shown: self.shown.clone(),
             predecessor,
             service,

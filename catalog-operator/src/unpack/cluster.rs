@@ -1,14 +1,16 @@
 //! What every way of unpacking asks of the cluster.
 
 use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{Api, Client, ResourceExt};
+use kube::{Client, ResourceExt};
 use olm_effect::{Effect, Outcome};
 use olm_kit::controller::ReconcileError;
 use olm_kit::interpreter::Interpreter;
+use olm_kit::live;
 use olm_lifecycle::unpack::objects;
 use olm_lifecycle::writes::target_of;
 use olm_types::api::CatalogSource;
 use olm_types::hash::unpack_name;
+use serde::Deserialize;
 
 use crate::stores::Stores;
 
@@ -27,9 +29,8 @@ impl Cluster {
         image: &str,
     ) -> Result<ConfigMap, ReconcileError> {
         let wanted = objects::config_map(catalog, &unpack_name(image));
-        let config_maps: Api<ConfigMap> =
-            Api::namespaced(self.client.clone(), &wanted.namespace().unwrap_or_default());
-        if let Some(found) = config_maps.get_opt(&wanted.name_any()).await? {
+        let (namespace, name) = (wanted.namespace(), wanted.name_any());
+        if let Some(found) = live::get(&self.client, namespace.as_deref(), &name).await? {
             let claim: Vec<_> = objects::claim(&found).into_iter().collect();
             self.interpreter.act(&claim).await?;
             return Ok(found);
@@ -37,7 +38,7 @@ impl Cluster {
         let manifest = serde_json::to_value(&wanted).map_err(ReconcileError::other)?;
         match self.act_one(Effect::create(target_of(&wanted), manifest)).await? {
             Some(Outcome::Created(live)) => {
-                serde_json::from_value(live).map_err(ReconcileError::other)
+                ConfigMap::deserialize(&live).map_err(ReconcileError::other)
             }
             other => Err(ReconcileError::message(format!(
                 "ConfigMap {} was made by another client just now ({other:?})",

@@ -6,15 +6,17 @@ use std::time::Duration;
 use async_trait::async_trait;
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::{ConfigMap, Pod};
-use kube::{Api, ResourceExt};
+use kube::ResourceExt;
 use olm_effect::{Effect, Outcome};
 use olm_kit::controller::ReconcileError;
+use olm_kit::live;
 use olm_lifecycle::unpack::job::{self, Images};
 use olm_lifecycle::unpack::lookup::{self, LookupState};
 use olm_lifecycle::unpack::{Attempts, JobDecision, objects, waiting};
 use olm_types::api::{BundleLookup, CatalogSource};
 use olm_types::hash::unpack_name;
 use olm_types::labels::BUNDLE_UNPACK_REF;
+use serde::Deserialize;
 
 use super::{BundleUnpacker, Cluster, Order, Progress, QUIET, UnpackError, config_map};
 use crate::clock;
@@ -56,19 +58,19 @@ async fn attempts(
     let mut jobs = cluster.stores.unpack_jobs.list_in(&namespace);
     jobs.retain(|job| job.labels().get(BUNDLE_UNPACK_REF) == Some(&name));
     if !jobs.iter().any(|job| job.name_any() == name) {
-        let api: Api<Job> = Api::namespaced(cluster.client.clone(), &namespace);
-        jobs.extend(api.get_opt(&name).await?.map(Arc::new));
+        let found = live::get(&cluster.client, Some(&namespace), &name).await?;
+        jobs.extend(found.map(Arc::new));
     }
     Ok(Attempts::new(jobs))
 }
 
 async fn ensure_account(cluster: &Cluster, into: &ConfigMap) -> Result<(), ReconcileError> {
     let (namespace, name) = (into.namespace().unwrap_or_default(), into.name_any());
-    let client = || cluster.client.clone();
+    let (client, here) = (&cluster.client, Some(namespace.as_str()));
     let found = objects::Account {
-        role: Api::namespaced(client(), &namespace).get_opt(&name).await?,
-        account: Api::namespaced(client(), &namespace).get_opt(&name).await?,
-        binding: Api::namespaced(client(), &namespace).get_opt(&name).await?,
+        role: live::get(client, here, &name).await?,
+        account: live::get(client, here, &name).await?,
+        binding: live::get(client, here, &name).await?,
     };
     cluster.interpreter.act(&objects::ensure_account(into, &found)).await
 }
@@ -88,7 +90,7 @@ async fn start(
     effect: Effect,
 ) -> Result<Progress, UnpackError> {
     if let Some(Outcome::Created(live)) = cluster.act_one(effect).await? {
-        let job: Job = serde_json::from_value(live).map_err(ReconcileError::other)?;
+        let job = Job::deserialize(&live).map_err(ReconcileError::other)?;
         lookup::note_job(&mut lookup, &job, &[], clock::now());
     }
     Ok(Progress::awaited(lookup, None, QUIET))

@@ -13,7 +13,7 @@ use super::hosting::{Hosting, pull_secrets};
 use crate::controllers::catalog_source::CatalogSources;
 use crate::controllers::cluster_operator::ClusterOperators;
 use crate::controllers::install_plan::{Calls, InstallPlans};
-use crate::controllers::resolution::{Outcomes, Resolutions, Rules, Unchanged};
+use crate::controllers::resolution::{Arrivals, Outcomes, Resolutions, Rules, Unchanged};
 use crate::controllers::subscription::Subscriptions;
 use crate::digest::{CatalogPolling, DigestSource};
 use crate::packages::Refresh;
@@ -103,6 +103,7 @@ impl Parts {
             outcomes: Outcomes::default(),
             unchanged: Unchanged::default(),
             orphans: DashMap::new(),
+            arrivals: Arrivals::default(),
         }
     }
 

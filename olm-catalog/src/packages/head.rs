@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use olm_types::api::{ClusterServiceVersion, CsvDescription};
 use olm_types::document::{Budget, DocumentError, json_as};
+use serde::Deserialize;
 use serde_json::Value;
 
 /// Largest CSV that is looked at, in bytes. The API server takes no object of that size.
@@ -51,8 +52,7 @@ impl Head {
         let manifest: serde_json::Map<String, Value> = json_as(csv_json, &Budget::OBJECT)?;
         let manifest = Value::Object(manifest);
         let images = images(&manifest);
-        let csv: ClusterServiceVersion =
-            serde_json::from_value(manifest).map_err(DocumentError::Json)?;
+        let csv = ClusterServiceVersion::deserialize(&manifest).map_err(DocumentError::Json)?;
         Ok(Self {
             name: csv.metadata.name.clone().unwrap_or_default(),
             labels: csv.metadata.labels.clone().unwrap_or_default(),

@@ -3,12 +3,14 @@
 //! One TLS provider for the whole process, no client-side rate limit (API Priority and Fairness on
 //! the server decides), a bound on every call that is not a watch, and few, short retries: kube's
 //! default would hold a write back for up to a quarter of an hour, while our queues try again with
-//! fresh knowledge. Of several replicas only the leader writes: `fence` looks at every attempt.
+//! fresh knowledge. Of several replicas only the leader writes: `fence` looks at every attempt. What
+//! nobody reads of an answer is left out while it arrives: `answer`.
 
+mod answer;
 mod bound;
 pub(crate) mod fence;
 mod rule;
-mod shallow;
+mod transport;
 mod verb;
 
 use std::path::Path;
@@ -22,13 +24,14 @@ use kube::config::{AuthInfo, KubeConfigOptions, Kubeconfig, KubeconfigError};
 use kube::{Client, Config};
 use tower::buffer::BufferLayer;
 use tower::retry::RetryLayer;
-use tower::util::MapResponseLayer;
 
 use crate::leader::Leadership;
 use crate::metrics::RequestMetrics;
+use answer::AnswerLayer;
+pub use answer::Fields;
+pub(crate) use answer::without;
 use bound::BoundLayer;
 use fence::FenceLayer;
-use shallow::shallow;
 
 /// Longest wait for the head of an answer that is not a watch; kube-apiserver itself gives up
 /// after 60 s, and webhooks have 30 s at most.
@@ -144,21 +147,20 @@ impl Connector {
 
     fn build(&self, mut config: Config) -> Result<Client, ConnectError> {
         install_tls_provider();
-        config.default_retry = false;
         config.read_timeout = Some(READ_TIMEOUT);
         config.reset_reader_on_write = true;
         config.headers.push((USER_AGENT, user_agent()));
         let url = config.cluster_url.to_string();
         let retry =
             RetryPolicy::new(RETRY_START, RETRY_CAP, RETRIES, true).map_err(ConnectError::Retry)?;
-        let stack = ClientBuilder::try_from(config)
+        let transport = transport::connect(&config)
             .map_err(|source| ConnectError::Build { url, source: Box::new(source) })?;
-        let stack = stack
+        let stack = ClientBuilder::new(transport, config.default_namespace)
             .with_layer(&BoundLayer::new(REQUEST_TIMEOUT, self.metrics.clone()))
             .with_layer(&FenceLayer::new(self.leadership.clone()))
             .with_layer(&BufferLayer::new(CALL_BUFFER))
             .with_layer(&RetryLayer::new(retry))
-            .with_layer(&MapResponseLayer::new(shallow));
+            .with_layer(&AnswerLayer::default());
         Ok(stack.build())
     }
 }

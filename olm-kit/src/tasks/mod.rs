@@ -24,7 +24,7 @@ use tokio_util::task::TaskTracker;
 
 pub use olm_tasks::{
     Cause, Panicked, Pauses, Restart, Task, blocking, concluded, contained, in_place, isolated,
-    panic_message, restarted,
+    panic_message, restarted, runtime,
 };
 pub use readiness::{Gate, Readiness};
 

@@ -1,14 +1,15 @@
 //! How a watch is set up.
 
-use std::fmt::Debug;
-
+use kube::core::ApiResource;
 use kube::runtime::watcher;
 use kube::{Api, Client, Resource};
 use serde::de::DeserializeOwned;
 
+use super::fill::Filled;
 use super::follow::Follower;
 use super::intake::{Admits, Intake, Predicate, Strip};
 use super::{Cached, Change, Store};
+use crate::client::{Fields, without};
 use crate::metrics::WatchMetrics;
 use crate::tasks::Tasks;
 
@@ -26,6 +27,7 @@ pub struct WatchBuilder<K: Resource, T = K> {
     strip: Option<Strip<T>>,
     admits: Option<Predicate<T>>,
     metrics: Option<WatchMetrics>,
+    without: Option<Fields>,
 }
 
 impl Watch {
@@ -70,7 +72,16 @@ impl<K: Resource, T: From<K> + Cached> WatchBuilder<K, T> {
             strip: None,
             admits: None,
             metrics: None,
+            without: None,
         }
+    }
+
+    /// Leaves these fields out while objects arrive, so that they take no memory at all; for large ones
+    /// that [`Self::strip`] drops from what the process wrote itself.
+    #[must_use]
+    pub fn without(mut self, fields: Fields) -> Self {
+        self.without = Some(fields);
+        self
     }
 
     /// Drops what is not read before an object is stored. `managedFields` go in any case.
@@ -110,8 +121,7 @@ impl<K: Resource, T: From<K> + Cached> WatchBuilder<K, T> {
 
 impl<K, T> WatchBuilder<K, T>
 where
-    K: Resource<DynamicType: Clone + Send + Sync> + Clone + Debug,
-    K: DeserializeOwned + Send + Sync + 'static,
+    K: Resource + DeserializeOwned + 'static,
     T: From<K> + Cached + Send + Sync + 'static,
 {
     /// Starts the watch as a critical task. Readiness waits for its first list.
@@ -126,15 +136,21 @@ where
         }
         store.set_intake(Intake { strip: self.strip, admits: admits(self.admits, &self.config) });
         let follower = Follower {
-            client: self.client,
+            client: self
+                .without
+                .map_or(self.client.clone(), |fields| without(&self.client, &fields)),
             namespace: self.namespace,
-            dynamic: self.dynamic,
-            kind,
-            store: self.store,
+            resource: ApiResource::erase::<K>(&self.dynamic),
+            target: Box::new(Filled::<K, T>::new(self.store)),
             gate: tasks.readiness().gate(&name),
             metrics: self.metrics,
         };
-        tasks.spawn(&name, follower.run(self.config, tasks.token()));
+        let (config, token) = (self.config, tasks.token());
+        if K::metadata_api() {
+            tasks.spawn(&name, follower.run::<true>(config, token));
+        } else {
+            tasks.spawn(&name, follower.run::<false>(config, token));
+        }
         store
     }
 }

@@ -1,23 +1,24 @@
 //! The task behind a watch: turns watch events into changes of a store.
 
 use std::collections::BTreeSet;
-use std::fmt::Debug;
 use std::pin::pin;
 use std::time::Duration;
 
 use futures::StreamExt;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use kube::core::ApiResource;
 use kube::runtime::utils::Backoff;
 use kube::runtime::watcher::DefaultBackoff;
 use kube::runtime::{WatchStreamExt, watcher};
-use kube::{Api, Client, Resource};
-use serde::de::DeserializeOwned;
+use kube::{Api, Client};
+use serde_json::Value;
 use tokio::time::interval;
 use tokio_util::sync::CancellationToken;
 
 use super::cache::Unconfirmed;
-use super::guard::Guarded;
-use super::{Cached, Store};
+use super::fill::Fill;
 use crate::metrics::WatchMetrics;
+use crate::received::Received;
 use crate::tasks::{Gate, chain};
 
 /// An object that the process wrote should come back over the watch within milliseconds. When it
@@ -27,34 +28,33 @@ pub(super) const CONFIRM_AFTER: Duration = Duration::from_secs(5);
 /// Longest pause before another attempt to watch: an API server that is back is found that soon.
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
-/// A started watch.
-pub(super) struct Follower<K: Resource, T> {
+/// A started watch on objects of one kind.
+pub(super) struct Follower {
     pub(super) client: Client,
     pub(super) namespace: Option<String>,
-    pub(super) dynamic: K::DynamicType,
-    pub(super) kind: String,
-    pub(super) store: Store<T>,
+    pub(super) resource: ApiResource,
+    pub(super) target: Box<dyn Fill>,
     pub(super) gate: Gate,
     pub(super) metrics: Option<WatchMetrics>,
 }
 
-impl<K, T> Follower<K, T>
-where
-    K: Resource<DynamicType: Clone + Send + Sync> + Clone + Debug,
-    K: DeserializeOwned + Send + Sync + 'static,
-    T: From<K> + Cached + Send + Sync + 'static,
-{
-    /// Follows until `shutdown` is cancelled. Errors are retried with back-off for ever.
-    pub(super) async fn run(self, config: watcher::Config, shutdown: CancellationToken) {
+impl Follower {
+    /// Follows until `shutdown` is cancelled. Errors are retried with back-off for ever. `METADATA` asks
+    /// for metadata alone.
+    pub(super) async fn run<const METADATA: bool>(
+        self,
+        config: watcher::Config,
+        shutdown: CancellationToken,
+    ) {
         tokio::select! {
             biased;
             () = shutdown.cancelled() => {}
-            () = self.follow(config) => {}
+            () = self.follow::<METADATA>(config) => {}
         }
     }
 
-    async fn follow(&self, config: watcher::Config) {
-        let api = self.api(self.namespace.as_deref());
+    async fn follow<const METADATA: bool>(&self, config: watcher::Config) {
+        let api = self.api::<METADATA>(self.namespace.as_deref());
         let mut events = pin!(watcher(api, config).backoff(Pauses::default()));
         let mut ticks = interval(CONFIRM_AFTER);
         let mut waiting = BTreeSet::new();
@@ -65,73 +65,80 @@ where
                     Some(Err(error)) => self.interrupted(&error),
                     None => return,
                 },
-                _ = ticks.tick() => waiting = self.confirm(&waiting).await,
+                _ = ticks.tick() => waiting = self.confirm::<METADATA>(&waiting).await,
             }
         }
     }
 
-    fn take(&self, event: watcher::Event<Guarded<K>>) {
+    fn take<const METADATA: bool>(&self, event: watcher::Event<Received<METADATA>>) {
         match event {
-            watcher::Event::Init => self.store.begin_list(),
-            watcher::Event::InitApply(object) => {
-                self.good(object, |object| self.store.list_one(object));
+            watcher::Event::Init => self.target.begin_list(),
+            watcher::Event::InitApply(Received { metadata, object }) => {
+                self.check(&metadata, self.target.list_one(&object));
             }
             watcher::Event::InitDone => {
-                self.store.end_list();
+                let objects = self.target.end_list();
                 self.gate.open();
-                tracing::debug!(kind = self.kind, objects = self.store.len(), "listed");
+                tracing::debug!(kind = self.resource.kind, objects, "listed");
             }
-            watcher::Event::Apply(object) => self.good(object, |object| self.store.apply(object)),
-            watcher::Event::Delete(object) => self.store.delete(object.meta()),
+            watcher::Event::Apply(Received { metadata, object }) => self.apply(&metadata, &object),
+            watcher::Event::Delete(Received { metadata, .. }) => self.target.delete(&metadata),
         }
     }
 
-    /// Passes on an object that can be read, and reports once per version of one that cannot.
-    fn good(&self, object: Guarded<K>, pass: impl FnOnce(T)) {
-        let (metadata, error) = match object {
-            Guarded::Good(object) => return pass(T::from(object)),
-            Guarded::Bad { metadata, error } => (metadata, error),
-        };
-        if !self.store.reject(&metadata, error.clone()) {
+    fn apply(&self, metadata: &ObjectMeta, object: &Value) {
+        self.check(metadata, self.target.apply(object));
+    }
+
+    /// Reports an object that cannot be read, once per version.
+    fn check(&self, metadata: &ObjectMeta, read: Result<(), String>) {
+        let Err(error) = read else { return };
+        if !self.target.reject(metadata, error.clone()) {
             return;
         }
-        let (namespace, name) =
-            (metadata.namespace.unwrap_or_default(), metadata.name.unwrap_or_default());
-        tracing::warn!(kind = self.kind, namespace, name, error, "skipping a malformed object");
+        let text = |text: &Option<String>| text.clone().unwrap_or_default();
+        let (namespace, name) = (text(&metadata.namespace), text(&metadata.name));
+        let kind = &self.resource.kind;
+        tracing::warn!(kind, namespace, name, error, "skipping a malformed object");
         if let Some(metrics) = &self.metrics {
-            metrics.rejected(&self.kind);
+            metrics.rejected(kind);
         }
     }
 
     fn interrupted(&self, error: &watcher::Error) {
-        tracing::warn!(kind = self.kind, error = chain(error), "watch interrupted, trying again");
+        let kind = &self.resource.kind;
+        tracing::warn!(kind, error = chain(error), "watch interrupted, trying again");
         if let Some(metrics) = &self.metrics {
-            metrics.interrupted(&self.kind);
+            metrics.interrupted(kind);
         }
     }
 
     /// Reads the objects that were unconfirmed at the last tick already, and returns those that
     /// are unconfirmed now.
-    async fn confirm(&self, before: &BTreeSet<Unconfirmed>) -> BTreeSet<Unconfirmed> {
-        let now = self.store.unconfirmed();
+    async fn confirm<const METADATA: bool>(
+        &self,
+        before: &BTreeSet<Unconfirmed>,
+    ) -> BTreeSet<Unconfirmed> {
+        let now = self.target.unconfirmed();
         for suspect in now.intersection(before) {
-            let api = self.api(suspect.key.namespace.as_deref());
+            let api = self.api::<METADATA>(suspect.key.namespace.as_deref());
             match api.get_opt(&suspect.key.name).await {
-                Ok(Some(object)) => self.good(object, |object| self.store.apply(object)),
-                Ok(None) => self.store.drop_unconfirmed(suspect),
+                Ok(Some(Received { metadata, object })) => self.apply(&metadata, &object),
+                Ok(None) => self.target.drop_unconfirmed(suspect),
                 Err(error) => {
-                    let (key, error) = (&suspect.key, chain(&error));
-                    tracing::warn!(kind = self.kind, %key, error, "cannot read, trying again");
+                    let (key, error, kind) = (&suspect.key, chain(&error), &self.resource.kind);
+                    tracing::warn!(kind, %key, error, "cannot read, trying again");
                 }
             }
         }
         now
     }
 
-    fn api(&self, namespace: Option<&str>) -> Api<Guarded<K>> {
+    fn api<const METADATA: bool>(&self, namespace: Option<&str>) -> Api<Received<METADATA>> {
+        let client = self.client.clone();
         match namespace {
-            Some(namespace) => Api::namespaced_with(self.client.clone(), namespace, &self.dynamic),
-            None => Api::all_with(self.client.clone(), &self.dynamic),
+            Some(namespace) => Api::namespaced_with(client, namespace, &self.resource),
+            None => Api::all_with(client, &self.resource),
         }
     }
 }

@@ -11,8 +11,8 @@
 mod builder;
 mod cache;
 mod cached;
+mod fill;
 mod follow;
-mod guard;
 mod intake;
 mod set;
 mod slot;

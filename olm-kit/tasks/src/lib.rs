@@ -10,10 +10,11 @@
 //!
 //! What the whole process shares (an accept loop, a watch, a controller) is a critical task of
 //! `olm_kit::tasks::Tasks`: the process ends with the cause. Nothing else starts tasks; `cargo xtask
-//! tidy` checks that.
+//! tidy` checks that. All of them run on the few threads of a [`runtime()`].
 
 pub mod in_place;
 mod restarted;
+mod runtime;
 
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
@@ -22,6 +23,7 @@ use futures::FutureExt;
 use tokio::task::{AbortHandle, JoinError};
 
 pub use restarted::{Cause, Pauses, Restart, restarted};
+pub use runtime::runtime;
 
 /// Characters of a panic's message that are kept.
 pub const MESSAGE: usize = 500;

@@ -108,16 +108,16 @@ pub fn foreign(object: &Value, catalog: &CatalogSource) -> bool {
 /// Takes in an object that was found beside what is watched.
 pub fn include(present: &mut Present, object: Value) {
     match object.get("kind").and_then(Value::as_str) {
-        Some("Service") => present.service = read(object).or(present.service.take()),
-        Some("NetworkPolicy") => present.policies.extend(read(object)),
-        Some("Role") => present.role = read(object).or(present.role.take()),
-        Some("RoleBinding") => present.binding = read(object).or(present.binding.take()),
+        Some("Service") => present.service = read(&object).or(present.service.take()),
+        Some("NetworkPolicy") => present.policies.extend(read(&object)),
+        Some("Role") => present.role = read(&object).or(present.role.take()),
+        Some("RoleBinding") => present.binding = read(&object).or(present.binding.take()),
         _ => {}
     }
 }
 
-fn read<K: DeserializeOwned>(object: Value) -> Option<Arc<K>> {
-    serde_json::from_value(object).ok().map(Arc::new)
+fn read<K: DeserializeOwned>(object: &Value) -> Option<Arc<K>> {
+    K::deserialize(object).ok().map(Arc::new)
 }
 
 impl Present {

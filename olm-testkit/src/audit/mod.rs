@@ -4,6 +4,7 @@
 //! reviews of rights and requests for tokens are none, events are. A list counts once, however
 //! many pages it has.
 
+mod conflicts;
 mod entry;
 mod usage;
 
@@ -18,6 +19,7 @@ use anyhow::{Context, Result, bail};
 use jiff::Timestamp;
 use tokio::time::{Instant, sleep};
 
+pub use conflicts::{OwnConflict, own_conflicts};
 use entry::Entry;
 pub use usage::{Usage, Use};
 
@@ -53,6 +55,12 @@ impl Write {
     /// The resource in the plural, with its subresource (`pods/status`).
     pub fn resource(&self) -> &str {
         self.object.split(' ').next().unwrap_or_default()
+    }
+
+    /// The object whatever was written of it: without a subresource.
+    fn main_object(&self) -> String {
+        let (resource, name) = self.object.split_once(' ').unwrap_or_default();
+        format!("{} {name}", resource.split('/').next().unwrap_or_default())
     }
 }
 

@@ -13,7 +13,7 @@ use olm_testkit::progress::Progress;
 use tokio::runtime::Runtime;
 use tokio::sync::OnceCell;
 
-use crate::used_permissions;
+use crate::{conflicts, used_permissions};
 
 /// Starts when first used, and ends on request.
 pub struct Environment {
@@ -90,7 +90,7 @@ impl Environment {
     /// Ends operators and cluster.
     pub fn end(&self) {
         if let Some(Ok(started)) = self.started.get()
-            && let Err(error) = self.runtime.block_on(end(started))
+            && let Err(error) = self.runtime.block_on(end_of(self.purpose, started))
         {
             eprintln!("the cluster did not end: {error:#}");
         }
@@ -108,10 +108,15 @@ pub async fn start(purpose: &str) -> Result<Local> {
     Local::start(purpose, &places(purpose), Progress::to_stderr()).await
 }
 
-/// Ends operators and cluster, and notes what rights the operators used.
+/// Ends operators and cluster, and notes what rights the operators used, and what they met of their own.
 pub async fn end(started: &Local) -> Result<()> {
+    end_of("its own cluster", started).await
+}
+
+async fn end_of(purpose: &str, started: &Local) -> Result<()> {
     started.end_operators();
-    let noted = used_permissions::note(&started.cluster().audit_log());
+    let log = started.cluster().audit_log();
+    let noted = used_permissions::note(&log).and(conflicts::note(purpose, &log));
     started.end().await.and(noted)
 }
 

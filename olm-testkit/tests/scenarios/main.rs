@@ -13,6 +13,7 @@
 mod alone;
 mod api;
 mod catalog_servers;
+mod conflicts;
 mod deploy;
 mod environment;
 mod faults;
@@ -108,7 +109,9 @@ fn main() -> ExitCode {
         environments.iter().for_each(|environment| drop(scope.spawn(|| environment.end())));
     });
     let permissions = used_permissions::conclude(&arguments, left_out || conclusion.has_failed());
-    if conclusion.has_failed() { conclusion.exit_code() } else { permissions.exit_code() }
+    let conflicts = conflicts::conclude(&arguments);
+    let all = [conclusion, permissions, conflicts];
+    all.iter().find(|one| one.has_failed()).unwrap_or(&all[0]).exit_code()
 }
 
 /// Scenarios that run on this tier only.

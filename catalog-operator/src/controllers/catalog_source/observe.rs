@@ -210,6 +210,6 @@ impl CatalogSources {
             reason: String::new(),
             message: format!("{target} cannot be read: {error}"),
         };
-        found.map(serde_json::from_value).transpose().map_err(unreadable)
+        found.as_ref().map(K::deserialize).transpose().map_err(unreadable)
     }
 }

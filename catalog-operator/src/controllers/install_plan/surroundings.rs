@@ -11,6 +11,7 @@ use k8s_openapi::api::core::v1::Namespace;
 use kube::api::{ListParams, ObjectMeta, PartialObjectMeta};
 use kube::{Api, Client, ResourceExt};
 use olm_kit::controller::ReconcileError;
+use olm_kit::live;
 use olm_lifecycle::install_plan::continuation::{Now, Surroundings, followers};
 use olm_lifecycle::install_plan::phase::Observed;
 use olm_types::api::{InstallPlan, OperatorGroup, Subscription};
@@ -60,13 +61,11 @@ pub(super) async fn live(client: &Client, before: &Observed) -> Result<Now, Reco
     let (namespace, name) = (before.plan.namespace().unwrap_or_default(), before.plan.name_any());
     let all = ListParams::default();
     let plans: Api<InstallPlan> = Api::namespaced(client.clone(), &namespace);
-    let subscriptions: Api<Subscription> = Api::namespaced(client.clone(), &namespace);
-    let groups: Api<OperatorGroup> = Api::namespaced(client.clone(), &namespace);
     let namespaces: Api<Namespace> = Api::all(client.clone());
     let (plan, subscriptions, groups, home) = tokio::try_join!(
         plans.get_metadata_opt(&name),
-        subscriptions.list(&all),
-        groups.list(&all),
+        live::list::<Subscription>(client, Some(&namespace), &all),
+        live::list::<OperatorGroup>(client, Some(&namespace), &all),
         namespaces.get_metadata_opt(&namespace),
     )?;
     let plan = plan.map(|live| {
@@ -81,10 +80,10 @@ pub(super) async fn live(client: &Client, before: &Observed) -> Result<Now, Reco
         plan,
         around: Surroundings {
             namespace_goes: home.is_none_or(goes),
-            subscriptions: subscriptions.items.into_iter().map(Arc::new).collect(),
+            subscriptions: subscriptions.into_iter().map(Arc::new).collect(),
             ..before.around.clone()
         },
-        groups: groups.items.into_iter().filter(stays).map(Arc::new).collect(),
+        groups: groups.into_iter().filter(stays).map(Arc::new).collect(),
     })
 }
 

@@ -1,5 +1,8 @@
 //! From a solution to an InstallPlan: unpack and fetch the bundles, create the plan, record it.
 
+use std::collections::BTreeSet;
+use std::time::Duration;
+
 use kube::ResourceExt;
 use olm_effect::{Effect, Outcome, Refusal};
 use olm_kit::controller::{Conclusion, ReconcileError};
@@ -11,19 +14,22 @@ use olm_lifecycle::subscription::resolution::{
 };
 use olm_lifecycle::writes::target_of;
 use olm_types::api::InstallPlan;
+use serde::Deserialize;
 
+use super::observe;
 use super::reconcile::Resolutions;
 use super::solve::Solved;
 use super::unpack::Images;
 use crate::clock;
 
 impl Resolutions {
-    /// Turns a solution into a plan. The outer error is a refused write, the inner one is reported
-    /// on the Subscriptions.
+    /// Turns a solution into a plan; `asked` are the Subscriptions that were asked about. The outer error
+    /// is a refused write, the inner one is reported on the Subscriptions.
     pub(super) async fn install(
         &self,
         namespace: &Namespace,
         solved: &Solved,
+        asked: &BTreeSet<String>,
     ) -> Result<Result<Conclusion, Failure>, ReconcileError> {
         let selection =
             Selection { kept_back: solved.kept_back.clone(), ..select(namespace, &solved.choices) };
@@ -50,6 +56,9 @@ impl Resolutions {
             }
             Err(error) => return Ok(Err(Failure::Bundle(error.to_string()))),
         };
+        if request.existing(&namespace.plans).is_none() && self.waits(namespace, asked) {
+            return Ok(Ok(Conclusion::RequeueAfter(Duration::ZERO)));
+        }
         let plan = match self.ensure(namespace, &selection, &request).await? {
             Ok(plan) => plan,
             Err(failure) => return Ok(Err(failure)),
@@ -77,6 +86,11 @@ impl Resolutions {
             .collect())
     }
 
+    fn waits(&self, namespace: &Namespace, asked: &BTreeSet<String>) -> bool {
+        let now = observe::namespace(&namespace.name, &self.stores).names();
+        self.arrivals.waits(&namespace.name, asked, &now)
+    }
+
     /// The plan for the request, created if there is none yet. A plan that the watch has not
     /// reported yet, made by another process, is a conflict: the next look sees it.
     async fn ensure(
@@ -98,7 +112,7 @@ impl Resolutions {
         let outcomes = self.interpreter.execute(&[Effect::create(target, manifest)]).await;
         Ok(match outcomes.into_iter().next() {
             Some(Outcome::Created(live)) => {
-                serde_json::from_value(live).map_err(|error| Failure::Plan(error.to_string()))
+                InstallPlan::deserialize(&live).map_err(|error| Failure::Plan(error.to_string()))
             }
             Some(Outcome::AlreadyExists) => return Err(made_already(&plan).into()),
             Some(Outcome::Refused(refusal)) => Err(Failure::Plan(refusal.message)),

@@ -1,5 +1,6 @@
 //! Namespaces: resolution, and the InstallPlan that comes of it (spec catalog-operator 2.3, 3).
 
+mod arrivals;
 mod install;
 mod messages;
 mod named;
@@ -10,6 +11,7 @@ mod solve;
 mod unchanged;
 mod unpack;
 
+pub(crate) use arrivals::Arrivals;
 pub use named::Unresolved;
 pub(crate) use outcome::Outcomes;
 pub use reconcile::Resolutions;

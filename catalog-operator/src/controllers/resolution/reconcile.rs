@@ -1,5 +1,6 @@
 //! Resolves a namespace: observe -> decide -> part -> solve -> install (select -> plan -> record).
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,6 +17,7 @@ use olm_lifecycle::subscription::resolution::{
 };
 use olm_types::api::ClusterServiceVersion;
 
+use super::arrivals::Arrivals;
 use super::observe;
 use super::outcome::Outcomes;
 use super::solve::{Question, Refused, Rules, Solved, solve};
@@ -50,6 +52,8 @@ pub struct Resolutions {
     pub(crate) unchanged: Unchanged,
     /// What was last said about the CSVs of a namespace that no Subscription refers to.
     pub(crate) orphans: DashMap<String, Orphans>,
+    /// Namespaces that are resolved once more before a plan is made.
+    pub(crate) arrivals: Arrivals,
 }
 
 #[async_trait]
@@ -135,7 +139,7 @@ impl Resolutions {
         if able.subscriptions.is_empty() {
             return Ok(conclusion);
         }
-        let installed = self.install_or_report(&able, &solved).await?;
+        let installed = self.install_or_report(&able, &solved, &namespace.names()).await?;
         Ok(sooner(conclusion, installed))
     }
 
@@ -143,8 +147,9 @@ impl Resolutions {
         &self,
         able: &Namespace,
         solved: &Solved,
+        asked: &BTreeSet<String>,
     ) -> Result<Conclusion, ReconcileError> {
-        match self.install(able, solved).await? {
+        match self.install(able, solved, asked).await? {
             Ok(conclusion) => Ok(conclusion),
             Err(failure) => self.report(able, &failure, &solved.kept_back).await,
         }

@@ -11,6 +11,7 @@ use olm_lifecycle::subscription::sync::Observed;
 use olm_lifecycle::writes::resource_of;
 use olm_types::api::{CatalogSource, InstallPlan, Subscription};
 use olm_types::bundle::{CatalogKey, Entry};
+use serde::Deserialize;
 
 use crate::catalogs::{Catalogs, Content};
 use crate::stores::Stores;
@@ -47,7 +48,7 @@ async fn plan(
     }
     let target = Target::namespaced(resource_of::<InstallPlan>(), &namespace, name);
     let found = live::read(client, &target).await?;
-    let plan = found.and_then(|plan| serde_json::from_value::<InstallPlan>(plan).ok());
+    let plan = found.and_then(|plan| InstallPlan::deserialize(&plan).ok());
     Ok(plan.map_or(ReferencedPlan::Missing, |plan| ReferencedPlan::Found(Arc::new(plan))))
 }
 

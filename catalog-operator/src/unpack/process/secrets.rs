@@ -4,8 +4,9 @@
 use std::str::FromStr;
 
 use k8s_openapi::api::core::v1::{Secret, ServiceAccount};
-use kube::{Api, Client, ResourceExt};
+use kube::{Client, ResourceExt};
 use olm_catalog::image::Keychain;
+use olm_kit::live;
 use olm_types::api::CatalogSource;
 
 /// Whose pull secrets count.
@@ -89,9 +90,9 @@ impl PullSecrets {
     }
 
     async fn add(&self, keychain: &mut Keychain, namespace: &str, name: &str) {
-        let secrets: Api<Secret> = Api::namespaced(self.client.clone(), namespace);
-        let added = match secrets.get(name).await {
-            Ok(secret) => {
+        let added = match live::get::<Secret>(&self.client, Some(namespace), name).await {
+            Ok(None) => Err("there is no such Secret".to_owned()),
+            Ok(Some(secret)) => {
                 let data = secret.data.unwrap_or_default();
                 let found = |key: &str| data.get(key).map(|bytes| bytes.0.as_slice());
                 keychain.add(found).map_err(|error| error.to_string())
@@ -107,8 +108,8 @@ impl PullSecrets {
         if whose.account.is_empty() {
             return Vec::new();
         }
-        let accounts: Api<ServiceAccount> = Api::namespaced(self.client.clone(), &whose.namespace);
-        let account = accounts.get_opt(&whose.account).await.ok().flatten();
+        let account = live::get(&self.client, Some(&whose.namespace), &whose.account).await;
+        let account: Option<ServiceAccount> = account.ok().flatten();
         let secrets = account.and_then(|account| account.image_pull_secrets).unwrap_or_default();
         secrets.into_iter().map(|secret| secret.name).collect()
     }

@@ -4,6 +4,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use olm_types::api::csv::ClusterServiceVersionSpec;
 use olm_types::document::{self, Budget, Meter};
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use thiserror::Error;
 
@@ -64,7 +65,7 @@ fn csv(property: &Value) -> Option<Value> {
 fn metadata(csv: &Value) -> Result<Value, serde_json::Error> {
     let mut spec = csv.get("spec").cloned().unwrap_or_default();
     drop_empty_texts(&mut spec);
-    let spec: ClusterServiceVersionSpec = serde_json::from_value(spec)?;
+    let spec = ClusterServiceVersionSpec::deserialize(&spec)?;
     let mut fields = Map::from_iter([
         ("apiServiceDefinitions".to_owned(), json!(spec.apiservicedefinitions.unwrap_or_default())),
         ("crdDescriptions".to_owned(), json!(spec.customresourcedefinitions.unwrap_or_default())),

@@ -3,6 +3,7 @@
 use olm_types::api::{NamedInstallStrategy, StrategyDetailsDeployment};
 use olm_types::bundle::Entry;
 use olm_types::document::{self, Budget, Meter};
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::{BundleError, BundleInput, properties_text};
@@ -93,6 +94,6 @@ fn strategy(
         name: name.to_owned(),
         problem: error.to_string(),
     };
-    let install: NamedInstallStrategy = serde_json::from_value(install.clone()).map_err(problem)?;
+    let install = NamedInstallStrategy::deserialize(install).map_err(problem)?;
     Ok(install.spec.filter(|_| install.strategy == "deployment"))
 }

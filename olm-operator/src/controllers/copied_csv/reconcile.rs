@@ -7,11 +7,12 @@ use std::time::Duration;
 use async_trait::async_trait;
 use dashmap::DashMap;
 use futures::{StreamExt, stream};
-use kube::{Api, Client};
+use kube::Client;
 use olm_effect::Outcome;
 use olm_kit::ObjectKey;
 use olm_kit::controller::{Conclusion, ReconcileError, Reconciler};
 use olm_kit::interpreter::Interpreter;
+use olm_kit::live;
 use olm_kit::queue::Queue;
 use olm_lifecycle::copied_csv::{Fingerprint, Prototype, disabled_note, has_concluded};
 use olm_opgroup::NamespaceSet;
@@ -162,9 +163,8 @@ impl CopyReconciler {
     ) -> Result<Option<ClusterServiceVersion>, ReconcileError> {
         let namespace = origin.metadata.namespace.as_deref().unwrap_or_default();
         let name = origin.metadata.name.as_deref().unwrap_or_default();
-        let csvs: Api<ClusterServiceVersion> = Api::namespaced(self.client.clone(), namespace);
-        let whole = csvs.get_opt(name).await?;
-        Ok(whole.filter(|whole| whole.metadata.uid == origin.metadata.uid))
+        let whole = live::get(&self.client, Some(namespace), name).await?;
+        Ok(whole.filter(|whole: &ClusterServiceVersion| whole.metadata.uid == origin.metadata.uid))
     }
 
     /// Says once that a CSV is not copied because copying is off.

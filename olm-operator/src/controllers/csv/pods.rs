@@ -3,8 +3,9 @@
 
 use k8s_openapi::api::core::v1::Pod;
 use kube::Client;
-use kube::api::{Api, ListParams};
+use kube::api::ListParams;
 use olm_kit::controller::ReconcileError;
+use olm_kit::live;
 use olm_lifecycle::install::PodLabels;
 
 /// Most Pods that are read for one set of labels. The rule needs one that is on its way.
@@ -19,13 +20,13 @@ pub async fn list(
     namespace: &str,
     wanted: &[PodLabels],
 ) -> Result<Vec<Pod>, ReconcileError> {
-    let pods: Api<Pod> = Api::namespaced(client.clone(), namespace);
     let mut found = Vec::new();
     for labels in wanted {
         let selector: Vec<String> =
             labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
         let query = ListParams::default().labels(&selector.join(",")).limit(MOST_PODS);
-        found.extend(pods.list(&query).await.map_err(ReconcileError::other)?);
+        let pods = live::list::<Pod>(client, Some(namespace), &query).await;
+        found.extend(pods.map_err(ReconcileError::other)?);
     }
     Ok(found)
 }

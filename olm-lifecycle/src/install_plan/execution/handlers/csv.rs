@@ -6,6 +6,7 @@
 use olm_effect::Target;
 use olm_types::annotations::ATTESTATION;
 use olm_types::api::{ClusterServiceVersion, Step, StepResource};
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::draft::{Draft, object_target};
@@ -74,8 +75,8 @@ fn typed(step: &Step, mut manifest: Value) -> Result<ClusterServiceVersion, Step
     if let Some(metadata) = manifest.get_mut("metadata").and_then(Value::as_object_mut) {
         metadata.remove("creationTimestamp");
     }
-    let mut csv: ClusterServiceVersion =
-        serde_json::from_value(manifest).map_err(|error| malformed(step, &error))?;
+    let csv = ClusterServiceVersion::deserialize(&manifest);
+    let mut csv = csv.map_err(|error| malformed(step, &error))?;
     csv.spec.cleanup.get_or_insert_default();
     csv.status = None;
     Ok(csv)

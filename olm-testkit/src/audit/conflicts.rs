@@ -1,0 +1,127 @@
+//! Conflicts that a program brought about itself: it wrote to an object, or created one, that it had
+//! written last, and did not know it.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+
+use anyhow::{Context, Result};
+
+use super::Write;
+use super::entry::Entry;
+
+/// A write that was refused with status 409, and the write of the same program that had come before it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnConflict {
+    /// What was refused.
+    pub refused: Write,
+    /// Why.
+    pub cause: Write,
+}
+
+impl fmt::Display for OwnConflict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { refused, cause } = self;
+        let after = refused.received.duration_since(cause.done).as_millis();
+        write!(
+            f,
+            "{refused} at {}, {after} ms after {} {}",
+            refused.received, cause.verb, cause.object
+        )
+    }
+}
+
+/// The conflicts of these programs with themselves in a whole log. What a program deleted and cannot
+/// create yet is none: others have to let it go first.
+///
+/// # Errors
+/// The log cannot be read.
+pub fn own_conflicts(programs: &[&str], log: &Path) -> Result<Vec<OwnConflict>> {
+    let of_programs = |write: &Write| programs.contains(&write.program.as_str());
+    let refused: Vec<Write> = writes(log, Entry::conflict, |line| line.contains("\"code\":409"))?
+        .into_iter()
+        .filter(of_programs)
+        .collect();
+    let objects: BTreeSet<String> = refused.iter().map(Write::main_object).collect();
+    if objects.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut written = writes(log, Entry::write, |_| true)?;
+    written.retain(|write| objects.contains(&write.main_object()));
+    let with_cause = refused.into_iter().filter_map(|refused| {
+        let cause = cause(&refused, &written)?.clone();
+        Some(OwnConflict { refused, cause })
+    });
+    Ok(with_cause.collect())
+}
+
+/// The last write to the object, if the same program did it.
+fn cause<'a>(refused: &Write, written: &'a [Write]) -> Option<&'a Write> {
+    let object = refused.main_object();
+    let before = written.iter().filter(|write| write.done <= refused.done);
+    let last =
+        before.filter(|write| write.main_object() == object).max_by_key(|write| write.done)?;
+    (last.program == refused.program && last.verb != "delete").then_some(last)
+}
+
+/// What the lines of a log report that look like it.
+fn writes(
+    log: &Path,
+    read: fn(Entry) -> Option<Write>,
+    looks_like_it: fn(&str) -> bool,
+) -> Result<Vec<Write>> {
+    let context = || format!("cannot read {}", log.display());
+    let mut found = Vec::new();
+    for line in BufReader::new(File::open(log).with_context(context)?).lines() {
+        let line = line.with_context(context)?;
+        // The API server may be writing the last line.
+        if looks_like_it(&line)
+            && let Ok(entry) = serde_json::from_str::<Entry>(&line)
+        {
+            found.extend(read(entry));
+        }
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn line(second: u32, agent: &str, verb: &str, subresource: &str, code: u16) -> Value {
+        let time = format!("2026-01-01T00:00:{second:02}.000000Z");
+        json!({
+            "stage": "ResponseComplete", "requestURI": "/apis/apps/v1/x", "verb": verb,
+            "userAgent": format!("{agent}/0.1.0"), "responseStatus": {"metadata": {}, "code": code},
+            "objectRef": {"resource": "subscriptions", "namespace": "n", "name": "o",
+                "subresource": subresource},
+            "requestReceivedTimestamp": time, "stageTimestamp": time,
+        })
+    }
+
+    #[rstest::rstest]
+    #[case::its_own_status(&[("olm", "update", "status", 200), ("olm", "update", "", 409)], 1)]
+    #[case::created_twice(&[("olm", "create", "", 201), ("olm", "create", "", 409)], 1)]
+    #[case::others(&[("olm", "update", "", 200), ("user", "patch", "", 200), ("olm", "update", "", 409)], 0)]
+    #[case::of_others(&[("user", "update", "", 200), ("user", "update", "", 409)], 0)]
+    #[case::refused_before(&[("user", "create", "", 201), ("olm", "update", "", 403), ("olm", "update", "", 409)], 0)]
+    #[case::still_there(&[("olm", "delete", "", 200), ("olm", "create", "", 409)], 0)]
+    #[case::unknown(&[("olm", "update", "", 409)], 0)]
+    fn a_conflict_has_a_cause(#[case] story: &[(&str, &str, &str, u16)], #[case] own: usize) {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        for (second, (agent, verb, subresource, code)) in (0..).zip(story) {
+            writeln!(file, "{}", line(second, agent, verb, subresource, *code)).unwrap();
+        }
+        let found = own_conflicts(&["olm", "catalog"], file.path()).unwrap();
+        assert_eq!(found.len(), own, "{found:?}");
+        if let Some(conflict) = found.first() {
+            assert!(conflict.to_string().contains("1000 ms after"), "{conflict}");
+        }
+    }
+}
