@@ -231,12 +231,17 @@ fn addresses_of_another_family_take_another_slice() {
 #[test]
 fn from_a_pod_to_the_operator() {
     let mut world = by_pod();
+    let hash = |world: &World| {
+        world.get("Service", "img-catalog")["metadata"]["labels"]["olm.service-spec-hash"].clone()
+    };
+    let of_v0 = hash(&world);
     world.hosting().asked = true;
     assert!(world.converge().is_empty(), "the Pod serves while the image is pulled");
     world.pulled("sha256:a");
     assert_eq!(world.writes(), ["create EndpointSlice img-catalog-olm-rs"]);
     assert_eq!(world.writes(), ["patch Service img-catalog", "delete Endpoints img-catalog"]);
     assert_eq!(world.selector(), json!({}));
+    assert!(of_v0.is_string() && hash(&world) != of_v0, "OLM v0 sees that it is none of its own");
     let stale = ["delete Endpoints img-catalog", "delete EndpointSlice img-catalog-x7k2p"];
     assert_eq!(world.writes(), stale);
     let (writes, conclusion) = world.look();
