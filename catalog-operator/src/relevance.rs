@@ -5,6 +5,7 @@ use olm_types::annotations::PROPERTIES;
 use olm_types::api::{
     CatalogSource, ClusterServiceVersion, CsvPhase, Subscription, SubscriptionStatus,
 };
+use olm_types::conditions::readiness;
 use olm_types::conditions::subscription::{BUNDLE_UNPACK_FAILED, BUNDLE_UNPACKING};
 
 /// Whether two states of a CSV are the same to a resolution under fail-forward, and to what follows one.
@@ -41,7 +42,7 @@ pub(crate) fn same_catalog(old: &CatalogSource, new: &CatalogSource) -> bool {
 }
 
 /// Whether two states of a Subscription are the same to a resolution: metadata besides identity and what
-/// it declares, the health of catalogs and times say nothing to it.
+/// it declares, the health of catalogs, readiness and times say nothing to it.
 pub(crate) fn same_subscription(old: &Subscription, new: &Subscription) -> bool {
     old.metadata.name == new.metadata.name
         && old.metadata.uid == new.metadata.uid
@@ -52,9 +53,16 @@ pub(crate) fn same_subscription(old: &Subscription, new: &Subscription) -> bool 
 
 fn relevant(subscription: &Subscription) -> Option<SubscriptionStatus> {
     let status = subscription.status.clone();
-    let without_times =
-        |status| SubscriptionStatus { catalog_health: Vec::new(), last_updated: None, ..status };
-    status.map(without_times)
+    let relevant = |mut status: SubscriptionStatus| {
+        status.conditions.retain(|condition| !readiness::ALL.contains(&condition.type_.as_str()));
+        SubscriptionStatus {
+            catalog_health: Vec::new(),
+            last_updated: None,
+            observed_generation: None,
+            ..status
+        }
+    };
+    status.map(relevant)
 }
 
 /// Whether a Subscription waits for a bundle: how that is going is not in its own state.

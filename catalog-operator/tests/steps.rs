@@ -15,6 +15,7 @@
 use std::sync::Arc;
 
 use olm_lifecycle::install_plan::steps::{BundleInput, bundle_steps, subscription_name};
+use olm_lifecycle::subscription::readiness::CsvState;
 use olm_lifecycle::subscription::resolution::{Choice, Namespace, Selection, select};
 use olm_resolver::{Resolver, SubscriptionFacts};
 use olm_types::api::Subscription;
@@ -39,12 +40,14 @@ fn steps(text: &str) -> String {
         .map(|chosen| Choice {
             entry: Arc::clone(&chosen.entry),
             replaces: chosen.replaces.as_deref().map(str::to_owned),
+            needed_by: chosen.needed_by.clone(),
+            part: chosen.part,
         })
         .collect();
     let namespace = Namespace {
         name: "olm".to_owned(),
         subscriptions: problem.subscriptions.iter().map(subscription).collect(),
-        csvs: problem.installed.iter().map(|csv| csv.name.clone()).collect(),
+        csvs: problem.installed.iter().map(|csv| (csv.name.clone(), CsvState::default())).collect(),
         ..Namespace::default()
     };
     spelled(&select(&namespace, &choices))

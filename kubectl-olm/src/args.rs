@@ -7,7 +7,6 @@ use crate::connection::{Connection, duration};
 /// Everything that was asked for.
 #[derive(Debug, Parser)]
 #[command(name = "kubectl-olm", bin_name = "kubectl olm", version, about, max_term_width = 100)]
-#[command(subcommand_required = true, arg_required_else_help = true)]
 pub struct Cli {
     /// Where the cluster is and as whom to ask.
     #[command(flatten)]
@@ -71,6 +70,8 @@ pub enum Command {
     Upgrade(Upgrading),
     /// Remove an operator: shows the plan, asks, and deletes the Subscription and its CSV
     Uninstall(Uninstalling),
+    /// Before OLM v0 takes a cluster back: remove from statuses what v0 would never bring up to date
+    HandBack,
     /// What is wrong, with evidence and what to do about it
     #[command(visible_alias = "check")]
     Doctor(Doctor),

@@ -33,6 +33,7 @@ pub mod operator_condition;
 pub mod operator_group;
 mod operator_rights;
 pub mod packages_api;
+mod readiness;
 mod role_writes;
 pub mod subscription;
 pub mod tenancy;

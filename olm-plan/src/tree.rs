@@ -3,6 +3,7 @@
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::Pod;
 use olm_types::api::{ClusterServiceVersion, InstallPlan, InstallPlanPhase, Subscription};
+use olm_types::conditions::readiness;
 use serde::Serialize;
 
 use crate::approval::is_pending;
@@ -48,10 +49,12 @@ pub fn tree(observed: &Observed, subscription: &Subscription) -> Node {
     }
 }
 
-/// What a Subscription's true conditions say.
+/// What a Subscription's true conditions say, besides how ready it is, which follows from them.
 fn complaint(subscription: &Subscription) -> String {
     let conditions = subscription.status.iter().flat_map(|status| &status.conditions);
-    let true_ones = conditions.filter(|condition| condition.status == "True");
+    let true_ones = conditions.filter(|condition| {
+        condition.status == "True" && !readiness::ALL.contains(&condition.type_.as_str())
+    });
     true_ones.filter_map(|condition| condition.message.clone()).collect::<Vec<_>>().join("; ")
 }
 

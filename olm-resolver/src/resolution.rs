@@ -23,6 +23,12 @@ pub struct Chosen {
     pub starting_csv: Option<String>,
     /// Who wanted it, sorted: Subscriptions first, then the dependencies of other chosen bundles.
     pub wanted_by: Vec<WantedBy>,
+    /// Names of the Subscriptions that need it, themselves or through what they have or get; sorted. Those
+    /// that are held or refused, and have something installed that needs it, are among them.
+    pub needed_by: Vec<String>,
+    /// Number of the part of the answer that it belongs to. Each part can be installed without the others,
+    /// before or after them.
+    pub part: usize,
 }
 
 /// Why a bundle was chosen.

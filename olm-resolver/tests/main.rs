@@ -9,6 +9,7 @@ mod dependencies;
 mod explanations;
 mod oracle;
 mod order;
+mod parts;
 mod scenarios;
 mod support;
 mod upgrades;

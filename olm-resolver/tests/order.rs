@@ -49,6 +49,7 @@ fn shuffled(text: &'static str) -> impl Strategy<Value = Problem> {
             subscriptions,
             installed,
             catalogs,
+            held: Vec::new(),
             fail_forward: false,
             cluster_version: None,
         })

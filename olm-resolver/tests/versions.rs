@@ -164,3 +164,38 @@ fn the_search_for_a_way_ends() {
     let answer = outcome(&channel, namespace);
     assert_eq!(answer.refusals.len(), 1);
 }
+
+/// What a Subscription declares counts while it gets nothing itself.
+#[rstest]
+#[case::its_catalog_is_away("catalog olm/dead 0 away\n    sub a a/alpha in:olm/dead range:<3", "")]
+#[case::its_pin_is_unknown("sub a a/alpha start:a.v9 pinned", "")]
+#[case::it_is_paused("sub a a/alpha paused", "")]
+#[case::it_is_paused_with_an_older_version(
+    "csv a.v1@1.0.0 of:a\n    sub a a/alpha is:a.v1 paused",
+    ""
+)]
+#[case::it_is_paused_with_that_version(
+    "csv a.v3@3.0.0 of:a\n    sub a a/alpha is:a.v3 paused",
+    "b.v1"
+)]
+#[case::it_takes_that_version("sub a a/alpha start:a.v3 pinned", "a.v3 b.v1")]
+fn nobody_gets_around_a_declaration(#[case] subscription: &str, #[case] expected: &str) {
+    let needs = "b.v1@1.0.0 b/beta needs:a:>=3.0.0\n    sub b b/beta";
+    let resolution = outcome(CHANNEL, &format!("{needs}\n    {subscription}")).resolution;
+    assert_eq!(crate::support::outcome(Ok(resolution)), expected);
+}
+
+#[test]
+fn a_refusal_says_what_is_paused_and_that_it_would_help_to_go_on() {
+    let namespace = "b.v1@1.0.0 b/beta needs:a:>=3.0.0\n    sub b b/beta\n    sub a a/alpha paused";
+    let answer = outcome(CHANNEL, namespace);
+    let [refusal] = answer.refusals.as_slice() else { panic!("{:?}", answer.refusals) };
+    assert_eq!(refusal.subscriptions, ["b"]);
+    let olm_resolver::ResolveError::NotSatisfiable(explanation) = &refusal.error else {
+        panic!("{}", refusal.error)
+    };
+    let text = explanation.summary();
+    let why = "is not accepted by Subscription a, which has annotation olm-rs.dev/pause.";
+    let helps = "remove annotation olm-rs.dev/pause from Subscription a";
+    assert!(text.contains(why) && text.contains(helps), "{text}");
+}

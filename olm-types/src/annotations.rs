@@ -49,6 +49,9 @@ pub const OURS: &str = "olm-rs.dev/";
 pub const APPROVE: &str = "olm-rs.dev/approve";
 /// On InstallPlans that Subscriptions approved: which ones, as JSON.
 pub const APPROVED_BY: &str = "olm-rs.dev/approved-by";
+/// On InstallPlans that several Subscriptions ask for: which one asks for what, and whose approval it takes,
+/// as JSON.
+pub const ASKED_BY: &str = "olm-rs.dev/asked-by";
 /// On Subscriptions with manual approval, with value `Automatic`: the first InstallPlan needs none.
 pub const FIRST_INSTALL: &str = "olm-rs.dev/first-install";
 /// On Subscriptions, with value `true`: nothing new is resolved or applied for them.

@@ -18,6 +18,18 @@ pub fn set_condition(conditions: &mut Vec<Condition>, desired: Condition) {
     }
 }
 
+/// Conditions of any kind, as all tools understand them (kstatus). v0's kinds have none of them.
+pub mod readiness {
+    /// What the spec asks for is there.
+    pub const READY: &str = "Ready";
+    /// It is being worked on; there only while it is true.
+    pub const RECONCILING: &str = "Reconciling";
+    /// It will not be there as things are; there only while it is true.
+    pub const STALLED: &str = "Stalled";
+    /// All of them.
+    pub const ALL: [&str; 3] = [READY, RECONCILING, STALLED];
+}
+
 /// Conditions in `Subscription.status.conditions` (spec catalog-operator 2.1).
 pub mod subscription {
     /// A catalog that the Subscription may use is unhealthy, or the one it names is missing.
@@ -50,6 +62,15 @@ pub mod subscription {
     pub const CHANNEL_DEPRECATED: &str = "ChannelDeprecated";
     /// The installed bundle is deprecated.
     pub const BUNDLE_DEPRECATED: &str = "BundleDeprecated";
+    /// Those that v0 does not know, and would leave as they are.
+    pub const OURS: [&str; 6] = [
+        super::readiness::READY,
+        super::readiness::RECONCILING,
+        super::readiness::STALLED,
+        UPGRADE_BLOCKED,
+        ANNOTATIONS_INVALID,
+        UPGRADE_HELD,
+    ];
 }
 
 /// Conditions in `InstallPlan.status.conditions` (spec catalog-operator 4).
@@ -92,6 +113,17 @@ pub mod catalog_source {
     /// Whether the spec's settings of Pods have an effect; there only while it is false. v0 has no word for
     /// it.
     pub const POD_SETTINGS_USED: &str = "PodSettingsUsed";
+    /// Those that v0 does not know, and would leave as they are.
+    pub const OURS: [&str; 8] = [
+        super::readiness::READY,
+        super::readiness::RECONCILING,
+        super::readiness::STALLED,
+        CONTENT_CURRENT,
+        PACKAGES_SHOWN,
+        IMAGE_POLLED,
+        SERVED_IN_PROCESS,
+        POD_SETTINGS_USED,
+    ];
 }
 
 /// Conditions in `OperatorGroup.status.conditions` (spec olm-operator 4.4 and 4.8).

@@ -4,6 +4,10 @@
 
 /// Reasons in `CatalogSource.status.reason` and its conditions (spec catalog-operator 1.1, 1.9).
 pub mod catalog_source {
+    /// Ready: the registry server answers.
+    pub const CONNECTED: &str = "Connected";
+    /// Ready False: the registry server is started, or a connection is made.
+    pub const CONNECTING: &str = "Connecting";
     /// The spec cannot work; waits for a change of the spec.
     pub const SPEC_INVALID_ERROR: &str = "SpecInvalidError";
     /// The ConfigMap of the catalog is missing or unusable.
@@ -132,6 +136,8 @@ pub mod event {
     pub const INSTALL_PLAN_WITHDRAWN: &str = "InstallPlanWithdrawn";
     /// On an InstallPlan: objects were written anew, so that a version of their CRD could be retired.
     pub const OBJECTS_REWRITTEN: &str = "ObjectsRewritten";
+    /// On an InstallPlan: a definition is left as it is, because an administrator's operator owns it.
+    pub const DEFINITION_KEPT: &str = "DefinitionKept";
     /// On a Subscription: it took over a CSV that was installed already.
     pub const CSV_ADOPTED: &str = "CSVAdopted";
     /// On a CSV: a Deployment is deleted and made anew, because its selector cannot be changed.
@@ -189,6 +195,14 @@ pub mod operator_group {
 /// Reasons of Subscription conditions (spec catalog-operator 2.1). Phase names of InstallPlans and
 /// the reasons of their conditions appear here, too; those are in [`install_plan`].
 pub mod subscription {
+    /// Ready: the installed CSV has succeeded, and nothing that is asked for is to come.
+    pub const SUCCEEDED: &str = "Succeeded";
+    /// Ready False: the first version, or the next one, is being installed.
+    pub const INSTALLING: &str = "Installing";
+    /// Ready False: another version is on its way.
+    pub const UPGRADING: &str = "Upgrading";
+    /// Ready False: the installed CSV was deleted.
+    pub const CSV_MISSING: &str = "CSVMissing";
     /// AnnotationsInvalid: the message says which one, and how it is written.
     pub const MALFORMED_VALUE: &str = "MalformedValue";
     /// UpgradeHeld: annotation `olm-rs.dev/pause`.

@@ -3,7 +3,9 @@
 use std::thread::{self, JoinHandle};
 
 use anyhow::{Result, anyhow};
-use olm_tools::{ConfigMapServer, Helm, NodePrograms, Opm, Progress as Lines, Tools, kubectl};
+use olm_tools::{
+    ConfigMapServer, Helm, KStatus, NodePrograms, Opm, Progress as Lines, Tools, kubectl,
+};
 
 use crate::commands::Starts;
 use crate::progress::Progress;
@@ -31,6 +33,7 @@ impl Others {
             Opm::ensure(&lines)?;
             ConfigMapServer::ensure(&lines)?;
             Helm::ensure(&lines)?;
+            KStatus::ensure(&lines)?;
             NodePrograms::ensure(&lines).map(drop)
         })))
     }

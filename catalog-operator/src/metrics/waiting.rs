@@ -122,8 +122,8 @@ fn is_true(condition: &SubscriptionCondition) -> bool {
 
 /// The labels of a plan that waits for approval, and since when.
 fn approval(plan: &InstallPlan) -> Option<([String; 3], i64)> {
-    let waits = plan.phase() == InstallPlanPhase::RequiresApproval && !plan.spec.approved;
-    let created = plan.metadata.creation_timestamp.as_ref().filter(|_| waits)?;
+    let created =
+        plan.metadata.creation_timestamp.as_ref().filter(|_| plan.waits_for_approval())?;
     let csv = plan.spec.cluster_service_version_names.first().map_or("", String::as_str);
     let labels = [plan.namespace().unwrap_or_default(), plan.name_any(), bounded(csv)];
     Some((labels, created.0.as_second()))

@@ -7,6 +7,7 @@ use kube::ResourceExt;
 use olm_kit::ObjectKey;
 use olm_kit::watch::{Cached, Change, Store};
 use olm_lifecycle::subscription::declarations;
+use olm_lifecycle::subscription::readiness::is_as_ready;
 use olm_types::api::{
     CatalogSource, ClusterServiceVersion, InstallPlan, InstallPlanPhase, OperatorGroup,
     Subscription,
@@ -165,15 +166,28 @@ impl Triggers {
         {
             self.held_plans_of(&namespace);
         }
-        let unchanged = change
-            .old
-            .as_ref()
-            .zip(change.new.as_ref())
-            .is_some_and(|(old, new)| same_csv(old, new));
+        let both = change.old.as_ref().zip(change.new.as_ref());
+        if !both.is_some_and(|(old, new)| is_as_ready(old, new)) {
+            self.subscriptions_with(change);
+        }
+        let unchanged = both.is_some_and(|(old, new)| same_csv(old, new));
         if let Some(namespace) =
             change.latest().and_then(|csv| csv.namespace()).filter(|_| !unchanged)
         {
             self.queues.namespaces.add(namespace);
+        }
+    }
+
+    /// The Subscriptions that have a CSV installed: they are as ready as it is.
+    fn subscriptions_with(&self, change: &Change<ClusterServiceVersion>) {
+        let Some(csv) = change.latest() else { return };
+        let namespace = csv.namespace().unwrap_or_default();
+        let has_it = |subscription: &&Arc<Subscription>| {
+            let status = subscription.status.as_ref();
+            status.is_some_and(|status| status.installed_csv == csv.metadata.name)
+        };
+        for subscription in self.stores.subscriptions.list_in(&namespace).iter().filter(has_it) {
+            self.queues.subscriptions.add(ObjectKey::of(&**subscription));
         }
     }
 

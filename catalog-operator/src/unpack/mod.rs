@@ -18,7 +18,7 @@ use async_trait::async_trait;
 use clap::ValueEnum;
 use olm_kit::controller::ReconcileError;
 use olm_lifecycle::subscription::resolution::Awaited;
-use olm_lifecycle::unpack::UnpackedBundle;
+use olm_lifecycle::unpack::{UnpackTerms, UnpackedBundle};
 use olm_types::api::{BundleLookup, CatalogSource};
 
 pub use bundles::Bundles;
@@ -42,10 +42,8 @@ pub struct Order {
     pub lookup: BundleLookup,
     /// The catalog that names it.
     pub catalog: Arc<CatalogSource>,
-    /// How long one attempt may take.
-    pub timeout: Option<Duration>,
-    /// How long after a failure the next attempt is made, where the OperatorGroup says so.
-    pub retry_interval: Option<Duration>,
+    /// How long attempts may take, and how they follow each other.
+    pub terms: UnpackTerms,
 }
 
 /// Where a bundle stands.

@@ -126,7 +126,12 @@ impl Parts {
                 },
             }),
         };
-        Bundles { cluster, unpacker, timeout: self.args.bundle_unpack_timeout }
+        Bundles {
+            cluster,
+            unpacker,
+            timeout: self.args.bundle_unpack_timeout,
+            global_namespace: self.args.global_catalog_namespace().to_owned(),
+        }
     }
 
     pub(super) fn install_plans(&self) -> InstallPlans {

@@ -5,6 +5,7 @@ mod approve;
 mod completion;
 mod doctor;
 mod events;
+mod hand_back;
 mod install;
 mod list;
 mod operands;
@@ -64,6 +65,7 @@ async fn in_cluster(
         Command::Upgrade(asked) => install::upgrade(cluster, all, asked, output).await,
         Command::Uninstall(asked) => uninstall::run(cluster, all, asked, output).await,
         Command::Approve(approve) => approve::run(cluster, all, approve, output).await,
+        Command::HandBack => hand_back::run(cluster, home, output).await,
         Command::Version { .. } => version::of_all(cluster, output).await,
         Command::Completion { .. } | Command::Complete { .. } | Command::Explain { .. } => {
             bail!("this command needs no cluster")

@@ -15,6 +15,7 @@ mod plan;
 mod pod_problem;
 mod pods;
 mod polling;
+mod ready;
 pub mod registry;
 mod spec;
 mod status;

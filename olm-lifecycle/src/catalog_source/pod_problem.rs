@@ -7,9 +7,8 @@ use std::sync::Arc;
 
 use k8s_openapi::api::core::v1::{ContainerState, ContainerStatus, Pod};
 use kube_core::ResourceExt;
-use olm_types::labels;
 
-use super::pods::is_ready;
+use super::pods::{is_ready, serving};
 
 /// Reasons of a container that waits for its image.
 const NO_IMAGE: [&str; 5] = [
@@ -24,11 +23,7 @@ const LAST_WORDS: usize = 1_024;
 
 /// What stands in the way of the Pods that should serve a catalog; nothing while one is ready.
 pub(super) fn of_pods(name: &str, pods: &[Arc<Pod>]) -> Option<String> {
-    let serves = |pod: &&Arc<Pod>| {
-        let labelled = pod.labels().get(labels::CATALOG_SOURCE).is_some_and(|found| found == name);
-        labelled && pod.metadata.deletion_timestamp.is_none()
-    };
-    let serving: Vec<_> = pods.iter().filter(serves).collect();
+    let serving: Vec<_> = serving(name, pods).collect();
     if serving.iter().any(|pod| is_ready(pod)) {
         return None;
     }

@@ -80,6 +80,17 @@ pub(super) fn has_failed(pod: &Pod) -> bool {
     matches!(phase(pod), "Failed" | "Unknown") || init.iter().chain(main).any(crashes)
 }
 
+/// The Pods that serve the catalog `name` and stay.
+pub(super) fn serving<'a>(
+    name: &'a str,
+    pods: &'a [Arc<Pod>],
+) -> impl Iterator<Item = &'a Arc<Pod>> {
+    pods.iter().filter(move |pod| {
+        let labelled = pod.labels().get(labels::CATALOG_SOURCE).is_some_and(|found| found == name);
+        labelled && pod.metadata.deletion_timestamp.is_none()
+    })
+}
+
 /// Whether a Pod answers its readiness probe.
 pub(super) fn is_ready(pod: &Pod) -> bool {
     condition(pod, READY)

@@ -2,6 +2,7 @@
 //! (spec catalog-operator 3.9, 3.10 and 4).
 
 pub(crate) mod approval;
+pub mod asked;
 pub mod attenuation;
 pub mod collect;
 pub(crate) mod components;

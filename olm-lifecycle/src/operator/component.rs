@@ -11,6 +11,7 @@ use olm_effect::{Resource, Target};
 use olm_types::api::{
     ClusterServiceVersion, ComponentCondition, OperatorCondition, RichReference, Subscription,
 };
+use olm_types::conditions::readiness;
 use serde::Serialize;
 
 use super::PlanSummary;
@@ -102,7 +103,7 @@ reporting! {
     Service => |status| status.conditions.iter().flatten(),
     APIService => |status| status.conditions.iter().flatten(),
     CustomResourceDefinition => |status| status.conditions.iter().flatten(),
-    Subscription => |status| &status.conditions,
+    Subscription => |status| status.conditions.iter().filter(|one| !is_readiness(&one.type_)),
     PlanSummary => |status| &status.conditions,
     OperatorCondition => |status| &status.conditions,
 }
@@ -136,4 +137,9 @@ fn reported<'a, C: Serialize + 'a>(
 ) -> Vec<ComponentCondition> {
     let values = conditions.filter_map(|condition| serde_json::to_value(condition).ok());
     values.filter_map(|value| serde_json::from_value(value).ok()).collect()
+}
+
+/// An Operator shows what v0 shows: with readiness it would be written once more for each Subscription.
+fn is_readiness(kind: &str) -> bool {
+    readiness::ALL.contains(&kind)
 }

@@ -10,7 +10,8 @@ pub mod deprecations;
 pub mod health;
 pub mod plan_status;
 pub(crate) mod policy;
+pub mod readiness;
 pub mod resolution;
 pub mod sync;
 
-pub use policy::{declarations, is_held};
+pub use policy::{declarations, holding, is_held};

@@ -189,8 +189,8 @@ pub const CODES: &[Code] = &[
         "OLM015",
         (
             "an Automatic Subscription is held by a Manual one",
-            "its InstallPlan waits for the approval that another Subscription of the namespace asks for",
-            "approve the plan, or give the operators namespaces of their own",
+            "its InstallPlan waits for the approval that another Subscription, which needs the same operator, asks for",
+            "approve the plan; its message says who asks for what",
         ),
         Command,
         &[SUBSCRIPTIONS, PLANS],

@@ -33,7 +33,7 @@ pub(super) fn follow_up(
     for choice in selected {
         let key = olm_key(ClusterServiceVersion::KIND, home, &choice.entry.name);
         run(world, &key);
-        let old = choice.replaces.iter().filter(|old| namespace.csvs.contains(*old));
+        let old = choice.replaces.iter().filter(|old| namespace.csvs.contains_key(*old));
         for old in old {
             retire(world, &olm_key(ClusterServiceVersion::KIND, home, old));
         }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use olm_lifecycle::subscription::holding;
 use olm_resolver::{Refusal, ResolveError};
 use olm_types::api::{
     Approval, ClusterServiceVersion, InstallModeSet, InstallModeType, OperatorGroup, Subscription,
@@ -67,14 +68,20 @@ fn hops(
     preview: &mut Preview,
 ) {
     let name = &preview.subscription.clone();
+    if let Some(annotation) = holding(subscription) {
+        preview.problems.push(format!("Subscription {name} has annotation {annotation}"));
+        return;
+    }
     for _ in 0..MOST_HOPS {
         let reconciled = hop::reconcile(asked, world, universe, preview);
         preview.refused = reasons(&reconciled);
         preview.blocked = reconciled.blocked.clone();
-        let Some(hop) = reconciled.hop else { break };
-        let waits = hop.approval == Approval::Manual.as_str();
+        if reconciled.hops.is_empty() {
+            break;
+        }
+        let waits = reconciled.hops.iter().any(|hop| hop.approval == Approval::Manual.as_str());
         let failed = !preview.problems.is_empty();
-        preview.hops.push(hop);
+        preview.hops.extend(reconciled.hops);
         let arrived = to.is_some_and(|to| is_at(world, &asked.namespace, name, to));
         if failed || !world.needs.is_empty() || arrived || (waits && to.is_none()) {
             break;

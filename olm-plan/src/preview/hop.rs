@@ -7,14 +7,15 @@ use olm_lifecycle::crd;
 use olm_lifecycle::install_plan::execution::{Ended, Execution, NoteKind, Scope};
 use olm_lifecycle::install_plan::request::PlanRequest;
 use olm_lifecycle::install_plan::steps::{self, BundleInput};
-use olm_lifecycle::subscription::resolution::{self, Choice, Namespace, Selection, select};
+use olm_lifecycle::subscription::readiness::CsvState;
+use olm_lifecycle::subscription::resolution::{self, Choice, Namespace, Selection, parts};
+use olm_lifecycle::subscription::{holding, is_held};
 use olm_lifecycle::unpack::{Unpacked, UnpackedBundle};
 use olm_resolver::{
     Chosen, InstalledCsv, Policy, Refusal, ResolutionRequest, Resolver, SubscriptionFacts,
 };
 use olm_types::api::{
-    Approval, ClusterServiceVersion, InstallPlan, OperatorGroup, StepStatus, Subscription,
-    UpgradeStrategy,
+    ClusterServiceVersion, InstallPlan, OperatorGroup, StepStatus, Subscription, UpgradeStrategy,
 };
 use olm_types::bundle::{BundleContent, Entry, Universe};
 use olm_types::properties::annotation;
@@ -31,8 +32,8 @@ use crate::observed::name;
 /// What one reconcile comes to.
 #[derive(Debug, Default)]
 pub(super) struct Reconciled {
-    /// The InstallPlan; none when there is nothing to install.
-    pub(super) hop: Option<Hop>,
+    /// The InstallPlans, one for each part of the solution.
+    pub(super) hops: Vec<Hop>,
     /// Who gets nothing, and why.
     pub(super) refusals: Vec<Refusal>,
     /// What is held back, and why.
@@ -56,12 +57,14 @@ pub(super) fn reconcile(
 ) -> Reconciled {
     let csvs = own_csvs(world, &asked.namespace);
     let namespace = namespace(asked, world, &csvs);
+    let held = namespace.held.iter();
     let request = ResolutionRequest {
         subscriptions: namespace
             .subscriptions
             .iter()
             .map(|one| (&**one).into())
             .collect::<Vec<SubscriptionFacts>>(),
+        held: held.filter_map(|one| Some(SubscriptionFacts::held(one, holding(one)?))).collect(),
         installed: csvs.iter().map(InstalledCsv::from).collect(),
         fail_forward: namespace.groups.iter().any(|group| fails_forward(group)),
         ..ResolutionRequest::new(&asked.namespace, universe)
@@ -71,32 +74,47 @@ pub(super) fn reconcile(
     let blocked =
         blocked.map(|one| (one.subscription.clone(), one.explanation.summary())).collect();
     let refusals = outcome.refusals;
-    let hop = installed(asked, world, &namespace, &outcome.resolution.chosen, preview);
-    Reconciled { hop, refusals, blocked }
+    let chosen = &outcome.resolution.chosen;
+    let refused = refusals.iter().flat_map(|refusal| &refusal.subscriptions).cloned().collect();
+    let choices: Vec<Choice> = chosen.iter().map(choice).collect();
+    let mut parts = parts(&namespace, &namespace.without(&refused), &choices);
+    parts.retain(|part| is_asked_by(&preview.subscription, &part.selection));
+    let hops = parts
+        .iter()
+        .filter_map(|part| installed(asked, world, &namespace, &part.selection, chosen, preview));
+    Reconciled { hops: hops.collect(), refusals, blocked }
 }
 
-/// The plan for what was chosen, executed. None when no Subscription would follow it.
+/// Whether the Subscription needs something of it. What its siblings get comes with or without it.
+fn is_asked_by(subscription: &String, selection: &Selection) -> bool {
+    let asks = selection.asks.iter().flat_map(|asks| asks.values());
+    asks.into_iter().any(|ask| ask.by.contains(subscription))
+}
+
+fn choice(chosen: &Chosen) -> Choice {
+    Choice {
+        entry: Arc::clone(&chosen.entry),
+        replaces: chosen.replaces.as_deref().map(str::to_owned),
+        needed_by: chosen.needed_by.clone(),
+        part: chosen.part,
+    }
+}
+
+/// The plan for a part of what was chosen, executed. None when no Subscription would follow it.
 fn installed(
     asked: &Asked,
     world: &mut World<'_>,
     namespace: &Namespace,
+    selection: &Selection,
     chosen: &[Chosen],
     preview: &mut Preview,
 ) -> Option<Hop> {
-    let choices: Vec<Choice> = chosen
-        .iter()
-        .map(|one| Choice {
-            entry: Arc::clone(&one.entry),
-            replaces: one.replaces.as_deref().map(str::to_owned),
-        })
-        .collect();
-    let selection = select(namespace, &choices);
     if selection.updates.is_empty() {
         return None;
     }
     let mut problems = Vec::new();
-    let read = read(world, &selection, &mut problems);
-    let planned = resolution::plan(namespace, &selection, &read.inline, &read.unpacked);
+    let read = read(world, selection, &mut problems);
+    let planned = resolution::plan(namespace, selection, &read.inline, &read.unpacked);
     let request = match planned {
         Ok(request) => request,
         Err(error) => {
@@ -111,7 +129,7 @@ fn installed(
         .chain(selection.images.iter().map(|(choice, _)| choice))
         .cloned()
         .collect();
-    let hop = hop(namespace, &selection, &selected, chosen, request.as_ref());
+    let hop = hop(namespace, selection, &selected, chosen, request.as_ref());
     if let Some(request) = &request {
         execute(asked, world, request, &read, preview);
     }
@@ -125,7 +143,7 @@ fn installed(
             preview.unknown.push(what);
         }
     }
-    finish::follow_up(world, namespace, &selection, &selected);
+    finish::follow_up(world, namespace, selection, &selected);
     Some(hop)
 }
 
@@ -135,11 +153,17 @@ fn namespace(asked: &Asked, world: &World<'_>, csvs: &[ClusterServiceVersion]) -
     let plans: Vec<InstallPlan> = world.typed(InstallPlan::KIND, home);
     let groups: Vec<OperatorGroup> = world.typed(OperatorGroup::KIND, home);
     let is_asked = |one: &Subscription| one.metadata.deletion_timestamp.is_none();
+    let subscriptions = subscriptions.into_iter().filter(is_asked).map(Arc::new);
+    let (held, subscriptions) = subscriptions.partition(|one: &Arc<Subscription>| is_held(one));
     Namespace {
         name: asked.namespace.clone(),
-        subscriptions: subscriptions.into_iter().filter(is_asked).map(Arc::new).collect(),
+        subscriptions,
+        held,
         plans: plans.into_iter().map(Arc::new).collect(),
-        csvs: csvs.iter().map(|csv| name(&csv.metadata).to_owned()).collect(),
+        csvs: csvs
+            .iter()
+            .map(|csv| (name(&csv.metadata).to_owned(), CsvState::from(csv)))
+            .collect(),
         groups: groups.into_iter().map(Arc::new).collect(),
     }
 }
@@ -211,23 +235,15 @@ fn hop(
             version: entry.version.as_ref().map(ToString::to_string),
             channel: entry.channel.to_string(),
             catalog: entry.catalog.to_string(),
-            replaces: choice.replaces.clone().filter(|old| namespace.csvs.contains(old)),
+            replaces: choice.replaces.clone().filter(|old| namespace.csvs.contains_key(old)),
             because: why.iter().flat_map(|one| &one.wanted_by).map(ToString::to_string).collect(),
             is_dependency: selection.dependencies.iter().any(|one| Arc::ptr_eq(one, entry)),
             deprecated: deprecated.into_iter().flatten().map(ToString::to_string).collect(),
         }
     };
     let steps = request.iter().flat_map(|request| &request.steps);
-    let manual = namespace
-        .subscriptions
-        .iter()
-        .any(|one| one.spec.install_plan_approval == Some(Approval::Manual));
     Hop {
-        approval: match request {
-            Some(request) => request.approval.as_str(),
-            None if manual => "Manual",
-            None => "Automatic",
-        },
+        approval: resolution::approval(namespace, selection).as_str(),
         bundles: selected.iter().map(bundle).collect(),
         steps: steps.map(|it| format!("{}/{}", it.resource.kind, it.resource.name)).collect(),
     }

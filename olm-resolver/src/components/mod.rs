@@ -6,6 +6,7 @@
 //! without the other parts, so the answers of all parts together are the answer of the whole.
 
 mod dead;
+mod groups;
 mod parts;
 mod reasons;
 
@@ -13,7 +14,8 @@ use std::collections::HashMap;
 
 use crate::problem::{Formula, Rule, VariableId, list_address};
 use dead::dead;
-use parts::{Groups, Parts};
+pub(crate) use groups::Groups;
+use parts::Parts;
 pub(crate) use reasons::with_reasons;
 
 /// A part of a formula with something mandatory in it.

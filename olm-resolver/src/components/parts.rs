@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use super::groups::Groups;
 use super::{Component, alive, is};
 use crate::problem::{Formula, Rule, VariableId, list_address};
 
@@ -87,43 +88,5 @@ impl Parts {
             Rule::Conflict(one, other) => Rule::Conflict(local(*one)?, local(*other)?),
             Rule::AtMost { count, of } => Rule::AtMost { count: *count, of: all(of) },
         })
-    }
-}
-
-/// Disjoint sets of variables, each named by its smallest known member.
-pub(super) struct Groups(Vec<u32>);
-
-impl Groups {
-    pub(super) fn new(variables: u32) -> Self {
-        Self((0..variables).collect())
-    }
-
-    fn name(&mut self, variable: VariableId) -> u32 {
-        let mut name = variable.0;
-        while let Some(next) = self.0.get(name as usize).copied().filter(|next| *next != name) {
-            let above = self.0.get(next as usize).copied().unwrap_or(next);
-            if let Some(slot) = self.0.get_mut(name as usize) {
-                *slot = above;
-            }
-            name = next;
-        }
-        name
-    }
-
-    /// Joins all of these; gives one of them.
-    pub(super) fn join_all<'a>(
-        &mut self,
-        mut all: impl Iterator<Item = &'a VariableId>,
-    ) -> Option<VariableId> {
-        let first = *all.next()?;
-        all.for_each(|other| self.join(first, *other));
-        Some(first)
-    }
-
-    pub(super) fn join(&mut self, one: VariableId, other: VariableId) {
-        let (one, other) = (self.name(one), self.name(other));
-        if let Some(slot) = self.0.get_mut(one.max(other) as usize) {
-            *slot = one.min(other);
-        }
     }
 }

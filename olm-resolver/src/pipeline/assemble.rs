@@ -3,9 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::needs::Needs;
+use super::separate::{Step, separate};
 use crate::error::{Fault, ResolveError};
-use crate::problem::{Bundle, BundleRef, Problem, Reason, Rule, Subject, VariableId};
-use crate::resolution::{Chosen, Resolution, WantedBy};
+use crate::policy::Policy;
+use crate::problem::{Bundle, BundleRef, Problem, Subject, VariableId};
+use crate::resolution::{Chosen, Resolution};
 use crate::source::Scope;
 
 /// The bundles that the chosen variables stand for, and who wanted them.
@@ -15,7 +18,11 @@ pub(crate) fn resolution(
     chosen: &[VariableId],
 ) -> Resolution {
     let bundles = offered(problem, chosen);
-    let mut wanted_by = wanted_by(problem, chosen);
+    let chosen: BTreeSet<VariableId> = chosen.iter().copied().collect();
+    let needs = Needs::of(problem, &chosen);
+    let mut wanted_by = needs.wanted_by(problem);
+    let mut needed_by = needs.needed_by(scope, problem);
+    let parts = parts(scope, problem, &chosen);
     let mut result: Vec<Chosen> = bundles
         .into_iter()
         .map(|(variable, bundle)| Chosen {
@@ -23,6 +30,8 @@ pub(crate) fn resolution(
             replaces: problem.replaced_by(variable).or(bundle.entry.replaces.as_ref()).cloned(),
             starting_csv: starting_csv(scope, bundle),
             wanted_by: wanted_by.remove(&variable).unwrap_or_default().into_iter().collect(),
+            needed_by: needed_by.remove(&variable).unwrap_or_default().into_iter().collect(),
+            part: parts.get(&variable).copied().unwrap_or_default(),
         })
         .collect();
     result.sort_by_cached_key(|chosen| {
@@ -72,29 +81,28 @@ fn starting_csv(scope: &Scope<'_>, bundle: &Bundle) -> Option<String> {
         })
 }
 
-/// For each chosen variable, who among the chosen ones wanted it.
-fn wanted_by(problem: &Problem, chosen: &[VariableId]) -> BTreeMap<VariableId, BTreeSet<WantedBy>> {
-    let chosen: BTreeSet<VariableId> = chosen.iter().copied().collect();
-    let mut wanted: BTreeMap<VariableId, BTreeSet<WantedBy>> = BTreeMap::new();
-    for (rule, reason) in problem.rules() {
-        let Rule::Dependency { of, choices } = rule else { continue };
-        let Some(who) = problem.subject(*of).filter(|_| chosen.contains(of)) else { continue };
-        for choice in choices.iter().filter(|choice| chosen.contains(choice)) {
-            wanted.entry(*choice).or_default().extend(wanting(who, reason));
-        }
+/// The part that each chosen variable belongs to, under [`Policy::Isolated`]; numbered in the order of the
+/// variables. As in v0 there is one part otherwise.
+fn parts(
+    scope: &Scope<'_>,
+    problem: &Problem,
+    chosen: &BTreeSet<VariableId>,
+) -> BTreeMap<VariableId, usize> {
+    if scope.policy() == Policy::V0 {
+        return BTreeMap::new();
     }
-    wanted
-}
-
-fn wanting(who: &Subject, reason: &Reason) -> Option<WantedBy> {
-    match (who, reason) {
-        (Subject::Subscription(subscription), _) => {
-            Some(WantedBy::Subscription(subscription.name.clone()))
-        }
-        (Subject::Bundle(bundle), Reason::BundleRequires(requirement)) => Some(WantedBy::Bundle {
-            name: bundle.entry.name.to_string(),
-            requirement: requirement.to_string(),
-        }),
-        (Subject::Bundle(_), _) => None,
-    }
+    let is_there = |subject: &Subject| match subject {
+        Subject::Bundle(bundle) => bundle.is_installed(),
+        Subject::Subscription(_) => true,
+    };
+    let there = problem.subjects().filter(|(_, subject)| is_there(subject));
+    let before: BTreeSet<VariableId> = there.map(|(variable, _)| variable).collect();
+    let mut groups = separate(problem.formula(), &Step { before: &before, after: chosen });
+    let mut numbers = BTreeMap::new();
+    let new = chosen.iter().filter(|variable| !before.contains(variable));
+    let numbered = new.map(|variable| {
+        let next = numbers.len();
+        (*variable, *numbers.entry(groups.name(*variable)).or_insert(next))
+    });
+    numbered.collect()
 }

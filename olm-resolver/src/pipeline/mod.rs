@@ -2,6 +2,8 @@
 
 mod assemble;
 mod isolated;
+mod needs;
+mod separate;
 
 use std::sync::Arc;
 

@@ -133,6 +133,11 @@ impl Problem {
         self.subjects.get(variable.index())
     }
 
+    /// What every variable stands for.
+    pub fn subjects(&self) -> impl Iterator<Item = (VariableId, &Subject)> {
+        (0..).map(VariableId).zip(&self.subjects)
+    }
+
     /// A rule and its reason.
     pub fn rule(&self, rule: RuleId) -> Option<(&Rule, &Reason)> {
         self.formula.rules.get(rule.index()).zip(self.reasons.get(rule.index()))

@@ -16,6 +16,9 @@ pub struct ResolutionRequest<'a> {
     pub universe: &'a dyn Universe,
     /// The Subscriptions of the namespace.
     pub subscriptions: Vec<SubscriptionFacts>,
+    /// Subscriptions for which nothing new is resolved for now. What they have installed counts as a CSV
+    /// without a Subscription, and nobody else brings another bundle of their packages.
+    pub held: Vec<SubscriptionFacts>,
     /// The ClusterServiceVersions of the namespace, without copied ones.
     pub installed: Vec<InstalledCsv>,
     /// Whether the OperatorGroup allows upgrades past failed CSVs (`TechPreviewUnsafeFailForward`).
@@ -32,6 +35,7 @@ impl<'a> ResolutionRequest<'a> {
             namespace,
             universe,
             subscriptions: Vec::new(),
+            held: Vec::new(),
             installed: Vec::new(),
             fail_forward: false,
             cluster_version: None,
@@ -60,6 +64,8 @@ pub struct SubscriptionFacts {
     pub pinned: bool,
     /// Annotation `olm-rs.dev/version-range`: the only versions that it may get.
     pub version_range: Option<VersionRange>,
+    /// Why nothing new is resolved for it, if so: the annotation that says so.
+    pub held_by: Option<&'static str>,
 }
 
 impl SubscriptionFacts {

@@ -32,7 +32,15 @@ impl From<&Subscription> for SubscriptionFacts {
             version_range: annotation(VERSION_RANGE).map(|text| {
                 VersionRange::parse(text).unwrap_or_else(|_| VersionRange::nothing(text))
             }),
+            held_by: None,
         }
+    }
+}
+
+impl SubscriptionFacts {
+    /// What matters of a Subscription for which nothing new is resolved, as an annotation says.
+    pub fn held(subscription: &Subscription, annotation: &'static str) -> Self {
+        Self { held_by: Some(annotation), ..Self::from(subscription) }
     }
 }
 

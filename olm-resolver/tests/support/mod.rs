@@ -8,7 +8,7 @@
 //!   needs:b:>=1.0.0_<2.0.0               olm.package.required; _ stands for a space
 //!   label:x ?label:x {"gvk":...}         olm.label, olm.label.required, olm.constraint (\u0020 is a space)
 //! sub a a/alpha in:olm/community is:a.v1 start:a.v1
-//!   pinned range:>=1.0.0_<2.0.0          olm-rs.dev/pin, olm-rs.dev/version-range
+//!   pinned range:>=1.0.0_<2.0.0 paused   olm-rs.dev/pin, olm-rs.dev/version-range, olm-rs.dev/pause
 //! cluster 1.29.0                       version of Kubernetes, checked only if it is there
 //! csv a.v1@1.0.0 +1 phase:Failed ->a.v0 of:a     "of" writes the annotation with olm.package
 //! ```
@@ -19,6 +19,7 @@ use olm_resolver::{
     InstalledCsv, InstalledProperties, Policy, Resolution, ResolutionOutcome, ResolutionRequest,
     ResolveError, Resolver, SubscriptionFacts,
 };
+use olm_types::annotations::PAUSE;
 use olm_types::api::CsvPhase;
 use olm_types::bundle::{BundleContent, CatalogKey, CatalogView, Deprecations, Entry, Property};
 use olm_types::gvk::Gvk;
@@ -42,6 +43,7 @@ pub struct Problem {
     pub entries: Vec<Entry>,
     pub catalogs: Vec<CatalogView>,
     pub subscriptions: Vec<SubscriptionFacts>,
+    pub held: Vec<SubscriptionFacts>,
     pub installed: Vec<InstalledCsv>,
     pub fail_forward: bool,
     pub cluster_version: Option<Version>,
@@ -65,7 +67,11 @@ impl Problem {
                     });
                 }
                 ["sub", name, place, rest @ ..] => {
-                    problem.subscriptions.push(subscription(name, place, rest))
+                    let one = subscription(name, place, rest);
+                    match one.held_by {
+                        Some(_) => problem.held.push(one),
+                        None => problem.subscriptions.push(one),
+                    }
                 }
                 ["csv", name, rest @ ..] => problem.installed.push(csv(name, rest)),
                 ["fail-forward"] => problem.fail_forward = true,
@@ -98,6 +104,7 @@ impl Problem {
     fn request<'a>(&self, universe: &'a MemoryUniverse) -> ResolutionRequest<'a> {
         ResolutionRequest {
             subscriptions: self.subscriptions.clone(),
+            held: self.held.clone(),
             installed: self.installed.clone(),
             fail_forward: self.fail_forward,
             cluster_version: self.cluster_version.clone(),
@@ -230,6 +237,7 @@ fn subscription(name: &str, place: &str, words: &[&str]) -> SubscriptionFacts {
         pinned: words.contains(&"pinned"),
         version_range: after("range:")
             .map(|range| VersionRange::parse(&range.replace('_', " ")).unwrap()),
+        held_by: words.contains(&"paused").then_some(PAUSE),
     }
 }
 

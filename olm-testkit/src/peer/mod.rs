@@ -1,8 +1,8 @@
-//! Programs of OLM v0 that ours are compared with.
+//! Programs of others that ours are compared with: of OLM v0, and kstatus.
 
 mod olm_v0;
 mod serving;
 
-pub use olm_tools::{ConfigMapServer, OlmV0, Opm};
+pub use olm_tools::{ConfigMapServer, KStatus, OlmV0, Opm};
 pub use olm_v0::start as start_olm_v0;
 pub use serving::ServedCatalog;

@@ -40,22 +40,25 @@ enum Field {
     Under(&'static str),
     /// Those that are called so, at every depth.
     Called(&'static str),
+    /// Those that are called so, and all below them.
+    Through(&'static str),
 }
 
-use Field::{Called, Under, Whole};
+use Field::{Called, Through, Under, Whole};
 use Objects::{Applied, Named, Of};
 
 const MANIFESTS: &str = "the manifests of whoever takes over apply it";
 const SERVER: &str =
     "v0's package server is a CSV with what OLM makes for it; here catalog-operator serves";
 const REQUIREMENTS: &str = "v0 keeps the requirements of the last failure";
+const READINESS: &str = "how ready an object is, is said to tools of all kinds; v0 does not say it";
 const MEMBERS: &str = "an Operator shows what it consists of, with the repairs of that";
 
 /// What `kubectl apply` and the manifests write on objects of every kind.
 const WRITTEN: Field = Under("metadata.annotations");
 
 /// The rows; the first that covers a change is its reason.
-const ACCEPTED: [Accepted; 19] = [
+const ACCEPTED: [Accepted; 22] = [
     row(Named(PACKAGE_SERVER), &[Whole], SERVER),
     row(
         Of("Service", "packageserver-service"),
@@ -122,7 +125,18 @@ const ACCEPTED: [Accepted; 19] = [
     row(
         Of("Subscription", ""),
         &[Under("status.conditions")],
-        "v0 leaves InstallPlanPending on Subscriptions that OLM made",
+        "v0 leaves InstallPlanPending on Subscriptions that OLM made, and does not say what is ready",
+    ),
+    row(Of("Subscription", ""), &[Under("status.observedGeneration")], READINESS),
+    row(
+        Of("CatalogSource", ""),
+        &[Under("status.conditions"), Under("status.observedGeneration")],
+        READINESS,
+    ),
+    row(
+        Of("CustomResourceDefinition", "operators.coreos.com"),
+        &[Through("observedGeneration")],
+        READINESS,
     ),
 ];
 
@@ -184,7 +198,7 @@ impl fmt::Display for Accepted {
             match field {
                 Whole => f.write_str(", as a whole")?,
                 Under(path) => write!(f, ", {path}…")?,
-                Called(name) => write!(f, ", every {name}")?,
+                Called(name) | Through(name) => write!(f, ", every {name}")?,
             }
         }
         write!(f, ": {}", self.reason)
@@ -197,6 +211,7 @@ impl Field {
             Whole => path.is_empty(),
             Under(beginning) => path.starts_with(beginning),
             Called(name) => path.rsplit('.').next() == Some(name),
+            Through(name) => path.split('.').any(|part| part == *name),
         }
     }
 }

@@ -13,7 +13,7 @@ use olm_testkit::progress::Progress;
 use tokio::runtime::Runtime;
 use tokio::sync::OnceCell;
 
-use crate::{conflicts, used_permissions};
+use crate::{conflicts, readiness, used_permissions};
 
 /// Starts when first used, and ends on request.
 pub struct Environment {
@@ -117,6 +117,7 @@ async fn end_of(purpose: &str, started: &Local) -> Result<()> {
     started.end_operators();
     let log = started.cluster().audit_log();
     let noted = used_permissions::note(&log).and(conflicts::note(purpose, &log));
+    let noted = noted.and(readiness::note(&log));
     started.end().await.and(noted)
 }
 

@@ -18,12 +18,14 @@ mod deploy;
 mod environment;
 mod faults;
 mod flags;
+mod gitops;
 mod hostile;
 mod idle;
 mod image_tools;
 mod only;
 mod openshift;
 mod rbac;
+mod readiness;
 mod real_registry;
 mod replicas;
 mod rolling;
@@ -108,10 +110,17 @@ fn main() -> ExitCode {
     std::thread::scope(|scope| {
         environments.iter().for_each(|environment| drop(scope.spawn(|| environment.end())));
     });
-    let permissions = used_permissions::conclude(&arguments, left_out || conclusion.has_failed());
+    let complete = is_complete(&arguments) && !left_out && !conclusion.has_failed();
+    let permissions = used_permissions::conclude(&arguments, complete);
     let conflicts = conflicts::conclude(&arguments);
-    let all = [conclusion, permissions, conflicts];
+    let readiness = readiness::conclude(&arguments, complete);
+    let all = [conclusion, permissions, conflicts, readiness];
     all.iter().find(|one| one.has_failed()).unwrap_or(&all[0]).exit_code()
+}
+
+/// Whether no scenario is left out on request.
+fn is_complete(arguments: &Arguments) -> bool {
+    arguments.filter.is_none() && arguments.skip.is_empty()
 }
 
 /// Scenarios that run on this tier only.
@@ -129,6 +138,7 @@ fn own(environment: &Arc<Environment>, servers: &Arc<Environment>) -> Vec<Trial>
     vec![
         trial(environment, "alone::csv_by_hand", alone::csv_by_hand),
         trial(environment, "alone::no_catalog_operator", alone::no_catalog_operator),
+        trial(environment, "gitops::one_apply", gitops::one_apply),
         trial(environment, "idle::no_writes", idle::no_writes),
         trial(environment, "writes::each_object_once", writes::each_object_once),
         trial(environment, "side_by_side::no_foreign_writes", side_by_side::no_foreign_writes),
@@ -143,6 +153,7 @@ fn own(environment: &Arc<Environment>, servers: &Arc<Environment>) -> Vec<Trial>
         trial(environment, "catalog_servers::polling", catalog_servers::polling),
         trial(environment, "catalog_servers::config_map", catalog_servers::config_map),
         local_trial(environment, "hostile::deployments", hostile::deployments),
+        local_trial(environment, "hostile::accepted", hostile::accepted),
         local_trial(environment, "hostile::many", hostile::many),
         local_trial(environment, "hostile::one_by_one", hostile::one_by_one),
         local_trial(environment, "hostile::references", hostile::references),
@@ -155,6 +166,7 @@ fn own(environment: &Arc<Environment>, servers: &Arc<Environment>) -> Vec<Trial>
         trial(environment, "unpack::causes_are_reported", unpack::causes_are_reported),
         trial(environment, "unpack::retries", unpack::retries),
         trial(environment, "unpack::another_bundle", unpack::another_bundle),
+        trial(environment, "unpack::so_many_at_a_time", unpack::so_many_at_a_time),
         trial(environment, "tenancy::targets", tenancy::targets),
         trial(environment, "tenancy::selector", tenancy::selector),
         trial(environment, "tenancy::everywhere", tenancy::everywhere),

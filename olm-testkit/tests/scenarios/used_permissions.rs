@@ -25,11 +25,9 @@ pub fn note(audit_log: &Path) -> Result<()> {
     Ok(())
 }
 
-/// After all scenarios: nothing used is missing. Whether everything granted was used is known only
-/// when no scenario was left out or ended before its time, which only the caller knows for those that
-/// were `cut`.
-pub fn conclude(arguments: &Arguments, cut: bool) -> Conclusion {
-    let complete = arguments.filter.is_none() && arguments.skip.is_empty() && !cut;
+/// After all scenarios: nothing used is missing. Whether everything granted was used is known only after
+/// a `complete` run.
+pub fn conclude(arguments: &Arguments, complete: bool) -> Conclusion {
     let name =
         if complete { "rights::nothing_missing_nothing_unused" } else { "rights::nothing_missing" };
     let arguments = Arguments { filter: None, exact: false, ..arguments.clone() };

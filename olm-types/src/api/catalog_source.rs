@@ -149,6 +149,9 @@ pub struct CatalogSourceStatus {
     /// Connection to the registry.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub connection_state: Option<GrpcConnectionState>,
+    /// Generation of the spec that was taken into account last. v0's definition does not keep it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub observed_generation: Option<i64>,
     /// Conditions, by type.
     #[serde(deserialize_with = "null_is_empty", skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<Condition>,

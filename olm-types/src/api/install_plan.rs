@@ -22,6 +22,12 @@ impl InstallPlan {
     pub fn phase(&self) -> InstallPlanPhase {
         self.status.as_ref().map(|status| status.phase).unwrap_or_default()
     }
+
+    /// Whether nothing of it is installed until it is approved.
+    #[must_use]
+    pub fn waits_for_approval(&self) -> bool {
+        self.phase() == InstallPlanPhase::RequiresApproval && !self.spec.approved
+    }
 }
 
 text_enum! {

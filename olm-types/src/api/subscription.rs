@@ -134,6 +134,9 @@ pub struct SubscriptionStatus {
     /// Conditions, by type.
     #[serde(deserialize_with = "null_is_empty", skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<SubscriptionCondition>,
+    /// Generation of the spec that was taken into account last. v0's definition does not keep it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub observed_generation: Option<i64>,
     /// When the status was last written. Must be set in every status that is written.
     pub last_updated: Option<Time>,
 }

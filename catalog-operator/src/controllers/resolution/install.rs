@@ -1,7 +1,7 @@
 //! From a solution to an InstallPlan: unpack and fetch the bundles, create the plan, record it.
 
-use std::collections::BTreeSet;
-use std::time::Duration;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use kube::ResourceExt;
 use olm_effect::{Effect, Outcome, Refusal};
@@ -10,61 +10,53 @@ use olm_kit::tasks::in_place;
 use olm_lifecycle::install_plan::request::PlanRequest;
 use olm_lifecycle::install_plan::steps::BundleInput;
 use olm_lifecycle::subscription::resolution::{
-    self, Failure, Namespace, Selection, clear_failures, record, select,
+    self, Failure, Namespace, Part, Selection, clear_failures, record,
 };
 use olm_lifecycle::writes::target_of;
 use olm_types::api::InstallPlan;
 use serde::Deserialize;
 
-use super::observe;
 use super::reconcile::Resolutions;
-use super::solve::Solved;
 use super::unpack::Images;
 use crate::clock;
 
 impl Resolutions {
-    /// Turns a solution into a plan; `asked` are the Subscriptions that were asked about. The outer error
-    /// is a refused write, the inner one is reported on the Subscriptions.
+    /// Turns a part of a solution into a plan, which is one of `namespace` from then on. The outer error is a
+    /// refused write, the inner one is reported on the Subscriptions.
     pub(super) async fn install(
         &self,
-        namespace: &Namespace,
-        solved: &Solved,
-        asked: &BTreeSet<String>,
+        namespace: &mut Namespace,
+        part: &Part,
     ) -> Result<Result<Conclusion, Failure>, ReconcileError> {
-        let selection =
-            Selection { kept_back: solved.kept_back.clone(), ..select(namespace, &solved.choices) };
-        let unpacked = match self.unpack(namespace, &selection).await? {
+        let Part { namespace: own, selection } = part;
+        let unpacked = match self.unpack(own, selection).await? {
             Ok(Images::Unpacked(unpacked)) => unpacked,
             Ok(Images::Awaited(conclusion)) => return Ok(Ok(conclusion)),
             Err(failure) => return Ok(Err(failure)),
         };
-        let bundles = match self.fetch(&selection).await {
+        let bundles = match self.fetch(selection).await {
             Ok(bundles) => bundles,
             Err(failure) => return Ok(Err(failure)),
         };
         let inputs = bundles.iter().chain(unpacked.iter().map(|unpacked| &unpacked.input));
         let bytes = inputs.map(BundleInput::bytes).fold(0, usize::saturating_add);
-        let plan = || resolution::plan(namespace, &selection, &bundles, &unpacked);
+        let plan = || resolution::plan(namespace, selection, &bundles, &unpacked);
         let request = match in_place::read(bytes, plan) {
             Ok(Some(request)) => request,
             Ok(None) => {
-                return self
-                    .interpreter
-                    .act(&clear_failures(namespace, &selection, clock::now()))
-                    .await
-                    .map(|()| Ok(Conclusion::Done));
+                let cleared = clear_failures(own, selection, clock::now());
+                return self.interpreter.act(&cleared).await.map(|()| Ok(Conclusion::Done));
             }
             Err(error) => return Ok(Err(Failure::Bundle(error.to_string()))),
         };
-        if request.existing(&namespace.plans).is_none() && self.waits(namespace, asked) {
-            return Ok(Ok(Conclusion::RequeueAfter(Duration::ZERO)));
-        }
-        let plan = match self.ensure(namespace, &selection, &request).await? {
-            Ok(plan) => plan,
+        let labels = resolution::plan_labels(own, selection);
+        let plan = match self.ensure(&namespace.plans, labels, &request).await? {
+            Ok(plan) => Arc::new(plan),
             Err(failure) => return Ok(Err(failure)),
         };
+        namespace.plans.push(Arc::clone(&plan));
         let attestor = self.tenancy.attestor().await?;
-        let effects = record(namespace, &selection, &request, &plan, &attestor, clock::now());
+        let effects = record(own, selection, &request, &plan, &attestor, clock::now());
         self.interpreter.act(&effects).await.map(|()| Ok(Conclusion::Done))
     }
 
@@ -86,24 +78,19 @@ impl Resolutions {
             .collect())
     }
 
-    fn waits(&self, namespace: &Namespace, asked: &BTreeSet<String>) -> bool {
-        let now = observe::namespace(&namespace.name, &self.stores).names();
-        self.arrivals.waits(&namespace.name, asked, &now)
-    }
-
     /// The plan for the request, created if there is none yet. A plan that the watch has not
     /// reported yet, made by another process, is a conflict: the next look sees it.
     async fn ensure(
         &self,
-        namespace: &Namespace,
-        selection: &Selection,
+        plans: &[Arc<InstallPlan>],
+        labels: Option<BTreeMap<String, String>>,
         request: &PlanRequest,
     ) -> Result<Result<InstallPlan, Failure>, ReconcileError> {
-        if let Some(plan) = request.existing(&namespace.plans) {
+        if let Some(plan) = request.existing(plans) {
             return Ok(Ok(InstallPlan::clone(plan)));
         }
-        let mut plan = request.object(&namespace.plans);
-        plan.metadata.labels = resolution::plan_labels(namespace, selection);
+        let mut plan = request.object(plans);
+        plan.metadata.labels = labels;
         let manifest = match serde_json::to_value(&plan) {
             Ok(manifest) => manifest,
             Err(error) => return Ok(Err(Failure::Plan(error.to_string()))),

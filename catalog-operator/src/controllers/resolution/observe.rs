@@ -5,6 +5,7 @@ use std::sync::Arc;
 use kube::ResourceExt;
 use olm_catalog::snapshot::{Member, SnapshotSet};
 use olm_lifecycle::subscription::is_held;
+use olm_lifecycle::subscription::readiness::CsvState;
 use olm_lifecycle::subscription::resolution::Namespace;
 use olm_types::api::Subscription;
 use olm_types::bundle::CatalogKey;
@@ -14,11 +15,14 @@ use crate::stores::Stores;
 
 /// Gathers a namespace.
 pub(super) fn namespace(name: &str, stores: &Stores) -> Namespace {
+    let (held, subscriptions) = subscriptions(name, stores).partition(|one| is_held(one));
+    let csvs = stores.csvs.list_in(name);
     Namespace {
         name: name.to_owned(),
-        subscriptions: subscriptions(name, stores),
+        subscriptions,
+        held,
         plans: stores.plans.list_in(name),
-        csvs: stores.csvs.list_in(name).iter().map(|csv| csv.name_any()).collect(),
+        csvs: csvs.iter().map(|csv| (csv.name_any(), CsvState::from(&**csv))).collect(),
         groups: stores.groups.list_in(name),
     }
 }
@@ -26,10 +30,9 @@ pub(super) fn namespace(name: &str, stores: &Stores) -> Namespace {
 /// Whoever deletes a Subscription asks for nothing any more, even while a finalizer keeps it; one that is
 /// held by its annotations asks for nothing for now, and what it has installed stays as a CSV without a
 /// Subscription does.
-fn subscriptions(namespace: &str, stores: &Stores) -> Vec<Arc<Subscription>> {
-    let mut subscriptions = stores.subscriptions.list_in(namespace);
-    subscriptions.retain(|one| one.metadata.deletion_timestamp.is_none() && !is_held(one));
-    subscriptions
+fn subscriptions(namespace: &str, stores: &Stores) -> impl Iterator<Item = Arc<Subscription>> {
+    let subscriptions = stores.subscriptions.list_in(namespace).into_iter();
+    subscriptions.filter(|one| one.metadata.deletion_timestamp.is_none())
 }
 
 /// The catalogs of `namespaces`; nothing while one of them is still being connected or loaded.

@@ -1,6 +1,5 @@
 //! Resolves a namespace: observe -> decide -> part -> solve -> install (select -> plan -> record).
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,15 +11,16 @@ use olm_kit::controller::{Conclusion, ReconcileError, Reconciler};
 use olm_kit::interpreter::Interpreter;
 use olm_lifecycle::install_plan::collect;
 use olm_lifecycle::subscription::resolution::{
-    Failure, KeptBack, Namespace, Orphans, ResolutionDecision, ResolutionSettings, Unusable, adopt,
-    decide_resolution, fail, report_orphans, upgrade_under_way,
+    Failure, KeptBack, Namespace, Orphans, Part, ResolutionDecision, ResolutionSettings, Unusable,
+    adopt, decide_resolution, fail, parts, report_orphans, upgrade_under_way,
 };
+use olm_resolver::Policy;
 use olm_types::api::ClusterServiceVersion;
 
 use super::arrivals::Arrivals;
 use super::observe;
 use super::outcome::Outcomes;
-use super::solve::{Question, Refused, Rules, Solved, solve};
+use super::solve::{Question, Refused, Rules, solve};
 use super::unchanged::{Inputs, Unchanged};
 use crate::catalogs::Catalogs;
 use crate::clock;
@@ -60,7 +60,7 @@ pub struct Resolutions {
 impl Reconciler<String> for Resolutions {
     async fn reconcile(&self, name: &String) -> Result<Conclusion, ReconcileError> {
         let namespace = observe::namespace(name, &self.stores);
-        self.interpreter.act(&collect::surplus(&namespace.plans)).await?;
+        self.interpreter.act(&self.surplus(&namespace)).await?;
         match decide_resolution(&namespace, clock::now()) {
             ResolutionDecision::NothingSubscribed => {
                 self.withdraw_complaint(name);
@@ -84,6 +84,17 @@ impl Reconciler<String> for Resolutions {
 }
 
 impl Resolutions {
+    /// Deletions of plans that are too many.
+    fn surplus(&self, namespace: &Namespace) -> Vec<Effect> {
+        match self.rules.policy {
+            Policy::V0 => collect::surplus(&namespace.plans),
+            Policy::Isolated => {
+                let subscriptions = self.stores.subscriptions.list_in(&namespace.name);
+                collect::surplus_of_each(&namespace.plans, &subscriptions)
+            }
+        }
+    }
+
     /// Resolves what can be resolved now, and reports to those who are refused why.
     async fn resolve(
         &self,
@@ -139,19 +150,38 @@ impl Resolutions {
         if able.subscriptions.is_empty() {
             return Ok(conclusion);
         }
-        let installed = self.install_or_report(&able, &solved, &namespace.names()).await?;
-        Ok(sooner(conclusion, installed))
+        let parts = match rules.policy {
+            Policy::V0 => vec![Part::whole(&able, &solved.choices)],
+            Policy::Isolated => parts(namespace, &able, &solved.choices),
+        };
+        let is_new = |part: &Part| !part.selection.updates.is_empty();
+        if parts.iter().any(is_new) && self.waits(namespace) {
+            return Ok(Conclusion::RequeueAfter(Duration::ZERO));
+        }
+        let mut namespace = namespace.clone();
+        for mut part in parts {
+            part.selection.kept_back = solved.kept_back.clone();
+            let installed = self.install_or_report(&mut namespace, &part).await?;
+            conclusion = sooner(conclusion, installed);
+        }
+        Ok(conclusion)
     }
 
+    /// Whether Subscriptions came since the namespace was gathered, for which its plans wait.
+    fn waits(&self, namespace: &Namespace) -> bool {
+        let now = observe::namespace(&namespace.name, &self.stores).names();
+        self.arrivals.waits(&namespace.name, &namespace.names(), &now)
+    }
+
+    /// A plan that is made is one of `namespace` from then on: the next one gets another number.
     async fn install_or_report(
         &self,
-        able: &Namespace,
-        solved: &Solved,
-        asked: &BTreeSet<String>,
+        namespace: &mut Namespace,
+        part: &Part,
     ) -> Result<Conclusion, ReconcileError> {
-        match self.install(able, solved, asked).await? {
+        match self.install(namespace, part).await? {
             Ok(conclusion) => Ok(conclusion),
-            Err(failure) => self.report(able, &failure, &solved.kept_back).await,
+            Err(failure) => self.report(&part.namespace, &failure, &part.selection.kept_back).await,
         }
     }
 

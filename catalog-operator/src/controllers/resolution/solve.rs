@@ -8,6 +8,7 @@ use kube::Client;
 use olm_catalog::snapshot::SnapshotSet;
 use olm_kit::discovery;
 use olm_kit::tasks::blocking;
+use olm_lifecycle::subscription::holding;
 use olm_lifecycle::subscription::resolution::{
     Choice, Failure, KeptBack, Namespace, Orphans, Unusable,
 };
@@ -99,8 +100,10 @@ pub(super) async fn solve(question: Question, rules: &Rules, times: &ResolutionT
 
 fn request(question: &Question, cluster_version: Option<Version>) -> ResolutionRequest<'_> {
     let subscriptions = question.namespace.subscriptions.iter();
+    let held = question.namespace.held.iter();
     ResolutionRequest {
         subscriptions: subscriptions.map(|one| SubscriptionFacts::from(&**one)).collect(),
+        held: held.filter_map(|one| Some(SubscriptionFacts::held(one, holding(one)?))).collect(),
         installed: question.csvs.iter().map(|csv| InstalledCsv::from(&**csv)).collect(),
         fail_forward: question.fail_forward,
         cluster_version,
@@ -171,5 +174,7 @@ fn choice(chosen: &Chosen) -> Choice {
     Choice {
         entry: Arc::clone(&chosen.entry),
         replaces: chosen.replaces.as_deref().map(str::to_owned),
+        needed_by: chosen.needed_by.clone(),
+        part: chosen.part,
     }
 }

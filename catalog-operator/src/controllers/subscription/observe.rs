@@ -7,6 +7,7 @@ use olm_effect::{Refusal, Target};
 use olm_kit::live;
 use olm_lifecycle::subscription::deprecations::installed_entry;
 use olm_lifecycle::subscription::plan_status::ReferencedPlan;
+use olm_lifecycle::subscription::readiness::CsvState;
 use olm_lifecycle::subscription::sync::Observed;
 use olm_lifecycle::writes::resource_of;
 use olm_types::api::{CatalogSource, InstallPlan, Subscription};
@@ -27,7 +28,8 @@ pub(super) async fn observe(
     let plan = plan(&subscription, stores, client).await?;
     let catalogs = catalogs(&subscription, stores, global_namespace);
     let installed = installed(&subscription, connected);
-    Ok(Observed { subscription, plan, catalogs, installed })
+    let operator = operator(&subscription, stores);
+    Ok(Observed { subscription, plan, catalogs, installed, operator })
 }
 
 /// A plan that the store does not have is looked for live before it is called missing: the store
@@ -63,6 +65,12 @@ fn catalogs(
         catalogs.extend(stores.catalogs.list_in(global_namespace));
     }
     catalogs
+}
+
+fn operator(subscription: &Subscription, stores: &Stores) -> Option<CsvState> {
+    let csv = subscription.status.as_ref()?.installed_csv.as_deref()?;
+    let csv = stores.csvs.get(subscription.metadata.namespace.as_deref(), csv)?;
+    Some(CsvState::from(&*csv))
 }
 
 fn installed(subscription: &Subscription, connected: &Catalogs) -> Option<Arc<Entry>> {

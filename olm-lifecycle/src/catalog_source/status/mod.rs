@@ -21,13 +21,13 @@ use super::observed::{Connection, Observed};
 use super::plan::{Course, Plan, Server, recorded};
 use super::polling::PollStep;
 use super::registry::PORT;
-use super::{content, hosting, interval, template};
+use super::{content, hosting, interval, ready, template};
 use crate::writes::status_write;
 
 /// State of a connection that failed and is tried again.
 pub(super) const TRANSIENT_FAILURE: &str = "TRANSIENT_FAILURE";
 /// State of a connection over which the catalog can be read.
-const READY: &str = "READY";
+pub(super) const READY: &str = "READY";
 /// States of a connection that is about to be one of the others.
 const UNDER_WAY: [&str; 2] = ["IDLE", "CONNECTING"];
 /// Protocol of every registry server.
@@ -70,6 +70,7 @@ pub fn conclude(
     if let Some(hosting) = &observed.hosting {
         hosting::conditions::note(catalog, hosting, &mut status.conditions, now);
     }
+    ready::note(observed, &plan.course, &before, &mut status, now);
     let wanted = CatalogSource { status: Some(status.clone()), ..catalog.clone() };
     let changed = status != before;
     Conclusion {

@@ -10,18 +10,19 @@ use std::collections::BTreeSet;
 use kube_core::ResourceExt;
 use olm_effect::Effect;
 use olm_types::annotations::{APPROVE, APPROVED_BY};
-use olm_types::api::{ClusterServiceVersion, InstallPlan, InstallPlanPhase, Subscription};
+use olm_types::api::{ClusterServiceVersion, InstallPlan, Subscription};
 use olm_types::reasons::event::REQUIRES_APPROVAL;
 use serde_json::{Value, json};
 
+use super::asked::Asked;
 use super::report;
 use crate::subscription::policy;
 use crate::writes::target_of;
 
 /// How messages begin that say for what an approval is missing.
-const WAITS: &str = "waits for approval";
+pub(super) const WAITS: &str = "waits for approval";
 
-/// Most CSVs that an event names.
+/// Most CSVs that a message names.
 const LISTED: usize = 10;
 
 /// What the Subscriptions of a plan say about it.
@@ -83,17 +84,14 @@ pub(crate) fn begins_to_wait<'a>(
     plan: &InstallPlan,
     subscriptions: impl IntoIterator<Item = &'a Subscription>,
 ) -> Option<Effect> {
-    let waits = plan.phase() == InstallPlanPhase::RequiresApproval && !plan.spec.approved;
-    if !waits || matches!(declared(plan, subscriptions), Declared::Approved(_)) {
+    if !plan.waits_for_approval() || matches!(declared(plan, subscriptions), Declared::Approved(_))
+    {
         return None;
     }
-    let mut brought = brought(plan).into_iter();
-    let mut names = brought.by_ref().take(LISTED).collect::<Vec<_>>().join(", ");
-    let more = brought.count();
-    if more > 0 {
-        names = format!("{names} and {more} more");
+    if let Some(asked) = Asked::of(plan) {
+        return Some(report::normal(plan, REQUIRES_APPROVAL, asked.message()));
     }
-    let message = format!("{WAITS} to install {names}");
+    let message = format!("{WAITS} to install {}", listed(brought(plan)));
     Some(report::normal(plan, REQUIRES_APPROVAL, message))
 }
 
@@ -111,18 +109,28 @@ fn judge(plan: &InstallPlan, approving: &[(&Subscription, Vec<&str>)]) -> Declar
         true => Declared::Approved(Box::new(approve(plan, approving))),
         false if !is_named => Declared::Waiting(format!(
             "{WAITS}: it brings {}, and its Subscriptions are pinned to {}",
-            missing.join(", "),
-            approved.into_iter().collect::<Vec<_>>().join(", ")
+            listed(missing),
+            listed(approved)
         )),
         false => Declared::Waiting(format!(
             "{WAITS}: no Subscription of the InstallPlan names {} in its annotation {APPROVE}",
-            missing.join(", ")
+            listed(missing)
         )),
     }
 }
 
+/// Names in a message: a plan may have thousands.
+fn listed<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    let mut names = names.into_iter();
+    let listed = names.by_ref().take(LISTED).collect::<Vec<_>>().join(", ");
+    match names.count() {
+        0 => listed,
+        more => format!("{listed} and {more} more"),
+    }
+}
+
 /// Every CSV that the plan would create, dependencies included.
-fn brought(plan: &InstallPlan) -> BTreeSet<&str> {
+pub(crate) fn brought(plan: &InstallPlan) -> BTreeSet<&str> {
     let status = plan.status.iter();
     let steps = status.clone().flat_map(|status| &status.plan).map(|step| &step.resource);
     let csvs = steps.filter(|resource| resource.kind == ClusterServiceVersion::KIND);

@@ -212,7 +212,8 @@ fn owns(subscription: &Subscription, plan: &InstallPlan) -> bool {
     uid.is_some_and(|uid| owners(plan).any(|owner| owner == uid))
 }
 
-fn refers(subscription: &Subscription, plan: &InstallPlan) -> bool {
+/// Whether the Subscription names the plan.
+pub(super) fn refers(subscription: &Subscription, plan: &InstallPlan) -> bool {
     let status = subscription.status.as_ref();
     let Some(reference) = status.and_then(|status| status.install_plan_ref.as_ref()) else {
         return false;

@@ -21,6 +21,7 @@ use olm_types::api::{InstallPlan, InstallPlanPhase, InstallPlanStatus, OperatorG
 use olm_types::reasons::{event, install_plan as reasons};
 
 use super::approval::{Declared, is_about_approval};
+use super::asked::Asked;
 use super::continuation::{Surroundings, Verdict, judge};
 use super::execution::{Execution, Scope};
 use super::request::{is_without_status, made_by_user};
@@ -49,6 +50,9 @@ pub struct Observed {
     pub replaced: BTreeSet<String>,
     /// CSVs that own a CRD, by name of the CRD.
     pub crd_owners: BTreeMap<String, BTreeSet<CrdOwner>>,
+    /// Names of CRDs of the plan that it must not change, because an operator of a namespace that an
+    /// administrator trusts owns them, and its own namespace is none.
+    pub guarded: BTreeSet<String>,
     /// Whether rights or accounts of the namespace changed since the plan was looked at last.
     pub rights_changed: bool,
     /// Namespace of the operator itself.
@@ -174,7 +178,10 @@ fn unapproved(observed: &Observed, status: &InstallPlanStatus, now: Timestamp) -
             return Decision::Write { effects: vec![*effect, reported], problem: None };
         }
         Declared::Waiting(message) => Some(message),
-        Declared::Nothing => status.message.clone().filter(|text| !is_about_approval(text)),
+        Declared::Nothing => match Asked::of(&observed.plan) {
+            Some(asked) => Some(asked.message()),
+            None => status.message.clone().filter(|text| !is_about_approval(text)),
+        },
     };
     write(observed, InstallPlanStatus { message, ..reset(status, now) }, None)
 }
@@ -267,6 +274,7 @@ fn execution(
         csvs: observed.csvs.clone(),
         keeps_stored_versions: observed.keeps_stored_versions,
         crd_owners: observed.crd_owners.clone(),
+        guarded: observed.guarded.clone(),
         wanted: observed.plan.spec.cluster_service_version_names.iter().cloned().collect(),
         ..Scope::default()
     };

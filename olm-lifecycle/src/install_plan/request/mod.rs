@@ -12,6 +12,7 @@ use jiff::Timestamp;
 use k8s_openapi::api::core::v1::ObjectReference;
 use kube_core::ResourceExt;
 use olm_effect::Effect;
+use olm_types::annotations::ASKED_BY;
 use olm_types::api::{
     Approval, BundleLookup, InstallPlan, InstallPlanPhase, InstallPlanReference, InstallPlanSpec,
     InstallPlanStatus, Step, Subscription,
@@ -19,6 +20,8 @@ use olm_types::api::{
 use olm_types::owner::non_blocking_owner;
 use olm_types::reasons::event::RESOLUTION_FAILED;
 
+use super::asked::Asked;
+use super::continuation::owners as subscriptions;
 use super::{approval, report};
 use crate::tenancy::Attestor;
 use crate::writes::status_write;
@@ -37,8 +40,12 @@ pub struct PlanRequest {
     pub steps: Vec<Step>,
     /// Bundles that have to be unpacked first.
     pub lookups: Vec<BundleLookup>,
-    /// All Subscriptions of the namespace; they own the plan.
+    /// The Subscriptions that it is for; they own the plan.
     pub owners: Vec<Arc<Subscription>>,
+    /// `uid`s of all Subscriptions of the namespace.
+    pub present: Vec<String>,
+    /// Who asks for what, where several Subscriptions do; never in v0.
+    pub asked: Option<Asked>,
 }
 
 impl PlanRequest {
@@ -65,6 +72,8 @@ impl PlanRequest {
             )
         });
         plan.metadata.owner_references = Some(owners.collect());
+        let asked = self.asked.as_ref().map(|asked| (ASKED_BY.to_owned(), asked.annotation()));
+        plan.metadata.annotations = asked.map(|asked| [asked].into());
         plan
     }
 
@@ -72,6 +81,7 @@ impl PlanRequest {
     pub fn status(&self) -> InstallPlanStatus {
         let sources: BTreeSet<_> =
             self.steps.iter().map(|step| step.resource.source_name.clone()).collect();
+        let waits = self.approval == Approval::Manual;
         InstallPlanStatus {
             phase: match self.approval {
                 Approval::Automatic => InstallPlanPhase::Installing,
@@ -80,16 +90,20 @@ impl PlanRequest {
             catalog_sources: sources.into_iter().collect(),
             plan: self.steps.clone(),
             bundle_lookups: self.lookups.clone(),
+            message: self.asked.as_ref().filter(|_| waits).map(Asked::message),
             ..InstallPlanStatus::default()
         }
     }
 
-    /// An existing plan that stands for this request: one of the same generation, or one that
-    /// never got its status and would install the same.
+    /// An existing plan that stands for this request: one of the same generation, one that never got its
+    /// status and would install the same, or, beside plans of other Subscriptions, one that waits for
+    /// approval to install the same for the same ones.
     pub fn existing<'a>(&self, plans: &'a [Arc<InstallPlan>]) -> Option<&'a Arc<InstallPlan>> {
         let wanted = self.spec();
         let generation = plans.iter().find(|plan| plan.spec.generation == Some(self.generation));
-        generation.or_else(|| plans.iter().find(|plan| self.is_unfinished(plan, &wanted)))
+        generation
+            .or_else(|| plans.iter().find(|plan| self.is_unfinished(plan, &wanted)))
+            .or_else(|| plans.iter().find(|plan| self.is_waiting(plan, &wanted)))
     }
 
     fn spec(&self) -> InstallPlanSpec {
@@ -108,6 +122,18 @@ impl PlanRequest {
             generation: Some(self.generation),
             ..InstallPlanSpec::default()
         }
+    }
+
+    fn is_waiting(&self, plan: &InstallPlan, wanted: &InstallPlanSpec) -> bool {
+        let owners: BTreeSet<&str> = subscriptions(plan).collect();
+        let wanted_owners = self.owners.iter().filter_map(|owner| owner.metadata.uid.as_deref());
+        self.asked.is_some()
+            && plan.waits_for_approval()
+            && plan.metadata.deletion_timestamp.is_none()
+            && plan.spec.cluster_service_version_names == wanted.cluster_service_version_names
+            && plan.spec.approval == wanted.approval
+            && Asked::of(plan) == self.asked
+            && owners == wanted_owners.collect()
     }
 
     fn is_unfinished(&self, plan: &InstallPlan, wanted: &InstallPlanSpec) -> bool {
@@ -158,6 +184,8 @@ pub fn requested(
         steps,
         lookups: Vec::new(),
         owners: Vec::new(),
+        present: Vec::new(),
+        asked: None,
     };
     let status = attestor.sign(plan, request.status(), now);
     let finished = InstallPlan { status: Some(status), ..plan.clone() };

@@ -2,7 +2,8 @@
 //!
 //! v0 leaves the last five characters to the API server. Two processes that see the same (the old
 //! Pod of a Deployment and the new one, or a leader and its successor) then make two plans. Here the
-//! characters follow from what is asked for, so that the API server refuses the second.
+//! characters follow from the Subscriptions of the namespace and the number of the plan, so that the API server
+//! refuses the second, also where each of the two begins with the plan of another Subscription.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -22,8 +23,8 @@ const LETTERS: &[u8; 27] = b"bcdfghjklmnpqrstvwxz2456789";
 /// Characters after [`NAME_PREFIX`], as many as the API server adds.
 const LENGTH: usize = 5;
 
-/// The name of a plan for the request, which none of `plans` has: the same for the same owners and
-/// generation.
+/// The name of a plan for the request, which none of `plans` has: the same for the same Subscriptions of the
+/// namespace and generation.
 pub(super) fn name(request: &PlanRequest, plans: &[Arc<InstallPlan>]) -> String {
     let taken: BTreeSet<String> = plans.iter().map(|plan| plan.name_any()).collect();
     let mut attempts = (0u32..).map(|attempt| candidate(request, attempt));
@@ -33,8 +34,8 @@ pub(super) fn name(request: &PlanRequest, plans: &[Arc<InstallPlan>]) -> String 
 
 fn candidate(request: &PlanRequest, attempt: u32) -> String {
     let mut hash = Sha256::new();
-    for owner in &request.owners {
-        hash.update(owner.metadata.uid.as_deref().unwrap_or_default());
+    for uid in &request.present {
+        hash.update(uid);
         hash.update([0]);
     }
     hash.update(request.generation.to_be_bytes());

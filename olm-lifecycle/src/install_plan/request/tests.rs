@@ -34,6 +34,8 @@ fn request(approval: Approval) -> PlanRequest {
         ],
         lookups: Vec::new(),
         owners: vec![subscription("a"), subscription("b")],
+        present: vec!["uid-a".to_owned(), "uid-b".to_owned()],
+        asked: None,
     }
 }
 
@@ -131,7 +133,7 @@ fn an_unfinished_plan_is_taken_up() {
 
 /// The name says what was asked for, and nothing else: not what was chosen, nor who approves.
 #[test]
-fn the_name_follows_from_generation_and_owners() {
+fn the_name_follows_from_generation_and_subscriptions() {
     let wanted = request(Approval::Automatic);
     let name = |request: &PlanRequest| request.object(&[]).name_any();
     assert_eq!(
@@ -139,7 +141,9 @@ fn the_name_follows_from_generation_and_owners() {
         name(&PlanRequest { steps: Vec::new(), ..request(Approval::Manual) })
     );
     assert_ne!(name(&wanted), name(&PlanRequest { generation: 4, ..wanted.clone() }));
-    assert_ne!(name(&wanted), name(&PlanRequest { owners: Vec::new(), ..wanted.clone() }));
+    assert_ne!(name(&wanted), name(&PlanRequest { present: Vec::new(), ..wanted.clone() }));
+    let other_part = PlanRequest { owners: vec![subscription("b")], ..wanted.clone() };
+    assert_eq!(name(&wanted), name(&other_part), "the API server refuses the second of a number");
     assert_eq!(name(&wanted).len(), "install-".len() + 5);
 }
 

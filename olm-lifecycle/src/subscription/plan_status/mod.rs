@@ -107,7 +107,8 @@ fn of_phase(plan: &InstallPlanStatus) -> Option<SubscriptionCondition> {
     Some(conditions::holding(kind, reason, message(plan)))
 }
 
-fn failure_reason(plan: &InstallPlanStatus) -> &str {
+/// The reason that a failed plan gives.
+pub(super) fn failure_reason(plan: &InstallPlanStatus) -> &str {
     let installed =
         plan.conditions.iter().find(|condition| condition.type_.as_deref() == Some(INSTALLED));
     let failed = installed.filter(|condition| condition.status.as_deref() == Some("False"));
@@ -115,7 +116,7 @@ fn failure_reason(plan: &InstallPlanStatus) -> &str {
 }
 
 /// The plan's own message, or what its bundle lookups wait for.
-fn message(plan: &InstallPlanStatus) -> Option<String> {
+pub(super) fn message(plan: &InstallPlanStatus) -> Option<String> {
     let installed =
         plan.conditions.iter().find(|condition| condition.type_.as_deref() == Some(INSTALLED));
     let own = installed

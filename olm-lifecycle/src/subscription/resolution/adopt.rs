@@ -8,7 +8,6 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube_core::ResourceExt;
 use olm_effect::{Effect, EventNote, EventType};
 use olm_types::annotations::PROPERTIES;
@@ -18,7 +17,7 @@ use olm_types::properties::{annotation, value};
 use olm_types::reasons::event::CSV_ADOPTED;
 use olm_types::version::Version;
 
-use super::{Namespace, write};
+use super::{Namespace, Spec, write};
 use crate::writes::target_of;
 
 /// The writes with which Subscriptions take over CSVs, and the events about them; none when there is nothing to take
@@ -38,7 +37,7 @@ pub fn adopt(
         let newest = belongs.max_by_key(|csv| (version(csv), csv.name_any())).copied();
         if let Some(csv) = newest {
             free.retain(|other| other.name_any() != csv.name_any());
-            writes.extend(take_over(subscription, &csv.name_any(), now));
+            writes.extend(take_over(namespace, subscription, &csv.name_any(), now));
         }
     }
     writes
@@ -103,13 +102,17 @@ fn version(csv: &ClusterServiceVersion) -> Option<Version> {
 }
 
 /// The status, then the event about it.
-fn take_over(subscription: &Subscription, csv: &str, now: Timestamp) -> Vec<Effect> {
+fn take_over(
+    namespace: &Namespace,
+    subscription: &Subscription,
+    csv: &str,
+    now: Timestamp,
+) -> Vec<Effect> {
     let mut status = subscription.status.clone().unwrap_or_default();
     status.installed_csv = Some(csv.to_owned());
     status.current_csv = Some(csv.to_owned());
     status.state = SubscriptionState::AtLatestKnown;
-    status.last_updated = Some(Time(now));
-    let write = write(subscription, status);
+    let write = write(namespace, subscription, status, None, Spec::Unresolved, now);
     let reported = write.is_some().then(|| reported(subscription, csv));
     write.into_iter().chain(reported).collect()
 }

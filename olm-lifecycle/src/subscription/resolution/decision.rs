@@ -2,13 +2,14 @@
 
 use jiff::Timestamp;
 use olm_effect::{Effect, EventNote, EventType, Resource, Target};
-use olm_types::api::{InstallPlanPhase, Subscription, SubscriptionState, UpgradeStrategy};
+use olm_types::api::{InstallPlan, Subscription, SubscriptionState, UpgradeStrategy};
 use olm_types::conditions::subscription::CATALOG_SOURCES_UNHEALTHY;
 use olm_types::reasons::event::RESOLUTION_FAILED;
 use olm_types::reasons::subscription as reasons;
 
 use super::super::{conditions, policy};
-use super::{Namespace, state, write};
+use super::{Namespace, Spec, state, write};
+use crate::install_plan::asked::Asked;
 
 /// What the OperatorGroup of the namespace says about resolution, beside which catalogs it sees
 /// ([`Namespace::visible`]).
@@ -77,39 +78,34 @@ fn is_synced(subscription: &Subscription) -> bool {
 fn out_of_date(namespace: &Namespace, settings: ResolutionSettings, now: Timestamp) -> Vec<Effect> {
     let writes = namespace.subscriptions.iter().filter_map(|subscription| {
         let status = state::up_to_date(namespace, subscription, settings.fail_forward, now)?;
-        write(subscription, status)
+        write(namespace, subscription, status, None, Spec::Unresolved, now)
     });
     writes.collect()
 }
 
 fn all_pending(namespace: &Namespace) -> bool {
-    namespace.subscriptions.iter().all(|subscription| {
-        let status = subscription.status.as_ref();
-        status.is_some_and(|status| {
-            let plan = status.install_plan_ref.as_ref();
-            plan.is_some()
-                && status.state == SubscriptionState::UpgradePending
-                && !may_choose_again(
-                    namespace,
-                    subscription,
-                    plan.and_then(|it| it.name.as_deref()),
-                )
-        })
+    let mut all = namespace.subscriptions.iter();
+    all.all(|subscription| {
+        is_pending(namespace.plan_of(subscription).map(AsRef::as_ref), subscription)
     })
 }
 
-/// What a Subscription declares about versions may have changed since its plan was made; while that waits for
-/// approval, another plan may take its place.
-fn may_choose_again(
-    namespace: &Namespace,
-    subscription: &Subscription,
-    plan: Option<&str>,
-) -> bool {
-    let plan = plan.and_then(|plan| namespace.plan_named(plan));
-    let waits = plan.is_some_and(|plan| {
-        plan.phase() == InstallPlanPhase::RequiresApproval && !plan.spec.approved
-    });
-    waits && policy::selects_versions(subscription)
+/// Whether the Subscription waits for its InstallPlan, and for no other. Its spec counts only afterwards, as in
+/// v0.
+pub(crate) fn is_pending(plan: Option<&InstallPlan>, subscription: &Subscription) -> bool {
+    let status = subscription.status.as_ref();
+    status.is_some_and(|status| {
+        status.install_plan_ref.is_some()
+            && status.state == SubscriptionState::UpgradePending
+            && !may_choose_again(plan, subscription)
+    })
+}
+
+/// What a Subscription declares about versions may have changed since its plan was made, and of several that
+/// ask for one plan some may have gone; while it waits for approval, another plan may take its place.
+fn may_choose_again(plan: Option<&InstallPlan>, subscription: &Subscription) -> bool {
+    let plan = plan.filter(|plan| plan.waits_for_approval());
+    plan.is_some_and(|plan| policy::selects_versions(subscription) || Asked::of(plan).is_some())
 }
 
 fn wrong_groups(namespace: &Namespace) -> ResolutionDecision {

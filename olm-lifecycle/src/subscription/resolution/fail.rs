@@ -1,15 +1,17 @@
 //! What Subscriptions say when their namespace has no plan (spec catalog-operator 2.3, steps 6-8).
 
 use jiff::Timestamp;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use olm_effect::{Effect, EventNote, EventType};
-use olm_types::api::SubscriptionStatus;
+use olm_types::api::SubscriptionCondition;
 use olm_types::conditions::subscription as types;
 use olm_types::reasons::{event, subscription as reasons};
 
 use super::super::conditions;
 use super::decision::namespace_target;
-use super::{KeptBack, Namespace, kept_back, write};
+use super::{KeptBack, Namespace, Spec, kept_back, write};
+
+/// What the text of a failure begins with that may pass.
+const UNPACK_FAILED: &str = "bundle unpacking failed with an error: ";
 
 /// What went wrong with a resolution.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,8 +39,18 @@ impl Failure {
     pub fn message(&self) -> String {
         match self {
             Self::NotSatisfiable(text) | Self::Prevented(text) | Self::Bundle(text) => text.clone(),
-            Self::Unpack(text) => format!("bundle unpacking failed with an error: {text}"),
+            Self::Unpack(text) => format!("{UNPACK_FAILED}{text}"),
             Self::Plan(text) => format!("error ensuring InstallPlan: {text}"),
+        }
+    }
+
+    /// What was prevented is still to be resolved.
+    fn spec(&self) -> Spec {
+        match self {
+            Self::Prevented(_) => Spec::Unresolved,
+            Self::NotSatisfiable(_) | Self::Bundle(_) | Self::Unpack(_) | Self::Plan(_) => {
+                Spec::Resolved
+            }
         }
     }
 
@@ -56,6 +68,16 @@ impl Failure {
     }
 }
 
+/// Whether a condition `BundleUnpackFailed` is about something that is tried again soon.
+pub(in crate::subscription) fn will_pass(condition: &SubscriptionCondition) -> bool {
+    let text = condition.message.as_deref().unwrap_or_default();
+    match condition.reason.as_deref().unwrap_or_default() {
+        reasons::ENSURE_INSTALL_PLAN_FAILED => true,
+        reasons::ERROR_PREVENTED_UNPACKING => text.starts_with(UNPACK_FAILED),
+        _ => false,
+    }
+}
+
 /// Reports the failure on every Subscription of the namespace, and, when that is news, on the
 /// Namespace. `kept_back` is what the resolution found out before; nothing if it found no solution.
 pub fn fail(
@@ -68,18 +90,14 @@ pub fn fail(
     let condition = conditions::holding(kind, reason, Some(failure.message()));
     let (mut effects, mut is_news) = (Vec::new(), false);
     for subscription in &namespace.subscriptions {
-        let before = subscription.status.clone().unwrap_or_default();
-        let mut status = before.clone();
+        let mut status = subscription.status.clone().unwrap_or_default();
         if conditions::get(&status, kind).is_none_or(|stored| !conditions::same(stored, &condition))
         {
             conditions::set(&mut status, condition.clone());
             is_news = true;
         }
         kept_back::report(&mut status, subscription, kept_back);
-        if status != before {
-            let status = SubscriptionStatus { last_updated: Some(Time(now)), ..status };
-            effects.extend(write(subscription, status));
-        }
+        effects.extend(write(namespace, subscription, status, None, failure.spec(), now));
     }
     if is_news && kind == types::RESOLUTION_FAILED {
         effects.push(Effect::event(namespace_target(&namespace.name), note(failure)));

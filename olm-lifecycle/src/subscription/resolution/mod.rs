@@ -3,7 +3,8 @@
 //! ```text
 //! decide_resolution -> what has to be written first, or: resolve
 //! adopt  -> Subscriptions whose operator is installed already
-//! select -> which bundles of the solution become steps, and which Subscriptions follow them
+//! parts  -> which bundles of the solution get an InstallPlan of their own
+//! select -> which bundles of a part become steps, and which Subscriptions follow them
 //! unpack -> what is reported while bundles of the selection are still in their images
 //! plan   -> the InstallPlan that this asks for
 //! named  -> the same for the CSVs that a user's InstallPlan names
@@ -15,11 +16,13 @@
 //! the namespace is looked at again, nothing is overwritten.
 
 mod adopt;
+mod approvers;
 mod decision;
 mod fail;
 mod kept_back;
 mod named;
 mod orphans;
+mod parts;
 mod plan;
 mod record;
 mod recover;
@@ -32,23 +35,27 @@ mod upgrades;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use jiff::Timestamp;
 use kube_core::ResourceExt;
 use olm_effect::Effect;
 use olm_types::annotations::EXCLUDE_GLOBAL_NAMESPACE;
 use olm_types::api::{InstallPlan, OperatorGroup, Subscription, SubscriptionStatus};
 
-use crate::writes::status_write;
+use super::readiness::{self, CsvState, View, plan_of};
 
 pub use adopt::adopt;
+pub(super) use decision::is_pending;
 pub use decision::{ResolutionDecision, ResolutionSettings, decide_resolution};
+pub(super) use fail::will_pass;
 pub use fail::{Failure, fail};
 pub use kept_back::{Held, KeptBack};
 pub use named::{NamedError, named_steps, named_subscriptions, select_named};
 pub use orphans::{Orphans, report_orphans};
-pub use plan::{plan, plan_labels};
+pub use parts::{Part, parts};
+pub use plan::{approval, plan, plan_labels};
 pub use record::{clear_failures, record};
 pub use select::{Choice, Selection, select};
 pub use unpack::{Awaited, unpack_failed, unpacking};
@@ -62,10 +69,12 @@ pub struct Namespace {
     pub name: String,
     /// Its Subscriptions, sorted by name.
     pub subscriptions: Vec<Arc<Subscription>>,
+    /// Its Subscriptions for which nothing new is resolved ([`is_held`](crate::subscription::is_held)).
+    pub held: Vec<Arc<Subscription>>,
     /// Its InstallPlans.
     pub plans: Vec<Arc<InstallPlan>>,
-    /// Names of its CSVs that are not copies.
-    pub csvs: BTreeSet<String>,
+    /// Its CSVs that are not copies, by name.
+    pub csvs: BTreeMap<String, CsvState>,
     /// Its OperatorGroups.
     pub groups: Vec<Arc<OperatorGroup>>,
 }
@@ -103,12 +112,38 @@ impl Namespace {
         namespace
     }
 
+    /// The InstallPlan that a Subscription follows.
+    fn plan_of(&self, subscription: &Subscription) -> Option<&Arc<InstallPlan>> {
+        let status = subscription.status.as_ref()?;
+        self.plan_named(status.install_plan_ref.as_ref()?.name.as_deref()?)
+    }
+
     fn plan_named(&self, name: &str) -> Option<&Arc<InstallPlan>> {
         self.plans.iter().find(|plan| plan.metadata.name.as_deref() == Some(name))
     }
 }
 
-/// The write of a Subscription's status, if it differs.
-fn write(subscription: &Subscription, status: SubscriptionStatus) -> Option<Effect> {
-    status_write(subscription, &Subscription { status: Some(status), ..subscription.clone() })
+/// What a resolution says about the spec of a Subscription.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Spec {
+    /// It was taken into account.
+    Resolved,
+    /// Nothing: it is still to be resolved.
+    Unresolved,
+}
+
+/// The write of a Subscription's status, if it differs. `plan` is the one that it follows, where that is not among
+/// those of the namespace yet.
+fn write(
+    namespace: &Namespace,
+    subscription: &Subscription,
+    status: SubscriptionStatus,
+    plan: Option<&InstallPlan>,
+    spec: Spec,
+    now: Timestamp,
+) -> Option<Effect> {
+    let operator = status.installed_csv.as_ref().and_then(|csv| namespace.csvs.get(csv));
+    let plan = plan.or_else(|| plan_of(&status, &namespace.plans));
+    let view = View { operator, plan, is_observed: spec == Spec::Resolved };
+    readiness::write(subscription, status, &view, now)
 }

@@ -51,7 +51,7 @@ pub fn named_subscriptions(
     find: impl Fn(&str) -> Vec<(i64, Arc<Entry>)>,
 ) -> Result<Vec<Arc<Subscription>>, NamedError> {
     let names = plan.spec.cluster_service_version_names.iter();
-    let absent = names.filter(|name| !namespace.csvs.contains(*name));
+    let absent = names.filter(|name| !namespace.csvs.contains_key(*name));
     absent
         .map(|name| {
             let best = best(find(name)).ok_or_else(|| NamedError::NotFound(name.clone()))?;

@@ -1,12 +1,14 @@
 //! The InstallPlan that a selection asks for.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use kube_core::ResourceExt;
 use olm_types::api::{Approval, Step, Subscription};
 
+use super::approvers::{approvers, asking};
 use super::{Namespace, Selection};
+use crate::install_plan::asked::Asked;
 use crate::install_plan::components::key_of;
 use crate::install_plan::request::PlanRequest;
 use crate::install_plan::steps::{self, BundleError, BundleInput};
@@ -16,8 +18,9 @@ use crate::unpack::Unpacked;
 /// The plan for a selection, whose inline bundles are in `bundles` and whose images were unpacked
 /// into `unpacked`. Nothing when no Subscription would follow it: then v0 makes no plan either.
 ///
-/// Steps of unpacked bundles come after all others, each bundle by itself, as in v0. One Subscription with manual
-/// approval makes the plan of the whole namespace manual, unless pins approve it.
+/// `namespace` has all Subscriptions, also those that get nothing: they may have to be asked.
+///
+/// Steps of unpacked bundles come after all others, each bundle by itself, as in v0.
 pub fn plan(
     namespace: &Namespace,
     selection: &Selection,
@@ -46,7 +49,9 @@ pub fn plan(
         approval: approval(namespace, selection),
         steps,
         lookups: unpacked.iter().map(|bundle| bundle.lookup.clone()).collect(),
-        owners: namespace.subscriptions.clone(),
+        owners: owners(namespace, selection),
+        present: uids(namespace),
+        asked: asked(namespace, selection),
     };
     if let Some(unfinished) = request.existing(&namespace.plans) {
         request.generation = unfinished.spec.generation.unwrap_or(request.generation);
@@ -75,15 +80,43 @@ fn next_generation(namespace: &Namespace) -> i64 {
     recorded.chain(existing).max().unwrap_or_default().saturating_add(1)
 }
 
-/// Where all Subscriptions that the plan moves are pinned, it leads to what they name, and their pins
-/// approve it; otherwise one Subscription with manual approval is enough.
-fn approval(namespace: &Namespace, selection: &Selection) -> Approval {
+/// Those who ask for something in the plan; in v0 all Subscriptions of the namespace.
+fn owners(namespace: &Namespace, selection: &Selection) -> Vec<Arc<Subscription>> {
+    match &selection.asks {
+        Some(asks) => asking(namespace, asks),
+        None => namespace.subscriptions.clone(),
+    }
+}
+
+fn uids(namespace: &Namespace) -> Vec<String> {
+    let uids = namespace.subscriptions.iter().map(|one| one.metadata.uid.clone());
+    uids.map(Option::unwrap_or_default).collect()
+}
+
+/// Who asks for what, where several do.
+fn asked(namespace: &Namespace, selection: &Selection) -> Option<Asked> {
+    let asks = selection.asks.as_ref()?;
+    let csvs = asks.iter().map(|(csv, ask)| (csv.clone(), ask.by.clone()));
+    let asked = Asked { csvs: csvs.collect(), approval: approvers(namespace, asks) };
+    let everyone: BTreeSet<&String> = asked.csvs.values().flatten().collect();
+    (everyone.len() > 1).then_some(asked)
+}
+
+/// Manual when someone who needs what the plan brings has to be asked. In v0, where the plan is one for all,
+/// one Subscription with manual approval is enough, unless all that the plan moves are pinned: then it leads
+/// to what they name.
+pub fn approval(namespace: &Namespace, selection: &Selection) -> Approval {
+    let is_manual = match &selection.asks {
+        Some(asks) => !approvers(namespace, asks).is_empty(),
+        None => is_manual_for_all(namespace, selection),
+    };
+    if is_manual { Approval::Manual } else { Approval::Automatic }
+}
+
+fn is_manual_for_all(namespace: &Namespace, selection: &Selection) -> bool {
     let mut subscriptions = namespace.subscriptions.iter();
     let moved = |one: &&Arc<Subscription>| selection.updates.contains_key(&one.name_any());
     let is_manual = |one: &Arc<Subscription>| policy::approval(one) == Approval::Manual;
     let all_pinned = subscriptions.clone().filter(moved).all(|one| policy::pinned(one).is_some());
-    match subscriptions.any(is_manual) && !all_pinned {
-        true => Approval::Manual,
-        false => Approval::Automatic,
-    }
+    subscriptions.any(is_manual) && !all_pinned
 }

@@ -1,7 +1,6 @@
 //! The writes that follow a solution (spec catalog-operator 2.3, steps 8 and 9).
 
 use jiff::Timestamp;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube_core::ResourceExt;
 use olm_effect::Effect;
 use olm_types::api::{InstallPlan, SubscriptionState, SubscriptionStatus};
@@ -10,7 +9,7 @@ use olm_types::conditions::subscription::{
 };
 
 use super::super::conditions;
-use super::{Namespace, Selection, kept_back, state, write};
+use super::{Namespace, Selection, Spec, kept_back, state, write};
 use crate::install_plan::approval::begins_to_wait;
 use crate::install_plan::request::{PlanRequest, is_without_status};
 use crate::tenancy::Attestor;
@@ -31,9 +30,10 @@ pub fn record(
         InstallPlan { status: Some(status), ..plan.clone() }
     });
     let status = finished.as_ref().and_then(|wanted| status_write(plan, wanted));
-    let asking = namespace.subscriptions.iter().map(AsRef::as_ref);
+    let asking = request.owners.iter().map(AsRef::as_ref);
     let waits = finished.as_ref().and_then(|plan| begins_to_wait(plan, asking));
-    let followers = subscriptions(namespace, selection, Some(plan), now);
+    let followers =
+        subscriptions(namespace, selection, Some(finished.as_ref().unwrap_or(plan)), now);
     status.into_iter().chain(followers).chain(waits).collect()
 }
 
@@ -49,25 +49,20 @@ fn subscriptions<'a>(
     now: Timestamp,
 ) -> impl Iterator<Item = Effect> + 'a {
     namespace.subscriptions.iter().filter_map(move |subscription| {
-        let before = subscription.status.clone().unwrap_or_default();
-        let mut status = before.clone();
+        let mut status = subscription.status.clone().unwrap_or_default();
         conditions::remove(
             &mut status,
             &[BUNDLE_UNPACKING, BUNDLE_UNPACK_FAILED, RESOLUTION_FAILED],
         );
         kept_back::report(&mut status, subscription, &selection.kept_back);
-        if let Some(csv) = selection.updates.get(&subscription.name_any()) {
+        let next = selection.updates.get(&subscription.name_any());
+        if let Some(csv) = next {
             status.current_csv = Some(csv.clone());
             if let Some(plan) = plan {
                 follow(&mut status, plan);
             }
         }
-        let changed = status != before;
-        changed
-            .then(|| {
-                write(subscription, SubscriptionStatus { last_updated: Some(Time(now)), ..status })
-            })
-            .flatten()
+        write(namespace, subscription, status, plan.filter(|_| next.is_some()), Spec::Resolved, now)
     })
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use olm_types::api::Subscription;
 use olm_types::bundle::{BundleContent, Entry};
 
+use super::approvers::Asks;
 use super::{KeptBack, Namespace};
 
 /// One bundle of a solution.
@@ -15,6 +16,10 @@ pub struct Choice {
     pub entry: Arc<Entry>,
     /// Name of the CSV that it replaces: the installed one, or what the entry itself names.
     pub replaces: Option<String>,
+    /// Names of the Subscriptions that need it, directly or not.
+    pub needed_by: Vec<String>,
+    /// Number of the part of the solution that it belongs to; each part is independent of the others.
+    pub part: usize,
 }
 
 /// What a solution means for a namespace.
@@ -30,6 +35,8 @@ pub struct Selection {
     pub updates: BTreeMap<String, String>,
     /// Why Subscriptions do not get the newest bundle, by name.
     pub kept_back: KeptBack,
+    /// Who asks for what; nothing where everything is in one plan, for all Subscriptions of the namespace.
+    pub asks: Option<Asks>,
 }
 
 impl Selection {
@@ -73,7 +80,7 @@ pub fn select(namespace: &Namespace, choices: &[Choice]) -> Selection {
 }
 
 /// Whether the Subscription is to the entry: an empty channel or catalog fits any.
-fn matches(subscription: &Subscription, entry: &Entry) -> bool {
+pub(super) fn matches(subscription: &Subscription, entry: &Entry) -> bool {
     let spec = &subscription.spec;
     let fits = |wanted: &str, found: &str| wanted.is_empty() || wanted == found;
     spec.name == *entry.package
@@ -83,10 +90,11 @@ fn matches(subscription: &Subscription, entry: &Entry) -> bool {
 }
 
 fn is_installed(namespace: &Namespace, subscription: &Subscription, csv: &str) -> bool {
-    current(subscription) == csv && namespace.csvs.contains(csv)
+    current(subscription) == csv && namespace.csvs.contains_key(csv)
 }
 
-fn current(subscription: &Subscription) -> &str {
+/// Name of the CSV that the Subscription moves to.
+pub(super) fn current(subscription: &Subscription) -> &str {
     let status = subscription.status.as_ref();
     status.and_then(|status| status.current_csv.as_deref()).unwrap_or_default()
 }

@@ -51,7 +51,7 @@ fn link_generating_plan(
 /// The state follows from whether the CSV that is moved to exists, in whatever phase.
 fn follow_csv(namespace: &Namespace, status: &mut SubscriptionStatus, fail_forward: bool) {
     let Some(current) = status.current_csv.clone().filter(|name| !name.is_empty()) else { return };
-    if namespace.csvs.contains(&current) {
+    if namespace.csvs.contains_key(&current) {
         if status.state != SubscriptionState::AtLatestKnown
             || status.installed_csv.as_ref() != Some(&current)
         {

@@ -5,7 +5,6 @@
 //! condition, from one to the next.
 
 use jiff::Timestamp;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube_core::ResourceExt;
 use olm_effect::{Effect, EventNote, EventType};
 use olm_types::api::{
@@ -17,7 +16,7 @@ use olm_types::reasons::install_plan::JOB_INCOMPLETE;
 use olm_types::reasons::{event, subscription as reasons};
 
 use super::super::conditions;
-use super::{KeptBack, Namespace, kept_back, write};
+use super::{KeptBack, Namespace, Spec, kept_back, write};
 use crate::unpack::{lookup, waiting::PULL_ADVICE};
 use crate::writes::target_of;
 
@@ -54,7 +53,7 @@ pub fn unpacking(
         let mut status = subscription.status.clone().unwrap_or_default();
         report(&mut status, condition.clone());
         kept_back::report(&mut status, subscription, kept_back);
-        stamped(subscription, status, now)
+        write(namespace, subscription, status, None, Spec::Resolved, now)
     });
     writes.collect()
 }
@@ -84,7 +83,7 @@ pub fn unpack_failed(
         let news = report(&mut status, condition);
         conditions::remove(&mut status, &[BUNDLE_UNPACKING]);
         kept_back::report(&mut status, subscription, kept_back);
-        writes.extend(stamped(subscription, status, now));
+        writes.extend(write(namespace, subscription, status, None, Spec::Resolved, now));
         if news {
             events.push(note(subscription, failure));
         }
@@ -166,15 +165,4 @@ fn report(status: &mut SubscriptionStatus, condition: SubscriptionCondition) -> 
         conditions::set(status, condition);
     }
     news
-}
-
-/// The write of a status that changed, with the time of the change.
-fn stamped(
-    subscription: &Subscription,
-    status: SubscriptionStatus,
-    now: Timestamp,
-) -> Option<Effect> {
-    let changed = subscription.status.as_ref() != Some(&status);
-    let status = SubscriptionStatus { last_updated: Some(Time(now)), ..status };
-    changed.then(|| write(subscription, status)).flatten()
 }

@@ -8,12 +8,13 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use kube_core::ResourceExt;
 use olm_effect::Effect;
-use olm_types::api::{CatalogSource, Subscription};
+use olm_types::api::{CatalogSource, Subscription, SubscriptionState};
 use olm_types::bundle::Entry;
 
 use super::plan_status::{self, ReferencedPlan};
+use super::readiness::{self, CsvState, View};
+use super::resolution::is_pending;
 use super::{deprecations, health, policy};
-use crate::writes::status_write;
 
 /// What is known about a Subscription.
 #[derive(Clone, Debug)]
@@ -26,6 +27,8 @@ pub struct Observed {
     pub catalogs: Vec<Arc<CatalogSource>>,
     /// The installed bundle in the Subscription's catalog, if that is loaded and has it.
     pub installed: Option<Arc<Entry>>,
+    /// The installed CSV, if it is there.
+    pub operator: Option<CsvState>,
 }
 
 /// The status write that brings all conditions up to date, if one is needed.
@@ -41,9 +44,15 @@ pub fn decide(observed: &Observed, now: Timestamp) -> Option<Effect> {
     let deprecations = deprecations::reconcile(&status, &subscription.spec, entry, now);
     let status = deprecations.unwrap_or(status);
     let status = policy::reconcile(&status, subscription, now).unwrap_or(status);
-    let wanted = Subscription { status: Some(status), ..subscription.clone() };
-    let empty = wanted.status == Some(Default::default()) && subscription.status.is_none();
-    if empty { None } else { status_write(subscription, &wanted) }
+    let plan = match &observed.plan {
+        ReferencedPlan::Found(plan) => Some(&**plan),
+        ReferencedPlan::None | ReferencedPlan::Missing => None,
+    };
+    // No resolution takes the spec into account while it is held, or while its plan is pending.
+    let is_left = policy::is_held(subscription)
+        || (is_pending(plan, subscription) && status.state == SubscriptionState::UpgradePending);
+    let view = View { operator: observed.operator.as_ref(), plan, is_observed: is_left };
+    readiness::write(subscription, status, &view, now)
 }
 
 /// Sorted by namespace and name, run together as v0 does it.

@@ -41,6 +41,7 @@ fn observed(status: SubscriptionStatus, catalogs: &[Arc<CatalogSource>]) -> Obse
         plan: ReferencedPlan::None,
         catalogs: catalogs.to_vec(),
         installed: None,
+        operator: None,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use olm_types::annotations::{PIN, VERSION_RANGE};
 use olm_types::bundle::{
     BundleContent, CatalogKey, CatalogView, Deprecations, Entry, Property, Universe,
 };
@@ -18,6 +19,7 @@ pub(super) struct Changed<'a> {
     original: &'a ResolutionRequest<'a>,
     universe: Overlay<'a>,
     subscriptions: Vec<SubscriptionFacts>,
+    held: Vec<SubscriptionFacts>,
     installed: Vec<InstalledCsv>,
     cluster_version: Option<Version>,
 }
@@ -29,6 +31,7 @@ impl Changed<'_> {
             namespace: self.original.namespace,
             universe: &self.universe,
             subscriptions: self.subscriptions.clone(),
+            held: self.held.clone(),
             installed: self.installed.clone(),
             fail_forward: self.original.fail_forward,
             cluster_version: self.cluster_version.clone(),
@@ -46,6 +49,7 @@ pub(super) fn to<'a>(request: &'a ResolutionRequest<'a>, repair: &Repair) -> Opt
         original: request,
         universe: Overlay { below: request.universe, extra: None },
         subscriptions: request.subscriptions.clone(),
+        held: request.held.clone(),
         installed: request.installed.clone(),
         cluster_version: request.cluster_version.clone(),
     };
@@ -63,6 +67,10 @@ pub(super) fn to<'a>(request: &'a ResolutionRequest<'a>, repair: &Repair) -> Opt
             let subscription = changed.subscription(subscription)?;
             (subscription.pinned, subscription.version_range) = (false, None);
         }
+        Repair::Resume { subscription, annotation } => {
+            let at = changed.held.iter().position(|held| held.name == *subscription)?;
+            changed.subscriptions.push(resumed(changed.held.remove(at), annotation));
+        }
         Repair::DeleteCsv { csv } => changed.installed.retain(|installed| installed.name != *csv),
         Repair::AddCatalog(content) => {
             changed.universe.extra = Some(Arc::new(entry(request, content)?))
@@ -74,6 +82,16 @@ pub(super) fn to<'a>(request: &'a ResolutionRequest<'a>, repair: &Repair) -> Opt
         }
     }
     Some(changed)
+}
+
+/// The Subscription without the annotation.
+fn resumed(held: SubscriptionFacts, annotation: &str) -> SubscriptionFacts {
+    let (pinned, version_range) = match annotation {
+        PIN => (false, held.version_range.clone()),
+        VERSION_RANGE => (held.pinned, None),
+        _ => (held.pinned, held.version_range.clone()),
+    };
+    SubscriptionFacts { pinned, version_range, held_by: None, ..held }
 }
 
 /// A catalog entry that offers just this.

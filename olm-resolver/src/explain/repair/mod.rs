@@ -49,6 +49,13 @@ pub enum Repair {
         /// Name of the Subscription.
         subscription: String,
     },
+    /// Let something new be resolved again.
+    Resume {
+        /// Name of the Subscription.
+        subscription: String,
+        /// The annotation that prevents it.
+        annotation: &'static str,
+    },
     /// Delete a CSV that no Subscription refers to.
     DeleteCsv {
         /// Name of the CSV.
@@ -151,6 +158,9 @@ impl fmt::Display for Repair {
                 f,
                 "remove what Subscription {subscription} declares about versions ({VERSION_RANGE}, {PIN})"
             ),
+            Self::Resume { subscription, annotation } => {
+                write!(f, "remove annotation {annotation} from Subscription {subscription}")
+            }
             Self::DeleteCsv { csv } => write!(f, "delete the ClusterServiceVersion {csv}"),
             Self::AddCatalog(content) => {
                 write!(f, "create a CatalogSource that provides {content}")

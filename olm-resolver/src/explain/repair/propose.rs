@@ -34,7 +34,9 @@ pub(super) fn from(scope: &Scope<'_>, facts: &[Fact]) -> Vec<Repair> {
 
 fn rank(repair: &Repair) -> u8 {
     match repair {
-        Repair::DropStartingCsv { .. } | Repair::AcceptAnyVersion { .. } => 0,
+        Repair::DropStartingCsv { .. }
+        | Repair::AcceptAnyVersion { .. }
+        | Repair::Resume { .. } => 0,
         Repair::UseChannel { .. } => 1,
         Repair::UseCatalog { .. } => 2,
         Repair::AddCatalog(_) => 3,
@@ -60,7 +62,7 @@ fn for_fact(scope: &Scope<'_>, fact: &Fact) -> Vec<Repair> {
             subscription,
             missing: Missing::InRange(_) | Missing::Unreachable(_),
             ..
-        } => vec![Repair::AcceptAnyVersion { subscription: subscription.name.clone() }],
+        } => vec![accepting(subscription)],
         Fact::OrphanExists(csv) => vec![Repair::DeleteCsv { csv: csv.name.to_string() }],
         Fact::BundleRequires { wanted, choices, .. } if choices.is_empty() => {
             missing_content(wanted).map(Repair::AddCatalog).into_iter().collect()
@@ -69,6 +71,15 @@ fn for_fact(scope: &Scope<'_>, fact: &Fact) -> Vec<Repair> {
             vec![Repair::UpgradeCluster { version: need.needed.clone() }]
         }
         _ => Vec::new(),
+    }
+}
+
+/// What has the Subscription accept more of its package.
+fn accepting(subscription: &SubscriptionFacts) -> Repair {
+    let name = subscription.name.clone();
+    match subscription.held_by {
+        Some(annotation) => Repair::Resume { subscription: name, annotation },
+        None => Repair::AcceptAnyVersion { subscription: name },
     }
 }
 

@@ -165,7 +165,11 @@ fn accepting(subscription: &SubscriptionFacts) -> String {
     let pin = pin.map(|csv| format!("is pinned to {csv}"));
     let range = subscription.version_range.as_ref();
     let range = range.map(|range| format!("has version-range \"{range}\""));
-    let declared: Vec<String> = pin.into_iter().chain(range).collect();
+    let held = subscription.held_by.map(|annotation| format!("has annotation {annotation}"));
+    let declared: Vec<String> = match held {
+        Some(held) => vec![held],
+        None => pin.into_iter().chain(range).collect(),
+    };
     format!("Subscription {}, which {}", subscription.name, declared.join(" and "))
 }
 

@@ -31,6 +31,7 @@ pub struct Scope<'a> {
     policy: Policy,
     installed: Installed,
     subscriptions: Vec<Arc<SubscriptionFacts>>,
+    held: Vec<Arc<SubscriptionFacts>>,
     catalogs: Vec<CatalogView>,
     bundles: Bundles,
     known: Known,
@@ -48,9 +49,12 @@ impl<'a> Scope<'a> {
         installed: Installed,
         policy: Policy,
     ) -> Self {
-        let mut subscriptions: Vec<_> =
-            request.subscriptions.iter().cloned().map(Arc::new).collect();
-        subscriptions.sort_by(|a, b| a.name.cmp(&b.name));
+        let sorted = |all: &[SubscriptionFacts]| {
+            let mut all: Vec<_> = all.iter().cloned().map(Arc::new).collect();
+            all.sort_by(|a, b| a.name.cmp(&b.name));
+            all
+        };
+        let (subscriptions, held) = (sorted(&request.subscriptions), sorted(&request.held));
         let mut catalogs = request.universe.catalogs();
         let key = CatalogKey::new(request.namespace, VIRTUAL_CATALOG);
         catalogs.push(CatalogView { key, priority: 0, unavailable: None });
@@ -61,6 +65,7 @@ impl<'a> Scope<'a> {
             policy,
             installed,
             subscriptions,
+            held,
             catalogs,
             bundles: Bundles::default(),
             known: Known::default(),
@@ -140,6 +145,11 @@ impl<'a> Scope<'a> {
     /// The Subscriptions, sorted by name.
     pub fn subscriptions(&self) -> &[Arc<SubscriptionFacts>] {
         &self.subscriptions
+    }
+
+    /// The Subscriptions for which nothing new is resolved, sorted by name.
+    pub fn held(&self) -> &[Arc<SubscriptionFacts>] {
+        &self.held
     }
 
     /// The CSVs of the namespace.

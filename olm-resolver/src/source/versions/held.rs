@@ -27,7 +27,7 @@ fn of_subscription(
         entries.retain(|entry| *entry.channel == *channel);
     }
     // Where no way leads to a pinned version, all others are held back.
-    let accepted = Accepted { subscription: subscription.clone(), step: None };
+    let accepted = Accepted::for_others(subscription);
     let pin = subscription.pin();
     let pinned = pin.and_then(|pin| entries.iter().find(|entry| *entry.name == *pin));
     let base = pinned.map_or(&installed, |entry| entry).version.clone();

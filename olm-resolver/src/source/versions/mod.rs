@@ -1,7 +1,9 @@
-//! What Subscriptions declare about versions (annotations `pin` and `version-range`, docs/upgrade-policy.md).
+//! What Subscriptions declare about versions (annotations `pin`, `version-range` and `pause`,
+//! docs/upgrade-policy.md).
 //!
 //! Such a Subscription gets no other versions, and neither does an operator that needs its package in the
-//! namespace. What is installed stays. v0 has no such annotations.
+//! namespace: also while its catalog is away, or while it is refused itself. What is installed stays. v0 has
+//! no such annotations.
 
 mod held;
 mod way;
@@ -50,6 +52,11 @@ impl Accepted {
         Ok(Self { subscription: subscription.clone(), step })
     }
 
+    /// For a Subscription that gets nothing now: the same, without a next step.
+    fn for_others(subscription: &Arc<SubscriptionFacts>) -> Self {
+        Self { subscription: subscription.clone(), step: None }
+    }
+
     /// Whether the Subscription declares nothing.
     pub(super) fn is_everything(&self) -> bool {
         !declares(&self.subscription)
@@ -59,7 +66,9 @@ impl Accepted {
     pub(super) fn contains(&self, entry: &Entry) -> bool {
         let pin = self.subscription.pin();
         let is_step = self.step.as_deref() == Some(&*entry.name);
-        in_range(&self.subscription, entry) && pin.is_none_or(|pin| is_step || *entry.name == *pin)
+        self.subscription.held_by.is_none()
+            && in_range(&self.subscription, entry)
+            && pin.is_none_or(|pin| is_step || *entry.name == *pin)
     }
 }
 
@@ -98,6 +107,17 @@ fn in_range(subscription: &SubscriptionFacts, entry: &Entry) -> bool {
 pub struct AcceptedVersions;
 
 impl ConstraintSource for AcceptedVersions {
+    /// Comes after [`Subscriptions`](super::Subscriptions), which know what their next steps are.
+    fn roots(&self, scope: &mut Scope<'_>, _: &mut Problem) -> Result<(), Vec<Fault>> {
+        let is_known = |one: &Arc<SubscriptionFacts>| {
+            scope.accepted().iter().any(|known| known.subscription.name == one.name)
+        };
+        let declaring = scope.subscriptions().iter().filter(|one| declares(one) && !is_known(one));
+        let all: Vec<_> = declaring.chain(scope.held()).map(Accepted::for_others).collect();
+        all.into_iter().for_each(|accepted| scope.accept_only(accepted));
+        Ok(())
+    }
+
     fn of_bundle(
         &self,
         variable: VariableId,

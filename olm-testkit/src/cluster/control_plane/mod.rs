@@ -31,12 +31,17 @@ pub struct Network {
 }
 
 /// Writes and lists to `audit.log`, without bodies: enough to count who wrote and read what. Of the
-/// operators every request: their rights are compared with what they use.
+/// operators every request: their rights are compared with what they use. Statuses of Subscriptions and
+/// CatalogSources whole: what they say of readiness is compared with what others make of it.
 const AUDIT_POLICY: &str = "\
 apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived]
 rules:
+  - level: Request
+    verbs: [update]
+    resources:
+      - {group: operators.coreos.com, resources: [subscriptions/status, catalogsources/status]}
   - level: Metadata
     userGroups: ['system:serviceaccounts:operator-lifecycle-manager']
   - level: Metadata

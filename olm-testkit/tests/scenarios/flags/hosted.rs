@@ -19,6 +19,7 @@ use olm_testkit::wait;
 use olm_types::api::CatalogSource;
 use olm_types::bundle::CatalogKey;
 use olm_types::conditions::catalog_source::{CONTENT_CURRENT, IMAGE_POLLED, SERVED_IN_PROCESS};
+use olm_types::conditions::readiness::READY;
 use serde_json::{Value, json};
 
 use crate::catalog_servers::steps::{create, pod, ready};
@@ -166,7 +167,8 @@ fn check_status(ctx: &TestContext, catalog: &CatalogSource) -> Result<()> {
     let expected = format!("{NAME}.{}.svc:50051", ctx.namespace);
     let address = status.connection_state.and_then(|state| state.address);
     ensure!(address.as_deref() == Some(expected.as_str()), "connected to {address:?}");
-    ensure!(status.reason.is_none() && status.conditions.is_empty(), "{:?}", status.conditions);
+    let fine = status.conditions.iter().all(|one| one.type_ == READY && one.status == "True");
+    ensure!(status.reason.is_none() && fine, "{:?}", status.conditions);
     Ok(())
 }
 

@@ -1,9 +1,11 @@
-//! Programs of OLM v0 that ours are compared with.
+//! Programs of others that ours are compared with: of OLM v0, and kstatus.
 
 mod config_map_server;
+mod kstatus;
 mod olm_v0;
 mod opm;
 
 pub use config_map_server::ConfigMapServer;
+pub use kstatus::KStatus;
 pub use olm_v0::OlmV0;
 pub use opm::Opm;

@@ -104,6 +104,14 @@ impl Setup {
         Ok(f64::from(u32::try_from(bytes / 1024)?) * 1024.0)
     }
 
+    /// The most memory that an operator of ours has had since it was started, in bytes.
+    pub(super) fn peak(&self, operator: Operator) -> Result<Option<f64>> {
+        let Some(own) = &self.own else { return Ok(None) };
+        let bytes = own.fixture.operator(operator, |started| started.running.peak_memory())?;
+        let bytes = bytes.context("the process has ended")?;
+        Ok(Some(f64::from(u32::try_from(bytes / 1024)?) * 1024.0))
+    }
+
     /// Serves a catalog to the operators, where they are ours.
     pub(super) fn serve(&self, name: &str, catalog: CatalogDir) -> Result<Option<Registry>> {
         self.own

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context, Result};
-use kube::api::Api;
+use anyhow::{Context, Result, ensure};
+use kube::api::{Api, ListParams};
 use olm_testkit::audit::{AuditLog, Write};
 use olm_testkit::fixture::{Fixture, Places};
 use olm_testkit::operators::{OLM_NAMESPACE, Operator};
@@ -18,7 +18,9 @@ use olm_testkit::take_over::{
     install, install_from_image, needless, package_server, recording, serve,
 };
 use olm_testkit::wait;
-use olm_types::api::{ClusterServiceVersion, CsvPhase};
+use olm_types::api::{ClusterServiceVersion, CsvPhase, Subscription};
+use olm_types::conditions::subscription::OURS;
+use tokio::process::Command;
 
 use super::report::Report;
 
@@ -123,6 +125,7 @@ impl ManagedCluster {
         self.audit.skip()?;
         let TakeOverCluster { kubectl, files, .. } = &self.cluster;
         files.stop_operators(kubectl)?;
+        self.hand_back().await?;
         kubectl.run(&["delete", "apiservice", "v1.packages.operators.coreos.com"])?;
         files.apply_v0(kubectl)?;
         self.manager =
@@ -130,6 +133,23 @@ impl ManagedCluster {
         let writes = self.audit.until_quiet(&OlmV0::PROGRAMS, QUIET, TIMEOUT).await?;
         let title = format!("v0 {}, after ours", OlmV0::version());
         self.report(title, &before, writes).await
+    }
+
+    /// Takes out of statuses what v0 would leave as it is.
+    async fn hand_back(&self) -> Result<()> {
+        let mut command = Command::new(self.cluster.binaries.program("kubectl-olm"));
+        command.arg("--kubeconfig").arg(&self.cluster.kubeconfig).args(["hand-back", "-A"]);
+        let output = command.output().await.context("cannot run kubectl-olm")?;
+        let complaint = String::from_utf8_lossy(&output.stderr);
+        ensure!(output.status.success(), "kubectl olm hand-back: {complaint}");
+        let subscriptions: Api<Subscription> = Api::all(self.cluster.client.clone());
+        for one in subscriptions.list(&ListParams::default()).await? {
+            let conditions = one.status.iter().flat_map(|status| &status.conditions);
+            let stale: Vec<_> =
+                conditions.filter(|one| OURS.contains(&one.type_.as_str())).collect();
+            ensure!(stale.is_empty(), "v0 would leave {stale:?}");
+        }
+        Ok(())
     }
 
     /// Ends everything.

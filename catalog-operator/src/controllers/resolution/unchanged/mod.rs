@@ -44,6 +44,7 @@ impl Unchanged {
 /// What a resolution depends on: objects of the stores, shared with them, and catalogs by identity.
 pub(super) struct Inputs {
     subscriptions: Vec<Arc<Subscription>>,
+    held: Vec<Arc<Subscription>>,
     csvs: Vec<Arc<ClusterServiceVersion>>,
     catalogs: Vec<Catalog>,
     fail_forward: bool,
@@ -61,6 +62,7 @@ impl Inputs {
     pub(super) fn of(question: &Question) -> Self {
         Self {
             subscriptions: question.namespace.subscriptions.clone(),
+            held: question.namespace.held.clone(),
             csvs: question.csvs.clone(),
             catalogs: question.universe.members().iter().map(Catalog::of).collect(),
             fail_forward: question.fail_forward,
@@ -68,12 +70,14 @@ impl Inputs {
     }
 
     fn is_same(&self, other: &Self) -> bool {
+        let same = |one: &Arc<Subscription>, other: &Arc<Subscription>| {
+            Arc::ptr_eq(one, other) || same_subscription(one, other)
+        };
         self.fail_forward == other.fail_forward
             && all_same(&self.catalogs, &other.catalogs, Catalog::is_same)
             && all_same(&self.csvs, &other.csvs, |a, b| Arc::ptr_eq(a, b) || self.same_csv(a, b))
-            && all_same(&self.subscriptions, &other.subscriptions, |a, b| {
-                Arc::ptr_eq(a, b) || same_subscription(a, b)
-            })
+            && all_same(&self.held, &other.held, same)
+            && all_same(&self.subscriptions, &other.subscriptions, same)
     }
 }
 

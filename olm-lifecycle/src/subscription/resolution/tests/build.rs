@@ -82,7 +82,8 @@ pub(super) fn entry(package: &str, channel: &str, name: &str) -> Arc<Entry> {
 }
 
 pub(super) fn choice(entry: Arc<Entry>, replaces: &str) -> Choice {
-    Choice { entry, replaces: Some(replaces.to_owned()).filter(|name| !name.is_empty()) }
+    let replaces = Some(replaces.to_owned()).filter(|name| !name.is_empty());
+    Choice { entry, replaces, needed_by: Vec::new(), part: 0 }
 }
 
 /// What a catalog gives for the chosen bundles: a CSV each.

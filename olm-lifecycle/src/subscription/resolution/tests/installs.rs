@@ -93,7 +93,7 @@ fn two_subscriptions_to_one_package_share_the_steps() {
 #[test]
 fn an_upgrade_names_what_it_replaces() {
     let mut namespace = namespace(vec![subscription("a", "alpha", "a.v1")]);
-    namespace.csvs.insert("a.v1".to_owned());
+    namespace.csvs.insert("a.v1".to_owned(), CsvState::default());
     let (request, effects) =
         install(&namespace, &[choice(entry("a", "alpha", "a.v3"), "a.v1")]).1.unwrap();
     let csv: serde_json::Value =
@@ -110,7 +110,7 @@ fn an_upgrade_names_what_it_replaces() {
 fn what_is_installed_is_left_out() {
     let mut namespace =
         namespace(vec![subscription("a", "alpha", "a.v1"), subscription("b", "alpha", "")]);
-    namespace.csvs.insert("a.v1".to_owned());
+    namespace.csvs.insert("a.v1".to_owned(), CsvState::default());
     let choices =
         [choice(entry("a", "alpha", "a.v1"), ""), choice(entry("b", "alpha", "b.v1"), "")];
     let (request, effects) = install(&namespace, &choices).1.unwrap();
@@ -158,7 +158,7 @@ fn one_manual_subscription_makes_the_plan_manual() {
 #[test]
 fn nothing_to_do_writes_nothing() {
     let mut namespace = namespace(vec![subscription("a", "alpha", "a.v1")]);
-    namespace.csvs.insert("a.v1".to_owned());
+    namespace.csvs.insert("a.v1".to_owned(), CsvState::default());
     let (selection, recorded) = install(&namespace, &[]);
     assert!(recorded.is_none());
     assert_eq!(clear_failures(&namespace, &selection, now()), []);

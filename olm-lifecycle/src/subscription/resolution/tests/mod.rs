@@ -18,6 +18,7 @@ mod build;
 mod failures;
 mod installs;
 mod named;
+mod parts;
 mod recovery;
 mod states;
 mod unpacking;

@@ -46,7 +46,7 @@ fn the_best_entry_of_a_name_is_subscribed_to(
 #[test]
 fn what_is_installed_is_not_looked_for_and_what_no_catalog_has_is_refused() {
     let mut namespace = namespace(Vec::new());
-    namespace.csvs.insert("a.v1".to_owned());
+    namespace.csvs.insert("a.v1".to_owned(), CsvState::default());
     let subscribed =
         |names: &[&str]| named_subscriptions(&plan_of(names), &namespace, |_| Vec::new());
     assert!(subscribed(&["a.v1"]).unwrap().is_empty());

@@ -32,7 +32,7 @@ fn a_plan_that_was_not_recorded_is_found_again() {
 fn its_csv_may_exist_already() {
     let mut namespace = namespace(vec![subscription("a", "alpha", "")]);
     namespace.plans = vec![Arc::new(made(&namespace))];
-    namespace.csvs.insert("a.v1".to_owned());
+    namespace.csvs.insert("a.v1".to_owned(), CsvState::default());
     let ResolutionDecision::OutOfDate(effects) = decide_resolution(&namespace, now()) else {
         panic!("would be blocked by the CSV")
     };

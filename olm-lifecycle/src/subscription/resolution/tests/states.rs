@@ -123,7 +123,7 @@ fn a_namespace_that_only_waits_is_left_alone() {
 #[test]
 fn a_csv_that_appeared_is_noted() {
     let mut namespace = namespace(vec![pending("a.v1")]);
-    namespace.csvs.insert("a.v1".to_owned());
+    namespace.csvs.insert("a.v1".to_owned(), CsvState::default());
     let ResolutionDecision::OutOfDate(effects) = decide_resolution(&namespace, now()) else {
         panic!("is up to date")
     };

@@ -1,6 +1,7 @@
 //! InstallPlans that wait for a person.
 
 mod admission;
+mod apart;
 mod declared;
 mod versions;
 
@@ -27,7 +28,7 @@ use crate::wait;
 
 /// The scenarios of this folder.
 pub(super) fn all() -> Vec<Scenario> {
-    approvals().into_iter().chain(versions::all()).collect()
+    approvals().into_iter().chain(apart::all()).chain(versions::all()).collect()
 }
 
 fn approvals() -> Vec<Scenario> {

@@ -153,6 +153,25 @@ impl TestContext {
         self.create(&subscription).await
     }
 
+    /// The same with these fields besides.
+    pub(super) async fn subscribe_with(
+        &self,
+        package: &str,
+        catalog: &str,
+        fields: Value,
+    ) -> Result<()> {
+        let subscription = builders::subscription(NAMESPACE, package, "stable", catalog);
+        let mut object = serde_json::to_value(subscription).context("a malformed Subscription")?;
+        for part in ["metadata", "spec"] {
+            let own = fields.get(part).and_then(Value::as_object).into_iter().flatten();
+            for (name, value) in own {
+                object[part][name] = value.clone();
+            }
+        }
+        let subscription: Subscription = serde_json::from_value(object)?;
+        self.create(&subscription).await
+    }
+
     /// The name of the Subscription that is made for a dependency.
     pub(super) fn generated(&self, package: &str, catalog: &str) -> String {
         format!("{package}-stable-{catalog}-{NAMESPACE}")

@@ -1,6 +1,7 @@
 //! The scenarios, one file each.
 
 mod copies;
+mod declared;
 mod failed_step_repaired;
 mod install_with_dependency;
 mod manual_approval;
@@ -19,6 +20,7 @@ pub(super) fn all() -> Vec<Box<dyn Scenario>> {
         Box::new(install_with_dependency::InstallWithDependency),
         Box::new(upgrade_with_crd_change::UpgradeWithCrdChange),
         Box::new(manual_approval::ManualApproval),
+        Box::new(declared::Declared),
         Box::new(uninstall::Uninstall),
         Box::new(servers::WebhookInstall),
         Box::new(servers::ApiServiceInstall),

@@ -28,8 +28,22 @@ const CONVERSION: OnPurpose = OnPurpose(
 const AUTHORITY: OnPurpose =
     OnPurpose("it depends on the certificate authority, which is a new one each time");
 
+const READINESS: OnPurpose =
+    OnPurpose("v0 does not say whether a Subscription or a CatalogSource is ready");
+
 /// The list, by subject.
 pub(super) const ACCEPTED: &[Accepted] = &[
+    field("Subscription", &["status", "conditions", "[Ready]"], READINESS)
+        .where_sides(Sides::OnlyOurs),
+    field("Subscription", &["status", "conditions", "[Reconciling]"], READINESS)
+        .where_sides(Sides::OnlyOurs),
+    field("Subscription", &["status", "conditions", "[Stalled]"], READINESS)
+        .where_sides(Sides::OnlyOurs),
+    field("Subscription", &["status", "observedGeneration"], READINESS)
+        .where_sides(Sides::OnlyOurs),
+    field("CatalogSource", &["status", "conditions"], READINESS).where_sides(Sides::OnlyOurs),
+    field("CatalogSource", &["status", "observedGeneration"], READINESS)
+        .where_sides(Sides::OnlyOurs),
     field(
         "ClusterRole",
         &["metadata", "ownerReferences", "[customresourcedefinition *"],

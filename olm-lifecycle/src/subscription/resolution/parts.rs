@@ -1,0 +1,101 @@
+//! Which bundles of a solution get an InstallPlan of their own.
+//!
+//! In v0 all Subscriptions of a namespace share each plan, so one that wants to be asked holds all others. Here
+//! Subscriptions that have no operator in common get plans of their own: each is made, approved, executed
+//! and collected as if the others were in another namespace.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use kube_core::ResourceExt;
+use olm_types::api::{InstallPlan, Subscription};
+
+use super::approvers::{Ask, Asks, approvers};
+use super::decision::is_pending;
+use super::select::{Selection, current, matches, select};
+use super::{Choice, Namespace};
+use crate::install_plan::approval::brought;
+use crate::install_plan::asked::Asked;
+
+/// What one InstallPlan is made of.
+#[derive(Clone, Debug, Default)]
+pub struct Part {
+    /// The namespace with the Subscriptions that follow what is installed.
+    pub namespace: Namespace,
+    /// What is installed. Nothing for Subscriptions that have what they ask for.
+    pub selection: Selection,
+}
+
+impl Part {
+    /// Everything in one, as in v0.
+    pub fn whole(namespace: &Namespace, choices: &[Choice]) -> Self {
+        Self { selection: select(namespace, choices), namespace: namespace.clone() }
+    }
+}
+
+/// The parts of a solution; the last one has the Subscriptions for which there is nothing to do. `namespace`
+/// has all Subscriptions, `able` those of them that the solution is for.
+pub fn parts(namespace: &Namespace, able: &Namespace, choices: &[Choice]) -> Vec<Part> {
+    let mut by_number: BTreeMap<usize, Vec<Choice>> = BTreeMap::new();
+    for choice in choices {
+        by_number.entry(choice.part).or_default().push(choice.clone());
+    }
+    let found = by_number.into_values().filter_map(|own| part(namespace, able, &own));
+    let mut parts: Vec<Part> = found.collect();
+    let busy: BTreeSet<String> = parts.iter().flat_map(|part| part.namespace.names()).collect();
+    let rest = able.without(&busy);
+    if !rest.subscriptions.is_empty() {
+        parts.push(Part { namespace: rest, selection: Selection::default() });
+    }
+    parts
+}
+
+/// Nothing where no Subscription would follow, or all wait for the plan that they have.
+fn part(namespace: &Namespace, able: &Namespace, choices: &[Choice]) -> Option<Part> {
+    let asks: Asks = choices.iter().map(|choice| asks(able, choice)).collect();
+    let followers = asks.values().flat_map(|ask| &ask.followers).cloned().collect();
+    let own = able.only(&followers);
+    if own.subscriptions.iter().all(|one| is_pending(own.plan_of(one).map(AsRef::as_ref), one)) {
+        return None;
+    }
+    let mut selection = Selection { asks: Some(asks), ..select(&own, choices) };
+    follow_anew(namespace, &own, choices, &mut selection);
+    Some(Part { namespace: own, selection })
+}
+
+fn asks(able: &Namespace, choice: &Choice) -> (String, Ask) {
+    let followers = able.subscriptions.iter().filter(|one| matches(one, &choice.entry));
+    let followers: BTreeSet<String> = followers.map(|one| one.name_any()).collect();
+    let by = choice.needed_by.iter().chain(&followers).cloned().collect();
+    (choice.entry.name.to_string(), Ask { by, followers })
+}
+
+/// Subscriptions that wait for the approval of another plan follow the one of this part: when it is made for
+/// others as well, when theirs brings something else, or when nobody has to be asked any more.
+fn follow_anew(
+    namespace: &Namespace,
+    own: &Namespace,
+    choices: &[Choice],
+    selection: &mut Selection,
+) {
+    let all: BTreeSet<&str> = choices.iter().map(|choice| &*choice.entry.name).collect();
+    let is_free = selection.asks.as_ref().is_none_or(|asks| approvers(namespace, asks).is_empty());
+    let differs = |plan: &InstallPlan| {
+        let open = brought(plan).into_iter().filter(|csv| !namespace.csvs.contains_key(*csv));
+        open.collect::<BTreeSet<_>>() != all || (is_free && Asked::of(plan).is_some())
+    };
+    let is_new = !selection.updates.is_empty();
+    let waiting = own.subscriptions.iter().filter(|one| {
+        let plan = own.plan_of(one).filter(|plan| plan.waits_for_approval());
+        plan.is_some_and(|plan| is_new || differs(plan))
+    });
+    let moved: Vec<_> =
+        waiting.filter_map(|one| Some((one.name_any(), moves(one, &all)?))).collect();
+    selection.updates.extend(moved);
+}
+
+/// The CSV of the part that the Subscription moves to already.
+fn moves(subscription: &Arc<Subscription>, all: &BTreeSet<&str>) -> Option<String> {
+    let csv = current(subscription);
+    all.contains(csv).then(|| csv.to_owned())
+}
