@@ -26,7 +26,7 @@ pub use cluster::Cluster;
 pub use config_map::{Reader, stored};
 pub use digest::RegistryDigests;
 pub use job::JobUnpacker;
-pub use process::{ProcessUnpacker, Pulls};
+pub use process::{Account, NamespacedName, ProcessUnpacker, PullSecrets, Pulls};
 
 /// A way to get bundles out of images. Called again and again for a bundle until it is there.
 #[async_trait]

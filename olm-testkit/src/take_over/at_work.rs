@@ -19,9 +19,16 @@ use crate::wait;
 /// What v0 needs beside its operators, as long as they work: the way to Services, its package server and the
 /// files that were applied.
 pub struct BesideV0 {
-    _proxy: ServiceProxy,
+    proxy: ServiceProxy,
     _package_server: StandIn,
     _files: TempDir,
+}
+
+impl BesideV0 {
+    /// Where the way to Services listens.
+    pub fn proxy_url(&self) -> String {
+        self.proxy.url()
+    }
 }
 
 /// v0 in a cluster without anything of OLM: its definitions, and its operators at work. Without a folder for
@@ -42,7 +49,7 @@ pub async fn set_up_v0(
     cluster.files.apply_v0(&cluster.kubectl)?;
     let proxy = ServiceProxy::start(cluster.client.clone()).await?;
     let (operators, package_server) = start_v0(v0, &cluster, &logs, ("", &proxy)).await?;
-    Ok((operators, BesideV0 { _proxy: proxy, _package_server: package_server, _files: folder }))
+    Ok((operators, BesideV0 { proxy, _package_server: package_server, _files: folder }))
 }
 
 /// v0's operators at work, and its package server, which here is a process in the place of Pods. Their

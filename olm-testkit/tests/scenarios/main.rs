@@ -50,6 +50,7 @@ use libtest_mimic::{Arguments, Failed, Trial};
 use olm_lifecycle::tenancy::TenantPolicy;
 use olm_testkit::e2e::provider::local::{self, Flags, Local};
 use olm_testkit::e2e::{Scenario, TestContext, runner, scenarios};
+use olm_testkit::oci::server::ImageRegistry;
 
 use environment::Environment;
 use tenancy::escalation::play;
@@ -57,13 +58,23 @@ use tenancy::escalation::play;
 /// Needs real catalogs.
 const CORPUS: &str = "api::every_csv_of_the_corpus_is_accepted";
 
+/// Needs a registry of images.
+const HOSTED: &str = "replicas::hosted";
+
 fn main() -> ExitCode {
     let mut arguments = Arguments::from_args();
+    let catalogs = match tempfile::tempdir() {
+        Ok(folder) => folder,
+        Err(error) => {
+            eprintln!("scenarios cannot run: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
     let environments = Environment::new("scenarios").and_then(|most| {
         let servers = Environment::new("servers")?;
         let strict = Flags { both: &["--tenant-policy=strict"], ..Flags::default() };
         let strict = Environment::new("strict")?.with(strict);
-        let flags = Environment::new("flags")?.with(flags::FLAGS);
+        let flags = Environment::new("flags")?.with(flags::flags(catalogs.path()));
         let faults = Environment::new("faults")?.with(faults::FLAGS);
         let rolling = Environment::new("rolling")?.with(rolling::FLAGS);
         let doctor = Environment::new("doctor")?;
@@ -124,6 +135,11 @@ fn own(environment: &Arc<Environment>, servers: &Arc<Environment>) -> Vec<Trial>
         println!("ignored: {CORPUS}: OLM_CORPUS is unset");
     }
     let corpus = trial(environment, CORPUS, api::corpus);
+    let no_registry = !ImageRegistry::is_available();
+    if no_registry {
+        println!("ignored: {HOSTED}: there is no docker-registry on this machine");
+    }
+    let hosted = trial(environment, HOSTED, replicas::hosted);
     vec![
         trial(environment, "alone::csv_by_hand", alone::csv_by_hand),
         trial(environment, "alone::no_catalog_operator", alone::no_catalog_operator),
@@ -173,6 +189,7 @@ fn own(environment: &Arc<Environment>, servers: &Arc<Environment>) -> Vec<Trial>
             api::lists_are_merged_by_their_keys,
         ),
         corpus.with_ignored_flag(no_corpus),
+        hosted.with_ignored_flag(no_registry),
     ]
 }
 

@@ -30,6 +30,8 @@ pub use address::{Address, AddressError, Resolve, SystemResolver};
 pub use calls::RegistryClient;
 pub use dial::{Dial, Stream};
 pub use proxy::Proxy;
+#[cfg(feature = "pull")]
+pub(crate) use proxy::ProxyServer;
 pub use whole::Whole;
 
 /// How a client behaves. [`Default`] is right for production.

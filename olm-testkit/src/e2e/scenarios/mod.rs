@@ -5,9 +5,11 @@ mod bad_input;
 mod capacity;
 mod catalog_images;
 mod catalogs;
+mod changed_operator;
 mod dependencies;
 mod doctor;
 mod gitops;
+mod hosted_catalogs;
 mod install;
 mod install_plans;
 mod kubectl_olm;
@@ -46,6 +48,7 @@ pub fn all() -> Vec<Scenario> {
         operator_groups::all(),
         catalogs::all(),
         catalog_images::all(),
+        hosted_catalogs::all(),
         packages::all(),
         dependencies::all(),
         resolution::all(),

@@ -1,4 +1,4 @@
-//! Who installs: our two operators, or those of v0, as processes beside the cluster.
+//! Who is measured: our two operators, or those of v0, as processes beside the cluster.
 
 use std::path::Path;
 use std::time::Duration;
@@ -6,10 +6,11 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use olm_testkit::fixture::{Fixture, Places};
 use olm_testkit::operators::{Operator, Special};
-use olm_testkit::peer::OlmV0;
+use olm_testkit::peer::{OlmV0, start_olm_v0};
 use olm_testkit::process::Running;
 use olm_testkit::progress::Progress;
 use olm_testkit::take_over::{BesideV0, set_up_v0};
+use tokio::time::Instant;
 
 /// An implementation of OLM.
 #[derive(Debug)]
@@ -37,14 +38,20 @@ impl Implementation {
         }
     }
 
-    /// A cluster with its definitions, and its operators at work there.
+    /// A cluster with its definitions, and its operators at work there. The flags are for our catalog
+    /// operator.
     ///
     /// # Errors
     /// The cluster or an operator does not start.
-    pub(super) async fn start(&self, binaries: &Path, logs: Option<&Path>) -> Result<Olm> {
+    pub(super) async fn start(
+        &self,
+        binaries: &Path,
+        logs: Option<&Path>,
+        flags: &[String],
+    ) -> Result<Olm> {
         let places = Places::of(binaries, logs);
         match self {
-            Self::Ours => ours(&places).await,
+            Self::Ours => ours(&places, flags).await,
             Self::V0(v0) => v0_at_work(v0, &places, logs).await,
         }
     }
@@ -57,29 +64,57 @@ pub(super) struct Olm {
     /// In the order of [`Implementation::programs`].
     operators: Vec<Running>,
     /// What v0 needs beside itself.
-    _beside: Option<BesideV0>,
+    beside: Option<BesideV0>,
 }
 
-async fn ours(places: &Places) -> Result<Olm> {
-    let fixture = Fixture::start("installs", places, Progress::to_stderr()).await?;
+async fn ours(places: &Places, flags: &[String]) -> Result<Olm> {
+    let fixture = Fixture::start("bench-ours", places, Progress::to_stderr()).await?;
+    let operators = ours_at_work(&fixture, flags).await?;
+    Ok(Olm { fixture, operators, beside: None })
+}
+
+async fn ours_at_work(fixture: &Fixture, flags: &[String]) -> Result<Vec<Running>> {
     let mut operators = Vec::new();
     for operator in Operator::ALL {
-        let special = Special::default();
+        let of_catalogs = operator == Operator::Catalog;
+        let args = if of_catalogs { flags.to_vec() } else { Vec::new() };
+        let special = Special { args, ..Special::default() };
         let started = fixture.binaries.operator(operator, &fixture.kubeconfig, special);
         let (running, admin) = started.await?;
         admin.until_ready().await?;
         operators.push(running);
     }
-    Ok(Olm { fixture, operators, _beside: None })
+    Ok(operators)
 }
 
 async fn v0_at_work(v0: &OlmV0, places: &Places, logs: Option<&Path>) -> Result<Olm> {
-    let fixture = Fixture::empty("installs-v0", places, Progress::to_stderr()).await?;
+    let fixture = Fixture::empty("bench-v0", places, Progress::to_stderr()).await?;
     let (operators, beside) = set_up_v0(v0, &fixture, logs).await?;
-    Ok(Olm { fixture, operators, _beside: Some(beside) })
+    Ok(Olm { fixture, operators, beside: Some(beside) })
 }
 
 impl Olm {
+    /// Ends the operators and starts them again; says when they were started.
+    ///
+    /// # Errors
+    /// One does not start.
+    pub(super) async fn restart(
+        &mut self,
+        implementation: &Implementation,
+        flags: &[String],
+    ) -> Result<Instant> {
+        self.operators.drain(..).for_each(Running::stop);
+        let begun = Instant::now();
+        self.operators = match (implementation, &self.beside) {
+            (Implementation::V0(v0), Some(beside)) => {
+                let logs = self.fixture.cluster().scratch();
+                start_olm_v0(v0, &self.fixture.kubeconfig, &logs, "-again", &beside.proxy_url())?
+            }
+            _ => ours_at_work(&self.fixture, flags).await?,
+        };
+        Ok(begun)
+    }
+
     /// Resident memory of each operator, in bytes.
     ///
     /// # Errors
