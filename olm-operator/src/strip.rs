@@ -183,6 +183,6 @@ mod tests {
         let plan = json!({"metadata": {"name": "a"}, "status": {"phase": "Complete",
             "conditions": [{"type": "Installed", "status": "True"}], "plan": [{}],
             "bundleLookups": [{}]}});
-        check(plan, &OF_INSTALL_PLANS, super::install_plan);
+        check(plan, &OF_INSTALL_PLANS, install_plan);
     }
 }

@@ -37,7 +37,7 @@ fn now() -> Timestamp {
 }
 
 /// The statuses that effects write, by name of the Subscription.
-fn written(effects: &[Effect]) -> std::collections::BTreeMap<String, SubscriptionStatus> {
+fn written(effects: &[Effect]) -> BTreeMap<String, SubscriptionStatus> {
     let statuses = effects.iter().filter_map(|effect| match &effect.action {
         Action::Status { object, .. } if object["kind"] == "Subscription" => {
             let subscription: Subscription = serde_json::from_value(object.clone()).unwrap();
