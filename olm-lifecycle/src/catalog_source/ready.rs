@@ -122,6 +122,14 @@ fn connected(observed: &Observed, status: &CatalogSourceStatus) -> Option<Readin
     }
 }
 
+/// A status without what is said about readiness.
+#[cfg(test)]
+pub(super) fn without(mut status: CatalogSourceStatus) -> CatalogSourceStatus {
+    use olm_types::conditions::readiness::ALL;
+    status.conditions.retain(|condition| !ALL.contains(&condition.type_.as_str()));
+    CatalogSourceStatus { observed_generation: None, ..status }
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;

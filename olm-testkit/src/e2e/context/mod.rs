@@ -30,7 +30,7 @@ use crate::builders::{self, Crd};
 use crate::stand_in::{Server, StandIn};
 use crate::wait;
 
-pub use waiting::{conditions, same};
+pub use waiting::{conditions, reported, same};
 
 /// What is served for a scenario, by the names of the catalogs.
 type Catalogs = BTreeMap<String, Box<dyn ServedCatalog>>;

@@ -5,6 +5,7 @@ use olm_types::api::{
     ClusterServiceVersion, CsvPhase, InstallPlan, Subscription, SubscriptionCondition,
     SubscriptionState,
 };
+use olm_types::conditions::readiness;
 
 use super::TestContext;
 use crate::builders;
@@ -88,8 +89,7 @@ impl TestContext {
     pub async fn at_latest(&self, subscription: &str, csv: &str) -> Result<Subscription> {
         let what = format!("be at {csv}, the latest version");
         wait::until(&self.api(), subscription, &what, |subscription: &Subscription| {
-            let quiet = conditions(subscription).iter().all(|condition| condition.status != "True");
-            quiet
+            reported(subscription).next().is_none()
                 && subscription.status.as_ref().is_some_and(|status| {
                     status.state == SubscriptionState::AtLatestKnown
                         && status.installed_csv.as_deref() == Some(csv)
@@ -111,6 +111,14 @@ impl TestContext {
 /// The conditions of a Subscription.
 pub fn conditions(subscription: &Subscription) -> &[SubscriptionCondition] {
     subscription.status.as_ref().map_or(&[], |status| &status.conditions)
+}
+
+/// Those that are true, besides how ready it is.
+pub fn reported(subscription: &Subscription) -> impl Iterator<Item = &SubscriptionCondition> {
+    let is_other = |condition: &&SubscriptionCondition| {
+        condition.status == "True" && !readiness::ALL.contains(&condition.type_.as_str())
+    };
+    conditions(subscription).iter().filter(is_other)
 }
 
 /// Fails unless a text is there and is the expected one.

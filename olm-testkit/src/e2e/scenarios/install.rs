@@ -15,7 +15,7 @@ use olm_types::{annotations, labels};
 use serde_json::json;
 
 use crate::builders::{self, Bundle, Crd, CsvBuilder, Package, csv};
-use crate::e2e::context::{TestContext, conditions, same};
+use crate::e2e::context::{TestContext, conditions, reported, same};
 use crate::e2e::{Scenario, scenario};
 use crate::wait;
 
@@ -69,8 +69,8 @@ async fn converged(ctx: &TestContext, name: &str, csv: &str) -> Result<Subscript
     ctx.installed(name, csv).await?;
     let healthy = |subscription: &Subscription| {
         let state = subscription.status.as_ref().map(|status| &status.state);
-        let unhealthy = conditions(subscription).iter().any(|condition| condition.status == "True");
-        state == Some(&SubscriptionState::AtLatestKnown) && !unhealthy
+        let healthy = reported(subscription).next().is_none();
+        state == Some(&SubscriptionState::AtLatestKnown) && healthy
     };
     let subscription = wait::until(&ctx.api(), name, "be at the latest version", healthy).await?;
     let health = conditions(&subscription).iter().find(|c| c.type_ == "CatalogSourcesUnhealthy");

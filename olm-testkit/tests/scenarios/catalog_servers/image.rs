@@ -14,6 +14,7 @@ use olm_testkit::builders::{Bundle, CatalogDir, Package, csv};
 use olm_testkit::e2e::TestContext;
 use olm_testkit::wait::{self, Waitable};
 use olm_types::api::CatalogSource;
+use olm_types::conditions::readiness::ALL;
 use olm_types::labels::{CATALOG_SOURCE, MANAGED, SERVICE_SPEC_HASH};
 use serde_json::json;
 
@@ -48,7 +49,9 @@ fn check_status(ctx: &TestContext, catalog: &CatalogSource) -> Result<()> {
     let expected = format!("{NAME}.{}.svc:50051", ctx.namespace);
     let address = status.connection_state.and_then(|state| state.address);
     ensure!(address.as_deref() == Some(expected.as_str()), "connected to {address:?}");
-    ensure!(status.reason.is_none() && status.conditions.is_empty(), "{:?}", status.reason);
+    let mut reported = status.conditions.iter().map(|one| one.type_.as_str());
+    ensure!(reported.all(|kind| ALL.contains(&kind)), "{:?}", status.conditions);
+    ensure!(status.reason.is_none(), "{:?}", status.reason);
     Ok(())
 }
 

@@ -10,6 +10,7 @@ use olm_types::labels;
 use serde_json::{Value, json};
 
 use super::super::super::observed::{Content, Present};
+use super::super::super::ready::without;
 use super::super::super::{Conclusion, conclude, include};
 use super::super::*;
 
@@ -205,8 +206,9 @@ impl World {
         self.put(kind, object);
     }
 
+    /// What is reported, besides readiness.
     pub(super) fn status(&self) -> CatalogSourceStatus {
-        self.observed.catalog.status.clone().unwrap_or_default()
+        without(self.observed.catalog.status.clone().unwrap_or_default())
     }
 
     pub(super) fn set_spec(&mut self, patch: Value) {

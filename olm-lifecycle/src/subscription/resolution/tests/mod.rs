@@ -28,6 +28,7 @@ use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use olm_effect::Action;
 use olm_types::api::*;
+use olm_types::conditions::readiness::ALL as READINESS;
 
 use super::*;
 use build::*;
@@ -36,12 +37,15 @@ fn now() -> Timestamp {
     Timestamp::UNIX_EPOCH
 }
 
-/// The statuses that effects write, by name of the Subscription.
-fn written(effects: &[Effect]) -> std::collections::BTreeMap<String, SubscriptionStatus> {
+/// The statuses that effects write, besides readiness, by name of the Subscription.
+fn written(effects: &[Effect]) -> BTreeMap<String, SubscriptionStatus> {
     let statuses = effects.iter().filter_map(|effect| match &effect.action {
         Action::Status { object, .. } if object["kind"] == "Subscription" => {
             let subscription: Subscription = serde_json::from_value(object.clone()).unwrap();
-            Some((effect.target.name.clone(), subscription.status.unwrap()))
+            let mut status = subscription.status.unwrap();
+            status.conditions.retain(|one| !READINESS.contains(&one.type_.as_str()));
+            status.observed_generation = None;
+            Some((effect.target.name.clone(), status))
         }
         _ => None,
     });

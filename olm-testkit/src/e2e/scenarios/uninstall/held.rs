@@ -14,6 +14,7 @@ use serde_json::json;
 use super::two_plans::{NEW, OLD, Thing, TwoPlans, delete, phase};
 use crate::builders::{self, Bundle, Package, csv};
 use crate::e2e::context::TestContext;
+use crate::e2e::scenarios::install::operator;
 use crate::wait;
 
 /// A finalizer keeps the Subscription; the older plan goes.
@@ -73,19 +74,21 @@ pub(super) async fn replaced_csv_deleted(ctx: Arc<TestContext>) -> Result<()> {
     plans.next_version_never_came()
 }
 
-/// Two operators in one plan, which waits for a person; one Subscription goes before the approval.
+/// Two operators in one plan, as one needs the other; it waits for a user, and one Subscription goes before the
+/// approval.
 pub(super) async fn one_of_two(ctx: Arc<TestContext>) -> Result<()> {
     ctx.operator_group().await?;
-    let bundle = |name: &str| {
-        let operator = csv(&format!("{name}.v1.0.0"), "1.0.0").deployment(name, "default");
-        Package::single(name, Bundle::new("1.0.0", &operator))
-    };
+    let blades = ctx.kind("Blade");
+    let knife = Bundle::new("1.0.0", &operator("knife", "1.0.0", &blades)).provides(&blades);
+    let fork = csv("fork.v1.0.0", "1.0.0").deployment("fork", "default").requires(&blades);
+    let fork = Bundle::new("1.0.0", &fork).requires(&blades);
     for name in ["fork", "knife"] {
         let mut subscription = builders::subscription(&ctx.namespace, name, "stable", "drawer");
         subscription.spec.install_plan_approval = Some(Approval::Manual);
         ctx.create(&subscription).await?;
     }
-    ctx.catalog("drawer", &[bundle("fork"), bundle("knife")]).await?;
+    ctx.catalog("drawer", &[Package::single("fork", fork), Package::single("knife", knife)])
+        .await?;
     let both = until_approval(&ctx, &["fork.v1.0.0", "knife.v1.0.0"]).await?;
     ctx.api::<Subscription>().delete("fork", &DeleteParams::default()).await?;
     approve(&ctx, &both).await?;
