@@ -179,7 +179,7 @@ fn the_search_for_a_way_ends() {
     "b.v1"
 )]
 #[case::it_takes_that_version("sub a a/alpha start:a.v3 pinned", "a.v3 b.v1")]
-fn nobody_gets_around_a_declaration(#[case] subscription: &str, #[case] expected: &str) {
+fn no_way_leads_around_a_declaration(#[case] subscription: &str, #[case] expected: &str) {
     let needs = "b.v1@1.0.0 b/beta needs:a:>=3.0.0\n    sub b b/beta";
     let resolution = outcome(CHANNEL, &format!("{needs}\n    {subscription}")).resolution;
     assert_eq!(crate::support::outcome(Ok(resolution)), expected);

@@ -2,7 +2,7 @@
 //!
 //! Each watch has a connection for as long as it lasts, and a burst of writes opens many more. What a
 //! connection read in one piece stays with it as a buffer of that size, so pieces are small, and a
-//! connection that nobody uses is closed long before the API server would do so.
+//! connection that is not used is closed long before the API server would do so.
 
 use std::time::Duration;
 

@@ -30,8 +30,8 @@ pub(super) fn note(
     let Some(found) = readiness(observed, course, status) else { return };
     let generation = observed.catalog.metadata.generation;
     let is_behind = before.observed_generation.is_some_and(|known| Some(known) != generation);
-    let is_told = says(&status.conditions, &found);
-    if changed || is_behind || !is_told {
+    let is_reported = says(&status.conditions, &found);
+    if changed || is_behind || !is_reported {
         status.observed_generation = generation;
         report(&mut status.conditions, &found, now);
     }
@@ -175,13 +175,13 @@ mod tests {
     }
 
     /// `Ready=True Connected`, and what is there besides.
-    fn told(status: &CatalogSourceStatus) -> String {
+    fn reported(status: &CatalogSourceStatus) -> String {
         let conditions = &status.conditions;
-        let told = [IS_READY, RECONCILING, STALLED].iter().filter_map(|kind| {
+        let reported = [IS_READY, RECONCILING, STALLED].iter().filter_map(|kind| {
             let (status, reason, _) = conditions.known(kind)?;
             Some(format!("{kind}={status} {reason}"))
         });
-        told.collect::<Vec<_>>().join(", ")
+        reported.collect::<Vec<_>>().join(", ")
     }
 
     fn noted(course: &Course, mut status: CatalogSourceStatus, problem: Option<&str>) -> String {
@@ -193,7 +193,7 @@ mod tests {
             &mut status,
             Timestamp::UNIX_EPOCH,
         );
-        told(&status)
+        reported(&status)
     }
 
     #[rstest]
@@ -215,8 +215,8 @@ mod tests {
     }
 
     #[rstest]
-    #[case::by_nobody("", "Ready=False Connecting, Reconciling=True Connecting")]
-    #[case::by_nobody_yet(
+    #[case::by_no_server("", "Ready=False Connecting, Reconciling=True Connecting")]
+    #[case::by_no_server_yet(
         "TRANSIENT_FAILURE",
         "Ready=False Connecting, Reconciling=True Connecting"
     )]

@@ -17,7 +17,7 @@ pub(crate) enum Readiness {
     Ready(Why),
     /// It will be: something is at work, or tries again.
     Progressing(Why),
-    /// It is not, and somebody has to let it go on.
+    /// It is not, and a user has to let it go on.
     Waiting(Why),
     /// It is not, and will not be as things are.
     Stalled(Why),

@@ -17,7 +17,7 @@ pub struct ResolutionRequest<'a> {
     /// The Subscriptions of the namespace.
     pub subscriptions: Vec<SubscriptionFacts>,
     /// Subscriptions for which nothing new is resolved for now. What they have installed counts as a CSV
-    /// without a Subscription, and nobody else brings another bundle of their packages.
+    /// without a Subscription, and no other Subscription brings another bundle of their packages.
     pub held: Vec<SubscriptionFacts>,
     /// The ClusterServiceVersions of the namespace, without copied ones.
     pub installed: Vec<InstalledCsv>,

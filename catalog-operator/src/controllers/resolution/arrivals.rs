@@ -41,8 +41,8 @@ mod tests {
     fn a_plan_waits_once_for_those_that_come() {
         let arrivals = Arrivals::default();
         let waits = |asked, now| arrivals.waits("ns", &names(asked), &names(now));
-        assert!(!waits("a", "a"), "nobody came");
-        assert!(!waits("a b", "a"), "somebody went");
+        assert!(!waits("a", "a"), "none came");
+        assert!(!waits("a b", "a"), "one went");
         assert!(waits("a", "a b"));
         assert!(!waits("a b", "a b c"), "it has waited");
         assert!(waits("a b c", "a b c d"), "the next plan");

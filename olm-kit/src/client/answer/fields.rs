@@ -5,7 +5,7 @@ use std::sync::Arc;
 /// Stands for every element of a list.
 const EACH: &str = "*";
 
-/// What nobody reads, of any object.
+/// What no reader needs, of any object.
 const MANAGED: [&str; 2] = ["metadata", "managedFields"];
 
 /// Where in an answer objects are: it is one, is a list of them, or an event about one.

@@ -1,4 +1,4 @@
-//! Answers of the API server as readers get them: nothing that nobody reads, and nothing that no reader
+//! Answers of the API server as readers get them: nothing that is not needed, and nothing that no reader
 //! can read.
 //!
 //! `managedFields` may be larger than the object they are about, and a definition is next to nothing

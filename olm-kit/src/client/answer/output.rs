@@ -31,7 +31,7 @@ impl<'p> Output<'p> {
             return;
         }
         if self.last.end != at {
-            self.settle();
+            self.flush();
             self.last = at..at;
         }
         self.goes_on = true;
@@ -46,7 +46,7 @@ impl<'p> Output<'p> {
 
     /// Passes on these bytes, which are not in the piece.
     pub(super) fn insert(&mut self, bytes: &[u8]) {
-        self.settle();
+        self.flush();
         self.ready.extend_from_slice(bytes);
     }
 
@@ -90,12 +90,12 @@ impl<'p> Output<'p> {
         if self.ready.is_empty() {
             return self.piece.slice(self.last);
         }
-        self.settle();
+        self.flush();
         self.ready.into()
     }
 
     /// Copies the last part behind what is ready.
-    fn settle(&mut self) {
+    fn flush(&mut self) {
         let last = std::mem::replace(&mut self.last, 0..0);
         self.ready.extend_from_slice(self.piece.get(last).unwrap_or_default());
     }

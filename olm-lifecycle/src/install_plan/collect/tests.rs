@@ -82,7 +82,7 @@ fn what_waits_for_others_is_no_reason_to_go() {
 #[case::another_one_refers_to_it(&["s", "u"], InstallPlanPhase::Complete, &[])]
 #[case::its_other_owner_is_gone(&["s", "gone"], InstallPlanPhase::Complete, &["old"])]
 #[case::alone_among_those_without_an_owner(&["gone"], InstallPlanPhase::Complete, &[])]
-fn an_old_plan_goes_when_nobody_needs_it(
+fn an_old_plan_goes_when_it_is_not_needed(
     #[case] owners: &[&str],
     #[case] phase: InstallPlanPhase,
     #[case] expected: &[&str],

@@ -77,8 +77,8 @@ pub(crate) fn write(
     // A definition of v0 does not keep the field: that it is missing is no reason to write.
     let is_behind = known.is_some() && known != wanted.observed_generation;
     let found = rules::readiness(subscription, &wanted, view);
-    let is_told = says(&wanted.conditions, &found);
-    if !changed && !is_behind && is_told {
+    let is_reported = says(&wanted.conditions, &found);
+    if !changed && !is_behind && is_reported {
         return None;
     }
     report(&mut wanted.conditions, &found, now);

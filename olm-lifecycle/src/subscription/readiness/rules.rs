@@ -194,7 +194,7 @@ fn of_operator(facts: &Facts<'_>) -> Readiness {
     }
 }
 
-/// What comes next, once somebody lets it.
+/// What comes next, once a user lets it.
 fn next(facts: &Facts<'_>) -> String {
     let waits = facts.view.plan.is_some_and(InstallPlan::waits_for_approval);
     let next = facts.status.current_csv.as_deref().filter(|next| Some(*next) != installed(facts));

@@ -49,7 +49,7 @@ fn written(subscription: &Subscription, view: &View<'_>) -> Option<SubscriptionS
 }
 
 /// `Ready=False Installing, Reconciling`.
-fn told(status: &SubscriptionStatus) -> String {
+fn reported(status: &SubscriptionStatus) -> String {
     let ready = conditions::get(status, READY).unwrap();
     let others = [RECONCILING, STALLED].iter().filter_map(|kind| {
         let other = conditions::get(status, kind)?;
@@ -63,7 +63,7 @@ fn told(status: &SubscriptionStatus) -> String {
 fn found(subscription: &Subscription, csv: &str, phase: &str) -> String {
     let (operator, plan) = (operator(csv), plan(phase));
     let view = View { operator: operator.as_ref(), plan: plan.as_ref(), is_observed: true };
-    told(&written(subscription, &view).unwrap())
+    reported(&written(subscription, &view).unwrap())
 }
 
 fn condition(kind: &str, reason: &str) -> Value {

@@ -71,7 +71,7 @@ fn asks(able: &Namespace, choice: &Choice) -> (String, Ask) {
 }
 
 /// Subscriptions that wait for the approval of another plan follow the one of this part: when it is made for
-/// others as well, when theirs brings something else, or when nobody has to be asked any more.
+/// others as well, when theirs brings something else, or when no approval is missing any more.
 fn follow_anew(
     namespace: &Namespace,
     own: &Namespace,

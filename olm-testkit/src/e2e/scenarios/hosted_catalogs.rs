@@ -79,7 +79,7 @@ async fn create(ctx: &TestContext) -> Result<()> {
     ctx.create_for_all::<CatalogSource>(catalog).await.map(drop)
 }
 
-/// What somebody wrote of the catalog's Service.
+/// What was written of the catalog's Service.
 async fn service(ctx: &TestContext) -> Result<Value> {
     let service = ctx.olm_api::<Service>()?.get(NAME).await?;
     let (meta, spec) = (&service.metadata, &service.spec);

@@ -66,14 +66,14 @@ pub async fn hosted(_: Arc<TestContext>) -> Result<()> {
     println!("served from the disk after {:.2} s", begun.elapsed().as_secs_f64());
     ensure!(begun.elapsed() < AT_ONCE, "it took {:?}", begun.elapsed());
     second.serves(port, 2).await?;
-    serves_until_nobody_is_led_there(&fixture, second, port).await?;
+    serves_until_no_client_is_led_there(&fixture, second, port).await?;
     first.stop();
     fixture.end().await
 }
 
-/// Ends the leader, as the rollout of a Deployment does: another leader leads clients away, and nobody is
+/// Ends the leader, as the rollout of a Deployment does: another leader leads clients away, and no client is
 /// turned away before.
-async fn serves_until_nobody_is_led_there(
+async fn serves_until_no_client_is_led_there(
     fixture: &Fixture,
     leader: Replica,
     port: u16,

@@ -94,12 +94,12 @@ fn turn(home: &mut Namespace, choices: &[&str], refused: &[&str]) -> Vec<String>
                 Arc::make_mut(one).status = Some(status.clone());
             }
         }
-        made.push(told(&live, &request.owners));
+        made.push(reported(&live, &request.owners));
     }
     made
 }
 
-fn told(plan: &InstallPlan, owners: &[Arc<Subscription>]) -> String {
+fn reported(plan: &InstallPlan, owners: &[Arc<Subscription>]) -> String {
     let owners: Vec<String> = owners.iter().map(|owner| owner.name_any()).collect();
     let csvs = plan.spec.cluster_service_version_names.join(" ");
     let (number, approval) = (plan.spec.generation.unwrap(), plan.spec.approval.as_str());
@@ -238,7 +238,7 @@ fn who_joins_a_plan_that_waits_gets_a_plan_with_all() {
 }
 
 #[test]
-fn who_asked_for_approval_and_is_gone_holds_nobody() {
+fn who_asked_for_approval_and_is_gone_holds_no_plan() {
     let mut home = home(&[manual("a", ""), auto("b", "")]);
     turn(&mut home, &["a.v1 of 0 for a", "b.v1 of 0 for b", "x.v1 of 0 for a,b"], &[]);
     home.subscriptions.remove(0);
@@ -282,9 +282,9 @@ fn who_waits_is_not_chosen_for_again_because_of_others() {
     assert_eq!(made, ["b.v2 #2 Automatic of b"]);
 }
 
-/// A CSV without a Subscription that lacks something: nobody asks for it.
+/// A CSV without a Subscription that lacks something: no Subscription asks for it.
 #[test]
-fn what_nobody_asks_for_gets_no_plan() {
+fn what_is_not_asked_for_gets_no_plan() {
     let mut home = home(&[auto("a", "")]);
     let made = turn(&mut home, &["a.v1 of 0 for a", "x.v1 of 1 for -"], &[]);
     assert_eq!(made, ["a.v1 #1 Automatic of a"]);
@@ -297,7 +297,7 @@ fn together_as_in_v0() {
     let part = Part::whole(&home, &[chosen("b.v1 of 0 for b")]);
     let request = plan(&home, &part.selection, &fetch(&part.selection), &[]).unwrap().unwrap();
     let object = request.object(&[]);
-    assert_eq!(told(&object, &request.owners), "b.v1 #1 Manual of a,b");
+    assert_eq!(reported(&object, &request.owners), "b.v1 #1 Manual of a,b");
     assert_eq!((object.metadata.annotations, request.status().message), (None, None));
 }
 
@@ -369,7 +369,7 @@ proptest! {
                 let csv = format!("{name}.v2");
                 if !brought.contains(csv.as_str()) { continue }
                 let needs = NAMES.iter().enumerate().filter(|(place, other)| {
-                    // Nobody brings the package of one that is paused.
+                    // No other brings the package of one that is paused.
                     let is_own = **other == name && !has(&subs[*place], PAUSE);
                     bundle.1.contains(place) || is_own
                 });

@@ -23,7 +23,7 @@ pub(super) fn all() -> Vec<Scenario> {
     vec![
         scenario(
             "approval::each_its_own",
-            "twelve Subscriptions with manual approval wait, each for a plan of its own, and hold nobody",
+            "twelve Subscriptions with manual approval wait, each for a plan of its own, and hold no other",
             each_its_own,
         ),
         scenario(
