@@ -9,6 +9,7 @@ pub mod catalogs;
 pub mod controllers;
 pub mod digest;
 mod forbidden_plans;
+pub mod hosting;
 mod metrics;
 mod packages;
 mod queues;

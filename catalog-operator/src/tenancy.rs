@@ -1,6 +1,6 @@
 //! Which InstallPlans OLM's own rights may serve (docs/security.md).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use k8s_openapi::api::core::v1::Namespace;
 use kube::{Client, ResourceExt};
@@ -8,10 +8,14 @@ use olm_kit::controller::ReconcileError;
 use olm_kit::leader::Leadership;
 use olm_kit::live;
 use olm_kit::shared_key::{SharedKey, SharedKeyError};
+use olm_lifecycle::install_plan::phase::Observed;
 use olm_lifecycle::tenancy::{ATTESTATION_KEY, Attestor, StepTrust, TenantPolicy};
-use olm_types::api::InstallPlan;
+use olm_types::api::{InstallPlan, InstallPlanPhase};
 
 use crate::args::Args;
+
+/// Kind of the steps that write definitions.
+const CRD: &str = "CustomResourceDefinition";
 
 /// What is needed to judge plans.
 #[derive(Clone)]
@@ -74,13 +78,53 @@ impl Tenancy {
         let namespace = plan.namespace().unwrap_or_default();
         let trusted = match self.policy {
             TenantPolicy::V0 => true,
-            TenantPolicy::Strict => {
-                self.own.contains(&namespace) || self.is_trusted(&namespace).await?
-            }
+            TenantPolicy::Strict => self.trusts(&namespace).await?,
         };
         let global = self.global_namespace();
         let attestor = self.attestor().await?;
         Ok(StepTrust::judge(self.policy, trusted, plan, &attestor, global))
+    }
+
+    /// The definitions that a plan of a namespace which is not trusted must not change: an operator of a
+    /// trusted namespace owns them. A catalog offers older versions of an operator, too, whose definitions lack
+    /// what newer objects have.
+    ///
+    /// # Errors
+    /// A Namespace cannot be read.
+    pub(crate) async fn guarded(
+        &self,
+        observed: &Observed,
+    ) -> Result<BTreeSet<String>, ReconcileError> {
+        let plan = &observed.plan;
+        let mut guarded = BTreeSet::new();
+        let is_executed =
+            matches!(plan.phase(), InstallPlanPhase::Installing | InstallPlanPhase::Failed);
+        if matches!(observed.trust, StepTrust::All) || !is_executed {
+            return Ok(guarded);
+        }
+        let home = plan.namespace().unwrap_or_default();
+        let mut known: BTreeMap<&str, bool> = BTreeMap::new();
+        let steps = plan.status.iter().flat_map(|status| &status.plan);
+        let names = steps.filter(|step| step.resource.kind == CRD).map(|step| &step.resource.name);
+        for name in names {
+            let owners = observed.crd_owners.get(name).into_iter().flatten();
+            for owner in owners.filter(|owner| owner.namespace != home) {
+                let trusted = match known.get(owner.namespace.as_str()) {
+                    Some(trusted) => *trusted,
+                    None => self.trusts(&owner.namespace).await?,
+                };
+                known.insert(&owner.namespace, trusted);
+                if trusted {
+                    guarded.insert(name.clone());
+                    break;
+                }
+            }
+        }
+        Ok(guarded)
+    }
+
+    async fn trusts(&self, namespace: &str) -> Result<bool, ReconcileError> {
+        Ok(self.own.iter().any(|own| own == namespace) || self.is_trusted(namespace).await?)
     }
 
     async fn is_trusted(&self, namespace: &str) -> Result<bool, ReconcileError> {

@@ -17,8 +17,11 @@ const LIMITS: Limits = Limits {
     entries: 200,
     depth: 8,
     path: 256,
+    names: 64 << 10,
+    looks: 20_000,
     file: 64 << 10,
     kept: 256 << 10,
+    until: None,
 };
 
 fuzz_target!(|input: &[u8]| {

@@ -7,13 +7,17 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use k8s_openapi::NamespaceResourceScope;
-use kube::api::{Api, ListParams};
+use k8s_openapi::api::apps::v1::Deployment;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use kube::api::{Api, ListParams, ObjectList};
 use kube::{Client, Resource};
 use olm_plan::Observed;
 use olm_plan::observed::namespace;
+use olm_plan::settings::{PROGRAMS, Settings};
 use serde::de::DeserializeOwned;
 use tokio::time::timeout;
 
+use crate::catalogs::Cache;
 use crate::output::Output;
 
 /// Objects of one answer.
@@ -41,13 +45,39 @@ pub struct Cluster {
     pub client: Client,
     /// By flag or context.
     pub namespace: String,
-    timeout: Option<Duration>,
+    /// The address of the API server.
+    pub server: String,
+    /// Where is kept what was read once.
+    pub cache: Cache,
+    /// Without one an answer may take for ever.
+    pub timeout: Option<Duration>,
 }
 
 impl Cluster {
-    /// A cluster; without a timeout an answer may take for ever.
-    pub fn new(client: Client, namespace: String, timeout: Option<Duration>) -> Self {
-        Self { client, namespace, timeout }
+    /// How OLM runs there, as far as its Deployments may be read; a flag may name the namespace of global
+    /// catalogs.
+    ///
+    /// # Errors
+    /// Time runs out.
+    pub async fn settings(&self, global: Option<&str>) -> Result<Settings> {
+        let api: Api<Deployment> = Api::all(self.client.clone());
+        let read = self.answer(api.list(&ListParams::default().labels(PROGRAMS))).await;
+        let found = match read {
+            Ok(found) => Settings::of(&found.items),
+            Err(error) if error.downcast_ref::<TimedOut>().is_some() => return Err(error),
+            Err(error) => {
+                let cause = cause(&error);
+                Output::complain(&format!(
+                    "warning: how OLM runs cannot be read ({cause}); it is taken for olm-rs without flags"
+                ));
+                None
+            }
+        };
+        let mut settings = found.unwrap_or_default();
+        if let Some(global) = global {
+            global.clone_into(&mut settings.global_namespace);
+        }
+        Ok(settings)
     }
 
     /// The objects of a kind in a namespace, or in all.
@@ -83,10 +113,50 @@ impl Cluster {
     where
         K: Clone + DeserializeOwned + Debug,
     {
+        self.pages(api, ListParams::default()).await
+    }
+
+    /// All objects of a list that have a label.
+    ///
+    /// # Errors
+    /// As [`Self::list`].
+    pub async fn labelled_list<K>(&self, api: &Api<K>, label: &str) -> Result<Vec<K>>
+    where
+        K: Clone + DeserializeOwned + Debug,
+    {
+        self.pages(api, ListParams::default().labels(label)).await
+    }
+
+    /// The metadata of all objects of a list, or of those that have a label, without the record of who wrote
+    /// which field.
+    ///
+    /// # Errors
+    /// As [`Self::list`].
+    pub async fn metadata<K>(&self, api: &Api<K>, label: Option<&str>) -> Result<Vec<ObjectMeta>>
+    where
+        K: Clone + DeserializeOwned + Debug,
+    {
+        let parameters = label.into_iter().fold(ListParams::default(), ListParams::labels);
+        let found = self.all_pages(parameters, async |page| api.list_metadata(page).await).await?;
+        Ok(found.into_iter().map(|object| slim_metadata(object.metadata)).collect())
+    }
+
+    async fn pages<K>(&self, api: &Api<K>, parameters: ListParams) -> Result<Vec<K>>
+    where
+        K: Clone + DeserializeOwned + Debug,
+    {
+        self.all_pages(parameters, async |page| api.list(page).await).await
+    }
+
+    async fn all_pages<T: Clone>(
+        &self,
+        parameters: ListParams,
+        ask: impl AsyncFn(&ListParams) -> kube::Result<ObjectList<T>>,
+    ) -> Result<Vec<T>> {
         let mut found = Vec::new();
-        let mut parameters = ListParams::default().limit(PAGE);
+        let mut parameters = parameters.limit(PAGE);
         for _ in 0..PAGES {
-            let page = self.answer(api.list(&parameters)).await?;
+            let page = self.answer(ask(&parameters)).await?;
             found.extend(page.items);
             match page.metadata.continue_.filter(|token| !token.is_empty()) {
                 Some(token) => parameters = parameters.continue_token(&token),
@@ -169,6 +239,11 @@ const PLURALS: [&str; 9] = [
     "operatorconditions",
 ];
 
+/// Metadata without the record of who wrote which field.
+pub fn slim_metadata(metadata: ObjectMeta) -> ObjectMeta {
+    ObjectMeta { managed_fields: None, ..metadata }
+}
+
 /// An error in one line.
 pub fn cause(error: &anyhow::Error) -> String {
     match error.downcast_ref::<kube::Error>() {
@@ -181,7 +256,7 @@ pub fn cause(error: &anyhow::Error) -> String {
 }
 
 /// Says that a cluster has no OLM, where that is the cause.
-fn without_olm(error: anyhow::Error) -> anyhow::Error {
+pub fn without_olm(error: anyhow::Error) -> anyhow::Error {
     match error.downcast_ref::<kube::Error>() {
         Some(kube::Error::Api(status)) if status.code == 404 => {
             error.context("the cluster has no Subscriptions: OLM is not installed")

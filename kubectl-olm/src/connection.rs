@@ -9,6 +9,7 @@ use kube::config::{AuthInfo, KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
 use serde_json::json;
 
+use crate::catalogs::Cache;
 use crate::cluster::Cluster;
 
 /// How long an answer may take when no flag says so.
@@ -44,6 +45,27 @@ pub struct Connection {
     /// Group to impersonate, may be repeated
     #[arg(long, global = true, value_name = "GROUP", help_heading = "Connection")]
     as_group: Vec<String>,
+    /// Uid to impersonate
+    #[arg(long, global = true, value_name = "UID", help_heading = "Connection")]
+    as_uid: Option<String>,
+    /// File with the certificate of the user
+    #[arg(long, global = true, value_name = "FILE", help_heading = "Connection")]
+    client_certificate: Option<String>,
+    /// File with the key of the user's certificate
+    #[arg(long, global = true, value_name = "FILE", help_heading = "Connection")]
+    client_key: Option<String>,
+    /// Name of a user with a password
+    #[arg(long, global = true, value_name = "NAME", help_heading = "Connection")]
+    username: Option<String>,
+    /// The password
+    #[arg(long, global = true, value_name = "PASSWORD", help_heading = "Connection")]
+    password: Option<String>,
+    /// Name in the API server's certificate, where it is not that of its address
+    #[arg(long, global = true, value_name = "NAME", help_heading = "Connection")]
+    tls_server_name: Option<String>,
+    /// Ask for answers as they are
+    #[arg(long, global = true, help_heading = "Connection")]
+    disable_compression: bool,
     /// How long one answer may take, such as 5s or 2m; 0 is without end [default: 60s]
     #[arg(long, global = true, value_name = "DURATION", value_parser = duration, help_heading = "Connection")]
     request_timeout: Option<Duration>,
@@ -53,6 +75,9 @@ pub struct Connection {
     /// File with the authority of the API server's certificate
     #[arg(long, global = true, value_name = "FILE", help_heading = "Connection")]
     certificate_authority: Option<PathBuf>,
+    /// Folder for what is read once: catalogs and bundles; an empty name keeps nothing
+    #[arg(long, global = true, value_name = "FOLDER", value_parser = folder, help_heading = "Connection")]
+    cache_dir: Option<PathBuf>,
 }
 
 impl Connection {
@@ -71,8 +96,10 @@ impl Connection {
         let namespace = self.namespace.clone().unwrap_or_else(|| config.default_namespace.clone());
         let timeout = Some(self.request_timeout.unwrap_or(TIMEOUT)).filter(|it| !it.is_zero());
         config.connect_timeout = timeout.or(config.connect_timeout);
+        let server = config.cluster_url.to_string();
         let client = Client::try_from(config).context("cannot make a client of the API server")?;
-        Ok(Cluster::new(client, namespace, timeout))
+        let cache = Cache::new(self.cache_dir.as_deref());
+        Ok(Cluster { client, namespace, server, cache, timeout })
     }
 
     async fn config(&self) -> Result<Config> {
@@ -100,18 +127,9 @@ impl Connection {
         if let Some(server) = &self.server {
             config.cluster_url = url(server)?;
         }
-        if let Some(token) = &self.token {
-            let with_token = serde_json::from_value::<AuthInfo>(json!({ "token": token }));
-            config.auth_info = with_token.context("--token is no token")?;
-        }
-        if self.as_user.is_some() {
-            config.auth_info.impersonate.clone_from(&self.as_user);
-        } else if !self.as_group.is_empty() {
-            bail!("--as-group needs --as");
-        }
-        if !self.as_group.is_empty() {
-            config.auth_info.impersonate_groups = Some(self.as_group.clone());
-        }
+        self.identify(&mut config.auth_info)?;
+        config.tls_server_name = self.tls_server_name.clone().or(config.tls_server_name.take());
+        config.disable_compression |= self.disable_compression;
         if self.insecure_skip_tls_verify && self.certificate_authority.is_some() {
             bail!("--insecure-skip-tls-verify contradicts --certificate-authority");
         }
@@ -123,10 +141,48 @@ impl Connection {
     }
 }
 
+impl Connection {
+    /// As whom to ask: what a flag says replaces what the kubeconfig says.
+    fn identify(&self, user: &mut AuthInfo) -> Result<()> {
+        if self.token.is_some() || self.username.is_some() || self.password.is_some() {
+            let (token, name, password) = (&self.token, &self.username, &self.password);
+            let given = json!({"token": token, "username": name, "password": password});
+            let replaced: AuthInfo =
+                serde_json::from_value(given).context("--token is no token")?;
+            *user = replaced;
+        }
+        if self.client_certificate.is_some() {
+            user.client_certificate.clone_from(&self.client_certificate);
+            user.client_certificate_data = None;
+        }
+        if self.client_key.is_some() {
+            user.client_key.clone_from(&self.client_key);
+            user.client_key_data = None;
+        }
+        if self.as_user.is_some() {
+            user.impersonate.clone_from(&self.as_user);
+        } else if !self.as_group.is_empty() || self.as_uid.is_some() {
+            bail!("--as-group and --as-uid need --as");
+        }
+        if !self.as_group.is_empty() {
+            user.impersonate_groups = Some(self.as_group.clone());
+        }
+        if self.as_uid.is_some() {
+            user.impersonate_uid.clone_from(&self.as_uid);
+        }
+        Ok(())
+    }
+}
+
 fn url<T: std::str::FromStr<Err: std::error::Error + Send + Sync + 'static>>(
     text: &str,
 ) -> Result<T> {
     text.parse().with_context(|| format!("--server {text} is no URL"))
+}
+
+/// The name of a folder, which may be empty.
+fn folder(text: &str) -> Result<PathBuf> {
+    Ok(PathBuf::from(text))
 }
 
 /// Reads `5`, `5s`, `2m`, `1h` or `500ms`.

@@ -6,9 +6,11 @@
 //! when time ran out.
 
 mod args;
+mod catalogs;
 mod cluster;
 mod commands;
 mod connection;
+mod contents;
 mod examined;
 mod output;
 mod plan;

@@ -9,7 +9,8 @@
 //! * [`packages`] makes PackageManifests, which people see with kubectl, of snapshots,
 //! * [`bundle`] turns a bundle, from a folder or an image, into a blob of a file-based catalog, and
 //!   into a ConfigMap,
-//! * `image`, behind features `image` and `pull`, reads images from a disk and from registries.
+//! * `image`, behind features `image` and `pull`, reads images from a disk and from registries,
+//! * `store`, behind feature `store`, keeps catalogs of images on a disk.
 //!
 //! ```text
 //! folder --fbc--> catalog --index--> file --registry::server--> gRPC
@@ -40,5 +41,7 @@ pub mod registry;
 #[cfg(feature = "server")]
 pub mod server;
 pub mod snapshot;
+#[cfg(feature = "store")]
+pub mod store;
 #[cfg(feature = "tools")]
 pub mod tools;

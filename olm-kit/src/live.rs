@@ -8,13 +8,16 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::interpreter::refusal_of;
+use crate::path::{collection, segment};
 use crate::received::Received;
 
 /// The object as it is now, if there is one.
 ///
 /// # Errors
-/// The API server refuses or cannot be asked.
+/// The API server refuses or cannot be asked, or the target has no name that an object may have.
 pub async fn read(client: &Client, target: &Target) -> Result<Option<Value>, Refusal> {
+    collection(&target.resource, target.namespace.as_deref())?;
+    segment("name", &target.name)?;
     let api = api(client, target.namespace.as_deref(), &api_resource(&target.resource));
     let found = api.get_opt(&target.name).await.map_err(|error| refusal_of(&error))?;
     Ok(found.map(|received| received.object))
@@ -91,5 +94,26 @@ fn api_resource(resource: &Resource) -> ApiResource {
         api_version: resource.api_version(),
         kind: resource.kind.clone(),
         plural: resource.plural.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scripted::Script;
+
+    /// Names of objects to read come from manifests and statuses, too.
+    #[rstest::rstest]
+    #[case::another_object("ns", "../../olm/secrets/key")]
+    #[case::all_objects("ns", "")]
+    #[case::parameters("ns", "?watch=true")]
+    #[case::another_namespace("ns/secrets/x?", "a")]
+    #[tokio::test]
+    async fn no_name_leads_a_read_elsewhere(#[case] namespace: &str, #[case] name: &str) {
+        let server = Script::new();
+        let target = Target::namespaced(Resource::new("", "v1", "A", "as"), namespace, name);
+        let refusal = read(&server.client(), &target).await.unwrap_err();
+        assert_eq!(refusal.code, 422, "{refusal}");
+        server.finish();
     }
 }

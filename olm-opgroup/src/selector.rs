@@ -30,15 +30,34 @@ pub enum SelectorError {
         /// `needs` or `takes no`.
         expectation: &'static str,
     },
+    /// It is compared with every namespace, again and again.
+    #[error(
+        "spec.selector has {0} requirements and values, and may have {MOST_PARTS}; give the namespaces a \
+         label of their own and select that"
+    )]
+    TooLarge(usize),
 }
+
+/// Most requirements of a selector, their values included.
+const MOST_PARTS: usize = 2_000;
 
 /// Whether `labels` fulfil `selector`; an empty selector fits everything.
 pub fn matches(
     selector: &LabelSelector,
     labels: &BTreeMap<String, String>,
 ) -> Result<bool, SelectorError> {
+    let parts = parts(selector);
+    if parts > MOST_PARTS {
+        return Err(SelectorError::TooLarge(parts));
+    }
     selector.match_expressions.iter().flatten().try_for_each(check)?;
     Ok(fit(selector, labels))
+}
+
+fn parts(selector: &LabelSelector) -> usize {
+    let expressions = selector.match_expressions.iter().flatten();
+    let values = expressions.map(|one| 1 + one.values.as_ref().map_or(0, Vec::len));
+    values.sum::<usize>() + selector.match_labels.as_ref().map_or(0, BTreeMap::len)
 }
 
 /// Whether `labels` fulfil a selector that was [checked](check).
@@ -128,6 +147,10 @@ mod tests {
     #[case::unknown(expression("Like", "team", &["a"]), "\"Like\" is not a valid")]
     #[case::no_values(expression("In", "team", &[]), "operator In for key \"team\" needs values")]
     #[case::values(expression("Exists", "team", &["a"]), "takes no values")]
+    #[case::large(
+        expression("In", "team", &["a"; 2_000]),
+        "spec.selector has 2001 requirements and values, and may have 2000"
+    )]
     fn refusals(#[case] selector: LabelSelector, #[case] text: &str) {
         let error = matches(&selector, &labels()).unwrap_err().to_string();
         assert!(error.contains(text), "{error}");

@@ -13,10 +13,19 @@ pub enum TargetError {
     /// The list names the empty namespace.
     #[error("TargetNamespaces cannot contain NamespaceAll: [{}]", .0.join(" "))]
     ContainsAll(Vec<String>),
+    /// The list is longer than any cluster needs; it is looked at again and again.
+    #[error(
+        "spec.targetNamespaces has {0} namespaces, and may have {MOST_TARGETS}; select them by a label with \
+         spec.selector"
+    )]
+    TooMany(usize),
     /// The selector is malformed.
     #[error(transparent)]
     Selector(#[from] SelectorError),
 }
+
+/// Most namespaces that a group lists by name.
+const MOST_TARGETS: usize = 10_000;
 
 /// The namespaces that `spec` selects among `namespaces` (names with their labels).
 ///
@@ -27,6 +36,9 @@ pub fn select_targets<'a>(
     namespaces: impl IntoIterator<Item = (&'a str, &'a BTreeMap<String, String>)>,
 ) -> Result<NamespaceSet, TargetError> {
     if !spec.target_namespaces.is_empty() {
+        if spec.target_namespaces.len() > MOST_TARGETS {
+            return Err(TargetError::TooMany(spec.target_namespaces.len()));
+        }
         if spec.target_namespaces.iter().any(String::is_empty) {
             return Err(TargetError::ContainsAll(spec.target_namespaces.clone()));
         }
@@ -91,6 +103,13 @@ mod tests {
             targets(json!({"targetNamespaces": ["a", ""]})),
             Err("TargetNamespaces cannot contain NamespaceAll: [a ]".to_owned())
         );
+    }
+
+    #[test]
+    fn a_list_without_end_is_refused() {
+        let names: Vec<String> = (0..=MOST_TARGETS).map(|number| format!("n{number}")).collect();
+        let error = targets(json!({"targetNamespaces": names})).unwrap_err();
+        assert!(error.starts_with("spec.targetNamespaces has 10001 namespaces"), "{error}");
     }
 
     #[test]

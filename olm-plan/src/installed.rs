@@ -1,9 +1,11 @@
 //! The table of what is installed: a row for each Subscription.
 
+use olm_types::annotations::GENERATED_BY;
 use olm_types::api::{Approval, PackageChannel, Subscription, SubscriptionState};
 use serde::Serialize;
 
 use crate::health::{self, Health};
+use crate::needs::needs;
 use crate::observed::{Observed, name, namespace};
 
 /// One Subscription and what came of it.
@@ -34,6 +36,8 @@ pub struct Installed {
     pub health: Health,
     /// Why, as a status says it.
     pub reason: String,
+    /// CSVs that need it, where OLM made the Subscription for a dependency.
+    pub dependency_of: Vec<String>,
     /// When the Subscription was created, RFC 3339.
     pub created: Option<String>,
 }
@@ -68,11 +72,24 @@ fn row(observed: &Observed, subscription: &Subscription) -> Installed {
         channel: spec.channel.clone().or_else(|| channel.map(|channel| channel.name.clone())),
         catalog: format!("{}/{}", spec.source_namespace, spec.source),
         approval: spec.install_plan_approval.unwrap_or(Approval::Automatic).as_str(),
+        dependency_of: dependency_of(observed, subscription),
         csv: status.installed_csv,
         health,
         reason,
         created: metadata.creation_timestamp.as_ref().map(|time| time.0.to_string()),
     }
+}
+
+fn dependency_of(observed: &Observed, subscription: &Subscription) -> Vec<String> {
+    let home = namespace(&subscription.metadata);
+    let annotations = subscription.metadata.annotations.as_ref();
+    let is_generated = annotations.is_some_and(|all| all.contains_key(GENERATED_BY));
+    let installed = subscription.status.as_ref().and_then(|one| one.installed_csv.as_deref());
+    let csv = installed.filter(|_| is_generated).and_then(|csv| observed.csv(home, csv));
+    let Some(csv) = csv else { return Vec::new() };
+    let here = observed.own_csvs().filter(|other| namespace(&other.metadata) == home);
+    let needing = here.filter(|other| needs(other, csv, &subscription.spec.name));
+    needing.map(|other| name(&other.metadata).to_owned()).collect()
 }
 
 /// The channel that a Subscription follows: the one that it names, or the default of its package.
@@ -173,5 +190,20 @@ mod tests {
         );
         assert_eq!(found, expected);
         assert_eq!((row.channel.as_deref(), row.approval), (Some("stable"), "Automatic"));
+    }
+
+    #[test]
+    fn what_was_installed_for_another_says_for_which() {
+        let crds = |list: &str| json!({list: [{"name": "as.x.io", "version": "v1", "kind": "A"}]});
+        let needing = json!({"metadata": {"name": "tea.v1", "namespace": "ns"},
+            "spec": {"customresourcedefinitions": crds("required")}});
+        let mut owner = csv("Succeeded");
+        owner["spec"]["customresourcedefinitions"] = crds("owned");
+        let status = json!({"installedCSV": "kettle.v1"});
+        let mut observed = observed(status, &[owner, needing], &[]);
+        assert_eq!(installed(&observed)[0].dependency_of, [""; 0]);
+        let made = [(GENERATED_BY.to_owned(), "install-1".to_owned())].into();
+        observed.subscriptions[0].metadata.annotations = Some(made);
+        assert_eq!(installed(&observed)[0].dependency_of, ["tea.v1"]);
     }
 }

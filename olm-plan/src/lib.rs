@@ -5,12 +5,18 @@
 //! a rule exists once.
 
 pub mod approval;
+pub mod details;
 pub mod doctor;
+pub mod graph;
 pub mod health;
 pub mod installed;
+pub mod needs;
 pub mod observed;
 pub mod preview;
+pub mod search;
+pub mod settings;
 pub mod tree;
+pub mod why;
 
 pub use health::Health;
 pub use observed::Observed;

@@ -40,10 +40,60 @@ pub struct Observed {
     pub pods: Vec<Pod>,
     /// The Deployments of every OLM in the cluster.
     pub olm_deployments: Vec<Deployment>,
-    /// APIServices and webhook configurations, as they came.
+    /// APIServices, webhook configurations, and the metadata of Secrets with certificates; CRDs of operators
+    /// that are gone, with the Services that convert their objects. Each says its kind.
     pub others: Vec<Value>,
+    /// CRDs that OLM has installed.
+    pub crds: Vec<ObjectMeta>,
+    /// Custom resources that are being deleted, of kinds whose operators are gone.
+    pub held: Vec<Held>,
+    /// Packages by the namespace that sees them, where names were compared.
+    pub offers: BTreeMap<String, Vec<Offer>>,
+    /// Sizes of InstallPlans and CSVs that were read.
+    pub sizes: Vec<Size>,
+    /// What the user may not do.
+    pub denied: Vec<String>,
     /// Kinds that could not be read, and why. What follows from them is unknown, never absent.
     pub unread: BTreeMap<Plural, String>,
+}
+
+/// A package that a namespace sees.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Offer {
+    /// Name of the package.
+    pub package: String,
+    /// Name of the catalog.
+    pub catalog: String,
+    /// Namespace of the catalog.
+    pub catalog_namespace: String,
+}
+
+/// A custom resource that is being deleted and is held by finalizers.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Held {
+    /// Name of its CRD.
+    pub crd: String,
+    /// Its kind.
+    pub kind: String,
+    /// Its namespace; empty for one of the cluster.
+    pub namespace: String,
+    /// Its name.
+    pub name: String,
+    /// What holds it.
+    pub finalizers: Vec<String>,
+}
+
+/// How large an object is.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Size {
+    /// Its kind.
+    pub kind: Plural,
+    /// Its namespace.
+    pub namespace: String,
+    /// Its name.
+    pub name: String,
+    /// Bytes of its JSON.
+    pub bytes: usize,
 }
 
 impl Observed {

@@ -63,4 +63,4 @@ pub use request::{InstalledCsv, InstalledProperties, ResolutionRequest, Subscrip
 pub use resolution::{Chosen, Resolution, WantedBy};
 pub use resolver::Resolver;
 pub use solver::Solver;
-pub use source::{ConstraintSource, Scope};
+pub use source::{ConstraintSource, Scope, follows};

@@ -60,6 +60,15 @@ pub const PAUSE: &str = "olm-rs.dev/pause";
 pub const PIN: &str = "olm-rs.dev/pin";
 /// On Subscriptions: a range of versions, the only ones that may be installed.
 pub const VERSION_RANGE: &str = "olm-rs.dev/version-range";
+/// On CatalogSources, with value [`SERVED_BY_POD`]: a Pod serves the catalog, whatever the operator would
+/// serve itself.
+pub const SERVED_BY: &str = "olm-rs.dev/served-by";
+/// Value of [`SERVED_BY`].
+pub const SERVED_BY_POD: &str = "pod";
+/// On EndpointSlices of catalogs that the operator serves: the image as the CatalogSource names it.
+pub const CATALOG_IMAGE: &str = "olm-rs.dev/catalog-image";
+/// On the same: the digest that the image had when it was pulled last.
+pub const CATALOG_DIGEST: &str = "olm-rs.dev/catalog-digest";
 /// On CSVs, under the strict tenant policy of ours: shows that a CSV came from a global catalog.
 pub const ATTESTATION: Renamed =
     Renamed { name: "olm-rs.dev/attestation", old: "operators.coreos.com/attestation" };

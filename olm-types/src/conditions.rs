@@ -107,14 +107,22 @@ pub mod catalog_source {
     /// Whether the last look for a newer image succeeded; there only while it is false. v0 has no
     /// word for it.
     pub const IMAGE_POLLED: &str = "ImagePolled";
+    /// Whether the operator serves the catalog itself, as it was asked to; there only while it is false. v0
+    /// has no word for it.
+    pub const SERVED_IN_PROCESS: &str = "ServedInProcess";
+    /// Whether the spec's settings of Pods have an effect; there only while it is false. v0 has no word for
+    /// it.
+    pub const POD_SETTINGS_USED: &str = "PodSettingsUsed";
     /// Those that v0 does not know, and would leave as they are.
-    pub const OURS: [&str; 6] = [
+    pub const OURS: [&str; 8] = [
         super::readiness::READY,
         super::readiness::RECONCILING,
         super::readiness::STALLED,
         CONTENT_CURRENT,
         PACKAGES_SHOWN,
         IMAGE_POLLED,
+        SERVED_IN_PROCESS,
+        POD_SETTINGS_USED,
     ];
 }
 

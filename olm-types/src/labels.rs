@@ -21,6 +21,12 @@ pub const OWNER_KIND: &str = "olm.owner.kind";
 
 /// On a catalog's pods, services and network policies: name of the CatalogSource.
 pub const CATALOG_SOURCE: &str = "olm.catalogSource";
+/// On EndpointSlices: name of their Service.
+pub const SERVICE_NAME: &str = "kubernetes.io/service-name";
+/// On EndpointSlices: who writes them.
+pub const ENDPOINTS_MANAGED_BY: &str = "endpointslice.kubernetes.io/managed-by";
+/// Value of [`ENDPOINTS_MANAGED_BY`] on ours.
+pub const ENDPOINTS_MANAGER: &str = "catalog-operator.olm-rs.dev";
 /// On the pod that polls for a newer catalog image: name of the CatalogSource.
 pub const CATALOG_SOURCE_UPDATE: &str = "catalogsource.operators.coreos.com/update";
 /// Hash of the PodSpec of a catalog pod.

@@ -30,6 +30,20 @@ pub mod catalog_source {
     pub const TOO_LARGE: &str = "PackagesTooLarge";
     /// Polling: the Pod that was to show the newest image did not come up.
     pub const UPDATE_POD_FAILED: &str = "UpdatePodFailed";
+    /// Settings of Pods: there is no Pod, as the operator serves the catalog itself.
+    pub const SERVED_IN_PROCESS: &str = "ServedInProcess";
+    /// Serving in process: there is no port for it.
+    pub const NO_PORT: &str = "NoPort";
+    /// An image in a registry: it has no file-based catalog.
+    pub const NOT_FILE_BASED: &str = "NotFileBased";
+    /// The same: the registry cannot be reached, or does not answer in time.
+    pub const REGISTRY_UNAVAILABLE: &str = "RegistryUnavailable";
+    /// The same: the content is not what its digest says.
+    pub const DIGEST_MISMATCH: &str = "DigestMismatch";
+    /// The same: it cannot be kept.
+    pub const STORAGE_FAILED: &str = "StorageFailed";
+    /// The same: the operator made an error.
+    pub const INTERNAL_ERROR: &str = "InternalError";
 }
 
 /// Reasons of ClusterServiceVersions (spec olm-operator 1.1).
@@ -122,6 +136,8 @@ pub mod event {
     pub const INSTALL_PLAN_WITHDRAWN: &str = "InstallPlanWithdrawn";
     /// On an InstallPlan: objects were written anew, so that a version of their CRD could be retired.
     pub const OBJECTS_REWRITTEN: &str = "ObjectsRewritten";
+    /// On an InstallPlan: a definition is left as it is, because an administrator's operator owns it.
+    pub const DEFINITION_KEPT: &str = "DefinitionKept";
     /// On a Subscription: it took over a CSV that was installed already.
     pub const CSV_ADOPTED: &str = "CSVAdopted";
     /// On a CSV: a Deployment is deleted and made anew, because its selector cannot be changed.

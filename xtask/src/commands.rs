@@ -38,7 +38,7 @@ const DEMO: Program = Program::Other("xtask-demo");
 const GENERATE: Program = Program::Other("xtask-generate");
 const LAB: Program = Program::Other("xtask-lab");
 
-const COMMANDS: [Command; 24] = [
+const COMMANDS: [Command; 25] = [
     with(DEMO, Starts::Operators, "demo", "Shows the main job: operators on a real API server"),
     Command {
         name: "test",
@@ -85,6 +85,12 @@ const COMMANDS: [Command; 24] = [
     with(LAB, Starts::Operators, "crash", "Kills the operators after each of their writes"),
     with(LAB, Starts::Kubernetes, "scale", "Measures the operators at the size of a busy cluster"),
     with(LAB, Starts::Operators, "soak", "Installs, upgrades and removes all that a catalog has"),
+    with(
+        LAB,
+        Starts::Operators,
+        "plan-check",
+        "Compares what kubectl olm plan shows with what is done",
+    ),
     with(LAB, Starts::Operators, "docs-check", "Runs the commands of docs/ as they stand there"),
     with(LAB, Starts::Operators, "take-over", "Has OLM v0 and ours take over a cluster"),
     with(LAB, Starts::Nothing, "fuzz", "Runs the fuzz targets under the nightly toolchain"),

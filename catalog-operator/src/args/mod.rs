@@ -4,6 +4,7 @@
 //! and the log says why.
 
 mod duration;
+mod hosting;
 
 use std::time::Duration;
 
@@ -18,6 +19,7 @@ use crate::digest::CatalogPolling;
 use crate::unpack::Unpacker;
 
 pub use duration::{DurationError, parse_duration};
+pub use hosting::HostingFlags;
 
 /// Installs and upgrades operators from catalogs.
 #[derive(Clone, Debug, Parser)]
@@ -74,6 +76,10 @@ pub struct Args {
     /// on its own machine are in any case.
     #[arg(long = "insecure-registries", value_delimiter = ',')]
     pub insecure_registries: Vec<String>,
+
+    /// What serves catalogs, and how registries of images are asked.
+    #[command(flatten)]
+    pub hosting: HostingFlags,
 
     /// How long a bundle may take to unpack; 0 for no limit.
     #[arg(long = "bundle-unpack-timeout", default_value = "10m", value_parser = parse_duration)]
@@ -146,6 +152,7 @@ const INTERVAL: Idle =
 mod tests {
     use super::*;
     use olm_kit::flags::CommandLine;
+    use olm_lifecycle::catalog_source::hosting::Scope;
     use rstest::rstest;
 
     fn read(flags: &[&str]) -> CommandLine<Args> {
@@ -256,6 +263,19 @@ mod tests {
             CommandLine::<Args>::read(["catalog-operator", "--catalog-polling=never"]).is_err()
         );
         assert!(CommandLine::<Args>::read(["catalog-operator", "--unhealthy-catalogs=x"]).is_err());
+    }
+
+    #[test]
+    fn pods_serve_catalogs_by_default() {
+        assert!(parse(&[]).hosting.options("olm").is_none());
+        let flags = ["--catalogs=process", "--catalogs-process-namespaces=a,b"];
+        let options = parse(&flags).hosting.options("olm").unwrap();
+        let named = ["a".to_owned(), "b".to_owned()];
+        assert_eq!(options.scope, Scope::process("olm", &named));
+        assert_eq!((options.ports.first, options.ports.last), (50_100, 50_199));
+        for wrong in ["--catalogs=both", "--catalogs-ports=1", "--global-pull-secret=x"] {
+            assert!(CommandLine::<Args>::read(["catalog-operator", wrong]).is_err(), "{wrong}");
+        }
     }
 
     #[test]

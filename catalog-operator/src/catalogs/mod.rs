@@ -135,16 +135,28 @@ impl Catalogs {
     /// # Errors
     /// The address has not the form `host:port`; the catalog is then not connected at all.
     pub fn connect(&self, key: &CatalogKey, address: &str) -> Result<(), AddressError> {
-        if self.with(key, |served| served.address() == address) == Some(true) {
+        if self.with(key, |served| served.leads_to(address)) == Some(true) {
             return Ok(());
         }
         let connection =
             (self.connect)(key.clone(), address).inspect_err(|_| self.disconnect(key))?;
-        let served = Served::new(address, connection, self.unhealthy);
+        self.begin(key, Served::new(address, connection, self.unhealthy));
+        Ok(())
+    }
+
+    /// Connects a catalog to what this process serves itself, under the address at which others find
+    /// it. The same connection is left alone.
+    pub fn attach(&self, key: &CatalogKey, address: &str, connection: Arc<dyn CatalogConnection>) {
+        let same = |served: &Served| Arc::ptr_eq(&served.connection(), &connection);
+        if self.with(key, same) != Some(true) {
+            self.begin(key, Served::attached(address, connection, self.unhealthy));
+        }
+    }
+
+    fn begin(&self, key: &CatalogKey, served: Served) {
         self.budget.release(key, Part::Content);
         served.follow(Arc::clone(&self.budget), Arc::clone(&self.listener), self.slots.clone());
         self.served.insert(key.clone(), Some(served));
-        Ok(())
     }
 
     /// Ends the connection of a catalog that cannot have one any more, or never could.

@@ -17,6 +17,7 @@ use crate::slots::Slots;
 pub(super) struct Served {
     connection: Arc<dyn CatalogConnection>,
     known: Arc<Known>,
+    is_attached: bool,
     task: Mutex<Option<Task>>,
 }
 
@@ -27,7 +28,16 @@ impl Served {
         unhealthy: UnhealthyCatalogs,
     ) -> Self {
         let known = Arc::new(Known::new(address, unhealthy));
-        Self { connection, known, task: Mutex::default() }
+        Self { connection, known, is_attached: false, task: Mutex::default() }
+    }
+
+    /// What this process serves itself, whatever is behind the address.
+    pub(super) fn attached(
+        address: &str,
+        connection: Arc<dyn CatalogConnection>,
+        unhealthy: UnhealthyCatalogs,
+    ) -> Self {
+        Self { is_attached: true, ..Self::new(address, connection, unhealthy) }
     }
 
     /// Starts the task that keeps state and snapshot current. When it panics, the catalog says so until
@@ -49,8 +59,9 @@ impl Served {
         *self.task.lock().unwrap_or_else(PoisonError::into_inner) = Some(task);
     }
 
-    pub(super) fn address(&self) -> &str {
-        self.known.address()
+    /// Whether the connection goes to whatever is at this address.
+    pub(super) fn leads_to(&self, address: &str) -> bool {
+        !self.is_attached && self.known.address() == address
     }
 
     pub(super) fn connection(&self) -> Arc<dyn CatalogConnection> {

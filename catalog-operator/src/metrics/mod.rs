@@ -1,6 +1,7 @@
 //! Metrics with the names and labels of v0 (spec catalog-operator 8).
 
 mod abnormal;
+mod hosting;
 mod syncs;
 mod waiting;
 
@@ -9,6 +10,7 @@ use olm_kit::watch::Store;
 use olm_types::api::{InstallPlan, Subscription};
 
 pub use abnormal::AbnormalSubscriptions;
+pub use hosting::HostingMetrics;
 pub use syncs::{ResolutionTimes, SyncCounter};
 pub use waiting::WaitingUpgrades;
 
@@ -55,6 +57,8 @@ pub struct CatalogMetrics {
     /// `olm_upgrade_available{namespace,name,from,to,held_by}` and
     /// `olm_approval_waiting_since_timestamp_seconds{namespace,name,csv}`.
     pub waiting: WaitingUpgrades,
+    /// `olm_catalog_…`: catalogs that the operator serves itself.
+    pub hosting: HostingMetrics,
 }
 
 impl CatalogMetrics {
@@ -74,6 +78,7 @@ impl CatalogMetrics {
             resolutions: ResolutionTimes::register(metrics)?,
             abnormal: AbnormalSubscriptions::register(metrics)?,
             waiting: WaitingUpgrades::register(metrics)?,
+            hosting: HostingMetrics::register(metrics)?,
         })
     }
 

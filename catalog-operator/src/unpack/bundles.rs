@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use kube::ResourceExt;
 use olm_lifecycle::unpack::{UnpackSettings, lookup};
 use olm_types::api::{BundleLookup, CatalogSource};
 
@@ -15,6 +16,8 @@ pub struct Bundles {
     pub(crate) unpacker: Arc<dyn BundleUnpacker>,
     /// How long an attempt may take, zero for no limit (`--bundle-unpack-timeout`).
     pub(crate) timeout: Duration,
+    /// Bundles of this namespace's catalogs are unpacked for all namespaces.
+    pub(crate) global_namespace: String,
 }
 
 impl Bundles {
@@ -32,9 +35,9 @@ impl Bundles {
             lookup::note_missing_catalog(&mut lookup, clock::now());
             return Ok(Progress::awaited(lookup, None, QUIET));
         };
-        let timeout = settings.timeout_or(self.timeout);
-        let order = Order { lookup, catalog, timeout, retry_interval: settings.retry_interval };
-        self.unpacker.unpack(&self.cluster, order).await
+        let is_shared = catalog.namespace().as_ref() == Some(&self.global_namespace);
+        let terms = settings.terms(self.timeout, is_shared);
+        self.unpacker.unpack(&self.cluster, Order { lookup, catalog, terms }).await
     }
 
     fn catalog(&self, lookup: &BundleLookup) -> Option<Arc<CatalogSource>> {

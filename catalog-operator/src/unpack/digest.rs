@@ -1,15 +1,14 @@
 //! Asks registries for the digests of catalog images, with the client that pulls bundles.
 
 use async_trait::async_trait;
-use kube::Client;
 use olm_catalog::image::{ImageReference, Registry};
 
-use super::process::{Account, keychain};
+use super::process::{Account, PullSecrets};
 use crate::digest::{DigestRequest, DigestSource};
 
 /// Asks the registry of each image.
 pub struct RegistryDigests {
-    pub(crate) client: Client,
+    pub(crate) secrets: PullSecrets,
     pub(crate) registry: Registry,
 }
 
@@ -22,7 +21,7 @@ impl DigestSource for RegistryDigests {
             secrets: request.pull_secrets.clone(),
             account: String::new(),
         };
-        let keychain = keychain(&self.client, &whose).await;
+        let keychain = self.secrets.keychain(&whose).await;
         self.registry.digest(&image, &keychain).await.map_err(|error| error.to_string())
     }
 }

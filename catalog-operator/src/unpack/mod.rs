@@ -18,7 +18,7 @@ use async_trait::async_trait;
 use clap::ValueEnum;
 use olm_kit::controller::ReconcileError;
 use olm_lifecycle::subscription::resolution::Awaited;
-use olm_lifecycle::unpack::UnpackedBundle;
+use olm_lifecycle::unpack::{UnpackTerms, UnpackedBundle};
 use olm_types::api::{BundleLookup, CatalogSource};
 
 pub use bundles::Bundles;
@@ -26,7 +26,7 @@ pub use cluster::Cluster;
 pub use config_map::{Reader, stored};
 pub use digest::RegistryDigests;
 pub use job::JobUnpacker;
-pub use process::{ProcessUnpacker, Pulls};
+pub use process::{Account, NamespacedName, ProcessUnpacker, PullSecrets, Pulls};
 
 /// A way to get bundles out of images. Called again and again for a bundle until it is there.
 #[async_trait]
@@ -42,10 +42,8 @@ pub struct Order {
     pub lookup: BundleLookup,
     /// The catalog that names it.
     pub catalog: Arc<CatalogSource>,
-    /// How long one attempt may take.
-    pub timeout: Option<Duration>,
-    /// How long after a failure the next attempt is made, where the OperatorGroup says so.
-    pub retry_interval: Option<Duration>,
+    /// How long attempts may take, and how they follow each other.
+    pub terms: UnpackTerms,
 }
 
 /// Where a bundle stands.

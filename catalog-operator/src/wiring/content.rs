@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use anyhow::Context;
 use olm_catalog::image::Registry;
 use olm_catalog::registry::client::ClientOptions;
 use olm_kit::metrics::IntCounterVec;
@@ -22,29 +21,25 @@ use crate::unpack::Pulls;
 pub(super) struct Content {
     pub catalogs: Catalogs,
     pub packages: PackageCache,
-    pub registry: Registry,
     pub pulls: Pulls,
 }
 
 impl Content {
     pub(super) fn assemble(
         args: &Args,
+        registry: &Registry,
         stores: &Stores,
         triggers: Triggers,
         metrics: &CatalogMetrics,
-    ) -> anyhow::Result<Self> {
-        let insecure = args.insecure_registries.iter().filter(|name| !name.is_empty());
-        let registry = Registry::new(insecure.cloned())
-            .context("cannot read the system's certificates of authorities")?;
+    ) -> Self {
         let arrivals = triggers.clone();
-        Ok(Self {
+        Self {
             pulls: Pulls::new(registry.clone(), args.global_catalog_namespace(), move || {
                 arrivals.bundles_moved();
             }),
-            registry,
             packages: PackageCache::new(args.global_catalog_namespace()),
             catalogs: catalogs(args, stores, triggers, metrics),
-        })
+        }
     }
 }
 

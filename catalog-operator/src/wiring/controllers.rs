@@ -9,6 +9,7 @@ use olm_lifecycle::catalog_source::registry::Settings;
 use olm_lifecycle::unpack::job::Images;
 
 use super::Parts;
+use super::hosting::{Hosting, pull_secrets};
 use crate::controllers::catalog_source::CatalogSources;
 use crate::controllers::cluster_operator::ClusterOperators;
 use crate::controllers::install_plan::{Calls, InstallPlans};
@@ -42,6 +43,7 @@ impl Parts {
                 user: self.args.workload_user(),
             },
             digests: self.digests(),
+            hosts: self.hosting.as_ref().map(Hosting::hosts),
             version: ServerVersion::new(self.client.clone()),
             client: self.client.clone(),
             interpreter: self.interpreter.clone(),
@@ -65,8 +67,9 @@ impl Parts {
     /// What is asked for the digests of catalog images, if anything is.
     fn digests(&self) -> Option<Arc<dyn DigestSource>> {
         (self.args.catalog_polling == CatalogPolling::Digest).then(|| {
-            let registry = self.content.registry.clone();
-            Arc::new(RegistryDigests { client: self.client.clone(), registry }) as Arc<_>
+            let (registry, secrets) =
+                (self.registry.clone(), pull_secrets(&self.args, &self.client));
+            Arc::new(RegistryDigests { secrets, registry }) as Arc<_>
         })
     }
 
@@ -111,7 +114,10 @@ impl Parts {
             interpreter: self.interpreter.clone(),
         };
         let unpacker: Arc<dyn BundleUnpacker> = match self.args.bundle_unpack {
-            Unpacker::Process => Arc::new(ProcessUnpacker { pulls: self.content.pulls.clone() }),
+            Unpacker::Process => Arc::new(ProcessUnpacker {
+                pulls: self.content.pulls.clone(),
+                secrets: pull_secrets(&self.args, &self.client),
+            }),
             Unpacker::Job => Arc::new(JobUnpacker {
                 images: Images {
                     opm: self.args.opm_image.clone(),
@@ -120,7 +126,12 @@ impl Parts {
                 },
             }),
         };
-        Bundles { cluster, unpacker, timeout: self.args.bundle_unpack_timeout }
+        Bundles {
+            cluster,
+            unpacker,
+            timeout: self.args.bundle_unpack_timeout,
+            global_namespace: self.args.global_catalog_namespace().to_owned(),
+        }
     }
 
     pub(super) fn install_plans(&self) -> InstallPlans {

@@ -2,11 +2,14 @@
 
 mod content;
 mod controllers;
+mod hosting;
 mod packages;
+mod registries;
 
 use std::sync::Arc;
 
 use anyhow::Context;
+use olm_catalog::image::Registry;
 use olm_kit::admin::Admin;
 use olm_kit::client::Connector;
 use olm_kit::controller::{Controller, Places, Reconciler};
@@ -30,6 +33,7 @@ use crate::stores::Stores;
 use crate::tenancy::Tenancy;
 use crate::triggers::Triggers;
 use content::Content;
+use hosting::Hosting;
 
 /// Name of the operator in logs, events and metrics.
 const NAME: &str = "catalog-operator";
@@ -63,18 +67,22 @@ pub async fn run_with(line: CommandLine<Args>, resolver: Resolver) -> anyhow::Re
     let profile = tls::follow(args.common.tls_flags()?, &parts.client, &tasks).await?;
     parts.serve_packages(profile.clone()).await?;
     let Content { catalogs, packages, .. } = parts.content.clone();
-    let participant = parts.participant.clone();
+    let (participant, hosting) = (parts.participant.clone(), parts.hosting.clone());
     metrics.leader(NAME, participant.leadership());
     Admin::new(metrics)
         .state("leadership", move || participant.state())
         .state("catalogs", move || catalogs.dump())
         .state("packages", move || packages.dump())
+        .state("hosting", move || hosting.as_ref().map(|hosting| hosting.host.dump()).into())
         .tls(args.common.tls(), profile, &parts.client)
         .serve(args.common.admin_address(), &tasks)
         .await?;
     parts.start();
     let ended = tasks.wait().await.context("a part of the process failed");
     parts.participant.release().await;
+    if let Some(hosting) = &parts.hosting {
+        hosting.end().await;
+    }
     ended
 }
 
@@ -101,6 +109,9 @@ struct Parts {
     /// Whether this replica acts.
     participant: Participant,
     content: Content,
+    registry: Registry,
+    /// What this process serves itself; none with `--catalogs=pod`.
+    hosting: Option<Hosting>,
     /// Shared by all namespaces, as it remembers what it has read in catalogs.
     resolver: Arc<Resolver>,
 }
@@ -124,7 +135,11 @@ impl Parts {
         let triggers = Triggers::new(&stores, &queues, args.global_catalog_namespace());
         triggers.listen();
         metrics.follow(&stores.subscriptions, &stores.plans);
-        let content = Content::assemble(args, &stores, triggers, &metrics)?;
+        let registry = registries::registry(args)?;
+        registries::follow(args, &registry, &client, tasks).await;
+        let content = Content::assemble(args, &registry, &stores, triggers, &metrics);
+        let (asked, around) = ((&client, &mut watches), (&stores, &queues));
+        let hosting = Hosting::assemble(args, asked, &registry, around, &metrics)?;
         let options = interpreter_options(args, kit_metrics)
             .led_by(participant.leadership().clone())
             .with_accounts(&connector)?;
@@ -148,6 +163,8 @@ impl Parts {
             tenancy,
             participant,
             content,
+            registry,
+            hosting,
             resolver: Arc::new(resolver),
         })
     }
@@ -161,6 +178,9 @@ impl Parts {
         self.run("installplan", &self.queues.plans, self.install_plans(), leader);
         if !self.args.packages_address.is_empty() {
             self.run("packages", &self.queues.packages, self.refresh(), every_replica);
+        }
+        if let Some(hosting) = &self.hosting {
+            hosting.keep(&self.stores.catalogs, &self.tasks);
         }
         self.revisit_catalogs();
         self.report(leader);

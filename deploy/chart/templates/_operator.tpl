@@ -1,5 +1,6 @@
 {{- /* What both Deployments have in common. Takes the name, the account, the values of the operator
-and all values; the parts that differ are lists: args, env, ports. */ -}}
+and all values; the parts that differ are lists: args, env, ports, and for some volumes, mounts and the group that
+owns them. */ -}}
 {{- define "olm.operator" -}}
 {{- $secure := .all.certManager.enabled }}
 {{- $port := int (ternary .values.service.internalPortHttps .values.service.internalPort $secure) }}
@@ -45,6 +46,9 @@ spec:
       {{- end }}
       securityContext:
         runAsNonRoot: true
+        {{- with .group }}
+        fsGroup: {{ . }}
+        {{- end }}
         seccompProfile:
           type: RuntimeDefault
       containers:
@@ -109,15 +113,21 @@ spec:
               drop:
                 - ALL
           terminationMessagePolicy: FallbackToLogsOnError
-          {{- if $secure }}
+          {{- if or $secure .mounts }}
           volumeMounts:
+            {{- if $secure }}
             - name: srv-cert
               mountPath: /srv-cert
               readOnly: true
+            {{- end }}
+            {{- with .mounts }}{{ toYaml . | nindent 12 }}{{ end }}
       volumes:
+        {{- if $secure }}
         - name: srv-cert
           secret:
             secretName: {{ .all.certManager.certificate.secretName }}
+        {{- end }}
+        {{- with .volumes }}{{ toYaml . | nindent 8 }}{{ end }}
           {{- end }}
 ---
 apiVersion: v1

@@ -5,17 +5,17 @@ use std::io::{BufRead, IsTerminal, stderr, stdin};
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use jiff::Timestamp;
 use kube::api::{Patch, PatchParams};
 use olm_plan::approval::is_pending;
-use olm_plan::doctor;
 use olm_plan::preview::{Hop, Preview};
 use olm_types::api::{ClusterServiceVersion, CsvPhase, InstallPlan, Subscription};
 use serde_json::json;
 use tokio::time::{Instant, sleep};
 
+use super::doctor;
 use crate::args::Acting;
 use crate::cluster::Cluster;
+use crate::examined::examination;
 use crate::output::Output;
 
 /// Who writes, for the API server's records.
@@ -184,17 +184,9 @@ fn has_steps(plan: &InstallPlan, hop: &Hop) -> bool {
 
 /// Says what the doctor finds in a namespace.
 pub async fn examine(cluster: &Cluster, home: &str) {
-    let examined = async {
-        let mut observed = cluster.observe(Some(home), true).await?;
-        cluster.observe_for_doctor(Some(home), &mut observed).await?;
-        anyhow::Ok(doctor::examine(&observed, Timestamp::now()))
-    };
-    match examined.await {
+    match examination(cluster, Some(home), false).await {
         Ok(report) if report.findings.is_empty() => Output::complain("The doctor finds nothing."),
-        Ok(report) => report.findings.iter().for_each(|one| {
-            let (code, kind, name) = (one.code, one.kind, &one.name);
-            Output::complain(&format!("{code} {kind} {name}: {} Fix: {}", one.evidence, one.fix));
-        }),
+        Ok(report) => report.findings.iter().for_each(|one| Output::complain(&doctor::line(one))),
         Err(error) => Output::complain(&format!("the doctor cannot look: {error:#}")),
     }
 }

@@ -1,6 +1,7 @@
 //! `install` and `upgrade`: show the plan, ask, write, and follow until the operator has succeeded.
 
 use anyhow::{Context, Result, ensure};
+use jiff::Timestamp;
 use kube::api::{Api, ApiResource, DynamicObject, Patch, PatchParams, PostParams};
 use olm_plan::preview::{Asked, Preview, Wanted};
 use olm_types::api::{Approval, Subscription};
@@ -8,7 +9,7 @@ use olm_types::gvk::Gvk;
 use serde_json::{Value, json};
 
 use super::act::{MANAGER, agreed, follow};
-use super::plan::{install, sources, verdict};
+use super::plan::{install, verdict};
 use crate::Outcome;
 use crate::args::{DryRun, Format, Installing, Upgrading};
 use crate::cluster::{Cluster, one_namespace};
@@ -23,10 +24,15 @@ pub async fn run(
     output: Output,
 ) -> Result<Outcome> {
     let home = one_namespace(cluster, all)?;
-    let global = &asked.reading.olm_namespace;
-    let wanted = install(&asked.package, &asked.subscribing, home, global);
-    let question = question(home, global, Wanted::Install(wanted));
-    let preview = on_cluster(cluster, &question, &sources(&asked.reading)).await?;
+    let settings = cluster.settings(asked.reading.sources.olm_namespace.as_deref()).await?;
+    let wanted = install(&asked.package, &asked.subscribing, home, &settings.global_namespace);
+    let question = Asked {
+        namespace: home.to_owned(),
+        settings,
+        now: Timestamp::now(),
+        wanted: Wanted::Install(wanted),
+    };
+    let preview = on_cluster(cluster, &question, &asked.reading).await?;
     if matches!(output.format(), Format::Yaml | Format::Json) {
         verdict(&preview)?;
         output.manifests(&preview.manifests)?;
@@ -42,7 +48,7 @@ pub async fn run(
     for manifest in &preview.manifests {
         create(cluster, manifest, dry_run, output).await?;
     }
-    if dry_run || asked.acting.no_wait {
+    if dry_run || !asked.acting.wait {
         return Ok(Outcome::Fine);
     }
     let expected = expected(&preview)?;
@@ -64,8 +70,9 @@ pub async fn upgrade(
         to: asked.to.clone(),
         channel: asked.channel.clone(),
     };
-    let question = question(home, &asked.reading.olm_namespace, wanted);
-    let preview = on_cluster(cluster, &question, &sources(&asked.reading)).await?;
+    let settings = cluster.settings(asked.reading.sources.olm_namespace.as_deref()).await?;
+    let question = Asked { namespace: home.to_owned(), settings, now: Timestamp::now(), wanted };
+    let preview = on_cluster(cluster, &question, &asked.reading).await?;
     if !shown(&preview, output)? || asked.acting.dry_run == DryRun::Client {
         return Ok(Outcome::Fine);
     }
@@ -85,17 +92,13 @@ pub async fn upgrade(
         let written = cluster.answer(api.patch(&preview.subscription, &parameters, &patch)).await;
         written.with_context(|| format!("cannot change Subscription {}", preview.subscription))?;
     }
-    if dry_run || asked.acting.no_wait {
+    if dry_run || !asked.acting.wait {
         return Ok(Outcome::Fine);
     }
     let expected = expected(&preview)?;
     follow(cluster, &preview, &expected, asked.acting.timeout).await?;
     output.print(&format!("{expected} has succeeded.\n"))?;
     Ok(Outcome::Fine)
-}
-
-fn question(home: &str, global: &str, wanted: Wanted) -> Asked {
-    Asked { namespace: home.to_owned(), global_namespace: global.to_owned(), wanted }
 }
 
 /// Shows a plan. Whether there is anything to do.
@@ -123,7 +126,13 @@ fn expected(preview: &Preview) -> Result<String> {
     own.map(|bundle| bundle.csv.clone()).context("the plan installs nothing of the package")
 }
 
-async fn create(cluster: &Cluster, manifest: &Value, dry_run: bool, output: Output) -> Result<()> {
+/// Creates an object that a manifest describes.
+pub(super) async fn create(
+    cluster: &Cluster,
+    manifest: &Value,
+    dry_run: bool,
+    output: Output,
+) -> Result<()> {
     let text = |path: &str| manifest.pointer(path).and_then(Value::as_str).unwrap_or_default();
     let (kind, name) = (text("/kind"), text("/metadata/name"));
     let gvk = Gvk::from_api_version(text("/apiVersion"), kind);

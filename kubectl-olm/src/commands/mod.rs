@@ -2,17 +2,24 @@
 
 mod act;
 mod approve;
+mod authors;
 mod completion;
 mod doctor;
 mod events;
+mod graph;
 mod hand_back;
 mod install;
 mod list;
+mod logs;
 mod operands;
+mod permissions;
 mod plan;
+mod search;
+mod show;
 mod status;
 mod uninstall;
 mod version;
+mod why;
 
 use anyhow::{Context, Result, bail};
 use olm_plan::Observed;
@@ -25,6 +32,7 @@ use crate::cluster::Cluster;
 use crate::output::Output;
 
 pub use act::NotInTime;
+pub use doctor::Doctor;
 
 /// Does what the command line says.
 ///
@@ -33,12 +41,26 @@ pub use act::NotInTime;
 pub async fn run(cli: &Cli) -> Result<Outcome> {
     let output = Output::new(cli.view.output);
     match &cli.command {
-        Command::Completion { shell } => completion::script(output, *shell),
+        Command::Completion { shell, install } => completion::script(output, *shell, *install),
         Command::Complete { words } => completion::complete(output, words),
         Command::Explain { code } => doctor::explain(code.as_deref(), output),
         Command::Version { client: true } => version::of_client(output),
-        Command::Plan(asked) if asked.planned.reading().offline => {
+        Command::Plan(asked) if asked.planned.reading().sources.offline => {
             plan::run_offline(cli.connection.namespace(), asked, output).await
+        }
+        Command::Search(asked) if asked.sources.offline => {
+            let home = cli.connection.namespace();
+            let offered = search::Offered::of_flags(home, &asked.sources, None).await?;
+            search::print(asked, &offered, output)
+        }
+        Command::Show(asked) if asked.reading.sources.offline => {
+            show::offline(cli.connection.namespace(), asked, output).await
+        }
+        Command::Graph(asked) if asked.sources.offline => {
+            graph::offline(cli.connection.namespace(), asked, output).await
+        }
+        Command::Why(asked) if asked.sources.offline => {
+            why::offline(cli.connection.namespace(), asked, output).await
         }
         command => {
             let cluster = cli.connection.connect().await?;
@@ -56,6 +78,15 @@ async fn in_cluster(
     let home = (!all).then_some(cluster.namespace.as_str());
     match command {
         Command::List => list::run(cluster, home, output).await,
+        Command::Search(asked) => {
+            let offered = search::Offered::of_cluster(cluster, &asked.sources, None).await?;
+            search::print(asked, &offered, output)
+        }
+        Command::Show(asked) => show::run(cluster, asked, output).await,
+        Command::Graph(asked) => graph::run(cluster, asked, output).await,
+        Command::Why(asked) => why::run(cluster, all, asked, output).await,
+        Command::Logs(asked) => logs::run(cluster, home, asked, output).await,
+        Command::Permissions(asked) => permissions::run(cluster, all, asked, output).await,
         Command::Status(named) => status::run(cluster, home, named, output).await,
         Command::Events(named) => events::run(cluster, home, &named.name, output).await,
         Command::Operands(named) => operands::run(cluster, home, &named.name, output).await,
@@ -64,6 +95,8 @@ async fn in_cluster(
         Command::Install(asked) => install::run(cluster, all, asked, output).await,
         Command::Upgrade(asked) => install::upgrade(cluster, all, asked, output).await,
         Command::Uninstall(asked) => uninstall::run(cluster, all, asked, output).await,
+        Command::Run(asked) => authors::run(cluster, all, asked, output).await,
+        Command::Cleanup(asked) => authors::clean_up(cluster, all, asked, output).await,
         Command::Approve(approve) => approve::run(cluster, all, approve, output).await,
         Command::HandBack => hand_back::run(cluster, home, output).await,
         Command::Version { .. } => version::of_all(cluster, output).await,

@@ -1,49 +1,52 @@
 //! `plan`: what an installation, an upgrade or a removal would do. Nothing is written.
 
 use anyhow::{Result, bail};
+use jiff::Timestamp;
 use olm_plan::preview::{Asked, Install, Preview, Wanted};
+use olm_plan::settings::Settings;
 use olm_types::bundle::CatalogKey;
 
 use crate::Outcome;
-use crate::args::{Format, Plan, Planned, Reading, Subscribing};
+use crate::args::{Format, Plan, Planned, Subscribing};
 use crate::cluster::{Cluster, one_namespace};
 use crate::output::Output;
-use crate::plan::{Sources, describe, offline, on_cluster};
+use crate::plan::{describe, offline, on_cluster};
 
 /// Shows what would happen on a cluster.
 pub async fn run(cluster: &Cluster, all: bool, plan: &Plan, output: Output) -> Result<Outcome> {
     let home = one_namespace(cluster, all)?;
-    let asked = asked(home, plan)?;
-    let preview = on_cluster(cluster, &asked, &sources(plan.planned.reading())).await?;
-    print(&preview, plan.planned.reading(), output)
+    let reading = plan.planned.reading();
+    if !reading.sources.state.is_empty() {
+        bail!("--state is read with --offline only");
+    }
+    let settings = cluster.settings(reading.sources.olm_namespace.as_deref()).await?;
+    let preview = on_cluster(cluster, &asked(home, plan, settings), reading).await?;
+    print(&preview, plan, output)
 }
 
 /// Shows what would happen, by files alone.
 pub async fn run_offline(namespace: Option<&str>, plan: &Plan, output: Output) -> Result<Outcome> {
-    let asked = asked(namespace.unwrap_or("default"), plan)?;
-    let preview = offline(&asked, &sources(plan.planned.reading())).await?;
-    print(&preview, plan.planned.reading(), output)
+    let reading = plan.planned.reading();
+    let mut settings = Settings::default();
+    if let Some(global) = &reading.sources.olm_namespace {
+        settings.global_namespace.clone_from(global);
+    }
+    let asked = asked(namespace.unwrap_or("default"), plan, settings);
+    let preview = offline(&asked, reading).await?;
+    print(&preview, plan, output)
 }
 
-fn asked(home: &str, plan: &Plan) -> Result<Asked> {
-    let reading = plan.planned.reading();
+fn asked(home: &str, plan: &Plan, settings: Settings) -> Asked {
     let wanted = match &plan.planned {
         Planned::Install { package, subscribing, .. } => {
-            Wanted::Install(install(package, subscribing, home, &reading.olm_namespace))
+            Wanted::Install(install(package, subscribing, home, &settings.global_namespace))
         }
         Planned::Upgrade { operator, to, channel, .. } => {
             Wanted::Upgrade { operator: operator.clone(), to: to.clone(), channel: channel.clone() }
         }
         Planned::Uninstall { operator, .. } => Wanted::Uninstall { operator: operator.clone() },
     };
-    if !reading.offline && !reading.state.is_empty() {
-        bail!("--state is read with --offline only");
-    }
-    Ok(Asked {
-        namespace: home.to_owned(),
-        global_namespace: reading.olm_namespace.clone(),
-        wanted,
-    })
+    Asked { namespace: home.to_owned(), settings, now: Timestamp::now(), wanted }
 }
 
 /// The Subscription that flags describe.
@@ -65,22 +68,13 @@ pub fn install(package: &str, flags: &Subscribing, home: &str, global: &str) -> 
     }
 }
 
-/// Where flags say that things are read.
-pub fn sources(reading: &Reading) -> Sources {
-    Sources {
-        catalogs: reading.catalog.clone(),
-        state: reading.state.clone(),
-        bundles: reading.bundles.clone(),
-    }
-}
-
-fn print(preview: &Preview, reading: &Reading, output: Output) -> Result<Outcome> {
+fn print(preview: &Preview, plan: &Plan, output: Output) -> Result<Outcome> {
     match output.format() {
         Format::Table | Format::Wide => output.print(&describe(preview))?,
         _ => output.object("Plan", preview)?,
     }
     verdict(preview)?;
-    Ok(match reading.detailed_exitcode {
+    Ok(match plan.detailed_exitcode {
         _ if !preview.unknown.is_empty() => Outcome::Incomplete,
         true if preview.has_changes() => Outcome::Findings,
         _ => Outcome::Fine,

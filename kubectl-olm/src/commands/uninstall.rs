@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
+use jiff::Timestamp;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::api::{Api, ApiResource, DeleteParams, DynamicObject};
 use olm_plan::preview::{Action, Asked, Preview, Wanted};
@@ -11,7 +12,7 @@ use olm_types::api::{ClusterServiceVersion, Subscription};
 use tokio::time::{Instant, sleep};
 
 use super::act::{LOOK, NotInTime, agreed};
-use super::plan::{sources, verdict};
+use super::plan::verdict;
 use crate::Outcome;
 use crate::args::{DryRun, Operands, Uninstalling};
 use crate::cluster::{Cluster, one_namespace};
@@ -26,12 +27,10 @@ pub async fn run(
     output: Output,
 ) -> Result<Outcome> {
     let home = one_namespace(cluster, all)?;
-    let question = Asked {
-        namespace: home.to_owned(),
-        global_namespace: asked.reading.olm_namespace.clone(),
-        wanted: Wanted::Uninstall { operator: asked.operator.clone() },
-    };
-    let preview = on_cluster(cluster, &question, &sources(&asked.reading)).await?;
+    let settings = cluster.settings(asked.reading.sources.olm_namespace.as_deref()).await?;
+    let wanted = Wanted::Uninstall { operator: asked.operator.clone() };
+    let question = Asked { namespace: home.to_owned(), settings, now: Timestamp::now(), wanted };
+    let preview = on_cluster(cluster, &question, &asked.reading).await?;
     output.print(&describe(&preview))?;
     verdict(&preview)?;
     check_operands(asked.operands, &preview)?;
@@ -51,7 +50,7 @@ pub async fn run(
     for csv in &csvs {
         delete(cluster, &api, csv, &parameters).await?;
     }
-    if !dry_run && !asked.acting.no_wait {
+    if !dry_run && asked.acting.wait {
         for csv in &csvs {
             gone(cluster, &api, csv, limit).await?;
         }
@@ -77,7 +76,8 @@ fn check_operands(operands: Operands, preview: &Preview) -> Result<()> {
     Ok(())
 }
 
-fn deleted_csvs(preview: &Preview) -> Vec<String> {
+/// The CSVs that go.
+pub(super) fn deleted_csvs(preview: &Preview) -> Vec<String> {
     let deleted = preview.changes.iter().filter(|change| {
         change.action == Action::Delete && change.kind == ClusterServiceVersion::KIND
     });
@@ -131,7 +131,7 @@ fn place(cluster: &Cluster, object: &DynamicObject, kind: &ApiResource) -> Api<D
 }
 
 /// Deletes an object; one that is gone already is no error.
-async fn delete<K>(
+pub(super) async fn delete<K>(
     cluster: &Cluster,
     api: &Api<K>,
     name: &str,
@@ -150,7 +150,12 @@ where
 }
 
 /// Waits until an object is gone.
-async fn gone<K>(cluster: &Cluster, api: &Api<K>, name: &str, limit: Duration) -> Result<()>
+pub(super) async fn gone<K>(
+    cluster: &Cluster,
+    api: &Api<K>,
+    name: &str,
+    limit: Duration,
+) -> Result<()>
 where
     K: kube::Resource + Clone + serde::de::DeserializeOwned + std::fmt::Debug,
 {

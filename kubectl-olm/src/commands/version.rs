@@ -3,17 +3,13 @@
 use anyhow::Result;
 use k8s_openapi::api::apps::v1::Deployment;
 use kube::api::{Api, ListParams};
-use olm_plan::observed::namespace;
+use olm_plan::settings::{Installation, PROGRAMS, installations};
 use serde::Serialize;
 
 use crate::Outcome;
 use crate::args::Format;
 use crate::cluster::{Cluster, TimedOut, cause};
 use crate::output::Output;
-
-/// The label of OLM's programs. Only v0 has one of its own for the packages API.
-const OF_OLM: &str = "app in (olm-operator,packageserver)";
-const PACKAGE_SERVER: &str = "packageserver";
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -22,17 +18,9 @@ struct Versions {
     #[serde(skip_serializing_if = "Option::is_none")]
     server: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    olm: Vec<Olm>,
+    olm: Vec<Installation>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     unknown: Vec<String>,
-}
-
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Olm {
-    flavour: &'static str,
-    namespace: String,
-    image: String,
 }
 
 /// Prints the version of this program.
@@ -45,36 +33,14 @@ pub fn of_client(output: Output) -> Result<Outcome> {
 pub async fn of_all(cluster: &Cluster, output: Output) -> Result<Outcome> {
     let server = cluster.answer(cluster.client.apiserver_version()).await?.git_version;
     let api: Api<Deployment> = Api::all(cluster.client.clone());
-    let of_olm = ListParams::default().labels(OF_OLM);
+    let of_olm = ListParams::default().labels(PROGRAMS);
     let (olm, unknown) = match cluster.answer(api.list(&of_olm)).await {
-        Ok(found) => (flavours(&found.items), Vec::new()),
+        Ok(found) => (installations(&found.items), Vec::new()),
         Err(error) if error.downcast_ref::<TimedOut>().is_some() => return Err(error),
         Err(error) => (Vec::new(), vec![format!("version of OLM: {}", cause(&error))]),
     };
     let client = env!("CARGO_PKG_VERSION");
     print(output, &Versions { client, server: Some(server), olm, unknown })
-}
-
-/// Every OLM: each Deployment of the program of ClusterServiceVersions.
-fn flavours(deployments: &[Deployment]) -> Vec<Olm> {
-    let has_app = |one: &Deployment, app: &str| {
-        let labels = one.metadata.labels.as_ref();
-        labels.and_then(|labels| labels.get("app")).is_some_and(|value| value == app)
-    };
-    let (servers, operators): (Vec<&Deployment>, Vec<&Deployment>) =
-        deployments.iter().partition(|one| has_app(one, PACKAGE_SERVER));
-    let olm = |deployment: &&Deployment| {
-        let home = namespace(&deployment.metadata);
-        let is_v0 = servers.iter().any(|server| namespace(&server.metadata) == home);
-        let pod = deployment.spec.as_ref().and_then(|spec| spec.template.spec.as_ref());
-        let image = pod.and_then(|pod| pod.containers.first()?.image.clone());
-        Olm {
-            flavour: if is_v0 { "OLM v0" } else { "olm-rs" },
-            namespace: home.to_owned(),
-            image: image.unwrap_or_default(),
-        }
-    };
-    operators.iter().map(olm).collect()
 }
 
 fn print(output: Output, versions: &Versions) -> Result<Outcome> {
@@ -92,36 +58,12 @@ fn print(output: Output, versions: &Versions) -> Result<Outcome> {
     for olm in &versions.olm {
         text.push_str(&format!(
             "olm: {}, {} in namespace {}\n",
-            olm.flavour, olm.image, olm.namespace
+            olm.flavour.as_str(),
+            olm.image,
+            olm.namespace
         ));
     }
     versions.unknown.iter().for_each(|what| text.push_str(&format!("unknown: {what}\n")));
     output.print(&text)?;
     Ok(Outcome::Fine)
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::{from_value, json};
-
-    use super::*;
-
-    #[test]
-    fn only_v0_has_a_package_server_beside_it() {
-        let deployment = |namespace: &str, app: &str| {
-            let containers = json!([{"name": "c", "image": app}]);
-            from_value(
-                json!({"metadata": {"name": app, "namespace": namespace, "labels": {"app": app}},
-                "spec": {"selector": {}, "template": {"spec": {"containers": containers}}}}),
-            )
-            .unwrap()
-        };
-        let found = flavours(&[
-            deployment("a", "olm-operator"),
-            deployment("b", "olm-operator"),
-            deployment("b", "packageserver"),
-        ]);
-        let found: Vec<_> = found.iter().map(|olm| (&*olm.namespace, olm.flavour)).collect();
-        assert_eq!(found, [("a", "olm-rs"), ("b", "OLM v0")]);
-    }
 }

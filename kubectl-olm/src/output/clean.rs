@@ -37,8 +37,10 @@ pub fn json_text(json: &str) -> String {
 
 /// What moves a cursor, changes colours or turns the direction of writing.
 fn is_control(c: char) -> bool {
-    let turns =
-        matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let turns = matches!(
+        c,
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+    );
     c.is_control() || turns || matches!(c, '\u{2028}' | '\u{2029}')
 }
 
@@ -46,11 +48,11 @@ fn is_control(c: char) -> bool {
 mod tests {
     use super::*;
 
-    const HOSTILE: &str = "a\u{1b}[2Jb\u{9b}31mc\u{202e}d\re\u{7f}";
+    const HOSTILE: &str = "a\u{1b}[2Jb\u{9b}31mc\u{202e}d\re\u{7f}f\u{61c}";
 
     #[test]
     fn nothing_that_acts_reaches_a_terminal() {
-        assert_eq!(text(HOSTILE), "a\u{fffd}[2Jb\u{fffd}31mc\u{fffd}d\u{fffd}e\u{fffd}");
+        assert_eq!(text(HOSTILE), "a\u{fffd}[2Jb\u{fffd}31mc\u{fffd}d\u{fffd}e\u{fffd}f\u{fffd}");
         assert_eq!(text("a\n\tb"), "a\n\tb");
         assert_eq!(cell("a\nb\tc\u{1b}"), "a b c\u{fffd}");
     }

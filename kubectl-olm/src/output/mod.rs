@@ -5,6 +5,7 @@ mod clean;
 mod table;
 
 use std::io::{self, Write};
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
@@ -110,6 +111,19 @@ impl Output {
         // Where this goes to is closed when it fails.
         let _ = writeln!(io::stderr(), "{}", text(line));
     }
+}
+
+/// How long something may take before it is said what is waited for.
+const SLOW: Duration = Duration::from_secs(1);
+
+/// Waits, and says for what when that takes long.
+pub async fn slow<T>(what: &str, awaited: impl Future<Output = T>) -> T {
+    let mut awaited = std::pin::pin!(awaited);
+    if let Ok(done) = tokio::time::timeout(SLOW, &mut awaited).await {
+        return done;
+    }
+    Output::complain(&format!("{} …", cell(what)));
+    awaited.await
 }
 
 /// Whether who reads standard output has gone: `| head` has seen enough.

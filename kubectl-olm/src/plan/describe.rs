@@ -41,10 +41,7 @@ fn write(preview: &Preview, out: &mut String) -> fmt::Result {
     list(out, "Subscriptions that nothing else needs:", &preview.unused)?;
     list(out, "New images:", &preview.images.gained)?;
     list(out, "Images no longer used:", &preview.images.lost)?;
-    if !preview.changes.is_empty() {
-        writeln!(out, "Objects:")?;
-    }
-    preview.changes.iter().try_for_each(|change| write_change(change, out))?;
+    write_changes(preview, out)?;
     list(out, "Notes:", &preview.notes)?;
     for unknown in &preview.unknown {
         writeln!(out, "unknown: {}", cell(unknown))?;
@@ -91,20 +88,22 @@ fn write_rights(preview: &Preview, out: &mut String) -> fmt::Result {
     let rights = &preview.rights;
     let lines: Vec<String> = rights.reaches.iter().map(|reach| format!("! {reach}")).collect();
     list(out, "Reaches beyond the operator:", &lines)?;
-    let line = |right: &Right| {
-        let mark = if right.escalations.is_empty() { "  " } else { "! " };
-        let why = match right.escalations.as_slice() {
-            [] => String::new(),
-            names => format!(" [{}]", names.join(", ")),
-        };
-        format!("{mark}{} in {}: {}{why}", right.account, right.scope, rule(&right.rule))
+    list(out, "Rights gained:", &rights.gained.iter().map(right).collect::<Vec<_>>())?;
+    list(out, "Rights lost:", &rights.lost.iter().map(right).collect::<Vec<_>>())
+}
+
+/// A right in one line; `!` is before those that reach further than they look.
+pub fn right(right: &Right) -> String {
+    let mark = if right.escalations.is_empty() { "  " } else { "! " };
+    let why = match right.escalations.as_slice() {
+        [] => String::new(),
+        names => format!(" [{}]", names.join(", ")),
     };
-    list(out, "Rights gained:", &rights.gained.iter().map(line).collect::<Vec<_>>())?;
-    list(out, "Rights lost:", &rights.lost.iter().map(line).collect::<Vec<_>>())
+    format!("{mark}{} in {}: {}{why}", right.account, right.scope, rule(&right.rule))
 }
 
 /// Such as `get,list pods,services of "",apps`.
-fn rule(rule: &PolicyRule) -> String {
+pub fn rule(rule: &PolicyRule) -> String {
     let joined = |list: &Option<Vec<String>>| list.clone().unwrap_or_default().join(",");
     let verbs = rule.verbs.join(",");
     match &rule.non_resource_urls {
@@ -137,11 +136,25 @@ fn write_crds(crds: &[CrdVerdict], out: &mut String) -> fmt::Result {
     list(out, "CRDs:", &crds.iter().map(line).collect::<Vec<_>>())
 }
 
+/// Every object, and who did not check it.
+fn write_changes(preview: &Preview, out: &mut String) -> fmt::Result {
+    if preview.changes.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "Objects:")?;
+    preview.changes.iter().try_for_each(|change| write_change(change, out))?;
+    preview.copies.iter().try_for_each(|copies| {
+        let (mark, csv, count) = (copies.action.mark(), cell(&copies.csv), copies.namespaces);
+        writeln!(out, "  {mark:<3} copies of ClusterServiceVersion {csv} in {count} namespaces")
+    })
+}
+
 fn write_change(change: &Change, out: &mut String) -> fmt::Result {
     let Change { action, kind, namespace, name, fields, .. } = change;
     let slash = if namespace.is_empty() { "" } else { "/" };
     let place = cell(&format!("{kind} {namespace}{slash}{name}"));
-    writeln!(out, "  {:<3} {place}", action.mark())?;
+    let mark = if change.not_checked.is_some() { " (not checked by the API server)" } else { "" };
+    writeln!(out, "  {:<3} {place}{mark}", action.mark())?;
     fields.iter().take(FIELDS).try_for_each(|field| write_field(field, out))?;
     match fields.len().saturating_sub(FIELDS) {
         0 => Ok(()),
@@ -200,6 +213,7 @@ mod tests {
                 namespace: "ns".to_owned(),
                 name: "s".to_owned(),
                 fields: vec![field("spec.a", Some(1), Some(2)), field("spec.b", None, Some(3))],
+                not_checked: None,
             }],
             crds: vec![CrdVerdict {
                 name: "as.x.io".to_owned(),

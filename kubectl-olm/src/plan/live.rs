@@ -1,37 +1,83 @@
 //! What a preview reads of a cluster. What may not be read is noted, and then unknown.
 
 use anyhow::{Result, anyhow};
-use k8s_openapi::api::core::v1::ConfigMap;
+use futures::stream::{self, StreamExt};
 use kube::api::{Api, ApiResource, DynamicObject};
-use olm_catalog::bundle::config_map;
-use olm_effect::Resource;
+use olm_effect::{Resource, Target};
 use olm_lifecycle::install_plan::execution::Served;
-use olm_lifecycle::unpack::UnpackedBundle;
 use olm_plan::preview::{Asked, Key, Known, Need};
-use olm_types::bundle::Entry;
 use olm_types::gvk::Gvk;
-use olm_types::hash::unpack_name;
+use olm_types::labels::{COPIED_FROM, OWNER};
 use serde_json::{Value, json};
 
 use crate::cluster::{Cluster, TimedOut, cause};
 
-/// Kinds of the namespace of which all objects are read: what an operator may own there.
-const OF_NAMESPACE: [[&str; 4]; 8] = [
-    ["operators.coreos.com", "v1alpha1", "Subscription", "subscriptions"],
-    ["operators.coreos.com", "v1alpha1", "InstallPlan", "installplans"],
-    ["operators.coreos.com", "v1", "OperatorGroup", "operatorgroups"],
-    ["operators.coreos.com", "v1alpha1", "CatalogSource", "catalogsources"],
-    ["rbac.authorization.k8s.io", "v1", "Role", "roles"],
-    ["rbac.authorization.k8s.io", "v1", "RoleBinding", "rolebindings"],
-    ["", "v1", "ServiceAccount", "serviceaccounts"],
-    ["", "v1", "Service", "services"],
+/// Where the objects of a kind are listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    /// In the namespace.
+    Home,
+    /// In the namespace of global catalogs, if that is another one.
+    Global,
+    /// Everywhere, or at least in the namespace.
+    Everywhere,
+    /// In the cluster.
+    Cluster,
+    /// In the cluster, those that OLM has made for a CSV.
+    Owned,
+    /// Everywhere, without copies.
+    Originals,
+    /// In the cluster, where there is such a kind.
+    Optional,
+}
+
+/// What every preview reads: group, version, kind, plural.
+const LISTED: [([&str; 4], Place); 19] = [
+    (["operators.coreos.com", "v1alpha1", "Subscription", "subscriptions"], Place::Home),
+    (["operators.coreos.com", "v1alpha1", "InstallPlan", "installplans"], Place::Home),
+    (["operators.coreos.com", "v1", "OperatorGroup", "operatorgroups"], Place::Everywhere),
+    (["operators.coreos.com", "v1alpha1", "CatalogSource", "catalogsources"], Place::Home),
+    (["operators.coreos.com", "v1alpha1", "CatalogSource", "catalogsources"], Place::Global),
+    (CSVS, Place::Originals),
+    (["operators.coreos.com", "v2", "OperatorCondition", "operatorconditions"], Place::Home),
+    (["operators.coreos.com", "v1", "OLMConfig", "olmconfigs"], Place::Optional),
+    (["rbac.authorization.k8s.io", "v1", "Role", "roles"], Place::Home),
+    (["rbac.authorization.k8s.io", "v1", "RoleBinding", "rolebindings"], Place::Home),
+    (["rbac.authorization.k8s.io", "v1", "ClusterRole", "clusterroles"], Place::Cluster),
+    (
+        ["rbac.authorization.k8s.io", "v1", "ClusterRoleBinding", "clusterrolebindings"],
+        Place::Cluster,
+    ),
+    (["", "v1", "ServiceAccount", "serviceaccounts"], Place::Home),
+    (["", "v1", "Service", "services"], Place::Home),
+    (["", "v1", "Namespace", "namespaces"], Place::Cluster),
+    (["apps", "v1", "Deployment", "deployments"], Place::Home),
+    (
+        [
+            "admissionregistration.k8s.io",
+            "v1",
+            "ValidatingWebhookConfiguration",
+            "validatingwebhookconfigurations",
+        ],
+        Place::Owned,
+    ),
+    (
+        [
+            "admissionregistration.k8s.io",
+            "v1",
+            "MutatingWebhookConfiguration",
+            "mutatingwebhookconfigurations",
+        ],
+        Place::Owned,
+    ),
+    (["config.openshift.io", "v1", "Proxy", "proxies"], Place::Optional),
 ];
 
-/// Kinds of the cluster of which those objects are read that a CSV owns.
-const OF_CLUSTER: [[&str; 4]; 2] = [
-    ["rbac.authorization.k8s.io", "v1", "ClusterRole", "clusterroles"],
-    ["rbac.authorization.k8s.io", "v1", "ClusterRoleBinding", "clusterrolebindings"],
-];
+const CSVS: [&str; 4] =
+    ["operators.coreos.com", "v1alpha1", "ClusterServiceVersion", "clusterserviceversions"];
+
+/// Requests under way at once.
+const AT_ONCE: usize = 12;
 
 /// Reads a cluster for one preview.
 pub struct Reader<'a> {
@@ -45,7 +91,7 @@ pub struct Reader<'a> {
 impl<'a> Reader<'a> {
     /// A reader that has read nothing yet.
     pub fn new(cluster: &'a Cluster, asked: &Asked) -> Self {
-        let (home, global) = (asked.namespace.clone(), asked.global_namespace.clone());
+        let (home, global) = (asked.namespace.clone(), asked.settings.global_namespace.clone());
         Self { cluster, home, global, unread: Vec::new() }
     }
 
@@ -55,58 +101,124 @@ impl<'a> Reader<'a> {
     /// Subscriptions cannot be read, or time runs out.
     pub async fn begin(&mut self) -> Result<Known> {
         let mut known = Known::default();
-        for [group, version, kind, plural] in OF_NAMESPACE {
-            let resource = Resource::new(group, version, kind, plural);
-            let home = self.home.clone();
-            let found = self.list(&resource, Some(&home)).await;
-            if kind == "Subscription" {
-                found?.into_iter().for_each(|object| known.add(object));
-                continue;
-            }
-            self.keep(found, plural, &mut known)?;
-        }
-        let catalogs = resource_of(OF_NAMESPACE[3]);
-        let global = self.global.clone();
-        if global != self.home {
-            let found = self.list(&catalogs, Some(&global)).await;
-            self.keep(found, "catalogsources of global catalogs", &mut known)?;
-        }
-        self.csvs(&mut known).await?;
-        for parts in OF_CLUSTER {
-            let found = self.list(&resource_of(parts), None).await;
-            self.keep(found, parts[3], &mut known)?;
+        let version = self.cluster.answer(self.cluster.client.apiserver_version()).await;
+        known.server_version = version.ok().map(|version| version.git_version);
+        let this = &*self;
+        let wanted =
+            LISTED.iter().filter(|(_, place)| *place != Place::Global || this.has_global());
+        let read = wanted.map(|(parts, place)| async move {
+            (parts, place, this.read_all(*parts, *place).await)
+        });
+        let read: Vec<_> = stream::iter(read).buffered(AT_ONCE).collect().await;
+        for (parts, place, found) in read {
+            self.take(&resource_of(*parts), *place, found, &mut known).await?;
         }
         self.namespace(&mut known).await?;
+        self.copies(&mut known).await?;
         Ok(known)
     }
 
-    /// The CSVs of all namespaces, or at least those of this one.
-    async fn csvs(&mut self, known: &mut Known) -> Result<()> {
-        let [group, version] = ["operators.coreos.com", "v1alpha1"];
-        let resource =
-            Resource::new(group, version, "ClusterServiceVersion", "clusterserviceversions");
-        match self.list(&resource, None).await {
-            Ok(found) => found.into_iter().for_each(|object| known.add(object)),
-            Err(error) => {
+    /// The copies of what is installed here are counted by their metadata: each has the size of its original.
+    async fn copies(&mut self, known: &mut Known) -> Result<()> {
+        let resource = resource_of(CSVS);
+        let label = format!("{COPIED_FROM}={}", self.home);
+        let found = self.cluster.metadata(&self.api(&resource, None), Some(&label)).await;
+        let found = found.map(|all| {
+            all.iter()
+                .map(|metadata| {
+                    json!({"apiVersion": resource.api_version(), "kind": resource.kind,
+                        "metadata": metadata})
+                })
+                .collect()
+        });
+        self.keep(found, "copies of clusterserviceversions", known)
+    }
+
+    fn has_global(&self) -> bool {
+        self.global != self.home
+    }
+
+    async fn read_all(&self, parts: [&str; 4], place: Place) -> Result<Vec<Value>> {
+        let resource = resource_of(parts);
+        match place {
+            Place::Home => self.list(&resource, Some(&self.home)).await,
+            Place::Global => self.list(&resource, Some(&self.global)).await,
+            Place::Everywhere | Place::Cluster | Place::Optional => {
+                self.list(&resource, None).await
+            }
+            Place::Owned => self.labelled(&resource, OWNER).await,
+            Place::Originals => self.labelled(&resource, &format!("!{COPIED_FROM}")).await,
+        }
+    }
+
+    /// Keeps what was read; of what is not readable everywhere at least what is here.
+    async fn take(
+        &mut self,
+        resource: &Resource,
+        place: Place,
+        read: Result<Vec<Value>>,
+        known: &mut Known,
+    ) -> Result<()> {
+        let kind = (resource.group.clone(), resource.kind.clone());
+        match read {
+            Err(error) if error.downcast_ref::<TimedOut>().is_some() => return Err(error),
+            Err(error) if resource.kind == "Subscription" => return Err(error),
+            Err(error) if place == Place::Optional && is_absent(&error) => {}
+            Err(error) if matches!(place, Place::Everywhere | Place::Originals) => {
+                let elsewhere =
+                    format!("{} of other namespaces ({})", resource.plural, cause(&error));
+                self.unread.push(elsewhere);
                 let home = self.home.clone();
-                self.keep(Err(error), "clusterserviceversions of other namespaces", known)?;
-                let found = self.list(&resource, Some(&home)).await;
-                self.keep(found, "clusterserviceversions", known)?;
+                let found = self.list(resource, Some(&home)).await;
+                self.keep(found, &resource.plural, known)?;
+            }
+            Err(error) => self.unread.push(format!("{} ({})", resource.plural, cause(&error))),
+            Ok(found) => {
+                found.into_iter().for_each(|object| known.add(object));
+                match place {
+                    Place::Home => {
+                        known.complete.insert((kind.0, kind.1, self.home.clone()));
+                    }
+                    Place::Global | Place::Owned | Place::Originals => {}
+                    Place::Everywhere | Place::Cluster | Place::Optional => {
+                        known.listed.insert(kind, None);
+                    }
+                }
             }
         }
         Ok(())
     }
 
-    /// The namespace itself; another one stands for all when it is not there.
+    /// The namespace itself, where Namespaces cannot be listed; another one stands for all when it is not there.
     async fn namespace(&mut self, known: &mut Known) -> Result<()> {
-        let target = olm_effect::Target::cluster(
-            Resource::new("", "v1", "Namespace", "namespaces"),
-            &self.home,
-        );
+        let kind = (String::new(), "Namespace".to_owned());
+        if known.listed.contains_key(&kind) {
+            return Ok(());
+        }
+        let target =
+            Target::cluster(Resource::new("", "v1", "Namespace", "namespaces"), &self.home);
         self.object(&target, known).await?;
         if known.absent.contains(&Key::of_target(&target)) {
             known.add(json!({"apiVersion": "v1", "kind": "Namespace",
                 "metadata": {"name": "kube-system"}}));
+        }
+        Ok(())
+    }
+
+    /// Reads objects that a preview asks for, several at once.
+    ///
+    /// # Errors
+    /// Time runs out.
+    pub async fn objects(&mut self, targets: Vec<Target>, known: &mut Known) -> Result<()> {
+        let this = &*self;
+        let read = targets.into_iter().map(|target| async move {
+            let api = this.api(&target.resource, target.namespace.as_deref());
+            let found = this.cluster.answer(api.get_opt(&target.name)).await;
+            (target, found)
+        });
+        let read: Vec<_> = stream::iter(read).buffered(AT_ONCE).collect().await;
+        for (target, found) in read {
+            self.keep_object(&target, found, known)?;
         }
         Ok(())
     }
@@ -140,10 +252,20 @@ impl<'a> Reader<'a> {
         }
     }
 
-    async fn object(&mut self, target: &olm_effect::Target, known: &mut Known) -> Result<()> {
+    async fn object(&mut self, target: &Target, known: &mut Known) -> Result<()> {
         let api = self.api(&target.resource, target.namespace.as_deref());
+        let found = self.cluster.answer(api.get_opt(&target.name)).await;
+        self.keep_object(target, found, known)
+    }
+
+    fn keep_object(
+        &mut self,
+        target: &Target,
+        found: Result<Option<DynamicObject>>,
+        known: &mut Known,
+    ) -> Result<()> {
         let key = Key::of_target(target);
-        match self.cluster.answer(api.get_opt(&target.name)).await {
+        match found {
             Ok(Some(found)) => {
                 let object = typed(found, &target.resource)?;
                 known.objects.insert(key, object);
@@ -189,13 +311,6 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The bundle in the ConfigMap that its image was unpacked into.
-    pub async fn unpacked(&self, entry: &Entry, image: &str) -> Option<UnpackedBundle> {
-        let api: Api<ConfigMap> = self.cluster.api(Some(&entry.catalog.namespace));
-        let found = self.cluster.answer(api.get_opt(&unpack_name(image))).await.ok()??;
-        bundle_in(&found)
-    }
-
     fn api(&self, resource: &Resource, namespace: Option<&str>) -> Api<DynamicObject> {
         let kind = ApiResource {
             group: resource.group.clone(),
@@ -212,6 +327,11 @@ impl<'a> Reader<'a> {
 
     async fn list(&self, resource: &Resource, namespace: Option<&str>) -> Result<Vec<Value>> {
         let found = self.cluster.list(&self.api(resource, namespace)).await?;
+        found.into_iter().map(|object| typed(object, resource)).collect()
+    }
+
+    async fn labelled(&self, resource: &Resource, label: &str) -> Result<Vec<Value>> {
+        let found = self.cluster.labelled_list(&self.api(resource, None), label).await?;
         found.into_iter().map(|object| typed(object, resource)).collect()
     }
 
@@ -237,23 +357,7 @@ fn typed(object: DynamicObject, resource: &Resource) -> Result<Value> {
     Ok(value)
 }
 
-/// The bundle in a ConfigMap of a state from files.
-pub fn unpacked_in(known: &Known, entry: &Entry, image: &str) -> Option<UnpackedBundle> {
-    let key = Key {
-        group: String::new(),
-        kind: "ConfigMap".to_owned(),
-        namespace: entry.catalog.namespace.to_string(),
-        name: unpack_name(image),
-    };
-    let object = known.objects.get(&key)?;
-    bundle_in(&serde_json::from_value(object.clone()).ok()?)
-}
-
-fn bundle_in(found: &ConfigMap) -> Option<UnpackedBundle> {
-    let bundle = config_map::read(found).ok().filter(|bundle| !bundle.csv_json.is_empty())?;
-    Some(UnpackedBundle {
-        csv_name: bundle.csv_name,
-        csv_json: bundle.csv_json,
-        objects: bundle.objects.iter().map(|object| object.value.to_string()).collect(),
-    })
+/// Whether a kind is not served.
+fn is_absent(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(kube::Error::Api(status)) if status.code == 404)
 }

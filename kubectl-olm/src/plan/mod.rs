@@ -1,79 +1,93 @@
-//! Previews: where catalogs, objects and manifests come from, and how the result reads.
+//! Previews: where objects come from, and how the result reads.
 
-mod bundles;
-mod catalogs;
+mod checked;
 mod describe;
 mod live;
 mod state;
 
-use std::path::PathBuf;
-
 use anyhow::{Result, bail};
 use olm_plan::preview::{self, Asked, Known, Need, Outcome, Preview};
 
+use crate::args::Reading;
+use crate::catalogs::{Access, Catalogs, Visible};
 use crate::cluster::Cluster;
+use crate::contents::Contents;
 
-pub use catalogs::Catalogs;
-pub use describe::describe;
+pub use describe::{describe, right, rule};
+pub use state::read as read_state;
 
 /// More rounds of reading than any preview needs: each InstallPlan of an upgrade takes a few.
 const MOST_ROUNDS: usize = 400;
 
-/// Where things are read.
-#[derive(Clone, Debug, Default)]
-pub struct Sources {
-    /// Catalogs: `[NAMESPACE/]NAME=HOST:PORT`, `[NAMESPACE/]NAME=FOLDER`, or a folder with folders
-    /// `NAMESPACE/NAME`.
-    pub catalogs: Vec<String>,
-    /// Files with objects as kubectl prints them.
-    pub state: Vec<PathBuf>,
-    /// A folder with bundles.
-    pub bundles: Option<PathBuf>,
-}
-
 /// What would happen on a cluster.
-pub async fn on_cluster(cluster: &Cluster, asked: &Asked, sources: &Sources) -> Result<Preview> {
+pub async fn on_cluster(cluster: &Cluster, asked: &Asked, reading: &Reading) -> Result<Preview> {
     let mut reader = live::Reader::new(cluster, asked);
     let mut known = reader.begin().await?;
-    let catalogs = Catalogs::of_cluster(&known, asked, &sources.catalogs).await?;
-    finished(asked, &mut known, &catalogs, sources, Some(&mut reader)).await
+    let flags = &reading.sources.catalog;
+    let visible = Visible::of(&known, asked);
+    let catalogs = match asked.wanted.is_removal() {
+        true => Catalogs::of_flags(&visible, &[]).await?,
+        false => Catalogs::of_cluster(Access::of(cluster), &visible, flags).await?,
+    };
+    let bundles = reading.bundles.clone();
+    let contents = Contents::of(cluster, &catalogs, &reading.pulling, bundles);
+    let mut preview = finished(asked, &mut known, &contents, Some(&mut reader)).await?;
+    if !reading.no_server_check {
+        checked::check(cluster, &known, &mut preview).await;
+    }
+    Ok(preview.hashed())
 }
 
 /// What would happen, by files alone.
-pub async fn offline(asked: &Asked, sources: &Sources) -> Result<Preview> {
-    let mut known = state::read(&sources.state)?;
-    let catalogs = Catalogs::of_flags(&known, asked, &sources.catalogs).await?;
-    finished(asked, &mut known, &catalogs, sources, None).await
+pub async fn offline(asked: &Asked, reading: &Reading) -> Result<Preview> {
+    let mut known = read_state(&reading.sources.state)?;
+    let visible = Visible::of(&known, asked);
+    let catalogs = Catalogs::of_flags(&visible, &reading.sources.catalog).await?;
+    let contents = Contents {
+        cluster: None,
+        catalogs: &catalogs,
+        images: None,
+        folder: reading.bundles.clone(),
+    };
+    let mut preview = finished(asked, &mut known, &contents, None).await?;
+    for change in &mut preview.changes {
+        change.not_checked = Some("there is none".to_owned());
+    }
+    Ok(preview.hashed())
 }
 
 /// Reads what the preview needs until it is complete.
 async fn finished(
     asked: &Asked,
     known: &mut Known,
-    catalogs: &Catalogs,
-    sources: &Sources,
+    contents: &Contents<'_>,
     mut reader: Option<&mut live::Reader<'_>>,
 ) -> Result<Preview> {
-    preview::add_components(known);
+    let catalogs = contents.catalogs;
     for _ in 0..MOST_ROUNDS {
         let needs = match preview::preview(asked, known, &catalogs.set)? {
             Outcome::Preview(preview) => {
                 let mut preview = *preview;
                 let unread = reader.map(|reader| reader.unread.clone()).unwrap_or_default();
                 preview.unknown.extend(catalogs.unread.iter().cloned().chain(unread));
-                return Ok(preview.hashed());
+                return Ok(preview);
             }
             Outcome::Needs(needs) => needs,
         };
+        let mut targets = Vec::new();
         for need in needs {
             match (need, &mut reader) {
-                (Need::Bundle(entry), reader) => {
-                    let content = bundles::read(&entry, known, catalogs, sources, reader).await;
+                (Need::Object(target), Some(_)) => targets.push(target),
+                (Need::Bundle(entry), _) => {
+                    let content = contents.read(&entry, known).await;
                     known.bundles.insert(preview::bundle_key(&entry), content);
                 }
                 (need, Some(reader)) => reader.read(need, known).await?,
                 (need, None) => bail!("{need:?} is not in the state"),
             }
+        }
+        if let Some(reader) = &mut reader {
+            reader.objects(targets, known).await?;
         }
     }
     bail!("the preview needs more than {MOST_ROUNDS} rounds of reading")

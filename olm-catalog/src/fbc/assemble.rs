@@ -13,7 +13,7 @@ use super::blob::{
 use super::model::{Bundle, Catalog, Channel, Contents, Package};
 use super::names::{KEY_COMPONENT, is_key_component, label_problems, listed};
 use super::problem::{Problem, Problems};
-use super::{bundle, deprecations};
+use super::{bundle, deprecations, weight};
 
 /// Joins blobs to packages. Blobs come in any order, so references are followed at the end.
 pub(super) struct Assembler<'a> {
@@ -23,6 +23,8 @@ pub(super) struct Assembler<'a> {
     bundles: Vec<Member>,
     deprecations: Vec<Located<DeprecationsBlob>>,
     problems: Problems,
+    /// Bytes of what is remembered.
+    weight: usize,
 }
 
 /// What is remembered of a bundle's blob.
@@ -43,12 +45,19 @@ impl<'a> Assembler<'a> {
             bundles: Vec::new(),
             deprecations: Vec::new(),
             problems: Problems::default(),
+            weight: 0,
         }
+    }
+
+    /// What is remembered so far takes about so many bytes of memory.
+    pub(super) fn weight(&self) -> usize {
+        self.weight.saturating_add(self.problems.bytes())
     }
 
     /// Adds a blob; its content goes on at once.
     pub(super) fn add(&mut self, blob: Located<Blob>) -> io::Result<()> {
         let Located { origin, item } = blob;
+        self.weight = self.weight.saturating_add(weight::of_blob(&item));
         match item {
             Blob::Package(item) => return self.package(Located { origin, item }),
             Blob::Channel(item) => self.channels.push(Located { origin, item }),
@@ -92,6 +101,7 @@ impl<'a> Assembler<'a> {
         if !package.is_empty()
             && let Some((read, content)) = bundle::read(blob, &mut self.problems)
         {
+            self.weight = self.weight.saturating_add(weight::of_content(&content));
             self.contents.bundle(&package, &read, content)?;
             bundle = Some(read);
         }

@@ -39,6 +39,9 @@ pub enum ReadError {
     /// There are more files than allowed.
     #[error("the catalog has more than {0} files")]
     TooManyFiles(usize),
+    /// Names and channels take more memory than allowed.
+    #[error("names, channels and APIs of the catalog take more than {0} bytes of memory")]
+    TooManyNames(usize),
     /// There are more blobs than allowed.
     #[error("the catalog has more than {0} objects")]
     TooManyBlobs(usize),

@@ -31,6 +31,7 @@ mod render;
 mod tests;
 mod validate;
 mod walk;
+mod weight;
 #[cfg(feature = "server")]
 mod yaml;
 
@@ -77,7 +78,13 @@ pub fn load_into(
     contents: &mut dyn Contents,
 ) -> Result<(Catalog, SourceDigest), CatalogError> {
     let mut assembler = Assembler::new(contents);
-    let digest = read(root, limits, &mut |blob| Ok(assembler.add(blob)?))?;
+    let digest = read(root, limits, &mut |blob| {
+        assembler.add(blob)?;
+        if assembler.weight() > limits.names {
+            return Err(CatalogError::Unreadable(vec![ReadError::TooManyNames(limits.names)]));
+        }
+        Ok(())
+    })?;
     Ok((conclude(assembler)?, digest))
 }
 

@@ -17,9 +17,6 @@ use serde_json::Value;
 use super::digest::{FileDigest, Hashed};
 use super::walk::SourceFile;
 
-/// Most threads that parse.
-const THREADS: usize = 4;
-
 /// Documents that wait at the end of a parser.
 const AHEAD: usize = 2;
 
@@ -36,10 +33,11 @@ pub(super) enum Piece {
 }
 
 /// Gives the pieces of every file to `visit`, in the order of files and documents, until it says
-/// that it wants no more. Each document may cost `budget`.
+/// that it wants no more. Each document may cost `budget`; at most so many threads parse.
 pub(super) fn pieces(
     files: &[SourceFile],
     budget: Budget,
+    threads: usize,
     mut visit: impl FnMut(&SourceFile, Piece) -> ControlFlow<()>,
 ) {
     let (senders, receivers): (Vec<SyncSender<Piece>>, Vec<Receiver<Piece>>) =
@@ -48,7 +46,7 @@ pub(super) fn pieces(
     let stop = AtomicBool::new(false);
     let next = || jobs.lock().unwrap_or_else(PoisonError::into_inner).next();
     thread::scope(|scope| {
-        for _ in 0..threads().min(files.len()) {
+        for _ in 0..available(threads).min(files.len()) {
             scope.spawn(|| {
                 while let Some((file, sender)) = next() {
                     if stop.load(Ordering::Relaxed) {
@@ -68,8 +66,8 @@ pub(super) fn pieces(
     });
 }
 
-fn threads() -> usize {
-    thread::available_parallelism().map_or(1, usize::from).min(THREADS)
+fn available(most: usize) -> usize {
+    thread::available_parallelism().map_or(1, usize::from).min(most).max(1)
 }
 
 /// Sends what is in a file; ends early when no receiver is left.

@@ -32,12 +32,19 @@ pub struct Problem {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Problems {
     all: BTreeSet<Problem>,
+    bytes: usize,
 }
 
 impl Problems {
     /// Adds a problem.
     pub fn push(&mut self, problem: Problem) {
+        self.bytes = self.bytes.saturating_add(problem.message.len() + size_of::<Problem>());
         self.all.insert(problem);
+    }
+
+    /// About how many bytes of memory they take.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
     }
 
     /// Whether nothing is wrong.

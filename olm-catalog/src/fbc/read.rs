@@ -50,7 +50,7 @@ pub(super) fn read_documents(
     let mut sources = Sources::default();
     let mut reader = Reader { limits, visit, blobs: 0, errors: Vec::new(), failure: None };
     let budget = Budget { bytes: limits.blob_bytes, ..Budget::CATALOG };
-    pieces(&found, budget, |file, piece| reader.piece(file, piece, &mut sources));
+    pieces(&found, budget, limits.threads, |file, piece| reader.piece(file, piece, &mut sources));
     reader.result()?;
     if files(root, limits).map_err(listing)? != found {
         return Err(listing(ReadError::Changed(root.to_owned())));
@@ -157,6 +157,25 @@ pub struct ReadLimits {
     pub blobs: usize,
     /// Most errors that are collected before reading stops.
     pub errors: usize,
+    /// What names, channels and problems may take in memory while the catalog is read, in bytes.
+    pub names: usize,
+    /// Most threads that parse; each has up to four documents in hand.
+    pub threads: usize,
+}
+
+impl ReadLimits {
+    /// Bounds for a program that does more than this: what is read at a time fits into 32 MiB.
+    pub const BESIDE: Self = Self {
+        blob_bytes: 8 << 20,
+        file_bytes: 256 << 20,
+        total_bytes: 512 << 20,
+        files: 100_000,
+        depth: 32,
+        blobs: 100_000,
+        errors: 20,
+        names: 64 << 20,
+        threads: 1,
+    };
 }
 
 impl Default for ReadLimits {
@@ -170,6 +189,8 @@ impl Default for ReadLimits {
             depth: 32,
             blobs: 500_000,
             errors: 100,
+            names: 1 << 30,
+            threads: 4,
         }
     }
 }

@@ -85,6 +85,14 @@ impl Keychain {
         Ok(())
     }
 
+    /// Adds the credentials in a file of podman or docker, which has the form of such a Secret.
+    ///
+    /// # Errors
+    /// It has another form.
+    pub fn add_config(&mut self, text: &[u8]) -> Result<(), CredentialError> {
+        self.add(|key| (key == CONFIG_JSON).then_some(text))
+    }
+
     /// Credentials that may be meant for an image, those for the longest path first.
     pub fn for_image(&self, image: &ImageReference) -> Vec<&Credentials> {
         let mut fitting: Vec<_> = self.0.iter().filter(|(place, _)| place.has(image)).collect();

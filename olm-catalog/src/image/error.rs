@@ -27,6 +27,17 @@ pub enum ImageError {
         /// How long it was waited for.
         after: Duration,
     },
+    /// Rules about registries leave no place for it.
+    #[error("{0} is blocked by the configuration of registries, and no mirror is left")]
+    Blocked(String),
+    /// The registry wants to be asked later.
+    #[error("the registry {host} asks for a pause of {} s", .after.as_secs())]
+    Limited {
+        /// Host of the registry.
+        host: String,
+        /// How long from now on.
+        after: Duration,
+    },
     /// There is no such image.
     #[error("{0} does not exist in its registry; check its name, and whether it was pushed")]
     NotFound(String),
@@ -90,6 +101,14 @@ pub enum ImageError {
         /// What is wrong with it.
         why: String,
     },
+    /// The disk takes no more, or fails.
+    #[error("{what} cannot be written: {why}")]
+    Disk {
+        /// Layer or file.
+        what: String,
+        /// What the system said.
+        why: String,
+    },
     /// A layer cannot be used.
     #[error("layer {digest}: {source}")]
     Layer {
@@ -106,6 +125,9 @@ pub enum LayerError {
     /// It is no archive, or is cut off.
     #[error("it is no tar archive: {0}")]
     Archive(String),
+    /// Its part of the time is over.
+    #[error("it was not read in the time that there was for it")]
+    Late,
     /// Its parts are compressed too well to be meant well.
     #[error("it unpacks to more than {0} times its size")]
     Bomb(u64),
@@ -150,15 +172,26 @@ pub enum LayerError {
 }
 
 impl ImageError {
+    /// How long the registry wants not to be asked, if it says so.
+    pub fn retry_after(&self) -> Option<Duration> {
+        match self {
+            Self::Limited { after, .. } => Some(*after),
+            _ => None,
+        }
+    }
+
     /// The reason in one word, for a condition.
     pub fn reason(&self) -> &'static str {
         match self {
-            Self::Unreachable { .. } | Self::Slow { .. } | Self::Status { .. } => {
-                "RegistryUnavailable"
-            }
+            Self::Unreachable { .. }
+            | Self::Slow { .. }
+            | Self::Limited { .. }
+            | Self::Status { .. } => "RegistryUnavailable",
             Self::NotFound(_) => "ImageNotFound",
             Self::Unauthorized { .. } => "ImageUnauthorized",
             Self::Digest { .. } => "DigestMismatch",
+            Self::Disk { .. } => "StorageFailed",
+            Self::Blocked(_) => "ImageUnauthorized",
             Self::NotPublic { .. }
             | Self::TooMuch { .. }
             | Self::Malformed { .. }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use olm_types::document::{Budget, json_as};
 use serde::Deserialize;
 
-use super::layer::{Used, apply_one};
+use super::layer::{Applied, InMemory};
 use super::manifest::{CONFIG, labels as labels_of};
 use super::manifest::{Descriptor, Manifest};
 use super::manifest::{hex, is_sha256, verify};
@@ -33,6 +33,9 @@ const TAR: (usize, &[u8]) = (257, b"ustar");
 /// How compression by gzip begins.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
+/// How a frame of zstd begins.
+const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+
 /// Whether there is an image at a path: a folder with a layout, or a tar file.
 pub(crate) fn is_image(path: &Path) -> bool {
     if path.is_dir() {
@@ -50,17 +53,17 @@ pub(crate) fn is_image(path: &Path) -> bool {
 pub fn open(path: &Path, limits: &Limits) -> Result<Tree, ImageError> {
     let blobs = Blobs::open(path, limits)?;
     let (layers, _) = blobs.image(limits)?;
-    let (mut tree, mut used) = (Tree::default(), Used::default());
+    let mut applied = Applied::<InMemory>::default();
     for layer in layers {
         let bytes = blobs.read(&layer.path, limits.transferred)?;
         if let Some(digest) = &layer.digest {
             verify(&layer.path, digest, &bytes)?;
         }
         let compression = layer.compression.unwrap_or_else(|| guessed(&bytes));
-        let applied = apply_one(&mut tree, &mut used, &bytes, compression, limits);
-        applied.map_err(|source| ImageError::Layer { digest: layer.path, source })?;
+        let added = applied.add(&*bytes, bytes.len() as u64, compression, limits);
+        added.map_err(|source| ImageError::Layer { digest: layer.path, source })?;
     }
-    Ok(tree)
+    Ok(applied.tree)
 }
 
 /// The labels of the image that [`open`] opens.
@@ -192,7 +195,11 @@ fn blob_path(digest: &str) -> Result<String, ImageError> {
 }
 
 fn guessed(layer: &[u8]) -> Compression {
-    if layer.starts_with(&GZIP) { Compression::Gzip } else { Compression::None }
+    match layer {
+        layer if layer.starts_with(&GZIP) => Compression::Gzip,
+        layer if layer.starts_with(&ZSTD) => Compression::Zstd,
+        _ => Compression::None,
+    }
 }
 
 fn bounded(path: &Path, what: &str, limit: u64) -> Result<Vec<u8>, ImageError> {

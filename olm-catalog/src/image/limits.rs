@@ -1,5 +1,7 @@
 //! How much an image may be.
 
+use std::time::Instant;
+
 /// Bounds on one image. The default is far more than bundles need: their content has to fit into a
 /// ConfigMap of one mebibyte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,10 +22,42 @@ pub struct Limits {
     pub depth: usize,
     /// Bytes of a path.
     pub path: usize,
+    /// Bytes of memory for the names of all files.
+    pub names: u64,
+    /// Names looked at while layers are applied: those on the way to each entry, links followed, and
+    /// those of what an entry replaces.
+    pub looks: usize,
     /// Bytes of a file that is kept. A larger one may be there, and cannot be read.
     pub file: u64,
     /// Bytes of all files that are kept.
     pub kept: u64,
+    /// When reading layers ends, whatever was read by then.
+    pub until: Option<Instant>,
+}
+
+impl Limits {
+    /// Bounds on the image of a catalog that is kept on a disk: a program may be in it, and catalogs
+    /// are large. Names take most of the memory that reading one takes.
+    pub const CATALOG: Self = Self {
+        layers: 128,
+        transferred: 1 << 30,
+        unpacked: 4 << 30,
+        ratio: 200,
+        free: 16 << 20,
+        entries: 100_000,
+        depth: 64,
+        path: 4_096,
+        names: 20 << 20,
+        looks: 2_000_000,
+        file: 256 << 20,
+        kept: 512 << 20,
+        until: None,
+    };
+
+    /// Whether the time for reading layers is over.
+    pub(super) fn is_late(&self) -> bool {
+        self.until.is_some_and(|until| until <= Instant::now())
+    }
 }
 
 impl Default for Limits {
@@ -37,8 +71,11 @@ impl Default for Limits {
             entries: 20_000,
             depth: 64,
             path: 4_096,
+            names: 16 << 20,
+            looks: 2_000_000,
             file: 8 << 20,
             kept: 64 << 20,
+            until: None,
         }
     }
 }

@@ -79,11 +79,13 @@ impl Descriptor {
         let kind = self.media_type.as_str();
         if kind.ends_with("tar+gzip") || kind.ends_with("tar.gzip") {
             Ok(Compression::Gzip)
+        } else if kind.ends_with("tar+zstd") || kind.ends_with("tar.zstd") {
+            Ok(Compression::Zstd)
         } else if kind.ends_with(".tar") {
             Ok(Compression::None)
         } else {
             let what = format!("layer {}", self.digest);
-            let why = "its media type is not supported; gzip and plain tar are".to_owned();
+            let why = "its media type is not supported; gzip, zstd and plain tar are".to_owned();
             Err(ImageError::Malformed { what, why })
         }
     }
@@ -163,7 +165,11 @@ pub(super) fn labels(config: &[u8]) -> Result<Labels, ImageError> {
 
 /// Refuses bytes that are not what their digest says. `what` they are is for the message.
 pub(super) fn verify(what: &str, expected: &str, bytes: &[u8]) -> Result<(), ImageError> {
-    let found = digest_of(bytes);
+    same(what, expected, digest_of(bytes))
+}
+
+/// Refuses what has another digest than it should have.
+pub(super) fn same(what: &str, expected: &str, found: String) -> Result<(), ImageError> {
     if found == expected {
         return Ok(());
     }
@@ -172,7 +178,11 @@ pub(super) fn verify(what: &str, expected: &str, bytes: &[u8]) -> Result<(), Ima
 
 /// `sha256:` and 64 hexadecimal digits.
 pub(super) fn digest_of(bytes: &[u8]) -> String {
-    let digest = Sha256::digest(bytes);
+    hex_of(&Sha256::digest(bytes))
+}
+
+/// The same of bytes that were hashed piece by piece.
+pub(super) fn hex_of(digest: &[u8]) -> String {
     let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
     format!("sha256:{hex}")
 }
@@ -229,7 +239,8 @@ mod tests {
     #[case("application/vnd.oci.image.layer.v1.tar+gzip", Some(Compression::Gzip))]
     #[case("application/vnd.docker.image.rootfs.diff.tar.gzip", Some(Compression::Gzip))]
     #[case("application/vnd.oci.image.layer.v1.tar", Some(Compression::None))]
-    #[case("application/vnd.oci.image.layer.v1.tar+zstd", None)]
+    #[case("application/vnd.oci.image.layer.v1.tar+zstd", Some(Compression::Zstd))]
+    #[case("application/vnd.oci.image.layer.v1.tar+xz", None)]
     #[case("", None)]
     fn compressions(#[case] kind: &str, #[case] expected: Option<Compression>) {
         let layer = Descriptor { media_type: kind.to_owned(), ..Descriptor::default() };

@@ -2,7 +2,7 @@
 
 use olm_tasks::blocking;
 
-use super::layer::{Used, apply_one};
+use super::layer::{Applied, InMemory};
 use super::manifest::{CONFIG, labels as labels_of};
 use super::manifest::{Descriptor, Manifest};
 use super::registry::Session;
@@ -18,14 +18,14 @@ pub async fn pull(
     keychain: &Keychain,
     limits: &Limits,
 ) -> Result<Tree, ImageError> {
-    let session = registry.session(image, keychain).await?;
-    let (layers, _) = manifest(&session, limits).await?;
-    let (mut tree, mut used) = (Tree::default(), Used::default());
+    let mut session = registry.session(image, keychain).await?;
+    let (layers, _) = manifest(&mut session, limits).await?;
+    let mut applied = Applied::default();
     for layer in &layers {
         let bytes = session.blob(&layer.digest, layer.size).await?;
-        (tree, used) = applied(tree, used, bytes, layer, *limits).await?;
+        applied = add(applied, bytes, layer, *limits).await?;
     }
-    Ok(tree)
+    Ok(applied.tree)
 }
 
 /// The labels of the image, for which its layers are not transferred.
@@ -38,8 +38,16 @@ pub async fn labels(
     keychain: &Keychain,
     limits: &Limits,
 ) -> Result<Labels, ImageError> {
-    let session = registry.session(image, keychain).await?;
-    let (_, config) = manifest(&session, limits).await?;
+    let mut session = registry.session(image, keychain).await?;
+    let (_, config) = manifest(&mut session, limits).await?;
+    labels_in(&mut session, config).await
+}
+
+/// The labels in a config, if there is one.
+pub(super) async fn labels_in(
+    session: &mut Session,
+    config: Option<Descriptor>,
+) -> Result<Labels, ImageError> {
     let Some(config) = config.filter(|config| config.size <= CONFIG) else {
         return Ok(Labels::default());
     };
@@ -47,8 +55,8 @@ pub async fn labels(
 }
 
 /// Layers and config of the image for this machine.
-async fn manifest(
-    session: &Session<'_>,
+pub(super) async fn manifest(
+    session: &mut Session,
     limits: &Limits,
 ) -> Result<(Vec<Descriptor>, Option<Descriptor>), ImageError> {
     let digest = match Manifest::parse(session.manifest(), limits)? {
@@ -66,19 +74,17 @@ async fn manifest(
 }
 
 /// Decompression takes a processor: it has a thread of its own.
-async fn applied(
-    mut tree: Tree,
-    mut used: Used,
+async fn add(
+    mut applied: Applied<InMemory>,
     bytes: Vec<u8>,
     layer: &Descriptor,
     limits: Limits,
-) -> Result<(Tree, Used), ImageError> {
+) -> Result<Applied<InMemory>, ImageError> {
     let compression = layer.compression()?;
     let digest = layer.digest.clone();
     let work = blocking(move || {
-        apply_one(&mut tree, &mut used, &bytes, compression, &limits)
-            .map(|()| (tree, used))
-            .map_err(|source| ImageError::Layer { digest, source })
+        let added = applied.add(&*bytes, bytes.len() as u64, compression, &limits);
+        added.map(|()| applied).map_err(|source| ImageError::Layer { digest, source })
     });
     work.await.unwrap_or_else(|error| {
         let what = "unpacking a layer".to_owned();

@@ -10,6 +10,8 @@ use thiserror::Error;
 const DEFAULT_HOST: &str = "docker.io";
 /// Where that registry answers.
 const DEFAULT_ENDPOINT: &str = "registry-1.docker.io";
+/// The tag of references that have neither tag nor digest.
+const LATEST: &str = "latest";
 /// The folder of repositories there that name none.
 const DEFAULT_FOLDER: &str = "library";
 
@@ -53,9 +55,36 @@ impl ImageReference {
         self.digest.as_deref()
     }
 
+    /// The same image with this digest.
+    #[must_use]
+    pub fn at(&self, digest: &str) -> Self {
+        let unnamed = || self.digest.is_none().then(|| LATEST.to_owned());
+        let tag = self.tag.clone().or_else(unnamed);
+        Self { tag, digest: Some(digest.to_owned()), ..self.clone() }
+    }
+
+    /// Registry and repository.
+    pub fn name(&self) -> String {
+        format!("{}/{}", self.host, self.repository)
+    }
+
+    /// The tag, if the reference has one.
+    pub fn tag(&self) -> Option<&str> {
+        self.tag.as_deref()
+    }
+
+    /// The same tag and digest in another repository.
+    ///
+    /// # Errors
+    /// The name is none of a repository.
+    pub fn renamed(&self, name: &str) -> Result<Self, ReferenceError> {
+        let Self { tag, digest, .. } = self.clone();
+        Ok(Self { tag, digest, ..name.parse()? })
+    }
+
     /// What is asked for in the repository: digest or tag.
     pub fn version(&self) -> &str {
-        self.digest.as_deref().or(self.tag.as_deref()).unwrap_or("latest")
+        self.digest.as_deref().or(self.tag.as_deref()).unwrap_or(LATEST)
     }
 }
 

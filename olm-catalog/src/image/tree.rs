@@ -1,4 +1,4 @@
-//! The files of an image, in memory.
+//! The files of an image: their names, and for each what is kept of it.
 //!
 //! Paths have no `.`, no `..` and no slash at either end; the root is the empty path. Links are kept
 //! as they are and followed inside the tree only.
@@ -11,17 +11,22 @@ use super::LayerError;
 /// Most names on the way to a file, those of links on the way included.
 const NAMES: usize = 1_000;
 
-/// The files of an image.
-#[derive(Clone, Debug, Default)]
-pub struct Tree {
-    nodes: BTreeMap<String, (Node, usize)>,
+/// What a node takes in memory beside its path and the target of its link, in bytes.
+const NODE: u64 = 100;
+
+/// The files of an image. `C` is what is kept of a file: its bytes, or where they are.
+#[derive(Clone, Debug)]
+pub struct Tree<C = Arc<[u8]>> {
+    nodes: BTreeMap<String, (Node<C>, usize)>,
+    /// What names take in memory, in bytes.
+    names: u64,
 }
 
 /// What is at a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Node {
+pub(super) enum Node<C> {
     Folder,
-    File(Arc<[u8]>),
+    File(C),
     /// A file too large to be kept.
     Large(u64),
     /// A symbolic link.
@@ -37,12 +42,28 @@ pub enum Unreadable {
     Large(u64),
 }
 
+impl<C> Default for Tree<C> {
+    fn default() -> Self {
+        Self { nodes: BTreeMap::new(), names: 0 }
+    }
+}
+
 impl Tree {
     /// The content of a file, links followed.
     ///
     /// # Errors
     /// There is no file, or it was too large to be kept.
     pub fn file(&self, path: &str) -> Result<&[u8], Unreadable> {
+        self.kept(path).map(|content| &**content)
+    }
+}
+
+impl<C> Tree<C> {
+    /// What is kept of a file, links followed.
+    ///
+    /// # Errors
+    /// There is no file, or it was too large to be kept.
+    pub fn kept(&self, path: &str) -> Result<&C, Unreadable> {
         let real = self.real(path).map_err(|_| Unreadable::Absent)?;
         match self.nodes.get(&real) {
             Some((Node::File(content), _)) => Ok(content),
@@ -53,7 +74,7 @@ impl Tree {
 
     /// Whether there is a file at the path, links followed, read or not.
     pub fn is_file(&self, path: &str) -> bool {
-        !matches!(self.file(path), Err(Unreadable::Absent))
+        !matches!(self.kept(path), Err(Unreadable::Absent))
     }
 
     /// Whether there is a folder at the path, links followed.
@@ -67,7 +88,12 @@ impl Tree {
     /// # Errors
     /// A link leads out of the image, or links go round.
     pub fn real(&self, path: &str) -> Result<String, LayerError> {
-        self.follow(path)
+        self.follow(path, &mut 0)
+    }
+
+    /// What names take in memory, in bytes.
+    pub(super) fn names(&self) -> u64 {
+        self.names
     }
 
     /// Names in a folder whose path has no links, sorted.
@@ -85,56 +111,102 @@ impl Tree {
 
     /// Folders without links, in the order of their paths, the root first.
     pub fn folders(&self) -> impl Iterator<Item = &str> {
-        let folders = self.nodes.iter().filter(|(_, (node, _))| *node == Node::Folder);
+        let folders = self.nodes.iter().filter(|(_, (node, _))| matches!(node, Node::Folder));
         std::iter::once("").chain(folders.map(|(path, _)| path.as_str()))
     }
 
-    pub(super) fn node(&self, path: &str) -> Option<&Node> {
+    /// The files in a folder, whose path has no links, and in folders below, each with its path in the
+    /// folder. Links to files are followed. Links to folders are left out: they would have to be
+    /// followed without end.
+    ///
+    /// # Errors
+    /// A file was too large to be kept; its path and size.
+    pub(crate) fn files_below(&self, folder: &str) -> Result<Vec<(String, &C)>, (String, u64)> {
+        let (mut found, mut folders) = (Vec::new(), vec![folder.to_owned()]);
+        let joined = |folder: &str, name: &str| match folder {
+            "" => name.to_owned(),
+            folder => format!("{folder}/{name}"),
+        };
+        while let Some(current) = folders.pop() {
+            for name in self.children(&current) {
+                let path = joined(&current, name);
+                let inside = path.get(folder.len()..).unwrap_or_default().trim_start_matches('/');
+                match self.kept(&path) {
+                    Ok(content) => found.push((inside.to_owned(), content)),
+                    Err(Unreadable::Large(size)) => return Err((path, size)),
+                    Err(Unreadable::Absent) if matches!(self.node(&path), Some(Node::Folder)) => {
+                        folders.push(path);
+                    }
+                    Err(Unreadable::Absent) => {}
+                }
+            }
+        }
+        found.sort_by(|left, right| left.0.cmp(&right.0));
+        Ok(found)
+    }
+
+    pub(super) fn node(&self, path: &str) -> Option<&Node<C>> {
         self.nodes.get(path).map(|(node, _)| node)
     }
 
     /// Puts something at a path of a layer. What was there goes, unless both are folders; folders
-    /// on the way are made.
-    pub(super) fn put(&mut self, path: &str, node: Node, layer: usize) {
+    /// on the way are made. Returns how many names were looked at.
+    pub(super) fn put(&mut self, path: &str, node: Node<C>, layer: usize) -> usize {
         for (end, _) in path.match_indices('/') {
             let parent = path.get(..end).unwrap_or_default();
             if !matches!(self.node(parent), Some(Node::Folder)) {
-                self.nodes.insert(parent.to_owned(), (Node::Folder, layer));
+                self.insert(parent, Node::Folder, layer);
             }
         }
-        if node != Node::Folder || !matches!(self.node(path), Some(Node::Folder)) {
-            self.remove(path, usize::MAX);
-        }
-        self.nodes.insert(path.to_owned(), (node, layer));
+        let both = matches!((&node, self.node(path)), (Node::Folder, Some(Node::Folder)));
+        let looked = if both { 0 } else { self.remove(path, usize::MAX) };
+        self.insert(path, node, layer);
+        looked
     }
 
-    /// Removes what is at a path and below, as far as it is from layers before this one.
-    pub(super) fn remove(&mut self, path: &str, layer: usize) {
+    /// Removes what is at a path and below, as far as it is from layers before this one. Returns how
+    /// many names were looked at.
+    pub(super) fn remove(&mut self, path: &str, layer: usize) -> usize {
         if self.nodes.get(path).is_some_and(|(_, from)| *from < layer) {
-            self.nodes.remove(path);
+            self.take(path);
         }
-        self.empty(path, layer);
+        self.empty(path, layer)
     }
 
-    /// Removes what is in a folder, as far as it is from layers before this one.
-    pub(super) fn empty(&mut self, folder: &str, layer: usize) {
+    /// Removes what is in a folder, as far as it is from layers before this one. Returns how many
+    /// names were looked at.
+    pub(super) fn empty(&mut self, folder: &str, layer: usize) -> usize {
         let start = if folder.is_empty() { String::new() } else { format!("{folder}/") };
         let below = self.nodes.range(start.clone()..);
         let below = below.take_while(|(path, _)| path.starts_with(&start));
+        let mut looked = 0;
+        let below = below.inspect(|_| looked += 1);
         let gone: BTreeSet<String> =
             below.filter(|(_, (_, from))| *from < layer).map(|(path, _)| path.clone()).collect();
-        gone.iter().for_each(|path| {
-            self.nodes.remove(path);
-        });
+        gone.iter().for_each(|path| self.take(path));
+        looked
     }
 
-    fn follow(&self, path: &str) -> Result<String, LayerError> {
+    fn insert(&mut self, path: &str, node: Node<C>, layer: usize) {
+        self.names = self.names.saturating_add(taken(path, &node));
+        if let Some((before, _)) = self.nodes.insert(path.to_owned(), (node, layer)) {
+            self.names = self.names.saturating_sub(taken(path, &before));
+        }
+    }
+
+    fn take(&mut self, path: &str) {
+        if let Some((node, _)) = self.nodes.remove(path) {
+            self.names = self.names.saturating_sub(taken(path, &node));
+        }
+    }
+
+    /// The path without links, and in `names` how many names were on the way.
+    pub(super) fn follow(&self, path: &str, names: &mut usize) -> Result<String, LayerError> {
         let mut real = String::new();
         let mut pending: Vec<String> = path.split('/').rev().map(str::to_owned).collect();
-        let mut names = 0;
         while let Some(name) = pending.pop() {
-            names += 1;
-            if names > NAMES {
+            *names += 1;
+            if *names > NAMES || pending.len() > NAMES {
                 return Err(LayerError::Circle(path.to_owned()));
             }
             match name.as_str() {
@@ -161,6 +233,12 @@ impl Tree {
         }
         Ok(real)
     }
+}
+
+/// What a name takes in memory, in bytes.
+fn taken<C>(path: &str, node: &Node<C>) -> u64 {
+    let target = if let Node::Link(target) = node { target.len() } else { 0 };
+    (path.len() as u64).saturating_add(target as u64).saturating_add(NODE)
 }
 
 /// Where the parent of a path ends; nothing for the root.

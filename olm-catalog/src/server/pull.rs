@@ -10,7 +10,9 @@ use super::catalog_image;
 use super::render::Content;
 use crate::bundle::RegistryV1;
 use crate::fbc::ReadLimits;
-use crate::image::{ImageReference, Keychain, Limits, Registry, labels, pull};
+use crate::image::{
+    ImageReference, Keychain, Limits, Registry, RegistryOptions, catalog_folder, labels, pull,
+};
 
 /// The catalog or bundle in an image, with the credentials of the user.
 pub(super) async fn content(
@@ -21,13 +23,15 @@ pub(super) async fn content(
     let image: ImageReference =
         name.parse().context("there is no such file or folder, and as a reference")?;
     let without_tls = registries.use_http.then(|| image.endpoint().to_owned());
-    let registry = match registries.skip_tls_verify || registries.skip_tls {
-        true => Registry::unverified(without_tls).context("set up TLS")?,
-        false => Registry::new(without_tls).context("read the authorities of the system")?,
-    };
+    let registry = Registry::with(RegistryOptions {
+        without_tls: without_tls.into_iter().collect(),
+        any_certificate: registries.skip_tls_verify || registries.skip_tls,
+        ..RegistryOptions::default()
+    });
+    let registry = registry.context("set up TLS")?;
     let keychain = keychain()?;
     let labels = labels(&registry, &image, &keychain, &catalog_image::LIMITS).await?;
-    if let Some(folder) = catalog_image::folder(&labels)? {
+    if let Some(folder) = catalog_folder(&labels)? {
         let tree = pull(&registry, &image, &keychain, &catalog_image::LIMITS).await?;
         return Ok(Content::Catalog(catalog_image::rendered(&tree, folder, limits)?));
     }

@@ -10,7 +10,7 @@ use super::arguments::{BlobForm, Registries, Render};
 use super::catalog_image;
 use crate::bundle::{RegistryV1, is_bundle, migrate};
 use crate::fbc::{ReadLimits, Rendered, render, write_yaml};
-use crate::image::{self, Limits, is_image};
+use crate::image::{self, Limits, catalog_folder, is_image};
 
 /// The blobs of folders, files and images, sorted: by package its `olm.package`, channels, bundles,
 /// other schemas and deprecations; blobs without a package at the end.
@@ -69,7 +69,7 @@ pub(super) enum Content {
 /// What is in an image on a disk.
 fn on_disk(path: &Path, limits: &ReadLimits) -> Result<Content> {
     let labels = image::labels_on_disk(path, &catalog_image::LIMITS)?;
-    if let Some(folder) = catalog_image::folder(&labels)? {
+    if let Some(folder) = catalog_folder(&labels)? {
         let tree = image::open(path, &catalog_image::LIMITS)?;
         return Ok(Content::Catalog(catalog_image::rendered(&tree, folder, limits)?));
     }

@@ -44,19 +44,22 @@ impl CatalogSnapshot {
     /// # Errors
     /// The folder cannot be read, holds no valid catalog, or exceeds a bound.
     pub fn of_folder(key: CatalogKey, folder: &Path) -> Result<Self, FolderError> {
-        of_index(key, &Index::build(folder, &ReadLimits::default(), None)?)
+        Self::of_index(key, &Index::build(folder, &ReadLimits::default(), None)?)
     }
-}
 
-/// The same records in the same order as a client gets them from a server of this index.
-fn of_index(key: CatalogKey, index: &Index) -> Result<CatalogSnapshot, FolderError> {
-    let mut builder = SnapshotBuilder::new(key, SnapshotLimits::default());
-    for bundle in (0..index.len()).filter_map(|place| index.listed(place)) {
-        builder.add(&bundle.message()?)?;
+    /// The same of an index: its records in the order in which a client gets them from a server of it.
+    ///
+    /// # Errors
+    /// The index does not answer, or its catalog exceeds a bound.
+    pub fn of_index(key: CatalogKey, index: &Index) -> Result<Self, FolderError> {
+        let mut builder = SnapshotBuilder::new(key, SnapshotLimits::default());
+        for bundle in (0..index.len()).filter_map(|place| index.listed(place)) {
+            builder.add(&bundle.message()?)?;
+        }
+        for name in builder.packages() {
+            let package = index.package(&name).map_err(|error| error.to_string());
+            builder.add_package(name, package)?;
+        }
+        Ok(builder.finish())
     }
-    for name in builder.packages() {
-        let package = index.package(&name).map_err(|error| error.to_string());
-        builder.add_package(name, package)?;
-    }
-    Ok(builder.finish())
 }

@@ -14,6 +14,7 @@ mod cost;
 mod dependencies;
 mod folder;
 mod intern;
+mod records;
 mod set;
 #[cfg(test)]
 mod tests;
@@ -23,6 +24,7 @@ use thiserror::Error;
 pub use builder::SnapshotBuilder;
 pub use catalog::{CatalogSnapshot, ChannelSummary, PackageSummary, SkippedBundle};
 pub use folder::FolderError;
+pub use records::{Records, RecordsError};
 pub use set::{Member, SnapshotSet};
 
 /// Bounds of one snapshot. What exceeds them is refused as a whole: half a catalog would give

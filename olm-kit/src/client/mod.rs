@@ -3,13 +3,15 @@
 //! One TLS provider for the whole process, no client-side rate limit (API Priority and Fairness on
 //! the server decides), a bound on every call that is not a watch, and few, short retries: kube's
 //! default would hold a write back for up to a quarter of an hour, while our queues try again with
-//! fresh knowledge. Of several replicas only the leader writes: `fence` looks at every attempt. What
-//! nobody reads of an answer is left out while it arrives: `answer`.
+//! fresh knowledge. Of several replicas only the leader writes: `fence` looks at every attempt. No name
+//! leads a request elsewhere: `straight` looks at every path. What nobody reads of an answer is left out while
+//! it arrives: `answer`.
 
 mod answer;
 mod bound;
 pub(crate) mod fence;
 mod rule;
+mod straight;
 mod transport;
 mod verb;
 
@@ -32,6 +34,7 @@ pub use answer::Fields;
 pub(crate) use answer::without;
 use bound::BoundLayer;
 use fence::FenceLayer;
+use straight::StraightLayer;
 
 /// Longest wait for the head of an answer that is not a watch; kube-apiserver itself gives up
 /// after 60 s, and webhooks have 30 s at most.
@@ -158,6 +161,7 @@ impl Connector {
         let stack = ClientBuilder::new(transport, config.default_namespace)
             .with_layer(&BoundLayer::new(REQUEST_TIMEOUT, self.metrics.clone()))
             .with_layer(&FenceLayer::new(self.leadership.clone()))
+            .with_layer(&StraightLayer::new())
             .with_layer(&BufferLayer::new(CALL_BUFFER))
             .with_layer(&RetryLayer::new(retry))
             .with_layer(&AnswerLayer::default());

@@ -18,6 +18,7 @@ use olm_effect::Refusal;
 use parking_lot::Mutex;
 
 use super::response::refusal_of;
+use crate::path::segment;
 
 /// A token is replaced this long before it expires, so that no call starts with one that ends
 /// under way.
@@ -119,6 +120,7 @@ impl TokenRequests {
 #[async_trait]
 impl TokenSource for TokenRequests {
     async fn token(&self, namespace: &str, name: &str) -> Result<String, Refusal> {
+        segment("name of a service account", name)?;
         let key = (namespace.to_owned(), name.to_owned());
         if let Some(token) = self.kept(&key, Timestamp::now()) {
             return Ok(token);

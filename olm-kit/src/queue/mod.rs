@@ -2,7 +2,8 @@
 //!
 //! Invariants: a key that is added many times before it is taken is taken once; a key is never
 //! held by two workers at the same time; a key that is added while a worker holds it is taken
-//! again afterwards. Keys leave in the order in which they became due.
+//! again afterwards. Keys of a namespace leave in the order in which they became due, and namespaces take
+//! turns (`ready`).
 //!
 //! Failures are counted per key and delay the next try: 5 ms, doubling up to one minute. Version 0
 //! of OLM goes up to 1000 s and gives up after eight tries; a user who repaired the cause would
@@ -10,6 +11,7 @@
 //! give up. There is no jitter: each key has its own clock already.
 
 mod backoff;
+mod ready;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -23,6 +25,7 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
+use crate::key::QueueKey;
 use backoff::Failures;
 pub use backoff::{BACKOFF_CAP, BACKOFF_START};
 use state::{State, Take};
@@ -71,7 +74,7 @@ pub struct QueueFigures {
     pub longest_seconds: f64,
 }
 
-impl<Key: Clone + Ord + Hash> Queue<Key> {
+impl<Key: QueueKey> Queue<Key> {
     /// An empty queue.
     pub fn new() -> Self {
         let shared = Shared {
@@ -182,7 +185,7 @@ impl<Key: Clone + Ord + Hash> Queue<Key> {
     }
 }
 
-impl<Key: Clone + Ord + Hash> Default for Queue<Key> {
+impl<Key: QueueKey> Default for Queue<Key> {
     fn default() -> Self {
         Self::new()
     }

@@ -1,19 +1,18 @@
 //! The queue as a plain value: every transition is synchronous and takes the time as an argument.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 
 use tokio::time::Instant;
 
 use super::QueueFigures;
-
-/// Due keys for which memory is held when none is due: what a burst needed is given back.
-const SPARE: usize = 256;
+use super::ready::Ready;
+use crate::key::QueueKey;
 
 /// Which keys are due, taken or waiting.
 #[derive(Debug)]
 pub(super) struct State<Key> {
-    /// Due keys in order, and since when; the same keys as `queued`.
-    ready: VecDeque<(Key, Instant)>,
+    /// Due keys; the same keys as `queued`.
+    ready: Ready<Key>,
     queued: BTreeSet<Key>,
     /// Keys that a worker holds, and since when.
     running: BTreeMap<Key, Instant>,
@@ -40,7 +39,7 @@ pub(super) enum Take<Key> {
 impl<Key> Default for State<Key> {
     fn default() -> Self {
         Self {
-            ready: VecDeque::new(),
+            ready: Ready::default(),
             queued: BTreeSet::new(),
             running: BTreeMap::new(),
             dirty: BTreeMap::new(),
@@ -51,14 +50,14 @@ impl<Key> Default for State<Key> {
     }
 }
 
-impl<Key: Clone + Ord> State<Key> {
+impl<Key: QueueKey> State<Key> {
     pub(super) fn add(&mut self, key: Key, now: Instant) {
         if self.running.contains_key(&key) {
             self.adds += usize::from(!self.dirty.contains_key(&key));
             self.dirty.entry(key).or_insert(now);
         } else if self.queued.insert(key.clone()) {
             self.adds += 1;
-            self.ready.push_back((key, now));
+            self.ready.push(key, now);
         }
     }
 
@@ -75,15 +74,12 @@ impl<Key: Clone + Ord> State<Key> {
 
     pub(super) fn take(&mut self, now: Instant) -> Take<Key> {
         self.ripen(now);
-        let Some((key, since)) = self.ready.pop_front() else {
+        let Some((key, since)) = self.ready.pop() else {
             return self.waiting.first().map_or(Take::Empty, |(due, _)| Take::Until(*due));
         };
-        if self.ready.is_empty() && self.ready.capacity() > SPARE {
-            self.ready = VecDeque::new();
-        }
         self.queued.remove(&key);
         self.running.insert(key.clone(), now);
-        Take::Key(key, since, !self.ready.is_empty() || !self.waiting.is_empty())
+        Take::Key(key, since, self.ready.len() > 0 || !self.waiting.is_empty())
     }
 
     /// Ends a worker's hold; true when the key is due again.
@@ -91,14 +87,14 @@ impl<Key: Clone + Ord> State<Key> {
         self.running.remove(key);
         let Some(since) = self.dirty.remove(key) else { return false };
         self.queued.insert(key.clone());
-        self.ready.push_back((key.clone(), since));
+        self.ready.push(key.clone(), since);
         true
     }
 
     /// Everything that is counted here.
     pub(super) fn figures(&self, now: Instant) -> QueueFigures {
         let age = |since: &Instant| now.saturating_duration_since(*since).as_secs_f64();
-        let due = self.ready.iter().map(|(_, since)| since).chain(self.dirty.values());
+        let due = self.ready.since().chain(self.dirty.values());
         QueueFigures {
             due: self.due(),
             delayed: self.delayed(),

@@ -9,6 +9,17 @@ use super::*;
 
 const SECOND: Duration = Duration::from_secs(1);
 
+/// `namespace/name`, or the name of something that the cluster has once.
+impl QueueKey for &'static str {
+    fn namespace(&self) -> &str {
+        self.split_once('/').map_or("", |(namespace, _)| namespace)
+    }
+
+    fn name(&self) -> &str {
+        self
+    }
+}
+
 fn queue(keys: &[&'static str]) -> Queue<&'static str> {
     let queue = Queue::new();
     keys.iter().for_each(|key| queue.add(*key));
@@ -27,6 +38,15 @@ async fn keys_leave_in_order_and_once() {
         [now(&queue), now(&queue), now(&queue), now(&queue)],
         [Some("b"), Some("a"), Some("c"), None]
     );
+}
+
+/// Whoever has many objects in one namespace keeps no other waiting for all of them.
+#[tokio::test(start_paused = true)]
+async fn namespaces_take_turns() {
+    let queue = queue(&["a/1", "a/2", "a/3", "b/1", "c/1", "b/2"]);
+    let order: Vec<_> = std::iter::from_fn(|| now(&queue)).collect();
+    assert_eq!(order, ["a/1", "b/1", "c/1", "a/2", "b/2", "a/3"]);
+    assert!(queue.is_empty());
 }
 
 #[tokio::test(start_paused = true)]

@@ -2,6 +2,7 @@
 //! (spec olm-operator 3.7, item 3).
 
 use k8s_openapi::api::core::v1::Secret;
+use k8s_openapi::api::rbac::v1::Subject;
 use k8s_openapi::kube_aggregator::pkg::apis::apiregistration::v1::APIService;
 use olm_types::annotations::CA_HASH;
 use olm_types::api::ApiServiceDescription;
@@ -10,7 +11,7 @@ use super::write::authority_of;
 use super::write::is_adoptable;
 use crate::certificates::{
     Certificate, CertificateError, ServedDeployment, ServingNames, ServingSecret, authority_hash,
-    owned_api_services, served_deployments, trusts,
+    is_named, owned_api_services, served_deployments, trusts,
 };
 use crate::csv::Observed;
 
@@ -153,19 +154,42 @@ fn missing_rights(observed: &Observed, deployment: &ServedDeployment<'_>) -> Vec
             "rolebinding.rbac.authorization.k8s.io",
             names.secret(),
         ),
-        (
-            objects.auth_delegators.contains_key(&names.auth_delegator()),
-            "clusterrolebinding.rbac.authorization.k8s.io",
-            names.auth_delegator(),
-        ),
-        (
-            objects.auth_readers.contains_key(&names.auth_reader()),
-            "rolebinding.rbac.authorization.k8s.io",
-            names.auth_reader(),
-        ),
     ];
     let missing = checks.into_iter().filter(|(exists, _, _)| !exists);
-    missing.map(|(_, kind, name)| not_found(kind, &name)).collect()
+    let missing = missing.map(|(_, kind, name)| not_found(kind, &name));
+    let delegator = objects.auth_delegators.get(&names.auth_delegator());
+    let reader = objects.auth_readers.get(&names.auth_reader());
+    let unbound = [
+        unbound(
+            deployment,
+            delegator.map(|binding| binding.subjects.as_deref().unwrap_or_default()),
+            "clusterrolebinding.rbac.authorization.k8s.io",
+            &names.auth_delegator(),
+        ),
+        unbound(
+            deployment,
+            reader.map(|binding| binding.subjects.as_deref().unwrap_or_default()),
+            "rolebinding.rbac.authorization.k8s.io",
+            &names.auth_reader(),
+        ),
+    ];
+    missing.chain(unbound.into_iter().flatten()).collect()
+}
+
+/// What is wrong with a binding, of which these are the subjects if it is there; nothing when it names the
+/// server's account.
+fn unbound(
+    deployment: &ServedDeployment<'_>,
+    subjects: Option<&[Subject]>,
+    kind: &str,
+    name: &str,
+) -> Option<String> {
+    let Some(subjects) = subjects else { return Some(not_found(kind, name)) };
+    if is_named(deployment, subjects) {
+        return None;
+    }
+    let (namespace, account) = (deployment.names.namespace(), deployment.account());
+    Some(format!("{kind} \"{name}\" does not name serviceaccount {namespace}/{account}"))
 }
 
 fn not_found(kind: &str, name: &str) -> String {

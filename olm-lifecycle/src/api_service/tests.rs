@@ -47,6 +47,7 @@ fn mk_observed() -> Observed {
     serving.roles.insert(name.clone(), mk(object.clone()));
     let binding = |mut object: Value| {
         object["roleRef"] = json!({"apiGroup": "", "kind": "Role", "name": "r"});
+        object["subjects"] = json!([{"kind": "ServiceAccount", "name": "sa", "namespace": "ns"}]);
         object
     };
     serving.role_bindings.insert(name, mk(binding(object)));
@@ -94,6 +95,13 @@ fn what_an_install_leaves_behind_is_whole() {
 #[case::rights(|o: &mut Observed| { o.serving.roles.clear(); o.serving.auth_readers.clear(); },
     "[role.rbac.authorization.k8s.io \"dep-service-cert\" not found, \
      rolebinding.rbac.authorization.k8s.io \"dep-service-auth-reader\" not found]")]
+#[case::taken_by_a_server_elsewhere(
+    |o: &mut Observed| {
+        let taken = o.serving.auth_delegators.values_mut().map(Arc::make_mut);
+        taken.for_each(|binding| binding.subjects = None);
+    },
+    "clusterrolebinding.rbac.authorization.k8s.io \"dep-service-system:auth-delegator\" does not name \
+     serviceaccount ns/sa")]
 #[case::reference(|o: &mut Observed| edit(o, |spec| spec["service"]["name"] = json!("other")),
     "found APIService and service reference mismatch")]
 #[case::bundle(|o: &mut Observed| edit(o, |spec| spec["caBundle"] = json!("AAAA")),

@@ -9,6 +9,7 @@ use olm_types::conditions::catalog_source::{CONTENT_CURRENT, PACKAGES_SHOWN};
 use olm_types::conditions::set_condition;
 use olm_types::reasons::catalog_source as reasons;
 
+use super::hosting::conditions::content_problem;
 use super::observed::{Content, Observed};
 use super::pod_problem::of_pods;
 use super::status::TRANSIENT_FAILURE;
@@ -17,14 +18,21 @@ use super::status::TRANSIENT_FAILURE;
 pub(super) fn note(observed: &Observed, status: &mut CatalogSourceStatus, now: Timestamp) {
     let pods = of_pods(&observed.catalog.name_any(), &observed.server.pods);
     let state = status.connection_state.as_ref();
-    let problem = problem(&observed.content, pods, state);
+    let hosted = observed.hosting.as_ref();
+    let hosted = hosted.and_then(|hosting| content_problem(&observed.catalog, hosting));
+    let problem = match hosted {
+        Some((reason, what)) => {
+            Some((reason, format!("{what}; {}", consequence(&observed.content))))
+        }
+        None => problem(&observed.content, pods, state),
+    };
     let hidden = observed.content.hidden.clone().map(|hidden| (reasons::TOO_LARGE, hidden));
     note_one(CONTENT_CURRENT, problem, &mut status.conditions, now);
     note_one(PACKAGES_SHOWN, hidden, &mut status.conditions, now);
 }
 
 /// A condition is there while there is a reason for it.
-fn note_one(
+pub(super) fn note_one(
     kind: &str,
     problem: Option<(&str, String)>,
     conditions: &mut Vec<Condition>,

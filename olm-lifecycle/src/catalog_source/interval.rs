@@ -74,7 +74,7 @@ fn until_due(catalog: &CatalogSource, interval: &Interval, now: Timestamp) -> Op
 }
 
 /// A part of a tenth of the interval that is always the same for one catalog.
-fn spread(catalog: &CatalogSource, interval: Duration) -> Duration {
+pub(super) fn spread(catalog: &CatalogSource, interval: Duration) -> Duration {
     let namespace = catalog.namespace().unwrap_or_default();
     let hash = hash::alongside_key(&namespace, &catalog.name_any());
     let share = u64::from_str_radix(&hash, 16).unwrap_or_default() % 1_000;

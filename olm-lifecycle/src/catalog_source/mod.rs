@@ -2,11 +2,13 @@
 //! their status says.
 //!
 //! [`plan`] turns what is known into writes, [`conclude`] turns what came of them into a status.
-//! [`registry`] builds the objects that serve a catalog; `polling` looks for newer images.
+//! [`registry`] builds the objects that serve a catalog; `polling` looks for newer images. [`hosting`] is
+//! about catalogs that the operator serves itself.
 
 mod adoption;
 mod content;
 mod drift;
+pub mod hosting;
 mod interval;
 mod observed;
 mod plan;

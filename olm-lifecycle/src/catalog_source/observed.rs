@@ -13,6 +13,8 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::hosting::Hosting;
+
 /// A CatalogSource and everything that its status depends on.
 #[derive(Clone, Debug)]
 pub struct Observed {
@@ -33,6 +35,8 @@ pub struct Observed {
     pub digest: Option<Result<String, String>>,
     /// The version of the API server, for image templates.
     pub server_version: Option<String>,
+    /// What the operator serves of it itself; none with `--catalogs=pod`.
+    pub hosting: Option<Hosting>,
 }
 
 /// The objects that serve a catalog, as they are.

@@ -8,6 +8,7 @@ use olm_types::api::CatalogSourceStatus;
 use olm_types::conditions::readiness::READY as IS_READY;
 use olm_types::reasons::catalog_source as reasons;
 
+use super::hosting::conditions::content_problem;
 use super::observed::Observed;
 use super::plan::Course;
 use super::pod_problem::of_pods;
@@ -55,6 +56,7 @@ fn readiness(
             let why = Why::new(reasons::REGISTRY_SERVER_ERROR, problem.to_string());
             return Some(Readiness::Stalled(why));
         }
+        Course::Pulling => return Some(pulling(observed, status)),
         Course::NoConfigMap(_) | Course::Address | Course::Server(_) => {}
     }
     let reason = status.reason.as_deref().unwrap_or_default();
@@ -75,6 +77,18 @@ fn readiness(
         connected(observed, status)
             .unwrap_or_else(|| connecting("the registry server is connected to")),
     )
+}
+
+/// The operator has nothing of the catalog yet; a Pod that serves meanwhile counts.
+fn pulling(observed: &Observed, status: &CatalogSourceStatus) -> Readiness {
+    let served = connected(observed, status);
+    served.filter(|found| !matches!(found, Readiness::Progressing(_))).unwrap_or_else(|| {
+        let hosting = observed.hosting.as_ref();
+        let problem = hosting.and_then(|hosting| content_problem(&observed.catalog, hosting));
+        let message =
+            problem.map_or_else(|| "the operator pulls the image".to_owned(), |(_, why)| why);
+        Readiness::Progressing(Why::new(reasons::CONNECTING, message))
+    })
 }
 
 /// A catalog that was ready is so while the connection is: a Pod that fails a probe is none of its concern.
@@ -145,6 +159,7 @@ mod tests {
             content,
             digest: None,
             server_version: None,
+            hosting: None,
         }
     }
 
@@ -197,6 +212,17 @@ mod tests {
     )]
     fn connections(#[case] state: &str, #[case] problem: Option<&str>, #[case] expected: &str) {
         assert_eq!(noted(&Course::Address, with_state(state), problem), expected);
+    }
+
+    #[rstest]
+    #[case::by_nobody("", "Ready=False Connecting, Reconciling=True Connecting")]
+    #[case::by_nobody_yet(
+        "TRANSIENT_FAILURE",
+        "Ready=False Connecting, Reconciling=True Connecting"
+    )]
+    #[case::by_a_pod("READY", "Ready=True Connected")]
+    fn served_while_the_operator_pulls(#[case] state: &str, #[case] expected: &str) {
+        assert_eq!(noted(&Course::Pulling, with_state(state), None), expected);
     }
 
     #[test]

@@ -5,16 +5,20 @@ use k8s_openapi::api::rbac::v1::{ClusterRoleBinding, Role, RoleBinding};
 use kube_core::Resource;
 use olm_effect::{Effect, Target};
 use olm_types::api::ClusterServiceVersion;
-use olm_types::{labels, owner};
+use olm_types::labels;
 use serde_json::{Value, json};
 
 use super::observed::ServingObjects;
 use super::served_deployment::{ServedDeployment, served_deployments};
+use super::shared;
 use super::writes::{apply, managed, owner_reference, owners};
 use crate::writes::resource_of;
 
 /// Where the rights of aggregated APIs are bound.
 pub const KUBE_SYSTEM: &str = "kube-system";
+
+/// The role of those who ask who their callers are.
+pub(super) const AUTH_DELEGATOR: &str = "system:auth-delegator";
 
 const RBAC: &str = "rbac.authorization.k8s.io";
 
@@ -27,8 +31,8 @@ pub(super) fn rights(
     vec![
         role(csv, deployment, objects),
         role_binding(csv, deployment, objects),
-        auth_delegator(csv, deployment),
-        auth_reader(deployment),
+        auth_delegator(csv, deployment, objects),
+        auth_reader(deployment, objects),
     ]
 }
 
@@ -60,28 +64,32 @@ fn role_binding(
     created_or_merged(csv, target, objects.role_bindings.get(&name).map(AsRef::as_ref), content)
 }
 
-fn auth_delegator(csv: &ClusterServiceVersion, deployment: &ServedDeployment<'_>) -> Effect {
+fn auth_delegator(
+    csv: &ClusterServiceVersion,
+    deployment: &ServedDeployment<'_>,
+    objects: &ServingObjects,
+) -> Effect {
     let name = deployment.names.auth_delegator();
-    let mut labels = owner::owner_labels(
-        csv.metadata.name.as_deref().unwrap_or_default(),
-        csv.metadata.namespace.as_deref().unwrap_or_default(),
-        ClusterServiceVersion::KIND,
-    );
+    let present = objects.auth_delegators.get(&name).map(AsRef::as_ref);
+    let mut labels = shared::owner_labels(csv, present);
     labels.insert(labels::MANAGED.to_owned(), labels::MANAGED_VALUE.to_owned());
+    let subjects = present.and_then(|binding| binding.subjects.as_deref()).unwrap_or_default();
     let object = json!({
         "metadata": {"name": name, "labels": labels},
-        "subjects": [subject(deployment)],
-        "roleRef": {"apiGroup": RBAC, "kind": "ClusterRole", "name": "system:auth-delegator"},
+        "subjects": shared::subjects(deployment, subjects),
+        "roleRef": {"apiGroup": RBAC, "kind": "ClusterRole", "name": AUTH_DELEGATOR},
     });
     apply(Target::cluster(resource_of::<ClusterRoleBinding>(), &name), object)
 }
 
 /// As in v0 it has no owner labels; it is found by its name when the CSV goes.
-fn auth_reader(deployment: &ServedDeployment<'_>) -> Effect {
+fn auth_reader(deployment: &ServedDeployment<'_>, objects: &ServingObjects) -> Effect {
     let name = deployment.names.auth_reader();
+    let present = objects.auth_readers.get(&name);
+    let subjects = present.and_then(|binding| binding.subjects.as_deref()).unwrap_or_default();
     let object = json!({
         "metadata": {"name": name, "namespace": KUBE_SYSTEM, "labels": managed()},
-        "subjects": [subject(deployment)],
+        "subjects": shared::subjects(deployment, subjects),
         "roleRef": {
             "apiGroup": RBAC, "kind": "Role", "name": "extension-apiserver-authentication-reader",
         },

@@ -98,6 +98,11 @@ impl Upgrade {
         })
     }
 
+    /// Whether nothing but metadata changes.
+    pub fn is_unchanged(&self) -> bool {
+        self.unchanged
+    }
+
     /// What is needed next.
     ///
     /// # Errors

@@ -14,7 +14,7 @@ use super::serving::{ServingError, callers, trusted_now};
 use crate::api_service::legacy;
 use crate::certificates::{plan_serving, with_mounts};
 use crate::install::{
-    DeploymentError, StrategyError, check_size, desired_deployment, orphans, strategy,
+    DeploymentError, StrategyError, check_apis, check_size, desired_deployment, orphans, strategy,
 };
 use crate::writes::resource_of;
 
@@ -44,6 +44,7 @@ pub(super) enum Obstacle {
 /// What stands in its way.
 pub(super) fn installation(observed: &Observed, now: Timestamp) -> Result<Installation, Obstacle> {
     strategy(&observed.csv.spec).map_err(Obstacle::Strategy)?;
+    check_apis(&observed.csv).map_err(Obstacle::Strategy)?;
     let trusted = |deployment: &str| trusted_now(observed, deployment);
     let plan = plan_serving(&observed.csv, &observed.serving, trusted, now)
         .map_err(|order| Obstacle::Need(Request::Certificates(order)))?;

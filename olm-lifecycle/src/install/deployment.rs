@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 
 use super::overrides::{Overrides, merge_variables};
 use super::shape::{ShapeError, as_object, list_in, object_in};
-use super::size::MOST;
+use super::size::{MOST, MOST_APIS};
 
 /// Shape of a Deployment's spec, for Go-compatible JSON.
 const SPEC_SHAPE: &str = "apps/v1.DeploymentSpec";
@@ -145,6 +145,12 @@ pub enum StrategyError {
          Deployments and containers, or use fewer annotations"
     )]
     TooLarge,
+    /// The API server would be asked about more APIs than a CSV may name.
+    #[error(
+        "spec.nativeAPIs and spec.apiservicedefinitions name {0} APIs, and may name {MOST_APIS}; each of them \
+         is looked up again and again"
+    )]
+    TooManyApis(usize),
     /// A Deployment cannot be built from its description.
     #[error(transparent)]
     Deployment(#[from] DeploymentError),

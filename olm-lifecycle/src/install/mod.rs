@@ -29,7 +29,7 @@ pub use disruption::PodLabels;
 pub(crate) use disruption::{incomplete, is_disrupted};
 pub use overrides::{Overrides, ProxySettings};
 pub use rollout::{Rollout, rollout};
-pub(crate) use size::check_size;
+pub(crate) use size::{check_apis, check_size};
 
 /// Seconds that the pods of an orphan get to end; v0's value.
 const GRACE_SECONDS: u32 = 1;

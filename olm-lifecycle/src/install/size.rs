@@ -1,4 +1,4 @@
-//! How much the Deployments of a CSV may take together.
+//! How much a CSV may take: its Deployments together, and the look-ups of its APIs.
 //!
 //! Each of them gets all annotations of the CSV, and each container what the Subscription asks for. A CSV
 //! of a megabyte describes thousands of Deployments, or one with tens of thousands of containers: what is
@@ -12,6 +12,9 @@ use super::overrides::Overrides;
 
 /// Most bytes of what is added to the Deployments, in memory and about.
 pub(super) const MOST: usize = 32 << 20;
+
+/// Most APIs that a CSV names as served by the cluster or by extension servers.
+pub(super) const MOST_APIS: usize = 500;
 
 /// Bytes of memory of a value or a key, beside its text.
 const EACH: usize = 64;
@@ -34,6 +37,17 @@ pub(crate) fn check_size(
     };
     let all = deployments.iter().map(of_one).fold(0, usize::saturating_add);
     if all > MOST { Err(StrategyError::TooLarge) } else { Ok(()) }
+}
+
+/// Checks how many APIs have to be looked up for a CSV, one by one, before any of them is.
+///
+/// # Errors
+/// There are too many.
+pub(crate) fn check_apis(csv: &ClusterServiceVersion) -> Result<(), StrategyError> {
+    let services = csv.spec.apiservicedefinitions.iter();
+    let services: usize = services.map(|all| all.owned.len() + all.required.len()).sum();
+    let apis = services + csv.spec.native_apis.len();
+    if apis > MOST_APIS { Err(StrategyError::TooManyApis(apis)) } else { Ok(()) }
 }
 
 /// About how many bytes of memory a value takes.
@@ -70,6 +84,26 @@ mod tests {
                 "spec": {"deployments": vec![deployment; deployments]}}},
         }))
         .unwrap()
+    }
+
+    #[rstest]
+    #[case::as_many_as_may_be(300, 200, Ok(()))]
+    #[case::more(300, 201, Err(StrategyError::TooManyApis(501)))]
+    fn apis(
+        #[case] native: usize,
+        #[case] services: usize,
+        #[case] expected: Result<(), StrategyError>,
+    ) {
+        let api = json!({"group": "g.io", "version": "v1", "kind": "A"});
+        let csv: ClusterServiceVersion = serde_json::from_value(json!({
+            "metadata": {"name": "a.v1"},
+            "spec": {
+                "nativeAPIs": vec![&api; native],
+                "apiservicedefinitions": {"required": vec![&api; services]},
+            },
+        }))
+        .unwrap();
+        assert_eq!(check_apis(&csv), expected);
     }
 
     #[rstest]

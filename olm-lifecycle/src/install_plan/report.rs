@@ -17,6 +17,7 @@ pub(super) fn events(plan: &InstallPlan, ended: &Ended) -> Vec<Effect> {
             }
             NoteKind::CrdValidation(_) => (reasons::CRD_VALIDATION, None),
             NoteKind::Rewritten(_) => (reasons::OBJECTS_REWRITTEN, None),
+            NoteKind::Kept => (reasons::DEFINITION_KEPT, None),
             NoteKind::TakenOver => {
                 (reasons::OBJECT_TAKEN_OVER, Some(format!("status.plan[{}]", note.step)))
             }

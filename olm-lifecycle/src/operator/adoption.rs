@@ -15,7 +15,7 @@ use olm_types::api::{ClusterServiceVersion, InstallPlan, Subscription};
 use olm_types::labels::{MANAGED, component};
 use serde_json::{Map, Value, json};
 
-use super::names::{component_keys, operator_name};
+use super::names::{operator_name, passed_on};
 use crate::csv::is_copied;
 use crate::writes::{resource_of, target_of};
 
@@ -72,7 +72,7 @@ pub fn adopt_by_csv(csv: &ClusterServiceVersion, owned: &[Owned]) -> Vec<Effect>
     if is_copied(csv) || csv.metadata.deletion_timestamp.is_some() {
         return Vec::new();
     }
-    let keys: Vec<&str> = component_keys(&csv.metadata).collect();
+    let keys: Vec<&str> = passed_on(&csv.metadata).collect();
     let adopted = owned.iter().filter(|owned| may_adopt(&owned.target.resource, &owned.labels));
     let labelled = adopted.filter_map(|owned| {
         let missing = keys.iter().filter(|key| !owned.labels.contains_key(**key));

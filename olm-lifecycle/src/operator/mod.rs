@@ -22,7 +22,7 @@ use serde::Deserialize;
 
 pub use adoption::{InstallPlanLabels, Owned, adopt_by_csv, adopt_by_subscription};
 pub use component::Component;
-pub use names::{component_keys, operator_name, operator_names};
+pub use names::{component_keys, have_one_home, is_cut, operator_name, operator_names};
 pub use owner::ComponentOwner;
 pub(crate) use owner::{is_kind_of_component, put as put_labels};
 pub use status::{Observed, decide};

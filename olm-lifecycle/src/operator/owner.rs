@@ -15,7 +15,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::adoption::may_adopt;
-use super::names::component_keys;
+use super::names::passed_on;
 use crate::csv::is_copied;
 
 const CRD: &str = "CustomResourceDefinition";
@@ -73,7 +73,7 @@ impl ComponentOwner {
 
     fn new(metadata: &ObjectMeta, crds: BTreeSet<String>, passes_on: bool) -> Self {
         let passes_on = passes_on && metadata.deletion_timestamp.is_none();
-        let keys = component_keys(metadata).filter(|_| passes_on).map(str::to_owned).collect();
+        let keys = passed_on(metadata).filter(|_| passes_on).map(str::to_owned).collect();
         Self {
             namespace: metadata.namespace.clone().unwrap_or_default(),
             name: metadata.name.clone().unwrap_or_default(),

@@ -4,10 +4,16 @@ use std::sync::Arc;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{LabelSelector, LabelSelectorRequirement};
 use olm_effect::{Effect, Target};
-use olm_types::api::{Components, Operator, OperatorSpec, OperatorStatus, RichReference};
+use olm_types::api::{
+    Components, Operator, OperatorSpec, OperatorStatus, RichReference, Subscription,
+};
 
-use super::names::is_operator_name;
+use super::names::{home_of, is_cut, is_operator_name};
 use crate::writes::resource_of;
+
+/// Most Operators of a namespace that come into being by themselves. They stay until a person deletes them, and
+/// one object may have thousands of labels.
+pub const MOST_OF_NAMESPACE: usize = 500;
 
 /// An Operator and its components.
 #[derive(Clone, Debug, Default)]
@@ -20,6 +26,9 @@ pub struct Observed {
     pub key: String,
     /// The objects with that label, in any order.
     pub components: Vec<RichReference>,
+    /// How many Operators there are of the same namespace ([`super::have_one_home`]); only counted for one
+    /// that does not exist.
+    pub alike: usize,
 }
 
 /// Brings the status in step with the components, or a missing Operator back that has any. An
@@ -27,9 +36,23 @@ pub struct Observed {
 pub fn decide(observed: &Observed) -> Option<Effect> {
     match &observed.operator {
         Some(operator) => write_status(operator, desired(observed)),
-        None if observed.components.is_empty() || !is_operator_name(&observed.name) => None,
-        None => Some(create(&observed.name)),
+        None => may_begin(observed).then(|| create(&observed.name)),
     }
+}
+
+/// Whether a missing Operator comes into being. Labels are written by whoever may write any object of a
+/// namespace, and Operators are objects of the cluster: such a label brings only Operators of its own
+/// namespace, and so many of these.
+fn may_begin(observed: &Observed) -> bool {
+    let name = observed.name.as_str();
+    let is_of_cluster = |component: &RichReference| component.namespace.is_none();
+    let is_at_home = |component: &RichReference| match is_cut(name) {
+        true => component.kind.as_deref() == Some(Subscription::KIND),
+        false => component.namespace.as_deref() == home_of(name),
+    };
+    is_operator_name(name)
+        && observed.alike < MOST_OF_NAMESPACE
+        && observed.components.iter().any(|one| is_of_cluster(one) || is_at_home(one))
 }
 
 fn create(name: &str) -> Effect {

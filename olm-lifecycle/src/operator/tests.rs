@@ -26,6 +26,7 @@ fn observed(operator: Option<Value>, components: &[&dyn Component]) -> Observed 
         operator: operator.map(|operator| Arc::new(object(operator))),
         key: KEY.to_owned(),
         components: components.iter().map(|component| component.reference()).collect(),
+        alike: 0,
     }
 }
 
@@ -51,6 +52,33 @@ fn an_operator_comes_back_while_it_has_components_and_only_then() {
     let mut odd = observed(None, &[&namespace]);
     odd.name = "Not_A_Name".to_owned();
     assert_eq!(decide(&odd), None, "the API server would refuse it");
+}
+
+/// Whoever may label an object of a namespace would fill the cluster with Operators that nobody deletes.
+#[rstest]
+#[case::of_its_namespace("poultry.ns", 0, true)]
+#[case::of_another_namespace("poultry.other", 0, false)]
+#[case::of_no_namespace("poultry", 0, false)]
+#[case::the_last_of_its_namespace("poultry.ns", 499, true)]
+#[case::one_too_many("poultry.ns", 500, false)]
+#[case::by_a_name_that_lost_its_end(&"p".repeat(63), 0, false)]
+fn a_label_in_a_namespace_brings_operators_of_that_namespace(
+    #[case] name: &str,
+    #[case] alike: usize,
+    #[case] begins: bool,
+) {
+    let account: ServiceAccount = object(named("a"));
+    let observed = Observed { name: name.to_owned(), alike, ..observed(None, &[&account]) };
+    assert_eq!(decide(&observed).is_some(), begins);
+}
+
+/// The label of a Subscription to a package with a long name does not say where it is.
+#[test]
+fn a_subscription_brings_an_operator_whose_name_lost_its_end() {
+    let name = "p".repeat(63);
+    let subscription = to_poultry("s", "p");
+    let observed = Observed { name, ..observed(None, &[subscription.as_ref()]) };
+    assert!(decide(&observed).is_some());
 }
 
 #[test]

@@ -11,13 +11,14 @@ mod status;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::{Namespace, ServiceAccount};
 use k8s_openapi::api::rbac::v1::ClusterRole;
 use olm_effect::{Action, Effect, Subresource, Target};
-use olm_opgroup::{LiveNamespaces, desired_labels, label_patch};
+use olm_opgroup::{LiveNamespaces, desired_labels, label_patch, oldest};
 use olm_types::api::{ClusterServiceVersion, OperatorGroup};
 
 use crate::writes::{resource_of, status_write};
@@ -32,6 +33,8 @@ pub struct Observed {
     pub group: Arc<OperatorGroup>,
     /// Number of groups in its namespace, itself included.
     pub groups_in_namespace: usize,
+    /// Whether it is the oldest of them ([`olm_opgroup::oldest`]).
+    pub is_oldest: bool,
     /// All namespaces of the cluster, and how far the owner of the group is trusted.
     pub namespaces: LiveNamespaces,
     /// The CSVs of the group's namespace, copies left out.
@@ -72,6 +75,8 @@ pub fn decide(observed: &Observed, now: Timestamp) -> Decision {
 
 /// The patch of a namespace's labels, if they do not show the groups that target it. A namespace
 /// that is being deleted is left alone.
+///
+/// Of several groups of one namespace only the oldest shows: a Namespace has to hold the labels.
 pub fn decide_namespace<'a>(
     namespace: &Namespace,
     groups: impl IntoIterator<Item = &'a OperatorGroup>,
@@ -81,8 +86,14 @@ pub fn decide_namespace<'a>(
         return None;
     }
     let name = namespace.metadata.name.as_deref()?;
-    let none = std::collections::BTreeMap::new();
+    let none = BTreeMap::new();
     let present = namespace.metadata.labels.as_ref().unwrap_or(&none);
+    let mut of: BTreeMap<&str, Vec<&OperatorGroup>> = BTreeMap::new();
+    for group in groups {
+        let home = group.metadata.namespace.as_deref().unwrap_or_default();
+        of.entry(home).or_default().push(group);
+    }
+    let groups = of.into_values().filter_map(oldest);
     let patch = label_patch(present, &desired_labels(name, groups, live))?;
     let action = Action::MergePatch { patch, observed: None, subresource: Subresource::Main };
     Some(Effect::new(Target::cluster(resource_of::<Namespace>(), name), action))

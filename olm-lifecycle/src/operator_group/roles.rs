@@ -12,11 +12,15 @@ use olm_types::owner::{OwnerName, is_owned_by_label};
 use super::Observed;
 use crate::role_writes;
 
-/// The writes that give the group its roles, for the APIs of its members and of its annotation.
+/// The writes that give the group its roles, for the APIs of its members and of its annotation. They are objects
+/// of the cluster: of several groups of a namespace only the oldest has any.
 pub(super) fn ensure(observed: &Observed) -> Vec<Effect> {
     let metadata = &observed.group.metadata;
     let namespace = metadata.namespace.as_deref().unwrap_or_default();
     let name = metadata.name.as_deref().unwrap_or_default();
+    if !observed.is_oldest {
+        return decide_gone(namespace, name, &observed.roles);
+    }
     let provided = observed.members.iter().flat_map(|csv| provided_apis(&csv.spec));
     let apis: ApiSet = provided.chain(group_apis(&observed.group)).collect();
     let wanted = group_roles(namespace, name, &apis);

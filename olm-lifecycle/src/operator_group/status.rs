@@ -9,6 +9,9 @@ use olm_types::reasons::operator_group as reasons;
 
 use super::{Observed, service_account};
 
+/// Most bytes of the message of a condition: the API server counts characters.
+const LONGEST: usize = 32_768;
+
 /// The status, equal to the present one when nothing changed, and remarks for the log.
 pub(super) fn desired(
     observed: &Observed,
@@ -70,7 +73,9 @@ pub(super) fn note_condition(
     set_condition(&mut status.conditions, mk_condition(type_, reason, message, now));
 }
 
-fn mk_condition(type_: &str, reason: &str, message: String, now: &Time) -> Condition {
+/// A message may repeat what the group says, and the API server takes no longer ones.
+fn mk_condition(type_: &str, reason: &str, mut message: String, now: &Time) -> Condition {
+    message.truncate(message.floor_char_boundary(LONGEST));
     Condition {
         type_: type_.to_owned(),
         status: "True".to_owned(),

@@ -194,6 +194,32 @@ mod tests {
         assert_eq!(Attestor::default().csv_mark("ns", &csv(json!({}), "as.g.io")), None);
     }
 
+    /// Users get roles for the resource that a CSV names: with another name these would be for any resource
+    /// of the group.
+    #[test]
+    fn a_csv_is_ours_while_its_api_services_have_their_resources() {
+        let served = |resource: &str| -> ClusterServiceVersion {
+            let owned = json!([{
+                "group": "g.io", "version": "v1", "kind": "A", "name": resource,
+                "deploymentName": "server",
+            }]);
+            serde_json::from_value(json!({
+                "metadata": {"name": "a.v1", "namespace": "ns"},
+                "spec": {"displayName": "x", "apiservicedefinitions": {"owned": owned}},
+            }))
+            .unwrap()
+        };
+        let attestor = Attestor::new(b"key");
+        let mark = attestor.csv_mark("ns", &served("as")).unwrap();
+        let is_ours = |resource: &str| {
+            let mut csv = served(resource);
+            csv.metadata.annotations = Some([(ATTESTATION.name.to_owned(), mark.clone())].into());
+            attestor.attests_csv(&csv)
+        };
+        assert!(is_ours("as"));
+        assert!(!is_ours("*"), "all resources of the group");
+    }
+
     #[test]
     fn the_key_is_not_printed() {
         assert_eq!(format!("{:?}", Attestor::new(b"key")), "Attestor { has_key: true }");

@@ -9,8 +9,9 @@ use serde::Serialize;
 /// Objects of the cluster that a CSV describes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Reach<'a> {
-    /// Group, version, kind and Deployment of the API services that it serves.
-    api_services: Vec<[&'a str; 4]>,
+    /// Group, version, kind, resource and Deployment of the API services that it serves; users get roles
+    /// for the resource.
+    api_services: Vec<[&'a str; 5]>,
     /// Its webhooks; they are called for objects of any namespace that their configuration selects,
     /// and for those of none.
     webhooks: Vec<WebhookDescription>,
@@ -27,7 +28,9 @@ impl<'a> Reach<'a> {
             api_services: apis
                 .map(|api| {
                     let deployment = api.deployment_name.as_deref().unwrap_or_default();
-                    [api.group.as_str(), api.version.as_str(), api.kind.as_str(), deployment]
+                    let [group, version, kind, name] =
+                        [&api.group, &api.version, &api.kind, &api.name].map(String::as_str);
+                    [group, version, kind, name, deployment]
                 })
                 .collect(),
             webhooks: spec.webhookdefinitions.iter().map(without_port).collect(),

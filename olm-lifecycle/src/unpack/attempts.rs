@@ -12,7 +12,7 @@ use k8s_openapi::api::batch::v1::{Job, JobCondition};
 use kube_core::ResourceExt;
 use olm_effect::{Action, Effect, Propagation};
 
-use super::{derives, job};
+use super::{UnpackTerms, derives, job};
 use crate::writes::target_of;
 
 /// How many failed Jobs of a bundle stay beside the first one.
@@ -61,20 +61,13 @@ impl Attempts {
     }
 
     /// What to do so that the bundle gets unpacked as `wanted` says.
-    pub fn next(
-        &self,
-        wanted: &Job,
-        retry_interval: Option<Duration>,
-        now: Timestamp,
-    ) -> JobDecision {
+    pub fn next(&self, wanted: &Job, terms: &UnpackTerms, now: Timestamp) -> JobDecision {
         let Some(latest) = self.latest() else { return start(wanted.clone()) };
-        let retry_in = retry_interval.and_then(|interval| remaining(latest, interval, now));
+        let retry_in = terms.retry_interval.and_then(|interval| remaining(latest, interval, now));
         if retry_in == Some(Duration::ZERO) {
             return start(job::another(wanted.clone()));
         }
-        let fits = derives(&wanted.metadata.owner_references, &latest.metadata.owner_references)
-            && derives(&wanted.spec, &latest.spec);
-        if !fits {
+        if !fits(wanted, latest, terms.is_shared) {
             return JobDecision::Start(delete(latest));
         }
         let surplus = if retry_in.is_some() { self.surplus(RETAINED) } else { &[] };
@@ -94,6 +87,22 @@ pub fn failure(job: &Job) -> Option<&JobCondition> {
 /// Whether the Job did its work.
 pub fn is_complete(job: &Job) -> bool {
     condition(job, "Complete").is_some()
+}
+
+/// Whether a Job is what is wanted. One that several namespaces wait for goes on whatever deadline each of
+/// them asks for; only after it has failed, who wants more time has it begun anew.
+fn fits(wanted: &Job, found: &Job, is_shared: bool) -> bool {
+    let owners = (&wanted.metadata.owner_references, &found.metadata.owner_references);
+    let mut spec = wanted.spec.clone();
+    let is_in_time = !is_shared || failure(found).is_none() || deadline(found) >= deadline(wanted);
+    if let Some(spec) = spec.as_mut().filter(|_| is_shared) {
+        spec.active_deadline_seconds = None;
+    }
+    derives(owners.0, owners.1) && derives(&spec, &found.spec) && is_in_time
+}
+
+fn deadline(job: &Job) -> i64 {
+    job.spec.as_ref().and_then(|spec| spec.active_deadline_seconds).unwrap_or(i64::MAX)
 }
 
 fn condition<'a>(job: &'a Job, kind: &str) -> Option<&'a JobCondition> {

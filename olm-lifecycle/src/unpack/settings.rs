@@ -16,6 +16,20 @@ pub struct UnpackSettings {
     pub retry_interval: Option<Duration>,
 }
 
+/// What counts for one bundle.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct UnpackTerms {
+    /// How long an attempt may take; nothing for no limit.
+    pub timeout: Option<Duration>,
+    /// How long after a failure the next attempt is made; nothing to leave it to the Job's own end.
+    pub retry_interval: Option<Duration>,
+    /// Whether its catalog is a global one, so that other namespaces wait for the same attempt.
+    pub is_shared: bool,
+}
+
+/// Shortest time between attempts at a bundle of a global catalog, whatever a group asks for.
+const SHARED_INTERVAL: Duration = Duration::from_secs(5);
+
 /// An annotation is no duration. Texts are v0's.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SettingsError {
@@ -42,9 +56,22 @@ pub enum SettingsError {
 }
 
 impl UnpackSettings {
-    /// How long unpacking may take when the flag says `default`; nothing for no limit.
-    pub fn timeout_or(&self, default: Duration) -> Option<Duration> {
-        Some(self.timeout.unwrap_or(default)).filter(|timeout| !timeout.is_zero())
+    /// What counts for a bundle when the flag says `default`, zero for no limit.
+    ///
+    /// Bundles of global catalogs are unpacked once for all namespaces. For these a group may ask for more
+    /// time than the flag gives, and not for less: the other namespaces would fail with it
+    /// (docs/security.md).
+    pub fn terms(&self, default: Duration, is_shared: bool) -> UnpackTerms {
+        let limit = |timeout: Duration| Some(timeout).filter(|timeout| !timeout.is_zero());
+        let (asked, given) = (limit(self.timeout.unwrap_or(default)), limit(default));
+        let longer = asked.zip(given).map(|(asked, given)| asked.max(given));
+        let interval = self.retry_interval;
+        let seldom = interval.map(|interval| interval.max(SHARED_INTERVAL));
+        UnpackTerms {
+            timeout: if is_shared { longer } else { asked },
+            retry_interval: if is_shared { seldom } else { interval },
+            is_shared,
+        }
     }
 }
 
@@ -93,7 +120,7 @@ mod tests {
         let settings = settings(&group(BUNDLE_UNPACK_TIMEOUT, value)).unwrap();
         assert_eq!(settings.timeout, reported.map(Duration::from_secs));
         let flag = Duration::from_secs(600);
-        assert_eq!(settings.timeout_or(flag), effective.map(Duration::from_secs));
+        assert_eq!(settings.terms(flag, false).timeout, effective.map(Duration::from_secs));
         assert_eq!(settings.retry_interval, None);
     }
 
@@ -104,6 +131,27 @@ mod tests {
     fn retry_intervals(#[case] value: &str, #[case] expected: Option<u64>) {
         let settings = settings(&group(BUNDLE_UNPACK_RETRY_INTERVAL, value)).unwrap();
         assert_eq!(settings.retry_interval, expected.map(Duration::from_secs));
+    }
+
+    /// Seconds of the annotation and of the flag, and what counts for a bundle of a global catalog.
+    #[rstest]
+    #[case::less(Some(1), 600, Some(600))]
+    #[case::more(Some(3600), 600, Some(3600))]
+    #[case::nothing(None, 600, Some(600))]
+    #[case::no_limit(Some(0), 600, None)]
+    #[case::less_than_no_limit(Some(1), 0, None)]
+    fn what_all_namespaces_wait_for_gets_no_less_time_than_the_flag_says(
+        #[case] asked: Option<u64>,
+        #[case] flag: u64,
+        #[case] expected: Option<u64>,
+    ) {
+        let timeout = asked.map(Duration::from_secs);
+        let settings = UnpackSettings { timeout, retry_interval: Some(Duration::from_nanos(1)) };
+        let terms = settings.terms(Duration::from_secs(flag), true);
+        assert_eq!(terms.timeout, expected.map(Duration::from_secs));
+        assert_eq!(terms.retry_interval, Some(SHARED_INTERVAL));
+        let own = settings.terms(Duration::from_secs(flag), false);
+        assert_eq!(own.retry_interval, settings.retry_interval);
     }
 
     #[test]

@@ -9,6 +9,7 @@ use olm_kit::controller::{Conclusion, ReconcileError, Reconciler};
 use olm_kit::interpreter::Interpreter;
 use olm_lifecycle::install_plan::attenuation::named_account;
 use olm_lifecycle::operator_group::{Observed, decide, decide_gone, role_names};
+use olm_opgroup::oldest;
 
 use crate::clock;
 use crate::stores::Stores;
@@ -18,10 +19,13 @@ pub fn observe(stores: &Stores, key: &ObjectKey) -> Option<Observed> {
     let namespace = key.namespace.as_deref().unwrap_or_default();
     let group = stores.groups.get_key(key)?;
     let account = named_account(&group);
+    let groups = stores.groups.list_in(namespace);
+    let first = oldest(groups.iter().map(AsRef::as_ref));
     Some(Observed {
+        is_oldest: first.and_then(|group| group.metadata.name.as_ref()) == Some(&key.name),
+        groups_in_namespace: groups.len(),
         service_account: account.and_then(|name| stores.accounts.get(Some(namespace), name)),
         group,
-        groups_in_namespace: stores.groups.list_in(namespace).len(),
         namespaces: stores.live_namespaces(),
         members: stores.csvs.list_in(namespace),
         roles: roles(stores, key),

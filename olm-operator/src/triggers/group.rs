@@ -1,11 +1,12 @@
 //! Changes of OperatorGroups and namespaces.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use k8s_openapi::api::core::v1::Namespace;
 use olm_kit::ObjectKey;
 use olm_kit::watch::Change;
-use olm_opgroup::{ApiSet, group_apis, provided_apis};
+use olm_opgroup::{ApiSet, group_apis, oldest, provided_apis};
 use olm_types::annotations::ALLOWED_TARGETS;
 use olm_types::api::{ClusterServiceVersion, OperatorGroup};
 use olm_types::reasons::csv as reasons;
@@ -20,8 +21,15 @@ impl Triggers {
         self.queues.add_group(ObjectKey::of(latest.as_ref()));
         if change.old.is_none() || change.new.is_none() {
             // The number of groups in the namespace is part of each one's status.
-            for group in self.stores.groups.list_in(namespace) {
+            let groups = self.stores.groups.list_in(namespace);
+            for group in &groups {
                 self.queues.add_group(ObjectKey::of(group.as_ref()));
+            }
+            // Of several only the oldest labels its targets.
+            let others = groups.iter().filter(|group| group.metadata.uid != latest.metadata.uid);
+            if let Some(first) = oldest(others.map(AsRef::as_ref)) {
+                let reached = self.reach(first);
+                reached.iter().for_each(|name| self.queues.add_namespace(name));
             }
         }
         for csv in self.stores.csvs.list_in(namespace) {
@@ -41,7 +49,7 @@ impl Triggers {
         self.queues.add_namespace(name);
         self.copies_in(change);
         self.wake_inhabitants(change, name);
-        let labels = |namespace: &Option<std::sync::Arc<Namespace>>| {
+        let labels = |namespace: &Option<Arc<Namespace>>| {
             namespace.as_ref().map(|namespace| namespace.metadata.labels.clone())
         };
         if labels(&change.old) == labels(&change.new) {
@@ -58,7 +66,7 @@ impl Triggers {
 
     /// What the groups and the CSVs of a namespace may reach is said on the namespace.
     fn wake_inhabitants(&self, change: &Change<Namespace>, name: &str) {
-        let allowed = |namespace: &Option<std::sync::Arc<Namespace>>| {
+        let allowed = |namespace: &Option<Arc<Namespace>>| {
             let annotations = namespace.as_ref()?.metadata.annotations.as_ref()?;
             ALLOWED_TARGETS.value(annotations).map(str::to_owned)
         };

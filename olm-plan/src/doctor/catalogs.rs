@@ -1,65 +1,85 @@
 //! CatalogSources and their Pods.
 
-use jiff::Timestamp;
 use k8s_openapi::api::core::v1::{ContainerStatus, Pod};
-use olm_types::api::{CatalogSource, Subscription};
+use olm_types::api::CatalogSource;
 use olm_types::labels::CATALOG_SOURCE;
+use serde_json::json;
 
-use super::Found;
-use crate::observed::{Observed, name, namespace};
+use super::{Fix, Found, View, fix};
+use crate::observed::{name, namespace};
 
 /// What the kubelet says of a container that took too much.
 const OOM_KILLED: &str = "OOMKilled";
 
+/// What admission says of a Pod that a namespace does not let in.
+const REFUSED: &str = "violates PodSecurity";
+
+/// Phases of Pods that serve, or are about to.
+const AT_WORK: [&str; 2] = ["Running", "Pending"];
+
 /// A catalog with a server that OLM does not reach.
-pub fn unreachable(observed: &Observed, _: Timestamp) -> Vec<Found> {
-    let away = away(observed).filter(|source| {
-        !is_without_pod(observed, source) && !pods(observed, source).any(was_killed)
+pub(super) fn unreachable(view: &View<'_>) -> Vec<Found> {
+    let away = away(view).filter(|source| {
+        let is_explained = is_refused(source)
+            || is_without_pod(view, source)
+            || pods(view, source).any(was_killed);
+        !is_explained
     });
     let found = away.map(|source| {
         let status = source.status.clone().unwrap_or_default();
         let state = status.connection_state.map(|state| state.last_observed_state);
-        let state = state.unwrap_or_else(|| "not connected yet".to_owned());
-        let address = source.spec.address.as_deref().map(|address| format!(", {address}"));
+        let state = state.unwrap_or_else(|| "not there yet".to_owned());
+        let address = source.spec.address.as_deref().map(|address| format!(" to {address}"));
         let evidence = format!(
-            "the connection is {state}{} {}",
+            "the connection{} is {state}; {}",
             address.unwrap_or_default(),
             status.message.unwrap_or_default()
         );
-        Found::of(
-            CatalogSource::KIND,
-            &source.metadata,
-            evidence.trim_end().to_owned(),
-            look(source),
-        )
+        let evidence = evidence.trim_end_matches("; ").to_owned();
+        Found::of(CatalogSource::KIND, &source.metadata, evidence, look(source))
     });
     found.collect()
 }
 
 /// A catalog whose Pod was killed for its memory.
-pub fn out_of_memory(observed: &Observed, _: Timestamp) -> Vec<Found> {
-    let found = relevant(observed).filter_map(|source| {
-        let pod = pods(observed, source).find(|pod| was_killed(pod))?;
+pub(super) fn out_of_memory(view: &View<'_>) -> Vec<Found> {
+    let found = relevant(view).filter_map(|source| {
+        let pod = pods(view, source).find(|pod| was_killed(pod))?;
         let evidence = format!("a container of Pod {} was {OOM_KILLED}", name(&pod.metadata));
-        let fix = format!(
-            "kubectl -n {} patch catalogsource {} --type merge -p \
-             '{{\"spec\":{{\"grpcPodConfig\":{{\"memoryTarget\":\"512Mi\"}}}}}}'",
-            namespace(&source.metadata),
-            name(&source.metadata)
-        );
-        Some(Found::of(CatalogSource::KIND, &source.metadata, evidence, fix))
+        let config = json!({"grpcPodConfig": {"memoryTarget": "512Mi"}});
+        Some(Found::of(CatalogSource::KIND, &source.metadata, evidence, change(source, &config)))
     });
     found.collect()
 }
 
-/// A catalog with an image and without a Pod.
-pub fn without_pod(observed: &Observed, _: Timestamp) -> Vec<Found> {
-    let without = away(observed).filter(|source| is_without_pod(observed, source));
+/// A catalog without a Pod that runs or could run: it was drained, and finds no other node.
+pub(super) fn without_pod(view: &View<'_>) -> Vec<Found> {
+    let without = away(view).filter(|source| !is_refused(source) && is_without_pod(view, source));
     let found = without.map(|source| {
+        let state = pods(view, source).find_map(|pod| {
+            let (reason, message) = unschedulable(pod)?;
+            Some(format!("Pod {} is {reason}: {message}", name(&pod.metadata)))
+        });
         let status = source.status.clone().unwrap_or_default();
-        let parts = [Some("it has no Pod".to_owned()), status.reason, status.message];
-        let evidence = parts.into_iter().flatten().collect::<Vec<_>>().join(": ");
-        Found::of(CatalogSource::KIND, &source.metadata, evidence, look(source))
+        let absent = [Some("no Pod of it runs".to_owned()), status.reason, status.message];
+        let absent = absent.into_iter().flatten().collect::<Vec<_>>().join(": ");
+        let evidence = state.unwrap_or(absent);
+        let home = namespace(&source.metadata);
+        let label = format!("{CATALOG_SOURCE}={}", name(&source.metadata));
+        let see = fix::line(home, &["describe", "pods", "-l", &label]);
+        let wait = format!("OLM makes a new Pod, which waits for a node that takes it; see {see}");
+        Found::of(CatalogSource::KIND, &source.metadata, evidence, Fix::Wait(wait))
+    });
+    found.collect()
+}
+
+/// A catalog whose Pod the Pod security of its namespace does not let in.
+pub(super) fn refused(view: &View<'_>) -> Vec<Found> {
+    let found = away(view).filter(|source| is_refused(source)).map(|source| {
+        let message = source.status.as_ref().and_then(|status| status.message.clone());
+        let config = json!({"grpcPodConfig": {"securityContextConfig": "restricted"}});
+        let (metadata, message) = (&source.metadata, message.unwrap_or_default());
+        Found::of(CatalogSource::KIND, metadata, message, change(source, &config))
     });
     found.collect()
 }
@@ -70,33 +90,58 @@ pub(super) fn is_ready(source: &CatalogSource) -> bool {
     state.is_some_and(|state| state.last_observed_state == "READY")
 }
 
-/// Catalogs with a server that are not connected.
-fn away(observed: &Observed) -> impl Iterator<Item = &CatalogSource> {
-    relevant(observed).filter(|source| !is_ready(source))
+/// Catalogs that are not connected.
+fn away<'a>(view: &View<'a>) -> impl Iterator<Item = &'a CatalogSource> {
+    relevant(view).filter(|source| !is_ready(source))
 }
 
 /// Catalogs that concern what was looked at: those of the namespaces, and those that Subscriptions
 /// name.
-fn relevant(observed: &Observed) -> impl Iterator<Item = &CatalogSource> {
-    observed.catalog_sources.iter().filter(|source| {
-        let (home, own_name) = (namespace(&source.metadata), name(&source.metadata));
-        let named =
-            |one: &Subscription| one.spec.source == own_name && one.spec.source_namespace == home;
-        let is_home = observed.home.as_deref().is_none_or(|looked_at| looked_at == home);
-        is_home || observed.subscriptions.iter().any(named)
+fn relevant<'a>(view: &View<'a>) -> impl Iterator<Item = &'a CatalogSource> {
+    let named: std::collections::BTreeSet<(&str, &str)> = view
+        .observed
+        .subscriptions
+        .iter()
+        .map(|one| (one.spec.source_namespace.as_str(), one.spec.source.as_str()))
+        .collect();
+    let home = view.observed.home.as_deref();
+    view.observed.catalog_sources.iter().filter(move |source| {
+        let place = (namespace(&source.metadata), name(&source.metadata));
+        home.is_none_or(|looked_at| looked_at == place.0) || named.contains(&place)
     })
 }
 
-fn is_without_pod(observed: &Observed, source: &CatalogSource) -> bool {
-    source.spec.image.is_some() && pods(observed, source).next().is_none()
+/// Whether OLM serves a catalog, and none of its Pods runs or could run.
+fn is_without_pod(view: &View<'_>, source: &CatalogSource) -> bool {
+    let is_at_work = |pod: &Pod| {
+        let phase = pod.status.as_ref().and_then(|status| status.phase.as_deref());
+        let is_going = pod.metadata.deletion_timestamp.is_some();
+        phase.is_none_or(|phase| AT_WORK.contains(&phase))
+            && !is_going
+            && unschedulable(pod).is_none()
+    };
+    source.spec.address.is_none() && !pods(view, source).any(is_at_work)
 }
 
-fn pods<'a>(observed: &'a Observed, source: &'a CatalogSource) -> impl Iterator<Item = &'a Pod> {
-    observed.pods.iter().filter(|pod| {
+fn is_refused(source: &CatalogSource) -> bool {
+    let message = source.status.as_ref().and_then(|status| status.message.as_deref());
+    !is_ready(source) && message.is_some_and(|message| message.contains(REFUSED))
+}
+
+fn pods<'a>(view: &View<'a>, source: &'a CatalogSource) -> impl Iterator<Item = &'a Pod> + use<'a> {
+    view.observed.pods.iter().filter(|pod| {
         let label = pod.metadata.labels.as_ref().and_then(|labels| labels.get(CATALOG_SOURCE));
         label.is_some_and(|label| label == name(&source.metadata))
             && namespace(&pod.metadata) == namespace(&source.metadata)
     })
+}
+
+/// Why no node takes a Pod.
+fn unschedulable(pod: &Pod) -> Option<(&str, &str)> {
+    let conditions = pod.status.as_ref()?.conditions.as_ref()?;
+    let scheduled = conditions.iter().find(|one| one.type_ == "PodScheduled")?;
+    let reason = scheduled.reason.as_deref().filter(|_| scheduled.status == "False")?;
+    Some((reason, scheduled.message.as_deref().unwrap_or_default()))
 }
 
 fn was_killed(pod: &Pod) -> bool {
@@ -109,10 +154,19 @@ fn was_killed(pod: &Pod) -> bool {
     statuses.is_some_and(|statuses| statuses.iter().any(killed))
 }
 
-fn look(source: &CatalogSource) -> String {
-    let (home, name) = (namespace(&source.metadata), name(&source.metadata));
-    match source.spec.address {
-        Some(_) => format!("see whether spec.address of {home}/{name} answers"),
-        None => format!("kubectl -n {home} describe pods -l {CATALOG_SOURCE}={name}"),
-    }
+fn change(source: &CatalogSource, spec: &serde_json::Value) -> Fix {
+    let (home, own) = (namespace(&source.metadata), name(&source.metadata));
+    fix::patch(home, "catalogsource", own, &json!({ "spec": spec }))
+}
+
+fn look(source: &CatalogSource) -> Fix {
+    let (home, own) = (namespace(&source.metadata), name(&source.metadata));
+    Fix::Wait(match &source.spec.address {
+        Some(address) => format!("OLM connects again by itself; see whether {address} answers"),
+        None => {
+            let label = format!("{CATALOG_SOURCE}={own}");
+            let see = fix::line(home, &["describe", "pods", "-l", &label]);
+            format!("OLM connects again by itself; see {see}")
+        }
+    })
 }

@@ -2,14 +2,26 @@
 //! for it and what repairs it.
 //!
 //! A check is a function from objects to findings. One whose objects could not all be read is skipped, and
-//! says so: nothing that was not looked at is called healthy.
+//! says so: nothing that was not looked at is called healthy. What a status says is evidence and no more:
+//! a command is printed for objects that exist and that the check has compared.
 
 mod catalogs;
+mod certificates;
 mod codes;
 mod csvs;
+mod document;
+mod fix;
 mod groups;
+mod leftovers;
+mod names;
+mod nearest;
+mod plans;
+mod preconditions;
+mod reading;
 mod server;
+mod sizes;
 mod subscriptions;
+mod view;
 
 #[cfg(test)]
 mod tests;
@@ -20,7 +32,15 @@ use serde::Serialize;
 
 use crate::observed::{Observed, Plural, name, namespace};
 
-pub use codes::{CODES, code};
+pub use codes::{code, codes};
+pub use document::table as document;
+pub use fix::Fix;
+pub use reading::{Asked, Wanted, wanted};
+pub use server::{Server, servers};
+pub use view::View;
+
+/// Characters of evidence that are kept: statuses may hold anything.
+const EVIDENCE: usize = 400;
 
 /// What ends a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -59,33 +79,40 @@ pub struct Code {
     pub trigger: &'static str,
     /// What is done about it, in general; a finding says it for its object.
     pub fix: &'static str,
-    /// What ends it.
+    /// What ends it, as a rule. A finding for which no command is known has another class.
     pub class: Class,
+    /// Whether it is looked for before an installation or a take-over, and not otherwise.
+    pub is_before: bool,
     /// Kinds without which nothing can be said.
     pub needs: &'static [Plural],
     /// Finds it.
-    pub find: fn(&Observed, Timestamp) -> Vec<Found>,
+    pub find: fn(&View<'_>) -> Vec<Found>,
 }
 
 /// An object with what is wrong with it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
     /// Kind of the object.
-    pub kind: &'static str,
+    pub kind: String,
     /// Its namespace; empty for objects of the cluster.
     pub namespace: String,
     /// Its name.
     pub name: String,
-    /// One line that shows it.
+    /// What shows it.
     pub evidence: String,
     /// What to do about it, for this object.
-    pub fix: String,
+    pub fix: Fix,
 }
 
 impl Found {
-    fn of(kind: &'static str, metadata: &ObjectMeta, evidence: String, fix: String) -> Self {
+    fn of(kind: &str, metadata: &ObjectMeta, evidence: String, fix: Fix) -> Self {
         let (namespace, name) = (namespace(metadata).to_owned(), name(metadata).to_owned());
-        Self { kind, namespace, name, evidence, fix }
+        Self { kind: kind.to_owned(), namespace, name, evidence, fix }
+    }
+
+    fn of_cluster(kind: &str, name: &str, evidence: String, fix: Fix) -> Self {
+        let (kind, name) = (kind.to_owned(), name.to_owned());
+        Self { kind, namespace: String::new(), name, evidence, fix }
     }
 }
 
@@ -98,14 +125,14 @@ pub struct Finding {
     /// Its title.
     pub title: &'static str,
     /// Kind of the object.
-    pub kind: &'static str,
+    pub kind: String,
     /// Namespace of the object; empty for one of the cluster.
     pub namespace: String,
     /// Name of the object.
     pub name: String,
     /// One line that shows it.
     pub evidence: String,
-    /// What to do about it.
+    /// What to do about it: of class `command` a line for a shell.
     pub fix: String,
     /// What ends it.
     pub class: Class,
@@ -129,19 +156,25 @@ pub struct Report {
     pub findings: Vec<Finding>,
     /// In the order of codes.
     pub skipped: Vec<Skipped>,
+    /// The codes that were looked for, the skipped ones among them.
+    pub checks: Vec<&'static str>,
 }
 
-/// Makes every check. `now` decides what is overdue.
+/// Makes every check; those of the time before an installation or a take-over where that is asked for.
+/// `now` decides what is overdue.
 #[must_use]
-pub fn examine(observed: &Observed, now: Timestamp) -> Report {
+pub fn examine(observed: &Observed, before: bool, now: Timestamp) -> Report {
+    let view = View::new(observed, now);
     let mut report = Report::default();
-    for code in CODES {
+    for code in codes().into_iter().filter(|code| before || !code.is_before) {
+        report.checks.push(code.id);
         let unread = code.needs.iter().find_map(|kind| observed.unread.get_key_value(kind));
         if let Some((kind, cause)) = unread {
-            report.skipped.push(Skipped { code: code.id, cause: format!("{kind}: {cause}") });
+            let cause = one_line(&format!("{kind}: {cause}"));
+            report.skipped.push(Skipped { code: code.id, cause });
             continue;
         }
-        let mut found = (code.find)(observed, now);
+        let mut found = (code.find)(&view);
         found.sort_by(|a, b| {
             (&a.namespace, &a.name, &a.evidence).cmp(&(&b.namespace, &b.name, &b.evidence))
         });
@@ -150,17 +183,29 @@ pub fn examine(observed: &Observed, now: Timestamp) -> Report {
     report
 }
 
-/// A word of a shell's command line. Names of packages and CSVs in specs and messages are free text.
-fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-/".contains(c);
-    match !word.is_empty() && word.chars().all(is_plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
+fn finding(code: &Code, found: Found) -> Finding {
+    let Found { kind, namespace, name, evidence, fix } = found;
+    Finding {
+        code: code.id,
+        title: code.title,
+        kind,
+        namespace,
+        name,
+        evidence: one_line(&evidence),
+        class: fix.class(),
+        fix: fix.into_text(),
     }
 }
 
-fn finding(code: &Code, found: Found) -> Finding {
-    let Found { kind, namespace, name, evidence, fix } = found;
-    let (code, title, class) = (code.id, code.title, code.class);
-    Finding { code, title, kind, namespace, name, evidence, fix, class }
+/// A text on one line, of bounded length.
+fn one_line(text: &str) -> String {
+    // More is not looked at, however long a status is.
+    let start: String = text.chars().take(4 * EVIDENCE).collect();
+    let line = start.split_whitespace().collect::<Vec<_>>().join(" ");
+    let is_whole = start.len() == text.len() && line.chars().count() <= EVIDENCE;
+    let mut kept: String = line.chars().take(EVIDENCE).collect();
+    if !is_whole {
+        kept.push('…');
+    }
+    kept
 }

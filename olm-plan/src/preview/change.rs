@@ -76,6 +76,20 @@ pub struct Change {
     /// Fields that change, of an object that stays.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub fields: Vec<Field>,
+    /// Why the API server was not asked what it would make of it; none when it was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_checked: Option<String>,
+}
+
+/// An object before and after, as it would be written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Written {
+    /// Which one.
+    pub key: Key,
+    /// As it is; none when it is created.
+    pub before: Option<Value>,
+    /// As it would be; none when it goes.
+    pub after: Option<Value>,
 }
 
 impl Change {
@@ -98,7 +112,7 @@ impl Change {
             }
         };
         let Key { group, kind, namespace, name } = key.clone();
-        Some(Self { action, group, kind, namespace, name, fields })
+        Some(Self { action, group, kind, namespace, name, fields, not_checked: None })
     }
 }
 

@@ -50,11 +50,10 @@ pub(super) fn preview(
         ..Preview::default()
     };
     hops(asked, world, universe, &subscription, to, &mut preview);
-    group(asked, world, &mut preview);
     if action == "install" {
         preview.manifests = manifests(world, &preview);
     }
-    finish::finish(world, &csvs_before, &mut preview);
+    finish::finish(asked, world, &csvs_before, &mut preview);
     Ok(preview)
 }
 
@@ -76,12 +75,19 @@ fn hops(
         let reconciled = hop::reconcile(asked, world, universe, preview);
         preview.refused = reasons(&reconciled);
         preview.blocked = reconciled.blocked.clone();
-        if reconciled.hops.is_empty() {
+        if reconciled.done.is_empty() {
             break;
         }
-        let waits = reconciled.hops.iter().any(|hop| hop.approval == Approval::Manual.as_str());
+        let mut approvals = reconciled.done.iter().map(|done| done.hop.approval);
+        let waits = approvals.any(|approval| approval == Approval::Manual.as_str());
+        preview.hops.extend(reconciled.done.iter().map(|done| done.hop.clone()));
+        group(asked, world, preview);
+        for done in &reconciled.done {
+            if preview.problems.is_empty() {
+                finish::follow_up(asked, world, done, preview);
+            }
+        }
         let failed = !preview.problems.is_empty();
-        preview.hops.extend(reconciled.hops);
         let arrived = to.is_some_and(|to| is_at(world, &asked.namespace, name, to));
         if failed || !world.needs.is_empty() || arrived || (waits && to.is_none()) {
             break;
@@ -110,8 +116,9 @@ fn manifests(world: &World<'_>, preview: &Preview) -> Vec<Value> {
                 fields.remove("status");
             }
             if let Some(metadata) = object["metadata"].as_object_mut() {
-                metadata.remove("uid");
-                metadata.remove("resourceVersion");
+                for field in ["uid", "resourceVersion", "generation"] {
+                    metadata.remove(field);
+                }
             }
             found.push(object);
         }

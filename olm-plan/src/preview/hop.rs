@@ -11,9 +11,7 @@ use olm_lifecycle::subscription::readiness::CsvState;
 use olm_lifecycle::subscription::resolution::{self, Choice, Namespace, Selection, parts};
 use olm_lifecycle::subscription::{holding, is_held};
 use olm_lifecycle::unpack::{Unpacked, UnpackedBundle};
-use olm_resolver::{
-    Chosen, InstalledCsv, Policy, Refusal, ResolutionRequest, Resolver, SubscriptionFacts,
-};
+use olm_resolver::{Chosen, InstalledCsv, Refusal, ResolutionRequest, Resolver, SubscriptionFacts};
 use olm_types::api::{
     ClusterServiceVersion, InstallPlan, OperatorGroup, StepStatus, Subscription, UpgradeStrategy,
 };
@@ -22,7 +20,6 @@ use olm_types::properties::annotation;
 use serde_json::json;
 
 use super::Asked;
-use super::finish;
 use super::forward::own_csvs;
 use super::known::{Content, Key, Need, bundle_key};
 use super::result::{Bundle, CrdVerdict, Hop, Preview};
@@ -32,12 +29,27 @@ use crate::observed::name;
 /// What one reconcile comes to.
 #[derive(Debug, Default)]
 pub(super) struct Reconciled {
-    /// The InstallPlans, one for each part of the solution.
-    pub(super) hops: Vec<Hop>,
+    /// The InstallPlans, one for each part of the solution, executed.
+    pub(super) done: Vec<Done>,
     /// Who gets nothing, and why.
     pub(super) refusals: Vec<Refusal>,
     /// What is held back, and why.
     pub(super) blocked: BTreeMap<String, String>,
+}
+
+/// An InstallPlan, and what it is about.
+#[derive(Debug)]
+pub(super) struct Done {
+    /// The plan.
+    pub(super) hop: Hop,
+    /// The namespace before it.
+    pub(super) namespace: Namespace,
+    /// What it is for.
+    pub(super) selection: Selection,
+    /// The bundles that it brings.
+    pub(super) selected: Vec<Choice>,
+    /// CSVs of which only properties are known.
+    pub(super) unknown: BTreeSet<String>,
 }
 
 /// The manifests of the bundles of a selection, as far as they are known.
@@ -45,7 +57,8 @@ pub(super) struct Reconciled {
 struct Read {
     inline: Vec<BundleInput>,
     unpacked: Vec<Unpacked>,
-    unknown: Vec<Arc<Entry>>,
+    /// What is not known, and why.
+    unknown: Vec<(Arc<Entry>, String)>,
 }
 
 /// Reconciles once.
@@ -69,7 +82,7 @@ pub(super) fn reconcile(
         fail_forward: namespace.groups.iter().any(|group| fails_forward(group)),
         ..ResolutionRequest::new(&asked.namespace, universe)
     };
-    let outcome = Resolver::default().outcome(&request, Policy::default());
+    let outcome = Resolver::default().outcome(&request, asked.settings.resolution);
     let blocked = outcome.blocked.iter();
     let blocked =
         blocked.map(|one| (one.subscription.clone(), one.explanation.summary())).collect();
@@ -79,10 +92,10 @@ pub(super) fn reconcile(
     let choices: Vec<Choice> = chosen.iter().map(choice).collect();
     let mut parts = parts(&namespace, &namespace.without(&refused), &choices);
     parts.retain(|part| is_asked_by(&preview.subscription, &part.selection));
-    let hops = parts
+    let done = parts
         .iter()
         .filter_map(|part| installed(asked, world, &namespace, &part.selection, chosen, preview));
-    Reconciled { hops: hops.collect(), refusals, blocked }
+    Reconciled { done: done.collect(), refusals, blocked }
 }
 
 /// Whether the Subscription needs something of it. What its siblings get comes with or without it.
@@ -108,7 +121,7 @@ fn installed(
     selection: &Selection,
     chosen: &[Chosen],
     preview: &mut Preview,
-) -> Option<Hop> {
+) -> Option<Done> {
     if selection.updates.is_empty() {
         return None;
     }
@@ -133,18 +146,19 @@ fn installed(
     if let Some(request) = &request {
         execute(asked, world, request, &read, preview);
     }
-    for entry in &read.unknown {
+    for (entry, why) in &read.unknown {
         stand_in(world, &asked.namespace, entry);
         let what = match &entry.content {
-            BundleContent::Image(image) => format!("bundle image {image} ({})", entry.name),
-            BundleContent::Inline => format!("manifests of bundle {}", entry.name),
+            BundleContent::Image(image) => format!("bundle image {image} ({}): {why}", entry.name),
+            BundleContent::Inline => format!("manifests of bundle {}: {why}", entry.name),
         };
         if !preview.unknown.contains(&what) {
             preview.unknown.push(what);
         }
     }
-    finish::follow_up(world, namespace, selection, &selected);
-    Some(hop)
+    let unknown = read.unknown.iter().map(|(entry, _)| entry.name.to_string()).collect();
+    let (namespace, selection) = (namespace.clone(), selection.clone());
+    Some(Done { hop, namespace, selection, selected, unknown })
 }
 
 fn namespace(asked: &Asked, world: &World<'_>, csvs: &[ClusterServiceVersion]) -> Namespace {
@@ -201,17 +215,17 @@ fn read(world: &mut World<'_>, selection: &Selection, problems: &mut Vec<String>
 fn content(
     world: &mut World<'_>,
     entry: &Arc<Entry>,
-    unknown: &mut Vec<Arc<Entry>>,
+    unknown: &mut Vec<(Arc<Entry>, String)>,
 ) -> Option<Arc<UnpackedBundle>> {
     match world.bundle(&bundle_key(entry)) {
         Some(Content::Read(bundle)) => Some(bundle),
-        Some(Content::Unknown(_)) => {
-            unknown.push(Arc::clone(entry));
+        Some(Content::Unknown(why)) => {
+            unknown.push((Arc::clone(entry), why));
             None
         }
         None => {
             world.needs.push(Need::Bundle(Arc::clone(entry)));
-            unknown.push(Arc::clone(entry));
+            unknown.push((Arc::clone(entry), String::new()));
             None
         }
     }
@@ -302,7 +316,8 @@ fn scope(asked: &Asked, world: &World<'_>, plan: &InstallPlan) -> Scope {
     let mut scope = Scope::default();
     scope.namespace.clone_from(&asked.namespace);
     name(&plan.metadata).clone_into(&mut scope.plan);
-    scope.operator_namespace.clone_from(&asked.global_namespace);
+    scope.operator_namespace.clone_from(&asked.settings.namespace);
+    scope.keeps_stored_versions = asked.settings.keeps_stored_versions;
     scope.csvs = csvs.iter().map(place).collect();
     scope.crd_owners = crd::owners(&csvs);
     scope.wanted = plan.spec.cluster_service_version_names.iter().cloned().collect();

@@ -8,6 +8,7 @@ use olm_lifecycle::install_plan::execution::Served;
 use olm_lifecycle::unpack::UnpackedBundle;
 use olm_types::bundle::{CatalogKey, Entry};
 use olm_types::gvk::Gvk;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 /// An object by group, kind, namespace (empty for those of the cluster) and name.
@@ -53,7 +54,7 @@ impl Key {
 pub enum Content {
     /// They were read.
     Read(Arc<UnpackedBundle>),
-    /// They could not be read, and where they are: `bundle image X`.
+    /// They could not be read, and why.
     Unknown(String),
 }
 
@@ -90,6 +91,10 @@ pub struct Known {
     pub kinds: BTreeMap<Gvk, Served>,
     /// Group and kind of which all objects are known, or why they could not be listed.
     pub listed: BTreeMap<(String, String), Option<String>>,
+    /// Group, kind and namespace of which all objects are known.
+    pub complete: BTreeSet<(String, String, String)>,
+    /// `gitVersion` of the API server.
+    pub server_version: Option<String>,
     /// Manifests of bundles.
     pub bundles: BTreeMap<BundleKey, Content>,
     /// Whether what is not among the objects does not exist, as it is with a state from files.
@@ -104,14 +109,30 @@ impl Known {
         }
     }
 
+    /// The objects of a kind, typed, in the order of their keys; what has another form is left out.
+    #[must_use]
+    pub fn typed<K: DeserializeOwned>(&self, kind: &str) -> Vec<K> {
+        let all = self.objects.iter().filter(|(key, _)| key.kind == kind);
+        all.filter_map(|(_, object)| serde_json::from_value(object.clone()).ok()).collect()
+    }
+
     /// Whether an object exists; none when that was not read.
     #[must_use]
     pub fn object(&self, key: &Key) -> Option<Option<&Value>> {
         match self.objects.get(key) {
             Some(object) => Some(Some(object)),
             None if self.is_everything || self.absent.contains(key) => Some(None),
+            None if self.is_listed(key) => Some(None),
             None => None,
         }
+    }
+
+    /// Whether every object that is beside this one was read.
+    fn is_listed(&self, key: &Key) -> bool {
+        let Key { group, kind, namespace, .. } = key;
+        let everywhere = self.listed.get(&(group.clone(), kind.clone()));
+        let here = (group.clone(), kind.clone(), namespace.clone());
+        everywhere.is_some_and(Option::is_none) || self.complete.contains(&here)
     }
 
     /// How a kind is served; none when that was not read. With a state from files these are the kinds that

@@ -4,23 +4,29 @@
 //! executes them, on a [`World`] in memory instead of a cluster; what it has written is compared with what was
 //! there. What is not known yet is asked for all at once ([`Need`]); whoever reads it calls again.
 
+mod baseline;
 pub mod change;
+mod copies;
 mod finish;
 mod forward;
+pub mod grants;
 mod hop;
 pub mod known;
+mod operator;
 pub mod permissions;
 mod prepare;
 mod removal;
 pub mod result;
 mod world;
 
+use jiff::Timestamp;
 use olm_types::bundle::{CatalogKey, Universe};
 
-pub use change::{Action, Change};
-pub use finish::add_components;
+use crate::settings::Settings;
+
+pub use change::{Action, Change, Written};
 pub use known::{Content, Key, Known, Need, bundle_key};
-pub use result::{Bundle, CrdVerdict, Hop, Preview};
+pub use result::{Bundle, Copies, CrdVerdict, Hop, Preview};
 pub use world::World;
 
 /// What is asked for.
@@ -28,8 +34,10 @@ pub use world::World;
 pub struct Asked {
     /// The namespace of the Subscription.
     pub namespace: String,
-    /// The namespace of global catalogs.
-    pub global_namespace: String,
+    /// How OLM decides.
+    pub settings: Settings,
+    /// The time. Nothing that is shown depends on it, but certificates may be due.
+    pub now: Timestamp,
     /// What to do.
     pub wanted: Wanted,
 }
@@ -53,6 +61,14 @@ pub enum Wanted {
         /// Name of the Subscription, or of its package.
         operator: String,
     },
+}
+
+impl Wanted {
+    /// Whether something goes and nothing comes.
+    #[must_use]
+    pub fn is_removal(&self) -> bool {
+        matches!(self, Self::Uninstall { .. })
+    }
 }
 
 /// A Subscription to come.

@@ -14,8 +14,8 @@ use serde_json::Value;
 pub struct Right {
     /// Name of the ServiceAccount.
     pub account: String,
-    /// `cluster`, or `namespaces`: those that the operator watches.
-    pub scope: &'static str,
+    /// `cluster`, a namespace, or `namespaces`: those that the operator watches.
+    pub scope: String,
     /// What it allows.
     pub rule: PolicyRule,
     /// Why it reaches further than it looks; empty when it does not.
@@ -44,12 +44,37 @@ impl Rights {
         is_global: bool,
     ) -> Self {
         let (old, new) = (all(before, is_global), all(after, is_global));
-        let mut gained = uncovered(&new, &old);
+        Self::of(&old, &new, before, after)
+    }
+
+    /// The difference between rights before and after.
+    pub(super) fn of(
+        old: &[Right],
+        new: &[Right],
+        before: &[ClusterServiceVersion],
+        after: &[ClusterServiceVersion],
+    ) -> Self {
+        let mut gained = uncovered(new, old);
         gained.sort_by_key(|right| right.escalations.is_empty());
         let known = reaches(before);
         let reaches = reaches(after).difference(&known).cloned().collect();
-        Self { gained, lost: uncovered(&old, &new), reaches }
+        Self { gained, lost: uncovered(old, new), reaches }
     }
+}
+
+/// What the accounts of a CSV may do, escalations first. Namespaced rights are those of the namespaces that
+/// the operator watches.
+#[must_use]
+pub fn held(csv: &ClusterServiceVersion) -> Vec<Right> {
+    let mut rights = all(std::slice::from_ref(csv), false);
+    rights.sort_by_key(|right| right.escalations.is_empty());
+    rights
+}
+
+/// What else of a CSV reaches beyond the operator.
+#[must_use]
+pub fn reaches_of(csv: &ClusterServiceVersion) -> Vec<String> {
+    reaches(std::slice::from_ref(csv)).into_iter().collect()
 }
 
 fn strategy(csv: &ClusterServiceVersion) -> Option<&StrategyDetailsDeployment> {
@@ -66,7 +91,7 @@ fn all(csvs: &[ClusterServiceVersion], is_global: bool) -> Vec<Right> {
             for permission in permissions {
                 let right = |rule: &PolicyRule| Right {
                     account: permission.service_account_name.clone(),
-                    scope,
+                    scope: scope.to_owned(),
                     escalations: escalations(rule),
                     rule: rule.clone(),
                 };
@@ -91,7 +116,7 @@ fn uncovered(wanted: &[Right], held: &[Right]) -> Vec<Right> {
 }
 
 /// Why a rule reaches further than it looks.
-fn escalations(rule: &PolicyRule) -> Vec<String> {
+pub(super) fn escalations(rule: &PolicyRule) -> Vec<String> {
     let has =
         |list: &Option<Vec<String>>, wanted: &str| list.iter().flatten().any(|item| item == wanted);
     let verb = |wanted: &str| rule.verbs.iter().any(|verb| verb == wanted);

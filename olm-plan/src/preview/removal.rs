@@ -2,17 +2,20 @@
 
 use std::collections::BTreeSet;
 
+use olm_effect::{Effect, Target};
 use olm_lifecycle::install_plan::steps::subscription_name;
+use olm_lifecycle::writes::resource_of;
 use olm_types::api::{ClusterServiceVersion, Subscription};
 use olm_types::bundle::{CatalogKey, Entry};
 use serde_json::Value;
 
-use super::finish::{custom_resources, finish, retire};
+use super::finish::{custom_resources, finish};
 use super::forward::own_csvs;
+use super::operator::{Work, converge};
 use super::prepare::{olm_key, subscription};
 use super::result::{CrdVerdict, Preview};
 use super::world::World;
-use super::{Asked, NoPreview};
+use super::{Asked, NoPreview, baseline};
 use crate::observed::name;
 
 /// The preview of a removal.
@@ -42,9 +45,20 @@ pub(super) fn preview(
         crds(world, removed, &mut preview);
     }
     world.delete(&olm_key(Subscription::KIND, home, &preview.subscription));
-    retire(world, &olm_key(ClusterServiceVersion::KIND, home, &csv));
-    finish(world, &before, &mut preview);
+    if removed.is_some() {
+        remove(asked, world, &csv, &mut preview);
+    }
+    finish(asked, world, &before, &mut preview);
     Ok(preview)
+}
+
+/// Deletes a CSV as a user does; olm-operator takes away what no garbage collector removes.
+fn remove(asked: &Asked, world: &mut World<'_>, csv: &str, preview: &mut Preview) {
+    let csvs = BTreeSet::from([csv.to_owned()]);
+    baseline::assume(asked, world, &csvs);
+    let target = Target::namespaced(resource_of::<ClusterServiceVersion>(), &asked.namespace, csv);
+    world.execute(&[Effect::delete(target)]);
+    converge(world, &Work { asked, csvs }, &mut preview.problems);
 }
 
 fn crd_names(csv: &ClusterServiceVersion, owned: bool) -> BTreeSet<String> {

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::change::Change;
+use super::change::{Action, Change, Written};
 use super::permissions::Rights;
 
 /// A bundle that would be installed.
@@ -70,6 +70,18 @@ pub struct Images {
     pub lost: Vec<String>,
 }
 
+/// Copies of a CSV in other namespaces.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Copies {
+    /// `Create` or `Delete`.
+    pub action: Action,
+    /// Name of the CSV.
+    pub csv: String,
+    /// In how many namespaces.
+    pub namespaces: usize,
+}
+
 /// What would happen.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -88,6 +100,12 @@ pub struct Preview {
     pub also_approved: Vec<String>,
     /// Objects that change.
     pub changes: Vec<Change>,
+    /// The same objects, whole.
+    #[serde(skip)]
+    pub written: Vec<Written>,
+    /// Copies of CSVs in the namespaces that their OperatorGroup targets.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub copies: Vec<Copies>,
     /// CRDs that are concerned.
     pub crds: Vec<CrdVerdict>,
     /// Rights that change.

@@ -47,7 +47,9 @@ fn crd(versions: &[&str]) -> Value {
     json!({"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
         "metadata": {"name": "kettles.x.io"}, "spec": {"group": "x.io", "scope": "Namespaced",
             "names": {"kind": "Kettle", "plural": "kettles"},
-            "versions": versions.iter().map(version).collect::<Vec<_>>()}})
+            "versions": versions.iter().map(version).collect::<Vec<_>>()},
+        "status": {"storedVersions": versions, "conditions": [
+            {"type": "NamesAccepted", "status": "True"}, {"type": "Established", "status": "True"}]}})
 }
 
 fn csv(version: u64) -> Value {
@@ -90,12 +92,12 @@ fn known(objects: &[Value]) -> Known {
         let key = (CatalogKey::new("olm", "kitchen"), format!("kettle.v{version}").into());
         known.bundles.insert(key, content(version, &crd(&["v1"])));
     }
-    add_components(&mut known);
     known
 }
 
 fn asked(wanted: Wanted) -> Asked {
-    Asked { namespace: HOME.to_owned(), global_namespace: "olm".to_owned(), wanted }
+    let (settings, now) = (Settings::default(), Timestamp::UNIX_EPOCH);
+    Asked { namespace: HOME.to_owned(), settings, now, wanted }
 }
 
 fn install(package: &str) -> Install {
@@ -133,7 +135,9 @@ fn installed(approval: &str) -> Vec<Value> {
         "status": {"installedCSV": "kettle.v1", "currentCSV": "kettle.v2", "lastUpdated": null}});
     let kettle = json!({"apiVersion": "x.io/v1", "kind": "Kettle",
         "metadata": {"name": "blue", "namespace": "kitchen", "finalizers": ["x.io/tea"]}});
-    vec![csv, crd(&["v1"]), owned("Role", "old"), group, subscription, kettle]
+    let deployment = json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {
+        "name": "kettle", "namespace": HOME, "ownerReferences": [{"uid": "csv-1"}]}, "spec": {}});
+    vec![csv, crd(&["v1"]), owned("Role", "old"), group, subscription, kettle, deployment]
 }
 
 fn lines(preview: &Preview) -> Vec<String> {
@@ -209,7 +213,6 @@ fn an_operator_group_that_does_not_fit_is_a_problem() {
 fn a_crd_that_would_be_refused_is_named_with_its_reason() {
     let mut objects = installed("Manual");
     objects[1] = crd(&["v0", "v1"]);
-    objects[1]["status"] = json!({"storedVersions": ["v0", "v1"]});
     let preview = complete(upgrade(None), &known(&objects));
     assert_eq!(preview.crds[0].verdict, "refused", "{:#?}", preview.crds);
     assert!(preview.crds[0].detail.contains("v0"), "{:?}", preview.crds);
@@ -228,7 +231,7 @@ fn what_is_not_known_is_asked_for_and_what_cannot_be_read_is_unknown() {
     known.bundles.insert(bundle_key(bundle), Content::Unknown("away".to_owned()));
     let answer = preview(&asked(upgrade(None)), &known, &universe(&image)).unwrap();
     let Outcome::Preview(preview) = answer else { panic!("{answer:?}") };
-    assert_eq!(preview.unknown, ["bundle image quay.io/kettle:2 (kettle.v2)"]);
+    assert_eq!(preview.unknown, ["bundle image quay.io/kettle:2 (kettle.v2): away"]);
 }
 
 #[test]
@@ -246,8 +249,10 @@ fn bundles_in_images_make_the_same_as_those_in_catalogs() {
 fn a_removal_leaves_crds_and_custom_resources() {
     let wanted = Wanted::Uninstall { operator: "kettle".to_owned() };
     let preview = complete(wanted, &known(&installed("Automatic")));
+    let gone: Vec<String> =
+        lines(&preview).into_iter().filter(|line| line.starts_with('-')).collect();
     assert_eq!(
-        lines(&preview),
+        gone,
         [
             "- ClusterServiceVersion kettle.v1",
             "- Deployment kettle",

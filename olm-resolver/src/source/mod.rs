@@ -23,8 +23,8 @@ pub use one_package::OnePerPackage;
 pub use one_provider::OneProvider;
 pub use scope::{CandidateError, Scope};
 pub use subscriptions::Subscriptions;
-pub use versions::AcceptedVersions;
 pub(crate) use versions::held;
+pub use versions::{AcceptedVersions, follows};
 
 use crate::error::Fault;
 use crate::problem::{Bundle, Problem, VariableId};

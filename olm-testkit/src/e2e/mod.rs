@@ -14,6 +14,7 @@
 pub mod context;
 mod evidence;
 pub mod figures;
+pub mod healthy;
 pub mod provider;
 pub mod report;
 pub mod runner;

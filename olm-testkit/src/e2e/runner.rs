@@ -10,7 +10,7 @@ use anyhow::{Result, anyhow};
 use futures::{StreamExt, stream};
 use tokio::time::timeout;
 
-use super::{Beside, Provider, Scenario, TestContext, evidence};
+use super::{Beside, Provider, Scenario, TestContext, evidence, healthy};
 
 /// No scenario takes longer: each waits for a few conditions, with a deadline for each.
 const LIMIT: Duration = Duration::from_secs(15 * 60);
@@ -105,6 +105,10 @@ pub async fn play(
     let result = match result {
         Err(error) => Err(provider.check().err().unwrap_or(error)),
         Ok(()) => provider.check().and(ctx.at_rest().await),
+    };
+    let result = match result {
+        Ok(()) if ctx.facts().audit_log.is_some() => healthy::check(&ctx, scenario.name).await,
+        result => result,
     };
     if let (Err(_), Some(folder)) = (&result, evidence) {
         evidence::collect(&ctx, &**provider, folder).await;

@@ -48,6 +48,8 @@ pub enum Need {
     OlmPods,
     /// kubectl, and a kubeconfig with the rights of an administrator.
     Kubectl,
+    /// Nodes are simulated, so that a scenario may report in a kubelet's place.
+    Simulation,
 }
 
 /// A scenario that needs nothing and disturbs no other.

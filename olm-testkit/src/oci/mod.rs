@@ -8,6 +8,7 @@
 
 mod archive;
 mod builder;
+mod catalog;
 mod derive;
 mod digest;
 mod document;
@@ -22,6 +23,7 @@ use std::path::Path;
 use anyhow::Result;
 
 pub use builder::ImageBuilder;
+pub use catalog::{CONFIGS, catalog};
 pub use derive::push_on;
 pub use layer::Layer;
 pub use push::{Pushed, push, reach};

@@ -26,7 +26,7 @@ const ASK: Duration = Duration::from_millis(50);
 #[derive(Debug)]
 pub struct ImageRegistry {
     address: String,
-    _process: Running,
+    process: Running,
 }
 
 impl ImageRegistry {
@@ -60,7 +60,7 @@ impl ImageRegistry {
             env: Vec::new(),
             lifetime: Lifetime::Command,
         };
-        let registry = Self { address, _process: launch.start()? };
+        let registry = Self { address, process: launch.start()? };
         registry.until_it_listens().await?;
         Ok(registry)
     }
@@ -68,6 +68,15 @@ impl ImageRegistry {
     /// `HOST:PORT`, plain HTTP.
     pub fn address(&self) -> &str {
         &self.address
+    }
+
+    /// How many requests about images it got so far.
+    ///
+    /// # Errors
+    /// Its log cannot be read.
+    pub fn requests(&self) -> Result<usize> {
+        let log = fs::read_to_string(self.process.log()).context("cannot read a registry's log")?;
+        Ok(log.lines().filter(|line| line.contains(" /v2/")).count())
     }
 
     async fn until_it_listens(&self) -> Result<()> {

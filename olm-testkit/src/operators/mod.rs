@@ -198,7 +198,7 @@ const PORTS: std::ops::Range<u16> = 23_000..32_000;
 
 /// A port that no process listens on. Each call gives another one, and other processes start their
 /// search elsewhere.
-pub(crate) fn free_port() -> Result<u16> {
+pub fn free_port() -> Result<u16> {
     static CALLS: AtomicU32 = AtomicU32::new(0);
     let count = u32::from(PORTS.end - PORTS.start);
     for _ in 0..count {

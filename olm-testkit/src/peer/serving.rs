@@ -20,7 +20,7 @@ const POLL: Duration = Duration::from_millis(2);
 #[derive(Debug)]
 pub struct ServedCatalog {
     address: SocketAddr,
-    _running: Running,
+    running: Running,
     _scratch: TempDir,
 }
 
@@ -59,7 +59,12 @@ impl ServedCatalog {
             }
             std::thread::sleep(POLL);
         }
-        Ok(Self { address, _running: running, _scratch: scratch })
+        Ok(Self { address, running, _scratch: scratch })
+    }
+
+    /// Its resident memory in bytes; none when it has ended.
+    pub fn resident_memory(&self) -> Option<u64> {
+        self.running.resident_memory()
     }
 
     /// Where it listens.

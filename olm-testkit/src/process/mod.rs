@@ -176,14 +176,27 @@ impl Running {
         self.kill();
     }
 
+    /// Sends SIGTERM.
+    pub fn ask_to_end(&self) {
+        signal(self.record.pid, Signal::TERM);
+    }
+
     /// Sends SIGTERM and waits; the code with which the process ended by itself.
     ///
     /// # Errors
     ///
     /// When it did not end in time; it is killed then.
-    pub fn terminate(mut self) -> Result<i32> {
-        signal(self.record.pid, Signal::TERM);
-        let deadline = Instant::now() + GRACE;
+    pub fn terminate(self) -> Result<i32> {
+        self.ask_to_end();
+        self.until_ended(GRACE)
+    }
+
+    /// Waits until the process has ended, which it was asked to; its code.
+    ///
+    /// # Errors
+    /// It goes on for longer than `most`; it is killed then.
+    pub fn until_ended(mut self, most: Duration) -> Result<i32> {
+        let deadline = Instant::now() + most;
         while Instant::now() < deadline {
             if let Some(code) = self.exit_code()? {
                 return Ok(code);
@@ -191,7 +204,7 @@ impl Running {
             std::thread::sleep(POLL);
         }
         self.kill();
-        bail!("{} did not end within {GRACE:?} after SIGTERM", self.record.name)
+        bail!("{} did not end within {most:?} after SIGTERM", self.record.name)
     }
 
     /// Kills the process at once, as a crash would.

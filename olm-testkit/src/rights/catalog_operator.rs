@@ -181,6 +181,28 @@ pub(super) const RIGHTS: &[Right] = &[
         &["update"],
         "drops versions of a definition that nothing is stored in any more",
     ),
+    // Catalogs that it serves itself.
+    Right::new(
+        "discovery.k8s.io",
+        &["endpointslices"],
+        &["list", "watch", "create", "patch", "delete"],
+        "lead clients of catalogs to the operator, and say which content counts",
+    ),
+    Right::new("", &["endpoints"], &["delete"], "are left of the Pods that served a catalog"),
+    Right::new(
+        "discovery.k8s.io",
+        &["endpointslices/restricted"],
+        &["create"],
+        "asked for by an admission plugin of OpenShift, as its Pods are in the network of the cluster",
+    )
+    .unseen(OPENSHIFT),
+    Right::new(
+        "config.openshift.io",
+        &["imagedigestmirrorsets", "imagetagmirrorsets"],
+        &["list", "watch"],
+        "say where else images may be found",
+    )
+    .unseen(OPENSHIFT),
     // About itself.
     Right::new(
         "apiregistration.k8s.io",

@@ -1,6 +1,7 @@
 //! Clusters that OLM v0 manages, and what becomes of them when another implementation takes over.
 //!
 //! - [`Files`]: what v0 and we apply, as files for kubectl;
+//! - [`set_up_v0`]: v0 at work in a cluster, and [`start_v0`], its operators alone;
 //! - [`install`]: what users of such a cluster have installed;
 //! - [`Ours`]: our operators, where those of v0 were;
 //! - [`Pods`]: what runs, and what was restarted;
@@ -10,6 +11,7 @@
 //! - [`recording`]: what v0 leaves in a cluster, written down and put into another cluster.
 
 mod accepted;
+mod at_work;
 mod content;
 mod files;
 mod image_catalog;
@@ -21,6 +23,7 @@ mod state;
 mod writes;
 
 pub use accepted::{Accepted, Changes};
+pub use at_work::{BesideV0, set_up_v0, start_v0};
 pub use content::{Content, install, serve};
 pub use files::{Files, PACKAGE_SERVER, PACKAGES};
 pub use image_catalog::{ImageCatalog, install_from_image};

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result, anyhow};
 use olm_testkit::cluster::tools::kubectl;
 use olm_testkit::e2e::provider::local::{Flags, Local};
-use olm_testkit::e2e::{Provider, TestContext};
+use olm_testkit::e2e::{Provider, TestContext, healthy};
 use olm_testkit::fixture::{Fixture, Places};
 use olm_testkit::progress::Progress;
 use tokio::runtime::Runtime;
@@ -58,9 +58,10 @@ impl Environment {
             let result = scenario(Arc::clone(&ctx)).await;
             // A dead operator explains a failure better than what was waited for.
             match result {
-                Err(error) => Err(provider.check().err().unwrap_or(error)),
-                Ok(()) => provider.check().and(ctx.at_rest().await),
+                Err(error) => return Err(provider.check().err().unwrap_or(error)),
+                Ok(()) => provider.check().and(ctx.at_rest().await)?,
             }
+            healthy::check(&ctx, name).await
         })
     }
 

@@ -50,6 +50,7 @@ use libtest_mimic::{Arguments, Failed, Trial};
 use olm_lifecycle::tenancy::TenantPolicy;
 use olm_testkit::e2e::provider::local::{self, Flags, Local};
 use olm_testkit::e2e::{Scenario, TestContext, runner, scenarios};
+use olm_testkit::oci::server::ImageRegistry;
 
 use environment::Environment;
 use tenancy::escalation::play;
@@ -57,16 +58,27 @@ use tenancy::escalation::play;
 /// Needs real catalogs.
 const CORPUS: &str = "api::every_csv_of_the_corpus_is_accepted";
 
+/// Needs a registry of images.
+const HOSTED: &str = "replicas::hosted";
+
 fn main() -> ExitCode {
     let mut arguments = Arguments::from_args();
+    let catalogs = match tempfile::tempdir() {
+        Ok(folder) => folder,
+        Err(error) => {
+            eprintln!("scenarios cannot run: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
     let environments = Environment::new("scenarios").and_then(|most| {
         let servers = Environment::new("servers")?;
         let strict = Flags { both: &["--tenant-policy=strict"], ..Flags::default() };
         let strict = Environment::new("strict")?.with(strict);
-        let flags = Environment::new("flags")?.with(flags::FLAGS);
+        let flags = Environment::new("flags")?.with(flags::flags(catalogs.path()));
         let faults = Environment::new("faults")?.with(faults::FLAGS);
         let rolling = Environment::new("rolling")?.with(rolling::FLAGS);
-        Ok([most, servers, strict, flags, faults, rolling].map(Arc::new))
+        let doctor = Environment::new("doctor")?;
+        Ok([most, servers, strict, flags, faults, rolling, doctor].map(Arc::new))
     });
     let environments = match environments {
         Ok(environments) => environments,
@@ -75,8 +87,12 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    let [most, servers, strict, flags, faults, rolling] = &environments;
-    let of = |name: &str| if name.starts_with("servers::") { servers } else { most };
+    let [most, servers, strict, flags, faults, rolling, doctor] = &environments;
+    let of = |name: &str| match name.split("::").next() {
+        Some("servers") => servers,
+        Some("doctor") => doctor,
+        _ => most,
+    };
     let library = scenarios::all().into_iter().filter(is_for_a_simulated_node);
     let library = library.map(|one| shared(of(one.name), one));
     let all = library.chain(own(most, servers)).chain(escalation(most, strict));
@@ -119,6 +135,11 @@ fn own(environment: &Arc<Environment>, servers: &Arc<Environment>) -> Vec<Trial>
         println!("ignored: {CORPUS}: OLM_CORPUS is unset");
     }
     let corpus = trial(environment, CORPUS, api::corpus);
+    let no_registry = !ImageRegistry::is_available();
+    if no_registry {
+        println!("ignored: {HOSTED}: there is no docker-registry on this machine");
+    }
+    let hosted = trial(environment, HOSTED, replicas::hosted);
     vec![
         trial(environment, "alone::csv_by_hand", alone::csv_by_hand),
         trial(environment, "alone::no_catalog_operator", alone::no_catalog_operator),
@@ -137,6 +158,7 @@ fn own(environment: &Arc<Environment>, servers: &Arc<Environment>) -> Vec<Trial>
         trial(environment, "catalog_servers::polling", catalog_servers::polling),
         trial(environment, "catalog_servers::config_map", catalog_servers::config_map),
         local_trial(environment, "hostile::deployments", hostile::deployments),
+        local_trial(environment, "hostile::accepted", hostile::accepted),
         local_trial(environment, "hostile::many", hostile::many),
         local_trial(environment, "hostile::one_by_one", hostile::one_by_one),
         local_trial(environment, "hostile::references", hostile::references),
@@ -149,6 +171,7 @@ fn own(environment: &Arc<Environment>, servers: &Arc<Environment>) -> Vec<Trial>
         trial(environment, "unpack::causes_are_reported", unpack::causes_are_reported),
         trial(environment, "unpack::retries", unpack::retries),
         trial(environment, "unpack::another_bundle", unpack::another_bundle),
+        trial(environment, "unpack::so_many_at_a_time", unpack::so_many_at_a_time),
         trial(environment, "tenancy::targets", tenancy::targets),
         trial(environment, "tenancy::selector", tenancy::selector),
         trial(environment, "tenancy::everywhere", tenancy::everywhere),
@@ -166,6 +189,7 @@ fn own(environment: &Arc<Environment>, servers: &Arc<Environment>) -> Vec<Trial>
             api::lists_are_merged_by_their_keys,
         ),
         corpus.with_ignored_flag(no_corpus),
+        hosted.with_ignored_flag(no_registry),
     ]
 }
 

@@ -27,6 +27,9 @@ const LANES: &[(&str, &str)] = &[
     ("escalation_v0::changed_plan", "global catalogs"),
     ("escalation_v0::cleared_targets", "global catalogs"),
     ("escalation_v0::global_catalog", "global catalogs"),
+    ("escalation_v0::older_definition", "global catalogs"),
+    ("escalation_v0::shared_bundle", "global catalogs"),
+    ("escalation_v0::shared_names", "global catalogs"),
     ("packages::nothing_is_known", "global catalogs"),
 ];
 

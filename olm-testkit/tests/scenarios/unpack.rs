@@ -103,6 +103,37 @@ pub async fn another_bundle(ctx: Arc<TestContext>) -> Result<()> {
     kubelet.end().await
 }
 
+/// Of many bundles in images a namespace has some unpacked at a time: each takes a Pod, beside those of other
+/// namespaces.
+pub async fn so_many_at_a_time(ctx: Arc<TestContext>) -> Result<()> {
+    let kubelet = kubelet(&ctx).await?;
+    let names: Vec<String> = (0..AT_ONCE + 4).map(|number| format!("kettle{number}")).collect();
+    let package = |name: &String| {
+        let operator = csv(&format!("{name}.v1.0.0"), "1.0.0").deployment(name, "default");
+        let image = format!("bundles.example.com/{name}:v1");
+        Package::single(name, Bundle::new("1.0.0", &operator).in_image(&image))
+    };
+    ctx.catalog("kitchen", &names.iter().map(package).collect::<Vec<_>>()).await?;
+    for name in &names {
+        ctx.subscribe(name, "kitchen").await?;
+    }
+    let jobs: Api<Job> = ctx.api();
+    let made = || async { anyhow::Ok(jobs.list(&ListParams::default()).await?.items.len()) };
+    wait::until_ok("so many Jobs", || async {
+        let made = made().await?;
+        ensure!(made >= AT_ONCE, "{made} Jobs");
+        anyhow::Ok(())
+    })
+    .await?;
+    ctx.at_rest().await?;
+    let made = made().await?;
+    ensure!(made == AT_ONCE, "{made} Jobs at the same time");
+    kubelet.end().await
+}
+
+/// Bundles in images of one namespace that are unpacked at the same time.
+const AT_ONCE: usize = 16;
+
 /// The OperatorGroup, and nothing that runs by itself.
 pub async fn kubelet(ctx: &TestContext) -> Result<Kubelet> {
     ctx.operator_group().await?;

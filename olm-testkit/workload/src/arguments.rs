@@ -16,6 +16,9 @@ usage: olm-workload pause                    waits for SIGTERM
                     --key FILE               likewise
                     [--address ADDRESS]      default: every address
                     [--api VERSION/GROUP/PLURAL/KIND]  default: none
+       olm-workload read --port N            reads a catalog again and again until SIGTERM, and
+                                             answers every HTTP request with how that went
+                    --from HOST:PORT,…       where the catalog is
        olm-workload exit --code N            ends at once";
 
 /// What to do.
@@ -32,6 +35,13 @@ pub enum Command {
     },
     /// Answers the API server.
     Respond(Responder),
+    /// Reads a catalog again and again, and serves over HTTP how that went.
+    Read {
+        /// The TCP port, on every address.
+        port: u16,
+        /// Where the catalog is, each `HOST:PORT`.
+        from: Vec<String>,
+    },
     /// Ends with a code.
     Exit {
         /// The code.
@@ -116,6 +126,10 @@ impl Command {
                 key: flags.required("key")?.into(),
                 api: flags.take("api").map(|text| text.parse()).transpose()?,
             }),
+            "read" => Self::Read {
+                port: flags.number("port")?,
+                from: flags.required("from")?.split(',').map(str::to_owned).collect(),
+            },
             "exit" => Self::Exit { code: flags.number("code")? },
             other => return Err(format!("there is no command {other:?}")),
         };
@@ -192,6 +206,7 @@ mod tests {
     #[rstest]
     #[case("pause", Command::Pause)]
     #[case("exit --code 3", Command::Exit { code: 3 })]
+    #[case("read --port 1 --from a:2,b:3", Command::Read { port: 1, from: vec!["a:2".to_owned(), "b:3".to_owned()] })]
     #[case("serve --port 8080", serve(8080, "olm-workload", "0.9.0"))]
     #[case("serve --port=80 --version 1.0.0 --name=etcd", serve(80, "etcd", "1.0.0"))]
     fn commands_are_read(#[case] line: &str, #[case] command: Command) {

@@ -4,10 +4,12 @@
 
 mod answers;
 mod arguments;
+mod reader;
 mod secure;
 mod server;
 
 use std::process::ExitCode;
+use std::rc::Rc;
 
 use arguments::{Command, USAGE};
 use tokio::signal::unix::{SignalKind, signal};
@@ -47,7 +49,12 @@ async fn run(command: Command) -> std::io::Result<()> {
         }
     };
     match command {
-        Command::Serve { port, identity } => server::serve(port, &identity, ended).await,
+        Command::Serve { port, identity } => {
+            let name = format!("{} {}", identity.name, identity.version);
+            let body = format!("{name}\n").into();
+            server::serve(port, &name, || Rc::clone(&body), ended).await
+        }
+        Command::Read { port, from } => reader::serve(port, &from, ended).await,
         Command::Respond(answer) => secure::serve(answer, ended).await,
         Command::Pause | Command::Exit { .. } => {
             ended.await;

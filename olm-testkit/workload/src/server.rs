@@ -1,4 +1,4 @@
-//! An HTTP server with one answer, for probes and for tests that ask who runs.
+//! An HTTP server with one answer for every request, for probes and for tests that ask who runs.
 
 use std::future::Future;
 use std::io::Result;
@@ -11,8 +11,6 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{JoinSet, LocalSet};
 use tokio::time::timeout;
 
-use crate::arguments::Identity;
-
 /// The longest head of a request.
 const LONGEST_HEAD: usize = 16 * 1024;
 
@@ -22,20 +20,24 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 /// How many clients are served at a time; more wait in the listener's queue.
 const CLIENTS: usize = 256;
 
-/// Answers every request with 200 and `NAME VERSION` until `ended`; then those under way are
+/// Answers every request with 200 and what `body` says then, until `ended`; then those under way are
 /// answered, too.
-pub async fn serve(port: u16, identity: &Identity, ended: impl Future<Output = ()>) -> Result<()> {
+pub async fn serve(
+    port: u16,
+    name: &str,
+    body: impl Fn() -> Rc<str>,
+    ended: impl Future<Output = ()>,
+) -> Result<()> {
     let listener = TcpListener::bind((Ipv4Addr::UNSPECIFIED, port)).await?;
-    println!("{} {} serves port {port}", identity.name, identity.version);
-    serve_on(&listener, identity, ended).await
+    println!("{name} serves port {port}");
+    serve_on(&listener, body, ended).await
 }
 
 async fn serve_on(
     listener: &TcpListener,
-    identity: &Identity,
+    body: impl Fn() -> Rc<str>,
     ended: impl Future<Output = ()>,
 ) -> Result<()> {
-    let body: Rc<str> = format!("{} {}\n", identity.name, identity.version).into();
     let mut ended = std::pin::pin!(ended);
     let mut clients = JoinSet::new();
     let local = LocalSet::new();
@@ -47,7 +49,7 @@ async fn serve_on(
                     Some(_) = clients.join_next() => {}
                     accepted = listener.accept(), if clients.len() < CLIENTS => {
                         if let Ok((stream, _)) = accepted {
-                            clients.spawn_local(answer(stream, Rc::clone(&body)));
+                            clients.spawn_local(answer(stream, body()));
                         }
                     }
                 }
@@ -114,7 +116,6 @@ mod tests {
     ) {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
         let address = listener.local_addr().unwrap();
-        let identity = Identity { name: "etcd".to_owned(), version: "1.2.3".to_owned() };
         let (end, ended) = oneshot::channel::<()>();
         let client = async {
             let mut stream = TcpStream::connect(address).await.unwrap();
@@ -126,7 +127,8 @@ mod tests {
             answer
         };
         let ended = async { ended.await.unwrap() };
-        let (served, answer) = tokio::join!(serve_on(&listener, &identity, ended), client);
+        let (served, answer) =
+            tokio::join!(serve_on(&listener, || "etcd 1.2.3\n".into(), ended), client);
         served.unwrap();
         assert!(answer.starts_with(&format!("HTTP/1.1 {status}\r\n")), "{answer}");
         assert!(answer.contains("Content-Length: 11\r\n"), "{answer}");

@@ -10,6 +10,7 @@ mod fuzz;
 mod image;
 mod manifests;
 mod metrics;
+mod plan_check;
 mod release;
 mod resolve;
 mod scale;
@@ -51,6 +52,8 @@ enum Command {
     Scale(scale::Arguments),
     /// Installs, upgrades and removes everything that a catalog has
     Soak(soak::Arguments),
+    /// Compares what kubectl olm plan shows with what is done then
+    PlanCheck(plan_check::Arguments),
     /// Runs the commands of docs/ as they stand there
     DocsCheck(docs_check::Arguments),
     /// Has OLM v0 and ours take over a cluster from each other
@@ -79,6 +82,7 @@ fn run(command: Command) -> Result<()> {
         Command::Crash(arguments) => crash::run(&arguments),
         Command::Scale(arguments) => scale::run(&arguments),
         Command::Soak(arguments) => soak::run(&arguments),
+        Command::PlanCheck(arguments) => plan_check::run(&arguments),
         Command::DocsCheck(arguments) => docs_check::run(&arguments),
         Command::TakeOver(arguments) => take_over::run(&arguments),
         Command::Fuzz(arguments) => fuzz::run(&arguments),

@@ -25,7 +25,7 @@ pub const WORKSPACE: &str = "--workspace";
 
 /// Every feature but `jemalloc`, whose C sources take two minutes and which only what ships needs.
 pub const FEATURES: &str = "--features=olm-operator/otlp,catalog-operator/otlp,olm-catalog/tools,\
-    olm-catalog/copy,olm-catalog/pull";
+    olm-catalog/copy,olm-catalog/pull,olm-catalog/store";
 
 /// What programs that ship have beside [`FEATURES`]: their memory is that of this allocator.
 const SHIPPED: &str = "--features=olm-operator/jemalloc,catalog-operator/jemalloc";

@@ -41,8 +41,8 @@ fn deny(folder: &Path) -> Result<()> {
     let config = target().join("deny.toml");
     fs::write(&config, with_databases(&rules, &folder)).context("cannot write the rules")?;
     let mut command = Command::new(program()?);
-    command.current_dir(root()).args(["--all-features", "--config"]).arg(&config);
-    command.args(["check", "--disable-fetch", "advisories", "bans", "licenses", "sources"]);
+    command.current_dir(root()).args(["--all-features", "--offline", "--config"]).arg(&config);
+    command.args(["check", "advisories", "bans", "licenses", "sources"]);
     let status = command.status().context("cannot start cargo-deny")?;
     ensure!(status.success(), "cargo-deny has found something, see above");
     Ok(())

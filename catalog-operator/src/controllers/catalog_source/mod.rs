@@ -1,5 +1,6 @@
 //! CatalogSources: what serves them, their connections and their status (spec catalog-operator 1).
 
+mod hosting;
 mod observe;
 
 use std::sync::{Arc, OnceLock};
@@ -29,6 +30,8 @@ use crate::digest::DigestSource;
 use crate::metrics::CatalogMetrics;
 use crate::servers::ServerStores;
 
+pub use hosting::Hosts;
+
 /// How often a catalog with an image template is looked at: the version of the cluster may change,
 /// and no event says so.
 const TEMPLATES: Duration = Duration::from_secs(15 * 60);
@@ -41,6 +44,8 @@ pub struct CatalogSources {
     pub(crate) settings: Settings,
     /// Who is asked for digests; none when Pods look for newer images.
     pub(crate) digests: Option<Arc<dyn DigestSource>>,
+    /// Who serves catalogs in this process; none when Pods serve all of them.
+    pub(crate) hosts: Option<Hosts>,
     pub(crate) version: ServerVersion,
     pub(crate) client: Client,
     pub(crate) interpreter: Interpreter,
@@ -59,6 +64,7 @@ impl Reconciler<ObjectKey> for CatalogSources {
         let Some(catalog) = self.store.get_key(key) else {
             self.catalogs.forget(&catalog_key);
             self.metrics.forget_catalog(namespace, &key.name);
+            self.hosts.iter().for_each(|hosts| hosts.host.release(&catalog_key));
             return Ok(Conclusion::Done);
         };
         if catalog.metadata.deletion_timestamp.is_some() {
@@ -98,8 +104,8 @@ impl CatalogSources {
         catalog: &CatalogSource,
         key: &CatalogKey,
     ) -> Result<Conclusion, ReconcileError> {
-        let (_, _, connection) = self.connect(catalog, key).await?;
-        match connection {
+        let connected = self.connect(catalog, key).await?;
+        match connected.connection {
             Ok(_) => Ok(Conclusion::Done),
             Err(why) => Err(ReconcileError::message(why)),
         }

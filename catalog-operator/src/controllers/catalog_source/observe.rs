@@ -8,6 +8,7 @@ use kube::ResourceExt;
 use kube::core::ObjectMeta;
 use olm_effect::{Refusal, Target};
 use olm_kit::live;
+use olm_lifecycle::catalog_source::hosting::{Hosting, connects_in_process};
 use olm_lifecycle::catalog_source::registry::{account_name, config_map_name, service_name};
 use olm_lifecycle::catalog_source::{
     Backend, ConfigMapFound, Connection, Observed, Present, backend, dial_address, has_template,
@@ -27,8 +28,17 @@ use crate::servers::Names;
 /// How long a registry may take to say the digest of an image, credentials and redirects included.
 const DIGEST: Duration = Duration::from_secs(20);
 
-/// What serves a catalog, what is there of it, and its connection or why there is none.
-type Connected = (Option<Backend>, Present, Result<Option<Connection>, String>);
+/// A catalog that is connected as its spec asks, if it can be.
+pub(super) struct Connected {
+    /// What serves it.
+    backend: Option<Backend>,
+    /// What is there of that.
+    server: Present,
+    /// What the operator serves of it itself.
+    hosting: Option<Hosting>,
+    /// Its connection, or why there is none.
+    pub(super) connection: Result<Option<Connection>, String>,
+}
 
 impl CatalogSources {
     /// Connects the catalog as its spec asks, and gathers what is known about it.
@@ -37,7 +47,8 @@ impl CatalogSources {
         catalog: Arc<CatalogSource>,
         key: &CatalogKey,
     ) -> Result<Observed, Refusal> {
-        let (backend, server, connection) = self.connect(&catalog, key).await?;
+        let Connected { backend, server, hosting, connection } =
+            self.connect(&catalog, key).await?;
         let config_map = match &backend {
             Some(Backend::ConfigMap) => self.config_map(&catalog, key).await,
             _ => ConfigMapFound::NotNeeded,
@@ -46,12 +57,13 @@ impl CatalogSources {
             if has_template(&catalog) { self.version.current().await } else { None };
         Ok(Observed {
             acting_since: *self.acting_since.get_or_init(clock::now),
-            digest: self.digest(&catalog, &server).await,
+            digest: self.digest(&catalog, &server, hosting.as_ref()).await,
             content: self.catalogs.facts(key),
             server_version,
             config_map,
             connection,
             server,
+            hosting,
             catalog,
         })
     }
@@ -70,8 +82,31 @@ impl CatalogSources {
             }
             Some(Backend::Address(_)) | None => Present::default(),
         };
-        let connection = self.connection(catalog, key, backend.as_ref(), &server);
-        Ok((backend, server, connection))
+        let hosting = match &backend {
+            Some(Backend::Image) => self.hosting(catalog, key, &server).await,
+            _ => None,
+        };
+        let connection = match self.in_process(catalog, key, &server, hosting.as_ref()) {
+            Some(connection) => Ok(Some(connection)),
+            None => self.connection(catalog, key, backend.as_ref(), &server),
+        };
+        Ok(Connected { backend, server, hosting, connection })
+    }
+
+    /// The connection to what this process serves itself, if that counts.
+    fn in_process(
+        &self,
+        catalog: &CatalogSource,
+        key: &CatalogKey,
+        server: &Present,
+        hosting: Option<&Hosting>,
+    ) -> Option<Connection> {
+        let image = catalog.spec.image.as_deref().unwrap_or_default();
+        let counts = connects_in_process(hosting?, image, server.service.as_deref());
+        let host = &self.hosts.as_ref().filter(|_| counts)?.host;
+        let address = dial_address(catalog, &Backend::Image);
+        self.catalogs.attach(key, &address, host.connection(key)?);
+        self.catalogs.connection(key)
     }
 
     /// What the stores have. An account that lacks the label by which accounts are watched is
@@ -139,8 +174,11 @@ impl CatalogSources {
         &self,
         catalog: &CatalogSource,
         server: &Present,
+        hosting: Option<&Hosting>,
     ) -> Option<Result<String, String>> {
-        let digests = self.digests.as_ref()?;
+        // What the operator serves, it looks for itself.
+        let hosted = hosting.is_some_and(|hosting| hosting.asked);
+        let digests = self.digests.as_ref().filter(|_| !hosted)?;
         if !is_poll_due(catalog, clock::now()) {
             return None;
         }

@@ -44,6 +44,7 @@ pub(super) fn observe(
         replaced: replaced.filter(is_gone).collect(),
         csvs: names,
         crd_owners: crd::owners(&csvs),
+        guarded: BTreeSet::new(),
         rights_changed,
         operator_namespace: settings.operator_namespace.to_owned(),
         retry_timeout: settings.retry_timeout,

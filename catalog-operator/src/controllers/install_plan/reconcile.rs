@@ -72,7 +72,8 @@ impl InstallPlans {
         };
         let trust = self.tenancy.judge(&plan).await?;
         let catalogs = &self.resolutions.catalogs;
-        let observed = observe(plan, &self.stores, catalogs, settings, changed, trust);
+        let mut observed = observe(plan, &self.stores, catalogs, settings, changed, trust);
+        observed.guarded = self.tenancy.guarded(&observed).await?;
         match phase::decide(&observed, clock::now()) {
             Decision::Execute(execution) => self.execute(key, &observed, *execution).await,
             decision => self.carry_out(key, &observed.plan, decision).await,

@@ -25,7 +25,11 @@ pub(super) enum Images {
 /// Most bytes of the objects of all unpacked bundles of one plan; of one bundle there are 32 MiB at most.
 const ALL_BUNDLES: usize = 64 << 20;
 
-/// What came of one look at every image.
+/// Images of one namespace that are on their way at the same time. Each takes a Pod or a slot beside those of
+/// other namespaces; the next ones follow when these are unpacked.
+const AT_ONCE: usize = 16;
+
+/// What came of one look at the images.
 #[derive(Default)]
 struct Look {
     /// Bytes of what is unpacked.
@@ -37,7 +41,7 @@ struct Look {
 }
 
 impl Resolutions {
-    /// Brings every image nearer to being unpacked, and reports how they are. The outer error is a
+    /// Brings images nearer to being unpacked, and reports how they are. The outer error is a
     /// refused write, the inner one is reported on the Subscriptions.
     pub(super) async fn unpack(
         &self,
@@ -54,6 +58,9 @@ impl Resolutions {
             };
         let mut look = Look::default();
         for (choice, image) in &selection.images {
+            if look.awaited.len() >= AT_ONCE {
+                break;
+            }
             if let Err(failure) = self.look(&mut look, choice, image, &settings).await? {
                 return Ok(Err(failure));
             }

@@ -26,11 +26,12 @@ use crate::clock;
 use pulls::{Failure, State};
 
 pub use pulls::Pulls;
-pub use secrets::{Account, keychain};
+pub use secrets::{Account, NamespacedName, PullSecrets};
 
 /// Unpacks bundles itself.
 pub struct ProcessUnpacker {
     pub(crate) pulls: Pulls,
+    pub(crate) secrets: PullSecrets,
 }
 
 #[async_trait]
@@ -41,11 +42,11 @@ impl BundleUnpacker for ProcessUnpacker {
         if is_final(&into, image) {
             return read(order.lookup, &into);
         }
-        let pauses = Pauses { interval: order.retry_interval };
+        let pauses = Pauses { interval: order.terms.retry_interval };
         match self.pulls.state(&order.catalog, image, pauses) {
             State::Idle => {
-                let credentials = keychain(&cluster.client, &Account::of(&order.catalog)).await;
-                self.pulls.start(&order.catalog, image, credentials, order.timeout);
+                let credentials = self.secrets.keychain(&Account::of(&order.catalog)).await;
+                self.pulls.start(&order.catalog, image, credentials, order.terms.timeout);
                 Ok(pulling(order.lookup))
             }
             State::Pulling => Ok(pulling(order.lookup)),

@@ -1,4 +1,7 @@
-//! Pull secrets: those that a CatalogSource names, and those of its ServiceAccount.
+//! Pull secrets: those that a CatalogSource names, those of its ServiceAccount, and the one that an
+//! administrator names for global catalogs.
+
+use std::str::FromStr;
 
 use k8s_openapi::api::core::v1::{Secret, ServiceAccount};
 use kube::{Client, ResourceExt};
@@ -29,13 +32,65 @@ impl Account {
     }
 }
 
-/// The credentials in the pull secrets. A Secret that is not there, or holds none, is passed over
-/// with a warning: the image may be public.
-pub async fn keychain(client: &Client, whose: &Account) -> Keychain {
-    let mut keychain = Keychain::default();
-    let names = whose.secrets.iter().cloned().chain(of_account(client, whose).await);
-    for name in names.filter(|name| !name.is_empty()) {
-        let added = match live::get::<Secret>(client, Some(&whose.namespace), &name).await {
+/// Where credentials come from.
+#[derive(Clone)]
+pub struct PullSecrets {
+    client: Client,
+    global_namespace: String,
+    global: Option<NamespacedName>,
+}
+
+/// Namespace and name of an object, separated by a slash.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamespacedName {
+    /// Namespace.
+    pub namespace: String,
+    /// Name.
+    pub name: String,
+}
+
+/// A text that names no object.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is not NAMESPACE/NAME")]
+pub struct NameError(String);
+
+impl FromStr for NamespacedName {
+    type Err = NameError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let parts = text.split_once('/').filter(|(namespace, name)| {
+            !namespace.is_empty() && !name.is_empty() && !name.contains('/')
+        });
+        let (namespace, name) = parts.ok_or_else(|| NameError(text.to_owned()))?;
+        Ok(Self { namespace: namespace.to_owned(), name: name.to_owned() })
+    }
+}
+
+impl PullSecrets {
+    /// Reads Secrets with `client`; for catalogs of the global namespace also `global`.
+    pub fn new(client: Client, global_namespace: &str, global: Option<NamespacedName>) -> Self {
+        Self { client, global_namespace: global_namespace.to_owned(), global }
+    }
+
+    /// The credentials of an account, and those that an administrator gave for global catalogs. A Secret
+    /// that is not there, or holds none, is passed over with a warning: the image may be public.
+    pub async fn keychain(&self, whose: &Account) -> Keychain {
+        let mut keychain = Keychain::default();
+        let account = self.of_account(whose).await;
+        let names = whose.secrets.iter().cloned().chain(account);
+        for name in names.filter(|name| !name.is_empty()) {
+            self.add(&mut keychain, &whose.namespace, &name).await;
+        }
+        let is_global = whose.namespace == self.global_namespace;
+        if let Some(NamespacedName { namespace, name }) = self.global.as_ref().filter(|_| is_global)
+        {
+            self.add(&mut keychain, namespace, name).await;
+        }
+        keychain
+    }
+
+    async fn add(&self, keychain: &mut Keychain, namespace: &str, name: &str) {
+        let added = match live::get::<Secret>(&self.client, Some(namespace), name).await {
             Ok(None) => Err("there is no such Secret".to_owned()),
             Ok(Some(secret)) => {
                 let data = secret.data.unwrap_or_default();
@@ -45,18 +100,35 @@ pub async fn keychain(client: &Client, whose: &Account) -> Keychain {
             Err(error) => Err(error.to_string()),
         };
         if let Err(why) = added {
-            tracing::warn!(namespace = whose.namespace, secret = name, why, "not used to pull");
+            tracing::warn!(namespace, secret = name, why, "not used to pull");
         }
     }
-    keychain
+
+    async fn of_account(&self, whose: &Account) -> Vec<String> {
+        if whose.account.is_empty() {
+            return Vec::new();
+        }
+        let account = live::get(&self.client, Some(&whose.namespace), &whose.account).await;
+        let account: Option<ServiceAccount> = account.ok().flatten();
+        let secrets = account.and_then(|account| account.image_pull_secrets).unwrap_or_default();
+        secrets.into_iter().map(|secret| secret.name).collect()
+    }
 }
 
-async fn of_account(client: &Client, whose: &Account) -> Vec<String> {
-    if whose.account.is_empty() {
-        return Vec::new();
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("ns/name", Some(("ns", "name")))]
+    #[case("name", None)]
+    #[case("/name", None)]
+    #[case("ns/", None)]
+    #[case("a/b/c", None)]
+    fn names(#[case] text: &str, #[case] expected: Option<(&str, &str)>) {
+        let parsed = text.parse::<NamespacedName>().ok();
+        assert_eq!(parsed.as_ref().map(|one| (&*one.namespace, &*one.name)), expected);
     }
-    let account = live::get(client, Some(&whose.namespace), &whose.account).await;
-    let account: Option<ServiceAccount> = account.ok().flatten();
-    let secrets = account.and_then(|account| account.image_pull_secrets).unwrap_or_default();
-    secrets.into_iter().map(|secret| secret.name).collect()
 }

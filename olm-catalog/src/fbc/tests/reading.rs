@@ -163,6 +163,7 @@ fn limits_are_kept() {
         (ReadLimits { files: 1, ..limits }, "more than 1 files"),
         (ReadLimits { depth: 1, ..limits }, "a/b is nested deeper than 1 folders"),
         (ReadLimits { blobs: 3, ..limits }, "more than 3 objects"),
+        (ReadLimits { names: 300, ..limits }, "take more than 300 bytes of memory"),
     ];
     for (limits, message) in cases {
         let error = refused(limits);

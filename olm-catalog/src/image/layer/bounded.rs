@@ -29,11 +29,15 @@ impl<'a> Bounded<'a> {
 
     /// Bytes that came out of all layers, and why reading was stopped, if it was.
     pub(super) fn end(self) -> (u64, Option<LayerError>) {
-        (self.total, self.stopped)
+        let late = self.limits.is_late().then_some(LayerError::Late);
+        (self.total, self.stopped.or(late))
     }
 
     fn check(&self) -> Option<LayerError> {
         let Limits { unpacked, ratio, free, .. } = *self.limits;
+        if self.limits.is_late() {
+            return Some(LayerError::Late);
+        }
         if self.here > free && self.here > self.compressed.saturating_mul(ratio) {
             return Some(LayerError::Bomb(ratio));
         }

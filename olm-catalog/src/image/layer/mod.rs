@@ -4,40 +4,45 @@
 //! Changeset"). Extended headers are read here, not by the library, whose memory they would decide.
 
 mod bounded;
+mod compression;
+mod entries;
 mod extended;
+mod files;
 
-use std::io::Read;
-use std::sync::Arc;
+use std::io::{BufRead, Read};
 
-use flate2::read::MultiGzDecoder;
-use tar::{Archive, Entry, EntryType};
+use tar::Archive;
 
-use super::tree::{Node, Tree};
+use super::tree::Tree;
 use super::{LayerError, Limits};
 use bounded::Bounded;
-use extended::Extended;
+use entries::Layer;
 
-/// Start of the name of a file that says what is gone.
-const WHITEOUT: &str = ".wh.";
-/// Name of the file that says that a folder does not show what is below it.
-const OPAQUE: &str = ".wh..wh..opq";
-
-/// How a layer is compressed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Compression {
-    /// Not at all.
-    None,
-    /// By gzip.
-    Gzip,
-}
+pub use compression::Compression;
+pub use files::Place;
+pub(super) use files::{Files, InMemory, Places};
 
 /// What all layers of an image have used up.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Used {
-    pub(super) layers: usize,
-    pub(super) unpacked: u64,
+struct Used {
+    layers: usize,
+    unpacked: u64,
     entries: usize,
-    kept: u64,
+    looks: usize,
+}
+
+/// An image in the making.
+#[derive(Debug)]
+pub(super) struct Applied<F: Files> {
+    pub(super) tree: Tree<F::Kept>,
+    used: Used,
+    files: F,
+}
+
+impl<F: Files + Default> Default for Applied<F> {
+    fn default() -> Self {
+        Self { tree: Tree::default(), used: Used::default(), files: F::default() }
+    }
 }
 
 /// Applies layers to an image, lowest first.
@@ -48,163 +53,64 @@ pub fn apply<'a>(
     layers: impl IntoIterator<Item = (&'a [u8], Compression)>,
     limits: &Limits,
 ) -> Result<Tree, LayerError> {
-    let (mut tree, mut used) = (Tree::default(), Used::default());
+    let mut applied = Applied::<InMemory>::default();
     for (layer, compression) in layers {
-        apply_one(&mut tree, &mut used, layer, compression, limits)?;
+        applied.add(layer, layer.len() as u64, compression, limits)?;
     }
-    Ok(tree)
+    Ok(applied.tree)
 }
 
-/// Applies one layer.
-pub(super) fn apply_one(
-    tree: &mut Tree,
-    used: &mut Used,
-    layer: &[u8],
+impl<F: Files> Applied<F> {
+    /// Applies one layer, of `size` bytes as it was transferred.
+    pub(super) fn add(
+        &mut self,
+        layer: impl BufRead,
+        size: u64,
+        compression: Compression,
+        limits: &Limits,
+    ) -> Result<(), LayerError> {
+        self.used.layers += 1;
+        let total = self.used.unpacked;
+        let (read, unpacked) = bounded(layer, size, compression, total, limits, |content| {
+            let Self { tree, used, files } = self;
+            Layer { tree, used, files, limits }.read(content)
+        });
+        self.used.unpacked = unpacked;
+        read
+    }
+}
+
+/// Has `read` read what is in a layer, within the limits; `total` bytes came out of others before.
+/// Also returns how many bytes came out of all of them.
+pub(super) fn bounded<T>(
+    layer: impl BufRead,
+    size: u64,
     compression: Compression,
+    total: u64,
     limits: &Limits,
-) -> Result<(), LayerError> {
-    used.layers += 1;
-    let mut content: Box<dyn Read + '_> = match compression {
-        Compression::None => Box::new(layer),
-        Compression::Gzip => Box::new(MultiGzDecoder::new(layer)),
-    };
-    let mut bounded = Bounded::new(&mut content, layer.len() as u64, used.unpacked, limits);
-    let applied = Layer { tree, used, limits }.read(&mut bounded);
+    read: impl FnOnce(&mut dyn Read) -> Result<T, LayerError>,
+) -> (Result<T, LayerError>, u64) {
+    let mut content = compression.reader(layer);
+    let mut bounded = Bounded::new(&mut content, size, total, limits);
+    let read = read(&mut bounded);
     // Why reading was stopped explains more than that it was.
     let (unpacked, stopped) = bounded.end();
-    used.unpacked = unpacked;
-    stopped.map_or(applied, Err)
+    (stopped.map_or(read, Err), unpacked)
 }
 
-struct Layer<'a> {
-    tree: &'a mut Tree,
-    used: &'a mut Used,
-    limits: &'a Limits,
-}
-
-impl Layer<'_> {
-    fn read(&mut self, content: &mut dyn Read) -> Result<(), LayerError> {
-        let mut archive = Archive::new(content);
-        let mut extended = Extended::default();
-        for entry in archive.entries().map_err(broken)?.raw(true) {
-            let mut entry = entry.map_err(broken)?;
-            self.used.entries += 1;
-            if self.used.entries > self.limits.entries {
-                let limit = self.limits.entries as u64;
-                return Err(LayerError::TooMuch { limit, unit: "entries" });
-            }
-            if !extended.take(&mut entry)? {
-                self.entry(&mut entry, std::mem::take(&mut extended))?;
-            }
-        }
-        Ok(())
-    }
-
-    fn entry(
-        &mut self,
-        entry: &mut Entry<'_, &mut dyn Read>,
-        extended: Extended,
-    ) -> Result<(), LayerError> {
-        let path = extended.path.unwrap_or_else(|| entry.path_bytes().into_owned());
-        let path = self.place(&path)?;
-        let name = path.rsplit('/').next().unwrap_or_default();
-        if name.starts_with(WHITEOUT) {
-            self.white_out(&path);
-            return Ok(());
-        }
-        let target =
-            extended.link.or_else(|| entry.link_name_bytes().map(|link| link.into_owned()));
-        let target = target.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-        let node = match entry.header().entry_type() {
-            EntryType::Directory => Node::Folder,
-            EntryType::Regular | EntryType::Continuous => self.file(entry, &path)?,
-            EntryType::Symlink => self.link(&path, target.unwrap_or_default())?,
-            EntryType::Link => self.linked(&path, &target.unwrap_or_default())?,
-            kind => return Err(LayerError::Kind { path, kind: named(kind) }),
-        };
-        if !path.is_empty() {
-            self.tree.put(&path, node, self.used.layers);
-        }
-        Ok(())
-    }
-
-    /// Where an entry goes: its own name in the folder that the rest of its path leads to.
-    fn place(&self, path: &[u8]) -> Result<String, LayerError> {
-        let shown = || String::from_utf8_lossy(path).chars().take(100).collect::<String>();
-        let refused = |why| LayerError::Path { path: shown(), why };
-        if path.len() > self.limits.path {
-            return Err(refused("is too long"));
-        }
-        let text = std::str::from_utf8(path).map_err(|_| refused("is not UTF-8"))?;
-        let names: Vec<_> = text.split('/').filter(|name| !matches!(*name, "" | ".")).collect();
-        if names.contains(&"..") {
-            return Err(LayerError::Outside(shown()));
-        }
-        if names.len() > self.limits.depth {
-            return Err(refused("is too deep"));
-        }
-        let Some((name, folders)) = names.split_last() else { return Ok(String::new()) };
-        let folder = self.tree.real(&folders.join("/"))?;
-        Ok(if folder.is_empty() { (*name).to_owned() } else { format!("{folder}/{name}") })
-    }
-
-    fn white_out(&mut self, path: &str) {
-        let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
-        let layer = self.used.layers;
-        if name == OPAQUE {
-            self.tree.empty(folder, layer);
-        } else if let Some(gone) = name.strip_prefix(WHITEOUT) {
-            let gone = if folder.is_empty() { gone.to_owned() } else { format!("{folder}/{gone}") };
-            self.tree.remove(&gone, layer);
+/// Reads the entries of an archive, headers about other entries included, with their numbers, until
+/// `visit` wants no more.
+pub(super) fn raw_entries(
+    content: &mut dyn Read,
+    mut visit: impl FnMut(u32, &mut tar::Entry<'_, &mut dyn Read>) -> Result<bool, LayerError>,
+) -> Result<(), LayerError> {
+    let mut archive = Archive::new(content);
+    for (number, entry) in (0..).zip(archive.entries().map_err(broken)?.raw(true)) {
+        if !visit(number, &mut entry.map_err(broken)?)? {
+            break;
         }
     }
-
-    fn file(
-        &mut self,
-        entry: &mut Entry<'_, &mut dyn Read>,
-        path: &str,
-    ) -> Result<Node, LayerError> {
-        let size = entry.header().entry_size().map_err(broken)?;
-        if size > self.limits.file {
-            return Ok(Node::Large(size));
-        }
-        self.used.kept = self.used.kept.saturating_add(size);
-        if self.used.kept > self.limits.kept {
-            return Err(LayerError::TooMuch { limit: self.limits.kept, unit: "bytes in files" });
-        }
-        let mut content = Vec::new();
-        entry.read_to_end(&mut content).map_err(broken)?;
-        if content.len() as u64 != size {
-            return Err(LayerError::Archive(format!("{path} is cut off")));
-        }
-        Ok(Node::File(Arc::from(content)))
-    }
-
-    fn link(&self, path: &str, target: String) -> Result<Node, LayerError> {
-        if target.len() > self.limits.path {
-            let why = "links to a path that is too long";
-            return Err(LayerError::Path { path: path.to_owned(), why });
-        }
-        Ok(Node::Link(target))
-    }
-
-    /// A hard link is the same file under another name.
-    fn linked(&self, path: &str, target: &str) -> Result<Node, LayerError> {
-        let place = self.place(target.as_bytes())?;
-        match self.tree.node(&place) {
-            Some(node @ (Node::File(_) | Node::Large(_))) => Ok(node.clone()),
-            _ => Err(LayerError::Dangling { path: path.to_owned(), target: target.to_owned() }),
-        }
-    }
-}
-
-fn named(kind: EntryType) -> &'static str {
-    match kind {
-        EntryType::Char | EntryType::Block => "a device",
-        EntryType::Fifo => "a pipe",
-        EntryType::GNUSparse => "a sparse file",
-        _ => "of an unknown kind",
-    }
+    Ok(())
 }
 
 fn broken(error: std::io::Error) -> LayerError {

@@ -5,58 +5,75 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use ::http::Uri;
 use http_body_util::Empty;
 use hyper::body::Bytes;
-use hyper_rustls::{ConfigBuilderExt, HttpsConnector, HttpsConnectorBuilder};
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::Client as Pool;
 use hyper_util::rt::TokioExecutor;
-use rustls::ClientConfig;
 
-use super::dial::{Dialer, Network, addresses};
-use super::http::Trust;
+use super::dial::{Dialer, Network, address_of, addresses};
 use super::place::Place;
-use super::trust;
+use super::trust::{self, Trust};
+use crate::registry::client::Proxy;
 
 pub(super) type Client = Pool<HttpsConnector<Dialer>, Empty<Bytes>>;
 
-/// The clients. Clones share connections.
-#[derive(Clone)]
+/// What clients are made of.
+pub(super) struct ClientsOptions {
+    pub(super) trust: Trust,
+    pub(super) network: Arc<dyn Network>,
+    /// The proxy through which registries with TLS are reached.
+    pub(super) proxy: Option<Proxy>,
+}
+
+/// The clients.
 pub(super) struct Clients {
     network: Arc<dyn Network>,
+    proxy: Option<Proxy>,
     of: BTreeMap<Place, Client>,
 }
 
 impl Clients {
-    pub(super) fn new(trust: Trust, network: Arc<dyn Network>) -> io::Result<Self> {
-        let config = config(trust)?;
+    /// Clients that trust these authorities (PEM) beside those of the system.
+    pub(super) fn new(options: &ClientsOptions, authorities: &[Vec<u8>]) -> io::Result<Self> {
+        let ClientsOptions { trust, network, proxy } = options;
+        let config = trust::config(*trust, authorities)?;
         let client = |home: Place| {
-            let dialer = Dialer { network: Arc::clone(&network), home };
+            let (network, proxy) = (Arc::clone(network), proxy.clone());
+            let dialer = Dialer { network, proxy, home };
             let builder = HttpsConnectorBuilder::new().with_tls_config(config.clone());
             let connector = builder.https_or_http().enable_http1().wrap_connector(dialer);
             (home, Pool::builder(TokioExecutor::new()).build(connector))
         };
-        Ok(Self { of: Place::ALL.into_iter().map(client).collect(), network })
+        let of = Place::ALL.into_iter().map(client).collect();
+        Ok(Self { of, network: Arc::clone(network), proxy: proxy.clone() })
     }
 
     /// The client for a registry (`HOST` or `HOST:PORT`), and whatever it refers to.
-    pub(super) async fn of(&self, home: &str) -> io::Result<&Client> {
+    pub(super) async fn of(&self, home: &str, without_tls: bool) -> io::Result<&Client> {
         let unusable = || io::Error::new(io::ErrorKind::InvalidInput, "it is no name of a server");
-        let home: Uri = format!("https://{home}/").parse().map_err(|_| unusable())?;
-        let addresses = addresses(&*self.network, &home).await?;
-        let place = Place::of_all(addresses.iter().map(|address| address.ip()));
-        self.of.get(&place).ok_or_else(unusable)
+        let scheme = if without_tls { "http" } else { "https" };
+        let home: Uri = format!("{scheme}://{home}/").parse().map_err(|_| unusable())?;
+        self.of.get(&self.place(&home).await?).ok_or_else(unusable)
     }
-}
 
-fn config(trust: Trust) -> io::Result<ClientConfig> {
-    let provider = rustls::crypto::aws_lc_rs::default_provider();
-    if trust == Trust::AnyCertificate {
-        return trust::unverified(provider);
+    /// Where a registry lies. What is behind a proxy is in public: only the proxy knows better.
+    async fn place(&self, home: &Uri) -> io::Result<Place> {
+        let is_proxied = match &self.proxy {
+            Some(proxy) if home.scheme_str() == Some("https") => {
+                proxy.for_address(&address_of(home)?)?.is_some()
+            }
+            _ => false,
+        };
+        if is_proxied {
+            let host = home.host().unwrap_or_default().trim_matches(['[', ']']);
+            return Ok(host.parse::<IpAddr>().map_or(Place::Public, Place::of));
+        }
+        let addresses = addresses(&*self.network, home).await?;
+        Ok(Place::of_all(addresses.iter().map(|address| address.ip())))
     }
-    let builder = ClientConfig::builder_with_provider(Arc::new(provider));
-    let builder = builder.with_safe_default_protocol_versions().map_err(io::Error::other)?;
-    Ok(builder.with_native_roots()?.with_no_client_auth())
 }

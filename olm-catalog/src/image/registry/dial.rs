@@ -2,7 +2,9 @@
 //!
 //! Who chooses the name of an image, or answers under it, chooses whom this process connects to. The
 //! addresses that a name has are looked at when the connection is made, so that no name can mean
-//! something else a moment later.
+//! something else a moment later. Behind a proxy names are resolved by the proxy, and what it may
+//! reach is a matter of its configuration; addresses that stand there as such are looked at all the
+//! same.
 
 use std::io;
 use std::net::SocketAddr;
@@ -20,6 +22,7 @@ use tokio::time::timeout;
 use tower::Service;
 
 use super::place::Place;
+use crate::registry::client::{Address, Proxy, ProxyServer};
 
 /// Longest time to connect to one address.
 const CONNECT: Duration = Duration::from_secs(10);
@@ -50,6 +53,7 @@ impl Network for System {
 #[derive(Clone)]
 pub(super) struct Dialer {
     pub(super) network: Arc<dyn Network>,
+    pub(super) proxy: Option<Proxy>,
     pub(super) home: Place,
 }
 
@@ -80,8 +84,44 @@ impl Service<Uri> for Dialer {
 }
 
 impl Dialer {
-    /// The first address that answers, of those that may be connected to.
     async fn dial(&self, url: &Uri) -> Result<TcpStream, DialError> {
+        let is_secure = url.scheme_str() == Some("https");
+        if let Some(proxy) = self.proxy.as_ref().filter(|_| is_secure) {
+            let target = address_of(url)?;
+            if let Some(server) = proxy.for_address(&target)? {
+                return self.through(&server, &target).await;
+            }
+        }
+        self.directly(url).await
+    }
+
+    /// A tunnel through a proxy.
+    async fn through(
+        &self,
+        server: &ProxyServer,
+        target: &Address,
+    ) -> Result<TcpStream, DialError> {
+        let literal = target.host().parse().ok().map(Place::of);
+        if literal.is_some_and(|place| !self.home.may_refer_to(place)) {
+            return Err(DialError::NotPublic);
+        }
+        let proxy = format!("http://{}/", server.address()).parse().map_err(io::Error::other)?;
+        let mut error = io::Error::from(io::ErrorKind::NotFound);
+        for address in addresses(&*self.network, &proxy).await? {
+            match timeout(CONNECT, self.network.connect(address)).await {
+                Ok(Ok(mut stream)) => {
+                    server.tunnel(&mut stream, target).await?;
+                    return Ok(stream);
+                }
+                Ok(Err(refused)) => error = refused,
+                Err(_) => error = io::ErrorKind::TimedOut.into(),
+            }
+        }
+        Err(error.into())
+    }
+
+    /// The first address that answers, of those that may be connected to.
+    async fn directly(&self, url: &Uri) -> Result<TcpStream, DialError> {
         let mut error = DialError::NotPublic;
         for address in addresses(&*self.network, url).await? {
             if !self.home.may_refer_to(Place::of(address.ip())) {
@@ -97,10 +137,23 @@ impl Dialer {
     }
 }
 
+/// Host and port of the server that a URL names.
+fn server(url: &Uri) -> (&str, u16) {
+    let port = url.port_u16().unwrap_or(if url.scheme_str() == Some("http") { 80 } else { 443 });
+    (url.host().unwrap_or_default().trim_matches(['[', ']']), port)
+}
+
+/// The server that a URL names, for a proxy.
+pub(super) fn address_of(url: &Uri) -> io::Result<Address> {
+    let (host, port) = server(url);
+    let text =
+        if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") };
+    Address::parse(&text).map_err(io::Error::other)
+}
+
 /// The addresses of the server that a URL names.
 pub(super) async fn addresses(network: &dyn Network, url: &Uri) -> io::Result<Vec<SocketAddr>> {
-    let port = url.port_u16().unwrap_or(if url.scheme_str() == Some("http") { 80 } else { 443 });
-    let host = url.host().unwrap_or_default().trim_matches(['[', ']']);
+    let (host, port) = server(url);
     let found = match host.parse() {
         Ok(address) => vec![SocketAddr::new(address, port)],
         Err(_) => network.lookup(host, port).await?,

@@ -4,40 +4,60 @@
 //! unless it is on this machine or was named as one without. One that lies in public names no host
 //! connected to who does not, whomever it refers to.
 
+mod access;
 mod challenge;
 mod clients;
 mod dial;
 mod http;
+mod pauses;
 mod place;
+mod response;
+mod session;
 mod trust;
 
+use std::io;
 use std::sync::Arc;
 
-use super::credentials::Credentials;
-use super::manifest::{ACCEPT, digest_of, is_sha256, verify};
+use ::http::Method;
+use arc_swap::ArcSwap;
+
+use super::manifest::{digest_of, is_sha256};
+use super::mirrors::{Endpoint, Mirrors};
 use super::{ImageError, ImageReference, Keychain};
-use challenge::Challenge;
-use dial::System;
-use http::{Http, RegistryRequest, RegistryResponse, Trust};
-
-#[cfg(test)]
+use crate::registry::client::Proxy;
+use access::Access;
+use clients::ClientsOptions;
 pub(super) use dial::Network;
+use dial::System;
+use http::Http;
+use trust::Trust;
 
-/// Most bytes of a manifest; what registries take.
-const MANIFEST: u64 = 4 << 20;
+pub(super) use session::Session;
+
+/// The header in which registries say the digest of a manifest.
+const DIGEST: &str = "docker-content-digest";
+
+/// How registries are asked.
+#[derive(Clone, Debug, Default)]
+pub struct RegistryOptions {
+    /// Registries (`host` or `host:port`) that are asked without TLS, beside those on this machine.
+    pub without_tls: Vec<String>,
+    /// Whether any certificate is good: any host may answer then, and registries on this machine are
+    /// asked over TLS, too.
+    pub any_certificate: bool,
+    /// Certificates of authorities (PEM) that are trusted beside those of the system.
+    pub authorities: Vec<Vec<u8>>,
+    /// The proxy through which registries with TLS are reached.
+    pub proxy: Option<Proxy>,
+    /// Where else images may be found.
+    pub mirrors: Mirrors,
+}
 
 /// A client of registries. Clones share connections.
 #[derive(Clone, Debug)]
 pub struct Registry {
     http: Http,
-}
-
-/// A registry that let us in, and the manifest it gave us.
-pub(super) struct Session<'a> {
-    registry: &'a Registry,
-    image: &'a ImageReference,
-    authorization: Option<String>,
-    manifest: Vec<u8>,
+    mirrors: Arc<ArcSwap<Mirrors>>,
 }
 
 impl Registry {
@@ -45,35 +65,49 @@ impl Registry {
     ///
     /// # Errors
     /// The system has no usable certificates of authorities.
-    pub fn new(without_tls: impl IntoIterator<Item = String>) -> std::io::Result<Self> {
-        Self::with(without_tls, Trust::Verified)
+    pub fn new(without_tls: impl IntoIterator<Item = String>) -> io::Result<Self> {
+        let without_tls = without_tls.into_iter().collect();
+        Self::with(RegistryOptions { without_tls, ..RegistryOptions::default() })
     }
 
-    /// The same, but certificates are not checked: any host may answer. Registries on
-    /// this machine are asked over TLS, too.
+    /// A client with these options.
     ///
     /// # Errors
-    /// There is no TLS of a version that is safe.
-    pub fn unverified(without_tls: impl IntoIterator<Item = String>) -> std::io::Result<Self> {
-        Self::with(without_tls, Trust::AnyCertificate)
+    /// There is no TLS of a version that is safe, or there are no usable certificates of authorities.
+    pub fn with(options: RegistryOptions) -> io::Result<Self> {
+        Self::assemble(options, Arc::new(System))
     }
 
-    fn with(without_tls: impl IntoIterator<Item = String>, trust: Trust) -> std::io::Result<Self> {
-        let network = Arc::new(System);
-        Ok(Self { http: Http::new(without_tls.into_iter().collect(), trust, network)? })
+    fn assemble(options: RegistryOptions, network: Arc<dyn Network>) -> io::Result<Self> {
+        let trust = if options.any_certificate { Trust::AnyCertificate } else { Trust::Verified };
+        let clients = ClientsOptions { trust, network, proxy: options.proxy };
+        let without_tls = options.without_tls.into_iter().collect();
+        let http = Http::new(without_tls, clients, &options.authorities)?;
+        Ok(Self { http, mirrors: Arc::new(ArcSwap::from_pointee(options.mirrors)) })
     }
 
     /// A client on a network that a test makes up.
     #[cfg(test)]
-    pub(super) fn on(
-        network: Arc<dyn Network>,
-        without_tls: impl IntoIterator<Item = String>,
-    ) -> Self {
-        let without_tls = without_tls.into_iter().collect();
-        Self { http: Http::new(without_tls, Trust::Verified, network).unwrap() }
+    pub(super) fn on(network: Arc<dyn Network>, options: RegistryOptions) -> Self {
+        Self::assemble(options, network).unwrap()
     }
 
-    /// The digest of an image, for which its layers are not transferred.
+    /// Trusts these authorities (PEM) from now on, in place of those that were named before, and
+    /// those of the system as they are now.
+    ///
+    /// # Errors
+    /// They are unusable; what was trusted before is trusted still.
+    pub fn trust(&self, authorities: &[Vec<u8>]) -> io::Result<()> {
+        self.http.trust(authorities)
+    }
+
+    /// Looks for images at these mirrors from now on.
+    pub fn mirror(&self, mirrors: Mirrors) {
+        self.mirrors.store(Arc::new(mirrors));
+    }
+
+    /// The digest of an image, for which neither its layers nor, where the registry says it, its
+    /// manifest are transferred.
     ///
     /// # Errors
     /// The image is unavailable.
@@ -82,151 +116,78 @@ impl Registry {
         image: &ImageReference,
         keychain: &Keychain,
     ) -> Result<String, ImageError> {
-        let session = self.session(image, keychain).await?;
-        Ok(digest_of(session.manifest()))
+        self.first(image, keychain, digest).await
     }
 
-    /// Gets the manifest with the credentials that fit, one after the other, and at last without.
-    pub(super) async fn session<'a>(
-        &'a self,
-        image: &'a ImageReference,
+    /// Gets the manifest.
+    pub(super) async fn session(
+        &self,
+        image: &ImageReference,
         keychain: &Keychain,
-    ) -> Result<Session<'a>, ImageError> {
-        let candidates = keychain.for_image(image);
-        let candidates = candidates.into_iter().map(Some).chain([None]);
+    ) -> Result<Session, ImageError> {
+        self.first(image, keychain, Session::begin).await
+    }
+
+    /// What `ask` gets first, of where the image may be, with the credentials that fit, one after
+    /// the other, and at last without.
+    async fn first<T>(
+        &self,
+        image: &ImageReference,
+        keychain: &Keychain,
+        ask: impl AsyncFn(Access) -> Result<T, ImageError>,
+    ) -> Result<T, ImageError> {
+        let places = self.mirrors.load().endpoints(image).map_err(|error| {
+            let what = "the configuration of mirrors".to_owned();
+            ImageError::Malformed { what, why: error.to_string() }
+        })?;
+        let mut failed: Option<ImageError> = None;
+        for place in places {
+            match self.at(&place, keychain, &ask).await {
+                Ok(found) => return Ok(found),
+                // What is forged counts more than what is not there.
+                Err(_) if matches!(failed, Some(ImageError::Digest { .. })) => {}
+                Err(error) => failed = Some(error),
+            }
+        }
+        Err(failed.unwrap_or_else(|| ImageError::Blocked(image.to_string())))
+    }
+
+    async fn at<T>(
+        &self,
+        endpoint: &Endpoint,
+        keychain: &Keychain,
+        ask: &impl AsyncFn(Access) -> Result<T, ImageError>,
+    ) -> Result<T, ImageError> {
+        let candidates = keychain.for_image(&endpoint.image);
+        let candidates = candidates.into_iter().cloned().map(Some).chain([None]);
         let mut refused = None;
         for credentials in candidates {
-            match self.begin(image, credentials).await {
+            match ask(Access::new(&self.http, endpoint, credentials)).await {
                 Err(error @ ImageError::Unauthorized { .. }) => {
                     refused.get_or_insert(error);
                 }
                 other => return other,
             }
         }
-        Err(refused.unwrap_or_else(|| ImageError::NotFound(image.to_string())))
-    }
-
-    async fn begin<'a>(
-        &'a self,
-        image: &'a ImageReference,
-        credentials: Option<&Credentials>,
-    ) -> Result<Session<'a>, ImageError> {
-        let url = self.url(image, "manifests", image.version());
-        let question = || RegistryRequest::get(url.clone(), ACCEPT, image.endpoint());
-        let answer = self.http.ask(question()).await?;
-        let (answer, authorization) = match answer.code() {
-            401 => {
-                let authorization = self.authorize(image, &answer, credentials).await?;
-                let question = question().authorized(&authorization);
-                (self.http.ask(question).await?, Some(authorization))
-            }
-            _ => (answer, None),
-        };
-        let bytes = self.content(answer, image, &image.to_string(), MANIFEST).await?;
-        if let Some(expected) = image.digest() {
-            verify(&format!("the manifest of {image}"), expected, &bytes)?;
-        }
-        Ok(Session { registry: self, image, authorization, manifest: bytes })
-    }
-
-    /// What the registry wants to see: a token from somewhere, or the credentials themselves.
-    async fn authorize(
-        &self,
-        image: &ImageReference,
-        answer: &RegistryResponse,
-        credentials: Option<&Credentials>,
-    ) -> Result<String, ImageError> {
-        let refused = |why: &str| unauthorized(image, why);
-        match Challenge::parse(answer.header("www-authenticate")) {
-            Some(Challenge::Basic) => match credentials {
-                Some(credentials) => Ok(credentials.basic()),
-                None => Err(refused("it wants credentials, and there are none")),
-            },
-            Some(Challenge::Bearer { realm, service }) => {
-                let url = challenge::token_url(&realm, service.as_deref(), image.repository());
-                let mut question = RegistryRequest::get(url, "application/json", image.endpoint());
-                if let Some(credentials) = credentials {
-                    question = question.authorized(&credentials.basic());
-                }
-                let answer = self.http.ask(question).await?;
-                match answer.code() {
-                    200 => challenge::token(&answer.bytes("the token", challenge::TOKEN).await?),
-                    400..=499 => Err(refused("its token server does not accept the credentials")),
-                    _ => Err(answer.failed().await),
-                }
-            }
-            None => Err(refused("it does not say which credentials it wants")),
-        }
-    }
-
-    /// The content of an answer, which is about an image.
-    async fn content(
-        &self,
-        answer: RegistryResponse,
-        image: &ImageReference,
-        what: &str,
-        limit: u64,
-    ) -> Result<Vec<u8>, ImageError> {
-        match answer.code() {
-            200 => answer.bytes(what, limit).await,
-            404 => Err(ImageError::NotFound(what.to_owned())),
-            401 | 403 => Err(unauthorized(image, "the credentials have no right to pull it")),
-            _ => Err(answer.failed().await),
-        }
-    }
-
-    fn url(&self, image: &ImageReference, kind: &str, version: &str) -> String {
-        let (host, repository) = (image.endpoint(), image.repository());
-        let scheme = if self.http.is_without_tls(host) { "http" } else { "https" };
-        format!("{scheme}://{host}/v2/{repository}/{kind}/{version}")
+        Err(refused.unwrap_or_else(|| ImageError::NotFound(endpoint.image.to_string())))
     }
 }
 
-impl Session<'_> {
-    /// The manifest that the image's reference names.
-    pub(super) fn manifest(&self) -> &[u8] {
-        &self.manifest
-    }
-
-    /// Another manifest of the repository.
-    pub(super) async fn manifest_of(&self, digest: &str) -> Result<Vec<u8>, ImageError> {
-        self.fetch("manifests", digest, MANIFEST).await
-    }
-
-    /// A layer of `size` bytes.
-    pub(super) async fn blob(&self, digest: &str, size: u64) -> Result<Vec<u8>, ImageError> {
-        let bytes = self.fetch("blobs", digest, size).await?;
-        if bytes.len() as u64 == size {
-            return Ok(bytes);
-        }
-        let what = format!("layer {digest}");
-        let why = format!("it has {} bytes, and its manifest says {size}", bytes.len());
-        Err(ImageError::Malformed { what, why })
-    }
-
-    async fn fetch(&self, kind: &str, digest: &str, limit: u64) -> Result<Vec<u8>, ImageError> {
-        if !is_sha256(digest) {
-            let what = format!("the manifest of {}", self.image);
-            let why = "what it names as a digest is none by SHA-256".to_owned();
-            return Err(ImageError::Malformed { what, why });
-        }
-        let url = self.registry.url(self.image, kind, digest);
-        let mut question = RegistryRequest::get(url, ACCEPT, self.image.endpoint());
-        if let Some(authorization) = &self.authorization {
-            question = question.authorized(authorization);
-        }
-        let answer = self.registry.http.ask(question).await?;
-        let what = format!("{} {digest} of {}", kind.trim_end_matches('s'), self.image);
-        let bytes = self.registry.content(answer, self.image, &what, limit).await?;
-        verify(&what, digest, &bytes)?;
-        Ok(bytes)
-    }
-}
-
-fn unauthorized(image: &ImageReference, why: &str) -> ImageError {
-    ImageError::Unauthorized {
-        image: image.to_string(),
-        host: image.host().to_owned(),
-        why: why.to_owned(),
+/// The digest that the registry names, else that of the manifest that it gives.
+async fn digest(mut access: Access) -> Result<String, ImageError> {
+    let image = access.image().clone();
+    let answer = access.ask(Method::HEAD, "manifests", image.version()).await?;
+    match answer.code() {
+        200 => match answer.header(DIGEST).filter(|digest| is_sha256(digest)) {
+            Some(digest) => Ok(digest.to_owned()),
+            None => Ok(digest_of(Session::begin(access).await?.manifest())),
+        },
+        // Registries that do not know the method.
+        400 | 405 | 501 => Ok(digest_of(Session::begin(access).await?.manifest())),
+        _ => Err(answer
+            .granted(&image, &image.to_string())
+            .await
+            .err()
+            .unwrap_or_else(|| ImageError::NotFound(image.to_string()))),
     }
 }

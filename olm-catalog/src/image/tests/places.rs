@@ -12,7 +12,7 @@ use serde_json::json;
 use tokio::net::TcpStream;
 
 use super::super::registry::Network;
-use super::super::{ImageError, Keychain, Limits, Registry, Tree, pull};
+use super::super::{ImageError, Keychain, Limits, Registry, RegistryOptions, Tree, pull};
 use super::registries::{answers, blob};
 use super::stub::{StubResponse, answer, serve};
 
@@ -76,7 +76,9 @@ async fn pulled(
         ..Net::default()
     });
     let plain = ["registry.test", "inside.test", inside].map(str::to_owned);
-    let registry = Registry::on(Arc::clone(&net) as Arc<dyn Network>, plain);
+    let without_tls = plain.into_iter().collect();
+    let options = RegistryOptions { without_tls, ..RegistryOptions::default() };
+    let registry = Registry::on(Arc::clone(&net) as Arc<dyn Network>, options);
     let image = "registry.test/b:v1".parse().unwrap();
     let tree = pull(&registry, &image, &Keychain::default(), &Limits::default()).await;
     (tree, net.elsewhere.load(Ordering::Relaxed))

@@ -7,35 +7,37 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
 /// What is answered to a path: the whole of it, head and body.
-type StubResponses = BTreeMap<String, StubResponse>;
+pub(crate) type StubResponses = BTreeMap<String, StubResponse>;
 
 /// An answer.
 #[derive(Clone, Debug)]
-pub(super) enum StubResponse {
+pub(crate) enum StubResponse {
     /// These bytes, then the end.
     Bytes(Vec<u8>),
     /// These bytes, then zeros for ever.
     Endless(Vec<u8>),
     /// These bytes, then another one each second for ever.
     Dripping(Vec<u8>),
+    /// The first to who asks for the head alone, else the second.
+    Head(Box<StubResponse>, Box<StubResponse>),
     /// The first to those who say this in `Authorization`, else the second.
     For(&'static str, Box<StubResponse>, Box<StubResponse>),
 }
 
 /// `200` with a body.
-pub(super) fn ok(body: impl AsRef<[u8]>) -> StubResponse {
+pub(crate) fn ok(body: impl AsRef<[u8]>) -> StubResponse {
     answer("200 OK", "", body)
 }
 
 /// Any status, more header lines, and a body.
-pub(super) fn answer(status: &str, headers: &str, body: impl AsRef<[u8]>) -> StubResponse {
+pub(crate) fn answer(status: &str, headers: &str, body: impl AsRef<[u8]>) -> StubResponse {
     let length = body.as_ref().len();
     let head = format!("HTTP/1.1 {status}\r\n{headers}Content-Length: {length}\r\n\r\n");
     StubResponse::Bytes([head.as_bytes(), body.as_ref()].concat())
 }
 
 /// Serves answers on a port of this machine, whose `host:port` is returned, while the test runs.
-pub(super) async fn serve(answers: impl Fn(&str) -> StubResponses) -> String {
+pub(crate) async fn serve(answers: impl Fn(&str) -> StubResponses) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap().to_string();
     let answers = Arc::new(answers(&address));
@@ -81,6 +83,10 @@ async fn give(stream: &mut TcpStream, answer: &StubResponse, head: &str) -> std:
                 stream.write_all(b" ").await?;
                 tokio::time::sleep(std::time::Duration::from_secs(1)).await;
             }
+        }
+        StubResponse::Head(yes, no) => {
+            let alone = head.starts_with("head ");
+            Box::pin(give(stream, if alone { yes } else { no }, head)).await
         }
         StubResponse::For(who, yes, no) => {
             let known = head.contains(&format!("authorization: {}\r\n", who.to_lowercase()));

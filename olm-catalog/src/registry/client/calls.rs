@@ -160,6 +160,7 @@ fn channel(address: Address, options: &ClientOptions, link: Link) -> Channel {
         address,
         resolver: Arc::clone(&options.resolver),
         proxy: options.proxy.clone(),
+        dialer: options.dialer.clone(),
         dial_timeout: options.dial_timeout,
         link,
     })

@@ -13,7 +13,7 @@ use super::calls::RegistryClient;
 use crate::connection::{
     BundleManifests, CatalogConnection, ConnectionStatus, LoadError, RpcError,
 };
-use crate::snapshot::{CatalogSnapshot, LimitExceeded, SnapshotBuilder};
+use crate::snapshot::{CatalogSnapshot, LimitExceeded, Records, SnapshotBuilder};
 
 #[async_trait]
 impl CatalogConnection for RegistryClient {
@@ -26,10 +26,7 @@ impl CatalogConnection for RegistryClient {
     }
 
     async fn load(&self) -> Result<CatalogSnapshot, LoadError> {
-        let limit = self.options.load_timeout;
-        tokio::time::timeout(limit, self.load_all())
-            .await
-            .map_err(|_| LoadError::Deadline(limit))?
+        self.load_in_time(None).await
     }
 
     async fn bundle(
@@ -49,7 +46,30 @@ impl CatalogConnection for RegistryClient {
 }
 
 impl RegistryClient {
-    async fn load_all(&self) -> Result<CatalogSnapshot, LoadError> {
+    /// As [`CatalogConnection::load`], and records what was answered.
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn load_recorded(&self) -> Result<(CatalogSnapshot, Records), LoadError> {
+        let mut records = Records::default();
+        let snapshot = self.load_in_time(Some(&mut records)).await?;
+        Ok((snapshot, records))
+    }
+
+    async fn load_in_time(
+        &self,
+        records: Option<&mut Records>,
+    ) -> Result<CatalogSnapshot, LoadError> {
+        let limit = self.options.load_timeout;
+        tokio::time::timeout(limit, self.load_all(records))
+            .await
+            .map_err(|_| LoadError::Deadline(limit))?
+    }
+
+    async fn load_all(
+        &self,
+        mut records: Option<&mut Records>,
+    ) -> Result<CatalogSnapshot, LoadError> {
         let mut builder = SnapshotBuilder::new(self.key.clone(), self.options.snapshot);
         let bundles = self.in_silence(self.list_bundles()).await;
         let mut bundles = bundles.map_err(LoadError::List)?;
@@ -57,8 +77,11 @@ impl RegistryClient {
             self.in_silence(bundles.message()).await.map_err(LoadError::Stream)?
         {
             builder.add(&bundle)?;
+            if let Some(records) = records.as_deref_mut() {
+                records.bundle(&bundle);
+            }
         }
-        self.add_packages(&mut builder).await?;
+        self.add_packages(&mut builder, records).await?;
         let finished = olm_tasks::blocking(move || builder.finish()).await;
         finished.map_err(|error| LoadError::Index(error.to_string()))
     }
@@ -80,7 +103,11 @@ impl RegistryClient {
 
     /// Asks for each package; a refusal concerns only that package. An answer is condensed when it
     /// is there: those of a hostile server are large, and many.
-    async fn add_packages(&self, builder: &mut SnapshotBuilder) -> Result<(), LimitExceeded> {
+    async fn add_packages(
+        &self,
+        builder: &mut SnapshotBuilder,
+        mut records: Option<&mut Records>,
+    ) -> Result<(), LimitExceeded> {
         let ask = |name: Arc<str>| async move {
             let answer = self.package(&name).await.map_err(|error| error.to_string());
             (name, answer)
@@ -88,6 +115,9 @@ impl RegistryClient {
         let answers = stream::iter(builder.packages()).map(ask);
         let mut answers = pin!(answers.buffered(self.options.parallel_calls));
         while let Some((name, answer)) = answers.next().await {
+            if let Some(records) = records.as_deref_mut() {
+                records.package(&name, &answer);
+            }
             builder.add_package(name, answer)?;
         }
         Ok(())

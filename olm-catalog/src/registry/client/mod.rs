@@ -13,6 +13,7 @@ mod address;
 mod backoff;
 mod calls;
 mod counted;
+mod dial;
 mod link;
 mod load;
 mod monitor;
@@ -27,7 +28,10 @@ use crate::snapshot::SnapshotLimits;
 
 pub use address::{Address, AddressError, Resolve, SystemResolver};
 pub use calls::RegistryClient;
+pub use dial::{Dial, Stream};
 pub use proxy::Proxy;
+#[cfg(feature = "pull")]
+pub(crate) use proxy::ProxyServer;
 pub use whole::Whole;
 
 /// How a client behaves. [`Default`] is right for production.
@@ -64,6 +68,8 @@ pub struct ClientOptions {
     pub resolver: Arc<dyn Resolve>,
     /// The proxy through which addresses are reached; by default that of the environment.
     pub proxy: Option<Proxy>,
+    /// Another way to the server than TCP; address and proxy do not matter then.
+    pub dialer: Option<Arc<dyn Dial>>,
 }
 
 impl Default for ClientOptions {
@@ -84,6 +90,7 @@ impl Default for ClientOptions {
             snapshot: SnapshotLimits::default(),
             resolver: Arc::new(SystemResolver),
             proxy: Proxy::from_environment(|name| std::env::var(name).ok()),
+            dialer: None,
         }
     }
 }

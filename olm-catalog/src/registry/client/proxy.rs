@@ -1,5 +1,6 @@
-//! The proxy that environment variables name (spec catalog-operator 1.8): `GRPC_PROXY`, and
-//! `NO_PROXY` for the hosts that are dialled directly, each also in lower case.
+//! The proxy that environment variables name (spec catalog-operator 1.8): `GRPC_PROXY` for registry
+//! servers, `HTTPS_PROXY` for registries of images, and `NO_PROXY` for the hosts that are dialled
+//! directly, each also in lower case.
 //!
 //! With a proxy names are resolved by the proxy. `localhost` and loopback addresses are never
 //! reached through one.
@@ -46,7 +47,7 @@ enum Direct {
 
 /// Where a proxy listens, and what is sent to it about the caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct ProxyServer {
+pub(crate) struct ProxyServer {
     pub(super) address: Address,
     credentials: Option<String>,
 }
@@ -54,10 +55,19 @@ pub(super) struct ProxyServer {
 impl Proxy {
     /// The proxy that variables name, if they do; `variable` looks one up.
     pub fn from_environment(variable: impl Fn(&str) -> Option<String>) -> Option<Self> {
+        Self::of_variables(["GRPC_PROXY", "grpc_proxy"], variable)
+    }
+
+    /// The proxy for registries of images that variables name.
+    pub fn for_images(variable: impl Fn(&str) -> Option<String>) -> Option<Self> {
+        Self::of_variables(["HTTPS_PROXY", "https_proxy"], variable)
+    }
+
+    fn of_variables(names: [&str; 2], variable: impl Fn(&str) -> Option<String>) -> Option<Self> {
         let either = |names: [&str; 2]| {
             names.into_iter().filter_map(&variable).find(|value| !value.is_empty())
         };
-        let url = either(["GRPC_PROXY", "grpc_proxy"])?;
+        let url = either(names)?;
         let direct = either(["NO_PROXY", "no_proxy"]).unwrap_or_default();
         let direct = direct.split(',').filter_map(Direct::parse).collect();
         Some(Self { url, direct })
@@ -67,7 +77,7 @@ impl Proxy {
     ///
     /// # Errors
     /// The variable names no HTTP proxy.
-    pub(super) fn for_address(&self, address: &Address) -> io::Result<Option<ProxyServer>> {
+    pub(crate) fn for_address(&self, address: &Address) -> io::Result<Option<ProxyServer>> {
         let host = address.host().trim_end_matches('.').to_lowercase();
         let ip: Option<IpAddr> = host.parse().ok();
         let local = host.is_empty() || host == "localhost" || ip.is_some_and(|ip| ip.is_loopback());
@@ -133,6 +143,12 @@ fn prefix(ip: IpAddr, length: u8) -> (bool, u128) {
 }
 
 impl ProxyServer {
+    /// Where it listens.
+    #[cfg(feature = "pull")]
+    pub(crate) fn address(&self) -> &Address {
+        &self.address
+    }
+
     /// Reads `[http://][user[:password]@]host[:port][/]`.
     fn parse(url: &str) -> io::Result<Self> {
         let invalid = |reason: &str| {
@@ -159,7 +175,7 @@ impl ProxyServer {
     }
 
     /// Asks the proxy at the other end of `stream` for a tunnel to `target`.
-    pub(super) async fn tunnel(&self, stream: &mut TcpStream, target: &Address) -> io::Result<()> {
+    pub(crate) async fn tunnel(&self, stream: &mut TcpStream, target: &Address) -> io::Result<()> {
         let credentials = self.credentials.as_ref();
         let credentials = credentials
             .map(|text| format!("Proxy-Authorization: Basic {text}\r\n"))

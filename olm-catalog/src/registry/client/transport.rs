@@ -1,5 +1,6 @@
-//! Opens TCP connections for a channel and reports when they end.
+//! Opens connections for a channel and reports when they end.
 
+use std::fmt;
 use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
@@ -18,6 +19,7 @@ use tower::Service;
 
 use super::address::Address;
 use super::address::Resolve;
+use super::dial::{Dial, Stream};
 use super::link::{Lease, Link};
 use super::proxy::{Proxy, ProxyServer};
 
@@ -27,26 +29,40 @@ pub(super) struct Connector {
     pub(super) address: Address,
     pub(super) resolver: Arc<dyn Resolve>,
     pub(super) proxy: Option<Proxy>,
+    pub(super) dialer: Option<Arc<dyn Dial>>,
     pub(super) dial_timeout: Duration,
     pub(super) link: Link,
 }
 
-/// A TCP connection that announces its end by dropping a lease, and that can be aborted.
-#[derive(Debug)]
+/// A connection that announces its end by dropping a lease, and that can be aborted.
 pub(super) struct Transport {
-    stream: TcpStream,
+    stream: Box<dyn Stream>,
     aborted: Pin<Box<WaitForCancellationFutureOwned>>,
     _lease: Lease,
 }
 
+impl fmt::Debug for Transport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Transport").finish_non_exhaustive()
+    }
+}
+
 impl Connector {
     async fn connect(self) -> io::Result<TokioIo<Transport>> {
-        let proxy = self.proxy.as_ref().map(|proxy| proxy.for_address(&self.address));
-        let stream = match proxy.transpose()?.flatten() {
-            Some(proxy) => self.dial_through(&proxy).await?,
-            None => self.dial(&self.address).await?,
+        let stream = match &self.dialer {
+            Some(dialer) => within(self.dial_timeout, dialer.dial()).await?,
+            None => Box::new(self.reach().await?),
         };
         Ok(TokioIo::new(Transport::new(stream, self.link.opened())))
+    }
+
+    /// Over TCP, through a proxy where there is one.
+    async fn reach(&self) -> io::Result<TcpStream> {
+        let proxy = self.proxy.as_ref().map(|proxy| proxy.for_address(&self.address));
+        match proxy.transpose()?.flatten() {
+            Some(proxy) => self.dial_through(&proxy).await,
+            None => self.dial(&self.address).await,
+        }
     }
 
     async fn dial_through(&self, proxy: &ProxyServer) -> io::Result<TcpStream> {
@@ -90,6 +106,12 @@ impl Service<Uri> for Connector {
     }
 }
 
+/// What another way to the server leads to, in time.
+async fn within<T>(limit: Duration, dialled: impl Future<Output = io::Result<T>>) -> io::Result<T> {
+    let late = || io::Error::new(io::ErrorKind::TimedOut, "the connection is not there in time");
+    tokio::time::timeout(limit, dialled).await.map_err(|_| late())?
+}
+
 /// Opens a connection; the error names the address.
 async fn dial(address: SocketAddr, limit: Duration) -> io::Result<TcpStream> {
     let named =
@@ -103,7 +125,7 @@ async fn dial(address: SocketAddr, limit: Duration) -> io::Result<TcpStream> {
 }
 
 impl Transport {
-    fn new(stream: TcpStream, lease: Lease) -> Self {
+    fn new(stream: Box<dyn Stream>, lease: Lease) -> Self {
         let aborted = Box::pin(lease.abort().cancelled_owned());
         Self { stream, aborted, _lease: lease }
     }

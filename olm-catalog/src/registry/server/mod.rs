@@ -1,6 +1,7 @@
 //! Serves a [`Source`], such as an [`Index`], over the registry protocol.
 //!
-//! Content never changes while a server runs, as with `opm`. Errors have the code Unknown, which
+//! Content never changes while a server runs, as with `opm`; a [`SwitchedServer`] runs one after the
+//! other at the same port. Errors have the code Unknown, which
 //! clients of v0 expect.
 
 mod body;
@@ -9,6 +10,7 @@ mod chunk;
 mod experimental;
 mod serve;
 mod streams;
+mod switch;
 
 use std::fmt::Debug;
 
@@ -19,6 +21,7 @@ use crate::index::{EncodedMessage, Index, QueryError};
 use crate::registry::proto;
 
 pub use serve::{ServeError, ServerOptions, serve};
+pub use switch::SwitchedServer;
 
 /// The content of a catalog, as the calls of the registry protocol ask for it.
 pub trait Source: Debug + Send + Sync {

@@ -1,17 +1,19 @@
 //! Runs a server until it is asked to stop.
 
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures::stream;
+use futures::{Stream, stream};
 use thiserror::Error;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tonic::body::Body;
 use tonic::codegen::http;
 use tonic::service::Routes;
 use tonic::transport::Server;
-use tonic::transport::server::TcpIncoming;
+use tonic::transport::server::{Connected, TcpIncoming};
 use tonic::{Request, Response, Status, async_trait};
 use tonic_health::pb::health_check_response::ServingStatus;
 use tonic_health::pb::health_server::{Health, HealthServer};
@@ -92,6 +94,20 @@ pub async fn serve(
     options: ServerOptions,
     stop: impl Future<Output = ()>,
 ) -> Result<(), ServeError> {
+    let accepted = TcpIncoming::from(listener).with_nodelay(Some(true));
+    serve_on(accepted, source, options, stop).await
+}
+
+/// The same on connections that are accepted elsewhere.
+pub(super) async fn serve_on<C>(
+    accepted: impl Stream<Item = io::Result<C>>,
+    source: Arc<dyn Source>,
+    options: ServerOptions,
+    stop: impl Future<Output = ()>,
+) -> Result<(), ServeError>
+where
+    C: AsyncRead + AsyncWrite + Connected + Unpin + Send + 'static,
+{
     let stopping = CancellationToken::new();
     let server = Server::builder()
         .max_concurrent_streams(options.calls_per_connection)
@@ -103,10 +119,7 @@ pub async fn serve(
         .timeout(options.call_time)
         .http2_keepalive_interval(Some(options.keepalive))
         .add_routes(routes(source, &options)?)
-        .serve_with_incoming_shutdown(
-            TcpIncoming::from(listener).with_nodelay(Some(true)),
-            stopping.clone().cancelled_owned(),
-        );
+        .serve_with_incoming_shutdown(accepted, stopping.clone().cancelled_owned());
     let drained = async {
         stop.await;
         stopping.cancel();

@@ -37,6 +37,20 @@ fn scoped(own: &Script, anonymous: &Script) -> Interpreter {
     Interpreter::new(own.client(), options).on_behalf_of("ns")
 }
 
+/// `serviceAccountName` of an OperatorGroup may say anything.
+#[tokio::test]
+async fn no_name_of_an_account_leads_elsewhere() {
+    let (own, anonymous) = (Script::new(), Script::new());
+    for name in ["ruler/token?", "../../olm/serviceaccounts/ruler", "?x"] {
+        let (namespace, name) = ("ns".to_owned(), name.to_owned());
+        let effect = create().acting_as(Identity::ServiceAccount { namespace, name });
+        let outcomes = scoped(&own, &anonymous).execute(&[effect]).await;
+        assert_eq!(outcomes[0].refusal().map(|refusal| refusal.code), Some(422), "{outcomes:?}");
+    }
+    own.finish();
+    anonymous.finish();
+}
+
 #[rstest::rstest]
 #[case::of_another_namespace(Some("other"), "an object of other;")]
 #[case::of_no_account(None, "an object of the cluster;")]

@@ -1,4 +1,4 @@
-//! The writes of a catalog that is served by a Pod, in v0's order.
+//! The writes of a catalog that a server is run for, in v0's order.
 
 use std::sync::Arc;
 
@@ -10,6 +10,7 @@ use olm_types::api::CatalogSource;
 use olm_types::labels;
 use serde_json::{Value, json};
 
+use super::super::hosting::{Mode, mode};
 use super::super::observed::Observed;
 use super::super::polling::{Poll, PollStep, poll};
 use super::super::registry::Wanted;
@@ -18,7 +19,7 @@ use super::{Course, Plan, Server, Step};
 use crate::writes::target_of;
 
 /// Grace period in seconds of a registry Pod that makes way for another one.
-const GRACE: u32 = 1;
+pub(super) const GRACE: u32 = 1;
 /// Field manager under which a Pod that looked for a newer image is made one that serves.
 const PROMOTER: &str = "olm.registry";
 /// Field manager under which a Pod that an old version of OLM made gets the label that it lacks.
@@ -26,11 +27,12 @@ const LABELLER: &str = "olm-ownership-labeller";
 
 /// A plan in the making.
 pub(super) struct Build<'a> {
-    observed: &'a Observed,
-    wanted: &'a Wanted,
-    sorted: pods::Sorted,
+    pub(super) observed: &'a Observed,
+    pub(super) wanted: &'a Wanted,
+    pub(super) sorted: pods::Sorted,
     poll: Poll,
     steps: Vec<Step>,
+    pub(super) now: Timestamp,
 }
 
 impl<'a> Build<'a> {
@@ -38,27 +40,39 @@ impl<'a> Build<'a> {
         let catalog = &*observed.catalog;
         let sorted = pods::sort(&catalog.name_any(), &observed.server.pods, &wanted.pod);
         let poll = poll(catalog, &sorted, &wanted.pod, observed.digest.as_ref(), now);
-        Self { observed, wanted, sorted, poll, steps: Vec::new() }
+        Self { observed, wanted, sorted, poll, steps: Vec::new(), now }
     }
 
     pub(super) fn finish(mut self) -> Plan {
         self.policies();
         self.account_and_rights();
-        let made_pod = self.pods();
-        self.update_pods();
-        let service = self.wanted.service.name_any();
-        let present = self.observed.server.service.as_deref();
-        let effects = drift::service(&self.wanted.service, present);
-        self.add(effects, &format!("error ensuring service: {service}"));
-        let server = Server { service, made_pod, poll: self.poll.step };
-        Plan { steps: self.steps, course: Course::Server(server) }
+        let image = self.catalog().spec.image.as_deref().unwrap_or_default();
+        match self.observed.hosting.as_ref().map(|hosting| mode(hosting, image)) {
+            Some(Mode::Waiting) => self.end(Course::Pulling),
+            Some(Mode::Process(port)) => self.in_process(port),
+            Some(Mode::Pod(_)) | None => self.by_pod(),
+        }
     }
 
-    fn catalog(&self) -> &CatalogSource {
+    /// Has a Pod serve.
+    fn by_pod(mut self) -> Plan {
+        let is_ready = self.sorted.right.iter().any(|pod| pods::is_ready(pod));
+        let made_pod = self.pods();
+        self.update_pods();
+        self.service_of_pods(is_ready);
+        let (service, poll) = (self.wanted.service.name_any(), std::mem::take(&mut self.poll.step));
+        self.end(Course::Server(Server { service, made_pod, poll, in_process: None }))
+    }
+
+    pub(super) fn end(self, course: Course) -> Plan {
+        Plan { steps: self.steps, course }
+    }
+
+    pub(super) fn catalog(&self) -> &CatalogSource {
         &self.observed.catalog
     }
 
-    fn add(&mut self, effects: Vec<Effect>, context: &str) {
+    pub(super) fn add(&mut self, effects: Vec<Effect>, context: &str) {
         let context = format!("{context}: ");
         self.steps
             .extend(effects.into_iter().map(|effect| Step { effect, context: context.clone() }));

@@ -1,8 +1,11 @@
 //! The writes that a CatalogSource asks for, in v0's order, each with v0's words for its failure.
 
 mod build;
+mod process;
 #[cfg(test)]
 mod tests;
+
+use std::time::Duration;
 
 use jiff::Timestamp;
 use olm_effect::{Effect, Outcome};
@@ -47,7 +50,9 @@ pub(super) enum Course {
     Address,
     /// No Pod can be built.
     Broken(PodError),
-    /// A server is run for the catalog.
+    /// Its image is being pulled for the first time, or again and again.
+    Pulling,
+    /// A server is run for the catalog, by a Pod or by the operator.
     Server(Server),
 }
 
@@ -60,6 +65,17 @@ pub(super) struct Server {
     pub(super) made_pod: bool,
     /// Where polling stands.
     pub(super) poll: PollStep,
+    /// What the operator does, where it serves the catalog itself.
+    pub(super) in_process: Option<InProcess>,
+}
+
+/// A catalog that the operator serves.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct InProcess {
+    /// Whether newer content is recorded.
+    pub(super) recorded: bool,
+    /// How long Pods serve beside the operator.
+    pub(super) beside: Option<Duration>,
 }
 
 impl Plan {

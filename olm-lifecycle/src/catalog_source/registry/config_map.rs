@@ -34,10 +34,12 @@ pub(super) fn wanted(
     pod_labels.insert(labels::CONFIG_MAP_RESOURCE_VERSION.to_owned(), version);
     let name = service_name(catalog, &Backend::ConfigMap);
     let selector = [(labels::CATALOG_SOURCE.to_owned(), catalog.name_any())];
+    let service = service::build(catalog, &name, selector.into())?;
     Ok(Wanted {
         pod: server(catalog, settings, around, &pod_labels, &account_name)?,
         policies: policies::both(catalog, &pod_labels, policies::Egress::ApiServer),
-        service: service::build(catalog, &name, selector.into())?,
+        service_in_process: service::without_selector(&service)?,
+        service,
         rights: Some((role(catalog), binding(catalog, &account_name))),
         account,
     })

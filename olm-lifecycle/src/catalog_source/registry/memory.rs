@@ -18,19 +18,32 @@ pub(super) fn go_limit(quantity: &str) -> Result<String, QuantityError> {
     Ok(format!("{text}B"))
 }
 
-/// Whole bytes of a decimal quantity in canonical form.
+/// The whole bytes of a quantity; nothing for what is less than one, or more than can be counted.
+///
+/// # Errors
+/// The text is no quantity.
+pub fn whole_bytes(quantity: &str) -> Result<Option<u64>, QuantityError> {
+    Ok(bytes(&canonical_quantity(quantity)?).and_then(|bytes| u64::try_from(bytes).ok()))
+}
+
+/// Whole bytes of a quantity in canonical form.
 fn bytes(canonical: &str) -> Option<u128> {
     let end = canonical.find(|c: char| !c.is_ascii_digit()).unwrap_or(canonical.len());
     let (number, suffix) = canonical.split_at(end);
     let number: u128 = number.parse().ok()?;
-    let exponent = match suffix {
-        "" => 0,
-        _ => match suffix.strip_prefix('e') {
-            Some(exponent) => exponent.parse().ok()?,
-            None => 3 * DECIMAL.iter().find(|(known, _)| *known == suffix)?.1,
-        },
-    };
-    number.checked_mul(10_u128.checked_pow(exponent)?)
+    number.checked_mul(unit(suffix)?)
+}
+
+/// The bytes that a suffix stands for.
+fn unit(suffix: &str) -> Option<u128> {
+    let binary = (1..).zip(BINARY).find(|(_, known)| *known == suffix);
+    let decimal = DECIMAL.iter().find(|(known, _)| *known == suffix);
+    match (binary, decimal, suffix.strip_prefix('e')) {
+        (Some((power, _)), ..) => 1024_u128.checked_pow(power),
+        (_, Some((_, power)), _) => 1000_u128.checked_pow(*power),
+        (.., Some(exponent)) => 10_u128.checked_pow(exponent.parse().ok()?),
+        _ => suffix.is_empty().then_some(1),
+    }
 }
 
 fn binary(mut number: u128) -> String {

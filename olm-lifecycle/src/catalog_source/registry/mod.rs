@@ -30,6 +30,7 @@ use super::spec::Backend;
 
 pub use account::name as account_name;
 pub use config_map::config_map_name;
+pub use memory::whole_bytes;
 pub use pod::PodError;
 pub(crate) use pod::pull_policy;
 pub use service::{PORT, service_name};
@@ -60,6 +61,8 @@ pub struct Wanted {
     pub pod: Pod,
     /// The Service in front of the Pod.
     pub service: Service,
+    /// The same Service in front of the operator.
+    pub service_in_process: Service,
 }
 
 /// What the Pod depends on beside the CatalogSource.
@@ -113,9 +116,12 @@ fn from_image(
         restricted: around.restricted,
     })?;
     pod.metadata.owner_references = Some(vec![pod_owner(catalog)]);
+    let policies = policies::both(catalog, &labels, policies::Egress::None);
+    let service = service::build(catalog, &service_name(catalog, &Backend::Image), labels)?;
     Ok(Wanted {
-        policies: policies::both(catalog, &labels, policies::Egress::None),
-        service: service::build(catalog, &service_name(catalog, &Backend::Image), labels)?,
+        policies,
+        service_in_process: service::without_selector(&service)?,
+        service,
         rights: None,
         account,
         pod,

@@ -43,10 +43,25 @@ pub(super) fn build(
         selector: Some(selector),
         ..ServiceSpec::default()
     };
-    let value = serde_json::to_value(&spec).unwrap_or(Value::Null);
-    let text = hash::go_json::encode(SHAPE, &value)?;
     let mut all = managed();
-    all.insert(labels::SERVICE_SPEC_HASH.to_owned(), hash::deep_hash(&text));
+    all.insert(labels::SERVICE_SPEC_HASH.to_owned(), hash_of(&spec)?);
     let metadata = metadata(catalog, name, all, plain_owner(catalog));
     Ok(Service { metadata, spec: Some(spec), ..Service::default() })
+}
+
+/// The same Service for endpoints that no selector finds. Its hash is another one, by which OLM v0
+/// sees that it is none of its own.
+pub(super) fn without_selector(service: &Service) -> Result<Service, PodError> {
+    let mut service = service.clone();
+    if let Some(spec) = service.spec.as_mut() {
+        spec.selector = None;
+        let hash = hash_of(spec)?;
+        service.labels_mut().insert(labels::SERVICE_SPEC_HASH.to_owned(), hash);
+    }
+    Ok(service)
+}
+
+fn hash_of(spec: &ServiceSpec) -> Result<String, PodError> {
+    let value = serde_json::to_value(spec).unwrap_or(Value::Null);
+    Ok(hash::deep_hash(&hash::go_json::encode(SHAPE, &value)?))
 }

@@ -21,7 +21,7 @@ use super::observed::{Connection, Observed};
 use super::plan::{Course, Plan, Server, recorded};
 use super::polling::PollStep;
 use super::registry::PORT;
-use super::{content, interval, ready, template};
+use super::{content, hosting, interval, ready, template};
 use crate::writes::status_write;
 
 /// State of a connection that failed and is tried again.
@@ -67,6 +67,9 @@ pub fn conclude(
     }
     connected(observed, &plan.course, &mut status);
     content::note(observed, &mut status, now);
+    if let Some(hosting) = &observed.hosting {
+        hosting::conditions::note(catalog, hosting, &mut status.conditions, now);
+    }
     ready::note(observed, &plan.course, &before, &mut status, now);
     let wanted = CatalogSource { status: Some(status.clone()), ..catalog.clone() };
     let changed = status != before;
@@ -101,6 +104,7 @@ fn succeeded(
             let before = recorded(&observed.catalog);
             (status.reason, status.message) = (before.reason, before.message);
         }
+        Course::Pulling => {}
         Course::Invalid(problem) => {
             set_error(status, reasons::SPEC_INVALID_ERROR, &problem.to_string());
         }
@@ -153,6 +157,9 @@ fn serving(
         set_error(status, reasons::INVALID_INTERVAL_ERROR, &problem);
     }
     polled(&server.poll, status, now);
+    if server.in_process.is_some_and(|process| process.recorded) {
+        status.latest_image_registry_poll = Some(Time(now));
+    }
 }
 
 fn polled(step: &PollStep, status: &mut CatalogSourceStatus, now: Timestamp) {
@@ -247,6 +254,9 @@ fn whole_seconds(time: Timestamp) -> Timestamp {
 
 fn next(catalog: &CatalogSource, course: &Course, now: Timestamp) -> Option<Duration> {
     let Course::Server(server) = course else { return None };
+    if let Some(process) = server.in_process {
+        return process.beside;
+    }
     let interval = interval::polling(catalog)?;
     let look = interval::next_look(catalog, &interval, now);
     match server.poll {

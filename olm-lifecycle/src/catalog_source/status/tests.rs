@@ -53,6 +53,7 @@ fn observed(
         content: Content::default(),
         digest: None,
         server_version: None,
+        hosting: None,
     }
 }
 

@@ -17,7 +17,7 @@ use olm_types::gvk::Gvk;
 
 use super::observed::Observed;
 use super::pass::Request;
-use crate::install::{StrategyError, check_size, desired_deployment, strategy};
+use crate::install::{StrategyError, check_apis, check_size, desired_deployment, strategy};
 
 /// The list of requirements and the verdict over it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -47,6 +47,9 @@ struct Judged {
 
 /// Evaluates all requirements of the observed CSV.
 pub(super) fn evaluate(observed: &Observed) -> Evaluation {
+    if let Err(error) = check_apis(&observed.csv) {
+        return Evaluation::Invalid(error.to_string());
+    }
     let unknown = unknown_apis(observed);
     if !unknown.is_empty() {
         return Evaluation::Need(Request::Served(unknown));

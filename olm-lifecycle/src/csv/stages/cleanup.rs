@@ -6,6 +6,7 @@ use olm_types::finalizers::CSV_CLEANUP;
 use serde_json::json;
 
 use super::{Stage, Verdict};
+use crate::certificates;
 use crate::csv::decision::Decision;
 use crate::csv::observed::ClusterOwned;
 use crate::csv::pass::Pass;
@@ -38,13 +39,14 @@ fn clean_up(pass: &Pass<'_>) -> Decision {
         None => released(observed, true),
         Some(_) => Vec::new(),
     };
-    if observed.cluster_owned.is_empty() && released.is_empty() {
+    let shared = certificates::left(observed);
+    if observed.cluster_owned.is_empty() && released.is_empty() && shared.is_empty() {
         return Decision::act(vec![remove_finalizer(&observed.csv)]);
     }
     let left = observed.cluster_owned.iter().filter(|owned| !owned.is_going);
     let waiting = observed.cluster_owned.iter().map(|owned| owned.target.to_string());
     let waiting = format!("waiting to be deleted: {}", waiting.collect::<Vec<_>>().join(", "));
-    Decision::act(left.map(delete).chain(released).collect()).note(waiting)
+    Decision::act(left.map(delete).chain(released).chain(shared).collect()).note(waiting)
 }
 
 fn delete(owned: &ClusterOwned) -> Effect {

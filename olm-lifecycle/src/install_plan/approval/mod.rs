@@ -22,7 +22,7 @@ use crate::writes::target_of;
 /// How messages begin that say for what an approval is missing.
 pub(super) const WAITS: &str = "waits for approval";
 
-/// Most CSVs that an event names.
+/// Most CSVs that a message names.
 const LISTED: usize = 10;
 
 /// What the Subscriptions of a plan say about it.
@@ -91,13 +91,7 @@ pub(crate) fn begins_to_wait<'a>(
     if let Some(asked) = Asked::of(plan) {
         return Some(report::normal(plan, REQUIRES_APPROVAL, asked.message()));
     }
-    let mut brought = brought(plan).into_iter();
-    let mut names = brought.by_ref().take(LISTED).collect::<Vec<_>>().join(", ");
-    let more = brought.count();
-    if more > 0 {
-        names = format!("{names} and {more} more");
-    }
-    let message = format!("{WAITS} to install {names}");
+    let message = format!("{WAITS} to install {}", listed(brought(plan)));
     Some(report::normal(plan, REQUIRES_APPROVAL, message))
 }
 
@@ -115,13 +109,23 @@ fn judge(plan: &InstallPlan, approving: &[(&Subscription, Vec<&str>)]) -> Declar
         true => Declared::Approved(Box::new(approve(plan, approving))),
         false if !is_named => Declared::Waiting(format!(
             "{WAITS}: it brings {}, and its Subscriptions are pinned to {}",
-            missing.join(", "),
-            approved.into_iter().collect::<Vec<_>>().join(", ")
+            listed(missing),
+            listed(approved)
         )),
         false => Declared::Waiting(format!(
             "{WAITS}: no Subscription of the InstallPlan names {} in its annotation {APPROVE}",
-            missing.join(", ")
+            listed(missing)
         )),
+    }
+}
+
+/// Names in a message: a plan may have thousands.
+fn listed<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    let mut names = names.into_iter();
+    let listed = names.by_ref().take(LISTED).collect::<Vec<_>>().join(", ");
+    match names.count() {
+        0 => listed,
+        more => format!("{listed} and {more} more"),
     }
 }
 

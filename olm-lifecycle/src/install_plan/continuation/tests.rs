@@ -341,6 +341,7 @@ fn before(point: Point) -> Observed {
         csvs: BTreeSet::new(),
         replaced: BTreeSet::new(),
         crd_owners: Default::default(),
+        guarded: BTreeSet::new(),
         rights_changed: false,
         operator_namespace: "olm".to_owned(),
         retry_timeout: std::time::Duration::from_secs(60),

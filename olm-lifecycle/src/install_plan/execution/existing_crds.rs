@@ -37,7 +37,15 @@ impl Execution {
             existing: Some(&existing),
             keeps_stored_versions: self.scope.keeps_stored_versions,
         };
-        let upgrade = Upgrade::begin(live.clone(), &desired, &owners)?;
+        let is_guarded = self.scope.guarded.contains(&step.resource.name);
+        let upgrade = match Upgrade::begin(live.clone(), &desired, &owners) {
+            Ok(upgrade) if !is_guarded || upgrade.is_unchanged() => upgrade,
+            Err(error) if !is_guarded => return Err(error.into()),
+            Ok(_) | Err(_) => {
+                self.report(NoteKind::Kept);
+                return Ok(Some(StepStatus::Present));
+            }
+        };
         self.report_take_over(&live);
         self.state = MachineState::Examine { desired, conflicts, upgrade: Box::new(upgrade) };
         Ok(None)

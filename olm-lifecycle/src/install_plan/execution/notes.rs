@@ -33,6 +33,8 @@ pub enum NoteKind {
     CrdValidation(String),
     /// Objects were written anew, so that a version of their CRD could be retired.
     Rewritten(String),
+    /// A definition that an administrator's operator owns was left as it is.
+    Kept,
     /// An object that was there already and that no one had put under OLM's management was changed.
     TakenOver,
 }
@@ -53,6 +55,11 @@ impl Note {
                 texts.join(", ")
             ),
             (NoteKind::CrdValidation(text) | NoteKind::Rewritten(text), _) => text.clone(),
+            (NoteKind::Kept, _) => format!(
+                "{kind} {name:?} is left as it is: an operator of a namespace that an administrator trusts owns \
+                 it, and it changes with that operator; let the administrator upgrade it, or trust this \
+                 namespace"
+            ),
             (NoteKind::TakenOver, resolving) => format!(
                 "{kind} {name:?} existed before and was not managed by OLM; it was changed to what {} asks \
                  for, and OLM manages it from now on",

@@ -34,6 +34,8 @@ pub struct Scope {
     pub keeps_stored_versions: bool,
     /// CSVs that own a CRD, by name of the CRD.
     pub crd_owners: BTreeMap<String, BTreeSet<CrdOwner>>,
+    /// Names of CRDs that the plan may create and must not change: an administrator's operator owns them.
+    pub guarded: BTreeSet<String>,
     /// Names of the CSVs that the plan was made for; those of others are dependencies.
     pub wanted: BTreeSet<String>,
     /// Component labels of the CSVs of the plan, as keys, by name of the CSV.

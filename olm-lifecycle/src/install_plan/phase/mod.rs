@@ -50,6 +50,9 @@ pub struct Observed {
     pub replaced: BTreeSet<String>,
     /// CSVs that own a CRD, by name of the CRD.
     pub crd_owners: BTreeMap<String, BTreeSet<CrdOwner>>,
+    /// Names of CRDs of the plan that it must not change, because an operator of a namespace that an
+    /// administrator trusts owns them, and its own namespace is none.
+    pub guarded: BTreeSet<String>,
     /// Whether rights or accounts of the namespace changed since the plan was looked at last.
     pub rights_changed: bool,
     /// Namespace of the operator itself.
@@ -271,6 +274,7 @@ fn execution(
         csvs: observed.csvs.clone(),
         keeps_stored_versions: observed.keeps_stored_versions,
         crd_owners: observed.crd_owners.clone(),
+        guarded: observed.guarded.clone(),
         wanted: observed.plan.spec.cluster_service_version_names.iter().cloned().collect(),
         ..Scope::default()
     };

@@ -58,6 +58,7 @@ fn mk_observed(group: Arc<OperatorGroup>) -> Observed {
     Observed {
         group,
         groups_in_namespace: 1,
+        is_oldest: true,
         namespaces: LiveNamespaces::new(TenantPolicy::V0, mk_namespaces()),
         members: Vec::new(),
         roles: Vec::new(),
@@ -171,6 +172,16 @@ fn a_malformed_selection_is_reported_and_keeps_the_namespaces() {
     assert!(message.contains("\"Like\" is not a valid label selector operator"), "{message}");
 }
 
+/// The API server refuses a condition with a longer message, and with it the whole status.
+#[test]
+fn a_message_is_no_longer_than_a_condition_may_hold() {
+    let operator = "\u{e4}".repeat(40_000);
+    let spec = json!({"selector": {"matchExpressions": [{"key": "k", "operator": operator}]}});
+    let status = written_status(&decide(&mk_observed(mk_group(spec, None, "")), now())).unwrap();
+    let message = status["conditions"][0]["message"].as_str().unwrap();
+    assert!(message.len() <= 32_768 && message.starts_with("spec.selector"), "{}", message.len());
+}
+
 const IN_STEP: &str = r#"{"namespaces": ["op"], "lastUpdated": "2020-01-01T00:00:00Z"}"#;
 
 #[rstest]
@@ -218,6 +229,46 @@ fn a_converged_group_gets_its_three_roles_once() {
     let expected: Vec<String> = role_names("op", "og").into_iter().collect();
     assert_eq!(names, expected);
     assert_eq!(decide_with_roles(&observed), Decision::default());
+}
+
+/// A namespace may hold thousands of groups, and roles are the cluster's: Kubernetes aggregates each of them.
+#[test]
+fn only_the_oldest_group_of_a_namespace_has_roles() {
+    let mut observed = mk_observed(mk_group(json!({"targetNamespaces": ["op"]}), None, ""));
+    (observed.groups_in_namespace, observed.is_oldest) = (2, false);
+    let status = written_status(&decide(&observed, now())).unwrap();
+    observed.group = mk_group(json!({"targetNamespaces": ["op"]}), Some(status), "");
+    assert_eq!(decide(&observed, now()), Decision::default());
+    let roles = created_roles(&mk_converged("", vec![]));
+    observed.roles.clone_from(&roles);
+    let gone = decide(&observed, now()).effects;
+    let names: Vec<_> = gone.iter().map(|effect| effect.target.name.as_str()).collect();
+    assert!(gone.iter().all(|effect| matches!(effect.action, Action::Delete { .. })), "{gone:?}");
+    assert_eq!(names.len(), roles.len());
+    observed.is_oldest = true;
+    assert_eq!(decide(&observed, now()), Decision::default());
+}
+
+#[test]
+fn a_namespace_shows_the_oldest_group_of_each_namespace() {
+    let group = |home: &str, uid: &str, second: i64| -> OperatorGroup {
+        let created = Timestamp::from_second(second).unwrap().to_string();
+        serde_json::from_value(json!({
+            "metadata": {"name": uid, "namespace": home, "uid": uid, "creationTimestamp": created},
+            "spec": {"targetNamespaces": ["a"]},
+        }))
+        .unwrap()
+    };
+    let groups = [group("op", "second", 2), group("op", "first", 1), group("other", "alone", 4)];
+    let namespace = mk_namespace("a", json!({"olm.operatorgroup.uid/second": ""}));
+    let live = LiveNamespaces::default();
+    let effect = decide_namespace(&namespace, &groups, &live).unwrap();
+    let Action::MergePatch { patch, .. } = effect.action else { panic!("{effect:?}") };
+    let changes = json!({
+        "olm.operatorgroup.uid/first": "", "olm.operatorgroup.uid/alone": "",
+        "olm.operatorgroup.uid/second": null,
+    });
+    assert_eq!(patch["metadata"]["labels"], changes);
 }
 
 #[test]

@@ -22,7 +22,12 @@ fn mk_observed(spec: Value, namespaces: Value, apis: &str) -> Observed {
         "status": {"namespaces": namespaces, "lastUpdated": "2026-01-01T00:00:00Z"},
     }))
     .unwrap();
-    Observed { group: Arc::new(group), groups_in_namespace: 1, ..Observed::default() }
+    Observed {
+        group: Arc::new(group),
+        groups_in_namespace: 1,
+        is_oldest: true,
+        ..Observed::default()
+    }
 }
 
 fn mk_member(crd: &str) -> Arc<ClusterServiceVersion> {

@@ -36,6 +36,12 @@ const KNOWN: &str = "approve, first-install, pause, pin, version-range";
 /// Most characters of a value that a message repeats.
 const REPEATED: usize = 80;
 
+/// Most annotations that a message is about: an object may have thousands.
+const LISTED: usize = 5;
+
+/// Most bytes of a list of approved CSVs: it is recorded on the InstallPlan, beside those of others.
+const LONGEST_APPROVAL: usize = 16 << 10;
+
 /// The names of the CSVs that the Subscription approves, the one that it is pinned to among them; nothing
 /// when it declares neither.
 ///
@@ -46,6 +52,12 @@ pub(crate) fn approved(subscription: &Subscription) -> Option<Result<Vec<&str>, 
     let Some(value) = subscription.annotations().get(APPROVE) else {
         return pinned.map(|csv| Ok(vec![csv]));
     };
+    if value.len() > LONGEST_APPROVAL {
+        let length = value.len();
+        return Some(Err(format!(
+            "annotation {APPROVE} has {length} bytes, and may have {LONGEST_APPROVAL}; remove what is installed"
+        )));
+    }
     let names: Vec<&str> = value.split(',').map(str::trim).collect();
     Some(match names.iter().find(|name| !is_name(name)) {
         Some(name) => Err(format!(
@@ -178,8 +190,13 @@ fn hold(status: &mut SubscriptionStatus, subscription: &Subscription, now: Times
 fn problems(subscription: &Subscription) -> String {
     let annotations: &BTreeMap<String, String> = subscription.annotations();
     let ours = annotations.iter().filter(|(key, _)| key.starts_with(OURS));
-    let problems = ours.filter_map(|(key, value)| problem(subscription, key, value));
-    problems.collect::<Vec<_>>().join("; ")
+    let mut problems = ours.filter_map(|(key, value)| problem(subscription, key, value));
+    let mut listed: Vec<String> = problems.by_ref().take(LISTED).collect();
+    let more = problems.count();
+    if more > 0 {
+        listed.push(format!("{more} more annotations cannot be read"));
+    }
+    listed.join("; ")
 }
 
 /// What is wrong with one of them.

@@ -131,6 +131,24 @@ fn messages_repeat_the_beginning_of_long_values() {
     assert!(problems(&subscription(all, None)).len() < 1_000);
 }
 
+/// The API server would refuse the status, and with it everything else that it says.
+#[test]
+fn a_message_is_about_a_few_of_many_annotations() {
+    let all: serde_json::Map<String, Value> =
+        (0..10_000).map(|number| (format!("{OURS}{number}"), json!(""))).collect();
+    let message = problems(&subscription(Value::Object(all), None));
+    assert!(message.ends_with("; 9995 more annotations cannot be read"), "{message}");
+    assert!(message.len() < 2_000, "{}", message.len());
+}
+
+#[test]
+fn an_approval_is_no_longer_than_a_plan_can_record() {
+    let names = vec!["lamp.v1.0.0"; 2_000].join(",");
+    let long = subscription(json!({APPROVE: names}), None);
+    let error = approved(&long).unwrap().unwrap_err();
+    assert!(error.contains("has 23999 bytes, and may have 16384"), "{error}");
+}
+
 #[test]
 fn malformed_annotations_are_reported_until_they_are_mended() {
     let now = Timestamp::UNIX_EPOCH;

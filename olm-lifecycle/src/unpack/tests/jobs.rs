@@ -42,6 +42,11 @@ fn sorting(
     assert_eq!(names(attempts.surplus(retained)), surplus);
 }
 
+/// Another attempt so long after a failure.
+fn every(retry_interval: Option<Duration>) -> UnpackTerms {
+    UnpackTerms { retry_interval, ..UnpackTerms::default() }
+}
+
 fn started(next: JobDecision) -> Effect {
     let JobDecision::Start(effect) = next else { panic!("{next:?}") };
     effect
@@ -49,7 +54,7 @@ fn started(next: JobDecision) -> Effect {
 
 #[test]
 fn the_first_job_has_the_name_of_the_bundle() {
-    let effect = started(Attempts::default().next(&wanted(), None, now()));
+    let effect = started(Attempts::default().next(&wanted(), &UnpackTerms::default(), now()));
     assert_eq!(effect.target.to_string(), format!("Job ns-a/{}", unpack_name(IMAGE)));
     assert!(matches!(effect.action, Action::Create(_)));
 }
@@ -67,7 +72,7 @@ fn a_failed_job_is_followed_by_another_after_the_interval(
     #[case] expected: Result<Option<u64>, ()>,
 ) {
     let attempts = Attempts::new(vec![Arc::new(job)]);
-    match attempts.next(&wanted(), interval.map(Duration::from_secs), now()) {
+    match attempts.next(&wanted(), &every(interval.map(Duration::from_secs)), now()) {
         JobDecision::Watch { cleanup, retry_in, .. } => {
             assert_eq!(Ok(retry_in), expected.map(|rest| rest.map(Duration::from_secs)));
             assert_eq!(cleanup, []);
@@ -84,7 +89,7 @@ fn a_failed_job_is_followed_by_another_after_the_interval(
 #[test]
 fn failed_jobs_are_cleaned_up_while_retries_are_wanted() {
     let attempts = jobs("f991 f992 f993 f994 f995 f996 f997 f998");
-    let cleaned = |interval| match attempts.next(&wanted(), interval, now()) {
+    let cleaned = |interval| match attempts.next(&wanted(), &every(interval), now()) {
         JobDecision::Watch { cleanup, .. } => {
             cleanup.into_iter().map(|effect| effect.target.name).collect::<Vec<_>>()
         }
@@ -108,7 +113,8 @@ fn failed_jobs_are_cleaned_up_while_retries_are_wanted() {
 fn a_job_that_is_not_as_wanted_is_deleted(#[case] change: fn(&mut Job)) {
     let mut job = live("job", 10);
     change(&mut job);
-    let effect = started(Attempts::new(vec![Arc::new(job)]).next(&wanted(), None, now()));
+    let effect =
+        started(Attempts::new(vec![Arc::new(job)]).next(&wanted(), &UnpackTerms::default(), now()));
     let Action::Delete { uid, .. } = effect.action else { panic!("{effect:?}") };
     assert_eq!((effect.target.name.as_str(), uid.as_deref()), ("job", Some("uid-job")));
 }
@@ -116,5 +122,40 @@ fn a_job_that_is_not_as_wanted_is_deleted(#[case] change: fn(&mut Job)) {
 #[test]
 fn a_job_that_the_api_server_completed_is_as_wanted() {
     let attempts = Attempts::new(vec![Arc::new(live("job", 10))]);
-    assert!(matches!(attempts.next(&wanted(), None, now()), JobDecision::Watch { .. }));
+    assert!(matches!(
+        attempts.next(&wanted(), &UnpackTerms::default(), now()),
+        JobDecision::Watch { .. }
+    ));
+}
+
+/// Two namespaces that ask for different times would for ever delete each other's Job, and one of them alone could
+/// keep the bundle from all.
+#[rstest]
+#[case::at_work_with_less_time(Some(60), false, true)]
+#[case::at_work_with_more_time(Some(3600), false, true)]
+#[case::failed_with_less_time(Some(60), true, false)]
+#[case::failed_with_more_time(Some(3600), true, true)]
+#[case::failed_without_limit(None, true, true)]
+fn a_job_that_several_namespaces_wait_for_stays(
+    #[case] seconds: Option<i64>,
+    #[case] has_failed: bool,
+    #[case] stays: bool,
+) {
+    let mut job = if has_failed { failed("job", 900) } else { live("job", 10) };
+    job.spec.as_mut().unwrap().active_deadline_seconds = seconds;
+    let attempts = Attempts::new(vec![Arc::new(job)]);
+    let mut wanted = wanted();
+    wanted.spec.as_mut().unwrap().active_deadline_seconds = Some(600);
+    let terms = UnpackTerms { is_shared: true, ..UnpackTerms::default() };
+    let watched = matches!(attempts.next(&wanted, &terms, now()), JobDecision::Watch { .. });
+    assert_eq!(watched, stays);
+}
+
+#[test]
+fn a_job_of_another_image_is_deleted_whoever_waits_for_it() {
+    let mut job = live("job", 10);
+    let spec = job.spec.as_mut().unwrap().template.spec.as_mut().unwrap();
+    spec.containers[0].image = Some("older-opm".to_owned());
+    let terms = UnpackTerms { is_shared: true, ..UnpackTerms::default() };
+    started(Attempts::new(vec![Arc::new(job)]).next(&wanted(), &terms, now()));
 }

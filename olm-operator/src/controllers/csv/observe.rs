@@ -11,6 +11,7 @@ use kube::Resource as KubeResource;
 use olm_effect::Target;
 use olm_kit::ObjectKey;
 use olm_kit::watch::Store;
+use olm_lifecycle::certificates::is_shared;
 use olm_lifecycle::csv::stages::api_role_names;
 use olm_lifecycle::csv::{ClusterOwned, Observed, claimant};
 use olm_lifecycle::install::{Overrides, is_ours};
@@ -124,18 +125,24 @@ fn cluster_owned(stores: &Stores, csv: &ClusterServiceVersion) -> Vec<ClusterOwn
     if csv.metadata.deletion_timestamp.is_none() {
         return Vec::new();
     }
-    let mut owned = in_cluster(&stores.cluster_role_bindings, csv);
-    owned.extend(in_cluster(&stores.cluster_roles, csv));
-    owned.extend(in_cluster(&stores.api_services, csv));
+    let namespace = csv.metadata.namespace.as_deref().unwrap_or_default();
+    let mut owned =
+        in_cluster(&stores.cluster_role_bindings, csv, |binding| !is_shared(binding, namespace));
+    owned.extend(in_cluster(&stores.cluster_roles, csv, |_| true));
+    owned.extend(in_cluster(&stores.api_services, csv, |_| true));
     owned.extend(serving::cluster_owned(stores, csv));
     owned
 }
 
-fn in_cluster<K>(store: &Store<K>, csv: &ClusterServiceVersion) -> Vec<ClusterOwned>
+fn in_cluster<K>(
+    store: &Store<K>,
+    csv: &ClusterServiceVersion,
+    goes: impl Fn(&K) -> bool,
+) -> Vec<ClusterOwned>
 where
     K: KubeResource<DynamicType = ()>,
 {
-    let found = store.list_where(|object| is_ours(csv, object.meta()));
+    let found = store.list_where(|object| is_ours(csv, object.meta()) && goes(object));
     let to_owned = |object: &Arc<K>| {
         let name = object.meta().name.as_deref().unwrap_or_default();
         ClusterOwned {

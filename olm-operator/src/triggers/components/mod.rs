@@ -9,7 +9,7 @@ use kube::Resource;
 use olm_kit::ObjectKey;
 use olm_kit::watch::{Change, Store};
 use olm_lifecycle::labeller::is_unlabelled;
-use olm_lifecycle::operator::operator_names;
+use olm_lifecycle::operator::{is_cut, operator_names};
 use olm_types::api::{ClusterServiceVersion, Operator, OperatorCondition, Subscription};
 use olm_types::labels::component;
 
@@ -81,6 +81,9 @@ impl Triggers {
     /// Wakes the Operator of this name, and those whose longer names were cut to it in labels.
     fn wake_operators(&self, name: &str) {
         self.queues.add_operator(name);
+        if !is_cut(name) {
+            return;
+        }
         let key = component(name).ok();
         let is_cut = |operator: &Operator| {
             let full = operator.metadata.name.as_deref().unwrap_or_default();

@@ -58,8 +58,11 @@ impl World {
     pub(super) fn expected_labels(&self) -> BTreeMap<String, BTreeSet<String>> {
         let mut targets = self.targets();
         targets.retain(|(namespace, name), _| {
-            let group = self.triggers.stores.groups.get(Some(namespace), name);
-            group.is_some_and(|group| self.is_readable(&group))
+            let groups = self.triggers.stores.groups.list_in(namespace);
+            // They are all of one age.
+            let is_first = groups.iter().all(|group| group.name_any() >= *name);
+            let group = groups.iter().find(|group| group.name_any() == *name);
+            is_first && group.is_some_and(|group| self.is_readable(group))
         });
         let listing = |name: &str| {
             let groups = targets.iter().filter(|(_, listed)| listed.contains(name));

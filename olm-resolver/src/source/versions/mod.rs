@@ -13,7 +13,8 @@ use std::sync::Arc;
 use olm_types::bundle::Entry;
 
 pub(crate) use held::held;
-pub(super) use way::{follows, way};
+pub use way::follows;
+pub(super) use way::way;
 
 use crate::error::Fault;
 use crate::problem::{Bundle, Missing, Problem, Reason, Rule, VariableId};

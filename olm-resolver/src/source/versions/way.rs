@@ -52,8 +52,9 @@ pub(crate) fn way(
     Err(names.into())
 }
 
-/// Whether an entry may directly follow the installed one.
-pub(crate) fn follows(entry: &Entry, current: &Entry) -> bool {
+/// Whether an entry may directly follow the installed one: it replaces or skips it by name, or skips its
+/// version (spec catalog-operator 3.5).
+pub fn follows(entry: &Entry, current: &Entry) -> bool {
     let skips_version = entry
         .skip_range
         .as_ref()

@@ -64,6 +64,11 @@ impl TestContext {
         Ok(Arc::new(ctx))
     }
 
+    /// Another namespace of the same cluster, for a part of the scenario.
+    pub async fn beside(&self, name: &str) -> Result<Arc<Self>> {
+        Self::new(Arc::clone(&self.provider), name).await
+    }
+
     /// What is special about the cluster.
     pub fn facts(&self) -> &Facts {
         self.provider.facts()

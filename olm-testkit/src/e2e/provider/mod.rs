@@ -2,6 +2,7 @@
 
 pub mod in_cluster;
 pub mod local;
+pub mod v0;
 
 use std::path::PathBuf;
 
@@ -71,6 +72,8 @@ pub struct Facts {
     pub kubectl: bool,
     /// The log of the API server, from which is read who wrote what.
     pub audit_log: Option<PathBuf>,
+    /// Whether OLM is v0.
+    pub is_v0: bool,
     /// Whether the cluster stays when the scenarios are over, so that they leave nothing behind.
     pub stays: bool,
 }
@@ -103,6 +106,10 @@ impl Facts {
                 "the operators run outside of the cluster, so they have no Pods",
             ),
             Need::Kubectl => absent(!self.kubectl, "no kubeconfig of this cluster is known"),
+            Need::Simulation => absent(
+                self.no_containers.is_none(),
+                "kubelets report themselves, and overwrite what a scenario reports",
+            ),
         }
     }
 }

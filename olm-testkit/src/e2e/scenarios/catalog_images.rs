@@ -2,8 +2,6 @@
 //! users do with them is played by `smoke::a_global_…`, in OLM's own namespace.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,9 +13,9 @@ use olm_types::conditions::catalog_source::CONTENT_CURRENT;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use crate::builders::{Bundle, CatalogDir, Package, csv};
+use crate::builders::{Bundle, Package, csv};
 use crate::e2e::{Need, Scenario, TestContext, scenario};
-use crate::oci::{self, Image};
+use crate::oci;
 use crate::wait;
 
 const NAME: &str = "shelf";
@@ -118,27 +116,17 @@ pub(super) async fn push(ctx: &TestContext, versions: &[&str]) -> Result<String>
             None => bundle,
         })
     });
-    let packages = [Package::new("kettle").channel("stable", bundles.collect())];
-    let image = image_of(&ctx.content(&packages)?)?;
+    push_packages(ctx, &[Package::new("kettle").channel("stable", bundles.collect())]).await
+}
+
+/// Pushes a catalog with these packages, under the name that the first push gave.
+pub(super) async fn push_packages(ctx: &TestContext, packages: &[Package]) -> Result<String> {
+    let image = oci::catalog(ctx.content(packages)?.path())?.build()?;
+    ensure!(!image.layers().is_empty(), "the catalog is empty");
     let registry = ctx.facts().registry.as_deref().context("no registry takes images")?;
     let repository = format!("catalogs/{}", ctx.namespace);
     oci::push(&image, registry, &repository, "latest").await?;
     Ok(format!("example.com/{repository}:latest"))
-}
-
-/// An image with a catalog and nothing that runs.
-fn image_of(catalog: &CatalogDir) -> Result<Image> {
-    let mut builder = Image::builder();
-    for entry in fs::read_dir(catalog.path()).context("cannot read a catalog")? {
-        let package = entry.context("cannot read a catalog")?.path();
-        let file = package.join("catalog.json");
-        let bytes = fs::read(&file).context("cannot read a catalog")?;
-        let name = package.file_name().map(Path::new).context("a package without a name")?;
-        builder = builder.file(&format!("/configs/{}/catalog.json", name.display()), bytes, 0o644);
-    }
-    let image = builder.build()?;
-    ensure!(!image.layers().is_empty(), "the catalog is empty");
-    Ok(image)
 }
 
 fn holding<const N: usize>(data: [(&str, String); N]) -> ConfigMap {

@@ -5,8 +5,11 @@ mod bad_input;
 mod capacity;
 mod catalog_images;
 mod catalogs;
+mod changed_operator;
 mod dependencies;
+mod doctor;
 mod gitops;
+mod hosted_catalogs;
 mod install;
 mod install_plans;
 mod kubectl_olm;
@@ -27,6 +30,8 @@ mod upgrades;
 
 use super::Scenario;
 
+pub(crate) use kubectl_olm::Program;
+
 /// Every scenario.
 pub fn all() -> Vec<Scenario> {
     [
@@ -43,12 +48,14 @@ pub fn all() -> Vec<Scenario> {
         operator_groups::all(),
         catalogs::all(),
         catalog_images::all(),
+        hosted_catalogs::all(),
         packages::all(),
         dependencies::all(),
         resolution::all(),
         servers::all(),
         tools::all(),
         kubectl_olm::all(),
+        doctor::all(),
         bad_input::all(),
         recovery::all(),
         smoke::all(),

@@ -4,22 +4,19 @@
 use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
-use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::batch::v1::Job;
-use k8s_openapi::api::core::v1::{ConfigMap, Namespace};
-use kube::ResourceExt;
-use kube::api::{Api, ListParams, Patch, PatchParams};
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::api::{Api, ListParams};
 use olm_types::api::{InstallPlan, Subscription};
 use olm_types::hash::unpack_name;
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::time::Instant;
 
+use super::changed_operator::ChangedOperator;
 use crate::builders::{Bundle, Package, csv};
-use crate::deploy;
 use crate::e2e::context::conditions;
 use crate::e2e::{Need, Scenario, TestContext, scenario};
 use crate::oci::{self, Image, Pushed};
-use crate::operators::Operator;
 use crate::wait;
 
 /// The scenarios of this file.
@@ -78,7 +75,7 @@ async fn a_bundle_image(ctx: Arc<TestContext>) -> Result<()> {
 async fn by_the_operator(ctx: Arc<TestContext>) -> Result<()> {
     ctx.operator_group().await?;
     let pushed = push(&ctx, "ladle").await?;
-    let operator = Changed::begin(&ctx).await?;
+    let operator = ChangedOperator::begin(&ctx, &["--bundle-unpack=process"], None).await?;
     subscribe(&ctx, "ladle", &pushed.pinned()).await?;
     unpacked(&ctx, Instant::now(), "the operator").await?;
     let jobs: Api<Job> = ctx.api();
@@ -87,68 +84,8 @@ async fn by_the_operator(ctx: Arc<TestContext>) -> Result<()> {
     operator.end().await
 }
 
-/// What a namespace lets its Pods do.
-const ENFORCED: &str = "pod-security.kubernetes.io/enforce";
-
-/// The Deployment of the catalog operator and what its namespace enforces, changed for a while.
-struct Changed {
-    deployments: Api<Deployment>,
-    before: Value,
-    namespaces: Api<Namespace>,
-    namespace: String,
-    enforced: Option<String>,
-}
-
-impl Changed {
-    /// In the network of its node it reaches the registry, which listens there only. The names of
-    /// Services stay those of the cluster.
-    async fn begin(ctx: &TestContext) -> Result<Self> {
-        let namespace = ctx.facts().olm_namespace.clone().context("OLM is nowhere")?;
-        let deployments: Api<Deployment> = Api::namespaced(ctx.client.clone(), &namespace);
-        let name = Operator::Catalog.name();
-        let found = deployments.get(name).await?;
-        let before = serde_json::to_value(&found)?["spec"]["template"]["spec"].take();
-        let mut container = before["containers"][0].clone();
-        let args = container["args"].as_array_mut().context("no arguments")?;
-        args.push(json!("--bundle-unpack=process"));
-        let pod = json!({
-            "hostNetwork": true, "dnsPolicy": "ClusterFirstWithHostNet", "containers": [container],
-        });
-        let namespaces: Api<Namespace> = Api::all(ctx.client.clone());
-        let enforced = namespaces.get(&namespace).await?.labels().get(ENFORCED).cloned();
-        let changed = Self { deployments, before, namespaces, namespace, enforced };
-        changed.enforce(Some("privileged")).await?;
-        changed.patch(ctx, pod).await?;
-        Ok(changed)
-    }
-
-    async fn end(self) -> Result<()> {
-        let container = self.before["containers"][0].clone();
-        let (network, names) = (&self.before["hostNetwork"], &self.before["dnsPolicy"]);
-        let pod = json!({"hostNetwork": network, "dnsPolicy": names, "containers": [container]});
-        let patch = Patch::Merge(json!({"spec": {"template": {"spec": pod}}}));
-        let name = Operator::Catalog.name();
-        self.deployments.patch(name, &PatchParams::default(), &patch).await?;
-        self.enforce(self.enforced.as_deref()).await
-    }
-
-    /// Only Pods that are made from now on are judged.
-    async fn enforce(&self, level: Option<&str>) -> Result<()> {
-        let patch = Patch::Merge(json!({"metadata": {"labels": {ENFORCED: level}}}));
-        self.namespaces.patch(&self.namespace, &PatchParams::default(), &patch).await?;
-        Ok(())
-    }
-
-    async fn patch(&self, ctx: &TestContext, pod: Value) -> Result<()> {
-        let patch = Patch::Merge(json!({"spec": {"template": {"spec": pod}}}));
-        let name = Operator::Catalog.name();
-        self.deployments.patch(name, &PatchParams::default(), &patch).await?;
-        deploy::wait_ready(&ctx.client).await
-    }
-}
-
 /// The image of an operator that runs.
-async fn push(ctx: &TestContext, name: &str) -> Result<Pushed> {
+pub(super) async fn push(ctx: &TestContext, name: &str) -> Result<Pushed> {
     let registry = ctx.facts().registry.as_deref().context("no registry")?;
     let image =
         bundle(name).files(name).into_iter().fold(Image::builder(), |image, (path, text)| {

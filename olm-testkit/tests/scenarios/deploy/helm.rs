@@ -14,11 +14,13 @@ use serde_json::Value;
 
 use olm_testkit::kubectl::Kubectl;
 
+use super::kustomize::component;
+
 /// Two replicas of both.
 const SEVERAL: [&str; 2] = ["olm.replicaCount=2", "catalog.replicaCount=2"];
 
 /// Values that change something, and a text that then occurs so often.
-const VALUES: [(&str, &str, usize); 15] = [
+const VALUES: [(&str, &str, usize); 18] = [
     // The name of the ClusterRole, and the reference to it.
     ("namespace=olm", "operator-lifecycle-manager", 2),
     ("debug=true", "- --debug\n", 2),
@@ -29,6 +31,17 @@ const VALUES: [(&str, &str, usize); 15] = [
     ("catalog.setWorkloadUserID=false", "--set-workload-user-id", 0),
     ("olm.service.internalPort=9090", "9090", 3),
     ("package.service.internalPort=6443", "6443", 5),
+    (
+        "catalog.process.enabled=true,catalog.process.namespaces={a}",
+        "--catalogs-process-namespaces=a\"\n",
+        1,
+    ),
+    (
+        "catalog.process.enabled=true,catalog.process.lastPort=50300",
+        "--catalogs-ports=50100-50300\"\n",
+        1,
+    ),
+    ("catalog.process.globalPullSecret=a/b", "--global-pull-secret=a/b\"\n", 1),
     ("olm.tolerations[0].operator=Exists", "operator: Exists\n", 1),
     // Two probes of each operator; ports of containers and Services.
     ("certManager.enabled=true", "scheme: HTTPS\n", 4),
@@ -53,6 +66,13 @@ pub async fn says_the_same(_: Arc<TestContext>) -> Result<()> {
     let monitored = [crds.clone(), kustomized("base")?, kustomized("monitoring")?].join("---\n");
     compare(&monitored, &helm.template(&chart, &["monitoring.enabled=true"])?)
         .context("monitoring")?;
+    let process = [crds.clone(), component(&kubectl, "base", "process")?].join("---\n");
+    compare(&process, &helm.template(&chart, &["catalog.process.enabled=true"])?)
+        .context("catalogs without Pods")?;
+    let kept = [crds.clone(), component(&kubectl, "base", "process-pvc")?].join("---\n");
+    let values = ["catalog.process.enabled=true", "catalog.process.persistence.enabled=true"];
+    compare(&kept, &helm.template(&chart, &values)?)
+        .context("catalogs without Pods, on a volume that stays")?;
     let options = Options { namespace: "olm".to_owned(), ..Options::default() };
     let expected = [crds, deploy::render("", &deploy::objects(&options)?)?].join("---\n");
     compare(&expected, &helm.template(&chart, &["namespace=olm"])?).context("another namespace")?;

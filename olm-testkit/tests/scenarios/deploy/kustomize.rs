@@ -35,6 +35,7 @@ pub async fn says_the_same(_: Arc<TestContext>) -> Result<()> {
     several_pods(&kubectl.run(&["kustomize", &folder.join("ha").to_string_lossy()])?)?;
     watched(&kubectl.run(&["kustomize", &folder.join("monitoring").to_string_lossy()])?)?;
     checked(&kubectl.run(&["kustomize", &folder.join("policies").to_string_lossy()])?)?;
+    without_pods(&kubectl)?;
     for (says, image) in IMAGES {
         let options = Options { image: image.to_owned(), ..none.clone() };
         let says = says.replacen('{', "{name: olm-rs.dev/olm-rs, ", 1);
@@ -76,6 +77,32 @@ fn checked(rendered: &str) -> Result<()> {
         ("  - Deny\n", 1),
     ];
     has("deploy/policies", rendered, &counts)
+}
+
+/// What `deploy/process` and `deploy/process-pvc` add to a base.
+fn without_pods(kubectl: &Kubectl) -> Result<()> {
+    let rendered = component(kubectl, "base", "process")?;
+    let volume = ("emptyDir:\n          sizeLimit: 7Gi\n", 1);
+    let mount = ("- mountPath: /var/lib/olm-rs/catalogs\n", 1);
+    has("deploy/process", &rendered, &[("- --catalogs=process\n", 1), mount, volume])?;
+    let rendered = component(kubectl, "ha", "process-pvc")?;
+    let claim = ("persistentVolumeClaim:\n          claimName: catalog-operator-catalogs\n", 1);
+    let counts = [("- --catalogs=process\n", 1), ("emptyDir", 0), claim, ("replicas: 2\n", 2)];
+    has("deploy/process-pvc", &rendered, &counts)?;
+    has("deploy/process-pvc", &rendered, &[("kind: PersistentVolumeClaim\n", 1)])
+}
+
+/// An overlay of one folder with another one as its component.
+pub fn component(kubectl: &Kubectl, base: &str, component: &str) -> Result<String> {
+    let folder = tempfile::tempdir().context("cannot create a directory")?;
+    for name in ["base", "ha", "process", "process-pvc"] {
+        copy(&deploy::folder().join(name), &folder.path().join(name))?;
+    }
+    let overlay = folder.path().join("overlay");
+    std::fs::create_dir(&overlay).context("cannot create the overlay")?;
+    let text = format!("resources: [../{base}]\ncomponents: [../{component}]\n");
+    std::fs::write(overlay.join("kustomization.yaml"), text).context("cannot write the overlay")?;
+    kubectl.run(&["kustomize", &overlay.to_string_lossy()])
 }
 
 fn has(folder: &str, rendered: &str, counts: &[(&str, usize)]) -> Result<()> {

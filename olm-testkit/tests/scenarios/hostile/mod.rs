@@ -18,7 +18,7 @@ use olm_testkit::e2e::TestContext;
 use olm_testkit::e2e::provider::local::Local;
 use olm_testkit::operators::Operator;
 use olm_testkit::wait;
-use olm_types::api::CatalogSource;
+use olm_types::api::{CatalogSource, Subscription};
 use olm_types::conditions::catalog_source::CONTENT_CURRENT;
 
 pub use content::multiplying_aliases;
@@ -47,6 +47,13 @@ const CATALOGS: [(&str, Hostility, &str); 8] = [
         "names, properties and channels of the catalog exceed 67108864 bytes",
     ),
     ("channels", Hostility::Channels, "the bundles and packages of the catalog exceed 1073741824"),
+];
+
+/// Names of catalogs at the largest sizes that are accepted, and what their servers send.
+const ACCEPTED: [(&str, Hostility); 3] = [
+    ("one-api", Hostility::OneApi),
+    ("refusals", Hostility::Refusals),
+    ("empty-lists", Hostility::EmptyLists),
 ];
 
 /// What each of many catalogs of a namespace keeps, in bytes of text: as much as a catalog may, nearly.
@@ -112,6 +119,35 @@ pub async fn one_by_one(local: Arc<Local>, ctx: Arc<TestContext>) -> Result<()> 
             before >> 20
         );
         within_memory(&local)?;
+        catalogs.delete(name, &DeleteParams::default()).await?;
+    }
+    Ok(())
+}
+
+/// Catalogs that are as large as catalogs may be, each with a Subscription to it: what reading and resolving them
+/// takes, and how long an operator of another namespace takes beside it.
+pub async fn accepted(local: Arc<Local>, ctx: Arc<TestContext>) -> Result<()> {
+    let catalogs: Api<CatalogSource> = ctx.api();
+    ctx.operator_group().await?;
+    for (name, hostility) in ACCEPTED {
+        forget_peak(local.process(Operator::Catalog)?.0)?;
+        let server = Server::start(hostility).await?;
+        let address = server.address.to_string();
+        ctx.create(&builders::catalog_source(&ctx.namespace, name, &address)).await?;
+        let mut subscription = builders::subscription(&ctx.namespace, "a", "stable", name);
+        subscription.metadata.name = Some(name.to_owned());
+        let begun = Instant::now();
+        ctx.create(&subscription).await?;
+        healthy(&local, &format!("hostile::beside-{name}")).await?;
+        // Its server lists bundles, and has none.
+        let ends = |subscription: &Subscription| {
+            let mut conditions = subscription.status.iter().flat_map(|status| &status.conditions);
+            conditions.any(|one| one.type_ == "ResolutionFailed" && one.status == "True")
+        };
+        wait::until(&ctx.api(), name, "be answered", ends).await?;
+        println!("{name}: answered after {:.2} s", begun.elapsed().as_secs_f64());
+        within_memory(&local)?;
+        ctx.api::<Subscription>().delete(name, &DeleteParams::default()).await?;
         catalogs.delete(name, &DeleteParams::default()).await?;
     }
     Ok(())

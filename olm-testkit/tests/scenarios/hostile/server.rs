@@ -42,6 +42,12 @@ pub enum Hostility {
     Channels,
     /// Bundles with this many bytes of distinct text.
     Text(usize),
+    /// As many bundles as a catalog may have, all of which provide and require the same API.
+    OneApi,
+    /// As many bundles, each of which refuses another API.
+    Refusals,
+    /// As many bundles, with lists that are there and empty.
+    EmptyLists,
 }
 
 /// Such a server, until it is dropped.
@@ -126,6 +132,17 @@ fn messages(hostility: Hostility) -> BoxStream<'static, Vec<u8>> {
             let bundles = (0..500).map(in_package).map(|bundle| whole(&bundle.encode_to_vec()));
             stream::iter(bundles).boxed()
         }
+        Hostility::OneApi => {
+            let api = r#"{"group":"g.io","version":"v1","kind":"K"}"#;
+            let both = ["olm.gvk", "olm.gvk.required"].map(|kind| property(kind, api));
+            most(move |_| both.to_vec())
+        }
+        Hostility::Refusals => most(|number| {
+            let api = format!(r#"{{"gvk":{{"group":"g.io","version":"v1","kind":"K{number}"}}}}"#);
+            let not = format!(r#"{{"failureMessage":"no","not":{{"constraints":[{api}]}}}}"#);
+            vec![property("olm.constraint", &not)]
+        }),
+        Hostility::EmptyLists => most(|_| vec![proto::Property::default(); 20]),
         Hostility::Text(bytes) => {
             let text = |number: u64| proto::Property {
                 r#type: "text".to_owned(),
@@ -138,6 +155,31 @@ fn messages(hostility: Hostility) -> BoxStream<'static, Vec<u8>> {
             stream::iter(bundles).boxed()
         }
     }
+}
+
+/// As many bundles as a catalog may have entries, in one channel.
+fn most(
+    properties: impl Fn(u64) -> Vec<proto::Property> + Send + 'static,
+) -> BoxStream<'static, Vec<u8>> {
+    let bundle = move |number: u64| {
+        let replaces = number.checked_sub(1).map(|before| format!("a.v{before}"));
+        let bundle = proto::Bundle {
+            version: format!("0.0.{number}"),
+            replaces: replaces.unwrap_or_default(),
+            properties: properties(number),
+            ..named(number)
+        };
+        whole(&bundle.encode_to_vec())
+    };
+    let frames = stream::iter(0..ENTRIES).map(bundle).chunks(PER_FRAME);
+    frames.map(|bundles| bundles.concat()).boxed()
+}
+
+/// Most channel entries of a catalog.
+const ENTRIES: u64 = 65_536;
+
+fn property(kind: &str, value: &str) -> proto::Property {
+    proto::Property { r#type: kind.to_owned(), value: value.to_owned() }
 }
 
 /// Bytes of the text of one bundle.

@@ -2,6 +2,7 @@
 //! Nothing is lost and nothing is done twice, and a leader that was deposed writes nothing any more.
 
 mod deposed;
+mod hosted;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,6 +24,7 @@ use olm_types::api::{ClusterServiceVersion, CsvPhase};
 use crate::{environment, used_permissions};
 
 pub use deposed::deposed;
+pub use hosted::hosted;
 
 /// Rest after which everything has converged.
 const QUIET: Duration = Duration::from_secs(3);

@@ -1,8 +1,8 @@
 //! `cargo xtask demo`: the main job, before your eyes.
 //!
 //! A real API server, the two operators, a catalog, a Subscription, and what becomes of it; then
-//! upgrades: through several versions, after an approval, and one that gets stuck; at last a
-//! Subscription that cannot be resolved. Everything that is printed was read from the API. The
+//! upgrades: through several versions, after an approval that `kubectl olm` shows and gives, and one that gets
+//! stuck; at last a Subscription that cannot be resolved, which its doctor finds. Everything that is printed was read from the API. The
 //! command fails when anything differs from what it announces.
 
 mod approval;
@@ -17,6 +17,7 @@ mod setup;
 mod subscription;
 mod summary;
 mod timeline;
+mod tool;
 mod update;
 mod workloads;
 

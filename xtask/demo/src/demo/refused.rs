@@ -8,6 +8,7 @@ use olm_types::api::{Subscription, SubscriptionCondition};
 use super::setup::Setup;
 use super::subscription;
 use super::timeline::Timeline;
+use super::tool::Tool;
 
 /// Where the Subscription is created; it must not disturb the other namespace.
 pub(super) const NAMESPACE: &str = "demo-refused";
@@ -30,6 +31,8 @@ pub(super) async fn show(timeline: &Timeline, setup: &Setup) -> Result<()> {
     ensure!(reason == "ConstraintsNotSatisfiable", "the reason is {reason}");
     let named = message.contains(CHANNEL) && message.contains("guestbook");
     ensure!(named, "the message does not name what is missing");
+    let examined = Tool::of(setup, NAMESPACE).shown(timeline, &["doctor"], |_| true).await?;
+    ensure!(examined.contains("OLM0"), "the doctor finds nothing");
     Ok(())
 }
 

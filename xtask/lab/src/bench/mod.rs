@@ -2,8 +2,10 @@
 
 mod catalog;
 mod failover;
+mod hosted;
 mod install;
 mod installs;
+mod olm;
 mod packages;
 mod snapshots;
 mod upgrade;
@@ -58,6 +60,8 @@ enum Subject {
         #[arg(long, default_value_t = 20)]
         count: usize,
     },
+    /// Four polled catalogs served by Pods and by the operator: writes, memory, time until READY, requests
+    Hosted(hosted::Arguments),
     /// Five operators of a real catalog at once: time, CPU, writes and memory, beside what is wanted
     Installs {
         /// OLM v0, built from its Go module, does the same on a cluster of its own
@@ -116,6 +120,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         Subject::Failover { count } => {
             on_a_cluster(arguments, async |fixture| failover::run(fixture, *count).await)
         }
+        Subject::Hosted(of) => with_programs(arguments, async |dir| hosted::run(of, dir).await),
         Subject::Installs { with_v0, arguments: of } => {
             with_programs(arguments, async |dir| installs::run(of, *with_v0, dir).await)
         }

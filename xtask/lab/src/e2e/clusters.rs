@@ -11,7 +11,9 @@ use olm_testkit::cluster::kind::KindCluster;
 use olm_testkit::e2e::Provider;
 use olm_testkit::e2e::figures::Figure;
 use olm_testkit::e2e::provider::local::Local;
+use olm_testkit::e2e::provider::v0::V0;
 use olm_testkit::fixture::Places;
+use olm_testkit::peer::OlmV0;
 use olm_testkit::progress::Progress;
 
 use super::images::{self, Sources};
@@ -32,6 +34,7 @@ pub(super) struct Running {
 /// What has to end.
 enum Began {
     Local(Arc<Local>),
+    V0(Arc<V0>),
     Backend(Box<dyn ClusterBackend>),
     Nothing,
 }
@@ -53,6 +56,7 @@ fn real_node() -> Result<RealCluster> {
 pub(super) async fn start(arguments: &Arguments, report: &Path) -> Result<Running> {
     match arguments.cluster {
         Cluster::Local => local(arguments, report).await,
+        Cluster::V0 => v0(arguments, report).await,
         Cluster::Real => real(arguments).await,
         Cluster::Kind => kind(arguments).await,
         Cluster::Current => current(arguments).await,
@@ -73,6 +77,7 @@ impl Running {
     pub(super) async fn end(self) -> Result<()> {
         match self.cluster {
             Began::Local(local) => local.end().await,
+            Began::V0(v0) => v0.end().await,
             Began::Backend(cluster) => cluster.down().await,
             Began::Nothing => Ok(()),
         }
@@ -90,6 +95,19 @@ async fn local(arguments: &Arguments, report: &Path) -> Result<Running> {
     let local = Arc::new(Local::start("e2e", &places, Progress::to_stderr()).await?);
     let provider = Arc::clone(&local) as Arc<dyn Provider>;
     Ok(Running { provider, start: Vec::new(), cluster: Began::Local(local) })
+}
+
+/// The operators of v0 are built from their Go module when they are missing.
+async fn v0(arguments: &Arguments, report: &Path) -> Result<Running> {
+    let operators = tokio::task::spawn_blocking(|| OlmV0::ensure(&Progress::to_stderr())).await??;
+    let binaries = match &arguments.binaries {
+        Some(dir) => dir.clone(),
+        None => programs(false)?,
+    };
+    let places = Places::of(&binaries, Some(&report.join("logs")));
+    let v0 = Arc::new(V0::start(&operators, &places, Progress::to_stderr()).await?);
+    let provider = Arc::clone(&v0) as Arc<dyn Provider>;
+    Ok(Running { provider, start: Vec::new(), cluster: Began::V0(v0) })
 }
 
 async fn real(arguments: &Arguments) -> Result<Running> {

@@ -77,6 +77,8 @@ pub(crate) enum Cluster {
     /// A control plane on this machine with a simulated node; operators run as processes
     #[default]
     Local,
+    /// The same with OLM v0, built from its Go module
+    V0,
     /// A control plane and a real node on this machine; needs root on Linux
     Real,
     /// A cluster of kind; needs Docker and kind
@@ -191,6 +193,7 @@ impl std::fmt::Display for Cluster {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Local => "local",
+            Self::V0 => "v0",
             Self::Real => "real",
             Self::Kind => "kind",
             Self::Current => "current",

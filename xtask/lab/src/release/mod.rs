@@ -6,6 +6,7 @@
 //! image       what every container runs, as an OCI archive
 //! manifests   crds.yaml and olm.yaml for kubectl
 //! chart       the same for Helm
+//! plugin      kubectl olm as an archive, and its manifest for krew
 //! sbom        what the shipped programs are made of
 //! changes     the section of CHANGELOG.md
 //! checksums   SHA256SUMS of all of it
@@ -17,6 +18,7 @@ mod changes;
 mod chart;
 mod checksums;
 mod crates;
+mod plugin;
 mod sbom;
 
 use std::fs;
@@ -78,6 +80,7 @@ fn make(out: &Path, verify: bool) -> Result<()> {
     }
     manifests::write_default(out).context("cannot write the manifests")?;
     chart::write(out).context("cannot write the chart")?;
+    plugin::write(out, VERSION).context("cannot make the plugin of kubectl")?;
     sbom::write(&out.join(format!("olm-rs-{VERSION}.cdx.json")))
         .context("cannot list what it is made of")?;
     let notes = changes::of(VERSION, &workspace::root().join("CHANGELOG.md"))?;

@@ -1,17 +1,20 @@
 //! `cargo xtask scale catalogs`: many CatalogSources with an address, without Subscriptions.
 //!
 //! All of them have the address of one server, each has a connection of its own. What is measured:
-//! how long until all are connected, silence, and what the catalog operator holds.
+//! how long until all are connected, silence, and what the catalog operator holds, beside public catalogs if some
+//! are named.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 use clap::Args;
 use futures::{StreamExt, TryStreamExt, stream};
 use kube::Client;
-use kube::api::Api;
+use kube::api::{Api, DeleteParams, PostParams};
 use olm_testkit::builders::{self, Bundle, CatalogDir, Package, csv};
-use olm_testkit::operators::Operator;
+use olm_testkit::operators::{OLM_NAMESPACE, Operator};
+use olm_testkit::registry::Registry;
 use olm_testkit::wait;
 use olm_types::api::CatalogSource;
 use tokio::time::{Instant, sleep};
@@ -33,6 +36,9 @@ pub(super) struct Arguments {
     /// A registry server that the operators reach, on --cluster current: HOST:PORT
     #[arg(long, value_name = "ADDRESS")]
     address: Option<String>,
+    /// A folder with a file-based catalog that all namespaces see, beside the others; may be repeated
+    #[arg(long, value_name = "FOLDER")]
+    public: Vec<PathBuf>,
 }
 
 /// What converging may take, per catalog.
@@ -47,7 +53,7 @@ pub(super) async fn measure(arguments: &Arguments, setup: &Setup) -> Result<Tabl
     let spoon = csv("spoon.v1.0.0", "1.0.0").deployment("spoon", "default");
     let content = CatalogDir::of(&[Package::single("spoon", Bundle::new("1.0.0", &spoon))])?;
     let registry = setup.serve(name, content)?;
-    let own = registry.as_ref().map(olm_testkit::registry::Registry::address);
+    let own = registry.as_ref().map(Registry::address);
     let address = arguments.address.clone().or(own);
     let address = address.context("name a server that the operators reach: --address HOST:PORT")?;
     let namespaces = Namespaces::new(setup.client.clone(), 1);
@@ -69,11 +75,47 @@ async fn with_namespaces(
         .await?;
     let took = format!("{:.1} s", started.elapsed().as_secs_f64());
     table.free(&format!("{} catalogs created and READY", arguments.catalogs), took);
+    let public = publish(&arguments.public, setup, &mut table).await?;
     requests.until_quiet(time_limit(SHARE, arguments.catalogs)).await?;
     measures::silence(arguments.silence, &mut requests, &mut table).await?;
     sleep(REST).await;
     measures::memory("at rest", (Operator::Catalog, None), setup, &mut table).await?;
+    withdraw(&setup.client, &public).await?;
     Ok(table)
+}
+
+/// A server of a catalog that all namespaces see, which ends with it, and the name of its CatalogSource.
+type Public = (Option<Registry>, String);
+
+/// Has all namespaces see catalogs that exist, and waits until they are read.
+async fn publish(folders: &[PathBuf], setup: &Setup, table: &mut Table) -> Result<Vec<Public>> {
+    let started = Instant::now();
+    let sources: Api<CatalogSource> = Api::namespaced(setup.client.clone(), OLM_NAMESPACE);
+    let mut public = Vec::new();
+    for (folder, number) in folders.iter().zip(1..) {
+        let name = format!("public-{number}");
+        let registry = setup.serve(&name, CatalogDir::existing(folder.clone()))?;
+        let address = registry.as_ref().map(Registry::address);
+        let address = address.context("catalogs are served where the operators are ours")?;
+        let source = builders::catalog_source(OLM_NAMESPACE, &name, &address);
+        sources.create(&PostParams::default(), &source).await.context("cannot create a catalog")?;
+        ready(&setup.client, OLM_NAMESPACE, &name).await?;
+        public.push((registry, name));
+    }
+    if !public.is_empty() {
+        let took = format!("{:.1} s", started.elapsed().as_secs_f64());
+        table.free(&format!("{} public catalogs created and READY", public.len()), took);
+    }
+    Ok(public)
+}
+
+async fn withdraw(client: &Client, public: &[Public]) -> Result<()> {
+    let sources: Api<CatalogSource> = Api::namespaced(client.clone(), OLM_NAMESPACE);
+    for (_, name) in public {
+        let deleted = sources.delete(name, &DeleteParams::default()).await;
+        deleted.with_context(|| format!("cannot delete catalog {name}"))?;
+    }
+    Ok(())
 }
 
 /// Creates so many and waits until all of them are connected.

@@ -22,7 +22,8 @@ pub(super) fn time_limit(share: Duration, namespaces: usize) -> Duration {
     share.saturating_mul(namespaces).max(LEAST_TIME)
 }
 
-/// Megabytes that an operator holds, with a limit where there is one.
+/// Megabytes that an operator holds, with a limit where there is one, and the most that it has held: what limits of
+/// Deployments follow from.
 pub(super) async fn memory(
     when: &str,
     (operator, limit): (Operator, Option<f64>),
@@ -34,6 +35,9 @@ pub(super) async fn memory(
     match limit {
         Some(limit) => table.bounded(&name, megabytes, limit, "MB"),
         None => table.free(&name, format!("{megabytes:.1} MB")),
+    }
+    if let Some(bytes) = setup.peak(operator)? {
+        table.free(&format!("{operator}, most memory so far"), format!("{:.1} MB", bytes / 1e6));
     }
     Ok(())
 }

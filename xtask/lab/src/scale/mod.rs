@@ -21,6 +21,7 @@ mod catalogs;
 mod copies;
 mod crds;
 mod csvs;
+mod doctor;
 mod installs;
 mod latency;
 mod measures;
@@ -71,6 +72,8 @@ enum Subject {
     Installs(installs::Arguments),
     /// A new version of a CRD with very many objects
     Crds(crds::Arguments),
+    /// kubectl olm doctor in a cluster with many namespaces
+    Doctor(doctor::Arguments),
 }
 
 impl Subject {
@@ -78,9 +81,11 @@ impl Subject {
     fn operators(&self) -> &'static [Operator] {
         match self {
             Self::Csvs(_) => &[Operator::Olm],
-            Self::Catalogs(_) | Self::Copies(_) | Self::Installs(_) | Self::Crds(_) => {
-                &Operator::ALL
-            }
+            Self::Catalogs(_)
+            | Self::Copies(_)
+            | Self::Installs(_)
+            | Self::Crds(_)
+            | Self::Doctor(_) => &Operator::ALL,
         }
     }
 
@@ -91,6 +96,7 @@ impl Subject {
             Self::Copies(arguments) => copies::measure(arguments, setup).await,
             Self::Installs(arguments) => installs::measure(arguments, setup).await,
             Self::Crds(arguments) => crds::measure(arguments, setup).await,
+            Self::Doctor(arguments) => doctor::measure(arguments, setup).await,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -11,7 +12,8 @@ use olm_testkit::builders::CatalogDir;
 use olm_testkit::cluster::current::CurrentCluster;
 use olm_testkit::cluster::{self, ClusterBackend};
 use olm_testkit::fixture::{Fixture, Places};
-use olm_testkit::operators::{Admin, Operator, Special};
+use olm_testkit::operators::{Admin, Binaries, Operator, Special};
+use olm_testkit::packages;
 use olm_testkit::progress::Progress;
 use olm_testkit::registry::Registry;
 use tokio::time::Instant;
@@ -104,6 +106,14 @@ impl Setup {
         Ok(f64::from(u32::try_from(bytes / 1024)?) * 1024.0)
     }
 
+    /// The most memory that an operator of ours has had since it was started, in bytes.
+    pub(super) fn peak(&self, operator: Operator) -> Result<Option<f64>> {
+        let Some(own) = &self.own else { return Ok(None) };
+        let bytes = own.fixture.operator(operator, |started| started.running.peak_memory())?;
+        let bytes = bytes.context("the process has ended")?;
+        Ok(Some(f64::from(u32::try_from(bytes / 1024)?) * 1024.0))
+    }
+
     /// Serves a catalog to the operators, where they are ours.
     pub(super) fn serve(&self, name: &str, catalog: CatalogDir) -> Result<Option<Registry>> {
         self.own
@@ -150,6 +160,23 @@ impl Setup {
     /// Fails when one of our operators has ended.
     pub(super) fn check(&self) -> Result<()> {
         self.own.as_ref().map_or(Ok(()), |own| own.fixture.check())
+    }
+
+    /// Has catalog-operator serve the packages API, too, and returns where our programs are, and the
+    /// kubeconfig of an administrator. Nothing where the cluster is not ours.
+    pub(super) async fn serve_packages(&mut self) -> Result<Option<(Binaries, PathBuf)>> {
+        let Some(own) = &mut self.own else { return Ok(None) };
+        packages::announce(&self.client).await?;
+        let address = packages::address(&self.client).await?.to_string();
+        own.fixture.take_operator(Operator::Catalog)?.stop();
+        let args = vec!["--packages-address".to_owned(), address];
+        let log = format!("{}-packages", Operator::Catalog);
+        let special = Special { log, args, ..Special::default() };
+        let admin = own.fixture.start_operator(Operator::Catalog, special).await?;
+        self.operators.insert(Operator::Catalog, admin);
+        admin.until_ready().await?;
+        packages::until_available(&self.client).await?;
+        Ok(Some((own.fixture.binaries.clone(), own.fixture.kubeconfig.clone())))
     }
 
     /// Ends what was started.

@@ -7,18 +7,17 @@ use anyhow::{Context, Result, ensure};
 use kube::api::{Api, ListParams};
 use olm_testkit::audit::{AuditLog, Write};
 use olm_testkit::fixture::{Fixture, Places};
-use olm_testkit::operators::{OLM_NAMESPACE, Operator};
-use olm_testkit::peer::{OlmV0, start_olm_v0};
+use olm_testkit::operators::Operator;
+use olm_testkit::peer::OlmV0;
 use olm_testkit::process::Running;
 use olm_testkit::progress::Progress;
 use olm_testkit::registry::Registry;
 use olm_testkit::stand_in::StandIn;
 use olm_testkit::take_over::{
-    Content, Files, ImageCatalog, Ours, PACKAGE_SERVER, ServiceProxy, State, TakeOverCluster,
-    install, install_from_image, needless, package_server, recording, serve,
+    Content, Files, ImageCatalog, Ours, ServiceProxy, State, TakeOverCluster, install,
+    install_from_image, needless, recording, serve, start_v0,
 };
-use olm_testkit::wait;
-use olm_types::api::{ClusterServiceVersion, CsvPhase, Subscription};
+use olm_types::api::Subscription;
 use olm_types::conditions::subscription::OURS;
 use tokio::process::Command;
 
@@ -194,25 +193,4 @@ async fn v0_manages(
 ) -> Result<Manager> {
     let (operators, stand_in) = start_v0(v0, cluster, logs, named).await?;
     Ok(Manager::V0(operators, stand_in))
-}
-
-/// v0's operators at work, and its package server, which here is a process in the place of Pods. Their
-/// logs have this end in their names.
-///
-/// # Errors
-/// One of them does not start, or the package server does not succeed.
-pub(crate) async fn start_v0(
-    v0: &OlmV0,
-    cluster: &TakeOverCluster,
-    logs: &Path,
-    (end, proxy): (&str, &ServiceProxy),
-) -> Result<(Vec<Running>, StandIn)> {
-    let operators = start_olm_v0(v0, &cluster.kubeconfig, logs, end, &proxy.url())?;
-    let stand_in = package_server(cluster).await?;
-    let csvs: Api<ClusterServiceVersion> = Api::namespaced(cluster.client.clone(), OLM_NAMESPACE);
-    wait::until(&csvs, PACKAGE_SERVER, "succeed", |csv: &ClusterServiceVersion| {
-        csv.status.as_ref().is_some_and(|status| status.phase == CsvPhase::Succeeded)
-    })
-    .await?;
-    Ok((operators, stand_in))
 }

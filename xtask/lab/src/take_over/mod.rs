@@ -16,7 +16,6 @@ use olm_testkit::progress::Progress;
 use olm_testkit::take_over::{Changes, Content, recording};
 
 use managed::ManagedCluster;
-pub(crate) use managed::start_v0;
 use xtask::build::programs;
 
 /// Arguments of the command.

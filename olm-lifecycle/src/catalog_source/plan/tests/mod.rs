@@ -3,6 +3,7 @@
 
 mod drift;
 mod polls;
+mod process;
 mod world;
 
 use std::sync::Arc;

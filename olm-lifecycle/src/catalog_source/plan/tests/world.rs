@@ -43,6 +43,7 @@ pub(super) fn world(spec: Value) -> World {
             content: Content::default(),
             digest: None,
             server_version: None,
+            hosting: None,
         },
         settings: Settings {
             opm_image: "opm".to_owned(),
@@ -128,8 +129,7 @@ impl World {
                 Outcome::Created(object)
             }
             Action::Delete { .. } => {
-                let keep = |pod: &Arc<Pod>| pod.name_any() != effect.target.name;
-                self.observed.server.pods.retain(keep);
+                self.delete(kind, &effect.target.name);
                 Outcome::Deleted
             }
             Action::MergePatch { patch, subresource: Subresource::Main, .. } => {
@@ -148,8 +148,20 @@ impl World {
         }
     }
 
+    fn delete(&mut self, kind: &str, name: &str) {
+        match (kind, self.observed.hosting.as_mut()) {
+            ("EndpointSlice", Some(hosting)) => {
+                hosting.slice.take_if(|slice| slice.name_any() == name);
+                hosting.foreign.retain(|slice| slice.name_any() != name);
+            }
+            ("Pod", _) => self.observed.server.pods.retain(|pod| pod.name_any() != name),
+            _ => {}
+        }
+    }
+
     pub(super) fn get(&self, kind: &str, name: &str) -> Value {
         let server = &self.observed.server;
+        let slice = || self.observed.hosting.as_ref().and_then(|hosting| hosting.slice.clone());
         let policy = |found: &&Arc<NetworkPolicy>| found.name_any() == name;
         let pod = |found: &&Arc<Pod>| found.name_any() == name;
         match kind {
@@ -159,6 +171,7 @@ impl World {
             "RoleBinding" => json!(server.binding),
             "NetworkPolicy" => json!(server.policies.iter().find(policy)),
             "Pod" => json!(server.pods.iter().find(pod)),
+            "EndpointSlice" => json!(slice()),
             other => panic!("no {other} is kept"),
         }
     }
@@ -171,6 +184,10 @@ impl World {
                 let pod: Pod = serde_json::from_value(object).unwrap();
                 server.pods.retain(|known| known.name_any() != pod.name_any());
                 server.pods.push(Arc::new(pod));
+            }
+            "EndpointSlice" => {
+                let hosting = self.observed.hosting.as_mut().unwrap();
+                hosting.slice = Some(Arc::new(serde_json::from_value(object).unwrap()));
             }
             "ServiceAccount" => {
                 server.account = Some(Arc::new(serde_json::from_value(object).unwrap()));
@@ -224,7 +241,7 @@ impl World {
     }
 
     pub(super) fn wait(&mut self, minutes: u64) {
-        self.now += std::time::Duration::from_secs(minutes * 60);
+        self.now += Duration::from_secs(minutes * 60);
     }
 }
 

@@ -71,3 +71,29 @@ fn other_secrets_stay(
     assert!(error.contains(text), "{error}");
     assert_eq!(cluster.writes, 0);
 }
+
+/// An older version of an operator brings a definition that lacks what newer objects have.
+#[rstest]
+#[case::of_an_administrator(&["vs.example.com"], false)]
+#[case::of_nobody_in_particular(&[], true)]
+fn a_definition_of_an_administrators_operator_is_left_as_it_is(
+    #[case] guarded: &[&str],
+    #[case] changes: bool,
+) {
+    let mut cluster = Cluster::default();
+    let newer = from("olm", crd("v1"));
+    run(&mut cluster, strict(), &[newer]);
+    let name = crd("v1").resource.name;
+    let before = cluster.get("CustomResourceDefinition", &name).clone();
+    let mut older = crd("v1");
+    let mut manifest: Value =
+        serde_json::from_str(older.resource.manifest.as_deref().unwrap()).unwrap();
+    manifest["spec"]["names"]["shortNames"] = json!(["old"]);
+    older.resource.manifest = Some(manifest.to_string());
+    let guarded = guarded.iter().map(|_| name.clone()).collect();
+    let ended = run(&mut cluster, Scope { guarded, ..strict() }, &[from("olm", older)]);
+    assert_eq!(ended.failure.map(|error| error.to_string()), None);
+    assert_eq!(ended.steps[0].status, StepStatus::Present);
+    assert_eq!(cluster.get("CustomResourceDefinition", &name)["spec"] != before["spec"], changes);
+    assert_eq!(ended.notes.iter().any(|note| note.what == NoteKind::Kept), !changes);
+}

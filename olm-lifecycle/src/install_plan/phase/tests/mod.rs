@@ -51,6 +51,7 @@ fn observed(phase: InstallPlanPhase) -> Observed {
         csvs: BTreeSet::new(),
         replaced: BTreeSet::new(),
         crd_owners: BTreeMap::new(),
+        guarded: BTreeSet::new(),
         rights_changed: false,
         operator_namespace: "olm".to_owned(),
         retry_timeout: Duration::from_secs(60),

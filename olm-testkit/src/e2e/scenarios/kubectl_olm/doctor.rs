@@ -36,7 +36,7 @@ pub(super) async fn finds_and_repairs(ctx: Arc<TestContext>) -> Result<()> {
     ensure!(ended.code == Some(2) && ended.printed.contains("1 findings"), "{ended:?}");
     as_printed(&program, &missing[0]).await?;
 
-    let first = waiting_plan(&ctx).await?;
+    let first = waiting_plan(&ctx, "kettle").await?;
     ensure!(first.spec.cluster_service_version_names == [OLD], "{:?}", first.spec);
     let waits = finds(&program, &["OLM013"]).await?;
     as_printed(&program, &waits[0]).await?;

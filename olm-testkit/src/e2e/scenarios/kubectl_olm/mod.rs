@@ -1,6 +1,7 @@
 //! `kubectl olm` as its users run it: the real program against the cluster, without a terminal.
 
 mod doctor;
+mod images;
 mod install;
 mod plan;
 mod program;
@@ -15,7 +16,7 @@ use crate::builders;
 use crate::e2e::scenarios::upgrades::{kettle, kettles, stable};
 use crate::e2e::{Need, Scenario, TestContext, scenario};
 use crate::wait;
-use program::Program;
+pub(crate) use program::Program;
 
 const OLD: &str = "kettle.v1.0.0";
 const NEW: &str = "kettle.v1.1.0";
@@ -56,6 +57,19 @@ pub(super) fn all() -> Vec<Scenario> {
             install::to_the_end,
         )
         .needs(&[Need::Kubectl]),
+        scenario(
+            "kubectl_olm::pods_and_images",
+            "kubectl olm asks a catalog in its Pod through a port-forward, pulls bundle images, keeps both by \
+             digest, and says what is missing without that right",
+            images::of_pods_and_images,
+        )
+        .needs(&[Need::Containers, Need::Workload, Need::Registry, Need::Kubectl]),
+        scenario(
+            "kubectl_olm::run_bundle",
+            "kubectl olm runs an operator from the folder of a bundle, and cleans up after it",
+            images::of_an_author,
+        )
+        .needs(&[Need::Containers, Need::Workload, Need::OlmPods, Need::Kubectl]),
     ]
 }
 
@@ -145,7 +159,7 @@ async fn hostile_text(ctx: Arc<TestContext>) -> Result<()> {
 async fn waiting(ctx: &TestContext) -> Result<()> {
     ctx.operator_group().await?;
     subscribe(ctx).await?;
-    waiting_plan(ctx).await.map(drop)
+    waiting_plan(ctx, "kettle").await.map(drop)
 }
 
 /// Two versions, and a Manual Subscription that starts with the first.
@@ -161,12 +175,12 @@ async fn subscribe(ctx: &TestContext) -> Result<()> {
 }
 
 /// Waits until the plan of the Subscription waits for approval.
-async fn waiting_plan(ctx: &TestContext) -> Result<InstallPlan> {
+async fn waiting_plan(ctx: &TestContext, name: &str) -> Result<InstallPlan> {
     let points = |subscription: &Subscription| {
         subscription.status.as_ref().is_some_and(|status| status.install_plan_ref.is_some())
     };
     let api = ctx.api();
-    let subscription = wait::until(&api, "kettle", "point at a plan", points).await?;
+    let subscription = wait::until(&api, name, "point at a plan", points).await?;
     let plan = ctx.plan_of(&subscription).await?.metadata.name.unwrap_or_default();
     wait::until(&ctx.api(), &plan, "wait for approval", |plan: &InstallPlan| {
         let phase = plan.status.as_ref().map(|status| status.phase);

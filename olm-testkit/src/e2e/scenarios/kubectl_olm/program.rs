@@ -14,7 +14,7 @@ use crate::wait::TIMEOUT;
 
 /// The program with the flags that every run has.
 #[derive(Debug)]
-pub(super) struct Program {
+pub(crate) struct Program {
     path: PathBuf,
     kubeconfig: PathBuf,
     namespace: String,
@@ -22,18 +22,18 @@ pub(super) struct Program {
 
 /// What a run came to.
 #[derive(Debug)]
-pub(super) struct Ended {
+pub(crate) struct Ended {
     /// The exit code; none after a signal.
-    pub(super) code: Option<i32>,
+    pub(crate) code: Option<i32>,
     /// Standard output.
-    pub(super) printed: String,
+    pub(crate) printed: String,
     /// Standard error.
-    pub(super) errors: String,
+    pub(crate) errors: String,
 }
 
 impl Program {
     /// The program that was built with what runs the scenario.
-    pub(super) async fn new(ctx: &TestContext) -> Result<Self> {
+    pub(crate) async fn new(ctx: &TestContext) -> Result<Self> {
         let kubeconfig = ctx.kubeconfig().await?;
         let path = Binaries::beside_this_executable(&std::env::temp_dir())?.program("kubectl-olm");
         ensure!(path.is_file(), "{} is not built", path.display());
@@ -41,12 +41,12 @@ impl Program {
     }
 
     /// The kubeconfig that every run is given.
-    pub(super) fn kubeconfig(&self) -> &Path {
+    pub(crate) fn kubeconfig(&self) -> &Path {
         &self.kubeconfig
     }
 
     /// The folder that the program is in.
-    pub(super) fn folder(&self) -> Result<&Path> {
+    pub(crate) fn folder(&self) -> Result<&Path> {
         self.path.parent().context("the program has no folder")
     }
 
@@ -59,7 +59,7 @@ impl Program {
     }
 
     /// Runs a command to its end.
-    pub(super) async fn run(&self, args: &[&str]) -> Result<Ended> {
+    pub(crate) async fn run(&self, args: &[&str]) -> Result<Ended> {
         let output = timeout(TIMEOUT, self.command(args).output()).await;
         let output = output.with_context(|| format!("{args:?} does not end"))?;
         let output = output.with_context(|| format!("cannot run {}", self.path.display()))?;
@@ -71,14 +71,14 @@ impl Program {
     }
 
     /// What a command prints that succeeds.
-    pub(super) async fn prints(&self, args: &[&str]) -> Result<String> {
+    pub(crate) async fn prints(&self, args: &[&str]) -> Result<String> {
         let ended = self.run(args).await?;
         ensure!(ended.code == Some(0), "{args:?}: {ended:?}");
         Ok(ended.printed)
     }
 
     /// What a command that succeeds prints as JSON, which names its kind.
-    pub(super) async fn json(&self, args: &[&str]) -> Result<Value> {
+    pub(crate) async fn json(&self, args: &[&str]) -> Result<Value> {
         let printed = self.prints(&[args, &["-o", "json"]].concat()).await?;
         let value: Value = serde_json::from_str(&printed).context("it prints no JSON")?;
         ensure!(value["apiVersion"] == "kubectl-olm/v1alpha1", "{value}");
@@ -87,7 +87,7 @@ impl Program {
     }
 
     /// Runs a command whose reader goes at once.
-    pub(super) async fn survives_a_closed_pipe(&self, args: &[&str]) -> Result<()> {
+    pub(crate) async fn survives_a_closed_pipe(&self, args: &[&str]) -> Result<()> {
         let mut child = self.command(args).spawn().context("cannot run the program")?;
         drop(child.stdout.take());
         let output = timeout(TIMEOUT, child.wait_with_output()).await.context("it hangs")??;
@@ -99,7 +99,7 @@ impl Program {
 
 impl Ended {
     /// Fails unless the run ended with 1, printed no result, and complained of this.
-    pub(super) fn failed_with(&self, complaint: &str) -> Result<()> {
+    pub(crate) fn failed_with(&self, complaint: &str) -> Result<()> {
         ensure!(self.code == Some(1) && self.errors.contains(complaint), "{complaint}: {self:?}");
         Ok(())
     }

@@ -4,7 +4,7 @@ use anyhow::{Context, Result, ensure};
 use k8s_openapi::api::admissionregistration::v1::ValidatingWebhookConfiguration;
 use kube::ResourceExt;
 use kube::api::{Api, ListParams, PostParams};
-use olm_testkit::builders::{self, Bundle, Package, csv};
+use olm_testkit::builders::{self, Bundle, CsvBuilder, Package, csv};
 use olm_testkit::operators::OLM_NAMESPACE;
 use olm_testkit::wait;
 use olm_types::api::{CatalogSource, ClusterServiceVersion, OperatorGroup, WebhookDescription};
@@ -17,7 +17,7 @@ use super::tenant::Tenant;
 /// for any other user.
 pub async fn cleared_targets(tenant: Tenant) -> Result<()> {
     let name = format!("{}-guard.v1.0.0", tenant.home());
-    publish(&tenant, &name).await?;
+    publish(&tenant, &name, "guard").await?;
     let uid = create(&tenant, |_| {}).await?.uid().context("a group without uid")?;
     let mut subscription =
         builders::subscription(tenant.home(), &package(&tenant), "stable", tenant.home());
@@ -40,26 +40,29 @@ pub async fn cleared_targets(tenant: Tenant) -> Result<()> {
 }
 
 /// An administrator offers an operator with a webhook to all namespaces.
-async fn publish(tenant: &Tenant, name: &str) -> Result<()> {
-    let hooks: Vec<WebhookDescription> = serde_json::from_value(json!([{
-        "type": "ValidatingAdmissionWebhook", "generateName": "guard.example.com",
-        "deploymentName": "guard", "containerPort": 443, "failurePolicy": "Ignore",
-        "sideEffects": "None", "admissionReviewVersions": ["v1"], "webhookPath": "/guard",
-        "rules": [{
-            "apiGroups": [format!("{}.example.com", tenant.home())], "apiVersions": ["*"],
-            "operations": ["CREATE"], "resources": ["things"],
-        }],
-    }]))?;
-    let operator = csv(name, "1.0.0")
-        .deployment("guard", "default")
-        .with(|csv| csv.spec.webhookdefinitions = hooks);
-    let bundle = Bundle::new("1.0.0", &operator);
+pub async fn publish(tenant: &Tenant, name: &str, deployment: &str) -> Result<()> {
+    let bundle = Bundle::new("1.0.0", &guard(tenant, name, deployment)?);
     let content = tenant.ctx.content(&[Package::single(&package(tenant), bundle)])?;
     let address = tenant.ctx.registry("guards", content).await?;
     let source = builders::catalog_source(OLM_NAMESPACE, tenant.home(), &address);
     let catalogs: Api<CatalogSource> = Api::namespaced(tenant.ctx.client.clone(), OLM_NAMESPACE);
     catalogs.create(&PostParams::default(), &source).await.context("no global catalog")?;
     wait::until_connected(&catalogs, tenant.home()).await.map(drop)
+}
+
+/// An operator with a webhook.
+pub fn guard(tenant: &Tenant, name: &str, deployment: &str) -> Result<CsvBuilder> {
+    let hooks: Vec<WebhookDescription> = serde_json::from_value(json!([{
+        "type": "ValidatingAdmissionWebhook", "generateName": "guard.example.com",
+        "deploymentName": deployment, "containerPort": 443, "failurePolicy": "Ignore",
+        "sideEffects": "None", "admissionReviewVersions": ["v1"], "webhookPath": "/guard",
+        "rules": [{
+            "apiGroups": [format!("{}.example.com", tenant.home())], "apiVersions": ["*"],
+            "operations": ["CREATE"], "resources": ["things"],
+        }],
+    }]))?;
+    let operator = csv(name, "1.0.0").deployment(deployment, "default");
+    Ok(operator.with(|csv| csv.spec.webhookdefinitions = hooks))
 }
 
 fn package(tenant: &Tenant) -> String {

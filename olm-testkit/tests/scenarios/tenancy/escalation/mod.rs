@@ -7,11 +7,15 @@ mod bundles;
 mod catalogs;
 mod claims;
 mod csvs;
+mod definitions;
+mod floods;
 mod forged;
 mod forgery;
 mod groups;
 mod hooks;
 mod plans;
+mod shared;
+mod statuses;
 mod targets;
 mod tenant;
 
@@ -86,6 +90,24 @@ pub const WAYS: &[(&str, &str, Play)] = &[
     }),
     ("escalation_v0::forged_executor", "escalation_strict::forged_executor", |tenant| {
         Box::pin(forged::forged_executor(tenant))
+    }),
+    ("escalation_v0::older_definition", "escalation_strict::older_definition", |tenant| {
+        Box::pin(definitions::older_definition(tenant))
+    }),
+    ("escalation_v0::forged_statuses", "escalation_strict::forged_statuses", |tenant| {
+        Box::pin(statuses::forged_statuses(tenant))
+    }),
+    ("escalation_v0::shared_bundle", "escalation_strict::shared_bundle", |tenant| {
+        Box::pin(shared::shared_bundle(tenant))
+    }),
+    ("escalation_v0::shared_names", "escalation_strict::shared_names", |tenant| {
+        Box::pin(shared::shared_names(tenant))
+    }),
+    ("escalation_v0::many_labels", "escalation_strict::many_labels", |tenant| {
+        Box::pin(floods::labels(tenant))
+    }),
+    ("escalation_v0::many_groups", "escalation_strict::many_groups", |tenant| {
+        Box::pin(floods::groups(tenant))
     }),
     ("escalation_v0::forged_pointers", "escalation_strict::forged_pointers", |tenant| {
         Box::pin(forged::forged_pointers(tenant))

@@ -6,7 +6,7 @@
 //! time until that is Established and Available is the floor.
 //!
 //! - [`content`]: which operators;
-//! - [`olm`]: who installs them;
+//! - [`super::olm`]: who installs them;
 //! - [`mod@play`]: one install, from the Subscriptions on;
 //! - [`writes`]: what was written, of the audit log;
 //! - [`floor`]: the same objects by a plain client;
@@ -14,7 +14,6 @@
 
 mod content;
 mod floor;
-mod olm;
 mod play;
 mod report;
 mod writes;
@@ -26,8 +25,8 @@ use clap::Args;
 use olm_testkit::peer::OlmV0;
 use olm_testkit::progress::Progress;
 
+use super::olm::Implementation;
 use content::Content;
-use olm::Implementation;
 use play::{Played, Rest};
 
 /// Arguments of both commands.

@@ -19,8 +19,8 @@ use olm_types::api::{ClusterServiceVersion, CsvPhase, Subscription};
 use serde_json::Value;
 use tokio::time::{Instant, sleep, timeout_at};
 
+use super::super::olm::{Implementation, Olm};
 use super::content::Content;
-use super::olm::{Implementation, Olm};
 use super::writes::{Writes, is_counted, is_resolved};
 
 /// The namespace of the operators; its OperatorGroup selects all namespaces, in v0 and in ours.
@@ -97,7 +97,7 @@ pub(super) async fn play(
     (binaries, logs): (&Path, Option<&Path>),
     rest: Rest,
 ) -> Result<Played> {
-    let mut olm = implementation.start(binaries, logs).await?;
+    let mut olm = implementation.start(binaries, logs, &[]).await?;
     let measured = measure(&olm, implementation, content, rest).await;
     // A dead operator explains a failure better than what was waited for.
     let measured = olm.check().and(measured);

@@ -1,0 +1,84 @@
+//! What is known about a CatalogSource that the operator serves itself.
+
+use std::sync::Arc;
+
+use k8s_openapi::api::discovery::v1::EndpointSlice;
+use kube::ResourceExt;
+use olm_lifecycle::catalog_source::hosting::{Hosting, is_ours, is_released, record, slice_name};
+use olm_lifecycle::catalog_source::registry::service_name;
+use olm_lifecycle::catalog_source::{Backend, Present};
+use olm_types::api::CatalogSource;
+use olm_types::bundle::CatalogKey;
+use olm_types::labels::SERVICE_NAME;
+
+use super::CatalogSources;
+use crate::hosting::{Host, HostingStores};
+
+/// Who hosts catalogs, and what is watched for it.
+pub struct Hosts {
+    pub(crate) host: Host,
+    pub(crate) stores: HostingStores,
+}
+
+impl CatalogSources {
+    /// Has the operator serve the catalog if it should, and says what is known of that; nothing with
+    /// `--catalogs=pod`, or where there is no image.
+    pub(super) async fn hosting(
+        &self,
+        catalog: &CatalogSource,
+        key: &CatalogKey,
+        server: &Present,
+    ) -> Option<Hosting> {
+        let hosts = self.hosts.as_ref()?;
+        let service = service_name(catalog, &Backend::Image);
+        let slice = hosts.stores.slices.get(Some(&*key.namespace), &slice_name(&service));
+        let slice = slice.filter(|slice| is_ours(slice));
+        let recorded = slice.as_deref().and_then(record);
+        let asked = hosts.host.scope().covers(catalog);
+        let leads = self.leadership.is_leader();
+        if asked {
+            hosts.host.want(catalog, recorded.clone(), leads);
+        }
+        let view = hosts.host.view(key).unwrap_or_default();
+        let recorded = recorded.and_then(|record| record.port);
+        let port = match (&view.content, leads) {
+            (Some(_), true) => hosts.host.port(key, recorded, &hosts.other_ports(key)),
+            (Some(_), false) => recorded,
+            (None, _) => None,
+        };
+        if let Some(port) = port {
+            hosts.host.serve(key, port).await;
+        }
+        let foreign = hosts.foreign(&key.namespace, &service);
+        let (content, failure, replicas) = (view.content, view.failure, hosts.stores.replicas());
+        let hosting = Hosting { asked, content, failure, port, replicas, slice, foreign };
+        if is_released(&hosting, server.service.as_deref()) {
+            hosts.host.release(key);
+        }
+        Some(hosting)
+    }
+}
+
+impl Hosts {
+    /// EndpointSlices of a Service that others made.
+    fn foreign(&self, namespace: &str, service: &str) -> Vec<Arc<EndpointSlice>> {
+        let mut all = self.stores.slices.list_in(namespace);
+        let is_of = |slice: &EndpointSlice| {
+            slice.labels().get(SERVICE_NAME).is_some_and(|name| name == service)
+        };
+        all.retain(|slice| is_of(slice) && !is_ours(slice));
+        all
+    }
+
+    /// Ports that are recorded for other catalogs.
+    fn other_ports(&self, key: &CatalogKey) -> Vec<u16> {
+        let own = |slice: &EndpointSlice| {
+            let service = slice.labels().get(SERVICE_NAME).map(String::as_str).unwrap_or_default();
+            let namespace = slice.namespace().unwrap_or_default();
+            *namespace == *key.namespace && service == key.name.replace('.', "-")
+        };
+        let slices = self.stores.slices.list();
+        let others = slices.iter().filter(|slice| !own(slice));
+        others.filter_map(|slice| record(slice)?.port).collect()
+    }
+}

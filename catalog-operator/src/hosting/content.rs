@@ -1,0 +1,130 @@
+//! The content of a hosted catalog: taken from the disk, or pulled.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use olm_catalog::fbc::ReadLimits;
+use olm_catalog::image::Limits;
+use olm_catalog::index::Index;
+use olm_catalog::store::{CatalogStore, Held, PullError, PullOptions, Pulled, pull};
+use olm_kit::tasks::blocking;
+use olm_lifecycle::catalog_source::hosting::{HostedContent, PullFailure, Target};
+
+use super::Shared;
+use super::hosted::{Hosted, Wanted};
+use super::work::{failure, of_image};
+
+/// Longest pull, from when it has its place.
+const PULL: Duration = Duration::from_secs(600);
+
+/// Shows what is on the disk: the content that counts, else what the catalog had last. So a process
+/// that starts again serves at once, whatever the registry does.
+pub(super) async fn restore(shared: &Shared, hosted: &Hosted, target: &Target) {
+    let recorded = target.recorded.as_ref().map(|record| Held {
+        image: record.image.clone(),
+        digest: record.digest.clone(),
+        folder: target.folder.clone(),
+    });
+    let (store, key) = (shared.store.clone(), hosted.key.clone());
+    let found = blocking(move || {
+        let had = store.recorded(&key);
+        let had = had.into_iter().flat_map(|had| [Some(had.current), had.previous]).flatten();
+        recorded
+            .into_iter()
+            .chain(had)
+            .find_map(|held| open(&store, &held).map(|found| (held, found)))
+    });
+    let Ok(Some((held, (index, pulled_at)))) = found.await else { return };
+    tracing::info!(catalog = %hosted.key, digest = held.digest, "catalog is served from the disk");
+    show(shared, hosted, held, index, pulled_at, None).await;
+}
+
+/// Gets the content of a digest.
+pub(super) async fn obtain(
+    shared: &Shared,
+    hosted: &Hosted,
+    wanted: &Wanted,
+    digest: &str,
+) -> Result<(), PullFailure> {
+    let target = &wanted.target;
+    let (image, folder) = (target.image.clone(), target.folder.clone());
+    let held = Held { image, digest: digest.to_owned(), folder };
+    let (store, wanted_content) = (shared.store.clone(), held.clone());
+    let found = blocking(move || open(&store, &wanted_content)).await.ok().flatten();
+    if let Some((index, pulled_at)) = found {
+        show(shared, hosted, held, index, pulled_at, None).await;
+        return Ok(());
+    }
+    let _place = shared.slots.wait(&hosted.key.namespace).await;
+    let _one_of_all = shared.pulls.acquire().await;
+    let started = std::time::Instant::now();
+    let pulled = pulled(shared, hosted, wanted, &held).await;
+    shared.metrics.pulled(&hosted.key, started.elapsed(), pulled.is_ok());
+    let Pulled { index, snapshot } = pulled?;
+    let entries = snapshot.entries().len();
+    tracing::info!(catalog = %hosted.key, digest, entries, "catalog was pulled");
+    show(shared, hosted, held, index, crate::clock::now(), Some(snapshot)).await;
+    Ok(())
+}
+
+async fn pulled(
+    shared: &Shared,
+    hosted: &Hosted,
+    wanted: &Wanted,
+    held: &Held,
+) -> Result<Pulled, PullFailure> {
+    let options = PullOptions {
+        catalog: hosted.key.clone(),
+        content: held.clone(),
+        keychain: shared.secrets.keychain(&wanted.account).await,
+        limits: Limits::CATALOG,
+        read: ReadLimits::BESIDE,
+        time: PULL,
+    };
+    let pulled = pull(&shared.store, &shared.registry, options).await;
+    shared.metrics.stored(shared.store.bytes());
+    let (image, digest) = (&held.image, Some(held.digest.as_str()));
+    pulled.map_err(|error| match &error {
+        PullError::Image(error) => of_image(image, digest, error),
+        other => failure(image, digest, other.reason(), other.to_string()),
+    })
+}
+
+async fn show(
+    shared: &Shared,
+    hosted: &Hosted,
+    held: Held,
+    index: Index,
+    pulled_at: Timestamp,
+    snapshot: Option<olm_catalog::snapshot::CatalogSnapshot>,
+) {
+    let index = Arc::new(index);
+    let content = HostedContent {
+        image: held.image.clone(),
+        digest: held.digest.clone(),
+        folder: held.folder.clone(),
+        pulled_at,
+    };
+    shared.metrics.shown(&hosted.key, pulled_at);
+    hosted.show(content, Arc::clone(&index), snapshot);
+    shared.ports.show(&hosted.key, index);
+    let (store, key) = (shared.store.clone(), hosted.key.clone());
+    let recorded = blocking(move || store.record(&key, &held)).await;
+    if !matches!(recorded, Ok(Ok(()))) {
+        tracing::warn!(catalog = %hosted.key, ?recorded, "the content of a catalog is not recorded");
+    }
+    (shared.changed)(&hosted.key);
+}
+
+/// The content on the disk, and when it was pulled.
+fn open(store: &CatalogStore, held: &Held) -> Option<(Index, Timestamp)> {
+    let key = held.key();
+    let index = store.index(&key).unwrap_or_else(|error| {
+        tracing::warn!(%error, "a catalog on the disk cannot be read");
+        None
+    })?;
+    let pulled_at = store.pulled_at(&key).and_then(|at| Timestamp::try_from(at).ok());
+    let pulled_at = pulled_at.and_then(|at| Timestamp::from_second(at.as_second()).ok());
+    Some((index, pulled_at.unwrap_or_default()))
+}

@@ -1,0 +1,204 @@
+//! One hosted catalog: what it is to have, what it has, and the task that brings the two together.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use olm_catalog::connection::CatalogConnection;
+use olm_catalog::index::Index;
+use olm_catalog::snapshot::CatalogSnapshot;
+use olm_catalog::store::StoredCatalog;
+use olm_kit::tasks::{Pauses, Restart, Task, restarted};
+use olm_lifecycle::catalog_source::hosting::{
+    HostedContent, PullFailure, Pulling, Resolved, Target,
+};
+use olm_types::bundle::CatalogKey;
+use olm_types::reasons::catalog_source::INTERNAL_ERROR;
+use serde_json::{Value, json};
+use tokio::sync::watch;
+
+use super::{Shared, View, work};
+use crate::clock;
+use crate::unpack::Account;
+
+/// What a catalog is to have, and with whose credentials it is pulled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Wanted {
+    pub(super) target: Target,
+    pub(super) account: Account,
+}
+
+/// A catalog and its task, which ends when this is dropped.
+pub(super) struct Hosted {
+    pub(super) key: CatalogKey,
+    pub(super) wanted: watch::Sender<Wanted>,
+    catalog: Arc<StoredCatalog>,
+    state: Mutex<State>,
+    task: Mutex<Option<Task>>,
+}
+
+struct State {
+    since: jiff::Timestamp,
+    content: Option<HostedContent>,
+    resolved: Option<Resolved>,
+    failure: Option<PullFailure>,
+    /// Whether it was tried to get the content that counts.
+    tried: bool,
+}
+
+impl Hosted {
+    pub(super) fn start(shared: Arc<Shared>, key: CatalogKey, wanted: Wanted) -> Arc<Self> {
+        let hosted = Arc::new(Self {
+            catalog: Arc::new(StoredCatalog::new(key.clone())),
+            wanted: watch::Sender::new(wanted),
+            state: Mutex::new(State {
+                since: clock::now(),
+                content: None,
+                resolved: None,
+                failure: None,
+                tried: false,
+            }),
+            task: Mutex::default(),
+            key,
+        });
+        let name = format!("host of catalog {}", hosted.key);
+        let (me, reported) = (Arc::downgrade(&hosted), Arc::downgrade(&hosted));
+        let said = Arc::clone(&shared);
+        let start = move || work::run(Arc::clone(&shared), Weak::clone(&me));
+        let task = restarted(&name, Pauses::default(), start, move |restart| {
+            if let Some(hosted) = reported.upgrade() {
+                hosted.panicked(restart);
+                (said.changed)(&hosted.key);
+            }
+        });
+        *hosted.task.lock().unwrap_or_else(PoisonError::into_inner) = Some(task);
+        hosted
+    }
+
+    /// Takes in what the catalog is to have; the task is woken only by a change.
+    pub(super) fn want(&self, wanted: Wanted) {
+        self.wanted.send_if_modified(|before| {
+            let changed = *before != wanted;
+            *before = wanted;
+            changed
+        });
+    }
+
+    pub(super) fn view(&self) -> View {
+        let state = self.state();
+        View { content: state.content.clone(), failure: state.failure.clone() }
+    }
+
+    pub(super) fn connection(&self) -> Arc<dyn CatalogConnection> {
+        Arc::clone(&self.catalog) as Arc<_>
+    }
+
+    pub(super) fn index(&self) -> Option<Arc<Index>> {
+        self.catalog.index()
+    }
+
+    pub(super) fn tried(&self) -> bool {
+        self.state().tried
+    }
+
+    /// What the next step follows from.
+    pub(super) fn pulling(&self, target: Target) -> Pulling {
+        let state = self.state();
+        Pulling {
+            target,
+            content: state.content.clone(),
+            resolved: state.resolved.clone(),
+            failure: state.failure.clone(),
+            since: state.since,
+        }
+    }
+
+    /// The registry says what the image is. Says whether something is another with it: a failure to ask
+    /// is over, or one about content that is not the image's any more; or content has another name.
+    pub(super) fn note_resolved(&self, image: &str, digest: String) -> bool {
+        let mut state = self.state();
+        let held = state.content.as_mut().filter(|content| content.digest == digest);
+        let is_current = held.is_some();
+        let renamed = held.is_some_and(|content| {
+            let before = std::mem::replace(&mut content.image, image.to_owned());
+            before != image
+        });
+        let over = |failure: &mut PullFailure| failure.digest.is_none() || is_current;
+        let recovered = state.failure.take_if(over).is_some();
+        state.resolved = Some(Resolved { image: image.to_owned(), digest, at: clock::now() });
+        recovered || renamed
+    }
+
+    /// Has this content from now on.
+    pub(super) fn show(
+        &self,
+        content: HostedContent,
+        index: Arc<Index>,
+        snapshot: Option<CatalogSnapshot>,
+    ) {
+        let mut state = self.state();
+        state.content = Some(content);
+        state.failure = None;
+        state.tried = true;
+        drop(state);
+        self.catalog.show(index, snapshot);
+    }
+
+    /// Something failed, once more if it is about the same.
+    pub(super) fn fail(&self, failure: PullFailure) {
+        let mut state = self.state();
+        let same = |known: &&PullFailure| {
+            (&known.image, &known.digest) == (&failure.image, &failure.digest)
+        };
+        let before = state.failure.as_ref().filter(same).map_or(0, |known| known.attempts);
+        let failure = PullFailure { attempts: before.saturating_add(1), ..failure };
+        let (digest, reason) = (failure.digest.as_deref().unwrap_or_default(), failure.reason);
+        let (message, attempts) = (&failure.message, failure.attempts);
+        tracing::warn!(catalog = %self.key, image = failure.image, digest, reason, message, attempts,
+            "the catalog is not pulled");
+        if state.content.is_none() {
+            self.catalog.fail(message);
+        }
+        state.failure = Some(failure);
+        state.tried = true;
+    }
+
+    pub(super) fn dump(&self) -> (CatalogKey, Value) {
+        let (state, wanted) = (self.state(), self.wanted.borrow());
+        let target = &wanted.target;
+        let dump = json!({
+            "image": target.image, "leads": target.leads,
+            "recorded": target.recorded.as_ref().map(|record| &record.digest),
+            "resolved": state.resolved.as_ref().map(|found| &found.digest),
+            "content": state.content.as_ref().map(|content| json!({
+                "digest": content.digest, "image": content.image,
+                "pulledAt": content.pulled_at.to_string(),
+            })),
+            "failure": state.failure.as_ref().map(|failure| json!({
+                "reason": failure.reason, "message": failure.message,
+                "attempts": failure.attempts, "at": failure.at.to_string(),
+            })),
+        });
+        (self.key.clone(), dump)
+    }
+
+    /// Ends the task.
+    pub(super) fn stop(&self) {
+        drop(self.task.lock().unwrap_or_else(PoisonError::into_inner).take());
+    }
+
+    fn panicked(&self, restart: &Restart) {
+        let image = self.wanted.borrow().target.image.clone();
+        self.fail(PullFailure {
+            image,
+            digest: None,
+            reason: INTERNAL_ERROR,
+            message: format!("pulling it {restart}"),
+            attempts: 0,
+            at: clock::now(),
+            retry_after: 0,
+        });
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,119 @@
+//! Command lines of what writes.
+
+use clap::{Args, ValueEnum};
+
+use super::plan::Subscribing;
+use super::reading::Reading;
+use crate::connection::duration;
+
+/// An installation.
+#[derive(Args, Debug)]
+pub struct Installing {
+    /// The package
+    pub package: String,
+    /// Of the Subscription
+    #[command(flatten)]
+    pub subscribing: Subscribing,
+    /// How it is done
+    #[command(flatten)]
+    pub acting: Acting,
+    /// Where things are read
+    #[command(flatten)]
+    pub reading: Reading,
+}
+
+/// An upgrade.
+#[derive(Args, Debug)]
+pub struct Upgrading {
+    /// Name of the Subscription, or of its package
+    pub operator: String,
+    /// A version, or the name of a CSV; otherwise as far as one approval leads
+    #[arg(long, value_name = "VERSION")]
+    pub to: Option<String>,
+    /// Another channel to follow
+    #[arg(long, value_name = "NAME")]
+    pub channel: Option<String>,
+    /// How it is done
+    #[command(flatten)]
+    pub acting: Acting,
+    /// Where things are read
+    #[command(flatten)]
+    pub reading: Reading,
+}
+
+/// A removal.
+#[derive(Args, Debug)]
+pub struct Uninstalling {
+    /// Name of the Subscription, or of its package
+    pub operator: String,
+    /// What becomes of the custom resources of the operator
+    #[arg(long, value_enum, default_value_t = Operands::Keep)]
+    pub operands: Operands,
+    /// How it is done
+    #[command(flatten)]
+    pub acting: Acting,
+    /// Where things are read
+    #[command(flatten)]
+    pub reading: Reading,
+}
+
+/// What becomes of custom resources.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Operands {
+    /// They stay
+    Keep,
+    /// Nothing is removed when there are any
+    Abort,
+    /// They are deleted first, in all namespaces, while the operator still runs
+    Delete,
+}
+
+/// How a command writes.
+#[derive(Args, Debug)]
+pub struct Acting {
+    /// Ask no question
+    #[arg(short, long)]
+    pub yes: bool,
+    /// Go on only if the plan has this hash, which is printed with it
+    #[arg(long, value_name = "HASH")]
+    pub plan_hash: Option<String>,
+    /// Write nothing, after the plan or as the API server would have it
+    #[arg(long, value_enum, default_value_t = DryRun::None)]
+    pub dry_run: DryRun,
+    /// How long is waited for the end, such as 30s or 5m
+    #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "5m")]
+    pub timeout: std::time::Duration,
+    /// Whether the end is waited for
+    #[arg(long, visible_alias = "watch", value_name = "BOOL", num_args = 0..=1, require_equals = true,
+        default_value_t = true, default_missing_value = "true", action = clap::ArgAction::Set)]
+    pub wait: bool,
+}
+
+/// Whether anything is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum DryRun {
+    /// It is
+    None,
+    /// The plan is shown, and that is all
+    Client,
+    /// The API server is asked as if, and writes nothing
+    Server,
+}
+
+/// An approval.
+#[derive(Args, Debug)]
+pub struct Approve {
+    /// The package
+    pub package: String,
+    /// Its version, or the name of the CSV
+    pub version: String,
+    /// Ask no question
+    #[arg(short, long)]
+    pub yes: bool,
+    /// Show what would be approved and its hash, and write nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Approve only what has this hash, which is printed with the plan
+    #[arg(long, value_name = "HASH")]
+    pub plan_hash: Option<String>,
+}

@@ -1,0 +1,183 @@
+//! The command line.
+
+mod acting;
+mod authors;
+mod looking;
+mod plan;
+mod reading;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::commands::Doctor;
+use crate::connection::Connection;
+
+pub use acting::{Acting, Approve, DryRun, Installing, Operands, Uninstalling, Upgrading};
+pub use authors::{CleaningUp, Run, Running};
+pub use looking::{Graphing, Logging, Named, Permitted, Searching, Showing, Status, Why};
+pub use plan::{Approving, Plan, Planned, Subscribing};
+pub use reading::{Reading, Sources};
+
+/// Everything that was asked for.
+#[derive(Debug, Parser)]
+#[command(name = "kubectl-olm", bin_name = "kubectl olm", version, about, max_term_width = 100)]
+pub struct Cli {
+    /// Where the cluster is and as whom to ask.
+    #[command(flatten)]
+    pub connection: Connection,
+    /// What is looked at and how it is printed.
+    #[command(flatten)]
+    pub view: View,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What is looked at and how it is printed.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct View {
+    /// Look at every namespace
+    #[arg(short = 'A', long, global = true)]
+    pub all_namespaces: bool,
+    /// How the result is printed
+    #[arg(short, long, global = true, value_enum, default_value_t = Format::Table)]
+    pub output: Format,
+}
+
+/// A form of output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// Columns for a reader
+    Table,
+    /// More columns
+    Wide,
+    /// One JSON object
+    Json,
+    /// The same as YAML
+    Yaml,
+    /// KIND/NAME, one a line
+    Name,
+    /// JUnit's XML, of doctor only
+    Junit,
+    /// Lanes of channels, of graph only
+    Text,
+    /// A flowchart for Mermaid, of graph only
+    Mermaid,
+}
+
+/// A command.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// What is installed: Subscriptions with version, channel, approval and health
+    #[command(visible_alias = "ls")]
+    List,
+    /// Packages of the catalogs by words, provided APIs and categories
+    Search(Searching),
+    /// A package: versions, install modes, permissions, dependencies and images
+    Show(Showing),
+    /// The upgrade graph of a package: what is installed, what can be reached, what leads nowhere
+    Graph(Graphing),
+    /// A Subscription, its InstallPlan, CSV, Deployments and Pods, each with its health
+    #[command(visible_alias = "tree")]
+    Status(Status),
+    /// What happened to a Subscription and to all that came of it, oldest first
+    Events(Named),
+    /// Who needs an operator, and why there is no newer one
+    Why(Why),
+    /// What the Pods of an operator have logged
+    Logs(Logging),
+    /// The custom resources of the kinds that an operator owns
+    Operands(Named),
+    /// What the accounts of an operator may do, and what another version may do more or less
+    Permissions(Permitted),
+    /// Approve the InstallPlan that waits with a version of a package
+    Approve(Approve),
+    /// What an installation, an upgrade or a removal would do; nothing is written
+    Plan(Plan),
+    /// Install a package: shows the plan, asks, and follows it until the operator has succeeded
+    Install(Installing),
+    /// Upgrade an operator: shows the plan, asks, approves its InstallPlans and follows them
+    Upgrade(Upgrading),
+    /// Remove an operator: shows the plan, asks, and deletes the Subscription and its CSV
+    Uninstall(Uninstalling),
+    /// Before OLM v0 takes a cluster back: remove from statuses what v0 would never bring up to date
+    HandBack,
+    /// For authors: an operator from a bundle that is in no catalog yet
+    Run(Running),
+    /// For authors: removes what `run bundle` has made
+    Cleanup(CleaningUp),
+    /// What is wrong, with evidence and what to do about it
+    #[command(visible_alias = "check")]
+    Doctor(Doctor),
+    /// What a code of the doctor means; all of them without a code
+    Explain {
+        /// Such as OLM012
+        code: Option<String>,
+    },
+    /// Versions of this program, of the API server and of OLM
+    Version {
+        /// Ask no cluster
+        #[arg(long)]
+        client: bool,
+    },
+    /// A script that completes commands and flags
+    Completion {
+        /// For which shell; `kubectl` is the program kubectl_complete-olm
+        #[arg(value_enum)]
+        shell: Shell,
+        /// Put the script where its reader looks for it, and print where that is
+        #[arg(long)]
+        install: bool,
+    },
+    /// What completes a command line, in cobra's protocol
+    #[command(name = "__complete", hide = true)]
+    Complete {
+        /// The words of the line; the last one is completed
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        words: Vec<String>,
+    },
+}
+
+/// A shell for which there is a script.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Shell {
+    /// bash
+    Bash,
+    /// zsh
+    Zsh,
+    /// fish
+    Fish,
+    /// kubectl's own completion
+    Kubectl,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+    use rstest::rstest;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[rstest]
+    #[case(&["list", "-A", "-o", "json"])]
+    #[case(&["-n", "ns", "tree", "kettle"])]
+    #[case(&["list", "--kubeconfig", "f", "--context", "c", "--cluster", "d", "--user", "u"])]
+    #[case(&["list", "-s", "https://h", "--token", "t", "--as", "a", "--as-group", "g", "--as-group", "h"])]
+    #[case(&["list", "--request-timeout=5s", "--insecure-skip-tls-verify", "--certificate-authority=f"])]
+    #[case(&["approve", "kettle", "1.0.0", "--yes", "--plan-hash", "0"])]
+    #[case(&["list", "--as", "a", "--as-uid", "1", "--client-certificate=f", "--client-key=g"])]
+    #[case(&["list", "--username=u", "--password=p", "--tls-server-name=n", "--disable-compression"])]
+    #[case(&["install", "kettle", "--wait=false", "--cache-dir", ""])]
+    #[case(&["install", "kettle", "--watch", "--yes"])]
+    #[case(&["graph", "kettle", "-o", "mermaid", "--from", "1.0.0"])]
+    #[case(&["search", "etcd", "database", "--provides", "Etcd"])]
+    #[case(&["__complete", "list", "--o"])]
+    fn kubectls_flags_are_understood(#[case] words: &[&str]) {
+        let parsed = Cli::try_parse_from(["kubectl-olm"].iter().chain(words));
+        assert!(parsed.is_ok(), "{parsed:?}");
+    }
+}

@@ -1,0 +1,108 @@
+//! Command lines of previews, and what describes a Subscription to come.
+
+use clap::{Args, Subcommand, ValueEnum};
+
+use super::reading::Reading;
+
+/// A preview.
+#[derive(Args, Debug)]
+pub struct Plan {
+    /// Of what
+    #[command(subcommand)]
+    pub planned: Planned,
+    /// Exit with 2 when there are changes
+    #[arg(long, global = true)]
+    pub detailed_exitcode: bool,
+}
+
+/// What is previewed.
+#[derive(Debug, Subcommand)]
+pub enum Planned {
+    /// What the installation of a package would do
+    Install {
+        /// The package
+        package: String,
+        /// Of the Subscription
+        #[command(flatten)]
+        subscribing: Subscribing,
+        /// Where things are read
+        #[command(flatten)]
+        reading: Reading,
+    },
+    /// What the upgrade of an operator would do
+    Upgrade {
+        /// Name of the Subscription, or of its package
+        operator: String,
+        /// A version, or the name of a CSV; otherwise as far as one approval leads
+        #[arg(long, value_name = "VERSION")]
+        to: Option<String>,
+        /// Another channel to follow
+        #[arg(long, value_name = "NAME")]
+        channel: Option<String>,
+        /// Where things are read
+        #[command(flatten)]
+        reading: Reading,
+    },
+    /// What the removal of an operator would do
+    Uninstall {
+        /// Name of the Subscription, or of its package
+        operator: String,
+        /// Where things are read
+        #[command(flatten)]
+        reading: Reading,
+    },
+}
+
+impl Planned {
+    /// Where things are read.
+    pub fn reading(&self) -> &Reading {
+        match self {
+            Self::Install { reading, .. }
+            | Self::Upgrade { reading, .. }
+            | Self::Uninstall { reading, .. } => reading,
+        }
+    }
+}
+
+/// A Subscription to come.
+#[derive(Args, Debug)]
+pub struct Subscribing {
+    /// The channel; otherwise the default one of the package
+    #[arg(long, value_name = "NAME")]
+    pub channel: Option<String>,
+    /// A version, or the name of a CSV, to start with
+    #[arg(long, value_name = "VERSION")]
+    pub version: Option<String>,
+    /// The catalog, NAME or NAMESPACE/NAME; otherwise the one of highest priority with the package
+    #[arg(long, value_name = "CATALOG")]
+    pub source: Option<String>,
+    /// Namespace of the catalog, otherwise that of global catalogs
+    #[arg(long, value_name = "NAME")]
+    pub source_namespace: Option<String>,
+    /// Whether InstallPlans wait for a user
+    #[arg(long, value_enum, default_value_t = Approving::Automatic)]
+    pub approval: Approving,
+    /// For the OperatorGroup, where there is none: otherwise all namespaces if the operator supports it
+    #[arg(long, value_enum)]
+    pub install_mode: Option<Mode>,
+}
+
+/// Whether InstallPlans wait for a user.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "PascalCase")]
+pub enum Approving {
+    /// They do not
+    Automatic,
+    /// They do
+    Manual,
+}
+
+/// Namespaces that an OperatorGroup selects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "PascalCase")]
+pub enum Mode {
+    /// All of them
+    AllNamespaces,
+    /// That of the Subscription
+    OwnNamespace,
+}

@@ -1,0 +1,62 @@
+//! Catalogs that flags name.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use olm_catalog::fbc::ReadLimits;
+use olm_catalog::index::Index;
+use olm_types::bundle::CatalogKey;
+
+use super::place::{Place, server};
+use super::visible::Visible;
+
+/// The catalogs of one flag: `[NAMESPACE/]NAME=HOST:PORT`, `[NAMESPACE/]NAME=FOLDER`, or a folder with
+/// folders `NAMESPACE/NAME`.
+///
+/// # Errors
+/// It has another form, or a folder holds no valid catalog.
+pub(super) fn parse(flag: &str, visible: &Visible) -> Result<Vec<(CatalogKey, Place)>> {
+    let Some((name, place)) = flag.split_once('=') else {
+        return folders(Path::new(flag));
+    };
+    let key = visible.key_of_flag(name);
+    let is_folder = Path::new(place).is_dir();
+    let place = if is_folder { folder(&key, Path::new(place))? } else { server(&key, place)? };
+    Ok(vec![(key, place)])
+}
+
+fn folder(key: &CatalogKey, folder: &Path) -> Result<Place> {
+    let index = Index::build(folder, &ReadLimits::default(), None);
+    let index = index.with_context(|| format!("cannot use the catalog {key}"))?;
+    Ok(Place::Folder(Box::new(index)))
+}
+
+/// Catalogs in folders `NAMESPACE/NAME`.
+fn folders(all: &Path) -> Result<Vec<(CatalogKey, Place)>> {
+    let mut found = Vec::new();
+    for (namespace, below) in children(all)? {
+        for (name, path) in children(&below)? {
+            let key = CatalogKey::new(&namespace, &name);
+            let place = folder(&key, &path)?;
+            found.push((key, place));
+        }
+    }
+    if found.is_empty() {
+        bail!("{} has no folders NAMESPACE/NAME with catalogs", all.display());
+    }
+    Ok(found)
+}
+
+fn children(folder: &Path) -> Result<Vec<(String, PathBuf)>> {
+    let cannot_read = || format!("cannot read the folder {}", folder.display());
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).with_context(cannot_read)? {
+        let entry = entry.with_context(cannot_read)?;
+        if entry.path().is_dir() {
+            found.push((entry.file_name().to_string_lossy().into_owned(), entry.path()));
+        }
+    }
+    found.sort();
+    Ok(found)
+}

@@ -1,0 +1,77 @@
+//! The way into a Pod: a port-forward of the API server, without a port on this machine.
+
+use std::fmt;
+use std::io;
+
+use anyhow::{Result, bail};
+use async_trait::async_trait;
+use k8s_openapi::api::core::v1::Pod;
+use kube::api::Api;
+use kube::client::UpgradeConnectionError;
+use olm_catalog::registry::client::{Dial, Stream};
+use tokio::sync::Mutex;
+
+/// A port of a Pod.
+pub(super) struct Forward {
+    pods: Api<Pod>,
+    pod: String,
+    port: u16,
+    /// The first connection, until it is used.
+    first: Mutex<Option<Box<dyn Stream>>>,
+}
+
+impl Forward {
+    /// Nothing is asked yet.
+    pub(super) fn new(pods: Api<Pod>, pod: &str, port: u16) -> Self {
+        Self { pods, pod: pod.to_owned(), port, first: Mutex::new(None) }
+    }
+
+    /// What the server at the other end is called.
+    pub(super) fn authority(&self) -> String {
+        format!("localhost:{}", self.port)
+    }
+
+    /// Opens the first connection.
+    ///
+    /// # Errors
+    /// The API server does not let the user do that, or the Pod has no such port.
+    pub(super) async fn begin(&self) -> Result<()> {
+        match self.open().await {
+            Ok(stream) => {
+                *self.first.lock().await = Some(stream);
+                Ok(())
+            }
+            Err(kube::Error::UpgradeConnection(UpgradeConnectionError::ProtocolSwitch(status)))
+                if status.as_u16() == 403 =>
+            {
+                bail!("no right to create pods/portforward for Pod {}", self.pod)
+            }
+            Err(error) => bail!("no port-forward to Pod {}: {error}", self.pod),
+        }
+    }
+
+    async fn open(&self) -> kube::Result<Box<dyn Stream>> {
+        let mut forwarder = self.pods.portforward(&self.pod, &[self.port]).await?;
+        match forwarder.take_stream(self.port) {
+            Some(stream) => Ok(Box::new(stream)),
+            None => Err(kube::Error::Service("the port was not forwarded".into())),
+        }
+    }
+}
+
+#[async_trait]
+impl Dial for Forward {
+    async fn dial(&self) -> io::Result<Box<dyn Stream>> {
+        if let Some(first) = self.first.lock().await.take() {
+            return Ok(first);
+        }
+        self.open().await.map_err(io::Error::other)
+    }
+}
+
+impl fmt::Debug for Forward {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (pod, port) = (&self.pod, &self.port);
+        f.debug_struct("Forward").field("pod", pod).field("port", port).finish_non_exhaustive()
+    }
+}

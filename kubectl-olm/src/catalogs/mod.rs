@@ -1,0 +1,182 @@
+//! Catalogs: in folders and at addresses that flags name, in the Pods of their CatalogSources, and as far as
+//! the packages API presents them.
+//!
+//! An address that a CatalogSource names is never asked: whoever may write one would choose what this machine
+//! connects to.
+
+mod cache;
+mod flags;
+mod forward;
+mod packages;
+mod place;
+mod pod;
+mod presented;
+mod visible;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use anyhow::{Context, Result, anyhow};
+use futures::future::join_all;
+use olm_catalog::connection::BundleManifests;
+use olm_catalog::snapshot::{CatalogSnapshot, Member, SnapshotSet};
+use olm_types::api::CatalogSource;
+use olm_types::bundle::{CatalogKey, Entry};
+
+use crate::cluster::Cluster;
+use crate::output::slow;
+use packages::Presented;
+use place::{Forwarded, Place};
+
+pub use cache::{Cache, Shelf};
+pub use pod::REGISTRY_POD;
+pub use visible::Visible;
+
+/// How catalogs of a cluster are reached.
+#[derive(Clone, Copy)]
+pub struct Access<'a> {
+    /// The cluster that their Pods are in.
+    pub cluster: &'a Cluster,
+    /// What was read before.
+    pub cache: &'a Cache,
+}
+
+impl<'a> Access<'a> {
+    /// With the cache of its user.
+    pub fn of(cluster: &'a Cluster) -> Self {
+        Self { cluster, cache: &cluster.cache }
+    }
+}
+
+/// The catalogs of a namespace.
+pub struct Catalogs {
+    /// What the resolver sees.
+    pub set: SnapshotSet,
+    /// What could not be read, and why.
+    pub unread: Vec<String>,
+    /// Catalogs of which only what the packages API presents is known.
+    pub partial: Vec<CatalogKey>,
+    places: BTreeMap<CatalogKey, Place>,
+}
+
+impl Catalogs {
+    /// The catalogs that flags name.
+    ///
+    /// # Errors
+    /// One of them cannot be read.
+    pub async fn of_flags(visible: &Visible, flags: &[String]) -> Result<Self> {
+        let mut members = Vec::new();
+        let mut places = BTreeMap::new();
+        for flag in flags {
+            for (key, place) in flags::parse(flag, visible)? {
+                let content = slow(&format!("reading catalog {key}"), place.load(&key)).await;
+                let content = content.with_context(|| format!("cannot use the catalog {key}"))?;
+                let priority = visible.priority(&key);
+                members.push(Member { key: key.clone(), priority, content: Ok(Arc::new(content)) });
+                places.insert(key, place);
+            }
+        }
+        let set = SnapshotSet::new(members);
+        Ok(Self { set, unread: Vec::new(), partial: Vec::new(), places })
+    }
+
+    /// The catalogs that the namespace sees: those that flags name there, the others in their Pods, or as far
+    /// as the packages API presents them.
+    ///
+    /// # Errors
+    /// One that a flag names cannot be read.
+    pub async fn of_cluster(
+        access: Access<'_>,
+        visible: &Visible,
+        flags: &[String],
+    ) -> Result<Self> {
+        let mut catalogs = Self::of_flags(visible, flags).await?;
+        let mut members = catalogs.set.members().to_vec();
+        let all = visible.sources();
+        let others: Vec<(CatalogKey, &CatalogSource)> =
+            all.filter(|(key, _)| !catalogs.places.contains_key(key)).collect();
+        let read = join_all(others.iter().map(|(key, source)| reach(access, key, source))).await;
+        let mut presented = None;
+        for ((key, source), read) in others.into_iter().zip(read) {
+            let content = match read {
+                Ok((place, snapshot)) => {
+                    catalogs.places.insert(key.clone(), place);
+                    Ok(snapshot)
+                }
+                Err(error) => {
+                    catalogs.stand_in(access.cluster, &key, &error, visible, &mut presented).await
+                }
+            };
+            let priority = source.spec.priority.unwrap_or_default();
+            members.push(Member { key, priority, content: content.map(Arc::new) });
+        }
+        catalogs.set = SnapshotSet::new(members);
+        Ok(catalogs)
+    }
+
+    /// What the packages API presents of a catalog that is out of reach.
+    async fn stand_in(
+        &mut self,
+        cluster: &Cluster,
+        key: &CatalogKey,
+        error: &anyhow::Error,
+        visible: &Visible,
+        presented: &mut Option<Presented>,
+    ) -> Result<CatalogSnapshot, String> {
+        let presented = match presented {
+            Some(presented) => presented,
+            None => presented.insert(Presented::read(cluster, visible.home()).await),
+        };
+        let hint = format!("--catalog {key}=HOST:PORT names where it is served");
+        match presented.snapshot(key) {
+            Ok(snapshot) => {
+                self.partial.push(key.clone());
+                self.unread.push(format!(
+                    "edges, dependencies and manifests of catalog {key}, of which the packages API shows the \
+                     heads of channels ({error:#}); {hint}"
+                ));
+                Ok(snapshot)
+            }
+            Err(other) => {
+                self.unread.push(format!("catalog {key} ({error:#}; {other}); {hint}"));
+                Err(format!("{error:#}"))
+            }
+        }
+    }
+
+    /// The manifests of a bundle that its catalog holds.
+    ///
+    /// # Errors
+    /// The catalog does not have it, or cannot be asked.
+    pub async fn bundle(&self, entry: &Entry) -> Result<BundleManifests> {
+        let place = self.places.get(&entry.catalog).context("its catalog was not read")?;
+        place.bundle(&entry.package, &entry.channel, &entry.name).await
+    }
+}
+
+/// A catalog in its Pod; what was read of the same images before is not read again.
+async fn reach(
+    access: Access<'_>,
+    key: &CatalogKey,
+    source: &CatalogSource,
+) -> Result<(Place, CatalogSnapshot)> {
+    let pod = pod::of(access.cluster, key, source).await?;
+    let digest = pod.digest(&access.cluster.server, key, source);
+    let forwarded = Forwarded::new(key.clone(), pod.forward(access.cluster));
+    let cached = digest.as_ref().and_then(|digest| access.cache.read(Shelf::Catalogs, digest));
+    let limits = place::options().snapshot;
+    let cached =
+        cached.and_then(|bytes| CatalogSnapshot::of_records(key.clone(), &bytes, limits).ok());
+    if let Some(snapshot) = cached {
+        return Ok((Place::Forwarded(forwarded), snapshot));
+    }
+    let reading = async {
+        let loaded = forwarded.client().await?.load_recorded().await;
+        loaded.map_err(|error| anyhow!("{error}"))
+    };
+    let (snapshot, records) = slow(&format!("reading catalog {key}"), reading).await?;
+    if let (Some(digest), Some(bytes)) = (digest, records.finish()) {
+        access.cache.write(Shelf::Catalogs, &digest, &bytes);
+    }
+    Ok((Place::Forwarded(forwarded), snapshot))
+}

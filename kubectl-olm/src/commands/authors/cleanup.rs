@@ -1,0 +1,174 @@
+//! `cleanup`: removes what `run bundle`, or operator-sdk's command of that name, has made.
+
+use anyhow::{Context, Result, bail};
+use jiff::Timestamp;
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kube::api::{Api, DeleteParams};
+use olm_plan::observed::name;
+use olm_plan::preview::{Asked, Preview, Wanted};
+use olm_types::api::{CatalogSource, ClusterServiceVersion, OperatorGroup, Subscription};
+
+use super::super::act::agreed;
+use super::super::plan::verdict;
+use super::super::uninstall::{delete, deleted_csvs, gone};
+use super::objects::INJECTED;
+use crate::Outcome;
+use crate::args::{CleaningUp, DryRun, Reading};
+use crate::catalogs::REGISTRY_POD;
+use crate::cluster::{Cluster, one_namespace};
+use crate::output::Output;
+use crate::plan::{describe, on_cluster};
+
+/// What goes beside the operator.
+struct Beside {
+    catalog: String,
+    crds: Vec<String>,
+    groups: Vec<String>,
+}
+
+/// Removes an operator that was run from a bundle.
+pub async fn run(
+    cluster: &Cluster,
+    all: bool,
+    asked: &CleaningUp,
+    output: Output,
+) -> Result<Outcome> {
+    let home = one_namespace(cluster, all)?;
+    let (catalog, is_subscribed) = catalog(cluster, home, &asked.package).await?;
+    if !is_subscribed {
+        return catalog_alone(cluster, home, asked, &catalog, output).await;
+    }
+    let settings = cluster.settings(None).await?;
+    let (wanted, now) = (Wanted::Uninstall { operator: asked.package.clone() }, Timestamp::now());
+    let question = Asked { namespace: home.to_owned(), settings, now, wanted };
+    let preview = on_cluster(cluster, &question, &Reading::default()).await?;
+    output.print(&describe(&preview))?;
+    let beside = beside(cluster, home, asked, &preview, catalog).await?;
+    output.print(&beside.describe(&preview))?;
+    verdict(&preview)?;
+    if asked.acting.dry_run == DryRun::Client || !agreed(&asked.acting, &preview)? {
+        return Ok(Outcome::Fine);
+    }
+    removed(cluster, home, asked, &preview, &beside).await?;
+    output.print(&format!("{} is removed\n", asked.package))?;
+    Ok(Outcome::Fine)
+}
+
+/// The catalog of the package, which has to be one of an author's bundle.
+async fn catalog(cluster: &Cluster, home: &str, package: &str) -> Result<(String, bool)> {
+    let subscriptions: Vec<Subscription> = cluster.list(&cluster.api(Some(home))).await?;
+    let subscription = subscriptions.iter().find(|one| one.spec.name == package);
+    let source = match subscription {
+        Some(found) if found.spec.source_namespace != home => {
+            bail!(
+                "{package} comes from a catalog of another namespace; `kubectl olm uninstall` removes it"
+            )
+        }
+        Some(found) => found.spec.source.clone(),
+        None => format!("{package}-catalog"),
+    };
+    let api: Api<CatalogSource> = cluster.api(Some(home));
+    let found = cluster.answer(api.get_opt(&source)).await?;
+    let found = found.with_context(|| format!("there is no CatalogSource {source}"))?;
+    let annotations = found.metadata.annotations.unwrap_or_default();
+    if ![REGISTRY_POD, INJECTED].iter().any(|key| annotations.contains_key(*key)) {
+        bail!(
+            "CatalogSource {source} was not made for a bundle; `kubectl olm uninstall {package}` removes it"
+        );
+    }
+    Ok((source, subscription.is_some()))
+}
+
+/// What an earlier run has left that got no further.
+async fn catalog_alone(
+    cluster: &Cluster,
+    home: &str,
+    asked: &CleaningUp,
+    catalog: &str,
+    output: Output,
+) -> Result<Outcome> {
+    output
+        .print(&format!("CatalogSource {catalog} with its Pod; no Subscription asks for it\n"))?;
+    if asked.acting.dry_run == DryRun::Client || !agreed(&asked.acting, &Preview::default())? {
+        return Ok(Outcome::Fine);
+    }
+    let dry_run = asked.acting.dry_run == DryRun::Server;
+    let parameters = DeleteParams { dry_run, ..DeleteParams::default() };
+    let sources: Api<CatalogSource> = cluster.api(Some(home));
+    delete(cluster, &sources, catalog, &parameters).await?;
+    output.print(&format!("{} is removed\n", asked.package))?;
+    Ok(Outcome::Fine)
+}
+
+async fn beside(
+    cluster: &Cluster,
+    home: &str,
+    asked: &CleaningUp,
+    preview: &Preview,
+    catalog: String,
+) -> Result<Beside> {
+    let mut beside = Beside { catalog, crds: Vec::new(), groups: Vec::new() };
+    if !asked.delete_all {
+        return Ok(beside);
+    }
+    beside.crds = preview.crds.iter().map(|crd| crd.name.clone()).collect();
+    let others: Vec<Subscription> = cluster.list(&cluster.api(Some(home))).await?;
+    let is_other = |one: &Subscription| name(&one.metadata) != preview.subscription;
+    if !others.iter().any(is_other) {
+        let groups: Vec<OperatorGroup> = cluster.list(&cluster.api(Some(home))).await?;
+        beside.groups = groups.iter().map(|one| name(&one.metadata).to_owned()).collect();
+    }
+    Ok(beside)
+}
+
+impl Beside {
+    fn describe(&self, preview: &Preview) -> String {
+        let mut text = format!("Beside it CatalogSource {} with its Pod\n", self.catalog);
+        for crd in &self.crds {
+            let found = preview.crds.iter().find(|one| one.name == *crd);
+            let count = found.and_then(|one| one.custom_resources);
+            let count = count.map_or("all".to_owned(), |count| format!("all {count}"));
+            text.push_str(&format!(
+                "! CRD {crd}, and with it {count} custom resources of all namespaces\n"
+            ));
+        }
+        self.groups.iter().for_each(|group| text.push_str(&format!("OperatorGroup {group}\n")));
+        text
+    }
+}
+
+async fn removed(
+    cluster: &Cluster,
+    home: &str,
+    asked: &CleaningUp,
+    preview: &Preview,
+    beside: &Beside,
+) -> Result<()> {
+    let dry_run = asked.acting.dry_run == DryRun::Server;
+    let parameters = DeleteParams { dry_run, ..DeleteParams::default() };
+    let limit = asked.acting.timeout;
+    let subscriptions: Api<Subscription> = cluster.api(Some(home));
+    delete(cluster, &subscriptions, &preview.subscription, &parameters).await?;
+    // While the operator still runs, it can take its finalizers away.
+    let crds: Api<CustomResourceDefinition> = Api::all(cluster.client.clone());
+    for crd in &beside.crds {
+        delete(cluster, &crds, crd, &parameters).await?;
+    }
+    for crd in beside.crds.iter().filter(|_| !dry_run) {
+        gone(cluster, &crds, crd, limit).await?;
+    }
+    let csvs: Api<ClusterServiceVersion> = cluster.api(Some(home));
+    for csv in deleted_csvs(preview) {
+        delete(cluster, &csvs, &csv, &parameters).await?;
+        if !dry_run && asked.acting.wait {
+            gone(cluster, &csvs, &csv, limit).await?;
+        }
+    }
+    let sources: Api<CatalogSource> = cluster.api(Some(home));
+    delete(cluster, &sources, &beside.catalog, &parameters).await?;
+    let groups: Api<OperatorGroup> = cluster.api(Some(home));
+    for group in &beside.groups {
+        delete(cluster, &groups, group, &parameters).await?;
+    }
+    Ok(())
+}

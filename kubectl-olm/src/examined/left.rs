@@ -1,0 +1,94 @@
+//! CRDs of operators that are gone: who converts their objects, and which objects do not go.
+
+use std::collections::BTreeSet;
+
+use anyhow::Result;
+use k8s_openapi::api::core::v1::Service;
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use kube::api::{Api, ApiResource, DynamicObject};
+use olm_plan::Observed;
+use olm_plan::doctor::servers;
+use olm_plan::observed::{Held, name, namespace};
+use serde_json::{Value, json};
+
+use super::Reading;
+use crate::cluster::slim_metadata;
+
+impl Reading<'_> {
+    /// Adds them.
+    ///
+    /// # Errors
+    /// Time runs out. What cannot be read is noted.
+    pub(super) async fn left(
+        &self,
+        crds: &BTreeSet<String>,
+        observed: &mut Observed,
+    ) -> Result<()> {
+        let definitions: Api<CustomResourceDefinition> = Api::all(self.cluster.client.clone());
+        for crd in crds {
+            let read = self.cluster.answer(definitions.get_opt(crd)).await;
+            let read = self.noted(read, "customresourcedefinitions", observed)?;
+            let Some(definition) = read else { continue };
+            let summary = summary(&definition);
+            for server in servers(&summary) {
+                self.service(&server.namespace, &server.service, observed).await?;
+            }
+            observed.others.push(summary);
+            self.held(&definition, observed).await?;
+        }
+        Ok(())
+    }
+
+    async fn service(&self, home: &str, service: &str, observed: &mut Observed) -> Result<()> {
+        let api: Api<Service> = self.cluster.api(Some(home));
+        let read = self.cluster.answer(api.get_metadata_opt(service)).await;
+        let found = self.noted(read, "services", observed)?;
+        observed
+            .others
+            .extend(found.map(|found| json!({"kind": "Service", "metadata": found.metadata})));
+        Ok(())
+    }
+
+    /// The custom resources of a CRD that are being deleted.
+    async fn held(&self, crd: &CustomResourceDefinition, observed: &mut Observed) -> Result<()> {
+        let Some(stored) = crd.spec.versions.iter().find(|version| version.storage) else {
+            return Ok(());
+        };
+        let (group, names) = (&crd.spec.group, &crd.spec.names);
+        let kind = ApiResource {
+            group: group.clone(),
+            version: stored.name.clone(),
+            api_version: format!("{group}/{}", stored.name),
+            kind: names.kind.clone(),
+            plural: names.plural.clone(),
+        };
+        let client = self.cluster.client.clone();
+        let api: Api<DynamicObject> = match self.home {
+            Some(home) if crd.spec.scope == "Namespaced" => {
+                Api::namespaced_with(client, home, &kind)
+            }
+            Some(_) => return Ok(()),
+            None => Api::all_with(client, &kind),
+        };
+        let read = self.cluster.metadata(&api, None).await;
+        let objects = self.noted(read, "custom resources", observed)?;
+        let held = objects.iter().filter(|object| object.deletion_timestamp.is_some());
+        let held = held.map(|object| Held {
+            crd: name(&crd.metadata).to_owned(),
+            kind: names.kind.clone(),
+            namespace: namespace(object).to_owned(),
+            name: name(object).to_owned(),
+            finalizers: object.finalizers.clone().unwrap_or_default(),
+        });
+        observed.held.extend(held);
+        Ok(())
+    }
+}
+
+/// Name and conversion of a CRD.
+fn summary(crd: &CustomResourceDefinition) -> Value {
+    let metadata: ObjectMeta = slim_metadata(crd.metadata.clone());
+    json!({"kind": "CustomResourceDefinition", "metadata": metadata,
+        "spec": {"conversion": crd.spec.conversion}})
+}

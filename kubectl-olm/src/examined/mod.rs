@@ -1,0 +1,76 @@
+//! What the doctor reads: lists first, several at a time and in pages, then what they say that matters.
+//!
+//! Of each object no more is kept than the checks look at, so that a thousand namespaces take little memory.
+
+mod cluster_lists;
+mod details;
+mod left;
+mod lists;
+mod packages;
+mod pages;
+mod slim;
+
+use anyhow::Result;
+use jiff::Timestamp;
+use olm_plan::Observed;
+use olm_plan::doctor::{Report, examine, wanted};
+use olm_plan::observed::Plural;
+
+use crate::cluster::{Cluster, TimedOut, cause};
+
+/// Requests that are under way at once.
+const AT_ONCE: usize = 16;
+
+/// Reads a namespace, or all of them, and makes every check. `before` is for the time before an
+/// installation or a take-over: then a cluster without OLM's kinds is no error.
+///
+/// # Errors
+/// OLM is not installed, Subscriptions cannot be read, or time runs out. What else cannot be read is
+/// skipped in the report.
+pub async fn examination(cluster: &Cluster, home: Option<&str>, before: bool) -> Result<Report> {
+    let reading = Reading { cluster, home, before };
+    let mut observed = Observed { home: home.map(str::to_owned), ..Observed::default() };
+    let plans = reading.lists(&mut observed).await?;
+    reading.cluster_lists(&mut observed).await?;
+    let wanted = wanted(&observed, &plans);
+    reading.details(&wanted, &mut observed).await?;
+    reading.packages(&wanted, &mut observed).await?;
+    reading.left(&wanted.left, &mut observed).await?;
+    if before {
+        reading.rights(&mut observed).await?;
+    }
+    Ok(examine(&observed, before, Timestamp::now()))
+}
+
+/// What is read, and how.
+#[derive(Clone, Copy)]
+struct Reading<'a> {
+    cluster: &'a Cluster,
+    home: Option<&'a str>,
+    before: bool,
+}
+
+impl Reading<'_> {
+    /// What was read; nothing, and a note of why, where it may not be.
+    fn noted<T: Default>(
+        &self,
+        read: Result<T>,
+        kind: Plural,
+        observed: &mut Observed,
+    ) -> Result<T> {
+        match read {
+            Ok(items) => Ok(items),
+            Err(error) if error.downcast_ref::<TimedOut>().is_some() => Err(error),
+            // A kind that there is not yet has no objects.
+            Err(error) if self.before && is_not_found(&error) => Ok(T::default()),
+            Err(error) => {
+                observed.unread.insert(kind, cause(&error));
+                Ok(T::default())
+            }
+        }
+    }
+}
+
+fn is_not_found(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(kube::Error::Api(status)) if status.code == 404)
+}

@@ -1,0 +1,69 @@
+//! Lists of which only a part is kept.
+
+use anyhow::{Context, Result, bail};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ListMeta;
+use kube::Resource;
+use kube::api::{Api, ListParams};
+use kube::core::Request;
+use olm_types::document::{Budget, json_as};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+
+use crate::cluster::Cluster;
+
+/// Objects of one answer, where they may be large.
+pub(super) const FEW: u32 = 50;
+
+/// Objects of one answer, where they are small.
+pub(super) const MANY: u32 = 500;
+
+/// Pages of one list: more than any cluster has.
+const PAGES: usize = 20_000;
+
+/// A list whose objects are not read yet.
+#[derive(Deserialize)]
+struct RawList {
+    #[serde(default)]
+    metadata: ListMeta,
+    items: Option<Vec<Box<RawValue>>>,
+}
+
+impl Cluster {
+    /// All objects of a list with what is kept of each, and the bytes that it took.
+    ///
+    /// # Errors
+    /// As [`Cluster::answer`]; an object is malformed, or the list has no end.
+    pub(super) async fn kept<K, T>(
+        &self,
+        api: &Api<K>,
+        (size, labels): (u32, Option<&str>),
+        keep: impl Fn(K, usize) -> T,
+    ) -> Result<Vec<T>>
+    where
+        K: Resource<DynamicType = ()> + DeserializeOwned,
+    {
+        let mut kept = Vec::new();
+        let mut parameters = parameters(size, labels);
+        for _ in 0..PAGES {
+            let request = Request::new(api.resource_url()).list(&parameters);
+            let request = request.context("cannot make a request")?;
+            let page: RawList = self.answer(self.client.request(request)).await?;
+            for item in page.items.iter().flatten() {
+                let object = json_as(item.get(), &Budget::OBJECT);
+                let object = object.with_context(|| format!("a malformed {}", K::kind(&())))?;
+                kept.push(keep(object, item.get().len()));
+            }
+            match page.metadata.continue_.filter(|token| !token.is_empty()) {
+                Some(token) => parameters = parameters.continue_token(&token),
+                None => return Ok(kept),
+            }
+        }
+        bail!("the API server answers with more than {PAGES} pages")
+    }
+}
+
+fn parameters(size: u32, labels: Option<&str>) -> ListParams {
+    let parameters = ListParams::default().limit(size);
+    labels.into_iter().fold(parameters, ListParams::labels)
+}

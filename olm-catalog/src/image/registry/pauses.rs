@@ -1,0 +1,110 @@
+//! Registries that want to be asked later: `429 Too Many Requests`, and `503` with a time.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use tokio::time::Instant;
+
+use super::ImageError;
+
+/// Pause of a registry that names none.
+const UNNAMED: Duration = Duration::from_secs(30);
+/// Longest pause, whatever a registry says.
+const LONGEST: Duration = Duration::from_secs(3_600);
+/// Most registries whose pauses are remembered.
+const REGISTRIES: usize = 1_000;
+
+/// A registry, and as whom it is asked: limits are those of a user.
+pub(super) type Caller = (String, Option<String>);
+
+/// The pauses that registries asked for.
+#[derive(Debug, Default)]
+pub(super) struct Pauses(Mutex<BTreeMap<Caller, Instant>>);
+
+impl Pauses {
+    /// Whether the registry may be asked now.
+    ///
+    /// # Errors
+    /// It wants a pause, which is not over.
+    pub(super) fn check(&self, caller: &Caller) -> Result<(), ImageError> {
+        let until = self.all().get(caller).copied();
+        match until.and_then(|until| until.checked_duration_since(Instant::now())) {
+            Some(after) if !after.is_zero() => {
+                Err(ImageError::Limited { host: caller.0.clone(), after })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Takes in an answer: its status, and what it says about when to ask again.
+    pub(super) fn note(&self, caller: &Caller, code: u16, retry_after: Option<&str>) {
+        let named = retry_after.and_then(|text| named(text, SystemTime::now()));
+        let pause = match (code, named) {
+            (429, named) => named.unwrap_or(UNNAMED),
+            (503, Some(named)) => named,
+            _ => return,
+        };
+        let mut all = self.all();
+        let now = Instant::now();
+        all.retain(|_, until| *until > now);
+        if all.len() < REGISTRIES {
+            all.insert(caller.clone(), now + pause.min(LONGEST));
+        }
+    }
+
+    fn all(&self) -> MutexGuard<'_, BTreeMap<Caller, Instant>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The pause that `Retry-After` names: seconds, or a date (RFC 9110, 10.2.3).
+fn named(text: &str, now: SystemTime) -> Option<Duration> {
+    if let Ok(seconds) = text.trim().parse() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let at = SystemTime::from(jiff::fmt::rfc2822::parse(text.trim()).ok()?.timestamp());
+    Some(at.duration_since(now).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::UNIX_EPOCH;
+
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case::seconds("7", Some(7))]
+    #[case::date("Thu, 01 Jan 1970 00:01:10 GMT", Some(10))]
+    #[case::past("Thu, 01 Jan 1970 00:00:10 GMT", Some(0))]
+    #[case::nonsense("soon", None)]
+    #[case::negative("-1", None)]
+    #[case::nothing("", None)]
+    fn retry_after(#[case] text: &str, #[case] seconds: Option<u64>) {
+        let now = UNIX_EPOCH + Duration::from_secs(60);
+        assert_eq!(named(text, now), seconds.map(Duration::from_secs));
+    }
+
+    #[rstest]
+    #[case::named(429, Some("7"), 7)]
+    #[case::unnamed(429, None, 30)]
+    #[case::too_long(429, Some("99999999"), 3_600)]
+    #[case::overloaded(503, Some("5"), 5)]
+    #[case::broken(503, None, 0)]
+    #[case::found(200, Some("5"), 0)]
+    #[tokio::test(start_paused = true)]
+    async fn pauses_end(#[case] code: u16, #[case] header: Option<&str>, #[case] seconds: u64) {
+        let pauses = Pauses::default();
+        let us = ("r.io".to_owned(), None);
+        pauses.note(&us, code, header);
+        let after = Duration::from_secs(seconds);
+        let refused = ImageError::Limited { host: "r.io".to_owned(), after };
+        assert_eq!(pauses.check(&us), if seconds == 0 { Ok(()) } else { Err(refused) });
+        let other = ("r.io".to_owned(), Some("me".to_owned()));
+        assert_eq!(pauses.check(&other), Ok(()), "limits are those of a user");
+        tokio::time::advance(after).await;
+        assert_eq!(pauses.check(&us), Ok(()));
+    }
+}

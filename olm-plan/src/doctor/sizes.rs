@@ -1,0 +1,24 @@
+//! Objects that soon cannot be written any more.
+
+use super::{Fix, Found, View};
+use crate::observed::Size;
+
+/// Bytes of an object from which it is reported; etcd takes 1.5 MiB.
+const LARGE: usize = 1 << 20;
+
+/// InstallPlans and CSVs near the limit. Copies of a CSV are as large as it is.
+pub(super) fn large(view: &View<'_>) -> Vec<Found> {
+    let large = view.observed.sizes.iter().filter(|size| size.bytes > LARGE);
+    let found = large.map(|Size { kind, namespace, name, bytes }| Found {
+        kind: (*kind).to_owned(),
+        namespace: namespace.clone(),
+        name: name.clone(),
+        evidence: format!("it takes {bytes} bytes, and etcd takes no more than 1572864"),
+        fix: Fix::AskTheAuthor(
+            "ask the author for a smaller CSV, or for bundles in images, whose manifests are not part of \
+             InstallPlans"
+                .to_owned(),
+        ),
+    });
+    found.collect()
+}

@@ -1,0 +1,131 @@
+//! What holds beside the codes: fixes, hostile statuses, what was not read, and many objects.
+
+use rstest::rstest;
+
+use super::*;
+
+#[test]
+fn an_automatic_sibling_is_held_by_the_plan_that_waits() {
+    let report = examine(&changed(&[waiting_plan()]), false, NOW.parse().unwrap());
+    assert_eq!(codes_of(&report), ["OLM013", "OLM015"]);
+    assert_eq!(report.findings[0].fix, report.findings[1].fix);
+}
+
+#[rstest]
+#[case::misspelt_package(&[subscription("ResolutionFailed", ""),
+    json!({"kind": "Subscription", "spec": {"name": "ketle"}})], r#"{"spec":{"name":"kettle"}}"#)]
+#[case::misspelt_source(&[json!({"kind": "Subscription", "spec": {"source": "kitchn"}})],
+    r#"{"spec":{"source":"kitchen","sourceNamespace":"ns"}}"#)]
+#[case::misspelt_channel(&[subscription("ResolutionFailed", ""),
+    json!({"kind": "Subscription", "spec": {"channel": "candidat"}})],
+    r#"{"spec":{"channel":"candidate"}}"#)]
+#[case::unknown_channel(&[subscription("ResolutionFailed", ""),
+    json!({"kind": "Subscription", "spec": {"channel": "alpha"}})], r#"{"spec":{"channel":"stable"}}"#)]
+#[case::only_all_namespaces(&[csv("Failed", "UnsupportedOperatorGroup")],
+    r#"{"spec":{"selector":null,"targetNamespaces":null}}"#)]
+fn a_fix_names_what_was_meant(#[case] changes: &[Value], #[case] expected: &str) {
+    let report = examine(&changed(changes), false, NOW.parse().unwrap());
+    let fix = &report.findings[0].fix;
+    assert!(fix.ends_with(&format!("--type merge -p '{expected}'")), "{fix}");
+}
+
+/// Deleting the old version would be the wrong end of a failing upgrade.
+#[test]
+fn a_csv_that_makes_way_is_no_orphan() {
+    let message = "clusterserviceversion pot.v1 exists and is not referenced by a subscription";
+    let replaces = json!({"kind": "ClusterServiceVersion", "spec": {"replaces": "pot.v1"},
+        "status": {"phase": "Pending", "reason": "RequirementsNotMet", "requirementStatus": [
+            {"kind": "CustomResourceDefinition", "name": "a", "status": "NotPresent", "message": "m"}]}});
+    let changes =
+        [orphan(), subscription("ResolutionFailed", message), replaces, plan_failed("no")];
+    let report = examine(&changed(&changes), false, NOW.parse().unwrap());
+    assert_eq!(codes_of(&report), ["OLM016"], "{:#?}", report.findings);
+}
+
+#[test]
+fn a_status_alone_deletes_nothing() {
+    let message = "clusterserviceversion kettle.v1 exists and is not referenced by a subscription";
+    let report = examine(
+        &changed(&[subscription("ResolutionFailed", message)]),
+        false,
+        NOW.parse().unwrap(),
+    );
+    assert_eq!(codes_of(&report), ["OLM031"], "the CSV belongs to the Subscription");
+}
+
+#[test]
+fn a_dependency_that_is_required_is_for_its_operator() {
+    let owns = json!({"kind": "ClusterServiceVersion", "metadata": {"name": "pot.v1", "namespace": "ns"},
+        "spec": {"customresourcedefinitions": {"owned": [{"name": "pots.a.io", "kind": "Pot", "version": "v1"}]},
+            "install": {"strategy": "deployment"}},
+        "status": {"phase": "Succeeded"}});
+    let requires = json!({"kind": "ClusterServiceVersion", "spec": {"customresourcedefinitions": {
+        "required": [{"name": "pots.a.io", "kind": "Pot", "version": "v1"}]}}});
+    let found = |changes: &[Value]| {
+        codes_of(&examine(&changed(changes), false, NOW.parse().unwrap())).len()
+    };
+    assert_eq!(found(&[generated(), owns.clone()]), 1);
+    assert_eq!(found(&[generated(), requires, owns.clone()]), 0);
+}
+
+#[test]
+fn hostile_statuses_are_cut_to_a_line() {
+    let message = format!("\u{1b}[2J\n{}", "constraints ".repeat(1_000_000));
+    let report = examine(
+        &changed(&[subscription("ResolutionFailed", &message)]),
+        false,
+        NOW.parse().unwrap(),
+    );
+    let evidence = &report.findings[0].evidence;
+    assert!(evidence.chars().count() <= EVIDENCE + 1 && evidence.ends_with('…'), "{evidence}");
+    assert!(!evidence.contains('\n'), "{evidence}");
+}
+
+#[test]
+fn healthy_objects_give_no_finding() {
+    for before in [false, true] {
+        let report = examine(&changed(&[]), before, NOW.parse().unwrap());
+        assert!(report.findings.is_empty() && report.skipped.is_empty(), "{report:?}");
+        assert_eq!(
+            report.checks.len(),
+            codes().iter().filter(|it| before || !it.is_before).count()
+        );
+    }
+    assert!(examine(&Observed::default(), true, NOW.parse().unwrap()).findings.is_empty());
+}
+
+#[test]
+fn what_was_not_read_is_skipped_and_never_healthy() {
+    let mut observed = changed(&[json!({"without": "OperatorGroup"})]);
+    observed.unread.insert("operatorgroups", "forbidden".to_owned());
+    let report = examine(&observed, false, NOW.parse().unwrap());
+    let skipped: Vec<&str> = report.skipped.iter().map(|skipped| skipped.code).collect();
+    assert_eq!(skipped, ["OLM002", "OLM003", "OLM004", "OLM031"]);
+    assert!(report.findings.is_empty(), "{:?}", report.findings);
+    assert_eq!(report.skipped[0].cause, "operatorgroups: forbidden");
+}
+
+#[test]
+fn every_code_has_a_number_of_its_own() {
+    let numbers: Vec<&str> = codes().iter().map(|code| code.id).collect();
+    let expected: Vec<String> =
+        (1..=numbers.len()).map(|number| format!("OLM{number:03}")).collect();
+    assert_eq!(numbers, expected);
+    assert!(code("olm012").is_some() && code("OLM999").is_none());
+}
+
+/// Namespaces, CSVs and Subscriptions by the thousand, all of them unhealthy.
+#[test]
+fn thousands_of_objects_take_no_time() {
+    let mut objects = Vec::new();
+    for number in 0..3_000 {
+        let meta = json!({"name": format!("kettle.v{number}"), "namespace": "ns"});
+        objects.push(json!({"kind": "ClusterServiceVersion", "metadata": meta,
+            "spec": {"replaces": format!("kettle.v{}", number + 1), "install": {"strategy": "deployment"}},
+            "status": {"phase": "Failed", "reason": "ComponentUnhealthy"}}));
+        objects.push(json!({"kind": "Subscription", "metadata": meta,
+            "spec": {"name": "kettle", "source": "none", "sourceNamespace": "ns"}}));
+    }
+    let report = examine(&observed(&objects), false, NOW.parse().unwrap());
+    assert_eq!(report.findings.len(), 1 + 3_000 + 3_000, "no group, no catalog, failed");
+}

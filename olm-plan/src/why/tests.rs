@@ -1,0 +1,128 @@
+//! Small namespaces, and what keeps their operators where they are.
+
+use olm_resolver::memory::MemoryUniverse;
+use olm_types::bundle::{BundleContent, CatalogKey, Deprecations, Property};
+use rstest::rstest;
+use serde_json::{from_value, json};
+
+use super::*;
+
+/// Reads `CHANNEL VERSION[>VERSION]`, with properties.
+fn entry(text: &str, properties: &[Property]) -> Entry {
+    let (channel, rest) = text.split_once(' ').unwrap();
+    let (version, replaces) = rest.split_once('>').unwrap_or((rest, ""));
+    let package = format!(r#"{{"packageName":"a","version":"{version}.0.0"}}"#);
+    let own = [Property::new("olm.package", &package)];
+    Entry {
+        name: format!("a.v{version}").into(),
+        package: "a".into(),
+        channel: channel.into(),
+        catalog: CatalogKey::new("olm", "c"),
+        version: format!("{version}.0.0").parse().ok(),
+        replaces: (!replaces.is_empty()).then(|| format!("a.v{replaces}").into()),
+        skips: Vec::new(),
+        skip_range: None,
+        in_default_channel: channel == "stable",
+        properties: own.iter().chain(properties).cloned().collect::<Vec<_>>().into(),
+        content: BundleContent::Inline,
+        deprecations: Deprecations::default(),
+    }
+}
+
+/// The Subscription of the operator that needs the other one.
+fn needing() -> Subscription {
+    from_value(json!({"metadata": {"name": "t", "namespace": "ns"},
+        "spec": {"name": "b", "channel": "stable", "source": "c", "sourceNamespace": "olm"},
+        "status": {"installedCSV": "b.v1", "currentCSV": "b.v1", "lastUpdated": null}}))
+    .unwrap()
+}
+
+fn subscription(annotations: serde_json::Value) -> Subscription {
+    from_value(json!({"metadata": {"name": "s", "namespace": "ns", "annotations": annotations},
+        "spec": {"name": "a", "channel": "stable", "source": "c", "sourceNamespace": "olm"},
+        "status": {"installedCSV": "a.v1", "currentCSV": "a.v1", "lastUpdated": null,
+            "conditions": [{"type": "UpgradeHeld", "status": "True", "reason": "Paused"}]}}))
+    .unwrap()
+}
+
+fn csv(name: &str, properties: &str) -> ClusterServiceVersion {
+    let annotations =
+        json!({"operatorframework.io/properties": format!(r#"{{"properties":{properties}}}"#)});
+    from_value(json!({"metadata": {"name": name, "namespace": "ns", "annotations": annotations},
+        "spec": {"version": "1.0.0", "install": {"strategy": "deployment"}},
+        "status": {"phase": "Succeeded"}}))
+    .unwrap()
+}
+
+fn asked(universe: &MemoryUniverse, annotations: serde_json::Value) -> Why {
+    let gvk = r#"{"type":"olm.gvk","value":{"group":"x.io","kind":"A","version":"v1"}}"#;
+    let package = r#"{"type":"olm.package","value":{"packageName":"a","version":"1.0.0"}}"#;
+    let needs = r#"{"type":"olm.gvk.required","value":{"group":"x.io","kind":"A","version":"v1"}}"#;
+    let csvs = [csv("a.v1", &format!("[{package},{gvk}]")), csv("b.v1", &format!("[{needs}]"))];
+    let subscriptions = [subscription(annotations), needing()];
+    let settings = Settings::default();
+    let question = Question {
+        namespace: "ns",
+        operator: "a",
+        subscriptions: &subscriptions,
+        csvs: &csvs,
+        groups: &[],
+        universe,
+        settings: &settings,
+    };
+    println!("DEBUG {:#?}", Resolver::default().outcome(&request(&question), settings.resolution));
+    why(&question).unwrap()
+}
+
+#[rstest]
+#[case::head(&["stable 1"], Verdict::AtHead, "", "")]
+#[case::newer(&["stable 1", "stable 2>1"], Verdict::Upgrading, "a.v2", "")]
+#[case::elsewhere(&["stable 1", "fast 2>1"], Verdict::AtHead, "", "fast: a.v2")]
+#[case::cut(&["stable 1", "stable 3>2", "stable 2"], Verdict::Refused, "", "")]
+#[case::gone(&["stable 3"], Verdict::DeadEnd, "", "")]
+#[case::nothing(&[], Verdict::Unknown, "", "")]
+fn what_keeps_an_operator_is_named(
+    #[case] entries: &[&str],
+    #[case] verdict: Verdict,
+    #[case] next: &str,
+    #[case] elsewhere: &str,
+) {
+    let gvk = [Property::new("olm.gvk", r#"{"group":"x.io","kind":"A","version":"v1"}"#)];
+    let universe: MemoryUniverse = entries.iter().map(|text| entry(text, &gvk)).collect();
+    let why = asked(&universe, json!({}));
+    assert_eq!(why.verdict, verdict, "{why:#?}");
+    assert_eq!(
+        (why.next.join(" "), why.elsewhere.join(" ")),
+        (next.to_owned(), elsewhere.to_owned())
+    );
+    let has_reasons = [Verdict::DeadEnd, Verdict::Refused, Verdict::Unknown].contains(&verdict);
+    assert_eq!(why.reasons.is_empty(), !has_reasons, "{why:#?}");
+}
+
+#[test]
+fn what_blocks_is_explained_with_repairs_that_were_tried() {
+    let gvk = Property::new("olm.gvk", r#"{"group":"x.io","kind":"A","version":"v1"}"#);
+    let needed =
+        Property::new("olm.package.required", r#"{"packageName":"z","versionRange":">1.0.0"}"#);
+    let (old, new) = (entry("stable 1", &[gvk.clone()]), entry("stable 2>1", &[gvk, needed]));
+    let universe: MemoryUniverse = [old, new].into_iter().collect();
+    let why = asked(&universe, json!({}));
+    assert_eq!(why.verdict, Verdict::Blocked, "{why:#?}");
+    assert_eq!(why.next, ["a.v2"]);
+    assert!(why.reasons[0].contains('z'), "{why:#?}");
+    assert_eq!(why.says, ["UpgradeHeld: Paused"]);
+}
+
+#[test]
+fn who_needs_it_is_read_from_what_is_installed() {
+    let universe: MemoryUniverse = [entry("stable 1", &[])].into_iter().collect();
+    let why = asked(
+        &universe,
+        json!({"olm.generated-by": "install-x", "olm-rs.dev/pause": "until monday"}),
+    );
+    let [needed] = why.needed_by.as_slice() else { panic!("{why:#?}") };
+    assert_eq!((&*needed.csv, needed.also.len()), ("b.v1", 0));
+    assert_eq!(why.generated_by.as_deref(), Some("install-x"));
+    assert_eq!(why.reasons, ["annotation olm-rs.dev/pause: until monday"]);
+    assert_eq!(why.needs, []);
+}

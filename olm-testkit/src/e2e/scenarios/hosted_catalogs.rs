@@ -1,0 +1,144 @@
+//! A catalog that the operator serves itself, and a Pod of another namespace that reads it.
+
+use std::sync::Arc;
+
+use anyhow::{Context, Result, ensure};
+use k8s_openapi::api::core::v1::{Pod, Service};
+use k8s_openapi::api::discovery::v1::EndpointSlice;
+use kube::ResourceExt;
+use kube::api::{Api, ListParams, Patch, PatchParams};
+use olm_types::api::CatalogSource;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::catalog_images::push;
+use super::changed_operator::ChangedOperator;
+use crate::builders::IMAGE;
+use crate::e2e::{Need, Scenario, TestContext, scenario};
+use crate::wait;
+
+const NAME: &str = "hosted-shelf";
+const SLICE: &str = "hosted-shelf-olm-rs";
+const READER: &str = "reader";
+const PORT: u16 = 8080;
+
+/// Reads that have to succeed after each step, each over a connection of its own.
+const READS: u64 = 20;
+
+/// The scenarios of this file.
+pub(super) fn all() -> Vec<Scenario> {
+    let about = "who reads a catalog does not notice that the operator takes it over from a Pod, and gives it back";
+    let needs = [Need::Containers, Need::Workload, Need::Registry, Need::OlmPods];
+    vec![
+        scenario("hosted::readers_notice_nothing", about, readers_notice_nothing)
+            .needs(&needs)
+            .exclusive(),
+    ]
+}
+
+async fn readers_notice_nothing(ctx: Arc<TestContext>) -> Result<()> {
+    let flags = ["--catalogs=process"];
+    let operator = ChangedOperator::begin(&ctx, &flags, Some("/var/lib/olm-rs/catalogs")).await?;
+    create(&ctx).await?;
+    wait::until_connected(&ctx.olm_api()?, NAME).await?;
+    let service = service(&ctx).await?;
+    ctx.create(&reader(&ctx)?).await?;
+    // Where Services lead is known on the node a moment later than to the API server.
+    let before = wait::until_ok("reads the catalog", || async {
+        let said = said(&ctx).await?;
+        ensure!(said.packages == ["kettle"], "it read {said:?}");
+        anyhow::Ok(said)
+    })
+    .await?;
+
+    annotate(&ctx, Value::Null).await?;
+    wait::until(&ctx.olm_api()?, SLICE, "lead to the operator", |_: &EndpointSlice| true).await?;
+    until_no_pods(&ctx).await?;
+    reads_on(&ctx, &before).await?;
+
+    annotate(&ctx, json!("pod")).await?;
+    wait::until_gone(&ctx.olm_api::<EndpointSlice>()?, SLICE).await?;
+    let after = reads_on(&ctx, &before).await?;
+    let restored = self::service(&ctx).await?;
+    ensure!(restored == service, "the Service was {service}, and is {restored}");
+    println!("{} reads, the slowest took {:.3} s", after.reads, after.slowest_seconds);
+    operator.end().await
+}
+
+/// In OLM's namespace, served by a Pod.
+async fn create(ctx: &TestContext) -> Result<()> {
+    let registry = ctx.facts().registry.as_deref().context("no registry takes images")?;
+    let image = push(ctx, &["1.0.0"]).await?.replace("example.com", registry);
+    let catalog = json!({
+        "metadata": {"name": NAME, "annotations": {"olm-rs.dev/served-by": "pod"}},
+        "spec": {
+            "sourceType": "grpc", "image": image,
+            "grpcPodConfig": {"extractContent": {"catalogDir": "/configs"}},
+        },
+    });
+    ctx.create_for_all::<CatalogSource>(catalog).await.map(drop)
+}
+
+/// What somebody wrote of the catalog's Service.
+async fn service(ctx: &TestContext) -> Result<Value> {
+    let service = ctx.olm_api::<Service>()?.get(NAME).await?;
+    let (meta, spec) = (&service.metadata, &service.spec);
+    Ok(json!([meta.uid, meta.labels, meta.annotations, meta.owner_references, spec]))
+}
+
+fn reader(ctx: &TestContext) -> Result<Pod> {
+    let from = format!("{NAME}.{}.svc:50051", ctx.olm_namespace()?);
+    let pod = json!({"metadata": {"name": READER}, "spec": {"containers": [{
+        "name": READER, "image": IMAGE,
+        "args": ["read", "--port", PORT.to_string(), "--from", from],
+    }]}});
+    serde_json::from_value(pod).context("a malformed Pod")
+}
+
+async fn annotate(ctx: &TestContext, value: Value) -> Result<()> {
+    let patch = json!({"metadata": {"annotations": {"olm-rs.dev/served-by": value}}});
+    let catalogs: Api<CatalogSource> = ctx.olm_api()?;
+    catalogs.patch(NAME, &PatchParams::default(), &Patch::Merge(patch)).await?;
+    Ok(())
+}
+
+async fn until_no_pods(ctx: &TestContext) -> Result<()> {
+    let pods: Api<Pod> = ctx.olm_api()?;
+    let of_catalog = ListParams::default().labels(&format!("olm.catalogSource={NAME}"));
+    for pod in pods.list(&of_catalog).await? {
+        wait::until_gone(&pods, &pod.name_any()).await?;
+    }
+    Ok(())
+}
+
+/// What the reader says of itself.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Said {
+    reads: u64,
+    failed: u64,
+    failures: Vec<String>,
+    slowest_seconds: f64,
+    packages: Vec<String>,
+}
+
+async fn said(ctx: &TestContext) -> Result<Said> {
+    let path = format!("/api/v1/namespaces/{}/pods/{READER}:{PORT}/proxy/", ctx.namespace);
+    let request = http::Request::get(path).body(Vec::new()).context("bad request")?;
+    let text = ctx.client.request_text(request).await?;
+    serde_json::from_str(&text).with_context(|| format!("the reader says {text}"))
+}
+
+/// Waits for further reads; none may have failed since `before`.
+async fn reads_on(ctx: &TestContext, before: &Said) -> Result<Said> {
+    let begun = said(ctx).await?.reads;
+    let said = wait::until_ok("reads on", || async {
+        let said = said(ctx).await?;
+        ensure!(said.reads >= begun + READS, "it read {} times", said.reads);
+        anyhow::Ok(said)
+    })
+    .await?;
+    ensure!(said.failed == before.failed, "reads failed: {:?}", said.failures);
+    ensure!(said.packages == ["kettle"], "it reads {:?}", said.packages);
+    Ok(said)
+}

@@ -1,0 +1,134 @@
+//! `kubectl olm` where containers run: catalogs in Pods, bundles in images, logs, and an author's bundle.
+
+use std::sync::Arc;
+
+use anyhow::{Context, Result, ensure};
+use k8s_openapi::api::core::v1::Pod;
+use k8s_openapi::api::rbac::v1::{ClusterRole, ClusterRoleBinding};
+use kube::Client;
+use kube::api::{Api, DeleteParams, ListParams, PostParams};
+use olm_types::api::{CatalogSource, ClusterServiceVersion, Subscription};
+use serde_json::{Value, json};
+
+use super::plan::same_steps;
+use super::program::Program;
+use super::waiting_plan;
+use crate::builders::{self, Bundle, Package, csv};
+use crate::e2e::TestContext;
+use crate::e2e::scenarios::{catalog_images, unpack};
+use crate::wait;
+
+const CSV: &str = "urn.v1.0.0";
+
+/// Nothing is named on the command line: the catalog is asked through a port-forward to its Pod, once for its
+/// image, and the bundle comes out of its image. Who may not forward ports gets what the packages API presents.
+/// What was shown is installed, and its logs are read.
+pub(super) async fn of_pods_and_images(ctx: Arc<TestContext>) -> Result<()> {
+    let program = Program::new(&ctx).await?;
+    let pushed = unpack::push(&ctx, "urn").await?;
+    let package = Package::single("urn", bundle().in_image(&pushed.pinned()));
+    let image = catalog_images::push_packages(&ctx, &[package]).await?;
+    let source = json!({"metadata": {"name": "shelf", "namespace": ctx.namespace}, "spec": {
+        "sourceType": "grpc", "image": image,
+        "grpcPodConfig": {"extractContent": {"catalogDir": "/configs"}}}});
+    ctx.create(&serde_json::from_value::<CatalogSource>(source)?).await?;
+    wait::until_connected(&ctx.api(), "shelf").await?;
+
+    let cache = tempfile::tempdir().context("no folder for the cache")?;
+    let (cache, source) = (cache.path().display().to_string(), format!("{}/shelf", ctx.namespace));
+    let registry = ctx.facts().registry.clone().context("no registry")?;
+    let mirror = format!("example.com={registry}");
+    let plan = ["plan", "install", "urn", "--source", &source, "--install-mode", "OwnNamespace"];
+    let flags = ["--approval", "Manual", "--mirror", &mirror, "--insecure-registry", &registry];
+    let plan = [&plan[..], &flags[..], &["--cache-dir", &cache]].concat();
+    let shown = program.json(&plan).await?;
+    ensure!(shown["hops"][0]["bundles"][0]["csv"] == CSV, "{shown:#}");
+    for shelf in ["catalogs", "bundles"] {
+        let kept = std::fs::read_dir(format!("{cache}/{shelf}")).map(Iterator::count);
+        ensure!(kept.is_ok_and(|kept| kept == 1), "{shelf} were not kept");
+    }
+    ensure!(shown == program.json(&plan).await?, "what was kept says something else");
+    without_the_right(&ctx, &program, &plan[..7]).await?;
+
+    ctx.operator_group().await?;
+    let mut subscription = builders::subscription(&ctx.namespace, "urn", "stable", "shelf");
+    subscription.spec.install_plan_approval = Some(olm_types::api::Approval::Manual);
+    ctx.create(&subscription).await?;
+    same_steps(&shown, &waiting_plan(&ctx, "urn").await?)?;
+    let upgraded =
+        ["upgrade", "urn", "--yes", "--mirror", &mirror, "--insecure-registry", &registry];
+    program.prints(&upgraded).await?;
+    ctx.succeeded(CSV).await?;
+    let logs = program.run(&["logs", "urn", "--tail", "5"]).await?;
+    ensure!(logs.code == Some(0), "{logs:?}");
+    program.prints(&["uninstall", "urn", "--yes"]).await.map(drop)
+}
+
+/// A reader of everything may not forward ports.
+async fn without_the_right(ctx: &TestContext, program: &Program, plan: &[&str]) -> Result<()> {
+    let name = format!("{}-reader", ctx.namespace);
+    let role = json!({"metadata": {"name": name}, "rules": [
+        {"apiGroups": ["*"], "resources": ["*"], "verbs": ["get", "list"]}]});
+    let binding = json!({"metadata": {"name": name},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": name},
+        "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": name}]});
+    let roles: Api<ClusterRole> = Api::all(ctx.client.clone());
+    roles.create(&PostParams::default(), &serde_json::from_value(role)?).await?;
+    let bindings: Api<ClusterRoleBinding> = Api::all(ctx.client.clone());
+    bindings.create(&PostParams::default(), &serde_json::from_value(binding)?).await?;
+    let words = [plan, &["--as", &name, "--cache-dir", "", "--no-pull", "-o", "json"]].concat();
+    let ended = program.run(&words).await?;
+    remove(&ctx.client, &name).await?;
+    ensure!(ended.code == Some(3), "{ended:?}");
+    let found: Value = serde_json::from_str(&ended.printed).context("it prints no JSON")?;
+    let unknown = found["unknown"].to_string();
+    ensure!(unknown.contains("no right to create pods/portforward"), "{unknown}");
+    Ok(())
+}
+
+async fn remove(client: &Client, name: &str) -> Result<()> {
+    Api::<ClusterRole>::all(client.clone()).delete(name, &DeleteParams::default()).await?;
+    let bindings: Api<ClusterRoleBinding> = Api::all(client.clone());
+    bindings.delete(name, &DeleteParams::default()).await?;
+    Ok(())
+}
+
+/// From a folder to a running operator, and back to nothing.
+pub(super) async fn of_an_author(ctx: Arc<TestContext>) -> Result<()> {
+    let program = Program::new(&ctx).await?;
+    let folder = tempfile::tempdir().context("no folder for the bundle")?;
+    for (path, text) in bundle().files("urn") {
+        let text = match serde_json::from_str::<Value>(&text) {
+            Ok(manifest) => ctx.dressed(manifest).to_string(),
+            Err(_) => text,
+        };
+        let file = folder.path().join(path);
+        std::fs::create_dir_all(file.parent().context("a file without a folder")?)?;
+        std::fs::write(file, text)?;
+    }
+    let path = folder.path().display().to_string();
+    let run = ["run", "bundle", &path, "--install-mode", "OwnNamespace"];
+    let refused = program.run(&run).await?;
+    ensure!(refused.code == Some(1) && refused.errors.contains("--yes"), "{refused:?}");
+    let ran = program.prints(&[&run[..], &["--yes"]].concat()).await?;
+    ensure!(ran.contains(&format!("{CSV} has succeeded")), "{ran}");
+    ctx.succeeded(CSV).await?;
+    let again = program.run(&[&run[..], &["--yes"]].concat()).await?;
+    again.failed_with("kubectl olm cleanup urn")?;
+
+    program.prints(&["cleanup", "urn", "--yes"]).await?;
+    wait::until_gone(&ctx.api::<ClusterServiceVersion>(), CSV).await?;
+    wait::until_gone(&ctx.api::<Subscription>(), "urn").await?;
+    wait::until_gone(&ctx.api::<CatalogSource>(), "urn-catalog").await?;
+    let pods: Api<Pod> = ctx.api();
+    let deadline = tokio::time::Instant::now() + wait::TIMEOUT;
+    while !pods.list(&ListParams::default()).await?.items.is_empty() {
+        ensure!(tokio::time::Instant::now() < deadline, "Pods are left");
+        tokio::time::sleep(std::time::Duration::from_millis(200)).await;
+    }
+    Ok(())
+}
+
+fn bundle() -> Bundle {
+    Bundle::new("1.0.0", &csv(CSV, "1.0.0").deployment("urn", "default"))
+}

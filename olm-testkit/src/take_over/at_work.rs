@@ -1,0 +1,74 @@
+//! OLM v0 at work.
+
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use kube::api::Api;
+use olm_types::api::{ClusterServiceVersion, CsvPhase};
+
+use tempfile::TempDir;
+
+use super::{Files, PACKAGE_SERVER, ServiceProxy, TakeOverCluster, package_server};
+use crate::fixture::Fixture;
+use crate::operators::OLM_NAMESPACE;
+use crate::peer::{OlmV0, start_olm_v0};
+use crate::process::Running;
+use crate::stand_in::StandIn;
+use crate::wait;
+
+/// What v0 needs beside its operators, as long as they work: the way to Services, its package server and the
+/// files that were applied.
+pub struct BesideV0 {
+    proxy: ServiceProxy,
+    _package_server: StandIn,
+    _files: TempDir,
+}
+
+impl BesideV0 {
+    /// Where the way to Services listens.
+    pub fn proxy_url(&self) -> String {
+        self.proxy.url()
+    }
+}
+
+/// v0 in a cluster without anything of OLM: its definitions, and its operators at work. Without a folder for
+/// logs they are with the cluster's own files.
+///
+/// # Errors
+/// The API server refuses a definition, or as [`start_v0`].
+pub async fn set_up_v0(
+    v0: &OlmV0,
+    fixture: &Fixture,
+    logs: Option<&Path>,
+) -> Result<(Vec<Running>, BesideV0)> {
+    let logs = logs.map_or_else(|| fixture.cluster().scratch(), Path::to_owned);
+    let folder = tempfile::tempdir().context("cannot create a directory")?;
+    let files = Files::write(folder.path())?;
+    files.of_v0(&v0.definitions()?)?;
+    let cluster = TakeOverCluster::of(fixture, files)?;
+    cluster.files.apply_v0(&cluster.kubectl)?;
+    let proxy = ServiceProxy::start(cluster.client.clone()).await?;
+    let (operators, package_server) = start_v0(v0, &cluster, &logs, ("", &proxy)).await?;
+    Ok((operators, BesideV0 { proxy, _package_server: package_server, _files: folder }))
+}
+
+/// v0's operators at work, and its package server, which here is a process in the place of Pods. Their
+/// logs have this end in their names.
+///
+/// # Errors
+/// One of them does not start, or the package server does not succeed.
+pub async fn start_v0(
+    v0: &OlmV0,
+    cluster: &TakeOverCluster,
+    logs: &Path,
+    (end, proxy): (&str, &ServiceProxy),
+) -> Result<(Vec<Running>, StandIn)> {
+    let operators = start_olm_v0(v0, &cluster.kubeconfig, logs, end, &proxy.url())?;
+    let stand_in = package_server(cluster).await?;
+    let csvs: Api<ClusterServiceVersion> = Api::namespaced(cluster.client.clone(), OLM_NAMESPACE);
+    wait::until(&csvs, PACKAGE_SERVER, "succeed", |csv: &ClusterServiceVersion| {
+        csv.status.as_ref().is_some_and(|status| status.phase == CsvPhase::Succeeded)
+    })
+    .await?;
+    Ok((operators, stand_in))
+}

@@ -1,0 +1,101 @@
+//! Four images of catalogs, and what serves them in the place of Pods.
+
+use std::net::{IpAddr, SocketAddr};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use k8s_openapi::api::core::v1::Service;
+use kube::Client;
+use kube::api::{Api, PostParams};
+use olm_testkit::builders::{Bundle, CatalogDir, Package, csv};
+use olm_testkit::oci::server::ImageRegistry;
+use olm_testkit::oci::{self, CONFIGS};
+use olm_testkit::operators::{Binaries, OLM_NAMESPACE};
+use olm_testkit::process::Running;
+use olm_testkit::wait;
+use olm_types::api::CatalogSource;
+use serde_json::json;
+use tempfile::TempDir;
+
+/// How many there are.
+pub(super) const COUNT: usize = 4;
+
+/// Where Pods of catalogs serve.
+const PORT: u16 = 50_051;
+
+/// The images in a registry, until dropped.
+pub(super) struct Catalogs {
+    pub(super) registry: ImageRegistry,
+    /// The content of all.
+    pub(super) folder: PathBuf,
+    _made: CatalogDir,
+    _storage: TempDir,
+}
+
+impl Catalogs {
+    /// Makes images of a catalog, which are different images with the same content.
+    pub(super) async fn publish(given: Option<&Path>) -> Result<Self> {
+        let storage = tempfile::tempdir().context("cannot create a folder")?;
+        let registry = ImageRegistry::start(storage.path(), false).await?;
+        let kettle = csv("kettle.v1.0.0", "1.0.0").deployment("kettle", "default");
+        let made = CatalogDir::of(&[Package::single("kettle", Bundle::new("1.0.0", &kettle))])?;
+        let folder = given.map_or_else(|| made.path().to_owned(), Path::to_owned);
+        for number in 0..COUNT {
+            let image = oci::catalog(&folder)?.label(CONFIGS, "/configs");
+            let image = image.file("/number", number.to_string(), 0o644).build()?;
+            oci::push(&image, registry.address(), &repository(number), "v1").await?;
+        }
+        Ok(Self { registry, folder, _made: made, _storage: storage })
+    }
+
+    /// Adds a CatalogSource whose image is looked at every `interval` seconds.
+    pub(super) async fn create(&self, client: &Client, number: usize, interval: u32) -> Result<()> {
+        let image = format!("{}/{}:v1", self.registry.address(), repository(number));
+        let source = json!({
+            "metadata": {"name": name(number)},
+            "spec": {
+                "sourceType": "grpc", "image": image,
+                "updateStrategy": {"registryPoll": {"interval": format!("{interval}s")}},
+            },
+        });
+        let source: CatalogSource = serde_json::from_value(source)?;
+        let once = PostParams::default();
+        let created = sources(client).create(&once, &source).await;
+        created.map(drop).context("the API server refuses a catalog")
+    }
+
+    /// Serves it at the address of its Service.
+    pub(super) async fn serve(
+        &self,
+        client: &Client,
+        binaries: &Binaries,
+        number: usize,
+    ) -> Result<Running> {
+        let address = service_address(client, number).await?;
+        binaries.registry_on(&name(number), &self.folder, address)
+    }
+}
+
+/// Where the Service of a catalog is reached.
+pub(super) async fn service_address(client: &Client, number: usize) -> Result<SocketAddr> {
+    let services: Api<Service> = Api::namespaced(client.clone(), OLM_NAMESPACE);
+    let address = |service: &Service| -> Option<IpAddr> {
+        service.spec.as_ref()?.cluster_ip.as_deref()?.parse().ok()
+    };
+    let has_address = |service: &Service| address(service).is_some();
+    let service = wait::until(&services, &name(number), "have an address", has_address).await?;
+    let ip = address(&service).context("a Service lost its address")?;
+    Ok(SocketAddr::new(ip, PORT))
+}
+
+pub(super) fn sources(client: &Client) -> Api<CatalogSource> {
+    Api::namespaced(client.clone(), OLM_NAMESPACE)
+}
+
+pub(super) fn name(number: usize) -> String {
+    format!("shelf-{number}")
+}
+
+fn repository(number: usize) -> String {
+    format!("bench/{}", name(number))
+}

@@ -1,0 +1,267 @@
+//! One cluster with one catalog, and each of its packages from the first version to its end.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use k8s_openapi::api::apps::v1::Deployment;
+use k8s_openapi::api::core::v1::Namespace;
+use kube::api::{Api, DeleteParams, ListParams, PostParams};
+use olm_catalog::snapshot::CatalogSnapshot;
+use olm_testkit::audit::{AuditLog, Write};
+use olm_testkit::builders::{self, CatalogDir};
+use olm_testkit::fixture::{Fixture, Places};
+use olm_testkit::operators::OLM_NAMESPACE;
+use olm_testkit::peer::OlmV0;
+use olm_testkit::process::Running;
+use olm_testkit::progress::Progress;
+use olm_testkit::take_over::{BesideV0, set_up_v0};
+use olm_types::bundle::CatalogKey;
+use serde_json::Value;
+use tokio::time::{Instant, sleep};
+
+use super::compare::differences;
+use super::program::Program;
+use super::seen::{Seen, is_passing};
+use super::{CATALOG, ours, program, rights};
+
+/// Without a write for so long, OLM is at rest.
+const QUIET: Duration = Duration::from_millis(1_500);
+
+/// The same of v0, which looks again and again.
+const QUIET_OF_V0: Duration = Duration::from_secs(4);
+
+/// What that may take.
+const TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Between two looks.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Most upgrades of one package.
+const UPGRADES: usize = 40;
+
+/// A step of a package, and what came of it.
+pub(super) struct Line {
+    what: String,
+    verdict: Verdict,
+}
+
+enum Verdict {
+    /// It was done as it was shown.
+    Same(usize),
+    /// The plan has problems, and nothing was done.
+    Refused(String),
+    /// What differs.
+    Other(Vec<String>),
+}
+
+impl Line {
+    pub(super) fn is_same(&self) -> bool {
+        matches!(self.verdict, Verdict::Same(_))
+    }
+
+    pub(super) fn is_other(&self) -> bool {
+        matches!(self.verdict, Verdict::Other(_))
+    }
+}
+
+impl std::fmt::Display for Line {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.verdict {
+            Verdict::Same(objects) => write!(f, "{}: {objects} objects as shown", self.what),
+            Verdict::Refused(why) => write!(f, "{}: not done, as shown: {why}", self.what),
+            Verdict::Other(lines) => write!(f, "{}:\n  {}", self.what, lines.join("\n  ")),
+        }
+    }
+}
+
+/// A cluster with a catalog.
+pub(super) struct CheckedCatalog {
+    program: Program,
+    snapshot: CatalogSnapshot,
+    quiet: Duration,
+    // What runs ends before its cluster.
+    v0: Option<(Vec<Running>, BesideV0)>,
+    fixture: Fixture,
+}
+
+impl CheckedCatalog {
+    /// With OLM of this project.
+    pub(super) async fn of_ours(
+        places: &Places,
+        catalog: &Path,
+        progress: Progress,
+    ) -> Result<Self> {
+        let fixture = ours(places, catalog, progress).await?;
+        Self::of(fixture, None, places, catalog)
+    }
+
+    /// With OLM v0.
+    pub(super) async fn of_v0(places: &Places, catalog: &Path, progress: Progress) -> Result<Self> {
+        let fixture = Fixture::empty("plan-check", places, progress.clone()).await?;
+        let v0 = OlmV0::ensure(&progress)?;
+        let v0 = set_up_v0(&v0, &fixture, places.logs.as_deref()).await?;
+        let address = fixture.serve(CATALOG, CatalogDir::existing(catalog.to_owned()))?;
+        fixture.add_catalog(CATALOG, &address).await?;
+        Self::of(fixture, Some(v0), places, catalog)
+    }
+
+    fn of(
+        fixture: Fixture,
+        v0: Option<(Vec<Running>, BesideV0)>,
+        places: &Places,
+        catalog: &Path,
+    ) -> Result<Self> {
+        let key = CatalogKey::new(OLM_NAMESPACE, CATALOG);
+        let snapshot = CatalogSnapshot::of_folder(key, catalog)
+            .with_context(|| format!("cannot read the catalog {}", catalog.display()))?;
+        let binaries = places.binaries.clone().context("there are no programs")?;
+        let program = program(&binaries, &fixture, catalog);
+        let quiet = if v0.is_some() { QUIET_OF_V0 } else { QUIET };
+        Ok(Self { program, snapshot, quiet, v0, fixture })
+    }
+
+    /// Each package, or those with something in their names.
+    pub(super) async fn play(&self, focus: Option<&str>, lines: &mut Vec<Line>) -> Result<()> {
+        let packages = self.snapshot.packages().keys();
+        let wanted = packages.filter(|name| focus.is_none_or(|focus| name.contains(focus)));
+        for package in wanted {
+            for line in self.package(package).await? {
+                println!("{line}");
+                lines.push(line);
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) async fn end(self) -> Result<()> {
+        if let Some((operators, _)) = self.v0 {
+            operators.into_iter().for_each(Running::stop);
+        }
+        self.fixture.end().await
+    }
+
+    async fn package(&self, package: &str) -> Result<Vec<Line>> {
+        let home = format!("check-{}", package.to_lowercase().replace(['.', '_'], "-"));
+        let namespaces: Api<Namespace> = Api::all(self.fixture.client.clone());
+        namespaces.create(&PostParams::default(), &builders::namespace(&home)).await?;
+        let first = self.first(package)?;
+        let source = format!("{OLM_NAMESPACE}/{CATALOG}");
+        let words =
+            ["install", package, "--version", &first, "--approval", "Manual", "--source", &source];
+        let installed = self.step(&home, &words).await?;
+        let goes_on = installed.is_same();
+        let mut lines = vec![installed];
+        for _ in 0..UPGRADES {
+            let more = match goes_on && lines.iter().all(Line::is_same) {
+                true => self.upgrade(&home, package).await?,
+                false => None,
+            };
+            let Some(line) = more else { break };
+            lines.push(line);
+        }
+        if goes_on {
+            lines.push(self.step(&home, &["uninstall", package]).await?);
+        }
+        namespaces.delete(&home, &DeleteParams::default()).await?;
+        Ok(lines)
+    }
+
+    /// The oldest bundle of the default channel that is not skipped.
+    fn first(&self, package: &str) -> Result<String> {
+        let summary = self.snapshot.packages().get(package).context("no such package")?;
+        let entries = self.snapshot.channel(package, &summary.default_channel);
+        let skipped: BTreeSet<&str> =
+            entries.iter().flat_map(|entry| entry.skips.iter().map(|name| &**name)).collect();
+        let offered = entries.iter().filter(|entry| !skipped.contains(&*entry.name));
+        let oldest = offered.min_by(|a, b| a.version.cmp(&b.version));
+        Ok(oldest.context("the default channel is empty")?.name.to_string())
+    }
+
+    async fn upgrade(&self, home: &str, package: &str) -> Result<Option<Line>> {
+        let words = ["upgrade", package];
+        let plan = self.program.plan(home, &words).await?;
+        if plan["hops"].as_array().is_none_or(Vec::is_empty) {
+            return Ok(None);
+        }
+        self.step(home, &words).await.map(Some)
+    }
+
+    /// Shows, does and compares.
+    async fn step(&self, home: &str, words: &[&str]) -> Result<Line> {
+        let mut audit = self.fixture.audit();
+        self.at_rest(&mut audit).await?;
+        let plan = self.program.plan(home, words).await?;
+        let what = format!("{home} {}", words[..2].join(" "));
+        let line = |verdict: Verdict| Line { what: described(&what, &plan), verdict };
+        if let Some(why) = problem(&plan) {
+            return Ok(line(Verdict::Refused(why)));
+        }
+        if let Err(error) = self.program.act(home, words).await {
+            return Ok(line(Verdict::Other(vec![format!("{error:#}")])));
+        }
+        let writes = self.at_rest(&mut audit).await?;
+        let seen = Seen::of(&writes, home);
+        let mut found = differences(&plan, &seen);
+        found.extend(self.images(home, &plan).await?);
+        found.extend(rights::differences(&self.fixture.client, home, &plan).await?);
+        Ok(line(match found.is_empty() {
+            true => Verdict::Same(plan["changes"].as_array().map_or(0, Vec::len)),
+            false => Verdict::Other(found),
+        }))
+    }
+
+    /// Waits until nothing is written; what was written meanwhile.
+    async fn at_rest(&self, audit: &mut AuditLog) -> Result<Vec<Write>> {
+        let deadline = Instant::now() + TIMEOUT;
+        let (mut all, mut since) = (Vec::new(), Instant::now());
+        while since.elapsed() < self.quiet {
+            if Instant::now() > deadline {
+                bail!("there is no end of writes");
+            }
+            sleep(LOOK).await;
+            let new = audit.all_writes()?;
+            if new.iter().any(|write| !is_passing(&write.object)) {
+                since = Instant::now();
+            }
+            all.extend(new);
+        }
+        Ok(all)
+    }
+
+    /// Images that were shown as new are there, and those that were shown as gone are not.
+    async fn images(&self, home: &str, plan: &Value) -> Result<Vec<String>> {
+        let api: Api<Deployment> = Api::namespaced(self.fixture.client.clone(), home);
+        let mut there = BTreeSet::new();
+        for deployment in api.list(&ListParams::default()).await? {
+            let pod = deployment.spec.and_then(|spec| spec.template.spec).unwrap_or_default();
+            let all = pod.containers.into_iter().chain(pod.init_containers.into_iter().flatten());
+            there.extend(all.filter_map(|container| container.image));
+        }
+        let names = |field: &str| -> Vec<String> {
+            let list = plan["images"][field].as_array().into_iter().flatten();
+            list.filter_map(|one| one.as_str().map(str::to_owned)).collect()
+        };
+        let missing = names("gained").into_iter().filter(|image| !there.contains(image));
+        let missing = missing.map(|image| format!("images: {image} was shown as new"));
+        let left = names("lost").into_iter().filter(|image| there.contains(image));
+        Ok(missing.chain(left.map(|image| format!("images: {image} was shown as gone"))).collect())
+    }
+}
+
+fn described(what: &str, plan: &Value) -> String {
+    let bundles = plan["hops"].as_array().into_iter().flatten();
+    let bundles = bundles.flat_map(|hop| hop["bundles"].as_array().into_iter().flatten());
+    let names: Vec<&str> = bundles.filter_map(|bundle| bundle["csv"].as_str()).collect();
+    format!("{what} {}", names.join(" ")).trim_end().to_owned()
+}
+
+/// Why a plan would not do what is asked for.
+fn problem(plan: &Value) -> Option<String> {
+    let problems = plan["problems"].as_array().into_iter().flatten();
+    let unknown = plan["unknown"].as_array().into_iter().flatten();
+    let refused = plan["refused"].as_object().into_iter().flat_map(|map| map.values());
+    let first = problems.chain(refused).chain(unknown).next();
+    first.map(|text| text.as_str().unwrap_or_default().to_owned())
+}

@@ -1,0 +1,126 @@
+//! What was shown beside what was done.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::seen::Seen;
+
+/// What stands for the part of a name that an API server makes up.
+const MADE_UP: char = '*';
+
+/// Lines for what differs; none when all is as shown.
+pub(super) fn differences(plan: &Value, seen: &Seen) -> Vec<String> {
+    let shown = |actions: &[&str]| -> BTreeSet<String> {
+        let changes = plan["changes"].as_array().into_iter().flatten();
+        let fitting = changes
+            .filter(|change| actions.contains(&change["action"].as_str().unwrap_or_default()));
+        fitting.map(object).collect()
+    };
+    let mut lines = compare("created", &shown(&["Create"]), &seen.created);
+    // An object that is made anew is deleted and created, or changed; it is there before and after.
+    lines.extend(compare("changed", &shown(&["Change", "Replace"]), &seen.changed));
+    lines.extend(compare("deleted", &shown(&["Delete"]), &seen.deleted));
+    for (place, action) in ["Create", "Delete"].into_iter().enumerate() {
+        let copies = plan["copies"].as_array().into_iter().flatten();
+        let count: u64 = copies
+            .filter(|one| one["action"] == action)
+            .filter_map(|one| one["namespaces"].as_u64())
+            .sum();
+        let done = seen.copies[place] as u64;
+        if count != done {
+            lines.push(format!("copies: {action} of {count} was shown, {done} was done"));
+        }
+    }
+    lines
+}
+
+/// `RESOURCE NAMESPACE/NAME` of a change.
+fn object(change: &Value) -> String {
+    let text = |field: &str| change[field].as_str().unwrap_or_default();
+    let resource = plural(text("kind"));
+    match text("namespace") {
+        "" => format!("{resource} {}", text("name")),
+        namespace => format!("{resource} {namespace}/{}", text("name")),
+    }
+}
+
+/// The resource of a kind, by the rule that names of Kubernetes follow.
+fn plural(kind: &str) -> String {
+    let lower = kind.to_lowercase();
+    match lower.strip_suffix('y') {
+        Some(stem) if !stem.ends_with(['a', 'e', 'o']) => format!("{stem}ies"),
+        _ if lower.ends_with('s') => lower + "es",
+        _ => lower + "s",
+    }
+}
+
+fn compare(what: &str, shown: &BTreeSet<String>, done: &BTreeSet<String>) -> Vec<String> {
+    let fits = |one: &str, other: &str| match one.split_once(MADE_UP) {
+        Some((start, _)) => other.starts_with(start) || other == start.trim_end_matches('/'),
+        None => one == other || is_unnamed(other, one),
+    };
+    let missing = shown.iter().filter(|one| !done.iter().any(|other| fits(one, other)));
+    let missing = missing.map(|one| format!("{what}: {one} was shown, and not done"));
+    let more = done.iter().filter(|one| !shown.iter().any(|other| fits(other, one)));
+    let more = more.map(|one| format!("{what}: {one} was done, and not shown"));
+    missing.chain(more).collect()
+}
+
+/// The audit log has no name for an object whose name the API server makes up.
+fn is_unnamed(done: &str, shown: &str) -> bool {
+    let resource = |text: &str| text.split(' ').next().unwrap_or_default().to_owned();
+    (done.ends_with(' ') || done.ends_with('/'))
+        && shown.contains(MADE_UP)
+        && resource(done) == resource(shown)
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+    use serde_json::json;
+
+    use super::*;
+
+    #[rstest]
+    #[case("Service", "services")]
+    #[case("NetworkPolicy", "networkpolicies")]
+    #[case("Ingress", "ingresses")]
+    #[case("Gateway", "gateways")]
+    #[case("OLMConfig", "olmconfigs")]
+    fn resources_are_named_after_kinds(#[case] kind: &str, #[case] expected: &str) {
+        assert_eq!(plural(kind), expected);
+    }
+
+    #[test]
+    fn each_difference_is_a_line() {
+        let change = |action: &str, kind: &str, name: &str| {
+            json!({"action": action, "group": "",
+            "kind": kind, "namespace": "ns", "name": name})
+        };
+        let plan = json!({"changes": [change("Create", "Service", "a"), change("Create", "Role", "r"),
+            change("Change", "Service", "b")], "copies": [{"action": "Create", "csv": "c", "namespaces": 2}]});
+        let set = |names: &[&str]| names.iter().map(ToString::to_string).collect();
+        let seen = Seen {
+            created: set(&["services ns/a", "secrets ns/s"]),
+            changed: set(&["services ns/b"]),
+            deleted: set(&[]),
+            copies: [1, 0],
+        };
+        assert_eq!(
+            differences(&plan, &seen),
+            [
+                "created: roles ns/r was shown, and not done",
+                "created: secrets ns/s was done, and not shown",
+                "copies: Create of 2 was shown, 1 was done",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_made_up_name_fits_by_its_start() {
+        let shown: BTreeSet<String> = ["hooks a-*".to_owned()].into();
+        assert_eq!(compare("created", &shown, &["hooks a-x7k2p".to_owned()].into()), [""; 0]);
+        assert_eq!(compare("created", &shown, &["hooks b-x7k2p".to_owned()].into()).len(), 2);
+    }
+}

@@ -1,0 +1,123 @@
+//! What was done, by the audit log of the API server: whoever did it.
+
+use std::collections::BTreeSet;
+
+use olm_testkit::audit::Write;
+
+/// Resources that Kubernetes makes by itself, or that say only what happened.
+const OF_KUBERNETES: [&str; 12] = [
+    "events",
+    "leases",
+    "pods",
+    "replicasets",
+    "endpoints",
+    "endpointslices",
+    "controllerrevisions",
+    "installplans",
+    "nodes",
+    "csinodes",
+    "serviceaccounttokens",
+    "flowschemas",
+];
+
+/// Objects that every new namespace has.
+const OF_NAMESPACES: [&str; 2] = ["configmaps kube-root-ca.crt", "serviceaccounts default"];
+
+/// Objects as `RESOURCE NAMESPACE/NAME`, by what became of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Seen {
+    pub(super) created: BTreeSet<String>,
+    pub(super) changed: BTreeSet<String>,
+    pub(super) deleted: BTreeSet<String>,
+    /// Copies of CSVs that came and went, by namespace.
+    pub(super) copies: [usize; 2],
+}
+
+impl Seen {
+    /// What these writes come to. `home` is the namespace of the step: CSVs elsewhere are copies.
+    pub(super) fn of(writes: &[Write], home: &str) -> Self {
+        let mut seen = Self::default();
+        for write in writes {
+            let resource = write.resource();
+            let is_status = resource.contains('/');
+            if is_status || is_passing(&write.object) {
+                continue;
+            }
+            let is_copy = resource == "clusterserviceversions" && write.namespace != home;
+            match write.verb.as_str() {
+                "create" if is_copy => seen.copies[0] += 1,
+                "delete" if is_copy => seen.copies[1] += 1,
+                _ if is_copy => {}
+                "create" => {
+                    seen.created.insert(write.object.clone());
+                }
+                "delete" => seen.delete(&write.object),
+                _ if !seen.created.contains(&write.object) => {
+                    seen.changed.insert(write.object.clone());
+                }
+                _ => {}
+            }
+        }
+        let Self { changed, deleted, .. } = &mut seen;
+        changed.retain(|object| !deleted.contains(object));
+        seen
+    }
+
+    /// What was created meanwhile has not been there.
+    fn delete(&mut self, object: &str) {
+        if !self.created.remove(object) {
+            self.changed.remove(object);
+            self.deleted.insert(object.to_owned());
+        }
+    }
+}
+
+/// Whether an object comes and goes without an operator.
+pub(super) fn is_passing(object: &str) -> bool {
+    let (resource, name) = object.split_once(' ').unwrap_or((object, ""));
+    let short = name.rsplit('/').next().unwrap_or_default();
+    OF_KUBERNETES.contains(&resource)
+        || OF_NAMESPACES.contains(&format!("{resource} {short}").as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+
+    use super::*;
+
+    fn write(verb: &str, object: &str, namespace: &str) -> Write {
+        Write {
+            program: "p".to_owned(),
+            agent: String::new(),
+            verb: verb.to_owned(),
+            object: object.to_owned(),
+            namespace: namespace.to_owned(),
+            received: Timestamp::UNIX_EPOCH,
+            done: Timestamp::UNIX_EPOCH,
+        }
+    }
+
+    #[test]
+    fn what_lasts_is_seen() {
+        let writes = [
+            write("create", "services ns/a", "ns"),
+            write("patch", "services ns/a", "ns"),
+            write("patch", "services ns/b", "ns"),
+            write("patch", "services/status ns/c", "ns"),
+            write("delete", "services ns/b", "ns"),
+            write("create", "roles ns/r", "ns"),
+            write("delete", "roles ns/r", "ns"),
+            write("update", "crds x", ""),
+            write("create", "events ns/e", "ns"),
+            write("create", "configmaps ns/kube-root-ca.crt", "ns"),
+            write("create", "clusterserviceversions other/c", "other"),
+        ];
+        let seen = Seen::of(&writes, "ns");
+        let set = |names: &[&str]| names.iter().map(ToString::to_string).collect();
+        assert_eq!(seen.created, set(&["services ns/a"]));
+        assert_eq!(seen.changed, set(&["crds x"]));
+        assert_eq!(seen.deleted, set(&["services ns/b"]));
+        assert_eq!(seen.copies, [1, 0]);
+    }
+}
