@@ -17,6 +17,7 @@ use olm_resolver::{
 use olm_types::annotations::{GENERATED_BY, PAUSE};
 use olm_types::api::{ClusterServiceVersion, OperatorGroup, Subscription, UpgradeStrategy};
 use olm_types::bundle::{Entry, Universe};
+use olm_types::conditions::readiness;
 use serde::Serialize;
 
 use crate::observed::name;
@@ -177,10 +178,12 @@ fn request<'a>(question: &Question<'a>) -> ResolutionRequest<'a> {
     }
 }
 
-/// The true conditions of a Subscription.
+/// The true conditions of a Subscription, besides how ready it is, which follows from them.
 fn says(subscription: &Subscription) -> Vec<String> {
     let conditions = subscription.status.iter().flat_map(|status| &status.conditions);
-    let true_ones = conditions.filter(|condition| condition.status == "True");
+    let true_ones = conditions.filter(|condition| {
+        condition.status == "True" && !readiness::ALL.contains(&condition.type_.as_str())
+    });
     let text = |condition: &olm_types::api::SubscriptionCondition| {
         let parts = [condition.reason.as_deref(), condition.message.as_deref()];
         let parts: Vec<&str> =

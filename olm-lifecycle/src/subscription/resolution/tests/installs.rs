@@ -161,6 +161,9 @@ fn nothing_to_do_writes_nothing() {
     namespace.csvs.insert("a.v1".to_owned(), CsvState::default());
     let (selection, recorded) = install(&namespace, &[]);
     assert!(recorded.is_none());
+    let status = written(&clear_failures(&namespace, &selection, now())).remove("a-alpha").unwrap();
+    assert_eq!(others(&status), [healthy()], "it says whether it is ready");
+    Arc::make_mut(&mut namespace.subscriptions[0]).status = Some(status);
     assert_eq!(clear_failures(&namespace, &selection, now()), []);
 }
 

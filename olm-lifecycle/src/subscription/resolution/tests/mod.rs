@@ -37,15 +37,18 @@ fn now() -> Timestamp {
     Timestamp::UNIX_EPOCH
 }
 
-/// The statuses that effects write, besides readiness, by name of the Subscription.
+/// Conditions besides those of readiness.
+fn others(status: &SubscriptionStatus) -> Vec<SubscriptionCondition> {
+    let others = status.conditions.iter().filter(|one| !READINESS.contains(&one.type_.as_str()));
+    others.cloned().collect()
+}
+
+/// The statuses that effects write, by name of the Subscription.
 fn written(effects: &[Effect]) -> BTreeMap<String, SubscriptionStatus> {
     let statuses = effects.iter().filter_map(|effect| match &effect.action {
         Action::Status { object, .. } if object["kind"] == "Subscription" => {
             let subscription: Subscription = serde_json::from_value(object.clone()).unwrap();
-            let mut status = subscription.status.unwrap();
-            status.conditions.retain(|one| !READINESS.contains(&one.type_.as_str()));
-            status.observed_generation = None;
-            Some((effect.target.name.clone(), status))
+            Some((effect.target.name.clone(), subscription.status.unwrap()))
         }
         _ => None,
     });
