@@ -1,4 +1,4 @@
-//! Statuses of kinds that nobody but OLM is meant to write, all at once.
+//! Statuses of kinds that OLM alone is meant to write, all at once.
 
 use anyhow::{Context, Result, ensure};
 use k8s_openapi::api::apps::v1::Deployment;
