@@ -4,8 +4,8 @@
 //! the server decides), a bound on every call that is not a watch, and few, short retries: kube's
 //! default would hold a write back for up to a quarter of an hour, while our queues try again with
 //! fresh knowledge. Of several replicas only the leader writes: `fence` looks at every attempt. No name
-//! leads a request elsewhere: `straight` looks at every path. What no reader needs of an answer is left out while
-//! it arrives: `answer`.
+//! leads a request elsewhere: `straight` looks at every path. What the operators do not read of an
+//! answer is left out while it arrives: `answer`.
 
 mod answer;
 mod bound;

@@ -54,7 +54,8 @@ fn an_operator_comes_back_while_it_has_components_and_only_then() {
     assert_eq!(decide(&odd), None, "the API server would refuse it");
 }
 
-/// Whoever may label an object of a namespace would fill the cluster with Operators that are never deleted.
+/// Whoever may label an object of a namespace would fill the cluster with Operators, which stay until a person
+/// deletes them.
 #[rstest]
 #[case::of_its_namespace("poultry.ns", 0, true)]
 #[case::of_another_namespace("poultry.other", 0, false)]

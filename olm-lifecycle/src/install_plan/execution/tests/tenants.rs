@@ -75,7 +75,7 @@ fn other_secrets_stay(
 /// An older version of an operator brings a definition that lacks what newer objects have.
 #[rstest]
 #[case::of_an_administrator(&["vs.example.com"], false)]
-#[case::of_no_object(&[], true)]
+#[case::of_other_users(&[], true)]
 fn a_definition_of_an_administrators_operator_is_left_as_it_is(
     #[case] guarded: &[&str],
     #[case] changes: bool,

@@ -1,4 +1,4 @@
-//! Statuses of kinds that only OLM is meant to write, all at once.
+//! Statuses of kinds that OLM alone is meant to write, all at once.
 
 use anyhow::{Context, Result, ensure};
 use k8s_openapi::api::apps::v1::Deployment;
@@ -107,7 +107,8 @@ async fn forged_phase_of_a_plan(tenant: &Tenant) -> Result<()> {
     });
     tenant.put_status::<InstallPlan>("long-ago", forged).await?;
     if tenant.is_strict() {
-        concluded(tenant, "are not those that a resolution found").await?;
+        // The targets of the only group are refused.
+        concluded(tenant, "no operator group found that is managing this namespace").await?;
     }
     tenant.ctx.at_rest().await?;
     let theft = tenant.theft(&tenant.user, "kube-system");
