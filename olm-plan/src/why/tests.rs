@@ -70,7 +70,6 @@ fn asked(universe: &MemoryUniverse, annotations: serde_json::Value) -> Why {
         universe,
         settings: &settings,
     };
-    println!("DEBUG {:#?}", Resolver::default().outcome(&request(&question), settings.resolution));
     why(&question).unwrap()
 }
 
