@@ -103,7 +103,8 @@ fn what_blocks_is_explained_with_repairs_that_were_tried() {
     let gvk = Property::new("olm.gvk", r#"{"group":"x.io","kind":"A","version":"v1"}"#);
     let needed =
         Property::new("olm.package.required", r#"{"packageName":"z","versionRange":">1.0.0"}"#);
-    let (old, new) = (entry("stable 1", &[gvk.clone()]), entry("stable 2>1", &[gvk, needed]));
+    let (old, new) =
+        (entry("stable 1", std::slice::from_ref(&gvk)), entry("stable 2>1", &[gvk, needed]));
     let universe: MemoryUniverse = [old, new].into_iter().collect();
     let why = asked(&universe, json!({}));
     assert_eq!(why.verdict, Verdict::Blocked, "{why:#?}");

@@ -97,7 +97,7 @@ fn main() -> ExitCode {
     let library = library.map(|one| shared(of(one.name), one));
     let all = library.chain(own(most, servers)).chain(escalation(most, strict));
     let all = all.chain(flags::all(flags)).chain(faults::all(faults));
-    let all = all.chain(slow::all(most, flags));
+    let all = all.chain(of_hostile_input(most)).chain(slow::all(most, flags));
     let all = all.chain([
         local_trial(rolling, "rolling::nested_objects", hostile::nested),
         local_trial(rolling, "rolling::update", rolling::update),
@@ -157,13 +157,6 @@ fn own(environment: &Arc<Environment>, servers: &Arc<Environment>) -> Vec<Trial>
         trial(environment, "catalog_servers::image", catalog_servers::image),
         trial(environment, "catalog_servers::polling", catalog_servers::polling),
         trial(environment, "catalog_servers::config_map", catalog_servers::config_map),
-        local_trial(environment, "hostile::deployments", hostile::deployments),
-        local_trial(environment, "hostile::accepted", hostile::accepted),
-        local_trial(environment, "hostile::many", hostile::many),
-        local_trial(environment, "hostile::one_by_one", hostile::one_by_one),
-        local_trial(environment, "hostile::references", hostile::references),
-        local_trial(environment, "hostile::registries", hostile::registries),
-        local_trial(environment, "hostile::multiplying_aliases", hostile::multiplying_aliases),
         trial(environment, "servers::conversion_on_its_own", servers::conversion),
         trial(environment, "servers::upgrade_on_its_own", servers::conversion_of_an_upgrade),
         trial(environment, "tenancy::users", tenancy::users),
@@ -190,6 +183,19 @@ fn own(environment: &Arc<Environment>, servers: &Arc<Environment>) -> Vec<Trial>
         ),
         corpus.with_ignored_flag(no_corpus),
         hosted.with_ignored_flag(no_registry),
+    ]
+}
+
+/// What catalogs and users may send.
+fn of_hostile_input(environment: &Arc<Environment>) -> Vec<Trial> {
+    vec![
+        local_trial(environment, "hostile::deployments", hostile::deployments),
+        local_trial(environment, "hostile::accepted", hostile::accepted),
+        local_trial(environment, "hostile::many", hostile::many),
+        local_trial(environment, "hostile::one_by_one", hostile::one_by_one),
+        local_trial(environment, "hostile::references", hostile::references),
+        local_trial(environment, "hostile::registries", hostile::registries),
+        local_trial(environment, "hostile::multiplying_aliases", hostile::multiplying_aliases),
     ]
 }
 
