@@ -51,8 +51,11 @@ impl Step<'_> {
         choices: &'v [VariableId],
     ) -> impl Iterator<Item = &'v VariableId> {
         let (comes, goes) = (self.comes(of), self.goes(of));
+        // A catalog may have as many rules as choices: those of what is not there are not looked through.
+        let is_there = comes || goes || self.stays(of);
+        let choices = if is_there { choices } else { &[] };
         let is_served = !comes && choices.iter().any(|choice| self.stays(choice));
-        let counts = !is_served && (comes || goes || self.stays(of));
+        let counts = is_there && !is_served;
         let changing = choices.iter().filter(move |choice| {
             counts && ((!goes && self.comes(choice)) || (!comes && self.goes(choice)))
         });

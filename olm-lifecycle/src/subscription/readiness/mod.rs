@@ -69,7 +69,7 @@ pub(crate) fn write(
     now: Timestamp,
 ) -> Option<Effect> {
     let before = subscription.status.clone().unwrap_or_default();
-    let changed = wanted != before;
+    let changed = !is_same(&wanted, &before);
     let known = wanted.observed_generation;
     if view.is_observed {
         wanted.observed_generation = subscription.metadata.generation;
@@ -84,6 +84,16 @@ pub(crate) fn write(
     report(&mut wanted.conditions, &found, now);
     let wanted = SubscriptionStatus { last_updated: Some(Time(now)), ..wanted };
     status_write(subscription, &Subscription { status: Some(wanted), ..subscription.clone() })
+}
+
+/// Whether two statuses are the same, in whatever order their conditions are.
+fn is_same(one: &SubscriptionStatus, other: &SubscriptionStatus) -> bool {
+    let in_order = |status: &SubscriptionStatus| {
+        let mut status = status.clone();
+        status.conditions.sort_by(|a, b| a.type_.cmp(&b.type_));
+        status
+    };
+    one == other || in_order(one) == in_order(other)
 }
 
 /// Whether two states of a CSV are the same to the readiness of its Subscription.
