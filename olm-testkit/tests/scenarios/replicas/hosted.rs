@@ -34,7 +34,7 @@ const NAME: &str = "shelf";
 const SLICE: &str = "shelf-olm-rs";
 
 /// Most time from the start of a process to the first answer of a catalog that is on its disk.
-const AT_ONCE: Duration = Duration::from_secs(5);
+const AT_ONCE: Duration = Duration::from_secs(20);
 
 /// The way of one catalog through all of that.
 pub async fn hosted(_: Arc<TestContext>) -> Result<()> {
