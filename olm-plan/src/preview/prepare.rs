@@ -158,6 +158,7 @@ pub(super) fn forget_pending(world: &mut World<'_>, namespace: &str) {
             let key = olm_key(Subscription::KIND, namespace, name(&one.metadata));
             let Some(mut object) = world.get(&key).cloned() else { continue };
             object["status"]["currentCSV"] = json!(status.installed_csv);
+            object["status"]["state"] = json!("AtLatestKnown");
             world.put(key, Some(object));
         }
     }

@@ -27,9 +27,10 @@ impl Resolutions {
         &self,
         namespace: &mut Namespace,
         part: &Part,
+        on_the_way: &mut usize,
     ) -> Result<Result<Conclusion, Failure>, ReconcileError> {
         let Part { namespace: own, selection } = part;
-        let unpacked = match self.unpack(own, selection).await? {
+        let unpacked = match self.unpack(own, selection, on_the_way).await? {
             Ok(Images::Unpacked(unpacked)) => unpacked,
             Ok(Images::Awaited(conclusion)) => return Ok(Ok(conclusion)),
             Err(failure) => return Ok(Err(failure)),

@@ -158,10 +158,10 @@ impl Resolutions {
         if parts.iter().any(is_new) && self.waits(namespace) {
             return Ok(Conclusion::RequeueAfter(Duration::ZERO));
         }
-        let mut namespace = namespace.clone();
+        let (mut namespace, mut on_the_way) = (namespace.clone(), 0);
         for mut part in parts {
             part.selection.kept_back = solved.kept_back.clone();
-            let installed = self.install_or_report(&mut namespace, &part).await?;
+            let installed = self.install_or_report(&mut namespace, &part, &mut on_the_way).await?;
             conclusion = sooner(conclusion, installed);
         }
         Ok(conclusion)
@@ -178,8 +178,9 @@ impl Resolutions {
         &self,
         namespace: &mut Namespace,
         part: &Part,
+        on_the_way: &mut usize,
     ) -> Result<Conclusion, ReconcileError> {
-        match self.install(namespace, part).await? {
+        match self.install(namespace, part, on_the_way).await? {
             Ok(conclusion) => Ok(conclusion),
             Err(failure) => self.report(&part.namespace, &failure, &part.selection.kept_back).await,
         }

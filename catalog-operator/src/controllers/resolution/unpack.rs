@@ -38,15 +38,19 @@ struct Look {
     awaited: Vec<Awaited>,
     problems: Vec<String>,
     look_again: Option<Duration>,
+    /// Whether an image was not looked at, as so many are on their way.
+    has_left_out: bool,
 }
 
 impl Resolutions {
     /// Brings images nearer to being unpacked, and reports how they are. The outer error is a
-    /// refused write, the inner one is reported on the Subscriptions.
+    /// refused write, the inner one is reported on the Subscriptions. `on_the_way` counts what is on its way
+    /// in the namespace, for other parts of the solution as well.
     pub(super) async fn unpack(
         &self,
         namespace: &Namespace,
         selection: &Selection,
+        on_the_way: &mut usize,
     ) -> Result<Result<Images, Failure>, ReconcileError> {
         if !selection.needs_images() {
             return Ok(Ok(Images::Unpacked(Vec::new())));
@@ -58,15 +62,22 @@ impl Resolutions {
             };
         let mut look = Look::default();
         for (choice, image) in &selection.images {
-            if look.awaited.len() >= AT_ONCE {
+            if *on_the_way >= AT_ONCE {
+                look.has_left_out = true;
                 break;
             }
+            let before = look.awaited.len();
             if let Err(failure) = self.look(&mut look, choice, image, &settings).await? {
                 return Ok(Err(failure));
             }
+            *on_the_way = on_the_way.saturating_add(look.awaited.len().saturating_sub(before));
         }
         if !look.problems.is_empty() {
             return Ok(Err(Failure::Unpack(aggregate(look.problems))));
+        }
+        if look.awaited.is_empty() && look.has_left_out {
+            // Those that are on their way bring the namespace back.
+            return Ok(Ok(Images::Awaited(Conclusion::Done)));
         }
         if look.awaited.is_empty() {
             return Ok(Ok(Images::Unpacked(look.unpacked)));

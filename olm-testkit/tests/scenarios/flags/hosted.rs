@@ -92,7 +92,8 @@ pub async fn gives_way_to_pods(ctx: Arc<TestContext>) -> Result<()> {
     pod(&ctx, CATALOG_SOURCE, NAME, |_| true).await?;
     shelf.publish(&["1.0.0"]).await?;
     no_condition(&ctx, SERVED_IN_PROCESS).await?;
-    ready(&ctx, NAME).await.map(drop)
+    ready(&ctx, NAME).await?;
+    wait::until_ok("has no Pods", || no_pods(&ctx)).await
 }
 
 /// A registry with one image.

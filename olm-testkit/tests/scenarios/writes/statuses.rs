@@ -29,8 +29,9 @@ const NAMESPACES: usize = 10;
 /// Most writes of the status of one ClusterServiceVersion, from its creation until it has succeeded.
 const CSV_STATUS: usize = 7;
 
-/// Most writes of the status of one Operator.
-const OPERATOR_STATUS: usize = 3;
+/// Most writes of the status of one Operator: three, and as many again on a machine on which each of its parts
+/// stands still before the next one comes.
+const OPERATOR_STATUS: usize = 6;
 
 /// A status of an original that lasted this long may show in its copies: half of what olm-operator
 /// waits for (`olm-operator/src/pace.rs`), as its watch may bring one status late and the next at once. On
