@@ -120,9 +120,16 @@ async fn offline(ctx: &TestContext, program: &Program, folder: &str, shown: &Val
     let state = state.display().to_string();
     let args = ["plan", "upgrade", "kettle", "--offline", "--catalog", folder, "--state", &state];
     let found = program.json(&args).await?;
-    ensure!(found["changes"] == shown["changes"], "{found:#}\n{shown:#}");
+    ensure!(actions(&found) == actions(shown), "{found:#}\n{shown:#}");
     ensure!(found["hops"] == shown["hops"], "{found:#}\n{shown:#}");
     Ok(())
+}
+
+/// What becomes of which object. Fields differ where files lack what a cluster has, and no file has Operators.
+fn actions(plan: &Value) -> BTreeSet<String> {
+    let changes = plan["changes"].as_array().into_iter().flatten();
+    let own = changes.filter(|change| change["kind"] != "Operator");
+    own.map(|one| format!("{} {} {}", one["action"], one["kind"], one["name"])).collect()
 }
 
 fn get(program: &Program, args: &[&str]) -> Result<String> {
