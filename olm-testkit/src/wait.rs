@@ -19,7 +19,7 @@ use crate::dump;
 
 /// What tests wait at most, unless they say otherwise: far more than anything takes on an idle
 /// machine, so that a failure means "never" even on a loaded one.
-pub const TIMEOUT: Duration = Duration::from_secs(90);
+pub const TIMEOUT: Duration = Duration::from_secs(300);
 
 /// Between two questions, where no watch reports the answer.
 const ASK: Duration = Duration::from_millis(100);

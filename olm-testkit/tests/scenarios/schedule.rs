@@ -13,7 +13,7 @@ use anyhow::{Result, ensure};
 use libtest_mimic::{Arguments, Trial};
 
 /// Scenarios wait most of their time, so more run at once than there are processors.
-const AT_ONCE: usize = 10;
+const AT_ONCE: usize = 7;
 
 /// Beginnings of names, and what those scenarios share: of each lane one is played at a time.
 const LANES: &[(&str, &str)] = &[

@@ -3,7 +3,7 @@
 //! A subject fills a cluster, lets it converge and measures. The frame is the same for all:
 //! - [`setup`]: a cluster and the operators under test, what they hold in memory, their restart;
 //! - [`namespaces`]: namespaces by the thousand, and what is in each, made side by side;
-//! - [`package`]: a catalog that they can see;
+//! - [`published`]: a catalog that they can see;
 //! - [`requests`]: what the operators ask, write and list;
 //! - [`latency`]: how long reconciles and resolutions take, by the operators' own histograms;
 //! - [`measures`]: what several subjects measure alike;
