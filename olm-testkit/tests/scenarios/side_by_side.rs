@@ -27,7 +27,7 @@ const RIGHT: [&str; 2] = ["right-a", "right-b"];
 const QUIET: Duration = Duration::from_secs(3);
 
 /// What converging may take.
-const TIMEOUT: Duration = Duration::from_secs(90);
+const TIMEOUT: Duration = Duration::from_secs(300);
 
 /// One operator writes only where it is configured to look, and so does the other.
 pub async fn no_foreign_writes(_: Arc<TestContext>) -> Result<()> {

@@ -18,7 +18,7 @@ use olm_testkit::take_over::{Files, Ours, State, TakeOverCluster, needless, reco
 const QUIET: Duration = Duration::from_secs(3);
 
 /// What converging may take.
-const TIMEOUT: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(300);
 
 /// No Pod of an operator restarts, nothing is written that has not to do with the package server, and
 /// what is left is what v0 left.

@@ -56,7 +56,7 @@ struct Node {
 
 impl Node {
     fn begin() -> Self {
-        let scenarios = ["e2e", "--cluster", "real", "--needs-node", "--or-skip", "--jobs", "6"];
+        let scenarios = ["e2e", "--cluster", "real", "--needs-node", "--or-skip", "--jobs", "3"];
         Self { scenarios: Beside::begin(&scenarios), catalog: Beside::begin(&["soak", "--sample"]) }
     }
 

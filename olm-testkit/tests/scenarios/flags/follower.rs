@@ -17,7 +17,7 @@ use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
 /// What connecting a catalog may take.
-const TIMEOUT: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(300);
 
 /// Between two looks.
 const LOOK: Duration = Duration::from_millis(100);

@@ -36,7 +36,7 @@ const CATALOGS: usize = 200;
 const QUIET: Duration = Duration::from_secs(5);
 
 /// What converging may take.
-const TIMEOUT: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(300);
 
 /// An installed operator with a dependency, a resolution that fails, a namespace with two
 /// OperatorGroups, and groups that fight over one, in a cluster in which nothing else happens.

@@ -28,7 +28,7 @@ pub use deposed::deposed;
 const QUIET: Duration = Duration::from_secs(3);
 
 /// What converging may take.
-const TIMEOUT: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(300);
 
 /// A follower does nothing; it takes over from a leader that ends, and from one that is killed.
 pub async fn take_over(_: Arc<TestContext>) -> Result<()> {

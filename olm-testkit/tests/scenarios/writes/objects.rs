@@ -38,7 +38,7 @@ const KINDS: usize = 3;
 const QUIET: Duration = Duration::from_secs(5);
 
 /// What converging may take.
-const TIMEOUT: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(300);
 
 /// What is written once: the resources of all that a plan or an install makes.
 const WHOLE: [&str; 11] = [

@@ -124,16 +124,17 @@ pub(super) async fn two_owners(ctx: Arc<TestContext>) -> Result<()> {
     let both = [version("v1", true, false, 10), version("v2", true, true, 10)];
     let old = jar(&kind, "1.0.0", &both);
     let new = jar(&kind, "1.1.0", &both[1..]).replaces("jar.v1.0.0");
-    ctx.operator_group().await?;
-    ctx.catalog("shelf", &stable(std::slice::from_ref(&old))).await?;
-    ctx.subscribe("jar", "shelf").await?;
-    ctx.succeeded("jar.v1.0.0").await?;
+    // Long before the upgrade, so that whoever looks for owners has seen it.
     let namespaces = cluster::<Namespace>(&ctx);
     let elsewhere = format!("{}-guest", ctx.namespace);
     namespaces.create(&PostParams::default(), &builders::namespace(&elsewhere)).await?;
     let other = csv("guest.v1.0.0", "1.0.0").deployment("guest", "default").owns(&kind).build();
     let csvs: Api<ClusterServiceVersion> = Api::namespaced(ctx.client.clone(), &elsewhere);
     csvs.create(&PostParams::default(), &other).await.context("cannot create a CSV")?;
+    ctx.operator_group().await?;
+    ctx.catalog("shelf", &stable(std::slice::from_ref(&old))).await?;
+    ctx.subscribe("jar", "shelf").await?;
+    ctx.succeeded("jar.v1.0.0").await?;
     ctx.publish("shelf", &stable(&[old, new])).await?;
     let reported = plan(&ctx, "name the owners", |plan| {
         let text = message(plan);
