@@ -18,7 +18,7 @@ use tokio::time::Instant;
 const CSV: &str = "shepherd.v1.0.0";
 
 /// v0 acts on a new label at its next resync, minutes later.
-const AT_ONCE: Duration = Duration::from_secs(60);
+const AT_ONCE: Duration = Duration::from_secs(10);
 
 /// Nothing is selected, then one namespace, then two, then one again; then the group goes.
 pub async fn selector(ctx: Arc<TestContext>) -> Result<()> {

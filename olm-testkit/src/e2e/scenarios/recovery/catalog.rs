@@ -40,7 +40,7 @@ pub(super) fn all() -> Vec<Scenario> {
 }
 
 /// How late a server that came back may be noticed.
-const NOTICED: Duration = Duration::from_secs(20);
+const NOTICED: Duration = Duration::from_secs(5);
 
 /// What runs stays as it is, and who subscribes meanwhile reads why nothing comes, and gets it
 /// when the server is back.
