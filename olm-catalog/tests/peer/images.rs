@@ -135,12 +135,7 @@ fn registry_with_tls(folder: &Path) -> (Place, Running) {
         lifetime: Lifetime::Command,
     };
     let mut running = launch.start().unwrap();
-    let began = std::time::Instant::now();
-    while std::net::TcpStream::connect(place.address).is_err() {
-        running.check().unwrap();
-        assert!(began.elapsed().as_secs() < 90, "docker-registry does not listen");
-        std::thread::sleep(std::time::Duration::from_millis(10));
-    }
+    running.until_listening(place.address).unwrap();
     (place, running)
 }
 

@@ -3,14 +3,12 @@
 use std::fs;
 use std::path::Path;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use serde_json::json;
-use tokio::net::TcpStream;
-use tokio::time::{Duration, Instant, sleep};
+use tokio::task::spawn_blocking;
 
 use crate::operators::free_port;
 use crate::process::{Launch, Lifetime, Running};
-use crate::wait::TIMEOUT;
 
 /// Who may pull from a guarded registry.
 pub const USER: &str = "puller";
@@ -18,9 +16,6 @@ pub const USER: &str = "puller";
 pub const PASSWORD: &str = "s3cret";
 /// The same as `htpasswd -B` has it.
 const HTPASSWD: &str = "puller:$2b$04$Tqc.lHNPo6M3aZjZC3q1meeZVzZcVrSdr7N83dIgVc2IYnH/fo0.C\n";
-
-/// How often it is asked whether it listens.
-const ASK: Duration = Duration::from_millis(50);
 
 /// A registry, until dropped.
 #[derive(Debug)]
@@ -60,9 +55,10 @@ impl ImageRegistry {
             env: Vec::new(),
             lifetime: Lifetime::Command,
         };
-        let registry = Self { address, process: launch.start()? };
-        registry.until_it_listens().await?;
-        Ok(registry)
+        let (mut process, listens) = (launch.start()?, address.parse()?);
+        let started = spawn_blocking(move || process.until_listening(listens).map(|()| process));
+        let process = started.await.context("waiting for a registry was given up")??;
+        Ok(Self { address, process })
     }
 
     /// `HOST:PORT`, plain HTTP.
@@ -77,16 +73,5 @@ impl ImageRegistry {
     pub fn requests(&self) -> Result<usize> {
         let log = fs::read_to_string(self.process.log()).context("cannot read a registry's log")?;
         Ok(log.lines().filter(|line| line.contains(" /v2/")).count())
-    }
-
-    async fn until_it_listens(&self) -> Result<()> {
-        let deadline = Instant::now() + TIMEOUT;
-        while TcpStream::connect(&self.address).await.is_err() {
-            if Instant::now() > deadline {
-                bail!("the registry does not listen at {} after {TIMEOUT:?}", self.address);
-            }
-            sleep(ASK).await;
-        }
-        Ok(())
     }
 }

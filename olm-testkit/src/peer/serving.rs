@@ -1,20 +1,13 @@
 //! A catalog that `opm` serves, or anything with its flags: `olm-registry` has them, too.
 
-use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
-use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use tempfile::TempDir;
 
 use crate::operators::free_port;
 use crate::process::{Launch, Lifetime, Running};
-
-/// Longest wait for a server; its start takes seconds on a busy machine.
-const TIMEOUT: Duration = Duration::from_secs(300);
-
-/// How often it is tried whether a server listens.
-const POLL: Duration = Duration::from_millis(2);
 
 /// Serves a catalog until dropped.
 #[derive(Debug)]
@@ -49,16 +42,9 @@ impl ServedCatalog {
             log: scratch.path().join("log"),
             lifetime: Lifetime::Command,
         };
-        let started = Instant::now();
         let mut running = launch.start()?;
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-        while TcpStream::connect(address).is_err() {
-            running.check()?;
-            if started.elapsed() > TIMEOUT {
-                bail!("{} does not listen after {} s", program.display(), TIMEOUT.as_secs());
-            }
-            std::thread::sleep(POLL);
-        }
+        running.until_listening(address)?;
         Ok(Self { address, running, _scratch: scratch })
     }
 

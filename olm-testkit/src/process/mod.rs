@@ -9,6 +9,7 @@ mod record;
 mod tests;
 
 use std::fs::File;
+use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -21,8 +22,13 @@ pub use olm_tools::tail;
 pub use record::Record;
 use record::signal;
 
+use crate::wait::TIMEOUT;
+
 /// How long a process may take to end after SIGTERM before it is killed.
 const GRACE: Duration = Duration::from_secs(5);
+
+/// How often it is tried whether a process listens. Tests start servers by the hundred.
+const ASK: Duration = Duration::from_millis(2);
 
 /// How often a process that should end is looked at.
 const POLL: Duration = Duration::from_millis(20);
@@ -133,6 +139,23 @@ impl Running {
                 tail(&self.log, 15)
             ),
         }
+    }
+
+    /// Waits until the process listens at an address.
+    ///
+    /// # Errors
+    /// It has ended, or does not listen within [`TIMEOUT`].
+    pub fn until_listening(&mut self, address: SocketAddr) -> Result<()> {
+        let deadline = Instant::now() + TIMEOUT;
+        while TcpStream::connect(address).is_err() {
+            self.check()?;
+            if Instant::now() > deadline {
+                let (name, time_limit) = (&self.record.name, TIMEOUT.as_secs());
+                bail!("{name} does not listen at {address} after {time_limit} s");
+            }
+            std::thread::sleep(ASK);
+        }
+        Ok(())
     }
 
     /// The code with which the process has ended; none while it runs. A process that a signal ended

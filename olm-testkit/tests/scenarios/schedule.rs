@@ -15,6 +15,10 @@ use libtest_mimic::{Arguments, Trial};
 /// Scenarios wait most of their time, so more run at once than there are processors.
 const AT_ONCE: usize = 7;
 
+/// Beginnings of names of scenarios that are played by themselves, when all others are over: they count how many
+/// steps something is written in, and a busy machine makes steps of what is one.
+const ALONE: &[&str] = &["writes::"];
+
 /// Beginnings of names, and what those scenarios share: of each lane one is played at a time.
 const LANES: &[(&str, &str)] = &[
     // Two operators, between which and the API server something goes wrong.
@@ -94,25 +98,30 @@ const SECONDS: &[(&str, u32)] = &[
 
 /// Scenarios that wait for a place, and places.
 static WAITING: Mutex<Waiting> =
-    Mutex::new(Waiting { places: 0, queue: BTreeSet::new(), lanes: BTreeSet::new() });
+    Mutex::new(Waiting { all: 0, places: 0, queue: BTreeSet::new(), lanes: BTreeSet::new() });
 
 /// Something became free.
 static FREE: Condvar = Condvar::new();
 
 struct Waiting {
+    /// Places that there are.
+    all: usize,
+    /// Those of them that are free.
     places: usize,
     queue: BTreeSet<Entry>,
     /// Lanes in which a scenario is under way.
     lanes: BTreeSet<&'static str>,
 }
 
-/// A scenario that waits: how long it takes, its name, its lane.
-type Entry = (Reverse<u32>, &'static str, Option<&'static str>);
+/// A scenario that waits: whether it is played by itself, how long it takes, its name, its lane.
+type Entry = (bool, Reverse<u32>, &'static str, Option<&'static str>);
 
 /// A place among those that are under way; free again when this is dropped.
 pub struct Place {
     name: &'static str,
     lane: Option<&'static str>,
+    /// How many places it takes.
+    places: usize,
     since: Instant,
 }
 
@@ -126,7 +135,10 @@ pub fn prepare(arguments: &mut Arguments, trials: &mut [Trial]) -> Result<()> {
     for (name, _) in SECONDS {
         ensure!(trials.iter().any(|trial| trial.name() == *name), "there is no scenario {name}");
     }
-    waiting().places = arguments.test_threads.unwrap_or(AT_ONCE).max(1);
+    let places = arguments.test_threads.unwrap_or(AT_ONCE).max(1);
+    let mut state = waiting();
+    (state.all, state.places) = (places, places);
+    drop(state);
     arguments.test_threads = Some(trials.len().max(2));
     trials.sort_by_key(|trial| Reverse(seconds(trial.name())));
     Ok(())
@@ -135,26 +147,32 @@ pub fn prepare(arguments: &mut Arguments, trials: &mut [Trial]) -> Result<()> {
 /// Waits for a place.
 pub fn enter(name: &'static str) -> Place {
     let lane = lane(name);
-    let entry = (Reverse(seconds(name)), name, lane);
+    let is_alone = ALONE.iter().any(|begin| name.starts_with(begin));
+    let entry = (is_alone, Reverse(seconds(name)), name, lane);
     let mut state = waiting();
     state.queue.insert(entry);
     while state.next() != Some(entry) {
         state = FREE.wait(state).unwrap_or_else(PoisonError::into_inner);
     }
     state.queue.remove(&entry);
-    state.places -= 1;
+    let places = state.needed(&entry);
+    state.places -= places;
     state.lanes.extend(lane);
     // There may be a place for the next one, too.
     FREE.notify_all();
-    Place { name, lane, since: Instant::now() }
+    Place { name, lane, places, since: Instant::now() }
 }
 
 impl Waiting {
     /// Who may begin now.
     fn next(&self) -> Option<Entry> {
-        let may = |(_, _, lane): &&Entry| lane.is_none_or(|lane| !self.lanes.contains(lane));
+        let may = |(_, _, _, lane): &&Entry| lane.is_none_or(|lane| !self.lanes.contains(lane));
         let first = self.queue.iter().find(may).copied();
-        first.filter(|_| self.places > 0)
+        first.filter(|entry| self.places >= self.needed(entry))
+    }
+
+    fn needed(&self, (is_alone, ..): &Entry) -> usize {
+        if *is_alone { self.all } else { 1 }
     }
 }
 
@@ -162,7 +180,7 @@ impl Drop for Place {
     fn drop(&mut self) {
         println!("{:6.1} s  {}", self.since.elapsed().as_secs_f64(), self.name);
         let mut state = waiting();
-        state.places += 1;
+        state.places += self.places;
         if let Some(lane) = self.lane {
             state.lanes.remove(lane);
         }

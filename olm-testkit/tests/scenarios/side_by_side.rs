@@ -14,7 +14,7 @@ use olm_testkit::e2e::TestContext;
 use olm_testkit::fixture::{self, Fixture};
 use olm_testkit::operators::{Admin, Operator, Special};
 use olm_testkit::process::Running;
-use olm_testkit::wait;
+use olm_testkit::wait::{self, TIMEOUT};
 use olm_types::api::{ClusterServiceVersion, CsvPhase};
 
 use crate::environment;
@@ -25,9 +25,6 @@ const RIGHT: [&str; 2] = ["right-a", "right-b"];
 
 /// Rest after which everything has converged.
 const QUIET: Duration = Duration::from_secs(3);
-
-/// What converging may take.
-const TIMEOUT: Duration = Duration::from_secs(300);
 
 /// One operator writes only where it is configured to look, and so does the other.
 pub async fn no_foreign_writes(_: Arc<TestContext>) -> Result<()> {

@@ -13,12 +13,10 @@ use olm_testkit::fixture::{Fixture, Places};
 use olm_testkit::operators::Operator;
 use olm_testkit::progress::Progress;
 use olm_testkit::take_over::{Files, Ours, State, TakeOverCluster, needless, recording, serve};
+use olm_testkit::wait::TIMEOUT;
 
 /// Rest after which everything has converged.
 const QUIET: Duration = Duration::from_secs(3);
-
-/// What converging may take.
-const TIMEOUT: Duration = Duration::from_secs(300);
 
 /// No Pod of an operator restarts, nothing is written that has not to do with the package server, and
 /// what is left is what v0 left.

@@ -13,11 +13,9 @@ use olm_testkit::collector::Collector;
 use olm_testkit::deploy::LEADER_ELECT;
 use olm_testkit::e2e::TestContext;
 use olm_testkit::operators::{Admin, Binaries, OLM_NAMESPACE, Operator, Special};
+use olm_testkit::wait::TIMEOUT;
 use serde_json::Value;
 use tokio::time::{Instant, sleep};
-
-/// What connecting a catalog may take.
-const TIMEOUT: Duration = Duration::from_secs(300);
 
 /// Between two looks.
 const LOOK: Duration = Duration::from_millis(100);

@@ -18,7 +18,7 @@ use olm_testkit::builders::{self, Bundle, Crd, Package, csv};
 use olm_testkit::e2e::provider::local::Local;
 use olm_testkit::e2e::{Provider, TestContext};
 use olm_testkit::operators::Operator;
-use olm_testkit::wait;
+use olm_testkit::wait::{self, TIMEOUT};
 use olm_types::api::{CatalogSource, CsvPhase};
 
 use crate::environment;
@@ -34,9 +34,6 @@ const CATALOGS: usize = 200;
 
 /// Rest after which everything has converged.
 const QUIET: Duration = Duration::from_secs(5);
-
-/// What converging may take.
-const TIMEOUT: Duration = Duration::from_secs(300);
 
 /// An installed operator with a dependency, a resolution that fails, a namespace with two
 /// OperatorGroups, and groups that fight over one, in a cluster in which nothing else happens.

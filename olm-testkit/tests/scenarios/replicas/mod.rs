@@ -18,7 +18,7 @@ use olm_testkit::e2e::TestContext;
 use olm_testkit::fixture::{self, Fixture};
 use olm_testkit::operators::{Admin, OLM_NAMESPACE, Operator, Special};
 use olm_testkit::process::Running;
-use olm_testkit::wait;
+use olm_testkit::wait::{self, TIMEOUT};
 use olm_types::api::{ClusterServiceVersion, CsvPhase};
 
 use crate::{environment, used_permissions};
@@ -28,9 +28,6 @@ pub use hosted::hosted;
 
 /// Rest after which everything has converged.
 const QUIET: Duration = Duration::from_secs(3);
-
-/// What converging may take.
-const TIMEOUT: Duration = Duration::from_secs(300);
 
 /// A follower does nothing; it takes over from a leader that ends, and from one that is killed.
 pub async fn take_over(_: Arc<TestContext>) -> Result<()> {

@@ -18,7 +18,7 @@ use olm_testkit::builders::{Bundle, Crd, Package, csv};
 use olm_testkit::e2e::provider::local::Local;
 use olm_testkit::e2e::{Provider, TestContext};
 use olm_testkit::operators::Operator;
-use olm_testkit::wait;
+use olm_testkit::wait::{self, TIMEOUT};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
@@ -36,9 +36,6 @@ const KINDS: usize = 3;
 
 /// Rest after which everything has converged.
 const QUIET: Duration = Duration::from_secs(5);
-
-/// What converging may take.
-const TIMEOUT: Duration = Duration::from_secs(300);
 
 /// What is written once: the resources of all that a plan or an install makes.
 const WHOLE: [&str; 11] = [

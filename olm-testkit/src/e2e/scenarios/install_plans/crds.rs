@@ -124,7 +124,7 @@ pub(super) async fn two_owners(ctx: Arc<TestContext>) -> Result<()> {
     let both = [version("v1", true, false, 10), version("v2", true, true, 10)];
     let old = jar(&kind, "1.0.0", &both);
     let new = jar(&kind, "1.1.0", &both[1..]).replaces("jar.v1.0.0");
-    // Long before the upgrade, so that whoever looks for owners has seen it.
+    // Long before the upgrade, so that the watch of catalog-operator has brought it.
     let namespaces = cluster::<Namespace>(&ctx);
     let elsewhere = format!("{}-guest", ctx.namespace);
     namespaces.create(&PostParams::default(), &builders::namespace(&elsewhere)).await?;
