@@ -31,7 +31,8 @@ impl Forward {
         format!("localhost:{}", self.port)
     }
 
-    /// Opens the first connection.
+    /// Opens the first connection. Its request is a GET that becomes a WebSocket: `get` is asked for by every API
+    /// server, `create` as well since Kubernetes 1.35.
     ///
     /// # Errors
     /// The API server does not let the user do that, or the Pod has no such port.
@@ -44,7 +45,7 @@ impl Forward {
             Err(kube::Error::UpgradeConnection(UpgradeConnectionError::ProtocolSwitch(status)))
                 if status.as_u16() == 403 =>
             {
-                bail!("no right to create pods/portforward for Pod {}", self.pod)
+                bail!("no right to get and create pods/portforward for Pod {}", self.pod)
             }
             Err(error) => bail!("no port-forward to Pod {}: {error}", self.pod),
         }

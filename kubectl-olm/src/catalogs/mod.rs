@@ -144,6 +144,11 @@ impl Catalogs {
         }
     }
 
+    /// What could not be read, as the end of an error.
+    pub fn unknown(&self) -> String {
+        self.unread.iter().map(|what| format!("; unknown: {what}")).collect()
+    }
+
     /// The manifests of a bundle that its catalog holds.
     ///
     /// # Errors

@@ -123,10 +123,8 @@ async fn of_catalog(
         None => entry.in_default_channel && is_head(&catalogs, entry),
     };
     let Some(entry) = entries.iter().find(|entry| is_it(entry)) else {
-        let unread: Vec<String> =
-            catalogs.unread.iter().map(|what| format!("; unknown: {what}")).collect();
         let version = version.map(|version| format!(" in version {version}")).unwrap_or_default();
-        bail!("no catalog that was read has {package}{version}{}", unread.concat());
+        bail!("no catalog that was read has {package}{version}{}", catalogs.unknown());
     };
     let contents = Contents::of(cluster, &catalogs, &reading.pulling, reading.bundles.clone());
     match contents.read(entry, &Known::default()).await {

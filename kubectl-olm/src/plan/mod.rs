@@ -5,7 +5,7 @@ mod describe;
 mod live;
 mod state;
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow, bail};
 use olm_plan::preview::{self, Asked, Known, Need, Outcome, Preview};
 
 use crate::args::Reading;
@@ -65,7 +65,8 @@ async fn finished(
 ) -> Result<Preview> {
     let catalogs = contents.catalogs;
     for _ in 0..MOST_ROUNDS {
-        let needs = match preview::preview(asked, known, &catalogs.set)? {
+        let outcome = preview::preview(asked, known, &catalogs.set);
+        let needs = match outcome.map_err(|error| anyhow!("{error}{}", catalogs.unknown()))? {
             Outcome::Preview(preview) => {
                 let mut preview = *preview;
                 let unread = reader.map(|reader| reader.unread.clone()).unwrap_or_default();

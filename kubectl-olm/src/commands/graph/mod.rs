@@ -141,12 +141,10 @@ fn the_only(catalogs: &Catalogs, package: &str, wanted: Option<&str>) -> Result<
         [] => {
             let read: Vec<String> =
                 catalogs.set.members().iter().map(|member| member.key.to_string()).collect();
-            let unread: Vec<String> =
-                catalogs.unread.iter().map(|what| format!("; unknown: {what}")).collect();
             bail!(
                 "no catalog that was read has the package {package} (read: {}){}",
                 read.join(", "),
-                unread.concat()
+                catalogs.unknown()
             )
         }
         several => {

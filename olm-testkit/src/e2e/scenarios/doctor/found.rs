@@ -14,9 +14,6 @@ use crate::e2e::scenarios::Program;
 use crate::kubectl::Kubectl;
 use crate::wait::TIMEOUT;
 
-/// Cases that their command ends later than is waited for here: OLM tries again by pauses of its own.
-const SLOW: [&str; 2] = ["unpacking", "refused-pod"];
-
 /// How often the doctor is asked while OLM is at work.
 const ASK: Duration = Duration::from_millis(500);
 
@@ -50,7 +47,7 @@ impl Doctor {
                 codes.map(|code| (ctx.namespace.clone(), (*code).to_owned()))
             })
             .collect();
-        self.compares(made, &wanted, &[]).await
+        self.compares(made, &wanted).await
     }
 
     /// Waits until no case is found that its command ends, and nothing else is but what it leaves.
@@ -64,10 +61,7 @@ impl Doctor {
                 codes.map(|code| (ctx.namespace.clone(), (*code).to_owned()))
             })
             .collect();
-        let is_slow = |made: &&Made<'_>| SLOW.contains(&made.0.place);
-        let slow: Vec<&str> =
-            made.iter().filter(is_slow).map(|(_, ctx)| ctx.namespace.as_str()).collect();
-        self.compares(made, &wanted, &slow).await
+        self.compares(made, &wanted).await
     }
 
     /// Waits until each of these codes is found once in its namespace.
@@ -105,19 +99,11 @@ impl Doctor {
         Ok(())
     }
 
-    /// What is found in namespaces that are `left_out` does not count.
-    async fn compares(
-        &self,
-        made: &[Made<'_>],
-        wanted: &BTreeSet<(String, String)>,
-        left_out: &[&str],
-    ) -> Result<()> {
-        let counts = |one: &(String, String)| !left_out.contains(&one.0.as_str());
-        let wanted: BTreeSet<_> = wanted.iter().filter(|one| counts(one)).cloned().collect();
+    async fn compares(&self, made: &[Made<'_>], wanted: &BTreeSet<(String, String)>) -> Result<()> {
         let deadline = Instant::now() + TIMEOUT;
         loop {
             let report = self.report(&[]).await?;
-            let Some(why) = difference(&report, made, &wanted, counts)? else { return Ok(()) };
+            let Some(why) = difference(&report, made, wanted)? else { return Ok(()) };
             ensure!(Instant::now() < deadline, "{why}\n{report:#}");
             sleep(ASK).await;
         }
@@ -135,7 +121,6 @@ fn difference(
     report: &Value,
     made: &[Made<'_>],
     wanted: &BTreeSet<(String, String)>,
-    counts: impl Fn(&(String, String)) -> bool,
 ) -> Result<Option<String>> {
     if report["skipped"] != json!([]) {
         return Ok(Some(format!("skipped: {}", report["skipped"])));
@@ -150,7 +135,6 @@ fn difference(
             return Ok(Some(format!("found twice: {one}")));
         }
     }
-    found.retain(counts);
     let texts = |all: Vec<&(String, String)>| {
         all.iter().map(|(home, code)| format!("{home} {code}")).collect::<Vec<_>>().join(", ")
     };

@@ -12,7 +12,7 @@ use olm_types::api::{
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
-use super::program::Program;
+use super::program::{Ended, Program};
 use super::{NEW, OLD, waiting_plan};
 use crate::builders;
 use crate::e2e::TestContext;
@@ -89,16 +89,7 @@ async fn refuses(program: &Program, folder: &str) -> Result<()> {
 /// channel is known by the packages API, and the plan ends as incomplete and names what is missing.
 async fn by_the_packages_api(program: &Program, source: &str) -> Result<()> {
     let install = ["plan", "install", "kettle", "--source", source, "-o", "json"];
-    let deadline = Instant::now() + TIMEOUT;
-    let ended = loop {
-        let ended = program.run(&install).await?;
-        let is_presented = !ended.errors.contains("presents nothing of it")
-            && !ended.errors.contains("no catalog that was read");
-        if is_presented || Instant::now() > deadline {
-            break ended;
-        }
-        sleep(ASK).await;
-    };
+    let ended = presented(program, &install).await?;
     ensure!(ended.code == Some(3), "{ended:?}");
     let found: Value = serde_json::from_str(&ended.printed)?;
     ensure!(found["hops"][0]["bundles"][0]["csv"] == NEW, "{found:#}");
@@ -108,28 +99,50 @@ async fn by_the_packages_api(program: &Program, source: &str) -> Result<()> {
     Ok(())
 }
 
-/// The same by files alone: what kubectl prints, and a folder.
+/// How a command ends once the packages API presents what it asks for, which is a while after a catalog is connected.
+pub(super) async fn presented(program: &Program, words: &[&str]) -> Result<Ended> {
+    let deadline = Instant::now() + TIMEOUT;
+    loop {
+        let ended = program.run(words).await?;
+        let is_presented = !ended.errors.contains("presents nothing of it")
+            && !ended.errors.contains("no catalog that was read");
+        if is_presented || Instant::now() > deadline {
+            return Ok(ended);
+        }
+        sleep(ASK).await;
+    }
+}
+
+/// The same by files alone: what kubectl prints of the kinds that docs/kubectl-olm.md names, and a folder.
 async fn offline(ctx: &TestContext, program: &Program, folder: &str, shown: &Value) -> Result<()> {
     let files = tempfile::tempdir().context("no folder for the state")?;
     let state = files.path().join("state.json");
-    let kinds = "subscriptions,csv,operatorgroups,roles,rolebindings,serviceaccounts,services";
+    let kinds = "subscriptions,csv,operatorgroups,operatorconditions,roles,rolebindings,serviceaccounts,services,\
+                 deployments";
     let own = get(program, &["-n", &ctx.namespace, kinds])?;
     let crds = get(program, &["crds"])?;
-    let of_cluster = get(program, &["clusterroles,clusterrolebindings,namespaces"])?;
+    let of_cluster = get(program, &["clusterroles,clusterrolebindings,namespaces,operators"])?;
     std::fs::write(&state, [own, crds, of_cluster].join("\n---\n"))?;
     let state = state.display().to_string();
     let args = ["plan", "upgrade", "kettle", "--offline", "--catalog", folder, "--state", &state];
     let found = program.json(&args).await?;
-    ensure!(actions(&found) == actions(shown), "{found:#}\n{shown:#}");
-    ensure!(found["hops"] == shown["hops"], "{found:#}\n{shown:#}");
+    for part in ["hops", "crds", "rights", "images", "refused", "unknown"] {
+        ensure!(found[part] == shown[part], "{part}: {:#}\n{:#}", found[part], shown[part]);
+    }
+    let [found, shown] = [&found, shown].map(compared_here);
+    ensure!(found == shown, "{found:#?}\n{shown:#?}");
     Ok(())
 }
 
-/// What becomes of which object. Fields differ where files lack what a cluster has, and no file has Operators.
-fn actions(plan: &Value) -> BTreeSet<String> {
+/// What becomes of each object, without the fields: those that the API server adds are in no file.
+fn compared_here(plan: &Value) -> Vec<String> {
     let changes = plan["changes"].as_array().into_iter().flatten();
-    let own = changes.filter(|change| change["kind"] != "Operator");
-    own.map(|one| format!("{} {} {}", one["action"], one["kind"], one["name"])).collect()
+    let texts = changes.map(|one| {
+        let [action, kind, namespace, name] =
+            ["action", "kind", "namespace", "name"].map(|field| one[field].as_str().unwrap_or("-"));
+        format!("{action} {kind} {namespace}/{name}")
+    });
+    texts.collect()
 }
 
 fn get(program: &Program, args: &[&str]) -> Result<String> {
