@@ -32,10 +32,7 @@ const EVERYTHING: &str = "*";
 
 impl Reading<'_> {
     /// Adds what concerns the whole cluster.
-    ///
-    /// # Errors
-    /// Time runs out. What cannot be read is noted.
-    pub(super) async fn cluster_lists(&self, observed: &mut Observed) -> Result<()> {
+    pub(super) async fn cluster_lists(&self, observed: &mut Observed) {
         let managed = format!("{MANAGED}=true");
         let client = || self.cluster.client.clone();
         let (validating, mutating) = (Api::all(client()), Api::all(client()));
@@ -56,23 +53,19 @@ impl Reading<'_> {
         );
         let (validating, mutating, services, olm, secrets, crds, pods) = read;
         let hooks = "webhookconfigurations";
-        let validating = self.noted(validating, hooks, observed)?;
-        let mutating = self.noted(mutating, hooks, observed)?;
-        let services = self.noted(services, "apiservices", observed)?;
+        let validating = self.noted(validating, hooks, observed);
+        let mutating = self.noted(mutating, hooks, observed);
+        let services = self.noted(services, "apiservices", observed);
         observed.others.extend(validating.into_iter().chain(mutating).chain(services));
-        observed.olm_deployments = self.noted(olm, "olm deployments", observed)?;
-        let secrets = self.noted(secrets, "secrets", observed)?;
+        observed.olm_deployments = self.noted(olm, "olm deployments", observed);
+        let secrets = self.noted(secrets, "secrets", observed);
         observed.others.extend(secrets.into_iter().map(secret));
-        observed.crds = self.noted(crds, "customresourcedefinitions", observed)?;
-        observed.pods = self.noted(pods, "pods", observed)?;
-        Ok(())
+        observed.crds = self.noted(crds, "customresourcedefinitions", observed);
+        observed.pods = self.noted(pods, "pods", observed);
     }
 
     /// Asks what the user may do, and notes what not.
-    ///
-    /// # Errors
-    /// Time runs out.
-    pub(super) async fn rights(&self, observed: &mut Observed) -> Result<()> {
+    pub(super) async fn rights(&self, observed: &mut Observed) {
         let all = || Some(EVERYTHING.to_owned());
         let attributes = ResourceAttributes {
             verb: all(),
@@ -91,8 +84,7 @@ impl Reading<'_> {
             let is_allowed = review.status.is_some_and(|status| status.allowed);
             if is_allowed { Vec::new() } else { vec!["do everything in the cluster".to_owned()] }
         });
-        observed.denied = self.noted(read, "selfsubjectaccessreviews", observed)?;
-        Ok(())
+        observed.denied = self.noted(read, "selfsubjectaccessreviews", observed);
     }
 
     /// The Pods of catalogs: of the namespace and of those that its Subscriptions name, or of all.

@@ -16,15 +16,12 @@ use super::{AT_ONCE, Reading, slim};
 use crate::cluster::slim_metadata;
 
 impl Reading<'_> {
-    /// Adds them, several namespaces at a time.
-    ///
-    /// # Errors
-    /// Time runs out. What cannot be read is noted.
-    pub(super) async fn details(&self, wanted: &Wanted, observed: &mut Observed) -> Result<()> {
+    /// Adds them, several namespaces at a time. What cannot be read is noted.
+    pub(super) async fn details(&self, wanted: &Wanted, observed: &mut Observed) {
         let read = stream::iter(&wanted.plans).map(|home| self.plans(home));
         let mut read = read.buffered(AT_ONCE);
         while let Some(found) = read.next().await {
-            for (plan, bytes) in self.noted(found, "installplans", observed)? {
+            for (plan, bytes) in self.noted(found, "installplans", observed) {
                 observed.sizes.push(size(InstallPlan::KIND, &plan.metadata, bytes));
                 observed.install_plans.push(plan);
             }
@@ -32,12 +29,11 @@ impl Reading<'_> {
         let read = stream::iter(&wanted.workloads).map(|home| self.workloads(home));
         let mut read = read.buffered(AT_ONCE);
         while let Some((deployments, pods)) = read.next().await {
-            let deployments = self.noted(deployments, "deployments", observed)?;
-            let pods = self.noted(pods, "pods", observed)?;
+            let deployments = self.noted(deployments, "deployments", observed);
+            let pods = self.noted(pods, "pods", observed);
             observed.deployments.extend(deployments);
             observed.pods.extend(pods);
         }
-        Ok(())
     }
 
     async fn plans(&self, home: &str) -> Result<Vec<(InstallPlan, usize)>> {

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use anyhow::Result;
 use k8s_openapi::api::core::v1::Service;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
@@ -16,44 +15,35 @@ use super::Reading;
 use crate::cluster::slim_metadata;
 
 impl Reading<'_> {
-    /// Adds them.
-    ///
-    /// # Errors
-    /// Time runs out. What cannot be read is noted.
-    pub(super) async fn left(
-        &self,
-        crds: &BTreeSet<String>,
-        observed: &mut Observed,
-    ) -> Result<()> {
+    /// Adds them. What cannot be read is noted.
+    pub(super) async fn left(&self, crds: &BTreeSet<String>, observed: &mut Observed) {
         let definitions: Api<CustomResourceDefinition> = Api::all(self.cluster.client.clone());
         for crd in crds {
             let read = self.cluster.answer(definitions.get_opt(crd)).await;
-            let read = self.noted(read, "customresourcedefinitions", observed)?;
+            let read = self.noted(read, "customresourcedefinitions", observed);
             let Some(definition) = read else { continue };
             let summary = summary(&definition);
             for server in servers(&summary) {
-                self.service(&server.namespace, &server.service, observed).await?;
+                self.service(&server.namespace, &server.service, observed).await;
             }
             observed.others.push(summary);
-            self.held(&definition, observed).await?;
+            self.held(&definition, observed).await;
         }
-        Ok(())
     }
 
-    async fn service(&self, home: &str, service: &str, observed: &mut Observed) -> Result<()> {
+    async fn service(&self, home: &str, service: &str, observed: &mut Observed) {
         let api: Api<Service> = self.cluster.api(Some(home));
         let read = self.cluster.answer(api.get_metadata_opt(service)).await;
-        let found = self.noted(read, "services", observed)?;
+        let found = self.noted(read, "services", observed);
         observed
             .others
             .extend(found.map(|found| json!({"kind": "Service", "metadata": found.metadata})));
-        Ok(())
     }
 
     /// The custom resources of a CRD that are being deleted.
-    async fn held(&self, crd: &CustomResourceDefinition, observed: &mut Observed) -> Result<()> {
+    async fn held(&self, crd: &CustomResourceDefinition, observed: &mut Observed) {
         let Some(stored) = crd.spec.versions.iter().find(|version| version.storage) else {
-            return Ok(());
+            return;
         };
         let (group, names) = (&crd.spec.group, &crd.spec.names);
         let kind = ApiResource {
@@ -68,11 +58,11 @@ impl Reading<'_> {
             Some(home) if crd.spec.scope == "Namespaced" => {
                 Api::namespaced_with(client, home, &kind)
             }
-            Some(_) => return Ok(()),
+            Some(_) => return,
             None => Api::all_with(client, &kind),
         };
         let read = self.cluster.metadata(&api, None).await;
-        let objects = self.noted(read, "custom resources", observed)?;
+        let objects = self.noted(read, "custom resources", observed);
         let held = objects.iter().filter(|object| object.deletion_timestamp.is_some());
         let held = held.map(|object| Held {
             crd: name(&crd.metadata).to_owned(),
@@ -82,7 +72,6 @@ impl Reading<'_> {
             finalizers: object.finalizers.clone().unwrap_or_default(),
         });
         observed.held.extend(held);
-        Ok(())
     }
 }
 

@@ -16,7 +16,7 @@ use olm_types::labels::COPIED_FROM;
 
 use super::pages::{FEW, MANY};
 use super::{Reading, slim};
-use crate::cluster::without_olm;
+use crate::cluster::{TimedOut, without_olm};
 
 impl Reading<'_> {
     /// Reads the lists; what comes back are the metadata of the InstallPlans.
@@ -38,20 +38,22 @@ impl Reading<'_> {
         );
         let (subscriptions, csvs, groups, conditions, plans, sources) = read;
         observed.subscriptions = match subscriptions {
-            read if self.before => self.noted(read, "subscriptions", observed)?,
+            read if self.before && !is_timed_out(&read) => {
+                self.noted(read, "subscriptions", observed)
+            }
             read => read.map_err(without_olm)?,
         };
         let csvs: Vec<(ClusterServiceVersion, usize)> =
-            self.noted(csvs, "clusterserviceversions", observed)?;
+            self.noted(csvs, "clusterserviceversions", observed);
         observed.sizes = csvs.iter().map(of_csv).collect();
         observed.csvs = csvs.into_iter().map(|(csv, _)| csv).collect();
-        observed.operator_groups = self.noted(groups, "operatorgroups", observed)?;
-        observed.operator_conditions = self.noted(conditions, "operatorconditions", observed)?;
+        observed.operator_groups = self.noted(groups, "operatorgroups", observed);
+        observed.operator_conditions = self.noted(conditions, "operatorconditions", observed);
         observed.catalog_sources = match sources {
             Ok(sources) => sources,
-            Err(_) => self.named_catalogs(&observed.subscriptions.clone(), observed).await?,
+            Err(_) => self.named_catalogs(&observed.subscriptions.clone(), observed).await,
         };
-        self.noted(plans, "installplans", observed)
+        Ok(self.noted(plans, "installplans", observed))
     }
 
     /// Who may not read the CatalogSources of the cluster reads those of the namespaces that Subscriptions
@@ -60,7 +62,7 @@ impl Reading<'_> {
         &self,
         subscriptions: &[Subscription],
         observed: &mut Observed,
-    ) -> Result<Vec<CatalogSource>> {
+    ) -> Vec<CatalogSource> {
         let named = subscriptions.iter().map(|one| one.spec.source_namespace.as_str());
         let homes: BTreeSet<&str> =
             named.chain(self.home).filter(|home| !home.is_empty()).collect();
@@ -68,9 +70,9 @@ impl Reading<'_> {
         for home in homes {
             let api: Api<CatalogSource> = self.cluster.api(Some(home));
             let read = self.cluster.list(&api).await;
-            found.extend(self.noted(read, "catalogsources", observed)?);
+            found.extend(self.noted(read, "catalogsources", observed));
         }
-        Ok(found)
+        found
     }
 
     fn api<K>(&self) -> Api<K>
@@ -79,6 +81,10 @@ impl Reading<'_> {
     {
         self.cluster.api(self.home)
     }
+}
+
+fn is_timed_out<T>(read: &Result<T>) -> bool {
+    read.as_ref().is_err_and(|error| error.downcast_ref::<TimedOut>().is_some())
 }
 
 fn of_csv((csv, bytes): &(ClusterServiceVersion, usize)) -> Size {

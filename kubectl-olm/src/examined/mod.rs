@@ -16,7 +16,7 @@ use olm_plan::Observed;
 use olm_plan::doctor::{Report, examine, wanted};
 use olm_plan::observed::Plural;
 
-use crate::cluster::{Cluster, TimedOut, cause};
+use crate::cluster::{Cluster, cause};
 
 /// Requests that are under way at once.
 const AT_ONCE: usize = 16;
@@ -25,19 +25,19 @@ const AT_ONCE: usize = 16;
 /// installation or a take-over: then a cluster without OLM's kinds is no error.
 ///
 /// # Errors
-/// OLM is not installed, Subscriptions cannot be read, or time runs out. What else cannot be read is
-/// skipped in the report.
+/// OLM is not installed, or Subscriptions cannot be read, or not in time. What else cannot be read is skipped
+/// in the report.
 pub async fn examination(cluster: &Cluster, home: Option<&str>, before: bool) -> Result<Report> {
     let reading = Reading { cluster, home, before };
     let mut observed = Observed { home: home.map(str::to_owned), ..Observed::default() };
     let plans = reading.lists(&mut observed).await?;
-    reading.cluster_lists(&mut observed).await?;
+    reading.cluster_lists(&mut observed).await;
     let wanted = wanted(&observed, &plans);
-    reading.details(&wanted, &mut observed).await?;
-    reading.packages(&wanted, &mut observed).await?;
-    reading.left(&wanted.left, &mut observed).await?;
+    reading.details(&wanted, &mut observed).await;
+    reading.packages(&wanted, &mut observed).await;
+    reading.left(&wanted.left, &mut observed).await;
     if before {
-        reading.rights(&mut observed).await?;
+        reading.rights(&mut observed).await;
     }
     Ok(examine(&observed, before, Timestamp::now()))
 }
@@ -51,23 +51,15 @@ struct Reading<'a> {
 }
 
 impl Reading<'_> {
-    /// What was read; nothing, and a note of why, where it may not be.
-    fn noted<T: Default>(
-        &self,
-        read: Result<T>,
-        kind: Plural,
-        observed: &mut Observed,
-    ) -> Result<T> {
-        match read {
-            Ok(items) => Ok(items),
-            Err(error) if error.downcast_ref::<TimedOut>().is_some() => Err(error),
+    /// What was read; nothing, and a note of why, where it may not be, or was not answered in time.
+    fn noted<T: Default>(&self, read: Result<T>, kind: Plural, observed: &mut Observed) -> T {
+        read.unwrap_or_else(|error| {
             // A kind that there is not yet has no objects.
-            Err(error) if self.before && is_not_found(&error) => Ok(T::default()),
-            Err(error) => {
+            if !(self.before && is_not_found(&error)) {
                 observed.unread.insert(kind, cause(&error));
-                Ok(T::default())
             }
-        }
+            T::default()
+        })
     }
 }
 

@@ -5,7 +5,7 @@ use futures::stream::{self, StreamExt};
 use kube::api::{Api, ListParams};
 use kube::core::Request;
 use olm_plan::Observed;
-use olm_plan::doctor::{Asked, Wanted};
+use olm_plan::doctor::{Asked, Wanted, packages_api_away};
 use olm_plan::observed::Offer;
 use olm_types::api::PackageManifest;
 use serde_json::Value;
@@ -26,30 +26,36 @@ const CATALOG: &str = "catalog";
 const CATALOG_NAMESPACE: &str = "catalog-namespace";
 
 impl Reading<'_> {
-    /// Adds them.
-    ///
-    /// # Errors
-    /// Time runs out. What cannot be read is noted.
-    pub(super) async fn packages(&self, wanted: &Wanted, observed: &mut Observed) -> Result<()> {
+    /// Adds them, as long as the packages API answers: what cannot be read is noted.
+    pub(super) async fn packages(&self, wanted: &Wanted, observed: &mut Observed) {
+        if let Some(why) = packages_api_away(observed) {
+            observed.unread.insert(PACKAGES, why);
+            return;
+        }
         let read = stream::iter(&wanted.packages).map(|asked| self.package(asked));
         let mut read = read.buffered(AT_ONCE);
         while let Some(found) = read.next().await {
-            let found = self.noted(found, PACKAGES, observed)?;
+            let found = self.noted(found, PACKAGES, observed);
             observed.packages.extend(found);
         }
         for home in wanted.offers.iter().take(MOST) {
+            if observed.unread.contains_key(PACKAGES) {
+                return;
+            }
             let read = self.offers(home).await;
-            let found = self.noted(read, PACKAGES, observed)?;
+            let found = self.noted(read, PACKAGES, observed);
             observed.offers.insert(home.clone(), found);
         }
         for home in wanted.providers.iter().take(MOST) {
+            if observed.unread.contains_key(PACKAGES) {
+                return;
+            }
             let read = self.all(home).await;
-            let found = self.noted(read, PACKAGES, observed)?;
+            let found = self.noted(read, PACKAGES, observed);
             let offers = found.iter().filter_map(offer).collect();
             observed.offers.insert(home.clone(), offers);
             observed.packages.extend(found);
         }
-        Ok(())
     }
 
     async fn package(&self, asked: &Asked) -> Result<Vec<PackageManifest>> {

@@ -13,6 +13,7 @@ use std::{fs, io};
 
 use thiserror::Error;
 
+#[cfg(feature = "copy")]
 pub(crate) use annotations::ANNOTATIONS_BYTES;
 pub use annotations::{AnnotationsError, BundleAnnotations};
 pub use manifests::{Manifest, ManifestError, read_folder};

@@ -36,7 +36,7 @@ pub use codes::{code, codes};
 pub use document::table as document;
 pub use fix::Fix;
 pub use reading::{Asked, Wanted, wanted};
-pub use server::{Server, servers};
+pub use server::{Server, packages_api_away, servers};
 pub use view::View;
 
 /// Characters of evidence that are kept: statuses may hold anything.

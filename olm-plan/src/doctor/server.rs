@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::fix::{kubectl, line, patch};
 use super::view::{label, text};
 use super::{Fix, Found, View};
+use crate::Observed;
 use crate::observed::namespace;
 
 /// The aggregated API of packages.
@@ -29,6 +30,13 @@ pub struct Server {
     pub service: String,
     /// The authorities that are trusted, as PEM.
     pub bundle: String,
+}
+
+/// Why the packages API does not answer, as far as its APIService says so.
+#[must_use]
+pub fn packages_api_away(observed: &Observed) -> Option<String> {
+    let mut all = observed.others.iter().filter(|one| text(one, "/kind") == "APIService");
+    all.find(|one| text(one, "/metadata/name") == PACKAGES_API).and_then(unavailable)
 }
 
 /// The Services that the API server calls for an object: a webhook configuration, an APIService, or a CRD
@@ -105,19 +113,22 @@ fn away(view: &View<'_>, is_meant: impl Fn(&str) -> bool) -> Vec<Found> {
     let services = services.filter(|one| is_meant(text(one, "/metadata/name")));
     let found = services.filter_map(|service| {
         let own = text(service, "/metadata/name");
-        let conditions = service.pointer("/status/conditions").and_then(Value::as_array)?;
-        let available = conditions.iter().find(|one| text(one, "/type") == "Available")?;
-        (text(available, "/status") != "True").then(|| {
-            let evidence =
-                format!("{}: {}", text(available, "/reason"), text(available, "/message"));
-            let see = line("", &["describe", "apiservice", own]);
-            let wait = format!(
-                "see what its Service leads to; no namespace can be deleted until it answers; {see}"
-            );
-            Found::of_cluster("APIService", own, evidence, Fix::Wait(wait))
-        })
+        let evidence = unavailable(service)?;
+        let see = line("", &["describe", "apiservice", own]);
+        let wait = format!(
+            "see what its Service leads to; no namespace can be deleted until it answers; {see}"
+        );
+        Some(Found::of_cluster("APIService", own, evidence, Fix::Wait(wait)))
     });
     found.collect()
+}
+
+/// Why an APIService is not Available.
+fn unavailable(service: &Value) -> Option<String> {
+    let conditions = service.pointer("/status/conditions").and_then(Value::as_array)?;
+    let available = conditions.iter().find(|one| text(one, "/type") == "Available")?;
+    (text(available, "/status") != "True")
+        .then(|| format!("{}: {}", text(available, "/reason"), text(available, "/message")))
 }
 
 /// A CRD that no CSV owns, and whose objects are converted by a Service that does not exist.

@@ -33,10 +33,13 @@ pub(super) fn orphan(view: &View<'_>) -> Vec<Found> {
     found.collect()
 }
 
-/// A bundle image could not be unpacked.
+/// A bundle image could not be unpacked, and no other Job is at it: a failure stays recorded until one has succeeded.
 pub(super) fn unpack_failed(view: &View<'_>) -> Vec<Found> {
     each(view, |one| {
         let condition = true_condition(one, conditions::BUNDLE_UNPACK_FAILED)?;
+        if true_condition(one, conditions::BUNDLE_UNPACKING).is_some() {
+            return None;
+        }
         let jobs = ["delete", "jobs", "-l", olm_types::labels::BUNDLE_UNPACK_REF];
         let failed = ["--field-selector", "status.successful=0"];
         let fix = fix::kubectl(&one.spec.source_namespace, &[&jobs[..], &failed].concat());

@@ -62,13 +62,20 @@ pub fn own_conflicts(programs: &[&str], log: &Path) -> Result<Vec<OwnConflict>> 
     Ok(with_cause.collect())
 }
 
-/// The last write to the object, if the same program did it.
+/// The last write to the object, if the same program did it, and no other program's may have come after it: a write
+/// is carried out at some time between its request and its answer.
 fn cause<'a>(refused: &Write, written: &'a [Write]) -> Option<&'a Write> {
     let object = refused.main_object();
-    let before = written.iter().filter(|write| write.done <= refused.done);
-    let last =
-        before.filter(|write| write.main_object() == object).max_by_key(|write| write.done)?;
-    (last.program == refused.program && last.verb != "delete").then_some(last)
+    let before: Vec<&Write> = written
+        .iter()
+        .filter(|write| write.main_object() == object && write.received <= refused.done)
+        .collect();
+    let answered = before.iter().filter(|write| write.done <= refused.done);
+    let last = answered.copied().max_by_key(|write| write.done)?;
+    let is_own = |write: &Write| write.program == refused.program;
+    let may_be_later = |write: &&Write| !is_own(write) && write.done >= last.received;
+    let is_certain = !before.iter().any(may_be_later);
+    (is_own(last) && last.verb != "delete" && is_certain).then_some(last)
 }
 
 /// What the lines of a log report that look like it.
@@ -98,6 +105,13 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+
+    /// As [`line`], of a request that took some seconds.
+    fn long(from: u32, second: u32, agent: &str, verb: &str, code: u16) -> Value {
+        let mut line = line(second, agent, verb, "", code);
+        line["requestReceivedTimestamp"] = json!(format!("2026-01-01T00:00:{from:02}.000000Z"));
+        line
+    }
 
     fn line(second: u32, agent: &str, verb: &str, subresource: &str, code: u16) -> Value {
         let time = format!("2026-01-01T00:00:{second:02}.000000Z");
@@ -129,5 +143,20 @@ mod tests {
         if let Some(conflict) = found.first() {
             assert!(conflict.to_string().contains("1000 ms after"), "{conflict}");
         }
+    }
+    #[rstest::rstest]
+    #[case::answered_after_the_refusal(2, 5, 0)]
+    #[case::begun_before_the_own_write_ended(0, 2, 0)]
+    #[case::begun_after_the_refusal(5, 6, 1)]
+    fn a_write_of_another_program_may_be_the_cause(
+        #[case] from: u32,
+        #[case] until: u32,
+        #[case] own: usize,
+    ) {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        writeln!(file, "{}", long(1, 3, "olm", "update", 200)).unwrap();
+        writeln!(file, "{}", line(4, "olm", "update", "", 409)).unwrap();
+        writeln!(file, "{}", long(from, until, "user", "patch", 200)).unwrap();
+        assert_eq!(own_conflicts(&["olm"], file.path()).unwrap().len(), own);
     }
 }

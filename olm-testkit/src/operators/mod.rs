@@ -21,6 +21,9 @@ use crate::process::{Launch, Lifetime, Running};
 /// The namespace that OLM regards as its own; catalogs in it are seen everywhere.
 pub const OLM_NAMESPACE: &str = "operator-lifecycle-manager";
 
+/// What `deploy/` has catalog-operator do, and is off without the flag.
+const WORKLOAD_USER: &str = "--set-workload-user-id=true";
+
 /// One of the two operators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Operator {
@@ -167,7 +170,8 @@ impl Binaries {
             ("--admin-address", address.as_str()),
         ];
         let args = flags.iter().flat_map(|(flag, value)| [*flag, *value].map(str::to_owned));
-        let args = args.chain(special.args).collect();
+        let shipped = (operator == Operator::Catalog).then(|| WORKLOAD_USER.to_owned());
+        let args = args.chain(shipped).chain(special.args).collect();
         let launch = Launch { env: special.env, ..self.launch(name, log, args)? };
         Ok((launch.start()?, admin))
     }

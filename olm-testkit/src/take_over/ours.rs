@@ -83,9 +83,7 @@ impl Ours {
         let address = packages::address(&cluster.client).await?.to_string();
         let mut ours = Self { operators: Vec::new() };
         for operator in Operator::ALL {
-            // As in `deploy/`, and in v0's chart.
-            let user = "--set-workload-user-id=true".to_owned();
-            let serves = ["--packages-address".to_owned(), address.clone(), user];
+            let serves = ["--packages-address".to_owned(), address.clone()];
             let args = if operator == Operator::Catalog { serves.to_vec() } else { Vec::new() };
             let special = Special { args, ..Special::default() };
             let started = cluster.binaries.operator(operator, &cluster.kubeconfig, special).await?;

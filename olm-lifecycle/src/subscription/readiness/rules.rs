@@ -81,7 +81,7 @@ fn refused(facts: &Facts<'_>) -> Option<Readiness> {
         (condition.status == "True" && !facts.is_paused).then_some((condition, why))
     };
     if let Some((condition, why)) = holds(BUNDLE_UNPACK_FAILED) {
-        let passes = will_pass(condition);
+        let passes = will_pass(condition) || is_unpacking(facts.status);
         return Some(if passes { Readiness::Progressing(why) } else { Readiness::Stalled(why) });
     }
     let (_, why) = holds(RESOLUTION_FAILED)?;
@@ -160,9 +160,7 @@ fn under_way(facts: &Facts<'_>) -> Option<Readiness> {
             false => Some(Readiness::Waiting(requires_approval(plan))),
         };
     }
-    if let Some(condition) = conditions::get(facts.status, BUNDLE_UNPACKING)
-        && condition.status == "True"
-    {
+    if is_unpacking(facts.status) {
         return Some(upgrading("bundles are being unpacked".to_owned()));
     }
     let current = facts.status.current_csv.as_deref().filter(|current| *current != installed);
@@ -174,6 +172,11 @@ fn under_way(facts: &Facts<'_>) -> Option<Readiness> {
         let message = format!("InstallPlan {} is executed", plan.name_any());
         Readiness::Progressing(Why::new(reasons::INSTALLING, message))
     })
+}
+
+/// Also after a failure, which stays recorded until something was unpacked.
+fn is_unpacking(status: &SubscriptionStatus) -> bool {
+    conditions::get(status, BUNDLE_UNPACKING).is_some_and(|condition| condition.status == "True")
 }
 
 /// All that is asked for is installed.

@@ -182,6 +182,11 @@ fn what_is_tried_again_is_not_stalled() {
     let status = json!({ "conditions": [unpacking] });
     let expected = "Ready=False ErrorPreventedUnpacking, Reconciling";
     assert_eq!(found(&subscription(false, json!({}), status), "", ""), expected);
+    let failed = condition("BundleUnpackFailed", "BundleUnpackFailed");
+    let again = condition("BundleUnpacking", "UnpackingInProgress");
+    let status = json!({ "conditions": [failed, again] });
+    let expected = "Ready=False BundleUnpackFailed, Reconciling";
+    assert_eq!(found(&subscription(false, json!({}), status), "", ""), expected);
     let prevented = condition("ResolutionFailed", "ErrorPreventedResolution");
     let status = json!({ "conditions": [prevented], "catalogHealth": known_catalog() });
     let expected = "Ready=False ErrorPreventedResolution, Reconciling";

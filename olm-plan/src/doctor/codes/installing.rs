@@ -130,7 +130,7 @@ pub(super) const CODES: &[Code] = &[
         "OLM012",
         (
             "the contents of a bundle image could not be unpacked",
-            "a Subscription has `BundleUnpackFailed`",
+            "a Subscription has `BundleUnpackFailed`, and not `BundleUnpacking`",
             "repair what the message names, then delete the failed Job: another one begins",
         ),
         Command,

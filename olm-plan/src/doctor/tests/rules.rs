@@ -68,6 +68,16 @@ fn a_dependency_that_is_required_is_for_its_operator() {
     assert_eq!(found(&[generated(), requires, owns.clone()]), 0);
 }
 
+/// A failure stays recorded while another Job is at it.
+#[test]
+fn what_is_being_unpacked_again_has_not_failed() {
+    let mut one = subscription("BundleUnpackFailed", "the Job failed");
+    let again = &subscription("BundleUnpacking", "")["status"]["conditions"][0];
+    one["status"]["conditions"].as_array_mut().unwrap().push(again.clone());
+    let report = examine(&changed(&[one]), false, NOW.parse().unwrap());
+    assert_eq!(codes_of(&report), Vec::<&str>::new(), "{:#?}", report.findings);
+}
+
 #[test]
 fn hostile_statuses_are_cut_to_a_line() {
     let message = format!("\u{1b}[2J\n{}", "constraints ".repeat(1_000_000));
