@@ -10,6 +10,7 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use olm_lifecycle::subscription::{held_by_mistake, holding, is_held};
 use olm_resolver::{
     Explanation, InstalledCsv, ResolutionOutcome, ResolutionRequest, ResolveError, Resolver,
     SubscriptionFacts, follows,
@@ -121,7 +122,7 @@ pub struct Why {
 /// There is no such Subscription.
 pub fn why(question: &Question<'_>) -> Result<Why, NoPreview> {
     let subscription = found(question)?;
-    let request = request(question);
+    let request = request(question, subscription);
     let outcome = Resolver::default().outcome(&request, question.settings.resolution);
     let status = subscription.status.clone().unwrap_or_default();
     let note = |key: &str| subscription.metadata.annotations.as_ref()?.get(key).cloned();
@@ -144,6 +145,7 @@ pub fn why(question: &Question<'_>) -> Result<Why, NoPreview> {
     if let Some(text) = note(PAUSE) {
         why.reasons.push(format!("annotation {PAUSE}: {text}"));
     }
+    why.reasons.extend(held_by_mistake(subscription));
     needs::add(&request, &mut why);
     judge(subscription, question, &outcome, &mut why);
     Ok(why)
@@ -159,18 +161,22 @@ fn found<'a>(question: &Question<'a>) -> Result<&'a Subscription, NoPreview> {
     })
 }
 
-fn request<'a>(question: &Question<'a>) -> ResolutionRequest<'a> {
+/// As OLM asks, but for the Subscription itself: what would come shows even if it is held.
+fn request<'a>(question: &Question<'a>, asked: &Subscription) -> ResolutionRequest<'a> {
     let csvs = question.csvs.iter().filter(|csv| !olm_lifecycle::csv::is_copied(csv));
     let fails_forward = |group: &OperatorGroup| {
         group.spec.upgrade_strategy == Some(UpgradeStrategy::TechPreviewUnsafeFailForward)
     };
-    let is_asked = |one: &&Subscription| one.metadata.deletion_timestamp.is_none();
+    let there =
+        question.subscriptions.iter().filter(|one| one.metadata.deletion_timestamp.is_none());
+    let holds =
+        |one: &Subscription| holding(one).filter(|_| name(&one.metadata) != name(&asked.metadata));
+    let (held, subscriptions): (Vec<_>, Vec<_>) = there.partition(|one| holds(one).is_some());
     ResolutionRequest {
-        subscriptions: question
-            .subscriptions
-            .iter()
-            .filter(is_asked)
-            .map(SubscriptionFacts::from)
+        subscriptions: subscriptions.into_iter().map(SubscriptionFacts::from).collect(),
+        held: held
+            .into_iter()
+            .filter_map(|one| Some(SubscriptionFacts::held(one, holds(one)?)))
             .collect(),
         installed: csvs.map(InstalledCsv::from).collect(),
         fail_forward: question.groups.iter().any(fails_forward),
@@ -207,6 +213,7 @@ fn judge(
     why.elsewhere = elsewhere(&entries, channel.as_deref(), why.installed.as_deref());
     let chosen = outcome.resolution.chosen.iter().filter(|one| *one.entry.package == *why.package);
     why.next = chosen.map(|one| one.entry.name.to_string()).collect();
+    let is_held = is_held(subscription);
     let subscription = why.subscription.clone();
     let refusal =
         outcome.refusals.iter().find(|refusal| refusal.subscriptions.contains(&subscription));
@@ -219,7 +226,7 @@ fn judge(
         }
         if entries.is_empty() { Verdict::Unknown } else { Verdict::Refused }
     } else if !why.next.is_empty() {
-        Verdict::Upgrading
+        if is_held { Verdict::Held } else { Verdict::Upgrading }
     } else if let Some(blocked) = blocked {
         why.next.push(blocked.bundle.name.to_string());
         why.explain(&blocked.explanation);

@@ -98,6 +98,19 @@ fn what_keeps_an_operator_is_named(
     assert_eq!(why.reasons.is_empty(), !has_reasons, "{why:#?}");
 }
 
+/// What comes next shows, and who does not take it.
+#[rstest]
+#[case::paused("olm-rs.dev/pause", "true", "annotation olm-rs.dev/pause: true")]
+#[case::unreadable("olm-rs.dev/version-range", "=>1", "version-range")]
+fn what_is_held_says_so(#[case] key: &str, #[case] value: &str, #[case] reason: &str) {
+    let gvk = [Property::new("olm.gvk", r#"{"group":"x.io","kind":"A","version":"v1"}"#)];
+    let universe: MemoryUniverse =
+        ["stable 1", "stable 2>1"].iter().map(|text| entry(text, &gvk)).collect();
+    let why = asked(&universe, json!({ key: value }));
+    assert_eq!((why.verdict, &*why.next.join(" ")), (Verdict::Held, "a.v2"), "{why:#?}");
+    assert!(why.reasons.iter().any(|one| one.contains(reason)), "{why:#?}");
+}
+
 #[test]
 fn what_blocks_is_explained_with_repairs_that_were_tried() {
     let gvk = Property::new("olm.gvk", r#"{"group":"x.io","kind":"A","version":"v1"}"#);

@@ -106,7 +106,7 @@ pub fn holding(subscription: &Subscription) -> Option<&'static str> {
 }
 
 /// What is wrong with the annotation that holds everything back, if that is a mistake.
-pub(super) fn held_by_mistake(subscription: &Subscription) -> Option<String> {
+pub fn held_by_mistake(subscription: &Subscription) -> Option<String> {
     let key = holding(subscription)?;
     problem(subscription, key, subscription.annotations().get(key)?)
 }
