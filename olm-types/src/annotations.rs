@@ -98,10 +98,6 @@ pub const BUNDLE_CHANNELS: &str = "operators.operatorframework.io.bundle.channel
 /// Likewise: default channel of the package.
 pub const BUNDLE_DEFAULT_CHANNEL: &str = "operators.operatorframework.io.bundle.channel.default.v1";
 
-/// On token Secrets, set by Kubernetes: name of the ServiceAccount.
-pub const SERVICE_ACCOUNT_NAME: &str = "kubernetes.io/service-account.name";
-/// On token Secrets, set by Kubernetes: UID of the ServiceAccount.
-pub const SERVICE_ACCOUNT_UID: &str = "kubernetes.io/service-account.uid";
 /// Written by kubectl; never copied.
 pub const LAST_APPLIED_CONFIGURATION: &str = "kubectl.kubernetes.io/last-applied-configuration";
 

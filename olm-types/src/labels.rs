@@ -65,8 +65,6 @@ pub const AGGREGATE_PREFIX: &str = "olm.opgroup.permissions/aggregate-to-";
 pub const RBAC_AGGREGATE_PREFIX: &str = "rbac.authorization.k8s.io/aggregate-to-";
 /// Start of the label that makes an object a component of an Operator, see [`component`].
 pub const COMPONENT_PREFIX: &str = "operators.coreos.com/";
-/// Start of the label on CSVs that names an API by its hash.
-pub const API_PREFIX: &str = "olm.api.";
 
 /// Longest name part of a label key that Kubernetes accepts.
 const NAME_LIMIT: usize = 63;

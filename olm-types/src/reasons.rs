@@ -82,8 +82,6 @@ pub mod csv {
     pub const API_SERVICE_RESOURCE_ISSUE: &str = "APIServiceResourceIssue";
     /// Resources behind an owned APIService have to be installed again.
     pub const API_SERVICE_RESOURCES_NEED_REINSTALL: &str = "APIServiceResourcesNeedReinstall";
-    /// An owned APIService could not be installed.
-    pub const API_SERVICE_INSTALL_FAILED: &str = "APIServiceInstallFailed";
     /// The CSV is a copy.
     pub const COPIED: &str = "Copied";
     /// `spec.installModes` contradicts itself.
@@ -110,8 +108,6 @@ pub mod csv {
     /// Under the strict tenant policy of ours: the CSV reaches beyond its namespace, and its namespaces
     /// do not allow it.
     pub const NOT_ALLOWED_BY_TENANT_POLICY: &str = "NotAllowedByTenantPolicy";
-    /// Part of the API, never set.
-    pub const WAITING_ON_CLEANUP: &str = "WaitingOnCleanup";
 }
 
 /// Reasons of Events that no condition carries.
@@ -148,12 +144,8 @@ pub mod event {
 
 /// Reasons of the InstallPlan condition `Installed` and of bundle lookups (spec catalog-operator 4, 5).
 pub mod install_plan {
-    /// Nothing is known about the plan.
-    pub const PLAN_UNKNOWN: &str = "PlanUnknown";
     /// A precondition does not hold: OperatorGroup or ServiceAccount.
     pub const INSTALL_CHECK_FAILED: &str = "InstallCheckFailed";
-    /// Part of the API, never set.
-    pub const DEPENDENCIES_CONFLICT: &str = "DependenciesConflict";
     /// A step failed.
     pub const INSTALL_COMPONENT_FAILED: &str = "InstallComponentFailed";
     /// Written when a failed precondition holds again.

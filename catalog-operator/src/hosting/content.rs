@@ -50,6 +50,7 @@ pub(super) async fn obtain(
     let target = &wanted.target;
     let (image, folder) = (target.image.clone(), target.folder.clone());
     let held = Held { image, digest: digest.to_owned(), folder };
+    let _one_of_this = shared.pull_locks.enter(held.key()).await;
     let (store, wanted_content) = (shared.store.clone(), held.clone());
     let found = blocking(move || open(&store, &wanted_content)).await.ok().flatten();
     if let Some((index, pulled_at)) = found {

@@ -145,11 +145,7 @@ impl Hosted {
     /// Something failed, once more if it is about the same.
     pub(super) fn fail(&self, failure: PullFailure) {
         let mut state = self.state();
-        let same = |known: &&PullFailure| {
-            (&known.image, &known.digest) == (&failure.image, &failure.digest)
-        };
-        let before = state.failure.as_ref().filter(same).map_or(0, |known| known.attempts);
-        let failure = PullFailure { attempts: before.saturating_add(1), ..failure };
+        let failure = failure.after(state.failure.as_ref());
         let (digest, reason) = (failure.digest.as_deref().unwrap_or_default(), failure.reason);
         let (message, attempts) = (&failure.message, failure.attempts);
         tracing::warn!(catalog = %self.key, image = failure.image, digest, reason, message, attempts,

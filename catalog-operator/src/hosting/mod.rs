@@ -12,6 +12,7 @@
 mod content;
 mod hosted;
 mod ports;
+mod pull_locks;
 mod stores;
 mod target;
 mod work;
@@ -40,6 +41,7 @@ use crate::slots::{Most, Slots};
 use crate::unpack::{Account, PullSecrets};
 use hosted::{Hosted, Wanted};
 use ports::Ports;
+use pull_locks::PullLocks;
 
 pub use stores::HostingStores;
 
@@ -86,6 +88,7 @@ struct Shared {
     secrets: PullSecrets,
     slots: Slots,
     pulls: Arc<Semaphore>,
+    pull_locks: PullLocks,
     hosted: DashMap<CatalogKey, Arc<Hosted>>,
     ports: Ports,
     metrics: HostingMetrics,
@@ -120,6 +123,7 @@ impl Host {
         Ok(Self(Arc::new(Shared {
             slots: Slots::new(&options.global_namespace, PULLS_BY_NAMESPACE),
             pulls: Arc::new(Semaphore::new(PULLS)),
+            pull_locks: PullLocks::default(),
             ports: Ports::new(options.ports, options.address),
             hosted: DashMap::new(),
             changed: Box::new(changed),

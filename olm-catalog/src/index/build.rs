@@ -15,8 +15,8 @@ use super::table::{
 };
 use super::{manifests, record};
 use crate::fbc::{
-    self, Blob, Bundle, BundleContent, Catalog, CatalogError, Channel, Contents, Located, Meta,
-    Package, PackageBlob, ReadLimits, SourceDigest,
+    self, Bundle, BundleContent, Catalog, CatalogError, Channel, Contents, Meta, Package,
+    PackageBlob, ReadLimits, SourceDigest,
 };
 
 impl Index {
@@ -33,16 +33,6 @@ impl Index {
         let mut builder = Builder::new(file)?;
         let (catalog, sources) = fbc::load_into(root, limits, &mut builder)?;
         Ok(builder.finish(catalog, Some(sources))?)
-    }
-
-    /// An index in memory of a catalog that is given as blobs.
-    ///
-    /// # Errors
-    /// The blobs do not make a valid catalog.
-    pub fn of_blobs(blobs: impl IntoIterator<Item = Located<Blob>>) -> Result<Self, CatalogError> {
-        let mut builder = Builder::new(None)?;
-        let catalog = fbc::validate(blobs, &mut builder)?;
-        Ok(builder.finish(catalog, None)?)
     }
 }
 

@@ -43,7 +43,7 @@ pub use stop::{CRASH_EXIT_CODE, ExitProcess, StopPoint};
 
 use call::Call;
 use executed::{action_name, outcome_name};
-use object_locks::{ObjectLocks, outdated};
+use object_locks::{ObjectLocks, gone, outdated};
 use response::{ApiResponse, not_leading};
 use stop::WriteCounter;
 
@@ -172,7 +172,9 @@ impl Interpreter {
             _ => Some(self.inner.object_locks.enter(&effect.target).await),
         };
         let stored = self.stored_version(&effect.target);
-        if let Some(refusal) = outdated(&effect.target, action, stored.as_deref()) {
+        let outdated = outdated(&effect.target, action, stored.as_deref());
+        let gone = || gone(&effect.target, action, self.gone_at(&effect.target).as_deref());
+        if let Some(refusal) = outdated.or_else(gone) {
             return Executed::without_write(Outcome::Refused(refusal));
         }
         // By the version before the call a write that changed nothing is recognised.
@@ -213,6 +215,14 @@ impl Interpreter {
     fn stored_version(&self, target: &Target) -> Option<String> {
         let stores = self.inner.stores.read();
         stores.get(&target.resource)?.iter().find_map(|store| store.version_of(target))
+    }
+
+    /// The version at which it was seen deleted, if no store has it again.
+    fn gone_at(&self, target: &Target) -> Option<String> {
+        let stores = self.inner.stores.read();
+        let of_kind = stores.get(&target.resource)?;
+        let is_there = of_kind.iter().any(|store| store.version_of(target).is_some());
+        if is_there { None } else { of_kind.iter().find_map(|store| store.gone_at(target)) }
     }
 
     fn absorb(&self, resource: &Resource, object: &Value) {

@@ -63,6 +63,19 @@ pub(super) fn outdated(target: &Target, action: &Action, known: Option<&str>) ->
     })
 }
 
+/// The refusal of a write that is guarded by a version of an object that the stores saw deleted since.
+pub(super) fn gone(target: &Target, action: &Action, gone: Option<&str>) -> Option<Refusal> {
+    let guard = guard(action)?;
+    let gone = gone.filter(|gone| compare(Some(guard), Some(gone)).is_some_and(Ordering::is_le))?;
+    Some(Refusal {
+        code: 404,
+        reason: "NotFound".to_owned(),
+        message: format!(
+            "{target} was deleted at version {gone}, and the write was for version {guard}"
+        ),
+    })
+}
+
 /// The `resourceVersion` that the object must have for the write to succeed.
 fn guard(action: &Action) -> Option<&str> {
     let guard = match action {

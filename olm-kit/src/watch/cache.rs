@@ -130,6 +130,28 @@ impl<K: Cached> Cache<K> {
         if stale { None } else { Some(self.put(object, false)) }
     }
 
+    /// The process wrote the object, and the API server answered that it is gone with that.
+    pub(super) fn absorb_deletion(&mut self, object: &K) -> Option<Change<K>> {
+        let key = ObjectKey::of(object);
+        let other = self.get(&key).is_some_and(|known| known.cached_uid() != object.cached_uid());
+        if other {
+            return None;
+        }
+        let owned = |text: Option<&str>| text.map(str::to_owned);
+        let (uid, version) = (owned(object.cached_uid()), owned(object.cached_version()));
+        self.tombstones.bury(key.clone(), uid, version);
+        self.take(&key)
+    }
+
+    /// The version at which an object was seen deleted, if it is not there again.
+    pub(super) fn deleted_at(&self, namespace: Option<&str>, name: &str) -> Option<String> {
+        if self.get(&(namespace, name)).is_some() {
+            return None;
+        }
+        let key = ObjectKey { namespace: namespace.map(str::to_owned), name: name.to_owned() };
+        self.tombstones.version(&key).map(str::to_owned)
+    }
+
     /// The watch lists anew.
     pub(super) fn begin_list(&mut self) {
         self.listed = Some(BTreeSet::new());

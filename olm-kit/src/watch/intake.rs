@@ -31,22 +31,38 @@ pub(super) enum Admits<K> {
 /// A store that an interpreter can hand objects to without knowing their type.
 pub trait Absorb: Send + Sync {
     /// Takes the object as an API server returned it. A malformed one is ignored: the watch will
-    /// report it.
+    /// report it. One whose last finalizer went while it was being deleted is gone.
     fn absorb_value(&self, object: &Value);
 
     /// The `resourceVersion` under which the store knows the target.
     fn version_of(&self, target: &Target) -> Option<String>;
+
+    /// The `resourceVersion` at which the store saw the target deleted, if it is not there again.
+    fn gone_at(&self, target: &Target) -> Option<String>;
 }
 
 impl<K: Cached + DeserializeOwned + Send + Sync> Absorb for Store<K> {
     fn absorb_value(&self, object: &Value) {
-        if let Ok(object) = K::deserialize(object) {
-            self.absorb(object);
-        }
+        let is_gone = is_gone(object);
+        let Ok(object) = K::deserialize(object) else { return };
+        if is_gone { self.absorb_deletion(object) } else { self.absorb(object) }
     }
 
     fn version_of(&self, target: &Target) -> Option<String> {
         let object = self.get(target.namespace.as_deref(), &target.name)?;
         object.cached_version().map(str::to_owned)
     }
+
+    fn gone_at(&self, target: &Target) -> Option<String> {
+        self.deleted_at(target.namespace.as_deref(), &target.name)
+    }
+}
+
+/// Whether an API server keeps the object no longer: it is being deleted, and nobody holds it. Pods are given
+/// seconds to end.
+fn is_gone(object: &Value) -> bool {
+    let metadata = &object["metadata"];
+    let is_held = metadata["finalizers"].as_array().is_some_and(|held| !held.is_empty());
+    let grace = metadata["deletionGracePeriodSeconds"].as_i64().unwrap_or_default();
+    metadata["deletionTimestamp"].is_string() && !is_held && grace == 0
 }

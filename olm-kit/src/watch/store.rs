@@ -113,6 +113,18 @@ impl<K: Cached> Store<K> {
         }
     }
 
+    /// Takes an object that the process wrote, and that is gone with that.
+    pub(super) fn absorb_deletion(&self, object: K) {
+        if self.admits(&object) {
+            self.change(|cache, object| cache.absorb_deletion(&object), object);
+        }
+    }
+
+    /// The version at which an object was seen deleted, if it is not there again.
+    pub(super) fn deleted_at(&self, namespace: Option<&str>, name: &str) -> Option<String> {
+        self.inner.cache.read().deleted_at(namespace, name)
+    }
+
     /// Takes an object out of a store that no watch fills, for tests of what listens.
     pub fn remove(&self, namespace: Option<&str>, name: &str) {
         let _guard = self.inner.writing.lock();

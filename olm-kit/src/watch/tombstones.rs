@@ -37,6 +37,11 @@ impl Tombstones {
         }
     }
 
+    /// The version at which the last object of this name was deleted.
+    pub(super) fn version(&self, key: &ObjectKey) -> Option<&str> {
+        self.deleted.get(key)?.version.as_deref()
+    }
+
     /// Whether this version of this object is known to be gone.
     pub(super) fn covers(&self, key: &ObjectKey, uid: Option<&str>, version: Option<&str>) -> bool {
         self.deleted.get(key).is_some_and(|deleted| {

@@ -8,10 +8,8 @@ use std::fmt;
 use olm_types::annotations::PROPERTIES;
 use olm_types::api::ClusterServiceVersion;
 use olm_types::properties::annotation;
+use olm_types::properties::kinds::MAX_OPENSHIFT_VERSION as MAXIMUM;
 use olm_types::version::Version;
-
-/// Type of the property.
-const MAXIMUM: &str = "olm.maxOpenShiftVersion";
 
 /// Why the present version of OpenShift is not known.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

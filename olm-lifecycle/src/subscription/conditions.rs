@@ -37,9 +37,9 @@ pub(super) fn same(a: &SubscriptionCondition, b: &SubscriptionCondition) -> bool
     key(a) == key(b)
 }
 
-/// Equal but for times, in the same order.
+/// Equal but for times, in whatever order: each type is there once.
 pub(super) fn all_same(a: &[SubscriptionCondition], b: &[SubscriptionCondition]) -> bool {
-    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b))
+    a.len() == b.len() && a.iter().all(|one| b.iter().any(|other| same(one, other)))
 }
 
 /// A condition that holds.

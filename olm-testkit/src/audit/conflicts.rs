@@ -16,6 +16,9 @@ use anyhow::{Context, Result};
 use super::Write;
 use super::entry::Entry;
 
+/// The verb of a request that deletes all objects of a kind in a namespace, as is done with one that goes.
+const WHOLE_COLLECTION: &str = "deletecollection";
+
 /// A write that was refused with status 409, and the write of the same program that had come before it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnConflict {
@@ -54,12 +57,21 @@ pub fn own_conflicts(programs: &[&str], log: &Path) -> Result<Vec<OwnConflict>> 
         return Ok(Vec::new());
     }
     let mut written = writes(log, Entry::write, |_| true)?;
-    written.retain(|write| objects.contains(&write.main_object()));
+    written
+        .retain(|write| write.verb == WHOLE_COLLECTION || objects.contains(&write.main_object()));
     let with_cause = refused.into_iter().filter_map(|refused| {
         let cause = cause(&refused, &written)?.clone();
         Some(OwnConflict { refused, cause })
     });
     Ok(with_cause.collect())
+}
+
+/// Whether a write is to the object of another one.
+fn concerns(write: &Write, other: &Write, object: &str) -> bool {
+    let is_collection = write.verb == WHOLE_COLLECTION
+        && write.resource() == object.split(' ').next().unwrap_or_default()
+        && write.namespace == other.namespace;
+    is_collection || write.main_object() == object
 }
 
 /// The last write to the object, if the same program did it, and no other program's may have come after it: a write
@@ -68,7 +80,7 @@ fn cause<'a>(refused: &Write, written: &'a [Write]) -> Option<&'a Write> {
     let object = refused.main_object();
     let before: Vec<&Write> = written
         .iter()
-        .filter(|write| write.main_object() == object && write.received <= refused.done)
+        .filter(|write| concerns(write, refused, &object) && write.received <= refused.done)
         .collect();
     let answered = before.iter().filter(|write| write.done <= refused.done);
     let last = answered.copied().max_by_key(|write| write.done)?;

@@ -40,6 +40,3 @@ pub use subscription::*;
 
 /// Group of the OLM kinds that are stored in the cluster.
 pub const GROUP: &str = "operators.coreos.com";
-
-/// Group of the aggregated API that serves PackageManifests.
-pub const PACKAGES_GROUP: &str = "packages.operators.coreos.com";

@@ -4,6 +4,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use olm_types::api::csv::ClusterServiceVersionSpec;
 use olm_types::document::{self, Budget, Meter};
+use olm_types::properties::kinds::{BUNDLE_OBJECT, CSV_METADATA};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use thiserror::Error;
@@ -39,15 +40,15 @@ pub fn migrate(blob: &mut Value, level: Migration) -> Result<(), MigrationError>
     let Some(properties) = blob.get_mut("properties").and_then(Value::as_array_mut) else {
         return Ok(());
     };
-    let has_metadata = properties.iter().any(|it| text(it, "type") == "olm.csv.metadata");
+    let has_metadata = properties.iter().any(|it| text(it, "type") == CSV_METADATA);
     let Some(csv) = properties.iter().find_map(csv).filter(|_| !without_image && !has_metadata)
     else {
         return Ok(());
     };
     let value =
         metadata(&csv).map_err(|error| MigrationError { bundle, message: error.to_string() })?;
-    properties.retain(|it| text(it, "type") != "olm.bundle.object");
-    properties.push(json!({ "type": "olm.csv.metadata", "value": value }));
+    properties.retain(|it| text(it, "type") != BUNDLE_OBJECT);
+    properties.push(json!({ "type": CSV_METADATA, "value": value }));
     Ok(())
 }
 

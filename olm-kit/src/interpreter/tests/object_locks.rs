@@ -48,3 +48,18 @@ async fn of_two_writes_for_one_version_one_is_sent() {
     assert_eq!((names(&one), names(&two)), (vec!["changed"], vec!["refused"]));
     assert_eq!(script.finish().len(), 1);
 }
+
+/// The first takes the last finalizer of an object that is being deleted; the second was decided before.
+#[tokio::test]
+async fn what_is_gone_by_an_own_write_is_not_written_to() {
+    let mut gone = object("6", "x");
+    gone["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:00:00Z");
+    gone["metadata"]["deletionGracePeriodSeconds"] = json!(0);
+    let script = Script::new().answer(&format!("PATCH {ONE}"), 200, gone);
+    let outcomes = with_store(&script, "5").execute(&[guarded("y"), guarded("z")]).await;
+    assert_eq!(names(&outcomes), ["changed", "refused"]);
+    let Some(refusal) = outcomes[1].refusal() else { panic!("{outcomes:?}") };
+    let expected = "ConfigMap ns/a was deleted at version 6, and the write was for version 5";
+    assert_eq!((refusal.code, &*refusal.message), (404, expected));
+    assert_eq!(script.finish().len(), 1);
+}

@@ -3,6 +3,7 @@
 //!
 //! ```text
 //! scope      which CatalogSources are served by the operator, as far as flags and annotations say
+//! failure    why it is not pulled, as far as later failures do not hide that
 //! pulling    what a replica does next about the content of one: resolve, obtain, wait
 //! port       at which port it is served
 //! slice      the EndpointSlice, in which the leader records digest and port for all replicas
@@ -11,6 +12,7 @@
 //! ```
 
 pub(super) mod conditions;
+mod failure;
 mod mode;
 mod port;
 mod pulling;
@@ -22,6 +24,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use k8s_openapi::api::discovery::v1::EndpointSlice;
 
+pub use failure::PullFailure;
 pub(super) use mode::{Mode, mode, selects};
 pub use mode::{connects_in_process, is_released};
 pub use port::{PortRange, PortRangeError, choose as choose_port};
@@ -59,23 +62,4 @@ pub struct HostedContent {
     pub folder: Option<String>,
     /// When it was pulled.
     pub pulled_at: Timestamp,
-}
-
-/// Why newer content, or any at all, is not there.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PullFailure {
-    /// The image that the spec named.
-    pub image: String,
-    /// The digest of what cannot be used; none when the digest is not known.
-    pub digest: Option<String>,
-    /// One word.
-    pub reason: &'static str,
-    /// For people. It is the same for the same cause.
-    pub message: String,
-    /// How often in a row.
-    pub attempts: u32,
-    /// When it failed last.
-    pub at: Timestamp,
-    /// How long the registry asked not to be asked, in seconds.
-    pub retry_after: u64,
 }

@@ -108,6 +108,11 @@ use InstallPlanPhase::{Complete, Failed, Installing, None as NoPhase, Planning, 
 #[case::planning(Planning, vec![], Some(vec![pending("Planning")]))]
 #[case::approval(RequiresApproval, vec![], Some(vec![pending("RequiresApproval")]))]
 #[case::approval_reported(RequiresApproval, vec![pending("RequiresApproval")], None)]
+#[case::approval_reported_before_others(
+    RequiresApproval,
+    vec![pending("RequiresApproval"), condition("UpgradeHeld", "Paused", "")],
+    None
+)]
 #[case::approval_clears(RequiresApproval, all_three(), Some(vec![pending("RequiresApproval")]))]
 #[case::installing_reported(Installing, vec![pending("Installing")], None)]
 #[case::failed(Failed, vec![], Some(vec![failed("InstallPlanFailed")]))]

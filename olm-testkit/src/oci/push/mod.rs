@@ -1,4 +1,5 @@
-//! Pushing an image over the distribution API: blobs first, the manifest last.
+//! Pushing an image over the distribution API: blobs first, the manifest last. `oci-client` would push as well, but
+//! it brings a second HTTP client and its TLS into every build of the tests for two kinds of requests.
 
 use anyhow::{Context, Result, anyhow, ensure};
 use http::header::{CONTENT_TYPE, LOCATION};

@@ -1,12 +1,11 @@
-//! Writes the labels.
+//! Labels what an older OLM made.
 
 use async_trait::async_trait;
 use olm_kit::controller::{Conclusion, ReconcileError, Reconciler};
 use olm_kit::interpreter::Interpreter;
-use olm_lifecycle::labeller::labels;
+use olm_lifecycle::labeller::{Labelled, labels};
 
-use super::observe::observe;
-use crate::components::ComponentId;
+use crate::components::{ComponentId, ComponentKind};
 use crate::stores::Stores;
 
 /// Labels Deployments, ClusterRoles and ClusterRoleBindings.
@@ -23,5 +22,18 @@ impl Reconciler<ComponentId> for Labeller {
         let Some(object) = observe(&self.stores, id) else { return Ok(Conclusion::Done) };
         self.interpreter.act(&labels(&object)).await?;
         Ok(Conclusion::Done)
+    }
+}
+
+/// The object, if it exists and is of a kind that this operator labels.
+fn observe(stores: &Stores, id: &ComponentId) -> Option<Labelled> {
+    let key = &id.key;
+    match id.kind {
+        ComponentKind::Deployment => stores.deployments.get_key(key).map(Labelled::Deployment),
+        ComponentKind::ClusterRole => stores.cluster_roles.get_key(key).map(Labelled::ClusterRole),
+        ComponentKind::ClusterRoleBinding => {
+            stores.cluster_role_bindings.get_key(key).map(Labelled::ClusterRoleBinding)
+        }
+        _ => None,
     }
 }

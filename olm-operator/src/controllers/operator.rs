@@ -1,13 +1,16 @@
-//! Keeps the list of components right, and brings an Operator back that has some.
+//! Operators: what belongs together, as their status lists it. The list of components is kept right, and an
+//! Operator that has some is made again.
 
 use async_trait::async_trait;
+use kube::ResourceExt;
 use olm_kit::controller::{Conclusion, ReconcileError, Reconciler};
 use olm_kit::interpreter::Interpreter;
 use olm_lifecycle::digest;
-use olm_lifecycle::operator::decide;
+use olm_lifecycle::operator::{Observed, decide, have_one_home};
+use olm_types::api::Operator;
+use olm_types::labels::{ComponentKeyError, component};
 use tokio::time::Instant;
 
-use super::observe::observe;
 use crate::components::ComponentIndex;
 use crate::pace::Pace;
 use crate::stores::Stores;
@@ -49,4 +52,32 @@ impl Reconciler<String> for OperatorReconciler {
         self.pace.forget(name);
         Ok(Conclusion::Done)
     }
+}
+
+/// The Operator of this name, whether or not it exists, and what carries its label.
+///
+/// # Errors
+/// When no label can be made of the name.
+fn observe(
+    stores: &Stores,
+    index: &ComponentIndex,
+    name: &str,
+) -> Result<Observed, ComponentKeyError> {
+    let key = component(name)?;
+    let labelled = index.labelled(&key).into_iter();
+    let objects = labelled.filter_map(|id| id.kind.get(stores, &id.key));
+    let operator = stores.operators.get(None, name);
+    Ok(Observed {
+        name: name.to_owned(),
+        alike: if operator.is_none() { alike(stores, name) } else { 0 },
+        operator,
+        components: objects.map(|object| object.reference()).collect(),
+        key,
+    })
+}
+
+/// How many Operators there are of the namespace that one would be of.
+fn alike(stores: &Stores, name: &str) -> usize {
+    let is_alike = |operator: &Operator| have_one_home(&operator.name_any(), name);
+    stores.operators.list_where(is_alike).len()
 }

@@ -1,6 +1,0 @@
-//! Labels what an older OLM made.
-
-mod observe;
-mod reconcile;
-
-pub use reconcile::Labeller;
