@@ -42,10 +42,11 @@ impl Forward {
                 *self.first.lock().await = Some(stream);
                 Ok(())
             }
-            Err(kube::Error::UpgradeConnection(UpgradeConnectionError::ProtocolSwitch(status)))
-                if status.as_u16() == 403 =>
-            {
+            Err(error) if is_forbidden(&error) => {
                 bail!("no right to get and create pods/portforward for Pod {}", self.pod)
+            }
+            Err(kube::Error::Api(status)) => {
+                bail!("no port-forward to Pod {}: {}", self.pod, status.message)
             }
             Err(error) => bail!("no port-forward to Pod {}: {error}", self.pod),
         }
@@ -57,6 +58,17 @@ impl Forward {
             Some(stream) => Ok(Box::new(stream)),
             None => Err(kube::Error::Service("the port was not forwarded".into())),
         }
+    }
+}
+
+/// The API server refuses with an object that says so, or, where it had agreed to the protocol, with a code alone.
+fn is_forbidden(error: &kube::Error) -> bool {
+    match error {
+        kube::Error::Api(status) => status.code == 403,
+        kube::Error::UpgradeConnection(UpgradeConnectionError::ProtocolSwitch(status)) => {
+            status.as_u16() == 403
+        }
+        _ => false,
     }
 }
 
