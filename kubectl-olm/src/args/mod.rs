@@ -137,6 +137,24 @@ pub enum Command {
     },
 }
 
+impl Command {
+    /// Where the command reads catalogs and objects, if it has flags for that.
+    pub fn sources(&self) -> Option<&Sources> {
+        match self {
+            Self::Search(asked) => Some(&asked.sources),
+            Self::Show(asked) => Some(&asked.reading.sources),
+            Self::Graph(asked) => Some(&asked.sources),
+            Self::Why(asked) => Some(&asked.sources),
+            Self::Permissions(asked) => Some(&asked.reading.sources),
+            Self::Plan(asked) => Some(&asked.planned.reading().sources),
+            Self::Install(asked) => Some(&asked.reading.sources),
+            Self::Upgrade(asked) => Some(&asked.reading.sources),
+            Self::Uninstall(asked) => Some(&asked.reading.sources),
+            _ => None,
+        }
+    }
+}
+
 /// A shell for which there is a script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Shell {

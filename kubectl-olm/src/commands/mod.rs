@@ -21,7 +21,7 @@ mod uninstall;
 mod version;
 mod why;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use olm_plan::Observed;
 use olm_plan::observed::{name, namespace};
 use olm_types::api::Subscription;
@@ -63,10 +63,22 @@ pub async fn run(cli: &Cli) -> Result<Outcome> {
             why::offline(cli.connection.namespace(), asked, output).await
         }
         command => {
+            refuse_files(command)?;
             let cluster = cli.connection.connect().await?;
             in_cluster(command, &cluster, cli.view.all_namespaces, output).await
         }
     }
+}
+
+/// A command that needs a cluster does not pretend that it has read files instead.
+fn refuse_files(command: &Command) -> Result<()> {
+    let Some(sources) = command.sources() else { return Ok(()) };
+    ensure!(
+        !sources.offline,
+        "--offline is for plan, search, show, graph and why: this command needs a cluster"
+    );
+    ensure!(sources.state.is_empty(), "--state is read with --offline only");
+    Ok(())
 }
 
 async fn in_cluster(
@@ -129,4 +141,41 @@ fn subscription<'a>(observed: &'a Observed, wanted: &str) -> Result<&'a Subscrip
     found.pop().with_context(|| {
         format!("no Subscription is named {wanted} or for a package of that name; -n or -A look elsewhere")
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+    use rstest::rstest;
+
+    use super::*;
+
+    const OFFLINE: &str = "--offline is for plan, search, show, graph and why";
+    const STATE: &str = "--state is read with --offline only";
+    const CONNECTS: &str = "cannot read the kubeconfig";
+
+    /// There is no such kubeconfig: whoever goes on to connect complains of it.
+    #[rstest]
+    #[case(&["install", "kettle", "--yes", "--offline"], OFFLINE)]
+    #[case(&["upgrade", "kettle", "--yes", "--offline", "--state", "f"], OFFLINE)]
+    #[case(&["uninstall", "kettle", "--yes", "--offline"], OFFLINE)]
+    #[case(&["permissions", "kettle", "--offline"], OFFLINE)]
+    #[case(&["install", "kettle", "--yes", "--state", "f"], STATE)]
+    #[case(&["upgrade", "kettle", "--yes", "--state", "f"], STATE)]
+    #[case(&["uninstall", "kettle", "--yes", "--state", "f"], STATE)]
+    #[case(&["permissions", "kettle", "--state", "f"], STATE)]
+    #[case(&["search", "kettle", "--state", "f"], STATE)]
+    #[case(&["show", "kettle", "--state", "f"], STATE)]
+    #[case(&["graph", "kettle", "--state", "f"], STATE)]
+    #[case(&["why", "kettle", "--state", "f"], STATE)]
+    #[case(&["plan", "install", "kettle", "--state", "f"], STATE)]
+    #[case(&["install", "kettle", "--yes"], CONNECTS)]
+    #[case(&["list"], CONNECTS)]
+    fn files_are_refused_before_a_cluster_is_asked(#[case] words: &[&str], #[case] expected: &str) {
+        let words = [&["kubectl-olm", "--kubeconfig", "/dev/null/none"], words].concat();
+        let cli = Cli::try_parse_from(words).unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let error = runtime.block_on(run(&cli)).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    }
 }

@@ -16,9 +16,6 @@ use crate::plan::{describe, offline, on_cluster};
 pub async fn run(cluster: &Cluster, all: bool, plan: &Plan, output: Output) -> Result<Outcome> {
     let home = one_namespace(cluster, all)?;
     let reading = plan.planned.reading();
-    if !reading.sources.state.is_empty() {
-        bail!("--state is read with --offline only");
-    }
     let settings = cluster.settings(reading.sources.olm_namespace.as_deref()).await?;
     let preview = on_cluster(cluster, &asked(home, plan, settings), reading).await?;
     print(&preview, plan, output)
