@@ -17,7 +17,7 @@ use crate::Outcome;
 use crate::args::{DryRun, Operands, Uninstalling};
 use crate::cluster::{Cluster, one_namespace};
 use crate::output::Output;
-use crate::plan::{describe, on_cluster};
+use crate::plan::{describe_removal, on_cluster};
 
 /// Removes an operator.
 pub async fn run(
@@ -31,7 +31,7 @@ pub async fn run(
     let wanted = Wanted::Uninstall { operator: asked.operator.clone() };
     let question = Asked { namespace: home.to_owned(), settings, now: Timestamp::now(), wanted };
     let preview = on_cluster(cluster, &question, &asked.reading).await?;
-    output.print(&describe(&preview))?;
+    output.print(&describe_removal(&preview, asked.operands))?;
     verdict(&preview)?;
     check_operands(asked.operands, &preview)?;
     if asked.acting.dry_run == DryRun::Client || !agreed(&asked.acting, &preview)? {

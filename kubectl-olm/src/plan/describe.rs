@@ -8,6 +8,7 @@ use olm_plan::preview::permissions::Right;
 use olm_plan::preview::result::{Bundle, CrdVerdict, Hop};
 use olm_plan::preview::{Action, Change, Preview};
 
+use crate::args::Operands;
 use crate::output::cell;
 
 /// More fields of one object are counted, not shown.
@@ -15,13 +16,18 @@ const FIELDS: usize = 12;
 
 /// The text of a preview. Each value is on one line, whatever it holds.
 pub fn describe(preview: &Preview) -> String {
+    describe_removal(preview, Operands::Keep)
+}
+
+/// The text of a preview, where it is said what becomes of custom resources.
+pub fn describe_removal(preview: &Preview, operands: Operands) -> String {
     let mut text = String::new();
     // Writing to a string cannot fail.
-    let _ = write(preview, &mut text);
+    let _ = write(preview, operands, &mut text);
     text
 }
 
-fn write(preview: &Preview, out: &mut String) -> fmt::Result {
+fn write(preview: &Preview, operands: Operands, out: &mut String) -> fmt::Result {
     let Preview { action, package, namespace, .. } = preview;
     writeln!(out, "{action} {} in namespace {}", cell(package), cell(namespace))?;
     for (place, hop) in preview.hops.iter().enumerate() {
@@ -37,7 +43,7 @@ fn write(preview: &Preview, out: &mut String) -> fmt::Result {
     list(out, "Problems:", &preview.problems)?;
     write_rights(preview, out)?;
     write_crds(&preview.crds, out)?;
-    list(out, "Custom resources that stay:", &preview.operands)?;
+    list(out, operands_title(operands), &preview.operands)?;
     list(out, "Subscriptions that nothing else needs:", &preview.unused)?;
     list(out, "New images:", &preview.images.gained)?;
     list(out, "Images no longer used:", &preview.images.lost)?;
@@ -54,6 +60,14 @@ fn write(preview: &Preview, out: &mut String) -> fmt::Result {
         "{created} to create, {changed} to change, {anew} to replace, {deleted} to delete"
     )?;
     writeln!(out, "plan hash {}", preview.plan_hash)
+}
+
+fn operands_title(operands: Operands) -> &'static str {
+    match operands {
+        Operands::Keep => "Custom resources that stay:",
+        Operands::Abort => "Custom resources, for which nothing is removed:",
+        Operands::Delete => "Custom resources that are deleted, too:",
+    }
 }
 
 fn list(out: &mut String, title: &str, lines: &[String]) -> fmt::Result {
@@ -253,6 +267,19 @@ unknown: bundle image i
 plan hash h
 ";
         assert_eq!(describe(&preview()), expected);
+    }
+
+    #[test]
+    fn custom_resources_stay_or_go_as_was_asked_for() {
+        let operands = vec!["Kettle ns/a".to_owned()];
+        let removal = Preview { action: "uninstall", operands, ..Preview::default() };
+        let kept = describe(&removal);
+        assert!(kept.contains("Custom resources that stay:\n  Kettle ns/a\n"), "{kept}");
+        let deleted = describe_removal(&removal, Operands::Delete);
+        assert!(deleted.contains("that are deleted, too:\n  Kettle ns/a\n"), "{deleted}");
+        assert!(!deleted.contains("stay"), "{deleted}");
+        let stopped = describe_removal(&removal, Operands::Abort);
+        assert!(stopped.contains("for which nothing is removed:\n"), "{stopped}");
     }
 
     #[test]

@@ -13,11 +13,11 @@ use super::super::plan::verdict;
 use super::super::uninstall::{delete, deleted_csvs, gone};
 use super::objects::INJECTED;
 use crate::Outcome;
-use crate::args::{CleaningUp, DryRun, Reading};
+use crate::args::{CleaningUp, DryRun, Operands, Reading};
 use crate::catalogs::REGISTRY_POD;
 use crate::cluster::{Cluster, one_namespace};
 use crate::output::Output;
-use crate::plan::{describe, on_cluster};
+use crate::plan::{describe_removal, on_cluster};
 
 /// What goes beside the operator.
 struct Beside {
@@ -42,7 +42,9 @@ pub async fn run(
     let (wanted, now) = (Wanted::Uninstall { operator: asked.package.clone() }, Timestamp::now());
     let question = Asked { namespace: home.to_owned(), settings, now, wanted };
     let preview = on_cluster(cluster, &question, &Reading::default()).await?;
-    output.print(&describe(&preview))?;
+    // With its CRDs all custom resources go.
+    let operands = if asked.delete_all { Operands::Delete } else { Operands::Keep };
+    output.print(&describe_removal(&preview, operands))?;
     let beside = beside(cluster, home, asked, &preview, catalog).await?;
     output.print(&beside.describe(&preview))?;
     verdict(&preview)?;
