@@ -8,7 +8,8 @@ use olm_types::api::{Approval, Subscription};
 use olm_types::gvk::Gvk;
 use serde_json::{Value, json};
 
-use super::act::{MANAGER, agreed, follow};
+use super::act::{MANAGER, agreed};
+use super::follow::follow;
 use super::plan::{install, verdict};
 use crate::Outcome;
 use crate::args::{DryRun, Format, Installing, Upgrading};

@@ -6,6 +6,7 @@ mod authors;
 mod completion;
 mod doctor;
 mod events;
+mod follow;
 mod graph;
 mod hand_back;
 mod install;

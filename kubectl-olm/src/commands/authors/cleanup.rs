@@ -8,7 +8,7 @@ use olm_plan::observed::name;
 use olm_plan::preview::{Asked, Preview, Wanted};
 use olm_types::api::{CatalogSource, ClusterServiceVersion, OperatorGroup, Subscription};
 
-use super::super::act::agreed;
+use super::super::act::{agreed, with_findings};
 use super::super::plan::verdict;
 use super::super::uninstall::{delete, deleted_csvs, gone};
 use super::objects::INJECTED;
@@ -51,7 +51,8 @@ pub async fn run(
     if asked.acting.dry_run == DryRun::Client || !agreed(&asked.acting, &preview)? {
         return Ok(Outcome::Fine);
     }
-    removed(cluster, home, asked, &preview, &beside).await?;
+    let removed = remove(cluster, home, asked, &preview, &beside).await;
+    with_findings(cluster, home, removed).await?;
     output.print(&format!("{} is removed\n", asked.package))?;
     Ok(Outcome::Fine)
 }
@@ -139,7 +140,7 @@ impl Beside {
     }
 }
 
-async fn removed(
+async fn remove(
     cluster: &Cluster,
     home: &str,
     asked: &CleaningUp,

@@ -16,7 +16,8 @@ use olm_types::bundle::CatalogKey;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
-use super::act::{LOOK, MANAGER, NotInTime, agreed, follow};
+use super::act::{LOOK, MANAGER, NotInTime, agreed, with_findings};
+use super::follow::follow;
 use super::install::create;
 use super::plan::verdict;
 use crate::Outcome;
@@ -97,7 +98,8 @@ async fn installed(
     if dry_run {
         return Ok(Outcome::Fine);
     }
-    serve(cluster, served, acting, output).await?;
+    let served_in_time = serve(cluster, served, acting, output).await;
+    with_findings(cluster, served.namespace, served_in_time).await?;
     for manifest in subscription {
         create(cluster, manifest, dry_run, output).await?;
     }
