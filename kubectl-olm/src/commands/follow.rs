@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::{Result, bail, ensure};
 use kube::api::{Patch, PatchParams};
-use olm_plan::approval::is_pending;
+use olm_plan::approval::{PendingApproval, is_pending};
 use olm_plan::preview::{Hop, Preview};
 use olm_types::api::{ClusterServiceVersion, CsvPhase, InstallPlan, Subscription};
 use serde_json::json;
@@ -35,6 +35,22 @@ pub async fn follow(
     let what = format!("{expected} has not succeeded");
     let done = until(&what, limit, async || look(cluster, preview, expected).await).await;
     with_findings(cluster, &preview.namespace, done).await
+}
+
+/// Follows an InstallPlan that was approved until all of its CSVs have succeeded.
+///
+/// # Errors
+/// Something cannot be read, or time runs out: [`NotInTime`], after what the doctor finds.
+pub async fn follow_approved(
+    cluster: &Cluster,
+    approval: &PendingApproval,
+    limit: Duration,
+) -> Result<()> {
+    let names: Vec<&str> = approval.approves.iter().map(|one| one.csv.as_str()).collect();
+    let what = format!("not all of {} have succeeded", names.join(", "));
+    let look = async || look_at_approved(cluster, approval, &names).await;
+    let done = until(&what, limit, look).await;
+    with_findings(cluster, &approval.namespace, done).await
 }
 
 /// Looks until it is done, and says each progress once.
@@ -82,6 +98,36 @@ async fn look(cluster: &Cluster, preview: &Preview, expected: &str) -> Result<Se
         progress: progress(plan.as_ref(), expected, phase),
         is_done: phase == Some(CsvPhase::Succeeded) && installed.as_deref() == Some(expected),
     })
+}
+
+async fn look_at_approved(
+    cluster: &Cluster,
+    approval: &PendingApproval,
+    names: &[&str],
+) -> Result<Seen> {
+    let home = Some(approval.namespace.as_str());
+    let plans = cluster.api::<InstallPlan>(home);
+    let plan = cluster.answer(plans.get_opt(&approval.install_plan)).await?;
+    let csvs = cluster.api::<ClusterServiceVersion>(home);
+    let mut phases = Vec::new();
+    for name in names {
+        let csv = cluster.answer(csvs.get_opt(name)).await?;
+        phases.push((*name, csv.as_ref().map(ClusterServiceVersion::phase)));
+    }
+    Ok(seen(plan.as_ref(), &phases))
+}
+
+/// How far the CSVs of one InstallPlan are: a line for each that is there, and one for all others.
+fn seen(plan: Option<&InstallPlan>, phases: &[(&str, Option<CsvPhase>)]) -> Seen {
+    let mut lines: Vec<String> = Vec::new();
+    for (csv, phase) in phases {
+        let line = progress(plan, csv, *phase);
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    let is_done = phases.iter().all(|(_, phase)| *phase == Some(CsvPhase::Succeeded));
+    Seen { progress: lines.join("\n"), is_done }
 }
 
 fn progress(plan: Option<&InstallPlan>, csv: &str, phase: Option<CsvPhase>) -> String {
@@ -173,6 +219,23 @@ mod tests {
         assert!(has_steps(&plan, &hop(&["Secret/a", "Secret/b"])));
         assert!(!has_steps(&plan, &hop(&["Secret/b", "Secret/a"])));
         assert!(!has_steps(&plan, &hop(&["Secret/a"])));
+    }
+
+    #[test]
+    fn an_approval_is_done_when_all_that_it_approved_has_succeeded() {
+        let plan: InstallPlan = from_value(json!({"metadata": {"name": "p"},
+            "spec": {"approval": "Manual", "approved": true, "clusterServiceVersionNames": []},
+            "status": {"phase": "Installing"}}))
+        .unwrap();
+        let (pending, done) = (Some(CsvPhase::Pending), Some(CsvPhase::Succeeded));
+        let begun = seen(Some(&plan), &[("a.v1", None), ("b.v1", None)]);
+        assert_eq!((begun.progress.as_str(), begun.is_done), ("InstallPlan p: Installing", false));
+        let half = seen(Some(&plan), &[("a.v1", done), ("b.v1", None), ("c.v1", pending)]);
+        let lines = "ClusterServiceVersion a.v1: Succeeded\nInstallPlan p: Installing\n\
+                     ClusterServiceVersion c.v1: Pending";
+        assert_eq!((half.progress.as_str(), half.is_done), (lines, false));
+        assert!(seen(None, &[("a.v1", done), ("b.v1", done)]).is_done);
+        assert!(!seen(Some(&plan), &[("a.v1", done), ("b.v1", pending)]).is_done);
     }
 
     #[test]

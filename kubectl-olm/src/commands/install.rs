@@ -49,11 +49,11 @@ pub async fn run(
     for manifest in &preview.manifests {
         create(cluster, manifest, dry_run, output).await?;
     }
-    if dry_run || !asked.acting.wait {
+    if dry_run || !asked.acting.following.wait {
         return Ok(Outcome::Fine);
     }
     let expected = expected(&preview)?;
-    follow(cluster, &preview, &expected, asked.acting.timeout).await?;
+    follow(cluster, &preview, &expected, asked.acting.following.timeout).await?;
     output.print(&format!("{expected} has succeeded.\n"))?;
     Ok(Outcome::Fine)
 }
@@ -93,11 +93,11 @@ pub async fn upgrade(
         let written = cluster.answer(api.patch(&preview.subscription, &parameters, &patch)).await;
         written.with_context(|| format!("cannot change Subscription {}", preview.subscription))?;
     }
-    if dry_run || !asked.acting.wait {
+    if dry_run || !asked.acting.following.wait {
         return Ok(Outcome::Fine);
     }
     let expected = expected(&preview)?;
-    follow(cluster, &preview, &expected, asked.acting.timeout).await?;
+    follow(cluster, &preview, &expected, asked.acting.following.timeout).await?;
     output.print(&format!("{expected} has succeeded.\n"))?;
     Ok(Outcome::Fine)
 }

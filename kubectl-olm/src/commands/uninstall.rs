@@ -51,7 +51,7 @@ async fn remove(
     preview: &Preview,
 ) -> Result<()> {
     let dry_run = asked.acting.dry_run == DryRun::Server;
-    let limit = asked.acting.timeout;
+    let limit = asked.acting.following.timeout;
     let parameters = DeleteParams { dry_run, ..DeleteParams::default() };
     if asked.operands == Operands::Delete {
         delete_operands(cluster, preview, &parameters, limit).await?;
@@ -63,7 +63,7 @@ async fn remove(
     for csv in &csvs {
         delete(cluster, &api, csv, &parameters).await?;
     }
-    if dry_run || !asked.acting.wait {
+    if dry_run || !asked.acting.following.wait {
         return Ok(());
     }
     for csv in &csvs {

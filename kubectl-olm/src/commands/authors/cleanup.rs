@@ -149,7 +149,7 @@ async fn remove(
 ) -> Result<()> {
     let dry_run = asked.acting.dry_run == DryRun::Server;
     let parameters = DeleteParams { dry_run, ..DeleteParams::default() };
-    let limit = asked.acting.timeout;
+    let limit = asked.acting.following.timeout;
     let subscriptions: Api<Subscription> = cluster.api(Some(home));
     delete(cluster, &subscriptions, &preview.subscription, &parameters).await?;
     // While the operator still runs, it can take its finalizers away.
@@ -163,7 +163,7 @@ async fn remove(
     let csvs: Api<ClusterServiceVersion> = cluster.api(Some(home));
     for csv in deleted_csvs(preview) {
         delete(cluster, &csvs, &csv, &parameters).await?;
-        if !dry_run && asked.acting.wait {
+        if !dry_run && asked.acting.following.wait {
             gone(cluster, &csvs, &csv, limit).await?;
         }
     }

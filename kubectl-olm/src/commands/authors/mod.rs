@@ -103,11 +103,11 @@ async fn installed(
     for manifest in subscription {
         create(cluster, manifest, dry_run, output).await?;
     }
-    if !acting.wait {
+    if !acting.following.wait {
         return Ok(Outcome::Fine);
     }
     let expected = &served.bundle.csv;
-    follow(cluster, preview, expected, acting.timeout).await?;
+    follow(cluster, preview, expected, acting.following.timeout).await?;
     output.print(&format!(
         "{expected} has succeeded. `kubectl olm cleanup {}` removes it.\n",
         served.bundle.package
@@ -162,7 +162,7 @@ async fn serve(
 /// Waits until the Pod serves; its address.
 async fn ready(cluster: &Cluster, served: &Served<'_>, acting: &Acting) -> Result<String> {
     let pods: Api<Pod> = cluster.api(Some(served.namespace));
-    let deadline = Instant::now() + acting.timeout;
+    let deadline = Instant::now() + acting.following.timeout;
     loop {
         let pod = cluster.answer(pods.get(&served.pod())).await?;
         let status = pod.status.clone().unwrap_or_default();
@@ -174,7 +174,7 @@ async fn ready(cluster: &Cluster, served: &Served<'_>, acting: &Acting) -> Resul
         if Instant::now() >= deadline {
             let state = olm_plan::tree::waiting(&pod).or(status.phase).unwrap_or_default();
             let what = format!("Pod {} is not ready ({state})", served.pod());
-            return Err(NotInTime::new(&what, acting.timeout).into());
+            return Err(NotInTime::new(&what, acting.following.timeout).into());
         }
         sleep(LOOK).await;
     }
