@@ -7,7 +7,7 @@ use olm_plan::settings::Settings;
 use olm_types::bundle::CatalogKey;
 
 use crate::Outcome;
-use crate::args::{Format, Plan, Planned, Subscribing};
+use crate::args::{Format, Operands, Plan, Planned, Subscribing};
 use crate::cluster::{Cluster, one_namespace};
 use crate::output::Output;
 use crate::plan::{describe, offline, on_cluster};
@@ -66,16 +66,28 @@ pub fn install(package: &str, flags: &Subscribing, home: &str, global: &str) -> 
 }
 
 fn print(preview: &Preview, plan: &Plan, output: Output) -> Result<Outcome> {
-    match output.format() {
-        Format::Table | Format::Wide => output.print(&describe(preview))?,
-        _ => output.object("Plan", preview)?,
-    }
+    show(preview, Operands::Keep, output)?;
     verdict(preview)?;
-    Ok(match plan.detailed_exitcode {
-        _ if !preview.unknown.is_empty() => Outcome::Incomplete,
-        true if preview.has_changes() => Outcome::Findings,
-        _ => Outcome::Fine,
+    Ok(match outcome(preview) {
+        Outcome::Fine if plan.detailed_exitcode && preview.has_changes() => Outcome::Findings,
+        outcome => outcome,
     })
+}
+
+/// Prints a plan in the form that was asked for, with what becomes of custom resources.
+///
+/// # Errors
+/// The form is none of a plan, or standard output cannot be written.
+pub fn show(preview: &Preview, operands: Operands, output: Output) -> Result<()> {
+    match output.format() {
+        Format::Table | Format::Wide => output.print(&describe(preview, operands)),
+        _ => output.object("Plan", preview),
+    }
+}
+
+/// Whether all was read that a plan depends on.
+pub fn outcome(preview: &Preview) -> Outcome {
+    if preview.unknown.is_empty() { Outcome::Fine } else { Outcome::Incomplete }
 }
 
 /// An error when the plan would not do what was asked for.
@@ -90,5 +102,24 @@ pub fn verdict(preview: &Preview) -> Result<()> {
         [] => Ok(()),
         [one] => bail!("the plan has a problem: {one}"),
         several => bail!("the plan has {} problems", several.len()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_not_read_makes_a_plan_incomplete() {
+        assert_eq!(outcome(&Preview::default()), Outcome::Fine);
+        let unknown = vec!["bundle image i".to_owned()];
+        assert_eq!(outcome(&Preview { unknown, ..Preview::default() }), Outcome::Incomplete);
+    }
+
+    #[test]
+    fn a_plan_has_no_other_form_than_text_and_objects() {
+        let refused = show(&Preview::default(), Operands::Keep, Output::new(Format::Name));
+        let error = refused.unwrap_err().to_string();
+        assert!(error.contains("-o Name is not for this command"), "{error}");
     }
 }

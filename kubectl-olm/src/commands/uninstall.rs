@@ -12,12 +12,12 @@ use olm_types::api::{ClusterServiceVersion, Subscription};
 use tokio::time::{Instant, sleep};
 
 use super::act::{LOOK, NotInTime, agreed, with_findings};
-use super::plan::verdict;
+use super::plan::{show, verdict};
 use crate::Outcome;
 use crate::args::{DryRun, Operands, Uninstalling};
 use crate::cluster::{Cluster, one_namespace};
 use crate::output::Output;
-use crate::plan::{describe_removal, on_cluster};
+use crate::plan::on_cluster;
 
 /// Removes an operator.
 pub async fn run(
@@ -31,7 +31,7 @@ pub async fn run(
     let wanted = Wanted::Uninstall { operator: asked.operator.clone() };
     let question = Asked { namespace: home.to_owned(), settings, now: Timestamp::now(), wanted };
     let preview = on_cluster(cluster, &question, &asked.reading).await?;
-    output.print(&describe_removal(&preview, asked.operands))?;
+    show(&preview, asked.operands, output)?;
     verdict(&preview)?;
     check_operands(asked.operands, &preview)?;
     if asked.acting.dry_run == DryRun::Client || !agreed(&asked.acting, &preview)? {
@@ -207,5 +207,5 @@ fn report(preview: &Preview, asked: &Uninstalling, output: Output) -> Result<()>
     for name in &preview.unused {
         text.push_str(&format!("Subscription {name} is needed by nothing else; it stays\n"));
     }
-    output.print(&text)
+    output.progress(&text)
 }

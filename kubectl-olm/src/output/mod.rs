@@ -106,6 +106,20 @@ impl Output {
         Ok(())
     }
 
+    /// Says how far something is: text beside a result for readers, otherwise no part of the result.
+    ///
+    /// # Errors
+    /// Standard output cannot be written.
+    pub fn progress(self, lines: &str) -> Result<()> {
+        match self.format {
+            Format::Table | Format::Wide => self.print(lines),
+            _ => {
+                Self::complain(lines.trim_end());
+                Ok(())
+            }
+        }
+    }
+
     /// Says something that is no result.
     pub fn complain(line: &str) {
         // Where this goes to is closed when it fails.

@@ -14,13 +14,8 @@ use crate::output::cell;
 /// More fields of one object are counted, not shown.
 const FIELDS: usize = 12;
 
-/// The text of a preview. Each value is on one line, whatever it holds.
-pub fn describe(preview: &Preview) -> String {
-    describe_removal(preview, Operands::Keep)
-}
-
-/// The text of a preview, where it is said what becomes of custom resources.
-pub fn describe_removal(preview: &Preview, operands: Operands) -> String {
+/// The text of a preview, with what becomes of custom resources. Each value is on one line, whatever it holds.
+pub fn describe(preview: &Preview, operands: Operands) -> String {
     let mut text = String::new();
     // Writing to a string cannot fail.
     let _ = write(preview, operands, &mut text);
@@ -266,19 +261,19 @@ unknown: bundle image i
 0 to create, 1 to change, 0 to replace, 0 to delete
 plan hash h
 ";
-        assert_eq!(describe(&preview()), expected);
+        assert_eq!(describe(&preview(), Operands::Keep), expected);
     }
 
     #[test]
     fn custom_resources_stay_or_go_as_was_asked_for() {
         let operands = vec!["Kettle ns/a".to_owned()];
         let removal = Preview { action: "uninstall", operands, ..Preview::default() };
-        let kept = describe(&removal);
+        let kept = describe(&removal, Operands::Keep);
         assert!(kept.contains("Custom resources that stay:\n  Kettle ns/a\n"), "{kept}");
-        let deleted = describe_removal(&removal, Operands::Delete);
+        let deleted = describe(&removal, Operands::Delete);
         assert!(deleted.contains("that are deleted, too:\n  Kettle ns/a\n"), "{deleted}");
         assert!(!deleted.contains("stay"), "{deleted}");
-        let stopped = describe_removal(&removal, Operands::Abort);
+        let stopped = describe(&removal, Operands::Abort);
         assert!(stopped.contains("for which nothing is removed:\n"), "{stopped}");
     }
 

@@ -13,7 +13,7 @@ use crate::catalogs::{Access, Catalogs, Visible};
 use crate::cluster::Cluster;
 use crate::contents::Contents;
 
-pub use describe::{describe, describe_removal, right, rule};
+pub use describe::{describe, right, rule};
 pub use state::read as read_state;
 
 /// More rounds of reading than any preview needs: each InstallPlan of an upgrade takes a few.

@@ -5,11 +5,12 @@ use jiff::Timestamp;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::api::{Api, DeleteParams};
 use olm_plan::observed::name;
-use olm_plan::preview::{Asked, Preview, Wanted};
+use olm_plan::preview::{Action, Asked, Change, Preview, Wanted};
 use olm_types::api::{CatalogSource, ClusterServiceVersion, OperatorGroup, Subscription};
+use olm_types::gvk::Gvk;
 
 use super::super::act::{agreed, with_findings};
-use super::super::plan::verdict;
+use super::super::plan::{show, verdict};
 use super::super::uninstall::{delete, deleted_csvs, gone};
 use super::objects::INJECTED;
 use crate::Outcome;
@@ -17,7 +18,7 @@ use crate::args::{CleaningUp, DryRun, Operands, Reading};
 use crate::catalogs::REGISTRY_POD;
 use crate::cluster::{Cluster, one_namespace};
 use crate::output::Output;
-use crate::plan::{describe_removal, on_cluster};
+use crate::plan::on_cluster;
 
 /// What goes beside the operator.
 struct Beside {
@@ -44,16 +45,16 @@ pub async fn run(
     let preview = on_cluster(cluster, &question, &Reading::default()).await?;
     // With its CRDs all custom resources go.
     let operands = if asked.delete_all { Operands::Delete } else { Operands::Keep };
-    output.print(&describe_removal(&preview, operands))?;
+    show(&preview, operands, output)?;
     let beside = beside(cluster, home, asked, &preview, catalog).await?;
-    output.print(&beside.describe(&preview))?;
+    output.progress(&beside.describe(&preview))?;
     verdict(&preview)?;
     if asked.acting.dry_run == DryRun::Client || !agreed(&asked.acting, &preview)? {
         return Ok(Outcome::Fine);
     }
     let removed = remove(cluster, home, asked, &preview, &beside).await;
     with_findings(cluster, home, removed).await?;
-    output.print(&format!("{} is removed\n", asked.package))?;
+    output.progress(&format!("{} is removed\n", asked.package))?;
     Ok(Outcome::Fine)
 }
 
@@ -90,17 +91,39 @@ async fn catalog_alone(
     catalog: &str,
     output: Output,
 ) -> Result<Outcome> {
-    output
-        .print(&format!("CatalogSource {catalog} with its Pod; no Subscription asks for it\n"))?;
-    if asked.acting.dry_run == DryRun::Client || !agreed(&asked.acting, &Preview::default())? {
+    let preview = of_catalog(home, &asked.package, catalog);
+    show(&preview, Operands::Keep, output)?;
+    if asked.acting.dry_run == DryRun::Client || !agreed(&asked.acting, &preview)? {
         return Ok(Outcome::Fine);
     }
     let dry_run = asked.acting.dry_run == DryRun::Server;
     let parameters = DeleteParams { dry_run, ..DeleteParams::default() };
     let sources: Api<CatalogSource> = cluster.api(Some(home));
     delete(cluster, &sources, catalog, &parameters).await?;
-    output.print(&format!("{} is removed\n", asked.package))?;
+    output.progress(&format!("{} is removed\n", asked.package))?;
     Ok(Outcome::Fine)
+}
+
+/// The plan for a catalog to which no Subscription refers; its Pod goes with it.
+fn of_catalog(home: &str, package: &str, catalog: &str) -> Preview {
+    let gone = Change {
+        action: Action::Delete,
+        group: Gvk::from_api_version(CatalogSource::API_VERSION, "").group,
+        kind: CatalogSource::KIND.to_owned(),
+        namespace: home.to_owned(),
+        name: catalog.to_owned(),
+        fields: Vec::new(),
+        not_checked: None,
+    };
+    let preview = Preview {
+        action: "uninstall",
+        namespace: home.to_owned(),
+        package: package.to_owned(),
+        changes: vec![gone],
+        notes: vec![format!("no Subscription asks for {package}")],
+        ..Preview::default()
+    };
+    preview.hashed()
 }
 
 async fn beside(
@@ -174,4 +197,18 @@ async fn remove(
         delete(cluster, &groups, group, &parameters).await?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_catalog_alone_is_a_plan_with_a_hash() {
+        let plan = of_catalog("ns", "urn", "urn-catalog");
+        let text = crate::plan::describe(&plan, Operands::Keep);
+        assert!(text.contains("  -   CatalogSource ns/urn-catalog\n"), "{text}");
+        assert!(text.contains("no Subscription asks for urn"), "{text}");
+        assert_ne!(plan.plan_hash, of_catalog("ns", "urn", "other").plan_hash);
+    }
 }

@@ -19,13 +19,13 @@ use tokio::time::{Instant, sleep};
 use super::act::{LOOK, MANAGER, NotInTime, agreed, with_findings};
 use super::follow::follow;
 use super::install::create;
-use super::plan::verdict;
+use super::plan::{show, verdict};
 use crate::Outcome;
-use crate::args::{Acting, DryRun, Reading, Run, Running, Sources};
+use crate::args::{Acting, DryRun, Operands, Reading, Run, Running, Sources};
 use crate::cluster::{Cluster, one_namespace};
 use crate::contents::Images;
 use crate::output::Output;
-use crate::plan::{describe, on_cluster};
+use crate::plan::on_cluster;
 use bundle::AuthorBundle;
 use objects::Served;
 
@@ -68,8 +68,8 @@ pub async fn run(cluster: &Cluster, all: bool, asked: &Running, output: Output) 
     let sources = Sources { catalog, ..Sources::default() };
     let reading = Reading { sources, pulling: pulling.clone(), ..Reading::default() };
     let preview = on_cluster(cluster, &question, &reading).await?;
-    output.print(&describe(&preview))?;
-    output.print(&format!(
+    show(&preview, Operands::Keep, output)?;
+    output.progress(&format!(
         "Beside it CatalogSource {} with a Pod of image {image} that serves the bundle\n",
         served.catalog()
     ))?;
@@ -108,7 +108,7 @@ async fn installed(
     }
     let expected = &served.bundle.csv;
     follow(cluster, preview, expected, acting.following.timeout).await?;
-    output.print(&format!(
+    output.progress(&format!(
         "{expected} has succeeded. `kubectl olm cleanup {}` removes it.\n",
         served.bundle.package
     ))?;

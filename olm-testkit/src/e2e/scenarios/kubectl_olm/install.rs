@@ -35,10 +35,14 @@ pub(super) async fn to_the_end(ctx: Arc<TestContext>) -> Result<()> {
     ctx.installed("kettle", OLD).await?;
 
     let upgrade = ["upgrade", "kettle", "--catalog", &folder, "--yes"];
+    let plan = program.json(&[&upgrade[..], &["--dry-run", "server"]].concat()).await?;
+    ensure!(plan["kind"] == "Plan" && plan["action"] == "upgrade", "{plan:#}");
     let upgraded = program.prints(&upgrade).await?;
     ensure!(upgraded.contains("kettle.v1.1.0 has succeeded."), "{upgraded}");
     ctx.at_latest("kettle", NEW).await?;
 
+    let plan = program.json(&["uninstall", "kettle", "--yes", "--dry-run", "server"]).await?;
+    ensure!(plan["kind"] == "Plan" && plan["action"] == "uninstall", "{plan:#}");
     held(&ctx, &program).await?;
     let removed = program.prints(&["uninstall", "kettle", "--operands=delete", "--yes"]).await?;
     ensure!(removed.contains("ClusterServiceVersion kettle.v1.1.0 deleted"), "{removed}");
