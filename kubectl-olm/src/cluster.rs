@@ -45,6 +45,8 @@ pub struct Cluster {
     pub client: Client,
     /// By flag or context.
     pub namespace: String,
+    /// Whether a flag names the namespace.
+    pub is_named: bool,
     /// The address of the API server.
     pub server: String,
     /// Where is kept what was read once.

@@ -15,7 +15,7 @@ use crate::Outcome;
 use crate::args::{DryRun, Format, Installing, Operands, Upgrading};
 use crate::cluster::{Cluster, one_namespace};
 use crate::output::Output;
-use crate::plan::on_cluster;
+use crate::plan::{Home, installation, on_cluster};
 
 /// Installs a package.
 pub async fn run(
@@ -26,14 +26,14 @@ pub async fn run(
 ) -> Result<Outcome> {
     let home = one_namespace(cluster, all)?;
     let settings = cluster.settings(asked.reading.sources.olm_namespace.as_deref()).await?;
-    let wanted = install(&asked.package, &asked.subscribing, home, &settings.global_namespace);
-    let question = Asked {
-        namespace: home.to_owned(),
-        settings,
-        now: Timestamp::now(),
-        wanted: Wanted::Install(wanted),
+    let question = |namespace: &str| {
+        let global = &settings.global_namespace;
+        let wanted = install(&asked.package, &asked.subscribing, namespace, global);
+        let (settings, now, wanted) = (settings.clone(), Timestamp::now(), Wanted::Install(wanted));
+        Asked { namespace: namespace.to_owned(), settings, now, wanted }
     };
-    let preview = on_cluster(cluster, &question, &asked.reading).await?;
+    let home = Home { name: home, is_named: cluster.is_named };
+    let preview = installation(Some(cluster), home, question, &asked.reading).await?;
     if matches!(output.format(), Format::Yaml | Format::Json) {
         verdict(&preview)?;
         output.manifests(&preview.manifests)?;

@@ -10,14 +10,15 @@ use crate::Outcome;
 use crate::args::{Format, Operands, Plan, Planned, Subscribing};
 use crate::cluster::{Cluster, one_namespace};
 use crate::output::Output;
-use crate::plan::{describe, offline, on_cluster};
+use crate::plan::{Home, describe, installation, offline, on_cluster};
 
 /// Shows what would happen on a cluster.
 pub async fn run(cluster: &Cluster, all: bool, plan: &Plan, output: Output) -> Result<Outcome> {
     let home = one_namespace(cluster, all)?;
     let reading = plan.planned.reading();
     let settings = cluster.settings(reading.sources.olm_namespace.as_deref()).await?;
-    let preview = on_cluster(cluster, &asked(home, plan, settings), reading).await?;
+    let home = Home { name: home, is_named: cluster.is_named };
+    let preview = previewed(Some(cluster), home, plan, &settings).await?;
     print(&preview, plan, output)
 }
 
@@ -28,9 +29,24 @@ pub async fn run_offline(namespace: Option<&str>, plan: &Plan, output: Output) -
     if let Some(global) = &reading.sources.olm_namespace {
         settings.global_namespace.clone_from(global);
     }
-    let asked = asked(namespace.unwrap_or("default"), plan, settings);
-    let preview = offline(&asked, reading).await?;
+    let home = Home { name: namespace.unwrap_or("default"), is_named: namespace.is_some() };
+    let preview = previewed(None, home, plan, &settings).await?;
     print(&preview, plan, output)
+}
+
+async fn previewed(
+    cluster: Option<&Cluster>,
+    home: Home<'_>,
+    plan: &Plan,
+    settings: &Settings,
+) -> Result<Preview> {
+    let asked = |namespace: &str| asked(namespace, plan, settings.clone());
+    let reading = plan.planned.reading();
+    match (&plan.planned, cluster) {
+        (Planned::Install { .. }, _) => installation(cluster, home, asked, reading).await,
+        (_, Some(cluster)) => on_cluster(cluster, &asked(home.name), reading).await,
+        (_, None) => offline(&asked(home.name), reading).await,
+    }
 }
 
 fn asked(home: &str, plan: &Plan, settings: Settings) -> Asked {

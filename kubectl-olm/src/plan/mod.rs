@@ -4,6 +4,7 @@ mod checked;
 mod describe;
 mod live;
 mod state;
+mod suggested;
 
 use anyhow::{Result, anyhow, bail};
 use olm_plan::preview::{self, Asked, Known, Need, Outcome, Preview};
@@ -15,6 +16,7 @@ use crate::contents::Contents;
 
 pub use describe::{describe, right, rule};
 pub use state::read as read_state;
+pub use suggested::{Home, installation};
 
 /// More rounds of reading than any preview needs: each InstallPlan of an upgrade takes a few.
 const MOST_ROUNDS: usize = 400;
