@@ -15,6 +15,7 @@ pub mod observed;
 pub mod preview;
 pub mod search;
 pub mod settings;
+pub mod skew;
 pub mod suggested;
 pub mod tree;
 pub mod why;

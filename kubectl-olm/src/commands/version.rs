@@ -4,6 +4,7 @@ use anyhow::Result;
 use k8s_openapi::api::apps::v1::Deployment;
 use kube::api::{Api, ListParams};
 use olm_plan::settings::{Installation, PROGRAMS, installations};
+use olm_plan::skew::skew;
 use serde::Serialize;
 
 use crate::Outcome;
@@ -21,12 +22,16 @@ struct Versions {
     olm: Vec<Installation>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     unknown: Vec<String>,
+    skew: Vec<String>,
 }
+
+/// The version of this program.
+const CLIENT: &str = env!("CARGO_PKG_VERSION");
 
 /// Prints the version of this program.
 pub fn of_client(output: Output) -> Result<Outcome> {
-    let (server, olm, unknown) = (None, Vec::new(), Vec::new());
-    print(output, &Versions { client: env!("CARGO_PKG_VERSION"), server, olm, unknown })
+    let (olm, unknown, skew) = (Vec::new(), Vec::new(), Vec::new());
+    print(output, &Versions { client: CLIENT, server: None, olm, unknown, skew })
 }
 
 /// Prints all versions; what may not be read is named as unknown.
@@ -39,8 +44,8 @@ pub async fn of_all(cluster: &Cluster, output: Output) -> Result<Outcome> {
         Err(error) if error.downcast_ref::<TimedOut>().is_some() => return Err(error),
         Err(error) => (Vec::new(), vec![format!("version of OLM: {}", cause(&error))]),
     };
-    let client = env!("CARGO_PKG_VERSION");
-    print(output, &Versions { client, server: Some(server), olm, unknown })
+    let skew = skew(CLIENT, &olm, Some(&server));
+    print(output, &Versions { client: CLIENT, server: Some(server), olm, unknown, skew })
 }
 
 fn print(output: Output, versions: &Versions) -> Result<Outcome> {
@@ -64,6 +69,7 @@ fn print(output: Output, versions: &Versions) -> Result<Outcome> {
         ));
     }
     versions.unknown.iter().for_each(|what| text.push_str(&format!("unknown: {what}\n")));
+    versions.skew.iter().for_each(|what| text.push_str(&format!("skew: {what}\n")));
     output.print(&text)?;
     Ok(Outcome::Fine)
 }
