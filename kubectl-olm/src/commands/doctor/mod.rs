@@ -16,7 +16,7 @@ use crate::args::Format;
 use crate::cluster::Cluster;
 use crate::connection::duration;
 use crate::examined::examination;
-use crate::output::Output;
+use crate::output::{Output, slow};
 
 pub use print::line;
 
@@ -49,7 +49,11 @@ pub async fn run(
 ) -> Result<Outcome> {
     let home = home.filter(|_| !asked.pre);
     let deadline = Instant::now() + asked.timeout;
-    let mut report = examination(cluster, home, asked.pre).await?;
+    let examining = match home {
+        Some(home) => format!("examining namespace {home}"),
+        None => "examining all namespaces".to_owned(),
+    };
+    let mut report = slow(&examining, examination(cluster, home, asked.pre)).await?;
     while asked.wait && !report.findings.is_empty() && Instant::now() < deadline {
         sleep(LOOK).await;
         let again = examination(cluster, home, asked.pre).await?;
