@@ -17,6 +17,7 @@ pub mod search;
 pub mod settings;
 pub mod skew;
 pub mod suggested;
+pub mod timeline;
 pub mod tree;
 pub mod why;
 
