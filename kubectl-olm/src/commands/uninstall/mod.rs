@@ -1,6 +1,8 @@
 //! `uninstall`: custom resources where that is asked for, then the Subscription and its CSV; a report at
 //! the end.
 
+mod report;
+
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
@@ -18,6 +20,7 @@ use crate::args::{DryRun, Operands, Uninstalling};
 use crate::cluster::{Cluster, one_namespace};
 use crate::output::Output;
 use crate::plan::on_cluster;
+use report::report;
 
 /// Removes an operator.
 pub async fn run(
@@ -182,30 +185,4 @@ where
         sleep(LOOK).await;
     }
     Ok(())
-}
-
-/// What has gone, and what stays.
-fn report(preview: &Preview, asked: &Uninstalling, output: Output) -> Result<()> {
-    let dry_run = asked.acting.dry_run == DryRun::Server;
-    let done = if dry_run { "would be deleted" } else { "deleted" };
-    let mut text = format!("Subscription {} {done}\n", preview.subscription);
-    for csv in deleted_csvs(preview) {
-        text.push_str(&format!("ClusterServiceVersion {csv} {done}\n"));
-    }
-    let count = preview.operands.len();
-    match asked.operands {
-        Operands::Delete => text.push_str(&format!("{count} custom resources {done}\n")),
-        _ if count > 0 => text.push_str(&format!("{count} custom resources stay\n")),
-        _ => {}
-    }
-    for crd in &preview.crds {
-        let name = &crd.name;
-        text.push_str(&format!(
-            "CRD {name} stays: deleting it deletes the custom resources of all namespaces\n"
-        ));
-    }
-    for name in &preview.unused {
-        text.push_str(&format!("Subscription {name} is needed by nothing else; it stays\n"));
-    }
-    output.progress(&text)
 }
