@@ -157,8 +157,9 @@ fn print(found: &Permissions, output: Output) -> Result<()> {
     }
 }
 
+/// A row for each rule, by the name of its account.
 fn table(rights: &[Right]) -> Table {
-    let mut table = Table::new(&["ACCOUNT", "SCOPE", "RULE", "ESCALATES"]);
+    let mut table = Table::new(&["NAME", "SCOPE", "RULE", "ESCALATES"]);
     for right in rights {
         table.row(vec![
             right.account.clone(),

@@ -1,6 +1,7 @@
 //! `search`: packages of the catalogs that a namespace sees.
 
 use anyhow::{Result, bail};
+use jiff::Timestamp;
 use olm_plan::search::{PackageRow, Query, search};
 use olm_plan::settings::Settings;
 use olm_types::api::{PackageManifest, Subscription};
@@ -9,7 +10,7 @@ use crate::Outcome;
 use crate::args::{Searching, Sources};
 use crate::catalogs::{Catalogs, Visible};
 use crate::cluster::{Cluster, TimedOut, cause};
-use crate::output::{Output, Table};
+use crate::output::{Output, Table, age};
 use crate::plan::read_state;
 
 /// Packages, and Subscriptions to them, as far as they were read.
@@ -132,7 +133,7 @@ fn table(rows: &[PackageRow], is_wide: bool) -> Table {
     if is_wide {
         headers.extend(["PROVIDER", "CATEGORIES", "CAPABILITIES", "PROVIDES"]);
     }
-    headers.push("DEPRECATED");
+    headers.extend(["DEPRECATED", "AGE"]);
     let mut table = Table::new(&headers);
     for row in rows {
         let mut cells = vec![
@@ -148,6 +149,7 @@ fn table(rows: &[PackageRow], is_wide: bool) -> Table {
             cells.extend([row.capabilities.clone(), row.provides.join(",")]);
         }
         cells.push(row.deprecated.clone().unwrap_or_default());
+        cells.push(age(row.created.as_deref(), Timestamp::now()));
         table.row(cells);
     }
     table
