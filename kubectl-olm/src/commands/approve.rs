@@ -13,7 +13,7 @@ use super::follow::follow_approved;
 use crate::Outcome;
 use crate::args::{Approve, DryRun, Format};
 use crate::cluster::{Cluster, one_namespace};
-use crate::output::Output;
+use crate::output::{Kind, Output};
 
 /// Approves the plan that waits with a version of a package.
 pub async fn run(cluster: &Cluster, all: bool, asked: &Approve, output: Output) -> Result<Outcome> {
@@ -35,7 +35,7 @@ pub async fn run(cluster: &Cluster, all: bool, asked: &Approve, output: Output) 
     }
     if asked.dry_run == DryRun::Client {
         if !is_text {
-            output.object("Approval", &approval)?;
+            output.object(Kind::Approval, &approval)?;
         }
         return Ok(Outcome::Fine);
     }
@@ -65,7 +65,7 @@ fn print_approved(approval: &PendingApproval, dry_run: bool, output: Output) -> 
             output.print(&format!("InstallPlan {plan} approved{how}.\n"))
         }
         Format::Name => output.print(&format!("installplan.operators.coreos.com/{plan}\n")),
-        _ => output.object("Approval", approval),
+        _ => output.object(Kind::Approval, approval),
     }
 }
 
@@ -165,5 +165,32 @@ fn refusal(asked: &Approve, home: &str, cause: &NotApprovable) -> String {
                 asked.version
             )
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use olm_plan::approval::Approved;
+
+    use super::*;
+    use crate::output::assert_described;
+
+    #[test]
+    fn the_schema_describes_an_approval() {
+        let approved = Approved {
+            csv: "a.v1".to_owned(),
+            version: Some("1.0.0".to_owned()),
+            replaces: None,
+            subscriptions: vec!["a".to_owned()],
+        };
+        let approval = PendingApproval {
+            namespace: "ns".to_owned(),
+            install_plan: "p".to_owned(),
+            resource_version: "1".to_owned(),
+            approves: vec![approved],
+            objects: [("Service".to_owned(), 2)].into(),
+            plan_hash: "h".to_owned(),
+        };
+        assert_described(Kind::Approval, &approval);
     }
 }

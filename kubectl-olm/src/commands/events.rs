@@ -18,7 +18,7 @@ use serde::de::DeserializeOwned;
 use super::subscription;
 use crate::Outcome;
 use crate::cluster::{Cluster, TimedOut, cause};
-use crate::output::{Output, Table, age};
+use crate::output::{Kind, Output, Table, age};
 
 /// An event of one of the objects.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -59,7 +59,7 @@ pub async fn run(
     let mut entries: Vec<Entry> = concerns.map(entry).collect();
     entries.sort();
     let names = entries.iter().map(|entry| entry.object.clone());
-    output.list("EventList", &entries, table(&entries), names)?;
+    output.list(Kind::EventList, &entries, table(&entries), names)?;
     Ok(Outcome::Fine)
 }
 
@@ -124,4 +124,22 @@ fn table(entries: &[Entry]) -> Table {
         ]);
     }
     table
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::output::assert_described;
+
+    #[test]
+    fn the_schema_describes_events() {
+        let event: Event = serde_json::from_value(json!({"metadata": {}, "type": "Normal",
+            "reason": "Created", "involvedObject": {"kind": "Pod", "name": "a"}, "count": 2,
+            "lastTimestamp": "2026-01-02T03:04:05Z", "message": "made"}))
+        .unwrap();
+        let never = Event::default();
+        assert_described(Kind::EventList, &json!({"items": [entry(event), entry(never)]}));
+    }
 }

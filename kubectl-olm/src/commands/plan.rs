@@ -9,7 +9,7 @@ use olm_types::bundle::CatalogKey;
 use crate::Outcome;
 use crate::args::{Format, Operands, Plan, Planned, Subscribing};
 use crate::cluster::{Cluster, one_namespace};
-use crate::output::Output;
+use crate::output::{Kind, Output};
 use crate::plan::{Home, describe, installation, offline, on_cluster};
 
 /// Shows what would happen on a cluster.
@@ -97,7 +97,7 @@ fn print(preview: &Preview, plan: &Plan, output: Output) -> Result<Outcome> {
 pub fn show(preview: &Preview, operands: Operands, output: Output) -> Result<()> {
     match output.format() {
         Format::Table | Format::Wide => output.print(&describe(preview, operands)),
-        _ => output.object("Plan", preview),
+        _ => output.object(Kind::Plan, preview),
     }
 }
 

@@ -9,7 +9,7 @@ use super::subscription;
 use crate::Outcome;
 use crate::args::{Format, Status};
 use crate::cluster::Cluster;
-use crate::output::{Output, Table, age};
+use crate::output::{Kind, Output, Table, age};
 
 /// Characters of a state that are shown without `-o wide`.
 const SHORT: usize = 100;
@@ -35,7 +35,7 @@ pub async fn run(
                 .map(|(_, node)| format!("{}/{}\n", node.kind.to_lowercase(), node.name));
             output.print(&names.collect::<String>())?;
         }
-        _ => output.object("Status", &root)?,
+        _ => output.object(Kind::Status, &root)?,
     }
     let is_healthy = lines.iter().all(|(_, node)| node.health == Health::Healthy);
     Ok(if asked.detailed_exitcode && !is_healthy { Outcome::Findings } else { Outcome::Fine })
@@ -71,6 +71,7 @@ fn table(lines: &[(String, &Node)], is_wide: bool) -> Table {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::output::assert_described;
 
     fn node(name: &str, children: Vec<Node>) -> Node {
         let (namespace, state) = ("ns".to_owned(), "State".to_owned());
@@ -96,5 +97,11 @@ mod tests {
         let first: Vec<&str> =
             printed.lines().skip(1).filter_map(|line| line.split("   ").next()).collect();
         assert_eq!(first, ["Pod/a", "├─Pod/b", "│ └─Pod/c", "└─Pod/d"]);
+    }
+
+    #[test]
+    fn the_schema_describes_a_tree() {
+        let created = Some("2026-01-02T03:04:05Z".to_owned());
+        assert_described(Kind::Status, &Node { created, ..node("a", vec![node("b", vec![])]) });
     }
 }

@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::Outcome;
 use crate::args::Format;
 use crate::cluster::{Cluster, TimedOut, cause};
-use crate::output::Output;
+use crate::output::{Kind, Output};
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -50,7 +50,7 @@ pub async fn of_all(cluster: &Cluster, output: Output) -> Result<Outcome> {
 
 fn print(output: Output, versions: &Versions) -> Result<Outcome> {
     if !matches!(output.format(), Format::Table | Format::Wide) {
-        output.object("Version", versions)?;
+        output.object(Kind::Version, versions)?;
         return Ok(Outcome::Fine);
     }
     let mut text = format!("client: {}\n", versions.client);
@@ -72,4 +72,25 @@ fn print(output: Output, versions: &Versions) -> Result<Outcome> {
     versions.skew.iter().for_each(|what| text.push_str(&format!("skew: {what}\n")));
     output.print(&text)?;
     Ok(Outcome::Fine)
+}
+
+#[cfg(test)]
+mod tests {
+    use olm_plan::settings::Flavour;
+
+    use super::*;
+    use crate::output::assert_described;
+
+    #[test]
+    fn the_schema_describes_versions() {
+        let (namespace, image) = ("olm".to_owned(), "olm-rs:v0.2.0".to_owned());
+        let olm = vec![Installation { flavour: Flavour::OlmRs, namespace, image }];
+        let skew = skew("0.1.0", &olm, None);
+        let unknown = vec!["version of OLM".to_owned()];
+        let server = Some("v1.34.0".to_owned());
+        assert_described(Kind::Version, &Versions { client: CLIENT, server, olm, unknown, skew });
+        let (olm, unknown, skew) = (Vec::new(), Vec::new(), Vec::new());
+        let alone = Versions { client: CLIENT, server: None, olm, unknown, skew };
+        assert_described(Kind::Version, &alone);
+    }
 }
