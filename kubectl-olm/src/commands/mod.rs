@@ -146,6 +146,8 @@ fn subscription<'a>(observed: &'a Observed, wanted: &str) -> Result<&'a Subscrip
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
+
     use clap::Parser;
     use rstest::rstest;
 
@@ -178,5 +180,32 @@ mod tests {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let error = runtime.block_on(run(&cli)).unwrap_err().to_string();
         assert!(error.contains(expected), "{error}");
+    }
+
+    /// A port that was just given back has no listener.
+    #[rstest]
+    #[case(&["list"])]
+    #[case(&["doctor"])]
+    #[case(&["version"])]
+    #[case(&["plan", "install", "kettle"])]
+    fn an_api_server_that_is_away_is_named(#[case] words: &[&str]) {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let server = format!("http://{}", listener.local_addr().unwrap());
+        drop(listener);
+        let mut kubeconfig = tempfile::NamedTempFile::new().unwrap();
+        let config = serde_json::json!({"apiVersion": "v1", "kind": "Config",
+            "current-context": "c", "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
+            "clusters": [{"name": "c", "cluster": {"server": server}}],
+            "users": [{"name": "u", "user": {}}]});
+        kubeconfig.write_all(config.to_string().as_bytes()).unwrap();
+        let file = kubeconfig.path().display().to_string();
+        let words = [&["kubectl-olm", "--kubeconfig", &file], words].concat();
+        let cli = Cli::try_parse_from(words).unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let error = format!("{:#}", runtime.block_on(run(&cli)).unwrap_err());
+        assert!(
+            error.contains(&format!("the API server at {server} cannot be reached")),
+            "{error}"
+        );
     }
 }

@@ -1,5 +1,6 @@
 //! `kubectl olm` as its users run it: the real program against the cluster, without a terminal.
 
+mod bad_input;
 mod doctor;
 mod images;
 mod install;
@@ -34,6 +35,13 @@ pub(super) fn all() -> Vec<Scenario> {
             "kubectl_olm::hostile_text",
             "kubectl olm prints no escape sequence of a package's name, and its JSON keeps it",
             hostile_text,
+        )
+        .needs(&[Need::Kubectl]),
+        scenario(
+            "kubectl_olm::bad_input",
+            "kubectl olm says soon and clearly that no API server answers and what may not be read, and prints \
+             no escape sequence of a package's description or icon",
+            bad_input::bad_input,
         )
         .needs(&[Need::Kubectl]),
         scenario(
