@@ -45,6 +45,8 @@ pub struct Cluster {
     pub client: Client,
     /// By flag or context.
     pub namespace: String,
+    /// Whether a flag names the namespace.
+    pub is_named: bool,
     /// The address of the API server.
     pub server: String,
     /// Where is kept what was read once.
@@ -97,11 +99,24 @@ impl Cluster {
     /// The request fails, or time runs out: [`TimedOut`].
     pub async fn answer<T>(&self, asked: impl Future<Output = kube::Result<T>>) -> Result<T> {
         match self.timeout {
-            None => Ok(asked.await?),
+            None => asked.await.map_err(|error| self.named(error)),
             Some(limit) => match timeout(limit, asked).await {
-                Ok(answer) => Ok(answer?),
+                Ok(answer) => answer.map_err(|error| self.named(error)),
                 Err(_) => Err(TimedOut(limit).into()),
             },
+        }
+    }
+
+    /// An error that names the API server where that cannot be reached.
+    fn named(&self, error: kube::Error) -> anyhow::Error {
+        let is_transport = matches!(error, kube::Error::Service(_) | kube::Error::HyperError(_));
+        let error = anyhow::Error::from(error);
+        match is_transport {
+            true => {
+                let server = self.server.trim_end_matches('/');
+                error.context(format!("the API server at {server} cannot be reached"))
+            }
+            false => error,
         }
     }
 

@@ -99,7 +99,8 @@ impl Connection {
         let server = config.cluster_url.to_string();
         let client = Client::try_from(config).context("cannot make a client of the API server")?;
         let cache = Cache::new(self.cache_dir.as_deref());
-        Ok(Cluster { client, namespace, server, cache, timeout })
+        let is_named = self.namespace.is_some();
+        Ok(Cluster { client, namespace, is_named, server, cache, timeout })
     }
 
     async fn config(&self) -> Result<Config> {

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::health::{self, Health};
 use crate::needs::needs;
-use crate::observed::{Observed, name, namespace};
+use crate::observed::{Observed, created, name, namespace};
 
 /// One Subscription and what came of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -76,7 +76,7 @@ fn row(observed: &Observed, subscription: &Subscription) -> Installed {
         csv: status.installed_csv,
         health,
         reason,
-        created: metadata.creation_timestamp.as_ref().map(|time| time.0.to_string()),
+        created: created(metadata),
     }
 }
 

@@ -15,6 +15,9 @@ pub mod observed;
 pub mod preview;
 pub mod search;
 pub mod settings;
+pub mod skew;
+pub mod suggested;
+pub mod timeline;
 pub mod tree;
 pub mod why;
 

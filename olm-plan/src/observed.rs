@@ -163,6 +163,12 @@ pub fn namespace(metadata: &ObjectMeta) -> &str {
     metadata.namespace.as_deref().unwrap_or_default()
 }
 
+/// When an object was created, RFC 3339.
+#[must_use]
+pub fn created(metadata: &ObjectMeta) -> Option<String> {
+    metadata.creation_timestamp.as_ref().map(|time| time.0.to_string())
+}
+
 /// The name of an object; empty when it has none.
 #[must_use]
 pub fn name(metadata: &ObjectMeta) -> &str {

@@ -5,7 +5,7 @@ use olm_types::api::{
 };
 use serde::Serialize;
 
-use crate::observed::namespace;
+use crate::observed::{created, namespace};
 
 /// The annotation of a CSV with its categories, by commas.
 const CATEGORIES: &str = "categories";
@@ -56,6 +56,9 @@ pub struct PackageRow {
     pub deprecated: Option<String>,
     /// Namespaces in which a Subscription asks for it, of those that were read.
     pub installed: Vec<String>,
+    /// When the packages API says that it came, RFC 3339; catalogs do not say it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub created: Option<String>,
 }
 
 /// The packages that fit, the best first: by where the words are, then by name and catalog.
@@ -66,14 +69,16 @@ pub fn search(
     query: &Query,
 ) -> Vec<PackageRow> {
     let words: Vec<String> = query.words.iter().map(|word| word.to_lowercase()).collect();
-    let statuses = packages.iter().filter_map(|package| package.status.as_ref());
-    let fits = statuses.filter(|status| {
+    let statuses = packages.iter().filter_map(|package| Some((package, package.status.as_ref()?)));
+    let fits = statuses.filter(|(_, status)| {
         is_of_catalog(status, query.catalog.as_deref())
             && heads(status).any(|head| is_in_category(head, query.category.as_deref()))
             && heads(status).any(|head| provides(head, query.provides.as_deref()))
     });
-    let ranked =
-        fits.filter_map(|status| Some((rank(status, &words)?, row(status, subscriptions))));
+    let ranked = fits.filter_map(|(package, status)| {
+        let created = created(&package.metadata);
+        Some((rank(status, &words)?, PackageRow { created, ..row(status, subscriptions) }))
+    });
     let mut found: Vec<(u32, PackageRow)> = ranked.collect();
     found.sort_by(|(a, one), (b, other)| {
         (a, &one.name, &one.catalog).cmp(&(b, &other.name, &other.catalog))
@@ -105,6 +110,7 @@ pub fn row(status: &PackageManifestStatus, subscriptions: &[Subscription]) -> Pa
         line: note(LINE).unwrap_or_default(),
         deprecated: deprecated.map(|found| found.message.clone()),
         installed: installed(status, subscriptions),
+        created: None,
     }
 }
 
@@ -261,5 +267,15 @@ mod tests {
         assert_eq!(row.categories, ["Cooking", "Database"]);
         assert_eq!(row.provides, ["Kettle.v1.x.io"]);
         assert_eq!(row.installed, ["n"]);
+        assert_eq!(row.created, None);
+    }
+
+    #[test]
+    fn a_row_says_when_the_package_came() {
+        let mut packages = packages();
+        let created = from_value(json!("2026-01-02T03:04:05Z")).unwrap();
+        packages[0].metadata.creation_timestamp = Some(created);
+        let found = search(&packages, &[], &Query::default());
+        assert_eq!(found[0].created.as_deref(), Some("2026-01-02T03:04:05Z"));
     }
 }

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::approval::is_pending;
 use crate::health::{self, Health};
-use crate::observed::{Observed, is, name, namespace};
+use crate::observed::{Observed, created, is, name, namespace};
 
 /// An object and those that came of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -24,6 +24,9 @@ pub struct Node {
     pub health: Health,
     /// Phase, reason or count, and a message where something is wrong.
     pub state: String,
+    /// When the object was created, RFC 3339.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub created: Option<String>,
     /// What came of it.
     pub children: Vec<Node>,
 }
@@ -45,6 +48,7 @@ pub fn tree(observed: &Observed, subscription: &Subscription) -> Node {
         name: name(&subscription.metadata).to_owned(),
         health,
         state: joined(&[status.state.as_str(), &reason, &complaint(subscription)]),
+        created: created(&subscription.metadata),
         children,
     }
 }
@@ -78,6 +82,7 @@ fn of_plan(home: &str, plan: &InstallPlan) -> Node {
             &plan.spec.cluster_service_version_names.join(","),
             &message.unwrap_or_default(),
         ]),
+        created: created(&plan.metadata),
         children: Vec::new(),
     }
 }
@@ -94,6 +99,7 @@ fn of_csv(observed: &Observed, home: &str, csv: &str) -> Option<Node> {
         name: csv.to_owned(),
         health,
         state: joined(&[status.phase.as_str(), &reason, &message.unwrap_or_default()]),
+        created: created(&object.metadata),
         children: deployments.map(|one| of_deployment(observed, one)).collect(),
     })
 }
@@ -120,6 +126,7 @@ fn of_deployment(observed: &Observed, deployment: &Deployment) -> Node {
         name: name(&deployment.metadata).to_owned(),
         health: if ready >= wanted { Health::Healthy } else { Health::Progressing },
         state: format!("{ready}/{wanted} available"),
+        created: created(&deployment.metadata),
         children: pods(observed, deployment).map(of_pod).collect(),
     }
 }
@@ -158,6 +165,7 @@ fn of_pod(pod: &Pod) -> Node {
         name: name(&pod.metadata).to_owned(),
         health,
         state: joined(&[&status.phase.unwrap_or_default(), &waiting.unwrap_or_default()]),
+        created: created(&pod.metadata),
         children: Vec::new(),
     }
 }
@@ -185,7 +193,9 @@ mod tests {
 
     #[test]
     fn a_tree_reaches_from_the_subscription_to_its_pods() {
-        let subscription = from_value(json!({"metadata": {"name": "s", "namespace": "ns"},
+        let made = "2026-01-02T03:04:05Z";
+        let subscription = from_value(json!({"metadata": {"name": "s", "namespace": "ns",
+            "creationTimestamp": made},
             "status": {"state": "AtLatestKnown", "installedCSV": "a.v1", "currentCSV": "a.v1",
                 "installPlanRef": {"name": "p"}}}))
         .unwrap();
@@ -214,7 +224,9 @@ mod tests {
             ..Observed::default()
         };
         let mut lines = Vec::new();
-        flatten(&tree(&observed, &subscription), 0, &mut lines);
+        let root = tree(&observed, &subscription);
+        assert_eq!((root.created.as_deref(), &root.children[0].created), (Some(made), &None));
+        flatten(&root, 0, &mut lines);
         assert_eq!(
             lines,
             [

@@ -80,6 +80,14 @@ pub struct Acting {
     /// Write nothing, after the plan or as the API server would have it
     #[arg(long, value_enum, default_value_t = DryRun::None)]
     pub dry_run: DryRun,
+    /// Whether the end is waited for
+    #[command(flatten)]
+    pub following: Following,
+}
+
+/// Whether and how long what was written is followed.
+#[derive(Args, Debug)]
+pub struct Following {
     /// How long is waited for the end, such as 30s or 5m
     #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "5m")]
     pub timeout: std::time::Duration,
@@ -110,10 +118,15 @@ pub struct Approve {
     /// Ask no question
     #[arg(short, long)]
     pub yes: bool,
-    /// Show what would be approved and its hash, and write nothing
-    #[arg(long)]
-    pub dry_run: bool,
+    /// Write nothing, after what would be approved and its hash (client, without a value) or as the API
+    /// server would have it
+    #[arg(long, value_enum, num_args = 0..=1, require_equals = true, default_value_t = DryRun::None,
+        default_missing_value = "client")]
+    pub dry_run: DryRun,
     /// Approve only what has this hash, which is printed with the plan
     #[arg(long, value_name = "HASH")]
     pub plan_hash: Option<String>,
+    /// Whether the end is waited for
+    #[command(flatten)]
+    pub following: Following,
 }

@@ -137,6 +137,24 @@ pub enum Command {
     },
 }
 
+impl Command {
+    /// Where the command reads catalogs and objects, if it has flags for that.
+    pub fn sources(&self) -> Option<&Sources> {
+        match self {
+            Self::Search(asked) => Some(&asked.sources),
+            Self::Show(asked) => Some(&asked.reading.sources),
+            Self::Graph(asked) => Some(&asked.sources),
+            Self::Why(asked) => Some(&asked.sources),
+            Self::Permissions(asked) => Some(&asked.reading.sources),
+            Self::Plan(asked) => Some(&asked.planned.reading().sources),
+            Self::Install(asked) => Some(&asked.reading.sources),
+            Self::Upgrade(asked) => Some(&asked.reading.sources),
+            Self::Uninstall(asked) => Some(&asked.reading.sources),
+            _ => None,
+        }
+    }
+}
+
 /// A shell for which there is a script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Shell {
@@ -157,6 +175,27 @@ mod tests {
 
     use super::*;
 
+    /// A flag without a value is one for the client, and does not take the next word.
+    #[rstest]
+    #[case(&[], DryRun::None, true)]
+    #[case(&["--dry-run"], DryRun::Client, true)]
+    #[case(&["--dry-run", "--yes"], DryRun::Client, true)]
+    #[case(&["--dry-run=client"], DryRun::Client, true)]
+    #[case(&["--dry-run=server", "--wait=false"], DryRun::Server, false)]
+    #[case(&["--dry-run=none", "--wait"], DryRun::None, true)]
+    fn an_approval_may_be_tried(
+        #[case] flags: &[&str],
+        #[case] expected: DryRun,
+        #[case] wait: bool,
+    ) {
+        let words = [&["kubectl-olm", "approve"], flags, &["kettle", "1.0.0"]].concat();
+        let Command::Approve(asked) = Cli::try_parse_from(words).unwrap().command else {
+            panic!("another command");
+        };
+        assert_eq!((asked.dry_run, asked.following.wait), (expected, wait));
+        assert_eq!(asked.package, "kettle");
+    }
+
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
@@ -173,6 +212,7 @@ mod tests {
     #[case(&["list", "--username=u", "--password=p", "--tls-server-name=n", "--disable-compression"])]
     #[case(&["install", "kettle", "--wait=false", "--cache-dir", ""])]
     #[case(&["install", "kettle", "--watch", "--yes"])]
+    #[case(&["approve", "kettle", "1.0.0", "--watch", "--timeout=10m"])]
     #[case(&["graph", "kettle", "-o", "mermaid", "--from", "1.0.0"])]
     #[case(&["search", "etcd", "database", "--provides", "Etcd"])]
     #[case(&["__complete", "list", "--o"])]

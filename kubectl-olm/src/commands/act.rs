@@ -1,16 +1,11 @@
-//! What the commands that write have in common: they ask, and follow what comes of it.
+//! What the commands that write have in common: they ask, and say why something is not done in time.
 
 use std::fmt::{self, Display};
 use std::io::{BufRead, IsTerminal, stderr, stdin};
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use kube::api::{Patch, PatchParams};
-use olm_plan::approval::is_pending;
-use olm_plan::preview::{Hop, Preview};
-use olm_types::api::{ClusterServiceVersion, CsvPhase, InstallPlan, Subscription};
-use serde_json::json;
-use tokio::time::{Instant, sleep};
+use olm_plan::preview::Preview;
 
 use super::doctor;
 use crate::args::Acting;
@@ -70,120 +65,24 @@ pub fn agreed(asked: &Acting, preview: &Preview) -> Result<bool> {
     Ok(agreed)
 }
 
-/// Follows a Subscription until a CSV has succeeded, and approves the InstallPlans that were shown.
+/// What was done; when it did not come to its end in time, what the doctor finds is said first.
 ///
 /// # Errors
-/// An InstallPlan is another one than was shown, or time runs out: [`NotInTime`], after what the doctor
-/// finds.
-pub async fn follow(
-    cluster: &Cluster,
-    preview: &Preview,
-    expected: &str,
-    limit: Duration,
-) -> Result<()> {
-    let home = preview.namespace.as_str();
-    let deadline = Instant::now() + limit;
-    let mut said = String::new();
-    loop {
-        let subscriptions = cluster.api::<Subscription>(Some(home));
-        let asked = subscriptions.get_opt(&preview.subscription);
-        let Some(subscription) = cluster.answer(asked).await? else {
-            anyhow::bail!("Subscription {home}/{} is gone", preview.subscription);
-        };
-        let plan = plan_of(cluster, home, &subscription).await?;
-        let csv: Option<ClusterServiceVersion> =
-            cluster.answer(cluster.api(Some(home)).get_opt(expected)).await?;
-        // Once the CSV is there, a plan that waits is the next one, and was not shown.
-        let pending = plan.as_ref().filter(|plan| csv.is_none() && is_pending(plan));
-        if let Some(plan) = pending {
-            approve_as_shown(cluster, home, plan, preview).await?;
-        }
-        let phase = csv.as_ref().map(ClusterServiceVersion::phase);
-        let now = progress(plan.as_ref(), expected, phase);
-        if now != said {
-            Output::complain(&now);
-            said = now;
-        }
-        let installed = subscription.status.and_then(|status| status.installed_csv);
-        if phase == Some(CsvPhase::Succeeded) && installed.as_deref() == Some(expected) {
-            return Ok(());
-        }
-        if Instant::now() >= deadline {
-            examine(cluster, home).await;
-            let what = format!("{expected} has not succeeded");
-            return Err(NotInTime::new(&what, limit).into());
-        }
-        sleep(LOOK).await;
+/// Those of what was done.
+pub async fn with_findings<T>(cluster: &Cluster, home: &str, done: Result<T>) -> Result<T> {
+    if done.as_ref().is_err_and(is_late) {
+        examine(cluster, home).await;
     }
+    done
 }
 
-fn progress(plan: Option<&InstallPlan>, csv: &str, phase: Option<CsvPhase>) -> String {
-    let plan = plan.map(|plan| {
-        let name = plan.metadata.name.as_deref().unwrap_or_default();
-        format!("InstallPlan {name}: {}", plan.phase().as_str())
-    });
-    match (phase, plan) {
-        (Some(phase), _) => format!("ClusterServiceVersion {csv}: {}", phase.as_str()),
-        (None, Some(plan)) => plan,
-        (None, None) => format!("waiting for the InstallPlan of {csv}"),
-    }
-}
-
-async fn plan_of(
-    cluster: &Cluster,
-    home: &str,
-    subscription: &Subscription,
-) -> Result<Option<InstallPlan>> {
-    let status = subscription.status.as_ref();
-    let reference = status.and_then(|status| status.install_plan_ref.as_ref()?.name.clone());
-    match reference {
-        Some(name) => cluster.answer(cluster.api(Some(home)).get_opt(&name)).await,
-        None => Ok(None),
-    }
-}
-
-/// Approves a plan whose steps are those that were shown; the write names the version that was compared.
-async fn approve_as_shown(
-    cluster: &Cluster,
-    home: &str,
-    plan: &InstallPlan,
-    preview: &Preview,
-) -> Result<()> {
-    let name = plan.metadata.name.clone().unwrap_or_default();
-    ensure!(
-        preview.hops.iter().any(|hop| has_steps(plan, hop)),
-        "InstallPlan {name} installs something else than was shown; `kubectl olm approve` shows it"
-    );
-    let patch = Patch::Merge(json!({
-        "metadata": {"resourceVersion": plan.metadata.resource_version},
-        "spec": {"approved": true},
-    }));
-    let parameters = PatchParams { field_manager: Some(MANAGER.to_owned()), ..Default::default() };
-    let api = cluster.api::<InstallPlan>(Some(home));
-    let written = cluster.answer(api.patch(&name, &parameters, &patch)).await;
-    match written {
-        Err(error) if !is_conflict(&error) => {
-            Err(error.context(format!("cannot approve InstallPlan {name}")))
-        }
-        // One that has changed meanwhile is compared again.
-        _ => Ok(()),
-    }
-}
-
-fn is_conflict(error: &anyhow::Error) -> bool {
-    matches!(error.downcast_ref(), Some(kube::Error::Api(status)) if status.is_conflict())
-}
-
-/// Whether a plan has the steps of a preview, in their order.
-fn has_steps(plan: &InstallPlan, hop: &Hop) -> bool {
-    let steps = plan.status.iter().flat_map(|status| &status.plan);
-    let steps: Vec<String> =
-        steps.map(|step| format!("{}/{}", step.resource.kind, step.resource.name)).collect();
-    steps == hop.steps
+/// Whether something did not come to its end in time, whatever else is said about it.
+fn is_late(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<NotInTime>().is_some()
 }
 
 /// Says what the doctor finds in a namespace.
-pub async fn examine(cluster: &Cluster, home: &str) {
+async fn examine(cluster: &Cluster, home: &str) {
     match examination(cluster, Some(home), false).await {
         Ok(report) if report.findings.is_empty() => Output::complain("The doctor finds nothing."),
         Ok(report) => report.findings.iter().for_each(|one| Output::complain(&doctor::line(one))),
@@ -193,34 +92,15 @@ pub async fn examine(cluster: &Cluster, home: &str) {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::from_value;
+    use anyhow::anyhow;
 
     use super::*;
 
     #[test]
-    fn only_the_steps_that_were_shown_are_approved() {
-        let step = |name: &str| {
-            json!({"resolving": "a.v1", "status": "Unknown", "resource": {"group": "", "version": "v1",
-                "kind": "Secret", "name": name, "sourceName": "c", "sourceNamespace": "ns"}})
-        };
-        let plan: InstallPlan = from_value(json!({"metadata": {"name": "p"},
-            "spec": {"approval": "Manual", "approved": false, "clusterServiceVersionNames": []},
-            "status": {"phase": "RequiresApproval", "plan": [step("a"), step("b")]}}))
-        .unwrap();
-        let hop = |steps: &[&str]| Hop {
-            approval: "Manual",
-            bundles: Vec::new(),
-            steps: steps.iter().map(|&step| step.to_owned()).collect(),
-        };
-        assert!(has_steps(&plan, &hop(&["Secret/a", "Secret/b"])));
-        assert!(!has_steps(&plan, &hop(&["Secret/b", "Secret/a"])));
-        assert!(!has_steps(&plan, &hop(&["Secret/a"])));
-    }
-
-    #[test]
-    fn progress_says_what_is_furthest() {
-        assert_eq!(progress(None, "a.v1", None), "waiting for the InstallPlan of a.v1");
-        let installing = progress(None, "a.v1", Some(CsvPhase::Installing));
-        assert_eq!(installing, "ClusterServiceVersion a.v1: Installing");
+    fn the_doctor_is_asked_only_when_time_ran_out() {
+        let late = || anyhow::Error::from(NotInTime::new("a is not gone", Duration::from_secs(1)));
+        assert!(is_late(&late()));
+        assert!(is_late(&late().context("the operator was not removed")));
+        assert!(!is_late(&anyhow!("cannot delete a")));
     }
 }

@@ -1,4 +1,4 @@
-//! `approve`: shows all that an InstallPlan installs, asks, and approves exactly that.
+//! `approve`: shows all that an InstallPlan installs, asks, approves exactly that, and follows it.
 
 use std::io::{BufRead, IsTerminal, stderr, stdin};
 
@@ -8,13 +8,12 @@ use olm_plan::approval::{NotApprovable, PendingApproval, pending};
 use olm_types::api::InstallPlan;
 use serde_json::json;
 
+use super::act::MANAGER;
+use super::follow::follow_approved;
 use crate::Outcome;
-use crate::args::{Approve, Format};
+use crate::args::{Approve, DryRun, Format};
 use crate::cluster::{Cluster, one_namespace};
-use crate::output::Output;
-
-/// Who writes, for the API server's records.
-const MANAGER: &str = "kubectl-olm";
+use crate::output::{Kind, Output};
 
 /// Approves the plan that waits with a version of a package.
 pub async fn run(cluster: &Cluster, all: bool, asked: &Approve, output: Output) -> Result<Outcome> {
@@ -34,9 +33,9 @@ pub async fn run(cluster: &Cluster, all: bool, asked: &Approve, output: Output) 
             approval.plan_hash
         );
     }
-    if asked.dry_run {
+    if asked.dry_run == DryRun::Client {
         if !is_text {
-            output.object("Approval", &approval)?;
+            output.object(Kind::Approval, &approval)?;
         }
         return Ok(Outcome::Fine);
     }
@@ -44,18 +43,30 @@ pub async fn run(cluster: &Cluster, all: bool, asked: &Approve, output: Output) 
         Output::complain("Nothing was approved.");
         return Ok(Outcome::Fine);
     }
-    write(cluster, home, &approval).await?;
-    match output.format() {
-        Format::Table | Format::Wide => {
-            output.print(&format!("InstallPlan {} approved.\n", approval.install_plan))?;
-        }
-        Format::Name => {
-            let plan = &approval.install_plan;
-            output.print(&format!("installplan.operators.coreos.com/{plan}\n"))?;
-        }
-        _ => output.object("Approval", &approval)?,
+    let dry_run = asked.dry_run == DryRun::Server;
+    write(cluster, home, &approval, dry_run).await?;
+    print_approved(&approval, dry_run, output)?;
+    if dry_run || !asked.following.wait {
+        return Ok(Outcome::Fine);
+    }
+    follow_approved(cluster, &approval, asked.following.timeout).await?;
+    if is_text {
+        let lines = approval.approves.iter().map(|one| format!("{} has succeeded.\n", one.csv));
+        output.print(&lines.collect::<String>())?;
     }
     Ok(Outcome::Fine)
+}
+
+fn print_approved(approval: &PendingApproval, dry_run: bool, output: Output) -> Result<()> {
+    let plan = &approval.install_plan;
+    let how = if dry_run { " (server dry run)" } else { "" };
+    match output.format() {
+        Format::Table | Format::Wide => {
+            output.print(&format!("InstallPlan {plan} approved{how}.\n"))
+        }
+        Format::Name => output.print(&format!("installplan.operators.coreos.com/{plan}\n")),
+        _ => output.object(Kind::Approval, approval),
+    }
 }
 
 /// Whether the user agrees. Without a terminal both flags are the agreement: one to write at all,
@@ -82,13 +93,19 @@ fn may_write(asked: &Approve) -> Result<bool> {
 }
 
 /// The version of the object that was shown is part of the write: one that has changed is refused.
-async fn write(cluster: &Cluster, home: &str, approval: &PendingApproval) -> Result<()> {
+async fn write(
+    cluster: &Cluster,
+    home: &str,
+    approval: &PendingApproval,
+    dry_run: bool,
+) -> Result<()> {
     let patch = Patch::Merge(json!({
         "metadata": {"resourceVersion": approval.resource_version},
         "spec": {"approved": true},
     }));
     let api = cluster.api::<InstallPlan>(Some(home));
-    let parameters = PatchParams { field_manager: Some(MANAGER.to_owned()), ..Default::default() };
+    let field_manager = Some(MANAGER.to_owned());
+    let parameters = PatchParams { dry_run, field_manager, ..PatchParams::default() };
     let written = cluster.answer(api.patch(&approval.install_plan, &parameters, &patch)).await;
     match written {
         Ok(_) => Ok(()),
@@ -148,5 +165,32 @@ fn refusal(asked: &Approve, home: &str, cause: &NotApprovable) -> String {
                 asked.version
             )
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use olm_plan::approval::Approved;
+
+    use super::*;
+    use crate::output::assert_described;
+
+    #[test]
+    fn the_schema_describes_an_approval() {
+        let approved = Approved {
+            csv: "a.v1".to_owned(),
+            version: Some("1.0.0".to_owned()),
+            replaces: None,
+            subscriptions: vec!["a".to_owned()],
+        };
+        let approval = PendingApproval {
+            namespace: "ns".to_owned(),
+            install_plan: "p".to_owned(),
+            resource_version: "1".to_owned(),
+            approves: vec![approved],
+            objects: [("Service".to_owned(), 2)].into(),
+            plan_hash: "h".to_owned(),
+        };
+        assert_described(Kind::Approval, &approval);
     }
 }

@@ -8,13 +8,14 @@ use olm_types::api::{Approval, Subscription};
 use olm_types::gvk::Gvk;
 use serde_json::{Value, json};
 
-use super::act::{MANAGER, agreed, follow};
-use super::plan::{install, verdict};
+use super::act::{MANAGER, agreed};
+use super::follow::follow;
+use super::plan::{install, outcome, show, verdict};
 use crate::Outcome;
-use crate::args::{DryRun, Format, Installing, Upgrading};
+use crate::args::{DryRun, Format, Installing, Operands, Upgrading};
 use crate::cluster::{Cluster, one_namespace};
 use crate::output::Output;
-use crate::plan::{describe, on_cluster};
+use crate::plan::{Home, installation, on_cluster};
 
 /// Installs a package.
 pub async fn run(
@@ -25,36 +26,36 @@ pub async fn run(
 ) -> Result<Outcome> {
     let home = one_namespace(cluster, all)?;
     let settings = cluster.settings(asked.reading.sources.olm_namespace.as_deref()).await?;
-    let wanted = install(&asked.package, &asked.subscribing, home, &settings.global_namespace);
-    let question = Asked {
-        namespace: home.to_owned(),
-        settings,
-        now: Timestamp::now(),
-        wanted: Wanted::Install(wanted),
+    let question = |namespace: &str| {
+        let global = &settings.global_namespace;
+        let wanted = install(&asked.package, &asked.subscribing, namespace, global);
+        let (settings, now, wanted) = (settings.clone(), Timestamp::now(), Wanted::Install(wanted));
+        Asked { namespace: namespace.to_owned(), settings, now, wanted }
     };
-    let preview = on_cluster(cluster, &question, &asked.reading).await?;
+    let home = Home { name: home, is_named: cluster.is_named };
+    let preview = installation(Some(cluster), home, question, &asked.reading).await?;
     if matches!(output.format(), Format::Yaml | Format::Json) {
         verdict(&preview)?;
         output.manifests(&preview.manifests)?;
-        return Ok(Outcome::Fine);
+        return Ok(outcome(&preview));
     }
     if !shown(&preview, output)? || asked.acting.dry_run == DryRun::Client {
-        return Ok(Outcome::Fine);
+        return Ok(outcome(&preview));
     }
     if !agreed(&asked.acting, &preview)? {
-        return Ok(Outcome::Fine);
+        return Ok(outcome(&preview));
     }
     let dry_run = asked.acting.dry_run == DryRun::Server;
     for manifest in &preview.manifests {
         create(cluster, manifest, dry_run, output).await?;
     }
-    if dry_run || !asked.acting.wait {
-        return Ok(Outcome::Fine);
+    if dry_run || !asked.acting.following.wait {
+        return Ok(outcome(&preview));
     }
     let expected = expected(&preview)?;
-    follow(cluster, &preview, &expected, asked.acting.timeout).await?;
-    output.print(&format!("{expected} has succeeded.\n"))?;
-    Ok(Outcome::Fine)
+    follow(cluster, &preview, &expected, asked.acting.following.timeout).await?;
+    output.progress(&format!("{expected} has succeeded.\n"))?;
+    Ok(outcome(&preview))
 }
 
 /// Upgrades what a Subscription has installed.
@@ -74,14 +75,14 @@ pub async fn upgrade(
     let question = Asked { namespace: home.to_owned(), settings, now: Timestamp::now(), wanted };
     let preview = on_cluster(cluster, &question, &asked.reading).await?;
     if !shown(&preview, output)? || asked.acting.dry_run == DryRun::Client {
-        return Ok(Outcome::Fine);
+        return Ok(outcome(&preview));
     }
     ensure!(
         asked.to.is_none() || is_manual(&preview),
         "an Automatic Subscription is upgraded as far as its channel goes, not to a version"
     );
     if !agreed(&asked.acting, &preview)? {
-        return Ok(Outcome::Fine);
+        return Ok(outcome(&preview));
     }
     let dry_run = asked.acting.dry_run == DryRun::Server;
     if let Some(channel) = &asked.channel {
@@ -92,13 +93,13 @@ pub async fn upgrade(
         let written = cluster.answer(api.patch(&preview.subscription, &parameters, &patch)).await;
         written.with_context(|| format!("cannot change Subscription {}", preview.subscription))?;
     }
-    if dry_run || !asked.acting.wait {
-        return Ok(Outcome::Fine);
+    if dry_run || !asked.acting.following.wait {
+        return Ok(outcome(&preview));
     }
     let expected = expected(&preview)?;
-    follow(cluster, &preview, &expected, asked.acting.timeout).await?;
-    output.print(&format!("{expected} has succeeded.\n"))?;
-    Ok(Outcome::Fine)
+    follow(cluster, &preview, &expected, asked.acting.following.timeout).await?;
+    output.progress(&format!("{expected} has succeeded.\n"))?;
+    Ok(outcome(&preview))
 }
 
 /// Shows a plan. Whether there is anything to do.
@@ -106,7 +107,7 @@ pub async fn upgrade(
 /// # Errors
 /// The plan has problems.
 fn shown(preview: &Preview, output: Output) -> Result<bool> {
-    output.print(&describe(preview))?;
+    show(preview, Operands::Keep, output)?;
     verdict(preview)?;
     if preview.has_changes() {
         return Ok(true);
@@ -153,5 +154,5 @@ pub(super) async fn create(
     let created = cluster.answer(api.create(&parameters, &object)).await;
     created.with_context(|| format!("cannot create {kind} {name}"))?;
     let how = if dry_run { " (server dry run)" } else { "" };
-    output.print(&format!("{}/{name} created{how}\n", kind.to_lowercase()))
+    output.progress(&format!("{}/{name} created{how}\n", kind.to_lowercase()))
 }

@@ -6,7 +6,7 @@ use olm_plan::installed::{Installed, installed};
 
 use crate::Outcome;
 use crate::cluster::Cluster;
-use crate::output::{Output, Table, age};
+use crate::output::{Kind, Output, Table, age};
 
 /// Prints a row for each Subscription.
 pub async fn run(cluster: &Cluster, home: Option<&str>, output: Output) -> Result<Outcome> {
@@ -17,7 +17,12 @@ pub async fn run(cluster: &Cluster, home: Option<&str>, output: Output) -> Resul
         Output::complain(&format!("No Subscriptions found in {place}."));
     }
     let names = rows.iter().map(|row| format!("subscription.operators.coreos.com/{}", row.name));
-    output.list("InstalledList", &rows, table(&rows, home.is_none(), output.is_wide()), names)?;
+    output.list(
+        Kind::InstalledList,
+        &rows,
+        table(&rows, home.is_none(), output.is_wide()),
+        names,
+    )?;
     Ok(Outcome::Fine)
 }
 
@@ -53,4 +58,25 @@ fn cells(row: &Installed, with_namespace: bool, is_wide: bool) -> Vec<String> {
     }
     cells.push(age(row.created.as_deref(), Timestamp::now()));
     cells
+}
+
+#[cfg(test)]
+mod tests {
+    use olm_plan::Observed;
+    use serde_json::{from_value, json};
+
+    use super::*;
+    use crate::output::assert_described;
+
+    #[test]
+    fn the_schema_describes_what_is_installed() {
+        let subscription = json!({"metadata": {"name": "s", "namespace": "ns",
+                "creationTimestamp": "2026-01-02T03:04:05Z"},
+            "spec": {"name": "a", "source": "c", "sourceNamespace": "olm"},
+            "status": {"installedCSV": "a.v1", "currentCSV": "a.v1"}});
+        let subscriptions = vec![from_value(subscription).unwrap()];
+        let rows = installed(&Observed { subscriptions, ..Observed::default() });
+        assert_eq!(rows.len(), 1);
+        assert_described(Kind::InstalledList, &json!({"items": rows}));
+    }
 }

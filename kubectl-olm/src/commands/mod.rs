@@ -6,6 +6,7 @@ mod authors;
 mod completion;
 mod doctor;
 mod events;
+mod follow;
 mod graph;
 mod hand_back;
 mod install;
@@ -21,7 +22,7 @@ mod uninstall;
 mod version;
 mod why;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use olm_plan::Observed;
 use olm_plan::observed::{name, namespace};
 use olm_types::api::Subscription;
@@ -63,10 +64,22 @@ pub async fn run(cli: &Cli) -> Result<Outcome> {
             why::offline(cli.connection.namespace(), asked, output).await
         }
         command => {
+            refuse_files(command)?;
             let cluster = cli.connection.connect().await?;
             in_cluster(command, &cluster, cli.view.all_namespaces, output).await
         }
     }
+}
+
+/// A command that needs a cluster does not pretend that it has read files instead.
+fn refuse_files(command: &Command) -> Result<()> {
+    let Some(sources) = command.sources() else { return Ok(()) };
+    ensure!(
+        !sources.offline,
+        "--offline is for plan, search, show, graph and why: this command needs a cluster"
+    );
+    ensure!(sources.state.is_empty(), "--state is read with --offline only");
+    Ok(())
 }
 
 async fn in_cluster(
@@ -129,4 +142,70 @@ fn subscription<'a>(observed: &'a Observed, wanted: &str) -> Result<&'a Subscrip
     found.pop().with_context(|| {
         format!("no Subscription is named {wanted} or for a package of that name; -n or -A look elsewhere")
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use clap::Parser;
+    use rstest::rstest;
+
+    use super::*;
+
+    const OFFLINE: &str = "--offline is for plan, search, show, graph and why";
+    const STATE: &str = "--state is read with --offline only";
+    const CONNECTS: &str = "cannot read the kubeconfig";
+
+    /// There is no such kubeconfig: whoever goes on to connect complains of it.
+    #[rstest]
+    #[case(&["install", "kettle", "--yes", "--offline"], OFFLINE)]
+    #[case(&["upgrade", "kettle", "--yes", "--offline", "--state", "f"], OFFLINE)]
+    #[case(&["uninstall", "kettle", "--yes", "--offline"], OFFLINE)]
+    #[case(&["permissions", "kettle", "--offline"], OFFLINE)]
+    #[case(&["install", "kettle", "--yes", "--state", "f"], STATE)]
+    #[case(&["upgrade", "kettle", "--yes", "--state", "f"], STATE)]
+    #[case(&["uninstall", "kettle", "--yes", "--state", "f"], STATE)]
+    #[case(&["permissions", "kettle", "--state", "f"], STATE)]
+    #[case(&["search", "kettle", "--state", "f"], STATE)]
+    #[case(&["show", "kettle", "--state", "f"], STATE)]
+    #[case(&["graph", "kettle", "--state", "f"], STATE)]
+    #[case(&["why", "kettle", "--state", "f"], STATE)]
+    #[case(&["plan", "install", "kettle", "--state", "f"], STATE)]
+    #[case(&["install", "kettle", "--yes"], CONNECTS)]
+    #[case(&["list"], CONNECTS)]
+    fn files_are_refused_before_a_cluster_is_asked(#[case] words: &[&str], #[case] expected: &str) {
+        let words = [&["kubectl-olm", "--kubeconfig", "/dev/null/none"], words].concat();
+        let cli = Cli::try_parse_from(words).unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let error = runtime.block_on(run(&cli)).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+
+    /// A port that was just given back has no listener.
+    #[rstest]
+    #[case(&["list"])]
+    #[case(&["doctor"])]
+    #[case(&["version"])]
+    #[case(&["plan", "install", "kettle"])]
+    fn an_api_server_that_is_away_is_named(#[case] words: &[&str]) {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let server = format!("http://{}", listener.local_addr().unwrap());
+        drop(listener);
+        let mut kubeconfig = tempfile::NamedTempFile::new().unwrap();
+        let config = serde_json::json!({"apiVersion": "v1", "kind": "Config",
+            "current-context": "c", "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
+            "clusters": [{"name": "c", "cluster": {"server": server}}],
+            "users": [{"name": "u", "user": {}}]});
+        kubeconfig.write_all(config.to_string().as_bytes()).unwrap();
+        let file = kubeconfig.path().display().to_string();
+        let words = [&["kubectl-olm", "--kubeconfig", &file], words].concat();
+        let cli = Cli::try_parse_from(words).unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let error = format!("{:#}", runtime.block_on(run(&cli)).unwrap_err());
+        assert!(
+            error.contains(&format!("the API server at {server} cannot be reached")),
+            "{error}"
+        );
+    }
 }

@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::subscription;
 use crate::Outcome;
 use crate::cluster::{Cluster, TimedOut, cause};
-use crate::output::{Output, Table, age};
+use crate::output::{Kind, Output, Table, age};
 
 /// A custom resource.
 #[derive(Debug, Serialize)]
@@ -50,7 +50,7 @@ pub async fn run(
         }
     }
     let names = operands.iter().map(|one| format!("{}/{}", one.crd, one.name));
-    output.list("OperandList", &operands, table(&operands), names)?;
+    output.list(Kind::OperandList, &operands, table(&operands), names)?;
     Ok(Outcome::Fine)
 }
 
@@ -96,4 +96,25 @@ fn table(operands: &[Operand]) -> Table {
         ]);
     }
     table
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::output::assert_described;
+
+    #[test]
+    fn the_schema_describes_custom_resources() {
+        let crd = CrdDescription { name: "as.x.io".to_owned(), ..CrdDescription::default() };
+        let object = |metadata: serde_json::Value| {
+            let object = json!({"apiVersion": "x.io/v1", "kind": "A", "metadata": metadata});
+            operand(&crd, serde_json::from_value(object).unwrap())
+        };
+        let going = json!({"name": "a", "namespace": "ns", "finalizers": ["f"],
+            "creationTimestamp": "2026-01-02T03:04:05Z"});
+        let items = [object(going), object(json!({"name": "b"}))];
+        assert_described(Kind::OperandList, &json!({"items": items}));
+    }
 }

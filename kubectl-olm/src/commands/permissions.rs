@@ -14,7 +14,7 @@ use crate::args::{Format, Permitted};
 use crate::catalogs::{Access, Catalogs, Visible};
 use crate::cluster::{Cluster, one_namespace};
 use crate::contents::Contents;
-use crate::output::{Output, Table, cell};
+use crate::output::{Kind, Output, Table, cell};
 use crate::plan::{right, rule};
 
 /// The answer.
@@ -153,12 +153,13 @@ fn print(found: &Permissions, output: Output) -> Result<()> {
             output.print(&text)
         }
         Format::Name => output.print(&format!("{}\n", found.csv)),
-        _ => output.object("Permissions", found),
+        _ => output.object(Kind::Permissions, found),
     }
 }
 
+/// A row for each rule, by the name of its account.
 fn table(rights: &[Right]) -> Table {
-    let mut table = Table::new(&["ACCOUNT", "SCOPE", "RULE", "ESCALATES"]);
+    let mut table = Table::new(&["NAME", "SCOPE", "RULE", "ESCALATES"]);
     for right in rights {
         table.row(vec![
             right.account.clone(),
@@ -180,4 +181,33 @@ fn difference(compared: &Compared) -> String {
     reaches.iter().for_each(|one| text.push_str(&format!("+ ! {}\n", cell(one))));
     lost.iter().for_each(|one| text.push_str(&format!("- {}\n", cell(&right(one)))));
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use k8s_openapi::api::rbac::v1::PolicyRule;
+
+    use super::*;
+    use crate::output::assert_described;
+
+    #[test]
+    fn the_schema_describes_rights() {
+        let right = Right {
+            account: "a".to_owned(),
+            scope: "namespaces".to_owned(),
+            rule: PolicyRule::default(),
+            escalations: Vec::new(),
+        };
+        let difference = Rights { gained: vec![right.clone()], ..Rights::default() };
+        let found = Permissions {
+            package: "a".to_owned(),
+            csv: "a.v1".to_owned(),
+            rights: vec![right],
+            reaches: vec!["webhook a".to_owned()],
+            compared_with: Some(Compared { csv: "a.v2".to_owned(), difference }),
+        };
+        assert_described(Kind::Permissions, &found);
+        assert_described(Kind::Permissions, &Permissions { compared_with: None, ..found });
+        assert!(table(&[]).to_string().starts_with("NAME "));
+    }
 }

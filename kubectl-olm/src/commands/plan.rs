@@ -7,20 +7,18 @@ use olm_plan::settings::Settings;
 use olm_types::bundle::CatalogKey;
 
 use crate::Outcome;
-use crate::args::{Format, Plan, Planned, Subscribing};
+use crate::args::{Format, Operands, Plan, Planned, Subscribing};
 use crate::cluster::{Cluster, one_namespace};
-use crate::output::Output;
-use crate::plan::{describe, offline, on_cluster};
+use crate::output::{Kind, Output};
+use crate::plan::{Home, describe, installation, offline, on_cluster};
 
 /// Shows what would happen on a cluster.
 pub async fn run(cluster: &Cluster, all: bool, plan: &Plan, output: Output) -> Result<Outcome> {
     let home = one_namespace(cluster, all)?;
     let reading = plan.planned.reading();
-    if !reading.sources.state.is_empty() {
-        bail!("--state is read with --offline only");
-    }
     let settings = cluster.settings(reading.sources.olm_namespace.as_deref()).await?;
-    let preview = on_cluster(cluster, &asked(home, plan, settings), reading).await?;
+    let home = Home { name: home, is_named: cluster.is_named };
+    let preview = previewed(Some(cluster), home, plan, &settings).await?;
     print(&preview, plan, output)
 }
 
@@ -31,9 +29,24 @@ pub async fn run_offline(namespace: Option<&str>, plan: &Plan, output: Output) -
     if let Some(global) = &reading.sources.olm_namespace {
         settings.global_namespace.clone_from(global);
     }
-    let asked = asked(namespace.unwrap_or("default"), plan, settings);
-    let preview = offline(&asked, reading).await?;
+    let home = Home { name: namespace.unwrap_or("default"), is_named: namespace.is_some() };
+    let preview = previewed(None, home, plan, &settings).await?;
     print(&preview, plan, output)
+}
+
+async fn previewed(
+    cluster: Option<&Cluster>,
+    home: Home<'_>,
+    plan: &Plan,
+    settings: &Settings,
+) -> Result<Preview> {
+    let asked = |namespace: &str| asked(namespace, plan, settings.clone());
+    let reading = plan.planned.reading();
+    match (&plan.planned, cluster) {
+        (Planned::Install { .. }, _) => installation(cluster, home, asked, reading).await,
+        (_, Some(cluster)) => on_cluster(cluster, &asked(home.name), reading).await,
+        (_, None) => offline(&asked(home.name), reading).await,
+    }
 }
 
 fn asked(home: &str, plan: &Plan, settings: Settings) -> Asked {
@@ -69,16 +82,28 @@ pub fn install(package: &str, flags: &Subscribing, home: &str, global: &str) -> 
 }
 
 fn print(preview: &Preview, plan: &Plan, output: Output) -> Result<Outcome> {
-    match output.format() {
-        Format::Table | Format::Wide => output.print(&describe(preview))?,
-        _ => output.object("Plan", preview)?,
-    }
+    show(preview, Operands::Keep, output)?;
     verdict(preview)?;
-    Ok(match plan.detailed_exitcode {
-        _ if !preview.unknown.is_empty() => Outcome::Incomplete,
-        true if preview.has_changes() => Outcome::Findings,
-        _ => Outcome::Fine,
+    Ok(match outcome(preview) {
+        Outcome::Fine if plan.detailed_exitcode && preview.has_changes() => Outcome::Findings,
+        outcome => outcome,
     })
+}
+
+/// Prints a plan in the form that was asked for, with what becomes of custom resources.
+///
+/// # Errors
+/// The form is none of a plan, or standard output cannot be written.
+pub fn show(preview: &Preview, operands: Operands, output: Output) -> Result<()> {
+    match output.format() {
+        Format::Table | Format::Wide => output.print(&describe(preview, operands)),
+        _ => output.object(Kind::Plan, preview),
+    }
+}
+
+/// Whether all was read that a plan depends on.
+pub fn outcome(preview: &Preview) -> Outcome {
+    if preview.unknown.is_empty() { Outcome::Fine } else { Outcome::Incomplete }
 }
 
 /// An error when the plan would not do what was asked for.
@@ -93,5 +118,24 @@ pub fn verdict(preview: &Preview) -> Result<()> {
         [] => Ok(()),
         [one] => bail!("the plan has a problem: {one}"),
         several => bail!("the plan has {} problems", several.len()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_not_read_makes_a_plan_incomplete() {
+        assert_eq!(outcome(&Preview::default()), Outcome::Fine);
+        let unknown = vec!["bundle image i".to_owned()];
+        assert_eq!(outcome(&Preview { unknown, ..Preview::default() }), Outcome::Incomplete);
+    }
+
+    #[test]
+    fn a_plan_has_no_other_form_than_text_and_objects() {
+        let refused = show(&Preview::default(), Operands::Keep, Output::new(Format::Name));
+        let error = refused.unwrap_err().to_string();
+        assert!(error.contains("-o Name is not for this command"), "{error}");
     }
 }

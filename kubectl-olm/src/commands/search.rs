@@ -1,6 +1,7 @@
 //! `search`: packages of the catalogs that a namespace sees.
 
 use anyhow::{Result, bail};
+use jiff::Timestamp;
 use olm_plan::search::{PackageRow, Query, search};
 use olm_plan::settings::Settings;
 use olm_types::api::{PackageManifest, Subscription};
@@ -9,7 +10,7 @@ use crate::Outcome;
 use crate::args::{Searching, Sources};
 use crate::catalogs::{Catalogs, Visible};
 use crate::cluster::{Cluster, TimedOut, cause};
-use crate::output::{Output, Table};
+use crate::output::{Kind, Output, Table, age};
 use crate::plan::read_state;
 
 /// Packages, and Subscriptions to them, as far as they were read.
@@ -120,7 +121,7 @@ pub fn print(asked: &Searching, offered: &Offered, output: Output) -> Result<Out
     let names = rows
         .iter()
         .map(|row| format!("packagemanifest.packages.operators.coreos.com/{}", row.name));
-    output.list("PackageList", &rows, table(&rows, output.is_wide()), names)?;
+    output.list(Kind::PackageList, &rows, table(&rows, output.is_wide()), names)?;
     for unread in &offered.unread {
         Output::complain(&format!("unknown: {unread}"));
     }
@@ -132,7 +133,7 @@ fn table(rows: &[PackageRow], is_wide: bool) -> Table {
     if is_wide {
         headers.extend(["PROVIDER", "CATEGORIES", "CAPABILITIES", "PROVIDES"]);
     }
-    headers.push("DEPRECATED");
+    headers.extend(["DEPRECATED", "AGE"]);
     let mut table = Table::new(&headers);
     for row in rows {
         let mut cells = vec![
@@ -148,7 +149,33 @@ fn table(rows: &[PackageRow], is_wide: bool) -> Table {
             cells.extend([row.capabilities.clone(), row.provides.join(",")]);
         }
         cells.push(row.deprecated.clone().unwrap_or_default());
+        cells.push(age(row.created.as_deref(), Timestamp::now()));
         table.row(cells);
     }
     table
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{from_value, json};
+
+    use super::*;
+    use crate::output::assert_described;
+
+    #[test]
+    fn the_schema_describes_packages() {
+        let package = json!({"metadata": {"name": "a", "creationTimestamp": "2026-01-02T03:04:05Z"},
+            "spec": {}, "status": {"catalogSource": "c", "catalogSourceDisplayName": "",
+                "catalogSourcePublisher": "", "catalogSourceNamespace": "olm", "packageName": "a",
+                "defaultChannel": "s", "provider": {"name": "x"}, "channels": [{"name": "s",
+                    "currentCSV": "a.v1", "currentCSVDesc": {"version": "1.0.0"}, "entries": [],
+                    "deprecation": {"message": "old"}}]}});
+        let packages: Vec<PackageManifest> = vec![from_value(package).unwrap()];
+        let rows = search(&packages, &[], &Query::default());
+        assert!(rows[0].created.is_some() && rows[0].deprecated.is_some(), "{rows:?}");
+        assert_described(Kind::PackageList, &json!({"items": rows}));
+        let table = table(&rows, false).to_string();
+        let header = table.lines().next().unwrap_or_default();
+        assert!(header.starts_with("NAME ") && header.ends_with(" AGE"), "{header}");
+    }
 }

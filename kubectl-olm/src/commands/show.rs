@@ -17,7 +17,7 @@ use crate::args::{Format, Showing};
 use crate::catalogs::{Access, Catalogs, Visible};
 use crate::cluster::Cluster;
 use crate::contents::Contents;
-use crate::output::{Output, cell};
+use crate::output::{Kind, Output, cell};
 use crate::plan::right;
 
 /// Most versions of a channel that are shown without `-o json`.
@@ -135,7 +135,7 @@ async fn shown(
             output.print(&describe(&found, output.is_wide()))?;
         }
         Format::Name => output.print(&format!("{}\n", found.row.name))?,
-        _ => output.object("Package", &found)?,
+        _ => output.object(Kind::Package, &found)?,
     }
     Ok(if found.unknown.is_empty() { Outcome::Fine } else { Outcome::Incomplete })
 }
@@ -234,4 +234,33 @@ fn list(out: &mut String, title: &str, lines: &[String]) -> fmt::Result {
     }
     writeln!(out, "  {title}:")?;
     lines.iter().try_for_each(|line| writeln!(out, "    {}", cell(line)))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{from_value, json};
+
+    use super::*;
+    use crate::output::assert_described;
+
+    #[test]
+    fn the_schema_describes_a_package() {
+        let status: PackageManifestStatus = from_value(json!({"catalogSource": "c",
+            "catalogSourceDisplayName": "", "catalogSourcePublisher": "",
+            "catalogSourceNamespace": "olm", "packageName": "a", "defaultChannel": "s",
+            "channels": [{"name": "s", "currentCSV": "a.v1", "entries": [{"name": "a.v1",
+                "version": "1.0.0"}], "currentCSVDesc": {"version": "1.0.0", "maturity": "alpha",
+                "minKubeVersion": "1.30.0"}}]}))
+        .unwrap();
+        let csv: ClusterServiceVersion = from_value(json!({"metadata": {"name": "a.v1"},
+            "spec": {"install": {"strategy": "deployment", "spec": {"deployments": [],
+                "permissions": [{"serviceAccountName": "a", "rules": [{"apiGroups": [""],
+                    "resources": ["secrets"], "verbs": ["get"]}]}]}}}}))
+        .unwrap();
+        let place = (&status.channels[0], "a.v1");
+        let mut found = details(&status, place, &[], None, Some(&csv));
+        found.unknown.push("images".to_owned());
+        assert!(found.bundle.rights.as_ref().is_some_and(|all| !all.is_empty()), "{found:?}");
+        assert_described(Kind::Package, &found);
+    }
 }

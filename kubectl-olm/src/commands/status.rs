@@ -1,6 +1,7 @@
 //! `status` or `tree`: a Subscription and all that came of it.
 
 use anyhow::Result;
+use jiff::Timestamp;
 use olm_plan::Health;
 use olm_plan::tree::{Node, tree};
 
@@ -8,7 +9,7 @@ use super::subscription;
 use crate::Outcome;
 use crate::args::{Format, Status};
 use crate::cluster::Cluster;
-use crate::output::{Output, Table};
+use crate::output::{Kind, Output, Table, age};
 
 /// Characters of a state that are shown without `-o wide`.
 const SHORT: usize = 100;
@@ -34,7 +35,7 @@ pub async fn run(
                 .map(|(_, node)| format!("{}/{}\n", node.kind.to_lowercase(), node.name));
             output.print(&names.collect::<String>())?;
         }
-        _ => output.object("Status", &root)?,
+        _ => output.object(Kind::Status, &root)?,
     }
     let is_healthy = lines.iter().all(|(_, node)| node.health == Health::Healthy);
     Ok(if asked.detailed_exitcode && !is_healthy { Outcome::Findings } else { Outcome::Fine })
@@ -51,7 +52,8 @@ fn flatten<'a>(node: &'a Node, before: &str, below: &str, lines: &mut Vec<(Strin
 }
 
 fn table(lines: &[(String, &Node)], is_wide: bool) -> Table {
-    let mut table = Table::new(&["NAME", "NAMESPACE", "HEALTH", "STATE"]);
+    let mut table = Table::new(&["NAME", "NAMESPACE", "HEALTH", "STATE", "AGE"]);
+    let now = Timestamp::now();
     for (before, node) in lines {
         let long = node.state.chars().count() > SHORT && !is_wide;
         let state = match long {
@@ -59,7 +61,9 @@ fn table(lines: &[(String, &Node)], is_wide: bool) -> Table {
             false => node.state.clone(),
         };
         let name = format!("{before}{}/{}", node.kind, node.name);
-        table.row(vec![name, node.namespace.clone(), node.health.as_str().to_owned(), state]);
+        let health = node.health.as_str().to_owned();
+        let age = age(node.created.as_deref(), now);
+        table.row(vec![name, node.namespace.clone(), health, state, age]);
     }
     table
 }
@@ -67,6 +71,7 @@ fn table(lines: &[(String, &Node)], is_wide: bool) -> Table {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::output::assert_described;
 
     fn node(name: &str, children: Vec<Node>) -> Node {
         let (namespace, state) = ("ns".to_owned(), "State".to_owned());
@@ -76,6 +81,7 @@ mod tests {
             name: name.to_owned(),
             health: Health::Healthy,
             state,
+            created: None,
             children,
         }
     }
@@ -86,8 +92,16 @@ mod tests {
         let mut lines = Vec::new();
         flatten(&root, "", "", &mut lines);
         let printed = table(&lines, false).to_string();
+        let header = printed.lines().next().unwrap_or_default();
+        assert!(header.starts_with("NAME ") && header.ends_with(" AGE"), "{header}");
         let first: Vec<&str> =
             printed.lines().skip(1).filter_map(|line| line.split("   ").next()).collect();
         assert_eq!(first, ["Pod/a", "├─Pod/b", "│ └─Pod/c", "└─Pod/d"]);
+    }
+
+    #[test]
+    fn the_schema_describes_a_tree() {
+        let created = Some("2026-01-02T03:04:05Z".to_owned());
+        assert_described(Kind::Status, &Node { created, ..node("a", vec![node("b", vec![])]) });
     }
 }

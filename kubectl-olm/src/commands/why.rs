@@ -12,7 +12,7 @@ use crate::Outcome;
 use crate::args::{Format, Why};
 use crate::catalogs::{Access, Catalogs, Visible};
 use crate::cluster::{Cluster, one_namespace};
-use crate::output::{Output, cell};
+use crate::output::{Kind, Output, cell};
 
 /// What is read of the namespace.
 struct Read {
@@ -89,7 +89,7 @@ fn answer(
         Format::Name => {
             output.print(&format!("subscription.operators.coreos.com/{}\n", found.subscription))?
         }
-        _ => output.object("Why", &found)?,
+        _ => output.object(Kind::Why, &found)?,
     }
     for unread in &catalogs.unread {
         Output::complain(&format!("unknown: {unread}"));
@@ -152,13 +152,13 @@ fn write(found: &Answer, out: &mut String) -> fmt::Result {
 
 #[cfg(test)]
 mod tests {
-    use olm_plan::why::{NeededBy, Verdict};
+    use olm_plan::why::{Need, NeededBy, Verdict};
 
     use super::*;
+    use crate::output::assert_described;
 
-    #[test]
-    fn an_answer_has_a_line_for_each_reason() {
-        let answer = Answer {
+    fn answer() -> Answer {
+        Answer {
             namespace: "ns".to_owned(),
             subscription: "s".to_owned(),
             package: "a".to_owned(),
@@ -177,7 +177,19 @@ mod tests {
             repairs: vec!["add z".to_owned()],
             elsewhere: vec!["fast: a.v3".to_owned()],
             says: Vec::new(),
-        };
+        }
+    }
+
+    #[test]
+    fn the_schema_describes_an_answer() {
+        let generated_by = Some("install-1".to_owned());
+        let (requires, provided_by) = ("x".to_owned(), vec!["b.v1".to_owned()]);
+        let needs = vec![Need { requires, provided_by }];
+        assert_described(Kind::Why, &Answer { generated_by, needs, ..answer() });
+    }
+
+    #[test]
+    fn an_answer_has_a_line_for_each_reason() {
         let expected = "\
 a in namespace ns, installed: a.v1
 Why it is there:
@@ -190,6 +202,6 @@ Why there is no newer one:
   would help: add z
   newer in channel fast: a.v3
 ";
-        assert_eq!(describe(&answer), expected);
+        assert_eq!(describe(&answer()), expected);
     }
 }

@@ -2,6 +2,9 @@
 //! description through, and reports a closed pipe instead of panicking.
 
 mod clean;
+mod kind;
+#[cfg(test)]
+mod schema;
 mod table;
 
 use std::io::{self, Write};
@@ -9,11 +12,14 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::args::Format;
 
 pub use clean::{cell, json_text, text};
+pub use kind::Kind;
+#[cfg(test)]
+pub use schema::assert_described;
 pub use table::{Table, age};
 
 /// The `apiVersion` of what is printed as JSON or YAML.
@@ -47,7 +53,7 @@ impl Output {
     /// The form is not one of lists, or standard output cannot be written.
     pub fn list<T: Serialize>(
         self,
-        kind: &str,
+        kind: Kind,
         items: &[T],
         table: Table,
         names: impl Iterator<Item = String>,
@@ -63,12 +69,8 @@ impl Output {
     ///
     /// # Errors
     /// The form is another one, or standard output cannot be written.
-    pub fn object(self, kind: &str, value: &impl Serialize) -> Result<()> {
-        let mut object = json!({"apiVersion": API_VERSION, "kind": kind});
-        let fields = serde_json::to_value(value).context("cannot write the result as JSON")?;
-        if let (Some(object), Value::Object(fields)) = (object.as_object_mut(), fields) {
-            object.extend(fields);
-        }
+    pub fn object(self, kind: Kind, value: &impl Serialize) -> Result<()> {
+        let object = document(kind, value)?;
         match self.format {
             Format::Json => self.print(&(json_text(&format!("{object:#}")) + "\n")),
             Format::Yaml => {
@@ -106,11 +108,37 @@ impl Output {
         Ok(())
     }
 
+    /// Says how far something is: text beside a result for readers, otherwise no part of the result.
+    ///
+    /// # Errors
+    /// Standard output cannot be written.
+    pub fn progress(self, lines: &str) -> Result<()> {
+        match self.format {
+            Format::Table | Format::Wide => self.print(lines),
+            _ => {
+                Self::complain(lines.trim_end());
+                Ok(())
+            }
+        }
+    }
+
     /// Says something that is no result.
     pub fn complain(line: &str) {
         // Where this goes to is closed when it fails.
         let _ = writeln!(io::stderr(), "{}", text(line));
     }
+}
+
+/// A value with `apiVersion` and `kind`, which stand for any fields of these names that it has itself.
+fn document(kind: Kind, value: &impl Serialize) -> Result<Value> {
+    let fields = serde_json::to_value(value).context("cannot write the result as JSON")?;
+    let mut object = match fields {
+        Value::Object(fields) => fields,
+        _ => Map::new(),
+    };
+    object.insert("apiVersion".to_owned(), API_VERSION.into());
+    object.insert("kind".to_owned(), kind.as_str().into());
+    Ok(Value::Object(object))
 }
 
 /// How long something may take before it is said what is waited for.

@@ -4,6 +4,7 @@ mod checked;
 mod describe;
 mod live;
 mod state;
+mod suggested;
 
 use anyhow::{Result, anyhow, bail};
 use olm_plan::preview::{self, Asked, Known, Need, Outcome, Preview};
@@ -12,9 +13,11 @@ use crate::args::Reading;
 use crate::catalogs::{Access, Catalogs, Visible};
 use crate::cluster::Cluster;
 use crate::contents::Contents;
+use crate::output::slow;
 
 pub use describe::{describe, right, rule};
 pub use state::read as read_state;
+pub use suggested::{Home, installation};
 
 /// More rounds of reading than any preview needs: each InstallPlan of an upgrade takes a few.
 const MOST_ROUNDS: usize = 400;
@@ -22,7 +25,8 @@ const MOST_ROUNDS: usize = 400;
 /// What would happen on a cluster.
 pub async fn on_cluster(cluster: &Cluster, asked: &Asked, reading: &Reading) -> Result<Preview> {
     let mut reader = live::Reader::new(cluster, asked);
-    let mut known = reader.begin().await?;
+    let reading_objects = format!("reading the objects around namespace {}", asked.namespace);
+    let mut known = slow(&reading_objects, reader.begin()).await?;
     let flags = &reading.sources.catalog;
     let visible = Visible::of(&known, asked);
     let catalogs = match asked.wanted.is_removal() {
@@ -31,9 +35,11 @@ pub async fn on_cluster(cluster: &Cluster, asked: &Asked, reading: &Reading) -> 
     };
     let bundles = reading.bundles.clone();
     let contents = Contents::of(cluster, &catalogs, &reading.pulling, bundles);
-    let mut preview = finished(asked, &mut known, &contents, Some(&mut reader)).await?;
+    let finished = finished(asked, &mut known, &contents, Some(&mut reader));
+    let mut preview = slow("reading what the plan needs", finished).await?;
     if !reading.no_server_check {
-        checked::check(cluster, &known, &mut preview).await;
+        let checked = checked::check(cluster, &known, &mut preview);
+        slow("asking the API server what it would make of each object", checked).await;
     }
     Ok(preview.hashed())
 }

@@ -5,19 +5,20 @@ use jiff::Timestamp;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::api::{Api, DeleteParams};
 use olm_plan::observed::name;
-use olm_plan::preview::{Asked, Preview, Wanted};
+use olm_plan::preview::{Action, Asked, Change, Preview, Wanted};
 use olm_types::api::{CatalogSource, ClusterServiceVersion, OperatorGroup, Subscription};
+use olm_types::gvk::Gvk;
 
-use super::super::act::agreed;
-use super::super::plan::verdict;
+use super::super::act::{agreed, with_findings};
+use super::super::plan::{show, verdict};
 use super::super::uninstall::{delete, deleted_csvs, gone};
 use super::objects::INJECTED;
 use crate::Outcome;
-use crate::args::{CleaningUp, DryRun, Reading};
+use crate::args::{CleaningUp, DryRun, Operands, Reading};
 use crate::catalogs::REGISTRY_POD;
 use crate::cluster::{Cluster, one_namespace};
 use crate::output::Output;
-use crate::plan::{describe, on_cluster};
+use crate::plan::on_cluster;
 
 /// What goes beside the operator.
 struct Beside {
@@ -42,15 +43,18 @@ pub async fn run(
     let (wanted, now) = (Wanted::Uninstall { operator: asked.package.clone() }, Timestamp::now());
     let question = Asked { namespace: home.to_owned(), settings, now, wanted };
     let preview = on_cluster(cluster, &question, &Reading::default()).await?;
-    output.print(&describe(&preview))?;
+    // With its CRDs all custom resources go.
+    let operands = if asked.delete_all { Operands::Delete } else { Operands::Keep };
+    show(&preview, operands, output)?;
     let beside = beside(cluster, home, asked, &preview, catalog).await?;
-    output.print(&beside.describe(&preview))?;
+    output.progress(&beside.describe(&preview))?;
     verdict(&preview)?;
     if asked.acting.dry_run == DryRun::Client || !agreed(&asked.acting, &preview)? {
         return Ok(Outcome::Fine);
     }
-    removed(cluster, home, asked, &preview, &beside).await?;
-    output.print(&format!("{} is removed\n", asked.package))?;
+    let removed = remove(cluster, home, asked, &preview, &beside).await;
+    with_findings(cluster, home, removed).await?;
+    output.progress(&format!("{} is removed\n", asked.package))?;
     Ok(Outcome::Fine)
 }
 
@@ -87,17 +91,39 @@ async fn catalog_alone(
     catalog: &str,
     output: Output,
 ) -> Result<Outcome> {
-    output
-        .print(&format!("CatalogSource {catalog} with its Pod; no Subscription asks for it\n"))?;
-    if asked.acting.dry_run == DryRun::Client || !agreed(&asked.acting, &Preview::default())? {
+    let preview = of_catalog(home, &asked.package, catalog);
+    show(&preview, Operands::Keep, output)?;
+    if asked.acting.dry_run == DryRun::Client || !agreed(&asked.acting, &preview)? {
         return Ok(Outcome::Fine);
     }
     let dry_run = asked.acting.dry_run == DryRun::Server;
     let parameters = DeleteParams { dry_run, ..DeleteParams::default() };
     let sources: Api<CatalogSource> = cluster.api(Some(home));
     delete(cluster, &sources, catalog, &parameters).await?;
-    output.print(&format!("{} is removed\n", asked.package))?;
+    output.progress(&format!("{} is removed\n", asked.package))?;
     Ok(Outcome::Fine)
+}
+
+/// The plan for a catalog to which no Subscription refers; its Pod goes with it.
+fn of_catalog(home: &str, package: &str, catalog: &str) -> Preview {
+    let gone = Change {
+        action: Action::Delete,
+        group: Gvk::from_api_version(CatalogSource::API_VERSION, "").group,
+        kind: CatalogSource::KIND.to_owned(),
+        namespace: home.to_owned(),
+        name: catalog.to_owned(),
+        fields: Vec::new(),
+        not_checked: None,
+    };
+    let preview = Preview {
+        action: "uninstall",
+        namespace: home.to_owned(),
+        package: package.to_owned(),
+        changes: vec![gone],
+        notes: vec![format!("no Subscription asks for {package}")],
+        ..Preview::default()
+    };
+    preview.hashed()
 }
 
 async fn beside(
@@ -137,7 +163,7 @@ impl Beside {
     }
 }
 
-async fn removed(
+async fn remove(
     cluster: &Cluster,
     home: &str,
     asked: &CleaningUp,
@@ -146,7 +172,7 @@ async fn removed(
 ) -> Result<()> {
     let dry_run = asked.acting.dry_run == DryRun::Server;
     let parameters = DeleteParams { dry_run, ..DeleteParams::default() };
-    let limit = asked.acting.timeout;
+    let limit = asked.acting.following.timeout;
     let subscriptions: Api<Subscription> = cluster.api(Some(home));
     delete(cluster, &subscriptions, &preview.subscription, &parameters).await?;
     // While the operator still runs, it can take its finalizers away.
@@ -160,7 +186,7 @@ async fn removed(
     let csvs: Api<ClusterServiceVersion> = cluster.api(Some(home));
     for csv in deleted_csvs(preview) {
         delete(cluster, &csvs, &csv, &parameters).await?;
-        if !dry_run && asked.acting.wait {
+        if !dry_run && asked.acting.following.wait {
             gone(cluster, &csvs, &csv, limit).await?;
         }
     }
@@ -171,4 +197,18 @@ async fn removed(
         delete(cluster, &groups, group, &parameters).await?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_catalog_alone_is_a_plan_with_a_hash() {
+        let plan = of_catalog("ns", "urn", "urn-catalog");
+        let text = crate::plan::describe(&plan, Operands::Keep);
+        assert!(text.contains("  -   CatalogSource ns/urn-catalog\n"), "{text}");
+        assert!(text.contains("no Subscription asks for urn"), "{text}");
+        assert_ne!(plan.plan_hash, of_catalog("ns", "urn", "other").plan_hash);
+    }
 }

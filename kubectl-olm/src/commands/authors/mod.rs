@@ -16,15 +16,16 @@ use olm_types::bundle::CatalogKey;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
-use super::act::{LOOK, MANAGER, NotInTime, agreed, follow};
+use super::act::{LOOK, MANAGER, NotInTime, agreed, with_findings};
+use super::follow::follow;
 use super::install::create;
-use super::plan::verdict;
+use super::plan::{show, verdict};
 use crate::Outcome;
-use crate::args::{Acting, DryRun, Reading, Run, Running, Sources};
+use crate::args::{Acting, DryRun, Operands, Reading, Run, Running, Sources};
 use crate::cluster::{Cluster, one_namespace};
 use crate::contents::Images;
 use crate::output::Output;
-use crate::plan::{describe, on_cluster};
+use crate::plan::on_cluster;
 use bundle::AuthorBundle;
 use objects::Served;
 
@@ -67,8 +68,8 @@ pub async fn run(cluster: &Cluster, all: bool, asked: &Running, output: Output) 
     let sources = Sources { catalog, ..Sources::default() };
     let reading = Reading { sources, pulling: pulling.clone(), ..Reading::default() };
     let preview = on_cluster(cluster, &question, &reading).await?;
-    output.print(&describe(&preview))?;
-    output.print(&format!(
+    show(&preview, Operands::Keep, output)?;
+    output.progress(&format!(
         "Beside it CatalogSource {} with a Pod of image {image} that serves the bundle\n",
         served.catalog()
     ))?;
@@ -97,16 +98,17 @@ async fn installed(
     if dry_run {
         return Ok(Outcome::Fine);
     }
-    serve(cluster, served, acting, output).await?;
+    let served_in_time = serve(cluster, served, acting, output).await;
+    with_findings(cluster, served.namespace, served_in_time).await?;
     for manifest in subscription {
         create(cluster, manifest, dry_run, output).await?;
     }
-    if !acting.wait {
+    if !acting.following.wait {
         return Ok(Outcome::Fine);
     }
     let expected = &served.bundle.csv;
-    follow(cluster, preview, expected, acting.timeout).await?;
-    output.print(&format!(
+    follow(cluster, preview, expected, acting.following.timeout).await?;
+    output.progress(&format!(
         "{expected} has succeeded. `kubectl olm cleanup {}` removes it.\n",
         served.bundle.package
     ))?;
@@ -160,7 +162,7 @@ async fn serve(
 /// Waits until the Pod serves; its address.
 async fn ready(cluster: &Cluster, served: &Served<'_>, acting: &Acting) -> Result<String> {
     let pods: Api<Pod> = cluster.api(Some(served.namespace));
-    let deadline = Instant::now() + acting.timeout;
+    let deadline = Instant::now() + acting.following.timeout;
     loop {
         let pod = cluster.answer(pods.get(&served.pod())).await?;
         let status = pod.status.clone().unwrap_or_default();
@@ -172,7 +174,7 @@ async fn ready(cluster: &Cluster, served: &Served<'_>, acting: &Acting) -> Resul
         if Instant::now() >= deadline {
             let state = olm_plan::tree::waiting(&pod).or(status.phase).unwrap_or_default();
             let what = format!("Pod {} is not ready ({state})", served.pod());
-            return Err(NotInTime::new(&what, acting.timeout).into());
+            return Err(NotInTime::new(&what, acting.following.timeout).into());
         }
         sleep(LOOK).await;
     }

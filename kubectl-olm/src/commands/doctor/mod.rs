@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use clap::Args;
-use olm_plan::doctor::{Report, code, codes};
-use serde_json::json;
+use olm_plan::doctor::{Code, Report, code, codes};
+use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
 use super::act::NotInTime;
@@ -16,7 +16,7 @@ use crate::args::Format;
 use crate::cluster::Cluster;
 use crate::connection::duration;
 use crate::examined::examination;
-use crate::output::Output;
+use crate::output::{Kind, Output, slow};
 
 pub use print::line;
 
@@ -49,7 +49,11 @@ pub async fn run(
 ) -> Result<Outcome> {
     let home = home.filter(|_| !asked.pre);
     let deadline = Instant::now() + asked.timeout;
-    let mut report = examination(cluster, home, asked.pre).await?;
+    let examining = match home {
+        Some(home) => format!("examining namespace {home}"),
+        None => "examining all namespaces".to_owned(),
+    };
+    let mut report = slow(&examining, examination(cluster, home, asked.pre)).await?;
     while asked.wait && !report.findings.is_empty() && Instant::now() < deadline {
         sleep(LOOK).await;
         let again = examination(cluster, home, asked.pre).await?;
@@ -77,15 +81,19 @@ pub fn explain(id: Option<&str>, output: Output) -> Result<Outcome> {
             None => codes(),
         };
     if !matches!(output.format(), Format::Table | Format::Wide) {
-        let items = rows.iter().map(|row| {
-            json!({"code": row.id, "title": row.title, "trigger": row.trigger, "fix": row.fix,
-                "class": row.class, "before": row.is_before, "needs": row.needs})
-        });
-        output.object("CodeList", &json!({"items": items.collect::<Vec<_>>()}))?;
+        output.object(Kind::CodeList, &code_list(&rows))?;
         return Ok(Outcome::Fine);
     }
     output.print(&rows.into_iter().map(print::explained).collect::<String>())?;
     Ok(Outcome::Fine)
+}
+
+fn code_list(rows: &[&Code]) -> Value {
+    let items = rows.iter().map(|row| {
+        json!({"code": row.id, "title": row.title, "trigger": row.trigger, "fix": row.fix,
+            "class": row.class, "before": row.is_before, "needs": row.needs})
+    });
+    json!({"items": items.collect::<Vec<_>>()})
 }
 
 fn print_report(report: &Report, output: Output) -> Result<()> {
@@ -93,10 +101,35 @@ fn print_report(report: &Report, output: Output) -> Result<()> {
         Format::Table | Format::Wide => output.print(&print::text(report))?,
         Format::Name => output.print(&print::names(report))?,
         Format::Junit => output.print(&print::junit(report))?,
-        _ => output.object("DoctorReport", report)?,
+        _ => output.object(Kind::DoctorReport, report)?,
     }
     for skipped in &report.skipped {
         Output::complain(&format!("skipped {}: {}", skipped.code, skipped.cause));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+    use olm_plan::Observed;
+    use olm_plan::doctor::examine;
+
+    use super::*;
+    use crate::output::assert_described;
+
+    #[test]
+    fn the_schema_describes_codes_and_findings() {
+        assert_described(Kind::CodeList, &code_list(&codes()));
+        let subscription = json!({"metadata": {"name": "s", "namespace": "ns"},
+            "spec": {"name": "a", "source": "c", "sourceNamespace": "olm"}});
+        let observed = Observed {
+            subscriptions: vec![serde_json::from_value(subscription).unwrap()],
+            unread: [("pods", "forbidden".to_owned())].into(),
+            ..Observed::default()
+        };
+        let report = examine(&observed, true, Timestamp::UNIX_EPOCH);
+        assert!(!report.findings.is_empty() && !report.skipped.is_empty(), "{report:?}");
+        assert_described(Kind::DoctorReport, &report);
+    }
 }

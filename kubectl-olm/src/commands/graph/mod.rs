@@ -16,7 +16,7 @@ use crate::Outcome;
 use crate::args::{Format, Graphing};
 use crate::catalogs::{Access, Catalogs, Visible};
 use crate::cluster::Cluster;
-use crate::output::Output;
+use crate::output::{Kind, Output};
 
 /// Shows a package of a cluster, with what is installed in the namespace.
 pub async fn run(cluster: &Cluster, asked: &Graphing, output: Output) -> Result<Outcome> {
@@ -121,7 +121,7 @@ fn print(drawn: &Graph, output: Output) -> Result<()> {
             let names = drawn.rows.iter().map(|row| format!("{}\n", row.bundle));
             output.print(&names.collect::<String>())
         }
-        _ => output.object("UpgradeGraph", drawn),
+        _ => output.object(Kind::UpgradeGraph, drawn),
     }
 }
 
@@ -196,6 +196,7 @@ mod tests {
     use serde_json::{from_value, json};
 
     use super::*;
+    use crate::output::assert_described;
 
     fn entry(channel: &str, version: &str, replaces: Option<&str>, skips: &[&str]) -> Arc<Entry> {
         Arc::new(Entry {
@@ -246,5 +247,12 @@ mod tests {
         assert_eq!(installed(&subscription, &[]).unwrap().version, None);
         let as_if = as_if("2.0.0", &[entry("stable", "2", None, &[])], Some(&subscription));
         assert_eq!((&*as_if.csv, as_if.channel.as_deref()), ("a.v2", Some("stable")));
+    }
+
+    #[test]
+    fn the_schema_describes_a_graph() {
+        let graph = example();
+        assert!(!graph.nodes.is_empty() && !graph.edges.is_empty(), "{graph:?}");
+        assert_described(Kind::UpgradeGraph, &graph);
     }
 }

@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
-use anyhow::{Result, ensure};
-use kube::api::Api;
+use anyhow::{Context, Result, ensure};
+use kube::api::{
+    Api, ApiResource, DynamicObject, GroupVersionKind, Patch, PatchParams, PostParams,
+};
 use olm_types::api::{ClusterServiceVersion, Subscription};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::program::Program;
 use super::{NEW, OLD};
@@ -14,7 +16,7 @@ use crate::e2e::scenarios::upgrades::{kettle, kettles, stable};
 use crate::wait;
 
 /// Without a terminal nothing is written unless a flag agrees. Then a version is installed, upgraded and
-/// removed, each time with the plan that was shown.
+/// removed, each time with the plan that was shown. A custom resource that something holds ends a removal.
 pub(super) async fn to_the_end(ctx: Arc<TestContext>) -> Result<()> {
     let program = Program::new(&ctx).await?;
     let kind = kettles(&ctx);
@@ -33,15 +35,44 @@ pub(super) async fn to_the_end(ctx: Arc<TestContext>) -> Result<()> {
     ctx.installed("kettle", OLD).await?;
 
     let upgrade = ["upgrade", "kettle", "--catalog", &folder, "--yes"];
+    let plan = program.json(&[&upgrade[..], &["--dry-run", "server"]].concat()).await?;
+    ensure!(plan["kind"] == "Plan" && plan["action"] == "upgrade", "{plan:#}");
     let upgraded = program.prints(&upgrade).await?;
     ensure!(upgraded.contains("kettle.v1.1.0 has succeeded."), "{upgraded}");
     ctx.at_latest("kettle", NEW).await?;
 
+    let plan = program.json(&["uninstall", "kettle", "--yes", "--dry-run", "server"]).await?;
+    ensure!(plan["kind"] == "Plan" && plan["action"] == "uninstall", "{plan:#}");
+    held(&ctx, &program).await?;
     let removed = program.prints(&["uninstall", "kettle", "--operands=delete", "--yes"]).await?;
     ensure!(removed.contains("ClusterServiceVersion kettle.v1.1.0 deleted"), "{removed}");
     ensure!(removed.contains("stays"), "the CRD stays, and the report says so: {removed}");
     wait::until_gone(&ctx.api::<ClusterServiceVersion>(), NEW).await?;
     wait::until_gone(&ctx.api::<Subscription>(), "kettle").await
+}
+
+/// A removal that does not come to its end says what holds it and what the doctor finds, and leaves the operator.
+async fn held(ctx: &TestContext, program: &Program) -> Result<()> {
+    let group = format!("{}.example.com", ctx.namespace);
+    let gvk = GroupVersionKind::gvk(&group, "v1", "Kettle");
+    let resource = ApiResource::from_gvk_with_plural(&gvk, "kettles");
+    let kettles: Api<DynamicObject> =
+        Api::namespaced_with(ctx.client.clone(), &ctx.namespace, &resource);
+    let kettle = json!({"apiVersion": gvk.api_version(), "kind": "Kettle",
+        "metadata": {"name": "mine", "finalizers": ["example.com/keep"]}, "spec": {"litres": 2}});
+    let kettle: DynamicObject = serde_json::from_value(kettle)?;
+    kettles.create(&PostParams::default(), &kettle).await.context("cannot make a kettle")?;
+    let remove = ["uninstall", "kettle", "--operands=delete", "--yes", "--timeout=1s"];
+    let ended = program.run(&remove).await?;
+    ensure!(ended.code == Some(4), "{ended:?}");
+    ensure!(ended.printed.contains("Custom resources that are deleted, too:"), "{ended:?}");
+    ensure!(ended.errors.contains("mine is not gone (finalizers: example.com/keep)"), "{ended:?}");
+    let examined = ["The doctor finds nothing", "OLM0"].iter().any(|it| ended.errors.contains(it));
+    ensure!(examined, "no doctor was asked: {ended:?}");
+    ctx.installed("kettle", NEW).await?;
+    let patch = Patch::Merge(json!({"metadata": {"finalizers": null}}));
+    let released = kettles.patch("mine", &PatchParams::default(), &patch).await;
+    released.map(drop).context("cannot release the kettle")
 }
 
 /// Neither without an agreement, nor with another hash, nor in a dry run, nor as manifests.

@@ -1,5 +1,6 @@
 //! `kubectl olm` as its users run it: the real program against the cluster, without a terminal.
 
+mod bad_input;
 mod doctor;
 mod images;
 mod install;
@@ -34,6 +35,13 @@ pub(super) fn all() -> Vec<Scenario> {
             "kubectl_olm::hostile_text",
             "kubectl olm prints no escape sequence of a package's name, and its JSON keeps it",
             hostile_text,
+        )
+        .needs(&[Need::Kubectl]),
+        scenario(
+            "kubectl_olm::bad_input",
+            "kubectl olm says soon and clearly that no API server answers and what may not be read, and prints \
+             no escape sequence of a package's description or icon",
+            bad_input::bad_input,
         )
         .needs(&[Need::Kubectl]),
         scenario(
@@ -82,11 +90,16 @@ async fn approve(ctx: Arc<TestContext>) -> Result<()> {
     ensure!(list.starts_with("NAME") && list.contains("NeedsApproval"), "{list}");
 
     let hash = check_refusals(&program).await?;
-    let approved =
-        program.prints(&["approve", "kettle", "1.0.0", "--yes", "--plan-hash", &hash]).await?;
-    ensure!(approved.contains(&format!("{OLD} (version 1.0.0)")), "{approved}");
+    let approve = ["approve", "kettle", "1.0.0", "--yes", "--plan-hash", &hash];
+    let tried = program.prints(&[&approve[..], &["--dry-run=server"]].concat()).await?;
+    ensure!(tried.contains("approved (server dry run)"), "{tried}");
+    let approved = program.run(&approve).await?;
+    ensure!(approved.code == Some(0), "{approved:?}");
+    ensure!(approved.printed.contains(&format!("{OLD} (version 1.0.0)")), "{approved:?}");
+    ensure!(approved.printed.ends_with(&format!("{OLD} has succeeded.\n")), "{approved:?}");
+    ensure!(approved.errors.contains(&format!("{OLD}: Succeeded")), "{approved:?}");
     ctx.succeeded(OLD).await?;
-    let again = program.run(&["approve", "kettle", "1.0.0", "--yes", "--plan-hash", &hash]).await?;
+    let again = program.run(&approve).await?;
     again.failed_with("waits for approval, but this: kettle.v1.1.0").or_else(|_| {
         // The plan for the next version is not there yet.
         again.failed_with("waits for no approval")

@@ -8,20 +8,21 @@ use olm_plan::preview::permissions::Right;
 use olm_plan::preview::result::{Bundle, CrdVerdict, Hop};
 use olm_plan::preview::{Action, Change, Preview};
 
+use crate::args::Operands;
 use crate::output::cell;
 
 /// More fields of one object are counted, not shown.
 const FIELDS: usize = 12;
 
-/// The text of a preview. Each value is on one line, whatever it holds.
-pub fn describe(preview: &Preview) -> String {
+/// The text of a preview, with what becomes of custom resources. Each value is on one line, whatever it holds.
+pub fn describe(preview: &Preview, operands: Operands) -> String {
     let mut text = String::new();
     // Writing to a string cannot fail.
-    let _ = write(preview, &mut text);
+    let _ = write(preview, operands, &mut text);
     text
 }
 
-fn write(preview: &Preview, out: &mut String) -> fmt::Result {
+fn write(preview: &Preview, operands: Operands, out: &mut String) -> fmt::Result {
     let Preview { action, package, namespace, .. } = preview;
     writeln!(out, "{action} {} in namespace {}", cell(package), cell(namespace))?;
     for (place, hop) in preview.hops.iter().enumerate() {
@@ -37,7 +38,7 @@ fn write(preview: &Preview, out: &mut String) -> fmt::Result {
     list(out, "Problems:", &preview.problems)?;
     write_rights(preview, out)?;
     write_crds(&preview.crds, out)?;
-    list(out, "Custom resources that stay:", &preview.operands)?;
+    list(out, operands_title(operands), &preview.operands)?;
     list(out, "Subscriptions that nothing else needs:", &preview.unused)?;
     list(out, "New images:", &preview.images.gained)?;
     list(out, "Images no longer used:", &preview.images.lost)?;
@@ -54,6 +55,14 @@ fn write(preview: &Preview, out: &mut String) -> fmt::Result {
         "{created} to create, {changed} to change, {anew} to replace, {deleted} to delete"
     )?;
     writeln!(out, "plan hash {}", preview.plan_hash)
+}
+
+fn operands_title(operands: Operands) -> &'static str {
+    match operands {
+        Operands::Keep => "Custom resources that stay:",
+        Operands::Abort => "Custom resources, for which nothing is removed:",
+        Operands::Delete => "Custom resources that are deleted, too:",
+    }
 }
 
 fn list(out: &mut String, title: &str, lines: &[String]) -> fmt::Result {
@@ -176,101 +185,4 @@ fn write_field(field: &Field, out: &mut String) -> fmt::Result {
 }
 
 #[cfg(test)]
-mod tests {
-    use olm_plan::preview::result::Images;
-    use serde_json::json;
-
-    use super::*;
-
-    fn preview() -> Preview {
-        let bundle = Bundle {
-            csv: "a.v2".to_owned(),
-            package: "a".to_owned(),
-            version: Some("2.0.0".to_owned()),
-            channel: "stable".to_owned(),
-            catalog: "ns/c".to_owned(),
-            replaces: Some("a.v1".to_owned()),
-            because: vec!["subscription a".to_owned()],
-            is_dependency: false,
-            deprecated: vec!["old\u{1b}[2J".to_owned()],
-        };
-        let field = |path: &str, before: Option<i32>, after: Option<i32>| Field {
-            path: path.to_owned(),
-            before: before.map(|value| json!(value)),
-            after: after.map(|value| json!(value)),
-        };
-        Preview {
-            action: "upgrade",
-            namespace: "ns".to_owned(),
-            package: "a".to_owned(),
-            subscription: "a".to_owned(),
-            hops: vec![Hop { approval: "Manual", bundles: vec![bundle], steps: Vec::new() }],
-            also_approved: vec!["b.v1".to_owned()],
-            changes: vec![Change {
-                action: Action::Change,
-                group: String::new(),
-                kind: "Service".to_owned(),
-                namespace: "ns".to_owned(),
-                name: "s".to_owned(),
-                fields: vec![field("spec.a", Some(1), Some(2)), field("spec.b", None, Some(3))],
-                not_checked: None,
-            }],
-            crds: vec![CrdVerdict {
-                name: "as.x.io".to_owned(),
-                verdict: "refused",
-                detail: "spec.replicas".to_owned(),
-                custom_resources: Some(2),
-            }],
-            images: Images { gained: vec!["i:2".to_owned()], lost: vec!["i:1".to_owned()] },
-            unknown: vec!["bundle image i".to_owned()],
-            plan_hash: "h".to_owned(),
-            ..Preview::default()
-        }
-    }
-
-    #[test]
-    fn a_preview_reads_from_what_matters_to_what_is_long() {
-        let expected = "\
-upgrade a in namespace ns
-InstallPlan 1 (waits for approval) installs:
-  a.v2 (version 2.0.0) from ns/c, channel stable, replaces a.v1
-    because: subscription a
-    deprecated: old\u{fffd}[2J
-The same approval approves:
-  b.v1
-CRDs:
-  as.x.io refused (2 custom resources): spec.replicas
-New images:
-  i:2
-Images no longer used:
-  i:1
-Objects:
-  ~   Service ns/s
-        ~ spec.a: 1 -> 2
-        + spec.b: 3
-unknown: bundle image i
-0 to create, 1 to change, 0 to replace, 0 to delete
-plan hash h
-";
-        assert_eq!(describe(&preview()), expected);
-    }
-
-    #[test]
-    fn a_rule_is_one_line() {
-        let list = |text: &str| Some(vec![text.to_owned()]);
-        let secrets = PolicyRule {
-            api_groups: list(""),
-            resources: list("secrets"),
-            resource_names: list("s"),
-            verbs: vec!["get".to_owned(), "list".to_owned()],
-            ..PolicyRule::default()
-        };
-        assert_eq!(rule(&secrets), "get,list secrets of core named s");
-        let url = PolicyRule {
-            non_resource_urls: list("/metrics"),
-            verbs: vec!["get".to_owned()],
-            ..PolicyRule::default()
-        };
-        assert_eq!(rule(&url), "get /metrics");
-    }
-}
+mod tests;

@@ -1,6 +1,8 @@
 //! `uninstall`: custom resources where that is asked for, then the Subscription and its CSV; a report at
 //! the end.
 
+mod report;
+
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
@@ -11,13 +13,14 @@ use olm_plan::preview::{Action, Asked, Preview, Wanted};
 use olm_types::api::{ClusterServiceVersion, Subscription};
 use tokio::time::{Instant, sleep};
 
-use super::act::{LOOK, NotInTime, agreed};
-use super::plan::verdict;
+use super::act::{LOOK, NotInTime, agreed, with_findings};
+use super::plan::{show, verdict};
 use crate::Outcome;
 use crate::args::{DryRun, Operands, Uninstalling};
 use crate::cluster::{Cluster, one_namespace};
 use crate::output::Output;
-use crate::plan::{describe, on_cluster};
+use crate::plan::on_cluster;
+use report::report;
 
 /// Removes an operator.
 pub async fn run(
@@ -31,32 +34,45 @@ pub async fn run(
     let wanted = Wanted::Uninstall { operator: asked.operator.clone() };
     let question = Asked { namespace: home.to_owned(), settings, now: Timestamp::now(), wanted };
     let preview = on_cluster(cluster, &question, &asked.reading).await?;
-    output.print(&describe(&preview))?;
+    show(&preview, asked.operands, output)?;
     verdict(&preview)?;
     check_operands(asked.operands, &preview)?;
     if asked.acting.dry_run == DryRun::Client || !agreed(&asked.acting, &preview)? {
         return Ok(Outcome::Fine);
     }
+    let removed = remove(cluster, home, asked, &preview).await;
+    with_findings(cluster, home, removed).await?;
+    report(&preview, asked, output)?;
+    Ok(Outcome::Fine)
+}
+
+/// Custom resources where that is asked for, the Subscription, and then its CSVs, which may be waited for.
+async fn remove(
+    cluster: &Cluster,
+    home: &str,
+    asked: &Uninstalling,
+    preview: &Preview,
+) -> Result<()> {
     let dry_run = asked.acting.dry_run == DryRun::Server;
-    let limit = asked.acting.timeout;
+    let limit = asked.acting.following.timeout;
     let parameters = DeleteParams { dry_run, ..DeleteParams::default() };
     if asked.operands == Operands::Delete {
-        delete_operands(cluster, &preview, &parameters, limit).await?;
+        delete_operands(cluster, preview, &parameters, limit).await?;
     }
-    let csvs = deleted_csvs(&preview);
+    let csvs = deleted_csvs(preview);
     let subscriptions: Api<Subscription> = cluster.api(Some(home));
     delete(cluster, &subscriptions, &preview.subscription, &parameters).await?;
     let api: Api<ClusterServiceVersion> = cluster.api(Some(home));
     for csv in &csvs {
         delete(cluster, &api, csv, &parameters).await?;
     }
-    if !dry_run && asked.acting.wait {
-        for csv in &csvs {
-            gone(cluster, &api, csv, limit).await?;
-        }
+    if dry_run || !asked.acting.following.wait {
+        return Ok(());
     }
-    report(&preview, asked.operands, dry_run, output)?;
-    Ok(Outcome::Fine)
+    for csv in &csvs {
+        gone(cluster, &api, csv, limit).await?;
+    }
+    Ok(())
 }
 
 /// Custom resources may be a reason to stop. Those that were not read may be as well.
@@ -169,29 +185,4 @@ where
         sleep(LOOK).await;
     }
     Ok(())
-}
-
-/// What has gone, and what stays.
-fn report(preview: &Preview, operands: Operands, dry_run: bool, output: Output) -> Result<()> {
-    let done = if dry_run { "would be deleted" } else { "deleted" };
-    let mut text = format!("Subscription {} {done}\n", preview.subscription);
-    for csv in deleted_csvs(preview) {
-        text.push_str(&format!("ClusterServiceVersion {csv} {done}\n"));
-    }
-    let count = preview.operands.len();
-    match operands {
-        Operands::Delete => text.push_str(&format!("{count} custom resources {done}\n")),
-        _ if count > 0 => text.push_str(&format!("{count} custom resources stay\n")),
-        _ => {}
-    }
-    for crd in &preview.crds {
-        let name = &crd.name;
-        text.push_str(&format!(
-            "CRD {name} stays: deleting it deletes the custom resources of all namespaces\n"
-        ));
-    }
-    for name in &preview.unused {
-        text.push_str(&format!("Subscription {name} is needed by nothing else; it stays\n"));
-    }
-    output.print(&text)
 }
