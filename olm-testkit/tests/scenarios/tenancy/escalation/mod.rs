@@ -61,6 +61,9 @@ pub const WAYS: &[(&str, &str, Play)] = &[
     ("escalation_v0::foreign_definition", "escalation_strict::foreign_definition", |tenant| {
         Box::pin(csvs::foreign_definition(tenant))
     }),
+    ("escalation_v0::foreign_role", "escalation_strict::foreign_role", |tenant| {
+        Box::pin(csvs::foreign_role(tenant))
+    }),
     ("escalation_v0::forged_owners", "escalation_strict::forged_owners", |tenant| {
         Box::pin(forgery::forged_owners(tenant))
     }),
