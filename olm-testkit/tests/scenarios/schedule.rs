@@ -30,7 +30,10 @@ const LANES: &[(&str, &str)] = &[
     // Catalogs that all namespaces of a cluster see, or the lack of any.
     ("escalation_v0::changed_plan", "global catalogs"),
     ("escalation_v0::cleared_targets", "global catalogs"),
+    ("escalation_v0::excluded_catalogs", "global catalogs"),
+    ("escalation_v0::forged_certificates", "global catalogs"),
     ("escalation_v0::global_catalog", "global catalogs"),
+    ("escalation_v0::lost_certificate", "global catalogs"),
     ("escalation_v0::older_definition", "global catalogs"),
     ("escalation_v0::shared_bundle", "global catalogs"),
     ("escalation_v0::shared_names", "global catalogs"),
