@@ -216,8 +216,8 @@ async fn an_endless_list_ends_at_the_limit() {
 #[tokio::test]
 async fn a_hundred_thousand_bundles_are_refused() {
     let error = load(Hostility::Endless, ClientOptions::default()).await;
-    let expected =
-        "error encountered while listing bundles: the catalog has more than 65536 channel entries";
+    let expected = "error encountered while listing bundles: the catalog has more than 65536 channel \
+        entries: serve fewer bundles, or split the catalog";
     assert_eq!(error.to_string(), expected);
 }
 

@@ -72,6 +72,8 @@ pub const CATALOG_DIGEST: &str = "olm-rs.dev/catalog-digest";
 /// On CSVs, under the strict tenant policy of ours: shows that a CSV came from a global catalog.
 pub const ATTESTATION: Renamed =
     Renamed { name: "olm-rs.dev/attestation", old: "operators.coreos.com/attestation" };
+/// On the same CSVs, when they have [`PROPERTIES`]: shows that these came from a global catalog, too.
+pub const ATTESTED_PROPERTIES: &str = "olm-rs.dev/attested-properties";
 /// On OperatorGroups: how long a bundle unpack job may run (Go duration).
 pub const BUNDLE_UNPACK_TIMEOUT: &str = "operatorframework.io/bundle-unpack-timeout";
 /// On OperatorGroups: pause before a failed bundle unpack job is retried (Go duration).

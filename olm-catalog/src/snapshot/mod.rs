@@ -51,7 +51,9 @@ impl Default for SnapshotLimits {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum LimitExceeded {
     /// Too many entries.
-    #[error("the catalog has more than {0} channel entries")]
+    #[error(
+        "the catalog has more than {0} channel entries: serve fewer bundles, or split the catalog"
+    )]
     Entries(usize),
     /// Too much to keep.
     #[error(

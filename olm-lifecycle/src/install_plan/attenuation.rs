@@ -1,6 +1,7 @@
 //! Which account executes the steps of a plan (spec catalog-operator 4.3, step 2).
 
 use k8s_openapi::api::core::v1::ObjectReference;
+use olm_opgroup::NoTargets;
 use olm_types::api::OperatorGroup;
 
 /// Why it cannot be said who executes the steps. Every variant goes away when OperatorGroups
@@ -10,6 +11,9 @@ pub enum AttenuationError {
     /// No OperatorGroup has target namespaces yet.
     #[error("no operator group found that is managing this namespace")]
     NoGroup,
+    /// The only OperatorGroup with target namespaces is being deleted; v0 would go on with it.
+    #[error(transparent)]
+    Going(NoTargets),
     /// More than one OperatorGroup has target namespaces.
     #[error("more than one operator group(s) are managing this namespace count={0}")]
     SeveralGroups(usize),
@@ -47,7 +51,8 @@ pub fn account<G: AsRef<OperatorGroup>>(
         [] => return Err(AttenuationError::NoGroup),
         // A group that is being deleted gives nothing, and least of all the operator's own rights.
         [group] if group.metadata.deletion_timestamp.is_some() => {
-            return Err(AttenuationError::NoGroup);
+            let name = group.metadata.name.clone().unwrap_or_default();
+            return Err(AttenuationError::Going(NoTargets::Going { name }));
         }
         [group] => group,
         several => return Err(AttenuationError::SeveralGroups(several.len())),
@@ -124,6 +129,22 @@ mod tests {
         assert_eq!(account(&groups, "ns").unwrap_err().to_string(), text);
     }
 
+    #[rstest]
+    #[case::with_an_account(Some("sa1"))]
+    #[case::without_one(None)]
+    fn a_group_that_goes_is_named_with_what_helps(#[case] named: Option<&str>) {
+        let mut going = OperatorGroup::clone(&group(&["ns"], named, named));
+        going.metadata.deletion_timestamp = Some(since());
+        let text = account(&[Arc::new(going)], "ns").unwrap_err().to_string();
+        let expected = "OperatorGroup og is being deleted and gives no namespaces any more; if it stays, \
+            remove its metadata.finalizers, then create another one";
+        assert_eq!(text, expected);
+    }
+
+    fn since() -> k8s_openapi::apimachinery::pkg::apis::meta::v1::Time {
+        k8s_openapi::apimachinery::pkg::apis::meta::v1::Time(jiff::Timestamp::UNIX_EPOCH)
+    }
+
     #[test]
     fn groups_without_targets_do_not_count() {
         let groups = [group(&["ns"], None, None), group(&[], None, None)];
@@ -155,9 +176,7 @@ mod tests {
         let status = group.status.as_mut().unwrap();
         status.service_account_ref.as_mut().unwrap().namespace = Some(namespace.to_owned());
         if going {
-            let since = jiff::Timestamp::UNIX_EPOCH;
-            group.metadata.deletion_timestamp =
-                Some(k8s_openapi::apimachinery::pkg::apis::meta::v1::Time(since));
+            group.metadata.deletion_timestamp = Some(since());
         }
         let found = account(&[Arc::new(group)], "ns");
         let named = found.as_ref().ok().and_then(|found| found.as_ref()?.name.as_deref());

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
-use olm_types::annotations::ATTESTATION;
+use olm_types::annotations::{ATTESTATION, ATTESTED_PROPERTIES, PROPERTIES};
 use olm_types::api::{
     ClusterServiceVersion, InstallPlan, InstallPlanCondition, InstallPlanStatus, Step,
 };
@@ -74,6 +74,18 @@ impl Attestor {
         self.is_good(shown, &csv_payload(namespace, csv))
     }
 
+    /// The annotation that shows whose the properties of such a CSV are; none without properties or a key.
+    pub fn properties_mark(&self, namespace: &str, csv: &ClusterServiceVersion) -> Option<String> {
+        self.mark(&properties_payload(namespace, csv)?)
+    }
+
+    /// Whether the properties of a CSV are those that a global catalog has for it.
+    pub fn attests_properties(&self, csv: &ClusterServiceVersion) -> bool {
+        let namespace = csv.metadata.namespace.as_deref().unwrap_or_default();
+        let shown = annotation(csv, ATTESTED_PROPERTIES);
+        properties_payload(namespace, csv).is_some_and(|payload| self.is_good(shown, &payload))
+    }
+
     fn mark(&self, payload: &impl Serialize) -> Option<String> {
         let message = serde_json::to_vec(payload).ok()?;
         let code = mac::code(self.0.as_deref()?, &message);
@@ -110,6 +122,19 @@ fn plan_payload<'a>(plan: &'a InstallPlan, steps: &'a [Step]) -> impl Serialize 
 
 fn csv_payload<'a>(namespace: &'a str, csv: &'a ClusterServiceVersion) -> impl Serialize + 'a {
     ("ClusterServiceVersion", namespace, &csv.metadata.name, Reach::of(&csv.spec))
+}
+
+/// What a catalog says about a CSV is no part of its reach: a mark of its own covers it.
+fn properties_payload<'a>(
+    namespace: &'a str,
+    csv: &'a ClusterServiceVersion,
+) -> Option<impl Serialize + 'a> {
+    let properties = annotation(csv, PROPERTIES)?;
+    Some(("ClusterServiceVersion properties", namespace, &csv.metadata.name, properties))
+}
+
+fn annotation<'a>(csv: &'a ClusterServiceVersion, key: &str) -> Option<&'a str> {
+    csv.metadata.annotations.as_ref()?.get(key).map(String::as_str)
 }
 
 #[cfg(test)]
@@ -218,6 +243,39 @@ mod tests {
         };
         assert!(is_ours("as"));
         assert!(!is_ours("*"), "all resources of the group");
+    }
+
+    #[rstest]
+    #[case::as_installed("a.v1", "ns", "[]", true)]
+    #[case::other_properties("a.v1", "ns", "[ ]", false)]
+    #[case::another_csv("b.v1", "ns", "[]", false)]
+    #[case::another_namespace("a.v1", "other", "[]", false)]
+    fn properties_are_ours_while_they_are_as_installed(
+        #[case] name: &str,
+        #[case] namespace: &str,
+        #[case] properties: &str,
+        #[case] ours: bool,
+    ) {
+        let with = |name: &str, namespace: &str, annotations: Value| {
+            let metadata =
+                json!({"name": name, "namespace": namespace, "annotations": annotations});
+            csv(metadata, "as.g.io")
+        };
+        let attestor = Attestor::new(b"key");
+        let installed = with("a.v1", "ns", json!({PROPERTIES: "[]"}));
+        let mark = attestor.properties_mark("ns", &installed).unwrap();
+        assert!(!attestor.attests_properties(&installed), "without a mark");
+        let annotations = json!({PROPERTIES: properties, ATTESTED_PROPERTIES: mark});
+        assert_eq!(attestor.attests_properties(&with(name, namespace, annotations)), ours);
+        let reach = attestor.csv_mark("ns", &installed).unwrap();
+        let annotations = json!({PROPERTIES: "[]", ATTESTED_PROPERTIES: reach});
+        assert!(!attestor.attests_properties(&with("a.v1", "ns", annotations)), "the other mark");
+    }
+
+    #[test]
+    fn without_properties_there_is_nothing_to_mark() {
+        let csv = csv(json!({"name": "a.v1", "namespace": "ns"}), "as.g.io");
+        assert_eq!(Attestor::new(b"key").properties_mark("ns", &csv), None);
     }
 
     #[test]

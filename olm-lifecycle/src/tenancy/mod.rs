@@ -45,6 +45,12 @@ impl Trust {
         self.namespace(csv.metadata.namespace.as_deref()) || self.attestor.attests_csv(csv)
     }
 
+    /// Whether what a CSV's properties say concerns more than its namespace.
+    pub fn properties(&self, csv: &ClusterServiceVersion) -> bool {
+        let namespace = csv.metadata.namespace.as_deref();
+        self.namespace(namespace) || self.attestor.attests_properties(csv)
+    }
+
     /// Whether `own` has to give way to the APIs that `other` claims: a tenant's claim does not
     /// count where an administrator trusts the namespace.
     pub fn heeds(&self, own: &OperatorGroup, other: &OperatorGroup) -> bool {

@@ -1,5 +1,6 @@
 //! Which steps of an InstallPlan may be executed with OLM's own rights.
 
+use olm_types::annotations::{ATTESTATION, ATTESTED_PROPERTIES};
 use olm_types::api::{ClusterServiceVersion, InstallPlan, Step};
 
 use super::{Attestor, TenantPolicy};
@@ -50,17 +51,22 @@ impl StepTrust {
         }
     }
 
-    /// The mark for the CSV of a step, if it gets one.
-    pub fn mark(
+    /// The annotations that mark the CSV of a step, if it gets any.
+    pub fn marks(
         &self,
         namespace: &str,
         step: &Step,
         csv: &ClusterServiceVersion,
-    ) -> Option<String> {
-        match self {
-            Self::From { attestor, .. } if self.includes(step) => attestor.csv_mark(namespace, csv),
-            Self::All | Self::From { .. } | Self::Nothing => None,
+    ) -> Vec<(&'static str, String)> {
+        let Self::From { attestor, .. } = self else { return Vec::new() };
+        if !self.includes(step) {
+            return Vec::new();
         }
+        let marks = [
+            (ATTESTATION.name, attestor.csv_mark(namespace, csv)),
+            (ATTESTED_PROPERTIES, attestor.properties_mark(namespace, csv)),
+        ];
+        marks.into_iter().filter_map(|(key, mark)| Some((key, mark?))).collect()
     }
 
     /// Why steps cannot be executed without an account, if some cannot.
@@ -146,9 +152,18 @@ mod tests {
     fn only_csvs_from_global_catalogs_are_marked() {
         let attestor = Attestor::new(b"key");
         let trust = StepTrust::From { namespace: "olm".to_owned(), attestor };
-        let csv = ClusterServiceVersion::new("a.v1", Default::default());
-        assert!(trust.mark("ns", &step("olm"), &csv).is_some());
-        assert_eq!(trust.mark("ns", &step("ns"), &csv), None);
-        assert_eq!(StepTrust::All.mark("ns", &step("olm"), &csv), None);
+        let csv = |metadata: serde_json::Value| -> ClusterServiceVersion {
+            serde_json::from_value(json!({"metadata": metadata, "spec": {}})).unwrap()
+        };
+        let plain = csv(json!({"name": "a.v1"}));
+        let keys = |trust: &StepTrust, from: &str, csv: &ClusterServiceVersion| {
+            trust.marks("ns", &step(from), csv).into_iter().map(|(key, _)| key).collect::<Vec<_>>()
+        };
+        let annotations = json!({"operatorframework.io/properties": "[]"});
+        let with_properties = csv(json!({"name": "a.v1", "annotations": annotations}));
+        assert_eq!(keys(&trust, "olm", &plain), [ATTESTATION.name]);
+        assert_eq!(keys(&trust, "olm", &with_properties), [ATTESTATION.name, ATTESTED_PROPERTIES]);
+        assert!(keys(&trust, "ns", &with_properties).is_empty());
+        assert!(keys(&StepTrust::All, "olm", &with_properties).is_empty());
     }
 }

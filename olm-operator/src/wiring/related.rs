@@ -92,6 +92,7 @@ impl Parts {
         }
         let reports = ClusterOperatorReconciler {
             stores: stores.clone(),
+            tenancy: self.tenancy.clone(),
             kinds: ApiKinds::new(self.client.clone()),
             interpreter: self.interpreter.clone(),
             report: self.report.clone(),

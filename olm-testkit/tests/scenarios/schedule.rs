@@ -16,8 +16,8 @@ use libtest_mimic::{Arguments, Trial};
 const AT_ONCE: usize = 7;
 
 /// Beginnings of names of scenarios that are played by themselves, when all others are over: they count how many
-/// steps something is written in, and a busy machine makes steps of what is one.
-const ALONE: &[&str] = &["writes::"];
+/// steps something is written in, and a busy machine makes steps of what is one; or they compare seconds.
+const ALONE: &[&str] = &["slow::", "writes::"];
 
 /// Beginnings of names, and what those scenarios share: of each lane one is played at a time.
 const LANES: &[(&str, &str)] = &[
@@ -30,7 +30,10 @@ const LANES: &[(&str, &str)] = &[
     // Catalogs that all namespaces of a cluster see, or the lack of any.
     ("escalation_v0::changed_plan", "global catalogs"),
     ("escalation_v0::cleared_targets", "global catalogs"),
+    ("escalation_v0::excluded_catalogs", "global catalogs"),
+    ("escalation_v0::forged_certificates", "global catalogs"),
     ("escalation_v0::global_catalog", "global catalogs"),
+    ("escalation_v0::lost_certificate", "global catalogs"),
     ("escalation_v0::older_definition", "global catalogs"),
     ("escalation_v0::shared_bundle", "global catalogs"),
     ("escalation_v0::shared_names", "global catalogs"),

@@ -1,216 +1,110 @@
-//! Every row of docs/differences.md names tests that exist.
-//!
-//! The last cell of a row is a list of references, in words that a program can follow:
-//!
-//! * a crate, then files or folders of it, its `src/` or its `tests/`, each followed by the tests in it
-//!   that assert the row: ``olm-kit `queue/tests.rs` the_earliest_delay_wins``;
-//! * `scenario`, then names of scenarios, or a group and the scenarios in it: ``scenario `idle` no_writes``;
-//! * a command that shows the row: `` `cargo xtask crash webhook-install` ``.
-
-use std::collections::BTreeSet;
+//! Every row of docs/differences.md, and every row of docs/security.md that says what plays it, names tests
+//! that exist ([`references`](super::references)).
 
 use anyhow::{Context, Result};
 
-use super::{Workspace, scenarios};
-use crate::commands;
-use crate::workspace::{Package, SourceFile};
+use super::Workspace;
+use super::references::{Bare, Known};
 
-/// The document.
-const DOCUMENT: &str = "docs/differences.md";
+/// A page whose tables name tests.
+struct Page {
+    path: &'static str,
+    /// Heads of the columns that do.
+    heads: &'static [&'static str],
+    /// Whether a table without such a column is none of its business; otherwise its last column counts.
+    has_others: bool,
+    bare: Bare,
+}
 
-/// What makes a function a test.
-const MARKS: [&str; 3] = ["#[test]", "#[rstest", "#[tokio::test"];
+const PAGES: [Page; 2] = [
+    Page {
+        path: "docs/differences.md",
+        heads: &["asserted by"],
+        has_others: false,
+        bare: Bare::Nothing,
+    },
+    Page {
+        path: "docs/security.md",
+        heads: &["played by", "scenario"],
+        has_others: true,
+        bare: Bare::Scenario,
+    },
+];
 
 /// Rows without a test, and names of tests, files, scenarios and commands that do not exist.
 pub(super) fn without_test(workspace: &Workspace) -> Result<Vec<String>> {
-    let document = workspace.files.iter().find(|file| file.path == DOCUMENT);
-    let text = &document.with_context(|| format!("there is no {DOCUMENT}"))?.text;
-    let known = Known { workspace, scenarios: scenarios::names(workspace) };
-    let rows =
-        (1..).zip(text.lines()).filter_map(|(number, line)| Some((number, last_cell(line)?)));
-    let problems = rows.flat_map(|(number, cell)| {
-        let place = move |problem: String| format!("{DOCUMENT}:{number}: {problem}");
-        Row::read(&known, cell).into_iter().map(place)
-    });
-    Ok(problems.collect())
-}
-
-/// The last cell of a row of a table, but for its head.
-fn last_cell(line: &str) -> Option<&str> {
-    let cells = line.strip_prefix("| ")?.strip_suffix(" |")?;
-    let (_, last) = cells.rsplit_once(" | ")?;
-    (last != "asserted by").then_some(last)
-}
-
-/// What a row can refer to.
-struct Known<'a> {
-    workspace: &'a Workspace,
-    scenarios: BTreeSet<String>,
-}
-
-/// What the words of a cell have been about so far.
-enum About<'a> {
-    Nothing,
-    Crate(&'a Package),
-    /// Files of a crate, and the tests in them.
-    Place(&'a Package, BTreeSet<String>),
-    Scenarios,
-    /// A group of scenarios.
-    Group(String),
-}
-
-struct Row<'a> {
-    known: &'a Known<'a>,
-    about: About<'a>,
-    /// A place or a group of which no test was named yet.
-    pending: Option<String>,
-    /// How many tests, scenarios and commands were named.
-    named: usize,
-    problems: Vec<String>,
-}
-
-impl<'a> Row<'a> {
-    /// What is wrong with a cell.
-    fn read(known: &'a Known<'a>, cell: &str) -> Vec<String> {
-        let mut row =
-            Self { known, about: About::Nothing, pending: None, named: 0, problems: Vec::new() };
-        for (position, part) in cell.split('`').enumerate() {
-            if position % 2 == 1 {
-                row.quoted(part);
-            } else {
-                let words = part.split([' ', ',', ';', ':']).filter(|word| !word.is_empty());
-                words.for_each(|word| row.word(word));
-            }
-        }
-        row.close_place();
-        if row.named == 0 && row.problems.is_empty() {
-            row.problems.push("names no test".to_owned());
-        }
-        row.problems
-    }
-
-    /// A word outside of backquotes: what the next names are about, or a test.
-    fn word(&mut self, word: &str) {
-        if word == "scenario" || word == "scenarios" {
-            self.close_place();
-            self.about = About::Scenarios;
-        } else if let Some(package) = self.known.package(word) {
-            self.close_place();
-            self.about = About::Crate(package);
-        } else {
-            let exists = match &self.about {
-                About::Place(_, tests) => tests.contains(word),
-                About::Group(group) => self.known.scenarios.contains(&format!("{group}::{word}")),
-                _ => false,
-            };
-            self.count(exists, || format!("there is no test {word} where it is looked for"));
+    let known = Known::of(workspace);
+    let mut found = Vec::new();
+    for page in &PAGES {
+        let document = workspace.files.iter().find(|file| file.path == page.path);
+        let text = &document.with_context(|| format!("there is no {}", page.path))?.text;
+        for (number, cell) in page.cells(text) {
+            let problems = known.problems(cell, page.bare).into_iter();
+            found.extend(problems.map(|problem| format!("{}:{number}: {problem}", page.path)));
         }
     }
+    Ok(found)
+}
 
-    /// A word in backquotes: a file, a scenario or a command.
-    fn quoted(&mut self, word: &str) {
-        self.close_place();
-        if let Some(command) = word.strip_prefix("cargo xtask ") {
-            let name = command.split(' ').next().unwrap_or_default();
-            self.count(commands::find(name).is_some(), || format!("there is no command `{word}`"));
-            return;
-        }
-        match &self.about {
-            About::Crate(package) | About::Place(package, _) => {
-                let package = *package;
-                let files = self.known.files(package, word);
-                if files.is_empty() {
-                    self.problems.push(format!("{} has no {word}", package.name));
-                } else {
-                    self.pending = Some(word.to_owned());
+impl Page {
+    /// The cells that name tests, with the numbers of their lines.
+    fn cells<'a>(&self, text: &'a str) -> Vec<(usize, &'a str)> {
+        let (mut found, mut column) = (Vec::new(), None);
+        let mut is_table = false;
+        for (number, line) in (1..).zip(text.lines()) {
+            match cells(line) {
+                None if line.starts_with('|') => {}
+                None => is_table = false,
+                Some(head) if !is_table => {
+                    column = self.column(&head);
+                    is_table = true;
                 }
-                let tests = files.iter().flat_map(|file| tests(&file.text)).collect();
-                self.about = About::Place(package, tests);
+                Some(row) => {
+                    let cell = |at: usize| row.get(at).copied().unwrap_or_default();
+                    found.extend(column.map(|at| (number, cell(at))));
+                }
             }
-            About::Scenarios | About::Group(_) if self.known.scenarios.contains(word) => {
-                self.named += 1;
-                self.about = About::Scenarios;
-            }
-            About::Scenarios | About::Group(_) => {
-                self.pending = Some(word.to_owned());
-                self.about = About::Group(word.to_owned());
-            }
-            About::Nothing => self.problems.push(format!("`{word}` belongs to no crate")),
         }
+        found
     }
 
-    fn count(&mut self, exists: bool, problem: impl FnOnce() -> String) {
-        if exists {
-            self.named += 1;
-        } else {
-            self.problems.push(problem());
-        }
-        self.pending = None;
-    }
-
-    /// A place without a test in it says nothing.
-    fn close_place(&mut self) {
-        let pending = self.pending.take();
-        self.problems.extend(pending.map(|place| format!("names no test in {place}")));
+    /// Which column of a table names tests.
+    fn column(&self, head: &[&str]) -> Option<usize> {
+        let named = head.iter().position(|cell| self.heads.contains(cell));
+        let last = || head.len().checked_sub(1).filter(|_| !self.has_others);
+        named.or_else(last)
     }
 }
 
-impl<'a> Known<'a> {
-    /// The member of the workspace of a name.
-    fn package(&self, name: &str) -> Option<&'a Package> {
-        self.workspace.packages.get(name).filter(|package| package.source.is_none())
-    }
-
-    /// The Rust files of a crate at or below a path.
-    fn files(&self, package: &Package, path: &str) -> Vec<&'a SourceFile> {
-        let folder = self.workspace.path_of(package);
-        let places = ["src/", "tests/", ""].map(|place| format!("{folder}/{place}{path}"));
-        let is_there = |file: &&SourceFile| {
-            let rest = places.iter().find_map(|place| file.path.strip_prefix(place.as_str()));
-            file.is_rust() && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        };
-        self.workspace.files.iter().filter(is_there).collect()
-    }
-}
-
-/// The names of the tests in a file: functions with a mark above them.
-fn tests(text: &str) -> BTreeSet<String> {
-    let (mut found, mut is_marked) = (BTreeSet::new(), false);
-    for line in text.lines().map(str::trim_start) {
-        if MARKS.iter().any(|mark| line.starts_with(mark)) {
-            is_marked = true;
-        } else if line.is_empty() {
-            is_marked = false;
-        } else if let Some(name) = function(line).filter(|_| is_marked) {
-            found.insert(name.to_owned());
-            is_marked = false;
-        }
-    }
-    found
-}
-
-/// The name of the function that a line begins.
-fn function(line: &str) -> Option<&str> {
-    let line = line.strip_prefix("pub ").unwrap_or(line);
-    let line = line.strip_prefix("async ").unwrap_or(line).strip_prefix("fn ")?;
-    line.split(['(', '<']).next()
+/// The cells of a row of a table, or of its head.
+fn cells(line: &str) -> Option<Vec<&str>> {
+    Some(line.strip_prefix("| ")?.strip_suffix(" |")?.split(" | ").collect())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workspace;
+    use crate::workspace::{self, Package, SourceFile};
 
     const CODE: &str = "//! Tests.\n\n#[test]\nfn one() {}\n\nfn helper() {}\n\n\
         #[rstest]\n#[case(1)]\nfn two(#[case] n: u8) {}\n\n#[tokio::test]\nasync fn three() {}\n";
 
-    fn findings(cell: &str) -> Vec<String> {
+    const DIFFERENCES: &str =
+        "| subject | documents | v0 | ours | asserted by |\n|---|---|---|---|---|\n";
+
+    const SECURITY: &str = "| what | at most |\n|---|---|\n| a name | 253 |\n\n\
+        | way | `v0` | `strict` | played by |\n|---|---|---|---|\n";
+
+    /// What is wrong with these rows of the two pages.
+    fn findings_of(differences: &str, security: &str) -> Vec<String> {
         let file = |path: &str, text: &str| SourceFile { path: path.into(), text: text.into() };
-        let rows = "| subject | documents | v0 | ours | asserted by |\n|---|---|---|---|---|\n";
+        let scenarios = r#"trial("idle::no_writes", f), ("escalation_v0::plan", "escalation_strict::plan"),
+            ("escalation_v0::once", f)"#;
         let files = vec![
-            file(DOCUMENT, &format!("{rows}| a \\| b | – | c | d | {cell} |\n")),
+            file("docs/differences.md", &format!("{DIFFERENCES}{differences}")),
+            file("docs/security.md", &format!("{SECURITY}{security}")),
             file("olm-kit/src/queue/tests.rs", CODE),
-            file("olm-testkit/tests/scenarios/main.rs", r#"trial("idle::no_writes", f)"#),
+            file("olm-testkit/tests/scenarios/main.rs", scenarios),
         ];
         let package = Package {
             name: "olm-kit".to_owned(),
@@ -223,6 +117,15 @@ mod tests {
         let packages = [(package.name.clone(), package)].into();
         let found = without_test(&Workspace { files, packages }).unwrap();
         found.iter().map(|line| line.split_once(": ").unwrap().1.to_owned()).collect()
+    }
+
+    fn findings(cell: &str) -> Vec<String> {
+        findings_of(&format!("| a \\| b | – | c | d | {cell} |\n"), "")
+    }
+
+    /// In a table that says what plays each way.
+    fn played(cell: &str) -> Vec<String> {
+        findings_of("", &format!("| a | b | c | {cell} |\n"))
     }
 
     #[test]
@@ -246,5 +149,31 @@ mod tests {
         assert_eq!(findings("scenarios `idle`"), ["names no test in idle"]);
         assert_eq!(findings("`cargo xtask dance`"), ["there is no command `cargo xtask dance`"]);
         assert_eq!(findings("olm-kit"), ["names no test"]);
+        assert_eq!(findings("`plan`"), ["`plan` belongs to no crate"]);
+        assert_eq!(findings_of("| a | b |\n", ""), ["names no test"]);
+    }
+
+    #[test]
+    fn ways_and_scenarios_of_the_page_on_security_exist() {
+        let both = "`plan`, `idle::no_writes`; olm-kit `queue/tests.rs` one";
+        assert!(played(both).is_empty(), "{:?}", played(both));
+        let missing = |name| [format!("there is no scenario {name}, nor such a way")];
+        assert_eq!(played("`plam`"), missing("plam"));
+        assert_eq!(played("`once`"), missing("once"), "under one policy only");
+        assert_eq!(played("`idle::no_reads`"), missing("idle::no_reads"));
+        assert_eq!(played("olm-kit `queue/tests.rs`"), ["names no test in queue/tests.rs"]);
+        assert_eq!(played("–")[0], "there is no test – where it is looked for");
+        assert_eq!(played(""), ["names no test"]);
+    }
+
+    /// Where the column is not the last one; a table without one says nothing about tests.
+    #[test]
+    fn the_head_says_which_column_it_is() {
+        let table = |cell: &str| {
+            let head = "\n| attack | scenario | where it is played |\n|---|---|---|\n";
+            findings_of("", &format!("{head}| many | {cell} | `.ci/run` |\n"))
+        };
+        assert!(table("`idle::no_writes`").is_empty());
+        assert_eq!(table("`idle`"), ["there is no scenario idle, nor such a way"]);
     }
 }

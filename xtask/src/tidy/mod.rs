@@ -10,6 +10,7 @@ mod differences;
 mod features;
 mod files;
 mod licences;
+mod references;
 mod scenarios;
 mod spec_links;
 mod stages;
@@ -79,7 +80,7 @@ const CHECKS: &[Check] = &[
     Check { rule: "a cited section of docs/spec exists", find: citations::dangling },
     Check { rule: "links of docs/spec lead somewhere", find: spec_links::broken },
     Check {
-        rule: "each difference from v0 names tests that exist",
+        rule: "each difference from v0, and each attack, names tests that exist",
         find: differences::without_test,
     },
 ];

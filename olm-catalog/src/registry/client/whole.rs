@@ -15,6 +15,10 @@ use tonic::codegen::{Bytes, Service, http};
 /// Flag and length, in bytes.
 const HEADER: usize = 5;
 
+/// What helps when answers are cut off.
+const REMEDY: &str = "it is asked for again; if it ends early each time, look at the log of the catalog's server, \
+    and at what is between it and catalog-operator";
+
 /// A channel whose answers are whole.
 #[derive(Clone, Debug)]
 pub struct Whole<C>(pub(super) C);
@@ -119,9 +123,11 @@ impl Place {
         match (self.known, self.missing) {
             (0, 0) => Ok(()),
             (0, missing) => Err(Status::internal(format!(
-                "the answer ends inside a message: {missing} bytes of it are missing"
+                "the answer ends inside a message: {missing} bytes of it are missing; {REMEDY}"
             ))),
-            _ => Err(Status::internal("the answer ends inside the header of a message")),
+            _ => Err(Status::internal(format!(
+                "the answer ends inside the header of a message; {REMEDY}"
+            ))),
         }
     }
 }
@@ -155,6 +161,10 @@ mod tests {
         let mut place = Place::default();
         place.read(&[0, 0, 0, 3, 232, 1]);
         let said = place.end().unwrap_err().to_string();
-        assert!(said.contains("999 bytes of it are missing"), "{said}");
+        assert!(said.contains("999 bytes of it are missing; it is asked for again"), "{said}");
+        place = Place::default();
+        place.read(&[0, 0]);
+        let said = place.end().unwrap_err().to_string();
+        assert!(said.contains("header of a message; it is asked for again"), "{said}");
     }
 }

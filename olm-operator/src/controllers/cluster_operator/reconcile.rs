@@ -10,12 +10,14 @@ use olm_kit::discovery::{ApiKinds, Optional};
 use olm_kit::interpreter::Interpreter;
 use olm_kit::key::QueueKey;
 use olm_lifecycle::cluster_operator::{API, decide_olm, decide_package_server};
+use olm_lifecycle::tenancy::Trust;
 use serde_json::Value;
 
 use super::{Report, observe};
 use crate::clock;
 use crate::queues::Queues;
 use crate::stores::Stores;
+use crate::tenancy::Tenancy;
 
 /// Pause before the kind is looked for again, as in v0.
 const PROBE: Duration = Duration::from_secs(60);
@@ -27,6 +29,8 @@ const LOOK: Duration = Duration::from_secs(60);
 pub struct ClusterOperatorReconciler {
     /// Where CSVs are observed.
     pub stores: Stores,
+    /// Whose CSVs have a say in what concerns the whole cluster.
+    pub tenancy: Tenancy,
     /// Which APIs are served.
     pub kinds: ApiKinds,
     /// What carries decisions out.
@@ -55,7 +59,8 @@ impl Reconciler<String> for ClusterOperatorReconciler {
             Optional::NoSuchObject => None,
             Optional::Is(object) => Some(object),
         };
-        let effects = self.decide(name, live);
+        let trust = self.tenancy.trust(&self.stores).await?;
+        let effects = self.decide(name, &trust, live);
         let outcomes = self.interpreter.execute(&effects).await;
         ReconcileError::from_outcomes(&outcomes)?;
         let created =
@@ -66,10 +71,10 @@ impl Reconciler<String> for ClusterOperatorReconciler {
 }
 
 impl ClusterOperatorReconciler {
-    fn decide(&self, name: &str, live: Option<Value>) -> Vec<Effect> {
+    fn decide(&self, name: &str, trust: &Trust, live: Option<Value>) -> Vec<Effect> {
         let now = clock::now();
         let effect = match name == self.report.names.olm {
-            true => decide_olm(&observe::olm(&self.stores, &self.report, live), now),
+            true => decide_olm(&observe::olm(&self.stores, &self.report, trust, live), now),
             false => decide_package_server(
                 &observe::package_server(&self.stores, &self.report, live),
                 now,

@@ -13,8 +13,8 @@ use olm_testkit::wait;
 use olm_types::api::{InstallPlan, InstallPlanPhase};
 use serde_json::{Value, json};
 
-use super::healthy;
 use super::webhook::SilentWebhook;
+use super::{healthy, is_as_usual};
 
 /// More than there are workers.
 const PLANS: [&str; 3] = ["first", "second", "third"];
@@ -28,7 +28,7 @@ const SLOW: Duration = Duration::from_secs(25);
 /// them. When the webhook answers after all, the plans end.
 pub async fn conversion(provider: Arc<dyn Provider>) -> Result<()> {
     let begun = Instant::now();
-    healthy(&provider, "slow-conversion-before").await?;
+    let (_, alone) = healthy(&provider, "slow-conversion-before").await?;
     let usual = begun.elapsed();
     let slow = TestContext::new(Arc::clone(&provider), "slow-conversion").await?;
     let webhook = SilentWebhook::start(&slow).await?;
@@ -43,7 +43,8 @@ pub async fn conversion(provider: Arc<dyn Provider>) -> Result<()> {
         valves.plan(name, &webhook).await?;
     }
     webhook.waiting.until(before + AT_ONCE).await.context("no plan looks at objects")?;
-    healthy(&provider, "slow-conversion-healthy").await?;
+    let (_, took) = healthy(&provider, "slow-conversion-healthy").await?;
+    is_as_usual(alone, took)?;
     let beside = begun.elapsed();
     ensure!(beside < usual + SLOW, "it took {beside:?} beside silent conversion, {usual:?} before");
     webhook.let_go();

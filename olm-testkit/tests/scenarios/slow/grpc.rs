@@ -1,4 +1,4 @@
-//! A proxy before a real registry server that takes its time with bundles.
+//! A proxy before a real registry server that takes its time with one call.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -18,8 +18,11 @@ use tonic::transport::{Channel, Endpoint};
 
 use super::waiting::Waiting;
 
-/// The call that is slow.
-const GET_BUNDLE: &str = "/api.Registry/GetBundle";
+/// The call for one bundle.
+pub const GET_BUNDLE: &str = "/api.Registry/GetBundle";
+
+/// The call for all of them.
+pub const LIST_BUNDLES: &str = "/api.Registry/ListBundles";
 
 /// Such a proxy, until it is dropped.
 pub struct SlowRegistry {
@@ -30,13 +33,13 @@ pub struct SlowRegistry {
 }
 
 impl SlowRegistry {
-    /// Answers as the server at `server` does, bundles only after `delay`.
-    pub async fn before(server: &str, delay: Duration) -> Result<Self> {
+    /// Answers as the server at `server` does, `call` only after `delay`.
+    pub async fn before(server: &str, call: &'static str, delay: Duration) -> Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0").await.context("cannot listen")?;
         let address = listener.local_addr()?;
         let server = Endpoint::from_shared(format!("http://{server}"))?.connect_lazy();
         let waiting = Waiting::default();
-        let proxy = Proxy { server, delay, waiting: waiting.clone() };
+        let proxy = Proxy { server, call, delay, waiting: waiting.clone() };
         let router = tonic::transport::Server::builder().add_service(proxy);
         let task = tokio::spawn(router.serve_with_incoming(TcpIncoming::from(listener)));
         Ok(Self { address, waiting, task })
@@ -52,13 +55,14 @@ impl Drop for SlowRegistry {
 #[derive(Clone)]
 struct Proxy {
     server: Channel,
+    call: &'static str,
     delay: Duration,
     waiting: Waiting,
 }
 
 impl Proxy {
     async fn pass(mut self, request: http::Request<Body>) -> http::Response<Body> {
-        if request.uri().path() == GET_BUNDLE {
+        if request.uri().path() == self.call {
             let _kept = self.waiting.keep();
             tokio::time::sleep(self.delay).await;
         }

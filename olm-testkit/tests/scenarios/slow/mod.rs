@@ -1,8 +1,8 @@
 //! Servers of one tenant that are slow on purpose: meanwhile a Subscription of another namespace is
 //! served as if they were not there.
 //!
-//! Each scenario begins when the slow servers keep the operator waiting, ends while they still do,
-//! and prints how long the Subscription took.
+//! Each scenario has one succeed before there are slow servers, another one when these keep the operator waiting,
+//! and ends while they still do. The second takes less than 3 s longer than the first.
 
 mod conversion;
 mod grpc;
@@ -27,13 +27,15 @@ use serde_json::json;
 use crate::environment::Environment;
 use crate::schedule;
 use crate::unpack::{bundle, subscribe};
-use grpc::SlowRegistry;
+use grpc::{GET_BUNDLE, LIST_BUNDLES, SlowRegistry};
 use images::DrippingRegistry;
 
 /// Just less than what one call may take.
 const SLOW: Duration = Duration::from_secs(29);
 /// Longer than any call may take.
 const SILENT: Duration = Duration::from_secs(3_600);
+/// How much longer a Subscription of another namespace may take beside slow servers.
+const LONGER: Duration = Duration::from_secs(3);
 /// Bundles that each of two plans names.
 const BUNDLES: usize = 500;
 
@@ -55,10 +57,11 @@ pub fn all(most: &Arc<Environment>, flags: &Arc<Environment>) -> Vec<Trial> {
 
 /// Two plans that name 1,000 bundles, each of which takes 29 s.
 async fn plans_of_a_user(provider: Arc<dyn Provider>) -> Result<()> {
+    let (_, usual) = healthy(&provider, "slow-plans-before").await?;
     let slow = TestContext::new(Arc::clone(&provider), "slow-plans").await?;
     let packages: Vec<_> = (0..2 * BUNDLES).map(|number| package(&format!("p{number}"))).collect();
     let server = slow.registry("many", slow.content(&packages)?).await?;
-    let server = SlowRegistry::before(&server, SLOW).await?;
+    let server = SlowRegistry::before(&server, GET_BUNDLE, SLOW).await?;
     catalog(&slow, "many", &server).await?;
     slow.operator_group().await?;
     // What shows its packages asks first.
@@ -69,35 +72,46 @@ async fn plans_of_a_user(provider: Arc<dyn Provider>) -> Result<()> {
         plan(&slow, name, names.collect()).await?;
     }
     server.waiting.until(before + 2).await?;
-    let healthy = healthy(&provider, "slow-plans-healthy").await?;
+    let (healthy, beside) = healthy(&provider, "slow-plans-healthy").await?;
+    is_as_usual(usual, beside)?;
     packages::seen(&healthy.api(), "calm").await?;
     ensure!(server.waiting.count() > 0, "nothing is slow any more");
     slow.catalog_dies("many").await
 }
 
-/// Two catalogs, each of another namespace, list bundles and never give one.
+/// Namespaces with a silent catalog, and the call that it never answers.
+const SILENT_IN: [(&str, &str); 3] = [
+    ("slow-silent-one", GET_BUNDLE),
+    ("slow-silent-two", GET_BUNDLE),
+    ("slow-silent-lists", LIST_BUNDLES),
+];
+
+/// Two catalogs, each of another namespace, list bundles and never give one; a third one does not even list them.
 async fn silent_catalogs(provider: Arc<dyn Provider>) -> Result<()> {
+    let (_, usual) = healthy(&provider, "slow-silent-before").await?;
     let mut silent = Vec::new();
-    for name in ["slow-silent-one", "slow-silent-two"] {
+    for (name, call) in SILENT_IN {
         let ctx = TestContext::new(Arc::clone(&provider), name).await?;
         let server = ctx.registry("silent", ctx.content(&[package("mute")])?).await?;
-        let server = SlowRegistry::before(&server, SILENT).await?;
+        let server = SlowRegistry::before(&server, call, SILENT).await?;
         ctx.operator_group().await?;
         catalog(&ctx, "silent", &server).await?;
         ctx.subscribe("mute", "silent").await?;
-        silent.push((ctx, server));
+        // Bundles are asked for by one who shows packages, and by one who resolves; lists by one for both.
+        let callers = if call == GET_BUNDLE { 2 } else { 1 };
+        silent.push((ctx, server, callers));
     }
-    for (_, server) in &silent {
-        // One who shows packages, and one who resolves.
-        server.waiting.until(2).await?;
+    for (_, server, callers) in &silent {
+        server.waiting.until(*callers).await?;
     }
-    let healthy = healthy(&provider, "slow-silent-healthy").await?;
+    let (healthy, beside) = healthy(&provider, "slow-silent-healthy").await?;
+    is_as_usual(usual, beside)?;
     ensure!(
-        silent.iter().all(|(_, server)| server.waiting.count() > 0),
+        silent.iter().all(|(_, server, _)| server.waiting.count() > 0),
         "nothing is silent any more"
     );
     packages::seen(&healthy.api(), "calm").await?;
-    for (ctx, _) in &silent {
+    for (ctx, ..) in &silent {
         ctx.catalog_dies("silent").await?;
     }
     Ok(())
@@ -105,6 +119,7 @@ async fn silent_catalogs(provider: Arc<dyn Provider>) -> Result<()> {
 
 /// Four catalogs whose images are in a registry that sends a byte a second, looked at every second.
 async fn digests(provider: Arc<dyn Provider>) -> Result<()> {
+    let (_, usual) = healthy(&provider, "slow-digests-before").await?;
     let slow = TestContext::new(Arc::clone(&provider), "slow-digests").await?;
     let registry = DrippingRegistry::start().await?;
     for name in ["a", "b", "c", "d"] {
@@ -116,13 +131,17 @@ async fn digests(provider: Arc<dyn Provider>) -> Result<()> {
         slow.create(&serde_json::from_value::<CatalogSource>(source)?).await?;
     }
     registry.waiting.until(2).await?;
-    healthy(&provider, "slow-digests-healthy").await?;
+    let (_, beside) = healthy(&provider, "slow-digests-healthy").await?;
+    is_as_usual(usual, beside)?;
     ensure!(registry.waiting.count() > 0, "nothing is slow any more");
     Ok(())
 }
 
 /// Four bundles in images of such a registry; the healthy one is in an image, too.
 async fn pulls(provider: Arc<dyn Provider>) -> Result<()> {
+    let folder = tempfile::tempdir().context("cannot create a folder")?;
+    let sound = ImageRegistry::start(folder.path(), false).await?;
+    let usual = pulled(&provider, "slow-pulls-before", &sound).await?;
     let slow = TestContext::new(Arc::clone(&provider), "slow-pulls").await?;
     let registry = DrippingRegistry::start().await?;
     let names = ["a", "b", "c", "d"];
@@ -137,34 +156,51 @@ async fn pulls(provider: Arc<dyn Provider>) -> Result<()> {
         slow.subscribe(name, "dripping").await?;
     }
     registry.waiting.until(1).await?;
-    let healthy = TestContext::new(provider, "slow-pulls-healthy").await?;
-    let folder = tempfile::tempdir().context("cannot create a folder")?;
-    let sound = ImageRegistry::start(folder.path(), false).await?;
-    let pushed = oci::push(&image(&healthy)?, sound.address(), "a/kettle", "v1").await?;
-    healthy.operator_group().await?;
-    let start = Instant::now();
-    subscribe(&healthy, "kettle.v1.0.0", &pushed.pinned()).await?;
-    healthy.succeeded("kettle.v1.0.0").await?;
-    report(&healthy, start);
+    let beside = pulled(&provider, "slow-pulls-healthy", &sound).await?;
+    is_as_usual(usual, beside)?;
     ensure!(registry.waiting.count() > 0, "nothing is slow any more");
+    Ok(())
+}
+
+/// As [`healthy`], with a bundle in an image of this registry.
+async fn pulled(
+    provider: &Arc<dyn Provider>,
+    name: &str,
+    registry: &ImageRegistry,
+) -> Result<Duration> {
+    let ctx = TestContext::new(Arc::clone(provider), name).await?;
+    let path = format!("a/{name}");
+    let pushed = oci::push(&image(&ctx)?, registry.address(), &path, "v1").await?;
+    ctx.operator_group().await?;
+    let start = Instant::now();
+    subscribe(&ctx, "kettle.v1.0.0", &pushed.pinned()).await?;
+    ctx.succeeded("kettle.v1.0.0").await?;
+    Ok(report(&ctx, start))
+}
+
+/// Fails when slow servers of another namespace hold a Subscription up.
+fn is_as_usual(usual: Duration, beside: Duration) -> Result<()> {
+    ensure!(beside < usual + LONGER, "it took {beside:?} beside slow servers, {usual:?} before");
     Ok(())
 }
 
 /// Subscribes to an operator in a namespace of its own, waits until it is there, and says how long
 /// that took.
-async fn healthy(provider: &Arc<dyn Provider>, name: &str) -> Result<Arc<TestContext>> {
+async fn healthy(provider: &Arc<dyn Provider>, name: &str) -> Result<(Arc<TestContext>, Duration)> {
     let ctx = TestContext::new(Arc::clone(provider), name).await?;
     ctx.operator_group().await?;
     let start = Instant::now();
     ctx.catalog("sound", &[package("calm")]).await?;
     ctx.subscribe("calm", "sound").await?;
     ctx.succeeded("calm.v1.0.0").await?;
-    report(&ctx, start);
-    Ok(ctx)
+    let took = report(&ctx, start);
+    Ok((ctx, took))
 }
 
-fn report(ctx: &TestContext, start: Instant) {
-    println!("{}: succeeded after {:.2} s", ctx.namespace, start.elapsed().as_secs_f64());
+fn report(ctx: &TestContext, start: Instant) -> Duration {
+    let took = start.elapsed();
+    println!("{}: succeeded after {:.2} s", ctx.namespace, took.as_secs_f64());
+    took
 }
 
 fn package(name: &str) -> Package {

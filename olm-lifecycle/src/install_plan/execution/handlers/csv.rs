@@ -4,7 +4,6 @@
 //! out a field that the CRD wants.
 
 use olm_effect::Target;
-use olm_types::annotations::ATTESTATION;
 use olm_types::api::{ClusterServiceVersion, Step, StepResource};
 use serde::Deserialize;
 use serde_json::Value;
@@ -35,14 +34,13 @@ impl StepHandler for ClusterServiceVersions {
     fn desired(&self, scope: &Scope, step: &Step, manifest: Value) -> Result<Value, StepError> {
         let csv = typed(step, manifest)?;
         check_owners(scope, &csv)?;
-        let mark = scope.trust.mark(&scope.namespace, step, &csv);
+        let marks = scope.trust.marks(&scope.namespace, step, &csv);
         let csv = serde_json::to_value(csv).map_err(|error| malformed(step, &error))?;
         let draft = Draft::new(step, &resource_of::<ClusterServiceVersion>(), MESSAGES, csv)?;
         let draft = draft.place(Some(&scope.namespace))?;
-        Ok(match mark {
-            Some(mark) => draft.annotate(ATTESTATION.name, &mark)?.finish(),
-            None => draft.finish(),
-        })
+        let marked =
+            marks.iter().try_fold(draft, |draft, (key, mark)| draft.annotate(key, mark))?;
+        Ok(marked.finish())
     }
 }
 

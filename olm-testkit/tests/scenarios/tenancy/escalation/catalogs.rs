@@ -68,8 +68,10 @@ pub async fn global_catalog(tenant: Tenant) -> Result<()> {
     OLM_NAMESPACE.clone_into(&mut subscription.spec.source_namespace);
     tenant.create(&subscription).await?;
     let succeeded = tenant.ctx.succeeded(&name).await?;
-    let marked = succeeded.annotations().contains_key("olm-rs.dev/attestation");
-    ensure!(marked == tenant.is_strict(), "marks are for the strict policy");
+    for mark in ["olm-rs.dev/attestation", "olm-rs.dev/attested-properties"] {
+        let marked = succeeded.annotations().contains_key(mark);
+        ensure!(marked == tenant.is_strict(), "{mark} is for the strict policy");
+    }
     let account = tenant.account("offer");
     tenant.theft(&account, "kube-system").expect(&tenant.ctx.client, true).await?;
     let crd = kind.name();

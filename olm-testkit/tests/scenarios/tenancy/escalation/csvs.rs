@@ -2,6 +2,7 @@
 
 use anyhow::{Context, Result, ensure};
 use k8s_openapi::api::admissionregistration::v1::ValidatingWebhookConfiguration;
+use k8s_openapi::api::rbac::v1::ClusterRole;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::api::{Api, ListParams, PostParams};
 use olm_testkit::builders::csv;
@@ -82,10 +83,36 @@ pub async fn foreign_definition(tenant: Tenant) -> Result<()> {
     tenant.ctx.at_rest().await?;
     read.expect(&tenant.ctx.client, false).await?;
     ensure!(!is_labelled(&crds.get(&name).await?), "a tenant's CSV labels the definition");
-    let roles: Api<k8s_openapi::api::rbac::v1::ClusterRole> = Api::all(tenant.ctx.client.clone());
+    let roles: Api<ClusterRole> = Api::all(tenant.ctx.client.clone());
     let role = format!("{name}-v1-view");
     ensure!(roles.get_opt(&role).await?.is_none(), "a tenant's CSV gives rights to users");
     tenant.allow_targets(tenant.home(), "*").await?;
     wait::until(&roles, &role, "be there", |_| true).await?;
     read.expect(&tenant.ctx.client, true).await
+}
+
+/// A ClusterRole of another user has the name of a role for an API: it is never written, wherever the roles for
+/// that API may be.
+pub async fn foreign_role(tenant: Tenant) -> Result<()> {
+    let (once, kind) = (PostParams::default(), tenant.ctx.kind("Ledger"));
+    let crds: Api<CustomResourceDefinition> = Api::all(tenant.ctx.client.clone());
+    crds.create(&once, &serde_json::from_value(kind.manifest())?).await?;
+    let roles: Api<ClusterRole> = Api::all(tenant.ctx.client.clone());
+    let name = |level: &str| format!("{}-v1-{level}", kind.name());
+    let mine = json!({"metadata": {"name": name("edit"), "labels": {"mine": "yes"}}, "rules": []});
+    let mine = roles.create(&once, &serde_json::from_value(mine)?).await?;
+    tenant.own_group().await?;
+    if tenant.is_strict() {
+        // Without that there are no roles for a CSV of the tenant's own.
+        tenant.allow_targets(tenant.home(), "*").await?;
+    }
+    tenant.create(&csv(SNOOP, "1.0.0").owns(&kind).deployment("snoop", "default").build()).await?;
+    tenant.ctx.succeeded(SNOOP).await?;
+    for level in ["admin", "view", "crdview"] {
+        wait::until(&roles, &name(level), "be there", |_| true).await?;
+    }
+    tenant.ctx.at_rest().await?;
+    let now = roles.get(&name("edit")).await?;
+    ensure!(now == mine, "the role of another user became {now:?}");
+    Ok(())
 }

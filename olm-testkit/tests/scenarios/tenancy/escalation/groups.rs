@@ -36,7 +36,7 @@ pub async fn forged_account(tenant: Tenant) -> Result<()> {
     });
     tenant.put_status::<OperatorGroup>("group", json!({"serviceAccountRef": account})).await?;
     write_plan(&tenant, &crown(&tenant)).await?;
-    concluded(&tenant, "no operator group found that is managing this namespace").await?;
+    concluded(&tenant, "is being deleted and gives no namespaces any more").await?;
     theft.expect(&tenant.ctx.client, false).await?;
     release(&tenant).await
 }

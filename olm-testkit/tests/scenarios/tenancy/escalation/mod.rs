@@ -61,6 +61,9 @@ pub const WAYS: &[(&str, &str, Play)] = &[
     ("escalation_v0::foreign_definition", "escalation_strict::foreign_definition", |tenant| {
         Box::pin(csvs::foreign_definition(tenant))
     }),
+    ("escalation_v0::foreign_role", "escalation_strict::foreign_role", |tenant| {
+        Box::pin(csvs::foreign_role(tenant))
+    }),
     ("escalation_v0::forged_owners", "escalation_strict::forged_owners", |tenant| {
         Box::pin(forgery::forged_owners(tenant))
     }),
@@ -87,6 +90,18 @@ pub const WAYS: &[(&str, &str, Play)] = &[
     }),
     ("escalation_v0::forged_annotations", "escalation_strict::forged_annotations", |tenant| {
         Box::pin(forged::forged_annotations(tenant))
+    }),
+    ("escalation_v0::forged_requirements", "escalation_strict::forged_requirements", |tenant| {
+        Box::pin(forged::forged_requirements(tenant))
+    }),
+    ("escalation_v0::forged_certificates", "escalation_strict::forged_certificates", |tenant| {
+        Box::pin(hooks::forged_certificates(tenant))
+    }),
+    ("escalation_v0::lost_certificate", "escalation_strict::lost_certificate", |tenant| {
+        Box::pin(hooks::lost_certificate(tenant))
+    }),
+    ("escalation_v0::excluded_catalogs", "escalation_strict::excluded_catalogs", |tenant| {
+        Box::pin(shared::excluded_catalogs(tenant))
     }),
     ("escalation_v0::forged_executor", "escalation_strict::forged_executor", |tenant| {
         Box::pin(forged::forged_executor(tenant))

@@ -50,7 +50,7 @@ pub async fn concluded(tenant: &Tenant, words: &str) -> Result<()> {
     Ok(())
 }
 
-/// A plan with a status of the tenant's own: its steps give him the whole cluster.
+/// A plan with a status of the tenant's own, with a mark and without: its steps give him the whole cluster.
 pub async fn plan_by_hand(tenant: Tenant) -> Result<()> {
     let theft = tenant.theft(&tenant.user, "kube-system");
     theft.expect(&tenant.ctx.client, false).await?;
@@ -60,6 +60,18 @@ pub async fn plan_by_hand(tenant: Tenant) -> Result<()> {
         return theft.expect(&tenant.ctx.client, true).await;
     }
     refused(&tenant, "are not those that a resolution found").await?;
+    // A mark made up, in place of the condition that says so.
+    let mark = json!({
+        "type": "StepsAttested", "status": "True", "reason": "Resolved", "message": "00".repeat(32),
+        "lastTransitionTime": "2026-01-01T00:00:00Z", "lastUpdateTime": "2026-01-01T00:00:00Z",
+    });
+    let forged = json!({"phase": "Installing", "conditions": [mark]});
+    tenant.put_status::<InstallPlan>("by-hand", forged).await?;
+    refused(&tenant, "are not those that a resolution found").await?;
+    // What a plan says that lacked rights, which is tried again.
+    let forged = json!({"phase": "Failed", "message": "clusterrolebindings is forbidden: no"});
+    tenant.put_status::<InstallPlan>("by-hand", forged).await?;
+    tenant.ctx.at_rest().await?;
     theft.expect(&tenant.ctx.client, false).await
 }
 

@@ -8,7 +8,8 @@ use kube::api::{Api, DeleteParams, PostParams};
 use olm_testkit::builders::{self, Bundle, Package, csv};
 use olm_testkit::operators::OLM_NAMESPACE;
 use olm_testkit::wait;
-use olm_types::api::{CatalogSource, ClusterServiceVersion, OperatorGroup, Subscription};
+use olm_types::annotations::EXCLUDE_GLOBAL_NAMESPACE;
+use olm_types::api::{CatalogSource, ClusterServiceVersion, CsvPhase, OperatorGroup, Subscription};
 use olm_types::hash::unpack_name;
 
 use super::hooks::{guard, publish};
@@ -69,6 +70,33 @@ async fn subscribe_elsewhere(tenant: &Tenant, package: &str) -> Result<()> {
     wait::until(&all, package, "wait for its bundle", waits).await.map(drop)
 }
 
+/// The tenant's group excludes global catalogs: his namespace sees none any more, and that of another user does.
+pub async fn excluded_catalogs(tenant: Tenant) -> Result<()> {
+    let package = format!("{}-guard", tenant.home());
+    let name = format!("{package}.v1.0.0");
+    publish(&tenant, &name, "guard").await?;
+    let mut group = builders::operator_group(tenant.home(), "group", &[tenant.home()]);
+    group.annotations_mut().insert(EXCLUDE_GLOBAL_NAMESPACE.to_owned(), "true".to_owned());
+    tenant.create(&group).await?;
+    tenant.create(&subscription(&tenant, tenant.home(), &package)).await?;
+    let (client, once) = (&tenant.ctx.client, PostParams::default());
+    let groups: Api<OperatorGroup> = Api::namespaced(client.clone(), &tenant.foreign);
+    let group = builders::operator_group(&tenant.foreign, "group", &[&tenant.foreign]);
+    groups.create(&once, &group).await.context("cannot create the group")?;
+    let all: Api<Subscription> = Api::namespaced(client.clone(), &tenant.foreign);
+    all.create(&once, &subscription(&tenant, &tenant.foreign, &package)).await?;
+    let csvs: Api<ClusterServiceVersion> = Api::namespaced(client.clone(), &tenant.foreign);
+    wait::until(&csvs, &name, "succeed", succeeded).await?;
+    let here = tenant.ctx.api::<ClusterServiceVersion>().get_opt(&name).await?;
+    ensure!(here.is_none(), "the annotation does not count where it is");
+    let catalogs: Api<CatalogSource> = Api::namespaced(client.clone(), OLM_NAMESPACE);
+    catalogs.delete(tenant.home(), &Default::default()).await.map(drop).context("cannot delete")
+}
+
+fn succeeded(csv: &ClusterServiceVersion) -> bool {
+    csv.status.as_ref().is_some_and(|status| status.phase == CsvPhase::Succeeded)
+}
+
 /// The tenant installs an operator whose Deployment has the name of another user's server. Both ask who their
 /// callers are by bindings of one name; it stays with the other one, also when the tenant's goes.
 pub async fn shared_names(tenant: Tenant) -> Result<()> {
@@ -82,9 +110,6 @@ pub async fn shared_names(tenant: Tenant) -> Result<()> {
     groups.create(&PostParams::default(), &group).await.context("cannot create the group")?;
     let honest = guard(&tenant, "honest.v1.0.0", &deployment)?.build();
     csvs.create(&PostParams::default(), &honest).await.context("cannot create the CSV")?;
-    let succeeded = |csv: &ClusterServiceVersion| {
-        csv.status.as_ref().is_some_and(|status| status.phase.to_string() == "Succeeded")
-    };
     wait::until(&csvs, "honest.v1.0.0", "succeed", succeeded).await?;
     ensure!(homes(&tenant, &deployment).await? == [tenant.foreign.as_str()], "not bound at all");
     publish(&tenant, &name, &deployment).await?;

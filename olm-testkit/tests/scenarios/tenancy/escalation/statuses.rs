@@ -2,11 +2,15 @@
 
 use anyhow::{Context, Result, ensure};
 use k8s_openapi::api::apps::v1::Deployment;
+use k8s_openapi::api::batch::v1::Job;
 use kube::api::{Api, ListParams, PostParams};
 use olm_testkit::builders::{self, Bundle, Package, csv};
+use olm_testkit::operators::OLM_NAMESPACE;
 use olm_types::api::{
     CatalogSource, ClusterServiceVersion, InstallPlan, OperatorCondition, OperatorGroup,
+    Subscription,
 };
+use olm_types::hash::unpack_name;
 use serde_json::json;
 
 use super::forgery::{CSV as HONEST, Honest};
@@ -23,6 +27,7 @@ pub async fn forged_statuses(tenant: Tenant) -> Result<()> {
     forged_copy(&tenant).await?;
     forged_upgradeability(&tenant).await?;
     forged_phase_of_a_plan(&tenant).await?;
+    forged_origin_of_a_plan(&tenant).await?;
     nothing_is_gained(&tenant).await?;
     let after = Honest::look(&tenant).await?;
     ensure!(before == after, "{before:?} became {after:?}");
@@ -81,7 +86,9 @@ async fn forged_copy(tenant: &Tenant) -> Result<()> {
 async fn forged_upgradeability(tenant: &Tenant) -> Result<()> {
     let condition: OperatorCondition = serde_json::from_value(json!({
         "metadata": {"name": HONEST},
-        "spec": {"deployments": ["honest"], "serviceAccounts": ["thief"]},
+        "spec": {"deployments": ["honest"], "serviceAccounts": ["thief"], "overrides": [
+            {"type": "Upgradeable", "status": "False", "reason": "No", "message": "never"},
+        ]},
     }))?;
     tenant.create(&condition).await?;
     let forged = json!({"conditions": [{
@@ -116,5 +123,40 @@ async fn forged_phase_of_a_plan(tenant: &Tenant) -> Result<()> {
     let loot: Api<Deployment> = tenant.ctx.api();
     let loot = loot.list(&ListParams::default().fields("metadata.name=loot")).await?.items;
     ensure!(loot.is_empty(), "a catalog that answers nowhere is installed from");
+    Ok(())
+}
+
+/// A plan says that OLM made it for a Subscription, and that an image of the tenant's is to be unpacked where global
+/// catalogs are.
+async fn forged_origin_of_a_plan(tenant: &Tenant) -> Result<()> {
+    let plan: InstallPlan = serde_json::from_value(json!({
+        "metadata": {"name": "of-olm", "namespace": tenant.home()},
+        "spec": {"approval": "Manual", "approved": false, "clusterServiceVersionNames": ["any.v1"]},
+    }))?;
+    tenant.create(&plan).await?;
+    let image = format!("forged.example.com/{}:v1", tenant.home());
+    // With v0's policy a plan by hand may have any step.
+    let steps = if tenant.is_strict() { json!([crown(tenant)]) } else { json!([]) };
+    let forged = json!({
+        "phase": "Installing", "catalogSources": [], "plan": steps,
+        "bundleLookups": [{
+            "catalogSourceRef": {"namespace": OLM_NAMESPACE, "name": "nowhere"},
+            "identifier": "any.v1", "path": image, "replaces": "",
+        }],
+    });
+    tenant.put_status::<InstallPlan>("of-olm", forged).await?;
+    let uid = tenant.ctx.api::<Subscription>().get("loot").await?.metadata.uid;
+    let owner = json!({
+        "apiVersion": "operators.coreos.com/v1alpha1", "kind": "Subscription", "name": "loot", "uid": uid,
+    });
+    let asked = json!({"csvs": {"any.v1": ["loot"]}, "approval": []}).to_string();
+    let metadata =
+        json!({"ownerReferences": [owner], "annotations": {"olm-rs.dev/asked-by": asked}});
+    tenant.put::<InstallPlan>("of-olm", json!({"metadata": metadata})).await?;
+    tenant.ctx.at_rest().await?;
+    tenant.theft(&tenant.user, "kube-system").expect(&tenant.ctx.client, false).await?;
+    let jobs: Api<Job> = Api::namespaced(tenant.ctx.client.clone(), OLM_NAMESPACE);
+    let unpacked = jobs.get_opt(&unpack_name(&image)).await?;
+    ensure!(unpacked.is_none(), "an image of the tenant's runs in OLM's namespace");
     Ok(())
 }
