@@ -65,7 +65,10 @@ fn row(observed: &Observed, subscription: &Subscription) -> Installed {
         package: spec.name.clone(),
         version: version(&status.installed_csv),
         newest: match status.state {
-            SubscriptionState::AtLatestKnown => version(&status.installed_csv),
+            // Another one where the upgrade is held back.
+            SubscriptionState::AtLatestKnown => {
+                version(&status.current_csv).or_else(|| version(&status.installed_csv))
+            }
             _ => version(&status.current_csv),
         },
         channel_head: channel.and_then(head_version),
@@ -155,6 +158,9 @@ mod tests {
     #[case::at_latest(
         json!({"state": "AtLatestKnown", "installedCSV": "kettle.v1", "currentCSV": "kettle.v1"}),
         &[csv("Succeeded")], &[], "Healthy Because 1.0.0 1.0.0 2.0.0")]
+    #[case::held(
+        json!({"state": "AtLatestKnown", "installedCSV": "kettle.v1", "currentCSV": "kettle.v2"}),
+        &[csv("Succeeded")], &[], "Healthy Because 1.0.0 2.0.0 2.0.0")]
     #[case::failed(
         json!({"state": "AtLatestKnown", "installedCSV": "kettle.v1"}),
         &[csv("Failed")], &[], "Unhealthy Because 1.0.0 1.0.0 2.0.0")]

@@ -6,6 +6,16 @@ use std::collections::BTreeMap;
 
 use crate::hash;
 
+/// A key of ours: the prefix stands here and nowhere else.
+macro_rules! ours {
+    ($name:literal) => {
+        concat!("olm-rs.dev/", $name)
+    };
+}
+
+/// Start of all keys of ours.
+pub const OURS: &str = ours!("");
+
 /// On CSVs and, through them, on pod templates: name of the OperatorGroup.
 pub const OPERATOR_GROUP: &str = "olm.operatorGroup";
 /// On CSVs and their copies: namespace of the OperatorGroup.
@@ -39,41 +49,39 @@ pub const EXCLUDE_GLOBAL_NAMESPACE: &str =
 /// On Namespaces, under the strict tenant policy of ours: which namespaces their OperatorGroups may
 /// target, separated by commas; `*` for all.
 pub const ALLOWED_TARGETS: Renamed = Renamed {
-    name: "olm-rs.dev/allowed-target-namespaces",
+    name: ours!("allowed-target-namespaces"),
     old: "operators.coreos.com/allowed-target-namespaces",
 };
-/// Start of all keys of ours.
-pub const OURS: &str = "olm-rs.dev/";
 /// On Subscriptions: names of CSVs, separated by commas; an InstallPlan that brings only these is
 /// approved.
-pub const APPROVE: &str = "olm-rs.dev/approve";
+pub const APPROVE: &str = ours!("approve");
 /// On InstallPlans that Subscriptions approved: which ones, as JSON.
-pub const APPROVED_BY: &str = "olm-rs.dev/approved-by";
+pub const APPROVED_BY: &str = ours!("approved-by");
 /// On InstallPlans that several Subscriptions ask for: which one asks for what, and whose approval it takes,
 /// as JSON.
-pub const ASKED_BY: &str = "olm-rs.dev/asked-by";
+pub const ASKED_BY: &str = ours!("asked-by");
 /// On Subscriptions with manual approval, with value `Automatic`: the first InstallPlan needs none.
-pub const FIRST_INSTALL: &str = "olm-rs.dev/first-install";
+pub const FIRST_INSTALL: &str = ours!("first-install");
 /// On Subscriptions, with value `true`: nothing new is resolved or applied for them.
-pub const PAUSE: &str = "olm-rs.dev/pause";
+pub const PAUSE: &str = ours!("pause");
 /// On Subscriptions, with value `true`: `spec.startingCSV` is the version that they ask for at all times.
-pub const PIN: &str = "olm-rs.dev/pin";
+pub const PIN: &str = ours!("pin");
 /// On Subscriptions: a range of versions, the only ones that may be installed.
-pub const VERSION_RANGE: &str = "olm-rs.dev/version-range";
+pub const VERSION_RANGE: &str = ours!("version-range");
 /// On CatalogSources, with value [`SERVED_BY_POD`]: a Pod serves the catalog, whatever the operator would
 /// serve itself.
-pub const SERVED_BY: &str = "olm-rs.dev/served-by";
+pub const SERVED_BY: &str = ours!("served-by");
 /// Value of [`SERVED_BY`].
 pub const SERVED_BY_POD: &str = "pod";
 /// On EndpointSlices of catalogs that the operator serves: the image as the CatalogSource names it.
-pub const CATALOG_IMAGE: &str = "olm-rs.dev/catalog-image";
+pub const CATALOG_IMAGE: &str = ours!("catalog-image");
 /// On the same: the digest that the image had when it was pulled last.
-pub const CATALOG_DIGEST: &str = "olm-rs.dev/catalog-digest";
+pub const CATALOG_DIGEST: &str = ours!("catalog-digest");
 /// On CSVs, under the strict tenant policy of ours: shows that a CSV came from a global catalog.
 pub const ATTESTATION: Renamed =
-    Renamed { name: "olm-rs.dev/attestation", old: "operators.coreos.com/attestation" };
+    Renamed { name: ours!("attestation"), old: "operators.coreos.com/attestation" };
 /// On the same CSVs, when they have [`PROPERTIES`]: shows that these came from a global catalog, too.
-pub const ATTESTED_PROPERTIES: &str = "olm-rs.dev/attested-properties";
+pub const ATTESTED_PROPERTIES: &str = ours!("attested-properties");
 /// On OperatorGroups: how long a bundle unpack job may run (Go duration).
 pub const BUNDLE_UNPACK_TIMEOUT: &str = "operatorframework.io/bundle-unpack-timeout";
 /// On OperatorGroups: pause before a failed bundle unpack job is retried (Go duration).
@@ -147,11 +155,33 @@ mod tests {
         assert_eq!(value(&[("olm-rs.dev/other", "x")]), None);
     }
 
-    /// One prefix for what we add to the annotations of v0.
+    /// One prefix for what we add to the annotations of v0, which no key repeats.
     #[test]
     fn keys_of_ours_have_one_prefix() {
+        let source = include_str!("annotations.rs");
+        let (keys, _) = source.split_once("#[cfg(test)]").unwrap();
+        assert_eq!(keys.matches(OURS).count(), 1, "a key is written without the macro");
+        assert_eq!(OURS, "olm-rs.dev/");
+        let all = [
+            APPROVE,
+            APPROVED_BY,
+            ASKED_BY,
+            FIRST_INSTALL,
+            PAUSE,
+            PIN,
+            VERSION_RANGE,
+            SERVED_BY,
+            CATALOG_IMAGE,
+            CATALOG_DIGEST,
+            ALLOWED_TARGETS.name,
+            ATTESTATION.name,
+        ];
+        // The definitions above, besides that of the macro and the prefix itself.
+        assert_eq!(keys.matches("ours!(").count(), all.len() + 1, "a key is not in this test");
+        for key in all {
+            assert!(key.len() > OURS.len() && key.starts_with(OURS), "{key}");
+        }
         for key in [ALLOWED_TARGETS, ATTESTATION] {
-            assert!(key.name.starts_with(OURS), "{}", key.name);
             assert!(key.is(key.name) && key.is(key.old) && !key.is(OURS), "{}", key.name);
         }
     }

@@ -66,6 +66,32 @@ fn the_deployment_is_complete() {
     insta::assert_json_snapshot!(object);
 }
 
+/// A sync of a tool rolls out nothing; what the author of the bundle wrote into the template stays.
+#[test]
+fn what_tracks_the_csv_does_not_track_its_pods() {
+    let mut csv = mk_csv();
+    let tracking = [
+        "argocd.argoproj.io/tracking-id",
+        "kustomize.toolkit.fluxcd.io/checksum",
+        "meta.helm.sh/release-name",
+    ];
+    let annotations = csv.metadata.annotations.as_mut().unwrap();
+    annotations.extend(tracking.map(|key| (key.to_owned(), "shop".to_owned())));
+    csv.metadata.labels =
+        Some([("app.kubernetes.io/instance".to_owned(), "shop".to_owned())].into());
+    let untracked = desired_deployment(&mk_csv(), entry(&mk_csv()), &Overrides::default());
+    let tracked = desired_deployment(&csv, entry(&csv), &Overrides::default());
+    assert_eq!(tracked, untracked);
+
+    let mut written = entry(&csv).clone();
+    written.spec["template"]["metadata"]["annotations"][tracking[2]] = json!("own");
+    let object = desired_deployment(&csv, &written, &Overrides::default()).unwrap();
+    let found = &object["spec"]["template"]["metadata"]["annotations"];
+    let expected = json!({tracking[2]: "own", "own": "y", "shared": "csv",
+        "olm.targetNamespaces": "ns"});
+    assert_eq!(*found, expected);
+}
+
 #[test]
 fn an_installed_deployment_is_up_to_date() {
     let csv = mk_csv();

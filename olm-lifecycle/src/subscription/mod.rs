@@ -8,6 +8,7 @@
 mod conditions;
 pub mod deprecations;
 pub mod health;
+mod held;
 pub mod plan_status;
 pub(crate) mod policy;
 pub mod readiness;

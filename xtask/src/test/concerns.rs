@@ -37,7 +37,7 @@ pub const CONCERNS: &[Row] = &[
     ("olm-lifecycle/src/crd", &["upgrades", "servers"]),
     ("olm-lifecycle/src/csv", &["lifecycle", "alone"]),
     ("olm-lifecycle/src/csv/requirements", &["lifecycle", "recovery"]),
-    ("olm-lifecycle/src/install", &["lifecycle", "install"]),
+    ("olm-lifecycle/src/install", &["lifecycle", "install", "gitops"]),
     ("olm-lifecycle/src/install_plan", &["install_plans", "install", "approval", "uninstall"]),
     ("olm-lifecycle/src/labeller", &["related_objects", "side_by_side"]),
     ("olm-lifecycle/src/operator", &["related_objects", "tools", "writes", "escalation"]),

@@ -203,6 +203,34 @@ fn other_objects_keep_their_order_and_kind() {
     assert_eq!(gvk(&steps[3]), (String::new(), "v1".to_owned()));
 }
 
+/// What the author of a bundle wrote is not taken for what a tool added, and what is made for the CSV has
+/// none of it.
+#[test]
+fn manifests_of_bundles_stay_as_written() {
+    let tracked = |object: Value| {
+        let mut object = object;
+        object["metadata"]["labels"] =
+            json!({"app.kubernetes.io/instance": "b", "helm.sh/chart": "b-1"});
+        object["metadata"]["annotations"] = json!({"argocd.argoproj.io/sync-wave": "1"});
+        object
+    };
+    let rights = json!([{"serviceAccountName": "b", "rules": [{"verbs": ["get"]}]}]);
+    let csv = tracked(csv("b.v1", strategy(rights.clone(), rights)));
+    let service = json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "s"}});
+    let service = tracked(service);
+    let input = bundle("b.v1", &csv, std::slice::from_ref(&service));
+    let steps = bundle_steps(&input, "ns").unwrap();
+    assert_eq!(manifest(&steps[1]), service);
+    let found = &manifest(&steps[0])["metadata"];
+    assert_eq!(found["labels"], csv["metadata"]["labels"]);
+    assert_eq!(found["annotations"]["argocd.argoproj.io/sync-wave"], "1");
+    assert_eq!(steps.len(), 7, "CSV, Service, account, and two kinds of rights");
+    for step in &steps[2..] {
+        let manifest = step.resource.manifest.as_deref().unwrap();
+        assert!(!manifest.contains("helm.sh") && !manifest.contains("argoproj"), "{manifest}");
+    }
+}
+
 /// Row `AdditionalBundleObjects/Service` of spec catalog-operator 9.2.
 #[test]
 fn an_object_without_version_is_a_core_object() {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use olm_types::api::{
-    BundleLookup, InstallPlan, InstallPlanPhase, InstallPlanStatus, SubscriptionCondition,
-    SubscriptionState, SubscriptionStatus,
+    BundleLookup, InstallPlan, InstallPlanPhase, InstallPlanStatus, Subscription,
+    SubscriptionCondition, SubscriptionState, SubscriptionStatus,
 };
 use olm_types::conditions::bundle_lookup;
 use olm_types::conditions::install_plan::INSTALLED;
@@ -15,7 +15,7 @@ use olm_types::conditions::subscription::{
 };
 use olm_types::reasons::subscription as reasons;
 
-use super::conditions;
+use super::{conditions, held};
 
 /// The plan that a Subscription names.
 #[derive(Clone, Debug)]
@@ -28,16 +28,17 @@ pub enum ReferencedPlan {
     Found(Arc<InstallPlan>),
 }
 
-/// The status with its conditions about the plan up to date; nothing when they are already.
+/// The status of a Subscription with its conditions about the plan up to date; nothing when they are already.
 pub fn reconcile(
     status: &SubscriptionStatus,
+    subscription: &Subscription,
     plan: &ReferencedPlan,
     now: Timestamp,
 ) -> Option<SubscriptionStatus> {
     let mut wanted = match plan {
         ReferencedPlan::None => return None,
         ReferencedPlan::Missing => without_plan(status, now),
-        ReferencedPlan::Found(plan) => with_plan(status, plan.status.as_ref(), now),
+        ReferencedPlan::Found(plan) => with_plan(status, subscription, plan, now),
     };
     if conditions::all_same(&status.conditions, &wanted.conditions) {
         // Times of conditions that say the same stay.
@@ -71,17 +72,21 @@ fn without_plan(status: &SubscriptionStatus, now: Timestamp) -> SubscriptionStat
     wanted
 }
 
+/// An upgrade that the Subscription holds back itself is not pending.
 fn with_plan(
     status: &SubscriptionStatus,
-    plan: Option<&InstallPlanStatus>,
+    subscription: &Subscription,
+    plan: &InstallPlan,
     now: Timestamp,
 ) -> SubscriptionStatus {
     let mut wanted = status.clone();
+    wanted.state = held::state(subscription, status, plan);
     conditions::remove(
         &mut wanted,
         &[INSTALL_PLAN_MISSING, INSTALL_PLAN_PENDING, INSTALL_PLAN_FAILED],
     );
-    let condition = match plan {
+    let condition = match &plan.status {
+        _ if held::holding(subscription, status, plan).is_some() => None,
         None => Some(conditions::holding(
             INSTALL_PLAN_PENDING,
             reasons::INSTALL_PLAN_NOT_YET_RECONCILED,

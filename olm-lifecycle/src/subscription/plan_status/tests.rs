@@ -74,7 +74,7 @@ fn reported(
     before: &SubscriptionStatus,
     plan: &ReferencedPlan,
 ) -> Option<Vec<SubscriptionCondition>> {
-    let after = reconcile(before, plan, now())?;
+    let after = reconcile(before, &Subscription::new("lamp", Default::default()), plan, now())?;
     assert_eq!(after.last_updated, Some(Time(now())));
     let untimed = |condition: SubscriptionCondition| SubscriptionCondition {
         last_transition_time: None,
@@ -169,7 +169,8 @@ fn an_unfinished_plan_that_was_deleted_is_forgotten(#[case] before: Vec<Subscrip
         installed_csv: Some("csv.v1".to_owned()),
         ..status(&before)
     };
-    let after = reconcile(&before, &ReferencedPlan::Missing, now()).unwrap();
+    let subscription = Subscription::new("lamp", Default::default());
+    let after = reconcile(&before, &subscription, &ReferencedPlan::Missing, now()).unwrap();
     let expected = SubscriptionStatus {
         installed_csv: Some("csv.v1".to_owned()),
         last_updated: Some(Time(now())),

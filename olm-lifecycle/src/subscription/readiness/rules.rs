@@ -12,7 +12,7 @@ use olm_types::conditions::subscription::{
 use olm_types::reasons::subscription as reasons;
 
 use super::super::resolution::will_pass;
-use super::super::{conditions, plan_status, policy};
+use super::super::{conditions, held, plan_status, policy};
 use super::View;
 use crate::install_plan::approval::brought;
 use crate::readiness::{Readiness, Why};
@@ -31,7 +31,7 @@ pub(super) fn readiness(
     status: &SubscriptionStatus,
     view: &View<'_>,
 ) -> Readiness {
-    let is_paused = policy::holding(subscription) == Some(PAUSE);
+    let is_paused = held::is_paused(subscription);
     let facts = Facts { subscription, status, view, is_paused };
     malformed(&facts)
         .or_else(|| refused(&facts))
@@ -143,15 +143,17 @@ fn absent(facts: &Facts<'_>) -> Option<Readiness> {
     })
 }
 
-/// Something that the Subscription asks for is to come.
+/// Something that the Subscription asks for is to come. While it is paused, that is only what a plan brings that
+/// has begun.
 fn under_way(facts: &Facts<'_>) -> Option<Readiness> {
-    if facts.is_paused {
+    let plan = facts.view.plan.filter(|plan| is_open(plan));
+    let has_begun = plan.is_some_and(|plan| plan.phase() == InstallPlanPhase::Installing);
+    if facts.is_paused && !has_begun || held_by(facts).is_some() {
         return None;
     }
     let upgrading = |message: String| Readiness::Progressing(Why::new(reasons::UPGRADING, message));
     let installed = installed(facts)?;
     let pin = policy::pinned(facts.subscription).filter(|pin| *pin != installed);
-    let plan = facts.view.plan.filter(|plan| is_open(plan));
     let is_pending = facts.status.state == SubscriptionState::UpgradePending;
     if let Some(plan) = plan.filter(|plan| plan.waits_for_approval()) {
         let is_manual = facts.subscription.spec.install_plan_approval == Some(Approval::Manual);
@@ -160,7 +162,7 @@ fn under_way(facts: &Facts<'_>) -> Option<Readiness> {
             false => Some(Readiness::Waiting(requires_approval(plan))),
         };
     }
-    if is_unpacking(facts.status) {
+    if is_unpacking(facts.status) && !facts.is_paused {
         return Some(upgrading("bundles are being unpacked".to_owned()));
     }
     let current = facts.status.current_csv.as_deref().filter(|current| *current != installed);
@@ -201,11 +203,17 @@ fn of_operator(facts: &Facts<'_>) -> Readiness {
 fn next(facts: &Facts<'_>) -> String {
     let waits = facts.view.plan.is_some_and(InstallPlan::waits_for_approval);
     let next = facts.status.current_csv.as_deref().filter(|next| Some(*next) != installed(facts));
-    match (next, facts.is_paused) {
-        (Some(next), true) => format!("; {next} waits, as annotation {PAUSE} says"),
-        (Some(next), false) if waits => format!("; {next} waits for approval"),
+    let holding = held_by(facts).or(facts.is_paused.then_some(PAUSE));
+    match (next, holding) {
+        (Some(next), Some(key)) => format!("; {next} waits, as annotation {key} says"),
+        (Some(next), None) if waits => format!("; {next} waits for approval"),
         _ => String::new(),
     }
+}
+
+/// The annotation by which the Subscription holds back what its plan would bring.
+fn held_by(facts: &Facts<'_>) -> Option<&'static str> {
+    held::holding(facts.subscription, facts.status, facts.view.plan?)
 }
 
 fn requires_approval(plan: &InstallPlan) -> Why {

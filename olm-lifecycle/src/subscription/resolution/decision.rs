@@ -22,7 +22,7 @@ pub struct ResolutionSettings {
 /// Whether a namespace is resolved now.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ResolutionDecision {
-    /// There is no Subscription here.
+    /// There is no Subscription here that anything is resolved for.
     NothingSubscribed,
     /// The namespace does not have exactly one OperatorGroup. v0 says so only in its log; the
     /// event makes it visible to the user.
@@ -46,10 +46,12 @@ pub enum ResolutionDecision {
 
 /// Looks at a namespace before it is resolved.
 pub fn decide_resolution(namespace: &Namespace, now: Timestamp) -> ResolutionDecision {
-    if namespace.subscriptions.is_empty() {
-        return ResolutionDecision::NothingSubscribed;
-    }
-    let [group] = namespace.groups.as_slice() else { return wrong_groups(namespace) };
+    let asks = !namespace.subscriptions.is_empty();
+    let group = match namespace.groups.as_slice() {
+        [group] if asks || !namespace.held.is_empty() => group,
+        _ if !asks => return ResolutionDecision::NothingSubscribed,
+        _ => return wrong_groups(namespace),
+    };
     let settings = ResolutionSettings {
         fail_forward: group.spec.upgrade_strategy
             == Some(UpgradeStrategy::TechPreviewUnsafeFailForward),
@@ -60,6 +62,8 @@ pub fn decide_resolution(namespace: &Namespace, now: Timestamp) -> ResolutionDec
     let changes = out_of_date(namespace, settings, now);
     if !changes.is_empty() {
         ResolutionDecision::OutOfDate(changes)
+    } else if !asks {
+        ResolutionDecision::NothingSubscribed
     } else if all_pending(namespace) {
         ResolutionDecision::AllPending
     } else {
@@ -76,7 +80,9 @@ fn is_synced(subscription: &Subscription) -> bool {
 }
 
 fn out_of_date(namespace: &Namespace, settings: ResolutionSettings, now: Timestamp) -> Vec<Effect> {
-    let writes = namespace.subscriptions.iter().filter_map(|subscription| {
+    // Those that are held by their annotations follow plans that have begun.
+    let held = namespace.held.iter().filter(|one| is_synced(one));
+    let writes = namespace.subscriptions.iter().chain(held).filter_map(|subscription| {
         let status = state::up_to_date(namespace, subscription, settings.fail_forward, now)?;
         write(namespace, subscription, status, None, Spec::Unresolved, now)
     });

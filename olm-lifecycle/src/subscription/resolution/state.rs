@@ -7,6 +7,7 @@ use olm_types::api::{
     InstallPlan, InstallPlanPhase, Subscription, SubscriptionState, SubscriptionStatus,
 };
 
+use super::super::{held, policy};
 use super::{Namespace, recover};
 use crate::install_plan::request::references;
 
@@ -24,7 +25,7 @@ pub(super) fn up_to_date(
     let mut status = before.clone();
     recover::link_unrecorded_plan(namespace, subscription, &mut status);
     link_generating_plan(namespace, subscription, &mut status, fail_forward);
-    follow_csv(namespace, &mut status, fail_forward);
+    follow_csv(namespace, subscription, &mut status, fail_forward);
     (status != before).then_some(SubscriptionStatus { last_updated: Some(Time(now)), ..status })
 }
 
@@ -48,8 +49,14 @@ fn link_generating_plan(
     status.current_csv.clone_from(&subscription.spec.starting_csv);
 }
 
-/// The state follows from whether the CSV that is moved to exists, in whatever phase.
-fn follow_csv(namespace: &Namespace, status: &mut SubscriptionStatus, fail_forward: bool) {
+/// The state follows from whether the CSV that is moved to exists, in whatever phase. While nothing new is applied,
+/// that it appears is all that counts: a plan that has begun goes on.
+fn follow_csv(
+    namespace: &Namespace,
+    subscription: &Subscription,
+    status: &mut SubscriptionStatus,
+    fail_forward: bool,
+) {
     let Some(current) = status.current_csv.clone().filter(|name| !name.is_empty()) else { return };
     if namespace.csvs.contains_key(&current) {
         if status.state != SubscriptionState::AtLatestKnown
@@ -58,10 +65,12 @@ fn follow_csv(namespace: &Namespace, status: &mut SubscriptionStatus, fail_forwa
             status.state = SubscriptionState::AtLatestKnown;
             status.installed_csv = Some(current);
         }
-    } else {
+    } else if !policy::is_held(subscription) {
         let name = status.install_plan_ref.as_ref().and_then(|plan| plan.name.as_deref());
         let plan = name.and_then(|name| namespace.plan_named(name));
-        status.state = pending_state(plan, fail_forward);
+        if plan.is_none_or(|plan| held::holding(subscription, status, plan).is_none()) {
+            status.state = pending_state(plan, fail_forward);
+        }
     }
 }
 

@@ -35,7 +35,7 @@ pub struct Observed {
 pub fn decide(observed: &Observed, now: Timestamp) -> Option<Effect> {
     let subscription = &*observed.subscription;
     let before = subscription.status.clone().unwrap_or_default();
-    let status = plan_status::reconcile(&before, &observed.plan, now);
+    let status = plan_status::reconcile(&before, subscription, &observed.plan, now);
     let status = status.unwrap_or(before);
     let health =
         health::reconcile(&status, &subscription.spec, health_of(&observed.catalogs, now), now);

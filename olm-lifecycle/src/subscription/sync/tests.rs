@@ -7,11 +7,12 @@
 use k8s_openapi::api::core::v1::ObjectReference;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use olm_effect::Action;
+use olm_types::annotations::PAUSE;
 use olm_types::api::{
-    CatalogSourceStatus, InstallPlan, InstallPlanPhase, InstallPlanStatus, SubscriptionCondition,
-    SubscriptionState, SubscriptionStatus,
+    CatalogSourceStatus, CsvPhase, InstallPlan, InstallPlanPhase, InstallPlanStatus,
+    SubscriptionCondition, SubscriptionState, SubscriptionStatus,
 };
-use olm_types::conditions::readiness::ALL as READINESS;
+use olm_types::conditions::readiness::{ALL as READINESS, READY};
 use rstest::rstest;
 use serde_json::json;
 
@@ -187,6 +188,56 @@ fn a_pending_plan_that_is_gone_leaves_nothing_behind() {
     assert_eq!(reported(&after), reported(&status));
     assert_eq!((after.state, after.install_plan_ref), (SubscriptionState::default(), None));
     assert_eq!(after.last_updated, Some(Time(now())));
+}
+
+/// In one write: what is Ready is nowhere said to be pending. What was said comes back with the end of the pause.
+#[test]
+fn a_pending_upgrade_that_is_paused_is_not_pending_until_the_pause_goes() {
+    let (status, catalogs) = converged();
+    let look = |pause: Option<&str>, status: SubscriptionStatus| {
+        let operator = Some(CsvState { phase: CsvPhase::Succeeded, ..CsvState::default() });
+        let mut observed =
+            Observed { plan: plan(RequiresApproval), operator, ..observed(status, &catalogs) };
+        let subscription = Arc::make_mut(&mut observed.subscription);
+        let pause = pause.map(|value| (PAUSE.to_owned(), value.to_owned()));
+        subscription.metadata.annotations = Some(pause.into_iter().collect());
+        observed
+    };
+    let mut before = referring(status);
+    before.state = SubscriptionState::UpgradePending;
+    before.installed_csv = Some("a.v1".to_owned());
+    before.current_csv = Some("a.v2".to_owned());
+    let said = |status: &SubscriptionStatus| {
+        let said = reported(status).split_off(1);
+        let kinds = said.iter().map(|line| line.split(' ').next().unwrap_or_default().to_owned());
+        (status.state, kinds.collect::<Vec<_>>(), reason_of_ready(status))
+    };
+    let pending = written(&look(None, before)).unwrap();
+    let waits = (
+        SubscriptionState::UpgradePending,
+        vec!["InstallPlanPending".to_owned()],
+        "RequiresApproval".to_owned(),
+    );
+    assert_eq!(said(&pending), waits);
+
+    let paused = written(&look(Some("true"), pending.clone())).unwrap();
+    let held =
+        (SubscriptionState::AtLatestKnown, vec!["UpgradeHeld".to_owned()], "Succeeded".to_owned());
+    assert_eq!(said(&paused), held);
+    assert_eq!(paused.current_csv, pending.current_csv);
+    assert_eq!(paused.install_plan_ref, pending.install_plan_ref);
+    assert_eq!(written(&look(Some("true"), paused.clone())), None, "it is said once");
+
+    let resumed = written(&look(None, paused)).unwrap();
+    assert_eq!(said(&resumed), waits);
+    let mistaken = written(&look(Some("yes"), resumed)).unwrap();
+    assert_eq!(mistaken.state, SubscriptionState::UpgradePending, "it stays as it was");
+    assert!(said(&mistaken).1.contains(&"InstallPlanPending".to_owned()));
+}
+
+fn reason_of_ready(status: &SubscriptionStatus) -> String {
+    let ready = status.conditions.iter().find(|one| one.type_ == READY);
+    ready.and_then(|one| one.reason.clone()).unwrap_or_default()
 }
 
 /// The syncer of v0, given an empty Subscription.

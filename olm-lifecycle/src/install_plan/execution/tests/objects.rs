@@ -16,6 +16,24 @@ fn objects_of_a_bundle_belong_to_its_csv(#[case] step_kind: &str, #[case] kind: 
     );
 }
 
+/// As in a bundle that was made from a chart.
+#[test]
+fn what_is_created_has_what_its_manifest_says() {
+    let labels = json!({"app.kubernetes.io/instance": "shop", "helm.sh/chart": "shop-1"});
+    let annotations = json!({"argocd.argoproj.io/sync-wave": "1"});
+    let written = |name: &str| json!({"metadata": {"name": name, "labels": labels, "annotations": annotations}});
+    let csv = step("operators.coreos.com", "ClusterServiceVersion", written("csv.v1"));
+    let mut cluster = Cluster::default();
+    let done = execute(&mut cluster, &[csv, core("Service", written("thing"))]);
+    assert_eq!(done, (vec![StepStatus::Created; 2], None));
+    for (kind, name) in [("ClusterServiceVersion", "csv.v1"), ("Service", "thing")] {
+        let metadata = &cluster.get(kind, name)["metadata"];
+        assert_eq!(metadata["annotations"], annotations, "{kind}");
+        assert_eq!(metadata["labels"]["app.kubernetes.io/instance"], "shop", "{kind}");
+        assert_eq!(metadata["labels"]["helm.sh/chart"], "shop-1", "{kind}");
+    }
+}
+
 #[test]
 fn an_object_whose_csv_is_absent_is_refused() {
     let (statuses, error) = execute(&mut Cluster::default(), &[core("Service", named("thing"))]);

@@ -1,5 +1,6 @@
 //! Before a resolution.
 
+use olm_types::annotations::{PAUSE, PIN};
 use rstest::rstest;
 
 use super::*;
@@ -201,4 +202,64 @@ fn a_generated_subscription_is_linked_once() {
         decide_resolution(&namespace, now()),
         ResolutionDecision::Resolve(ResolutionSettings::default())
     );
+}
+
+/// `a.v1` is installed, `a.v2` is what a plan in this phase brings.
+fn upgraded(phase: InstallPlanPhase, annotations: &[(&str, &str)]) -> Namespace {
+    let mut subscription = with_status(subscription("a", "alpha", "a.v1"), |status| {
+        status.state = SubscriptionState::AtLatestKnown;
+        status.current_csv = Some("a.v2".to_owned());
+        let name = Some("ip".to_owned());
+        status.install_plan_ref =
+            Some(k8s_openapi::api::core::v1::ObjectReference { name, ..Default::default() });
+    });
+    let annotations = annotations.iter().map(|(key, value)| ((*key).into(), (*value).into()));
+    subscription.metadata.annotations = Some(annotations.collect());
+    subscription.spec.starting_csv = Some("a.v1".to_owned());
+    let mut namespace = namespace(vec![subscription]);
+    let status = InstallPlanStatus { phase, ..InstallPlanStatus::default() };
+    let plan = InstallPlan { status: Some(status), ..InstallPlan::default() };
+    namespace.plans = vec![Arc::new(stored(plan, "ip"))];
+    namespace.csvs.insert("a.v1".to_owned(), CsvState::default());
+    namespace
+}
+
+/// The states that are written before a resolution.
+fn noted(namespace: &Namespace) -> Vec<SubscriptionState> {
+    match decide_resolution(namespace, now()) {
+        ResolutionDecision::OutOfDate(effects) => {
+            written(&effects).into_values().map(|status| status.state).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+#[test]
+fn an_upgrade_that_a_pin_holds_is_pending_once_the_pin_goes() {
+    let waits = InstallPlanPhase::RequiresApproval;
+    assert_eq!(noted(&upgraded(waits, &[(PIN, "true")])), []);
+    let pinned = decide_resolution(&upgraded(waits, &[(PIN, "true")]), now());
+    assert_eq!(pinned, ResolutionDecision::Resolve(ResolutionSettings::default()));
+    let pending = [SubscriptionState::UpgradePending];
+    assert_eq!(noted(&upgraded(waits, &[(PIN, "false")])), pending);
+    assert_eq!(noted(&upgraded(InstallPlanPhase::Installing, &[(PIN, "true")])), pending);
+}
+
+/// It is among those for which nothing is resolved; what a plan brought that had begun is noted all the same.
+#[test]
+fn a_paused_subscription_follows_a_plan_that_has_begun() {
+    let mut paused = upgraded(InstallPlanPhase::Installing, &[(PAUSE, "true")]);
+    paused.held = std::mem::take(&mut paused.subscriptions);
+    assert_eq!(decide_resolution(&paused, now()), ResolutionDecision::NothingSubscribed);
+    paused.csvs.insert("a.v2".to_owned(), CsvState::default());
+    let ResolutionDecision::OutOfDate(effects) = decide_resolution(&paused, now()) else {
+        panic!("is up to date")
+    };
+    let status = &written(&effects)["a-alpha"];
+    assert_eq!(status.installed_csv.as_deref(), Some("a.v2"));
+    Arc::make_mut(&mut paused.held[0]).status = Some(status.clone());
+    paused.csvs.clear();
+    assert_eq!(noted(&paused), [], "that it is gone is nothing that is applied");
+    paused.groups.clear();
+    assert_eq!(decide_resolution(&paused, now()), ResolutionDecision::NothingSubscribed);
 }

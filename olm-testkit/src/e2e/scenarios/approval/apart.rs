@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
+use jiff::Timestamp;
 use kube::ResourceExt;
 use kube::api::ListParams;
 use olm_types::annotations::APPROVE;
@@ -12,6 +13,7 @@ use olm_types::api::{
 };
 use serde_json::json;
 
+use super::creations::{Approved, Creations};
 use crate::builders::{self, Bundle, Crd, Package};
 use crate::e2e::context::{TestContext, conditions};
 use crate::e2e::scenarios::install::operator;
@@ -42,6 +44,7 @@ const WAITING: usize = 12;
 async fn each_its_own(ctx: Arc<TestContext>) -> Result<()> {
     let names: Vec<String> = (1..=WAITING).map(|number| format!("cup{number}")).collect();
     let packages = names.iter().map(String::as_str).chain(["jug"]).map(|name| single(&ctx, name));
+    let mut created = Creations::begin(&ctx)?;
     ctx.operator_group().await?;
     ctx.catalog("kitchen", &packages.collect::<Vec<_>>()).await?;
     for name in &names {
@@ -62,7 +65,10 @@ async fn each_its_own(ctx: Arc<TestContext>) -> Result<()> {
     ctx.at_rest().await?;
     ctx.at_rest().await?;
 
+    created.expect("jug.v1.0.0", Some(&kind(&ctx, "jug")), Approved::Always);
+    created.check()?;
     let first = waiting(&ctx, "cup1").await?;
+    let now = Timestamp::now();
     super::approve(&ctx, &first).await?;
     ctx.at_latest("cup1", "cup1.v1.0.0").await?;
     ctx.at_rest().await?;
@@ -74,7 +80,8 @@ async fn each_its_own(ctx: Arc<TestContext>) -> Result<()> {
     ensure!(waiting == plans && left.len() == WAITING + 1, "{waiting:?}, {} in all", left.len());
     let csvs: Vec<ClusterServiceVersion> = ctx.api().list(&ListParams::default()).await?.items;
     ensure!(csvs.len() == 2, "{:?}", csvs.iter().map(ResourceExt::name_any).collect::<Vec<_>>());
-    Ok(())
+    created.expect("cup1.v1.0.0", Some(&kind(&ctx, "cup1")), Approved::ByHand(now));
+    created.check()
 }
 
 /// Two operators need a third one. The plan says who asks for what and whose approval it waits for; an upgrade of
@@ -115,28 +122,33 @@ async fn in_common(ctx: Arc<TestContext>) -> Result<()> {
     ctx.at_latest(&wire_subscription, "wire.v1.1.0").await.map(drop)
 }
 
+/// The kind of an operator.
+fn kind(ctx: &TestContext, name: &str) -> Crd {
+    ctx.kind(&format!("{}{}", name[..1].to_uppercase(), &name[1..]))
+}
+
 fn single(ctx: &TestContext, name: &str) -> Package {
-    let kind = ctx.kind(&format!("{}{}", name[..1].to_uppercase(), &name[1..]));
+    let kind = kind(ctx, name);
     let bundle = Bundle::new("1.0.0", &operator(name, "1.0.0", &kind)).provides(&kind);
     Package::new(name).channel("stable", vec![bundle])
 }
 
 /// An operator that needs the kind.
 fn user(ctx: &TestContext, name: &str, needed: &Crd) -> Package {
-    let kind = ctx.kind(&format!("{}{}", name[..1].to_uppercase(), &name[1..]));
+    let kind = kind(ctx, name);
     let csv = operator(name, "1.0.0", &kind).requires(needed);
     let bundle = Bundle::new("1.0.0", &csv).provides(&kind).requires(needed);
     Package::new(name).channel("stable", vec![bundle])
 }
 
-fn manual(ctx: &TestContext, name: &str) -> Subscription {
+pub(super) fn manual(ctx: &TestContext, name: &str) -> Subscription {
     let mut subscription = builders::subscription(&ctx.namespace, name, "stable", "kitchen");
     subscription.spec.install_plan_approval = Some(Approval::Manual);
     subscription
 }
 
 /// The plan that a Subscription waits for, as a client of v0 finds it.
-async fn waiting(ctx: &TestContext, name: &str) -> Result<InstallPlan> {
+pub(super) async fn waiting(ctx: &TestContext, name: &str) -> Result<InstallPlan> {
     let requires_approval = InstallPlanPhase::RequiresApproval.as_str();
     let waits = |subscription: &Subscription| {
         conditions(subscription).iter().any(|condition| {

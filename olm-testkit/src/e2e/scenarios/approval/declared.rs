@@ -44,8 +44,8 @@ pub(super) async fn in_annotations(ctx: Arc<TestContext>) -> Result<()> {
     check_record(&ctx, &plan).await
 }
 
-/// While a Subscription is paused no plan is made for a new version, though its sibling gets one, and one that was made before and is
-/// approved is not begun; afterwards both go on.
+/// While a Subscription is paused no plan is made for a new version, though its sibling gets one, and one that was
+/// made before and is approved is not begun; afterwards both go on.
 pub(super) async fn paused(ctx: Arc<TestContext>) -> Result<()> {
     let versions = versions(&ctx);
     publish(&ctx, &versions[..1]).await?;
@@ -72,6 +72,7 @@ pub(super) async fn paused(ctx: Arc<TestContext>) -> Result<()> {
 
     pause(&ctx, json!(null)).await?;
     let plan = waiting_plan(&ctx, NEW, 3).await?;
+    pause_of_a_pending_upgrade(&ctx, &plan).await?;
     pause(&ctx, json!("yes")).await?;
     ctx.condition("kettle", "AnnotationsInvalid", "True", "MalformedValue").await?;
     super::approve(&ctx, &plan).await?;
@@ -80,6 +81,44 @@ pub(super) async fn paused(ctx: Arc<TestContext>) -> Result<()> {
     pause(&ctx, json!("false")).await?;
     ctx.succeeded(NEW).await?;
     ctx.at_latest("kettle", NEW).await.map(drop)
+}
+
+/// A pause that comes while a plan waits: the upgrade is held and not pending, with the plan that is there, and the
+/// plan is the same when the pause goes. So it is without approval, once the Subscription is Automatic.
+async fn pause_of_a_pending_upgrade(ctx: &TestContext, plan: &InstallPlan) -> Result<()> {
+    pause(ctx, json!("true")).await?;
+    is_held(ctx).await?;
+    ctx.at_rest().await?;
+    let held = is_held(ctx).await?;
+    ensure!(ctx.plan_of(&held).await?.name_any() == plan.name_any(), "it follows another plan");
+    let automatic = json!({"spec": {"installPlanApproval": "Automatic"}});
+    ctx.edit::<Subscription>("kettle", automatic).await?;
+    ctx.at_rest().await?;
+    is_held(ctx).await?;
+    let manual = json!({"spec": {"installPlanApproval": "Manual"}});
+    ctx.edit::<Subscription>("kettle", manual).await?;
+    pause(ctx, json!(null)).await?;
+    let again = waiting_plan(ctx, NEW, 3).await?;
+    ensure!(again.name_any() == plan.name_any(), "the plan was made anew");
+    Ok(())
+}
+
+/// Waits until the Subscription says that its upgrade is held, and nowhere that it is pending.
+async fn is_held(ctx: &TestContext) -> Result<Subscription> {
+    let is_held = |subscription: &Subscription| {
+        let status = subscription.status.clone().unwrap_or_default();
+        let says = |kind: &str, reason: &str| {
+            let mut all = conditions(subscription).iter();
+            all.any(|one| one.type_ == kind && one.reason.as_deref() == Some(reason))
+        };
+        status.state == SubscriptionState::AtLatestKnown
+            && status.current_csv.as_deref() == Some(NEW)
+            && status.installed_csv.as_deref() == Some(OLD)
+            && conditions(subscription).iter().all(|one| one.type_ != "InstallPlanPending")
+            && says("UpgradeHeld", "Paused")
+            && says("Ready", "Succeeded")
+    };
+    wait::until(&ctx.api(), "kettle", "be held by its pause", is_held).await
 }
 
 /// An operator that the first content of the catalog does not have: once it is installed, the new content

@@ -2,7 +2,9 @@
 
 mod admission;
 mod apart;
+mod creations;
 mod declared;
+mod together;
 mod versions;
 
 use std::sync::Arc;
@@ -68,6 +70,11 @@ fn approvals() -> Vec<Scenario> {
             "approval::paused",
             "a Subscription that is paused gets no new plan, and none that is approved is begun",
             declared::paused,
+        ),
+        scenario(
+            "approval::all_at_once",
+            "pins, approvals, Manual siblings, fail-forward and a dead catalog meet, and nothing is created unapproved",
+            together::all_at_once,
         ),
         scenario(
             "approval::admission",

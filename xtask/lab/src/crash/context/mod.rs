@@ -177,8 +177,25 @@ impl TestContext {
         format!("{package}-stable-{catalog}-{NAMESPACE}")
     }
 
+    /// A Subscription has this value in an annotation from now on, or none.
+    pub(super) async fn annotate(
+        &self,
+        subscription: &str,
+        key: &str,
+        value: Option<&str>,
+    ) -> Result<()> {
+        let patch = json!({"metadata": {"annotations": {key: value}}});
+        self.change::<Subscription>(subscription, patch).await
+    }
+
     /// Waits for the plan of a Subscription to require approval, and approves it.
     pub(super) async fn approve(&self, subscription: &str) -> Result<()> {
+        let name = self.waiting_plan(subscription).await?;
+        self.change::<InstallPlan>(&name, json!({"spec": {"approved": true}})).await
+    }
+
+    /// Waits for the plan of a Subscription to require approval; its name.
+    pub(super) async fn waiting_plan(&self, subscription: &str) -> Result<String> {
         let plan = |subscription: &Subscription| {
             let status = subscription.status.as_ref()?;
             let pending = status.state == SubscriptionState::UpgradePending;
@@ -196,7 +213,7 @@ impl TestContext {
             phase == Some(&InstallPlanPhase::RequiresApproval)
         })
         .await?;
-        self.change::<InstallPlan>(&name, json!({"spec": {"approved": true}})).await
+        Ok(name)
     }
 
     /// Lets something answer the API server in place of a Deployment's Pods, until the run has been

@@ -9,6 +9,7 @@ use olm_testkit::wait;
 use olm_types::api::{
     ClusterServiceVersion, CsvPhase, InstallPlan, Subscription, SubscriptionState,
 };
+use olm_types::conditions::subscription::{INSTALL_PLAN_PENDING, UPGRADE_HELD};
 use olm_types::hash::unpack_name;
 use olm_types::labels::OWNER;
 
@@ -66,6 +67,22 @@ impl TestContext {
             subscription.status.as_ref().is_some_and(|status| {
                 status.state == SubscriptionState::AtLatestKnown
                     && status.installed_csv.as_deref() == Some(csv)
+            })
+        })
+        .await
+        .map(drop)
+    }
+
+    /// Waits until a Subscription says for this reason that it holds upgrades back, and has none pending.
+    pub(in crate::crash) async fn held(&self, subscription: &str, reason: &str) -> Result<()> {
+        let what = format!("hold upgrades back: {reason}");
+        wait::until(&self.api(), subscription, &what, |subscription: &Subscription| {
+            subscription.status.as_ref().is_some_and(|status| {
+                let says = |kind: &str| status.conditions.iter().find(|one| one.type_ == kind);
+                let held = says(UPGRADE_HELD).and_then(|one| one.reason.as_deref());
+                status.state == SubscriptionState::AtLatestKnown
+                    && held == Some(reason)
+                    && says(INSTALL_PLAN_PENDING).is_none()
             })
         })
         .await

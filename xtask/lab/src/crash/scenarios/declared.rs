@@ -76,7 +76,7 @@ fn user(name: &str, kind: &str, cups: &Crd) -> Bundle {
 }
 
 /// Versions of which each follows the one before.
-fn following(name: &str, versions: &[&str], bundle: impl Fn(&str) -> Bundle) -> Package {
+pub(super) fn following(name: &str, versions: &[&str], bundle: impl Fn(&str) -> Bundle) -> Package {
     let mut bundles: Vec<Bundle> = Vec::new();
     let mut before: Option<&str> = None;
     for version in versions {

@@ -1,5 +1,6 @@
 //! The scenarios, one file each.
 
+mod bounds;
 mod copies;
 mod declared;
 mod failed_step_repaired;
@@ -21,6 +22,7 @@ pub(super) fn all() -> Vec<Box<dyn Scenario>> {
         Box::new(upgrade_with_crd_change::UpgradeWithCrdChange),
         Box::new(manual_approval::ManualApproval),
         Box::new(declared::Declared),
+        Box::new(bounds::Bounds),
         Box::new(uninstall::Uninstall),
         Box::new(servers::WebhookInstall),
         Box::new(servers::ApiServiceInstall),

@@ -1,0 +1,146 @@
+//! Upgrades that a Subscription holds back itself while their InstallPlan is not begun: by its pause, or by a pin to
+//! what it has installed.
+//!
+//! Nothing is due then, and tools that look at the state and at `InstallPlanPending`, as Argo CD does, learn so: the
+//! state is AtLatestKnown and the condition is gone, while `UpgradeHeld` says why. What the Subscription moves to and
+//! its reference to the plan stay, so that all comes back when the pause goes or the pin moves.
+//! A value that cannot be read changes none of this: the Subscription stays as it was.
+
+use olm_types::annotations::{PAUSE, PIN};
+use olm_types::api::{
+    InstallPlan, InstallPlanPhase, Subscription, SubscriptionState, SubscriptionStatus,
+};
+
+use super::policy;
+
+/// The annotation by which the Subscription holds back the upgrade that `plan`, the one that `status` refers to,
+/// would bring; nothing when it does not, or when the plan has begun.
+pub(super) fn holding(
+    subscription: &Subscription,
+    status: &SubscriptionStatus,
+    plan: &InstallPlan,
+) -> Option<&'static str> {
+    let installed = upgraded(status)?;
+    if plan.phase() != InstallPlanPhase::RequiresApproval {
+        return None;
+    }
+    if is_paused(subscription) {
+        return Some(PAUSE);
+    }
+    (policy::pinned(subscription) == Some(installed)).then_some(PIN)
+}
+
+/// The state of a Subscription that refers to `plan`: it leaves UpgradePending while the upgrade is held, and comes
+/// back to it afterwards.
+pub(super) fn state(
+    subscription: &Subscription,
+    status: &SubscriptionStatus,
+    plan: &InstallPlan,
+) -> SubscriptionState {
+    let is_held = holding(subscription, status, plan).is_some();
+    match status.state {
+        SubscriptionState::UpgradePending if is_held => SubscriptionState::AtLatestKnown,
+        SubscriptionState::AtLatestKnown
+            if !is_held && upgraded(status).is_some() && is_to_come(plan) =>
+        {
+            SubscriptionState::UpgradePending
+        }
+        state => state,
+    }
+}
+
+/// Whether the Subscription is paused, and not only held by a value that cannot be read.
+pub(super) fn is_paused(subscription: &Subscription) -> bool {
+    policy::holding(subscription) == Some(PAUSE) && policy::held_by_mistake(subscription).is_none()
+}
+
+/// The installed CSV, where the status says that another one takes its place.
+fn upgraded(status: &SubscriptionStatus) -> Option<&str> {
+    let installed = status.installed_csv.as_deref().filter(|csv| !csv.is_empty())?;
+    let current = status.current_csv.as_deref().filter(|csv| !csv.is_empty())?;
+    (installed != current).then_some(installed)
+}
+
+fn is_to_come(plan: &InstallPlan) -> bool {
+    match plan.phase() {
+        InstallPlanPhase::RequiresApproval | InstallPlanPhase::Installing => true,
+        InstallPlanPhase::None
+        | InstallPlanPhase::Planning
+        | InstallPlanPhase::Complete
+        | InstallPlanPhase::Failed => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use olm_types::annotations::VERSION_RANGE;
+    use olm_types::api::InstallPlanStatus;
+    use rstest::rstest;
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn plan(phase: &str) -> InstallPlan {
+        let mut plan = InstallPlan::new("install-x", Default::default());
+        let phase = InstallPlanPhase::from(phase);
+        plan.status = Some(InstallPlanStatus { phase, ..InstallPlanStatus::default() });
+        plan
+    }
+
+    fn subscription(annotations: Value, state: &str, csvs: [Option<&str>; 2]) -> Subscription {
+        let [installed, current] = csvs;
+        serde_json::from_value(json!({
+            "metadata": {"name": "lamp", "annotations": annotations},
+            "spec": {"name": "lamp", "source": "c", "sourceNamespace": "ns", "startingCSV": "lamp.v1"},
+            "status": {"state": state, "installedCSV": installed, "currentCSV": current, "lastUpdated": null},
+        }))
+        .unwrap()
+    }
+
+    const NEXT: [Option<&str>; 2] = [Some("lamp.v1"), Some("lamp.v2")];
+    const FIRST: [Option<&str>; 2] = [None, Some("lamp.v1")];
+    const THERE: [Option<&str>; 2] = [Some("lamp.v1"), Some("lamp.v1")];
+
+    /// What is declared, the phase of the plan, installed and current CSV; the state before and after, and what
+    /// holds.
+    #[rstest]
+    #[case::paused(json!({PAUSE: "true"}), "RequiresApproval", NEXT, "UpgradePending", "AtLatestKnown", Some(PAUSE))]
+    #[case::paused_still(json!({PAUSE: "true"}), "RequiresApproval", NEXT, "AtLatestKnown", "AtLatestKnown", Some(PAUSE))]
+    #[case::paused_no_more(json!({PAUSE: "false"}), "RequiresApproval", NEXT, "AtLatestKnown", "UpgradePending", None)]
+    #[case::begun_since(json!({}), "Installing", NEXT, "AtLatestKnown", "UpgradePending", None)]
+    #[case::begun_before(json!({PAUSE: "true"}), "Installing", NEXT, "UpgradePending", "UpgradePending", None)]
+    #[case::done(json!({}), "Complete", NEXT, "AtLatestKnown", "AtLatestKnown", None)]
+    #[case::failed(json!({PAUSE: "true"}), "Failed", NEXT, "UpgradeFailed", "UpgradeFailed", None)]
+    #[case::first(json!({PAUSE: "true"}), "RequiresApproval", FIRST, "UpgradePending", "UpgradePending", None)]
+    #[case::at_the_newest(json!({}), "RequiresApproval", THERE, "AtLatestKnown", "AtLatestKnown", None)]
+    #[case::pinned(json!({PIN: "true"}), "RequiresApproval", NEXT, "UpgradePending", "AtLatestKnown", Some(PIN))]
+    #[case::not_pinned(json!({PIN: "false"}), "RequiresApproval", NEXT, "AtLatestKnown", "UpgradePending", None)]
+    #[case::both(json!({PIN: "true", PAUSE: "true"}), "RequiresApproval", NEXT, "UpgradePending", "AtLatestKnown", Some(PAUSE))]
+    #[case::unreadable(json!({PAUSE: "yes"}), "RequiresApproval", NEXT, "UpgradePending", "UpgradePending", None)]
+    #[case::unreadable_range(json!({VERSION_RANGE: "=>1"}), "RequiresApproval", NEXT, "UpgradePending", "UpgradePending", None)]
+    fn an_upgrade_that_is_held_is_not_pending(
+        #[case] annotations: Value,
+        #[case] phase: &str,
+        #[case] csvs: [Option<&str>; 2],
+        #[case] before: &str,
+        #[case] after: &str,
+        #[case] expected: Option<&str>,
+    ) {
+        let subscription = subscription(annotations, before, csvs);
+        let status = subscription.status.clone().unwrap();
+        let plan = plan(phase);
+        assert_eq!(holding(&subscription, &status, &plan), expected);
+        assert_eq!(state(&subscription, &status, &plan).as_str(), after);
+    }
+
+    /// One that moves away from what is installed is no hold: its plan is approved by it.
+    #[test]
+    fn a_pin_to_the_next_version_holds_nothing() {
+        let mut moved = subscription(json!({PIN: "true"}), "AtLatestKnown", NEXT);
+        moved.spec.starting_csv = Some("lamp.v2".to_owned());
+        let status = moved.status.clone().unwrap();
+        let plan = plan("RequiresApproval");
+        assert_eq!(holding(&moved, &status, &plan), None);
+        assert_eq!(state(&moved, &status, &plan), SubscriptionState::UpgradePending);
+    }
+}
