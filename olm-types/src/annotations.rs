@@ -175,6 +175,7 @@ mod tests {
             CATALOG_DIGEST,
             ALLOWED_TARGETS.name,
             ATTESTATION.name,
+            ATTESTED_PROPERTIES,
         ];
         // The definitions above, besides that of the macro and the prefix itself.
         assert_eq!(keys.matches("ours!(").count(), all.len() + 1, "a key is not in this test");

@@ -13,7 +13,7 @@ type Lock = tokio::sync::Mutex<()>;
 pub(super) struct PullLocks(Mutex<BTreeMap<ContentKey, Weak<Lock>>>);
 
 impl PullLocks {
-    /// Waits until nobody else pulls this content.
+    /// Waits until no other catalog pulls this content.
     pub(super) async fn enter(&self, key: ContentKey) -> OwnedMutexGuard<()> {
         self.lock(key).lock_owned().await
     }
@@ -46,6 +46,6 @@ mod tests {
         drop(first);
         assert!(locks.enter(key("sha256:a")).now_or_never().is_some());
         drop(locks.lock(key("sha256:c")));
-        assert_eq!(locks.0.lock().unwrap().len(), 1, "what nobody waits for takes no memory");
+        assert_eq!(locks.0.lock().unwrap().len(), 1, "what is not waited for takes no memory");
     }
 }

@@ -58,7 +58,7 @@ impl<K: Cached + DeserializeOwned + Send + Sync> Absorb for Store<K> {
     }
 }
 
-/// Whether an API server keeps the object no longer: it is being deleted, and nobody holds it. Pods are given
+/// Whether an API server keeps the object no longer: it is being deleted, and no finalizer holds it. Pods are given
 /// seconds to end.
 fn is_gone(object: &Value) -> bool {
     let metadata = &object["metadata"];

@@ -142,10 +142,8 @@ pub fn why(question: &Question<'_>) -> Result<Why, NoPreview> {
         elsewhere: Vec::new(),
         says: says(subscription),
     };
-    if let Some(text) = note(PAUSE) {
-        why.reasons.push(format!("annotation {PAUSE}: {text}"));
-    }
-    why.reasons.extend(held_by_mistake(subscription));
+    let paused = note(PAUSE).map(|text| format!("annotation {PAUSE}: {text}"));
+    why.reasons.extend(paused.or_else(|| held_by_mistake(subscription)));
     needs::add(&request, &mut why);
     judge(subscription, question, &outcome, &mut why);
     Ok(why)

@@ -100,7 +100,7 @@ async fn by_the_packages_api(program: &Program, source: &str) -> Result<()> {
 }
 
 /// How a command ends once the packages API presents what it asks for, which is a while after a catalog is connected.
-async fn presented(program: &Program, words: &[&str]) -> Result<Ended> {
+pub(super) async fn presented(program: &Program, words: &[&str]) -> Result<Ended> {
     let deadline = Instant::now() + TIMEOUT;
     loop {
         let ended = program.run(words).await?;
