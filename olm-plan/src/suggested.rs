@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
+use olm_types::document::{self, Budget, Meter};
 
 /// The annotation of a CSV with the name of the namespace.
 pub const NAMESPACE: &str = "operatorframework.io/suggested-namespace";
@@ -33,7 +33,7 @@ pub fn suggestion(annotations: &BTreeMap<String, String>) -> Option<Suggestion> 
 }
 
 fn template_name(text: &str) -> Option<String> {
-    let manifest: Value = serde_json::from_str(text).ok()?;
+    let manifest = document::json(text.as_bytes(), &mut Meter::in_all(Budget::OBJECT)).ok()?;
     manifest.pointer("/metadata/name")?.as_str().map(str::to_owned)
 }
 

@@ -207,7 +207,7 @@ mod tests {
 
     #[rstest]
     #[case::suggested(json!({NAMESPACE: "tea-system"}), false, "tea-system")]
-    #[case::template(json!({TEMPLATE: r#"{"metadata": {"name": "tea-room"}}"#}), false, "tea-room")]
+    #[case::template(json!({TEMPLATE: r#"{"metadata": {"name": "tea-house"}}"#}), false, "tea-house")]
     #[case::flag(json!({NAMESPACE: "tea-system"}), true, "home")]
     #[case::nothing(json!({}), false, "home")]
     fn an_installation_goes_where_the_csv_suggests(

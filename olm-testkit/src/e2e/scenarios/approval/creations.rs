@@ -82,7 +82,7 @@ impl Creations {
 
     fn judge(&self, created: &Write) -> Result<()> {
         let Some(expected) = self.expected.get(&created.object) else {
-            bail!("{created}: nobody has approved it");
+            bail!("{created}: it was not approved");
         };
         let since = match &expected.plan {
             Some(plan) => self.approved(plan)?,

@@ -16,8 +16,8 @@ use crate::e2e::context::TestContext;
 use crate::e2e::scenarios::install::operator;
 use crate::wait;
 
-/// An address at which nobody answers.
-const NOBODY: &str = "127.0.0.1:1";
+/// A closed port.
+const CLOSED: &str = "127.0.0.1:1";
 
 /// A pinned Subscription, one that declares approvals, one that waits, an Automatic one, one whose operator failed
 /// and that may be left for the next version, and one of a catalog that does not answer. Each gets what it
@@ -59,7 +59,7 @@ async fn subscribe_to_all(ctx: &TestContext) -> Result<()> {
     let mut group = builders::operator_group(&ctx.namespace, "group", &[&ctx.namespace]);
     group.spec.upgrade_strategy = Some(UpgradeStrategy::TechPreviewUnsafeFailForward);
     ctx.create(&group).await?;
-    ctx.create(&builders::catalog_source(&ctx.namespace, "dead", NOBODY)).await?;
+    ctx.create(&builders::catalog_source(&ctx.namespace, "dead", CLOSED)).await?;
     ctx.catalog("kitchen", &content(ctx, false)).await?;
     let mut pinned = annotated(ctx, "cup", PIN, "true");
     pinned.spec.starting_csv = Some("cup.v1.0.0".to_owned());

@@ -43,7 +43,7 @@ async fn nothing_answers(program: &Program) -> Result<()> {
     Ok(())
 }
 
-/// Who may read nothing is told what that is; nothing is printed as if it were empty.
+/// Who may read nothing gets the names of what that is; nothing is printed as if it were empty.
 async fn nothing_may_be_read(ctx: &TestContext, program: &Program) -> Result<()> {
     let user = format!("{}-stranger", ctx.namespace);
     for command in [&["list"][..], &["doctor"], &["status", "kettle"], &["why", "kettle"]] {

@@ -48,7 +48,7 @@ const READ: [&str; 23] = [
 ];
 
 /// Nothing is named on the command line: the catalog is asked through a port-forward to its Pod, once for its
-/// image, and the bundle comes out of its image. Who may not forward ports is told so.
+/// image, and the bundle comes out of its image. Who may not forward ports gets the name of that right.
 /// What was shown is installed, and its logs are read.
 pub(super) async fn of_pods_and_images(ctx: Arc<TestContext>) -> Result<()> {
     let program = Program::new(&ctx).await?;

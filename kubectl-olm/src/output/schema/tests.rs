@@ -4,9 +4,9 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{Kind, document};
+use super::super::{Kind, document};
 
-const SCHEMA: &str = include_str!("../../../docs/schemas/kubectl-olm-v1alpha1.json");
+const SCHEMA: &str = include_str!("../../../../docs/schemas/kubectl-olm-v1alpha1.json");
 
 fn schema() -> Value {
     serde_json::from_str(SCHEMA).unwrap()
@@ -96,7 +96,7 @@ fn every_kind_has_a_schema_and_names_itself() {
         assert_eq!(described["properties"]["kind"], json!({"const": kind.as_str()}), "{kind:?}");
         assert_eq!(
             described["properties"]["apiVersion"],
-            json!({"const": super::API_VERSION}),
+            json!({"const": crate::output::API_VERSION}),
             "{kind:?}"
         );
         let required = described["required"].as_array().unwrap();
