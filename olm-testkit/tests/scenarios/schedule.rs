@@ -16,7 +16,7 @@ use libtest_mimic::{Arguments, Trial};
 const AT_ONCE: usize = 7;
 
 /// Beginnings of names of scenarios that are played by themselves, when all others are over: they count how many
-/// steps something is written in, and a busy machine makes steps of what is one; or they compare seconds.
+/// steps something is written in, and a busy machine makes steps of what is one; or they compare seconds of a Lease.
 const ALONE: &[&str] = &["replicas::deposed", "slow::", "writes::"];
 
 /// Beginnings of names, and what those scenarios share: of each lane one is played at a time.

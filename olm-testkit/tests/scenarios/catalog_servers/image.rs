@@ -13,7 +13,7 @@ use kube::{Resource, ResourceExt};
 use olm_testkit::builders::{Bundle, CatalogDir, Package, csv};
 use olm_testkit::e2e::TestContext;
 use olm_testkit::wait::{self, Waitable};
-use olm_types::api::CatalogSource;
+use olm_types::api::{CatalogSource, Subscription};
 use olm_types::conditions::readiness::ALL;
 use olm_types::labels::{CATALOG_SOURCE, MANAGED, SERVICE_SPEC_HASH};
 use serde_json::json;
@@ -117,5 +117,19 @@ async fn goes_with_everything(ctx: &TestContext) -> Result<()> {
     sources.delete(NAME, &DeleteParams::background()).await?;
     wait::until_gone(&ctx.api::<Service>(), NAME).await?;
     wait::until_gone(&ctx.api::<ServiceAccount>(), NAME).await?;
-    wait::until_gone(&ctx.api::<NetworkPolicy>(), &format!("{NAME}-grpc-server")).await
+    wait::until_gone(&ctx.api::<NetworkPolicy>(), &format!("{NAME}-grpc-server")).await?;
+    says_so(ctx).await
+}
+
+/// The Subscription says that its catalog is gone, and that nothing is resolved without it.
+async fn says_so(ctx: &TestContext) -> Result<()> {
+    let holds = |subscription: &Subscription, kind: &str| {
+        let conditions = subscription.status.iter().flat_map(|status| &status.conditions);
+        conditions.into_iter().any(|one| one.type_ == kind && one.status == "True")
+    };
+    wait::until(&ctx.api(), "kettle", "say that its catalog is gone", |one: &Subscription| {
+        holds(one, "CatalogSourcesUnhealthy") && holds(one, "ResolutionFailed")
+    })
+    .await
+    .map(drop)
 }
