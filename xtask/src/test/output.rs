@@ -2,6 +2,12 @@
 
 use std::collections::BTreeSet;
 
+/// How many lines of a failed test are said again at the end of all, its name among them.
+const SAID: usize = 12;
+
+/// How many characters of such a line.
+const LINE: usize = 600;
+
 /// What a test program came to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Results {
@@ -10,6 +16,10 @@ pub(super) struct Results {
     pub(super) not_run: usize,
     /// Names that the list at the end calls failed.
     pub(super) failures: Vec<String>,
+    /// Beginnings of what failed tests say, each after a line with the test's name.
+    pub(super) said: Vec<String>,
+    /// Lines of a failed test that may still be kept.
+    room: usize,
     /// Why tests were not run: name and reason.
     pub(super) reasons: Vec<String>,
     /// What tests say that their program counts as passed and that were not run.
@@ -40,10 +50,24 @@ impl Results {
             list.extend(line.strip_prefix(prefix).map(|said| said.trim().to_owned()));
         }
         self.ignored.extend(ignored(line).map(str::to_owned));
+        self.read_said(line);
         match line.strip_prefix("    ") {
             _ if line == "failures:" => self.in_list = true,
             Some(name) if self.in_list => self.failures.push(name.trim().to_owned()),
             _ => self.in_list = false,
+        }
+    }
+
+    /// What a failed test says follows a line `---- its name ----`, up to the list of failures.
+    fn read_said(&mut self, line: &str) {
+        if line.starts_with("---- ") && line.ends_with(" ----") {
+            self.room = SAID;
+        } else if line == "failures:" {
+            self.room = 0;
+        }
+        if self.room > 0 && !line.is_empty() {
+            self.room -= 1;
+            self.said.push(line.chars().take(LINE).collect());
         }
     }
 
@@ -110,6 +134,7 @@ test result: FAILED. 12 passed; 2 failed; 1 ignored; 0 measured; 0 filtered out"
         let mut results = Results::default();
         OUTPUT.lines().for_each(|line| results.read(line));
         assert_eq!(results.failures, ["a::b", "c"]);
+        assert_eq!(results.said, ["---- a::b ----", "    an indented line", "waited 90 s"]);
         assert_eq!((results.passed, results.failed, results.not_run), (12, 2, 1));
     }
 

@@ -57,7 +57,7 @@ pub(super) fn cargo_test(command: Command, summary: &mut Summary) {
     let results = results.counted();
     summary.add(results.passed, results.failed);
     summary.add_not_run(results.not_run, &results.reasons);
-    results.failures.iter().for_each(|test| summary.name_failed(test));
+    summary.name_failed(&results.failures, &results.said);
     match ended {
         Ok(good) if good || results.failed > 0 => {}
         Ok(_) => summary.check("cargo test", Err(anyhow!("it failed, see above"))),
@@ -107,7 +107,7 @@ impl Counts {
         summary.add(passed, failed);
         summary.add_not_run(skipped, &self.results.reasons);
         if failed > 0 {
-            summary.name_failed(&format!("{failed} of cargo xtask {arguments}"));
+            summary.name_failed(&[format!("{failed} of cargo xtask {arguments}")], &[]);
         }
         Ok(())
     }
@@ -119,7 +119,7 @@ fn count(program: &Executable, results: Result<Results>, summary: &mut Summary) 
             let results = results.counted();
             summary.add(results.passed, results.failed);
             summary.add_not_run(results.not_run, &results.reasons);
-            results.failures.iter().for_each(|test| summary.name_failed(test));
+            summary.name_failed(&results.failures, &results.said);
         }
         Err(error) => summary.check(&program.name, Err(error)),
     }

@@ -76,7 +76,8 @@ pub(super) fn quick(run: &mut Run) {
     run.stage("rules of the architecture and of the house style", |run| match tidy::check_all() {
         Ok((passed, broken)) => {
             run.summary.add(passed, broken.len());
-            broken.iter().for_each(|rule| run.summary.name_failed(&format!("tidy: {rule}")));
+            let broken: Vec<_> = broken.iter().map(|rule| format!("tidy: {rule}")).collect();
+            run.summary.name_failed(&broken, &[]);
         }
         Err(error) => run.summary.check("tidy", Err(error)),
     });

@@ -10,6 +10,8 @@ pub(super) struct Summary {
     not_run: usize,
     reasons: Vec<String>,
     failures: Vec<String>,
+    /// What failed tests say.
+    said: Vec<String>,
 }
 
 impl Summary {
@@ -19,9 +21,10 @@ impl Summary {
         self.failed += failed;
     }
 
-    /// Names a test that is counted as failed already.
-    pub(super) fn name_failed(&mut self, test: &str) {
-        self.failures.push(test.to_owned());
+    /// Names tests that are counted as failed already, with what they said.
+    pub(super) fn name_failed(&mut self, tests: &[String], said: &[String]) {
+        self.failures.extend_from_slice(tests);
+        self.said.extend_from_slice(said);
     }
 
     /// Adds tests that cannot run here, with what they say about it.
@@ -53,6 +56,7 @@ impl Summary {
             self.reasons.iter().for_each(|reason| println!("not run: {reason}"));
             println!("{} not run", self.not_run);
         }
+        self.said.iter().for_each(|line| println!("{line}"));
         self.failures.iter().for_each(|name| println!("failed: {name}"));
         println!("{} passed, {} failed", self.passed, self.failed);
         match self.failed {
