@@ -48,7 +48,7 @@ pub struct Observed {
     /// Custom resources that are being deleted, of kinds whose operators are gone.
     pub held: Vec<Held>,
     /// Packages by the namespace that sees them, where names were compared.
-    pub offers: BTreeMap<String, Vec<Offer>>,
+    pub visible_packages: BTreeMap<String, Vec<VisiblePackage>>,
     /// Sizes of InstallPlans and CSVs that were read.
     pub sizes: Vec<Size>,
     /// What the user may not do.
@@ -59,7 +59,7 @@ pub struct Observed {
 
 /// A package that a namespace sees.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Offer {
+pub struct VisiblePackage {
     /// Name of the package.
     pub package: String,
     /// Name of the catalog.

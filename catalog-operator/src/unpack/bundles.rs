@@ -36,8 +36,8 @@ impl Bundles {
             return Ok(Progress::awaited(lookup, None, QUIET));
         };
         let is_shared = catalog.namespace().as_ref() == Some(&self.global_namespace);
-        let terms = settings.terms(self.timeout, is_shared);
-        self.unpacker.unpack(&self.cluster, Order { lookup, catalog, terms }).await
+        let limits = settings.limits(self.timeout, is_shared);
+        self.unpacker.unpack(&self.cluster, Order { lookup, catalog, limits }).await
     }
 
     fn catalog(&self, lookup: &BundleLookup) -> Option<Arc<CatalogSource>> {

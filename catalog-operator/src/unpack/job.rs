@@ -38,7 +38,7 @@ impl BundleUnpacker for JobUnpacker {
         let into = cluster.config_map(&order.catalog, &order.lookup.path).await?;
         ensure_account(cluster, &into).await?;
         let wanted = job::job(&into, &job_order(&order), &self.images);
-        match attempts.next(&wanted, &order.terms, clock::now()) {
+        match attempts.next(&wanted, &order.limits, clock::now()) {
             JobDecision::Start(effect) => start(cluster, order.lookup, effect).await,
             JobDecision::Watch { job, cleanup, retry_in } => {
                 cluster.interpreter.act(&cleanup).await?;
@@ -79,7 +79,7 @@ fn job_order(order: &Order) -> job::Order {
     job::Order {
         image: order.lookup.path.clone(),
         secrets: order.catalog.spec.secrets.clone(),
-        timeout: order.terms.timeout,
+        timeout: order.limits.timeout,
     }
 }
 

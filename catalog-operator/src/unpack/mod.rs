@@ -18,7 +18,7 @@ use async_trait::async_trait;
 use clap::ValueEnum;
 use olm_kit::controller::ReconcileError;
 use olm_lifecycle::subscription::resolution::Awaited;
-use olm_lifecycle::unpack::{UnpackTerms, UnpackedBundle};
+use olm_lifecycle::unpack::{UnpackLimits, UnpackedBundle};
 use olm_types::api::{BundleLookup, CatalogSource};
 
 pub use bundles::Bundles;
@@ -43,7 +43,7 @@ pub struct Order {
     /// The catalog that names it.
     pub catalog: Arc<CatalogSource>,
     /// How long attempts may take, and how they follow each other.
-    pub terms: UnpackTerms,
+    pub limits: UnpackLimits,
 }
 
 /// Where a bundle stands.

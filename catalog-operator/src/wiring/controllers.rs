@@ -13,7 +13,7 @@ use super::hosting::{Hosting, pull_secrets};
 use crate::controllers::catalog_source::CatalogSources;
 use crate::controllers::cluster_operator::ClusterOperators;
 use crate::controllers::install_plan::{Calls, InstallPlans};
-use crate::controllers::resolution::{Arrivals, Outcomes, Resolutions, Rules, Unchanged};
+use crate::controllers::resolution::{Arrivals, Outcomes, Resolutions, Rules, Solver, Unchanged};
 use crate::controllers::subscription::Subscriptions;
 use crate::digest::{CatalogPolling, DigestSource};
 use crate::packages::Refresh;
@@ -88,22 +88,29 @@ impl Parts {
     pub(super) fn resolutions(&self) -> Resolutions {
         Resolutions {
             stores: self.stores.clone(),
-            catalogs: self.content.catalogs.clone(),
+            solver: self.solver(),
             bundles: self.bundles(),
             interpreter: self.interpreter.clone(),
             tenancy: self.tenancy.clone(),
-            global_namespace: self.args.global_catalog_namespace().to_owned(),
-            metrics: self.metrics.clone(),
-            rules: Rules {
-                policy: self.args.resolution,
-                cluster: self.args.check_cluster_version.then(|| self.client.clone()),
-                resolver: self.resolver.clone(),
-            },
             complaints: DashMap::new(),
             outcomes: Outcomes::default(),
             unchanged: Unchanged::default(),
             orphans: DashMap::new(),
             arrivals: Arrivals::default(),
+        }
+    }
+
+    fn solver(&self) -> Solver {
+        Solver {
+            stores: self.stores.clone(),
+            catalogs: self.content.catalogs.clone(),
+            global_namespace: self.args.global_catalog_namespace().to_owned(),
+            rules: Rules {
+                policy: self.args.resolution,
+                cluster: self.args.check_cluster_version.then(|| self.client.clone()),
+                resolver: self.resolver.clone(),
+            },
+            metrics: self.metrics.clone(),
         }
     }
 
@@ -142,7 +149,7 @@ impl Parts {
                 interpreter: self.interpreter.clone(),
                 kinds: ApiKinds::new(self.client.clone()),
             },
-            resolutions: self.resolutions(),
+            solver: self.solver(),
             rights: self.rights.clone(),
             tenancy: self.tenancy.clone(),
             complaints: DashMap::new(),

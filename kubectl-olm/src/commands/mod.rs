@@ -51,8 +51,8 @@ pub async fn run(cli: &Cli) -> Result<Outcome> {
         }
         Command::Search(asked) if asked.sources.offline => {
             let home = cli.connection.namespace();
-            let offered = search::Offered::of_flags(home, &asked.sources, None).await?;
-            search::print(asked, &offered, output)
+            let listing = search::Listing::of_flags(home, &asked.sources, None).await?;
+            search::print(asked, &listing, output)
         }
         Command::Show(asked) if asked.reading.sources.offline => {
             show::offline(cli.connection.namespace(), asked, output).await
@@ -92,8 +92,8 @@ async fn in_cluster(
     match command {
         Command::List => list::run(cluster, home, output).await,
         Command::Search(asked) => {
-            let offered = search::Offered::of_cluster(cluster, &asked.sources, None).await?;
-            search::print(asked, &offered, output)
+            let listing = search::Listing::of_cluster(cluster, &asked.sources, None).await?;
+            search::print(asked, &listing, output)
         }
         Command::Show(asked) => show::run(cluster, asked, output).await,
         Command::Graph(asked) => graph::run(cluster, asked, output).await,

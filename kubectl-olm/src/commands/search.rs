@@ -14,7 +14,7 @@ use crate::output::{Kind, Output, Table, age};
 use crate::plan::read_state;
 
 /// Packages, and Subscriptions to them, as far as they were read.
-pub struct Offered {
+pub struct Listing {
     /// As the packages API presents them.
     pub packages: Vec<PackageManifest>,
     /// Of the namespace, or of all.
@@ -23,7 +23,7 @@ pub struct Offered {
     pub unread: Vec<String>,
 }
 
-impl Offered {
+impl Listing {
     /// What a cluster offers in a namespace: the packages API, and catalogs that flags name; of one package
     /// where one is asked for.
     ///
@@ -107,14 +107,14 @@ fn key_of(status: &olm_types::api::PackageManifestStatus) -> olm_types::bundle::
 }
 
 /// Prints the packages that fit.
-pub fn print(asked: &Searching, offered: &Offered, output: Output) -> Result<Outcome> {
+pub fn print(asked: &Searching, listing: &Listing, output: Output) -> Result<Outcome> {
     let query = Query {
         words: asked.words.clone(),
         provides: asked.provides.clone(),
         category: asked.category.clone(),
         catalog: asked.source.clone(),
     };
-    let rows = search(&offered.packages, &offered.subscriptions, &query);
+    let rows = search(&listing.packages, &listing.subscriptions, &query);
     if rows.is_empty() {
         Output::complain("No packages found.");
     }
@@ -122,10 +122,10 @@ pub fn print(asked: &Searching, offered: &Offered, output: Output) -> Result<Out
         .iter()
         .map(|row| format!("packagemanifest.packages.operators.coreos.com/{}", row.name));
     output.list(Kind::PackageList, &rows, table(&rows, output.is_wide()), names)?;
-    for unread in &offered.unread {
+    for unread in &listing.unread {
         Output::complain(&format!("unknown: {unread}"));
     }
-    Ok(if offered.unread.is_empty() { Outcome::Fine } else { Outcome::Incomplete })
+    Ok(if listing.unread.is_empty() { Outcome::Fine } else { Outcome::Incomplete })
 }
 
 fn table(rows: &[PackageRow], is_wide: bool) -> Table {

@@ -11,7 +11,7 @@ use olm_types::api::{ClusterServiceVersion, PackageManifest, PackageManifestStat
 use olm_types::bundle::{CatalogKey, Entry};
 use olm_types::document::{Budget, json_as};
 
-use super::search::{Offered, visible_offline};
+use super::search::{Listing, visible_offline};
 use crate::Outcome;
 use crate::args::{Format, Showing};
 use crate::catalogs::{Access, Catalogs, Visible};
@@ -29,27 +29,27 @@ const LINES: usize = 6;
 /// Shows a package of a cluster.
 pub async fn run(cluster: &Cluster, asked: &Showing, output: Output) -> Result<Outcome> {
     let sources = &asked.reading.sources;
-    let offered = Offered::of_cluster(cluster, sources, Some(&asked.package)).await?;
-    let status = of_package(&offered.packages, asked)?;
+    let listing = Listing::of_cluster(cluster, sources, Some(&asked.package)).await?;
+    let status = of_package(&listing.packages, asked)?;
     let settings = cluster.settings(sources.olm_namespace.as_deref()).await?;
     let (visible, _) = Visible::read(cluster, &cluster.namespace, &settings).await?;
     let visible = visible.only(&key_of(status));
     let catalogs = Catalogs::of_cluster(Access::of(cluster), &visible, &sources.catalog).await?;
     let bundles = asked.reading.bundles.clone();
     let contents = Contents::of(cluster, &catalogs, &asked.reading.pulling, bundles);
-    shown(asked, status, &offered, &contents, &Known::default(), output).await
+    shown(asked, status, &listing, &contents, &Known::default(), output).await
 }
 
 /// Shows a package of catalogs that flags name.
 pub async fn offline(namespace: Option<&str>, asked: &Showing, output: Output) -> Result<Outcome> {
     let sources = &asked.reading.sources;
-    let offered = Offered::of_flags(namespace, sources, Some(&asked.package)).await?;
-    let status = of_package(&offered.packages, asked)?;
+    let listing = Listing::of_flags(namespace, sources, Some(&asked.package)).await?;
+    let status = of_package(&listing.packages, asked)?;
     let (visible, known) = visible_offline(namespace, sources)?;
     let catalogs = Catalogs::of_flags(&visible, &sources.catalog).await?;
     let folder = asked.reading.bundles.clone();
     let contents = Contents { cluster: None, catalogs: &catalogs, images: None, folder };
-    shown(asked, status, &offered, &contents, &known, output).await
+    shown(asked, status, &listing, &contents, &known, output).await
 }
 
 /// The package of that name, in the catalog that a flag names.
@@ -103,7 +103,7 @@ pub fn key_of(status: &PackageManifestStatus) -> CatalogKey {
 async fn shown(
     asked: &Showing,
     status: &PackageManifestStatus,
-    offered: &Offered,
+    listing: &Listing,
     contents: &Contents<'_>,
     known: &Known,
     output: Output,
@@ -128,7 +128,7 @@ async fn shown(
     };
     let entry = entry.filter(|_| !is_partial).map(|entry| &**entry);
     let place = (channel, name.as_str());
-    let mut found = details(status, place, &offered.subscriptions, entry, csv.as_ref());
+    let mut found = details(status, place, &listing.subscriptions, entry, csv.as_ref());
     found.unknown = unknown;
     match output.format() {
         Format::Table | Format::Wide | Format::Text => {

@@ -6,7 +6,7 @@ use kube::api::{Api, ListParams};
 use kube::core::Request;
 use olm_plan::Observed;
 use olm_plan::doctor::{Asked, Wanted, packages_api_away};
-use olm_plan::observed::Offer;
+use olm_plan::observed::VisiblePackage;
 use olm_types::api::PackageManifest;
 use serde_json::Value;
 
@@ -38,13 +38,13 @@ impl Reading<'_> {
             let found = self.noted(found, PACKAGES, observed);
             observed.packages.extend(found);
         }
-        for home in wanted.offers.iter().take(MOST) {
+        for home in wanted.visible_packages.iter().take(MOST) {
             if observed.unread.contains_key(PACKAGES) {
                 return;
             }
-            let read = self.offers(home).await;
+            let read = self.visible_packages(home).await;
             let found = self.noted(read, PACKAGES, observed);
-            observed.offers.insert(home.clone(), found);
+            observed.visible_packages.insert(home.clone(), found);
         }
         for home in wanted.providers.iter().take(MOST) {
             if observed.unread.contains_key(PACKAGES) {
@@ -52,8 +52,8 @@ impl Reading<'_> {
             }
             let read = self.all(home).await;
             let found = self.noted(read, PACKAGES, observed);
-            let offers = found.iter().filter_map(offer).collect();
-            observed.offers.insert(home.clone(), offers);
+            let packages = found.iter().filter_map(visible_package).collect();
+            observed.visible_packages.insert(home.clone(), packages);
             observed.packages.extend(found);
         }
     }
@@ -77,7 +77,7 @@ impl Reading<'_> {
     }
 
     /// The names of all packages that a namespace sees.
-    async fn offers(&self, home: &str) -> Result<Vec<Offer>> {
+    async fn visible_packages(&self, home: &str) -> Result<Vec<VisiblePackage>> {
         let api: Api<PackageManifest> = self.cluster.api(Some(home));
         let request = Request::new(api.resource_url()).list(&ListParams::default());
         let mut request = request.context("cannot make a request")?;
@@ -89,9 +89,9 @@ impl Reading<'_> {
     }
 }
 
-fn offer(package: &PackageManifest) -> Option<Offer> {
+fn visible_package(package: &PackageManifest) -> Option<VisiblePackage> {
     let status = package.status.as_ref()?;
-    Some(Offer {
+    Some(VisiblePackage {
         package: status.package_name.clone(),
         catalog: status.catalog_source.clone(),
         catalog_namespace: status.catalog_source_namespace.clone(),
@@ -99,10 +99,10 @@ fn offer(package: &PackageManifest) -> Option<Offer> {
 }
 
 /// The package of a row of a table; of an object, where the server makes no tables.
-fn row(row: &Value) -> Option<Offer> {
+fn row(row: &Value) -> Option<VisiblePackage> {
     let metadata = row.pointer("/object/metadata").or_else(|| row.get("metadata"))?;
     let label = |key: &str| metadata.get("labels")?.get(key)?.as_str().map(str::to_owned);
-    Some(Offer {
+    Some(VisiblePackage {
         package: metadata.get("name")?.as_str()?.to_owned(),
         catalog: label(CATALOG)?,
         catalog_namespace: label(CATALOG_NAMESPACE)?,

@@ -1,9 +1,9 @@
 //! Finds the files of a catalog, in the order of their paths.
 
 use std::fs::{self, Metadata};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use super::error::ReadError;
 use super::ignore::{IGNORE_FILE, IgnoreRules};
@@ -16,8 +16,8 @@ pub(super) struct SourceFile {
     pub(super) path: PathBuf,
     /// Its path from the root of the catalog.
     pub(super) relative: Arc<Path>,
-    /// What changes when the file changes: inode, size, seconds and nanoseconds.
-    stamp: (u64, u64, i64, i64),
+    /// What changes when the file changes: inode where there is one, size, time of the last change.
+    stamp: (u64, u64, Option<SystemTime>),
 }
 
 /// Largest file of patterns, in bytes.
@@ -116,7 +116,7 @@ impl Walk<'_> {
         if path.file_name().is_some_and(|name| name == IGNORE_FILE) {
             return self.patterns(&path, &relative, bytes);
         }
-        let stamp = (metadata.ino(), bytes, metadata.mtime(), metadata.mtime_nsec());
+        let stamp = (inode(metadata), bytes, metadata.modified().ok());
         self.files.push(SourceFile { path, relative, stamp });
         Ok(())
     }
@@ -130,4 +130,14 @@ impl Walk<'_> {
         self.rules.add(folder, &String::from_utf8_lossy(&text));
         Ok(())
     }
+}
+
+#[cfg(unix)]
+fn inode(metadata: &Metadata) -> u64 {
+    std::os::unix::fs::MetadataExt::ino(metadata)
+}
+
+#[cfg(not(unix))]
+fn inode(_: &Metadata) -> u64 {
+    0
 }

@@ -6,7 +6,6 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::FileExt;
 
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3Default;
@@ -75,7 +74,7 @@ impl Storage {
     /// As many bytes of a record, from its front, as the buffer has.
     pub(super) fn read_into(&self, span: Span, buffer: &mut [u8]) -> io::Result<()> {
         match self {
-            Self::File(file, _) => file.read_exact_at(buffer, span.0),
+            Self::File(file, _) => read_exact_at(file, buffer, span.0),
             Self::Memory(all) => {
                 let start = usize::try_from(span.0).map_err(io::Error::other)?;
                 let bytes = all.get(start..).and_then(|rest| rest.get(..buffer.len()));
@@ -98,13 +97,13 @@ impl Storage {
         let trailer_at = size.checked_sub(TRAILER as u64);
         let trailer_at = trailer_at.ok_or(IndexError::Damaged("it is too short"))?;
         let mut trailer = [0; TRAILER];
-        file.read_exact_at(&mut trailer, trailer_at)?;
+        read_exact_at(&file, &mut trailer, trailer_at)?;
         let (table, digest) = trailer.split_at(TRAILER - DIGEST);
         if hash_file(&mut file, size - DIGEST as u64)? != digest {
             return Err(IndexError::Damaged("its digest is another"));
         }
         let mut magic = [0; MAGIC.len()];
-        file.read_exact_at(&mut magic, 0)?;
+        read_exact_at(&file, &mut magic, 0)?;
         if magic != *MAGIC {
             return Err(IndexError::Damaged("it has another form"));
         }
@@ -117,6 +116,23 @@ impl Storage {
         let table = storage.read(table)?;
         Ok((storage, table))
     }
+}
+
+/// Fills the buffer from this place on, whatever position the file has.
+#[cfg(unix)]
+fn read_exact_at(file: &File, buffer: &mut [u8], at: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, buffer, at)
+}
+
+#[cfg(windows)]
+fn read_exact_at(file: &File, mut buffer: &mut [u8], mut at: u64) -> io::Result<()> {
+    while !buffer.is_empty() {
+        let count = std::os::windows::fs::FileExt::seek_read(file, buffer, at)?;
+        let rest = std::mem::take(&mut buffer).split_at_mut_checked(count).filter(|_| count > 0);
+        (_, buffer) = rest.ok_or(io::ErrorKind::UnexpectedEof)?;
+        at = at.saturating_add(count as u64);
+    }
+    Ok(())
 }
 
 fn number(bytes: &[u8]) -> u64 {

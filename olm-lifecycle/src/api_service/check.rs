@@ -10,10 +10,9 @@ use olm_types::api::ApiServiceDescription;
 use super::write::authority_of;
 use super::write::is_adoptable;
 use crate::certificates::{
-    Certificate, CertificateError, ServedDeployment, ServingNames, ServingSecret, authority_hash,
-    is_named, owned_api_services, served_deployments, trusts,
+    Certificate, CertificateError, ServedDeployment, ServingCsv, ServingNames, ServingSecret,
+    authority_hash, is_named, owned_api_services, served_deployments, trusts,
 };
-use crate::csv::Observed;
 
 /// What is wrong, in the order of the CSV's API services.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -49,10 +48,10 @@ impl std::fmt::Display for ResourceErrors {
 ///
 /// # Errors
 /// When something is missing or does not fit together.
-pub(crate) fn check_resources(observed: &Observed) -> Result<(), ResourceErrors> {
+pub(crate) fn check_resources(observed: &ServingCsv<'_>) -> Result<(), ResourceErrors> {
     let mut errors = ResourceErrors::default();
-    let served_deployments = served_deployments(&observed.csv);
-    for api in owned_api_services(&observed.csv) {
+    let served_deployments = served_deployments(observed.csv);
+    for api in owned_api_services(observed.csv) {
         let name = api.api_service_name();
         let Some(service) = observed.api_services.get(&name) else {
             errors.push(not_found("apiservice.apiregistration.k8s.io", &name));
@@ -76,7 +75,7 @@ pub(crate) fn check_resources(observed: &Observed) -> Result<(), ResourceErrors>
 }
 
 fn check_one(
-    observed: &Observed,
+    observed: &ServingCsv<'_>,
     api: &ApiServiceDescription,
     service: &APIService,
 ) -> Result<(), String> {
@@ -116,7 +115,7 @@ fn unreadable(error: &CertificateError) -> String {
     }
 }
 
-fn check_deployment(observed: &Observed, name: &str, hash: &str) -> Result<(), String> {
+fn check_deployment(observed: &ServingCsv<'_>, name: &str, hash: &str) -> Result<(), String> {
     let Some(deployment) = observed.deployments.get(name) else {
         return Err(not_found("deployment.apps", name));
     };
@@ -136,7 +135,7 @@ fn refers_to(service: &APIService, names: &ServingNames) -> bool {
     })
 }
 
-fn missing_rights(observed: &Observed, deployment: &ServedDeployment<'_>) -> Vec<String> {
+fn missing_rights(observed: &ServingCsv<'_>, deployment: &ServedDeployment<'_>) -> Vec<String> {
     let (objects, names) = (&observed.serving, &deployment.names);
     let checks = [
         (

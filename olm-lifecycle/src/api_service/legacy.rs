@@ -10,17 +10,16 @@ use olm_types::api::{ApiServiceDescription, ClusterServiceVersion};
 use olm_types::owner::{OwnerName, is_owned_by_label};
 use serde_json::Value;
 
-use crate::certificates::{KUBE_SYSTEM, ServingNames, owned_api_services};
-use crate::csv::Observed;
+use crate::certificates::{KUBE_SYSTEM, ServingCsv, ServingNames, owned_api_services};
 use crate::writes::resource_of;
 
 /// The deletions of such objects that carry the labels of the CSV.
 ///
 /// # Errors
 /// What has to be read first: most of these objects lack the label by which others are watched.
-pub fn legacy(observed: &Observed) -> Result<Vec<Effect>, BTreeSet<Target>> {
+pub fn legacy(observed: &ServingCsv<'_>) -> Result<Vec<Effect>, BTreeSet<Target>> {
     let targets: BTreeSet<Target> =
-        owned_api_services(&observed.csv).flat_map(|api| named_after(observed, api)).collect();
+        owned_api_services(observed.csv).flat_map(|api| named_after(observed, api)).collect();
     let unread: BTreeSet<Target> =
         targets.iter().filter(|target| !observed.live.contains_key(target)).cloned().collect();
     if !unread.is_empty() {
@@ -34,7 +33,7 @@ pub fn legacy(observed: &Observed) -> Result<Vec<Effect>, BTreeSet<Target>> {
 }
 
 /// The old names, unless they are the new ones by chance.
-fn named_after(observed: &Observed, api: &ApiServiceDescription) -> Vec<Target> {
+fn named_after(observed: &ServingCsv<'_>, api: &ApiServiceDescription) -> Vec<Target> {
     let name = api.api_service_name();
     let service = name.replace('.', "-");
     let deployment = api.deployment_name.as_deref().unwrap_or_default();
@@ -59,7 +58,7 @@ fn named_after(observed: &Observed, api: &ApiServiceDescription) -> Vec<Target> 
     ]
 }
 
-fn is_ours(observed: &Observed, object: &Value) -> bool {
+fn is_ours(observed: &ServingCsv<'_>, object: &Value) -> bool {
     let owner = OwnerName {
         kind: ClusterServiceVersion::KIND,
         namespace: observed.namespace(),

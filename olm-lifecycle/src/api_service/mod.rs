@@ -16,8 +16,7 @@ use k8s_openapi::kube_aggregator::pkg::apis::apiregistration::v1::APIService;
 use olm_types::conditions::kubernetes::AVAILABLE;
 use olm_types::gvk::Gvk;
 
-use crate::certificates::owned_api_services;
-use crate::csv::Observed;
+use crate::certificates::{ServingCsv, owned_api_services};
 
 pub use check::ResourceErrors;
 pub(crate) use check::check_resources;
@@ -28,8 +27,8 @@ pub use write::{NotAdoptable, is_adoptable, removed, writes};
 
 /// Whether every owned APIService is available and its kind is served. The second is known only
 /// after the caller asked for the [`wanted_apis`].
-pub(crate) fn are_available(observed: &Observed) -> bool {
-    owned_api_services(&observed.csv).all(|api| {
+pub(crate) fn are_available(observed: &ServingCsv<'_>) -> bool {
+    owned_api_services(observed.csv).all(|api| {
         let service = observed.api_services.get(&api.api_service_name());
         let kind = Gvk::new(&api.group, &api.version, &api.kind);
         service.is_some_and(|service| is_available(service))
@@ -39,8 +38,8 @@ pub(crate) fn are_available(observed: &Observed) -> bool {
 
 /// The kinds of owned APIs that are available and of which it is not known yet whether they are
 /// served.
-pub(crate) fn wanted_apis(observed: &Observed) -> BTreeSet<Gvk> {
-    let available = owned_api_services(&observed.csv).filter(|api| {
+pub(crate) fn wanted_apis(observed: &ServingCsv<'_>) -> BTreeSet<Gvk> {
+    let available = owned_api_services(observed.csv).filter(|api| {
         let service = observed.api_services.get(&api.api_service_name());
         service.is_some_and(|service| is_available(service))
     });

@@ -73,7 +73,10 @@ fn mk_observed() -> Observed {
 }
 
 fn problem(observed: &Observed) -> String {
-    check_resources(observed).err().map(|errors| errors.to_string()).unwrap_or_default()
+    check_resources(&observed.serving_csv())
+        .err()
+        .map(|errors| errors.to_string())
+        .unwrap_or_default()
 }
 
 #[test]
@@ -124,7 +127,7 @@ fn what_is_missing_is_named(#[case] change: fn(&mut Observed), #[case] expected:
     let mut observed = mk_observed();
     change(&mut observed);
     assert_eq!(problem(&observed), expected);
-    assert!(check_resources(&observed).unwrap_err().is_actionable());
+    assert!(check_resources(&observed.serving_csv()).unwrap_err().is_actionable());
 }
 
 fn edit(observed: &mut Observed, change: fn(&mut Value)) {
@@ -137,7 +140,7 @@ fn edit(observed: &mut Observed, change: fn(&mut Value)) {
 fn an_api_of_another_owner_is_no_matter_of_installing_again() {
     let mut observed = mk_observed();
     observed.api_services.insert("v1.g".to_owned(), mk_service("other", b""));
-    let errors = check_resources(&observed).unwrap_err();
+    let errors = check_resources(&observed.serving_csv()).unwrap_err();
     assert_eq!(errors.to_string(), "v1.g is unadoptable");
     assert!(!errors.is_actionable());
 }
@@ -177,33 +180,33 @@ fn an_api_is_taken_over_from_those_who_make_way(
         });
         observed.siblings = vec![mk(sibling)];
     }
-    assert_eq!(is_adoptable(&observed, &mk_service(owner, b"")), expected);
+    assert_eq!(is_adoptable(&observed.serving_csv(), &mk_service(owner, b"")), expected);
 }
 
 #[test]
 fn labels_decide_whose_an_api_is() {
     let mut observed = mk_observed();
     let bare: Arc<APIService> = mk(json!({"metadata": {"name": "v1.g"}}));
-    assert!(!is_adoptable(&observed, &bare), "one without an owner is not ours");
+    assert!(!is_adoptable(&observed.serving_csv(), &bare), "one without an owner is not ours");
     let mut elsewhere = mk_service("csv", b"").as_ref().clone();
     let labels = elsewhere.metadata.labels.as_mut().unwrap();
     labels.insert("olm.owner.namespace".to_owned(), "elsewhere".to_owned());
-    assert!(!is_adoptable(&observed, &elsewhere));
+    assert!(!is_adoptable(&observed.serving_csv(), &elsewhere));
     observed.serving.abandoned_api_services.insert("v1.g".to_owned());
-    assert!(is_adoptable(&observed, &elsewhere), "its owner is gone");
-    assert!(!is_adoptable(&observed, &bare), "it never had an owner");
+    assert!(is_adoptable(&observed.serving_csv(), &elsewhere), "its owner is gone");
+    assert!(!is_adoptable(&observed.serving_csv(), &bare), "it never had an owner");
 }
 
 #[test]
 fn a_new_api_is_created_and_one_that_is_there_brought_up_to_date() {
     let mut observed = mk_observed();
     let trusted = BTreeMap::from([("dep".to_owned(), b"pem".to_vec())]);
-    let updated = writes(&observed, &trusted).unwrap();
+    let updated = writes(&observed.serving_csv(), &trusted).unwrap();
     assert_eq!((updated.updates.len(), updated.creations.len()), (1, 0));
     let Action::MergePatch { patch, .. } = &updated.updates[0].action else { panic!() };
     assert_eq!(patch["spec"].get("groupPriorityMinimum"), None, "priorities stay");
     observed.api_services.clear();
-    let created = writes(&observed, &trusted).unwrap();
+    let created = writes(&observed.serving_csv(), &trusted).unwrap();
     assert_eq!((created.updates.len(), created.creations.len()), (0, 1));
     let Action::Create(object) = &created.creations[0].action else { panic!() };
     insta::assert_json_snapshot!(object);
@@ -213,7 +216,7 @@ fn a_new_api_is_created_and_one_that_is_there_brought_up_to_date() {
 fn an_api_of_another_owner_is_not_written() {
     let mut observed = mk_observed();
     observed.api_services.insert("v1.g".to_owned(), mk_service("other", b""));
-    let error = writes(&observed, &BTreeMap::new()).unwrap_err();
+    let error = writes(&observed.serving_csv(), &BTreeMap::new()).unwrap_err();
     assert_eq!(error.to_string(), "pre-existing APIService v1.g is not adoptable");
 }
 
@@ -222,11 +225,11 @@ fn an_api_that_the_csv_does_not_name_any_more_goes() {
     let mut observed = mk_observed();
     let service = mk_service("csv", b"");
     observed.serving.labelled_api_services = vec![service];
-    assert!(removed(&observed).is_empty());
+    assert!(removed(&observed.serving_csv()).is_empty());
     let mut csv = mk_csv();
     csv.spec.apiservicedefinitions = None;
     observed.csv = Arc::new(csv);
-    assert_eq!(removed(&observed)[0].target.to_string(), "APIService v1.g");
+    assert_eq!(removed(&observed.serving_csv())[0].target.to_string(), "APIService v1.g");
 }
 
 #[test]
@@ -234,11 +237,11 @@ fn a_new_api_gets_the_annotations_of_the_subscription() {
     let mut observed = mk_observed();
     let config = json!({"annotations": {"a": "b"}});
     observed.overrides = Overrides::new(Some(&config), &ProxySettings::default());
-    let updated = writes(&observed, &BTreeMap::new()).unwrap();
+    let updated = writes(&observed.serving_csv(), &BTreeMap::new()).unwrap();
     let Action::MergePatch { patch, .. } = &updated.updates[0].action else { panic!() };
     assert_eq!(patch["metadata"].get("annotations"), None, "one that is there keeps its own");
     observed.api_services.clear();
-    let created = writes(&observed, &BTreeMap::new()).unwrap();
+    let created = writes(&observed.serving_csv(), &BTreeMap::new()).unwrap();
     let Action::Create(object) = &created.creations[0].action else { panic!() };
     assert_eq!(object["metadata"]["annotations"], json!({"a": "b"}));
 }

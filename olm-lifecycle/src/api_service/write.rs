@@ -10,8 +10,9 @@ use olm_types::owner::owner_by_label;
 use olm_types::{labels, owner};
 use serde_json::{Value, json};
 
-use crate::certificates::{ServingNames, ServingWrites, api_service_port, owned_api_services};
-use crate::csv::Observed;
+use crate::certificates::{
+    ServingCsv, ServingNames, ServingWrites, api_service_port, owned_api_services,
+};
 use crate::writes::resource_of;
 
 /// Place of a new group among all groups; v0's value.
@@ -31,11 +32,11 @@ pub struct NotAdoptable(pub String);
 /// # Errors
 /// When one exists that the CSV must not write.
 pub fn writes(
-    observed: &Observed,
+    observed: &ServingCsv<'_>,
     trusted: &BTreeMap<String, Vec<u8>>,
 ) -> Result<ServingWrites, NotAdoptable> {
     let mut writes = ServingWrites::default();
-    for api in owned_api_services(&observed.csv) {
+    for api in owned_api_services(observed.csv) {
         let name = api.api_service_name();
         let target = Target::cluster(resource_of::<APIService>(), &name);
         let trusted = trusted.get(api.deployment_name.as_deref().unwrap_or_default());
@@ -55,7 +56,7 @@ pub fn writes(
 
 /// The certificates by which clients recognise the server of an API at this moment.
 pub(crate) fn authority_of<'a>(
-    observed: &'a Observed,
+    observed: &ServingCsv<'a>,
     api: &ApiServiceDescription,
 ) -> Option<&'a [u8]> {
     let spec = observed.api_services.get(&api.api_service_name())?.spec.as_ref()?;
@@ -63,9 +64,9 @@ pub(crate) fn authority_of<'a>(
 }
 
 /// The deletions of API services that are the CSV's and that its spec does not name any more.
-pub fn removed(observed: &Observed) -> Vec<Effect> {
+pub fn removed(observed: &ServingCsv<'_>) -> Vec<Effect> {
     let named: BTreeSet<String> =
-        owned_api_services(&observed.csv).map(ApiServiceDescription::api_service_name).collect();
+        owned_api_services(observed.csv).map(ApiServiceDescription::api_service_name).collect();
     let all = observed.serving.labelled_api_services.iter();
     let strays = all
         .filter(|service| service.metadata.deletion_timestamp.is_none())
@@ -84,7 +85,7 @@ fn delete(service: &APIService) -> Effect {
 }
 
 /// A new one gets the annotations of the Subscription; an existing one keeps its own.
-fn create(observed: &Observed, target: Target, mut spec: Value) -> Effect {
+fn create(observed: &ServingCsv<'_>, target: Target, mut spec: Value) -> Effect {
     spec["groupPriorityMinimum"] = json!(GROUP_PRIORITY);
     spec["versionPriority"] = json!(VERSION_PRIORITY);
     let mut object = json!({
@@ -99,7 +100,7 @@ fn create(observed: &Observed, target: Target, mut spec: Value) -> Effect {
     Effect::create(target, object)
 }
 
-fn spec(observed: &Observed, api: &ApiServiceDescription, trusted: &[u8]) -> Value {
+fn spec(observed: &ServingCsv<'_>, api: &ApiServiceDescription, trusted: &[u8]) -> Value {
     let deployment = api.deployment_name.as_deref().unwrap_or_default();
     let names = ServingNames::new(observed.namespace(), deployment);
     json!({
@@ -114,7 +115,7 @@ fn spec(observed: &Observed, api: &ApiServiceDescription, trusted: &[u8]) -> Val
     })
 }
 
-fn labels(observed: &Observed) -> BTreeMap<String, String> {
+fn labels(observed: &ServingCsv<'_>) -> BTreeMap<String, String> {
     let kind = ClusterServiceVersion::KIND;
     let mut all = owner::owner_labels(observed.name(), observed.namespace(), kind);
     all.insert(labels::MANAGED.to_owned(), labels::MANAGED_VALUE.to_owned());
@@ -123,7 +124,7 @@ fn labels(observed: &Observed) -> BTreeMap<String, String> {
 
 /// Whether the CSV may write the APIService: it has been its own, or that of a CSV which makes way
 /// for another, or that of a CSV which is gone. One without owner labels belongs to another owner.
-pub fn is_adoptable(observed: &Observed, service: &APIService) -> bool {
+pub fn is_adoptable(observed: &ServingCsv<'_>, service: &APIService) -> bool {
     let labels = service.metadata.labels.as_ref();
     let owner = labels.and_then(|labels| owner_by_label(labels, ClusterServiceVersion::KIND));
     let Some(owner) = owner else { return false };
@@ -135,7 +136,7 @@ pub fn is_adoptable(observed: &Observed, service: &APIService) -> bool {
         && (owner.name == observed.name() || makes_way(observed, owner.name))
 }
 
-fn makes_way(observed: &Observed, name: &str) -> bool {
+fn makes_way(observed: &ServingCsv<'_>, name: &str) -> bool {
     let mut siblings = observed.siblings.iter();
     let Some(owner) = siblings.find(|csv| csv.metadata.name.as_deref() == Some(name)) else {
         return false;

@@ -19,6 +19,7 @@ mod rotation;
 mod secret;
 mod served_deployment;
 mod server_roles;
+mod serving_csv;
 mod shared;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -44,6 +45,7 @@ pub use secret::{Material, ServingSecret, is_serving};
 pub use served_deployment::{ServedDeployment, owned_api_services, served_deployments};
 pub(crate) use served_deployment::{api_service_port, webhook_port};
 pub use server_roles::{KUBE_SYSTEM, auth_readers};
+pub use serving_csv::ServingCsv;
 pub use shared::is_shared;
 pub(crate) use shared::{is_named, left};
 pub use validity::{RENEWED_BEFORE_END, Unusable, Validity, judge, rotate_at};

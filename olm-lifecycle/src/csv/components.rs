@@ -39,14 +39,15 @@ pub(super) fn examine(observed: &Observed) -> Result<Components, Request> {
         }
         other => other,
     };
-    let wanted = api_service::wanted_apis(observed);
+    let serving = observed.serving_csv();
+    let wanted = api_service::wanted_apis(&serving);
     if !wanted.is_empty() {
         return Err(Request::Served(wanted));
     }
-    if !api_service::are_available(observed) {
+    if !api_service::are_available(&serving) {
         return Ok(Components::ApiServicesMissing);
     }
-    Ok(match (availability(observed), deployments) {
+    Ok(match (availability(&serving), deployments) {
         (Availability::Failed(text), _) => Components::WebhookFailed(text),
         (Availability::Missing, _) => Components::WebhooksMissing,
         (Availability::Available, Err(problem)) => Components::Deployment(problem),

@@ -49,7 +49,8 @@ pub(super) fn installation(observed: &Observed, now: Timestamp) -> Result<Instal
     let plan = plan_serving(&observed.csv, &observed.serving, trusted, now)
         .map_err(|order| Obstacle::Need(Request::Certificates(order)))?;
     let callers = callers(observed, &plan.trusted).map_err(Obstacle::Serving)?;
-    let legacy = legacy(observed).map_err(|targets| Obstacle::Need(Request::Live(targets)))?;
+    let legacy = legacy(&observed.serving_csv())
+        .map_err(|targets| Obstacle::Need(Request::Live(targets)))?;
     let deployments = deployments(observed, &plan.hashes).map_err(Obstacle::Strategy)?;
     let strategy = strategy(&observed.csv.spec).map_err(Obstacle::Strategy)?;
     let mut effects = plan.surroundings;

@@ -18,7 +18,7 @@ use olm_types::gvk::Gvk;
 use olm_types::{annotations, labels, reasons};
 use serde_json::Value;
 
-use crate::certificates::ServingObjects;
+use crate::certificates::{ServingCsv, ServingObjects};
 use crate::install::Overrides;
 use crate::tenancy::Trust;
 
@@ -127,9 +127,25 @@ impl Observed {
 
     /// The OperatorGroups of the CSV's namespace.
     pub fn own_groups(&self) -> Vec<&OperatorGroup> {
-        let own = self.csv.metadata.namespace.as_ref();
-        let groups = self.operator_groups.iter().map(AsRef::as_ref);
-        groups.filter(|group: &&OperatorGroup| group.metadata.namespace.as_ref() == own).collect()
+        self.serving_csv().own_groups()
+    }
+
+    /// What API services and webhooks of the CSV follow from.
+    pub fn serving_csv(&self) -> ServingCsv<'_> {
+        ServingCsv {
+            csv: &self.csv,
+            siblings: &self.siblings,
+            operator_groups: &self.operator_groups,
+            namespaces: &self.namespaces,
+            overrides: &self.overrides,
+            deployments: &self.deployments,
+            crds: &self.crds,
+            api_services: &self.api_services,
+            serving: &self.serving,
+            served: &self.served,
+            live: &self.live,
+            trust: &self.trust,
+        }
     }
 }
 

@@ -51,19 +51,21 @@ pub(super) fn callers(
     observed: &Observed,
     trusted: &BTreeMap<String, Vec<u8>>,
 ) -> Result<ServingWrites, ServingError> {
-    let mut writes = api_service::writes(observed, trusted)?;
-    let admission = webhook::admission_writes(observed, trusted);
+    let serving = observed.serving_csv();
+    let mut writes = api_service::writes(&serving, trusted)?;
+    let admission = webhook::admission_writes(&serving, trusted);
     writes.updates.extend(admission.updates);
-    writes.updates.extend(webhook::conversion_writes(observed, trusted)?);
+    writes.updates.extend(webhook::conversion_writes(&serving, trusted)?);
     writes.creations.extend(admission.creations);
     Ok(writes)
 }
 
 /// The writes that take away what the CSV once described and describes no more.
 pub(super) fn removed(observed: &Observed) -> Vec<Effect> {
-    let mut all = webhook::removed(observed);
-    all.extend(api_service::removed(observed));
-    all.extend(webhook::released(observed, false));
+    let serving = observed.serving_csv();
+    let mut all = webhook::removed(&serving);
+    all.extend(api_service::removed(&serving));
+    all.extend(webhook::released(&serving, false));
     all
 }
 
@@ -106,12 +108,13 @@ fn hash_of(observed: &Observed, deployment: &str, bundle: &[u8]) -> Result<Strin
 
 /// The callers of a server: its name, the Deployment, and whom it trusts.
 fn authorities(observed: &Observed) -> impl Iterator<Item = (String, &str, Option<&[u8]>)> {
-    let services = owned_api_services(&observed.csv).map(|api| {
+    let serving = observed.serving_csv();
+    let services = owned_api_services(serving.csv).map(move |api| {
         let deployment = api.deployment_name.as_deref().unwrap_or_default();
-        (api.api_service_name(), deployment, api_service::authority_of(observed, api))
+        (api.api_service_name(), deployment, api_service::authority_of(&serving, api))
     });
-    let webhooks = observed.csv.spec.webhookdefinitions.iter().map(|webhook| {
-        let authority = webhook::authority_of(observed, webhook);
+    let webhooks = serving.csv.spec.webhookdefinitions.iter().map(move |webhook| {
+        let authority = webhook::authority_of(&serving, webhook);
         (webhook.generate_name.clone(), webhook::deployment_of(webhook), authority)
     });
     services.chain(webhooks)

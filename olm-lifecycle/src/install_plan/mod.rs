@@ -3,7 +3,6 @@
 
 pub(crate) mod approval;
 pub mod asked;
-pub mod attenuation;
 pub mod collect;
 pub(crate) mod components;
 pub mod continuation;

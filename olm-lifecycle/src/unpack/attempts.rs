@@ -12,7 +12,7 @@ use k8s_openapi::api::batch::v1::{Job, JobCondition};
 use kube_core::ResourceExt;
 use olm_effect::{Action, Effect, Propagation};
 
-use super::{UnpackTerms, derives, job};
+use super::{UnpackLimits, derives, job};
 use crate::writes::target_of;
 
 /// How many failed Jobs of a bundle stay beside the first one.
@@ -61,13 +61,13 @@ impl Attempts {
     }
 
     /// What to do so that the bundle gets unpacked as `wanted` says.
-    pub fn next(&self, wanted: &Job, terms: &UnpackTerms, now: Timestamp) -> JobDecision {
+    pub fn next(&self, wanted: &Job, limits: &UnpackLimits, now: Timestamp) -> JobDecision {
         let Some(latest) = self.latest() else { return start(wanted.clone()) };
-        let retry_in = terms.retry_interval.and_then(|interval| remaining(latest, interval, now));
+        let retry_in = limits.retry_interval.and_then(|interval| remaining(latest, interval, now));
         if retry_in == Some(Duration::ZERO) {
             return start(job::another(wanted.clone()));
         }
-        if !fits(wanted, latest, terms.is_shared) {
+        if !fits(wanted, latest, limits.is_shared) {
             return JobDecision::Start(delete(latest));
         }
         let surplus = if retry_in.is_some() { self.surplus(RETAINED) } else { &[] };

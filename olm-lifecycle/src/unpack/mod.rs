@@ -30,4 +30,4 @@ pub use attempts::{Attempts, JobDecision};
 pub(crate) use derived::derives;
 pub use reference::{BundleReference, ForeignConfigMap, Unpacked, UnpackedBundle};
 pub use retry::Pauses;
-pub use settings::{SettingsError, UnpackSettings, UnpackTerms, settings};
+pub use settings::{SettingsError, UnpackLimits, UnpackSettings, settings};

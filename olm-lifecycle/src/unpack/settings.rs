@@ -18,7 +18,7 @@ pub struct UnpackSettings {
 
 /// What counts for one bundle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct UnpackTerms {
+pub struct UnpackLimits {
     /// How long an attempt may take; nothing for no limit.
     pub timeout: Option<Duration>,
     /// How long after a failure the next attempt is made; nothing to leave it to the Job's own end.
@@ -61,13 +61,13 @@ impl UnpackSettings {
     /// Bundles of global catalogs are unpacked once for all namespaces. For these a group may ask for more
     /// time than the flag gives, and not for less: the other namespaces would fail with it
     /// (docs/security.md).
-    pub fn terms(&self, default: Duration, is_shared: bool) -> UnpackTerms {
+    pub fn limits(&self, default: Duration, is_shared: bool) -> UnpackLimits {
         let limit = |timeout: Duration| Some(timeout).filter(|timeout| !timeout.is_zero());
         let (asked, given) = (limit(self.timeout.unwrap_or(default)), limit(default));
         let longer = asked.zip(given).map(|(asked, given)| asked.max(given));
         let interval = self.retry_interval;
         let seldom = interval.map(|interval| interval.max(SHARED_INTERVAL));
-        UnpackTerms {
+        UnpackLimits {
             timeout: if is_shared { longer } else { asked },
             retry_interval: if is_shared { seldom } else { interval },
             is_shared,
@@ -120,7 +120,7 @@ mod tests {
         let settings = settings(&group(BUNDLE_UNPACK_TIMEOUT, value)).unwrap();
         assert_eq!(settings.timeout, reported.map(Duration::from_secs));
         let flag = Duration::from_secs(600);
-        assert_eq!(settings.terms(flag, false).timeout, effective.map(Duration::from_secs));
+        assert_eq!(settings.limits(flag, false).timeout, effective.map(Duration::from_secs));
         assert_eq!(settings.retry_interval, None);
     }
 
@@ -147,10 +147,10 @@ mod tests {
     ) {
         let timeout = asked.map(Duration::from_secs);
         let settings = UnpackSettings { timeout, retry_interval: Some(Duration::from_nanos(1)) };
-        let terms = settings.terms(Duration::from_secs(flag), true);
-        assert_eq!(terms.timeout, expected.map(Duration::from_secs));
-        assert_eq!(terms.retry_interval, Some(SHARED_INTERVAL));
-        let own = settings.terms(Duration::from_secs(flag), false);
+        let limits = settings.limits(Duration::from_secs(flag), true);
+        assert_eq!(limits.timeout, expected.map(Duration::from_secs));
+        assert_eq!(limits.retry_interval, Some(SHARED_INTERVAL));
+        let own = settings.limits(Duration::from_secs(flag), false);
         assert_eq!(own.retry_interval, settings.retry_interval);
     }
 

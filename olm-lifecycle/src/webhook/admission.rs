@@ -11,8 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::configuration::Configuration;
 use super::deployment_of;
-use crate::certificates::{ServingNames, ServingWrites, webhook_port};
-use crate::csv::Observed;
+use crate::certificates::{ServingCsv, ServingNames, ServingWrites, webhook_port};
 use crate::writes::resource_of;
 
 /// Shape of a description, for Go-compatible JSON.
@@ -21,7 +20,7 @@ const DESCRIPTION_SHAPE: &str = "operators/v1alpha1.WebhookDescription";
 /// The writes of all admission webhooks, none while no single group says for which namespaces they
 /// are called; `trusted` has whom the API server is to trust by the name of the Deployment. Every configuration that belongs to a description is brought up to date; one
 /// is created where there is none.
-pub fn writes(observed: &Observed, trusted: &BTreeMap<String, Vec<u8>>) -> ServingWrites {
+pub fn writes(observed: &ServingCsv<'_>, trusted: &BTreeMap<String, Vec<u8>>) -> ServingWrites {
     let mut writes = ServingWrites::default();
     let Some(namespaces) = namespaces(observed) else { return writes };
     for webhook in &observed.csv.spec.webhookdefinitions {
@@ -39,7 +38,7 @@ pub fn writes(observed: &Observed, trusted: &BTreeMap<String, Vec<u8>>) -> Servi
 
 /// The deletions of configurations whose description is gone. One that does not say which
 /// description it belongs to was not made here and stays; in v0 it fails the CSV for ever.
-pub fn removed(observed: &Observed) -> Vec<Effect> {
+pub fn removed(observed: &ServingCsv<'_>) -> Vec<Effect> {
     let mut all = strays(observed, &observed.serving.validating);
     all.extend(strays(observed, &observed.serving.mutating));
     all
@@ -53,7 +52,7 @@ pub(super) fn description_hash(webhook: &WebhookDescription) -> String {
     text.map(|text| hash::deep_hash(&text)).unwrap_or_default()
 }
 
-fn strays<K: Configuration>(observed: &Observed, all: &[Arc<K>]) -> Vec<Effect> {
+fn strays<K: Configuration>(observed: &ServingCsv<'_>, all: &[Arc<K>]) -> Vec<Effect> {
     let webhooks = observed.csv.spec.webhookdefinitions.iter();
     let named: BTreeSet<&str> = webhooks
         .filter(|webhook| webhook.type_ == K::TYPE)
@@ -86,7 +85,7 @@ struct Desired<'a> {
 
 impl<'a> Desired<'a> {
     fn new(
-        observed: &Observed,
+        observed: &ServingCsv<'_>,
         description: &'a WebhookDescription,
         namespaces: &Value,
         trusted: &[u8],
@@ -136,7 +135,7 @@ impl<'a> Desired<'a> {
 }
 
 fn webhook(
-    observed: &Observed,
+    observed: &ServingCsv<'_>,
     description: &WebhookDescription,
     namespaces: &Value,
     trusted: &[u8],
@@ -165,7 +164,7 @@ fn webhook(
     Value::Object(webhook)
 }
 
-fn client(observed: &Observed, description: &WebhookDescription, trusted: &[u8]) -> Value {
+fn client(observed: &ServingCsv<'_>, description: &WebhookDescription, trusted: &[u8]) -> Value {
     let names = ServingNames::new(observed.namespace(), deployment_of(description));
     let mut service = json!({
         "name": names.service(),
@@ -183,7 +182,7 @@ fn client(observed: &Observed, description: &WebhookDescription, trusted: &[u8])
 ///
 /// A selector is a tenant's own word, and would fit namespaces that come later: where he is not
 /// trusted, the label says what his group was given.
-fn namespaces(observed: &Observed) -> Option<Value> {
+fn namespaces(observed: &ServingCsv<'_>) -> Option<Value> {
     let groups = observed.own_groups();
     let [group] = groups.as_slice() else { return None };
     let targets = observed.namespaces.targets(group).ok()?;

@@ -11,7 +11,7 @@ use olm_types::api::{WebhookDescription, webhook_type};
 use olm_types::labels;
 
 use super::conversion;
-use crate::csv::Observed;
+use crate::certificates::ServingCsv;
 
 /// A kind of webhook configuration.
 pub(super) trait Configuration:
@@ -52,7 +52,7 @@ impl Configuration for MutatingWebhookConfiguration {
 
 /// The certificates in the first configuration, or the first definition, of a description.
 pub(crate) fn authority_of<'a>(
-    observed: &'a Observed,
+    observed: &ServingCsv<'a>,
     webhook: &WebhookDescription,
 ) -> Option<&'a [u8]> {
     let name = webhook.generate_name.as_str();

@@ -12,8 +12,7 @@ use olm_types::api::{ClusterServiceVersion, InstallModeType, WebhookDescription,
 use serde_json::{Value, json};
 
 use super::deployment_of;
-use crate::certificates::{Certificate, ServingNames, webhook_port};
-use crate::csv::Observed;
+use crate::certificates::{Certificate, ServingCsv, ServingNames, webhook_port};
 use crate::writes::resource_of;
 
 /// The strategy that calls a webhook.
@@ -70,13 +69,13 @@ pub(crate) fn is_conversion(webhook: &WebhookDescription) -> bool {
 /// # Errors
 /// When a webhook may not, or cannot, convert a definition that it names.
 pub fn writes(
-    observed: &Observed,
+    observed: &ServingCsv<'_>,
     trusted: &BTreeMap<String, Vec<u8>>,
 ) -> Result<Vec<Effect>, ConversionError> {
     let mut writes = Vec::new();
     let webhooks = observed.csv.spec.webhookdefinitions.iter();
     for webhook in webhooks.filter(|webhook| is_conversion(webhook)) {
-        check_modes(&observed.csv)?;
+        check_modes(observed.csv)?;
         if webhook.conversion_crds.is_empty() {
             return Err(ConversionError::NoDefinition);
         }
@@ -92,7 +91,7 @@ pub fn writes(
 
 /// The writes that take a webhook away from definitions that called one of this CSV and for which
 /// its descriptions have none any more. `is_going` says that this is so for all of them.
-pub fn released(observed: &Observed, is_going: bool) -> Vec<Effect> {
+pub fn released(observed: &ServingCsv<'_>, is_going: bool) -> Vec<Effect> {
     let services = services(observed);
     let webhooks = observed.csv.spec.webhookdefinitions.iter().filter(|one| is_conversion(one));
     let described: BTreeSet<&str> = webhooks
@@ -105,7 +104,7 @@ pub fn released(observed: &Observed, is_going: bool) -> Vec<Effect> {
             service.namespace == observed.namespace() && services.contains(&service.name)
         })
     };
-    let owned = owned(&observed.csv).into_iter().filter(|name| !described.contains(name));
+    let owned = owned(observed.csv).into_iter().filter(|name| !described.contains(name));
     let found = owned.filter_map(|name| Some((name, observed.crds.get(name)?)));
     found
         .filter(|(_, crd)| calls_us(crd))
@@ -117,8 +116,8 @@ pub fn released(observed: &Observed, is_going: bool) -> Vec<Effect> {
 ///
 /// Bundles hold placeholders there. Recent API servers do not establish such a definition, while
 /// its CSV is installed only after it is established: v0 waits for ever.
-pub fn placeholders(observed: &Observed) -> Vec<Effect> {
-    let owned = owned(&observed.csv).into_iter();
+pub fn placeholders(observed: &ServingCsv<'_>) -> Vec<Effect> {
+    let owned = owned(observed.csv).into_iter();
     let found = owned.filter_map(|name| Some((name, observed.crds.get(name)?)));
     let is_placeholder = |crd: &CustomResourceDefinition| {
         let bundle = client(crd).and_then(|client| client.ca_bundle.as_ref());
@@ -132,7 +131,7 @@ pub fn placeholders(observed: &Observed) -> Vec<Effect> {
 }
 
 /// Whether a definition calls a webhook whose server it can recognise.
-pub(super) fn is_ready(observed: &Observed, name: &str) -> bool {
+pub(super) fn is_ready(observed: &ServingCsv<'_>, name: &str) -> bool {
     let crd = observed.crds.get(name);
     let strategy = crd.and_then(|crd| crd.spec.conversion.as_ref());
     strategy.is_some_and(|conversion| conversion.strategy == WEBHOOK)
@@ -140,7 +139,7 @@ pub(super) fn is_ready(observed: &Observed, name: &str) -> bool {
 }
 
 /// Whom the API server trusts when it calls the webhook of a definition.
-pub(super) fn authority<'a>(observed: &'a Observed, name: &str) -> Option<&'a [u8]> {
+pub(super) fn authority<'a>(observed: &ServingCsv<'a>, name: &str) -> Option<&'a [u8]> {
     let client = client(observed.crds.get(name)?)?;
     client.ca_bundle.as_ref().map(|ByteString(bytes)| bytes.as_slice())
 }
@@ -161,11 +160,11 @@ fn check_modes(csv: &ClusterServiceVersion) -> Result<(), ConversionError> {
 }
 
 fn definition<'a>(
-    observed: &'a Observed,
+    observed: &ServingCsv<'a>,
     name: &str,
 ) -> Result<&'a CustomResourceDefinition, ConversionError> {
     let crd = observed.crds.get(name).ok_or_else(|| ConversionError::Missing(name.to_owned()))?;
-    if !owned(&observed.csv).contains(name) {
+    if !owned(observed.csv).contains(name) {
         let csv = observed.name().to_owned();
         return Err(ConversionError::NotOwned { csv, crd: name.to_owned() });
     }
@@ -175,7 +174,7 @@ fn definition<'a>(
     }
 }
 
-fn conversion(observed: &Observed, webhook: &WebhookDescription, trusted: &[u8]) -> Value {
+fn conversion(observed: &ServingCsv<'_>, webhook: &WebhookDescription, trusted: &[u8]) -> Value {
     let names = ServingNames::new(observed.namespace(), deployment_of(webhook));
     let client = json!({
         "url": null,
@@ -206,7 +205,7 @@ fn owned(csv: &ClusterServiceVersion) -> BTreeSet<&str> {
 }
 
 /// The Services that an install of this CSV puts in front of its Deployments.
-fn services(observed: &Observed) -> BTreeSet<String> {
+fn services(observed: &ServingCsv<'_>) -> BTreeSet<String> {
     let entries = observed.csv.spec.install.spec.iter().flat_map(|spec| &spec.deployments);
     entries.map(|entry| ServingNames::new(observed.namespace(), &entry.name).service()).collect()
 }

@@ -15,7 +15,7 @@ use configuration::Configuration;
 use olm_types::api::{WebhookDescription, webhook_type};
 use olm_types::labels;
 
-use crate::csv::Observed;
+use crate::certificates::ServingCsv;
 
 pub use admission::{removed, writes as admission_writes};
 pub(crate) use configuration::authority_of;
@@ -40,7 +40,7 @@ pub enum Availability {
 }
 
 /// Looks at all descriptions.
-pub fn availability(observed: &Observed) -> Availability {
+pub fn availability(observed: &ServingCsv<'_>) -> Availability {
     for webhook in &observed.csv.spec.webhookdefinitions {
         match state(observed, webhook) {
             Availability::Available => {}
@@ -50,7 +50,7 @@ pub fn availability(observed: &Observed) -> Availability {
     Availability::Available
 }
 
-fn state(observed: &Observed, webhook: &WebhookDescription) -> Availability {
+fn state(observed: &ServingCsv<'_>, webhook: &WebhookDescription) -> Availability {
     let found = match webhook.type_.as_str() {
         webhook_type::VALIDATING => is_current(&observed.serving.validating, webhook),
         webhook_type::MUTATING => is_current(&observed.serving.mutating, webhook),

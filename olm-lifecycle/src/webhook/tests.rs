@@ -127,7 +127,7 @@ fn observed_with(webhook: &Value, spec: Value) -> Observed {
 
 /// The namespaces for which the webhook is called; `None` when none is written.
 fn called_for(observed: &Observed) -> Option<Value> {
-    let created = admission_writes(observed, &trusted()).creations;
+    let created = admission_writes(&observed.serving_csv(), &trusted()).creations;
     let Action::Create(object) = &created.first()?.action else { panic!() };
     Some(object["webhooks"][0]["namespaceSelector"].clone())
 }
@@ -180,7 +180,7 @@ fn configurations_are_those_of_v0(#[case] kind: &str, #[case] verb: &str, #[case
     original["deploymentName"] = json!("cert-manager-webhook");
     assert_eq!(description_hash(&mk(original)), hash);
     let observed = observed_with(&webhook, json!({}));
-    let created = admission_writes(&observed, &trusted()).creations;
+    let created = admission_writes(&observed.serving_csv(), &trusted()).creations;
     let Action::Create(object) = &created[0].action else { panic!() };
     insta::assert_json_snapshot!(format!("configuration_{verb}"), object);
 }
@@ -216,7 +216,7 @@ fn the_authority_is_that_of_the_first_configuration(
         }
         _ => observed.serving.mutating = found.into_iter().map(mk).collect(),
     }
-    assert_eq!(authority_of(&observed, &webhook), expected.map(str::as_bytes));
+    assert_eq!(authority_of(&observed.serving_csv(), &webhook), expected.map(str::as_bytes));
 }
 
 #[rstest]
@@ -231,12 +231,12 @@ fn the_authority_of_a_conversion_is_that_of_its_definition(
     }});
     let observed = converting(|spec| spec["conversion"] = conversion);
     let webhook = &observed.csv.spec.webhookdefinitions[0];
-    assert_eq!(authority_of(&observed, webhook), expected.map(str::as_bytes));
+    assert_eq!(authority_of(&observed.serving_csv(), webhook), expected.map(str::as_bytes));
     let state = match expected {
         Some(_) => Availability::Available,
         None => Availability::Failed("conversionWebhook not ready".to_owned()),
     };
-    assert_eq!(availability(&observed), state);
+    assert_eq!(availability(&observed.serving_csv()), state);
 }
 
 #[test]
@@ -245,22 +245,26 @@ fn what_is_there_is_updated_and_what_is_not_described_goes() {
     let configurations =
         [Some("w.example.com"), Some("old"), None].map(|name| mk(mk_configuration(name, None)));
     observed.serving.validating = configurations.to_vec();
-    let writes = admission_writes(&observed, &trusted());
+    let writes = admission_writes(&observed.serving_csv(), &trusted());
     assert_eq!((writes.updates.len(), writes.creations.len()), (1, 0));
-    let gone = removed(&observed);
+    let gone = removed(&observed.serving_csv());
     assert_eq!(gone.len(), 1, "one that says nothing of a description was made by another owner");
-    assert_eq!(availability(&observed), Availability::Missing, "its hash is not there yet");
+    assert_eq!(
+        availability(&observed.serving_csv()),
+        Availability::Missing,
+        "its hash is not there yet"
+    );
     let Action::MergePatch { patch, .. } = &writes.updates[0].action else { panic!() };
     let mut updated = mk_configuration(None, None);
     updated["metadata"]["labels"] = patch["metadata"]["labels"].clone();
     observed.serving.validating = vec![mk(updated)];
-    assert_eq!(availability(&observed), Availability::Available);
+    assert_eq!(availability(&observed.serving_csv()), Availability::Available);
 }
 
 #[test]
 fn a_definition_calls_its_conversion_webhook() {
     let observed = converting(|_| {});
-    let writes = conversion_writes(&observed, &trusted()).unwrap();
+    let writes = conversion_writes(&observed.serving_csv(), &trusted()).unwrap();
     let Action::MergePatch { patch, .. } = &writes[0].action else { panic!() };
     insta::assert_json_snapshot!(patch);
 }
@@ -285,7 +289,7 @@ fn a_definition_calls_its_conversion_webhook() {
 fn conversion_has_conditions(#[case] change: fn(&mut Observed), #[case] expected: &str) {
     let mut observed = converting(|_| {});
     change(&mut observed);
-    let error = conversion_writes(&observed, &trusted()).unwrap_err();
+    let error = conversion_writes(&observed.serving_csv(), &trusted()).unwrap_err();
     assert_eq!(error.to_string(), expected);
 }
 
@@ -305,7 +309,7 @@ fn placeholders_for_certificates_are_taken_out(#[case] client: Value, #[case] co
         "clientConfig": client, "conversionReviewVersions": ["v1"],
     }});
     let observed = converting(|spec| spec["conversion"] = conversion);
-    let writes = placeholders(&observed);
+    let writes = placeholders(&observed.serving_csv());
     assert_eq!(writes.len(), count);
     for write in writes {
         let Action::MergePatch { patch, .. } = &write.action else { panic!() };
@@ -318,7 +322,7 @@ fn placeholders_for_certificates_are_taken_out(#[case] client: Value, #[case] co
 #[test]
 fn a_definition_that_keeps_unknown_fields_is_not_converted() {
     let observed = converting(|spec| spec["preserveUnknownFields"] = json!(true));
-    let error = conversion_writes(&observed, &trusted()).unwrap_err();
+    let error = conversion_writes(&observed.serving_csv(), &trusted()).unwrap_err();
     assert_eq!(error, ConversionError::PreservesUnknownFields);
 }
 
@@ -326,7 +330,7 @@ fn a_definition_that_keeps_unknown_fields_is_not_converted() {
 fn no_listed_modes_is_as_good_as_all_namespaces() {
     let mut observed = converting(|_| {});
     edit(&mut observed, |csv| csv.spec.install_modes.clear());
-    assert!(conversion_writes(&observed, &trusted()).is_ok());
+    assert!(conversion_writes(&observed.serving_csv(), &trusted()).is_ok());
 }
 
 #[rstest]
@@ -343,8 +347,12 @@ fn definitions_stop_calling_what_goes(
         "clientConfig": client, "conversionReviewVersions": [],
     }});
     let mut observed = converting(|spec| spec["conversion"] = conversion);
-    assert_eq!(!released(&observed, is_going).is_empty(), expected);
+    assert_eq!(!released(&observed.serving_csv(), is_going).is_empty(), expected);
     edit(&mut observed, |csv| csv.spec.webhookdefinitions.clear());
     let is_ours = service == "dep-service";
-    assert_eq!(!released(&observed, false).is_empty(), is_ours, "nothing describes it any more");
+    assert_eq!(
+        !released(&observed.serving_csv(), false).is_empty(),
+        is_ours,
+        "nothing describes it any more"
+    );
 }

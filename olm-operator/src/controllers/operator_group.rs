@@ -7,7 +7,7 @@ use k8s_openapi::api::rbac::v1::ClusterRole;
 use olm_kit::ObjectKey;
 use olm_kit::controller::{Conclusion, ReconcileError, Reconciler};
 use olm_kit::interpreter::Interpreter;
-use olm_lifecycle::install_plan::attenuation::named_account;
+use olm_lifecycle::operator_group::attenuation::named_account;
 use olm_lifecycle::operator_group::{Observed, decide, decide_gone, role_names};
 use olm_opgroup::oldest;
 

@@ -182,7 +182,7 @@ fn is_foreign(one: &RequirementStatus) -> bool {
 
 /// A package that the namespace sees and whose default channel owns a CRD.
 fn provider<'a>(view: &View<'a>, home: &str, crd: &str) -> Option<&'a PackageManifestStatus> {
-    let offers = view.observed.offers.get(home)?;
+    let visible = view.observed.visible_packages.get(home)?;
     let owns = |package: &PackageManifestStatus| {
         let default = package.channels.iter().find(|it| it.name == package.default_channel);
         let head = default.and_then(|channel| channel.current_csv_desc.as_ref());
@@ -191,10 +191,10 @@ fn provider<'a>(view: &View<'a>, home: &str, crd: &str) -> Option<&'a PackageMan
     };
     let mut packages = view.observed.packages.iter().filter_map(|it| it.status.as_ref());
     packages.find(|package| {
-        let is_offered = offers.iter().any(|offer| {
-            offer.package == package.package_name
-                && offer.catalog == package.catalog_source
-                && offer.catalog_namespace == package.catalog_source_namespace
+        let is_offered = visible.iter().any(|one| {
+            one.package == package.package_name
+                && one.catalog == package.catalog_source
+                && one.catalog_namespace == package.catalog_source_namespace
         });
         is_offered && owns(package)
     })

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::nearest::nearest;
 use super::subscriptions::{each, resolution};
 use super::{Fix, Found, View, catalogs, fix};
-use crate::observed::{Offer, name, namespace};
+use crate::observed::{VisiblePackage, name, namespace};
 
 /// The catalog that is named does not exist.
 pub(super) fn no_source(view: &View<'_>) -> Vec<Found> {
@@ -68,12 +68,13 @@ pub(super) fn change(one: &Subscription, spec: &serde_json::Value) -> Fix {
 /// The catalog with the package; of several the one with the most similar name.
 fn other_catalog(view: &View<'_>, one: &Subscription) -> Fix {
     let spec = &one.spec;
-    let with_package = || offers(view, one).filter(|offer| offer.package == spec.name);
-    let names: BTreeSet<&str> = with_package().map(|offer| offer.catalog.as_str()).collect();
+    let with_package =
+        || visible_packages(view, one).filter(|package| package.package == spec.name);
+    let names: BTreeSet<&str> = with_package().map(|package| package.catalog.as_str()).collect();
     let better = nearest(&spec.source, names.iter().copied()).or(names.first().copied());
-    let offer = with_package().find(|offer| Some(offer.catalog.as_str()) == better);
-    match offer {
-        Some(offer) => change(one, &source(offer)),
+    let package = with_package().find(|package| Some(package.catalog.as_str()) == better);
+    match package {
+        Some(package) => change(one, &source(package)),
         None => Fix::AskTheAuthor(format!(
             "no catalog that the namespace sees has the package {}: ask whoever wrote the Subscription \
              for the CatalogSource",
@@ -85,14 +86,14 @@ fn other_catalog(view: &View<'_>, one: &Subscription) -> Fix {
 /// The package in another catalog, or one with a similar name in this.
 fn other_package(view: &View<'_>, one: &Subscription) -> Fix {
     let spec = &one.spec;
-    let elsewhere = offers(view, one).find(|offer| offer.package == spec.name);
-    if let Some(offer) = elsewhere {
-        return change(one, &source(offer));
+    let elsewhere = visible_packages(view, one).find(|package| package.package == spec.name);
+    if let Some(package) = elsewhere {
+        return change(one, &source(package));
     }
-    let here = offers(view, one).filter(|offer| {
-        offer.catalog == spec.source && offer.catalog_namespace == spec.source_namespace
+    let here = visible_packages(view, one).filter(|package| {
+        package.catalog == spec.source && package.catalog_namespace == spec.source_namespace
     });
-    match nearest(&spec.name, here.map(|offer| offer.package.as_str())) {
+    match nearest(&spec.name, here.map(|package| package.package.as_str())) {
         Some(better) => change(one, &json!({"name": better})),
         None => Fix::AskTheAuthor(format!(
             "no catalog that the namespace sees has a package of such a name; {} lists what there is",
@@ -101,11 +102,14 @@ fn other_package(view: &View<'_>, one: &Subscription) -> Fix {
     }
 }
 
-fn source(offer: &Offer) -> serde_json::Value {
-    json!({"source": offer.catalog, "sourceNamespace": offer.catalog_namespace})
+fn source(package: &VisiblePackage) -> serde_json::Value {
+    json!({"source": package.catalog, "sourceNamespace": package.catalog_namespace})
 }
 
 /// The packages that the namespace of a Subscription sees, as far as they were asked for.
-fn offers<'a>(view: &View<'a>, one: &Subscription) -> impl Iterator<Item = &'a Offer> {
-    view.observed.offers.get(namespace(&one.metadata)).into_iter().flatten()
+fn visible_packages<'a>(
+    view: &View<'a>,
+    one: &Subscription,
+) -> impl Iterator<Item = &'a VisiblePackage> {
+    view.observed.visible_packages.get(namespace(&one.metadata)).into_iter().flatten()
 }

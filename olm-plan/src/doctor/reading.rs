@@ -37,7 +37,7 @@ pub struct Wanted {
     /// Packages that Subscriptions ask for, each once.
     pub packages: BTreeSet<Asked>,
     /// Namespaces for which the names of all packages matter.
-    pub offers: BTreeSet<String>,
+    pub visible_packages: BTreeSet<String>,
     /// Namespaces for which the APIs of all packages matter, too.
     pub providers: BTreeSet<String>,
     /// CRDs of operators that are gone.
@@ -61,7 +61,7 @@ pub fn wanted(observed: &Observed, plans: &[ObjectMeta]) -> Wanted {
         }
         let has_source = sources.contains(&(&spec.source_namespace, &spec.source));
         if !has_source || true_condition(one, conditions::RESOLUTION_FAILED).is_some() {
-            wanted.offers.insert(home.to_owned());
+            wanted.visible_packages.insert(home.to_owned());
         }
         let package = (&spec.source_namespace, &spec.source, &spec.name);
         if has_source && is_name(&spec.name) && known.insert(package) {
@@ -187,7 +187,7 @@ mod tests {
     #[case::at_rest(json!({"state": "AtLatestKnown"}), "Succeeded", "")]
     #[case::upgrading(json!({"state": "UpgradePending"}), "Succeeded", "plans")]
     #[case::failed(json!({"state": "AtLatestKnown"}), "Failed", "workloads")]
-    #[case::unresolved(failed(), "Succeeded", "plans offers")]
+    #[case::unresolved(failed(), "Succeeded", "plans visible packages")]
     fn what_is_healthy_is_not_read(
         #[case] status: Value,
         #[case] phase: &str,
@@ -199,7 +199,7 @@ mod tests {
         let parts = [
             ("plans", &found.plans),
             ("workloads", &found.workloads),
-            ("offers", &found.offers),
+            ("visible packages", &found.visible_packages),
             ("providers", &found.providers),
             ("left", &found.left),
         ];

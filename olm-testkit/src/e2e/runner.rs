@@ -1,5 +1,5 @@
 //! Plays scenarios side by side, those with global catalogs one by one among them, and those that
-//! disturb others one by one after them.
+//! run alone one by one after them.
 
 use std::path::{Path, PathBuf};
 use std::pin::pin;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow};
-use futures::{StreamExt, stream};
+use futures::{FutureExt, StreamExt, stream};
 use tokio::time::timeout;
 
 use super::{Beside, Provider, Scenario, TestContext, evidence, healthy};
@@ -55,11 +55,13 @@ pub struct Settings {
 }
 
 /// Plays scenarios and reports each when it is over. The outcomes are in the order of the
-/// scenarios.
+/// scenarios. Those that run alone wait for `quiet`, too, as some of them show what clients notice within a
+/// second.
 pub async fn play_all(
     provider: &Arc<dyn Provider>,
     scenarios: Vec<Scenario>,
     settings: &Settings,
+    quiet: impl Future<Output = ()>,
     report: impl Fn(&Outcome),
 ) -> Vec<Outcome> {
     let mut groups = [Vec::new(), Vec::new(), Vec::new()];
@@ -77,7 +79,8 @@ pub async fn play_all(
     let [others, global, alone] = groups.map(stream::iter);
     let others = others.buffer_unordered(settings.at_once.max(1));
     let beside = stream::select(global.buffer_unordered(1), others);
-    let mut runs = pin!(beside.chain(alone.buffer_unordered(1)));
+    let alone = quiet.map(|()| alone.buffer_unordered(1)).flatten_stream();
+    let mut runs = pin!(beside.chain(alone));
     let mut outcomes = Vec::new();
     while let Some(run) = runs.next().await {
         report(&run.1);

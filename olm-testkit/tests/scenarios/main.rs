@@ -7,8 +7,9 @@
 //! One cluster and one pair of operators serve the whole run; each scenario has a namespace of
 //! its own and they run side by side. Scenarios that break an aggregated API for a while have
 //! another cluster: no namespace is deleted while one does not answer; so have those about
-//! flags of the operators. A cluster starts with its first scenario that is not filtered
-//! out and ends with the run, however that ends. Arguments are those of any Rust test.
+//! flags of the operators, and those whose input takes much of them. A cluster starts with its
+//! first scenario that is not filtered out and ends with the run, however that ends. Arguments are
+//! those of any Rust test.
 
 mod alone;
 mod api;
@@ -78,7 +79,8 @@ fn main() -> ExitCode {
         let faults = Environment::new("faults")?.with(faults::FLAGS);
         let rolling = Environment::new("rolling")?.with(rolling::FLAGS);
         let doctor = Environment::new("doctor")?;
-        Ok([most, servers, strict, flags, faults, rolling, doctor].map(Arc::new))
+        let hostile = Environment::new("hostile")?;
+        Ok([most, servers, strict, flags, faults, rolling, doctor, hostile].map(Arc::new))
     });
     let environments = match environments {
         Ok(environments) => environments,
@@ -87,7 +89,7 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    let [most, servers, strict, flags, faults, rolling, doctor] = &environments;
+    let [most, servers, strict, flags, faults, rolling, doctor, hostile] = &environments;
     let of = |name: &str| match name.split("::").next() {
         Some("servers") => servers,
         Some("doctor") => doctor,
@@ -97,7 +99,7 @@ fn main() -> ExitCode {
     let library = library.map(|one| shared(of(one.name), one));
     let all = library.chain(own(most, servers)).chain(escalation(most, strict));
     let all = all.chain(flags::all(flags)).chain(faults::all(faults));
-    let all = all.chain(of_hostile_input(most)).chain(slow::all(most, flags));
+    let all = all.chain(of_hostile_input(hostile)).chain(slow::all(most, flags));
     let all = all.chain([
         local_trial(rolling, "rolling::nested_objects", hostile::nested),
         local_trial(rolling, "rolling::update", rolling::update),
@@ -218,11 +220,12 @@ fn is_for_a_simulated_node(scenario: &Scenario) -> bool {
 /// A scenario of the library.
 fn shared(environment: &Arc<Environment>, scenario: Scenario) -> Trial {
     let environment = Arc::clone(environment);
-    Trial::test(scenario.name, move || {
-        let _place = schedule::enter(scenario.name);
+    let name = scenario.name;
+    Trial::test(name, move || {
+        let _place = schedule::enter(name);
         let played = environment
             .run(|provider| async move { runner::play(&provider, &scenario, None).await });
-        played.map_err(|error| Failed::from(format!("{error:#}")))
+        played.map_err(|error| failed(name, &error))
     })
 }
 
@@ -236,7 +239,7 @@ where
     Trial::test(name, move || {
         let _place = schedule::enter(name);
         let run = environment.run_own(name, scenario);
-        run.map_err(|error| Failed::from(format!("{error:#}")))
+        run.map_err(|error| failed(name, &error))
     })
 }
 
@@ -250,6 +253,13 @@ where
     Trial::test(name, move || {
         let _place = schedule::enter(name);
         let run = environment.run_local(name, scenario);
-        run.map_err(|error| Failed::from(format!("{error:#}")))
+        run.map_err(|error| failed(name, &error))
     })
+}
+
+/// The failure of a scenario, which is said at once, too: the list of failures comes when all others are over.
+fn failed(name: &str, error: &anyhow::Error) -> Failed {
+    let why = format!("{error:#}");
+    println!("{name} failed: {why}");
+    Failed::from(why)
 }

@@ -28,6 +28,7 @@ const LANES: &[(&str, &str)] = &[
     // What takes much memory of catalog-operator, which each of them looks at.
     ("hostile::", "memory"),
     // Catalogs that all namespaces of a cluster see, or the lack of any.
+    ("catalogs::the_only_one_is_missing", "global catalogs"),
     ("escalation_v0::changed_plan", "global catalogs"),
     ("escalation_v0::cleared_targets", "global catalogs"),
     ("escalation_v0::excluded_catalogs", "global catalogs"),

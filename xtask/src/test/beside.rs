@@ -31,7 +31,7 @@ impl Beside {
             File::create(&output).with_context(|| format!("cannot write {}", output.display()))?;
         let errors = file.try_clone().context("cannot share a file")?;
         let mut command = Command::new(xtask());
-        command.args(arguments).stdin(Stdio::null()).stdout(file).stderr(errors);
+        command.args(arguments).stdin(Stdio::piped()).stdout(file).stderr(errors);
         let child = command.spawn().context("cannot run a developer command")?;
         Ok(Self { arguments: arguments.join(" "), child, output })
     }
@@ -58,6 +58,8 @@ impl Beside {
     }
 
     fn end(mut self) -> Result<(String, bool, String)> {
+        // The end of its input tells it that nothing runs beside it any more.
+        drop(self.child.stdin.take());
         let status = self.child.wait().context("cannot wait for a command")?;
         let printed = fs::read(&self.output)
             .with_context(|| format!("cannot read {}", self.output.display()))?;

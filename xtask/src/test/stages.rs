@@ -57,8 +57,17 @@ struct Node {
 
 impl Node {
     fn begin() -> Self {
-        let scenarios = ["e2e", "--cluster", "real", "--needs-node", "--or-skip", "--jobs", "3"];
-        Self { scenarios: Beside::begin(&scenarios), catalog: Beside::begin(&["soak", "--sample"]) }
+        let scenarios = Beside::begin(&[
+            "e2e",
+            "--cluster",
+            "real",
+            "--needs-node",
+            "--or-skip",
+            "--jobs",
+            "3",
+            "--alone-when-told",
+        ]);
+        Self { scenarios, catalog: Beside::begin(&["soak", "--sample"]) }
     }
 
     fn end(self, run: &mut Run) {

@@ -15,7 +15,7 @@ use olm_lifecycle::install_plan::request::{requested, unresolved};
 use olm_lifecycle::unpack::UnpackedBundle;
 use olm_types::api::InstallPlan;
 
-use super::super::resolution::{Resolutions, Unresolved};
+use super::super::resolution::{Solver, Unresolved};
 use super::calls::Calls;
 use super::guard::{Guard, Leave};
 use super::observe::{PlanSettings, observe};
@@ -35,7 +35,7 @@ const CATALOG_POLL: Duration = Duration::from_secs(1);
 pub struct InstallPlans {
     pub(crate) stores: Stores,
     pub(crate) calls: Calls,
-    pub(crate) resolutions: Resolutions,
+    pub(crate) solver: Solver,
     pub(crate) rights: ChangedRights,
     pub(crate) tenancy: Tenancy,
     /// Why users' plans have no steps, as it was last reported; reported once, not at every look.
@@ -71,7 +71,7 @@ impl InstallPlans {
             keeps_stored_versions: self.keeps_stored_versions,
         };
         let trust = self.tenancy.judge(&plan).await?;
-        let catalogs = &self.resolutions.catalogs;
+        let catalogs = &self.solver.catalogs;
         let mut observed = observe(plan, &self.stores, catalogs, settings, changed, trust);
         observed.guarded = self.tenancy.guarded(&observed).await?;
         match phase::decide(&observed, clock::now()) {
@@ -115,7 +115,7 @@ impl InstallPlans {
         key: &ObjectKey,
         plan: &InstallPlan,
     ) -> Result<Conclusion, ReconcileError> {
-        match self.resolutions.steps_of(plan).await {
+        match self.solver.steps_of(plan).await {
             Ok(steps) => {
                 self.complaints.remove(key);
                 let attestor = self.tenancy.attestor().await?;

@@ -10,7 +10,7 @@ use olm_kit::tasks::in_place;
 use olm_lifecycle::install_plan::request::PlanRequest;
 use olm_lifecycle::install_plan::steps::BundleInput;
 use olm_lifecycle::subscription::resolution::{
-    self, Failure, Namespace, Part, Selection, clear_failures, record,
+    self, Failure, Namespace, Part, clear_failures, record,
 };
 use olm_lifecycle::writes::target_of;
 use olm_types::api::InstallPlan;
@@ -35,7 +35,7 @@ impl Resolutions {
             Ok(Images::Awaited(conclusion)) => return Ok(Ok(conclusion)),
             Err(failure) => return Ok(Err(failure)),
         };
-        let bundles = match self.fetch(selection).await {
+        let bundles = match self.solver.fetch(selection).await {
             Ok(bundles) => bundles,
             Err(failure) => return Ok(Err(failure)),
         };
@@ -59,24 +59,6 @@ impl Resolutions {
         let attestor = self.tenancy.attestor().await?;
         let effects = record(own, selection, &request, &plan, &attestor, clock::now());
         self.interpreter.act(&effects).await.map(|()| Ok(Conclusion::Done))
-    }
-
-    /// Manifests of the bundles that the catalogs hold.
-    pub(super) async fn fetch(&self, selection: &Selection) -> Result<Vec<BundleInput>, Failure> {
-        if selection.updates.is_empty() {
-            return Ok(Vec::new());
-        }
-        let entries = selection.inline.iter().map(|choice| choice.entry.clone()).collect();
-        let fetched = self.catalogs.bundles(entries).await.map_err(Failure::Prevented)?;
-        let bundles = selection.inline.iter().zip(fetched);
-        Ok(bundles
-            .map(|(choice, manifests)| BundleInput {
-                entry: choice.entry.clone(),
-                replaces: choice.replaces.clone(),
-                csv_json: manifests.csv_json,
-                objects: manifests.objects,
-            })
-            .collect())
     }
 
     /// The plan for the request, created if there is none yet. A plan that the watch has not

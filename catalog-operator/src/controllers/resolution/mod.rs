@@ -8,6 +8,7 @@ mod observe;
 mod outcome;
 mod reconcile;
 mod solve;
+mod solver;
 mod unchanged;
 mod unpack;
 
@@ -16,4 +17,5 @@ pub use named::Unresolved;
 pub(crate) use outcome::Outcomes;
 pub use reconcile::Resolutions;
 pub use solve::Rules;
+pub use solver::Solver;
 pub(crate) use unchanged::Unchanged;

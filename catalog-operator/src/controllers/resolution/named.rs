@@ -13,8 +13,8 @@ use olm_types::bundle::Entry;
 
 use super::observe;
 use super::outcome::Outcomes;
-use super::reconcile::Resolutions;
-use super::solve::{Question, solve};
+use super::solve::Question;
+use super::solver::Solver;
 
 /// Why a user's plan has no steps yet.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ impl From<NamedError> for Unresolved {
     }
 }
 
-impl Resolutions {
+impl Solver {
     /// The steps that install the CSVs which the plan names, and what they need.
     ///
     /// # Errors
@@ -48,7 +48,7 @@ impl Resolutions {
             universe,
             fail_forward: false,
         };
-        let solved = solve(question, &self.rules, &self.metrics.resolutions).await;
+        let solved = self.solve(question, &self.rules).await;
         if let Some(refused) = solved.refused.first() {
             return Err(Unresolved::Because(refused.failure.message()));
         }

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use dashmap::DashMap;
-use olm_catalog::snapshot::SnapshotSet;
 use olm_effect::Effect;
 use olm_kit::controller::{Conclusion, ReconcileError, Reconciler};
 use olm_kit::interpreter::Interpreter;
@@ -20,11 +19,10 @@ use olm_types::api::ClusterServiceVersion;
 use super::arrivals::Arrivals;
 use super::observe;
 use super::outcome::Outcomes;
-use super::solve::{Question, Refused, Rules, solve};
+use super::solve::{Question, Refused};
+use super::solver::Solver;
 use super::unchanged::{Inputs, Unchanged};
-use crate::catalogs::Catalogs;
 use crate::clock;
-use crate::metrics::CatalogMetrics;
 use crate::stores::Stores;
 use crate::tenancy::Tenancy;
 use crate::unpack::Bundles;
@@ -36,14 +34,11 @@ const RETRY: Duration = Duration::from_secs(15);
 /// Reconciles namespaces.
 pub struct Resolutions {
     pub(crate) stores: Stores,
-    pub(crate) catalogs: Catalogs,
+    pub(crate) solver: Solver,
     pub(crate) bundles: Bundles,
     pub(crate) interpreter: Interpreter,
     /// Marks plans whose steps were found here.
     pub(crate) tenancy: Tenancy,
-    pub(crate) global_namespace: String,
-    pub(crate) metrics: CatalogMetrics,
-    pub(crate) rules: Rules,
     /// What was last said about the OperatorGroups of a namespace; said once, not at every look.
     pub(crate) complaints: DashMap<String, String>,
     /// What was last chosen in each namespace.
@@ -86,7 +81,7 @@ impl Reconciler<String> for Resolutions {
 impl Resolutions {
     /// Deletions of plans that are too many.
     fn surplus(&self, namespace: &Namespace) -> Vec<Effect> {
-        match self.rules.policy {
+        match self.solver.rules.policy {
             Policy::V0 => collect::surplus(&namespace.plans),
             Policy::Isolated => {
                 let subscriptions = self.stores.subscriptions.list_in(&namespace.name);
@@ -102,7 +97,7 @@ impl Resolutions {
         settings: ResolutionSettings,
     ) -> Result<Conclusion, ReconcileError> {
         // A catalog that is still being loaded brings the namespace back here.
-        let Some(universe) = self.universe(namespace) else { return Ok(Conclusion::Done) };
+        let Some(universe) = self.solver.universe(namespace) else { return Ok(Conclusion::Done) };
         let csvs = self.stores.csvs.list_in(&namespace.name);
         let adopted = adopt(namespace, &csvs, &universe, clock::now());
         if !adopted.is_empty() {
@@ -121,7 +116,7 @@ impl Resolutions {
         }
         let conclusion = self.answer(namespace, question).await?;
         // The version of the cluster is no input: with it, every namespace is resolved every time.
-        if conclusion == Conclusion::Done && self.rules.cluster.is_none() {
+        if conclusion == Conclusion::Done && self.solver.rules.cluster.is_none() {
             self.unchanged.keep(&namespace.name, inputs);
         }
         Ok(conclusion)
@@ -134,11 +129,11 @@ impl Resolutions {
         question: Question,
     ) -> Result<Conclusion, ReconcileError> {
         let unusable = question.universe.unusable();
-        let rules = self.rules.given(self.catalogs.block(), &unusable);
+        let rules = self.solver.rules.given(self.solver.catalogs.block(), &unusable);
         // An answer is about the CSVs that were asked about, and not about those that are there when
         // it comes: the old version may be gone by then, and the answer not be true any more.
         let csvs = question.csvs.clone();
-        let solved = solve(question, &rules, &self.metrics.resolutions).await;
+        let solved = self.solver.solve(question, &rules).await;
         self.outcomes.report(&namespace.name, &solved.outcome);
         let mut conclusion = self.report_orphans(&namespace.name, &csvs, &solved.orphans).await?;
         for refused in &solved.refused {
@@ -205,11 +200,6 @@ impl Resolutions {
             }
             (failure, _) => self.report(&concerned, failure, &KeptBack::default()).await,
         }
-    }
-
-    pub(super) fn universe(&self, namespace: &Namespace) -> Option<SnapshotSet> {
-        let visible = namespace.visible(&self.global_namespace);
-        observe::universe(&visible, &self.stores, &self.catalogs)
     }
 
     /// Reports a failure on the Subscriptions, and has the namespace tried again where that helps.

@@ -42,11 +42,11 @@ impl BundleUnpacker for ProcessUnpacker {
         if is_final(&into, image) {
             return read(order.lookup, &into);
         }
-        let pauses = Pauses { interval: order.terms.retry_interval };
+        let pauses = Pauses { interval: order.limits.retry_interval };
         match self.pulls.state(&order.catalog, image, pauses) {
             State::Idle => {
                 let credentials = self.secrets.keychain(&Account::of(&order.catalog)).await;
-                self.pulls.start(&order.catalog, image, credentials, order.terms.timeout);
+                self.pulls.start(&order.catalog, image, credentials, order.limits.timeout);
                 Ok(pulling(order.lookup))
             }
             State::Pulling => Ok(pulling(order.lookup)),

@@ -36,7 +36,7 @@ impl Stage for Cleanup {
 fn clean_up(pass: &Pass<'_>) -> Decision {
     let observed = pass.observed;
     let released = match pass.successor() {
-        None => released(observed, true),
+        None => released(&observed.serving_csv(), true),
         Some(_) => Vec::new(),
     };
     let shared = certificates::left(observed);

@@ -10,8 +10,7 @@ use crate::csv::decision::{CertificateTimes, Decision, OnRefusal};
 use crate::csv::installation::{Installation, Obstacle, installation};
 use crate::csv::observed::Observed;
 use crate::csv::pass::Pass;
-use crate::install_plan::attenuation::{AttenuationError, account};
-use crate::install_plan::phase::acting_as;
+use crate::operator_group::attenuation::{self, AttenuationError};
 
 /// Lets a pending CSV install once the CSV it replaces makes way, and installs it.
 pub struct Install;
@@ -94,6 +93,5 @@ fn fail(reason: &'static str, message: String) -> Verdict {
 
 /// Who installs: the account that the OperatorGroup names, else the operator itself.
 pub(super) fn installer(observed: &Observed) -> Result<Identity, AttenuationError> {
-    let account = account(&observed.operator_groups, observed.namespace())?;
-    Ok(account.map_or(Identity::Own, acting_as))
+    attenuation::account(&observed.operator_groups, observed.namespace()).map(attenuation::identity)
 }

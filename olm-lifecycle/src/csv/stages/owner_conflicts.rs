@@ -59,7 +59,8 @@ fn has_foreign_api(pass: &Pass<'_>) -> bool {
     let observed = pass.observed;
     let names = owned_api_services(&observed.csv).map(|api| api.api_service_name());
     let mut present = names.filter_map(|name| observed.api_services.get(&name));
-    present.any(|service| !is_adoptable(observed, service))
+    let serving = observed.serving_csv();
+    present.any(|service| !is_adoptable(&serving, service))
 }
 
 fn owned_crds(csv: &ClusterServiceVersion) -> BTreeSet<&str> {

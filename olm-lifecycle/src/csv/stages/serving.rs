@@ -62,7 +62,7 @@ impl Stage for Servers {
 
 impl Servers {
     fn check_resources(&self, pass: &Pass<'_>) -> Option<Verdict> {
-        let errors = check_resources(pass.observed).err()?;
+        let errors = check_resources(&pass.observed.serving_csv()).err()?;
         let text = errors.to_string();
         Some(Verdict::Stop(match self.phase {
             CsvPhase::Succeeded => {

@@ -18,7 +18,8 @@ impl Stage for Placeholders {
         let observed = pass.observed;
         // Whoever names a definition as his own does not own it: the account says whether he may.
         let is_concerned = observed.phase() == CsvPhase::Pending && may_write(observed);
-        let effects = if is_concerned { placeholders(pass.observed) } else { Vec::new() };
+        let effects =
+            if is_concerned { placeholders(&pass.observed.serving_csv()) } else { Vec::new() };
         match effects.is_empty() {
             true => Verdict::Continue,
             false => Verdict::Stop(Decision::act(effects)),

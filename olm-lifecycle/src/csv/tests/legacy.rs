@@ -74,5 +74,9 @@ fn a_deployment_whose_new_names_are_the_old_ones_loses_nothing() {
         csv.spec.apiservicedefinitions.as_mut().unwrap().owned[0].deployment_name = name;
         csv
     });
-    assert_eq!(crate::api_service::legacy(&observed), Ok(Vec::new()), "nothing is looked for");
+    assert_eq!(
+        crate::api_service::legacy(&observed.serving_csv()),
+        Ok(Vec::new()),
+        "nothing is looked for"
+    );
 }

@@ -11,7 +11,7 @@
 //!   8.27 `certificates/tests`;
 //! - 8.23 `install/tests.rs`; 8.24 `install/rollout.rs`; 8.25 and 8.26 `olm-rbac`;
 //!   8.28 `install/overrides/tests.rs`;
-//! - 8.29 `install_plan/attenuation.rs`; 8.30 `operator/tests.rs`, `operator_condition/tests.rs`,
+//! - 8.29 `operator_group/service_account/attenuation.rs`; 8.30 `operator/tests.rs`, `operator_condition/tests.rs`,
 //!   olm-operator `triggers/components/tests.rs`, and on a real API server the scenarios
 //!   `related_objects`; 8.31 `cluster_operator/tests.rs`; 8.32 olm-operator `args.rs`, olm-kit
 //!   `admin`; 8.33 `csv/status.rs` and the tests of `olm-opgroup` and `olm-types`.

@@ -16,7 +16,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::ObjectReference;
 use kube_core::ResourceExt;
-use olm_effect::{Effect, Identity};
+use olm_effect::Effect;
 use olm_types::api::{InstallPlan, InstallPlanPhase, InstallPlanStatus, OperatorGroup};
 use olm_types::reasons::{event, install_plan as reasons};
 
@@ -25,8 +25,9 @@ use super::asked::Asked;
 use super::continuation::{Surroundings, Verdict, judge};
 use super::execution::{Execution, Scope};
 use super::request::{is_without_status, made_by_user};
-use super::{approval, attenuation, collect, components, plan_order, report, stale, superseded};
+use super::{approval, collect, components, plan_order, report, stale, superseded};
 use crate::crd::CrdOwner;
+use crate::operator_group::attenuation;
 use crate::tenancy::StepTrust;
 #[cfg(test)]
 pub(crate) use conclusion::API_POLL;
@@ -269,7 +270,7 @@ fn execution(
         namespace,
         plan: observed.plan.name_any(),
         operator_namespace: observed.operator_namespace.clone(),
-        identity: account.map_or(Identity::Own, acting_as),
+        identity: attenuation::identity(account),
         trust: observed.trust.clone(),
         csvs: observed.csvs.clone(),
         keeps_stored_versions: observed.keeps_stored_versions,
@@ -279,14 +280,6 @@ fn execution(
         ..Scope::default()
     };
     Execution::new(scope, superseded::skip(&status.plan, &observed.replaced, without))
-}
-
-/// The identity of an account that an OperatorGroup names.
-pub(crate) fn acting_as(account: ObjectReference) -> Identity {
-    Identity::ServiceAccount {
-        namespace: account.namespace.unwrap_or_default(),
-        name: account.name.unwrap_or_default(),
-    }
 }
 
 fn check_failed(observed: &Observed, message: String, problem: String, now: Timestamp) -> Decision {

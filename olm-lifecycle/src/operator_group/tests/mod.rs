@@ -7,7 +7,7 @@
 //!   8.16 olm-opgroup `namespace_set.rs`;
 //! - 8.19 `copied_csv/fingerprint.rs` (which writes) and `copied_csv/tests.rs` (of what, where);
 //! - 8.20 olm-rbac `group_roles.rs` selectors_ascend; 8.26 olm-rbac `grants/tests.rs`;
-//! - 8.29 `install_plan/attenuation.rs`, tokens in olm-kit `interpreter/tests/accounts.rs`.
+//! - 8.29 `operator_group/service_account/attenuation.rs`, tokens in olm-kit `interpreter/tests/accounts.rs`.
 
 mod accounts;
 mod sync;

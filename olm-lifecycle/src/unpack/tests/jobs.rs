@@ -43,8 +43,8 @@ fn sorting(
 }
 
 /// Another attempt so long after a failure.
-fn every(retry_interval: Option<Duration>) -> UnpackTerms {
-    UnpackTerms { retry_interval, ..UnpackTerms::default() }
+fn every(retry_interval: Option<Duration>) -> UnpackLimits {
+    UnpackLimits { retry_interval, ..UnpackLimits::default() }
 }
 
 fn started(next: JobDecision) -> Effect {
@@ -54,7 +54,7 @@ fn started(next: JobDecision) -> Effect {
 
 #[test]
 fn the_first_job_has_the_name_of_the_bundle() {
-    let effect = started(Attempts::default().next(&wanted(), &UnpackTerms::default(), now()));
+    let effect = started(Attempts::default().next(&wanted(), &UnpackLimits::default(), now()));
     assert_eq!(effect.target.to_string(), format!("Job ns-a/{}", unpack_name(IMAGE)));
     assert!(matches!(effect.action, Action::Create(_)));
 }
@@ -113,8 +113,11 @@ fn failed_jobs_are_cleaned_up_while_retries_are_wanted() {
 fn a_job_that_is_not_as_wanted_is_deleted(#[case] change: fn(&mut Job)) {
     let mut job = live("job", 10);
     change(&mut job);
-    let effect =
-        started(Attempts::new(vec![Arc::new(job)]).next(&wanted(), &UnpackTerms::default(), now()));
+    let effect = started(Attempts::new(vec![Arc::new(job)]).next(
+        &wanted(),
+        &UnpackLimits::default(),
+        now(),
+    ));
     let Action::Delete { uid, .. } = effect.action else { panic!("{effect:?}") };
     assert_eq!((effect.target.name.as_str(), uid.as_deref()), ("job", Some("uid-job")));
 }
@@ -123,7 +126,7 @@ fn a_job_that_is_not_as_wanted_is_deleted(#[case] change: fn(&mut Job)) {
 fn a_job_that_the_api_server_completed_is_as_wanted() {
     let attempts = Attempts::new(vec![Arc::new(live("job", 10))]);
     assert!(matches!(
-        attempts.next(&wanted(), &UnpackTerms::default(), now()),
+        attempts.next(&wanted(), &UnpackLimits::default(), now()),
         JobDecision::Watch { .. }
     ));
 }
@@ -146,8 +149,8 @@ fn a_job_that_several_namespaces_wait_for_stays(
     let attempts = Attempts::new(vec![Arc::new(job)]);
     let mut wanted = wanted();
     wanted.spec.as_mut().unwrap().active_deadline_seconds = Some(600);
-    let terms = UnpackTerms { is_shared: true, ..UnpackTerms::default() };
-    let watched = matches!(attempts.next(&wanted, &terms, now()), JobDecision::Watch { .. });
+    let limits = UnpackLimits { is_shared: true, ..UnpackLimits::default() };
+    let watched = matches!(attempts.next(&wanted, &limits, now()), JobDecision::Watch { .. });
     assert_eq!(watched, stays);
 }
 
@@ -156,6 +159,6 @@ fn a_job_of_another_image_is_deleted_whoever_waits_for_it() {
     let mut job = live("job", 10);
     let spec = job.spec.as_mut().unwrap().template.spec.as_mut().unwrap();
     spec.containers[0].image = Some("older-opm".to_owned());
-    let terms = UnpackTerms { is_shared: true, ..UnpackTerms::default() };
-    started(Attempts::new(vec![Arc::new(job)]).next(&wanted(), &terms, now()));
+    let limits = UnpackLimits { is_shared: true, ..UnpackLimits::default() };
+    started(Attempts::new(vec![Arc::new(job)]).next(&wanted(), &limits, now()));
 }

@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, from_value, json};
 
 use super::*;
-use crate::observed::{Held, Offer, Size};
+use crate::observed::{Held, Size, VisiblePackage};
 
 const NOW: &str = "2026-01-02T00:00:00Z";
 
@@ -70,7 +70,7 @@ fn observed(objects: &[Value]) -> Observed {
         "CustomResourceDefinition",
     ];
     let others = |object: &&Value| kinds.contains(&object["kind"].as_str().unwrap());
-    let offer = |name: &str| Offer {
+    let package = |name: &str| VisiblePackage {
         package: name.to_owned(),
         catalog: "kitchen".to_owned(),
         catalog_namespace: "ns".to_owned(),
@@ -87,7 +87,7 @@ fn observed(objects: &[Value]) -> Observed {
         pods: all(objects, "Pod"),
         olm_deployments: all(objects, "OlmDeployment"),
         others: objects.iter().filter(others).cloned().collect(),
-        offers: [("ns".to_owned(), vec![offer("kettle"), offer("spoon")])].into(),
+        visible_packages: [("ns".to_owned(), vec![package("kettle"), package("spoon")])].into(),
         held: all(objects, "Held").iter().map(held).collect(),
         sizes: all(objects, "Size").iter().map(size).collect(),
         denied: all(objects, "Denied").iter().map(|one: &Value| one["what"].to_string()).collect(),

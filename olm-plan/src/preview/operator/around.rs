@@ -7,7 +7,7 @@ use std::sync::Arc;
 use k8s_openapi::api::core::v1::{Namespace, ServiceAccount};
 use k8s_openapi::api::rbac::v1::ClusterRole;
 use olm_lifecycle::csv::is_copied;
-use olm_lifecycle::install_plan::attenuation::named_account;
+use olm_lifecycle::operator_group::attenuation::named_account;
 use olm_lifecycle::{operator, operator_condition, operator_group};
 use olm_opgroup::oldest;
 use olm_types::api::{ClusterServiceVersion, Operator, OperatorGroup, RichReference};

@@ -54,6 +54,9 @@ pub struct Arguments {
     /// Counts everything as skipped, and does not fail, where this machine cannot have the cluster
     #[arg(long)]
     or_skip: bool,
+    /// Begins the scenarios that run alone when the standard input has ended
+    #[arg(long)]
+    alone_when_told: bool,
     /// Gets what a real node needs on this machine and may be got here, and plays nothing
     #[arg(long)]
     prepare: bool,
@@ -177,7 +180,8 @@ async fn play_on(
     let evidence = Some(arguments.folder());
     let settings = Settings { at_once: arguments.at_once(), evidence };
     let provider = Arc::clone(&running.provider);
-    let outcomes = runner::play_all(&provider, selected, &settings, output::print).await;
+    let quiet = until_told(arguments.alone_when_told);
+    let outcomes = runner::play_all(&provider, selected, &settings, quiet, output::print).await;
     let mut figures = running.figures().await;
     figures.push(Figure::new("wall time", seconds(begun.elapsed())));
     Ok(Report {
@@ -187,6 +191,15 @@ async fn play_on(
         figures: Figures(figures),
         took: begun.elapsed(),
     })
+}
+
+/// Waits for the end of the standard input, where that was asked for.
+async fn until_told(waits: bool) {
+    if waits {
+        let read = || std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
+        // An input that cannot be read has ended.
+        let _ended = tokio::task::spawn_blocking(read).await;
+    }
 }
 
 impl std::fmt::Display for Cluster {

@@ -1,7 +1,7 @@
 //! Execution of steps against a model of an API server: the rows of spec catalog-operator 9.7.
 //!
 //! Where its other rows are: phases, groups and time in `install_plan/phase/tests.rs`; scoped
-//! querier in `install_plan/attenuation.rs`, Secrets of accounts in olm-kit
+//! querier in `operator_group/service_account/attenuation.rs`, Secrets of accounts in olm-kit
 //! `interpreter/tests/accounts.rs`; collection of old plans in `install_plan/collect.rs`;
 //! definitions in `crd/tests.rs`, `crd/tests/rows.rs` and `crd/schema/tests.rs`; merged owners in
 //! `handlers/service_account.rs`, deduplicated ones in `owners`.

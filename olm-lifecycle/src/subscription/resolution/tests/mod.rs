@@ -4,7 +4,7 @@
 //! Where the rows of 9.6 are: new Subscriptions, updates, dependencies and generations in
 //! `installs`; lookups in `unpacking`; errors of plans, unpacking and resolution, and their end, in
 //! `failures`; names without duplicates and one plan per generation in
-//! `install_plan/request/tests.rs`; annotations about unpacking in `unpack/terms.rs`, the number of
+//! `install_plan/request/tests.rs`; annotations about unpacking in `unpack/settings.rs`, the number of
 //! OperatorGroups in `states`.
 //!
 //! Impossible rows: `BadObject`, since an object of another type does not reach a typed store; ten

@@ -44,5 +44,5 @@ pub async fn older_definition(tenant: Tenant) -> Result<()> {
     let names = crds.get(&kind.name()).await?.spec.names.short_names.unwrap_or_default();
     let kept = names == [SHORT];
     ensure!(kept == tenant.is_strict(), "the definition has the short names {names:?}");
-    catalogs.delete(tenant.home(), &Default::default()).await.map(drop).context("cannot delete")
+    Ok(())
 }

@@ -28,8 +28,7 @@ pub async fn cleared_targets(tenant: Tenant) -> Result<()> {
     let again = json!({"phase": "InstallReady", "reason": "AllRequirementsMet"});
     tenant.put_status::<ClusterServiceVersion>(&name, again).await?;
     still(&tenant, &name, &own).await?;
-    release(&tenant).await?;
-    withdraw(&tenant).await
+    release(&tenant).await
 }
 
 /// The same while its certificate is issued anew, because the tenant deletes the Secret: with a group that is being
@@ -52,8 +51,7 @@ pub async fn lost_certificate(tenant: Tenant) -> Result<()> {
     clear(&tenant).await?;
     lose_secret(&tenant).await?;
     still(&tenant, &name, &own).await?;
-    release(&tenant).await?;
-    withdraw(&tenant).await
+    release(&tenant).await
 }
 
 /// The status of a CSV says that its certificate was due long ago, or is due in decades: neither is it issued anew,
@@ -71,8 +69,7 @@ pub async fn forged_certificates(tenant: Tenant) -> Result<()> {
     }
     tenant.ctx.succeeded(&name).await?;
     delete(&tenant).await?;
-    release(&tenant).await?;
-    withdraw(&tenant).await
+    release(&tenant).await
 }
 
 /// Installs an offered operator with a webhook, whose group a finalizer keeps; its name, and for whom the webhook is
@@ -118,12 +115,6 @@ async fn certificate(tenant: &Tenant, csv: &str) -> Result<(Secret, Value)> {
     let secrets: Api<Secret> = tenant.ctx.api();
     let secret = secrets.get(SECRET).await.context("there is no certificate")?;
     Ok((secret, serde_json::to_value(&hook(tenant, csv).await?.client_config)?))
-}
-
-/// The administrator offers it no more.
-async fn withdraw(tenant: &Tenant) -> Result<()> {
-    let catalogs: Api<CatalogSource> = Api::namespaced(tenant.ctx.client.clone(), OLM_NAMESPACE);
-    catalogs.delete(tenant.home(), &Default::default()).await.map(drop).context("cannot delete")
 }
 
 /// An administrator offers an operator with a webhook to all namespaces.

@@ -23,9 +23,13 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
+use kube::Client;
+use kube::api::{Api, DeleteParams};
 use olm_lifecycle::tenancy::TenantPolicy;
 use olm_testkit::e2e::TestContext;
+use olm_testkit::operators::OLM_NAMESPACE;
+use olm_types::api::CatalogSource;
 
 use tenant::Tenant;
 
@@ -131,5 +135,16 @@ pub const WAYS: &[(&str, &str, Play)] = &[
 
 /// Plays a way in the namespace of a test whose operators have this policy.
 pub async fn play(ctx: Arc<TestContext>, policy: TenantPolicy, way: Play) -> Result<()> {
-    way(Tenant::new(ctx, policy).await?).await
+    let (client, home) = (ctx.client.clone(), ctx.namespace.clone());
+    let played = way(Tenant::new(ctx, policy).await?).await;
+    played.and(remove_global_catalog(client, &home).await)
+}
+
+/// Whatever came of it, no other scenario sees what an administrator offered to all namespaces.
+async fn remove_global_catalog(client: Client, name: &str) -> Result<()> {
+    let catalogs: Api<CatalogSource> = Api::namespaced(client, OLM_NAMESPACE);
+    match catalogs.delete(name, &DeleteParams::default()).await {
+        Err(kube::Error::Api(status)) if status.is_not_found() => Ok(()),
+        deleted => deleted.map(drop).context("cannot delete the global catalog"),
+    }
 }

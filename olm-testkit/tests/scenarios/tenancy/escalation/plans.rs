@@ -105,8 +105,7 @@ pub async fn changed_plan(tenant: Tenant) -> Result<()> {
     if tenant.is_strict() {
         refused(&tenant, "are not those that a resolution found").await?;
     }
-    theft.expect(&tenant.ctx.client, !tenant.is_strict()).await?;
-    catalogs.delete(tenant.home(), &Default::default()).await.map(drop).context("cannot delete")
+    theft.expect(&tenant.ctx.client, !tenant.is_strict()).await
 }
 
 /// A plan copies a Secret out of OLM's namespace; with neither policy, unless it is a pull secret.

@@ -1,6 +1,8 @@
 //! The ServiceAccount that a group names: its members are installed with the rights of that account
 //! (spec olm-operator 4.8).
 
+pub mod attenuation;
+
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::{ObjectReference, ServiceAccount};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
@@ -14,8 +16,8 @@ use serde_json::json;
 
 use super::Observed;
 use super::status::note_condition;
-use crate::install_plan::attenuation::named_account as named;
 use crate::writes::resource_of;
+use attenuation::named_account as named;
 
 /// Field manager of the label on the account; v0's.
 const FIELD_MANAGER: &str = "operator-lifecycle-manager";

@@ -1,6 +1,8 @@
-//! Which account executes the steps of a plan (spec catalog-operator 4.3, step 2).
+//! As which account OLM acts in a namespace: for the steps of its plans (spec catalog-operator 4.3, step 2),
+//! and for what its CSVs install.
 
 use k8s_openapi::api::core::v1::ObjectReference;
+use olm_effect::Identity;
 use olm_opgroup::NoTargets;
 use olm_types::api::OperatorGroup;
 
@@ -63,6 +65,14 @@ pub fn account<G: AsRef<OperatorGroup>>(
         account: account.to_owned(),
         namespace: namespace.to_owned(),
         group: group.metadata.name.clone().unwrap_or_default(),
+    })
+}
+
+/// Who acts: the account, or OLM itself where none is named.
+pub fn identity(account: Option<ObjectReference>) -> Identity {
+    account.map_or(Identity::Own, |account| Identity::ServiceAccount {
+        namespace: account.namespace.unwrap_or_default(),
+        name: account.name.unwrap_or_default(),
     })
 }
 
