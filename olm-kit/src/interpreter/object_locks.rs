@@ -63,13 +63,15 @@ pub(super) fn outdated(target: &Target, action: &Action, known: Option<&str>) ->
     })
 }
 
-/// The refusal of a write that is guarded by a version of an object that the stores saw deleted since.
+/// The refusal of a write that is guarded by an older version than the one at which the stores saw the object
+/// deleted. One that only left a watch with a selector, as its label was taken away, did so at the version that
+/// it has since: a write for that version is sent.
 pub(super) fn gone(target: &Target, action: &Action, gone: Option<&str>) -> Option<Refusal> {
     let guard = guard(action)?;
-    let gone = gone.filter(|gone| compare(Some(guard), Some(gone)).is_some_and(Ordering::is_le))?;
+    let gone = gone.filter(|gone| compare(Some(guard), Some(gone)) == Some(Ordering::Less))?;
     Some(Refusal {
-        code: 404,
-        reason: "NotFound".to_owned(),
+        code: 409,
+        reason: "Conflict".to_owned(),
         message: format!(
             "{target} was deleted at version {gone}, and the write was for version {guard}"
         ),
@@ -91,8 +93,26 @@ fn guard(action: &Action) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use olm_effect::Resource;
+    use rstest::rstest;
+    use serde_json::json;
 
     use super::*;
+
+    #[rstest]
+    #[case::deleted_since("5", Some("6"), true)]
+    #[case::left_the_watch_with_this_version("6", Some("6"), false)]
+    #[case::made_again("7", Some("6"), false)]
+    #[case::never_seen_deleted("5", None, false)]
+    fn what_was_deleted_since_is_not_written_to(
+        #[case] guard: &str,
+        #[case] deleted: Option<&str>,
+        #[case] expected: bool,
+    ) {
+        let patch = json!({"metadata": {"resourceVersion": guard}});
+        let target = Target::cluster(Resource::new("", "v1", "Node", "nodes"), "a");
+        let effect = olm_effect::Effect::merge(target.clone(), patch, None);
+        assert_eq!(gone(&target, &effect.action, deleted).is_some(), expected);
+    }
 
     #[tokio::test]
     async fn one_object_has_one_turn_and_none_is_remembered() {

@@ -15,7 +15,7 @@ use tokio::sync::OnceCell;
 
 use crate::{conflicts, readiness, used_permissions};
 
-/// Starts when first used, and ends on request.
+/// Starts when first used, and ends with the last scenario that shares it.
 pub struct Environment {
     runtime: Runtime,
     purpose: &'static str,
@@ -34,8 +34,9 @@ impl Environment {
 
     /// The same with more flags of the operators.
     #[must_use]
-    pub fn with(self, flags: Flags<'static>) -> Self {
-        Self { flags, ..self }
+    pub fn with(mut self, flags: Flags<'static>) -> Self {
+        self.flags = flags;
+        self
     }
 
     /// Does something with the cluster.
@@ -87,9 +88,11 @@ impl Environment {
         let started = self.started.get_or_init(start).await;
         started.clone().map_err(|error| anyhow!("nothing to run on: {error}"))
     }
+}
 
-    /// Ends operators and cluster.
-    pub fn end(&self) {
+impl Drop for Environment {
+    /// Ends operators and cluster: idle ones would take from what the others need.
+    fn drop(&mut self) {
         if let Some(Ok(started)) = self.started.get()
             && let Err(error) = self.runtime.block_on(end_of(self.purpose, started))
         {

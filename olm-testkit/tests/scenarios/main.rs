@@ -8,8 +8,8 @@
 //! its own and they run side by side. Scenarios that break an aggregated API for a while have
 //! another cluster: no namespace is deleted while one does not answer; so have those about
 //! flags of the operators, and those whose input takes much of them. A cluster starts with its
-//! first scenario that is not filtered out and ends with the run, however that ends. Arguments are
-//! those of any Rust test.
+//! first scenario that is not filtered out and ends with its last one, however that ends. Arguments
+//! are those of any Rust test.
 
 mod alone;
 mod api;
@@ -113,10 +113,9 @@ fn main() -> ExitCode {
         return ExitCode::FAILURE;
     }
     let left_out = only::keep(&mut all);
+    // From here on each cluster belongs to its scenarios, and ends with the last of them.
+    drop(environments);
     let conclusion = libtest_mimic::run(&arguments, all);
-    std::thread::scope(|scope| {
-        environments.iter().for_each(|environment| drop(scope.spawn(|| environment.end())));
-    });
     let complete = is_complete(&arguments) && !left_out && !conclusion.has_failed();
     let permissions = used_permissions::conclude(&arguments, complete);
     let conflicts = conflicts::conclude(&arguments);

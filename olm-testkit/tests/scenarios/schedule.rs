@@ -27,7 +27,8 @@ const LANES: &[(&str, &str)] = &[
     ("rolling::", "replaced operators"),
     // What takes much memory of catalog-operator, which each of them looks at.
     ("hostile::", "memory"),
-    // Catalogs that all namespaces of a cluster see, or the lack of any.
+    // Catalogs that all namespaces of a cluster see, or the lack of any, or of any change of them: the statuses
+    // of all Subscriptions of the cluster list them.
     ("catalogs::the_only_one_is_missing", "global catalogs"),
     ("escalation_v0::changed_plan", "global catalogs"),
     ("escalation_v0::cleared_targets", "global catalogs"),
@@ -38,6 +39,7 @@ const LANES: &[(&str, &str)] = &[
     ("escalation_v0::older_definition", "global catalogs"),
     ("escalation_v0::shared_bundle", "global catalogs"),
     ("escalation_v0::shared_names", "global catalogs"),
+    ("gitops::", "global catalogs"),
     ("packages::nothing_is_known", "global catalogs"),
 ];
 

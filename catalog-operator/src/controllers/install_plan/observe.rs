@@ -40,7 +40,7 @@ pub(super) fn observe(
     Observed {
         siblings: stores.plans.list_in(&namespace),
         around: surroundings::stored(&plan, stores, catalogs),
-        groups: surroundings::groups(&namespace, stores),
+        groups: stores.groups.list_in(&namespace),
         replaced: replaced.filter(is_gone).collect(),
         csvs: names,
         crd_owners: crd::owners(&csvs),

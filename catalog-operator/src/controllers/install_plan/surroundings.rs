@@ -32,13 +32,6 @@ pub(super) fn stored(plan: &InstallPlan, stores: &Stores, catalogs: &Catalogs) -
     }
 }
 
-/// The OperatorGroups of a namespace that stay.
-pub(super) fn groups(namespace: &str, stores: &Stores) -> Vec<Arc<OperatorGroup>> {
-    let mut groups = stores.groups.list_in(namespace);
-    groups.retain(|group| stays(group));
-    groups
-}
-
 /// What the stores say in the middle of an execution.
 pub(super) fn now(before: &Observed, stores: &Stores) -> Now {
     let (plan, namespace) = (&before.plan, before.plan.namespace().unwrap_or_default());
@@ -49,7 +42,7 @@ pub(super) fn now(before: &Observed, stores: &Stores) -> Now {
             csvs: stores.csvs.list_in(&namespace),
             ..before.around.clone()
         },
-        groups: groups(&namespace, stores),
+        groups: stores.groups.list_in(&namespace),
     }
 }
 
@@ -83,12 +76,8 @@ pub(super) async fn live(client: &Client, before: &Observed) -> Result<Now, Reco
             subscriptions: subscriptions.into_iter().map(Arc::new).collect(),
             ..before.around.clone()
         },
-        groups: groups.into_iter().filter(stays).map(Arc::new).collect(),
+        groups: groups.into_iter().map(Arc::new).collect(),
     })
-}
-
-fn stays(group: &OperatorGroup) -> bool {
-    group.metadata.deletion_timestamp.is_none()
 }
 
 /// CSVs of the plan that a catalog, which is loaded, does not offer to the Subscription that moves

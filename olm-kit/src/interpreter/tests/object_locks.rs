@@ -60,6 +60,6 @@ async fn what_is_gone_by_an_own_write_is_not_written_to() {
     assert_eq!(names(&outcomes), ["changed", "refused"]);
     let Some(refusal) = outcomes[1].refusal() else { panic!("{outcomes:?}") };
     let expected = "ConfigMap ns/a was deleted at version 6, and the write was for version 5";
-    assert_eq!((refusal.code, &*refusal.message), (404, expected));
+    assert_eq!((refusal.code, &*refusal.message), (409, expected));
     assert_eq!(script.finish().len(), 1);
 }

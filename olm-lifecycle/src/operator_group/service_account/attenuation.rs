@@ -13,7 +13,7 @@ pub enum AttenuationError {
     /// No OperatorGroup has target namespaces yet.
     #[error("no operator group found that is managing this namespace")]
     NoGroup,
-    /// The only OperatorGroup with target namespaces is being deleted; v0 would go on with it.
+    /// All OperatorGroups of the namespace are being deleted; v0 would go on with one.
     #[error(transparent)]
     Going(NoTargets),
     /// More than one OperatorGroup has target namespaces.
@@ -47,17 +47,22 @@ pub fn account<G: AsRef<OperatorGroup>>(
     namespace: &str,
 ) -> Result<Option<ObjectReference>, AttenuationError> {
     let here = |group: &&OperatorGroup| group.metadata.namespace.as_deref() == Some(namespace);
+    // A group that is being deleted gives nothing, and least of all the operator's own rights.
+    let (going, stay): (Vec<&OperatorGroup>, Vec<&OperatorGroup>) = groups
+        .iter()
+        .map(AsRef::as_ref)
+        .filter(here)
+        .partition(|group| group.metadata.deletion_timestamp.is_some());
     let managing: Vec<&OperatorGroup> =
-        groups.iter().map(AsRef::as_ref).filter(here).filter(|group| has_targets(group)).collect();
-    let group = match managing.as_slice() {
-        [] => return Err(AttenuationError::NoGroup),
-        // A group that is being deleted gives nothing, and least of all the operator's own rights.
-        [group] if group.metadata.deletion_timestamp.is_some() => {
+        stay.iter().copied().filter(|group| has_targets(group)).collect();
+    let group = match (managing.as_slice(), going.first()) {
+        ([], Some(group)) if stay.is_empty() => {
             let name = group.metadata.name.clone().unwrap_or_default();
             return Err(AttenuationError::Going(NoTargets::Going { name }));
         }
-        [group] => group,
-        several => return Err(AttenuationError::SeveralGroups(several.len())),
+        ([], _) => return Err(AttenuationError::NoGroup),
+        ([group], _) => *group,
+        (several, _) => return Err(AttenuationError::SeveralGroups(several.len())),
     };
     let Some(account) = named_account(group) else { return Ok(None) };
     let found = reference_to(group, account, namespace);
@@ -149,6 +154,15 @@ mod tests {
         let expected = "OperatorGroup og is being deleted and gives no namespaces any more; if it stays, \
             remove its metadata.finalizers, then create another one";
         assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn a_group_beside_one_that_goes_counts() {
+        let mut going = OperatorGroup::clone(&group(&["ns"], None, None));
+        going.metadata.deletion_timestamp = Some(since());
+        let groups = [Arc::new(going), group(&["ns"], Some("sa1"), Some("sa1"))];
+        let found = account(&groups, "ns").unwrap().unwrap();
+        assert_eq!(found.name.as_deref(), Some("sa1"));
     }
 
     fn since() -> k8s_openapi::apimachinery::pkg::apis::meta::v1::Time {
