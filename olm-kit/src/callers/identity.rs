@@ -130,7 +130,7 @@ async fn owner(token: &str, client: &Client) -> Result<User, String> {
     let spec = TokenReviewSpec { token: token.to_owned(), ..TokenReviewSpec::default() };
     let review = TokenReview { spec, ..TokenReview::default() };
     let reviews: Api<TokenReview> = Api::all(client.clone());
-    let _turn = REVIEWS.acquire().await;
+    let _permit = REVIEWS.acquire().await;
     let answer = reviews.create(&PostParams::default(), &review).await;
     let status = answer.map_err(|error| format!("the token cannot be checked: {error}"))?.status;
     let status = status.filter(|status| status.authenticated == Some(true));

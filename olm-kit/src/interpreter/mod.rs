@@ -166,7 +166,7 @@ impl Interpreter {
     }
 
     async fn call(&self, effect: &Effect, action: &Action) -> Executed {
-        let _turn = match action {
+        let _lock = match action {
             // Nothing is known of an object that is not there yet.
             Action::Create(_) => None,
             _ => Some(self.inner.object_locks.enter(&effect.target).await),

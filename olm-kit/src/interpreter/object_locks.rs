@@ -1,7 +1,7 @@
 //! Writes to one object go out one after the other, each from the newest version that is known.
 //!
 //! Several controllers of a process write to the same objects. What one of them wrote is in the stores
-//! when the next one has its turn; a write that was decided on an older version could only conflict
+//! when the next one is sent; a write that was decided on an older version could only conflict
 //! with it, so it is refused before it is sent, and its reconcile begins anew from what is there.
 
 use std::cmp::Ordering;
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn one_object_has_one_turn_and_none_is_remembered() {
+    async fn writes_to_one_object_wait_for_each_other_and_none_is_remembered() {
         let object_locks = ObjectLocks::default();
         let target = |name| Target::cluster(Resource::new("", "v1", "Node", "nodes"), name);
         let first = object_locks.enter(&target("a")).await;

@@ -157,7 +157,7 @@ impl RealCluster {
 impl ClusterBackend for RealCluster {
     async fn up(&self) -> Result<()> {
         let managed = &self.managed;
-        let Some(_turn) = managed.begin()? else { return Ok(()) };
+        let Some(_lock) = managed.begin()? else { return Ok(()) };
         self.prepare_machine()?;
         let progress = managed.progress.clone();
         let build = move || Programs::ensure(&progress);
@@ -175,7 +175,7 @@ impl ClusterBackend for RealCluster {
         if !self.managed.home.dir().exists() {
             return Ok(());
         }
-        let _turn = self.managed.home.lock_name(&self.managed.progress)?;
+        let _lock = self.managed.home.lock_name(&self.managed.progress)?;
         self.managed.check_kind()?;
         self.end()?;
         self.managed.keep_children(Vec::new());

@@ -61,7 +61,7 @@ impl Managed {
     /// Lets the end of the cluster end another process. It takes the place of one that had its name
     /// and has ended.
     pub fn adopt(&self, process: &Running) -> Result<()> {
-        let _turn = self.home.lock_name(&self.progress)?;
+        let _lock = self.home.lock_name(&self.progress)?;
         let mut manifest = self.home.manifest().context("the cluster is not up")?;
         let record = process.record();
         let stays = |other: &Record| other.name != record.name || other.is_alive();
@@ -167,7 +167,7 @@ impl Managed {
 
     /// Starts a process that takes the place of one of its name, which has ended.
     pub fn replace(&self, launch: &Launch) -> Result<()> {
-        let _turn = self.home.lock_name(&self.progress)?;
+        let _lock = self.home.lock_name(&self.progress)?;
         let mut manifest = self.home.manifest().context("the cluster is not up")?;
         let running = launch.start()?;
         let name = &running.record().name;

@@ -75,7 +75,7 @@ fn main() -> ExitCode {
         let servers = Environment::new("servers")?;
         let strict = Flags { both: &["--tenant-policy=strict"], ..Flags::default() };
         let strict = Environment::new("strict")?.with(strict);
-        let flags = Environment::new("flags")?.with(flags::flags(catalogs.path()));
+        let flags = Environment::new("flags")?.with(flags::flags(catalogs.path())?);
         let faults = Environment::new("faults")?.with(faults::FLAGS);
         let rolling = Environment::new("rolling")?.with(rolling::FLAGS);
         let doctor = Environment::new("doctor")?;

@@ -50,7 +50,7 @@ impl Kept {
         if lacking.is_empty() {
             return Ok(());
         }
-        let _turn = self.turn()?;
+        let _lock = self.lock()?;
         let task = progress.begin("taking compiled dependencies from the cache");
         unit::copy(&self.folder, &self.target, &lacking)?;
         sweep::used(&self.folder)?;
@@ -71,7 +71,7 @@ impl Kept {
         if fresh.is_empty() {
             return Ok(());
         }
-        let _turn = self.turn()?;
+        let _lock = self.lock()?;
         let task = progress.begin("keeping compiled dependencies for the next checkout");
         unit::copy(&self.target, &self.folder, &fresh)?;
         sweep::used(&self.folder)?;
@@ -81,7 +81,7 @@ impl Kept {
     }
 
     /// Only one process copies at a time.
-    fn turn(&self) -> Result<File> {
+    fn lock(&self) -> Result<File> {
         fs::create_dir_all(&self.root).context("cannot create the cache of dependencies")?;
         let lock = File::create(self.root.join("lock")).context("cannot create a lock")?;
         lock.lock().context("cannot lock the cache of dependencies")?;

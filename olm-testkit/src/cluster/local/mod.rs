@@ -78,7 +78,7 @@ impl LocalCluster {
 impl ClusterBackend for LocalCluster {
     async fn up(&self) -> Result<()> {
         let managed = &self.managed;
-        let Some(_turn) = managed.begin()? else { return Ok(()) };
+        let Some(_lock) = managed.begin()? else { return Ok(()) };
         let progress = managed.progress.clone();
         let tools = tokio::task::spawn_blocking(move || Tools::ensure(&progress))
             .await
@@ -97,7 +97,7 @@ impl ClusterBackend for LocalCluster {
     }
 
     async fn down(&self) -> Result<()> {
-        let _turn = self.managed.home.lock_name(&self.managed.progress)?;
+        let _lock = self.managed.home.lock_name(&self.managed.progress)?;
         self.managed.check_kind()?;
         self.managed.home.clear()?;
         self.managed.keep_children(Vec::new());

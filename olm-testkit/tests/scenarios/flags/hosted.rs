@@ -24,7 +24,7 @@ use serde_json::{Value, json};
 
 use crate::catalog_servers::steps::{create, pod, ready};
 
-const NAME: &str = "shelf";
+pub(super) const NAME: &str = "shelf";
 const SLICE: &str = "shelf-olm-rs";
 const CATALOG_SOURCE: &str = olm_types::labels::CATALOG_SOURCE;
 
@@ -174,7 +174,7 @@ fn check_status(ctx: &TestContext, catalog: &CatalogSource) -> Result<()> {
 }
 
 /// Waits until a digest is recorded; says the port.
-async fn recorded(ctx: &TestContext, digest: &str) -> Result<u16> {
+pub(super) async fn recorded(ctx: &TestContext, digest: &str) -> Result<u16> {
     let is = |slice: &EndpointSlice| {
         slice.annotations().get("olm-rs.dev/catalog-digest").is_some_and(|found| found == digest)
     };
@@ -183,7 +183,7 @@ async fn recorded(ctx: &TestContext, digest: &str) -> Result<u16> {
     Ok(u16::try_from(port.context("there is no port")?)?)
 }
 
-async fn no_pods(ctx: &TestContext) -> Result<()> {
+pub(super) async fn no_pods(ctx: &TestContext) -> Result<()> {
     let pods = ctx.api::<Pod>().list(&ListParams::default().labels(CATALOG_SOURCE)).await?;
     ensure!(pods.items.is_empty(), "a Pod serves a catalog");
     Ok(())
@@ -202,7 +202,7 @@ async fn annotate(ctx: &TestContext, value: Value) -> Result<()> {
     Ok(())
 }
 
-async fn condition(ctx: &TestContext, kind: &str, reason: &str) -> Result<()> {
+pub(super) async fn condition(ctx: &TestContext, kind: &str, reason: &str) -> Result<()> {
     let has = |catalog: &CatalogSource| {
         let conditions = catalog.status.iter().flat_map(|status| &status.conditions);
         conditions.into_iter().any(|found| found.type_ == kind && found.reason == reason)
@@ -210,12 +210,12 @@ async fn condition(ctx: &TestContext, kind: &str, reason: &str) -> Result<()> {
     wait::until(&ctx.api(), NAME, &format!("say {reason}"), has).await.map(drop)
 }
 
-async fn no_condition(ctx: &TestContext, kind: &str) -> Result<()> {
+pub(super) async fn no_condition(ctx: &TestContext, kind: &str) -> Result<()> {
     let lacks = |catalog: &CatalogSource| message(catalog, kind).is_none();
     wait::until(&ctx.api(), NAME, &format!("say no more {kind}"), lacks).await.map(drop)
 }
 
-fn message(catalog: &CatalogSource, kind: &str) -> Option<String> {
+pub(super) fn message(catalog: &CatalogSource, kind: &str) -> Option<String> {
     let mut conditions = catalog.status.iter().flat_map(|status| &status.conditions);
     conditions.find(|found| found.type_ == kind).map(|found| found.message.clone())
 }

@@ -68,7 +68,7 @@ fn chosen(text: &str) -> Choice {
 
 /// Makes the plans as the operator does, and has everyone know it afterwards. Each plan as
 /// `a.v1 #1 Manual of a`.
-fn turn(home: &mut Namespace, choices: &[&str], refused: &[&str]) -> Vec<String> {
+fn reconcile(home: &mut Namespace, choices: &[&str], refused: &[&str]) -> Vec<String> {
     let refused = refused.iter().map(|name| (*name).to_owned()).collect();
     let choices: Vec<Choice> = choices.iter().map(|text| chosen(text)).collect();
     let mut made = Vec::new();
@@ -142,7 +142,7 @@ fn followed(home: &Namespace) -> Vec<(String, Option<i64>)> {
 #[test]
 fn an_automatic_one_is_not_held_by_a_manual_sibling() {
     let mut home = home(&[manual("a", ""), auto("b", ""), auto("c", "c.v1")]);
-    let made = turn(&mut home, &["a.v1 of 0 for a", "b.v1 of 1 for b"], &[]);
+    let made = reconcile(&mut home, &["a.v1 of 0 for a", "b.v1 of 1 for b"], &[]);
     assert_eq!(made, ["a.v1 #1 Manual of a", "b.v1 #2 Automatic of b"]);
     assert_eq!(followed(&home), [("a".into(), Some(1)), ("b".into(), Some(2)), ("c".into(), None)]);
     assert!(home.plans.iter().all(|plan| Asked::of(plan).is_none()), "each is for one");
@@ -155,14 +155,14 @@ fn an_automatic_one_is_not_held_by_a_manual_sibling() {
 fn what_two_need_is_in_one_plan_which_says_for_whom() {
     let mut home = home(&[manual("a", ""), auto("b", ""), auto("c", "")]);
     let shared = ["a.v1 of 0 for a", "b.v1 of 0 for b", "c.v1 of 1 for c", "x.v1 of 0 for a,b"];
-    let made = turn(&mut home, &shared, &[]);
+    let made = reconcile(&mut home, &shared, &[]);
     assert_eq!(made, ["a.v1 b.v1 x.v1 #1 Manual of a,b", "c.v1 #2 Automatic of c"]);
     let message = home.plans[0].status.as_ref().unwrap().message.as_deref();
     let expected = "waits for approval of what Subscription a asks for: \
                     it brings a.v1 for a; b.v1 for b; x.v1 for a, b";
     assert_eq!(message, Some(expected));
     assert_eq!(Asked::of(&home.plans[0]).unwrap().message(), expected);
-    assert_eq!(turn(&mut home, &shared, &[]), [""; 0], "nothing changed");
+    assert_eq!(reconcile(&mut home, &shared, &[]), [""; 0], "nothing changed");
 }
 
 /// A Manual operator's dependency, which has a Subscription that was generated.
@@ -186,7 +186,7 @@ const DEPENDENCY: Sub = Sub { words: &[(GENERATED_BY, "install-x")], ..auto("x",
 )]
 fn a_dependency_takes_the_strictest_approval(#[case] who: Sub, #[case] expected: &str) {
     let mut home = home(&[who, DEPENDENCY, manual("z", "z.v1")]);
-    let made = turn(&mut home, &["x.v2 of 0 for a,x"], &[]);
+    let made = reconcile(&mut home, &["x.v2 of 0 for a,x"], &[]);
     assert_eq!(made, [format!("x.v2 #1 {expected}")]);
 }
 
@@ -198,7 +198,7 @@ fn a_dependency_takes_the_strictest_approval(#[case] who: Sub, #[case] expected:
 #[case::manual(manual("a", "a.v1"), "Manual of a,x")]
 fn a_subscription_of_its_own_is_asked_for_less(#[case] who: Sub, #[case] expected: &str) {
     let mut home = home(&[who, auto("x", "x.v1")]);
-    let made = turn(&mut home, &["x.v2 of 0 for a,x"], &[]);
+    let made = reconcile(&mut home, &["x.v2 of 0 for a,x"], &[]);
     assert_eq!(made, [format!("x.v2 #1 {expected}")]);
 }
 
@@ -206,7 +206,7 @@ fn a_subscription_of_its_own_is_asked_for_less(#[case] who: Sub, #[case] expecte
 #[test]
 fn who_is_refused_is_asked_for_its_dependency() {
     let mut home = home(&[manual("a", "a.v1"), DEPENDENCY]);
-    assert_eq!(turn(&mut home, &["x.v2 of 0 for a,x"], &["a"]), ["x.v2 #1 Manual of a,x"]);
+    assert_eq!(reconcile(&mut home, &["x.v2 of 0 for a,x"], &["a"]), ["x.v2 #1 Manual of a,x"]);
 }
 
 #[rstest]
@@ -215,7 +215,7 @@ fn who_is_refused_is_asked_for_its_dependency() {
 #[case::manual(manual("a", ""), "Manual")]
 fn what_leads_to_a_version_is_approved_with_it(#[case] who: Sub, #[case] approval: &str) {
     let mut home = home(&[who, manual("b", "b.v1")]);
-    let made = turn(&mut home, &["a.v1 of 0 for a", "x.v1 of 0 for a"], &[]);
+    let made = reconcile(&mut home, &["a.v1 of 0 for a", "x.v1 of 0 for a"], &[]);
     assert_eq!(made, [format!("a.v1 x.v1 #1 {approval} of a")]);
 }
 
@@ -224,25 +224,25 @@ fn what_leads_to_a_version_is_approved_with_it(#[case] who: Sub, #[case] approva
 fn who_joins_a_plan_that_waits_gets_a_plan_with_all() {
     let mut home = home(&[manual("a", ""), auto("b", "")]);
     home.subscriptions.pop();
-    turn(&mut home, &["a.v1 of 0 for a", "x.v1 of 0 for a"], &[]);
+    reconcile(&mut home, &["a.v1 of 0 for a", "x.v1 of 0 for a"], &[]);
     home.subscriptions.push(Arc::new(sub(auto("b", ""))));
     let all = ["a.v1 of 0 for a", "b.v1 of 0 for b", "x.v1 of 0 for a,b"];
-    assert_eq!(turn(&mut home, &all, &[]), ["a.v1 b.v1 x.v1 #2 Manual of a,b"]);
+    assert_eq!(reconcile(&mut home, &all, &[]), ["a.v1 b.v1 x.v1 #2 Manual of a,b"]);
     assert_eq!(followed(&home), [("a".into(), Some(2)), ("b".into(), Some(2))]);
 
     // The older one is approved: what it brings needs no approval any more.
     approve(&mut home, 1);
     done(&mut home, 1);
-    assert_eq!(turn(&mut home, &["b.v1 of 0 for b"], &[]), ["b.v1 #3 Automatic of b"]);
+    assert_eq!(reconcile(&mut home, &["b.v1 of 0 for b"], &[]), ["b.v1 #3 Automatic of b"]);
     assert_eq!(followed(&home), [("a".into(), Some(2)), ("b".into(), Some(3))]);
 }
 
 #[test]
 fn who_asked_for_approval_and_is_gone_holds_no_plan() {
     let mut home = home(&[manual("a", ""), auto("b", "")]);
-    turn(&mut home, &["a.v1 of 0 for a", "b.v1 of 0 for b", "x.v1 of 0 for a,b"], &[]);
+    reconcile(&mut home, &["a.v1 of 0 for a", "b.v1 of 0 for b", "x.v1 of 0 for a,b"], &[]);
     home.subscriptions.remove(0);
-    let made = turn(&mut home, &["b.v1 of 0 for b", "x.v1 of 0 for b"], &[]);
+    let made = reconcile(&mut home, &["b.v1 of 0 for b", "x.v1 of 0 for b"], &[]);
     assert_eq!(made, ["b.v1 x.v1 #2 Automatic of b"]);
 }
 
@@ -250,11 +250,11 @@ fn who_asked_for_approval_and_is_gone_holds_no_plan() {
 fn what_was_approved_is_not_asked_about_again() {
     let mut home = home(&[manual("a", ""), auto("b", "")]);
     home.subscriptions.pop();
-    turn(&mut home, &["a.v1 of 0 for a", "x.v1 of 0 for a"], &[]);
+    reconcile(&mut home, &["a.v1 of 0 for a", "x.v1 of 0 for a"], &[]);
     approve(&mut home, 1);
     home.subscriptions.push(Arc::new(sub(auto("b", ""))));
     let all = ["a.v1 of 0 for a", "b.v1 of 0 for b", "x.v1 of 0 for a,b"];
-    assert_eq!(turn(&mut home, &all, &[]), ["a.v1 b.v1 x.v1 #2 Automatic of a,b"]);
+    assert_eq!(reconcile(&mut home, &all, &[]), ["a.v1 b.v1 x.v1 #2 Automatic of a,b"]);
     assert_eq!(followed(&home), [("a".into(), Some(1)), ("b".into(), Some(2))]);
 }
 
@@ -263,13 +263,13 @@ fn what_was_approved_is_not_asked_about_again() {
 fn a_plan_that_waits_is_found_again() {
     let mut home = home(&[manual("a", ""), auto("b", "")]);
     home.subscriptions.pop();
-    turn(&mut home, &["a.v1 of 0 for a", "x.v1 of 0 for a"], &[]);
+    reconcile(&mut home, &["a.v1 of 0 for a", "x.v1 of 0 for a"], &[]);
     let before = home.subscriptions[0].clone();
     home.subscriptions.push(Arc::new(sub(auto("b", ""))));
     let all = ["a.v1 of 0 for a", "b.v1 of 0 for b", "x.v1 of 0 for a,b"];
-    turn(&mut home, &all, &[]);
+    reconcile(&mut home, &all, &[]);
     home.subscriptions[0] = before;
-    assert_eq!(turn(&mut home, &all, &[]), ["a.v1 b.v1 x.v1 #2 Manual of a,b"]);
+    assert_eq!(reconcile(&mut home, &all, &[]), ["a.v1 b.v1 x.v1 #2 Manual of a,b"]);
     assert_eq!((home.plans.len(), followed(&home)[0].1), (2, Some(2)));
 }
 
@@ -277,8 +277,8 @@ fn a_plan_that_waits_is_found_again() {
 #[test]
 fn who_waits_is_not_chosen_for_again_because_of_others() {
     let mut home = home(&[manual("a", "a.v1"), auto("b", "b.v1")]);
-    turn(&mut home, &["a.v2 of 0 for a"], &[]);
-    let made = turn(&mut home, &["a.v3 of 0 for a", "b.v2 of 1 for b"], &[]);
+    reconcile(&mut home, &["a.v2 of 0 for a"], &[]);
+    let made = reconcile(&mut home, &["a.v3 of 0 for a", "b.v2 of 1 for b"], &[]);
     assert_eq!(made, ["b.v2 #2 Automatic of b"]);
 }
 
@@ -286,7 +286,7 @@ fn who_waits_is_not_chosen_for_again_because_of_others() {
 #[test]
 fn what_is_not_asked_for_gets_no_plan() {
     let mut home = home(&[auto("a", "")]);
-    let made = turn(&mut home, &["a.v1 of 0 for a", "x.v1 of 1 for -"], &[]);
+    let made = reconcile(&mut home, &["a.v1 of 0 for a", "x.v1 of 1 for -"], &[]);
     assert_eq!(made, ["a.v1 #1 Automatic of a"]);
 }
 
@@ -314,12 +314,12 @@ fn an_hour_of_looks_changes_nothing() {
         .map(|(part, name)| format!("{name}.v1 of {part} for {name}"))
         .collect();
     let choices: Vec<&str> = texts.iter().map(String::as_str).collect();
-    assert_eq!(turn(&mut home, &choices, &[]).len(), ALL.len());
+    assert_eq!(reconcile(&mut home, &choices, &[]).len(), ALL.len());
     for minute in 0..240 {
         let now = now() + jiff::SignedDuration::from_secs(minute * 15);
         let settings = ResolutionSettings::default();
         assert_eq!(decide_resolution(&home, now), ResolutionDecision::Resolve(settings));
-        assert_eq!(turn(&mut home, &choices, &[]), [""; 0]);
+        assert_eq!(reconcile(&mut home, &choices, &[]), [""; 0]);
         assert_eq!(surplus_of_each(&home.plans, &home.subscriptions), []);
     }
     assert_eq!(home.plans.len(), ALL.len());
@@ -362,7 +362,7 @@ proptest! {
             format!("{name}.v2 of {part} for {}", if by.is_empty() { "-".to_owned() } else { by.join(",") })
         }).collect();
         let texts: Vec<&str> = choices.iter().map(String::as_str).collect();
-        turn(&mut home, &texts, &[]);
+        reconcile(&mut home, &texts, &[]);
         for plan in home.plans.iter().filter(|plan| plan.spec.approved) {
             let brought = brought(plan);
             for (bundle, name) in bundles.iter().zip(NAMES) {

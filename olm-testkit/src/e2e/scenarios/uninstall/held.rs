@@ -21,7 +21,7 @@ use crate::wait;
 pub(super) async fn subscription_being_deleted(ctx: Arc<TestContext>) -> Result<()> {
     let plans = TwoPlans::begin(&ctx).await?;
     delete_kept(&ctx).await?;
-    take_turn(&ctx, &plans).await?;
+    remove_older(&ctx, &plans).await?;
     held(&ctx, &plans, "the Subscription that this InstallPlan was made for is being deleted")
         .await?;
     finalizers(&ctx, &[]).await?;
@@ -40,7 +40,7 @@ pub(super) async fn orphaned_plans(ctx: Arc<TestContext>) -> Result<()> {
     api.patch(&plans.newer, &PatchParams::default(), &orphan).await.context("cannot orphan it")?;
     finalizers(&ctx, &[]).await?;
     wait::until_gone(&ctx.api::<Subscription>(), "kettle").await?;
-    take_turn(&ctx, &plans).await?;
+    remove_older(&ctx, &plans).await?;
     held(&ctx, &plans, "no Subscription refers to this InstallPlan any more; delete it").await?;
     ctx.at_rest().await?;
     plans.next_version_never_came()
@@ -65,7 +65,7 @@ pub(super) async fn replaced_csv_deleted(ctx: Arc<TestContext>) -> Result<()> {
     let csvs: Api<ClusterServiceVersion> = ctx.api();
     csvs.delete(OLD, &DeleteParams::default()).await?;
     wait::until_gone(&csvs, OLD).await?;
-    take_turn(&ctx, &plans).await?;
+    remove_older(&ctx, &plans).await?;
     let text = format!("ClusterServiceVersion {OLD}, which {NEW} would replace, was deleted");
     held(&ctx, &plans, &text).await?;
     delete(&ctx, Thing::Subscription).await?;
@@ -101,8 +101,8 @@ pub(super) async fn one_of_two(ctx: Arc<TestContext>) -> Result<()> {
     Ok(())
 }
 
-/// The older plan goes, so that it is the newer one's turn.
-async fn take_turn(ctx: &TestContext, plans: &TwoPlans) -> Result<()> {
+/// The older plan goes, so that the newer one is next.
+async fn remove_older(ctx: &TestContext, plans: &TwoPlans) -> Result<()> {
     let api: Api<InstallPlan> = ctx.api();
     // The garbage collector may have been faster.
     api.delete(&plans.older, &DeleteParams::default()).await.ok();

@@ -1,0 +1,135 @@
+//! `--catalogs=process`: where the operator pulls catalog images from. Registries that want credentials, mirrors
+//! of registries that are away, and a disk that takes no more.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context, Result, ensure};
+use k8s_openapi::api::core::v1::{Pod, Secret};
+use kube::ResourceExt;
+use kube::api::{Api, Patch, PatchParams};
+use olm_testkit::e2e::TestContext;
+use olm_testkit::oci::server::{ImageRegistry, PASSWORD, USER};
+use olm_testkit::oci::{self, CONFIGS};
+use olm_testkit::wait;
+use olm_types::api::CatalogSource;
+use olm_types::conditions::catalog_source::{CONTENT_CURRENT, SERVED_IN_PROCESS};
+use serde_json::{Value, json};
+
+use super::hosted::{NAME, condition, kettle, message, no_condition, no_pods, recorded};
+use crate::catalog_servers::steps::{create, pod, ready};
+
+/// A registry that cannot be reached.
+const AWAY: &str = "127.0.0.1:1";
+
+/// As long as the operator has no right at the registry, a Pod serves the catalog, for which the node may have one;
+/// with the pull secret of the CatalogSource the operator does.
+pub async fn secrets(ctx: Arc<TestContext>) -> Result<()> {
+    let folder = tempfile::tempdir().context("cannot create a folder")?;
+    let open = ImageRegistry::start(folder.path(), false).await?;
+    let guarded = ImageRegistry::start(folder.path(), true).await?;
+    let digest = publish(&ctx, &open, 0).await?;
+    create(&ctx, NAME, polled(guarded.address())).await?;
+    condition(&ctx, SERVED_IN_PROCESS, "ImageUnauthorized").await?;
+    pod(&ctx, olm_types::labels::CATALOG_SOURCE, NAME, |_| true).await?;
+
+    give_secret(&ctx, &guarded, "wrong").await?;
+    let catalogs: Api<CatalogSource> = ctx.api();
+    let named = Patch::Merge(json!({"spec": {"secrets": ["pull"]}}));
+    catalogs.patch(NAME, &PatchParams::default(), &named).await?;
+    condition(&ctx, SERVED_IN_PROCESS, "ImageUnauthorized").await?;
+    let said = message(&catalogs.get(NAME).await?, SERVED_IN_PROCESS).unwrap_or_default();
+    ensure!(!said.contains("wrong") && !said.contains(USER), "the status says {said:?}");
+
+    give_secret(&ctx, &guarded, PASSWORD).await?;
+    recorded(&ctx, &digest).await?;
+    no_condition(&ctx, SERVED_IN_PROCESS).await?;
+    wait::until_ok("has no Pods", || no_pods(&ctx)).await
+}
+
+/// The registry that an image names is away; a mirror in registries.conf, which is read again when it changes, has
+/// the image.
+pub async fn mirror(ctx: Arc<TestContext>) -> Result<()> {
+    let folder = tempfile::tempdir().context("cannot create a folder")?;
+    let registry = ImageRegistry::start(folder.path(), false).await?;
+    let digest = publish(&ctx, &registry, 0).await?;
+    create(&ctx, NAME, polled(AWAY)).await?;
+    condition(&ctx, SERVED_IN_PROCESS, "RegistryUnavailable").await?;
+    let first = pod(&ctx, olm_types::labels::CATALOG_SOURCE, NAME, |_| true).await?.name_any();
+    let rules = format!(
+        "[[registry]]\nprefix = {AWAY:?}\nlocation = {AWAY:?}\n\
+         [[registry.mirror]]\nlocation = {:?}\ninsecure = true\n",
+        registry.address()
+    );
+    write_rules(&ctx, &rules)?;
+    recorded(&ctx, &digest).await?;
+    wait::until_gone(&ctx.api::<Pod>(), &first).await?;
+    no_condition(&ctx, SERVED_IN_PROCESS).await
+}
+
+/// The disk does not take the newer content: what there is stays, and the status says what helps.
+pub async fn full_disk(ctx: Arc<TestContext>) -> Result<()> {
+    let folder = tempfile::tempdir().context("cannot create a folder")?;
+    let registry = ImageRegistry::start(folder.path(), false).await?;
+    let digest = publish(&ctx, &registry, 0).await?;
+    create(&ctx, NAME, polled(registry.address())).await?;
+    recorded(&ctx, &digest).await?;
+    publish(&ctx, &registry, super::DISK).await?;
+    condition(&ctx, CONTENT_CURRENT, "StorageFailed").await?;
+    let said = message(&ready(&ctx, NAME).await?, CONTENT_CURRENT).unwrap_or_default();
+    ensure!(said.contains("enlarge the volume and --catalogs-dir-size"), "it says {said:?}");
+    recorded(&ctx, &digest).await?;
+    no_pods(&ctx).await?;
+    let digest = publish(&ctx, &registry, 0).await?;
+    recorded(&ctx, &digest).await?;
+    no_condition(&ctx, CONTENT_CURRENT).await
+}
+
+/// The image at a registry, asked for every second.
+fn polled(registry: &str) -> Value {
+    json!({
+        "sourceType": "grpc", "image": format!("{registry}/a/shelf:v1"),
+        "updateStrategy": {"registryPoll": {"interval": "1s"}},
+    })
+}
+
+/// Pushes the catalog, with so many bytes beside its files that cannot be compressed; says its digest.
+async fn publish(ctx: &TestContext, registry: &ImageRegistry, bytes: u64) -> Result<String> {
+    let content = ctx.content(&[kettle(&["1.0.0"])])?;
+    let image = oci::catalog(content.path())?.label(CONFIGS, "/configs");
+    let image = image.layer().file("/noise", noise(bytes)?, 0o644).build()?;
+    Ok(oci::push(&image, registry.address(), "a/shelf", "v1").await?.digest)
+}
+
+/// Bytes without a pattern: those of an xorshift generator.
+fn noise(bytes: u64) -> Result<Vec<u8>> {
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let next = |_| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state.to_le_bytes()
+    };
+    Ok((0..usize::try_from(bytes)?.div_ceil(8)).flat_map(next).collect())
+}
+
+async fn give_secret(ctx: &TestContext, registry: &ImageRegistry, password: &str) -> Result<()> {
+    let auths = json!({"auths": {registry.address(): {"username": USER, "password": password}}});
+    let secret = json!({
+        "apiVersion": "v1", "kind": "Secret",
+        "metadata": {"name": "pull"}, "type": "kubernetes.io/dockerconfigjson",
+        "stringData": {".dockerconfigjson": auths.to_string()},
+    });
+    let secrets: Api<Secret> = ctx.api();
+    let params = PatchParams::apply("e2e").force();
+    secrets.patch("pull", &params, &Patch::Apply(secret)).await.map(drop).context("no secret")
+}
+
+/// Puts a file in the place of the one that `--registries-config` names.
+fn write_rules(ctx: &TestContext, rules: &str) -> Result<()> {
+    let file = super::registries();
+    let next = PathBuf::from(format!("{}.{}", file.display(), ctx.namespace));
+    fs::write(&next, rules).context("cannot write the rules about registries")?;
+    fs::rename(&next, Path::new(file)).context("cannot put the rules in place")
+}
