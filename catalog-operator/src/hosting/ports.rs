@@ -4,15 +4,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures::future::join_all;
 use olm_catalog::index::Index;
 use olm_catalog::registry::server::{ServerOptions, SwitchedServer};
+use olm_kit::tasks::contained;
 use olm_lifecycle::catalog_source::hosting::{PortRange, choose_port};
 use olm_types::bundle::CatalogKey;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
+use tokio::time::sleep;
 
 /// How a catalog is served beside all that this process does otherwise.
 const OPTIONS: ServerOptions = ServerOptions {
@@ -26,11 +28,14 @@ const OPTIONS: ServerOptions = ServerOptions {
     keepalive: Duration::from_secs(60),
 };
 
+/// How long a catalog is served after its Service leads elsewhere: until every node knows that.
+const LINGER: Duration = Duration::from_secs(10);
+
 /// All ports.
 pub(super) struct Ports {
     range: PortRange,
     address: Option<IpAddr>,
-    state: Mutex<State>,
+    state: Arc<Mutex<State>>,
 }
 
 #[derive(Default)]
@@ -46,6 +51,8 @@ struct Open {
     port: u16,
     index: Arc<Index>,
     server: SwitchedServer,
+    /// Since when it is about to end.
+    closing: Option<Instant>,
 }
 
 impl Open {
@@ -61,7 +68,7 @@ impl Open {
 
 impl Ports {
     pub(super) fn new(range: PortRange, address: Option<IpAddr>) -> Self {
-        Self { range, address, state: Mutex::default() }
+        Self { range, address, state: Arc::default() }
     }
 
     /// The port of a catalog. One that was chosen stays; `others` are recorded for other catalogs.
@@ -83,8 +90,7 @@ impl Ports {
 
     /// Serves a catalog at a port of the range, in place of where it was served before.
     pub(super) async fn serve(&self, key: &CatalogKey, port: u16, index: Arc<Index>) {
-        let is_open = self.state().open.get(key).is_some_and(|open| open.port == port);
-        if is_open || !self.range.all().contains(&port) {
+        if self.stays_open(key, port) || !self.range.all().contains(&port) {
             return;
         }
         let listener = match listen(self.address, port).await {
@@ -101,7 +107,7 @@ impl Ports {
         let mut state = self.state();
         state.failed.remove(key);
         state.chosen.insert(key.clone(), port);
-        state.open.insert(key.clone(), Open { port, index, server });
+        state.open.insert(key.clone(), Open { port, index, server, closing: None });
         tracing::info!(catalog = %key, port, "catalog is served for gRPC clients");
     }
 
@@ -112,12 +118,32 @@ impl Ports {
         }
     }
 
-    /// Ends what serves a catalog.
-    pub(super) fn close(&self, key: &CatalogKey) {
+    /// Whether it is served there already; it is not about to end any more.
+    fn stays_open(&self, key: &CatalogKey, port: u16) -> bool {
         let mut state = self.state();
-        state.open.remove(key);
-        state.chosen.remove(key);
+        let open = state.open.get_mut(key).filter(|open| open.port == port);
+        open.map(|open| open.closing = None).is_some()
+    }
+
+    /// Ends what serves a catalog, after [`LINGER`]: clients are led here until every node knows better.
+    pub(super) fn close(&self, key: &CatalogKey) {
+        let since = Instant::now();
+        let mut state = self.state();
         state.failed.remove(key);
+        let Some(open) = state.open.get_mut(key) else {
+            state.chosen.remove(key);
+            return;
+        };
+        open.closing = Some(since);
+        let (all, key) = (Arc::clone(&self.state), key.clone());
+        contained("end of a catalog's server", async move {
+            sleep(LINGER).await;
+            let mut state = lock(&all);
+            if state.open.get(&key).is_some_and(|open| open.closing == Some(since)) {
+                state.open.remove(&key);
+                state.chosen.remove(&key);
+            }
+        });
     }
 
     /// Ends what serves all catalogs, once calls under way have ended.
@@ -134,8 +160,12 @@ impl Ports {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
+}
+
+fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
+    state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Listens at an address; by default at all addresses of both families, or of the one that this

@@ -9,8 +9,7 @@ use olm_types::api::{ClusterServiceVersion, StrategyDeploymentSpec};
 use olm_types::labels;
 use olm_types::owner::{OwnerName, is_owned_by_label};
 
-use super::deployment::desired_hash;
-use super::deployment::{StrategyError, strategy};
+use super::deployment::{StrategyError, desired_hash, inherited_annotations, strategy};
 use super::overrides::Overrides;
 use super::rollout::{Rollout, rollout};
 use super::size::check_size;
@@ -98,10 +97,9 @@ fn check_annotations(
     deployment: &Deployment,
 ) -> Result<(), Unhealthy> {
     let missing = |text: String| problem(UnhealthyReason::AnnotationsMissing, text);
-    let expected = csv.metadata.annotations.iter().flatten();
     let template = deployment.spec.as_ref().and_then(|spec| spec.template.metadata.as_ref());
     let present = template.and_then(|metadata| metadata.annotations.as_ref());
-    for (key, value) in expected {
+    for (key, value) in inherited_annotations(csv) {
         let Some(present) = present.filter(|all| !all.is_empty()) else {
             return Err(missing("no annotations found on deployment".to_owned()));
         };

@@ -96,19 +96,25 @@ fn complete_spec(
     Ok(())
 }
 
-/// Every annotation of the CSV goes to the pods, where the operator reads its target namespaces; but not those
-/// by which a tool knows the CSV as its own.
+/// The annotations of the CSV that its pods inherit, where the operator reads its target namespaces: all but
+/// those by which a tool knows the CSV as its own.
+pub(super) fn inherited_annotations(
+    csv: &ClusterServiceVersion,
+) -> impl Iterator<Item = (&String, &String)> {
+    csv.metadata.annotations.iter().flatten().filter(|(key, _)| !is_tracking(key))
+}
+
 fn annotate(
     csv: &ClusterServiceVersion,
     template: &mut Map<String, Value>,
     path: &str,
 ) -> Result<(), ShapeError> {
     let metadata = object_in(template, "metadata", path)?;
-    let Some(annotations) = csv.metadata.annotations.as_ref().filter(|all| !all.is_empty()) else {
+    if csv.metadata.annotations.as_ref().is_none_or(BTreeMap::is_empty) {
         return Ok(());
-    };
+    }
     let present = object_in(metadata, "annotations", &format!("{path}.metadata"))?;
-    let inherited = annotations.iter().filter(|(key, _)| !is_tracking(key));
+    let inherited = inherited_annotations(csv);
     present.extend(inherited.map(|(key, value)| (key.clone(), json!(value))));
     Ok(())
 }

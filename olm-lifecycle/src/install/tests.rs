@@ -7,6 +7,7 @@ use super::*;
 use k8s_openapi::api::apps::v1::Deployment;
 use olm_types::api::{ClusterServiceVersion, StrategyDeploymentSpec};
 use olm_types::hash;
+use rstest::rstest;
 use serde_json::{Value, json};
 
 fn mk_csv() -> ClusterServiceVersion {
@@ -92,9 +93,17 @@ fn what_tracks_the_csv_does_not_track_its_pods() {
     assert_eq!(*found, expected);
 }
 
-#[test]
-fn an_installed_deployment_is_up_to_date() {
-    let csv = mk_csv();
+/// What an install leaves is what the check expects, whatever annotations the CSV has: else a CSV would be
+/// installed again and again.
+#[rstest]
+#[case::as_the_author_has_it(&[])]
+#[case::with_one_more(&["example.com/more"])]
+#[case::tracked_by_tools(&["argocd.argoproj.io/tracking-id", "meta.helm.sh/release-name"])]
+#[case::both(&["example.com/more", "kustomize.toolkit.fluxcd.io/checksum"])]
+fn an_installed_deployment_is_up_to_date(#[case] more: &[&str]) {
+    let mut csv = mk_csv();
+    let more = more.iter().map(|key| ((*key).to_owned(), "shop".to_owned()));
+    csv.metadata.annotations.as_mut().unwrap().extend(more);
     let mut object = desired_deployment(&csv, entry(&csv), &Overrides::default()).unwrap();
     object["status"] = json!({"conditions": [{"type": "Available", "status": "True"}]});
     let deployment: Deployment = serde_json::from_value(object).unwrap();
