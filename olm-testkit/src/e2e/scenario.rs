@@ -75,7 +75,7 @@ impl Scenario {
         Self { beside: Beside::None, ..self }
     }
 
-    /// Makes catalogs that every namespace sees: only one such scenario runs at a time.
+    /// Makes catalogs that every namespace sees, or must see none of others: only one such scenario runs at a time.
     #[must_use]
     pub fn makes_global_catalogs(self) -> Self {
         Self { beside: Beside::OthersWithoutGlobalCatalogs, ..self }

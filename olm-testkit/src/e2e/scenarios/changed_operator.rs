@@ -24,13 +24,22 @@ pub(super) struct ChangedOperator {
 }
 
 impl ChangedOperator {
-    /// Appends flags, and gives it a folder to write to. In the network of its node it reaches the
-    /// registry, which listens there only. The names of Services stay those of the cluster.
-    pub(super) async fn begin(
+    /// Goes through steps while the operator has more flags, and a folder to write to. It is as before
+    /// afterwards, whatever came of them. In the network of its node it reaches the registry, which listens
+    /// there only. The names of Services stay those of the cluster.
+    pub(super) async fn during(
         ctx: &TestContext,
         flags: &[&str],
         folder: Option<&str>,
-    ) -> Result<Self> {
+        steps: impl Future<Output = Result<()>>,
+    ) -> Result<()> {
+        let changed = Self::begin(ctx, flags, folder).await?;
+        let played = steps.await;
+        let ended = changed.end().await;
+        played.and(ended)
+    }
+
+    async fn begin(ctx: &TestContext, flags: &[&str], folder: Option<&str>) -> Result<Self> {
         let namespace = ctx.facts().olm_namespace.clone().context("OLM is nowhere")?;
         let deployments: Api<Deployment> = Api::namespaced(ctx.client.clone(), &namespace);
         let found = deployments.get(Operator::Catalog.name()).await?;
@@ -45,7 +54,7 @@ impl ChangedOperator {
         Ok(changed)
     }
 
-    pub(super) async fn end(self) -> Result<()> {
+    async fn end(self) -> Result<()> {
         let fields = ["hostNetwork", "dnsPolicy", "containers", "volumes"];
         let pod = fields.map(|field| (field, self.before[field].clone()));
         self.patch(pod.into_iter().collect()).await?;

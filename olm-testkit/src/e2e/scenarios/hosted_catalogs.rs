@@ -37,32 +37,35 @@ pub(super) fn all() -> Vec<Scenario> {
 }
 
 async fn readers_notice_nothing(ctx: Arc<TestContext>) -> Result<()> {
-    let flags = ["--catalogs=process"];
-    let operator = ChangedOperator::begin(&ctx, &flags, Some("/var/lib/olm-rs/catalogs")).await?;
-    create(&ctx).await?;
+    let (flags, folder) = (["--catalogs=process"], Some("/var/lib/olm-rs/catalogs"));
+    ChangedOperator::during(&ctx, &flags, folder, there_and_back(&ctx)).await
+}
+
+async fn there_and_back(ctx: &TestContext) -> Result<()> {
+    create(ctx).await?;
     wait::until_connected(&ctx.olm_api()?, NAME).await?;
-    let service = service(&ctx).await?;
-    ctx.create(&reader(&ctx)?).await?;
+    let service = service(ctx).await?;
+    ctx.create(&reader(ctx)?).await?;
     // Where Services lead is known on the node a moment later than to the API server.
     let before = wait::until_ok("reads the catalog", || async {
-        let said = said(&ctx).await?;
+        let said = said(ctx).await?;
         ensure!(said.packages == ["kettle"], "it read {said:?}");
         anyhow::Ok(said)
     })
     .await?;
 
-    annotate(&ctx, Value::Null).await?;
+    annotate(ctx, Value::Null).await?;
     wait::until(&ctx.olm_api()?, SLICE, "lead to the operator", |_: &EndpointSlice| true).await?;
-    until_no_pods(&ctx).await?;
-    reads_on(&ctx, &before).await?;
+    until_no_pods(ctx).await?;
+    reads_on(ctx, &before).await?;
 
-    annotate(&ctx, json!("pod")).await?;
+    annotate(ctx, json!("pod")).await?;
     wait::until_gone(&ctx.olm_api::<EndpointSlice>()?, SLICE).await?;
-    let after = reads_on(&ctx, &before).await?;
-    let restored = self::service(&ctx).await?;
+    let after = reads_on(ctx, &before).await?;
+    let restored = self::service(ctx).await?;
     ensure!(restored == service, "the Service was {service}, and is {restored}");
     println!("{} reads, the slowest took {:.3} s", after.reads, after.slowest_seconds);
-    operator.end().await
+    Ok(())
 }
 
 /// In OLM's namespace, served by a Pod.

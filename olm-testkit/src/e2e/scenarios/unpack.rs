@@ -75,13 +75,14 @@ async fn a_bundle_image(ctx: Arc<TestContext>) -> Result<()> {
 async fn by_the_operator(ctx: Arc<TestContext>) -> Result<()> {
     ctx.operator_group().await?;
     let pushed = push(&ctx, "ladle").await?;
-    let operator = ChangedOperator::begin(&ctx, &["--bundle-unpack=process"], None).await?;
-    subscribe(&ctx, "ladle", &pushed.pinned()).await?;
-    unpacked(&ctx, Instant::now(), "the operator").await?;
-    let jobs: Api<Job> = ctx.api();
-    ensure!(jobs.list(&ListParams::default()).await?.items.is_empty(), "there is a Job");
-    ctx.succeeded("ladle.v1.0.0").await?;
-    operator.end().await
+    let steps = async {
+        subscribe(&ctx, "ladle", &pushed.pinned()).await?;
+        unpacked(&ctx, Instant::now(), "the operator").await?;
+        let jobs: Api<Job> = ctx.api();
+        ensure!(jobs.list(&ListParams::default()).await?.items.is_empty(), "there is a Job");
+        ctx.succeeded("ladle.v1.0.0").await.map(drop)
+    };
+    ChangedOperator::during(&ctx, &["--bundle-unpack=process"], None, steps).await
 }
 
 /// The image of an operator that runs.

@@ -71,7 +71,9 @@ pub(super) fn all() -> Vec<Scenario> {
              digest, and says what is missing without that right",
             images::of_pods_and_images,
         )
-        .needs(&[Need::Containers, Need::Workload, Need::Registry, Need::Kubectl]),
+        .needs(&[Need::Containers, Need::Workload, Need::Registry, Need::Kubectl])
+        // It counts the catalogs that are read.
+        .makes_global_catalogs(),
         scenario(
             "kubectl_olm::run_bundle",
             "kubectl olm runs an operator from the folder of a bundle, and cleans up after it",
