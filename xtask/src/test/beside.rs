@@ -58,7 +58,7 @@ impl Beside {
     }
 
     fn end(mut self) -> Result<(String, bool, String)> {
-        // The end of its input tells it that nothing runs beside it any more.
+        // With the end of its input nothing runs beside it any more.
         drop(self.child.stdin.take());
         let status = self.child.wait().context("cannot wait for a command")?;
         let printed = fs::read(&self.output)

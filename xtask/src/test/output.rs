@@ -19,7 +19,7 @@ pub(super) struct Results {
     /// Beginnings of what failed tests say, each after a line with the test's name.
     pub(super) said: Vec<String>,
     /// Lines of a failed test that may still be kept.
-    room: usize,
+    rest: usize,
     /// Why tests were not run: name and reason.
     pub(super) reasons: Vec<String>,
     /// What tests say that their program counts as passed and that were not run.
@@ -61,12 +61,12 @@ impl Results {
     /// What a failed test says follows a line `---- its name ----`, up to the list of failures.
     fn read_said(&mut self, line: &str) {
         if line.starts_with("---- ") && line.ends_with(" ----") {
-            self.room = SAID;
+            self.rest = SAID;
         } else if line == "failures:" {
-            self.room = 0;
+            self.rest = 0;
         }
-        if self.room > 0 && !line.is_empty() {
-            self.room -= 1;
+        if self.rest > 0 && !line.is_empty() {
+            self.rest -= 1;
             self.said.push(line.chars().take(LINE).collect());
         }
     }

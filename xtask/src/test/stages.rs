@@ -65,7 +65,7 @@ impl Node {
             "--or-skip",
             "--jobs",
             "3",
-            "--alone-when-told",
+            "--alone-on-request",
         ]);
         Self { scenarios, catalog: Beside::begin(&["soak", "--sample"]) }
     }

@@ -56,7 +56,7 @@ pub struct Arguments {
     or_skip: bool,
     /// Begins the scenarios that run alone when the standard input has ended
     #[arg(long)]
-    alone_when_told: bool,
+    alone_on_request: bool,
     /// Gets what a real node needs on this machine and may be got here, and plays nothing
     #[arg(long)]
     prepare: bool,
@@ -180,7 +180,7 @@ async fn play_on(
     let evidence = Some(arguments.folder());
     let settings = Settings { at_once: arguments.at_once(), evidence };
     let provider = Arc::clone(&running.provider);
-    let quiet = until_told(arguments.alone_when_told);
+    let quiet = until_requested(arguments.alone_on_request);
     let outcomes = runner::play_all(&provider, selected, &settings, quiet, output::print).await;
     let mut figures = running.figures().await;
     figures.push(Figure::new("wall time", seconds(begun.elapsed())));
@@ -194,7 +194,7 @@ async fn play_on(
 }
 
 /// Waits for the end of the standard input, where that was asked for.
-async fn until_told(waits: bool) {
+async fn until_requested(waits: bool) {
     if waits {
         let read = || std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
         // An input that cannot be read has ended.
