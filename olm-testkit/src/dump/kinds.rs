@@ -76,8 +76,11 @@ impl Kinds {
         let mut all = Vec::new();
         for resource in kinds {
             let api = api(resource);
-            let list = api.list(&ListParams::default()).await;
-            let list = list.with_context(|| format!("cannot list {}", resource.plural))?;
+            let list = match api.list(&ListParams::default()).await {
+                // Its definition went since the kinds were looked up, and the objects with it.
+                Err(kube::Error::Api(status)) if status.is_not_found() => continue,
+                list => list.with_context(|| format!("cannot list {}", resource.plural))?,
+            };
             for object in list.into_iter().filter(|object| !is_automatic(object)) {
                 all.push(with_kind(resource, &object)?);
             }

@@ -156,6 +156,7 @@ fn own(environment: &Arc<Environment>, servers: &Arc<Environment>) -> Vec<Trial>
         trial(environment, "rbac::escalation", rbac::agrees_about_escalation),
         trial(environment, "schema::agrees", schema::agrees_with_the_api_server),
         trial(environment, "catalog_servers::image", catalog_servers::image),
+        trial(environment, "catalog_servers::not_served", catalog_servers::not_served),
         trial(environment, "catalog_servers::polling", catalog_servers::polling),
         trial(environment, "catalog_servers::config_map", catalog_servers::config_map),
         trial(environment, "servers::conversion_on_its_own", servers::conversion),

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use dashmap::DashMap;
-use olm_effect::Effect;
+use olm_effect::{Effect, Outcome};
 use olm_kit::controller::{Conclusion, ReconcileError, Reconciler};
 use olm_kit::interpreter::Interpreter;
 use olm_lifecycle::install_plan::collect;
@@ -240,7 +240,12 @@ impl Resolutions {
         if !effects.is_empty() {
             tracing::warn!(namespace, ?found, "CSVs without a Subscription lack something");
         }
-        self.interpreter.act(&effects).await?;
+        let outcomes = self.interpreter.execute(&effects).await;
+        ReconcileError::from_outcomes(&outcomes)?;
+        if outcomes.iter().any(|outcome| !matches!(outcome, Outcome::Created(_))) {
+            // An event that a busy API server did not take is written later: nothing else says this.
+            return Ok(Conclusion::RequeueAfter(RETRY));
+        }
         self.orphans.insert(namespace.to_owned(), found.clone());
         Ok(Conclusion::Done)
     }

@@ -3,9 +3,11 @@
 
 mod config_map;
 mod image;
+mod not_served;
 mod polling;
 pub mod steps;
 
 pub use config_map::config_map;
 pub use image::image;
+pub use not_served::not_served;
 pub use polling::polling;
