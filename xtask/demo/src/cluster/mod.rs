@@ -44,7 +44,7 @@ enum Action {
 }
 
 /// What can play a cluster for operators that run as processes beside it.
-#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Backend {
     /// A control plane on this machine with a simulated node
     #[default]

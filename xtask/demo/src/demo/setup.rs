@@ -8,7 +8,8 @@ use olm_testkit::builders::CatalogDir;
 use olm_testkit::cluster::{ClusterBackend, current::CurrentCluster, local::LocalCluster};
 use olm_testkit::deploy;
 use olm_testkit::fixture::Fixture;
-use olm_testkit::operators::Binaries;
+use olm_testkit::operators::{Binaries, Operator, Special};
+use olm_testkit::packages;
 use olm_testkit::progress::Progress;
 use tempfile::TempDir;
 
@@ -27,6 +28,8 @@ pub(super) struct Setup {
     pub fixture: Fixture<dyn ClusterBackend>,
     /// Where catalogs and logs are.
     root: PathBuf,
+    /// Whether the packages API is served.
+    pub has_packages: bool,
     /// Removed at the end.
     _files: TempDir,
 }
@@ -50,10 +53,11 @@ impl Setup {
         let kinds = deploy::definitions()?.len();
         timeline.event("deploy", format!("{kinds} kinds of OLM are served"));
         fixture.serve("demo", catalog(&root, Edition::First)?)?;
-        fixture.start_operators().await?;
+        start_operators(&fixture, arguments.cluster).await?;
         fixture.adopt()?;
         timeline.event("operators", "olm-operator, catalog-operator and olm-registry run");
-        Ok(Self { client: fixture.client.clone(), fixture, root, _files: files })
+        let (client, has_packages) = (fixture.client.clone(), arguments.cluster == Backend::Local);
+        Ok(Self { client, fixture, root, has_packages, _files: files })
     }
 
     /// Serves another edition of the catalog at the same address.
@@ -74,6 +78,20 @@ impl Setup {
         timeline.event("cluster", "everything that was started has ended");
         Ok(())
     }
+}
+
+/// Starts both. The API server of the local cluster reaches the packages API, which the doctor asks; that of another
+/// one knows no way to a process of this machine.
+async fn start_operators(fixture: &Fixture<dyn ClusterBackend>, backend: Backend) -> Result<()> {
+    if backend == Backend::Current {
+        return fixture.start_operators().await;
+    }
+    packages::announce(&fixture.client).await?;
+    let address = packages::address(&fixture.client).await?.to_string();
+    fixture.start_operator(Operator::Olm, Special::default()).await?;
+    let args = vec!["--packages-address".to_owned(), address];
+    fixture.start_operator(Operator::Catalog, Special { args, ..Special::default() }).await?;
+    packages::until_available(&fixture.client).await
 }
 
 /// An edition of the catalog, in a folder of its own.
