@@ -38,7 +38,7 @@ pub use live::{LiveNamespaces, NoTargets};
 pub use membership::{MemberAnnotations, active_targets};
 pub use namespace_labels::{desired_labels, label_patch};
 pub use namespace_set::NamespaceSet;
-pub use oldest::oldest;
+pub use oldest::{SHOWN, oldest};
 pub use provided_apis::{ApiSet, group_apis, provided_apis};
 pub use selector::{SelectorError, matches};
 pub use targets::{TargetError, select_targets};

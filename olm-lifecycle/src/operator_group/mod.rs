@@ -33,7 +33,7 @@ pub struct Observed {
     pub group: Arc<OperatorGroup>,
     /// Number of groups in its namespace, itself included.
     pub groups_in_namespace: usize,
-    /// Whether it is the oldest of them ([`olm_opgroup::oldest`]).
+    /// Whether it is one of the oldest of them ([`olm_opgroup::oldest`]).
     pub is_oldest: bool,
     /// All namespaces of the cluster, and how far the owner of the group is trusted.
     pub namespaces: LiveNamespaces,
@@ -76,7 +76,7 @@ pub fn decide(observed: &Observed, now: Timestamp) -> Decision {
 /// The patch of a namespace's labels, if they do not show the groups that target it. A namespace
 /// that is being deleted is left alone.
 ///
-/// Of several groups of one namespace only the oldest shows: a Namespace has to hold the labels.
+/// Of many groups of one namespace only the oldest show: a Namespace has to hold the labels.
 pub fn decide_namespace<'a>(
     namespace: &Namespace,
     groups: impl IntoIterator<Item = &'a OperatorGroup>,
@@ -93,7 +93,7 @@ pub fn decide_namespace<'a>(
         let home = group.metadata.namespace.as_deref().unwrap_or_default();
         of.entry(home).or_default().push(group);
     }
-    let groups = of.into_values().filter_map(oldest);
+    let groups = of.into_values().flat_map(oldest);
     let patch = label_patch(present, &desired_labels(name, groups, live))?;
     let action = Action::MergePatch { patch, observed: None, subresource: Subresource::Main };
     Some(Effect::new(Target::cluster(resource_of::<Namespace>(), name), action))

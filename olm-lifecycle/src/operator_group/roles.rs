@@ -13,7 +13,7 @@ use super::Observed;
 use crate::role_writes;
 
 /// The writes that give the group its roles, for the APIs of its members and of its annotation. They are objects
-/// of the cluster: of several groups of a namespace only the oldest has any.
+/// of the cluster: of many groups of a namespace only the oldest have any.
 pub(super) fn ensure(observed: &Observed) -> Vec<Effect> {
     let metadata = &observed.group.metadata;
     let namespace = metadata.namespace.as_deref().unwrap_or_default();

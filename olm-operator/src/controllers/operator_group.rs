@@ -20,9 +20,9 @@ pub fn observe(stores: &Stores, key: &ObjectKey) -> Option<Observed> {
     let group = stores.groups.get_key(key)?;
     let account = named_account(&group);
     let groups = stores.groups.list_in(namespace);
-    let first = oldest(groups.iter().map(AsRef::as_ref));
+    let mut oldest = oldest(groups.iter().map(AsRef::as_ref));
     Some(Observed {
-        is_oldest: first.and_then(|group| group.metadata.name.as_ref()) == Some(&key.name),
+        is_oldest: oldest.any(|group| group.metadata.name.as_ref() == Some(&key.name)),
         groups_in_namespace: groups.len(),
         service_account: account.and_then(|name| stores.accounts.get(Some(namespace), name)),
         group,

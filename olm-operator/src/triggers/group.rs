@@ -25,10 +25,9 @@ impl Triggers {
             for group in &groups {
                 self.queues.add_group(ObjectKey::of(group.as_ref()));
             }
-            // Of several only the oldest labels its targets.
-            let others = groups.iter().filter(|group| group.metadata.uid != latest.metadata.uid);
-            if let Some(first) = oldest(others.map(AsRef::as_ref)) {
-                let reached = self.reach(first);
+            // Of many only the oldest label their targets.
+            for shown in oldest(groups.iter().map(AsRef::as_ref)).chain([latest.as_ref()]) {
+                let reached = self.reach(shown);
                 reached.iter().for_each(|name| self.queues.add_namespace(name));
             }
         }

@@ -233,9 +233,9 @@ fn a_converged_group_gets_its_three_roles_once() {
 
 /// A namespace may hold thousands of groups, and roles are the cluster's: Kubernetes aggregates each of them.
 #[test]
-fn only_the_oldest_group_of_a_namespace_has_roles() {
+fn only_the_oldest_groups_of_a_namespace_have_roles() {
     let mut observed = mk_observed(mk_group(json!({"targetNamespaces": ["op"]}), None, ""));
-    (observed.groups_in_namespace, observed.is_oldest) = (2, false);
+    (observed.groups_in_namespace, observed.is_oldest) = (6, false);
     let status = written_status(&decide(&observed, now())).unwrap();
     observed.group = mk_group(json!({"targetNamespaces": ["op"]}), Some(status), "");
     assert_eq!(decide(&observed, now()), Decision::default());
@@ -250,7 +250,7 @@ fn only_the_oldest_group_of_a_namespace_has_roles() {
 }
 
 #[test]
-fn a_namespace_shows_the_oldest_group_of_each_namespace() {
+fn a_namespace_shows_the_oldest_groups_of_each_namespace() {
     let group = |home: &str, uid: &str, second: i64| -> OperatorGroup {
         let created = Timestamp::from_second(second).unwrap().to_string();
         serde_json::from_value(json!({
@@ -259,14 +259,18 @@ fn a_namespace_shows_the_oldest_group_of_each_namespace() {
         }))
         .unwrap()
     };
-    let groups = [group("op", "second", 2), group("op", "first", 1), group("other", "alone", 4)];
-    let namespace = mk_namespace("a", json!({"olm.operatorgroup.uid/second": ""}));
+    let uids = ["1", "2", "3", "4", "5", "6"];
+    let mut groups: Vec<_> =
+        uids.iter().map(|uid| group("op", uid, uid.parse().unwrap())).rev().collect();
+    groups.push(group("other", "alone", 9));
+    let namespace = mk_namespace("a", json!({"olm.operatorgroup.uid/6": ""}));
     let live = LiveNamespaces::default();
     let effect = decide_namespace(&namespace, &groups, &live).unwrap();
     let Action::MergePatch { patch, .. } = effect.action else { panic!("{effect:?}") };
     let changes = json!({
-        "olm.operatorgroup.uid/first": "", "olm.operatorgroup.uid/alone": "",
-        "olm.operatorgroup.uid/second": null,
+        "olm.operatorgroup.uid/1": "", "olm.operatorgroup.uid/2": "", "olm.operatorgroup.uid/3": "",
+        "olm.operatorgroup.uid/4": "", "olm.operatorgroup.uid/5": "", "olm.operatorgroup.uid/6": null,
+        "olm.operatorgroup.uid/alone": "",
     });
     assert_eq!(patch["metadata"]["labels"], changes);
 }

@@ -7,6 +7,7 @@ use k8s_openapi::api::core::v1::Namespace;
 use k8s_openapi::api::rbac::v1::ClusterRole;
 use kube::ResourceExt;
 use olm_kit::ObjectKey;
+use olm_opgroup::SHOWN;
 use olm_types::api::{ClusterServiceVersion, OperatorGroup};
 use proptest::prelude::*;
 
@@ -60,9 +61,9 @@ impl World {
         targets.retain(|(namespace, name), _| {
             let groups = self.triggers.stores.groups.list_in(namespace);
             // They are all of one age.
-            let is_first = groups.iter().all(|group| group.name_any() >= *name);
+            let before = groups.iter().filter(|group| group.name_any() < *name).count();
             let group = groups.iter().find(|group| group.name_any() == *name);
-            is_first && group.is_some_and(|group| self.is_readable(group))
+            before < SHOWN && group.is_some_and(|group| self.is_readable(group))
         });
         let listing = |name: &str| {
             let groups = targets.iter().filter(|(_, listed)| listed.contains(name));

@@ -46,7 +46,8 @@ pub(super) fn groups(world: &mut World<'_>, work: &Work<'_>) {
     let home = work.asked.namespace.as_str();
     let groups: Vec<Arc<OperatorGroup>> = world.all(Some(home));
     let count = groups.len();
-    let first = oldest(groups.iter().map(AsRef::as_ref)).map(|group| group.metadata.name.clone());
+    let shown = oldest(groups.iter().map(AsRef::as_ref)).map(|group| group.metadata.name.clone());
+    let shown: BTreeSet<Option<String>> = shown.collect();
     for group in groups {
         let members: Vec<Arc<ClusterServiceVersion>> = world.all(Some(home));
         let names = operator_group::role_names(home, name(&group.metadata));
@@ -54,7 +55,7 @@ pub(super) fn groups(world: &mut World<'_>, work: &Work<'_>) {
         let account = named_account(&group).map(str::to_owned);
         let account = account.and_then(|one| world.named::<ServiceAccount>(Some(home), &one));
         let observed = operator_group::Observed {
-            is_oldest: first.as_ref() == Some(&group.metadata.name),
+            is_oldest: shown.contains(&group.metadata.name),
             groups_in_namespace: count,
             namespaces: live(world, work),
             members: members.into_iter().filter(|csv| !is_copied(csv)).collect(),
