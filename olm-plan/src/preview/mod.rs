@@ -22,6 +22,7 @@ mod world;
 use jiff::Timestamp;
 use olm_types::bundle::{CatalogKey, Universe};
 
+use crate::details::NoDetails;
 use crate::settings::Settings;
 
 pub use change::{Action, Change, Written};
@@ -122,26 +123,9 @@ pub enum NoPreview {
         /// The catalogs.
         catalogs: String,
     },
-    /// The package has no such channel.
-    #[error("package {package} has no channel {channel}, but {channels}")]
-    NoChannel {
-        /// The package.
-        package: String,
-        /// What was asked for.
-        channel: String,
-        /// Those that there are.
-        channels: String,
-    },
-    /// The channel has no such version.
-    #[error("package {package} has no version {version} there, but {versions}")]
-    NoVersion {
-        /// The package.
-        package: String,
-        /// What was asked for.
-        version: String,
-        /// Those that there are.
-        versions: String,
-    },
+    /// The package has no such channel, or the channel no such version.
+    #[error(transparent)]
+    NotThere(#[from] NoDetails),
 }
 
 /// The answer to what was asked.

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use super::known::Key;
 use super::world::World;
 use super::{Install, NoPreview};
+use crate::details::NoDetails;
 use crate::observed::name;
 
 /// The group of OLM's kinds.
@@ -115,7 +116,7 @@ fn starting(install: &Install, entries: &[Arc<Entry>]) -> Result<Option<String>,
     {
         let channels: BTreeSet<&str> = entries.iter().map(|entry| &*entry.channel).collect();
         let channels = channels.into_iter().collect::<Vec<_>>().join(", ");
-        return Err(NoPreview::NoChannel { package, channel: channel.clone(), channels });
+        return Err(NoDetails::NoChannel { package, channel: channel.clone(), channels }.into());
     }
     let Some(version) = &install.version else { return Ok(None) };
     let in_channel = |entry: &&Arc<Entry>| match &install.channel {
@@ -128,7 +129,7 @@ fn starting(install: &Install, entries: &[Arc<Entry>]) -> Result<Option<String>,
         None => {
             let versions: Vec<String> = there.iter().map(|entry| entry.name.to_string()).collect();
             let (version, versions) = (version.clone(), versions.join(", "));
-            Err(NoPreview::NoVersion { package, version, versions })
+            Err(NoDetails::NoVersion { package, version, versions }.into())
         }
     }
 }
