@@ -20,6 +20,8 @@ pub(super) struct Row {
     pub(super) argo: String,
     /// Whether it is about Subscriptions that have nothing installed.
     pub(super) is_before_installed: bool,
+    /// Whether it is about Subscriptions whose InstallPlan has failed: a CSV fails for some of its reasons too.
+    pub(super) is_of_failed_plan: bool,
 }
 
 impl Row {
@@ -62,11 +64,16 @@ pub(super) fn rows() -> Result<Vec<Row>> {
                 reasons: reasons.filter(|reason| reason != "its reason").collect(),
                 kstatus: (*kstatus).to_owned(),
                 is_before_installed: what.contains("nothing is installed"),
+                is_of_failed_plan: *what == "the InstallPlan has failed",
                 argo: rest.first().copied().unwrap_or_default().to_owned(),
             });
         }
     }
     ensure!(rows.len() > 15, "docs/readiness.md has {} rows", rows.len());
+    ensure!(
+        rows.iter().any(|row| row.is_of_failed_plan),
+        "docs/readiness.md has no row about a failed InstallPlan"
+    );
     rows.sort_by_key(|row| row.reasons.is_empty());
     Ok(rows)
 }

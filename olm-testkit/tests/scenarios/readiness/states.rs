@@ -54,6 +54,14 @@ impl State {
         self.value()["status"]["installedCSV"].is_string()
     }
 
+    /// Whether it says that its InstallPlan has failed.
+    pub(super) fn has_failed_plan(&self) -> bool {
+        let value = self.value();
+        let all = value["status"]["conditions"].as_array().cloned().unwrap_or_default();
+        all.iter()
+            .any(|one| one["type"] == conditions::INSTALL_PLAN_FAILED && one["status"] == "True")
+    }
+
     /// Whether its spec is newer than what was taken into account.
     pub(super) fn is_behind(&self) -> bool {
         let value = self.value();
