@@ -46,7 +46,7 @@ pub async fn no_catalog_operator(_: Arc<TestContext>) -> Result<()> {
     .await;
     fixture.check()?;
     succeeded?;
-    fixture.end().await
+    environment::end(&fixture).await
 }
 
 fn hands() -> Crd {

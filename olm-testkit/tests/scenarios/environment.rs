@@ -113,11 +113,11 @@ pub async fn start(purpose: &str) -> Result<Local> {
 }
 
 /// Ends operators and cluster, and notes what rights the operators used, and what they met of their own.
-pub async fn end(started: &Local) -> Result<()> {
+pub async fn end(started: &Fixture) -> Result<()> {
     end_of("its own cluster", started).await
 }
 
-async fn end_of(purpose: &str, started: &Local) -> Result<()> {
+async fn end_of(purpose: &str, started: &Fixture) -> Result<()> {
     started.end_operators();
     let log = started.cluster().audit_log();
     let noted = used_permissions::note(&log).and(conflicts::note(purpose, &log));

@@ -45,7 +45,7 @@ pub async fn serve_jobs_and_pods(_: Arc<TestContext>) -> Result<()> {
     tools.fixture.start_operators().await?;
     tools.install(&server.1).await.context("install from the catalog")?;
     server.0.stop();
-    tools.fixture.end().await
+    environment::end(&tools.fixture).await
 }
 
 impl Tools {

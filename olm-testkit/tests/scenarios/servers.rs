@@ -30,5 +30,5 @@ where
     let played = scenario(ctx).await;
     // A dead operator explains a failure better than what was waited for.
     let played = started.check().and(played);
-    started.end().await.and(played)
+    environment::end(&started).await.and(played)
 }

@@ -18,9 +18,17 @@ pub(super) fn text(report: &Report) -> String {
         )
     });
     let findings: String = findings.collect();
-    let (found, skipped) = (report.findings.len(), report.skipped.len());
+    let (found, skipped) = (counted(report), report.skipped.len());
     let checks = report.checks.len();
-    format!("{findings}{found} findings, {skipped} of {checks} checks skipped\n")
+    format!("{findings}{found}, {skipped} of {checks} checks skipped\n")
+}
+
+/// How many findings there are, in words.
+pub(super) fn counted(report: &Report) -> String {
+    match report.findings.len() {
+        1 => "1 finding".to_owned(),
+        number => format!("{number} findings"),
+    }
 }
 
 /// A finding on one line.
@@ -119,7 +127,7 @@ mod tests {
     fn hostile_evidence_breaks_neither_lines_nor_xml() {
         let printed = text(&report());
         assert!(printed.contains("  evidence: a </failure><b \"\u{fffd}\n"), "{printed}");
-        assert!(printed.ends_with("1 findings, 0 of 40 checks skipped\n"), "{printed}");
+        assert!(printed.ends_with("1 finding, 0 of 40 checks skipped\n"), "{printed}");
         let xml = junit(&report());
         let expected = "<failure message=\"Namespace ns: a &lt;/failure&gt;&lt;b &quot;\u{fffd}\">";
         assert!(xml.contains(expected) && xml.contains("create &amp; wait"), "{xml}");

@@ -25,7 +25,7 @@ pub async fn everywhere(_: Arc<TestContext>) -> Result<()> {
     let result = play(&fixture.client).await;
     fixture.check()?;
     result?;
-    fixture.end().await
+    environment::end(&fixture).await
 }
 
 async fn play(client: &Client) -> Result<()> {
