@@ -78,7 +78,7 @@ impl Kinds {
             let api = api(resource);
             let list = match api.list(&ListParams::default()).await {
                 // Its definition went since the kinds were looked up, and the objects with it.
-                Err(kube::Error::Api(status)) if status.is_not_found() => continue,
+                Err(kube::Error::Api(status)) if status.code == 404 => continue,
                 list => list.with_context(|| format!("cannot list {}", resource.plural))?,
             };
             for object in list.into_iter().filter(|object| !is_automatic(object)) {

@@ -89,7 +89,7 @@ where
     K: Clone + Debug + DeserializeOwned,
 {
     match api.delete(name, &DeleteParams::default()).await {
-        Err(kube::Error::Api(status)) if status.is_not_found() => Ok(()),
+        Err(kube::Error::Api(status)) if status.code == 404 => Ok(()),
         answer => answer.map(drop).with_context(|| format!("cannot remove {name}")),
     }
 }

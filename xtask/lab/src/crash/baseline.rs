@@ -89,7 +89,7 @@ impl Baseline {
             Some(_) => Ok(()),
         };
         match answer {
-            Err(kube::Error::Api(status)) if status.is_not_found() => Ok(()),
+            Err(kube::Error::Api(status)) if status.code == 404 => Ok(()),
             answer => answer.with_context(|| format!("cannot take {key} back")),
         }
     }

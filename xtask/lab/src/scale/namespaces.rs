@@ -109,7 +109,7 @@ impl Namespaces {
         self.each(|home| async move {
             let namespaces: Api<Namespace> = Api::all(home.client);
             match namespaces.delete(&home.name, &DeleteParams::background()).await {
-                Err(error) if !matches!(&error, kube::Error::Api(status) if status.is_not_found()) => {
+                Err(error) if !matches!(&error, kube::Error::Api(status) if status.code == 404) => {
                     Err(error).with_context(|| format!("cannot delete namespace {}", home.name))
                 }
                 _ => Ok(()),

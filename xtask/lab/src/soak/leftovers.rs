@@ -159,7 +159,7 @@ impl Before {
             new.iter().map(Key::of).filter(|key| key.namespace.is_empty() && is_wanted(&key.name))
         {
             let deleted = api.delete(&key.name, &DeleteParams::background()).await;
-            if !matches!(&deleted, Err(kube::Error::Api(status)) if status.is_not_found()) {
+            if !matches!(&deleted, Err(kube::Error::Api(status)) if status.code == 404) {
                 deleted.with_context(|| format!("cannot delete {key}"))?;
             }
         }

@@ -134,7 +134,7 @@ impl Home {
         for object in &list {
             let name = object.meta().name.as_deref().unwrap_or_default();
             let deleted = api.delete(name, &DeleteParams::background()).await;
-            if !matches!(&deleted, Err(kube::Error::Api(status)) if status.is_not_found()) {
+            if !matches!(&deleted, Err(kube::Error::Api(status)) if status.code == 404) {
                 deleted.with_context(|| format!("cannot delete {} {name}", K::kind(&())))?;
             }
         }

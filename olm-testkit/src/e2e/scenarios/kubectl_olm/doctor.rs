@@ -33,7 +33,7 @@ pub(super) async fn finds_and_repairs(ctx: Arc<TestContext>) -> Result<()> {
     .await?;
     let missing = finds(&program, &["OLM002"]).await?;
     let ended = program.run(&["doctor", "--detailed-exitcode"]).await?;
-    ensure!(ended.code == Some(2) && ended.printed.contains("1 findings"), "{ended:?}");
+    ensure!(ended.code == Some(2) && ended.printed.contains("1 finding"), "{ended:?}");
     as_printed(&program, &missing[0]).await?;
 
     let first = waiting_plan(&ctx, "kettle").await?;

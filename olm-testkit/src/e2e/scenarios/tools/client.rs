@@ -105,7 +105,7 @@ impl<'a> Tool<'a> {
     /// Deletes an object that may be gone already.
     pub(super) async fn delete(&self, api: &Api<DynamicObject>, name: &str) -> Result<()> {
         match api.delete(name, &DeleteParams::default()).await {
-            Err(kube::Error::Api(status)) if status.is_not_found() => Ok(()),
+            Err(kube::Error::Api(status)) if status.code == 404 => Ok(()),
             deleted => deleted.map(drop).with_context(|| format!("cannot delete {name}")),
         }
     }

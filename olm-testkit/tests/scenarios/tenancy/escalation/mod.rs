@@ -144,7 +144,7 @@ pub async fn play(ctx: Arc<TestContext>, policy: TenantPolicy, way: Play) -> Res
 async fn remove_global_catalog(client: Client, name: &str) -> Result<()> {
     let catalogs: Api<CatalogSource> = Api::namespaced(client, OLM_NAMESPACE);
     match catalogs.delete(name, &DeleteParams::default()).await {
-        Err(kube::Error::Api(status)) if status.is_not_found() => Ok(()),
+        Err(kube::Error::Api(status)) if status.code == 404 => Ok(()),
         deleted => deleted.map(drop).context("cannot delete the global catalog"),
     }
 }

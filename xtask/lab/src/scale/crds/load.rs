@@ -63,7 +63,7 @@ async fn served(api: &Api<DynamicObject>) -> Result<()> {
     let deadline = Instant::now() + TIMEOUT;
     loop {
         match api.list(&ListParams::default().limit(1)).await {
-            Err(kube::Error::Api(status)) if status.is_not_found() => {}
+            Err(kube::Error::Api(status)) if status.code == 404 => {}
             listed => return listed.map(drop).context("cannot list objects"),
         }
         ensure!(Instant::now() < deadline, "the kind is not served after {TIMEOUT:?}");
