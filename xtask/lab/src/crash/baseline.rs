@@ -1,5 +1,6 @@
 //! The objects of a cluster before a run, what a run makes of them, and the way back.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
@@ -77,10 +78,7 @@ impl Baseline {
             return all.map(drop).with_context(|| format!("cannot delete all of {}", key.kind));
         }
         let answer = match self.initial.get(key) {
-            Some(initial) if key.kind == "Namespace" => {
-                let patch = Patch::Merge(labels_back(initial, object));
-                api.patch(&key.name, &PatchParams::default(), &patch).await.map(drop)
-            }
+            Some(initial) if key.kind == "Namespace" => labels_back(&api, &key.name, initial).await,
             // Owners take these with them, controllers of Kubernetes repair those.
             _ if is_controlled(object) || self.initial.contains_key(key) => Ok(()),
             // A definition that goes before its kind was ever served takes minutes to go.
@@ -126,17 +124,18 @@ async fn is_served(client: &Client, definition: &Value) -> bool {
     api.list_metadata(&ListParams::default()).await.is_ok()
 }
 
-/// A patch that removes new labels and annotations, and gives old ones their values.
-fn labels_back(initial: &Value, now: &Value) -> Value {
-    let back = |field: &str| {
-        let map = |object: &Value| object["metadata"][field].as_object().cloned();
-        let (old, new) = (map(initial).unwrap_or_default(), map(now).unwrap_or_default());
-        let mut patch: serde_json::Map<String, Value> =
-            new.into_iter().map(|(name, _)| (name, Value::Null)).collect();
-        patch.extend(old);
-        patch
+/// Removes new labels and annotations, and gives old ones their values. Keys in normal form are not the real ones.
+async fn labels_back(api: &Api<DynamicObject>, name: &str, initial: &Value) -> kube::Result<()> {
+    let live = api.get(name).await?.metadata;
+    let back = |field: &str, now: Option<BTreeMap<String, String>>| {
+        let now = now.unwrap_or_default().into_keys().map(|key| (key, Value::Null));
+        let old = initial["metadata"][field].as_object().cloned().unwrap_or_default();
+        now.chain(old).collect::<BTreeMap<_, _>>()
     };
-    json!({"metadata": {"labels": back("labels"), "annotations": back("annotations")}})
+    let (labels, annotations) =
+        (back("labels", live.labels), back("annotations", live.annotations));
+    let patch = Patch::Merge(json!({"metadata": {"labels": labels, "annotations": annotations}}));
+    api.patch(name, &PatchParams::default(), &patch).await.map(drop)
 }
 
 fn is_controlled(object: &Value) -> bool {
