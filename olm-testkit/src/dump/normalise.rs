@@ -7,6 +7,7 @@
 
 use std::collections::BTreeMap;
 
+use olm_types::annotations::APPROVED_BY;
 use serde_json::{Map, Value};
 
 use super::masks;
@@ -97,9 +98,21 @@ impl Normaliser {
             if VOLATILE.contains(&name.as_str()) {
                 continue;
             }
-            self.visit(&mut value, generated);
+            match name == APPROVED_BY {
+                true => self.visit_json(&mut value, generated),
+                false => self.visit(&mut value, generated),
+            }
             self.replace_uids(&mut name);
             fields.insert(name, value);
+        }
+    }
+
+    /// A text that is JSON, which names versions of objects.
+    fn visit_json(&self, value: &mut Value, generated: &BTreeMap<String, String>) {
+        let inner = value.as_str().and_then(|text| serde_json::from_str(text).ok());
+        if let Some(mut inner) = inner {
+            self.visit(&mut inner, generated);
+            *value = inner.to_string().into();
         }
     }
 
@@ -168,7 +181,8 @@ mod tests {
             json!({"kind": "OperatorGroup", "metadata": {"name": "a", "namespace": "n", "uid": uid,
                 "resourceVersion": time, "generation": time.len()}}),
             json!({"kind": "Namespace", "metadata": {"name": "n", "labels": {label: ""}}}),
-            json!({"kind": "InstallPlan", "metadata": {"name": plan, "creationTimestamp": time},
+            json!({"kind": "InstallPlan", "metadata": {"name": plan, "creationTimestamp": time,
+                "annotations": {APPROVED_BY: json!([{"resourceVersion": time}]).to_string()}},
                 "spec": {"generation": 1}, "status": {"startTime": time, "message": "two at 2"}}),
             json!({"kind": "Subscription", "metadata": {"name": "s",
                 "ownerReferences": [{"kind": "OperatorGroup", "uid": uid}]},
@@ -204,6 +218,7 @@ mod tests {
         };
         let plan = &first[&key("InstallPlan", "install-1")];
         assert_eq!(plan["status"], json!({"startTime": "<time>", "message": "two at 2"}));
+        assert_eq!(plan["metadata"]["annotations"][APPROVED_BY], "[{}]");
         let subscription = &first[&key("Subscription", "s")];
         assert_eq!(subscription["status"]["installPlanRef"]["name"], "install-1");
         let owner = &subscription["metadata"]["ownerReferences"][0]["uid"];
