@@ -7,10 +7,11 @@ use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
 use kube::config::{AuthInfo, KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
+use olm_client::Cluster;
+use olm_client::catalogs::Cache;
 use serde_json::json;
 
-use crate::catalogs::Cache;
-use crate::cluster::Cluster;
+use crate::output::Output;
 
 /// How long an answer may take when no flag says so.
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -100,7 +101,8 @@ impl Connection {
         let client = Client::try_from(config).context("cannot make a client of the API server")?;
         let cache = Cache::new(self.cache_dir.as_deref());
         let is_named = self.namespace.is_some();
-        Ok(Cluster { client, namespace, is_named, server, cache, timeout })
+        let notices = Output::notices();
+        Ok(Cluster { client, namespace, is_named, server, cache, timeout, notices })
     }
 
     async fn config(&self) -> Result<Config> {

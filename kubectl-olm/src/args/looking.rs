@@ -1,8 +1,8 @@
 //! Command lines of what only looks.
 
 use clap::Args;
+use olm_client::reading::{Reading, Sources};
 
-use super::reading::{Reading, Sources};
 use crate::connection::duration;
 
 /// A Subscription.

@@ -4,9 +4,9 @@ mod acting;
 mod authors;
 mod looking;
 mod plan;
-mod reading;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use olm_client::reading::Sources;
 
 use crate::commands::Doctor;
 use crate::connection::Connection;
@@ -15,7 +15,6 @@ pub use acting::{Acting, Approve, DryRun, Installing, Operands, Uninstalling, Up
 pub use authors::{CleaningUp, Run, Running};
 pub use looking::{Graphing, Logging, Named, Permitted, Searching, Showing, Status, Why};
 pub use plan::{Approving, Plan, Planned, Subscribing};
-pub use reading::{Reading, Sources};
 
 /// Everything that was asked for.
 #[derive(Debug, Parser)]

@@ -22,14 +22,12 @@ mod uninstall;
 mod version;
 mod why;
 
-use anyhow::{Context, Result, bail, ensure};
-use olm_plan::Observed;
-use olm_plan::observed::{name, namespace};
-use olm_types::api::Subscription;
+use anyhow::{Result, bail, ensure};
+use olm_client::Cluster;
+use olm_client::listing::Listing;
 
 use crate::Outcome;
 use crate::args::{Cli, Command};
-use crate::cluster::Cluster;
 use crate::output::Output;
 
 pub use act::NotInTime;
@@ -51,7 +49,7 @@ pub async fn run(cli: &Cli) -> Result<Outcome> {
         }
         Command::Search(asked) if asked.sources.offline => {
             let home = cli.connection.namespace();
-            let listing = search::Listing::of_flags(home, &asked.sources, None).await?;
+            let listing = Listing::of_flags(home, &asked.sources, None, &Output::notices()).await?;
             search::print(asked, &listing, output)
         }
         Command::Show(asked) if asked.reading.sources.offline => {
@@ -92,7 +90,7 @@ async fn in_cluster(
     match command {
         Command::List => list::run(cluster, home, output).await,
         Command::Search(asked) => {
-            let listing = search::Listing::of_cluster(cluster, &asked.sources, None).await?;
+            let listing = Listing::of_cluster(cluster, &asked.sources, None).await?;
             search::print(asked, &listing, output)
         }
         Command::Show(asked) => show::run(cluster, asked, output).await,
@@ -117,31 +115,6 @@ async fn in_cluster(
             bail!("this command needs no cluster")
         }
     }
-}
-
-/// The one Subscription of that name, or for the package of that name.
-///
-/// # Errors
-/// There is none, or several namespaces have one.
-fn subscription<'a>(observed: &'a Observed, wanted: &str) -> Result<&'a Subscription> {
-    let by_name = |one: &&Subscription| name(&one.metadata) == wanted;
-    let by_package = |one: &&Subscription| one.spec.name == wanted;
-    let mut found: Vec<&Subscription> = observed.subscriptions.iter().filter(by_name).collect();
-    if found.is_empty() {
-        found = observed.subscriptions.iter().filter(by_package).collect();
-    }
-    if found.len() > 1 {
-        let places =
-            found.iter().map(|one| format!("{}/{}", namespace(&one.metadata), name(&one.metadata)));
-        let places: Vec<String> = places.collect();
-        bail!(
-            "{wanted} is ambiguous: {}; -n and the name of the Subscription choose",
-            places.join(", ")
-        );
-    }
-    found.pop().with_context(|| {
-        format!("no Subscription is named {wanted} or for a package of that name; -n or -A look elsewhere")
-    })
 }
 
 #[cfg(test)]

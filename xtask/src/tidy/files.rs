@@ -24,7 +24,7 @@ const UNBOUNDED: [&str; 6] = [
 ];
 
 /// What ships.
-const SHIPPED: [&str; 11] = [
+const SHIPPED: [&str; 12] = [
     "olm-types/src/",
     "olm-resolver/src/",
     "olm-opgroup/src/",
@@ -35,6 +35,7 @@ const SHIPPED: [&str; 11] = [
     "olm-operator/src/",
     "catalog-operator/src/",
     "olm-plan/src/",
+    "olm-client/src/",
     "kubectl-olm/src/",
 ];
 
