@@ -87,6 +87,22 @@ impl Connection {
         self.namespace.as_deref()
     }
 
+    /// The flags that name the cluster and whose rights count, for another command; none that holds a secret.
+    pub fn flags(&self) -> Vec<String> {
+        let file = self.kubeconfig.as_ref().map(|file| file.display().to_string());
+        let named = [
+            ("--kubeconfig", file.as_ref()),
+            ("--context", self.context.as_ref()),
+            ("--cluster", self.cluster.as_ref()),
+            ("--user", self.user.as_ref()),
+            ("--server", self.server.as_ref()),
+            ("--as", self.as_user.as_ref()),
+        ];
+        let groups = self.as_group.iter().map(|group| ("--as-group", group));
+        let named = named.into_iter().filter_map(|(flag, value)| Some((flag, value?)));
+        named.chain(groups).map(|(flag, value)| format!("{flag}={value}")).collect()
+    }
+
     /// A client for the cluster. It asks nothing yet.
     ///
     /// # Errors

@@ -123,3 +123,14 @@ pub struct Logging {
     #[arg(short, long)]
     pub previous: bool,
 }
+
+/// The console.
+#[derive(Args, Debug)]
+pub struct Consoling {
+    /// Port of 127.0.0.1; otherwise one that is free
+    #[arg(long, value_name = "NUMBER", default_value_t = 0)]
+    pub port: u16,
+    /// Where things are read
+    #[command(flatten)]
+    pub reading: Reading,
+}

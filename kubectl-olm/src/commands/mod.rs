@@ -4,6 +4,7 @@ mod act;
 mod approve;
 mod authors;
 mod completion;
+mod console;
 mod doctor;
 mod events;
 mod follow;
@@ -64,7 +65,8 @@ pub async fn run(cli: &Cli) -> Result<Outcome> {
         command => {
             refuse_files(command)?;
             let cluster = cli.connection.connect().await?;
-            in_cluster(command, &cluster, cli.view.all_namespaces, output).await
+            let flags = cli.connection.flags();
+            in_cluster(command, &cluster, flags, cli.view.all_namespaces, output).await
         }
     }
 }
@@ -83,6 +85,7 @@ fn refuse_files(command: &Command) -> Result<()> {
 async fn in_cluster(
     command: &Command,
     cluster: &Cluster,
+    flags: Vec<String>,
     all: bool,
     output: Output,
 ) -> Result<Outcome> {
@@ -108,6 +111,7 @@ async fn in_cluster(
         Command::Uninstall(asked) => uninstall::run(cluster, all, asked, output).await,
         Command::Run(asked) => authors::run(cluster, all, asked, output).await,
         Command::Cleanup(asked) => authors::clean_up(cluster, all, asked, output).await,
+        Command::Console(asked) => console::run(cluster, flags, asked, output).await,
         Command::Approve(approve) => approve::run(cluster, all, approve, output).await,
         Command::HandBack => hand_back::run(cluster, home, output).await,
         Command::Version { .. } => version::of_all(cluster, output).await,
@@ -145,6 +149,7 @@ mod tests {
     #[case(&["graph", "kettle", "--state", "f"], STATE)]
     #[case(&["why", "kettle", "--state", "f"], STATE)]
     #[case(&["plan", "install", "kettle", "--state", "f"], STATE)]
+    #[case(&["console", "--offline"], OFFLINE)]
     #[case(&["install", "kettle", "--yes"], CONNECTS)]
     #[case(&["list"], CONNECTS)]
     fn files_are_refused_before_a_cluster_is_asked(#[case] words: &[&str], #[case] expected: &str) {

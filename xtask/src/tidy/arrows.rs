@@ -7,7 +7,7 @@ use anyhow::Result;
 use super::Workspace;
 
 /// Every crate with the crates it may use.
-const ARROWS: [(&str, &[&str]); 24] = [
+const ARROWS: [(&str, &[&str]); 25] = [
     ("olm-types", &[]),
     ("olm-effect", &["olm-types"]),
     ("olm-resolver", &["olm-types"]),
@@ -22,7 +22,8 @@ const ARROWS: [(&str, &[&str]); 24] = [
     ("catalog-operator", CATALOG_OPERATOR),
     ("olm-plan", PLAN),
     ("olm-client", &["olm-types", "olm-effect", "olm-lifecycle", "olm-catalog", "olm-plan"]),
-    ("kubectl-olm", &["olm-types", "olm-catalog", "olm-plan", "olm-client"]),
+    ("olm-console", &["olm-types", "olm-tasks", "olm-plan", "olm-client"]),
+    ("kubectl-olm", &["olm-types", "olm-catalog", "olm-plan", "olm-client", "olm-console"]),
     ("olm-testkit", &["olm-types", "olm-tools"]),
     ("olm-rig", &["olm-testkit"]),
     ("olm-tools", &[]),

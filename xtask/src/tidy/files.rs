@@ -24,7 +24,7 @@ const UNBOUNDED: [&str; 6] = [
 ];
 
 /// What ships.
-const SHIPPED: [&str; 12] = [
+const SHIPPED: [&str; 13] = [
     "olm-types/src/",
     "olm-resolver/src/",
     "olm-opgroup/src/",
@@ -36,6 +36,7 @@ const SHIPPED: [&str; 12] = [
     "catalog-operator/src/",
     "olm-plan/src/",
     "olm-client/src/",
+    "olm-console/src/",
     "kubectl-olm/src/",
 ];
 
