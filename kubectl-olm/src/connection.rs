@@ -7,10 +7,11 @@ use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
 use kube::config::{AuthInfo, KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
+use olm_client::Cluster;
+use olm_client::catalogs::Cache;
 use serde_json::json;
 
-use crate::catalogs::Cache;
-use crate::cluster::Cluster;
+use crate::output::Output;
 
 /// How long an answer may take when no flag says so.
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -86,6 +87,22 @@ impl Connection {
         self.namespace.as_deref()
     }
 
+    /// The flags that name the cluster and whose rights count, for another command; none that holds a secret.
+    pub fn flags(&self) -> Vec<String> {
+        let file = self.kubeconfig.as_ref().map(|file| file.display().to_string());
+        let named = [
+            ("--kubeconfig", file.as_ref()),
+            ("--context", self.context.as_ref()),
+            ("--cluster", self.cluster.as_ref()),
+            ("--user", self.user.as_ref()),
+            ("--server", self.server.as_ref()),
+            ("--as", self.as_user.as_ref()),
+        ];
+        let groups = self.as_group.iter().map(|group| ("--as-group", group));
+        let named = named.into_iter().filter_map(|(flag, value)| Some((flag, value?)));
+        named.chain(groups).map(|(flag, value)| format!("{flag}={value}")).collect()
+    }
+
     /// A client for the cluster. It asks nothing yet.
     ///
     /// # Errors
@@ -100,7 +117,8 @@ impl Connection {
         let client = Client::try_from(config).context("cannot make a client of the API server")?;
         let cache = Cache::new(self.cache_dir.as_deref());
         let is_named = self.namespace.is_some();
-        Ok(Cluster { client, namespace, is_named, server, cache, timeout })
+        let notices = Output::notices();
+        Ok(Cluster { client, namespace, is_named, server, cache, timeout, notices })
     }
 
     async fn config(&self) -> Result<Config> {

@@ -6,21 +6,17 @@
 //! when time ran out.
 
 mod args;
-mod catalogs;
-mod cluster;
 mod commands;
 mod connection;
-mod contents;
-mod examined;
 mod output;
 mod plan;
 
 use std::process::ExitCode;
 
 use clap::Parser;
+use olm_client::TimedOut;
 
 use args::Cli;
-use cluster::TimedOut;
 use commands::NotInTime;
 use output::Output;
 

@@ -1,9 +1,9 @@
 //! Command lines of what writes.
 
 use clap::{Args, ValueEnum};
+use olm_client::reading::Reading;
 
 use super::plan::Subscribing;
-use super::reading::Reading;
 use crate::connection::duration;
 
 /// An installation.

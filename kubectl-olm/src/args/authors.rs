@@ -1,10 +1,10 @@
 //! Command lines for authors of operators.
 
 use clap::{Args, Subcommand};
+use olm_client::contents::Pulling;
 
 use super::acting::Acting;
 use super::plan::Mode;
-use crate::contents::Pulling;
 
 /// What is run.
 #[derive(Args, Debug)]

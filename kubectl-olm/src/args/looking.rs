@@ -1,8 +1,8 @@
 //! Command lines of what only looks.
 
 use clap::Args;
+use olm_client::reading::{Reading, Sources};
 
-use super::reading::{Reading, Sources};
 use crate::connection::duration;
 
 /// A Subscription.
@@ -122,4 +122,15 @@ pub struct Logging {
     /// Of containers that have ended before those that run
     #[arg(short, long)]
     pub previous: bool,
+}
+
+/// The console.
+#[derive(Args, Debug)]
+pub struct Consoling {
+    /// Port of 127.0.0.1; otherwise one that is free
+    #[arg(long, value_name = "NUMBER", default_value_t = 0)]
+    pub port: u16,
+    /// Where things are read
+    #[command(flatten)]
+    pub reading: Reading,
 }

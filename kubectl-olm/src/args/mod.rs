@@ -4,18 +4,19 @@ mod acting;
 mod authors;
 mod looking;
 mod plan;
-mod reading;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use olm_client::reading::Sources;
 
 use crate::commands::Doctor;
 use crate::connection::Connection;
 
 pub use acting::{Acting, Approve, DryRun, Installing, Operands, Uninstalling, Upgrading};
 pub use authors::{CleaningUp, Run, Running};
-pub use looking::{Graphing, Logging, Named, Permitted, Searching, Showing, Status, Why};
+pub use looking::{
+    Consoling, Graphing, Logging, Named, Permitted, Searching, Showing, Status, Why,
+};
 pub use plan::{Approving, Plan, Planned, Subscribing};
-pub use reading::{Reading, Sources};
 
 /// Everything that was asked for.
 #[derive(Debug, Parser)]
@@ -108,6 +109,8 @@ pub enum Command {
     /// What is wrong, with evidence and what to do about it
     #[command(visible_alias = "check")]
     Doctor(Doctor),
+    /// Catalogs, what is installed, plans and health in a browser on this machine
+    Console(Consoling),
     /// What a code of the doctor means; all of them without a code
     Explain {
         /// Such as OLM012
@@ -150,6 +153,7 @@ impl Command {
             Self::Install(asked) => Some(&asked.reading.sources),
             Self::Upgrade(asked) => Some(&asked.reading.sources),
             Self::Uninstall(asked) => Some(&asked.reading.sources),
+            Self::Console(asked) => Some(&asked.reading.sources),
             _ => None,
         }
     }
@@ -215,6 +219,7 @@ mod tests {
     #[case(&["approve", "kettle", "1.0.0", "--watch", "--timeout=10m"])]
     #[case(&["graph", "kettle", "-o", "mermaid", "--from", "1.0.0"])]
     #[case(&["search", "etcd", "database", "--provides", "Etcd"])]
+    #[case(&["console", "--port", "8089", "--no-pull", "--context", "c"])]
     #[case(&["__complete", "list", "--o"])]
     fn kubectls_flags_are_understood(#[case] words: &[&str]) {
         let parsed = Cli::try_parse_from(["kubectl-olm"].iter().chain(words));

@@ -1,8 +1,7 @@
 //! Command lines of previews, and what describes a Subscription to come.
 
 use clap::{Args, Subcommand, ValueEnum};
-
-use super::reading::Reading;
+use olm_client::reading::Reading;
 
 /// A preview.
 #[derive(Args, Debug)]

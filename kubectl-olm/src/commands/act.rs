@@ -5,12 +5,12 @@ use std::io::{BufRead, IsTerminal, stderr, stdin};
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
+use olm_client::Cluster;
+use olm_client::examined::examination;
 use olm_plan::preview::Preview;
 
 use super::doctor;
 use crate::args::Acting;
-use crate::cluster::Cluster;
-use crate::examined::examination;
 use crate::output::Output;
 
 /// Who writes, for the API server's records.

@@ -4,6 +4,7 @@ use std::io::{BufRead, IsTerminal, stderr, stdin};
 
 use anyhow::{Context, Result, bail, ensure};
 use kube::api::{Patch, PatchParams};
+use olm_client::cluster::{Cluster, one_namespace};
 use olm_plan::approval::{NotApprovable, PendingApproval, pending};
 use olm_types::api::InstallPlan;
 use serde_json::json;
@@ -12,7 +13,6 @@ use super::act::MANAGER;
 use super::follow::follow_approved;
 use crate::Outcome;
 use crate::args::{Approve, DryRun, Format};
-use crate::cluster::{Cluster, one_namespace};
 use crate::output::{Kind, Output};
 
 /// Approves the plan that waits with a version of a package.

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use anyhow::{Result, bail, ensure};
 use kube::api::{Patch, PatchParams};
+use olm_client::Cluster;
 use olm_plan::approval::{PendingApproval, is_pending};
 use olm_plan::preview::{Hop, Preview};
 use olm_types::api::{ClusterServiceVersion, CsvPhase, InstallPlan, Subscription};
@@ -11,7 +12,6 @@ use serde_json::json;
 use tokio::time::{Instant, sleep};
 
 use super::act::{LOOK, MANAGER, NotInTime, with_findings};
-use crate::cluster::Cluster;
 use crate::output::Output;
 
 /// What one look at the cluster comes to.

@@ -6,6 +6,7 @@ use anyhow::{Context, Result};
 use k8s_openapi::NamespaceResourceScope;
 use kube::api::{Patch, PatchParams};
 use kube::{Resource, ResourceExt};
+use olm_client::Cluster;
 use olm_types::api::{CatalogSource, Subscription};
 use olm_types::conditions::{catalog_source, subscription};
 use serde::Serialize;
@@ -13,7 +14,6 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::Outcome;
-use crate::cluster::Cluster;
 use crate::output::Output;
 
 /// Who writes, for the API server's records.

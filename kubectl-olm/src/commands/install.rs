@@ -3,6 +3,8 @@
 use anyhow::{Context, Result, ensure};
 use jiff::Timestamp;
 use kube::api::{Api, ApiResource, DynamicObject, Patch, PatchParams, PostParams};
+use olm_client::cluster::{Cluster, one_namespace};
+use olm_client::plan::on_cluster;
 use olm_plan::preview::{Asked, Preview, Wanted};
 use olm_types::api::{Approval, Subscription};
 use olm_types::gvk::Gvk;
@@ -13,9 +15,8 @@ use super::follow::follow;
 use super::plan::{install, outcome, show, verdict};
 use crate::Outcome;
 use crate::args::{DryRun, Format, Installing, Operands, Upgrading};
-use crate::cluster::{Cluster, one_namespace};
 use crate::output::Output;
-use crate::plan::{Home, installation, on_cluster};
+use crate::plan::{Home, installation};
 
 /// Installs a package.
 pub async fn run(

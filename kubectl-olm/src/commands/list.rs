@@ -2,10 +2,10 @@
 
 use anyhow::Result;
 use jiff::Timestamp;
+use olm_client::Cluster;
 use olm_plan::installed::{Installed, installed};
 
 use crate::Outcome;
-use crate::cluster::Cluster;
 use crate::output::{Kind, Output, Table, age};
 
 /// Prints a row for each Subscription.

@@ -7,13 +7,13 @@ use futures::io::{AsyncBufRead, AsyncBufReadExt};
 use futures::stream::{self, LocalBoxStream, Stream, StreamExt};
 use k8s_openapi::api::core::v1::Pod;
 use kube::api::LogParams;
+use olm_client::operator::subscription;
+use olm_client::{Cluster, cause};
 use olm_plan::observed::{name, namespace};
 use olm_plan::tree::{deployments, pods};
 
-use super::subscription;
 use crate::Outcome;
 use crate::args::Logging;
-use crate::cluster::{Cluster, cause};
 use crate::output::Output;
 
 /// Most bytes of a line that are printed: nothing bounds a log.

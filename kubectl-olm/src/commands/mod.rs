@@ -4,6 +4,7 @@ mod act;
 mod approve;
 mod authors;
 mod completion;
+mod console;
 mod doctor;
 mod events;
 mod follow;
@@ -22,14 +23,12 @@ mod uninstall;
 mod version;
 mod why;
 
-use anyhow::{Context, Result, bail, ensure};
-use olm_plan::Observed;
-use olm_plan::observed::{name, namespace};
-use olm_types::api::Subscription;
+use anyhow::{Result, bail, ensure};
+use olm_client::Cluster;
+use olm_client::listing::Listing;
 
 use crate::Outcome;
 use crate::args::{Cli, Command};
-use crate::cluster::Cluster;
 use crate::output::Output;
 
 pub use act::NotInTime;
@@ -51,7 +50,7 @@ pub async fn run(cli: &Cli) -> Result<Outcome> {
         }
         Command::Search(asked) if asked.sources.offline => {
             let home = cli.connection.namespace();
-            let listing = search::Listing::of_flags(home, &asked.sources, None).await?;
+            let listing = Listing::of_flags(home, &asked.sources, None, &Output::notices()).await?;
             search::print(asked, &listing, output)
         }
         Command::Show(asked) if asked.reading.sources.offline => {
@@ -66,7 +65,8 @@ pub async fn run(cli: &Cli) -> Result<Outcome> {
         command => {
             refuse_files(command)?;
             let cluster = cli.connection.connect().await?;
-            in_cluster(command, &cluster, cli.view.all_namespaces, output).await
+            let flags = cli.connection.flags();
+            in_cluster(command, &cluster, flags, cli.view.all_namespaces, output).await
         }
     }
 }
@@ -85,6 +85,7 @@ fn refuse_files(command: &Command) -> Result<()> {
 async fn in_cluster(
     command: &Command,
     cluster: &Cluster,
+    flags: Vec<String>,
     all: bool,
     output: Output,
 ) -> Result<Outcome> {
@@ -92,7 +93,7 @@ async fn in_cluster(
     match command {
         Command::List => list::run(cluster, home, output).await,
         Command::Search(asked) => {
-            let listing = search::Listing::of_cluster(cluster, &asked.sources, None).await?;
+            let listing = Listing::of_cluster(cluster, &asked.sources, None).await?;
             search::print(asked, &listing, output)
         }
         Command::Show(asked) => show::run(cluster, asked, output).await,
@@ -110,6 +111,7 @@ async fn in_cluster(
         Command::Uninstall(asked) => uninstall::run(cluster, all, asked, output).await,
         Command::Run(asked) => authors::run(cluster, all, asked, output).await,
         Command::Cleanup(asked) => authors::clean_up(cluster, all, asked, output).await,
+        Command::Console(asked) => console::run(cluster, flags, asked, output).await,
         Command::Approve(approve) => approve::run(cluster, all, approve, output).await,
         Command::HandBack => hand_back::run(cluster, home, output).await,
         Command::Version { .. } => version::of_all(cluster, output).await,
@@ -117,31 +119,6 @@ async fn in_cluster(
             bail!("this command needs no cluster")
         }
     }
-}
-
-/// The one Subscription of that name, or for the package of that name.
-///
-/// # Errors
-/// There is none, or several namespaces have one.
-fn subscription<'a>(observed: &'a Observed, wanted: &str) -> Result<&'a Subscription> {
-    let by_name = |one: &&Subscription| name(&one.metadata) == wanted;
-    let by_package = |one: &&Subscription| one.spec.name == wanted;
-    let mut found: Vec<&Subscription> = observed.subscriptions.iter().filter(by_name).collect();
-    if found.is_empty() {
-        found = observed.subscriptions.iter().filter(by_package).collect();
-    }
-    if found.len() > 1 {
-        let places =
-            found.iter().map(|one| format!("{}/{}", namespace(&one.metadata), name(&one.metadata)));
-        let places: Vec<String> = places.collect();
-        bail!(
-            "{wanted} is ambiguous: {}; -n and the name of the Subscription choose",
-            places.join(", ")
-        );
-    }
-    found.pop().with_context(|| {
-        format!("no Subscription is named {wanted} or for a package of that name; -n or -A look elsewhere")
-    })
 }
 
 #[cfg(test)]
@@ -172,6 +149,7 @@ mod tests {
     #[case(&["graph", "kettle", "--state", "f"], STATE)]
     #[case(&["why", "kettle", "--state", "f"], STATE)]
     #[case(&["plan", "install", "kettle", "--state", "f"], STATE)]
+    #[case(&["console", "--offline"], OFFLINE)]
     #[case(&["install", "kettle", "--yes"], CONNECTS)]
     #[case(&["list"], CONNECTS)]
     fn files_are_refused_before_a_cluster_is_asked(#[case] words: &[&str], #[case] expected: &str) {

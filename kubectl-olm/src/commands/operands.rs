@@ -3,13 +3,13 @@
 use anyhow::{Context, Result};
 use jiff::Timestamp;
 use kube::api::{Api, ApiResource, DynamicObject, GroupVersionKind};
+use olm_client::operator::subscription;
+use olm_client::{Cluster, TimedOut, cause};
 use olm_plan::observed::namespace;
 use olm_types::api::{ClusterServiceVersion, CrdDescription};
 use serde::Serialize;
 
-use super::subscription;
 use crate::Outcome;
-use crate::cluster::{Cluster, TimedOut, cause};
 use crate::output::{Kind, Output, Table, age};
 
 /// A custom resource.

@@ -1,21 +1,21 @@
 //! `permissions`: what the accounts of an operator may do, and what another version may do more or less.
 
 use anyhow::{Context, Result, bail};
+use olm_client::catalogs::{Access, Catalogs, Visible};
+use olm_client::clean::cell;
+use olm_client::cluster::{Cluster, one_namespace};
+use olm_client::contents::Contents;
+use olm_client::package::read_csv;
 use olm_plan::observed::{name, namespace};
-use olm_plan::preview::permissions::{Right, Rights, held, reaches_of};
+use olm_plan::preview::permissions::{Right, Rights, held, reaches_of, right, rule};
 use olm_plan::preview::{Content, Known};
 use olm_types::api::{ClusterServiceVersion, Subscription};
 use olm_types::bundle::Entry;
 use serde::Serialize;
 
-use super::show::read_csv;
 use crate::Outcome;
 use crate::args::{Format, Permitted};
-use crate::catalogs::{Access, Catalogs, Visible};
-use crate::cluster::{Cluster, one_namespace};
-use crate::contents::Contents;
-use crate::output::{Kind, Output, Table, cell};
-use crate::plan::{right, rule};
+use crate::output::{Kind, Output, Table};
 
 /// The answer.
 #[derive(Debug, Serialize)]

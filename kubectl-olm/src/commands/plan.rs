@@ -2,15 +2,16 @@
 
 use anyhow::{Result, bail};
 use jiff::Timestamp;
+use olm_client::cluster::{Cluster, one_namespace};
+use olm_client::plan::{offline, on_cluster};
 use olm_plan::preview::{Asked, Install, Preview, Wanted};
 use olm_plan::settings::Settings;
 use olm_types::bundle::CatalogKey;
 
 use crate::Outcome;
 use crate::args::{Format, Operands, Plan, Planned, Subscribing};
-use crate::cluster::{Cluster, one_namespace};
 use crate::output::{Kind, Output};
-use crate::plan::{Home, describe, installation, offline, on_cluster};
+use crate::plan::{Home, describe, installation};
 
 /// Shows what would happen on a cluster.
 pub async fn run(cluster: &Cluster, all: bool, plan: &Plan, output: Output) -> Result<Outcome> {
@@ -45,7 +46,7 @@ async fn previewed(
     match (&plan.planned, cluster) {
         (Planned::Install { .. }, _) => installation(cluster, home, asked, reading).await,
         (_, Some(cluster)) => on_cluster(cluster, &asked(home.name), reading).await,
-        (_, None) => offline(&asked(home.name), reading).await,
+        (_, None) => offline(&asked(home.name), reading, &Output::notices()).await,
     }
 }
 

@@ -1,24 +1,17 @@
 //! `show`: a package, its channels, and what one of its bundles brings, needs and may do.
 
 use std::fmt::{self, Write};
-use std::sync::Arc;
 
-use anyhow::{Context, Result, bail};
-use olm_plan::details::{BundleDetails, ChannelDetails, Details, chosen, details};
-use olm_plan::preview::permissions::Right;
-use olm_plan::preview::{Content, Known};
-use olm_types::api::{ClusterServiceVersion, PackageManifest, PackageManifestStatus};
-use olm_types::bundle::{CatalogKey, Entry};
-use olm_types::document::{Budget, json_as};
+use anyhow::Result;
+use olm_client::Cluster;
+use olm_client::clean::cell;
+use olm_client::package::{self, Named};
+use olm_plan::details::{BundleDetails, ChannelDetails, Details};
+use olm_plan::preview::permissions::{Right, right};
 
-use super::search::{Listing, visible_offline};
 use crate::Outcome;
 use crate::args::{Format, Showing};
-use crate::catalogs::{Access, Catalogs, Visible};
-use crate::cluster::Cluster;
-use crate::contents::Contents;
-use crate::output::{Kind, Output, cell};
-use crate::plan::right;
+use crate::output::{Kind, Output};
 
 /// Most versions of a channel that are shown without `-o json`.
 const VERSIONS: usize = 8;
@@ -28,124 +21,34 @@ const LINES: usize = 6;
 
 /// Shows a package of a cluster.
 pub async fn run(cluster: &Cluster, asked: &Showing, output: Output) -> Result<Outcome> {
-    let sources = &asked.reading.sources;
-    let listing = Listing::of_cluster(cluster, sources, Some(&asked.package)).await?;
-    let status = of_package(&listing.packages, asked)?;
-    let settings = cluster.settings(sources.olm_namespace.as_deref()).await?;
-    let (visible, _) = Visible::read(cluster, &cluster.namespace, &settings).await?;
-    let visible = visible.only(&key_of(status));
-    let catalogs = Catalogs::of_cluster(Access::of(cluster), &visible, &sources.catalog).await?;
-    let bundles = asked.reading.bundles.clone();
-    let contents = Contents::of(cluster, &catalogs, &asked.reading.pulling, bundles);
-    shown(asked, status, &listing, &contents, &Known::default(), output).await
+    print(&package::in_cluster(cluster, named(asked), &asked.reading).await?, output)
 }
 
 /// Shows a package of catalogs that flags name.
 pub async fn offline(namespace: Option<&str>, asked: &Showing, output: Output) -> Result<Outcome> {
-    let sources = &asked.reading.sources;
-    let listing = Listing::of_flags(namespace, sources, Some(&asked.package)).await?;
-    let status = of_package(&listing.packages, asked)?;
-    let (visible, known) = visible_offline(namespace, sources)?;
-    let catalogs = Catalogs::of_flags(&visible, &sources.catalog).await?;
-    let folder = asked.reading.bundles.clone();
-    let contents = Contents { cluster: None, catalogs: &catalogs, images: None, folder };
-    shown(asked, status, &listing, &contents, &known, output).await
+    let notices = Output::notices();
+    let found = package::offline(namespace, named(asked), &asked.reading, &notices).await?;
+    print(&found, output)
 }
 
-/// The package of that name, in the catalog that a flag names.
-///
-/// # Errors
-/// There is none, or several catalogs have one.
-pub fn of_package<'a>(
-    packages: &'a [PackageManifest],
-    asked: &Showing,
-) -> Result<&'a PackageManifestStatus> {
-    the_only(packages, &asked.package, asked.source.as_deref())
-}
-
-/// As [`of_package`], by names.
-///
-/// # Errors
-/// As there.
-pub fn the_only<'a>(
-    packages: &'a [PackageManifest],
-    package: &str,
-    source: Option<&str>,
-) -> Result<&'a PackageManifestStatus> {
-    let is_source = |status: &&PackageManifestStatus| {
-        source.is_none_or(|source| {
-            source == status.catalog_source || source == key_of(status).to_string()
-        })
-    };
-    let all = packages.iter().filter_map(|one| one.status.as_ref());
-    let found: Vec<&PackageManifestStatus> =
-        all.filter(|status| status.package_name == package).filter(is_source).collect();
-    match found.as_slice() {
-        [one] => Ok(one),
-        [] => bail!(
-            "no catalog that was read has the package {package}; `kubectl olm search` shows what there is"
-        ),
-        several => {
-            let names: Vec<String> = several.iter().map(|one| key_of(one).to_string()).collect();
-            bail!(
-                "several catalogs have the package {package}: {}; --source names one",
-                names.join(", ")
-            )
-        }
+fn named(asked: &Showing) -> Named<'_> {
+    Named {
+        package: &asked.package,
+        version: asked.version.as_deref(),
+        channel: asked.channel.as_deref(),
+        source: asked.source.as_deref(),
     }
 }
 
-/// The catalog of a package.
-pub fn key_of(status: &PackageManifestStatus) -> CatalogKey {
-    CatalogKey::new(&status.catalog_source_namespace, &status.catalog_source)
-}
-
-async fn shown(
-    asked: &Showing,
-    status: &PackageManifestStatus,
-    listing: &Listing,
-    contents: &Contents<'_>,
-    known: &Known,
-    output: Output,
-) -> Result<Outcome> {
-    let (channel, name) = chosen(status, asked.channel.as_deref(), asked.version.as_deref())?;
-    let key = key_of(status);
-    let is_partial = contents.catalogs.partial.contains(&key);
-    let snapshot = contents.catalogs.set.snapshot(&key);
-    let entries = snapshot.map(|one| one.channel(&status.package_name, &channel.name));
-    let entry: Option<&Arc<Entry>> =
-        entries.and_then(|entries| entries.iter().find(|entry| *entry.name == *name));
-    let mut unknown = contents.catalogs.unread.clone();
-    let csv = match entry {
-        Some(entry) => match contents.read(entry, known).await {
-            Content::Read(bundle) => Some(read_csv(&bundle.csv_json)?),
-            Content::Unknown(why) => {
-                unknown.push(format!("permissions of {name}: {why}"));
-                None
-            }
-        },
-        None => None,
-    };
-    let entry = entry.filter(|_| !is_partial).map(|entry| &**entry);
-    let place = (channel, name.as_str());
-    let mut found = details(status, place, &listing.subscriptions, entry, csv.as_ref());
-    found.unknown = unknown;
+fn print(found: &Details, output: Output) -> Result<Outcome> {
     match output.format() {
         Format::Table | Format::Wide | Format::Text => {
-            output.print(&describe(&found, output.is_wide()))?;
+            output.print(&describe(found, output.is_wide()))?;
         }
         Format::Name => output.print(&format!("{}\n", found.row.name))?,
-        _ => output.object(Kind::Package, &found)?,
+        _ => output.object(Kind::Package, found)?,
     }
     Ok(if found.unknown.is_empty() { Outcome::Fine } else { Outcome::Incomplete })
-}
-
-/// A CSV of a bundle.
-///
-/// # Errors
-/// It is none.
-pub fn read_csv(text: &str) -> Result<ClusterServiceVersion> {
-    json_as(text, &Budget::OBJECT).context("the CSV of the bundle cannot be read")
 }
 
 fn describe(found: &Details, is_wide: bool) -> String {
@@ -238,6 +141,8 @@ fn list(out: &mut String, title: &str, lines: &[String]) -> fmt::Result {
 
 #[cfg(test)]
 mod tests {
+    use olm_plan::details::details;
+    use olm_types::api::{ClusterServiceVersion, PackageManifestStatus};
     use serde_json::{from_value, json};
 
     use super::*;

@@ -2,13 +2,13 @@
 
 use anyhow::Result;
 use jiff::Timestamp;
+use olm_client::Cluster;
+use olm_client::operator::subscription;
 use olm_plan::Health;
 use olm_plan::tree::{Node, tree};
 
-use super::subscription;
 use crate::Outcome;
 use crate::args::{Format, Status};
-use crate::cluster::Cluster;
 use crate::output::{Kind, Output, Table, age};
 
 /// Characters of a state that are shown without `-o wide`.

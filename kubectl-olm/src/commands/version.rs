@@ -3,13 +3,13 @@
 use anyhow::Result;
 use k8s_openapi::api::apps::v1::Deployment;
 use kube::api::{Api, ListParams};
+use olm_client::{Cluster, TimedOut, cause};
 use olm_plan::settings::{Installation, PROGRAMS, installations};
 use olm_plan::skew::skew;
 use serde::Serialize;
 
 use crate::Outcome;
 use crate::args::Format;
-use crate::cluster::{Cluster, TimedOut, cause};
 use crate::output::{Kind, Output};
 
 #[derive(Debug, Serialize)]

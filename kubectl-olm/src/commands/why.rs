@@ -2,99 +2,43 @@
 
 use std::fmt::{self, Write};
 
-use anyhow::{Context, Result, bail};
-use olm_plan::settings::Settings;
-use olm_plan::why::{Question, Why as Answer, why};
-use olm_types::api::{ClusterServiceVersion, OperatorGroup, Subscription};
+use anyhow::Result;
+use olm_client::Cluster;
+use olm_client::clean::cell;
+use olm_client::cluster::one_namespace;
+use olm_client::operator::{Reasons, reasons, reasons_offline};
+use olm_plan::why::Why as Answer;
 
-use super::search::visible_offline;
 use crate::Outcome;
 use crate::args::{Format, Why};
-use crate::catalogs::{Access, Catalogs, Visible};
-use crate::cluster::{Cluster, one_namespace};
-use crate::output::{Kind, Output, cell};
-
-/// What is read of the namespace.
-struct Read {
-    subscriptions: Vec<Subscription>,
-    csvs: Vec<ClusterServiceVersion>,
-    groups: Vec<OperatorGroup>,
-}
+use crate::output::{Kind, Output};
 
 /// Answers for a cluster.
 pub async fn run(cluster: &Cluster, all: bool, asked: &Why, output: Output) -> Result<Outcome> {
     let home = one_namespace(cluster, all)?;
-    let settings = cluster.settings(asked.sources.olm_namespace.as_deref()).await?;
-    let (visible, unread) = Visible::read(cluster, home, &settings).await?;
-    let read = Read {
-        subscriptions: listed(cluster, home).await.context("cannot read Subscriptions")?,
-        csvs: listed(cluster, home).await.context("cannot read ClusterServiceVersions")?,
-        groups: listed(cluster, home).await.unwrap_or_default(),
-    };
-    let flags = &asked.sources.catalog;
-    let mut catalogs = Catalogs::of_cluster(Access::of(cluster), &visible, flags).await?;
-    catalogs.unread.extend(unread);
-    answer(asked, home, &settings, &read, &catalogs, output)
+    print(&reasons(cluster, home, &asked.operator, &asked.sources).await?, output)
 }
 
 /// Answers by files alone.
 pub async fn offline(namespace: Option<&str>, asked: &Why, output: Output) -> Result<Outcome> {
-    if asked.sources.state.is_empty() {
-        bail!("--offline needs --state: a file with what is in the namespace");
-    }
-    let home = namespace.unwrap_or("default");
-    let (visible, known) = visible_offline(namespace, &asked.sources)?;
-    let catalogs = Catalogs::of_flags(&visible, &asked.sources.catalog).await?;
-    let is_own = |home_: Option<&String>| home_.is_some_and(|found| found == home);
-    let mut read = Read {
-        subscriptions: known.typed(Subscription::KIND),
-        csvs: known.typed(ClusterServiceVersion::KIND),
-        groups: known.typed(OperatorGroup::KIND),
-    };
-    read.subscriptions.retain(|one| is_own(one.metadata.namespace.as_ref()));
-    read.csvs.retain(|one| is_own(one.metadata.namespace.as_ref()));
-    read.groups.retain(|one| is_own(one.metadata.namespace.as_ref()));
-    answer(asked, home, &Settings::default(), &read, &catalogs, output)
+    let notices = Output::notices();
+    let found = reasons_offline(namespace, &asked.operator, &asked.sources, &notices).await?;
+    print(&found, output)
 }
 
-async fn listed<K>(cluster: &Cluster, home: &str) -> Result<Vec<K>>
-where
-    K: kube::Resource<DynamicType = (), Scope = k8s_openapi::NamespaceResourceScope>
-        + Clone
-        + serde::de::DeserializeOwned
-        + fmt::Debug,
-{
-    cluster.list(&cluster.api(Some(home))).await
-}
-
-fn answer(
-    asked: &Why,
-    home: &str,
-    settings: &Settings,
-    read: &Read,
-    catalogs: &Catalogs,
-    output: Output,
-) -> Result<Outcome> {
-    let found = why(&Question {
-        namespace: home,
-        operator: &asked.operator,
-        subscriptions: &read.subscriptions,
-        csvs: &read.csvs,
-        groups: &read.groups,
-        universe: &catalogs.set,
-        settings,
-    })?;
+fn print(answer: &Reasons, output: Output) -> Result<Outcome> {
+    let found = &answer.why;
     match output.format() {
-        Format::Table | Format::Wide | Format::Text => output.print(&describe(&found))?,
+        Format::Table | Format::Wide | Format::Text => output.print(&describe(found))?,
         Format::Name => {
             output.print(&format!("subscription.operators.coreos.com/{}\n", found.subscription))?
         }
-        _ => output.object(Kind::Why, &found)?,
+        _ => output.object(Kind::Why, found)?,
     }
-    for unread in &catalogs.unread {
+    for unread in &answer.unread {
         Output::complain(&format!("unknown: {unread}"));
     }
-    Ok(if catalogs.unread.is_empty() { Outcome::Fine } else { Outcome::Incomplete })
+    Ok(if answer.unread.is_empty() { Outcome::Fine } else { Outcome::Incomplete })
 }
 
 fn describe(found: &Answer) -> String {

@@ -1,22 +1,21 @@
 //! What is printed. Everything passes one writer, which lets no control character of a name, message or
 //! description through, and reports a closed pipe instead of panicking.
 
-mod clean;
 mod kind;
 #[cfg(test)]
 mod schema;
 mod table;
 
 use std::io::{self, Write};
-use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use olm_client::Notices;
+use olm_client::clean::{cell, json_text, text};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::args::Format;
 
-pub use clean::{cell, json_text, text};
 pub use kind::Kind;
 #[cfg(test)]
 pub use schema::assert_described;
@@ -122,6 +121,11 @@ impl Output {
         }
     }
 
+    /// Takes what is said beside a result.
+    pub fn notices() -> Notices {
+        Notices::new(Self::complain)
+    }
+
     /// Says something that is no result.
     pub fn complain(line: &str) {
         // Where this goes to is closed when it fails.
@@ -139,19 +143,6 @@ fn document(kind: Kind, value: &impl Serialize) -> Result<Value> {
     object.insert("apiVersion".to_owned(), API_VERSION.into());
     object.insert("kind".to_owned(), kind.as_str().into());
     Ok(Value::Object(object))
-}
-
-/// How long something may take before it is said what is waited for.
-const SLOW: Duration = Duration::from_secs(1);
-
-/// Waits, and says for what when that takes long.
-pub async fn slow<T>(what: &str, awaited: impl Future<Output = T>) -> T {
-    let mut awaited = std::pin::pin!(awaited);
-    if let Ok(done) = tokio::time::timeout(SLOW, &mut awaited).await {
-        return done;
-    }
-    Output::complain(&format!("{} …", cell(what)));
-    awaited.await
 }
 
 /// Whether who reads standard output has gone: `| head` has seen enough.

@@ -3,8 +3,7 @@
 use std::fmt;
 
 use jiff::Timestamp;
-
-use super::cell;
+use olm_client::clean::cell;
 
 /// Spaces between columns.
 const GAP: usize = 3;

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use anyhow::Result;
+use olm_client::Cluster;
+use olm_client::plan::{offline, on_cluster};
+use olm_client::reading::Reading;
 use olm_plan::preview::{Asked, Bundle, Preview};
 use olm_plan::suggested::{Question, place, suggestion};
 use olm_types::api::{ClusterServiceVersion, PackageManifest};
 
-use super::{offline, on_cluster};
-use crate::args::Reading;
-use crate::cluster::Cluster;
 use crate::output::Output;
 
 /// A namespace, and whether a flag names it.
@@ -62,7 +62,7 @@ pub async fn installation(
 async fn preview(cluster: Option<&Cluster>, asked: &Asked, reading: &Reading) -> Result<Preview> {
     match cluster {
         Some(cluster) => on_cluster(cluster, asked, reading).await,
-        None => offline(asked, reading).await,
+        None => offline(asked, reading, &Output::notices()).await,
     }
 }
 
@@ -116,6 +116,7 @@ mod tests {
     use std::path::Path;
 
     use jiff::Timestamp;
+    use olm_client::reading::Sources;
     use olm_plan::preview::{Hop, Install, Key, Wanted, Written};
     use olm_plan::settings::Settings;
     use olm_plan::suggested::{NAMESPACE, TEMPLATE};
@@ -123,7 +124,6 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::args::Sources;
 
     fn bundle(package: &str, csv: &str) -> Bundle {
         Bundle {

@@ -8,9 +8,11 @@
 //! rows      bundles from the newest to the oldest
 //! edges     who follows whom in a lane, and what that means for each bundle
 //! tracks    edges beside the nodes that they pass
+//! picture   all of it as shapes with coordinates
 //! ```
 
 mod edges;
+pub mod picture;
 mod rows;
 #[cfg(test)]
 mod tests;

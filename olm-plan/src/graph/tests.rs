@@ -166,3 +166,72 @@ fn a_large_channel_is_bounded() {
     assert!(graph.omitted > 0);
     assert!(graph.lanes[0].tracks <= 12);
 }
+
+/// A picture as text: a line for each shape.
+fn shapes(graph: &Graph) -> String {
+    let drawn = picture::picture(graph);
+    let mut text = format!("{} x {}\n", drawn.width, drawn.height);
+    let lanes = drawn.lanes.iter().map(|one| format!("lane {} at {},{}", one.text, one.x, one.y));
+    let names = drawn.names.iter().map(|one| format!("{} at {},{}", one.text, one.x, one.y));
+    let lines = drawn.lines.iter().map(|one| {
+        let reachable = if one.is_reachable { ", reachable" } else { "" };
+        format!("{}: {}{reachable}", one.title, one.path)
+    });
+    let dots = drawn
+        .dots
+        .iter()
+        .map(|one| format!("{} at {},{}: {}", one.state.as_str(), one.x, one.y, one.title));
+    for line in lanes.chain(names).chain(lines).chain(dots) {
+        writeln!(text, "{line}").unwrap();
+    }
+    text
+}
+
+#[test]
+fn a_channel_is_drawn_from_the_newest_bundle_down() {
+    let graph = laid_out(&["stable 1", "stable 2>1", "stable 3>1~2"], here("1"));
+    let expected = "\
+124 x 148
+lane 1 at 64,24
+a.v3 at 16,62
+a.v2 at 16,90
+a.v1 at 16,118
+a.v3 skips a.v2: M64 90V62
+a.v3 replaces a.v1: M64 118H86V62H64, reachable
+a.v2 replaces a.v1: M64 118V90
+reachable at 64,62: a.v3 in channel stable, head, reachable
+skipped at 64,90: a.v2 in channel stable, skipped
+here at 64,118: a.v1 in channel stable, installed
+";
+    assert_eq!(shapes(&graph), expected);
+}
+
+#[test]
+fn channels_are_drawn_beside_each_other() {
+    let graph = laid_out(&["fast 1", "fast 2>1", "stable 1"], None);
+    let expected = "\
+124 x 120
+lane 1 at 64,24
+lane 2 at 86,24
+a.v2 at 16,62
+a.v1 at 16,90
+a.v2 replaces a.v1: M86 90V62
+other at 64,90: a.v1 in channel stable, head
+other at 86,62: a.v2 in channel fast, head
+other at 86,90: a.v1 in channel fast
+";
+    assert_eq!(shapes(&graph), expected);
+}
+
+#[test]
+fn a_large_picture_is_bounded_and_long_names_are_cut() {
+    let entries: Vec<Arc<Entry>> =
+        (1..=1_000).map(|number| entry(&format!("stable {number}^<9000.0.0"))).collect();
+    let drawn = picture::picture(&graph(&entries, None, None));
+    assert_eq!((drawn.names.len(), drawn.hidden), (picture::ROWS, 1_000 - picture::ROWS));
+    assert!(drawn.lines.len() <= 600 && drawn.dots.len() == picture::ROWS);
+    let long = "1".repeat(200);
+    let drawn = picture::picture(&laid_out(&[&format!("stable {long}")], None));
+    assert!(drawn.width < 500 && drawn.names[0].text.ends_with('…'), "{drawn:?}");
+    assert_eq!(picture::picture(&Graph::default()).dots, []);
+}

@@ -81,6 +81,40 @@ fn strategy(csv: &ClusterServiceVersion) -> Option<&StrategyDetailsDeployment> {
     csv.spec.install.spec.as_ref()
 }
 
+/// A right in one line; `!` is before those that reach further than they look.
+#[must_use]
+pub fn right(right: &Right) -> String {
+    let mark = if right.escalations.is_empty() { "  " } else { "! " };
+    let why = match right.escalations.as_slice() {
+        [] => String::new(),
+        names => format!(" [{}]", names.join(", ")),
+    };
+    format!("{mark}{} in {}: {}{why}", right.account, right.scope, rule(&right.rule))
+}
+
+/// Such as `get,list pods,services of "",apps`.
+#[must_use]
+pub fn rule(rule: &PolicyRule) -> String {
+    let joined = |list: &Option<Vec<String>>| list.clone().unwrap_or_default().join(",");
+    let verbs = rule.verbs.join(",");
+    match &rule.non_resource_urls {
+        Some(urls) if !urls.is_empty() => format!("{verbs} {}", urls.join(",")),
+        _ => {
+            let names = match joined(&rule.resource_names) {
+                names if names.is_empty() => names,
+                names => format!(" named {names}"),
+            };
+            let groups = rule.api_groups.clone().unwrap_or_default();
+            let groups = groups.iter().map(|group| match group.as_str() {
+                "" => "core",
+                group => group,
+            });
+            let groups = groups.collect::<Vec<_>>().join(",");
+            format!("{verbs} {} of {groups}{names}", joined(&rule.resources))
+        }
+    }
+}
+
 fn all(csvs: &[ClusterServiceVersion], is_global: bool) -> Vec<Right> {
     let mut rights = Vec::new();
     for strategy in csvs.iter().filter_map(strategy) {

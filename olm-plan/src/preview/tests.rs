@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use k8s_openapi::api::rbac::v1::PolicyRule;
 use olm_lifecycle::unpack::UnpackedBundle;
 use olm_resolver::memory::MemoryUniverse;
 use olm_types::bundle::{BundleContent, CatalogKey, Deprecations, Entry, Property};
@@ -301,4 +302,23 @@ fn the_hash_follows_the_result() {
         &universe(&BundleContent::Inline),
     );
     assert_eq!(subscribed.unwrap_err(), NoPreview::Subscribed("kettle".to_owned()));
+}
+
+#[test]
+fn a_rule_is_one_line() {
+    let list = |text: &str| Some(vec![text.to_owned()]);
+    let secrets = PolicyRule {
+        api_groups: list(""),
+        resources: list("secrets"),
+        resource_names: list("s"),
+        verbs: vec!["get".to_owned(), "list".to_owned()],
+        ..PolicyRule::default()
+    };
+    assert_eq!(permissions::rule(&secrets), "get,list secrets of core named s");
+    let url = PolicyRule {
+        non_resource_urls: list("/metrics"),
+        verbs: vec!["get".to_owned()],
+        ..PolicyRule::default()
+    };
+    assert_eq!(permissions::rule(&url), "get /metrics");
 }

@@ -91,9 +91,11 @@ pub const CONCERNS: &[Row] = &[
     ("catalog-operator/src/unpack", &["unpack", "slow"]),
     ("olm-plan/src", &["kubectl_olm"]),
     ("olm-plan/src/doctor", &["doctor", "kubectl_olm"]),
+    ("olm-client/src", &["kubectl_olm"]),
+    ("olm-client/src/examined", &["doctor", "kubectl_olm"]),
+    ("olm-console/src", &["kubectl_olm"]),
     ("kubectl-olm/src", &["kubectl_olm"]),
     ("kubectl-olm/src/commands/doctor", &["doctor", "kubectl_olm"]),
-    ("kubectl-olm/src/examined", &["doctor", "kubectl_olm"]),
     ("deploy", &["deploy", "rights", "smoke", "api"]),
     ("deploy/policies", &["deploy", "approval"]),
 ];

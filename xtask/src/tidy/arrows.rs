@@ -7,7 +7,7 @@ use anyhow::Result;
 use super::Workspace;
 
 /// Every crate with the crates it may use.
-const ARROWS: [(&str, &[&str]); 23] = [
+const ARROWS: [(&str, &[&str]); 25] = [
     ("olm-types", &[]),
     ("olm-effect", &["olm-types"]),
     ("olm-resolver", &["olm-types"]),
@@ -21,7 +21,9 @@ const ARROWS: [(&str, &[&str]); 23] = [
     ("olm-operator", OPERATOR),
     ("catalog-operator", CATALOG_OPERATOR),
     ("olm-plan", PLAN),
-    ("kubectl-olm", &["olm-types", "olm-effect", "olm-lifecycle", "olm-catalog", "olm-plan"]),
+    ("olm-client", &["olm-types", "olm-effect", "olm-lifecycle", "olm-catalog", "olm-plan"]),
+    ("olm-console", &["olm-types", "olm-tasks", "olm-plan", "olm-client"]),
+    ("kubectl-olm", &["olm-types", "olm-catalog", "olm-plan", "olm-client", "olm-console"]),
     ("olm-testkit", &["olm-types", "olm-tools"]),
     ("olm-rig", &["olm-testkit"]),
     ("olm-tools", &[]),

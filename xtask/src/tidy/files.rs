@@ -24,7 +24,7 @@ const UNBOUNDED: [&str; 6] = [
 ];
 
 /// What ships.
-const SHIPPED: [&str; 11] = [
+const SHIPPED: [&str; 13] = [
     "olm-types/src/",
     "olm-resolver/src/",
     "olm-opgroup/src/",
@@ -35,6 +35,8 @@ const SHIPPED: [&str; 11] = [
     "olm-operator/src/",
     "catalog-operator/src/",
     "olm-plan/src/",
+    "olm-client/src/",
+    "olm-console/src/",
     "kubectl-olm/src/",
 ];
 

@@ -4,9 +4,8 @@ use std::path::Path;
 
 use anyhow::{Context, Result, anyhow};
 use olm_catalog::bundle::{RegistryV1, is_bundle};
+use olm_client::contents::Images;
 use serde_json::{Value, json};
-
-use crate::contents::Images;
 
 /// A bundle that is in no catalog yet.
 #[derive(Clone, Debug, PartialEq)]

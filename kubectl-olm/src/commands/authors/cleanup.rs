@@ -4,6 +4,10 @@ use anyhow::{Context, Result, bail};
 use jiff::Timestamp;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::api::{Api, DeleteParams};
+use olm_client::catalogs::REGISTRY_POD;
+use olm_client::cluster::{Cluster, one_namespace};
+use olm_client::plan::on_cluster;
+use olm_client::reading::Reading;
 use olm_plan::observed::name;
 use olm_plan::preview::{Action, Asked, Change, Preview, Wanted};
 use olm_types::api::{CatalogSource, ClusterServiceVersion, OperatorGroup, Subscription};
@@ -14,11 +18,8 @@ use super::super::plan::{show, verdict};
 use super::super::uninstall::{delete, deleted_csvs, gone};
 use super::objects::INJECTED;
 use crate::Outcome;
-use crate::args::{CleaningUp, DryRun, Operands, Reading};
-use crate::catalogs::REGISTRY_POD;
-use crate::cluster::{Cluster, one_namespace};
+use crate::args::{CleaningUp, DryRun, Operands};
 use crate::output::Output;
-use crate::plan::on_cluster;
 
 /// What goes beside the operator.
 struct Beside {

@@ -2,10 +2,10 @@
 //! gives them, so that each tool goes on with what the other has made.
 
 use anyhow::{Result, ensure};
+use olm_client::catalogs::REGISTRY_POD;
 use serde_json::{Value, json};
 
 use super::bundle::AuthorBundle;
-use crate::catalogs::REGISTRY_POD;
 
 /// The image that serves the catalog.
 pub(super) const INDEX_IMAGE: &str = "operators.operatorframework.io/index-image";

@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use clap::Args;
+use olm_client::Cluster;
+use olm_client::examined::examination;
 use olm_plan::doctor::{Code, Report, code, codes};
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
@@ -13,10 +15,8 @@ use tokio::time::{Instant, sleep};
 use super::act::NotInTime;
 use crate::Outcome;
 use crate::args::Format;
-use crate::cluster::Cluster;
 use crate::connection::duration;
-use crate::examined::examination;
-use crate::output::{Kind, Output, slow};
+use crate::output::{Kind, Output};
 
 pub use print::line;
 
@@ -53,7 +53,8 @@ pub async fn run(
         Some(home) => format!("examining namespace {home}"),
         None => "examining all namespaces".to_owned(),
     };
-    let mut report = slow(&examining, examination(cluster, home, asked.pre)).await?;
+    let mut report =
+        cluster.notices.slow(&examining, examination(cluster, home, asked.pre)).await?;
     while asked.wait && !report.findings.is_empty() && Instant::now() < deadline {
         sleep(LOOK).await;
         let again = examination(cluster, home, asked.pre).await?;

@@ -1,8 +1,7 @@
 //! Findings as text, and as JUnit's XML.
 
+use olm_client::clean::cell;
 use olm_plan::doctor::{Code, Finding, Report, code};
-
-use crate::output::cell;
 
 /// Findings for a reader. What was skipped is counted, and never among what is well.
 pub(super) fn text(report: &Report) -> String {

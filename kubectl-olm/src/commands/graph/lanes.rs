@@ -1,8 +1,8 @@
 //! A graph on a terminal: a line for each bundle, the newest first, a lane for each channel.
 
+use olm_client::clean::cell;
+use olm_plan::graph::picture::State;
 use olm_plan::graph::{Edge, Graph, Lane, Node, Row};
-
-use crate::output::cell;
 
 /// Most tracks of a lane that are drawn; edges on others are named in the notes only.
 const TRACKS: usize = 4;
@@ -91,12 +91,12 @@ fn part(graph: &Graph, lane: usize, row: usize) -> String {
 }
 
 fn glyph(node: &Node, row: Option<&Row>) -> char {
-    match node {
-        _ if row.is_some_and(|row| row.is_here) => '◉',
-        node if node.is_dead_end => '✕',
-        node if node.is_skipped => '◌',
-        node if node.is_reachable => '●',
-        _ => '○',
+    match State::of(node, row) {
+        State::Here => '◉',
+        State::DeadEnd => '✕',
+        State::Skipped => '◌',
+        State::Reachable => '●',
+        State::Other => '○',
     }
 }
 

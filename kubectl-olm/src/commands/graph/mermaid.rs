@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use olm_plan::graph::picture::State;
 use olm_plan::graph::{EdgeKind, Graph, Node};
 
 /// The whole chart.
@@ -37,12 +38,12 @@ fn of_node(graph: &Graph, node: &Node) -> String {
 }
 
 fn class(graph: &Graph, node: &Node) -> &'static str {
-    match node {
-        node if graph.rows.get(node.row).is_some_and(|row| row.is_here) => ":::here",
-        node if node.is_dead_end => ":::deadEnd",
-        node if node.is_skipped => ":::skipped",
-        node if node.is_reachable => ":::reachable",
-        _ => "",
+    match State::of(node, graph.rows.get(node.row)) {
+        State::Here => ":::here",
+        State::DeadEnd => ":::deadEnd",
+        State::Skipped => ":::skipped",
+        State::Reachable => ":::reachable",
+        State::Other => "",
     }
 }
 

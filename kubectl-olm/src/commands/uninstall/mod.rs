@@ -9,6 +9,8 @@ use anyhow::{Context, Result, bail, ensure};
 use jiff::Timestamp;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::api::{Api, ApiResource, DeleteParams, DynamicObject};
+use olm_client::cluster::{Cluster, one_namespace};
+use olm_client::plan::on_cluster;
 use olm_plan::preview::{Action, Asked, Preview, Wanted};
 use olm_types::api::{ClusterServiceVersion, Subscription};
 use tokio::time::{Instant, sleep};
@@ -17,9 +19,7 @@ use super::act::{LOOK, NotInTime, agreed, with_findings};
 use super::plan::{show, verdict};
 use crate::Outcome;
 use crate::args::{DryRun, Operands, Uninstalling};
-use crate::cluster::{Cluster, one_namespace};
 use crate::output::Output;
-use crate::plan::on_cluster;
 use report::report;
 
 /// Removes an operator.

@@ -2,14 +2,13 @@
 
 use std::fmt::{self, Write};
 
-use k8s_openapi::api::rbac::v1::PolicyRule;
+use olm_client::clean::cell;
 use olm_plan::preview::change::{Field, short};
-use olm_plan::preview::permissions::Right;
+use olm_plan::preview::permissions::right;
 use olm_plan::preview::result::{Bundle, CrdVerdict, Hop};
 use olm_plan::preview::{Action, Change, Preview};
 
 use crate::args::Operands;
-use crate::output::cell;
 
 /// More fields of one object are counted, not shown.
 const FIELDS: usize = 12;
@@ -99,38 +98,6 @@ fn write_rights(preview: &Preview, out: &mut String) -> fmt::Result {
     list(out, "Reaches beyond the operator:", &lines)?;
     list(out, "Rights gained:", &rights.gained.iter().map(right).collect::<Vec<_>>())?;
     list(out, "Rights lost:", &rights.lost.iter().map(right).collect::<Vec<_>>())
-}
-
-/// A right in one line; `!` is before those that reach further than they look.
-pub fn right(right: &Right) -> String {
-    let mark = if right.escalations.is_empty() { "  " } else { "! " };
-    let why = match right.escalations.as_slice() {
-        [] => String::new(),
-        names => format!(" [{}]", names.join(", ")),
-    };
-    format!("{mark}{} in {}: {}{why}", right.account, right.scope, rule(&right.rule))
-}
-
-/// Such as `get,list pods,services of "",apps`.
-pub fn rule(rule: &PolicyRule) -> String {
-    let joined = |list: &Option<Vec<String>>| list.clone().unwrap_or_default().join(",");
-    let verbs = rule.verbs.join(",");
-    match &rule.non_resource_urls {
-        Some(urls) if !urls.is_empty() => format!("{verbs} {}", urls.join(",")),
-        _ => {
-            let names = match joined(&rule.resource_names) {
-                names if names.is_empty() => names,
-                names => format!(" named {names}"),
-            };
-            let groups = rule.api_groups.clone().unwrap_or_default();
-            let groups = groups.iter().map(|group| match group.as_str() {
-                "" => "core",
-                group => group,
-            });
-            let groups = groups.collect::<Vec<_>>().join(",");
-            format!("{verbs} {} of {groups}{names}", joined(&rule.resources))
-        }
-    }
 }
 
 fn write_crds(crds: &[CrdVerdict], out: &mut String) -> fmt::Result {

@@ -1,6 +1,8 @@
 //! What a preview reads like.
 
+use k8s_openapi::api::rbac::v1::PolicyRule;
 use olm_plan::preview::Copies;
+use olm_plan::preview::permissions::Right;
 use olm_plan::preview::result::Images;
 use serde_json::json;
 
@@ -91,25 +93,6 @@ fn custom_resources_stay_or_go_as_was_asked_for() {
     assert!(!deleted.contains("stay"), "{deleted}");
     let stopped = describe(&removal, Operands::Abort);
     assert!(stopped.contains("for which nothing is removed:\n"), "{stopped}");
-}
-
-#[test]
-fn a_rule_is_one_line() {
-    let list = |text: &str| Some(vec![text.to_owned()]);
-    let secrets = PolicyRule {
-        api_groups: list(""),
-        resources: list("secrets"),
-        resource_names: list("s"),
-        verbs: vec!["get".to_owned(), "list".to_owned()],
-        ..PolicyRule::default()
-    };
-    assert_eq!(rule(&secrets), "get,list secrets of core named s");
-    let url = PolicyRule {
-        non_resource_urls: list("/metrics"),
-        verbs: vec!["get".to_owned()],
-        ..PolicyRule::default()
-    };
-    assert_eq!(rule(&url), "get /metrics");
 }
 
 #[test]

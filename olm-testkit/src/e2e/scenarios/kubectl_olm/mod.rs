@@ -1,6 +1,7 @@
 //! `kubectl olm` as its users run it: the real program against the cluster, without a terminal.
 
 mod bad_input;
+mod console;
 mod doctor;
 mod images;
 mod install;
@@ -24,6 +25,20 @@ const NEW: &str = "kettle.v1.1.0";
 
 /// The scenarios of this folder.
 pub(super) fn all() -> Vec<Scenario> {
+    commands().into_iter().chain([console()]).collect()
+}
+
+fn console() -> Scenario {
+    scenario(
+        "kubectl_olm::console",
+        "kubectl olm console shows the catalog, a package with its graph, what is installed, a plan that waits \
+         and the doctor's findings to the browser that opened the printed address, and to no other caller",
+        console::pages,
+    )
+    .needs(&[Need::Kubectl])
+}
+
+fn commands() -> Vec<Scenario> {
     vec![
         scenario(
             "kubectl_olm::approve",

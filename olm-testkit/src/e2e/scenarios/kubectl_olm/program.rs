@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
-use tokio::process::Command;
+use tokio::process::{Child, Command};
 use tokio::time::timeout;
 
 use crate::e2e::TestContext;
@@ -56,6 +56,11 @@ impl Program {
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command.kill_on_drop(true);
         command
+    }
+
+    /// Starts a command that goes on until it is dropped.
+    pub(crate) fn start(&self, args: &[&str]) -> Result<Child> {
+        self.command(args).spawn().with_context(|| format!("cannot run {}", self.path.display()))
     }
 
     /// Runs a command to its end.

@@ -24,7 +24,7 @@ use olm_types::api::CatalogSource;
 use olm_types::bundle::{CatalogKey, Entry};
 
 use crate::cluster::Cluster;
-use crate::output::slow;
+use crate::notices::Notices;
 use packages::Presented;
 use place::{Forwarded, Place};
 
@@ -64,12 +64,13 @@ impl Catalogs {
     ///
     /// # Errors
     /// One of them cannot be read.
-    pub async fn of_flags(visible: &Visible, flags: &[String]) -> Result<Self> {
+    pub async fn of_flags(visible: &Visible, flags: &[String], notices: &Notices) -> Result<Self> {
         let mut members = Vec::new();
         let mut places = BTreeMap::new();
         for flag in flags {
             for (key, place) in flags::parse(flag, visible)? {
-                let content = slow(&format!("reading catalog {key}"), place.load(&key)).await;
+                let reading = format!("reading catalog {key}");
+                let content = notices.slow(&reading, place.load(&key)).await;
                 let content = content.with_context(|| format!("cannot use the catalog {key}"))?;
                 let priority = visible.priority(&key);
                 members.push(Member { key: key.clone(), priority, content: Ok(Arc::new(content)) });
@@ -90,7 +91,7 @@ impl Catalogs {
         visible: &Visible,
         flags: &[String],
     ) -> Result<Self> {
-        let mut catalogs = Self::of_flags(visible, flags).await?;
+        let mut catalogs = Self::of_flags(visible, flags, &access.cluster.notices).await?;
         let mut members = catalogs.set.members().to_vec();
         let all = visible.sources();
         let others: Vec<(CatalogKey, &CatalogSource)> =
@@ -179,7 +180,8 @@ async fn reach(
         let loaded = forwarded.client().await?.load_recorded().await;
         loaded.map_err(|error| anyhow!("{error}"))
     };
-    let (snapshot, records) = slow(&format!("reading catalog {key}"), reading).await?;
+    let notices = &access.cluster.notices;
+    let (snapshot, records) = notices.slow(&format!("reading catalog {key}"), reading).await?;
     if let (Some(digest), Some(bytes)) = (digest, records.finish()) {
         access.cache.write(Shelf::Catalogs, &digest, &bytes);
     }

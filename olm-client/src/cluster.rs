@@ -18,7 +18,7 @@ use serde::de::DeserializeOwned;
 use tokio::time::timeout;
 
 use crate::catalogs::Cache;
-use crate::output::Output;
+use crate::notices::Notices;
 
 /// Objects of one answer.
 const PAGE: u32 = 500;
@@ -40,6 +40,7 @@ impl Display for TimedOut {
 impl std::error::Error for TimedOut {}
 
 /// A cluster, and the namespace that is looked at.
+#[derive(Clone)]
 pub struct Cluster {
     /// Asks the API server as the user.
     pub client: Client,
@@ -53,6 +54,8 @@ pub struct Cluster {
     pub cache: Cache,
     /// Without one an answer may take for ever.
     pub timeout: Option<Duration>,
+    /// Takes what is said beside a result.
+    pub notices: Notices,
 }
 
 impl Cluster {
@@ -69,7 +72,7 @@ impl Cluster {
             Err(error) if error.downcast_ref::<TimedOut>().is_some() => return Err(error),
             Err(error) => {
                 let cause = cause(&error);
-                Output::complain(&format!(
+                self.notices.say(&format!(
                     "warning: how OLM runs cannot be read ({cause}); it is taken for olm-rs without flags"
                 ));
                 None
@@ -218,7 +221,7 @@ impl Cluster {
             observed.operator_conditions = self.read(home, &mut observed).await?;
         }
         for (kind, cause) in &observed.unread {
-            Output::complain(&format!("warning: cannot read {kind}: {cause}"));
+            self.notices.say(&format!("warning: cannot read {kind}: {cause}"));
         }
         Ok(observed)
     }

@@ -20,7 +20,6 @@ use super::mirrors::{self, Mirror};
 use super::registry_config;
 use crate::catalogs::{Cache, Shelf};
 use crate::cluster::Cluster;
-use crate::output::slow;
 
 /// Longest pull of one image.
 const LONGEST: Duration = Duration::from_secs(120);
@@ -97,7 +96,7 @@ impl<'a> Images<'a> {
     /// # Errors
     /// The image is unavailable.
     pub async fn tree(&self, image: &str) -> Result<Tree> {
-        slow(&format!("pulling {image}"), self.pulled(image)).await
+        self.cluster.notices.slow(&format!("pulling {image}"), self.pulled(image)).await
     }
 
     /// From the first of its places that has it.

@@ -1,0 +1,31 @@
+//! How a cluster and its catalogs are read, with the rights of a user: what `kubectl olm` and the console share.
+//!
+//! ```text
+//! cluster    lists in pages, each answer with a deadline, and what may not be read noted as unread
+//! catalogs   in folders, at addresses, in their Pods, and as far as the packages API presents them
+//! contents   the manifests of bundles
+//! listing    packages of catalogs, with what a namespace has of them
+//! package    one package: its bundles in detail, and its upgrade graph
+//! operator   one operator: what it waits for, what happened, why there is no newer one
+//! examined   what the doctor looks at
+//! plan       what a preview asks for
+//! notices    where is said what is waited for and what could not be read
+//! clean      text of others without what acts on a terminal or turns the direction of writing
+//! ```
+//! Nothing here decides: rules are those of olm-plan and the crates below it. Errors are those of programs, with
+//! a chain of causes for a reader.
+
+pub mod catalogs;
+pub mod clean;
+pub mod cluster;
+pub mod contents;
+pub mod examined;
+pub mod listing;
+pub mod notices;
+pub mod operator;
+pub mod package;
+pub mod plan;
+pub mod reading;
+
+pub use cluster::{Cluster, TimedOut, cause};
+pub use notices::Notices;

@@ -1,0 +1,104 @@
+//! Previews: where objects come from.
+
+mod checked;
+mod live;
+mod state;
+
+use anyhow::{Result, anyhow, bail};
+use olm_plan::preview::{self, Asked, Known, Need, Outcome, Preview};
+
+use crate::catalogs::{Access, Catalogs, Visible};
+use crate::cluster::Cluster;
+use crate::contents::Contents;
+use crate::notices::Notices;
+use crate::reading::Reading;
+
+pub use state::read as read_state;
+
+/// More rounds of reading than any preview needs: each InstallPlan of an upgrade takes a few.
+const MOST_ROUNDS: usize = 400;
+
+/// What would happen on a cluster.
+///
+/// # Errors
+/// There is nothing to preview, or what it needs cannot be read.
+pub async fn on_cluster(cluster: &Cluster, asked: &Asked, reading: &Reading) -> Result<Preview> {
+    let mut reader = live::Reader::new(cluster, asked);
+    let reading_objects = format!("reading the objects around namespace {}", asked.namespace);
+    let mut known = cluster.notices.slow(&reading_objects, reader.begin()).await?;
+    let flags = &reading.sources.catalog;
+    let visible = Visible::of(&known, asked);
+    let catalogs = match asked.wanted.is_removal() {
+        true => Catalogs::of_flags(&visible, &[], &cluster.notices).await?,
+        false => Catalogs::of_cluster(Access::of(cluster), &visible, flags).await?,
+    };
+    let bundles = reading.bundles.clone();
+    let contents = Contents::of(cluster, &catalogs, &reading.pulling, bundles);
+    let finished = finished(asked, &mut known, &contents, Some(&mut reader));
+    let mut preview = cluster.notices.slow("reading what the plan needs", finished).await?;
+    if !reading.no_server_check {
+        let checked = checked::check(cluster, &known, &mut preview);
+        let asking = "asking the API server what it would make of each object";
+        cluster.notices.slow(asking, checked).await;
+    }
+    Ok(preview.hashed())
+}
+
+/// What would happen, by files alone.
+///
+/// # Errors
+/// A file cannot be read, or there is nothing to preview.
+pub async fn offline(asked: &Asked, reading: &Reading, notices: &Notices) -> Result<Preview> {
+    let mut known = read_state(&reading.sources.state)?;
+    let visible = Visible::of(&known, asked);
+    let catalogs = Catalogs::of_flags(&visible, &reading.sources.catalog, notices).await?;
+    let contents = Contents {
+        cluster: None,
+        catalogs: &catalogs,
+        images: None,
+        folder: reading.bundles.clone(),
+    };
+    let mut preview = finished(asked, &mut known, &contents, None).await?;
+    for change in &mut preview.changes {
+        change.not_checked = Some("there is none".to_owned());
+    }
+    Ok(preview.hashed())
+}
+
+/// Reads what the preview needs until it is complete.
+async fn finished(
+    asked: &Asked,
+    known: &mut Known,
+    contents: &Contents<'_>,
+    mut reader: Option<&mut live::Reader<'_>>,
+) -> Result<Preview> {
+    let catalogs = contents.catalogs;
+    for _ in 0..MOST_ROUNDS {
+        let outcome = preview::preview(asked, known, &catalogs.set);
+        let needs = match outcome.map_err(|error| anyhow!("{error}{}", catalogs.unknown()))? {
+            Outcome::Preview(preview) => {
+                let mut preview = *preview;
+                let unread = reader.map(|reader| reader.unread.clone()).unwrap_or_default();
+                preview.unknown.extend(catalogs.unread.iter().cloned().chain(unread));
+                return Ok(preview);
+            }
+            Outcome::Needs(needs) => needs,
+        };
+        let mut targets = Vec::new();
+        for need in needs {
+            match (need, &mut reader) {
+                (Need::Object(target), Some(_)) => targets.push(target),
+                (Need::Bundle(entry), _) => {
+                    let content = contents.read(&entry, known).await;
+                    known.bundles.insert(preview::bundle_key(&entry), content);
+                }
+                (need, Some(reader)) => reader.read(need, known).await?,
+                (need, None) => bail!("{need:?} is not in the state"),
+            }
+        }
+        if let Some(reader) = &mut reader {
+            reader.objects(targets, known).await?;
+        }
+    }
+    bail!("the preview needs more than {MOST_ROUNDS} rounds of reading")
+}

@@ -1,0 +1,63 @@
+//! The command that shows the same as a page, to be copied into a shell.
+
+use olm_client::clean::cell;
+
+/// A command of `kubectl olm`, word by word.
+#[derive(Clone, Debug)]
+pub(crate) struct Words(Vec<String>);
+
+impl Words {
+    /// `kubectl olm`, the flags that every command needs, and the namespace.
+    pub(crate) fn new(flags: &[String], namespace: &str) -> Self {
+        let program = ["kubectl", "olm"].map(str::to_owned);
+        let home = ["-n", namespace].map(str::to_owned);
+        Self(program.into_iter().chain(flags.iter().cloned()).chain(home).collect())
+    }
+
+    /// Another word.
+    pub(crate) fn word(mut self, word: &str) -> Self {
+        self.0.push(word.to_owned());
+        self
+    }
+
+    /// A flag with its value, where there is one.
+    pub(crate) fn flag(self, flag: &str, value: Option<&str>) -> Self {
+        match value {
+            Some(value) => self.word(flag).word(value),
+            None => self,
+        }
+    }
+
+    /// As a shell reads it.
+    pub(crate) fn line(&self) -> String {
+        self.0.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// A word in quotes where a shell would make more of it.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@,+".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", cell(word).replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("kettle", "kettle")]
+    #[case("", "''")]
+    #[case("a b", "'a b'")]
+    #[case("$(reboot)", "'$(reboot)'")]
+    #[case("it's", r"'it'\''s'")]
+    #[case("a\nb", "'a b'")]
+    fn a_shell_makes_one_word_of_each(#[case] word: &str, #[case] expected: &str) {
+        let line = Words::new(&["--context=c".to_owned()], "ns").word(word).line();
+        assert_eq!(line, format!("kubectl olm --context=c -n ns {expected}"));
+    }
+}

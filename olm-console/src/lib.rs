@@ -1,0 +1,61 @@
+//! The console: catalogs, plans and health in a browser, with the rights of one user and on the user's machine.
+//!
+//! ```text
+//! server    a port of the loopback device: connections, their limits
+//! guard     who may ask: Host, Origin, the token in the printed address, the cookie that it becomes
+//! headers   what every answer says to a browser
+//! routes    addresses of pages
+//! reader    the one that reads the cluster, on the thread that owns it
+//! pages     what is read and shown, one file each
+//! markdown  texts of authors, without what acts
+//! icon      pictures of authors, bounded and of known types
+//! command   the `kubectl olm` command that shows the same
+//! ```
+//! Nothing here writes to a cluster and nothing decides: rules are those of olm-plan, what is read is read by
+//! olm-client. Texts of others are escaped by the templates; only `markdown` makes markup of them.
+
+mod command;
+mod failure;
+mod guard;
+mod headers;
+mod icon;
+mod markdown;
+mod pages;
+mod reader;
+mod routes;
+mod server;
+
+use olm_client::Cluster;
+use olm_client::reading::Reading;
+
+pub use server::Server;
+
+/// Why the console does not serve.
+#[derive(Debug, thiserror::Error)]
+pub enum ConsoleError {
+    /// The port is taken, or may not be used.
+    #[error("cannot listen at 127.0.0.1:{port}")]
+    Listen {
+        /// The port that was asked for.
+        port: u16,
+        /// What the system says.
+        #[source]
+        source: std::io::Error,
+    },
+    /// There is nothing to make a token of.
+    #[error("the system gives no random bytes: {0}")]
+    Random(String),
+    /// Connections are not accepted any more.
+    #[error("cannot accept connections")]
+    Accept(#[source] std::io::Error),
+}
+
+/// What is shown, and where things are read.
+pub struct Console {
+    /// The cluster, and the namespace that is looked at where a page names none.
+    pub cluster: Cluster,
+    /// Catalogs and images, as flags say.
+    pub reading: Reading,
+    /// Flags that commands on the pages need, to ask the same cluster.
+    pub flags: Vec<String>,
+}

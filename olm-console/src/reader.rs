@@ -1,0 +1,62 @@
+//! The one that reads the cluster: pages are asked for from the tasks of connections, and read here, on the thread
+//! that owns the cluster, several at once. A page is given up when its caller has gone.
+
+use std::time::Duration;
+
+use axum::response::Response;
+use futures::StreamExt;
+use futures::stream::FuturesUnordered;
+use tokio::sync::{mpsc, oneshot};
+
+use crate::Console;
+use crate::failure::Failure;
+use crate::pages::{self, Desk, Page, Params};
+
+/// Questions that wait for a place.
+pub(crate) const WAITING: usize = 64;
+
+/// Pages that are read at once.
+const AT_ONCE: usize = 8;
+
+/// How long a page may be read.
+const LONGEST: Duration = Duration::from_secs(90);
+
+/// A page that is asked for.
+pub(crate) struct Question {
+    /// Which one.
+    pub(crate) page: Page,
+    /// Of what.
+    pub(crate) params: Params,
+    /// Gets the answer.
+    pub(crate) reply: oneshot::Sender<Response>,
+}
+
+/// Answers until the connections end.
+pub(crate) async fn run(console: Console, mut asked: mpsc::Receiver<Question>) {
+    let desk = Desk::new(console);
+    let mut reading = FuturesUnordered::new();
+    loop {
+        tokio::select! {
+            question = asked.recv(), if reading.len() < AT_ONCE => match question {
+                Some(question) => reading.push(answer(&desk, question)),
+                None => return,
+            },
+            Some(()) = reading.next() => {}
+        }
+    }
+}
+
+async fn answer(desk: &Desk, question: Question) {
+    let Question { page, params, mut reply } = question;
+    let reading = olm_tasks::caught(pages::read(desk, page, &params));
+    let response = tokio::select! {
+        () = reply.closed() => return,
+        read = tokio::time::timeout(LONGEST, reading) => match read {
+            Ok(Ok(response)) => response,
+            Ok(Err(panicked)) => pages::failed(desk, page, Failure::other(&panicked.to_string())),
+            Err(_) => pages::failed(desk, page, Failure::late(LONGEST.as_secs())),
+        },
+    };
+    // The caller has gone.
+    let _ = reply.send(response);
+}

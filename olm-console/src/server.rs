@@ -1,0 +1,99 @@
+//! A port of the loopback device: connections, how many there are and how long they may be silent.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use tower::ServiceExt;
+
+use crate::guard::Guard;
+use crate::reader::{self, WAITING};
+use crate::routes::router;
+use crate::{Console, ConsoleError};
+
+/// Connections at once: more than a browser opens.
+const CONNECTIONS: usize = 64;
+
+/// Bytes of a request's line and headers.
+const HEAD: usize = 16 * 1024;
+
+/// Headers of a request.
+const HEADERS: usize = 64;
+
+/// How long a caller may take until a request's headers are complete.
+const SILENT: Duration = Duration::from_secs(10);
+
+/// How long a connection may last: pages are read, nothing streams.
+const LONGEST: Duration = Duration::from_secs(600);
+
+/// A console that listens and does not answer yet.
+pub struct Server {
+    listener: TcpListener,
+    guard: Arc<Guard>,
+    url: String,
+}
+
+impl Server {
+    /// Listens on a port of 127.0.0.1; 0 is any that is free.
+    ///
+    /// # Errors
+    /// The port is taken, or the system gives no random bytes.
+    pub async fn bind(port: u16) -> Result<Self, ConsoleError> {
+        let failed = |source| ConsoleError::Listen { port, source };
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+        let listener = TcpListener::bind(address).await.map_err(failed)?;
+        let port = listener.local_addr().map_err(failed)?.port();
+        let (guard, token) = Guard::new(port)?;
+        let url = format!("http://127.0.0.1:{port}/?token={token}");
+        Ok(Self { listener, guard: Arc::new(guard), url })
+    }
+
+    /// The address to open, with the token, which is used once.
+    #[must_use]
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Answers until it is dropped. Pages are read by this future, requests are tasks of their own.
+    ///
+    /// # Errors
+    /// Connections are not accepted any more.
+    pub async fn serve(self, console: Console) -> Result<(), ConsoleError> {
+        let (questions, asked) = mpsc::channel(WAITING);
+        let router = router(self.guard, questions);
+        tokio::select! {
+            ended = accept(self.listener, router) => ended,
+            () = reader::run(console, asked) => Ok(()),
+        }
+    }
+}
+
+async fn accept(listener: TcpListener, router: Router) -> Result<(), ConsoleError> {
+    let places = Arc::new(Semaphore::new(CONNECTIONS));
+    loop {
+        let Ok(place) = places.clone().acquire_owned().await else { return Ok(()) };
+        let (stream, _) = listener.accept().await.map_err(ConsoleError::Accept)?;
+        olm_tasks::contained("connection", answer(stream, router.clone(), place));
+    }
+}
+
+/// Serves requests over a stream until it ends, or for long enough.
+async fn answer(stream: TcpStream, router: Router, _place: OwnedSemaphorePermit) {
+    let service = service_fn(move |request: http::Request<Incoming>| {
+        router.clone().oneshot(request.map(Body::new))
+    });
+    let mut server = http1::Builder::new();
+    server.timer(TokioTimer::new()).header_read_timeout(SILENT);
+    server.max_buf_size(HEAD).max_headers(HEADERS).half_close(false);
+    let served = server.serve_connection(TokioIo::new(stream), service);
+    // An error is the caller's, who has gone.
+    let _ = tokio::time::timeout(LONGEST, served).await;
+}
