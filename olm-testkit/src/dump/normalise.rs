@@ -170,7 +170,7 @@ fn text<'a>(object: &'a Value, pointer: &str) -> &'a str {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{Key, Normaliser, normalise};
+    use super::{APPROVED_BY, Key, Normaliser, normalise};
 
     const UID: &str = "0b1e4f3a-0000-4000-8000-000000000001";
     const OTHER: &str = "0b1e4f3a-0000-4000-8000-000000000002";
