@@ -159,12 +159,18 @@ async fn after_the_approval(served: &Served) -> Result<()> {
     served.has("/plan?name=kettle", &waits).await.map(drop)
 }
 
-/// Who may read nothing sees that on every page.
+/// Who may read nothing sees that on every page, and who gets no answer as well.
 async fn nothing_may_be_read(ctx: &TestContext, program: &Program) -> Result<()> {
     let user = format!("{}-stranger", ctx.namespace);
     let served = Served::start(program, &["console", "--as", &user]).await?;
+    // A port that was just given back has no listener.
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").context("no port")?;
+    let server = format!("https://{}", listener.local_addr()?);
+    drop(listener);
+    let away = Served::start(program, &["console", "--server", &server]).await?;
     for path in ["/catalog", "/installed", "/health", "/plan", "/operator?name=kettle"] {
         served.has(path, &["not allowed"]).await?;
+        away.has(path, &["no answer", &server]).await?;
     }
     Ok(())
 }
