@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use kube::Client;
-use kube::api::{Api, ApiResource, DeleteParams, DynamicObject, ListParams, Patch, PatchParams};
+use kube::api::{
+    Api, ApiResource, DeleteParams, DynamicObject, ListParams, ObjectMeta, Patch, PatchParams,
+};
 use olm_testkit::dump::{Dump, Key, Kinds, diff, normalise};
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
@@ -78,7 +80,7 @@ impl Baseline {
             return all.map(drop).with_context(|| format!("cannot delete all of {}", key.kind));
         }
         let answer = match self.initial.get(key) {
-            Some(initial) if key.kind == "Namespace" => labels_back(&api, &key.name, initial).await,
+            Some(initial) if key.kind == "Namespace" => relabel(&api, &key.name, initial).await,
             // Owners take these with them, controllers of Kubernetes repair those.
             _ if is_controlled(object) || self.initial.contains_key(key) => Ok(()),
             // A definition that goes before its kind was ever served takes minutes to go.
@@ -91,6 +93,11 @@ impl Baseline {
             answer => answer.with_context(|| format!("cannot take {key} back")),
         }
     }
+}
+
+async fn relabel(api: &Api<DynamicObject>, name: &str, initial: &Value) -> kube::Result<()> {
+    let patch = Patch::Merge(labels_back(initial, api.get(name).await?.metadata));
+    api.patch(name, &PatchParams::default(), &patch).await.map(drop)
 }
 
 async fn remove(api: &Api<DynamicObject>, name: &str, object: &Value) -> kube::Result<()> {
@@ -124,9 +131,9 @@ async fn is_served(client: &Client, definition: &Value) -> bool {
     api.list_metadata(&ListParams::default()).await.is_ok()
 }
 
-/// Removes new labels and annotations, and gives old ones their values. Keys in normal form are not the real ones.
-async fn labels_back(api: &Api<DynamicObject>, name: &str, initial: &Value) -> kube::Result<()> {
-    let live = api.get(name).await?.metadata;
+/// A patch that removes new labels and annotations, and gives old ones their values. Keys in normal form are not
+/// the real ones, which are those of the live object.
+fn labels_back(initial: &Value, live: ObjectMeta) -> Value {
     let back = |field: &str, now: Option<BTreeMap<String, String>>| {
         let now = now.unwrap_or_default().into_keys().map(|key| (key, Value::Null));
         let old = initial["metadata"][field].as_object().cloned().unwrap_or_default();
@@ -134,8 +141,7 @@ async fn labels_back(api: &Api<DynamicObject>, name: &str, initial: &Value) -> k
     };
     let (labels, annotations) =
         (back("labels", live.labels), back("annotations", live.annotations));
-    let patch = Patch::Merge(json!({"metadata": {"labels": labels, "annotations": annotations}}));
-    api.patch(name, &PatchParams::default(), &patch).await.map(drop)
+    json!({"metadata": {"labels": labels, "annotations": annotations}})
 }
 
 fn is_controlled(object: &Value) -> bool {
@@ -152,9 +158,8 @@ mod tests {
     #[test]
     fn labels_get_their_old_values_and_new_ones_go() {
         let initial = json!({"metadata": {"labels": {"old": "1"}}});
-        let now =
-            json!({"metadata": {"labels": {"old": "2", "new": "x"}, "annotations": {"a": ""}}});
-        let patch = labels_back(&initial, &now);
+        let live = json!({"labels": {"old": "2", "new": "x"}, "annotations": {"a": ""}});
+        let patch = labels_back(&initial, serde_json::from_value(live).unwrap());
         let expected = json!({"labels": {"old": "1", "new": null}, "annotations": {"a": null}});
         assert_eq!(patch["metadata"], expected);
     }
