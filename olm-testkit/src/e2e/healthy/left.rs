@@ -1,4 +1,4 @@
-//! Scenarios that end with something wrong, on purpose, and what the doctor has to find of it.
+//! Scenarios that end with something wrong, on purpose, and what the doctor may find of it.
 
 /// Names of scenarios, and codes of findings, in their order.
 pub(super) const LEFT: &[(&str, &[&str])] = &[

@@ -38,8 +38,8 @@ pub enum Hostility {
     EmptyApis(usize),
     /// Bundles that skip a hundred thousand others each, which have no name.
     Skips,
-    /// Bundles of 500 packages; asked for a package, so many channels of the same name.
-    Channels(usize),
+    /// Bundles of 500 packages; asked for a package, fifteen thousand channels of the same name.
+    Channels,
     /// Bundles with this many bytes of distinct text.
     Text(usize),
     /// As many bundles as a catalog may have, all of which provide and require the same API.
@@ -126,7 +126,7 @@ fn messages(hostility: Hostility) -> BoxStream<'static, Vec<u8>> {
         Hostility::Skips => {
             endless(|number| proto::Bundle { skips: vec![String::new(); 100_000], ..named(number) })
         }
-        Hostility::Channels(_) => {
+        Hostility::Channels => {
             let in_package =
                 |number| proto::Bundle { package_name: format!("p{number}"), ..named(number) };
             let bundles = (0..500).map(in_package).map(|bundle| whole(&bundle.encode_to_vec()));
@@ -188,7 +188,7 @@ const TEXT: usize = 64 << 10;
 /// The answer about any package.
 fn package(hostility: Hostility) -> Vec<u8> {
     let channel = proto::Channel { name: "stable".to_owned(), ..proto::Channel::default() };
-    let count = if let Hostility::Channels(count) = hostility { count } else { 1 };
+    let count = if matches!(hostility, Hostility::Channels) { 15_000 } else { 1 };
     let package = proto::Package { channels: vec![channel; count], ..proto::Package::default() };
     whole(&package.encode_to_vec())
 }
