@@ -37,10 +37,8 @@ pub(super) async fn read(visit: &Visit<'_>) -> Response {
 }
 
 fn found(finding: Finding) -> Found {
-    let Finding { kind, namespace, name, .. } = &finding;
-    let slash = if namespace.is_empty() { "" } else { "/" };
     Found {
-        object: format!("{kind} {namespace}{slash}{name}"),
+        object: finding.object(),
         is_command: finding.class == Class::Command,
         class: finding.class.as_str(),
         finding,

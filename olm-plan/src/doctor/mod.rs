@@ -160,6 +160,35 @@ pub struct Report {
     pub checks: Vec<&'static str>,
 }
 
+impl Report {
+    /// How many findings there are, in words.
+    #[must_use]
+    pub fn counted(&self) -> String {
+        match self.findings.len() {
+            1 => "1 finding".to_owned(),
+            number => format!("{number} findings"),
+        }
+    }
+
+    /// The same, and what was not looked at.
+    #[must_use]
+    pub fn summary(&self) -> String {
+        let (skipped, checks) = (self.skipped.len(), self.checks.len());
+        format!("{}, {skipped} of {checks} checks skipped", self.counted())
+    }
+}
+
+impl Finding {
+    /// The object that is found, as a reader names it: kind, namespace where it has one, and name.
+    #[must_use]
+    pub fn object(&self) -> String {
+        match self.namespace.is_empty() {
+            true => format!("{} {}", self.kind, self.name).trim_end().to_owned(),
+            false => format!("{} {}/{}", self.kind, self.namespace, self.name),
+        }
+    }
+}
+
 /// Makes every check; those of the time before an installation or a take-over where that is asked for.
 /// `now` decides what is overdue.
 #[must_use]

@@ -59,13 +59,13 @@ pub async fn run(
         sleep(LOOK).await;
         let again = examination(cluster, home, asked.pre).await?;
         if again.findings.len() != report.findings.len() {
-            Output::complain(&print::counted(&again));
+            Output::complain(&again.counted());
         }
         report = again;
     }
     print_report(&report, output)?;
     if asked.wait && !report.findings.is_empty() {
-        let what = format!("{} did not go", print::counted(&report));
+        let what = format!("{} did not go", report.counted());
         return Err(NotInTime::new(&what, asked.timeout).into());
     }
     let has_findings = asked.detailed_exitcode && !report.findings.is_empty();

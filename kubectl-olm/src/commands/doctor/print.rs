@@ -10,34 +10,24 @@ pub(super) fn text(report: &Report) -> String {
             "{} {}\n  object:   {}\n  evidence: {}\n  fix:      {}{}\n",
             one.code,
             one.title,
-            cell(&object(one)),
+            cell(&one.object()),
             cell(&one.evidence),
             cell(&one.fix),
             class(one)
         )
     });
     let findings: String = findings.collect();
-    let (found, skipped) = (counted(report), report.skipped.len());
-    let checks = report.checks.len();
-    format!("{findings}{found}, {skipped} of {checks} checks skipped\n")
-}
-
-/// How many findings there are, in words.
-pub(super) fn counted(report: &Report) -> String {
-    match report.findings.len() {
-        1 => "1 finding".to_owned(),
-        number => format!("{number} findings"),
-    }
+    format!("{findings}{}\n", report.summary())
 }
 
 /// A finding on one line.
 pub fn line(one: &Finding) -> String {
-    format!("{} {}: {} Fix: {}", one.code, object(one), one.evidence, one.fix)
+    format!("{} {}: {} Fix: {}", one.code, one.object(), one.evidence, one.fix)
 }
 
 /// Code and object, one a line.
 pub(super) fn names(report: &Report) -> String {
-    let lines = report.findings.iter().map(|one| format!("{} {}", one.code, object(one)));
+    let lines = report.findings.iter().map(|one| format!("{} {}", one.code, one.object()));
     lines.map(|line| cell(&line) + "\n").collect()
 }
 
@@ -64,7 +54,7 @@ pub(super) fn junit(report: &Report) -> String {
         xml.push_str(&format!("  <testcase classname=\"doctor\" name=\"{name}\">\n"));
         for one in report.findings.iter().filter(|one| one.code == row.id) {
             let (object, evidence, fix) =
-                (escaped(&object(one)), escaped(&one.evidence), escaped(&one.fix));
+                (escaped(&one.object()), escaped(&one.evidence), escaped(&one.fix));
             xml.push_str(&format!(
                 "    <failure message=\"{object}: {evidence}\">{fix}</failure>\n"
             ));
@@ -82,13 +72,6 @@ fn class(one: &Finding) -> String {
     match one.class {
         olm_plan::doctor::Class::Command => String::new(),
         class => format!(" ({})", class.as_str()),
-    }
-}
-
-fn object(one: &Finding) -> String {
-    match one.namespace.is_empty() {
-        true => format!("{} {}", one.kind, one.name).trim_end().to_owned(),
-        false => format!("{} {}/{}", one.kind, one.namespace, one.name),
     }
 }
 

@@ -69,7 +69,7 @@ pub(super) async fn pages(ctx: Arc<TestContext>) -> Result<()> {
     approve(&ctx, &next).await?;
     ctx.succeeded(NEW).await?;
     ctx.at_latest("kettle", NEW).await?;
-    served.has("/health", &["0 findings"]).await.map(drop)
+    served.has("/health", &["0 findings, 0 of "]).await.map(drop)
 }
 
 fn teapot(csv: &CsvBuilder) -> Package {
@@ -119,13 +119,13 @@ async fn refuses(served: &Served) -> Result<()> {
 }
 
 async fn before_the_approval(served: &Served, plan: &str) -> Result<()> {
-    served.has("/catalog?q=kettle", &["kettle", "1.1.0", "1 packages", "search kettle"]).await?;
+    served.has("/catalog?q=kettle", &["kettle", "1.1.0", "1 package<", "search kettle"]).await?;
     served.has("/package?name=kettle", &["<svg", OLD, NEW, "replaces", "Upgraded from"]).await?;
     served.has("/installed", &["kettle", "NeedsApproval", "see the plan"]).await?;
     served.has("/plan", &[plan, OLD]).await?;
     let hash = "--plan-hash";
     served.has("/plan?name=kettle", &[plan, OLD, "version 1.0.0", hash, "Objects"]).await?;
-    served.has("/health", &["OLM013", plan, "findings"]).await?;
+    served.has("/health", &["OLM013", plan, "1 finding, 0 of "]).await?;
     served.has("/operator?name=kettle", &["Subscription kettle", plan, "UpgradePending"]).await?;
     served.has("/operator?name=stove", &["no Subscription is named stove"]).await?;
     let elsewhere = served.get("/catalog?namespace=../kube-system").await?;
