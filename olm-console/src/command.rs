@@ -1,6 +1,7 @@
 //! The command that shows the same as a page, to be copied into a shell.
 
 use olm_client::clean::cell;
+use olm_plan::doctor::shell_word;
 
 /// A command of `kubectl olm`, word by word.
 #[derive(Clone, Debug)]
@@ -30,17 +31,8 @@ impl Words {
 
     /// As a shell reads it.
     pub(crate) fn line(&self) -> String {
-        self.0.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+        self.0.iter().map(|word| shell_word(&cell(word))).collect::<Vec<_>>().join(" ")
     }
-}
-
-/// A word in quotes where a shell would make more of it.
-fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@,+".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", cell(word).replace('\'', r"'\''"))
 }
 
 #[cfg(test)]

@@ -61,23 +61,10 @@ fn write(found: &Answer, out: &mut String) -> fmt::Result {
         None => writeln!(out, "  Subscription {} asks for it", cell(&found.subscription))?,
     }
     for needed in &found.needed_by {
-        let also = match needed.also.as_slice() {
-            [] => String::new(),
-            names => format!(", which {} provides, too", names.join(", ")),
-        };
-        writeln!(
-            out,
-            "  {} requires an operator {}",
-            cell(&needed.csv),
-            cell(&(needed.requires.clone() + &also))
-        )?;
+        writeln!(out, "  {}", cell(&needed.line()))?;
     }
     for need in &found.needs {
-        let by = match need.provided_by.as_slice() {
-            [] => "not here".to_owned(),
-            names => names.join(", "),
-        };
-        writeln!(out, "  It requires an operator {}: {}", cell(&need.requires), cell(&by))?;
+        writeln!(out, "  It requires {}", cell(&need.line()))?;
     }
     writeln!(out, "Why there is no newer one:")?;
     writeln!(out, "  {}", found.verdict.sentence())?;

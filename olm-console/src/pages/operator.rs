@@ -4,7 +4,7 @@ use askama::Template;
 use axum::response::Response;
 use olm_client::operator::{Happened, Reasons, reasons, subscription, timeline};
 use olm_plan::tree::{Node, tree};
-use olm_plan::why::Why;
+use olm_plan::why::{Need, NeededBy};
 
 use super::frame::{Frame, Problem, html, url};
 use super::{Page, Visit, given};
@@ -104,8 +104,8 @@ fn branch(node: Node) -> Branch {
 fn answer(found: Reasons) -> Answer {
     let Reasons { why, unread } = found;
     let lists = vec![
-        ("Needed by", needed(&why)),
-        ("It needs", needs(&why)),
+        ("Needed by", why.needed_by.iter().map(NeededBy::line).collect()),
+        ("It needs", why.needs.iter().map(Need::line).collect()),
         ("Next", why.next),
         ("Reasons", why.reasons),
         ("Would help", why.repairs),
@@ -114,19 +114,4 @@ fn answer(found: Reasons) -> Answer {
     ];
     let lists = lists.into_iter().filter(|(_, lines)| !lines.is_empty()).collect();
     Answer { verdict: why.verdict.sentence(), lists, unread }
-}
-
-fn needed(why: &Why) -> Vec<String> {
-    let line = |one: &olm_plan::why::NeededBy| {
-        format!("{} requires an operator {}", one.csv, one.requires)
-    };
-    why.needed_by.iter().map(line).collect()
-}
-
-fn needs(why: &Why) -> Vec<String> {
-    let line = |one: &olm_plan::why::Need| match one.provided_by.as_slice() {
-        [] => format!("an operator {}: not here", one.requires),
-        names => format!("an operator {}: {}", one.requires, names.join(", ")),
-    };
-    why.needs.iter().map(line).collect()
 }

@@ -8,9 +8,9 @@ use olm_client::plan::on_cluster;
 use olm_plan::Observed;
 use olm_plan::approval::{PendingApproval, approval, is_pending};
 use olm_plan::observed::name;
-use olm_plan::preview::change::{Field, short};
+use olm_plan::preview::change::Field;
 use olm_plan::preview::permissions::right;
-use olm_plan::preview::{Asked, Change, Preview, Wanted};
+use olm_plan::preview::{Asked, Change, CrdVerdict, Preview, Wanted};
 
 use super::frame::{Frame, Problem, html, url};
 use super::{Page, Visit, given};
@@ -160,7 +160,7 @@ fn shown(preview: Preview) -> Shown {
             rights.gained.iter().map(right).collect(),
         ),
         ("Rights lost", rights.lost.iter().map(right).collect()),
-        ("CRDs", preview.crds.iter().map(crd).collect()),
+        ("CRDs", preview.crds.iter().map(CrdVerdict::line).collect()),
         ("New images", preview.images.gained.clone()),
         ("Images no longer used", preview.images.lost.clone()),
         ("Notes of the plan", preview.notes.clone()),
@@ -177,33 +177,13 @@ fn shown(preview: Preview) -> Shown {
     }
 }
 
-fn crd(crd: &olm_plan::preview::CrdVerdict) -> String {
-    let count = match crd.custom_resources {
-        None => "custom resources not counted".to_owned(),
-        Some(count) => format!("{count} custom resources"),
-    };
-    let detail = if crd.detail.is_empty() { "" } else { ": " };
-    format!("{} {} ({count}){detail}{}", crd.name, crd.verdict, crd.detail)
-}
-
 fn object(change: &Change) -> Object {
-    let Change { action, kind, namespace, name, fields, .. } = change;
-    let slash = if namespace.is_empty() { "" } else { "/" };
+    let Change { action, fields, .. } = change;
     Object {
         mark: action.mark(),
-        place: format!("{kind} {namespace}{slash}{name}"),
+        place: change.place(),
         not_checked: change.not_checked.is_some(),
-        fields: fields.iter().take(FIELDS).map(field).collect(),
+        fields: fields.iter().take(FIELDS).filter_map(Field::line).collect(),
         more: fields.len().saturating_sub(FIELDS),
-    }
-}
-
-fn field(field: &Field) -> String {
-    let path = &field.path;
-    match (&field.before, &field.after) {
-        (Some(before), Some(after)) => format!("~ {path}: {} -> {}", short(before), short(after)),
-        (None, Some(after)) => format!("+ {path}: {}", short(after)),
-        (Some(before), None) => format!("- {path}: {}", short(before)),
-        (None, None) => path.clone(),
     }
 }

@@ -77,7 +77,8 @@ pub(super) fn line(home: &str, words: &[&str]) -> String {
 }
 
 /// A word of a shell's command line. Names of packages and CSVs in specs and messages are free text.
-pub(super) fn quoted(word: &str) -> String {
+#[must_use]
+pub fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-/=".contains(c);
     match !word.is_empty() && word.chars().all(is_plain) {
         true => word.to_owned(),

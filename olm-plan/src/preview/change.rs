@@ -81,6 +81,31 @@ pub struct Change {
     pub not_checked: Option<String>,
 }
 
+impl Field {
+    /// What becomes of it, in one line; nothing where it is on neither side.
+    #[must_use]
+    pub fn line(&self) -> Option<String> {
+        let path = &self.path;
+        match (&self.before, &self.after) {
+            (Some(before), Some(after)) => {
+                Some(format!("~ {path}: {} -> {}", short(before), short(after)))
+            }
+            (None, Some(after)) => Some(format!("+ {path}: {}", short(after))),
+            (Some(before), None) => Some(format!("- {path}: {}", short(before))),
+            (None, None) => None,
+        }
+    }
+}
+
+impl Change {
+    /// The object, as a reader names it: kind, namespace where it has one, and name.
+    #[must_use]
+    pub fn place(&self) -> String {
+        let slash = if self.namespace.is_empty() { "" } else { "/" };
+        format!("{} {}{slash}{}", self.kind, self.namespace, self.name)
+    }
+}
+
 /// An object before and after, as it would be written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Written {
@@ -174,8 +199,7 @@ fn is_branch(value: &Value) -> bool {
 }
 
 /// A value in one short line.
-#[must_use]
-pub fn short(value: &Value) -> String {
+fn short(value: &Value) -> String {
     let text = value.to_string();
     match text.char_indices().nth(SHOWN) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),

@@ -61,6 +61,19 @@ pub struct CrdVerdict {
     pub custom_resources: Option<usize>,
 }
 
+impl CrdVerdict {
+    /// The verdict in one line.
+    #[must_use]
+    pub fn line(&self) -> String {
+        let count = match self.custom_resources {
+            None => "custom resources not counted".to_owned(),
+            Some(count) => format!("{count} custom resources"),
+        };
+        let detail = if self.detail.is_empty() { "" } else { ": " };
+        format!("{} {} ({count}){detail}{}", self.name, self.verdict, self.detail)
+    }
+}
+
 /// Images before and after.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Images {

@@ -31,6 +31,30 @@ pub struct Need {
     pub provided_by: Vec<String>,
 }
 
+impl NeededBy {
+    /// Who needs what, in one line, and who provides it as well.
+    #[must_use]
+    pub fn line(&self) -> String {
+        let also = match self.also.as_slice() {
+            [] => String::new(),
+            names => format!(", which {} provides, too", names.join(", ")),
+        };
+        format!("{} requires an operator {}{also}", self.csv, self.requires)
+    }
+}
+
+impl Need {
+    /// What is needed, in one line, and who provides it.
+    #[must_use]
+    pub fn line(&self) -> String {
+        let by = match self.provided_by.as_slice() {
+            [] => "not here".to_owned(),
+            names => names.join(", "),
+        };
+        format!("an operator {}: {by}", self.requires)
+    }
+}
+
 /// Adds both.
 pub(super) fn add(request: &ResolutionRequest<'_>, why: &mut Why) {
     let Some(own) = why.installed.clone() else { return };

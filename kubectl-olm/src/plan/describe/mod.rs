@@ -3,7 +3,7 @@
 use std::fmt::{self, Write};
 
 use olm_client::clean::cell;
-use olm_plan::preview::change::{Field, short};
+use olm_plan::preview::change::Field;
 use olm_plan::preview::permissions::right;
 use olm_plan::preview::result::{Bundle, CrdVerdict, Hop};
 use olm_plan::preview::{Action, Change, Preview};
@@ -101,15 +101,7 @@ fn write_rights(preview: &Preview, out: &mut String) -> fmt::Result {
 }
 
 fn write_crds(crds: &[CrdVerdict], out: &mut String) -> fmt::Result {
-    let line = |crd: &CrdVerdict| {
-        let count = match crd.custom_resources {
-            None => "custom resources not counted".to_owned(),
-            Some(count) => format!("{count} custom resources"),
-        };
-        let detail = if crd.detail.is_empty() { "" } else { ": " };
-        format!("{} {} ({count}){detail}{}", crd.name, crd.verdict, crd.detail)
-    };
-    list(out, "CRDs:", &crds.iter().map(line).collect::<Vec<_>>())
+    list(out, "CRDs:", &crds.iter().map(CrdVerdict::line).collect::<Vec<_>>())
 }
 
 /// Every object, and who did not check it.
@@ -126,28 +118,15 @@ fn write_changes(preview: &Preview, out: &mut String) -> fmt::Result {
 }
 
 fn write_change(change: &Change, out: &mut String) -> fmt::Result {
-    let Change { action, kind, namespace, name, fields, .. } = change;
-    let slash = if namespace.is_empty() { "" } else { "/" };
-    let place = cell(&format!("{kind} {namespace}{slash}{name}"));
+    let Change { action, fields, .. } = change;
+    let place = cell(&change.place());
     let mark = if change.not_checked.is_some() { " (not checked by the API server)" } else { "" };
     writeln!(out, "  {:<3} {place}{mark}", action.mark())?;
-    fields.iter().take(FIELDS).try_for_each(|field| write_field(field, out))?;
+    let mut lines = fields.iter().take(FIELDS).filter_map(Field::line);
+    lines.try_for_each(|line| writeln!(out, "        {}", cell(&line)))?;
     match fields.len().saturating_sub(FIELDS) {
         0 => Ok(()),
         more => writeln!(out, "        and {more} more fields; -o json has all"),
-    }
-}
-
-fn write_field(field: &Field, out: &mut String) -> fmt::Result {
-    let path = cell(&field.path);
-    let value = |value: &serde_json::Value| cell(&short(value));
-    match (&field.before, &field.after) {
-        (Some(before), Some(after)) => {
-            writeln!(out, "        ~ {path}: {} -> {}", value(before), value(after))
-        }
-        (None, Some(after)) => writeln!(out, "        + {path}: {}", value(after)),
-        (Some(before), None) => writeln!(out, "        - {path}: {}", value(before)),
-        (None, None) => Ok(()),
     }
 }
 

@@ -1,16 +1,18 @@
 //! The upgrade graph as a picture, and as a table for who cannot see it.
 
+use std::collections::BTreeMap;
+
 use olm_client::package::Upgrades;
-use olm_plan::graph::Graph;
 use olm_plan::graph::picture::{Dot, Picture, State, picture};
+use olm_plan::graph::{self, Graph};
 
 use super::version_url;
 
 /// Rows of the table.
 const ROWS: usize = 300;
 
-/// Upgrades that a row names.
-const EDGES: usize = 12;
+/// Channels and upgrades that a row names, each.
+const NAMES: usize = 12;
 
 /// A graph with its legend.
 pub(super) struct Drawing {
@@ -39,7 +41,9 @@ pub(super) fn drawing(found: &Upgrades, home: &str) -> Drawing {
     let url =
         |dot: &Dot| version_url(home, &graph.package, &graph.catalog, &dot.channel, &dot.bundle);
     let dots = std::mem::take(&mut picture.dots).into_iter().map(|dot| (url(&dot), dot)).collect();
-    let rows = (0..graph.rows.len().min(ROWS)).map(|number| row(graph, number));
+    let places = Places::of(graph);
+    let rows = graph.rows.iter().enumerate().take(ROWS);
+    let rows = rows.map(|(number, found)| row(graph, found, places.nodes(number), &places));
     Drawing {
         installed: graph.installed.clone(),
         lanes: graph.lanes.iter().map(lane).collect(),
@@ -62,35 +66,61 @@ fn lane(lane: &olm_plan::graph::Lane) -> String {
     format!("{}{marks}: {heads}", lane.channel)
 }
 
-fn row(graph: &Graph, number: usize) -> Row {
-    let Some(row) = graph.rows.get(number) else { return empty() };
-    let nodes = || graph.nodes.iter().enumerate().filter(|(_, node)| node.row == number);
-    let mut states: Vec<&str> =
-        nodes().map(|(_, node)| words(State::of(node, Some(row)))).collect();
+/// Which nodes are in a row, and which edges lead to a node: looked for once, as a catalog may have tens of
+/// thousands of each.
+struct Places {
+    by_row: BTreeMap<usize, Vec<usize>>,
+    by_node: BTreeMap<usize, Vec<usize>>,
+}
+
+impl Places {
+    fn of(graph: &Graph) -> Self {
+        let mut places = Self { by_row: BTreeMap::new(), by_node: BTreeMap::new() };
+        for (place, node) in graph.nodes.iter().enumerate().filter(|(_, node)| node.row < ROWS) {
+            places.by_row.entry(node.row).or_default().push(place);
+        }
+        for (place, edge) in graph.edges.iter().enumerate() {
+            places.by_node.entry(edge.to).or_default().push(place);
+        }
+        places
+    }
+
+    fn nodes(&self, row: usize) -> &[usize] {
+        self.by_row.get(&row).map_or(&[], Vec::as_slice)
+    }
+
+    fn edges(&self, node: usize) -> &[usize] {
+        self.by_node.get(&node).map_or(&[], Vec::as_slice)
+    }
+}
+
+fn row(graph: &Graph, row: &graph::Row, nodes: &[usize], places: &Places) -> Row {
+    let found = || nodes.iter().filter_map(|place| graph.nodes.get(*place));
+    let mut states: Vec<&str> = found().map(|node| words(State::of(node, Some(row)))).collect();
     states.extend(row.deprecated.is_some().then_some("deprecated"));
     states.retain(|state| !state.is_empty());
     states.sort_unstable();
     states.dedup();
-    let channel = |lane: usize| graph.lanes.get(lane).map(|lane| lane.channel.as_str());
-    let channels: Vec<&str> = nodes().filter_map(|(_, node)| channel(node.lane)).collect();
-    let mut from: Vec<String> = nodes().flat_map(|(place, _)| upgrades(graph, place)).collect();
+    let channels = found().filter_map(|node| graph.lanes.get(node.lane));
+    let mut from: Vec<String> =
+        nodes.iter().flat_map(|place| upgrades(graph, places.edges(*place))).collect();
     from.sort_unstable();
     from.dedup();
-    let more = from.len().saturating_sub(EDGES);
-    from.truncate(EDGES);
-    from.extend((more > 0).then(|| format!("and {more} more")));
     Row {
         bundle: row.bundle.clone(),
         version: row.version.clone().unwrap_or_else(|| "unknown".to_owned()),
         states: states.join(", "),
-        channels: channels.join(", "),
-        from: from.join(", "),
+        channels: named(channels.map(|lane| lane.channel.clone()).collect()),
+        from: named(from),
     }
 }
 
-fn empty() -> Row {
-    let [bundle, version, states, channels, from] = Default::default();
-    Row { bundle, version, states, channels, from }
+/// As many as a row names, and how many more there are.
+fn named(mut names: Vec<String>) -> String {
+    let more = names.len().saturating_sub(NAMES);
+    names.truncate(NAMES);
+    names.extend((more > 0).then(|| format!("and {more} more")));
+    names.join(", ")
 }
 
 fn words(state: State) -> &'static str {
@@ -103,11 +133,25 @@ fn words(state: State) -> &'static str {
     }
 }
 
-/// What is upgraded to a node, and how.
-fn upgrades(graph: &Graph, node: usize) -> impl Iterator<Item = String> {
-    graph.edges.iter().filter(move |edge| edge.to == node).filter_map(|edge| {
+/// What these edges upgrade, and how.
+fn upgrades(graph: &Graph, edges: &[usize]) -> impl Iterator<Item = String> {
+    edges.iter().filter_map(|place| {
+        let edge = graph.edges.get(*place)?;
         let row = graph.nodes.get(edge.from)?.row;
         let (bundle, kind) = (&graph.rows.get(row)?.bundle, edge.kind.as_str());
         Some(format!("{bundle} ({kind})"))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_names_a_dozen_and_counts_the_rest() {
+        let names = |count: usize| (0..count).map(|number| number.to_string()).collect();
+        assert_eq!(named(names(2)), "0, 1");
+        assert_eq!(named(names(NAMES)).split(", ").count(), NAMES);
+        assert!(named(names(NAMES + 5)).ends_with(", 11, and 5 more"));
+    }
 }
