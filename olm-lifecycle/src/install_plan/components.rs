@@ -49,7 +49,8 @@ fn packages(csv: &Step, steps: &[Step], subscriptions: &[&Subscription]) -> BTre
         .iter()
         .filter(|step| step.resource.kind == Subscription::KIND && step.resolving == csv.resolving);
     let generated = generated.filter_map(generated_package);
-    let of_csv = package::of_step(csv)
+    let of_csv = package::all_of_step(csv)
+        .into_iter()
         .filter(|package| subscriptions.iter().any(|one| one.spec.name == *package));
     generated.chain(of_csv).collect()
 }

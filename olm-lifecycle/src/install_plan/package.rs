@@ -1,4 +1,5 @@
-//! The package of a CSV, as its step names it.
+//! The packages of a CSV, as its step names them: a bundle that channels of several packages lead to has a
+//! property for each (catalogs of ConfigMaps).
 
 use std::collections::BTreeMap;
 
@@ -11,15 +12,15 @@ use serde_json::Value;
 
 use crate::unpack::BundleReference;
 
-/// The package that the properties of a CSV step name; nothing when they name none.
-pub(crate) fn of_step(step: &Step) -> Option<String> {
-    let manifest = step.resource.manifest.as_deref()?;
+/// The packages that the properties of a CSV step name; none when they name none.
+pub(crate) fn all_of_step(step: &Step) -> Vec<String> {
+    let manifest = step.resource.manifest.as_deref().unwrap_or_default();
     let text = match BundleReference::parse(manifest) {
-        Some(reference) => reference.properties,
-        None => properties_of(manifest)?,
+        Some(reference) => Some(reference.properties),
+        None => properties_of(manifest),
     };
-    let properties = annotation::parse(&text).ok()?;
-    properties.iter().find_map(value::package).map(|property| property.package_name)
+    let properties = text.and_then(|text| annotation::parse(&text).ok()).unwrap_or_default();
+    properties.iter().filter_map(value::package).map(|property| property.package_name).collect()
 }
 
 /// What is read of a CSV; the rest may be large, and is passed over.

@@ -13,14 +13,16 @@ use k8s_openapi::api::authentication::v1::{TokenRequest, TokenRequestSpec};
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace, ServiceAccount};
 use k8s_openapi::api::rbac::v1::{PolicyRule, Role, RoleBinding, RoleRef, Subject};
 use kube::Client;
-use kube::api::{Api, ObjectMeta, PostParams};
+use kube::api::{Api, ObjectMeta, Patch, PatchParams, PostParams};
 use olm_catalog::bundle::config_map;
 use olm_testkit::builders::{self, Crd, csv};
 use olm_testkit::e2e::TestContext;
 use olm_testkit::fixture::Fixture;
 use olm_testkit::process::{Launch, Lifetime, Running};
 use olm_testkit::wait;
-use olm_types::api::{CatalogSource, ClusterServiceVersion, CsvPhase, OperatorGroup, Subscription};
+use olm_types::api::{
+    CatalogSource, ClusterServiceVersion, CsvPhase, OperatorGroup, Subscription, SubscriptionState,
+};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::process::Command;
@@ -44,6 +46,7 @@ pub async fn serve_jobs_and_pods(_: Arc<TestContext>) -> Result<()> {
     let server = tools.catalog().await.context("configmap-server")?;
     tools.fixture.start_operators().await?;
     tools.install(&server.1).await.context("install from the catalog")?;
+    tools.change_package().await.context("change the package")?;
     server.0.stop();
     environment::end(&tools.fixture).await
 }
@@ -103,13 +106,14 @@ impl Tools {
 
     /// Serves a catalog; gives the server and its address.
     async fn catalog(&self) -> Result<(Running, String)> {
-        let packages = json!([{
-            "packageName": "kettle",
-            "channels": [{"name": "stable", "currentCSV": "kettle.v1.0.0"}],
-        }]);
+        let package = |name: &str| {
+            let head = format!("{name}.v1.0.0");
+            json!({"packageName": name, "channels": [{"name": "stable", "currentCSV": head}]})
+        };
+        let packages = json!([package("kettle"), package("cauldron")]);
         let lists = json!({
             "customResourceDefinitions": json!([kettles().manifest()]).to_string(),
-            "clusterServiceVersions": json!([kettle()]).to_string(),
+            "clusterServiceVersions": json!([kettle(), cauldron()]).to_string(),
             "packages": packages.to_string(),
         });
         self.create(holding("kitchen", lists)?).await?;
@@ -137,10 +141,29 @@ impl Tools {
         self.api::<CatalogSource>().create(&once, &source).await?;
         let subscription = builders::subscription(NAMESPACE, "kettle", "stable", "kitchen");
         self.api::<Subscription>().create(&once, &subscription).await?;
+        self.succeeded("kettle.v1.0.0").await
+    }
+
+    /// The Subscription goes on with a package whose first version replaces what is installed.
+    async fn change_package(&self) -> Result<()> {
+        let patch = Patch::Merge(json!({"spec": {"name": "cauldron"}}));
+        self.api::<Subscription>().patch("kettle", &PatchParams::default(), &patch).await?;
+        self.succeeded("cauldron.v1.0.0").await?;
+        let csvs: Api<ClusterServiceVersion> = self.api();
+        wait::until_gone(&csvs, "kettle.v1.0.0").await?;
+        let done = |subscription: &Subscription| {
+            let status = subscription.status.clone().unwrap_or_default();
+            status.state == SubscriptionState::AtLatestKnown
+                && status.installed_csv.as_deref() == Some("cauldron.v1.0.0")
+        };
+        wait::until(&self.api(), "kettle", "be at the latest version", done).await.map(drop)
+    }
+
+    async fn succeeded(&self, csv: &str) -> Result<()> {
         let succeeded = |csv: &ClusterServiceVersion| {
             csv.status.as_ref().is_some_and(|status| status.phase == CsvPhase::Succeeded)
         };
-        wait::until(&self.api(), "kettle.v1.0.0", "succeed", succeeded).await.map(drop)
+        wait::until(&self.api(), csv, "succeed", succeeded).await.map(drop)
     }
 
     async fn create(&self, object: ConfigMap) -> Result<()> {
@@ -203,6 +226,12 @@ fn kettles() -> Crd {
 fn kettle() -> Value {
     let csv = csv("kettle.v1.0.0", "1.0.0").owns(&kettles());
     csv.deployment("kettle-manager", "default").manifest()
+}
+
+/// The first version of another package, which replaces the kettle.
+fn cauldron() -> Value {
+    let csv = csv("cauldron.v1.0.0", "1.0.0").owns(&kettles()).replaces("kettle.v1.0.0");
+    csv.deployment("cauldron-manager", "default").manifest()
 }
 
 fn holding(name: &str, data: Value) -> Result<ConfigMap> {

@@ -30,6 +30,8 @@ pub struct LegacyCatalog {
 #[derive(Debug, Default)]
 pub(super) struct Package {
     pub(super) default_channel: String,
+    /// How many packages are before it in the list.
+    place: usize,
     /// In the order of their names.
     pub(super) channels: BTreeMap<String, Channel>,
 }
@@ -103,7 +105,8 @@ impl LegacyCatalog {
             return Err(errors);
         }
         let default_channel = default.map(|channel| channel.name.clone()).unwrap_or_default();
-        let package = Package { default_channel, channels };
+        let place = self.packages.get(name).map_or(self.packages.len(), |known| known.place);
+        let package = Package { default_channel, place, channels };
         self.entries = others.saturating_add(package.entries());
         self.packages.insert(name.clone(), package);
         self.add_package_properties(name, &linked);
@@ -128,16 +131,27 @@ impl LegacyCatalog {
         names.filter(|name| !used.contains(name)).collect()
     }
 
-    /// Makes the listing.
+    /// Makes the listing. A channel may lead to a bundle of another package, which it replaces. In channels of
+    /// one name a bundle is listed once: a resolution could not tell two of them apart. The server that v0's
+    /// manifests name lists it in the first package; here the one whose head it is goes first.
     pub(super) fn finish(&mut self) {
         let mut listing = Vec::new();
         for (package, row) in &self.packages {
+            let place = row.place;
             for (channel, row) in &row.channels {
-                listing.extend(row.listed(package, channel, &self.bundles));
+                let listed = row.listed(package, channel, &self.bundles).into_iter();
+                listing.extend(listed.map(|one| (one.bundle != row.head, place, one)));
             }
         }
-        listing.sort();
-        self.listing = listing;
+        listing.sort_by(|(late, place, one), (other_late, other_place, other)| {
+            let (named, other) = ((&one.bundle, &one.channel), (&other.bundle, &other.channel));
+            (named, late, place).cmp(&(other, other_late, other_place))
+        });
+        listing.dedup_by(|(.., one), (.., before)| {
+            (&one.bundle, &one.channel) == (&before.bundle, &before.channel)
+        });
+        self.listing = listing.into_iter().map(|(.., listed)| listed).collect();
+        self.listing.sort();
     }
 }
 

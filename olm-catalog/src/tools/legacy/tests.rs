@@ -1,6 +1,7 @@
 //! Lists that make a catalog, and lists that do not. That v0 says the same is in `tests/peer`.
 
 use rstest::rstest;
+use serde_json::json;
 
 use super::*;
 use crate::registry::server::Source;
@@ -66,6 +67,23 @@ fn lists_become_a_catalog() {
         "Pot/stable pot.v1-bad > //",
         "Pot/stable pot.v2 > pot.v1/pot.v1-bad+pot.v0/<2.0.0",
     ];
+    assert_eq!(listed(&catalog), expected);
+}
+
+/// A package whose first version replaces the last one of another package.
+#[rstest]
+#[case::as_listed(&["kettle", "cauldron"])]
+#[case::the_other_way_round(&["cauldron", "kettle"])]
+fn a_bundle_is_listed_once_in_channels_of_one_name(#[case] names: &[&str]) {
+    let csv = |name: &str, replaces: &str| json!({"metadata": {"name": name}, "spec": {"version": "1.0.0", "replaces": replaces}});
+    let csvs = json!([csv("kettle.v1", ""), csv("cauldron.v1", "kettle.v1")]).to_string();
+    let package = |name: &&str| json!({"packageName": name, "channels": [{"name": "stable", "currentCSV": format!("{name}.v1")}]});
+    let packages = names.iter().map(package).collect::<Vec<_>>();
+    let packages = json!(packages).to_string();
+    let Loaded { catalog, problems } =
+        load(&data(&[(CRDS, "[]"), (CSVS, &csvs), (PACKAGES, &packages)]));
+    assert_eq!(problems, []);
+    let expected = ["cauldron/stable cauldron.v1 > kettle.v1//", "kettle/stable kettle.v1 > //"];
     assert_eq!(listed(&catalog), expected);
 }
 

@@ -13,8 +13,8 @@ use crate::install_plan::package;
 /// A CSV that a plan was made for, as its steps name it.
 pub(super) struct Csv<'a> {
     pub(super) name: &'a str,
-    /// Its package; none when its manifest does not say.
-    package: Option<String>,
+    /// Its packages; none when its manifest does not say.
+    packages: Vec<String>,
     /// Whether its step is done.
     done: bool,
 }
@@ -62,7 +62,7 @@ pub(super) fn made_for(status: &InstallPlanStatus) -> Vec<Csv<'_>> {
 fn csv_of(step: &Step) -> Csv<'_> {
     Csv {
         name: &step.resource.name,
-        package: package::of_step(step),
+        packages: package::all_of_step(step),
         done: matches!(step.status, StepStatus::Created | StepStatus::Present),
     }
 }
@@ -129,9 +129,10 @@ impl View<'_> {
     }
 }
 
-/// Whether the Subscription is to the package of the CSV. Without a package every one may be.
+/// Whether the Subscription is to a package of the CSV. Without a package every one may be.
 fn asks(subscription: &Subscription, csv: &Csv<'_>) -> bool {
-    csv.package.as_ref().is_none_or(|package| *package == subscription.spec.name)
+    csv.packages.is_empty()
+        || csv.packages.contains(&subscription.spec.name)
         || subscription.status.as_ref().is_some_and(|status| names(status, csv.name))
 }
 

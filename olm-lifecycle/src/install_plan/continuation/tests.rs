@@ -254,6 +254,26 @@ fn one_of_two_subscriptions_is_gone(
     assert_eq!(judge(&parse(&plan), &here), expected);
 }
 
+/// A bundle of several packages: the first version of another one replaces it.
+#[rstest]
+#[case::of_both("kettle", go(&[]))]
+#[case::of_another("tea", withdrawn("no Subscription asks for kettle.v2 any more"))]
+fn a_subscription_to_any_package_of_a_csv_asks_for_it(
+    #[case] package: &str,
+    #[case] expected: Verdict,
+) {
+    let mut step = csv_step(NEW, "cauldron", "Unknown");
+    let named = |name: &str| json!({"type": "olm.package", "value": {"packageName": name, "version": "1.0.0"}});
+    let properties = json!({"properties": [named("cauldron"), named("kettle")]}).to_string();
+    let annotations = json!({"operatorframework.io/properties": properties});
+    let manifest = json!({"metadata": {"name": NEW, "annotations": annotations}});
+    step["resource"]["manifest"] = json!(manifest.to_string());
+    let mut asking = subscription("s", package);
+    asking["status"] = json!({});
+    let verdict = judge(&parse(&plan(2, &["s"], &[step])), &around(&[asking], &[]));
+    assert_eq!(verdict, expected);
+}
+
 /// The plan is owned by every Subscription of the namespace, and made for one.
 #[rstest]
 #[case::not_begun(Point::Waited)]

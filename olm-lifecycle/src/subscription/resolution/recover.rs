@@ -50,5 +50,5 @@ fn csv_for(plan: &Arc<InstallPlan>, subscription: &Subscription, current: &str) 
 /// the parser.
 fn is_of_package(step: &Step, package: &str) -> bool {
     let manifest = step.resource.manifest.as_deref().unwrap_or_default();
-    manifest.contains(package) && package::of_step(step).is_some_and(|named| named == package)
+    manifest.contains(package) && package::all_of_step(step).iter().any(|named| named == package)
 }
