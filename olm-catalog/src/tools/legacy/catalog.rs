@@ -132,7 +132,7 @@ impl LegacyCatalog {
     }
 
     /// Makes the listing. A channel may lead to a bundle of another package, which it replaces. In channels of
-    /// one name a bundle is listed once: a resolution could not tell two of them apart. The server that v0's
+    /// one name a bundle is listed once: a resolution takes two of them for two operators. The server that v0's
     /// manifests name lists it in the first package; here the one whose head it is goes first.
     pub(super) fn finish(&mut self) {
         let mut listing = Vec::new();

@@ -75,9 +75,19 @@ fn lists_become_a_catalog() {
 #[case::as_listed(&["kettle", "cauldron"])]
 #[case::the_other_way_round(&["cauldron", "kettle"])]
 fn a_bundle_is_listed_once_in_channels_of_one_name(#[case] names: &[&str]) {
-    let csv = |name: &str, replaces: &str| json!({"metadata": {"name": name}, "spec": {"version": "1.0.0", "replaces": replaces}});
+    let csv = |name: &str, replaces: &str| {
+        json!({
+            "apiVersion": "operators.coreos.com/v1alpha1",
+            "kind": "ClusterServiceVersion",
+            "metadata": {"name": name},
+            "spec": {"version": "1.0.0", "replaces": replaces},
+        })
+    };
     let csvs = json!([csv("kettle.v1", ""), csv("cauldron.v1", "kettle.v1")]).to_string();
-    let package = |name: &&str| json!({"packageName": name, "channels": [{"name": "stable", "currentCSV": format!("{name}.v1")}]});
+    let package = |name: &&str| {
+        let channel = json!({"name": "stable", "currentCSV": format!("{name}.v1")});
+        json!({"packageName": name, "channels": [channel]})
+    };
     let packages = names.iter().map(package).collect::<Vec<_>>();
     let packages = json!(packages).to_string();
     let Loaded { catalog, problems } =

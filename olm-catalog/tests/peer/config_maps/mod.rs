@@ -17,6 +17,14 @@ use olm_testkit::progress::Progress;
 use play::{Said, said};
 use tempfile::TempDir;
 
+/// Cases in which channels of one name lead to one CSV from several packages: v0 lists it for each, ours once
+/// (docs/differences.md). What ours lists is in the tests of `tools/legacy`; all other answers are the same.
+const LISTED_ONCE: [&str; 3] = [
+    "apis: providers in two packages and channels",
+    "packages: one CSV in five packages",
+    "versions: in two packages",
+];
+
 /// ConfigMaps that are played at the same time.
 const AT_ONCE: usize = 4;
 
@@ -100,7 +108,8 @@ impl Played {
         self.answers += v0.len();
         for question in v0.keys().chain(ours.keys()).collect::<BTreeSet<_>>() {
             let (v0, ours) = (v0.get(question), ours.get(question));
-            if v0 != ours {
+            let differs = question == "ListBundles" && LISTED_ONCE.contains(&name);
+            if (v0 != ours) != differs {
                 let text = format!("{name}, {question}\n v0:   {v0:?}\n ours: {ours:?}");
                 self.differences.push(text);
             }

@@ -55,7 +55,7 @@ pub(super) fn drawing(found: &Upgrades, home: &str) -> Drawing {
     }
 }
 
-fn lane(lane: &olm_plan::graph::Lane) -> String {
+fn lane(lane: &graph::Lane) -> String {
     let marks = [(lane.is_default, ", default"), (lane.is_followed, ", followed")];
     let marks: String = marks.iter().filter(|(is, _)| *is).map(|(_, mark)| *mark).collect();
     let heads = match lane.heads.as_slice() {

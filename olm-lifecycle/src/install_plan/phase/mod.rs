@@ -34,6 +34,9 @@ pub(crate) use conclusion::API_POLL;
 pub use conclusion::{Conclusion, FIRST_RETRY, RETRY, conclude, interrupt};
 use status::{reset, set_installed, status_effects};
 
+/// Age from which a plan is withdrawn.
+const WITHDRAWN_FROM: Duration = Duration::from_secs(5);
+
 /// What is known about a plan.
 #[derive(Clone, Debug)]
 pub struct Observed {
@@ -117,16 +120,28 @@ fn judged(observed: &Observed, status: &InstallPlanStatus, now: Timestamp) -> De
         Verdict::Go(without) => go_on(observed, status, &without, now),
         Verdict::Over => Decision::Nothing,
         Verdict::Held(why) => check_failed(observed, why.clone(), why, now),
-        Verdict::Withdrawn(why) => withdraw(observed, why),
+        Verdict::Withdrawn(why) => withdraw(observed, why, now),
     }
 }
 
-fn withdraw(observed: &Observed, why: String) -> Decision {
+/// Deletes a plan that no Subscription asks for any more. A young one is looked at again first: the Subscription that it
+/// was made for may not say so yet, and a plan that is deleted at once is made again at once.
+fn withdraw(observed: &Observed, why: String, now: Timestamp) -> Decision {
     let plan = &observed.plan;
+    if let Some(rest) = until_withdrawn(plan, now) {
+        return Decision::Wait { effects: Vec::new(), rest };
+    }
     let message =
         format!("{why}: the InstallPlan was deleted, and what is still asked for is resolved anew");
     let reported = report::normal(plan, event::INSTALL_PLAN_WITHDRAWN, message);
     Decision::Write { effects: vec![collect::delete(plan), reported], problem: Some(why) }
+}
+
+/// How long a plan is too young to be withdrawn; nothing when it is old enough.
+fn until_withdrawn(plan: &InstallPlan, now: Timestamp) -> Option<Duration> {
+    let created = plan.metadata.creation_timestamp.as_ref()?.0;
+    let age = Duration::try_from(now.duration_since(created)).unwrap_or_default();
+    WITHDRAWN_FROM.checked_sub(age).filter(|rest| !rest.is_zero())
 }
 
 /// The next step of a plan that has not come to its end: with the account of its group, and only

@@ -202,7 +202,12 @@ fn a_plan_that_no_subscription_asks_for_any_more_is_deleted() {
         resource.manifest =
             Some(serde_json::json!({"metadata": {"annotations": annotations}}).to_string());
     });
-    let Decision::Write { effects, problem } = decide(&observed, now()) else { panic!("kept") };
+    let Decision::Wait { effects, rest } = decide(&observed, now() + 2.seconds()) else {
+        panic!("deleted at once, and so made again at once")
+    };
+    assert_eq!((effects, rest.as_secs()), (Vec::new(), 3));
+    let later = decide(&observed, now() + 5.seconds());
+    let Decision::Write { effects, problem } = later else { panic!("kept") };
     assert_eq!(problem.as_deref(), Some("no Subscription asks for b.v1 any more"));
     let Action::Event(event) = &effects[1].action else { panic!("no event") };
     assert_eq!(event.reason, "InstallPlanWithdrawn");
