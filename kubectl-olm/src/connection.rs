@@ -223,8 +223,54 @@ pub fn duration(text: &str) -> Result<Duration> {
 #[cfg(test)]
 mod tests {
     use rstest::rstest;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::{TcpListener, TcpStream};
 
     use super::*;
+
+    /// Reads a request without body.
+    async fn head(stream: &mut TcpStream) -> String {
+        let mut text = String::new();
+        while !text.ends_with("\r\n\r\n") {
+            text.push(char::from(stream.read_u8().await.unwrap()));
+        }
+        text
+    }
+
+    /// No name server knows `api.test`: only the proxy that the kubeconfig names leads there.
+    #[tokio::test]
+    async fn a_cluster_is_reached_through_its_proxy() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let proxy = listener.local_addr().unwrap();
+        let answered = tokio::spawn(async move {
+            let (mut client, _) = listener.accept().await.unwrap();
+            let asked = head(&mut client).await;
+            client.write_all(b"HTTP/1.1 200 OK\r\n\r\n").await.unwrap();
+            head(&mut client).await;
+            let (major, minor) = ("1", "36");
+            let version = json!({"major": major, "minor": minor, "gitVersion": "v1.36.0", "gitCommit": "",
+                "gitTreeState": "", "buildDate": "", "goVersion": "", "compiler": "", "platform": ""});
+            let body = version.to_string();
+            let answer = format!(
+                "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+                body.len()
+            );
+            client.write_all(answer.as_bytes()).await.unwrap();
+            asked
+        });
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("kubeconfig");
+        let cluster =
+            json!({"server": "http://api.test:8080", "proxy-url": format!("http://{proxy}")});
+        let kubeconfig = json!({"apiVersion": "v1", "kind": "Config", "current-context": "c",
+            "clusters": [{"name": "c", "cluster": cluster}], "users": [{"name": "c", "user": {}}],
+            "contexts": [{"name": "c", "context": {"cluster": "c", "user": "c"}}]});
+        std::fs::write(&file, kubeconfig.to_string()).unwrap();
+        let connection = Connection { kubeconfig: Some(file), ..Connection::default() };
+        let client = connection.connect().await.unwrap().client;
+        assert_eq!(client.apiserver_version().await.unwrap().minor, "36");
+        assert!(answered.await.unwrap().starts_with("CONNECT api.test:8080 "));
+    }
 
     #[rstest]
     #[case("0", Some(0))]

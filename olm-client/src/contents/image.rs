@@ -9,7 +9,8 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::{Api, ApiResource, DynamicObject};
 use olm_catalog::bundle::config_map::{DATA_BYTES, Encoding, Options, write};
 use olm_catalog::bundle::unpack;
-use olm_catalog::image::{ImageReference, Keychain, Limits, Registry, Tree, pull};
+use olm_catalog::image::{ImageReference, Keychain, Limits, Registry, RegistryOptions, Tree, pull};
+use olm_catalog::registry::client::Proxy;
 use olm_lifecycle::unpack::UnpackedBundle;
 use olm_types::document::{Budget, json_as};
 use serde::{Deserialize, Serialize};
@@ -114,7 +115,12 @@ impl<'a> Images<'a> {
     }
 
     async fn prepare(&self) -> Result<Ready> {
-        let registry = Registry::new(self.pulling.insecure_registry.iter().cloned());
+        let options = RegistryOptions {
+            without_tls: self.pulling.insecure_registry.iter().cloned().collect(),
+            proxy: Proxy::for_images(|name| std::env::var(name).ok()),
+            ..RegistryOptions::default()
+        };
+        let registry = Registry::with(options);
         let registry = registry.context("there are no usable certificates of authorities")?;
         let keychain = registry_config::keychain(self.pulling.registry_config.as_deref())?;
         let mut mirrors = self.pulling.mirror.clone();

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 
 use super::known::Key;
 
@@ -76,6 +77,10 @@ pub struct Change {
     /// Fields that change, of an object that stays.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub fields: Vec<Field>,
+    /// SHA-256 of all that would be written, as hex digits: what is created has no fields here. Empty when the
+    /// object goes.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub contents: String,
     /// Why the API server was not asked what it would make of it; none when it was.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_checked: Option<String>,
@@ -137,12 +142,19 @@ impl Change {
             }
         };
         let Key { group, kind, namespace, name } = key.clone();
-        Some(Self { action, group, kind, namespace, name, fields, not_checked: None })
+        let contents = after.map(contents).unwrap_or_default();
+        Some(Self { action, group, kind, namespace, name, fields, contents, not_checked: None })
     }
 }
 
-/// An object without what an API server keeps. Secrets are not shown.
-fn essential(object: &Value) -> Value {
+/// The hash of an object, Secrets included.
+fn contents(object: &Value) -> String {
+    let digest = Sha256::digest(as_written(object).to_string().as_bytes());
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// An object without what an API server keeps.
+fn as_written(object: &Value) -> Value {
     let mut object = object.clone();
     if let Some(fields) = object.as_object_mut() {
         fields.remove("status");
@@ -150,6 +162,12 @@ fn essential(object: &Value) -> Value {
     if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
         KEPT.iter().for_each(|field| drop(metadata.remove(*field)));
     }
+    object
+}
+
+/// The same for eyes: values of Secrets are not shown.
+fn essential(object: &Value) -> Value {
+    let mut object = as_written(object);
     if object["kind"] == "Secret" {
         for field in ["data", "stringData"] {
             let values = object.get_mut(field).and_then(Value::as_object_mut);

@@ -214,6 +214,8 @@ pub fn images(csvs: &[ClusterServiceVersion]) -> BTreeSet<String> {
                 found.extend(images.filter_map(|one| Some(one["image"].as_str()?.to_owned())));
             }
         }
+        let related = csv.spec.related_images.iter().map(|one| one.image.clone());
+        found.extend(related.filter(|image| !image.is_empty()));
     }
     found
 }

@@ -114,6 +114,7 @@ fn of_catalog(home: &str, package: &str, catalog: &str) -> Preview {
         namespace: home.to_owned(),
         name: catalog.to_owned(),
         fields: Vec::new(),
+        contents: String::new(),
         not_checked: None,
     };
     let preview = Preview {

@@ -64,6 +64,7 @@ mod tests {
             namespace: String::new(),
             name: name.to_owned(),
             fields: Vec::new(),
+            contents: String::new(),
             not_checked: None,
         }
     }

@@ -40,6 +40,7 @@ fn preview() -> Preview {
             namespace: "ns".to_owned(),
             name: "s".to_owned(),
             fields: vec![field("spec.a", Some(1), Some(2)), field("spec.b", None, Some(3))],
+            contents: String::new(),
             not_checked: None,
         }],
         crds: vec![CrdVerdict {

@@ -5,7 +5,6 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::Namespace;
 use kube::api::{Api, DeleteParams, ListParams, PostParams};
 use olm_catalog::snapshot::CatalogSnapshot;
@@ -24,7 +23,7 @@ use tokio::time::{Instant, sleep};
 use super::compare::differences;
 use super::program::Program;
 use super::seen::{Seen, is_passing};
-use super::{CATALOG, ours, program, rights};
+use super::{CATALOG, images, ours, program, rights};
 
 /// Without a write for so long, OLM is at rest.
 const QUIET: Duration = Duration::from_millis(1_500);
@@ -198,13 +197,15 @@ impl CheckedCatalog {
         if let Some(why) = problem(&plan) {
             return Ok(line(Verdict::Refused(why)));
         }
+        let before = images::there(&self.fixture.client, home).await?;
         if let Err(error) = self.program.act(home, words).await {
             return Ok(line(Verdict::Other(vec![format!("{error:#}")])));
         }
         let writes = self.at_rest(&mut audit).await?;
         let seen = Seen::of(&writes, home);
         let mut found = differences(&plan, &seen);
-        found.extend(self.images(home, &plan).await?);
+        let after = images::there(&self.fixture.client, home).await?;
+        found.extend(images::differences(&plan, &before, &after));
         found.extend(rights::differences(&self.fixture.client, home, &plan).await?);
         Ok(line(match found.is_empty() {
             true => Verdict::Same(plan["changes"].as_array().map_or(0, Vec::len)),
@@ -228,25 +229,6 @@ impl CheckedCatalog {
             all.extend(new);
         }
         Ok(all)
-    }
-
-    /// Images that were shown as new are there, and those that were shown as gone are not.
-    async fn images(&self, home: &str, plan: &Value) -> Result<Vec<String>> {
-        let api: Api<Deployment> = Api::namespaced(self.fixture.client.clone(), home);
-        let mut there = BTreeSet::new();
-        for deployment in api.list(&ListParams::default()).await? {
-            let pod = deployment.spec.and_then(|spec| spec.template.spec).unwrap_or_default();
-            let all = pod.containers.into_iter().chain(pod.init_containers.into_iter().flatten());
-            there.extend(all.filter_map(|container| container.image));
-        }
-        let names = |field: &str| -> Vec<String> {
-            let list = plan["images"][field].as_array().into_iter().flatten();
-            list.filter_map(|one| one.as_str().map(str::to_owned)).collect()
-        };
-        let missing = names("gained").into_iter().filter(|image| !there.contains(image));
-        let missing = missing.map(|image| format!("images: {image} was shown as new"));
-        let left = names("lost").into_iter().filter(|image| there.contains(image));
-        Ok(missing.chain(left.map(|image| format!("images: {image} was shown as gone"))).collect())
     }
 }
 
