@@ -93,6 +93,16 @@ pub enum ImageError {
         /// What it is.
         found: String,
     },
+    /// The content has another length than its descriptor says: it is not what it is said to be.
+    #[error("{what} should have {expected} bytes and has {found}")]
+    Length {
+        /// Manifest, config or layer.
+        what: String,
+        /// Bytes by its descriptor.
+        expected: u64,
+        /// Bytes that there are, or that there are more.
+        found: String,
+    },
     /// The registry sends what cannot be used.
     #[error("{what}: {why}")]
     Malformed {
@@ -189,7 +199,7 @@ impl ImageError {
             | Self::Status { .. } => "RegistryUnavailable",
             Self::NotFound(_) => "ImageNotFound",
             Self::Unauthorized { .. } => "ImageUnauthorized",
-            Self::Digest { .. } => "DigestMismatch",
+            Self::Digest { .. } | Self::Length { .. } => "DigestMismatch",
             Self::Disk { .. } => "StorageFailed",
             Self::Blocked(_) => "ImageUnauthorized",
             Self::NotPublic { .. }
