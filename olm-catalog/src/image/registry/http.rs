@@ -97,8 +97,10 @@ impl Http {
             let answer = timeout_at(deadline, answer).await.map_err(|_| slow(&url))??;
             if !answer.response.status().is_redirection() {
                 let retry_after = answer.header(RETRY_AFTER.as_str());
-                self.0.pauses.note(&caller, answer.code(), retry_after);
-                return Ok(answer);
+                return match self.0.pauses.note(&caller, answer.code(), retry_after) {
+                    Some(after) => Err(ImageError::Limited { host: caller.0, after }),
+                    None => Ok(answer),
+                };
             }
             let next = resolved(&url, answer.header(LOCATION.as_str()));
             let next = self.checked(&next, &question)?;

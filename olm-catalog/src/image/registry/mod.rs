@@ -144,8 +144,7 @@ impl Registry {
         for place in places {
             match self.at(&place, keychain, &ask).await {
                 Ok(found) => return Ok(found),
-                // What is forged counts more than what is not there.
-                Err(_) if matches!(failed, Some(ImageError::Digest { .. })) => {}
+                Err(error) if weight(&error) < failed.as_ref().map_or(0, weight) => {}
                 Err(error) => failed = Some(error),
             }
         }
@@ -170,6 +169,16 @@ impl Registry {
             }
         }
         Err(refused.unwrap_or_else(|| ImageError::NotFound(endpoint.image.to_string())))
+    }
+}
+
+/// How much an error counts beside those of other places: what is forged most, then that one of them
+/// asks for a pause, as it may have the image.
+fn weight(error: &ImageError) -> u8 {
+    match error {
+        ImageError::Digest { .. } | ImageError::Length { .. } => 2,
+        ImageError::Limited { .. } => 1,
+        _ => 0,
     }
 }
 

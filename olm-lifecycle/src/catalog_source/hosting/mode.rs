@@ -5,7 +5,8 @@ use olm_types::reasons::catalog_source as reasons;
 
 use super::{Hosting, record};
 
-/// Attempts after which a registry that cannot be reached is left to the node.
+/// Attempts after which a registry that cannot be reached is left to the node. One that asks for a pause is
+/// not asked by a node instead: that is no attempt.
 const ATTEMPTS: u32 = 2;
 
 /// Who serves a catalog.
@@ -113,6 +114,18 @@ mod tests {
             self
         }
 
+        /// The registry asked for a pause so often, and nothing else.
+        fn limited(mut self, times: u32) -> Self {
+            for _ in 0..times {
+                let before = self.failure.take();
+                self = self.failed("RegistryUnavailable", 0);
+                let now = self.failure.take();
+                let now = now.map(|failure| PullFailure { retry_after: 31, ..failure });
+                self.failure = now.map(|failure| failure.after(before.as_ref()));
+            }
+            self
+        }
+
         fn with_content(mut self) -> Self {
             let pulled_at = "2026-01-01T12:00:00Z".parse().unwrap();
             let (image, digest) = ("i".to_owned(), "d".to_owned());
@@ -144,6 +157,8 @@ mod tests {
     #[case::credentials(hosting().failed("ImageUnauthorized", 1), "pod ImageUnauthorized")]
     #[case::away_once(hosting().failed("RegistryUnavailable", 1), "waiting")]
     #[case::away(hosting().failed("RegistryUnavailable", 2), "pod RegistryUnavailable")]
+    #[case::limited_once(hosting().limited(1), "waiting")]
+    #[case::limited_for_long(hosting().limited(9), "waiting")]
     #[case::too_large(hosting().failed("ImageInvalid", 1), "pod ImageInvalid")]
     #[case::forged(hosting().failed("DigestMismatch", 9), "waiting")]
     #[case::bad_news(hosting().with_content().failed("ImageInvalid", 9), "process 7")]
