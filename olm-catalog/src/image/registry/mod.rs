@@ -138,7 +138,7 @@ impl Registry {
     ) -> Result<T, ImageError> {
         let places = self.mirrors.load().endpoints(image).map_err(|error| {
             let what = "the configuration of mirrors".to_owned();
-            ImageError::Malformed { what, why: error.to_string() }
+            ImageError::Misleading { what, why: error.to_string() }
         })?;
         let mut failed: Option<ImageError> = None;
         for place in places {

@@ -120,6 +120,19 @@ async fn mirrors_are_asked_first() {
     assert!(error.to_string().contains("is blocked by the configuration"), "{error}");
 }
 
+/// It may be corrected at any time, and is no fault of the image.
+#[tokio::test]
+async fn a_mirror_that_names_no_image_is_a_fault_of_the_configuration() {
+    let rules =
+        "[[registry]]\nlocation = \"127.0.0.1:1\"\n[[registry.mirror]]\nlocation = \"a b\"\n";
+    let registry = Registry::new([]).unwrap();
+    registry.mirror(Mirrors::parse(rules).unwrap());
+    let image = "127.0.0.1:1/b:v1".parse().unwrap();
+    let error = registry.digest(&image, &Keychain::default()).await.unwrap_err();
+    assert!(error.to_string().starts_with("the configuration of mirrors: "), "{error}");
+    assert_eq!(error.reason(), "RegistryUnavailable");
+}
+
 /// A registry with TLS for `registry.test` whose certificate is its own authority; and a proxy that
 /// leads there whatever it is asked for, and counts.
 struct Guarded {

@@ -192,13 +192,13 @@ async fn answers_that_drip_end() {
 #[case::in_circles(
     MANIFEST,
     answer("307 There", &format!("Location: {MANIFEST}\r\n"), ""),
-    "ImageInvalid",
+    "RegistryUnavailable",
     "more than 5 redirects"
 )]
 #[case::to_somewhere_inside(
     &blob(),
     answer("307 There", "Location: http://127.0.0.1:1/secret\r\n", ""),
-    "ImageInvalid",
+    "RegistryUnavailable",
     "not asked over TLS"
 )]
 #[tokio::test]
