@@ -25,6 +25,7 @@ use jiff::Timestamp;
 use k8s_openapi::api::discovery::v1::EndpointSlice;
 
 pub use failure::PullFailure;
+use mode::had_success;
 pub(super) use mode::{Mode, mode, selects};
 pub use mode::{connects_in_process, is_released};
 pub use port::{PortRange, PortRangeError, choose as choose_port};

@@ -45,13 +45,17 @@ pub(in super::super) fn mode(hosting: &Hosting, image: &str) -> Mode {
             None => refused(reasons::NO_PORT, NO_PORT),
         };
     }
-    let had_success = hosting.slice.as_deref().is_some_and(|slice| record(slice).is_some());
     match failure {
-        Some(failure) if !had_success && may_be_run(failure.reason, failure.attempts) => {
+        Some(failure) if !had_success(hosting) && may_be_run(failure.reason, failure.attempts) => {
             refused(failure.reason, &failure.message)
         }
         _ => Mode::Waiting,
     }
+}
+
+/// Whether the catalog was served before, by this process or another one.
+pub(super) fn had_success(hosting: &Hosting) -> bool {
+    hosting.slice.as_deref().is_some_and(|slice| record(slice).is_some())
 }
 
 /// Whether what resolution uses is what the operator serves, not what is behind the catalog's Service.

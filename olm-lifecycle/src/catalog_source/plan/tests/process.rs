@@ -310,6 +310,20 @@ fn what_is_not_what_its_digest_says_is_run_by_no_pod() {
     assert!(message.starts_with("the registry says no; nothing was read before"), "{message}");
 }
 
+/// The folder of the Pod before was an emptyDir, and the registry is away.
+#[test]
+fn what_was_lost_with_a_pod_is_said() {
+    let mut world = hosted();
+    world.hosting().content = None;
+    world.fails("RegistryUnavailable", None, 9);
+    assert!(world.converge().is_empty(), "no Pod is made, and the Service waits");
+    let (reason, message) = world.condition(CONTENT_CURRENT).unwrap();
+    assert_eq!(reason, "RegistryUnavailable");
+    let expected = "the registry says no; nothing of it is on the disk: an emptyDir is lost with its Pod, \
+        a PersistentVolumeClaim (deploy/process-pvc, ";
+    assert!(message.starts_with(expected), "{message}");
+}
+
 /// What is there stays; the status says since when, once.
 #[rstest]
 #[case::away(
