@@ -196,6 +196,7 @@ fn the_limits_of_the_shipped_operator() {
     let bytes = [transferred, unpacked, kept, file].map(|bytes| bytes >> 20);
     assert_eq!(bytes, [1_024, 4_096, 512, 256], "mebibytes");
     assert_eq!((layers, ratio, entries), (128, 200, 100_000));
+    assert_eq!(PullOptions::TIME.as_secs(), 600, "in all");
 }
 
 /// An image for each limit that exceeds it and nothing else.
