@@ -33,6 +33,9 @@ pub use pulling::{NextStep, Pulling, Resolved, Target, next_step, poll_period};
 pub use scope::{Namespaces, Scope};
 pub use slice::{Record, Replica, is_ours, record, slice_name};
 
+/// What the condition `Ready` says while there is no content yet, and nothing is wrong.
+pub const PULLS: &str = "the operator pulls the image";
+
 /// What is known about a catalog that the operator serves, or did.
 #[derive(Clone, Debug, Default)]
 pub struct Hosting {
