@@ -74,7 +74,8 @@ impl World {
 
 fn replica(address: &str, ready: bool, terminating: bool) -> Replica {
     let (address, node) = (address.parse().unwrap(), Some("n".to_owned()));
-    Replica { address, node, ready, terminating }
+    let (namespace, name) = ("olm".to_owned(), "operator".to_owned());
+    Replica { address, node, ready, terminating, namespace, name }
 }
 
 /// A catalog whose image is being pulled.
@@ -144,7 +145,12 @@ fn a_slice_leads_to_the_operator_and_says_what_it_serves() {
             "serving": true,
             "terminating": false
           },
-          "nodeName": "n"
+          "nodeName": "n",
+          "targetRef": {
+            "kind": "Pod",
+            "name": "operator",
+            "namespace": "olm"
+          }
         }
       ],
       "kind": "EndpointSlice",
