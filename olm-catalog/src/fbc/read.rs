@@ -171,7 +171,7 @@ pub struct ReadLimits {
 }
 
 impl ReadLimits {
-    /// Bounds for a program that does more than this: what is read at a time fits into 32 MiB.
+    /// Bounds for a program that does more than this: the texts that are read at a time fit into 32 MiB.
     pub const BESIDE: Self = Self {
         blob_bytes: 8 << 20,
         file_bytes: 256 << 20,
