@@ -1,7 +1,6 @@
 //! The content of a hosted catalog: taken from the disk, or pulled.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use jiff::Timestamp;
 use olm_catalog::fbc::ReadLimits;
@@ -14,9 +13,6 @@ use olm_lifecycle::catalog_source::hosting::{HostedContent, PullFailure, Target}
 use super::Shared;
 use super::hosted::{Hosted, Wanted};
 use super::work::{failure, of_image};
-
-/// Longest pull, from when it has its place.
-const PULL: Duration = Duration::from_secs(600);
 
 /// Shows what is on the disk: the content that counts, else what the catalog had last. So a process
 /// that starts again serves at once, whatever the registry does.
@@ -81,7 +77,7 @@ async fn pulled(
         keychain: shared.secrets.keychain(&wanted.account).await,
         limits: Limits::CATALOG,
         read: ReadLimits::BESIDE,
-        time: PULL,
+        time: PullOptions::TIME,
     };
     let pulled = pull(&shared.store, &shared.registry, options).await;
     shared.metrics.stored(shared.store.bytes());

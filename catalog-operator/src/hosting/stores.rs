@@ -119,6 +119,8 @@ fn replica(pod: &Pod) -> Option<Replica> {
         node: pod.spec.as_ref().and_then(|spec| spec.node_name.clone()),
         ready: conditions.any(|found| found.type_ == READY && found.status == "True"),
         terminating: pod.metadata.deletion_timestamp.is_some(),
+        namespace: pod.namespace().unwrap_or_default(),
+        name: pod.name_any(),
     })
 }
 

@@ -45,6 +45,9 @@ pub enum ReadError {
     /// There are more blobs than allowed.
     #[error("the catalog has more than {0} objects")]
     TooManyBlobs(usize),
+    /// The time is over.
+    #[error("the catalog was not read in the time that there was for it")]
+    Late,
     /// Folders are nested too deeply.
     #[error("{} is nested deeper than {} folders", .0.display(), .1)]
     TooDeep(PathBuf, usize),

@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Instant;
 
 use olm_types::document::{Budget, DocumentError};
 use serde_json::Value;
@@ -104,6 +105,10 @@ impl Reader<'_> {
             self.errors.push(ReadError::TooManyBlobs(self.limits.blobs));
             return ControlFlow::Break(());
         }
+        if self.limits.until.is_some_and(|until| until <= Instant::now()) {
+            self.errors.push(ReadError::Late);
+            return ControlFlow::Break(());
+        }
         self.blobs = self.blobs.saturating_add(1);
         let blob = title(&value);
         match (self.visit)(Located { origin: origin.clone(), item: value }) {
@@ -161,10 +166,12 @@ pub struct ReadLimits {
     pub names: usize,
     /// Most threads that parse; each has up to four documents in hand.
     pub threads: usize,
+    /// When reading ends, whatever was read by then.
+    pub until: Option<Instant>,
 }
 
 impl ReadLimits {
-    /// Bounds for a program that does more than this: what is read at a time fits into 32 MiB.
+    /// Bounds for a program that does more than this: the texts that are read at a time fit into 32 MiB.
     pub const BESIDE: Self = Self {
         blob_bytes: 8 << 20,
         file_bytes: 256 << 20,
@@ -175,6 +182,7 @@ impl ReadLimits {
         errors: 20,
         names: 64 << 20,
         threads: 1,
+        until: None,
     };
 }
 
@@ -191,6 +199,7 @@ impl Default for ReadLimits {
             errors: 100,
             names: 1 << 30,
             threads: 4,
+            until: None,
         }
     }
 }

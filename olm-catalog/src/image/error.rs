@@ -64,6 +64,15 @@ pub enum ImageError {
         /// Its error code, if it gave one; no more of what it said.
         error: Option<String>,
     },
+    /// What the registry refers to, or the configuration of registries, cannot be asked. It says nothing
+    /// about the image.
+    #[error("{what}: {why}")]
+    Misleading {
+        /// Reference, answer or configuration.
+        what: String,
+        /// What is wrong with it.
+        why: String,
+    },
     /// A registry in public refers to a host that is not.
     #[error(
         "the registry refers to {host}, whose address is not public as its own is; use a registry \
@@ -91,6 +100,16 @@ pub enum ImageError {
         /// What it should be.
         expected: String,
         /// What it is.
+        found: String,
+    },
+    /// The content has another length than its descriptor says: it is not what it is said to be.
+    #[error("{what} should have {expected} bytes and has {found}")]
+    Length {
+        /// Manifest, config or layer.
+        what: String,
+        /// Bytes by its descriptor.
+        expected: u64,
+        /// Bytes that there are, or that there are more.
         found: String,
     },
     /// The registry sends what cannot be used.
@@ -186,16 +205,15 @@ impl ImageError {
             Self::Unreachable { .. }
             | Self::Slow { .. }
             | Self::Limited { .. }
-            | Self::Status { .. } => "RegistryUnavailable",
+            | Self::Status { .. }
+            | Self::Misleading { .. }
+            | Self::NotPublic { .. } => "RegistryUnavailable",
             Self::NotFound(_) => "ImageNotFound",
             Self::Unauthorized { .. } => "ImageUnauthorized",
-            Self::Digest { .. } => "DigestMismatch",
+            Self::Digest { .. } | Self::Length { .. } => "DigestMismatch",
             Self::Disk { .. } => "StorageFailed",
             Self::Blocked(_) => "ImageUnauthorized",
-            Self::NotPublic { .. }
-            | Self::TooMuch { .. }
-            | Self::Malformed { .. }
-            | Self::Layer { .. } => "ImageInvalid",
+            Self::TooMuch { .. } | Self::Malformed { .. } | Self::Layer { .. } => "ImageInvalid",
         }
     }
 }

@@ -148,16 +148,16 @@ impl Blobs {
     ) -> Result<(Vec<Stored>, Option<String>), ImageError> {
         let mut manifest = Manifest::parse(index, limits)?;
         for _ in 0..LISTS {
-            let digest = match manifest {
+            let listed = match manifest {
                 Manifest::Image { layers, config } => {
                     let layers = layers.iter().map(stored).collect::<Result<_, _>>()?;
                     let config = config.map(|config| blob_path(&config.digest));
                     return Ok((layers, config.transpose()?));
                 }
-                Manifest::Elsewhere(digest) => digest,
+                Manifest::Elsewhere(listed) => listed,
             };
-            let bytes = self.read(&blob_path(&digest)?, MANIFEST)?;
-            verify("a manifest", &digest, &bytes)?;
+            let bytes = self.read(&blob_path(&listed.digest)?, MANIFEST)?;
+            verify("a manifest", &listed.digest, &bytes)?;
             manifest = Manifest::parse(&bytes, limits)?;
         }
         Err(malformed(INDEX, format!("more than {LISTS} lists inside each other")))

@@ -54,8 +54,8 @@ impl Limits {
         until: None,
     };
 
-    /// Whether the time for reading layers is over.
-    pub(super) fn is_late(&self) -> bool {
+    /// Whether the time is over.
+    pub(crate) fn is_late(&self) -> bool {
         self.until.is_some_and(|until| until <= Instant::now())
     }
 }

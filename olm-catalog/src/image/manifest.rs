@@ -50,8 +50,8 @@ struct Document {
 pub(super) enum Manifest {
     /// The layers of an image, lowest first, and what says more about it, if anything does.
     Image { layers: Vec<Descriptor>, config: Option<Descriptor> },
-    /// The digest of the manifest for this machine.
-    Elsewhere(String),
+    /// Where the manifest for this machine is.
+    Elsewhere(Descriptor),
 }
 
 impl Manifest {
@@ -116,7 +116,7 @@ fn within(layers: Vec<Descriptor>, limits: &Limits) -> Result<Vec<Descriptor>, I
 }
 
 /// The image for this machine; else the first, as bundles are the same for all.
-fn chosen(manifests: &[Descriptor]) -> Result<String, String> {
+fn chosen(manifests: &[Descriptor]) -> Result<Descriptor, String> {
     if manifests.len() > MANIFESTS {
         return Err(format!("it lists more than {MANIFESTS} manifests"));
     }
@@ -132,7 +132,7 @@ fn chosen(manifests: &[Descriptor]) -> Result<String, String> {
             .is_some_and(|place| place.os == "linux" && place.architecture == architecture)
     };
     let found = manifests.iter().find(ours).or(manifests.first());
-    found.map(|one| one.digest.clone()).ok_or_else(|| "it lists no manifest".to_owned())
+    found.cloned().ok_or_else(|| "it lists no manifest".to_owned())
 }
 
 /// Most bytes of a config.
@@ -214,10 +214,12 @@ mod tests {
         let one = |digest: &str, architecture: &str| json!({"digest": digest, "platform": {"os": "linux", "architecture": architecture}});
         let list = |all: Vec<Value>| json!({"schemaVersion": 2, "manifests": all});
         let ours = if cfg!(target_arch = "x86_64") { "amd64" } else { "arm64" };
-        let found = parse(&list(vec![one("a", "s390x"), one("b", ours)]));
-        assert_eq!(found, Ok(Manifest::Elsewhere("b".to_owned())));
-        let found = parse(&list(vec![one("a", "s390x")]));
-        assert_eq!(found, Ok(Manifest::Elsewhere("a".to_owned())));
+        let found = |all: Vec<Value>| match parse(&list(all)) {
+            Ok(Manifest::Elsewhere(listed)) => listed.digest,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(found(vec![one("a", "s390x"), one("b", ours)]), "b");
+        assert_eq!(found(vec![one("a", "s390x")]), "a");
     }
 
     #[rstest]

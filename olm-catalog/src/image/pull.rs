@@ -59,14 +59,14 @@ pub(super) async fn manifest(
     session: &mut Session,
     limits: &Limits,
 ) -> Result<(Vec<Descriptor>, Option<Descriptor>), ImageError> {
-    let digest = match Manifest::parse(session.manifest(), limits)? {
+    let listed = match Manifest::parse(session.manifest(), limits)? {
         Manifest::Image { layers, config } => return Ok((layers, config)),
-        Manifest::Elsewhere(digest) => digest,
+        Manifest::Elsewhere(listed) => listed,
     };
-    match Manifest::parse(&session.manifest_of(&digest).await?, limits)? {
+    match Manifest::parse(&session.manifest_of(&listed).await?, limits)? {
         Manifest::Image { layers, config } => Ok((layers, config)),
         Manifest::Elsewhere(_) => {
-            let what = format!("manifest {digest}");
+            let what = format!("manifest {}", listed.digest);
             let why = "a list of manifests inside another one".to_owned();
             Err(ImageError::Malformed { what, why })
         }

@@ -35,8 +35,13 @@ pub struct PullOptions {
     pub limits: Limits,
     /// Bounds on the catalog in it.
     pub read: ReadLimits,
-    /// How long it may take in all.
+    /// How long it may take in all, the index included.
     pub time: Duration,
+}
+
+impl PullOptions {
+    /// The time of a pull by the operator, from when it has its place.
+    pub const TIME: Duration = Duration::from_secs(600);
 }
 
 /// A catalog that was pulled.
@@ -103,11 +108,26 @@ fn index(
     let bytes = copy(&mut workspace, layers, folder, limits)?;
     workspace.remove(&workspace.layers())?;
     workspace.reserve(bytes.saturating_mul(1 + INDEX_SHARE))?;
-    let file = workspace.index()?;
-    let index = Index::build(&workspace.files(), &options.read, Some(file))?;
-    let snapshot = CatalogSnapshot::of_index(options.catalog.clone(), &index)?;
+    let indexed = indexed(&workspace, options, limits);
+    // What is found after the time is over may be due to that alone.
+    if limits.is_late() {
+        return Err(PullError::Late(options.time));
+    }
+    let pulled = indexed?;
     workspace.remove(&workspace.files())?;
     store.add(&options.catalog, &options.content, workspace)?;
+    Ok(pulled)
+}
+
+/// Indexes the files of the catalog.
+fn indexed(
+    workspace: &Workspace,
+    options: &PullOptions,
+    limits: &Limits,
+) -> Result<Pulled, PullError> {
+    let read = ReadLimits { until: limits.until, ..options.read };
+    let index = Index::build(&workspace.files(), &read, Some(workspace.index()?))?;
+    let snapshot = CatalogSnapshot::of_index(options.catalog.clone(), &index)?;
     Ok(Pulled { index, snapshot })
 }
 

@@ -12,7 +12,7 @@ use super::*;
 use crate::connection::CatalogConnection;
 use crate::fbc::ReadLimits;
 use crate::image::tests::made::{Made, REPOSITORY, blob, changed, files, links, path};
-use crate::image::tests::stub::{StubResponses, answer, serve};
+use crate::image::tests::stub::{StubResponse, StubResponses, answer, serve};
 use crate::image::{Keychain, Limits, Registry};
 
 /// A catalog with one package.
@@ -196,6 +196,7 @@ fn the_limits_of_the_shipped_operator() {
     let bytes = [transferred, unpacked, kept, file].map(|bytes| bytes >> 20);
     assert_eq!(bytes, [1_024, 4_096, 512, 256], "mebibytes");
     assert_eq!((layers, ratio, entries), (128, 200, 100_000));
+    assert_eq!(PullOptions::TIME.as_secs(), 600, "in all");
 }
 
 /// An image for each limit that exceeds it and nothing else.
@@ -250,11 +251,13 @@ async fn what_is_no_catalog(#[case] made: Made, #[case] reason: &str, #[case] ex
 
 #[rstest]
 #[case::other_layer("layer", "DigestMismatch")]
-#[case::truncated("short", "ImageInvalid")]
+#[case::truncated("short", "DigestMismatch")]
+#[case::overlong("long", "DigestMismatch")]
+#[case::cut_off("cut", "RegistryUnavailable")]
 #[case::other_manifest("manifest", "DigestMismatch")]
 #[case::broken("broken", "RegistryUnavailable")]
 #[case::limited("limited", "RegistryUnavailable")]
-#[case::endless_redirect("circle", "ImageInvalid")]
+#[case::endless_redirect("circle", "RegistryUnavailable")]
 #[tokio::test]
 async fn faults_of_the_registry(#[case] fault: &str, #[case] reason: &str) {
     let tar = files(&[("configs/catalog.json", &catalog("kettle"))]);
@@ -266,6 +269,8 @@ async fn faults_of_the_registry(#[case] fault: &str, #[case] reason: &str) {
     let answers = match fault {
         "layer" => changed(&answers, at, answer("200 OK", "", other)),
         "short" => changed(&answers, at, answer("200 OK", "", &tar[..600])),
+        "long" => changed(&answers, at, answer("200 OK", "", [&tar[..], &[1]].concat())),
+        "cut" => changed(&answers, at, cut_off(&tar)),
         "manifest" => changed(&answers, path(&digest), manifest),
         "broken" => changed(&answers, at, answer("503 Down", "", "")),
         "limited" => changed(&answers, at, answer("429 Later", "Retry-After: 7\r\n", "")),
@@ -275,6 +280,12 @@ async fn faults_of_the_registry(#[case] fault: &str, #[case] reason: &str) {
     let error = bench.pull_from(answers, &digest).await.unwrap_err();
     assert_eq!(error.reason(), reason, "{error}");
     assert_eq!(bench.listing(), [""; 0]);
+}
+
+/// The connection ends in the middle of what it was to bring.
+fn cut_off(content: &[u8]) -> StubResponse {
+    let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", content.len());
+    StubResponse::Bytes([head.as_bytes(), &content[..600]].concat())
 }
 
 #[tokio::test]

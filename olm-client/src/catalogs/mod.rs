@@ -7,6 +7,7 @@
 mod cache;
 mod flags;
 mod forward;
+mod hosted;
 mod packages;
 mod place;
 mod pod;
@@ -160,7 +161,7 @@ impl Catalogs {
     }
 }
 
-/// A catalog in its Pod; what was read of the same images before is not read again.
+/// A catalog in its Pod, or in one of the operator; what was read of the same images before is not read again.
 async fn reach(
     access: Access<'_>,
     key: &CatalogKey,

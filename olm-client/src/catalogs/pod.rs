@@ -12,6 +12,7 @@ use olm_types::labels::CATALOG_SOURCE;
 use sha2::{Digest, Sha256};
 
 use super::forward::Forward;
+use super::hosted;
 use crate::cluster::{Cluster, cause};
 
 /// The annotation with which operator-sdk names the Pod that it has made for a catalog.
@@ -23,9 +24,11 @@ const PORT: u16 = 50051;
 /// A Pod that serves a catalog.
 pub(super) struct CatalogPod {
     pod: Pod,
+    /// The port, where it is one of the operator.
+    hosted_at: Option<u16>,
 }
 
-/// The Pod that serves a catalog.
+/// The Pod that serves a catalog: its own, else one of the operator.
 ///
 /// # Errors
 /// There is none that runs, or Pods cannot be read.
@@ -50,7 +53,14 @@ pub(super) async fn of(
         }
     };
     let found = found.map_err(|error| anyhow!("its Pods cannot be read: {}", cause(&error)))?;
-    Ok(CatalogPod { pod: chosen(found)? })
+    if made.is_none() && !found.iter().any(is_ready) {
+        match hosted::of(cluster, key, source).await {
+            Ok(Some((pod, port))) => return Ok(CatalogPod { pod, hosted_at: Some(port) }),
+            Err(error) if found.is_empty() => return Err(error),
+            Ok(None) | Err(_) => {}
+        }
+    }
+    Ok(CatalogPod { pod: chosen(found)?, hosted_at: None })
 }
 
 /// Of the Pods the newest that is ready.
@@ -83,6 +93,10 @@ impl CatalogPod {
     }
 
     fn port(&self) -> u16 {
+        self.hosted_at.unwrap_or_else(|| self.container_port())
+    }
+
+    fn container_port(&self) -> u16 {
         let containers = self.pod.spec.iter().flat_map(|spec| &spec.containers);
         let mut ports = containers.flat_map(|container| container.ports.iter().flatten());
         let first = ports.next().and_then(|port| u16::try_from(port.container_port).ok());
@@ -90,8 +104,8 @@ impl CatalogPod {
     }
 
     /// What stands for the content that it serves: the digests of its images. None where they do not say
-    /// everything. Whoever may write a CatalogSource makes its Pods serve what he likes, so it stands for the
-    /// content of this one only.
+    /// everything, or where it is one of the operator. Whoever may write a CatalogSource makes its Pods serve what
+    /// he likes, so it stands for the content of this one only.
     pub(super) fn digest(
         &self,
         server: &str,
@@ -100,7 +114,7 @@ impl CatalogPod {
     ) -> Option<String> {
         let spec = &source.spec;
         let is_set = |text: &Option<String>| text.as_ref().is_some_and(|text| !text.is_empty());
-        if !is_set(&spec.image) || is_set(&spec.address) {
+        if !is_set(&spec.image) || is_set(&spec.address) || self.hosted_at.is_some() {
             return None;
         }
         let status = self.pod.status.as_ref()?;
@@ -159,7 +173,7 @@ mod tests {
         let key = CatalogKey::new("ns", "c");
         let digest = |image: &str, spec: Value, server: &str| {
             let pod = pod("a", "2026-01-01T00:00:00Z", "True", image);
-            CatalogPod { pod }.digest(server, &key, &source(spec))
+            CatalogPod { pod, hosted_at: None }.digest(server, &key, &source(spec))
         };
         let image = || json!({"image": "i"});
         let first = digest("i@sha256:0", image(), "s");
@@ -172,9 +186,15 @@ mod tests {
     }
 
     #[test]
-    fn the_port_is_that_of_the_container() {
-        let found = CatalogPod { pod: pod("a", "2026-01-01T00:00:00Z", "True", "") };
-        assert_eq!(found.port(), 5);
-        assert_eq!(CatalogPod { pod: Pod::default() }.port(), PORT);
+    fn the_port_is_that_of_the_container_or_of_the_operator() {
+        let found = |hosted_at: Option<u16>| CatalogPod {
+            pod: pod("a", "2026-01-01T00:00:00Z", "True", "i@sha256:0"),
+            hosted_at,
+        };
+        assert_eq!((found(None).port(), found(Some(7)).port()), (5, 7));
+        assert_eq!(CatalogPod { pod: Pod::default(), hosted_at: None }.port(), PORT);
+        let key = CatalogKey::new("ns", "c");
+        let digest = found(Some(7)).digest("s", &key, &source(json!({"image": "i"})));
+        assert_eq!(digest, None, "what it runs says nothing about the catalog");
     }
 }

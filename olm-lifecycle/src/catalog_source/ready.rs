@@ -8,6 +8,7 @@ use olm_types::api::CatalogSourceStatus;
 use olm_types::conditions::readiness::READY as IS_READY;
 use olm_types::reasons::catalog_source as reasons;
 
+use super::hosting::PULLS;
 use super::hosting::conditions::content_problem;
 use super::observed::Observed;
 use super::plan::Course;
@@ -85,8 +86,7 @@ fn pulling(observed: &Observed, status: &CatalogSourceStatus) -> Readiness {
     served.filter(|found| !matches!(found, Readiness::Progressing(_))).unwrap_or_else(|| {
         let hosting = observed.hosting.as_ref();
         let problem = hosting.and_then(|hosting| content_problem(&observed.catalog, hosting));
-        let message =
-            problem.map_or_else(|| "the operator pulls the image".to_owned(), |(_, why)| why);
+        let message = problem.map_or_else(|| PULLS.to_owned(), |(_, why)| why);
         Readiness::Progressing(Why::new(reasons::CONNECTING, message))
     })
 }

@@ -1,8 +1,15 @@
 //! CatalogSources and their Pods.
 
 use k8s_openapi::api::core::v1::{ContainerStatus, Pod};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
+use olm_lifecycle::catalog_source::hosting::PULLS;
 use olm_types::api::CatalogSource;
+use olm_types::conditions::catalog_source::{
+    CONTENT_CURRENT, IMAGE_POLLED, POD_SETTINGS_USED, SERVED_IN_PROCESS,
+};
+use olm_types::conditions::readiness::READY;
 use olm_types::labels::CATALOG_SOURCE;
+use olm_types::reasons::catalog_source as reasons;
 use serde_json::json;
 
 use super::{Fix, Found, View, fix};
@@ -17,6 +24,18 @@ const REFUSED: &str = "violates PodSecurity";
 /// Phases of Pods that serve, or are about to.
 const AT_WORK: [&str; 2] = ["Running", "Pending"];
 
+/// Reasons of conditions about an image that the operator pulls itself.
+const PULLED: [&str; 8] = [
+    reasons::DIGEST_MISMATCH,
+    reasons::REGISTRY_UNAVAILABLE,
+    reasons::STORAGE_FAILED,
+    reasons::INTERNAL_ERROR,
+    "ImageUnauthorized",
+    "ImageNotFound",
+    "ImageInvalid",
+    "CatalogInvalid",
+];
+
 /// A catalog with a server that OLM does not reach.
 pub(super) fn unreachable(view: &View<'_>) -> Vec<Found> {
     let away = away(view).filter(|source| {
@@ -25,20 +44,39 @@ pub(super) fn unreachable(view: &View<'_>) -> Vec<Found> {
             || pods(view, source).any(was_killed);
         !is_explained
     });
-    let found = away.map(|source| {
-        let status = source.status.clone().unwrap_or_default();
-        let state = status.connection_state.map(|state| state.last_observed_state);
-        let state = state.unwrap_or_else(|| "not there yet".to_owned());
-        let address = source.spec.address.as_deref().map(|address| format!(" to {address}"));
-        let evidence = format!(
-            "the connection{} is {state}; {}",
-            address.unwrap_or_default(),
-            status.message.unwrap_or_default()
-        );
-        let evidence = evidence.trim_end_matches("; ").to_owned();
-        Found::of(CatalogSource::KIND, &source.metadata, evidence, look(source))
+    let found = away.map(|source| match is_in_process(source) {
+        true => not_pulled(source),
+        false => not_connected(source),
     });
     found.collect()
+}
+
+fn not_connected(source: &CatalogSource) -> Found {
+    let status = source.status.clone().unwrap_or_default();
+    let state = status.connection_state.map(|state| state.last_observed_state);
+    let state = state.unwrap_or_else(|| "not there yet".to_owned());
+    let address = source.spec.address.as_deref().map(|address| format!(" to {address}"));
+    let evidence = format!(
+        "the connection{} is {state}; {}",
+        address.unwrap_or_default(),
+        status.message.unwrap_or_default()
+    );
+    let evidence = evidence.trim_end_matches("; ").to_owned();
+    Found::of(CatalogSource::KIND, &source.metadata, evidence, look(source))
+}
+
+/// A catalog that the operator serves itself as soon as it has its image.
+fn not_pulled(source: &CatalogSource) -> Found {
+    let problem = conditions(source).iter().find(|one| one.type_ == CONTENT_CURRENT);
+    let problem = problem.map(|one| format!(" ({}): {}", one.reason, one.message));
+    let evidence = format!(
+        "the operator serves it itself, without a Pod, and has not pulled its image{}",
+        problem.unwrap_or_default()
+    );
+    let (home, own) = (namespace(&source.metadata), name(&source.metadata));
+    let see = fix::line(home, &["describe", "catalogsource", own]);
+    let wait = format!("the operator tries again by itself; see {see}");
+    Found::of(CatalogSource::KIND, &source.metadata, evidence, Fix::Wait(wait))
 }
 
 /// A catalog whose Pod was killed for its memory.
@@ -111,7 +149,25 @@ fn relevant<'a>(view: &View<'a>) -> impl Iterator<Item = &'a CatalogSource> {
     })
 }
 
-/// Whether OLM serves a catalog, and none of its Pods runs or could run.
+/// Whether the operator serves a catalog itself, or is about to, so that it has no Pod. A condition is
+/// there while a Pod serves it in the operator's place.
+fn is_in_process(source: &CatalogSource) -> bool {
+    let conditions = conditions(source);
+    let is_about_pulls = |one: &Condition| match one.type_.as_str() {
+        CONTENT_CURRENT | IMAGE_POLLED => PULLED.contains(&one.reason.as_str()),
+        READY => one.message == PULLS,
+        POD_SETTINGS_USED => true,
+        _ => false,
+    };
+    let is_in_a_pod = conditions.iter().any(|one| one.type_ == SERVED_IN_PROCESS);
+    !is_in_a_pod && conditions.iter().any(is_about_pulls)
+}
+
+fn conditions(source: &CatalogSource) -> &[Condition] {
+    source.status.as_ref().map_or(&[], |status| status.conditions.as_slice())
+}
+
+/// Whether OLM serves a catalog by Pods, and none of them runs or could run.
 fn is_without_pod(view: &View<'_>, source: &CatalogSource) -> bool {
     let is_at_work = |pod: &Pod| {
         let phase = pod.status.as_ref().and_then(|status| status.phase.as_deref());
@@ -120,7 +176,8 @@ fn is_without_pod(view: &View<'_>, source: &CatalogSource) -> bool {
             && !is_going
             && unschedulable(pod).is_none()
     };
-    source.spec.address.is_none() && !pods(view, source).any(is_at_work)
+    let has_pods = source.spec.address.is_none() && !is_in_process(source);
+    has_pods && !pods(view, source).any(is_at_work)
 }
 
 fn is_refused(source: &CatalogSource) -> bool {

@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::time::Instant;
 
 use insta::assert_snapshot;
 use olm_types::document::{Budget, Meter, documents};
@@ -164,6 +165,7 @@ fn limits_are_kept() {
         (ReadLimits { depth: 1, ..limits }, "a/b is nested deeper than 1 folders"),
         (ReadLimits { blobs: 3, ..limits }, "more than 3 objects"),
         (ReadLimits { names: 300, ..limits }, "take more than 300 bytes of memory"),
+        (ReadLimits { until: Some(Instant::now()), ..limits }, "in the time that there was for it"),
     ];
     for (limits, message) in cases {
         let error = refused(limits);

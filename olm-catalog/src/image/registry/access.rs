@@ -69,7 +69,6 @@ impl Access {
                 let answer = self.http.ask(question).await?;
                 match answer.code() {
                     200 => challenge::token(&answer.bytes("the token", challenge::TOKEN).await?),
-                    429 => Err(answer.failed().await),
                     400..=499 => Err(refused("its token server does not accept the credentials")),
                     _ => Err(answer.failed().await),
                 }

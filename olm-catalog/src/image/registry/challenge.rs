@@ -54,15 +54,15 @@ pub(super) fn token_url(realm: &str, service: Option<&str>, repository: &str) ->
 
 /// The value of an `Authorization` header, from what the giver of tokens said.
 pub(super) fn token(answer: &[u8]) -> Result<String, ImageError> {
-    let malformed = |why: &str| ImageError::Malformed {
+    let unusable = |why: &str| ImageError::Misleading {
         what: "the answer of the registry's token server".to_owned(),
         why: why.to_owned(),
     };
     // What is in it is secret, and not repeated.
     let answer: Token =
-        json_as(answer, &Budget::PROPERTY).map_err(|_| malformed("it is no JSON"))?;
+        json_as(answer, &Budget::PROPERTY).map_err(|_| unusable("it is no JSON"))?;
     let token = answer.token.or(answer.access_token).filter(|token| !token.is_empty());
-    token.map(|token| format!("Bearer {token}")).ok_or_else(|| malformed("it has no token"))
+    token.map(|token| format!("Bearer {token}")).ok_or_else(|| unusable("it has no token"))
 }
 
 /// The value of `name="value"`, or of `name=value`.

@@ -97,8 +97,10 @@ impl Http {
             let answer = timeout_at(deadline, answer).await.map_err(|_| slow(&url))??;
             if !answer.response.status().is_redirection() {
                 let retry_after = answer.header(RETRY_AFTER.as_str());
-                self.0.pauses.note(&caller, answer.code(), retry_after);
-                return Ok(answer);
+                return match self.0.pauses.note(&caller, answer.code(), retry_after) {
+                    Some(after) => Err(ImageError::Limited { host: caller.0, after }),
+                    None => Ok(answer),
+                };
             }
             let next = resolved(&url, answer.header(LOCATION.as_str()));
             let next = self.checked(&next, &question)?;
@@ -107,7 +109,7 @@ impl Http {
             }
             url = next;
         }
-        Err(malformed(&url, &format!("more than {REDIRECTS} redirects")))
+        Err(misleading(&url, &format!("more than {REDIRECTS} redirects")))
     }
 
     async fn once(
@@ -123,7 +125,7 @@ impl Http {
             None => request,
         };
         let request =
-            request.body(Empty::new()).map_err(|error| malformed(url, &error.to_string()))?;
+            request.body(Empty::new()).map_err(|error| misleading(url, &error.to_string()))?;
         let clients = self.0.clients.load_full();
         let client = clients.of(&question.home, question.without_tls).await;
         let client = client.map_err(|error| unreachable(url, &error))?;
@@ -136,7 +138,7 @@ impl Http {
     /// listens on this machine is nothing that a registry may refer to, unless it does so itself.
     fn checked(&self, url: &str, question: &RegistryRequest) -> Result<Uri, ImageError> {
         let RegistryRequest { home, without_tls, .. } = question;
-        let parsed: Uri = url.parse().map_err(|_| ImageError::Malformed {
+        let parsed: Uri = url.parse().map_err(|_| ImageError::Misleading {
             what: format!("a reference of the registry {home}"),
             why: "it is no URL".to_owned(),
         })?;
@@ -145,7 +147,7 @@ impl Http {
             Some("https") => Ok(parsed),
             Some("http") if authority == home && *without_tls => Ok(parsed),
             Some("http") if self.0.without_tls.contains(authority) => Ok(parsed),
-            _ => Err(malformed(&parsed, "a registry refers to it, and it is not asked over TLS")),
+            _ => Err(misleading(&parsed, "a registry refers to it, and it is not asked over TLS")),
         }
     }
 }
@@ -175,8 +177,8 @@ pub(super) fn shown(url: &Uri) -> String {
     format!("{}://{}{}", url.scheme_str().unwrap_or_default(), host(url), url.path())
 }
 
-fn malformed(url: &Uri, why: &str) -> ImageError {
-    ImageError::Malformed { what: shown(url), why: why.to_owned() }
+fn misleading(url: &Uri, why: &str) -> ImageError {
+    ImageError::Misleading { what: shown(url), why: why.to_owned() }
 }
 
 pub(super) fn slow(url: &Uri) -> ImageError {

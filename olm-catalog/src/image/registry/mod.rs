@@ -138,14 +138,13 @@ impl Registry {
     ) -> Result<T, ImageError> {
         let places = self.mirrors.load().endpoints(image).map_err(|error| {
             let what = "the configuration of mirrors".to_owned();
-            ImageError::Malformed { what, why: error.to_string() }
+            ImageError::Misleading { what, why: error.to_string() }
         })?;
         let mut failed: Option<ImageError> = None;
         for place in places {
             match self.at(&place, keychain, &ask).await {
                 Ok(found) => return Ok(found),
-                // What is forged counts more than what is not there.
-                Err(_) if matches!(failed, Some(ImageError::Digest { .. })) => {}
+                Err(error) if weight(&error) < failed.as_ref().map_or(0, weight) => {}
                 Err(error) => failed = Some(error),
             }
         }
@@ -170,6 +169,16 @@ impl Registry {
             }
         }
         Err(refused.unwrap_or_else(|| ImageError::NotFound(endpoint.image.to_string())))
+    }
+}
+
+/// How much an error counts beside those of other places: what is forged most, then that one of them
+/// asks for a pause, as it may have the image.
+fn weight(error: &ImageError) -> u8 {
+    match error {
+        ImageError::Digest { .. } | ImageError::Length { .. } => 2,
+        ImageError::Limited { .. } => 1,
+        _ => 0,
     }
 }
 

@@ -37,20 +37,29 @@ impl Pauses {
         }
     }
 
-    /// Takes in an answer: its status, and what it says about when to ask again.
-    pub(super) fn note(&self, caller: &Caller, code: u16, retry_after: Option<&str>) {
+    /// Takes in an answer: its status, and what it says about when to ask again. Returns the pause that
+    /// it asks for, if it does.
+    pub(super) fn note(
+        &self,
+        caller: &Caller,
+        code: u16,
+        retry_after: Option<&str>,
+    ) -> Option<Duration> {
         let named = retry_after.and_then(|text| named(text, SystemTime::now()));
+        let named = named.filter(|pause| !pause.is_zero());
         let pause = match (code, named) {
             (429, named) => named.unwrap_or(UNNAMED),
             (503, Some(named)) => named,
-            _ => return,
+            _ => return None,
         };
+        let pause = pause.min(LONGEST);
         let mut all = self.all();
         let now = Instant::now();
         all.retain(|_, until| *until > now);
         if all.len() < REGISTRIES {
-            all.insert(caller.clone(), now + pause.min(LONGEST));
+            all.insert(caller.clone(), now + pause);
         }
+        Some(pause)
     }
 
     fn all(&self) -> MutexGuard<'_, BTreeMap<Caller, Instant>> {
@@ -90,16 +99,18 @@ mod tests {
     #[rstest]
     #[case::named(429, Some("7"), 7)]
     #[case::unnamed(429, None, 30)]
+    #[case::at_once(429, Some("0"), 30)]
     #[case::too_long(429, Some("99999999"), 3_600)]
     #[case::overloaded(503, Some("5"), 5)]
+    #[case::overloaded_for_no_time(503, Some("0"), 0)]
     #[case::broken(503, None, 0)]
     #[case::found(200, Some("5"), 0)]
     #[tokio::test(start_paused = true)]
     async fn pauses_end(#[case] code: u16, #[case] header: Option<&str>, #[case] seconds: u64) {
         let pauses = Pauses::default();
         let us = ("r.io".to_owned(), None);
-        pauses.note(&us, code, header);
         let after = Duration::from_secs(seconds);
+        assert_eq!(pauses.note(&us, code, header), (seconds > 0).then_some(after));
         let refused = ImageError::Limited { host: "r.io".to_owned(), after };
         assert_eq!(pauses.check(&us), if seconds == 0 { Ok(()) } else { Err(refused) });
         let other = ("r.io".to_owned(), Some("me".to_owned()));

@@ -2,7 +2,7 @@
 
 use ::http::{Response, Uri};
 use http_body_util::BodyExt;
-use hyper::body::{Bytes, Incoming};
+use hyper::body::{Body, Bytes, Incoming};
 use olm_types::document::{Budget, json_as};
 use serde::Deserialize;
 use tokio::time::{Instant, timeout_at};
@@ -63,6 +63,23 @@ impl RegistryResponse {
         if whole { Ok(bytes) } else { Err(too_much()) }
     }
 
+    /// The content, which is about `what`, if it has `size` bytes.
+    pub(super) async fn exactly(self, what: &str, size: u64) -> Result<Vec<u8>, ImageError> {
+        let announced = self.length();
+        let limit = usize::try_from(size).unwrap_or(usize::MAX);
+        let (bytes, whole) = self.content().beginning(limit).await?;
+        match bytes.len() as u64 {
+            found if whole && found == size => Ok(bytes),
+            found if whole => Err(wrong_length(what, size, Some(found))),
+            _ => Err(wrong_length(what, size, announced)),
+        }
+    }
+
+    /// How many bytes the content has, if the server says so.
+    pub(super) fn length(&self) -> Option<u64> {
+        self.response.body().size_hint().exact()
+    }
+
     /// The error that this answer is. Of its content only a registry's error code is repeated: the
     /// server may be one that only this process can ask.
     pub(super) async fn failed(self) -> ImageError {
@@ -117,6 +134,13 @@ pub(super) fn unauthorized(image: &ImageReference, why: &str) -> ImageError {
         host: image.host().to_owned(),
         why: why.to_owned(),
     }
+}
+
+/// The content of something has another length than its descriptor says: `found`, or more than that.
+/// A connection that ends early is an error of its own, so a shorter content is all that the registry has.
+pub(super) fn wrong_length(what: &str, expected: u64, found: Option<u64>) -> ImageError {
+    let found = found.map_or_else(|| "more".to_owned(), |found| found.to_string());
+    ImageError::Length { what: what.to_owned(), expected, found }
 }
 
 /// The first error code in an answer (OCI distribution specification, error codes).

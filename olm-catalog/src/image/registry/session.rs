@@ -9,8 +9,8 @@ use tokio::io::AsyncWriteExt;
 
 use super::ImageError;
 use super::access::Access;
-use super::response::RegistryResponse;
-use crate::image::manifest::{hex_of, is_sha256, same, verify};
+use super::response::{RegistryResponse, wrong_length};
+use crate::image::manifest::{Descriptor, hex_of, is_sha256, same, verify};
 
 /// Most bytes of a manifest; what registries take.
 pub(super) const MANIFEST: u64 = 4 << 20;
@@ -40,12 +40,19 @@ impl Session {
         &self.manifest
     }
 
-    /// Another manifest of the repository.
+    /// Another manifest of the repository, which a list names. Lists may leave out how long it is.
     pub(in super::super) async fn manifest_of(
         &mut self,
-        digest: &str,
+        listed: &Descriptor,
     ) -> Result<Vec<u8>, ImageError> {
-        self.fetch("manifests", digest, MANIFEST).await
+        let (answer, what) = self.request("manifests", &listed.digest).await?;
+        let bytes = match listed.size {
+            0 => answer.bytes(&what, MANIFEST).await?,
+            1..=MANIFEST => answer.exactly(&what, listed.size).await?,
+            _ => return Err(ImageError::TooMuch { what, limit: MANIFEST, unit: "bytes" }),
+        };
+        verify(&what, &listed.digest, &bytes)?;
+        Ok(bytes)
     }
 
     /// A layer of `size` bytes.
@@ -54,8 +61,10 @@ impl Session {
         digest: &str,
         size: u64,
     ) -> Result<Vec<u8>, ImageError> {
-        let bytes = self.fetch("blobs", digest, size).await?;
-        if bytes.len() as u64 == size { Ok(bytes) } else { Err(lies(digest, bytes.len(), size)) }
+        let (answer, what) = self.request("blobs", digest).await?;
+        let bytes = answer.exactly(&what, size).await?;
+        verify(&what, digest, &bytes)?;
+        Ok(bytes)
     }
 
     /// Writes a layer of `size` bytes to a file, piece by piece. What was written when this fails is
@@ -67,28 +76,22 @@ impl Session {
         file: &mut File,
     ) -> Result<(), ImageError> {
         let (answer, what) = self.request("blobs", digest).await?;
+        let announced = answer.length();
         let mut content = answer.content();
         let (mut hash, mut written) = (Sha256::new(), 0_u64);
         while let Some(piece) = content.piece().await? {
             written = written.saturating_add(piece.len() as u64);
             if written > size {
-                return Err(ImageError::TooMuch { what, limit: size, unit: "bytes" });
+                return Err(wrong_length(&what, size, announced));
             }
             hash.update(&piece);
             file.write_all(&piece).await.map_err(|error| unwritten(&what, &error))?;
         }
         file.flush().await.map_err(|error| unwritten(&what, &error))?;
         if written < size {
-            return Err(lies(digest, usize::try_from(written).unwrap_or_default(), size));
+            return Err(wrong_length(&what, size, Some(written)));
         }
         same(&what, digest, hex_of(&hash.finalize()))
-    }
-
-    async fn fetch(&mut self, kind: &str, digest: &str, limit: u64) -> Result<Vec<u8>, ImageError> {
-        let (answer, what) = self.request(kind, digest).await?;
-        let bytes = answer.bytes(&what, limit).await?;
-        verify(&what, digest, &bytes)?;
-        Ok(bytes)
     }
 
     /// Asks for something by its digest; also says what that is, for errors.
@@ -106,14 +109,6 @@ impl Session {
         let what = format!("{} {digest} of {image}", kind.trim_end_matches('s'));
         let answer = self.access.ask(Method::GET, kind, digest).await?;
         Ok((answer.granted(&image, &what).await?, what))
-    }
-}
-
-fn lies(digest: &str, bytes: usize, size: u64) -> ImageError {
-    let what = format!("layer {digest}");
-    ImageError::Malformed {
-        what,
-        why: format!("it has {bytes} bytes, and its manifest says {size}"),
     }
 }
 

@@ -57,9 +57,15 @@ async fn no_digests(#[case] head: StubResponse, #[case] reason: &str) {
 }
 
 /// Nothing is asked before the pause is over, whatever it is about.
+#[rstest]
+#[case::limited(answer("429 Later", "Retry-After: 7\r\n", ""), 7)]
+#[case::limited_for_no_said_time(answer("429 Later", "", ""), 30)]
+#[case::overloaded(answer("503 Down", "Retry-After: 7\r\n", ""), 7)]
 #[tokio::test]
-async fn a_registry_that_asks_for_a_pause_gets_it() {
-    let later = answer("429 Later", "Retry-After: 7\r\n", "");
+async fn a_registry_that_asks_for_a_pause_gets_it(
+    #[case] later: StubResponse,
+    #[case] seconds: u64,
+) {
     let address = serve(|_| BTreeMap::from([("/v2/a/manifests/v1".to_owned(), later.clone())]));
     let (address, registry) = (address.await, Registry::new([]).unwrap());
     let ask = |name: &str| {
@@ -67,11 +73,27 @@ async fn a_registry_that_asks_for_a_pause_gets_it() {
         let registry = registry.clone();
         async move { registry.digest(&image, &Keychain::default()).await.unwrap_err() }
     };
-    assert!(matches!(ask("a").await, ImageError::Status { code: 429, .. }));
+    let pause = Duration::from_secs(seconds);
+    assert_eq!(ask("a").await, ImageError::Limited { host: address.clone(), after: pause });
     let paused = ask("b").await;
     let after = paused.retry_after().unwrap();
-    assert!(after > Duration::from_secs(5) && after <= Duration::from_secs(7), "{paused}");
+    assert!(after > pause - Duration::from_secs(2) && after <= pause, "{paused}");
     assert_eq!(paused.reason(), "RegistryUnavailable");
+}
+
+/// A mirror that wants a pause may have the image: that the place behind it is away counts less.
+#[tokio::test]
+async fn a_pause_counts_more_than_what_is_away() {
+    let later = answer("429 Later", "", "");
+    let mirror = serve(|_| BTreeMap::from([(MANIFEST.to_owned(), later.clone())])).await;
+    let rules = format!(
+        "[[registry]]\nlocation = \"127.0.0.1:1\"\n[[registry.mirror]]\nlocation = \"{mirror}\"\n"
+    );
+    let registry = Registry::new([]).unwrap();
+    registry.mirror(Mirrors::parse(&rules).unwrap());
+    let image = "127.0.0.1:1/b:v1".parse().unwrap();
+    let error = registry.digest(&image, &Keychain::default()).await.unwrap_err();
+    assert!(matches!(error, ImageError::Limited { .. }), "{error}");
 }
 
 /// The first place that has it; a mirror that is away or has nothing is passed over.
@@ -96,6 +118,19 @@ async fn mirrors_are_asked_first() {
     let blocked = "127.0.0.1:3/b:v1".parse().unwrap();
     let error = registry.digest(&blocked, &Keychain::default()).await.unwrap_err();
     assert!(error.to_string().contains("is blocked by the configuration"), "{error}");
+}
+
+/// It may be corrected at any time, and is no fault of the image.
+#[tokio::test]
+async fn a_mirror_that_names_no_image_is_a_fault_of_the_configuration() {
+    let rules =
+        "[[registry]]\nlocation = \"127.0.0.1:1\"\n[[registry.mirror]]\nlocation = \"a b\"\n";
+    let registry = Registry::new([]).unwrap();
+    registry.mirror(Mirrors::parse(rules).unwrap());
+    let image = "127.0.0.1:1/b:v1".parse().unwrap();
+    let error = registry.digest(&image, &Keychain::default()).await.unwrap_err();
+    assert!(error.to_string().starts_with("the configuration of mirrors: "), "{error}");
+    assert_eq!(error.reason(), "RegistryUnavailable");
 }
 
 /// A registry with TLS for `registry.test` whose certificate is its own authority; and a proxy that

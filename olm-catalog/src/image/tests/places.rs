@@ -111,7 +111,7 @@ async fn refused(
     let (tree, connections) = pulled(&[home], inside, changed).await;
     let error = tree.unwrap_err();
     assert!(matches!(error, ImageError::NotPublic { .. }), "{error}");
-    assert_eq!((error.reason(), connections), ("ImageInvalid", 0));
+    assert_eq!((error.reason(), connections), ("RegistryUnavailable", 0));
     assert!(!error.to_string().contains("10.0.0.7/layer"), "{error}");
 }
 

@@ -102,14 +102,35 @@ async fn what_is_not_what_its_digest_says_is_refused() {
     assert_eq!(error.reason(), "DigestMismatch");
 }
 
+/// A list says how long its manifests are; where it does not, their digest is enough.
+#[tokio::test]
+async fn manifests_are_as_long_as_their_list_says() {
+    let manifest = manifest(&layer(), layer().len());
+    let digest = digest(manifest.as_bytes());
+    let path = format!("/v2/b/manifests/{digest}");
+    let listed = async |size: usize| {
+        let list = json!({"schemaVersion": 2, "manifests": [{"digest": digest, "size": size}]});
+        with(&[(MANIFEST, ok(list.to_string())), (&path, ok(&manifest))]).await
+    };
+    assert!(listed(manifest.len()).await.is_ok());
+    assert!(listed(0).await.is_ok());
+    for other in [manifest.len() - 1, manifest.len() + 1] {
+        let error = listed(other).await.unwrap_err();
+        assert_eq!(error.reason(), "DigestMismatch", "{error}");
+        assert!(error.to_string().contains(&format!("should have {other} bytes")), "{error}");
+    }
+    assert_eq!(listed(5 << 20).await.unwrap_err().reason(), "ImageInvalid");
+}
+
 /// Neither the length that is announced nor the end is relied on.
 #[tokio::test]
 async fn endless_answers_end() {
     let endless = || StubResponse::Endless(b"HTTP/1.1 200 OK\r\n\r\n".to_vec());
-    for path in [MANIFEST.to_owned(), blob()] {
-        let error = with(&[(&path, endless())]).await.unwrap_err();
-        assert!(matches!(error, ImageError::TooMuch { .. }), "{path}: {error}");
-    }
+    let error = with(&[(MANIFEST, endless())]).await.unwrap_err();
+    assert!(matches!(error, ImageError::TooMuch { .. }), "{error}");
+    let error = with(&[(&blob(), endless())]).await.unwrap_err();
+    assert!(matches!(error, ImageError::Length { .. }), "{error}");
+    assert!(error.to_string().ends_with("should have 2048 bytes and has more"), "{error}");
     let failed = StubResponse::Endless(b"HTTP/1.1 500 Oh\r\n\r\nbroken ".to_vec());
     let error = with(&[(MANIFEST, failed)]).await.unwrap_err();
     assert_eq!(error.reason(), "RegistryUnavailable");
@@ -154,7 +175,13 @@ async fn answers_that_drip_end() {
     "what it names as a digest is none by SHA-256"
 )]
 #[case::lies_about_its_length(
-    MANIFEST, ok(manifest(&layer(), 9_999)), "ImageInvalid", "its manifest says 9999"
+    MANIFEST, ok(manifest(&layer(), 9_999)), "DigestMismatch", "should have 9999 bytes and has 2048"
+)]
+#[case::too_short(
+    &blob(), ok(&layer()[..600]), "DigestMismatch", "should have 2048 bytes and has 600"
+)]
+#[case::too_long(
+    &blob(), ok([layer(), vec![0]].concat()), "DigestMismatch", "should have 2048 bytes and has 2049"
 )]
 #[case::cut_off(
     &blob(),
@@ -165,13 +192,13 @@ async fn answers_that_drip_end() {
 #[case::in_circles(
     MANIFEST,
     answer("307 There", &format!("Location: {MANIFEST}\r\n"), ""),
-    "ImageInvalid",
+    "RegistryUnavailable",
     "more than 5 redirects"
 )]
 #[case::to_somewhere_inside(
     &blob(),
     answer("307 There", "Location: http://127.0.0.1:1/secret\r\n", ""),
-    "ImageInvalid",
+    "RegistryUnavailable",
     "not asked over TLS"
 )]
 #[tokio::test]

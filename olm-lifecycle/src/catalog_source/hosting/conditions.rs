@@ -9,10 +9,14 @@ use olm_types::conditions::catalog_source::{IMAGE_POLLED, POD_SETTINGS_USED, SER
 use olm_types::reasons::catalog_source as reasons;
 
 use super::super::content::note_one;
-use super::{Hosting, Mode, PullFailure, mode};
+use super::{Hosting, Mode, PullFailure, had_success, mode};
 
 /// Reasons that say nothing about the content: the registry could not be asked.
 const NOT_ASKED: [&str; 3] = [reasons::REGISTRY_UNAVAILABLE, "ImageUnauthorized", "ImageNotFound"];
+
+/// What a new Pod says that has to pull again what the one before had.
+const NOT_KEPT: &str = "nothing of it is on the disk: an emptyDir is lost with its Pod, a PersistentVolumeClaim \
+    (deploy/process-pvc, or catalog.process.persistence.enabled of the chart) keeps catalogs";
 
 /// Sets or removes the conditions that are about serving in process.
 pub(in super::super) fn note(
@@ -50,6 +54,9 @@ pub(in super::super) fn content_problem(
     match mode(hosting, image(catalog)) {
         Mode::Pod(_) => None,
         Mode::Process(_) if was_not_asked(failure) => None,
+        Mode::Waiting if was_not_asked(failure) && had_success(hosting) => {
+            Some((failure.reason, format!("{}; {NOT_KEPT}", failure.message)))
+        }
         Mode::Process(_) | Mode::Waiting => Some((failure.reason, failure.message.clone())),
     }
 }

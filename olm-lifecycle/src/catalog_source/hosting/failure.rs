@@ -14,7 +14,7 @@ pub struct PullFailure {
     pub reason: &'static str,
     /// For people. It is the same for the same cause.
     pub message: String,
-    /// How often in a row.
+    /// How often in a row; that the registry asked for a pause does not count.
     pub attempts: u32,
     /// When it failed last.
     pub at: Timestamp,
@@ -23,6 +23,11 @@ pub struct PullFailure {
 }
 
 impl PullFailure {
+    /// Whether the registry asked not to be asked for a while, and nothing else is known to be wrong.
+    fn is_pause(&self) -> bool {
+        self.retry_after > 0
+    }
+
     /// What is known once this has come after `before`: how often in a row, and that content was not what its
     /// digest says, until the image is other content. Otherwise a registry could have a Pod run what the operator
     /// refuses, by failing in another way afterwards.
@@ -34,7 +39,8 @@ impl PullFailure {
                 && (self.digest.is_none() || self.digest == known.digest)
         });
         let in_a_row = before.filter(|known| known.digest == self.digest || forged.is_some());
-        let attempts = in_a_row.map_or(0, |known| known.attempts).saturating_add(1);
+        let counts = u32::from(!self.is_pause());
+        let attempts = in_a_row.map_or(0, |known| known.attempts).saturating_add(counts);
         match forged {
             Some(known) => {
                 Self { attempts, at: self.at, retry_after: self.retry_after, ..known.clone() }
@@ -78,6 +84,21 @@ mod tests {
             before.map(|(reason, digest)| PullFailure { attempts: 3, ..failure(reason, digest) });
         let found = failure(now.0, now.1).after(before.as_ref());
         assert_eq!((found.reason, found.attempts), expected);
+    }
+
+    /// What a registry did: it was away (`a`), or asked for a pause (`p`).
+    #[rstest]
+    #[case("p", 0)]
+    #[case("ppp", 0)]
+    #[case("pap", 1)]
+    #[case("apa", 2)]
+    fn a_pause_is_no_attempt(#[case] answers: &str, #[case] expected: u32) {
+        let last = answers.chars().fold(None, |before: Option<PullFailure>, answer| {
+            let retry_after = if answer == 'p' { 31 } else { 0 };
+            let now = PullFailure { retry_after, ..failure("RegistryUnavailable", None) };
+            Some(now.after(before.as_ref()))
+        });
+        assert_eq!(last.map(|failure| failure.attempts), Some(expected));
     }
 
     #[test]

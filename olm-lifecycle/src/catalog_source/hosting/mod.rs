@@ -25,12 +25,16 @@ use jiff::Timestamp;
 use k8s_openapi::api::discovery::v1::EndpointSlice;
 
 pub use failure::PullFailure;
+use mode::had_success;
 pub(super) use mode::{Mode, mode, selects};
 pub use mode::{connects_in_process, is_released};
 pub use port::{PortRange, PortRangeError, choose as choose_port};
 pub use pulling::{NextStep, Pulling, Resolved, Target, next_step, poll_period};
 pub use scope::{Namespaces, Scope};
 pub use slice::{Record, Replica, is_ours, record, slice_name};
+
+/// What the condition `Ready` says while there is no content yet, and nothing is wrong.
+pub const PULLS: &str = "the operator pulls the image";
 
 /// What is known about a catalog that the operator serves, or did.
 #[derive(Clone, Debug, Default)]

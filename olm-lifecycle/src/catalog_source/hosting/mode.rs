@@ -5,7 +5,8 @@ use olm_types::reasons::catalog_source as reasons;
 
 use super::{Hosting, record};
 
-/// Attempts after which a registry that cannot be reached is left to the node.
+/// Attempts after which a registry that cannot be reached is left to the node. One that asks for a pause is
+/// not asked by a node instead: that is no attempt.
 const ATTEMPTS: u32 = 2;
 
 /// Who serves a catalog.
@@ -44,13 +45,17 @@ pub(in super::super) fn mode(hosting: &Hosting, image: &str) -> Mode {
             None => refused(reasons::NO_PORT, NO_PORT),
         };
     }
-    let had_success = hosting.slice.as_deref().is_some_and(|slice| record(slice).is_some());
     match failure {
-        Some(failure) if !had_success && may_be_run(failure.reason, failure.attempts) => {
+        Some(failure) if !had_success(hosting) && may_be_run(failure.reason, failure.attempts) => {
             refused(failure.reason, &failure.message)
         }
         _ => Mode::Waiting,
     }
+}
+
+/// Whether the catalog was served before, by this process or another one.
+pub(super) fn had_success(hosting: &Hosting) -> bool {
+    hosting.slice.as_deref().is_some_and(|slice| record(slice).is_some())
 }
 
 /// Whether what resolution uses is what the operator serves, not what is behind the catalog's Service.
@@ -113,6 +118,18 @@ mod tests {
             self
         }
 
+        /// The registry asked for a pause so often, and nothing else.
+        fn limited(mut self, times: u32) -> Self {
+            for _ in 0..times {
+                let before = self.failure.take();
+                self = self.failed("RegistryUnavailable", 0);
+                let now = self.failure.take();
+                let now = now.map(|failure| PullFailure { retry_after: 31, ..failure });
+                self.failure = now.map(|failure| failure.after(before.as_ref()));
+            }
+            self
+        }
+
         fn with_content(mut self) -> Self {
             let pulled_at = "2026-01-01T12:00:00Z".parse().unwrap();
             let (image, digest) = ("i".to_owned(), "d".to_owned());
@@ -144,6 +161,8 @@ mod tests {
     #[case::credentials(hosting().failed("ImageUnauthorized", 1), "pod ImageUnauthorized")]
     #[case::away_once(hosting().failed("RegistryUnavailable", 1), "waiting")]
     #[case::away(hosting().failed("RegistryUnavailable", 2), "pod RegistryUnavailable")]
+    #[case::limited_once(hosting().limited(1), "waiting")]
+    #[case::limited_for_long(hosting().limited(9), "waiting")]
     #[case::too_large(hosting().failed("ImageInvalid", 1), "pod ImageInvalid")]
     #[case::forged(hosting().failed("DigestMismatch", 9), "waiting")]
     #[case::bad_news(hosting().with_content().failed("ImageInvalid", 9), "process 7")]

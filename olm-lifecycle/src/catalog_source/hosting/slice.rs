@@ -6,7 +6,7 @@
 
 use std::net::IpAddr;
 
-use k8s_openapi::api::core::v1::Service;
+use k8s_openapi::api::core::v1::{ObjectReference, Service};
 use k8s_openapi::api::discovery::v1::{Endpoint, EndpointConditions, EndpointPort, EndpointSlice};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube_core::ResourceExt;
@@ -38,6 +38,10 @@ pub struct Replica {
     pub ready: bool,
     /// Whether it is on its way out.
     pub terminating: bool,
+    /// Its namespace.
+    pub namespace: String,
+    /// Its name.
+    pub name: String,
 }
 
 /// What the leader recorded about a catalog.
@@ -186,6 +190,12 @@ fn endpoints(replicas: &[Replica]) -> (&'static str, Vec<Endpoint>) {
             terminating: Some(replica.terminating),
         }),
         node_name: replica.node,
+        target_ref: Some(ObjectReference {
+            kind: Some("Pod".to_owned()),
+            namespace: Some(replica.namespace),
+            name: Some(replica.name),
+            ..ObjectReference::default()
+        }),
         ..Endpoint::default()
     });
     (if is_v6 { "IPv6" } else { "IPv4" }, endpoints.collect())

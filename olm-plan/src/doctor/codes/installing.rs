@@ -98,7 +98,7 @@ pub(super) const CODES: &[Code] = &[
         (
             "a catalog cannot be reached",
             "a CatalogSource is not READY, for none of the reasons of its own below",
-            "see its Pod and the log of it, or what `spec.address` leads to",
+            "see its Pod and the log of it, or what `spec.address` leads to; of one without a Pod, its conditions",
         ),
         Wait,
         &[SUBSCRIPTIONS, CATALOGS, PODS],
@@ -119,7 +119,8 @@ pub(super) const CODES: &[Code] = &[
         "OLM011",
         (
             "no Pod of a catalog runs",
-            "a CatalogSource is not READY, and its Pod is gone, evicted or without a node: a drain, as a rule",
+            "a CatalogSource that a Pod serves is not READY, and the Pod is gone, evicted or without a node: a drain, as a \
+             rule",
             "wait for a node that takes it",
         ),
         Wait,

@@ -29,6 +29,29 @@ fn a_fix_names_what_was_meant(#[case] changes: &[Value], #[case] expected: &str)
     assert!(fix.ends_with(&format!("--type merge -p '{expected}'")), "{fix}");
 }
 
+/// Nothing is missing where there is no Pod: the operator has the image, or says why not.
+#[rstest]
+#[case::pulling("Ready", "Connecting", "the operator pulls the image", "OLM009")]
+#[case::forged("ContentCurrent", "DigestMismatch", "why", "OLM009")]
+#[case::away("ContentCurrent", "RegistryUnavailable", "why", "OLM009")]
+#[case::served_by_a_pod("ServedInProcess", "RegistryUnavailable", "why", "OLM011")]
+#[case::not_answering("ContentCurrent", "CatalogUnreachable", "why", "OLM011")]
+fn a_catalog_that_the_operator_serves_lacks_no_pod(
+    #[case] kind: &str,
+    #[case] reason: &str,
+    #[case] message: &str,
+    #[case] expected: &str,
+) {
+    let condition = json!({"type": kind, "status": "False", "reason": reason, "message": message,
+        "lastTransitionTime": NOW});
+    let status = json!({"kind": "CatalogSource", "status": {"conditions": [condition]}});
+    let report = examine(&changed(&[not_ready(), served(), status]), false, NOW.parse().unwrap());
+    assert_eq!(codes_of(&report), [expected], "{:#?}", report.findings);
+    let found = &report.findings[0];
+    assert_eq!(found.evidence.contains("without a Pod"), expected == "OLM009", "{found:?}");
+    assert_eq!(found.fix.contains("describe catalogsource"), expected == "OLM009", "{found:?}");
+}
+
 /// Deleting the old version would be the wrong end of a failing upgrade.
 #[test]
 fn a_csv_that_makes_way_is_no_orphan() {

@@ -117,9 +117,11 @@ fn steps(#[case] pulling: Pulling, #[case] seconds: i64, #[case] expected: &str)
     assert_eq!(shown(next_step(&pulling, at(seconds))), expected);
 }
 
-#[test]
-fn a_registry_says_when_it_wants_to_be_asked_again() {
-    let mut pulling = leader().failed(None, AWAY, 1);
+#[rstest]
+#[case::limited(0)]
+#[case::away_before(1)]
+fn a_registry_says_when_it_wants_to_be_asked_again(#[case] attempts: u32) {
+    let mut pulling = leader().failed(None, AWAY, attempts);
     pulling.failure.as_mut().unwrap().retry_after = 120;
     assert_eq!(shown(next_step(&pulling, at(20))), "wait 100");
 }

@@ -74,7 +74,8 @@ impl World {
 
 fn replica(address: &str, ready: bool, terminating: bool) -> Replica {
     let (address, node) = (address.parse().unwrap(), Some("n".to_owned()));
-    Replica { address, node, ready, terminating }
+    let (namespace, name) = ("olm".to_owned(), "operator".to_owned());
+    Replica { address, node, ready, terminating, namespace, name }
 }
 
 /// A catalog whose image is being pulled.
@@ -144,7 +145,12 @@ fn a_slice_leads_to_the_operator_and_says_what_it_serves() {
             "serving": true,
             "terminating": false
           },
-          "nodeName": "n"
+          "nodeName": "n",
+          "targetRef": {
+            "kind": "Pod",
+            "name": "operator",
+            "namespace": "olm"
+          }
         }
       ],
       "kind": "EndpointSlice",
@@ -308,6 +314,20 @@ fn what_is_not_what_its_digest_says_is_run_by_no_pod() {
     let (reason, message) = world.condition(CONTENT_CURRENT).unwrap();
     assert_eq!(reason, "DigestMismatch");
     assert!(message.starts_with("the registry says no; nothing was read before"), "{message}");
+}
+
+/// The folder of the Pod before was an emptyDir, and the registry is away.
+#[test]
+fn what_was_lost_with_a_pod_is_said() {
+    let mut world = hosted();
+    world.hosting().content = None;
+    world.fails("RegistryUnavailable", None, 9);
+    assert!(world.converge().is_empty(), "no Pod is made, and the Service waits");
+    let (reason, message) = world.condition(CONTENT_CURRENT).unwrap();
+    assert_eq!(reason, "RegistryUnavailable");
+    let expected = "the registry says no; nothing of it is on the disk: an emptyDir is lost with its Pod, \
+        a PersistentVolumeClaim (deploy/process-pvc, ";
+    assert!(message.starts_with(expected), "{message}");
 }
 
 /// What is there stays; the status says since when, once.
