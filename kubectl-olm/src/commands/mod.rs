@@ -5,6 +5,7 @@ mod approve;
 mod authors;
 mod completion;
 mod console;
+mod create;
 mod doctor;
 mod events;
 mod follow;

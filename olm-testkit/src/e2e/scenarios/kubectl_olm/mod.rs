@@ -75,8 +75,8 @@ fn commands() -> Vec<Scenario> {
         .needs(&[Need::Kubectl]),
         scenario(
             "kubectl_olm::install",
-            "kubectl olm installs, upgrades and removes an operator as it has shown, and writes nothing before \
-             that is agreed to",
+            "kubectl olm installs, upgrades and removes an operator as it has shown, with and without waiting for the \
+             end, and writes nothing before that is agreed to",
             install::to_the_end,
         )
         .needs(&[Need::Kubectl]),
