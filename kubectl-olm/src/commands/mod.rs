@@ -14,6 +14,7 @@ mod hand_back;
 mod install;
 mod list;
 mod logs;
+mod look;
 mod operands;
 mod permissions;
 mod plan;
@@ -94,7 +95,8 @@ async fn in_cluster(
     match command {
         Command::List => list::run(cluster, home, output).await,
         Command::Search(asked) => {
-            let listing = Listing::of_cluster(cluster, &asked.sources, None).await?;
+            let reading = Listing::of_cluster(cluster, &asked.sources, None);
+            let listing = cluster.notices.slow("reading the packages of catalogs", reading).await?;
             search::print(asked, &listing, output)
         }
         Command::Show(asked) => show::run(cluster, asked, output).await,
