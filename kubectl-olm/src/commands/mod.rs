@@ -44,7 +44,7 @@ pub async fn run(cli: &Cli) -> Result<Outcome> {
     let output = Output::new(cli.view.output);
     match &cli.command {
         Command::Completion { shell, install } => completion::script(output, *shell, *install),
-        Command::Complete { words } => completion::complete(output, words),
+        Command::Complete { words } => completion::complete(output, words, cli).await,
         Command::Explain { code } => doctor::explain(code.as_deref(), output),
         Command::Version { client: true } => version::of_client(output),
         Command::Plan(asked) if asked.planned.reading().sources.offline => {
