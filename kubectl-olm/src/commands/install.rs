@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::act::{MANAGER, agreed};
 use super::create::create;
-use super::follow::{Follow, needs_approval, waiting};
+use super::follow::{Follow, current, needs_approval};
 use super::plan::{install, outcome, show, verdict};
 use crate::Outcome;
 use crate::args::{Acting, DryRun, Format, Installing, Operands, Upgrading};
@@ -102,7 +102,7 @@ pub async fn upgrade(
     Ok(outcome(&preview))
 }
 
-/// Lets a Subscription follow another channel. The InstallPlan that waited before.
+/// Lets a Subscription follow another channel. The InstallPlan that it pointed at before.
 async fn changed(
     cluster: &Cluster,
     preview: &Preview,
@@ -111,7 +111,7 @@ async fn changed(
     output: Output,
 ) -> Result<Option<String>> {
     let (name, dry_run) = (&preview.subscription, acting.dry_run == DryRun::Server);
-    let left = waiting(cluster, preview).await?;
+    let left = current(cluster, preview).await?;
     let patch = Patch::Merge(json!({"spec": {"channel": channel}}));
     let field_manager = Some(MANAGER.to_owned());
     let parameters = PatchParams { field_manager, dry_run, ..PatchParams::default() };

@@ -22,7 +22,7 @@ use read::{failed, plan_of, state, subscription};
 use seen::{Seen, State, failure, lines};
 use shown::{approve, difference, without_digest};
 
-pub use read::waiting;
+pub use read::current;
 
 /// A Subscription on its way to what was shown.
 #[derive(Clone, Copy)]
@@ -33,7 +33,8 @@ pub struct Follow<'a> {
     pub preview: &'a Preview,
     /// The CSV that it has at last.
     pub expected: &'a str,
-    /// An InstallPlan that waited before something else was asked for: it is neither approved nor an error.
+    /// The InstallPlan of what was asked for before: where it is not what was shown, or has failed, the next one is
+    /// waited for.
     pub left: Option<&'a str>,
 }
 
@@ -96,10 +97,12 @@ impl Follow<'_> {
             }
             Goal::Succeeded => own.has_succeeded() && installed.as_deref() == Some(self.expected),
         };
-        let is_shown = |plan: &&InstallPlan| !self.shown_in(plan).is_empty();
+        let is_followed = |plan: &&InstallPlan| {
+            self.left != plan.metadata.name.as_deref() && !self.shown_in(plan).is_empty()
+        };
         Ok(Seen {
             lines: lines(plan.as_ref(), &[vec![own], failed].concat()),
-            failure: plan.as_ref().filter(is_shown).and_then(failure),
+            failure: plan.as_ref().filter(is_followed).and_then(failure),
             is_done,
         })
     }

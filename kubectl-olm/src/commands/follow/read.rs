@@ -2,20 +2,19 @@
 
 use anyhow::Result;
 use olm_client::Cluster;
-use olm_plan::approval::is_pending;
 use olm_plan::preview::Preview;
 use olm_types::api::{ClusterServiceVersion, InstallPlan, Subscription};
 
 use super::seen::State;
 
-/// The InstallPlan of a Subscription that waits for its approval.
+/// The InstallPlan that the Subscription of a preview points at.
 ///
 /// # Errors
 /// The Subscription or the plan cannot be read.
-pub async fn waiting(cluster: &Cluster, preview: &Preview) -> Result<Option<String>> {
+pub async fn current(cluster: &Cluster, preview: &Preview) -> Result<Option<String>> {
     let Some(found) = subscription(cluster, preview).await? else { return Ok(None) };
     let plan = plan_of(cluster, &preview.namespace, &found).await?;
-    Ok(plan.filter(is_pending).and_then(|plan| plan.metadata.name))
+    Ok(plan.and_then(|plan| plan.metadata.name))
 }
 
 /// The Subscription of a preview, if it is there.
