@@ -12,23 +12,26 @@ use serde_json::{Value, json};
 
 use super::program::Program;
 use super::{NEW, OLD};
+use crate::builders::Package;
 use crate::e2e::TestContext;
-use crate::e2e::scenarios::upgrades::{kettle, kettles, stable};
+use crate::e2e::scenarios::upgrades::{kettle, kettles};
 use crate::wait;
 
 const LAST: &str = "kettle.v1.2.0";
 
 /// Without a terminal nothing is written unless a flag agrees. Then a version is installed, upgraded without waiting
-/// for its end, upgraded once more and removed, each time with the plan that was shown. A custom resource that
-/// something holds ends a removal.
+/// for its end, upgraded once more, moved to a channel with nothing newer, and removed, each time with the plan that
+/// was shown. A custom resource that something holds ends a removal.
 pub(super) async fn to_the_end(ctx: Arc<TestContext>) -> Result<()> {
     let program = Program::new(&ctx).await?;
     let kind = kettles(&ctx);
     let [old, new, last] = ["1.0.0", "1.1.0", "1.2.0"].map(|version| kettle(version, &kind));
-    let versions = [old, new.replaces(OLD), last.replaces(NEW)];
-    let content = ctx.content(&stable(&versions))?;
+    let versions = vec![old, new.replaces(OLD), last.replaces(NEW)];
+    let package = Package::new("kettle").channel("stable", versions.clone());
+    let packages = [package.channel("calm", versions)];
+    let content = ctx.content(&packages)?;
     let folder = format!("{}/kitchen={}", ctx.namespace, content.path().display());
-    ctx.catalog("kitchen", &stable(&versions)).await?;
+    ctx.catalog("kitchen", &packages).await?;
     let source = format!("{}/kitchen", ctx.namespace);
     let install = ["install", "kettle", "--source", &source, "--version", "1.0.0"];
     let flags = ["--approval", "Manual", "--install-mode", "OwnNamespace", "--catalog", &folder];
@@ -47,9 +50,15 @@ pub(super) async fn to_the_end(ctx: Arc<TestContext>) -> Result<()> {
     ensure!(approved.contains("The InstallPlan of kettle.v1.1.0 is approved."), "{approved}");
     ctx.succeeded(NEW).await?;
     ctx.installed("kettle", NEW).await?;
+    wait::until_gone(&ctx.api::<ClusterServiceVersion>(), OLD).await?;
     let upgraded = program.prints(&upgrade).await?;
     ensure!(upgraded.contains("kettle.v1.2.0 has succeeded."), "{upgraded}");
     ctx.at_latest("kettle", LAST).await?;
+    let calm = program.prints(&[&upgrade[..], &["--channel", "calm"]].concat()).await?;
+    ensure!(calm.contains("Subscription kettle follows channel calm."), "{calm}");
+    ensure!(calm.contains("Nothing newer of kettle is in channel calm."), "{calm}");
+    let subscription = ctx.api::<Subscription>().get("kettle").await?;
+    ensure!(subscription.spec.channel.as_deref() == Some("calm"), "{subscription:?}");
 
     let plan = program.json(&["uninstall", "kettle", "--yes", "--dry-run=server"]).await?;
     ensure!(plan["kind"] == "Plan" && plan["action"] == "uninstall", "{plan:#}");
