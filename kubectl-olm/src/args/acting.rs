@@ -8,6 +8,7 @@ use crate::connection::duration;
 
 /// An installation.
 #[derive(Args, Debug)]
+#[command(mut_arg("offline", |flag| flag.hide(true)), mut_arg("state", |flag| flag.hide(true)))]
 pub struct Installing {
     /// The package
     pub package: String,
@@ -24,6 +25,7 @@ pub struct Installing {
 
 /// An upgrade.
 #[derive(Args, Debug)]
+#[command(mut_arg("offline", |flag| flag.hide(true)), mut_arg("state", |flag| flag.hide(true)))]
 pub struct Upgrading {
     /// Name of the Subscription, or of its package
     pub operator: String,
@@ -43,6 +45,7 @@ pub struct Upgrading {
 
 /// A removal.
 #[derive(Args, Debug)]
+#[command(mut_arg("offline", |flag| flag.hide(true)), mut_arg("state", |flag| flag.hide(true)))]
 pub struct Uninstalling {
     /// Name of the Subscription, or of its package
     pub operator: String,
@@ -77,8 +80,9 @@ pub struct Acting {
     /// Go on only if the plan has this hash, which is printed with it
     #[arg(long, value_name = "HASH")]
     pub plan_hash: Option<String>,
-    /// Write nothing, after the plan or as the API server would have it
-    #[arg(long, value_enum, default_value_t = DryRun::None)]
+    /// Write nothing, after the plan (client, without a value) or as the API server would have it
+    #[arg(long, value_enum, num_args = 0..=1, require_equals = true, default_value_t = DryRun::None,
+        default_missing_value = "client")]
     pub dry_run: DryRun,
     /// Whether the end is waited for
     #[command(flatten)]
@@ -88,7 +92,7 @@ pub struct Acting {
 /// Whether and how long what was written is followed.
 #[derive(Args, Debug)]
 pub struct Following {
-    /// How long is waited for the end, such as 30s or 5m
+    /// How long is waited, such as 30s or 1m30s
     #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "5m")]
     pub timeout: std::time::Duration,
     /// Whether the end is waited for

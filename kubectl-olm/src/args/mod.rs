@@ -187,7 +187,7 @@ mod tests {
     #[case(&["--dry-run=client"], DryRun::Client, true)]
     #[case(&["--dry-run=server", "--wait=false"], DryRun::Server, false)]
     #[case(&["--dry-run=none", "--wait"], DryRun::None, true)]
-    fn an_approval_may_be_tried(
+    fn what_is_written_may_be_tried(
         #[case] flags: &[&str],
         #[case] expected: DryRun,
         #[case] wait: bool,
@@ -198,6 +198,31 @@ mod tests {
         };
         assert_eq!((asked.dry_run, asked.following.wait), (expected, wait));
         assert_eq!(asked.package, "kettle");
+        let words = [&["kubectl-olm", "install"], flags, &["kettle"]].concat();
+        let Command::Install(asked) = Cli::try_parse_from(words).unwrap().command else {
+            panic!("another command");
+        };
+        assert_eq!((asked.acting.dry_run, asked.acting.following.wait), (expected, wait));
+        assert_eq!(asked.package, "kettle");
+    }
+
+    /// They are refused with a reason, so they are known.
+    #[rstest]
+    #[case("console", false)]
+    #[case("install", false)]
+    #[case("upgrade", false)]
+    #[case("uninstall", false)]
+    #[case("permissions", false)]
+    #[case("search", true)]
+    #[case("show", true)]
+    #[case("why", true)]
+    fn only_commands_that_read_files_list_their_flags(#[case] name: &str, #[case] expected: bool) {
+        let root = Cli::command();
+        let command = root.find_subcommand(name).unwrap();
+        for flag in ["offline", "state"] {
+            let flag = command.get_arguments().find(|one| one.get_long() == Some(flag)).unwrap();
+            assert_eq!(!flag.is_hide_set(), expected, "{name} {flag}");
+        }
     }
 
     #[test]
@@ -213,6 +238,7 @@ mod tests {
     #[case(&["list", "--request-timeout=5s", "--insecure-skip-tls-verify", "--certificate-authority=f"])]
     #[case(&["approve", "kettle", "1.0.0", "--yes", "--plan-hash", "0"])]
     #[case(&["list", "--as", "a", "--as-uid", "1", "--client-certificate=f", "--client-key=g"])]
+    #[case(&["list", "--as", "a", "--as-user-extra=scopes=view", "--request-timeout=1m30s"])]
     #[case(&["list", "--username=u", "--password=p", "--tls-server-name=n", "--disable-compression"])]
     #[case(&["install", "kettle", "--wait=false", "--cache-dir", ""])]
     #[case(&["install", "kettle", "--watch", "--yes"])]

@@ -39,6 +39,18 @@ impl Display for NotInTime {
 
 impl std::error::Error for NotInTime {}
 
+/// Something has failed for good.
+#[derive(Debug)]
+pub struct Failed(pub String);
+
+impl Display for Failed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Failed {}
+
 /// Whether the user agrees to what was shown.
 ///
 /// # Errors
@@ -65,20 +77,20 @@ pub fn agreed(asked: &Acting, preview: &Preview) -> Result<bool> {
     Ok(agreed)
 }
 
-/// What was done; when it did not come to its end in time, what the doctor finds is said first.
+/// What was done; when it did not come to its end, what the doctor finds is said first.
 ///
 /// # Errors
 /// Those of what was done.
 pub async fn with_findings<T>(cluster: &Cluster, home: &str, done: Result<T>) -> Result<T> {
-    if done.as_ref().is_err_and(is_late) {
+    if done.as_ref().is_err_and(has_not_ended) {
         examine(cluster, home).await;
     }
     done
 }
 
-/// Whether something did not come to its end in time, whatever else is said about it.
-fn is_late(error: &anyhow::Error) -> bool {
-    error.downcast_ref::<NotInTime>().is_some()
+/// Whether something did not come to its end, in time or at all, whatever else is said about it.
+fn has_not_ended(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<NotInTime>().is_some() || error.downcast_ref::<Failed>().is_some()
 }
 
 /// Says what the doctor finds in a namespace.
@@ -97,10 +109,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_doctor_is_asked_only_when_time_ran_out() {
+    fn the_doctor_is_asked_when_time_ran_out_or_something_has_failed() {
         let late = || anyhow::Error::from(NotInTime::new("a is not gone", Duration::from_secs(1)));
-        assert!(is_late(&late()));
-        assert!(is_late(&late().context("the operator was not removed")));
-        assert!(!is_late(&anyhow!("cannot delete a")));
+        assert!(has_not_ended(&late()));
+        assert!(has_not_ended(&late().context("the operator was not removed")));
+        assert!(has_not_ended(&Failed("InstallPlan a has failed".to_owned()).into()));
+        assert!(!has_not_ended(&anyhow!("cannot delete a")));
     }
 }

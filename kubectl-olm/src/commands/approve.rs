@@ -11,6 +11,7 @@ use serde_json::json;
 
 use super::act::MANAGER;
 use super::follow::follow_approved;
+use super::look::observe;
 use crate::Outcome;
 use crate::args::{Approve, DryRun, Format};
 use crate::output::{Kind, Output};
@@ -18,7 +19,7 @@ use crate::output::{Kind, Output};
 /// Approves the plan that waits with a version of a package.
 pub async fn run(cluster: &Cluster, all: bool, asked: &Approve, output: Output) -> Result<Outcome> {
     let home = one_namespace(cluster, all)?;
-    let observed = cluster.observe(Some(home), false).await?;
+    let observed = observe(cluster, Some(home), false).await?;
     let found = pending(&observed, home, &asked.package, &asked.version);
     let approval = found.map_err(|cause| anyhow::anyhow!(refusal(asked, home, &cause)))?;
     let description = describe(&approval);

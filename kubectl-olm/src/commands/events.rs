@@ -5,6 +5,7 @@ use jiff::Timestamp;
 use olm_client::Cluster;
 use olm_client::operator::{Happened, subscription, timeline};
 
+use super::look::observe;
 use crate::Outcome;
 use crate::output::{Kind, Output, Table, age};
 
@@ -15,8 +16,9 @@ pub async fn run(
     name: &str,
     output: Output,
 ) -> Result<Outcome> {
-    let observed = cluster.observe(home, true).await?;
-    let entries = timeline(cluster, &observed, subscription(&observed, name)?).await?;
+    let observed = observe(cluster, home, true).await?;
+    let found = timeline(cluster, &observed, subscription(&observed, name)?);
+    let entries = cluster.notices.slow("reading events", found).await?;
     let names = entries.iter().map(|entry| entry.object.clone());
     output.list(Kind::EventList, &entries, table(&entries), names)?;
     Ok(Outcome::Fine)

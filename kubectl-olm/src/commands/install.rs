@@ -1,22 +1,24 @@
 //! `install` and `upgrade`: show the plan, ask, write, and follow until the operator has succeeded.
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use jiff::Timestamp;
-use kube::api::{Api, ApiResource, DynamicObject, Patch, PatchParams, PostParams};
+use kube::api::{Api, Patch, PatchParams};
 use olm_client::cluster::{Cluster, one_namespace};
-use olm_client::plan::on_cluster;
 use olm_plan::preview::{Asked, Preview, Wanted};
-use olm_types::api::{Approval, Subscription};
-use olm_types::gvk::Gvk;
-use serde_json::{Value, json};
+use olm_types::api::Subscription;
+use serde_json::json;
 
 use super::act::{MANAGER, agreed};
-use super::follow::follow;
+use super::create::create;
+use super::follow::{Follow, current, needs_approval};
 use super::plan::{install, outcome, show, verdict};
 use crate::Outcome;
-use crate::args::{DryRun, Format, Installing, Operands, Upgrading};
+use crate::args::{Acting, DryRun, Format, Installing, Operands, Upgrading};
 use crate::output::Output;
-use crate::plan::{Home, installation};
+use crate::plan::{Home, in_cluster, installation};
+
+/// Of a plan that shows no bundle of the package.
+const NOTHING: &str = "the plan installs nothing of the package";
 
 /// Installs a package.
 pub async fn run(
@@ -50,12 +52,9 @@ pub async fn run(
     for manifest in &preview.manifests {
         create(cluster, manifest, dry_run, output).await?;
     }
-    if dry_run || !asked.acting.following.wait {
-        return Ok(outcome(&preview));
-    }
-    let expected = expected(&preview)?;
-    follow(cluster, &preview, &expected, asked.acting.following.timeout).await?;
-    output.progress(&format!("{expected} has succeeded.\n"))?;
+    let expected = expected(&preview).context(NOTHING)?;
+    let follow = Follow { cluster, preview: &preview, expected, left: None };
+    follow.go(&asked.acting, output).await?;
     Ok(outcome(&preview))
 }
 
@@ -74,33 +73,54 @@ pub async fn upgrade(
     };
     let settings = cluster.settings(asked.reading.sources.olm_namespace.as_deref()).await?;
     let question = Asked { namespace: home.to_owned(), settings, now: Timestamp::now(), wanted };
-    let preview = on_cluster(cluster, &question, &asked.reading).await?;
+    let preview = in_cluster(cluster, &question, &asked.reading).await?;
     if !shown(&preview, output)? || asked.acting.dry_run == DryRun::Client {
         return Ok(outcome(&preview));
     }
     ensure!(
-        asked.to.is_none() || is_manual(&preview),
+        asked.to.is_none() || needs_approval(&preview),
         "an Automatic Subscription is upgraded as far as its channel goes, not to a version"
     );
     if !agreed(&asked.acting, &preview)? {
         return Ok(outcome(&preview));
     }
-    let dry_run = asked.acting.dry_run == DryRun::Server;
-    if let Some(channel) = &asked.channel {
-        let patch = Patch::Merge(json!({"spec": {"channel": channel}}));
-        let field_manager = Some(MANAGER.to_owned());
-        let parameters = PatchParams { field_manager, dry_run, ..PatchParams::default() };
-        let api: Api<Subscription> = cluster.api(Some(home));
-        let written = cluster.answer(api.patch(&preview.subscription, &parameters, &patch)).await;
-        written.with_context(|| format!("cannot change Subscription {}", preview.subscription))?;
+    let left = match &asked.channel {
+        Some(channel) => changed(cluster, &preview, channel, &asked.acting, output).await?,
+        None => None,
+    };
+    match (expected(&preview), &asked.channel) {
+        (Some(expected), _) => {
+            let follow = Follow { cluster, preview: &preview, expected, left: left.as_deref() };
+            follow.go(&asked.acting, output).await?;
+        }
+        (None, Some(channel)) => {
+            let package = &preview.package;
+            output.progress(&format!("Nothing newer of {package} is in channel {channel}.\n"))?;
+        }
+        (None, None) => bail!(NOTHING),
     }
-    if dry_run || !asked.acting.following.wait {
-        return Ok(outcome(&preview));
-    }
-    let expected = expected(&preview)?;
-    follow(cluster, &preview, &expected, asked.acting.following.timeout).await?;
-    output.progress(&format!("{expected} has succeeded.\n"))?;
     Ok(outcome(&preview))
+}
+
+/// Lets a Subscription follow another channel. The InstallPlan that it pointed at before.
+async fn changed(
+    cluster: &Cluster,
+    preview: &Preview,
+    channel: &str,
+    acting: &Acting,
+    output: Output,
+) -> Result<Option<String>> {
+    let (name, dry_run) = (&preview.subscription, acting.dry_run == DryRun::Server);
+    let left = current(cluster, preview).await?;
+    let patch = Patch::Merge(json!({"spec": {"channel": channel}}));
+    let field_manager = Some(MANAGER.to_owned());
+    let parameters = PatchParams { field_manager, dry_run, ..PatchParams::default() };
+    let api: Api<Subscription> = cluster.api(Some(&preview.namespace));
+    let written = cluster.answer(api.patch(name, &parameters, &patch)).await;
+    written.with_context(|| format!("cannot change Subscription {name}"))?;
+    let how = if dry_run { " (server dry run)" } else { "" };
+    output.progress(&format!("Subscription {name} follows channel {channel}{how}.\n"))?;
+    Ok(left)
 }
 
 /// Shows a plan. Whether there is anything to do.
@@ -117,43 +137,9 @@ fn shown(preview: &Preview, output: Output) -> Result<bool> {
     Ok(false)
 }
 
-fn is_manual(preview: &Preview) -> bool {
-    preview.hops.iter().any(|hop| hop.approval == Approval::Manual.as_str())
-}
-
 /// The CSV that the Subscription has at last.
-fn expected(preview: &Preview) -> Result<String> {
+fn expected(preview: &Preview) -> Option<&str> {
     let bundles = preview.hops.iter().rev().flat_map(|hop| &hop.bundles);
     let own = bundles.into_iter().find(|bundle| bundle.package == preview.package);
-    own.map(|bundle| bundle.csv.clone()).context("the plan installs nothing of the package")
-}
-
-/// Creates an object that a manifest describes.
-pub(super) async fn create(
-    cluster: &Cluster,
-    manifest: &Value,
-    dry_run: bool,
-    output: Output,
-) -> Result<()> {
-    let text = |path: &str| manifest.pointer(path).and_then(Value::as_str).unwrap_or_default();
-    let (kind, name) = (text("/kind"), text("/metadata/name"));
-    let gvk = Gvk::from_api_version(text("/apiVersion"), kind);
-    let resource = ApiResource {
-        group: gvk.group.clone(),
-        version: gvk.version.clone(),
-        api_version: gvk.api_version(),
-        kind: gvk.kind.clone(),
-        plural: kind.to_lowercase() + "s",
-    };
-    let client = cluster.client.clone();
-    let api: Api<DynamicObject> = match text("/metadata/namespace") {
-        "" => Api::all_with(client, &resource),
-        namespace => Api::namespaced_with(client, namespace, &resource),
-    };
-    let object: DynamicObject = serde_json::from_value(manifest.clone())?;
-    let parameters = PostParams { dry_run, field_manager: Some(MANAGER.to_owned()) };
-    let created = cluster.answer(api.create(&parameters, &object)).await;
-    created.with_context(|| format!("cannot create {kind} {name}"))?;
-    let how = if dry_run { " (server dry run)" } else { "" };
-    output.progress(&format!("{}/{name} created{how}\n", kind.to_lowercase()))
+    own.map(|bundle| bundle.csv.as_str())
 }

@@ -5,12 +5,13 @@ use jiff::Timestamp;
 use olm_client::Cluster;
 use olm_plan::installed::{Installed, installed};
 
+use super::look::observe;
 use crate::Outcome;
 use crate::output::{Kind, Output, Table, age};
 
 /// Prints a row for each Subscription.
 pub async fn run(cluster: &Cluster, home: Option<&str>, output: Output) -> Result<Outcome> {
-    let rows = installed(&cluster.observe(home, false).await?);
+    let rows = installed(&observe(cluster, home, false).await?);
     if rows.is_empty() {
         let place =
             home.map_or_else(|| "any namespace".to_owned(), |home| format!("namespace {home}"));

@@ -12,6 +12,7 @@ use olm_client::{Cluster, cause};
 use olm_plan::observed::{name, namespace};
 use olm_plan::tree::{deployments, pods};
 
+use super::look::observe;
 use crate::Outcome;
 use crate::args::Logging;
 use crate::output::Output;
@@ -32,7 +33,7 @@ pub async fn run(
     asked: &Logging,
     output: Output,
 ) -> Result<Outcome> {
-    let observed = cluster.observe(home, true).await?;
+    let observed = observe(cluster, home, true).await?;
     let found = subscription(&observed, &asked.name)?;
     let home = namespace(&found.metadata).to_owned();
     let installed = found.status.as_ref().and_then(|status| status.installed_csv.as_deref());

@@ -5,6 +5,7 @@ mod approve;
 mod authors;
 mod completion;
 mod console;
+mod create;
 mod doctor;
 mod events;
 mod follow;
@@ -13,6 +14,7 @@ mod hand_back;
 mod install;
 mod list;
 mod logs;
+mod look;
 mod operands;
 mod permissions;
 mod plan;
@@ -42,7 +44,7 @@ pub async fn run(cli: &Cli) -> Result<Outcome> {
     let output = Output::new(cli.view.output);
     match &cli.command {
         Command::Completion { shell, install } => completion::script(output, *shell, *install),
-        Command::Complete { words } => completion::complete(output, words),
+        Command::Complete { words } => completion::complete(output, words, cli).await,
         Command::Explain { code } => doctor::explain(code.as_deref(), output),
         Command::Version { client: true } => version::of_client(output),
         Command::Plan(asked) if asked.planned.reading().sources.offline => {
@@ -93,7 +95,8 @@ async fn in_cluster(
     match command {
         Command::List => list::run(cluster, home, output).await,
         Command::Search(asked) => {
-            let listing = Listing::of_cluster(cluster, &asked.sources, None).await?;
+            let reading = Listing::of_cluster(cluster, &asked.sources, None);
+            let listing = cluster.notices.slow("reading the packages of catalogs", reading).await?;
             search::print(asked, &listing, output)
         }
         Command::Show(asked) => show::run(cluster, asked, output).await,

@@ -9,6 +9,7 @@ use olm_plan::observed::namespace;
 use olm_types::api::{ClusterServiceVersion, CrdDescription};
 use serde::Serialize;
 
+use super::look::observe;
 use crate::Outcome;
 use crate::output::{Kind, Output, Table, age};
 
@@ -33,25 +34,27 @@ pub async fn run(
     name: &str,
     output: Output,
 ) -> Result<Outcome> {
-    let observed = cluster.observe(home, false).await?;
+    let observed = observe(cluster, home, false).await?;
     let subscription = subscription(&observed, name)?;
     let installed = subscription.status.as_ref().and_then(|status| status.installed_csv.as_deref());
     let installed = installed.context("nothing is installed for this Subscription yet")?;
     let csv = observed.csv(namespace(&subscription.metadata), installed);
     let csv = csv.with_context(|| format!("the installed CSV {installed} cannot be read"))?;
-    let mut operands = Vec::new();
+    let (mut operands, mut outcome) = (Vec::new(), Outcome::Fine);
     for owned in owned(csv) {
-        match objects(cluster, owned).await {
+        let reading = format!("reading the objects of {}", owned.name);
+        match cluster.notices.slow(&reading, objects(cluster, owned)).await {
             Ok(found) => operands.extend(found),
             Err(error) if error.downcast_ref::<TimedOut>().is_some() => return Err(error),
             Err(error) => {
                 Output::complain(&format!("unknown: {}: {}", owned.name, cause(&error)));
+                outcome = Outcome::Incomplete;
             }
         }
     }
     let names = operands.iter().map(|one| format!("{}/{}", one.crd, one.name));
     output.list(Kind::OperandList, &operands, table(&operands), names)?;
-    Ok(Outcome::Fine)
+    Ok(outcome)
 }
 
 fn owned(csv: &ClusterServiceVersion) -> impl Iterator<Item = &CrdDescription> {

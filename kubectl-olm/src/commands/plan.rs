@@ -3,7 +3,7 @@
 use anyhow::{Result, bail};
 use jiff::Timestamp;
 use olm_client::cluster::{Cluster, one_namespace};
-use olm_client::plan::{offline, on_cluster};
+use olm_client::plan::offline;
 use olm_plan::preview::{Asked, Install, Preview, Wanted};
 use olm_plan::settings::Settings;
 use olm_types::bundle::CatalogKey;
@@ -11,7 +11,7 @@ use olm_types::bundle::CatalogKey;
 use crate::Outcome;
 use crate::args::{Format, Operands, Plan, Planned, Subscribing};
 use crate::output::{Kind, Output};
-use crate::plan::{Home, describe, installation};
+use crate::plan::{Home, describe, in_cluster, installation};
 
 /// Shows what would happen on a cluster.
 pub async fn run(cluster: &Cluster, all: bool, plan: &Plan, output: Output) -> Result<Outcome> {
@@ -45,7 +45,7 @@ async fn previewed(
     let reading = plan.planned.reading();
     match (&plan.planned, cluster) {
         (Planned::Install { .. }, _) => installation(cluster, home, asked, reading).await,
-        (_, Some(cluster)) => on_cluster(cluster, &asked(home.name), reading).await,
+        (_, Some(cluster)) => in_cluster(cluster, &asked(home.name), reading).await,
         (_, None) => offline(&asked(home.name), reading, &Output::notices()).await,
     }
 }

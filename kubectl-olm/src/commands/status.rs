@@ -7,6 +7,7 @@ use olm_client::operator::subscription;
 use olm_plan::Health;
 use olm_plan::tree::{Node, tree};
 
+use super::look::observe;
 use crate::Outcome;
 use crate::args::{Format, Status};
 use crate::output::{Kind, Output, Table, age};
@@ -21,7 +22,7 @@ pub async fn run(
     asked: &Status,
     output: Output,
 ) -> Result<Outcome> {
-    let observed = cluster.observe(home, true).await?;
+    let observed = observe(cluster, home, true).await?;
     let root = tree(&observed, subscription(&observed, &asked.name)?);
     let mut lines = Vec::new();
     flatten(&root, "", "", &mut lines);

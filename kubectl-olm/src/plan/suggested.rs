@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 use olm_client::Cluster;
-use olm_client::plan::{offline, on_cluster};
+use olm_client::plan::offline;
 use olm_client::reading::Reading;
 use olm_plan::preview::{Asked, Bundle, Preview};
 use olm_plan::suggested::{Question, place, suggestion};
 use olm_types::api::{ClusterServiceVersion, PackageManifest};
 
+use super::live::in_cluster;
 use crate::output::Output;
 
 /// A namespace, and whether a flag names it.
@@ -61,7 +62,7 @@ pub async fn installation(
 
 async fn preview(cluster: Option<&Cluster>, asked: &Asked, reading: &Reading) -> Result<Preview> {
     match cluster {
-        Some(cluster) => on_cluster(cluster, asked, reading).await,
+        Some(cluster) => in_cluster(cluster, asked, reading).await,
         None => offline(asked, reading, &Output::notices()).await,
     }
 }
@@ -148,7 +149,10 @@ mod tests {
 
     #[test]
     fn the_newest_csv_of_the_package_is_looked_at() {
-        let hop = |bundles: Vec<Bundle>| Hop { approval: "Automatic", bundles, steps: Vec::new() };
+        let hop = |bundles: Vec<Bundle>| {
+            let (steps, manifests) = (Vec::new(), Vec::new());
+            Hop { approval: "Automatic", bundles, steps, manifests }
+        };
         let suggests = json!({"metadata": {"annotations": {"a": "b"}}});
         let preview = Preview {
             package: "a".to_owned(),

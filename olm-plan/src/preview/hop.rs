@@ -13,7 +13,8 @@ use olm_lifecycle::subscription::{holding, is_held};
 use olm_lifecycle::unpack::{Unpacked, UnpackedBundle};
 use olm_resolver::{Chosen, InstalledCsv, Refusal, ResolutionRequest, Resolver, SubscriptionFacts};
 use olm_types::api::{
-    ClusterServiceVersion, InstallPlan, OperatorGroup, StepStatus, Subscription, UpgradeStrategy,
+    ClusterServiceVersion, InstallPlan, OperatorGroup, Step, StepStatus, Subscription,
+    UpgradeStrategy,
 };
 use olm_types::bundle::{BundleContent, Entry, Universe};
 use olm_types::properties::annotation;
@@ -255,11 +256,13 @@ fn hop(
             deprecated: deprecated.into_iter().flatten().map(ToString::to_string).collect(),
         }
     };
-    let steps = request.iter().flat_map(|request| &request.steps);
+    let steps = || request.iter().flat_map(|request| &request.steps);
+    let manifest = |step: &Step| step.resource.manifest.clone().unwrap_or_default();
     Hop {
         approval: resolution::approval(namespace, selection).as_str(),
         bundles: selected.iter().map(bundle).collect(),
-        steps: steps.map(|it| format!("{}/{}", it.resource.kind, it.resource.name)).collect(),
+        steps: steps().map(|it| format!("{}/{}", it.resource.kind, it.resource.name)).collect(),
+        manifests: steps().map(manifest).collect(),
     }
 }
 

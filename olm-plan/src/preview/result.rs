@@ -44,6 +44,9 @@ pub struct Hop {
     pub bundles: Vec<Bundle>,
     /// Its steps as KIND/NAME, in order.
     pub steps: Vec<String>,
+    /// What the steps write: manifests, or references to ConfigMaps that hold them.
+    #[serde(skip)]
+    pub manifests: Vec<String>,
 }
 
 /// What becomes of a CRD.
@@ -146,7 +149,7 @@ pub struct Preview {
     /// missing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub manifests: Vec<Value>,
-    /// Hash of all of the above.
+    /// Hash of all of the above, and of the manifests of steps.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub plan_hash: String,
 }
@@ -156,7 +159,8 @@ impl Preview {
     #[must_use]
     pub fn hashed(mut self) -> Self {
         self.plan_hash.clear();
-        let text = serde_json::json!(self).to_string();
+        let manifests: Vec<&Vec<String>> = self.hops.iter().map(|hop| &hop.manifests).collect();
+        let text = serde_json::json!([self, manifests]).to_string();
         let digest = Sha256::digest(text.as_bytes());
         self.plan_hash = digest.iter().map(|byte| format!("{byte:02x}")).collect();
         self

@@ -296,6 +296,11 @@ fn the_hash_follows_the_result() {
     let [first, again] = [(), ()].map(|()| complete(upgrade(None), &known).plan_hash);
     assert_eq!(first, again);
     assert_ne!(first, complete(upgrade(Some("3.0.0")), &known).plan_hash);
+    let mut other = complete(upgrade(None), &known);
+    let hop = &mut other.hops[0];
+    assert!(!hop.steps.is_empty() && hop.steps.len() == hop.manifests.len(), "{hop:?}");
+    hop.manifests[0].push(' ');
+    assert_ne!(first, other.hashed().plan_hash);
     let subscribed = preview(
         &asked(Wanted::Install(install("kettle"))),
         &known,

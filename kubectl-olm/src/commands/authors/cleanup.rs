@@ -6,7 +6,6 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomRe
 use kube::api::{Api, DeleteParams};
 use olm_client::catalogs::REGISTRY_POD;
 use olm_client::cluster::{Cluster, one_namespace};
-use olm_client::plan::on_cluster;
 use olm_client::reading::Reading;
 use olm_plan::observed::name;
 use olm_plan::preview::{Action, Asked, Change, Preview, Wanted};
@@ -14,12 +13,13 @@ use olm_types::api::{CatalogSource, ClusterServiceVersion, OperatorGroup, Subscr
 use olm_types::gvk::Gvk;
 
 use super::super::act::{agreed, with_findings};
-use super::super::plan::{show, verdict};
+use super::super::plan::{outcome, show, verdict};
 use super::super::uninstall::{delete, deleted_csvs, gone};
 use super::objects::INJECTED;
 use crate::Outcome;
 use crate::args::{CleaningUp, DryRun, Operands};
 use crate::output::Output;
+use crate::plan::in_cluster;
 
 /// What goes beside the operator.
 struct Beside {
@@ -43,7 +43,7 @@ pub async fn run(
     let settings = cluster.settings(None).await?;
     let (wanted, now) = (Wanted::Uninstall { operator: asked.package.clone() }, Timestamp::now());
     let question = Asked { namespace: home.to_owned(), settings, now, wanted };
-    let preview = on_cluster(cluster, &question, &Reading::default()).await?;
+    let preview = in_cluster(cluster, &question, &Reading::default()).await?;
     // With its CRDs all custom resources go.
     let operands = if asked.delete_all { Operands::Delete } else { Operands::Keep };
     show(&preview, operands, output)?;
@@ -51,12 +51,12 @@ pub async fn run(
     output.progress(&beside.describe(&preview))?;
     verdict(&preview)?;
     if asked.acting.dry_run == DryRun::Client || !agreed(&asked.acting, &preview)? {
-        return Ok(Outcome::Fine);
+        return Ok(outcome(&preview));
     }
     let removed = remove(cluster, home, asked, &preview, &beside).await;
     with_findings(cluster, home, removed).await?;
     output.progress(&format!("{} is removed\n", asked.package))?;
-    Ok(Outcome::Fine)
+    Ok(outcome(&preview))
 }
 
 /// The catalog of the package, which has to be one of an author's bundle.

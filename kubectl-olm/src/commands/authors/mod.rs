@@ -12,7 +12,6 @@ use k8s_openapi::api::core::v1::Pod;
 use kube::api::{Api, Patch, PatchParams};
 use olm_client::cluster::{Cluster, one_namespace};
 use olm_client::contents::Images;
-use olm_client::plan::on_cluster;
 use olm_client::reading::{Reading, Sources};
 use olm_plan::preview::{Asked, Install, Preview, Wanted};
 use olm_types::api::CatalogSource;
@@ -21,12 +20,13 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
 use super::act::{LOOK, MANAGER, NotInTime, agreed, with_findings};
-use super::follow::follow;
-use super::install::create;
-use super::plan::{show, verdict};
+use super::create::create;
+use super::follow::Follow;
+use super::plan::{outcome, show, verdict};
 use crate::Outcome;
 use crate::args::{Acting, DryRun, Operands, Run, Running};
 use crate::output::Output;
+use crate::plan::in_cluster;
 use bundle::AuthorBundle;
 use objects::Served;
 
@@ -68,7 +68,7 @@ pub async fn run(cluster: &Cluster, all: bool, asked: &Running, output: Output) 
     let catalog = vec![format!("{key}={}", content.path().display())];
     let sources = Sources { catalog, ..Sources::default() };
     let reading = Reading { sources, pulling: pulling.clone(), ..Reading::default() };
-    let preview = on_cluster(cluster, &question, &reading).await?;
+    let preview = in_cluster(cluster, &question, &reading).await?;
     show(&preview, Operands::Keep, output)?;
     output.progress(&format!(
         "Beside it CatalogSource {} with a Pod of image {image} that serves the bundle\n",
@@ -76,9 +76,10 @@ pub async fn run(cluster: &Cluster, all: bool, asked: &Running, output: Output) 
     ))?;
     verdict(&preview)?;
     if acting.dry_run == DryRun::Client || !agreed(acting, &preview)? {
-        return Ok(Outcome::Fine);
+        return Ok(outcome(&preview));
     }
-    installed(cluster, &served, &preview, acting, output).await
+    installed(cluster, &served, &preview, acting, output).await?;
+    Ok(outcome(&preview))
 }
 
 /// Writes what was shown, in an order in which each finds what it needs.
@@ -88,7 +89,7 @@ async fn installed(
     preview: &Preview,
     acting: &Acting,
     output: Output,
-) -> Result<Outcome> {
+) -> Result<()> {
     let dry_run = acting.dry_run == DryRun::Server;
     let (subscription, before): (Vec<&Value>, Vec<&Value>) =
         preview.manifests.iter().partition(|one| one["kind"] == "Subscription");
@@ -96,24 +97,19 @@ async fn installed(
         create(cluster, manifest, dry_run, output).await?;
     }
     create(cluster, &served.source(), dry_run, output).await?;
-    if dry_run {
-        return Ok(Outcome::Fine);
+    if !dry_run {
+        let served_in_time = serve(cluster, served, acting, output).await;
+        with_findings(cluster, served.namespace, served_in_time).await?;
     }
-    let served_in_time = serve(cluster, served, acting, output).await;
-    with_findings(cluster, served.namespace, served_in_time).await?;
     for manifest in subscription {
         create(cluster, manifest, dry_run, output).await?;
     }
-    if !acting.following.wait {
-        return Ok(Outcome::Fine);
+    let expected = served.bundle.csv.as_str();
+    Follow { cluster, preview, expected, left: None }.go(acting, output).await?;
+    if dry_run {
+        return Ok(());
     }
-    let expected = &served.bundle.csv;
-    follow(cluster, preview, expected, acting.following.timeout).await?;
-    output.progress(&format!(
-        "{expected} has succeeded. `kubectl olm cleanup {}` removes it.\n",
-        served.bundle.package
-    ))?;
-    Ok(Outcome::Fine)
+    output.progress(&format!("`kubectl olm cleanup {}` removes it.\n", served.bundle.package))
 }
 
 async fn refuse_what_is_there(cluster: &Cluster, served: &Served<'_>) -> Result<()> {

@@ -2,14 +2,18 @@
 //! speaks with its plugins: a line for each candidate with a description, and a last line with what the
 //! shell shall not do.
 
+mod line;
+mod names;
 mod place;
 
 use anyhow::Result;
-use clap::{Command, CommandFactory};
+use clap::CommandFactory;
 
 use crate::Outcome;
 use crate::args::{Cli, Shell};
 use crate::output::Output;
+use line::Line;
+use names::names;
 
 /// Cobra's directive: file names are no candidates.
 const NO_FILES: &str = ":4";
@@ -80,67 +84,17 @@ pub fn script(output: Output, shell: Shell, install: bool) -> Result<Outcome> {
 }
 
 /// Prints the candidates for the last word.
-pub fn complete(output: Output, words: &[String]) -> Result<Outcome> {
-    let mut lines = candidates(&Cli::command(), words);
-    lines.push(NO_FILES.to_owned());
-    output.print(&(lines.join("\n") + "\n"))?;
+pub async fn complete(output: Output, words: &[String], cli: &Cli) -> Result<Outcome> {
+    let root = Cli::command();
+    let line = Line::of(&root, words);
+    let mut found = line.candidates();
+    if let Some(kind) = line.names() {
+        found.extend(names(kind, &line.shared, cli).await);
+    }
+    found.retain(|candidate| candidate.starts_with(line.last));
+    let mut text: String =
+        found.iter().map(|candidate| format!("{}{candidate}\n", line.before)).collect();
+    text.push_str(NO_FILES);
+    output.print(&(text + "\n"))?;
     Ok(Outcome::Fine)
-}
-
-/// Commands, values or flags that begin as the last word does.
-fn candidates(root: &Command, words: &[String]) -> Vec<String> {
-    let (last, before) =
-        words.split_last().map_or(("", words), |(last, rest)| (last.as_str(), rest));
-    let mut command = root;
-    for word in before {
-        command = command.find_subcommand(word).unwrap_or(command);
-    }
-    let all = match last.starts_with('-') {
-        true => flags(root, command),
-        false => values(command),
-    };
-    all.into_iter().filter(|line| line.starts_with(last)).collect()
-}
-
-fn flags(root: &Command, command: &Command) -> Vec<String> {
-    let own = command.get_arguments().filter(|_| !std::ptr::eq(root, command));
-    let all = root.get_arguments().chain(own).filter(|flag| !flag.is_hide_set());
-    let described = all.filter_map(|flag| {
-        let help = flag.get_help().map(ToString::to_string).unwrap_or_default();
-        flag.get_long().map(|long| format!("--{long}\t{help}"))
-    });
-    described.collect()
-}
-
-/// Commands below this one, or what its first argument may be.
-fn values(command: &Command) -> Vec<String> {
-    let below = command.get_subcommands().filter(|command| !command.is_hide_set());
-    let commands = below.map(|command| {
-        let about = command.get_about().map(ToString::to_string).unwrap_or_default();
-        format!("{}\t{about}", command.get_name())
-    });
-    let positional = command.get_positionals().next().map(|value| value.get_possible_values());
-    let values = positional.into_iter().flatten().map(|value| value.get_name().to_owned());
-    commands.chain(values).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use rstest::rstest;
-
-    use super::*;
-
-    #[rstest]
-    #[case::commands(&["st"], "status")]
-    #[case::values(&["completion", "z"], "zsh")]
-    #[case::global_flags(&["list", "--kubec"], "--kubeconfig")]
-    #[case::own_flags(&["approve", "--plan"], "--plan-hash")]
-    #[case::nothing(&["list", "x"], "")]
-    #[case::hidden(&["__"], "")]
-    fn the_last_word_is_completed(#[case] words: &[&str], #[case] expected: &str) {
-        let words: Vec<String> = words.iter().map(ToString::to_string).collect();
-        let found = candidates(&Cli::command(), &words);
-        let names: Vec<&str> = found.iter().filter_map(|line| line.split('\t').next()).collect();
-        assert_eq!(names.join(" "), expected);
-    }
 }

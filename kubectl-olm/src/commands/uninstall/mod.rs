@@ -10,16 +10,16 @@ use jiff::Timestamp;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::api::{Api, ApiResource, DeleteParams, DynamicObject};
 use olm_client::cluster::{Cluster, one_namespace};
-use olm_client::plan::on_cluster;
 use olm_plan::preview::{Action, Asked, Preview, Wanted};
 use olm_types::api::{ClusterServiceVersion, Subscription};
 use tokio::time::{Instant, sleep};
 
 use super::act::{LOOK, NotInTime, agreed, with_findings};
-use super::plan::{show, verdict};
+use super::plan::{outcome, show, verdict};
 use crate::Outcome;
 use crate::args::{DryRun, Operands, Uninstalling};
 use crate::output::Output;
+use crate::plan::in_cluster;
 use report::report;
 
 /// Removes an operator.
@@ -33,17 +33,17 @@ pub async fn run(
     let settings = cluster.settings(asked.reading.sources.olm_namespace.as_deref()).await?;
     let wanted = Wanted::Uninstall { operator: asked.operator.clone() };
     let question = Asked { namespace: home.to_owned(), settings, now: Timestamp::now(), wanted };
-    let preview = on_cluster(cluster, &question, &asked.reading).await?;
+    let preview = in_cluster(cluster, &question, &asked.reading).await?;
     show(&preview, asked.operands, output)?;
     verdict(&preview)?;
     check_operands(asked.operands, &preview)?;
     if asked.acting.dry_run == DryRun::Client || !agreed(&asked.acting, &preview)? {
-        return Ok(Outcome::Fine);
+        return Ok(outcome(&preview));
     }
     let removed = remove(cluster, home, asked, &preview).await;
     with_findings(cluster, home, removed).await?;
     report(&preview, asked, output)?;
-    Ok(Outcome::Fine)
+    Ok(outcome(&preview))
 }
 
 /// Custom resources where that is asked for, the Subscription, and then its CSVs, which may be waited for.

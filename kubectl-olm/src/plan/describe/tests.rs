@@ -31,7 +31,12 @@ fn preview() -> Preview {
         namespace: "ns".to_owned(),
         package: "a".to_owned(),
         subscription: "a".to_owned(),
-        hops: vec![Hop { approval: "Manual", bundles: vec![bundle], steps: Vec::new() }],
+        hops: vec![Hop {
+            approval: "Manual",
+            bundles: vec![bundle],
+            steps: Vec::new(),
+            manifests: Vec::new(),
+        }],
         also_approved: vec!["b.v1".to_owned()],
         changes: vec![Change {
             action: Action::Change,

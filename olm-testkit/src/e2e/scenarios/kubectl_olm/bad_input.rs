@@ -46,7 +46,9 @@ async fn nothing_answers(program: &Program) -> Result<()> {
 /// Who may read nothing gets the names of what that is; nothing is printed as if it were empty.
 async fn nothing_may_be_read(ctx: &TestContext, program: &Program) -> Result<()> {
     let user = format!("{}-stranger", ctx.namespace);
-    for command in [&["list"][..], &["doctor"], &["status", "kettle"], &["why", "kettle"]] {
+    let looks = [&["list"][..], &["doctor"], &["status", "kettle"], &["why", "kettle"]];
+    let acts = [&["plan", "install", "kettle"][..], &["upgrade", "kettle", "--yes"]];
+    for command in looks.into_iter().chain(acts) {
         let ended = program.run(&[command, &["--as", &user]].concat()).await?;
         ended.failed_with("cannot read Subscriptions")?;
         ended.failed_with(&format!("User \"{user}\" cannot list resource \"subscriptions\""))?;

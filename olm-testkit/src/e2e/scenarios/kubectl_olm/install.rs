@@ -1,5 +1,6 @@
 //! `kubectl olm install`, `upgrade` and `uninstall`: what was shown is done and followed to its end.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
@@ -11,43 +12,61 @@ use serde_json::{Value, json};
 
 use super::program::Program;
 use super::{NEW, OLD};
+use crate::builders::Package;
 use crate::e2e::TestContext;
-use crate::e2e::scenarios::upgrades::{kettle, kettles, stable};
+use crate::e2e::scenarios::upgrades::{kettle, kettles};
 use crate::wait;
 
-/// Without a terminal nothing is written unless a flag agrees. Then a version is installed, upgraded and
-/// removed, each time with the plan that was shown. A custom resource that something holds ends a removal.
+const LAST: &str = "kettle.v1.2.0";
+
+/// Without a terminal nothing is written unless a flag agrees. Then a version is installed, upgraded without waiting
+/// for its end, upgraded once more, moved to a channel with nothing newer, and removed, each time with the plan that
+/// was shown. A custom resource that something holds ends a removal.
 pub(super) async fn to_the_end(ctx: Arc<TestContext>) -> Result<()> {
     let program = Program::new(&ctx).await?;
     let kind = kettles(&ctx);
-    let versions = [kettle("1.0.0", &kind), kettle("1.1.0", &kind).replaces(OLD)];
-    let content = ctx.content(&stable(&versions))?;
+    let [old, new, last] = ["1.0.0", "1.1.0", "1.2.0"].map(|version| kettle(version, &kind));
+    let versions = vec![old, new.replaces(OLD), last.replaces(NEW)];
+    let package = Package::new("kettle").channel("stable", versions.clone());
+    let packages = [package.channel("calm", versions)];
+    let content = ctx.content(&packages)?;
     let folder = format!("{}/kitchen={}", ctx.namespace, content.path().display());
-    ctx.catalog("kitchen", &stable(&versions)).await?;
+    ctx.catalog("kitchen", &packages).await?;
     let source = format!("{}/kitchen", ctx.namespace);
     let install = ["install", "kettle", "--source", &source, "--version", "1.0.0"];
     let flags = ["--approval", "Manual", "--install-mode", "OwnNamespace", "--catalog", &folder];
     let install = [&install[..], &flags[..]].concat();
     nothing_is_written(&ctx, &program, &install).await?;
+    elsewhere(&ctx, &program, content.path()).await?;
 
     let installed = program.prints(&[&install[..], &["--yes"]].concat()).await?;
     ensure!(installed.contains("kettle.v1.0.0 has succeeded."), "{installed}");
     ctx.installed("kettle", OLD).await?;
 
     let upgrade = ["upgrade", "kettle", "--catalog", &folder, "--yes"];
-    let plan = program.json(&[&upgrade[..], &["--dry-run", "server"]].concat()).await?;
+    let plan = program.json(&[&upgrade[..], &["--dry-run=server"]].concat()).await?;
     ensure!(plan["kind"] == "Plan" && plan["action"] == "upgrade", "{plan:#}");
+    let approved = program.prints(&[&upgrade[..], &["--wait=false"]].concat()).await?;
+    ensure!(approved.contains("The InstallPlan of kettle.v1.1.0 is approved."), "{approved}");
+    ctx.succeeded(NEW).await?;
+    ctx.installed("kettle", NEW).await?;
+    wait::until_gone(&ctx.api::<ClusterServiceVersion>(), OLD).await?;
     let upgraded = program.prints(&upgrade).await?;
-    ensure!(upgraded.contains("kettle.v1.1.0 has succeeded."), "{upgraded}");
-    ctx.at_latest("kettle", NEW).await?;
+    ensure!(upgraded.contains("kettle.v1.2.0 has succeeded."), "{upgraded}");
+    ctx.at_latest("kettle", LAST).await?;
+    let calm = program.prints(&[&upgrade[..], &["--channel", "calm"]].concat()).await?;
+    ensure!(calm.contains("Subscription kettle follows channel calm."), "{calm}");
+    ensure!(calm.contains("Nothing newer of kettle is in channel calm."), "{calm}");
+    let subscription = ctx.api::<Subscription>().get("kettle").await?;
+    ensure!(subscription.spec.channel.as_deref() == Some("calm"), "{subscription:?}");
 
-    let plan = program.json(&["uninstall", "kettle", "--yes", "--dry-run", "server"]).await?;
+    let plan = program.json(&["uninstall", "kettle", "--yes", "--dry-run=server"]).await?;
     ensure!(plan["kind"] == "Plan" && plan["action"] == "uninstall", "{plan:#}");
     held(&ctx, &program).await?;
     let removed = program.prints(&["uninstall", "kettle", "--operands=delete", "--yes"]).await?;
-    ensure!(removed.contains("ClusterServiceVersion kettle.v1.1.0 deleted"), "{removed}");
+    ensure!(removed.contains("ClusterServiceVersion kettle.v1.2.0 deleted"), "{removed}");
     ensure!(removed.contains("stays"), "the CRD stays, and the report says so: {removed}");
-    wait::until_gone(&ctx.api::<ClusterServiceVersion>(), NEW).await?;
+    wait::until_gone(&ctx.api::<ClusterServiceVersion>(), LAST).await?;
     wait::until_gone(&ctx.api::<Subscription>(), "kettle").await
 }
 
@@ -69,7 +88,7 @@ async fn held(ctx: &TestContext, program: &Program) -> Result<()> {
     ensure!(ended.errors.contains("mine is not gone (finalizers: example.com/keep)"), "{ended:?}");
     let examined = ["The doctor finds nothing", "OLM0"].iter().any(|it| ended.errors.contains(it));
     ensure!(examined, "no doctor was asked: {ended:?}");
-    ctx.installed("kettle", NEW).await?;
+    ctx.installed("kettle", LAST).await?;
     let patch = Patch::Merge(json!({"metadata": {"finalizers": null}}));
     let released = kettles.patch("mine", &PatchParams::default(), &patch).await;
     released.map(drop).context("cannot release the kettle")
@@ -82,10 +101,11 @@ async fn nothing_is_written(ctx: &TestContext, program: &Program, install: &[&st
     ensure!(refused.code == Some(1) && refused.errors.contains("--yes"), "{refused:?}");
     let other = program.run(&with(&["--yes", "--plan-hash", "0"])).await?;
     ensure!(other.code == Some(1) && other.errors.contains("has changed"), "{other:?}");
-    let shown = program.prints(&with(&["--dry-run", "client"])).await?;
+    let shown = program.prints(&with(&["--dry-run"])).await?;
     ensure!(shown.contains("plan hash ") && shown.contains("Subscription"), "{shown}");
-    let dry = program.prints(&with(&["--dry-run", "server", "--yes"])).await?;
+    let dry = program.prints(&with(&["--dry-run=server", "--yes"])).await?;
     ensure!(dry.contains("subscription/kettle created (server dry run)"), "{dry}");
+    ensure!(dry.contains("the InstallPlan of kettle.v1.0.0 would be approved"), "{dry}");
     let manifests = program.prints(&with(&["-o", "json"])).await?;
     let manifests: Value = serde_json::from_str(&manifests)?;
     let kinds = manifests["items"].as_array().into_iter().flatten().map(|one| &one["kind"]);
@@ -94,5 +114,23 @@ async fn nothing_is_written(ctx: &TestContext, program: &Program, install: &[&st
     let subscriptions: Api<Subscription> = ctx.api();
     let found = subscriptions.get_opt("kettle").await?;
     ensure!(found.is_none(), "something was written: {found:?}");
+    Ok(())
+}
+
+/// In a namespace that is still to come, nothing but the namespace can be tried, and that is no error.
+async fn elsewhere(ctx: &TestContext, program: &Program, content: &Path) -> Result<()> {
+    let namespace = format!("{}-elsewhere", ctx.namespace);
+    let (source, folder) = (format!("{namespace}/kitchen"), content.display());
+    let folder = format!("{source}={folder}");
+    let install = ["install", "kettle", "-n", &namespace, "--source", &source];
+    let flags = ["--install-mode", "OwnNamespace", "--catalog", &folder];
+    let dry = ["--dry-run=server", "--yes"];
+    let tried = program.prints(&[&install[..], &flags[..], &dry[..]].concat()).await?;
+    ensure!(tried.contains(&format!("namespace/{namespace} created (server dry run)")), "{tried}");
+    let why = format!("not checked by the API server (namespaces \"{namespace}\" not found)");
+    for kind in ["operatorgroup/", "subscription/"] {
+        let mut lines = tried.lines().filter(|line| line.starts_with(kind));
+        ensure!(lines.any(|line| line.ends_with(&why)), "{kind}: {tried}");
+    }
     Ok(())
 }

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use anyhow::{Result, ensure};
 use olm_types::api::{Approval, InstallPlan, InstallPlanPhase, Subscription};
 use serde_json::json;
+use tokio::time::Instant;
 
 use crate::builders;
 use crate::e2e::scenarios::upgrades::{kettle, kettles, stable};
@@ -75,8 +76,8 @@ fn commands() -> Vec<Scenario> {
         .needs(&[Need::Kubectl]),
         scenario(
             "kubectl_olm::install",
-            "kubectl olm installs, upgrades and removes an operator as it has shown, and writes nothing before \
-             that is agreed to",
+            "kubectl olm installs, upgrades and removes an operator as it has shown, with and without waiting for the \
+             end, and writes nothing before that is agreed to",
             install::to_the_end,
         )
         .needs(&[Need::Kubectl]),
@@ -158,9 +159,23 @@ async fn check_installed(ctx: &TestContext, program: &Program) -> Result<()> {
     ensure!(events.contains("InstallSucceeded"), "{events}");
     let operands = program.json(&["operands", "kettle"]).await?;
     ensure!(operands["items"] == json!([]), "{operands}");
+    completed(program).await?;
     let version = program.prints(&["version"]).await?;
     ensure!(version.contains("client: ") && version.contains("server: v1."), "{version}");
     program.survives_a_closed_pipe(&["list"]).await
+}
+
+/// Names come from the cluster, where it answers within the two seconds that a shell waits.
+async fn completed(program: &Program) -> Result<()> {
+    let deadline = Instant::now() + wait::TIMEOUT;
+    loop {
+        let names = program.prints(&["__complete", "--", "status", "ket"]).await?;
+        ensure!(names.ends_with(":4\n"), "{names}");
+        if names.starts_with("kettle\n") {
+            return Ok(());
+        }
+        ensure!(Instant::now() < deadline, "the Subscription is not offered: {names}");
+    }
 }
 
 /// A package's name comes from a user and may hold what moves a terminal's cursor.

@@ -97,7 +97,9 @@ impl Program {
         drop(child.stdout.take());
         let output = timeout(TIMEOUT, child.wait_with_output()).await.context("it hangs")??;
         let errors = String::from_utf8_lossy(&output.stderr);
-        ensure!(output.status.code() == Some(0) && errors.is_empty(), "{output:?}");
+        // What takes long is named.
+        let complains = errors.lines().any(|line| !line.ends_with('…'));
+        ensure!(output.status.code() == Some(0) && !complains, "{output:?}");
         Ok(())
     }
 }

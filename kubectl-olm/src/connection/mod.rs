@@ -1,9 +1,12 @@
 //! kubectl's connection flags, and the cluster that they name.
 
+mod values;
+
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, bail};
 use clap::Args;
 use kube::config::{AuthInfo, KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
@@ -12,6 +15,9 @@ use olm_client::catalogs::Cache;
 use serde_json::json;
 
 use crate::output::Output;
+use values::{extra, folder};
+
+pub use values::duration;
 
 /// How long an answer may take when no flag says so.
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -49,6 +55,9 @@ pub struct Connection {
     /// Uid to impersonate
     #[arg(long, global = true, value_name = "UID", help_heading = "Connection")]
     as_uid: Option<String>,
+    /// What else is known of the user to impersonate, such as scopes=view; may be repeated, also for one key
+    #[arg(long, global = true, value_name = "KEY=VALUE", value_parser = extra, help_heading = "Connection")]
+    as_user_extra: Vec<(String, String)>,
     /// File with the certificate of the user
     #[arg(long, global = true, value_name = "FILE", help_heading = "Connection")]
     client_certificate: Option<String>,
@@ -67,7 +76,7 @@ pub struct Connection {
     /// Ask for answers as they are
     #[arg(long, global = true, help_heading = "Connection")]
     disable_compression: bool,
-    /// How long one answer may take, such as 5s or 2m; 0 is without end [default: 60s]
+    /// How long one answer may take, such as 5s or 1m30s; 0 is without end [default: 60s]
     #[arg(long, global = true, value_name = "DURATION", value_parser = duration, help_heading = "Connection")]
     request_timeout: Option<Duration>,
     /// Do not check the certificate of the API server
@@ -97,10 +106,14 @@ impl Connection {
             ("--user", self.user.as_ref()),
             ("--server", self.server.as_ref()),
             ("--as", self.as_user.as_ref()),
+            ("--as-uid", self.as_uid.as_ref()),
         ];
-        let groups = self.as_group.iter().map(|group| ("--as-group", group));
-        let named = named.into_iter().filter_map(|(flag, value)| Some((flag, value?)));
-        named.chain(groups).map(|(flag, value)| format!("{flag}={value}")).collect()
+        let named =
+            named.into_iter().filter_map(|(flag, value)| Some(format!("{flag}={}", value?)));
+        let groups = self.as_group.iter().map(|group| format!("--as-group={group}"));
+        let extra = self.as_user_extra.iter();
+        let extra = extra.map(|(key, value)| format!("--as-user-extra={key}={value}"));
+        named.chain(groups).chain(extra).collect()
     }
 
     /// A client for the cluster. It asks nothing yet.
@@ -178,16 +191,29 @@ impl Connection {
             user.client_key.clone_from(&self.client_key);
             user.client_key_data = None;
         }
+        self.impersonate(user)
+    }
+
+    fn impersonate(&self, user: &mut AuthInfo) -> Result<()> {
+        let says_more =
+            self.as_uid.is_some() || !self.as_group.is_empty() || !self.as_user_extra.is_empty();
         if self.as_user.is_some() {
             user.impersonate.clone_from(&self.as_user);
-        } else if !self.as_group.is_empty() || self.as_uid.is_some() {
-            bail!("--as-group and --as-uid need --as");
+        } else if says_more {
+            bail!("--as-group, --as-uid and --as-user-extra need --as");
         }
         if !self.as_group.is_empty() {
             user.impersonate_groups = Some(self.as_group.clone());
         }
         if self.as_uid.is_some() {
             user.impersonate_uid.clone_from(&self.as_uid);
+        }
+        if !self.as_user_extra.is_empty() {
+            let mut extra: HashMap<String, Vec<String>> = HashMap::new();
+            for (key, value) in &self.as_user_extra {
+                extra.entry(key.clone()).or_default().push(value.clone());
+            }
+            user.impersonate_user_extra = Some(extra);
         }
         Ok(())
     }
@@ -199,34 +225,35 @@ fn url<T: std::str::FromStr<Err: std::error::Error + Send + Sync + 'static>>(
     text.parse().with_context(|| format!("--server {text} is no URL"))
 }
 
-/// The name of a folder, which may be empty.
-fn folder(text: &str) -> Result<PathBuf> {
-    Ok(PathBuf::from(text))
-}
-
-/// Reads `5`, `5s`, `2m`, `1h` or `500ms`.
-pub fn duration(text: &str) -> Result<Duration> {
-    let unit_at = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let (number, unit) = text.split_at(unit_at);
-    let milliseconds: u64 = match unit {
-        "ms" => 1,
-        "" | "s" => 1_000,
-        "m" => 60_000,
-        "h" => 3_600_000,
-        _ => bail!("{unit} is no unit; ms, s, m and h are"),
-    };
-    let number: u64 = number.parse().map_err(|_| anyhow!("it does not begin with a number"))?;
-    let all = number.checked_mul(milliseconds).context("it is too long")?;
-    Ok(Duration::from_millis(all))
-}
-
 #[cfg(test)]
 mod tests {
+    use clap::Parser;
     use rstest::rstest;
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::net::{TcpListener, TcpStream};
 
     use super::*;
+    use crate::args::Cli;
+
+    fn user(flags: &[&str]) -> Result<AuthInfo> {
+        let words = [&["kubectl-olm", "list"], flags].concat();
+        let mut user = AuthInfo::default();
+        Cli::try_parse_from(words)?.connection.identify(&mut user)?;
+        Ok(user)
+    }
+
+    #[test]
+    fn all_of_a_user_is_impersonated() {
+        let flags = ["--as=a", "--as-uid=1", "--as-group=g", "--as-user-extra=scopes=view"];
+        let more = ["--as-user-extra", "scopes=edit=all", "--as-user-extra=team="];
+        let found = user(&[&flags[..], &more[..]].concat()).unwrap();
+        assert_eq!(found.impersonate.as_deref(), Some("a"));
+        assert_eq!(found.impersonate_uid.as_deref(), Some("1"));
+        assert_eq!(found.impersonate_groups, Some(vec!["g".to_owned()]));
+        let extra = found.impersonate_user_extra.unwrap();
+        assert_eq!(extra["scopes"], ["view", "edit=all"]);
+        assert_eq!(extra["team"], [""]);
+    }
 
     /// Reads a request without body.
     async fn head(stream: &mut TcpStream) -> String {
@@ -273,15 +300,19 @@ mod tests {
     }
 
     #[rstest]
-    #[case("0", Some(0))]
-    #[case("5", Some(5_000))]
-    #[case("2m", Some(120_000))]
-    #[case("500ms", Some(500))]
-    #[case("s", None)]
-    #[case("5d", None)]
-    #[case("99999999999999999999h", None)]
-    #[case("18446744073709551615h", None)]
-    fn durations_are_those_of_kubectl(#[case] text: &str, #[case] expected: Option<u64>) {
-        assert_eq!(duration(text).ok(), expected.map(Duration::from_millis));
+    #[case(&["--as-user-extra=a=b"], "need --as")]
+    #[case(&["--as-uid=1"], "need --as")]
+    #[case(&["--as=a", "--as-user-extra=b"], "it is not KEY=VALUE")]
+    #[case(&["--as=a", "--as-user-extra==b"], "it is not KEY=VALUE")]
+    fn half_an_impersonation_is_refused(#[case] flags: &[&str], #[case] expected: &str) {
+        let error = user(flags).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+
+    #[test]
+    fn another_command_asks_as_the_same_user() {
+        let flags = ["--as=a", "--as-uid=1", "--as-group=g", "--as-user-extra=b=c"];
+        let words = [&["kubectl-olm", "console", "--token=secret"], &flags[..]].concat();
+        assert_eq!(Cli::try_parse_from(words).unwrap().connection.flags(), flags);
     }
 }
