@@ -4,6 +4,10 @@
 //! the Subscription that brings these and no others is approved, whenever it appears. So an approval can
 //! be kept with the manifest of the Subscription, where v0 leaves it to whoever knows the generated name of
 //! the plan. The plan records which Subscriptions approved it, with what value.
+//!
+//! A plan that brings what a Subscription does not accept now is not begun, approved or not ([`versions`]).
+
+pub(crate) mod versions;
 
 use std::collections::BTreeSet;
 
@@ -15,6 +19,7 @@ use olm_types::reasons::event::REQUIRES_APPROVAL;
 use serde_json::{Value, json};
 
 use super::asked::Asked;
+use super::continuation::owners;
 use super::report;
 use crate::subscription::policy;
 use crate::writes::target_of;
@@ -42,11 +47,11 @@ pub(super) fn declared<'a>(
     plan: &InstallPlan,
     subscriptions: impl IntoIterator<Item = &'a Subscription>,
 ) -> Declared {
-    let asking: Vec<&Subscription> =
-        subscriptions.into_iter().filter(|one| asks_for(one, plan)).collect();
-    if let Some(message) = paused(plan, asking.iter().copied()) {
+    let all: Vec<&Subscription> = subscriptions.into_iter().collect();
+    if let Some(message) = held(plan, all.iter().copied()) {
         return Declared::Waiting(message);
     }
+    let asking = all.into_iter().filter(|one| asks_for(one, plan));
     let mut approving = Vec::new();
     for subscription in asking {
         match policy::approved(subscription) {
@@ -61,21 +66,29 @@ pub(super) fn declared<'a>(
     if approving.is_empty() { Declared::Nothing } else { judge(plan, &approving) }
 }
 
-/// Why a plan that is approved is not begun: a Subscription that it was made for is held, or pinned to what
-/// it has.
-pub(super) fn paused<'a>(
+/// Why a plan is not begun even if it is approved: a Subscription that it was made for is held or pinned to what it
+/// has, or one of its namespace does not accept a version that it brings. `subscriptions` are those of its
+/// namespace. A plan that was made by hand has none to ask.
+pub(super) fn held<'a>(
     plan: &InstallPlan,
     subscriptions: impl IntoIterator<Item = &'a Subscription>,
 ) -> Option<String> {
-    let mut asking = subscriptions.into_iter().filter(|one| asks_for(one, plan));
-    asking.find_map(|one| {
-        let name = one.name_any();
-        if let Some(key) = policy::holding(one) {
-            return Some(format!("{WAITS}: Subscription {name} has annotation {key}"));
-        }
-        let pin = policy::pinned(one).filter(|pin| leaves(one, pin, plan))?;
-        Some(format!("{WAITS}: Subscription {name} is pinned to {pin}, which is installed"))
-    })
+    owners(plan).next()?;
+    let mut staying = subscriptions.into_iter().filter(|one| stays(one));
+    let why = staying.find_map(|one| Some((one.name_any(), why_held(one, plan)?)));
+    why.map(|(name, why)| format!("{WAITS}: Subscription {name} {why}"))
+}
+
+/// Why a Subscription holds the plan back, in words that follow its name.
+fn why_held(subscription: &Subscription, plan: &InstallPlan) -> Option<String> {
+    let asks = asks_for(subscription, plan);
+    if let Some(key) = policy::holding(subscription).filter(|_| asks) {
+        return Some(format!("has annotation {key}"));
+    }
+    if let Some(pin) = policy::pinned(subscription).filter(|pin| leaves(subscription, pin, plan)) {
+        return Some(format!("is pinned to {pin}, which is installed"));
+    }
+    versions::hold(subscription, subscription.status.as_ref(), plan).map(|hold| hold.why)
 }
 
 /// The event that says that a plan begins to wait for approval, with the status that it gets; nothing
@@ -177,9 +190,11 @@ fn leaves(subscription: &Subscription, pin: &str, plan: &InstallPlan) -> bool {
 /// Whether the plan was made for a Subscription that stays.
 fn asks_for(subscription: &Subscription, plan: &InstallPlan) -> bool {
     let uid = subscription.metadata.uid.as_deref();
-    let mut owners = plan.owner_references().iter();
+    stays(subscription) && owners(plan).any(|owner| Some(owner) == uid)
+}
+
+fn stays(subscription: &Subscription) -> bool {
     subscription.metadata.deletion_timestamp.is_none()
-        && owners.any(|owner| owner.kind == Subscription::KIND && Some(owner.uid.as_str()) == uid)
 }
 
 #[cfg(test)]

@@ -202,10 +202,10 @@ fn unapproved(observed: &Observed, status: &InstallPlanStatus, now: Timestamp) -
     write(observed, InstallPlanStatus { message, ..reset(status, now) }, None)
 }
 
-/// An approval counts for the plan that was looked at, and once no Subscription of it is paused.
+/// An approval counts for the plan that was looked at, and once no Subscription holds it back.
 fn approved(observed: &Observed, status: &InstallPlanStatus, now: Timestamp) -> Decision {
     let subscriptions = observed.around.subscriptions.iter().map(AsRef::as_ref);
-    if let Some(message) = approval::paused(&observed.plan, subscriptions) {
+    if let Some(message) = approval::held(&observed.plan, subscriptions) {
         let message = Some(message);
         return write(observed, InstallPlanStatus { message, ..reset(status, now) }, None);
     }

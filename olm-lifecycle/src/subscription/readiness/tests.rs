@@ -124,6 +124,7 @@ fn the_first_row_that_applies_counts(
 #[case::paused_before_its_plan_is_known(json!({PAUSE: "true"}), "", "Ready=True Succeeded")]
 #[case::not_paused(json!({PAUSE: "false"}), "Installing", "Ready=False Upgrading, Reconciling")]
 #[case::pinned_to_the_next(json!({PIN: "true"}), "RequiresApproval", "Ready=False RequiresApproval")]
+#[case::outside_of_the_range(json!({VERSION_RANGE: "<2"}), "RequiresApproval", "Ready=True Succeeded")]
 #[case::unreadable(json!({VERSION_RANGE: "=>1"}), "RequiresApproval", "Ready=False MalformedValue, Stalled")]
 #[case::unreadable_pause(json!({PAUSE: "yes"}), "RequiresApproval", "Ready=False MalformedValue, Stalled")]
 #[case::unreadable_approval(json!({"olm-rs.dev/approve": "A"}), "RequiresApproval", "Ready=True Succeeded")]
