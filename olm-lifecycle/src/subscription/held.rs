@@ -1,5 +1,5 @@
-//! Upgrades that a Subscription holds back itself while their InstallPlan is not begun: by its pause, by a pin to
-//! what it has installed, or by its range of versions.
+//! Upgrades that a Subscription holds back itself while their InstallPlan is not begun: by its pause, or by a pin or a
+//! range that does not accept what it brings.
 //!
 //! Nothing is due then, and tools that look at the state and at `InstallPlanPending`, as Argo CD does, learn so: the
 //! state is AtLatestKnown and the condition is gone, while `UpgradeHeld` says why. What the Subscription moves to and
@@ -126,6 +126,7 @@ mod tests {
     #[case::at_the_newest(json!({}), "RequiresApproval", THERE, "AtLatestKnown", "AtLatestKnown", None)]
     #[case::pinned(json!({PIN: "true"}), "RequiresApproval", NEXT, "UpgradePending", "AtLatestKnown", Some(PIN))]
     #[case::not_pinned(json!({PIN: "false"}), "RequiresApproval", NEXT, "AtLatestKnown", "UpgradePending", None)]
+    #[case::pinned_and_begun(json!({PIN: "true"}), "Installing", NEXT, "UpgradePending", "UpgradePending", None)]
     #[case::both(json!({PIN: "true", PAUSE: "true"}), "RequiresApproval", NEXT, "UpgradePending", "AtLatestKnown", Some(PAUSE))]
     #[case::outside_of_the_range(json!({VERSION_RANGE: "<2"}), "RequiresApproval", NEXT, "UpgradePending", "AtLatestKnown", Some(VERSION_RANGE))]
     #[case::in_the_range(json!({VERSION_RANGE: "<3"}), "RequiresApproval", NEXT, "AtLatestKnown", "UpgradePending", None)]
@@ -156,5 +157,8 @@ mod tests {
         let plan = plan("RequiresApproval");
         assert_eq!(holding(&moved, &status, &plan), None);
         assert_eq!(state(&moved, &status, &plan), SubscriptionState::UpgradePending);
+        moved.spec.starting_csv = Some("lamp.v9".to_owned());
+        assert_eq!(holding(&moved, &status, &plan), Some(PIN), "it is not known to lead there");
+        assert_eq!(state(&moved, &status, &plan), SubscriptionState::AtLatestKnown);
     }
 }

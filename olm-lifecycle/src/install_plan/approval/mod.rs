@@ -66,9 +66,9 @@ pub(super) fn declared<'a>(
     if approving.is_empty() { Declared::Nothing } else { judge(plan, &approving) }
 }
 
-/// Why a plan is not begun even if it is approved: a Subscription that it was made for is held or pinned to what it
-/// has, or one of its namespace does not accept a version that it brings. `subscriptions` are those of its
-/// namespace. A plan that was made by hand has none to ask.
+/// Why a plan is not begun even if it is approved: a Subscription that it was made for is held, or one of its
+/// namespace does not accept a version that it brings. `subscriptions` are those of its namespace. A plan that was
+/// made by hand has none to ask.
 pub(super) fn held<'a>(
     plan: &InstallPlan,
     subscriptions: impl IntoIterator<Item = &'a Subscription>,
@@ -84,9 +84,6 @@ fn why_held(subscription: &Subscription, plan: &InstallPlan) -> Option<String> {
     let asks = asks_for(subscription, plan);
     if let Some(key) = policy::holding(subscription).filter(|_| asks) {
         return Some(format!("has annotation {key}"));
-    }
-    if let Some(pin) = policy::pinned(subscription).filter(|pin| leaves(subscription, pin, plan)) {
-        return Some(format!("is pinned to {pin}, which is installed"));
     }
     versions::hold(subscription, subscription.status.as_ref(), plan).map(|hold| hold.why)
 }
@@ -176,15 +173,6 @@ fn approve(plan: &InstallPlan, approving: &[(&Subscription, Vec<&str>)]) -> Effe
         "spec": {"approved": true},
     });
     Effect::merge(target_of(plan), patch, None)
-}
-
-/// Whether the plan would move a Subscription away from what it is pinned to and has installed.
-fn leaves(subscription: &Subscription, pin: &str, plan: &InstallPlan) -> bool {
-    subscription.status.as_ref().is_some_and(|status| {
-        let current = status.current_csv.as_deref().filter(|current| *current != pin);
-        status.installed_csv.as_deref() == Some(pin)
-            && current.is_some_and(|current| brought(plan).contains(current))
-    })
 }
 
 /// Whether the plan was made for a Subscription that stays.

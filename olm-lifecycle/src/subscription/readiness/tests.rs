@@ -241,6 +241,16 @@ fn a_pin_that_is_not_reached_yet_is_due() {
     assert_eq!(found(&there, "Succeeded", "Complete"), "Ready=True Succeeded");
 }
 
+/// What waits instead was not made for the pin.
+#[test]
+fn a_pin_that_holds_a_plan_is_due() {
+    let mut pinned =
+        subscription(true, json!({PIN: "true"}), serde_json::from_str(PENDING).unwrap());
+    pinned.spec.starting_csv = Some("lamp.v9".to_owned());
+    let expected = "Ready=False Upgrading, Reconciling";
+    assert_eq!(found(&pinned, "Succeeded", "RequiresApproval"), expected);
+}
+
 fn ready() -> (Subscription, Option<CsvState>) {
     let status = serde_json::from_str(INSTALLED).unwrap();
     let mut one = subscription(false, json!({}), status);

@@ -8,13 +8,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use kube_core::ResourceExt;
-use olm_types::api::{InstallPlan, Subscription};
+use olm_types::annotations::PIN;
+use olm_types::api::{InstallPlan, InstallPlanPhase, Subscription};
 
 use super::approvers::{Ask, Asks, approvers};
 use super::decision::is_pending;
 use super::select::{Selection, current, matches, select};
 use super::{Choice, Namespace};
-use crate::install_plan::approval::brought;
+use crate::install_plan::approval::{brought, versions};
 use crate::install_plan::asked::Asked;
 
 /// What one InstallPlan is made of.
@@ -29,7 +30,9 @@ pub struct Part {
 impl Part {
     /// Everything in one, as in v0.
     pub fn whole(namespace: &Namespace, choices: &[Choice]) -> Self {
-        Self { selection: select(namespace, choices), namespace: namespace.clone() }
+        let mut selection = select(namespace, choices);
+        follow_pins(namespace, choices, &mut selection);
+        Self { selection, namespace: namespace.clone() }
     }
 }
 
@@ -59,6 +62,7 @@ fn part(namespace: &Namespace, able: &Namespace, choices: &[Choice]) -> Option<P
         return None;
     }
     let mut selection = Selection { asks: Some(asks), ..select(&own, choices) };
+    follow_pins(&own, choices, &mut selection);
     follow_anew(namespace, &own, choices, &mut selection);
     Some(Part { namespace: own, selection })
 }
@@ -68,6 +72,24 @@ fn asks(able: &Namespace, choice: &Choice) -> (String, Ask) {
     let followers: BTreeSet<String> = followers.map(|one| one.name_any()).collect();
     let by = choice.needed_by.iter().chain(&followers).cloned().collect();
     (choice.entry.name.to_string(), Ask { by, followers })
+}
+
+/// Subscriptions whose plan was made without their pin, and is held by it, follow one that is made for the pin.
+fn follow_pins(own: &Namespace, choices: &[Choice], selection: &mut Selection) {
+    let all: BTreeSet<&str> = choices.iter().map(|choice| &*choice.entry.name).collect();
+    let is_held = |one: &&Arc<Subscription>| {
+        let plan = own.plan_of(one).filter(|plan| is_to_begin(plan));
+        let hold = plan.and_then(|plan| versions::hold(one, one.status.as_ref(), plan));
+        hold.is_some_and(|hold| hold.key == PIN)
+    };
+    let held = own.subscriptions.iter().filter(is_held);
+    let moved: Vec<_> = held.filter_map(|one| Some((one.name_any(), moves(one, &all)?))).collect();
+    selection.updates.extend(moved);
+}
+
+/// Whether the plan has not begun, approved or not.
+fn is_to_begin(plan: &InstallPlan) -> bool {
+    plan.phase() == InstallPlanPhase::RequiresApproval
 }
 
 /// Subscriptions that wait for the approval of another plan follow the one of this part: when it is made for

@@ -2,15 +2,18 @@
 //!
 //! What is accepted may have changed since a plan was made that waits for approval. So the plan is judged by what it
 //! brings of the Subscription's package, as its steps name it, whoever asks for it; a version that is not known is
-//! not accepted. The status of the Subscription, which others may write, only ever holds a plan back.
+//! not accepted. A pin accepts its version, and what is known to be a step on the way to it: that is recorded on the
+//! plan ([`Asked::pins`]). The status of the Subscription, which others may write, only ever holds a plan back.
 
 use kube_core::ResourceExt;
-use olm_types::annotations::VERSION_RANGE;
+use olm_types::annotations::{PIN, VERSION_RANGE};
 use olm_types::api::{ClusterServiceVersion, InstallPlan, Subscription, SubscriptionStatus};
 use olm_types::properties::value::PackageProperty;
 use olm_types::version::{Version, VersionRange};
 
 use super::brought;
+use crate::install_plan::asked::Asked;
+use crate::install_plan::continuation::owners;
 use crate::install_plan::package;
 use crate::subscription::policy;
 
@@ -40,7 +43,45 @@ pub(crate) fn hold(
     if !policy::selects_versions(subscription) {
         return None;
     }
-    by_range(subscription, &brought_for(subscription, status, plan))
+    let brought = brought_for(subscription, status, plan);
+    by_pin(subscription, status, plan, &brought).or_else(|| by_range(subscription, &brought))
+}
+
+fn by_pin(
+    subscription: &Subscription,
+    status: Option<&SubscriptionStatus>,
+    plan: &InstallPlan,
+    brought: &[Brought<'_>],
+) -> Option<Hold> {
+    let pin = policy::pinned(subscription)?;
+    let csv = brought.iter().find(|one| one.csv != pin)?.csv;
+    let is_there = status.is_some_and(|status| status.installed_csv.as_deref() == Some(pin));
+    let why = match is_there {
+        true => format!("is pinned to {pin}, which is installed"),
+        false if leads_to(pin, subscription, status, plan, csv) => return None,
+        false => format!("is pinned to {pin}, and {csv} is not known to lead there"),
+    };
+    Some(Hold { key: PIN, why })
+}
+
+/// Whether the CSV of the plan is known to be a step on the way to the pinned one. A plan for one Subscription, which
+/// has no record, waits only if it was made without the pin. In v0 a plan is for all, without a record: there the
+/// last resolution counts.
+fn leads_to(
+    pin: &str,
+    subscription: &Subscription,
+    status: Option<&SubscriptionStatus>,
+    plan: &InstallPlan,
+    csv: &str,
+) -> bool {
+    if let Some(asked) = Asked::of(plan) {
+        return asked.pins.get(&subscription.name_any()).is_some_and(|known| known == pin);
+    }
+    let is_for_all = owners(plan).nth(1).is_some();
+    let is_next = |status: &SubscriptionStatus| {
+        status.current_csv.as_deref() == Some(csv) && !policy::is_refused(status)
+    };
+    is_for_all && status.is_some_and(is_next)
 }
 
 fn by_range(subscription: &Subscription, brought: &[Brought<'_>]) -> Option<Hold> {

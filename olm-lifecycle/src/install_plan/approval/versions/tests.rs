@@ -1,6 +1,6 @@
 //! What a Subscription to package `lamp`, which has version 1.0.0 and follows a plan for `lamp.v2`, holds back.
 
-use olm_types::annotations::{APPROVE, PROPERTIES};
+use olm_types::annotations::{APPROVE, ASKED_BY, PROPERTIES};
 use rstest::rstest;
 use serde_json::{Value, json};
 
@@ -76,6 +76,70 @@ fn what_is_not_accepted_is_named_with_the_range() {
     let why = hold(&one, one.status.as_ref(), &plan).unwrap().why;
     let expected = r#"accepts only ">=1.2, <2" (annotation olm-rs.dev/version-range), and lamp.v2 is not in it"#;
     assert_eq!(why, expected);
+}
+
+/// What the plan is recorded to lead pinned Subscriptions to.
+fn recorded(plan: &mut InstallPlan, pins: &[(&str, &str)]) {
+    let pins = pins.iter().map(|(name, csv)| ((*name).to_owned(), (*csv).to_owned()));
+    let asked = Asked { pins: pins.collect(), ..Asked::default() };
+    plan.annotations_mut().insert(ASKED_BY.to_owned(), asked.annotation());
+}
+
+/// The Subscription of a plan for itself alone, and of one that another one asks for as well, with this record.
+#[rstest]
+#[case::what_the_plan_brings("lamp.v2", &["lamp"], None, None)]
+#[case::what_is_installed("lamp.v1", &["lamp"], None, Some("lamp.v1, which is installed"))]
+#[case::made_before_the_pin("lamp.v3", &["lamp"], None, Some("lamp.v3, and lamp.v2 is not known to lead there"))]
+#[case::made_for_it("lamp.v3", &["lamp", "shade"], Some(("lamp", "lamp.v3")), None)]
+#[case::made_for_another_one("lamp.v3", &["lamp", "shade"], Some(("shade", "lamp.v3")), Some("lamp.v3, and"))]
+#[case::it_moved_since("lamp.v9", &["lamp", "shade"], Some(("lamp", "lamp.v3")), Some("lamp.v9, and"))]
+#[case::shared_before_the_pin("lamp.v3", &["lamp", "shade"], Some(("", "")), Some("lamp.v3, and"))]
+#[case::one_for_all_as_in_v0("lamp.v3", &["lamp", "shade"], None, None)]
+#[case::for_others("lamp.v3", &["shade"], None, Some("lamp.v3, and"))]
+fn a_pin_accepts_what_is_known_to_lead_there(
+    #[case] pin: &str,
+    #[case] owners: &[&str],
+    #[case] record: Option<(&str, &str)>,
+    #[case] expected: Option<&str>,
+) {
+    let one = subscription(json!({PIN: "true"}), pin);
+    let mut plan = plan(&[step("lamp.v2", "lamp", "2.0.0")], owners);
+    if let Some(record) = record {
+        recorded(&mut plan, &[record]);
+    }
+    let hold = hold(&one, one.status.as_ref(), &plan);
+    assert_eq!(hold.is_some(), expected.is_some(), "{hold:?}");
+    if let (Some(hold), Some(text)) = (hold, expected) {
+        assert_eq!(hold.key, PIN);
+        assert!(hold.why.starts_with(&format!("is pinned to {text}")), "{}", hold.why);
+    }
+}
+
+/// Where nothing is recorded, a plan is held once the pin is refused, or the Subscription moves elsewhere.
+#[rstest]
+#[case::refused("lamp.v2", json!([{"type": "ResolutionFailed", "status": "True", "reason": "x"}]), true)]
+#[case::refused_no_more("lamp.v2", json!([{"type": "ResolutionFailed", "status": "False", "reason": ""}]), false)]
+#[case::elsewhere("lamp.v3", json!([]), true)]
+fn the_last_resolution_counts_where_one_plan_is_for_all(
+    #[case] current: &str,
+    #[case] conditions: Value,
+    #[case] is_held: bool,
+) {
+    let mut one = subscription(json!({PIN: "true"}), "lamp.v9");
+    let status = json!({"installedCSV": "lamp.v1", "currentCSV": current, "conditions": conditions,
+        "lastUpdated": null});
+    one.status = serde_json::from_value(status).unwrap();
+    let plan = plan(&[step("lamp.v2", "lamp", "2.0.0")], &["lamp", "shade"]);
+    assert_eq!(hold(&one, one.status.as_ref(), &plan).is_some(), is_held);
+}
+
+/// What the pinned operator needs is not of its package.
+#[test]
+fn a_pin_holds_no_plan_for_a_dependency() {
+    let one = subscription(json!({PIN: "true"}), "lamp.v1");
+    let mut plan = plan(&[step("wire.v2", "wire", "2.0.0")], &["lamp", "wire"]);
+    plan.spec.cluster_service_version_names = vec!["wire.v2".to_owned()];
+    assert_eq!(hold(&one, one.status.as_ref(), &plan), None);
 }
 
 /// Neither a user nor an annotation has the plan begun: whoever it was made for, and whatever approves it.

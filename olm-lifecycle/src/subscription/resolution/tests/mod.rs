@@ -19,6 +19,7 @@ mod failures;
 mod installs;
 mod named;
 mod parts;
+mod pins;
 mod recovery;
 mod states;
 mod unpacking;
