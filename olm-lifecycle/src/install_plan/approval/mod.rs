@@ -7,6 +7,7 @@
 //!
 //! A plan that brings what a Subscription does not accept now is not begun, approved or not ([`versions`]).
 
+mod consent;
 pub(crate) mod versions;
 
 use std::collections::BTreeSet;
@@ -51,9 +52,9 @@ pub(super) fn declared<'a>(
     if let Some(message) = held(plan, all.iter().copied()) {
         return Declared::Waiting(message);
     }
-    let asking = all.into_iter().filter(|one| asks_for(one, plan));
+    let asking: Vec<_> = all.into_iter().filter(|one| asks_for(one, plan)).collect();
     let mut approving = Vec::new();
-    for subscription in asking {
+    for subscription in asking.iter().copied() {
         match policy::approved(subscription) {
             None => {}
             Some(Ok(names)) => approving.push((subscription, names)),
@@ -63,7 +64,7 @@ pub(super) fn declared<'a>(
             }
         }
     }
-    if approving.is_empty() { Declared::Nothing } else { judge(plan, &approving) }
+    if approving.is_empty() { Declared::Nothing } else { judge(plan, &asking, &approving) }
 }
 
 /// Why a plan is not begun even if it is approved: a Subscription that it was made for is held, or one of its
@@ -110,23 +111,33 @@ pub(super) fn is_about_approval(message: &str) -> bool {
     message.starts_with(WAITS)
 }
 
-fn judge(plan: &InstallPlan, approving: &[(&Subscription, Vec<&str>)]) -> Declared {
+/// The plan as a whole has to be named, and what each of those that are asked needs by that one.
+fn judge(
+    plan: &InstallPlan,
+    asking: &[&Subscription],
+    approving: &[(&Subscription, Vec<&str>)],
+) -> Declared {
     let brought = brought(plan);
     let approved: BTreeSet<&str> = approving.iter().flat_map(|(_, names)| names).copied().collect();
     let missing: Vec<_> = brought.difference(&approved).copied().collect();
     let is_named = approving.iter().any(|(one, _)| one.annotations().contains_key(APPROVE));
-    match missing.is_empty() && !brought.is_empty() {
-        true => Declared::Approved(Box::new(approve(plan, approving))),
-        false if !is_named => Declared::Waiting(format!(
-            "{WAITS}: it brings {}, and its Subscriptions are pinned to {}",
+    let waits = match (missing.is_empty() && !brought.is_empty(), consent::missing(plan, asking)) {
+        (true, None) => return Declared::Approved(Box::new(approve(plan, approving))),
+        (true, Some((name, csvs))) => format!(
+            "Subscription {name} needs {} as well, and does not name it in its annotation {APPROVE}",
+            listed(csvs)
+        ),
+        (false, _) if !is_named => format!(
+            "it brings {}, and its Subscriptions are pinned to {}",
             listed(missing),
             listed(approved)
-        )),
-        false => Declared::Waiting(format!(
-            "{WAITS}: no Subscription of the InstallPlan names {} in its annotation {APPROVE}",
+        ),
+        (false, _) => format!(
+            "no Subscription of the InstallPlan names {} in its annotation {APPROVE}",
             listed(missing)
-        )),
-    }
+        ),
+    };
+    Declared::Waiting(format!("{WAITS}: {waits}"))
 }
 
 /// Names in a message: a plan may have thousands.

@@ -93,7 +93,7 @@ fn is_to_begin(plan: &InstallPlan) -> bool {
 }
 
 /// Subscriptions that wait for the approval of another plan follow the one of this part: when it is made for
-/// others as well, when theirs brings something else, or when no approval is missing any more.
+/// others as well, when theirs brings something else, or when others have to be asked than were.
 fn follow_anew(
     namespace: &Namespace,
     own: &Namespace,
@@ -101,10 +101,12 @@ fn follow_anew(
     selection: &mut Selection,
 ) {
     let all: BTreeSet<&str> = choices.iter().map(|choice| &*choice.entry.name).collect();
-    let is_free = selection.asks.as_ref().is_none_or(|asks| approvers(namespace, asks).is_empty());
+    let asks = selection.asks.as_ref();
+    let needed = asks.map(|asks| approvers(namespace, asks)).unwrap_or_default();
+    let is_asked_otherwise = |asked: Asked| needed.is_empty() || needed != asked.approval;
     let differs = |plan: &InstallPlan| {
         let open = brought(plan).into_iter().filter(|csv| !namespace.csvs.contains_key(*csv));
-        open.collect::<BTreeSet<_>>() != all || (is_free && Asked::of(plan).is_some())
+        open.collect::<BTreeSet<_>>() != all || Asked::of(plan).is_some_and(is_asked_otherwise)
     };
     let is_new = !selection.updates.is_empty();
     let waiting = own.subscriptions.iter().filter(|one| {

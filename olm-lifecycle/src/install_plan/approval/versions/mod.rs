@@ -47,6 +47,11 @@ pub(crate) fn hold(
     by_pin(subscription, status, plan, &brought).or_else(|| by_range(subscription, &brought))
 }
 
+/// Whether the plan moves the Subscription to another version.
+pub(super) fn moves(subscription: &Subscription, plan: &InstallPlan) -> bool {
+    !brought_for(subscription, subscription.status.as_ref(), plan).is_empty()
+}
+
 fn by_pin(
     subscription: &Subscription,
     status: Option<&SubscriptionStatus>,

@@ -13,6 +13,7 @@
 //! here (docs/differences.md).
 
 mod adoption;
+mod asked;
 mod blocked;
 mod build;
 mod failures;

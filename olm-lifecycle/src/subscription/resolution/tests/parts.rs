@@ -120,7 +120,7 @@ pub(super) fn approve(home: &mut Namespace, number: i64) {
 }
 
 /// Everything of a plan is there, and its Subscriptions say so.
-fn done(home: &mut Namespace, number: i64) {
+pub(super) fn done(home: &mut Namespace, number: i64) {
     change(home, number, |plan| plan.status.as_mut().unwrap().phase = InstallPlanPhase::Complete);
     let plan = home.plans.iter().find(|plan| plan.spec.generation == Some(number)).unwrap().clone();
     let names = plan.spec.cluster_service_version_names.iter().cloned();
