@@ -1,9 +1,14 @@
 //! Upgrades that wait: which ones there are, what holds each, and since when InstallPlans wait for
 //! approval. v0 has no such metrics.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use dashmap::DashMap;
 use kube::ResourceExt;
 use olm_kit::metrics::{Family, IntGaugeVec, Metrics, MetricsError};
-use olm_kit::watch::Change;
+use olm_kit::watch::{Change, Store};
+use olm_lifecycle::install_plan::waiting::waits_for_user;
 use olm_types::api::{InstallPlan, InstallPlanPhase, Subscription, SubscriptionCondition};
 use olm_types::conditions::subscription::{
     BUNDLE_UNPACK_FAILED, INSTALL_PLAN_FAILED, INSTALL_PLAN_MISSING, INSTALL_PLAN_PENDING,
@@ -40,42 +45,67 @@ const LONGEST: usize = 253;
 pub struct WaitingUpgrades {
     available: IntGaugeVec,
     since: IntGaugeVec,
+    /// What waits for approval, by namespace.
+    waiting: Arc<DashMap<String, Waiting>>,
 }
+
+/// When InstallPlans were created that wait for approval, by their labels.
+type Waiting = BTreeMap<[String; 3], i64>;
 
 impl WaitingUpgrades {
     pub(super) fn register(metrics: &Metrics) -> Result<Self, MetricsError> {
-        Ok(Self { available: metrics.gauge(AVAILABLE)?, since: metrics.gauge(WAITING)? })
+        let (available, since) = (metrics.gauge(AVAILABLE)?, metrics.gauge(WAITING)?);
+        Ok(Self { available, since, waiting: Arc::default() })
     }
 
     /// Takes in a change of a Subscription.
     pub fn follow_subscription(&self, change: &Change<Subscription>) {
         let (old, new) = (change.old.as_deref(), change.new.as_deref());
-        let old = old.and_then(upgrade);
-        let new = new.and_then(upgrade);
-        replace(&self.available, old.map(|labels| (labels, 1)), new.map(|labels| (labels, 1)));
+        replace(&self.available, old.and_then(upgrade), new.and_then(upgrade));
     }
 
-    /// Takes in a change of an InstallPlan.
-    pub fn follow_plan(&self, change: &Change<InstallPlan>) {
-        let (old, new) = (change.old.as_deref(), change.new.as_deref());
-        replace(&self.since, old.and_then(approval), new.and_then(approval));
+    /// Takes in what waits for approval in a namespace, of whose objects one has changed.
+    pub fn follow_plans(
+        &self,
+        namespace: &str,
+        subscriptions: &Store<Subscription>,
+        plans: &Store<InstallPlan>,
+    ) {
+        self.show(namespace, || {
+            let mut open = plans.list_in(namespace);
+            open.retain(|plan| plan.waits_for_approval());
+            if open.is_empty() {
+                return Waiting::new();
+            }
+            waiting(&open, &subscriptions.list_in(namespace))
+        });
+    }
+
+    /// Puts what waits in the place of what did. It is looked at while no other look is shown, so that the last one
+    /// stays.
+    fn show(&self, namespace: &str, look: impl FnOnce() -> Waiting) {
+        let mut known = self.waiting.entry(namespace.to_owned()).or_default();
+        let now = look();
+        for labels in known.keys().filter(|labels| !now.contains_key(*labels)) {
+            // A series that was never set is not an error worth reporting.
+            let _ = self.since.remove_label_values(labels);
+        }
+        now.iter().for_each(|(labels, since)| self.since.with_label_values(labels).set(*since));
+        *known = now;
+        drop(known);
+        self.waiting.remove_if(namespace, |_, known| known.is_empty());
     }
 }
 
 /// Puts one series in the place of another. One that stays is not removed in between, as a scrape would miss it
 /// and an alert begin anew.
-fn replace<const N: usize>(
-    gauge: &IntGaugeVec,
-    old: Option<([String; N], i64)>,
-    new: Option<([String; N], i64)>,
-) {
-    let stays = |labels: &[String; N]| new.as_ref().is_some_and(|(kept, _)| kept == labels);
-    if let Some((labels, _)) = old.filter(|(labels, _)| !stays(labels)) {
+fn replace(gauge: &IntGaugeVec, old: Option<[String; 5]>, new: Option<[String; 5]>) {
+    if let Some(labels) = old.filter(|labels| new.as_ref() != Some(labels)) {
         // A series that was never set is not an error worth reporting.
         let _ = gauge.remove_label_values(&labels);
     }
-    if let Some((labels, value)) = new {
-        gauge.with_label_values(&labels).set(value);
+    if let Some(labels) = new {
+        gauge.with_label_values(&labels).set(1);
     }
 }
 
@@ -120,10 +150,14 @@ fn is_true(condition: &SubscriptionCondition) -> bool {
     condition.status == "True"
 }
 
-/// The labels of a plan that waits for approval, and since when.
+/// The labels of the plans of a namespace that wait for a user, and since when.
+fn waiting(plans: &[Arc<InstallPlan>], subscriptions: &[Arc<Subscription>]) -> Waiting {
+    let waiting = plans.iter().filter(|plan| waits_for_user(plan, subscriptions));
+    waiting.filter_map(|plan| approval(plan)).collect()
+}
+
 fn approval(plan: &InstallPlan) -> Option<([String; 3], i64)> {
-    let created =
-        plan.metadata.creation_timestamp.as_ref().filter(|_| plan.waits_for_approval())?;
+    let created = plan.metadata.creation_timestamp.as_ref()?;
     let csv = plan.spec.cluster_service_version_names.first().map_or("", String::as_str);
     let labels = [plan.namespace().unwrap_or_default(), plan.name_any(), bounded(csv)];
     Some((labels, created.0.as_second()))
@@ -135,8 +169,6 @@ fn bounded(value: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use rstest::rstest;
     use serde_json::{Value, json};
 
@@ -215,17 +247,43 @@ mod tests {
     #[case::deleted(None)]
     fn a_plan_has_a_series_until_it_is_approved(#[case] after: Option<Arc<InstallPlan>>) {
         let metrics = Metrics::new().unwrap();
-        let waiting = WaitingUpgrades::register(&metrics).unwrap();
-        let before = plan("RequiresApproval", false);
-        waiting.follow_plan(&Change { old: None, new: Some(before.clone()) });
+        let shown = WaitingUpgrades::register(&metrics).unwrap();
+        shown.show("ns", || waiting(&[plan("RequiresApproval", false)], &[]));
         let family = "olm_approval_waiting_since_timestamp_seconds";
         let line = format!(
             r#"{family}{{csv="lamp.v2",name="install-x",namespace="ns"}} {}"#,
             "2026-01-01T00:00:00Z".parse::<jiff::Timestamp>().unwrap().as_second()
         );
         assert_eq!(series(&metrics, family), [line]);
-        waiting.follow_plan(&Change { old: Some(before), new: after });
+        shown.show("ns", || waiting(after.as_slice(), &[]));
         assert!(series(&metrics, family).is_empty());
+        assert!(shown.waiting.is_empty());
+    }
+
+    /// A plan that was left for another one waits as long as it is there, but for no user; so does one that is held.
+    #[rstest]
+    #[case::followed("install-x", json!({}), 1)]
+    #[case::left("install-y", json!({}), 0)]
+    #[case::paused("install-x", json!({"olm-rs.dev/pause": "true"}), 0)]
+    fn a_plan_has_a_series_while_a_subscription_waits_for_it(
+        #[case] follows: &str,
+        #[case] annotations: Value,
+        #[case] expected: usize,
+    ) {
+        let owner = json!({"apiVersion": "v1", "kind": "Subscription", "name": "k", "uid": "k"});
+        let mut plan = InstallPlan::clone(&plan("RequiresApproval", false));
+        plan.metadata.owner_references = serde_json::from_value(json!([owner])).unwrap();
+        let one: Subscription = serde_json::from_value(json!({
+            "metadata": {"namespace": "ns", "name": "k", "uid": "k", "annotations": annotations},
+            "spec": {"name": "lamp"}, "status": {"installPlanRef": {"name": follows}},
+        }))
+        .unwrap();
+        let metrics = Metrics::new().unwrap();
+        let shown = WaitingUpgrades::register(&metrics).unwrap();
+        let (subscriptions, plans) = (Store::with_objects([one]), Store::with_objects([plan]));
+        shown.follow_plans("ns", &subscriptions, &plans);
+        let family = "olm_approval_waiting_since_timestamp_seconds";
+        assert_eq!(series(&metrics, family).len(), expected);
     }
 
     #[test]
