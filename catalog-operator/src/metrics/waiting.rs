@@ -16,9 +16,11 @@ use olm_types::conditions::subscription::{
 };
 use olm_types::reasons::subscription::{PINNED, VERSION_RANGE};
 
+use crate::controllers::resolution::newest_held_back;
+
 const AVAILABLE: Family = Family::ours(
     "olm_upgrade_available",
-    "1 while there is a newer version for a Subscription than the installed one; held_by says what it waits for and is empty while the upgrade is under way, to is empty where no newer version can be installed",
+    "1 while there is a newer version for a Subscription than the installed one; held_by says what it waits for and is empty while the upgrade is under way, to is the newest that a pin or a range holds back where one does, and empty where no newer version can be installed",
     &["namespace", "name", "from", "to", "held_by"],
 );
 const WAITING: Family = Family::ours(
@@ -114,13 +116,11 @@ fn upgrade(subscription: &Subscription) -> Option<[String; 5]> {
     let status = subscription.status.as_ref()?;
     let from = status.installed_csv.as_deref().filter(|name| !name.is_empty())?;
     let to = status.current_csv.as_deref().filter(|name| !name.is_empty() && *name != from);
-    let kept_back = status.conditions.iter().any(|it| is_true(it) && keeps_back(it));
-    (to.is_some() || kept_back).then(|| {
-        let namespace = subscription.namespace().unwrap_or_default();
-        let held_by = held_by(&status.conditions);
-        let to = to.unwrap_or_default();
-        [namespace, subscription.name_any(), bounded(from), bounded(to), bounded(held_by)]
-    })
+    let kept_back = status.conditions.iter().filter(|it| is_true(it)).filter_map(kept_back).max();
+    let to = to.or(kept_back)?;
+    let namespace = subscription.namespace().unwrap_or_default();
+    let held_by = held_by(&status.conditions);
+    Some([namespace, subscription.name_any(), bounded(from), bounded(to), bounded(held_by)])
 }
 
 /// What an upgrade waits for: the reason of UpgradeHeld, the type of another condition, or
@@ -136,13 +136,15 @@ fn held_by(conditions: &[SubscriptionCondition]) -> &str {
     pending.filter(|reason| *reason == waits).unwrap_or_default()
 }
 
-/// Whether the condition says that there is something newer.
-fn keeps_back(condition: &SubscriptionCondition) -> bool {
+/// What is newer, where the condition says that there is something: empty where it is not known as a name alone.
+fn kept_back(condition: &SubscriptionCondition) -> Option<&str> {
     let reason = condition.reason.as_deref().unwrap_or_default();
     match condition.type_.as_str() {
-        UPGRADE_BLOCKED => true,
-        UPGRADE_HELD => [PINNED, VERSION_RANGE].contains(&reason),
-        _ => false,
+        UPGRADE_BLOCKED => Some(""),
+        UPGRADE_HELD if [PINNED, VERSION_RANGE].contains(&reason) => {
+            newest_held_back(condition.message.as_deref()?)
+        }
+        _ => None,
     }
 }
 
@@ -195,6 +197,11 @@ mod tests {
         json!({"type": kind, "status": status, "reason": reason})
     }
 
+    fn held(reason: &str, names: &str) -> Value {
+        let message = format!("annotation olm-rs.dev/x accepts only \"<2\"; held back: {names}");
+        json!({"type": UPGRADE_HELD, "status": "True", "reason": reason, "message": message})
+    }
+
     fn series(metrics: &Metrics, family: &str) -> Vec<String> {
         let text = metrics.encode().unwrap();
         let begin = format!("{family}{{");
@@ -212,7 +219,14 @@ mod tests {
     #[case::failed("lamp.v2", json!([condition(INSTALL_PLAN_FAILED, "True", "InstallComponentFailed")]), Some(("lamp.v2", "InstallPlanFailed")))]
     #[case::failed_before("lamp.v2", json!([condition(INSTALL_PLAN_FAILED, "False", "")]), Some(("lamp.v2", "")))]
     #[case::blocked("lamp.v1", json!([condition(UPGRADE_BLOCKED, "True", "ConstraintsNotSatisfiable")]), Some(("", "UpgradeBlocked")))]
-    #[case::pinned("lamp.v1", json!([condition(UPGRADE_HELD, "True", "Pinned")]), Some(("", "Pinned")))]
+    #[case::pinned("lamp.v1", json!([held("Pinned", "lamp.v3, lamp.v2")]), Some(("lamp.v3", "Pinned")))]
+    #[case::outside_of_the_range("lamp.v1", json!([held("VersionRange", "lamp.v2 and 3 more")]), Some(("lamp.v2", "VersionRange")))]
+    #[case::held_and_blocked(
+        "lamp.v1",
+        json!([condition(UPGRADE_BLOCKED, "True", "ConstraintsNotSatisfiable"), held("VersionRange", "lamp.v2")]),
+        Some(("lamp.v2", "VersionRange"))
+    )]
+    #[case::nothing_newer_is_held("lamp.v1", json!([condition(UPGRADE_HELD, "True", "VersionRange")]), None)]
     #[case::paused_at_the_newest("lamp.v1", json!([condition(UPGRADE_HELD, "True", "Paused")]), None)]
     #[case::at_the_newest("lamp.v1", json!([]), None)]
     fn an_upgrade_says_what_holds_it(

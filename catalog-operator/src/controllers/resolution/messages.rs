@@ -8,6 +8,9 @@ use olm_types::annotations::{PIN, VERSION_RANGE};
 /// Longest v0 line, in bytes. It lists every candidate, and large channels have hundreds.
 const LINE: usize = 8_192;
 
+/// Stands before the names of what is held back, newest first.
+const HELD_BACK: &str = "; held back: ";
+
 /// Why Subscriptions are refused.
 pub(super) fn refused(explanation: &Explanation) -> String {
     let line = explanation.to_string();
@@ -40,7 +43,13 @@ pub(super) fn held(upgrade: &HeldUpgrade) -> Held {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    Held { by_pin, message: format!("{}; held back: {names}{more}", declared.join(" and ")) }
+    Held { by_pin, message: format!("{}{HELD_BACK}{names}{more}", declared.join(" and ")) }
+}
+
+/// The newest version that a message about what is held back names.
+pub(crate) fn newest_held_back(message: &str) -> Option<&str> {
+    let (_, names) = message.rsplit_once(HELD_BACK)?;
+    names.split([',', ' ']).next().filter(|name| !name.is_empty())
 }
 
 fn cut(line: &str) -> String {
@@ -53,9 +62,49 @@ fn cut(line: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use olm_resolver::Fact;
+    use std::sync::Arc;
+
+    use olm_resolver::{Fact, SubscriptionFacts};
+    use olm_types::api::Subscription;
+    use rstest::rstest;
+    use serde_json::{Value, json};
 
     use super::*;
+
+    fn upgrade(annotations: Value, names: &[&str], more: usize) -> HeldUpgrade {
+        let subscription: Subscription = serde_json::from_value(json!({
+            "metadata": {"name": "lamp", "annotations": annotations},
+            "spec": {"name": "lamp", "startingCSV": "lamp.v1"},
+            "status": {"installedCSV": "lamp.v1", "lastUpdated": null},
+        }))
+        .unwrap();
+        HeldUpgrade {
+            subscription: Arc::new(SubscriptionFacts::from(&subscription)),
+            names: names.iter().map(|name| (*name).into()).collect(),
+            more,
+        }
+    }
+
+    #[rstest]
+    #[case::by_pin(
+        upgrade(json!({PIN: "true"}), &["lamp.v2"], 0),
+        "annotation olm-rs.dev/pin keeps it at spec.startingCSV lamp.v1; held back: lamp.v2",
+        Some("lamp.v2")
+    )]
+    #[case::many(
+        upgrade(json!({VERSION_RANGE: "<2"}), &["lamp.v3", "lamp.v2"], 4),
+        "annotation olm-rs.dev/version-range accepts only \"<2\"; held back: lamp.v3, lamp.v2 and 4 more",
+        Some("lamp.v3")
+    )]
+    fn what_is_held_back_is_said_and_read(
+        #[case] upgrade: HeldUpgrade,
+        #[case] expected: &str,
+        #[case] newest: Option<&str>,
+    ) {
+        let message = held(&upgrade).message;
+        assert_eq!(message, expected);
+        assert_eq!(newest_held_back(&message), newest);
+    }
 
     #[test]
     fn long_lines_are_cut_between_characters() {
