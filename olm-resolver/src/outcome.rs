@@ -61,13 +61,15 @@ pub struct BlockedUpgrade {
     pub explanation: Explanation,
 }
 
-/// A Subscription does not accept versions that are newer than what it has.
+/// A Subscription does not accept versions that are newer than what it has, or what it has itself.
 #[derive(Clone, Debug)]
 pub struct HeldUpgrade {
     /// The Subscription, with what it declares about versions.
     pub subscription: Arc<SubscriptionFacts>,
-    /// The newest of them.
+    /// The newest of those that are newer.
     pub names: Vec<Arc<str>>,
     /// How many more there are.
     pub more: usize,
+    /// The installed CSV, where it is not in the range of versions and no upgrade leads into that.
+    pub outside: Option<Arc<str>>,
 }

@@ -152,6 +152,26 @@ fn what_is_held_back_is_named(#[case] words: &str, #[case] version: u8, #[case] 
     assert_eq!(names.join("; "), expected);
 }
 
+/// What is installed outside of a range, to which no upgrade leads, is named; a step outside of it is none.
+#[rstest]
+#[case::inside("range:<3.0.0", 2, "")]
+#[case::newer_than_all("range:<3.0.0", 3, "a.v3")]
+#[case::newest_of_all("range:<3.0.0", 4, "a.v4")]
+#[case::one_step_below("range:>=3.0.0", 2, "")]
+#[case::two_steps_below("range:>=3.0.0", 1, "a.v1")]
+#[case::no_range("start:a.v2 pinned", 2, "")]
+fn what_stays_outside_of_its_range_is_named(
+    #[case] words: &str,
+    #[case] version: u8,
+    #[case] expected: &str,
+) {
+    let namespace =
+        format!("csv a.v{version}@{version}.0.0 of:a\n    sub a a/alpha is:a.v{version} {words}");
+    let held = outcome(CHANNEL, &namespace).held;
+    let outside: Vec<&str> = held.iter().filter_map(|one| one.outside.as_deref()).collect();
+    assert_eq!(outside.join(" "), expected);
+}
+
 /// A channel that is as large as any may be, in which nothing leads to the pinned version.
 #[test]
 fn the_search_for_a_way_ends() {

@@ -5,6 +5,7 @@ mod hosting;
 mod syncs;
 mod waiting;
 
+use kube::ResourceExt;
 use olm_kit::metrics::{Family, IntCounterVec, IntGaugeVec, Metrics, MetricsError};
 use olm_kit::watch::Store;
 use olm_types::api::{InstallPlan, Subscription};
@@ -86,12 +87,20 @@ impl CatalogMetrics {
     /// waits for approval, follow the objects.
     pub fn follow(&self, subscriptions: &Store<Subscription>, plans: &Store<InstallPlan>) {
         let (abnormal, waiting) = (self.abnormal.clone(), self.waiting.clone());
+        let stores = (subscriptions.clone(), plans.clone());
         subscriptions.on_change(move |change| {
             abnormal.follow(change);
             waiting.follow_subscription(change);
+            let namespace = change.latest().and_then(|one| one.namespace()).unwrap_or_default();
+            waiting.follow_plans(&namespace, &stores.0, &stores.1);
         });
-        let waiting = self.waiting.clone();
-        plans.on_change(move |change| waiting.follow_plan(change));
+        let (waiting, stores) = (self.waiting.clone(), (subscriptions.clone(), plans.clone()));
+        plans.on_change(move |change| {
+            let namespace = change.latest().and_then(|plan| plan.namespace()).unwrap_or_default();
+            if change.versions().any(|plan| plan.waits_for_approval()) {
+                waiting.follow_plans(&namespace, &stores.0, &stores.1);
+            }
+        });
     }
 
     /// Sets `subscription_count`.

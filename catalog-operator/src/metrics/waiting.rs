@@ -1,9 +1,14 @@
 //! Upgrades that wait: which ones there are, what holds each, and since when InstallPlans wait for
 //! approval. v0 has no such metrics.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use dashmap::DashMap;
 use kube::ResourceExt;
 use olm_kit::metrics::{Family, IntGaugeVec, Metrics, MetricsError};
-use olm_kit::watch::Change;
+use olm_kit::watch::{Change, Store};
+use olm_lifecycle::install_plan::waiting::waits_for_user;
 use olm_types::api::{InstallPlan, InstallPlanPhase, Subscription, SubscriptionCondition};
 use olm_types::conditions::subscription::{
     BUNDLE_UNPACK_FAILED, INSTALL_PLAN_FAILED, INSTALL_PLAN_MISSING, INSTALL_PLAN_PENDING,
@@ -11,9 +16,11 @@ use olm_types::conditions::subscription::{
 };
 use olm_types::reasons::subscription::{PINNED, VERSION_RANGE};
 
+use crate::controllers::resolution::newest_held_back;
+
 const AVAILABLE: Family = Family::ours(
     "olm_upgrade_available",
-    "1 while there is a newer version for a Subscription than the installed one; held_by says what it waits for and is empty while the upgrade is under way, to is empty where no newer version can be installed",
+    "1 while there is a newer version for a Subscription than the installed one; held_by says what it waits for and is empty while the upgrade is under way, to is the newest that a pin or a range holds back where one does, and empty where no newer version can be installed",
     &["namespace", "name", "from", "to", "held_by"],
 );
 const WAITING: Family = Family::ours(
@@ -40,42 +47,67 @@ const LONGEST: usize = 253;
 pub struct WaitingUpgrades {
     available: IntGaugeVec,
     since: IntGaugeVec,
+    /// What waits for approval, by namespace.
+    waiting: Arc<DashMap<String, Waiting>>,
 }
+
+/// When InstallPlans were created that wait for approval, by their labels.
+type Waiting = BTreeMap<[String; 3], i64>;
 
 impl WaitingUpgrades {
     pub(super) fn register(metrics: &Metrics) -> Result<Self, MetricsError> {
-        Ok(Self { available: metrics.gauge(AVAILABLE)?, since: metrics.gauge(WAITING)? })
+        let (available, since) = (metrics.gauge(AVAILABLE)?, metrics.gauge(WAITING)?);
+        Ok(Self { available, since, waiting: Arc::default() })
     }
 
     /// Takes in a change of a Subscription.
     pub fn follow_subscription(&self, change: &Change<Subscription>) {
         let (old, new) = (change.old.as_deref(), change.new.as_deref());
-        let old = old.and_then(upgrade);
-        let new = new.and_then(upgrade);
-        replace(&self.available, old.map(|labels| (labels, 1)), new.map(|labels| (labels, 1)));
+        replace(&self.available, old.and_then(upgrade), new.and_then(upgrade));
     }
 
-    /// Takes in a change of an InstallPlan.
-    pub fn follow_plan(&self, change: &Change<InstallPlan>) {
-        let (old, new) = (change.old.as_deref(), change.new.as_deref());
-        replace(&self.since, old.and_then(approval), new.and_then(approval));
+    /// Takes in what waits for approval in a namespace, of whose objects one has changed.
+    pub fn follow_plans(
+        &self,
+        namespace: &str,
+        subscriptions: &Store<Subscription>,
+        plans: &Store<InstallPlan>,
+    ) {
+        self.show(namespace, || {
+            let mut open = plans.list_in(namespace);
+            open.retain(|plan| plan.waits_for_approval());
+            if open.is_empty() {
+                return Waiting::new();
+            }
+            waiting(&open, &subscriptions.list_in(namespace))
+        });
+    }
+
+    /// Puts what waits in the place of what did. It is looked at while no other look is shown, so that the last one
+    /// stays.
+    fn show(&self, namespace: &str, look: impl FnOnce() -> Waiting) {
+        let mut known = self.waiting.entry(namespace.to_owned()).or_default();
+        let now = look();
+        for labels in known.keys().filter(|labels| !now.contains_key(*labels)) {
+            // A series that was never set is not an error worth reporting.
+            let _ = self.since.remove_label_values(labels);
+        }
+        now.iter().for_each(|(labels, since)| self.since.with_label_values(labels).set(*since));
+        *known = now;
+        drop(known);
+        self.waiting.remove_if(namespace, |_, known| known.is_empty());
     }
 }
 
 /// Puts one series in the place of another. One that stays is not removed in between, as a scrape would miss it
 /// and an alert begin anew.
-fn replace<const N: usize>(
-    gauge: &IntGaugeVec,
-    old: Option<([String; N], i64)>,
-    new: Option<([String; N], i64)>,
-) {
-    let stays = |labels: &[String; N]| new.as_ref().is_some_and(|(kept, _)| kept == labels);
-    if let Some((labels, _)) = old.filter(|(labels, _)| !stays(labels)) {
+fn replace(gauge: &IntGaugeVec, old: Option<[String; 5]>, new: Option<[String; 5]>) {
+    if let Some(labels) = old.filter(|labels| new.as_ref() != Some(labels)) {
         // A series that was never set is not an error worth reporting.
         let _ = gauge.remove_label_values(&labels);
     }
-    if let Some((labels, value)) = new {
-        gauge.with_label_values(&labels).set(value);
+    if let Some(labels) = new {
+        gauge.with_label_values(&labels).set(1);
     }
 }
 
@@ -84,13 +116,11 @@ fn upgrade(subscription: &Subscription) -> Option<[String; 5]> {
     let status = subscription.status.as_ref()?;
     let from = status.installed_csv.as_deref().filter(|name| !name.is_empty())?;
     let to = status.current_csv.as_deref().filter(|name| !name.is_empty() && *name != from);
-    let kept_back = status.conditions.iter().any(|it| is_true(it) && keeps_back(it));
-    (to.is_some() || kept_back).then(|| {
-        let namespace = subscription.namespace().unwrap_or_default();
-        let held_by = held_by(&status.conditions);
-        let to = to.unwrap_or_default();
-        [namespace, subscription.name_any(), bounded(from), bounded(to), bounded(held_by)]
-    })
+    let kept_back = status.conditions.iter().filter(|it| is_true(it)).filter_map(kept_back).max();
+    let to = to.or(kept_back)?;
+    let namespace = subscription.namespace().unwrap_or_default();
+    let held_by = held_by(&status.conditions);
+    Some([namespace, subscription.name_any(), bounded(from), bounded(to), bounded(held_by)])
 }
 
 /// What an upgrade waits for: the reason of UpgradeHeld, the type of another condition, or
@@ -106,13 +136,15 @@ fn held_by(conditions: &[SubscriptionCondition]) -> &str {
     pending.filter(|reason| *reason == waits).unwrap_or_default()
 }
 
-/// Whether the condition says that there is something newer.
-fn keeps_back(condition: &SubscriptionCondition) -> bool {
+/// What is newer, where the condition says that there is something: empty where it is not known as a name alone.
+fn kept_back(condition: &SubscriptionCondition) -> Option<&str> {
     let reason = condition.reason.as_deref().unwrap_or_default();
     match condition.type_.as_str() {
-        UPGRADE_BLOCKED => true,
-        UPGRADE_HELD => [PINNED, VERSION_RANGE].contains(&reason),
-        _ => false,
+        UPGRADE_BLOCKED => Some(""),
+        UPGRADE_HELD if [PINNED, VERSION_RANGE].contains(&reason) => {
+            newest_held_back(condition.message.as_deref()?)
+        }
+        _ => None,
     }
 }
 
@@ -120,10 +152,14 @@ fn is_true(condition: &SubscriptionCondition) -> bool {
     condition.status == "True"
 }
 
-/// The labels of a plan that waits for approval, and since when.
+/// The labels of the plans of a namespace that wait for a user, and since when.
+fn waiting(plans: &[Arc<InstallPlan>], subscriptions: &[Arc<Subscription>]) -> Waiting {
+    let waiting = plans.iter().filter(|plan| waits_for_user(plan, subscriptions));
+    waiting.filter_map(|plan| approval(plan)).collect()
+}
+
 fn approval(plan: &InstallPlan) -> Option<([String; 3], i64)> {
-    let created =
-        plan.metadata.creation_timestamp.as_ref().filter(|_| plan.waits_for_approval())?;
+    let created = plan.metadata.creation_timestamp.as_ref()?;
     let csv = plan.spec.cluster_service_version_names.first().map_or("", String::as_str);
     let labels = [plan.namespace().unwrap_or_default(), plan.name_any(), bounded(csv)];
     Some((labels, created.0.as_second()))
@@ -135,8 +171,6 @@ fn bounded(value: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use rstest::rstest;
     use serde_json::{Value, json};
 
@@ -163,6 +197,11 @@ mod tests {
         json!({"type": kind, "status": status, "reason": reason})
     }
 
+    fn held(reason: &str, names: &str) -> Value {
+        let message = format!("annotation olm-rs.dev/x accepts only \"<2\"; held back: {names}");
+        json!({"type": UPGRADE_HELD, "status": "True", "reason": reason, "message": message})
+    }
+
     fn series(metrics: &Metrics, family: &str) -> Vec<String> {
         let text = metrics.encode().unwrap();
         let begin = format!("{family}{{");
@@ -180,7 +219,14 @@ mod tests {
     #[case::failed("lamp.v2", json!([condition(INSTALL_PLAN_FAILED, "True", "InstallComponentFailed")]), Some(("lamp.v2", "InstallPlanFailed")))]
     #[case::failed_before("lamp.v2", json!([condition(INSTALL_PLAN_FAILED, "False", "")]), Some(("lamp.v2", "")))]
     #[case::blocked("lamp.v1", json!([condition(UPGRADE_BLOCKED, "True", "ConstraintsNotSatisfiable")]), Some(("", "UpgradeBlocked")))]
-    #[case::pinned("lamp.v1", json!([condition(UPGRADE_HELD, "True", "Pinned")]), Some(("", "Pinned")))]
+    #[case::pinned("lamp.v1", json!([held("Pinned", "lamp.v3, lamp.v2")]), Some(("lamp.v3", "Pinned")))]
+    #[case::outside_of_the_range("lamp.v1", json!([held("VersionRange", "lamp.v2 and 3 more")]), Some(("lamp.v2", "VersionRange")))]
+    #[case::held_and_blocked(
+        "lamp.v1",
+        json!([condition(UPGRADE_BLOCKED, "True", "ConstraintsNotSatisfiable"), held("VersionRange", "lamp.v2")]),
+        Some(("lamp.v2", "VersionRange"))
+    )]
+    #[case::nothing_newer_is_held("lamp.v1", json!([condition(UPGRADE_HELD, "True", "VersionRange")]), None)]
     #[case::paused_at_the_newest("lamp.v1", json!([condition(UPGRADE_HELD, "True", "Paused")]), None)]
     #[case::at_the_newest("lamp.v1", json!([]), None)]
     fn an_upgrade_says_what_holds_it(
@@ -215,17 +261,43 @@ mod tests {
     #[case::deleted(None)]
     fn a_plan_has_a_series_until_it_is_approved(#[case] after: Option<Arc<InstallPlan>>) {
         let metrics = Metrics::new().unwrap();
-        let waiting = WaitingUpgrades::register(&metrics).unwrap();
-        let before = plan("RequiresApproval", false);
-        waiting.follow_plan(&Change { old: None, new: Some(before.clone()) });
+        let shown = WaitingUpgrades::register(&metrics).unwrap();
+        shown.show("ns", || waiting(&[plan("RequiresApproval", false)], &[]));
         let family = "olm_approval_waiting_since_timestamp_seconds";
         let line = format!(
             r#"{family}{{csv="lamp.v2",name="install-x",namespace="ns"}} {}"#,
             "2026-01-01T00:00:00Z".parse::<jiff::Timestamp>().unwrap().as_second()
         );
         assert_eq!(series(&metrics, family), [line]);
-        waiting.follow_plan(&Change { old: Some(before), new: after });
+        shown.show("ns", || waiting(after.as_slice(), &[]));
         assert!(series(&metrics, family).is_empty());
+        assert!(shown.waiting.is_empty());
+    }
+
+    /// A plan that was left for another one waits as long as it is there, but for no user; so does one that is held.
+    #[rstest]
+    #[case::followed("install-x", json!({}), 1)]
+    #[case::left("install-y", json!({}), 0)]
+    #[case::paused("install-x", json!({"olm-rs.dev/pause": "true"}), 0)]
+    fn a_plan_has_a_series_while_a_subscription_waits_for_it(
+        #[case] follows: &str,
+        #[case] annotations: Value,
+        #[case] expected: usize,
+    ) {
+        let owner = json!({"apiVersion": "v1", "kind": "Subscription", "name": "k", "uid": "k"});
+        let mut plan = InstallPlan::clone(&plan("RequiresApproval", false));
+        plan.metadata.owner_references = serde_json::from_value(json!([owner])).unwrap();
+        let one: Subscription = serde_json::from_value(json!({
+            "metadata": {"namespace": "ns", "name": "k", "uid": "k", "annotations": annotations},
+            "spec": {"name": "lamp"}, "status": {"installPlanRef": {"name": follows}},
+        }))
+        .unwrap();
+        let metrics = Metrics::new().unwrap();
+        let shown = WaitingUpgrades::register(&metrics).unwrap();
+        let (subscriptions, plans) = (Store::with_objects([one]), Store::with_objects([plan]));
+        shown.follow_plans("ns", &subscriptions, &plans);
+        let family = "olm_approval_waiting_since_timestamp_seconds";
+        assert_eq!(series(&metrics, family).len(), expected);
     }
 
     #[test]

@@ -25,6 +25,9 @@ pub struct Asked {
     /// Subscriptions whose approval is needed.
     #[serde(default)]
     pub approval: BTreeSet<String>,
+    /// What the plan leads those of them to that are pinned, by their name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub pins: BTreeMap<String, String>,
 }
 
 impl Asked {
@@ -73,7 +76,7 @@ mod tests {
     fn asked() -> Asked {
         let csvs = [("lamp.v1", set(&["lamp"])), ("wire.v1", set(&["lamp", "shade"]))];
         let csvs = csvs.into_iter().map(|(csv, by)| (csv.to_owned(), by)).collect();
-        Asked { csvs, approval: set(&["shade"]) }
+        Asked { csvs, approval: set(&["shade"]), ..Asked::default() }
     }
 
     #[test]
@@ -98,7 +101,7 @@ mod tests {
         let names: Vec<String> = (0..5_000).map(|number| format!("s{number}")).collect();
         let by: BTreeSet<String> = names.iter().cloned().collect();
         let csvs = names.iter().map(|name| (name.clone(), by.clone())).take(50).collect();
-        let message = Asked { csvs, approval: by }.message();
+        let message = Asked { csvs, approval: by, ..Asked::default() }.message();
         assert!(message.len() < 2_000 && message.ends_with("; and 40 more"), "{message}");
     }
 }

@@ -15,3 +15,4 @@ pub mod request;
 mod stale;
 pub mod steps;
 mod superseded;
+pub mod waiting;

@@ -1,9 +1,9 @@
-//! Upgrades that a Subscription holds back itself while their InstallPlan is not begun: by its pause, or by a pin to
-//! what it has installed.
+//! Upgrades that a Subscription holds back itself while their InstallPlan is not begun: by its pause, or by a pin or a
+//! range that does not accept what it brings.
 //!
 //! Nothing is due then, and tools that look at the state and at `InstallPlanPending`, as Argo CD does, learn so: the
 //! state is AtLatestKnown and the condition is gone, while `UpgradeHeld` says why. What the Subscription moves to and
-//! its reference to the plan stay, so that all comes back when the pause goes or the pin moves.
+//! its reference to the plan stay, so that all comes back when the pause goes, or pin or range move.
 //! A value that cannot be read changes none of this: the Subscription stays as it was.
 
 use olm_types::annotations::{PAUSE, PIN};
@@ -12,6 +12,7 @@ use olm_types::api::{
 };
 
 use super::policy;
+use crate::install_plan::approval::versions;
 
 /// The annotation by which the Subscription holds back the upgrade that `plan`, the one that `status` refers to,
 /// would bring; nothing when it does not, or when the plan has begun.
@@ -27,7 +28,10 @@ pub(super) fn holding(
     if is_paused(subscription) {
         return Some(PAUSE);
     }
-    (policy::pinned(subscription) == Some(installed)).then_some(PIN)
+    if policy::pinned(subscription) == Some(installed) {
+        return Some(PIN);
+    }
+    versions::hold(subscription, Some(status), plan).map(|hold| hold.key)
 }
 
 /// The state of a Subscription that refers to `plan`: it leaves UpgradePending while the upgrade is held, and comes
@@ -73,18 +77,25 @@ fn is_to_come(plan: &InstallPlan) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use olm_types::annotations::VERSION_RANGE;
-    use olm_types::api::InstallPlanStatus;
+    use olm_types::annotations::{PROPERTIES, VERSION_RANGE};
     use rstest::rstest;
     use serde_json::{Value, json};
 
     use super::*;
 
+    /// A plan that brings version 2.0.0.
     fn plan(phase: &str) -> InstallPlan {
-        let mut plan = InstallPlan::new("install-x", Default::default());
-        let phase = InstallPlanPhase::from(phase);
-        plan.status = Some(InstallPlanStatus { phase, ..InstallPlanStatus::default() });
-        plan
+        let package =
+            json!({"type": "olm.package", "value": {"packageName": "lamp", "version": "2.0.0"}});
+        let properties = json!({"properties": [package]}).to_string();
+        let csv = json!({"metadata": {"annotations": {PROPERTIES: properties}}}).to_string();
+        let resource = json!({"kind": "ClusterServiceVersion", "name": "lamp.v2", "manifest": csv});
+        serde_json::from_value(json!({
+            "metadata": {"name": "install-x"},
+            "spec": {"clusterServiceVersionNames": ["lamp.v2"]},
+            "status": {"phase": phase, "plan": [{"resolving": "lamp.v2", "resource": resource}]},
+        }))
+        .unwrap()
     }
 
     fn subscription(annotations: Value, state: &str, csvs: [Option<&str>; 2]) -> Subscription {
@@ -115,7 +126,11 @@ mod tests {
     #[case::at_the_newest(json!({}), "RequiresApproval", THERE, "AtLatestKnown", "AtLatestKnown", None)]
     #[case::pinned(json!({PIN: "true"}), "RequiresApproval", NEXT, "UpgradePending", "AtLatestKnown", Some(PIN))]
     #[case::not_pinned(json!({PIN: "false"}), "RequiresApproval", NEXT, "AtLatestKnown", "UpgradePending", None)]
+    #[case::pinned_and_begun(json!({PIN: "true"}), "Installing", NEXT, "UpgradePending", "UpgradePending", None)]
     #[case::both(json!({PIN: "true", PAUSE: "true"}), "RequiresApproval", NEXT, "UpgradePending", "AtLatestKnown", Some(PAUSE))]
+    #[case::outside_of_the_range(json!({VERSION_RANGE: "<2"}), "RequiresApproval", NEXT, "UpgradePending", "AtLatestKnown", Some(VERSION_RANGE))]
+    #[case::in_the_range(json!({VERSION_RANGE: "<3"}), "RequiresApproval", NEXT, "AtLatestKnown", "UpgradePending", None)]
+    #[case::outside_once_it_has_begun(json!({VERSION_RANGE: "<2"}), "Installing", NEXT, "UpgradePending", "UpgradePending", None)]
     #[case::unreadable(json!({PAUSE: "yes"}), "RequiresApproval", NEXT, "UpgradePending", "UpgradePending", None)]
     #[case::unreadable_range(json!({VERSION_RANGE: "=>1"}), "RequiresApproval", NEXT, "UpgradePending", "UpgradePending", None)]
     fn an_upgrade_that_is_held_is_not_pending(
@@ -142,5 +157,8 @@ mod tests {
         let plan = plan("RequiresApproval");
         assert_eq!(holding(&moved, &status, &plan), None);
         assert_eq!(state(&moved, &status, &plan), SubscriptionState::UpgradePending);
+        moved.spec.starting_csv = Some("lamp.v9".to_owned());
+        assert_eq!(holding(&moved, &status, &plan), Some(PIN), "it is not known to lead there");
+        assert_eq!(state(&moved, &status, &plan), SubscriptionState::AtLatestKnown);
     }
 }

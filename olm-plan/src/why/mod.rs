@@ -12,8 +12,8 @@ use std::sync::Arc;
 
 use olm_lifecycle::subscription::{held_by_mistake, holding, is_held};
 use olm_resolver::{
-    Explanation, InstalledCsv, ResolutionOutcome, ResolutionRequest, ResolveError, Resolver,
-    SubscriptionFacts, follows,
+    Explanation, HeldUpgrade, InstalledCsv, ResolutionOutcome, ResolutionRequest, ResolveError,
+    Resolver, SubscriptionFacts, follows,
 };
 use olm_types::annotations::{GENERATED_BY, PAUSE};
 use olm_types::api::{ClusterServiceVersion, OperatorGroup, Subscription, UpgradeStrategy};
@@ -216,7 +216,9 @@ fn judge(
     let refusal =
         outcome.refusals.iter().find(|refusal| refusal.subscriptions.contains(&subscription));
     let blocked = outcome.blocked.iter().find(|one| one.subscription == subscription);
-    let held = outcome.held.iter().find(|one| one.subscription.name == subscription);
+    let is_newer_held =
+        |one: &&HeldUpgrade| one.subscription.name == subscription && !one.names.is_empty();
+    let held = outcome.held.iter().find(is_newer_held);
     why.verdict = if let Some(refusal) = refusal {
         match &refusal.error {
             ResolveError::NotSatisfiable(explanation) => why.explain(explanation),

@@ -8,6 +8,9 @@ use olm_types::annotations::{PIN, VERSION_RANGE};
 /// Longest v0 line, in bytes. It lists every candidate, and large channels have hundreds.
 const LINE: usize = 8_192;
 
+/// Stands before the names of what is held back, newest first.
+const HELD_BACK: &str = "; held back: ";
+
 /// Why Subscriptions are refused.
 pub(super) fn refused(explanation: &Explanation) -> String {
     let line = explanation.to_string();
@@ -35,12 +38,25 @@ pub(super) fn held(upgrade: &HeldUpgrade) -> Held {
     let range = range.map(|range| format!("annotation {VERSION_RANGE} accepts only \"{range}\""));
     let by_pin = pin.is_some();
     let declared: Vec<String> = pin.into_iter().chain(range).collect();
-    let names = upgrade.names.join(", ");
-    let more = match upgrade.more {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    Held { by_pin, message: format!("{}; held back: {names}{more}", declared.join(" and ")) }
+    let mut message = declared.join(" and ");
+    if let Some(csv) = &upgrade.outside {
+        message +=
+            &format!("; {csv}, which is installed, is not in it, and no upgrade leads into it");
+    }
+    if !upgrade.names.is_empty() {
+        message += HELD_BACK;
+        message += &upgrade.names.join(", ");
+    }
+    if upgrade.more > 0 {
+        message += &format!(" and {} more", upgrade.more);
+    }
+    Held { by_pin, message }
+}
+
+/// The newest version that a message about what is held back names.
+pub(crate) fn newest_held_back(message: &str) -> Option<&str> {
+    let (_, names) = message.rsplit_once(HELD_BACK)?;
+    names.split([',', ' ']).next().filter(|name| !name.is_empty())
 }
 
 fn cut(line: &str) -> String {
@@ -53,9 +69,62 @@ fn cut(line: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use olm_resolver::Fact;
+    use std::sync::Arc;
+
+    use olm_resolver::{Fact, SubscriptionFacts};
+    use olm_types::api::Subscription;
+    use rstest::rstest;
+    use serde_json::{Value, json};
 
     use super::*;
+
+    fn upgrade(annotations: Value, names: &[&str], more: usize, is_outside: bool) -> HeldUpgrade {
+        let subscription: Subscription = serde_json::from_value(json!({
+            "metadata": {"name": "lamp", "annotations": annotations},
+            "spec": {"name": "lamp", "startingCSV": "lamp.v1"},
+            "status": {"installedCSV": "lamp.v1", "lastUpdated": null},
+        }))
+        .unwrap();
+        HeldUpgrade {
+            subscription: Arc::new(SubscriptionFacts::from(&subscription)),
+            names: names.iter().map(|name| (*name).into()).collect(),
+            more,
+            outside: is_outside.then(|| "lamp.v1".into()),
+        }
+    }
+
+    #[rstest]
+    #[case::by_pin(
+        upgrade(json!({PIN: "true"}), &["lamp.v2"], 0, false),
+        "annotation olm-rs.dev/pin keeps it at spec.startingCSV lamp.v1; held back: lamp.v2",
+        Some("lamp.v2")
+    )]
+    #[case::many(
+        upgrade(json!({VERSION_RANGE: "<2"}), &["lamp.v3", "lamp.v2"], 4, false),
+        "annotation olm-rs.dev/version-range accepts only \"<2\"; held back: lamp.v3, lamp.v2 and 4 more",
+        Some("lamp.v3")
+    )]
+    #[case::outside_of_the_range(
+        upgrade(json!({VERSION_RANGE: ">=3"}), &["lamp.v2"], 0, true),
+        "annotation olm-rs.dev/version-range accepts only \">=3\"; lamp.v1, which is installed, is not in it, and no \
+         upgrade leads into it; held back: lamp.v2",
+        Some("lamp.v2")
+    )]
+    #[case::newer_than_the_range(
+        upgrade(json!({VERSION_RANGE: "<1"}), &[], 0, true),
+        "annotation olm-rs.dev/version-range accepts only \"<1\"; lamp.v1, which is installed, is not in it, and no \
+         upgrade leads into it",
+        None
+    )]
+    fn what_is_held_back_is_said_and_read(
+        #[case] one: HeldUpgrade,
+        #[case] expected: &str,
+        #[case] newest: Option<&str>,
+    ) {
+        let message = held(&one).message;
+        assert_eq!(message, expected);
+        assert_eq!(newest_held_back(&message), newest);
+    }
 
     #[test]
     fn long_lines_are_cut_between_characters() {

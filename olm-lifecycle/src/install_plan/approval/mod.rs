@@ -4,6 +4,11 @@
 //! the Subscription that brings these and no others is approved, whenever it appears. So an approval can
 //! be kept with the manifest of the Subscription, where v0 leaves it to whoever knows the generated name of
 //! the plan. The plan records which Subscriptions approved it, with what value.
+//!
+//! A plan that brings what a Subscription does not accept now is not begun, approved or not ([`versions`]).
+
+mod consent;
+pub(crate) mod versions;
 
 use std::collections::BTreeSet;
 
@@ -15,6 +20,7 @@ use olm_types::reasons::event::REQUIRES_APPROVAL;
 use serde_json::{Value, json};
 
 use super::asked::Asked;
+use super::continuation::owners;
 use super::report;
 use crate::subscription::policy;
 use crate::writes::target_of;
@@ -42,13 +48,13 @@ pub(super) fn declared<'a>(
     plan: &InstallPlan,
     subscriptions: impl IntoIterator<Item = &'a Subscription>,
 ) -> Declared {
-    let asking: Vec<&Subscription> =
-        subscriptions.into_iter().filter(|one| asks_for(one, plan)).collect();
-    if let Some(message) = paused(plan, asking.iter().copied()) {
+    let all: Vec<&Subscription> = subscriptions.into_iter().collect();
+    if let Some(message) = held(plan, all.iter().copied()) {
         return Declared::Waiting(message);
     }
+    let asking: Vec<_> = all.into_iter().filter(|one| asks_for(one, plan)).collect();
     let mut approving = Vec::new();
-    for subscription in asking {
+    for subscription in asking.iter().copied() {
         match policy::approved(subscription) {
             None => {}
             Some(Ok(names)) => approving.push((subscription, names)),
@@ -58,24 +64,29 @@ pub(super) fn declared<'a>(
             }
         }
     }
-    if approving.is_empty() { Declared::Nothing } else { judge(plan, &approving) }
+    if approving.is_empty() { Declared::Nothing } else { judge(plan, &asking, &approving) }
 }
 
-/// Why a plan that is approved is not begun: a Subscription that it was made for is held, or pinned to what
-/// it has.
-pub(super) fn paused<'a>(
+/// Why a plan is not begun even if it is approved: a Subscription that it was made for is held, or one of its
+/// namespace does not accept a version that it brings. `subscriptions` are those of its namespace. A plan that was
+/// made by hand has none to ask.
+pub(super) fn held<'a>(
     plan: &InstallPlan,
     subscriptions: impl IntoIterator<Item = &'a Subscription>,
 ) -> Option<String> {
-    let mut asking = subscriptions.into_iter().filter(|one| asks_for(one, plan));
-    asking.find_map(|one| {
-        let name = one.name_any();
-        if let Some(key) = policy::holding(one) {
-            return Some(format!("{WAITS}: Subscription {name} has annotation {key}"));
-        }
-        let pin = policy::pinned(one).filter(|pin| leaves(one, pin, plan))?;
-        Some(format!("{WAITS}: Subscription {name} is pinned to {pin}, which is installed"))
-    })
+    owners(plan).next()?;
+    let mut staying = subscriptions.into_iter().filter(|one| stays(one));
+    let why = staying.find_map(|one| Some((one.name_any(), why_held(one, plan)?)));
+    why.map(|(name, why)| format!("{WAITS}: Subscription {name} {why}"))
+}
+
+/// Why a Subscription holds the plan back, in words that follow its name.
+fn why_held(subscription: &Subscription, plan: &InstallPlan) -> Option<String> {
+    let asks = asks_for(subscription, plan);
+    if let Some(key) = policy::holding(subscription).filter(|_| asks) {
+        return Some(format!("has annotation {key}"));
+    }
+    versions::hold(subscription, subscription.status.as_ref(), plan).map(|hold| hold.why)
 }
 
 /// The event that says that a plan begins to wait for approval, with the status that it gets; nothing
@@ -100,23 +111,33 @@ pub(super) fn is_about_approval(message: &str) -> bool {
     message.starts_with(WAITS)
 }
 
-fn judge(plan: &InstallPlan, approving: &[(&Subscription, Vec<&str>)]) -> Declared {
+/// The plan as a whole has to be named, and what each of those that are asked needs by that one.
+fn judge(
+    plan: &InstallPlan,
+    asking: &[&Subscription],
+    approving: &[(&Subscription, Vec<&str>)],
+) -> Declared {
     let brought = brought(plan);
     let approved: BTreeSet<&str> = approving.iter().flat_map(|(_, names)| names).copied().collect();
     let missing: Vec<_> = brought.difference(&approved).copied().collect();
     let is_named = approving.iter().any(|(one, _)| one.annotations().contains_key(APPROVE));
-    match missing.is_empty() && !brought.is_empty() {
-        true => Declared::Approved(Box::new(approve(plan, approving))),
-        false if !is_named => Declared::Waiting(format!(
-            "{WAITS}: it brings {}, and its Subscriptions are pinned to {}",
+    let waits = match (missing.is_empty() && !brought.is_empty(), consent::missing(plan, asking)) {
+        (true, None) => return Declared::Approved(Box::new(approve(plan, approving))),
+        (true, Some((name, csvs))) => format!(
+            "Subscription {name} needs {} as well, and does not name it in its annotation {APPROVE}",
+            listed(csvs)
+        ),
+        (false, _) if !is_named => format!(
+            "it brings {}, and its Subscriptions are pinned to {}",
             listed(missing),
             listed(approved)
-        )),
-        false => Declared::Waiting(format!(
-            "{WAITS}: no Subscription of the InstallPlan names {} in its annotation {APPROVE}",
+        ),
+        (false, _) => format!(
+            "no Subscription of the InstallPlan names {} in its annotation {APPROVE}",
             listed(missing)
-        )),
-    }
+        ),
+    };
+    Declared::Waiting(format!("{WAITS}: {waits}"))
 }
 
 /// Names in a message: a plan may have thousands.
@@ -165,21 +186,14 @@ fn approve(plan: &InstallPlan, approving: &[(&Subscription, Vec<&str>)]) -> Effe
     Effect::merge(target_of(plan), patch, None)
 }
 
-/// Whether the plan would move a Subscription away from what it is pinned to and has installed.
-fn leaves(subscription: &Subscription, pin: &str, plan: &InstallPlan) -> bool {
-    subscription.status.as_ref().is_some_and(|status| {
-        let current = status.current_csv.as_deref().filter(|current| *current != pin);
-        status.installed_csv.as_deref() == Some(pin)
-            && current.is_some_and(|current| brought(plan).contains(current))
-    })
-}
-
 /// Whether the plan was made for a Subscription that stays.
 fn asks_for(subscription: &Subscription, plan: &InstallPlan) -> bool {
     let uid = subscription.metadata.uid.as_deref();
-    let mut owners = plan.owner_references().iter();
+    stays(subscription) && owners(plan).any(|owner| Some(owner) == uid)
+}
+
+fn stays(subscription: &Subscription) -> bool {
     subscription.metadata.deletion_timestamp.is_none()
-        && owners.any(|owner| owner.kind == Subscription::KIND && Some(owner.uid.as_str()) == uid)
 }
 
 #[cfg(test)]

@@ -100,11 +100,11 @@ fn a_paused_subscription_holds_the_plan_that_was_made_for_it() {
     let expected = "waits for approval: Subscription lamp has annotation olm-rs.dev/pause";
     let lamp = paused_with("true");
     assert_eq!(declared(&plan, [&lamp]), Declared::Waiting(expected.to_owned()));
-    assert_eq!(paused(&plan, [&lamp]).as_deref(), Some(expected));
-    assert_eq!(paused(&plan, [&paused_with("false")]), None);
+    assert_eq!(held(&plan, [&lamp]).as_deref(), Some(expected));
+    assert_eq!(held(&plan, [&paused_with("false")]), None);
     let mut other = paused_with("true");
     other.metadata.uid = Some("other".to_owned());
-    assert_eq!(paused(&plan, [&other]), None);
+    assert_eq!(held(&plan, [&other]), None);
 }
 
 #[rstest]
@@ -126,7 +126,7 @@ fn a_plan_does_not_lead_away_from_what_is_pinned(
     let status = json!({"installedCSV": "lamp.v1", "currentCSV": current, "lastUpdated": null});
     lamp.status = serde_json::from_value(status).unwrap();
     let expected = expected.map(|text| format!("waits for approval: {text}"));
-    assert_eq!(paused(&plan(&["lamp.v2", "shade.v1"], "lamp.v2"), [&lamp]), expected);
+    assert_eq!(held(&plan(&["lamp.v2", "shade.v1"], "lamp.v2"), [&lamp]), expected);
 }
 
 #[rstest]

@@ -196,7 +196,7 @@ fn without_owner(plan: &InstallPlan, around: &Surroundings) -> Verdict {
 
 /// Plans of the operator are numbered, named by the API server, and owned by Subscriptions; a
 /// deletion that spares dependents takes the owners away.
-fn is_made_by_olm(plan: &InstallPlan) -> bool {
+pub(super) fn is_made_by_olm(plan: &InstallPlan) -> bool {
     let named = plan.metadata.generate_name.as_deref() == Some(request::NAME_PREFIX);
     owners(plan).next().is_some() || (named && plan.spec.generation.unwrap_or_default() > 0)
 }

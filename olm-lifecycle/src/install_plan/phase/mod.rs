@@ -202,10 +202,10 @@ fn unapproved(observed: &Observed, status: &InstallPlanStatus, now: Timestamp) -
     write(observed, InstallPlanStatus { message, ..reset(status, now) }, None)
 }
 
-/// An approval counts for the plan that was looked at, and once no Subscription of it is paused.
+/// An approval counts for the plan that was looked at, and once no Subscription holds it back.
 fn approved(observed: &Observed, status: &InstallPlanStatus, now: Timestamp) -> Decision {
     let subscriptions = observed.around.subscriptions.iter().map(AsRef::as_ref);
-    if let Some(message) = approval::paused(&observed.plan, subscriptions) {
+    if let Some(message) = approval::held(&observed.plan, subscriptions) {
         let message = Some(message);
         return write(observed, InstallPlanStatus { message, ..reset(status, now) }, None);
     }
@@ -240,7 +240,7 @@ fn lacks_rights(status: &InstallPlanStatus) -> bool {
     status.message.as_ref().is_some_and(|message| message.contains(" is forbidden: "))
 }
 
-/// A plan waits for older plans before it is executed.
+/// A plan waits for older plans before it is executed, except for those that a Subscription holds back.
 fn execute(
     observed: &Observed,
     status: &InstallPlanStatus,
@@ -248,11 +248,18 @@ fn execute(
     account: Option<ObjectReference>,
     now: Timestamp,
 ) -> Decision {
-    let others = observed.siblings.iter().map(AsRef::as_ref);
+    let others = observed.siblings.iter().filter(|one| !is_held(observed, one));
+    let others = others.map(AsRef::as_ref);
     match plan_order::wait(&observed.plan, others, observed.retry_timeout, now) {
         Some(wait) => waiting(observed, status, &wait, now),
         None => Decision::Execute(Box::new(execution(observed, status, without, account))),
     }
+}
+
+fn is_held(observed: &Observed, plan: &InstallPlan) -> bool {
+    let subscriptions = observed.around.subscriptions.iter().map(AsRef::as_ref);
+    plan.phase() == InstallPlanPhase::RequiresApproval
+        && approval::held(plan, subscriptions).is_some()
 }
 
 /// Says once which plan comes first.

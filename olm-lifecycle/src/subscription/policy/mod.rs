@@ -19,7 +19,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube_core::ResourceExt;
 use olm_types::annotations::{APPROVE, FIRST_INSTALL, OURS, PAUSE, PIN, VERSION_RANGE};
 use olm_types::api::{Approval, Subscription, SubscriptionCondition, SubscriptionStatus};
-use olm_types::conditions::subscription::{ANNOTATIONS_INVALID, UPGRADE_HELD};
+use olm_types::conditions::subscription::{ANNOTATIONS_INVALID, RESOLUTION_FAILED, UPGRADE_HELD};
 use olm_types::reasons::subscription::{
     MALFORMED_VALUE, PAUSED, PINNED, VERSION_RANGE as BY_RANGE,
 };
@@ -117,12 +117,20 @@ pub(crate) fn selects_versions(subscription: &Subscription) -> bool {
     pinned(subscription).is_some() || annotations.contains_key(VERSION_RANGE)
 }
 
-/// What the Subscription declares, the CSV that it is pinned to included, for those who want to know whether
-/// that changed.
+/// What the Subscription declares, the CSV that it is pinned to included and whether that was refused, for those who
+/// want to know whether that changed.
 pub fn declarations(subscription: &Subscription) -> Vec<(&str, &str)> {
     let ours = subscription.annotations().iter().filter(|(key, _)| key.starts_with(OURS));
     let ours = ours.map(|(key, value)| (key.as_str(), value.as_str()));
-    ours.chain(pinned(subscription).map(|csv| ("startingCSV", csv))).collect()
+    let pinned = pinned(subscription);
+    let refused = pinned.filter(|_| subscription.status.as_ref().is_some_and(is_refused));
+    let pinned = pinned.map(|csv| ("startingCSV", csv));
+    ours.chain(pinned).chain(refused.map(|csv| (RESOLUTION_FAILED, csv))).collect()
+}
+
+/// Whether the last resolution had nothing for the Subscription with this status.
+pub(crate) fn is_refused(status: &SubscriptionStatus) -> bool {
+    conditions::get(status, RESOLUTION_FAILED).is_some_and(|condition| condition.status == "True")
 }
 
 /// The status with the conditions about annotations up to date; nothing when they are already.

@@ -168,6 +168,10 @@ fn what_is_declared_changes_with_the_pinned_csv() {
     let mut moved = subscription(json!({PIN: "true", "other": "x"}), None);
     moved.spec.starting_csv = Some("lamp.v1".to_owned());
     assert_eq!(declarations(&moved), [(PIN, "true"), ("startingCSV", "lamp.v1")]);
+    let refused = conditions::holding(RESOLUTION_FAILED, "ConstraintsNotSatisfiable", None);
+    conditions::set(moved.status.as_mut().unwrap(), refused);
+    let expected = [(PIN, "true"), ("startingCSV", "lamp.v1"), (RESOLUTION_FAILED, "lamp.v1")];
+    assert_eq!(declarations(&moved), expected);
     moved.annotations_mut().insert(PIN.to_owned(), "false".to_owned());
     assert_eq!(declarations(&moved), [(PIN, "false")]);
 }

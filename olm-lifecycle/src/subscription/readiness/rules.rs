@@ -148,12 +148,15 @@ fn absent(facts: &Facts<'_>) -> Option<Readiness> {
 fn under_way(facts: &Facts<'_>) -> Option<Readiness> {
     let plan = facts.view.plan.filter(|plan| is_open(plan));
     let has_begun = plan.is_some_and(|plan| plan.phase() == InstallPlanPhase::Installing);
-    if facts.is_paused && !has_begun || held_by(facts).is_some() {
+    if facts.is_paused && !has_begun {
         return None;
     }
     let upgrading = |message: String| Readiness::Progressing(Why::new(reasons::UPGRADING, message));
     let installed = installed(facts)?;
     let pin = policy::pinned(facts.subscription).filter(|pin| *pin != installed);
+    if held_by(facts).is_some() {
+        return pin.map(|pin| upgrading(format!("{installed} is upgraded to {pin}")));
+    }
     let is_pending = facts.status.state == SubscriptionState::UpgradePending;
     if let Some(plan) = plan.filter(|plan| plan.waits_for_approval()) {
         let is_manual = facts.subscription.spec.install_plan_approval == Some(Approval::Manual);

@@ -124,6 +124,7 @@ fn the_first_row_that_applies_counts(
 #[case::paused_before_its_plan_is_known(json!({PAUSE: "true"}), "", "Ready=True Succeeded")]
 #[case::not_paused(json!({PAUSE: "false"}), "Installing", "Ready=False Upgrading, Reconciling")]
 #[case::pinned_to_the_next(json!({PIN: "true"}), "RequiresApproval", "Ready=False RequiresApproval")]
+#[case::outside_of_the_range(json!({VERSION_RANGE: "<2"}), "RequiresApproval", "Ready=True Succeeded")]
 #[case::unreadable(json!({VERSION_RANGE: "=>1"}), "RequiresApproval", "Ready=False MalformedValue, Stalled")]
 #[case::unreadable_pause(json!({PAUSE: "yes"}), "RequiresApproval", "Ready=False MalformedValue, Stalled")]
 #[case::unreadable_approval(json!({"olm-rs.dev/approve": "A"}), "RequiresApproval", "Ready=True Succeeded")]
@@ -238,6 +239,16 @@ fn a_pin_that_is_not_reached_yet_is_due() {
         json!({"installedCSV": "lamp.v2", "currentCSV": "lamp.v2", "state": "AtLatestKnown"});
     let there = subscription(true, json!({PIN: "true"}), status);
     assert_eq!(found(&there, "Succeeded", "Complete"), "Ready=True Succeeded");
+}
+
+/// What waits instead was not made for the pin.
+#[test]
+fn a_pin_that_holds_a_plan_is_due() {
+    let mut pinned =
+        subscription(true, json!({PIN: "true"}), serde_json::from_str(PENDING).unwrap());
+    pinned.spec.starting_csv = Some("lamp.v9".to_owned());
+    let expected = "Ready=False Upgrading, Reconciling";
+    assert_eq!(found(&pinned, "Succeeded", "RequiresApproval"), expected);
 }
 
 fn ready() -> (Subscription, Option<CsvState>) {

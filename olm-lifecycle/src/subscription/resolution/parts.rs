@@ -8,13 +8,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use kube_core::ResourceExt;
-use olm_types::api::{InstallPlan, Subscription};
+use olm_types::annotations::PIN;
+use olm_types::api::{InstallPlan, InstallPlanPhase, Subscription};
 
 use super::approvers::{Ask, Asks, approvers};
 use super::decision::is_pending;
 use super::select::{Selection, current, matches, select};
 use super::{Choice, Namespace};
-use crate::install_plan::approval::brought;
+use crate::install_plan::approval::{brought, versions};
 use crate::install_plan::asked::Asked;
 
 /// What one InstallPlan is made of.
@@ -29,7 +30,9 @@ pub struct Part {
 impl Part {
     /// Everything in one, as in v0.
     pub fn whole(namespace: &Namespace, choices: &[Choice]) -> Self {
-        Self { selection: select(namespace, choices), namespace: namespace.clone() }
+        let mut selection = select(namespace, choices);
+        follow_pins(namespace, choices, &mut selection);
+        Self { selection, namespace: namespace.clone() }
     }
 }
 
@@ -59,6 +62,7 @@ fn part(namespace: &Namespace, able: &Namespace, choices: &[Choice]) -> Option<P
         return None;
     }
     let mut selection = Selection { asks: Some(asks), ..select(&own, choices) };
+    follow_pins(&own, choices, &mut selection);
     follow_anew(namespace, &own, choices, &mut selection);
     Some(Part { namespace: own, selection })
 }
@@ -70,8 +74,26 @@ fn asks(able: &Namespace, choice: &Choice) -> (String, Ask) {
     (choice.entry.name.to_string(), Ask { by, followers })
 }
 
+/// Subscriptions whose plan was made without their pin, and is held by it, follow one that is made for the pin.
+fn follow_pins(own: &Namespace, choices: &[Choice], selection: &mut Selection) {
+    let all: BTreeSet<&str> = choices.iter().map(|choice| &*choice.entry.name).collect();
+    let is_held = |one: &&Arc<Subscription>| {
+        let plan = own.plan_of(one).filter(|plan| is_to_begin(plan));
+        let hold = plan.and_then(|plan| versions::hold(one, one.status.as_ref(), plan));
+        hold.is_some_and(|hold| hold.key == PIN)
+    };
+    let held = own.subscriptions.iter().filter(is_held);
+    let moved: Vec<_> = held.filter_map(|one| Some((one.name_any(), moves(one, &all)?))).collect();
+    selection.updates.extend(moved);
+}
+
+/// Whether the plan has not begun, approved or not.
+fn is_to_begin(plan: &InstallPlan) -> bool {
+    plan.phase() == InstallPlanPhase::RequiresApproval
+}
+
 /// Subscriptions that wait for the approval of another plan follow the one of this part: when it is made for
-/// others as well, when theirs brings something else, or when no approval is missing any more.
+/// others as well, when theirs brings something else, or when others have to be asked than were.
 fn follow_anew(
     namespace: &Namespace,
     own: &Namespace,
@@ -79,10 +101,12 @@ fn follow_anew(
     selection: &mut Selection,
 ) {
     let all: BTreeSet<&str> = choices.iter().map(|choice| &*choice.entry.name).collect();
-    let is_free = selection.asks.as_ref().is_none_or(|asks| approvers(namespace, asks).is_empty());
+    let asks = selection.asks.as_ref();
+    let needed = asks.map(|asks| approvers(namespace, asks)).unwrap_or_default();
+    let is_asked_otherwise = |asked: Asked| needed.is_empty() || needed != asked.approval;
     let differs = |plan: &InstallPlan| {
         let open = brought(plan).into_iter().filter(|csv| !namespace.csvs.contains_key(*csv));
-        open.collect::<BTreeSet<_>>() != all || (is_free && Asked::of(plan).is_some())
+        open.collect::<BTreeSet<_>>() != all || Asked::of(plan).is_some_and(is_asked_otherwise)
     };
     let is_new = !selection.updates.is_empty();
     let waiting = own.subscriptions.iter().filter(|one| {

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use kube_core::ResourceExt;
 use olm_types::api::{Approval, Step, Subscription};
 
-use super::approvers::{approvers, asking};
+use super::approvers::{Asks, approvers, asking};
+use super::select::current;
 use super::{Namespace, Selection};
 use crate::install_plan::asked::Asked;
 use crate::install_plan::components::key_of;
@@ -97,9 +98,18 @@ fn uids(namespace: &Namespace) -> Vec<String> {
 fn asked(namespace: &Namespace, selection: &Selection) -> Option<Asked> {
     let asks = selection.asks.as_ref()?;
     let csvs = asks.iter().map(|(csv, ask)| (csv.clone(), ask.by.clone()));
-    let asked = Asked { csvs: csvs.collect(), approval: approvers(namespace, asks) };
+    let approval = approvers(namespace, asks);
+    let asked = Asked { csvs: csvs.collect(), approval, pins: pins(namespace, asks) };
     let everyone: BTreeSet<&String> = asked.csvs.values().flatten().collect();
     (everyone.len() > 1).then_some(asked)
+}
+
+/// What those are pinned to that follow the plan: it was made to lead there.
+fn pins(namespace: &Namespace, asks: &Asks) -> BTreeMap<String, String> {
+    let followers: BTreeSet<&String> = asks.values().flat_map(|ask| &ask.followers).collect();
+    let moved = namespace.subscriptions.iter().map(|one| (one.name_any(), one));
+    let moved = moved.filter(|(name, _)| followers.contains(name));
+    moved.filter_map(|(name, one)| Some((name, policy::pinned(one)?.to_owned()))).collect()
 }
 
 /// Manual when someone who needs what the plan brings has to be asked. In v0, where the plan is one for all,
@@ -115,7 +125,13 @@ pub fn approval(namespace: &Namespace, selection: &Selection) -> Approval {
 
 fn is_manual_for_all(namespace: &Namespace, selection: &Selection) -> bool {
     let mut subscriptions = namespace.subscriptions.iter();
-    let moved = |one: &&Arc<Subscription>| selection.updates.contains_key(&one.name_any());
+    let images = selection.images.iter().map(|(choice, _)| choice);
+    let brought: BTreeSet<&str> =
+        selection.inline.iter().chain(images).map(|choice| &*choice.entry.name).collect();
+    // What waits for approval in another plan is brought by this one as well.
+    let moved = |one: &&Arc<Subscription>| {
+        selection.updates.contains_key(&one.name_any()) || brought.contains(current(one))
+    };
     let is_manual = |one: &Arc<Subscription>| policy::approval(one) == Approval::Manual;
     let all_pinned = subscriptions.clone().filter(moved).all(|one| policy::pinned(one).is_some());
     subscriptions.any(is_manual) && !all_pinned

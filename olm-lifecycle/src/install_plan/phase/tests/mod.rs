@@ -2,6 +2,7 @@
 //! `conclusion`.
 
 mod conclusion;
+mod order;
 
 use jiff::ToSpan;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{OwnerReference, Time};

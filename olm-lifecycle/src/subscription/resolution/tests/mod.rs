@@ -13,12 +13,14 @@
 //! here (docs/differences.md).
 
 mod adoption;
+mod asked;
 mod blocked;
 mod build;
 mod failures;
 mod installs;
 mod named;
 mod parts;
+mod pins;
 mod recovery;
 mod states;
 mod unpacking;

@@ -12,11 +12,11 @@ use crate::tenancy::Attestor;
 
 /// What a Subscription to a package of its name is.
 #[derive(Clone, Copy, Debug, Default)]
-struct Sub {
-    name: &'static str,
-    current: &'static str,
-    manual: bool,
-    words: &'static [(&'static str, &'static str)],
+pub(super) struct Sub {
+    pub(super) name: &'static str,
+    pub(super) current: &'static str,
+    pub(super) manual: bool,
+    pub(super) words: &'static [(&'static str, &'static str)],
 }
 
 fn sub(one: Sub) -> Subscription {
@@ -35,16 +35,16 @@ fn sub(one: Sub) -> Subscription {
     made
 }
 
-const fn auto(name: &'static str, current: &'static str) -> Sub {
+pub(super) const fn auto(name: &'static str, current: &'static str) -> Sub {
     Sub { name, current, manual: false, words: &[] }
 }
 
-const fn manual(name: &'static str, current: &'static str) -> Sub {
+pub(super) const fn manual(name: &'static str, current: &'static str) -> Sub {
     Sub { name, current, manual: true, words: &[] }
 }
 
 /// A namespace in which the CSVs that Subscriptions have are installed; those that are paused are held.
-fn home(all: &[Sub]) -> Namespace {
+pub(super) fn home(all: &[Sub]) -> Namespace {
     let (held, free): (Vec<_>, Vec<_>) =
         all.iter().map(|one| sub(*one)).partition(crate::subscription::is_held);
     let mut home = namespace(free);
@@ -55,7 +55,7 @@ fn home(all: &[Sub]) -> Namespace {
 }
 
 /// `x.v1 of 0 for a,b`: a bundle of package `x` in part 0 that `a` and `b` need.
-fn chosen(text: &str) -> Choice {
+pub(super) fn chosen(text: &str) -> Choice {
     let words: Vec<&str> = text.split_whitespace().collect();
     let [csv, "of", part, "for", by] = words.as_slice() else { panic!("{text}") };
     let package = csv.split('.').next().unwrap();
@@ -68,7 +68,7 @@ fn chosen(text: &str) -> Choice {
 
 /// Makes the plans as the operator does, and has everyone know it afterwards. Each plan as
 /// `a.v1 #1 Manual of a`.
-fn reconcile(home: &mut Namespace, choices: &[&str], refused: &[&str]) -> Vec<String> {
+pub(super) fn reconcile(home: &mut Namespace, choices: &[&str], refused: &[&str]) -> Vec<String> {
     let refused = refused.iter().map(|name| (*name).to_owned()).collect();
     let choices: Vec<Choice> = choices.iter().map(|text| chosen(text)).collect();
     let mut made = Vec::new();
@@ -112,7 +112,7 @@ fn change(home: &mut Namespace, number: i64, change: impl FnOnce(&mut InstallPla
     change(Arc::make_mut(plan));
 }
 
-fn approve(home: &mut Namespace, number: i64) {
+pub(super) fn approve(home: &mut Namespace, number: i64) {
     change(home, number, |plan| {
         plan.spec.approved = true;
         plan.status.as_mut().unwrap().phase = InstallPlanPhase::Installing;
@@ -120,7 +120,7 @@ fn approve(home: &mut Namespace, number: i64) {
 }
 
 /// Everything of a plan is there, and its Subscriptions say so.
-fn done(home: &mut Namespace, number: i64) {
+pub(super) fn done(home: &mut Namespace, number: i64) {
     change(home, number, |plan| plan.status.as_mut().unwrap().phase = InstallPlanPhase::Complete);
     let plan = home.plans.iter().find(|plan| plan.spec.generation == Some(number)).unwrap().clone();
     let names = plan.spec.cluster_service_version_names.iter().cloned();
@@ -134,7 +134,7 @@ fn done(home: &mut Namespace, number: i64) {
     }
 }
 
-fn followed(home: &Namespace) -> Vec<(String, Option<i64>)> {
+pub(super) fn followed(home: &Namespace) -> Vec<(String, Option<i64>)> {
     let number = |one: &Subscription| one.status.as_ref().unwrap().install_plan_generation;
     home.subscriptions.iter().map(|one| (one.name_any(), number(one))).collect()
 }
@@ -166,7 +166,8 @@ fn what_two_need_is_in_one_plan_which_says_for_whom() {
 }
 
 /// A Manual operator's dependency, which has a Subscription that was generated.
-const DEPENDENCY: Sub = Sub { words: &[(GENERATED_BY, "install-x")], ..auto("x", "x.v1") };
+pub(super) const DEPENDENCY: Sub =
+    Sub { words: &[(GENERATED_BY, "install-x")], ..auto("x", "x.v1") };
 
 #[rstest]
 #[case::it_is_manual(manual("a", "a.v1"), "Manual of a,x")]

@@ -1,0 +1,90 @@
+//! Plans that wait while a Subscription is pinned.
+
+use olm_types::annotations::PIN;
+use rstest::rstest;
+
+use super::parts::{DEPENDENCY, Sub, approve, chosen, followed, home, manual, reconcile};
+use super::*;
+use crate::install_plan::approval::versions;
+
+/// Pins the Subscription of that name, from now on.
+fn pin(home: &mut Namespace, name: &str, csv: &str) {
+    let mut all = home.subscriptions.iter_mut();
+    let one = Arc::make_mut(all.find(|one| one.name_any() == name).unwrap());
+    one.annotations_mut().insert(PIN.to_owned(), "true".to_owned());
+    one.spec.starting_csv = Some(csv.to_owned());
+}
+
+/// The annotation by which the Subscription of that name holds the plan that it follows.
+fn held(home: &Namespace, name: &str) -> Option<&'static str> {
+    let one = home.subscriptions.iter().find(|one| one.name_any() == name).unwrap();
+    let plan = home.plan_of(one).unwrap();
+    versions::hold(one, one.status.as_ref(), plan).map(|hold| hold.key)
+}
+
+/// What waits is a step on the way to the pin that came since: it is planned for the pin, which approves it. So it is
+/// when a user has approved what waits.
+#[rstest]
+#[case::not_approved(false)]
+#[case::approved(true)]
+fn a_plan_that_was_made_without_the_pin_is_made_for_it(#[case] is_approved: bool) {
+    let mut home = home(&[manual("a", "a.v1")]);
+    assert_eq!(reconcile(&mut home, &["a.v2 of 0 for a"], &[]), ["a.v2 #1 Manual of a"]);
+    pin(&mut home, "a", "a.v3");
+    assert_eq!(held(&home, "a"), Some(PIN));
+    if is_approved {
+        Arc::make_mut(&mut home.plans[0]).spec.approved = true;
+        // As the Subscription by itself says of a plan that is held.
+        let one = Arc::make_mut(&mut home.subscriptions[0]);
+        one.status.as_mut().unwrap().state = SubscriptionState::AtLatestKnown;
+    }
+    assert_eq!(reconcile(&mut home, &["a.v2 of 0 for a"], &[]), ["a.v2 #2 Automatic of a"]);
+    assert_eq!(followed(&home), [("a".to_owned(), Some(2))]);
+    assert_eq!(reconcile(&mut home, &["a.v2 of 0 for a"], &[]), [""; 0]);
+}
+
+/// A version that is unknown, or to which nothing leads: what waits stays where it is, and is held.
+#[test]
+fn a_pin_that_is_refused_leaves_the_plan_and_holds_it() {
+    let mut home = home(&[manual("a", "a.v1")]);
+    reconcile(&mut home, &["a.v2 of 0 for a"], &[]);
+    pin(&mut home, "a", "a.v9");
+    assert_eq!(reconcile(&mut home, &[], &["a"]), [""; 0]);
+    assert_eq!((home.plans.len(), held(&home, "a")), (1, Some(PIN)));
+}
+
+/// A step that waits for a sibling is recorded as one on the way, and is made anew when the pin moves.
+#[test]
+fn a_step_that_waits_for_a_sibling_is_known_to_lead_to_the_pin() {
+    let mut home = home(&[manual("a", "a.v1"), manual("b", "b.v1"), DEPENDENCY]);
+    pin(&mut home, "a", "a.v3");
+    let choices = ["a.v2 of 0 for a", "x.v2 of 0 for a,b,x"];
+    assert_eq!(reconcile(&mut home, &choices, &[]), ["a.v2 x.v2 #1 Manual of a,b,x"]);
+    assert_eq!(held(&home, "a"), None);
+    assert_eq!(reconcile(&mut home, &choices, &[]), [""; 0], "nothing changed");
+    pin(&mut home, "a", "a.v4");
+    assert_eq!(held(&home, "a"), Some(PIN));
+    assert_eq!(reconcile(&mut home, &choices, &[]), ["a.v2 x.v2 #2 Manual of a,b,x"]);
+    assert_eq!(held(&home, "a"), None);
+    let expected = [("a", Some(2)), ("b", None), ("x", Some(2))];
+    assert_eq!(followed(&home), expected.map(|(name, number)| (name.to_owned(), number)));
+    approve(&mut home, 2);
+    assert_eq!(reconcile(&mut home, &choices, &[]), [""; 0]);
+}
+
+/// Where one plan is for all, what a sibling waits for is not approved by the pin of another one.
+#[rstest]
+#[case::it_waits("b.v2", Approval::Manual)]
+#[case::it_is_installed("b.v1", Approval::Automatic)]
+fn a_pin_approves_nothing_that_a_sibling_waits_for(
+    #[case] current: &str,
+    #[case] expected: Approval,
+) {
+    const PINNED: Sub = Sub { words: &[(PIN, "true"), ("start", "a.v2")], ..manual("a", "a.v1") };
+    let mut home = home(&[PINNED, manual("b", "b.v1")]);
+    let sibling = Arc::make_mut(&mut home.subscriptions[1]);
+    sibling.status.as_mut().unwrap().current_csv = Some(current.to_owned());
+    let choices = [chosen("a.v2 of 0 for a"), chosen(&format!("{current} of 1 for b"))];
+    let part = Part::whole(&home, &choices);
+    assert_eq!(approval(&home, &part.selection), expected);
+}
