@@ -23,6 +23,7 @@ use olm_types::reasons::event::RESOLUTION_FAILED;
 use super::asked::Asked;
 use super::continuation::owners as subscriptions;
 use super::{approval, report};
+use crate::subscription::policy;
 use crate::tenancy::Attestor;
 use crate::writes::status_write;
 pub(crate) use name::NAME_PREFIX;
@@ -96,14 +97,15 @@ impl PlanRequest {
     }
 
     /// An existing plan that stands for this request: one of the same generation, one that never got its
-    /// status and would install the same, or, beside plans of other Subscriptions, one that waits for
-    /// approval to install the same for the same ones.
+    /// status and would install the same, or one that does so for the same Subscriptions and waits for approval,
+    /// beside plans of others, or was approved by a pin.
     pub fn existing<'a>(&self, plans: &'a [Arc<InstallPlan>]) -> Option<&'a Arc<InstallPlan>> {
         let wanted = self.spec();
         let generation = plans.iter().find(|plan| plan.spec.generation == Some(self.generation));
         generation
             .or_else(|| plans.iter().find(|plan| self.is_unfinished(plan, &wanted)))
             .or_else(|| plans.iter().find(|plan| self.is_waiting(plan, &wanted)))
+            .or_else(|| plans.iter().find(|plan| self.is_for_a_pin(plan, &wanted)))
     }
 
     fn spec(&self) -> InstallPlanSpec {
@@ -125,11 +127,21 @@ impl PlanRequest {
     }
 
     fn is_waiting(&self, plan: &InstallPlan, wanted: &InstallPlanSpec) -> bool {
+        self.asked.is_some() && plan.waits_for_approval() && self.is_same(plan, wanted)
+    }
+
+    /// It takes the place of one that was made without the pin, and brings the same: those who are to follow it cannot
+    /// be found by that.
+    fn is_for_a_pin(&self, plan: &InstallPlan, wanted: &InstallPlanSpec) -> bool {
+        plan.phase() == InstallPlanPhase::Installing
+            && self.owners.iter().any(|owner| policy::pinned(owner).is_some())
+            && self.is_same(plan, wanted)
+    }
+
+    fn is_same(&self, plan: &InstallPlan, wanted: &InstallPlanSpec) -> bool {
         let owners: BTreeSet<&str> = subscriptions(plan).collect();
         let wanted_owners = self.owners.iter().filter_map(|owner| owner.metadata.uid.as_deref());
-        self.asked.is_some()
-            && plan.waits_for_approval()
-            && plan.metadata.deletion_timestamp.is_none()
+        plan.metadata.deletion_timestamp.is_none()
             && plan.spec.cluster_service_version_names == wanted.cluster_service_version_names
             && plan.spec.approval == wanted.approval
             && Asked::of(plan) == self.asked

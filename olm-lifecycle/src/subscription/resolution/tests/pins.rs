@@ -43,6 +43,19 @@ fn a_plan_that_was_made_without_the_pin_is_made_for_it(#[case] is_approved: bool
     assert_eq!(reconcile(&mut home, &["a.v2 of 0 for a"], &[]), [""; 0]);
 }
 
+/// The process ended, or a write was refused, when the plan was made and the Subscription did not know it.
+#[test]
+fn a_plan_for_a_pin_is_found_again() {
+    let mut home = home(&[manual("a", "a.v1")]);
+    reconcile(&mut home, &["a.v2 of 0 for a"], &[]);
+    pin(&mut home, "a", "a.v3");
+    let before = home.subscriptions[0].clone();
+    reconcile(&mut home, &["a.v2 of 0 for a"], &[]);
+    home.subscriptions[0] = before;
+    assert_eq!(reconcile(&mut home, &["a.v2 of 0 for a"], &[]), ["a.v2 #2 Automatic of a"]);
+    assert_eq!((home.plans.len(), followed(&home)), (2, vec![("a".to_owned(), Some(2))]));
+}
+
 /// A version that is unknown, or to which nothing leads: what waits stays where it is, and is held.
 #[test]
 fn a_pin_that_is_refused_leaves_the_plan_and_holds_it() {

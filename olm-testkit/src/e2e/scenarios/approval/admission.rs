@@ -15,7 +15,7 @@ use olm_types::version::VersionRange;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::OLD;
+use super::{NEW, OLD};
 use crate::e2e::context::TestContext;
 use crate::{builders, cluster, deploy, wait};
 
@@ -114,6 +114,10 @@ async fn unchanged_passes(ctx: &TestContext) -> Result<()> {
 /// An editor of Subscriptions, before and after it may update InstallPlans.
 async fn asks_for_the_right(ctx: &TestContext) -> Result<()> {
     ctx.create(&subscription(ctx, "mine", json!({PAUSE: "true"}))).await?;
+    let declared = json!({PAUSE: "true", PIN: "true", APPROVE: OLD, FIRST_INSTALL: "Automatic"});
+    let mut pinned = subscription(ctx, "pinned", declared);
+    pinned.spec.starting_csv = Some(OLD.to_owned());
+    ctx.create(&pinned).await?;
     may(ctx, "subscriptions").await?;
     let client = cluster::client_as(&ctx.kubeconfig().await?, "editor").await?;
     let mine: Api<Subscription> = Api::namespaced(client, &ctx.namespace);
@@ -124,17 +128,33 @@ async fn asks_for_the_right(ctx: &TestContext) -> Result<()> {
     let allowed = || mine.patch("mine", &params, &range);
     wait::until_ok("may edit Subscriptions", allowed).await?;
     for (key, value) in [(APPROVE, OLD), (FIRST_INSTALL, "Automatic"), (PIN, "false")] {
-        match mine.patch("mine", &params, &annotate(json!({key: value}))).await {
-            Err(kube::Error::Api(status)) if status.code == 403 => {
-                ensure!(status.message.contains("needs the right"), "{}", status.message);
-            }
-            other => bail!("{key}: {other:?}"),
-        }
+        is_forbidden(&mine, "mine", json!({"metadata": {"annotations": {key: value}}})).await?;
     }
+    // What approves already is neither moved nor taken away.
+    for key in [APPROVE, FIRST_INSTALL, PIN] {
+        is_forbidden(&mine, "pinned", json!({"metadata": {"annotations": {key: null}}})).await?;
+    }
+    is_forbidden(&mine, "pinned", json!({"spec": {"startingCSV": NEW}})).await?;
+    let channel = Patch::Merge(json!({"spec": {"channel": "fast"}}));
+    mine.patch("pinned", &params, &channel).await.context("the channel cannot be changed")?;
     may(ctx, "installplans").await?;
+    let moves = Patch::Merge(json!({"spec": {"startingCSV": NEW}}));
+    wait::until_ok("may move a pin", || mine.patch("pinned", &params, &moves)).await?;
     let approve = annotate(json!({APPROVE: OLD}));
     let allowed = || mine.patch("mine", &params, &approve);
     wait::until_ok("may approve", allowed).await.map(drop)
+}
+
+/// The API server refuses the patch, for the right that is missing.
+async fn is_forbidden(mine: &Api<Subscription>, name: &str, patch: Value) -> Result<()> {
+    let params = PatchParams { dry_run: true, ..PatchParams::default() };
+    match mine.patch(name, &params, &Patch::Merge(&patch)).await {
+        Err(kube::Error::Api(status)) if status.code == 403 => {
+            ensure!(status.message.contains("needs the right"), "{patch}: {}", status.message);
+            Ok(())
+        }
+        other => bail!("{patch}: {other:?}"),
+    }
 }
 
 /// Gives the user `editor` these objects.

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, ensure};
 use jiff::Timestamp;
 use kube::ResourceExt;
 use kube::api::ListParams;
-use olm_types::annotations::APPROVE;
+use olm_types::annotations::{APPROVE, PIN};
 use olm_types::api::{
     Approval, ClusterServiceVersion, InstallPlan, InstallPlanPhase, Subscription,
 };
@@ -32,6 +32,11 @@ pub(super) fn all() -> Vec<Scenario> {
             "approval::in_common",
             "what two Subscriptions need waits for the one that wants to be asked, now and when it is upgraded",
             in_common,
+        ),
+        scenario(
+            "approval::of_each_that_is_asked",
+            "what two Subscriptions need is not approved by pin and annotation of one while the other one is asked",
+            of_each_that_is_asked,
         ),
     ]
 }
@@ -120,6 +125,41 @@ async fn in_common(ctx: Arc<TestContext>) -> Result<()> {
     let approve = json!({"metadata": {"annotations": {APPROVE: "wire.v1.1.0"}}});
     ctx.edit::<Subscription>("lamp", approve).await?;
     ctx.at_latest(&wire_subscription, "wire.v1.1.0").await.map(drop)
+}
+
+/// One is pinned and approves all that the plan brings; its Manual sibling needs a part of it, and is waited for.
+async fn of_each_that_is_asked(ctx: Arc<TestContext>) -> Result<()> {
+    let wires = ctx.kind("Wire");
+    let wire = Bundle::new("1.0.0", &operator("wire", "1.0.0", &wires)).provides(&wires);
+    let [lamp, shade] = ["lamp", "shade"].map(|name| user(&ctx, name, &wires));
+    ctx.operator_group().await?;
+    let mut pinned = manual(&ctx, "lamp");
+    pinned.spec.starting_csv = Some("lamp.v1.0.0".to_owned());
+    let all = "lamp.v1.0.0, shade.v1.0.0, wire.v1.0.0";
+    for (key, value) in [(PIN, "true"), (APPROVE, all)] {
+        pinned.annotations_mut().insert(key.to_owned(), value.to_owned());
+    }
+    ctx.create(&pinned).await?;
+    ctx.create(&manual(&ctx, "shade")).await?;
+    // Only now, so that both are resolved at once.
+    ctx.catalog("kitchen", &[lamp, shade, Package::new("wire").channel("stable", vec![wire])])
+        .await?;
+
+    let plan = waiting_for_both(&ctx).await?.name_any();
+    let why = "Subscription shade needs shade.v1.0.0, wire.v1.0.0 as well";
+    super::declared::says(&ctx, &plan, why).await?;
+    ctx.at_rest().await?;
+    let approve = |csvs: &str| json!({"metadata": {"annotations": {APPROVE: csvs}}});
+    ctx.edit::<Subscription>("shade", approve("shade.v1.0.0")).await?;
+    super::declared::says(&ctx, &plan, "Subscription shade needs wire.v1.0.0 as well").await?;
+    ctx.at_rest().await?;
+    let csvs: Vec<ClusterServiceVersion> = ctx.api().list(&ListParams::default()).await?.items;
+    ensure!(csvs.is_empty(), "{:?}", csvs.iter().map(ResourceExt::name_any).collect::<Vec<_>>());
+    ctx.edit::<Subscription>("shade", approve("shade.v1.0.0, wire.v1.0.0")).await?;
+    for csv in ["lamp.v1.0.0", "shade.v1.0.0", "wire.v1.0.0"] {
+        ctx.succeeded(csv).await?;
+    }
+    Ok(())
 }
 
 /// The kind of an operator.

@@ -144,7 +144,7 @@ async fn annotate(ctx: &TestContext, value: Value) -> Result<()> {
 }
 
 /// Waits until the plan waits with a message that contains this.
-async fn says(ctx: &TestContext, plan: &str, text: &str) -> Result<()> {
+pub(super) async fn says(ctx: &TestContext, plan: &str, text: &str) -> Result<()> {
     let says = |plan: &InstallPlan| {
         let message = plan.status.as_ref().and_then(|status| status.message.as_deref());
         message.is_some_and(|message| {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result, ensure};
 use kube::ResourceExt;
 use kube::api::ListParams;
-use olm_types::annotations::{PIN, VERSION_RANGE};
+use olm_types::annotations::{APPROVE, FIRST_INSTALL, PIN, VERSION_RANGE};
 use olm_types::api::{Approval, InstallPlan, Subscription, SubscriptionState};
 use serde_json::{Value, json};
 
@@ -37,6 +37,16 @@ pub(super) fn all() -> Vec<Scenario> {
             "approval::pinned_to_what_waits",
             "a plan waits while its Subscription is pinned to what it has, and a pin that moves approves it",
             pinned_to_what_waits,
+        ),
+        scenario(
+            "approval::a_range_while_a_plan_waits",
+            "a plan that waits is not begun while the range does not have its version, approved or not",
+            a_range_while_a_plan_waits,
+        ),
+        scenario(
+            "approval::a_refused_pin_while_a_plan_waits",
+            "a pin that is refused holds the plan that waits; one that lies behind it needs no approval",
+            a_refused_pin_while_a_plan_waits,
         ),
     ]
 }
@@ -158,6 +168,76 @@ async fn pinned_to_what_waits(ctx: Arc<TestContext>) -> Result<()> {
     ask_for(&ctx, NEW).await?;
     ctx.succeeded(NEW).await?;
     ctx.installed("kettle", NEW).await.map(drop)
+}
+
+/// A range that comes while a plan waits: the upgrade is held and not pending, neither an annotation nor a user has
+/// it begun, and it is what was approved once the range goes.
+async fn a_range_while_a_plan_waits(ctx: Arc<TestContext>) -> Result<()> {
+    let waiting = first_and_waiting(&ctx).await?;
+    annotate(&ctx, VERSION_RANGE, json!("<1.1.0")).await?;
+    held_by_its_range(&ctx).await?;
+    annotate(&ctx, APPROVE, json!(NEW)).await?;
+    let why = "Subscription kettle accepts only \"<1.1.0\"";
+    super::declared::says(&ctx, &waiting.name_any(), why).await?;
+    ctx.at_rest().await?;
+    super::approve(&ctx, &waiting).await?;
+    ctx.at_rest().await?;
+    super::declared::says(&ctx, &waiting.name_any(), why).await?;
+    held_by_its_range(&ctx).await?;
+    ctx.installed("kettle", OLD).await?;
+    annotate(&ctx, VERSION_RANGE, json!("<1.2.0")).await?;
+    ctx.succeeded(NEW).await?;
+    ctx.installed("kettle", NEW).await.map(drop)
+}
+
+/// A pin that cannot be reached comes while a plan waits: what waits is not begun, approved or not. A pin behind it is
+/// reached through it.
+async fn a_refused_pin_while_a_plan_waits(ctx: Arc<TestContext>) -> Result<()> {
+    let waiting = first_and_waiting(&ctx).await?;
+    ask_for(&ctx, "kettle.v9.9.9").await?;
+    annotate(&ctx, PIN, json!("true")).await?;
+    ctx.condition("kettle", "ResolutionFailed", "True", "ConstraintsNotSatisfiable").await?;
+    super::approve(&ctx, &waiting).await?;
+    let why = format!("is pinned to kettle.v9.9.9, and {NEW} is not known to lead there");
+    super::declared::says(&ctx, &waiting.name_any(), &why).await?;
+    ctx.at_rest().await?;
+    ctx.installed("kettle", OLD).await?;
+    ask_for(&ctx, NEWEST).await?;
+    ctx.succeeded(NEWEST).await?;
+    ctx.at_latest("kettle", NEWEST).await?;
+    // Without the pin nothing holds what was approved, and nothing asks for it any more.
+    annotate(&ctx, PIN, json!(null)).await?;
+    wait::until_gone::<InstallPlan>(&ctx.api(), &waiting.name_any()).await
+}
+
+/// The first version is installed, and a plan for the next one waits.
+async fn first_and_waiting(ctx: &TestContext) -> Result<InstallPlan> {
+    publish(ctx, &versions(ctx)).await?;
+    let mut subscription = builders::subscription(&ctx.namespace, "kettle", "stable", "kitchen");
+    subscription.spec.install_plan_approval = Some(Approval::Manual);
+    subscription.spec.starting_csv = Some(OLD.to_owned());
+    subscription.annotations_mut().insert(FIRST_INSTALL.to_owned(), "Automatic".to_owned());
+    ctx.create(&subscription).await?;
+    ctx.succeeded(OLD).await?;
+    super::waiting_plan(ctx, NEW, 2).await
+}
+
+/// Waits until the Subscription says that its upgrade is held by the range, and nowhere that it is pending.
+async fn held_by_its_range(ctx: &TestContext) -> Result<()> {
+    let is_held = |subscription: &Subscription| {
+        let status = subscription.status.clone().unwrap_or_default();
+        let reason = |kind: &str| {
+            let mut all = conditions(subscription).iter();
+            all.find(|one| one.type_ == kind).and_then(|one| one.reason.clone())
+        };
+        status.state == SubscriptionState::AtLatestKnown
+            && status.current_csv.as_deref() == Some(NEW)
+            && status.installed_csv.as_deref() == Some(OLD)
+            && reason("InstallPlanPending").is_none()
+            && reason("UpgradeHeld").as_deref() == Some("VersionRange")
+            && reason("Ready").as_deref() == Some("Succeeded")
+    };
+    wait::until(&ctx.api(), "kettle", "be held by its range", is_held).await.map(drop)
 }
 
 /// Three versions, each of which replaces the one before.
