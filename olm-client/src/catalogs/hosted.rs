@@ -113,7 +113,11 @@ mod tests {
     #[case::no_pod(OURS, &[json!({"addresses": ["10.0.0.7"], "conditions": {"ready": true}})],
         "no Pod of catalog-operator")]
     #[case::of_another_manager("endpointslice-controller.k8s.io", &[endpoint("b", true)], "none of")]
-    fn endpoints(#[case] manager: &str, #[case] endpoints: &[Value], #[case] expected: &str) {
+    fn pods_of_endpoints(
+        #[case] manager: &str,
+        #[case] endpoints: &[Value],
+        #[case] expected: &str,
+    ) {
         let found = match served(&slice(manager, endpoints)) {
             Ok(found) => format!("{}/{}:{}", found.namespace, found.pod, found.port),
             Err(error) => error.to_string(),

@@ -116,7 +116,7 @@ impl<'a> Images<'a> {
 
     async fn prepare(&self) -> Result<Ready> {
         let options = RegistryOptions {
-            without_tls: self.pulling.insecure_registry.iter().cloned().collect(),
+            without_tls: self.pulling.insecure_registry.to_vec(),
             proxy: Proxy::for_images(|name| std::env::var(name).ok()),
             ..RegistryOptions::default()
         };

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use k8s_openapi::api::core::v1::Namespace;
-use kube::api::{Api, DeleteParams, ListParams, PostParams};
+use kube::api::{Api, DeleteParams, PostParams};
 use olm_catalog::snapshot::CatalogSnapshot;
 use olm_testkit::audit::{AuditLog, Write};
 use olm_testkit::builders::{self, CatalogDir};
