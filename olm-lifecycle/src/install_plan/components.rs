@@ -16,7 +16,7 @@ use super::package;
 use crate::operator::operator_name;
 
 /// The keys of the labels, by name of the CSV; CSVs without any are left out.
-pub(super) fn keys(
+pub fn keys(
     steps: &[Step],
     subscriptions: &[Arc<Subscription>],
     namespace: &str,

@@ -16,3 +16,5 @@ mod stale;
 pub mod steps;
 mod superseded;
 pub mod waiting;
+
+pub use components::keys as component_labels;

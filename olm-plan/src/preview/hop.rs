@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use olm_lifecycle::crd;
+use olm_lifecycle::install_plan::component_labels;
 use olm_lifecycle::install_plan::execution::{Ended, Execution, NoteKind, Scope};
 use olm_lifecycle::install_plan::request::PlanRequest;
 use olm_lifecycle::install_plan::steps::{self, BundleInput};
@@ -274,9 +275,8 @@ fn execute(
     read: &Read,
     preview: &mut Preview,
 ) {
-    let plan = request.object(&[]);
     let crds_before: BTreeSet<String> = crd_names(world);
-    let mut execution = Execution::new(scope(asked, world, &plan), request.steps.clone());
+    let mut execution = Execution::new(scope(asked, world, request), request.steps.clone());
     for reference in execution.bundles() {
         let held = read.unpacked.iter().find(|one| {
             olm_types::hash::unpack_name(&one.lookup.path) == reference.name
@@ -305,7 +305,8 @@ fn execute(
     }
 }
 
-fn scope(asked: &Asked, world: &World<'_>, plan: &InstallPlan) -> Scope {
+fn scope(asked: &Asked, world: &World<'_>, request: &PlanRequest) -> Scope {
+    let plan = request.object(&[]);
     let mut csvs: Vec<Arc<ClusterServiceVersion>> =
         world.typed(ClusterServiceVersion::KIND, None).into_iter().map(Arc::new).collect();
     csvs.retain(|csv| {
@@ -324,6 +325,8 @@ fn scope(asked: &Asked, world: &World<'_>, plan: &InstallPlan) -> Scope {
     scope.csvs = csvs.iter().map(place).collect();
     scope.crd_owners = crd::owners(&csvs);
     scope.wanted = plan.spec.cluster_service_version_names.iter().cloned().collect();
+    let subscriptions: Vec<Arc<Subscription>> = world.all(Some(&asked.namespace));
+    scope.components = component_labels(&request.steps, &subscriptions, &asked.namespace);
     scope
 }
 

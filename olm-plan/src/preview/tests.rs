@@ -163,6 +163,7 @@ fn an_installation_makes_all_that_is_missing() {
         "+ CustomResourceDefinition kettles.x.io",
         "+ ServiceAccount kettle",
         "+ Deployment kettle",
+        "+ Operator kettle.ns",
     ] {
         assert!(found.iter().any(|line| line == expected), "{expected} is not in {found:#?}");
     }

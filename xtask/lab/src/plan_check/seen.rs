@@ -1,4 +1,4 @@
-//! What was done, by the audit log of the API server: whoever did it.
+//! What was done, by the audit log of the API server: whoever did it but Kubernetes itself.
 
 use std::collections::BTreeSet;
 
@@ -20,6 +20,10 @@ const OF_KUBERNETES: [&str; 12] = [
     "flowschemas",
 ];
 
+/// Programs of Kubernetes whose writes follow from what others write.
+const KUBERNETES: [&str; 4] =
+    ["kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok"];
+
 /// Objects that every new namespace has.
 const OF_NAMESPACES: [&str; 2] = ["configmaps kube-root-ca.crt", "serviceaccounts default"];
 
@@ -40,7 +44,8 @@ impl Seen {
         for write in writes {
             let resource = write.resource();
             let is_status = resource.contains('/');
-            if is_status || is_passing(&write.object) {
+            let follows = KUBERNETES.contains(&write.program.as_str());
+            if is_status || follows || is_passing(&write.object) {
                 continue;
             }
             let is_copy = resource == "clusterserviceversions" && write.namespace != home;
@@ -112,6 +117,7 @@ mod tests {
             write("create", "events ns/e", "ns"),
             write("create", "configmaps ns/kube-root-ca.crt", "ns"),
             write("create", "clusterserviceversions other/c", "other"),
+            Write { program: "kube-apiserver".to_owned(), ..write("create", "apiservices v1.x", "") },
         ];
         let seen = Seen::of(&writes, "ns");
         let set = |names: &[&str]| names.iter().map(ToString::to_string).collect();
