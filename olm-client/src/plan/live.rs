@@ -237,7 +237,7 @@ impl<'a> Reader<'a> {
             }
             Need::Objects(resource) => {
                 let place = (resource.group.clone(), resource.kind.clone());
-                let found = self.list(&resource, None).await;
+                let found = self.list_in_any_version(&resource).await;
                 match found {
                     Ok(found) => {
                         found.into_iter().for_each(|object| known.add(object));
@@ -328,6 +328,26 @@ impl<'a> Reader<'a> {
     async fn list(&self, resource: &Resource, namespace: Option<&str>) -> Result<Vec<Value>> {
         let found = self.cluster.list(&self.api(resource, namespace)).await?;
         found.into_iter().map(|object| typed(object, resource)).collect()
+    }
+
+    /// All objects of a kind. A version that only the plan brings is not served yet: then they are read in one that
+    /// is.
+    async fn list_in_any_version(&self, resource: &Resource) -> Result<Vec<Value>> {
+        let absent = match self.list(resource, None).await {
+            Err(error) if is_absent(&error) => error,
+            listed => return listed,
+        };
+        let groups = self.cluster.answer(self.cluster.client.list_api_groups()).await?;
+        let own = groups.groups.into_iter().filter(|group| group.name == resource.group);
+        for served in own.flat_map(|group| group.versions) {
+            let Resource { group, kind, plural, .. } = resource;
+            let other = Resource::new(group, &served.version, kind, plural);
+            match self.list(&other, None).await {
+                Err(error) if is_absent(&error) => {}
+                listed => return listed,
+            }
+        }
+        Err(absent)
     }
 
     async fn labelled(&self, resource: &Resource, label: &str) -> Result<Vec<Value>> {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use k8s_openapi::api::core::v1::Namespace;
 use kube::api::{Api, DeleteParams, PostParams};
 use olm_catalog::snapshot::CatalogSnapshot;
@@ -164,6 +164,7 @@ impl CheckedCatalog {
             lines.push(self.step(&home, &["uninstall", package]).await?);
         }
         namespaces.delete(&home, &DeleteParams::default()).await?;
+        until_gone(&namespaces, &home).await?;
         Ok(lines)
     }
 
@@ -230,6 +231,16 @@ impl CheckedCatalog {
         }
         Ok(all)
     }
+}
+
+/// What a namespace still holds would be in the way of the next package.
+async fn until_gone(namespaces: &Api<Namespace>, name: &str) -> Result<()> {
+    let deadline = Instant::now() + TIMEOUT;
+    while namespaces.get_opt(name).await?.is_some() {
+        ensure!(Instant::now() < deadline, "namespace {name} does not go");
+        sleep(LOOK).await;
+    }
+    Ok(())
 }
 
 fn described(what: &str, plan: &Value) -> String {

@@ -20,7 +20,7 @@ const OF_KUBERNETES: [&str; 12] = [
     "flowschemas",
 ];
 
-/// Programs of Kubernetes whose writes follow from what others write.
+/// Programs of Kubernetes whose writes follow from what others write. Its garbage collector deletes what was shown.
 const KUBERNETES: [&str; 4] =
     ["kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok"];
 
@@ -44,7 +44,7 @@ impl Seen {
         for write in writes {
             let resource = write.resource();
             let is_status = resource.contains('/');
-            let follows = KUBERNETES.contains(&write.program.as_str());
+            let follows = KUBERNETES.contains(&write.program.as_str()) && write.verb != "delete";
             if is_status || follows || is_passing(&write.object) {
                 continue;
             }
@@ -117,7 +117,10 @@ mod tests {
             write("create", "events ns/e", "ns"),
             write("create", "configmaps ns/kube-root-ca.crt", "ns"),
             write("create", "clusterserviceversions other/c", "other"),
-            Write { program: "kube-apiserver".to_owned(), ..write("create", "apiservices v1.x", "") },
+            Write {
+                program: "kube-apiserver".to_owned(),
+                ..write("create", "apiservices v1.x", "")
+            },
         ];
         let seen = Seen::of(&writes, "ns");
         let set = |names: &[&str]| names.iter().map(ToString::to_string).collect();
