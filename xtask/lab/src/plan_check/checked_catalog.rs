@@ -20,7 +20,7 @@ use olm_types::bundle::CatalogKey;
 use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
-use super::compare::differences;
+use super::compare::{differences, is_to_be_collected};
 use super::program::Program;
 use super::seen::{Seen, is_passing};
 use super::{CATALOG, images, ours, program, rights};
@@ -202,9 +202,7 @@ impl CheckedCatalog {
         if let Err(error) = self.program.act(home, words).await {
             return Ok(line(Verdict::Other(vec![format!("{error:#}")])));
         }
-        let writes = self.at_rest(&mut audit).await?;
-        let seen = Seen::of(&writes, home);
-        let mut found = differences(&plan, &seen);
+        let mut found = self.until_as_shown(&mut audit, home, &plan).await?;
         let after = images::there(&self.fixture.client, home).await?;
         found.extend(images::differences(&plan, &before, &after));
         found.extend(rights::differences(&self.fixture.client, home, &plan).await?);
@@ -212,6 +210,25 @@ impl CheckedCatalog {
             true => Verdict::Same(plan["changes"].as_array().map_or(0, Vec::len)),
             false => Verdict::Other(found),
         }))
+    }
+
+    /// What was done otherwise than shown, once nothing is written any more. The garbage collector may begin later: it
+    /// first takes note of new kinds, every half minute.
+    async fn until_as_shown(
+        &self,
+        audit: &mut AuditLog,
+        home: &str,
+        plan: &Value,
+    ) -> Result<Vec<String>> {
+        let deadline = Instant::now() + TIMEOUT;
+        let mut writes = Vec::new();
+        loop {
+            writes.extend(self.at_rest(audit).await?);
+            let found = differences(plan, &Seen::of(&writes, home));
+            if Instant::now() > deadline || !found.iter().any(|line| is_to_be_collected(line)) {
+                return Ok(found);
+            }
+        }
     }
 
     /// Waits until nothing is written; what was written meanwhile.

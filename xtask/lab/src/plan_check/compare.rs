@@ -35,6 +35,11 @@ pub(super) fn differences(plan: &Value, seen: &Seen) -> Vec<String> {
     lines
 }
 
+/// Whether a line is about an object that was to go and is there.
+pub(super) fn is_to_be_collected(line: &str) -> bool {
+    line.starts_with("deleted: ") && line.ends_with(" was shown, and not done")
+}
+
 /// `RESOURCE NAMESPACE/NAME` of a change.
 fn object(change: &Value) -> String {
     let text = |field: &str| change[field].as_str().unwrap_or_default();
@@ -115,6 +120,11 @@ mod tests {
                 "copies: Create of 2 was shown, 1 was done",
             ]
         );
+        let none = Seen::default();
+        let gone =
+            json!({"changes": [change("Delete", "Service", "a"), change("Create", "Role", "r")]});
+        let lines = differences(&gone, &none);
+        assert_eq!(lines.iter().filter(|line| is_to_be_collected(line)).count(), 1, "{lines:?}");
     }
 
     #[test]
