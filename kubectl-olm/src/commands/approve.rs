@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::act::MANAGER;
 use super::follow::follow_approved;
-use super::look::observe;
+use super::observe;
 use crate::Outcome;
 use crate::args::{Approve, DryRun, Format};
 use crate::output::{Kind, Output};

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 use kube::api::{Api, ApiResource, DynamicObject, PostParams};
-use olm_client::Cluster;
+use olm_client::{Cluster, cause};
 use olm_types::gvk::Gvk;
 use serde_json::Value;
 
@@ -59,7 +59,7 @@ fn missing(error: &anyhow::Error) -> Option<String> {
     let kind = status.details.as_ref().map(|details| details.kind.as_str());
     match (status.code, kind) {
         (404, Some("namespaces")) => Some(status.message.clone()),
-        (404, _) => Some("the cluster has no such kind".to_owned()),
+        (404, _) => Some(cause(error)),
         _ => None,
     }
 }

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use olm_client::Cluster;
 use olm_plan::installed::{Installed, installed};
 
-use super::look::observe;
+use super::observe;
 use crate::Outcome;
 use crate::output::{Kind, Output, Table, age};
 

@@ -12,7 +12,7 @@ use olm_client::{Cluster, cause};
 use olm_plan::observed::{name, namespace};
 use olm_plan::tree::{deployments, pods};
 
-use super::look::observe;
+use super::observe;
 use crate::Outcome;
 use crate::args::Logging;
 use crate::output::Output;

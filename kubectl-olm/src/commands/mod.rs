@@ -14,7 +14,6 @@ mod hand_back;
 mod install;
 mod list;
 mod logs;
-mod look;
 mod operands;
 mod permissions;
 mod plan;
@@ -28,6 +27,7 @@ mod why;
 use anyhow::{Result, bail, ensure};
 use olm_client::Cluster;
 use olm_client::listing::Listing;
+use olm_plan::Observed;
 
 use crate::Outcome;
 use crate::args::{Cli, Command};
@@ -122,6 +122,15 @@ async fn in_cluster(
             bail!("this command needs no cluster")
         }
     }
+}
+
+/// Subscriptions and what comes of them, in a namespace or in all; a progress line says so when it takes long.
+async fn observe(cluster: &Cluster, home: Option<&str>, workloads: bool) -> Result<Observed> {
+    let reading = match home {
+        Some(home) => format!("reading what is installed in namespace {home}"),
+        None => "reading what is installed in all namespaces".to_owned(),
+    };
+    cluster.notices.slow(&reading, cluster.observe(home, workloads)).await
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use olm_plan::observed::namespace;
 use olm_types::api::{ClusterServiceVersion, CrdDescription};
 use serde::Serialize;
 
-use super::look::observe;
+use super::observe;
 use crate::Outcome;
 use crate::output::{Kind, Output, Table, age};
 

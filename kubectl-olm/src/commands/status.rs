@@ -7,7 +7,7 @@ use olm_client::operator::subscription;
 use olm_plan::Health;
 use olm_plan::tree::{Node, tree};
 
-use super::look::observe;
+use super::observe;
 use crate::Outcome;
 use crate::args::{Format, Status};
 use crate::output::{Kind, Output, Table, age};

@@ -149,8 +149,12 @@ impl Change {
 
 /// The hash of an object, Secrets included.
 fn contents(object: &Value) -> String {
-    let digest = Sha256::digest(as_written(object).to_string().as_bytes());
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    sha256(&as_written(object).to_string())
+}
+
+/// SHA-256 of a text, as hex digits.
+pub(super) fn sha256(text: &str) -> String {
+    Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// An object without what an API server keeps.

@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 
-use super::change::{Action, Change, Written};
+use super::change::{Action, Change, Written, sha256};
 use super::permissions::Rights;
 
 /// A bundle that would be installed.
@@ -160,9 +159,7 @@ impl Preview {
     pub fn hashed(mut self) -> Self {
         self.plan_hash.clear();
         let manifests: Vec<&Vec<String>> = self.hops.iter().map(|hop| &hop.manifests).collect();
-        let text = serde_json::json!([self, manifests]).to_string();
-        let digest = Sha256::digest(text.as_bytes());
-        self.plan_hash = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        self.plan_hash = sha256(&serde_json::json!([self, manifests]).to_string());
         self
     }
 

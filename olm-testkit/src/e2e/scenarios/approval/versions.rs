@@ -90,13 +90,7 @@ async fn of_a_range(ctx: Arc<TestContext>) -> Result<()> {
 /// A pin takes a Manual Subscription to its version, step by step and without further approval; one to which
 /// no upgrade leads is refused with those to which one does, and changes nothing.
 async fn pinned(ctx: Arc<TestContext>) -> Result<()> {
-    publish(&ctx, &versions(&ctx)).await?;
-    let mut subscription = builders::subscription(&ctx.namespace, "kettle", "stable", "kitchen");
-    subscription.spec.install_plan_approval = Some(Approval::Manual);
-    subscription.spec.starting_csv = Some(OLD.to_owned());
-    subscription.annotations_mut().insert(PIN.to_owned(), "true".to_owned());
-    ctx.create(&subscription).await?;
-    ctx.succeeded(OLD).await?;
+    installed(&ctx, (PIN, "true")).await?;
     ctx.installed("kettle", OLD).await?;
     ctx.condition("kettle", "UpgradeHeld", "True", "Pinned").await?;
     ctx.at_rest().await?;
@@ -212,14 +206,19 @@ async fn a_refused_pin_while_a_plan_waits(ctx: Arc<TestContext>) -> Result<()> {
 
 /// The first version is installed, and a plan for the next one waits.
 async fn first_and_waiting(ctx: &TestContext) -> Result<InstallPlan> {
+    installed(ctx, (FIRST_INSTALL, "Automatic")).await?;
+    super::waiting_plan(ctx, NEW, 2).await
+}
+
+/// A Manual Subscription has the first version, which an annotation lets in.
+async fn installed(ctx: &TestContext, (key, value): (&str, &str)) -> Result<()> {
     publish(ctx, &versions(ctx)).await?;
     let mut subscription = builders::subscription(&ctx.namespace, "kettle", "stable", "kitchen");
     subscription.spec.install_plan_approval = Some(Approval::Manual);
     subscription.spec.starting_csv = Some(OLD.to_owned());
-    subscription.annotations_mut().insert(FIRST_INSTALL.to_owned(), "Automatic".to_owned());
+    subscription.annotations_mut().insert(key.to_owned(), value.to_owned());
     ctx.create(&subscription).await?;
-    ctx.succeeded(OLD).await?;
-    super::waiting_plan(ctx, NEW, 2).await
+    ctx.succeeded(OLD).await.map(drop)
 }
 
 /// Waits until the Subscription says that its upgrade is held by the range, and nowhere that it is pending.
