@@ -1,6 +1,6 @@
 //! Content that is on the disk because another catalog had it pulled.
 //!
-//! It is for whoever may pull it, and for nobody else: a CatalogSource may name any digest, and any registry.
+//! It is for whoever may pull it, and for no other one: a CatalogSource may name any digest, and any registry.
 
 use super::{Held, PullError};
 use crate::image::{ImageReference, Keychain, Limits, Registry, RemoteImage};

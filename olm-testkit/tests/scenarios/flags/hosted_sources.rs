@@ -27,8 +27,8 @@ const AWAY: &str = "127.0.0.1:1";
 const COPY: &str = "copy";
 
 /// As long as the operator has no right at the registry, a Pod serves the catalog, for which the node may have one;
-/// with the pull secret of the CatalogSource the operator does. What it has on its disk then is for nobody who may not
-/// pull it.
+/// with the pull secret of the CatalogSource the operator does. What it has on its disk then is not for a
+/// catalog that may not pull it.
 pub async fn secrets(ctx: Arc<TestContext>) -> Result<()> {
     let folder = tempfile::tempdir().context("cannot create a folder")?;
     let open = ImageRegistry::start(folder.path(), false).await?;
