@@ -76,6 +76,8 @@ const SECONDS: &[(&str, u32)] = &[
     ("hostile::references", 15),
     ("hostile::deployments", 60),
     ("rolling::nested_objects", 60),
+    ("rolling::idle_callers_over_tls", 30),
+    ("rolling::openshift", 30),
     ("faults::api_server_away", 25),
     ("faults::api_server_frozen", 15),
     ("faults::api_server_killed", 25),
