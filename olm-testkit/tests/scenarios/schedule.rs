@@ -65,7 +65,7 @@ const SECONDS: &[(&str, u32)] = &[
     ("escalation_v0::shared_bundle", 15),
     ("escalation_v0::shared_names", 15),
     ("uninstall::namespace", 40),
-    ("hostile::accepted", 60),
+    ("hostile::accepted", 80),
     ("idle::no_writes", 250),
     ("silence::idle_callers", 120),
     ("replicas::deposed", 45),
