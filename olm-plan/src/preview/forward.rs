@@ -82,6 +82,8 @@ fn hops(
         let waits = approvals.any(|approval| approval == Approval::Manual.as_str());
         preview.hops.extend(reconciled.done.iter().map(|done| done.hop.clone()));
         group(asked, world, preview);
+        let new = reconciled.done.iter().flat_map(|done| &done.hop.bundles);
+        preview.problems.extend(new.filter_map(|bundle| in_the_way(world, asked, &bundle.csv)));
         for done in &reconciled.done {
             if preview.problems.is_empty() {
                 finish::follow_up(asked, world, done, preview);
@@ -157,6 +159,17 @@ pub(super) fn own_csvs(world: &World<'_>, namespace: &str) -> Vec<ClusterService
         !labels.is_some_and(|labels| labels.contains_key(COPIED_FROM))
     });
     found
+}
+
+/// Why a CSV cannot be created: OLM leaves a copy that has its name, and installs nothing.
+fn in_the_way(world: &World<'_>, asked: &Asked, csv: &str) -> Option<String> {
+    let home = asked.namespace.as_str();
+    let found = world.get(&olm_key(ClusterServiceVersion::KIND, home, csv))?;
+    let from = found.pointer("/metadata/labels")?.get(COPIED_FROM)?.as_str()?;
+    Some(format!(
+        "namespace {home} holds a copy of {csv}, which is installed in namespace {from} and reaches this one: while \
+         it is there OLM creates no CSV of that name"
+    ))
 }
 
 /// The OperatorGroup: made where there is none, and checked against the install modes of the CSVs.

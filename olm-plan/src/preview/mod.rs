@@ -17,6 +17,7 @@ pub mod permissions;
 mod prepare;
 mod removal;
 pub mod result;
+mod waiting;
 mod world;
 
 use jiff::Timestamp;
