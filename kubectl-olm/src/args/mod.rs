@@ -226,6 +226,13 @@ mod tests {
     }
 
     #[test]
+    fn an_install_mode_says_what_is_wrong_with_it() {
+        let words = ["kubectl-olm", "install", "kettle", "--install-mode", "MultiNamespace=a"];
+        let error = Cli::try_parse_from(words).unwrap_err().to_string();
+        assert!(error.contains("MultiNamespace needs two namespaces"), "{error}");
+    }
+
+    #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
     }
@@ -246,6 +253,8 @@ mod tests {
     #[case(&["graph", "kettle", "-o", "mermaid", "--from", "1.0.0"])]
     #[case(&["search", "etcd", "database", "--provides", "Etcd"])]
     #[case(&["console", "--port", "8089", "--no-pull", "--context", "c"])]
+    #[case(&["plan", "install", "kettle", "--install-mode", "MultiNamespace=a,b"])]
+    #[case(&["run", "bundle", "i", "--install-mode=SingleNamespace=a"])]
     #[case(&["__complete", "list", "--o"])]
     fn kubectls_flags_are_understood(#[case] words: &[&str]) {
         let parsed = Cli::try_parse_from(["kubectl-olm"].iter().chain(words));

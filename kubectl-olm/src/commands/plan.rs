@@ -78,7 +78,7 @@ pub fn install(package: &str, flags: &Subscribing, home: &str, global: &str) -> 
         version: flags.version.clone(),
         catalog,
         is_manual: flags.approval == crate::args::Approving::Manual,
-        install_mode: flags.install_mode.map(|mode| format!("{mode:?}")),
+        install_mode: flags.install_mode.clone(),
     }
 }
 

@@ -101,3 +101,47 @@ fn a_plan_that_is_executed_comes_first(#[case] brought: &[&str], #[case] expecte
         None => assert!(preview.problems.is_empty(), "{:?}", preview.problems),
     }
 }
+
+/// The bundle supports its own namespace and all of them.
+#[rstest]
+#[case::all("AllNamespaces", None)]
+#[case::own("OwnNamespace", None)]
+#[case::single("SingleNamespace", None)]
+#[case::another("SingleNamespace=tea", Some("SingleNamespace"))]
+#[case::several("MultiNamespace=coffee,tea", Some("MultiNamespace"))]
+fn an_install_mode_is_one_that_the_bundle_supports(
+    #[case] mode: &str,
+    #[case] missing: Option<&str>,
+) {
+    let version = Some("1.0.0".to_owned());
+    let mode: Mode = mode.parse().unwrap();
+    let install_mode = Some(mode.clone());
+    let install = Install { version, install_mode, is_manual: true, ..install("kettle") };
+    let home = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": HOME}});
+    let preview = complete(Wanted::Install(install), &known(&[home]));
+    let Some(missing) = missing else {
+        assert!(preview.problems.is_empty(), "{:?}", preview.problems);
+        let group = preview.manifests.iter().find(|one| one["kind"] == "OperatorGroup").unwrap();
+        let targets = group["spec"]["targetNamespaces"].as_array().cloned().unwrap_or_default();
+        assert_eq!(targets, mode.targets(HOME));
+        return;
+    };
+    let problem = &preview.problems[0];
+    assert!(problem.contains(missing), "{problem}");
+    assert!(problem.ends_with("it supports OwnNamespace, AllNamespaces"), "{problem}");
+}
+
+#[test]
+fn a_group_that_is_there_stays() {
+    let group = json!({"apiVersion": "operators.coreos.com/v1", "kind": "OperatorGroup",
+        "metadata": {"name": "g", "namespace": HOME}, "spec": {}});
+    let notes = |mode: Mode| {
+        let version = Some("1.0.0".to_owned());
+        let install = Install { version, is_manual: true, ..install("kettle") };
+        let install = Install { install_mode: Some(mode), ..install };
+        complete(Wanted::Install(install), &known(&[group.clone()])).notes
+    };
+    assert_eq!(notes(Mode::AllNamespaces), Vec::<String>::new());
+    let [note] = notes(Mode::OwnNamespace).try_into().unwrap();
+    assert!(note.contains("OperatorGroup g is there already and stays"), "{note}");
+}
