@@ -2,7 +2,6 @@
 
 use anyhow::{Result, bail};
 use olm_plan::preview::Known;
-use olm_plan::settings::Settings;
 use olm_types::api::{PackageManifest, Subscription};
 
 use crate::catalogs::{Catalogs, Visible};
@@ -91,10 +90,7 @@ pub fn visible_offline(namespace: Option<&str>, sources: &Sources) -> Result<(Vi
         bail!("--offline needs --catalog: there is nothing else to read");
     }
     let known = read_state(&sources.state)?;
-    let mut settings = Settings::default();
-    if let Some(global) = &sources.olm_namespace {
-        settings.global_namespace.clone_from(global);
-    }
+    let settings = sources.settings(&known);
     let home = namespace.unwrap_or("default");
     Ok((Visible::in_state(&known, home, &settings), known))
 }

@@ -219,7 +219,7 @@ mod tests {
     fn only_commands_that_read_files_list_their_flags(#[case] name: &str, #[case] expected: bool) {
         let root = Cli::command();
         let command = root.find_subcommand(name).unwrap();
-        for flag in ["offline", "state"] {
+        for flag in ["offline", "state", "flavor"] {
             let flag = command.get_arguments().find(|one| one.get_long() == Some(flag)).unwrap();
             assert_eq!(!flag.is_hide_set(), expected, "{name} {flag}");
         }
@@ -254,6 +254,8 @@ mod tests {
     #[case(&["search", "etcd", "database", "--provides", "Etcd"])]
     #[case(&["console", "--port", "8089", "--no-pull", "--context", "c"])]
     #[case(&["plan", "install", "kettle", "--install-mode", "MultiNamespace=a,b"])]
+    #[case(&["plan", "upgrade", "kettle", "--offline", "--flavor", "v0"])]
+    #[case(&["why", "kettle", "--offline", "--flavour=olm-rs"])]
     #[case(&["run", "bundle", "i", "--install-mode=SingleNamespace=a"])]
     #[case(&["__complete", "list", "--o"])]
     fn kubectls_flags_are_understood(#[case] words: &[&str]) {

@@ -81,6 +81,7 @@ fn refuse_files(command: &Command) -> Result<()> {
         "--offline is for plan, search, show, graph and why: this command needs a cluster"
     );
     ensure!(sources.state.is_empty(), "--state is read with --offline only");
+    ensure!(sources.flavor.is_none(), "--flavor is read with --offline only");
     Ok(())
 }
 
@@ -144,6 +145,7 @@ mod tests {
 
     const OFFLINE: &str = "--offline is for plan, search, show, graph and why";
     const STATE: &str = "--state is read with --offline only";
+    const FLAVOR: &str = "--flavor is read with --offline only";
     const CONNECTS: &str = "cannot read the kubeconfig";
 
     /// There is no such kubeconfig: whoever goes on to connect complains of it.
@@ -152,6 +154,7 @@ mod tests {
     #[case(&["upgrade", "kettle", "--yes", "--offline", "--state", "f"], OFFLINE)]
     #[case(&["uninstall", "kettle", "--yes", "--offline"], OFFLINE)]
     #[case(&["permissions", "kettle", "--offline"], OFFLINE)]
+    #[case(&["install", "kettle", "--yes", "--flavor", "v0"], FLAVOR)]
     #[case(&["install", "kettle", "--yes", "--state", "f"], STATE)]
     #[case(&["upgrade", "kettle", "--yes", "--state", "f"], STATE)]
     #[case(&["uninstall", "kettle", "--yes", "--state", "f"], STATE)]
