@@ -168,6 +168,9 @@ pub enum Shell {
     Zsh,
     /// fish
     Fish,
+    /// PowerShell
+    #[value(name = "powershell", alias = "pwsh")]
+    PowerShell,
     /// kubectl's own completion
     Kubectl,
 }
@@ -257,6 +260,8 @@ mod tests {
     #[case(&["plan", "upgrade", "kettle", "--offline", "--flavor", "v0"])]
     #[case(&["why", "kettle", "--offline", "--flavour=olm-rs"])]
     #[case(&["run", "bundle", "i", "--install-mode=SingleNamespace=a"])]
+    #[case(&["completion", "powershell"])]
+    #[case(&["completion", "pwsh", "--install"])]
     #[case(&["__complete", "list", "--o"])]
     fn kubectls_flags_are_understood(#[case] words: &[&str]) {
         let parsed = Cli::try_parse_from(["kubectl-olm"].iter().chain(words));
