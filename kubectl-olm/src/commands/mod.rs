@@ -136,12 +136,11 @@ async fn observe(cluster: &Cluster, home: Option<&str>, workloads: bool) -> Resu
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write;
-
     use clap::Parser;
     use rstest::rstest;
 
     use super::*;
+    use crate::connection::kubeconfig;
 
     const OFFLINE: &str = "--offline is for plan, search, show, graph and why";
     const STATE: &str = "--state is read with --offline only";
@@ -185,12 +184,7 @@ mod tests {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let server = format!("http://{}", listener.local_addr().unwrap());
         drop(listener);
-        let mut kubeconfig = tempfile::NamedTempFile::new().unwrap();
-        let config = serde_json::json!({"apiVersion": "v1", "kind": "Config",
-            "current-context": "c", "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
-            "clusters": [{"name": "c", "cluster": {"server": server}}],
-            "users": [{"name": "u", "user": {}}]});
-        kubeconfig.write_all(config.to_string().as_bytes()).unwrap();
+        let kubeconfig = kubeconfig(&serde_json::json!({"server": server}));
         let file = kubeconfig.path().display().to_string();
         let words = [&["kubectl-olm", "--kubeconfig", &file], words].concat();
         let cli = Cli::try_parse_from(words).unwrap();
