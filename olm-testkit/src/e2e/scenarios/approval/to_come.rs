@@ -17,6 +17,7 @@ use crate::e2e::context::TestContext;
 use crate::e2e::scenarios::install::operator;
 use crate::wait;
 
+/// The dependency, whose CSV comes after that of the operator: bundles are in the order of their packages.
 const LID: &str = "lid.v1.0.0";
 
 /// The dependency's CSV is refused for a while, so that only the CSV of the operator is there: the plan of the next
@@ -50,8 +51,12 @@ pub(super) async fn a_dependency(ctx: Arc<TestContext>) -> Result<()> {
     .await?;
     accept(&ctx).await?;
     // It names the new version alone.
-    waiting_plan(&ctx, NEW, 2).await?;
-    ctx.succeeded(LID).await.map(drop)
+    let next = waiting_plan(&ctx, NEW, 2).await?;
+    ctx.succeeded(LID).await?;
+    ctx.succeeded(OLD).await?;
+    approve(&ctx, &next).await?;
+    ctx.at_latest("kettle", NEW).await?;
+    ctx.succeeded(NEW).await.map(drop)
 }
 
 /// Has the API server refuse the CSV of the dependency.
