@@ -14,8 +14,7 @@ use olm_lifecycle::subscription::{holding, is_held};
 use olm_lifecycle::unpack::{Unpacked, UnpackedBundle};
 use olm_resolver::{Chosen, InstalledCsv, Refusal, ResolutionRequest, Resolver, SubscriptionFacts};
 use olm_types::api::{
-    ClusterServiceVersion, InstallPlan, OperatorGroup, Step, StepStatus, Subscription,
-    UpgradeStrategy,
+    ClusterServiceVersion, InstallPlan, OperatorGroup, StepStatus, Subscription, UpgradeStrategy,
 };
 use olm_types::bundle::{BundleContent, Entry, Universe};
 use olm_types::properties::annotation;

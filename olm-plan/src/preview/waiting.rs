@@ -15,8 +15,8 @@ use super::Asked;
 use super::result::Preview;
 use crate::observed::name;
 
-/// Adds to the request what the Subscription's plan that waits brings once more, and says so. What is returned are steps
-/// whose manifests OLM reads in the ConfigMap of an unpacked bundle: they are about what is installed, and are listed
+/// Adds to the request what the Subscription's plan that waits brings once more, and says so. Steps whose manifests OLM
+/// reads in the ConfigMap of an unpacked bundle are returned instead: they are about what is installed, and are listed
 /// without being executed.
 pub(super) fn repeat(
     namespace: &Namespace,
