@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use kube_core::ResourceExt;
-use olm_types::api::{InstallPlanPhase, Subscription};
+use olm_types::api::{InstallPlan, InstallPlanPhase, Subscription};
+use olm_types::reasons::install_plan::INSTALL_CHECK_FAILED;
 
 use super::select::current;
 use super::{Namespace, Selection};
@@ -48,9 +49,7 @@ fn unfinished_of(
     now: Timestamp,
 ) -> Option<Unfinished> {
     let plan = namespace.plan_of(subscription)?;
-    let is_executed =
-        plan.phase() == InstallPlanPhase::Installing && plan.metadata.deletion_timestamp.is_none();
-    if !is_executed || !namespace.csvs.contains_key(current(subscription)) {
+    if !is_executed(plan) || !namespace.csvs.contains_key(current(subscription)) {
         return None;
     }
     let all = brought(plan).into_iter();
@@ -60,4 +59,13 @@ fn unfinished_of(
         return None;
     }
     Some(Unfinished { plan: plan.name_any(), to_come, rest: rest(plan, limit, now)? })
+}
+
+/// Whether what the plan still brings comes by itself.
+fn is_executed(plan: &InstallPlan) -> bool {
+    let conditions = plan.status.iter().flat_map(|status| &status.conditions);
+    let mut reasons = conditions.filter_map(|condition| condition.reason.as_deref());
+    plan.phase() == InstallPlanPhase::Installing
+        && plan.metadata.deletion_timestamp.is_none()
+        && !reasons.any(|reason| reason == INSTALL_CHECK_FAILED)
 }

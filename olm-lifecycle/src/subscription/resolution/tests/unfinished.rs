@@ -30,6 +30,13 @@ fn phase(home: &mut Namespace, phase: InstallPlanPhase) {
     Arc::make_mut(&mut home.plans[0]).status.as_mut().unwrap().phase = phase;
 }
 
+/// As when a CSV of the plan was deleted since.
+fn stopped(home: &mut Namespace) {
+    let reason = Some(olm_types::reasons::install_plan::INSTALL_CHECK_FAILED.to_owned());
+    let condition = InstallPlanCondition { reason, ..InstallPlanCondition::default() };
+    Arc::make_mut(&mut home.plans[0]).status.as_mut().unwrap().conditions.push(condition);
+}
+
 /// What the next version waits for, when it is found so many seconds after the plan was made.
 fn waits(home: &Namespace, choices: &[&str], seconds: i64) -> Option<Unfinished> {
     let choices: Vec<Choice> = choices.iter().map(|text| chosen(text)).collect();
@@ -43,6 +50,7 @@ fn waits(home: &Namespace, choices: &[&str], seconds: i64) -> Option<Unfinished>
 #[case::it_does_not_come(|_| {}, 60, None)]
 #[case::it_is_there(|home| there(home, "x.v1"), 20, None)]
 #[case::the_plan_failed(|home| phase(home, InstallPlanPhase::Failed), 20, None)]
+#[case::the_plan_is_not_continued(stopped, 20, None)]
 #[case::the_plan_is_done(|home| phase(home, InstallPlanPhase::Complete), 20, None)]
 #[case::the_plan_is_gone(|home| home.plans.clear(), 20, None)]
 fn the_next_version_is_planned_when_all_of_the_plan_is_there(
