@@ -5,6 +5,7 @@
 //! there. What is not known yet is asked for all at once ([`Need`]); whoever reads it calls again.
 
 mod baseline;
+mod brought;
 pub mod change;
 mod copies;
 mod finish;
