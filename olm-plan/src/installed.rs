@@ -217,6 +217,16 @@ mod tests {
         assert_eq!((row.channel.as_deref(), row.approval), (Some("stable"), "Automatic"));
     }
 
+    /// An operator of another namespace has one here.
+    #[test]
+    fn a_copy_is_not_installed() {
+        let mut copy = csv("Succeeded");
+        copy["metadata"]["labels"] = json!({"olm.copiedFrom": "elsewhere"});
+        let status = json!({"installedCSV": "kettle.v1", "currentCSV": "kettle.v1"});
+        let row = &installed(&observed(status, &[copy], &[]))[0];
+        assert_eq!((row.health.as_str(), row.reason.as_str()), ("Unknown", "CSVNotFound"));
+    }
+
     #[test]
     fn what_was_installed_for_another_says_for_which() {
         let crds = |list: &str| json!({list: [{"name": "as.x.io", "version": "v1", "kind": "A"}]});
