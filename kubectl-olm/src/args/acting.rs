@@ -8,7 +8,11 @@ use crate::connection::duration;
 
 /// An installation.
 #[derive(Args, Debug)]
-#[command(mut_arg("offline", |flag| flag.hide(true)), mut_arg("state", |flag| flag.hide(true)))]
+#[command(
+    mut_arg("offline", |flag| flag.hide(true)),
+    mut_arg("state", |flag| flag.hide(true)),
+    mut_arg("flavor", |flag| flag.hide(true))
+)]
 pub struct Installing {
     /// The package
     pub package: String,
@@ -25,7 +29,11 @@ pub struct Installing {
 
 /// An upgrade.
 #[derive(Args, Debug)]
-#[command(mut_arg("offline", |flag| flag.hide(true)), mut_arg("state", |flag| flag.hide(true)))]
+#[command(
+    mut_arg("offline", |flag| flag.hide(true)),
+    mut_arg("state", |flag| flag.hide(true)),
+    mut_arg("flavor", |flag| flag.hide(true))
+)]
 pub struct Upgrading {
     /// Name of the Subscription, or of its package
     pub operator: String,
@@ -45,7 +53,11 @@ pub struct Upgrading {
 
 /// A removal.
 #[derive(Args, Debug)]
-#[command(mut_arg("offline", |flag| flag.hide(true)), mut_arg("state", |flag| flag.hide(true)))]
+#[command(
+    mut_arg("offline", |flag| flag.hide(true)),
+    mut_arg("state", |flag| flag.hide(true)),
+    mut_arg("flavor", |flag| flag.hide(true))
+)]
 pub struct Uninstalling {
     /// Name of the Subscription, or of its package
     pub operator: String,
