@@ -29,6 +29,14 @@ pub(super) fn missing<'a>(
     })
 }
 
+/// Whether the plan is a first install to all that ask for it, and each of them declares that such a one is free: they
+/// may do so only while it waits. A plan with a record of who asks for what is made anew then.
+pub(super) fn is_first_install(plan: &InstallPlan, asking: &[&Subscription]) -> bool {
+    Asked::of(plan).is_none()
+        && !asking.is_empty()
+        && asking.iter().all(|one| policy::is_first_install(one))
+}
+
 /// Whether the Subscription still wants to be asked, as when the plan was made: its first install may need no
 /// approval, and a pin approves what leads to its version.
 fn has_to_be_asked(subscription: &Subscription, plan: &InstallPlan) -> bool {

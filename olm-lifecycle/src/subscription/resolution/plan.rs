@@ -124,7 +124,6 @@ pub fn approval(namespace: &Namespace, selection: &Selection) -> Approval {
 }
 
 fn is_manual_for_all(namespace: &Namespace, selection: &Selection) -> bool {
-    let mut subscriptions = namespace.subscriptions.iter();
     let images = selection.images.iter().map(|(choice, _)| choice);
     let brought: BTreeSet<&str> =
         selection.inline.iter().chain(images).map(|choice| &*choice.entry.name).collect();
@@ -132,7 +131,12 @@ fn is_manual_for_all(namespace: &Namespace, selection: &Selection) -> bool {
     let moved = |one: &&Arc<Subscription>| {
         selection.updates.contains_key(&one.name_any()) || brought.contains(current(one))
     };
-    let is_manual = |one: &Arc<Subscription>| policy::approval(one) == Approval::Manual;
-    let all_pinned = subscriptions.clone().filter(moved).all(|one| policy::pinned(one).is_some());
-    subscriptions.any(is_manual) && !all_pinned
+    // A pin approves what leads to its version, and no upgrade of what its operator needs later.
+    let is_manual = |one: &Arc<Subscription>| match moved(&one) {
+        true => policy::approval(one) == Approval::Manual,
+        false => one.spec.install_plan_approval == Some(Approval::Manual),
+    };
+    let all = &namespace.subscriptions;
+    let all_pinned = all.iter().filter(&moved).all(|one| policy::pinned(one).is_some());
+    all.iter().any(is_manual) && !all_pinned
 }
