@@ -50,6 +50,8 @@ const SECONDS: &[(&str, u32)] = &[
     ("doctor::findings", 130),
     ("approval::each_its_own", 60),
     ("approval::paused", 30),
+    ("approval::pairs", 90),
+    ("approval::pairs_fail_forward", 45),
     ("approval::of_a_range", 30),
     ("approval::in_common", 30),
     ("gitops::applied_again", 30),

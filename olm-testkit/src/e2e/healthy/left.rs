@@ -6,6 +6,8 @@ pub(super) const LEFT: &[(&str, &[&str])] = &[
     ("approval::admission", &["OLM002", "OLM006"]),
     ("approval::all_at_once", &["OLM009", "OLM013"]),
     ("approval::each_its_own", &["OLM013"]),
+    ("approval::pairs", &["OLM009", "OLM013", "OLM031"]),
+    ("approval::pairs_fail_forward", &["OLM009", "OLM013", "OLM032"]),
     ("bad_input::a_broken_catalog", &["OLM009"]),
     ("bad_input::a_crd_without_a_dot", &["OLM032"]),
     ("bad_input::a_malformed_bundle", &["OLM012"]),
