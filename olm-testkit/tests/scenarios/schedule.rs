@@ -69,6 +69,8 @@ const SECONDS: &[(&str, u32)] = &[
     ("uninstall::namespace", 40),
     ("hostile::accepted", 60),
     ("idle::no_writes", 250),
+    ("idle::as_v0", 110),
+    ("idle::waits", 20),
     ("silence::idle_callers", 120),
     ("replicas::deposed", 45),
     ("hostile::multiplying_aliases", 25),
