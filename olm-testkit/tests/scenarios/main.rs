@@ -145,6 +145,7 @@ fn own(environment: &Arc<Environment>, servers: &Arc<Environment>) -> Vec<Trial>
         trial(environment, "alone::csv_by_hand", alone::csv_by_hand),
         trial(environment, "alone::no_catalog_operator", alone::no_catalog_operator),
         trial(environment, "gitops::one_apply", gitops::one_apply),
+        trial(environment, "gitops::helm_chart", gitops::helm_chart),
         trial(environment, "idle::no_writes", idle::no_writes),
         trial(environment, "idle::as_v0", idle::as_v0),
         trial(environment, "idle::waits", idle::waits),

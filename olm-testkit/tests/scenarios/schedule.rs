@@ -56,6 +56,7 @@ const SECONDS: &[(&str, u32)] = &[
     ("approval::in_common", 30),
     ("gitops::applied_again", 30),
     ("gitops::one_apply", 20),
+    ("gitops::helm_chart", 30),
     ("catalogs::the_only_one_is_missing", 15),
     ("escalation_v0::changed_plan", 15),
     ("escalation_v0::cleared_targets", 25),
