@@ -58,7 +58,7 @@ pub(super) fn approvers(namespace: &Namespace, asks: &Asks) -> BTreeSet<String> 
 
 /// Whether a Subscription for which nothing new is applied holds what its operator needs: when it wants to be
 /// asked, and what was installed on its behalf.
-fn holds(namespace: &Namespace, held: &Subscription, ask: &Ask) -> bool {
+pub(super) fn holds(namespace: &Namespace, held: &Subscription, ask: &Ask) -> bool {
     let generated = |name: &String| {
         let mut all = namespace.subscriptions.iter();
         let follower = all.find(|one| one.metadata.name.as_ref() == Some(name));
