@@ -8,6 +8,7 @@ pub(super) const LEFT: &[(&str, &[&str])] = &[
     ("approval::each_its_own", &["OLM013"]),
     ("approval::pairs", &["OLM009", "OLM013", "OLM023", "OLM031"]),
     ("approval::pairs_fail_forward", &["OLM009", "OLM013", "OLM032"]),
+    ("approval::pairs_in_common", &["OLM013", "OLM015", "OLM031"]),
     ("bad_input::a_broken_catalog", &["OLM009"]),
     ("bad_input::a_crd_without_a_dot", &["OLM032"]),
     ("bad_input::a_malformed_bundle", &["OLM012"]),

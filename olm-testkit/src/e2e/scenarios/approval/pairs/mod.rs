@@ -5,6 +5,7 @@
 //! does that keeps them in Git.
 
 mod rows;
+mod shared;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -38,6 +39,11 @@ pub(super) fn all() -> Vec<Scenario> {
             "approval::pairs_fail_forward",
             "a failed version may be left, and no annotation lets in more for that",
             pairs_fail_forward,
+        ),
+        scenario(
+            "approval::pairs_in_common",
+            "what two Subscriptions need comes, and is upgraded, when each of the two lets it, by whatever it declares",
+            shared::pairs_in_common,
         ),
     ]
 }
