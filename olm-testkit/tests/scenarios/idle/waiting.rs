@@ -60,11 +60,13 @@ async fn silence(started: &Arc<Local>) -> Result<()> {
         context(started, "idle::held").await?,
         context(started, "idle::waiting").await?,
         context(started, "idle::refused").await?,
+        TestContext::new(Arc::clone(started) as Arc<dyn Provider>, "idle::needed").await?,
     ];
-    let [first, second, third] = &contexts;
+    let [first, second, third, fourth] = &contexts;
     held(first).await?;
     waiting(second).await?;
     refused(third).await?;
+    needed(fourth).await?;
     audit.until_quiet(&Operator::NAMES, QUIET, TIMEOUT).await?;
     let silent = audit.nothing_for(&Operator::NAMES, SILENCE_AFTER_START).await;
     silent.context("while nothing changed")?;
@@ -170,6 +172,31 @@ async fn refused(ctx: &TestContext) -> Result<()> {
     let reason = "ConstraintsNotSatisfiable";
     ctx.condition("refused", "ResolutionFailed", "True", reason).await?;
     ctx.condition("refused", "Ready", "False", reason).await.map(drop)
+}
+
+/// A pin approves the version that it names with what that needs, and no upgrade of what it needs: one plan is for all,
+/// and waits for the one that wants to be asked.
+async fn needed(ctx: &TestContext) -> Result<()> {
+    let wires = ctx.kind("Wire");
+    let wire = |version: &str| {
+        let csv = csv(&format!("wire.v{version}"), version).owns(&wires);
+        Bundle::new(version, &csv.deployment("wire", "default")).provides(&wires)
+    };
+    let lamp = csv("lamp.v1.0.0", "1.0.0").requires(&wires).deployment("lamp", "default");
+    let lamp = Package::single("lamp", Bundle::new("1.0.0", &lamp).requires(&wires));
+    let all =
+        |versions: Vec<Bundle>| [lamp.clone(), Package::new("wire").channel("stable", versions)];
+    ctx.operator_group().await?;
+    ctx.catalog("kitchen", &all(vec![wire("1.0.0")])).await?;
+    let pin = json!({PIN: "true"});
+    subscribe(ctx, "lamp", pin, Some("lamp.v1.0.0"), Some(Approval::Manual)).await?;
+    ctx.succeeded("wire.v1.0.0").await?;
+    ctx.succeeded("lamp.v1.0.0").await?;
+    let generated = format!("wire-stable-kitchen-{}", ctx.namespace);
+    ctx.installed(&generated, "wire.v1.0.0").await?;
+    let newer = wire("1.1.0").replaces("wire.v1.0.0");
+    ctx.publish("kitchen", &all(vec![wire("1.0.0"), newer])).await?;
+    ctx.condition(&generated, "InstallPlanPending", "True", "RequiresApproval").await.map(drop)
 }
 
 async fn subscribe(
