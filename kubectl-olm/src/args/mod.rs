@@ -169,8 +169,8 @@ pub enum Shell {
     /// fish
     Fish,
     /// PowerShell
-    #[value(name = "powershell", alias = "pwsh")]
-    PowerShell,
+    #[value(alias = "pwsh")]
+    Powershell,
     /// kubectl's own completion
     Kubectl,
 }

@@ -70,14 +70,18 @@ fn without(object: &Value, ours: &[&str]) -> Option<Value> {
 
 #[cfg(test)]
 mod tests {
+    use olm_types::conditions::readiness;
+    use rstest::rstest;
+
     use super::*;
+
+    fn of(kinds: &[&str]) -> Value {
+        let conditions: Vec<Value> = kinds.iter().map(|kind| json!({"type": kind})).collect();
+        json!({"status": {"conditions": conditions}})
+    }
 
     #[test]
     fn only_what_v0_knows_is_left() {
-        let of = |kinds: &[&str]| {
-            let conditions: Vec<Value> = kinds.iter().map(|kind| json!({"type": kind})).collect();
-            json!({"status": {"conditions": conditions}})
-        };
         let known = ["CatalogSourcesUnhealthy", "ResolutionFailed"];
         assert_eq!(without(&of(&known), &subscription::OURS), None);
         let all =
@@ -85,8 +89,20 @@ mod tests {
         let left = without(&all, &subscription::OURS).unwrap();
         assert_eq!(left["conditions"], of(&known)["status"]["conditions"]);
         assert_eq!(without(&json!({"metadata": {}}), &subscription::OURS), None);
+    }
+
+    /// Of Subscriptions and of CatalogSources each condition that says how ready they are, and each other one of ours.
+    #[rstest]
+    #[case::subscriptions(&subscription::OURS, "ResolutionFailed")]
+    #[case::catalog_sources(&catalog_source::OURS, "ResolvedImage")]
+    fn each_condition_of_ours_goes(#[case] ours: &[&str], #[case] known: &str) {
+        for kind in readiness::ALL.iter().chain(ours) {
+            let left = without(&of(&[known, *kind]), ours).unwrap();
+            assert_eq!(left["conditions"], of(&[known])["status"]["conditions"], "{kind}");
+        }
+        assert_eq!(without(&of(&[known]), ours), None);
         let generation = json!({"status": {"observedGeneration": 3}});
-        let left = without(&generation, &catalog_source::OURS).unwrap();
+        let left = without(&generation, ours).unwrap();
         assert_eq!(left, json!({"conditions": [], "observedGeneration": null}));
     }
 }

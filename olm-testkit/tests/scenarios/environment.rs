@@ -109,7 +109,12 @@ async fn prepare_kubectl(progress: Progress) -> Result<()> {
 
 /// A cluster, which is named after its purpose, and both operators.
 pub async fn start(purpose: &str) -> Result<Local> {
-    Local::start(purpose, &places(purpose), Progress::to_stderr()).await
+    start_with(purpose, Flags::default()).await
+}
+
+/// The same with more flags of the operators.
+pub async fn start_with(purpose: &str, flags: Flags<'_>) -> Result<Local> {
+    Local::start_with(purpose, &places(purpose), flags, Progress::to_stderr()).await
 }
 
 /// Ends operators and cluster, and notes what rights the operators used, and what they met of their own.

@@ -1,11 +1,14 @@
-//! A tool that keeps a custom resource beside the Subscription of its operator, as docs/gitops.md says.
+//! A tool that keeps a custom resource beside the Subscription of its operator, and a chart of operators, as
+//! docs/gitops.md says.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context, Result, ensure};
 use olm_testkit::builders::{self, Bundle, Crd, Package, csv};
+use olm_testkit::cluster::tools::Helm;
+use olm_testkit::deploy;
 use olm_testkit::e2e::TestContext;
 use olm_testkit::kubectl::Kubectl;
 use olm_testkit::peer::KStatus;
@@ -91,4 +94,69 @@ fn written(object: Value, version: &str, kind: &str) -> Value {
         fields.remove("status");
     }
     object
+}
+
+/// The chart of the page, rendered by the real helm: each operator comes in the version of the values, and another
+/// value is an upgrade that needs no other approval. An operator without a version is refused.
+pub async fn helm_chart(ctx: Arc<TestContext>) -> Result<()> {
+    let folder = tempfile::tempdir().context("cannot create a directory")?;
+    let chart = chart_of_the_page(folder.path())?;
+    let helm = tokio::task::spawn_blocking(|| Helm::ensure(&Progress::to_stderr())).await??;
+    helm.lint(&chart)?;
+    ctx.catalog("kitchen", &[guestbook(&ctx)]).await?;
+    let namespace = ctx.namespace.clone();
+    let catalog = format!("catalog.namespace={namespace}");
+    let rendered = |more: &str| {
+        let values = ["catalog.name=kitchen", &catalog, more];
+        helm.release("shop-operators", &namespace, &chart, &values)
+    };
+    let refused = rendered("operators.other.channel=stable").err();
+    let refused = refused.context("an operator without a version is rendered")?.to_string();
+    ensure!(refused.contains("each operator needs a version"), "{refused}");
+
+    let kubectl = Kubectl::of(&ctx.kubeconfig().await?)?;
+    let file = folder.path().join("rendered.yaml");
+    let path = file.to_str().context("a path that is no text")?;
+    let manager = ["apply", "-n", &namespace, "--server-side", "--field-manager", "helm"];
+    let versions = [("catalog.name=kitchen", "guestbook.v1.1.0"), (NEWER, "guestbook.v1.2.0")];
+    for (value, csv) in versions {
+        std::fs::write(&file, rendered(value)?).context("cannot write what helm rendered")?;
+        kubectl.run(&[&manager[..], &["-f", path]].concat())?;
+        ctx.installed("guestbook", csv).await?;
+        ctx.succeeded(csv).await?;
+        ctx.condition("guestbook", "Ready", "True", "Succeeded").await?;
+        ctx.at_rest().await?;
+        ctx.installed("guestbook", csv).await?;
+    }
+    Ok(())
+}
+
+/// The value of an upgrade.
+const NEWER: &str = "operators.guestbook.version=guestbook.v1.2.0";
+
+/// Two versions of the operator that the values of the page name.
+fn guestbook(ctx: &TestContext) -> Package {
+    let kind = ctx.kind("Guestbook");
+    let bundle = |version: &str| {
+        let made = csv(&format!("guestbook.v{version}"), version).owns(&kind);
+        Bundle::new(version, &made.deployment("guestbook", "default")).provides(&kind)
+    };
+    let newer = bundle("1.2.0").replaces("guestbook.v1.1.0");
+    Package::new("guestbook").channel("stable", vec![bundle("1.1.0"), newer])
+}
+
+/// The files of the chart, each after a line with its path.
+fn chart_of_the_page(folder: &Path) -> Result<PathBuf> {
+    let page = deploy::folder().join("../docs/gitops.md");
+    let page = std::fs::read_to_string(page).context("cannot read docs/gitops.md")?;
+    let chart = folder.join("operators");
+    std::fs::create_dir_all(chart.join("templates")).context("cannot create a folder")?;
+    for name in ["Chart.yaml", "values.yaml", "templates/operators.yaml"] {
+        let head = format!("\n`operators/{name}`:\n\n```yaml\n");
+        let found = page.split_once(head.as_str());
+        let (_, rest) = found.with_context(|| format!("the page has no operators/{name}"))?;
+        let (text, _) = rest.split_once("\n```\n").context("a block without an end")?;
+        std::fs::write(chart.join(name), format!("{text}\n")).context("cannot write the chart")?;
+    }
+    Ok(chart)
 }

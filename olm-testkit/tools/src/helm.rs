@@ -32,12 +32,22 @@ impl Helm {
     ///
     /// It cannot be run, or refuses the chart.
     pub fn template(&self, chart: &Path, values: &[&str]) -> Result<String> {
-        let mut command = Command::new(&self.program);
-        command.args(["template", "olm", "--include-crds"]).arg(chart);
-        for value in values {
-            command.args(["--set", value]);
-        }
-        self.run(command)
+        self.render(&["olm", "--include-crds"], chart, values)
+    }
+
+    /// What a chart gives as a release of this name in this namespace, with these values (`a.b=c`).
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::template`].
+    pub fn release(
+        &self,
+        name: &str,
+        namespace: &str,
+        chart: &Path,
+        values: &[&str],
+    ) -> Result<String> {
+        self.render(&[name, "--namespace", namespace], chart, values)
     }
 
     /// What helm itself finds wrong with a chart.
@@ -49,6 +59,15 @@ impl Helm {
         let mut command = Command::new(&self.program);
         command.args(["lint", "--strict"]).arg(chart);
         self.run(command).map(drop)
+    }
+
+    fn render(&self, what: &[&str], chart: &Path, values: &[&str]) -> Result<String> {
+        let mut command = Command::new(&self.program);
+        command.arg("template").args(what).arg(chart);
+        for value in values {
+            command.args(["--set", value]);
+        }
+        self.run(command)
     }
 
     fn run(&self, mut command: Command) -> Result<String> {

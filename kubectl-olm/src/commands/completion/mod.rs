@@ -85,7 +85,7 @@ pub fn script(output: Output, shell: Shell, install: bool) -> Result<Outcome> {
         Shell::Bash => BASH,
         Shell::Zsh => ZSH,
         Shell::Fish => FISH,
-        Shell::PowerShell => POWERSHELL,
+        Shell::Powershell => POWERSHELL,
         Shell::Kubectl => KUBECTL,
     };
     if !install {

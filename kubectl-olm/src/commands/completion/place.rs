@@ -44,7 +44,7 @@ fn file(
             .map(|data| data.join("zsh/site-functions/_kubectl-olm")),
         Shell::Fish => below("XDG_CONFIG_HOME", ".config")
             .map(|config| config.join("fish/completions/kubectl-olm.fish")),
-        Shell::PowerShell => bail!(
+        Shell::Powershell => bail!(
             "PowerShell reads its profile alone: put the line \
              `kubectl-olm completion powershell | Out-String | Invoke-Expression` into the file that $PROFILE names"
         ),
@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn powershell_has_no_place() {
-        let error = file(Shell::PowerShell, |_| Some(PathBuf::from("/h")), None).unwrap_err();
+        let error = file(Shell::Powershell, |_| Some(PathBuf::from("/h")), None).unwrap_err();
         assert!(error.to_string().contains("$PROFILE"), "{error}");
     }
 

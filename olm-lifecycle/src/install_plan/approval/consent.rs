@@ -11,22 +11,41 @@ use crate::install_plan::asked::Asked;
 use crate::subscription::policy;
 
 /// The first of the Subscriptions, which ask for the plan, that has to approve something in it and does not: its name,
-/// and the CSVs. Nothing where there is no record of who asks for what.
+/// and the CSVs. Where there is no record of who asks for what, as in v0, whose plans are for all, each has to approve
+/// what it is moved to.
 pub(super) fn missing<'a>(
     plan: &'a InstallPlan,
     asking: &[&Subscription],
 ) -> Option<(String, Vec<&'a str>)> {
-    let asked = Asked::of(plan)?;
+    let asked = Asked::of(plan);
     let mut all = asking.iter().filter(|one| has_to_be_asked(one, plan));
     all.find_map(|one| {
         let name = one.name_any();
+        let needed = match &asked {
+            Some(asked) => needed(plan, asked, &name),
+            None => versions::own(one, plan),
+        };
         let approved = policy::approved(one).and_then(Result::ok).unwrap_or_default();
-        // What is not recorded came later, and is for all to approve.
-        let needs = |csv: &&str| asked.csvs.get(*csv).is_none_or(|by| by.contains(&name));
-        let needed = brought(plan).into_iter().filter(needs);
-        let missing: Vec<&str> = needed.filter(|csv| !approved.contains(csv)).collect();
-        (asked.approval.contains(&name) && !missing.is_empty()).then_some((name, missing))
+        let missing: Vec<&str> = needed.into_iter().filter(|csv| !approved.contains(csv)).collect();
+        (!missing.is_empty()).then_some((name, missing))
     })
+}
+
+/// What a Subscription that is asked needs of the plan. What is not recorded came later, and is for all to approve.
+fn needed<'a>(plan: &'a InstallPlan, asked: &Asked, name: &str) -> Vec<&'a str> {
+    if !asked.approval.contains(name) {
+        return Vec::new();
+    }
+    let needs = |csv: &&str| asked.csvs.get(*csv).is_none_or(|by| by.contains(name));
+    brought(plan).into_iter().filter(needs).collect()
+}
+
+/// Whether the plan is a first install to all that ask for it, and each of them declares that such a one is free: they
+/// may do so only while it waits. A plan with a record of who asks for what is made anew then.
+pub(super) fn is_first_install(plan: &InstallPlan, asking: &[&Subscription]) -> bool {
+    Asked::of(plan).is_none()
+        && !asking.is_empty()
+        && asking.iter().all(|one| policy::is_first_install(one))
 }
 
 /// Whether the Subscription still wants to be asked, as when the plan was made: its first install may need no
@@ -78,6 +97,29 @@ mod tests {
 
     const BOTH: &[&str] = &["lamp", "shade"];
     const ALL: &str = "lamp.v1, shade.v1, wire.v1";
+
+    /// Where one plan is for all, without a record, each that it moves approves that for itself.
+    #[rstest]
+    #[case::each_its_own("lamp.v1, wire.v1", "shade.v1", "")]
+    #[case::one_for_both(ALL, "shade.v9", "Subscription shade needs shade.v1 as well")]
+    #[case::what_none_is_moved_to("lamp.v1", "shade.v1", "names wire.v1 in its annotation")]
+    fn each_approves_for_itself_without_a_record(
+        #[case] lamp: &str,
+        #[case] shade: &str,
+        #[case] expected: &str,
+    ) {
+        let lamp = subscription("lamp", json!({ APPROVE: lamp }));
+        let shade = subscription("shade", json!({ APPROVE: shade }));
+        let mut plan = plan(BOTH, &[]);
+        plan.metadata.annotations = None;
+        match declared(&plan, [&lamp, &shade]) {
+            Declared::Nothing => panic!("nothing is declared"),
+            Declared::Approved(_) => assert_eq!(expected, ""),
+            Declared::Waiting(message) => {
+                assert!(!expected.is_empty() && message.contains(expected), "{message}");
+            }
+        }
+    }
 
     /// What lamp and shade declare, who had to be asked when the plan was made, and what is missing.
     #[rstest]

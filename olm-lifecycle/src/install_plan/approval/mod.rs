@@ -53,6 +53,10 @@ pub(super) fn declared<'a>(
         return Declared::Waiting(message);
     }
     let asking: Vec<_> = all.into_iter().filter(|one| asks_for(one, plan)).collect();
+    if consent::is_first_install(plan, &asking) {
+        let free: Vec<_> = asking.iter().map(|one| (*one, Vec::new())).collect();
+        return Declared::Approved(Box::new(approve(plan, &free)));
+    }
     let mut approving = Vec::new();
     for subscription in asking.iter().copied() {
         match policy::approved(subscription) {
@@ -67,8 +71,8 @@ pub(super) fn declared<'a>(
     if approving.is_empty() { Declared::Nothing } else { judge(plan, &asking, &approving) }
 }
 
-/// Why a plan is not begun even if it is approved: a Subscription that it was made for is held, or one of its
-/// namespace does not accept a version that it brings. `subscriptions` are those of its namespace. A plan that was
+/// Why a plan is not begun even if it is approved: a Subscription is held that it was made for or whose package it
+/// brings, or one of its namespace does not accept a version that it brings. `subscriptions` are those of its namespace. A plan that was
 /// made by hand has none to ask.
 pub(super) fn held<'a>(
     plan: &InstallPlan,
@@ -82,8 +86,8 @@ pub(super) fn held<'a>(
 
 /// Why a Subscription holds the plan back, in words that follow its name.
 fn why_held(subscription: &Subscription, plan: &InstallPlan) -> Option<String> {
-    let asks = asks_for(subscription, plan);
-    if let Some(key) = policy::holding(subscription).filter(|_| asks) {
+    let concerns = || asks_for(subscription, plan) || versions::moves(subscription, plan);
+    if let Some(key) = policy::holding(subscription).filter(|_| concerns()) {
         return Some(format!("has annotation {key}"));
     }
     versions::hold(subscription, subscription.status.as_ref(), plan).map(|hold| hold.why)
@@ -172,6 +176,7 @@ fn approve(plan: &InstallPlan, approving: &[(&Subscription, Vec<&str>)]) -> Effe
                 "subscription": subscription.name_any(),
                 "approve": subscription.annotations().get(APPROVE),
                 "pin": policy::pinned(subscription),
+                "first-install": policy::is_first_install(subscription),
                 "resourceVersion": subscription.resource_version(),
             })
         })

@@ -1,7 +1,7 @@
 //! What Subscriptions say about the approval of their InstallPlans.
 
 use olm_effect::Action;
-use olm_types::annotations::{PAUSE, PIN};
+use olm_types::annotations::{FIRST_INSTALL, PAUSE, PIN};
 use rstest::rstest;
 
 use super::*;
@@ -184,4 +184,41 @@ fn a_record_of_an_approval_approves_nothing() {
     plan.annotations_mut().insert(APPROVED_BY.to_owned(), record);
     assert_eq!(declared(&plan, [&subscription("lamp", None)]), Declared::Nothing);
     assert!(plan.waits_for_approval());
+}
+
+/// A first install may become free while its plan waits: then the plan is approved, and records why. It is the first one
+/// of all that ask for it, or none.
+#[rstest]
+#[case::of_all(&[("lamp", None), ("shade", None)], &["lamp", "shade"], true)]
+#[case::of_the_only_one(&[("lamp", None)], &["lamp"], true)]
+#[case::something_is_installed(&[("lamp", Some("lamp.v1"))], &["lamp"], false)]
+#[case::of_one_of_two(&[("lamp", None), ("shade", None)], &["lamp"], false)]
+#[case::of_none(&[("lamp", None)], &[], false)]
+fn a_first_install_that_becomes_free_is_approved(
+    #[case] all: &[(&str, Option<&str>)],
+    #[case] free: &[&str],
+    #[case] expected: bool,
+) {
+    let declaring = |(name, installed): &(&str, Option<&str>)| {
+        // What it approves besides does not matter.
+        let mut one = subscription(name, Some("other.v1"));
+        if free.contains(name) {
+            one.annotations_mut().insert(FIRST_INSTALL.to_owned(), "Automatic".to_owned());
+        }
+        let status = json!({"installedCSV": installed, "lastUpdated": null});
+        one.status = serde_json::from_value(status).unwrap();
+        one
+    };
+    let subscriptions: Vec<Subscription> = all.iter().map(declaring).collect();
+    match declared(&plan(&["lamp.v2", "shade.v1"], "lamp.v2"), &subscriptions) {
+        Declared::Approved(effect) => {
+            assert!(expected, "it is approved");
+            let Action::MergePatch { patch, .. } = effect.action else { panic!("no patch") };
+            let by = patch["metadata"]["annotations"][APPROVED_BY].as_str().unwrap();
+            let by: Value = serde_json::from_str(by).unwrap();
+            let by = by.as_array().unwrap();
+            assert_eq!((by.len(), &by[0]["first-install"]), (all.len(), &json!(true)));
+        }
+        other => assert!(!expected, "{other:?}"),
+    }
 }

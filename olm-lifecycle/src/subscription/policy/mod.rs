@@ -78,14 +78,19 @@ pub(crate) fn pinned(subscription: &Subscription) -> Option<&str> {
 /// The approval that the next InstallPlan of the Subscription needs. Without a value it is Automatic, as in
 /// v0; a pin approves what leads to its version.
 pub(crate) fn approval(subscription: &Subscription) -> Approval {
-    let is_installed =
-        subscription.status.as_ref().is_some_and(|status| status.installed_csv.is_some());
-    let is_free = subscription.annotations().get(FIRST_INSTALL).is_some_and(|it| it == AUTOMATIC);
-    let is_free = pinned(subscription).is_some() || is_free && !is_installed;
+    let is_free = pinned(subscription).is_some() || is_first_install(subscription);
     match subscription.spec.install_plan_approval {
         Some(Approval::Manual) if !is_free => Approval::Manual,
         Some(Approval::Manual | Approval::Automatic) | None => Approval::Automatic,
     }
+}
+
+/// Whether nothing is installed for the Subscription yet, and it declares that what comes first needs no approval.
+pub(crate) fn is_first_install(subscription: &Subscription) -> bool {
+    let status = subscription.status.as_ref();
+    let is_installed = status.is_some_and(|status| status.installed_csv.is_some());
+    let is_free = subscription.annotations().get(FIRST_INSTALL).is_some_and(|it| it == AUTOMATIC);
+    is_free && !is_installed
 }
 
 /// Whether nothing new is resolved or applied for the Subscription: it is paused, or what it declares about

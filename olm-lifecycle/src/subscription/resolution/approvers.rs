@@ -40,9 +40,10 @@ pub(super) fn asking(namespace: &Namespace, asks: &Asks) -> Vec<Arc<Subscription
 
 /// Names of the Subscriptions whose approval is needed.
 pub(super) fn approvers(namespace: &Namespace, asks: &Asks) -> BTreeSet<String> {
-    let moved: BTreeSet<&String> = asks.values().flat_map(|ask| &ask.followers).collect();
     let approved = approved(namespace);
     let open = asks.iter().filter(|(csv, _)| !approved.contains(csv.as_str()));
+    // What one is moved to by a plan that is approved already is not what a pin or a first install lets in now.
+    let moved: BTreeSet<&String> = open.clone().flat_map(|(_, ask)| &ask.followers).collect();
     let needed = open.flat_map(|(_, ask)| ask.by.iter().map(move |name| (name, ask)));
     let waited_for = needed.filter(|(name, ask)| {
         let is_it = |one: &&Arc<Subscription>| one.metadata.name.as_ref() == Some(*name);
@@ -57,7 +58,7 @@ pub(super) fn approvers(namespace: &Namespace, asks: &Asks) -> BTreeSet<String> 
 
 /// Whether a Subscription for which nothing new is applied holds what its operator needs: when it wants to be
 /// asked, and what was installed on its behalf.
-fn holds(namespace: &Namespace, held: &Subscription, ask: &Ask) -> bool {
+pub(super) fn holds(namespace: &Namespace, held: &Subscription, ask: &Ask) -> bool {
     let generated = |name: &String| {
         let mut all = namespace.subscriptions.iter();
         let follower = all.find(|one| one.metadata.name.as_ref() == Some(name));

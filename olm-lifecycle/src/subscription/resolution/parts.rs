@@ -67,7 +67,8 @@ fn part(namespace: &Namespace, able: &Namespace, choices: &[Choice]) -> Option<P
     Some(Part { namespace: own, selection })
 }
 
-fn asks(able: &Namespace, choice: &Choice) -> (String, Ask) {
+/// Who asks for a bundle, by the name of its CSV.
+pub(super) fn asks(able: &Namespace, choice: &Choice) -> (String, Ask) {
     let followers = able.subscriptions.iter().filter(|one| matches(one, &choice.entry));
     let followers: BTreeSet<String> = followers.map(|one| one.name_any()).collect();
     let by = choice.needed_by.iter().chain(&followers).cloned().collect();

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use kube_core::ResourceExt;
 use olm_types::api::{Approval, Step, Subscription};
 
-use super::approvers::{Asks, approvers, asking};
+use super::approvers::{Ask, Asks, approvers, asking, holds};
+use super::parts::asks;
 use super::select::current;
 use super::{Namespace, Selection};
 use crate::install_plan::asked::Asked;
@@ -124,15 +125,27 @@ pub fn approval(namespace: &Namespace, selection: &Selection) -> Approval {
 }
 
 fn is_manual_for_all(namespace: &Namespace, selection: &Selection) -> bool {
-    let mut subscriptions = namespace.subscriptions.iter();
     let images = selection.images.iter().map(|(choice, _)| choice);
-    let brought: BTreeSet<&str> =
-        selection.inline.iter().chain(images).map(|choice| &*choice.entry.name).collect();
+    let asks: Asks =
+        selection.inline.iter().chain(images).map(|choice| asks(namespace, choice)).collect();
     // What waits for approval in another plan is brought by this one as well.
     let moved = |one: &&Arc<Subscription>| {
-        selection.updates.contains_key(&one.name_any()) || brought.contains(current(one))
+        selection.updates.contains_key(&one.name_any()) || asks.contains_key(current(one))
     };
-    let is_manual = |one: &Arc<Subscription>| policy::approval(one) == Approval::Manual;
-    let all_pinned = subscriptions.clone().filter(moved).all(|one| policy::pinned(one).is_some());
-    subscriptions.any(is_manual) && !all_pinned
+    // A pin approves what leads to its version, and no upgrade of what its operator needs later.
+    let is_manual = |one: &Arc<Subscription>| match moved(&one) {
+        true => policy::approval(one) == Approval::Manual,
+        false => one.spec.install_plan_approval == Some(Approval::Manual),
+    };
+    // One that is paused is asked as before, and about what was installed on its behalf.
+    let needs = |one: &Subscription, ask: &Ask| {
+        ask.by.contains(&one.name_any()) && holds(namespace, one, ask)
+    };
+    let is_asked = |one: &Arc<Subscription>| {
+        one.spec.install_plan_approval == Some(Approval::Manual)
+            || asks.values().any(|ask| needs(one, ask))
+    };
+    let all = &namespace.subscriptions;
+    let all_pinned = all.iter().filter(&moved).all(|one| policy::pinned(one).is_some());
+    (all.iter().any(is_manual) || namespace.held.iter().any(is_asked)) && !all_pinned
 }

@@ -5,6 +5,7 @@
 mod groups;
 mod resolutions;
 mod scrape;
+mod waiting;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,6 +23,8 @@ use olm_testkit::wait::{self, TIMEOUT};
 use olm_types::api::{CatalogSource, CsvPhase};
 
 use crate::environment;
+
+pub use waiting::{as_v0, waits};
 
 /// The silence that is asserted.
 const SILENCE: Duration = Duration::from_secs(60);

@@ -23,9 +23,11 @@ pub(super) fn health(state: &State) -> &'static str {
         failed.iter().any(|kind| is(one, kind)) || missing
     });
     let stands = status["state"].as_str().unwrap_or_default();
-    let is_pending = ["", "UpgradeAvailable", "UpgradePending"].contains(&stands)
-        || conditions.iter().any(|one| is(one, "InstallPlanPending"));
-    match (is_degraded || stands == "UpgradeFailed", is_pending && !waits) {
+    let is_under_way =
+        stands == "UpgradePending" || conditions.iter().any(|one| is(one, "InstallPlanPending"));
+    // A state that is not known yet counts whoever is asked.
+    let is_pending = ["", "UpgradeAvailable"].contains(&stands) || (is_under_way && !waits);
+    match (is_degraded || stands == "UpgradeFailed", is_pending) {
         (true, _) => "Degraded",
         (false, true) => "Progressing",
         (false, false) => "Healthy",

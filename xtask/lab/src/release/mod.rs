@@ -6,6 +6,7 @@
 //! image       what every container runs, as an OCI archive
 //! manifests   crds.yaml and olm.yaml for kubectl
 //! chart       the same for Helm
+//! policies    policies.yaml, what the API server may refuse; for those who want that
 //! plugin      kubectl olm as an archive, and its manifest for krew
 //! sbom        what the shipped programs are made of
 //! changes     the section of CHANGELOG.md
@@ -19,6 +20,7 @@ mod chart;
 mod checksums;
 mod crates;
 mod plugin;
+mod policies;
 mod sbom;
 
 use std::fs;
@@ -80,6 +82,7 @@ fn make(out: &Path, verify: bool) -> Result<()> {
     }
     manifests::write_default(out).context("cannot write the manifests")?;
     chart::write(out).context("cannot write the chart")?;
+    policies::write(out).context("cannot write the policies")?;
     plugin::write(out, VERSION).context("cannot make the plugin of kubectl")?;
     sbom::write(&out.join(format!("olm-rs-{VERSION}.cdx.json")))
         .context("cannot list what it is made of")?;

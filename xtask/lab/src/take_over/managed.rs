@@ -1,10 +1,12 @@
 //! The cluster, who manages it, and how one follows the other.
 
+use std::fmt::Debug;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use kube::api::{Api, ListParams};
+use kube::{Client, Resource, ResourceExt};
 use olm_testkit::audit::{AuditLog, Write};
 use olm_testkit::fixture::{Fixture, Places};
 use olm_testkit::operators::Operator;
@@ -17,8 +19,10 @@ use olm_testkit::take_over::{
     Content, Files, ImageCatalog, Ours, ServiceProxy, State, TakeOverCluster, install,
     install_from_image, needless, recording, serve, start_v0,
 };
-use olm_types::api::Subscription;
-use olm_types::conditions::subscription::OURS;
+use olm_types::api::{CatalogSource, Subscription};
+use olm_types::conditions::{catalog_source, subscription};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use tokio::process::Command;
 
 use super::report::Report;
@@ -141,14 +145,9 @@ impl ManagedCluster {
         let output = command.output().await.context("cannot run kubectl-olm")?;
         let complaint = String::from_utf8_lossy(&output.stderr);
         ensure!(output.status.success(), "kubectl olm hand-back: {complaint}");
-        let subscriptions: Api<Subscription> = Api::all(self.cluster.client.clone());
-        for one in subscriptions.list(&ListParams::default()).await? {
-            let conditions = one.status.iter().flat_map(|status| &status.conditions);
-            let stale: Vec<_> =
-                conditions.filter(|one| OURS.contains(&one.type_.as_str())).collect();
-            ensure!(stale.is_empty(), "v0 would leave {stale:?}");
-        }
-        Ok(())
+        let client = &self.cluster.client;
+        nothing_is_left::<Subscription>(client, &subscription::OURS).await?;
+        nothing_is_left::<CatalogSource>(client, &catalog_source::OURS).await
     }
 
     /// Ends everything.
@@ -193,4 +192,25 @@ async fn v0_manages(
 ) -> Result<Manager> {
     let (operators, stand_in) = start_v0(v0, cluster, logs, named).await?;
     Ok(Manager::V0(operators, stand_in))
+}
+
+/// No status says what v0 would leave as it is.
+async fn nothing_is_left<K>(client: &Client, ours: &[&str]) -> Result<()>
+where
+    K: Resource<DynamicType = ()> + Clone + Debug + DeserializeOwned + Serialize,
+{
+    let all = Api::<K>::all(client.clone()).list(&ListParams::default()).await?.items;
+    ensure!(!all.is_empty(), "there is no {}", K::kind(&()));
+    for object in all {
+        let value = serde_json::to_value(&object)?;
+        let status = &value["status"];
+        let conditions = status["conditions"].as_array().into_iter().flatten();
+        let kinds = conditions.filter_map(|condition| condition["type"].as_str());
+        let stale: Vec<_> = kinds.filter(|kind| ours.contains(kind)).collect();
+        let (kind, name) = (K::kind(&()), object.name_any());
+        ensure!(stale.is_empty(), "v0 would leave {stale:?} of {kind} {name}");
+        let generation = &status["observedGeneration"];
+        ensure!(generation.is_null(), "v0 would leave generation {generation} of {kind} {name}");
+    }
+    Ok(())
 }

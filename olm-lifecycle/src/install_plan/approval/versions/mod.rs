@@ -49,7 +49,13 @@ pub(crate) fn hold(
 
 /// Whether the plan moves the Subscription to another version.
 pub(super) fn moves(subscription: &Subscription, plan: &InstallPlan) -> bool {
-    !brought_for(subscription, subscription.status.as_ref(), plan).is_empty()
+    !own(subscription, plan).is_empty()
+}
+
+/// What the plan brings for the Subscription itself.
+pub(super) fn own<'a>(subscription: &Subscription, plan: &'a InstallPlan) -> Vec<&'a str> {
+    let brought = brought_for(subscription, subscription.status.as_ref(), plan);
+    brought.into_iter().map(|one| one.csv).collect()
 }
 
 fn by_pin(

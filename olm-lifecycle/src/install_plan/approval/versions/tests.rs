@@ -1,6 +1,6 @@
 //! What a Subscription to package `lamp`, which has version 1.0.0 and follows a plan for `lamp.v2`, holds back.
 
-use olm_types::annotations::{APPROVE, ASKED_BY, PROPERTIES};
+use olm_types::annotations::{APPROVE, ASKED_BY, PAUSE, PROPERTIES};
 use rstest::rstest;
 use serde_json::{Value, json};
 
@@ -168,4 +168,25 @@ fn who_is_going_and_plans_by_hand_are_not_asked() {
         Some(serde_json::from_value(json!("2026-01-01T00:00:00Z")).unwrap());
     let plan = plan(&[step("lamp.v2", "lamp", "2.0.0")], &["lamp"]);
     assert_eq!(super::super::held(&plan, [&one]), None);
+}
+
+/// A Subscription that came after the plan for what another one needs, and is paused: its package is not brought.
+#[rstest]
+#[case::paused(PAUSE, "true", true)]
+#[case::paused_by_mistake(PAUSE, "yes", true)]
+#[case::a_range_that_cannot_be_read(VERSION_RANGE, "=>1", true)]
+#[case::not_paused(PAUSE, "false", false)]
+fn a_plan_of_another_one_does_not_bring_the_package_of_one_that_is_held(
+    #[case] key: &str,
+    #[case] value: &str,
+    #[case] is_held: bool,
+) {
+    let mut one = subscription(json!({key: value}), "");
+    one.status = None;
+    let brings = plan(&[step("lamp.v2", "lamp", "2.0.0")], &["shade"]);
+    let why = super::super::held(&brings, [&one]);
+    let expected = format!("waits for approval: Subscription lamp has annotation {key}");
+    assert_eq!(why, is_held.then_some(expected));
+    let other = plan(&[step("lamp.v2", "wire", "2.0.0")], &["shade"]);
+    assert_eq!(super::super::held(&other, [&one]), None, "it brings another package");
 }

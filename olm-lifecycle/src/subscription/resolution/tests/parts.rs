@@ -19,7 +19,7 @@ pub(super) struct Sub {
     pub(super) words: &'static [(&'static str, &'static str)],
 }
 
-fn sub(one: Sub) -> Subscription {
+pub(super) fn sub(one: Sub) -> Subscription {
     let mut made = subscription(one.name, "alpha", one.current);
     made.metadata.name = Some(one.name.to_owned());
     made.spec.install_plan_approval = one.manual.then_some(Approval::Manual);

@@ -1,9 +1,11 @@
-//! Plans that wait while a Subscription is pinned.
+//! Plans that wait while a Subscription is pinned, and what a pin or a first install approves.
 
-use olm_types::annotations::PIN;
+use olm_types::annotations::{FIRST_INSTALL, PAUSE, PIN};
 use rstest::rstest;
 
-use super::parts::{DEPENDENCY, Sub, approve, chosen, followed, home, manual, reconcile};
+use super::parts::{
+    DEPENDENCY, Sub, approve, auto, chosen, followed, home, manual, reconcile, sub,
+};
 use super::*;
 use crate::install_plan::approval::versions;
 
@@ -99,5 +101,46 @@ fn a_pin_approves_nothing_that_a_sibling_waits_for(
     sibling.status.as_mut().unwrap().current_csv = Some(current.to_owned());
     let choices = [chosen("a.v2 of 0 for a"), chosen(&format!("{current} of 1 for b"))];
     let part = Part::whole(&home, &choices);
+    assert_eq!(approval(&home, &part.selection), expected);
+}
+
+/// Where one plan is for all, a Manual Subscription holds the upgrade of what its operator needs; a pin changes nothing
+/// about that.
+#[rstest]
+#[case::not_pinned(manual("a", "a.v1"))]
+#[case::pinned(Sub { words: &[(PIN, "true"), ("start", "a.v1")], ..manual("a", "a.v1") })]
+fn a_pin_approves_no_upgrade_of_a_dependency_where_one_plan_is_for_all(#[case] who: Sub) {
+    let home = home(&[who, DEPENDENCY]);
+    let part = Part::whole(&home, &[chosen("x.v2 of 0 for a,x")]);
+    assert_eq!(approval(&home, &part.selection), Approval::Manual);
+}
+
+/// While what needs no approval is being installed, there is a newer version of a dependency: that is a later plan.
+#[rstest]
+#[case::first_install(Sub { words: &[(FIRST_INSTALL, "Automatic")], ..manual("a", "") })]
+#[case::pinned(Sub { words: &[(PIN, "true"), ("start", "a.v1")], ..manual("a", "") })]
+fn what_comes_while_a_free_plan_is_under_way_is_asked_about(#[case] who: Sub) {
+    let mut home = home(&[who]);
+    let made = reconcile(&mut home, &["a.v1 of 0 for a", "x.v1 of 0 for a"], &[]);
+    assert_eq!(made, ["a.v1 x.v1 #1 Automatic of a"]);
+    home.subscriptions.push(Arc::new(sub(DEPENDENCY)));
+    home.csvs.insert("x.v1".to_owned(), CsvState::default());
+    let made = reconcile(&mut home, &["a.v1 of 0 for a", "x.v2 of 0 for a,x"], &[]);
+    assert_eq!(made, ["a.v1 x.v2 #2 Manual of a,x"]);
+}
+
+/// Where one plan is for all, one that is paused is asked as before, and what was installed on its behalf waits for it.
+#[rstest]
+#[case::it_is_manual(manual("a", "a.v1"), "b.v2 of 0 for b", Approval::Manual)]
+#[case::it_is_automatic(auto("a", "a.v1"), "b.v2 of 0 for b", Approval::Automatic)]
+#[case::its_dependency(auto("a", "a.v1"), "x.v2 of 0 for a,x", Approval::Manual)]
+fn a_pause_approves_nothing_where_one_plan_is_for_all(
+    #[case] who: Sub,
+    #[case] choice: &str,
+    #[case] expected: Approval,
+) {
+    let paused = Sub { words: &[(PAUSE, "true")], ..who };
+    let home = home(&[paused, auto("b", "b.v1"), DEPENDENCY]);
+    let part = Part::whole(&home, &[chosen(choice)]);
     assert_eq!(approval(&home, &part.selection), expected);
 }

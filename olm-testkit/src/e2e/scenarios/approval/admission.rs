@@ -117,6 +117,7 @@ async fn asks_for_the_right(ctx: &TestContext) -> Result<()> {
     let declared = json!({PAUSE: "true", PIN: "true", APPROVE: OLD, FIRST_INSTALL: "Automatic"});
     let mut pinned = subscription(ctx, "pinned", declared);
     pinned.spec.starting_csv = Some(OLD.to_owned());
+    pinned.finalizers_mut().push("example.com/keep".to_owned());
     ctx.create(&pinned).await?;
     may(ctx, "subscriptions").await?;
     let client = cluster::client_as(&ctx.kubeconfig().await?, "editor").await?;
@@ -135,6 +136,16 @@ async fn asks_for_the_right(ctx: &TestContext) -> Result<()> {
         is_forbidden(&mine, "pinned", json!({"metadata": {"annotations": {key: null}}})).await?;
     }
     is_forbidden(&mine, "pinned", json!({"spec": {"startingCSV": NEW}})).await?;
+    // What is approved is a name: elsewhere it may be the name of something else.
+    for field in ["name", "source", "sourceNamespace"] {
+        is_forbidden(&mine, "pinned", json!({"spec": {field: "other"}})).await?;
+        let moves = Patch::Merge(json!({"spec": {field: "other"}}));
+        mine.patch("mine", &params, &moves)
+            .await
+            .with_context(|| format!("cannot move {field}"))?;
+    }
+    unchanged_approvals_pass(&mine).await?;
+    on_creation(ctx, &mine).await?;
     let channel = Patch::Merge(json!({"spec": {"channel": "fast"}}));
     mine.patch("pinned", &params, &channel).await.context("the channel cannot be changed")?;
     may(ctx, "installplans").await?;
@@ -145,15 +156,49 @@ async fn asks_for_the_right(ctx: &TestContext) -> Result<()> {
     wait::until_ok("may approve", allowed).await.map(drop)
 }
 
+/// Without the right, all else of a Subscription that approves can be changed, and its finalizers removed.
+async fn unchanged_approvals_pass(mine: &Api<Subscription>) -> Result<()> {
+    let note = json!({"metadata": {
+        "labels": {"team": "kitchen"},
+        "annotations": {"example.com/note": "x", VERSION_RANGE: "1.x", PAUSE: "false"},
+    }});
+    let params = PatchParams { dry_run: true, ..PatchParams::default() };
+    mine.patch("pinned", &params, &Patch::Merge(note)).await.context("a note is refused")?;
+    let finalizers = Patch::Merge(json!({"metadata": {"finalizers": null}}));
+    let removed = mine.patch("pinned", &PatchParams::default(), &finalizers).await;
+    removed.map(drop).context("the finalizer stays")
+}
+
+/// Without the right, a new Subscription approves nothing either.
+async fn on_creation(ctx: &TestContext, mine: &Api<Subscription>) -> Result<()> {
+    let params = PostParams { dry_run: true, ..PostParams::default() };
+    for (key, value) in [(APPROVE, OLD), (FIRST_INSTALL, "Automatic"), (PIN, "true")] {
+        let mut new = subscription(ctx, "new", json!({key: value}));
+        new.spec.starting_csv = Some(OLD.to_owned());
+        lacks_the_right(&format!("new with {key}"), mine.create(&params, &new).await)?;
+    }
+    for annotations in [json!({}), json!({PAUSE: "true"}), json!({VERSION_RANGE: "1.x"})] {
+        let new = subscription(ctx, "new", annotations.clone());
+        let made = mine.create(&params, &new).await;
+        made.with_context(|| format!("{annotations} is refused"))?;
+    }
+    Ok(())
+}
+
 /// The API server refuses the patch, for the right that is missing.
 async fn is_forbidden(mine: &Api<Subscription>, name: &str, patch: Value) -> Result<()> {
     let params = PatchParams { dry_run: true, ..PatchParams::default() };
-    match mine.patch(name, &params, &Patch::Merge(&patch)).await {
+    let answer = mine.patch(name, &params, &Patch::Merge(&patch)).await;
+    lacks_the_right(&patch.to_string(), answer)
+}
+
+fn lacks_the_right(what: &str, answer: kube::Result<Subscription>) -> Result<()> {
+    match answer {
         Err(kube::Error::Api(status)) if status.code == 403 => {
-            ensure!(status.message.contains("needs the right"), "{patch}: {}", status.message);
+            ensure!(status.message.contains("needs the right"), "{what}: {}", status.message);
             Ok(())
         }
-        other => bail!("{patch}: {other:?}"),
+        other => bail!("{what}: {other:?}"),
     }
 }
 

@@ -163,7 +163,7 @@ async fn of_each_that_is_asked(ctx: Arc<TestContext>) -> Result<()> {
 }
 
 /// The kind of an operator.
-fn kind(ctx: &TestContext, name: &str) -> Crd {
+pub(super) fn kind(ctx: &TestContext, name: &str) -> Crd {
     ctx.kind(&format!("{}{}", name[..1].to_uppercase(), &name[1..]))
 }
 
@@ -174,7 +174,7 @@ fn single(ctx: &TestContext, name: &str) -> Package {
 }
 
 /// An operator that needs the kind.
-fn user(ctx: &TestContext, name: &str, needed: &Crd) -> Package {
+pub(super) fn user(ctx: &TestContext, name: &str, needed: &Crd) -> Package {
     let kind = kind(ctx, name);
     let csv = operator(name, "1.0.0", &kind).requires(needed);
     let bundle = Bundle::new("1.0.0", &csv).provides(&kind).requires(needed);

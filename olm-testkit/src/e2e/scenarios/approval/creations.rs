@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, bail, ensure};
 use jiff::Timestamp;
+use kube::ResourceExt;
+use olm_types::annotations::APPROVED_BY;
+use olm_types::api::{Approval, InstallPlan, StepResource};
 
 use crate::audit::{AuditLog, Write};
 use crate::builders::Crd;
@@ -29,6 +32,8 @@ pub(super) struct Creations {
     /// How the names of kinds end that only this scenario has.
     group: String,
     expected: BTreeMap<String, Expected>,
+    /// Objects of the steps of plans that were looked at, each with what approved a plan that brings it.
+    followed: BTreeMap<String, Vec<Expected>>,
     /// What catalog-operator has written.
     writes: Vec<Write>,
 }
@@ -49,7 +54,8 @@ impl Creations {
         let kind = ctx.kind("Any").name();
         let (_, group) = kind.split_once('.').context("a kind without a group")?;
         let (namespace, group) = (ctx.namespace.clone(), format!(".{group}"));
-        Ok(Self { log, namespace, group, expected: BTreeMap::new(), writes: Vec::new() })
+        let (expected, followed) = (BTreeMap::new(), BTreeMap::new());
+        Ok(Self { log, namespace, group, expected, followed, writes: Vec::new() })
     }
 
     /// A CSV may be created, and a kind of its own where it brings one, once its plan is approved.
@@ -73,23 +79,86 @@ impl Creations {
         self.writes.extend(log.writes(&[Operator::Catalog.name()])?);
         let created = self.writes.iter().filter(|write| write.verb == "create");
         let created: Vec<_> = created.filter(|write| self.concerns(write)).collect();
-        created.iter().try_for_each(|write| self.judge(write))?;
+        created.iter().try_for_each(|write| match self.expected.get(&write.object) {
+            Some(expected) => self.judge(write, expected),
+            None => bail!("{write}: it was not approved"),
+        })?;
         let is_there = |object: &str| created.iter().any(|write| write.object == object);
         let missing: Vec<_> = self.expected.keys().filter(|object| !is_there(object)).collect();
         ensure!(missing.is_empty(), "the audit log does not have the creation of {missing:?}");
         Ok(())
     }
 
-    fn judge(&self, created: &Write) -> Result<()> {
-        let Some(expected) = self.expected.get(&created.object) else {
-            bail!("{created}: it was not approved");
-        };
+    /// Takes note of plans as they are now: what needs no approval is approved from the beginning, what a Subscription
+    /// declares once catalog-operator has approved the plan.
+    pub(super) fn follow(&mut self, plans: &[InstallPlan]) -> Result<()> {
+        for plan in plans {
+            let declared = plan.annotations().contains_key(APPROVED_BY).then(|| plan.name_any());
+            let approved = match (plan.spec.approved, plan.spec.approval, declared) {
+                (false, ..) => None,
+                (true, Approval::Automatic, _) => {
+                    Some(Expected { plan: None, since: Timestamp::MIN })
+                }
+                (true, Approval::Manual, Some(name)) => {
+                    Some(Expected { plan: Some(name), since: Timestamp::MIN })
+                }
+                (true, Approval::Manual, None) => {
+                    bail!("nothing says who approved {}", plan.name_any())
+                }
+            };
+            let steps = plan.status.iter().flat_map(|status| &status.plan);
+            let objects = steps.filter_map(|step| self.object(&step.resource));
+            let objects: Vec<String> = objects.collect();
+            for object in objects {
+                self.followed.entry(object).or_default().extend(approved.clone());
+            }
+        }
+        Ok(())
+    }
+
+    /// Fails when an object of a plan's steps, or a CSV, was created before a plan was approved that brings it.
+    pub(super) fn check_followed(&mut self) -> Result<()> {
+        let Some(log) = &mut self.log else { return Ok(()) };
+        self.writes.extend(log.writes(&[Operator::Catalog.name()])?);
+        let created = self.writes.iter().filter(|write| write.verb == "create");
+        let created: Vec<_> = created
+            .filter(|write| self.concerns(write) || self.followed.contains_key(&write.object))
+            .collect();
+        ensure!(self.followed.is_empty() || !created.is_empty(), "the audit log has no creation");
+        for write in created {
+            let approved = self.followed.get(&write.object).map(Vec::as_slice).unwrap_or_default();
+            let in_time = approved.iter().any(|one| self.judge(write, one).is_ok());
+            ensure!(in_time, "{write} at {}: approved for it was {approved:?}", write.done);
+        }
+        Ok(())
+    }
+
+    fn judge(&self, created: &Write, expected: &Expected) -> Result<()> {
         let since = match &expected.plan {
             Some(plan) => self.approved(plan)?,
             None => expected.since,
         };
         ensure!(since <= created.done, "{created} at {}, approved at {since}", created.done);
         Ok(())
+    }
+
+    /// The object of a step as the audit log names it; nothing for kinds that scenarios of approvals do not bring.
+    fn object(&self, step: &StepResource) -> Option<String> {
+        let (resource, is_namespaced) = match step.kind.as_str() {
+            "ClusterServiceVersion" => ("clusterserviceversions", true),
+            "ServiceAccount" => ("serviceaccounts", true),
+            "Role" => ("roles", true),
+            "RoleBinding" => ("rolebindings", true),
+            "Subscription" => ("subscriptions", true),
+            "ClusterRole" => ("clusterroles", false),
+            "ClusterRoleBinding" => ("clusterrolebindings", false),
+            "CustomResourceDefinition" => ("customresourcedefinitions", false),
+            _ => return None,
+        };
+        Some(match is_namespaced {
+            true => format!("{resource} {}/{}", self.namespace, step.name),
+            false => format!("{resource} {}", step.name),
+        })
     }
 
     /// When the operator had the plan approved. It patches nothing else of a plan.

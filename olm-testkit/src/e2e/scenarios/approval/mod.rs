@@ -4,6 +4,7 @@ mod admission;
 mod apart;
 mod creations;
 mod declared;
+mod pairs;
 mod to_come;
 mod together;
 mod versions;
@@ -32,7 +33,8 @@ use crate::wait;
 
 /// The scenarios of this folder.
 pub(super) fn all() -> Vec<Scenario> {
-    approvals().into_iter().chain(apart::all()).chain(versions::all()).collect()
+    let groups = [approvals(), apart::all(), versions::all(), pairs::all()];
+    groups.into_iter().flatten().collect()
 }
 
 fn approvals() -> Vec<Scenario> {

@@ -188,6 +188,12 @@ impl TestContext {
         self.change::<Subscription>(subscription, patch).await
     }
 
+    /// A Subscription names this version in `startingCSV` from now on.
+    pub(super) async fn pin_to(&self, subscription: &str, csv: &str) -> Result<()> {
+        let patch = json!({"spec": {"startingCSV": csv}});
+        self.change::<Subscription>(subscription, patch).await
+    }
+
     /// Waits for the plan of a Subscription to require approval, and approves it.
     pub(super) async fn approve(&self, subscription: &str) -> Result<()> {
         let name = self.waiting_plan(subscription).await?;

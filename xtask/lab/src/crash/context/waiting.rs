@@ -9,7 +9,7 @@ use olm_testkit::wait;
 use olm_types::api::{
     ClusterServiceVersion, CsvPhase, InstallPlan, Subscription, SubscriptionState,
 };
-use olm_types::conditions::subscription::{INSTALL_PLAN_PENDING, UPGRADE_HELD};
+use olm_types::conditions::subscription::{INSTALL_PLAN_PENDING, RESOLUTION_FAILED, UPGRADE_HELD};
 use olm_types::hash::unpack_name;
 use olm_types::labels::OWNER;
 
@@ -87,6 +87,16 @@ impl TestContext {
         })
         .await
         .map(drop)
+    }
+
+    /// Waits until a Subscription says that there is no solution for it.
+    pub(in crate::crash) async fn refused(&self, subscription: &str) -> Result<()> {
+        let is_refused = |subscription: &Subscription| {
+            let conditions = subscription.status.iter().flat_map(|status| &status.conditions);
+            let mut failed = conditions.filter(|one| one.type_ == RESOLUTION_FAILED);
+            failed.any(|one| one.status == "True")
+        };
+        wait::until(&self.api(), subscription, "be refused", is_refused).await.map(drop)
     }
 
     /// Waits until a ClusterServiceVersion does not exist.
