@@ -52,7 +52,7 @@ fn waits(home: &Namespace, choices: &[&str], seconds: i64) -> Option<Unfinished>
 #[case::the_plan_failed(|home| phase(home, InstallPlanPhase::Failed), 20, None)]
 #[case::the_plan_is_not_continued(stopped, 20, None)]
 #[case::the_plan_is_done(|home| phase(home, InstallPlanPhase::Complete), 20, None)]
-#[case::the_plan_is_gone(|home| home.plans.clear(), 20, None)]
+#[case::the_plan_is_gone(|home: &mut Namespace| home.plans.clear(), 20, None)]
 fn the_next_version_is_planned_when_all_of_the_plan_is_there(
     #[case] change: fn(&mut Namespace),
     #[case] seconds: i64,
