@@ -6,7 +6,7 @@ use olm_catalog::connection::CatalogConnection;
 use olm_catalog::index::Index;
 use olm_catalog::snapshot::CatalogSnapshot;
 use olm_catalog::store::StoredCatalog;
-use olm_kit::tasks::{Pauses, Restart, Task, restarted};
+use olm_kit::tasks::{Cause, Pauses, Restart, Task, restarted};
 use olm_lifecycle::catalog_source::hosting::{
     HostedContent, PullFailure, Pulling, Resolved, Target,
 };
@@ -183,11 +183,18 @@ impl Hosted {
 
     fn panicked(&self, restart: &Restart) {
         let image = self.wanted.borrow().target.image.clone();
+        let cause = match &restart.cause {
+            Cause::Panicked(panicked) => panicked.to_string(),
+            Cause::Ended => "ended unexpectedly".to_owned(),
+        };
+        // The pause is another one each time; the condition says the same as long as the cause is the same.
         self.fail(PullFailure {
             image,
             digest: None,
             reason: INTERNAL_ERROR,
-            message: format!("pulling it {restart}"),
+            message: format!(
+                "pulling it {cause} (an error of the operator); it is pulled again after a pause"
+            ),
             attempts: 0,
             at: clock::now(),
             retry_after: 0,
@@ -196,5 +203,50 @@ impl Hosted {
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use olm_kit::tasks::Panicked;
+
+    use super::*;
+
+    fn hosted() -> Hosted {
+        let key = CatalogKey::new("team", "shelf");
+        let target = Target { image: "quay.io/a/shelf:v1".to_owned(), ..Target::default() };
+        let account =
+            Account { namespace: "team".to_owned(), secrets: Vec::new(), account: String::new() };
+        Hosted {
+            catalog: Arc::new(StoredCatalog::new(key.clone())),
+            wanted: watch::Sender::new(Wanted { target, account }),
+            state: Mutex::new(State {
+                since: clock::now(),
+                content: None,
+                resolved: None,
+                failure: None,
+                tried: false,
+            }),
+            task: Mutex::default(),
+            key,
+        }
+    }
+
+    #[test]
+    fn a_panic_is_said_at_the_catalog_in_the_same_words_each_time() {
+        let hosted = hosted();
+        let mut said = Vec::new();
+        for seconds in [1, 2] {
+            let cause = Cause::Panicked(Panicked("no entry 7".to_owned()));
+            hosted.panicked(&Restart { cause, after: Duration::from_secs(seconds) });
+            let failure = hosted.view().failure.unwrap();
+            assert_eq!((failure.reason, u64::from(failure.attempts)), (INTERNAL_ERROR, seconds));
+            said.push(failure.message);
+        }
+        assert!(said[0].starts_with("pulling it panicked: no entry 7 (an error"), "{said:?}");
+        assert_eq!(said[0], said[1]);
+        assert!(hosted.tried(), "a start does not wait for it");
     }
 }

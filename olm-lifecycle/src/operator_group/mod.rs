@@ -23,7 +23,7 @@ use olm_types::api::{ClusterServiceVersion, OperatorGroup};
 
 use crate::writes::{resource_of, status_write};
 
-pub use roles::{decide_gone, role_names};
+pub use roles::{decide_gone, role_apis, role_names};
 pub use service_account::{attenuation, names_account};
 
 /// A group and its surroundings.

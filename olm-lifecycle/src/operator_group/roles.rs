@@ -21,14 +21,18 @@ pub(super) fn ensure(observed: &Observed) -> Vec<Effect> {
     if !observed.is_oldest {
         return decide_gone(namespace, name, &observed.roles);
     }
-    let provided = observed.members.iter().flat_map(|csv| provided_apis(&csv.spec));
-    let apis: ApiSet = provided.chain(group_apis(&observed.group)).collect();
-    let wanted = group_roles(namespace, name, &apis);
+    let wanted = group_roles(namespace, name, &role_apis(observed));
     let present = |role: &ClusterRole| {
         let named = |found: &&Arc<ClusterRole>| found.metadata.name == role.metadata.name;
         observed.roles.iter().find(named).map(AsRef::as_ref)
     };
     wanted.iter().filter_map(|role| role_writes::cluster_role(role, present(role))).collect()
+}
+
+/// The APIs that the roles of a group are for.
+pub fn role_apis(observed: &Observed) -> ApiSet {
+    let provided = observed.members.iter().flat_map(|csv| provided_apis(&csv.spec));
+    provided.chain(group_apis(&observed.group)).collect()
 }
 
 /// Names of the roles of the group `namespace/name`.

@@ -4,14 +4,18 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use k8s_openapi::api::rbac::v1::ClusterRole;
+use olm_effect::{Action, Effect};
 use olm_kit::ObjectKey;
 use olm_kit::controller::{Conclusion, ReconcileError, Reconciler};
 use olm_kit::interpreter::Interpreter;
+use olm_lifecycle::digest;
 use olm_lifecycle::operator_group::attenuation::named_account;
-use olm_lifecycle::operator_group::{Observed, decide, decide_gone, role_names};
+use olm_lifecycle::operator_group::{Observed, decide, decide_gone, role_apis, role_names};
 use olm_opgroup::oldest;
+use tokio::time::Instant;
 
 use crate::clock;
+use crate::pace::Pace;
 use crate::stores::Stores;
 
 /// The group of this key and its surroundings; `None` when it is gone.
@@ -44,23 +48,75 @@ pub struct GroupReconciler {
     pub stores: Stores,
     /// What carries decisions out.
     pub interpreter: Interpreter,
+    /// Roles that are about to change again: several operators that arrive together bring APIs one after the
+    /// other, and Kubernetes computes what aggregates a role anew with each change of it.
+    pub pace: Pace<ObjectKey>,
 }
 
 #[async_trait]
 impl Reconciler<ObjectKey> for GroupReconciler {
     async fn reconcile(&self, key: &ObjectKey) -> Result<Conclusion, ReconcileError> {
-        let effects = match observe(&self.stores, key) {
-            Some(observed) => {
-                let decision = decide(&observed, clock::now());
-                decision.notes.iter().for_each(|note| tracing::warn!(note));
-                decision.effects
-            }
-            None => {
-                let namespace = key.namespace.as_deref().unwrap_or_default();
-                decide_gone(namespace, &key.name, &roles(&self.stores, key))
-            }
+        let Some(observed) = observe(&self.stores, key) else {
+            self.pace.forget(key);
+            let namespace = key.namespace.as_deref().unwrap_or_default();
+            let effects = decide_gone(namespace, &key.name, &roles(&self.stores, key));
+            self.interpreter.act(&effects).await?;
+            return Ok(Conclusion::Done);
         };
-        self.interpreter.act(&effects).await?;
+        let decision = decide(&observed, clock::now());
+        decision.notes.iter().for_each(|note| tracing::warn!(note));
+        let (roles, others): (Vec<Effect>, Vec<Effect>) =
+            decision.effects.into_iter().partition(changes_role);
+        self.interpreter.act(&others).await?;
+        self.change_roles(key, &roles, &observed).await
+    }
+}
+
+impl GroupReconciler {
+    /// Changes roles once what they are for stands still.
+    async fn change_roles(
+        &self,
+        key: &ObjectKey,
+        effects: &[Effect],
+        observed: &Observed,
+    ) -> Result<Conclusion, ReconcileError> {
+        if !effects.is_empty() {
+            let left = self.pace.left(key.clone(), digest(&role_apis(observed)), Instant::now());
+            if !left.is_zero() {
+                return Ok(Conclusion::RequeueAfter(left));
+            }
+            self.interpreter.act(effects).await?;
+        }
+        self.pace.forget(key);
         Ok(Conclusion::Done)
+    }
+}
+
+/// Whether an effect changes a role that is there. One that is not there is made at once.
+fn changes_role(effect: &Effect) -> bool {
+    effect.target.resource.kind == "ClusterRole"
+        && matches!(effect.action, Action::MergePatch { .. })
+}
+
+#[cfg(test)]
+mod tests {
+    use olm_effect::{Resource, Target};
+    use rstest::rstest;
+    use serde_json::json;
+
+    use super::*;
+
+    #[rstest]
+    #[case::changed_role("ClusterRole", false, true)]
+    #[case::new_role("ClusterRole", true, false)]
+    #[case::annotation_of_the_group("OperatorGroup", false, false)]
+    fn only_changes_of_roles_wait(#[case] kind: &str, #[case] is_new: bool, #[case] waits: bool) {
+        let resource = Resource::new("g", "v1", kind, "things");
+        let target = Target::cluster(resource, "a");
+        let effect = match is_new {
+            true => Effect::create(target, json!({})),
+            false => Effect::merge(target, json!({}), None),
+        };
+        assert_eq!(changes_role(&effect), waits);
     }
 }

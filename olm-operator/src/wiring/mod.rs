@@ -167,8 +167,11 @@ impl Parts {
             metrics: metrics.clone(),
             pace: Pace::default(),
         };
-        let groups =
-            GroupReconciler { stores: stores.clone(), interpreter: self.interpreter.clone() };
+        let groups = GroupReconciler {
+            stores: stores.clone(),
+            interpreter: self.interpreter.clone(),
+            pace: Pace::default(),
+        };
         let namespaces = NamespaceReconciler {
             stores: stores.clone(),
             queues: queues.clone(),

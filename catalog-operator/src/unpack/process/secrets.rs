@@ -9,6 +9,9 @@ use olm_catalog::image::Keychain;
 use olm_kit::live;
 use olm_types::api::CatalogSource;
 
+/// Most Secrets of a catalog that are read for one pull: a CatalogSource has place for a hundred thousand names.
+const MOST: usize = 50;
+
 /// Whose pull secrets count.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Account {
@@ -77,8 +80,12 @@ impl PullSecrets {
     pub async fn keychain(&self, whose: &Account) -> Keychain {
         let mut keychain = Keychain::default();
         let account = self.of_account(whose).await;
-        let names = whose.secrets.iter().cloned().chain(account);
-        for name in names.filter(|name| !name.is_empty()) {
+        let (names, left) = chosen(whose.secrets.iter().cloned().chain(account));
+        if left > 0 {
+            let (namespace, catalog) = (&whose.namespace, &whose.account);
+            tracing::warn!(namespace, catalog, left, "only {MOST} Secrets are used to pull");
+        }
+        for name in names {
             self.add(&mut keychain, &whose.namespace, &name).await;
         }
         let is_global = whose.namespace == self.global_namespace;
@@ -115,11 +122,36 @@ impl PullSecrets {
     }
 }
 
+/// The names that count, each once, and how many are left out.
+fn chosen(names: impl IntoIterator<Item = String>) -> (Vec<String>, usize) {
+    let (mut chosen, mut left) = (Vec::new(), 0_usize);
+    for name in names {
+        if name.is_empty() || chosen.contains(&name) {
+            continue;
+        }
+        if chosen.len() < MOST {
+            chosen.push(name);
+        } else {
+            left = left.saturating_add(1);
+        }
+    }
+    (chosen, left)
+}
+
 #[cfg(test)]
 mod tests {
     use rstest::rstest;
 
     use super::*;
+
+    #[test]
+    fn a_pull_reads_a_bounded_number_of_secrets() {
+        let names = |count: usize| (0..count).map(|number| format!("s{number}"));
+        let few = ["a", "", "b", "a"].map(str::to_owned);
+        assert_eq!(chosen(few), (vec!["a".to_owned(), "b".to_owned()], 0));
+        let (all, left) = chosen(names(100_000));
+        assert_eq!((all, left), (names(MOST).collect(), 100_000 - MOST));
+    }
 
     #[rstest]
     #[case("ns/name", Some(("ns", "name")))]

@@ -35,8 +35,8 @@ pub fn entry(catalog: &CatalogSource, now: Timestamp) -> SubscriptionCatalogHeal
 /// when both are already. `health` is sorted by namespace and name.
 ///
 /// The reasons CatalogSourcesAdded, -Updated and -Deleted say what changed and give way to the
-/// plain state at the next look, as in v0. Unlike v0, a namespace without any catalog is written
-/// once, not at every look.
+/// plain state at the next look, as in v0. Unlike v0, a new Subscription says the plain state at once,
+/// and a namespace without any catalog is written once, not at every look.
 pub fn reconcile(
     status: &SubscriptionStatus,
     spec: &SubscriptionSpec,
@@ -44,7 +44,11 @@ pub fn reconcile(
     now: Timestamp,
 ) -> Option<SubscriptionStatus> {
     let stored = conditions::get(status, CATALOG_SOURCES_UNHEALTHY);
-    let change = Change::between(&status.catalog_health, &health);
+    let change = match (stored, Change::between(&status.catalog_health, &health)) {
+        // At the first look there is nothing that was added to.
+        (None, Change::More) => Change::Nothing,
+        (_, change) => change,
+    };
     let condition = describe(change, spec, &health, stored);
     let reported = stored.is_some_and(|stored| conditions::same(stored, &condition));
     if reported && matches!(change, Change::Nothing | Change::NoneAtAll) {

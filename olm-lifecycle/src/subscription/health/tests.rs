@@ -67,8 +67,10 @@ const GOOD: Health = &[("ns", "cs-0", true), ("ns", "cs-1", true)];
 )]
 #[case::unchanged(GOOD, Some(HEALTHY), GOOD, None)]
 #[case::reason_of_a_change_is_taken_back(GOOD, Some(("False", "CatalogSourcesAdded", HEALTHY.2)), GOOD, Some(HEALTHY))]
-#[case::added(&[], None, GOOD, Some(("False", "CatalogSourcesAdded", HEALTHY.2)))]
-#[case::added_unhealthy(&[], None, BAD, Some(("True", "CatalogSourcesAdded", UNHEALTHY.2)))]
+#[case::first_look(&[], None, GOOD, Some(HEALTHY))]
+#[case::first_look_unhealthy(&[], None, BAD, Some(UNHEALTHY))]
+#[case::added(&[("ns", "cs-0", true)], Some(HEALTHY), GOOD, Some(("False", "CatalogSourcesAdded", HEALTHY.2)))]
+#[case::added_to_none(&[], Some(NONE), BAD, Some(("True", "CatalogSourcesAdded", UNHEALTHY.2)))]
 #[case::deleted(GOOD, Some(HEALTHY), &[("ns", "cs-0", true)], Some(("False", "CatalogSourcesDeleted", HEALTHY.2)))]
 #[case::last_deleted(BAD, Some(UNHEALTHY), &[], Some(("True", "CatalogSourcesDeleted", "targeted catalogsource ns/cs-0 missing")))]
 #[case::another_unhealthy(
