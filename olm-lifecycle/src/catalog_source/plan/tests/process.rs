@@ -75,7 +75,7 @@ impl World {
 fn replica(address: &str, ready: bool, terminating: bool) -> Replica {
     let (address, node) = (address.parse().unwrap(), Some("n".to_owned()));
     let (namespace, name) = ("olm".to_owned(), "operator".to_owned());
-    Replica { address, node, ready, terminating, namespace, name }
+    Replica { address, node, ready, terminating, serves: true, namespace, name }
 }
 
 /// A catalog whose image is being pulled.
@@ -222,6 +222,42 @@ fn replicas_that_come_and_go_are_followed() {
     assert_eq!(shown(1), (json!("10.0.0.9"), false, false, false));
     world.hosting().replicas.reverse();
     assert!(world.converge().is_empty(), "the order does not matter");
+}
+
+/// A replica that is ready and could not pull the catalog, or lost it, is none that clients are sent to.
+#[test]
+fn no_client_is_sent_to_a_replica_that_does_not_serve_the_catalog() {
+    let mut world = hosted();
+    let lacks = Replica { serves: false, ..replica("10.0.0.9", true, false) };
+    world.hosting().replicas.push(lacks);
+    assert!(world.converge().is_empty(), "that it is there changes nothing");
+    world.hosting().replicas[1].serves = true;
+    assert_eq!(world.converge(), ["patch EndpointSlice img-catalog-olm-rs"]);
+    let listed = |world: &World| {
+        let slice = world.get("EndpointSlice", "");
+        let endpoints = slice["endpoints"].as_array().cloned().unwrap_or_default();
+        endpoints.iter().map(|one| one["addresses"][0].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(listed(&world), ["10.0.0.7", "10.0.0.9"]);
+    world.hosting().replicas[0].serves = false;
+    assert_eq!(world.converge(), ["patch EndpointSlice img-catalog-olm-rs"]);
+    assert_eq!(listed(&world), ["10.0.0.9"]);
+}
+
+/// The Pod keeps the Service until the operator answers where the EndpointSlice leads.
+#[test]
+fn a_pod_serves_until_a_replica_does() {
+    let mut world = by_pod();
+    world.hosting().asked = true;
+    world.hosting().replicas[0].serves = false;
+    world.pulled("sha256:a");
+    for _ in 0..2 {
+        assert!(world.converge().is_empty(), "clients would reach nothing");
+        world.seconds(60);
+    }
+    world.hosting().replicas[0].serves = true;
+    assert_eq!(world.writes(), ["create EndpointSlice img-catalog-olm-rs"]);
+    assert_eq!(world.writes(), ["patch Service img-catalog", "delete Endpoints img-catalog"]);
 }
 
 #[test]
