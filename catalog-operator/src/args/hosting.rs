@@ -7,6 +7,7 @@ use clap::Args;
 use olm_lifecycle::catalog_source::hosting::{PortRange, Scope};
 use olm_lifecycle::catalog_source::registry::whole_bytes;
 
+use super::image_limits::{ImageLimit, limits, parse_limit};
 use crate::hosting::{CatalogServer, HostOptions};
 use crate::unpack::NamespacedName;
 
@@ -45,6 +46,10 @@ pub struct HostingFlags {
         value_parser = parse_pair)]
     pub catalogs_replica_addresses: Vec<(IpAddr, IpAddr)>,
 
+    /// Other bounds on images of catalogs, LIMIT=NUMBER, separated by commas: for tests with small images.
+    #[arg(long = "catalogs-limits", value_delimiter = ',', hide = true, value_parser = parse_limit)]
+    pub catalogs_limits: Vec<ImageLimit>,
+
     /// Secret (NAMESPACE/NAME) with credentials for the images of global catalogs and their bundles,
     /// where the operator pulls them itself.
     #[arg(long = "global-pull-secret")]
@@ -71,6 +76,7 @@ impl HostingFlags {
             bytes: self.catalogs_dir_size,
             ports: self.catalogs_ports,
             address: self.catalogs_address,
+            limits: limits(&self.catalogs_limits),
             // Kubernetes names the host of a Pod after it.
             pod: std::env::var("HOSTNAME").ok().filter(|name| !name.is_empty()),
             replica_addresses: self.catalogs_replica_addresses.iter().copied().collect(),

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use olm_catalog::fbc::ReadLimits;
-use olm_catalog::image::Limits;
 use olm_catalog::index::Index;
 use olm_catalog::store::{CatalogStore, Held, PullError, PullOptions, Pulled, pull};
 use olm_kit::tasks::blocking;
@@ -78,7 +77,7 @@ async fn pulled(
         catalog: hosted.key.clone(),
         content: held.clone(),
         keychain: shared.secrets.keychain(&wanted.account).await,
-        limits: Limits::CATALOG,
+        limits: shared.options.limits,
         read: ReadLimits::BESIDE,
         time: PullOptions::TIME,
     };

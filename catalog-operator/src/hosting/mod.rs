@@ -28,7 +28,7 @@ use clap::ValueEnum;
 use dashmap::DashMap;
 use kube::ResourceExt;
 use olm_catalog::connection::CatalogConnection;
-use olm_catalog::image::Registry;
+use olm_catalog::image::{Limits, Registry};
 use olm_catalog::store::CatalogStore;
 use olm_lifecycle::catalog_source::hosting::{
     HostedContent, PortRange, PullFailure, Record, Replica, Scope, content_name, is_listed,
@@ -78,6 +78,8 @@ pub struct HostOptions {
     pub ports: PortRange,
     /// At which address; at all of this machine when this is none.
     pub address: Option<IpAddr>,
+    /// Bounds on their images.
+    pub limits: Limits,
     /// The name of this replica's Pod.
     pub pod: Option<String>,
     /// Where replicas are reached whose Pods have an address that leads nowhere.

@@ -100,6 +100,8 @@ const SECONDS: &[(&str, u32)] = &[
     ("tenancy::targets", 30),
     ("packages::rotation", 25),
     ("image_tools::serve_jobs_and_pods", 25),
+    ("flags::hosted_faults", 90),
+    ("flags::hosted_limits", 45),
     ("flags::block", 20),
     ("flags::follower", 20),
     ("servers::conversion_on_its_own", 20),

@@ -103,7 +103,7 @@ async fn publish(ctx: &TestContext, registry: &ImageRegistry, bytes: u64) -> Res
 }
 
 /// Bytes without a pattern: those of an xorshift generator.
-fn noise(bytes: u64) -> Result<Vec<u8>> {
+pub(super) fn noise(bytes: u64) -> Result<Vec<u8>> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let next = |_| {
         state ^= state << 13;

@@ -4,7 +4,10 @@ mod block;
 mod digest;
 mod follower;
 pub mod hosted;
+mod hosted_faults;
+mod hosted_limits;
 mod hosted_sources;
+mod hosted_steps;
 mod hostile;
 mod process;
 
@@ -40,6 +43,7 @@ pub fn flags(folder: &Path) -> Result<Flags<'static>> {
         format!("--catalogs-dir-size={DISK}"),
         format!("--registries-config={}", rules.display()),
         format!("--catalogs-address={}", address()),
+        format!("--catalogs-limits={}", hosted_limits::LIMITS),
     ];
     // They last as long as the environment: until the process ends.
     let catalog = catalog.drain(..).map(|flag| &*flag.leak()).collect::<Vec<_>>().leak();
@@ -57,12 +61,14 @@ fn registries() -> &'static Path {
 }
 
 /// Namespaces of scenarios whose catalogs the operator serves.
-const HOSTED: [&str; 5] = [
+const HOSTED: [&str; 7] = [
     "e2e-flags-hosted",
     "e2e-flags-hosted-pods",
     "e2e-flags-hosted-secrets",
     "e2e-flags-hosted-mirror",
     "e2e-flags-hosted-full-disk",
+    "e2e-flags-hosted-faults",
+    "e2e-flags-hosted-limits",
 ];
 
 /// An address of this machine that no other run uses.
@@ -77,7 +83,10 @@ pub fn all(environment: &Arc<Environment>) -> Vec<Trial> {
     if lacking {
         let names = ["digest", "process", "hostile_images", "hosted", "hosted_pods"];
         let sources = ["hosted_secrets", "hosted_mirror", "hosted_full_disk"];
-        for name in names.into_iter().chain(sources).map(|name| format!("flags::{name}")) {
+        let hostile = ["hosted_faults", "hosted_limits"];
+        for name in
+            names.into_iter().chain(sources).chain(hostile).map(|name| format!("flags::{name}"))
+        {
             println!("ignored: {name}: there is no docker-registry on this machine");
         }
     }
@@ -89,7 +98,11 @@ pub fn all(environment: &Arc<Environment>) -> Vec<Trial> {
     let secrets = trial(environment, "flags::hosted_secrets", hosted_sources::secrets);
     let mirror = trial(environment, "flags::hosted_mirror", hosted_sources::mirror);
     let full_disk = trial(environment, "flags::hosted_full_disk", hosted_sources::full_disk);
+    let faults = trial(environment, "flags::hosted_faults", hosted_faults::faults);
+    let limits = trial(environment, "flags::hosted_limits", hosted_limits::limits);
     vec![
+        faults.with_ignored_flag(lacking),
+        limits.with_ignored_flag(lacking),
         secrets.with_ignored_flag(lacking),
         mirror.with_ignored_flag(lacking),
         full_disk.with_ignored_flag(lacking),
