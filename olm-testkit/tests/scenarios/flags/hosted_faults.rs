@@ -1,5 +1,5 @@
-//! `--catalogs=process`: what becomes of catalogs while something is wrong with their registry. What was pulled stays in
-//! use, the status says what is wrong, catalogs of other registries go on, and when it is over, so does this one.
+//! `--catalogs=process`: what becomes of catalogs while something is wrong with their registry. What was pulled stays
+//! in use, the status says what is wrong, catalogs of other registries go on, and when it is over, so does this one.
 
 use std::net::SocketAddr;
 use std::sync::Arc;

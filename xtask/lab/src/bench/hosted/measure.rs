@@ -10,6 +10,7 @@ use k8s_openapi::api::discovery::v1::EndpointSlice;
 use kube::Client;
 use kube::api::Api;
 use olm_testkit::audit;
+use olm_testkit::catalog_reader::{Reader, Reads};
 use olm_testkit::operators::OLM_NAMESPACE;
 use olm_testkit::peer::{Opm, ServedCatalog};
 use olm_testkit::process::Running;
@@ -21,7 +22,6 @@ use tokio::time::{Instant, sleep};
 
 use super::super::olm::{Implementation, Olm};
 use super::catalogs::{COUNT, Catalogs, name, service_address, sources};
-use super::reader::{Reader, Reads};
 
 /// Rest before memory is read: an allocator gives back what it has not needed.
 const REST: Duration = Duration::from_secs(15);
