@@ -6,6 +6,7 @@ mod follower;
 pub mod hosted;
 mod hosted_faults;
 mod hosted_limits;
+mod hosted_namespaces;
 mod hosted_sources;
 mod hosted_steps;
 mod hostile;
@@ -61,7 +62,7 @@ fn registries() -> &'static Path {
 }
 
 /// Namespaces of scenarios whose catalogs the operator serves.
-const HOSTED: [&str; 7] = [
+const HOSTED: [&str; 8] = [
     "e2e-flags-hosted",
     "e2e-flags-hosted-pods",
     "e2e-flags-hosted-secrets",
@@ -69,6 +70,7 @@ const HOSTED: [&str; 7] = [
     "e2e-flags-hosted-full-disk",
     "e2e-flags-hosted-faults",
     "e2e-flags-hosted-limits",
+    "e2e-flags-hosted-namespaces",
 ];
 
 /// An address of this machine that no other run uses.
@@ -83,7 +85,7 @@ pub fn all(environment: &Arc<Environment>) -> Vec<Trial> {
     if lacking {
         let names = ["digest", "process", "hostile_images", "hosted", "hosted_pods"];
         let sources = ["hosted_secrets", "hosted_mirror", "hosted_full_disk"];
-        let hostile = ["hosted_faults", "hosted_limits"];
+        let hostile = ["hosted_faults", "hosted_limits", "hosted_namespaces"];
         for name in
             names.into_iter().chain(sources).chain(hostile).map(|name| format!("flags::{name}"))
         {
@@ -100,7 +102,9 @@ pub fn all(environment: &Arc<Environment>) -> Vec<Trial> {
     let full_disk = trial(environment, "flags::hosted_full_disk", hosted_sources::full_disk);
     let faults = trial(environment, "flags::hosted_faults", hosted_faults::faults);
     let limits = trial(environment, "flags::hosted_limits", hosted_limits::limits);
+    let namespaces = trial(environment, "flags::hosted_namespaces", hosted_namespaces::namespaces);
     vec![
+        namespaces.with_ignored_flag(lacking),
         faults.with_ignored_flag(lacking),
         limits.with_ignored_flag(lacking),
         secrets.with_ignored_flag(lacking),
