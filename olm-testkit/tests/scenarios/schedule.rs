@@ -101,6 +101,7 @@ const SECONDS: &[(&str, u32)] = &[
     ("packages::rotation", 25),
     ("image_tools::serve_jobs_and_pods", 25),
     ("flags::hosted_faults", 90),
+    ("flags::hosted_mirror_set", 70),
     ("flags::hosted_limits", 45),
     ("flags::block", 20),
     ("flags::follower", 20),

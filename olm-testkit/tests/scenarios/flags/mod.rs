@@ -62,11 +62,12 @@ fn registries() -> &'static Path {
 }
 
 /// Namespaces of scenarios whose catalogs the operator serves.
-const HOSTED: [&str; 8] = [
+const HOSTED: [&str; 9] = [
     "e2e-flags-hosted",
     "e2e-flags-hosted-pods",
     "e2e-flags-hosted-secrets",
     "e2e-flags-hosted-mirror",
+    "e2e-flags-hosted-mirror-set",
     "e2e-flags-hosted-full-disk",
     "e2e-flags-hosted-faults",
     "e2e-flags-hosted-limits",
@@ -84,7 +85,7 @@ pub fn all(environment: &Arc<Environment>) -> Vec<Trial> {
     let lacking = !ImageRegistry::is_available();
     if lacking {
         let names = ["digest", "process", "hostile_images", "hosted", "hosted_pods"];
-        let sources = ["hosted_secrets", "hosted_mirror", "hosted_full_disk"];
+        let sources = ["hosted_secrets", "hosted_mirror", "hosted_mirror_set", "hosted_full_disk"];
         let hostile = ["hosted_faults", "hosted_limits", "hosted_namespaces"];
         for name in
             names.into_iter().chain(sources).chain(hostile).map(|name| format!("flags::{name}"))
@@ -99,6 +100,7 @@ pub fn all(environment: &Arc<Environment>) -> Vec<Trial> {
     let pods = trial(environment, "flags::hosted_pods", hosted::gives_way_to_pods);
     let secrets = trial(environment, "flags::hosted_secrets", hosted_sources::secrets);
     let mirror = trial(environment, "flags::hosted_mirror", hosted_sources::mirror);
+    let set = trial(environment, "flags::hosted_mirror_set", hosted_sources::mirror_set);
     let full_disk = trial(environment, "flags::hosted_full_disk", hosted_sources::full_disk);
     let faults = trial(environment, "flags::hosted_faults", hosted_faults::faults);
     let limits = trial(environment, "flags::hosted_limits", hosted_limits::limits);
@@ -109,6 +111,7 @@ pub fn all(environment: &Arc<Environment>) -> Vec<Trial> {
         limits.with_ignored_flag(lacking),
         secrets.with_ignored_flag(lacking),
         mirror.with_ignored_flag(lacking),
+        set.with_ignored_flag(lacking),
         full_disk.with_ignored_flag(lacking),
         hosted.with_ignored_flag(lacking),
         pods.with_ignored_flag(lacking),
