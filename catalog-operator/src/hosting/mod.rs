@@ -53,6 +53,10 @@ const PULLS: usize = 2;
 /// The same by namespaces: other namespaces leave a place to global catalogs.
 const PULLS_BY_NAMESPACE: Most = Most { each: 1, all: 1, global: PULLS };
 
+/// What is logged where another process uses the folder, which is fine as long as all of them run.
+const SHARED: &str = "another process keeps its catalogs in this folder, too; a volume of several replicas has to be \
+    ReadWriteMany: with ReadWriteOnce, a replica on another node does not start";
+
 /// What serves catalogs of images (`--catalogs`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum CatalogServer {
@@ -130,6 +134,9 @@ impl Host {
         let store = CatalogStore::open(&options.folder, options.bytes)
             .context("cannot keep catalogs; --catalogs-dir names a folder for them")?;
         metrics.stored(store.bytes());
+        if store.was_in_use() {
+            tracing::info!(folder = %options.folder.display(), "{SHARED}");
+        }
         Ok(Self(Arc::new(Shared {
             slots: Slots::new(&options.global_namespace, PULLS_BY_NAMESPACE),
             pulls: Arc::new(Semaphore::new(PULLS)),
