@@ -90,6 +90,7 @@ const SECONDS: &[(&str, u32)] = &[
     ("tools::kubectl_operator_twice", 55),
     ("tools::operator_sdk", 55),
     ("rolling::update", 50),
+    ("replicas::hosted", 60),
     ("replicas::take_over", 45),
     ("take_over::from_v0", 90),
     ("deploy::kubectl_applies_the_files", 80),
